@@ -1,0 +1,43 @@
+# robocensus: a census of crawl policies. `make help` lists what there is.
+
+GO      ?= go
+OUT     ?= out
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo development)
+
+# Tools that only the checks need, by version.
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test test-unit test-race test-duckdb bench lint query
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: ## a census of a small web on this machine: no network, no configuration; tables in out/
+	$(GO) run ./cmd/robocensus demo --out $(OUT)
+
+build: ## one static binary each in bin/: robocensus and robofarm
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/robocensus ./cmd/robofarm
+
+test: lint test-unit test-race test-duckdb ## everything: formatting, vet, unit tests, race detector, the commands' scripts, DuckDB over the tables
+
+test-unit:
+	CGO_ENABLED=0 $(GO) build ./...
+	$(GO) test ./...
+
+test-race: ## the tests under the race detector (needs a C compiler)
+	$(GO) test -race ./...
+
+test-duckdb: ## DuckDB over tables that the command has written, and the README's queries
+	cd sink/duckdb && $(GO) vet ./... && $(GO) test ./...
+
+bench: ## benchmarks: the parser, and whole runs beside the cost of bare connections
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+lint: ## gofmt, go vet, staticcheck
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+query: ## DuckDB for those who have not installed it: make query SQL='SELECT ...'
+	@cd sink/duckdb && $(GO) run . $(abspath $(OUT)) "$(SQL)"

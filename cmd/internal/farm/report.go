@@ -1,0 +1,163 @@
+package farm
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+)
+
+// Report is what a farm was asked. In flight is a request from the moment
+// that its host is known (over https from the client's hello) until the last
+// bytes of the answer leave; a connection that its client has closed does not
+// count any more.
+type Report struct {
+	Requests    int64 `json:"requests"`    // also handshakes that came to nothing
+	Connections int64 `json:"connections"` // accepted
+	Hosts       int   `json:"hosts"`       // different names asked for
+	// Answers counts requests by status, or by what took the answer's place:
+	// reset, close, hang, truncate, bad_chunk, garbage, raw, http09,
+	// interim_only, plain, the kind of a bad TLS, handshake (one that failed
+	// through no fault of ours), abandoned (the client left first).
+	Answers map[string]int64 `json:"answers"`
+	Cookies int64            `json:"cookies"` // requests that brought a cookie
+
+	PeakRequests    int `json:"peak_requests"`    // in flight at once
+	PeakConnections int `json:"peak_connections"` // open at once
+	PeakHost        int `json:"peak_host"`        // in flight at once to any one host
+	PeakDomain      int `json:"peak_domain"`      // to any one registered domain
+	PeakAddress     int `json:"peak_address"`     // to any one local address
+
+	ByAddress []Count `json:"by_address"`
+	ByDomain  []Count `json:"by_domain"` // highest peak first, then most requests
+	ByHost    []Count `json:"by_host"`
+}
+
+// Count is one line of a Report.
+type Count struct {
+	Name     string `json:"name"`
+	Requests int64  `json:"requests"`
+	Peak     int    `json:"peak"` // requests in flight at once
+	// PeakConnections is known for addresses only.
+	PeakConnections int `json:"peak_connections,omitempty"`
+}
+
+// Report returns what was asked since the start or the last
+// [Server.Reset]. top bounds the domains and the hosts that are listed; a
+// negative top lists all.
+func (s *Server) Report(top int) Report {
+	r := s.counts()
+	r.ByDomain, r.ByHost = first(r.ByDomain, top), first(r.ByHost, top)
+	return r
+}
+
+func (s *Server) counts() Report {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := Report{
+		Requests:        s.requests.asked,
+		Connections:     s.open.asked,
+		Answers:         map[string]int64{},
+		Cookies:         s.cookies,
+		PeakRequests:    int(s.requests.peak),
+		PeakConnections: int(s.open.peak),
+		ByAddress:       []Count{},
+		ByDomain:        []Count{},
+		ByHost:          []Count{},
+	}
+	for kind, n := range s.answers {
+		r.Answers[kind] = n
+	}
+	for _, a := range s.addresses {
+		c := a.requests.count(a.name)
+		c.PeakConnections = int(a.open.peak)
+		r.ByAddress = append(r.ByAddress, c)
+		r.PeakAddress = max(r.PeakAddress, c.Peak)
+	}
+	for name, t := range s.domains {
+		if t.asked > 0 || t.peak > 0 {
+			r.ByDomain = append(r.ByDomain, t.count(name))
+			r.PeakDomain = max(r.PeakDomain, int(t.peak))
+		}
+	}
+	for name, h := range s.asked {
+		if h.counted.asked > 0 || h.counted.peak > 0 {
+			r.Hosts++
+			r.ByHost = append(r.ByHost, h.counted.count(name))
+			r.PeakHost = max(r.PeakHost, int(h.counted.peak))
+		}
+	}
+	return r
+}
+
+func (t *tally) count(name string) Count {
+	return Count{Name: name, Requests: t.asked, Peak: int(t.peak)}
+}
+
+// first sorts counts and keeps the first n.
+func first(counts []Count, n int) []Count {
+	slices.SortFunc(counts, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(b.Peak, a.Peak), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Name, b.Name))
+	})
+	if n >= 0 && len(counts) > n {
+		counts = slices.Clip(slices.Clone(counts[:n]))
+	}
+	return counts
+}
+
+// Reset sets the report to zero; sequences of faults begin anew. What is in
+// flight stays so.
+func (s *Server) Reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.answers)
+	s.cookies = 0
+	s.requests.reset()
+	s.open.reset()
+	for _, a := range s.addresses {
+		a.requests.reset()
+		a.open.reset()
+	}
+	for _, t := range s.domains {
+		t.reset()
+	}
+	for _, h := range s.asked {
+		h.counted.reset()
+		h.steps = [2]int{}
+	}
+}
+
+// topListed is how many hosts and domains /_farm lists unless asked for all.
+const topListed = 20
+
+// control answers /_farm (the report), /_farm?hosts=1 (with all hosts) and
+// /_farm/reset, on any host. These requests are not counted.
+func (c *conn) control(req *http.Request) {
+	s := c.srv
+	s.mu.Lock()
+	s.leave(c)
+	s.mu.Unlock()
+	status, body := "200 OK", []byte("{}\n")
+	switch req.URL.Path {
+	case "/_farm":
+		top := topListed
+		if req.URL.Query().Get("hosts") == "1" {
+			top = -1
+		}
+		out, err := json.MarshalIndent(s.Report(top), "", "  ")
+		if err != nil {
+			status, out = "500 Internal Server Error", []byte(err.Error())
+		}
+		body = append(out, '\n')
+	case "/_farm/reset":
+		s.Reset()
+	default:
+		status = "404 Not Found"
+	}
+	head := "HTTP/1.1 " + status + "\r\nContent-Type: application/json\r\nContent-Length: " +
+		strconv.Itoa(len(body)) + "\r\n\r\n"
+	if _, err := c.io.Write(append([]byte(head), body...)); err != nil {
+		c.spent = true
+	}
+}

@@ -1,0 +1,174 @@
+package farm
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// parser reads YAML nodes as values of the kinds that a faults file has; each
+// complaint begins with the file and the line.
+type parser struct{ name string }
+
+func (p *parser) errorf(at *yaml.Node, format string, args ...any) error {
+	return fmt.Errorf("%s:%d: %w", p.name, at.Line, fmt.Errorf(format, args...))
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
+
+// syntax brings an error of the YAML library into the form of ours.
+func (p *parser) syntax(err error) error {
+	found := yamlLine.FindStringSubmatch(err.Error())
+	if found == nil {
+		return fmt.Errorf("%s: %w", p.name, err)
+	}
+	hint := ""
+	if strings.Contains(found[2], "anchor") || strings.Contains(found[2], "alphabetic") {
+		hint = " (quote names that begin with an asterisk)"
+	}
+	where := p.name
+	if found[1] != "" {
+		where += ":" + found[1]
+	}
+	return fmt.Errorf("%s: %s%s", where, found[2], hint)
+}
+
+// pairs calls do with the keys of a map and their values, in order.
+func (p *parser) pairs(n *yaml.Node, do func(key, value *yaml.Node) error) error {
+	n = follow(n)
+	if n.Kind != yaml.MappingNode {
+		return p.errorf(n, "want a map of keys and values")
+	}
+	seen := map[string]bool{}
+	for i := 0; i < len(n.Content); i += 2 {
+		key, value := follow(n.Content[i]), follow(n.Content[i+1])
+		if key.Kind != yaml.ScalarNode {
+			return p.errorf(key, "a key must be a plain word")
+		}
+		if seen[key.Value] {
+			return p.errorf(key, "%q is here twice; make its value a list of alternatives", key.Value)
+		}
+		seen[key.Value] = true
+		if err := do(key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow returns what an alias stands for.
+func follow(n *yaml.Node) *yaml.Node {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return n
+}
+
+func (p *parser) schemes(v *yaml.Node) (on [2]bool, err error) {
+	list := []*yaml.Node{v}
+	if v.Kind == yaml.SequenceNode {
+		list = v.Content
+	}
+	for _, n := range list {
+		switch follow(n).Value {
+		case "http":
+			on[overHTTP] = true
+		case "https":
+			on[overHTTPS] = true
+		default:
+			return on, p.errorf(n, "want http or https")
+		}
+	}
+	return on, nil
+}
+
+func (p *parser) share(v *yaml.Node) (float64, error) {
+	number, percent := strings.CutSuffix(v.Value, "%")
+	share, err := strconv.ParseFloat(number, 64)
+	if percent {
+		share /= 100
+	}
+	if err != nil || !(share > 0 && share <= 1) {
+		return 0, p.errorf(v, "share %q: want a part of the hosts such as 10%%", v.Value)
+	}
+	return share, nil
+}
+
+func (p *parser) text(v *yaml.Node) (*string, error) {
+	if v.Kind != yaml.ScalarNode {
+		return nil, p.errorf(v, "want a text")
+	}
+	return &v.Value, nil
+}
+
+func (p *parser) oneOf(to *string, v *yaml.Node, allowed ...string) error {
+	if v.Kind != yaml.ScalarNode || !slices.Contains(allowed, v.Value) {
+		return p.errorf(v, "want one of %s", strings.Join(allowed, ", "))
+	}
+	*to = v.Value
+	return nil
+}
+
+func (p *parser) yes(v *yaml.Node) (on bool, err error) {
+	if v.Decode(&on) != nil {
+		return false, p.errorf(v, "want true or false")
+	}
+	return on, nil
+}
+
+func (p *parser) number(v *yaml.Node, low, high int) (int, error) {
+	n, err := strconv.Atoi(v.Value)
+	if v.Kind != yaml.ScalarNode || err != nil || n < low || n > high {
+		return 0, p.errorf(v, "want a number from %d to %d", low, high)
+	}
+	return n, nil
+}
+
+// numbers reads a number or a list of them.
+func (p *parser) numbers(v *yaml.Node, low, high int) ([]int, error) {
+	list := []*yaml.Node{v}
+	if v.Kind == yaml.SequenceNode {
+		list = v.Content
+	}
+	var out []int
+	for _, n := range list {
+		i, err := p.number(follow(n), low, high)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, i)
+	}
+	return out, nil
+}
+
+func (p *parser) duration(to *time.Duration, v *yaml.Node) (err error) {
+	if *to, err = parseDuration(v.Value); err != nil {
+		return p.errorf(v, "%w", err)
+	}
+	return nil
+}
+
+func (p *parser) size(v *yaml.Node, most int) (int, error) {
+	units := []struct {
+		suffix string
+		bytes  float64
+	}{
+		{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30},
+		{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}, {"", 1},
+	}
+	for _, u := range units {
+		if number, found := strings.CutSuffix(v.Value, u.suffix); found {
+			n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+			if err != nil || !(n >= 0 && n*u.bytes <= float64(most)) {
+				break
+			}
+			return int(n * u.bytes), nil
+		}
+	}
+	return 0, p.errorf(v, "%q: want a size such as 512000, 500KiB or 10MB, of at most %d bytes", v.Value, most)
+}

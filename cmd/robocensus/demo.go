@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/robocensus/robocensus/cmd/internal/farm"
+	"github.com/robocensus/robocensus/testdata"
+)
+
+const demoHelp = `Usage: robocensus demo [--out DIR] [flags of run]
+
+Takes a census of a small web on this machine: about a hundred hosts of our
+own writing, well-behaved and broken ones, served on loopback by this very
+process. Needs no network and no configuration. Shows what run does; takes its
+flags, so that --profile google,google-2012 or --agents FILE can be tried.
+
+Flags:
+`
+
+func demoCommand(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
+	f := newRunFlags(stderr)
+	f.set.MarkHidden("hosts")
+	f.set.MarkHidden("connect-to")
+	if err := parseFlags(f.set, args, demoHelp, stdout); err != nil {
+		return err
+	}
+	if f.set.Changed("hosts") || f.set.Changed("connect-to") {
+		return usagef("demo brings its own hosts; use run for yours")
+	}
+	if f.config != "" {
+		if err := applyConfig(f.set, f.config); err != nil {
+			return err
+		}
+	}
+	set := func(name, value string) {
+		if err == nil && !f.set.Changed(name) {
+			err = f.set.Set(name, value)
+		}
+	}
+	set("out", "out")
+	set("schemes", "http")
+	set("timeout", "2s")
+	set("retries", "1")
+	if err != nil {
+		return err
+	}
+
+	server, addr, err := startDemo()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	f.connectTo = addr
+
+	hosts, err := fs.ReadFile(testdata.Demo, "demo/hosts.csv")
+	if err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "robocensus-demo-")
+	if err != nil {
+		return fmt.Errorf("make room for the demo's list of hosts: %w", err)
+	}
+	defer os.RemoveAll(folder)
+	f.hosts = filepath.Join(folder, "hosts.csv")
+	if err := os.WriteFile(f.hosts, hosts, 0o666); err != nil {
+		return fmt.Errorf("write the demo's list of hosts: %w", err)
+	}
+	c, err := f.build()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "a small web of %d lines of hosts answers at %s; asking it …\n", bytes.Count(hosts, []byte("\n"))-1, addr)
+	return execute(ctx, c, f.progress, stdout, stderr)
+}
+
+// startDemo serves the demo's hosts on a free port of loopback.
+func startDemo() (*farm.Server, string, error) {
+	files, err := fs.Sub(testdata.Demo, "demo/hosts")
+	if err != nil {
+		return nil, "", err
+	}
+	hosts, err := farm.LoadFS(files)
+	if err != nil {
+		return nil, "", err
+	}
+	text, err := fs.ReadFile(testdata.Demo, "demo/faults.yaml")
+	if err != nil {
+		return nil, "", err
+	}
+	faults, err := farm.ParseFaults(bytes.NewReader(text), "demo/faults.yaml")
+	if err != nil {
+		return nil, "", err
+	}
+	latency, err := farm.ParseLatency("lognormal:median=30ms,sigma=0.8", 1)
+	if err != nil {
+		return nil, "", err
+	}
+	server, err := farm.New(farm.Config{Hosts: hosts, Faults: faults, Latency: latency})
+	if err != nil {
+		return nil, "", err
+	}
+	addr, err := server.ListenHTTP("127.0.0.1:0")
+	if err != nil {
+		return nil, "", errors.Join(err, server.Close())
+	}
+	return server, addr, nil
+}

@@ -1,0 +1,119 @@
+// Command robocensus makes a census of crawl policies: out of a list of hosts
+// it makes Parquet tables that say what each host's robots.txt answered, what
+// it contains, and what each agent may fetch.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// version is set at link time by make build.
+var version string
+
+// Exit codes, after sysexits.h where it has one.
+const (
+	exitOK          = 0
+	exitUsage       = 64
+	exitInput       = 65
+	exitIO          = 74
+	exitInterrupted = 130
+)
+
+const help = `robocensus makes a census of crawl policies: out of a list of hosts it makes
+Parquet tables that say what each host's robots.txt answered, what it
+contains, and what each agent may fetch. Query them with DuckDB.
+
+  robocensus demo                             a census of a small web on this machine
+  robocensus run --hosts FILE --out DIR       a census of the hosts in FILE
+
+  robocensus COMMAND --help                   what a command takes
+  robocensus --version
+
+Start with the demo; it needs no network and no configuration.
+`
+
+// usageError is a mistake in how the command was called.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+func main() {
+	os.Exit(mainCode(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+func mainCode(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// The first signal ends the run in order; once that is under way, a
+	// second one ends the process.
+	context.AfterFunc(ctx, stop)
+	err := dispatch(ctx, args, stdout, stderr)
+	if err == nil || errors.Is(err, pflag.ErrHelp) {
+		return exitOK
+	}
+	fmt.Fprintln(stderr, "robocensus:", plain(err.Error()))
+	var usage usageError
+	var input *pipeline.InputError
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.As(err, &input):
+		return exitInput
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.As(err, &path), errors.Is(err, sink.ErrRunExists):
+		return exitIO
+	}
+	return exitIO
+}
+
+func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	if len(args) == 0 {
+		fmt.Fprint(stderr, help)
+		return usagef("no command given")
+	}
+	switch args[0] {
+	case "run":
+		return runCommand(ctx, args[1:], stdout, stderr)
+	case "demo":
+		return demoCommand(ctx, args[1:], stdout, stderr)
+	case "help", "--help", "-h":
+		fmt.Fprint(stdout, help)
+		return nil
+	case "version", "--version":
+		fmt.Fprintln(stdout, "robocensus", sink.ToolVersion(version))
+		return nil
+	}
+	return usagef("no command %q; see robocensus --help", args[0])
+}
+
+// plain keeps what came from a file or the network from speaking to the
+// terminal: control characters, escape sequences and marks that turn the
+// direction of text are shown as escapes, all on one line.
+func plain(s string) string {
+	var out strings.Builder
+	for _, r := range s {
+		switch {
+		case r < ' ', r >= 0x7f && r < 0xa0, r >= 0x200b && r <= 0x200f,
+			r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r == 0xfeff, r == 0xfffd:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		default:
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}

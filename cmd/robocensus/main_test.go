@@ -1,0 +1,145 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/robocensus/robocensus/cmd/internal/farm"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"robocensus": main})
+}
+
+// The command as a user meets it: see testdata/script.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"farm":  startFarm,
+			"asked": awaitRequests,
+			"exits": exits,
+		},
+	})
+}
+
+// farm HOSTS [FAULTS] serves the folder HOSTS for the rest of the script, at
+// $ADDR.
+func startFarm(ts *testscript.TestScript, neg bool, args []string) {
+	hosts, err := farm.LoadFS(os.DirFS(ts.MkAbs(args[0])))
+	ts.Check(err)
+	config := farm.Config{Hosts: hosts}
+	if len(args) > 1 {
+		f, err := os.Open(ts.MkAbs(args[1]))
+		ts.Check(err)
+		defer f.Close()
+		config.Faults, err = farm.ParseFaults(f, args[1])
+		ts.Check(err)
+	}
+	server, err := farm.New(config)
+	ts.Check(err)
+	ts.Defer(func() { server.Close() })
+	addr, err := server.ListenHTTP("127.0.0.1:0")
+	ts.Check(err)
+	ts.Setenv("ADDR", addr)
+	servers[ts] = server
+}
+
+var servers = make(map[*testscript.TestScript]*farm.Server)
+
+// asked N waits until the farm was asked N times.
+func awaitRequests(ts *testscript.TestScript, neg bool, args []string) {
+	n, err := strconv.ParseInt(args[0], 10, 64)
+	ts.Check(err)
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if servers[ts].Report(0).Requests >= n {
+			return
+		}
+	}
+	ts.Fatalf("the farm was not asked %d times", n)
+}
+
+// exits CODE COMMAND … runs a command that must end with CODE.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	code := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}
+
+func TestPlainShowsNothingThatActs(t *testing.T) {
+	for in, want := range map[string]string{
+		"exa\x1b[31mmple": `exa\u001b[31mmple`, "a\r\nb": `a\u000d\u000ab`, "a\u202eb": `a\u202eb`, "\u009b1m": `\u009b1m`,
+		"müller.eu…": "müller.eu…", "\xff": `\ufffd`,
+	} {
+		if got := plain(in); got != want {
+			t.Errorf("%q is shown as %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestShellWord(t *testing.T) {
+	for in, want := range map[string]string{"out": "out", "my out": "'my out'", "it's": `'it'\''s'`, "$(x)": "'$(x)'"} {
+		if got := shellWord(in); got != want {
+			t.Errorf("%q is quoted as %s, want %s", in, got, want)
+		}
+		out, err := exec.Command("sh", "-c", "printf %s "+want).Output()
+		if err != nil || string(out) != in {
+			t.Errorf("the shell reads %s as %q, %v", want, out, err)
+		}
+	}
+}
+
+func TestApplyConfig(t *testing.T) {
+	for _, row := range []struct {
+		name, yaml, err string
+		check           func(*runFlags) bool
+	}{
+		{"sets flags of every kind", "hosts: h.csv\nconcurrency: 7\ntimeout: 3s\nschemes: [http]\ntables: fetches,rules\nkeep-bodies: true\n", "",
+			func(f *runFlags) bool {
+				return f.hosts == "h.csv" && f.concurrency == 7 && f.timeout == 3*time.Second && len(f.schemes) == 1 && len(f.tables) == 2 && f.keepBodies
+			}},
+		{"a flag given wins", "out: other\nretries: 9\n", "", func(f *runFlags) bool { return f.out == "given" && f.retries == 9 }},
+		{"empty", "", "", func(f *runFlags) bool { return f.retries == 2 }},
+		{"an unknown key", "# comment\nhosts: h\nhots: x\n", `:3: unknown key "hots"`, nil},
+		{"a value of another kind", "\nconcurrency: many\n", ":2: concurrency: ", nil},
+		{"a list for one value", "hosts: [a, b]\n", ":1: hosts: expected one value", nil},
+		{"no YAML", "hosts: [\n", ":", nil},
+		{"a list at the top", "- a\n", ":1: expected", nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "c.yaml")
+			if err := os.WriteFile(path, []byte(row.yaml), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			f := newRunFlags(os.Stderr)
+			if err := f.set.Parse([]string{"--out", "given"}); err != nil {
+				t.Fatal(err)
+			}
+			err := applyConfig(f.set, path)
+			if row.err == "" && (err != nil || !row.check(f)) {
+				t.Errorf("%v, flags %+v", err, f)
+			}
+			if row.err != "" && (err == nil || !contains(err.Error(), path+row.err)) {
+				t.Errorf("error %v, want %s%s", err, path, row.err)
+			}
+		})
+	}
+}
+
+func contains(s, start string) bool { return len(s) >= len(start) && s[:len(start)] == start }

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/robocensus/robocensus/pipeline"
+)
+
+// execute makes the run and prints what came of it.
+func execute(ctx context.Context, c pipeline.Config, mode string, stdout, stderr io.Writer) error {
+	var progress pipeline.Progress
+	stop := show(mode, &progress, stderr)
+	result, err := pipeline.Run(ctx, c, &progress)
+	stop()
+	if err != nil {
+		if s := progress.Snapshot(); ctx.Err() != nil {
+			return fmt.Errorf("interrupted: %d of %d fetched hosts are in the tables of %s: %w",
+				s.Committed, s.Fetched, filepath.Join(c.Dir, "_runs", c.Run), context.Canceled)
+		}
+		return err
+	}
+	summarize(stdout, c, result)
+	return nil
+}
+
+// tableRow is a count with its name.
+type tableRow struct {
+	name  string
+	count int64
+}
+
+func sorted(counts map[string]int64) []tableRow {
+	var out []tableRow
+	for name, count := range counts {
+		out = append(out, tableRow{name, count})
+	}
+	slices.SortFunc(out, func(a, b tableRow) int {
+		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.name, b.name))
+	})
+	return out
+}
+
+// closed is how an agent fares.
+type closed struct {
+	agent, category  string
+	all, own, partly int64
+}
+
+const topAgents = 10
+
+func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result) {
+	first := c.Profiles[0].Name
+	outcomes, reasons := make(map[string]int64), make(map[string]int64)
+	agents := make(map[string]*closed)
+	for _, row := range r.Counts.List() {
+		if row.Profile != first {
+			continue
+		}
+		switch row.Metric {
+		case "outcome":
+			outcomes[row.Key] += row.Count
+		case "reason":
+			reasons[row.Key] += row.Count
+		case "policy", "policy_explicit":
+			a := agents[row.Agent]
+			if a == nil {
+				a = &closed{agent: row.Agent, category: row.Category}
+				agents[row.Agent] = a
+			}
+			switch {
+			case row.Metric == "policy_explicit" && row.Key == "disallow_all":
+				a.own += row.Count
+			case row.Metric == "policy" && row.Key == "disallow_all":
+				a.all += row.Count
+			case row.Metric == "policy" && row.Key == "partial":
+				a.partly += row.Count
+			}
+		}
+	}
+	share := func(n int64) string { return fmt.Sprintf("%.1f%%", 100*float64(n)/float64(max(r.Targets, 1))) }
+
+	fmt.Fprintf(out, "\n%d hosts asked in %s", r.Targets, r.Elapsed.Round(100*time.Millisecond))
+	if r.Rejected > 0 {
+		fmt.Fprintf(out, "; %d input lines were no new host: %s", r.Rejected, filepath.Join(r.Folder, "rejected.csv"))
+	}
+	fmt.Fprintf(out, "\n\n")
+	table(out, "outcome", "hosts", "share", func(line func(name string, cells ...string)) {
+		for _, row := range sorted(outcomes) {
+			line(row.name, fmt.Sprint(row.count), share(row.count))
+		}
+	})
+	table(out, "why", "hosts", "share", func(line func(name string, cells ...string)) {
+		for _, row := range sorted(reasons) {
+			line(row.name, fmt.Sprint(row.count), share(row.count))
+		}
+	})
+
+	var list []*closed
+	for _, a := range agents {
+		if a.all > 0 {
+			list = append(list, a)
+		}
+	}
+	slices.SortFunc(list, func(a, b *closed) int {
+		return cmp.Or(cmp.Compare(b.all, a.all), cmp.Compare(b.own, a.own), cmp.Compare(a.agent, b.agent))
+	})
+	if len(list) > 0 {
+		fmt.Fprintf(out, "most blocked agents (profile %s)\n", first)
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintln(w, "\thosts\tshare\tby name\tby *\tin part\t  category and agent")
+		for _, a := range list[:min(len(list), topAgents)] {
+			fmt.Fprintf(w, "\t%d\t%s\t%d\t%d\t%d\t  %s %s\n", a.all, share(a.all), a.own, a.all-a.own, a.partly, a.category, a.agent)
+		}
+		w.Flush()
+		fmt.Fprintln(out)
+	}
+
+	var names []string
+	for _, t := range c.Tables {
+		names = append(names, fmt.Sprintf("%s %d", t, r.Rows[t]))
+	}
+	fmt.Fprintf(out, "rows written to %s: %s\n\n", c.Dir, strings.Join(names, ", "))
+	if slices.Contains(c.Tables, "policies") {
+		fmt.Fprintf(out, "ask DuckDB, for example who is kept out of most sites:\n  cd %s && duckdb -init views.sql -c \"%s\"\n", shellWord(c.Dir), firstQuery(c.Run))
+	}
+}
+
+func firstQuery(run string) string {
+	return "SELECT agent, category, count(*) FILTER (class = 'disallow_all') AS closed, count(*) AS hosts FROM policies WHERE run = '" +
+		run + "' GROUP BY ALL ORDER BY closed DESC, agent LIMIT 10"
+}
+
+func shellWord(s string) string {
+	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=+:,@") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// table prints a heading and rows whose numbers are set right.
+func table(out io.Writer, head, second, third string, rows func(line func(name string, cells ...string))) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "%s\t%8s\t%7s\n", head, second, third)
+	rows(func(name string, cells ...string) { fmt.Fprintf(w, "%s\t%8s\t%7s\n", name, cells[0], cells[1]) })
+	w.Flush()
+	fmt.Fprintln(out)
+}

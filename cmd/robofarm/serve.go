@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/robocensus/robocensus/cmd/internal/farm"
+)
+
+const serveHelp = `usage: robofarm serve --dir DIR|TAR --http ADDR [flags]
+
+Serves one robots.txt per host, told apart by the Host header and over https
+by server name. The files are those of a folder or tar, each named by its host
+(example.com_8443: that port alone). Other hosts answer 404. Prints the
+addresses that it listens on, and on Ctrl-C what it was asked, as JSON; the
+same is at /_farm on any host (/_farm?hosts=1 with all hosts, /_farm/reset to
+begin anew).
+
+  robofarm serve --dir testdata/hosts --http 127.0.0.1:8080
+  curl -H 'Host: example.com' http://127.0.0.1:8080/robots.txt
+
+`
+
+type serveFlags struct {
+	dir, faults, latency, caOut, addrFile string
+	http, https                           []string
+	seed                                  uint64
+	top                                   int
+}
+
+func serve(ctx context.Context, args []string, stdout io.Writer) error {
+	var f serveFlags
+	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	flags.SortFlags = false
+	flags.StringVar(&f.dir, "dir", "", "folder, tar or tar.gz of robots.txt files")
+	flags.StringArrayVar(&f.http, "http", nil, "serve http on this loopback `address` (port 0: any free one); repeatable")
+	flags.StringArrayVar(&f.https, "https", nil, "serve https on this loopback `address`; repeatable")
+	flags.StringVar(&f.caOut, "ca-out", "", "write the certificate that clients must trust to this `file` (PEM)")
+	flags.StringVar(&f.faults, "faults", "", "YAML `file` of hosts that misbehave; see robofarm help faults")
+	flags.StringVar(&f.latency, "latency", "none", "delay per host: none, hang, fixed:50ms, uniform:10ms-200ms,\nlognormal:median=80ms,sigma=0.8, mix:0.95=uniform:1ms-200ms,0.05=hang")
+	flags.Uint64Var(&f.seed, "seed", 1, "of the delays: the same seed draws the same ones")
+	flags.IntVar(&f.top, "top", 20, "list this many hosts in the report at the end; -1: all")
+	flags.StringVar(&f.addrFile, "addr-file", "", "write the addresses to this `file` too, once all can be dialled")
+	flags.Usage = func() { fmt.Fprint(stdout, serveHelp, flags.FlagUsages()) }
+	if err := flags.Parse(args); err != nil {
+		return failure{err, exitUsage}
+	}
+	switch {
+	case flags.NArg() > 0:
+		return usagef("unexpected argument %q; see robofarm serve --help", flags.Arg(0))
+	case f.dir == "" && f.faults == "":
+		return usagef("nothing to serve: give --dir, or --faults with bodies of its own")
+	case len(f.http)+len(f.https) == 0:
+		return usagef("no address to listen on: give --http, as in --http 127.0.0.1:8080")
+	case len(f.https) > 0 && f.caOut == "":
+		return usagef("--https needs --ca-out FILE: no client would trust the certificates without it")
+	}
+	config, err := f.config()
+	if err != nil {
+		return err
+	}
+	srv, err := farm.New(config)
+	if err != nil {
+		return failure{err, exitInput}
+	}
+	defer srv.Close()
+	if err := f.listen(srv, stdout); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	report := srv.Report(f.top)
+	srv.Close()
+	out := json.NewEncoder(stdout)
+	out.SetIndent("", "  ")
+	return out.Encode(report)
+}
+
+// config reads what the flags name.
+func (f *serveFlags) config() (c farm.Config, err error) {
+	if f.dir != "" {
+		if c.Hosts, err = farm.Load(f.dir); err != nil {
+			return c, failure{err, exitInput}
+		}
+	}
+	if f.faults != "" {
+		file, err := os.Open(f.faults)
+		if err != nil {
+			return c, failure{fmt.Errorf("read faults: %w", err), exitInput}
+		}
+		defer file.Close()
+		if c.Faults, err = farm.ParseFaults(file, f.faults); err != nil {
+			return c, failure{err, exitInput}
+		}
+	}
+	if c.Latency, err = farm.ParseLatency(f.latency, f.seed); err != nil {
+		return c, failure{fmt.Errorf("--latency: %w", err), exitUsage}
+	}
+	return c, nil
+}
+
+func (f *serveFlags) listen(srv *farm.Server, stdout io.Writer) error {
+	if f.caOut != "" {
+		if err := os.WriteFile(f.caOut, srv.CA(), 0o644); err != nil {
+			return err
+		}
+	}
+	var lines strings.Builder
+	for _, group := range []struct {
+		scheme string
+		addrs  []string
+		listen func(string) (string, error)
+	}{{"http", f.http, srv.ListenHTTP}, {"https", f.https, srv.ListenHTTPS}} {
+		for _, addr := range group.addrs {
+			at, err := group.listen(addr)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&lines, "%s://%s\n", group.scheme, at)
+		}
+	}
+	fmt.Fprint(stdout, lines.String())
+	if f.addrFile == "" {
+		return nil
+	}
+	// Renamed into place: who sees the file sees all of it.
+	if err := os.WriteFile(f.addrFile+".tmp", []byte(lines.String()), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(f.addrFile+".tmp", f.addrFile)
+}

@@ -1,0 +1,440 @@
+package fetch
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/gzip"
+	"go.uber.org/goleak"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// serve starts a server on loopback that hands each connection, once its
+// request is read, to answer, with the number of the request from 1.
+func serve(t *testing.T, answer func(c *net.TCPConn, r *http.Request, n int)) netip.AddrPort {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n atomic.Int64
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				r, err := http.ReadRequest(bufio.NewReader(c))
+				if err != nil {
+					io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n")
+					return
+				}
+				answer(c.(*net.TCPConn), r, int(n.Add(1)))
+			}()
+		}
+	}()
+	t.Cleanup(func() { l.Close(); <-done })
+	return netip.MustParseAddrPort(l.Addr().String())
+}
+
+func newClient(t *testing.T, to netip.AddrPort, change func(*Config)) *Client {
+	t.Helper()
+	config := Config{
+		UserAgent: "robocensus-test", Timeout: 5 * time.Second, MaxRedirects: 5, MaxBody: 1000, PerAddress: 4, ConnectTo: to,
+	}
+	if change != nil {
+		change(&config)
+	}
+	c, err := New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func origin(t *testing.T, s string) Origin {
+	t.Helper()
+	o, _, err := Parse(s, "http")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func reset(c *net.TCPConn) {
+	c.SetLinger(0)
+	c.Close()
+}
+
+func write(s string) func(*net.TCPConn, *http.Request, int) {
+	return func(c *net.TCPConn, _ *http.Request, _ int) { io.WriteString(c, s) }
+}
+
+func gzipped(text []byte) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write(text)
+	z.Close()
+	return b.String()
+}
+
+func TestAnswers(t *testing.T) {
+	for _, row := range []struct {
+		name      string
+		answer    func(*net.TCPConn, *http.Request, int)
+		status    int
+		class     robots.ErrorClass
+		body      string // "-" for none
+		truncated bool
+	}{
+		{"a whole body", write("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc"), 200, "", "abc", false},
+		{"an empty body", write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), 200, "", "", false},
+		{"no reason phrase", write("HTTP/1.1 200\r\nContent-Length: 1\r\n\r\na"), 200, "", "a", false},
+		{"delimited by the end", write("HTTP/1.0 200 OK\r\n\r\nabc"), 200, "", "abc", false},
+		{"chunked", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n"), 200, "", "abc", false},
+		{"bad chunking", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nxyz\r\n"), 200, robots.Protocol, "ab", false},
+		{"cut chunking", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\nab"), 200, robots.TruncatedBody, "ab", false},
+		{"shorter than declared", write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), 200, robots.TruncatedBody, "abc", false},
+		{"exactly the limit", write("HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", 1000)), 200, "", strings.Repeat("x", 1000), false},
+		{"one over the limit", write("HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", 1001)), 200, "", strings.Repeat("x", 1000), true},
+		{"far over the limit, and cut", write("HTTP/1.1 200 OK\r\nContent-Length: 90000\r\n\r\n" + strings.Repeat("x", 5000)), 200, "", strings.Repeat("x", 1000), true},
+		{"gzip", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped([]byte("abc"))), 200, "", "abc", false},
+		{"gzip that is none", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nUser-agent: *"), 200, robots.Protocol, "", false},
+		{"gzip that is cut", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped([]byte("abc"))[:15]), 200, robots.TruncatedBody, "", false},
+		{"gzip of nothing", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 0\r\n\r\n"), 200, "", "", false},
+		{"a gzip bomb", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped(make([]byte, 8<<20))), 200, "", strings.Repeat("\x00", 1000), true},
+		{"404", write("HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nabc"), 404, "", "-", false},
+		{"304", write("HTTP/1.1 304 Not Modified\r\n\r\n"), 304, "", "-", false},
+		{"600", write("HTTP/1.1 600 What\r\n\r\n"), 600, "", "-", false},
+		{"103, then 200", write("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"), 200, "", "a", false},
+		{"103 and no more", write("HTTP/1.1 103 Early Hints\r\n\r\n"), 103, "", "-", false},
+		{"not HTTP", write("SSH-2.0-OpenSSH_9.2\r\n"), 0, robots.Protocol, "-", false},
+		{"HTTP/0.9", write("User-agent: *\nDisallow: /\n"), 0, robots.Protocol, "-", false},
+		{"closed before a word", func(*net.TCPConn, *http.Request, int) {}, 0, robots.Reset, "-", false},
+		{"closed in the header", write("HTTP/1.1 200 OK\r\nContent-Le"), 0, robots.Reset, "-", false},
+		{"reset before a word", func(c *net.TCPConn, _ *http.Request, _ int) { reset(c) }, 0, robots.Reset, "-", false},
+		{"a header without end", func(c *net.TCPConn, _ *http.Request, _ int) {
+			io.WriteString(c, "HTTP/1.1 200 OK\r\n")
+			for {
+				if _, err := io.WriteString(c, "X-Filler: "+strings.Repeat("x", 8000)+"\r\n"); err != nil {
+					return
+				}
+			}
+		}, 0, robots.HeaderTooLarge, "-", false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			c := newClient(t, serve(t, row.answer), nil)
+			got := c.Fetch(context.Background(), origin(t, "a.example"))
+			if got.Status() != row.status || got.Error != row.class || got.Truncated != row.truncated {
+				t.Errorf("status %d, error %q (%v), truncated %v; want %d, %q, %v",
+					got.Status(), got.Error, got.Err, got.Truncated, row.status, row.class, row.truncated)
+			}
+			if (got.Body == nil) != (row.body == "-") || got.Body != nil && string(got.Body) != row.body {
+				t.Errorf("body %.40q, want %.40q", got.Body, row.body)
+			}
+			if (got.Error != "") != (got.Err != nil) || got.Attempts != 1 || got.Times.Total == nil {
+				t.Errorf("error %q beside %v, %d attempts, total time %v", got.Error, got.Err, got.Attempts, got.Times.Total)
+			}
+		})
+	}
+}
+
+func TestResetInTheBody(t *testing.T) {
+	read := make(chan struct{})
+	c := newClient(t, serve(t, func(c *net.TCPConn, _ *http.Request, _ int) {
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\nabc")
+		<-read // not before the header has arrived: a reset throws away what is unread
+		reset(c)
+	}), nil)
+	time.AfterFunc(100*time.Millisecond, func() { close(read) })
+	got := c.Fetch(context.Background(), origin(t, "a.example"))
+	if got.Status() != 200 || got.Error != robots.Reset || string(got.Body) != "abc" {
+		t.Errorf("status %d, error %q, body %q", got.Status(), got.Error, got.Body)
+	}
+}
+
+func TestRequestIsWhatItSays(t *testing.T) {
+	var heads []string
+	c := newClient(t, serve(t, func(c *net.TCPConn, r *http.Request, _ int) {
+		heads = append(heads, fmt.Sprint(r.Method, " ", r.RequestURI, " ", r.Host, " ", r.Header))
+		io.WriteString(c, "HTTP/1.1 302 Found\r\nSet-Cookie: a=b\r\nLocation: /next?a b\xff#frag\r\n\r\n")
+	}), func(c *Config) { c.MaxRedirects = 1 })
+	c.Fetch(context.Background(), origin(t, "http://www.müller.eu:8181"))
+	header := "map[Accept:[text/plain, */*;q=0.5] Accept-Encoding:[gzip, br, zstd] Connection:[close] User-Agent:[robocensus-test]]"
+	want := []string{
+		"GET /robots.txt www.xn--mller-kva.eu:8181 " + header,
+		"GET /next?a%20b%FF www.xn--mller-kva.eu:8181 " + header,
+	}
+	if diff := cmp.Diff(want, heads); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
+
+// redirects answers host hN.example with a redirect to hN-1, and h0 with a
+// body.
+func redirects(c *net.TCPConn, r *http.Request, _ int) {
+	var n int
+	fmt.Sscanf(r.Host, "h%d.example", &n)
+	if n == 0 {
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na")
+		return
+	}
+	fmt.Fprintf(c, "HTTP/1.1 301 Moved\r\nLocation: http://h%d.example/robots.txt\r\n\r\n", n-1)
+}
+
+func TestRedirectChains(t *testing.T) {
+	c := newClient(t, serve(t, redirects), nil)
+	for _, row := range []struct {
+		host  string
+		hops  int
+		class robots.ErrorClass
+	}{{"h0.example", 1, ""}, {"h1.example", 2, ""}, {"h5.example", 6, ""}, {"h6.example", 6, robots.RedirectLimit}} {
+		got := c.Fetch(context.Background(), origin(t, row.host))
+		if len(got.Hops) != row.hops || got.Error != row.class {
+			t.Errorf("%s: %d hops, error %q; want %d, %q", row.host, len(got.Hops), got.Error, row.hops, row.class)
+		}
+		if got.Origin.Host != row.host {
+			t.Errorf("%s: the answer is about %s; rules govern the origin that was asked", row.host, got.Origin)
+		}
+	}
+}
+
+func TestRedirectsThatLeadNowhere(t *testing.T) {
+	for location, class := range map[string]robots.ErrorClass{
+		"":                                      robots.RedirectInvalid,
+		"Location: \r\n":                        robots.RedirectInvalid,
+		"Location: http://\r\n":                 robots.RedirectInvalid,
+		"Location: http://a b/\r\n":             robots.RedirectInvalid,
+		"Location: //u:p@b.example\r\n":         robots.RedirectInvalid,
+		"Location: http://b.example:99999/\r\n": robots.RedirectInvalid,
+		"Location: " + strings.Repeat("x", 9000) + "\r\n": robots.RedirectInvalid,
+		"Location: ftp://b.example/robots.txt\r\n":        robots.RedirectUnsupported,
+		"Location: file:///etc/passwd\r\n":                robots.RedirectUnsupported,
+		"Location: javascript:alert(1)\r\n":               robots.RedirectUnsupported,
+		"Location: /robots.txt\r\n":                       robots.RedirectLoop,
+		"Location: #top\r\n":                              robots.RedirectLoop,
+		"Location: HTTP://A.example:80/robots.txt\r\n":    robots.RedirectLoop,
+	} {
+		c := newClient(t, serve(t, write("HTTP/1.1 302 Found\r\n"+location+"\r\n")), func(c *Config) { c.Retries = 3 })
+		got := c.Fetch(context.Background(), origin(t, "a.example"))
+		if got.Error != class || got.Status() != 302 || got.Attempts != 1 {
+			t.Errorf("%.60q: error %q (%v), status %d, %d attempts; want %q, 302, 1", location, got.Error, got.Err, got.Status(), got.Attempts, class)
+		}
+	}
+}
+
+func TestARedirectMeetsTheGuard(t *testing.T) {
+	to := serve(t, write("HTTP/1.1 200 OK\r\n\r\n"))
+	for _, asked := range []string{to.String(), "localhost:80", "[::ffff:127.0.0.1]:80", "169.254.169.254"} {
+		c := newClient(t, netip.AddrPort{}, nil)
+		got := c.Fetch(context.Background(), origin(t, "http://"+asked))
+		if got.Error != robots.AddressBlocked || got.Status() != 0 || got.Remote.IsValid() {
+			t.Errorf("%s: error %q (%v), remote %v; want %q before any dial", asked, got.Error, got.Err, got.Remote, robots.AddressBlocked)
+		}
+	}
+	c := newClient(t, netip.AddrPort{}, func(c *Config) { c.AllowPrivate = true })
+	if got := c.Fetch(context.Background(), origin(t, "http://"+to.String())); got.Error != "" || got.Remote != to {
+		t.Errorf("with leave: error %q (%v), remote %v", got.Error, got.Err, got.Remote)
+	}
+}
+
+func TestFailuresOfConnecting(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	free := netip.MustParseAddrPort(l.Addr().String())
+	l.Close()
+	got := newClient(t, free, nil).Fetch(context.Background(), origin(t, "a.example"))
+	if got.Error != robots.ConnectRefused {
+		t.Errorf("a closed port: %q (%v)", got.Error, got.Err)
+	}
+	if diff := cmp.Diff([]robots.Hop{{URL: "http://a.example/robots.txt"}}, got.Hops); diff != "" {
+		t.Errorf("hops (-want +got):\n%s", diff)
+	}
+	// A name under .invalid exists nowhere (RFC 6761); a resolver that does
+	// not answer is another matter than a name that does not exist.
+	got = newClient(t, netip.AddrPort{}, func(c *Config) {
+		c.Resolver, c.Timeout = free, 2*time.Second
+	}).Fetch(context.Background(), origin(t, "a.invalid"))
+	if got.Error != robots.DNSFailure {
+		t.Errorf("no resolver: %q (%v)", got.Error, got.Err)
+	}
+}
+
+func TestAHangEndsAtTheDeadline(t *testing.T) {
+	end := make(chan struct{})
+	for name, answer := range map[string]func(*net.TCPConn, *http.Request, int){
+		"before the header": func(*net.TCPConn, *http.Request, int) { <-end },
+		"a drip in the body": func(c *net.TCPConn, _ *http.Request, _ int) {
+			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n")
+			tick := time.NewTicker(20 * time.Millisecond)
+			defer tick.Stop()
+			for {
+				select {
+				case <-tick.C:
+					if _, err := io.WriteString(c, "#"); err != nil {
+						return
+					}
+				case <-end:
+					return
+				}
+			}
+		},
+	} {
+		c := newClient(t, serve(t, answer), func(c *Config) { c.Timeout, c.Retries = 300*time.Millisecond, 5 })
+		got := c.Fetch(context.Background(), origin(t, "a.example"))
+		if got.Error != robots.Timeout {
+			t.Errorf("%s: %q (%v)", name, got.Error, got.Err)
+		}
+		if total := *got.Times.Total; total < 300*time.Millisecond || total > 2*time.Second {
+			t.Errorf("%s: took %v of 300 ms", name, total)
+		}
+	}
+	close(end)
+}
+
+func TestRetries(t *testing.T) {
+	for _, row := range []struct {
+		name     string
+		statuses []int
+		retries  int
+		status   int
+		attempts int
+	}{
+		{"5xx passes", []int{500, 200}, 2, 200, 2},
+		{"5xx stays", []int{500}, 1, 500, 2},
+		{"503 is retried twice as often", []int{503}, 1, 503, 3},
+		{"4xx is an answer", []int{404}, 2, 404, 1},
+		{"no retries", []int{500}, 0, 500, 1},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			c := newClient(t, serve(t, func(c *net.TCPConn, _ *http.Request, n int) {
+				fmt.Fprintf(c, "HTTP/1.1 %d X\r\nContent-Length: 0\r\n\r\n", row.statuses[min(n, len(row.statuses))-1])
+			}), func(c *Config) { c.Retries, c.Timeout = row.retries, 20*time.Second })
+			got := c.Fetch(context.Background(), origin(t, "a.example"))
+			if got.Status() != row.status || got.Attempts != row.attempts {
+				t.Errorf("status %d after %d attempts, want %d after %d", got.Status(), got.Attempts, row.status, row.attempts)
+			}
+		})
+	}
+}
+
+func TestTheNextSchemeIsAskedOnlyWithoutAnAnswer(t *testing.T) {
+	both := func(t *testing.T) []Origin {
+		return []Origin{origin(t, "https://a.example"), origin(t, "http://a.example")}
+	}
+	plain := serve(t, write("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na")) // no TLS there
+	got := newClient(t, plain, nil).Fetch(context.Background(), both(t)...)
+	if got.Origin.Scheme != "http" || got.Fallback != robots.TLSFailure || got.Attempts != 2 || got.Error != "" {
+		t.Errorf("http answers: %v, fallback %q, %d attempts, error %q", got.Origin, got.Fallback, got.Attempts, got.Error)
+	}
+	dead := serve(t, func(c *net.TCPConn, _ *http.Request, _ int) { reset(c) })
+	got = newClient(t, dead, nil).Fetch(context.Background(), both(t)...)
+	if got.Origin.Scheme != "https" || got.Fallback != "" || got.Error == "" {
+		t.Errorf("neither answers: %v, fallback %q, error %q; want the first one's", got.Origin, got.Fallback, got.Error)
+	}
+}
+
+func TestCancelIsAFact(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	asked, end := make(chan struct{}), make(chan struct{})
+	defer close(end)
+	c := newClient(t, serve(t, func(*net.TCPConn, *http.Request, int) { close(asked); <-end }), nil)
+	go func() { <-asked; cancel() }()
+	if got := c.Fetch(ctx, origin(t, "a.example")); got.Error != robots.Canceled {
+		t.Errorf("error %q (%v)", got.Error, got.Err)
+	}
+}
+
+func TestLimiter(t *testing.T) {
+	l := newLimiter(1)
+	release, err := l.acquire(context.Background(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := l.acquire(ctx, "a"); !errors.Is(err, context.Canceled) {
+		t.Errorf("a second place for a: %v", err)
+	}
+	other, err := l.acquire(ctx, "b")
+	if err == nil {
+		other()
+	}
+	release()
+	again, err := l.acquire(context.Background(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again()
+	if len(l.keys) != 0 {
+		t.Errorf("%d keys are kept that nobody uses", len(l.keys))
+	}
+}
+
+func TestAddressesAreAskedPolitely(t *testing.T) {
+	var now, peak atomic.Int64
+	enough := make(chan struct{})
+	c := newClient(t, serve(t, func(c *net.TCPConn, _ *http.Request, n int) {
+		if v := now.Add(1); v > peak.Load() {
+			peak.Store(v)
+		}
+		if n == 2 {
+			close(enough) // two at once are allowed, so two do come
+		}
+		<-enough
+		now.Add(-1)
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+	}), func(c *Config) { c.PerAddress = 2 })
+	done := make(chan *Capture)
+	for range 10 {
+		go func() { done <- c.Fetch(context.Background(), origin(t, "a.example")) }()
+	}
+	for range 10 {
+		if got := <-done; got.Error != "" {
+			t.Errorf("error %q (%v)", got.Error, got.Err)
+		}
+	}
+	if peak.Load() != 2 {
+		t.Errorf("%d connections at once, want 2", peak.Load())
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	good := Config{UserAgent: "x", Timeout: 1, MaxBody: 1, PerAddress: 1}
+	for name, change := range map[string]func(*Config){
+		"no timeout": func(c *Config) { c.Timeout = 0 }, "no body": func(c *Config) { c.MaxBody = 0 },
+		"no places": func(c *Config) { c.PerAddress = 0 }, "negative": func(c *Config) { c.Retries = -1 },
+		"a line break in the user agent": func(c *Config) { c.UserAgent = "x\r\nHost: y" },
+	} {
+		config := good
+		change(&config)
+		if _, err := New(config); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	if _, err := New(good); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,113 @@
+package fetch
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+// failure is an error with its class.
+type failure struct {
+	class robots.ErrorClass
+	err   error
+}
+
+func (f *failure) Error() string { return f.err.Error() }
+func (f *failure) Unwrap() error { return f.err }
+
+func failed(class robots.ErrorClass, format string, args ...any) *failure {
+	return &failure{class, fmt.Errorf(format, args...)}
+}
+
+// errTooMuch is what a connection says whose bound of bytes is used up.
+var errTooMuch = errors.New("the answer is longer than its bound")
+
+// phase is what a fetch was doing when it failed.
+type phase string
+
+const (
+	connecting phase = "connect"
+	handshake  phase = "tls"
+	waiting    phase = "header"
+	reading    phase = "body"
+)
+
+// classify gives an error of a connection its class. ctx tells our own
+// cancellation from the peer's doing.
+func classify(ctx context.Context, at phase, err error) *failure {
+	var known *failure
+	if errors.As(err, &known) {
+		return known
+	}
+	class := robots.Protocol
+	var certificate *tls.CertificateVerificationError
+	var alert tls.AlertError
+	var record tls.RecordHeaderError
+	var unknownCA x509.UnknownAuthorityError
+	switch {
+	case errors.Is(context.Cause(ctx), context.Canceled):
+		class = robots.Canceled
+	case isTimeout(err) && at == connecting:
+		class = robots.ConnectTimeout
+	case isTimeout(err):
+		class = robots.Timeout
+	case at == connecting && errors.Is(err, syscall.ECONNREFUSED):
+		class = robots.ConnectRefused
+	case at == connecting:
+		class = robots.ConnectFailure
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNABORTED):
+		class = robots.Reset
+	case errors.As(err, &certificate), errors.As(err, &alert), errors.As(err, &record), errors.As(err, &unknownCA):
+		class = robots.TLSFailure
+	case at == handshake && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
+		class = robots.Reset
+	case at == handshake:
+		class = robots.TLSFailure
+	case at == waiting && errors.Is(err, errTooMuch):
+		class = robots.HeaderTooLarge
+	case at == waiting && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
+		class = robots.Reset // closed before a whole header
+	case at == reading && errors.Is(err, io.ErrUnexpectedEOF):
+		class = robots.TruncatedBody
+	}
+	// The operation's addresses are columns of their own, and its local port
+	// would make two equal answers differ.
+	var operation *net.OpError
+	if errors.As(err, &operation) {
+		err = operation.Err
+	}
+	return failed(class, "%s: %w", at, err)
+}
+
+func isTimeout(err error) bool {
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout() ||
+		errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, syscall.ETIMEDOUT)
+}
+
+// isNetwork tells errors of the connection from those of what was sent on it.
+func isNetwork(err error) bool {
+	var network net.Error
+	return isTimeout(err) || errors.As(err, &network) || errors.Is(err, net.ErrClosed)
+}
+
+// classifyDNS gives an error of a resolver its class.
+func classifyDNS(ctx context.Context, host string, err error) *failure {
+	var dns *net.DNSError
+	switch {
+	case errors.Is(context.Cause(ctx), context.Canceled):
+		return failed(robots.Canceled, "resolve %s: %w", host, err)
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return failed(robots.DNSNotFound, "resolve %s: no such host", host)
+	}
+	return failed(robots.DNSFailure, "resolve %s: %w", host, err)
+}

@@ -1,0 +1,53 @@
+package fetch
+
+import "net/netip"
+
+// special holds the blocks that no public host lives in: the IANA registries
+// of special-purpose addresses (RFC 6890 and its updates), multicast and
+// reserved space. A name that resolves there is a mistake or an attempt to
+// make the census ask the inside of somebody's network.
+var special = func() []netip.Prefix {
+	var out []netip.Prefix
+	for _, s := range []string{
+		"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+		"192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24",
+		"192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
+		"224.0.0.0/4", "240.0.0.0/4",
+		"::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20",
+		"2620:4f:8000::/48", "5f00::/16", "fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8",
+	} {
+		out = append(out, netip.MustParsePrefix(s))
+	}
+	return out
+}()
+
+// carriers embed an IPv4 address at the given byte: dialling the one reaches
+// the other (RFC 6052 NAT64, RFC 3056 6to4).
+var carriers = []struct {
+	prefix netip.Prefix
+	at     int
+}{
+	{netip.MustParsePrefix("64:ff9b::/96"), 12},
+	{netip.MustParsePrefix("2002::/16"), 2},
+}
+
+// isSpecial reports whether addr must not be dialled without leave. IPv4
+// inside IPv6 (mapped, NAT64, 6to4) is judged by the IPv4 address.
+func isSpecial(addr netip.Addr) bool {
+	addr = addr.Unmap().WithZone("")
+	for _, p := range special {
+		if p.Contains(addr) {
+			return true
+		}
+	}
+	if addr.Is4() {
+		return false
+	}
+	bytes := addr.As16()
+	for _, c := range carriers {
+		if c.prefix.Contains(addr) {
+			return isSpecial(netip.AddrFrom4([4]byte(bytes[c.at : c.at+4])))
+		}
+	}
+	return false
+}

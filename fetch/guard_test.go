@@ -1,0 +1,27 @@
+package fetch
+
+import (
+	"net/netip"
+	"testing"
+)
+
+func TestSpecialAddresses(t *testing.T) {
+	for _, row := range []struct {
+		addr    string
+		special bool
+	}{
+		{"8.8.8.8", false}, {"1.1.1.1", false}, {"2606:4700:4700::1111", false}, {"198.17.255.255", false},
+		{"127.0.0.1", true}, {"127.255.255.254", true}, {"0.0.0.0", true}, {"10.1.2.3", true}, {"172.16.0.1", true},
+		{"172.32.0.1", false}, {"192.168.1.1", true}, {"169.254.169.254", true}, {"100.64.0.1", true}, {"198.18.0.1", true},
+		{"192.0.2.1", true}, {"203.0.113.9", true}, {"224.0.0.1", true}, {"255.255.255.255", true},
+		{"::1", true}, {"::", true}, {"fe80::1", true}, {"fc00::1", true}, {"fd12::1", true}, {"ff02::1", true}, {"2001:db8::1", true},
+		// IPv4 inside IPv6
+		{"::ffff:127.0.0.1", true}, {"::ffff:8.8.8.8", false}, {"::127.0.0.1", true},
+		{"64:ff9b::7f00:1", true}, {"64:ff9b::808:808", false}, {"64:ff9b:1::808:808", true},
+		{"2002:7f00:1::", true}, {"2002:a9fe:a9fe::1", true}, {"2002:808:808::1", false}, {"2001:0:4136:e378::1", true},
+	} {
+		if got := isSpecial(netip.MustParseAddr(row.addr)); got != row.special {
+			t.Errorf("%s: special is %v, want %v", row.addr, got, row.special)
+		}
+	}
+}

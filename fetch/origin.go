@@ -1,0 +1,252 @@
+package fetch
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/idna"
+	"golang.org/x/net/publicsuffix"
+)
+
+// Origin is scheme, host and port: what one robots.txt speaks for. Host is
+// canonical: lower case, IDN as punycode, IPv6 without brackets, no trailing
+// dot. Two spellings of one origin are equal values.
+type Origin struct {
+	Scheme string
+	Host   string
+	Port   uint16
+}
+
+// ErrScheme is wrapped by errors about a scheme that cannot be fetched.
+var ErrScheme = errors.New("cannot be fetched (use http or https)")
+
+// idnaProfile maps as browsers do (UTS #46, non-transitional), so that ß
+// stays ß, and refuses what DNS could not hold. Underscores are let through:
+// hosts with them exist and answer.
+var idnaProfile = idna.New(
+	idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false),
+	idna.BidiRule(), idna.CheckHyphens(false), idna.VerifyDNSLength(true),
+)
+
+// ParseHost makes a host name canonical. It accepts names, IDNs, IPv4 and
+// (bracketed or bare) IPv6 literals, and says what is wrong with all else.
+func ParseHost(s string) (string, error) {
+	if s == "" {
+		return "", errors.New("empty host")
+	}
+	if literal, ok := strings.CutPrefix(s, "["); ok {
+		literal, ok = strings.CutSuffix(literal, "]")
+		addr, err := netip.ParseAddr(literal)
+		if !ok || err != nil || !addr.Is6() || addr.Zone() != "" {
+			return "", fmt.Errorf("%q is no IPv6 address", clip(s))
+		}
+		return addr.String(), nil
+	}
+	if addr, err := netip.ParseAddr(s); err == nil {
+		if addr.Zone() != "" {
+			return "", fmt.Errorf("%q has an IPv6 zone, which means something on one machine only", clip(s))
+		}
+		return addr.String(), nil
+	}
+	host, err := plainHost(s)
+	if err != nil {
+		return "", err
+	}
+	// "1.2.3" and "0x7f.1" are addresses to some resolvers and names to
+	// others; no public name ends with a numeric label.
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	if last != "" && (isDigits(last) || strings.HasPrefix(last, "0x") && isHex(last[2:])) {
+		return "", fmt.Errorf("%q is neither a name nor an IP address", clip(s))
+	}
+	return host, nil
+}
+
+func plainHost(s string) (string, error) {
+	if fast, ok := asciiHost(s); ok {
+		return fast, nil
+	}
+	host, err := idnaProfile.ToASCII(strings.TrimSuffix(s, "."))
+	if err != nil {
+		return "", fmt.Errorf("%q is no host name", clip(s))
+	}
+	host = strings.TrimSuffix(host, ".")
+	for i := 0; i < len(host); i++ {
+		if !hostByte(host[i]) {
+			return "", fmt.Errorf("%q holds %q, which no host name may", clip(s), host[i])
+		}
+	}
+	if host == "" || strings.HasPrefix(host, ".") || strings.Contains(host, "..") {
+		return "", fmt.Errorf("%q has an empty label", clip(s))
+	}
+	return host, nil
+}
+
+// asciiHost is the common case without idna's tables: already lower case or
+// nearly so, no punycode to verify, lengths within DNS.
+func asciiHost(s string) (string, bool) {
+	s = strings.TrimSuffix(s, ".")
+	if len(s) == 0 || len(s) > 253 {
+		return "", false
+	}
+	upper, label := false, 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c == '.' {
+			if label == 0 {
+				return "", false
+			}
+			label = 0
+			continue
+		}
+		if c >= 'A' && c <= 'Z' {
+			upper = true
+		} else if !hostByte(c) {
+			return "", false
+		}
+		if label++; label > 63 {
+			return "", false
+		}
+		if label == 4 && strings.EqualFold(s[i-3:i+1], "xn--") {
+			return "", false
+		}
+	}
+	if label == 0 {
+		return "", false
+	}
+	if upper {
+		s = strings.ToLower(s)
+	}
+	return s, true
+}
+
+func hostByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '.' || c == '_'
+}
+
+func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
+func isHex(s string) bool    { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
+
+func clip(s string) string {
+	if len(s) > 100 {
+		return s[:100] + "…"
+	}
+	return s
+}
+
+// Parse reads a host, an origin or a URL, as hosts lists hold them. scheme is
+// what a bare host gets. target is the path and query of a URL, "" where
+// there was none, so that a caller can tell an origin from a sample.
+// Credentials, unknown schemes and impossible ports are errors.
+func Parse(s, scheme string) (o Origin, target string, err error) {
+	rest := s
+	if i := strings.Index(s, "://"); i >= 0 {
+		scheme, rest = strings.ToLower(s[:i]), s[i+3:]
+		if scheme != "http" && scheme != "https" {
+			return Origin{}, "", fmt.Errorf("scheme %q %w", clip(scheme), ErrScheme)
+		}
+	}
+	authority := rest
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		authority, target = rest[:i], rest[i:]
+		if j := strings.IndexByte(target, '#'); j >= 0 {
+			target = target[:j]
+		}
+		if strings.HasPrefix(target, "?") {
+			target = "/" + target
+		}
+	}
+	if strings.ContainsRune(authority, '@') {
+		return Origin{}, "", fmt.Errorf("%q holds credentials, which are never sent", clip(s))
+	}
+	host, port, err := splitPort(authority)
+	if err != nil {
+		return Origin{}, "", err
+	}
+	if host, err = ParseHost(host); err != nil {
+		return Origin{}, "", err
+	}
+	if port == 0 {
+		port = DefaultPort(scheme)
+	}
+	return Origin{Scheme: scheme, Host: host, Port: port}, target, nil
+}
+
+func splitPort(authority string) (host string, port uint16, err error) {
+	colon := strings.LastIndexByte(authority, ':')
+	if colon < 0 || strings.HasSuffix(authority, "]") || strings.Count(authority, ":") > 1 && authority[0] != '[' {
+		return authority, 0, nil // no port, or a bare IPv6 literal
+	}
+	text := authority[colon+1:]
+	if text == "" {
+		return authority[:colon], 0, nil // RFC 3986 section 3.2.3: an empty port is the default one
+	}
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || n == 0 {
+		return "", 0, fmt.Errorf("%q has no port between 1 and 65535 after the colon", clip(authority))
+	}
+	return authority[:colon], uint16(n), nil
+}
+
+// DefaultPort is the port that a scheme has where none is named, 0 for an
+// unknown scheme.
+func DefaultPort(scheme string) uint16 {
+	switch scheme {
+	case "http":
+		return 80
+	case "https":
+		return 443
+	}
+	return 0
+}
+
+// WithScheme is the same host under another scheme; a default port follows
+// the scheme, any other stays.
+func (o Origin) WithScheme(scheme string) Origin {
+	if o.Port == DefaultPort(o.Scheme) {
+		o.Port = DefaultPort(scheme)
+	}
+	o.Scheme = scheme
+	return o
+}
+
+// Authority is host and port as they stand in a URL: a default port is left
+// out, IPv6 is bracketed.
+func (o Origin) Authority() string {
+	host := o.Host
+	if strings.IndexByte(host, ':') >= 0 {
+		host = "[" + host + "]"
+	}
+	if o.Port == DefaultPort(o.Scheme) {
+		return host
+	}
+	return host + ":" + strconv.Itoa(int(o.Port))
+}
+
+func (o Origin) String() string { return o.Scheme + "://" + o.Authority() }
+
+// RobotsURL is where the origin's robots.txt is (RFC 9309 section 2.3).
+func (o Origin) RobotsURL() string { return o.String() + "/robots.txt" }
+
+// RegisteredDomain is the registrable domain of a host by the public suffix
+// list, and tld its last label; both "" for an IP literal, and domain "" for
+// a name that is itself a public suffix.
+func RegisteredDomain(host string) (domain, tld string) {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return "", ""
+	}
+	domain, err := publicsuffix.EffectiveTLDPlusOne(host)
+	if err != nil {
+		domain = ""
+	}
+	return domain, host[strings.LastIndexByte(host, '.')+1:]
+}
+
+// originOf is the origin of a URL met on the way.
+func originOf(u *url.URL) (Origin, error) {
+	o, _, err := Parse(u.Scheme+"://"+u.Host, "")
+	return o, err
+}

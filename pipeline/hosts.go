@@ -1,0 +1,226 @@
+package pipeline
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// row is one line of a hosts list, split into the columns that matter.
+type row struct {
+	line int64
+	text string // as it stands in the file
+	host string // a host, an origin or a URL, "" where the line has none
+	url  string // of the column `url`
+	rank *int64
+	err  string // why the line cannot be read, for rejected.csv
+}
+
+// readHosts calls yield for every line that is not blank and no comment, in
+// order. Its error is one of reading, with file and line. The bytes of
+// standard input, which can be read only once, are written to sum as well.
+func readHosts(path string, sum io.Writer, yield func(row) error) error {
+	in := io.TeeReader(os.Stdin, sum)
+	name := "standard input"
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return &InputError{Path: path, Err: errors.Unwrap(err)}
+		}
+		defer f.Close()
+		if isParquet(f) {
+			return readParquetHosts(path, f, yield)
+		}
+		in, name = f, path
+	}
+	plain, done, err := decompress(in)
+	if err != nil {
+		return &InputError{Path: name, Line: 1, Err: err}
+	}
+	defer done()
+	return readLines(name, plain, yield)
+}
+
+func readLines(name string, in io.Reader, yield func(row) error) error {
+	// Wrapped, since bufio hands back a larger buffered reader as it is.
+	r := bufio.NewReaderSize(struct{ io.Reader }{in}, maxLine)
+	var columns *columns
+	for line := int64(1); ; line++ {
+		text, long, err := readLine(r)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return &InputError{Path: name, Line: line, Err: err}
+		}
+		if line == 1 {
+			text = strings.TrimPrefix(text, "\ufeff")
+		}
+		if strings.HasPrefix(text, "PAR1") && line == 1 {
+			return &InputError{Path: name, Err: errors.New("is Parquet, which cannot be read from a pipe; give it as a file")}
+		}
+		trimmed := strings.TrimSpace(text)
+		header := columns == nil && strings.HasPrefix(trimmed, "#") && isHeader(strings.TrimPrefix(trimmed, "#"))
+		if trimmed == "" || strings.HasPrefix(trimmed, "#") && !header {
+			continue
+		}
+		if columns == nil {
+			var isHeader bool
+			if columns, isHeader, err = columnsOf(strings.TrimPrefix(trimmed, "#")); err != nil {
+				return &InputError{Path: name, Line: line, Err: err}
+			}
+			if isHeader {
+				continue
+			}
+		}
+		out := row{line: line, text: text}
+		if long {
+			out.err = fmt.Sprintf("line_too_long: more than %d bytes", maxLine)
+		} else {
+			columns.split(trimmed, &out)
+		}
+		if err := yield(out); err != nil {
+			return err
+		}
+	}
+}
+
+// readLine reads one line of bounded length; the rest of a longer one is read
+// and dropped.
+func readLine(r *bufio.Reader) (text string, long bool, err error) {
+	part, err := r.ReadSlice('\n')
+	long = errors.Is(err, bufio.ErrBufferFull)
+	if long {
+		part = part[:200]
+	}
+	text = string(bytes.TrimRight(part, "\r\n"))
+	for errors.Is(err, bufio.ErrBufferFull) {
+		_, err = r.ReadSlice('\n')
+	}
+	if err == io.EOF && (text != "" || long) {
+		err = nil
+	}
+	return text, long, err
+}
+
+// columns says where the fields of a line are; -1 stands for absent.
+type columns struct {
+	comma                    rune // 0: the whole line is the host
+	host, hostRev, url, rank int
+}
+
+// Names that a header may use, the first being ours. harmonicc_pos is the
+// rank of Common Crawl's web graph, whose names are reversed hosts.
+var (
+	hostNames    = []string{"host", "domain", "hostname", "origin"}
+	hostRevNames = []string{"host_rev"}
+	urlNames     = []string{"url"}
+	rankNames    = []string{"rank", "harmonicc_pos"}
+)
+
+func indexOf(fields, names []string) int {
+	return slices.IndexFunc(fields, func(f string) bool {
+		return slices.Contains(names, strings.ToLower(strings.Trim(f, " \"#")))
+	})
+}
+
+func separator(line string) rune {
+	switch {
+	case strings.Contains(line, "\t"):
+		return '\t'
+	case strings.Contains(line, ","):
+		return ','
+	}
+	return 0
+}
+
+func fieldsOf(line string, comma rune) []string {
+	if comma == 0 {
+		return []string{line}
+	}
+	return strings.Split(line, string(comma))
+}
+
+func isHeader(line string) bool {
+	fields := fieldsOf(line, separator(line))
+	return indexOf(fields, hostNames) >= 0 || indexOf(fields, hostRevNames) >= 0 || indexOf(fields, urlNames) >= 0
+}
+
+// columnsOf learns from the first line where the fields are: by the names of
+// a header, else by what the fields look like.
+func columnsOf(first string) (*columns, bool, error) {
+	c := &columns{comma: separator(first), host: -1, hostRev: -1, url: -1, rank: -1}
+	fields := fieldsOf(first, c.comma)
+	if isHeader(first) {
+		c.host, c.hostRev = indexOf(fields, hostNames), indexOf(fields, hostRevNames)
+		c.url, c.rank = indexOf(fields, urlNames), indexOf(fields, rankNames)
+		return c, true, nil
+	}
+	for i, f := range fields {
+		f = strings.Trim(f, " \"")
+		if _, err := strconv.ParseInt(f, 10, 64); err == nil {
+			if c.rank < 0 && len(fields) > 1 {
+				c.rank = i
+			}
+		} else if c.host < 0 && strings.ContainsAny(f, ".:") {
+			c.host = i
+		}
+	}
+	if c.host < 0 {
+		if len(fields) > 1 {
+			return nil, false, errors.New("no column looks like a host and none is named; name the columns in a header (host, rank, url, host_rev)")
+		}
+		c.host = 0
+	}
+	return c, false, nil
+}
+
+func (c *columns) split(line string, out *row) {
+	fields := fieldsOf(line, c.comma)
+	if c.comma != 0 && strings.IndexByte(line, '"') >= 0 {
+		// One line is one record: a stray quote spoils its own line only.
+		r := csv.NewReader(strings.NewReader(line))
+		r.Comma, r.FieldsPerRecord, r.LazyQuotes = c.comma, -1, c.comma == '\t'
+		var err error
+		if fields, err = r.Read(); err != nil {
+			out.err = "bad_quotes"
+			return
+		}
+	}
+	get := func(i int) string {
+		if i < 0 || i >= len(fields) {
+			return ""
+		}
+		return strings.TrimSpace(fields[i])
+	}
+	out.fill(get(c.host), get(c.hostRev), get(c.url), get(c.rank))
+}
+
+func (out *row) fill(host, hostRev, url, rank string) {
+	out.host, out.url = host, url
+	if out.host == "" && hostRev != "" {
+		out.host = reverseHost(hostRev)
+	}
+	if rank == "" {
+		return
+	}
+	n, err := strconv.ParseInt(rank, 10, 64)
+	if err != nil || n < 1 {
+		out.err = "bad_rank: not a whole number from 1"
+		return
+	}
+	out.rank = &n
+}
+
+func reverseHost(s string) string {
+	labels := strings.Split(s, ".")
+	slices.Reverse(labels)
+	return strings.Join(labels, ".")
+}

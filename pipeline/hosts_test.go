@@ -1,0 +1,220 @@
+package pipeline
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
+)
+
+// targetsOfFile reads a hosts list and returns its targets and rejected
+// lines as text.
+func targetsOfFile(t *testing.T, path string, schemes ...string) (targets, rejected []string, err error) {
+	t.Helper()
+	if len(schemes) == 0 {
+		schemes = []string{"https", "http"}
+	}
+	s := &source{
+		schemes: schemes,
+		emit: func(t Target) error {
+			text := fmt.Sprintf("%d %s", t.Seq, t.Candidates[0])
+			for _, o := range t.Candidates[1:] {
+				text += "|" + o.String()
+			}
+			if t.Rank != nil {
+				text += fmt.Sprintf(" #%d", *t.Rank)
+			}
+			for _, u := range t.URLs {
+				text += " " + u
+			}
+			targets = append(targets, text)
+			return nil
+		},
+		reject: func(line int64, text, reason string) error {
+			code, _, _ := strings.Cut(reason, ":")
+			rejected = append(rejected, fmt.Sprintf("%d %s: %s", line, text, code))
+			return nil
+		},
+	}
+	err = readHosts(path, io.Discard, s.take)
+	if err == nil {
+		err = s.flush()
+	}
+	return targets, rejected, err
+}
+
+func writeFile(t *testing.T, name string, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestHostsFiles(t *testing.T) {
+	for _, row := range []struct {
+		name, content     string
+		targets, rejected []string
+	}{
+		{name: "plain", content: "a.example\n\n# comment\r\nB.example\r\nhttp://c.example:8080\nd.example",
+			targets: []string{"1 https://a.example|http://a.example", "2 https://b.example|http://b.example", "3 http://c.example:8080", "4 https://d.example|http://d.example"}},
+		{name: "a byte order mark", content: "\ufeffa.example\n", targets: []string{"1 https://a.example|http://a.example"}},
+		{name: "Tranco", content: "1,a.example\r\n2,b.example\r\n",
+			targets: []string{"1 https://a.example|http://a.example #1", "2 https://b.example|http://b.example #2"}},
+		{name: "CSV with header", content: "country,Rank,HOST\nde,5,a.example\nfr,,\"b.example\"\n",
+			targets: []string{"1 https://a.example|http://a.example #5", "2 https://b.example|http://b.example"}},
+		{name: "TSV without header", content: "a.example\t3\nb.example\t4\n",
+			targets: []string{"1 https://a.example|http://a.example #3", "2 https://b.example|http://b.example #4"}},
+		{name: "web graph", content: "#harmonicc_pos\t#harmonicc_val\t#pr_pos\t#pr_val\t#host_rev\n1\t3.0E7\t2\t0.01\tcom.example.www\n",
+			targets: []string{"1 https://www.example.com|http://www.example.com #1"}},
+		{name: "rows that stand together are one target", content: "https://a.example/x\nhttps://a.example/y?z=1\nhttps://a.example/x\nhttps://b.example/\nhttps://a.example/late\na.example\n",
+			targets:  []string{"1 https://a.example https://a.example/x https://a.example/y?z=1", "2 https://b.example https://b.example/"},
+			rejected: []string{"3 https://a.example/x: duplicate", "5 https://a.example/late: not_adjacent", "6 a.example: duplicate"}},
+		{name: "a column of URLs", content: "host,url\na.example,https://a.example/x\na.example,/y\na.example,http://other.example/z\n",
+			targets:  []string{"1 https://a.example https://a.example/x https://a.example/y"},
+			rejected: []string{"3 a.example,/y: x"}[:0:0]},
+		{name: "duplicates are asked once", content: "a.example\nA.EXAMPLE.\nhttps://a.example:443\n",
+			targets:  []string{"1 https://a.example|http://a.example"},
+			rejected: []string{"2 A.EXAMPLE.: duplicate", "3 https://a.example:443: duplicate"}},
+		{name: "lines that are no host", content: "1,a.example\n2,not a host!\n3,http://\n4,gopher://g.example/\n5,\nx,b.example\n7,http://u:p@c.example/\n8,\"d.example\n9,e.example\n",
+			targets: []string{"1 https://a.example|http://a.example #1", "2 https://e.example|http://e.example #9"},
+			rejected: []string{"2 2,not a host!: bad_host", "3 3,http://: bad_host", "4 4,gopher://g.example/: unsupported_scheme", "5 5,: no_host",
+				"6 x,b.example: bad_rank", "7 7,http://u:p@c.example/: bad_host", "8 8,\"d.example: bad_quotes"}},
+		{name: "a line that is too long", content: "a.example\n" + strings.Repeat("x", maxLine*2+77) + "\nb.example\n",
+			targets:  []string{"1 https://a.example|http://a.example", "2 https://b.example|http://b.example"},
+			rejected: []string{"2 " + strings.Repeat("x", 200) + ": line_too_long"}},
+		{name: "empty", content: ""},
+	} {
+		if row.name == "a column of URLs" {
+			row.rejected = []string{"4 a.example,http://other.example/z: outside_origin"}
+		}
+		t.Run(row.name, func(t *testing.T) {
+			targets, rejected, err := targetsOfFile(t, writeFile(t, "hosts", []byte(row.content)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(row.targets, targets); diff != "" {
+				t.Errorf("targets (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(row.rejected, rejected); diff != "" {
+				t.Errorf("rejected (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestHostsFilesCompressed(t *testing.T) {
+	text := []byte("1,a.example\n2,b.example\n")
+	want := []string{"1 https://a.example #1", "2 https://b.example #2"}
+	var gz bytes.Buffer
+	z := gzip.NewWriter(&gz)
+	z.Write(text)
+	z.Close()
+	zs, _ := zstd.NewWriter(nil)
+	for name, content := range map[string][]byte{
+		"hosts.csv": text, "hosts.csv.gz": gz.Bytes(), "hosts.csv.zst": zs.EncodeAll(text, nil),
+		"two.gz": append(bytes.Clone(gz.Bytes()), gz.Bytes()...),
+	} {
+		path := writeFile(t, name, content)
+		targets, _, err := targetsOfFile(t, path, "https")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(want, targets); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		input, err := inspect(path)
+		if wantRows := int64(2 * (1 + strings.Count(name, "two"))); err != nil || input.Rows != wantRows {
+			t.Errorf("%s: %d rows, %v; want %d", name, input.Rows, err, wantRows)
+		}
+	}
+}
+
+func TestHostsFileParquet(t *testing.T) {
+	type hostRow struct {
+		Extra []string `parquet:"extra,list"`
+		Rank  *int32   `parquet:"rank"`
+		Host  string   `parquet:"host"`
+		Other float64  `parquet:"other"`
+	}
+	path := filepath.Join(t.TempDir(), "hosts.parquet")
+	one := int32(1)
+	if err := parquet.WriteFile(path, []hostRow{{Rank: &one, Host: "a.example", Extra: []string{"x", "y"}}, {Host: "b.example"}, {Host: "no host"}}); err != nil {
+		t.Fatal(err)
+	}
+	targets, rejected, err := targetsOfFile(t, path, "https")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"1 https://a.example #1", "2 https://b.example"}, targets); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"3 no host: bad_host"}, rejected); diff != "" {
+		t.Error(diff)
+	}
+	if input, err := inspect(path); err != nil || input.Rows != 3 {
+		t.Errorf("%d rows, %v; want 3", input.Rows, err)
+	}
+}
+
+func TestUnreadableHostsFiles(t *testing.T) {
+	var gz bytes.Buffer
+	z := gzip.NewWriter(&gz)
+	for i := range 20000 {
+		fmt.Fprintf(z, "host%d.example\n", i*7919)
+	}
+	z.Close()
+	cut := gz.Bytes()[:gz.Len()/2]
+	for _, row := range []struct {
+		name string
+		path string
+		line bool
+	}{
+		{"missing", filepath.Join(t.TempDir(), "none"), false},
+		{"a folder", t.TempDir(), false},
+		{"cut gzip", writeFile(t, "cut.gz", cut), true},
+		{"damaged Parquet", writeFile(t, "x.parquet", []byte("PAR1 and no more")), false},
+		{"a header that is no gzip", writeFile(t, "x.gz", []byte{0x1f, 0x8b, 0xff, 0xff}), true},
+	} {
+		_, err := inspect(row.path)
+		var input *InputError
+		if !errors.As(err, &input) || input.Path != row.path || (input.Line > 0) != row.line {
+			t.Errorf("%s: %v, want an error of %s with a line: %v", row.name, err, row.path, row.line)
+		}
+	}
+	if _, _, err := targetsOfFile(t, writeFile(t, "h.csv", []byte("name,city\nx,y\n"))); err == nil {
+		t.Error("a CSV without hosts is accepted")
+	}
+}
+
+func TestSourceLimit(t *testing.T) {
+	var got []int64
+	s := &source{schemes: []string{"https"}, limit: 2,
+		emit:   func(t Target) error { got = append(got, t.Seq); return nil },
+		reject: func(int64, string, string) error { return nil }}
+	err := readHosts(writeFile(t, "h", []byte("a.example\nb.example\nc.example\n")), io.Discard, s.take)
+	if !errors.Is(err, errEnough) || fmt.Sprint(got) != "[1 2]" {
+		t.Errorf("targets %v, %v", got, err)
+	}
+}
+
+func TestHashSet(t *testing.T) {
+	var h hashSet
+	for round := range 2 {
+		for i := range 10_000 {
+			if h.add(fmt.Sprint(i)) != (round == 0) {
+				t.Fatalf("round %d, %d", round, i)
+			}
+		}
+	}
+}

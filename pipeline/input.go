@@ -1,0 +1,120 @@
+package pipeline
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// InputError is bad input: what, where, and what to do. The command exits
+// with 65 for it.
+type InputError struct {
+	Path string
+	Line int64 // 0 where the file as a whole is meant
+	Err  error
+}
+
+func (e *InputError) Error() string {
+	if e.Line > 0 {
+		return fmt.Sprintf("%s:%d: %v", e.Path, e.Line, e.Err)
+	}
+	return fmt.Sprintf("%s: %v", e.Path, e.Err)
+}
+
+func (e *InputError) Unwrap() error { return e.Err }
+
+// maxLine bounds one line of a hosts list; a longer one is rejected whole.
+const maxLine = 64 << 10
+
+// decompress undoes gzip and zstd, told by their first bytes so that a
+// misnamed file and standard input work too.
+func decompress(r io.Reader) (io.Reader, func(), error) {
+	b := bufio.NewReaderSize(r, 1<<18)
+	head, err := b.Peek(4)
+	if err != nil && err != io.EOF {
+		return nil, nil, err
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, nil, fmt.Errorf("not readable as gzip: %w", err)
+		}
+		return z, func() { z.Close() }, nil
+	case bytes.Equal(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+		if err != nil {
+			return nil, nil, fmt.Errorf("not readable as zstd: %w", err)
+		}
+		return z, z.Close, nil
+	}
+	return b, func() {}, nil
+}
+
+// inspect reads a hosts list once before the run: its digest for the
+// manifest, its number of lines for the progress bar, and the certainty that
+// it can be read to its end before anything is fetched.
+func inspect(path string) (sink.Input, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return sink.Input{}, &InputError{Path: path, Err: errors.Unwrap(err)}
+	}
+	if !info.Mode().IsRegular() {
+		return sink.Input{}, &InputError{Path: path, Err: errors.New("is no file; give a file of hosts, or - for standard input")}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return sink.Input{}, &InputError{Path: path, Err: errors.Unwrap(err)}
+	}
+	defer f.Close()
+	sum := sha256.New()
+	counted := func() (int64, error) {
+		if isParquet(f) {
+			return parquetRows(f, info.Size(), sum)
+		}
+		return countLines(path, io.TeeReader(f, sum))
+	}
+	rows, err := counted()
+	if err != nil {
+		return sink.Input{}, err
+	}
+	return sink.Input{Role: "hosts", Path: path, SHA256: hex.EncodeToString(sum.Sum(nil)), Rows: rows}, nil
+}
+
+func countLines(path string, r io.Reader) (int64, error) {
+	plain, done, err := decompress(r)
+	if err != nil {
+		return 0, &InputError{Path: path, Line: 1, Err: err}
+	}
+	defer done()
+	var rows int64
+	buf := make([]byte, 1<<16)
+	last := byte('\n')
+	for {
+		n, err := plain.Read(buf)
+		rows += int64(bytes.Count(buf[:n], []byte{'\n'}))
+		if n > 0 {
+			last = buf[n-1]
+		}
+		if err == io.EOF {
+			if last != '\n' {
+				rows++
+			}
+			// What follows the compressed stream belongs to the digest too.
+			_, err := io.Copy(io.Discard, r)
+			return rows, err
+		}
+		if err != nil {
+			return 0, &InputError{Path: path, Line: rows + 1, Err: err}
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package pipeline
+
+import (
+	"sync/atomic"
+
+	"github.com/robocensus/robocensus/fetch"
+)
+
+// Progress counts what a run has done so far. It is safe to read while the
+// run goes on.
+type Progress struct {
+	total     atomic.Int64
+	done      atomic.Int64
+	stored    atomic.Int64
+	rejects   atomic.Int64
+	ok        atomic.Int64
+	absent    atomic.Int64
+	failing   atomic.Int64
+	unreached atomic.Int64
+}
+
+// Snapshot is Progress at one moment. The mix is by the answer alone, before
+// any profile has judged it.
+type Snapshot struct {
+	Total       int64 // targets expected at most, 0 where unknown
+	Fetched     int64
+	Committed   int64 // targets whose segment is in the tables
+	Rejected    int64
+	Answered    int64 // 2xx
+	ClientError int64 // 4xx
+	OtherError  int64 // 5xx and every other status
+	Unreachable int64 // no answer
+}
+
+// Snapshot reads the counters.
+func (p *Progress) Snapshot() Snapshot {
+	return Snapshot{
+		Total: p.total.Load(), Fetched: p.done.Load(), Committed: p.stored.Load(), Rejected: p.rejects.Load(),
+		Answered: p.ok.Load(), ClientError: p.absent.Load(), OtherError: p.failing.Load(), Unreachable: p.unreached.Load(),
+	}
+}
+
+func (p *Progress) expect(rows, limit int64) {
+	if limit > 0 {
+		rows = min(rows, limit)
+	}
+	p.total.Store(rows)
+}
+
+func (p *Progress) rejected(n int64) { p.rejects.Add(n) }
+func (p *Progress) committed(n int)  { p.stored.Add(int64(n)) }
+
+func (p *Progress) fetched(c *fetch.Capture) {
+	p.done.Add(1)
+	switch status := c.Status(); {
+	case status == 0:
+		p.unreached.Add(1)
+	case status < 300 && status >= 200 && c.Error == "":
+		p.ok.Add(1)
+	case status >= 400 && status < 500:
+		p.absent.Add(1)
+	default:
+		p.failing.Add(1)
+	}
+}

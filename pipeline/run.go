@@ -1,0 +1,330 @@
+package pipeline
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/csv"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+const (
+	// segmentTargets is the size of a segment: large enough for full row
+	// groups of verdicts, small enough that a lost one costs little.
+	segmentTargets = 2048
+	// openSegments bounds the segments whose captures are in memory.
+	openSegments = 8
+)
+
+// Config is what a run is asked to do.
+type Config struct {
+	Dir          string
+	Run          string
+	Hosts        string // path of the hosts list, - for standard input
+	Schemes      []string
+	Limit        int64 // targets at most, 0 for all
+	Concurrency  int
+	Agents       []Agent
+	Samples      []Sample
+	Profiles     []*robots.Profile
+	Tables       []string
+	KeepComments bool
+	Fetch        fetch.Config
+	ToolVersion  string
+	Settings     map[string]any // the configuration as the manifest shows it
+	Inputs       []sink.Input   // besides the hosts
+}
+
+// Result is what a run did.
+type Result struct {
+	Folder   string // of manifest.json and rejected.csv
+	Targets  int64
+	Rejected int64
+	Elapsed  time.Duration
+	Rows     map[string]int64 // by table
+	Counts   *Counts
+}
+
+// job is one target on its way through the workers.
+type job struct {
+	target  Target
+	capture *fetch.Capture
+	segment *segment
+}
+
+// segment is a run of jobs in the order of the input.
+type segment struct {
+	index   int
+	jobs    []*job
+	pending atomic.Int64 // jobs without a capture, and the source while it fills
+}
+
+// Run makes the census. It returns when every target is in the tables, when
+// ctx ends, or when the input or the disk gives out; segments committed until
+// then stay. progress may be read all the while.
+func Run(ctx context.Context, c Config, progress *Progress) (*Result, error) {
+	began := time.Now()
+	hosts := sink.Input{Role: "hosts", Path: c.Hosts}
+	if c.Hosts != "-" {
+		var err error
+		if hosts, err = inspect(c.Hosts); err != nil {
+			return nil, err
+		}
+		progress.expect(hosts.Rows, c.Limit)
+	}
+	client, err := fetch.New(c.Fetch)
+	if err != nil {
+		return nil, err
+	}
+	var profiles []string
+	for _, p := range c.Profiles {
+		profiles = append(profiles, p.Name)
+	}
+	run, err := sink.Create(c.Dir, sink.Manifest{
+		Run: c.Run, ToolVersion: c.ToolVersion, Started: began.UTC(), Configuration: c.Settings,
+		Inputs: append([]sink.Input{hosts}, c.Inputs...), Tables: c.Tables, Profiles: profiles,
+	})
+	if err != nil {
+		return nil, err
+	}
+	rejects, err := newRejects(run.Folder(), progress)
+	if err != nil {
+		return nil, err
+	}
+	defer rejects.close()
+
+	samples := newSamples(c.Samples, c.Profiles)
+	totals := newCounts(c)
+	jobs := make(chan *job, c.Concurrency)
+	ready := make(chan *segment, openSegments)
+	opened := make(chan struct{}, openSegments)
+
+	g, ctx := errgroup.WithContext(ctx)
+	fetching, fetchCtx := errgroup.WithContext(ctx)
+	var targets int64
+	sum := sha256.New()
+	fetching.Go(func() (err error) {
+		defer close(jobs)
+		targets, err = produce(fetchCtx, c, sum, rejects, jobs, ready, opened)
+		return err
+	})
+	for range c.Concurrency {
+		fetching.Go(func() error { return work(fetchCtx, client, jobs, ready, progress) })
+	}
+	g.Go(func() error {
+		defer close(ready)
+		return fetching.Wait()
+	})
+	for range runtime.GOMAXPROCS(0) {
+		g.Go(func() error {
+			a := newAnalyst(c, samples)
+			for {
+				select {
+				case s, ok := <-ready:
+					if !ok {
+						return nil
+					}
+					if err := a.commit(run, s, totals); err != nil {
+						return err
+					}
+					progress.committed(len(s.jobs))
+					<-opened
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+		})
+	}
+	err = g.Wait()
+	// What is committed can be queried, however the run ended.
+	if err := writeViews(c.Dir); err != nil {
+		return nil, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range samples.unused() {
+		if err := rejects.add(s.Line, s.URL, "origin_not_in_run"); err != nil {
+			return nil, err
+		}
+	}
+	if err := rejects.close(); err != nil {
+		return nil, err
+	}
+	if c.Hosts == "-" {
+		hosts.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	}
+	if err := run.Complete(time.Now().UTC(), targets, rejects.n, append([]sink.Input{hosts}, c.Inputs...)); err != nil {
+		return nil, err
+	}
+	return &Result{
+		Folder: run.Folder(), Targets: targets, Rejected: rejects.n, Elapsed: time.Since(began),
+		Rows: run.Rows(), Counts: totals,
+	}, nil
+}
+
+// produce reads the source and hands its targets to the workers, opening
+// segments as there is room. It returns the number of targets.
+func produce(ctx context.Context, c Config, sum io.Writer, rejects *rejects, jobs chan<- *job, ready chan<- *segment, opened chan struct{}) (int64, error) {
+	var now *segment
+	next := 0
+	seal := func() error {
+		if now == nil {
+			return nil
+		}
+		s := now
+		now = nil
+		return s.done(ctx, ready)
+	}
+	open := func() error {
+		select {
+		case opened <- struct{}{}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		now = &segment{index: next}
+		now.pending.Store(1)
+		next++
+		return nil
+	}
+	s := &source{schemes: c.Schemes, limit: c.Limit, reject: rejects.add}
+	s.emit = func(t Target) error {
+		if now == nil {
+			if err := open(); err != nil {
+				return err
+			}
+		}
+		j := &job{target: t, segment: now}
+		now.jobs = append(now.jobs, j)
+		now.pending.Add(1)
+		select {
+		case jobs <- j:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if len(now.jobs) == segmentTargets {
+			return seal()
+		}
+		return nil
+	}
+	err := readHosts(c.Hosts, sum, s.take)
+	if err == nil {
+		err = s.flush()
+	}
+	if err != nil && !errors.Is(err, errEnough) {
+		return s.passed, err
+	}
+	if next == 0 {
+		// A list without a single target makes tables too, empty ones.
+		if err := open(); err != nil {
+			return 0, err
+		}
+	}
+	return s.passed, seal()
+}
+
+// done takes one off what the segment waits for.
+func (s *segment) done(ctx context.Context, ready chan<- *segment) error {
+	if s.pending.Add(-1) > 0 {
+		return nil
+	}
+	select {
+	case ready <- s:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func work(ctx context.Context, client *fetch.Client, jobs <-chan *job, ready chan<- *segment, progress *Progress) error {
+	for {
+		select {
+		case j, ok := <-jobs:
+			if !ok {
+				return nil
+			}
+			j.capture = client.Fetch(ctx, j.target.Candidates...)
+			if ctx.Err() != nil {
+				return ctx.Err() // the facts may be about our own end
+			}
+			progress.fetched(j.capture)
+			if err := j.segment.done(ctx, ready); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// writeViews makes DIR/views.sql anew, with the views over the tables that
+// any run has left there.
+func writeViews(dir string) error {
+	var tables []string
+	for _, name := range sink.TableNames {
+		if parts, _ := filepath.Glob(filepath.Join(dir, name, "run=*", "part-*.parquet")); len(parts) > 0 {
+			tables = append(tables, name)
+		}
+	}
+	return sink.ReplaceFile(filepath.Join(dir, "views.sql"), []byte(configs.Views(tables)))
+}
+
+// rejects is rejected.csv: the input lines that were no target.
+type rejects struct {
+	mu       sync.Mutex
+	file     *os.File
+	w        *csv.Writer
+	n        int64
+	progress *Progress
+}
+
+func newRejects(folder string, progress *Progress) (*rejects, error) {
+	f, err := os.Create(filepath.Join(folder, "rejected.csv"))
+	if err != nil {
+		return nil, fmt.Errorf("create rejected.csv: %w", err)
+	}
+	r := &rejects{file: f, w: csv.NewWriter(f), progress: progress}
+	r.w.Write([]string{"line", "text", "reason"})
+	return r, nil
+}
+
+func (r *rejects) add(line int64, text, reason string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.n++
+	r.progress.rejected(1)
+	if err := r.w.Write([]string{strconv.FormatInt(line, 10), sink.TextString(text), sink.TextString(reason)}); err != nil {
+		return fmt.Errorf("write rejected.csv: %w", err)
+	}
+	return nil
+}
+
+// close may be called twice.
+func (r *rejects) close() error {
+	if r.file == nil {
+		return nil
+	}
+	r.w.Flush()
+	err := errors.Join(r.w.Error(), r.file.Sync(), r.file.Close())
+	r.file = nil
+	if err != nil {
+		return fmt.Errorf("write rejected.csv: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package robots
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// An Agent is a crawler whose policy is asked for.
+type Agent struct {
+	Name string
+	// Tokens are its product tokens in order of preference: the first that a
+	// group names decides (Googlebot-Image, then Googlebot).
+	Tokens []string
+	// UserAgent is the whole product token that it sends, for profiles that
+	// compare substrings; Name if empty.
+	UserAgent string
+	// IgnoresStar says that a group for * does not bind it.
+	IgnoresStar bool
+}
+
+// Validate reports the first token that no user-agent line can name, with
+// what it could be cut to. Digits and dots are borne though RFC 9309, 2.2.1
+// has only letters, "-" and "_": too many crawlers are named so.
+func (a Agent) Validate() error {
+	if len(a.Tokens) == 0 {
+		return fmt.Errorf("agent %q has no token", a.Name)
+	}
+	for _, t := range a.Tokens {
+		_, wide := tokens([]byte(t))
+		switch {
+		case t == "":
+			return fmt.Errorf("agent %q has an empty token", a.Name)
+		case len(wide) == 0:
+			return fmt.Errorf("agent %q: token %q begins with a character outside A-Z a-z 0-9 . _ -", a.Name, t)
+		case len(wide) < len(t):
+			return fmt.Errorf("agent %q: token %q has a character outside A-Z a-z 0-9 . _ -; use %q", a.Name, t, wide)
+		}
+	}
+	return nil
+}
+
+// isStar says whether a user-agent value is for all crawlers: a star alone, or
+// with white space and anything after it.
+func isStar(value []byte) bool {
+	return len(value) > 0 && value[0] == '*' && (len(value) == 1 || isSpace(value[1]))
+}
+
+// tokens are the longest leading runs of product token characters, without
+// and with digits and dots.
+func tokens(value []byte) (narrow, wide []byte) {
+	n := 0
+	for n < len(value) && tokenChar[value[n]] == 1 {
+		n++
+	}
+	w := n
+	for w < len(value) && tokenChar[value[w]] != 0 {
+		w++
+	}
+	return value[:n], value[:w]
+}
+
+// tokenChar is 1 for a character of a product token, 2 for a digit or dot.
+var tokenChar = func() (t [256]uint8) {
+	for c := range t {
+		switch b := byte(c); {
+		case b|0x20-'a' < 26, b == '-', b == '_':
+			t[c] = 1
+		case b-'0' < 10, b == '.':
+			t[c] = 2
+		}
+	}
+	return t
+}()
+
+// tokenTable finds the tokens that user-agent lines name. Tokens that differ
+// in case alone are one, unless case counts.
+type tokenTable struct {
+	fold   bool
+	tokens [][]byte
+	wide   []bool // has digits or dots: compared with the wide run
+	heads  [256]int32
+	next   []int32
+}
+
+func newTokenTable(fold bool) *tokenTable {
+	t := &tokenTable{fold: fold}
+	for i := range t.heads {
+		t.heads[i] = -1
+	}
+	return t
+}
+
+func tokenHash(b []byte) uint8 {
+	n := len(b)
+	if n == 0 {
+		return 0
+	}
+	return uint8(n) ^ (b[0]|0x20)*7 ^ (b[n-1]|0x20)*31 ^ (b[n/2]|0x20)*13
+}
+
+func (t *tokenTable) equal(a, b []byte) bool {
+	if !t.fold {
+		return bytes.Equal(a, b)
+	}
+	return len(a) == len(b) && equalFoldBytes(a, b)
+}
+
+func equalFoldBytes(a, b []byte) bool {
+	for i, c := range a {
+		d := b[i]
+		if c != d && (c^d != 0x20 || c|0x20-'a' >= 26) {
+			return false
+		}
+	}
+	return true
+}
+
+// find returns the number of a token, or -1.
+func (t *tokenTable) find(token []byte, wide bool) int {
+	for i := t.heads[tokenHash(token)]; i >= 0; i = t.next[i] {
+		if t.wide[i] == wide && t.equal(t.tokens[i], token) {
+			return int(i)
+		}
+	}
+	return -1
+}
+
+// add returns the number of a token, new or known.
+func (t *tokenTable) add(token string) int {
+	b := []byte(token)
+	narrow, _ := tokens(b)
+	wide := len(narrow) < len(b)
+	if i := t.find(b, wide); i >= 0 {
+		return i
+	}
+	i := int32(len(t.tokens))
+	t.tokens, t.wide = append(t.tokens, b), append(t.wide, wide)
+	h := tokenHash(b)
+	t.next = append(t.next, t.heads[h])
+	t.heads[h] = i
+	return int(i)
+}

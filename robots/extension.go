@@ -1,0 +1,183 @@
+package robots
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// signal takes an extension into Signals. It reports false if the value is not
+// in the extension's format, and the line is then kept as a Remark. So is
+// crawl-delay, which goes into its group and is no Signal. The formats:
+//
+//	content-signal  [path] key=value, …   one Signal for each key
+//	content-usage   [path] key=value, …   the same
+//	license         URL                   Value is the URL
+//	host            name                  Value
+//	request-rate    n/time[unit] [hhmm-hhmm]   Value is both
+//	visit-time      hhmm-hhmm             Value
+//	clean-param     p[&p…] [path]         one Signal for each p, which is the Value
+//	noindex         path                  Path and Value
+//	crawl-delay     seconds               a decimal number; the group's first counts
+func (s *parser) signal(ext extension, field, value []byte) bool {
+	switch ext {
+	case extCrawlDelay:
+		s.crawlDelay(value)
+		return false
+	case extContentSignal, extContentUsage:
+		return s.keyValues(field, value)
+	case extLicense:
+		if !isAbsolute(value) {
+			return false
+		}
+	case extHost:
+		if len(value) == 0 || bytes.IndexAny(value, " \t,") >= 0 {
+			return false
+		}
+	case extRequestRate:
+		if !isRequestRate(value) {
+			return false
+		}
+	case extVisitTime:
+		if !isTimes(value) {
+			return false
+		}
+	case extCleanParam:
+		return s.cleanParam(field, value)
+	case extNoindex:
+		if len(value) == 0 || value[0] != '/' && value[0] != '*' {
+			return false
+		}
+		s.addSignal(Signal{Field: field, Path: value, Value: value})
+		return true
+	default:
+		return false
+	}
+	s.addSignal(Signal{Field: field, Value: value})
+	return true
+}
+
+func (s *parser) addSignal(x Signal) {
+	x.Line, x.Group = s.line, s.group
+	s.Signals = append(s.Signals, x)
+}
+
+func (s *parser) crawlDelay(value []byte) {
+	if s.group < 0 || s.Groups[s.group].HasCrawlDelay {
+		return
+	}
+	if d, ok := decimal(value); ok {
+		g := &s.Groups[s.group]
+		g.CrawlDelay, g.HasCrawlDelay = d, true
+	}
+}
+
+// decimal reads digits with at most one point among them. Signs, exponents
+// and units are no delay that anyone could mean.
+func decimal(b []byte) (float64, bool) {
+	digits, points := 0, 0
+	whole := 0
+	for _, c := range b {
+		switch {
+		case c-'0' < 10:
+			digits++
+			whole = whole*10 + int(c-'0')
+		case c == '.':
+			points++
+		default:
+			return 0, false
+		}
+	}
+	if digits == 0 || digits > 15 || points > 1 {
+		return 0, false
+	}
+	if points == 0 {
+		return float64(whole), true
+	}
+	d, err := strconv.ParseFloat(string(b), 64)
+	return d, err == nil
+}
+
+// keyValues reads "[path] key=value, key=value". A pair without = spoils the
+// line.
+func (s *parser) keyValues(field, value []byte) bool {
+	var path []byte
+	if len(value) > 0 && value[0] == '/' {
+		path, value = cutWord(value)
+	}
+	from := len(s.Signals)
+	for more := true; more; {
+		var pair []byte
+		pair, value, more = bytes.Cut(value, []byte(","))
+		k, v, ok := bytes.Cut(pair, []byte("="))
+		k, v = trim(k), trim(v)
+		if !ok || len(k) == 0 || bytes.IndexAny(k, " \t") >= 0 || bytes.IndexAny(v, " \t=") >= 0 {
+			s.Signals = s.Signals[:from]
+			return false
+		}
+		s.addSignal(Signal{Field: field, Path: path, Key: k, Value: v})
+	}
+	return true
+}
+
+func (s *parser) cleanParam(field, value []byte) bool {
+	params, path := cutWord(value)
+	if len(params) == 0 || bytes.IndexAny(path, " \t") >= 0 {
+		return false
+	}
+	from := len(s.Signals)
+	for more := true; more; {
+		var p []byte
+		p, params, more = bytes.Cut(params, []byte("&"))
+		if len(p) == 0 {
+			s.Signals = s.Signals[:from]
+			return false
+		}
+		s.addSignal(Signal{Field: field, Path: path, Value: p})
+	}
+	return true
+}
+
+// isRequestRate: documents, a slash, time with an optional unit, and
+// optionally the hours.
+func isRequestRate(b []byte) bool {
+	rate, hours := cutWord(b)
+	if len(hours) > 0 && !isTimes(hours) {
+		return false
+	}
+	n, t, ok := bytes.Cut(rate, []byte("/"))
+	if k := len(t); k > 0 && bytes.IndexByte([]byte("smhd"), t[k-1]|0x20) >= 0 {
+		t = t[:k-1]
+	}
+	return ok && isDigits(n) && isDigits(t)
+}
+
+func isDigits(b []byte) bool {
+	for _, c := range b {
+		if c-'0' >= 10 {
+			return false
+		}
+	}
+	return len(b) > 0
+}
+
+// isTimes: hhmm-hhmm.
+func isTimes(b []byte) bool {
+	from, to, ok := bytes.Cut(b, []byte("-"))
+	from, to = trim(from), trim(to)
+	return ok && len(from) == 4 && len(to) == 4 && isDigits(from) && isDigits(to)
+}
+
+// isAbsolute says whether a value is a URL with scheme and host.
+func isAbsolute(b []byte) bool {
+	i := bytes.Index(b, []byte("://"))
+	if i <= 0 || len(b) == i+3 || bytes.IndexByte([]byte("/?#"), b[i+3]) >= 0 {
+		return false
+	}
+	for j, c := range b[:i] {
+		letter := c|0x20-'a' < 26
+		if !letter && (j == 0 || c-'0' >= 10 && c != '+' && c != '-' && c != '.') {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,132 @@
+package robots
+
+// field is what a line is about.
+type field uint8
+
+const (
+	fieldNone field = iota // not a field of ours
+	fieldAgent
+	fieldAllow
+	fieldDisallow
+	fieldSitemap
+)
+
+// oddity is a set of ways in which a line is not quite right.
+type oddity uint8
+
+const (
+	oddTypo oddity = 1 << iota
+	oddPrefix
+	oddNoColon
+)
+
+// recognise finds the field that a key stands for, and what is odd about it.
+// Google's parser takes any key that begins with a field's name or with one
+// of its frequent misspellings.
+func recognise(key []byte) (field, oddity) {
+	if len(key) == 0 {
+		return fieldNone, 0
+	}
+	switch key[0] | 0x20 {
+	case 'u':
+		return begins(key, fieldAgent, "user-agent", "useragent", "user agent")
+	case 'a':
+		return begins(key, fieldAllow, "allow")
+	case 'd':
+		return begins(key, fieldDisallow, "disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw")
+	case 's':
+		return begins(key, fieldSitemap, "sitemap", "site-map")
+	}
+	return fieldNone, 0
+}
+
+// begins compares a key with the right spelling, which comes first, and the
+// misspellings.
+func begins(key []byte, f field, spellings ...string) (field, oddity) {
+	for i, s := range spellings {
+		if !hasPrefixFold(key, s) {
+			continue
+		}
+		var odd oddity
+		if i > 0 {
+			odd |= oddTypo
+		}
+		if len(key) > len(s) {
+			odd |= oddPrefix
+		}
+		return f, odd
+	}
+	return fieldNone, 0
+}
+
+// hasPrefixFold compares without case; s is lower case ASCII.
+func hasPrefixFold(b []byte, s string) bool {
+	return len(b) >= len(s) && equalFold(b[:len(s)], s)
+}
+
+// equalFold compares ASCII without case; s is lower case.
+func equalFold(b []byte, s string) bool {
+	if len(b) != len(s) {
+		return false
+	}
+	for i := range b {
+		c := b[i]
+		if c-'A' < 26 {
+			c |= 0x20
+		}
+		if c != s[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// extension is a field that these documents do not define and others use.
+type extension uint8
+
+const (
+	extNone extension = iota
+	extOther
+	extCrawlDelay
+	extContentSignal
+	extContentUsage
+	extLicense
+	extRequestRate
+	extVisitTime
+	extCleanParam
+	extHost
+	extNoindex
+)
+
+var extensions = map[string]extension{
+	"crawl-delay":    extCrawlDelay,
+	"content-signal": extContentSignal,
+	"content-usage":  extContentUsage,
+	"license":        extLicense,
+	"request-rate":   extRequestRate,
+	"visit-time":     extVisitTime,
+	"clean-param":    extCleanParam,
+	"host":           extHost,
+	"noindex":        extNoindex,
+	"cache-delay":    extOther,
+	"comment":        extOther,
+	"crawl-rate":     extOther,
+	"nofollow":       extOther,
+	"noarchive":      extOther,
+	"robot-version":  extOther,
+	"allow":          extOther, // where the profile has no such field
+}
+
+func recogniseExtension(key []byte) extension {
+	var low [16]byte
+	if len(key) > len(low) {
+		return extNone
+	}
+	for i, c := range key {
+		if c-'A' < 26 {
+			c |= 0x20
+		}
+		low[i] = c
+	}
+	return extensions[string(low[:len(key)])]
+}

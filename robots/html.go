@@ -1,0 +1,91 @@
+package robots
+
+import "bytes"
+
+// htmlHead is how far IsHTML looks for the first tag.
+const htmlHead = 1024
+
+// IsHTML says whether a body begins as a web page does: after white space, a
+// BOM and comments, with a doctype or one of the tags html, head, title,
+// meta, script or body. It looks at the first kilobyte only.
+func IsHTML(body []byte) bool {
+	b := body[:min(len(body), htmlHead)]
+	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
+	for {
+		b = bytes.TrimLeft(b, " \t\r\n\f")
+		if len(b) == 0 || b[0] != '<' {
+			return false
+		}
+		if rest, ok := bytes.CutPrefix(b, []byte("<!--")); ok {
+			_, after, found := bytes.Cut(rest, []byte("-->"))
+			if !found {
+				return true
+			}
+			b = after
+			continue
+		}
+		if rest, ok := bytes.CutPrefix(b, []byte("<?xml")); ok {
+			_, after, found := bytes.Cut(rest, []byte("?>"))
+			if !found {
+				return false
+			}
+			b = after
+			continue
+		}
+		break
+	}
+	for _, tag := range []string{"<!doctype html", "<html", "<head", "<title", "<meta", "<script", "<body"} {
+		if len(b) >= len(tag) && bytes.EqualFold(b[:len(tag)], []byte(tag)) {
+			return true
+		}
+	}
+	return false
+}
+
+// HTMLRedirect says whether a body is a web page that sends its reader on: by
+// a meta element with http-equiv refresh and a url, or by frames (a frame
+// element with a source; an iframe is part of a page, not a redirect).
+// Scripts are not read.
+func HTMLRedirect(body []byte) bool {
+	if !IsHTML(body) {
+		return false
+	}
+	for rest := body; ; {
+		i := bytes.IndexByte(rest, '<')
+		if i < 0 {
+			return false
+		}
+		rest = rest[i+1:]
+		if bytes.HasPrefix(rest, []byte("!--")) {
+			end := bytes.Index(rest, []byte("-->"))
+			if end < 0 {
+				return false
+			}
+			rest = rest[end:]
+			continue
+		}
+		end := bytes.IndexByte(rest, '>')
+		if end < 0 {
+			return false
+		}
+		tag := rest[:end]
+		switch {
+		case isTag(tag, "meta"):
+			low := bytes.ToLower(tag)
+			if bytes.Contains(low, []byte("http-equiv")) && bytes.Contains(low, []byte("refresh")) &&
+				bytes.Contains(low, []byte("url")) {
+				return true
+			}
+		case isTag(tag, "frame"):
+			if bytes.Contains(bytes.ToLower(tag), []byte("src")) {
+				return true
+			}
+		}
+		rest = rest[end:]
+	}
+}
+
+func isTag(tag []byte, name string) bool {
+	n := len(name)
+	return len(tag) > n && bytes.EqualFold(tag[:n], []byte(name)) && isSpace(tag[n])
+}

@@ -1,0 +1,129 @@
+package robots
+
+import "bytes"
+
+// A literal is a compiled pattern without a wildcard inside.
+type literal struct {
+	head, mask uint64 // the first eight bytes of the pattern, and which count
+	key        int32  // precedence: length, then allow before disallow
+	rule       int32  // in the File of the ruleset
+	n          int32  // length without anchor
+	anchor     bool
+}
+
+// A wild is a compiled pattern with a * that is not at its end.
+type wild struct {
+	head, mask     uint64 // of the literal before the first *
+	letters, pairs uint64 // what a path must have; see Target
+	pattern        []byte // without anchor and trailing stars
+	// inQuery is the pattern as it looks in a query, where that differs.
+	inQuery []byte
+	key     int32
+	rule    int32
+	anchor  bool
+}
+
+// matches is for a pattern whose head has been found equal.
+func (l *literal) matches(t *Target, pattern []byte) bool {
+	n := int(l.n)
+	if len(t.path) < n || l.anchor && len(t.path) != n {
+		return false
+	}
+	return n <= 8 || string(t.path[8:n]) == string(pattern[8:n])
+}
+
+// matches finds each literal between stars at its first place after the one
+// before. That is enough: a later place leaves less for what follows. No byte
+// of the path is searched twice, so the cost is that of path plus pattern.
+func (w *wild) matches(t *Target) bool {
+	if w.letters&^t.letters != 0 || w.pairs&^t.pairs != 0 {
+		return false
+	}
+	if w.inQuery != nil {
+		return w.matchesForms(t)
+	}
+	star := bytes.IndexByte(w.pattern, '*')
+	if len(t.path) < star || string(t.path[:star]) != string(w.pattern[:star]) {
+		return false
+	}
+	path, rest := t.path[star:], w.pattern[star+1:]
+	for {
+		star = bytes.IndexByte(rest, '*')
+		if star < 0 {
+			break
+		}
+		if star > 0 {
+			if t.allPairs != nil && !t.may(rest[:star]) {
+				return false
+			}
+			i := bytes.Index(path, rest[:star])
+			if i < 0 {
+				return false
+			}
+			path = path[i+star:]
+		}
+		rest = rest[star+1:]
+	}
+	if w.anchor {
+		return bytes.HasSuffix(path, rest)
+	}
+	if t.allPairs != nil && !t.may(rest) {
+		return false
+	}
+	return bytes.Contains(path, rest)
+}
+
+// matchesForms is for the rare pattern that looks otherwise in a query than
+// in a path, such as /*%3A: there %3A equals a colon only in the query. A
+// literal is sought in its path form as long as it can begin in the path, up
+// to and with the ?, and then in its query form behind the ?.
+func (w *wild) matchesForms(t *Target) bool {
+	pos := 0
+	inPath, inQuery := w.pattern, w.inQuery
+	for first := true; ; first = false {
+		a, b := bytes.IndexByte(inPath, '*'), bytes.IndexByte(inQuery, '*')
+		last := a < 0
+		if last {
+			a, b = len(inPath), len(inQuery)
+		}
+		segPath, segQuery := inPath[:a], inQuery[:b]
+		next := -1
+		switch {
+		case first:
+			if bytes.HasPrefix(t.path, segPath) {
+				next = len(segPath)
+			}
+		case last && w.anchor:
+			// The literal must end where the path does.
+			if i := len(t.path) - len(segPath); i >= pos && i <= t.query && bytes.HasSuffix(t.path, segPath) {
+				next = len(t.path)
+			}
+			if i := len(t.path) - len(segQuery); i >= pos && i > t.query && bytes.HasSuffix(t.path, segQuery) {
+				next = len(t.path)
+			}
+		default:
+			next = t.find(pos, segPath, segQuery)
+		}
+		if next < 0 || last {
+			return next >= 0
+		}
+		pos = next
+		inPath, inQuery = inPath[a+1:], inQuery[b+1:]
+	}
+}
+
+// find is the end of the first place from pos where a literal of two forms
+// stands, or -1.
+func (t *Target) find(pos int, inPath, inQuery []byte) int {
+	if pos <= t.query {
+		to := min(t.query+len(inPath), len(t.path))
+		if i := bytes.Index(t.path[pos:to], inPath); i >= 0 {
+			return pos + i + len(inPath)
+		}
+	}
+	pos = max(pos, min(t.query+1, len(t.path)))
+	if i := bytes.Index(t.path[pos:], inQuery); i >= 0 {
+		return pos + i + len(inQuery)
+	}
+	return -1
+}

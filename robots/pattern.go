@@ -1,0 +1,125 @@
+package robots
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// addRule makes a rule of one path.
+func (s *parser) addRule(kind Kind, pattern []byte) {
+	n := len(s.Rules)
+	if n < cap(s.Rules) {
+		s.Rules = s.Rules[:n+1]
+	} else {
+		s.Rules = append(s.Rules, Rule{})
+	}
+	r := &s.Rules[n]
+	*r = Rule{Pattern: pattern, Normalized: pattern, Line: s.line, Group: s.group, Kind: kind}
+	if len(pattern) == 0 {
+		return
+	}
+	foreign, star := scan(pattern)
+	if foreign || s.p.AddSlash || s.p.Escapes == EscapesRFC {
+		r.Normalized = s.normalize(pattern, foreign)
+	}
+	norm := r.Normalized
+	length := len(norm)
+	r.Effective = norm[0] == '/' && s.group >= 0
+	if s.p.Wildcards {
+		r.Wildcard = star
+		r.Anchor = norm[length-1] == '$'
+		r.Effective = (norm[0] == '/' || norm[0] == '*') && s.group >= 0
+		if star && !s.p.CountTrailingStar {
+			core, anchor := stripStars(norm, r.Anchor)
+			length = len(core)
+			if anchor {
+				length++
+			}
+			// A pattern of stars alone is no shorter than a path.
+			length = max(length, 1)
+		}
+	}
+	if r.Effective {
+		r.Length = int32(length)
+	}
+}
+
+// stripStars takes off what changes nothing at the end of a pattern: stars,
+// and an anchor after a star. It returns the pattern without $ and says
+// whether it is still anchored.
+func stripStars(pattern []byte, anchor bool) ([]byte, bool) {
+	if anchor {
+		pattern = pattern[:len(pattern)-1]
+	}
+	n := len(pattern)
+	for n > 0 && pattern[n-1] == '*' {
+		n--
+	}
+	if n < len(pattern) {
+		return pattern[:n], false
+	}
+	return pattern, anchor
+}
+
+// normalize puts a pattern into the form that is compared. It points to the
+// pattern itself, which is the ordinary case, or to scratch memory.
+func (s *parser) normalize(pattern []byte, foreign bool) []byte {
+	slash := s.p.AddSlash && pattern[0] != '/'
+	dollar := -1 // one that is no anchor
+	if s.p.Escapes == EscapesRFC {
+		dollar = bytes.IndexByte(pattern[:len(pattern)-1], '$')
+	}
+	if !slash && dollar < 0 && (!foreign || s.p.Escapes == EscapesLiteral) {
+		return pattern
+	}
+	from := len(s.scratch)
+	if slash {
+		s.scratch = append(s.scratch, '/')
+	}
+	switch s.p.Escapes {
+	case EscapesLiteral:
+		s.scratch = append(s.scratch, pattern...)
+	case EscapesPattern, EscapesBoth:
+		s.scratch = appendEscaped(s.scratch, pattern)
+	case EscapesRFC:
+		s.scratch = appendRFC(s.scratch, pattern, patternSide, false)
+		s.noteForm(pattern, from, slash)
+	}
+	return s.scratch[from:len(s.scratch):len(s.scratch)]
+}
+
+// noteForm keeps the form that a pattern has in a query, if it differs from
+// the one that scratch holds from from on.
+func (s *parser) noteForm(pattern []byte, from int, slash bool) {
+	to := len(s.forms)
+	if slash {
+		s.forms = append(s.forms, '/')
+	}
+	s.forms = appendRFC(s.forms, pattern, patternSide, true)
+	form := s.forms[to:len(s.forms):len(s.forms)]
+	if bytes.Equal(form, s.scratch[from:]) {
+		s.forms = s.forms[:to]
+		return
+	}
+	s.inQuery = append(s.inQuery, queryForm{int32(len(s.Rules) - 1), form})
+}
+
+// scan looks through a pattern, eight bytes at a time, for what keeps it from
+// being its own normal form, % and bytes from 0x80, and for stars.
+func scan(b []byte) (foreign, star bool) {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	var f, s uint64
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		x, y := w^ones*'%', w^ones*'*'
+		f |= w | (x-ones)&^x
+		s |= (y - ones) &^ y
+	}
+	foreign, star = f&highs != 0, s&highs != 0
+	for ; i < len(b); i++ {
+		foreign = foreign || b[i] >= 0x80 || b[i] == '%'
+		star = star || b[i] == '*'
+	}
+	return foreign, star
+}

@@ -1,0 +1,265 @@
+package robots
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// A Profile is one document's meaning of robots.txt, as data: every field is
+// a point on which the documents differ. The yaml names are those of the
+// configuration file; to derive a profile, copy one and decode onto the copy,
+// then ask Validate.
+type Profile struct {
+	Name string `yaml:"name"`
+
+	// SizeLimit is the number of bytes of a body that are read; what lies
+	// beyond is ignored (RFC 9309, 2.5).
+	SizeLimit int `yaml:"size_limit"`
+	// MaxRedirects is the number of redirects that are followed (2.3.1.2).
+	MaxRedirects int `yaml:"max_redirects"`
+
+	// Lines is how bytes become lines.
+	Lines LineReading `yaml:"lines"`
+	// Typos, KeyPrefixes and MissingColon say what becomes of a line whose
+	// field is a frequent misspelling ("disalow"), only begins like a field
+	// ("disallowed"), or is parted from its value by white space alone.
+	Typos        Leniency `yaml:"typos"`
+	KeyPrefixes  Leniency `yaml:"key_prefixes"`
+	MissingColon Leniency `yaml:"missing_colon"`
+	// AllowField says whether allow is a field. Without it, allow lines are
+	// extensions.
+	AllowField bool `yaml:"allow_field"`
+	// Lists says whether user-agent and disallow lines hold several values
+	// separated by white space.
+	Lists bool `yaml:"lists"`
+
+	// GroupEnd is what ends the list of agents at the head of a group.
+	GroupEnd GroupEnd `yaml:"group_end"`
+	// NeedsRule says whether a group without rules is none.
+	NeedsRule bool `yaml:"needs_rule"`
+	// AgentMatch is how a user-agent line names a crawler.
+	AgentMatch AgentMatch `yaml:"agent_match"`
+	// SeveralGroups is what happens where several groups name the crawler.
+	SeveralGroups SeveralGroups `yaml:"several_groups"`
+
+	// Wildcards says whether * and a final $ are special in a pattern.
+	Wildcards bool `yaml:"wildcards"`
+	// AddSlash says whether a pattern without leading slash gets one.
+	// Otherwise it never matches, unless it starts with a wildcard.
+	AddSlash bool `yaml:"add_slash"`
+	// Escapes is how the escapes of patterns and URLs are compared.
+	Escapes Escapes `yaml:"escapes"`
+	// IndexHTML says whether allow: /dir/index.htm(l) allows /dir/ as well.
+	IndexHTML bool `yaml:"index_html"`
+	// RobotsTxtAllowed says whether /robots.txt itself is always allowed.
+	RobotsTxtAllowed bool `yaml:"robots_txt_allowed"`
+	// Precedence is which of several matching rules decides.
+	Precedence Precedence `yaml:"precedence"`
+	// CountTrailingStar says whether stars at the end of a pattern add to its
+	// length. They never change what it matches.
+	CountTrailingStar bool `yaml:"count_trailing_star"`
+	// ReportEmptyRules says whether a rule without path is reported as the
+	// reason where no other rule matched. It never forbids anything.
+	ReportEmptyRules bool `yaml:"report_empty_rules"`
+
+	// HTMLRedirect is the outcome of a 2xx whose HTML redirects by frame or
+	// meta refresh: conditional_allow to read the first page, or undefined.
+	HTMLRedirect Outcome `yaml:"html_redirect"`
+	// TooManyRequests says what 429 counts as, client_error or server_error.
+	TooManyRequests AnswerReason `yaml:"too_many_requests"`
+	// OtherStatus is what a status counts as that is neither 2xx, a redirect,
+	// 4xx nor 5xx: server_error, or invalid_response, which is undefined.
+	OtherStatus AnswerReason `yaml:"other_status"`
+	// MisconfiguredAs404 says whether a 5xx counts as 404 where the site is
+	// known to answer every missing page so.
+	MisconfiguredAs404 bool `yaml:"misconfigured_as_404"`
+
+	// ServerError and NetworkFailure are the outcomes while an origin answers
+	// 5xx, or does not answer; with ...Copy the last good copy is used first,
+	// if there is one.
+	ServerError     Outcome `yaml:"server_error"`
+	ServerErrorCopy bool    `yaml:"server_error_copy"`
+	NetworkFailure  Outcome `yaml:"network_failure"`
+	NetworkCopy     bool    `yaml:"network_failure_copy"`
+	// UnreachableLimit is the time after which an unreachable origin, by 5xx
+	// or network failure, is judged by Unreachable and UnreachableCopy.
+	UnreachableLimit time.Duration `yaml:"unreachable_limit"`
+	Unreachable      Outcome       `yaml:"unreachable"`
+	UnreachableCopy  bool          `yaml:"unreachable_copy"`
+}
+
+// LineReading is how bytes become lines.
+type LineReading string
+
+const (
+	// LinesPlain: a line ends with LF, CR or CRLF; around its parts spaces
+	// and tabs are white; any other byte is content.
+	LinesPlain LineReading = "plain"
+	// LinesGoogle: as Google's parser reads, which adds that a NUL ends the
+	// content of its line, that a line's content is cut after 16,663 bytes,
+	// that VT and FF are white, and that the first bytes of an incomplete BOM
+	// are skipped too.
+	LinesGoogle LineReading = "google"
+)
+
+// Leniency says what becomes of a line that is not quite right.
+type Leniency string
+
+const (
+	Reject Leniency = "reject" // the line is dropped
+	Accept Leniency = "accept" // the line counts
+	Open   Leniency = "open"   // either; a verdict that depends on it is undefined
+)
+
+// GroupEnd is what ends the list of agents at the head of a group, so that a
+// later user-agent line begins another.
+type GroupEnd string
+
+const (
+	EndAtRule   GroupEnd = "rule"   // allow and disallow, with or without path
+	EndAtRecord GroupEnd = "record" // any other field: agents stand directly after each other
+	EndAtAgent  GroupEnd = "agent"  // every user-agent line begins a group
+)
+
+// AgentMatch is how the value of a user-agent line names a crawler.
+type AgentMatch string
+
+const (
+	// MatchToken: the product token at its start equals one of the crawler's
+	// tokens, in whatever case.
+	MatchToken AgentMatch = "token"
+	// MatchTokenCase: the same, with case.
+	MatchTokenCase AgentMatch = "token_case"
+	// MatchSubstring: it is part of what the crawler sends as its name.
+	MatchSubstring AgentMatch = "substring"
+)
+
+// SeveralGroups is what happens where several groups name the same crawler.
+type SeveralGroups string
+
+const (
+	MergeGroups SeveralGroups = "merge" // they are one group
+	AnyGroup    SeveralGroups = "open"  // one of them is valid, the document does not say which
+)
+
+// Escapes is how percent escapes are compared.
+type Escapes string
+
+const (
+	// EscapesLiteral: byte for byte.
+	EscapesLiteral Escapes = "literal"
+	// EscapesPattern: in patterns bytes from 0x80 are escaped and hex digits
+	// become upper case; the URL is left alone.
+	EscapesPattern Escapes = "pattern"
+	// EscapesBoth: the same in patterns and URLs.
+	EscapesBoth Escapes = "both"
+	// EscapesRFC: in patterns and URLs, moreover, escapes of unreserved
+	// characters are decoded, * and $ of the URL stand for %2A and %24, and
+	// in the query reserved characters equal their escapes (RFC 9309, 2.2.2
+	// and 2.2.3).
+	EscapesRFC Escapes = "rfc9309"
+)
+
+// Precedence is which of several matching rules decides. In each, the longest
+// pattern wins and allow wins a tie; they differ where a rule has a * that is
+// not at its end.
+type Precedence string
+
+const (
+	// Longest: such a rule is like any other.
+	Longest Precedence = "longest"
+	// LongestOpen: such a rule may come before or after any other, so the
+	// verdict is undefined unless all that may win agree.
+	LongestOpen Precedence = "longest_open"
+	// LongestOrLeast: where such a rule takes part in a conflict, "the
+	// longest" and "the least restrictive" are both read, and the verdict is
+	// undefined where they differ.
+	LongestOrLeast Precedence = "longest_or_least"
+)
+
+func oneOf[T ~string](dst *T, text []byte, values ...T) error {
+	for _, v := range values {
+		if string(text) == string(v) {
+			*dst = v
+			return nil
+		}
+	}
+	names := make([]string, len(values))
+	for i, v := range values {
+		names[i] = string(v)
+	}
+	return fmt.Errorf("%q is none of %s", text, strings.Join(names, ", "))
+}
+
+// UnmarshalText accepts the values of LineReading.
+func (v *LineReading) UnmarshalText(b []byte) error { return oneOf(v, b, LinesPlain, LinesGoogle) }
+
+// UnmarshalText accepts the values of Leniency.
+func (v *Leniency) UnmarshalText(b []byte) error { return oneOf(v, b, Reject, Accept, Open) }
+
+// UnmarshalText accepts the values of GroupEnd.
+func (v *GroupEnd) UnmarshalText(b []byte) error {
+	return oneOf(v, b, EndAtRule, EndAtRecord, EndAtAgent)
+}
+
+// UnmarshalText accepts the values of AgentMatch.
+func (v *AgentMatch) UnmarshalText(b []byte) error {
+	return oneOf(v, b, MatchToken, MatchTokenCase, MatchSubstring)
+}
+
+// UnmarshalText accepts the values of SeveralGroups.
+func (v *SeveralGroups) UnmarshalText(b []byte) error { return oneOf(v, b, MergeGroups, AnyGroup) }
+
+// UnmarshalText accepts the values of Escapes.
+func (v *Escapes) UnmarshalText(b []byte) error {
+	return oneOf(v, b, EscapesLiteral, EscapesPattern, EscapesBoth, EscapesRFC)
+}
+
+// UnmarshalText accepts the values of Precedence.
+func (v *Precedence) UnmarshalText(b []byte) error {
+	return oneOf(v, b, Longest, LongestOpen, LongestOrLeast)
+}
+
+// Validate reports the first field whose value makes no sense, by its yaml
+// name.
+func (p *Profile) Validate() error {
+	if p.Name == "" {
+		return fmt.Errorf("a profile needs a name")
+	}
+	if p.SizeLimit <= 0 {
+		return fmt.Errorf("profile %s: size_limit: %d bytes leave nothing to read; give at least 1", p.Name, p.SizeLimit)
+	}
+	if p.MaxRedirects < 0 {
+		return fmt.Errorf("profile %s: max_redirects: %d is negative; 0 follows none", p.Name, p.MaxRedirects)
+	}
+	if p.UnreachableLimit < 0 {
+		return fmt.Errorf("profile %s: unreachable_limit: %v is negative", p.Name, p.UnreachableLimit)
+	}
+	q := *p
+	for _, f := range []struct {
+		name string
+		err  error
+	}{
+		{"lines", q.Lines.UnmarshalText([]byte(p.Lines))},
+		{"typos", q.Typos.UnmarshalText([]byte(p.Typos))},
+		{"key_prefixes", q.KeyPrefixes.UnmarshalText([]byte(p.KeyPrefixes))},
+		{"missing_colon", q.MissingColon.UnmarshalText([]byte(p.MissingColon))},
+		{"group_end", q.GroupEnd.UnmarshalText([]byte(p.GroupEnd))},
+		{"agent_match", q.AgentMatch.UnmarshalText([]byte(p.AgentMatch))},
+		{"several_groups", q.SeveralGroups.UnmarshalText([]byte(p.SeveralGroups))},
+		{"escapes", q.Escapes.UnmarshalText([]byte(p.Escapes))},
+		{"precedence", q.Precedence.UnmarshalText([]byte(p.Precedence))},
+		{"html_redirect", oneOf(&q.HTMLRedirect, []byte(p.HTMLRedirect), ConditionalAllow, Undecided)},
+		{"too_many_requests", oneOf(&q.TooManyRequests, []byte(p.TooManyRequests), ClientError, ServerError)},
+		{"other_status", oneOf(&q.OtherStatus, []byte(p.OtherStatus), ServerError, InvalidResponse)},
+		{"server_error", oneOf(&q.ServerError, []byte(p.ServerError), FullAllow, FullDisallow, Undecided)},
+		{"network_failure", oneOf(&q.NetworkFailure, []byte(p.NetworkFailure), FullAllow, FullDisallow, Undecided)},
+		{"unreachable", oneOf(&q.Unreachable, []byte(p.Unreachable), FullAllow, FullDisallow, Undecided)},
+	} {
+		if f.err != nil {
+			return fmt.Errorf("profile %s: %s: %w", p.Name, f.name, f.err)
+		}
+	}
+	return nil
+}

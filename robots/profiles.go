@@ -1,0 +1,136 @@
+package robots
+
+import "time"
+
+const thirtyDays = 30 * 24 * time.Hour
+
+// google is grammar and matching of Google's parser of today, with the status
+// semantics of the documents of 2019. The others are written as what they
+// change in one another.
+func google() Profile {
+	return Profile{
+		Name:         "google",
+		SizeLimit:    500 * 1024,
+		MaxRedirects: 5,
+
+		Lines:        LinesGoogle,
+		Typos:        Accept,
+		KeyPrefixes:  Accept,
+		MissingColon: Accept,
+		AllowField:   true,
+
+		GroupEnd:      EndAtRule,
+		AgentMatch:    MatchToken,
+		SeveralGroups: MergeGroups,
+
+		Wildcards:         true,
+		Escapes:           EscapesPattern,
+		IndexHTML:         true,
+		Precedence:        Longest,
+		CountTrailingStar: true,
+		ReportEmptyRules:  true,
+
+		HTMLRedirect:       ConditionalAllow,
+		TooManyRequests:    ClientError,
+		OtherStatus:        ServerError,
+		MisconfiguredAs404: true,
+		ServerError:        FullDisallow,
+		NetworkFailure:     FullDisallow,
+		UnreachableLimit:   thirtyDays,
+		Unreachable:        FullAllow,
+		UnreachableCopy:    true,
+	}
+}
+
+// google2019 is the documents that Google published in July 2019, to the
+// letter: no misspellings, agents compared with case, and a conflict with a
+// wildcard undefined as their own table prints it.
+func google2019() Profile {
+	p := google()
+	p.Name = "google-2019"
+	p.Lines = LinesPlain
+	p.Typos, p.KeyPrefixes, p.MissingColon = Reject, Reject, Reject
+	p.AgentMatch = MatchTokenCase
+	p.Escapes = EscapesBoth
+	p.IndexHTML = false
+	p.Precedence = LongestOrLeast
+	p.CountTrailingStar = false
+	p.ReportEmptyRules = false
+	return p
+}
+
+// google2012 is Google's document before July 2019. It leaves open what
+// becomes of misspellings, of several groups for one agent, of wildcards in a
+// conflict, of network failures and of an outage that lasts.
+func google2012() Profile {
+	p := google2019()
+	p.Name = "google-2012"
+	p.SizeLimit = 500_000
+	p.Typos, p.KeyPrefixes, p.MissingColon = Open, Open, Open
+	p.GroupEnd = EndAtRecord
+	p.AgentMatch = MatchToken
+	p.SeveralGroups = AnyGroup
+	p.AddSlash = true
+	p.Precedence = LongestOpen
+	p.HTMLRedirect = Undecided
+	p.OtherStatus = InvalidResponse
+	p.NetworkFailure, p.NetworkCopy = Undecided, true
+	p.Unreachable, p.UnreachableCopy = Undecided, false
+	return p
+}
+
+// classic1996 is the standard for robot exclusion as its Russian edition
+// tells it: two fields, lists in one line, plain prefixes. It is silent on
+// what an answer means, so that part is borrowed from google-2012.
+func classic1996() Profile {
+	p := google2012()
+	p.Name = "classic-1996"
+	p.SizeLimit = 500 * 1024
+	p.Typos, p.KeyPrefixes, p.MissingColon = Reject, Reject, Reject
+	p.AllowField = false
+	p.Lists = true
+	p.GroupEnd = EndAtAgent
+	p.NeedsRule = true
+	p.AgentMatch = MatchSubstring
+	p.Wildcards = false
+	p.AddSlash = false
+	p.Escapes = EscapesLiteral
+	p.Precedence = Longest
+	p.CountTrailingStar = true
+	return p
+}
+
+// rfc9309 is the standard of 2022.
+func rfc9309() Profile {
+	p := google2019()
+	p.Name = "rfc9309"
+	p.AgentMatch = MatchToken
+	p.Escapes = EscapesRFC
+	p.RobotsTxtAllowed = true
+	p.Precedence = Longest
+	p.CountTrailingStar = true
+	p.MisconfiguredAs404 = false
+	p.ServerErrorCopy, p.NetworkCopy = true, true
+	return p
+}
+
+var builtin = []func() Profile{google, google2019, google2012, classic1996, rfc9309}
+
+// ProfileNamed returns a built-in profile. The value is the caller's own.
+func ProfileNamed(name string) (*Profile, bool) {
+	for _, f := range builtin {
+		if p := f(); p.Name == name {
+			return &p, true
+		}
+	}
+	return nil, false
+}
+
+// ProfileNames lists the built-in profiles, the default first.
+func ProfileNames() []string {
+	names := make([]string, len(builtin))
+	for i, f := range builtin {
+		names[i] = f().Name
+	}
+	return names
+}

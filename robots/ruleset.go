@@ -1,0 +1,208 @@
+package robots
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// A ruleset is the rules that decide together, compiled: those of one group,
+// or of several that are merged. Agents that share groups share it.
+type ruleset struct {
+	file     *File // the reading whose rules these are
+	literals []literal
+	wilds    []wild
+	// The first empty rules, -1 for none.
+	emptyAllow, emptyDisallow int32
+	hasForms                  bool // a wild has inQuery
+	group                     int32
+	class                     Class // once known
+	hasClass                  bool
+}
+
+func (rs *ruleset) reset(f *File) {
+	rs.file = f
+	rs.literals, rs.wilds = rs.literals[:0], rs.wilds[:0]
+	rs.emptyAllow, rs.emptyDisallow = -1, -1
+	rs.hasForms, rs.hasClass = false, false
+}
+
+// add compiles the rules of a group.
+func (rs *ruleset) add(p *Profile, g *Group) {
+	for i := g.Rules.From; i < g.Rules.To; i++ {
+		r := &rs.file.Rules[i]
+		if !r.Effective {
+			if len(r.Pattern) == 0 {
+				rs.addEmpty(p, r.Kind, i)
+			}
+			continue
+		}
+		key := r.Length << 1
+		if r.Kind == Allow {
+			key |= 1
+		}
+		core, anchor := r.Normalized, r.Anchor
+		if r.Wildcard {
+			core, anchor = stripStars(core, anchor)
+		} else if anchor {
+			core = core[:len(core)-1]
+		}
+		rs.addPattern(p, core, anchor, key, i, r.Wildcard)
+		if p.IndexHTML && r.Kind == Allow {
+			rs.addIndex(p, r, i)
+		}
+	}
+}
+
+func (rs *ruleset) addEmpty(p *Profile, k Kind, i int32) {
+	if !p.ReportEmptyRules {
+		return
+	}
+	if k == Allow && rs.emptyAllow < 0 {
+		rs.emptyAllow = i
+	}
+	if k == Disallow && rs.emptyDisallow < 0 {
+		rs.emptyDisallow = i
+	}
+}
+
+// addIndex adds the second chance of allow: /dir/index.htm, which is /dir/$.
+// It is shorter than the rule itself, so that it never stands in its way.
+func (rs *ruleset) addIndex(p *Profile, r *Rule, i int32) {
+	slash := bytes.LastIndexByte(r.Normalized, '/')
+	if slash < 0 || !bytes.HasPrefix(r.Normalized[slash:], []byte("/index.htm")) {
+		return
+	}
+	dir := r.Normalized[:slash+1]
+	rs.addPattern(p, dir, true, int32(len(dir)+1)<<1|1, i, r.Wildcard)
+}
+
+// addPattern compiles one pattern; starred says that it may have a *.
+func (rs *ruleset) addPattern(p *Profile, core []byte, anchor bool, key, rule int32, starred bool) {
+	star := -1
+	if starred {
+		star = bytes.IndexByte(core, '*')
+	}
+	if star < 0 {
+		l := literal{key: key, rule: rule, n: int32(len(core)), anchor: anchor}
+		l.head, l.mask = headOf(core)
+		rs.literals = append(rs.literals, l)
+		return
+	}
+	w := wild{pattern: core, anchor: anchor, key: key, rule: rule}
+	w.head, w.mask = headOf(core[:star])
+	if forms := rs.file.inQuery; len(forms) > 0 {
+		w.inQuery = rs.formInQuery(rule)
+	}
+	if w.inQuery == nil {
+		w.letters, w.pairs = needs(core)
+	}
+	rs.wilds = append(rs.wilds, w)
+}
+
+// formInQuery is the form that a pattern has in a query, nil if the same.
+func (rs *ruleset) formInQuery(rule int32) []byte {
+	forms := rs.file.inQuery
+	lo, hi := 0, len(forms)
+	for lo < hi {
+		if m := (lo + hi) / 2; forms[m].rule < rule {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	if lo == len(forms) || forms[lo].rule != rule {
+		return nil
+	}
+	rs.hasForms = true
+	core, _ := stripStars(forms[lo].form, rs.file.Rules[rule].Anchor)
+	return core
+}
+
+// headOf is the first eight bytes of a literal, and the mask of those it has.
+// A literal lies in a longer body as a rule, so that what follows it can be
+// loaded with it and masked away.
+func headOf(b []byte) (head, mask uint64) {
+	mask = ^uint64(0)
+	if len(b) < 8 {
+		mask = 1<<(8*len(b)) - 1
+	}
+	if cap(b) >= 8 {
+		return binary.LittleEndian.Uint64(b[:8]) & mask, mask
+	}
+	for i, c := range b {
+		head |= uint64(c) << (8 * i)
+	}
+	return head, mask
+}
+
+// needs is the filter of what a path must have to match a pattern with stars.
+func needs(pattern []byte) (letters, pairs uint64) {
+	prev := byte('*')
+	for _, c := range pattern {
+		if c != '*' {
+			letters |= 1 << (c & 63)
+			if prev != '*' {
+				pairs |= pairBit(prev, c)
+			}
+		}
+		prev = c
+	}
+	return letters, pairs
+}
+
+// A match is the best rule of a ruleset for a target: its precedence and
+// index, -1 and -1 for none.
+type match struct{ key, rule int32 }
+
+func (m *match) offer(key, rule int32) {
+	if key > m.key || key == m.key && rule < m.rule {
+		m.key, m.rule = key, rule
+	}
+}
+
+// worse says that a rule would not replace m.
+func (m *match) worse(key, rule int32) bool {
+	return key < m.key || key == m.key && rule > m.rule
+}
+
+// best finds the longest matching rule, allow before disallow, the first of
+// equals.
+func (rs *ruleset) best(t *Target) match {
+	m := rs.bestLiteral(t)
+	for i := range rs.wilds {
+		w := &rs.wilds[i]
+		if (t.head^w.head)&w.mask == 0 && !m.worse(w.key, w.rule) && w.matches(t) {
+			m.offer(w.key, w.rule)
+		}
+	}
+	return m
+}
+
+func (rs *ruleset) bestLiteral(t *Target) match {
+	m := match{-1, -1}
+	for i := range rs.literals {
+		l := &rs.literals[i]
+		if (t.head^l.head)&l.mask == 0 && !m.worse(l.key, l.rule) && l.matches(t, rs.text(l)) {
+			m.offer(l.key, l.rule)
+		}
+	}
+	return m
+}
+
+func (rs *ruleset) text(l *literal) []byte { return rs.file.Rules[l.rule].Normalized }
+
+// each calls f for all matching rules, in no order.
+func (rs *ruleset) each(t *Target, f func(m match, isWild bool)) {
+	for i := range rs.literals {
+		l := &rs.literals[i]
+		if (t.head^l.head)&l.mask == 0 && l.matches(t, rs.text(l)) {
+			f(match{l.key, l.rule}, false)
+		}
+	}
+	for i := range rs.wilds {
+		w := &rs.wilds[i]
+		if (t.head^w.head)&w.mask == 0 && w.matches(t) {
+			f(match{w.key, w.rule}, true)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package robots
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// A Target is the path and query of a URL, prepared once for a profile and
+// good for the policies of any file under that profile. It does not change
+// and may be used by many at once.
+type Target struct {
+	path  []byte
+	query int    // index of the first ?, or the length of path
+	head  uint64 // the first eight bytes, zeros for those that are missing
+	// letters and pairs are small Bloom filters of the bytes and pairs of
+	// bytes of the path; allPairs, for a long path, which would fill a small
+	// one, is the exact set of pairs. They tell nearly always, without a
+	// search, that a wildcard pattern cannot match.
+	letters, pairs uint64
+	allPairs       *[1 << 10]uint64
+	isRobotsTxt    bool
+}
+
+// longPath is the length from which a Target has allPairs.
+const longPath = 128
+
+// Target prepares a URL or a path, escaping first what a URL cannot hold, so
+// that it may be given as a person writes it. See URLPath for its parts.
+func (p *Profile) Target(pathOrURL string) Target {
+	return p.target(appendURL(nil, URLPath(pathOrURL)))
+}
+
+// LiteralTarget prepares a URL of which every byte is meant as it stands.
+func (p *Profile) LiteralTarget(url string) Target {
+	return p.target([]byte(URLPath(url)))
+}
+
+func (p *Profile) target(path []byte) Target {
+	switch p.Escapes {
+	case EscapesBoth:
+		path = appendEscaped(make([]byte, 0, len(path)), path)
+	case EscapesRFC:
+		path = appendRFC(make([]byte, 0, len(path)), path, targetSide, false)
+	}
+	t := prepare(path)
+	t.isRobotsTxt = p.RobotsTxtAllowed && string(path) == "/robots.txt"
+	if len(path) >= longPath {
+		t.allPairs = new([1 << 10]uint64)
+		for i := 0; i+1 < len(path); i++ {
+			k := uint16(path[i])<<8 | uint16(path[i+1])
+			t.allPairs[k>>6] |= 1 << (k & 63)
+		}
+	}
+	return t
+}
+
+// prepare makes a Target of a path in normal form.
+func prepare(path []byte) Target {
+	t := Target{path: path, query: len(path)}
+	if i := bytes.IndexByte(path, '?'); i >= 0 {
+		t.query = i
+	}
+	var head [8]byte
+	copy(head[:], path)
+	t.head = binary.LittleEndian.Uint64(head[:])
+	t.letters, t.pairs = filters(path)
+	return t
+}
+
+// Path is the path and query in the form that is compared.
+func (t *Target) Path() string { return string(t.path) }
+
+func filters(b []byte) (letters, pairs uint64) {
+	for i, c := range b {
+		letters |= 1 << (c & 63)
+		if i > 0 {
+			pairs |= pairBit(b[i-1], c)
+		}
+	}
+	return letters, pairs
+}
+
+func pairBit(a, b byte) uint64 { return 1 << ((a*11 ^ b*5) & 63) }
+
+// may says whether a literal may occur in a path that has allPairs.
+func (t *Target) may(seg []byte) bool {
+	for i := 0; i+1 < len(seg); i++ {
+		k := uint16(seg[i])<<8 | uint16(seg[i+1])
+		if t.allPairs[k>>6]&(1<<(k&63)) == 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the answers of the README's queries anew")
+
+const readme = "../../README.md"
+
+// The README's answers are those that its queries give on the demo.
+func TestReadmeQueries(t *testing.T) {
+	content, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, made, queries := string(content), "", 0
+	for {
+		before, after, ok := strings.Cut(text, "```sql\n")
+		if !ok {
+			break
+		}
+		sql, after, _ := strings.Cut(after, "```\n\n```text\n")
+		answer, rest, ok := strings.Cut(after, "```\n")
+		if !ok {
+			t.Fatalf("the query has no answer after it: %s", sql)
+		}
+		queries++
+		var got bytes.Buffer
+		if err := query(&got, single, sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+		if !*update && got.String() != answer {
+			t.Errorf("%s\nthe README says\n%sand DuckDB\n%s(go test -update ./... writes the answers anew)", sql, answer, got.String())
+		}
+		made += before + "```sql\n" + sql + "```\n\n```text\n" + got.String() + "```\n"
+		text = rest
+	}
+	if queries < 10 {
+		t.Errorf("%d queries in the README, want 10 at least", queries)
+	}
+	if *update {
+		if err := os.WriteFile(readme, []byte(made+text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package sink
+
+import (
+	"strings"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// Text makes a STRING out of bytes: valid UTF-8 stays as it is, every other
+// byte, and NUL, becomes %XX. The result shares memory with b where nothing
+// had to change, so it lives only as long as b is left alone; a row handed to
+// [Table.Write] must stay so until the segment's next Flush.
+func Text(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	s := unsafe.String(unsafe.SliceData(b), len(b))
+	return TextString(s)
+}
+
+// TextString is [Text] for a string.
+func TextString(s string) string {
+	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
+		return s
+	}
+	const hex = "0123456789ABCDEF"
+	var out strings.Builder
+	out.Grow(len(s) + 16)
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if (r == utf8.RuneError && n == 1) || r == 0 {
+			out.WriteByte('%')
+			out.WriteByte(hex[s[i]>>4])
+			out.WriteByte(hex[s[i]&15])
+			i++
+			continue
+		}
+		out.WriteString(s[i : i+n])
+		i += n
+	}
+	return out.String()
+}
+
+// Some makes a cell of a nullable column that is not null.
+func Some[T any](value T) *T { return &value }
+
+// NonZero makes a cell of a nullable column that is null for the zero value:
+// for columns where "" or 0 is no value.
+func NonZero[T comparable](value T) *T {
+	var zero T
+	if value == zero {
+		return nil
+	}
+	return &value
+}
