@@ -34,11 +34,11 @@ func stratumOf(rank *int64) string {
 	return unranked
 }
 
-// label is all that tells one counter from another. Agent and Profile are
-// indexes from 1, 0 standing for none.
+// label is all that tells one counter from another. Profile is an index from
+// 1, 0 standing for none.
 type label struct {
 	metric, stratum string
-	agent, profile  int
+	profile         int
 	key             string
 }
 

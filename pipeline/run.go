@@ -24,13 +24,9 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-const (
-	// segmentTargets is the size of a segment: large enough for full row
-	// groups of verdicts, small enough that a lost one costs little.
-	segmentTargets = 2048
-	// openSegments bounds the segments whose captures are in memory.
-	openSegments = 8
-)
+// segmentTargets is the size of a segment: large enough for full row groups
+// of verdicts, small enough that a lost one costs little.
+const segmentTargets = 2048
 
 // Config is what a run is asked to do.
 type Config struct {
@@ -73,6 +69,7 @@ type segment struct {
 	index   int
 	jobs    []*job
 	pending atomic.Int64 // jobs without a capture, and the source while it fills
+	bytes   atomic.Int64 // of the captured bodies
 }
 
 // Run makes the census. It returns when every target is in the tables, when
@@ -113,7 +110,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (*Result, error) {
 	totals := newCounts(c)
 	jobs := make(chan *job, c.Concurrency)
 	ready := make(chan *segment, openSegments)
-	opened := make(chan struct{}, openSegments)
+	gate := newGate()
 
 	g, ctx := errgroup.WithContext(ctx)
 	fetching, fetchCtx := errgroup.WithContext(ctx)
@@ -121,11 +118,11 @@ func Run(ctx context.Context, c Config, progress *Progress) (*Result, error) {
 	sum := sha256.New()
 	fetching.Go(func() (err error) {
 		defer close(jobs)
-		targets, err = produce(fetchCtx, c, sum, rejects, jobs, ready, opened)
+		targets, err = produce(fetchCtx, c, sum, rejects, jobs, ready, gate)
 		return err
 	})
 	for range c.Concurrency {
-		fetching.Go(func() error { return work(fetchCtx, client, jobs, ready, progress) })
+		fetching.Go(func() error { return work(fetchCtx, client, jobs, ready, gate, progress) })
 	}
 	g.Go(func() error {
 		defer close(ready)
@@ -144,7 +141,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (*Result, error) {
 						return err
 					}
 					progress.committed(len(s.jobs))
-					<-opened
+					gate.leave(s.bytes.Load())
 				case <-ctx.Done():
 					return ctx.Err()
 				}
@@ -181,7 +178,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (*Result, error) {
 
 // produce reads the source and hands its targets to the workers, opening
 // segments as there is room. It returns the number of targets.
-func produce(ctx context.Context, c Config, sum io.Writer, rejects *rejects, jobs chan<- *job, ready chan<- *segment, opened chan struct{}) (int64, error) {
+func produce(ctx context.Context, c Config, sum io.Writer, rejects *rejects, jobs chan<- *job, ready chan<- *segment, gate *gate) (int64, error) {
 	var now *segment
 	next := 0
 	seal := func() error {
@@ -190,13 +187,11 @@ func produce(ctx context.Context, c Config, sum io.Writer, rejects *rejects, job
 		}
 		s := now
 		now = nil
-		return s.done(ctx, ready)
+		return s.done(ctx, ready, gate)
 	}
 	open := func() error {
-		select {
-		case opened <- struct{}{}:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := gate.enter(ctx); err != nil {
+			return err
 		}
 		now = &segment{index: next}
 		now.pending.Store(1)
@@ -240,10 +235,11 @@ func produce(ctx context.Context, c Config, sum io.Writer, rejects *rejects, job
 }
 
 // done takes one off what the segment waits for.
-func (s *segment) done(ctx context.Context, ready chan<- *segment) error {
+func (s *segment) done(ctx context.Context, ready chan<- *segment, gate *gate) error {
 	if s.pending.Add(-1) > 0 {
 		return nil
 	}
+	gate.filled()
 	select {
 	case ready <- s:
 		return nil
@@ -252,7 +248,7 @@ func (s *segment) done(ctx context.Context, ready chan<- *segment) error {
 	}
 }
 
-func work(ctx context.Context, client *fetch.Client, jobs <-chan *job, ready chan<- *segment, progress *Progress) error {
+func work(ctx context.Context, client *fetch.Client, jobs <-chan *job, ready chan<- *segment, gate *gate, progress *Progress) error {
 	for {
 		select {
 		case j, ok := <-jobs:
@@ -264,7 +260,9 @@ func work(ctx context.Context, client *fetch.Client, jobs <-chan *job, ready cha
 				return ctx.Err() // the facts may be about our own end
 			}
 			progress.fetched(j.capture)
-			if err := j.segment.done(ctx, ready); err != nil {
+			gate.hold(len(j.capture.Body))
+			j.segment.bytes.Add(int64(len(j.capture.Body)))
+			if err := j.segment.done(ctx, ready, gate); err != nil {
 				return err
 			}
 		case <-ctx.Done():

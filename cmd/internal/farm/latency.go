@@ -76,7 +76,7 @@ func parseDist(dist string) (func(random) time.Duration, error) {
 	case "mix":
 		return parseMix(args)
 	}
-	return nil, errors.New("want none, hang, fixed:, uniform:, lognormal: or mix:")
+	return nil, errors.New("want none, hang, fixed:D, uniform:A-B, lognormal:median=D,sigma=S or mix:W=DIST,…")
 }
 
 func always(d time.Duration) func(random) time.Duration {
