@@ -205,7 +205,7 @@ func (c *Client) connect(ctx context.Context, b *budget, o Origin, a *answer) (n
 		}
 		addr = addr.Unmap()
 		if !c.config.AllowPrivate && isSpecial(addr) {
-			fail = failed(robots.AddressBlocked, "%s is at %s, a special address (--allow-private dials such)", o.Host, addr)
+			fail = failed(robots.AddressBlocked, "%s is a special address, not dialled without leave", addr)
 			continue
 		}
 		var conn net.Conn

@@ -28,7 +28,8 @@ var Categories = []string{
 	"search", "ai-training", "ai-search", "ai-assistant", "seo", "archive", "preview", "ads", "social", "other",
 }
 
-func (a Agent) robots() robots.Agent {
+// Robots is what package robots wants to know of the agent.
+func (a Agent) Robots() robots.Agent {
 	return robots.Agent{Name: a.Name, Tokens: a.Tokens, UserAgent: a.UserAgent, IgnoresStar: a.IgnoresStar}
 }
 
@@ -72,7 +73,7 @@ func ParseAgents(path string, text []byte) ([]Agent, error) {
 		if !slices.Contains(Categories, a.Category) {
 			return nil, fail("agent %q: no category %q; use one of %s", a.Name, a.Category, strings.Join(Categories, ", "))
 		}
-		if err := a.robots().Validate(); err != nil {
+		if err := a.Robots().Validate(); err != nil {
 			return nil, fail("agent %q: %w", a.Name, err)
 		}
 		out = append(out, a)

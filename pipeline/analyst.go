@@ -45,7 +45,7 @@ func newAnalyst(c Config, s *samples) *analyst {
 	a := &analyst{config: c, samples: s, readings: make([]reading, len(c.Profiles)), counts: newCounts(c), bodies: make(map[string]bool)}
 	agents := make([]robots.Agent, len(c.Agents))
 	for i, agent := range c.Agents {
-		agents[i] = agent.robots()
+		agents[i] = agent.Robots()
 	}
 	for i, p := range c.Profiles {
 		a.readings[i].profile = p

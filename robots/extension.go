@@ -7,17 +7,7 @@ import (
 
 // signal takes an extension into Signals. It reports false if the value is not
 // in the extension's format, and the line is then kept as a Remark. So is
-// crawl-delay, which goes into its group and is no Signal. The formats:
-//
-//	content-signal  [path] key=value, …   one Signal for each key
-//	content-usage   [path] key=value, …   the same
-//	license         URL                   Value is the URL
-//	host            name                  Value
-//	request-rate    n/time[unit] [hhmm-hhmm]   Value is both
-//	visit-time      hhmm-hhmm             Value
-//	clean-param     p[&p…] [path]         one Signal for each p, which is the Value
-//	noindex         path                  Path and Value
-//	crawl-delay     seconds               a decimal number; the group's first counts
+// crawl-delay, which goes into its group and is no Signal.
 func (s *parser) signal(ext extension, field, value []byte) bool {
 	switch ext {
 	case extCrawlDelay:
@@ -30,7 +20,7 @@ func (s *parser) signal(ext extension, field, value []byte) bool {
 			return false
 		}
 	case extHost:
-		if len(value) == 0 || bytes.IndexAny(value, " \t,") >= 0 {
+		if len(value) == 0 || bytes.ContainsAny(value, " \t,") {
 			return false
 		}
 	case extRequestRate:
@@ -110,7 +100,7 @@ func (s *parser) keyValues(field, value []byte) bool {
 		pair, value, more = bytes.Cut(value, []byte(","))
 		k, v, ok := bytes.Cut(pair, []byte("="))
 		k, v = trim(k), trim(v)
-		if !ok || len(k) == 0 || bytes.IndexAny(k, " \t") >= 0 || bytes.IndexAny(v, " \t=") >= 0 {
+		if !ok || len(k) == 0 || bytes.ContainsAny(k, " \t") || bytes.ContainsAny(v, " \t=") {
 			s.Signals = s.Signals[:from]
 			return false
 		}
@@ -121,7 +111,7 @@ func (s *parser) keyValues(field, value []byte) bool {
 
 func (s *parser) cleanParam(field, value []byte) bool {
 	params, path := cutWord(value)
-	if len(params) == 0 || bytes.IndexAny(path, " \t") >= 0 {
+	if len(params) == 0 || bytes.ContainsAny(path, " \t") {
 		return false
 	}
 	from := len(s.Signals)

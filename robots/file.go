@@ -37,7 +37,6 @@ type File struct {
 	Truncated bool // the body is longer than the profile's limit
 
 	body    []byte // the part judged
-	profile *Profile
 	odd     oddity // kinds of oddity that lines of known fields have
 	scratch []byte // escaped patterns
 	forms   []byte // patterns as they look in a query
@@ -150,8 +149,18 @@ func (c RemarkClass) String() string {
 		"orphan_rule", "no_field", "too_long", "nul", "comment", "truncated"}[c]
 }
 
-// A Signal is one key and value of an extension that has a format. Which of
-// Path and Key a field has is told at func (*File).signal; the others are nil.
+// A Signal is one key and value of an extension that has a format; a line whose
+// value has not its format is a Remark instead. What a field does not have is
+// nil:
+//
+//	content-signal  [path] key=value, …        one Signal for each key
+//	content-usage   [path] key=value, …        the same
+//	license         URL                        Value is the URL
+//	host            name                       Value is the name
+//	request-rate    n/time[unit] [hhmm-hhmm]   Value is all of it
+//	visit-time      hhmm-hhmm                  Value is all of it
+//	clean-param     p[&p…] [path]              one Signal for each p, its Value
+//	noindex         path                       Path and Value are the path
 type Signal struct {
 	Line, Group int32 // Group is -1 before the first group
 	Field       []byte
@@ -170,5 +179,5 @@ func (f *File) reset(body []byte, p *Profile) {
 	if f.Truncated {
 		body = body[:p.SizeLimit]
 	}
-	f.body, f.profile = body, p
+	f.body = body
 }

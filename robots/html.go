@@ -72,8 +72,9 @@ func HTMLRedirect(body []byte) bool {
 		switch {
 		case isTag(tag, "meta"):
 			low := bytes.ToLower(tag)
-			if bytes.Contains(low, []byte("http-equiv")) && bytes.Contains(low, []byte("refresh")) &&
-				bytes.Contains(low, []byte("url")) {
+			_, value, _ := bytes.Cut(low, []byte("http-equiv"))
+			value = bytes.TrimLeft(value, "= \t\r\n\"'")
+			if bytes.HasPrefix(value, []byte("refresh")) && bytes.Contains(low, []byte("url")) {
 				return true
 			}
 		case isTag(tag, "frame"):

@@ -12,15 +12,18 @@ type Judge struct {
 	profile  *Profile
 	agents   []Agent
 	tokens   *tokenTable
-	wanted   [][]int    // per agent: numbers of its tokens, in order of preference
-	products [][]byte   // per agent: what it sends, in lower case (MatchSubstring)
-	policies []Policy   // per agent
-	readings []*File    // further readings of the file, where oddities are open
-	sets     []*ruleset // memory for rulesets; the first used are in use
+	wanted   [][]int     // per agent: numbers of its tokens, in order of preference
+	products [][]byte    // per agent: what it sends, in lower case (MatchSubstring)
+	policies []Policy    // per agent
+	readings []*File     // further readings of the file, where oddities are open,
+	rejects  [8]*Profile // under the profile with those rejected
+	sets     []*ruleset  // memory for rulesets; the first used are in use
 	used     int
 
+	file *File  // as loaded
+	path []byte // of Policy.Class
+
 	// For the reading at hand:
-	file     *File
 	groupsOf [][]int32  // per token: the groups that name it
 	touched  []int      // tokens with groups
 	star     []int32    // the groups for all
@@ -28,13 +31,12 @@ type Judge struct {
 	byGroup  []*ruleset // compiled, per group
 	byToken  []*ruleset // compiled and merged, per token
 	starSet  *ruleset
-	path     []byte // of Policy.Class
 }
 
 // A Policy is what a file says to one agent.
 type Policy struct {
 	// GroupAgent is the agent's token whose group it follows, "*", or empty
-	// for no group.
+	// for no group. Where names are compared by substring, it is the first.
 	GroupAgent string
 	// Explicit says that a group names the agent.
 	Explicit bool
@@ -49,8 +51,9 @@ type Policy struct {
 }
 
 // NewJudge prepares a list of agents, which should have passed
-// Agent.Validate: a token that fails it matches nothing. The profile must not
-// change afterwards.
+// Agent.Validate: a token that fails it matches nothing, but for the empty
+// one, which equals the empty token of a line that has none, as in Google's
+// parser. The profile must not change afterwards.
 func NewJudge(p *Profile, agents []Agent) *Judge {
 	j := &Judge{
 		profile:  p,
@@ -89,7 +92,8 @@ func (j *Judge) Load(f *File) {
 		p.CrawlDelay, p.HasCrawlDelay = 0, false
 		p.sets = p.sets[:0]
 	}
-	j.read(f, f)
+	j.file = f
+	j.read(f)
 	if open := openOddities(j.profile) & f.odd; open != 0 {
 		j.readOthers(f, open)
 	}
@@ -119,30 +123,36 @@ func openOddities(p *Profile) oddity {
 func (j *Judge) readOthers(f *File, open oddity) {
 	n := 0
 	for reject := open; reject != 0; reject = (reject - 1) & open {
-		p := *j.profile
-		if reject&oddTypo != 0 {
-			p.Typos = Reject
-		}
-		if reject&oddPrefix != 0 {
-			p.KeyPrefixes = Reject
-		}
-		if reject&oddNoColon != 0 {
-			p.MissingColon = Reject
-		}
 		if n == len(j.readings) {
 			j.readings = append(j.readings, new(File))
 		}
 		r := j.readings[n]
 		n++
-		r.Parse(f.body, &p)
-		j.read(r, f)
+		r.Parse(f.body, j.rejecting(reject))
+		j.read(r)
 	}
-	j.file = f
+}
+
+// rejecting is the profile with some oddities rejected.
+func (j *Judge) rejecting(odd oddity) *Profile {
+	if j.rejects[odd] == nil {
+		p := *j.profile
+		if odd&oddTypo != 0 {
+			p.Typos = Reject
+		}
+		if odd&oddPrefix != 0 {
+			p.KeyPrefixes = Reject
+		}
+		if odd&oddNoColon != 0 {
+			p.MissingColon = Reject
+		}
+		j.rejects[odd] = &p
+	}
+	return j.rejects[odd]
 }
 
 // read adds to each policy what one reading of the file says.
-func (j *Judge) read(r, main *File) {
-	j.file = main
+func (j *Judge) read(r *File) {
 	for _, t := range j.touched {
 		j.groupsOf[t], j.byToken[t] = j.groupsOf[t][:0], nil
 	}

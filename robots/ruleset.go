@@ -13,8 +13,7 @@ type ruleset struct {
 	wilds    []wild
 	// The first empty rules, -1 for none.
 	emptyAllow, emptyDisallow int32
-	hasForms                  bool // a wild has inQuery
-	group                     int32
+	hasForms                  bool  // a wild has inQuery
 	class                     Class // once known
 	hasClass                  bool
 }

@@ -3,16 +3,24 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/robots"
 )
 
 // applyConfig sets the flags that the configuration file names and the
-// command line does not. An unknown key is an error with its line.
-func applyConfig(set *pflag.FlagSet, path string) error {
+// command line does not, and reads its section profiles. A key that is no flag
+// of run's is an error with its line; one that only other commands have is
+// passed over.
+func (f *commonFlags) applyConfig(set *pflag.FlagSet) error {
+	if f.config == "" {
+		return nil
+	}
+	path := f.config
 	text, err := readInput(path)
 	if err != nil {
 		return err
@@ -25,26 +33,94 @@ func applyConfig(set *pflag.FlagSet, path string) error {
 		return nil // an empty file sets nothing
 	}
 	root := document.Content[0]
-	fail := func(node *yaml.Node, format string, args ...any) error {
-		return &pipeline.InputError{Path: path, Line: int64(node.Line), Err: fmt.Errorf(format, args...)}
-	}
 	if root.Kind != yaml.MappingNode {
-		return fail(root, "expected `flag: value` pairs, such as `hosts: hosts.csv`")
+		return configError(path, root, "expected `flag: value` pairs, such as `hosts: hosts.csv`")
 	}
+	known := newRunFlags().set
 	for i := 0; i < len(root.Content); i += 2 {
 		key, value := root.Content[i], root.Content[i+1]
-		flag := set.Lookup(key.Value)
-		if flag == nil || key.Value == "config" || key.Value == "help" {
-			return fail(key, "unknown key %q; the keys are the names of the flags", key.Value)
+		if key.Value == "profiles" {
+			if f.own, err = readOwnProfiles(path, value); err != nil {
+				return err
+			}
+			continue
 		}
-		if flag.Changed {
+		if known.Lookup(key.Value) == nil || key.Value == "config" {
+			return configError(path, key, "unknown key %q; the keys are the names of the flags, and profiles", key.Value)
+		}
+		flag := set.Lookup(key.Value)
+		if flag == nil || flag.Changed {
 			continue
 		}
 		if err := setFlag(set, flag, value); err != nil {
-			return fail(value, "%s: %w", key.Value, err)
+			return configError(path, value, "%s: %w", key.Value, err)
 		}
 	}
 	return nil
+}
+
+func configError(path string, node *yaml.Node, format string, args ...any) error {
+	return &pipeline.InputError{Path: path, Line: int64(node.Line), Err: fmt.Errorf(format, args...)}
+}
+
+// readOwnProfiles reads profiles of one's own: by name, a base and the fields
+// that differ from it.
+func readOwnProfiles(path string, section *yaml.Node) (map[string]*robots.Profile, error) {
+	if section.Kind != yaml.MappingNode {
+		return nil, configError(path, section, "expected `name: {base: google, ...}`")
+	}
+	out := make(map[string]*robots.Profile)
+	for i := 0; i < len(section.Content); i += 2 {
+		name, fields := section.Content[i], section.Content[i+1]
+		if _, ok := robots.ProfileNamed(name.Value); ok || out[name.Value] != nil || name.Value == "" {
+			return nil, configError(path, name, "the name %q is taken; choose another", name.Value)
+		}
+		p, err := readOwnProfile(path, name.Value, fields)
+		if err != nil {
+			return nil, err
+		}
+		out[name.Value] = p
+	}
+	return out, nil
+}
+
+func readOwnProfile(path, name string, fields *yaml.Node) (*robots.Profile, error) {
+	if fields.Kind != yaml.MappingNode {
+		return nil, configError(path, fields, "profile %s: expected `base: google` and the fields that differ", name)
+	}
+	var names yaml.Node
+	if err := names.Encode(robots.Profile{}); err != nil {
+		return nil, err
+	}
+	known := []string{"base"}
+	for i := 0; i < len(names.Content); i += 2 {
+		if field := names.Content[i].Value; field != "name" {
+			known = append(known, field)
+		}
+	}
+	base := "google"
+	for i := 0; i < len(fields.Content); i += 2 {
+		key, value := fields.Content[i], fields.Content[i+1]
+		if !slices.Contains(known, key.Value) {
+			return nil, configError(path, key, "profile %s: unknown field %q; the fields are %v", name, key.Value, known)
+		}
+		if key.Value == "base" {
+			base = value.Value
+		}
+	}
+	from, ok := robots.ProfileNamed(base)
+	if !ok {
+		return nil, configError(path, fields, "profile %s: no base %q; use one of %v", name, base, robots.ProfileNames())
+	}
+	p := *from
+	if err := fields.Decode(&p); err != nil {
+		return nil, pipeline.YAMLError(path, err)
+	}
+	p.Name = name
+	if err := p.Validate(); err != nil {
+		return nil, configError(path, fields, "profile %s: %w", name, err)
+	}
+	return &p, nil
 }
 
 func setFlag(set *pflag.FlagSet, flag *pflag.Flag, value *yaml.Node) error {

@@ -25,19 +25,20 @@ Flags:
 `
 
 func demoCommand(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
-	f := newRunFlags(stderr)
+	f := newRunFlags()
 	f.set.MarkHidden("hosts")
 	f.set.MarkHidden("connect-to")
 	if err := parseFlags(f.set, args, demoHelp, stdout); err != nil {
 		return err
 	}
+	if f.set.NArg() > 0 {
+		return usagef("unexpected argument %q", f.set.Arg(0))
+	}
 	if f.set.Changed("hosts") || f.set.Changed("connect-to") {
 		return usagef("demo brings its own hosts; use run for yours")
 	}
-	if f.config != "" {
-		if err := applyConfig(f.set, f.config); err != nil {
-			return err
-		}
+	if err := f.applyConfig(f.set); err != nil {
+		return err
 	}
 	set := func(name, value string) {
 		if err == nil && !f.set.Changed(name) {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"strings"
@@ -38,6 +37,7 @@ contains, and what each agent may fetch. Query them with DuckDB.
 
   robocensus demo                             a census of a small web on this machine
   robocensus run --hosts FILE --out DIR       a census of the hosts in FILE
+  robocensus check ROBOTS_FILE AGENT URL...   may AGENT fetch URL, and why
 
   robocensus COMMAND --help                   what a command takes
   robocensus --version
@@ -64,10 +64,13 @@ func mainCode(args []string, stdout, stderr io.Writer) int {
 	if err == nil || errors.Is(err, pflag.ErrHelp) {
 		return exitOK
 	}
+	var code exitError
+	if errors.As(err, &code) {
+		return int(code)
+	}
 	fmt.Fprintln(stderr, "robocensus:", plain(err.Error()))
 	var usage usageError
 	var input *pipeline.InputError
-	var path *fs.PathError
 	switch {
 	case errors.As(err, &usage):
 		return exitUsage
@@ -75,8 +78,6 @@ func mainCode(args []string, stdout, stderr io.Writer) int {
 		return exitInput
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case errors.As(err, &path), errors.Is(err, sink.ErrRunExists):
-		return exitIO
 	}
 	return exitIO
 }
@@ -89,6 +90,8 @@ func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	switch args[0] {
 	case "run":
 		return runCommand(ctx, args[1:], stdout, stderr)
+	case "check":
+		return checkCommand(ctx, args[1:], os.Stdin, stdout)
 	case "demo":
 		return demoCommand(ctx, args[1:], stdout, stderr)
 	case "help", "--help", "-h":

@@ -127,11 +127,12 @@ func TestApplyConfig(t *testing.T) {
 			if err := os.WriteFile(path, []byte(row.yaml), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			f := newRunFlags(os.Stderr)
+			f := newRunFlags()
 			if err := f.set.Parse([]string{"--out", "given"}); err != nil {
 				t.Fatal(err)
 			}
-			err := applyConfig(f.set, path)
+			f.config = path
+			err := f.applyConfig(f.set)
 			if row.err == "" && (err != nil || !row.check(f)) {
 				t.Errorf("%v, flags %+v", err, f)
 			}

@@ -2,14 +2,8 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/x509"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
-	"net/netip"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -19,7 +13,6 @@ import (
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
-	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -45,86 +38,51 @@ Flags:
 
 // runFlags are the flags of run as they were given.
 type runFlags struct {
-	set *pflag.FlagSet
+	commonFlags
 
-	hosts, out, run                string
-	config, agents, urls           string
-	profiles, tables, schemes      []string
-	keepBodies, keepComments       bool
-	concurrency, perAddress        int
-	timeout                        time.Duration
-	retries, maxRedirects          int
-	limit                          int64
-	connectTo, resolver, userAgent string
-	allowPrivate                   bool
-	caFile                         string
-	progress                       string
+	hosts, out, run, urls    string
+	tables, schemes          []string
+	keepBodies, keepComments bool
+	concurrency              int
+	limit                    int64
+	progress                 string
 }
 
-func newRunFlags(stderr io.Writer) *runFlags {
-	f := &runFlags{set: pflag.NewFlagSet("run", pflag.ContinueOnError)}
+func newRunFlags() *runFlags {
+	f := &runFlags{commonFlags: commonFlags{set: newFlagSet("run")}}
 	s := f.set
-	s.SortFlags = false
-	s.SetOutput(stderr)
 	s.StringVar(&f.hosts, "hosts", "", "`FILE` of hosts, origins or URLs; - is standard input")
 	s.StringVar(&f.out, "out", "", "`DIR` for the tables")
 	s.StringVar(&f.run, "run", "", "`ID` of the run (default the UTC start time, such as 20261120T101500Z)")
-	s.StringVar(&f.config, "config", "", "YAML `FILE` that sets any flag by its name; flags given here win")
-	s.StringVar(&f.agents, "agents", "", "YAML `FILE` of agents (default a built-in registry)")
 	s.StringVar(&f.urls, "urls", "", "`FILE` of URLs to judge, one to a line: a path is tried on every host, an absolute URL on its own origin (default a built-in dozen of paths)")
-	s.StringSliceVar(&f.profiles, "profile", []string{"google"}, "how robots.txt is read: "+strings.Join(robots.ProfileNames(), ", ")+"; several give a verdict each")
 	s.StringSliceVar(&f.tables, "tables", nil, "tables to write (default all but bodies): "+strings.Join(sink.TableNames, ", "))
 	s.BoolVar(&f.keepBodies, "keep-bodies", false, "write the table bodies too")
 	s.BoolVar(&f.keepComments, "keep-comments", false, "keep comments in the table lines")
 	s.StringSliceVar(&f.schemes, "schemes", []string{"https", "http"}, "for hosts without one: the first is asked, the next where it gives no answer")
 	s.IntVar(&f.concurrency, "concurrency", 500, "hosts asked at once")
-	s.IntVar(&f.perAddress, "per-address", 4, "connections at once to one address")
-	s.DurationVar(&f.timeout, "timeout", 30*time.Second, "for one host: redirects, retries and waits together")
-	s.IntVar(&f.retries, "retries", 2, "further attempts after a 5xx or a failure that may pass; twice as many after a 503")
-	s.IntVar(&f.maxRedirects, "max-redirects", 0, "redirects followed (default what the profiles say)")
+	f.addMeaning()
+	f.addNetwork()
 	s.Int64Var(&f.limit, "limit", 0, "ask the first `N` hosts only")
-	s.StringVar(&f.connectTo, "connect-to", "", "dial this `ADDR` (IP:port) whatever the host; politeness is then per host")
-	s.BoolVar(&f.allowPrivate, "allow-private", false, "dial loopback, private and other special addresses too")
-	s.StringVar(&f.caFile, "ca-file", "", "PEM `FILE` of certificate authorities to trust instead of the system's")
-	s.StringVar(&f.resolver, "resolver", "", "DNS server to ask, as `ADDR` (IP or IP:port; default the system's)")
-	s.StringVar(&f.userAgent, "user-agent", "robocensus/1 (+https://github.com/robocensus/robocensus)", "what we call ourselves; put an address of yours in it")
 	s.StringVar(&f.progress, "progress", "auto", "auto, bar, log or none")
-	s.Usage = func() {}
 	return f
 }
 
 func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	f := newRunFlags(stderr)
+	f := newRunFlags()
 	if err := parseFlags(f.set, args, runHelp, stdout); err != nil {
 		return err
 	}
-	if f.config != "" {
-		if err := applyConfig(f.set, f.config); err != nil {
-			return err
-		}
+	if f.set.NArg() > 0 {
+		return usagef("unexpected argument %q", f.set.Arg(0))
+	}
+	if err := f.applyConfig(f.set); err != nil {
+		return err
 	}
 	c, err := f.build()
 	if err != nil {
 		return err
 	}
 	return execute(ctx, c, f.progress, stdout, stderr)
-}
-
-// parseFlags parses args and answers --help.
-func parseFlags(set *pflag.FlagSet, args []string, help string, stdout io.Writer) error {
-	set.SetOutput(io.Discard)
-	err := set.Parse(args)
-	if errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprint(stdout, help, set.FlagUsagesWrapped(100))
-		return err
-	}
-	if err != nil {
-		return usageError{err}
-	}
-	if set.NArg() > 0 {
-		return usagef("unexpected argument %q", set.Arg(0))
-	}
-	return nil
 }
 
 // build checks the flags and makes the configuration of a run.
@@ -140,12 +98,8 @@ func (f *runFlags) build() (pipeline.Config, error) {
 		return c, usagef("--out is missing: give a folder for the tables")
 	case f.concurrency < 1 || f.concurrency > 100_000:
 		return c, usagef("--concurrency must be between 1 and 100000")
-	case f.perAddress < 1:
-		return c, usagef("--per-address must be 1 or more")
-	case f.timeout <= 0:
-		return c, usagef("--timeout must be positive")
-	case f.retries < 0 || f.maxRedirects < 0 || f.limit < 0:
-		return c, usagef("--retries, --max-redirects and --limit cannot be negative")
+	case f.limit < 0:
+		return c, usagef("--limit cannot be negative")
 	case len(f.schemes) == 0:
 		return c, usagef("--schemes is empty: use https, http or both")
 	case !slices.Contains([]string{"auto", "bar", "log", "none"}, f.progress):
@@ -172,7 +126,11 @@ func (f *runFlags) build() (pipeline.Config, error) {
 	if f.keepBodies && !slices.Contains(c.Tables, "bodies") {
 		c.Tables = append(c.Tables, "bodies")
 	}
-	if err := f.network(&c); err != nil {
+	var err error
+	if c.Profiles, err = f.readProfiles(); err != nil {
+		return c, err
+	}
+	if c.Fetch, err = f.fetchConfig(c.Profiles); err != nil {
 		return c, err
 	}
 	if err := f.files(&c); err != nil {
@@ -182,81 +140,24 @@ func (f *runFlags) build() (pipeline.Config, error) {
 	return c, nil
 }
 
-// network fills in the profiles and how to fetch, which they bound.
-func (f *runFlags) network(c *pipeline.Config) error {
-	c.Fetch = fetch.Config{
-		UserAgent: f.userAgent, Timeout: f.timeout, Retries: f.retries, PerAddress: f.perAddress, AllowPrivate: f.allowPrivate,
-	}
-	for i, name := range f.profiles {
-		p, ok := robots.ProfileNamed(name)
-		if !ok || slices.Contains(f.profiles[:i], name) {
-			return usagef("--profile %q: use %s, each once", name, strings.Join(robots.ProfileNames(), ", "))
-		}
-		if f.maxRedirects > 0 {
-			changed := *p
-			changed.MaxRedirects = f.maxRedirects
-			p = &changed
-		}
-		c.Profiles = append(c.Profiles, p)
-		c.Fetch.MaxBody = max(c.Fetch.MaxBody, p.SizeLimit)
-		c.Fetch.MaxRedirects = max(c.Fetch.MaxRedirects, p.MaxRedirects)
-	}
-	if len(c.Profiles) == 0 {
-		return usagef("--profile is empty: use %s", strings.Join(robots.ProfileNames(), ", "))
-	}
-	var err error
-	if f.connectTo != "" {
-		if c.Fetch.ConnectTo, err = netip.ParseAddrPort(f.connectTo); err != nil {
-			return usagef("--connect-to %q: give an IP address and a port, such as 127.0.0.1:8080", f.connectTo)
-		}
-	}
-	if f.resolver != "" {
-		if addr, e := netip.ParseAddr(f.resolver); e == nil {
-			c.Fetch.Resolver = netip.AddrPortFrom(addr, 53)
-		} else if c.Fetch.Resolver, err = netip.ParseAddrPort(f.resolver); err != nil {
-			return usagef("--resolver %q: give an IP address, with or without a port", f.resolver)
-		}
-	}
-	if f.caFile != "" {
-		text, err := readInput(f.caFile)
-		if err != nil {
-			return err
-		}
-		c.Fetch.RootCAs = x509.NewCertPool()
-		if !c.Fetch.RootCAs.AppendCertsFromPEM(text) {
-			return &pipeline.InputError{Path: f.caFile, Err: errors.New("holds no PEM certificate")}
-		}
-	}
-	return nil
-}
-
 // files reads agents and URL samples, the built-in ones where none are named.
 func (f *runFlags) files(c *pipeline.Config) error {
-	agents, urls := configs.Agents, configs.URLs
-	agentsPath, urlsPath := "built-in agents.yaml", "built-in urls.txt"
-	var err error
-	if f.agents != "" {
-		if agents, err = readInput(f.agents); err != nil {
-			return err
-		}
-		agentsPath = f.agents
+	agents, agentsInput, err := f.readAgents()
+	if err != nil {
+		return err
 	}
+	urls, path := configs.URLs, "built-in urls.txt"
 	if f.urls != "" {
-		if urls, err = readInput(f.urls); err != nil {
+		path = f.urls
+		if urls, err = readInput(path); err != nil {
 			return err
 		}
-		urlsPath = f.urls
 	}
-	if c.Agents, err = pipeline.ParseAgents(agentsPath, agents); err != nil {
+	if c.Samples, err = pipeline.ParseSamples(path, urls); err != nil {
 		return err
 	}
-	if c.Samples, err = pipeline.ParseSamples(urlsPath, urls); err != nil {
-		return err
-	}
-	c.Inputs = []sink.Input{
-		{Role: "agents", Path: agentsPath, SHA256: digest(agents), Rows: int64(len(c.Agents))},
-		{Role: "urls", Path: urlsPath, SHA256: digest(urls), Rows: int64(len(c.Samples))},
-	}
+	c.Agents = agents
+	c.Inputs = []sink.Input{agentsInput, {Role: "urls", Path: path, SHA256: digest(urls), Rows: int64(len(c.Samples))}}
 	return nil
 }
 
@@ -275,29 +176,8 @@ func (f *runFlags) settings() map[string]any {
 		}
 		out[flag.Name] = flag.Value.String()
 	})
+	if len(f.own) > 0 {
+		out["profiles"] = f.own
+	}
 	return out
-}
-
-func digest(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
-}
-
-// maxInputFile bounds the small files that are read whole.
-const maxInputFile = 64 << 20
-
-func readInput(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, &pipeline.InputError{Path: path, Err: errors.Unwrap(err)}
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxInputFile+1))
-	if err != nil {
-		return nil, &pipeline.InputError{Path: path, Err: errors.Unwrap(err)}
-	}
-	if len(text) > maxInputFile {
-		return nil, &pipeline.InputError{Path: path, Err: fmt.Errorf("is larger than %d MiB", maxInputFile>>20)}
-	}
-	return text, nil
 }

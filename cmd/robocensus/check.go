@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/robots"
+)
+
+const checkHelp = `Usage: robocensus check ROBOTS_FILE AGENT URL...
+       robocensus check URL... --agent AGENT
+       robocensus check --jsonl < QUESTIONS
+
+Says whether AGENT may fetch each URL, and why: the line that decides, the group
+that it stands in, the rule that came second, and how other profiles have it.
+ROBOTS_FILE may be - for standard input, and a URL may be a path. Without a file,
+the robots.txt of each URL's origin is fetched first.
+
+  robocensus check robots.txt GPTBot /private/page.html
+  robocensus check https://www.example.com/ --agent Googlebot-Image
+
+AGENT is a name of the registry (--agents), with its fallback tokens, or else a
+product token.
+
+With --jsonl each line of standard input is an object
+  {"robots": TEXT, "agent": TOKEN, "url": URL}
+("robots_b64" for bytes; "agents" for tokens in order of preference), taken byte
+for byte, and each line of output one
+  {"verdict", "reason", "line", "pattern", "agent"}
+in the same order; line is 0 where no rule decided.
+
+Exit codes: 0 all allowed, 1 any disallowed, else 2 any undefined; 64 usage, 65
+bad input, 130 interrupted. With --jsonl: 0, or 65 if a line is no such object.
+
+Flags:
+`
+
+// exitError ends the command with a code and no message.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+const (
+	exitDisallowed exitError = 1
+	exitUndefined  exitError = 2
+)
+
+type checkFlags struct {
+	commonFlags
+	agent string
+	jsonl bool
+}
+
+func newCheckFlags() *checkFlags {
+	f := &checkFlags{commonFlags: commonFlags{set: newFlagSet("check")}}
+	f.set.StringVar(&f.agent, "agent", "", "fetch the robots.txt of each URL's origin, and ask for this `AGENT`")
+	f.set.BoolVar(&f.jsonl, "jsonl", false, "answer questions from standard input, one JSON object to a line")
+	f.addMeaning()
+	f.addNetwork()
+	return f
+}
+
+func checkCommand(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
+	f := newCheckFlags()
+	if err := parseFlags(f.set, args, checkHelp, stdout); err != nil {
+		return err
+	}
+	if err := f.applyConfig(f.set); err != nil {
+		return err
+	}
+	profiles, err := f.readProfiles()
+	if err != nil {
+		return err
+	}
+	words := f.set.Args()
+	switch {
+	case f.jsonl && (len(words) > 0 || f.agent != ""):
+		return usagef("--jsonl takes its questions from standard input, and no arguments")
+	case f.jsonl && len(profiles) > 1:
+		return usagef("--jsonl answers under one profile")
+	case f.jsonl:
+		return checkJSONL(stdin, stdout, profiles[0])
+	case f.set.Changed("agent") && len(words) == 0:
+		return usagef("give one or more URLs")
+	case f.set.Changed("agent"):
+		return f.checkLive(ctx, words, profiles, stdout)
+	case len(words) < 3:
+		return usagef("give a robots.txt file, an agent and one or more URLs; or URLs and --agent; see robocensus check --help")
+	}
+	return f.checkFile(words[0], words[1], words[2:], profiles, stdin, stdout)
+}
+
+// findAgent looks an agent up in the registry, else takes its name for a
+// product token.
+func (f *commonFlags) findAgent(name string) (robots.Agent, string, error) {
+	agents, _, err := f.readAgents()
+	if err != nil {
+		return robots.Agent{}, "", err
+	}
+	for _, a := range agents {
+		if strings.EqualFold(a.Name, name) {
+			return a.Robots(), "", nil
+		}
+	}
+	a := robots.Agent{Name: name, Tokens: []string{name}}
+	if err := a.Validate(); err != nil {
+		return a, "", usageError{err}
+	}
+	return a, fmt.Sprintf("%s is not in the registry: taken as a product token\n", plain(name)), nil
+}
+
+func (f *checkFlags) checkFile(path, name string, urls []string, profiles []*robots.Profile, stdin io.Reader, stdout io.Writer) error {
+	agent, remark, err := f.findAgent(name)
+	if err != nil {
+		return err
+	}
+	var body []byte
+	if path == "-" {
+		if body, err = io.ReadAll(io.LimitReader(stdin, maxInputFile)); err != nil {
+			return &pipeline.InputError{Path: "standard input", Err: err}
+		}
+	} else if body, err = readInput(path); err != nil {
+		return err
+	}
+	for _, url := range urls {
+		if err := checkURL(url, false); err != nil {
+			return err
+		}
+	}
+	io.WriteString(stdout, remark)
+	e := newExplainer(stdout, f.withOthers(profiles), agent)
+	e.load(body, robots.Facts{Hops: []robots.Hop{{Status: 200}}, HTMLRedirect: robots.HTMLRedirect(body)})
+	for _, url := range urls {
+		e.explain(url)
+	}
+	return e.exit()
+}
+
+// checkURL refuses what is neither a path nor, where one is needed, a URL.
+func checkURL(url string, absolute bool) error {
+	if strings.HasPrefix(url, "/") && !absolute {
+		return nil
+	}
+	if !strings.Contains(url, "://") {
+		return usagef("%q is no URL; write https:// or http:// before it%s", url, map[bool]string{false: ", or a path with / at its start"}[absolute])
+	}
+	if _, _, err := fetch.Parse(url, ""); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+// withOthers adds the built-in profiles, to show how they would have it.
+func (f *commonFlags) withOthers(profiles []*robots.Profile) []*robots.Profile {
+	out := profiles
+	for _, name := range robots.ProfileNames() {
+		p, _ := robots.ProfileNamed(name)
+		known := false
+		for _, q := range profiles {
+			known = known || q.Name == name
+		}
+		if !known {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func (f *checkFlags) checkLive(ctx context.Context, urls []string, profiles []*robots.Profile, stdout io.Writer) error {
+	agent, remark, err := f.findAgent(f.agent)
+	if err != nil {
+		return err
+	}
+	shown := f.withOthers(profiles)
+	config, err := f.fetchConfig(shown)
+	if err != nil {
+		return err
+	}
+	client, err := fetch.New(config)
+	if err != nil {
+		return usageError{err}
+	}
+	for _, url := range urls {
+		if err := checkURL(url, true); err != nil {
+			return err
+		}
+	}
+	io.WriteString(stdout, remark)
+	e := newExplainer(stdout, shown, agent)
+	var last fetch.Origin
+	for _, url := range urls {
+		origin, _, err := fetch.Parse(url, "")
+		if err != nil {
+			return usageError{err}
+		}
+		if origin != last {
+			c := client.Fetch(ctx, origin)
+			if ctx.Err() != nil {
+				return fmt.Errorf("interrupted: %w", context.Canceled)
+			}
+			last = origin
+			e.capture(c)
+		}
+		e.explain(url)
+	}
+	return e.exit()
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// commonFlags are those that every command has which judges and fetches.
+type commonFlags struct {
+	set *pflag.FlagSet
+
+	config, agents                 string
+	profiles                       []string
+	perAddress                     int
+	timeout                        time.Duration
+	retries, maxRedirects          int
+	connectTo, resolver, userAgent string
+	allowPrivate                   bool
+	caFile                         string
+
+	own map[string]*robots.Profile // of the configuration file
+}
+
+func newFlagSet(name string) *pflag.FlagSet {
+	s := pflag.NewFlagSet(name, pflag.ContinueOnError)
+	s.SortFlags = false
+	s.SetOutput(io.Discard)
+	s.Usage = func() {}
+	return s
+}
+
+// addMeaning adds the flags that say how robots.txt is read and for whom.
+func (f *commonFlags) addMeaning() {
+	f.set.StringSliceVar(&f.profiles, "profile", []string{"google"}, "how robots.txt is read: "+strings.Join(robots.ProfileNames(), ", ")+", or one of the configuration file; several judge each")
+	f.set.StringVar(&f.agents, "agents", "", "YAML `FILE` of agents (default a built-in registry)")
+	f.set.StringVar(&f.config, "config", "", "YAML `FILE` that sets any flag by its name, and profiles of your own; flags given here win")
+}
+
+// addNetwork adds the flags that say how to fetch.
+func (f *commonFlags) addNetwork() {
+	s := f.set
+	s.IntVar(&f.perAddress, "per-address", 4, "connections at once to one address")
+	s.DurationVar(&f.timeout, "timeout", 30*time.Second, "for one host: redirects, retries and waits together")
+	s.IntVar(&f.retries, "retries", 2, "further attempts after a 5xx or a failure that may pass; twice as many after a 503")
+	s.IntVar(&f.maxRedirects, "max-redirects", 0, "redirects followed (default what the profiles say)")
+	s.StringVar(&f.connectTo, "connect-to", "", "dial this `ADDR` (IP:port) whatever the host; politeness is then per host")
+	s.BoolVar(&f.allowPrivate, "allow-private", false, "dial loopback, private and other special addresses too")
+	s.StringVar(&f.caFile, "ca-file", "", "PEM `FILE` of certificate authorities to trust instead of the system's")
+	s.StringVar(&f.resolver, "resolver", "", "DNS server to ask, as `ADDR` (IP or IP:port; default the system's)")
+	s.StringVar(&f.userAgent, "user-agent", "robocensus/1 (+https://github.com/robocensus/robocensus)", "what we call ourselves; put an address of yours in it")
+}
+
+// parseFlags parses args and answers --help.
+func parseFlags(set *pflag.FlagSet, args []string, help string, stdout io.Writer) error {
+	err := set.Parse(args)
+	if errors.Is(err, pflag.ErrHelp) {
+		fmt.Fprint(stdout, help, set.FlagUsagesWrapped(100))
+		return err
+	}
+	if err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+// profile finds a profile by name, one's own first.
+func (f *commonFlags) profile(name string) (*robots.Profile, bool) {
+	if p, ok := f.own[name]; ok {
+		return p, true
+	}
+	return robots.ProfileNamed(name)
+}
+
+// readProfiles are the profiles that --profile names.
+func (f *commonFlags) readProfiles() ([]*robots.Profile, error) {
+	known := robots.ProfileNames()
+	for name := range f.own {
+		known = append(known, name)
+	}
+	if f.maxRedirects < 0 {
+		return nil, usagef("--max-redirects cannot be negative")
+	}
+	var out []*robots.Profile
+	for i, name := range f.profiles {
+		p, ok := f.profile(name)
+		if !ok || slices.Contains(f.profiles[:i], name) {
+			return nil, usagef("--profile %q: use %s, each once", name, strings.Join(known, ", "))
+		}
+		if f.maxRedirects > 0 {
+			changed := *p
+			changed.MaxRedirects = f.maxRedirects
+			p = &changed
+		}
+		out = append(out, p)
+	}
+	if len(out) == 0 {
+		return nil, usagef("--profile is empty: use %s", strings.Join(known, ", "))
+	}
+	return out, nil
+}
+
+// readAgents reads the registry.
+func (f *commonFlags) readAgents() ([]pipeline.Agent, sink.Input, error) {
+	text, path := configs.Agents, "built-in agents.yaml"
+	if f.agents != "" {
+		var err error
+		path = f.agents
+		if text, err = readInput(path); err != nil {
+			return nil, sink.Input{}, err
+		}
+	}
+	agents, err := pipeline.ParseAgents(path, text)
+	return agents, sink.Input{Role: "agents", Path: path, SHA256: digest(text), Rows: int64(len(agents))}, err
+}
+
+// fetchConfig says how to fetch, within what the profiles ask for.
+func (f *commonFlags) fetchConfig(profiles []*robots.Profile) (fetch.Config, error) {
+	c := fetch.Config{
+		UserAgent: f.userAgent, Timeout: f.timeout, Retries: f.retries, PerAddress: f.perAddress, AllowPrivate: f.allowPrivate,
+	}
+	switch {
+	case f.perAddress < 1:
+		return c, usagef("--per-address must be 1 or more")
+	case f.timeout <= 0:
+		return c, usagef("--timeout must be positive")
+	case f.retries < 0:
+		return c, usagef("--retries cannot be negative")
+	}
+	for _, p := range profiles {
+		c.MaxBody = max(c.MaxBody, p.SizeLimit)
+		c.MaxRedirects = max(c.MaxRedirects, p.MaxRedirects)
+	}
+	var err error
+	if f.connectTo != "" {
+		if c.ConnectTo, err = netip.ParseAddrPort(f.connectTo); err != nil {
+			return c, usagef("--connect-to %q: give an IP address and a port, such as 127.0.0.1:8080", f.connectTo)
+		}
+	}
+	if f.resolver != "" {
+		if addr, e := netip.ParseAddr(f.resolver); e == nil {
+			c.Resolver = netip.AddrPortFrom(addr, 53)
+		} else if c.Resolver, err = netip.ParseAddrPort(f.resolver); err != nil {
+			return c, usagef("--resolver %q: give an IP address, with or without a port", f.resolver)
+		}
+	}
+	if f.caFile != "" {
+		text, err := readInput(f.caFile)
+		if err != nil {
+			return c, err
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(text) {
+			return c, &pipeline.InputError{Path: f.caFile, Err: errors.New("holds no PEM certificate")}
+		}
+	}
+	return c, nil
+}
+
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// maxInputFile bounds the small files that are read whole.
+const maxInputFile = 64 << 20
+
+func readInput(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, &pipeline.InputError{Path: path, Err: errors.Unwrap(err)}
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxInputFile+1))
+	if err != nil {
+		return nil, &pipeline.InputError{Path: path, Err: errors.Unwrap(err)}
+	}
+	if len(text) > maxInputFile {
+		return nil, &pipeline.InputError{Path: path, Err: fmt.Errorf("is larger than %d MiB", maxInputFile>>20)}
+	}
+	return text, nil
+}

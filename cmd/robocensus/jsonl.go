@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// question is one line of check --jsonl. Exactly one of the bodies and one of
+// the agents is given; the pointers tell an empty one from none.
+type question struct {
+	Robots    *string  `json:"robots"`
+	RobotsB64 *[]byte  `json:"robots_b64"`
+	Agent     *string  `json:"agent"`
+	Agents    []string `json:"agents"`
+	URL       *string  `json:"url"`
+}
+
+type reply struct {
+	Verdict string `json:"verdict"`
+	Reason  string `json:"reason"`
+	Line    int32  `json:"line"` // 0 where no rule decided
+	Pattern string `json:"pattern"`
+	Agent   string `json:"agent"` // the token whose group it was, * or empty
+}
+
+// maxQuestion bounds one line of questions.
+const maxQuestion = 64 << 20
+
+// checkJSONL answers line by line. A line that is no question gets an object
+// with an error in its place, so that answers stay beside their questions, and
+// makes the exit code 65.
+func checkJSONL(in io.Reader, out io.Writer, profile *robots.Profile) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(make([]byte, 0, 1<<20), maxQuestion)
+	w := bufio.NewWriter(out)
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	var file robots.File
+	var first error
+	number := int64(0)
+	for lines.Scan() {
+		number++
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		var answer any
+		q, body, err := parseQuestion(lines.Bytes())
+		if err != nil {
+			if first == nil {
+				first = &pipeline.InputError{Path: "standard input", Line: number, Err: err}
+			}
+			answer = map[string]string{"error": err.Error()}
+		} else {
+			answer = q.answer(profile, &file, body)
+		}
+		if err := encoder.Encode(answer); err != nil {
+			return fmt.Errorf("write an answer: %w", err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("write an answer: %w", err)
+	}
+	if err := lines.Err(); err != nil {
+		return &pipeline.InputError{Path: "standard input", Line: number + 1, Err: err}
+	}
+	return first
+}
+
+func parseQuestion(line []byte) (*question, []byte, error) {
+	q := new(question)
+	if err := json.Unmarshal(line, q); err != nil {
+		return nil, nil, fmt.Errorf("no JSON object of the kind wanted: %w", err)
+	}
+	if q.Agent != nil {
+		q.Agents = append([]string{*q.Agent}, q.Agents...)
+	}
+	switch {
+	case q.URL == nil:
+		return nil, nil, errors.New(`has no "url"`)
+	case len(q.Agents) == 0:
+		return nil, nil, errors.New(`has no "agent" and no "agents"`)
+	case (q.Robots == nil) == (q.RobotsB64 == nil):
+		return nil, nil, errors.New(`has not exactly one of "robots" and "robots_b64"`)
+	case q.Robots != nil:
+		return q, []byte(*q.Robots), nil
+	}
+	return q, *q.RobotsB64, nil
+}
+
+// answer takes tokens and URL as they are: no registry, no escaping.
+func (q *question) answer(profile *robots.Profile, file *robots.File, body []byte) reply {
+	file.Parse(body, profile)
+	judge := robots.NewJudge(profile, []robots.Agent{{Name: q.Agents[0], Tokens: q.Agents}})
+	judge.Load(file)
+	target := profile.LiteralTarget(*q.URL)
+	policy := judge.Policy(0)
+	v := policy.Judge(&target)
+	r := reply{Verdict: v.Value.String(), Reason: v.Reason.String(), Agent: policy.GroupAgent}
+	if v.Rule >= 0 {
+		rule := &file.Rules[v.Rule]
+		r.Line, r.Pattern = rule.Line, sink.Text(rule.Pattern)
+	}
+	return r
+}

@@ -1,0 +1,95 @@
+package robots
+
+import (
+	"strings"
+	"testing"
+)
+
+func classOf(p *Profile, rules string) Class {
+	var f File
+	f.Parse([]byte("user-agent: a\n"+rules), p)
+	j := NewJudge(p, []Agent{{Name: "a", Tokens: []string{"a"}}})
+	j.Load(&f)
+	return j.Policy(0).Class()
+}
+
+func TestClass(t *testing.T) {
+	for _, c := range []struct {
+		rules string
+		want  Class
+	}{
+		{"", AllowAll},
+		{"disallow:", AllowAll},
+		{"allow: /", AllowAll},
+		{"disallow: /", DisallowAll},
+		{"disallow: *", DisallowAll},
+		{"disallow: /*", DisallowAll},
+		{"disallow: *$", DisallowAll},
+		{"disallow: *//", Partial},
+		{"disallow: */", DisallowAll},
+		{"disallow: /*/", Partial},
+		{"disallow: /$", Partial},
+		{"disallow: /a", Partial},
+		{"disallow: /\nallow: /", AllowAll},
+		{"disallow: /\nallow: /*", AllowAll},
+		{"disallow: /*\nallow: /", DisallowAll}, // the longer
+		{"disallow: /\nallow: /$", Partial},
+		{"disallow: /\nallow: /a", Partial},
+		{"disallow: /\ndisallow: /a", DisallowAll},
+		{"disallow: /\nallow: a", DisallowAll}, // matches nothing
+		{"disallow: /\nallow:", DisallowAll},
+		{"disallow: /a\nallow: /a", AllowAll},
+		{"disallow: /a/b\nallow: /a/*", AllowAll}, // a tie
+		{"disallow: /a/bc\nallow: /a/*", Partial},
+		{"disallow: /*a\nallow: /*b", Partial},
+		{"disallow: /a*b\nallow: /a*b", AllowAll},
+		{"disallow: /x*a\nallow: /*****a", AllowAll},
+		{"disallow: *a\nallow: /****a", AllowAll},
+		{"disallow: */a\nallow: /*****/a", Partial}, // "/a" itself
+		{"disallow: */a\nallow: *****/a", AllowAll},
+		{"disallow: /*****\nallow: /a", DisallowAll},
+		{"disallow: /***************\nallow: /a/index.html", DisallowAll},
+		{"disallow: /*\nallow: /index.html", Partial},
+		{"disallow: /a\nallow: /a$\nallow: /a*", AllowAll},
+	} {
+		if got := classOf(named(t, "google"), c.rules); got != c.want {
+			t.Errorf("%q: got %v, want %v", c.rules, got, c.want)
+		}
+	}
+}
+
+func TestClassOfProfiles(t *testing.T) {
+	for _, c := range []struct {
+		rules string
+		want  by
+	}{
+		{"disallow: /", all("disallow_all")},
+		{"disallow:", all("allow_all")},
+		{"disallow: /a", all("partial")},
+		{"disallow: /\nallow: /", by{"allow_all", "allow_all", "allow_all", "disallow_all", "allow_all"}},
+		{"disallow: /*", by{"disallow_all", "disallow_all", "disallow_all", "partial", "disallow_all"}},
+		// The wildcard may win (2012), and an allow beside it may (2019).
+		{"disallow: /*a\nallow: /", by{"partial", "partial", "partial", "partial", "partial"}},
+		{"disallow: /*a\nallow: /******a", by{"allow_all", "partial", "partial", "partial", "allow_all"}},
+		// 2012 adds the slash.
+		{"disallow: a\nallow: a", by{"allow_all", "allow_all", "allow_all", "allow_all", "allow_all"}},
+		{"disalow: /", by{"disallow_all", "allow_all", "partial", "allow_all", "allow_all"}},
+		// A pattern of two forms is not looked into.
+		{"disallow: /*%3A\nallow: /*%3A", by{"allow_all", "partial", "partial", "partial", "partial"}},
+	} {
+		eachProfile(t, func(t *testing.T, p *Profile) {
+			if got := classOf(p, c.rules); got.String() != c.want.of(p.Name) {
+				t.Errorf("%q: got %v, want %s", c.rules, got, c.want.of(p.Name))
+			}
+		})
+	}
+}
+
+// TestClassGivesUp holds that hostile rules cost no more than the budget.
+func TestClassGivesUp(t *testing.T) {
+	p := named(t, "google")
+	rules := strings.Repeat("disallow: /\n", 5000) + strings.Repeat("allow: /a*a*a*a*a\ndisallow: /*******************\n", 5000)
+	if got := classOf(p, rules); got != Partial {
+		t.Errorf("got %v", got)
+	}
+}

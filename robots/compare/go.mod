@@ -1,0 +1,10 @@
+module github.com/robocensus/robocensus/robots/compare
+
+go 1.26.0
+
+replace github.com/robocensus/robocensus => ../..
+
+require (
+	github.com/robocensus/robocensus v0.0.0
+	github.com/temoto/robotstxt v1.1.2
+)

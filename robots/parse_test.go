@@ -1,0 +1,281 @@
+package robots
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func remarks(f *File) []string {
+	var out []string
+	for _, r := range f.Remarks {
+		out = append(out, fmt.Sprintf("%d %d %v %s|%s", r.Line, r.Group, r.Class, r.Field, r.Value))
+	}
+	return out
+}
+
+func TestRemarks(t *testing.T) {
+	body := "disallow: /orphan\n" + // 1
+		"User-agent: a # who\n" +
+		"Crawl-Delay: 2.5\n" +
+		"crawl-delay: soon\n" +
+		"disalow: /t\n" + // 5
+		"Disallowed: /p\n" +
+		"disallow /c\n" +
+		"two words\n" +
+		"and three words\n" +
+		": nothing\n" + // 10
+		"foo: bar\n" +
+		"nofollow: /x\n" +
+		"disallow: /n\x00ul\n" +
+		"useragent b\n" +
+		"\n" // 15
+	google := []string{
+		"1 -1 orphan_rule disallow|/orphan",
+		"2 0 comment |who",
+		"3 0 extension Crawl-Delay|2.5",
+		"4 0 extension crawl-delay|soon",
+		"5 0 typo disalow|/t",
+		"6 0 key_prefix Disallowed|/p",
+		"7 0 missing_colon disallow|/c",
+		"8 0 no_field |two words",
+		"9 0 no_field |and three words",
+		"10 0 no_field |: nothing",
+		"11 0 unknown_field foo|bar",
+		"12 0 extension nofollow|/x",
+		"13 0 nul |disallow: /n\x00ul",
+		"14 1 typo useragent|b",
+		"14 1 missing_colon useragent|b",
+	}
+	f := File{KeepComments: true}
+	f.Parse([]byte(body), named(t, "google"))
+	if got := remarks(&f); !slices.Equal(got, google) {
+		t.Errorf("google: got\n%s", strings.Join(got, "\n"))
+	}
+	if f.Lines != 16 || f.InvalidLines != 4 || len(f.Rules) != 5 || len(f.Groups) != 2 {
+		t.Errorf("google: %d lines, %d invalid, %d rules, %d groups", f.Lines, f.InvalidLines, len(f.Rules), len(f.Groups))
+	}
+	if g := f.Groups[0]; g.CrawlDelay != 2.5 || !g.HasCrawlDelay || g.Line != 2 {
+		t.Errorf("google: group is %+v", g)
+	}
+	// The same remarks under a profile that takes none of these lines, only
+	// that the last of them begins no group.
+	f.Parse([]byte(body), named(t, "rfc9309"))
+	rfc := slices.Clone(google)
+	rfc[13], rfc[14] = "14 0 typo useragent|b", "14 0 missing_colon useragent|b"
+	if got := remarks(&f); !slices.Equal(got, rfc) {
+		t.Errorf("rfc9309: got\n%s", strings.Join(got, "\n"))
+	}
+	if f.InvalidLines != 8 || len(f.Rules) != 2 || len(f.Groups) != 1 {
+		t.Errorf("rfc9309: %d invalid, %d rules, %d groups", f.InvalidLines, len(f.Rules), len(f.Groups))
+	}
+}
+
+func TestLongAndTruncatedLines(t *testing.T) {
+	p := named(t, "google")
+	p.SizeLimit = 20100
+	body := "disallow: /" + strings.Repeat("a", 20000) + "\n#" + strings.Repeat("b", 200)
+	var f File
+	f.Parse([]byte(body), p)
+	var classes []RemarkClass
+	for _, r := range f.Remarks {
+		classes = append(classes, r.Class)
+	}
+	if !slices.Equal(classes, []RemarkClass{TooLong, OrphanRule, TruncatedLine}) || f.Remarks[2].Line != 2 {
+		t.Errorf("got %v", classes)
+	}
+	if n := len(f.Rules[0].Pattern); n != googleLine-len("disallow: ") {
+		t.Errorf("pattern of %d bytes", n)
+	}
+}
+
+func TestSignals(t *testing.T) {
+	body := "user-agent: *\n" +
+		"Content-Signal: search=yes, ai-train=no\n" +
+		"content-usage: /a train-ai=n\n" +
+		"license: https://example.com/license.xml\n" + // 4
+		"request-rate: 1/10s 1820-1940\n" +
+		"visit-time: 0200-0630\n" +
+		"clean-param: ref&sid /books/\n" +
+		"host: example.com\n" + // 8
+		"noindex: /x\n" +
+		"content-signal: search\n" +
+		"license: none\n" +
+		"request-rate: often\n" + // 12
+		"visit-time: 2am-3am\n" +
+		"host: a b\n" +
+		"noindex:\n"
+	want := []string{
+		"2 0 Content-Signal||search|yes",
+		"2 0 Content-Signal||ai-train|no",
+		"3 0 content-usage|/a|train-ai|n",
+		"4 0 license|||https://example.com/license.xml",
+		"5 0 request-rate|||1/10s 1820-1940",
+		"6 0 visit-time|||0200-0630",
+		"7 0 clean-param|/books/||ref",
+		"7 0 clean-param|/books/||sid",
+		"8 0 host|||example.com",
+		"9 0 noindex|/x||/x",
+	}
+	eachProfile(t, func(t *testing.T, p *Profile) {
+		var f File
+		f.Parse([]byte(body), p)
+		var got []string
+		for _, s := range f.Signals {
+			got = append(got, fmt.Sprintf("%d %d %s|%s|%s|%s", s.Line, s.Group, s.Field, s.Path, s.Key, s.Value))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got\n%s", strings.Join(got, "\n"))
+		}
+		for i, r := range f.Remarks {
+			if r.Class != Extension || int(r.Line) != 10+i {
+				t.Errorf("remark %d: %+v", i, r)
+			}
+		}
+		if len(f.Remarks) != 6 || f.InvalidLines != 0 {
+			t.Errorf("%d remarks, %d invalid lines", len(f.Remarks), f.InvalidLines)
+		}
+	})
+}
+
+func TestFileFacts(t *testing.T) {
+	eachProfile(t, func(t *testing.T, p *Profile) {
+		for body, want := range map[string][3]bool{ // BOM, UTF-8, HTML
+			"":                         {false, true, false},
+			"\xef\xbb\xbfuser-agent:*": {true, true, false},
+			"\xef\xbb":                 {false, false, false},
+			"# caf\xe9":                {false, false, false},
+			"<html>é":                  {false, true, true},
+		} {
+			var f File
+			f.Parse([]byte(body), p)
+			if got := [3]bool{f.HasBOM, f.IsUTF8, f.IsHTML}; got != want {
+				t.Errorf("%q: got %v, want %v", body, got, want)
+			}
+			if f.Lines != 1 {
+				t.Errorf("%q: %d lines", body, f.Lines)
+			}
+		}
+		q := *p
+		q.SizeLimit = 4
+		var f File
+		if f.Parse([]byte("# aé"), &q); !f.IsUTF8 || !f.Truncated {
+			t.Error("a character that the limit cuts is not UTF-8")
+		}
+		if f.Parse([]byte("# a\xe9b"), &q); f.IsUTF8 != true {
+			// The limit may have cut a character that begins so.
+			t.Error("the first byte of a character is not UTF-8")
+		}
+		if f.Parse([]byte("# \xe9bb"), &q); f.IsUTF8 {
+			t.Error("an incomplete character within the limit is UTF-8")
+		}
+	})
+}
+
+func TestRules(t *testing.T) {
+	for _, c := range []struct {
+		profile, value, normalized  string
+		wildcard, anchor, effective bool
+		length                      int32
+	}{
+		{"google", "/a", "/a", false, false, true, 2},
+		{"google", "/é*%aa$", "/%C3%A9*%AA$", true, true, true, 12},
+		{"google", "/a*", "/a*", true, false, true, 3},
+		{"google", "a", "a", false, false, false, 0},
+		{"google", "*", "*", true, false, true, 1},
+		{"google", "$", "$", false, true, false, 0},
+		{"google", "", "", false, false, false, 0},
+		{"google-2019", "/a**", "/a**", true, false, true, 2},
+		{"google-2019", "/a*$", "/a*$", true, true, true, 2},
+		{"google-2019", "/a$", "/a$", false, true, true, 3},
+		{"google-2012", "a/é", "/a/%C3%A9", false, false, true, 9},
+		{"google-2012", "*.gif$", "/*.gif$", true, true, true, 7},
+		{"classic-1996", "/é*$", "/é*$", false, false, true, 5},
+		{"rfc9309", "/%7ea%2f$b?%2f%2A$", "/~a%2F%24b?/%2A$", false, true, true, 16},
+	} {
+		var f File
+		f.Parse([]byte("user-agent: a\ndisallow: "+c.value), named(t, c.profile))
+		r := f.Rules[0]
+		if string(r.Pattern) != c.value || string(r.Normalized) != c.normalized || r.Wildcard != c.wildcard ||
+			r.Anchor != c.anchor || r.Effective != c.effective || r.Length != c.length {
+			t.Errorf("%s: %s: got %s, wildcard %v, anchor %v, effective %v, length %d",
+				c.profile, c.value, r.Normalized, r.Wildcard, r.Anchor, r.Effective, r.Length)
+		}
+	}
+}
+
+func TestSitemaps(t *testing.T) {
+	var f File
+	f.Parse([]byte("sitemap: https://a.b/s.xml#x\nSite-Map: /s.xml\nsitemap:\nsitemap: http:///x"), named(t, "google"))
+	got := fmt.Sprint(f.Sitemaps[0].IsAbsolute, f.Sitemaps[1].IsAbsolute, f.Sitemaps[2].IsAbsolute, f.Sitemaps[3].IsAbsolute)
+	if got != "true false false false" || string(f.Sitemaps[0].URL) != "https://a.b/s.xml" {
+		t.Errorf("got %s, %s", got, f.Sitemaps[0].URL)
+	}
+}
+
+func TestJoined(t *testing.T) {
+	for body, want := range map[string]bool{
+		"user-agent: a\nuser-agent: b":                        false,
+		"user-agent: a\n\n# x\nuser-agent: b":                 false,
+		"user-agent: a\ncrawl-delay: 1\nuser-agent: b":        true,
+		"user-agent: a\nfoo\nuser-agent: b":                   true,
+		"user-agent: a\nsitemap: x\nuser-agent: b":            true,
+		"user-agent: a\nsitemap: x\ndisallow:\nuser-agent: b": false,
+	} {
+		var f File
+		f.Parse([]byte(body), named(t, "google"))
+		if f.Groups[0].Joined != want {
+			t.Errorf("%q: got %v", body, f.Groups[0].Joined)
+		}
+	}
+}
+
+func TestTarget(t *testing.T) {
+	for _, c := range []struct{ profile, url, want, literal string }{
+		{"google", "http://h/é a|b%c3", "/%C3%A9%20a%7Cb%c3", "/é a|b%c3"},
+		{"google-2019", "/é%c3", "/%C3%A9%C3", "/%C3%A9%C3"},
+		{"classic-1996", "/é", "/%C3%A9", "/é"},
+		{"rfc9309", "/%7e*$/%2f?%2f*#x", "/~%2A%24/%2F?/%2A", "/~%2A%24/%2F?/%2A"},
+	} {
+		p := named(t, c.profile)
+		a, b := p.Target(c.url), p.LiteralTarget(c.url)
+		if a.Path() != c.want || b.Path() != c.literal {
+			t.Errorf("%s: %s: got %s and %s", c.profile, c.url, a.Path(), b.Path())
+		}
+	}
+}
+
+func TestContenders(t *testing.T) {
+	p := named(t, "google")
+	var f File
+	f.Parse([]byte("user-agent: *\nallow: /p\ndisallow: /\nallow: /page\ndisallow: /*.htm\ndisallow: /x"), p)
+	j := NewJudge(p, []Agent{{Name: "a", Tokens: []string{"a"}}})
+	j.Load(&f)
+	target := p.Target("/page.htm")
+	if got := j.Policy(0).Contenders(nil, &target); !slices.Equal(got, []int32{3, 2, 0, 1}) {
+		t.Errorf("got %v", got)
+	}
+}
+
+// TestSharedPolicies holds that agents of one group share its rules.
+func TestSharedPolicies(t *testing.T) {
+	p := named(t, "google")
+	var f File
+	f.Parse([]byte("user-agent: a\nuser-agent: b\ndisallow: /1\nuser-agent: *\ncrawl-delay: 3\ndisallow: /2"), p)
+	var agents []Agent
+	for _, n := range []string{"a", "b", "c", "d"} {
+		agents = append(agents, Agent{Name: n, Tokens: []string{n}})
+	}
+	j := NewJudge(p, agents)
+	j.Load(&f)
+	if j.used != 2 {
+		t.Errorf("%d rulesets for two groups", j.used)
+	}
+	for i, want := range []string{"a true false", "b true false", "* false true", "* false true"} {
+		pol := j.Policy(i)
+		if got := fmt.Sprint(pol.GroupAgent, " ", pol.Explicit, " ", pol.HasCrawlDelay); got != want {
+			t.Errorf("agent %d: got %s, want %s", i, got, want)
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package robots
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// TestProfileYAML holds that the fields have the names and values that the
+// configuration file uses, onto a copy of a base.
+func TestProfileYAML(t *testing.T) {
+	decode := func(text string) (*Profile, error) {
+		p := named(t, "google")
+		d := yaml.NewDecoder(strings.NewReader(text))
+		d.KnownFields(true)
+		return p, d.Decode(p)
+	}
+	p, err := decode("name: mine\nsize_limit: 1000\ntypos: open\nprecedence: longest_open\n" +
+		"too_many_requests: server_error\nunreachable_limit: 48h\nunreachable: undefined\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := google()
+	want.Name, want.SizeLimit, want.Typos, want.Precedence = "mine", 1000, Open, LongestOpen
+	want.TooManyRequests, want.UnreachableLimit, want.Unreachable = ServerError, 48*time.Hour, Undecided
+	if *p != want {
+		t.Errorf("got %+v", *p)
+	}
+	if err := p.Validate(); err != nil {
+		t.Error(err)
+	}
+	for text, want := range map[string]string{
+		"typos: maybe": `"maybe" is none of reject, accept, open`,
+		"tipos: open":  "tipos",
+	} {
+		if _, err := decode(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", text, err)
+		}
+	}
+}

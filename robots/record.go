@@ -1,0 +1,224 @@
+package robots
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// content takes a line without its end and comment. The fields that make up
+// nearly all lines are told apart by their first eight bytes.
+func (s *parser) content(b []byte) {
+	b = s.trim(b)
+	if len(b) > 8 {
+		low := binary.LittleEndian.Uint64(b) | 0x2020202020202020
+		switch low {
+		case word("disallow"):
+			if b[8] == ':' {
+				s.rule(Disallow, b[:8], s.trim(b[9:]))
+				return
+			}
+		case word("user-age"):
+			if len(b) > 10 && b[8]|0x20 == 'n' && b[9]|0x20 == 't' && b[10] == ':' && b[4] == '-' {
+				s.agent(s.trim(b[11:]))
+				return
+			}
+		}
+		if low<<24 == word("\x00\x00\x00allow") && b[5] == ':' && s.p.AllowField {
+			s.rule(Allow, b[:5], s.trim(b[6:]))
+			return
+		}
+	}
+	if len(b) == 0 {
+		return
+	}
+	s.record(b)
+}
+
+// word is eight bytes as the number they are loaded as.
+func word(w string) uint64 { return binary.LittleEndian.Uint64([]byte(w)) }
+
+// record splits any line that is not empty.
+func (s *parser) record(b []byte) {
+	key, value, odd, ok := split(b)
+	key, value = s.trim(key), s.trim(value)
+	if !ok || len(key) == 0 {
+		s.invalid(NoField, nil, b)
+		return
+	}
+	fld, o := recognise(key)
+	if fld == fieldAllow && !s.p.AllowField {
+		fld, o = fieldNone, 0
+	}
+	odd |= o
+	if fld == fieldNone {
+		s.foreign(key, value, odd, b)
+		return
+	}
+	if odd != 0 {
+		s.odd |= odd
+		for _, r := range [...]struct {
+			odd   oddity
+			class RemarkClass
+		}{{oddTypo, Typo}, {oddPrefix, KeyPrefix}, {oddNoColon, NoColon}} {
+			if odd&r.odd != 0 {
+				s.remark(r.class, key, value)
+			}
+		}
+		if odd&^s.accept != 0 {
+			s.InvalidLines++
+			s.aside(odd&oddNoColon == 0)
+			return
+		}
+	}
+	switch fld {
+	case fieldAgent:
+		s.agent(value)
+	case fieldAllow:
+		s.rule(Allow, key, value)
+	case fieldDisallow:
+		s.rule(Disallow, key, value)
+	case fieldSitemap:
+		s.Sitemaps = append(s.Sitemaps, Sitemap{Line: s.line, URL: value, IsAbsolute: isAbsolute(value)})
+		s.aside(true)
+	}
+}
+
+// foreign takes a line whose field is none of the four.
+func (s *parser) foreign(key, value []byte, odd oddity, line []byte) {
+	ext := recogniseExtension(key)
+	if ext != extNone {
+		s.odd |= odd
+	}
+	switch {
+	case odd&oddNoColon != 0 && (ext == extNone || s.accept&oddNoColon == 0):
+		if ext == extNone {
+			s.invalid(NoField, nil, line)
+		} else {
+			s.invalid(NoColon, key, value)
+		}
+		return
+	case ext == extNone:
+		s.InvalidLines++
+		s.remark(UnknownField, key, value)
+	case !s.signal(ext, key, value):
+		s.remark(Extension, key, value)
+	}
+	if odd != 0 {
+		s.remark(NoColon, key, value)
+	}
+	s.aside(true)
+}
+
+// invalid takes a line that is no record.
+func (s *parser) invalid(c RemarkClass, key, value []byte) {
+	s.InvalidLines++
+	s.remark(c, key, value)
+	s.aside(false)
+}
+
+// aside notes a line that is neither agent nor rule, and ends the list of
+// agents where such a record does.
+func (s *parser) aside(record bool) {
+	s.other = true
+	if record && s.p.GroupEnd == EndAtRecord {
+		s.open = false
+	}
+}
+
+// split parts a line at its first colon or, if there is none, at the white
+// space between its only two words.
+func split(b []byte) (key, value []byte, odd oddity, ok bool) {
+	if i := bytes.IndexByte(b, ':'); i >= 0 {
+		return b[:i], b[i+1:], 0, true
+	}
+	i := indexBlank(b)
+	if i < 0 {
+		return nil, nil, 0, false
+	}
+	value = trimBlank(b[i:])
+	if indexBlank(value) >= 0 {
+		return nil, nil, 0, false
+	}
+	return b[:i], value, oddNoColon, true
+}
+
+// agent takes the value of a user-agent line.
+func (s *parser) agent(value []byte) {
+	if s.group < 0 || !s.open || s.p.GroupEnd == EndAtAgent {
+		s.closeGroup()
+		s.group = int32(len(s.Groups))
+		n, r := int32(len(s.Agents)), int32(len(s.Rules))
+		s.Groups = append(s.Groups, Group{Line: s.line, Agents: Span{n, n}, Rules: Span{r, r}})
+		s.open = true
+	} else if s.other {
+		s.Groups[s.group].Joined = true
+	}
+	s.other = false
+	if !s.p.Lists {
+		s.addAgent(value)
+		return
+	}
+	for len(value) > 0 {
+		var word []byte
+		word, value = cutWord(value)
+		s.addAgent(word)
+	}
+}
+
+func (s *parser) addAgent(value []byte) {
+	a := AgentLine{Line: s.line, Group: s.group, Value: value}
+	switch {
+	case s.p.AgentMatch == MatchSubstring:
+		a.Token, a.Wide = value, value
+	case isStar(value):
+		a.Token, a.Wide = value[:1], value[:1]
+	default:
+		a.Token, a.Wide = tokens(value)
+	}
+	s.Agents = append(s.Agents, a)
+}
+
+// closeGroup ends the current group where the file's end or another group
+// does.
+func (s *parser) closeGroup() {
+	if s.group >= 0 {
+		g := &s.Groups[s.group]
+		g.Agents.To, g.Rules.To = int32(len(s.Agents)), int32(len(s.Rules))
+	}
+}
+
+// rule takes an allow or disallow line.
+func (s *parser) rule(kind Kind, key, value []byte) {
+	s.open, s.other = false, true
+	if s.group < 0 {
+		s.remark(OrphanRule, key, value)
+	}
+	if !s.p.Lists || len(value) == 0 {
+		s.addRule(kind, value)
+		return
+	}
+	for len(value) > 0 {
+		var word []byte
+		word, value = cutWord(value)
+		s.addRule(kind, word)
+	}
+}
+
+// cutWord takes the first word of a value that begins with one.
+func cutWord(b []byte) (word, rest []byte) {
+	i := indexBlank(b)
+	if i < 0 {
+		return b, nil
+	}
+	return b[:i], trimBlank(b[i:])
+}
+
+// indexBlank is the index of the first space or tab, or -1.
+func indexBlank(b []byte) int {
+	for i, c := range b {
+		if isBlank(c) {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,361 @@
+package robots
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The rows of the tables in the documents, asked of every profile. A row is
+// named by the document that prints it: 1996 (Russian), 2012 (Korean), 2019
+// (Indonesian, Thai, Finnish).
+
+// by spells out what each profile says, in the order of ProfileNames.
+type by struct{ google, d2019, d2012, d1996, rfc string }
+
+func all(v string) by { return by{v, v, v, v, v} }
+
+func (b by) of(profile string) string {
+	return map[string]string{"google": b.google, "google-2019": b.d2019, "google-2012": b.d2012,
+		"classic-1996": b.d1996, "rfc9309": b.rfc}[profile]
+}
+
+func eachProfile(t *testing.T, f func(t *testing.T, p *Profile)) {
+	for _, name := range ProfileNames() {
+		t.Run(name, func(t *testing.T) { f(t, named(t, name)) })
+	}
+}
+
+func TestPathTable(t *testing.T) {
+	fish := []string{"/fish", "/fish.html", "/fish/salmon.html", "/fishheads", "/fishheads/yummy.html", "/fish.php?id=anything"}
+	noFish := []string{"/Fish.asp", "/catfish", "/?id=fish"}
+	slash := []string{"/fish/", "/fish/?id=anything", "/fish/salmon.htm"}
+	noSlash := []string{"/fish", "/fish.html", "/Fish/Salmon.asp"}
+	any := []string{"/", "/fish", "/a/b?c"}
+	for _, row := range []struct {
+		pattern   string
+		match, no []string
+		// exceptions are profiles to which the pattern means nothing: where
+		// * is no wildcard ("full paths", 1996), and where a pattern must
+		// begin with a slash (2019: "harus diawali dengan /").
+		exceptions []string
+	}{
+		{"/", any, nil, nil},
+		{"/*", any, nil, []string{"classic-1996"}},
+		{"/fish", fish, noFish, nil},
+		{"/fish*", fish, noFish, []string{"classic-1996"}},
+		{"/fish/", slash, noSlash, nil},
+		{"fish/", slash, noSlash, []string{"google", "google-2019", "classic-1996", "rfc9309"}},
+		{"/*.php", []string{"/filename.php", "/folder/filename.php", "/folder/filename.php?parameters",
+			"/folder/any.php.file.html", "/filename.php/"}, []string{"/", "/windows.PHP"}, []string{"classic-1996"}},
+		{"/*.php$", []string{"/filename.php", "/folder/filename.php"},
+			[]string{"/filename.php?parameters", "/filename.php/", "/filename.php5", "/windows.PHP"}, []string{"classic-1996"}},
+		{"/fish*.php", []string{"/fish.php", "/fishheads/catfish.php?parameters"}, []string{"/Fish.PHP"}, []string{"classic-1996"}},
+	} {
+		t.Run(row.pattern, func(t *testing.T) {
+			eachProfile(t, func(t *testing.T, p *Profile) {
+				body := []byte("user-agent: a\ndisallow: " + row.pattern)
+				means := !slices.Contains(row.exceptions, p.Name)
+				for i, url := range slices.Concat(row.match, row.no) {
+					want := Allowed
+					if means && i < len(row.match) {
+						want = Disallowed
+					}
+					if v, _ := ask(p, body, url, "a"); v.Value != want {
+						t.Errorf("%s: got %v, want %v", url, v.Value, want)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestConflictTable(t *testing.T) {
+	for _, row := range []struct {
+		name, url, allow, disallow string
+		want                       by
+	}{
+		// 1996 knows no allow and no wildcards: only the disallow speaks.
+		{"longer allow", "/page", "/p", "/", by{"allow", "allow", "allow", "disallow", "allow"}},
+		{"2012: folder/", "/folder/page", "/folder/", "/folder", by{"allow", "allow", "allow", "disallow", "allow"}},
+		// 2012 has no word on a tie; SPEC 5 gives it to allow everywhere.
+		{"2019: tie", "/folder/page", "/folder", "/folder", by{"allow", "allow", "allow", "disallow", "allow"}},
+		// 2012: "precedence of rules with wildcards is undefined"; 2019: the
+		// row is printed undefined.
+		{"wildcard", "/page.htm", "/page", "/*.htm", by{"disallow", "undefined", "undefined", "allow", "disallow"}},
+		{"allow /$", "/", "/$", "/", by{"allow", "allow", "allow", "disallow", "allow"}},
+		{"allow /$ elsewhere", "/page.htm", "/$", "/", all("disallow")},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			eachProfile(t, func(t *testing.T, p *Profile) {
+				for _, body := range []string{
+					"user-agent: a\nallow: " + row.allow + "\ndisallow: " + row.disallow,
+					"user-agent: a\ndisallow: " + row.disallow + "\nallow: " + row.allow,
+				} {
+					if v, _ := ask(p, []byte(body), "http://example.com"+row.url, "a"); v.Value.String() != row.want.of(p.Name) {
+						t.Errorf("got %v, want %s", v.Value, row.want.of(p.Name))
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestWildcardConflicts goes beyond the one row that the documents print.
+func TestWildcardConflicts(t *testing.T) {
+	for _, row := range []struct {
+		name, rules, url string
+		d2019, d2012     string
+	}{
+		// 2012: a wildcard rule may win or lose against any; 2019: only the
+		// least restrictive is put against the longest.
+		{"wildcard allow is longer", "allow: /*.htm\ndisallow: /page", "/page.htm", "allow", "undefined"},
+		{"wildcard allow is shorter", "allow: /*.h\ndisallow: /page.htm", "/page.htm", "undefined", "undefined"},
+		{"all agree", "disallow: /*.h\ndisallow: /page", "/page.htm", "disallow", "disallow"},
+		{"wildcard does not match", "allow: /p\ndisallow: /page\ndisallow: /*.php", "/page.htm", "disallow", "disallow"},
+		{"loses to nothing", "disallow: /*.htm", "/page.htm", "disallow", "disallow"},
+		// 2012: every choice of a winner disallows. 2019: the least
+		// restrictive of all that match is the allow.
+		{"agree with the winner", "allow: /p\ndisallow: /page\ndisallow: /*.htm", "/page.htm", "undefined", "disallow"},
+		// A trailing star "is ignored", so this is no wildcard rule.
+		{"trailing star", "allow: /p\ndisallow: /page*", "/page.htm", "disallow", "disallow"},
+		{"trailing star ties", "allow: /page\ndisallow: /page*", "/page.htm", "allow", "allow"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			for name, want := range map[string]string{"google-2019": row.d2019, "google-2012": row.d2012} {
+				if v, _ := ask(named(t, name), []byte("user-agent: a\n"+row.rules), row.url, "a"); v.Value.String() != want {
+					t.Errorf("%s: got %v, want %s", name, v.Value, want)
+				}
+			}
+		})
+	}
+}
+
+// follows is which of the paths /1, /2, … a body forbids an agent, with a
+// question mark behind those that are undefined.
+func follows(p *Profile, body string, n int, tokens ...string) string {
+	var out []string
+	for i := 1; i <= n; i++ {
+		switch v, _ := ask(p, []byte(body), fmt.Sprintf("/%d", i), tokens...); v.Value {
+		case Disallowed:
+			out = append(out, fmt.Sprint(i))
+		case Undefined:
+			out = append(out, fmt.Sprint(i)+"?")
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func TestAgentTable(t *testing.T) {
+	body := "user-agent: googlebot-news\ndisallow: /1\n\nuser-agent: *\ndisallow: /2\n\nuser-agent: googlebot\ndisallow: /3\n"
+	for _, row := range []struct {
+		name   string
+		tokens []string
+		want   by
+	}{
+		// 1996: googlebot is a substring of googlebot-news as well, and the
+		// robot "is free to choose any" of several records.
+		{"Googlebot News", []string{"googlebot-news", "googlebot"}, by{"1", "1", "1", "1? 3?", "1"}},
+		{"Googlebot web", []string{"googlebot"}, all("3")},
+		{"Googlebot Images", []string{"googlebot-images", "googlebot"}, all("3")},
+		{"Otherbot web", []string{"otherbot"}, all("2")},
+		{"Otherbot News", []string{"otherbot-news"}, all("2")},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			eachProfile(t, func(t *testing.T, p *Profile) {
+				if got := follows(p, body, 3, row.tokens...); got != row.want.of(p.Name) {
+					t.Errorf("got %q, want %q", got, row.want.of(p.Name))
+				}
+			})
+		})
+	}
+}
+
+func TestSeveralGroups(t *testing.T) {
+	body := "user-agent: googlebot-news\ndisallow: /1\n\nuser-agent: *\ndisallow: /2\n\nuser-agent: googlebot-news\ndisallow: /3\n"
+	// 2012: "only one group is valid", which one it does not say; 1996: any.
+	open := "1? 3?"
+	want := by{"1 3", "1 3", open, open, "1 3"}
+	eachProfile(t, func(t *testing.T, p *Profile) {
+		if got := follows(p, body, 3, "googlebot-news"); got != want.of(p.Name) {
+			t.Errorf("got %q, want %q", got, want.of(p.Name))
+		}
+		if got := follows(p, body, 3, "other"); got != "2" {
+			t.Errorf("other: got %q", got)
+		}
+		// Where the candidates agree, that is the verdict.
+		twice := "user-agent: a\ndisallow: /1\nuser-agent: b\ndisallow: /2\nuser-agent: a\ndisallow: /1\n"
+		if got := follows(p, twice, 3, "a"); got != "1" {
+			t.Errorf("twice the same: got %q", got)
+		}
+	})
+}
+
+func TestGroupExample(t *testing.T) {
+	body := "user-agent: a\ndisallow: /1\n\nuser-agent: b\ndisallow: /2\n\nuser-agent: e\nuser-agent: f\ndisallow: /3\n\nuser-agent: h\n\nuser-agent: *\ndisallow: /4"
+	// 1996: a record begins at each user-agent line and needs a disallow, so
+	// that e and h have none.
+	for agent, want := range map[string]by{
+		"a": all("1"), "b": all("2"), "f": all("3"), "z": all("4"),
+		"e": {"3", "3", "3", "4", "3"},
+		// The group of h goes on to the next rule under all other profiles.
+		"h": {"4", "4", "4", "4", "4"},
+	} {
+		eachProfile(t, func(t *testing.T, p *Profile) {
+			if got := follows(p, body, 4, agent); got != want.of(p.Name) {
+				t.Errorf("%s: got %q, want %q", agent, got, want.of(p.Name))
+			}
+		})
+	}
+	// 2019: "the last group is empty"; it allows, and keeps h away from *.
+	last := "user-agent: *\ndisallow: /1\nuser-agent: h\n"
+	want := by{"", "", "", "1", ""}
+	eachProfile(t, func(t *testing.T, p *Profile) {
+		if got := follows(p, last, 1, "h"); got != want.of(p.Name) {
+			t.Errorf("empty last group: got %q, want %q", got, want.of(p.Name))
+		}
+	})
+}
+
+func TestGroupEnd(t *testing.T) {
+	for _, row := range []struct {
+		name, between string
+		a             by // what a, the first agent, may not fetch
+	}{
+		{"nothing", "", by{"1", "1", "1", "", "1"}},
+		{"blank", "\n\n", by{"1", "1", "1", "", "1"}},
+		{"comment", "# x\n", by{"1", "1", "1", "", "1"}},
+		// 2012: "directly after each other".
+		{"sitemap", "sitemap: http://a/b\n", by{"1", "1", "", "", "1"}},
+		{"crawl-delay", "crawl-delay: 1\n", by{"1", "1", "", "", "1"}},
+		{"unknown", "foo: bar\n", by{"1", "1", "", "", "1"}},
+		// Whether this is a record is left to the crawler in 2012.
+		{"crawl-delay without colon", "crawl-delay 1\n", by{"1", "1", "1?", "", "1"}},
+		{"no record", "foo bar baz\n", by{"1", "1", "1", "", "1"}},
+		{"empty disallow", "disallow:\n", all("")},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			eachProfile(t, func(t *testing.T, p *Profile) {
+				body := "user-agent: a\n" + row.between + "user-agent: b\ndisallow: /1\n"
+				if got := follows(p, body, 1, "a"); got != row.a.of(p.Name) {
+					t.Errorf("a: got %q, want %q", got, row.a.of(p.Name))
+				}
+				if got := follows(p, body, 1, "b"); got != "1" {
+					t.Errorf("b: got %q", got)
+				}
+			})
+		})
+	}
+}
+
+func TestOddLines(t *testing.T) {
+	for _, row := range []struct {
+		name, body string
+		want       by // 2012 leaves misspellings to the crawler
+	}{
+		{"typo of agent", "useragent: a\ndisallow: /1", by{"1", "", "1?", "", ""}},
+		{"typo of rule", "user-agent: a\ndisalow: /1", by{"1", "", "1?", "", ""}},
+		{"key prefix", "user-agent: a\ndisallowed: /1", by{"1", "", "1?", "", ""}},
+		{"missing colon", "user-agent: a\ndisallow /1", by{"1", "", "1?", "", ""}},
+		{"three words", "user-agent: a\ndisallow /1 x", all("")},
+		{"it does not matter", "user-agent: a\ndisallow: /1\ndissallow: /1", all("1")},
+		{"two that outweigh each other", "user-agent: a\ndissallow: /1\nallowed: /1", by{"", "", "1?", "", ""}},
+		// Agent or not, the line ends nothing that a has.
+		{"it matters to another", "user-agent: a\nuseragent: b\ndisallow: /1", all("1")},
+		{"it divides a group", "user-agent: a\nsitemaps: http://a/b\nuser-agent: b\ndisallow: /1", by{"1", "1", "", "", "1"}},
+		{"field in capitals", "USER-AGENT: a\nDISALLOW: /1", all("1")},
+		{"white space", " user-agent :\ta \n\tdisallow : /1 # x", all("1")},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			eachProfile(t, func(t *testing.T, p *Profile) {
+				if got := follows(p, row.body, 1, "a"); got != row.want.of(p.Name) {
+					t.Errorf("got %q, want %q", got, row.want.of(p.Name))
+				}
+			})
+		})
+	}
+}
+
+func TestAgentNames(t *testing.T) {
+	for _, row := range []struct {
+		name, value, token string
+		want               by
+	}{
+		{"version", "a/1.2", "a", by{"1", "1", "1", "", "1"}},
+		{"star", "a*", "a", by{"1", "1", "1", "", "1"}},
+		// The 2019 documents compare with case ("peka huruf besar/kecil").
+		{"case", "A", "a", by{"1", "", "1", "1", "1"}},
+		{"longer name", "ab", "a", all("")},
+		// 1996: "a substring of the product token".
+		{"shorter name", "a", "ab", by{"", "", "", "1", ""}},
+		{"digits", "MJ12bot", "MJ12bot", all("1")},
+		{"digits and version", "MJ12bot/3.0", "MJ12bot", by{"1", "1", "1", "", "1"}},
+		{"digits against its letters", "MJ12bot", "MJ", by{"1", "1", "1", "", "1"}},
+		{"letters against digits", "MJ", "MJ12bot", by{"", "", "", "1", ""}},
+		{"dots", "archive.org_bot", "archive.org_bot", all("1")},
+		{"several", "x a", "a", by{"", "", "", "1", ""}},
+		{"for all", "*", "a", all("1")},
+		{"for all and more", "* x", "a", all("1")},
+		{"star and letters", "*x", "a", all("")},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			eachProfile(t, func(t *testing.T, p *Profile) {
+				if got := follows(p, "user-agent: "+row.value+"\ndisallow: /1", 1, row.token); got != row.want.of(p.Name) {
+					t.Errorf("got %q, want %q", got, row.want.of(p.Name))
+				}
+			})
+		})
+	}
+}
+
+func TestIgnoresStar(t *testing.T) {
+	eachProfile(t, func(t *testing.T, p *Profile) {
+		var f File
+		f.Parse([]byte("user-agent: *\ndisallow: /"), p)
+		j := NewJudge(p, []Agent{{Name: "a", Tokens: []string{"a"}, IgnoresStar: true}, {Name: "b", Tokens: []string{"b"}}})
+		j.Load(&f)
+		target := p.Target("/x")
+		if v := j.Policy(0).Judge(&target); v != (Verdict{Allowed, ReasonNoGroup, -1}) || j.Policy(0).GroupAgent != "" {
+			t.Errorf("got %+v", v)
+		}
+		if v := j.Policy(1).Judge(&target); v.Value != Disallowed || j.Policy(1).GroupAgent != "*" {
+			t.Errorf("got %+v", v)
+		}
+	})
+}
+
+// TestClassic1996 is the example that the document describes.
+func TestClassic1996(t *testing.T) {
+	p := named(t, "classic-1996")
+	body := []byte("# two records\nUser-Agent: *\nDisallow: /\n\nUser-Agent: Lycos #\nDisallow: /cgi-bin/ /tmp/ #\n")
+	var f File
+	f.Parse(body, p)
+	j := NewJudge(p, []Agent{
+		{Name: "Lycos", UserAgent: "Lycos_Spider_(Rex)/1.0 libwww/3.1"},
+		{Name: "another"},
+	})
+	j.Load(&f)
+	for url, want := range map[string][2]Value{
+		"/":          {Allowed, Disallowed},
+		"/index":     {Allowed, Disallowed},
+		"/cgi-bin/x": {Disallowed, Disallowed},
+		"/tmp/":      {Disallowed, Disallowed},
+		"/TMP/":      {Allowed, Disallowed}, // case counts
+	} {
+		target := p.Target(url)
+		for i := range want {
+			if got := j.Policy(i).Judge(&target).Value; got != want[i] {
+				t.Errorf("agent %d, %s: got %v, want %v", i, url, got, want[i])
+			}
+		}
+	}
+	// A robot that finds no record ignores the file.
+	if v, _ := ask(p, []byte("user-agent: x\ndisallow: /"), "/", "y"); v != (Verdict{Allowed, ReasonNoGroup, -1}) {
+		t.Errorf("no record: got %+v", v)
+	}
+	// allow is no field, and * and $ are letters.
+	if got := follows(p, "user-agent: a\nallow: /\ndisallow: /*\ndisallow: /1$", 1, "a"); got != "" {
+		t.Errorf("got %q", got)
+	}
+}
