@@ -16,6 +16,6 @@
 // no verdict, which counts as wrong, and is also counted apart.
 //
 // github.com/jimsmart/grobotstxt (the port of Google's parser) and
-// github.com/benjaminestes/robots/v2 are not here: the Go module proxy answers
-// 403 for both. A package is added by one entry in the list of contestants.
+// github.com/benjaminestes/robots/v2 are not here: neither could be had as a
+// module. A package is added by one entry in the list of contestants.
 package compare

@@ -1,0 +1,89 @@
+package pipeline
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/robocensus/robocensus/configs"
+)
+
+func TestBuiltInRegistry(t *testing.T) {
+	agents, err := ParseAgents("agents.yaml", configs.Agents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(agents) < 80 {
+		t.Errorf("%d agents, want 80 at least", len(agents))
+	}
+	by := make(map[string]Agent)
+	categories := make(map[string]int)
+	for _, a := range agents {
+		by[a.Name] = a
+		categories[a.Category]++
+		if a.Operator == "" {
+			t.Errorf("%s has no operator", a.Name)
+		}
+	}
+	for _, c := range Categories {
+		if categories[c] == 0 {
+			t.Errorf("no agent of category %s", c)
+		}
+	}
+	if got := strings.Join(by["Googlebot-Image"].Tokens, " "); got != "Googlebot-Image Googlebot" {
+		t.Errorf("tokens of Googlebot-Image: %s", got)
+	}
+	if !by["AdsBot-Google"].IgnoresStar || !by["ChatGPT-User"].UserTriggered || by["GPTBot"].IgnoresStar {
+		t.Error("ignores_star or user_triggered are not as documented")
+	}
+	samples, err := ParseSamples("urls.txt", configs.URLs)
+	if err != nil || len(samples) < 12 {
+		t.Errorf("%d samples, %v; want a dozen", len(samples), err)
+	}
+}
+
+func TestParseAgentsRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                       "a: holds no agents",
+		"- {name: A}\n- {}\n":                    "a:2: an agent needs a name",
+		"- {name: A}\n- name: B\n  tokens: A\n":  "a:3: cannot unmarshal",
+		"- {name: A}\n\n- {name: a}\n":           `a:3: agent "a" stands in line 1 already`,
+		"- name: A\n  categroy: seo\n":           `a:2: unknown key "categroy"`,
+		"- {name: A, category: spam}\n":          `a:1: agent "A": no category "spam"`,
+		"- {name: A, tokens: [\"A/1.0\"]}\n":     `use "A"`,
+		"name: A\n":                              "a:1: ",
+		"- A\n":                                  "a:1: expected",
+		"- {name: A\n":                           "a:",
+		"- {name: A, user_triggered: perhaps}\n": "a:1: ",
+	} {
+		_, err := ParseAgents("a", []byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: the error has two lines: %q", text, err)
+		}
+	}
+}
+
+func TestParseSamples(t *testing.T) {
+	samples, err := ParseSamples("u", []byte("# paths\n/\n\n/a?b\n/\nhttp://a.example:80/x\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(samples) != 3 || samples[1].URL != "/a?b" || samples[1].Line != 4 || samples[2].origin.String() != "http://a.example" {
+		t.Errorf("samples: %+v", samples)
+	}
+	for text, want := range map[string]string{"x": "u:1: ", "/\nexample.com/x": "u:2: ", "ftp://a.example/": "cannot be fetched"} {
+		if _, err := ParseSamples("u", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestBins(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 1: "1", 2: "2-3", 3: "2-3", 4: "4-7", 1023: "512-1023", 1024: "1024-2047"} {
+		if got := bin(n); got != want {
+			t.Errorf("%d is in %s, want %s", n, got, want)
+		}
+	}
+}

@@ -1,0 +1,263 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	"go.uber.org/goleak"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// newConfig asks a server on loopback for every host.
+func newConfig(t *testing.T, handler http.HandlerFunc, hosts string) Config {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	google, _ := robots.ProfileNamed("google")
+	agents, err := ParseAgents("agents", []byte("- {name: GPTBot}\n- {name: Googlebot}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples, err := ParseSamples("urls", []byte("/\n/private\nhttp://h1.example/own\nhttp://nowhere.example/x\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Config{
+		Dir: filepath.Join(t.TempDir(), "out"), Run: "r", Hosts: writeFile(t, "hosts", []byte(hosts)), Schemes: []string{"http"},
+		Concurrency: 50, Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}, Tables: sink.TableNames,
+		Fetch: fetch.Config{
+			UserAgent: "test", Timeout: 20 * time.Second, MaxRedirects: 5, MaxBody: 1 << 20, PerAddress: 4,
+			ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),
+		},
+	}
+}
+
+func list(n int) string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, "h%d.example\n", i)
+	}
+	return text.String()
+}
+
+// int64s and texts read a column of all parts of a table, in their order.
+func int64s(t *testing.T, c Config, table, name string) (out []int64) {
+	t.Helper()
+	each(t, c, table, name, func(column any) {
+		for i, a := 0, column.(*array.Int64); i < a.Len(); i++ {
+			out = append(out, a.Value(i))
+		}
+	})
+	return out
+}
+
+func texts(t *testing.T, c Config, table, name string) (out []string) {
+	t.Helper()
+	each(t, c, table, name, func(column any) {
+		for i, a := 0, column.(*array.String); i < a.Len(); i++ {
+			out = append(out, a.Value(i))
+		}
+	})
+	return out
+}
+
+func each(t *testing.T, c Config, table, name string, f func(column any)) {
+	t.Helper()
+	m, err := sink.ReadManifest(c.Dir, c.Run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range m.Parts {
+		if p.Table != table {
+			continue
+		}
+		r, err := file.OpenParquetFile(filepath.Join(c.Dir, p.Path), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := a.ReadTable(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, chunk := range all.Column(all.Schema().FieldIndices(name)[0]).Data().Chunks() {
+			f(chunk)
+		}
+		r.Close()
+	}
+}
+
+func TestRowsStandInTheOrderOfTheInput(t *testing.T) {
+	n := segmentTargets*2 + 10
+	first := make(chan struct{})
+	var answered atomic.Int64
+	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Host == "h0.example" {
+			<-first // the slowest host is the first; it holds up its segment alone
+		} else if answered.Add(1) == int64(n-1) {
+			close(first)
+		}
+		fmt.Fprintf(w, "User-agent: *\nDisallow: /private\n# %s", r.Host)
+	}, list(n))
+	var progress Progress
+	result, err := Run(context.Background(), c, &progress)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosts, seqs := texts(t, c, "fetches", "host"), int64s(t, c, "fetches", "seq")
+	if len(hosts) != n || result.Targets != int64(n) {
+		t.Fatalf("%d rows of %d targets, want %d", len(hosts), result.Targets, n)
+	}
+	for i := range n {
+		if hosts[i] != fmt.Sprintf("h%d.example", i) || seqs[i] != int64(i+1) {
+			t.Fatalf("row %d is %s with seq %d", i, hosts[i], seqs[i])
+		}
+	}
+	// Two agents, two paths everywhere, and one URL on its own origin only.
+	if got, want := result.Rows["verdicts"], int64(2*2*n+2); got != want {
+		t.Errorf("%d verdicts, want %d", got, want)
+	}
+	urls := make(map[string]int)
+	for _, u := range texts(t, c, "verdicts", "url") {
+		urls[u]++
+	}
+	if urls["http://h1.example/own"] != 2 || urls["/private"] != 2*n {
+		t.Errorf("verdicts by URL: %v", urls)
+	}
+	if got := rejectedReasons(t, c); len(got) != 1 || got[0] != "origin_not_in_run" {
+		t.Errorf("rejected: %v", got)
+	}
+	if s := progress.Snapshot(); s.Fetched != int64(n) || s.Committed != int64(n) || s.Answered != int64(n) {
+		t.Errorf("progress: %+v", s)
+	}
+}
+
+func rejectedReasons(t *testing.T, c Config) (reasons []string) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(c.Dir, "_runs", c.Run, "rejected.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows[1:] {
+		reasons = append(reasons, row[2])
+	}
+	return reasons
+}
+
+func TestACancelledRunKeepsWhatIsCommitted(t *testing.T) {
+	end := make(chan struct{})
+	defer close(end)
+	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Host == fmt.Sprintf("h%d.example", segmentTargets+5) {
+			select {
+			case <-end:
+			case <-r.Context().Done():
+			}
+		}
+	}, list(segmentTargets+10))
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var progress Progress
+	done := make(chan error)
+	go func() {
+		_, err := Run(ctx, c, &progress)
+		done <- err
+	}()
+	for progress.Snapshot().Committed < segmentTargets {
+		select {
+		case err := <-done:
+			t.Fatalf("ended before it was cancelled: %v", err)
+		case <-time.After(time.Millisecond):
+		}
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v", err)
+	}
+	if got := len(texts(t, c, "fetches", "host")); got != segmentTargets {
+		t.Errorf("%d rows, want those of the first segment", got)
+	}
+	if _, err := os.Stat(filepath.Join(c.Dir, "views.sql")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAFailingDiskEndsTheRun(t *testing.T) {
+	c := newConfig(t, func(http.ResponseWriter, *http.Request) {}, list(segmentTargets*3))
+	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	// A file where the folder of a table must be.
+	if err := os.WriteFile(filepath.Join(c.Dir, "verdicts"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Run(context.Background(), c, new(Progress))
+	if err == nil || !strings.Contains(err.Error(), "verdicts") {
+		t.Fatalf("error %v", err)
+	}
+	parts, _ := filepath.Glob(filepath.Join(c.Dir, "*", "run=r", "*"))
+	if len(parts) != 0 {
+		t.Errorf("parts are left: %v", parts)
+	}
+}
+
+func TestGateLetsBodiesDrain(t *testing.T) {
+	g := newGate()
+	ctx := context.Background()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(g.enter(ctx))
+	g.hold(heldBytes + 1)
+	must(g.enter(ctx)) // no segment is full: to wait would be to wait for ever
+	g.filled()
+	entered := make(chan error)
+	go func() { entered <- g.enter(ctx) }()
+	select {
+	case <-entered:
+		t.Fatal("entered while a full segment holds too many bytes")
+	case <-time.After(20 * time.Millisecond):
+	}
+	g.leave(heldBytes + 1)
+	must(<-entered)
+	stopped, cancel := context.WithCancel(ctx)
+	for range openSegments - 2 {
+		must(g.enter(ctx))
+	}
+	go func() { entered <- g.enter(stopped) }()
+	cancel()
+	if err := <-entered; !errors.Is(err, context.Canceled) {
+		t.Errorf("a ninth segment: %v", err)
+	}
+}
