@@ -39,6 +39,18 @@ func (a Agent) Validate() error {
 	return nil
 }
 
+// BeyondToken returns the first of the agent's tokens that is no product token
+// of RFC 9309, 2.2.1, because it has a digit or a dot, else "". Such a token
+// finds its group here, where Google's own parser never would.
+func (a Agent) BeyondToken() string {
+	for _, t := range a.Tokens {
+		if narrow, _ := tokens([]byte(t)); len(narrow) < len(t) {
+			return t
+		}
+	}
+	return ""
+}
+
 // isStar says whether a user-agent value is for all crawlers: a star alone, or
 // with white space and anything after it.
 func isStar(value []byte) bool {

@@ -43,6 +43,9 @@ func (f *commonFlags) applyConfig(set *pflag.FlagSet) error {
 			if f.own, err = readOwnProfiles(path, value); err != nil {
 				return err
 			}
+			if err := value.Decode(&f.ownAsWritten); err != nil {
+				return pipeline.YAMLError(path, err)
+			}
 			continue
 		}
 		if known.Lookup(key.Value) == nil || key.Value == "config" {

@@ -35,7 +35,8 @@ type commonFlags struct {
 	allowPrivate                   bool
 	caFile                         string
 
-	own map[string]*robots.Profile // of the configuration file
+	own          map[string]*robots.Profile // of the configuration file
+	ownAsWritten map[string]map[string]any
 }
 
 func newFlagSet(name string) *pflag.FlagSet {

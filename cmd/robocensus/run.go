@@ -177,7 +177,7 @@ func (f *runFlags) settings() map[string]any {
 		out[flag.Name] = flag.Value.String()
 	})
 	if len(f.own) > 0 {
-		out["profiles"] = f.own
+		out["profiles"] = f.ownAsWritten
 	}
 	return out
 }

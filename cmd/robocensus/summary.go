@@ -16,6 +16,7 @@ import (
 
 // execute makes the run and prints what came of it.
 func execute(ctx context.Context, c pipeline.Config, mode string, stdout, stderr io.Writer) error {
+	remarkTokens(c, stderr)
 	var progress pipeline.Progress
 	stop := show(mode, &progress, stderr)
 	result, err := pipeline.Run(ctx, c, &progress)
@@ -29,6 +30,26 @@ func execute(ctx context.Context, c pipeline.Config, mode string, stdout, stderr
 	}
 	summarize(stdout, c, result)
 	return nil
+}
+
+// remarkTokens says once what a reader who compares with Google's parser must
+// know (SPEC section 4): it cuts such names, and so never finds their groups.
+func remarkTokens(c pipeline.Config, stderr io.Writer) {
+	var names []string
+	for _, a := range c.Agents {
+		if a.Robots().BeyondToken() != "" {
+			names = append(names, a.Name)
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	more := ""
+	if len(names) > 3 {
+		more = fmt.Sprintf(" and %d more", len(names)-3)
+		names = names[:3]
+	}
+	fmt.Fprintf(stderr, "note: %s%s have a digit or dot in their token, which no product token has (RFC 9309, 2.2.1); their groups are found all the same\n", strings.Join(names, ", "), more)
 }
 
 // tableRow is a count with its name.
