@@ -118,7 +118,7 @@ func (a *analyst) target(j *job, out *sink.Segment) error {
 			}
 		}
 	}
-	return a.judgements(&row, j.target.URLs, stratum, out)
+	return a.judgements(&row, j.target.Paths, stratum, out)
 }
 
 func (a *analyst) fetchRow(j *job, whole bool) sink.Fetch {

@@ -33,8 +33,8 @@ func targetsOfFile(t *testing.T, path string, schemes ...string) (targets, rejec
 			if t.Rank != nil {
 				text += fmt.Sprintf(" #%d", *t.Rank)
 			}
-			for _, u := range t.URLs {
-				text += " " + u
+			for _, path := range t.Paths {
+				text += " " + t.Candidates[0].String() + path
 			}
 			targets = append(targets, text)
 			return nil

@@ -6,17 +6,18 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// own prepares the target's own samples.
-func (a *analyst) own(urls []string) []prepared {
-	out := make([]prepared, len(urls))
-	for i, url := range urls {
+// own prepares the target's own samples, as URLs of the origin that answered.
+func (a *analyst) own(origin string, paths []string) []prepared {
+	out := make([]prepared, len(paths))
+	for i, path := range paths {
+		url := origin + path
 		out[i] = prepared{sample: Sample{URL: sink.TextString(url)}, targets: targetsOf(url, a.config.Profiles)}
 	}
 	return out
 }
 
 // judgements makes the policies and verdicts of a target under every profile.
-func (a *analyst) judgements(row *sink.Fetch, urls []string, stratum string, out *sink.Segment) error {
+func (a *analyst) judgements(row *sink.Fetch, paths []string, stratum string, out *sink.Segment) error {
 	if !out.Policies.Wanted() && !out.Verdicts.Wanted() && !out.Summary.Wanted() {
 		return nil
 	}
@@ -24,7 +25,7 @@ func (a *analyst) judgements(row *sink.Fetch, urls []string, stratum string, out
 	if len(a.samples.absolute) > 0 {
 		origin, _, _ = fetch.Parse(row.Origin, "")
 	}
-	own := a.own(urls)
+	own := a.own(row.Origin, paths)
 	for k := range a.readings {
 		r := &a.readings[k]
 		tallies := a.counts.of(stratum, k)

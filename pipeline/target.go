@@ -14,7 +14,7 @@ type Target struct {
 	Input      string
 	Rank       *int64
 	Candidates []fetch.Origin // the origins to ask, in order, until one answers
-	URLs       []string       // samples of its own: absolute, as the input gave them
+	Paths      []string       // samples of its own: path and query, of whichever candidate answers
 }
 
 // maxOwnURLs bounds the samples of one origin, which are held until its
@@ -73,7 +73,7 @@ func (s *source) take(r row) error {
 		if sample == "" || s.asked[sample] {
 			return s.reject(r.line, r.text, "duplicate")
 		}
-		if len(s.now.URLs) >= maxOwnURLs {
+		if len(s.now.Paths) >= maxOwnURLs {
 			return s.reject(r.line, r.text, fmt.Sprintf("too_many_urls: more than %d of one origin", maxOwnURLs))
 		}
 		s.add(sample)
@@ -105,7 +105,7 @@ func (s *source) add(sample string) {
 		s.asked = make(map[string]bool)
 	}
 	s.asked[sample] = true
-	s.now.URLs = append(s.now.URLs, s.now.Candidates[0].String()+sample)
+	s.now.Paths = append(s.now.Paths, sample)
 }
 
 // flush emits the target under way.
