@@ -76,11 +76,12 @@ func New(config Config) (*Client, error) {
 }
 
 // tlsConfig costs a handshake as little as it may: nothing secret is asked
-// for, so the one curve that every server has is offered, and no tickets.
+// for, so the cheapest curve comes first, post-quantum ones are left out, and
+// there are no tickets.
 func (c *Client) tlsConfig(host string) *tls.Config {
 	return &tls.Config{
 		ServerName: host, RootCAs: c.config.RootCAs, MinVersion: tls.VersionTLS10,
-		CurvePreferences: []tls.CurveID{tls.X25519, tls.CurveP256}, SessionTicketsDisabled: true,
+		CurvePreferences: []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384}, SessionTicketsDisabled: true,
 	}
 }
 
@@ -91,17 +92,21 @@ func (c *Client) Fetch(ctx context.Context, candidates ...Origin) *Capture {
 	start := time.Now()
 	b := &budget{deadline: start.Add(c.config.Timeout)}
 	attempts := 0
+	var fallback robots.ErrorClass
 	for round := 0; ; round++ {
 		var first *Capture
-		for _, o := range candidates {
+		for i, o := range candidates {
 			attempts++
-			got := c.chain(ctx, b, o)
+			// A scheme that hangs leaves the next one its share of the time.
+			share := b.share(len(candidates) - i)
+			got := c.chain(ctx, share, o)
+			b.deadline = b.deadline.Add(share.waited)
 			if first == nil {
 				first = got
 			}
-			if got.Status() != 0 {
+			if got.Status() != 0 || len(got.Hops) > 1 {
 				if first != got {
-					got.Fallback = first.Error
+					fallback = first.Error
 				}
 				first, candidates = got, []Origin{o} // the one to retry
 				break
@@ -115,7 +120,7 @@ func (c *Client) Fetch(ctx context.Context, candidates ...Origin) *Capture {
 			again = b.pause(ctx, wait)
 		}
 		if !again {
-			first.Start, first.Attempts, first.Times.Total = start, attempts, since(start)
+			first.Start, first.Attempts, first.Fallback, first.Times.Total = start, attempts, fallback, since(start)
 			return first
 		}
 	}
@@ -123,7 +128,22 @@ func (c *Client) Fetch(ctx context.Context, candidates ...Origin) *Capture {
 
 // budget is the time that one origin may take. Waiting for a place under the
 // politeness limits is our doing and not the host's: it moves the deadline.
-type budget struct{ deadline time.Time }
+type budget struct {
+	deadline time.Time
+	waited   time.Duration
+}
+
+// share is an nth of what is left.
+func (b *budget) share(n int) *budget {
+	now := time.Now()
+	return &budget{deadline: now.Add(b.deadline.Sub(now) / time.Duration(n))}
+}
+
+// wait moves the deadline by a wait that was ours.
+func (b *budget) wait(d time.Duration) {
+	b.deadline = b.deadline.Add(d)
+	b.waited += d
+}
 
 func (b *budget) spent() bool { return !time.Now().Before(b.deadline) }
 

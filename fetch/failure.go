@@ -109,5 +109,11 @@ func classifyDNS(ctx context.Context, host string, err error) *failure {
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return failed(robots.DNSNotFound, "resolve %s: no such host", host)
 	}
-	return failed(robots.DNSFailure, "resolve %s: %w", host, err)
+	// The library's text has the addresses and ports of the query, by which
+	// two equal answers would differ.
+	what := "the resolver failed"
+	if isTimeout(err) {
+		what = "the resolver did not answer in time"
+	}
+	return failed(robots.DNSFailure, "resolve %s: %s", host, what)
 }

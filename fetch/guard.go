@@ -49,5 +49,9 @@ func isSpecial(addr netip.Addr) bool {
 			return isSpecial(netip.AddrFrom4([4]byte(bytes[c.at : c.at+4])))
 		}
 	}
-	return false
+	return !global.Contains(addr)
 }
+
+// global is all of IPv6 that is given out to public hosts (RFC 4291 section
+// 2.4, IANA): whatever lies outside is special or unassigned.
+var global = netip.MustParsePrefix("2000::/3")

@@ -18,7 +18,7 @@ import (
 
 const (
 	// maxHeader bounds status line, headers and 1xx answers together.
-	maxHeader = 256 << 10
+	maxHeader = 64 << 10
 	// maxHeaderValue bounds a header value that is kept.
 	maxHeaderValue = 2 << 10
 	// maxInterim bounds 1xx answers before the final one.
@@ -118,7 +118,7 @@ func (c *Client) exchange(ctx context.Context, conn net.Conn, o Origin, target s
 	}
 
 	resp, err := http.ReadResponse(r, getRequest)
-	for interim := 0; err == nil && resp.StatusCode < 200 && resp.StatusCode != http.StatusSwitchingProtocols; interim++ {
+	for interim := 0; err == nil && resp.StatusCode >= 100 && resp.StatusCode < 200 && resp.StatusCode != http.StatusSwitchingProtocols; interim++ {
 		a.status, a.http = resp.StatusCode, strings.TrimPrefix(resp.Proto, "HTTP/")
 		if interim == maxInterim {
 			return nil
@@ -129,11 +129,18 @@ func (c *Client) exchange(ctx context.Context, conn net.Conn, o Origin, target s
 		resp, err = http.ReadResponse(r, getRequest)
 	}
 	if err != nil {
-		if in.ended {
-			// The line that the end cut off is reported as malformed.
+		// The line that the end, or the bound, cut off is reported as
+		// malformed.
+		switch {
+		case in.ended:
 			err = io.ErrUnexpectedEOF
+		case in.left <= 0:
+			err = errTooMuch
 		}
 		return classify(ctx, waiting, err)
+	}
+	if resp.StatusCode < 100 {
+		return failed(robots.Protocol, "header: status %03d", resp.StatusCode)
 	}
 	a.status, a.http = resp.StatusCode, strings.TrimPrefix(resp.Proto, "HTTP/")
 	a.headers = keep(resp.Header)
@@ -199,14 +206,17 @@ func (c *Client) connect(ctx context.Context, b *budget, o Origin, a *answer) (n
 		a.times.DNS = since(began)
 	}
 	fail := failed(robots.DNSNotFound, "resolve %s: no addresses", o.Host)
-	for i, addr := range addrs {
-		if i == maxTries {
-			break
-		}
+	tries := 0
+	for _, addr := range addrs {
 		addr = addr.Unmap()
 		if !c.config.AllowPrivate && isSpecial(addr) {
-			fail = failed(robots.AddressBlocked, "%s is a special address, not dialled without leave", addr)
+			if tries == 0 {
+				fail = failed(robots.AddressBlocked, "%s is a special address, not dialled without leave", addr)
+			}
 			continue
+		}
+		if tries++; tries > maxTries {
+			break
 		}
 		var conn net.Conn
 		var release func()
@@ -228,7 +238,7 @@ func (c *Client) dial(ctx context.Context, b *budget, to netip.AddrPort, key str
 	if err != nil {
 		return nil, nil, classify(ctx, connecting, err)
 	}
-	b.deadline = b.deadline.Add(time.Since(began))
+	b.wait(time.Since(began))
 	a.remote = to
 	began = time.Now()
 	bounded, cancel := context.WithDeadline(ctx, b.deadline)
