@@ -118,7 +118,7 @@ func (a *analyst) target(j *job, out *sink.Segment) error {
 			}
 		}
 	}
-	return a.judgements(&row, j.target.Paths, stratum, out)
+	return a.judgements(&row, c.Origin, j.target.Paths, stratum, out)
 }
 
 func (a *analyst) fetchRow(j *job, whole bool) sink.Fetch {
@@ -151,7 +151,7 @@ func (a *analyst) fetchRow(j *job, whole bool) sink.Fetch {
 		row.RemoteAddress = sink.Some(c.Remote.Addr().String())
 	}
 	if c.Body != nil {
-		row.BodyBytes, row.BodyTruncated = sink.Some(int64(len(c.Body))), c.Truncated
+		row.BodyBytes, row.BodyTruncated = sink.Some(int64(len(c.Body))), c.Truncated || first.file.Truncated
 	}
 	if whole {
 		sum := sha1.Sum(c.Body)

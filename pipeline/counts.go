@@ -50,11 +50,6 @@ type tally struct {
 	verdicts [values]int64
 }
 
-const (
-	classes = 4
-	values  = 3
-)
-
 // Counts are additive counters: those of segments add up to those of a run.
 type Counts struct {
 	agents   []Agent

@@ -1,39 +1,44 @@
 package pipeline
 
 import (
+	"slices"
+
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
 
-// own prepares the target's own samples, as URLs of the origin that answered.
-func (a *analyst) own(origin string, paths []string) []prepared {
-	out := make([]prepared, len(paths))
-	for i, path := range paths {
+// own prepares the target's own samples, as URLs of the origin that answered;
+// those that the list of samples holds as well are judged once.
+func (a *analyst) own(origin string, paths []string, listed []*prepared) []*prepared {
+	out := make([]*prepared, 0, len(paths))
+	for _, path := range paths {
 		url := origin + path
-		out[i] = prepared{sample: Sample{URL: sink.TextString(url)}, targets: targetsOf(url, a.config.Profiles)}
+		if slices.ContainsFunc(listed, func(p *prepared) bool { return p.sample.URL == url }) {
+			continue
+		}
+		out = append(out, &prepared{sample: Sample{shown: sink.TextString(url)}, targets: targetsOf(url, a.config.Profiles)})
 	}
 	return out
 }
 
 // judgements makes the policies and verdicts of a target under every profile.
-func (a *analyst) judgements(row *sink.Fetch, paths []string, stratum string, out *sink.Segment) error {
+func (a *analyst) judgements(row *sink.Fetch, origin fetch.Origin, paths []string, stratum string, out *sink.Segment) error {
+	listed := a.samples.absolute[origin]
+	for _, s := range listed {
+		s.used.Store(true)
+	}
 	if !out.Policies.Wanted() && !out.Verdicts.Wanted() && !out.Summary.Wanted() {
 		return nil
 	}
-	var origin fetch.Origin
-	if len(a.samples.absolute) > 0 {
-		origin, _, _ = fetch.Parse(row.Origin, "")
-	}
-	own := a.own(row.Origin, paths)
+	own := a.own(row.Origin, paths, listed)
 	for k := range a.readings {
 		r := &a.readings[k]
 		tallies := a.counts.of(stratum, k)
 		a.policies, a.verdicts = a.policies[:0], a.verdicts[:0]
 		for i := range a.config.Agents {
-			policy := a.policy(row, r, i)
+			policy, class := a.policy(row, r, i)
 			tally := &tallies[i]
-			class := classIndex(policy.Class)
 			tally.policies[class]++
 			if policy.IsExplicit {
 				tally.explicit[class]++
@@ -42,12 +47,11 @@ func (a *analyst) judgements(row *sink.Fetch, paths []string, stratum string, ou
 			for s := range a.samples.paths {
 				a.verdict(row, r, &policy, i, &a.samples.paths[s], k, tally)
 			}
-			for _, s := range a.samples.absolute[origin] {
-				s.used.Store(true)
+			for _, s := range listed {
 				a.verdict(row, r, &policy, i, s, k, tally)
 			}
-			for s := range own {
-				a.verdict(row, r, &policy, i, &own[s], k, tally)
+			for _, s := range own {
+				a.verdict(row, r, &policy, i, s, k, tally)
 			}
 			if err := out.Verdicts.Write(a.verdicts...); err != nil {
 				return err
@@ -61,26 +65,27 @@ func (a *analyst) judgements(row *sink.Fetch, paths []string, stratum string, ou
 	return nil
 }
 
-func (a *analyst) policy(row *sink.Fetch, r *reading, agent int) sink.Policy {
+// policy makes the row of one agent, and the index of its class.
+func (a *analyst) policy(row *sink.Fetch, r *reading, agent int) (sink.Policy, int) {
 	p := sink.Policy{
 		Seq: row.Seq, Host: row.Host, Rank: row.Rank,
 		Agent: a.config.Agents[agent].Name, Category: a.config.Agents[agent].Category,
 		Profile: r.profile.Name, Outcome: string(r.answer.Outcome),
 	}
+	class := classUnknown // from content alone: an outage is no policy
 	switch r.answer.Outcome {
 	case robots.ConditionalAllow:
 		policy := r.judge.Policy(agent)
-		p.GroupAgent, p.IsExplicit, p.Class = sink.NonZero(policy.GroupAgent), policy.Explicit, policy.Class().String()
+		p.GroupAgent, p.IsExplicit = sink.NonZero(policy.GroupAgent), policy.Explicit
+		class = int(policy.Class())
 		if policy.HasCrawlDelay {
 			p.CrawlDelay = sink.Some(policy.CrawlDelay)
 		}
 	case robots.FullAllow:
-		p.Class = robots.AllowAll.String()
-	default:
-		// From content alone: an outage is no policy.
-		p.Class = classUnknown
+		class = int(robots.AllowAll)
 	}
-	return p
+	p.Class = classNames[class]
+	return p, class
 }
 
 func (a *analyst) verdict(row *sink.Fetch, r *reading, policy *sink.Policy, agent int, sample *prepared, profile int, tally *tally) {
@@ -90,7 +95,7 @@ func (a *analyst) verdict(row *sink.Fetch, r *reading, policy *sink.Policy, agen
 	}
 	v := sink.Verdict{
 		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, Agent: policy.Agent, Profile: policy.Profile,
-		URL: sample.sample.URL, Verdict: got.Value.String(), Reason: got.Reason.String(), GroupAgent: policy.GroupAgent,
+		URL: sample.sample.shown, Verdict: got.Value.String(), Reason: got.Reason.String(), GroupAgent: policy.GroupAgent,
 	}
 	if got.Rule >= 0 {
 		rule := &r.file.Rules[got.Rule]
@@ -103,21 +108,23 @@ func (a *analyst) verdict(row *sink.Fetch, r *reading, policy *sink.Policy, agen
 // kindNames are the cells that rows point at, by kind.
 var kindNames = [...]string{robots.Disallow: robots.Disallow.String(), robots.Allow: robots.Allow.String()}
 
+// classEmpty is the class of a group without a rule.
+const classEmpty = "empty"
+
+// The classes of policies: those of package robots, and that of a policy
+// which the fetch did not show.
 const (
-	classUnknown = "unknown" // of a policy that the fetch did not show
-	classEmpty   = "empty"   // of a group without a rule
+	classUnknown = int(robots.DisallowAll) + 1
+	classes      = classUnknown + 1
 )
 
-var (
-	classNames = [classes]string{robots.AllowAll.String(), robots.DisallowAll.String(), robots.Partial.String(), classUnknown}
-	valueNames = [values]string{robots.Allowed.String(), robots.Disallowed.String(), robots.Undefined.String()}
-)
+var classNames = [classes]string{
+	robots.Partial: robots.Partial.String(), robots.AllowAll: robots.AllowAll.String(),
+	robots.DisallowAll: robots.DisallowAll.String(), classUnknown: "unknown",
+}
 
-func classIndex(name string) int {
-	for i, n := range classNames {
-		if n == name {
-			return i
-		}
-	}
-	return classes - 1
+const values = int(robots.Undefined) + 1
+
+var valueNames = [values]string{
+	robots.Allowed: robots.Allowed.String(), robots.Disallowed: robots.Disallowed.String(), robots.Undefined: robots.Undefined.String(),
 }

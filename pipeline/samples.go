@@ -9,6 +9,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
 )
 
 // Sample is a URL to judge: a path, tried on every host, or an absolute URL,
@@ -16,6 +17,7 @@ import (
 type Sample struct {
 	URL    string // as given
 	Line   int64
+	shown  string // as the tables hold it
 	origin *fetch.Origin
 }
 
@@ -70,6 +72,7 @@ type prepared struct {
 func newSamples(list []Sample, profiles []*robots.Profile) *samples {
 	s := &samples{absolute: make(map[fetch.Origin][]*prepared), paths: make([]prepared, 0, len(list))}
 	for _, sample := range list {
+		sample.shown = sink.TextString(sample.URL)
 		if sample.origin == nil {
 			s.paths = append(s.paths, prepared{sample: sample, targets: targetsOf(sample.URL, profiles)})
 			continue

@@ -68,7 +68,7 @@ type Fetch struct {
 // Hop is one request of a chain of redirects. Status is null where the
 // request got no answer.
 type Hop struct {
-	URL    string `parquet:"url"`
+	URL    string `parquet:"url,dict"`
 	Status *int32 `parquet:"status"`
 }
 
@@ -79,8 +79,8 @@ type Group struct {
 	Origin        string   `parquet:"origin,dict"`
 	GroupIndex    int32    `parquet:"group_index"`
 	Line          int32    `parquet:"line"`
-	Agents        []string `parquet:"agents,list"`
-	Tokens        []string `parquet:"tokens,list"`
+	Agents        []string `parquet:"agents,list" parquet-element:",dict"`
+	Tokens        []string `parquet:"tokens,list" parquet-element:",dict"`
 	AllowRules    int32    `parquet:"allow_rules"`
 	DisallowRules int32    `parquet:"disallow_rules"`
 	CrawlDelay    *float64 `parquet:"crawl_delay"`
@@ -181,15 +181,6 @@ type Count struct {
 	Profile  *string `parquet:"profile,dict"`
 	Key      *string `parquet:"key,dict"`
 	Count    int64   `parquet:"count"`
-}
-
-// Example is a row of `examples`: a bounded few per lint and error class.
-type Example struct {
-	Metric string `parquet:"metric,dict"`
-	Key    string `parquet:"key,dict"`
-	Host   string `parquet:"host,dict"`
-	Line   *int32 `parquet:"line"`
-	Text   string `parquet:"text,dict"`
 }
 
 // Body is a row of `bodies`: a distinct body of the run's part, byte for byte.

@@ -8,8 +8,7 @@ import (
 
 // Text makes a STRING out of bytes: valid UTF-8 stays as it is, every other
 // byte, and NUL, becomes %XX. The result shares memory with b where nothing
-// had to change, so it lives only as long as b is left alone; a row handed to
-// [Table.Write] must stay so until the segment's next Flush.
+// had to change, so it holds only as long as b is left alone.
 func Text(b []byte) string {
 	if len(b) == 0 {
 		return ""
