@@ -44,5 +44,5 @@ lint: ## gofmt, go vet, staticcheck
 	cd robots/compare && $(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 
-query: ## DuckDB for those who have not installed it: make query SQL='SELECT ...'
-	@cd sink/duckdb && $(GO) run . $(abspath $(OUT)) "$(SQL)"
+query: ## DuckDB for those who have not installed it: make query SQL="SELECT ..."
+	@cd sink/duckdb && $(GO) run . $(abspath $(OUT)) "$$SQL"

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -21,15 +22,20 @@ type row struct {
 	url  string // of the column `url`
 	rank *int64
 	err  string // why the line cannot be read, for rejected.csv
+
+	badRank bool // has a rank that is no whole number from 1
 }
 
 // readHosts calls yield for every line that is not blank and no comment, in
 // order. Its error is one of reading, with file and line. The bytes of
 // standard input, which can be read only once, are written to sum as well.
-func readHosts(path string, sum io.Writer, yield func(row) error) error {
-	in := io.TeeReader(os.Stdin, sum)
+// A ctx that ends is heeded even while standard input gives nothing.
+func readHosts(ctx context.Context, path string, sum io.Writer, yield func(row) error) error {
 	name := "standard input"
-	if path != "-" {
+	var in io.Reader
+	if path == "-" {
+		in = io.TeeReader(interruptible(ctx, os.Stdin), sum)
+	} else {
 		f, err := os.Open(path)
 		if err != nil {
 			return &InputError{Path: path, Err: errors.Unwrap(err)}
@@ -48,6 +54,18 @@ func readHosts(path string, sum io.Writer, yield func(row) error) error {
 	return readLines(name, plain, yield)
 }
 
+// interruptible reads r in a goroutine of its own, which an end of ctx leaves
+// behind: a read of a terminal or a pipe cannot be broken off.
+func interruptible(ctx context.Context, r io.Reader) io.Reader {
+	out, in := io.Pipe()
+	go func() {
+		_, err := io.Copy(in, r)
+		in.CloseWithError(err)
+	}()
+	context.AfterFunc(ctx, func() { out.CloseWithError(ctx.Err()) })
+	return out
+}
+
 func readLines(name string, in io.Reader, yield func(row) error) error {
 	// Wrapped, since bufio hands back a larger buffered reader as it is.
 	r := bufio.NewReaderSize(struct{ io.Reader }{in}, maxLine)
@@ -56,6 +74,9 @@ func readLines(name string, in io.Reader, yield func(row) error) error {
 		text, long, err := readLine(r)
 		if err == io.EOF {
 			return nil
+		}
+		if errors.Is(err, context.Canceled) {
+			return err
 		}
 		if err != nil {
 			return &InputError{Path: name, Line: line, Err: err}
@@ -117,12 +138,13 @@ type columns struct {
 }
 
 // Names that a header may use, the first being ours. harmonicc_pos is the
-// rank of Common Crawl's web graph, whose names are reversed hosts.
+// rank of Common Crawl's web graph, whose names are reversed hosts, GlobalRank
+// that of the Majestic Million.
 var (
 	hostNames    = []string{"host", "domain", "hostname", "origin"}
 	hostRevNames = []string{"host_rev"}
 	urlNames     = []string{"url"}
-	rankNames    = []string{"rank", "harmonicc_pos"}
+	rankNames    = []string{"rank", "harmonicc_pos", "globalrank"}
 )
 
 func indexOf(fields, names []string) int {
@@ -137,6 +159,8 @@ func separator(line string) rune {
 		return '\t'
 	case strings.Contains(line, ","):
 		return ','
+	case strings.Contains(line, ";"):
+		return ';'
 	}
 	return 0
 }
@@ -163,20 +187,30 @@ func columnsOf(first string) (*columns, bool, error) {
 		c.url, c.rank = indexOf(fields, urlNames), indexOf(fields, rankNames)
 		return c, true, nil
 	}
+	words, word := 0, 0 // fields that are no number, and the last of them
 	for i, f := range fields {
 		f = strings.Trim(f, " \"")
 		if _, err := strconv.ParseInt(f, 10, 64); err == nil {
 			if c.rank < 0 && len(fields) > 1 {
 				c.rank = i
 			}
-		} else if c.host < 0 && strings.ContainsAny(f, ".:") {
+			continue
+		}
+		words, word = words+1, i
+		if c.host < 0 && strings.ContainsAny(f, ".:") {
 			c.host = i
 		}
 	}
-	if c.host < 0 {
-		if len(fields) > 1 {
-			return nil, false, errors.New("no column looks like a host and none is named; name the columns in a header (host, rank, url, host_rev)")
-		}
+	if c.host < 0 && words == 1 {
+		c.host = word // "1,localhost"
+	}
+	switch {
+	case strings.Contains(fields[0], "://") && words > 1 && c.comma != '\t':
+		// A list of URLs, the first of which has a comma in it.
+		return &columns{host: 0, hostRev: -1, url: -1, rank: -1}, false, nil
+	case c.host < 0 && len(fields) > 1:
+		return nil, false, errors.New("no column looks like a host and none is named; name the columns in a header (host, rank, url, host_rev)")
+	case c.host < 0:
 		c.host = 0
 	}
 	return c, false, nil
@@ -184,10 +218,13 @@ func columnsOf(first string) (*columns, bool, error) {
 
 func (c *columns) split(line string, out *row) {
 	fields := fieldsOf(line, c.comma)
-	if c.comma != 0 && strings.IndexByte(line, '"') >= 0 {
+	if strings.HasPrefix(line, `"`) || c.comma != 0 && strings.IndexByte(line, '"') >= 0 {
 		// One line is one record: a stray quote spoils its own line only.
 		r := csv.NewReader(strings.NewReader(line))
-		r.Comma, r.FieldsPerRecord, r.LazyQuotes = c.comma, -1, c.comma == '\t'
+		r.FieldsPerRecord, r.LazyQuotes = -1, c.comma == '\t'
+		if c.comma != 0 {
+			r.Comma = c.comma
+		}
 		var err error
 		if fields, err = r.Read(); err != nil {
 			out.err = "bad_quotes"
@@ -213,7 +250,7 @@ func (out *row) fill(host, hostRev, url, rank string) {
 	}
 	n, err := strconv.ParseInt(rank, 10, 64)
 	if err != nil || n < 1 {
-		out.err = "bad_rank: not a whole number from 1"
+		out.badRank = true
 		return
 	}
 	out.rank = &n

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -23,12 +24,21 @@ func isParquet(f *os.File) bool {
 	return n == 4 && string(head[:]) == "PAR1"
 }
 
-func parquetRows(f *os.File, size int64, sum io.Writer) (int64, error) {
+// damaged turns a panic into an error: arrow-go panics on some files that are
+// damaged.
+func damaged(path string, err *error) {
+	if r := recover(); r != nil {
+		*err = &InputError{Path: path, Err: fmt.Errorf("damaged Parquet: %v", r)}
+	}
+}
+
+func parquetRows(f *os.File, size int64, sum io.Writer) (rows int64, err error) {
+	defer damaged(f.Name(), &err)
 	r, err := file.NewParquetReader(f)
 	if err != nil {
 		return 0, &InputError{Path: f.Name(), Err: err}
 	}
-	rows := r.NumRows()
+	rows = r.NumRows()
 	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, size)); err != nil {
 		return 0, &InputError{Path: f.Name(), Err: err}
 	}
@@ -39,12 +49,7 @@ func parquetRows(f *os.File, size int64, sum io.Writer) (int64, error) {
 // they are there; lines are rows, counted from 1.
 func readParquetHosts(path string, f *os.File, yield func(row) error) (err error) {
 	fail := func(line int64, err error) error { return &InputError{Path: path, Line: line, Err: err} }
-	defer func() {
-		// arrow-go panics on some damaged files.
-		if r := recover(); r != nil {
-			err = fail(0, fmt.Errorf("damaged Parquet: %v", r))
-		}
-	}()
+	defer damaged(path, &err)
 	parquet, err := file.NewParquetReader(f)
 	if err != nil {
 		return fail(0, err)
@@ -62,8 +67,8 @@ func readParquetHosts(path string, f *os.File, yield func(row) error) (err error
 	for i, field := range schema.Fields() {
 		name := strings.ToLower(field.Name)
 		if slices.Contains(slices.Concat(hostNames, hostRevNames, urlNames, rankNames), name) {
-			if _, nested := field.Type.(arrow.NestedType); nested {
-				return fail(0, fmt.Errorf("column %q is nested; it must hold one value a row", name))
+			if !isReadable(field.Type) {
+				return fail(0, fmt.Errorf("column %q is of type %s; it must hold text or numbers", name, field.Type))
 			}
 			wanted, names = append(wanted, i), append(names, name)
 		}
@@ -89,24 +94,15 @@ func readParquetHosts(path string, f *os.File, yield func(row) error) (err error
 	for batches.Next() {
 		batch := batches.RecordBatch()
 		cell := func(column, i int) string {
-			if column < 0 || batch.Column(column).IsNull(i) {
+			if column < 0 {
 				return ""
 			}
-			switch values := batch.Column(column).(type) {
-			case *array.String:
-				return values.Value(i)
-			case *array.Int64:
-				return strconv.FormatInt(values.Value(i), 10)
-			default:
-				return values.ValueStr(i)
-			}
+			return cellText(batch.Column(column), i)
 		}
 		for i := range int(batch.NumRows()) {
 			line++
 			out := row{line: line}
 			out.fill(strings.TrimSpace(cell(host, i)), cell(hostRev, i), cell(url, i), cell(rank, i))
-			out.host = strings.Clone(out.host) // the batch's memory is reused
-			out.url = strings.Clone(out.url)
 			out.text = strings.Trim(strings.Join([]string{cell(rank, i), cell(host, i), cell(hostRev, i), cell(url, i)}, ","), ",")
 			if err := yield(out); err != nil {
 				return err
@@ -117,4 +113,45 @@ func readParquetHosts(path string, f *os.File, yield func(row) error) (err error
 		return fail(line+1, err)
 	}
 	return nil
+}
+
+// isReadable tells the types that cellText knows.
+func isReadable(t arrow.DataType) bool {
+	if d, ok := t.(*arrow.DictionaryType); ok {
+		t = d.ValueType
+	}
+	return arrow.IsBaseBinary(t.ID()) || arrow.IsInteger(t.ID()) || arrow.IsFloating(t.ID())
+}
+
+// cellText is a value as a line of text would hold it, "" for null. Bytes that
+// no writer has called text are read as such, and whole numbers kept as
+// doubles (a column with gaps, out of pandas) as whole numbers.
+func cellText(column arrow.Array, i int) string {
+	if column.IsNull(i) {
+		return ""
+	}
+	switch values := column.(type) {
+	case *array.String:
+		return strings.Clone(values.Value(i)) // the batch's memory is reused
+	case *array.LargeString:
+		return strings.Clone(values.Value(i))
+	case *array.Binary:
+		return string(values.Value(i))
+	case *array.LargeBinary:
+		return string(values.Value(i))
+	case *array.Dictionary:
+		return cellText(values.Dictionary(), values.GetValueIndex(i))
+	case *array.Float64:
+		return wholeNumber(values.Value(i))
+	case *array.Float32:
+		return wholeNumber(float64(values.Value(i)))
+	}
+	return column.ValueStr(i)
+}
+
+func wholeNumber(v float64) string {
+	if math.IsNaN(v) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
 }

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -45,7 +46,7 @@ func targetsOfFile(t *testing.T, path string, schemes ...string) (targets, rejec
 			return nil
 		},
 	}
-	err = readHosts(path, io.Discard, s.take)
+	err = readHosts(context.Background(), path, io.Discard, s.take)
 	if err == nil {
 		err = s.flush()
 	}
@@ -87,9 +88,21 @@ func TestHostsFiles(t *testing.T) {
 			targets:  []string{"1 https://a.example|http://a.example"},
 			rejected: []string{"2 A.EXAMPLE.: duplicate", "3 https://a.example:443: duplicate"}},
 		{name: "lines that are no host", content: "1,a.example\n2,not a host!\n3,http://\n4,gopher://g.example/\n5,\nx,b.example\n7,http://u:p@c.example/\n8,\"d.example\n9,e.example\n",
-			targets: []string{"1 https://a.example|http://a.example #1", "2 https://e.example|http://e.example #9"},
+			targets: []string{"1 https://a.example|http://a.example #1", "2 https://b.example|http://b.example", "3 https://e.example|http://e.example #9"},
 			rejected: []string{"2 2,not a host!: bad_host", "3 3,http://: bad_host", "4 4,gopher://g.example/: unsupported_scheme", "5 5,: no_host",
 				"6 x,b.example: bad_rank", "7 7,http://u:p@c.example/: bad_host", "8 8,\"d.example: bad_quotes"}},
+		{name: "URLs with commas are no CSV", content: "https://a.example/x,y\nhttps://a.example/x,z\n",
+			targets: []string{"1 https://a.example https://a.example/x,y https://a.example/x,z"}},
+		{name: "URLs with ranks are", content: "https://a.example,1\nhttps://b.example,2\n",
+			targets: []string{"1 https://a.example #1", "2 https://b.example #2"}},
+		{name: "a quoted column", content: "\"host\"\n\"a.example\"\n", targets: []string{"1 https://a.example|http://a.example"}},
+		{name: "semicolons", content: "host;rank\na.example;7\n", targets: []string{"1 https://a.example|http://a.example #7"}},
+		{name: "Majestic", content: "GlobalRank,TldRank,Domain,TLD\n1,1,a.example,example\n", targets: []string{"1 https://a.example|http://a.example #1"}},
+		{name: "a rank and a name without a dot", content: "1,localhost\n", targets: []string{"1 https://localhost|http://localhost #1"}},
+		{name: "a row that names the scheme decides for its target", content: "a.example\nhttps://a.example/x\n",
+			targets: []string{"1 https://a.example https://a.example/x"}},
+		{name: "a row whose URL has another port", content: "host,url\na.example:8080,http://a.example/x\n",
+			rejected: []string{"2 a.example:8080,http://a.example/x: outside_origin"}},
 		{name: "a line that is too long", content: "a.example\n" + strings.Repeat("x", maxLine*2+77) + "\nb.example\n",
 			targets:  []string{"1 https://a.example|http://a.example", "2 https://b.example|http://b.example"},
 			rejected: []string{"2 " + strings.Repeat("x", 200) + ": line_too_long"}},
@@ -147,11 +160,39 @@ func TestHostsFileParquet(t *testing.T) {
 		Host  string   `parquet:"host"`
 		Other float64  `parquet:"other"`
 	}
+	type bytesRow struct {
+		Domain []byte   `parquet:"domain"`
+		Rank   *float64 `parquet:"rank"`
+	}
+	million := 1e6
+	bare := filepath.Join(t.TempDir(), "bare.parquet")
+	if err := parquet.WriteFile(bare, []bytesRow{{[]byte("abcdefghi.example"), &million}, {[]byte("b.example"), nil}}); err != nil {
+		t.Fatal(err)
+	}
+	plain, _, err := targetsOfFile(t, bare, "https")
+	if diff := cmp.Diff([]string{"1 https://abcdefghi.example #1000000", "2 https://b.example"}, plain); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+
 	path := filepath.Join(t.TempDir(), "hosts.parquet")
 	one := int32(1)
 	if err := parquet.WriteFile(path, []hostRow{{Rank: &one, Host: "a.example", Extra: []string{"x", "y"}}, {Host: "b.example"}, {Host: "no host"}}); err != nil {
 		t.Fatal(err)
 	}
+	// A damaged file is an error whatever is damaged, and never a panic.
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range content {
+		broken := bytes.Clone(content)
+		broken[i] ^= 0x55
+		file := writeFile(t, "broken.parquet", broken)
+		if _, err := inspect(file); err == nil {
+			targetsOfFile(t, file)
+		}
+	}
+
 	targets, rejected, err := targetsOfFile(t, path, "https")
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +243,7 @@ func TestSourceLimit(t *testing.T) {
 	s := &source{schemes: []string{"https"}, limit: 2,
 		emit:   func(t Target) error { got = append(got, t.Seq); return nil },
 		reject: func(int64, string, string) error { return nil }}
-	err := readHosts(writeFile(t, "h", []byte("a.example\nb.example\nc.example\n")), io.Discard, s.take)
+	err := readHosts(context.Background(), writeFile(t, "h", []byte("a.example\nb.example\nc.example\n")), io.Discard, s.take)
 	if !errors.Is(err, errEnough) || fmt.Sprint(got) != "[1 2]" {
 		t.Errorf("targets %v, %v", got, err)
 	}

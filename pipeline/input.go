@@ -68,8 +68,11 @@ func inspect(path string) (sink.Input, error) {
 	if err != nil {
 		return sink.Input{}, &InputError{Path: path, Err: errors.Unwrap(err)}
 	}
+	if info.IsDir() {
+		return sink.Input{}, &InputError{Path: path, Err: errors.New("is a folder; give a file of hosts, or - for standard input")}
+	}
 	if !info.Mode().IsRegular() {
-		return sink.Input{}, &InputError{Path: path, Err: errors.New("is no file; give a file of hosts, or - for standard input")}
+		return sink.Input{Role: "hosts", Path: path}, nil // a pipe can be read only once
 	}
 	f, err := os.Open(path)
 	if err != nil {

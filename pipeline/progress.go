@@ -10,6 +10,8 @@ import (
 // run goes on.
 type Progress struct {
 	total     atomic.Int64
+	limited   atomic.Bool
+	lines     atomic.Int64
 	done      atomic.Int64
 	stored    atomic.Int64
 	rejects   atomic.Int64
@@ -22,7 +24,8 @@ type Progress struct {
 // Snapshot is Progress at one moment. The mix is by the answer alone, before
 // any profile has judged it.
 type Snapshot struct {
-	Total       int64 // targets expected at most, 0 where unknown
+	Total       int64 // what Done comes to at the end, at most; 0 where unknown
+	Done        int64 // lines of the input, or with a limit targets, that are dealt with
 	Fetched     int64
 	Committed   int64 // targets whose segment is in the tables
 	Rejected    int64
@@ -34,15 +37,20 @@ type Snapshot struct {
 
 // Snapshot reads the counters.
 func (p *Progress) Snapshot() Snapshot {
+	done := p.lines.Load() + p.rejects.Load()
+	if p.limited.Load() {
+		done = p.done.Load()
+	}
 	return Snapshot{
-		Total: p.total.Load(), Fetched: p.done.Load(), Committed: p.stored.Load(), Rejected: p.rejects.Load(),
+		Total: p.total.Load(), Done: done, Fetched: p.done.Load(), Committed: p.stored.Load(), Rejected: p.rejects.Load(),
 		Answered: p.ok.Load(), ClientError: p.absent.Load(), OtherError: p.failing.Load(), Unreachable: p.unreached.Load(),
 	}
 }
 
 func (p *Progress) expect(rows, limit int64) {
-	if limit > 0 {
-		rows = min(rows, limit)
+	if limit > 0 && limit < rows {
+		rows = limit
+		p.limited.Store(true)
 	}
 	p.total.Store(rows)
 }
@@ -50,8 +58,9 @@ func (p *Progress) expect(rows, limit int64) {
 func (p *Progress) rejected(n int64) { p.rejects.Add(n) }
 func (p *Progress) committed(n int)  { p.stored.Add(int64(n)) }
 
-func (p *Progress) fetched(c *fetch.Capture) {
+func (p *Progress) fetched(c *fetch.Capture, lines int64) {
 	p.done.Add(1)
+	p.lines.Add(lines)
 	switch status := c.Status(); {
 	case status == 0:
 		p.unreached.Add(1)

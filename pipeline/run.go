@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -27,6 +26,10 @@ import (
 // segmentTargets is the size of a segment: large enough for full row groups
 // of verdicts, small enough that a lost one costs little.
 const segmentTargets = 2048
+
+// segmentPaths ends a segment early whose targets bring many samples of their
+// own, which are held with it.
+const segmentPaths = 100_000
 
 // Config is what a run is asked to do.
 type Config struct {
@@ -150,14 +153,11 @@ func Run(ctx context.Context, c Config, progress *Progress) (*Result, error) {
 	}
 	err = g.Wait()
 	// What is committed can be queried, however the run ended.
-	if err := writeViews(c.Dir); err != nil {
-		return nil, err
-	}
-	if err != nil {
+	if err := errors.Join(err, writeViews(c.Dir)); err != nil {
 		return nil, err
 	}
 	for _, s := range samples.unused() {
-		if err := rejects.add(s.Line, s.URL, "origin_not_in_run"); err != nil {
+		if err := rejects.add(s.Line, s.URL, "origin_not_in_run", "urls"); err != nil {
 			return nil, err
 		}
 	}
@@ -180,7 +180,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (*Result, error) {
 // segments as there is room. It returns the number of targets.
 func produce(ctx context.Context, c Config, sum io.Writer, rejects *rejects, jobs chan<- *job, ready chan<- *segment, gate *gate) (int64, error) {
 	var now *segment
-	next := 0
+	next, paths := 0, 0
 	seal := func() error {
 		if now == nil {
 			return nil
@@ -198,7 +198,7 @@ func produce(ctx context.Context, c Config, sum io.Writer, rejects *rejects, job
 		next++
 		return nil
 	}
-	s := &source{schemes: c.Schemes, limit: c.Limit, reject: rejects.add}
+	s := &source{schemes: c.Schemes, limit: c.Limit, reject: rejects.host}
 	s.emit = func(t Target) error {
 		if now == nil {
 			if err := open(); err != nil {
@@ -213,12 +213,14 @@ func produce(ctx context.Context, c Config, sum io.Writer, rejects *rejects, job
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if len(now.jobs) == segmentTargets {
+		paths += len(t.Paths)
+		if len(now.jobs) == segmentTargets || paths >= segmentPaths {
+			paths = 0
 			return seal()
 		}
 		return nil
 	}
-	err := readHosts(c.Hosts, sum, s.take)
+	err := readHosts(ctx, c.Hosts, sum, s.take)
 	if err == nil {
 		err = s.flush()
 	}
@@ -259,7 +261,7 @@ func work(ctx context.Context, client *fetch.Client, jobs <-chan *job, ready cha
 			if ctx.Err() != nil {
 				return ctx.Err() // the facts may be about our own end
 			}
-			progress.fetched(j.capture)
+			progress.fetched(j.capture, j.target.Lines)
 			gate.hold(len(j.capture.Body))
 			j.segment.bytes.Add(int64(len(j.capture.Body)))
 			if err := j.segment.done(ctx, ready, gate); err != nil {
@@ -285,7 +287,6 @@ func writeViews(dir string) error {
 
 // rejects is rejected.csv: the input lines that were no target.
 type rejects struct {
-	mu       sync.Mutex
 	file     *os.File
 	w        *csv.Writer
 	n        int64
@@ -298,16 +299,20 @@ func newRejects(folder string, progress *Progress) (*rejects, error) {
 		return nil, fmt.Errorf("create rejected.csv: %w", err)
 	}
 	r := &rejects{file: f, w: csv.NewWriter(f), progress: progress}
-	r.w.Write([]string{"line", "text", "reason"})
+	r.w.Write([]string{"line", "text", "reason", "input"})
 	return r, nil
 }
 
-func (r *rejects) add(line int64, text, reason string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.n++
+// host rejects a line of the hosts list.
+func (r *rejects) host(line int64, text, reason string) error {
 	r.progress.rejected(1)
-	if err := r.w.Write([]string{strconv.FormatInt(line, 10), sink.TextString(text), sink.TextString(reason)}); err != nil {
+	return r.add(line, text, reason, "hosts")
+}
+
+// add rejects a line of an input, named by its role in the manifest.
+func (r *rejects) add(line int64, text, reason, input string) error {
+	r.n++
+	if err := r.w.Write([]string{strconv.FormatInt(line, 10), sink.TextString(text), sink.TextString(reason), input}); err != nil {
 		return fmt.Errorf("write rejected.csv: %w", err)
 	}
 	return nil

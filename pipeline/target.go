@@ -14,6 +14,7 @@ type Target struct {
 	Input      string
 	Rank       *int64
 	Candidates []fetch.Origin // the origins to ask, in order, until one answers
+	Lines      int64          // of the input that went into it
 	Paths      []string       // samples of its own: path and query, of whichever candidate answers
 }
 
@@ -55,6 +56,11 @@ func (s *source) take(r row) error {
 	if err != nil {
 		return s.reject(r.line, r.text, rejection(err))
 	}
+	if r.badRank {
+		if err := s.reject(r.line, r.text, "bad_rank: no whole number from 1; the host is asked without"); err != nil {
+			return err
+		}
+	}
 	if r.url != "" && r.host != "" {
 		if strings.HasPrefix(r.url, "/") {
 			sample = r.url
@@ -63,7 +69,9 @@ func (s *source) take(r row) error {
 			if own, sample, err = s.candidates(r.url); err != nil {
 				return s.reject(r.line, r.text, rejection(err))
 			}
-			if own[0].Host != candidates[0].Host || strings.Contains(r.host, "://") && own[0] != candidates[0] {
+			named := candidates[0]
+			if own[0].Host != named.Host || len(candidates) == 1 && own[0].Port != named.Port && own[0].WithScheme(named.Scheme) != named ||
+				strings.Contains(r.host, "://") && own[0] != named {
 				return s.reject(r.line, r.text, "outside_origin: the row's URL is not of the row's host")
 			}
 			candidates = own
@@ -77,9 +85,13 @@ func (s *source) take(r row) error {
 			return s.reject(r.line, r.text, fmt.Sprintf("too_many_urls: more than %d of one origin", maxOwnURLs))
 		}
 		s.add(sample)
+		if len(candidates) == 1 {
+			s.now.Candidates = candidates // this row names the scheme: no other will do for its sample
+		}
 		if s.now.Rank == nil {
 			s.now.Rank = r.rank
 		}
+		s.now.Lines++
 		return nil
 	}
 	if !s.seen.add(candidates[0].String()) {
@@ -91,7 +103,7 @@ func (s *source) take(r row) error {
 	if err := s.flush(); err != nil {
 		return err
 	}
-	s.now = Target{Input: given, Rank: r.rank, Candidates: candidates}
+	s.now = Target{Input: given, Rank: r.rank, Candidates: candidates, Lines: 1}
 	s.open = true
 	clear(s.asked)
 	if sample != "" {

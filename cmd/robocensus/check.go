@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
@@ -83,6 +86,9 @@ func checkCommand(ctx context.Context, args []string, stdin io.Reader, stdout io
 	case f.jsonl && len(profiles) > 1:
 		return usagef("--jsonl answers under one profile")
 	case f.jsonl:
+		// Nothing is there to be put in order at a signal, and a read of
+		// standard input would not heed one.
+		signal.Reset(os.Interrupt, syscall.SIGTERM)
 		return checkJSONL(stdin, stdout, profiles[0])
 	case f.set.Changed("agent") && len(words) == 0:
 		return usagef("give one or more URLs")
@@ -200,7 +206,7 @@ func (f *checkFlags) checkLive(ctx context.Context, urls []string, profiles []*r
 		if origin != last {
 			c := client.Fetch(ctx, origin)
 			if ctx.Err() != nil {
-				return fmt.Errorf("interrupted: %w", context.Canceled)
+				return errInterrupted
 			}
 			last = origin
 			e.capture(c)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
 )
 
 // applyConfig sets the flags that the configuration file names and the
@@ -25,6 +26,7 @@ func (f *commonFlags) applyConfig(set *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
+	f.configInput = &sink.Input{Role: "configuration", Path: path, SHA256: digest(text)}
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
 		return pipeline.YAMLError(path, err)
@@ -37,8 +39,13 @@ func (f *commonFlags) applyConfig(set *pflag.FlagSet) error {
 		return configError(path, root, "expected `flag: value` pairs, such as `hosts: hosts.csv`")
 	}
 	known := newRunFlags().set
+	seen := make(map[string]bool)
 	for i := 0; i < len(root.Content); i += 2 {
 		key, value := root.Content[i], root.Content[i+1]
+		if seen[key.Value] {
+			return configError(path, key, "key %q stands here twice", key.Value)
+		}
+		seen[key.Value] = true
 		if key.Value == "profiles" {
 			if f.own, err = readOwnProfiles(path, value); err != nil {
 				return err

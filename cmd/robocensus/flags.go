@@ -37,6 +37,7 @@ type commonFlags struct {
 
 	own          map[string]*robots.Profile // of the configuration file
 	ownAsWritten map[string]map[string]any
+	configInput  *sink.Input
 }
 
 func newFlagSet(name string) *pflag.FlagSet {

@@ -13,8 +13,9 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// question is one line of check --jsonl. Exactly one of the bodies and one of
-// the agents is given; the pointers tell an empty one from none.
+// question is one line of check --jsonl. One of the bodies is given, and an
+// agent, or several tokens in order of preference; the pointers tell an empty
+// one from none.
 type question struct {
 	Robots    *string  `json:"robots"`
 	RobotsB64 *[]byte  `json:"robots_b64"`
@@ -38,21 +39,28 @@ const maxQuestion = 64 << 20
 // with an error in its place, so that answers stay beside their questions, and
 // makes the exit code 65.
 func checkJSONL(in io.Reader, out io.Writer, profile *robots.Profile) error {
-	lines := bufio.NewScanner(in)
-	lines.Buffer(make([]byte, 0, 1<<20), maxQuestion)
+	r := bufio.NewReaderSize(in, 1<<16)
 	w := bufio.NewWriter(out)
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	var file robots.File
 	var first error
 	number := int64(0)
-	for lines.Scan() {
+	for {
+		line, err := readQuestion(r)
+		if err == io.EOF {
+			break
+		}
 		number++
-		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+		if err != nil {
+			w.Flush()
+			return &pipeline.InputError{Path: "standard input", Line: number, Err: err}
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
 		var answer any
-		q, body, err := parseQuestion(lines.Bytes())
+		q, body, err := parseQuestion(line)
 		if err != nil {
 			if first == nil {
 				first = &pipeline.InputError{Path: "standard input", Line: number, Err: err}
@@ -64,14 +72,35 @@ func checkJSONL(in io.Reader, out io.Writer, profile *robots.Profile) error {
 		if err := encoder.Encode(answer); err != nil {
 			return fmt.Errorf("write an answer: %w", err)
 		}
+		if r.Buffered() == 0 { // who asks one by one waits for each answer
+			if err := w.Flush(); err != nil {
+				return fmt.Errorf("write an answer: %w", err)
+			}
+		}
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("write an answer: %w", err)
 	}
-	if err := lines.Err(); err != nil {
-		return &pipeline.InputError{Path: "standard input", Line: number + 1, Err: err}
-	}
 	return first
+}
+
+// readQuestion reads a line of bounded length, whatever ends it.
+func readQuestion(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		if len(line)+len(part) > maxQuestion {
+			return nil, fmt.Errorf("is longer than %d MiB", maxQuestion>>20)
+		}
+		line = append(line, part...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err == io.EOF && len(line) > 0, err == nil:
+			return line, nil
+		default:
+			return nil, err
+		}
+	}
 }
 
 func parseQuestion(line []byte) (*question, []byte, error) {

@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -45,6 +47,9 @@ contains, and what each agent may fetch. Query them with DuckDB.
 Start with the demo; it needs no network and no configuration.
 `
 
+// errInterrupted is a run that a signal has ended.
+var errInterrupted = errors.New("interrupted")
+
 // usageError is a mistake in how the command was called.
 type usageError struct{ error }
 
@@ -72,11 +77,11 @@ func mainCode(args []string, stdout, stderr io.Writer) int {
 	var usage usageError
 	var input *pipeline.InputError
 	switch {
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.Is(err, sink.ErrRunExists):
 		return exitUsage
 	case errors.As(err, &input):
 		return exitInput
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, errInterrupted):
 		return exitInterrupted
 	}
 	return exitIO
@@ -106,15 +111,13 @@ func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 
 // plain keeps what came from a file or the network from speaking to the
 // terminal: control characters, escape sequences and marks that turn the
-// direction of text are shown as escapes, all on one line.
+// direction of text, or hide, are shown as escapes, all on one line.
 func plain(s string) string {
 	var out strings.Builder
 	for _, r := range s {
-		switch {
-		case r < ' ', r >= 0x7f && r < 0xa0, r >= 0x200b && r <= 0x200f,
-			r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r == 0xfeff, r == 0xfffd:
+		if unicode.In(r, unicode.C, unicode.Zl, unicode.Zp) || r == utf8.RuneError {
 			fmt.Fprintf(&out, `\u%04x`, r)
-		default:
+		} else {
 			out.WriteRune(r)
 		}
 	}

@@ -85,7 +85,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 func TestPlainShowsNothingThatActs(t *testing.T) {
 	for in, want := range map[string]string{
 		"exa\x1b[31mmple": `exa\u001b[31mmple`, "a\r\nb": `a\u000d\u000ab`, "a\u202eb": `a\u202eb`, "\u009b1m": `\u009b1m`,
-		"müller.eu…": "müller.eu…", "\xff": `\ufffd`,
+		"müller.eu…": "müller.eu…", "a\u061cb\u00adc\U000e0041": `a\u061cb\u00adc\ue0041`, "\xff": `\ufffd`,
 	} {
 		if got := plain(in); got != want {
 			t.Errorf("%q is shown as %q, want %q", in, got, want)
@@ -118,6 +118,7 @@ func TestApplyConfig(t *testing.T) {
 		{"empty", "", "", func(f *runFlags) bool { return f.retries == 2 }},
 		{"an unknown key", "# comment\nhosts: h\nhots: x\n", `:3: unknown key "hots"`, nil},
 		{"a value of another kind", "\nconcurrency: many\n", ":2: concurrency: ", nil},
+		{"a key that stands twice", "retries: 1\nretries: 2\n", `:2: key "retries" stands here twice`, nil},
 		{"a list for one value", "hosts: [a, b]\n", ":1: hosts: expected one value", nil},
 		{"no YAML", "hosts: [\n", ":", nil},
 		{"a list at the top", "- a\n", ":1: expected", nil},

@@ -59,6 +59,7 @@ func every(interval time.Duration, f func()) (stop func()) {
 
 func showBar(p *pipeline.Progress, stderr io.Writer) (stop func()) {
 	var bar *progressbar.ProgressBar
+	began := time.Now()
 	end := every(barEvery, func() {
 		s := p.Snapshot()
 		if bar == nil {
@@ -67,13 +68,11 @@ func showBar(p *pipeline.Progress, stderr io.Writer) (stop func()) {
 				total = -1
 			}
 			bar = progressbar.NewOptions64(total,
-				progressbar.OptionSetWriter(stderr), progressbar.OptionShowCount(), progressbar.OptionShowIts(),
-				progressbar.OptionSetItsString("hosts"), progressbar.OptionSetWidth(24),
+				progressbar.OptionSetWriter(stderr), progressbar.OptionSetWidth(10),
 				progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish())
 		}
-		bar.Describe(mix(s))
-		// Rejected lines count as done: the total is in lines.
-		bar.Set64(s.Fetched + s.Rejected)
+		bar.Describe(mix(s, width(stderr)-barColumns, time.Since(began)))
+		bar.Set64(s.Done)
 	})
 	return func() {
 		end()
@@ -99,18 +98,47 @@ func showLog(p *pipeline.Progress, stderr io.Writer) (stop func()) {
 			"fetched", s.Fetched, "committed", s.Committed, "rejected", s.Rejected, "rate", fmt.Sprintf("%.0f/s", rate),
 			"answered", s.Answered, "client_error", s.ClientError, "other_error", s.OtherError, "unreachable", s.Unreachable,
 		}
-		if left := s.Total - s.Fetched - s.Rejected; s.Total > 0 && left > 0 && rate > 0 {
-			args = append(args, "left", (time.Duration(float64(left)/rate) * time.Second).String())
+		if left := s.Total - s.Done; s.Total > 0 && left > 0 && s.Done > 0 {
+			args = append(args, "left", (elapsed * time.Duration(left) / time.Duration(s.Done)).Round(time.Second).String())
 		}
 		log.Info("progress", args...)
 	})
 }
 
-func mix(s pipeline.Snapshot) string {
+// barColumns is what percentage, bar and times take of a line.
+const barColumns = 40
+
+// width is that of the terminal, in columns.
+func width(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return columns
+		}
+	}
+	return 80
+}
+
+// mix says what has come so far, as much of it as there is room for: a line
+// that wraps could not be drawn over.
+func mix(s pipeline.Snapshot, room int, elapsed time.Duration) string {
 	if s.Fetched == 0 {
 		return "asking"
 	}
 	percent := func(n int64) int64 { return (100*n + s.Fetched/2) / s.Fetched }
-	return fmt.Sprintf("2xx %d%% · 4xx %d%% · other %d%% · no answer %d%%",
-		percent(s.Answered), percent(s.ClientError), percent(s.OtherError), percent(s.Unreachable))
+	text := ""
+	for i, part := range []string{
+		fmt.Sprintf("%.0f hosts/s", float64(s.Fetched)/elapsed.Seconds()),
+		fmt.Sprintf("2xx %d%%", percent(s.Answered)), fmt.Sprintf("4xx %d%%", percent(s.ClientError)),
+		fmt.Sprintf("none %d%%", percent(s.Unreachable)), fmt.Sprintf("other %d%%", percent(s.OtherError)),
+		fmt.Sprintf("%d hosts", s.Fetched),
+	} {
+		if i > 0 {
+			part = ", " + part
+		}
+		if len(text)+len(part) > room {
+			break
+		}
+		text += part
+	}
+	return text
 }

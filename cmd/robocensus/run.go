@@ -116,7 +116,11 @@ func (f *runFlags) build() (pipeline.Config, error) {
 	if err := sink.CheckRunID(c.Run); err != nil {
 		return c, usageError{err}
 	}
-	c.Tables = f.tables
+	for _, table := range f.tables {
+		if !slices.Contains(c.Tables, table) {
+			c.Tables = append(c.Tables, table)
+		}
+	}
 	if len(c.Tables) == 0 {
 		c.Tables = slices.DeleteFunc(slices.Clone(sink.TableNames), func(t string) bool { return t == "bodies" })
 	}
@@ -158,6 +162,9 @@ func (f *runFlags) files(c *pipeline.Config) error {
 	}
 	c.Agents = agents
 	c.Inputs = []sink.Input{agentsInput, {Role: "urls", Path: path, SHA256: digest(urls), Rows: int64(len(c.Samples))}}
+	if f.configInput != nil {
+		c.Inputs = append(c.Inputs, *f.configInput)
+	}
 	return nil
 }
 

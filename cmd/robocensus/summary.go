@@ -23,8 +23,8 @@ func execute(ctx context.Context, c pipeline.Config, mode string, stdout, stderr
 	stop()
 	if err != nil {
 		if s := progress.Snapshot(); ctx.Err() != nil {
-			return fmt.Errorf("interrupted: %d of %d fetched hosts are in the tables of %s: %w",
-				s.Committed, s.Fetched, filepath.Join(c.Dir, "_runs", c.Run), context.Canceled)
+			return fmt.Errorf("%w: %d of %d fetched hosts are in the tables of %s",
+				errInterrupted, s.Committed, s.Fetched, filepath.Join(c.Dir, "_runs", c.Run))
 		}
 		return err
 	}
@@ -38,7 +38,7 @@ func remarkTokens(c pipeline.Config, stderr io.Writer) {
 	var names []string
 	for _, a := range c.Agents {
 		if a.Robots().BeyondToken() != "" {
-			names = append(names, a.Name)
+			names = append(names, plain(a.Name))
 		}
 	}
 	if len(names) == 0 {
@@ -138,7 +138,7 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result) {
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintln(w, "\thosts\tshare\tby name\tby *\tin part\t  category and agent")
 		for _, a := range list[:min(len(list), topAgents)] {
-			fmt.Fprintf(w, "\t%d\t%s\t%d\t%d\t%d\t  %s %s\n", a.all, share(a.all), a.own, a.all-a.own, a.partly, a.category, a.agent)
+			fmt.Fprintf(w, "\t%d\t%s\t%d\t%d\t%d\t  %s %s\n", a.all, share(a.all), a.own, a.all-a.own, a.partly, a.category, plain(a.agent))
 		}
 		w.Flush()
 		fmt.Fprintln(out)
