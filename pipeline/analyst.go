@@ -56,7 +56,7 @@ func newAnalyst(c Config, s *samples) *analyst {
 }
 
 // commit writes a segment's rows and commits its parts.
-func (a *analyst) commit(run *sink.Run, s *segment, totals *Counts) error {
+func (a *analyst) commit(run *sink.Run, s *segment, spill *spill, totals *Counts) error {
 	out, err := run.Segment(s.index)
 	if err != nil {
 		return err
@@ -65,6 +65,11 @@ func (a *analyst) commit(run *sink.Run, s *segment, totals *Counts) error {
 	a.counts.reset()
 	clear(a.bodies)
 	for i, j := range s.jobs {
+		if j.spilled != nil {
+			if j.capture.Body, err = spill.take(j.spilled); err != nil {
+				return err
+			}
+		}
 		if err := a.target(j, out); err != nil {
 			return err
 		}

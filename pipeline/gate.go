@@ -14,12 +14,15 @@ type gate struct {
 	change *sync.Cond
 	open   int   // segments begun and not committed
 	full   int   // of these, the ones that have all their captures
-	held   int64 // bytes of their bodies
+	held   int64 // bytes of bodies in memory
 }
 
 const (
 	openSegments = 8
-	heldBytes    = 32 << 20
+	// heldBytes is from when on the source waits, if waiting helps, and
+	// mostBytes what bodies may take at all: beyond, they go to disk.
+	heldBytes = 32 << 20
+	mostBytes = 64 << 20
 )
 
 func newGate() *gate {
@@ -45,11 +48,16 @@ func (g *gate) enter(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// hold counts the body of a capture.
-func (g *gate) hold(bytes int) {
+// hold counts the body of a capture, and reports whether memory has room for
+// it; otherwise it is not counted.
+func (g *gate) hold(bytes int) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.held+int64(bytes) > mostBytes {
+		return false
+	}
 	g.held += int64(bytes)
+	return true
 }
 
 // filled says that a segment has its last capture.

@@ -64,6 +64,7 @@ type Result struct {
 type job struct {
 	target  Target
 	capture *fetch.Capture
+	spilled *place // of the capture's body, where memory had no room for it
 	segment *segment
 }
 
@@ -113,7 +114,8 @@ func Run(ctx context.Context, c Config, progress *Progress) (*Result, error) {
 	totals := newCounts(c)
 	jobs := make(chan *job, c.Concurrency)
 	ready := make(chan *segment, openSegments)
-	gate := newGate()
+	gate, spill := newGate(), &spill{folder: run.Folder()}
+	defer spill.close()
 
 	g, ctx := errgroup.WithContext(ctx)
 	fetching, fetchCtx := errgroup.WithContext(ctx)
@@ -125,7 +127,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (*Result, error) {
 		return err
 	})
 	for range c.Concurrency {
-		fetching.Go(func() error { return work(fetchCtx, client, jobs, ready, gate, progress) })
+		fetching.Go(func() error { return work(fetchCtx, client, jobs, ready, gate, spill, progress) })
 	}
 	g.Go(func() error {
 		defer close(ready)
@@ -140,7 +142,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (*Result, error) {
 					if !ok {
 						return nil
 					}
-					if err := a.commit(run, s, totals); err != nil {
+					if err := a.commit(run, s, spill, totals); err != nil {
 						return err
 					}
 					progress.committed(len(s.jobs))
@@ -250,7 +252,7 @@ func (s *segment) done(ctx context.Context, ready chan<- *segment, gate *gate) e
 	}
 }
 
-func work(ctx context.Context, client *fetch.Client, jobs <-chan *job, ready chan<- *segment, gate *gate, progress *Progress) error {
+func work(ctx context.Context, client *fetch.Client, jobs <-chan *job, ready chan<- *segment, gate *gate, spill *spill, progress *Progress) error {
 	for {
 		select {
 		case j, ok := <-jobs:
@@ -262,8 +264,15 @@ func work(ctx context.Context, client *fetch.Client, jobs <-chan *job, ready cha
 				return ctx.Err() // the facts may be about our own end
 			}
 			progress.fetched(j.capture, j.target.Lines)
-			gate.hold(len(j.capture.Body))
-			j.segment.bytes.Add(int64(len(j.capture.Body)))
+			if body := j.capture.Body; gate.hold(len(body)) {
+				j.segment.bytes.Add(int64(len(body)))
+			} else {
+				var err error
+				if j.spilled, err = spill.put(body); err != nil {
+					return err
+				}
+				j.capture.Body = nil
+			}
 			if err := j.segment.done(ctx, ready, gate); err != nil {
 				return err
 			}

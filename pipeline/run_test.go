@@ -172,6 +172,64 @@ func rejectedReasons(t *testing.T, c Config) (reasons []string) {
 	return reasons
 }
 
+// Bodies that memory has no room for go by way of the disk, and come to the
+// same.
+func TestLargeBodies(t *testing.T) {
+	const size = 1 << 20
+	n := mostBytes/size + 40
+	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+		head := "User-agent: *\nDisallow: /" + r.Host + "\n"
+		fmt.Fprint(w, head, strings.Repeat("#", size-len(head)))
+	}, list(n))
+	result, err := Run(context.Background(), c, new(Progress))
+	if err != nil {
+		t.Fatal(err)
+	}
+	patterns := texts(t, c, "rules", "pattern")
+	if len(patterns) != n || result.Rows["bodies"] != int64(n) {
+		t.Fatalf("%d rules and %d bodies of %d hosts", len(patterns), result.Rows["bodies"], n)
+	}
+	for i, p := range patterns {
+		if want := fmt.Sprintf("/h%d.example", i); p != want {
+			t.Fatalf("rule %d is %s, want %s", i, p, want)
+		}
+	}
+	for i, size := range int64s(t, c, "fetches", "body_bytes") {
+		if size != 1<<20 {
+			t.Fatalf("body %d has %d bytes", i, size)
+		}
+	}
+	files, err := os.ReadDir(filepath.Join(c.Dir, "_runs", c.Run))
+	if err != nil || len(files) != 2 {
+		t.Errorf("files of the run: %v, %v", files, err)
+	}
+}
+
+func TestSpillIsEmptiedWhenAllIsBack(t *testing.T) {
+	s := &spill{folder: t.TempDir()}
+	for range 2 {
+		var places []*place
+		for i := range 3 {
+			p, err := s.put([]byte(strings.Repeat("x", i)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			places = append(places, p)
+		}
+		for i := range places {
+			if body, err := s.take(places[i]); err != nil || len(body) != i {
+				t.Fatalf("body %d: %q, %v", i, body, err)
+			}
+		}
+		if s.end != 0 {
+			t.Errorf("the next body would lie at %d", s.end)
+		}
+	}
+	if err := s.close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestACancelledRunKeepsWhatIsCommitted(t *testing.T) {
 	end := make(chan struct{})
 	defer close(end)
