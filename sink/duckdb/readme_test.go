@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -47,5 +48,30 @@ func TestReadmeQueries(t *testing.T) {
 		if err := os.WriteFile(readme, []byte(made+text), 0o666); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// The picture at the README's head is what the demo prints, but for the time
+// that it took, the run and the folder.
+func TestReadmePicture(t *testing.T) {
+	content, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, picture, _ := strings.Cut(string(content), "```text\n")
+	picture, _, _ = strings.Cut(picture, "```")
+	lines := strings.Split(strings.TrimSpace(picture), "\n")
+	if len(lines) < 8 {
+		t.Fatalf("the picture has %d lines", len(lines))
+	}
+	printed := strings.Split(string(said), "\n")
+	for _, line := range lines[1:] {
+		if !slices.Contains(printed, line) {
+			t.Errorf("the demo does not print %q", line)
+		}
+	}
+	hosts, _, _ := strings.Cut(lines[0], " in ")
+	if !strings.Contains(string(said), "\n"+hosts+" in ") {
+		t.Errorf("the demo does not print %q", hosts)
 	}
 }

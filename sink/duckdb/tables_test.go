@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"database/sql"
 	"fmt"
 	"os"
@@ -11,8 +12,11 @@ import (
 )
 
 // out is a folder that the command has written two runs of the demo to, and
-// single one with one run.
-var out, single string
+// single one with one run, of which said is what the command printed.
+var (
+	out, single string
+	said        []byte
+)
 
 func TestMain(m *testing.M) {
 	code, err := func() (int, error) {
@@ -34,8 +38,10 @@ func TestMain(m *testing.M) {
 			{"--out", single},
 		} {
 			demo := exec.Command(binary, append([]string{"demo", "--progress", "none"}, args...)...)
-			if text, err := demo.CombinedOutput(); err != nil {
-				return 1, fmt.Errorf("robocensus demo: %w\n%s", err, text)
+			var stderr bytes.Buffer
+			demo.Stderr = &stderr
+			if said, err = demo.Output(); err != nil {
+				return 1, fmt.Errorf("robocensus demo: %w\n%s", err, &stderr)
 			}
 		}
 		return m.Run(), nil
