@@ -4,6 +4,7 @@ import (
 	"crypto/sha1"
 	"encoding/base32"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
@@ -269,7 +270,7 @@ func (a *analyst) content(row *sink.Fetch, f *robots.File, out *sink.Segment) er
 	for _, s := range f.Signals {
 		a.signals = append(a.signals, sink.Signal{
 			Seq: seq, Host: host, Origin: origin, Line: s.Line, GroupIndex: group(s.Group),
-			Field: sink.Text(s.Field), Path: optional(s.Path), Key: optional(s.Key), Value: sink.Text(s.Value),
+			Field: strings.ToLower(sink.Text(s.Field)), Path: optional(s.Path), Key: optional(s.Key), Value: sink.Text(s.Value),
 		})
 	}
 	return out.Signals.Write(a.signals...)

@@ -159,6 +159,7 @@ func TestNoRowBreaksARule(t *testing.T) {
 		"a closed policy closes every sample":    "SELECT count(*) FROM verdicts JOIN policies USING (run, seq, agent, profile) WHERE class = 'disallow_all' AND verdict = 'allow' OR class = 'allow_all' AND verdict = 'disallow'",
 		"ranks are the same everywhere":          "SELECT count(*) FROM verdicts v JOIN fetches f USING (run, seq) WHERE v.rank IS DISTINCT FROM f.rank",
 		"each profile judges every target":       "SELECT count(*) FROM (SELECT run, seq, agent, count(*) n FROM policies GROUP BY ALL) WHERE n <> CASE run WHEN 'first' THEN 2 ELSE 1 END",
+		"fields of signals are the known ones":   "SELECT count(*) FROM signals WHERE field NOT IN ('content-signal', 'content-usage', 'license', 'request-rate', 'visit-time', 'clean-param', 'host', 'noindex')",
 		"nothing from memory, which is not kept": "SELECT count(*) FROM fetches WHERE source <> 'network' OR stale_since IS NOT NULL OR warc_file IS NOT NULL",
 	} {
 		if got := one(t, db, query); got != "0" {
