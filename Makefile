@@ -30,7 +30,7 @@ test-race: ## the tests under the race detector (needs a C compiler)
 	$(GO) test -race ./...
 
 test-duckdb: ## DuckDB over tables that the command has written, and the README's queries
-	cd sink/duckdb && $(GO) test ./...
+	cd sink/duckdb && $(GO) test -count=1 ./...  # the command is built anew, which no cache sees
 
 bench: ## benchmarks: parser and verdicts, beside other packages; whole runs, beside bare connections
 	$(GO) test -run '^$$' -bench . -benchmem ./robots ./cmd/internal/farm

@@ -4,7 +4,6 @@ import (
 	"crypto/sha1"
 	"encoding/base32"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
@@ -95,12 +94,15 @@ func (a *analyst) target(j *job, out *sink.Segment) error {
 	if whole {
 		body = c.Body
 	}
+	judging := out.Policies.Wanted() || out.Verdicts.Wanted() || out.Summary.Wanted()
 	facts := robots.Facts{Hops: c.Hops, Error: c.Error, HTMLRedirect: whole && robots.HTMLRedirect(body)}
 	for i := range a.readings {
 		r := &a.readings[i]
 		r.answer = r.profile.Answer(facts)
 		r.file.Parse(body, r.profile)
-		r.judge.Load(&r.file)
+		if judging || out.Groups.Wanted() {
+			r.judge.Load(&r.file)
+		}
 		r.patterns = r.patterns[:0]
 		for i := range r.file.Rules {
 			r.patterns = append(r.patterns, sink.Text(r.file.Rules[i].Pattern))
@@ -112,9 +114,11 @@ func (a *analyst) target(j *job, out *sink.Segment) error {
 		return err
 	}
 	stratum := stratumOf(row.Rank)
-	a.count(&row, &first.file, stratum)
+	if out.Summary.Wanted() {
+		a.count(&row, &first.file, stratum)
+	}
 	if whole {
-		if err := a.content(&row, &first.file, out); err != nil {
+		if err := a.content(&row, out); err != nil {
 			return err
 		}
 		if digest := *row.ContentDigest; out.Bodies.Wanted() && !a.bodies[digest] {
@@ -124,7 +128,14 @@ func (a *analyst) target(j *job, out *sink.Segment) error {
 			}
 		}
 	}
-	return a.judgements(&row, c.Origin, j.target.Paths, stratum, out)
+	listed := a.samples.absolute[c.Origin]
+	for _, s := range listed {
+		s.used.Store(true)
+	}
+	if !judging {
+		return nil
+	}
+	return a.judgements(&row, listed, j.target.Paths, stratum, out)
 }
 
 func (a *analyst) fetchRow(j *job, whole bool) sink.Fetch {
@@ -182,105 +193,6 @@ func micros(d *time.Duration) *int64 {
 		return nil
 	}
 	return sink.Some(d.Microseconds())
-}
-
-// content makes the rows of what the file says, in the first profile's
-// reading.
-func (a *analyst) content(row *sink.Fetch, f *robots.File, out *sink.Segment) error {
-	seq, host, origin := row.Seq, row.Host, row.Origin
-	a.indexes = a.indexes[:0]
-	for i := range f.Groups {
-		a.indexes = append(a.indexes, int32(i))
-	}
-	group := func(i int32) *int32 {
-		if i < 0 {
-			return nil
-		}
-		return &a.indexes[i]
-	}
-
-	a.groups = a.groups[:0]
-	for i := range f.Groups {
-		g := &f.Groups[i]
-		r := sink.Group{Seq: seq, Host: host, Origin: origin, GroupIndex: int32(i), Line: g.Line, Joined: g.Joined}
-		for _, agent := range f.Agents[g.Agents.From:g.Agents.To] {
-			r.Agents = append(r.Agents, sink.Text(agent.Value))
-			r.Tokens = append(r.Tokens, sink.Text(agent.Token))
-		}
-		for _, rule := range f.Rules[g.Rules.From:g.Rules.To] {
-			if rule.Kind == robots.Allow {
-				r.AllowRules++
-			} else {
-				r.DisallowRules++
-			}
-		}
-		if g.HasCrawlDelay {
-			r.CrawlDelay = &g.CrawlDelay
-		}
-		r.Class = classEmpty
-		if g.Rules.Len() > 0 {
-			r.Class = a.readings[0].judge.GroupClass(f, i).String()
-		}
-		a.groups = append(a.groups, r)
-	}
-	if err := out.Groups.Write(a.groups...); err != nil {
-		return err
-	}
-
-	a.rules = a.rules[:0]
-	for i, rule := range f.Rules {
-		a.rules = append(a.rules, sink.Rule{
-			Seq: seq, Host: host, Origin: origin, GroupIndex: group(rule.Group), Line: rule.Line, Kind: rule.Kind.String(),
-			Pattern: a.readings[0].patterns[i], Normalized: sink.Text(rule.Normalized),
-			HasWildcard: rule.Wildcard, HasAnchor: rule.Anchor, Effective: rule.Effective,
-		})
-	}
-	if err := out.Rules.Write(a.rules...); err != nil {
-		return err
-	}
-
-	a.sitemaps = a.sitemaps[:0]
-	for _, s := range f.Sitemaps {
-		o, _, err := fetch.Parse(string(s.URL), row.Scheme)
-		a.sitemaps = append(a.sitemaps, sink.Sitemap{
-			Seq: seq, Host: host, Origin: origin, Line: s.Line, URL: sink.Text(s.URL), IsAbsolute: s.IsAbsolute,
-			IsSameHost: s.IsAbsolute && err == nil && o.Host == host,
-		})
-	}
-	if err := out.Sitemaps.Write(a.sitemaps...); err != nil {
-		return err
-	}
-
-	a.lines = a.lines[:0]
-	for _, m := range f.Remarks {
-		line := sink.Line{
-			Seq: seq, Host: host, Origin: origin, Line: m.Line, GroupIndex: group(m.Group),
-			Value: sink.Text(m.Value), Class: m.Class.String(),
-		}
-		if m.Field != nil {
-			line.Field = sink.Some(sink.Text(m.Field))
-		}
-		a.lines = append(a.lines, line)
-	}
-	if err := out.Lines.Write(a.lines...); err != nil {
-		return err
-	}
-
-	a.signals = a.signals[:0]
-	for _, s := range f.Signals {
-		a.signals = append(a.signals, sink.Signal{
-			Seq: seq, Host: host, Origin: origin, Line: s.Line, GroupIndex: group(s.Group),
-			Field: strings.ToLower(sink.Text(s.Field)), Path: optional(s.Path), Key: optional(s.Key), Value: sink.Text(s.Value),
-		})
-	}
-	return out.Signals.Write(a.signals...)
-}
-
-func optional(b []byte) *string {
-	if b == nil {
-		return nil
-	}
-	return sink.Some(sink.Text(b))
 }
 
 // count adds what a target's fetch and content say to the summary.

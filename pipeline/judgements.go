@@ -3,7 +3,6 @@ package pipeline
 import (
 	"slices"
 
-	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -22,15 +21,9 @@ func (a *analyst) own(origin string, paths []string, listed []*prepared) []*prep
 	return out
 }
 
-// judgements makes the policies and verdicts of a target under every profile.
-func (a *analyst) judgements(row *sink.Fetch, origin fetch.Origin, paths []string, stratum string, out *sink.Segment) error {
-	listed := a.samples.absolute[origin]
-	for _, s := range listed {
-		s.used.Store(true)
-	}
-	if !out.Policies.Wanted() && !out.Verdicts.Wanted() && !out.Summary.Wanted() {
-		return nil
-	}
+// judgements makes the policies and verdicts of a target under every profile,
+// on the paths for all, the samples listed for its origin, and its own.
+func (a *analyst) judgements(row *sink.Fetch, listed []*prepared, paths []string, stratum string, out *sink.Segment) error {
 	own := a.own(row.Origin, paths, listed)
 	for k := range a.readings {
 		r := &a.readings[k]

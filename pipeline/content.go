@@ -1,0 +1,136 @@
+package pipeline
+
+import (
+	"strings"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// content writes what the file says, in the first profile's reading: the rows
+// of those tables that are wanted.
+func (a *analyst) content(row *sink.Fetch, out *sink.Segment) error {
+	f := &a.readings[0].file
+	a.indexes = a.indexes[:0]
+	for i := range f.Groups {
+		a.indexes = append(a.indexes, int32(i))
+	}
+	if out.Groups.Wanted() {
+		if err := out.Groups.Write(a.groupRows(row, f)...); err != nil {
+			return err
+		}
+	}
+	if out.Rules.Wanted() {
+		if err := out.Rules.Write(a.ruleRows(row, f)...); err != nil {
+			return err
+		}
+	}
+	if out.Sitemaps.Wanted() {
+		if err := out.Sitemaps.Write(a.sitemapRows(row, f)...); err != nil {
+			return err
+		}
+	}
+	if out.Lines.Wanted() {
+		if err := out.Lines.Write(a.lineRows(row, f)...); err != nil {
+			return err
+		}
+	}
+	if out.Signals.Wanted() {
+		return out.Signals.Write(a.signalRows(row, f)...)
+	}
+	return nil
+}
+
+// groupIndex is the cell of a group's index, null for -1.
+func (a *analyst) groupIndex(i int32) *int32 {
+	if i < 0 {
+		return nil
+	}
+	return &a.indexes[i]
+}
+
+func (a *analyst) groupRows(row *sink.Fetch, f *robots.File) []sink.Group {
+	a.groups = a.groups[:0]
+	for i := range f.Groups {
+		g := &f.Groups[i]
+		r := sink.Group{
+			Seq: row.Seq, Host: row.Host, Origin: row.Origin, GroupIndex: int32(i), Line: g.Line,
+			Class: classEmpty, Joined: g.Joined,
+		}
+		for _, agent := range f.Agents[g.Agents.From:g.Agents.To] {
+			r.Agents = append(r.Agents, sink.Text(agent.Value))
+			r.Tokens = append(r.Tokens, sink.Text(agent.Token))
+		}
+		for _, rule := range f.Rules[g.Rules.From:g.Rules.To] {
+			if rule.Kind == robots.Allow {
+				r.AllowRules++
+			} else {
+				r.DisallowRules++
+			}
+		}
+		if g.HasCrawlDelay {
+			r.CrawlDelay = &g.CrawlDelay
+		}
+		if g.Rules.Len() > 0 {
+			r.Class = a.readings[0].judge.GroupClass(f, i).String()
+		}
+		a.groups = append(a.groups, r)
+	}
+	return a.groups
+}
+
+func (a *analyst) ruleRows(row *sink.Fetch, f *robots.File) []sink.Rule {
+	a.rules = a.rules[:0]
+	for i, rule := range f.Rules {
+		a.rules = append(a.rules, sink.Rule{
+			Seq: row.Seq, Host: row.Host, Origin: row.Origin, GroupIndex: a.groupIndex(rule.Group), Line: rule.Line,
+			Kind: rule.Kind.String(), Pattern: a.readings[0].patterns[i], Normalized: sink.Text(rule.Normalized),
+			HasWildcard: rule.Wildcard, HasAnchor: rule.Anchor, Effective: rule.Effective,
+		})
+	}
+	return a.rules
+}
+
+func (a *analyst) sitemapRows(row *sink.Fetch, f *robots.File) []sink.Sitemap {
+	a.sitemaps = a.sitemaps[:0]
+	for _, s := range f.Sitemaps {
+		o, _, err := fetch.Parse(string(s.URL), row.Scheme)
+		a.sitemaps = append(a.sitemaps, sink.Sitemap{
+			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: s.Line, URL: sink.Text(s.URL), IsAbsolute: s.IsAbsolute,
+			IsSameHost: s.IsAbsolute && err == nil && o.Host == row.Host,
+		})
+	}
+	return a.sitemaps
+}
+
+func (a *analyst) lineRows(row *sink.Fetch, f *robots.File) []sink.Line {
+	a.lines = a.lines[:0]
+	for _, m := range f.Remarks {
+		a.lines = append(a.lines, sink.Line{
+			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: m.Line, GroupIndex: a.groupIndex(m.Group),
+			Field: optional(m.Field), Value: sink.Text(m.Value), Class: m.Class.String(),
+		})
+	}
+	return a.lines
+}
+
+// signalRows names fields in lower case, whatever the file has.
+func (a *analyst) signalRows(row *sink.Fetch, f *robots.File) []sink.Signal {
+	a.signals = a.signals[:0]
+	for _, s := range f.Signals {
+		a.signals = append(a.signals, sink.Signal{
+			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: s.Line, GroupIndex: a.groupIndex(s.Group),
+			Field: strings.ToLower(sink.Text(s.Field)), Path: optional(s.Path), Key: optional(s.Key), Value: sink.Text(s.Value),
+		})
+	}
+	return a.signals
+}
+
+// optional is the cell of a text, null for nil.
+func optional(b []byte) *string {
+	if b == nil {
+		return nil
+	}
+	return sink.Some(sink.Text(b))
+}
