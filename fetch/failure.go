@@ -84,6 +84,10 @@ func classify(ctx context.Context, at phase, err error) *failure {
 	if errors.As(err, &operation) {
 		err = operation.Err
 	}
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		err = call.Err // its name says no more than the phase does
+	}
 	return failed(class, "%s: %w", at, err)
 }
 

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/robocensus/robocensus/fetch"
@@ -60,7 +61,11 @@ func (a *analyst) groupRows(row *sink.Fetch, f *robots.File) []sink.Group {
 		}
 		for _, agent := range f.Agents[g.Agents.From:g.Agents.To] {
 			r.Agents = append(r.Agents, sink.Text(agent.Value))
-			r.Tokens = append(r.Tokens, sink.Text(agent.Token))
+			token := agent.Token
+			if len(agent.Wide) > len(token) {
+				token = agent.Wide // MJ12bot, by which its policies are found, and not MJ
+			}
+			r.Tokens = append(r.Tokens, sink.Text(token))
 		}
 		for _, rule := range f.Rules[g.Rules.From:g.Rules.To] {
 			if rule.Kind == robots.Allow {
@@ -95,10 +100,14 @@ func (a *analyst) ruleRows(row *sink.Fetch, f *robots.File) []sink.Rule {
 func (a *analyst) sitemapRows(row *sink.Fetch, f *robots.File) []sink.Sitemap {
 	a.sitemaps = a.sitemaps[:0]
 	for _, s := range f.Sitemaps {
-		o, _, err := fetch.Parse(string(s.URL), row.Scheme)
+		same := !bytes.HasPrefix(s.URL, []byte("//")) && len(s.URL) > 0 // a relative URL is of this host
+		if s.IsAbsolute {
+			o, _, err := fetch.Parse(string(s.URL), "")
+			same = err == nil && o.Host == row.Host
+		}
 		a.sitemaps = append(a.sitemaps, sink.Sitemap{
 			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: s.Line, URL: sink.Text(s.URL), IsAbsolute: s.IsAbsolute,
-			IsSameHost: s.IsAbsolute && err == nil && o.Host == row.Host,
+			IsSameHost: same,
 		})
 	}
 	return a.sitemaps

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/robocensus/robocensus/fetch"
 )
 
 // row is one line of a hosts list, split into the columns that matter.
@@ -27,31 +29,37 @@ type row struct {
 }
 
 // readHosts calls yield for every line that is not blank and no comment, in
-// order. Its error is one of reading, with file and line. The bytes of
-// standard input, which can be read only once, are written to sum as well.
+// order. Its error is one of reading, with file and line. The bytes of a
+// pipe, which can be read only once, are written to sum as well.
 // A ctx that ends is heeded even while standard input gives nothing.
 func readHosts(ctx context.Context, path string, sum io.Writer, yield func(row) error) error {
-	name := "standard input"
-	var in io.Reader
-	if path == "-" {
-		in = io.TeeReader(interruptible(ctx, os.Stdin), sum)
-	} else {
+	name, in := "standard input", io.Reader(os.Stdin)
+	piped := true
+	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
 			return &InputError{Path: path, Err: errors.Unwrap(err)}
 		}
 		defer f.Close()
 		if isParquet(f) {
-			return readParquetHosts(path, f, yield)
+			return readParquetHosts(ctx, path, f, yield)
 		}
-		in, name = f, path
+		info, err := f.Stat()
+		piped = err == nil && !info.Mode().IsRegular()
+		name, in = path, f
+	}
+	if piped {
+		in = io.TeeReader(interruptible(ctx, in), sum)
 	}
 	plain, done, err := decompress(in)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
 		return &InputError{Path: name, Line: 1, Err: err}
 	}
 	defer done()
-	return readLines(name, plain, yield)
+	return readLines(name, whileRunning{ctx, plain}, yield)
 }
 
 // interruptible reads r in a goroutine of its own, which an end of ctx leaves
@@ -62,7 +70,7 @@ func interruptible(ctx context.Context, r io.Reader) io.Reader {
 		_, err := io.Copy(in, r)
 		in.CloseWithError(err)
 	}()
-	context.AfterFunc(ctx, func() { out.CloseWithError(ctx.Err()) })
+	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
 	return out
 }
 
@@ -88,7 +96,7 @@ func readLines(name string, in io.Reader, yield func(row) error) error {
 			return &InputError{Path: name, Err: errors.New("is Parquet, which cannot be read from a pipe; give it as a file")}
 		}
 		trimmed := strings.TrimSpace(text)
-		header := columns == nil && strings.HasPrefix(trimmed, "#") && isHeader(strings.TrimPrefix(trimmed, "#"))
+		header := columns == nil && isCommentedHeader(trimmed)
 		if trimmed == "" || strings.HasPrefix(trimmed, "#") && !header {
 			continue
 		}
@@ -105,7 +113,7 @@ func readLines(name string, in io.Reader, yield func(row) error) error {
 		if long {
 			out.err = fmt.Sprintf("line_too_long: more than %d bytes", maxLine)
 		} else {
-			columns.split(trimmed, &out)
+			columns.split(text, &out)
 		}
 		if err := yield(out); err != nil {
 			return err
@@ -177,6 +185,21 @@ func isHeader(line string) bool {
 	return indexOf(fields, hostNames) >= 0 || indexOf(fields, hostRevNames) >= 0 || indexOf(fields, urlNames) >= 0
 }
 
+// isCommentedHeader tells the header of a web graph, "#harmonicc_pos	…", from
+// a comment that happens to speak of hosts: a header is made of single words.
+func isCommentedHeader(line string) bool {
+	line, ok := strings.CutPrefix(line, "#")
+	if !ok || !isHeader(line) {
+		return false
+	}
+	for _, f := range fieldsOf(line, separator(line)) {
+		if len(strings.Fields(f)) != 1 {
+			return false
+		}
+	}
+	return true
+}
+
 // columnsOf learns from the first line where the fields are: by the names of
 // a header, else by what the fields look like.
 func columnsOf(first string) (*columns, bool, error) {
@@ -187,36 +210,45 @@ func columnsOf(first string) (*columns, bool, error) {
 		c.url, c.rank = indexOf(fields, urlNames), indexOf(fields, rankNames)
 		return c, true, nil
 	}
-	words, word := 0, 0 // fields that are no number, and the last of them
+	if c.comma == 0 {
+		c.host = 0
+		return c, false, nil
+	}
+	numbers, path := 0, false
 	for i, f := range fields {
 		f = strings.Trim(f, " \"")
-		if _, err := strconv.ParseInt(f, 10, 64); err == nil {
-			if c.rank < 0 && len(fields) > 1 {
+		if _, err := strconv.ParseFloat(f, 64); err == nil {
+			numbers++
+			if _, err := strconv.ParseInt(f, 10, 64); err == nil && c.rank < 0 {
 				c.rank = i
 			}
 			continue
 		}
-		words, word = words+1, i
-		if c.host < 0 && strings.ContainsAny(f, ".:") {
-			c.host = i
+		if _, target, err := fetch.Parse(f, "https"); err == nil && c.host < 0 && (strings.ContainsAny(f, ".:") || len(fields) == 2 && (c.rank == 0 || isNumber(fields[1]))) {
+			c.host, path = i, target != ""
 		}
 	}
-	if c.host < 0 && words == 1 {
-		c.host = word // "1,localhost"
-	}
 	switch {
-	case strings.Contains(fields[0], "://") && words > 1 && c.comma != '\t':
+	case c.host < 0:
+		return nil, false, errors.New("no column looks like a host and none is named; name the columns in a header (host, rank, url, host_rev)")
+	case path && c.comma != '\t' && numbers == len(fields)-1:
+		return nil, false, errors.New("this may be a URL and a rank, or a URL with a comma in it; name the columns in a header (url, rank), or url alone")
+	case path && c.comma != '\t':
 		// A list of URLs, the first of which has a comma in it.
 		return &columns{host: 0, hostRev: -1, url: -1, rank: -1}, false, nil
-	case c.host < 0 && len(fields) > 1:
-		return nil, false, errors.New("no column looks like a host and none is named; name the columns in a header (host, rank, url, host_rev)")
-	case c.host < 0:
-		c.host = 0
 	}
 	return c, false, nil
 }
 
+func isNumber(s string) bool {
+	_, err := strconv.ParseInt(strings.Trim(s, " \""), 10, 64)
+	return err == nil
+}
+
 func (c *columns) split(line string, out *row) {
+	if c.comma == 0 {
+		line = strings.TrimSpace(line)
+	}
 	fields := fieldsOf(line, c.comma)
 	if strings.HasPrefix(line, `"`) || c.comma != 0 && strings.IndexByte(line, '"') >= 0 {
 		// One line is one record: a stray quote spoils its own line only.

@@ -47,7 +47,7 @@ func parquetRows(f *os.File, size int64, sum io.Writer) (rows int64, err error) 
 
 // readParquetHosts reads the columns host, host_rev, url and rank, as far as
 // they are there; lines are rows, counted from 1.
-func readParquetHosts(path string, f *os.File, yield func(row) error) (err error) {
+func readParquetHosts(ctx context.Context, path string, f *os.File, yield func(row) error) (err error) {
 	fail := func(line int64, err error) error { return &InputError{Path: path, Line: line, Err: err} }
 	defer damaged(path, &err)
 	parquet, err := file.NewParquetReader(f)
@@ -85,7 +85,7 @@ func readParquetHosts(path string, f *os.File, yield func(row) error) (err error
 		leaves = append(leaves, parquet.MetaData().Schema.ColumnIndexByName(schema.Field(i).Name))
 	}
 	slices.Sort(leaves)
-	batches, err := r.GetRecordReader(context.Background(), leaves, nil)
+	batches, err := r.GetRecordReader(ctx, leaves, nil)
 	if err != nil {
 		return fail(0, err)
 	}
@@ -98,6 +98,9 @@ func readParquetHosts(path string, f *os.File, yield func(row) error) (err error
 				return ""
 			}
 			return cellText(batch.Column(column), i)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 		for i := range int(batch.NumRows()) {
 			line++

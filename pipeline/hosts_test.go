@@ -40,6 +40,10 @@ func targetsOfFile(t *testing.T, path string, schemes ...string) (targets, rejec
 			targets = append(targets, text)
 			return nil
 		},
+		remark: func(line int64, text, reason string) error {
+			rejected = append(rejected, fmt.Sprintf("%d %s: but kept", line, text))
+			return nil
+		},
 		reject: func(line int64, text, reason string) error {
 			code, _, _ := strings.Cut(reason, ":")
 			rejected = append(rejected, fmt.Sprintf("%d %s: %s", line, text, code))
@@ -90,9 +94,16 @@ func TestHostsFiles(t *testing.T) {
 		{name: "lines that are no host", content: "1,a.example\n2,not a host!\n3,http://\n4,gopher://g.example/\n5,\nx,b.example\n7,http://u:p@c.example/\n8,\"d.example\n9,e.example\n",
 			targets: []string{"1 https://a.example|http://a.example #1", "2 https://b.example|http://b.example", "3 https://e.example|http://e.example #9"},
 			rejected: []string{"2 2,not a host!: bad_host", "3 3,http://: bad_host", "4 4,gopher://g.example/: unsupported_scheme", "5 5,: no_host",
-				"6 x,b.example: bad_rank", "7 7,http://u:p@c.example/: bad_host", "8 8,\"d.example: bad_quotes"}},
+				"6 x,b.example: but kept", "7 7,http://u:p@c.example/: bad_host", "8 8,\"d.example: bad_quotes"}},
 		{name: "URLs with commas are no CSV", content: "https://a.example/x,y\nhttps://a.example/x,z\n",
 			targets: []string{"1 https://a.example https://a.example/x,y https://a.example/x,z"}},
+		{name: "so without schemes", content: "a.example/x,y\nb.example/z,w\n",
+			targets: []string{"1 https://a.example|http://a.example https://a.example/x,y", "2 https://b.example|http://b.example https://b.example/z,w"}},
+		{name: "a field may be empty", content: "rank\thost\n\ta.example\n2\tb.example\n",
+			targets: []string{"1 https://a.example|http://a.example", "2 https://b.example|http://b.example #2"}},
+		{name: "a comment is no header", content: "# domain; taken from tranco\n# url, sorted by origin\n1,a.example\n",
+			targets: []string{"1 https://a.example|http://a.example #1"}},
+		{name: "a number is no host", content: "1,0.53,12:30,a.example\n", targets: []string{"1 https://a.example|http://a.example #1"}},
 		{name: "URLs with ranks are", content: "https://a.example,1\nhttps://b.example,2\n",
 			targets: []string{"1 https://a.example #1", "2 https://b.example #2"}},
 		{name: "a quoted column", content: "\"host\"\n\"a.example\"\n", targets: []string{"1 https://a.example|http://a.example"}},
@@ -146,7 +157,7 @@ func TestHostsFilesCompressed(t *testing.T) {
 		if diff := cmp.Diff(want, targets); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		input, err := inspect(path)
+		input, err := inspect(context.Background(), path)
 		if wantRows := int64(2 * (1 + strings.Count(name, "two"))); err != nil || input.Rows != wantRows {
 			t.Errorf("%s: %d rows, %v; want %d", name, input.Rows, err, wantRows)
 		}
@@ -188,7 +199,7 @@ func TestHostsFileParquet(t *testing.T) {
 		broken := bytes.Clone(content)
 		broken[i] ^= 0x55
 		file := writeFile(t, "broken.parquet", broken)
-		if _, err := inspect(file); err == nil {
+		if _, err := inspect(context.Background(), file); err == nil {
 			targetsOfFile(t, file)
 		}
 	}
@@ -203,7 +214,7 @@ func TestHostsFileParquet(t *testing.T) {
 	if diff := cmp.Diff([]string{"3 no host: bad_host"}, rejected); diff != "" {
 		t.Error(diff)
 	}
-	if input, err := inspect(path); err != nil || input.Rows != 3 {
+	if input, err := inspect(context.Background(), path); err != nil || input.Rows != 3 {
 		t.Errorf("%d rows, %v; want 3", input.Rows, err)
 	}
 }
@@ -227,14 +238,36 @@ func TestUnreadableHostsFiles(t *testing.T) {
 		{"damaged Parquet", writeFile(t, "x.parquet", []byte("PAR1 and no more")), false},
 		{"a header that is no gzip", writeFile(t, "x.gz", []byte{0x1f, 0x8b, 0xff, 0xff}), true},
 	} {
-		_, err := inspect(row.path)
+		_, err := inspect(context.Background(), row.path)
 		var input *InputError
 		if !errors.As(err, &input) || input.Path != row.path || (input.Line > 0) != row.line {
 			t.Errorf("%s: %v, want an error of %s with a line: %v", row.name, err, row.path, row.line)
 		}
 	}
+	if _, _, err := targetsOfFile(t, writeFile(t, "h.csv", []byte("https://a.example/m/1,2\n"))); err == nil || !strings.Contains(err.Error(), "h.csv:1: ") {
+		t.Errorf("a URL and a number, which may be a rank: %v", err)
+	}
 	if _, _, err := targetsOfFile(t, writeFile(t, "h.csv", []byte("name,city\nx,y\n"))); err == nil {
 		t.Error("a CSV without hosts is accepted")
+	}
+}
+
+func TestACancelledReadEnds(t *testing.T) {
+	path := writeFile(t, "h", []byte("a.example\n"+strings.Repeat("a.example\n", 1<<20)))
+	ctx, cancel := context.WithCancel(context.Background())
+	n := 0
+	err := readHosts(ctx, path, io.Discard, func(row) error { n++; cancel(); return nil })
+	if !errors.Is(err, context.Canceled) || n > 1<<19 {
+		t.Errorf("%v after %d rows", err, n)
+	}
+	if _, err := inspect(ctx, path); !errors.Is(err, context.Canceled) {
+		t.Errorf("inspect: %v", err)
+	}
+	// A pipe that gives nothing.
+	r, w := io.Pipe()
+	defer w.Close()
+	if _, err := io.ReadAll(interruptible(ctx, r)); !errors.Is(err, context.Canceled) {
+		t.Errorf("a pipe: %v", err)
 	}
 }
 

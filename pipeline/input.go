@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -63,7 +64,7 @@ func decompress(r io.Reader) (io.Reader, func(), error) {
 // inspect reads a hosts list once before the run: its digest for the
 // manifest, its number of lines for the progress bar, and the certainty that
 // it can be read to its end before anything is fetched.
-func inspect(path string) (sink.Input, error) {
+func inspect(ctx context.Context, path string) (sink.Input, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return sink.Input{}, &InputError{Path: path, Err: errors.Unwrap(err)}
@@ -84,7 +85,7 @@ func inspect(path string) (sink.Input, error) {
 		if isParquet(f) {
 			return parquetRows(f, info.Size(), sum)
 		}
-		return countLines(path, io.TeeReader(f, sum))
+		return countLines(ctx, path, io.TeeReader(f, sum))
 	}
 	rows, err := counted()
 	if err != nil {
@@ -93,7 +94,7 @@ func inspect(path string) (sink.Input, error) {
 	return sink.Input{Role: "hosts", Path: path, SHA256: hex.EncodeToString(sum.Sum(nil)), Rows: rows}, nil
 }
 
-func countLines(path string, r io.Reader) (int64, error) {
+func countLines(ctx context.Context, path string, r io.Reader) (int64, error) {
 	plain, done, err := decompress(r)
 	if err != nil {
 		return 0, &InputError{Path: path, Line: 1, Err: err}
@@ -103,7 +104,7 @@ func countLines(path string, r io.Reader) (int64, error) {
 	buf := make([]byte, 1<<16)
 	last := byte('\n')
 	for {
-		n, err := plain.Read(buf)
+		n, err := whileRunning{ctx, plain}.Read(buf)
 		rows += int64(bytes.Count(buf[:n], []byte{'\n'}))
 		if n > 0 {
 			last = buf[n-1]
@@ -116,8 +117,25 @@ func countLines(path string, r io.Reader) (int64, error) {
 			_, err := io.Copy(io.Discard, r)
 			return rows, err
 		}
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
 		if err != nil {
 			return 0, &InputError{Path: path, Line: rows + 1, Err: err}
 		}
 	}
+}
+
+// whileRunning reads until ctx ends: a list may be long, and hold nothing but
+// lines that are no target.
+type whileRunning struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (w whileRunning) Read(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.r.Read(p)
 }

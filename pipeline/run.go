@@ -84,7 +84,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (*Result, error) {
 	hosts := sink.Input{Role: "hosts", Path: c.Hosts}
 	if c.Hosts != "-" {
 		var err error
-		if hosts, err = inspect(c.Hosts); err != nil {
+		if hosts, err = inspect(ctx, c.Hosts); err != nil {
 			return nil, err
 		}
 		progress.expect(hosts.Rows, c.Limit)
@@ -159,6 +159,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (*Result, error) {
 		return nil, err
 	}
 	for _, s := range samples.unused() {
+		rejects.n++
 		if err := rejects.add(s.Line, s.URL, "origin_not_in_run", "urls"); err != nil {
 			return nil, err
 		}
@@ -166,7 +167,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (*Result, error) {
 	if err := rejects.close(); err != nil {
 		return nil, err
 	}
-	if c.Hosts == "-" {
+	if hosts.SHA256 == "" {
 		hosts.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	}
 	if err := run.Complete(time.Now().UTC(), targets, rejects.n, append([]sink.Input{hosts}, c.Inputs...)); err != nil {
@@ -200,7 +201,7 @@ func produce(ctx context.Context, c Config, sum io.Writer, rejects *rejects, job
 		next++
 		return nil
 	}
-	s := &source{schemes: c.Schemes, limit: c.Limit, reject: rejects.host}
+	s := &source{schemes: c.Schemes, limit: c.Limit, reject: rejects.host, remark: rejects.write}
 	s.emit = func(t Target) error {
 		if now == nil {
 			if err := open(); err != nil {
@@ -314,13 +315,18 @@ func newRejects(folder string, progress *Progress) (*rejects, error) {
 
 // host rejects a line of the hosts list.
 func (r *rejects) host(line int64, text, reason string) error {
+	r.n++
 	r.progress.rejected(1)
+	return r.write(line, text, reason)
+}
+
+// write remarks on a line of the hosts list.
+func (r *rejects) write(line int64, text, reason string) error {
 	return r.add(line, text, reason, "hosts")
 }
 
-// add rejects a line of an input, named by its role in the manifest.
+// add writes a line about an input, named by its role in the manifest.
 func (r *rejects) add(line int64, text, reason, input string) error {
-	r.n++
 	if err := r.w.Write([]string{strconv.FormatInt(line, 10), sink.TextString(text), sink.TextString(reason), input}); err != nil {
 		return fmt.Errorf("write rejected.csv: %w", err)
 	}

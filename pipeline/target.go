@@ -28,6 +28,7 @@ type source struct {
 	schemes []string
 	limit   int64 // 0: none
 	reject  func(line int64, text, reason string) error
+	remark  func(line int64, text, reason string) error // on a line that is a target all the same
 	emit    func(Target) error
 
 	seen   hashSet
@@ -57,7 +58,7 @@ func (s *source) take(r row) error {
 		return s.reject(r.line, r.text, rejection(err))
 	}
 	if r.badRank {
-		if err := s.reject(r.line, r.text, "bad_rank: no whole number from 1; the host is asked without"); err != nil {
+		if err := s.remark(r.line, r.text, "bad_rank: no whole number from 1; the host is asked without"); err != nil {
 			return err
 		}
 	}

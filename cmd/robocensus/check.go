@@ -10,7 +10,6 @@ import (
 	"syscall"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/robots"
 )
 
@@ -126,8 +125,9 @@ func (f *checkFlags) checkFile(path, name string, urls []string, profiles []*rob
 	}
 	var body []byte
 	if path == "-" {
-		if body, err = io.ReadAll(io.LimitReader(stdin, maxInputFile)); err != nil {
-			return &pipeline.InputError{Path: "standard input", Err: err}
+		signal.Reset(os.Interrupt, syscall.SIGTERM) // as for --jsonl
+		if body, err = readAll("standard input", stdin); err != nil {
+			return err
 		}
 	} else if body, err = readInput(path); err != nil {
 		return err

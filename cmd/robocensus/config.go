@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
@@ -82,6 +83,9 @@ func readOwnProfiles(path string, section *yaml.Node) (map[string]*robots.Profil
 	out := make(map[string]*robots.Profile)
 	for i := 0; i < len(section.Content); i += 2 {
 		name, fields := section.Content[i], section.Content[i+1]
+		if strings.ContainsAny(name.Value, ", \t") {
+			return nil, configError(path, name, "a profile's name cannot hold a comma or a space")
+		}
 		if _, ok := robots.ProfileNamed(name.Value); ok || out[name.Value] != nil || name.Value == "" {
 			return nil, configError(path, name, "the name %q is taken; choose another", name.Value)
 		}
@@ -128,12 +132,15 @@ func readOwnProfile(path, name string, fields *yaml.Node) (*robots.Profile, erro
 	}
 	p.Name = name
 	if err := p.Validate(); err != nil {
-		return nil, configError(path, fields, "profile %s: %w", name, err)
+		return nil, configError(path, fields, "%w", err)
 	}
 	return &p, nil
 }
 
 func setFlag(set *pflag.FlagSet, flag *pflag.Flag, value *yaml.Node) error {
+	if value.Tag == "!!null" {
+		return errors.New("has no value")
+	}
 	if list, ok := flag.Value.(pflag.SliceValue); ok {
 		var items []string
 		if value.Kind == yaml.ScalarNode {

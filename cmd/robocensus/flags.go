@@ -189,12 +189,16 @@ func readInput(path string) ([]byte, error) {
 		return nil, &pipeline.InputError{Path: path, Err: errors.Unwrap(err)}
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxInputFile+1))
+	return readAll(path, file)
+}
+
+func readAll(name string, r io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxInputFile+1))
 	if err != nil {
-		return nil, &pipeline.InputError{Path: path, Err: errors.Unwrap(err)}
+		return nil, &pipeline.InputError{Path: name, Err: errors.Unwrap(err)}
 	}
 	if len(text) > maxInputFile {
-		return nil, &pipeline.InputError{Path: path, Err: fmt.Errorf("is larger than %d MiB", maxInputFile>>20)}
+		return nil, &pipeline.InputError{Path: name, Err: fmt.Errorf("is larger than %d MiB", maxInputFile>>20)}
 	}
 	return text, nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/robots"
@@ -37,7 +38,7 @@ const maxQuestion = 64 << 20
 
 // checkJSONL answers line by line. A line that is no question gets an object
 // with an error in its place, so that answers stay beside their questions, and
-// makes the exit code 65.
+// makes the exit code 65; a blank line is passed over.
 func checkJSONL(in io.Reader, out io.Writer, profile *robots.Profile) error {
 	r := bufio.NewReaderSize(in, 1<<16)
 	w := bufio.NewWriter(out)
@@ -105,11 +106,14 @@ func readQuestion(r *bufio.Reader) ([]byte, error) {
 
 func parseQuestion(line []byte) (*question, []byte, error) {
 	q := new(question)
+	if !utf8.Valid(line) {
+		return nil, nil, errors.New(`is not UTF-8; give the bytes of a body as "robots_b64", and those of a URL as %XX`)
+	}
 	if err := json.Unmarshal(line, q); err != nil {
 		return nil, nil, fmt.Errorf("no JSON object of the kind wanted: %w", err)
 	}
-	if q.Agent != nil {
-		q.Agents = append([]string{*q.Agent}, q.Agents...)
+	if q.Agent != nil && len(q.Agents) == 0 {
+		q.Agents = []string{*q.Agent}
 	}
 	switch {
 	case q.URL == nil:

@@ -59,17 +59,18 @@ func every(interval time.Duration, f func()) (stop func()) {
 
 func showBar(p *pipeline.Progress, stderr io.Writer) (stop func()) {
 	var bar *progressbar.ProgressBar
+	var total int64 = -1 // the list is read once before its length is known
 	began := time.Now()
 	end := every(barEvery, func() {
 		s := p.Snapshot()
 		if bar == nil {
-			total := s.Total
-			if total == 0 {
-				total = -1
-			}
 			bar = progressbar.NewOptions64(total,
 				progressbar.OptionSetWriter(stderr), progressbar.OptionSetWidth(10),
 				progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish())
+		}
+		if s.Total > 0 && s.Total != total {
+			total = s.Total
+			bar.ChangeMax64(total)
 		}
 		bar.Describe(mix(s, width(stderr)-barColumns, time.Since(began)))
 		bar.Set64(s.Done)
@@ -111,7 +112,7 @@ const barColumns = 40
 // width is that of the terminal, in columns.
 func width(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
 			return columns
 		}
 	}
