@@ -214,7 +214,7 @@ func columnsOf(first string) (*columns, bool, error) {
 		c.host = 0
 		return c, false, nil
 	}
-	numbers, path := 0, false
+	numbers, word, path := 0, -1, false // word: a host without a dot, it may be
 	for i, f := range fields {
 		f = strings.Trim(f, " \"")
 		if _, err := strconv.ParseFloat(f, 64); err == nil {
@@ -224,9 +224,17 @@ func columnsOf(first string) (*columns, bool, error) {
 			}
 			continue
 		}
-		if _, target, err := fetch.Parse(f, "https"); err == nil && c.host < 0 && (strings.ContainsAny(f, ".:") || len(fields) == 2 && (c.rank == 0 || isNumber(fields[1]))) {
+		_, target, err := fetch.Parse(f, "https")
+		switch {
+		case err != nil || c.host >= 0:
+		case strings.ContainsAny(f, ".:"):
 			c.host, path = i, target != ""
+		default:
+			word = i
 		}
+	}
+	if c.host < 0 && len(fields) == 2 && c.rank >= 0 {
+		c.host = word // "1,localhost"
 	}
 	switch {
 	case c.host < 0:
@@ -238,11 +246,6 @@ func columnsOf(first string) (*columns, bool, error) {
 		return &columns{host: 0, hostRev: -1, url: -1, rank: -1}, false, nil
 	}
 	return c, false, nil
-}
-
-func isNumber(s string) bool {
-	_, err := strconv.ParseInt(strings.Trim(s, " \""), 10, 64)
-	return err == nil
 }
 
 func (c *columns) split(line string, out *row) {

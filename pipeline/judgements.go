@@ -1,8 +1,6 @@
 package pipeline
 
 import (
-	"slices"
-
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -10,10 +8,14 @@ import (
 // own prepares the target's own samples, as URLs of the origin that answered;
 // those that the list of samples holds as well are judged once.
 func (a *analyst) own(origin string, paths []string, listed []*prepared) []*prepared {
+	known := make(map[string]bool, len(listed))
+	for _, p := range listed {
+		known[p.sample.URL] = true
+	}
 	out := make([]*prepared, 0, len(paths))
 	for _, path := range paths {
 		url := origin + path
-		if slices.ContainsFunc(listed, func(p *prepared) bool { return p.sample.URL == url }) {
+		if known[url] {
 			continue
 		}
 		out = append(out, &prepared{sample: Sample{shown: sink.TextString(url)}, targets: targetsOf(url, a.config.Profiles)})

@@ -45,6 +45,19 @@ func (p *Policy) Class() Class {
 	return c
 }
 
+// GroupClass is the class of one group of the file last loaded: that of an
+// agent that follows this group alone. A group without a rule is allow_all.
+func (j *Judge) GroupClass(f *File, group int) Class {
+	// Where an agent follows it alone, it is compiled, and classed, already;
+	// the last reading may have been another than f.
+	if group < len(j.byGroup) {
+		if rs := j.byGroup[group]; rs != nil && rs.file == f {
+			return j.classify(rs)
+		}
+	}
+	return j.classify(j.compile(f, int32(group)))
+}
+
 // foreign is in no normalized pattern: bytes from 0x80 are escaped there, and
 // where they are not, patterns are plain prefixes, for which "/" is asked too.
 const foreign = 0xFF

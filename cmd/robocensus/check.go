@@ -71,7 +71,7 @@ func checkCommand(ctx context.Context, args []string, stdin io.Reader, stdout io
 	if err := parseFlags(f.set, args, checkHelp, stdout); err != nil {
 		return err
 	}
-	if err := f.applyConfig(f.set); err != nil {
+	if err := f.applyConfig(); err != nil {
 		return err
 	}
 	profiles, err := f.readProfiles()

@@ -18,7 +18,7 @@ import (
 // command line does not, and reads its section profiles. A key that is no flag
 // of run's is an error with its line; one that only other commands have is
 // passed over.
-func (f *commonFlags) applyConfig(set *pflag.FlagSet) error {
+func (f *commonFlags) applyConfig() error {
 	if f.config == "" {
 		return nil
 	}
@@ -59,11 +59,11 @@ func (f *commonFlags) applyConfig(set *pflag.FlagSet) error {
 		if known.Lookup(key.Value) == nil || key.Value == "config" {
 			return configError(path, key, "unknown key %q; the keys are the names of the flags, and profiles", key.Value)
 		}
-		flag := set.Lookup(key.Value)
+		flag := f.set.Lookup(key.Value)
 		if flag == nil || flag.Changed {
 			continue
 		}
-		if err := setFlag(set, flag, value); err != nil {
+		if err := setFlag(f.set, flag, value); err != nil {
 			return configError(path, value, "%s: %w", key.Value, err)
 		}
 	}

@@ -37,7 +37,7 @@ func demoCommand(ctx context.Context, args []string, stdout, stderr io.Writer) (
 	if f.set.Changed("hosts") || f.set.Changed("connect-to") {
 		return usagef("demo brings its own hosts; use run for yours")
 	}
-	if err := f.applyConfig(f.set); err != nil {
+	if err := f.applyConfig(); err != nil {
 		return err
 	}
 	set := func(name, value string) {

@@ -133,7 +133,7 @@ func TestApplyConfig(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.config = path
-			err := f.applyConfig(f.set)
+			err := f.applyConfig()
 			if row.err == "" && (err != nil || !row.check(f)) {
 				t.Errorf("%v, flags %+v", err, f)
 			}

@@ -75,7 +75,7 @@ func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	if f.set.NArg() > 0 {
 		return usagef("unexpected argument %q", f.set.Arg(0))
 	}
-	if err := f.applyConfig(f.set); err != nil {
+	if err := f.applyConfig(); err != nil {
 		return err
 	}
 	c, err := f.build()
