@@ -8,7 +8,10 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-unit test-race test-duckdb bench lint query
+# How often make torture kills each of its two runs.
+KILLS ?= 500
+
+.PHONY: help run build test test-unit test-race test-duckdb torture bench lint query
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,23 +28,29 @@ test-unit: ## the tests of all packages, and beside other parsers where the data
 	CGO_ENABLED=0 $(GO) build ./...
 	$(GO) test ./...
 	cd robots/compare && $(GO) test ./...
+	cd configs/schedule/check && $(GO) test ./...
 
-test-race: ## the tests under the race detector (needs a C compiler)
-	$(GO) test -race ./...
+test-race: ## the tests under the race detector (needs a C compiler), properties with fewer draws
+	$(GO) test -race -short ./...
 
 test-duckdb: ## DuckDB over tables that the command has written, and the README's queries
 	cd sink/duckdb && $(GO) test -count=1 ./...  # the command is built anew, which no cache sees
 
-bench: ## benchmarks: parser and verdicts, beside other packages; whole runs, beside bare connections
+torture: ## runs killed at random moments, resumed and held against undisturbed ones: make torture KILLS=500
+	cd sink/duckdb && $(GO) test -count=1 -v -timeout 0 -run 'Torture|SameBytes' . -kills $(KILLS)
+
+bench: ## benchmarks: parser and verdicts, beside other packages; whole runs, beside bare connections; segments, synced and not
 	$(GO) test -run '^$$' -bench . -benchmem ./robots ./cmd/internal/farm
 	cd robots/compare && GOMAXPROCS=1 $(GO) test -run '^$$' -bench . ./...
 	$(GO) test -run '^$$' -bench . ./cmd/robocensus
+	$(GO) test -run '^$$' -bench . ./sink
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }
 	$(GO) vet ./...
 	cd sink/duckdb && $(GO) vet ./...
 	cd robots/compare && $(GO) vet ./...
+	cd configs/schedule/check && $(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 
 query: ## DuckDB for those who have not installed it: make query SQL="SELECT ..."

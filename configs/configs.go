@@ -1,5 +1,6 @@
 // Package configs holds what robocensus knows without being told: a registry
-// of agents, a dozen URL samples, and the DuckDB views over the tables.
+// of agents, a dozen URL samples, and the DuckDB views over the tables. Beside
+// it, schedule/ has what starts a census every week.
 package configs
 
 import (
@@ -19,12 +20,18 @@ var Agents []byte
 var URLs []byte
 
 //go:embed views.sql
-var views string
+var tableViews string
+
+//go:embed redirects.sql
+var redirectViews string
+
+//go:embed definitions.sql
+var definitionViews string
 
 // Views is the SQL of the views that can be made where the given tables are
 // there. DuckDB refuses to make a view over files that do not exist.
 func Views(tables []string) string {
-	head, blocks, _ := strings.Cut(views, "\n-- needs: ")
+	head, blocks, _ := strings.Cut(tableViews+redirectViews+definitionViews, "\n-- needs: ")
 	out := head + "\n"
 	for block := range strings.SplitSeq(blocks, "\n-- needs: ") {
 		needs, sql, _ := strings.Cut(block, "\n")

@@ -2,11 +2,13 @@ package fetch
 
 import (
 	"bufio"
+	"bytes"
 	"compress/zlib"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
 
 	"github.com/andybalholm/brotli"
@@ -21,25 +23,40 @@ var errEncoding = errors.New("the body does not decode by its content encoding")
 // zstdWindow bounds what a zstd frame may make us allocate.
 const zstdWindow = 8 << 20
 
-// readBody reads the decoded body, at most limit bytes of it. truncated tells
-// that there was more. What was read before an error is returned with it.
-// Memory is bounded by the limit and the decoder's window whatever the size
-// of the decoded body: a bomb is read no further than the limit.
+// readBody reads the decoded body as [Decode] does.
 func readBody(resp *http.Response, limit int) (body []byte, truncated bool, err error) {
 	var r io.Reader = resp.Body
-	if resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 {
-		r = toEnd{r}
+	if len(resp.TransferEncoding) > 0 {
+		r = chunks{r}
 	}
-	r, closer, err := decoder(r, resp.Header.Get("Content-Encoding"))
+	expect := 4095
+	if n := resp.ContentLength; n >= 0 && n < int64(limit) {
+		expect = int(n)
+	}
+	return Decode(r, strings.Join(resp.Header["Content-Encoding"], ","), expect, limit)
+}
+
+// Decode undoes a content encoding (the value of the header; an unknown one
+// leaves the bytes as they are) and returns at most limit bytes. truncated
+// tells that there was more. expect is a guess at the size, for the memory to
+// begin with. What was decoded before an error is returned with it.
+//
+// Memory and time are bounded by the limit whatever the size of the decoded
+// body: a bomb is read no further than the limit.
+func Decode(r io.Reader, encoding string, expect, limit int) (body []byte, truncated bool, err error) {
+	r, closer, err := decoder(r, encoding, limit)
+	defer closer()
 	if err != nil {
 		return []byte{}, false, err
 	}
-	defer closer()
-	room := 4096
-	if n := resp.ContentLength; n >= 0 && n < int64(limit) {
-		room = int(n) + 1
-	}
-	body = make([]byte, 0, min(room, limit+1))
+	return readInto(make([]byte, 0, min(expect, limit)+1), r, limit)
+}
+
+func readUpTo(r io.Reader, limit int) (body []byte, truncated bool, err error) {
+	return readInto(make([]byte, 0, 4096), r, limit)
+}
+
+func readInto(body []byte, r io.Reader, limit int) (_ []byte, truncated bool, err error) {
 	for {
 		if len(body) == cap(body) {
 			if len(body) > limit {
@@ -65,44 +82,114 @@ func readBody(resp *http.Response, limit int) (body []byte, truncated bool, err 
 	}
 }
 
-// decoder undoes the content encodings that we ask for, and deflate, which
-// some servers send unasked. An unknown one is left as it is: the bytes are
-// parsed as they came.
-func decoder(r io.Reader, encoding string) (io.Reader, func(), error) {
+// decoder undoes the content encoding: those that we ask for, and deflate,
+// which some servers send unasked. Words that are none (names of character
+// sets stand there, and "identity") are passed over, and the bytes are parsed
+// as they came. Two encodings on top of each other are not undone: between
+// them a few kilobytes can become a terabyte of nothing.
+func decoder(r io.Reader, encodings string, limit int) (io.Reader, func(), error) {
 	none := func() {}
-	wrap := func(r io.Reader) io.Reader { return decoding{r} }
-	switch strings.ToLower(strings.TrimSpace(encoding)) {
-	case "gzip", "x-gzip":
-		b := bufio.NewReader(r)
-		if _, err := b.Peek(1); err != nil { // an empty body is not gzip, and harmless
-			return b, none, nil
+	encoding := ""
+	for _, word := range strings.Split(encodings, ",") {
+		word = strings.ToLower(strings.TrimSpace(word))
+		switch word {
+		case "gzip", "x-gzip", "br", "zstd", "deflate":
+			if encoding != "" {
+				return nil, none, fmt.Errorf("%w: encoded twice", errEncoding)
+			}
+			encoding = word
 		}
-		z, err := gzip.NewReader(b)
-		if err != nil {
-			return nil, none, decodeError(err)
-		}
-		return wrap(z), func() { z.Close() }, nil
-	case "br":
-		return wrap(brotli.NewReader(r)), none, nil
-	case "zstd":
-		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow), zstd.WithDecoderLowmem(true))
-		if err != nil {
-			return nil, none, decodeError(err)
-		}
-		return wrap(z), z.Close, nil
+	}
+	if encoding == "" {
+		return r, none, nil
+	}
+	b := bufio.NewReader(r)
+	if _, err := b.Peek(1); err != nil { // an empty body is not encoded, and harmless
+		return b, none, nil
+	}
+	switch encoding {
+	case "br", "zstd":
+		return gathered(b, encoding, limit)
 	case "deflate":
-		b := bufio.NewReader(r)
 		// RFC 9110 section 8.4.1.2: zlib is meant, raw deflate is met.
 		if head, err := b.Peek(2); err == nil && head[0]&15 == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
 			z, err := zlib.NewReader(b)
 			if err != nil {
 				return nil, none, decodeError(err)
 			}
-			return wrap(z), func() { z.Close() }, nil
+			return decoding{z}, func() { z.Close() }, nil
 		}
-		return wrap(flate.NewReader(b)), none, nil
+		return decoding{flate.NewReader(b)}, none, nil
 	}
-	return r, none, nil
+	z, err := gzip.NewReader(b)
+	if err != nil {
+		return nil, none, decodeError(err)
+	}
+	z.Multistream(false)
+	return decoding{&members{z, b}}, func() { z.Close() }, nil
+}
+
+// windows is a place for each decoder that may have a window of megabytes.
+var windows = make(chan struct{}, runtime.GOMAXPROCS(0))
+
+// gathered decodes what takes a window of megabytes once all of it is there: a
+// few bytes that ask for one, on thousands of connections that then hang,
+// would take all memory. What is encoded is no larger than what it decodes to,
+// but for a little.
+func gathered(r io.Reader, encoding string, limit int) (io.Reader, func(), error) {
+	text, truncated, err := readUpTo(r, limit+64<<10)
+	var end io.Reader
+	switch {
+	case truncated:
+		end = failing{errTooMuch}
+	case err != nil:
+		end = failing{err}
+	default:
+		end = failing{io.EOF}
+	}
+	whole := io.MultiReader(bytes.NewReader(text), end)
+	windows <- struct{}{}
+	leave := func() { <-windows }
+	if encoding == "br" {
+		return decoding{brotli.NewReader(whole)}, leave, nil
+	}
+	z, err := zstd.NewReader(whole, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow), zstd.WithDecoderLowmem(true))
+	if err != nil {
+		leave()
+		return nil, func() {}, decodeError(err)
+	}
+	return decoding{z}, func() { z.Close(); leave() }, nil
+}
+
+// failing is the end of a reader.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// members reads the members of a gzip file. What stands behind them and is
+// none is ignored, as gzip itself and browsers do.
+type members struct {
+	z *gzip.Reader
+	b *bufio.Reader
+}
+
+func (m *members) Read(p []byte) (int, error) {
+	for {
+		n, err := m.z.Read(p)
+		if n > 0 || err != io.EOF {
+			if err == io.EOF {
+				err = nil
+			}
+			return n, err
+		}
+		if head, _ := m.b.Peek(2); len(head) < 2 || head[0] != 0x1f || head[1] != 0x8b {
+			return 0, io.EOF
+		}
+		if err := m.z.Reset(m.b); err != nil {
+			return 0, err
+		}
+		m.z.Multistream(false)
+	}
 }
 
 // decoding tells errors of the encoding from those of the connection.
@@ -123,14 +210,14 @@ func decodeError(err error) error {
 	return fmt.Errorf("%w: %w", errEncoding, err)
 }
 
-// toEnd reads a body that only the end of the connection delimits. Many
-// servers end a TLS connection without its closing alert, which crypto/tls
-// reports as unexpected; with no declared length there is nothing to miss.
-type toEnd struct{ r io.Reader }
+// chunks reads a chunked body, which is whole once its last chunk, of size 0,
+// is there (RFC 9112 section 8); the line behind it may be missing. The
+// library has no name for that error.
+type chunks struct{ r io.Reader }
 
-func (t toEnd) Read(p []byte) (int, error) {
-	n, err := t.r.Read(p)
-	if errors.Is(err, io.ErrUnexpectedEOF) {
+func (c chunks) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	if err != nil && strings.HasSuffix(err.Error(), "unexpected EOF reading trailer") {
 		err = io.EOF
 	}
 	return n, err

@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/robocensus/robocensus/robots"
@@ -21,6 +22,10 @@ type Capture struct {
 	Error robots.ErrorClass
 	Err   error
 
+	// Local is a failure of this machine (no more files, no memory): the facts
+	// then say nothing about the host, and the run should stop.
+	Local error
+
 	// Fallback is why an earlier scheme was given up, "" where none was.
 	Fallback robots.ErrorClass
 
@@ -35,14 +40,68 @@ type Capture struct {
 	// where there was no such answer. Truncated tells that more was there.
 	Body      []byte
 	Truncated bool
+
+	// Misconfigured says that the origin answers 5xx for what cannot exist,
+	// and well for its front page; only with Config.ProbeMisconfigured.
+	Misconfigured bool
+
+	// Of the memory, where there is one. Remembered says that the answer is an
+	// earlier run's, and still fresh. UnreachableSince is when the origin
+	// first failed without having answered since, zero where it is reached.
+	// Copy is the last good copy of an origin that is not.
+	Remembered       bool
+	UnreachableSince time.Time
+	Copy             *StaleCopy
+
+	at Origin // of the last hop
 }
 
-// Status is that of the last hop, 0 where it got no answer.
+// StaleCopy is a body that an earlier request has got whole.
+type StaleCopy struct {
+	Fetched   time.Time
+	Body      []byte
+	Truncated bool
+}
+
+// Status is that of the last hop, 0 where it got no answer: of HTTP, or the
+// reply of FTP that ended the exchange.
 func (c *Capture) Status() int {
 	if len(c.Hops) == 0 {
 		return 0
 	}
 	return c.Hops[len(c.Hops)-1].Status
+}
+
+// Whole is the body of an answer that was read whole, as far as the limit, and
+// nil where there is none. A body that was cut short is no file: half a rule
+// is another rule.
+func (c *Capture) Whole() []byte {
+	if c.Error != "" {
+		return nil
+	}
+	return c.Body
+}
+
+// overFTP tells whether the last hop was one of FTP, whose replies look like
+// statuses of HTTP and mean something else.
+func (c *Capture) overFTP() bool {
+	return len(c.Hops) > 0 && strings.HasPrefix(c.Hops[len(c.Hops)-1].URL, "ftp:")
+}
+
+// Weight is about how many bytes of memory hops and headers take, which a
+// server may fill as it likes: with five redirects some 28 KB.
+func (c *Capture) Weight() int {
+	bytes := 0
+	for _, h := range c.Hops {
+		bytes += len(h.URL)
+	}
+	h := &c.Headers
+	for _, value := range []*string{h.ContentType, h.ContentEncoding, h.Server, h.ETag, h.LastModified, h.CacheControl, h.RetryAfter} {
+		if value != nil {
+			bytes += len(*value)
+		}
+	}
+	return bytes
 }
 
 // Headers are those that matter to a census, nil where absent.
@@ -52,7 +111,8 @@ type Headers struct {
 
 // Times of the last hop by phase, nil where the phase did not take place or
 // did not end. Total is that of the whole fetch, from the first dial to the
-// last byte, retries and their waits included.
+// last byte, retries and their waits included, but not the waits for a place
+// or a pace, which are our doing.
 type Times struct {
 	DNS, Connect, TLS, FirstByte, Total *time.Duration
 }

@@ -19,27 +19,49 @@ import (
 )
 
 // Config says how to ask. The zero value of a limit is no useful one: all
-// fields but the addresses and CA must be set.
+// fields up to PerDomain must be set.
 type Config struct {
 	UserAgent    string
 	Timeout      time.Duration // for one origin: all schemes, hops, retries and waits together
 	Retries      int           // further attempts after a 5xx or a failure that may pass; 503 twice as many
 	MaxRedirects int           // redirects followed, the largest of the profiles'
 	MaxBody      int           // bytes of decoded body kept, the largest of the profiles'
-	PerAddress   int           // connections at once to one address
+	Concurrency  int           // requests in flight
+	PerAddress   int           // of these, to one address
+	PerDomain    int           // of these, to hosts of one registered domain
+
+	Rate         float64 // requests a second in all, 0 for any
+	AddressRate  float64 // and to one address, 0 for any
 	ConnectTo    netip.AddrPort
+	Proxy        *url.URL // http://[user:password@]host:port; nil: none
 	AllowPrivate bool
 	RootCAs      *x509.CertPool // nil: the system's
 	Resolver     netip.AddrPort // invalid: the system's
+
+	// ProbeMisconfigured asks an origin that answers 5xx for two more pages,
+	// to tell a broken site from one that answers all missing pages so.
+	ProbeMisconfigured bool
+
+	// Memory, if not nil, is asked before the network and told of each answer.
+	// An answer that it has from the run named Run is taken as this run's own;
+	// one of another run, if it is younger than MaxAge or what its
+	// Cache-Control says, which may lengthen that where Lengthen is set.
+	Memory   *Memory
+	Run      string
+	MaxAge   time.Duration
+	Lengthen bool
+	Now      func() time.Time // of the memory; nil: time.Now
 }
 
 // Client fetches. It is safe for concurrent use and holds nothing to close.
 type Client struct {
 	config      Config
 	requestTail string
+	proxyAuth   string
 	dialer      net.Dialer
-	resolver    *net.Resolver
-	perAddress  *limiter
+	names       *names
+	manners     *manners
+	refused     func(netip.Addr) bool // the guard
 }
 
 // New checks the configuration and makes a client of it.
@@ -51,8 +73,10 @@ func New(config Config) (*Client, error) {
 		return nil, errors.New("retries and redirects cannot be negative")
 	case config.MaxBody <= 0:
 		return nil, errors.New("the limit of the body must be positive")
-	case config.PerAddress <= 0:
-		return nil, errors.New("at least one connection per address is needed")
+	case config.Concurrency <= 0 || config.PerAddress <= 0 || config.PerDomain <= 0:
+		return nil, errors.New("at least one request at once is needed, per address and domain too")
+	case config.Rate < 0 || config.AddressRate < 0:
+		return nil, errors.New("rates cannot be negative")
 	}
 	for i := 0; i < len(config.UserAgent); i++ {
 		if c := config.UserAgent[i]; c < ' ' || c > '~' {
@@ -60,18 +84,23 @@ func New(config Config) (*Client, error) {
 		}
 	}
 	c := &Client{
-		config:     config,
-		dialer:     net.Dialer{Timeout: config.Timeout / 3, KeepAlive: -1},
-		resolver:   &net.Resolver{PreferGo: true},
-		perAddress: newLimiter(config.PerAddress),
+		config:  config,
+		dialer:  net.Dialer{Timeout: config.Timeout / 3, KeepAlive: -1},
+		names:   newNames(config.Resolver),
+		manners: newManners(config),
+		refused: isSpecial,
 	}
-	if to := config.Resolver; to.IsValid() {
-		c.resolver.Dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, network, to.String())
-		}
+	if config.AllowPrivate {
+		c.refused = func(netip.Addr) bool { return false }
+	}
+	if c.config.Now == nil {
+		c.config.Now = time.Now
 	}
 	c.requestTail = "\r\nUser-Agent: " + config.UserAgent +
-		"\r\nAccept: text/plain, */*;q=0.5\r\nAccept-Encoding: gzip, br, zstd\r\nConnection: close\r\n\r\n"
+		"\r\nAccept: text/plain, */*;q=0.5\r\nAccept-Encoding: gzip, br, zstd\r\nConnection: close\r\n"
+	if config.Proxy != nil {
+		c.proxyAuth = proxyAuthorization(config.Proxy)
+	}
 	return c, nil
 }
 
@@ -82,46 +111,87 @@ func (c *Client) tlsConfig(host string) *tls.Config {
 	return &tls.Config{
 		ServerName: host, RootCAs: c.config.RootCAs, MinVersion: tls.VersionTLS10,
 		CurvePreferences: []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384}, SessionTicketsDisabled: true,
+		CipherSuites: allSuites,
 	}
+}
+
+// allSuites has the weak ones too: some servers speak nothing else, and what
+// is asked of them is public.
+var allSuites = func() (ids []uint16) {
+	for _, suite := range append(tls.CipherSuites(), tls.InsecureCipherSuites()...) {
+		ids = append(ids, suite.ID)
+	}
+	return ids
+}()
+
+// Fetch enters and fetches: for callers that ask few origins.
+func (c *Client) Fetch(ctx context.Context, candidates ...Origin) *Capture {
+	p, err := c.Enter(ctx)
+	if err != nil {
+		return &Capture{Origin: candidates[0], Start: time.Now(), Error: robots.Canceled, Err: err}
+	}
+	defer p.Leave()
+	return p.Fetch(candidates...)
 }
 
 // Fetch asks the candidates for their robots.txt, in order: a later one only
 // where the earlier gave no HTTP answer at all. It always returns facts; a
-// canceled ctx is one of them (class canceled).
-func (c *Client) Fetch(ctx context.Context, candidates ...Origin) *Capture {
-	start := time.Now()
-	b := &budget{deadline: start.Add(c.config.Timeout)}
+// context that ended is one of them (class canceled).
+func (p *Place) Fetch(candidates ...Origin) *Capture {
+	if p.client.config.Memory == nil {
+		return p.ask(candidates, 0)
+	}
+	return p.recall(candidates)
+}
+
+// ask gets the answer from the network. Where no candidate gives one, the
+// facts are those of candidate number prefer.
+func (p *Place) ask(candidates []Origin, prefer int) *Capture {
+	start, began := p.client.config.Now(), time.Now()
+	b := &budget{deadline: began.Add(p.client.config.Timeout)}
 	attempts := 0
 	var fallback robots.ErrorClass
 	for round := 0; ; round++ {
-		var first *Capture
+		var tried []*Capture
+		var got *Capture
 		for i, o := range candidates {
 			attempts++
 			// A scheme that hangs leaves the next one its share of the time.
 			share := b.share(len(candidates) - i)
-			got := c.chain(ctx, share, o)
-			b.deadline = b.deadline.Add(share.waited)
-			if first == nil {
-				first = got
+			a := p.chain(share, o)
+			b.wait(share.waited)
+			if a.Local != nil {
+				return a // the next scheme would hide it
 			}
-			if got.Status() != 0 || len(got.Hops) > 1 {
-				if first != got {
-					fallback = first.Error
-				}
-				first, candidates = got, []Origin{o} // the one to retry
+			tried = append(tried, a)
+			if a.Status() != 0 || len(a.Hops) > 1 {
+				got, candidates, prefer = a, []Origin{o}, 0 // the one to retry
 				break
 			}
-			if ctx.Err() != nil || b.spent() || got.Error == robots.DNSNotFound || got.Error == robots.AddressBlocked {
+			hopeless := a.Error == robots.DNSNotFound || a.Error == robots.AddressBlocked
+			if p.ctx.Err() != nil || b.spent() || hopeless && i >= prefer {
 				break
 			}
 		}
-		wait, again := c.retry(first, round)
-		if again {
-			again = b.pause(ctx, wait)
+		if got == nil {
+			got = tried[min(prefer, len(tried)-1)]
 		}
-		if !again {
-			first.Start, first.Attempts, first.Fallback, first.Times.Total = start, attempts, fallback, since(start)
-			return first
+		if got != tried[0] {
+			fallback = tried[0].Error
+		}
+		wait, again := p.client.retry(got, round)
+		if !again || !p.pause(b, wait) {
+			if p.client.config.ProbeMisconfigured && p.ctx.Err() == nil {
+				again = p.probe(b, got) || again
+			}
+			if err := p.ctx.Err(); err != nil && again {
+				// Another request might have come to something else.
+				got.Error, got.Err = robots.Canceled, fmt.Errorf("stopped: %w", err)
+			}
+			got.Start, got.Attempts, got.Fallback = start, attempts, fallback
+			total := time.Since(began) - b.waited
+			got.Times.Total = &total
+			return got
 		}
 	}
 }
@@ -147,21 +217,6 @@ func (b *budget) wait(d time.Duration) {
 
 func (b *budget) spent() bool { return !time.Now().Before(b.deadline) }
 
-// pause waits, and reports whether there is time for another try after it.
-func (b *budget) pause(ctx context.Context, wait time.Duration) bool {
-	if time.Until(b.deadline) <= wait {
-		return false
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 const (
 	firstWait     = 500 * time.Millisecond
 	maxRetryAfter = 10 * time.Second
@@ -174,6 +229,10 @@ func (c *Client) retry(got *Capture, round int) (time.Duration, bool) {
 	retries := c.config.Retries
 	status := got.Status()
 	switch {
+	case status != 0 && got.overFTP():
+		if !retriedFTP(status) {
+			return 0, false
+		}
 	case status == http.StatusServiceUnavailable:
 		retries *= 2 // SPEC section 2: "503 retried often"
 	case status >= 500 && status < 600:
@@ -191,7 +250,10 @@ func (c *Client) retry(got *Capture, round int) (time.Duration, bool) {
 	wait := time.Duration(float64(firstWait<<min(round, 10)) * (0.5 + rand.Float64()))
 	if h := got.Headers.RetryAfter; h != nil {
 		if after, ok := retryAfter(*h); ok {
-			wait = max(wait, min(after, maxRetryAfter))
+			if after > maxRetryAfter {
+				return 0, false // to come back earlier would be worse than not to
+			}
+			wait = max(wait, after)
 		}
 	}
 	return wait, true
@@ -205,101 +267,4 @@ func retryAfter(value string) (time.Duration, bool) {
 		return time.Until(t), true
 	}
 	return 0, false
-}
-
-// chain makes one attempt: the request and the redirects that follow from it.
-func (c *Client) chain(ctx context.Context, b *budget, asked Origin) *Capture {
-	got := &Capture{Origin: asked}
-	at, target := asked, "/robots.txt"
-	seen := make(map[string]bool, 1)
-	for {
-		here := at.String() + target
-		seen[here] = true
-		a, fail := c.get(ctx, b, at, target)
-		got.Hops = append(got.Hops, robots.Hop{URL: here, Status: a.status})
-		got.Remote, got.HTTPVersion, got.TLSVersion = a.remote, a.http, a.tls
-		got.Headers, got.Times = a.headers, a.times
-		got.Body, got.Truncated = a.body, a.truncated
-		if fail == nil && isRedirect(a.status) {
-			var next *url.URL
-			if next, fail = redirectOf(here, a.location); fail == nil {
-				if at, fail = redirectOrigin(next); fail == nil {
-					target = requestTarget(next)
-					switch {
-					case seen[at.String()+target]:
-						fail = failed(robots.RedirectLoop, "redirected to a URL of the same chain")
-					case len(got.Hops) > c.config.MaxRedirects:
-						fail = failed(robots.RedirectLimit, "redirected more than %d times", c.config.MaxRedirects)
-					default:
-						continue
-					}
-				}
-			}
-		}
-		if fail != nil {
-			got.Error, got.Err = fail.class, fail.err
-		}
-		return got
-	}
-}
-
-// isRedirect tells the statuses that send a GET elsewhere. 300 and 304 to 306
-// do not; they are "any other status" or, with nothing to follow, 3xx all the
-// same, which package robots decides.
-func isRedirect(status int) bool {
-	switch status {
-	case 301, 302, 303, 307, 308:
-		return true
-	}
-	return false
-}
-
-// requestTarget is path and query as the request line may hold them: net/url
-// lets spaces and raw bytes stand in a query.
-func requestTarget(u *url.URL) string {
-	uri := u.RequestURI()
-	clean := func(c byte) bool { return c > ' ' && c < 0x7f }
-	out := make([]byte, 0, len(uri))
-	for i := 0; i < len(uri); i++ {
-		if clean(uri[i]) {
-			out = append(out, uri[i])
-		} else {
-			out = fmt.Appendf(out, "%%%02X", uri[i])
-		}
-	}
-	return string(out)
-}
-
-const maxLocation = 8 << 10
-
-func redirectOf(from, location string) (*url.URL, *failure) {
-	if location == "" {
-		return nil, failed(robots.RedirectInvalid, "redirect without location")
-	}
-	if len(location) > maxLocation {
-		return nil, failed(robots.RedirectInvalid, "redirect to a location of %d bytes", len(location))
-	}
-	base, err := url.Parse(from)
-	if err != nil {
-		return nil, failed(robots.RedirectInvalid, "redirect from an impossible URL")
-	}
-	next, err := base.Parse(location)
-	if err != nil {
-		return nil, failed(robots.RedirectInvalid, "redirect to an impossible URL")
-	}
-	return next, nil
-}
-
-func redirectOrigin(u *url.URL) (Origin, *failure) {
-	if u.Scheme != "http" && u.Scheme != "https" {
-		return Origin{}, failed(robots.RedirectUnsupported, "redirect to scheme %q", clip(u.Scheme))
-	}
-	if u.User != nil {
-		return Origin{}, failed(robots.RedirectInvalid, "redirect to a URL with credentials")
-	}
-	o, err := originOf(u)
-	if err != nil {
-		return Origin{}, failed(robots.RedirectInvalid, "redirect: %w", err)
-	}
-	return o, nil
 }

@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -59,7 +60,7 @@ func serve(t *testing.T, answer func(c *net.TCPConn, r *http.Request, n int)) ne
 func newClient(t *testing.T, to netip.AddrPort, change func(*Config)) *Client {
 	t.Helper()
 	config := Config{
-		UserAgent: "robocensus-test", Timeout: 5 * time.Second, MaxRedirects: 5, MaxBody: 1000, PerAddress: 4, ConnectTo: to,
+		UserAgent: "robocensus-test", Timeout: 5 * time.Second, MaxRedirects: 5, MaxBody: 1000, Concurrency: 100, PerAddress: 4, PerDomain: 100, ConnectTo: to,
 	}
 	if change != nil {
 		change(&config)
@@ -229,7 +230,9 @@ func TestRedirectsThatLeadNowhere(t *testing.T) {
 		"Location: //u:p@b.example\r\n":         robots.RedirectInvalid,
 		"Location: http://b.example:99999/\r\n": robots.RedirectInvalid,
 		"Location: " + strings.Repeat("x", 9000) + "\r\n": robots.RedirectInvalid,
-		"Location: ftp://b.example/robots.txt\r\n":        robots.RedirectUnsupported,
+		"Location: gopher://b.example/robots.txt\r\n":     robots.RedirectUnsupported,
+		"Location: http://b.example:25/\r\n":              robots.AddressBlocked,
+		"Location: https://b.example:6667/\r\n":           robots.AddressBlocked,
 		"Location: file:///etc/passwd\r\n":                robots.RedirectUnsupported,
 		"Location: javascript:alert(1)\r\n":               robots.RedirectUnsupported,
 		"Location: /robots.txt\r\n":                       robots.RedirectLoop,
@@ -427,62 +430,8 @@ func TestCancelIsAFact(t *testing.T) {
 	}
 }
 
-func TestLimiter(t *testing.T) {
-	l := newLimiter(1)
-	release, err := l.acquire(context.Background(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := l.acquire(ctx, "a"); !errors.Is(err, context.Canceled) {
-		t.Errorf("a second place for a: %v", err)
-	}
-	other, err := l.acquire(ctx, "b")
-	if err == nil {
-		other()
-	}
-	release()
-	again, err := l.acquire(context.Background(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	again()
-	if len(l.keys) != 0 {
-		t.Errorf("%d keys are kept that nobody uses", len(l.keys))
-	}
-}
-
-func TestAddressesAreAskedPolitely(t *testing.T) {
-	var now, peak atomic.Int64
-	enough := make(chan struct{})
-	c := newClient(t, serve(t, func(c *net.TCPConn, _ *http.Request, n int) {
-		if v := now.Add(1); v > peak.Load() {
-			peak.Store(v)
-		}
-		if n == 2 {
-			close(enough) // two at once are allowed, so two do come
-		}
-		<-enough
-		now.Add(-1)
-		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-	}), func(c *Config) { c.PerAddress = 2 })
-	done := make(chan *Capture)
-	for range 10 {
-		go func() { done <- c.Fetch(context.Background(), origin(t, "a.example")) }()
-	}
-	for range 10 {
-		if got := <-done; got.Error != "" {
-			t.Errorf("error %q (%v)", got.Error, got.Err)
-		}
-	}
-	if peak.Load() != 2 {
-		t.Errorf("%d connections at once, want 2", peak.Load())
-	}
-}
-
 func TestNewRefuses(t *testing.T) {
-	good := Config{UserAgent: "x", Timeout: 1, MaxBody: 1, PerAddress: 1}
+	good := Config{UserAgent: "x", Timeout: 1, MaxBody: 1, Concurrency: 1, PerAddress: 1, PerDomain: 1}
 	for name, change := range map[string]func(*Config){
 		"no timeout": func(c *Config) { c.Timeout = 0 }, "no body": func(c *Config) { c.MaxBody = 0 },
 		"no places": func(c *Config) { c.PerAddress = 0 }, "negative": func(c *Config) { c.Retries = -1 },
@@ -496,5 +445,18 @@ func TestNewRefuses(t *testing.T) {
 	}
 	if _, err := New(good); err != nil {
 		t.Error(err)
+	}
+}
+
+// What this machine lacks is no fact about a host.
+func TestOurOwnFailuresAreToldApart(t *testing.T) {
+	c := newClient(t, serve(t, write("HTTP/1.1 200 OK\r\n\r\n")), nil)
+	c.dialer.Control = func(string, string, syscall.RawConn) error { return syscall.EMFILE }
+	if got := c.Fetch(context.Background(), origin(t, "a.example")); !errors.Is(got.Local, syscall.EMFILE) {
+		t.Errorf("error %q (%v), local %v", got.Error, got.Err, got.Local)
+	}
+	c.dialer.Control = func(string, string, syscall.RawConn) error { return syscall.EHOSTUNREACH }
+	if got := c.Fetch(context.Background(), origin(t, "a.example")); got.Local != nil || got.Error != robots.ConnectFailure {
+		t.Errorf("error %q (%v), local %v", got.Error, got.Err, got.Local)
 	}
 }

@@ -11,4 +11,7 @@
 // goroutines that they cost, would buy nothing; and every bound (bytes of
 // header, bytes of body, time) is laid on the connection itself, where a
 // hostile server cannot get around it.
+//
+// ftp is asked as http is, and has the same facts: the status is then the
+// reply that ended the exchange.
 package fetch

@@ -18,13 +18,14 @@ import (
 type failure struct {
 	class robots.ErrorClass
 	err   error
+	local error // err, where it is the failure of this machine
 }
 
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
 func failed(class robots.ErrorClass, format string, args ...any) *failure {
-	return &failure{class, fmt.Errorf(format, args...)}
+	return &failure{class: class, err: fmt.Errorf(format, args...)}
 }
 
 // errTooMuch is what a connection says whose bound of bytes is used up.
@@ -78,6 +79,10 @@ func classify(ctx context.Context, at phase, err error) *failure {
 	case at == reading && errors.Is(err, io.ErrUnexpectedEOF):
 		class = robots.TruncatedBody
 	}
+	var invalid x509.CertificateInvalidError
+	if errors.As(err, &invalid) && invalid.Reason == x509.Expired {
+		err = errors.New("the certificate has expired or is not yet valid") // the library's text has the time of day
+	}
 	// The operation's addresses are columns of their own, and its local port
 	// would make two equal answers differ.
 	var operation *net.OpError
@@ -88,7 +93,21 @@ func classify(ctx context.Context, at phase, err error) *failure {
 	if errors.As(err, &call) {
 		err = call.Err // its name says no more than the phase does
 	}
-	return failed(class, "%s: %w", at, err)
+	fail := failed(class, "%s: %w", at, err)
+	if isLocal(err) {
+		fail.local = fail.err
+	}
+	return fail
+}
+
+// isLocal tells that this machine has run out of something.
+func isLocal(err error) bool {
+	for _, mine := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
+		if errors.Is(err, mine) {
+			return true
+		}
+	}
+	return false
 }
 
 func isTimeout(err error) bool {

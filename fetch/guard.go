@@ -55,3 +55,18 @@ func isSpecial(addr netip.Addr) bool {
 // global is all of IPv6 that is given out to public hosts (RFC 4291 section
 // 2.4, IANA): whatever lies outside is special or unassigned.
 var global = netip.MustParsePrefix("2000::/3")
+
+// isPortRefused tells ports that a redirect may not lead to: the system ports
+// but those of the web and FTP, and the others that browsers refuse too (Fetch
+// standard, section 2.9 "port blocking"), behind which servers of other
+// protocols listen. An origin that a list names may have any port, and chains
+// may come back to the ports they have been at.
+func isPortRefused(to, asked, from Origin) bool {
+	switch to.Port {
+	case asked.Port, from.Port, DefaultPort("http"), DefaultPort("https"), DefaultPort(to.Scheme):
+		return false
+	case 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080:
+		return true
+	}
+	return to.Port < 1024
+}

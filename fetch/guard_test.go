@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"net/netip"
+	"net/url"
 	"testing"
 )
 
@@ -23,6 +24,25 @@ func TestSpecialAddresses(t *testing.T) {
 	} {
 		if got := isSpecial(netip.MustParseAddr(row.addr)); got != row.special {
 			t.Errorf("%s: special is %v, want %v", row.addr, got, row.special)
+		}
+	}
+}
+
+func TestPortsOfRedirects(t *testing.T) {
+	asked, hop := Origin{"http", "a.example", 81}, Origin{"https", "b.example", 443}
+	for location, followed := range map[string]bool{
+		"http://c.example/": true, "https://c.example/": true, "ftp://c.example/": true, "http://c.example:443/": true,
+		"http://c.example:8080/": true, "http://c.example:49152/": true, "http://c.example:81/": true,
+		"http://c.example:22/": false, "http://c.example:21/": false, "http://c.example:25/": false, "http://c.example:6000/": false,
+		"http://c.example:6667/": false, "https://c.example:5060/": false,
+	} {
+		u, err := url.Parse(location)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to, fail := redirectOrigin(u)
+		if fail != nil || isPortRefused(to, asked, hop) == followed {
+			t.Errorf("%s: %v, want followed %v", location, fail, followed)
 		}
 	}
 }

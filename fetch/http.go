@@ -23,8 +23,6 @@ const (
 	maxHeaderValue = 2 << 10
 	// maxInterim bounds 1xx answers before the final one.
 	maxInterim = 8
-	// maxTries bounds the addresses of one host that are dialled in turn.
-	maxTries = 3
 )
 
 // answer is what one request gave. What is known stays filled in when it
@@ -38,19 +36,19 @@ type answer struct {
 	times     Times
 	body      []byte
 	truncated bool
-	bodyRead  bool
 }
 
-// bounded ends reads of a connection after left bytes, and knows whether the
-// peer ended them before.
+// bounded ends reads of a connection after left bytes, and remembers what ended
+// them: readers of lines give out what they have of one, and forget it.
 type bounded struct {
 	net.Conn
-	left  int64
-	ended bool
+	left int64
+	err  error
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
+		b.err = errTooMuch
 		return 0, errTooMuch
 	}
 	if int64(len(p)) > b.left {
@@ -58,26 +56,39 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 	n, err := b.Conn.Read(p)
 	b.left -= int64(n)
-	b.ended = b.ended || err == io.EOF
+	if err != nil {
+		b.err = err
+	}
 	return n, err
 }
 
 var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4<<10) }}
 
 // get asks o for target (path and query) over a connection of its own.
-func (c *Client) get(ctx context.Context, b *budget, o Origin, target string) (answer, *failure) {
+func (p *Place) get(b *budget, o Origin, target string) (answer, *failure) {
 	var a answer
-	conn, release, fail := c.connect(ctx, b, o, &a)
+	c, ctx := p.client, p.ctx
+	conn, release, fail := p.connect(b, o, &a)
 	if fail != nil {
 		return a, fail
 	}
 	defer release()
 	defer conn.Close()
-	conn.SetDeadline(b.deadline)
-	// A context that ends early (Ctrl-C) must wake a blocked read.
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
+	defer expire(ctx, conn, b.deadline)()
 
+	if c.config.Proxy != nil {
+		if o.Scheme == "http" {
+			fail := c.exchange(ctx, conn, o, o.String()+target, c.proxyAuth, &a)
+			if a.status == http.StatusProxyAuthRequired { // no origin may send it, RFC 9110 section 15.5.8
+				fail = failed(robots.ConnectFailure, "connect: the proxy answers %d", a.status)
+				fail.local = fail.err
+			}
+			return a, fail
+		}
+		if fail := c.tunnel(ctx, conn, o); fail != nil {
+			return a, fail
+		}
+	}
 	if o.Scheme == "https" {
 		began := time.Now()
 		secure := tls.Client(conn, c.tlsConfig(o.Host))
@@ -88,10 +99,12 @@ func (c *Client) get(ctx context.Context, b *budget, o Origin, target string) (a
 		a.tls = strings.TrimPrefix(tls.VersionName(secure.ConnectionState().Version), "TLS ")
 		conn = secure
 	}
-	return a, c.exchange(ctx, conn, o, target, &a)
+	return a, c.exchange(ctx, conn, o, target, "", &a)
 }
 
-func (c *Client) exchange(ctx context.Context, conn net.Conn, o Origin, target string, a *answer) *failure {
+// exchange sends the request, with more headers if there are any, and reads
+// the answer.
+func (c *Client) exchange(ctx context.Context, conn net.Conn, o Origin, target, headers string, a *answer) *failure {
 	began := time.Now()
 	request := make([]byte, 0, 256)
 	request = append(request, "GET "...)
@@ -99,6 +112,8 @@ func (c *Client) exchange(ctx context.Context, conn net.Conn, o Origin, target s
 	request = append(request, " HTTP/1.1\r\nHost: "...)
 	request = append(request, o.Authority()...)
 	request = append(request, c.requestTail...)
+	request = append(request, headers...)
+	request = append(request, "\r\n"...)
 	if _, err := conn.Write(request); err != nil {
 		return classify(ctx, waiting, err)
 	}
@@ -129,13 +144,11 @@ func (c *Client) exchange(ctx context.Context, conn net.Conn, o Origin, target s
 		resp, err = http.ReadResponse(r, getRequest)
 	}
 	if err != nil {
-		// The line that the end, or the bound, cut off is reported as
-		// malformed.
-		switch {
-		case in.ended:
+		// A line that was cut off is reported as malformed.
+		if in.err == io.EOF {
 			err = io.ErrUnexpectedEOF
-		case in.left <= 0:
-			err = errTooMuch
+		} else if in.err != nil {
+			err = in.err
 		}
 		return classify(ctx, waiting, err)
 	}
@@ -148,9 +161,9 @@ func (c *Client) exchange(ctx context.Context, conn net.Conn, o Origin, target s
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return nil // the bodies of errors and redirects are nobody's rules
 	}
-	// What is sent may be larger than what it decodes to, but not by much.
-	in.left = int64(c.config.MaxBody)*4 + 64<<10
-	a.bodyRead = true
+	// What is sent may be larger than what it decodes to: chunks of one byte
+	// are six bytes each.
+	in.left = int64(c.config.MaxBody)*8 + 64<<10
 	a.body, a.truncated, err = readBody(resp, c.config.MaxBody)
 	switch {
 	case err == nil:
@@ -177,79 +190,14 @@ func keep(h http.Header) Headers {
 		v = strings.Clone(v) // not the whole block, which ReadResponse keeps as one string
 		return &v
 	}
+	if lines := h["Cache-Control"]; len(lines) > 1 {
+		h.Set("Cache-Control", strings.Join(lines, ", ")) // a list, RFC 9110 section 5.3
+	}
 	return Headers{
 		ContentType: one("Content-Type"), ContentEncoding: one("Content-Encoding"), Server: one("Server"),
 		ETag: one("Etag"), LastModified: one("Last-Modified"), CacheControl: one("Cache-Control"),
 		RetryAfter: one("Retry-After"),
 	}
-}
-
-// connect dials o: through --connect-to, else the addresses that its name
-// resolves to, each judged by the guard right before it is dialled.
-func (c *Client) connect(ctx context.Context, b *budget, o Origin, a *answer) (net.Conn, func(), *failure) {
-	if c.config.ConnectTo.IsValid() {
-		return c.dial(ctx, b, c.config.ConnectTo, o.Host, a)
-	}
-	var addrs []netip.Addr
-	if literal, err := netip.ParseAddr(o.Host); err == nil {
-		addrs = []netip.Addr{literal}
-	} else if o.Host == "localhost" || strings.HasSuffix(o.Host, ".localhost") {
-		addrs = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})} // RFC 6761 section 6.3: nobody is asked
-	} else {
-		began := time.Now()
-		bounded, cancel := context.WithDeadline(ctx, b.deadline)
-		addrs, err = c.resolver.LookupNetIP(bounded, "ip", o.Host+".")
-		cancel()
-		if err != nil {
-			return nil, nil, classifyDNS(ctx, o.Host, err)
-		}
-		a.times.DNS = since(began)
-	}
-	fail := failed(robots.DNSNotFound, "resolve %s: no addresses", o.Host)
-	tries := 0
-	for _, addr := range addrs {
-		addr = addr.Unmap()
-		if !c.config.AllowPrivate && isSpecial(addr) {
-			if tries == 0 {
-				fail = failed(robots.AddressBlocked, "%s is a special address, not dialled without leave", addr)
-			}
-			continue
-		}
-		if tries++; tries > maxTries {
-			break
-		}
-		var conn net.Conn
-		var release func()
-		conn, release, fail = c.dial(ctx, b, netip.AddrPortFrom(addr, o.Port), addr.String(), a)
-		if fail == nil {
-			return conn, release, nil
-		}
-		if ctx.Err() != nil || b.spent() {
-			break
-		}
-	}
-	return nil, nil, fail
-}
-
-// dial opens one connection under the politeness key.
-func (c *Client) dial(ctx context.Context, b *budget, to netip.AddrPort, key string, a *answer) (net.Conn, func(), *failure) {
-	began := time.Now()
-	release, err := c.perAddress.acquire(ctx, key)
-	if err != nil {
-		return nil, nil, classify(ctx, connecting, err)
-	}
-	b.wait(time.Since(began))
-	a.remote = to
-	began = time.Now()
-	bounded, cancel := context.WithDeadline(ctx, b.deadline)
-	defer cancel()
-	conn, err := c.dialer.DialContext(bounded, "tcp", to.String())
-	if err != nil {
-		release()
-		return nil, nil, classify(ctx, connecting, err)
-	}
-	a.times.Connect = since(began)
-	return conn, release, nil
 }
 
 func since(t time.Time) *time.Duration {

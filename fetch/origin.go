@@ -22,7 +22,7 @@ type Origin struct {
 }
 
 // ErrScheme is wrapped by errors about a scheme that cannot be fetched.
-var ErrScheme = errors.New("cannot be fetched (use http or https)")
+var ErrScheme = errors.New("cannot be fetched (use http, https or ftp)")
 
 // idnaProfile maps as browsers do (UTS #46, non-transitional), so that ß
 // stays ß, and refuses what DNS could not hold. Underscores are let through:
@@ -145,7 +145,7 @@ func Parse(s, scheme string) (o Origin, target string, err error) {
 	rest := s
 	if i := strings.Index(s, "://"); i >= 0 {
 		scheme, rest = strings.ToLower(s[:i]), s[i+3:]
-		if scheme != "http" && scheme != "https" {
+		if DefaultPort(scheme) == 0 {
 			return Origin{}, "", fmt.Errorf("scheme %q %w", clip(scheme), ErrScheme)
 		}
 	}
@@ -191,14 +191,16 @@ func splitPort(authority string) (host string, port uint16, err error) {
 	return authority[:colon], uint16(n), nil
 }
 
-// DefaultPort is the port that a scheme has where none is named, 0 for an
-// unknown scheme.
+// DefaultPort is the port that a scheme has where none is named, 0 for one
+// that cannot be fetched.
 func DefaultPort(scheme string) uint16 {
 	switch scheme {
 	case "http":
 		return 80
 	case "https":
 		return 443
+	case "ftp":
+		return 21
 	}
 	return 0
 }

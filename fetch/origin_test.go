@@ -32,6 +32,9 @@ func TestSeedsTableOfValidity(t *testing.T) {
 		{"http://example.com:8181/robots.txt", "http://example.com:8181/", true},
 		{"http://example.com:8181/robots.txt", "http://example.com/", false},
 		{"https://example.com:443/robots.txt", "https://example.com/", true},
+		{"ftp://example.com/robots.txt", "ftp://example.com/", true},
+		{"ftp://example.com/robots.txt", "http://example.com/", false},
+		{"ftp://example.com:21/robots.txt", "ftp://example.com/", true},
 		{"HTTP://EXAMPLE.com./robots.txt", "http://example.com/", true},
 		{"http://[2001:DB8:0::1]/robots.txt", "http://[2001:db8::1]:80/", true},
 	} {
@@ -62,6 +65,8 @@ func TestParse(t *testing.T) {
 		{"http://example.com#top", "http://example.com", ""},
 		{"https://example.com:443", "https://example.com", ""},
 		{"http://example.com:443", "http://example.com:443", ""},
+		{"ftp://h:21", "ftp://h", ""},
+		{"FTP://h:2121/pub", "ftp://h:2121", "/pub"},
 		{"straße.example", "https://xn--strae-oqa.example", ""},
 		{"пример.испытание", "https://xn--e1afmkfd.xn--80akhbyknj4f", ""},
 		{"a_b.example.com", "https://a_b.example.com", ""},

@@ -73,7 +73,7 @@ func TestParseSamples(t *testing.T) {
 	if len(samples) != 3 || samples[1].URL != "/a?b" || samples[1].Line != 4 || samples[2].origin.String() != "http://a.example" {
 		t.Errorf("samples: %+v", samples)
 	}
-	for text, want := range map[string]string{"x": "u:1: ", "/\nexample.com/x": "u:2: ", "ftp://a.example/": "cannot be fetched"} {
+	for text, want := range map[string]string{"x": "u:1: ", "/\nexample.com/x": "u:2: ", "gopher://a.example/": "cannot be fetched"} {
 		if _, err := ParseSamples("u", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
@@ -81,7 +81,7 @@ func TestParseSamples(t *testing.T) {
 }
 
 func TestBins(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 1: "1", 2: "2-3", 3: "2-3", 4: "4-7", 1023: "512-1023", 1024: "1024-2047"} {
+	for n, want := range map[int64]string{0: "0", 1: "1", 2: "2-3", 3: "2-3", 4: "4-7", 1023: "512-1023", 1024: "1024-2047"} {
 		if got := bin(n); got != want {
 			t.Errorf("%d is in %s, want %s", n, got, want)
 		}

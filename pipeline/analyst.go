@@ -1,9 +1,11 @@
 package pipeline
 
 import (
+	"context"
 	"crypto/sha1"
 	"encoding/base32"
-	"strconv"
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
@@ -18,7 +20,9 @@ type analyst struct {
 	samples  *samples
 	readings []reading // by profile
 	counts   *Counts   // of the segment under way
+	examples examples  // the same
 	bodies   map[string]bool
+	note     note // of the segment under way
 
 	// Row buffers, refilled for every target.
 	groups   []sink.Group
@@ -28,7 +32,8 @@ type analyst struct {
 	signals  []sink.Signal
 	policies []sink.Policy
 	verdicts []sink.Verdict
-	indexes  []int32 // group indexes that rows point at
+	indexes  []int32        // group indexes that rows point at
+	said     map[label]bool // of the target under way, see once
 }
 
 // reading is how one profile sees the capture under way.
@@ -37,12 +42,13 @@ type reading struct {
 	file    robots.File
 	judge   *robots.Judge
 	answer  robots.Answer
+	body    []byte // that it judges, nil for none
 
 	patterns []string // of the file's rules, as text
 }
 
 func newAnalyst(c Config, s *samples) *analyst {
-	a := &analyst{config: c, samples: s, readings: make([]reading, len(c.Profiles)), counts: newCounts(c), bodies: make(map[string]bool)}
+	a := &analyst{config: c, samples: s, readings: make([]reading, len(c.Profiles)), counts: newCounts(c), bodies: make(map[string]bool), said: make(map[label]bool)}
 	agents := make([]robots.Agent, len(c.Agents))
 	for i, agent := range c.Agents {
 		agents[i] = agent.Robots()
@@ -55,18 +61,28 @@ func newAnalyst(c Config, s *samples) *analyst {
 	return a
 }
 
-// commit writes a segment's rows and commits its parts.
-func (a *analyst) commit(run *sink.Run, s *segment, spill *spill, totals *Counts) error {
+// commit writes a segment's rows and commits its parts, unless ctx ends before
+// all rows are written: hostile files may take minutes.
+func (a *analyst) commit(ctx context.Context, run *sink.Run, s *segment, totals *Counts) error {
+	defer s.spill.close()
 	out, err := run.Segment(s.index)
 	if err != nil {
 		return err
 	}
 	defer out.Abort()
 	a.counts.reset()
+	a.examples.reset()
+	a.note = note{Targets: len(s.jobs)}
 	clear(a.bodies)
 	for i, j := range s.jobs {
-		if j.spilled != nil {
-			if j.capture.Body, err = spill.take(j.spilled); err != nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for i, body := range j.bodies() {
+			if j.spilled[i] == nil {
+				continue
+			}
+			if *body, err = s.spill.take(j.spilled[i]); err != nil {
 				return err
 			}
 		}
@@ -78,6 +94,12 @@ func (a *analyst) commit(run *sink.Run, s *segment, spill *spill, totals *Counts
 	if err := out.Summary.Write(a.counts.rows()...); err != nil {
 		return err
 	}
+	if err := out.Examples.Write(a.examples.list()...); err != nil {
+		return err
+	}
+	if out.Note, err = json.Marshal(a.note); err != nil {
+		return fmt.Errorf("note of segment %d: %w", s.index, err)
+	}
 	if err := out.Commit(); err != nil {
 		return err
 	}
@@ -88,18 +110,24 @@ func (a *analyst) commit(run *sink.Run, s *segment, spill *spill, totals *Counts
 // target makes the rows of one target.
 func (a *analyst) target(j *job, out *sink.Segment) error {
 	c := j.capture
-	// A body that was cut short is no file: half a rule is another rule.
-	var body []byte
-	whole := c.Error == "" && c.Body != nil
-	if whole {
-		body = c.Body
-	}
 	judging := out.Policies.Wanted() || out.Verdicts.Wanted() || out.Summary.Wanted()
-	facts := robots.Facts{Hops: c.Hops, Error: c.Error, HTMLRedirect: whole && robots.HTMLRedirect(body)}
+	received := c.Whole()
+	facts := robots.Facts{
+		Hops: c.Hops, Error: c.Error, Unfollowed: j.stored != nil && j.stored.location != "", Unstored: j.stored != nil && j.stored.revisit,
+		HTMLRedirect: received != nil && robots.HTMLRedirect(received), Misconfigured: c.Misconfigured,
+		Memory: robots.Memory{HasCopy: c.Copy != nil},
+	}
+	if !c.UnreachableSince.IsZero() {
+		facts.Memory.Unreachable = c.Start.Sub(c.UnreachableSince)
+	}
 	for i := range a.readings {
 		r := &a.readings[i]
 		r.answer = r.profile.Answer(facts)
-		r.file.Parse(body, r.profile)
+		r.body, r.file.Cut = received, c.Truncated
+		if r.answer.UseCopy {
+			r.body, r.file.Cut = c.Copy.Body, c.Copy.Truncated
+		}
+		r.file.Parse(r.body, r.profile)
 		if judging || out.Groups.Wanted() {
 			r.judge.Load(&r.file)
 		}
@@ -109,21 +137,21 @@ func (a *analyst) target(j *job, out *sink.Segment) error {
 		}
 	}
 	first := &a.readings[0]
-	row := a.fetchRow(j, whole)
+	row := a.fetchRow(j)
 	if err := out.Fetches.Write(row); err != nil {
 		return err
 	}
 	stratum := stratumOf(row.Rank)
-	if out.Summary.Wanted() {
-		a.count(&row, &first.file, stratum)
+	if out.Summary.Wanted() || out.Examples.Wanted() {
+		a.count(&row, stratum)
 	}
-	if whole {
+	if first.body != nil {
 		if err := a.content(&row, out); err != nil {
 			return err
 		}
 		if digest := *row.ContentDigest; out.Bodies.Wanted() && !a.bodies[digest] {
 			a.bodies[digest] = true
-			if err := out.Bodies.Write(sink.Body{ContentDigest: digest, Body: body}); err != nil {
+			if err := out.Bodies.Write(sink.Body{ContentDigest: digest, Body: first.body}); err != nil {
 				return err
 			}
 		}
@@ -132,13 +160,19 @@ func (a *analyst) target(j *job, out *sink.Segment) error {
 	for _, s := range listed {
 		s.used.Store(true)
 	}
+	if len(listed) > 0 {
+		a.note.Samples = append(a.note.Samples, listed[0].index)
+	}
 	if !judging {
 		return nil
 	}
 	return a.judgements(&row, listed, j.target.Paths, stratum, out)
 }
 
-func (a *analyst) fetchRow(j *job, whole bool) sink.Fetch {
+// fetchRow tells status, hops and error of the fresh attempt, and size, digest
+// and counts of the body that the first profile judges, which may be an
+// earlier one.
+func (a *analyst) fetchRow(j *job) sink.Fetch {
 	c, first := j.capture, &a.readings[0]
 	domain, tld := fetch.RegisteredDomain(c.Origin.Host)
 	row := sink.Fetch{
@@ -161,24 +195,42 @@ func (a *analyst) fetchRow(j *job, whole bool) sink.Fetch {
 	if n := len(row.Hops); n > 0 && row.Hops[n-1].Status != nil {
 		row.FinalURL = &row.Hops[n-1].URL
 	}
+	if s := j.stored; s != nil {
+		s.tell(&row)
+	}
 	if c.Err != nil {
 		row.Error = sink.Some(sink.TextString(c.Err.Error()))
 	}
 	if c.Remote.IsValid() {
 		row.RemoteAddress = sink.Some(c.Remote.Addr().String())
 	}
-	if c.Body != nil {
+	if c.Remembered {
+		row.Source = "cache"
+	}
+	if !c.UnreachableSince.IsZero() {
+		row.UnreachableSince = sink.Some(c.UnreachableSince.UTC().Truncate(time.Microsecond))
+	}
+	switch {
+	case first.answer.UseCopy:
+		row.StaleSince = sink.Some(c.Copy.Fetched.UTC().Truncate(time.Microsecond))
+		row.BodyBytes, row.BodyTruncated = sink.Some(int64(len(first.body))), first.file.Truncated
+	case c.Body != nil:
 		row.BodyBytes, row.BodyTruncated = sink.Some(int64(len(c.Body))), c.Truncated || first.file.Truncated
 	}
-	if whole {
-		sum := sha1.Sum(c.Body)
-		row.ContentDigest = sink.Some(base32.StdEncoding.EncodeToString(sum[:]))
+	if first.body != nil {
+		row.ContentDigest = sink.Some(digestOf(first.body))
 		f := &first.file
 		row.HasBOM, row.IsUTF8, row.IsHTML = f.HasBOM, f.IsUTF8, f.IsHTML
 		row.Lines, row.InvalidLines = int32(f.Lines), int32(f.InvalidLines)
 		row.Groups, row.Rules, row.Sitemaps = int32(len(f.Groups)), int32(len(f.Rules)), int32(len(f.Sitemaps))
 	}
 	return row
+}
+
+// digestOf is a body's SHA-1 as Common Crawl's index writes it.
+func digestOf(body []byte) string {
+	sum := sha1.Sum(body)
+	return base32.StdEncoding.EncodeToString(sum[:])
 }
 
 func header(value *string) *string {
@@ -193,38 +245,4 @@ func micros(d *time.Duration) *int64 {
 		return nil
 	}
 	return sink.Some(d.Microseconds())
-}
-
-// count adds what a target's fetch and content say to the summary.
-func (a *analyst) count(row *sink.Fetch, f *robots.File, stratum string) {
-	n := a.counts
-	n.add("targets", stratum, "")
-	for i := range a.readings {
-		n.addProfile("outcome", stratum, i, string(a.readings[i].answer.Outcome))
-		n.addProfile("reason", stratum, i, string(a.readings[i].answer.Reason))
-	}
-	status := "none"
-	if row.Status != nil {
-		status = strconv.Itoa(int(*row.Status))
-	}
-	n.add("status", stratum, status)
-	if row.ErrorClass != nil {
-		n.add("error_class", stratum, *row.ErrorClass)
-	}
-	if row.ContentDigest == nil {
-		return
-	}
-	n.add("body_bytes", stratum, bin(int(*row.BodyBytes)))
-	n.add("lines", stratum, bin(int(row.Lines)))
-	n.add("rules", stratum, bin(int(row.Rules)))
-	n.add("groups", stratum, bin(int(row.Groups)))
-	n.add("sitemaps", stratum, bin(int(row.Sitemaps)))
-	for flag, set := range map[string]bool{"bom": row.HasBOM, "not_utf8": !row.IsUTF8, "html": row.IsHTML, "truncated": row.BodyTruncated} {
-		if set {
-			n.add("body", stratum, flag)
-		}
-	}
-	for _, m := range f.Remarks {
-		n.add("line_class", stratum, m.Class.String())
-	}
 }

@@ -61,6 +61,7 @@ func (a *analyst) groupRows(row *sink.Fetch, f *robots.File) []sink.Group {
 		}
 		for _, agent := range f.Agents[g.Agents.From:g.Agents.To] {
 			r.Agents = append(r.Agents, sink.Text(agent.Value))
+			r.AgentLines = append(r.AgentLines, agent.Line)
 			token := agent.Token
 			if len(agent.Wide) > len(token) {
 				token = agent.Wide // MJ12bot, by which its policies are found, and not MJ
@@ -100,17 +101,20 @@ func (a *analyst) ruleRows(row *sink.Fetch, f *robots.File) []sink.Rule {
 func (a *analyst) sitemapRows(row *sink.Fetch, f *robots.File) []sink.Sitemap {
 	a.sitemaps = a.sitemaps[:0]
 	for _, s := range f.Sitemaps {
-		same := !bytes.HasPrefix(s.URL, []byte("//")) && len(s.URL) > 0 // a relative URL is of this host
-		if s.IsAbsolute {
-			o, _, err := fetch.Parse(string(s.URL), "")
-			same = err == nil && o.Host == row.Host
-		}
 		a.sitemaps = append(a.sitemaps, sink.Sitemap{
 			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: s.Line, URL: sink.Text(s.URL), IsAbsolute: s.IsAbsolute,
-			IsSameHost: same,
+			IsSameHost: isSameHost(&s, row.Host),
 		})
 	}
 	return a.sitemaps
+}
+
+func isSameHost(s *robots.Sitemap, host string) bool {
+	if s.IsAbsolute {
+		o, _, err := fetch.Parse(string(s.URL), "")
+		return err == nil && o.Host == host
+	}
+	return !bytes.HasPrefix(s.URL, []byte("//")) && len(s.URL) > 0 // a relative URL is of this host
 }
 
 func (a *analyst) lineRows(row *sink.Fetch, f *robots.File) []sink.Line {

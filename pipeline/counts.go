@@ -37,9 +37,9 @@ func stratumOf(rank *int64) string {
 // label is all that tells one counter from another. Profile is an index from
 // 1, 0 standing for none.
 type label struct {
-	metric, stratum string
-	profile         int
-	key             string
+	metric, stratum, category string
+	profile                   int
+	key                       string
 }
 
 // tally counts for one agent, profile and stratum what is counted for every
@@ -74,6 +74,10 @@ func (n *Counts) add(metric, stratum, key string) {
 
 func (n *Counts) addProfile(metric, stratum string, profile int, key string) {
 	n.counts[label{metric: metric, stratum: stratum, profile: profile + 1, key: key}]++
+}
+
+func (n *Counts) addCategory(metric, stratum, category string, profile int, key string) {
+	n.counts[label{metric: metric, stratum: stratum, category: category, profile: profile + 1, key: key}]++
 }
 
 // of is the tally of a stratum's agents under one profile.
@@ -138,7 +142,7 @@ func (n *Counts) rows() []sink.Count {
 func (n *Counts) List() []Count {
 	var rows []Count
 	for l, count := range n.counts {
-		row := Count{Metric: l.metric, Stratum: l.stratum, Key: l.key, Count: count}
+		row := Count{Metric: l.metric, Stratum: l.stratum, Category: l.category, Key: l.key, Count: count}
 		if l.profile > 0 {
 			row.Profile = n.profiles[l.profile-1]
 		}
@@ -166,20 +170,20 @@ func (n *Counts) List() []Count {
 	}
 	slices.SortFunc(rows, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(a.Metric, b.Metric), cmp.Compare(a.Stratum, b.Stratum), cmp.Compare(a.Agent, b.Agent),
-			cmp.Compare(a.Profile, b.Profile), cmp.Compare(a.Key, b.Key))
+			cmp.Compare(a.Category, b.Category), cmp.Compare(a.Profile, b.Profile), cmp.Compare(a.Key, b.Key))
 	})
 	return rows
 }
 
 // bin is the histogram bin of a size: powers of two, named by their first and
 // last value.
-func bin(n int) string {
+func bin(n int64) string {
 	if n <= 0 {
 		return "0"
 	}
-	first := 1 << (bits.Len(uint(n)) - 1)
+	first := int64(1) << (bits.Len64(uint64(n)) - 1)
 	if first == 1 {
 		return "1"
 	}
-	return strconv.Itoa(first) + "-" + strconv.Itoa(2*first-1)
+	return strconv.FormatInt(first, 10) + "-" + strconv.FormatInt(2*first-1, 10)
 }

@@ -1,14 +1,29 @@
 // Package pipeline is the census itself: targets in, tables out.
 //
-//	source ─► jobs ─► fetch workers ─► segment full ─► analysts ─► parts
+//	hosts ─► targets ─► fetches ─┐
+//	                             ├─► segment full ─► analysts ─► parts
+//	WARC, bodies, earlier run ───┘
 //
-// One goroutine reads the source in order and cuts it into segments of a
-// fixed number of targets. Workers fetch the targets of all open segments;
-// when every target of a segment has its capture, an analyst parses and
-// judges them in the order of the input and commits the segment's parts. A
-// slow host therefore holds up its own segment and nothing else, the rows of
-// a part stand in the order of the input, and what lives in memory is the
-// captures of a bounded number of open segments.
+// One goroutine reads the hosts in order and cuts them into segments of a
+// fixed number of targets. Each target is fetched by a goroutine that begins
+// when the client has a slot for it; when every target of a segment has its
+// capture, an analyst parses and judges them in the order of the input and
+// commits the segment's parts. A slow host therefore holds up its own segment
+// and nothing else, the rows of a part stand in the order of the input, and
+// what lives in memory is the captures of a bounded number of open segments.
+//
+// Stored captures come as volumes, files that are read side by side and cut
+// into segments of their own. What the time goes to then, on one core with
+// 200 verdicts a capture: a fifth is inflating and reading the WARC, a
+// fourteenth parsing and judging, and the rest the writing of about 300 rows:
+// taking them apart by column, a third, and compressing, a seventh.
+//
+// The same source is cut into the same segments each time. A run that was
+// interrupted is therefore gone on with by reading the source again, and
+// passing over the segments that are committed.
+//
+// [Diff] compares two such censuses, and [Expectations] hold one, or what
+// changed between two, against what was promised.
 //
 // A failed host is a row, never an error. An error of this package is a
 // reason to stop: an unreadable source or a failing disk.

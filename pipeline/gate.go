@@ -15,18 +15,25 @@ type gate struct {
 	open   int   // segments begun and not committed
 	full   int   // of these, the ones that have all their captures
 	held   int64 // bytes of bodies in memory
+	most   int   // segments open at once
 }
 
 const (
-	openSegments = 8
+	// minOpen and maxOpen bound the open segments. Between, there are as many
+	// as hold twenty targets for each request in flight: so one host in twenty
+	// may hang until its deadline, at any rate of work, before the segments
+	// that wait for them hold up the others. A target waits in about 2 KB, a
+	// hostile one in 28 at most.
+	minOpen = 8
+	maxOpen = 128
 	// heldBytes is from when on the source waits, if waiting helps, and
 	// mostBytes what bodies may take at all: beyond, they go to disk.
 	heldBytes = 32 << 20
 	mostBytes = 64 << 20
 )
 
-func newGate() *gate {
-	g := &gate{}
+func newGate(concurrency int) *gate {
+	g := &gate{most: min(max(20*concurrency/segmentTargets, minOpen), maxOpen)}
 	g.change = sync.NewCond(&g.mu)
 	return g
 }
@@ -41,11 +48,19 @@ func (g *gate) enter(ctx context.Context) error {
 	})()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for ctx.Err() == nil && (g.open >= openSegments || g.full > 0 && g.held > heldBytes) {
+	for ctx.Err() == nil && (g.open >= g.most || g.full > 0 && g.held > heldBytes) {
 		g.change.Wait()
 	}
 	g.open++
 	return ctx.Err()
+}
+
+// weigh counts what a capture takes besides its bodies, which cannot go to
+// disk.
+func (g *gate) weigh(bytes int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.held += int64(bytes)
 }
 
 // hold counts the body of a capture, and reports whether memory has room for

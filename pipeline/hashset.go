@@ -3,7 +3,7 @@ package pipeline
 import "hash/maphash"
 
 // hashSet remembers strings by 64 bits each, in 8 bytes at a load of three
-// quarters and less: the only memory of a run that grows with the list. Among
+// quarters and less: the memory of a run that grows with the list. Among
 // 100 million strings the chance that any two collide is 1 in 3,700, and the
 // seed is drawn anew, so that no list can be made to collide.
 type hashSet struct {
@@ -44,6 +44,23 @@ func (h *hashSet) put(v uint64) bool {
 			return true
 		case v:
 			return false
+		}
+	}
+}
+
+// has reports whether s was added.
+func (h *hashSet) has(s string) bool {
+	if h.slots == nil {
+		return false
+	}
+	v := max(maphash.String(h.seed, s), 1)
+	mask := uint64(len(h.slots) - 1)
+	for i := v & mask; ; i = (i + 1) & mask {
+		switch h.slots[i] {
+		case 0:
+			return false
+		case v:
+			return true
 		}
 	}
 }

@@ -48,17 +48,27 @@ func (a *analyst) judgements(row *sink.Fetch, listed []*prepared, paths []string
 			for _, s := range own {
 				a.verdict(row, r, &policy, i, s, k, tally)
 			}
-			if err := out.Verdicts.Write(a.verdicts...); err != nil {
-				return err
+			if len(a.verdicts) >= verdictRows {
+				if err := out.Verdicts.Write(a.verdicts...); err != nil {
+					return err
+				}
+				a.verdicts = a.verdicts[:0]
 			}
-			a.verdicts = a.verdicts[:0]
 		}
+		if err := out.Verdicts.Write(a.verdicts...); err != nil {
+			return err
+		}
+		a.countCategories(stratum, k)
 		if err := out.Policies.Write(a.policies...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// verdictRows is how many verdicts are written together, if one target has as
+// many: the writer goes through them column by column.
+const verdictRows = 1024
 
 // policy makes the row of one agent, and the index of its class.
 func (a *analyst) policy(row *sink.Fetch, r *reading, agent int) (sink.Policy, int) {

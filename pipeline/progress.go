@@ -58,6 +58,16 @@ func (p *Progress) expect(rows, limit int64) {
 func (p *Progress) rejected(n int64) { p.rejects.Add(n) }
 func (p *Progress) committed(n int)  { p.stored.Add(int64(n)) }
 
+// read counts bytes of archives, by which their progress is measured.
+func (p *Progress) read(bytes int64) { p.lines.Add(bytes) }
+
+// passedOver counts what an earlier process of the run has done.
+func (p *Progress) passedOver(targets int, lines int64) {
+	p.done.Add(int64(targets))
+	p.stored.Add(int64(targets))
+	p.lines.Add(lines)
+}
+
 func (p *Progress) fetched(c *fetch.Capture, lines int64) {
 	p.done.Add(1)
 	p.lines.Add(lines)

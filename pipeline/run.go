@@ -3,15 +3,10 @@ package pipeline
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/csv"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -33,20 +28,23 @@ const segmentPaths = 100_000
 
 // Config is what a run is asked to do.
 type Config struct {
-	Dir          string
-	Run          string
-	Hosts        string // path of the hosts list, - for standard input
+	Dir string
+	Run string
+	Source
 	Schemes      []string
 	Limit        int64 // targets at most, 0 for all
-	Concurrency  int
 	Agents       []Agent
 	Samples      []Sample
 	Profiles     []*robots.Profile
 	Tables       []string
 	KeepComments bool
-	Fetch        fetch.Config
+	Fetch        fetch.Config // without its memory
+	State        string       // folder of the memory of answers, "" for none
 	ToolVersion  string
+	Resume       bool           // go on with the run if it was interrupted
+	ForceNew     bool           // remove the run first, whatever its state
 	Settings     map[string]any // the configuration as the manifest shows it
+	Pace         map[string]any // and the part of it that the tables do not depend on
 	Inputs       []sink.Input   // besides the hosts
 }
 
@@ -55,175 +53,214 @@ type Result struct {
 	Folder   string // of manifest.json and rejected.csv
 	Targets  int64
 	Rejected int64
+	Skipped  Skipped
 	Elapsed  time.Duration
 	Rows     map[string]int64 // by table
 	Counts   *Counts
 }
 
-// job is one target on its way through the workers.
+// job is one target on its way to its capture.
 type job struct {
 	target  Target
 	capture *fetch.Capture
-	spilled *place // of the capture's body, where memory had no room for it
+	stored  *stored   // nil for a capture of the network
+	spilled [2]*place // of the capture's bodies, where memory had no room for them
 	segment *segment
+}
+
+// bodies are the capture's own and the earlier copy's, where it has them.
+func (j *job) bodies() []*[]byte {
+	out := []*[]byte{&j.capture.Body}
+	if j.capture.Copy != nil {
+		out = append(out, &j.capture.Copy.Body)
+	}
+	return out
 }
 
 // segment is a run of jobs in the order of the input.
 type segment struct {
-	index   int
-	jobs    []*job
-	pending atomic.Int64 // jobs without a capture, and the source while it fills
-	bytes   atomic.Int64 // of the captured bodies
+	index     int
+	committed bool // by an earlier process; then it has no jobs
+	jobs      []*job
+	pending   atomic.Int64 // jobs without a capture, and the source while it fills
+	spill     spill
+	bytes     atomic.Int64 // of the captured bodies
+}
+
+// census is a run under way.
+type census struct {
+	Config
+	run      *sink.Run
+	client   *fetch.Client
+	rejects  *rejects
+	samples  *samples
+	totals   *Counts
+	gate     *gate
+	ready    chan *segment // those that have all their captures
+	progress *Progress
+
+	volumes []volume // of a stored source
+	ranks   ranks
+	filter  *filter // nil: every host
+	skipped tallySkipped
 }
 
 // Run makes the census. It returns when every target is in the tables, when
 // ctx ends, or when the input or the disk gives out; segments committed until
 // then stay. progress may be read all the while.
-func Run(ctx context.Context, c Config, progress *Progress) (*Result, error) {
+func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err error) {
 	began := time.Now()
-	hosts := sink.Input{Role: "hosts", Path: c.Hosts}
-	if c.Hosts != "-" {
-		var err error
-		if hosts, err = inspect(ctx, c.Hosts); err != nil {
-			return nil, err
-		}
-		progress.expect(hosts.Rows, c.Limit)
+	n := &census{
+		Config: c, progress: progress, samples: newSamples(c.Samples, c.Profiles), totals: newCounts(c),
+		gate: newGate(c.Fetch.Concurrency), ready: make(chan *segment, 1),
 	}
-	client, err := fetch.New(c.Fetch)
+	inputs, err := n.open(ctx)
 	if err != nil {
 		return nil, err
+	}
+	inputs = append(inputs, c.Inputs...)
+	if c.State != "" {
+		if n.Fetch.Memory, err = fetch.OpenMemory(c.State); err != nil {
+			return nil, err
+		}
+		defer func() {
+			if e := n.Fetch.Memory.Close(); err == nil {
+				err = e // else it follows from the first
+			}
+		}()
 	}
 	var profiles []string
 	for _, p := range c.Profiles {
 		profiles = append(profiles, p.Name)
 	}
-	run, err := sink.Create(c.Dir, sink.Manifest{
-		Run: c.Run, ToolVersion: c.ToolVersion, Started: began.UTC(), Configuration: c.Settings,
-		Inputs: append([]sink.Input{hosts}, c.Inputs...), Tables: c.Tables, Profiles: profiles,
+	n.run, err = begin(c, sink.Manifest{
+		Run: c.Run, ToolVersion: c.ToolVersion, Started: began.UTC(), Configuration: c.Settings, Pace: c.Pace,
+		Inputs: inputs, Tables: c.Tables, Profiles: profiles,
 	})
 	if err != nil {
 		return nil, err
 	}
-	rejects, err := newRejects(run.Folder(), progress)
-	if err != nil {
+	defer n.run.Close()
+	// Another output folder may hold a run of the same name.
+	n.Fetch.Run = c.Run + " " + n.run.Started().Format(time.RFC3339Nano)
+	if n.client, err = fetch.New(n.Fetch); err != nil {
 		return nil, err
 	}
-	defer rejects.close()
-
-	samples := newSamples(c.Samples, c.Profiles)
-	totals := newCounts(c)
-	jobs := make(chan *job, c.Concurrency)
-	ready := make(chan *segment, openSegments)
-	gate, spill := newGate(), &spill{folder: run.Folder()}
-	defer spill.close()
-
-	g, ctx := errgroup.WithContext(ctx)
-	fetching, fetchCtx := errgroup.WithContext(ctx)
-	var targets int64
-	sum := sha256.New()
-	fetching.Go(func() (err error) {
-		defer close(jobs)
-		targets, err = produce(fetchCtx, c, sum, rejects, jobs, ready, gate)
-		return err
-	})
-	for range c.Concurrency {
-		fetching.Go(func() error { return work(fetchCtx, client, jobs, ready, gate, spill, progress) })
-	}
-	g.Go(func() error {
-		defer close(ready)
-		return fetching.Wait()
-	})
-	for range runtime.GOMAXPROCS(0) {
-		g.Go(func() error {
-			a := newAnalyst(c, samples)
-			for {
-				select {
-				case s, ok := <-ready:
-					if !ok {
-						return nil
-					}
-					if err := a.commit(run, s, spill, totals); err != nil {
-						return err
-					}
-					progress.committed(len(s.jobs))
-					gate.leave(s.bytes.Load())
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-			}
-		})
-	}
-	err = g.Wait()
-	// What is committed can be queried, however the run ended.
-	if err := errors.Join(err, writeViews(c.Dir)); err != nil {
+	if n.rejects, err = newRejects(n.run.Folder(), progress); err != nil {
 		return nil, err
 	}
-	for _, s := range samples.unused() {
-		rejects.n++
-		if err := rejects.add(s.Line, s.URL, "origin_not_in_run", "urls"); err != nil {
+	defer n.rejects.close()
+	if n.IsStored() && n.Hosts != "" {
+		if n.filter, err = readFilter(ctx, n.Hosts, n.rejects.host); err != nil {
 			return nil, err
 		}
 	}
-	if err := rejects.close(); err != nil {
+	if err := n.restore(ctx); err != nil {
 		return nil, err
 	}
-	if hosts.SHA256 == "" {
-		hosts.SHA256 = hex.EncodeToString(sum.Sum(nil))
+
+	sum := sha256.New()
+	targets, err := n.work(ctx, sum)
+	// What is committed can be queried, however the run ended.
+	if e := writeViews(c.Dir, n.run.ReplaceFile); err == nil {
+		err = e // else it follows from the first
 	}
-	if err := run.Complete(time.Now().UTC(), targets, rejects.n, append([]sink.Input{hosts}, c.Inputs...)); err != nil {
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range n.samples.unused() {
+		n.rejects.n++
+		if err := n.rejects.add(s.Line, s.URL, "origin_not_in_run", "urls"); err != nil {
+			return nil, err
+		}
+	}
+	if err := n.rejects.close(); err != nil {
+		return nil, err
+	}
+	if err := n.run.Complete(time.Now().UTC(), targets, n.rejects.n, digested(inputs, sum)); err != nil {
 		return nil, err
 	}
 	return &Result{
-		Folder: run.Folder(), Targets: targets, Rejected: rejects.n, Elapsed: time.Since(began),
-		Rows: run.Rows(), Counts: totals,
+		Folder: n.run.Folder(), Targets: targets, Rejected: n.rejects.n, Skipped: n.skipped.sum, Elapsed: time.Since(began),
+		Rows: n.run.Rows(), Counts: n.totals,
 	}, nil
 }
 
-// produce reads the source and hands its targets to the workers, opening
-// segments as there is room. It returns the number of targets.
-func produce(ctx context.Context, c Config, sum io.Writer, rejects *rejects, jobs chan<- *job, ready chan<- *segment, gate *gate) (int64, error) {
+// work brings the source's targets into the tables, and returns their number.
+// sum is written the bytes of a source that is read from standard input.
+func (n *census) work(ctx context.Context, sum io.Writer) (targets int64, err error) {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		defer close(n.ready)
+		if n.IsStored() {
+			targets, err = n.rerun(ctx)
+			return err
+		}
+		fetching, ctx := errgroup.WithContext(ctx)
+		fetching.Go(func() (err error) {
+			targets, err = n.produce(ctx, sum, fetching)
+			return err
+		})
+		return fetching.Wait()
+	})
+	for range runtime.GOMAXPROCS(0) {
+		g.Go(func() error { return n.analyse(ctx) })
+	}
+	err = g.Wait()
+	return targets, err
+}
+
+// produce reads the source and has its targets fetched, each by a goroutine of
+// its own that begins when the client has a slot for it, opening segments as
+// there is room. It returns the number of targets.
+func (n *census) produce(ctx context.Context, sum io.Writer, fetching *errgroup.Group) (int64, error) {
 	var now *segment
-	next, paths := 0, 0
+	next, targets, paths := 0, 0, 0
+	lines := int64(0)
 	seal := func() error {
 		if now == nil {
 			return nil
 		}
 		s := now
-		now = nil
-		return s.done(ctx, ready, gate)
+		now, paths = nil, 0
+		if s.committed {
+			return n.passOver(s.index, targets, lines)
+		}
+		return n.done(ctx, s)
 	}
 	open := func() error {
-		if err := gate.enter(ctx); err != nil {
-			return err
+		now = &segment{index: next, committed: n.run.Committed(next)}
+		next, targets, lines = next+1, 0, 0
+		if now.committed {
+			return nil
 		}
-		now = &segment{index: next}
 		now.pending.Store(1)
-		next++
-		return nil
+		return n.gate.enter(ctx)
 	}
-	s := &source{schemes: c.Schemes, limit: c.Limit, reject: rejects.host, remark: rejects.write}
+	s := &source{schemes: n.Schemes, limit: n.Limit, reject: n.rejects.host, remark: n.rejects.write}
 	s.emit = func(t Target) error {
 		if now == nil {
 			if err := open(); err != nil {
 				return err
 			}
 		}
-		j := &job{target: t, segment: now}
-		now.jobs = append(now.jobs, j)
-		now.pending.Add(1)
-		select {
-		case jobs <- j:
-		case <-ctx.Done():
-			return ctx.Err()
+		targets, paths, lines = targets+1, paths+len(t.Paths), lines+t.Lines
+		if !now.committed {
+			place, err := n.client.Enter(ctx)
+			if err != nil {
+				return err
+			}
+			j := &job{target: t, segment: now}
+			now.jobs = append(now.jobs, j)
+			now.pending.Add(1)
+			fetching.Go(func() error { return n.fetch(ctx, place, j) })
 		}
-		paths += len(t.Paths)
-		if len(now.jobs) == segmentTargets || paths >= segmentPaths {
-			paths = 0
+		if targets == segmentTargets || paths >= segmentPaths {
 			return seal()
 		}
 		return nil
 	}
-	err := readHosts(ctx, c.Hosts, sum, s.take)
+	err := readHosts(ctx, n.Hosts, sum, s.take)
 	if err == nil {
 		err = s.flush()
 	}
@@ -239,110 +276,109 @@ func produce(ctx context.Context, c Config, sum io.Writer, rejects *rejects, job
 	return s.passed, seal()
 }
 
-// done takes one off what the segment waits for.
-func (s *segment) done(ctx context.Context, ready chan<- *segment, gate *gate) error {
+// fetch gets a target's capture. The place is held until memory or disk has
+// the body: a slow disk holds up the requests, or bodies would pile up before
+// it.
+func (n *census) fetch(ctx context.Context, place *fetch.Place, j *job) error {
+	defer place.Leave()
+	j.capture = place.Fetch(j.target.Candidates...)
+	if ctx.Err() != nil {
+		return ctx.Err() // the facts may be about our own end
+	}
+	if err := j.capture.Local; err != nil {
+		return &LocalError{err}
+	}
+	n.progress.fetched(j.capture, j.target.Lines)
+	if err := n.keep(j); err != nil {
+		return err
+	}
+	return n.done(ctx, j.segment)
+}
+
+// keep accounts for the memory of a job's bodies, which go to disk where there
+// is none left.
+func (n *census) keep(j *job) error {
+	weight := j.capture.Weight()
+	n.gate.weigh(weight)
+	j.segment.bytes.Add(int64(weight))
+	for i, body := range j.bodies() {
+		if len(*body) == 0 {
+			continue // none must stay none: it would come back from disk as an empty file
+		}
+		if n.gate.hold(len(*body)) {
+			j.segment.bytes.Add(int64(len(*body)))
+			continue
+		}
+		var err error
+		if j.spilled[i], err = j.segment.spill.put(n.run.Folder(), *body); err != nil {
+			return err
+		}
+		*body = nil
+	}
+	return nil
+}
+
+// LocalError says that this machine, and no host, has failed.
+type LocalError struct{ Err error }
+
+func (e *LocalError) Error() string {
+	return "this machine cannot go on fetching: " + e.Err.Error()
+}
+func (e *LocalError) Unwrap() error { return e.Err }
+
+// done takes one off what a segment waits for.
+func (n *census) done(ctx context.Context, s *segment) error {
 	if s.pending.Add(-1) > 0 {
 		return nil
 	}
-	gate.filled()
+	n.gate.filled()
 	select {
-	case ready <- s:
+	case n.ready <- s:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func work(ctx context.Context, client *fetch.Client, jobs <-chan *job, ready chan<- *segment, gate *gate, spill *spill, progress *Progress) error {
+// analyse commits segments as they come.
+func (n *census) analyse(ctx context.Context) error {
+	a := newAnalyst(n.Config, n.samples)
 	for {
 		select {
-		case j, ok := <-jobs:
+		case s, ok := <-n.ready:
 			if !ok {
 				return nil
 			}
-			j.capture = client.Fetch(ctx, j.target.Candidates...)
-			if ctx.Err() != nil {
-				return ctx.Err() // the facts may be about our own end
-			}
-			progress.fetched(j.capture, j.target.Lines)
-			if body := j.capture.Body; gate.hold(len(body)) {
-				j.segment.bytes.Add(int64(len(body)))
-			} else {
-				var err error
-				if j.spilled, err = spill.put(body); err != nil {
-					return err
-				}
-				j.capture.Body = nil
-			}
-			if err := j.segment.done(ctx, ready, gate); err != nil {
+			if err := a.commit(ctx, n.run, s, n.totals); err != nil {
 				return err
 			}
+			n.progress.committed(len(s.jobs))
+			n.gate.leave(s.bytes.Load())
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
+// WriteViews makes dir/views.sql anew, for who has added or removed runs.
+func WriteViews(dir string) error {
+	return writeViews(dir, func(name string, content []byte) error {
+		return sink.ReplaceFile(filepath.Join(dir, name), content)
+	})
+}
+
 // writeViews makes DIR/views.sql anew, with the views over the tables that
-// any run has left there.
-func writeViews(dir string) error {
+// any run has left there. A run under way replaces the file by way of its own
+// folder, where a crash leaves nothing behind.
+func writeViews(dir string, replace func(name string, content []byte) error) error {
 	var tables []string
 	for _, name := range sink.TableNames {
 		if parts, _ := filepath.Glob(filepath.Join(dir, name, "run=*", "part-*.parquet")); len(parts) > 0 {
 			tables = append(tables, name)
 		}
 	}
-	return sink.ReplaceFile(filepath.Join(dir, "views.sql"), []byte(configs.Views(tables)))
-}
-
-// rejects is rejected.csv: the input lines that were no target.
-type rejects struct {
-	file     *os.File
-	w        *csv.Writer
-	n        int64
-	progress *Progress
-}
-
-func newRejects(folder string, progress *Progress) (*rejects, error) {
-	f, err := os.Create(filepath.Join(folder, "rejected.csv"))
-	if err != nil {
-		return nil, fmt.Errorf("create rejected.csv: %w", err)
+	if parts, _ := filepath.Glob(filepath.Join(dir, "changes", "run=*", "against=*", "part-*.parquet")); len(parts) > 0 {
+		tables = append(tables, "changes")
 	}
-	r := &rejects{file: f, w: csv.NewWriter(f), progress: progress}
-	r.w.Write([]string{"line", "text", "reason", "input"})
-	return r, nil
-}
-
-// host rejects a line of the hosts list.
-func (r *rejects) host(line int64, text, reason string) error {
-	r.n++
-	r.progress.rejected(1)
-	return r.write(line, text, reason)
-}
-
-// write remarks on a line of the hosts list.
-func (r *rejects) write(line int64, text, reason string) error {
-	return r.add(line, text, reason, "hosts")
-}
-
-// add writes a line about an input, named by its role in the manifest.
-func (r *rejects) add(line int64, text, reason, input string) error {
-	if err := r.w.Write([]string{strconv.FormatInt(line, 10), sink.TextString(text), sink.TextString(reason), input}); err != nil {
-		return fmt.Errorf("write rejected.csv: %w", err)
-	}
-	return nil
-}
-
-// close may be called twice.
-func (r *rejects) close() error {
-	if r.file == nil {
-		return nil
-	}
-	r.w.Flush()
-	err := errors.Join(r.w.Error(), r.file.Sync(), r.file.Close())
-	r.file = nil
-	if err != nil {
-		return fmt.Errorf("write rejected.csv: %w", err)
-	}
-	return nil
+	return replace("views.sql", []byte(configs.Views(tables)))
 }

@@ -43,10 +43,10 @@ func newConfig(t *testing.T, handler http.HandlerFunc, hosts string) Config {
 		t.Fatal(err)
 	}
 	return Config{
-		Dir: filepath.Join(t.TempDir(), "out"), Run: "r", Hosts: writeFile(t, "hosts", []byte(hosts)), Schemes: []string{"http"},
-		Concurrency: 50, Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}, Tables: sink.TableNames,
+		Dir: filepath.Join(t.TempDir(), "out"), Run: "r", Source: Source{Hosts: writeFile(t, "hosts", []byte(hosts))}, Schemes: []string{"http"},
+		Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}, Tables: sink.TableNames,
 		Fetch: fetch.Config{
-			UserAgent: "test", Timeout: 20 * time.Second, MaxRedirects: 5, MaxBody: 1 << 20, PerAddress: 4,
+			UserAgent: "test", Timeout: 20 * time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 50, PerAddress: 4, PerDomain: 50,
 			ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),
 		},
 	}
@@ -205,28 +205,26 @@ func TestLargeBodies(t *testing.T) {
 	}
 }
 
-func TestSpillIsEmptiedWhenAllIsBack(t *testing.T) {
-	s := &spill{folder: t.TempDir()}
-	for range 2 {
-		var places []*place
-		for i := range 3 {
-			p, err := s.put([]byte(strings.Repeat("x", i)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			places = append(places, p)
+func TestSpilledBodiesComeBack(t *testing.T) {
+	var s spill
+	var places []*place
+	folder := t.TempDir()
+	for i := range 3 {
+		p, err := s.put(folder, []byte(strings.Repeat("x", i)))
+		if err != nil {
+			t.Fatal(err)
 		}
-		for i := range places {
-			if body, err := s.take(places[i]); err != nil || len(body) != i {
-				t.Fatalf("body %d: %q, %v", i, body, err)
-			}
-		}
-		if s.end != 0 {
-			t.Errorf("the next body would lie at %d", s.end)
+		places = append(places, p)
+	}
+	for i := range places {
+		if body, err := s.take(places[i]); err != nil || len(body) != i {
+			t.Fatalf("body %d: %q, %v", i, body, err)
 		}
 	}
-	if err := s.close(); err != nil {
-		t.Error(err)
+	s.close()
+	s.close()
+	if files, err := os.ReadDir(folder); err != nil || len(files) != 0 {
+		t.Errorf("left: %v, %v", files, err)
 	}
 }
 
@@ -288,7 +286,7 @@ func TestAFailingDiskEndsTheRun(t *testing.T) {
 }
 
 func TestGateLetsBodiesDrain(t *testing.T) {
-	g := newGate()
+	g := newGate(1)
 	ctx := context.Background()
 	must := func(err error) {
 		t.Helper()
@@ -310,7 +308,7 @@ func TestGateLetsBodiesDrain(t *testing.T) {
 	g.leave(heldBytes + 1)
 	must(<-entered)
 	stopped, cancel := context.WithCancel(ctx)
-	for range openSegments - 2 {
+	for range minOpen - 2 {
 		must(g.enter(ctx))
 	}
 	go func() { entered <- g.enter(stopped) }()

@@ -66,6 +66,7 @@ type samples struct {
 type prepared struct {
 	sample  Sample
 	targets []robots.Target // by profile
+	index   int             // in the list of absolute ones
 	used    atomic.Bool
 }
 
@@ -77,7 +78,7 @@ func newSamples(list []Sample, profiles []*robots.Profile) *samples {
 			s.paths = append(s.paths, prepared{sample: sample, targets: targetsOf(sample.URL, profiles)})
 			continue
 		}
-		p := &prepared{sample: sample, targets: targetsOf(sample.URL, profiles)}
+		p := &prepared{sample: sample, targets: targetsOf(sample.URL, profiles), index: len(s.list)}
 		s.absolute[*sample.origin] = append(s.absolute[*sample.origin], p)
 		s.list = append(s.list, p)
 	}

@@ -16,6 +16,9 @@ func (s Span) Len() int { return int(s.To - s.From) }
 type File struct {
 	// KeepComments asks for a Remark for each comment.
 	KeepComments bool
+	// Cut says that more followed the body than Parse is given, because who
+	// kept it knows the same limit.
+	Cut bool
 
 	Groups   []Group
 	Agents   []AgentLine
@@ -136,6 +139,7 @@ const (
 	Typo                             // a frequent misspelling of a field
 	KeyPrefix                        // a field with something after it, as in "disallowed"
 	NoColon                          // a field parted from its value by white space
+	SpacedColon                      // white space before the colon, where some other readers see no field
 	OrphanRule                       // a rule before any user-agent line
 	NoField                          // not "field: value"
 	TooLong                          // longer than Google's parser reads
@@ -145,7 +149,7 @@ const (
 )
 
 func (c RemarkClass) String() string {
-	return [...]string{"extension", "unknown_field", "typo", "key_prefix", "missing_colon",
+	return [...]string{"extension", "unknown_field", "typo", "key_prefix", "missing_colon", "spaced_colon",
 		"orphan_rule", "no_field", "too_long", "nul", "comment", "truncated"}[c]
 }
 
@@ -175,8 +179,8 @@ func (f *File) reset(body []byte, p *Profile) {
 	f.Lines, f.InvalidLines = 0, 0
 	f.scratch, f.forms, f.inQuery = f.scratch[:0], f.forms[:0], f.inQuery[:0]
 	f.odd = 0
-	f.Truncated = len(body) > p.SizeLimit
-	if f.Truncated {
+	f.Truncated = len(body) > p.SizeLimit || f.Cut
+	if len(body) > p.SizeLimit {
 		body = body[:p.SizeLimit]
 	}
 	f.body = body

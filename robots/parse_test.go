@@ -30,7 +30,8 @@ func TestRemarks(t *testing.T) {
 		"nofollow: /x\n" +
 		"disallow: /n\x00ul\n" +
 		"useragent b\n" +
-		"\n" // 15
+		"Disallow : /s\n" + // 15
+		"foo : bar\n"
 	google := []string{
 		"1 -1 orphan_rule disallow|/orphan",
 		"2 0 comment |who",
@@ -47,13 +48,15 @@ func TestRemarks(t *testing.T) {
 		"13 0 nul |disallow: /n\x00ul",
 		"14 1 typo useragent|b",
 		"14 1 missing_colon useragent|b",
+		"15 1 spaced_colon Disallow|/s",
+		"16 1 unknown_field foo|bar",
 	}
 	f := File{KeepComments: true}
 	f.Parse([]byte(body), named(t, "google"))
 	if got := remarks(&f); !slices.Equal(got, google) {
 		t.Errorf("google: got\n%s", strings.Join(got, "\n"))
 	}
-	if f.Lines != 16 || f.InvalidLines != 4 || len(f.Rules) != 5 || len(f.Groups) != 2 {
+	if f.Lines != 17 || f.InvalidLines != 5 || len(f.Rules) != 6 || len(f.Groups) != 2 {
 		t.Errorf("google: %d lines, %d invalid, %d rules, %d groups", f.Lines, f.InvalidLines, len(f.Rules), len(f.Groups))
 	}
 	if g := f.Groups[0]; g.CrawlDelay != 2.5 || !g.HasCrawlDelay || g.Line != 2 {
@@ -64,10 +67,11 @@ func TestRemarks(t *testing.T) {
 	f.Parse([]byte(body), named(t, "rfc9309"))
 	rfc := slices.Clone(google)
 	rfc[13], rfc[14] = "14 0 typo useragent|b", "14 0 missing_colon useragent|b"
+	rfc[15], rfc[16] = "15 0 spaced_colon Disallow|/s", "16 0 unknown_field foo|bar"
 	if got := remarks(&f); !slices.Equal(got, rfc) {
 		t.Errorf("rfc9309: got\n%s", strings.Join(got, "\n"))
 	}
-	if f.InvalidLines != 8 || len(f.Rules) != 2 || len(f.Groups) != 1 {
+	if f.InvalidLines != 9 || len(f.Rules) != 3 || len(f.Groups) != 1 {
 		t.Errorf("rfc9309: %d invalid, %d rules, %d groups", f.InvalidLines, len(f.Rules), len(f.Groups))
 	}
 }

@@ -87,6 +87,9 @@ type Profile struct {
 	UnreachableLimit time.Duration `yaml:"unreachable_limit"`
 	Unreachable      Outcome       `yaml:"unreachable"`
 	UnreachableCopy  bool          `yaml:"unreachable_copy"`
+	// MaxAgeLengthens says whether the Cache-Control of an answer may make it
+	// serve for longer than it would without; shorten it may in any case.
+	MaxAgeLengthens bool `yaml:"max_age_lengthens"`
 }
 
 // LineReading is how bytes become lines.

@@ -39,6 +39,7 @@ func google() Profile {
 		UnreachableLimit:   thirtyDays,
 		Unreachable:        FullAllow,
 		UnreachableCopy:    true,
+		MaxAgeLengthens:    true,
 	}
 }
 
@@ -111,6 +112,7 @@ func rfc9309() Profile {
 	p.CountTrailingStar = true
 	p.MisconfiguredAs404 = false
 	p.ServerErrorCopy, p.NetworkCopy = true, true
+	p.MaxAgeLengthens = false // section 2.4: no longer than 24 hours
 	return p
 }
 

@@ -39,8 +39,9 @@ func word(w string) uint64 { return binary.LittleEndian.Uint64([]byte(w)) }
 
 // record splits any line that is not empty.
 func (s *parser) record(b []byte) {
-	key, value, odd, ok := split(b)
-	key, value = s.trim(key), s.trim(value)
+	whole, value, odd, ok := split(b)
+	key := s.trim(whole)
+	value = s.trim(value)
 	if !ok || len(key) == 0 {
 		s.invalid(NoField, nil, b)
 		return
@@ -50,6 +51,9 @@ func (s *parser) record(b []byte) {
 		fld, o = fieldNone, 0
 	}
 	odd |= o
+	if len(key) < len(whole) && (fld != fieldNone || recogniseExtension(key) != extNone) {
+		s.remark(SpacedColon, key, value)
+	}
 	if fld == fieldNone {
 		s.foreign(key, value, odd, b)
 		return

@@ -47,10 +47,30 @@ type Facts struct {
 	HTMLRedirect bool
 	// Misconfigured says that the site answers missing pages with 5xx.
 	Misconfigured bool
+	// Unstored says that the body is that of another capture, which is not at
+	// hand.
+	Unstored bool
 	// Unfollowed says that the last hop is a redirect of a stored capture,
 	// whose target was not stored.
 	Unfollowed bool
 	Memory     Memory
+}
+
+// Unreachable reports whether the facts say that the origin could not be
+// reached, a 5xx or no valid answer, which is what memory is kept for. It is
+// the same for all profiles, although they make different things of it.
+func (f Facts) Unreachable() bool {
+	if f.Error == Canceled {
+		return false
+	}
+	f.Memory = Memory{}
+	p, _ := ProfileNamed("google")
+	p.MaxRedirects = len(f.Hops) // however many were asked for
+	switch p.Answer(f).Reason {
+	case ServerError, NetworkFailed, InvalidResponse, IncompleteBody:
+		return true
+	}
+	return false
 }
 
 // Memory is what earlier runs know of an origin.
@@ -84,6 +104,7 @@ const (
 	InvalidRedirect       AnswerReason = "redirect_invalid"
 	UnsupportedRedirect   AnswerReason = "redirect_unsupported"
 	UnresolvedRedirect    AnswerReason = "redirect_unresolved"
+	UnresolvedRevisit     AnswerReason = "revisit_unresolved"
 	RedirectByHTML        AnswerReason = "html_redirect"
 	NetworkFailed         AnswerReason = "network_failure"
 	InvalidResponse       AnswerReason = "invalid_response"
@@ -147,6 +168,9 @@ func (p *Profile) Answer(f Facts) Answer {
 		return Answer{Outcome: FullAllow, Reason: TooManyRedirects}
 	}
 	class := classify(last)
+	if f.Unstored && (class == Success || last.Status == 304) {
+		return Answer{Outcome: Undecided, Reason: UnresolvedRevisit}
+	}
 	if last.Status == 429 && class == ClientError {
 		class = p.TooManyRequests
 	}

@@ -1,8 +1,8 @@
 package sink
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"cmp"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,10 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
+)
+
+const (
+	stateRunning  = "running"
+	stateComplete = "complete"
 )
 
 // Manifest says what a run was asked, what it read and which parts it wrote.
@@ -27,6 +30,7 @@ type Manifest struct {
 	Started             time.Time      `json:"started"`
 	Finished            *time.Time     `json:"finished,omitempty"`
 	Configuration       map[string]any `json:"configuration"`
+	Pace                map[string]any `json:"pace"`                 // settings that the tables do not depend on
 	ConfigurationDigest string         `json:"configuration_digest"` // SHA-256 of configuration as JSON
 	Inputs              []Input        `json:"inputs"`
 	Tables              []string       `json:"tables"`
@@ -36,29 +40,22 @@ type Manifest struct {
 	Parts               []Part         `json:"parts"`
 }
 
+// Complete reports whether the run has come to its end.
+func (m *Manifest) Complete() bool { return m.State == stateComplete }
+
 // Input is one file that was read. Of standard input, digest and rows are
 // known only when the run is complete.
 type Input struct {
-	Role   string `json:"role"` // hosts, agents, urls, configuration
+	Role   string `json:"role"` // hosts, warc, bodies, run, ranks, agents, urls, configuration
 	Path   string `json:"path"`
 	SHA256 string `json:"sha256,omitempty"`
-	Rows   int64  `json:"rows,omitempty"`
+	// Of an archive, which is not read for a digest: its size, and the
+	// SHA-256 of that (8 bytes, big endian), its first and its last 64 KiB;
+	// of a folder, of the names, sizes and times of its files.
+	Bytes int64  `json:"bytes,omitempty"`
+	Ends  string `json:"ends_sha256,omitempty"`
+	Rows  int64  `json:"rows,omitempty"`
 }
-
-// Run is a run that is being written.
-type Run struct {
-	dir         string
-	id          string
-	tables      []string
-	toolVersion string
-	metadata    map[string]string
-
-	mu       sync.Mutex
-	manifest Manifest
-}
-
-// ErrRunExists tells that the run ID is taken in this output folder.
-var ErrRunExists = errors.New("this run exists")
 
 // CheckRunID refuses an ID that could not stand as a folder name and as a
 // hive partition value everywhere.
@@ -86,109 +83,101 @@ func CheckTables(names []string) error {
 	return nil
 }
 
-// Create starts the run m.Run below dir with the tables m.Tables, and writes
-// its first manifest. It returns [ErrRunExists] where the ID is taken.
-func Create(dir string, m Manifest) (*Run, error) {
-	if err := CheckRunID(m.Run); err != nil {
+// manifestName is the manifest of a run, in its folder. While the run is under
+// way it holds what was known at the start, and the journal names the parts.
+// removingName is what it is called once the removal of the run has begun.
+const (
+	manifestName = "manifest.json"
+	removingName = "removing.json"
+)
+
+// errDamaged tells that the manifest or the journal is not what was written.
+var errDamaged = errors.New("damaged")
+
+// ReadManifest reads the manifest of a run below dir, with the parts that are
+// committed so far where the run is under way or interrupted. It returns
+// [fs.ErrNotExist] where there is no such run.
+func ReadManifest(dir, run string) (*Manifest, error) {
+	if err := CheckRunID(run); err != nil {
 		return nil, err
 	}
-	if err := CheckTables(m.Tables); err != nil {
-		return nil, err
+	folder := filepath.Join(dir, "_runs", run)
+	m, err := readManifestFile(folder)
+	if err != nil || m.State == stateComplete {
+		return m, err
 	}
-	folder := filepath.Join(dir, "_runs", m.Run)
-	if err := os.MkdirAll(filepath.Dir(folder), 0o777); err != nil {
-		return nil, fmt.Errorf("create the output folder: %w", err)
+	entries, _, err := readJournal(filepath.Join(folder, journalName))
+	if errors.Is(err, fs.ErrNotExist) {
+		// Between the two reads the run was completed, or removed.
+		if m, e := readManifestFile(folder); e != nil || m.State == stateComplete {
+			return m, e
+		}
+		return nil, fmt.Errorf("%s is %w: %s is gone", folder, errDamaged, journalName)
 	}
-	if err := os.Mkdir(folder, 0o777); errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("%w: %s (choose another ID with --run)", ErrRunExists, folder)
-	} else if err != nil {
-		return nil, fmt.Errorf("create the run's folder: %w", err)
-	}
-	configuration, err := json.Marshal(m.Configuration)
 	if err != nil {
-		return nil, fmt.Errorf("configuration as JSON: %w", err)
-	}
-	digest := sha256.Sum256(configuration)
-	m.SchemaVersion, m.Tool, m.State = SchemaVersion, "robocensus", "running"
-	m.ConfigurationDigest = hex.EncodeToString(digest[:])
-	if m.Parts == nil {
-		m.Parts = []Part{}
-	}
-	r := &Run{
-		dir: dir, id: m.Run, tables: m.Tables, toolVersion: m.ToolVersion,
-		manifest: m,
-		metadata: map[string]string{
-			"robocensus.schema_version":       strconv.Itoa(SchemaVersion),
-			"robocensus.run":                  m.Run,
-			"robocensus.tool_version":         m.ToolVersion,
-			"robocensus.profile":              strings.Join(m.Profiles, ","),
-			"robocensus.configuration_digest": m.ConfigurationDigest,
-		},
-	}
-	if err := r.save(); err != nil {
 		return nil, err
 	}
-	return r, nil
+	m.Parts = partsOf(entries)
+	return m, nil
 }
 
-// Folder is where the run keeps its manifest and rejected.csv.
-func (r *Run) Folder() string { return filepath.Join(r.dir, "_runs", r.id) }
-
-// enter names parts in the manifest: the moment from which they count.
-func (r *Run) enter(parts []Part) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	before := r.manifest.Parts
-	// Segments commit in any order; the manifest lists them in theirs.
-	all := append(slices.Clone(before), parts...)
-	slices.SortStableFunc(all, func(a, b Part) int { return a.Segment - b.Segment })
-	r.manifest.Parts = all
-	if err := r.save(); err != nil {
-		r.manifest.Parts = before
-		return err
+func readManifestFile(folder string) (*Manifest, error) {
+	path := filepath.Join(folder, manifestName)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, e := os.Stat(filepath.Join(folder, removingName)); e == nil {
+			return nil, fmt.Errorf("%s: %w by --force-new", folder, errRemoving)
+		}
 	}
-	return nil
-}
-
-// Complete marks the run complete, with what is known only at its end.
-func (r *Run) Complete(finished time.Time, targets, rejected int64, inputs []Input) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.manifest.State, r.manifest.Finished = "complete", &finished
-	r.manifest.Targets, r.manifest.Rejected, r.manifest.Inputs = targets, rejected, inputs
-	return r.save()
-}
-
-// Rows counts the rows committed so far, by table.
-func (r *Run) Rows() map[string]int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	rows := make(map[string]int64)
-	for _, p := range r.manifest.Parts {
-		rows[p.Table] += p.Rows
-	}
-	return rows
-}
-
-func (r *Run) save() error {
-	text, err := json.MarshalIndent(&r.manifest, "", " ")
 	if err != nil {
-		return fmt.Errorf("manifest as JSON: %w", err)
+		return nil, fmt.Errorf("read the manifest: %w", err)
 	}
-	return ReplaceFile(filepath.Join(r.Folder(), "manifest.json"), append(text, '\n'))
+	var m Manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil, fmt.Errorf("%s is %w: %w", path, errDamaged, err)
+	}
+	if m.State != stateRunning && m.State != stateComplete {
+		return nil, fmt.Errorf("%s is %w: state %q is neither running nor complete", path, errDamaged, m.State)
+	}
+	return &m, nil
+}
+
+// partsOf lists the parts of segments, which are committed in any order, in
+// the order of the segments.
+func partsOf(entries []entry) []Part {
+	parts := []Part{}
+	for _, e := range entries {
+		parts = append(parts, e.Parts...)
+	}
+	sortParts(parts)
+	return parts
+}
+
+func sortParts(parts []Part) {
+	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(a.Segment, b.Segment) })
 }
 
 // ReplaceFile writes a file so that a reader, or a crash, meets the old
 // content or the new one and nothing between.
-func ReplaceFile(path string, content []byte) error {
-	tmp := path + ".tmp"
-	f, err := os.Create(tmp)
+func ReplaceFile(path string, content []byte) error { return replaceFile(path, path, content) }
+
+// ReplaceFile replaces a file of the output folder as [ReplaceFile] does. What
+// a crash leaves of it lies in the run's folder, where [Open] removes it.
+func (r *Run) ReplaceFile(name string, content []byte) error {
+	return replaceFile(filepath.Join(r.dir, name), filepath.Join(r.Folder(), name), content)
+}
+
+// replaceFile makes the new file beside like, under a name that begins so.
+func replaceFile(path, like string, content []byte) error {
+	// Two programs may replace one file at the same moment.
+	tmp := like + "." + rand.Text()[:8] + ".tmp"
+	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return fmt.Errorf("replace %s: %w", path, err)
 	}
 	_, err = f.Write(content)
 	if err == nil {
-		err = f.Sync()
+		err = syncFile(f)
 	}
 	if e := f.Close(); err == nil {
 		err = e
@@ -201,18 +190,4 @@ func ReplaceFile(path string, content []byte) error {
 		return fmt.Errorf("replace %s: %w", path, err)
 	}
 	return syncFolder(filepath.Dir(path))
-}
-
-// ReadManifest reads the manifest of a run below dir.
-func ReadManifest(dir, run string) (*Manifest, error) {
-	path := filepath.Join(dir, "_runs", run, "manifest.json")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read the manifest: %w", err)
-	}
-	var m Manifest
-	if err := json.Unmarshal(text, &m); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return &m, nil
 }

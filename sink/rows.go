@@ -80,6 +80,7 @@ type Group struct {
 	GroupIndex    int32    `parquet:"group_index"`
 	Line          int32    `parquet:"line"`
 	Agents        []string `parquet:"agents,list" parquet-element:",dict"`
+	AgentLines    []int32  `parquet:"agent_lines,list"`
 	Tokens        []string `parquet:"tokens,list" parquet-element:",dict"`
 	AllowRules    int32    `parquet:"allow_rules"`
 	DisallowRules int32    `parquet:"disallow_rules"`
@@ -183,8 +184,34 @@ type Count struct {
 	Count    int64   `parquet:"count"`
 }
 
+// Example is a row of `examples`: a bounded few of what a counter of summary
+// counts, or of what is largest and slowest, in each part.
+type Example struct {
+	Metric string `parquet:"metric,dict"`
+	Key    string `parquet:"key,dict"`
+	Host   string `parquet:"host,dict"`
+	Line   *int32 `parquet:"line"`
+	Text   string `parquet:"text,dict"`
+}
+
 // Body is a row of `bodies`: a distinct body of the run's part, byte for byte.
 type Body struct {
 	ContentDigest string `parquet:"content_digest,dict"`
 	Body          []byte `parquet:"body"`
+}
+
+// Change is a row of `changes`: one difference between two runs of a host.
+type Change struct {
+	Host       string  `parquet:"host,dict"`
+	Origin     string  `parquet:"origin,dict"`
+	Kind       string  `parquet:"kind,dict"`
+	Severity   string  `parquet:"severity,dict"`
+	Agent      *string `parquet:"agent,dict"`
+	Category   *string `parquet:"category,dict"`
+	Profile    *string `parquet:"profile,dict"`
+	URL        *string `parquet:"url,dict"`
+	Before     *string `parquet:"before,dict"`
+	After      *string `parquet:"after,dict"`
+	LineBefore *int32  `parquet:"line_before"`
+	LineAfter  *int32  `parquet:"line_after"`
 }

@@ -3,14 +3,18 @@ package sink
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime/debug"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
@@ -20,10 +24,15 @@ import (
 // rows), so that one thread scans one row group.
 const rowGroupRows = 245_760
 
+// SegmentsPerVolume keeps the segments of several files apart that are read at
+// the same time: those of the third are numbered from 200,000. Segments are
+// numbered without gaps otherwise.
+const SegmentsPerVolume = 100_000
+
 // TableNames lists every table, in the order in which a reader meets them.
 var TableNames = []string{
 	"fetches", "groups", "rules", "sitemaps", "lines", "signals",
-	"policies", "verdicts", "summary", "bodies",
+	"policies", "verdicts", "summary", "examples", "bodies",
 }
 
 // Part is one part file as the manifest names it.
@@ -48,11 +57,17 @@ type Segment struct {
 	Policies Table[Policy]
 	Verdicts Table[Verdict]
 	Summary  Table[Count]
+	Examples Table[Example]
 	Bodies   Table[Body]
+
+	// Note is the caller's own, for going on after a crash (see [Run.Note]):
+	// up to about a megabyte of JSON on one line, committed with the segment.
+	Note json.RawMessage
 
 	run   *Run
 	index int
 	open  []part
+	over  bool // committed or aborted
 }
 
 // Table is one part under way. The zero value stands for a table that was
@@ -65,7 +80,7 @@ func (t Table[T]) Write(rows ...T) error {
 	if t.w == nil || len(rows) == 0 {
 		return nil
 	}
-	if _, err := t.w.parquet.Write(rows); err != nil {
+	if err := t.w.write(rows); err != nil {
 		return fmt.Errorf("write %s: %w", t.w.tmp, err)
 	}
 	t.w.rows += int64(len(rows))
@@ -85,34 +100,41 @@ type part interface {
 }
 
 type writer[T any] struct {
-	parquet *parquet.GenericWriter[T]
-	file    *os.File
-	sum     hash.Hash
-	bytes   int64
-	rows    int64
-	info    Part
-	tmp     string
-	final   string
+	parquet  *parquet.GenericWriter[T]
+	shredder *shredder[T] // nil where parquet-go takes rows apart
+	file     *os.File
+	sum      hash.Hash
+	bytes    int64
+	rows     int64
+	info     Part
+	tmp      string
+	final    string
 }
 
-// Segment starts the parts of segment number index, counted from 0.
+// Segment starts the parts of segment number index, counted from 0. It refuses
+// one that is committed, or under way.
 func (r *Run) Segment(index int) (*Segment, error) {
-	s := &Segment{run: r, index: index}
-	err := errors.Join(
-		openTable(s, "fetches", &s.Fetches),
-		openTable(s, "groups", &s.Groups),
-		openTable(s, "rules", &s.Rules),
-		openTable(s, "sitemaps", &s.Sitemaps),
-		openTable(s, "lines", &s.Lines),
-		openTable(s, "signals", &s.Signals),
-		openTable(s, "policies", &s.Policies),
-		openTable(s, "verdicts", &s.Verdicts),
-		openTable(s, "summary", &s.Summary),
-		openTable(s, "bodies", &s.Bodies),
-	)
-	if err != nil {
-		s.Abort()
+	if err := r.begin(index); err != nil {
 		return nil, err
+	}
+	s := &Segment{run: r, index: index}
+	for _, open := range []func() error{
+		func() error { return openTable(s, "fetches", &s.Fetches) },
+		func() error { return openTable(s, "groups", &s.Groups) },
+		func() error { return openTable(s, "rules", &s.Rules) },
+		func() error { return openTable(s, "sitemaps", &s.Sitemaps) },
+		func() error { return openTable(s, "lines", &s.Lines) },
+		func() error { return openTable(s, "signals", &s.Signals) },
+		func() error { return openTable(s, "policies", &s.Policies) },
+		func() error { return openTable(s, "verdicts", &s.Verdicts) },
+		func() error { return openTable(s, "summary", &s.Summary) },
+		func() error { return openTable(s, "examples", &s.Examples) },
+		func() error { return openTable(s, "bodies", &s.Bodies) },
+	} {
+		if err := open(); err != nil {
+			s.Abort()
+			return nil, err
+		}
 	}
 	return s, nil
 }
@@ -121,41 +143,64 @@ func openTable[T any](s *Segment, name string, t *Table[T]) error {
 	if !slices.Contains(s.run.tables, name) {
 		return nil
 	}
-	path := fmt.Sprintf("%s/run=%s/part-%06d.parquet", name, s.run.id, s.index)
+	path := partPath(name, s.run.id, s.index)
 	final := filepath.Join(s.run.dir, filepath.FromSlash(path))
-	if err := os.MkdirAll(filepath.Dir(final), 0o777); err != nil {
-		return fmt.Errorf("create the folder of table %s: %w", name, err)
-	}
-	tmp := final + ".tmp"
-	file, err := os.Create(tmp)
+	w, err := newWriter[T](final, Part{Table: name, Segment: s.index, Path: path}, s.run.toolVersion, s.run.metadata, s.run.spareOf(name))
 	if err != nil {
-		return fmt.Errorf("create a part: %w", err)
+		return err
 	}
-	w := &writer[T]{
-		file: file, sum: sha256.New(), tmp: tmp, final: final,
-		info: Part{Table: name, Segment: s.index, Path: path},
-	}
-	out := &counted{w: io.MultiWriter(file, w.sum), n: &w.bytes}
-	// A writer is not used again for another part: after Reset parquet-go
-	// 0.32 leaves the column paths out of the footer.
-	w.parquet = parquet.NewGenericWriter[T](out, s.run.writerOptions(name)...)
 	t.w = w
 	s.open = append(s.open, w)
 	return nil
+}
+
+func newWriter[T any](final string, info Part, toolVersion string, metadata map[string]string, spare *sync.Pool) (*writer[T], error) {
+	tmp := final + ".tmp"
+	file, err := os.Create(tmp)
+	if err != nil {
+		return nil, fmt.Errorf("create a part: %w", err)
+	}
+	w := &writer[T]{file: file, sum: sha256.New(), tmp: tmp, final: final, info: info}
+	out := &counted{w: io.MultiWriter(file, w.sum), n: &w.bytes}
+	// A writer is not used again for another part: after Reset parquet-go
+	// 0.32 leaves the column paths out of the footer.
+	options := append(writerOptions(info.Table, toolVersion, metadata), withoutBounds[T]()...)
+	if w.shredder, err = newShredder[T](out, spare, options); err != nil {
+		file.Close()
+		os.Remove(tmp)
+		return nil, fmt.Errorf("create %s: %w", tmp, err)
+	}
+	if w.shredder != nil {
+		w.parquet = w.shredder.file
+	} else {
+		w.parquet = parquet.NewGenericWriter[T](out, options...)
+	}
+	return w, nil
+}
+
+// partPath is where a part lies, relative to the output folder, with slashes.
+func partPath(table, run string, segment int) string {
+	return fmt.Sprintf("%s/run=%s/part-%06d.parquet", table, run, segment)
 }
 
 // codec is shared by all writers: each of its encoders holds a window of
 // megabytes, and it needs only as many as compress at the same moment.
 var codec = &zstd.Codec{Level: zstd.SpeedDefault, Concurrency: 1}
 
-func (r *Run) writerOptions(table string) []parquet.WriterOption {
+func writerOptions(table, toolVersion string, metadata map[string]string) []parquet.WriterOption {
 	options := []parquet.WriterOption{
 		parquet.Compression(codec),
 		parquet.MaxRowsPerRowGroup(rowGroupRows),
-		parquet.CreatedBy("robocensus", r.toolVersion, ""),
+		parquet.CreatedBy("robocensus", toolVersion, ""),
 	}
-	for key, value := range r.metadata {
+	for key, value := range metadata {
 		options = append(options, parquet.KeyValueMetadata(key, value))
+	}
+	if table == "bodies" {
+		// The least and the greatest body of a page would stand before it, and
+		// those of the row group in the footer. A large body is a page of its
+		// own: that made files of five times the size.
+		options = append(options, parquet.SkipPageStatistics("body"), parquet.SkipPageBounds("body"))
 	}
 	if hasHost[table] {
 		options = append(options, parquet.BloomFilters(parquet.SplitBlockFilter(10, "host")))
@@ -163,50 +208,95 @@ func (r *Run) writerOptions(table string) []parquet.WriterOption {
 	return options
 }
 
+// withoutBounds leaves the least and the greatest value out of the pages of
+// texts: no table is ordered by one, so that nobody could pass a page over,
+// and to find them costs a seventh of the writing.
+func withoutBounds[T any]() (options []parquet.WriterOption) {
+	row := reflect.TypeFor[T]()
+	for i := range row.NumField() {
+		name, rest, _ := strings.Cut(row.Field(i).Tag.Get("parquet"), ",")
+		if rest == "dict" {
+			options = append(options, parquet.SkipPageBounds(name), parquet.SkipPageStatistics(name))
+		}
+	}
+	return options
+}
+
+// spareOf is where the parts of a table leave memory to those that follow.
+func (r *Run) spareOf(table string) *sync.Pool {
+	pool, _ := r.spare.LoadOrStore(table, new(sync.Pool))
+	return pool.(*sync.Pool)
+}
+
 var hasHost = map[string]bool{
 	"fetches": true, "groups": true, "rules": true, "sitemaps": true,
-	"lines": true, "signals": true, "policies": true, "verdicts": true,
+	"lines": true, "signals": true, "policies": true, "verdicts": true, "examples": true, "changes": true,
 }
 
 // Commit closes, syncs and renames all parts, syncs their folders, and enters
-// them into the manifest. After an error nothing of the segment is entered,
-// and what was written is removed.
+// them into the journal. After an error nothing of the segment is entered, and
+// what was written is removed; only where a failing disk leaves in doubt
+// whether it is entered do the parts stay, for [Open] to decide. Several
+// segments may be committed at the same time.
 func (s *Segment) Commit() error {
-	var parts []Part
+	if s.over {
+		return fmt.Errorf("segment %d is committed or aborted already", s.index)
+	}
+	err := s.commit()
+	if err != nil && !errors.Is(err, errInDoubt) {
+		s.Abort()
+	}
+	s.over, s.open = true, nil
+	return err
+}
+
+func (s *Segment) commit() error {
+	e := entry{Segment: s.index, Note: s.Note, Parts: []Part{}}
 	for _, p := range s.open {
 		done, err := p.finish()
 		if err != nil {
-			s.Abort()
 			return err
 		}
-		parts = append(parts, done)
+		e.Parts = append(e.Parts, done)
 	}
 	for _, p := range s.open {
 		if err := p.publish(); err != nil {
-			s.Abort()
 			return err
 		}
 	}
 	for _, p := range s.open {
 		if err := syncFolder(p.folder()); err != nil {
-			s.Abort()
 			return err
 		}
 	}
-	if err := s.run.enter(parts); err != nil {
-		s.Abort()
-		return err
-	}
-	s.open = nil
-	return nil
+	return s.run.enter(e)
 }
 
-// Abort removes what the segment has written. It may follow Commit.
+// Abort removes what the segment has written, which may then be begun anew.
+// After Commit it does nothing.
 func (s *Segment) Abort() {
+	if s.over {
+		return
+	}
 	for _, p := range s.open {
 		p.discard()
 	}
-	s.open = nil
+	s.over, s.open = true, nil
+	s.run.giveUp(s.index)
+}
+
+func (w *writer[T]) write(rows []T) error {
+	if w.shredder != nil {
+		return w.shredder.write(rows)
+	}
+	_, err := w.parquet.Write(rows)
+	return err
+}
+
+func (w *writer[T]) release() {
+	if w.shredder != nil {
+		w.shredder.release()
+	}
 }
 
 func (w *writer[T]) finish() (Part, error) {
@@ -214,7 +304,8 @@ func (w *writer[T]) finish() (Part, error) {
 	if err := w.parquet.Close(); err != nil {
 		return Part{}, fmt.Errorf("close %s: %w", w.tmp, err)
 	}
-	if err := w.file.Sync(); err != nil {
+	w.release()
+	if err := syncFile(w.file); err != nil {
 		return Part{}, fmt.Errorf("sync %s: %w", w.tmp, err)
 	}
 	if err := w.file.Close(); err != nil {
@@ -226,6 +317,7 @@ func (w *writer[T]) finish() (Part, error) {
 }
 
 func (w *writer[T]) discard() {
+	w.release()
 	w.file.Close()
 	os.Remove(w.tmp)
 	os.Remove(w.final)
@@ -240,13 +332,23 @@ func (w *writer[T]) publish() error {
 
 func (w *writer[T]) folder() string { return filepath.Dir(w.final) }
 
+// unsynced leaves out all syncing, for the benchmark that says what it costs.
+var unsynced bool
+
+func syncFile(f *os.File) error {
+	if unsynced {
+		return nil
+	}
+	return f.Sync()
+}
+
 func syncFolder(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("sync folder: %w", err)
 	}
 	defer d.Close()
-	if err := d.Sync(); err != nil {
+	if err := syncFile(d); err != nil {
 		return fmt.Errorf("sync folder %s: %w", path, err)
 	}
 	return nil

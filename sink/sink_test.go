@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,7 +35,7 @@ var contract = map[string]string{
 		has_bom bool, is_utf8 bool, is_html bool, stale_since timestamp[us, tz=UTC]?, unreachable_since timestamp[us, tz=UTC]?,
 		lines int32, groups int32, rules int32, sitemaps int32, invalid_lines int32,
 		warc_file utf8?, warc_offset int64?, warc_length int64?`,
-	"groups": `seq int64, host utf8, origin utf8, group_index int32, line int32, agents list<utf8>, tokens list<utf8>,
+	"groups": `seq int64, host utf8, origin utf8, group_index int32, line int32, agents list<utf8>, agent_lines list<int32>, tokens list<utf8>,
 		allow_rules int32, disallow_rules int32, crawl_delay float64?, class utf8, joined bool`,
 	"rules": `seq int64, host utf8, origin utf8, group_index int32?, line int32, kind utf8, pattern utf8, normalized utf8,
 		has_wildcard bool, has_anchor bool, effective bool`,
@@ -45,8 +46,9 @@ var contract = map[string]string{
 		is_explicit bool, class utf8, crawl_delay float64?`,
 	"verdicts": `seq int64, host utf8, rank int64?, origin utf8, agent utf8, profile utf8, url utf8, verdict utf8, reason utf8,
 		group_agent utf8?, rule_kind utf8?, rule_pattern utf8?, rule_line int32?`,
-	"summary": `metric utf8, stratum utf8, agent utf8?, category utf8?, profile utf8?, key utf8?, count int64`,
-	"bodies":  `content_digest utf8, body binary`,
+	"summary":  `metric utf8, stratum utf8, agent utf8?, category utf8?, profile utf8?, key utf8?, count int64`,
+	"examples": `metric utf8, key utf8, host utf8, line int32?, text utf8`,
+	"bodies":   `content_digest utf8, body binary`,
 }
 
 // newRun makes a run with every table, in a folder of the test's own.
@@ -234,6 +236,25 @@ func TestHostHasABloomFilter(t *testing.T) {
 	}
 }
 
+func TestLargeBodiesStandInTheFileOnce(t *testing.T) {
+	run, dir := newRun(t)
+	s, err := run.Segment(0)
+	must(t, err)
+	source, size := rand.NewChaCha8([32]byte{}), 0
+	for i := range 10 {
+		body := make([]byte, 300<<10) // that cannot be compressed
+		source.Read(body)
+		must(t, s.Bodies.Write(Body{ContentDigest: fmt.Sprint(i), Body: body}))
+		size += len(body)
+	}
+	must(t, s.Commit())
+	info, err := os.Stat(filepath.Join(dir, "bodies/run=test/part-000000.parquet"))
+	must(t, err)
+	if info.Size() > int64(size)+10_000 {
+		t.Errorf("%d bytes of bodies make a part of %d", size, info.Size())
+	}
+}
+
 func TestManifestNamesWhatIsThere(t *testing.T) {
 	run, dir := newRun(t)
 	for _, index := range []int{1, 0} { // segments commit in any order
@@ -332,8 +353,9 @@ func TestATableNotAskedForTakesNoRows(t *testing.T) {
 
 func TestCreateRefuses(t *testing.T) {
 	dir := t.TempDir()
-	_, err := Create(dir, Manifest{Run: "x", Tables: TableNames})
+	run, err := Create(dir, Manifest{Run: "x", Tables: TableNames})
 	must(t, err)
+	must(t, run.Close())
 	if _, err := Create(dir, Manifest{Run: "x", Tables: TableNames}); !errors.Is(err, ErrRunExists) {
 		t.Errorf("a second run of one ID: %v", err)
 	}

@@ -4,25 +4,30 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 )
 
 // benchFarm starts robofarm as a process of its own, so that its CPU is not
-// counted as ours, with a body for every name under bench.test.
-func benchFarm(b *testing.B, dir string) (addr string) {
+// counted as ours: by default with a body for every name under test.
+type benchFarm struct {
+	process     *exec.Cmd
+	http, https string // addresses
+	ca          string // file
+}
+
+const aBodyForAll = `"*.test": {body_from: "*"}`
+
+func startBenchFarm(b *testing.B, dir, faultsText string, args ...string) *benchFarm {
 	b.Helper()
+	f := &benchFarm{ca: filepath.Join(dir, "ca.pem")}
 	faults := filepath.Join(dir, "faults.yaml")
-	if err := os.WriteFile(faults, []byte(`"*.bench.test": {body_from: "*"}`), 0o666); err != nil {
+	if err := os.WriteFile(faults, []byte(faultsText), 0o666); err != nil {
 		b.Fatal(err)
 	}
 	hosts := "../../../shared/corpus/robots-real.tar.gz"
@@ -30,25 +35,32 @@ func benchFarm(b *testing.B, dir string) (addr string) {
 		hosts = "../../testdata/demo/hosts"
 		b.Logf("no corpus of real files; bodies are those of %s", hosts)
 	}
-	farm := exec.Command(build(b, dir, "robofarm"), "serve", "--dir", hosts, "--http", "127.0.0.1:0", "--faults", faults)
-	farm.Stderr = os.Stderr
-	out, err := farm.StdoutPipe()
+	args = append([]string{
+		"serve", "--dir", hosts, "--http", "127.0.0.1:0", "--https", "127.0.0.1:0", "--ca-out", f.ca, "--faults", faults,
+	}, args...)
+	f.process = exec.Command(build(b, dir, "robofarm"), args...)
+	f.process.Stderr = os.Stderr
+	out, err := f.process.StdoutPipe()
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := farm.Start(); err != nil {
+	if err := f.process.Start(); err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() {
-		farm.Process.Signal(syscall.SIGTERM)
+		f.process.Process.Signal(syscall.SIGTERM)
 		io.Copy(io.Discard, out)
-		farm.Wait()
+		f.process.Wait()
 	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		b.Fatal(err)
+	lines := bufio.NewReader(out)
+	for _, address := range []*string{&f.http, &f.https} {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			b.Fatal(err)
+		}
+		_, *address, _ = strings.Cut(strings.TrimSpace(line), "://")
 	}
-	return strings.TrimPrefix(strings.TrimSpace(line), "http://")
+	return f
 }
 
 func build(b *testing.B, dir, name string) string {
@@ -65,7 +77,7 @@ func benchHosts(b *testing.B, dir string, n int) string {
 	path := filepath.Join(dir, fmt.Sprintf("hosts-%d.csv", n))
 	var text strings.Builder
 	for i := range n {
-		fmt.Fprintf(&text, "%d,h%06d.bench.test\n", i+1, i)
+		fmt.Fprintf(&text, "%d,h%06d.test\n", i+1, i)
 	}
 	if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
 		b.Fatal(err)
@@ -79,25 +91,12 @@ func benchHosts(b *testing.B, dir string, n int) string {
 // metrics, which are per host, and the ratio to the floor of the same run.
 func BenchmarkRun(b *testing.B) {
 	dir := b.TempDir()
-	addr, binary := benchFarm(b, dir), build(b, dir, "robocensus")
-	agents, urls := filepath.Join(dir, "agents.yaml"), filepath.Join(dir, "urls.txt")
-	var twenty strings.Builder
-	for i := range 20 {
-		fmt.Fprintf(&twenty, "- {name: Agent%c}\n", 'A'+i)
-	}
-	var ten strings.Builder
-	for i := range 10 {
-		fmt.Fprintf(&ten, "/section-%d/page.html\n", i)
-	}
-	for path, text := range map[string]string{agents: twenty.String(), urls: ten.String()} {
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			b.Fatal(err)
-		}
-	}
+	addr, binary := startBenchFarm(b, dir, aBodyForAll).http, build(b, dir, "robocensus")
+	judging := judgingArgs(b, dir)
 	var floor float64 // CPU per host
 	b.Run("floor=bare-connections/hosts=5000", func(b *testing.B) {
 		for b.Loop() {
-			floor = bare(b, addr, 5000, 64)
+			floor = perFetch(b, 5000, 64, func(i int64) error { return bare(addr, nil, i) })
 		}
 		b.ReportMetric(floor, "cpu-µs/host")
 	})
@@ -107,10 +106,10 @@ func BenchmarkRun(b *testing.B) {
 		args  []string
 	}{
 		{"tables=fetches", 5_000, []string{"--tables", "fetches"}},
-		{"tables=all/verdicts=200", 5_000, []string{"--agents", agents, "--urls", urls}},
+		{"tables=all/verdicts=200", 5_000, judging},
 		{"tables=all/verdicts=built-in", 5_000, nil},
 		{"tables=fetches", 100_000, []string{"--tables", "fetches"}},
-		{"tables=all/verdicts=200", 100_000, []string{"--agents", agents, "--urls", urls}},
+		{"tables=all/verdicts=200", 100_000, judging},
 	} {
 		hosts := benchHosts(b, dir, row.hosts)
 		b.Run(fmt.Sprintf("%s/hosts=%d", row.name, row.hosts), func(b *testing.B) {
@@ -143,40 +142,4 @@ func BenchmarkRun(b *testing.B) {
 			}
 		})
 	}
-}
-
-// bare asks n hosts, some at once, and returns the CPU µs that each cost this
-// process.
-func bare(b *testing.B, addr string, n, atOnce int) float64 {
-	var before, after syscall.Rusage
-	syscall.Getrusage(syscall.RUSAGE_SELF, &before)
-	var next atomic.Int64
-	var all sync.WaitGroup
-	for range atOnce {
-		all.Go(func() {
-			for i := next.Add(1); i <= int64(n); i = next.Add(1) {
-				conn, err := net.Dial("tcp", addr)
-				if err != nil {
-					b.Error(err)
-					return
-				}
-				fmt.Fprintf(conn, "GET /robots.txt HTTP/1.1\r\nHost: h%06d.bench.test\r\nConnection: close\r\n\r\n", i)
-				resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-				if err == nil {
-					_, err = io.Copy(io.Discard, resp.Body)
-				}
-				conn.Close()
-				if err != nil {
-					b.Error(err)
-					return
-				}
-			}
-		})
-	}
-	all.Wait()
-	syscall.Getrusage(syscall.RUSAGE_SELF, &after)
-	spent := func(r syscall.Rusage) int64 {
-		return (r.Utime.Sec+r.Stime.Sec)*1e6 + int64(r.Utime.Usec+r.Stime.Usec)
-	}
-	return float64(spent(after)-spent(before)) / float64(n)
 }

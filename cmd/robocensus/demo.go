@@ -78,7 +78,7 @@ func demoCommand(ctx context.Context, args []string, stdout, stderr io.Writer) (
 		return err
 	}
 	fmt.Fprintf(stderr, "a small web of %d lines of hosts answers at %s; asking it …\n", bytes.Count(hosts, []byte("\n"))-1, addr)
-	return execute(ctx, c, f.progress, stdout, stderr)
+	return f.execute(ctx, c, stdout, stderr)
 }
 
 // startDemo serves the demo's hosts on a free port of loopback.

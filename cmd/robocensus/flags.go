@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -28,11 +29,14 @@ type commonFlags struct {
 
 	config, agents                 string
 	profiles                       []string
-	perAddress                     int
+	concurrency                    int
+	perAddress, perDomain          int
+	rate, addressRate              float64
 	timeout                        time.Duration
 	retries, maxRedirects          int
 	connectTo, resolver, userAgent string
-	allowPrivate                   bool
+	proxy                          string
+	allowPrivate, probe            bool
 	caFile                         string
 
 	own          map[string]*robots.Profile // of the configuration file
@@ -58,14 +62,19 @@ func (f *commonFlags) addMeaning() {
 // addNetwork adds the flags that say how to fetch.
 func (f *commonFlags) addNetwork() {
 	s := f.set
-	s.IntVar(&f.perAddress, "per-address", 4, "connections at once to one address")
+	s.IntVar(&f.perAddress, "per-address", 4, "requests at once to one address")
+	s.IntVar(&f.perDomain, "per-domain", 8, "requests at once to the hosts of one registered domain")
+	s.Float64Var(&f.rate, "rate", 0, "requests a second in all (default any)")
+	s.Float64Var(&f.addressRate, "address-rate", 0, "requests a second to one address (default any)")
 	s.DurationVar(&f.timeout, "timeout", 30*time.Second, "for one host: redirects, retries and waits together")
 	s.IntVar(&f.retries, "retries", 2, "further attempts after a 5xx or a failure that may pass; twice as many after a 503")
 	s.IntVar(&f.maxRedirects, "max-redirects", 0, "redirects followed (default what the profiles say)")
-	s.StringVar(&f.connectTo, "connect-to", "", "dial this `ADDR` (IP:port) whatever the host; politeness is then per host")
+	s.StringVar(&f.connectTo, "connect-to", "", "dial this `ADDR` (IP:port) whatever the host; politeness is then per host and domain")
 	s.BoolVar(&f.allowPrivate, "allow-private", false, "dial loopback, private and other special addresses too")
 	s.StringVar(&f.caFile, "ca-file", "", "PEM `FILE` of certificate authorities to trust instead of the system's")
 	s.StringVar(&f.resolver, "resolver", "", "DNS server to ask, as `ADDR` (IP or IP:port; default the system's)")
+	s.StringVar(&f.proxy, "proxy", "", "go through this HTTP proxy, as http://[user:password@]host:port; it resolves the names, so our guard against special addresses sees literal ones only, addresses and DNS times are unknown, politeness is per host and domain, and an error of the proxy's own over http looks like the host's")
+	s.BoolVar(&f.probe, "probe-misconfigured", false, "ask a host whose robots.txt gives 5xx for two more pages, to tell a broken one from one that answers every missing page so")
 	s.StringVar(&f.userAgent, "user-agent", "robocensus/1 (+https://github.com/robocensus/robocensus)", "what we call ourselves; put an address of yours in it")
 }
 
@@ -135,11 +144,17 @@ func (f *commonFlags) readAgents() ([]pipeline.Agent, sink.Input, error) {
 // fetchConfig says how to fetch, within what the profiles ask for.
 func (f *commonFlags) fetchConfig(profiles []*robots.Profile) (fetch.Config, error) {
 	c := fetch.Config{
-		UserAgent: f.userAgent, Timeout: f.timeout, Retries: f.retries, PerAddress: f.perAddress, AllowPrivate: f.allowPrivate,
+		UserAgent: f.userAgent, Timeout: f.timeout, Retries: f.retries, Concurrency: max(f.concurrency, 1),
+		PerAddress: f.perAddress, PerDomain: f.perDomain, Rate: f.rate, AddressRate: f.addressRate,
+		AllowPrivate: f.allowPrivate, ProbeMisconfigured: f.probe, Lengthen: true,
 	}
 	switch {
 	case f.perAddress < 1:
 		return c, usagef("--per-address must be 1 or more")
+	case f.perDomain < 1:
+		return c, usagef("--per-domain must be 1 or more")
+	case !(f.rate >= 0 && f.addressRate >= 0):
+		return c, usagef("--rate and --address-rate are requests a second and cannot be negative")
 	case f.timeout <= 0:
 		return c, usagef("--timeout must be positive")
 	case f.retries < 0:
@@ -148,11 +163,20 @@ func (f *commonFlags) fetchConfig(profiles []*robots.Profile) (fetch.Config, err
 	for _, p := range profiles {
 		c.MaxBody = max(c.MaxBody, p.SizeLimit)
 		c.MaxRedirects = max(c.MaxRedirects, p.MaxRedirects)
+		c.Lengthen = c.Lengthen && p.MaxAgeLengthens
 	}
 	var err error
 	if f.connectTo != "" {
 		if c.ConnectTo, err = netip.ParseAddrPort(f.connectTo); err != nil {
 			return c, usagef("--connect-to %q: give an IP address and a port, such as 127.0.0.1:8080", f.connectTo)
+		}
+	}
+	if f.proxy != "" {
+		if c.Proxy, err = url.Parse(f.proxy); err != nil || c.Proxy.Scheme != "http" || c.Proxy.Hostname() == "" {
+			return c, usagef("--proxy: give a URL such as http://127.0.0.1:3128; other kinds of proxies are not spoken to")
+		}
+		if c.ConnectTo.IsValid() {
+			return c, usagef("--proxy and --connect-to both say what to dial: give one of them")
 		}
 	}
 	if f.resolver != "" {

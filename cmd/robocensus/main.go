@@ -10,13 +10,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
+	"github.com/robocensus/robocensus/cmd/internal/visible"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -40,6 +38,11 @@ contains, and what each agent may fetch. Query them with DuckDB.
   robocensus demo                             a census of a small web on this machine
   robocensus run --hosts FILE --out DIR       a census of the hosts in FILE
   robocensus check ROBOTS_FILE AGENT URL...   may AGENT fetch URL, and why
+  robocensus report --out DIR RUN --html FILE a page of pictures about a run
+  robocensus diff --out DIR RUN_A RUN_B       what changed between two runs
+  robocensus verify --out DIR RUN             is what a run has written whole
+  robocensus export --out DIR RUN TABLE       a table as an Arrow stream
+  robocensus prune --out DIR --keep N         remove all runs but the last
 
   robocensus COMMAND --help                   what a command takes
   robocensus --version
@@ -74,10 +77,16 @@ func mainCode(args []string, stdout, stderr io.Writer) int {
 		return int(code)
 	}
 	fmt.Fprintln(stderr, "robocensus:", plain(err.Error()))
+	return codeOf(err)
+}
+
+// codeOf is the exit code for an error.
+func codeOf(err error) int {
 	var usage usageError
 	var input *pipeline.InputError
 	switch {
-	case errors.As(err, &usage), errors.Is(err, sink.ErrRunExists):
+	case errors.As(err, &usage), errors.Is(err, sink.ErrRunExists), errors.Is(err, sink.ErrRunBusy), errors.Is(err, sink.ErrNotResumable),
+		errors.Is(err, pipeline.ErrNotComparable), errors.Is(err, sink.ErrNotThere):
 		return exitUsage
 	case errors.As(err, &input):
 		return exitInput
@@ -97,6 +106,16 @@ func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 		return runCommand(ctx, args[1:], stdout, stderr)
 	case "check":
 		return checkCommand(ctx, args[1:], os.Stdin, stdout)
+	case "report":
+		return reportCommand(ctx, args[1:], stdout)
+	case "diff":
+		return diffCommand(ctx, args[1:], stdout)
+	case "verify":
+		return verifyCommand(ctx, args[1:], stdout, stderr)
+	case "export":
+		return exportCommand(ctx, args[1:], stdout, stderr)
+	case "prune":
+		return pruneCommand(ctx, args[1:], stdout)
 	case "demo":
 		return demoCommand(ctx, args[1:], stdout, stderr)
 	case "help", "--help", "-h":
@@ -109,17 +128,5 @@ func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	return usagef("no command %q; see robocensus --help", args[0])
 }
 
-// plain keeps what came from a file or the network from speaking to the
-// terminal: control characters, escape sequences and marks that turn the
-// direction of text, or hide, are shown as escapes, all on one line.
-func plain(s string) string {
-	var out strings.Builder
-	for _, r := range s {
-		if unicode.In(r, unicode.C, unicode.Zl, unicode.Zp) || r == utf8.RuneError {
-			fmt.Fprintf(&out, `\u%04x`, r)
-		} else {
-			out.WriteRune(r)
-		}
-	}
-	return out.String()
-}
+// plain is how everything that came from a file or the network is printed.
+var plain = visible.Text

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -15,7 +16,17 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv("ROBOCENSUS_AS_COMMAND") != "" { // see command
+		main()
+	}
 	testscript.Main(m, map[string]func(){"robocensus": main})
+}
+
+// command is the program as a process of its own, which a test may kill.
+func command(args ...string) *exec.Cmd {
+	c := exec.Command(os.Args[0], args...)
+	c.Env = append(os.Environ(), "ROBOCENSUS_AS_COMMAND=1")
+	return c
 }
 
 // The command as a user meets it: see testdata/script.
@@ -26,6 +37,8 @@ func TestScripts(t *testing.T) {
 			"farm":  startFarm,
 			"asked": awaitRequests,
 			"exits": exits,
+			"warc":  writeWARC,
+			"spoil": spoil,
 		},
 	})
 }
@@ -50,6 +63,32 @@ func startFarm(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Setenv("ADDR", addr)
 	servers[ts] = server
+}
+
+// warc HOSTS FILE REPEAT OTHER writes captures of the folder HOSTS, each so
+// many times, of which a percentage are no answers of 200.
+func writeWARC(ts *testscript.TestScript, neg bool, args []string) {
+	hosts, err := farm.LoadFS(os.DirFS(ts.MkAbs(args[0])))
+	ts.Check(err)
+	repeat, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	other, err := strconv.Atoi(args[3])
+	ts.Check(err)
+	f, err := os.Create(ts.MkAbs(args[1]))
+	ts.Check(err)
+	archive := farm.Archive{Hosts: hosts, Repeat: repeat, Other: other}
+	_, err = archive.Write(context.Background(), f, args[1])
+	ts.Check(err)
+	ts.Check(f.Close())
+}
+
+// spoil FILE turns the bytes in the middle of a file.
+func spoil(ts *testscript.TestScript, neg bool, args []string) {
+	text := []byte(ts.ReadFile(args[0]))
+	for i := range text[len(text)/2:][:40] {
+		text[len(text)/2+i] ^= 0x5a
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), text, 0o666))
 }
 
 var servers = make(map[*testscript.TestScript]*farm.Server)
@@ -82,13 +121,13 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func TestPlainShowsNothingThatActs(t *testing.T) {
+func TestMarkdownShowsForeignTextAsText(t *testing.T) {
 	for in, want := range map[string]string{
-		"exa\x1b[31mmple": `exa\u001b[31mmple`, "a\r\nb": `a\u000d\u000ab`, "a\u202eb": `a\u202eb`, "\u009b1m": `\u009b1m`,
-		"müller.eu…": "müller.eu…", "a\u061cb\u00adc\U000e0041": `a\u061cb\u00adc\ue0041`, "\xff": `\ufffd`,
+		"www.example.com": "`www.example.com`", "": "(empty)", "`": "`\\u0060`", "a``](http://x)|<b>\n": "`a\\u0060\\u0060](http://x)\\u007c<b>\\u000a`",
+		"\x1b[31m": "`\\u001b[31m`",
 	} {
-		if got := plain(in); got != want {
-			t.Errorf("%q is shown as %q, want %q", in, got, want)
+		if got := (&markdownPage{}).foreign(in); got != want {
+			t.Errorf("%q is shown as %s, want %s", in, got, want)
 		}
 	}
 }

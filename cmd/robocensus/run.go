@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -17,8 +19,11 @@ import (
 )
 
 const runHelp = `Usage: robocensus run --hosts FILE --out DIR [flags]
+       robocensus run --warc GLOB | --bodies DIR|TAR | --from-run DIR/_runs/ID --out DIR [flags]
 
-Asks every host in FILE for its robots.txt and writes the tables to DIR.
+Asks every host in FILE for its robots.txt and writes the tables to DIR; or
+reads the answers from WARC files, from stored files named by their hosts, or
+from an earlier run that has kept its bodies, and asks nobody.
 
 FILE is a list of hosts, origins or URLs, one to a line, or CSV or TSV with the
 columns host, rank, url or host_rev (a Tranco list works as it is), or Parquet
@@ -28,10 +33,15 @@ origin that stand together and carry URLs become that origin's own samples.
 
   robocensus run --hosts tranco.csv --limit 10000 --out out
   zcat hosts.gz | robocensus run --hosts - --out out --schemes https
+  robocensus run --warc 'crawl/*.warc.gz' --ranks tranco.csv --out out
+  robocensus run --from-run out/_runs/20261120T101500Z --agents mine.yaml --out out
   cd out && duckdb -init views.sql
 
 Lines that are no host go to DIR/_runs/ID/rejected.csv and stop nothing.
-Exit codes: 0 done, 64 usage, 65 bad input, 74 I/O, 130 interrupted.
+A run that was interrupted, by Ctrl-C, a full disk or a crash, is gone on with by
+the same command and --resume, and ends with the tables of an undisturbed one.
+Exit codes: 0 done, 1 done and an expectation is broken, 64 usage, 65 bad input,
+74 I/O, 130 interrupted.
 
 Flags:
 `
@@ -40,18 +50,28 @@ Flags:
 type runFlags struct {
 	commonFlags
 
-	hosts, out, run, urls    string
+	hosts, bodies, fromRun   string
+	warc                     []string
+	out, run, urls, ranks    string
 	tables, schemes          []string
 	keepBodies, keepComments bool
-	concurrency              int
 	limit                    int64
+	resume, forceNew         bool
+	state                    string
+	maxAge                   time.Duration
 	progress                 string
+	expect                   string
+	expectations             *pipeline.Expectations // nil for none
 }
 
 func newRunFlags() *runFlags {
 	f := &runFlags{commonFlags: commonFlags{set: newFlagSet("run")}}
 	s := f.set
-	s.StringVar(&f.hosts, "hosts", "", "`FILE` of hosts, origins or URLs; - is standard input")
+	s.StringVar(&f.hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; beside a source of stored answers, those hosts alone")
+	s.StringArrayVar(&f.warc, "warc", nil, "WARC files, by `GLOB` in quotes, plain, .gz or .zst; - is standard input; repeatable")
+	s.StringVar(&f.bodies, "bodies", "", "folder or tar (`DIR|TAR`) of robots.txt files, named by host (example.com_8443: that port)")
+	s.StringVar(&f.fromRun, "from-run", "", "folder (`DIR/_runs/ID`) of an earlier run with --keep-bodies, to be judged anew")
+	s.StringVar(&f.ranks, "ranks", "", "`FILE` of ranked hosts (as --hosts), for --warc and --bodies")
 	s.StringVar(&f.out, "out", "", "`DIR` for the tables")
 	s.StringVar(&f.run, "run", "", "`ID` of the run (default the UTC start time, such as 20261120T101500Z)")
 	s.StringVar(&f.urls, "urls", "", "`FILE` of URLs to judge, one to a line: a path is tried on every host, an absolute URL on its own origin (default a built-in dozen of paths)")
@@ -59,10 +79,15 @@ func newRunFlags() *runFlags {
 	s.BoolVar(&f.keepBodies, "keep-bodies", false, "write the table bodies too")
 	s.BoolVar(&f.keepComments, "keep-comments", false, "keep comments in the table lines")
 	s.StringSliceVar(&f.schemes, "schemes", []string{"https", "http"}, "for hosts without one: the first is asked, the next where it gives no answer")
-	s.IntVar(&f.concurrency, "concurrency", 500, "hosts asked at once")
+	s.IntVar(&f.concurrency, "concurrency", 500, "requests in flight at once")
 	f.addMeaning()
 	f.addNetwork()
+	s.StringVar(&f.state, "state", "", "`DIR` of the memory of answers, kept from run to run: since when an origin is unreachable, its last good copy, and answers that are fresh enough not to ask again")
+	s.DurationVar(&f.maxAge, "max-age", 24*time.Hour, "with --state: how old an answer may be to serve without asking; its Cache-Control may shorten that, or lengthen it up to seven times; 0 always asks")
+	s.BoolVar(&f.resume, "resume", false, "go on with the run, if it was interrupted: the one that --run names, else the one of DIR that was begun last; where there is none, begin one")
+	s.BoolVar(&f.forceNew, "force-new", false, "remove the run of this ID first, finished or not, and begin anew")
 	s.Int64Var(&f.limit, "limit", 0, "ask the first `N` hosts only")
+	s.StringVar(&f.expect, "expect", "", "YAML `FILE` of what is expected of the hosts; where that is broken, the exit code is 1")
 	s.StringVar(&f.progress, "progress", "auto", "auto, bar, log or none")
 	return f
 }
@@ -82,32 +107,67 @@ func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	if err != nil {
 		return err
 	}
-	return execute(ctx, c, f.progress, stdout, stderr)
+	return f.execute(ctx, c, stdout, stderr)
 }
 
 // build checks the flags and makes the configuration of a run.
 func (f *runFlags) build() (pipeline.Config, error) {
 	c := pipeline.Config{
-		Dir: f.out, Run: f.run, Hosts: f.hosts, Schemes: f.schemes, Limit: f.limit,
-		Concurrency: f.concurrency, KeepComments: f.keepComments, ToolVersion: sink.ToolVersion(version),
+		Dir: f.out, Run: f.run, Schemes: f.schemes, Limit: f.limit,
+		KeepComments: f.keepComments, State: f.state, Resume: f.resume, ForceNew: f.forceNew, ToolVersion: sink.ToolVersion(version),
+	}
+	c.Source = pipeline.Source{Hosts: f.hosts, WARC: f.warc, Bodies: f.bodies, FromRun: f.fromRun, Ranks: f.ranks}
+	sources := 0
+	for _, given := range []bool{len(f.warc) > 0, f.bodies != "", f.fromRun != ""} {
+		if given {
+			sources++
+		}
+	}
+	piped := 0
+	for _, path := range append([]string{f.hosts, f.ranks}, f.warc...) {
+		if path == "-" {
+			piped++
+		}
 	}
 	switch {
-	case f.hosts == "":
-		return c, usagef("--hosts is missing: give a file of hosts, or - for standard input")
+	case piped > 1:
+		return c, usagef("standard input can be read but once: give - for one of --hosts, --ranks and --warc")
+	case f.forceNew && f.fromRun != "" && filepath.Clean(f.fromRun) == filepath.Join(f.out, "_runs", f.run):
+		return c, usagef("--force-new would remove the run that --from-run reads; give another --run")
+	case sources > 1:
+		return c, usagef("--warc, --bodies and --from-run are sources: give one of them")
+	case f.ranks != "" && (sources == 0 || f.fromRun != ""):
+		return c, usagef("--ranks is for --warc and --bodies; a list of hosts and an earlier run bring their own")
+	case sources == 1 && f.state != "":
+		return c, usagef("--state is a memory of what the network answers; a stored source asks nothing")
+	case sources == 0 && f.hosts == "":
+		return c, usagef("--hosts is missing: give a file of hosts, or - for standard input; or a source of stored answers (--warc, --bodies, --from-run)")
 	case f.out == "":
 		return c, usagef("--out is missing: give a folder for the tables")
 	case f.concurrency < 1 || f.concurrency > 100_000:
 		return c, usagef("--concurrency must be between 1 and 100000")
+	case f.resume && (f.hosts == "-" || slices.Contains(f.warc, "-")):
+		return c, usagef("--resume: standard input cannot be read again; keep the list in a file")
+	case f.set.Changed("max-age") && f.state == "":
+		return c, usagef("--max-age is about the answers in a memory: give --state DIR too")
+	case f.maxAge < 0:
+		return c, usagef("--max-age cannot be negative")
 	case f.limit < 0:
 		return c, usagef("--limit cannot be negative")
 	case len(f.schemes) == 0:
-		return c, usagef("--schemes is empty: use https, http or both")
+		return c, usagef("--schemes is empty: use https, http or ftp")
 	case !slices.Contains([]string{"auto", "bar", "log", "none"}, f.progress):
 		return c, usagef("--progress %q: use auto, bar, log or none", f.progress)
 	}
 	for i, scheme := range f.schemes {
 		if fetch.DefaultPort(scheme) == 0 || slices.Contains(f.schemes[:i], scheme) {
-			return c, usagef("--schemes %q: use https, http or both, each once", strings.Join(f.schemes, ","))
+			return c, usagef("--schemes %q: use https, http or ftp, each once", strings.Join(f.schemes, ","))
+		}
+	}
+	if c.Run == "" && f.resume && !f.forceNew {
+		var err error
+		if c.Run, err = sink.Unfinished(f.out); err != nil {
+			return c, err
 		}
 	}
 	if c.Run == "" {
@@ -137,10 +197,24 @@ func (f *runFlags) build() (pipeline.Config, error) {
 	if c.Fetch, err = f.fetchConfig(c.Profiles); err != nil {
 		return c, err
 	}
+	c.Fetch.MaxAge = f.maxAge
+	if sources == 0 {
+		if err := enoughFiles(f.concurrency, f.connectTo == "" && f.proxy == ""); err != nil {
+			return c, err
+		}
+	}
 	if err := f.files(&c); err != nil {
 		return c, err
 	}
-	c.Settings = f.settings()
+	if f.expectations, err = readExpectations(f.expect); err != nil {
+		return c, err
+	}
+	if f.expectations != nil {
+		if err := f.expectations.Fit(c); err != nil {
+			return c, err
+		}
+	}
+	c.Settings, c.Pace = f.settings()
 	return c, nil
 }
 
@@ -168,13 +242,23 @@ func (f *runFlags) files(c *pipeline.Config) error {
 	return nil
 }
 
-// settings is the configuration as the manifest shows it: every flag that
-// bears on what the tables hold, whether given or not.
-func (f *runFlags) settings() map[string]any {
-	out := make(map[string]any)
+// settings are the flags as the manifest shows them, whether given or not:
+// what bears on the tables, and apart from it what a run may be gone on with
+// under other values.
+func (f *runFlags) settings() (settings, pace map[string]any) {
+	settings, pace = make(map[string]any), make(map[string]any)
 	f.set.VisitAll(func(flag *pflag.Flag) {
+		out := settings
 		switch flag.Name {
-		case "out", "run", "config", "progress", "help":
+		case "out", "run", "config", "progress", "help", "resume", "force-new", "expect":
+			return
+		case "concurrency", "per-address", "per-domain", "rate", "address-rate", "state":
+			out = pace
+		case "proxy":
+			// A password has no business in a folder that is published.
+			if u, err := url.Parse(f.proxy); err == nil {
+				pace[flag.Name] = u.Redacted()
+			}
 			return
 		}
 		if list, ok := flag.Value.(pflag.SliceValue); ok {
@@ -184,7 +268,7 @@ func (f *runFlags) settings() map[string]any {
 		out[flag.Name] = flag.Value.String()
 	})
 	if len(f.own) > 0 {
-		out["profiles"] = f.ownAsWritten
+		settings["profiles"] = f.ownAsWritten
 	}
-	return out
+	return settings, pace
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -12,24 +13,42 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/sink"
 )
 
 // execute makes the run and prints what came of it.
-func execute(ctx context.Context, c pipeline.Config, mode string, stdout, stderr io.Writer) error {
+func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stderr io.Writer) error {
 	remarkTokens(c, stderr)
 	var progress pipeline.Progress
-	stop := show(mode, &progress, stderr)
+	stop := show(f.progress, &progress, stderr)
 	result, err := pipeline.Run(ctx, c, &progress)
 	stop()
+	if errors.Is(err, sink.ErrRunComplete) {
+		fmt.Fprintf(stdout, "nothing to do: %s\n", plain(err.Error()))
+		return f.check(ctx, c, stdout)
+	}
 	if err != nil {
-		if s := progress.Snapshot(); ctx.Err() != nil {
-			return fmt.Errorf("%w: %d of %d fetched hosts are in the tables of %s",
-				errInterrupted, s.Committed, s.Fetched, filepath.Join(c.Dir, "_runs", c.Run))
+		if s := progress.Snapshot(); errors.Is(err, context.Canceled) && ctx.Err() != nil {
+			how := "; the same command with --resume goes on with it"
+			if c.Hosts == "-" || slices.Contains(c.WARC, "-") {
+				how = "" // what was read is gone
+			}
+			return fmt.Errorf("%w: %d of %d fetched hosts are in the tables of %s%s",
+				errInterrupted, s.Committed, s.Fetched, filepath.Join(c.Dir, "_runs", c.Run), how)
+		}
+		if isBegun(c) && codeOf(err) == exitIO && c.Hosts != "-" {
+			return fmt.Errorf("%w; once that is mended, the same command with --resume goes on with the run", err)
 		}
 		return err
 	}
 	summarize(stdout, c, result)
-	return nil
+	return f.check(ctx, c, stdout)
+}
+
+// isBegun tells whether the run is there to be gone on with.
+func isBegun(c pipeline.Config) bool {
+	_, err := sink.ReadManifest(c.Dir, c.Run)
+	return err == nil
 }
 
 // remarkTokens says once what a reader who compares with Google's parser must
@@ -108,21 +127,30 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result) {
 	}
 	share := func(n int64) string { return fmt.Sprintf("%.1f%%", 100*float64(n)/float64(max(r.Targets, 1))) }
 
-	fmt.Fprintf(out, "\n%d hosts asked in %s", r.Targets, r.Elapsed.Round(100*time.Millisecond))
+	what, lines := "hosts asked", "input lines were no new host"
+	if c.IsStored() {
+		what, lines = "stored answers judged", "places or lines could not be used"
+	}
+	fmt.Fprintf(out, "\n%d %s in %s", r.Targets, what, r.Elapsed.Round(100*time.Millisecond))
 	if r.Rejected > 0 {
-		fmt.Fprintf(out, "; %d input lines were no new host: %s", r.Rejected, filepath.Join(r.Folder, "rejected.csv"))
+		fmt.Fprintf(out, "; %d %s: %s", r.Rejected, lines, filepath.Join(r.Folder, "rejected.csv"))
+	}
+	if s := r.Skipped; s.OtherURLs+s.OtherRecords+s.OtherHosts > 0 {
+		fmt.Fprintf(out, "\nskipped: %d captures of other URLs, %d of other hosts, %d records of other kinds", s.OtherURLs, s.OtherHosts, s.OtherRecords)
 	}
 	fmt.Fprintf(out, "\n\n")
-	table(out, "outcome", "hosts", "share", func(line func(name string, cells ...string)) {
-		for _, row := range sorted(outcomes) {
-			line(row.name, fmt.Sprint(row.count), share(row.count))
-		}
-	})
-	table(out, "why", "hosts", "share", func(line func(name string, cells ...string)) {
-		for _, row := range sorted(reasons) {
-			line(row.name, fmt.Sprint(row.count), share(row.count))
-		}
-	})
+	if len(outcomes) > 0 { // else the table summary was not wanted
+		table(out, "outcome", "hosts", "share", func(line func(name string, cells ...string)) {
+			for _, row := range sorted(outcomes) {
+				line(row.name, fmt.Sprint(row.count), share(row.count))
+			}
+		})
+		table(out, "why", "hosts", "share", func(line func(name string, cells ...string)) {
+			for _, row := range sorted(reasons) {
+				line(row.name, fmt.Sprint(row.count), share(row.count))
+			}
+		})
+	}
 
 	var list []*closed
 	for _, a := range agents {

@@ -31,10 +31,12 @@ const (
 const help = `robofarm is a farm of loopback hosts that serve robots.txt files, well or
 badly, as told: a web to try robocensus on.
 
-  robofarm serve --dir DIR|TAR --http ADDR    serve a folder or tar of files
+  robofarm serve --dir DIR|TAR --http ADDR          serve a folder or tar of files
+  robofarm warc --dir DIR|TAR --out FILE.warc.gz    write them as stored captures
 
-  robofarm serve --help                       what else serve takes
-  robofarm help faults                        how to make hosts misbehave
+  robofarm serve --help                             what else serve takes
+  robofarm warc --help                              what else warc takes
+  robofarm help faults                              how to make hosts misbehave
   robofarm --version
 `
 
@@ -78,6 +80,8 @@ func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	switch args[0] {
 	case "serve":
 		return serve(ctx, args[1:], stdout)
+	case "warc":
+		return warc(ctx, args[1:], stdout)
 	case "help", "--help", "-h":
 		if len(args) > 1 && args[1] == "faults" {
 			fmt.Fprint(stdout, farm.FaultFormat)

@@ -37,7 +37,11 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{"--version", exitOK},
 		{"serve --help", exitOK},
+		{"warc --help", exitOK},
 		{"", exitUsage},
+		{"warc --dir " + dir, exitUsage},
+		{"warc --dir " + dir + "/nowhere --out a.warc", exitInput},
+		{"warc --dir " + dir + " --out " + dir + "/no/where.warc", exitIO},
 		{"serve --sow", exitUsage},
 		{"serve --dir " + dir, exitUsage},
 		{"serve --http 127.0.0.1:0 --latency slow --dir " + dir, exitUsage},

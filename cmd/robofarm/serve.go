@@ -29,6 +29,7 @@ begin anew).
 
 type serveFlags struct {
 	dir, faults, latency, caOut, addrFile string
+	dns                                   string
 	http, https                           []string
 	seed                                  uint64
 	top                                   int
@@ -41,6 +42,7 @@ func serve(ctx context.Context, args []string, stdout io.Writer) error {
 	flags.StringVar(&f.dir, "dir", "", "folder, tar or tar.gz of robots.txt files")
 	flags.StringArrayVar(&f.http, "http", nil, "serve http on this loopback `address` (port 0: any free one); repeatable")
 	flags.StringArrayVar(&f.https, "https", nil, "serve https on this loopback `address`; repeatable")
+	flags.StringVar(&f.dns, "dns", "", "answer for all names on this loopback `address` (UDP): each lives at one of the\naddresses above, chosen by its name")
 	flags.StringVar(&f.caOut, "ca-out", "", "write the certificate that clients must trust to this `file` (PEM)")
 	flags.StringVar(&f.faults, "faults", "", "YAML `file` of hosts that misbehave; see robofarm help faults")
 	flags.StringVar(&f.latency, "latency", "none", "delay per host: none, hang, fixed:50ms, uniform:10ms-200ms,\nlognormal:median=80ms,sigma=0.8, mix:0.95=uniform:1ms-200ms,0.05=hang")
@@ -123,6 +125,13 @@ func (f *serveFlags) listen(srv *farm.Server, stdout io.Writer) error {
 			}
 			fmt.Fprintf(&lines, "%s://%s\n", group.scheme, at)
 		}
+	}
+	if f.dns != "" {
+		at, err := srv.ListenDNS(f.dns)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&lines, "dns://%s\n", at)
 	}
 	fmt.Fprint(stdout, lines.String())
 	if f.addrFile == "" {

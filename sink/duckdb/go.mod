@@ -2,7 +2,11 @@ module github.com/robocensus/robocensus/sink/duckdb
 
 go 1.26.0
 
-require github.com/duckdb/duckdb-go/v2 v2.10505.0
+require (
+	github.com/duckdb/duckdb-go/v2 v2.10505.0
+	github.com/google/go-cmp v0.7.0
+	golang.org/x/sys v0.40.0
+)
 
 require (
 	github.com/apache/arrow-go/v18 v18.5.1 // indirect
@@ -23,7 +27,6 @@ require (
 	golang.org/x/exp v0.0.0-20260112195511-716be5621a96 // indirect
 	golang.org/x/mod v0.32.0 // indirect
 	golang.org/x/sync v0.19.0 // indirect
-	golang.org/x/sys v0.40.0 // indirect
 	golang.org/x/telemetry v0.0.0-20260116145544-c6413dc483f5 // indirect
 	golang.org/x/tools v0.41.0 // indirect
 	golang.org/x/xerrors v0.0.0-20240903120638-7835f813f4da // indirect

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the answers of the README's queries anew")
+var update = flag.Bool("update", false, "write the answers of the queries anew")
 
 const readme = "../../README.md"
 

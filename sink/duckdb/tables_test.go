@@ -4,45 +4,53 @@ import (
 	"bytes"
 	"database/sql"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// out is a folder that the command has written two runs of the demo to, and
-// single one with one run, of which said is what the command printed.
+// out is a folder that the command robocensus has written two runs of the demo
+// to, and single one with one run, of which said is what the command printed.
+// All are in the folder scratch, with what else the tests make; the commands
+// are in bin.
 var (
-	out, single string
-	said        []byte
+	scratch, bin, out, single string
+	said                      []byte
 )
 
 func TestMain(m *testing.M) {
 	code, err := func() (int, error) {
-		dir, err := os.MkdirTemp("", "robocensus-duckdb-")
-		if err != nil {
+		var err error
+		if scratch, err = os.MkdirTemp("", "robocensus-duckdb-"); err != nil {
 			return 1, err
 		}
-		defer os.RemoveAll(dir)
-		out, single = filepath.Join(dir, "out"), filepath.Join(dir, "single")
-		binary := filepath.Join(dir, "robocensus")
-		build := exec.Command("go", "build", "-o", binary, "./cmd/robocensus")
+		defer os.RemoveAll(scratch)
+		out, single = filepath.Join(scratch, "out"), filepath.Join(scratch, "single")
+		bin = filepath.Join(scratch, "bin")
+		build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./cmd/robocensus", "./cmd/robofarm")
 		build.Dir = "../.."
 		if text, err := build.CombinedOutput(); err != nil {
-			return 1, fmt.Errorf("build the command: %w\n%s", err, text)
+			return 1, fmt.Errorf("build the commands: %w\n%s", err, text)
 		}
 		for _, args := range [][]string{
 			{"--out", out, "--run", "first", "--profile", "google,google-2012", "--keep-bodies"},
 			{"--out", out, "--run", "20261120T101500Z", "--keep-bodies"},
 			{"--out", single},
 		} {
-			demo := exec.Command(binary, append([]string{"demo", "--progress", "none"}, args...)...)
+			demo := exec.Command(filepath.Join(bin, "robocensus"), append([]string{"demo", "--progress", "none"}, args...)...)
 			var stderr bytes.Buffer
 			demo.Stderr = &stderr
 			if said, err = demo.Output(); err != nil {
 				return 1, fmt.Errorf("robocensus demo: %w\n%s", err, &stderr)
 			}
+		}
+		diff := exec.Command(filepath.Join(bin, "robocensus"), "diff", "--out", out, "first", "20261120T101500Z")
+		if text, err := diff.CombinedOutput(); err != nil {
+			return 1, fmt.Errorf("robocensus diff: %w\n%s", err, text)
 		}
 		return m.Run(), nil
 	}()
@@ -87,7 +95,7 @@ var types = map[string]string{
 		is_utf8 BOOLEAN, is_html BOOLEAN, stale_since TIMESTAMP WITH TIME ZONE, unreachable_since TIMESTAMP WITH TIME ZONE,
 		lines INTEGER, groups INTEGER, rules INTEGER, sitemaps INTEGER, invalid_lines INTEGER,
 		warc_file VARCHAR, warc_offset BIGINT, warc_length BIGINT, run VARCHAR`,
-	"groups": `seq BIGINT, host VARCHAR, origin VARCHAR, group_index INTEGER, line INTEGER, agents VARCHAR[], tokens VARCHAR[],
+	"groups": `seq BIGINT, host VARCHAR, origin VARCHAR, group_index INTEGER, line INTEGER, agents VARCHAR[], agent_lines INTEGER[], tokens VARCHAR[],
 		allow_rules INTEGER, disallow_rules INTEGER, crawl_delay DOUBLE, class VARCHAR, joined BOOLEAN, run VARCHAR`,
 	"rules": `seq BIGINT, host VARCHAR, origin VARCHAR, group_index INTEGER, line INTEGER, kind VARCHAR, pattern VARCHAR,
 		normalized VARCHAR, has_wildcard BOOLEAN, has_anchor BOOLEAN, effective BOOLEAN, run VARCHAR`,
@@ -100,8 +108,11 @@ var types = map[string]string{
 		group_agent VARCHAR, is_explicit BOOLEAN, class VARCHAR, crawl_delay DOUBLE, run VARCHAR`,
 	"verdicts": `seq BIGINT, host VARCHAR, rank BIGINT, origin VARCHAR, agent VARCHAR, profile VARCHAR, url VARCHAR, verdict VARCHAR,
 		reason VARCHAR, group_agent VARCHAR, rule_kind VARCHAR, rule_pattern VARCHAR, rule_line INTEGER, run VARCHAR`,
-	"summary": `metric VARCHAR, stratum VARCHAR, agent VARCHAR, category VARCHAR, profile VARCHAR, key VARCHAR, count BIGINT, run VARCHAR`,
-	"bodies":  `run VARCHAR, content_digest VARCHAR, body BLOB`,
+	"summary":  `metric VARCHAR, stratum VARCHAR, agent VARCHAR, category VARCHAR, profile VARCHAR, key VARCHAR, count BIGINT, run VARCHAR`,
+	"examples": `metric VARCHAR, key VARCHAR, host VARCHAR, line INTEGER, text VARCHAR, run VARCHAR`,
+	"bodies":   `run VARCHAR, content_digest VARCHAR, body BLOB`,
+	"changes": `host VARCHAR, origin VARCHAR, kind VARCHAR, severity VARCHAR, agent VARCHAR, category VARCHAR, profile VARCHAR,
+		url VARCHAR, before VARCHAR, after VARCHAR, line_before INTEGER, line_after INTEGER, against VARCHAR, run VARCHAR`,
 }
 
 func TestViewsLoadWithTheTypesOfTheContract(t *testing.T) {
@@ -142,6 +153,7 @@ func TestNoRowBreaksARule(t *testing.T) {
 		"a rule has line, kind and pattern":      "SELECT count(*) FROM verdicts WHERE (reason IN ('rule', 'empty_rule')) <> (rule_line IS NOT NULL AND rule_kind IS NOT NULL AND rule_pattern IS NOT NULL)",
 		"no status 0":                            "SELECT count(*) FROM fetches WHERE status = 0",
 		"no answer, no final URL":                "SELECT count(*) FROM fetches WHERE (status IS NULL) <> (final_url IS NULL)",
+		"an agent has a line":                    "SELECT count(*) FROM groups WHERE len(agents) <> len(agent_lines) OR agent_lines[1] <> line OR agent_lines <> list_sort(agent_lines)",
 		"an error has a class":                   "SELECT count(*) FROM fetches WHERE (error IS NULL) <> (error_class IS NULL)",
 		"hops end at status":                     "SELECT count(*) FROM fetches WHERE hops[-1].status IS DISTINCT FROM status",
 		"every target was asked":                 "SELECT count(*) FROM fetches WHERE len(hops) = 0 OR attempts < 1",
@@ -179,26 +191,84 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 	histogram := func(column string) string {
 		return "SELECT " + stratum + ", NULL, NULL, NULL, " + bin(column) + ", count(*) FROM fetches WHERE content_digest IS NOT NULL GROUP BY ALL"
 	}
-	for metric, query := range map[string]string{
-		"targets":         "SELECT " + stratum + ", NULL, NULL, NULL, NULL, count(*) FROM fetches GROUP BY ALL",
-		"status":          "SELECT " + stratum + ", NULL, NULL, NULL, coalesce(status::VARCHAR, 'none'), count(*) FROM fetches GROUP BY ALL",
-		"error_class":     "SELECT " + stratum + ", NULL, NULL, NULL, error_class, count(*) FROM fetches WHERE error_class IS NOT NULL GROUP BY ALL",
-		"outcome":         "SELECT " + stratum + ", NULL, NULL, profile, outcome, count(DISTINCT seq) FROM policies GROUP BY ALL",
-		"policy":          "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies GROUP BY ALL",
-		"policy_explicit": "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies WHERE is_explicit GROUP BY ALL",
-		"verdict":         "SELECT " + stratum + ", agent, category, profile, verdict, count(*) FROM (SELECT v.*, category FROM verdicts v JOIN policies USING (run, seq, agent, profile)) WHERE run = 'first' GROUP BY ALL",
-		"line_class":      "SELECT " + stratum + ", NULL, NULL, NULL, class, count(*) FROM lines JOIN (SELECT run, seq, rank FROM fetches) USING (run, seq) GROUP BY ALL",
-		"body_bytes":      histogram("body_bytes"),
-		"lines":           histogram("lines"),
-		"rules":           histogram("rules"),
-		"groups":          histogram("groups"),
-		"sitemaps":        histogram("sitemaps"),
-	} {
-		query = strings.Replace(query, " GROUP BY ALL", " AND run = 'first' GROUP BY ALL", 1)
+	// hosts counts hosts that have a row in rows (seq, key), of the first run.
+	hosts := func(rows string) string {
+		return "SELECT " + stratum + ", NULL, NULL, NULL, key, count(DISTINCT seq) FROM (" + rows + ") JOIN (SELECT seq, rank FROM fetches WHERE run = 'first') USING (seq) WHERE true GROUP BY ALL"
+	}
+	network := func(key, condition string) string {
+		return "SELECT " + stratum + ", NULL, NULL, NULL, " + key + ", count(*) FROM fetches WHERE " + condition + " GROUP BY ALL"
+	}
+	const (
+		failed = `CASE WHEN error_class IS NOT NULL THEN error_class NOT LIKE 'redirect%' AND error_class NOT IN ('address_blocked', 'canceled')
+			ELSE coalesce(status >= 500 AND final_url NOT LIKE 'ftp:%', false) END`
+		slow   = `total_us >= 1000000`
+		tld    = `CASE WHEN tld IS NULL THEN 'address' WHEN tld IN ('example', 'test') THEN tld ELSE 'other' END`
+		block  = `CASE WHEN remote_address IS NULL THEN 'none' ELSE regexp_extract(remote_address, '^[0-9]+') || '.0.0.0/8' END`
+		server = `CASE WHEN server IS NULL THEN 'none' WHEN lower(regexp_extract(server, '^[^/ (]*')) IN ('nginx', 'apache', 'microsoft-iis')
+			THEN lower(regexp_extract(server, '^[^/ (]*')) ELSE 'other' END`
+		signal = `CASE WHEN field NOT IN ('content-signal', 'content-usage') THEN field
+			WHEN field || ' ' || lower(key) NOT IN ('content-signal search', 'content-signal ai-input', 'content-signal ai-train', 'content-usage train-ai')
+				THEN field || ' other'
+			ELSE field || ' ' || lower(key) || '=' || CASE WHEN lower(value) IN ('yes', 'no', 'y', 'n') THEN lower(value) ELSE 'other' END END`
+		feature = `SELECT seq, 'group' AS key FROM groups WHERE run = 'first'
+			UNION SELECT seq, 'joined' FROM groups WHERE run = 'first' AND joined
+			UNION SELECT seq, 'star_group' FROM groups WHERE run = 'first' AND list_contains(tokens, '*')
+			UNION SELECT seq, 'crawl_delay' FROM groups WHERE run = 'first' AND crawl_delay IS NOT NULL
+			UNION SELECT seq, 'rule' FROM rules WHERE run = 'first'
+			UNION SELECT seq, 'wildcard' FROM rules WHERE run = 'first' AND has_wildcard
+			UNION SELECT seq, 'anchor' FROM rules WHERE run = 'first' AND has_anchor
+			UNION SELECT seq, 'sitemap' FROM sitemaps WHERE run = 'first'`
+		category = `SELECT seq, rank, category, profile, CASE WHEN bool_or(class = 'unknown') THEN 'unknown' WHEN NOT bool_or(class = 'disallow_all') THEN 'none'
+			WHEN bool_and(class = 'disallow_all') THEN 'all' ELSE 'some' END AS key FROM policies WHERE run = 'first' GROUP BY seq, rank, category, profile`
+	)
+	queries := map[string]string{
+		"reason":               "SELECT " + stratum + ", NULL, NULL, 'google', reason, count(*) FROM fetches GROUP BY ALL", // of the first profile
+		"targets":              "SELECT " + stratum + ", NULL, NULL, NULL, NULL, count(*) FROM fetches GROUP BY ALL",
+		"status":               "SELECT " + stratum + ", NULL, NULL, NULL, coalesce(status::VARCHAR, 'none'), count(*) FROM fetches GROUP BY ALL",
+		"error_class":          "SELECT " + stratum + ", NULL, NULL, NULL, error_class, count(*) FROM fetches WHERE error_class IS NOT NULL GROUP BY ALL",
+		"outcome":              "SELECT " + stratum + ", NULL, NULL, profile, outcome, count(DISTINCT seq) FROM policies GROUP BY ALL",
+		"policy":               "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies GROUP BY ALL",
+		"policy_explicit":      "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies WHERE is_explicit GROUP BY ALL",
+		"verdict":              "SELECT " + stratum + ", agent, category, profile, verdict, count(*) FROM (SELECT v.*, category FROM verdicts v JOIN policies USING (run, seq, agent, profile)) WHERE run = 'first' GROUP BY ALL",
+		"line_class":           "SELECT " + stratum + ", NULL, NULL, NULL, class, count(*) FROM lines JOIN (SELECT run, seq, rank FROM fetches) USING (run, seq) GROUP BY ALL",
+		"line_class_hosts":     hosts("SELECT seq, class AS key FROM lines WHERE run = 'first'"),
+		"field":                hosts("SELECT seq, CASE class WHEN 'extension' THEN lower(field) ELSE 'other' END AS key FROM lines WHERE run = 'first' AND class IN ('extension', 'unknown_field') UNION SELECT seq, field FROM signals WHERE run = 'first'"),
+		"signal":               hosts("SELECT seq, " + signal + " AS key FROM signals WHERE run = 'first'"),
+		"feature":              hosts(feature),
+		"category":             "SELECT " + stratum + ", NULL, category, profile, key, count(*) FROM (" + category + ") WHERE true GROUP BY ALL",
+		"crawl_delay":          "SELECT " + stratum + ", NULL, NULL, NULL, " + bin("floor(crawl_delay)::BIGINT") + ", count(*) FROM groups JOIN (SELECT run, seq, rank FROM fetches) USING (run, seq) WHERE crawl_delay IS NOT NULL GROUP BY ALL",
+		"sitemap":              "SELECT " + stratum + ", NULL, NULL, NULL, CASE WHEN NOT is_absolute THEN 'relative' WHEN is_same_host THEN 'same_host' ELSE 'other_host' END, count(*) FROM sitemaps JOIN (SELECT run, seq, rank FROM fetches) USING (run, seq) GROUP BY ALL",
+		"body":                 hosts("SELECT seq, unnest([CASE WHEN has_bom THEN 'bom' END, CASE WHEN NOT is_utf8 THEN 'not_utf8' END, CASE WHEN is_html THEN 'html' END, CASE WHEN body_truncated THEN 'truncated' END]) AS key FROM fetches WHERE run = 'first' AND content_digest IS NOT NULL"),
+		"total_us":             "SELECT " + stratum + ", NULL, NULL, NULL, " + bin("total_us") + ", count(*) FROM fetches WHERE total_us IS NOT NULL GROUP BY ALL",
+		"tld":                  network(tld, "true"),
+		"tld_failed":           network(tld, failed),
+		"tld_slow":             network(tld, slow),
+		"address_block":        network(block, "true"),
+		"address_block_failed": network(block, failed),
+		"address_block_slow":   network(block, slow),
+		"server":               network(server, "true"),
+		"server_failed":        network(server, failed),
+		"server_slow":          network(server, slow),
+		"body_bytes":           histogram("body_bytes"),
+		"lines":                histogram("lines"),
+		"rules":                histogram("rules"),
+		"groups":               histogram("groups"),
+		"sitemaps":             histogram("sitemaps"),
+	}
+	if got, want := one(t, db, "SELECT string_agg(DISTINCT metric, ' ' ORDER BY metric) FROM summary"), strings.Join(slices.Sorted(maps.Keys(queries)), " "); got != want {
+		t.Errorf("metrics are\n%s and not\n%s", got, want)
+	}
+	for metric, query := range queries {
+		if !strings.Contains(query, "run = 'first'") {
+			query = strings.Replace(query, " GROUP BY ALL", " AND run = 'first' GROUP BY ALL", 1)
+		}
 		if !strings.Contains(query, "WHERE") {
 			query = strings.Replace(query, " AND run = 'first'", " WHERE run = 'first'", 1)
 		}
-		summed := "SELECT stratum, agent, category, profile, key, sum(count)::BIGINT FROM summary WHERE run = 'first' AND metric = '" + metric + "' GROUP BY ALL"
+		if metric == "body" {
+			query = strings.Replace(query, "WHERE true", "WHERE key IS NOT NULL", 1)
+		}
+		summed := "SELECT stratum, agent, category, profile, key, sum(count)::BIGINT FROM summary WHERE run = 'first' AND metric = '" + metric + "' AND (metric <> 'reason' OR profile = 'google') GROUP BY ALL"
 		if got := one(t, db, "SELECT count(*) FROM (("+query+") EXCEPT ALL ("+summed+")) "); got != "0" {
 			t.Errorf("%s: %s counts of the tables are not in the summary", metric, got)
 		}
@@ -208,6 +278,34 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		if got := one(t, db, "SELECT count(*) FROM ("+summed+")"); got == "0" {
 			t.Errorf("%s: no counts at all", metric)
 		}
+	}
+}
+
+// An example is a row of the table that its counter counts, and there are a few
+// of each key.
+func TestExamplesAreOfTheTables(t *testing.T) {
+	db := database(t)
+	for name, query := range map[string]string{
+		"three of a key in a part": "SELECT count(*) FROM (SELECT run, metric, key, count(*) AS n FROM examples GROUP BY ALL) WHERE n > CASE WHEN key IN ('largest', 'slowest') THEN 10 ELSE 3 END",
+		"short":                    "SELECT count(*) FROM examples WHERE strlen(text) > 203",
+		"no line 0":                "SELECT count(*) FROM examples WHERE line = 0",
+		"of lines":                 "SELECT count(*) FROM examples e WHERE metric = 'line_class' AND NOT EXISTS (FROM lines l WHERE l.run = e.run AND l.host = e.host AND l.line = e.line AND l.class = e.key AND (length(e.text) > 200 OR e.text = coalesce(l.field || ': ', '') || l.value))",
+		"of fetches":               "SELECT count(*) FROM examples e WHERE metric = 'error_class' AND NOT EXISTS (FROM fetches f WHERE f.run = e.run AND f.host = e.host AND f.error_class = e.key AND f.error = e.text)",
+		"of reasons":               "SELECT count(*) FROM examples e WHERE metric = 'reason' AND NOT EXISTS (FROM fetches f WHERE f.run = e.run AND f.host = e.host AND f.reason = e.key AND e.text = coalesce(f.status || ' ' || f.final_url, f.error))",
+		"of signals":               "SELECT count(*) FROM examples e WHERE metric = 'signal' AND NOT EXISTS (FROM signals s WHERE s.run = e.run AND s.host = e.host AND s.line = e.line AND contains(e.text, s.value))",
+		"of sitemaps":              "SELECT count(*) FROM examples e WHERE metric = 'sitemap' AND NOT EXISTS (FROM sitemaps s WHERE s.run = e.run AND s.host = e.host AND s.line = e.line AND s.url = e.text)",
+		"of groups":                "SELECT count(*) FROM examples e WHERE metric = 'crawl_delay' AND NOT EXISTS (FROM groups g WHERE g.run = e.run AND g.host = e.host AND g.line = e.line AND g.crawl_delay = e.text::DOUBLE)",
+		"of servers":               "SELECT count(*) FROM examples e WHERE metric = 'server' AND NOT EXISTS (FROM fetches f WHERE f.run = e.run AND f.host = e.host AND f.server = e.text)",
+		"the ten largest":          "SELECT count(*) FROM (SELECT run, text::BIGINT FROM examples WHERE metric = 'body_bytes' EXCEPT ALL SELECT run, body_bytes FROM fetches WHERE content_digest IS NOT NULL QUALIFY row_number() OVER (PARTITION BY run ORDER BY body_bytes DESC) <= 10)",
+		"the ten slowest":          "SELECT count(*) FROM (SELECT run, text::BIGINT FROM examples WHERE metric = 'total_us' EXCEPT ALL SELECT run, total_us FROM fetches QUALIFY row_number() OVER (PARTITION BY run ORDER BY total_us DESC) <= 10)",
+		"every class has some":     "SELECT count(*) FROM (SELECT DISTINCT run, 'line_class' AS metric, class AS key FROM lines UNION SELECT DISTINCT run, 'error_class', error_class FROM fetches WHERE error_class IS NOT NULL) ANTI JOIN examples USING (run, metric, key)",
+	} {
+		if got := one(t, db, query); got != "0" {
+			t.Errorf("%s: %s rows break it", name, got)
+		}
+	}
+	if got := one(t, db, "SELECT string_agg(DISTINCT metric, ' ' ORDER BY metric) FROM examples"); got != "body_bytes crawl_delay error_class line_class reason server signal sitemap total_us" {
+		t.Errorf("examples are of %s", got)
 	}
 }
 
@@ -221,6 +319,7 @@ func TestTheSameAnswersGiveTheSameTables(t *testing.T) {
 		"lines":    "* EXCLUDE (run)",
 		"signals":  "* EXCLUDE (run)",
 		"bodies":   "* EXCLUDE (run)",
+		"examples": "metric, key, line, CASE metric WHEN 'total_us' THEN NULL ELSE host || text END",
 	} {
 		query := fmt.Sprintf("SELECT count(*) FROM (SELECT %[1]s FROM %[2]s WHERE run = 'first' EXCEPT ALL SELECT %[1]s FROM %[2]s WHERE run <> 'first')", columns, table)
 		if got := one(t, db, query); got != "0" {

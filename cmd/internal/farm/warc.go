@@ -1,0 +1,241 @@
+package farm
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha1"
+	"encoding/base32"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"maps"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Archive is what [Archive.Write] makes of hosts: a WARC file as Common Crawl
+// writes them, with one capture of each host's robots.txt.
+type Archive struct {
+	Hosts Hosts
+	// Repeat is how many captures there are of every body: the first under
+	// its own host, the k-th of the i-th host (in the order of their names,
+	// from 1) under "site<i>-<k>.test".
+	Repeat int
+	// Other is the percentage of captures that hold a 404, a 301 or a 403
+	// (6:3:1) in place of the body, drawn by the name of the host.
+	Other int
+}
+
+// archiveLimit is where Common Crawl cuts a body off.
+const archiveLimit = 1 << 20
+
+// archiveStart is the date of the first capture. The others follow a
+// twentieth of a second apart.
+var archiveStart = time.Date(2026, 1, 10, 6, 0, 0, 0, time.UTC)
+
+// Write writes the archive and returns the number of its captures. The suffix
+// of name chooses the form: .warc.gz (a gzip member per record), .warc.zst (a
+// frame per record) or .warc (plain). The same archive and name give the same
+// bytes.
+func (a *Archive) Write(ctx context.Context, out io.Writer, name string) (captures int, err error) {
+	w := &warcWriter{out: bufio.NewWriterSize(out, 1<<18)}
+	switch {
+	case strings.HasSuffix(name, ".warc.gz"):
+		w.compressor, err = gzip.NewWriterLevel(nil, 6)
+	case strings.HasSuffix(name, ".warc.zst"):
+		w.compressor, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+	case !strings.HasSuffix(name, ".warc"):
+		err = fmt.Errorf("%s: want a name that ends in .warc.gz, .warc.zst or .warc", name)
+	}
+	if err != nil {
+		return 0, err
+	}
+	names := slices.Sorted(maps.Keys(a.Hosts))
+	w.info(filepath.Base(name))
+	for k := 1; k <= max(a.Repeat, 1); k++ {
+		for i, host := range names {
+			if err := ctx.Err(); err != nil {
+				return captures, err
+			}
+			body := a.Hosts[host]
+			if k > 1 {
+				host = fmt.Sprintf("site%d-%d.test", i+1, k)
+			}
+			w.capture(captures, host, body, a.Other)
+			if w.err != nil {
+				return captures, w.err
+			}
+			captures++
+		}
+	}
+	return captures, w.out.Flush()
+}
+
+// warcWriter writes records, and remembers the first error of doing so.
+type warcWriter struct {
+	out        *bufio.Writer
+	compressor interface {
+		io.WriteCloser
+		Reset(io.Writer)
+	} // nil: plain
+	err     error
+	records uint64
+	infoID  string
+	header  []byte // of the record
+	block   []byte // of the record, as far as it is made here
+}
+
+// record writes one record, whose block is w.block and then body. fields are
+// the lines of its header after those that every record has.
+func (w *warcWriter) record(kind, contentType, id string, date time.Time, fields string, body []byte) {
+	w.header = fmt.Appendf(w.header[:0], "WARC/1.0\r\nWARC-Type: %s\r\nWARC-Date: %s\r\nWARC-Record-ID: %s\r\nContent-Length: %d\r\nContent-Type: %s\r\n%s\r\n",
+		kind, date.Format("2006-01-02T15:04:05Z"), id, len(w.block)+len(body), contentType, fields)
+	var out io.Writer = w.out
+	if w.compressor != nil {
+		w.compressor.Reset(w.out)
+		out = w.compressor
+	}
+	for _, part := range [][]byte{w.header, w.block, body, []byte("\r\n\r\n")} {
+		if _, err := out.Write(part); err != nil && w.err == nil {
+			w.err = err
+		}
+	}
+	if w.compressor != nil {
+		if err := w.compressor.Close(); err != nil && w.err == nil {
+			w.err = err
+		}
+	}
+}
+
+// newID is the next record's name, a UUID in form.
+func (w *warcWriter) newID() string {
+	w.records++
+	var u [16]byte
+	binary.BigEndian.PutUint64(u[:], mix(2*w.records))
+	binary.BigEndian.PutUint64(u[8:], mix(2*w.records+1))
+	u[6], u[8] = u[6]&15|0x40, u[8]&63|0x80 // RFC 9562 section 5.4
+	return fmt.Sprintf("<urn:uuid:%x-%x-%x-%x-%x>", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
+}
+
+func (w *warcWriter) info(file string) {
+	w.infoID = w.newID()
+	w.block = append(w.block[:0], "isPartOf: robofarm\r\npublisher: robofarm\r\ndescription: captures that nobody made, to try a reader on\r\n"+
+		"software: robofarm\r\nformat: WARC File Format 1.0\r\n"...)
+	w.record("warcinfo", "application/warc-fields", w.infoID, archiveStart, "WARC-Filename: "+file+"\r\n", nil)
+}
+
+// capture writes the records of one fetch: request, response, metadata.
+func (w *warcWriter) capture(n int, host string, body []byte, other int) {
+	date := archiveStart.Add(time.Duration(n) * time.Second / 20)
+	drawn := hash(0, host)
+	url := robotsURL(host)
+	request := w.newID()
+	about := "WARC-Warcinfo-ID: " + w.infoID + "\r\n"
+	where := "WARC-IP-Address: " + archiveAddress(host, drawn) + "\r\nWARC-Target-URI: " + url + "\r\n"
+
+	_, authority, _ := strings.Cut(strings.TrimSuffix(url, "/robots.txt"), "://")
+	w.block = fmt.Appendf(w.block[:0], "GET /robots.txt HTTP/1.1\r\nUser-Agent: robofarm\r\nAccept-Encoding: gzip\r\nHost: %s\r\nConnection: Keep-Alive\r\n\r\n", authority)
+	w.record("request", "application/http; msgtype=request", request, date, about+where, nil)
+
+	head, body, mime := archiveAnswer(date, url, body, int(drawn>>48%1000) < 10*other, drawn)
+	cut := ""
+	if len(body) > archiveLimit {
+		body, cut = body[:archiveLimit], "WARC-Truncated: length\r\n"
+	}
+	w.block = fmt.Appendf(w.block[:0], "%sContent-Length: %d\r\n\r\n", head, len(body))
+	whole := sha1.New()
+	whole.Write(w.block)
+	whole.Write(body)
+	payload := sha1.Sum(body)
+	digests := "WARC-Payload-Digest: sha1:" + base32.StdEncoding.EncodeToString(payload[:]) +
+		"\r\nWARC-Block-Digest: sha1:" + base32.StdEncoding.EncodeToString(whole.Sum(nil)) + "\r\n"
+	response := w.newID()
+	w.record("response", "application/http; msgtype=response", response, date,
+		about+"WARC-Concurrent-To: "+request+"\r\n"+where+digests+cut+"WARC-Identified-Payload-Type: "+mime+"\r\n", body)
+
+	w.block = fmt.Appendf(w.block[:0], "fetchTimeMs: %d\r\ncharset-detected: UTF-8\r\n\r\n", 20+drawn%800)
+	w.record("metadata", "application/warc-fields", w.newID(), date,
+		about+"WARC-Concurrent-To: "+response+"\r\nWARC-Target-URI: "+url+"\r\n", nil)
+}
+
+// robotsURL is where the body of a host of that name is. A port that ends in
+// 443 speaks https, as bare names do, any other one http.
+func robotsURL(host string) string {
+	scheme := "https"
+	host, port := cutPort(host)
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if port != "" {
+		if !strings.HasSuffix(port, "443") {
+			scheme = "http"
+		}
+		if port != "443" && port != "80" {
+			host += ":" + port
+		}
+	}
+	return scheme + "://" + host + "/robots.txt"
+}
+
+// cutPort splits a name as [Hosts] have it.
+func cutPort(name string) (host, port string) {
+	i := strings.LastIndexByte(name, '_')
+	if i < 0 || strings.Trim(name[i+1:], "0123456789") != "" {
+		return name, ""
+	}
+	return name[:i], name[i+1:]
+}
+
+// archiveAddress is the host itself where it is an address, else one of those
+// that are for documentation (RFC 5737, RFC 3849).
+func archiveAddress(host string, drawn uint64) string {
+	name, _ := cutPort(host)
+	if _, err := netip.ParseAddr(name); err == nil {
+		return name
+	}
+	if drawn%8 == 0 {
+		return fmt.Sprintf("2001:db8::%x:%x", drawn>>16&0xffff|1, drawn>>32&0xffff|1)
+	}
+	return fmt.Sprintf("%s.%d", [...]string{"192.0.2", "198.51.100", "203.0.113"}[drawn>>8%3], drawn>>16&0xff)
+}
+
+// archiveAnswer is status line and headers of an answer, without the length
+// of its body and the end, the body and its type.
+func archiveAnswer(date time.Time, url string, body []byte, otherwise bool, drawn uint64) (head string, _ []byte, mime string) {
+	at := date.Format("Mon, 02 Jan 2006 15:04:05 GMT")
+	server := [...]string{"nginx", "Apache", "cloudflare", "Microsoft-IIS/10.0", "LiteSpeed"}[drawn>>24%5]
+	common := "Date: " + at + "\r\nServer: " + server + "\r\n"
+	if otherwise {
+		page := func(status string) (string, []byte, string) {
+			text := "<html>\r\n<head><title>" + status + "</title></head>\r\n<body>\r\n<h1>" + status + "</h1>\r\n</body>\r\n</html>\r\n"
+			return "HTTP/1.1 " + status + "\r\n" + common + "Content-Type: text/html\r\n", []byte(text), "text/html"
+		}
+		switch drawn >> 32 % 10 {
+		case 0:
+			return page("403 Forbidden")
+		case 1, 2, 3:
+			head, text, mime := page("301 Moved Permanently")
+			return head + "Location: " + strings.Replace(url, "://", "://www.", 1) + "\r\n", text, mime
+		}
+		return page("404 Not Found")
+	}
+	// What was undone on the way into the archive is renamed, not left out.
+	head = "HTTP/1.1 200 OK\r\n" + common + "Content-Type: text/plain; charset=utf-8\r\n"
+	switch drawn >> 40 % 4 {
+	case 0:
+		head += "X-Crawl-Transfer-Encoding: chunked\r\nX-Crawl-Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n"
+	case 1:
+		head += fmt.Sprintf("X-Crawl-Content-Encoding: gzip\r\nX-Crawl-Content-Length: %d\r\nVary: Accept-Encoding\r\n", len(body)/3+20)
+	case 2:
+		head += "X-Crawl-Transfer-Encoding: chunked\r\nCache-Control: max-age=3600\r\n"
+	default:
+		head += fmt.Sprintf("X-Crawl-Content-Length: %d\r\nLast-Modified: %s\r\nETag: \"%x\"\r\nAccept-Ranges: bytes\r\n", len(body), at, drawn>>8)
+	}
+	return head, body, "text/plain"
+}

@@ -1,0 +1,73 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Nothing of the hostile text runs in a browser, and nothing is asked of the
+// network. A page that does not escape it shows that the test would notice.
+func TestNothingRunsInChromium(t *testing.T) {
+	var browser string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			browser = path
+			break
+		}
+	}
+	if browser == "" {
+		t.Skip("no Chromium is installed here")
+	}
+	if testing.Short() {
+		t.Skip("it takes some seconds to start a browser")
+	}
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer server.Close()
+	dir := t.TempDir()
+	// dump is the document after everything in it has run.
+	dump := func(name string, content []byte) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		must(t, os.WriteFile(path, content, 0o666))
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+		defer cancel()
+		c := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
+			"--user-data-dir="+filepath.Join(dir, name+"-profile"), "--virtual-time-budget=3000", "--dump-dom", "file://"+path)
+		var stderr bytes.Buffer
+		c.Stderr = &stderr
+		out, err := c.Output()
+		if err != nil || !bytes.Contains(out, []byte("</html>")) {
+			t.Fatalf("%v: %s", err, &stderr)
+		}
+		return string(out)
+	}
+	image := `<img src="` + server.URL + `/x">`
+	if out := dump("open.html", []byte(`<!DOCTYPE html><html><body>`+hostile[0]+image+`</body></html>`)); !strings.Contains(out, `<html data-ran="1"`) || asked.Load() == 0 {
+		t.Fatalf("what is not escaped does not run either (%d requests): %s", asked.Load(), out)
+	}
+	asked.Store(0)
+	hostile = append(hostile, image)
+	defer func() { hostile = hostile[:len(hostile)-1] }()
+	out := dump("report.html", hostilePage(t))
+	if strings.Contains(out, "data-ran=\"1\"") || asked.Load() > 0 {
+		t.Errorf("hostile text ran, or made %d requests", asked.Load())
+	}
+	if !strings.Contains(out, "&lt;img src=") {
+		t.Error("the hostile text is not in the page")
+	}
+	// Even what slips through meets the page's own policy.
+	slipped := bytes.Replace(hostilePage(t), []byte("<main>"), []byte("<main>"+hostile[0]+hostile[1]+image), 1)
+	if out := dump("slipped.html", slipped); strings.Contains(out, `<html lang="en" data-ran="1"`) || asked.Load() > 0 {
+		t.Errorf("the policy of the page lets scripts run, or made %d requests", asked.Load())
+	}
+}

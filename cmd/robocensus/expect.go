@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/robocensus/robocensus/pipeline"
+)
+
+const exitBroken exitError = 1
+
+// readExpectations reads the file of --expect, nil where none is given.
+func readExpectations(path string) (*pipeline.Expectations, error) {
+	if path == "" {
+		return nil, nil
+	}
+	text, err := readInput(path)
+	if err != nil {
+		return nil, err
+	}
+	return pipeline.ParseExpectations(path, text)
+}
+
+// check holds a finished run against what is expected of it.
+func (f *runFlags) check(ctx context.Context, c pipeline.Config, stdout io.Writer) error {
+	if f.expectations == nil {
+		return nil
+	}
+	promises, err := f.expectations.Check(ctx, c.Dir, c.Run, c.Agents)
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w: the run is complete; the same command with --resume checks what is expected of it", errInterrupted)
+	}
+	if err != nil {
+		return err
+	}
+	showPromises(&textPage{stdout}, promises)
+	if err := broken(promises); err != nil {
+		fmt.Fprintf(stdout, "\nall that is broken: %s\n", filepath.Join(c.Dir, "_runs", c.Run, "expectations.csv"))
+		return err
+	}
+	return nil
+}
+
+// broken is the exit code of promises that were not all kept.
+func broken(promises []*pipeline.Promise) error {
+	for _, p := range promises {
+		if !p.Kept {
+			return exitBroken
+		}
+	}
+	return nil
+}
+
+// showPromises tells the expectations and, of the broken ones, by what.
+func showPromises(p page, promises []*pipeline.Promise) {
+	if len(promises) == 0 {
+		return
+	}
+	var rows [][]string
+	for _, x := range promises {
+		state := "kept"
+		if !x.Kept {
+			state = "BROKEN"
+		}
+		if x.Note != "" {
+			state += ", " + x.Note
+		}
+		rows = append(rows, []string{p.foreign(x.Name), state, fmt.Sprint(x.Checked), fmt.Sprint(x.Broken)})
+	}
+	p.table("Expectations", []string{"name", "state", "checked", "otherwise"}, 2, rows)
+	for _, x := range promises {
+		if x.Kept || x.Broken == 0 {
+			continue
+		}
+		rows = nil
+		for _, b := range x.First {
+			var cells []string
+			for _, s := range []*string{&b.Host, b.Agent, b.URL, &b.Found} {
+				cell := ""
+				if s != nil {
+					cell = p.foreign(*s)
+				}
+				cells = append(cells, cell)
+			}
+			line := ""
+			if b.Line != nil {
+				line = fmt.Sprint(*b.Line)
+			}
+			rows = append(rows, append(cells, line))
+		}
+		title := "Broken: " + p.foreign(x.Name)
+		if more := x.Broken - int64(len(x.First)); more > 0 {
+			title += fmt.Sprintf(", the first %d of %d", len(x.First), x.Broken)
+		}
+		p.table(title, []string{"host", "agent", "url", "found", "line"}, 4, rows)
+	}
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/sink"
+)
+
+const pruneHelp = `Usage: robocensus prune --out DIR --keep N [--dry-run]
+
+Removes from DIR all complete runs but the N that began last, with the unfinished
+runs that began before these, comparisons (table changes) of which a run is gone,
+and what an interrupted removal has left; and makes views.sql anew. A run that is
+being written stays, and so does one whose manifest is damaged. Where there are
+fewer than N complete runs, none is removed for its age.
+
+  robocensus prune --out out --keep 26 --dry-run
+
+If it is interrupted, start it again.
+Exit codes: 0 done, 64 usage, 74 I/O, 130 interrupted.
+
+Flags:
+`
+
+func pruneCommand(ctx context.Context, args []string, stdout io.Writer) error {
+	set := newFlagSet("prune")
+	out := set.String("out", "", "`DIR` of the tables")
+	keep := set.Int("keep", 0, "`N` complete runs stay, 1 or more")
+	dryRun := set.Bool("dry-run", false, "say what would be removed, and remove nothing")
+	if err := parseFlags(set, args, pruneHelp, stdout); err != nil {
+		return err
+	}
+	switch {
+	case *out == "":
+		return usagef("--out is missing: give the folder of the tables")
+	case !set.Changed("keep"):
+		return usagef("--keep is missing: give the number of complete runs that stay")
+	case *keep < 1:
+		return usagef("--keep %d: one run at least stays", *keep)
+	case set.NArg() > 0:
+		return usagef("unexpected argument %q", set.Arg(0))
+	}
+	removed, would := "removed", ""
+	if *dryRun {
+		removed, would = "would remove", " would be"
+	}
+	var runs, stay int
+	var bytes int64
+	err := sink.Prune(ctx, *out, *keep, *dryRun, func(p sink.Pruned) {
+		name := plain(strings.TrimPrefix(p.Path, "_runs/"))
+		about := p.State
+		if !p.Started.IsZero() {
+			about += ", began " + p.Started.UTC().Format(time.RFC3339)
+		}
+		if !p.Removed {
+			stay++
+			fmt.Fprintf(stdout, "kept %s: %s\n", name, about)
+			return
+		}
+		if path.Dir(p.Path) == "_runs" {
+			runs++
+		}
+		bytes += p.Bytes
+		fmt.Fprintf(stdout, "%s %s: %s, %s\n", removed, name, about, count(p.Bytes, "byte"))
+	})
+	switch {
+	case ctx.Err() != nil:
+		return errInterrupted
+	case err != nil:
+		return err
+	}
+	if !*dryRun {
+		if err := pipeline.WriteViews(*out); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(stdout, "%s%s removed, %s freed; %s kept\n", count(runs, "run"), would, count(bytes, "byte"), count(stay, "run"))
+	return nil
+}

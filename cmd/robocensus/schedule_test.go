@@ -1,0 +1,278 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/robocensus/robocensus/cmd/internal/farm"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// weeks runs configs/schedule/weekly.sh in weeks of our choosing, against a
+// farm.
+type weeks struct {
+	t        *testing.T
+	dir      string
+	server   *farm.Server
+	addr     string
+	hosts    string
+	keep     string
+	settings []string // of the environment
+}
+
+func newWeeks(t *testing.T, faults, hosts string) *weeks {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("no shell")
+	}
+	for _, name := range []string{"diff", "report"} {
+		if command(name, "--help").Run() != nil {
+			t.Skipf("this program has no command %s", name)
+		}
+	}
+	parsed, err := farm.ParseFaults(strings.NewReader(faults), "faults")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := farm.New(farm.Config{Faults: parsed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	addr, err := server.ListenHTTP("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &weeks{t: t, dir: filepath.Join(t.TempDir(), "data of the census"), server: server, addr: addr, keep: "2"}
+	w.hosts = filepath.Join(t.TempDir(), "hosts.txt")
+	bin := t.TempDir()
+	self, err := filepath.Abs(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{os.Symlink(self, filepath.Join(bin, "robocensus")), os.WriteFile(w.hosts, []byte(hosts), 0o666)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The race detector would have each command sleep for a second at its end.
+	w.settings = []string{"ROBOCENSUS_AS_COMMAND=1", "GORACE=atexit_sleep_ms=0", "PATH=" + bin + ":" + os.Getenv("PATH")}
+	return w
+}
+
+func (w *weeks) command(week string, flags ...string) *exec.Cmd {
+	args := append([]string{"../../configs/schedule/weekly.sh", w.dir, w.hosts,
+		"--schemes", "http", "--connect-to", w.addr, "--retries", "0", "--timeout", "60s", "--progress", "none"}, flags...)
+	c := exec.Command("sh", args...)
+	c.Env = append(append(os.Environ(), "WEEK="+week, "KEEP="+w.keep), w.settings...)
+	return c
+}
+
+// run runs the script, which must end with the code, and gives what it said.
+func (w *weeks) run(code int, week string, flags ...string) string {
+	w.t.Helper()
+	text, err := w.command(week, flags...).CombinedOutput()
+	w.exited(code, week, err, text)
+	return string(text)
+}
+
+func (w *weeks) exited(code int, week string, err error, text []byte) {
+	w.t.Helper()
+	var exit *exec.ExitError
+	got := 0
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else if err != nil {
+		w.t.Fatal(err)
+	}
+	if got != code {
+		w.t.Fatalf("%s: exit code %d, want %d:\n%s", week, got, code, text)
+	}
+}
+
+// left are the names of what a pattern below the folder matches.
+func (w *weeks) left(pattern string) (names []string) {
+	w.t.Helper()
+	found, err := filepath.Glob(filepath.Join(w.dir, pattern))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, f := range found {
+		name, err := filepath.Rel(w.dir, f)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		names = append(names, filepath.ToSlash(name))
+	}
+	return names
+}
+
+func (w *weeks) expectLeft(pattern string, want ...string) {
+	w.t.Helper()
+	if got := w.left(pattern); !slices.Equal(got, want) {
+		w.t.Errorf("%s: there are %q, want %q", pattern, got, want)
+	}
+}
+
+func (w *weeks) fetches(week string) map[string]sink.Fetch {
+	w.t.Helper()
+	rows, err := parquet.ReadFile[sink.Fetch](filepath.Join(w.dir, "tables/fetches/run="+week+"/part-000000.parquet"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	by := make(map[string]sink.Fetch)
+	for _, row := range rows {
+		by[row.Host] = row
+	}
+	return by
+}
+
+// Five weeks: a host that fails and comes back, an interruption, a script that
+// is started again.
+func TestWeeks(t *testing.T) {
+	w := newWeeks(t, `
+good.example: {body: "User-agent: *\nDisallow: /private\n"}
+flaky.example: {times: 1, body: "User-agent: *\nDisallow: /\n", then: [{reset: start}, {reset: start}, {body: "User-agent: *\nDisallow: /\n"}]}
+late.example: {times: 3, status: 404, then: [{hang: start}, {status: 404}]}
+`, "good.example\nflaky.example\nlate.example\n")
+
+	w.run(0, "2026-W52")
+	w.expectLeft("reports/*", "reports/2026-W52.html")
+	if said := w.run(0, "2026-W52"); !strings.HasPrefix(said, "2026-W52 is done: ") {
+		t.Errorf("a week that is done: %s", said)
+	}
+	if n := w.server.Report(0).Requests; n != 3 {
+		t.Errorf("%d requests in the first week, want 3", n)
+	}
+
+	w.run(0, "2026-W53")
+	w.run(0, "2027-W01")
+	w.expectLeft("tables/_runs/*", "tables/_runs/2026-W53", "tables/_runs/2027-W01")
+	w.expectLeft("tables/changes/*/*", "tables/changes/run=2027-W01/against=2026-W53")
+	since := w.fetches("2026-W53")["flaky.example"].UnreachableSince
+	again := w.fetches("2027-W01")["flaky.example"].UnreachableSince
+	if since == nil || again == nil || !since.Equal(*again) {
+		t.Errorf("flaky.example is unreachable since %v, and a week later since %v", since, again)
+	}
+
+	// Stopped as systemd and Kubernetes do, the shell alone: the command ends
+	// in order, and the week can be gone on with.
+	c := w.command("2027-W02")
+	var said strings.Builder
+	c.Stdout, c.Stderr = &said, &said
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(60 * time.Second); w.server.Report(0).Requests < 12; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the farm was not asked within a minute")
+		}
+	}
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	w.exited(130, "2027-W02", c.Wait(), []byte(said.String()))
+	if !strings.Contains(said.String(), "robocensus: interrupted") {
+		t.Errorf("the command did not end in order:\n%s", said.String())
+	}
+	w.expectLeft("reports/2027-W02*")
+	w.run(0, "2027-W02")
+	if row := w.fetches("2027-W02")["flaky.example"]; row.UnreachableSince != nil || row.Reason != "success" {
+		t.Errorf("flaky.example, which is back: %s, unreachable since %v", row.Reason, row.UnreachableSince)
+	}
+
+	w.run(0, "2027-W03")
+	w.expectLeft("tables/_runs/*", "tables/_runs/2027-W02", "tables/_runs/2027-W03")
+	w.expectLeft("tables/*/run=2026-W52")
+	w.expectLeft("tables/changes/*/*", "tables/changes/run=2027-W03/against=2027-W02")
+	w.expectLeft("reports/*", "reports/2026-W52.html", "reports/2026-W53.html", "reports/2027-W01.html", "reports/2027-W02.html", "reports/2027-W03.html")
+	for _, run := range []string{"2027-W02", "2027-W03"} {
+		if text, err := command("verify", "--out", filepath.Join(w.dir, "tables"), run).CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, text)
+		}
+	}
+	if len(w.left("state/*")) == 0 {
+		t.Error("no memory is left")
+	}
+}
+
+func TestWeeksThatFail(t *testing.T) {
+	w := newWeeks(t, "", "a.example\n")
+	t.Run("bad input", func(t *testing.T) {
+		w.t = t
+		w.run(65, "2026-W01", "--agents", "missing.yaml")
+		w.expectLeft("tables/_runs/*")
+	})
+	w.t = t
+	w.run(0, "2026-W01")
+	t.Run("another list in the same week", func(t *testing.T) {
+		w.t = t
+		if err := os.Remove(filepath.Join(w.dir, "reports/2026-W01.html")); err != nil {
+			t.Fatal(err)
+		}
+		w.run(64, "2026-W01", "--limit", "7")
+		w.expectLeft("reports/*")
+	})
+	w.t = t
+	w.run(0, "2026-W02")
+	t.Run("damaged tables", func(t *testing.T) {
+		w.t = t
+		w.keep = "1"
+		if err := os.Remove(filepath.Join(w.dir, "reports/2026-W02.html")); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(w.dir, "tables/rules/run=2026-W02/part-000000.parquet")
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content[len(content)/2] ^= 1
+		if err := os.WriteFile(path, content, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if said := w.run(74, "2026-W02"); !strings.Contains(said, "rules/run=2026-W02/part-000000.parquet: digest: ") {
+			t.Errorf("said:\n%s", said)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if said := w.run(64, "2026-W02"); !strings.Contains(said, "cannot be resumed: a committed part is gone") {
+			t.Errorf("said:\n%s", said)
+		}
+		w.expectLeft("tables/_runs/*", "tables/_runs/2026-W01", "tables/_runs/2026-W02")
+	})
+	t.Run("usage", func(t *testing.T) {
+		w.t = t
+		text, err := exec.Command("sh", "../../configs/schedule/weekly.sh", w.dir).CombinedOutput()
+		w.exited(64, "no list", err, text)
+		if diff := cmp.Diff("usage: weekly.sh DIR HOSTS [flags of robocensus run]\n", string(text)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestWeeksOfBrokenExpectations(t *testing.T) {
+	w := newWeeks(t, `shop.example: {times: 1, status: 404, then: {body: "User-agent: *\nDisallow: /\n"}}`, "shop.example\n")
+	expectations := filepath.Join(t.TempDir(), "expectations.yaml")
+	text := "- {name: shops are open, agents: [Googlebot], urls: [/], verdict: allow}\n"
+	if err := os.WriteFile(expectations, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	w.settings = append(w.settings, "EXPECT="+expectations)
+	w.run(0, "2026-W01")
+	if said := w.run(1, "2026-W02"); !strings.Contains(said, "shops are open") {
+		t.Errorf("said:\n%s", said)
+	}
+	// It is told once: the week is done.
+	w.expectLeft("reports/*", "reports/2026-W01.html", "reports/2026-W02.html")
+	w.run(0, "2026-W02")
+}

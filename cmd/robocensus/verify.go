@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+const verifyHelp = `Usage: robocensus verify --out DIR RUN
+
+Reads every part that RUN has written to DIR, and says what is wrong with it:
+parts that are missing, damaged or not named by the manifest, other rows or
+columns than were written, rows out of order, targets counted twice or lost
+between the tables. One line for each problem, and one for the whole.
+
+  robocensus verify --out out 20261120T101500Z
+
+Of a run that is under way, or was interrupted, it verifies what is committed.
+Exit codes: 0 whole, 1 problems or unfinished, 64 usage, 74 I/O, 130 interrupted.
+
+Flags:
+`
+
+const exitProblems exitError = 1
+
+func verifyCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	set := newFlagSet("verify")
+	out := set.String("out", "", "`DIR` of the tables")
+	if err := parseFlags(set, args, verifyHelp, stdout); err != nil {
+		return err
+	}
+	switch {
+	case *out == "":
+		return usagef("--out is missing: give the folder of the tables")
+	case set.NArg() == 0:
+		return usagef("RUN is missing: give the run to verify%s", runsIn(*out))
+	case set.NArg() > 1:
+		return usagef("unexpected argument %q", set.Arg(1))
+	}
+	run := set.Arg(0)
+	if err := sink.CheckRunID(run); err != nil {
+		return usageError{err}
+	}
+	progress, end := verifyBar(stderr)
+	v, err := sink.Verify(ctx, *out, run, progress)
+	end()
+	switch {
+	case ctx.Err() != nil:
+		return errInterrupted
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("no run %q in %s%s", run, *out, runsIn(*out))
+	case err != nil:
+		return err
+	}
+	for _, p := range v.Problems {
+		fmt.Fprintf(stdout, "%s: %s: %s\n", plain(p.Path), p.Kind, plain(p.Text))
+	}
+	whole := "whole"
+	if n := len(v.Problems); n > 0 {
+		whole = count(n, "problem")
+	}
+	if v.Complete {
+		fmt.Fprintf(stdout, "run %s: %s, %s, %s: %s\n", run, count(v.Parts, "part"), count(v.Rows, "row"), count(v.Bytes, "byte"), whole)
+	} else {
+		fmt.Fprintf(stdout, "run %s: unfinished, it can be resumed; of what is committed, %s, %s, %s: %s\n",
+			run, count(v.Parts, "part"), count(v.Rows, "row"), count(v.Bytes, "byte"), whole)
+	}
+	if len(v.Problems) > 0 || !v.Complete {
+		return exitProblems
+	}
+	return nil
+}
+
+func count[N int | int64](n N, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// runsIn names the runs that are there, a few where there are many.
+func runsIn(dir string) string {
+	folders, err := os.ReadDir(filepath.Join(dir, "_runs"))
+	if err != nil || len(folders) == 0 {
+		return ""
+	}
+	var names []string
+	for _, f := range folders {
+		names = append(names, f.Name())
+	}
+	if last := len(names) - 3; last > 0 {
+		names = append([]string{"..."}, names[last:]...)
+	}
+	return " (there are " + strings.Join(names, ", ") + ")"
+}
+
+// verifyBar shows on a terminal how far the verification is.
+func verifyBar(stderr io.Writer) (progress func(parts, of int), end func()) {
+	f, ok := stderr.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return func(int, int) {}, func() {}
+	}
+	bar := progressbar.NewOptions64(-1, progressbar.OptionSetWriter(stderr), progressbar.OptionSetWidth(10),
+		progressbar.OptionSetDescription("parts read"), progressbar.OptionShowCount(),
+		progressbar.OptionThrottle(barEvery), progressbar.OptionClearOnFinish())
+	return func(parts, of int) { bar.ChangeMax(of); bar.Set(parts) }, func() { bar.Finish() }
+}

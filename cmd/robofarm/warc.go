@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/robocensus/robocensus/cmd/internal/farm"
+)
+
+const warcHelp = `usage: robofarm warc --dir DIR|TAR --out FILE.warc.gz [flags]
+
+Writes captures of robots.txt files as Common Crawl stores them: request,
+response and metadata of each, bodies decoded, what was undone renamed to
+X-Crawl-Content-Encoding and the like. The suffix of FILE chooses the form:
+.warc.gz (a gzip member per record), .warc.zst (a frame per record), .warc.
+Hosts are asked over https, those of a port (example.com_8080) over http
+unless it ends in 443. The same files and flags give the same bytes.
+
+  robofarm warc --dir testdata/hosts --out hosts.warc.gz
+  robofarm warc --dir hosts.tar.gz --out large.warc.gz --repeat 100 --other 40
+
+`
+
+func warc(ctx context.Context, args []string, stdout io.Writer) error {
+	var dir, out string
+	var archive farm.Archive
+	flags := pflag.NewFlagSet("warc", pflag.ContinueOnError)
+	flags.SortFlags = false
+	flags.StringVar(&dir, "dir", "", "folder, tar or tar.gz of robots.txt files")
+	flags.StringVar(&out, "out", "", "`file` to write: .warc.gz, .warc.zst or .warc")
+	flags.IntVar(&archive.Repeat, "repeat", 1, "captures of every body: the 3rd one of the 17th host, by name,\nis of site17-3.test")
+	flags.IntVar(&archive.Other, "other", 0, "`percentage` of captures with a 404, a 301 or a 403 (6:3:1) in place\nof the body")
+	flags.Usage = func() { fmt.Fprint(stdout, warcHelp, flags.FlagUsages()) }
+	if err := flags.Parse(args); err != nil {
+		return failure{err, exitUsage}
+	}
+	switch {
+	case flags.NArg() > 0:
+		return usagef("unexpected argument %q; see robofarm warc --help", flags.Arg(0))
+	case dir == "" || out == "":
+		return usagef("nothing to write: give --dir and --out, as in --dir hosts --out hosts.warc.gz")
+	case !strings.HasSuffix(out, ".warc") && !strings.HasSuffix(out, ".warc.gz") && !strings.HasSuffix(out, ".warc.zst"):
+		return usagef("--out %s: want a name that ends in .warc.gz, .warc.zst or .warc", out)
+	case archive.Repeat < 1:
+		return usagef("--repeat %d: want 1 or more", archive.Repeat)
+	case archive.Other < 0 || archive.Other > 100:
+		return usagef("--other %d: want a percentage, 0 to 100", archive.Other)
+	}
+	var err error
+	if archive.Hosts, err = farm.Load(dir); err != nil {
+		return failure{err, exitInput}
+	}
+	// Renamed into place: who sees the file sees all of it.
+	file, err := os.Create(out + ".tmp")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	captures, err := archive.Write(ctx, file, out)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", out, err)
+	}
+	if err := file.Close(); err != nil {
+		return fmt.Errorf("write %s: %w", out, err)
+	}
+	if err := os.Rename(file.Name(), out); err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "%s: %d captures\n", out, captures)
+	return nil
+}

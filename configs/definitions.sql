@@ -1,0 +1,142 @@
+
+-- needs: groups, rules, sitemaps, lines
+-- The lines of a file that the studies below take for a directive, in order. They want a field spelt right and a
+-- colon after it; spaced is a line with white space before that colon.
+CREATE OR REPLACE VIEW directives AS
+  WITH odd AS (
+    SELECT run, seq, line, bool_or(class <> 'spaced_colon') AS misspelt, bool_or(class = 'spaced_colon') AS spaced
+    FROM lines WHERE class IN ('typo', 'key_prefix', 'missing_colon', 'spaced_colon') GROUP BY ALL
+  )
+  SELECT run, seq, line, field, value, coalesce(spaced, false) AS spaced
+  FROM (
+    SELECT run, seq, unnest(agent_lines) AS line, 'user-agent' AS field, unnest(agents) AS value FROM groups
+    UNION ALL SELECT run, seq, line, kind, pattern FROM rules
+    UNION ALL SELECT run, seq, line, 'sitemap', url FROM sitemaps
+    UNION ALL SELECT run, seq, line, 'crawl-delay', value FROM lines WHERE class = 'extension' AND lower(field) = 'crawl-delay'
+  ) LEFT JOIN odd USING (run, seq, line)
+  WHERE NOT coalesce(misspelt, false);
+
+-- needs: fetches, groups, rules, sitemaps, lines
+-- How two studies class the agents that a file names, a row per file and name as written:
+--
+--   cc       Common Crawl's robotstxt-experiments (robotstxt_statistics.py, metrics-top-k-sample.ipynb; 2025). Classes go
+--            by the whole rule set of a name, letter by letter: disallow-all is one Disallow: / and nothing else;
+--            allow-all is one Disallow: without a path, or one Allow: of nothing, /, * or /*; the rest is allow-part. A
+--            name without a rule has no class. Names that differ in case are different names. Only files of status 200
+--            and a plain text type count.
+--   longpre  Longpre et al., Consent in Crisis, 2024 (parse_robots.py of the Data Provenance Collection). Rules with a ?
+--            are left out; none is a name without a disallow, with Disallow: of nothing alone, or whose allows are its
+--            disallows; all has Disallow: / and no allow; the rest is some. White space before a colon makes a line
+--            void, and so does a byte order mark. Names that differ in case are one, known by the spelling that comes first.
+--
+-- Both forget agents where several share a group that is not the file's first: once they have seen the line that ends a
+-- list of agents (cc: a rule; longpre: a rule, crawl-delay or sitemap) each agent line begins a new group, so the one
+-- before it keeps no rules. published is the class so found; mended the one where only an agent line after such a line
+-- begins a group, and nothing else is changed.
+--
+-- Of parse_robots.py there are states that differ in how agents share a group; this is the latest known. The views want
+-- google for the run's first profile. What the tables do not tell is not followed: that cc reads on after a CR alone, what
+-- a NUL or white space beyond ASCII does to a value, a web page that begins with a comment, and what the limit cuts off.
+CREATE OR REPLACE VIEW named_classes AS
+  WITH taken AS (
+    SELECT 'cc' AS study, * FROM directives
+    SEMI JOIN (
+      FROM fetches WHERE status = 200 AND content_digest IS NOT NULL AND NOT is_html
+      AND lower(trim(split_part(content_type, ';', 1))) IN ('text/x-robots', 'text/plain', 'message/rfc822', 'text/text',
+        'text/txt', 'text', 'plain/text', 'text/pain', 'text/plan')
+    ) USING (run, seq)
+    WHERE field IN ('user-agent', 'allow', 'disallow')
+    UNION ALL
+    SELECT 'longpre', directives.* FROM directives JOIN (SELECT run, seq, has_bom FROM fetches) USING (run, seq)
+    WHERE NOT spaced AND NOT (has_bom AND line = 1)
+  ),
+  marked AS (
+    SELECT *, field = 'user-agent' AS is_agent,
+      bool_or(field <> 'user-agent') OVER (file ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS any_before,
+      lag(field <> 'user-agent') OVER file AS just_before
+    FROM taken WINDOW file AS (PARTITION BY study, run, seq ORDER BY line)
+  ),
+  numbered AS (
+    SELECT *,
+      count(*) FILTER (is_agent AND any_before) OVER file AS published,
+      count(*) FILTER (is_agent AND just_before) OVER file AS mended
+    FROM marked WINDOW file AS (PARTITION BY study, run, seq ORDER BY line)
+  ),
+  -- Rules are added up before they are told apart by reading, for there are many of them.
+  added AS (
+    SELECT study, run, seq, published, mended, min(line) AS line,
+      count(*) FILTER (field = 'disallow') AS disallows,
+      count(*) FILTER (field = 'allow') AS allows,
+      count(*) FILTER (field = 'disallow' AND value = '/') AS closing,
+      count(*) FILTER (field = 'disallow' AND value = '') AS opening,
+      count(*) FILTER (field = 'allow' AND value IN ('', '/', '*', '/*')) AS allowing,
+      list(hash(value) ORDER BY line) FILTER (field = 'disallow') AS disallowed,
+      list(hash(value) ORDER BY line) FILTER (field = 'allow') AS allowed
+    FROM numbered WHERE field IN ('allow', 'disallow') AND (study = 'cc' OR NOT contains(value, '?'))
+    GROUP BY study, run, seq, published, mended
+  ),
+  blocks AS (
+    SELECT *, unnest(['published', 'mended']) AS reading, unnest([published, mended]) AS block FROM added
+  ),
+  agents AS (
+    SELECT *, CASE study WHEN 'cc' THEN value ELSE lower(value) END AS key,
+      unnest(['published', 'mended']) AS reading, unnest([published, mended]) AS block
+    FROM numbered WHERE field = 'user-agent'
+  ),
+  names AS (
+    SELECT study, run, seq, reading, block, key, min_by(value, line) AS name, min(line) AS line,
+      CASE study WHEN 'cc' THEN 1 ELSE count(*) END AS times
+    FROM agents GROUP BY study, run, seq, reading, block, key
+  ),
+  -- times: longpre gives an agent that is listed twice each rule twice, so that its Disallow: of nothing is not alone.
+  sets AS (
+    SELECT study, run, seq, reading, key, min_by(name, n.line) AS name, count(b.block) AS blocks,
+      coalesce(sum(times * disallows), 0) AS disallows, coalesce(sum(times * allows), 0) AS allows,
+      coalesce(sum(times * closing), 0) AS closing, coalesce(sum(times * opening), 0) AS opening,
+      coalesce(sum(times * allowing), 0) AS allowing,
+      flatten(list(disallowed ORDER BY b.line) FILTER (disallowed IS NOT NULL)) =
+        flatten(list(allowed ORDER BY b.line) FILTER (allowed IS NOT NULL)) AS same
+    FROM names n LEFT JOIN blocks b USING (study, run, seq, reading, block)
+    GROUP BY study, run, seq, reading, key
+  ),
+  classed AS (
+    SELECT *, CASE
+      WHEN study = 'cc' THEN CASE
+        WHEN blocks = 0 THEN NULL
+        WHEN disallows = 1 AND allows = 0 AND closing = 1 THEN 'disallow-all'
+        WHEN disallows = 1 AND allows = 0 AND opening = 1 THEN 'allow-all'
+        WHEN disallows = 0 AND allows = 1 AND allowing = 1 THEN 'allow-all'
+        ELSE 'allow-part' END
+      WHEN disallows = 0 OR disallows = 1 AND opening = 1 OR same THEN 'none'
+      WHEN closing > 0 AND allows = 0 THEN 'all'
+      ELSE 'some' END AS class
+    FROM sets
+  )
+  SELECT run, seq, study, any_value(name) AS name,
+    any_value(class) FILTER (reading = 'published') AS published,
+    any_value(class) FILTER (reading = 'mended') AS mended
+  FROM classed GROUP BY run, seq, study, key;
+
+-- needs: fetches, groups, rules, sitemaps, lines, policies
+-- Each policy under five definitions: class is ours, by meaning; the others are those of named_classes, of the agent by
+-- its name, or where the file does not name it, of *. cc is null where the file names neither (and where cc takes none of
+-- it); of spellings that differ in case and in class it takes the most closed. longpre is none where the file names
+-- neither, and no_robots where there is no file.
+CREATE OR REPLACE VIEW classifications AS
+  WITH cc AS (
+    -- The names of the classes sort from open to closed.
+    SELECT run, seq, lower(name) AS name, max(published) AS published, max(mended) AS mended
+    FROM named_classes WHERE study = 'cc' GROUP BY ALL
+  ),
+  longpre AS (FROM named_classes WHERE study = 'longpre')
+  SELECT p.run, p.seq, p.host, p.rank, p.agent, p.category, p.profile, p.is_explicit, p.class,
+    coalesce(c.published, cstar.published) AS class_cc_published,
+    coalesce(c.mended, cstar.mended) AS class_cc_mended,
+    CASE WHEN f.content_digest IS NULL THEN 'no_robots' ELSE coalesce(l.published, lstar.published, 'none') END AS class_longpre_published,
+    CASE WHEN f.content_digest IS NULL THEN 'no_robots' ELSE coalesce(l.mended, lstar.mended, 'none') END AS class_longpre_mended
+  FROM policies p
+  JOIN (SELECT run, seq, content_digest FROM fetches) f USING (run, seq)
+  LEFT JOIN cc c ON c.run = p.run AND c.seq = p.seq AND c.name = lower(p.agent)
+  LEFT JOIN cc cstar ON cstar.run = p.run AND cstar.seq = p.seq AND cstar.name = '*'
+  LEFT JOIN longpre l ON l.run = p.run AND l.seq = p.seq AND l.name = p.agent
+  LEFT JOIN longpre lstar ON lstar.run = p.run AND lstar.seq = p.seq AND lstar.name = '*';

@@ -1,0 +1,119 @@
+
+-- needs: fetches
+-- The last capture of each origin in each run: captures of one origin are all kept.
+CREATE OR REPLACE VIEW fetches_latest AS
+  SELECT fetches.* FROM fetches SEMI JOIN (
+    SELECT run, max_by(seq, {'time': fetch_time, 'seq': seq}) AS seq FROM fetches GROUP BY run, origin
+  ) USING (run, seq);
+
+-- needs: fetches
+-- A URL as robots_url spells it: scheme and host in lower case, no user, default port or fragment, a path.
+CREATE OR REPLACE MACRO canonical_url(url) AS
+  regexp_replace(regexp_replace(
+    lower(regexp_extract(url, '^[^:/?#]+://[^/?#]*')),
+    '://[^@]*@', '://'),
+    '^(?:(http://.*):80|(https://.*):443|(.*?):?)$', '\1\2\3')
+  || CASE WHEN url SIMILAR TO '[^:/?#]+://[^/?#]*/.*' THEN '' ELSE '/' END
+  || regexp_extract(url, '^[^:/?#]+://[^/?#]*([^#]*)', 1);
+
+-- needs: fetches
+-- Where the redirects lead that stored captures leave open (redirect_unresolved), a row each: the target of a redirect is
+-- looked for among the captures of the same run, the last one of its URL, five times at most (SPEC, 2: five hops, any
+-- host). content_seq is the capture that is no redirect; where there is none it is null, and reason says why:
+-- redirect_loop and redirect_limit, which count as 404, or still redirect_unresolved, where the target was not captured.
+-- Five joins and no recursion: DuckDB would take that for the larger side of what joins it, and hold the other in memory.
+CREATE OR REPLACE VIEW redirects AS
+  WITH open AS (
+    SELECT run, seq, host, rank, robots_url, hops[1] AS hop, canonical_url(hops[-1].url) AS target
+    FROM fetches WHERE reason = 'redirect_unresolved'
+  ),
+  captures AS (
+    SELECT run, url, max_by(seq, {'exact': exact, 'time': fetch_time, 'seq': seq}) AS seq
+    FROM (
+      SELECT run, robots_url AS url, true AS exact, fetch_time, seq FROM fetches
+      UNION ALL
+      SELECT run, canonical_url(final_url), false, fetch_time, seq FROM fetches WHERE final_url <> robots_url
+    ) SEMI JOIN (SELECT run, target AS url FROM open) USING (run, url)
+    GROUP BY run, url
+  ),
+  step AS (
+    SELECT c.run, c.url, o.target, o.hop, CASE WHEN o.seq IS NULL THEN c.seq END AS found
+    FROM captures c LEFT JOIN open o ON o.run = c.run AND o.seq = c.seq
+  ),
+  chain AS (
+    SELECT o.run, o.seq, o.host, o.rank, coalesce(a.found, b.found, c.found, d.found, e.found) AS content_seq,
+      list_filter([o.hop, a.hop, b.hop, c.hop, d.hop, e.hop], h -> h IS NOT NULL) AS hops,
+      list_filter([o.robots_url, o.target, a.target, b.target, c.target, d.target, e.target], u -> u IS NOT NULL) AS urls
+    FROM open o
+    LEFT JOIN step a ON a.run = o.run AND a.url = o.target
+    LEFT JOIN step b ON b.run = o.run AND b.url = a.target
+    LEFT JOIN step c ON c.run = o.run AND c.url = b.target
+    LEFT JOIN step d ON d.run = o.run AND d.url = c.target
+    LEFT JOIN step e ON e.run = o.run AND e.url = d.target
+  )
+  SELECT run, seq, host, rank, content_seq,
+    CASE
+      WHEN content_seq IS NOT NULL THEN NULL
+      WHEN list_unique(urls) < len(urls) THEN 'redirect_loop'
+      WHEN len(hops) > 5 THEN 'redirect_limit'
+      ELSE 'redirect_unresolved'
+    END AS reason,
+    hops[:list_unique(urls)] AS hops, -- a loop goes round once
+    urls[-1] AS target
+  FROM chain;
+
+-- needs: fetches
+-- fetches with these redirects followed: who was asked, and what is found at the end of the chain. content_seq is the
+-- target whose groups, rules, sitemaps, lines and signals are this row's.
+CREATE OR REPLACE VIEW fetches_resolved AS
+  SELECT *, seq AS content_seq FROM fetches WHERE reason <> 'redirect_unresolved'
+  UNION ALL BY NAME
+  SELECT t.* REPLACE (
+      a.seq AS seq, a.input AS input, a.host AS host, a.rank AS rank, a.origin AS origin, a.scheme AS scheme, a.port AS port,
+      a.registered_domain AS registered_domain, a.tld AS tld, a.robots_url AS robots_url, a.source AS source,
+      a.fetch_time AS fetch_time, r.hops || t.hops AS hops),
+    t.seq AS content_seq
+  FROM redirects r
+  JOIN fetches a ON a.run = r.run AND a.seq = r.seq
+  JOIN fetches t ON t.run = r.run AND t.seq = r.content_seq
+  UNION ALL BY NAME
+  SELECT a.* REPLACE (
+      CASE r.reason WHEN 'redirect_unresolved' THEN a.outcome ELSE 'full_allow' END AS outcome, r.reason AS reason,
+      r.hops[-1].status AS status,
+      CASE r.reason WHEN 'redirect_unresolved' THEN list_append(r.hops, {'url': r.target, 'status': NULL}) ELSE r.hops END AS hops,
+      CASE r.reason WHEN 'redirect_unresolved' THEN a.final_url ELSE r.hops[-1].url END AS final_url,
+      CASE r.reason WHEN 'redirect_unresolved' THEN a.error_class ELSE r.reason END AS error_class),
+    a.seq AS content_seq
+  FROM redirects r JOIN fetches a ON a.run = r.run AND a.seq = r.seq
+  WHERE r.content_seq IS NULL;
+
+-- needs: fetches, policies
+CREATE OR REPLACE VIEW policies_resolved AS
+  SELECT policies.* FROM policies ANTI JOIN redirects USING (run, seq)
+  UNION ALL BY NAME
+  SELECT t.* REPLACE (r.seq AS seq, r.host AS host, r.rank AS rank)
+  FROM redirects r JOIN policies t ON t.run = r.run AND t.seq = r.content_seq
+  UNION ALL BY NAME
+  SELECT p.* REPLACE (
+    CASE r.reason WHEN 'redirect_unresolved' THEN p.outcome ELSE 'full_allow' END AS outcome,
+    CASE r.reason WHEN 'redirect_unresolved' THEN p.class ELSE 'allow_all' END AS class)
+  FROM redirects r JOIN policies p ON p.run = r.run AND p.seq = r.seq
+  WHERE r.content_seq IS NULL;
+
+-- needs: fetches, verdicts
+-- A sample that only the asked origin has, and the target has not, stays undefined.
+CREATE OR REPLACE VIEW verdicts_resolved AS
+  WITH found AS (
+    SELECT DISTINCT v.run, v.seq AS content_seq, v.agent, v.profile, v.url, v.verdict, v.reason, v.group_agent,
+      v.rule_kind, v.rule_pattern, v.rule_line
+    FROM verdicts v SEMI JOIN redirects r ON v.run = r.run AND v.seq = r.content_seq
+  )
+  SELECT verdicts.* FROM verdicts ANTI JOIN redirects USING (run, seq)
+  UNION ALL BY NAME
+  SELECT v.* REPLACE (
+    CASE WHEN r.reason IN ('redirect_loop', 'redirect_limit') THEN 'allow' ELSE coalesce(f.verdict, v.verdict) END AS verdict,
+    CASE WHEN r.reason IN ('redirect_loop', 'redirect_limit') THEN 'full_allow' ELSE coalesce(f.reason, v.reason) END AS reason,
+    f.group_agent AS group_agent, f.rule_kind AS rule_kind, f.rule_pattern AS rule_pattern, f.rule_line AS rule_line)
+  FROM redirects r
+  JOIN verdicts v ON v.run = r.run AND v.seq = r.seq
+  LEFT JOIN found f ON f.run = r.run AND f.content_seq = r.content_seq AND f.agent = v.agent AND f.profile = v.profile AND f.url = v.url;

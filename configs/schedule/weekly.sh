@@ -1,0 +1,96 @@
+#!/bin/sh
+# The census of a week: run, verify, compare with the week before, report, and
+# remove old runs. Started again in the same week it goes on where it was, and
+# does nothing once the week is done (its report is there).
+#
+#   weekly.sh DIR HOSTS [flags of robocensus run]
+#
+# DIR gets tables/, state/ and reports/. HOSTS must stay the same until the week
+# is done; what is not done by the end of the week stays unfinished. From the
+# environment: KEEP, the number of complete runs that stay (26 unless given);
+# EXPECT, a file of expectations; WEEK, such as 2026-W47 (default this one, UTC).
+# One at a time: see robocensus.cron.
+#
+# Exit codes: 0 done; 1 done, with a broken expectation; 64 usage and 65 bad
+# input, which trying again does not mend; 74 a disk, or damaged tables; 130
+# interrupted, start it again. Others are those of a signal.
+set -eu
+LC_ALL=C
+export LC_ALL
+
+if [ $# -lt 2 ]; then
+	echo "usage: weekly.sh DIR HOSTS [flags of robocensus run]" >&2
+	exit 64
+fi
+dir=$1 hosts=$2
+shift 2
+tables=$dir/tables
+week=${WEEK:-$(date -u +%G-W%V)}
+report=$dir/reports/$week.html
+
+# Ctrl-C reaches the command itself; SIGTERM may reach this shell alone, as
+# process 1 of a container or under KillMode=mixed. Twice would be too often: the
+# second one ends robocensus at once.
+child='' stopped=''
+trap 'stopped=yes' INT
+trap 'stopped=yes; [ -z "$child" ] || kill "$child"' TERM
+
+# step runs a robocensus command, whose exit code may be 1. The first signal
+# ends wait and not the command.
+step() {
+	[ -z "$stopped" ] || exit 130
+	robocensus "$@" &
+	child=$!
+	code=0
+	wait "$child" || code=$?
+	while [ "$code" -gt 128 ] && kill -0 "$child" 2>/dev/null; do
+		code=0
+		wait "$child" || code=$?
+	done
+	child=''
+	if [ "$code" -gt 1 ]; then
+		echo "weekly.sh: robocensus $1 of $week has failed with exit code $code" >&2
+		exit "$code"
+	fi
+}
+
+if [ -e "$report" ]; then
+	echo "$week is done: $report"
+	exit 0
+fi
+mkdir -p "$dir/reports"
+
+# The last complete run before this one; the names sort by time.
+before=''
+for manifest in "$tables"/_runs/[0-9][0-9][0-9][0-9]-W[0-9][0-9]/manifest.json; do
+	run=${manifest%/manifest.json}
+	run=${run##*/}
+	if [ "$run" = "$week" ]; then
+		break
+	elif grep -q '"state": "complete"' "$manifest" 2>/dev/null; then
+		before=$run
+	fi
+done
+# diff checks all that is expected of the later run too.
+first=${EXPECT:-}
+[ -z "$before" ] || first=''
+
+step run --hosts "$hosts" --out "$tables" --run "$week" --resume \
+	--state "$dir/state" --max-age 0 ${first:+--expect "$first"} "$@"
+broken=$code
+
+step verify --out "$tables" "$week"
+if [ "$code" -ne 0 ]; then
+	echo "weekly.sh: the tables of $week are not whole; nothing is removed" >&2
+	exit 74
+fi
+
+if [ -n "$before" ]; then
+	step diff --out "$tables" ${EXPECT:+--expect "$EXPECT"} "$before" "$week"
+	broken=$code
+fi
+
+step report --out "$tables" "$week" ${before:+--against "$before"} --html "$report.tmp"
+step prune --out "$tables" --keep "${KEEP:-26}"
+mv "$report.tmp" "$report"
+exit "$broken"

@@ -1,0 +1,148 @@
+package fetch
+
+import (
+	"fmt"
+	"net/url"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+// chain makes one attempt: the request and the redirects that follow from it.
+func (p *Place) chain(b *budget, asked Origin) *Capture {
+	got := &Capture{Origin: asked}
+	at, target := asked, "/robots.txt"
+	seen := make(map[string]bool, 1)
+	limit := p.client.config.MaxRedirects
+	for {
+		here := at.String() + target
+		seen[here] = true
+		get := p.get
+		if at.Scheme == "ftp" {
+			get = p.getFTP
+		}
+		a, fail := get(b, at, target)
+		got.Hops = append(got.Hops, robots.Hop{URL: clipURL(here), Status: a.status})
+		got.at, got.Remote, got.HTTPVersion, got.TLSVersion = at, a.remote, a.http, a.tls
+		got.Headers, got.Times = a.headers, a.times
+		got.Body, got.Truncated = a.body, a.truncated
+		if fail == nil && at.Scheme != "ftp" && isRedirect(a.status) {
+			if at, target, fail = follow(here, a.location, asked, at); fail == nil {
+				switch {
+				case seen[at.String()+target]:
+					fail = failed(robots.RedirectLoop, "redirected to a URL of the same chain")
+				case len(got.Hops) > limit:
+					fail = failed(robots.RedirectLimit, "redirected more than %d times", limit)
+				default:
+					continue
+				}
+			}
+		}
+		if fail != nil {
+			got.Error, got.Err, got.Local = fail.class, fail.err, fail.local
+		}
+		return got
+	}
+}
+
+// follow is where a redirect leads from a hop at an origin, in a chain that
+// began with asked, if it may be followed there.
+func follow(from, location string, asked, at Origin) (to Origin, target string, fail *failure) {
+	next, fail := redirectOf(from, location)
+	if fail == nil {
+		to, fail = redirectOrigin(next)
+	}
+	if fail == nil && isPortRefused(to, asked, at) {
+		fail = failed(robots.AddressBlocked, "redirect to port %d, where no web server is sought", to.Port)
+	}
+	if fail != nil {
+		return Origin{}, "", fail
+	}
+	return to, requestTarget(next), nil
+}
+
+// isRedirect tells the statuses that send a GET elsewhere. 300 and 304 to 306
+// do not; they are "any other status" or, with nothing to follow, 3xx all the
+// same, which package robots decides.
+func isRedirect(status int) bool {
+	switch status {
+	case 301, 302, 303, 307, 308:
+		return true
+	}
+	return false
+}
+
+// requestTarget is path and query as the request line may hold them: net/url
+// lets spaces and raw bytes stand in a query.
+func requestTarget(u *url.URL) string {
+	uri := u.RequestURI()
+	clean := func(c byte) bool { return c > ' ' && c < 0x7f }
+	out := make([]byte, 0, len(uri))
+	for i := 0; i < len(uri); i++ {
+		if clean(uri[i]) {
+			out = append(out, uri[i])
+		} else {
+			out = fmt.Appendf(out, "%%%02X", uri[i])
+		}
+	}
+	return string(out)
+}
+
+const (
+	maxLocation = 8 << 10
+	// maxHopURL is what is kept of the URL of a hop.
+	maxHopURL = 2 << 10
+)
+
+func clipURL(url string) string {
+	if len(url) > maxHopURL {
+		return url[:maxHopURL] + "..."
+	}
+	return url
+}
+
+// Redirect is the URL that a stored redirect leads to: from answered with
+// location. Where that leads nowhere, class and err say why. Nothing is
+// fetched there, so any port will do.
+func Redirect(from, location string) (next string, class robots.ErrorClass, err error) {
+	to, fail := redirectOf(from, location)
+	var at Origin
+	if fail == nil {
+		at, fail = redirectOrigin(to)
+	}
+	if fail != nil {
+		return "", fail.class, fail.err
+	}
+	return at.String() + requestTarget(to), "", nil
+}
+
+func redirectOf(from, location string) (*url.URL, *failure) {
+	if location == "" {
+		return nil, failed(robots.RedirectInvalid, "redirect without location")
+	}
+	if len(location) > maxLocation {
+		return nil, failed(robots.RedirectInvalid, "redirect to a location of %d bytes", len(location))
+	}
+	base, err := url.Parse(from)
+	if err != nil {
+		return nil, failed(robots.RedirectInvalid, "redirect from an impossible URL")
+	}
+	next, err := base.Parse(location)
+	if err != nil {
+		return nil, failed(robots.RedirectInvalid, "redirect to an impossible URL")
+	}
+	return next, nil
+}
+
+func redirectOrigin(u *url.URL) (Origin, *failure) {
+	if DefaultPort(u.Scheme) == 0 {
+		return Origin{}, failed(robots.RedirectUnsupported, "redirect to scheme %q", clip(u.Scheme))
+	}
+	if u.User != nil {
+		return Origin{}, failed(robots.RedirectInvalid, "redirect to a URL with credentials")
+	}
+	o, err := originOf(u)
+	if err != nil {
+		return Origin{}, failed(robots.RedirectInvalid, "redirect: %w", err)
+	}
+	return o, nil
+}

@@ -1,0 +1,185 @@
+package fetch
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+// maxTries bounds the addresses of one host that are dialled in turn.
+const maxTries = 3
+
+// connect opens a connection to o: through --connect-to or the proxy, else to
+// the addresses that its name resolves to, each judged by the guard right
+// before it is dialled. It holds the places of o's domain and address until
+// release is called.
+func (p *Place) connect(b *budget, o Origin, a *answer) (conn net.Conn, release func(), fail *failure) {
+	c := p.client
+	domain, _ := RegisteredDomain(o.Host)
+	if domain == "" {
+		domain = o.Host
+	}
+	if err := p.acquire(b, c.manners.domains, domain); err != nil {
+		return nil, nil, classify(p.ctx, connecting, err)
+	}
+	conn, leave, fail := p.reach(b, o, a)
+	if fail != nil {
+		c.manners.domains.release(domain)
+		return nil, nil, fail
+	}
+	return conn, func() { leave(); c.manners.domains.release(domain) }, nil
+}
+
+func (p *Place) reach(b *budget, o Origin, a *answer) (net.Conn, func(), *failure) {
+	c := p.client
+	literal, err := netip.ParseAddr(o.Host)
+	isLiteral := err == nil
+	if !isLiteral && (o.Host == "localhost" || strings.HasSuffix(o.Host, ".localhost")) {
+		literal, isLiteral = netip.AddrFrom4([4]byte{127, 0, 0, 1}), true // RFC 6761 section 6.3: nobody is asked
+	}
+	switch {
+	case c.config.ConnectTo.IsValid():
+		return p.dial(b, c.config.ConnectTo, o.Host, a)
+	case c.config.Proxy != nil:
+		if isLiteral && c.refused(literal) {
+			return nil, nil, blocked(literal)
+		}
+		return p.dialProxy(b, o, a)
+	}
+	addrs := []netip.Addr{literal}
+	if !isLiteral {
+		var fail *failure
+		if addrs, a.times.DNS, fail = c.names.addresses(p.ctx, o.Host, b.deadline); fail != nil {
+			return nil, nil, fail
+		}
+	}
+	fail := failed(robots.DNSNotFound, "resolve %s: no addresses", o.Host)
+	tries := 0
+	for _, addr := range addrs {
+		addr = addr.Unmap()
+		if c.refused(addr) {
+			if tries == 0 {
+				fail = blocked(addr)
+			}
+			continue
+		}
+		if tries++; tries > maxTries {
+			break
+		}
+		var conn net.Conn
+		var release func()
+		conn, release, fail = p.dial(b, netip.AddrPortFrom(addr, o.Port), addr.String(), a)
+		if fail == nil {
+			return conn, release, nil
+		}
+		if p.ctx.Err() != nil || b.spent() {
+			break
+		}
+	}
+	return nil, nil, fail
+}
+
+func blocked(addr netip.Addr) *failure {
+	return failed(robots.AddressBlocked, "%s is a special address, not dialled without leave", addr)
+}
+
+// dial opens one connection, with a place under the politeness key.
+func (p *Place) dial(b *budget, to netip.AddrPort, key string, a *answer) (net.Conn, func(), *failure) {
+	return p.open(b, to.String(), key, to, a)
+}
+
+// proxyTimeout bounds the way to the proxy. It is no part of an origin's time:
+// without its proxy a run would call the whole web unreachable.
+const proxyTimeout = 10 * time.Second
+
+// dialProxy connects to the proxy, which resolves the host itself: the guard
+// sees no address then, and the proxy's own is ours to choose.
+func (p *Place) dialProxy(b *budget, o Origin, a *answer) (net.Conn, func(), *failure) {
+	if o.Scheme == "ftp" {
+		return nil, nil, failed(robots.ConnectFailure, "connect: ftp does not go through a proxy")
+	}
+	host, port := p.client.config.Proxy.Hostname(), p.client.config.Proxy.Port()
+	if port == "" {
+		port = "80"
+	}
+	conn, release, fail := p.open(b, net.JoinHostPort(host, port), o.Host, netip.AddrPort{}, a)
+	if fail != nil && fail.class != robots.Canceled && fail.local == nil {
+		fail = failed(fail.class, "connect to the proxy: %w", fail.err)
+		fail.local = fail.err
+	}
+	return conn, release, fail
+}
+
+// open dials when there is a place under key, and its turn has come. remote is
+// the host's address, invalid for the proxy's.
+func (p *Place) open(b *budget, to, key string, remote netip.AddrPort, a *answer) (net.Conn, func(), *failure) {
+	c := p.client
+	if err := p.acquire(b, c.manners.addresses, key); err != nil {
+		return nil, nil, classify(p.ctx, connecting, err)
+	}
+	release := func() { c.manners.addresses.release(key) }
+	if err := p.keepPace(b); err != nil {
+		release()
+		return nil, nil, classify(p.ctx, connecting, err)
+	}
+	a.remote = remote
+	began := time.Now()
+	deadline := b.deadline
+	if !remote.IsValid() {
+		deadline = began.Add(proxyTimeout)
+	}
+	bounded, cancel := context.WithDeadline(p.ctx, deadline)
+	defer cancel()
+	conn, err := c.dialer.DialContext(bounded, "tcp", to)
+	if err != nil {
+		release()
+		return nil, nil, classify(p.ctx, connecting, err)
+	}
+	a.times.Connect = since(began)
+	return conn, release, nil
+}
+
+// tunnel asks the proxy for a connection to o (RFC 9110 section 9.3.6).
+func (c *Client) tunnel(ctx context.Context, conn net.Conn, o Origin) *failure {
+	to := net.JoinHostPort(o.Host, strconv.Itoa(int(o.Port)))
+	if _, err := conn.Write([]byte("CONNECT " + to + " HTTP/1.1\r\nHost: " + to + "\r\n" + c.proxyAuth + "\r\n")); err != nil {
+		return classify(ctx, connecting, err)
+	}
+	// One byte at a time, so that nothing of what follows the header is read.
+	in := &bounded{Conn: conn, left: maxHeader}
+	resp, err := http.ReadResponse(bufio.NewReaderSize(oneByte{in}, 16), connectRequest)
+	if err != nil {
+		return classify(ctx, connecting, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		fail := failed(robots.ConnectFailure, "connect: the proxy answers %d", resp.StatusCode)
+		if resp.StatusCode == http.StatusProxyAuthRequired {
+			fail.local = fail.err
+		}
+		return fail
+	}
+	return nil
+}
+
+var connectRequest = &http.Request{Method: "CONNECT"}
+
+type oneByte struct{ net.Conn }
+
+func (o oneByte) Read(p []byte) (int, error) { return o.Conn.Read(p[:1]) }
+
+func proxyAuthorization(proxy *url.URL) string {
+	if proxy.User == nil {
+		return ""
+	}
+	password, _ := proxy.User.Password()
+	return "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(proxy.User.Username()+":"+password)) + "\r\n"
+}

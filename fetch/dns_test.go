@@ -1,0 +1,242 @@
+package fetch
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+)
+
+// A zone is the scripts of a name server, by name without the final dot. A
+// name that is not there does not exist.
+type zone map[string]*script
+
+// A script is what a name server does when asked for one name.
+type script struct {
+	rcode dnsmessage.RCode
+	a     [][]string // addresses of the first answer, the second …; the last one stays
+	aaaa  []string
+	cname []string // the chain in the answer, from the name itself
+	// failA has A questions answered with SERVFAIL, failAAAA AAAA questions.
+	failA, failAAAA bool
+	silent          bool // no answer at all
+	garbage         bool // an answer that is no DNS message
+	// truncated has answers over UDP say that the whole is to be had over
+	// TCP (RFC 1035 section 4.2.1).
+	truncated bool
+	onAsk     func()
+
+	mu    sync.Mutex
+	asked int // A questions so far
+}
+
+// at is a name with these addresses, IPv4 and IPv6 as they come.
+func at(addrs ...string) *script {
+	s := &script{a: [][]string{nil}}
+	for _, addr := range addrs {
+		if strings.Contains(addr, ":") {
+			s.aaaa = append(s.aaaa, addr)
+		} else {
+			s.a[0] = append(s.a[0], addr)
+		}
+	}
+	return s
+}
+
+// serveDNS starts a name server on loopback, over UDP and, if tcp is set,
+// over TCP on the same port, where it otherwise hangs up.
+func serveDNS(t *testing.T, z zone, tcp bool) netip.AddrPort {
+	t.Helper()
+	var udp *net.UDPConn
+	var stream net.Listener
+	for try := 0; ; try++ {
+		var err error
+		if udp, err = net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}); err != nil {
+			t.Fatal(err)
+		}
+		if stream, err = net.Listen("tcp", udp.LocalAddr().String()); err == nil {
+			break
+		}
+		udp.Close() // the port is taken over TCP
+		if try == 20 {
+			t.Fatal(err)
+		}
+	}
+	var running sync.WaitGroup
+	var open unanswered
+	running.Go(func() {
+		packet := make([]byte, 4096)
+		for {
+			n, from, err := udp.ReadFromUDPAddrPort(packet)
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			if err != nil {
+				continue // an ICMP error about an earlier answer
+			}
+			reply, final := z.answer(t, packet[:n], true)
+			if !final {
+				open.keep(packet[:n], from)
+			}
+			if reply != nil {
+				udp.WriteToUDPAddrPort(reply, from)
+			}
+		}
+	})
+	running.Go(func() {
+		for {
+			c, err := stream.Accept()
+			if err != nil {
+				return
+			}
+			if tcp {
+				c.SetDeadline(time.Now().Add(20 * time.Second))
+				z.answerStream(t, c)
+			}
+			c.Close()
+		}
+	})
+	t.Cleanup(func() {
+		open.answer(udp)
+		udp.Close()
+		stream.Close()
+		running.Wait()
+	})
+	return netip.MustParseAddrPort(udp.LocalAddr().String())
+}
+
+// noNameServer is an address that refuses questions: a socket that listens to
+// one peer only.
+func noNameServer(t *testing.T) netip.AddrPort {
+	t.Helper()
+	c, err := net.Dial("udp", serveDNS(t, zone{}, false).String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return netip.MustParseAddrPort(c.LocalAddr().String())
+}
+
+// unanswered are questions that a script leaves open. They are answered in
+// the end, since the library waits for seconds after whoever asked has gone.
+type unanswered struct {
+	mu   sync.Mutex
+	list []func(*net.UDPConn)
+}
+
+func (u *unanswered) keep(packet []byte, from netip.AddrPort) {
+	var m dnsmessage.Message
+	if m.Unpack(packet) != nil {
+		return
+	}
+	m.Response, m.RCode, m.Additionals = true, dnsmessage.RCodeServerFailure, nil
+	reply, err := m.Pack()
+	if err != nil {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.list = append(u.list, func(c *net.UDPConn) { c.WriteToUDPAddrPort(reply, from) })
+}
+
+func (u *unanswered) answer(c *net.UDPConn) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, f := range u.list {
+		f(c)
+	}
+}
+
+// answerStream answers one question over TCP, each message after its length.
+func (z zone) answerStream(t *testing.T, c net.Conn) {
+	var size [2]byte
+	if _, err := io.ReadFull(c, size[:]); err != nil {
+		return
+	}
+	packet := make([]byte, binary.BigEndian.Uint16(size[:]))
+	if _, err := io.ReadFull(c, packet); err != nil {
+		return
+	}
+	if reply, _ := z.answer(t, packet, false); reply != nil {
+		c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(reply))), reply...))
+	}
+}
+
+// answer is the reply to a question, nil for none. It is final where it
+// leaves nobody waiting.
+func (z zone) answer(t *testing.T, packet []byte, udp bool) (reply []byte, final bool) {
+	var q dnsmessage.Message
+	if err := q.Unpack(packet); err != nil || len(q.Questions) != 1 {
+		t.Errorf("name server: a question that is none: %v", err)
+		return nil, true
+	}
+	question := q.Questions[0]
+	m := dnsmessage.Message{
+		Header: dnsmessage.Header{
+			ID: q.ID, Response: true, Authoritative: true, RecursionDesired: q.RecursionDesired, RecursionAvailable: true,
+		},
+		Questions: q.Questions,
+	}
+	name := strings.TrimSuffix(strings.ToLower(question.Name.String()), ".")
+	s := z[name]
+	switch {
+	case s == nil:
+		m.RCode = dnsmessage.RCodeNameError
+	case s.silent || s.garbage:
+		if s.onAsk != nil {
+			s.onAsk()
+		}
+		if s.garbage {
+			return []byte("\x00\x01 no DNS message"), false
+		}
+		return nil, false
+	case s.truncated && udp:
+		m.Truncated = true
+	default:
+		s.fill(&m, question)
+	}
+	reply, err := m.Pack()
+	if err != nil {
+		t.Errorf("name server: %v", err)
+	}
+	return reply, true
+}
+
+func (s *script) fill(m *dnsmessage.Message, question dnsmessage.Question) {
+	m.RCode = s.rcode
+	owner := question.Name
+	add := func(body dnsmessage.ResourceBody) {
+		// A TTL of 0: nobody may answer from memory.
+		m.Answers = append(m.Answers, dnsmessage.Resource{
+			Header: dnsmessage.ResourceHeader{Name: owner, Class: dnsmessage.ClassINET}, Body: body,
+		})
+	}
+	for _, alias := range s.cname {
+		to := dnsmessage.MustNewName(alias + ".")
+		add(&dnsmessage.CNAMEResource{CNAME: to})
+		owner = to
+	}
+	switch {
+	case question.Type == dnsmessage.TypeA && s.failA, question.Type == dnsmessage.TypeAAAA && s.failAAAA:
+		m.RCode = dnsmessage.RCodeServerFailure
+	case question.Type == dnsmessage.TypeA && len(s.a) > 0:
+		s.mu.Lock()
+		addrs := s.a[min(s.asked, len(s.a)-1)]
+		s.asked++
+		s.mu.Unlock()
+		for _, addr := range addrs {
+			add(&dnsmessage.AResource{A: netip.MustParseAddr(addr).As4()})
+		}
+	case question.Type == dnsmessage.TypeAAAA:
+		for _, addr := range s.aaaa {
+			add(&dnsmessage.AAAAResource{AAAA: netip.MustParseAddr(addr).As16()})
+		}
+	}
+}

@@ -1,0 +1,253 @@
+package fetch
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jlaffaye/ftp"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+const (
+	// maxReplies bounds all bytes of the control connection together.
+	maxReplies = 64 << 10
+	// maxReplyLine bounds one line of it.
+	maxReplyLine = 4 << 10
+	// minDataPort keeps data connections off the services of the server's
+	// own machine: a port of 25 would be an attempt to reach those.
+	minDataPort = 1024
+	// password is an address-like word, as RFC 1635 wants of a guest.
+	password = "robocensus@"
+)
+
+// getFTP retrieves target (path and query) as a guest. The answer's status is
+// the reply that ended the exchange, and stays 0 where the connection ended
+// first, whatever preliminary replies (1yz, 3yz) had come; first byte is that
+// of the greeting.
+func (p *Place) getFTP(b *budget, o Origin, target string) (answer, *failure) {
+	var a answer
+	c, ctx := p.client, p.ctx
+	path, fail := pathFTP(target)
+	if fail != nil {
+		return a, fail
+	}
+	conn, release, fail := p.connect(b, o, &a)
+	if fail != nil {
+		return a, fail
+	}
+	defer release()
+	defer conn.Close()
+	defer expire(ctx, conn, b.deadline)()
+
+	began := time.Now()
+	in := newControl(conn)
+	if _, err := in.r.Peek(1); err != nil {
+		return a, classify(ctx, waiting, err)
+	}
+	a.times.FirstByte = since(began)
+
+	var data net.Conn
+	dial := func(_, address string) (net.Conn, error) {
+		if !in.used {
+			in.used = true
+			return in, nil
+		}
+		var fail *failure
+		if data, fail = c.dialData(ctx, b, a.remote.Addr(), address); fail != nil {
+			return nil, fail
+		}
+		return data, nil
+	}
+	session, err := ftp.Dial(a.remote.String(), ftp.DialWithDialFunc(dial), ftp.DialWithDisabledUTF8(true))
+	if err == nil {
+		defer session.Quit()
+		err = session.Login("anonymous", password)
+	}
+	var file *ftp.Response
+	if err == nil {
+		file, err = retrieve(session, path)
+	}
+	if data != nil {
+		defer data.Close()
+		defer expire(ctx, data, b.deadline)()
+	}
+	if err != nil {
+		a.status, fail = in.ended(ctx, err)
+		return a, fail
+	}
+	return a, c.transfer(ctx, in, file, &a)
+}
+
+// transfer reads the file, and the reply that says whether that was all.
+func (c *Client) transfer(ctx context.Context, in *control, file *ftp.Response, a *answer) *failure {
+	limit := c.config.MaxBody
+	var err error
+	a.body, err = io.ReadAll(io.LimitReader(file, int64(limit)+1))
+	if len(a.body) > limit {
+		// The reply about a transfer that we break off is about us: it is not
+		// waited for, and the transfer counts as the one that it was.
+		a.body, a.truncated, a.status = a.body[:limit], true, ftp.StatusClosingDataConnection
+		return nil
+	}
+	if err != nil {
+		return classify(ctx, reading, err)
+	}
+	file.Close() // reads the reply, which in has noted
+	switch {
+	case errors.Is(in.err, io.EOF):
+		return failed(robots.TruncatedBody, "body: closed before the reply that ends the transfer")
+	case in.err != nil:
+		return classify(ctx, waiting, in.err)
+	}
+	a.status = in.reply
+	if a.status/100 != 2 {
+		return failed(robots.TruncatedBody, "body: the transfer ended with reply %d", a.status)
+	}
+	return nil
+}
+
+// retrieve is session.Retr, which panics over a hostile "227 )(".
+func retrieve(session *ftp.ServerConn, path string) (file *ftp.Response, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errNotFTP
+		}
+	}()
+	return session.Retr(path)
+}
+
+// dialData opens the data connection to the address that the control
+// connection has, whichever one the server names: another would be a request
+// made for the server (RFC 2577, the bounce attack), past the guard.
+func (c *Client) dialData(ctx context.Context, b *budget, to netip.Addr, named string) (net.Conn, *failure) {
+	_, text, err := net.SplitHostPort(named)
+	if err != nil {
+		return nil, errNotFTP
+	}
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || port < minDataPort {
+		return nil, failed(robots.Protocol, "data connection: the server names no port from %d to 65535", minDataPort)
+	}
+	bounded, cancel := context.WithDeadline(ctx, b.deadline)
+	defer cancel()
+	conn, err := c.dialer.DialContext(bounded, "tcp", netip.AddrPortFrom(to, uint16(port)).String())
+	if err != nil {
+		fail := classify(ctx, connecting, err)
+		return nil, &failure{fail.class, fmt.Errorf("data connection: %w", fail.err), fail.local}
+	}
+	return conn, nil
+}
+
+// expire ends reads and writes of conn at the deadline, or with ctx (Ctrl-C must
+// wake a blocked read).
+func expire(ctx context.Context, conn net.Conn, deadline time.Time) (stop func() bool) {
+	conn.SetDeadline(deadline)
+	return context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+}
+
+// pathFTP is the name to retrieve: relative, so that it begins where the
+// login does (RFC 1738 section 3.2.2), and without the bytes that would end
+// the command and begin another.
+func pathFTP(target string) (string, *failure) {
+	path, err := url.PathUnescape(strings.TrimPrefix(target, "/"))
+	if err != nil || path == "" || strings.ContainsAny(path, "\r\n\x00") {
+		return "", failed(robots.RedirectInvalid, "the path names no file that FTP could ask for")
+	}
+	return path, nil
+}
+
+// retriedFTP tells the replies after which another attempt may do better:
+// all refusals but 550, no such file, and 530: a server that lets no guest in
+// will not at the second knock either, and repeated logins that fail look
+// like the guessing of passwords.
+func retriedFTP(reply int) bool {
+	return reply >= 400 && reply != ftp.StatusFileUnavailable && reply != ftp.StatusNotLoggedIn
+}
+
+// errNotFTP has no text of the server's, which the library's errors quote.
+var errNotFTP = failed(robots.Protocol, "header: the answer is not FTP")
+
+// control is a control connection. It hands the library one line per Read
+// and none in advance, so that reply is always the reply that the library
+// has read last: for some refusals its error does not tell the code.
+type control struct {
+	*bounded
+	r     *bufio.Reader
+	line  []byte // what is left of the line to hand out
+	open  int    // the code of a reply of several lines, while it lasts
+	reply int    // the code of the last whole reply
+	err   error  // what ended the reading
+	used  bool   // the library has it
+}
+
+func newControl(conn net.Conn) *control {
+	b := &bounded{Conn: conn, left: maxReplies}
+	return &control{bounded: b, r: bufio.NewReaderSize(b, maxReplyLine)}
+}
+
+func (c *control) Read(p []byte) (int, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
+	if len(c.line) == 0 {
+		line, err := c.r.ReadSlice('\n')
+		if err == bufio.ErrBufferFull {
+			err = errTooMuch
+		}
+		if err == nil && !c.note(line) {
+			err = errNotFTP // to the library "SSH-2.0" begins a reply of several lines
+		}
+		if c.err = err; err != nil {
+			return 0, err
+		}
+		c.line = line
+	}
+	n := copy(p, c.line)
+	c.line = c.line[n:]
+	return n, nil
+}
+
+// note reads the code off a line (RFC 959 section 4.2), and reports whether
+// the line may stand where it does.
+func (c *control) note(line []byte) bool {
+	code := 0
+	if len(line) > 3 && (line[3] == ' ' || line[3] == '-') {
+		code, _ = strconv.Atoi(string(line[:3]))
+	}
+	switch {
+	case c.open != 0 && (code != c.open || line[3] == '-'): // text amid a reply
+	case code < 100:
+		return false
+	case line[3] == '-':
+		c.open = code
+	default:
+		c.open, c.reply = 0, code
+	}
+	return true
+}
+
+// ended tells how a session ended that got to no transfer: by a reply, which
+// is the status, or by a failure.
+func (c *control) ended(ctx context.Context, err error) (status int, fail *failure) {
+	switch {
+	case errors.As(err, &fail):
+		return 0, fail
+	// 421 answers any command of a server that shuts down (RFC 959 section
+	// 5.4): that it then hangs up is no news.
+	case (c.err != nil || isNetwork(err)) && (c.reply != ftp.StatusNotAvailable || ctx.Err() != nil):
+		return 0, classify(ctx, waiting, err)
+	case c.reply/100 == 2: // success, but not what was asked for, and no transfer
+		return 0, failed(robots.Protocol, "header: reply %d out of turn", c.reply)
+	}
+	return c.reply, nil
+}

@@ -1,0 +1,294 @@
+package fetch
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// manners are the limits that keep a census polite and this machine whole. A
+// request in flight holds a slot, a place under the registered domain of its
+// host and one under the address that it dials. Whoever waits, for a place,
+// for a pace or before a retry, gives its slot away meanwhile: a busy address
+// costs the others nothing, and the order of the work follows from who is
+// free.
+//
+// Places are taken domain first, address second, and a slot last; who holds a
+// slot waits for nothing. So nobody can wait for one another in a ring.
+type manners struct {
+	inside    *limiter // origins between Enter and the end of Fetch
+	slots     *limiter
+	domains   *limiter
+	addresses *limiter
+	pace      *rate.Limiter // of all requests together
+	starts    *limiter      // the one whose first request is next
+}
+
+// maxWaiting bounds the origins that wait without a slot. Each is a goroutine
+// with what it has learned so far, about 14 KB.
+const maxWaiting = 16 << 10
+
+func newManners(c Config) *manners {
+	m := &manners{
+		inside:    newLimiter(c.Concurrency+maxWaiting, 0),
+		slots:     newLimiter(c.Concurrency, 0),
+		domains:   newLimiter(c.PerDomain, 0),
+		addresses: newLimiter(c.PerAddress, c.AddressRate),
+	}
+	if c.Rate > 0 {
+		m.starts = newLimiter(1, 0)
+		m.pace = rate.NewLimiter(rate.Limit(c.Rate), 1)
+	}
+	return m
+}
+
+// Place is leave to ask one origin now: one of the slots of the client. It is
+// used for one [Place.Fetch] and given back with [Place.Leave].
+type Place struct {
+	client *Client
+	ctx    context.Context
+	held   bool
+	asked  bool // the first request has kept the pace
+}
+
+// Enter waits until a slot is free. The error is that of a ctx that ended.
+func (c *Client) Enter(ctx context.Context) (*Place, error) {
+	p := &Place{client: c, ctx: ctx}
+	if err := c.manners.inside.acquire(ctx, ""); err != nil {
+		return nil, err
+	}
+	if err := p.takeSlot(); err != nil {
+		c.manners.inside.release("")
+		return nil, err
+	}
+	return p, nil
+}
+
+// Leave gives the place back, once.
+func (p *Place) Leave() {
+	p.giveSlot()
+	p.client.manners.inside.release("")
+}
+
+func (p *Place) takeSlot() error {
+	err := p.client.manners.slots.acquire(p.ctx, "")
+	p.held = err == nil
+	return err
+}
+
+func (p *Place) giveSlot() {
+	if p.held {
+		p.held = false
+		p.client.manners.slots.release("")
+	}
+}
+
+// acquire takes a place under key, with the slot given away if that takes
+// time. Waiting is our doing and not the host's: it moves the deadline.
+func (p *Place) acquire(b *budget, l *limiter, key string) error {
+	began := time.Now()
+	if turn := l.join(key); turn != nil {
+		p.giveSlot()
+		if err := l.await(p.ctx, key, turn); err != nil {
+			return err
+		}
+	}
+	err := p.rest(l.pause(key))
+	b.wait(time.Since(began))
+	if err != nil {
+		l.release(key)
+	}
+	return err
+}
+
+// rest sleeps without a slot, and sees to it that there is one afterwards.
+func (p *Place) rest(d time.Duration) error {
+	if d > 0 {
+		p.giveSlot()
+		if err := sleep(p.ctx, d); err != nil {
+			return err
+		}
+	}
+	if p.held {
+		return nil
+	}
+	return p.takeSlot()
+}
+
+// keepPace waits for the turn of one more request among all. Origins that
+// have not begun wait in a queue of their own, of which one at a time draws a
+// turn: a redirect or a retry has no more than that one before it.
+func (p *Place) keepPace(b *budget) error {
+	m := p.client.manners
+	if m.pace == nil {
+		return nil
+	}
+	began := time.Now()
+	defer func() { b.wait(time.Since(began)) }()
+	if p.asked {
+		return p.rest(m.pace.Reserve().Delay())
+	}
+	p.asked = true
+	if turn := m.starts.join(""); turn != nil {
+		p.giveSlot()
+		if err := m.starts.await(p.ctx, "", turn); err != nil {
+			return err
+		}
+	}
+	defer m.starts.release("")
+	return p.rest(m.pace.Reserve().Delay())
+}
+
+// pause waits before another try, and reports whether there is time for one
+// after it. The wait is the host's; getting a slot again is ours.
+func (p *Place) pause(b *budget, wait time.Duration) bool {
+	if time.Until(b.deadline) <= wait {
+		return false
+	}
+	p.giveSlot()
+	if sleep(p.ctx, wait) != nil {
+		return false
+	}
+	began := time.Now()
+	err := p.takeSlot()
+	b.wait(time.Since(began))
+	return err == nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// limiter lets at most n at once, first come first served, and at most so
+// many a second, under each key. A key in nobody's use costs nothing once its
+// pace is not ahead of the clock.
+type limiter struct {
+	n    int
+	rate rate.Limit // 0: any
+
+	mu    sync.Mutex
+	keys  map[string]*queue
+	sweep int // the number of keys at which idle ones are looked for
+}
+
+type queue struct {
+	held    int
+	waiting []*turn
+	pace    *rate.Limiter // nil without a rate
+}
+
+// turn is one waiter's.
+type turn struct {
+	come chan struct{}
+	gone bool // the waiter has left; under the limiter's lock
+}
+
+func newLimiter(n int, perSecond float64) *limiter {
+	return &limiter{n: n, rate: rate.Limit(perSecond), keys: make(map[string]*queue), sweep: 1024}
+}
+
+// join takes a place, or a turn to wait for.
+func (l *limiter) join(key string) *turn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q := l.keys[key]
+	if q == nil {
+		l.forget()
+		q = &queue{}
+		if l.rate > 0 {
+			q.pace = rate.NewLimiter(l.rate, 1)
+		}
+		l.keys[key] = q
+	}
+	if q.held < l.n {
+		q.held++
+		return nil
+	}
+	t := &turn{come: make(chan struct{})}
+	q.waiting = append(q.waiting, t)
+	return t
+}
+
+// pause is how long who has a place under key is to wait before using it.
+func (l *limiter) pause(key string) time.Duration {
+	if l.rate == 0 {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.keys[key].pace.Reserve().Delay()
+}
+
+// await waits for the turn, if there is one to wait for.
+func (l *limiter) await(ctx context.Context, key string, t *turn) error {
+	if t == nil {
+		return nil
+	}
+	select {
+	case <-t.come:
+		return nil
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	t.gone = true
+	l.mu.Unlock()
+	select {
+	case <-t.come: // it came all the same, before we were gone
+		l.release(key)
+	default:
+	}
+	return ctx.Err()
+}
+
+func (l *limiter) acquire(ctx context.Context, key string) error {
+	return l.await(ctx, key, l.join(key))
+}
+
+// release gives a place to the first who waits for it.
+func (l *limiter) release(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q := l.keys[key]
+	for len(q.waiting) > 0 {
+		t := q.waiting[0]
+		q.waiting[0] = nil
+		q.waiting = q.waiting[1:]
+		if !t.gone {
+			close(t.come)
+			return
+		}
+	}
+	if q.held--; q.held == 0 && q.idle() {
+		delete(l.keys, key)
+	}
+}
+
+// idle says that forgetting the queue would let nobody go faster.
+func (q *queue) idle() bool {
+	return q.held == 0 && (q.pace == nil || q.pace.Tokens() >= 1)
+}
+
+// forget drops keys that only their pace has kept.
+func (l *limiter) forget() {
+	if len(l.keys) < l.sweep {
+		return
+	}
+	for key, q := range l.keys {
+		if q.idle() {
+			delete(l.keys, key)
+		}
+	}
+	l.sweep = max(1024, 2*len(l.keys))
+}

@@ -1,0 +1,268 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestLimiterIsFirstComeFirstServed(t *testing.T) {
+	l := newLimiter(1, 0)
+	ctx := context.Background()
+	if err := l.acquire(ctx, "a"); err != nil {
+		t.Fatal(err)
+	}
+	first := l.join("a")
+	gone := l.join("a")
+	third := l.join("a")
+	if first == nil || gone == nil || third == nil {
+		t.Fatal("a second place was given under a key that has one")
+	}
+	if err := l.acquire(ctx, "b"); err != nil {
+		t.Errorf("another key: %v", err)
+	}
+	l.release("b")
+	canceled, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := l.await(canceled, "a", gone); !errors.Is(err, context.Canceled) {
+		t.Errorf("a canceled wait: %v", err)
+	}
+	l.release("a")
+	<-first.come
+	select {
+	case <-third.come:
+		t.Error("two have the one place")
+	default:
+	}
+	l.release("a")
+	<-third.come // past the one who has left
+	l.release("a")
+	if len(l.keys) != 0 {
+		t.Errorf("%d keys are kept that nobody uses", len(l.keys))
+	}
+}
+
+func TestLimiterLosesNoPlace(t *testing.T) {
+	l := newLimiter(3, 0)
+	var now, peak, got atomic.Int64
+	var all sync.WaitGroup
+	for i := range 200 {
+		all.Go(func() {
+			ctx, cancel := context.WithCancel(context.Background())
+			if i%3 == 0 {
+				go cancel() // at the very moment, sometimes, that the turn comes
+			}
+			defer cancel()
+			if l.acquire(ctx, "a") != nil {
+				return
+			}
+			n := now.Add(1)
+			for p := peak.Load(); n > p && !peak.CompareAndSwap(p, n); p = peak.Load() {
+			}
+			got.Add(1)
+			now.Add(-1)
+			l.release("a")
+		})
+	}
+	all.Wait()
+	if peak.Load() > 3 || got.Load() < 133 || len(l.keys) != 0 {
+		t.Errorf("%d at once, %d of 133 and more served, %d keys left", peak.Load(), got.Load(), len(l.keys))
+	}
+}
+
+func TestAPaceIsKeptPerKeyAndForgotten(t *testing.T) {
+	l := newLimiter(10, 0.001) // one, then one in 1,000 seconds
+	for _, key := range []string{"a", "b"} {
+		if l.join(key) != nil {
+			t.Fatalf("no place under %s", key)
+		}
+		if pause := l.pause(key); pause > 0 {
+			t.Errorf("the first under %s waits %v", key, pause)
+		}
+		l.join(key)
+		if pause := l.pause(key); pause < 990*time.Second || pause > 1000*time.Second {
+			t.Errorf("the second under %s waits %v, want 1,000 s", key, pause)
+		}
+		l.release(key)
+		l.release(key)
+	}
+	if len(l.keys) != 2 {
+		t.Errorf("%d keys: a key that is ahead of its pace must not be forgotten", len(l.keys))
+	}
+	fast := newLimiter(10, 1e9)
+	for i := range 10_000 {
+		key := fmt.Sprint(i)
+		fast.join(key)
+		fast.pause(key)
+		fast.release(key)
+	}
+	if len(fast.keys) > 2048 {
+		t.Errorf("%d keys kept of 10,000 that nobody uses", len(fast.keys))
+	}
+}
+
+// crowd counts requests at once by what key makes of them, and holds each
+// until there are enough.
+type crowd struct {
+	mu    sync.Mutex
+	now   map[string]int
+	peaks map[string]int
+}
+
+func (c *crowd) enter(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.now == nil {
+		c.now, c.peaks = make(map[string]int), make(map[string]int)
+	}
+	c.now[key]++
+	c.peaks[key] = max(c.peaks[key], c.now[key])
+}
+
+func (c *crowd) leave(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now[key]--
+}
+
+func TestADomainIsAskedPolitelyAndHoldsUpNobody(t *testing.T) {
+	var c crowd
+	open := make(chan struct{})
+	address := serve(t, func(conn *net.TCPConn, r *http.Request, _ int) {
+		domain, _ := RegisteredDomain(r.Host)
+		c.enter(domain)
+		if domain == "busy.example" {
+			<-open // until all others are done
+		}
+		c.leave(domain)
+		io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+	})
+	// Ten slots: those of the busy domain would fill them.
+	client := newClient(t, address, func(c *Config) { c.Concurrency, c.PerDomain, c.PerAddress, c.Timeout = 10, 3, 100, time.Minute })
+	done := make(chan *Capture)
+	ask := func(host string) {
+		p, err := client.Enter(context.Background())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		go func() { got := p.Fetch(origin(t, host)); p.Leave(); done <- got }()
+	}
+	for i := range 100 {
+		ask(fmt.Sprintf("h%d.busy.example", i))
+	}
+	for i := range 100 {
+		ask(fmt.Sprintf("h%d.example", i))
+	}
+	for range 100 {
+		if got := <-done; got.Error != "" || strings.HasSuffix(got.Origin.Host, "busy.example") {
+			t.Fatalf("%s came first, or failed: %v", got.Origin.Host, got.Err)
+		}
+	}
+	close(open)
+	for range 100 {
+		if got := <-done; got.Error != "" {
+			t.Errorf("%s: %v", got.Origin.Host, got.Err)
+		}
+	}
+	if c.peaks["busy.example"] != 3 {
+		t.Errorf("%d requests at once to one domain, want 3", c.peaks["busy.example"])
+	}
+}
+
+func TestAddressesAreAskedPolitely(t *testing.T) {
+	var now, peak atomic.Int64
+	enough := make(chan struct{})
+	c := newClient(t, serve(t, func(c *net.TCPConn, _ *http.Request, n int) {
+		if v := now.Add(1); v > peak.Load() {
+			peak.Store(v)
+		}
+		if n == 2 {
+			close(enough) // two at once are allowed, so two do come
+		}
+		<-enough
+		now.Add(-1)
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+	}), func(c *Config) { c.PerAddress = 2 })
+	done := make(chan *Capture)
+	for range 10 {
+		go func() { done <- c.Fetch(context.Background(), origin(t, "a.example")) }()
+	}
+	for range 10 {
+		if got := <-done; got.Error != "" {
+			t.Errorf("error %q (%v)", got.Error, got.Err)
+		}
+	}
+	if peak.Load() != 2 {
+		t.Errorf("%d connections at once, want 2", peak.Load())
+	}
+}
+
+func TestRatesAreKept(t *testing.T) {
+	for name, change := range map[string]func(*Config){
+		"of all":     func(c *Config) { c.Rate = 50 },
+		"an address": func(c *Config) { c.AddressRate, c.PerAddress = 50, 10 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var times []time.Time
+			var mu sync.Mutex
+			address := serve(t, func(conn *net.TCPConn, _ *http.Request, _ int) {
+				mu.Lock()
+				times = append(times, time.Now())
+				mu.Unlock()
+				io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+			})
+			client := newClient(t, netip.AddrPort{}, func(c *Config) { c.AllowPrivate = true; change(c) })
+			var all sync.WaitGroup
+			for range 10 {
+				all.Go(func() {
+					if got := client.Fetch(context.Background(), origin(t, "http://"+address.String())); got.Error != "" {
+						t.Errorf("error %q (%v)", got.Error, got.Err)
+					}
+				})
+			}
+			all.Wait()
+			// Nine intervals of 20 ms; the first may have come late.
+			if took := times[9].Sub(times[0]); took < 100*time.Millisecond {
+				t.Errorf("10 requests in %v at 50 a second", took)
+			}
+		})
+	}
+}
+
+func TestAWaitForARetryHoldsNoSlot(t *testing.T) {
+	address := serve(t, func(conn *net.TCPConn, r *http.Request, n int) {
+		if r.Host == "down.example" {
+			io.WriteString(conn, "HTTP/1.1 503 Down\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n")
+			return
+		}
+		io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+	})
+	client := newClient(t, address, func(c *Config) { c.Concurrency, c.Retries = 1, 1 })
+	order := make(chan string, 2)
+	var all sync.WaitGroup
+	first, err := client.Enter(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all.Go(func() { defer first.Leave(); first.Fetch(origin(t, "down.example")); order <- "down" })
+	second, err := client.Enter(context.Background()) // once the first waits for its retry
+	if err != nil {
+		t.Fatal(err)
+	}
+	all.Go(func() { defer second.Leave(); second.Fetch(origin(t, "up.example")); order <- "up" })
+	all.Wait()
+	if got := <-order; got != "up" {
+		t.Errorf("%s was done first", got)
+	}
+}

@@ -1,0 +1,176 @@
+//go:build unix
+
+package fetch
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+// resolved asks for a.example, whose name server follows the script, where a
+// server on 127.0.0.1 answers.
+func resolved(answers *script) stage {
+	return func(t *testing.T, s *scene) {
+		to := serve(t, write("HTTP/1.1 200 OK\r\n"+nothing))
+		s.AllowPrivate = true
+		// A script counts; the two fetches of a row do not share it.
+		s.Resolver = serveDNS(t, zone{"a.example": &script{
+			rcode: answers.rcode, a: answers.a, aaaa: answers.aaaa, cname: answers.cname,
+			failA: answers.failA, failAAAA: answers.failAAAA,
+			silent: answers.silent, garbage: answers.garbage, truncated: answers.truncated, onAsk: answers.onAsk,
+		}}, true)
+		s.ask = []Origin{origin(t, fmt.Sprintf("http://a.example:%d", to.Port()))}
+	}
+}
+
+var dnsRows = []row{
+	{"a name that resolves", resolved(at("127.0.0.1")), want{200, "", 1, once, rulesDecide}},
+	{"a name with aliases", resolved(&script{a: [][]string{{"127.0.0.1"}}, cname: []string{"b.example", "c.example"}}),
+		want{200, "", 1, once, rulesDecide}},
+	{"an address that refuses before one that answers", resolved(at("127.0.0.2", "127.0.0.3", "127.0.0.1")), want{200, "", 1, once, rulesDecide}},
+	{"IPv6 that refuses before IPv4 that answers", resolved(at("::1", "127.0.0.1")), want{200, "", 1, once, rulesDecide}},
+	{"all addresses refuse", resolved(at("127.0.0.2", "127.0.0.3")), want{0, robots.ConnectRefused, 1, again, networkFailure}},
+	{"A, while AAAA fails", resolved(&script{a: [][]string{{"127.0.0.1"}}, failAAAA: true}), want{200, "", 1, once, rulesDecide}},
+	{"more than UDP holds", resolved(&script{a: [][]string{{"127.0.0.1"}}, truncated: true}), want{200, "", 1, once, rulesDecide}},
+
+	{"NXDOMAIN", resolved(&script{rcode: dnsmessage.RCodeNameError}), want{0, robots.DNSNotFound, 1, once, networkFailure}},
+	{"no addresses", resolved(&script{}), want{0, robots.DNSNotFound, 1, once, networkFailure}},
+	{"aliases in a circle", resolved(&script{cname: []string{"b.example", "a.example"}}), want{0, robots.DNSNotFound, 1, once, networkFailure}},
+	{"SERVFAIL", resolved(&script{rcode: dnsmessage.RCodeServerFailure}), want{0, robots.DNSFailure, 1, again, networkFailure}},
+	{"REFUSED", resolved(&script{rcode: dnsmessage.RCodeRefused}), want{0, robots.DNSFailure, 1, again, networkFailure}},
+	{"more than UDP holds, and no TCP", func(t *testing.T, s *scene) {
+		s.Resolver = serveDNS(t, zone{"a.example": {truncated: true}}, false)
+	}, want{0, robots.DNSFailure, 1, again, networkFailure}},
+	{"no name server", func(t *testing.T, s *scene) { s.Resolver = noNameServer(t) }, want{0, robots.DNSFailure, 1, again, networkFailure}},
+	{"a name server without an answer", brief(resolved(&script{silent: true})), want{0, robots.DNSFailure, 1, once, networkFailure}},
+	{"a name server that talks nonsense", brief(resolved(&script{garbage: true})), want{0, robots.DNSFailure, 1, once, networkFailure}},
+	{"canceled while a name is looked up", func(t *testing.T, s *scene) {
+		resolved(&script{silent: true, onAsk: func() { s.cancel() }})(t, s)
+	}, want{0, robots.Canceled, 1, once, stopped}},
+	{"a redirect to a name that does not exist", func(t *testing.T, s *scene) {
+		to := serve(t, write("HTTP/1.1 302 Found\r\nLocation: http://gone.example/\r\n"+nothing))
+		s.AllowPrivate = true
+		s.Resolver = serveDNS(t, zone{"a.example": at("127.0.0.1")}, true)
+		s.ask = []Origin{origin(t, fmt.Sprintf("http://a.example:%d", to.Port()))}
+	}, want{0, robots.DNSNotFound, 2, once, networkFailure}},
+}
+
+// public is an address that the guard lets pass.
+const public = "1.2.3.4"
+
+// guarded asks a.example, at a public address, which redirects to location;
+// $PORT in it is that of a server on loopback that nobody may reach. The
+// names are what else the name server knows.
+func guarded(location string, names zone) stage {
+	return func(t *testing.T, s *scene) {
+		victim := serve(t, func(_ *net.TCPConn, r *http.Request, _ int) {
+			t.Errorf("%s was reached behind the guard", r.Host)
+		})
+		location := strings.ReplaceAll(location, "$PORT", fmt.Sprint(victim.Port()))
+		z := zone{"a.example": at(public)}
+		for name, answers := range names {
+			z[name] = &script{a: answers.a, aaaa: answers.aaaa}
+		}
+		s.Resolver = serveDNS(t, z, true)
+		s.client = onlyPublic(t, serve(t, func(c *net.TCPConn, r *http.Request, _ int) {
+			if r.Host == "a.example" && r.URL.Path == "/robots.txt" {
+				fmt.Fprintf(c, "HTTP/1.1 302 Found\r\nLocation: %s\r\n%s", location, nothing)
+			} else {
+				io.WriteString(c, "HTTP/1.1 200 OK\r\n"+nothing)
+			}
+		}))
+	}
+}
+
+// onlyPublic puts the server at to in the place of the public address, under
+// the dialer, so that the guard is tried as it stands: a socket that is
+// connected already is connected once more without an error. Any other
+// address that is dialled is a fault.
+func onlyPublic(t *testing.T, to netip.AddrPort) func(*Client) {
+	control := func(_, address string, socket syscall.RawConn) error {
+		if !strings.HasPrefix(address, public+":") {
+			t.Errorf("%s is dialled", address)
+			return syscall.EPERM
+		}
+		var err error
+		return errors.Join(socket.Control(func(fd uintptr) {
+			err = syscall.Connect(int(fd), &syscall.SockaddrInet4{Port: int(to.Port()), Addr: to.Addr().As4()})
+			if err == syscall.EINPROGRESS {
+				err = nil
+			}
+		}), err)
+	}
+	return func(c *Client) { c.dialer.Control = control }
+}
+
+var guardRows = []row{
+	{"a public address", guarded("http://b.example/", zone{"b.example": at(public)}), want{200, "", 2, once, rulesDecide}},
+	{"an address of loopback is asked", func(t *testing.T, s *scene) {
+		guarded("", nil)(t, s)
+		s.ask = []Origin{origin(t, "http://127.0.0.1")}
+	}, want{0, robots.AddressBlocked, 1, once, refused}},
+	{"a name on loopback is asked", func(t *testing.T, s *scene) {
+		guarded("", zone{"b.example": at("127.0.0.1", "::1")})(t, s)
+		s.ask = []Origin{origin(t, "http://b.example")}
+	}, want{0, robots.AddressBlocked, 1, once, refused}},
+
+	{"to an address of loopback", guarded("http://127.0.0.1:$PORT/robots.txt", nil), want{0, robots.AddressBlocked, 2, once, refused}},
+	{"to IPv6 loopback", guarded("http://[::1]:$PORT/robots.txt", nil), want{0, robots.AddressBlocked, 2, once, refused}},
+	{"to loopback inside IPv6", guarded("http://[::ffff:127.0.0.1]:$PORT/", nil), want{0, robots.AddressBlocked, 2, once, refused}},
+	{"to loopback inside NAT64", guarded("http://[64:ff9b::7f00:1]:$PORT/", nil), want{0, robots.AddressBlocked, 2, once, refused}},
+	{"to the unspecified address", guarded("http://0.0.0.0:$PORT/", nil), want{0, robots.AddressBlocked, 2, once, refused}},
+	{"to localhost", guarded("http://localhost:$PORT/robots.txt", nil), want{0, robots.AddressBlocked, 2, once, refused}},
+	{"to a name under localhost", guarded("https://x.localhost:$PORT/", nil), want{0, robots.AddressBlocked, 2, once, refused}},
+	{"to a name on loopback", guarded("http://b.example:$PORT/", zone{"b.example": at("127.0.0.1")}), want{0, robots.AddressBlocked, 2, once, refused}},
+	{"to a name on IPv6 loopback", guarded("http://b.example:$PORT/", zone{"b.example": at("::1")}), want{0, robots.AddressBlocked, 2, once, refused}},
+	{"to a name on a private network", guarded("http://b.example:$PORT/", zone{"b.example": at("10.0.0.1", "fd00::1")}), want{0, robots.AddressBlocked, 2, once, refused}},
+	{"to the metadata of a cloud", guarded("http://169.254.169.254/latest/meta-data/", nil), want{0, robots.AddressBlocked, 2, once, refused}},
+	{"to a name with a public address among special ones", guarded("http://b.example/",
+		zone{"b.example": at("127.0.0.1", public, "10.0.0.1", "::1")}), want{200, "", 2, once, rulesDecide}},
+	// The first look-up is for the hop that is asked, the second finds
+	// another address (DNS rebinding).
+	{"to a name that has turned to loopback", func(t *testing.T, s *scene) {
+		guarded("http://b.example:$PORT/", zone{"b.example": {a: [][]string{{public}, {"127.0.0.1"}}}})(t, s)
+		first := s.client
+		s.client = func(c *Client) {
+			first(c)
+			// Another client, which shares no memory of names with this one.
+			before, err := New(s.Config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first(before)
+			if got := before.Fetch(s.ctx, origin(t, "http://b.example")); got.Status() != 200 {
+				t.Fatalf("the first look-up: status %d, %v", got.Status(), got.Err)
+			}
+		}
+	}, want{0, robots.AddressBlocked, 2, once, refused}},
+}
+
+// TestANameThatTurnsInAChain redirects a host to itself, while its address
+// changes to loopback. Whether the name is looked up again or remembered is
+// left open: loopback is never dialled.
+func TestANameThatTurnsInAChain(t *testing.T) {
+	s := &scene{Config: newClient(t, netip.AddrPort{}, nil).config}
+	guarded("http://a.example/next", zone{"a.example": {a: [][]string{{public}, {"127.0.0.1"}}}})(t, s)
+	c, err := New(s.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.client(c)
+	got := c.Fetch(t.Context(), origin(t, "http://a.example"))
+	if len(got.Hops) != 2 || got.Error != robots.AddressBlocked && got.Status() != 200 {
+		t.Errorf("hops %v, error %q (%v)", got.Hops, got.Error, got.Err)
+	}
+}

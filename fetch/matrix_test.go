@@ -1,0 +1,279 @@
+//go:build unix
+
+package fetch
+
+import (
+	"context"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"net"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+// The fault matrix: each way of a network to misbehave, made by a real
+// server on loopback, and what must become of it: the facts of the capture,
+// with retries and without, and their reading under every profile.
+
+// A row is one misbehaviour. Its name says what happens; the tables are
+// divided by the rows of SPEC section 2.
+type row struct {
+	name  string
+	stage stage
+	want  want
+}
+
+type want struct {
+	status   int // of the last hop
+	class    robots.ErrorClass
+	hops     int
+	attempts attempts
+	reading  readings
+}
+
+// A stage starts what misbehaves, and turns the scene towards it.
+type stage func(t *testing.T, s *scene)
+
+// A scene is one fetch about to be made.
+type scene struct {
+	Config
+	ask           []Origin
+	ctx           context.Context
+	cancel        context.CancelFunc
+	client        func(*Client)              // a last touch, nil for none
+	also          func(*testing.T, *Capture) // what else must hold, nil for nothing
+	misconfigured bool                       // what a probe would have found
+	skip          string                     // why this system cannot show it, "" where it can
+}
+
+// attempts are those made without retries and with one.
+type attempts [2]int
+
+var (
+	once  = attempts{1, 1} // an answer, or a failure that will not pass
+	again = attempts{1, 2}
+	often = attempts{1, 3} // "503 retried often"
+)
+
+// Readings are what each profile makes of the facts.
+type readings map[string]robots.Answer
+
+// same is a reading on which all documents agree.
+func same(o robots.Outcome, why robots.AnswerReason) readings {
+	a := robots.Answer{Outcome: o, Reason: why}
+	return readings{"google": a, "google-2019": a, "google-2012": a, "classic-1996": a, "rfc9309": a}
+}
+
+// but is the reading with another outcome under google-2012, and under
+// classic-1996, which borrows from it.
+func (r readings) but(o robots.Outcome, why robots.AnswerReason) readings {
+	r["google-2012"] = robots.Answer{Outcome: o, Reason: why}
+	r["classic-1996"] = r["google-2012"]
+	return r
+}
+
+// outage is a failure that google-2012 does not speak of.
+func outage(why robots.AnswerReason) readings {
+	return same(robots.FullDisallow, why).but(robots.Undecided, why)
+}
+
+var (
+	rulesDecide     = same(robots.ConditionalAllow, robots.Success)
+	asIfMissing     = same(robots.FullAllow, robots.ClientError)
+	serverError     = same(robots.FullDisallow, robots.ServerError)
+	networkFailure  = outage(robots.NetworkFailed)
+	invalidResponse = outage(robots.InvalidResponse)
+	incompleteBody  = outage(robots.IncompleteBody)
+	limitReached    = same(robots.FullAllow, robots.TooManyRedirects)
+	loops           = same(robots.FullAllow, robots.RedirectsLoop)
+	leadsNowhere    = same(robots.FullAllow, robots.InvalidRedirect)
+	cannotBeFetched = same(robots.FullAllow, robots.UnsupportedRedirect)
+	refused         = same(robots.Undecided, robots.AddressBlockedByGuard)
+	stopped         = same(robots.Undecided, robots.NetworkFailed)
+)
+
+// rows is the whole matrix.
+func rows() (all []row) {
+	for _, table := range [][]row{
+		answerRows, bodyRows, redirectRows, networkRows, tlsRows, dnsRows, guardRows, deepRows,
+	} {
+		all = append(all, table...)
+	}
+	return all
+}
+
+func TestFaultMatrix(t *testing.T) {
+	type result struct {
+		row
+		scene *scene
+		got   *Capture
+	}
+	// t.Parallel would let only as many rows wait as there are processors.
+	var fetches errgroup.Group
+	fetches.SetLimit(16)
+	var results [][2]*result
+	for _, r := range rows() {
+		var both [2]*result
+		for retries := range both {
+			s := &scene{Config: Config{
+				UserAgent: "robocensus-test", Timeout: 15 * time.Second, Retries: retries, MaxRedirects: 5,
+				MaxBody: 512_000, Concurrency: 10, PerAddress: 4, PerDomain: 10, RootCAs: testRoots(),
+			}, ask: []Origin{origin(t, "http://a.example")}}
+			s.ctx, s.cancel = context.WithCancel(t.Context())
+			defer s.cancel()
+			r.stage(t, s)
+			c, err := New(s.Config)
+			if err != nil {
+				t.Fatalf("%s: %v", r.name, err)
+			}
+			if s.client != nil {
+				s.client(c)
+			}
+			both[retries] = &result{r, s, nil}
+			fetches.Go(func() error {
+				both[retries].got = c.Fetch(s.ctx, s.ask...)
+				return nil
+			})
+		}
+		results = append(results, both)
+	}
+	fetches.Wait()
+	for _, both := range results {
+		t.Run(both[0].name, func(t *testing.T) {
+			for retries, r := range both {
+				if r.scene.skip != "" {
+					t.Skip(r.scene.skip)
+				}
+				r.want.check(t, r.got, retries, r.scene)
+			}
+			// Equal answers give equal rows of the tables. Where the run was
+			// stopped there is no answer.
+			a, b := both[0].got.Err, both[1].got.Err
+			if both[0].want.class != robots.Canceled && a != nil && b != nil && a.Error() != b.Error() {
+				t.Errorf("the same failure reads %q and %q", a, b)
+			}
+		})
+	}
+}
+
+func (w want) check(t *testing.T, got *Capture, retries int, s *scene) {
+	t.Helper()
+	if got.Status() != w.status || got.Error != w.class || len(got.Hops) != w.hops || got.Attempts != w.attempts[retries] {
+		t.Errorf("%d retries: status %d, error %q (%v), %d hops, %d attempts; want status %d, error %q, %d hops, %d attempts",
+			retries, got.Status(), got.Error, got.Err, len(got.Hops), got.Attempts, w.status, w.class, w.hops, w.attempts[retries])
+		return // other facts, other readings
+	}
+	if (got.Error != "") != (got.Err != nil) {
+		t.Errorf("error %q beside %v", got.Error, got.Err)
+	}
+	if is2xx := got.Status()/100 == 2; (got.Body != nil) != is2xx || len(got.Body) > s.MaxBody {
+		t.Errorf("status %d has a body of %d bytes (nil: %v)", got.Status(), len(got.Body), got.Body == nil)
+	}
+	if limit := s.Timeout + 10*time.Second; got.Times.Total == nil || *got.Times.Total > limit {
+		t.Errorf("took %v of %v", got.Times.Total, s.Timeout)
+	}
+	// As pipeline's analyst puts the facts together.
+	whole := got.Error == "" && got.Body != nil
+	facts := robots.Facts{
+		Hops: got.Hops, Error: got.Error, Misconfigured: s.misconfigured,
+		HTMLRedirect: whole && robots.HTMLRedirect(got.Body),
+	}
+	for _, name := range robots.ProfileNames() {
+		profile, _ := robots.ProfileNamed(name)
+		want, ok := w.reading[name]
+		if !ok {
+			t.Errorf("no expectation for profile %s", name)
+		}
+		if answer := profile.Answer(facts); answer != want {
+			t.Errorf("%d retries, %s: %s %s, want %s %s", retries, name, answer.Outcome, answer.Reason, want.Outcome, want.Reason)
+		}
+	}
+	if s.also != nil {
+		s.also(t, got)
+	}
+}
+
+// TestMatrixIsComplete finds the error classes and the reasons that no row
+// of the matrix gives.
+func TestMatrixIsComplete(t *testing.T) {
+	seen := map[string]bool{
+		// Not to be had from one fetch: what memory and stores add.
+		string(robots.StaleCopy): true, string(robots.UnreachableTooLong): true, string(robots.UnresolvedRedirect): true, string(robots.UnresolvedRevisit): true,
+	}
+	for _, r := range rows() {
+		seen[string(r.want.class)] = true
+		for _, a := range r.want.reading {
+			seen[string(a.Reason)] = true
+		}
+	}
+	n := 0
+	for name, value := range constants(t, "../robots/status.go", "ErrorClass", "AnswerReason") {
+		if n++; !seen[value] {
+			t.Errorf("no row gives %s (%s)", value, name)
+		}
+	}
+	if n < 30 {
+		t.Errorf("found %d constants only: look where they are declared now", n)
+	}
+}
+
+// constants are the string constants of the given types in a file.
+func constants(t *testing.T, file string, types ...string) map[string]string {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || len(spec.Values) != 1 {
+			return true
+		}
+		literal, ok := spec.Values[0].(*ast.BasicLit)
+		if !ok {
+			return true
+		}
+		for _, name := range types {
+			if id, ok := spec.Type.(*ast.Ident); ok && id.Name == name {
+				found[spec.Names[0].Name], err = strconv.Unquote(literal.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// plain is a server that answers every request with text.
+func plain(text string) stage { return served(write(text)) }
+
+// served is a server of http.
+func served(answer func(c *net.TCPConn, r *http.Request, n int)) stage {
+	return func(t *testing.T, s *scene) { s.ConnectTo = serve(t, answer) }
+}
+
+// roomy lets a body be as long as flood makes it.
+func roomy(st stage) stage {
+	return func(t *testing.T, s *scene) {
+		s.MaxBody = 2 * floodSize
+		st(t, s)
+	}
+}
+
+// brief gives a stage that hangs a second and no more.
+func brief(st stage) stage {
+	return func(t *testing.T, s *scene) {
+		s.Timeout = time.Second
+		st(t, s)
+	}
+}

@@ -1,0 +1,258 @@
+package fetch
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+// Memory is what earlier requests told about origins, in a folder on disk
+// that one process has open at a time. It is safe for concurrent use until it
+// is closed, and takes a bounded part of the process's memory, but for 8 to 16
+// bytes per origin while a sweep goes on.
+//
+// It keeps one record per origin, and each body once, under its digest. What
+// an origin's answer means is not its business: the caller says which answers
+// are outages.
+type Memory struct {
+	dir     string
+	db      *pebble.DB
+	keeping *limiter // one Keep at a time per origin: it reads before it writes
+
+	// Estimates that tell when to sweep.
+	bodies, superseded atomic.Int64
+
+	fault
+}
+
+// digest names a body: its SHA-256. The tables use SHA-1, as Common Crawl
+// does, but of that one collisions can be made: a host could publish a file
+// that takes the place of another host's.
+type digest [sha256.Size]byte
+
+// history is what is known about an origin. The zero value is nothing.
+type history struct {
+	// Run is the one that stored Last.
+	Run string
+	// Last is the latest answer, nil where there is none. Its Body is nil;
+	// LastBody is the digest of what it was, nil where there was none. Its
+	// Err has the text of the one stored and nothing else of it.
+	Last     *Capture
+	LastBody *digest
+	// Unreachable is when the outage began that Last belongs to, zero where
+	// it belongs to none.
+	Unreachable time.Time
+	// Copy is the last good copy, nil where there is none.
+	Copy *goodCopy
+}
+
+// goodCopy is a whole body of a 2xx answer, as far as the limit of the request
+// that got it.
+type goodCopy struct {
+	Fetched   time.Time
+	Digest    digest
+	Truncated bool // more than the limit was there
+}
+
+// OpenMemory opens the memory in dir and creates it where there is none. The
+// error says so where another process has it open. It may take a while where
+// many bodies have been superseded, which are removed now.
+func OpenMemory(dir string) (*Memory, error) {
+	m := &Memory{dir: dir, keeping: newLimiter(1, 0), fault: fault{broken: make(chan struct{})}}
+	// A folder of its own: pebble removes files that look like its own old
+	// ones, and dir may be any folder by mistake.
+	err := m.guard(func() (err error) {
+		m.db, err = pebble.Open(filepath.Join(dir, "answers"), m.options())
+		return err
+	})
+	switch {
+	case err == nil:
+	case m.failed():
+		return nil, err
+	case isLocked(err):
+		return nil, fmt.Errorf("the state folder %s is in use by another run (%w); wait for it or give another --state", dir, err)
+	default:
+		return nil, fmt.Errorf("open the state folder %s: %w; where it is damaged or of a newer version, give another --state", dir, oneLine{err})
+	}
+	if err := m.sweep(); err != nil {
+		m.guard(m.db.Close) // its error would follow from this one
+		return nil, err
+	}
+	return m, nil
+}
+
+// isLocked tells pebble's errors about its lock, which it returns as the
+// system gave them; those about files say which file.
+func isLocked(err error) bool {
+	_, bare := err.(syscall.Errno)
+	return bare || err.Error() == "lock held by current process"
+}
+
+func (m *Memory) options() *pebble.Options {
+	o := &pebble.Options{
+		FS:                 holding{vfs.Default, m},
+		Logger:             quiet{m},
+		FormatMajorVersion: pebble.FormatNewest,
+		CacheSize:          32 << 20,
+		MemTableSize:       16 << 20,
+		MaxOpenFiles:       128, // the descriptors are for connections
+		EventListener: &pebble.EventListener{
+			// Pebble would try again for ever, be the disk full or a file
+			// damaged, and writers wait.
+			BackgroundError: m.fail,
+			// The read that met it returns the error.
+			DataCorruption: func(pebble.DataCorruptionInfo) {},
+		},
+	}
+	o.Levels[0].FilterPolicy = bloom.FilterPolicy(10) // most origins of a first run are unknown
+	o.Levels[0].BlockSize = 32 << 10                  // records and files resemble each other: they shrink together
+	o.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionBalanced })
+	return o
+}
+
+// Close closes the folder. Nothing else may be under way. Where the folder
+// has failed it stays locked until the process ends.
+func (m *Memory) Close() error {
+	if err := m.storeCounts(); err != nil {
+		return err
+	}
+	return m.guard(func() error {
+		if err := m.db.Close(); err != nil {
+			return fmt.Errorf("close the state folder %s: %w", m.dir, oneLine{err})
+		}
+		return nil
+	})
+}
+
+// recall returns what is known about o.
+func (m *Memory) recall(o Origin) (history, error) {
+	r, err := m.record(o)
+	if err != nil || r == nil {
+		return history{}, err
+	}
+	return r.past(o), nil
+}
+
+// keep remembers c as the latest answer of its origin, on behalf of a run. It
+// is on disk when keep returns. A request that was stopped, or that we
+// refused to send, says nothing about the site and is not kept.
+//
+// unreachable says that c is an outage: it began with c, or with the outage
+// that the last answer was, and the last good copy stands. Any other answer
+// ends an outage. A whole 2xx body becomes the good copy; after any other
+// answer there is none, for the site has said that it has no file, and to
+// fall back to an older one would bring back rules that were withdrawn.
+func (m *Memory) keep(run string, c *Capture, unreachable bool) error {
+	if c.Error == robots.Canceled || c.Error == robots.AddressBlocked {
+		return nil
+	}
+	if err := m.keeping.acquire(context.Background(), c.Origin.String()); err != nil {
+		return err
+	}
+	defer m.keeping.release(c.Origin.String())
+	old, err := m.record(c.Origin)
+	if err != nil {
+		return err
+	}
+	if old == nil {
+		old = &record{}
+	}
+	next := old.followed(run, c, unreachable)
+	b := m.db.NewBatch()
+	if err := m.account(b, old, next, c.Body); err != nil {
+		return err
+	}
+	value, err := next.encode()
+	if err != nil {
+		return fmt.Errorf("keep the answer of %s: %w", c.Origin, err)
+	}
+	if err := b.Set(recordKey(c.Origin), value, nil); err != nil {
+		return fmt.Errorf("keep the answer of %s: %w", c.Origin, err)
+	}
+	return m.commit(b, pebble.Sync)
+}
+
+// body returns a body that a [history] names.
+func (m *Memory) body(d digest) ([]byte, error) {
+	body, err := m.get(key(bodyPrefix, d[:]))
+	switch {
+	case err != nil:
+		return nil, err
+	case body == nil:
+		err = errors.New("is missing")
+	case sha256.Sum256(body) != d:
+		err = errors.New("is damaged")
+	default:
+		return body, nil
+	}
+	return nil, fmt.Errorf("the state folder %s: body %x %w; give another --state", m.dir, d[:4], err)
+}
+
+// record is nil where nothing is known.
+func (m *Memory) record(o Origin) (*record, error) {
+	value, err := m.get(recordKey(o))
+	if err != nil || value == nil {
+		return nil, err
+	}
+	r, err := decodeRecord(value)
+	if err != nil {
+		return nil, m.unreadable(o.String(), err)
+	}
+	return r, nil
+}
+
+func (m *Memory) unreadable(origin string, err error) error {
+	return fmt.Errorf("the state folder %s: the record of %s %w; give another --state, or remove this one and all that it remembers", m.dir, origin, err)
+}
+
+func (m *Memory) reading(err error) error {
+	return fmt.Errorf("read the state folder %s: %w; where it is damaged, give another --state", m.dir, oneLine{err})
+}
+
+// oneLine is an error of pebble's, of which the first line is for people.
+type oneLine struct{ error }
+
+func (e oneLine) Error() string {
+	line, _, _ := strings.Cut(e.error.Error(), "\n")
+	return line
+}
+
+func (e oneLine) Unwrap() error { return e.error }
+
+// get returns a copy of the value, nil where there is none.
+func (m *Memory) get(key []byte) ([]byte, error) {
+	if m.failed() {
+		return nil, m.err
+	}
+	value, closer, err := m.db.Get(key)
+	switch {
+	case errors.Is(err, pebble.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, m.reading(err)
+	}
+	defer closer.Close()
+	return append(make([]byte, 0, len(value)), value...), nil
+}
+
+// commit writes b. Pebble groups what many goroutines want synced.
+func (m *Memory) commit(b *pebble.Batch, o *pebble.WriteOptions) error {
+	return m.guard(func() error {
+		if err := m.db.Apply(b, o); err != nil {
+			return fmt.Errorf("write the state folder %s: %w", m.dir, oneLine{err})
+		}
+		return b.Close()
+	})
+}

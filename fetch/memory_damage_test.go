@@ -1,0 +1,126 @@
+package fetch
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+func TestDamagedRecords(t *testing.T) {
+	m := openMemory(t, t.TempDir())
+	o := host(1)
+	keepIn(t, m, whole(o, day, "a"), false)
+	sound, err := m.get(recordKey(o))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := func(f func([]byte) []byte) []byte { return f(bytes.Clone(sound)) }
+	for _, row := range []struct {
+		name, says string
+		value      []byte
+	}{
+		{"empty", "is damaged", nil},
+		{"cut in the digests", "is damaged", sound[:40]},
+		{"cut in the rest", "is damaged", sound[:len(sound)-1]},
+		{"more behind it", "is damaged", append(bytes.Clone(sound), '{')},
+		{"version 0", "is damaged", changed(func(b []byte) []byte { b[0] = 0; return b })},
+		{"a version to come", "use a newer one", changed(func(b []byte) []byte { b[0] = 2; return b })},
+		{"no byte", "is damaged", bytes.Replace(sound, []byte(`"Run":"r"`), []byte(`"Run":"ā"`), 1)},
+		{"a copy without its digest", "is damaged", changed(func(b []byte) []byte { clear(b[33:65]); return b })},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if err := m.db.Set(recordKey(o), row.value, pebble.Sync); err != nil {
+				t.Fatal(err)
+			}
+			_, err := m.recall(o)
+			for _, want := range []string{row.says, m.dir, o.String(), "--state"} {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("recalled: %v, want %q in it", err, want)
+				}
+			}
+			if err := m.keep("r", whole(o, day, "b"), false); err == nil {
+				t.Error("a record that cannot be read was written over")
+			}
+			if value, err := m.get(recordKey(o)); err != nil || !bytes.Equal(value, row.value) {
+				t.Errorf("the record became %q, %v", value, err)
+			}
+		})
+	}
+	// A sweep cannot know what a damaged record names.
+	if err := m.db.Set(recordKey(o), sound[:40], pebble.Sync); err != nil {
+		t.Fatal(err)
+	}
+	m.superseded.Store(minSuperseded)
+	if err := m.storeCounts(); err != nil {
+		t.Fatal(err)
+	}
+	closeMemory(t, m)
+	if _, err := OpenMemory(m.dir); err == nil || !strings.Contains(err.Error(), o.String()) {
+		t.Errorf("opened for a sweep: %v", err)
+	}
+}
+
+// Bytes that changed on disk are an error of the read that meets them, and
+// never another answer.
+func TestDamagedFiles(t *testing.T) {
+	dir := t.TempDir()
+	m := openMemory(t, dir)
+	const n = 3000
+	for i := range n {
+		b := m.db.NewBatch()
+		r := (&record{}).followed("r", whole(host(i), day, fmt.Sprint("body ", i)), false)
+		value, err := r.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Set(recordKey(host(i)), value, nil)
+		if err := m.account(b, &record{}, r, fmt.Append(nil, "body ", i)); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.commit(b, pebble.NoSync); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// All in one table at the bottom, which pebble has no cause to rewrite:
+	// there the damage would end the memory before it is read.
+	if err := m.db.Compact(t.Context(), []byte{0}, []byte{0xff}, false); err != nil {
+		t.Fatal(err)
+	}
+	closeMemory(t, m)
+	tables, err := filepath.Glob(filepath.Join(dir, "answers", "*.sst"))
+	if err != nil || len(tables) != 1 {
+		t.Fatalf("%d tables, %v", len(tables), err)
+	}
+	data, err := os.ReadFile(tables[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)*3/4] ^= 0x10 // the last of the data are records
+	if err := os.WriteFile(tables[0], data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	m = openMemory(t, dir)
+	failed := 0
+	for i := range n {
+		p, err := m.recall(host(i))
+		switch {
+		case err == nil && p.Last == nil:
+			t.Errorf("host %d is forgotten", i)
+		case err == nil:
+			checkLast(t, m, "r", whole(host(i), day, fmt.Sprint("body ", i)))
+		case !strings.Contains(err.Error(), dir) || strings.Contains(err.Error(), "\n"):
+			t.Error(err)
+		default:
+			failed++
+		}
+	}
+	if failed == 0 || failed == n {
+		t.Errorf("%d of %d records could not be read", failed, n)
+	}
+	closeMemory(t, m)
+}

@@ -1,0 +1,295 @@
+package fetch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+func openMemory(t testing.TB, dir string) *Memory {
+	t.Helper()
+	m, err := OpenMemory(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func closeMemory(t testing.TB, m *Memory) {
+	t.Helper()
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func keepIn(t testing.TB, m *Memory, c *Capture, unreachable bool) {
+	t.Helper()
+	if err := m.keep("r", c, unreachable); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func recall(t testing.TB, m *Memory, o Origin) history {
+	t.Helper()
+	p, err := m.recall(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+var day = time.Date(2026, 11, 20, 10, 15, 0, 123456789, time.UTC)
+
+func whole(o Origin, at time.Time, body string) *Capture {
+	return &Capture{Origin: o, Start: at, Attempts: 1, Hops: []robots.Hop{{URL: o.RobotsURL(), Status: 200}}, Body: []byte(body)}
+}
+
+func status(o Origin, at time.Time, status int) *Capture {
+	return &Capture{Origin: o, Start: at, Attempts: 1, Hops: []robots.Hop{{URL: o.RobotsURL(), Status: status}}}
+}
+
+func broken(o Origin, at time.Time, class robots.ErrorClass) *Capture {
+	return &Capture{Origin: o, Start: at, Attempts: 1, Hops: []robots.Hop{{URL: o.RobotsURL()}}, Error: class, Err: errors.New("connect: failed")}
+}
+
+func host(i int) Origin { return Origin{"https", fmt.Sprintf("host-%d.example", i), 443} }
+
+// notOfTheAnswer are the fields of a capture that Keep is not told.
+var notOfTheAnswer = []string{"Local", "Remembered", "UnreachableSince", "Copy", "at"}
+
+// sameAnswer compares all of two captures but their bodies, errors by text.
+var sameAnswer = cmp.Options{
+	cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Body" || slices.Contains(notOfTheAnswer, p.String()) }, cmp.Ignore()),
+	cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) }),
+	cmp.Comparer(func(a, b netip.AddrPort) bool { return a == b }),
+}
+
+func checkLast(t rapid.TB, m *Memory, run string, c *Capture) {
+	t.Helper()
+	p, err := m.recall(c.Origin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Run != run {
+		t.Errorf("%s: kept by run %q, want %q", c.Origin, p.Run, run)
+	}
+	if diff := cmp.Diff(c, p.Last, sameAnswer); diff != "" {
+		t.Errorf("%s: kept - recalled +:\n%s", c.Origin, diff)
+	}
+	if p.Last.Body != nil || (p.LastBody == nil) != (c.Body == nil) {
+		t.Fatalf("%s: body %v and digest %v for a body that is nil: %v", c.Origin, p.Last.Body, p.LastBody, c.Body == nil)
+	}
+	if p.LastBody != nil {
+		body, err := m.body(*p.LastBody)
+		if err != nil || body == nil || !bytes.Equal(body, c.Body) {
+			t.Errorf("%s: body %q, %v, want %q", c.Origin, body, err, c.Body)
+		}
+	}
+}
+
+var classes = []robots.ErrorClass{
+	"", robots.DNSNotFound, robots.DNSFailure, robots.ConnectRefused, robots.ConnectTimeout, robots.ConnectFailure,
+	robots.TLSFailure, robots.Timeout, robots.Reset, robots.Protocol, robots.TruncatedBody, robots.HeaderTooLarge,
+	robots.RedirectInvalid, robots.RedirectUnsupported, robots.RedirectLoop, robots.RedirectLimit,
+}
+
+// captures draws any capture of o, with bytes of any kind in what comes from
+// the network.
+func captures(o Origin) *rapid.Generator[*Capture] {
+	anything := rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) })
+	header := rapid.Ptr(anything, true)
+	duration := rapid.Ptr(rapid.Custom(func(t *rapid.T) time.Duration { return time.Duration(rapid.Int64().Draw(t, "ns")) }), true)
+	return rapid.Custom(func(t *rapid.T) *Capture {
+		c := &Capture{
+			Origin:   o,
+			Start:    time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "s"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns")),
+			Attempts: rapid.IntRange(1, 100).Draw(t, "attempts"),
+			Error:    rapid.SampledFrom(classes).Draw(t, "error"), Fallback: rapid.SampledFrom(classes).Draw(t, "fallback"),
+			HTTPVersion: anything.Draw(t, "http"), TLSVersion: anything.Draw(t, "tls"),
+			Headers: Headers{
+				header.Draw(t, "ct"), header.Draw(t, "ce"), header.Draw(t, "s"), header.Draw(t, "e"),
+				header.Draw(t, "lm"), header.Draw(t, "cc"), header.Draw(t, "ra"),
+			},
+			Times: Times{
+				duration.Draw(t, "dns"), duration.Draw(t, "connect"), duration.Draw(t, "tls"), duration.Draw(t, "first"), duration.Draw(t, "total"),
+			},
+			Truncated: rapid.Bool().Draw(t, "truncated"),
+		}
+		for range rapid.IntRange(0, 6).Draw(t, "hops") {
+			c.Hops = append(c.Hops, robots.Hop{URL: anything.Draw(t, "url"), Status: rapid.IntRange(0, 999).Draw(t, "status")})
+		}
+		if c.Error != "" {
+			c.Err = errors.New(anything.Draw(t, "err"))
+		}
+		if address := rapid.SliceOfN(rapid.Byte(), 0, 16).Draw(t, "address"); len(address) == 4 || len(address) == 16 {
+			ip, _ := netip.AddrFromSlice(address)
+			c.Remote = netip.AddrPortFrom(ip, rapid.Uint16().Draw(t, "port"))
+		}
+		if rapid.Bool().Draw(t, "has body") {
+			c.Body = []byte(anything.Draw(t, "body"))
+		}
+		return c
+	})
+}
+
+func TestAnswersComeBackAsTheyWere(t *testing.T) {
+	dir := t.TempDir()
+	m := openMemory(t, dir)
+	var kept []*Capture
+	rapid.Check(t, func(t *rapid.T) {
+		c := captures(host(len(kept))).Draw(t, "capture")
+		run := string(rapid.SliceOf(rapid.Byte()).Draw(t, "run"))
+		if err := m.keep(run, c, false); err != nil {
+			t.Fatal(err)
+		}
+		checkLast(t, m, run, c)
+		if err := m.keep("r", c, true); err != nil {
+			t.Fatal(err)
+		}
+		kept = append(kept, c)
+	})
+	closeMemory(t, m)
+	m = openMemory(t, dir)
+	for _, c := range kept {
+		checkLast(t, m, "r", c)
+	}
+	closeMemory(t, m)
+}
+
+// A field that Capture gains must be kept too.
+func TestEveryFieldOfAnAnswerIsKept(t *testing.T) {
+	text, d := "\x00\xff<&>\u2028", time.Duration(1)
+	c := &Capture{
+		Origin: host(1), Start: day, Hops: []robots.Hop{{URL: text, Status: 200}}, Attempts: 1,
+		Error: robots.TruncatedBody, Err: errors.New(text), Fallback: robots.TLSFailure,
+		Remote: netip.MustParseAddrPort("[fe80::1%eth0]:443"), HTTPVersion: text, TLSVersion: text,
+		Headers: Headers{&text, &text, &text, &text, &text, &text, &text},
+		Times:   Times{&d, &d, &d, &d, &d}, Body: []byte(text), Truncated: true, Misconfigured: true,
+	}
+	for _, v := range []any{*c, c.Headers, c.Times, c.Hops[0]} {
+		for i := range reflect.ValueOf(v).NumField() {
+			name := reflect.TypeOf(v).Field(i).Name
+			if reflect.ValueOf(v).Field(i).IsZero() && !slices.Contains(notOfTheAnswer, name) {
+				t.Errorf("this test says nothing about field %s of %T", name, v)
+			}
+		}
+	}
+	m := openMemory(t, t.TempDir())
+	defer closeMemory(t, m)
+	keepIn(t, m, c, true)
+	checkLast(t, m, "r", c)
+}
+
+func TestUnreachableSinceAndTheGoodCopy(t *testing.T) {
+	o := host(1)
+	at := func(n int) time.Time { return day.AddDate(0, 0, n) }
+	type step struct {
+		capture     *Capture
+		unreachable bool
+	}
+	good := func(n int, body string) step { return step{whole(o, at(n), body), false} }
+	down := func(n int) step { return step{broken(o, at(n), robots.ConnectTimeout), true} }
+	cut := broken(o, at(2), robots.TruncatedBody)
+	cut.Body = []byte("User-agent: *\nDisa")
+	long := whole(o, at(1), "long")
+	long.Truncated = true
+	copied := func(n int, body string, truncated bool) *goodCopy {
+		return &goodCopy{at(n), digestOf([]byte(body)), truncated}
+	}
+	for _, row := range []struct {
+		clause string
+		steps  []step
+		since  time.Time
+		copy   *goodCopy
+	}{
+		{"SPEC 2, 2xx with a whole body: the good copy", []step{good(1, "a")}, time.Time{}, copied(1, "a", false)},
+		{"SPEC 2, 2xx: a newer one replaces it", []step{good(1, "a"), good(2, "b")}, time.Time{}, copied(2, "b", false)},
+		{"SPEC 2, 2xx: the same again is a fresh copy", []step{good(1, "a"), good(2, "a")}, time.Time{}, copied(2, "a", false)},
+		{"SPEC 2, 2xx: an empty body is a body", []step{good(1, "a"), good(2, "")}, time.Time{}, copied(2, "", false)},
+		{"SPEC 2, size: beyond the limit is no error", []step{{long, false}}, time.Time{}, copied(1, "long", true)},
+		{"memory: an outage begins with its first answer", []step{down(1)}, at(1), nil},
+		{"memory: it goes on since then", []step{down(1), down(20), down(40)}, at(1), nil},
+		{"memory: the last good copy stands", []step{good(1, "a"), down(2), down(40)}, at(2), copied(1, "a", false)},
+		{"memory: 5xx and network failures are one outage", []step{good(1, "a"), {status(o, at(2), 503), true}, down(3)}, at(2), copied(1, "a", false)},
+		{"body shorter than declared: an outage; the half is no copy", []step{good(1, "a"), {cut, true}}, at(2), copied(1, "a", false)},
+		{"a good answer ends it", []step{down(1), good(2, "a")}, time.Time{}, copied(2, "a", false)},
+		{"the next one begins anew", []step{down(1), good(2, "a"), down(3)}, at(3), copied(2, "a", false)},
+		{"4xx ends it", []step{down(1), {status(o, at(2), 403), false}}, time.Time{}, nil},
+		{"4xx: the site says that it has no file: no copy", []step{good(1, "a"), {status(o, at(2), 404), false}}, time.Time{}, nil},
+		{"RFC 9309 2.3.1.4 after 2.3.1.3: rules withdrawn stay withdrawn", []step{good(1, "a"), {status(o, at(2), 404), false}, down(3)}, at(3), nil},
+		{"redirect loop, as 404: no copy", []step{good(1, "a"), {broken(o, at(2), robots.RedirectLoop), false}}, time.Time{}, nil},
+		{"a stopped run says nothing", []step{good(1, "a"), down(2), {broken(o, at(3), robots.Canceled), true}, {broken(o, at(3), robots.Canceled), false}}, at(2), copied(1, "a", false)},
+		{"our own refusal to dial says nothing", []step{good(1, "a"), {broken(o, at(3), robots.AddressBlocked), true}}, time.Time{}, copied(1, "a", false)},
+		{"a clock that went back does not move the beginning", []step{down(5), down(1)}, at(5), nil},
+	} {
+		t.Run(row.clause, func(t *testing.T) {
+			dir := t.TempDir()
+			m := openMemory(t, dir)
+			for _, s := range row.steps {
+				keepIn(t, m, s.capture, s.unreachable)
+				closeMemory(t, m) // every step is another run
+				m = openMemory(t, dir)
+			}
+			defer closeMemory(t, m)
+			p := recall(t, m, o)
+			if !p.Unreachable.Equal(row.since) {
+				t.Errorf("unreachable since %v, want %v", p.Unreachable, row.since)
+			}
+			if diff := cmp.Diff(row.copy, p.Copy); diff != "" {
+				t.Errorf("copy: want - got +:\n%s", diff)
+			}
+			if p.Copy != nil {
+				if _, err := m.body(p.Copy.Digest); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+func TestNothingIsKnownOfAnotherOrigin(t *testing.T) {
+	m := openMemory(t, t.TempDir())
+	defer closeMemory(t, m)
+	o := Origin{"https", "example.com", 443}
+	keepIn(t, m, whole(o, day, "a"), false)
+	for _, other := range []Origin{{"http", "example.com", 80}, {"https", "example.com", 8443}, {"https", "example.co", 443}, {"https", "example.com.au", 443}} {
+		if p := recall(t, m, other); p != (history{}) {
+			t.Errorf("%s: %+v", other, p)
+		}
+	}
+	if _, err := m.body(digest{1}); err == nil || !strings.Contains(err.Error(), m.dir) {
+		t.Errorf("a body that is not there: %v", err)
+	}
+}
+
+func TestMemoryLeavesNothingBehind(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	m := openMemory(t, t.TempDir())
+	var all sync.WaitGroup
+	for i := range 64 {
+		all.Go(func() {
+			if err := m.keep("r", broken(host(i/4), day, robots.Reset), true); err != nil {
+				t.Error(err)
+			}
+			if _, err := m.recall(host(i / 4)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	closeMemory(t, m)
+	goleak.VerifyNone(t, before)
+}

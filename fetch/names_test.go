@@ -1,0 +1,95 @@
+package fetch
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+func lookUp(t *testing.T, n *names, host string, wait time.Duration) (addrs int, asked bool, class robots.ErrorClass) {
+	t.Helper()
+	list, took, fail := n.addresses(context.Background(), host, time.Now().Add(wait))
+	if fail != nil {
+		class = fail.class
+	}
+	return len(list), took != nil, class
+}
+
+func TestNamesAreLookedUpOnce(t *testing.T) {
+	there := at("192.0.2.1", "192.0.2.2", "2001:db8::1")
+	n := newNames(serveDNS(t, zone{"a.example": there}, true))
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			if addrs, _, class := lookUp(t, n, "a.example", 10*time.Second); addrs != 3 || class != "" {
+				t.Errorf("%d addresses, %q", addrs, class)
+			}
+		})
+	}
+	all.Wait()
+	there.mu.Lock()
+	if there.asked != 1 {
+		t.Errorf("asked %d times for one name", there.asked)
+	}
+	there.mu.Unlock()
+	list, _, _ := n.addresses(context.Background(), "a.example", time.Now().Add(time.Second))
+	if len(list) != 3 || !list[0].Is4() || !list[1].Is6() || !list[2].Is4() {
+		t.Errorf("%v: the kinds of addresses do not take turns", list)
+	}
+}
+
+func TestWhatIsRememberedOfNames(t *testing.T) {
+	failing := &script{rcode: dnsmessage.RCodeServerFailure}
+	n := newNames(serveDNS(t, zone{"failing.example": failing}, true))
+	for range 2 {
+		if _, asked, class := lookUp(t, n, "failing.example", 5*time.Second); class != robots.DNSFailure || !asked {
+			t.Errorf("a failure that may pass: %q, asked again %v", class, asked)
+		}
+	}
+	if _, asked, class := lookUp(t, n, "none.example", 5*time.Second); class != robots.DNSNotFound || !asked {
+		t.Errorf("a name that is not there: %q, asked %v", class, asked)
+	}
+	if _, asked, class := lookUp(t, n, "none.example", 5*time.Second); class != robots.DNSNotFound || asked {
+		t.Errorf("the same again: %q, asked again %v", class, asked)
+	}
+	// An answer outlives one turn of the generations, and not two.
+	for turn, again := range []bool{false, true} {
+		n.turned = n.turned.Add(-namesAge - time.Second)
+		n.find(fmt.Sprint("turn", turn))
+		if _, asked, _ := lookUp(t, n, "none.example", 5*time.Second); asked != again {
+			t.Errorf("after turn %d: asked again %v", turn+1, asked)
+		}
+	}
+}
+
+func TestNamesAreBounded(t *testing.T) {
+	n := newNames(serveDNS(t, zone{}, true))
+	for i := range 3*namesMost + 1 {
+		n.find(fmt.Sprint(i))
+	}
+	if len(n.young)+len(n.old) > 2*namesMost {
+		t.Errorf("%d names are remembered", len(n.young)+len(n.old))
+	}
+}
+
+// Who waits for another's look-up waits no longer than its own time, and takes
+// the look-up over when the other gives up.
+func TestALookUpOfAnotherIsNoPromise(t *testing.T) {
+	n := newNames(serveDNS(t, zone{"a.example": {silent: true}}, true))
+	if _, ours := n.find("a.example"); !ours {
+		t.Fatal("known already")
+	}
+	began := time.Now()
+	if _, _, class := lookUp(t, n, "a.example", 50*time.Millisecond); class != robots.DNSFailure {
+		t.Errorf("class %q", class)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("waited %v", took)
+	}
+}

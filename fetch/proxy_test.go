@@ -1,0 +1,120 @@
+package fetch
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+// proxy is an HTTP proxy that knows one web, whatever the name: to.
+type proxy struct {
+	to string
+
+	mu   sync.Mutex
+	seen []string
+}
+
+func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	p.seen = append(p.seen, fmt.Sprint(r.Method, " ", r.RequestURI, " ", r.Host, " ", r.Header.Get("Proxy-Authorization")))
+	p.mu.Unlock()
+	switch {
+	case r.Header.Get("Proxy-Authorization") == "":
+		w.WriteHeader(http.StatusProxyAuthRequired)
+	case strings.HasPrefix(r.Host, "gone."):
+		w.WriteHeader(http.StatusBadGateway)
+	case r.Method == http.MethodConnect:
+		there, err := net.Dial("tcp", p.to)
+		if err != nil {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		defer there.Close()
+		// The first bytes of the tunnel may come with the header.
+		here, buffered, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		defer here.Close()
+		io.WriteString(here, "HTTP/1.1 200 Connection established\r\n\r\n")
+		done := make(chan struct{})
+		go func() { io.Copy(there, buffered); there.(*net.TCPConn).CloseWrite(); close(done) }()
+		io.Copy(here, there)
+		here.Close()
+		<-done
+	default:
+		io.WriteString(w, "plain")
+	}
+}
+
+func TestProxy(t *testing.T) {
+	web := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "secure") }))
+	defer web.Close()
+	p := &proxy{to: web.Listener.Addr().String()}
+	server := httptest.NewServer(p)
+	defer server.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(web.Certificate()) // of example.com
+	client := newClient(t, netip.AddrPort{}, func(c *Config) {
+		c.Proxy, _ = url.Parse("http://me:secret@" + server.Listener.Addr().String())
+		c.RootCAs = roots
+	})
+	for _, row := range []struct {
+		asked  string
+		status int
+		class  robots.ErrorClass
+		body   string
+	}{
+		{"http://a.example:8080", 200, "", "plain"},
+		{"https://example.com", 200, "", "secure"},
+		{"https://gone.example", 0, robots.ConnectFailure, ""},
+		{"http://gone.example", 502, "", ""}, // whose answer this is cannot be told
+		{"https://a.example", 0, robots.TLSFailure, ""},
+		{"http://127.0.0.1", 0, robots.AddressBlocked, ""},
+		{"https://[::1]", 0, robots.AddressBlocked, ""},
+		{"http://localhost", 0, robots.AddressBlocked, ""},
+	} {
+		got := client.Fetch(context.Background(), origin(t, row.asked))
+		if got.Status() != row.status || got.Error != row.class || string(got.Body) != row.body || got.Local != nil {
+			t.Errorf("%s: status %d, error %q (%v), body %q, local %v", row.asked, got.Status(), got.Error, got.Err, got.Body, got.Local)
+		}
+	}
+	const auth = "Basic bWU6c2VjcmV0"
+	want := []string{
+		"GET http://a.example:8080/robots.txt a.example:8080 " + auth,
+		"CONNECT example.com:443 example.com:443 " + auth,
+		"CONNECT gone.example:443 gone.example:443 " + auth,
+		"GET http://gone.example/robots.txt gone.example " + auth,
+		"CONNECT a.example:443 a.example:443 " + auth,
+	}
+	if diff := cmp.Diff(want, p.seen); diff != "" {
+		t.Errorf("requests of the proxy (-want +got):\n%s", diff)
+	}
+}
+
+// A run must not call the whole web unreachable because its proxy is.
+func TestAProxyThatFailsIsNoFactAboutTheHost(t *testing.T) {
+	server := httptest.NewServer(&proxy{})
+	address := server.Listener.Addr().String()
+	without := newClient(t, netip.AddrPort{}, func(c *Config) { c.Proxy, _ = url.Parse("http://" + address) })
+	if got := without.Fetch(context.Background(), origin(t, "https://a.example")); got.Local == nil {
+		t.Errorf("a proxy that wants a password: %q (%v), no local error", got.Error, got.Err)
+	}
+	server.Close()
+	if got := without.Fetch(context.Background(), origin(t, "http://a.example")); got.Local == nil {
+		t.Errorf("a proxy that is not there: %q (%v), no local error", got.Error, got.Err)
+	}
+}

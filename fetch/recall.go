@@ -1,0 +1,117 @@
+package fetch
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+// recall answers from the memory where that may serve, else from the network,
+// and keeps what it has learned. A memory that fails is a failure of this
+// machine: no host's facts can be told without it.
+func (p *Place) recall(candidates []Origin) *Capture {
+	config := &p.client.config
+	pasts := make([]history, len(candidates))
+	for i, o := range candidates {
+		var err error
+		if pasts[i], err = config.Memory.recall(o); err != nil {
+			return lost(o, err)
+		}
+	}
+	serves, prefer := -1, 0
+	for i := range pasts {
+		past := &pasts[i]
+		// A later candidate's answer stands for all only if it was got after
+		// the first was given up, and the first one's only if it was not.
+		if last := past.Last; last != nil && (last.Fallback != "") == (i > 0) && (p.client.isOwn(past) || p.client.isFresh(past)) &&
+			(serves < 0 || last.Start.After(pasts[serves].Last.Start)) {
+			serves = i
+		}
+		// Where no scheme answers, the row is of the one that last did.
+		if past.Copy != nil && (pasts[prefer].Copy == nil || past.Copy.Fetched.After(pasts[prefer].Copy.Fetched)) {
+			prefer = i
+		}
+	}
+	if serves >= 0 {
+		return p.client.remembered(candidates[serves], &pasts[serves])
+	}
+	got := p.ask(candidates, prefer)
+	if got.Error == robots.Canceled || got.Local != nil {
+		return got
+	}
+	unreachable := factsOf(got).Unreachable()
+	if unreachable {
+		past := &pasts[max(0, slices.Index(candidates, got.Origin))]
+		if err := p.client.fallBack(got, past); err != nil {
+			return lost(got.Origin, err)
+		}
+	}
+	// The slot is held until the answer is stored: what a crash can lose, and
+	// another run asks again, is then bounded by the concurrency.
+	if err := config.Memory.keep(config.Run, got, unreachable); err != nil {
+		return lost(got.Origin, err)
+	}
+	return got
+}
+
+func factsOf(c *Capture) robots.Facts {
+	return robots.Facts{Hops: c.Hops, Error: c.Error, Misconfigured: c.Misconfigured}
+}
+
+func lost(o Origin, err error) *Capture {
+	return &Capture{Origin: o, Start: time.Now(), Error: robots.Canceled, Err: err, Local: err}
+}
+
+// isOwn says that this run has stored the answer itself, before it was
+// interrupted.
+func (c *Client) isOwn(past *history) bool { return past.Last != nil && past.Run == c.config.Run }
+
+// isFresh says that the answer of another run may serve without a request. An
+// outage never may, nor what this run might read or follow further.
+func (c *Client) isFresh(past *history) bool {
+	last := past.Last
+	if last == nil || !past.Unreachable.IsZero() || last.Truncated ||
+		last.Error == robots.RedirectLimit && len(last.Hops) <= c.config.MaxRedirects {
+		return false
+	}
+	age := c.config.Now().Sub(past.Last.Start)
+	return age >= 0 && age < lifetime(c.config.MaxAge, past.Last.Headers.CacheControl, c.config.Lengthen)
+}
+
+// remembered is the answer as it was stored.
+func (c *Client) remembered(o Origin, past *history) *Capture {
+	got := past.Last
+	got.Remembered = !c.isOwn(past)
+	if past.LastBody != nil {
+		var err error
+		if got.Body, err = c.config.Memory.body(*past.LastBody); err != nil {
+			return lost(o, err)
+		}
+	}
+	if !past.Unreachable.IsZero() {
+		if err := c.fallBack(got, past); err != nil {
+			return lost(o, err)
+		}
+	}
+	return got
+}
+
+// fallBack adds to the facts of an origin that is not reached what is known
+// of its past.
+func (c *Client) fallBack(got *Capture, past *history) error {
+	got.UnreachableSince = past.Unreachable
+	if got.UnreachableSince.IsZero() {
+		got.UnreachableSince = got.Start
+	}
+	if past.Copy == nil {
+		return nil
+	}
+	body, err := c.config.Memory.body(past.Copy.Digest)
+	if err != nil {
+		return fmt.Errorf("the last good copy of %s: %w", got.Origin, err)
+	}
+	got.Copy = &StaleCopy{Fetched: past.Copy.Fetched, Body: body, Truncated: past.Copy.Truncated}
+	return nil
+}

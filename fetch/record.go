@@ -1,0 +1,189 @@
+package fetch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+	"unicode/utf8"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+// recordVersion is the first byte of a record. A field that older programs
+// may do without is added under the same version; any other change takes a
+// new one, and decodeRecord reads the old.
+const recordVersion = 1
+
+// A record is what the memory holds about an origin: version, digest of the
+// last answer's body, digest of the good copy, and the rest in JSON. Zeros
+// are no digest. The digests stand in front so that a sweep reads nothing
+// else.
+type record struct {
+	body, copy digest
+	rest       struct {
+		Run           raw
+		Start         time.Time
+		Hops          []hop             `json:",omitempty"`
+		Attempts      int               `json:",omitempty"`
+		Error         robots.ErrorClass `json:",omitempty"`
+		Err           *raw              `json:",omitempty"`
+		Fallback      robots.ErrorClass `json:",omitempty"`
+		Remote        netip.AddrPort    `json:",omitzero"`
+		HTTPVersion   raw               `json:",omitempty"`
+		TLSVersion    raw               `json:",omitempty"`
+		Headers       headers           `json:",omitzero"`
+		Times         times             `json:",omitzero"`
+		Truncated     bool              `json:",omitempty"`
+		Misconfigured bool              `json:",omitempty"`
+		Unreachable   time.Time         `json:",omitzero"`
+		Copy          *good             `json:",omitempty"`
+	}
+}
+
+type hop struct {
+	URL    raw
+	Status int
+}
+
+type headers struct {
+	ContentType, ContentEncoding, Server, ETag, LastModified, CacheControl, RetryAfter *raw `json:",omitempty"`
+}
+
+type times struct {
+	DNS, Connect, TLS, FirstByte, Total *time.Duration `json:",omitempty"`
+}
+
+type good struct {
+	Fetched   time.Time
+	Truncated bool `json:",omitempty"`
+}
+
+// followed is the record after c, with the meaning that Keep documents.
+func (r *record) followed(run string, c *Capture, unreachable bool) *record {
+	n := &record{}
+	a := &n.rest
+	a.Run, a.Start, a.Attempts = raw(run), c.Start.UTC(), c.Attempts
+	for _, h := range c.Hops {
+		a.Hops = append(a.Hops, hop{raw(h.URL), h.Status})
+	}
+	a.Error, a.Fallback = c.Error, c.Fallback
+	if c.Err != nil {
+		text := raw(c.Err.Error())
+		a.Err = &text
+	}
+	a.Remote, a.HTTPVersion, a.TLSVersion, a.Truncated = c.Remote, raw(c.HTTPVersion), raw(c.TLSVersion), c.Truncated
+	a.Misconfigured = c.Misconfigured
+	h := &c.Headers
+	a.Headers = headers{
+		(*raw)(h.ContentType), (*raw)(h.ContentEncoding), (*raw)(h.Server), (*raw)(h.ETag),
+		(*raw)(h.LastModified), (*raw)(h.CacheControl), (*raw)(h.RetryAfter),
+	}
+	a.Times = times(c.Times)
+	if c.Body != nil {
+		n.body = digestOf(c.Body)
+	}
+	switch {
+	case unreachable:
+		n.copy, a.Copy, a.Unreachable = r.copy, r.rest.Copy, r.rest.Unreachable
+		if a.Unreachable.IsZero() {
+			a.Unreachable = a.Start
+		}
+	case c.Error == "" && c.Body != nil:
+		n.copy, a.Copy = n.body, &good{a.Start, c.Truncated}
+	}
+	return n
+}
+
+func (r *record) past(o Origin) history {
+	a := &r.rest
+	c := &Capture{
+		Origin: o, Start: a.Start, Attempts: a.Attempts, Error: a.Error, Fallback: a.Fallback,
+		Remote: a.Remote, HTTPVersion: string(a.HTTPVersion), TLSVersion: string(a.TLSVersion), Truncated: a.Truncated,
+		Misconfigured: a.Misconfigured, Times: Times(a.Times),
+	}
+	for _, h := range a.Hops {
+		c.Hops = append(c.Hops, robots.Hop{URL: string(h.URL), Status: h.Status})
+	}
+	if a.Err != nil {
+		c.Err = errors.New(string(*a.Err))
+	}
+	h := &a.Headers
+	c.Headers = Headers{
+		(*string)(h.ContentType), (*string)(h.ContentEncoding), (*string)(h.Server), (*string)(h.ETag),
+		(*string)(h.LastModified), (*string)(h.CacheControl), (*string)(h.RetryAfter),
+	}
+	p := history{Run: string(a.Run), Last: c, Unreachable: a.Unreachable}
+	if r.body != (digest{}) {
+		p.LastBody = &r.body
+	}
+	if a.Copy != nil {
+		p.Copy = &goodCopy{a.Copy.Fetched, r.copy, a.Copy.Truncated}
+	}
+	return p
+}
+
+func (r *record) encode() ([]byte, error) {
+	rest, err := json.Marshal(&r.rest)
+	if err != nil {
+		return nil, err
+	}
+	value := make([]byte, 0, 1+2*len(digest{})+len(rest))
+	value = append(value, recordVersion)
+	value = append(value, r.body[:]...)
+	value = append(value, r.copy[:]...)
+	return append(value, rest...), nil
+}
+
+// recordDigests reads the front of a record and returns what follows it.
+func recordDigests(value []byte) (body, copy digest, rest []byte, err error) {
+	const n = len(digest{})
+	switch {
+	case len(value) > 0 && value[0] > recordVersion:
+		return body, copy, nil, fmt.Errorf("is of version %d, and this program knows up to %d: use a newer one", value[0], recordVersion)
+	case len(value) < 1+2*n || value[0] != recordVersion:
+		return body, copy, nil, errors.New("is damaged")
+	}
+	return digest(value[1:]), digest(value[1+n:]), value[1+2*n:], nil
+}
+
+func decodeRecord(value []byte) (*record, error) {
+	r := &record{}
+	var rest []byte
+	var err error
+	if r.body, r.copy, rest, err = recordDigests(value); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(rest, &r.rest); err != nil {
+		return nil, fmt.Errorf("is damaged (%w)", err)
+	}
+	if (r.copy != digest{}) != (r.rest.Copy != nil) {
+		return nil, errors.New("is damaged (a copy without its digest)")
+	}
+	return r, nil
+}
+
+// raw is a string of any bytes. In JSON each byte stands as the code point of
+// its value: JSON's strings are text, and would not bring all bytes back.
+type raw string
+
+func (s raw) MarshalText() ([]byte, error) {
+	text := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		text = utf8.AppendRune(text, rune(s[i]))
+	}
+	return text, nil
+}
+
+func (s *raw) UnmarshalText(text []byte) error {
+	bytes := make([]byte, 0, len(text))
+	for _, r := range string(text) {
+		if r > 0xff {
+			return fmt.Errorf("%q is no byte", r)
+		}
+		bytes = append(bytes, byte(r))
+	}
+	*s = raw(bytes)
+	return nil
+}

@@ -1,0 +1,182 @@
+package fetch
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// The keys. A body has two: the one without a value tells that it is there,
+// and is read without reading bodies.
+const (
+	recordPrefix = 'o' // and an origin
+	knownPrefix  = 'k' // and a digest
+	bodyPrefix   = 'b' // and a digest
+	countsPrefix = 'c' // alone: bodies and superseded
+)
+
+func key(prefix byte, rest []byte) []byte {
+	return append(append(make([]byte, 0, 1+len(rest)), prefix), rest...)
+}
+
+func recordKey(o Origin) []byte { return key(recordPrefix, []byte(o.String())) }
+
+func digestOf(body []byte) digest { return sha256.Sum256(body) }
+
+// account adds to b the body of next, where it is new, and the counts that
+// change with it. A body that is known already is at least as durable as b
+// will be: it comes earlier in the log.
+func (m *Memory) account(b *pebble.Batch, old, next *record, body []byte) error {
+	none := digest{}
+	changed := false
+	if d := next.body; d != none && d != old.body && d != old.copy {
+		known, err := m.get(key(knownPrefix, d[:]))
+		if err != nil {
+			return err
+		}
+		if known == nil {
+			if err := b.Set(key(bodyPrefix, d[:]), body, nil); err != nil {
+				return fmt.Errorf("keep a body: %w", err)
+			}
+			if err := b.Set(key(knownPrefix, d[:]), nil, nil); err != nil {
+				return fmt.Errorf("keep a body: %w", err)
+			}
+			m.bodies.Add(1)
+			changed = true
+		}
+	}
+	for i, d := range []digest{old.body, old.copy} {
+		repeated := i == 1 && d == old.body
+		if d != none && d != next.body && d != next.copy && !repeated {
+			m.superseded.Add(1)
+			changed = true
+		}
+	}
+	if !changed {
+		return nil
+	}
+	return m.count(b)
+}
+
+// storeCounts writes the counts as they are.
+func (m *Memory) storeCounts() error {
+	b := m.db.NewBatch()
+	if err := m.count(b); err != nil {
+		return err
+	}
+	return m.commit(b, pebble.Sync)
+}
+
+// count adds the counts to b. Batches may be written in another order than
+// they were counted in, so that after a kill they are a little off.
+func (m *Memory) count(b *pebble.Batch) error {
+	counts := binary.BigEndian.AppendUint64(nil, uint64(m.bodies.Load()))
+	counts = binary.BigEndian.AppendUint64(counts, uint64(m.superseded.Load()))
+	if err := b.Set([]byte{countsPrefix}, counts, nil); err != nil {
+		return fmt.Errorf("count bodies: %w", err)
+	}
+	return nil
+}
+
+// minSuperseded is the number of superseded bodies that are not worth a sweep
+// however few others there are.
+const minSuperseded = 1000
+
+// sweep removes the bodies that no record names, once those may be a third of
+// all. It runs before anything is kept, so that no body can be named anew
+// meanwhile. The counts are reset last: a sweep that was cut short is done
+// again.
+func (m *Memory) sweep() error {
+	counts, err := m.get([]byte{countsPrefix})
+	if err != nil {
+		return err
+	}
+	if len(counts) != 16 { // none yet
+		return nil
+	}
+	m.bodies.Store(int64(binary.BigEndian.Uint64(counts)))
+	m.superseded.Store(int64(binary.BigEndian.Uint64(counts[8:])))
+	if m.superseded.Load() < max(minSuperseded, m.bodies.Load()/3) {
+		return nil
+	}
+	named, err := m.named()
+	if err != nil {
+		return err
+	}
+	b := m.db.NewBatch()
+	bodies := int64(0)
+	err = m.each(knownPrefix, func(name, _ []byte) error {
+		if _, ok := slices.BinarySearch(named, binary.BigEndian.Uint64(name)); ok {
+			bodies++
+			return nil
+		}
+		// The mark goes with its body: a mark without one would lose the
+		// next answer of that digest.
+		for _, prefix := range []byte{bodyPrefix, knownPrefix} {
+			if err := b.Delete(key(prefix, name), nil); err != nil {
+				return fmt.Errorf("remove a body: %w", err)
+			}
+		}
+		if b.Count() < 10_000 {
+			return nil
+		}
+		full := b
+		b = m.db.NewBatch()
+		return m.commit(full, pebble.NoSync)
+	})
+	if err != nil {
+		return err
+	}
+	m.bodies.Store(bodies)
+	m.superseded.Store(0)
+	if err := m.count(b); err != nil {
+		return err
+	}
+	return m.commit(b, pebble.Sync)
+}
+
+// named returns the first 8 bytes of every digest that a record names,
+// sorted. That a superseded body shares them with another only keeps it.
+func (m *Memory) named() ([]uint64, error) {
+	var named []uint64
+	err := m.each(recordPrefix, func(origin, value []byte) error {
+		body, copy, _, err := recordDigests(value)
+		if err != nil {
+			return m.unreadable(string(origin), err)
+		}
+		named = append(named, binary.BigEndian.Uint64(body[:]))
+		if copy != body {
+			named = append(named, binary.BigEndian.Uint64(copy[:]))
+		}
+		return nil
+	})
+	slices.Sort(named)
+	return slices.Compact(named), err
+}
+
+// each calls do for every key with the prefix, in order; name is the rest of
+// the key.
+func (m *Memory) each(prefix byte, do func(name, value []byte) error) (err error) {
+	i, err := m.db.NewIter(&pebble.IterOptions{LowerBound: []byte{prefix}, UpperBound: []byte{prefix + 1}})
+	if err != nil {
+		return m.reading(err)
+	}
+	defer func() {
+		if e := i.Close(); e != nil && err == nil {
+			err = m.reading(e)
+		}
+	}()
+	for i.First(); i.Valid(); i.Next() {
+		value, err := i.ValueAndErr()
+		if err != nil {
+			return m.reading(err)
+		}
+		if err := do(i.Key()[1:], value); err != nil {
+			return err
+		}
+	}
+	return nil
+}

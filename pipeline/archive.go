@@ -1,0 +1,130 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/robocensus/robocensus/fetch"
+)
+
+// Skipped counts what a source holds besides its targets.
+type Skipped struct {
+	OtherURLs    int64 `json:"other_urls"`    // captures of something else than /robots.txt
+	OtherRecords int64 `json:"other_records"` // WARC records that are no captures
+	OtherHosts   int64 `json:"other_hosts"`   // captures of hosts that --hosts does not name
+	Damaged      int64 `json:"damaged"`       // places that could not be read
+}
+
+// maxDamage bounds the damaged places of one file that rejected.csv tells of.
+const maxDamage = 10_000
+
+// archives are the WARC files that patterns name, each once, in the order of
+// the patterns and of the names.
+func archives(patterns []string) ([]string, error) {
+	var out []string
+	for _, pattern := range patterns {
+		if pattern == "-" {
+			out = append(out, pattern)
+			continue
+		}
+		paths, err := filepath.Glob(pattern)
+		if err != nil {
+			return nil, &InputError{Path: pattern, Err: err}
+		}
+		if len(paths) == 0 {
+			return nil, &InputError{Path: pattern, Err: fmt.Errorf("no such file; a pattern stands in quotes, and names WARC files")}
+		}
+		for _, path := range paths {
+			if !slices.Contains(out, path) {
+				out = append(out, path)
+			}
+		}
+	}
+	return out, nil
+}
+
+// archiveVolumes are the volumes of --warc.
+func (n *census) archiveVolumes(paths []string, limit int) ([]volume, error) {
+	var out []volume
+	for _, path := range paths {
+		in, err := identify("warc", path)
+		if path == "-" {
+			in.Role, in.Path, err = "warc", path, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, volume{input: in, read: func(ctx context.Context, emit func(*job) error) error {
+			return n.readArchive(ctx, path, limit, emit)
+		}})
+	}
+	return numbered(out), nil
+}
+
+func (n *census) readArchive(ctx context.Context, path string, limit int, emit func(*job) error) error {
+	in := io.Reader(os.Stdin)
+	if path == "-" {
+		in = interruptible(ctx, in)
+	} else {
+		f, err := os.Open(path)
+		if err != nil {
+			return &InputError{Path: path, Err: err}
+		}
+		defer f.Close()
+		in = f
+	}
+	var at, places int64 // of the last record, for the progress
+	var others int64
+	counts, err := readWARC(ctx, path, in, limit, func(c *warcCapture) error {
+		n.progress.read(c.Offset - at)
+		at = c.Offset
+		target, ok := n.wanted(c.Origin)
+		if !ok {
+			others++
+			return nil
+		}
+		target.Input = c.Hops[0].URL
+		return emit(&job{target: target, capture: &c.Capture, stored: &stored{
+			source: "warc", warc: path, offset: c.Offset, length: c.Length, location: c.Location, revisit: c.Revisit != nil,
+		}})
+	}, func(offset int64, what string) error {
+		if places++; places > maxDamage {
+			return nil
+		}
+		return n.rejects.archive(offset, path, "damaged_record: "+what)
+	})
+	n.skipped.add(Skipped{OtherURLs: counts.OtherURLs, OtherRecords: counts.OtherTypes, OtherHosts: others, Damaged: counts.Damaged})
+	return err
+}
+
+// wanted makes a target of a stored origin, if --hosts lets it pass.
+func (n *census) wanted(o fetch.Origin) (Target, bool) {
+	if n.filter != nil && !n.filter.has(o) {
+		return Target{}, false
+	}
+	t := Target{Candidates: []fetch.Origin{o}}
+	if rank, ok := n.ranks.of(o.Host); ok {
+		t.Rank = &rank
+	}
+	return t, true
+}
+
+// tallySkipped adds up over volumes.
+type tallySkipped struct {
+	mu  sync.Mutex
+	sum Skipped
+}
+
+func (t *tallySkipped) add(s Skipped) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sum.OtherURLs += s.OtherURLs
+	t.sum.OtherRecords += s.OtherRecords
+	t.sum.OtherHosts += s.OtherHosts
+	t.sum.Damaged += s.Damaged
+}

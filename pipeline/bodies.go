@@ -1,0 +1,175 @@
+package pipeline
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// bodyVolume is the volume of --bodies: a folder or tar of robots.txt files,
+// each named by its authority. A name cannot hold a colon everywhere, so
+// www.hrs.de_443 is port 443. The scheme is that of the port where it is a
+// default one, else the first of --schemes.
+func (n *census) bodyVolume(name string, limit int) (volume, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return volume{}, &InputError{Path: name, Err: errors.Unwrap(err)}
+	}
+	take := func(file string, modified time.Time, body []byte, emit func(*job) error) error {
+		base := path.Base(file)
+		if strings.HasPrefix(base, ".") {
+			return nil
+		}
+		o, err := n.originOfFile(base)
+		if err != nil {
+			return n.rejects.body(file, rejection(err))
+		}
+		target, ok := n.wanted(o)
+		if !ok {
+			n.skipped.add(Skipped{OtherHosts: 1})
+			return nil
+		}
+		target.Input = base
+		c := &fetch.Capture{Origin: o, Start: modified, Hops: []robots.Hop{{URL: o.RobotsURL(), Status: 200}}}
+		if c.Body = body; len(body) > limit {
+			c.Body, c.Truncated = body[:limit], true
+		}
+		return emit(&job{target: target, capture: c, stored: &stored{source: "body", assumed: true}})
+	}
+	if info.IsDir() {
+		in, err := identifyFolder(name)
+		return volume{input: in, read: func(ctx context.Context, emit func(*job) error) error {
+			return readFolder(name, limit, func(file string, modified time.Time, body []byte) error {
+				return take(file, modified, body, emit)
+			})
+		}}, err
+	}
+	in, err := identify("bodies", name)
+	return volume{input: in, read: func(ctx context.Context, emit func(*job) error) error {
+		return readTar(name, limit, func(file string, modified time.Time, body []byte) error {
+			return take(file, modified, body, emit)
+		})
+	}}, err
+}
+
+// identifyFolder tells a folder by the names, sizes and times of its files.
+func identifyFolder(name string) (sink.Input, error) {
+	in := sink.Input{Role: "bodies", Path: name}
+	sum := sha256.New()
+	err := fs.WalkDir(os.DirFS(name), ".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		in.Bytes += info.Size()
+		_, err = fmt.Fprintf(sum, "%q %d %d\n", file, info.Size(), info.ModTime().UnixNano())
+		return err
+	})
+	if err != nil {
+		return in, &InputError{Path: name, Err: err}
+	}
+	in.Ends = hex.EncodeToString(sum.Sum(nil))
+	return in, nil
+}
+
+func (n *census) originOfFile(base string) (fetch.Origin, error) {
+	i := strings.LastIndexByte(base, '_')
+	if i < 0 || base[i+1:] == "" || strings.Trim(base[i+1:], "0123456789") != "" {
+		o, _, err := fetch.Parse(base, n.Schemes[0])
+		return o, err
+	}
+	host, port := base[:i], base[i+1:]
+	for _, scheme := range []string{"http", "https"} {
+		if o, _, err := fetch.Parse(host+":"+port, scheme); err == nil && o.Port == fetch.DefaultPort(scheme) {
+			return o, nil
+		}
+	}
+	o, _, err := fetch.Parse(host+":"+port, n.Schemes[0])
+	return o, err
+}
+
+// readFolder reads the files below a folder, in the order of their names.
+func readFolder(name string, limit int, take func(file string, modified time.Time, body []byte) error) error {
+	root := os.DirFS(name)
+	return fs.WalkDir(root, ".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return &InputError{Path: name, Err: err}
+		}
+		if !entry.Type().IsRegular() {
+			return nil
+		}
+		f, err := root.Open(file)
+		if err != nil {
+			return &InputError{Path: name, Err: err}
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return &InputError{Path: name, Err: err}
+		}
+		body, err := readBody(f, limit)
+		if err != nil {
+			return &InputError{Path: name, Err: fmt.Errorf("%s: %w", file, err)}
+		}
+		return take(file, info.ModTime(), body)
+	})
+}
+
+// readTar reads the files of a tar, plain or compressed, in their order.
+func readTar(name string, limit int, take func(file string, modified time.Time, body []byte) error) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return &InputError{Path: name, Err: errors.Unwrap(err)}
+	}
+	defer f.Close()
+	plain, done, err := decompress(f)
+	if err != nil {
+		return &InputError{Path: name, Err: err}
+	}
+	defer done()
+	entries := tar.NewReader(plain)
+	for {
+		entry, err := entries.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return &InputError{Path: name, Err: fmt.Errorf("not readable as a tar: %w", err)}
+		}
+		if entry.Typeflag != tar.TypeReg {
+			continue
+		}
+		body, err := readBody(entries, limit)
+		if err != nil {
+			return &InputError{Path: name, Err: fmt.Errorf("%s: %w", sink.TextString(entry.Name), err)}
+		}
+		if err := take(entry.Name, entry.ModTime, body); err != nil {
+			return err
+		}
+	}
+}
+
+// readBody reads one byte more than the limit, by which it shows that there
+// was more.
+func readBody(r io.Reader, limit int) ([]byte, error) {
+	var b bytes.Buffer
+	_, err := b.ReadFrom(io.LimitReader(r, int64(limit)+1))
+	return b.Bytes(), err
+}

@@ -1,0 +1,237 @@
+package pipeline
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// What a target's fetch and content say is counted here, in the first
+// profile's reading. Keys come from sets that are known beforehand: what a
+// stranger writes never becomes a counter, it counts as other.
+
+// count adds a target to the summary and the examples.
+func (a *analyst) count(row *sink.Fetch, stratum string) {
+	n := a.counts
+	clear(a.said)
+	n.add("targets", stratum, "")
+	for i := range a.readings {
+		n.addProfile("outcome", stratum, i, string(a.readings[i].answer.Outcome))
+		n.addProfile("reason", stratum, i, string(a.readings[i].answer.Reason))
+	}
+	status := "none"
+	if row.Status != nil {
+		status = strconv.Itoa(int(*row.Status))
+	}
+	n.add("status", stratum, status)
+	if row.ErrorClass != nil {
+		n.add("error_class", stratum, *row.ErrorClass)
+		text := ""
+		if row.Error != nil {
+			text = *row.Error
+		}
+		a.examples.add("error_class", *row.ErrorClass, row.Host, 0, text)
+	}
+	if row.Reason != string(robots.Success) {
+		text := ""
+		switch {
+		case row.FinalURL != nil:
+			text = status + " " + *row.FinalURL
+		case row.Error != nil:
+			text = *row.Error
+		}
+		a.examples.add("reason", row.Reason, row.Host, 0, text)
+	}
+	a.countNetwork(row, stratum)
+	if row.ContentDigest == nil {
+		return
+	}
+	n.add("body_bytes", stratum, bin(*row.BodyBytes))
+	a.examples.largest(row.Host, *row.BodyBytes)
+	n.add("lines", stratum, bin(int64(row.Lines)))
+	n.add("rules", stratum, bin(int64(row.Rules)))
+	n.add("groups", stratum, bin(int64(row.Groups)))
+	n.add("sitemaps", stratum, bin(int64(row.Sitemaps)))
+	for flag, set := range map[string]bool{"bom": row.HasBOM, "not_utf8": !row.IsUTF8, "html": row.IsHTML, "truncated": row.BodyTruncated} {
+		if set {
+			n.add("body", stratum, flag)
+		}
+	}
+	f := &a.readings[0].file
+	a.countGroups(row, f, stratum)
+	a.countSitemaps(row, f, stratum)
+	a.countLines(row, f, stratum)
+}
+
+// once counts a key that the target under way has not had yet: such counters
+// are of hosts.
+func (a *analyst) once(metric, stratum, key string) {
+	if l := (label{metric: metric, key: key}); !a.said[l] {
+		a.said[l] = true
+		a.counts.add(metric, stratum, key)
+	}
+}
+
+func (a *analyst) countGroups(row *sink.Fetch, f *robots.File, stratum string) {
+	for i := range f.Groups {
+		g := &f.Groups[i]
+		a.once("feature", stratum, "group")
+		if g.Joined {
+			a.once("feature", stratum, "joined")
+		}
+		for _, agent := range f.Agents[g.Agents.From:g.Agents.To] {
+			if string(agent.Token) == "*" {
+				a.once("feature", stratum, "star_group")
+			}
+		}
+		if !g.HasCrawlDelay {
+			continue
+		}
+		a.once("feature", stratum, "crawl_delay")
+		key := bin(int64(g.CrawlDelay)) // of whole seconds: the parser takes 15 digits at most
+		a.counts.add("crawl_delay", stratum, key)
+		if a.examples.room("crawl_delay", key, row.Host) {
+			a.examples.add("crawl_delay", key, row.Host, g.Line, strconv.FormatFloat(g.CrawlDelay, 'f', -1, 64))
+		}
+	}
+	for i := range f.Rules {
+		r := &f.Rules[i]
+		a.once("feature", stratum, "rule")
+		if r.Wildcard {
+			a.once("feature", stratum, "wildcard")
+		}
+		if r.Anchor {
+			a.once("feature", stratum, "anchor")
+		}
+	}
+}
+
+func (a *analyst) countSitemaps(row *sink.Fetch, f *robots.File, stratum string) {
+	if len(f.Sitemaps) > 0 {
+		a.once("feature", stratum, "sitemap")
+	}
+	for i := range f.Sitemaps {
+		s := &f.Sitemaps[i]
+		key := "same_host"
+		switch {
+		case !s.IsAbsolute:
+			key = "relative"
+		case !isSameHost(s, row.Host):
+			key = "other_host"
+		}
+		a.counts.add("sitemap", stratum, key)
+		if key != "same_host" && a.examples.room("sitemap", key, row.Host) {
+			a.examples.add("sitemap", key, row.Host, s.Line, clip(s.URL))
+		}
+	}
+}
+
+// countLines counts remarks, and the fields and signals that belong to no
+// profile.
+func (a *analyst) countLines(row *sink.Fetch, f *robots.File, stratum string) {
+	for i := range f.Remarks {
+		m := &f.Remarks[i]
+		class := m.Class.String()
+		a.counts.add("line_class", stratum, class)
+		a.once("line_class_hosts", stratum, class)
+		switch m.Class {
+		case robots.Extension:
+			a.once("field", stratum, strings.ToLower(string(m.Field))) // one that the parser knows
+		case robots.UnknownField:
+			a.once("field", stratum, other)
+		}
+		if a.examples.room("line_class", class, row.Host) {
+			text := clip(m.Value)
+			if m.Field != nil {
+				text = clip(m.Field) + ": " + text
+			}
+			a.examples.add("line_class", class, row.Host, m.Line, text)
+		}
+	}
+	for i := range f.Signals {
+		s := &f.Signals[i]
+		field := strings.ToLower(string(s.Field)) // one that the parser knows
+		a.once("field", stratum, field)
+		key := signalKey(field, s)
+		a.once("signal", stratum, key)
+		if a.examples.room("signal", key, row.Host) {
+			text := field + ":"
+			if s.Path != nil && s.Key != nil {
+				text += " " + clip(s.Path)
+			}
+			if s.Key != nil {
+				text += " " + clip(s.Key) + "="
+			} else {
+				text += " "
+			}
+			a.examples.add("signal", key, row.Host, s.Line, text+clip(s.Value))
+		}
+	}
+}
+
+// other is the key of all that is not in a known set.
+const other = "other"
+
+// The vocabularies of content-signal (contentsignals.org) and content-usage
+// (IETF AIPREF, its drafts).
+var (
+	signalKeys = map[string]bool{
+		"content-signal search": true, "content-signal ai-input": true, "content-signal ai-train": true,
+		"content-usage search": true, "content-usage train-ai": true, "content-usage train-genai": true,
+		"content-usage ai": true, "content-usage genai": true, "content-usage bots": true, "content-usage tdm": true,
+	}
+	signalValues = map[string]bool{"yes": true, "no": true, "y": true, "n": true}
+)
+
+// signalKey is the counter of a signal: its field, and of the two fields that
+// have a vocabulary what it says.
+func signalKey(field string, s *robots.Signal) string {
+	if field != "content-signal" && field != "content-usage" {
+		return field
+	}
+	const longest = 16
+	if len(s.Key) > longest || len(s.Value) > longest {
+		return field + " " + other
+	}
+	key, value := field+" "+strings.ToLower(string(s.Key)), strings.ToLower(string(s.Value))
+	if !signalKeys[key] {
+		return field + " " + other
+	}
+	if !signalValues[value] {
+		value = other
+	}
+	return key + "=" + value
+}
+
+// countCategories counts a target by how many agents of each category its
+// policies close, under one profile. a.policies are those of all agents.
+func (a *analyst) countCategories(stratum string, profile int) {
+	type closing struct{ agents, closed, unknown int }
+	by := make(map[string]closing)
+	for i := range a.policies {
+		p := &a.policies[i]
+		c := by[p.Category]
+		c.agents++
+		switch p.Class {
+		case classNames[robots.DisallowAll]:
+			c.closed++
+		case classNames[classUnknown]:
+			c.unknown++
+		}
+		by[p.Category] = c
+	}
+	for category, c := range by {
+		key := "some"
+		switch {
+		case c.unknown > 0:
+			key = classNames[classUnknown]
+		case c.closed == 0:
+			key = "none"
+		case c.closed == c.agents:
+			key = "all"
+		}
+		a.counts.addCategory("category", stratum, category, profile, key)
+	}
+}

@@ -1,0 +1,351 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// DiffConfig says which two runs are compared.
+type DiffConfig struct {
+	Dir           string
+	Before, After string // IDs
+	ToolVersion   string
+	Expect        *Expectations // nil for none
+
+	memory int // of each sorter, 0 for sortMemory
+}
+
+// ErrNotComparable tells that two runs cannot be compared; the error says why.
+var ErrNotComparable = errors.New("cannot be compared")
+
+// Diff compares two runs origin by origin, writes the table changes of the
+// later against the earlier one, in place of an earlier comparison of the two,
+// and returns a summary. It returns [fs.ErrNotExist] where there is no such
+// run, and [ErrNotComparable].
+//
+//	fetches of A ─► sorted by host ─┐          ┌─ tables of A ─► sorted by pair ─┐
+//	                                ├─► pairs ─┤ (those that differ)             ├─► changes
+//	fetches of B ─► sorted by host ─┘          └─ tables of B ─► sorted by pair ─┘
+//
+// The lists may differ and stand in any order; sorting goes to disk beyond
+// some megabytes. Of a host whose text, answer and configuration agree nothing
+// but the row of fetches is read.
+func Diff(ctx context.Context, c DiffConfig) (*DiffResult, error) {
+	d := &differ{DiffConfig: c, names: new(names)}
+	if err := d.open(); err != nil {
+		return nil, err
+	}
+	var err error
+	if d.out, err = sink.CreateChanges(c.Dir, d.runs[1], c.Before, c.ToolVersion); err != nil {
+		return nil, err
+	}
+	defer d.out.Abort()
+	d.result = newDiffResult(c, d.notes)
+	defer d.close()
+	for _, step := range []func(context.Context) error{d.expect, d.fetches, d.join, d.details, d.compareAll, d.expected} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.out.Commit(); err != nil {
+		return nil, err
+	}
+	d.result.finish()
+	return d.result, WriteViews(c.Dir)
+}
+
+// differ is a comparison under way. What there is of each run stands at 0 for
+// the earlier and 1 for the later one.
+type differ struct {
+	DiffConfig
+	runs    [2]*sink.Manifest
+	tables  []int // of detailTables, those that both runs have
+	notes   []string
+	reading bool // both runs' fetches are by the same profile
+	same    bool // both runs have the same configuration
+
+	names   *names
+	sorters []*sorter
+	byHost  [2]*sorter // rows of fetches
+	pairs   *sorter    // that differ, by number
+	asked   [2]*sorter // for the rows of targets, by segment and seq
+	found   [2]*sorter // rows of targets, by number of pair and table
+
+	out     *sink.Changes
+	result  *DiffResult
+	compare *comparison
+	checker *checker // nil where nothing is expected
+}
+
+func (d *differ) sorter() *sorter {
+	s := &sorter{folder: d.out.Folder(), memory: cmp.Or(d.memory, sortMemory)}
+	d.sorters = append(d.sorters, s)
+	return s
+}
+
+func (d *differ) close() {
+	if d.checker != nil {
+		d.checker.close()
+	}
+	for _, s := range d.sorters {
+		s.close()
+	}
+}
+
+// open reads the manifests and finds out what can be compared.
+func (d *differ) open() error {
+	refuse := func(format string, args ...any) error {
+		return fmt.Errorf("runs %s and %s %w: %s", d.Before, d.After, ErrNotComparable, fmt.Sprintf(format, args...))
+	}
+	if d.Before == d.After {
+		return refuse("they are one run")
+	}
+	for i, run := range []string{d.Before, d.After} {
+		m, err := sink.ReadManifest(d.Dir, run)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("no run %q in %s: %w", run, d.Dir, fs.ErrNotExist)
+		case err != nil:
+			return err
+		case !m.Complete():
+			return refuse("%s is unfinished; the command that began it goes on with it with --resume", run)
+		case m.SchemaVersion != sink.SchemaVersion:
+			return refuse("%s has tables of schema version %d, and this program knows version %d", run, m.SchemaVersion, sink.SchemaVersion)
+		case !slices.Contains(m.Tables, "fetches"):
+			return refuse("%s has no table fetches, by which hosts are found", run)
+		}
+		d.runs[i] = m
+	}
+	a, b := d.runs[0], d.runs[1]
+	d.reading = len(a.Profiles) > 0 && len(b.Profiles) > 0 && a.Profiles[0] == b.Profiles[0]
+	if !d.reading {
+		d.note("the first profiles differ (%s, %s): outcomes, groups, signals, sitemaps and texts are not compared", strings.Join(a.Profiles, ","), strings.Join(b.Profiles, ","))
+	}
+	for i, t := range detailTables {
+		var without []string
+		for _, m := range d.runs {
+			if !slices.Contains(m.Tables, t.name) {
+				without = append(without, m.Run)
+			}
+		}
+		switch {
+		case len(without) > 0:
+			d.note("%s are not compared: %s has no such table", t.name, strings.Join(without, " and "))
+		case d.reading || t.name == "policies" || t.name == "verdicts":
+			d.tables = append(d.tables, i)
+		}
+	}
+	d.same = true
+	for _, role := range []string{"agents", "urls"} {
+		if !slices.Equal(digests(a, role), digests(b, role)) {
+			d.same = false
+			d.note("the runs' %s differ: those that both have are compared", role)
+		}
+	}
+	if !slices.Equal(a.Profiles, b.Profiles) || asText(a.Configuration["profiles"]) != asText(b.Configuration["profiles"]) {
+		d.same = false
+		d.note("the runs' profiles differ: those of one name are compared")
+	}
+	return nil
+}
+
+func (d *differ) note(format string, args ...any) {
+	d.notes = append(d.notes, fmt.Sprintf(format, args...))
+}
+
+// asText tells own profiles apart; both come out of JSON.
+func asText(v any) string { return fmt.Sprint(v) }
+
+func digests(m *sink.Manifest, role string) (out []string) {
+	for _, in := range m.Inputs {
+		if in.Role == role {
+			out = append(out, in.SHA256)
+		}
+	}
+	return out
+}
+
+// expect begins to hold the comparison against what is expected of it.
+func (d *differ) expect(ctx context.Context) error {
+	if d.Expect == nil {
+		return nil
+	}
+	agents, err := agentsOf(ctx, d.Dir, d.runs[1])
+	if err != nil {
+		return err
+	}
+	for _, x := range d.Expect.list {
+		if len(agents) > 0 {
+			if err := d.Expect.knownAgents(x, agents); err != nil {
+				return err
+			}
+		}
+	}
+	d.checker, err = newChecker(d.Expect, agents, filepath.Join(d.out.Folder(), "expectations.csv"))
+	return err
+}
+
+// expected checks what is expected of the later run itself, and ends.
+func (d *differ) expected(ctx context.Context) (err error) {
+	if d.checker == nil {
+		return removeIfThere(filepath.Join(d.out.Folder(), "expectations.csv")) // of an earlier comparison
+	}
+	if err := d.checker.run(ctx, d.Dir, d.runs[1]); err != nil {
+		return err
+	}
+	d.result.Expectations, err = d.checker.finish()
+	return err
+}
+
+// fetches sorts the rows of fetches of both runs by host.
+func (d *differ) fetches(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, m := range d.runs {
+		into := d.sorter()
+		d.byHost[i] = into
+		for _, p := range m.Parts {
+			if p.Table == "fetches" {
+				g.Go(func() error { return readFetches(ctx, d.Dir, p, into) })
+			}
+		}
+	}
+	return g.Wait()
+}
+
+// details reads the rows of those targets that join has asked for, each part
+// once and in any order.
+func (d *differ) details(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, m := range d.runs {
+		parts := make(map[int][]sink.Part)
+		for _, p := range m.Parts {
+			parts[p.Segment] = append(parts[p.Segment], p)
+		}
+		d.found[i] = d.sorter()
+		read := func(segment int, list []wanted) {
+			for _, p := range parts[segment] {
+				for _, t := range d.tables {
+					if detailTables[t].name == p.Table {
+						g.Go(func() error { return readDetails(ctx, d.Dir, p, t, list, d.names, d.found[i]) })
+					}
+				}
+			}
+		}
+		asked, err := d.asked[i].sorted()
+		if err != nil {
+			return errors.Join(err, g.Wait())
+		}
+		segment, list := -1, []wanted(nil)
+		for {
+			key, value, err := asked.next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return errors.Join(err, g.Wait())
+			}
+			k, v := decoder(key), decoder(value)
+			s := int(k.ordered())
+			if s != segment {
+				read(segment, list)
+				segment, list = s, nil
+			}
+			list = append(list, wanted{seq: k.ordered(), n: v.ordered()})
+			if ctx.Err() != nil {
+				break
+			}
+		}
+		read(segment, list)
+	}
+	return g.Wait()
+}
+
+// compareAll compares pair by pair.
+func (d *differ) compareAll(ctx context.Context) error {
+	pairs, err := d.pairs.sorted()
+	if err != nil {
+		return err
+	}
+	var found [2]*foundReader
+	for i := range found {
+		m, err := d.found[i].sorted()
+		if err != nil {
+			return err
+		}
+		found[i] = &foundReader{m: m}
+		if err := found[i].advance(); err != nil {
+			return err
+		}
+	}
+	d.compare = newComparison(d)
+	for {
+		key, value, err := pairs.next()
+		if err == io.EOF {
+			return d.compare.flush()
+		}
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		k := decoder(key)
+		n, p := k.ordered(), decodePair(value)
+		for i := range found {
+			if p.rows[i], err = found[i].take(n); err != nil {
+				return err
+			}
+		}
+		if err := d.compare.pair(p); err != nil {
+			return err
+		}
+	}
+}
+
+// foundReader reads the rows of targets in the order of their pairs.
+type foundReader struct {
+	m     *merged
+	n     int64 // pair of what is held
+	table int
+	held  []byte
+	over  bool
+}
+
+func (r *foundReader) advance() error {
+	key, value, err := r.m.next()
+	if err == io.EOF {
+		r.over = true
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	k := decoder(key)
+	r.n, r.table, r.held = k.ordered(), int(k[0]), value
+	return nil
+}
+
+// take is what was found of pair n, by table.
+func (r *foundReader) take(n int64) (rows [5]decoder, err error) {
+	for !r.over && r.n == n {
+		rows[r.table] = slices.Clone(r.held)
+		if err := r.advance(); err != nil {
+			return rows, err
+		}
+	}
+	return rows, nil
+}

@@ -1,0 +1,75 @@
+package pipeline
+
+import (
+	"encoding/binary"
+	"math"
+	"sync"
+)
+
+// encoder and decoder keep what is sorted on disk; nobody else reads it.
+type encoder []byte
+
+func (e *encoder) uint(v uint64) { *e = binary.AppendUvarint(*e, v) }
+func (e *encoder) text(s string) { e.uint(uint64(len(s))); *e = append(*e, s...) }
+func (e *encoder) float(v float64) {
+	*e = binary.LittleEndian.AppendUint64(*e, math.Float64bits(v))
+}
+
+// ordered appends a number so that bytes are in the order of numbers.
+func (e *encoder) ordered(v int64) { *e = binary.BigEndian.AppendUint64(*e, uint64(v)^1<<63) }
+
+type decoder []byte
+
+func (d *decoder) ordered() int64 {
+	v := int64(binary.BigEndian.Uint64(*d) ^ 1<<63)
+	*d = (*d)[8:]
+	return v
+}
+
+func (d *decoder) uint() uint64 {
+	v, n := binary.Uvarint(*d)
+	*d = (*d)[n:]
+	return v
+}
+
+func (d *decoder) text() string {
+	n := d.uint()
+	s := string((*d)[:n])
+	*d = (*d)[n:]
+	return s
+}
+
+func (d *decoder) float() float64 {
+	v := math.Float64frombits(binary.LittleEndian.Uint64(*d))
+	*d = (*d)[8:]
+	return v
+}
+
+// names numbers the texts that a configuration sets, and that therefore are
+// few: agents, categories, profiles, and the paths for all hosts.
+type names struct {
+	mu   sync.Mutex
+	ids  map[string]uint64
+	list []string
+}
+
+func (n *names) id(s string) uint64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	id, ok := n.ids[s]
+	if !ok {
+		if n.ids == nil {
+			n.ids = make(map[string]uint64)
+		}
+		s = string([]byte(s)) // a batch's memory is not kept for it
+		id = uint64(len(n.list))
+		n.ids[s], n.list = id, append(n.list, s)
+	}
+	return id
+}
+
+func (n *names) text(id uint64) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.list[id]
+}

@@ -1,0 +1,224 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"slices"
+	"strings"
+)
+
+// pair is an origin in both runs, or in one of them.
+type pair struct {
+	sides [2]*fetched // nil where the run has none
+	rows  [2][5]decoder
+}
+
+// host is what is told of it: the later run's, where it is there.
+func (p *pair) last() *fetched {
+	if p.sides[1] != nil {
+		return p.sides[1]
+	}
+	return p.sides[0]
+}
+
+func (p *pair) encode(e *encoder) {
+	for _, f := range p.sides {
+		if f == nil {
+			e.uint(0)
+			continue
+		}
+		e.uint(1)
+		f.encode(e)
+	}
+}
+
+func decodePair(b []byte) *pair {
+	d, p := decoder(b), &pair{}
+	for i := range p.sides {
+		if d.uint() == 1 {
+			p.sides[i] = d.fetched()
+		}
+	}
+	return p
+}
+
+// unreachable are the reasons for which a run has not seen what a host's
+// robots.txt says now.
+var unreachable = map[string]bool{
+	"server_error": true, "network_failure": true, "invalid_response": true, "incomplete_body": true,
+	"unreachable_too_long": true, "stale_copy": true, "address_blocked": true, "redirect_unresolved": true,
+}
+
+// seen reports whether both runs have seen what the host says. A host that
+// left https for http, or came back to it, counts as not seen.
+func (p *pair) seen() bool {
+	a, b := p.sides[0], p.sides[1]
+	return a != nil && b != nil && a.origin == b.origin && !unreachable[a.reason] && !unreachable[b.reason]
+}
+
+// hostReader reads the rows of fetches host by host.
+type hostReader struct {
+	m    *merged
+	next *fetched // nil at the end
+}
+
+func newHostReader(s *sorter) (*hostReader, error) {
+	m, err := s.sorted()
+	if err != nil {
+		return nil, err
+	}
+	r := &hostReader{m: m}
+	return r, r.advance()
+}
+
+func (r *hostReader) advance() error {
+	_, value, err := r.m.next()
+	if err == io.EOF {
+		r.next = nil
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	d := decoder(value)
+	r.next = d.fetched()
+	return nil
+}
+
+// take is the last row of each origin of a host, in the order of origins.
+// Captures out of archives may give several.
+func (r *hostReader) take(host string) (out []*fetched, err error) {
+	for r.next != nil && r.next.host == host {
+		if n := len(out); n > 0 && out[n-1].origin == r.next.origin {
+			out[n-1] = r.next
+		} else {
+			out = append(out, r.next)
+		}
+		if err := r.advance(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// join pairs the origins of both runs in their order, and asks for the rows of
+// those that differ.
+func (d *differ) join(ctx context.Context) error {
+	var readers [2]*hostReader
+	for i := range readers {
+		var err error
+		if readers[i], err = newHostReader(d.byHost[i]); err != nil {
+			return err
+		}
+		d.asked[i] = d.sorter()
+	}
+	d.pairs = d.sorter()
+	n := int64(0)
+	for ctx.Err() == nil {
+		var host *fetched
+		for _, r := range readers {
+			if r.next != nil && (host == nil || r.next.host < host.host) {
+				host = r.next
+			}
+		}
+		if host == nil {
+			break
+		}
+		var sides [2][]*fetched
+		for i, r := range readers {
+			var err error
+			if sides[i], err = r.take(host.host); err != nil {
+				return err
+			}
+		}
+		for _, p := range pairsOf(sides[0], sides[1]) {
+			if err := d.joined(p, n); err != nil {
+				return err
+			}
+			n++
+		}
+	}
+	for i := range d.byHost {
+		d.byHost[i].close()
+	}
+	return ctx.Err()
+}
+
+// pairsOf pairs the rows of one host by origin. One origin that is left on
+// each side, where a run gave https up for http, makes a pair too: that host
+// is neither new nor gone.
+func pairsOf(before, after []*fetched) []*pair {
+	var out []*pair
+	for len(before)+len(after) > 0 {
+		order := 0
+		switch {
+		case len(before) == 0:
+			order = 1
+		case len(after) == 0:
+			order = -1
+		default:
+			order = cmp.Compare(before[0].origin, after[0].origin)
+		}
+		p := &pair{}
+		if order <= 0 {
+			p.sides[0], before = before[0], before[1:]
+		}
+		if order >= 0 {
+			p.sides[1], after = after[0], after[1:]
+		}
+		out = append(out, p)
+	}
+	var gone, come []int
+	for i, p := range out {
+		if p.sides[1] == nil {
+			gone = append(gone, i)
+		} else if p.sides[0] == nil {
+			come = append(come, i)
+		}
+	}
+	if len(gone) == 1 && len(come) == 1 {
+		a, b := out[gone[0]].sides[0], out[come[0]].sides[1]
+		if (a.fallback != "" || b.fallback != "") && a.isBare() && b.isBare() {
+			out[come[0]].sides[0] = a
+			out = slices.Delete(out, gone[0], gone[0]+1)
+		}
+	}
+	return out
+}
+
+// isBare reports whether the origin is one that a host without a scheme and a
+// port stands for.
+func (f *fetched) isBare() bool { return strings.HasSuffix(f.origin, "://"+f.host) }
+
+// joined keeps a pair in which something may differ, and asks for its rows.
+func (d *differ) joined(p *pair, n int64) error {
+	d.result.joined(p)
+	if d.checker != nil {
+		d.checker.host(p.last().host)
+	}
+	if p.seen() {
+		a, b := p.sides[0], p.sides[1]
+		rows := !d.same || a.outcome != b.outcome || a.reason != b.reason || a.digest != b.digest
+		if !rows && a.final == b.final {
+			d.result.Same++
+			return nil
+		}
+		for i, f := range p.sides {
+			if !rows {
+				break
+			}
+			var key, value encoder
+			key.ordered(int64(f.segment))
+			key.ordered(f.seq)
+			value.ordered(n)
+			if err := d.asked[i].add(key, value); err != nil {
+				return err
+			}
+		}
+	}
+	var key, value encoder
+	key.ordered(n)
+	p.encode(&value)
+	return d.pairs.add(key, value)
+}

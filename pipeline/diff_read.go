@@ -1,0 +1,330 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// fetched is what a comparison knows of a row of fetches.
+type fetched struct {
+	host, origin    string
+	time, seq       int64
+	segment         int
+	rank            *int64
+	outcome, reason string
+	digest, final   string // "" for none
+	fallback        string
+	since           int64 // unreachable, in microseconds, 0 where that is not known
+}
+
+// key puts rows of one host, and of these the rows of one origin, beside each
+// other, the last one last.
+func (f *fetched) key() []byte {
+	e := make(encoder, 0, len(f.host)+len(f.origin)+18)
+	e = append(append(append(e, f.host...), 0), f.origin...) // a text has no NUL
+	e = append(e, 0)
+	e.ordered(f.time)
+	e.ordered(f.seq)
+	return e
+}
+
+func (f *fetched) encode(e *encoder) {
+	e.text(f.host)
+	e.text(f.origin)
+	e.ordered(f.time)
+	e.ordered(f.seq)
+	e.uint(uint64(f.segment))
+	if f.rank == nil {
+		e.uint(0)
+	} else {
+		e.uint(1)
+		e.ordered(*f.rank)
+	}
+	for _, s := range []string{f.outcome, f.reason, f.digest, f.final, f.fallback} {
+		e.text(s)
+	}
+	e.ordered(f.since)
+}
+
+func (d *decoder) fetched() *fetched {
+	f := &fetched{host: d.text(), origin: d.text(), time: d.ordered(), seq: d.ordered(), segment: int(d.uint())}
+	if d.uint() == 1 {
+		f.rank = sink.Some(d.ordered())
+	}
+	for _, s := range []*string{&f.outcome, &f.reason, &f.digest, &f.final, &f.fallback} {
+		*s = d.text()
+	}
+	f.since = d.ordered()
+	return f
+}
+
+var fetchColumns = []string{
+	"seq", "host", "rank", "origin", "fetch_time", "outcome", "reason", "final_url", "fallback_error_class", "content_digest", "unreachable_since",
+}
+
+// readFetches adds a part of fetches to what is sorted by host.
+func readFetches(ctx context.Context, dir string, p sink.Part, into *sorter) error {
+	return sink.ReadRows(ctx, dir, p, fetchColumns, nil, func(batch arrow.RecordBatch) error {
+		text := func(name string) func(int) string {
+			column := sink.Column[*array.String](batch, name)
+			return func(i int) string {
+				if column.IsNull(i) {
+					return ""
+				}
+				return column.Value(i)
+			}
+		}
+		host, origin, outcome, reason := text("host"), text("origin"), text("outcome"), text("reason")
+		final, fallback, digest := text("final_url"), text("fallback_error_class"), text("content_digest")
+		seq, rank := sink.Column[*array.Int64](batch, "seq"), sink.Column[*array.Int64](batch, "rank")
+		time, since := sink.Column[*array.Timestamp](batch, "fetch_time"), sink.Column[*array.Timestamp](batch, "unreachable_since")
+		var e encoder
+		for i := range int(batch.NumRows()) {
+			f := fetched{
+				host: host(i), origin: origin(i), time: int64(time.Value(i)), seq: seq.Value(i), segment: p.Segment,
+				outcome: outcome(i), reason: reason(i), digest: digest(i), final: final(i), fallback: fallback(i),
+			}
+			if !rank.IsNull(i) {
+				f.rank = sink.Some(rank.Value(i))
+			}
+			if !since.IsNull(i) {
+				f.since = int64(since.Value(i))
+			}
+			e = e[:0]
+			f.encode(&e)
+			if err := into.add(f.key(), e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// wanted is a target whose rows are compared: number n of the pairs.
+type wanted struct{ seq, n int64 }
+
+// Indices in detailTables.
+const (
+	tablePolicies = iota
+	tableVerdicts
+	tableGroups
+	tableSignals
+	tableSitemaps
+)
+
+// detailTables are the tables that say what a host's policy is, each with the
+// columns that are compared and what encodes a row of them.
+var detailTables = []struct {
+	name    string
+	columns []string
+	bind    func(*detailReader, arrow.RecordBatch) func(row int, e *encoder)
+}{
+	{"policies", []string{"seq", "agent", "category", "profile", "group_agent", "class"}, (*detailReader).policies},
+	{"verdicts", []string{"seq", "agent", "profile", "url", "verdict", "rule_line"}, (*detailReader).verdicts},
+	{"groups", []string{"seq", "group_index", "line", "tokens", "class", "crawl_delay"}, (*detailReader).groups},
+	{"signals", []string{"seq", "line", "group_index", "field", "path", "key", "value"}, (*detailReader).signals},
+	{"sitemaps", []string{"seq", "line", "url"}, (*detailReader).sitemaps},
+}
+
+// detailReader reads one part of one of these tables.
+type detailReader struct {
+	names           *names
+	ids             map[string]uint64 // as far as this part has met them
+	begun           bool
+	agent, profile  string // of the row before
+	agentID, profID uint64
+}
+
+// readDetails adds the wanted targets' rows of a part, one record for each
+// target, by its number and the table's. The list is in the order of seq.
+func readDetails(ctx context.Context, dir string, p sink.Part, table int, list []wanted, n *names, into *sorter) error {
+	t := &detailTables[table]
+	r := &detailReader{names: n, ids: make(map[string]uint64)}
+	var e encoder
+	at, before := 0, int64(-1)<<63
+	end := func() error {
+		if len(e) == 0 {
+			return nil
+		}
+		var key encoder
+		key.ordered(list[at].n)
+		key = append(key, byte(table))
+		err := into.add(key, e)
+		e, r.begun = e[:0], false
+		return err
+	}
+	within := func(least, greatest int64) bool {
+		i, _ := slices.BinarySearchFunc(list, least, func(w wanted, seq int64) int { return cmp.Compare(w.seq, seq) })
+		return i < len(list) && list[i].seq <= greatest
+	}
+	err := sink.ReadRows(ctx, dir, p, t.columns, within, func(batch arrow.RecordBatch) error {
+		encode := t.bind(r, batch)
+		for i, seq := range sink.Column[*array.Int64](batch, "seq").Int64Values() {
+			if seq < before {
+				return fmt.Errorf("%s is out of order at seq %d; robocensus verify may tell more", p.Path, seq)
+			}
+			before = seq
+			for at < len(list) && list[at].seq < seq {
+				if err := end(); err != nil {
+					return err
+				}
+				at++
+			}
+			if at < len(list) && list[at].seq == seq {
+				encode(i, &e)
+			}
+		}
+		return nil
+	})
+	if err != nil || at == len(list) {
+		return err
+	}
+	return end()
+}
+
+// id is the number of a text that the configuration set.
+func (r *detailReader) id(s string) uint64 {
+	id, ok := r.ids[s]
+	if !ok {
+		id = r.names.id(s)
+		r.ids[r.names.text(id)] = id
+	}
+	return id
+}
+
+func (r *detailReader) policies(batch arrow.RecordBatch) func(int, *encoder) {
+	agent, category := sink.Column[*array.String](batch, "agent"), sink.Column[*array.String](batch, "category")
+	profile, class := sink.Column[*array.String](batch, "profile"), sink.Column[*array.String](batch, "class")
+	group := sink.Column[*array.String](batch, "group_agent")
+	return func(i int, e *encoder) {
+		e.uint(r.id(profile.Value(i)))
+		e.uint(r.id(agent.Value(i)))
+		e.uint(r.id(category.Value(i)))
+		e.uint(r.id(class.Value(i)))
+		if group.IsNull(i) {
+			e.uint(0)
+		} else {
+			e.uint(r.id(group.Value(i)) + 1) // a token of the registry, or *
+		}
+	}
+}
+
+// What the first byte of a verdict says, besides the verdict.
+const (
+	verdictBits = 3      // index in valueNames
+	hasLine     = 1 << 2 // a line follows
+	ownURL      = 1 << 3 // the URL follows, else its number
+	newAgent    = 1 << 4 // profile and agent come first
+)
+
+func (r *detailReader) verdicts(batch arrow.RecordBatch) func(int, *encoder) {
+	agent, profile := sink.Column[*array.String](batch, "agent"), sink.Column[*array.String](batch, "profile")
+	url, verdict := sink.Column[*array.String](batch, "url"), sink.Column[*array.String](batch, "verdict")
+	line := sink.Column[*array.Int32](batch, "rule_line")
+	return func(i int, e *encoder) {
+		a, p, u := agent.Value(i), profile.Value(i), url.Value(i)
+		head := byte(valueOf(verdict.Value(i)))
+		if !line.IsNull(i) {
+			head |= hasLine
+		}
+		own := !strings.HasPrefix(u, "/")
+		if own {
+			head |= ownURL
+		}
+		if !r.begun || a != r.agent || p != r.profile {
+			head |= newAgent
+			r.agentID, r.profID = r.id(a), r.id(p)
+			r.begun, r.agent, r.profile = true, r.names.text(r.agentID), r.names.text(r.profID)
+		}
+		*e = append(*e, head)
+		if head&newAgent != 0 {
+			e.uint(r.profID)
+			e.uint(r.agentID)
+		}
+		if own {
+			e.text(u)
+		} else {
+			e.uint(r.id(u))
+		}
+		if head&hasLine != 0 {
+			e.uint(uint64(uint32(line.Value(i))))
+		}
+	}
+}
+
+// valueOf is the verdict of a name.
+func valueOf(s string) robots.Value {
+	switch s {
+	case valueNames[robots.Allowed]:
+		return robots.Allowed
+	case valueNames[robots.Disallowed]:
+		return robots.Disallowed
+	}
+	return robots.Undefined
+}
+
+func (r *detailReader) groups(batch arrow.RecordBatch) func(int, *encoder) {
+	index, line := sink.Column[*array.Int32](batch, "group_index"), sink.Column[*array.Int32](batch, "line")
+	tokens, class := sink.Column[*array.List](batch, "tokens"), sink.Column[*array.String](batch, "class")
+	delay := sink.Column[*array.Float64](batch, "crawl_delay")
+	token := tokens.ListValues().(*array.String)
+	return func(i int, e *encoder) {
+		e.uint(uint64(uint32(index.Value(i))))
+		e.uint(uint64(uint32(line.Value(i))))
+		e.text(class.Value(i))
+		if delay.IsNull(i) {
+			e.uint(0)
+		} else {
+			e.uint(1)
+			e.float(delay.Value(i))
+		}
+		from, to := tokens.ValueOffsets(i)
+		e.uint(uint64(to - from))
+		for k := from; k < to; k++ {
+			e.text(token.Value(int(k)))
+		}
+	}
+}
+
+func (r *detailReader) signals(batch arrow.RecordBatch) func(int, *encoder) {
+	group, line := sink.Column[*array.Int32](batch, "group_index"), sink.Column[*array.Int32](batch, "line")
+	field, value := sink.Column[*array.String](batch, "field"), sink.Column[*array.String](batch, "value")
+	path, key := sink.Column[*array.String](batch, "path"), sink.Column[*array.String](batch, "key")
+	optional := func(column *array.String, i int, e *encoder) {
+		if column.IsNull(i) {
+			e.uint(0)
+			return
+		}
+		e.uint(1)
+		e.text(column.Value(i))
+	}
+	return func(i int, e *encoder) {
+		if group.IsNull(i) {
+			e.uint(0)
+		} else {
+			e.uint(uint64(uint32(group.Value(i))) + 1)
+		}
+		e.uint(uint64(uint32(line.Value(i))))
+		e.text(field.Value(i))
+		optional(path, i, e)
+		optional(key, i, e)
+		e.text(value.Value(i))
+	}
+}
+
+func (r *detailReader) sitemaps(batch arrow.RecordBatch) func(int, *encoder) {
+	line, url := sink.Column[*array.Int32](batch, "line"), sink.Column[*array.String](batch, "url")
+	return func(i int, e *encoder) {
+		e.uint(uint64(uint32(line.Value(i))))
+		e.text(url.Value(i))
+	}
+}

@@ -1,0 +1,257 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// makeRun writes a run of one segment for each list of rows.
+func makeRun(t *testing.T, dir, id string, tables []string, segments ...[]sink.Fetch) {
+	t.Helper()
+	run, err := sink.Create(dir, sink.Manifest{Run: id, Tables: tables, Profiles: []string{"google"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seq := int64(0)
+	for i, rows := range segments {
+		s, err := run.Segment(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			row.Seq = seq
+			seq++
+			if err := s.Fetches.Write(row); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := run.Complete(time.Now(), seq, 0, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// row is a row of fetches on a day.
+func fetchOf(origin, reason, digest string, day int) sink.Fetch {
+	_, host, _ := strings.Cut(origin, "://")
+	outcome := map[string]string{"success": "conditional_allow", "client_error": "full_allow", "stale_copy": "conditional_allow"}[reason]
+	if outcome == "" {
+		outcome = "full_disallow"
+	}
+	return sink.Fetch{
+		Host: host, Origin: origin, Outcome: outcome, Reason: reason, ContentDigest: sink.NonZero(digest),
+		FetchTime: firstDay.AddDate(0, 0, day), FinalURL: sink.Some(origin + "/robots.txt"),
+	}
+}
+
+func diffOf(t *testing.T, dir string) []string {
+	t.Helper()
+	if _, err := Diff(context.Background(), DiffConfig{Dir: dir, Before: "a", After: "b"}); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	rows := changesOf(t, dir, "b", "a")
+	for i := range rows {
+		got = append(got, strings.ReplaceAll(showChange(&rows[i]), " - - - -", ""))
+	}
+	return got
+}
+
+func TestDiffPairsRowsByOrigin(t *testing.T) {
+	fellBack := fetchOf("http://h.example", "success", "T", 0)
+	fellBack.FallbackErrorClass = sink.Some("timeout")
+	ported := fetchOf("https://h.example:8443", "success", "T", 0)
+	ported.Host = "h.example"
+	since := func(f sink.Fetch, day int) sink.Fetch {
+		f.UnreachableSince = sink.Some(firstDay.AddDate(0, 0, day))
+		return f
+	}
+	for _, row := range []struct {
+		name          string
+		before, after [][]sink.Fetch
+		want          []string
+	}{
+		{"of several captures the last counts",
+			[][]sink.Fetch{{fetchOf("https://h.example", "success", "OLD", 1), fetchOf("https://h.example", "success", "NEW", 3), fetchOf("https://h.example", "success", "MID", 2)}},
+			[][]sink.Fetch{{fetchOf("https://h.example", "success", "NEW", 9)}}, nil},
+		{"of several at one time the last seq counts",
+			[][]sink.Fetch{{fetchOf("https://h.example", "success", "ONE", 1)}, {fetchOf("https://h.example", "success", "TWO", 1)}},
+			[][]sink.Fetch{{fetchOf("https://h.example", "success", "ONE", 9)}},
+			[]string{"h.example text minor TWO ONE - -"}},
+		{"two origins of one host are two",
+			[][]sink.Fetch{{fetchOf("https://h.example", "success", "S", 1), fetchOf("http://h.example", "success", "P", 1)}},
+			[][]sink.Fetch{{fetchOf("http://h.example", "success", "P2", 1), fetchOf("https://h.example", "success", "S", 1)}},
+			[]string{"h.example text minor P P2 - -"}},
+		{"https given up for http is no other host",
+			[][]sink.Fetch{{fetchOf("https://h.example", "success", "S", 1)}}, [][]sink.Fetch{{fellBack}},
+			[]string{"h.example reachability minor https://h.example http://h.example - -"}},
+		{"https taken up again", [][]sink.Fetch{{fellBack}}, [][]sink.Fetch{{fetchOf("https://h.example", "client_error", "", 1)}},
+			[]string{"h.example reachability minor http://h.example https://h.example - -"}},
+		{"another port is another origin", [][]sink.Fetch{{fellBack}}, [][]sink.Fetch{{ported}},
+			[]string{"h.example host_gone minor conditional_allow - - -", "h.example host_new minor - conditional_allow - -"}},
+		{"https and http asked by name are other origins",
+			[][]sink.Fetch{{fetchOf("https://h.example", "success", "S", 1)}}, [][]sink.Fetch{{fetchOf("http://h.example", "success", "P", 1)}},
+			[]string{"h.example host_new minor - conditional_allow - -", "h.example host_gone minor conditional_allow - - -"}},
+		{"an outage hides another text", [][]sink.Fetch{{fetchOf("https://h.example", "success", "S", 1)}}, [][]sink.Fetch{{fetchOf("https://h.example", "stale_copy", "OLDER", 1)}},
+			[]string{"h.example reachability major success stale_copy - -"}},
+		{"an outage that grows old", [][]sink.Fetch{{since(fetchOf("https://h.example", "server_error", "", 1), 0)}}, [][]sink.Fetch{{since(fetchOf("https://h.example", "stale_copy", "S", 31), 0)}},
+			[]string{"h.example reachability minor server_error stale_copy - -"}},
+		{"an outage of another kind", [][]sink.Fetch{{fetchOf("https://h.example", "server_error", "", 1)}}, [][]sink.Fetch{{fetchOf("https://h.example", "network_failure", "", 2)}}, nil},
+		{"an outage after another", [][]sink.Fetch{{since(fetchOf("https://h.example", "server_error", "", 1), 0)}}, [][]sink.Fetch{{since(fetchOf("https://h.example", "server_error", "", 6), 5)}},
+			[]string{"h.example reachability minor unreachable_since_2026-03-01T04:00:00Z unreachable_since_2026-03-06T04:00:00Z - -"}},
+		{"nothing in either", [][]sink.Fetch{{}}, [][]sink.Fetch{{}}, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			dir := t.TempDir()
+			makeRun(t, dir, "a", []string{"fetches"}, row.before...)
+			makeRun(t, dir, "b", []string{"fetches"}, row.after...)
+			got := diffOf(t, dir)
+			slices.Sort(got)
+			slices.Sort(row.want)
+			if diff := cmp.Diff(row.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestDiffRefusesAndSaysWhy(t *testing.T) {
+	dir := t.TempDir()
+	makeRun(t, dir, "a", []string{"fetches"}, []sink.Fetch{fetchOf("https://h.example", "success", "S", 1)})
+	makeRun(t, dir, "policies", []string{"policies"}, nil)
+	unfinished, err := sink.Create(dir, sink.Manifest{Run: "unfinished", Tables: []string{"fetches"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unfinished.Close()
+	for run, want := range map[string]string{
+		"none":       `no run "none"`,
+		"unfinished": "unfinished is unfinished; the command that began it goes on with it with --resume",
+		"a":          "they are one run",
+		"policies":   "policies has no table fetches",
+	} {
+		_, err := Diff(context.Background(), DiffConfig{Dir: dir, Before: run, After: "a"})
+		if err == nil || !strings.Contains(err.Error(), want) || !errors.Is(err, ErrNotComparable) && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v, want %s", run, err, want)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "changes")); err == nil {
+			t.Errorf("%s: a table is begun", run)
+		}
+	}
+}
+
+func TestDiffSaysWhatItDoesNotCompare(t *testing.T) {
+	dir := t.TempDir()
+	makeRun(t, dir, "a", []string{"fetches", "sitemaps"}, nil)
+	makeRun(t, dir, "b", []string{"fetches"}, nil)
+	r, err := Diff(context.Background(), DiffConfig{Dir: dir, Before: "a", After: "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"sitemaps are not compared: b has no such table", "groups are not compared: a and b has no such table"} {
+		if !slices.Contains(r.Notes, want) {
+			t.Errorf("%q is not said: %q", want, r.Notes)
+		}
+	}
+}
+
+// Sorting on disk changes nothing, and neither does doing it again; an earlier
+// result stays where the comparison fails, and nothing else is left.
+func TestDiffIsTheSameWhateverTheMemory(t *testing.T) {
+	texts := make(map[string]string)
+	for i := range 3 * len(recipes) {
+		texts[fmt.Sprintf("h%03d.example", i)] = "User-agent: *\nDisallow: /x\n"
+	}
+	w, lists, samples, _ := script(texts, len(texts))
+	c := twoRuns(t, w, lists, samples)
+	part := filepath.Join(c.Dir, "changes", "run=b", "against=a", "part-000000.parquet")
+	var first []byte
+	for _, memory := range []int{0, 1, 500, 20_000} {
+		if _, err := Diff(context.Background(), DiffConfig{Dir: c.Dir, Before: "a", After: "b", memory: memory}); err != nil {
+			t.Fatal(err)
+		}
+		content, err := os.ReadFile(part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = content
+		}
+		if !bytes.Equal(first, content) {
+			t.Errorf("with %d bytes to sort in the part differs", memory)
+		}
+	}
+	rules := filepath.Join(c.Dir, "groups", "run=b", "part-000000.parquet")
+	if err := os.WriteFile(rules, []byte("PAR1 no Parquet PAR1"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Diff(context.Background(), DiffConfig{Dir: c.Dir, Before: "a", After: "b"})
+	if err == nil || !strings.Contains(err.Error(), "groups/run=b/part-000000.parquet") || !strings.Contains(err.Error(), "robocensus verify") {
+		t.Errorf("of a damaged part: %v", err)
+	}
+	files, err := os.ReadDir(filepath.Dir(part))
+	if content, e := os.ReadFile(part); err != nil || e != nil || len(files) != 1 || !bytes.Equal(first, content) {
+		t.Errorf("the folder holds %v, %v, %v", files, err, e)
+	}
+	if err := sink.Remove(c.Dir, "a"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(part); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the comparison outlives one of its runs: %v", err)
+	}
+}
+
+func TestSorterGivesBackEveryRecordInOrder(t *testing.T) {
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		s := &sorter{folder: dir, memory: rapid.IntRange(1, 2000).Draw(t, "memory")}
+		defer s.close()
+		records := rapid.MapOf(rapid.StringN(0, 20, -1), rapid.StringN(0, 60, -1)).Draw(t, "records")
+		var want, got [][2]string
+		for key, value := range records {
+			want = append(want, [2]string{key, value})
+			if err := s.add([]byte(key), []byte(value)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m, err := s.sorted()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for {
+			key, value, err := m.next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, [2]string{string(key), string(value)})
+		}
+		slices.SortFunc(want, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left on disk: %v, %v", left, err)
+	}
+}

@@ -1,0 +1,201 @@
+package pipeline
+
+import (
+	"bufio"
+	"bytes"
+	"container/heap"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+)
+
+// sortMemory is what a sorter holds before it goes to disk, and what the
+// buffers of its reading may take together.
+const sortMemory = 32 << 20
+
+// sorter brings records into the order of their keys, which must differ, in
+// bounded memory: sorted stretches go to a file that has no name once it is
+// open, so that nothing is left of it, and are merged as they are read.
+type sorter struct {
+	folder string
+	memory int
+
+	mu      sync.Mutex
+	arena   []byte
+	records []record
+	file    *os.File
+	end     int64
+	runs    []*io.SectionReader
+}
+
+// record is a key and its value behind it, in the arena.
+type record struct{ from, key, value int }
+
+// add takes a copy of a record. It may be called from several goroutines.
+func (s *sorter) add(key, value []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(key) + len(value); len(s.records) > 0 && len(s.arena)+n+24*len(s.records) > s.memory {
+		if err := s.flush(); err != nil {
+			return err
+		}
+	}
+	s.records = append(s.records, record{len(s.arena), len(key), len(value)})
+	s.arena = append(append(s.arena, key...), value...)
+	return nil
+}
+
+func (s *sorter) sort() {
+	key := func(r record) []byte { return s.arena[r.from:][:r.key] }
+	slices.SortFunc(s.records, func(a, b record) int { return bytes.Compare(key(a), key(b)) })
+}
+
+func (s *sorter) flush() error {
+	if s.file == nil {
+		f, err := os.CreateTemp(s.folder, "sort-*.tmp")
+		if err != nil {
+			return fmt.Errorf("make room on disk to sort: %w", err)
+		}
+		s.file = f
+		os.Remove(f.Name())
+	}
+	s.sort()
+	w := bufio.NewWriterSize(io.NewOffsetWriter(s.file, s.end), 1<<18)
+	var sizes [2 * binary.MaxVarintLen64]byte
+	size := int64(0)
+	for _, r := range s.records {
+		n := binary.PutUvarint(sizes[:], uint64(r.key))
+		n += binary.PutUvarint(sizes[n:], uint64(r.value))
+		w.Write(sizes[:n])
+		w.Write(s.arena[r.from:][:r.key+r.value])
+		size += int64(n + r.key + r.value)
+	}
+	if err := w.Flush(); err != nil { // keeps the first error of the writes
+		return fmt.Errorf("write what is sorted on disk: %w", err)
+	}
+	s.runs = append(s.runs, io.NewSectionReader(s.file, s.end, size))
+	s.end += size
+	s.arena, s.records = s.arena[:0], s.records[:0]
+	return nil
+}
+
+// close gives memory and disk back.
+func (s *sorter) close() error {
+	s.arena, s.records, s.runs = nil, nil, nil
+	if s.file == nil {
+		return nil
+	}
+	f := s.file
+	s.file = nil
+	return errors.Join(f.Close(), removeIfThere(f.Name()))
+}
+
+// sorted reads the records in order. There is nothing to be added afterwards.
+func (s *sorter) sorted() (*merged, error) {
+	if s.file == nil {
+		s.sort()
+		return &merged{sorter: s}, nil
+	}
+	if err := s.flush(); err != nil {
+		return nil, err
+	}
+	s.arena, s.records = nil, nil
+	m := &merged{sorter: s}
+	size := min(max(s.memory/len(s.runs), 4<<10), 256<<10)
+	for _, r := range s.runs {
+		st := &stretch{r: bufio.NewReaderSize(r, size)}
+		if err := st.next(); err != nil {
+			return nil, err
+		}
+		m.stretches = append(m.stretches, st)
+	}
+	heap.Init(m)
+	return m, nil
+}
+
+// merged reads records in the order of their keys.
+type merged struct {
+	sorter    *sorter
+	at        int // in the sorter's own records, where nothing went to disk
+	stretches []*stretch
+	begun     bool
+}
+
+// next is the next record, whose memory holds until the call after, or io.EOF.
+func (m *merged) next() (key, value []byte, err error) {
+	if m.stretches == nil {
+		if m.at == len(m.sorter.records) {
+			return nil, nil, io.EOF
+		}
+		r := m.sorter.records[m.at]
+		m.at++
+		b := m.sorter.arena[r.from:][:r.key+r.value]
+		return b[:r.key], b[r.key:], nil
+	}
+	if m.begun {
+		if err := m.stretches[0].next(); err != nil {
+			return nil, nil, err
+		}
+		heap.Fix(m, 0)
+	}
+	m.begun = true
+	if st := m.stretches[0]; !st.done {
+		return st.record[:st.key], st.record[st.key:], nil
+	}
+	return nil, nil, io.EOF
+}
+
+func (m *merged) Len() int           { return len(m.stretches) }
+func (m *merged) Swap(i, j int)      { m.stretches[i], m.stretches[j] = m.stretches[j], m.stretches[i] }
+func (m *merged) Push(any)           {}
+func (m *merged) Pop() any           { return nil }
+func (m *merged) Less(i, j int) bool { return m.stretches[i].before(m.stretches[j]) }
+
+// stretch is a sorted one, read one record at a time.
+type stretch struct {
+	r      *bufio.Reader
+	record []byte
+	key    int
+	done   bool
+}
+
+func (s *stretch) before(t *stretch) bool {
+	if s.done || t.done {
+		return !s.done
+	}
+	return bytes.Compare(s.record[:s.key], t.record[:t.key]) < 0
+}
+
+func (s *stretch) next() error {
+	fail := func(err error) error { return fmt.Errorf("read what is sorted on disk: %w", err) }
+	key, err := binary.ReadUvarint(s.r)
+	if err == io.EOF {
+		s.done = true
+		return nil
+	}
+	if err != nil {
+		return fail(err)
+	}
+	value, err := binary.ReadUvarint(s.r)
+	if err != nil {
+		return fail(err)
+	}
+	s.key = int(key)
+	s.record = slices.Grow(s.record[:0], int(key+value))[:key+value]
+	if _, err := io.ReadFull(s.r, s.record); err != nil {
+		return fail(err)
+	}
+	return nil
+}
+
+// removeIfThere removes what a system has kept that cannot remove open files.
+func removeIfThere(name string) error {
+	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package pipeline
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// judged is one verdict of a block: those of one agent under one profile.
+type judged struct {
+	url   string
+	value robots.Value
+	line  *int32
+}
+
+// blocks are the verdicts of a target, in the order of the table.
+type blocks struct {
+	d     decoder
+	names *names
+	key   agentProfile // of the block to come
+	list  []judged
+}
+
+// next fills the list with the verdicts of the next block.
+func (b *blocks) next() bool {
+	if len(b.d) == 0 {
+		return false
+	}
+	b.list = b.list[:0]
+	for i := 0; len(b.d) > 0; i++ {
+		head := b.d[0]
+		if head&newAgent != 0 {
+			if i > 0 {
+				return true
+			}
+			b.d = b.d[1:]
+			b.key = agentProfile{b.d.uint(), b.d.uint()}
+		} else {
+			b.d = b.d[1:]
+		}
+		j := judged{value: robots.Value(head & verdictBits)}
+		if head&ownURL != 0 {
+			j.url = b.d.text()
+		} else {
+			j.url = b.names.text(b.d.uint())
+		}
+		if head&hasLine != 0 {
+			j.line = sink.Some(int32(b.d.uint()))
+		}
+		b.list = append(b.list, j)
+	}
+	return true
+}
+
+// verdicts tells single verdicts that flipped, where nothing before says so:
+// a policy that became disallow_all or allow_all says it of every path, and an
+// outcome by which no policy is known says it of the whole host. The URLs that
+// are a host's own are told all the same, for these somebody asked by name.
+func (c *comparison) verdicts(p *pair) error {
+	clear(c.before)
+	old := p.rows[0][tableVerdicts]
+	was := blocks{d: old, names: c.d.names}
+	for {
+		at := len(old) - len(was.d)
+		if !was.next() {
+			break
+		}
+		c.before[was.key] = at
+	}
+	now := blocks{d: p.rows[1][tableVerdicts], names: c.d.names}
+	byURL := make(map[string]int)
+	for now.next() {
+		at, ok := c.before[now.key]
+		if !ok {
+			continue
+		}
+		class := c.classes[now.key]
+		if slices.Contains(class[:], classNames[classUnknown]) {
+			continue
+		}
+		was.d = old[at:]
+		was.next()
+		mapped := false
+		for i, after := range now.list {
+			k := i
+			if k >= len(was.list) || was.list[k].url != after.url {
+				if !mapped {
+					clear(byURL)
+					for n, j := range was.list {
+						byURL[j.url] = n
+					}
+					mapped = true
+				}
+				if k, ok = byURL[after.url]; !ok {
+					continue
+				}
+			}
+			if err := c.flip(now.key, class, was.list[k], after); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *comparison) flip(key agentProfile, class classes2, before, after judged) error {
+	if before.value == after.value || before.value == robots.Undefined || after.value == robots.Undefined {
+		return nil
+	}
+	own := !strings.HasPrefix(after.url, "/")
+	severity := minor
+	if class[0] != class[1] && !own {
+		if class[1] != classNames[robots.Partial] {
+			return nil
+		}
+	} else if after.value == robots.Disallowed {
+		severity = major // where a change of class tells the like, it is major already
+	}
+	agent := c.d.names.text(key.agent)
+	return c.emit(sink.Change{
+		Kind: "verdict", Severity: severity, Agent: &agent, Category: c.category(agent), Profile: sink.Some(c.d.names.text(key.profile)),
+		URL: &after.url, Before: &valueNames[before.value], After: &valueNames[after.value], LineBefore: before.line, LineAfter: after.line,
+	})
+}
+
+// category is that of an agent of the registry, nil for others.
+func (c *comparison) category(agent string) *string {
+	return sink.NonZero(c.categories[strings.ToLower(agent)])
+}

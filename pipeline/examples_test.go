@@ -1,0 +1,113 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// Hosts that make up fields, values, servers and domains make no new counter,
+// and as few examples as others; what they write is text that any reader takes.
+func TestNoStrangerMakesACounter(t *testing.T) {
+	const n = 300
+	var hosts strings.Builder
+	for i := range n {
+		fmt.Fprintf(&hosts, "h%d.made-up-%d\n", i, i)
+	}
+	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Server", "own-"+r.Host+"/1 <script>")
+		fmt.Fprintf(w, "field-%[1]s: \x00\xff%[2]s\nUser-agent: *\nCrawl-delay: %[3]d\nContent-Signal: %[1]s=yes, search=%[1]s, ai-train=No\nLICENSE: https://%[1]s/l\nDisallow /x\n",
+			r.Host, strings.Repeat("é", 150), len(r.Host))
+	}, hosts.String())
+	result, err := Run(context.Background(), c, new(Progress))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[string]int64)
+	for _, row := range result.Counts.List() {
+		if slices.Contains([]string{"tld", "server", "field", "signal", "crawl_delay", "line_class_hosts", "address_block"}, row.Metric) {
+			got[row.Metric+" "+row.Key] += row.Count
+		}
+	}
+	want := map[string]int64{
+		"tld other": n, "server other": n, "address_block 127.0.0.0/8": n,
+		"field other": n, "field crawl-delay": n, "field content-signal": n, "field license": n,
+		"signal content-signal other": n, "signal content-signal search=other": n, "signal content-signal ai-train=no": n, "signal license": n,
+		"crawl_delay 8-15": 100, "crawl_delay 16-31": n - 100,
+		"line_class_hosts unknown_field": n, "line_class_hosts nul": n, "line_class_hosts missing_colon": n, "line_class_hosts extension": n,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("counters (-want +got):\n%s", diff)
+	}
+	restored, index := newCounts(c), make(map[string]int)
+	for i, a := range c.Agents {
+		index[a.Name] = i
+	}
+	m, err := sink.ReadManifest(c.Dir, c.Run)
+	if err == nil {
+		err = sink.ReadCounts(context.Background(), c.Dir, m, func(row sink.Count) { restored.restore(row, index) })
+	}
+	if diff := cmp.Diff(result.Counts.List(), restored.List()); err != nil || diff != "" {
+		t.Errorf("counters of a run that is gone on with: %v\n%s", err, diff)
+	}
+	keys, few := texts(t, c, "examples", "key"), make(map[string]int)
+	for i, metric := range texts(t, c, "examples", "metric") {
+		few[metric+" "+keys[i]]++
+	}
+	for key, n := range few {
+		if want := map[string]int{"body_bytes largest": 10, "total_us slowest": 10}[key]; n != max(want, examplesOfKey) {
+			t.Errorf("%d examples of %s", n, key)
+		}
+	}
+	for _, text := range texts(t, c, "examples", "text") {
+		if !utf8.ValidString(text) || strings.Contains(text, "\x00") || len(text) > exampleBytes+len("…") {
+			t.Errorf("text %q", text)
+		}
+	}
+}
+
+func TestTopKeepsTheGreatestInOrder(t *testing.T) {
+	var e examples
+	e.reset()
+	for i := range int64(100) {
+		e.largest(fmt.Sprint("h", i), i%50)
+	}
+	var got []string
+	for _, row := range e.list() {
+		got = append(got, row.Host+" "+row.Text)
+	}
+	want := []string{"h49 49", "h99 49", "h48 48", "h98 48", "h47 47", "h97 47", "h46 46", "h96 46", "h45 45", "h95 45"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPartsOfTheNetwork(t *testing.T) {
+	for tld, want := range map[string]string{"com": "com", "uk": "uk", "ck": "ck", "xn--p1ai": "xn--p1ai", "test": "test", "made-up": "other"} {
+		if got := tldKey(&tld); got != want {
+			t.Errorf("%s is counted as %s, want %s", tld, got, want)
+		}
+	}
+	for address, want := range map[string]string{
+		"93.184.216.34": "93.0.0.0/8", "::ffff:10.1.2.3": "10.0.0.0/8", "2a00:1450::1": "2a00::/12", "fe80::1%eth0": "fe80::/12", "?": "other",
+	} {
+		if got := blockKey(&address); got != want {
+			t.Errorf("%s is in %s, want %s", address, got, want)
+		}
+	}
+	for header, want := range map[string]string{
+		"nginx": "nginx", "nginx/1.2": "nginx", "Apache (Debian)": "apache", "Microsoft-IIS/6.0": "microsoft-iis", "": "other", "\x1b[31m": "other",
+	} {
+		if got := serverKey(&header); got != want {
+			t.Errorf("%q is %s, want %s", header, got, want)
+		}
+	}
+}

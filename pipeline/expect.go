@@ -1,0 +1,304 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// Expectations are what a file promises of hosts, and of what may change.
+type Expectations struct {
+	path string
+	list []*expectation
+}
+
+// expectation is one entry: which rows it looks at, and what they must be.
+type expectation struct {
+	Name     string `yaml:"name"`
+	Hosts    words  `yaml:"hosts"` // globs, none for all
+	Agents   words  `yaml:"agents"`
+	Category words  `yaml:"category"`
+	Profile  words  `yaml:"profile"`
+	URLs     words  `yaml:"urls"`
+	AtMost   string `yaml:"at_most"` // that may be otherwise: a number, or a share as 1%
+
+	// One of these says what is expected.
+	Verdict   string `yaml:"verdict"`
+	Class     words  `yaml:"class"`
+	Reachable bool   `yaml:"reachable"`
+	NoChange  words  `yaml:"no_change"` // kinds, or all
+
+	Severity words `yaml:"severity"` // of changes
+	After    words `yaml:"after"`
+
+	line    int
+	what    string // its key: verdict, class, reachable or no_change
+	count   int64
+	percent float64 // where at_most is a share, else -1
+}
+
+// words are one word, or a list of them.
+type words []string
+
+func (w *words) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		*w = words{n.Value}
+		return nil
+	}
+	return n.Decode((*[]string)(w))
+}
+
+// has reports whether a word is listed, or none is.
+func (w words) has(s string) bool { return len(w) == 0 || slices.Contains(w, s) }
+
+// Keys of an expectation: those that say what is expected, each with the
+// others that it takes besides name, hosts and at_most.
+var expectKeys = map[string][]string{
+	"verdict":   {"agents", "category", "profile", "urls"},
+	"class":     {"agents", "category", "profile"},
+	"reachable": {},
+	"no_change": {"agents", "category", "profile", "urls", "severity", "after"},
+}
+
+// ParseExpectations reads a YAML list of expectations. An unknown key or
+// value, and an entry that expects nothing, or two things, are errors with
+// their line.
+func ParseExpectations(path string, text []byte) (*Expectations, error) {
+	var nodes []yaml.Node
+	if err := yaml.Unmarshal(text, &nodes); err != nil {
+		return nil, YAMLError(path, err)
+	}
+	if len(nodes) == 0 {
+		return nil, &InputError{Path: path, Err: errors.New("holds no expectations")}
+	}
+	e := &Expectations{path: path}
+	names := make(map[string]int)
+	for i := range nodes {
+		x, err := parseExpectation(path, &nodes[i])
+		if err != nil {
+			return nil, err
+		}
+		if first := names[x.Name]; first > 0 {
+			return nil, e.fail(x.line, "expectation %q stands in line %d already", x.Name, first)
+		}
+		names[x.Name] = x.line
+		e.list = append(e.list, x)
+	}
+	return e, nil
+}
+
+func (e *Expectations) fail(line int, format string, args ...any) error {
+	return &InputError{Path: e.path, Line: int64(line), Err: fmt.Errorf(format, args...)}
+}
+
+func parseExpectation(file string, node *yaml.Node) (*expectation, error) {
+	err := knownKeys(file, node, "name", "hosts", "at_most", "verdict", "class", "reachable", "no_change",
+		"agents", "category", "profile", "urls", "severity", "after")
+	if err != nil {
+		return nil, err
+	}
+	x := &expectation{line: node.Line, percent: -1}
+	if err := node.Decode(x); err != nil {
+		return nil, YAMLError(file, err)
+	}
+	lines := make(map[string]int)
+	for i := 0; i < len(node.Content); i += 2 {
+		key := node.Content[i]
+		lines[key.Value] = key.Line
+		if expectKeys[key.Value] != nil {
+			if x.what != "" {
+				return nil, (&Expectations{path: file}).fail(key.Line, "an expectation has one of verdict, class, reachable and no_change; make two of it")
+			}
+			x.what = key.Value
+		}
+	}
+	if key, err := x.check(lines); err != nil {
+		return nil, &InputError{Path: file, Line: int64(max(lines[key], x.line)), Err: err}
+	}
+	return x, nil
+}
+
+// check finds what is wrong with an entry, and the key that it is about.
+func (x *expectation) check(lines map[string]int) (key string, err error) {
+	switch {
+	case x.Name == "":
+		return "", errors.New("an expectation needs a name")
+	case x.what == "":
+		return "", fmt.Errorf("expectation %q expects nothing: give verdict, class, reachable or no_change", x.Name)
+	}
+	for key := range lines {
+		if !slices.Contains([]string{"name", "hosts", "at_most", x.what}, key) && !slices.Contains(expectKeys[x.what], key) {
+			return key, fmt.Errorf("%s says nothing beside %s", key, x.what)
+		}
+	}
+	oneOf := func(key string, list words, known []string) error {
+		if _, given := lines[key]; given && len(list) == 0 {
+			return fmt.Errorf("%s is empty", key)
+		}
+		for _, word := range list {
+			if known != nil && !slices.Contains(known, word) {
+				return fmt.Errorf("%s %q: use %s", key, word, strings.Join(known, ", "))
+			}
+		}
+		return nil
+	}
+	for _, row := range []struct {
+		key   string
+		list  words
+		known []string
+	}{
+		{"hosts", x.Hosts, nil}, {"agents", x.Agents, nil}, {"profile", x.Profile, nil}, {"urls", x.URLs, nil}, {"after", x.After, nil},
+		{"category", x.Category, Categories}, {"severity", x.Severity, Severities}, {"no_change", x.NoChange, append([]string{"all"}, Kinds...)},
+		{"class", x.Class, classNames[:classUnknown]},
+	} {
+		if err := oneOf(row.key, row.list, row.known); err != nil {
+			return row.key, err
+		}
+	}
+	for i, glob := range x.Hosts {
+		x.Hosts[i] = strings.ToLower(glob)
+		if _, err := path.Match(glob, ""); err != nil {
+			return "hosts", fmt.Errorf("hosts %q: * stands for anything, ? for one character, [a-c] for one of some", glob)
+		}
+	}
+	switch {
+	case x.what == "verdict" && x.Verdict != valueNames[robots.Allowed] && x.Verdict != valueNames[robots.Disallowed]:
+		return "verdict", fmt.Errorf("verdict %q: use allow or disallow", x.Verdict)
+	case x.what == "verdict" && len(x.URLs) == 0:
+		return "verdict", errors.New("verdict needs urls: the samples that it is about")
+	case x.what == "reachable" && !x.Reachable:
+		return "reachable", errors.New("reachable can only be true")
+	}
+	if _, given := lines["at_most"]; given {
+		share, isShare := strings.CutSuffix(x.AtMost, "%")
+		if isShare {
+			x.percent, err = strconv.ParseFloat(strings.TrimSpace(share), 64)
+		} else {
+			x.count, err = strconv.ParseInt(x.AtMost, 10, 64)
+		}
+		if err != nil || x.count < 0 || isShare && !(x.percent >= 0 && x.percent <= 100) {
+			return "at_most", fmt.Errorf("at_most %q: use a number, or a share such as 1%%", x.AtMost)
+		}
+		if isShare && x.what == "no_change" {
+			return "at_most", errors.New("at_most of changes is a number")
+		}
+	}
+	return "", nil
+}
+
+// matches reports whether the expectation is about a host.
+func (x *expectation) matches(host string) bool {
+	if len(x.Hosts) == 0 {
+		return true
+	}
+	for _, glob := range x.Hosts {
+		if ok, _ := path.Match(glob, host); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// isOf reports whether it is about an agent.
+func (x *expectation) isOf(agent, category string) bool {
+	return x.Category.has(category) && (len(x.Agents) == 0 || slices.ContainsFunc(x.Agents, func(name string) bool { return strings.EqualFold(name, agent) }))
+}
+
+// table is the one that the expectation looks at.
+func (x *expectation) table() string {
+	return map[string]string{"verdict": "verdicts", "class": "policies", "reachable": "fetches", "no_change": "changes"}[x.what]
+}
+
+// Fit finds out, before a run, whether it will show what is expected: an
+// expectation of an agent, a URL, a profile or a table that the run does not
+// have is an error with its line.
+func (e *Expectations) Fit(c Config) error {
+	var profiles []string
+	for _, p := range c.Profiles {
+		profiles = append(profiles, p.Name)
+	}
+	for _, x := range e.list {
+		if table := x.table(); x.what != "no_change" && !slices.Contains(c.Tables, table) {
+			return e.fail(x.line, "expectation %q looks at table %s, which the run does not write: add it to --tables", x.Name, table)
+		}
+		for _, p := range x.Profile {
+			if !slices.Contains(profiles, p) {
+				return e.fail(x.line, "expectation %q is about profile %q: add it to --profile", x.Name, p)
+			}
+		}
+		if err := e.knownAgents(x, c.Agents); err != nil {
+			return err
+		}
+		for _, url := range x.URLs {
+			if x.what == "verdict" && !slices.ContainsFunc(c.Samples, func(s Sample) bool { return s.URL == url }) {
+				return e.fail(x.line, "expectation %q is about a URL that the run does not judge: add the line %s to the file of --urls", x.Name, url)
+			}
+		}
+	}
+	return nil
+}
+
+func (e *Expectations) knownAgents(x *expectation, agents []Agent) error {
+	for _, name := range x.Agents {
+		if !slices.ContainsFunc(agents, func(a Agent) bool { return strings.EqualFold(a.Name, name) }) {
+			return e.fail(x.line, "expectation %q is about agent %q, which the registry does not have: add it to --agents", x.Name, name)
+		}
+	}
+	return nil
+}
+
+// Promise is an expectation, and how it was kept.
+type Promise struct {
+	Name    string   `json:"name"`
+	Line    int      `json:"line"` // in the file
+	Kept    bool     `json:"kept"`
+	Checked int64    `json:"checked"` // rows, or hosts where nothing may change
+	Broken  int64    `json:"broken"`  // of these, or the number of changes
+	AtMost  string   `json:"at_most"`
+	Note    string   `json:"note"`  // where it was not checked, or matched nothing
+	First   []Breach `json:"first"` // the first of them
+}
+
+// Breach is a row that is otherwise than expected.
+type Breach struct {
+	Host    string  `json:"host"`
+	Agent   *string `json:"agent"`
+	Profile *string `json:"profile"`
+	URL     *string `json:"url"`
+	Found   string  `json:"found"`
+	Line    *int32  `json:"line"` // that decides
+}
+
+const maxBreaches = 20
+
+// judge says whether a promise was kept, once all is checked. One that
+// matched nothing is broken: to promise something of nothing is a mistake.
+func (x *expectation) judge(p *Promise) {
+	switch {
+	case p.Checked == 0:
+		p.Note = "matched nothing; correct the entry or remove it"
+	case x.percent >= 0:
+		p.Kept = float64(p.Broken)*100 <= x.percent*float64(p.Checked)
+	default:
+		p.Kept = p.Broken <= x.count
+	}
+}
+
+// shownFound is a change as a breach has it.
+func shownFound(c *sink.Change) string {
+	side := func(s *string) string {
+		if s == nil {
+			return "none"
+		}
+		return *s
+	}
+	return c.Kind + ": " + side(c.Before) + " → " + side(c.After)
+}

@@ -1,0 +1,343 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// checker holds rows against expectations. Every breach goes to a CSV file,
+// the first few of each expectation stay in memory.
+type checker struct {
+	expectations *Expectations
+	promises     []*Promise // by expectation
+	agents       []Agent
+	path         string
+	file         *os.File
+	csv          *csv.Writer
+}
+
+func newChecker(e *Expectations, agents []Agent, path string) (*checker, error) {
+	c := &checker{expectations: e, agents: agents, path: path}
+	for _, x := range e.list {
+		c.promises = append(c.promises, &Promise{Name: x.Name, Line: x.line, AtMost: x.AtMost, First: []Breach{}})
+	}
+	var err error
+	if c.file, err = os.CreateTemp(filepath.Dir(path), "expectations-*.tmp"); err != nil {
+		return nil, fmt.Errorf("write what is broken: %w", err)
+	}
+	c.csv = csv.NewWriter(c.file)
+	c.csv.Write([]string{"expectation", "host", "agent", "profile", "url", "found", "line"})
+	return c, nil
+}
+
+// breach counts one row of expectation i that is otherwise.
+func (c *checker) breach(i int, b Breach) {
+	p := c.promises[i]
+	p.Broken++
+	if len(p.First) < maxBreaches {
+		p.First = append(p.First, b)
+	}
+	line := ""
+	if b.Line != nil {
+		line = strconv.Itoa(int(*b.Line))
+	}
+	c.csv.Write([]string{p.Name, b.Host, text(b.Agent), text(b.Profile), text(b.URL), b.Found, line}) // Flush tells errors
+}
+
+// finish publishes the file and judges.
+func (c *checker) finish() ([]*Promise, error) {
+	c.csv.Flush()
+	err := c.csv.Error()
+	if err == nil {
+		err = c.file.Sync()
+	}
+	if e := c.file.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Chmod(c.file.Name(), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(c.file.Name(), c.path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write what is broken: %w", err)
+	}
+	c.file = nil
+	for i, x := range c.expectations.list {
+		if c.promises[i].Note == "" {
+			x.judge(c.promises[i])
+		}
+	}
+	return c.promises, nil
+}
+
+// close removes what was not published.
+func (c *checker) close() {
+	if c.file != nil {
+		c.file.Close()
+		os.Remove(c.file.Name())
+	}
+}
+
+// Check holds a complete run below dir against what is expected of it, and
+// lists all that is otherwise in expectations.csv in the run's folder. agents
+// are the run's. What is expected of changes is for [Diff].
+func (e *Expectations) Check(ctx context.Context, dir, run string, agents []Agent) ([]*Promise, error) {
+	m, err := sink.ReadManifest(dir, run)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newChecker(e, agents, filepath.Join(dir, "_runs", run, "expectations.csv"))
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	for i, x := range e.list {
+		if x.what == "no_change" {
+			c.promises[i].Kept, c.promises[i].Note = true, "not checked: it is about two runs, for robocensus diff"
+		}
+	}
+	if err := c.run(ctx, dir, m); err != nil {
+		return nil, err
+	}
+	return c.finish()
+}
+
+// run checks what is expected of one run, segment by segment. Of a segment
+// without a host that is meant only its part of fetches is read.
+func (c *checker) run(ctx context.Context, dir string, m *sink.Manifest) error {
+	for i, x := range c.expectations.list {
+		if t := x.table(); x.what != "no_change" && !slices.Contains(m.Tables, t) {
+			c.promises[i].Note = fmt.Sprintf("cannot be checked: run %s has no table %s", m.Run, t)
+		}
+	}
+	parts := make(map[int]map[string]sink.Part)
+	var order []int
+	for _, p := range m.Parts {
+		if parts[p.Segment] == nil {
+			parts[p.Segment] = make(map[string]sink.Part)
+			order = append(order, p.Segment)
+		}
+		parts[p.Segment][p.Table] = p
+	}
+	for _, segment := range order {
+		for _, table := range []string{"fetches", "policies", "verdicts"} {
+			if p, ok := parts[segment][table]; ok {
+				if err := c.part(ctx, dir, p, parts[segment]["fetches"]); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// meant are the expectations that look at a table, by index.
+func (c *checker) meant(table string) (out []int) {
+	for i, x := range c.expectations.list {
+		if x.table() == table && c.promises[i].Note == "" {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func (c *checker) part(ctx context.Context, dir string, p, fetches sink.Part) error {
+	meant := c.meant(p.Table)
+	if len(meant) == 0 {
+		return nil
+	}
+	var wanted func(least, greatest int64) bool
+	if p.Table != "fetches" && fetches.Path != "" {
+		seqs, err := c.seqs(ctx, dir, fetches, meant)
+		if err != nil || len(seqs) == 0 {
+			return err
+		}
+		slices.Sort(seqs)
+		wanted = func(least, greatest int64) bool {
+			i, _ := slices.BinarySearch(seqs, least)
+			return i < len(seqs) && seqs[i] <= greatest
+		}
+	}
+	columns := map[string][]string{
+		"fetches":  {"host", "reason"},
+		"policies": {"host", "agent", "category", "profile", "class"},
+		"verdicts": {"host", "agent", "profile", "url", "verdict", "reason", "rule_line"},
+	}[p.Table]
+	check := map[string]func([]int, arrow.RecordBatch){"fetches": c.fetches, "policies": c.policies, "verdicts": c.verdicts}[p.Table]
+	return sink.ReadRows(ctx, dir, p, columns, wanted, func(batch arrow.RecordBatch) error {
+		check(meant, batch)
+		return nil
+	})
+}
+
+// seqs are the targets of a segment that any of the expectations means.
+func (c *checker) seqs(ctx context.Context, dir string, fetches sink.Part, meant []int) (out []int64, err error) {
+	err = sink.ReadRows(ctx, dir, fetches, []string{"seq", "host"}, nil, func(batch arrow.RecordBatch) error {
+		seq, host := sink.Column[*array.Int64](batch, "seq"), sink.Column[*array.String](batch, "host")
+		for i := range int(batch.NumRows()) {
+			name := host.Value(i)
+			if slices.ContainsFunc(meant, func(k int) bool { return c.expectations.list[k].matches(name) }) {
+				out = append(out, seq.Value(i))
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+func (c *checker) fetches(meant []int, batch arrow.RecordBatch) {
+	host, reason := sink.Column[*array.String](batch, "host"), sink.Column[*array.String](batch, "reason")
+	for i := range int(batch.NumRows()) {
+		for _, k := range meant {
+			if !c.expectations.list[k].matches(host.Value(i)) {
+				continue
+			}
+			c.promises[k].Checked++
+			if r := reason.Value(i); unreachable[r] {
+				c.breach(k, Breach{Host: strings.Clone(host.Value(i)), Found: strings.Clone(r)})
+			}
+		}
+	}
+}
+
+// selection remembers which of the expectations mean a host, from row to row.
+type selection struct {
+	host  string
+	begun bool
+	of    []int
+}
+
+func (s *selection) at(c *checker, meant []int, host string) []int {
+	if !s.begun || s.host != host {
+		s.begun, s.host, s.of = true, host, s.of[:0]
+		for _, k := range meant {
+			if c.expectations.list[k].matches(host) {
+				s.of = append(s.of, k)
+			}
+		}
+	}
+	return s.of
+}
+
+// policies passes classes over that are not known: an outage is no policy.
+func (c *checker) policies(meant []int, batch arrow.RecordBatch) {
+	host, agent := sink.Column[*array.String](batch, "host"), sink.Column[*array.String](batch, "agent")
+	category, profile := sink.Column[*array.String](batch, "category"), sink.Column[*array.String](batch, "profile")
+	class := sink.Column[*array.String](batch, "class")
+	var s selection
+	for i := range int(batch.NumRows()) {
+		for _, k := range s.at(c, meant, host.Value(i)) {
+			x := c.expectations.list[k]
+			if class.Value(i) == classNames[classUnknown] || !x.isOf(agent.Value(i), category.Value(i)) || !x.Profile.has(profile.Value(i)) {
+				continue
+			}
+			c.promises[k].Checked++
+			if !x.Class.has(class.Value(i)) {
+				c.breach(k, Breach{Host: strings.Clone(host.Value(i)), Agent: sink.Some(strings.Clone(agent.Value(i))), Profile: sink.Some(strings.Clone(profile.Value(i))), Found: strings.Clone(class.Value(i))})
+			}
+		}
+	}
+}
+
+func (c *checker) verdicts(meant []int, batch arrow.RecordBatch) {
+	host, agent := sink.Column[*array.String](batch, "host"), sink.Column[*array.String](batch, "agent")
+	profile, url := sink.Column[*array.String](batch, "profile"), sink.Column[*array.String](batch, "url")
+	verdict, reason := sink.Column[*array.String](batch, "verdict"), sink.Column[*array.String](batch, "reason")
+	line := sink.Column[*array.Int32](batch, "rule_line")
+	categories := make(map[string]string)
+	for _, a := range c.agents {
+		categories[a.Name] = a.Category
+	}
+	var s selection
+	for i := range int(batch.NumRows()) {
+		for _, k := range s.at(c, meant, host.Value(i)) {
+			x := c.expectations.list[k]
+			if !slices.Contains(x.URLs, url.Value(i)) || !x.isOf(agent.Value(i), categories[agent.Value(i)]) || !x.Profile.has(profile.Value(i)) {
+				continue
+			}
+			c.promises[k].Checked++
+			if verdict.Value(i) == x.Verdict {
+				continue
+			}
+			b := Breach{
+				Host: strings.Clone(host.Value(i)), Agent: sink.Some(strings.Clone(agent.Value(i))), Profile: sink.Some(strings.Clone(profile.Value(i))),
+				URL: sink.Some(strings.Clone(url.Value(i))), Found: verdict.Value(i) + " by " + reason.Value(i),
+			}
+			if !line.IsNull(i) {
+				b.Line = sink.Some(line.Value(i))
+			}
+			c.breach(k, b)
+		}
+	}
+}
+
+// changed holds a change against what may not change.
+func (c *checker) changed(row *sink.Change) {
+	for _, k := range c.meant("changes") {
+		x := c.expectations.list[k]
+		if !x.matches(row.Host) || !slices.Contains(x.NoChange, "all") && !slices.Contains(x.NoChange, row.Kind) || !x.Severity.has(row.Severity) {
+			continue
+		}
+		// A row that says nothing of agents is about none.
+		if (len(x.Agents) > 0 || len(x.Category) > 0) && (row.Agent == nil || !x.isOf(*row.Agent, text(row.Category))) ||
+			len(x.Profile) > 0 && (row.Profile == nil || !x.Profile.has(*row.Profile)) ||
+			len(x.URLs) > 0 && (row.URL == nil || !x.URLs.has(*row.URL)) || len(x.After) > 0 && (row.After == nil || !x.After.has(*row.After)) {
+			continue
+		}
+		c.breach(k, Breach{Host: row.Host, Agent: row.Agent, Profile: row.Profile, URL: row.URL, Found: shownFound(row), Line: row.LineAfter})
+	}
+}
+
+// host counts a host that is compared.
+func (c *checker) host(name string) {
+	for _, k := range c.meant("changes") {
+		if c.expectations.list[k].matches(name) {
+			c.promises[k].Checked++
+		}
+	}
+}
+
+var errEnoughRows = errors.New("enough rows")
+
+// agentsOf are the agents that a run has judged, as its first target shows.
+func agentsOf(ctx context.Context, dir string, m *sink.Manifest) (out []Agent, err error) {
+	for _, p := range m.Parts {
+		if p.Table != "policies" || p.Rows == 0 {
+			continue
+		}
+		var first *int64
+		err := sink.ReadRows(ctx, dir, p, []string{"seq", "agent", "category"}, nil, func(batch arrow.RecordBatch) error {
+			seq := sink.Column[*array.Int64](batch, "seq")
+			agent, category := sink.Column[*array.String](batch, "agent"), sink.Column[*array.String](batch, "category")
+			for i := range int(batch.NumRows()) {
+				if first == nil {
+					first = sink.Some(seq.Value(i))
+				}
+				if *first != seq.Value(i) {
+					return errEnoughRows
+				}
+				out = append(out, Agent{Name: strings.Clone(agent.Value(i)), Category: strings.Clone(category.Value(i))})
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnoughRows) {
+			return nil, err
+		}
+		break
+	}
+	return out, nil
+}

@@ -1,0 +1,225 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAMistakeInExpectationsIsAnErrorWithItsLine(t *testing.T) {
+	for _, row := range []struct{ text, want string }{
+		{"", "e: holds no expectations"},
+		{"- name: [\n", "e:"},
+		{"a: b\n", "e:1: "},
+		{"- x\n", "e:1: expected `key: value` pairs"},
+		{"- name: a\n  hots: x\n", `e:2: unknown key "hots"`},
+		{"- hosts: x\n  reachable: true\n", "e:1: an expectation needs a name"},
+		{"- name: a\n", `e:1: expectation "a" expects nothing`},
+		{"- name: a\n  reachable: true\n  class: partial\n", "e:3: an expectation has one of"},
+		{"- name: a\n  reachable: false\n", "e:2: reachable can only be true"},
+		{"- name: a\n  reachable: [x]\n", "e:2: "},
+		{"- name: a\n  reachable: true\n  agents: GPTBot\n", "e:3: agents says nothing beside reachable"},
+		{"- name: a\n  verdict: allow\n", "e:2: verdict needs urls"},
+		{"- name: a\n  verdict: yes\n  urls: /\n", `e:2: verdict "yes": use allow or disallow`},
+		{"- name: a\n  class: closed\n", `e:2: class "closed": use partial, allow_all, disallow_all`},
+		{"- name: a\n  class: unknown\n", `e:2: class "unknown": use`},
+		{"- name: a\n  class: partial\n  category: ai\n", `e:3: category "ai": use search, `},
+		{"- name: a\n  class: partial\n  hosts: '[a'\n", `e:3: hosts "[a": * stands for`},
+		{"- name: a\n  class: partial\n  hosts: []\n", "e:3: hosts is empty"},
+		{"- name: a\n  no_change: policies\n", `e:2: no_change "policies": use all, policy_class`},
+		{"- name: a\n  no_change: all\n  severity: bad\n", `e:3: severity "bad": use critical`},
+		{"- name: a\n  no_change: all\n  at_most: 1%\n", "e:3: at_most of changes is a number"},
+		{"- name: a\n  reachable: true\n  at_most: some\n", `e:3: at_most "some": use a number, or a share`},
+		{"- name: a\n  reachable: true\n  at_most: -1\n", `e:3: at_most "-1"`},
+		{"- name: a\n  reachable: true\n  at_most: 101%\n", `e:3: at_most "101%"`},
+		{"- name: a\n  reachable: true\n  at_most: NaN%\n", `e:3: at_most "NaN%"`},
+		{"- name: a\n  reachable: true\n- name: a\n  reachable: true\n", `e:3: expectation "a" stands in line 1 already`},
+	} {
+		_, err := ParseExpectations("e", []byte(row.text))
+		var input *InputError
+		if err == nil || !strings.HasPrefix(err.Error(), row.want) || !errors.As(err, &input) {
+			t.Errorf("%q: %v, want %s", row.text, err, row.want)
+		}
+	}
+}
+
+func TestTheExampleOfExpectationsIsOne(t *testing.T) {
+	text, err := os.ReadFile("../configs/expectations.example.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := ParseExpectations("example", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	what := make(map[string]bool)
+	for _, x := range e.list {
+		what[x.what] = true
+	}
+	if len(what) != len(expectKeys) {
+		t.Errorf("the example shows %v", what)
+	}
+}
+
+func TestExpectationsThatARunCannotShowAreRefused(t *testing.T) {
+	c := newConfig(t, nil, "")
+	c.Tables = []string{"fetches", "verdicts"}
+	for text, want := range map[string]string{
+		"- name: a\n  class: partial\n":                                  "e:1: expectation \"a\" looks at table policies, which the run does not write: add it to --tables",
+		"- name: a\n  verdict: allow\n  urls: /nowhere\n":                "e:1: expectation \"a\" is about a URL that the run does not judge: add the line /nowhere to the file of --urls",
+		"\n- name: a\n  verdict: allow\n  urls: /\n  agents: Stranger\n": "e:2: expectation \"a\" is about agent \"Stranger\", which the registry does not have: add it to --agents",
+		"- name: a\n  verdict: allow\n  urls: /\n  profile: rfc9309\n":   "e:1: expectation \"a\" is about profile \"rfc9309\": add it to --profile",
+		"- name: a\n  verdict: allow\n  urls: /\n  agents: googlebot\n":  "",
+		"- name: a\n  no_change: all\n  agents: GPTBot\n":                "",
+		"- {name: a, verdict: allow, urls: 'http://h1.example/own'}\n":   "",
+	} {
+		e, err := ParseExpectations("e", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Fit(c); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// Ten hosts: h0 to h4 close /private, h5 is closed, h6 to h8 have no file, h9
+// is down.
+func TestExpectationsOfARun(t *testing.T) {
+	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.Host[1] {
+		case '5':
+			fmt.Fprint(w, "User-agent: Googlebot\nDisallow:\nUser-agent: *\n\n\nDisallow: /\n")
+		case '6', '7', '8':
+			w.WriteHeader(404)
+		case '9':
+			w.WriteHeader(500)
+		default:
+			fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
+		}
+	}, list(10))
+	if _, err := Run(context.Background(), c, new(Progress)); err != nil {
+		t.Fatal(err)
+	}
+	e, err := ParseExpectations("e", []byte(`
+- {name: private, verdict: disallow, urls: /private, hosts: "h[0-5].*", agents: GPTBot}
+- {name: open, verdict: allow, urls: [/, /private], hosts: [h5.example, H1.EXAMPLE]}
+- {name: down, verdict: allow, urls: /, hosts: h9.example, agents: Googlebot}
+- {name: own, verdict: disallow, urls: "http://h1.example/own"}
+- {name: not closed, class: [partial, allow_all]}
+- {name: one may close, class: [partial, allow_all], at_most: 2}
+- {name: of an outage nothing, class: partial, hosts: h9.*}
+- {name: all up, reachable: true}
+- {name: nearly all up, reachable: true, at_most: 10%}
+- {name: too few up, reachable: true, at_most: 9.9%}
+- {name: none, reachable: true, hosts: "*.test"}
+- {name: later, no_change: all}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	promises, err := e.Check(context.Background(), c.Dir, c.Run, c.Agents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range promises {
+		line := fmt.Sprintf("%s: %v %d/%d %s", p.Name, p.Kept, p.Broken, p.Checked, p.Note)
+		for _, b := range p.First[:min(2, len(p.First))] {
+			line += fmt.Sprintf(" [%s %s %s %s", b.Host, text(b.Agent), text(b.URL), b.Found)
+			if b.Line != nil {
+				line += fmt.Sprint(" ", *b.Line)
+			}
+			line += "]"
+		}
+		got = append(got, strings.TrimSpace(line))
+	}
+	want := []string{
+		"private: true 0/6",
+		"open: false 4/8  [h1.example GPTBot /private disallow by rule 2] [h1.example Googlebot /private disallow by rule 2]",
+		"down: false 1/1  [h9.example Googlebot / disallow by full_disallow]",
+		"own: false 2/2  [h1.example GPTBot http://h1.example/own allow by no_rule] [h1.example Googlebot http://h1.example/own allow by no_rule]",
+		"not closed: false 1/18  [h5.example GPTBot  disallow_all]",
+		"one may close: true 1/18  [h5.example GPTBot  disallow_all]",
+		"of an outage nothing: false 0/0 matched nothing; correct the entry or remove it",
+		"all up: false 1/10  [h9.example   server_error]",
+		"nearly all up: true 1/10  [h9.example   server_error]",
+		"too few up: false 1/10  [h9.example   server_error]",
+		"none: false 0/0 matched nothing; correct the entry or remove it",
+		"later: true 0/0 not checked: it is about two runs, for robocensus diff",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	f, err := os.Open(filepath.Join(c.Dir, "_runs", c.Run, "expectations.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	broken := int64(0)
+	for _, p := range promises {
+		broken += p.Broken
+	}
+	if err != nil || int64(len(rows)) != broken+1 {
+		t.Errorf("expectations.csv has %d lines for %d breaches, %v", len(rows), broken, err)
+	}
+}
+
+func TestExpectationsOfChanges(t *testing.T) {
+	texts := make(map[string]string)
+	for i := range len(recipes) {
+		texts[fmt.Sprintf("h%03d.example", i)] = ""
+	}
+	w, lists, samples, _ := script(texts, len(texts))
+	c := twoRuns(t, w, lists, samples)
+	for text, want := range map[string]string{
+		"{no_change: policy_class, after: disallow_all, category: search}":                   "false 4", // recipes 0 and 16, two profiles
+		"{no_change: policy_class, after: disallow_all, category: search, at_most: 4}":       "true 4",
+		"{no_change: policy_class, after: disallow_all, agents: robotestc}":                  "false 2",
+		"{no_change: all, severity: critical, profile: rfc9309}":                             "false 5",
+		"{no_change: [host_new, host_gone]}":                                                 "false 2",
+		"{no_change: all, hosts: h028.example}":                                              "true 0",
+		"{no_change: all, hosts: elsewhere.example}":                                         "false 0",
+		"{no_change: verdict, urls: /private, category: search}":                             "false 2",
+		"{reachable: true, at_most: 2}":                                                      "true 2",
+		"{verdict: allow, urls: /, hosts: h000.example, agents: RoboTestA, profile: google}": "false 1",
+	} {
+		e, err := ParseExpectations("e", []byte("- "+strings.Replace(text, "{", "{name: x, ", 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Diff(context.Background(), DiffConfig{Dir: c.Dir, Before: "a", After: "b", Expect: e})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := r.Expectations[0]; fmt.Sprintf("%v %d", p.Kept, p.Broken) != want {
+			t.Errorf("%s: kept %v, %d broken, want %s: %+v", text, p.Kept, p.Broken, want, p.First)
+		}
+	}
+	e, err := ParseExpectations("e", []byte("- {name: x, no_change: all, agents: Stranger}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Diff(context.Background(), DiffConfig{Dir: c.Dir, Before: "a", After: "b", Expect: e}); err == nil || !strings.Contains(err.Error(), `e:1: expectation "x" is about agent "Stranger"`) {
+		t.Errorf("of an agent that no run has: %v", err)
+	}
+	csv := filepath.Join(c.Dir, "changes", "run=b", "against=a", "expectations.csv")
+	if _, err := os.Stat(csv); err != nil {
+		t.Error(err)
+	}
+	if _, err := Diff(context.Background(), DiffConfig{Dir: c.Dir, Before: "a", After: "b"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(csv); err == nil {
+		t.Error("breaches of an earlier comparison stay")
+	}
+}

@@ -1,0 +1,83 @@
+package pipeline
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/robocensus/robocensus/fetch"
+)
+
+// ranks are hosts with their ranks, for sources that bring none. A host is
+// looked up by its name, and else without or with "www.": the lists name
+// sites, and archives the hosts that answered for them.
+type ranks map[string]int64
+
+func (r ranks) of(host string) (int64, bool) {
+	if rank, ok := r[host]; ok {
+		return rank, true
+	}
+	other, ok := strings.CutPrefix(host, "www.")
+	if !ok {
+		other = "www." + host
+	}
+	rank, ok := r[other]
+	return rank, ok
+}
+
+// readRanks reads the file of --ranks, in the forms of a hosts list. Of a host
+// that stands there twice the first, better rank counts.
+func readRanks(ctx context.Context, path string) (ranks, error) {
+	out := make(ranks)
+	err := readHosts(ctx, path, io.Discard, func(r row) error {
+		if r.err != "" || r.rank == nil || r.host == "" {
+			return nil
+		}
+		if o, _, err := fetch.Parse(r.host, "http"); err == nil {
+			if _, twice := out[o.Host]; !twice {
+				out[o.Host] = *r.rank
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// filter holds the hosts and origins of --hosts beside a stored source.
+type filter struct {
+	hosts   hashSet // named without a scheme: all their origins
+	origins hashSet
+}
+
+func (f *filter) has(o fetch.Origin) bool {
+	return f.hosts.has(o.Host) || f.origins.has(o.String())
+}
+
+// readFilter reads the list of --hosts as a filter. Lines that are no host are
+// rejected as those of a list of targets.
+func readFilter(ctx context.Context, path string, reject func(line int64, text, reason string) error) (*filter, error) {
+	f := &filter{}
+	err := readHosts(ctx, path, io.Discard, func(r row) error {
+		if r.err != "" {
+			return reject(r.line, r.text, r.err)
+		}
+		given := r.host
+		if given == "" {
+			given = r.url
+		}
+		o, _, err := fetch.Parse(given, "http")
+		switch {
+		case err != nil:
+			return reject(r.line, r.text, rejection(err))
+		case strings.Contains(given, "://") || o.Port != 80:
+			f.origins.add(o.String())
+			if !strings.Contains(given, "://") {
+				f.origins.add(fetch.Origin{Scheme: "https", Host: o.Host, Port: o.Port}.String())
+			}
+		default:
+			f.hosts.add(o.Host)
+		}
+		return nil
+	})
+	return f, err
+}

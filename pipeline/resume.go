@@ -1,0 +1,99 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// note is what a committed segment leaves in the journal for a process that
+// goes on with its run, besides what the tables say.
+type note struct {
+	Targets int   `json:"targets"`
+	Samples []int `json:"samples,omitempty"` // one absolute URL of each origin that had some, by index
+}
+
+// begin creates the run, or opens the one that was interrupted. The source is
+// read from its beginning again either way, and so cut into the same segments:
+// those that are committed are passed over.
+func begin(c Config, m sink.Manifest) (*sink.Run, error) {
+	if c.ForceNew {
+		if err := sink.Remove(c.Dir, c.Run); err != nil {
+			return nil, err
+		}
+		return sink.Create(c.Dir, m)
+	}
+	if c.Resume {
+		run, err := sink.Open(c.Dir, m)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return run, err
+		}
+	}
+	return sink.Create(c.Dir, m)
+}
+
+// restore adds what earlier processes have counted.
+func (n *census) restore(ctx context.Context) error {
+	index := make(map[string]int)
+	for i, a := range n.Agents {
+		index[a.Name] = i
+	}
+	return n.run.Counts(ctx, func(row sink.Count) { n.totals.restore(row, index) })
+}
+
+// restore adds a row of summary. agents are their indices by name.
+func (n *Counts) restore(row sink.Count, agents map[string]int) {
+	text := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return *s
+	}
+	profile, key := slices.Index(n.profiles, text(row.Profile)), text(row.Key)
+	if row.Agent == nil {
+		n.counts[label{metric: row.Metric, stratum: row.Stratum, category: text(row.Category), profile: profile + 1, key: key}] += row.Count
+		return
+	}
+	agent, ok := agents[*row.Agent]
+	if !ok || profile < 0 {
+		return // the run would have been refused
+	}
+	t := &n.of(row.Stratum, profile)[agent]
+	class, value := slices.Index(classNames[:], key), slices.Index(valueNames[:], key)
+	switch {
+	case row.Metric == "policy" && class >= 0:
+		t.policies[class] += row.Count
+	case row.Metric == "policy_explicit" && class >= 0:
+		t.explicit[class] += row.Count
+	case row.Metric == "verdict" && value >= 0:
+		t.verdicts[value] += row.Count
+	}
+}
+
+// passOver accounts for a segment that is committed already, of so many
+// targets that stand on so many lines.
+func (n *census) passOver(index int, targets int, lines int64) error {
+	var left note
+	if err := json.Unmarshal(n.run.Note(index), &left); err != nil {
+		return fmt.Errorf("the journal's note on segment %d: %w", index, err)
+	}
+	if left.Targets != targets {
+		// The digests say that it is the same list; its reading is another.
+		return fmt.Errorf("segment %d had %d targets and now has %d: the list is read otherwise than by the program that began the run; begin it anew with --force-new", index, left.Targets, targets)
+	}
+	for _, i := range left.Samples {
+		if i < 0 || i >= len(n.samples.list) {
+			continue
+		}
+		for _, p := range n.samples.absolute[*n.samples.list[i].sample.origin] {
+			p.used.Store(true)
+		}
+	}
+	n.progress.passedOver(targets, lines)
+	return nil
+}

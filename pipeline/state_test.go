@@ -1,0 +1,287 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// rowsOf reads a table of a run of one segment.
+func rowsOf[T any](t *testing.T, c Config, table string) []T {
+	t.Helper()
+	rows, err := parquet.ReadFile[T](filepath.Join(c.Dir, table, "run="+c.Run, "part-000000.parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+var firstDay = time.Date(2026, 3, 1, 4, 0, 0, 0, time.UTC)
+
+// site answers for all hosts with what it is set to, and counts.
+type site struct {
+	mu     sync.Mutex
+	answer func(w http.ResponseWriter)
+	asked  int
+}
+
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked++
+	s.answer(w)
+}
+
+func (s *site) set(answer func(w http.ResponseWriter)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answer, s.asked = answer, 0
+}
+
+func file1(w http.ResponseWriter) { fmt.Fprint(w, "User-agent: *\nDisallow: /private\n") }
+func down(w http.ResponseWriter)  { w.WriteHeader(http.StatusServiceUnavailable) }
+func gone(w http.ResponseWriter)  { w.WriteHeader(http.StatusGone) }
+func cutShort(w http.ResponseWriter) {
+	w.Header().Set("Content-Length", "100")
+	fmt.Fprint(w, "User-agent: *\n")
+}
+
+// A run each so many days after the first, under every profile: SPEC section
+// 2, the table of memory. "-" is no verdict on /private, by the outcome alone.
+func TestMemoryOverTime(t *testing.T) {
+	type day struct {
+		n      int
+		answer func(http.ResponseWriter)
+		want   map[string]string // by profile: outcome, class
+		reason string            // of the first profile, google
+		since  int               // unreachable since this day, -1 for reachable
+		stale  int               // the copy is of this day, -1 for none
+	}
+	closed, open, partial, unknown := "full_disallow unknown", "full_allow allow_all", "conditional_allow partial", "undefined unknown"
+	all := func(s string) map[string]string {
+		return map[string]string{"google": s, "google-2019": s, "google-2012": s, "rfc9309": s}
+	}
+	for _, row := range []struct {
+		name string
+		days []day
+	}{
+		{"5xx with a good copy", []day{
+			{0, file1, all(partial), "success", -1, -1},
+			{1, down, map[string]string{"google": closed, "google-2019": closed, "google-2012": closed, "rfc9309": partial}, "server_error", 1, -1},
+			{31, down, map[string]string{"google": closed, "google-2019": closed, "google-2012": closed, "rfc9309": partial}, "server_error", 1, -1},
+			{32, down, map[string]string{"google": partial, "google-2019": partial, "google-2012": unknown, "rfc9309": partial}, "stale_copy", 1, 0},
+			{33, file1, all(partial), "success", -1, -1},
+			{34, down, map[string]string{"google": closed, "google-2019": closed, "google-2012": closed, "rfc9309": partial}, "server_error", 34, -1},
+		}},
+		{"network failures with a good copy", []day{
+			{0, file1, all(partial), "success", -1, -1},
+			{5, cutShort, map[string]string{"google": closed, "google-2019": closed, "google-2012": partial, "rfc9309": partial}, "incomplete_body", 5, -1},
+			{36, cutShort, map[string]string{"google": partial, "google-2019": partial, "google-2012": unknown, "rfc9309": partial}, "stale_copy", 5, 0},
+		}},
+		{"without a copy", []day{
+			{0, down, all(closed), "server_error", 0, -1},
+			{7, cutShort, map[string]string{"google": closed, "google-2019": closed, "google-2012": unknown, "rfc9309": closed}, "incomplete_body", 0, -1},
+			{31, down, map[string]string{"google": open, "google-2019": open, "google-2012": unknown, "rfc9309": open}, "unreachable_too_long", 0, -1},
+		}},
+		{"a 4xx withdraws the copy", []day{
+			{0, file1, all(partial), "success", -1, -1},
+			{1, gone, all(open), "client_error", -1, -1},
+			{2, down, all(closed), "server_error", 2, -1},
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := &site{}
+			c := newConfig(t, s.ServeHTTP, "h.example\n")
+			c.State = filepath.Join(t.TempDir(), "state")
+			c.Profiles = nil
+			for _, name := range []string{"google", "google-2019", "google-2012", "rfc9309"} {
+				p, _ := robots.ProfileNamed(name)
+				c.Profiles = append(c.Profiles, p)
+			}
+			for _, d := range row.days {
+				s.set(d.answer)
+				now := firstDay.AddDate(0, 0, d.n)
+				c.Run, c.Fetch.Now = fmt.Sprintf("day-%d", d.n), func() time.Time { return now }
+				if _, err := Run(context.Background(), c, new(Progress)); err != nil {
+					t.Fatal(err)
+				}
+				f := rowsOf[sink.Fetch](t, c, "fetches")[0]
+				if f.Reason != d.reason || f.Source != "network" || s.asked != 1 || !f.FetchTime.Equal(now) {
+					t.Errorf("day %d: reason %s, source %s, %d requests, at %v", d.n, f.Reason, f.Source, s.asked, f.FetchTime)
+				}
+				for what, pair := range map[string]struct {
+					got  *time.Time
+					want int
+				}{"unreachable_since": {f.UnreachableSince, d.since}, "stale_since": {f.StaleSince, d.stale}} {
+					if (pair.got == nil) != (pair.want < 0) || pair.got != nil && !pair.got.Equal(firstDay.AddDate(0, 0, pair.want)) {
+						t.Errorf("day %d: %s is %v, want that of day %d", d.n, what, pair.got, pair.want)
+					}
+				}
+				if judged := f.ContentDigest != nil; judged != (f.Reason == "success" || f.Reason == "stale_copy") {
+					t.Errorf("day %d: digest %v beside %s", d.n, f.ContentDigest, f.Reason)
+				}
+				got := make(map[string]string)
+				for _, p := range rowsOf[sink.Policy](t, c, "policies") {
+					got[p.Profile] = p.Outcome + " " + p.Class
+				}
+				if diff := cmp.Diff(d.want, got); diff != "" {
+					t.Errorf("day %d (-want +got):\n%s", d.n, diff)
+				}
+			}
+		})
+	}
+}
+
+// How long an answer serves without a request: SPEC section 2, freshness.
+func TestFreshAnswersAreNotAskedFor(t *testing.T) {
+	const day = 24 * time.Hour
+	caching := func(value string) func(http.ResponseWriter) {
+		return func(w http.ResponseWriter) {
+			w.Header().Set("Cache-Control", value)
+			file1(w)
+		}
+	}
+	for _, row := range []struct {
+		name     string
+		answer   func(http.ResponseWriter)
+		maxAge   time.Duration
+		lengthen bool
+		after    time.Duration
+		cached   bool
+	}{
+		{"within a day", file1, day, true, day - 1, true},
+		{"after a day", file1, day, true, day, false},
+		{"always asks", file1, 0, true, 1, false},
+		{"Cache-Control shortens", caching("max-age=3600"), day, true, time.Hour, false},
+		{"and until then it serves", caching("max-age=3600"), day, true, time.Hour - 1, true},
+		{"Cache-Control lengthens", caching("public, max-age=172800"), day, true, 2*day - 1, true},
+		{"but not under rfc9309", caching("public, max-age=172800"), day, false, 2*day - 1, false},
+		{"a 410 is an answer", gone, day, true, time.Hour, true},
+		{"an outage is none", down, day, true, time.Second, false},
+		{"a clock that went back", file1, day, true, -time.Hour, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := &site{}
+			c := newConfig(t, s.ServeHTTP, "h.example\n")
+			c.State, c.Fetch.MaxAge, c.Fetch.Lengthen = filepath.Join(t.TempDir(), "state"), row.maxAge, row.lengthen
+			s.set(row.answer)
+			var before, after sink.Fetch
+			for i, out := range []*sink.Fetch{&before, &after} {
+				now := firstDay.Add(time.Duration(i) * row.after)
+				c.Run, c.Fetch.Now = fmt.Sprintf("run-%d", i), func() time.Time { return now }
+				if _, err := Run(context.Background(), c, new(Progress)); err != nil {
+					t.Fatal(err)
+				}
+				*out = rowsOf[sink.Fetch](t, c, "fetches")[0]
+			}
+			want, source := 2, "network"
+			if row.cached {
+				want, source = 1, "cache"
+			}
+			if s.asked != want || after.Source != source {
+				t.Errorf("%d requests, source %s; want %d, %s", s.asked, after.Source, want, source)
+			}
+			if row.cached {
+				// Nothing but the source tells the rows apart.
+				after.Source = "network"
+				if diff := cmp.Diff(before, after); diff != "" {
+					t.Errorf("a remembered answer (-network +cache):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+// Another output folder may hold a run of the same ID, whose answers are not
+// this one's own.
+func TestARunOfTheSameIDElsewhereIsAnother(t *testing.T) {
+	s := &site{}
+	c := newConfig(t, s.ServeHTTP, "h.example\n")
+	c.State = filepath.Join(t.TempDir(), "state")
+	s.set(file1)
+	for range 2 {
+		c.Dir = filepath.Join(t.TempDir(), "out")
+		if _, err := Run(context.Background(), c, new(Progress)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.asked != 2 {
+		t.Errorf("%d requests with --max-age 0, want 2", s.asked)
+	}
+}
+
+func TestTheSchemeThatOnceAnsweredIsTheRow(t *testing.T) {
+	s := &site{}
+	c := newConfig(t, s.ServeHTTP, "h.example\n") // speaks no TLS
+	c.State, c.Schemes = filepath.Join(t.TempDir(), "state"), []string{"https", "http"}
+	s.set(file1)
+	google, _ := robots.ProfileNamed("rfc9309")
+	c.Profiles = []*robots.Profile{google}
+	for i, want := range []string{"success", "stale_copy"} {
+		now := firstDay.AddDate(0, 0, i)
+		c.Run, c.Fetch.Now = want, func() time.Time { return now }
+		if i == 1 {
+			c.Fetch.ConnectTo = closedPort(t)
+		}
+		if _, err := Run(context.Background(), c, new(Progress)); err != nil {
+			t.Fatal(err)
+		}
+		f := rowsOf[sink.Fetch](t, c, "fetches")[0]
+		if f.Origin != "http://h.example" || f.Reason != want || f.FallbackErrorClass == nil {
+			t.Errorf("day %d: %s, %s, fallback %v", i, f.Origin, f.Reason, f.FallbackErrorClass)
+		}
+	}
+}
+
+func TestAStateFolderThatCannotBeUsedEndsTheRun(t *testing.T) {
+	s := &site{}
+	s.set(file1)
+	c := newConfig(t, s.ServeHTTP, "h.example\n")
+	c.State = writeFile(t, "state", []byte("not a folder"))
+	if _, err := Run(context.Background(), c, new(Progress)); err == nil || !strings.Contains(err.Error(), "state folder") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func closedPort(t *testing.T) netip.AddrPort {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return netip.MustParseAddrPort(l.Addr().String())
+}
+
+// A proxy that is gone must not make a table of unreachable hosts.
+func TestAFailureOfThisMachineEndsTheRun(t *testing.T) {
+	s := &site{}
+	s.set(file1)
+	c := newConfig(t, s.ServeHTTP, "h.example\n")
+	c.Fetch.ConnectTo = netip.AddrPort{}
+	c.Fetch.Proxy = &url.URL{Scheme: "http", Host: closedPort(t).String()}
+	_, err := Run(context.Background(), c, new(Progress))
+	var local *LocalError
+	if !errors.As(err, &local) || !strings.Contains(err.Error(), "proxy") {
+		t.Fatalf("error %v", err)
+	}
+	m, err := sink.ReadManifest(c.Dir, c.Run)
+	if err != nil || m.State != "running" || len(m.Parts) != 0 {
+		t.Errorf("state %s, %d parts, %v", m.State, len(m.Parts), err)
+	}
+}

@@ -1,0 +1,196 @@
+package pipeline
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// A volume is a file of captures that exist already: of a WARC, of bodies, of
+// an earlier run. Several are read at the same time, each into segments of its
+// own, so that a run can be cut into the same segments again whoever is ahead.
+type volume struct {
+	input sink.Input
+	first int   // number of its first segment
+	most  int   // segments at most
+	seq   int64 // number before that of its first target; unused where captures bring their own
+	// read calls emit for every capture, in order. It is not called twice at
+	// the same time.
+	read func(ctx context.Context, emit func(*job) error) error
+}
+
+const (
+	// seqPerVolume keeps the targets of volumes apart: those of the third are
+	// numbered from 20,000,000,001.
+	seqPerVolume = 10_000_000_000
+
+	// storedBytes ends a segment early whose bodies are large: nobody waits
+	// for a stored capture, so nothing has to be kept for long.
+	storedBytes = 16 << 20
+)
+
+// stored is what a job of a volume knows besides its capture.
+type stored struct {
+	source string // warc or body, or what an earlier run says
+	warc   string // file, "" for none
+	offset int64
+	length int64 // 0: not known
+
+	location string // where the capture redirects, whose target is another capture
+	revisit  bool   // the body is that of a capture stored elsewhere
+	assumed  bool   // the status is not known, and taken for 200
+}
+
+// tell adds to a row what is known of a stored capture, and takes away what is
+// not.
+func (s *stored) tell(row *sink.Fetch) {
+	row.Source = s.source
+	if s.warc != "" {
+		row.WARCFile, row.WARCOffset, row.WARCLength = sink.Some(sink.TextString(s.warc)), sink.Some(s.offset), sink.NonZero(s.length)
+	}
+	if s.location != "" {
+		row.Hops, row.FinalURL = append(row.Hops, sink.Hop{URL: sink.TextString(s.location)}), nil
+	}
+	if s.assumed {
+		row.Hops, row.FinalURL, row.Status = nil, nil, nil
+	}
+}
+
+// rerun cuts the volumes' captures into segments. It returns their number.
+func (n *census) rerun(ctx context.Context) (int64, error) {
+	g, reading := errgroup.WithContext(ctx) // which ends with the group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	if n.Limit > 0 {
+		g.SetLimit(1) // the first N are those of the first volumes
+	}
+	var targets atomic.Int64
+	for i := range n.volumes {
+		if n.Limit > 0 && targets.Load() >= n.Limit {
+			break
+		}
+		g.Go(func() error { return n.readVolume(reading, &n.volumes[i], &targets) })
+	}
+	if err := g.Wait(); err != nil {
+		return targets.Load(), err
+	}
+	if targets.Load() == 0 && !n.run.Committed(0) {
+		// Volumes without a capture make tables too, empty ones.
+		s := &segment{}
+		s.pending.Store(1)
+		if err := n.gate.enter(ctx); err != nil {
+			return 0, err
+		}
+		return 0, n.done(ctx, s)
+	}
+	return targets.Load(), nil
+}
+
+// readVolume cuts the captures of a volume.
+func (n *census) readVolume(ctx context.Context, v *volume, targets *atomic.Int64) error {
+	next, seq := v.first, v.seq
+	var now *segment
+	count, bytes := 0, 0
+	seal := func() error {
+		if now == nil {
+			return nil
+		}
+		s := now
+		now = nil
+		if s.committed {
+			return n.passOver(s.index, count, 0)
+		}
+		return n.done(ctx, s)
+	}
+	err := v.read(ctx, func(j *job) error {
+		if n.Limit > 0 && targets.Load() >= n.Limit {
+			return errEnough
+		}
+		if now == nil {
+			if next == v.first+v.most {
+				return &InputError{Path: v.input.Path, Err: fmt.Errorf("holds more captures than %d segments have room for; split it", v.most)}
+			}
+			now = &segment{index: next, committed: n.run.Committed(next)}
+			next, count, bytes = next+1, 0, 0
+			if !now.committed {
+				now.pending.Store(1)
+				if err := n.gate.enter(ctx); err != nil {
+					return err
+				}
+			}
+		}
+		seq++
+		targets.Add(1)
+		if j.segment = now; j.target.Seq == 0 {
+			j.target.Seq = seq
+		}
+		count, bytes = count+1, bytes+len(j.capture.Body)
+		if !now.committed {
+			now.jobs = append(now.jobs, j)
+			n.progress.fetched(j.capture, 0)
+			if err := n.keep(j); err != nil {
+				return err
+			}
+		}
+		if v.most > 1 && (count == segmentTargets || bytes >= storedBytes) {
+			return seal()
+		}
+		return ctx.Err()
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return err
+	}
+	return seal()
+}
+
+// numbered gives volumes that are read from files segments and seqs of their
+// own.
+func numbered(volumes []volume) []volume {
+	for i := range volumes {
+		v := &volumes[i]
+		v.first, v.most, v.seq = i*sink.SegmentsPerVolume, sink.SegmentsPerVolume, int64(i)*seqPerVolume
+	}
+	return volumes
+}
+
+// identify tells a file without reading all of it: by its size, its beginning
+// and its end. Archives are of gigabytes, and read but once.
+func identify(role, path string) (sink.Input, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return sink.Input{}, &InputError{Path: path, Err: errors.Unwrap(err)}
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return sink.Input{}, &InputError{Path: path, Err: err}
+	}
+	in := sink.Input{Role: role, Path: path}
+	if info.IsDir() {
+		return in, &InputError{Path: path, Err: errors.New("is a folder, and a file is wanted")}
+	}
+	if !info.Mode().IsRegular() {
+		return in, nil
+	}
+	const ends = 64 << 10
+	sum := sha256.New()
+	in.Bytes = info.Size()
+	binary.Write(sum, binary.BigEndian, in.Bytes)
+	for _, part := range []io.Reader{io.NewSectionReader(f, 0, ends), io.NewSectionReader(f, max(0, in.Bytes-ends), ends)} {
+		if _, err := io.Copy(sum, part); err != nil {
+			return in, &InputError{Path: path, Err: err}
+		}
+	}
+	in.Ends = hex.EncodeToString(sum.Sum(nil))
+	return in, nil
+}

@@ -1,0 +1,170 @@
+package pipeline
+
+import (
+	"bufio"
+	"bytes"
+	"strconv"
+	"time"
+
+	"github.com/robocensus/robocensus/fetch"
+)
+
+// maxRecordHead bounds the header of a record, and that of HTTP inside it.
+const maxRecordHead = 64 << 10
+
+// recordHead are the fields of a record's header that matter here; they point
+// into its text.
+type recordHead struct {
+	text   []byte
+	length int64 // -1: not readable
+	joined bool  // two headers, the end of the first being lost
+
+	kind, uri, date, address, truncated, digest, payloadType []byte
+	profile, refersTo, refersToURI, refersToDate             []byte
+}
+
+func (h *recordHead) parse(text []byte) {
+	*h = recordHead{text: append(h.text[:0], text...), length: -1}
+	_, rest, _ := bytes.Cut(h.text, []byte("\n"))
+	for len(rest) > 0 {
+		var name, value []byte
+		name, value, rest = cutField(rest)
+		switch string(name) {
+		case "warc-type":
+			h.joined = h.kind != nil
+			h.kind = value
+		case "content-length":
+			h.length = parseLength(value)
+		case "warc-target-uri":
+			h.uri = unbracket(value)
+		case "warc-date":
+			h.date = value
+		case "warc-ip-address":
+			h.address = value
+		case "warc-truncated":
+			h.truncated = value
+		case "warc-payload-digest":
+			h.digest = value
+		case "warc-identified-payload-type":
+			h.payloadType = value
+		case "warc-profile":
+			h.profile = unbracket(value)
+		case "warc-refers-to":
+			h.refersTo = unbracket(value)
+		case "warc-refers-to-target-uri":
+			h.refersToURI = unbracket(value)
+		case "warc-refers-to-date":
+			h.refersToDate = value
+		}
+	}
+}
+
+// unbracket: WARC 1.0 puts a URI in angle brackets by its grammar, which not
+// all writers do, and WARC 1.1 does not.
+func unbracket(uri []byte) []byte {
+	if n := len(uri); n > 1 && uri[0] == '<' && uri[n-1] == '>' {
+		return uri[1 : n-1]
+	}
+	return uri
+}
+
+// parseLength reads a length, -1 for what is none.
+func parseLength(b []byte) int64 {
+	if n, err := strconv.ParseUint(string(b), 10, 62); err == nil {
+		return int64(n)
+	}
+	return -1
+}
+
+// robotsOf is the origin that a robots.txt speaks for. ok is false for a
+// target that is no robots.txt of an origin that can be fetched.
+func (h *recordHead) robotsOf() (o fetch.Origin, ok bool) {
+	uri, _, _ := bytes.Cut(h.uri, []byte("#"))
+	if !bytes.HasSuffix(uri, []byte("/robots.txt")) || !bytes.Contains(uri, []byte("://")) {
+		return o, false
+	}
+	o, target, err := fetch.Parse(string(uri), "")
+	return o, err == nil && target == "/robots.txt"
+}
+
+// parseDate reads a WARC-Date, which since WARC 1.1 may be as fine as a
+// nanosecond or as coarse as a year.
+func parseDate(b []byte) (t time.Time, ok bool) {
+	if t.UnmarshalText(b) == nil {
+		return t.UTC(), true
+	}
+	for _, layout := range []string{"2006-01-02T15:04Z07:00", "2006-01-02", "2006-01", "2006"} {
+		if t, err := time.Parse(layout, string(b)); err == nil {
+			return t.UTC(), true
+		}
+	}
+	return t, false
+}
+
+// peekHead shows the header at the start of in, as far as the blank line that
+// ends it, or limit bytes without one.
+func peekHead(in *bufio.Reader, limit int) (b []byte, ended bool, err error) {
+	for seen := 0; ; seen = max(len(b)-3, 0) {
+		b, _ = in.Peek(min(in.Buffered(), limit))
+		if n := blankLine(b, seen); n >= 0 {
+			return b[:n], true, nil
+		}
+		if len(b) >= limit {
+			return b, false, nil
+		}
+		if _, err := in.Peek(len(b) + 1); err != nil {
+			return b, false, err
+		}
+	}
+}
+
+// blankLine is where the first blank line behind from ends, -1 if there is
+// none. Lines end with LF, with or without CR.
+func blankLine(b []byte, from int) int {
+	for i := from; ; {
+		n := bytes.IndexByte(b[i:], '\n')
+		if n < 0 {
+			return -1
+		}
+		i += n + 1
+		if i < len(b) && b[i] == '\n' {
+			return i + 1
+		}
+		if i+1 < len(b) && b[i] == '\r' && b[i+1] == '\n' {
+			return i + 2
+		}
+	}
+}
+
+// cutField takes the first field off a header, together with the lines that
+// are folded under it. The name is put into lower case where it stands; it is
+// empty for a line that is no field.
+func cutField(h []byte) (name, value, rest []byte) {
+	end := 0
+	for {
+		n := bytes.IndexByte(h[end:], '\n')
+		if n < 0 {
+			end = len(h)
+			break
+		}
+		end += n + 1
+		if end == len(h) || h[end] != ' ' && h[end] != '\t' {
+			break
+		}
+		h[end-1] = ' '
+		if end > 1 && h[end-2] == '\r' {
+			h[end-2] = ' '
+		}
+	}
+	colon := bytes.IndexByte(h[:end], ':')
+	if colon < 0 {
+		return nil, nil, h[end:]
+	}
+	name = h[:colon]
+	for i, c := range name {
+		if c >= 'A' && c <= 'Z' {
+			name[i] = c + 'a' - 'A'
+		}
+	}
+	return name, bytes.TrimSpace(h[colon+1 : end]), h[end:]
+}

@@ -1,0 +1,312 @@
+package pipeline
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http/httputil"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots"
+)
+
+const (
+	// maxStoredHeader bounds a header value that is kept.
+	maxStoredHeader = 2 << 10
+	// maxInterim bounds 1xx answers before the final one.
+	maxInterim = 8
+)
+
+// answerHead is what the header of a stored HTTP answer says; the values
+// point into its text.
+type answerHead struct {
+	text    []byte
+	version string
+	status  int
+
+	contentType, server, etag, lastModified, cacheControl, retryAfter, location []byte
+
+	encoding, transfer, length []byte // as for the body that is stored
+	undone                     []byte // X-Crawl-Content-Encoding
+	decoded                    bool   // the writer undid encodings, and said so
+}
+
+// readAnswer reads the HTTP answer that is the record's block into c. What is
+// wrong with the answer is a fact about the capture; an error is one of the
+// record.
+func (w *warcReader) readAnswer(in *bufio.Reader, c *warcCapture) error {
+	h := &w.answer
+	ended, err := w.readHead(in)
+	if err != nil {
+		return err
+	}
+	if h.status == 0 {
+		if c.Revisit == nil {
+			c.Error, c.Err = robots.Protocol, errors.New("header: the stored answer is not HTTP/1 or HTTP/2")
+		}
+		return nil
+	}
+	c.Hops[0].Status, c.HTTPVersion, c.Headers = h.status, h.version, h.keep()
+	if h.status >= 300 && h.status < 400 && h.status != 304 {
+		c.Location, c.Error, c.Err = fetch.Redirect(c.Hops[0].URL, string(h.location))
+	}
+	if h.status < 200 || h.status > 299 || c.Revisit != nil {
+		return nil // the bodies of errors and redirects are nobody's rules
+	}
+	if !ended && w.left > 0 {
+		c.Error, c.Err = robots.HeaderTooLarge, errLongHeader
+		return nil
+	}
+	declared, stored := parseLength(h.length), w.left
+	if c.Body, c.Truncated, err = w.readBody(in); err != nil {
+		broken, ok := errors.AsType[*brokenBody](err)
+		if !ok {
+			return err
+		}
+		c.Error, c.Err = broken.class, broken
+	}
+	switch {
+	case c.Cut == "time" || c.Cut == "disconnect":
+		c.Truncated = true
+		c.Error, c.Err = robots.TruncatedBody, fmt.Errorf("body: cut short when it was captured: %s", c.Cut)
+	case c.Cut != "":
+		// By the writer's own limit, or for a reason that it does not give.
+		c.Truncated = true
+		if c.Error == robots.TruncatedBody {
+			c.Error, c.Err = "", nil
+		}
+	case c.Error != "":
+	case !ended:
+		c.Error, c.Err = robots.TruncatedBody, errNoEnd
+	case declared > stored && h.isStoredAsIs():
+		c.Error, c.Err = robots.TruncatedBody, fmt.Errorf("body: %d of %d bytes are stored", stored, declared)
+	}
+	return nil
+}
+
+// readHead reads the header of the final answer. ended is false where there
+// is no blank line behind it, and the status 0 where there is no answer.
+func (w *warcReader) readHead(in *bufio.Reader) (ended bool, err error) {
+	h := &w.answer
+	h.status = 0
+	for range maxInterim + 1 {
+		start, err := in.Peek(int(min(w.left, int64(len(httpMagic)))))
+		if err != nil || string(start) != httpMagic {
+			return ended, err
+		}
+		var b []byte
+		if b, ended, err = peekHead(in, int(min(w.left, maxRecordHead))); err != nil {
+			return false, err
+		}
+		h.parse(b)
+		in.Discard(len(b))
+		w.left -= int64(len(b))
+		if h.status < 100 || h.status > 199 || h.status == 101 {
+			break
+		}
+	}
+	return ended, nil
+}
+
+const httpMagic = "HTTP/"
+
+func (h *answerHead) parse(text []byte) {
+	*h = answerHead{text: append(h.text[:0], text...)}
+	line, rest, _ := bytes.Cut(h.text, []byte("\n"))
+	h.parseStatus(line)
+	for len(rest) > 0 {
+		var name, value []byte
+		name, value, rest = cutField(rest)
+		var to *[]byte
+		switch string(name) {
+		case "content-type":
+			to = &h.contentType
+		case "server":
+			to = &h.server
+		case "etag":
+			to = &h.etag
+		case "last-modified":
+			to = &h.lastModified
+		case "cache-control":
+			to = &h.cacheControl
+		case "retry-after":
+			to = &h.retryAfter
+		case "location":
+			to = &h.location
+		case "content-length":
+			to = &h.length
+		case "content-encoding":
+			to = &h.encoding
+		case "transfer-encoding":
+			to = &h.transfer
+		case "x-crawl-content-encoding":
+			to, h.decoded = &h.undone, true
+		case "x-crawl-transfer-encoding":
+			h.decoded = true
+			continue
+		default:
+			continue
+		}
+		if value == nil {
+			value = line[:0] // there, but empty
+		}
+		if *to == nil { // the first of several, as a client has it
+			*to = value
+		}
+	}
+}
+
+// parseStatus reads "HTTP/1.1 200 OK", with or without the reason, and
+// "HTTP/2 200", as some writers put what had no such line.
+func (h *answerHead) parseStatus(line []byte) {
+	version, rest, _ := bytes.Cut(line[len(httpMagic):], []byte(" "))
+	code := bytes.TrimLeft(rest, " ")
+	if len(code) > 3 && (code[3] == ' ' || code[3] == '\r') {
+		code = code[:3]
+	}
+	status := parseLength(code)
+	if len(code) != 3 || status < 100 || len(version) > 3 {
+		return
+	}
+	switch string(version) {
+	case "1.1":
+		h.version = "1.1"
+	case "1.0":
+		h.version = "1.0"
+	case "2", "2.0":
+		h.version = "2"
+	case "3", "3.0":
+		h.version = "3"
+	default:
+		return
+	}
+	h.status = int(status)
+}
+
+func (h *answerHead) keep() fetch.Headers {
+	one := func(value []byte) *string {
+		if value == nil {
+			return nil
+		}
+		s := string(value[:min(len(value), maxStoredHeader)])
+		return &s
+	}
+	encoding := h.encoding
+	if encoding == nil {
+		encoding = h.undone
+	}
+	return fetch.Headers{
+		ContentType: one(h.contentType), ContentEncoding: one(encoding), Server: one(h.server), ETag: one(h.etag),
+		LastModified: one(h.lastModified), CacheControl: one(h.cacheControl), RetryAfter: one(h.retryAfter),
+	}
+}
+
+func (h *answerHead) isChunked() bool { return bytes.EqualFold(h.transfer, []byte("chunked")) }
+
+// isStoredAsIs says that the body was neither encoded nor has been decoded.
+func (h *answerHead) isStoredAsIs() bool {
+	return !h.decoded && len(h.encoding) == 0 && !h.isChunked()
+}
+
+// brokenBody is a body that does not decode.
+type brokenBody struct {
+	class robots.ErrorClass
+	err   error
+}
+
+func (b *brokenBody) Error() string { return "body: " + b.err.Error() }
+func (b *brokenBody) Unwrap() error { return b.err }
+
+// readBody reads the body as its server meant it. Common Crawl stores bodies
+// decoded and renames the headers of what was undone; other writers store
+// them as they came, and some decode and leave the headers as they were.
+func (w *warcReader) readBody(in *bufio.Reader) (body []byte, truncated bool, err error) {
+	h := &w.answer
+	if w.asStored = h.decoded || h.isStoredAsIs(); w.asStored {
+		truncated = w.left > int64(w.limit)
+		body = make([]byte, min(w.left, int64(w.limit)))
+		return body, truncated, w.readFull(in, body)
+	}
+	// Encoded bodies may be longer than what they decode to, but not by much.
+	w.stored = slices.Grow(w.stored[:0], int(min(w.left, int64(4*w.limit)+64<<10)))
+	w.stored = w.stored[:min(w.left, int64(4*w.limit)+64<<10)]
+	rest := w.left > int64(len(w.stored))
+	if err := w.readFull(in, w.stored); err != nil {
+		return nil, false, err
+	}
+	body, truncated, err = h.decode(w.stored, w.limit)
+	if err != nil && rest {
+		return body, true, nil
+	}
+	return body, truncated, err
+}
+
+func (w *warcReader) readFull(in *bufio.Reader, b []byte) error {
+	n, err := io.ReadFull(in, b)
+	w.left -= int64(n)
+	if err == io.ErrUnexpectedEOF {
+		_, err = in.Peek(1) // which tells a cut file from a member that ends
+	}
+	return err
+}
+
+// decode undoes the encodings of a body that is stored as it came.
+func (h *answerHead) decode(stored []byte, limit int) (body []byte, truncated bool, err error) {
+	if h.isChunked() && looksChunked(stored) {
+		if stored, err = io.ReadAll(httputil.NewChunkedReader(bytes.NewReader(stored))); err != nil {
+			err = broken(err)
+		}
+	}
+	if encoding := string(h.encoding); encoding != "" && !isUndone(encoding, stored) {
+		decoded, more, e := fetch.Decode(bytes.NewReader(stored), encoding, 4*len(stored), limit)
+		if e == nil {
+			return decoded, more, err
+		}
+		if !isText(stored) {
+			return decoded, more, broken(e)
+		}
+	}
+	return append([]byte{}, stored[:min(len(stored), limit)]...), len(stored) > limit, err
+}
+
+func broken(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return &brokenBody{robots.TruncatedBody, err}
+	}
+	return &brokenBody{robots.Protocol, err}
+}
+
+// looksChunked: a first line that is a length in hexadecimal, and maybe an
+// extension behind it.
+func looksChunked(b []byte) bool {
+	line, _, ok := bytes.Cut(b[:min(len(b), 256)], []byte("\n"))
+	size, _, _ := bytes.Cut(bytes.TrimRight(line, " \t\r"), []byte(";"))
+	size = bytes.TrimSpace(size)
+	return ok && len(size) > 0 && len(size) <= 8 && len(bytes.Trim(size, "0123456789abcdefABCDEF")) == 0
+}
+
+// isUndone says that b, by its first bytes, is not of that encoding.
+func isUndone(encoding string, b []byte) bool {
+	switch strings.ToLower(encoding) {
+	case "gzip", "x-gzip":
+		return !bytes.HasPrefix(b, []byte("\x1f\x8b"))
+	case "zstd":
+		return !bytes.HasPrefix(b, []byte(zstdMagic)) && !isSkippable(b)
+	}
+	return false // br and deflate have no mark
+}
+
+// isText says that b begins as no compressed data does: without control
+// characters.
+func isText(b []byte) bool {
+	for _, c := range b[:min(len(b), 512)] {
+		if c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,140 @@
+package pipeline
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/zlib"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/andybalholm/brotli"
+)
+
+func compressed(s string, writer func(io.Writer) io.WriteCloser) string {
+	var out bytes.Buffer
+	w := writer(&out)
+	io.WriteString(w, s)
+	w.Close()
+	return out.String()
+}
+
+func TestWARCAnswer(t *testing.T) {
+	rules := "User-agent: *\nDisallow: /private\n"
+	asGzip := string(gzipped(rules))
+	asZstd := string(zstandard(rules))
+	asBrotli := compressed(rules, func(w io.Writer) io.WriteCloser { return brotli.NewWriter(w) })
+	asZlib := compressed(rules, func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) })
+	asDeflate := compressed(rules, func(w io.Writer) io.WriteCloser { f, _ := flate.NewWriter(w, 6); return f })
+	chunks := func(s string) string {
+		return fmt.Sprintf("5;x=y\r\n%s\r\n%x \r\n%s\r\n0\r\n\r\n", s[:5], len(s)-5, s[5:])
+	}
+	long := strings.Repeat("x", warcLimit+1)
+	for _, row := range []struct {
+		name, fields, answer string
+		want                 string // version, status, error class and truncated
+		body                 string
+	}{
+		{name: "an answer", answer: "HTTP/1.1 200 OK\r\nContent-Length: 33\r\n\r\n" + rules, want: "1.1 200", body: rules},
+		{name: "no reason phrase", answer: "HTTP/1.0 200\r\n\r\n" + rules, want: "1.0 200", body: rules},
+		{name: "HTTP/2", answer: "HTTP/2 200\r\n\r\n" + rules, want: "2 200", body: rules},
+		{name: "HTTP/2.0", answer: "HTTP/2.0 200 \r\n\r\n" + rules, want: "2 200", body: rules},
+		{name: "LF only", answer: "HTTP/1.1 200 OK\nServer: x\n\n" + rules, want: "1.1 200", body: rules},
+		{name: "lines that are no fields", answer: "HTTP/1.1 200 OK\r\n folded\r\nnonsense\r\n: x\r\n\r\n" + rules, want: "1.1 200", body: rules},
+		{name: "an interim answer", answer: "HTTP/1.1 103 Early Hints\r\nServer: y\r\n\r\nHTTP/1.1 200 OK\r\n\r\n" + rules, want: "1.1 200", body: rules},
+		{name: "an interim answer only", answer: "HTTP/1.1 100 Continue\r\n\r\n", want: "1.1 100"},
+		{name: "an empty body", answer: "HTTP/1.1 204 No Content\r\n\r\n", want: "1.1 204", body: ""},
+		{name: "a body of an error", answer: "HTTP/1.1 404 Not Found\r\nContent-Length: 99\r\n\r\nnothing", want: "1.1 404"},
+		{name: "a body at the limit", answer: "HTTP/1.1 200 OK\r\n\r\n" + long[1:], want: "1.1 200", body: long[1:]},
+		{name: "a body beyond the limit", answer: "HTTP/1.1 200 OK\r\n\r\n" + long, want: "1.1 200 truncated", body: long[1:]},
+
+		{name: "no HTTP", answer: "<html>", want: " 0 protocol"},
+		{name: "no block", answer: "", want: " 0 protocol"},
+		{name: "HTTP/0.9 by its name", answer: "HTTP/0.9 200 OK\r\n\r\n", want: " 0 protocol"},
+		{name: "no status", answer: "HTTP/1.1 OK\r\n\r\n", want: " 0 protocol"},
+		{name: "a status of four digits", answer: "HTTP/1.1 2000 OK\r\n\r\n", want: " 0 protocol"},
+		{name: "a status below 100", answer: "HTTP/1.1 099 OK\r\n\r\n", want: " 0 protocol"},
+		{name: "a status of its own", answer: "HTTP/1.1 999 Denied\r\n\r\n", want: "1.1 999"},
+		{name: "a header without end", answer: "HTTP/1.1 200 OK\r\nServer: x\r\n", want: "1.1 200 truncated_body", body: ""},
+		{name: "a header too long", answer: "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", maxRecordHead) + "\r\n\r\n", want: "1.1 200 header_too_large"},
+
+		{name: "Common Crawl's gzip", answer: "HTTP/1.1 200 OK\r\nX-Crawl-Content-Encoding: gzip\r\nX-Crawl-Content-Length: 20\r\nContent-Length: 33\r\n\r\n" + rules, want: "1.1 200", body: rules},
+		{name: "Common Crawl's chunks", answer: "HTTP/1.1 200 OK\r\nX-Crawl-Transfer-Encoding: chunked\r\n\r\n5\r\nhello", want: "1.1 200", body: "5\r\nhello"},
+		{name: "chunks", answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n" + chunks(rules), want: "1.1 200", body: rules},
+		{name: "chunks undone without a word", answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + rules, want: "1.1 200", body: rules},
+		{name: "chunks cut short", answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nUser", want: "1.1 200 truncated_body", body: "User"},
+		{name: "broken chunks", answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nUserx-agent\r\n", want: "1.1 200 protocol", body: "User"},
+		{name: "chunks of gzip", answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n" + chunks(asGzip), want: "1.1 200", body: rules},
+		{name: "gzip", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: x-GZIP\r\n\r\n" + asGzip, want: "1.1 200", body: rules},
+		{name: "gzip with a length", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 9999\r\n\r\n" + rules, want: "1.1 200", body: rules},
+		{name: "gzip undone without a word", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x00" + rules, want: "1.1 200", body: "\x00" + rules},
+		{name: "gzip of nothing", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", want: "1.1 200", body: ""},
+		{name: "gzip cut short", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + asGzip[:len(asGzip)-8], want: "1.1 200 truncated_body", body: rules},
+		{name: "broken gzip", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x00\xff", want: "1.1 200 protocol", body: ""},
+		{name: "gzip beyond the limit", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + string(gzipped(long)), want: "1.1 200 truncated", body: long[1:]},
+		{name: "br", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\n" + asBrotli, want: "1.1 200", body: rules},
+		{name: "br undone without a word", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\n" + rules, want: "1.1 200", body: rules},
+		{name: "zstd", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\n\r\n" + asZstd, want: "1.1 200", body: rules},
+		{name: "zstd undone without a word", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\n\r\n" + rules, want: "1.1 200", body: rules},
+		{name: "zlib", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\n" + asZlib, want: "1.1 200", body: rules},
+		{name: "deflate", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\n" + asDeflate, want: "1.1 200", body: rules},
+		{name: "deflate undone without a word", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\n" + rules, want: "1.1 200", body: rules},
+		{name: "an unknown encoding", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: none\r\n\r\n" + rules, want: "1.1 200", body: rules},
+
+		{name: "shorter than declared", answer: "HTTP/1.1 200 OK\r\nContent-Length: 34\r\n\r\n" + rules, want: "1.1 200 truncated_body", body: rules},
+		{name: "longer than declared", answer: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n" + rules, want: "1.1 200", body: rules},
+		{name: "truncated: length", fields: "WARC-Truncated: length\r\n", answer: "HTTP/1.1 200 OK\r\nContent-Length: 34\r\n\r\n" + rules, want: "1.1 200 truncated length", body: rules},
+		{name: "truncated: unspecified", fields: "WARC-Truncated: unspecified\r\n", answer: "HTTP/1.1 200 OK\r\n\r\n" + rules, want: "1.1 200 truncated unspecified", body: rules},
+		{name: "truncated: time", fields: "WARC-Truncated: time\r\n", answer: "HTTP/1.1 200 OK\r\n\r\n" + rules, want: "1.1 200 truncated_body truncated time", body: rules},
+		{name: "truncated: disconnect", fields: "WARC-Truncated: disconnect\r\n", answer: "HTTP/1.1 200 OK\r\n\r\n" + rules, want: "1.1 200 truncated_body truncated disconnect", body: rules},
+		{name: "truncated gzip: length", fields: "WARC-Truncated: length\r\n", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + asGzip[:len(asGzip)-8], want: "1.1 200 truncated length", body: rules},
+		{name: "a truncated error", fields: "WARC-Truncated: disconnect\r\n", answer: "HTTP/1.1 503 Busy\r\n\r\nx", want: "1.1 503 disconnect"},
+
+		{name: "a redirect", answer: "HTTP/1.1 301 Moved\r\nLocation: /x?y z#f\r\n\r\nbody", want: "1.1 301 to https://a.test/x?y%20z"},
+		{name: "a redirect elsewhere", answer: "HTTP/1.1 302 Found\r\nlocation: //B.test/robots.txt\r\nLocation: /second\r\n\r\n", want: "1.1 302 to https://b.test/robots.txt"},
+		{name: "a redirect nowhere", answer: "HTTP/1.1 301 Moved\r\n\r\n", want: "1.1 301 redirect_invalid"},
+		{name: "a redirect out of the web", answer: "HTTP/1.1 301 Moved\r\nLocation: mailto:a@b.test\r\n\r\n", want: "1.1 301 redirect_unsupported"},
+		{name: "not modified", answer: "HTTP/1.1 304 Not Modified\r\n\r\n", want: "1.1 304"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			c := one(t, warcRecord(warcFields("a.test")+row.fields, row.answer))
+			got := fmt.Sprintf("%s %d", c.HTTPVersion, c.Status())
+			for _, s := range []string{string(c.Error), map[bool]string{true: "truncated"}[c.Truncated], c.Cut} {
+				if s != "" {
+					got += " " + s
+				}
+			}
+			if c.Location != "" {
+				got += " to " + c.Location
+			}
+			if got != row.want || string(c.Body) != row.body || (c.Error == "") != (c.Err == nil) {
+				t.Errorf("%s %q (%v), want %s %q", got, c.Body, c.Err, row.want, row.body)
+			}
+			if success := c.Status()/100 == 2 && c.Error != "header_too_large"; success != (c.Body != nil) {
+				t.Errorf("status %d, body %v", c.Status(), c.Body)
+			}
+		})
+	}
+}
+
+func TestWARCKeptHeaders(t *testing.T) {
+	c := one(t, warcResponse("a.test", "HTTP/1.1 200 OK\r\ncontent-TYPE: text/plain;\r\n charset=utf-8\r\nServer:x \r\nServer: second\r\nETag: \"e\"\r\n"+
+		"Last-Modified: yesterday\r\nCache-Control:\r\nRetry-After: "+strings.Repeat("9", 5000)+"\r\nX-Crawl-Content-Encoding: gzip\r\n\r\n"))
+	h := c.Headers
+	for name, row := range map[string]struct {
+		got  *string
+		want string
+	}{
+		"content-type": {h.ContentType, "text/plain;   charset=utf-8"}, "server": {h.Server, "x"}, "etag": {h.ETag, `"e"`},
+		"last-modified": {h.LastModified, "yesterday"}, "cache-control": {h.CacheControl, ""},
+		"retry-after": {h.RetryAfter, strings.Repeat("9", maxStoredHeader)}, "content-encoding": {h.ContentEncoding, "gzip"},
+	} {
+		if row.got == nil || *row.got != row.want {
+			t.Errorf("%s: %v, want %q", name, row.got, row.want)
+		}
+	}
+	if c := one(t, warcResponse("a.test", "HTTP/1.1 200 OK\r\n\r\n")); c.Headers.Server != nil || c.Headers.ContentEncoding != nil {
+		t.Errorf("headers of an answer without: %+v", c.Headers)
+	}
+}

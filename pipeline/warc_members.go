@@ -1,0 +1,275 @@
+package pipeline
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// members finds the pieces of a WARC file: gzip members, zstd frames, or the
+// records of a plain file, which is one piece.
+type members struct {
+	file   *warcFile
+	raw    *bufio.Reader // of file
+	form   warcForm      // known once there was a record
+	opened warcForm      // of the member under way
+	gzip   gzip.Reader
+	zstd   *zstd.Decoder
+	frame  zstdFrame
+	plain  *bufio.Reader // what a member holds
+	start  int64         // of the member under way, of the record in a plain file
+	count  int           // of the members opened
+	shared bool          // the member holds several records
+	lost   bool          // the place is a guess, until a record is found there
+}
+
+// warcForm is how a WARC file is compressed.
+type warcForm int
+
+const (
+	formUnknown warcForm = iota
+	formGzip
+	formZstd
+	formPlain
+)
+
+const (
+	recordMagic = "WARC/1."
+	gzipMagic   = "\x1f\x8b\x08"
+	zstdMagic   = "\x28\xb5\x2f\xfd"
+
+	// signature is the most that must be seen to know a member's start: a
+	// line end before a plain record.
+	signature = 1 + len(recordMagic)
+)
+
+func newMembers(ctx context.Context, r io.Reader) *members {
+	m := &members{file: &warcFile{ctx: ctx, r: r, chunk: maxChunk}, plain: bufio.NewReaderSize(nil, maxRecordHead+4096)}
+	if s, ok := r.(io.Seeker); ok {
+		if size, err := s.Seek(0, io.SeekEnd); err == nil {
+			if _, err := s.Seek(0, io.SeekStart); err == nil {
+				m.file.seeker, m.file.size = s, size
+			}
+		}
+	}
+	m.raw = bufio.NewReaderSize(m.file, maxChunk)
+	return m
+}
+
+func (m *members) close() {
+	if m.zstd != nil {
+		m.zstd.Close()
+	}
+}
+
+// offset is that of the next byte of the file that is not used yet.
+func (m *members) offset() int64 { return m.file.at - int64(m.raw.Buffered()) }
+
+// next opens the next member, or what looks like one if the place is lost.
+// io.EOF is the end of the file.
+func (m *members) next() (*bufio.Reader, error) {
+	if m.lost {
+		if err := scan(m.raw, m.form); err != nil {
+			return nil, err
+		}
+	}
+	m.start, m.shared = m.offset(), false
+	head, err := m.raw.Peek(signature)
+	if len(head) == 0 {
+		return nil, err
+	}
+	m.opened = formOf(head)
+	if m.opened == formUnknown || m.form != formUnknown && m.form != m.opened {
+		return nil, errNoRecord
+	}
+	m.count++
+	switch m.opened {
+	case formGzip:
+		if err := m.gzip.Reset(m.raw); err != nil {
+			return nil, cutOff(err)
+		}
+		m.gzip.Multistream(false)
+		m.plain.Reset(&m.gzip)
+		return m.plain, nil
+	case formZstd:
+		return m.nextFrame()
+	}
+	return m.raw, nil
+}
+
+func cutOff(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+func formOf(head []byte) warcForm {
+	switch {
+	case bytes.HasPrefix(head, []byte(gzipMagic)):
+		return formGzip
+	case bytes.HasPrefix(head, []byte(zstdMagic)), isSkippable(head):
+		return formZstd
+	case bytes.HasPrefix(head, []byte(recordMagic)):
+		return formPlain
+	}
+	return formUnknown
+}
+
+// holdsMany says whether in may hold more than one record: that of a file
+// written or compressed as a whole. The first member of others holds a
+// warcinfo record, no content from a stranger.
+func (m *members) holdsMany(in *bufio.Reader) bool { return in == m.raw || m.shared || m.count == 1 }
+
+// salvage looks for a place to go on after in, if it was opened, turned out
+// to hold something that is no record. again says that in itself stands at
+// another record, whole that in was read to a good end. Otherwise the place
+// is lost, and the next one is looked for behind the start of the member: not
+// behind what damaged data made us read.
+//
+// A stranger's body that looks like a record may be taken for one here, in a
+// plain file. Nothing tells it from one where a length is wrong.
+func (m *members) salvage(in *bufio.Reader) (again, whole bool) {
+	if in != nil && in != m.raw {
+		var err error
+		if m.holdsMany(in) && !m.lost {
+			if err = scan(in, formPlain); err == nil {
+				m.shared = true
+				return true, false
+			}
+		} else {
+			_, err = in.WriteTo(io.Discard)
+		}
+		if err == nil || err == io.EOF {
+			m.lost = false
+			return false, true
+		}
+	}
+	m.lost = true
+	to := m.start + 1
+	// What is read twice is bounded, however many members pretend to begin
+	// inside each other.
+	if m.file.read > maxAgain*m.file.most+64<<20 {
+		to = m.file.most
+	}
+	m.goTo(to)
+	return false, false
+}
+
+// maxAgain is how often a file may be read again, on the average over its
+// bytes, to find a place to go on.
+const maxAgain = 32
+
+// goTo goes to an offset, if it can: otherwise it stays.
+func (m *members) goTo(offset int64) bool {
+	if ahead := offset - m.offset(); ahead >= 0 && ahead <= int64(m.raw.Buffered()) {
+		m.raw.Discard(int(ahead))
+		return true
+	}
+	if !m.file.seek(offset) {
+		return false
+	}
+	m.raw.Reset(m.file)
+	return true
+}
+
+// pastEnd says whether n bytes are more than the file has left.
+func (m *members) pastEnd(n int64) bool { return m.file.seeker != nil && n > m.file.size-m.offset() }
+
+// skip passes over n bytes of in.
+func (m *members) skip(in *bufio.Reader, n int64) error {
+	if in == m.raw && m.pastEnd(n) {
+		return io.ErrUnexpectedEOF
+	}
+	if in == m.raw && n > int64(in.Buffered()) && m.goTo(m.offset()+n) {
+		return nil
+	}
+	for n > 0 {
+		k, err := in.Discard(int(min(n, 1<<30)))
+		if n -= int64(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scan goes on to what looks like the start of a member of that form, or of
+// any. io.EOF says that there is none.
+func scan(in *bufio.Reader, form warcForm) error {
+	for {
+		_, err := in.Peek(signature)
+		b, _ := in.Peek(in.Buffered())
+		if i := find(b, form); i >= 0 {
+			in.Discard(i)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		in.Discard(len(b) - signature + 1)
+	}
+}
+
+// find is where b has a start of a member, -1 if nowhere.
+func find(b []byte, form warcForm) int {
+	at := -1
+	look := func(f warcForm, magic string, skip int) {
+		if form != f && form != formUnknown {
+			return
+		}
+		if i := bytes.Index(b, []byte(magic)); i >= 0 && (at < 0 || i+skip < at) {
+			at = i + skip
+		}
+	}
+	look(formGzip, gzipMagic, 0)
+	look(formZstd, zstdMagic, 0)
+	look(formPlain, "\n"+recordMagic, 1)
+	return at
+}
+
+// warcFile reads a file in chunks, counts what it reads, and keeps an error
+// that is not the end of the file.
+type warcFile struct {
+	ctx    context.Context
+	r      io.Reader
+	seeker io.Seeker // nil: cannot seek
+	size   int64     // 0 where it cannot
+	chunk  int
+	at     int64 // offset of the next byte
+	most   int64 // the furthest offset ever
+	read   int64 // bytes in all
+	err    error
+}
+
+// A chunk is small after a seek, when little may be wanted there, and grows.
+const minChunk, maxChunk = 4 << 10, 256 << 10
+
+func (f *warcFile) Read(p []byte) (int, error) {
+	if f.err = f.ctx.Err(); f.err != nil {
+		return 0, f.err
+	}
+	n, err := f.r.Read(p[:min(len(p), f.chunk)])
+	f.chunk = min(2*f.chunk, maxChunk)
+	f.at, f.read = f.at+int64(n), f.read+int64(n)
+	f.most = max(f.most, f.at)
+	if err != nil && err != io.EOF {
+		f.err = err
+	}
+	return n, err
+}
+
+func (f *warcFile) seek(to int64) bool {
+	if f.seeker == nil {
+		return false
+	}
+	if _, err := f.seeker.Seek(to, io.SeekStart); err != nil {
+		f.err = err
+		return false
+	}
+	f.at, f.most, f.chunk = to, max(f.most, to), minChunk
+	return true
+}

@@ -1,0 +1,329 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+const warcLimit = 1000
+
+// warcRecord is the text of a record: the fields behind its version line,
+// without the length, and its block.
+func warcRecord(fields, block string) string {
+	return fmt.Sprintf("WARC/1.0\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n", fields, len(block), block)
+}
+
+// warcFields are those of a response for a host's robots.txt.
+func warcFields(host string) string {
+	return "WARC-Type: response\r\nWARC-Date: 2026-01-10T06:00:00Z\r\nWARC-Target-URI: https://" + host + "/robots.txt\r\n"
+}
+
+func warcResponse(host, answer string) string { return warcRecord(warcFields(host), answer) }
+
+var gzipEncoder = gzip.NewWriter(nil)
+
+func gzipped(s string) []byte {
+	var out bytes.Buffer
+	gzipEncoder.Reset(&out)
+	io.WriteString(gzipEncoder, s)
+	gzipEncoder.Close()
+	return out.Bytes()
+}
+
+var zstdEncoder, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+
+func zstandard(s string) []byte { return zstdEncoder.EncodeAll([]byte(s), nil) }
+
+func unpacked(s string) []byte { return []byte(s) }
+
+// warcForms pack a record each.
+var warcForms = []struct {
+	name string
+	pack func(string) []byte
+}{{"gzip", gzipped}, {"zstd", zstandard}, {"plain", unpacked}}
+
+// readAll reads a file and returns its captures, and what was damaged as
+// "offset: what".
+func readAll(t testing.TB, r io.Reader) (captures []*warcCapture, damages []string, counts warcCounts) {
+	t.Helper()
+	counts, err := readWARC(context.Background(), "test.warc", r, warcLimit,
+		func(c *warcCapture) error { captures = append(captures, c); return nil },
+		func(offset int64, what string) error {
+			damages = append(damages, fmt.Sprintf("%d: %s", offset, what))
+			return nil
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if counts.Captures != int64(len(captures)) || counts.Damaged != int64(len(damages)) {
+		t.Fatalf("%+v, with %d captures and %d damages", counts, len(captures), len(damages))
+	}
+	return captures, damages, counts
+}
+
+// one reads a record that must be a good capture.
+func one(t *testing.T, record string) *warcCapture {
+	t.Helper()
+	captures, damages, counts := readAll(t, bytes.NewReader(gzipped(record)))
+	if len(captures) != 1 || damages != nil {
+		t.Fatalf("%d captures, damages %q, %+v", len(captures), damages, counts)
+	}
+	return captures[0]
+}
+
+func TestWARCRecordHeader(t *testing.T) {
+	answer := "HTTP/1.1 200 OK\r\n\r\nx"
+	date := func(s string) string {
+		return strings.Replace(warcResponse("a.test", answer), "2026-01-10T06:00:00Z", s, 1)
+	}
+	target := func(s string) string {
+		return strings.Replace(warcResponse("a.test", answer), "https://a.test/robots.txt", s, 1)
+	}
+	more := func(s string) string { return warcRecord(warcFields("a.test")+s, answer) }
+	for _, row := range []struct{ name, record, want string }{
+		{"WARC 1.0", warcResponse("a.test", answer), "https://a.test 2026-01-10T06:00:00Z"},
+		{"WARC 1.1", strings.Replace(warcResponse("a.test", answer), "WARC/1.0", "WARC/1.1", 1), "https://a.test 2026-01-10T06:00:00Z"},
+		{"a target in angle brackets", target("<http://a.test/robots.txt>"), "http://a.test 2026-01-10T06:00:00Z"},
+		{"a target with port", target("http://A.test:8080/robots.txt"), "http://a.test:8080 2026-01-10T06:00:00Z"},
+		{"a target with fragment", target("http://a.test/robots.txt#x"), "http://a.test 2026-01-10T06:00:00Z"},
+		{"an IPv6 target", target("http://[2001:DB8::1]/robots.txt"), "http://[2001:db8::1] 2026-01-10T06:00:00Z"},
+		{"nanoseconds", date("2026-01-10T06:00:00.123456789Z"), "https://a.test 2026-01-10T06:00:00.123456789Z"},
+		{"another zone", date("2026-01-10T06:00:00+01:00"), "https://a.test 2026-01-10T05:00:00Z"},
+		{"minutes", date("2026-01-10T06:00Z"), "https://a.test 2026-01-10T06:00:00Z"},
+		{"a year", date("2026"), "https://a.test 2026-01-01T00:00:00Z"},
+		{"IPv4", more("WARC-IP-Address: 192.0.2.1\r\n"), "https://a.test 2026-01-10T06:00:00Z from 192.0.2.1:443"},
+		{"IPv6", more("warc-ip-address: 2001:db8::1\r\n"), "https://a.test 2026-01-10T06:00:00Z from [2001:db8::1]:443"},
+		{"no address", more("WARC-IP-Address: nobody\r\n"), "https://a.test 2026-01-10T06:00:00Z"},
+		{"digest and type", more("WARC-Payload-Digest: sha1:ABC\r\nWARC-Identified-Payload-Type: text/plain\r\n"),
+			"https://a.test 2026-01-10T06:00:00Z sha1:ABC text/plain"},
+		{"names in any case", strings.ReplaceAll(strings.Replace(warcResponse("a.test", answer), "WARC-T", "wArC-t", -1), "Content-Length", "CONTENT-LENGTH"),
+			"https://a.test 2026-01-10T06:00:00Z"},
+		{"folded lines", more("WARC-Payload-Digest:\r\n sha1:ABC\r\nX: y\r\n\tz\r\n"), "https://a.test 2026-01-10T06:00:00Z sha1:ABC"},
+		{"LF only", strings.ReplaceAll(warcResponse("a.test", "HTTP/1.1 200 OK\n\nx"), "\r\n", "\n"), "https://a.test 2026-01-10T06:00:00Z"},
+		{"lines that are no fields", more("nonsense\r\n: x\r\n"), "https://a.test 2026-01-10T06:00:00Z"},
+		{"nothing behind the block", strings.TrimRight(warcResponse("a.test", answer), "\r\n"), "https://a.test 2026-01-10T06:00:00Z"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			c := one(t, row.record)
+			got := c.Origin.String() + " " + c.Start.Format(time.RFC3339Nano)
+			if c.Remote.IsValid() {
+				got += " from " + c.Remote.String()
+			}
+			for _, s := range []string{c.PayloadDigest, c.PayloadType} {
+				if s != "" {
+					got += " " + s
+				}
+			}
+			if got != row.want || string(c.Body) != "x" || c.Hops[0].URL != c.Origin.RobotsURL() {
+				t.Errorf("%s %q %v, want %s", got, c.Body, c.Hops, row.want)
+			}
+		})
+	}
+}
+
+func TestWARCWhatCounts(t *testing.T) {
+	answer := "HTTP/1.1 200 OK\r\n\r\nx"
+	var file []byte
+	for _, kind := range []string{"warcinfo", "request", "metadata", "resource", "conversion", "continuation", "unheard-of"} {
+		file = append(file, gzipped(strings.Replace(warcResponse("a.test", answer), "response", kind, 1))...)
+	}
+	for _, target := range []string{
+		"https://a.test/", "https://a.test/robots.txt?x", "https://a.test/a/robots.txt", "https://a.test/Robots.txt", "https://a.test//robots.txt",
+		"https://a.test?/robots.txt", "dns:a.test", "/robots.txt", "a.test/robots.txt", "", "gopher://a.test/robots.txt",
+		"https://u:p@a.test/robots.txt", "https:///robots.txt", "https://a.test:99999/robots.txt", "https://a b/robots.txt",
+	} {
+		file = append(file, gzipped(strings.Replace(warcResponse("a.test", answer), "https://a.test/robots.txt", target, 1))...)
+	}
+	file = append(file, gzipped("")...) // a member without a record
+	captures, damages, counts := readAll(t, bytes.NewReader(file))
+	if want := (warcCounts{OtherTypes: 7, OtherURLs: 15}); len(captures) != 0 || damages != nil || counts != want {
+		t.Errorf("%d captures, damages %q, %+v", len(captures), damages, counts)
+	}
+	if captures, damages, _ := readAll(t, strings.NewReader("")); captures != nil || damages != nil {
+		t.Errorf("an empty file: %v, %q", captures, damages)
+	}
+}
+
+func TestWARCRevisit(t *testing.T) {
+	record := warcRecord(strings.Replace(warcFields("a.test"), "response", "revisit", 1)+
+		"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest\r\nWARC-Payload-Digest: sha1:ABC\r\n"+
+		"WARC-Refers-To: <urn:uuid:1>\r\nWARC-Refers-To-Target-URI: <http://a.test/robots.txt>\r\nWARC-Refers-To-Date: 2025-01-01T00:00:00Z\r\n",
+		"HTTP/1.1 200 OK\r\nServer: s\r\nContent-Length: 100\r\n\r\n")
+	c := one(t, record)
+	want := &warcRevisit{"http://netpreserve.org/warc/1.1/revisit/identical-payload-digest", "urn:uuid:1", "http://a.test/robots.txt", "2025-01-01T00:00:00Z"}
+	if d := cmp.Diff(want, c.Revisit); d != "" || c.Body != nil || c.Status() != 200 || *c.Headers.Server != "s" || c.Error != "" || c.PayloadDigest != "sha1:ABC" {
+		t.Errorf("%+v\n%s", c, d)
+	}
+	// The block may be left out.
+	c = one(t, strings.Replace(warcResponse("a.test", ""), "response", "revisit", 1))
+	if c.Revisit == nil || c.Body != nil || c.Status() != 0 || c.Error != "" {
+		t.Errorf("without a block: %+v", c)
+	}
+}
+
+func TestWARCOffsets(t *testing.T) {
+	records := []string{
+		warcRecord("WARC-Type: warcinfo\r\n", "x: y"), warcResponse("a.test", "HTTP/1.1 200 OK\r\n\r\na"),
+		warcRecord("WARC-Type: request\r\n", "GET /robots.txt HTTP/1.1\r\n\r\n"), warcResponse("b.test", "HTTP/1.1 200 OK\r\n\r\nb"),
+	}
+	for _, form := range warcForms {
+		t.Run(form.name, func(t *testing.T) {
+			var file []byte
+			var want, got []string
+			for i, r := range records {
+				packed := form.pack(r)
+				if i%2 == 1 {
+					want = append(want, fmt.Sprintf("test.warc %d+%d", len(file), len(packed)))
+				}
+				file = append(file, packed...)
+			}
+			captures, damages, _ := readAll(t, bytes.NewReader(file))
+			for _, c := range captures {
+				got = append(got, fmt.Sprintf("%s %d+%d", c.File, c.Offset, c.Length))
+			}
+			if d := cmp.Diff(want, got); d != "" || damages != nil {
+				t.Errorf("damages %q\n%s", damages, d)
+			}
+		})
+	}
+	for name, file := range map[string][]byte{"one gzip member": gzipped(strings.Join(records, "")), "one zstd frame": zstandard(strings.Join(records, ""))} {
+		t.Run(name, func(t *testing.T) {
+			captures, damages, _ := readAll(t, bytes.NewReader(file))
+			if len(captures) != 2 || damages != nil {
+				t.Fatalf("%d captures, damages %q", len(captures), damages)
+			}
+			for _, c := range captures {
+				if c.Offset != 0 || c.Length != 0 {
+					t.Errorf("%s at %d+%d", c.Origin, c.Offset, c.Length)
+				}
+			}
+		})
+	}
+}
+
+func TestWARCZstdDictionary(t *testing.T) {
+	var samples [][]byte
+	for i := range 50 {
+		samples = append(samples, []byte(warcResponse(fmt.Sprintf("host%d.test", i), "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nUser-agent: *\nDisallow: /private\n")))
+	}
+	dictionary, err := zstd.BuildDict(zstd.BuildDictOptions{ID: 7, Contents: samples, History: bytes.Join(samples[:3], nil), Offsets: [3]int{1, 4, 8}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderDict(dictionary), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	skippable := func(mark byte, content []byte) []byte {
+		n := len(content)
+		return append([]byte{mark, 0x2a, 0x4d, 0x18, byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)}, content...)
+	}
+	for name, first := range map[string][]byte{"plain": dictionary, "compressed": zstandard(string(dictionary))} {
+		t.Run(name, func(t *testing.T) {
+			file := skippable(0x5d, first)
+			for i, s := range samples {
+				if i%10 == 0 {
+					file = append(file, skippable(0x50, []byte("something else"))...)
+				}
+				file = append(file, encoder.EncodeAll(s, nil)...)
+			}
+			if captures, damages, _ := readAll(t, bytes.NewReader(file)); len(captures) != len(samples) || damages != nil {
+				t.Errorf("%d captures, damages %q", len(captures), damages)
+			}
+		})
+	}
+	t.Run("damaged", func(t *testing.T) {
+		file := append(skippable(0x5d, []byte("no dictionary")), zstandard(string(samples[0]))...)
+		if captures, damages, _ := readAll(t, bytes.NewReader(file)); len(captures) != 1 || len(damages) != 1 || !strings.HasPrefix(damages[0], "0: the dictionary is not readable: ") {
+			t.Errorf("%d captures, damages %q", len(captures), damages)
+		}
+	})
+}
+
+func TestWARCErrors(t *testing.T) {
+	file := append(gzipped(warcResponse("a.test", "HTTP/1.1 200 OK\r\n\r\n")), gzipped(warcResponse("b.test", "HTTP/1.1 200 OK\r\n\r\n"))...)
+	stop := errors.New("stop")
+	emitted := 0
+	read := func(ctx context.Context, r io.Reader, emit func(*warcCapture) error, damaged func(int64, string) error) error {
+		_, err := readWARC(ctx, "a.warc.gz", r, warcLimit, emit, damaged)
+		return err
+	}
+	fail := func(*warcCapture) error { emitted++; return stop }
+	if err := read(context.Background(), bytes.NewReader(file), fail, nil); err != stop || emitted != 1 {
+		t.Errorf("emit's: %v after %d", err, emitted)
+	}
+	if err := read(context.Background(), strings.NewReader("nonsense"), nil, func(int64, string) error { return stop }); err != stop {
+		t.Errorf("damaged's: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	if err := read(ctx, iotest.OneByteReader(bytes.NewReader(file)), func(*warcCapture) error { cancel(); return nil }, nil); err != context.Canceled {
+		t.Errorf("ctx's: %v", err)
+	}
+	broken := io.MultiReader(bytes.NewReader(file[:100]), iotest.ErrReader(os.ErrPermission))
+	err := read(context.Background(), broken, nil, nil)
+	if input, ok := errors.AsType[*InputError](err); !ok || input.Path != "a.warc.gz" || !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), "byte 100") {
+		t.Errorf("the reader's: %v", err)
+	}
+}
+
+// TestWARCMemory: whatever lengths are claimed and however far data unfolds,
+// little memory is used.
+func TestWARCMemory(t *testing.T) {
+	huge := strings.Repeat("\x00", 16<<20)
+	encoded := "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + string(gzipped(huge))
+	for name, row := range map[string]struct {
+		file []byte
+		want string // of the capture, or the damage
+	}{
+		"a bomb for a body":        {gzipped(warcResponse("a.test", encoded)), "1000 true"},
+		"a bomb for a record":      {gzipped(warcResponse("a.test", "HTTP/1.1 200 OK\r\n\r\n"+huge)), "1000 true"},
+		"a bomb for a header":      {gzipped("WARC/1.0\r\nX: " + huge), "0: the header is longer than 65536 bytes"},
+		"a bomb for an answer":     {gzipped(warcResponse("a.test", "HTTP/1.1 200 OK\r\nX: "+huge)), "0 false header_too_large"},
+		"a bomb that is no record": {gzipped(huge), "0: no WARC/1 record"},
+		"a length of a petabyte":   {gzipped("WARC/1.0\r\n" + warcFields("a.test") + "Content-Length: 1000000000000000\r\n\r\nHTTP/1.1 200 OK\r\n\r\nx"), "0: the record ends before its content-length"},
+		"chunks of a petabyte":     {gzipped(warcResponse("a.test", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\nx")), "1 false truncated_body"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			captures, damages, _ := readAll(t, bytes.NewReader(row.file))
+			runtime.ReadMemStats(&after)
+			got := strings.Join(damages, "\n")
+			for _, c := range captures {
+				got += strings.TrimSpace(fmt.Sprintf("%d %v %s", len(c.Body), c.Truncated, c.Error))
+			}
+			if got != row.want {
+				t.Errorf("%s, want %s", got, row.want)
+			}
+			if used := after.TotalAlloc - before.TotalAlloc; used > 4<<20 {
+				t.Errorf("%d bytes of memory", used)
+			}
+		})
+	}
+}
+
+// A run makes its tables, empty ones, where no capture passes the filter.
+func TestWARCNothingPasses(t *testing.T) {
+	c := newConfig(t, nil, "other.example\n")
+	c.WARC = []string{writeFile(t, "one.warc", []byte(warcResponse("h.example", "HTTP/1.1 200 OK\r\n\r\nUser-agent: *\n")))}
+	result, err := Run(t.Context(), c, new(Progress))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Targets != 0 {
+		t.Errorf("%d targets, want none", result.Targets)
+	}
+}

@@ -1,0 +1,107 @@
+package sink
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"github.com/gofrs/flock"
+)
+
+// Changes writes the table `changes` of one run against an earlier one. It is
+// a single part, so that one rename replaces what an earlier comparison of the
+// two has left.
+type Changes struct {
+	w      *writer[Change]
+	lock   *flock.Flock
+	folder string
+	over   bool
+}
+
+// CreateChanges begins the comparison of the run m with the run against, below
+// dir. Another process that is at the same comparison is [ErrRunBusy].
+func CreateChanges(dir string, m *Manifest, against, toolVersion string) (*Changes, error) {
+	for _, id := range []string{m.Run, against} {
+		if err := CheckRunID(id); err != nil {
+			return nil, err
+		}
+	}
+	c := &Changes{folder: filepath.Join(tableFolder(dir, "changes", m.Run), "against="+against)}
+	if err := os.MkdirAll(c.folder, 0o777); err != nil {
+		return nil, fmt.Errorf("create the folder of a table: %w", err)
+	}
+	for _, folder := range []string{dir, filepath.Join(dir, "changes"), filepath.Dir(c.folder)} {
+		if err := syncFolder(folder); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if c.lock, err = lockFolder(c.folder); err != nil {
+		return nil, fmt.Errorf("lock the comparison: %w", err)
+	}
+	if c.lock == nil {
+		return nil, fmt.Errorf("the comparison of %s with %s %w", m.Run, against, ErrRunBusy)
+	}
+	c.w, err = newWriter[Change](filepath.Join(c.folder, "part-000000.parquet"), Part{Table: "changes"}, toolVersion, map[string]string{
+		metadataSchema:            strconv.Itoa(SchemaVersion),
+		metadataRun:               m.Run,
+		"robocensus.against":      against,
+		"robocensus.tool_version": toolVersion,
+		metadataConfiguration:     m.ConfigurationDigest,
+	}, new(sync.Pool))
+	if err != nil {
+		unlockRun(c.lock)
+		return nil, err
+	}
+	return c, nil
+}
+
+// Folder is where the part lies, and where files that are removed once they
+// are open may lie meanwhile.
+func (c *Changes) Folder() string { return c.folder }
+
+// Write appends rows, whose memory may be reused once it returns.
+func (c *Changes) Write(rows ...Change) error { return Table[Change]{c.w}.Write(rows...) }
+
+// Commit publishes the part in place of an earlier one.
+func (c *Changes) Commit() error {
+	_, err := c.w.finish()
+	if err == nil {
+		err = c.w.publish()
+	}
+	if err == nil {
+		err = syncFolder(c.folder)
+	}
+	if err != nil {
+		return err
+	}
+	c.over = true
+	unlockRun(c.lock)
+	return nil
+}
+
+// Abort removes what was written; an earlier part stays. After Commit it does
+// nothing.
+func (c *Changes) Abort() {
+	if c.over {
+		return
+	}
+	c.over = true
+	c.w.file.Close()
+	os.Remove(c.w.tmp)
+	unlockRun(c.lock)
+	os.Remove(c.folder) // unless something is in it
+	os.Remove(filepath.Dir(c.folder))
+}
+
+// comparisons are the folders of changes that a run has a part in.
+func comparisons(dir, run string) []string {
+	out := []string{tableFolder(dir, "changes", run)}
+	later, _ := os.ReadDir(filepath.Join(dir, "changes"))
+	for _, f := range later {
+		out = append(out, filepath.Join(dir, "changes", f.Name(), "against="+run))
+	}
+	return out
+}

@@ -1,0 +1,338 @@
+package sink
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	children["limited"] = limited
+}
+
+// noise cannot be compressed.
+func noise(n int) string {
+	text := make([]byte, n)
+	for i := range text {
+		text[i] = byte('!' + rand.IntN(94))
+	}
+	return string(text)
+}
+
+// much writes n rows of a kilobyte of noise to one table.
+var much = map[string]func(s *Segment, n int) error{
+	"fetches":  many(func(s *Segment) Table[Fetch] { return s.Fetches }, func(r *Fetch) *string { return &r.Input }),
+	"groups":   many(func(s *Segment) Table[Group] { return s.Groups }, func(r *Group) *string { return &r.Host }),
+	"rules":    many(func(s *Segment) Table[Rule] { return s.Rules }, func(r *Rule) *string { return &r.Pattern }),
+	"sitemaps": many(func(s *Segment) Table[Sitemap] { return s.Sitemaps }, func(r *Sitemap) *string { return &r.URL }),
+	"lines":    many(func(s *Segment) Table[Line] { return s.Lines }, func(r *Line) *string { return &r.Value }),
+	"signals":  many(func(s *Segment) Table[Signal] { return s.Signals }, func(r *Signal) *string { return &r.Value }),
+	"policies": many(func(s *Segment) Table[Policy] { return s.Policies }, func(r *Policy) *string { return &r.Agent }),
+	"verdicts": many(func(s *Segment) Table[Verdict] { return s.Verdicts }, func(r *Verdict) *string { return &r.URL }),
+	"summary":  many(func(s *Segment) Table[Count] { return s.Summary }, func(r *Count) *string { return &r.Metric }),
+	"examples": many(func(s *Segment) Table[Example] { return s.Examples }, func(r *Example) *string { return &r.Text }),
+	"bodies":   many(func(s *Segment) Table[Body] { return s.Bodies }, func(r *Body) *string { return &r.ContentDigest }),
+}
+
+func many[T any](table func(*Segment) Table[T], cell func(*T) *string) func(*Segment, int) error {
+	return func(s *Segment, n int) error {
+		for range n {
+			var row T
+			*cell(&row) = noise(1024)
+			if err := table(s).Write(row); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// tryEveryTable fills up the part of one table after another, and wants the
+// error, and nothing left of the segment.
+func tryEveryTable(dir string, run *Run, kilobytes int, want error) error {
+	for _, table := range TableNames {
+		s, err := run.Segment(1)
+		if err == nil {
+			err = fill(s, 1)
+		}
+		if err == nil {
+			err = much[table](s, kilobytes)
+		}
+		if err == nil {
+			err = s.Commit()
+		} else if s != nil {
+			s.Abort()
+		}
+		if !errors.Is(err, want) || !strings.Contains(err.Error(), table+"/run=r/part-000001.parquet") {
+			return fmt.Errorf("%s is full: %w", table, err)
+		}
+		if err := nothingOf(dir, 1); err != nil {
+			return fmt.Errorf("%s was full: %w", table, err)
+		}
+	}
+	return nil
+}
+
+// nothingOf finds files of a segment, and temporary ones.
+func nothingOf(dir string, segment int) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && (strings.HasSuffix(path, ".tmp") || strings.Contains(path, fmt.Sprintf("part-%06d", segment))) {
+			err = fmt.Errorf("%s is left", path)
+		}
+		return err
+	})
+}
+
+func setLimit(resource int, n uint64) (restore func(), err error) {
+	var before unix.Rlimit
+	if err := unix.Getrlimit(resource, &before); err != nil {
+		return nil, err
+	}
+	if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: n, Max: before.Max}); err != nil {
+		return nil, err
+	}
+	return func() { unix.Setrlimit(resource, &before) }, nil
+}
+
+// limited writes a run under limits of file size and open files.
+func limited(dir string) error {
+	run, err := Create(dir, described())
+	if err != nil {
+		return err
+	}
+	commit := func(index int, note string) error {
+		s, err := run.Segment(index)
+		if err != nil {
+			return err
+		}
+		if err := fill(s, index); err != nil {
+			return err
+		}
+		if note != "" {
+			s.Note = json.RawMessage(`"` + note + `"`)
+		}
+		return s.Commit()
+	}
+	long := strings.Repeat("n", 40<<10)
+	if err := commit(0, long); err != nil {
+		return err
+	}
+
+	// Parts, each in its turn.
+	restore, err := setLimit(unix.RLIMIT_FSIZE, 64<<10)
+	if err != nil {
+		return err
+	}
+	if err := tryEveryTable(dir, run, 300, syscall.EFBIG); err != nil {
+		return err
+	}
+	// The journal, in the middle of a line: the parts have room.
+	for range 2 {
+		if err := commit(1, long); !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), "journal") {
+			return fmt.Errorf("the journal is full: %w", err)
+		}
+		if err := nothingOf(dir, 1); err != nil {
+			return err
+		}
+	}
+	// There is still room for a short line, which does not continue half a one.
+	if err := commit(2, ""); err != nil {
+		return err
+	}
+	restore()
+
+	// The manifest.
+	if restore, err = setLimit(unix.RLIMIT_FSIZE, 1<<10); err != nil {
+		return err
+	}
+	if err := run.Complete(described().Started, 0, 0, nil); !errors.Is(err, syscall.EFBIG) {
+		return fmt.Errorf("the manifest is full: %w", err)
+	}
+	restore()
+	if m, err := ReadManifest(dir, "r"); err != nil || m.State != "running" || len(m.Parts) != 2*len(TableNames) {
+		return fmt.Errorf("after a manifest that was not written: %w", err)
+	}
+
+	// Open files: enough for some parts and not for all.
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return err
+	}
+	if restore, err = setLimit(unix.RLIMIT_NOFILE, uint64(len(open)+3)); err != nil {
+		return err
+	}
+	err = commit(1, "")
+	restore()
+	if !errors.Is(err, syscall.EMFILE) {
+		return fmt.Errorf("too many open files: %w", err)
+	}
+	if err := nothingOf(dir, 1); err != nil {
+		return err
+	}
+
+	if err := commit(1, ""); err != nil {
+		return err
+	}
+	return run.Complete(described().Started, 3*targetsOfSegment, 0, described().Inputs)
+}
+
+func TestLimitsOfFiles(t *testing.T) {
+	dir := t.TempDir()
+	c, out, _ := child(t, "limited", dir)
+	io.Copy(io.Discard, out)
+	must(t, c.Wait())
+	if v := verify(t, dir); len(v.Problems) > 0 || !v.Complete || v.Segments != 3 {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestAFullDisk(t *testing.T) {
+	disk := t.TempDir()
+	if err := unix.Mount("none", disk, "tmpfs", 0, "size=1m"); err != nil {
+		t.Skipf("a small disk cannot be mounted (%v); TestLimitsOfFiles stands for it", err)
+	}
+	t.Cleanup(func() { must(t, unix.Unmount(disk, unix.MNT_DETACH)) })
+	dir := filepath.Join(disk, "out")
+	run, err := Create(dir, described())
+	must(t, err)
+	commitSegment(t, run, 0)
+	must(t, tryEveryTable(dir, run, 2048, syscall.ENOSPC))
+
+	// No byte more.
+	filler := filepath.Join(disk, "filler")
+	f, err := os.Create(filler)
+	must(t, err)
+	for err == nil {
+		_, err = f.WriteString(noise(4096))
+	}
+	must(t, f.Close())
+	s, err := run.Segment(1)
+	if err == nil {
+		must(t, fill(s, 1))
+		err = s.Commit()
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("a segment on a full disk: %v", err)
+	}
+	must(t, nothingOf(dir, 1))
+	if err := run.Complete(described().Started, 0, 0, nil); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("a manifest on a full disk: %v", err)
+	}
+	if m, err := ReadManifest(dir, "r"); err != nil || m.State != "running" || len(m.Parts) != len(TableNames) {
+		t.Errorf("after a manifest that was not written: %v", err)
+	}
+	other := described()
+	other.Run = "other"
+	if _, err := Create(dir, other); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("a run on a full disk: %v", err)
+	}
+
+	// With room again it goes on where it was.
+	must(t, run.Close())
+	must(t, os.Remove(filler))
+	run, err = Open(dir, described())
+	must(t, err)
+	commitSegment(t, run, 1)
+	must(t, run.Complete(described().Started, 2*targetsOfSegment, 0, nil))
+	if v := verify(t, dir); len(v.Problems) > 0 || !v.Complete {
+		t.Errorf("%+v", v)
+	}
+	run, err = Create(dir, other)
+	must(t, err)
+	must(t, run.Close())
+
+	// A run is removed from a full disk, to make room.
+	f, err = os.Create(filler)
+	must(t, err)
+	for err == nil {
+		_, err = f.WriteString(noise(4096))
+	}
+	must(t, f.Close())
+	must(t, Remove(dir, "r"))
+}
+
+func TestAFolderThatIsGone(t *testing.T) {
+	dir := t.TempDir()
+	run, err := Create(dir, described())
+	must(t, err)
+	commitSegment(t, run, 0)
+	must(t, os.RemoveAll(filepath.Join(dir, "rules")))
+	if _, err := run.Segment(1); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "rules/run=r") {
+		t.Errorf("a table's folder is gone: %v", err)
+	}
+	must(t, nothingOf(dir, 1))
+	if err := run.Complete(described().Started, targetsOfSegment, 0, nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("complete without a part: %v", err)
+	}
+	must(t, run.Close())
+
+	dir = t.TempDir()
+	run, err = Create(dir, described())
+	must(t, err)
+	s, err := run.Segment(0)
+	must(t, err)
+	must(t, os.RemoveAll(filepath.Join(dir, "_runs")))
+	if err := s.Commit(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the run's folder is gone: %v", err)
+	}
+	must(t, nothingOf(dir, 0))
+	must(t, run.Close())
+}
+
+func TestAFolderThatIsReadOnly(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.Chmod(filepath.Dir(dir), 0o755))
+	run, err := Create(dir, described())
+	must(t, err)
+	commitSegment(t, run, 0)
+	// Of root, who may write everywhere, this thread is made another user,
+	// who owns the files.
+	readOnly := func(table string, f func()) {
+		folder := tableFolder(dir, table, "r")
+		if os.Getuid() == 0 {
+			must(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+				return errors.Join(err, os.Chown(path, 65534, -1))
+			}))
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			unix.SetfsuidRetUid(65534)
+			defer unix.SetfsuidRetUid(0)
+		}
+		must(t, os.Chmod(folder, 0o555))
+		f()
+		must(t, os.Chmod(folder, 0o777))
+	}
+	readOnly("rules", func() {
+		if _, err := run.Segment(1); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("begun: %v", err)
+		}
+		must(t, nothingOf(dir, 1))
+	})
+	s, err := run.Segment(1)
+	must(t, err)
+	readOnly("verdicts", func() {
+		if err := s.Commit(); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("committed: %v", err)
+		}
+	})
+	must(t, run.Close())
+	run, err = Open(dir, described())
+	must(t, err)
+	must(t, nothingOf(dir, 1)) // what could not be removed then is now
+	commitSegment(t, run, 1)
+	must(t, run.Complete(described().Started, 2*targetsOfSegment, 0, nil))
+	if v := verify(t, dir); len(v.Problems) > 0 {
+		t.Errorf("%+v", v)
+	}
+}

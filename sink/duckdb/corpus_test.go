@@ -1,0 +1,139 @@
+package main
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const (
+	corpusFile = "../../../shared/corpus/robots-real.tar.gz"
+	ranksFile  = "../../../shared/corpus/hosts-ranked.csv"
+	// sizeLimit is how much of a file the census reads.
+	sizeLimit = 512000
+)
+
+// census is a run of the command over files that the farm serves.
+type census struct {
+	dir   string
+	files map[string][]byte // by host, and by port where that is not 80
+}
+
+// theCorpus is made once for all tests; TestMain removes its folder.
+var theCorpus = sync.OnceValues(func() (*census, error) {
+	files, err := corpusFiles()
+	if err != nil {
+		return nil, err
+	}
+	// All hosts of the corpus are asked, with their ranks, and the ranked
+	// ones that have no file there.
+	ranks, err := os.ReadFile(ranksFile)
+	if err != nil {
+		return nil, err
+	}
+	hosts := bytes.NewBuffer(ranks)
+	for host := range files {
+		if !bytes.Contains(ranks, []byte(","+host+"\n")) {
+			fmt.Fprintf(hosts, ",%s\n", host)
+		}
+	}
+	return survey("corpus", corpusFile, files, hosts.Bytes())
+})
+
+// corpusDatabase skips the test where there is no corpus.
+func corpusDatabase(t *testing.T) (*census, *sql.DB) {
+	t.Helper()
+	if _, err := os.Stat(corpusFile); errors.Is(err, fs.ErrNotExist) {
+		t.Skip("the corpus of real files is not beside this repository")
+	}
+	c, err := theCorpus()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, c.database(t)
+}
+
+func (c *census) database(t *testing.T) *sql.DB {
+	t.Helper()
+	db, err := open(c.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func corpusFiles() (map[string][]byte, error) {
+	f, err := os.Open(corpusFile)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			return files, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if h.Typeflag != tar.TypeReg {
+			continue
+		}
+		body, err := io.ReadAll(r)
+		if err != nil {
+			return nil, err
+		}
+		files[strings.Replace(path.Base(h.Name), "_", ":", 1)] = body[:min(len(body), sizeLimit)]
+	}
+}
+
+// survey serves a folder or tar of files by the farm, asks it for a list of
+// hosts, and keeps the tables in the folder scratch.
+func survey(name, source string, files map[string][]byte, hosts []byte) (*census, error) {
+	c := &census{dir: filepath.Join(scratch, name), files: files}
+	list := c.dir + ".csv"
+	if err := os.WriteFile(list, hosts, 0o666); err != nil {
+		return nil, err
+	}
+	farm := exec.Command(filepath.Join(bin, "robofarm"), "serve", "--dir", source, "--http", "127.0.0.1:0")
+	stdout, err := farm.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := farm.Start(); err != nil {
+		return nil, err
+	}
+	defer farm.Wait()
+	defer farm.Process.Signal(os.Interrupt)
+	said, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		return nil, fmt.Errorf("robofarm serve: %w", err)
+	}
+	go io.Copy(io.Discard, stdout)
+	_, address, _ := strings.Cut(strings.TrimSpace(said), "://")
+	run := exec.Command(filepath.Join(bin, "robocensus"), "run", "--hosts", list, "--schemes", "http", "--connect-to", address, "--out", c.dir, "--run", name,
+		"--tables", "fetches,groups,rules,sitemaps,lines,signals,policies", "--progress", "none")
+	if text, err := run.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("robocensus run: %w\n%s", err, text)
+	}
+	return c, nil
+}

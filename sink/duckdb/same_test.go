@@ -1,0 +1,175 @@
+package main
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// timeless are the columns of fetches that two runs of the same answers have
+// in common: of the times of the memory, whether there is one.
+const timeless = `* EXCLUDE (fetch_time, dns_us, connect_us, tls_us, first_byte_us, total_us)
+	REPLACE (unreachable_since IS NOT NULL AS unreachable_since, stale_since IS NOT NULL AS stale_since)`
+
+// wantSame finds out whether run r of two folders is complete, whole, and the
+// same but for times, and that nothing else lies in the second folder.
+func wantSame(t *testing.T, want, got string) {
+	t.Helper()
+	wantSameBytes(t, want, got)
+	for table := range types {
+		if table == "changes" {
+			continue // of a comparison, and not of a run
+		}
+		wantSameRows(t, want, got, table)
+	}
+}
+
+// wantSameBytes does so by the digests that verify holds against the files,
+// and of tables with times in them by the rows.
+func wantSameBytes(t *testing.T, want, got string) {
+	t.Helper()
+	if text, _ := robocensus(t, 0, "verify", "--out", got, "r"); !strings.HasSuffix(text, ": whole\n") {
+		t.Errorf("verify says %s", text)
+	}
+	a, b := timelessManifest(t, want), timelessManifest(t, got)
+	if a != b {
+		t.Errorf("the manifests differ:\n%s", firstDifference(a, b))
+	}
+	for _, name := range []string{"_runs/r/rejected.csv", "views.sql"} {
+		a, err := os.ReadFile(filepath.Join(want, name))
+		must(t, err)
+		b, err := os.ReadFile(filepath.Join(got, name))
+		must(t, err)
+		if string(a) != string(b) {
+			t.Errorf("%s differs:\n%s", name, firstDifference(string(a), string(b)))
+		}
+	}
+	for table := range timed {
+		wantSameRows(t, want, got, table)
+	}
+	wantNothingElse(t, got)
+}
+
+// timed are the tables that say how long something took, without that.
+var timed = map[string]string{
+	"fetches":  "SELECT " + timeless + " FROM rows",
+	"summary":  "SELECT * FROM rows WHERE metric <> 'total_us' AND NOT ends_with(metric, '_slow')",
+	"examples": "SELECT * FROM rows WHERE metric <> 'total_us'",
+}
+
+// wantSameRows takes all files of a table's folder, as a query without the
+// manifest does.
+func wantSameRows(t *testing.T, want, got, table string) {
+	t.Helper()
+	db, err := sql.Open("duckdb", "")
+	must(t, err)
+	defer db.Close()
+	what, ok := timed[table]
+	if !ok {
+		what = "SELECT * FROM rows"
+	}
+	rows := func(dir string) string {
+		return fmt.Sprintf("(%s)", strings.Replace(what, "rows", fmt.Sprintf("read_parquet('%s/%s/run=r/*.parquet')", dir, table), 1))
+	}
+	if n := one(t, db, "SELECT count(*) FROM ("+rows(want)+")"); n == "0" {
+		t.Errorf("%s: the undisturbed run has no rows", table)
+	}
+	for what, query := range map[string]string{
+		"are lost": rows(want) + " EXCEPT ALL " + rows(got), "should not be there": rows(got) + " EXCEPT ALL " + rows(want),
+	} {
+		if n := one(t, db, "SELECT count(*) FROM ("+query+")"); n != "0" {
+			_, sample, _ := ask(db, query+" LIMIT 3")
+			t.Errorf("%s: %s rows %s, such as %v", table, n, what, sample)
+		}
+	}
+}
+
+type manifest struct {
+	State string
+	Parts []struct {
+		Table, Path string
+		Segment     int
+		Bytes       int64
+	}
+}
+
+func readManifest(t *testing.T, dir string) (m manifest) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "_runs/r/manifest.json"))
+	must(t, err)
+	must(t, json.Unmarshal(text, &m))
+	return m
+}
+
+// timelessManifest is the manifest without times, paths, and what follows
+// from times: size and digest of the parts of fetches.
+func timelessManifest(t *testing.T, dir string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "_runs/r/manifest.json"))
+	must(t, err)
+	var m map[string]any
+	must(t, json.Unmarshal(text, &m))
+	delete(m, "started")
+	delete(m, "finished")
+	delete(m, "pace")
+	for _, p := range m["parts"].([]any) {
+		p := p.(map[string]any)
+		if _, ok := timed[p["table"].(string)]; ok {
+			delete(p, "rows")
+			delete(p, "bytes")
+			delete(p, "sha256")
+		}
+	}
+	text, err = json.MarshalIndent(m, "", " ")
+	must(t, err)
+	return string(text)
+}
+
+// wantNothingElse finds files that no complete run leaves.
+func wantNothingElse(t *testing.T, dir string) {
+	t.Helper()
+	m := readManifest(t, dir)
+	if m.State != "complete" {
+		t.Errorf("the run is %s", m.State)
+	}
+	named := []string{"_runs/r/manifest.json", "_runs/r/rejected.csv", "views.sql"}
+	for _, p := range m.Parts {
+		named = append(named, p.Path)
+	}
+	must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if !slices.Contains(named, filepath.ToSlash(name)) {
+			t.Errorf("%s is left", name)
+		}
+		return err
+	}))
+}
+
+func firstDifference(a, b string) string {
+	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			return fmt.Sprintf("line %d was %s and is %s", i+1, x[i], y[i])
+		}
+	}
+	return fmt.Sprintf("%d lines were, %d are", len(x), len(y))
+}
+
+// Same answers, same bytes: at any pace, on any number of cores.
+func TestTheSameAnswersGiveTheSameBytes(t *testing.T) {
+	w := newWeb(t, 3000, "uniform:0ms-5ms", "again0.test", "again1.test", "again2.test", "again3.test", "again4.test")
+	first, second := filepath.Join(t.TempDir(), "first"), filepath.Join(t.TempDir(), "second")
+	robocensus(t, 0, w.census(first)...)
+	t.Setenv("GOMAXPROCS", "1")
+	robocensus(t, 0, w.census(second, "--concurrency", "5")...)
+	wantSame(t, first, second)
+}

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	kills = flag.Int("kills", 25, "how often each torture test kills the run")
+	seed  = flag.Uint64("seed", 0, "of the moments at which runs are killed (0: another each time)")
+)
+
+// A run is killed again and again and gone on with, until it is complete, and
+// then another one, until there were enough kills. Each ends with the tables
+// of one that was left alone.
+func TestTorture(t *testing.T) {
+	if *seed == 0 {
+		*seed = rand.Uint64()
+	}
+	t.Logf("-seed %d", *seed)
+	again := []string{"again0.test", "again1.test", "again2.test", "again3.test", "again4.test"}
+	t.Run("without a memory", func(t *testing.T) { torture(t, newWeb(t, 4500, "uniform:1ms-15ms", again...), false) })
+	if *kills > 100 { // hosts that hang cost each run its timeout
+		again = append(again, "hang0.test", "hang1.test")
+	}
+	t.Run("with a memory", func(t *testing.T) { torture(t, newWeb(t, 4500, "uniform:1ms-15ms", again...), true) })
+}
+
+func torture(t *testing.T, w *web, memory bool) {
+	dir, chance := t.TempDir(), rand.New(rand.NewPCG(*seed, uint64(len(t.Name()))))
+	args := func(name string) []string {
+		args := w.census(filepath.Join(dir, name))
+		if memory {
+			args = append(args, "--state", filepath.Join(dir, name+"-state"))
+		}
+		return args
+	}
+	began := time.Now()
+	robocensus(t, 0, args("undisturbed")...)
+	v := &victim{chance: chance, whole: time.Since(began)}
+	requests := w.asked(t)
+	for _, p := range readManifest(t, filepath.Join(dir, "undisturbed")).Parts {
+		v.segments = max(v.segments, p.Segment+1)
+	}
+	if v.segments < 3 {
+		t.Fatalf("%d segments are too few to show anything", v.segments)
+	}
+	found := make(map[string]int)
+	n, rounds := 0, 0
+	for ; n < *kills; rounds++ {
+		name := fmt.Sprintf("killed-%d", rounds)
+		v.dir = filepath.Join(dir, name)
+		w.reset(t)
+		inRound := 0
+		for {
+			complete := v.run(t, append(args(name), "--resume"), n < *kills)
+			if complete {
+				break
+			}
+			n, inRound = n+1, inRound+1
+			found[v.look().String()]++
+			if n%5 == 0 {
+				v.verify(t)
+			}
+		}
+		wantSame(t, filepath.Join(dir, "undisturbed"), v.dir)
+		if memory {
+			wantNothingAskedTwice(t, requests, w.asked(t), inRound*64)
+		}
+		if t.Failed() {
+			t.Fatalf("in round %d, after %d kills", rounds, inRound)
+		}
+		must(t, os.RemoveAll(v.dir))
+	}
+	t.Logf("%d runs of %d segments were killed %d times:", rounds, v.segments, n)
+	for _, at := range slices.Sorted(maps.Keys(found)) {
+		t.Logf("%4d %s", found[at], at[2:])
+	}
+	if len(found) < 4 {
+		t.Errorf("the kills hit %d kinds of moments only: %v", len(found), found)
+	}
+}
+
+// wantNothingAskedTwice holds the requests of a run that was killed against
+// those of one that was not. A host may be asked again only if it was in
+// flight at a kill.
+func wantNothingAskedTwice(t *testing.T, undisturbed, got map[string]int64, inFlight int) {
+	t.Helper()
+	again := int64(0)
+	for host, n := range got {
+		if want := undisturbed[host]; want == 0 {
+			t.Errorf("%s was asked, and should not be", host)
+		} else if n > want {
+			again += (n - 1) / want
+		}
+	}
+	for host := range undisturbed {
+		if got[host] == 0 {
+			t.Errorf("%s was not asked", host)
+		}
+	}
+	if again > int64(inFlight) {
+		t.Errorf("hosts were asked again %d times, and no more than %d can have been in flight at the kills", again, inFlight)
+	}
+	t.Logf("hosts were asked again %d times, of %d at most in flight at the kills", again, inFlight)
+}
+
+// victim is the run that is killed.
+type victim struct {
+	dir      string
+	segments int
+	whole    time.Duration // of an undisturbed run
+	chance   *rand.Rand
+}
+
+// run goes on with the run, kills it at some moment if it is to, and reports
+// whether it was complete before.
+func (v *victim) run(t *testing.T, args []string, kill bool) (complete bool) {
+	t.Helper()
+	c := exec.Command(filepath.Join(bin, "robocensus"), args...)
+	var said bytes.Buffer
+	c.Stdout, c.Stderr = &said, &said
+	reached, delay := v.moment()
+	must(t, c.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	ticks := time.NewTicker(300 * time.Microsecond)
+	defer ticks.Stop()
+	var due <-chan time.Time
+	for {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatalf("%v\n%s", err, &said)
+			}
+			return true
+		case <-ticks.C:
+			if kill && due == nil && reached() {
+				due = time.After(delay)
+			}
+		case <-due:
+			c.Process.Kill()
+			err := <-ended
+			var exit *exec.ExitError
+			if err != nil && (!errors.As(err, &exit) || exit.Exited()) {
+				t.Fatalf("%v\n%s", err, &said)
+			}
+			return err == nil
+		}
+	}
+}
+
+// moment draws one: what is to be seen on disk first, and how long after that.
+// Most of a run's time is spent fetching, and most of what may go wrong is not
+// in there. The end is drawn seldom while there is something to do before it:
+// whole runs take the test its time.
+func (v *victim) moment() (reached func() bool, delay time.Duration) {
+	before := v.look()
+	upTo := func(d time.Duration) time.Duration { return time.Duration(v.chance.Float64() * float64(d)) }
+	at := v.chance.IntN(12)
+	if before.committed == v.segments {
+		at = 9 + at%4
+	}
+	switch at {
+	case 0, 1: // a segment is begun
+		return func() bool { return v.look().temporary > 0 }, upTo(v.whole / 10)
+	case 2, 3: // its parts are closed
+		return func() bool { return v.look().closing }, upTo(20 * time.Millisecond)
+	case 4, 5: // and renamed
+		return func() bool { return v.look().renamed > 0 }, upTo(20 * time.Millisecond)
+	case 6, 7: // and entered
+		return func() bool { return v.look().committed > before.committed }, upTo(5 * time.Millisecond)
+	case 8: // all are
+		return func() bool { return v.look().committed == v.segments }, upTo(20 * time.Millisecond)
+	case 9: // the end
+		return func() bool { return v.look().ending }, upTo(time.Millisecond)
+	default: // any time
+		left := float64(v.segments-before.committed) / float64(v.segments)
+		return func() bool { return true }, upTo(100*time.Millisecond + time.Duration(left*float64(v.whole)))
+	}
+}
+
+// sight is what a run looks like on disk.
+type sight struct {
+	state     string // of the manifest, "" for none
+	ending    bool   // the next manifest is being written
+	committed int    // segments
+	segments  int    // of the whole run
+	half      bool   // the last line of the journal is not whole
+	temporary int    // parts under their temporary names
+	closing   bool   // some of them hold something
+	renamed   int    // parts under their names that are not committed
+}
+
+func (v *victim) look() (s sight) {
+	s.segments = v.segments
+	folder := filepath.Join(v.dir, "_runs", "r")
+	if text, err := os.ReadFile(filepath.Join(folder, "manifest.json")); err == nil {
+		var m manifest
+		json.Unmarshal(text, &m)
+		s.state = m.State
+	}
+	next, _ := filepath.Glob(filepath.Join(folder, "manifest.json.*.tmp"))
+	s.ending = len(next) > 0
+	committed := make(map[string]bool)
+	text, _ := os.ReadFile(filepath.Join(folder, "segments.jsonl"))
+	for line := range bytes.Lines(text) {
+		var entry manifest
+		if json.Unmarshal(line, &entry) != nil {
+			s.half = true
+			continue
+		}
+		s.committed++
+		for _, p := range entry.Parts {
+			committed[filepath.Join(v.dir, p.Path)] = true
+		}
+	}
+	parts, _ := filepath.Glob(filepath.Join(v.dir, "*", "run=r", "part-*"))
+	for _, path := range parts {
+		switch {
+		case strings.HasSuffix(path, ".tmp"):
+			s.temporary++
+			if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+				s.closing = true
+			}
+		case !committed[path]:
+			s.renamed++
+		}
+	}
+	return s
+}
+
+// String says when a run was killed, with its place in the order of such
+// moments.
+func (s sight) String() string {
+	switch {
+	case s.state == "" && !s.ending:
+		return "0 before there was a manifest"
+	case s.state == "":
+		return "1 while the first manifest was written"
+	case s.state == "complete":
+		return "9 after the last manifest was in place"
+	case s.ending:
+		return "8 while the last manifest was written"
+	case s.half:
+		return "6 in the middle of a line of the journal"
+	case s.renamed > 0:
+		return "5 when parts had their names and were not committed"
+	case s.closing:
+		return "4 while parts were closed"
+	case s.temporary > 0:
+		return "3 while rows of a segment were made"
+	case s.committed == s.segments:
+		return "7 when all was committed and the manifest not begun"
+	}
+	return fmt.Sprintf("2 while fetching, %d segments committed", s.committed)
+}
+
+// verify holds what is committed to be whole.
+func (v *victim) verify(t *testing.T) {
+	t.Helper()
+	code, want := 1, "unfinished, it can be resumed; of what is committed, "
+	switch s := v.look(); s.state {
+	case "":
+		return
+	case "complete":
+		code, want = 0, ""
+	}
+	if text, _ := robocensus(t, code, "verify", "--out", v.dir, "r"); !strings.Contains(text, want) || !strings.HasSuffix(text, ": whole\n") {
+		t.Errorf("after a kill %s, verify says %s", v.look(), text)
+	}
+}

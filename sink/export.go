@@ -1,0 +1,253 @@
+package sink
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+)
+
+// ErrNotThere tells that a table, a column or a comparison was asked for that
+// is not there; the error lists those that are.
+var ErrNotThere = errors.New("is not there")
+
+// Selection says what [Export] writes.
+type Selection struct {
+	Table   string   // one of the run's, or changes
+	Against string   // of changes: the run that it was compared with, "" where there is one
+	Columns []string // nil for all; they keep the order of the table
+}
+
+// exportRows is how many rows are held decoded: enough for full speed, and few
+// enough for cells as long as a line of a robots.txt can be.
+const exportRows = 8192
+
+// broken is the prefix of an Arrow IPC message of 8 bytes that do not follow. A
+// stream may end without a mark: one that ends by an error would look whole.
+var broken = []byte{0xff, 0xff, 0xff, 0xff, 8, 0, 0, 0}
+
+// Export writes a table of the run m below dir as an Arrow IPC stream, in the
+// order of its parts, batch by batch: of a run that is not complete, what is
+// committed. Where it fails, no reader takes what it has written for whole.
+// The error is [ErrNotThere] where nothing was written because there is no such
+// table, column or comparison.
+func Export(ctx context.Context, w io.Writer, dir string, m *Manifest, s Selection) error {
+	paths, err := partsToExport(dir, m, s)
+	if err != nil {
+		return err
+	}
+	e := &exporter{ctx: ctx, out: bufio.NewWriter(w), Selection: s}
+	err = e.parts(dir, paths)
+	if err == nil {
+		err = e.stream.Close()
+	} else if e.stream != nil {
+		e.out.Write(broken)
+	}
+	if e := e.out.Flush(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// partsToExport are the parts of a table, relative to dir. A table without any
+// is one of a run that has committed nothing yet.
+func partsToExport(dir string, m *Manifest, s Selection) ([]string, error) {
+	compared := partitions(changesFolder(dir, m.Run), "against")
+	if s.Table == changesTable && len(compared) > 0 {
+		return changesToExport(dir, m.Run, s.Against, compared)
+	}
+	if !slices.Contains(m.Tables, s.Table) || !slices.Contains(TableNames, s.Table) {
+		there := m.Tables
+		if len(compared) > 0 {
+			there = append(slices.Clip(there), changesTable)
+		}
+		return nil, fmt.Errorf("table %q %w: run %s has %s", s.Table, ErrNotThere, m.Run, strings.Join(there, ", "))
+	}
+	if s.Against != "" {
+		return nil, fmt.Errorf("comparison of table %s with %q %w: only %s are compared", s.Table, s.Against, ErrNotThere, changesTable)
+	}
+	var paths []string
+	for _, p := range m.Parts {
+		if p.Table != s.Table {
+			continue
+		}
+		if want := partPath(p.Table, m.Run, p.Segment); p.Path != want {
+			return nil, fmt.Errorf("the manifest of run %s is %w: it names %q in the place of %s", m.Run, errDamaged, p.Path, want)
+		}
+		paths = append(paths, p.Path)
+	}
+	return paths, nil
+}
+
+// changesTable holds comparisons of runs: changes/run=B/against=A/.
+const changesTable = "changes"
+
+func changesFolder(dir, run string) string { return filepath.Join(dir, changesTable, "run="+run) }
+
+// partitions are the values of a key whose folders are in a hive folder.
+func partitions(folder, key string) (values []string) {
+	entries, _ := os.ReadDir(folder) // that there is none is the usual case
+	for _, f := range entries {
+		if value, ok := strings.CutPrefix(f.Name(), key+"="); ok && f.IsDir() {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+func changesToExport(dir, run, against string, compared []string) ([]string, error) {
+	switch {
+	case against == "" && len(compared) > 1:
+		return nil, fmt.Errorf("the one comparison of run %s %w: say which, with --against: %s", run, ErrNotThere, strings.Join(compared, ", "))
+	case against == "":
+		against = compared[0]
+	case !slices.Contains(compared, against):
+		return nil, fmt.Errorf("comparison of run %s with %q %w: it was compared with %s", run, against, ErrNotThere, strings.Join(compared, ", "))
+	}
+	folder := filepath.Join(changesFolder(dir, run), "against="+against)
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, fmt.Errorf("look for the parts of %s: %w", changesTable, err)
+	}
+	var paths []string
+	for _, f := range files {
+		if strings.HasSuffix(f.Name(), ".parquet") {
+			path, err := filepath.Rel(dir, filepath.Join(folder, f.Name()))
+			if err != nil {
+				return nil, err
+			}
+			paths = append(paths, filepath.ToSlash(path))
+		}
+	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("comparison of run %s with %q %w: %s holds no part", run, against, ErrNotThere, folder)
+	}
+	return paths, nil
+}
+
+// exporter writes parts to one stream.
+type exporter struct {
+	Selection
+	ctx    context.Context
+	out    *bufio.Writer
+	schema *arrow.Schema // of the first part, as it is exported
+	stream *ipc.Writer
+}
+
+func (e *exporter) parts(dir string, paths []string) error {
+	for _, path := range paths {
+		f, err := os.Open(filepath.Join(dir, filepath.FromSlash(path)))
+		if err != nil {
+			return fmt.Errorf("export a committed part: %w", err)
+		}
+		err = e.part(f)
+		f.Close()
+		if e.ctx.Err() != nil {
+			return e.ctx.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("export %s: %w", path, err)
+		}
+	}
+	if len(paths) > 0 {
+		return nil
+	}
+	// A table without parts has columns all the same.
+	var none bytes.Buffer
+	if err := emptyParts[e.Table](&none); err != nil {
+		return fmt.Errorf("schema of %s: %w", e.Table, err)
+	}
+	return e.part(bytes.NewReader(none.Bytes()))
+}
+
+func (e *exporter) part(f parquet.ReaderAtSeeker) (err error) {
+	defer func() {
+		// arrow-go panics on some files that are damaged.
+		if r := recover(); r != nil {
+			err = fmt.Errorf("damaged Parquet, which robocensus verify may tell more about: %v", r)
+		}
+	}()
+	reader, err := openParquet(f, buffered())
+	if err != nil {
+		return err
+	}
+	leaves, err := e.leaves(reader)
+	if err != nil {
+		return err
+	}
+	size := int64(exportRows)
+	if e.Table == "bodies" {
+		size = 16 // of a megabyte, maybe
+	}
+	rows, err := pqarrow.NewFileReader(reader, pqarrow.ArrowReadProperties{BatchSize: size}, memory.DefaultAllocator)
+	if err != nil {
+		return err
+	}
+	batches, err := rows.GetRecordReader(e.ctx, leaves, nil)
+	if err != nil {
+		return err
+	}
+	defer batches.Release()
+	if e.stream == nil {
+		e.schema = batches.Schema()
+		e.stream = ipc.NewWriter(e.out, ipc.WithSchema(e.schema))
+	} else if !e.schema.Equal(batches.Schema()) {
+		return fmt.Errorf("has other columns than the parts before it: %s, and not %s", fieldNames(batches.Schema()), fieldNames(e.schema))
+	}
+	for batches.Next() {
+		if err := e.stream.Write(batches.RecordBatch()); err != nil {
+			return err
+		}
+		if e.ctx.Err() != nil {
+			return e.ctx.Err()
+		}
+	}
+	if err := batches.Err(); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+// leaves are the indices of the columns that are wanted, and of what is nested
+// in them. The first part tells which columns there are.
+func (e *exporter) leaves(reader *file.Reader) ([]int, error) {
+	var leaves []int
+	var names []string
+	s := reader.MetaData().Schema
+	for i := range s.NumColumns() {
+		name, _, _ := strings.Cut(s.Column(i).Path(), ".")
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		if e.Columns == nil || slices.Contains(e.Columns, name) {
+			leaves = append(leaves, i)
+		}
+	}
+	for _, c := range e.Columns {
+		if e.stream == nil && !slices.Contains(names, c) {
+			return nil, fmt.Errorf("column %q %w: the table has %s", c, ErrNotThere, strings.Join(names, ", "))
+		}
+	}
+	return leaves, nil
+}
+
+func fieldNames(s *arrow.Schema) string {
+	var names []string
+	for _, f := range s.Fields() {
+		names = append(names, fmt.Sprintf("%s %s", f.Name, f.Type))
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,193 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// weekly writes runs that begin a week apart, in the order of their names'
+// last byte: complete c…, unfinished u…
+func weekly(t *testing.T, runs ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, id := range runs {
+		m := described()
+		m.Run, m.Started = id, m.Started.AddDate(0, 0, 7*int(id[1]-'0'))
+		run, err := Create(dir, m)
+		must(t, err)
+		commitSegment(t, run, 0)
+		if id[0] == 'c' {
+			must(t, run.Complete(time.Now(), targetsOfSegment, 0, nil))
+		}
+		must(t, run.Close())
+	}
+	return dir
+}
+
+func compared(t *testing.T, dir string, folders ...string) {
+	t.Helper()
+	for _, folder := range folders {
+		must(t, os.MkdirAll(filepath.Join(dir, folder), 0o777))
+		must(t, os.WriteFile(filepath.Join(dir, folder, "part-000000.parquet"), []byte("12345"), 0o666))
+	}
+}
+
+func prune(t *testing.T, dir string, keep int, dryRun bool) (lines []string) {
+	t.Helper()
+	must(t, Prune(context.Background(), dir, keep, dryRun, func(p Pruned) {
+		verb := "kept"
+		if p.Removed {
+			verb = "removed"
+		}
+		if p.Removed == (p.Bytes == 0) {
+			t.Errorf("%s has %d bytes, removed: %v", p.Path, p.Bytes, p.Removed)
+		}
+		lines = append(lines, fmt.Sprintf("%s %s %s", verb, p.Path, p.State))
+	}))
+	return lines
+}
+
+func TestPrune(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		runs []string
+		keep int
+		want []string
+	}{
+		{"the last N complete ones stay, by their start and not by name", []string{"c3.a", "c1.z", "c2"}, 2,
+			[]string{"removed _runs/c1.z complete", "kept _runs/c2 complete", "kept _runs/c3.a complete"}},
+		{"unfinished ones stay that began after the oldest that is kept", []string{"u1", "c2", "u3", "c4", "u5", "c6", "u7"}, 2,
+			[]string{"removed _runs/u1 unfinished", "removed _runs/c2 complete", "removed _runs/u3 unfinished", "kept _runs/c4 complete",
+				"kept _runs/u5 unfinished", "kept _runs/c6 complete", "kept _runs/u7 unfinished"}},
+		{"as many as are kept", []string{"u1", "c2", "c3"}, 2, []string{"removed _runs/u1 unfinished", "kept _runs/c2 complete", "kept _runs/c3 complete"}},
+		{"fewer than are kept", []string{"u1", "c2", "u3"}, 2, []string{"kept _runs/u1 unfinished", "kept _runs/c2 complete", "kept _runs/u3 unfinished"}},
+		{"none", nil, 1, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			dir := weekly(t, row.runs...)
+			must(t, os.MkdirAll(filepath.Join(dir, "_runs"), 0o777))
+			before := tree(t, dir)
+			if diff := cmp.Diff(row.want, prune(t, dir, row.keep, true)); diff != "" {
+				t.Errorf("a dry run (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(before, tree(t, dir)); diff != "" {
+				t.Errorf("a dry run has changed files:\n%s", diff)
+			}
+			if diff := cmp.Diff(row.want, prune(t, dir, row.keep, false)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			// What stays is whole, of the others nothing is left.
+			for _, line := range row.want {
+				verb, rest, _ := strings.Cut(line, " _runs/")
+				run, _, _ := strings.Cut(rest, " ")
+				for path, content := range before {
+					if !strings.Contains(path, "run="+run+"/") && !strings.Contains(path, "_runs/"+run+"/") {
+						continue
+					}
+					after, err := os.ReadFile(filepath.Join(dir, path))
+					if verb == "removed" && !errors.Is(err, fs.ErrNotExist) || verb == "kept" && string(after) != content {
+						t.Errorf("%s: %s: %v", line, path, err)
+					}
+				}
+				if _, err := os.Stat(filepath.Join(dir, "_runs", run)); (err == nil) != (verb == "kept") {
+					t.Errorf("%s: its folder: %v", line, err)
+				}
+			}
+		})
+	}
+}
+
+func TestPruneRemovesComparisonsOfWhatIsGone(t *testing.T) {
+	dir := weekly(t, "c1", "c2", "c3")
+	compared(t, dir, "changes/run=c2/against=c1", "changes/run=c3/against=c2", "changes/run=c3/against=c1", "changes/run=c1/against=c0", "changes/else")
+	want := []string{"removed _runs/c1 complete", "kept _runs/c2 complete", "kept _runs/c3 complete",
+		"removed changes/run=c1/against=c0 orphaned", "removed changes/run=c2/against=c1 orphaned", "removed changes/run=c3/against=c1 orphaned"}
+	for _, dryRun := range []bool{true, false} {
+		if diff := cmp.Diff(want, prune(t, dir, 2, dryRun)); diff != "" {
+			t.Errorf("dry run %v (-want +got):\n%s", dryRun, diff)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "changes/*/*"))
+	must(t, err)
+	if want := []string{filepath.Join(dir, "changes/else/part-000000.parquet"), filepath.Join(dir, "changes/run=c3/against=c2")}; !slices.Equal(left, want) {
+		t.Errorf("left %v, want %v", left, want)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "changes/run=c1")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an empty folder: %v", err)
+	}
+}
+
+// A run that another process writes is nobody's to remove.
+func TestPruneLeavesARunThatIsBeingWritten(t *testing.T) {
+	dir := weekly(t, "u0", "c1", "c2")
+	m := described()
+	m.Run = "u0"
+	run, err := Open(dir, m)
+	must(t, err)
+	want := []string{"kept _runs/u0 busy", "removed _runs/c1 complete", "kept _runs/c2 complete"}
+	if diff := cmp.Diff(want, prune(t, dir, 1, false)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	commitSegment(t, run, 1)
+	must(t, run.Complete(time.Now(), 2*targetsOfSegment, 0, nil))
+	if v, err := Verify(context.Background(), dir, "u0", func(int, int) {}); err != nil || len(v.Problems) > 0 || !v.Complete {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+// Wherever a prune was interrupted, the next one does what was left to do.
+func TestAPruneThatWasInterrupted(t *testing.T) {
+	for _, removed := range []int{0, 1, len(TableNames)} {
+		dir := weekly(t, "c1", "c2", "c3")
+		compared(t, dir, "changes/run=c2/against=c1")
+		must(t, os.Rename(filepath.Join(dir, "_runs/c1/manifest.json"), filepath.Join(dir, "_runs/c1/removing.json")))
+		for _, table := range TableNames[:removed] {
+			must(t, os.RemoveAll(tableFolder(dir, table, "c1")))
+		}
+		want := []string{"removed _runs/c1 half removed", "kept _runs/c2 complete", "kept _runs/c3 complete", "removed changes/run=c2/against=c1 orphaned"}
+		if diff := cmp.Diff(want, prune(t, dir, 9, false)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(want[1:3], prune(t, dir, 9, false)); diff != "" {
+			t.Errorf("once more (-want +got):\n%s", diff)
+		}
+	}
+	dir := weekly(t, "c1", "c2", "c3")
+	ctx, cancel := context.WithCancel(context.Background())
+	if err := Prune(ctx, dir, 1, false, func(Pruned) { cancel() }); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
+	}
+	if diff := cmp.Diff([]string{"removed _runs/c2 complete", "kept _runs/c3 complete"}, prune(t, dir, 1, false)); diff != "" {
+		t.Errorf("after an interruption (-want +got):\n%s", diff)
+	}
+}
+
+// Of a run whose manifest cannot be read nobody knows when it began.
+func TestPruneLeavesWhatItDoesNotUnderstand(t *testing.T) {
+	dir := weekly(t, "c1", "c2", "c3")
+	must(t, os.WriteFile(filepath.Join(dir, "_runs/c1/manifest.json"), []byte("{"), 0o666))
+	must(t, os.MkdirAll(filepath.Join(dir, "_runs/no run of ours"), 0o777))
+	must(t, os.MkdirAll(filepath.Join(dir, "_runs/empty"), 0o777))
+	want := []string{"kept _runs/c1 damaged", "kept _runs/empty damaged", "removed _runs/c2 complete", "kept _runs/c3 complete"}
+	if diff := cmp.Diff(want, prune(t, dir, 1, false)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, err := range []error{
+		Prune(context.Background(), dir, 0, false, func(Pruned) { t.Error("a run is pruned") }),
+		Prune(context.Background(), filepath.Join(dir, "nowhere"), 1, false, func(Pruned) { t.Error("a run is pruned") }),
+	} {
+		if err == nil {
+			t.Error("is no error")
+		}
+	}
+}

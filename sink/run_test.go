@@ -1,0 +1,527 @@
+package sink
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The test binary is its own child: a process that can be killed.
+func TestMain(m *testing.M) {
+	if role := os.Getenv("SINK_CHILD"); role != "" {
+		if err := children[role](os.Getenv("SINK_DIR")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+var children = map[string]func(dir string) error{
+	"write": func(dir string) error { return writeRun(dir, func() { os.Stdout.WriteString(".") }) },
+	"hold":  holdRun,
+}
+
+func child(t *testing.T, role, dir string) (*exec.Cmd, io.ReadCloser, io.WriteCloser) {
+	t.Helper()
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), "SINK_CHILD="+role, "SINK_DIR="+dir)
+	c.Stderr = os.Stderr
+	in, err := c.StdinPipe()
+	must(t, err)
+	out, err := c.StdoutPipe()
+	must(t, err)
+	must(t, c.Start())
+	return c, out, in
+}
+
+// described is a run as Create and Open take it.
+func described() Manifest {
+	return Manifest{
+		Run: "r", ToolVersion: "v0", Tables: TableNames, Profiles: []string{"google"},
+		Started:       time.Date(2026, 11, 20, 10, 15, 0, 0, time.UTC),
+		Configuration: map[string]any{"retries": 2, "schemes": []string{"https", "http"}, "hosts": "hosts.csv"},
+		Inputs: []Input{
+			{Role: "hosts", Path: "hosts.csv", SHA256: strings.Repeat("ab", 32)},
+			{Role: "agents", Path: "agents.yaml", SHA256: strings.Repeat("cd", 32)},
+			{Role: "configuration", Path: "c.yaml", SHA256: strings.Repeat("ef", 32)},
+		},
+	}
+}
+
+const (
+	segmentsOfRun    = 20
+	targetsOfSegment = 20
+)
+
+// fill writes rows of all tables that are a segment's and no other's.
+func fill(s *Segment, index int) error {
+	for i := range targetsOfSegment {
+		seq := int64(index*targetsOfSegment + i + 1)
+		host := fmt.Sprintf("h%d.example", seq)
+		if err := errors.Join(
+			s.Fetches.Write(Fetch{Seq: seq, Host: host}),
+			s.Groups.Write(Group{Seq: seq, Host: host}, Group{Seq: seq, Host: host, GroupIndex: 1}),
+			s.Rules.Write(Rule{Seq: seq, Line: 1}, Rule{Seq: seq, Line: 4}),
+			s.Sitemaps.Write(Sitemap{Seq: seq, Line: 1}),
+			s.Lines.Write(Line{Seq: seq, Line: 2}, Line{Seq: seq, Line: 2}),
+			s.Signals.Write(Signal{Seq: seq, Line: 3}),
+			s.Policies.Write(Policy{Seq: seq, Host: host}),
+			s.Verdicts.Write(Verdict{Seq: seq, Host: host}, Verdict{Seq: seq, Host: host, URL: "/"}),
+			s.Examples.Write(Example{Metric: "line_class", Host: host, Line: Some(int32(2))}),
+			s.Bodies.Write(Body{ContentDigest: host, Body: []byte(host)}),
+		); err != nil {
+			return err
+		}
+	}
+	return s.Summary.Write(Count{Metric: "targets", Count: targetsOfSegment - 1}, Count{Metric: "targets", Stratum: "x", Count: 1}, Count{Metric: "status", Count: 7})
+}
+
+func note(index int) string { return fmt.Sprintf(`{"segment":%d}`, index) }
+
+// writeRun creates the run, or goes on with it, two segments at a time, and
+// calls step along the way.
+func writeRun(dir string, step func()) error {
+	run, err := Open(dir, described())
+	if errors.Is(err, fs.ErrNotExist) {
+		run, err = Create(dir, described())
+	}
+	if err != nil {
+		return err
+	}
+	defer run.Close()
+	errs := make(chan error, 2)
+	for worker := range 2 {
+		go func() {
+			for index := worker; index < segmentsOfRun; index += 2 {
+				if run.Committed(index) {
+					if got := string(run.Note(index)); got != note(index) {
+						errs <- fmt.Errorf("the note of segment %d is %q", index, got)
+						return
+					}
+					continue
+				}
+				s, err := run.Segment(index)
+				if err == nil {
+					step()
+					s.Note = json.RawMessage(note(index))
+					err = fill(s, index)
+					step()
+				}
+				if err == nil {
+					err = s.Commit()
+					step()
+				}
+				if err != nil {
+					errs <- err
+					return
+				}
+			}
+			errs <- nil
+		}()
+	}
+	if err := errors.Join(<-errs, <-errs); err != nil {
+		return err
+	}
+	return run.Complete(time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC), segmentsOfRun*targetsOfSegment, 0, described().Inputs)
+}
+
+func holdRun(dir string) error {
+	run, err := Open(dir, described())
+	if err != nil {
+		return err
+	}
+	fmt.Println("held")
+	io.Copy(io.Discard, os.Stdin)
+	return run.Close()
+}
+
+// tree is every file below dir with its content.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := make(map[string]string)
+	must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		files[filepath.ToSlash(name)] = string(content)
+		return err
+	}))
+	return files
+}
+
+// leftovers are the files that are neither committed parts nor the run's own.
+func leftovers(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	m, err := ReadManifest(dir, "r")
+	must(t, err)
+	named := map[string]bool{"_runs/r/manifest.json": true, "_runs/r/segments.jsonl": true, "_runs/r/lock": true}
+	for _, p := range m.Parts {
+		named[p.Path] = true
+	}
+	for name := range tree(t, dir) {
+		if !named[name] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func TestAKilledRunGoesOnToTheSameTables(t *testing.T) {
+	quiet, dir := t.TempDir(), t.TempDir()
+	must(t, writeRun(quiet, func() {}))
+	committed := make(map[string]string)
+	kills := 0
+	for complete := false; !complete; {
+		c, out, _ := child(t, "write", dir)
+		// It is killed somewhere after so many steps, while it goes on.
+		if _, err := io.CopyN(io.Discard, out, rand.Int64N(8)); err == nil {
+			c.Process.Kill()
+		}
+		io.Copy(io.Discard, out)
+		killed := c.Wait() != nil
+		if killed && c.ProcessState.Exited() {
+			t.Fatalf("after %d kills the child failed: %v", kills, c.ProcessState)
+		}
+		if killed {
+			kills++
+		}
+		m, err := ReadManifest(dir, "r")
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // killed before it was created
+		}
+		must(t, err)
+		complete = m.State == "complete"
+		sums := make(map[string]string)
+		for _, p := range m.Parts {
+			sums[p.Path] = p.SHA256
+		}
+		for path, sum := range committed {
+			if sums[path] != sum {
+				t.Fatalf("after %d kills %s is committed no more, or another", kills, path)
+			}
+		}
+		committed = sums
+		if complete || kills%5 == 0 {
+			if v := verify(t, dir); len(v.Problems) > 0 {
+				t.Fatalf("after %d kills: %v", kills, v.Problems)
+			}
+		}
+	}
+	t.Logf("killed %d times", kills)
+	if kills < 20 {
+		t.Errorf("the run was killed %d times only", kills)
+	}
+	// A child that was killed once it was complete leaves its lock or journal.
+	if _, err := Open(dir, described()); !errors.Is(err, ErrRunComplete) {
+		t.Errorf("a complete run: %v", err)
+	}
+	if diff := cmp.Diff(tree(t, quiet), tree(t, dir)); diff != "" {
+		t.Errorf("(-undisturbed +killed %d times):\n%.2000s", kills, diff)
+	}
+}
+
+func TestOpenRemovesWhatACrashLeft(t *testing.T) {
+	dir := t.TempDir()
+	run, err := Create(dir, described())
+	must(t, err)
+	commitSegment(t, run, 1)
+	must(t, run.Close())
+	want := tree(t, dir)
+	for _, name := range []string{
+		"fetches/run=r/part-000000.parquet", "rules/run=r/part-000001.parquet.tmp", "bodies/run=r/part-000002.parquet",
+		"_runs/r/bodies.tmp", "_runs/r/manifest.json.ABCDEFGH.tmp", "_runs/r/lock",
+	} {
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte("left"), 0o666))
+	}
+	if v := verify(t, dir); len(v.Problems) > 0 || v.Complete {
+		t.Errorf("unfinished, with leftovers: %+v", v)
+	}
+	run, err = Open(dir, described())
+	must(t, err)
+	if !run.Committed(1) || run.Committed(0) || run.Rows()["fetches"] != targetsOfSegment {
+		t.Error("segment 1 is not committed, or 0 is")
+	}
+	if _, err := run.Segment(1); err == nil {
+		t.Error("a committed segment is begun again")
+	}
+	must(t, run.Close())
+	if diff := cmp.Diff(want, tree(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOpenRefusesACommittedPartThatIsGone(t *testing.T) {
+	dir := t.TempDir()
+	run, err := Create(dir, described())
+	must(t, err)
+	commitSegment(t, run, 0)
+	must(t, run.Close())
+	must(t, os.Remove(filepath.Join(dir, "lines/run=r/part-000000.parquet")))
+	if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "lines/run=r/part-000000.parquet") {
+		t.Errorf("a part is gone: %v", err)
+	}
+}
+
+func TestOpenRefusesARunThatWasStartedOtherwise(t *testing.T) {
+	dir := t.TempDir()
+	run, err := Create(dir, described())
+	must(t, err)
+	must(t, run.Close())
+	for _, row := range []struct {
+		name   string
+		change func(m *Manifest)
+		want   []string // in the error; none where it opens
+	}{
+		{"the same", func(m *Manifest) {}, nil},
+		{"another start and version", func(m *Manifest) { m.Started, m.ToolVersion = time.Now(), "v1" }, nil},
+		{"a file moved", func(m *Manifest) { m.Inputs[0].Path, m.Configuration["hosts"] = "/other.csv", "/other.csv" }, nil},
+		{"a comment in the configuration file", func(m *Manifest) { m.Inputs[2].SHA256 = "00" }, nil},
+		{"no configuration file", func(m *Manifest) { m.Inputs = m.Inputs[:2] }, nil},
+		{"tables", func(m *Manifest) { m.Tables = []string{"fetches"} }, []string{`tables was ["fetches","groups"`, `is now ["fetches"]`}},
+		{"profiles", func(m *Manifest) { m.Profiles = []string{"rfc9309"} }, []string{`profiles was ["google"] and is now ["rfc9309"]`}},
+		{"settings", func(m *Manifest) {
+			m.Configuration = map[string]any{"retries": 3, "schemes": []string{"http"}, "limit": "0"}
+		}, []string{`limit was null and is now "0"`, `retries was 2 and is now 3`, `schemes was ["https","http"] and is now ["http"]`}},
+		{"hosts", func(m *Manifest) { m.Inputs[0].SHA256 = strings.Repeat("12", 32) }, []string{"hosts: hosts.csv (SHA-256 121212121212…) differs", "(abababababab…)"}},
+		{"two inputs", func(m *Manifest) { m.Inputs[0].SHA256, m.Inputs[1].SHA256 = "1", "2" }, []string{"hosts: ", "agents: agents.yaml"}},
+		{"an input more", func(m *Manifest) { m.Inputs = append(m.Inputs, Input{Role: "urls", SHA256: "1"}) }, []string{"the number of inputs called urls was 0 and is now 1"}},
+		{"standard input", func(m *Manifest) { m.Inputs[0] = Input{Role: "hosts", Path: "-"} }, []string{"standard input cannot be read again"}},
+		{"a pipe", func(m *Manifest) { m.Inputs[0].SHA256 = "" }, []string{"hosts.csv is no regular file"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			m := described()
+			row.change(&m)
+			run, err := Open(dir, m)
+			if row.want == nil {
+				must(t, err)
+				must(t, run.Close())
+				return
+			}
+			if !errors.Is(err, ErrNotResumable) || strings.Contains(err.Error(), "\n") {
+				t.Fatalf("%v", err)
+			}
+			for _, want := range row.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%v: does not say %q", err, want)
+				}
+			}
+		})
+	}
+	patch(t, dir, func(m *Manifest) { m.SchemaVersion = 7 })
+	if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), "schema version was 7 and is now 1") {
+		t.Errorf("another schema: %v", err)
+	}
+	patch(t, dir, func(m *Manifest) { m.SchemaVersion, m.Inputs[0].Path, m.Inputs[0].SHA256 = 1, "-", "" })
+	if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), "standard input") {
+		t.Errorf("begun from standard input: %v", err)
+	}
+	other := described()
+	other.Run = "other"
+	if _, err := Open(dir, other); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no such run: %v", err)
+	}
+	if _, err := Open(filepath.Join(dir, "none"), other); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no such folder: %v", err)
+	}
+}
+
+func TestCreateTakesOverWhatCreateLeft(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "_runs/r")
+	must(t, os.MkdirAll(folder, 0o777))
+	must(t, os.WriteFile(filepath.Join(folder, "segments.jsonl"), []byte(`{"seg`), 0o666))
+	must(t, os.WriteFile(filepath.Join(folder, "lock"), nil, 0o600))
+	if _, err := Open(dir, described()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a run that was never created: %v", err)
+	}
+	run, err := Create(dir, described())
+	must(t, err)
+	commitSegment(t, run, 0)
+	must(t, run.Close())
+	must(t, os.Remove(filepath.Join(folder, "manifest.json")))
+	if _, err := Create(dir, described()); !errors.Is(err, ErrRunExists) {
+		t.Errorf("parts without a manifest: %v", err)
+	}
+}
+
+func TestOneWriterAcrossProcesses(t *testing.T) {
+	dir := t.TempDir()
+	run, err := Create(dir, described())
+	must(t, err)
+	must(t, run.Close())
+	c, out, _ := child(t, "hold", dir)
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "held\n" {
+		t.Fatalf("the child says %q, %v", line, err)
+	}
+	_, opened := Open(dir, described())
+	_, created := Create(dir, described())
+	for what, err := range map[string]error{"open": opened, "create": created, "remove": Remove(dir, "r")} {
+		if !errors.Is(err, ErrRunBusy) || !strings.Contains(err.Error(), "run r is being written by another process") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := ReadManifest(dir, "r"); err != nil {
+		t.Errorf("read: %v", err)
+	}
+	must(t, c.Process.Kill())
+	c.Wait()
+	run, err = Open(dir, described())
+	must(t, err)
+	must(t, run.Close())
+	must(t, run.Close())
+}
+
+// The lock's file is removed by its holder, under the noses of those who wait.
+func TestTheLockIsHeldByOneAtATime(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.MkdirAll(filepath.Join(dir, "_runs/r"), 0o777))
+	var holders, won atomic.Int32
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for won.Load() < 500 {
+				l, err := lockRun(dir, "r")
+				if errors.Is(err, ErrRunBusy) {
+					continue
+				}
+				if err != nil || holders.Add(1) != 1 {
+					t.Errorf("two hold the lock, or none can: %v", err)
+					return
+				}
+				won.Add(1)
+				holders.Add(-1)
+				unlockRun(l)
+			}
+		})
+	}
+	all.Wait()
+	if names := tree(t, dir); len(names) > 0 {
+		t.Errorf("left: %v", names)
+	}
+}
+
+func TestRemove(t *testing.T) {
+	dir := t.TempDir()
+	must(t, Remove(dir, "r")) // there is none
+	other := described()
+	other.Run = "other"
+	run, err := Create(dir, other)
+	must(t, err)
+	commitSegment(t, run, 0)
+	must(t, run.Close())
+	want := tree(t, dir)
+	run, err = Create(dir, described())
+	must(t, err)
+	commitSegment(t, run, 0)
+	commitSegment(t, run, 1)
+	must(t, run.Close())
+	must(t, os.WriteFile(filepath.Join(dir, "_runs/r/rejected.csv"), nil, 0o666))
+	must(t, Remove(dir, "r"))
+	if diff := cmp.Diff(want, tree(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "_runs/r")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the run's folder: %v", err)
+	}
+	if err := Remove(dir, "../other"); err == nil {
+		t.Error("a path is removed")
+	}
+}
+
+// However far a removal came, nobody takes what is left for a run, and it can
+// be removed.
+func TestARemovalThatWasInterrupted(t *testing.T) {
+	for gone := range len(TableNames) + 1 {
+		dir := t.TempDir()
+		run, err := Create(dir, described())
+		must(t, err)
+		commitSegment(t, run, 0)
+		must(t, run.Close())
+		must(t, os.Rename(filepath.Join(dir, "_runs/r/manifest.json"), filepath.Join(dir, "_runs/r/removing.json")))
+		for _, table := range TableNames[:gone] {
+			must(t, os.RemoveAll(tableFolder(dir, table, "r")))
+		}
+		if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "removal was interrupted") {
+			t.Errorf("open: %v", err)
+		}
+		if _, err := Create(dir, described()); !errors.Is(err, ErrRunExists) {
+			t.Errorf("create: %v", err)
+		}
+		if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != badManifest {
+			t.Errorf("verify: %+v", v)
+		}
+		must(t, Remove(dir, "r"))
+		run, err = Create(dir, described())
+		must(t, err)
+		must(t, run.Close())
+	}
+}
+
+func commitSegment(t *testing.T, run *Run, index int) {
+	t.Helper()
+	s, err := run.Segment(index)
+	must(t, err)
+	must(t, fill(s, index))
+	must(t, s.Commit())
+}
+
+// patch writes the manifest anew, with all parts in it.
+func patch(t *testing.T, dir string, change func(m *Manifest)) {
+	t.Helper()
+	m, err := ReadManifest(dir, "r")
+	must(t, err)
+	change(m)
+	text, err := json.Marshal(m)
+	must(t, err)
+	must(t, ReplaceFile(filepath.Join(dir, "_runs/r/manifest.json"), text))
+}
+
+// A crash leaves half-written files in the run's folder alone, where the next
+// process removes them, whether the run exists by then or not.
+func TestWhatACrashLeavesIsRemoved(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "_runs", "r")
+	left := filepath.Join(folder, manifestName+".ABCDEFGH.tmp")
+	must(t, os.MkdirAll(folder, 0o777))
+	must(t, os.WriteFile(left, []byte("{"), 0o666))
+	if _, err := Open(dir, described()); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("half a manifest is opened: %v", err)
+	}
+	run, err := Create(dir, described())
+	must(t, err)
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("half a manifest is left: %v", err)
+	}
+	must(t, run.Close())
+
+	run, err = Open(dir, described())
+	must(t, err)
+	must(t, run.ReplaceFile("views.sql", []byte("SELECT 1")))
+	if text, err := os.ReadFile(filepath.Join(dir, "views.sql")); string(text) != "SELECT 1" {
+		t.Errorf("views.sql holds %q, %v", text, err)
+	}
+	must(t, run.Close())
+	must(t, os.Mkdir(filepath.Join(dir, "taken"), 0o777))
+	if err := run.ReplaceFile("taken", nil); err == nil {
+		t.Error("a folder is replaced by a file")
+	}
+	must(t, nothingOf(dir, 0))
+}

@@ -1,0 +1,104 @@
+package sink
+
+import (
+	"hash/maphash"
+
+	"github.com/parquet-go/parquet-go/encoding"
+)
+
+// texts are the distinct texts of a column in a row group, numbered in the
+// order in which they were met, and the cells of a page as their numbers.
+type texts struct {
+	values  []byte   // one text after the other
+	offsets []uint32 // of each in values, and the end of the last
+	hashes  []uint32 // of each
+	slots   []slot   // a power of two, at least half of them free
+	after   []int32  // by text: the one that followed when last another did
+	last    int32    // the text that was met last, -1 for none
+	cells   []int32
+}
+
+// slot is an entry of an open hash table, free where text is 0.
+type slot struct {
+	hash uint32
+	text int32 // its number, counted from 1
+}
+
+const fewSlots = 64
+
+// textSeed is this process's own, so that who writes a robots.txt cannot make
+// texts collide. Nothing that is written depends on it.
+var textSeed = maphash.MakeSeed()
+
+func newTexts() *texts {
+	return &texts{offsets: []uint32{0}, slots: make([]slot, fewSlots), last: -1}
+}
+
+func (t *texts) len() int { return len(t.offsets) - 1 }
+
+func (t *texts) all() encoding.Values { return encoding.ByteArrayValues(t.values, t.offsets) }
+
+// forget empties the dictionary.
+func (t *texts) forget() {
+	t.values, t.offsets, t.hashes, t.after, t.last = t.values[:0], t.offsets[:1], t.hashes[:0], t.after[:0], -1
+	t.slots = t.slots[:fewSlots]
+	clear(t.slots)
+}
+
+// add appends a cell. Most are the one before, or follow it as they did the
+// last time: URLs in the order of their list, the rules of a template.
+func (t *texts) add(text string) {
+	switch {
+	case t.last < 0:
+		t.last = t.find(text)
+	case t.is(t.last, text):
+	case t.is(t.after[t.last], text):
+		t.last = t.after[t.last]
+	default:
+		n := t.find(text)
+		t.after[t.last], t.last = n, n
+	}
+	t.cells = append(t.cells, t.last)
+}
+
+func (t *texts) is(n int32, text string) bool {
+	return string(t.values[t.offsets[n]:t.offsets[n+1]]) == text
+}
+
+func (t *texts) find(text string) int32 {
+	hash := uint32(maphash.String(textSeed, text))
+	mask := uint32(len(t.slots) - 1)
+	i := hash & mask
+	for ; t.slots[i].text != 0; i = (i + 1) & mask {
+		if s := t.slots[i]; s.hash == hash && t.is(s.text-1, text) {
+			return s.text - 1
+		}
+	}
+	n := int32(t.len())
+	t.slots[i] = slot{hash: hash, text: n + 1}
+	t.values = append(t.values, text...)
+	t.offsets = append(t.offsets, uint32(len(t.values)))
+	t.hashes = append(t.hashes, hash)
+	t.after = append(t.after, n)
+	if 2*t.len() > len(t.slots) {
+		t.grow()
+	}
+	return n
+}
+
+func (t *texts) grow() {
+	if size := 4 * len(t.slots); size <= cap(t.slots) {
+		t.slots = t.slots[:size]
+		clear(t.slots)
+	} else {
+		t.slots = make([]slot, size)
+	}
+	mask := uint32(len(t.slots) - 1)
+	for n, hash := range t.hashes {
+		i := hash & mask
+		for t.slots[i].text != 0 {
+			i = (i + 1) & mask
+		}
+		t.slots[i] = slot{hash: hash, text: int32(n) + 1}
+	}
+}

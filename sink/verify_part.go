@@ -1,0 +1,197 @@
+package sink
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+)
+
+// maxTargets bounds the seqs that are held of one segment, whose parts may
+// come from anywhere: 32 MB, a thousand times what a run writes.
+const maxTargets = 4 << 20
+
+// segmentFacts are what a segment's part of fetches says.
+type segmentFacts struct {
+	path        string // of the part
+	known       bool   // it is there, and could be read
+	targets     int64
+	first, last int64 // seq
+}
+
+// segmentCheck verifies the parts of one segment.
+type segmentCheck struct {
+	*verifier
+	segmentFacts
+	seqs    []int64 // of fetches, ascending; nil where not known
+	counted *int64  // targets as summary has them
+	summary string  // its path
+}
+
+// segment verifies parts; the error is about ctx alone.
+func (c *segmentCheck) segment(ctx context.Context, parts []Part) error {
+	// The part of fetches comes first, whose targets the others are held
+	// against.
+	parts = slices.Clone(parts)
+	slices.SortStableFunc(parts, func(a, b Part) int {
+		return slices.Index(TableNames, a.Table) - slices.Index(TableNames, b.Table)
+	})
+	for _, p := range parts {
+		if err := c.part(ctx, p); err != nil {
+			return err
+		}
+	}
+	if c.known && c.counted != nil && *c.counted != c.targets {
+		c.add(c.summary, badSummary, fmt.Sprintf("counts %d targets, and fetches holds %d", *c.counted, c.targets))
+	}
+	return nil
+}
+
+func (c *segmentCheck) part(ctx context.Context, p Part) error {
+	name := filepath.Join(c.dir, filepath.FromSlash(p.Path))
+	info, err := os.Stat(name) // before it is opened: a pipe would wait for a writer
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		c.add(p.Path, badFile, "is missing")
+		return nil
+	case err != nil:
+		c.add(p.Path, badFile, err.Error())
+		return nil
+	case !info.Mode().IsRegular():
+		c.add(p.Path, badFile, "is no regular file")
+		return nil
+	case info.Size() != p.Bytes:
+		c.add(p.Path, badFile, fmt.Sprintf("has %d bytes, and the manifest says %d", info.Size(), p.Bytes))
+		return nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		c.add(p.Path, badFile, err.Error())
+		return nil
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, whileRunning{ctx, f}); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		c.add(p.Path, badFile, err.Error())
+		return nil
+	}
+	// Other bytes than were written are not decoded: they would give a
+	// hundred problems for one, or take all memory.
+	if got := hex.EncodeToString(sum.Sum(nil)); got != p.SHA256 {
+		c.add(p.Path, badDigest, fmt.Sprintf("has SHA-256 %.12s…, and the manifest says %.12s…", got, p.SHA256))
+		return nil
+	}
+	if err := c.rows(ctx, p, f); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		c.add(p.Path, badParquet, err.Error())
+	}
+	return nil
+}
+
+// whileRunning reads until ctx ends.
+type whileRunning struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (w whileRunning) Read(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.r.Read(p)
+}
+
+// rows decodes every cell of a part.
+func (c *segmentCheck) rows(ctx context.Context, p Part, f *os.File) (err error) {
+	defer func() {
+		// arrow-go panics on some files that are damaged.
+		if r := recover(); r != nil {
+			err = fmt.Errorf("damaged Parquet: %v", r)
+		}
+	}()
+	reader, err := openParquet(f, buffered())
+	if err != nil {
+		return err
+	}
+	metadata := reader.MetaData().KeyValueMetadata()
+	for key, want := range map[string]string{metadataRun: c.run, metadataSchema: strconv.Itoa(SchemaVersion)} {
+		if got := metadata.FindValue(key); got == nil || *got != want {
+			c.add(p.Path, badSchema, fmt.Sprintf("its metadata says %s = %s, and not %s", key, shown(got), want))
+		}
+	}
+	if n := reader.NumRows(); n != p.Rows {
+		c.add(p.Path, badRows, fmt.Sprintf("has %d rows, and the manifest says %d", n, p.Rows))
+	}
+	if text := otherColumn(c.layouts[p.Table], columns(reader.MetaData().Schema)); text != "" {
+		c.add(p.Path, badSchema, text)
+		return nil // its columns cannot be taken for what they are called
+	}
+	// A batch is held decoded, a body may have a megabyte.
+	size := int64(2048)
+	if p.Table == "bodies" {
+		size = 16
+	}
+	r, err := pqarrow.NewFileReader(reader, pqarrow.ArrowReadProperties{BatchSize: size}, memory.DefaultAllocator)
+	if err != nil {
+		return err
+	}
+	batches, err := r.GetRecordReader(ctx, nil, nil)
+	if err != nil {
+		return err
+	}
+	defer batches.Release()
+	check := c.check(p)
+	read := int64(0)
+	for batches.Next() {
+		batch := batches.RecordBatch()
+		read += batch.NumRows()
+		check.batch(batch)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	if err := batches.Err(); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if n := reader.NumRows(); read != n {
+		c.add(p.Path, badRows, fmt.Sprintf("holds %d rows, and its footer says %d", read, n))
+	}
+	check.end()
+	return nil
+}
+
+func openParquet(r parquet.ReaderAtSeeker, properties *parquet.ReaderProperties) (*file.Reader, error) {
+	return file.NewParquetReader(r, file.WithReadProps(properties))
+}
+
+// buffered has column chunks read as they are decoded: those of bodies may have
+// gigabytes.
+func buffered() *parquet.ReaderProperties {
+	properties := parquet.NewReaderProperties(memory.DefaultAllocator)
+	properties.BufferedStreamEnabled = true
+	properties.BufferSize = 256 << 10
+	return properties
+}
+
+func shown(value *string) string {
+	if value == nil {
+		return "nothing"
+	}
+	return strconv.Quote(*value)
+}

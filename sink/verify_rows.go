@@ -1,0 +1,125 @@
+package sink
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+)
+
+// within is the column by which the rows of one target are ordered.
+var within = map[string]string{
+	"groups": "group_index", "rules": "line", "sitemaps": "line", "lines": "line", "signals": "line",
+}
+
+// rowCheck holds the rows of one part against their order, and against the
+// segment's targets.
+type rowCheck struct {
+	segment *segmentCheck
+	part    Part
+	row     int64 // counted from 0
+	seq     int64 // of the row before
+	inner   int32
+
+	disordered, orphans problems
+	counted             int64   // of the metric targets
+	seqs                []int64 // of fetches, nil where there are too many
+}
+
+// problems are many of one kind, of which the first is shown.
+type problems struct {
+	n     int64
+	first string
+}
+
+func (p *problems) add(format string, args ...any) {
+	if p.n == 0 {
+		p.first = fmt.Sprintf(format, args...)
+	}
+	p.n++
+}
+
+func (c *segmentCheck) check(p Part) *rowCheck {
+	return &rowCheck{segment: c, part: p, seqs: []int64{}}
+}
+
+func (r *rowCheck) batch(batch arrow.RecordBatch) {
+	switch r.part.Table {
+	case "summary":
+		metrics, counts := Column[*array.String](batch, "metric"), Column[*array.Int64](batch, "count")
+		for i := range int(batch.NumRows()) {
+			if metrics.Value(i) == "targets" {
+				r.counted += counts.Value(i)
+			}
+		}
+		return
+	case "examples", "bodies":
+		return
+	}
+	seqs := Column[*array.Int64](batch, "seq")
+	var inner *array.Int32
+	if name := within[r.part.Table]; name != "" {
+		inner = Column[*array.Int32](batch, name)
+	}
+	for i := range int(batch.NumRows()) {
+		seq, n := seqs.Value(i), int32(0)
+		if inner != nil {
+			n = inner.Value(i)
+		}
+		r.one(seq, n)
+		r.row, r.seq, r.inner = r.row+1, seq, n
+	}
+}
+
+// one holds a row against the row before it and the targets.
+func (r *rowCheck) one(seq int64, inner int32) {
+	s := r.segment
+	table := r.part.Table
+	same := r.row > 0 && seq == r.seq
+	switch {
+	case r.row > 0 && seq < r.seq:
+		r.disordered.add("row %d has seq %d after %d", r.row, seq, r.seq)
+	case same && table == "fetches":
+		r.disordered.add("row %d has seq %d again", r.row, seq)
+	case same && (inner < r.inner || inner == r.inner && table == "groups"):
+		r.disordered.add("row %d of seq %d has %s %d after %d", r.row, seq, within[table], inner, r.inner)
+	}
+	if table != "fetches" {
+		if !same && s.seqs != nil {
+			if _, found := slices.BinarySearch(s.seqs, seq); !found {
+				r.orphans.add("row %d has seq %d, which no target of the segment has", r.row, seq)
+			}
+		}
+		return
+	}
+	if r.row == 0 {
+		s.first = seq
+	}
+	s.first, s.last = min(s.first, seq), max(s.last, seq)
+	s.targets++
+	if r.seqs != nil && len(r.seqs) < maxTargets {
+		r.seqs = append(r.seqs, seq)
+	} else {
+		r.seqs = nil
+	}
+}
+
+func (r *rowCheck) end() {
+	s := r.segment
+	for kind, found := range map[string]problems{badOrder: r.disordered, badSeq: r.orphans} {
+		if found.n > 1 {
+			found.first += fmt.Sprintf(" (the first of %d such rows)", found.n)
+		}
+		if found.n > 0 {
+			s.add(r.part.Path, kind, found.first)
+		}
+	}
+	switch r.part.Table {
+	case "fetches":
+		slices.Sort(r.seqs)
+		s.path, s.known, s.seqs = r.part.Path, true, r.seqs
+	case "summary":
+		s.counted, s.summary = &r.counted, r.part.Path
+	}
+}
