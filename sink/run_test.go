@@ -185,6 +185,9 @@ func leftovers(t *testing.T, dir string) (names []string) {
 }
 
 func TestAKilledRunGoesOnToTheSameTables(t *testing.T) {
+	if testing.Short() {
+		t.Skip("dozens of processes, which are slow under the race detector")
+	}
 	quiet, dir := t.TempDir(), t.TempDir()
 	must(t, writeRun(quiet, func() {}))
 	committed := make(map[string]string)
