@@ -3,8 +3,6 @@ package pipeline
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -67,17 +65,11 @@ func (n *census) archiveVolumes(paths []string, limit int) ([]volume, error) {
 }
 
 func (n *census) readArchive(ctx context.Context, path string, limit int, emit func(*job) error) error {
-	in := io.Reader(os.Stdin)
-	if path == "-" {
-		in = interruptible(ctx, in)
-	} else {
-		f, err := os.Open(path)
-		if err != nil {
-			return &InputError{Path: path, Err: err}
-		}
-		defer f.Close()
-		in = f
+	in, done, err := openStored(ctx, path)
+	if err != nil {
+		return err
 	}
+	defer done()
 	var at, places int64 // of the last record, for the progress
 	var others int64
 	counts, err := readWARC(ctx, path, in, limit, func(c *warcCapture) error {

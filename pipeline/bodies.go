@@ -29,7 +29,10 @@ func (n *census) bodyVolume(name string, limit int) (volume, error) {
 	if err != nil {
 		return volume{}, &InputError{Path: name, Err: errors.Unwrap(err)}
 	}
-	take := func(file string, modified time.Time, body []byte, emit func(*job) error) error {
+	take := func(ctx context.Context, file string, modified time.Time, body []byte, emit func(*job) error) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		base := path.Base(file)
 		if strings.HasPrefix(base, ".") {
 			return nil
@@ -53,15 +56,15 @@ func (n *census) bodyVolume(name string, limit int) (volume, error) {
 	if info.IsDir() {
 		in, err := identifyFolder(name)
 		return volume{input: in, read: func(ctx context.Context, emit func(*job) error) error {
-			return readFolder(name, limit, func(file string, modified time.Time, body []byte) error {
-				return take(file, modified, body, emit)
+			return n.readFolder(name, limit, func(file string, modified time.Time, body []byte) error {
+				return take(ctx, file, modified, body, emit)
 			})
 		}}, err
 	}
 	in, err := identify("bodies", name)
 	return volume{input: in, read: func(ctx context.Context, emit func(*job) error) error {
-		return readTar(name, limit, func(file string, modified time.Time, body []byte) error {
-			return take(file, modified, body, emit)
+		return n.readTar(ctx, name, limit, func(file string, modified time.Time, body []byte) error {
+			return take(ctx, file, modified, body, emit)
 		})
 	}}, err
 }
@@ -70,12 +73,14 @@ func (n *census) bodyVolume(name string, limit int) (volume, error) {
 func identifyFolder(name string) (sink.Input, error) {
 	in := sink.Input{Role: "bodies", Path: name}
 	sum := sha256.New()
-	err := fs.WalkDir(os.DirFS(name), ".", func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() {
+	root := os.DirFS(name)
+	err := fs.WalkDir(root, ".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
 			return err
 		}
-		info, err := entry.Info()
-		if err != nil {
+		info, err := fs.Stat(root, file) // of the file that a link leads to
+		if err != nil || !info.Mode().IsRegular() {
+			_, err = fmt.Fprintf(sum, "%q none\n", file)
 			return err
 		}
 		in.Bytes += info.Size()
@@ -105,25 +110,31 @@ func (n *census) originOfFile(base string) (fetch.Origin, error) {
 	return o, err
 }
 
-// readFolder reads the files below a folder, in the order of their names.
-func readFolder(name string, limit int, take func(file string, modified time.Time, body []byte) error) error {
+// notFile is why a folder's or archive's entry is rejected that has no bytes of
+// its own.
+const notFile = "not_a_file"
+
+// readFolder reads the files below a folder, in the order of their names. Links
+// to files are files; what else is neither file nor folder, and links that lead
+// to none, are rejected.
+func (n *census) readFolder(name string, limit int, take func(file string, modified time.Time, body []byte) error) error {
 	root := os.DirFS(name)
 	return fs.WalkDir(root, ".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return &InputError{Path: name, Err: err}
 		}
-		if !entry.Type().IsRegular() {
+		if entry.IsDir() {
 			return nil
+		}
+		info, err := fs.Stat(root, file)
+		if err != nil || !info.Mode().IsRegular() {
+			return n.rejects.body(file, notFile)
 		}
 		f, err := root.Open(file)
 		if err != nil {
 			return &InputError{Path: name, Err: err}
 		}
 		defer f.Close()
-		info, err := f.Stat()
-		if err != nil {
-			return &InputError{Path: name, Err: err}
-		}
 		body, err := readBody(f, limit)
 		if err != nil {
 			return &InputError{Path: name, Err: fmt.Errorf("%s: %w", file, err)}
@@ -132,13 +143,14 @@ func readFolder(name string, limit int, take func(file string, modified time.Tim
 	})
 }
 
-// readTar reads the files of a tar, plain or compressed, in their order.
-func readTar(name string, limit int, take func(file string, modified time.Time, body []byte) error) error {
-	f, err := os.Open(name)
+// readTar reads the files of a tar, plain or compressed, in their order. Links
+// are rejected: a tar is read but once.
+func (n *census) readTar(ctx context.Context, name string, limit int, take func(file string, modified time.Time, body []byte) error) error {
+	f, closed, err := openStored(ctx, name)
 	if err != nil {
-		return &InputError{Path: name, Err: errors.Unwrap(err)}
+		return err
 	}
-	defer f.Close()
+	defer closed()
 	plain, done, err := decompress(f)
 	if err != nil {
 		return &InputError{Path: name, Err: err}
@@ -153,7 +165,14 @@ func readTar(name string, limit int, take func(file string, modified time.Time, 
 		if err != nil {
 			return &InputError{Path: name, Err: fmt.Errorf("not readable as a tar: %w", err)}
 		}
-		if entry.Typeflag != tar.TypeReg {
+		switch entry.Typeflag {
+		case tar.TypeReg:
+		case tar.TypeDir, tar.TypeXGlobalHeader:
+			continue
+		default:
+			if err := n.rejects.body(entry.Name, notFile); err != nil {
+				return err
+			}
 			continue
 		}
 		body, err := readBody(entries, limit)

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"runtime"
 	"sync"
 )
 
@@ -32,8 +33,12 @@ const (
 	mostBytes = 64 << 20
 )
 
-func newGate(concurrency int) *gate {
-	g := &gate{most: min(max(20*concurrency/segmentTargets, minOpen), maxOpen)}
+func newGate(c *Config) *gate {
+	g := &gate{most: min(max(20*c.Fetch.Concurrency/segmentTargets, minOpen), maxOpen)}
+	if c.IsStored() {
+		// Each core reads one segment and analyses another.
+		g.most = max(2*runtime.GOMAXPROCS(0), minOpen)
+	}
 	g.change = sync.NewCond(&g.mu)
 	return g
 }

@@ -55,9 +55,9 @@ func (f *filter) has(o fetch.Origin) bool {
 
 // readFilter reads the list of --hosts as a filter. Lines that are no host are
 // rejected as those of a list of targets.
-func readFilter(ctx context.Context, path string, reject func(line int64, text, reason string) error) (*filter, error) {
+func readFilter(ctx context.Context, path string, sum io.Writer, reject func(line int64, text, reason string) error) (*filter, error) {
 	f := &filter{}
-	err := readHosts(ctx, path, io.Discard, func(r row) error {
+	err := readHosts(ctx, path, sum, func(r row) error {
 		if r.err != "" {
 			return reject(r.line, r.text, r.err)
 		}

@@ -36,6 +36,7 @@ func (n *census) runVolumes(folder string) ([]volume, error) {
 	if m.State != "complete" {
 		return nil, &InputError{Path: folder, Err: errors.New("is not complete; go on with it by --resume first")}
 	}
+	limits := limitsOf(m.Profiles)
 	type parts struct{ fetches, bodies sink.Part }
 	segments := make(map[int]*parts)
 	for _, p := range m.Parts {
@@ -55,7 +56,7 @@ func (n *census) runVolumes(folder string) ([]volume, error) {
 			input: sink.Input{Role: "run", Path: s.fetches.Path, SHA256: s.fetches.SHA256, Rows: s.fetches.Rows},
 			first: index, most: 1,
 			read: func(ctx context.Context, emit func(*job) error) error {
-				err := n.readSegment(filepath.Join(dir, s.fetches.Path), filepath.Join(dir, s.bodies.Path), emit)
+				err := n.readSegment(ctx, filepath.Join(dir, s.fetches.Path), filepath.Join(dir, s.bodies.Path), limits, emit)
 				var input *InputError
 				if err != nil && !errors.Is(err, errEnough) && !errors.As(err, &input) && ctx.Err() == nil {
 					err = &InputError{Path: s.fetches.Path, Err: err}
@@ -71,7 +72,7 @@ func (n *census) runVolumes(folder string) ([]volume, error) {
 // readSegment gives the rows of a part of fetches their bodies back. These
 // stand in the order in which they were first met, each once: a body is kept
 // for as long as a row to come needs it.
-func (n *census) readSegment(fetches, bodies string, emit func(*job) error) error {
+func (n *census) readSegment(ctx context.Context, fetches, bodies string, l limits, emit func(*job) error) error {
 	needed := make(map[string]int)
 	rows, err := parquet.ReadFile[sink.Fetch](fetches)
 	if err != nil {
@@ -91,6 +92,9 @@ func (n *census) readSegment(fetches, bodies string, emit func(*job) error) erro
 	defer next.Close()
 	held := make(map[string][]byte)
 	for i := range rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		row := &rows[i]
 		var body []byte
 		if d := row.ContentDigest; d != nil {
@@ -109,7 +113,7 @@ func (n *census) readSegment(fetches, bodies string, emit func(*job) error) erro
 				delete(held, *d)
 			}
 		}
-		j := jobOf(row, body)
+		j := jobOf(row, body, l)
 		if n.filter != nil && !n.filter.has(j.capture.Origin) {
 			n.skipped.add(Skipped{OtherHosts: 1})
 			continue
@@ -121,8 +125,33 @@ func (n *census) readSegment(fetches, bodies string, emit func(*job) error) erro
 	return nil
 }
 
-// jobOf is the capture that a row of fetches tells of.
-func jobOf(row *sink.Fetch, body []byte) *job {
+// limits are how many bytes of a body the profiles of an earlier run read: its
+// first one, and the one that reads most, for which bodies were fetched.
+type limits struct{ first, most int }
+
+func limitsOf(profiles []string) (l limits) {
+	for i, name := range profiles {
+		p, ok := robots.ProfileNamed(name)
+		if !ok {
+			continue
+		}
+		if l.most = max(l.most, p.SizeLimit); i == 0 {
+			l.first = p.SizeLimit
+		}
+	}
+	return l
+}
+
+// cut tells whether more followed a body when it was captured. A row says of a
+// body also that its profile read a part only.
+func (l limits) cut(row *sink.Fetch, body []byte) bool {
+	return row.BodyTruncated && (len(body) <= l.first || len(body) >= l.most)
+}
+
+// jobOf is the capture that a row of fetches tells of. That a server is
+// misconfigured is known only where the first profile of the run made
+// something of it: no column tells it apart.
+func jobOf(row *sink.Fetch, body []byte, l limits) *job {
 	o := fetch.Origin{Scheme: row.Scheme, Host: row.Host, Port: uint16(row.Port)}
 	c := &fetch.Capture{
 		Origin: o, Start: row.FetchTime, Attempts: int(row.Attempts), Error: robots.ErrorClass(value(row.ErrorClass)),
@@ -147,13 +176,15 @@ func jobOf(row *sink.Fetch, body []byte) *job {
 		c.Hops = append(c.Hops, robots.Hop{URL: h.URL, Status: int(value(h.Status))})
 	}
 	s := &stored{source: row.Source, warc: value(row.WARCFile), offset: value(row.WARCOffset), length: value(row.WARCLength)}
-	switch row.Reason {
-	case string(robots.UnresolvedRedirect):
-		if last := len(c.Hops) - 1; last > 0 {
-			s.location, c.Hops = c.Hops[last].URL, c.Hops[:last]
-		}
-	case string(robots.UnresolvedRevisit):
-		s.revisit = true
+	// A request that failed has a class; a hop without an answer and without one
+	// was never asked for: it is where a stored redirect leads. This does not
+	// hang on what the profiles of then made of it.
+	if last := len(c.Hops) - 1; last > 0 && c.Hops[last].Status == 0 && row.ErrorClass == nil {
+		s.location, c.Hops = c.Hops[last].URL, c.Hops[:last]
+	}
+	s.revisit = row.Reason == string(robots.UnresolvedRevisit)
+	if row.ContentDigest == nil {
+		s.bytes, s.truncated = row.BodyBytes, row.BodyTruncated
 	}
 	if len(c.Hops) == 0 && row.Status == nil && row.ErrorClass == nil {
 		s.assumed, c.Hops = true, []robots.Hop{{URL: o.RobotsURL(), Status: 200}}
@@ -162,9 +193,9 @@ func jobOf(row *sink.Fetch, body []byte) *job {
 		c.UnreachableSince = *row.UnreachableSince
 	}
 	if row.StaleSince != nil {
-		c.Copy = &fetch.StaleCopy{Fetched: *row.StaleSince, Body: body, Truncated: row.BodyTruncated}
+		c.Copy = &fetch.StaleCopy{Fetched: *row.StaleSince, Body: body, Truncated: l.cut(row, body)}
 	} else {
-		c.Body, c.Truncated = body, row.BodyTruncated
+		c.Body, c.Truncated = body, l.cut(row, body)
 	}
 	return &job{
 		target:  Target{Seq: row.Seq, Input: row.Input, Rank: row.Rank, Candidates: []fetch.Origin{o}},

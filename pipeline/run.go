@@ -112,7 +112,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	began := time.Now()
 	n := &census{
 		Config: c, progress: progress, samples: newSamples(c.Samples, c.Profiles), totals: newCounts(c),
-		gate: newGate(c.Fetch.Concurrency), ready: make(chan *segment, 1),
+		gate: newGate(&c), ready: make(chan *segment, 1),
 	}
 	inputs, err := n.open(ctx)
 	if err != nil {
@@ -150,8 +150,9 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		return nil, err
 	}
 	defer n.rejects.close()
+	sum := sha256.New()
 	if n.IsStored() && n.Hosts != "" {
-		if n.filter, err = readFilter(ctx, n.Hosts, n.rejects.host); err != nil {
+		if n.filter, err = readFilter(ctx, n.Hosts, sum, n.rejects.host); err != nil {
 			return nil, err
 		}
 	}
@@ -159,7 +160,6 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		return nil, err
 	}
 
-	sum := sha256.New()
 	targets, err := n.work(ctx, sum)
 	// What is committed can be queried, however the run ended.
 	if e := writeViews(c.Dir, n.run.ReplaceFile); err == nil {

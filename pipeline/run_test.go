@@ -286,7 +286,7 @@ func TestAFailingDiskEndsTheRun(t *testing.T) {
 }
 
 func TestGateLetsBodiesDrain(t *testing.T) {
-	g := newGate(1)
+	g := newGate(&Config{})
 	ctx := context.Background()
 	must := func(err error) {
 		t.Helper()

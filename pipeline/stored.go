@@ -50,6 +50,9 @@ type stored struct {
 	location string // where the capture redirects, whose target is another capture
 	revisit  bool   // the body is that of a capture stored elsewhere
 	assumed  bool   // the status is not known, and taken for 200
+
+	bytes     *int64 // of a body that was cut short, and so not kept, if it is of an earlier run
+	truncated bool   // whether that body was more than was asked for
 }
 
 // tell adds to a row what is known of a stored capture, and takes away what is
@@ -61,6 +64,9 @@ func (s *stored) tell(row *sink.Fetch) {
 	}
 	if s.location != "" {
 		row.Hops, row.FinalURL = append(row.Hops, sink.Hop{URL: sink.TextString(s.location)}), nil
+	}
+	if s.bytes != nil && row.BodyBytes == nil {
+		row.BodyBytes, row.BodyTruncated = s.bytes, s.truncated
 	}
 	if s.assumed {
 		row.Hops, row.FinalURL, row.Status = nil, nil, nil
@@ -76,24 +82,16 @@ func (n *census) rerun(ctx context.Context) (int64, error) {
 	}
 	var targets atomic.Int64
 	for i := range n.volumes {
-		if n.Limit > 0 && targets.Load() >= n.Limit {
+		if reading.Err() != nil || n.Limit > 0 && targets.Load() >= n.Limit {
 			break
 		}
 		g.Go(func() error { return n.readVolume(reading, &n.volumes[i], &targets) })
 	}
-	if err := g.Wait(); err != nil {
-		return targets.Load(), err
+	err := g.Wait()
+	if err == nil {
+		err = ctx.Err()
 	}
-	if targets.Load() == 0 && !n.run.Committed(0) {
-		// Volumes without a capture make tables too, empty ones.
-		s := &segment{}
-		s.pending.Store(1)
-		if err := n.gate.enter(ctx); err != nil {
-			return 0, err
-		}
-		return 0, n.done(ctx, s)
-	}
-	return targets.Load(), nil
+	return targets.Load(), err
 }
 
 // readVolume cuts the captures of a volume.
@@ -112,21 +110,25 @@ func (n *census) readVolume(ctx context.Context, v *volume, targets *atomic.Int6
 		}
 		return n.done(ctx, s)
 	}
+	open := func() error {
+		if next == v.first+v.most {
+			return &InputError{Path: v.input.Path, Err: fmt.Errorf("holds more captures than %d segments have room for; split it", v.most)}
+		}
+		now = &segment{index: next, committed: n.run.Committed(next)}
+		next, count, bytes = next+1, 0, 0
+		if now.committed {
+			return nil
+		}
+		now.pending.Store(1)
+		return n.gate.enter(ctx)
+	}
 	err := v.read(ctx, func(j *job) error {
 		if n.Limit > 0 && targets.Load() >= n.Limit {
 			return errEnough
 		}
 		if now == nil {
-			if next == v.first+v.most {
-				return &InputError{Path: v.input.Path, Err: fmt.Errorf("holds more captures than %d segments have room for; split it", v.most)}
-			}
-			now = &segment{index: next, committed: n.run.Committed(next)}
-			next, count, bytes = next+1, 0, 0
-			if !now.committed {
-				now.pending.Store(1)
-				if err := n.gate.enter(ctx); err != nil {
-					return err
-				}
+			if err := open(); err != nil {
+				return err
 			}
 		}
 		seq++
@@ -147,6 +149,12 @@ func (n *census) readVolume(ctx context.Context, v *volume, targets *atomic.Int6
 		}
 		return ctx.Err()
 	})
+	if err == nil && next == v.first && (v.first == 0 || v.most == 1) {
+		// A run without a capture has tables too, empty ones. The volumes of an
+		// earlier run follow each other without gaps, also where --hosts lets
+		// nothing of one pass.
+		err = open()
+	}
 	if err != nil && !errors.Is(err, errEnough) {
 		return err
 	}
@@ -166,22 +174,22 @@ func numbered(volumes []volume) []volume {
 // identify tells a file without reading all of it: by its size, its beginning
 // and its end. Archives are of gigabytes, and read but once.
 func identify(role, path string) (sink.Input, error) {
-	f, err := os.Open(path)
+	info, err := os.Stat(path)
 	if err != nil {
 		return sink.Input{}, &InputError{Path: path, Err: errors.Unwrap(err)}
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return sink.Input{}, &InputError{Path: path, Err: err}
 	}
 	in := sink.Input{Role: role, Path: path}
 	if info.IsDir() {
 		return in, &InputError{Path: path, Err: errors.New("is a folder, and a file is wanted")}
 	}
 	if !info.Mode().IsRegular() {
-		return in, nil
+		return in, nil // a pipe is opened but once
 	}
+	f, err := os.Open(path)
+	if err != nil {
+		return sink.Input{}, &InputError{Path: path, Err: errors.Unwrap(err)}
+	}
+	defer f.Close()
 	const ends = 64 << 10
 	sum := sha256.New()
 	in.Bytes = info.Size()
@@ -193,4 +201,40 @@ func identify(role, path string) (sink.Input, error) {
 	}
 	in.Ends = hex.EncodeToString(sum.Sum(nil))
 	return in, nil
+}
+
+// openStored opens a file that is read once from its beginning to its end; "-"
+// is standard input. Where that may wait for a writer, ctx ends it.
+func openStored(ctx context.Context, path string) (io.Reader, func(), error) {
+	if path == "-" {
+		return interruptible(ctx, os.Stdin), func() {}, nil
+	}
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return interruptible(ctx, &opened{path: path}), func() {}, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, &InputError{Path: path, Err: errors.Unwrap(err)}
+	}
+	return f, func() { f.Close() }, nil
+}
+
+// opened is a file that its first read opens: to open a pipe waits for its
+// writer.
+type opened struct {
+	path string
+	file *os.File
+}
+
+func (o *opened) Read(p []byte) (n int, err error) {
+	if o.file == nil {
+		if o.file, err = os.Open(o.path); err != nil {
+			return 0, err
+		}
+	}
+	if n, err = o.file.Read(p); err != nil {
+		o.file.Close()
+	}
+	return n, err
 }

@@ -1,0 +1,162 @@
+//go:build unix
+
+package pipeline
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// storedConfig reads a source in place of asking.
+func storedConfig(t *testing.T, s Source) Config {
+	c := newConfig(t, nil, "")
+	c.Source = s
+	return c
+}
+
+func bodiesOf(t *testing.T, c Config) (hosts []string) {
+	for _, row := range rowsOf[sink.Fetch](t, c, "fetches") {
+		hosts = append(hosts, row.Host)
+	}
+	slices.Sort(hosts)
+	return hosts
+}
+
+// A link to a file is that file; nothing that is not read goes without a word.
+func TestFolderOfLinks(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a.example": "User-agent: *\n", ".hidden": "", "sub/b.example": "", "else/c": "Disallow: /\n"} {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, "in", name)), 0o777))
+		must(t, os.WriteFile(filepath.Join(dir, "in", name), []byte(text), 0o666))
+	}
+	must(t, os.Rename(filepath.Join(dir, "in", "else"), filepath.Join(dir, "else")))
+	for name, to := range map[string]string{"c.example": "../else/c", "d.example": "nowhere", "e.example": "../else", "f.example": "f.example"} {
+		must(t, os.Symlink(to, filepath.Join(dir, "in", name)))
+	}
+	must(t, syscall.Mkfifo(filepath.Join(dir, "in", "g.example"), 0o666))
+	c := storedConfig(t, Source{Bodies: filepath.Join(dir, "in")})
+	_, err := Run(t.Context(), c, &Progress{})
+	must(t, err)
+	if diff := cmp.Diff([]string{"a.example", "b.example", "c.example"}, bodiesOf(t, c)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"not_a_file", "not_a_file", "not_a_file", "not_a_file"}, slices.DeleteFunc(rejectedReasons(t, c), func(s string) bool { return s == "origin_not_in_run" })); diff != "" {
+		t.Error(diff)
+	}
+	// The digest of the input is that of the file behind the link.
+	before, err := identifyFolder(c.Bodies)
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, "else", "c"), []byte("Disallow:\n"), 0o666))
+	if after, err := identifyFolder(c.Bodies); err != nil || after.Ends == before.Ends {
+		t.Errorf("another file behind a link is not told apart: %v", err)
+	}
+}
+
+func TestTarOfLinks(t *testing.T) {
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, h := range []tar.Header{
+		{Typeflag: tar.TypeDir, Name: "in/"},
+		{Typeflag: tar.TypeReg, Name: "in/a.example"},
+		{Typeflag: tar.TypeLink, Name: "in/b.example", Linkname: "in/a.example"},
+		{Typeflag: tar.TypeSymlink, Name: "in/c.example", Linkname: "a.example"},
+	} {
+		must(t, w.WriteHeader(&h))
+	}
+	must(t, w.Close())
+	c := storedConfig(t, Source{Bodies: writeFile(t, "bodies.tar", b.Bytes())})
+	_, err := Run(t.Context(), c, &Progress{})
+	must(t, err)
+	if got := bodiesOf(t, c); !slices.Equal(got, []string{"a.example"}) {
+		t.Errorf("hosts %v", got)
+	}
+	if got := strings.Count(strings.Join(rejectedReasons(t, c), " "), "not_a_file"); got != 2 {
+		t.Errorf("%d links are rejected, want 2", got)
+	}
+}
+
+// Nobody writes into the pipe: the end of the context ends the waiting.
+func TestPipesAreInterruptible(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	must(t, syscall.Mkfifo(pipe, 0o666))
+	for name, s := range map[string]Source{"warc": {WARC: []string{pipe}}, "bodies": {Bodies: pipe}} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			c := storedConfig(t, s)
+			ended := make(chan error)
+			go func() {
+				_, err := Run(ctx, c, &Progress{})
+				ended <- err
+			}()
+			cancel()
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Errorf("error %v", err)
+			}
+			// What waits to open the pipe is let go.
+			f, err := os.OpenFile(pipe, os.O_RDWR, 0)
+			must(t, err)
+			f.Close()
+		})
+	}
+}
+
+// What a run knows of stored answers is enough to come to the same rows again,
+// whatever its profiles made of them.
+func TestRejudgingKeepsTheFacts(t *testing.T) {
+	file := "User-agent: *\nDisallow: /private\n"
+	var archive strings.Builder
+	for _, record := range []string{
+		warcResponse("moved.example", "HTTP/1.1 301 Moved\r\nLocation: https://www.moved.example/robots.txt\r\n\r\n"),
+		warcResponse("nowhere.example", "HTTP/1.1 301 Moved\r\n\r\n"),
+		warcResponse("gone.example", "HTTP/1.1 404 Not Found\r\n\r\nno such file"),
+		warcResponse("good.example", "HTTP/1.1 200 OK\r\n\r\n"+file),
+		warcResponse("long.example", "HTTP/1.1 200 OK\r\n\r\n"+strings.Repeat(file, 20_000)),
+		warcResponse("longer.example", "HTTP/1.1 200 OK\r\n\r\n"+strings.Repeat(file, 40_000)),
+		warcResponse("down.example", "HTTP/1.1 503 Unavailable\r\nRetry-After: 60\r\n\r\n"),
+		strings.Replace(warcResponse("cut.example", "HTTP/1.1 200 OK\r\n\r\n"+file), "WARC-Date", "WARC-Truncated: length\r\nWARC-Date", 1),
+		strings.Replace(warcResponse("broken.example", "HTTP/1.1 200 OK\r\n\r\n"+file), "WARC-Date", "WARC-Truncated: disconnect\r\nWARC-Date", 1),
+		strings.Replace(warcResponse("again.example", "HTTP/1.1 200 OK\r\n\r\n"), "WARC-Type: response", "WARC-Type: revisit", 1),
+	} {
+		archive.WriteString(record)
+	}
+	c := storedConfig(t, Source{WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}})
+	_, err := Run(t.Context(), c, &Progress{})
+	must(t, err)
+	again := c
+	again.Dir = filepath.Join(t.TempDir(), "out")
+	again.Source = Source{FromRun: filepath.Join(c.Dir, "_runs", c.Run)}
+	_, err = Run(t.Context(), again, &Progress{})
+	must(t, err)
+	want := rowsOf[sink.Fetch](t, c, "fetches")
+	if len(want) != 10 {
+		t.Fatalf("%d rows, want 10", len(want))
+	}
+	if diff := cmp.Diff(want, rowsOf[sink.Fetch](t, again, "fetches")); diff != "" {
+		t.Errorf("(-first +again)\n%s", diff)
+	}
+	lines := func(c Config) (n int) {
+		return len(rowsOf[sink.Line](t, c, "lines"))
+	}
+	if a, b := lines(c), lines(again); a != b {
+		t.Errorf("%d rows of lines, and again %d", a, b)
+	}
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// rejudged is the command that judges run r of a folder again.
+func (w *web) rejudged(from, to string, args ...string) []string {
+	return append([]string{"run", "--from-run", filepath.Join(from, "_runs", "r"), "--out", to, "--run", "r", "--agents", w.agents, "--urls", w.url,
+		"--profile", "google,rfc9309", "--keep-bodies", "--progress", "none"}, args...)
+}
+
+// What a run knows of an answer of any kind is enough to come to the same
+// tables without asking again; times stay those of the asking.
+func TestAnEarlierRunJudgedAgainIsTheSame(t *testing.T) {
+	const hosts = 2400 // two segments
+	w := newWeb(t, 0, "none")
+	var list strings.Builder // URLs that a list brings along are not kept
+	for i := range hosts {
+		fmt.Fprintf(&list, "h%d.test\n", i)
+	}
+	write(t, w.hosts, list.String())
+	dir, again := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out")
+	robocensus(t, 0, w.census(dir, once...)...)
+	w.reset(t)
+	robocensus(t, 0, w.rejudged(dir, again)...)
+	if n := len(w.asked(t)); n > 0 {
+		t.Errorf("%d hosts were asked", n)
+	}
+	if text, _ := robocensus(t, 0, "verify", "--out", again, "r"); !strings.HasSuffix(text, ": whole\n") {
+		t.Errorf("verify says %s", text)
+	}
+	db, err := sql.Open("duckdb", "")
+	must(t, err)
+	defer db.Close()
+	for _, table := range tables {
+		rows := func(dir string) string {
+			return fmt.Sprintf("(FROM read_parquet('%s/%s/run=r/*.parquet'))", dir, table)
+		}
+		for what, query := range map[string]string{
+			"are lost": rows(dir) + " EXCEPT ALL " + rows(again), "should not be there": rows(again) + " EXCEPT ALL " + rows(dir),
+		} {
+			if n := one(t, db, "SELECT count(*) FROM ("+query+")"); n != "0" {
+				_, sample, _ := ask(db, query+" LIMIT 2")
+				t.Errorf("%s: %s rows %s, such as %v", table, n, what, sample)
+			}
+		}
+	}
+
+	// Nothing of the first segment passes, or of either.
+	for name, row := range map[string]struct{ list, want string }{
+		"the second segment": {"h2300.test\nh2301.test\n", "2"}, "no segment": {"elsewhere.test\n", "0"},
+	} {
+		some := filepath.Join(t.TempDir(), "out")
+		robocensus(t, 0, w.rejudged(dir, some, "--hosts", write(t, filepath.Join(t.TempDir(), "some"), row.list))...)
+		if text, _ := robocensus(t, 0, "verify", "--out", some, "r"); !strings.HasSuffix(text, ": whole\n") {
+			t.Errorf("%s: verify says %s", name, text)
+		}
+		if n := one(t, db, fmt.Sprintf("SELECT count(*) FROM read_parquet('%s/fetches/run=r/*.parquet')", some)); n != row.want {
+			t.Errorf("%s: %s rows, want %s", name, n, row.want)
+		}
+	}
+}
