@@ -87,9 +87,9 @@ func newShredder[T any](out io.Writer, spare *sync.Pool, options []parquet.Write
 		c, k := shred{offset: row.Field(i).Offset}, kinds[i]
 		switch reflect.Zero(row.Field(i).Type).Interface().(type) {
 		case string:
-			c.write = required(w, k.addTexts)
+			c.write = requiredTexts(w, k.texts)
 		case *string:
-			c.write = nullable(w, k.addTexts)
+			c.write = nullableTexts(w, k.texts)
 		case int64:
 			c.write = required(w, k.buffer.(parquet.Int64Writer).WriteInt64s)
 		case *int64:
@@ -188,9 +188,45 @@ func nullable[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(c
 	}
 }
 
-func (k *kind) addTexts(values []string) (int, error) {
-	for _, text := range values {
-		k.texts.add(text)
+// requiredTexts is required for texts.
+func requiredTexts(w *parquet.ColumnWriter, t *texts) func(cells) error {
+	return func(c cells) error {
+		above := "" // while the rows are written nobody changes its bytes
+		for i := range c.n {
+			text := at[string](c, i)
+			if i > 0 && len(text) == len(above) && unsafe.StringData(text) == unsafe.StringData(above) {
+				t.addAbove()
+				continue
+			}
+			t.add(text)
+			above = text
+		}
+		_, err := w.WriteRowValues(nil)
+		return err
 	}
-	return len(values), nil
+}
+
+// nullableTexts is nullable for texts.
+func nullableTexts(w *parquet.ColumnWriter, t *texts) func(cells) error {
+	levels := make([]parquet.Value, batchRows)
+	present, null := parquet.Value{}.Level(0, 1, 0), parquet.Value{}
+	return func(c cells) error {
+		var above *string
+		for i := range c.n {
+			p := at[*string](c, i)
+			switch {
+			case p == nil:
+				levels[i] = null
+				continue
+			case p == above:
+				t.addAbove()
+			default:
+				t.add(*p)
+				above = p
+			}
+			levels[i] = present
+		}
+		_, err := w.WriteRowValues(levels[:c.n])
+		return err
+	}
 }

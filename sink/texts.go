@@ -61,6 +61,9 @@ func (t *texts) add(text string) {
 	t.cells = append(t.cells, t.last)
 }
 
+// addAbove appends the cell that was appended last once more.
+func (t *texts) addAbove() { t.cells = append(t.cells, t.last) }
+
 func (t *texts) is(n int32, text string) bool {
 	return string(t.values[t.offsets[n]:t.offsets[n+1]]) == text
 }
