@@ -187,7 +187,7 @@ func (r *Run) enter(e entry) error {
 	if err := r.journal.add(e); err != nil {
 		return err
 	}
-	r.manifest.Parts = append(r.manifest.Parts, e.Parts...)
+	r.manifest.Parts, r.manifest.Totals = append(r.manifest.Parts, e.Parts...), nil
 	return nil
 }
 

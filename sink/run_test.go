@@ -2,6 +2,7 @@ package sink
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -138,6 +139,11 @@ func writeRun(dir string, step func()) error {
 	if err := errors.Join(<-errs, <-errs); err != nil {
 		return err
 	}
+	step()
+	if err := run.SumUp(context.Background()); err != nil {
+		return err
+	}
+	step()
 	return run.Complete(time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC), segmentsOfRun*targetsOfSegment, 0, described().Inputs)
 }
 

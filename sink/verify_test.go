@@ -40,6 +40,7 @@ func wholeRun(t *testing.T, extra func(s *Segment) error) string {
 		}
 		must(t, s.Commit())
 	}
+	must(t, run.SumUp(context.Background()))
 	must(t, run.Complete(time.Now(), run.Rows()["fetches"], 0, nil))
 	return dir
 }
@@ -125,7 +126,7 @@ func TestVerifyFindsPlantedDamage(t *testing.T) {
 		{"a segment missing in the manifest", nil, manifested(func(m *Manifest) {
 			m.Parts = slices.Delete(m.Parts, len(TableNames), 2*len(TableNames))
 			m.Targets -= targetsOfSegment
-		}), manifest + ": numbering" + strings.Repeat(", X/run=r/part-000001.parquet: extra", len(TableNames))},
+		}), manifest + ": numbering, _runs/r/summary.parquet: totals" + strings.Repeat(", X/run=r/part-000001.parquet: extra", len(TableNames))},
 		{"a part missing in the manifest", nil, manifested(func(m *Manifest) {
 			m.Parts = append(m.Parts[:2:2], m.Parts[3:]...)
 		}), manifest + ": numbering, rules/run=r/part-000000.parquet: extra"},
@@ -133,7 +134,7 @@ func TestVerifyFindsPlantedDamage(t *testing.T) {
 		{"a path elsewhere", nil, manifested(func(m *Manifest) { m.part(rules).Path = "../../etc/passwd" }),
 			manifest + ": manifest, " + manifest + ": numbering, " + rules + ": extra"},
 		{"no parts", nil, manifested(func(m *Manifest) { m.Parts, m.Targets = nil, 0 }),
-			manifest + ": numbering" + strings.Repeat(", X/run=r/part-000000.parquet: extra, X/run=r/part-000001.parquet: extra, X/run=r/part-000002.parquet: extra", len(TableNames))},
+			"_runs/r/examples.parquet: totals, " + manifest + ": numbering, _runs/r/summary.parquet: totals" + strings.Repeat(", X/run=r/part-000000.parquet: extra, X/run=r/part-000001.parquet: extra, X/run=r/part-000002.parquet: extra", len(TableNames))},
 		{"manifest cut short", nil, func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, manifest), func(b []byte) []byte { return b[:len(b)/2] })
 		}, "_runs/r: manifest"},
@@ -190,6 +191,27 @@ func TestVerifyFindsPlantedDamage(t *testing.T) {
 		{"a target of another segment", func(s *Segment) error { return s.Fetches.Write(Fetch{Seq: 41}) }, nil,
 			"fetches/run=r/part-000002.parquet: order, summary/run=r/part-000001.parquet: summary"},
 		{"orphan seq", func(s *Segment) error { return s.Verdicts.Write(Verdict{Seq: 41}) }, nil, "verdicts/run=r/part-000001.parquet: seq"},
+		{"a byte flipped in the totals", nil, func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, "_runs/r/summary.parquet"), func(b []byte) []byte { b[9] ^= 1; return b })
+		}, "_runs/r/summary.parquet: digest"},
+		{"totals gone", nil, func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "_runs/r/examples.parquet"))) }, "_runs/r/examples.parquet: file"},
+		{"totals of a part", nil, func(t *testing.T, dir string) {
+			m, err := ReadManifest(dir, "r")
+			must(t, err)
+			for i, table := range []string{"summary", "examples"} {
+				part := m.part(table + "/run=r/part-000002.parquet")
+				content, err := os.ReadFile(filepath.Join(dir, part.Path))
+				must(t, err)
+				must(t, os.WriteFile(filepath.Join(dir, "_runs/r", table+".parquet"), content, 0o666))
+				patch(t, dir, func(m *Manifest) {
+					m.Totals[i].Rows, m.Totals[i].Bytes, m.Totals[i].SHA256 = part.Rows, part.Bytes, part.SHA256
+				})
+			}
+		}, "_runs/r/examples.parquet: totals, _runs/r/summary.parquet: totals"},
+		{"totals elsewhere", nil, manifested(func(m *Manifest) { m.Totals[0].Path = "summary/run=r/part-000000.parquet" }),
+			manifest + ": manifest, _runs/r/summary.parquet: extra"},
+		{"totals of another table", nil, manifested(func(m *Manifest) { m.Totals[0].Table, m.Totals[0].Path = "lines", "_runs/r/lines.parquet" }),
+			"_runs/r/lines.parquet: file, _runs/r/summary.parquet: extra"},
 		{"summary", func(s *Segment) error { return s.Summary.Write(Count{Metric: "targets", Count: 1}) }, nil, "summary/run=r/part-000001.parquet: summary"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
