@@ -128,6 +128,7 @@ const (
 	metadataSchema        = "robocensus.schema_version"
 	metadataRun           = "robocensus.run"
 	metadataConfiguration = "robocensus.configuration_digest"
+	metadataAgainst       = "robocensus.against" // of changes only
 )
 
 func tableFolder(dir, table, run string) string { return filepath.Join(dir, table, "run="+run) }

@@ -277,3 +277,61 @@ func TestVerifyEndsWithItsContext(t *testing.T) {
 		t.Errorf("cancelled after the first segment: %v", err)
 	}
 }
+
+// A comparison is in no manifest: its part must be one, of these two runs. What
+// is under way, or was killed, is no damage.
+func TestVerifyReadsComparisons(t *testing.T) {
+	good := wholeRun(t, nil)
+	c, err := CreateChanges(good, &Manifest{Run: "r"}, "a", "v1")
+	must(t, err)
+	must(t, c.Write(Change{Host: "h", Kind: "text", Severity: "cosmetic"}))
+	must(t, c.Commit())
+	const part = "changes/run=r/against=a/part-000000.parquet"
+	content, err := os.ReadFile(filepath.Join(good, part))
+	must(t, err)
+	write := func(content []byte, names ...string) func(t *testing.T, dir string) {
+		return func(t *testing.T, dir string) {
+			for _, name := range names {
+				must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
+				must(t, os.WriteFile(filepath.Join(dir, name), content, 0o666))
+			}
+		}
+	}
+	for _, row := range []struct {
+		name  string
+		plant func(t *testing.T, dir string)
+		want  string
+	}{
+		{"nothing", func(*testing.T, string) {}, ""},
+		{"under way, or killed", write(nil, part+".tmp", "changes/run=r/against=a/lock", "changes/run=r/against=a/sort-1.tmp",
+			"changes/run=r/against=a/expectations-12.tmp", "changes/run=r/against=a/expectations.csv", "_runs/r/expectations-12.tmp", "_runs/r/expectations.csv"), ""},
+		{"cut short", write(content[:len(content)-9], part), part + ": parquet"},
+		{"no Parquet", write([]byte("PAR1 no such thing PAR1"), part), part + ": parquet"},
+		{"pages that cannot be decoded", write(append(bytes.Repeat([]byte{0xa5}, len(content)/4), content[len(content)/4:]...), part), part + ": parquet"},
+		{"against another run", write(content, "changes/run=r/against=b/part-000000.parquet"), "changes/run=r/against=b/part-000000.parquet: schema"},
+		{"of another table", func(t *testing.T, dir string) {
+			other, err := os.ReadFile(filepath.Join(dir, "sitemaps/run=r/part-000000.parquet"))
+			must(t, err)
+			must(t, os.WriteFile(filepath.Join(dir, part), other, 0o666))
+		}, part + ": schema, " + part + ": schema"},
+		{"a folder in its place", func(t *testing.T, dir string) {
+			must(t, os.Remove(filepath.Join(dir, part)))
+			must(t, os.Mkdir(filepath.Join(dir, part), 0o777))
+		}, part + ": file"},
+		{"what is none of it", write(content, "changes/run=r/against=a/part-000001.parquet", "changes/run=r/x"),
+			"changes/run=r/against=a/part-000001.parquet: extra, changes/run=r/x: extra"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			dir := t.TempDir()
+			must(t, os.CopyFS(dir, os.DirFS(good)))
+			row.plant(t, dir)
+			var got []string
+			for _, p := range verify(t, dir).Problems {
+				got = append(got, p.Path+": "+p.Kind)
+			}
+			if diff := cmp.Diff(row.want, strings.Join(got, ", ")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
