@@ -233,7 +233,7 @@ func (s *selection) at(c *checker, meant []int, host string) []int {
 	return s.of
 }
 
-// policies passes classes over that are not known: an outage is no policy.
+// policies counts classes apart that are not known: an outage is no policy.
 func (c *checker) policies(meant []int, batch arrow.RecordBatch) {
 	host, agent := sink.Column[*array.String](batch, "host"), sink.Column[*array.String](batch, "agent")
 	category, profile := sink.Column[*array.String](batch, "category"), sink.Column[*array.String](batch, "profile")
@@ -242,7 +242,11 @@ func (c *checker) policies(meant []int, batch arrow.RecordBatch) {
 	for i := range int(batch.NumRows()) {
 		for _, k := range s.at(c, meant, host.Value(i)) {
 			x := c.expectations.list[k]
-			if class.Value(i) == classNames[classUnknown] || !x.isOf(agent.Value(i), category.Value(i)) || !x.Profile.has(profile.Value(i)) {
+			if !x.isOf(agent.Value(i), category.Value(i)) || !x.Profile.has(profile.Value(i)) {
+				continue
+			}
+			if class.Value(i) == classNames[classUnknown] {
+				c.promises[k].Unknown++
 				continue
 			}
 			c.promises[k].Checked++
