@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -73,7 +72,7 @@ type differ struct {
 	runs    [2]*sink.Manifest
 	tables  []int // of detailTables, those that both runs have
 	notes   []string
-	reading bool // both runs' fetches are by the same profile
+	reading bool // both runs' first profile is the same
 	same    bool // both runs have the same configuration
 
 	names   *names
@@ -129,9 +128,10 @@ func (d *differ) open() error {
 		d.runs[i] = m
 	}
 	a, b := d.runs[0], d.runs[1]
-	d.reading = len(a.Profiles) > 0 && len(b.Profiles) > 0 && a.Profiles[0] == b.Profiles[0]
+	own := asText(a.Configuration["profiles"]) != asText(b.Configuration["profiles"])
+	d.reading = len(a.Profiles) > 0 && len(b.Profiles) > 0 && a.Profiles[0] == b.Profiles[0] && !(own && isOwn(a))
 	if !d.reading {
-		d.note("the first profiles differ (%s, %s): outcomes, groups, signals, sitemaps and texts are not compared", strings.Join(a.Profiles, ","), strings.Join(b.Profiles, ","))
+		d.note("the first profiles differ (%s, %s): reachability, outcomes, groups, signals, sitemaps and texts are not compared", strings.Join(a.Profiles, ","), strings.Join(b.Profiles, ","))
 	}
 	for i, t := range detailTables {
 		var without []string
@@ -154,7 +154,7 @@ func (d *differ) open() error {
 			d.note("the runs' %s differ: those that both have are compared", role)
 		}
 	}
-	if !slices.Equal(a.Profiles, b.Profiles) || asText(a.Configuration["profiles"]) != asText(b.Configuration["profiles"]) {
+	if !slices.Equal(a.Profiles, b.Profiles) || own {
 		d.same = false
 		d.note("the runs' profiles differ: those of one name are compared")
 	}
@@ -168,6 +168,12 @@ func (d *differ) note(format string, args ...any) {
 // asText tells own profiles apart; both come out of JSON.
 func asText(v any) string { return fmt.Sprint(v) }
 
+// isOwn reports whether the first profile of a run is one of its configuration.
+func isOwn(m *sink.Manifest) bool {
+	own, _ := m.Configuration["profiles"].(map[string]any)
+	return own[m.Profiles[0]] != nil
+}
+
 func digests(m *sink.Manifest, role string) (out []string) {
 	for _, in := range m.Inputs {
 		if in.Role == role {
@@ -175,38 +181,6 @@ func digests(m *sink.Manifest, role string) (out []string) {
 		}
 	}
 	return out
-}
-
-// expect begins to hold the comparison against what is expected of it.
-func (d *differ) expect(ctx context.Context) error {
-	if d.Expect == nil {
-		return nil
-	}
-	agents, err := agentsOf(ctx, d.Dir, d.runs[1])
-	if err != nil {
-		return err
-	}
-	for _, x := range d.Expect.list {
-		if len(agents) > 0 {
-			if err := d.Expect.knownAgents(x, agents); err != nil {
-				return err
-			}
-		}
-	}
-	d.checker, err = newChecker(d.Expect, agents, filepath.Join(d.out.Folder(), "expectations.csv"))
-	return err
-}
-
-// expected checks what is expected of the later run itself, and ends.
-func (d *differ) expected(ctx context.Context) (err error) {
-	if d.checker == nil {
-		return removeIfThere(filepath.Join(d.out.Folder(), "expectations.csv")) // of an earlier comparison
-	}
-	if err := d.checker.run(ctx, d.Dir, d.runs[1]); err != nil {
-		return err
-	}
-	d.result.Expectations, err = d.checker.finish()
-	return err
 }
 
 // fetches sorts the rows of fetches of both runs by host.

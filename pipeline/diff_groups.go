@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -123,91 +122,4 @@ func (c *comparison) crawlDelays(p *pair) error {
 		}
 		return c.emit(row)
 	})
-}
-
-// signalTokens bounds the agents of one group for each of which its signals
-// are told: a file may hold thousands of both.
-const signalTokens = 16
-
-// signal is one value of what key identifies.
-type signal struct {
-	agent      string // "" before the first group
-	key, value string
-	line       int32
-}
-
-func signalsOf(rows [5]decoder) map[[2]string][]signal {
-	tokens := make(map[int32][]string)
-	for d := rows[tableGroups]; len(d) > 0; {
-		g := d.group()
-		tokens[g.index] = g.tokens[:min(len(g.tokens), signalTokens)]
-	}
-	out := make(map[[2]string][]signal)
-	for d := rows[tableSignals]; len(d) > 0; {
-		group, line, field := d.uint(), int32(d.uint()), d.text()
-		key := field + ": "
-		for _, end := range []string{" ", "="} { // path, key
-			if d.uint() == 1 {
-				key += d.text() + end
-			}
-		}
-		s := signal{key: key, value: d.text(), line: line}
-		agents := []string{""}
-		if group > 0 && len(tokens[int32(group-1)]) > 0 {
-			agents = tokens[int32(group-1)]
-		}
-		for _, agent := range agents {
-			s.agent = agent
-			id := [2]string{strings.ToLower(agent), key}
-			out[id] = append(out[id], s)
-		}
-	}
-	return out
-}
-
-// signals tells those that appeared, vanished, or have another value: each as
-// the line of robots.txt that would say it alone.
-func (c *comparison) signals(p *pair) error {
-	before, after := signalsOf(p.rows[0]), signalsOf(p.rows[1])
-	ids := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
-	slices.SortFunc(ids, func(a, b [2]string) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
-	for _, id := range slices.Compact(ids) {
-		gone, come := without(before[id], after[id]), without(after[id], before[id])
-		for i := range max(len(gone), len(come)) {
-			row := sink.Change{Kind: "signal", Severity: minor}
-			for _, field := range []string{"content-signal", "content-usage", "license"} {
-				if strings.HasPrefix(id[1], field+":") {
-					row.Severity = major // what content may be used for
-				}
-			}
-			var agent string
-			if i < len(gone) {
-				agent, row.Before, row.LineBefore = gone[i].agent, sink.Some(gone[i].key+gone[i].value), &gone[i].line
-			}
-			if i < len(come) {
-				agent, row.After, row.LineAfter = come[i].agent, sink.Some(come[i].key+come[i].value), &come[i].line
-			}
-			row.Agent, row.Category = sink.NonZero(agent), c.category(agent)
-			if err := c.emit(row); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// without are the signals of list whose values others has not, each once, in
-// the order of the file.
-func without(list, others []signal) (out []signal) {
-	known := make(map[string]bool)
-	for _, s := range others {
-		known[s.value] = true
-	}
-	for _, s := range list {
-		if !known[s.value] {
-			known[s.value] = true
-			out = append(out, s)
-		}
-	}
-	return out
 }

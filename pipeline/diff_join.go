@@ -44,7 +44,7 @@ func decodePair(b []byte) *pair {
 }
 
 // unreachable are the reasons for which a run has not seen what a host's
-// robots.txt says now.
+// robots.txt says now. They are of a profile's reading, as all reasons.
 var unreachable = map[string]bool{
 	"server_error": true, "network_failure": true, "invalid_response": true, "incomplete_body": true,
 	"unreachable_too_long": true, "stale_copy": true, "address_blocked": true, "redirect_unresolved": true,

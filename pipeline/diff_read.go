@@ -139,8 +139,8 @@ var detailTables = []struct {
 type detailReader struct {
 	names           *names
 	ids             map[string]uint64 // as far as this part has met them
-	begun           bool
-	agent, profile  string // of the row before
+	begun           bool              // a row of the target under way is encoded
+	agent, profile  string            // of that row
 	agentID, profID uint64
 }
 
@@ -299,14 +299,6 @@ func (r *detailReader) signals(batch arrow.RecordBatch) func(int, *encoder) {
 	group, line := sink.Column[*array.Int32](batch, "group_index"), sink.Column[*array.Int32](batch, "line")
 	field, value := sink.Column[*array.String](batch, "field"), sink.Column[*array.String](batch, "value")
 	path, key := sink.Column[*array.String](batch, "path"), sink.Column[*array.String](batch, "key")
-	optional := func(column *array.String, i int, e *encoder) {
-		if column.IsNull(i) {
-			e.uint(0)
-			return
-		}
-		e.uint(1)
-		e.text(column.Value(i))
-	}
 	return func(i int, e *encoder) {
 		if group.IsNull(i) {
 			e.uint(0)
@@ -315,8 +307,22 @@ func (r *detailReader) signals(batch arrow.RecordBatch) func(int, *encoder) {
 		}
 		e.uint(uint64(uint32(line.Value(i))))
 		e.text(field.Value(i))
-		optional(path, i, e)
-		optional(key, i, e)
+		switch {
+		case path.IsNull(i):
+			e.uint(noPath)
+		case i > 0 && r.begun && line.Value(i-1) == line.Value(i):
+			e.uint(pathOfLine)
+		default:
+			e.uint(newPath)
+			e.text(path.Value(i))
+		}
+		r.begun = true
+		if key.IsNull(i) {
+			e.uint(0)
+		} else {
+			e.uint(1)
+			e.text(key.Value(i))
+		}
 		e.text(value.Value(i))
 	}
 }

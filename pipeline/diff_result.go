@@ -22,10 +22,11 @@ type DiffResult struct {
 	Gone     int64    `json:"gone"`
 	Changes  int64    `json:"changes"`
 
-	Kinds    []DiffKind    `json:"kinds"`    // those that occur, by severity and kind
-	Agents   []DiffAgent   `json:"agents"`   // those whose class changed anywhere, by how many closed
-	Strata   []DiffStratum `json:"strata"`   // of the rank in the later run
-	Examples []DiffExample `json:"examples"` // the gravest, one to a host
+	Kinds      []DiffKind     `json:"kinds"`      // those that occur, by severity and kind
+	Agents     []DiffAgent    `json:"agents"`     // those whose class changed anywhere, by how many closed
+	Categories []DiffCategory `json:"categories"` // all agents of each added up, in the same order
+	Strata     []DiffStratum  `json:"strata"`     // of the rank in the later run
+	Examples   []DiffExample  `json:"examples"`   // the gravest, one to a host
 
 	Expectations []*Promise `json:"expectations,omitempty"`
 
@@ -50,10 +51,21 @@ type DiffAgent struct {
 	Agent    string `json:"agent"`
 	Category string `json:"category"`
 	Profile  string `json:"profile"`
-	Closed   int64  `json:"closed"`
-	Opened   int64  `json:"opened"`
-	Narrowed int64  `json:"narrowed"`
-	Widened  int64  `json:"widened"`
+	DiffClasses
+}
+
+// DiffCategory adds up the agents of a category, under all profiles.
+type DiffCategory struct {
+	Category string `json:"category"`
+	DiffClasses
+}
+
+// DiffClasses counts policies by how their class changed.
+type DiffClasses struct {
+	Closed   int64 `json:"closed"`
+	Opened   int64 `json:"opened"`
+	Narrowed int64 `json:"narrowed"`
+	Widened  int64 `json:"widened"`
 }
 
 // DiffStratum counts the hosts of a band of rank, by their gravest change.
@@ -211,7 +223,7 @@ func text(s *string) string {
 
 // finish puts the counters into order.
 func (r *DiffResult) finish() {
-	r.Kinds, r.Agents, r.Strata = []DiffKind{}, []DiffAgent{}, []DiffStratum{}
+	r.Kinds, r.Agents, r.Categories, r.Strata = []DiffKind{}, []DiffAgent{}, []DiffCategory{}, []DiffStratum{}
 	if r.Examples == nil {
 		r.Examples = []DiffExample{}
 	}
@@ -222,12 +234,27 @@ func (r *DiffResult) finish() {
 			}
 		}
 	}
+	categories := make(map[string]*DiffCategory)
 	for _, a := range r.agents {
 		r.Agents = append(r.Agents, *a)
+		c := categories[a.Category]
+		if c == nil {
+			c = &DiffCategory{Category: a.Category}
+			categories[a.Category] = c
+		}
+		c.Closed, c.Narrowed, c.Widened, c.Opened = c.Closed+a.Closed, c.Narrowed+a.Narrowed, c.Widened+a.Widened, c.Opened+a.Opened
+	}
+	for _, c := range categories {
+		r.Categories = append(r.Categories, *c)
+	}
+	order := func(a, b DiffClasses) int {
+		return cmp.Or(cmp.Compare(b.Closed, a.Closed), cmp.Compare(b.Opened, a.Opened), cmp.Compare(b.Narrowed, a.Narrowed))
 	}
 	slices.SortFunc(r.Agents, func(a, b DiffAgent) int {
-		return cmp.Or(cmp.Compare(b.Closed, a.Closed), cmp.Compare(b.Opened, a.Opened), cmp.Compare(b.Narrowed, a.Narrowed),
-			cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Profile, b.Profile))
+		return cmp.Or(order(a.DiffClasses, b.DiffClasses), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Profile, b.Profile))
+	})
+	slices.SortFunc(r.Categories, func(a, b DiffCategory) int {
+		return cmp.Or(order(a.DiffClasses, b.DiffClasses), cmp.Compare(a.Category, b.Category))
 	})
 	for _, s := range strata {
 		r.addStratum(s.name)

@@ -120,6 +120,9 @@ redirect minor - - - - http://{H}/robots.txt http://{H}/robots-2.txt - -`},
 	{"another order and case", text1(twoGroups + "Sitemap: https://x.example/1.xml\n"), text1("sitemap: https://x.example/1.xml\n" + strings.ToLower(twoGroups)), true, false, "text cosmetic - - - - {D} {D} - -"},
 	{"a rule that no sample meets", text1(twoGroups), text1(strings.Replace(twoGroups, "/b", "/b\nDisallow: /nowhere", 1)), false, false, "text cosmetic - - - - {D} {D} - -"},
 	{"the same", text1(twoGroups), text1(twoGroups), false, true, ""},
+	{"closed in part, and a URL that was asked for by name", text1(strings.Replace(twoGroups, "Disallow: /b", "Allow: /b", 1)), text1(strings.Replace(twoGroups, "/b", "/own", 1)), false, true, `
+policy_class major RoboTestB ai-training {P} - allow_all partial - -
+verdict major RoboTestB ai-training {P} http://{H}/own allow disallow - 5`},
 }
 
 const guard = "User-agent: RoboTestGuard\nDisallow: /guard\n"

@@ -105,6 +105,9 @@ func (c *comparison) verdicts(p *pair) error {
 	return nil
 }
 
+// flip makes the row of a verdict that flipped. To close a URL is major; of a
+// path of all hosts it is minor where the agent's class became partial, which is
+// told as such. A URL that somebody asked for by name has no other row.
 func (c *comparison) flip(key agentProfile, class classes2, before, after judged) error {
 	if before.value == after.value || before.value == robots.Undefined || after.value == robots.Undefined {
 		return nil
@@ -116,7 +119,7 @@ func (c *comparison) flip(key agentProfile, class classes2, before, after judged
 			return nil
 		}
 	} else if after.value == robots.Disallowed {
-		severity = major // where a change of class tells the like, it is major already
+		severity = major
 	}
 	agent := c.d.names.text(key.agent)
 	return c.emit(sink.Change{

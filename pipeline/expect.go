@@ -262,8 +262,9 @@ type Promise struct {
 	Kept    bool     `json:"kept"`
 	Checked int64    `json:"checked"` // rows, or hosts where nothing may change
 	Broken  int64    `json:"broken"`  // of these, or the number of changes
+	Unknown int64    `json:"unknown"` // policies besides those checked, whose class the host did not show
 	AtMost  string   `json:"at_most"`
-	Note    string   `json:"note"`  // where it was not checked, or matched nothing
+	Note    string   `json:"note"`  // where it was not checked, matched nothing, or not everything is known
 	First   []Breach `json:"first"` // the first of them
 }
 
@@ -282,7 +283,12 @@ const maxBreaches = 20
 // judge says whether a promise was kept, once all is checked. One that
 // matched nothing is broken: to promise something of nothing is a mistake.
 func (x *expectation) judge(p *Promise) {
+	if p.Unknown > 0 {
+		p.Note = fmt.Sprintf("%d of %d policies unknown", p.Unknown, p.Checked+p.Unknown)
+	}
 	switch {
+	case p.Checked == 0 && p.Unknown > 0:
+		p.Kept = true // of an outage nothing is expected
 	case p.Checked == 0:
 		p.Note = "matched nothing; correct the entry or remove it"
 	case x.percent >= 0:

@@ -122,6 +122,8 @@ func (c *checker) run(ctx context.Context, dir string, m *sink.Manifest) error {
 	for i, x := range c.expectations.list {
 		if t := x.table(); x.what != "no_change" && !slices.Contains(m.Tables, t) {
 			c.promises[i].Note = fmt.Sprintf("cannot be checked: run %s has no table %s", m.Run, t)
+		} else if x.what == "verdict" && len(x.Category) > 0 && len(c.agents) == 0 && !slices.Contains(m.Tables, "policies") {
+			c.promises[i].Note = fmt.Sprintf("cannot be checked: run %s has no table policies, which tells the categories of agents", m.Run)
 		}
 	}
 	parts := make(map[int]map[string]sink.Part)
@@ -233,7 +235,7 @@ func (s *selection) at(c *checker, meant []int, host string) []int {
 	return s.of
 }
 
-// policies passes classes over that are not known: an outage is no policy.
+// policies counts classes apart that are not known: an outage is no policy.
 func (c *checker) policies(meant []int, batch arrow.RecordBatch) {
 	host, agent := sink.Column[*array.String](batch, "host"), sink.Column[*array.String](batch, "agent")
 	category, profile := sink.Column[*array.String](batch, "category"), sink.Column[*array.String](batch, "profile")
@@ -242,7 +244,11 @@ func (c *checker) policies(meant []int, batch arrow.RecordBatch) {
 	for i := range int(batch.NumRows()) {
 		for _, k := range s.at(c, meant, host.Value(i)) {
 			x := c.expectations.list[k]
-			if class.Value(i) == classNames[classUnknown] || !x.isOf(agent.Value(i), category.Value(i)) || !x.Profile.has(profile.Value(i)) {
+			if !x.isOf(agent.Value(i), category.Value(i)) || !x.Profile.has(profile.Value(i)) {
+				continue
+			}
+			if class.Value(i) == classNames[classUnknown] {
+				c.promises[k].Unknown++
 				continue
 			}
 			c.promises[k].Checked++
@@ -313,16 +319,45 @@ func (c *checker) host(name string) {
 
 var errEnoughRows = errors.New("enough rows")
 
-// agentsOf are the agents that a run has judged, as its first target shows.
-func agentsOf(ctx context.Context, dir string, m *sink.Manifest) (out []Agent, err error) {
+// firstTarget is what a run has judged of its first target, and so of all: the
+// agents, and the paths that are tried on every host. Each is empty where the run
+// lacks the table, or a target.
+type firstTarget struct {
+	agents []Agent
+	paths  []string
+}
+
+func readFirst(ctx context.Context, dir string, m *sink.Manifest) (f firstTarget, err error) {
+	err = firstRows(ctx, dir, m, "policies", []string{"agent", "category"}, func(cell func(column string) string) {
+		f.agents = append(f.agents, Agent{Name: strings.Clone(cell("agent")), Category: strings.Clone(cell("category"))})
+	})
+	if err != nil {
+		return f, err
+	}
+	known := make(map[string]bool)
+	err = firstRows(ctx, dir, m, "verdicts", []string{"url"}, func(cell func(column string) string) {
+		if url := cell("url"); strings.HasPrefix(url, "/") && !known[url] {
+			url = strings.Clone(url)
+			known[url] = true
+			f.paths = append(f.paths, url)
+		}
+	})
+	return f, err
+}
+
+// firstRows gives the rows that a table has of its first target.
+func firstRows(ctx context.Context, dir string, m *sink.Manifest, table string, columns []string, each func(cell func(column string) string)) error {
 	for _, p := range m.Parts {
-		if p.Table != "policies" || p.Rows == 0 {
+		if p.Table != table || p.Rows == 0 {
 			continue
 		}
 		var first *int64
-		err := sink.ReadRows(ctx, dir, p, []string{"seq", "agent", "category"}, nil, func(batch arrow.RecordBatch) error {
+		err := sink.ReadRows(ctx, dir, p, append([]string{"seq"}, columns...), nil, func(batch arrow.RecordBatch) error {
 			seq := sink.Column[*array.Int64](batch, "seq")
-			agent, category := sink.Column[*array.String](batch, "agent"), sink.Column[*array.String](batch, "category")
+			texts := make(map[string]*array.String)
+			for _, name := range columns {
+				texts[name] = sink.Column[*array.String](batch, name)
+			}
 			for i := range int(batch.NumRows()) {
 				if first == nil {
 					first = sink.Some(seq.Value(i))
@@ -330,14 +365,14 @@ func agentsOf(ctx context.Context, dir string, m *sink.Manifest) (out []Agent, e
 				if *first != seq.Value(i) {
 					return errEnoughRows
 				}
-				out = append(out, Agent{Name: strings.Clone(agent.Value(i)), Category: strings.Clone(category.Value(i))})
+				each(func(column string) string { return texts[column].Value(i) })
 			}
 			return nil
 		})
-		if err != nil && !errors.Is(err, errEnoughRows) {
-			return nil, err
+		if errors.Is(err, errEnoughRows) {
+			err = nil
 		}
-		break
+		return err
 	}
-	return out, nil
+	return nil
 }

@@ -177,6 +177,9 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	if err := n.rejects.close(); err != nil {
 		return nil, err
 	}
+	if err := n.run.SumUp(ctx); err != nil {
+		return nil, err
+	}
 	if err := n.run.Complete(time.Now().UTC(), targets, n.rejects.n, digested(inputs, sum)); err != nil {
 		return nil, err
 	}

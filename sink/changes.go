@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/gofrs/flock"
@@ -44,10 +45,14 @@ func CreateChanges(dir string, m *Manifest, against, toolVersion string) (*Chang
 	if c.lock == nil {
 		return nil, fmt.Errorf("the comparison of %s with %s %w", m.Run, against, ErrRunBusy)
 	}
-	c.w, err = newWriter[Change](filepath.Join(c.folder, "part-000000.parquet"), Part{Table: "changes"}, toolVersion, map[string]string{
+	if err := c.sweep(); err != nil {
+		unlockRun(c.lock)
+		return nil, err
+	}
+	c.w, err = newWriter[Change](filepath.Join(c.folder, changesPart), Part{Table: "changes"}, toolVersion, map[string]string{
 		metadataSchema:            strconv.Itoa(SchemaVersion),
 		metadataRun:               m.Run,
-		"robocensus.against":      against,
+		metadataAgainst:           against,
 		"robocensus.tool_version": toolVersion,
 		metadataConfiguration:     m.ConfigurationDigest,
 	}, new(sync.Pool))
@@ -56,6 +61,23 @@ func CreateChanges(dir string, m *Manifest, against, toolVersion string) (*Chang
 		return nil, err
 	}
 	return c, nil
+}
+
+// changesPart is the one part of a comparison, in its folder.
+const changesPart = "part-000000.parquet"
+
+// sweep removes what an earlier comparison has left that was killed.
+func (c *Changes) sweep() error {
+	files, err := os.ReadDir(c.folder)
+	for _, f := range files {
+		if err == nil && strings.HasSuffix(f.Name(), ".tmp") {
+			err = os.Remove(filepath.Join(c.folder, f.Name()))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("remove what a comparison has left: %w", err)
+	}
+	return nil
 }
 
 // Folder is where the part lies, and where files that are removed once they

@@ -8,6 +8,8 @@
 //	DIR/_runs/<ID>/segments.jsonl   while the run is under way
 //	DIR/_runs/<ID>/lock             while a process writes it
 //	DIR/_runs/<ID>/rejected.csv
+//	DIR/_runs/<ID>/summary.parquet  what the parts come to, and
+//	DIR/_runs/<ID>/examples.parquet of these too, once the run is complete
 //	DIR/changes/run=<ID>/against=<ID>/part-000000.parquet   of a comparison
 //	DIR/views.sql
 //

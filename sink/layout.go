@@ -23,6 +23,7 @@ var emptyParts = map[string]func(io.Writer) error{
 	"summary":  empty[Count],
 	"examples": empty[Example],
 	"bodies":   empty[Body],
+	"changes":  empty[Change],
 }
 
 // layouts are the columns of every table as it is written, one text for each.

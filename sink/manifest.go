@@ -37,7 +37,11 @@ type Manifest struct {
 	Profiles            []string       `json:"profiles"`
 	Targets             int64          `json:"targets"`
 	Rejected            int64          `json:"rejected"`
-	Parts               []Part         `json:"parts"`
+	Totals              []Part         `json:"totals,omitempty"` // what the parts of summary and examples come to, beside the manifest
+	// Parts come last, and may be half a million.
+	Parts []Part `json:"parts"`
+
+	head bool // the parts were not read
 }
 
 // Complete reports whether the run has come to its end.
@@ -119,6 +123,55 @@ func ReadManifest(dir, run string) (*Manifest, error) {
 	}
 	m.Parts = partsOf(entries)
 	return m, nil
+}
+
+// ReadManifestHead reads what [ReadManifest] does, but for the parts of a
+// complete run that has totals: [ReadCounts] and [ReadExamples] can do without.
+func ReadManifestHead(dir, run string) (*Manifest, error) {
+	if err := CheckRunID(run); err != nil {
+		return nil, err
+	}
+	if m := readHead(filepath.Join(dir, "_runs", run, manifestName)); m != nil && m.State == stateComplete && len(m.Totals) > 0 {
+		return m, nil
+	}
+	return ReadManifest(dir, run)
+}
+
+// readHead reads a manifest as far as its parts, nil where that cannot be done.
+func readHead(path string) *Manifest {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	d := json.NewDecoder(f)
+	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
+		return nil
+	}
+	fields := make(map[string]json.RawMessage)
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil
+		}
+		if name == "parts" {
+			break
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil
+		}
+		fields[name.(string)] = value
+	}
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return nil
+	}
+	m := Manifest{head: true}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return nil
+	}
+	return &m
 }
 
 func readManifestFile(folder string) (*Manifest, error) {

@@ -16,29 +16,6 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 )
 
-// ReadExamples reads the rows of examples that the manifest of a run below dir
-// names, in the order of the input. Their texts hold only until add returns.
-func ReadExamples(ctx context.Context, dir string, m *Manifest, add func(Example)) error {
-	for _, p := range m.partsOf("examples") {
-		err := m.read(ctx, dir, p, nil, func(batch arrow.RecordBatch) error {
-			lines := Column[*array.Int32](batch, "line")
-			metric, key, host, text := Column[*array.String](batch, "metric"), Column[*array.String](batch, "key"), Column[*array.String](batch, "host"), Column[*array.String](batch, "text")
-			for i := range int(batch.NumRows()) {
-				e := Example{Metric: metric.Value(i), Key: key.Value(i), Host: host.Value(i), Text: text.Value(i)}
-				if lines.IsValid(i) {
-					e.Line = Some(lines.Value(i))
-				}
-				add(e)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // ReadTexts streams columns of text of a Parquet file: row gets the cells of
 // one row, in the order of names, nil for null. They hold only until it
 // returns.
@@ -79,7 +56,7 @@ func (m *Manifest) read(ctx context.Context, dir string, p Part, dictionaries []
 		return fmt.Errorf("the manifest of run %s is %w: it names %q as a part of %s", m.Run, errDamaged, p.Path, p.Table)
 	}
 	if err := readBatches(ctx, filepath.Join(dir, filepath.FromSlash(p.Path)), nil, dictionaries, take); err != nil {
-		return fmt.Errorf("read %s, which robocensus verify may tell more about: %w", p.Path, err)
+		return unreadable(p, err)
 	}
 	return nil
 }

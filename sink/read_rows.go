@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,24 +29,21 @@ func ReadRows(ctx context.Context, dir string, p Part, columns []string, wanted 
 	defer func() {
 		// arrow-go panics on some files that are damaged.
 		if r := recover(); r != nil {
-			err = fmt.Errorf("read %s, which robocensus verify may tell more about: damaged Parquet: %v", p.Path, r)
+			err = unreadable(p, fmt.Errorf("damaged Parquet: %v", r))
 		}
 	}()
 	f, err := os.Open(filepath.Join(dir, filepath.FromSlash(p.Path)))
 	if err != nil {
-		return fmt.Errorf("read a committed part: %w", err)
+		return unreadable(p, err)
 	}
 	defer f.Close()
-	fail := func(err error) error {
-		return fmt.Errorf("read %s, which robocensus verify may tell more about: %w", p.Path, err)
-	}
 	reader, err := openParquet(f, buffered())
 	if err != nil {
-		return fail(err)
+		return unreadable(p, err)
 	}
 	leaves, err := leavesOf(reader, columns)
 	if err != nil {
-		return fail(err)
+		return unreadable(p, err)
 	}
 	groups := groupsOf(reader, wanted)
 	if len(groups) == 0 {
@@ -53,11 +51,11 @@ func ReadRows(ctx context.Context, dir string, p Part, columns []string, wanted 
 	}
 	rows, err := pqarrow.NewFileReader(reader, pqarrow.ArrowReadProperties{BatchSize: readBatch}, memory.DefaultAllocator)
 	if err != nil {
-		return fail(err)
+		return unreadable(p, err)
 	}
 	batches, err := rows.GetRecordReader(ctx, leaves, groups)
 	if err != nil {
-		return fail(err)
+		return unreadable(p, err)
 	}
 	defer batches.Release()
 	for batches.Next() {
@@ -69,9 +67,17 @@ func ReadRows(ctx context.Context, dir string, p Part, columns []string, wanted 
 		}
 	}
 	if err := batches.Err(); err != nil && !errors.Is(err, io.EOF) {
-		return fail(err)
+		return unreadable(p, err)
 	}
 	return nil
+}
+
+// unreadable is the error of a part that cannot be read.
+func unreadable(p Part, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("it is gone") // wrapped, it would be taken for a run that is
+	}
+	return fmt.Errorf("read %s, which robocensus verify may tell more about: %w", p.Path, err)
 }
 
 // Column is a column of a batch by its name. It panics, which [ReadRows] makes

@@ -128,6 +128,7 @@ const (
 	metadataSchema        = "robocensus.schema_version"
 	metadataRun           = "robocensus.run"
 	metadataConfiguration = "robocensus.configuration_digest"
+	metadataAgainst       = "robocensus.against" // of changes only
 )
 
 func tableFolder(dir, table, run string) string { return filepath.Join(dir, table, "run="+run) }
@@ -187,7 +188,7 @@ func (r *Run) enter(e entry) error {
 	if err := r.journal.add(e); err != nil {
 		return err
 	}
-	r.manifest.Parts = append(r.manifest.Parts, e.Parts...)
+	r.manifest.Parts, r.manifest.Totals = append(r.manifest.Parts, e.Parts...), nil
 	return nil
 }
 

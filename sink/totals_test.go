@@ -1,10 +1,24 @@
 package sink
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 )
 
@@ -36,7 +50,7 @@ func TestCountersAddUpOverParts(t *testing.T) {
 			}
 			return [6]string{c.Metric, c.Stratum, text(c.Agent), text(c.Category), text(c.Profile), text(c.Key)}
 		}
-		want, got := make(map[[6]string]int64), make(map[[6]string]int64)
+		want := make(map[[6]string]int64)
 		for index := range rapid.IntRange(0, 4).Draw(t, "parts") {
 			rows := rapid.SliceOfN(row, 0, 40).Draw(t, "rows")
 			for _, c := range rows {
@@ -53,18 +67,243 @@ func TestCountersAddUpOverParts(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		m, err := ReadManifest(dir, "r")
+		sums := func() map[[6]string]int64 {
+			got := make(map[[6]string]int64)
+			m, err := ReadManifest(dir, "r")
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = ReadCounts(context.Background(), dir, m, func(c Count) {
+				if _, twice := got[label(c)]; twice {
+					t.Fatalf("%v is given twice", label(c))
+				}
+				got[label(c)] = c.Count
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got
+		}
+		if diff := gocmp.Diff(want, sums()); diff != "" {
+			t.Fatalf("of the parts: %s", diff)
+		}
+		// Once they are summed up, no part is read.
+		if err := errors.Join(run.SumUp(context.Background()), run.Complete(time.Now(), 0, 0, nil), os.RemoveAll(filepath.Join(dir, "summary"))); err != nil {
+			t.Fatal(err)
+		}
+		if diff := gocmp.Diff(want, sums()); diff != "" {
+			t.Fatalf("of the totals: %s", diff)
+		}
+	})
+}
+
+// Of each metric and key the first examples in the order of the input are
+// given, and of the largest the greatest, in whatever order the parts were
+// committed and whoever has read them.
+func TestExamplesAreTheFirstAndTheGreatest(t *testing.T) {
+	row := rapid.Custom(func(t *rapid.T) Example {
+		e := Example{Metric: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "metric"), Key: rapid.SampledFrom([]string{"", "x", "largest", "slowest"}).Draw(t, "key")}
+		e.Line = NonZero(rapid.Int32Range(0, 3).Draw(t, "line"))
+		e.Text = rapid.SampledFrom([]string{"1", "2", "7", "30", "200", "1000", "no number"}).Draw(t, "text")
+		return e
+	})
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		if err := Remove(dir, "r"); err != nil {
+			t.Fatal(err)
+		}
+		run, err := Create(dir, Manifest{Run: "r", Tables: []string{"examples"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = ReadCounts(context.Background(), dir, m, func(c Count) {
-			if _, twice := got[label(c)]; twice {
-				t.Fatalf("%v is given twice", label(c))
+		defer run.Close()
+		parts := rapid.SliceOfN(rapid.SliceOfN(row, 0, 60), 1, 5).Draw(t, "parts")
+		var all []Example
+		var order []int
+		for i, part := range parts {
+			for k := range part {
+				part[k].Host = fmt.Sprint(i, " ", k)
 			}
-			got[label(c)] = c.Count
+			all, order = append(all, part...), append(order, i)
+		}
+		for _, i := range rapid.Permutation(order).Draw(t, "order") {
+			s, err := run.Segment(i)
+			if err == nil {
+				err = s.Examples.Write(parts[i]...)
+			}
+			if err == nil {
+				err = s.Commit()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		slices.SortStableFunc(all, func(a, b Example) int {
+			size := func(e Example) (n int64) {
+				if e.Key == "largest" || e.Key == "slowest" {
+					n, _ = strconv.ParseInt(e.Text, 10, 64)
+				}
+				return n
+			}
+			return cmp.Or(strings.Compare(a.Metric, b.Metric), strings.Compare(a.Key, b.Key), cmp.Compare(size(b), size(a)))
 		})
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Fatalf("%v\n%s", err, diff)
+		var want []Example
+		n := 0
+		for i, e := range all {
+			if n++; i == 0 || e.Metric != all[i-1].Metric || e.Key != all[i-1].Key {
+				n = 1
+			}
+			if n <= 3 || n <= 10 && (e.Key == "largest" || e.Key == "slowest") {
+				want = append(want, e)
+			}
+		}
+		given := func() (got []Example) {
+			m, err := ReadManifest(dir, "r")
+			if err == nil {
+				err = ReadExamples(context.Background(), dir, m, func(e Example) { got = append(got, e) })
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got
+		}
+		if diff := gocmp.Diff(want, given()); diff != "" {
+			t.Fatalf("of the parts: %s", diff)
+		}
+		if err := errors.Join(run.SumUp(context.Background()), run.Complete(time.Now(), 0, 0, nil), os.RemoveAll(filepath.Join(dir, "examples"))); err != nil {
+			t.Fatal(err)
+		}
+		if diff := gocmp.Diff(want, given()); diff != "" {
+			t.Fatalf("of the totals: %s", diff)
 		}
 	})
+}
+
+// Totals that are not what was written, or not of all parts, are none.
+func TestOnlyTotalsOfAllPartsAreRead(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		plant func(t *testing.T, dir string)
+	}{
+		{"whole", func(*testing.T, string) {}},
+		{"gone", func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "_runs/r/summary.parquet"))) }},
+		{"other bytes", func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, "_runs/r/summary.parquet"), func(b []byte) []byte { b[9] ^= 1; return b })
+		}},
+		{"no Parquet", func(t *testing.T, dir string) {
+			content := []byte("PAR1 no such thing PAR1")
+			must(t, os.WriteFile(filepath.Join(dir, "_runs/r/summary.parquet"), content, 0o666))
+			patch(t, dir, func(m *Manifest) {
+				sum := sha256.Sum256(content)
+				m.Totals[0].Bytes, m.Totals[0].SHA256 = int64(len(content)), hex.EncodeToString(sum[:])
+			})
+		}},
+		{"elsewhere", func(t *testing.T, dir string) {
+			patch(t, dir, func(m *Manifest) {
+				part := m.part("summary/run=r/part-000000.parquet")
+				m.Totals[0].Path, m.Totals[0].Bytes, m.Totals[0].SHA256 = part.Path, part.Bytes, part.SHA256
+			})
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			dir := wholeRun(t, nil)
+			row.plant(t, dir)
+			for _, read := range []func(dir, run string) (*Manifest, error){ReadManifest, ReadManifestHead} {
+				m, err := read(dir, "r")
+				must(t, err)
+				if len(m.Totals) != 2 {
+					t.Fatalf("totals %v", m.Totals)
+				}
+				targets := int64(0)
+				must(t, ReadCounts(context.Background(), dir, m, func(c Count) {
+					if c.Metric == "targets" {
+						targets += c.Count
+					}
+				}))
+				if targets != 3*targetsOfSegment {
+					t.Errorf("%d targets", targets)
+				}
+			}
+		})
+	}
+	dir := t.TempDir()
+	run, err := Create(dir, described())
+	must(t, err)
+	commitSegment(t, run, 0)
+	must(t, run.SumUp(context.Background()))
+	commitSegment(t, run, 1)
+	must(t, run.Complete(time.Now(), 2*targetsOfSegment, 0, nil))
+	if m, err := ReadManifest(dir, "r"); err != nil || len(m.Totals) > 0 {
+		t.Errorf("totals of a part of the run are named: %v, %v", m.Totals, err)
+	}
+	if err := run.SumUp(context.Background()); err == nil {
+		t.Error("a run that is closed is summed up")
+	}
+}
+
+// The head of a manifest is all of it but the parts, where these are not needed.
+func TestTheHeadOfAManifest(t *testing.T) {
+	dir := wholeRun(t, nil)
+	manifest := filepath.Join(dir, "_runs/r/manifest.json")
+	whole, err := ReadManifest(dir, "r")
+	must(t, err)
+	content, err := os.ReadFile(manifest)
+	must(t, err)
+	head := *whole
+	head.Parts, head.head = nil, true
+	without := *whole
+	without.Totals = nil
+	var sorted map[string]any
+	must(t, json.Unmarshal(content, &sorted))
+	text, err := json.Marshal(sorted) // parts stand before state
+	must(t, err)
+	noTotals, err := json.Marshal(without)
+	must(t, err)
+	for _, row := range []struct {
+		name string
+		text []byte
+		want *Manifest
+	}{
+		{"as written", content, &head},
+		{"fields in another order", text, whole},
+		{"no totals", noTotals, &without},
+	} {
+		must(t, os.WriteFile(manifest, row.text, 0o666))
+		m, err := ReadManifestHead(dir, "r")
+		must(t, err)
+		if diff := gocmp.Diff(row.want, m, cmpopts.EquateEmpty(), gocmp.AllowUnexported(Manifest{})); diff != "" {
+			t.Errorf("%s: %s", row.name, diff)
+		}
+	}
+	for _, damaged := range []string{"", "[]", "{", string(content[:100])} {
+		must(t, os.WriteFile(manifest, []byte(damaged), 0o666))
+		if _, err := ReadManifestHead(dir, "r"); !errors.Is(err, errDamaged) {
+			t.Errorf("%.10q: %v", damaged, err)
+		}
+	}
+	if _, err := ReadManifestHead(dir, "s"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no such run: %v", err)
+	}
+	if _, err := ReadManifestHead(dir, "../r"); err == nil {
+		t.Error("a run ID that leaves the folder is taken")
+	}
+}
+
+// More to tell apart than a run writes is an error, not all memory.
+func TestExamplesOfTooManyKeys(t *testing.T) {
+	dir := t.TempDir()
+	run, err := Create(dir, Manifest{Run: "r", Tables: []string{"examples"}})
+	must(t, err)
+	defer run.Close()
+	s, err := run.Segment(0)
+	must(t, err)
+	for i := range mostExamples + 1 {
+		must(t, s.Examples.Write(Example{Metric: "m", Key: fmt.Sprint(i)}))
+	}
+	must(t, s.Commit())
+	m, err := ReadManifest(dir, "r")
+	must(t, err)
+	if err := ReadExamples(context.Background(), dir, m, func(Example) {}); err == nil || err.Error() != "read examples/run=r/part-000000.parquet, which robocensus verify may tell more about: examples has more than 10000 different keys" {
+		t.Errorf("%v", err)
+	}
 }

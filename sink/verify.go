@@ -36,6 +36,7 @@ const (
 	badOrder     = "order"     // rows out of order, or a target counted twice
 	badSeq       = "seq"       // a row of no target of its segment
 	badSummary   = "summary"   // counts other targets than fetches holds
+	badTotals    = "totals"    // not what the parts come to
 	badExtra     = "extra"     // a file that the manifest does not name
 )
 
@@ -50,8 +51,9 @@ type Verification struct {
 }
 
 // Verify reads every part of a run below dir and holds it against the manifest
-// and against the other parts of its segment. Where the run is not complete it
-// verifies what is committed. What is wrong with the run is a [Problem] and
+// and against the other parts of its segment, and the totals of the run against
+// the parts. Of its comparisons with other runs, which no manifest names, it
+// reads the parts. Where the run is not complete it verifies what is committed. What is wrong with the run is a [Problem] and
 // stops nothing; the error is about reading itself, or there is no such run
 // ([fs.ErrNotExist]). After each segment progress hears how many of how many
 // parts are read.
@@ -83,7 +85,13 @@ func Verify(ctx context.Context, dir, run string, progress func(parts, of int)) 
 	if err := v.parts(ctx, m, segments); err != nil {
 		return nil, err
 	}
+	if err := v.totals(ctx, m); err != nil {
+		return nil, err
+	}
 	if err := v.unnamed(m); err != nil {
+		return nil, err
+	}
+	if err := v.comparisons(ctx); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(v.Problems, func(a, b Problem) int { return cmp.Compare(a.Path, b.Path) })
@@ -234,7 +242,14 @@ func (v *verifier) unnamed(m *Manifest) error {
 			return err
 		}
 	}
-	return look(path.Join("_runs", v.run), func(name string) bool {
-		return v.Complete && (strings.HasSuffix(name, ".tmp") || strings.HasSuffix(name, ".parquet"))
+	for _, p := range m.Totals {
+		named[p.Path] = true
+	}
+	folder := path.Join("_runs", v.run)
+	return look(folder, func(name string) bool {
+		// What is expected of a run is checked once it is complete: that may
+		// be under way. What a kill leaves of it, Open removes.
+		checking := strings.HasPrefix(name, "expectations") && strings.HasSuffix(name, ".tmp")
+		return v.Complete && !checking && !named[path.Join(folder, name)] && (strings.HasSuffix(name, ".tmp") || strings.HasSuffix(name, ".parquet"))
 	})
 }

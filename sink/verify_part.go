@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
@@ -95,13 +97,12 @@ func (c *segmentCheck) part(ctx context.Context, p Part) error {
 		c.add(p.Path, badDigest, fmt.Sprintf("has SHA-256 %.12s…, and the manifest says %.12s…", got, p.SHA256))
 		return nil
 	}
-	if err := c.rows(ctx, p, f); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		c.add(p.Path, badParquet, err.Error())
+	check := c.check(p)
+	ok, err := c.decode(ctx, p, f, nil, check.batch)
+	if ok {
+		check.end()
 	}
-	return nil
+	return err
 }
 
 // whileRunning reads until ctx ends.
@@ -117,30 +118,48 @@ func (w whileRunning) Read(p []byte) (int, error) {
 	return w.r.Read(p)
 }
 
-// rows decodes every cell of a part.
-func (c *segmentCheck) rows(ctx context.Context, p Part, f *os.File) (err error) {
+// anyRows is the number of rows of a part that no manifest names.
+const anyRows = -1
+
+// decode decodes every cell of a part, whose metadata has the keys of all parts
+// and more, and reports whether that could be done. The error is about ctx
+// alone.
+func (v *verifier) decode(ctx context.Context, p Part, f *os.File, more map[string]string, each func(arrow.RecordBatch)) (ok bool, err error) {
+	ok, err = v.decodeParquet(ctx, p, f, more, each)
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	if err != nil {
+		v.add(p.Path, badParquet, err.Error())
+	}
+	return ok, nil
+}
+
+func (v *verifier) decodeParquet(ctx context.Context, p Part, f *os.File, more map[string]string, each func(arrow.RecordBatch)) (ok bool, err error) {
 	defer func() {
 		// arrow-go panics on some files that are damaged.
 		if r := recover(); r != nil {
-			err = fmt.Errorf("damaged Parquet: %v", r)
+			ok, err = false, fmt.Errorf("damaged Parquet: %v", r)
 		}
 	}()
 	reader, err := openParquet(f, buffered())
 	if err != nil {
-		return err
+		return false, err
 	}
 	metadata := reader.MetaData().KeyValueMetadata()
-	for key, want := range map[string]string{metadataRun: c.run, metadataSchema: strconv.Itoa(SchemaVersion)} {
+	keys := map[string]string{metadataRun: v.run, metadataSchema: strconv.Itoa(SchemaVersion)}
+	maps.Copy(keys, more)
+	for key, want := range keys {
 		if got := metadata.FindValue(key); got == nil || *got != want {
-			c.add(p.Path, badSchema, fmt.Sprintf("its metadata says %s = %s, and not %s", key, shown(got), want))
+			v.add(p.Path, badSchema, fmt.Sprintf("its metadata says %s = %s, and not %s", key, shown(got), want))
 		}
 	}
-	if n := reader.NumRows(); n != p.Rows {
-		c.add(p.Path, badRows, fmt.Sprintf("has %d rows, and the manifest says %d", n, p.Rows))
+	if n := reader.NumRows(); n != p.Rows && p.Rows != anyRows {
+		v.add(p.Path, badRows, fmt.Sprintf("has %d rows, and the manifest says %d", n, p.Rows))
 	}
-	if text := otherColumn(c.layouts[p.Table], columns(reader.MetaData().Schema)); text != "" {
-		c.add(p.Path, badSchema, text)
-		return nil // its columns cannot be taken for what they are called
+	if text := otherColumn(v.layouts[p.Table], columns(reader.MetaData().Schema)); text != "" {
+		v.add(p.Path, badSchema, text)
+		return false, nil // its columns cannot be taken for what they are called
 	}
 	// A batch is held decoded, a body may have a megabyte.
 	size := int64(2048)
@@ -149,31 +168,29 @@ func (c *segmentCheck) rows(ctx context.Context, p Part, f *os.File) (err error)
 	}
 	r, err := pqarrow.NewFileReader(reader, pqarrow.ArrowReadProperties{BatchSize: size}, memory.DefaultAllocator)
 	if err != nil {
-		return err
+		return false, err
 	}
 	batches, err := r.GetRecordReader(ctx, nil, nil)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer batches.Release()
-	check := c.check(p)
 	read := int64(0)
 	for batches.Next() {
 		batch := batches.RecordBatch()
 		read += batch.NumRows()
-		check.batch(batch)
+		each(batch)
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return false, ctx.Err()
 		}
 	}
 	if err := batches.Err(); err != nil && !errors.Is(err, io.EOF) {
-		return err
+		return false, err
 	}
 	if n := reader.NumRows(); read != n {
-		c.add(p.Path, badRows, fmt.Sprintf("holds %d rows, and its footer says %d", read, n))
+		v.add(p.Path, badRows, fmt.Sprintf("holds %d rows, and its footer says %d", read, n))
 	}
-	check.end()
-	return nil
+	return true, nil
 }
 
 func openParquet(r parquet.ReaderAtSeeker, properties *parquet.ReaderProperties) (*file.Reader, error) {

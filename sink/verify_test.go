@@ -40,6 +40,7 @@ func wholeRun(t *testing.T, extra func(s *Segment) error) string {
 		}
 		must(t, s.Commit())
 	}
+	must(t, run.SumUp(context.Background()))
 	must(t, run.Complete(time.Now(), run.Rows()["fetches"], 0, nil))
 	return dir
 }
@@ -125,7 +126,7 @@ func TestVerifyFindsPlantedDamage(t *testing.T) {
 		{"a segment missing in the manifest", nil, manifested(func(m *Manifest) {
 			m.Parts = slices.Delete(m.Parts, len(TableNames), 2*len(TableNames))
 			m.Targets -= targetsOfSegment
-		}), manifest + ": numbering" + strings.Repeat(", X/run=r/part-000001.parquet: extra", len(TableNames))},
+		}), manifest + ": numbering, _runs/r/summary.parquet: totals" + strings.Repeat(", X/run=r/part-000001.parquet: extra", len(TableNames))},
 		{"a part missing in the manifest", nil, manifested(func(m *Manifest) {
 			m.Parts = append(m.Parts[:2:2], m.Parts[3:]...)
 		}), manifest + ": numbering, rules/run=r/part-000000.parquet: extra"},
@@ -133,7 +134,7 @@ func TestVerifyFindsPlantedDamage(t *testing.T) {
 		{"a path elsewhere", nil, manifested(func(m *Manifest) { m.part(rules).Path = "../../etc/passwd" }),
 			manifest + ": manifest, " + manifest + ": numbering, " + rules + ": extra"},
 		{"no parts", nil, manifested(func(m *Manifest) { m.Parts, m.Targets = nil, 0 }),
-			manifest + ": numbering" + strings.Repeat(", X/run=r/part-000000.parquet: extra, X/run=r/part-000001.parquet: extra, X/run=r/part-000002.parquet: extra", len(TableNames))},
+			"_runs/r/examples.parquet: totals, " + manifest + ": numbering, _runs/r/summary.parquet: totals" + strings.Repeat(", X/run=r/part-000000.parquet: extra, X/run=r/part-000001.parquet: extra, X/run=r/part-000002.parquet: extra", len(TableNames))},
 		{"manifest cut short", nil, func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, manifest), func(b []byte) []byte { return b[:len(b)/2] })
 		}, "_runs/r: manifest"},
@@ -190,6 +191,27 @@ func TestVerifyFindsPlantedDamage(t *testing.T) {
 		{"a target of another segment", func(s *Segment) error { return s.Fetches.Write(Fetch{Seq: 41}) }, nil,
 			"fetches/run=r/part-000002.parquet: order, summary/run=r/part-000001.parquet: summary"},
 		{"orphan seq", func(s *Segment) error { return s.Verdicts.Write(Verdict{Seq: 41}) }, nil, "verdicts/run=r/part-000001.parquet: seq"},
+		{"a byte flipped in the totals", nil, func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, "_runs/r/summary.parquet"), func(b []byte) []byte { b[9] ^= 1; return b })
+		}, "_runs/r/summary.parquet: digest"},
+		{"totals gone", nil, func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "_runs/r/examples.parquet"))) }, "_runs/r/examples.parquet: file"},
+		{"totals of a part", nil, func(t *testing.T, dir string) {
+			m, err := ReadManifest(dir, "r")
+			must(t, err)
+			for i, table := range []string{"summary", "examples"} {
+				part := m.part(table + "/run=r/part-000002.parquet")
+				content, err := os.ReadFile(filepath.Join(dir, part.Path))
+				must(t, err)
+				must(t, os.WriteFile(filepath.Join(dir, "_runs/r", table+".parquet"), content, 0o666))
+				patch(t, dir, func(m *Manifest) {
+					m.Totals[i].Rows, m.Totals[i].Bytes, m.Totals[i].SHA256 = part.Rows, part.Bytes, part.SHA256
+				})
+			}
+		}, "_runs/r/examples.parquet: totals, _runs/r/summary.parquet: totals"},
+		{"totals elsewhere", nil, manifested(func(m *Manifest) { m.Totals[0].Path = "summary/run=r/part-000000.parquet" }),
+			manifest + ": manifest, _runs/r/summary.parquet: extra"},
+		{"totals of another table", nil, manifested(func(m *Manifest) { m.Totals[0].Table, m.Totals[0].Path = "lines", "_runs/r/lines.parquet" }),
+			"_runs/r/lines.parquet: file, _runs/r/summary.parquet: extra"},
 		{"summary", func(s *Segment) error { return s.Summary.Write(Count{Metric: "targets", Count: 1}) }, nil, "summary/run=r/part-000001.parquet: summary"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -253,5 +275,63 @@ func TestVerifyEndsWithItsContext(t *testing.T) {
 	_, err := Verify(ctx, dir, "r", func(parts, of int) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled after the first segment: %v", err)
+	}
+}
+
+// A comparison is in no manifest: its part must be one, of these two runs. What
+// is under way, or was killed, is no damage.
+func TestVerifyReadsComparisons(t *testing.T) {
+	good := wholeRun(t, nil)
+	c, err := CreateChanges(good, &Manifest{Run: "r"}, "a", "v1")
+	must(t, err)
+	must(t, c.Write(Change{Host: "h", Kind: "text", Severity: "cosmetic"}))
+	must(t, c.Commit())
+	const part = "changes/run=r/against=a/part-000000.parquet"
+	content, err := os.ReadFile(filepath.Join(good, part))
+	must(t, err)
+	write := func(content []byte, names ...string) func(t *testing.T, dir string) {
+		return func(t *testing.T, dir string) {
+			for _, name := range names {
+				must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
+				must(t, os.WriteFile(filepath.Join(dir, name), content, 0o666))
+			}
+		}
+	}
+	for _, row := range []struct {
+		name  string
+		plant func(t *testing.T, dir string)
+		want  string
+	}{
+		{"nothing", func(*testing.T, string) {}, ""},
+		{"under way, or killed", write(nil, part+".tmp", "changes/run=r/against=a/lock", "changes/run=r/against=a/sort-1.tmp",
+			"changes/run=r/against=a/expectations-12.tmp", "changes/run=r/against=a/expectations.csv", "_runs/r/expectations-12.tmp", "_runs/r/expectations.csv"), ""},
+		{"cut short", write(content[:len(content)-9], part), part + ": parquet"},
+		{"no Parquet", write([]byte("PAR1 no such thing PAR1"), part), part + ": parquet"},
+		{"pages that cannot be decoded", write(append(bytes.Repeat([]byte{0xa5}, len(content)/4), content[len(content)/4:]...), part), part + ": parquet"},
+		{"against another run", write(content, "changes/run=r/against=b/part-000000.parquet"), "changes/run=r/against=b/part-000000.parquet: schema"},
+		{"of another table", func(t *testing.T, dir string) {
+			other, err := os.ReadFile(filepath.Join(dir, "sitemaps/run=r/part-000000.parquet"))
+			must(t, err)
+			must(t, os.WriteFile(filepath.Join(dir, part), other, 0o666))
+		}, part + ": schema, " + part + ": schema"},
+		{"a folder in its place", func(t *testing.T, dir string) {
+			must(t, os.Remove(filepath.Join(dir, part)))
+			must(t, os.Mkdir(filepath.Join(dir, part), 0o777))
+		}, part + ": file"},
+		{"what is none of it", write(content, "changes/run=r/against=a/part-000001.parquet", "changes/run=r/x"),
+			"changes/run=r/against=a/part-000001.parquet: extra, changes/run=r/x: extra"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			dir := t.TempDir()
+			must(t, os.CopyFS(dir, os.DirFS(good)))
+			row.plant(t, dir)
+			var got []string
+			for _, p := range verify(t, dir).Problems {
+				got = append(got, p.Path+": "+p.Kind)
+			}
+			if diff := cmp.Diff(row.want, strings.Join(got, ", ")); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }

@@ -24,11 +24,12 @@ to the table changes, one row for each change, with a severity:
   cosmetic  another text that says the same
 
 A host that was not reached in one of the runs has one row, and no other: an outage
-is no policy.
+is no policy. What cannot be compared, since the runs were made otherwise, is noted.
 
   robocensus diff --out out 20261113T101500Z 20261120T101500Z
 
-With --expect it says which promises are broken: of RUN_B, and of what may change.
+With --expect it says which promises are broken: of RUN_B, and of what may change. One
+that these runs cannot show is broken too.
 Exit codes: 0 done, 1 done and an expectation is broken, 64 usage, or runs that
 cannot be compared, 65 bad input, 74 I/O, 130 interrupted.
 

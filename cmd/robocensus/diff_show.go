@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -103,37 +102,27 @@ func showAgents(p page, r *pipeline.DiffResult) {
 		return
 	}
 	several := slices.ContainsFunc(r.Agents, func(a pipeline.DiffAgent) bool { return a.Profile != r.Agents[0].Profile })
-	counts := func(a *pipeline.DiffAgent) []string {
+	counts := func(a pipeline.DiffClasses) []string {
 		return []string{fmt.Sprint(a.Closed), fmt.Sprint(a.Narrowed), fmt.Sprint(a.Widened), fmt.Sprint(a.Opened)}
 	}
 	var rows [][]string
-	var categories []*pipeline.DiffAgent
 	for _, a := range r.Agents {
 		name := p.foreign(a.Agent)
 		if several {
 			name += " (" + p.foreign(a.Profile) + ")"
 		}
 		if len(rows) < shownAgents {
-			rows = append(rows, append([]string{p.foreign(a.Category), name}, counts(&a)...))
+			rows = append(rows, append([]string{p.foreign(a.Category), name}, counts(a.DiffClasses)...))
 		}
-		i := slices.IndexFunc(categories, func(c *pipeline.DiffAgent) bool { return c.Category == a.Category })
-		if i < 0 {
-			i, categories = len(categories), append(categories, &pipeline.DiffAgent{Category: a.Category})
-		}
-		c := categories[i]
-		c.Closed, c.Narrowed, c.Widened, c.Opened = c.Closed+a.Closed, c.Narrowed+a.Narrowed, c.Widened+a.Widened, c.Opened+a.Opened
 	}
 	if more := len(r.Agents) - len(rows); more > 0 {
 		rows = append(rows, []string{"", fmt.Sprintf("and %d more", more), "", "", "", ""})
 	}
 	head := []string{"closed", "narrowed", "widened", "opened"}
 	p.table("Hosts that changed their policy, by agent", append([]string{"category", "agent"}, head...), 2, rows)
-	slices.SortFunc(categories, func(a, b *pipeline.DiffAgent) int {
-		return cmp.Or(cmp.Compare(b.Closed, a.Closed), cmp.Compare(b.Opened, a.Opened), cmp.Compare(a.Category, b.Category))
-	})
 	rows = nil
-	for _, c := range categories {
-		rows = append(rows, append([]string{p.foreign(c.Category)}, counts(c)...))
+	for _, c := range r.Categories {
+		rows = append(rows, append([]string{p.foreign(c.Category)}, counts(c.DiffClasses)...))
 	}
 	p.table("The same, all agents of a category added up", append([]string{"category"}, head...), 1, rows)
 }

@@ -16,8 +16,9 @@ const reportHelp = `Usage: robocensus report --out DIR RUN [--against RUN_A] [--
 Draws RUN as one page of HTML that opens from disk and needs nothing from
 elsewhere: how hosts answer, who is let in and who is not, what the files hold
 and what is wrong in them, and how the network fares, each with the numbers and
-the SQL behind it. It reads the tables summary and examples alone, so that the
-number of hosts hardly matters.
+the SQL behind it. It reads what RUN has summed up of its tables summary and
+examples, so that the number of hosts hardly matters; of a run that is under way,
+was interrupted, or was made by an earlier version it reads all parts of the two.
 
   robocensus report --out out 20261120T101500Z --html report.html
 
@@ -54,7 +55,7 @@ func reportCommand(ctx context.Context, args []string, stdout io.Writer) error {
 			}
 		}
 	}
-	m, err := sink.ReadManifest(*out, run)
+	m, err := sink.ReadManifestHead(*out, run)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("no run %q in %s%s", run, *out, runsIn(*out))
 	}

@@ -21,7 +21,9 @@ const verifyHelp = `Usage: robocensus verify --out DIR RUN
 Reads every part that RUN has written to DIR, and says what is wrong with it:
 parts that are missing, damaged or not named by the manifest, other rows or
 columns than were written, rows out of order, targets counted twice or lost
-between the tables. One line for each problem, and one for the whole.
+between the tables, totals that are not what the parts come to. Of comparisons of
+RUN with earlier runs, which no manifest names, it reads the parts. One line for
+each problem, and one for the whole.
 
   robocensus verify --out out 20261120T101500Z
 

@@ -2,8 +2,8 @@
 //
 //	summary, examples, changes ─► sums ─► figures ─► page
 //
-// It reads no table but these three, which are small whatever the number of
-// hosts, part by part. A figure has a title that states what it shows, the
+// It reads no table but these three, and of the first two what a run has summed
+// up, so that the number of hosts hardly matters. A figure has a title that states what it shows, the
 // denominator, a drawing, and the table behind it with the SQL that gives the
 // same rows.
 //
@@ -39,7 +39,7 @@ var ErrNoChanges = errors.New("the runs have not been compared")
 // It returns [ErrNoChanges] where diff has not been asked to compare the two.
 func Page(ctx context.Context, dir string, m *sink.Manifest, against string) (_ []byte, err error) {
 	run := m.Run
-	d := &data{run: run, against: against, manifest: m, sums: make(sums), examples: newExamples()}
+	d := &data{run: run, against: against, manifest: m, sums: make(sums), examples: make(examples)}
 	if len(m.Profiles) > 0 {
 		d.profile = m.Profiles[0]
 	}
@@ -68,7 +68,7 @@ type data struct {
 	profile      string // the first
 	manifest     *sink.Manifest
 	sums         sums
-	examples     *examples
+	examples     examples
 	changes      *changes // nil where none were asked for
 	targets      int64
 	files        int64 // hosts that have a file

@@ -12,7 +12,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 	"golang.org/x/net/html"
 
@@ -259,19 +258,5 @@ func TestWhatCannotBeRead(t *testing.T) {
 	m.Parts[0].Path = "../../etc/passwd"
 	if _, err := Page(context.Background(), dir, m, ""); err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("a path elsewhere: %v", err)
-	}
-}
-
-func TestTheGreatestOfAllPartsAreKept(t *testing.T) {
-	e := newExamples()
-	for _, n := range []string{"5", "30", "1", "200", "7", "7", "9", "8", "1000", "2", "3", "4", "6", "11", "no number"} {
-		e.add(sink.Example{Metric: "body_bytes", Key: "largest", Host: "h" + n, Text: n})
-	}
-	var got []string
-	for _, row := range e.list("", "", "body_bytes", "largest").measured(count).Rows {
-		got = append(got, row.Text)
-	}
-	if diff := cmp.Diff([]string{"1,000", "200", "30", "11", "9", "8", "7", "7", "6", "5"}, got); diff != "" {
-		t.Error(diff)
 	}
 }

@@ -104,60 +104,22 @@ func ascending[V any](of map[string]V) []string {
 	return slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(a, b)) })
 }
 
-// examples are a few of each metric and key, the first of the run.
-type examples struct {
-	of map[[2]string][]sink.Example
-}
+// examples are a few of each metric and key.
+type examples map[[2]string][]sink.Example
 
-const (
-	fewExamples = 3
-	topExamples = 10
-)
-
-func newExamples() *examples { return &examples{of: make(map[[2]string][]sink.Example)} }
-
-func (e *examples) add(x sink.Example) {
+func (e examples) add(x sink.Example) {
 	at := [2]string{x.Metric, x.Key}
-	have := e.of[at]
-	// The greatest of every part are there, and the greatest of all wanted.
-	if x.Key == "largest" || x.Key == "slowest" {
-		if len(have) == topExamples && size(have[topExamples-1]) >= size(x) {
-			return
-		}
-		i := len(have)
-		for i > 0 && size(have[i-1]) < size(x) {
-			i--
-		}
-		have = slices.Insert(have, i, clone(x))
-		e.of[at] = have[:min(len(have), topExamples)]
-		return
-	}
-	if len(have) >= fewExamples || have == nil && len(e.of) >= 10_000 {
-		return
-	}
-	if have == nil {
-		at = [2]string{strings.Clone(x.Metric), strings.Clone(x.Key)}
-	}
-	e.of[at] = append(have, clone(x))
-}
-
-func size(x sink.Example) int64 {
-	n, _ := strconv.ParseInt(x.Text, 10, 64)
-	return n
-}
-
-func clone(x sink.Example) sink.Example {
-	return sink.Example{Metric: strings.Clone(x.Metric), Key: strings.Clone(x.Key), Host: strings.Clone(x.Host), Line: x.Line, Text: strings.Clone(x.Text)}
+	e[at] = append(e[at], x)
 }
 
 // list gives the examples of keys, nil where there are none.
-func (e *examples) list(caption, what, metric string, keys ...string) *listed {
+func (e examples) list(caption, what, metric string, keys ...string) *listed {
 	out := &listed{Caption: caption, What: what, HasKey: len(keys) > 1}
 	for _, k := range keys {
-		for i, x := range e.of[[2]string{metric, k}] {
+		for i, x := range e[[2]string{metric, k}] {
 			row := example{Host: x.Host, Text: x.Text}
 			if i == 0 {
-				row.Key, row.Span = k, len(e.of[[2]string{metric, k}])
+				row.Key, row.Span = k, len(e[[2]string{metric, k}])
 			}
 			if x.Line != nil {
 				row.Line = strconv.Itoa(int(*x.Line))

@@ -1,0 +1,216 @@
+package pipeline
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// signalBytes bounds the text of a file's signals, each told for every agent of
+// its group: there may be thousands of both. Where it is more, the signals of
+// both files are compared for the files as a whole. That goes by what there is,
+// and not by its order: a file that was only put in another order has no change.
+const signalBytes = 8 << 20
+
+// signalRow is a row of signals.
+type signalRow struct {
+	group int32 // -1 before the first
+	line  int32
+	field string
+	path  *string
+	rank  int    // of the path, among those of both files
+	key   string // with its =, "" for none
+	text  string // the line of robots.txt that would say it alone
+}
+
+// What stands before the path of a signal. A line has one path, and may have
+// thousands of keys: it is kept once.
+const (
+	noPath = iota
+	newPath
+	pathOfLine
+)
+
+func signalRows(d decoder) (rows []signalRow) {
+	var path *string
+	for len(d) > 0 {
+		r := signalRow{group: int32(d.uint()) - 1, line: int32(d.uint()), field: d.text()}
+		switch d.uint() {
+		case noPath:
+			path = nil
+		case newPath:
+			path = sink.Some(d.text())
+		}
+		r.path = path
+		if d.uint() == 1 {
+			r.key = d.text() + "="
+		}
+		r.text = r.field + ": "
+		if r.path != nil {
+			r.text += cut(*r.path) + " "
+		}
+		r.text += r.key + d.text()
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// token is an agent of a group.
+type token struct {
+	name string // as the file has it
+	rank int    // of its lower case, among those of both files; 0 for none
+}
+
+// tokensOf are the agents of each group of a target.
+func tokensOf(d decoder) map[int32][]token {
+	out := make(map[int32][]token)
+	for len(d) > 0 {
+		g := d.group()
+		for _, name := range g.tokens {
+			out[g.index] = append(out[g.index], token{name: name})
+		}
+	}
+	return out
+}
+
+// rank numbers texts in their order, since to compare long ones again and again
+// takes long. each gives a text, and where its number belongs.
+func rank(each func(f func(text string, rank *int))) {
+	ranks := make(map[string]int)
+	each(func(text string, _ *int) { ranks[text] = 0 })
+	for i, text := range slices.Sorted(maps.Keys(ranks)) {
+		ranks[text] = i + 1
+	}
+	each(func(text string, rank *int) { *rank = ranks[text] })
+}
+
+// signalFile is what a file says in signals.
+type signalFile struct {
+	rows   []signalRow
+	tokens map[int32][]token
+}
+
+func (f *signalFile) paths(each func(text string, rank *int)) {
+	for i := range f.rows {
+		r := &f.rows[i]
+		switch {
+		case r.path == nil:
+		case i > 0 && r.path == f.rows[i-1].path:
+			r.rank = f.rows[i-1].rank
+		default:
+			each(*r.path, &r.rank)
+		}
+	}
+}
+
+func (f *signalFile) agents(each func(text string, rank *int)) {
+	for _, tokens := range f.tokens {
+		for i := range tokens {
+			each(strings.ToLower(tokens[i].name), &tokens[i].rank)
+		}
+	}
+}
+
+// bytes is about what it takes to tell each signal for every agent.
+func (f *signalFile) bytes() (n int) {
+	for _, r := range f.rows {
+		n += max(1, len(f.tokens[r.group])) * (len(r.text) + 100)
+	}
+	return n
+}
+
+// signalID is what a signal is about.
+type signalID struct {
+	agent int // rank, 0 before the first group
+	field string
+	path  int // rank, 0 for none
+	key   string
+}
+
+// signal is one value of what its ID identifies.
+type signal struct {
+	agent string // as the file has it
+	text  string
+	line  int32
+}
+
+// signals are those of a file, for each agent of their group or for the file as
+// a whole.
+func (f *signalFile) signals(byAgent bool) map[signalID][]signal {
+	out := make(map[signalID][]signal)
+	for i := range f.rows {
+		r := &f.rows[i]
+		tokens := []token{{}}
+		if byAgent && len(f.tokens[r.group]) > 0 {
+			tokens = f.tokens[r.group]
+		}
+		for _, t := range tokens {
+			id := signalID{agent: t.rank, field: r.field, path: r.rank, key: r.key}
+			out[id] = append(out[id], signal{agent: t.name, text: r.text, line: r.line})
+		}
+	}
+	return out
+}
+
+// signals tells those that appeared, vanished, or have another value.
+func (c *comparison) signals(p *pair) error {
+	c.coarse = false
+	if len(p.rows[0][tableSignals])+len(p.rows[1][tableSignals]) == 0 {
+		return nil
+	}
+	var files [2]signalFile
+	byAgent := true
+	for i := range files {
+		files[i] = signalFile{signalRows(p.rows[i][tableSignals]), tokensOf(p.rows[i][tableGroups])}
+		byAgent = byAgent && files[i].bytes() <= signalBytes
+	}
+	c.coarse = !byAgent
+	rank(func(f func(string, *int)) { files[0].paths(f); files[1].paths(f) })
+	rank(func(f func(string, *int)) { files[0].agents(f); files[1].agents(f) })
+	before, after := files[0].signals(byAgent), files[1].signals(byAgent)
+	ids := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
+	slices.SortFunc(ids, func(a, b signalID) int {
+		return cmp.Or(cmp.Compare(a.agent, b.agent), cmp.Compare(a.field, b.field), cmp.Compare(a.path, b.path), cmp.Compare(a.key, b.key))
+	})
+	for _, id := range slices.Compact(ids) {
+		gone, come := without(before[id], after[id]), without(after[id], before[id])
+		for i := range max(len(gone), len(come)) {
+			row := sink.Change{Kind: "signal", Severity: minor}
+			switch id.field {
+			case "content-signal", "content-usage", "license":
+				row.Severity = major // what content may be used for
+			}
+			var agent string
+			if i < len(gone) {
+				agent, row.Before, row.LineBefore = gone[i].agent, &gone[i].text, &gone[i].line
+			}
+			if i < len(come) {
+				agent, row.After, row.LineAfter = come[i].agent, &come[i].text, &come[i].line
+			}
+			row.Agent, row.Category = sink.NonZero(agent), c.category(agent)
+			if err := c.emit(row); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// without are the signals of list whose values others has not, each once, in
+// the order of the file.
+func without(list, others []signal) (out []signal) {
+	known := make(map[string]bool)
+	for _, s := range others {
+		known[s.text] = true
+	}
+	for _, s := range list {
+		if !known[s.text] {
+			known[s.text] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
