@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"sync"
 
 	"github.com/robocensus/robocensus/fetch"
@@ -25,6 +24,7 @@ const maxDamage = 10_000
 // the patterns and of the names.
 func archives(patterns []string) ([]string, error) {
 	var out []string
+	known := make(map[string]bool)
 	for _, pattern := range patterns {
 		if pattern == "-" {
 			out = append(out, pattern)
@@ -38,12 +38,24 @@ func archives(patterns []string) ([]string, error) {
 			return nil, &InputError{Path: pattern, Err: fmt.Errorf("no such file; a pattern stands in quotes, and names WARC files")}
 		}
 		for _, path := range paths {
-			if !slices.Contains(out, path) {
+			if name := realName(path); !known[name] {
+				known[name] = true
 				out = append(out, path)
 			}
 		}
 	}
 	return out, nil
+}
+
+// realName is the one name of a file, however a pattern or a link spells it.
+func realName(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if name, err := filepath.EvalSymlinks(path); err == nil {
+		return name
+	}
+	return path // a pipe behind /dev/fd, or what opening it will tell of
 }
 
 // archiveVolumes are the volumes of --warc.
