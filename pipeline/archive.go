@@ -17,8 +17,9 @@ type Skipped struct {
 	Damaged      int64 `json:"damaged"`       // places that could not be read
 }
 
-// maxDamage bounds the damaged places of one file that rejected.csv tells of.
-const maxDamage = 10_000
+// maxDamage bounds the damaged places of one file that rejected.csv lists: a
+// small file may unfold to any number. All are counted.
+const maxDamage = 1_000_000
 
 // archives are the WARC files that patterns name, each once, in the order of
 // the patterns and of the names.
@@ -97,10 +98,14 @@ func (n *census) readArchive(ctx context.Context, path string, limit int, emit f
 			source: "warc", warc: path, offset: c.Offset, length: c.Length, location: c.Location, revisit: c.Revisit != nil,
 		}})
 	}, func(offset int64, what string) error {
-		if places++; places > maxDamage {
-			return nil
+		switch places++; {
+		case places <= maxDamage:
+			return n.rejects.archive(offset, path, "damaged_record: "+what)
+		case places == maxDamage+1:
+			return n.rejects.archive(offset, path, fmt.Sprintf("damaged_record: and more behind, which are counted and not listed after the first %d", maxDamage))
 		}
-		return n.rejects.archive(offset, path, "damaged_record: "+what)
+		n.rejects.count()
+		return nil
 	})
 	n.skipped.add(Skipped{OtherURLs: counts.OtherURLs, OtherRecords: counts.OtherTypes, OtherHosts: others, Damaged: counts.Damaged})
 	return err

@@ -211,6 +211,29 @@ func TestWARCBetween(t *testing.T) {
 	}
 }
 
+// TestWARCDamageIsCounted: no damaged place goes without a word, however many
+// there are.
+func TestWARCDamageIsCounted(t *testing.T) {
+	const places = maxDamage + 10
+	c := newConfig(t, nil, "")
+	c.Source = Source{WARC: []string{writeFile(t, "a.warc.gz", gzipped(strings.Repeat("WARC/1.0\n\n\n", places)))}}
+	result, err := Run(t.Context(), c, new(Progress))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed, counted := 0, result.Rejected
+	for _, reason := range rejectedReasons(t, c) {
+		if strings.HasPrefix(reason, "damaged_record") {
+			listed++
+		} else {
+			counted--
+		}
+	}
+	if listed != maxDamage+1 || counted != places {
+		t.Errorf("%d damaged places are listed and %d counted, want %d and %d", listed, counted, maxDamage+1, places)
+	}
+}
+
 // countingReader counts what is read from it.
 type countingReader struct {
 	*bytes.Reader
