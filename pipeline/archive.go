@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"sync"
 
 	"github.com/robocensus/robocensus/fetch"
@@ -18,13 +17,15 @@ type Skipped struct {
 	Damaged      int64 `json:"damaged"`       // places that could not be read
 }
 
-// maxDamage bounds the damaged places of one file that rejected.csv tells of.
-const maxDamage = 10_000
+// maxDamage bounds the damaged places of one file that rejected.csv lists: a
+// small file may unfold to any number. All are counted.
+const maxDamage = 1_000_000
 
 // archives are the WARC files that patterns name, each once, in the order of
 // the patterns and of the names.
 func archives(patterns []string) ([]string, error) {
 	var out []string
+	known := make(map[string]bool)
 	for _, pattern := range patterns {
 		if pattern == "-" {
 			out = append(out, pattern)
@@ -38,12 +39,24 @@ func archives(patterns []string) ([]string, error) {
 			return nil, &InputError{Path: pattern, Err: fmt.Errorf("no such file; a pattern stands in quotes, and names WARC files")}
 		}
 		for _, path := range paths {
-			if !slices.Contains(out, path) {
+			if name := realName(path); !known[name] {
+				known[name] = true
 				out = append(out, path)
 			}
 		}
 	}
 	return out, nil
+}
+
+// realName is the one name of a file, however a pattern or a link spells it.
+func realName(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if name, err := filepath.EvalSymlinks(path); err == nil {
+		return name
+	}
+	return path // a pipe behind /dev/fd, or what opening it will tell of
 }
 
 // archiveVolumes are the volumes of --warc.
@@ -85,10 +98,14 @@ func (n *census) readArchive(ctx context.Context, path string, limit int, emit f
 			source: "warc", warc: path, offset: c.Offset, length: c.Length, location: c.Location, revisit: c.Revisit != nil,
 		}})
 	}, func(offset int64, what string) error {
-		if places++; places > maxDamage {
-			return nil
+		switch places++; {
+		case places <= maxDamage:
+			return n.rejects.archive(offset, path, "damaged_record: "+what)
+		case places == maxDamage+1:
+			return n.rejects.archive(offset, path, fmt.Sprintf("damaged_record: and more behind, which are counted and not listed after the first %d", maxDamage))
 		}
-		return n.rejects.archive(offset, path, "damaged_record: "+what)
+		n.rejects.count()
+		return nil
 	})
 	n.skipped.add(Skipped{OtherURLs: counts.OtherURLs, OtherRecords: counts.OtherTypes, OtherHosts: others, Damaged: counts.Damaged})
 	return err

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -279,6 +280,37 @@ func TestSourceLimit(t *testing.T) {
 	err := readHosts(context.Background(), writeFile(t, "h", []byte("a.example\nb.example\nc.example\n")), io.Discard, s.take)
 	if !errors.Is(err, errEnough) || fmt.Sprint(got) != "[1 2]" {
 		t.Errorf("targets %v, %v", got, err)
+	}
+}
+
+// Ranks are of lists of hundreds of millions: 16 bytes and a hash's room each,
+// whatever the names.
+func TestRanksAreSmall(t *testing.T) {
+	const hosts = 150_000
+	var list strings.Builder
+	for i := range hosts {
+		fmt.Fprintf(&list, "%d,host-of-some-length-%d.example\n", i+1, i)
+	}
+	list.WriteString("1000000,host-of-some-length-7.example\n") // the first counts
+	file := writeFile(t, "ranks.csv", []byte(list.String()))
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	r, err := readRanks(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if used := int64(after.HeapAlloc) - int64(before.HeapAlloc); used > 48*hosts {
+		t.Errorf("%d bytes for %d hosts", used, hosts)
+	}
+	for host, want := range map[string]int64{
+		"host-of-some-length-7.example": 8, "www.host-of-some-length-149999.example": 150_000, "other.example": 0,
+	} {
+		if got, ok := r.of(host); got != want || ok != (want > 0) {
+			t.Errorf("%s has rank %d, want %d", host, got, want)
+		}
 	}
 }
 

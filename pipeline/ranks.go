@@ -11,32 +11,28 @@ import (
 // ranks are hosts with their ranks, for sources that bring none. A host is
 // looked up by its name, and else without or with "www.": the lists name
 // sites, and archives the hosts that answered for them.
-type ranks map[string]int64
+type ranks struct{ hosts hashMap[int64] }
 
-func (r ranks) of(host string) (int64, bool) {
-	if rank, ok := r[host]; ok {
+func (r *ranks) of(host string) (int64, bool) {
+	if rank, ok := r.hosts.get(host); ok {
 		return rank, true
 	}
 	other, ok := strings.CutPrefix(host, "www.")
 	if !ok {
 		other = "www." + host
 	}
-	rank, ok := r[other]
-	return rank, ok
+	return r.hosts.get(other)
 }
 
 // readRanks reads the file of --ranks, in the forms of a hosts list. Of a host
 // that stands there twice the first, better rank counts.
-func readRanks(ctx context.Context, path string) (ranks, error) {
-	out := make(ranks)
-	err := readHosts(ctx, path, io.Discard, func(r row) error {
+func readRanks(ctx context.Context, path string) (out ranks, err error) {
+	err = readHosts(ctx, path, io.Discard, func(r row) error {
 		if r.err != "" || r.rank == nil || r.host == "" {
 			return nil
 		}
 		if o, _, err := fetch.Parse(r.host, "http"); err == nil {
-			if _, twice := out[o.Host]; !twice {
-				out[o.Host] = *r.rank
-			}
+			out.hosts.put(o.Host, *r.rank)
 		}
 		return nil
 	})

@@ -69,7 +69,7 @@ func (n *census) open(ctx context.Context) (inputs []sink.Input, err error) {
 		if n.ranks, err = readRanks(ctx, n.Ranks); err != nil {
 			return nil, err
 		}
-		if len(n.ranks) == 0 {
+		if n.ranks.hosts.used == 0 {
 			return nil, &InputError{Path: n.Ranks, Err: errors.New("ranks no host; give lines such as 1,example.com")}
 		}
 	}

@@ -135,6 +135,7 @@ func TestRejudgingKeepsTheFacts(t *testing.T) {
 		strings.Replace(warcResponse("cut.example", "HTTP/1.1 200 OK\r\n\r\n"+file), "WARC-Date", "WARC-Truncated: length\r\nWARC-Date", 1),
 		strings.Replace(warcResponse("broken.example", "HTTP/1.1 200 OK\r\n\r\n"+file), "WARC-Date", "WARC-Truncated: disconnect\r\nWARC-Date", 1),
 		strings.Replace(warcResponse("again.example", "HTTP/1.1 200 OK\r\n\r\n"), "WARC-Type: response", "WARC-Type: revisit", 1),
+		strings.Replace(warcResponse("bare.example", ""), "WARC-Type: response", "WARC-Type: revisit", 1),
 	} {
 		archive.WriteString(record)
 	}
@@ -147,8 +148,8 @@ func TestRejudgingKeepsTheFacts(t *testing.T) {
 	_, err = Run(t.Context(), again, &Progress{})
 	must(t, err)
 	want := rowsOf[sink.Fetch](t, c, "fetches")
-	if len(want) != 10 {
-		t.Fatalf("%d rows, want 10", len(want))
+	if len(want) != 11 {
+		t.Fatalf("%d rows, want 11", len(want))
 	}
 	if diff := cmp.Diff(want, rowsOf[sink.Fetch](t, again, "fetches")); diff != "" {
 		t.Errorf("(-first +again)\n%s", diff)

@@ -211,6 +211,29 @@ func TestWARCBetween(t *testing.T) {
 	}
 }
 
+// TestWARCDamageIsCounted: no damaged place goes without a word, however many
+// there are.
+func TestWARCDamageIsCounted(t *testing.T) {
+	const places = maxDamage + 10
+	c := newConfig(t, nil, "")
+	c.Source = Source{WARC: []string{writeFile(t, "a.warc.gz", gzipped(strings.Repeat("WARC/1.0\n\n\n", places)))}}
+	result, err := Run(t.Context(), c, new(Progress))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed, counted := 0, result.Rejected
+	for _, reason := range rejectedReasons(t, c) {
+		if strings.HasPrefix(reason, "damaged_record") {
+			listed++
+		} else {
+			counted--
+		}
+	}
+	if listed != maxDamage+1 || counted != places {
+		t.Errorf("%d damaged places are listed and %d counted, want %d and %d", listed, counted, maxDamage+1, places)
+	}
+}
+
 // countingReader counts what is read from it.
 type countingReader struct {
 	*bytes.Reader
@@ -238,12 +261,34 @@ func TestWARCWork(t *testing.T) {
 		nested.WriteString(record)
 	}
 	plain := strings.Repeat("WARC/1.0\r\nContent-Length: 100000\r\n\r\n", 20_000)
-	for name, file := range map[string]string{"gzip": nested.String(), "plain": plain} {
+	// A scan for the other forms must not begin anew at each of these.
+	zstd := strings.Repeat(zstdMagic, 1<<20)
+	for name, file := range map[string]string{"gzip": nested.String(), "plain": plain, "zstd": zstd} {
 		in := &countingReader{Reader: bytes.NewReader([]byte(file))}
 		_, damages, _ := readAll(t, in)
 		if most := int64(len(file))*maxAgain + 64<<20 + int64(len(file)) + maxChunk; in.n > most || len(damages) == 0 {
 			t.Errorf("%s: %d bytes read of a file of %d, %d damages", name, in.n, len(file), len(damages))
 		}
+	}
+}
+
+// TestWARCBombs: members that begin inside each other and all end in one bomb
+// unfold it a few times, not as often as the file may be read.
+func TestWARCBombs(t *testing.T) {
+	const raw, repeated, reserved = 0, 1, 3
+	block := func(kind, size int) []byte { return []byte{byte(size<<3 | kind<<1), byte(size >> 5), byte(size >> 13)} }
+	frame := zstdMagic + "\x00\x58" // with a window of 2 MB
+	var file []byte
+	const frames = 10_000
+	for k := range frames {
+		file = append(append(file, frame...), block(raw, (frames-1-k)*(len(frame)+3))...) // as far as the bomb
+	}
+	file = append(file, bytes.Repeat(append(block(repeated, 128<<10), 'x'), 4000)...)
+	file = append(file, block(reserved, 0)...)
+	in := &countingReader{Reader: bytes.NewReader(file)}
+	_, damages, _ := readAll(t, in)
+	if in.n > 10*int64(len(file)) || len(damages) == 0 {
+		t.Errorf("%d bytes read of a file of %d, %d damages", in.n, len(file), len(damages))
 	}
 }
 

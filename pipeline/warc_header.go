@@ -160,7 +160,7 @@ func cutField(h []byte) (name, value, rest []byte) {
 	if colon < 0 {
 		return nil, nil, h[end:]
 	}
-	name = h[:colon]
+	name = bytes.TrimRight(h[:colon], " \t") // RFC 9112, section 5.1
 	for i, c := range name {
 		if c >= 'A' && c <= 'Z' {
 			name[i] = c + 'a' - 'A'

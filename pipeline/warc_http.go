@@ -32,7 +32,7 @@ type answerHead struct {
 
 	encoding, transfer, length []byte // as for the body that is stored
 	undone                     []byte // X-Crawl-Content-Encoding
-	decoded                    bool   // the writer undid encodings, and said so
+	decoded, dechunked         bool   // the writer undid that, and said so
 }
 
 // readAnswer reads the HTTP answer that is the record's block into c. What is
@@ -82,7 +82,7 @@ func (w *warcReader) readAnswer(in *bufio.Reader, c *warcCapture) error {
 	case c.Error != "":
 	case !ended:
 		c.Error, c.Err = robots.TruncatedBody, errNoEnd
-	case declared > stored && h.isStoredAsIs():
+	case declared > stored && h.isAsSent():
 		c.Error, c.Err = robots.TruncatedBody, fmt.Errorf("body: %d of %d bytes are stored", stored, declared)
 	}
 	return nil
@@ -146,7 +146,7 @@ func (h *answerHead) parse(text []byte) {
 		case "x-crawl-content-encoding":
 			to, h.decoded = &h.undone, true
 		case "x-crawl-transfer-encoding":
-			h.decoded = true
+			h.dechunked = true
 			continue
 		default:
 			continue
@@ -205,11 +205,17 @@ func (h *answerHead) keep() fetch.Headers {
 	}
 }
 
-func (h *answerHead) isChunked() bool { return bytes.EqualFold(h.transfer, []byte("chunked")) }
+// isChunked goes by the last coding, as a client does: some servers say it twice.
+func (h *answerHead) isChunked() bool {
+	last := h.transfer[bytes.LastIndexByte(h.transfer, ',')+1:]
+	return !h.dechunked && bytes.EqualFold(bytes.TrimSpace(last), []byte("chunked"))
+}
 
-// isStoredAsIs says that the body was neither encoded nor has been decoded.
-func (h *answerHead) isStoredAsIs() bool {
-	return !h.decoded && len(h.encoding) == 0 && !h.isChunked()
+func (h *answerHead) isEncoded() bool { return !h.decoded && len(h.encoding) > 0 }
+
+// isAsSent says that the body is stored as the server sent it, in no coding.
+func (h *answerHead) isAsSent() bool {
+	return !h.decoded && !h.dechunked && !h.isEncoded() && !h.isChunked()
 }
 
 // brokenBody is a body that does not decode.
@@ -226,7 +232,7 @@ func (b *brokenBody) Unwrap() error { return b.err }
 // them as they came, and some decode and leave the headers as they were.
 func (w *warcReader) readBody(in *bufio.Reader) (body []byte, truncated bool, err error) {
 	h := &w.answer
-	if w.asStored = h.decoded || h.isStoredAsIs(); w.asStored {
+	if w.asStored = !h.isEncoded() && !h.isChunked(); w.asStored {
 		truncated = w.left > int64(w.limit)
 		body = make([]byte, min(w.left, int64(w.limit)))
 		return body, truncated, w.readFull(in, body)
@@ -261,7 +267,7 @@ func (h *answerHead) decode(stored []byte, limit int) (body []byte, truncated bo
 			err = broken(err)
 		}
 	}
-	if encoding := string(h.encoding); encoding != "" && !isUndone(encoding, stored) {
+	if encoding := string(h.encoding); h.isEncoded() && !isUndone(encoding, stored) {
 		decoded, more, e := fetch.Decode(bytes.NewReader(stored), encoding, 4*len(stored), limit)
 		if e == nil {
 			return decoded, more, err

@@ -61,6 +61,10 @@ func TestWARCAnswer(t *testing.T) {
 
 		{name: "Common Crawl's gzip", answer: "HTTP/1.1 200 OK\r\nX-Crawl-Content-Encoding: gzip\r\nX-Crawl-Content-Length: 20\r\nContent-Length: 33\r\n\r\n" + rules, want: "1.1 200", body: rules},
 		{name: "Common Crawl's chunks", answer: "HTTP/1.1 200 OK\r\nX-Crawl-Transfer-Encoding: chunked\r\n\r\n5\r\nhello", want: "1.1 200", body: "5\r\nhello"},
+		{name: "Common Crawl's chunks of gzip", answer: "HTTP/1.1 200 OK\r\nX-Crawl-Transfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n" + asGzip, want: "1.1 200", body: rules},
+		{name: "gzip undone, chunks not", answer: "HTTP/1.1 200 OK\r\nX-Crawl-Content-Encoding: gzip\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks(rules), want: "1.1 200", body: rules},
+		{name: "chunks said twice", answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, Chunked\r\n\r\n" + chunks(rules), want: "1.1 200", body: rules},
+		{name: "a space before the colon", answer: "HTTP/1.1 200 OK\r\nContent-Encoding : gzip\r\n\r\n" + asGzip, want: "1.1 200", body: rules},
 		{name: "chunks", answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n" + chunks(rules), want: "1.1 200", body: rules},
 		{name: "chunks undone without a word", answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + rules, want: "1.1 200", body: rules},
 		{name: "chunks cut short", answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nUser", want: "1.1 200 truncated_body", body: "User"},

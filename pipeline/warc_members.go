@@ -21,6 +21,7 @@ type members struct {
 	zstd   *zstd.Decoder
 	frame  zstdFrame
 	plain  *bufio.Reader // what a member holds
+	guess  counted       // what one holds whose place is a guess
 	start  int64         // of the member under way, of the record in a plain file
 	count  int           // of the members opened
 	shared bool          // the member holds several records
@@ -93,12 +94,32 @@ func (m *members) next() (*bufio.Reader, error) {
 			return nil, cutOff(err)
 		}
 		m.gzip.Multistream(false)
-		m.plain.Reset(&m.gzip)
-		return m.plain, nil
+		return m.unfold(&m.gzip), nil
 	case formZstd:
 		return m.nextFrame()
 	}
 	return m.raw, nil
+}
+
+// unfold reads what the member holds that was opened.
+func (m *members) unfold(r io.Reader) *bufio.Reader {
+	if m.lost {
+		m.guess.r, r = r, &m.guess
+	}
+	m.plain.Reset(r)
+	return m.plain
+}
+
+// counted counts what is read through it.
+type counted struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
 }
 
 func cutOff(err error) error {
@@ -152,8 +173,8 @@ func (m *members) salvage(in *bufio.Reader) (again, whole bool) {
 	m.lost = true
 	to := m.start + 1
 	// What is read twice is bounded, however many members pretend to begin
-	// inside each other.
-	if m.file.read > maxAgain*m.file.most+64<<20 {
+	// inside each other, and what it unfolds to, where all end in one bomb.
+	if m.file.read+m.guess.n/mostUnfolds > maxAgain*m.file.most+64<<20 {
 		to = m.file.most
 	}
 	m.goTo(to)
@@ -163,6 +184,9 @@ func (m *members) salvage(in *bufio.Reader) (again, whole bool) {
 // maxAgain is how often a file may be read again, on the average over its
 // bytes, to find a place to go on.
 const maxAgain = 32
+
+// mostUnfolds is more than what the bytes of an honest file unfold to.
+const mostUnfolds = 16
 
 // goTo goes to an offset, if it can: otherwise it stays.
 func (m *members) goTo(offset int64) bool {
@@ -214,8 +238,20 @@ func scan(in *bufio.Reader, form warcForm) error {
 	}
 }
 
-// find is where b has a start of a member, -1 if nowhere.
+// find is where b has a start of a member, -1 if nowhere. It takes b piece by
+// piece: where starts of one form are many, all of b would be searched for the
+// other forms each time.
 func find(b []byte, form warcForm) int {
+	const piece = 1 << 10
+	for from := 0; from < len(b); from += piece {
+		if at := findIn(b[from:min(from+piece+signature-1, len(b))], form); at >= 0 {
+			return from + at
+		}
+	}
+	return -1
+}
+
+func findIn(b []byte, form warcForm) int {
 	at := -1
 	look := func(f warcForm, magic string, skip int) {
 		if form != f && form != formUnknown {

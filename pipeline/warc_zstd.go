@@ -57,8 +57,7 @@ func (m *members) nextFrame() (*bufio.Reader, error) {
 	if err := m.zstd.Reset(&m.frame); err != nil {
 		return nil, err
 	}
-	m.plain.Reset(m.zstd)
-	return m.plain, nil
+	return m.unfold(m.zstd), nil
 }
 
 func (m *members) newDecoder(dictionary ...[]byte) (err error) {

@@ -168,7 +168,8 @@ func (p *Profile) Answer(f Facts) Answer {
 		return Answer{Outcome: FullAllow, Reason: TooManyRedirects}
 	}
 	class := classify(last)
-	if f.Unstored && (class == Success || last.Status == 304) {
+	// A revisit may leave the header out too, being that of the other capture.
+	if f.Unstored && (class == Success || last.Status == 304 || last.Status == 0 && f.Error == "") {
 		return Answer{Outcome: Undecided, Reason: UnresolvedRevisit}
 	}
 	if last.Status == 429 && class == ClientError {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -132,7 +133,7 @@ func (f *runFlags) build() (pipeline.Config, error) {
 	switch {
 	case piped > 1:
 		return c, usagef("standard input can be read but once: give - for one of --hosts, --ranks and --warc")
-	case f.forceNew && f.fromRun != "" && filepath.Clean(f.fromRun) == filepath.Join(f.out, "_runs", f.run):
+	case f.forceNew && f.fromRun != "" && f.run != "" && isSameFile(f.fromRun, filepath.Join(f.out, "_runs", f.run)):
 		return c, usagef("--force-new would remove the run that --from-run reads; give another --run")
 	case sources > 1:
 		return c, usagef("--warc, --bodies and --from-run are sources: give one of them")
@@ -216,6 +217,17 @@ func (f *runFlags) build() (pipeline.Config, error) {
 	}
 	c.Settings, c.Pace = f.settings()
 	return c, nil
+}
+
+// isSameFile says whether two paths lead to one file or folder, however they are
+// spelt. What does not exist is no file.
+func isSameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
 }
 
 // files reads agents and URL samples, the built-in ones where none are named.
