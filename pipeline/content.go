@@ -131,13 +131,23 @@ func (a *analyst) lineRows(row *sink.Fetch, f *robots.File) []sink.Line {
 // signalRows names fields in lower case, whatever the file has.
 func (a *analyst) signalRows(row *sink.Fetch, f *robots.File) []sink.Signal {
 	a.signals = a.signals[:0]
-	for _, s := range f.Signals {
+	var path *string // of the signal before: a line has one, and may have a hundred thousand keys
+	for i, s := range f.Signals {
+		if i == 0 || !same(s.Path, f.Signals[i-1].Path) {
+			path = optional(s.Path)
+		}
 		a.signals = append(a.signals, sink.Signal{
 			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: s.Line, GroupIndex: a.groupIndex(s.Group),
-			Field: strings.ToLower(sink.Text(s.Field)), Path: optional(s.Path), Key: optional(s.Key), Value: sink.Text(s.Value),
+			Field: strings.ToLower(sink.Text(s.Field)), Path: path, Key: optional(s.Key), Value: sink.Text(s.Value),
 		})
 	}
 	return a.signals
+}
+
+// same reports whether two slices are the same piece of a file, whose bytes
+// need no comparison then.
+func same(a, b []byte) bool {
+	return len(a) == len(b) && (len(a) > 0 && &a[0] == &b[0] || a == nil && b == nil)
 }
 
 // optional is the cell of a text, null for nil.
