@@ -21,6 +21,7 @@ type analyst struct {
 	readings []reading // by profile
 	counts   *Counts   // of the segment under way
 	examples examples  // the same
+	contents *contents // of all analysts
 	bodies   map[string]bool
 	note     note // of the segment under way
 
@@ -39,16 +40,16 @@ type analyst struct {
 // reading is how one profile sees the capture under way.
 type reading struct {
 	profile *robots.Profile
-	file    robots.File
 	judge   *robots.Judge
+	loaded  *content // that the judge knows
 	answer  robots.Answer
 	body    []byte // that it judges, nil for none
-
-	patterns []string // of the file's rules, as text
+	content *content
+	once    content // of a body that is not kept
 }
 
-func newAnalyst(c Config, s *samples) *analyst {
-	a := &analyst{config: c, samples: s, readings: make([]reading, len(c.Profiles)), counts: newCounts(c), bodies: make(map[string]bool), said: make(map[label]bool)}
+func newAnalyst(c Config, s *samples, known *contents) *analyst {
+	a := &analyst{config: c, samples: s, contents: known, readings: make([]reading, len(c.Profiles)), counts: newCounts(c), bodies: make(map[string]bool), said: make(map[label]bool)}
 	agents := make([]robots.Agent, len(c.Agents))
 	for i, agent := range c.Agents {
 		agents[i] = agent.Robots()
@@ -56,7 +57,6 @@ func newAnalyst(c Config, s *samples) *analyst {
 	for i, p := range c.Profiles {
 		a.readings[i].profile = p
 		a.readings[i].judge = robots.NewJudge(p, agents)
-		a.readings[i].file.KeepComments = c.KeepComments
 	}
 	return a
 }
@@ -123,18 +123,13 @@ func (a *analyst) target(j *job, out *sink.Segment) error {
 	for i := range a.readings {
 		r := &a.readings[i]
 		r.answer = r.profile.Answer(facts)
-		r.body, r.file.Cut = received, c.Truncated
+		body, cut := received, c.Truncated
 		if r.answer.UseCopy {
-			r.body, r.file.Cut = c.Copy.Body, c.Copy.Truncated
+			body, cut = c.Copy.Body, c.Copy.Truncated
 		}
-		r.file.Parse(r.body, r.profile)
-		if judging || out.Groups.Wanted() {
-			r.judge.Load(&r.file)
-		}
-		r.patterns = r.patterns[:0]
-		for i := range r.file.Rules {
-			r.patterns = append(r.patterns, sink.Text(r.file.Rules[i].Pattern))
-		}
+		a.read(i, body, questions{
+			cut: cut, classes: i == 0 && out.Groups.Wanted(), judging: judging && r.answer.Outcome == robots.ConditionalAllow,
+		})
 	}
 	first := &a.readings[0]
 	row := a.fetchRow(j)
@@ -213,13 +208,17 @@ func (a *analyst) fetchRow(j *job) sink.Fetch {
 	switch {
 	case first.answer.UseCopy:
 		row.StaleSince = sink.Some(c.Copy.Fetched.UTC().Truncate(time.Microsecond))
-		row.BodyBytes, row.BodyTruncated = sink.Some(int64(len(first.body))), first.file.Truncated
+		row.BodyBytes, row.BodyTruncated = sink.Some(int64(len(first.body))), first.content.file.Truncated
 	case c.Body != nil:
-		row.BodyBytes, row.BodyTruncated = sink.Some(int64(len(c.Body))), c.Truncated || first.file.Truncated
+		row.BodyBytes, row.BodyTruncated = sink.Some(int64(len(c.Body))), c.Truncated || first.content.file.Truncated
 	}
 	if first.body != nil {
-		row.ContentDigest = sink.Some(digestOf(first.body))
-		f := &first.file
+		digest := first.content.digest
+		if digest == "" {
+			digest = digestOf(first.body)
+		}
+		row.ContentDigest = &digest
+		f := &first.content.file
 		row.HasBOM, row.IsUTF8, row.IsHTML = f.HasBOM, f.IsUTF8, f.IsHTML
 		row.Lines, row.InvalidLines = int32(f.Lines), int32(f.InvalidLines)
 		row.Groups, row.Rules, row.Sitemaps = int32(len(f.Groups)), int32(len(f.Rules)), int32(len(f.Sitemaps))

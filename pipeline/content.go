@@ -12,7 +12,7 @@ import (
 // content writes what the file says, in the first profile's reading: the rows
 // of those tables that are wanted.
 func (a *analyst) content(row *sink.Fetch, out *sink.Segment) error {
-	f := &a.readings[0].file
+	f := &a.readings[0].content.file
 	a.indexes = a.indexes[:0]
 	for i := range f.Groups {
 		a.indexes = append(a.indexes, int32(i))
@@ -57,7 +57,7 @@ func (a *analyst) groupRows(row *sink.Fetch, f *robots.File) []sink.Group {
 		g := &f.Groups[i]
 		r := sink.Group{
 			Seq: row.Seq, Host: row.Host, Origin: row.Origin, GroupIndex: int32(i), Line: g.Line,
-			Class: classEmpty, Joined: g.Joined,
+			Class: a.readings[0].content.classes[i], Joined: g.Joined,
 		}
 		for _, agent := range f.Agents[g.Agents.From:g.Agents.To] {
 			r.Agents = append(r.Agents, sink.Text(agent.Value))
@@ -78,9 +78,6 @@ func (a *analyst) groupRows(row *sink.Fetch, f *robots.File) []sink.Group {
 		if g.HasCrawlDelay {
 			r.CrawlDelay = &g.CrawlDelay
 		}
-		if g.Rules.Len() > 0 {
-			r.Class = a.readings[0].judge.GroupClass(f, i).String()
-		}
 		a.groups = append(a.groups, r)
 	}
 	return a.groups
@@ -91,7 +88,7 @@ func (a *analyst) ruleRows(row *sink.Fetch, f *robots.File) []sink.Rule {
 	for i, rule := range f.Rules {
 		a.rules = append(a.rules, sink.Rule{
 			Seq: row.Seq, Host: row.Host, Origin: row.Origin, GroupIndex: a.groupIndex(rule.Group), Line: rule.Line,
-			Kind: rule.Kind.String(), Pattern: a.readings[0].patterns[i], Normalized: sink.Text(rule.Normalized),
+			Kind: rule.Kind.String(), Pattern: a.readings[0].content.patterns[i], Normalized: sink.Text(rule.Normalized),
 			HasWildcard: rule.Wildcard, HasAnchor: rule.Anchor, Effective: rule.Effective,
 		})
 	}

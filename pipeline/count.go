@@ -59,7 +59,7 @@ func (a *analyst) count(row *sink.Fetch, stratum string) {
 			n.add("body", stratum, flag)
 		}
 	}
-	f := &a.readings[0].file
+	f := &a.readings[0].content.file
 	a.countGroups(row, f, stratum)
 	a.countSitemaps(row, f, stratum)
 	a.countLines(row, f, stratum)

@@ -40,13 +40,13 @@ func (a *analyst) judgements(row *sink.Fetch, listed []*prepared, paths []string
 			}
 			a.policies = append(a.policies, policy)
 			for s := range a.samples.paths {
-				a.verdict(row, r, &policy, i, &a.samples.paths[s], k, tally)
+				a.verdict(row, r, &policy, &a.samples.paths[s], a.ofPath(k, i, s), tally)
 			}
 			for _, s := range listed {
-				a.verdict(row, r, &policy, i, s, k, tally)
+				a.verdict(row, r, &policy, s, a.of(k, i, s), tally)
 			}
 			for _, s := range own {
-				a.verdict(row, r, &policy, i, s, k, tally)
+				a.verdict(row, r, &policy, s, a.of(k, i, s), tally)
 			}
 			if len(a.verdicts) >= verdictRows {
 				if err := out.Verdicts.Write(a.verdicts...); err != nil {
@@ -80,12 +80,8 @@ func (a *analyst) policy(row *sink.Fetch, r *reading, agent int) (sink.Policy, i
 	class := classUnknown // from content alone: an outage is no policy
 	switch r.answer.Outcome {
 	case robots.ConditionalAllow:
-		policy := r.judge.Policy(agent)
-		p.GroupAgent, p.IsExplicit = sink.NonZero(policy.GroupAgent), policy.Explicit
-		class = int(policy.Class())
-		if policy.HasCrawlDelay {
-			p.CrawlDelay = sink.Some(policy.CrawlDelay)
-		}
+		told := &r.content.policies[agent]
+		p.GroupAgent, p.IsExplicit, p.CrawlDelay, class = told.group, told.explicit, told.crawlDelay, told.class
 	case robots.FullAllow:
 		class = int(robots.AllowAll)
 	}
@@ -93,18 +89,33 @@ func (a *analyst) policy(row *sink.Fetch, r *reading, agent int) (sink.Policy, i
 	return p, class
 }
 
-func (a *analyst) verdict(row *sink.Fetch, r *reading, policy *sink.Policy, agent int, sample *prepared, profile int, tally *tally) {
-	got, decided := r.answer.Verdict()
-	if !decided {
-		got = r.judge.Policy(agent).Judge(&sample.targets[profile])
+// of judges a sample in reading k.
+func (a *analyst) of(k, agent int, sample *prepared) robots.Verdict {
+	r := &a.readings[k]
+	if got, decided := r.answer.Verdict(); decided {
+		return got
 	}
+	r.load()
+	return r.judge.Policy(agent).Judge(&sample.targets[k])
+}
+
+// ofPath judges one of the paths for all.
+func (a *analyst) ofPath(k, agent, path int) robots.Verdict {
+	r := &a.readings[k]
+	if known := r.content.verdicts; known != nil && r.answer.Outcome == robots.ConditionalAllow {
+		return known[agent*len(a.samples.paths)+path]
+	}
+	return a.of(k, agent, &a.samples.paths[path])
+}
+
+func (a *analyst) verdict(row *sink.Fetch, r *reading, policy *sink.Policy, sample *prepared, got robots.Verdict, tally *tally) {
 	v := sink.Verdict{
 		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, Agent: policy.Agent, Profile: policy.Profile,
 		URL: sample.sample.shown, Verdict: got.Value.String(), Reason: got.Reason.String(), GroupAgent: policy.GroupAgent,
 	}
 	if got.Rule >= 0 {
-		rule := &r.file.Rules[got.Rule]
-		v.RuleKind, v.RulePattern, v.RuleLine = &kindNames[rule.Kind], &r.patterns[got.Rule], &rule.Line
+		rule := &r.content.file.Rules[got.Rule]
+		v.RuleKind, v.RulePattern, v.RuleLine = &kindNames[rule.Kind], &r.content.patterns[got.Rule], &rule.Line
 	}
 	tally.verdicts[got.Value]++
 	a.verdicts = append(a.verdicts, v)

@@ -94,6 +94,7 @@ type census struct {
 	client   *fetch.Client
 	rejects  *rejects
 	samples  *samples
+	contents *contents
 	totals   *Counts
 	gate     *gate
 	ready    chan *segment // those that have all their captures
@@ -111,7 +112,7 @@ type census struct {
 func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err error) {
 	began := time.Now()
 	n := &census{
-		Config: c, progress: progress, samples: newSamples(c.Samples, c.Profiles), totals: newCounts(c),
+		Config: c, progress: progress, samples: newSamples(c.Samples, c.Profiles), contents: newContents(), totals: newCounts(c),
 		gate: newGate(&c), ready: make(chan *segment, 1),
 	}
 	inputs, err := n.open(ctx)
@@ -345,7 +346,7 @@ func (n *census) done(ctx context.Context, s *segment) error {
 
 // analyse commits segments as they come.
 func (n *census) analyse(ctx context.Context) error {
-	a := newAnalyst(n.Config, n.samples)
+	a := newAnalyst(n.Config, n.samples, n.contents)
 	for {
 		select {
 		case s, ok := <-n.ready:

@@ -1,0 +1,148 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// The first time a file is met it is read, the second time it is read and kept,
+// and the third time it is known; cut off, it is another. What it says must not
+// hang on that.
+func TestContentMetAgainSaysTheSame(t *testing.T) {
+	files, err := filepath.Glob("../testdata/demo/hosts/*")
+	must(t, err)
+	if len(files) == 0 {
+		t.Fatal("no files")
+	}
+	const times = 4
+	var archive strings.Builder
+	for k := range times {
+		for i, name := range files {
+			body, err := os.ReadFile(name)
+			must(t, err)
+			answer := "HTTP/1.1 200 OK\r\n\r\n" + string(body)
+			for _, record := range []string{
+				warcResponse(fmt.Sprintf("t%d.i%d.good.example", k, i), answer),
+				strings.Replace(warcResponse(fmt.Sprintf("t%d.i%d.cut.example", k, i), answer), "WARC-Date", "WARC-Truncated: length\r\nWARC-Date", 1),
+				warcResponse(fmt.Sprintf("t%d.i%d.gone.example", k, i), strings.Replace(answer, "200 OK", "404 Gone", 1)),
+			} {
+				archive.WriteString(record)
+			}
+		}
+	}
+	c := storedConfig(t, Source{WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}})
+	for _, name := range []string{"rfc9309", "google-2012"} {
+		p, ok := robots.ProfileNamed(name)
+		if !ok {
+			t.Fatal(name)
+		}
+		c.Profiles = append(c.Profiles, p)
+	}
+	c.Samples, err = ParseSamples("urls", []byte("/\n/private\n/search?q=1\nhttps://t3.i0.good.example/private/own\n"))
+	must(t, err)
+	_, err = Run(t.Context(), c, &Progress{})
+	must(t, err)
+
+	// told is what a table says of each host, in the order of times.
+	compare := func(table string, hosts []string, rows []string) {
+		t.Helper()
+		of := make(map[string]*[times][]string)
+		for i, host := range hosts {
+			k, rest, _ := strings.Cut(host, ".")
+			if of[rest] == nil {
+				of[rest] = new([times][]string)
+			}
+			n := int(k[1] - '0')
+			of[rest][n] = append(of[rest][n], strings.ReplaceAll(rows[i], host, "HOST"))
+		}
+		if len(of) == 0 {
+			t.Errorf("%s: no rows", table)
+		}
+		for rest, told := range of {
+			for k := 1; k < times; k++ {
+				if diff := cmp.Diff(told[0], told[k]); diff != "" {
+					t.Fatalf("%s of %s, met %d times before:\n%s", table, rest, k, diff)
+				}
+			}
+		}
+	}
+	compareRows(t, c, "fetches", compare, func(r *sink.Fetch) string { r.Seq, r.WARCOffset, r.WARCLength = 0, nil, nil; return r.Host })
+	compareRows(t, c, "groups", compare, func(r *sink.Group) string { r.Seq = 0; return r.Host })
+	compareRows(t, c, "rules", compare, func(r *sink.Rule) string { r.Seq = 0; return r.Host })
+	compareRows(t, c, "sitemaps", compare, func(r *sink.Sitemap) string { r.Seq = 0; return r.Host })
+	compareRows(t, c, "lines", compare, func(r *sink.Line) string { r.Seq = 0; return r.Host })
+	compareRows(t, c, "signals", compare, func(r *sink.Signal) string { r.Seq = 0; return r.Host })
+	compareRows(t, c, "policies", compare, func(r *sink.Policy) string { r.Seq = 0; return r.Host })
+	own := 0
+	compareRows(t, c, "verdicts", compare, func(r *sink.Verdict) string {
+		r.Seq = 0
+		if !strings.HasPrefix(r.URL, "/") {
+			own++
+			return "" // of one host alone
+		}
+		return r.Host
+	})
+	if own != len(c.Agents)*len(c.Profiles) {
+		t.Errorf("%d verdicts on the URL that one host has for itself", own)
+	}
+}
+
+// compareRows gives the rows of a table as texts, without those for
+// which host, which takes away what tells them apart, says "".
+func compareRows[T any](t *testing.T, c Config, table string, compare func(string, []string, []string), host func(*T) string) {
+	t.Helper()
+	var hosts, texts []string
+	for _, r := range rowsOf[T](t, c, table) {
+		if h := host(&r); h != "" {
+			hosts, texts = append(hosts, h), append(texts, show(r))
+		}
+	}
+	compare(table, hosts, texts)
+}
+
+// Contents are let go in the end, and a kept one is found whatever else is met.
+func TestContentsAreBounded(t *testing.T) {
+	k := newContents()
+	heavy := make([]byte, 10_000)
+	for i := range 20_000 {
+		k.keep(uint64(i), &content{body: heavy})
+		if _, ok := k.young[uint64(i)]; !ok && k.weight != 0 {
+			t.Fatal("what was kept last is gone")
+		}
+	}
+	if n := len(k.young) + len(k.old); n*weigh(len(heavy), 0, 0) > 2*generationBytes+2*keptBytes {
+		t.Errorf("%d contents of %d bytes are kept", n, len(heavy))
+	}
+	old := uint64(0)
+	for h := range k.old {
+		old = h
+	}
+	if c, _ := k.find(old, heavy, questions{}); c == nil {
+		t.Error("a content of the generation before is not found")
+	}
+	if c, _ := k.find(old, heavy, questions{cut: true}); c != nil {
+		t.Error("a content is found for another question")
+	}
+	if c, _ := k.find(old, slices.Concat(heavy, heavy), questions{}); c != nil {
+		t.Error("a content is found for another body of the same hash")
+	}
+}
+
+// show is a row as text, with what its pointers point at.
+func show(row any) string {
+	text, err := json.Marshal(row)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
