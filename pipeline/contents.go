@@ -94,15 +94,16 @@ func (k *contents) keep(hash uint64, c *content) {
 
 func (k *contents) add(hash uint64, c *content) {
 	k.young[hash] = c
-	if k.weight += weigh(len(c.body), len(c.policies), len(c.verdicts)); k.weight > generationBytes {
+	if k.weight += c.weight(); k.weight > generationBytes {
 		k.old, k.young, k.weight = k.young, make(map[uint64]*content), 0
 	}
 }
 
-// weigh is about how many bytes a content takes. Its lines take some five times
-// their text.
-func weigh(body, policies, verdicts int) int {
-	return 1024 + 6*body + 48*policies + 8*verdicts
+// weight is about how many bytes a content takes.
+func (c *content) weight() int {
+	f := &c.file
+	parts := len(f.Groups) + len(f.Agents) + len(f.Rules) + len(f.Sitemaps) + len(f.Remarks) + len(f.Signals)
+	return 1024 + 3*len(c.body) + 120*parts + 48*len(c.policies) + 8*len(c.verdicts)
 }
 
 // read has the content of reading k be that of a body, nil for none.
@@ -111,7 +112,7 @@ func (a *analyst) read(k int, body []byte, q questions) {
 	r.body, r.loaded, q.profile = body, nil, k
 	agents, paths := len(a.config.Agents), a.samples.paths
 	hash, met := uint64(0), false
-	if body != nil && weigh(len(body), agents, 0) <= keptBytes {
+	if body != nil && len(body) <= keptBytes/8 {
 		hash = maphash.Bytes(bodySeed, body) + uint64(k)
 		if r.content, met = a.contents.find(hash, body, q); r.content != nil {
 			return
@@ -162,7 +163,9 @@ func (a *analyst) read(k int, body []byte, q questions) {
 			}
 		}
 	}
-	a.contents.keep(hash, c)
+	if c.weight() <= keptBytes {
+		a.contents.keep(hash, c)
+	}
 }
 
 // load has the judge know the file, to ask it more than the content tells.

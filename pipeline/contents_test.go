@@ -120,7 +120,7 @@ func TestContentsAreBounded(t *testing.T) {
 			t.Fatal("what was kept last is gone")
 		}
 	}
-	if n := len(k.young) + len(k.old); n*weigh(len(heavy), 0, 0) > 2*generationBytes+2*keptBytes {
+	if n := len(k.young) + len(k.old); n*(&content{body: heavy}).weight() > 2*generationBytes+2*keptBytes {
 		t.Errorf("%d contents of %d bytes are kept", n, len(heavy))
 	}
 	old := uint64(0)
