@@ -11,10 +11,23 @@ import (
 
 // Skipped counts what a source holds besides its targets.
 type Skipped struct {
-	OtherURLs    int64 `json:"other_urls"`    // captures of something else than /robots.txt
-	OtherRecords int64 `json:"other_records"` // WARC records that are no captures
-	OtherHosts   int64 `json:"other_hosts"`   // captures of hosts that --hosts does not name
-	Damaged      int64 `json:"damaged"`       // places that could not be read
+	OtherURLs    int64 // captures of something else than /robots.txt
+	OtherRecords int64 // WARC records that are no captures
+	OtherHosts   int64 // captures of hosts that --hosts does not name
+	Damaged      int64 // places that could not be read
+}
+
+// kinds are the counts as the manifest has them.
+func (s Skipped) kinds() map[string]int64 {
+	out := make(map[string]int64)
+	for kind, n := range map[string]int64{
+		"other_urls": s.OtherURLs, "other_records": s.OtherRecords, "other_hosts": s.OtherHosts, "damaged": s.Damaged,
+	} {
+		if n > 0 {
+			out[kind] = n
+		}
+	}
+	return out
 }
 
 // maxDamage bounds the damaged places of one file that rejected.csv lists: a

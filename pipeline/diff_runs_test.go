@@ -44,7 +44,7 @@ func makeRun(t *testing.T, dir, id string, tables []string, segments ...[]sink.F
 			t.Fatal(err)
 		}
 	}
-	if err := run.Complete(time.Now(), seq, 0, nil); err != nil {
+	if err := run.Complete(time.Now(), sink.Tally{Targets: seq}, nil); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -181,7 +181,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	if err := n.run.SumUp(ctx); err != nil {
 		return nil, err
 	}
-	if err := n.run.Complete(time.Now().UTC(), targets, n.rejects.n, digested(inputs, sum)); err != nil {
+	if err := n.run.Complete(time.Now().UTC(), sink.Tally{Targets: targets, Rejected: n.rejects.n, Skipped: n.skipped.sum.kinds()}, digested(inputs, sum)); err != nil {
 		return nil, err
 	}
 	return &Result{

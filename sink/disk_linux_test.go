@@ -156,7 +156,7 @@ func limited(dir string) error {
 	if restore, err = setLimit(unix.RLIMIT_FSIZE, 1<<10); err != nil {
 		return err
 	}
-	if err := run.Complete(described().Started, 0, 0, nil); !errors.Is(err, syscall.EFBIG) {
+	if err := run.Complete(described().Started, Tally{}, nil); !errors.Is(err, syscall.EFBIG) {
 		return fmt.Errorf("the manifest is full: %w", err)
 	}
 	restore()
@@ -184,7 +184,7 @@ func limited(dir string) error {
 	if err := commit(1, ""); err != nil {
 		return err
 	}
-	return run.Complete(described().Started, 3*targetsOfSegment, 0, described().Inputs)
+	return run.Complete(described().Started, Tally{Targets: 3*targetsOfSegment}, described().Inputs)
 }
 
 func TestLimitsOfFiles(t *testing.T) {
@@ -226,7 +226,7 @@ func TestAFullDisk(t *testing.T) {
 		t.Errorf("a segment on a full disk: %v", err)
 	}
 	must(t, nothingOf(dir, 1))
-	if err := run.Complete(described().Started, 0, 0, nil); !errors.Is(err, syscall.ENOSPC) {
+	if err := run.Complete(described().Started, Tally{}, nil); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("a manifest on a full disk: %v", err)
 	}
 	if m, err := ReadManifest(dir, "r"); err != nil || m.State != "running" || len(m.Parts) != len(TableNames) {
@@ -244,7 +244,7 @@ func TestAFullDisk(t *testing.T) {
 	run, err = Open(dir, described())
 	must(t, err)
 	commitSegment(t, run, 1)
-	must(t, run.Complete(described().Started, 2*targetsOfSegment, 0, nil))
+	must(t, run.Complete(described().Started, Tally{Targets: 2*targetsOfSegment}, nil))
 	if v := verify(t, dir); len(v.Problems) > 0 || !v.Complete {
 		t.Errorf("%+v", v)
 	}
@@ -272,7 +272,7 @@ func TestAFolderThatIsGone(t *testing.T) {
 		t.Errorf("a table's folder is gone: %v", err)
 	}
 	must(t, nothingOf(dir, 1))
-	if err := run.Complete(described().Started, targetsOfSegment, 0, nil); !errors.Is(err, fs.ErrNotExist) {
+	if err := run.Complete(described().Started, Tally{Targets: targetsOfSegment}, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("complete without a part: %v", err)
 	}
 	must(t, run.Close())
@@ -331,7 +331,7 @@ func TestAFolderThatIsReadOnly(t *testing.T) {
 	must(t, err)
 	must(t, nothingOf(dir, 1)) // what could not be removed then is now
 	commitSegment(t, run, 1)
-	must(t, run.Complete(described().Started, 2*targetsOfSegment, 0, nil))
+	must(t, run.Complete(described().Started, Tally{Targets: 2*targetsOfSegment}, nil))
 	if v := verify(t, dir); len(v.Problems) > 0 {
 		t.Errorf("%+v", v)
 	}

@@ -91,7 +91,7 @@ func rendered(columns []arrow.Array) (rows []string) {
 
 func TestExportGivesTheRowsOfTheParquet(t *testing.T) {
 	dir, run := exported(t)
-	must(t, run.Complete(time.Now(), 0, 0, nil))
+	must(t, run.Complete(time.Now(), Tally{}, nil))
 	for _, table := range TableNames {
 		var want []string
 		for segment := range 3 {

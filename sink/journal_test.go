@@ -131,7 +131,7 @@ func TestSegmentsCommitSideBySide(t *testing.T) {
 	if len(m.Parts) != 16*len(TableNames) || !slices.IsSortedFunc(m.Parts, func(a, b Part) int { return a.Segment - b.Segment }) {
 		t.Errorf("%d parts, want those of 16 segments in their order", len(m.Parts))
 	}
-	must(t, run.Complete(m.Started, 16*targetsOfSegment, 0, nil))
+	must(t, run.Complete(m.Started, Tally{Targets: 16*targetsOfSegment}, nil))
 	if v := verify(t, dir); len(v.Problems) > 0 || !v.Complete {
 		t.Errorf("%+v", v)
 	}
@@ -160,7 +160,7 @@ func TestASegmentIsWrittenOnce(t *testing.T) {
 		t.Error("a segment is committed twice")
 	}
 	must(t, run.Close())
-	if err := run.Complete(described().Started, 0, 0, nil); err == nil {
+	if err := run.Complete(described().Started, Tally{}, nil); err == nil {
 		t.Error("a closed run is completed")
 	}
 }
@@ -219,7 +219,7 @@ func TestAJournalInDoubt(t *testing.T) {
 	if err := s.Commit(); !errors.Is(err, errInDoubt) {
 		t.Errorf("another commit: %v", err)
 	}
-	if err := run.Complete(described().Started, 0, 0, nil); !errors.Is(err, errInDoubt) {
+	if err := run.Complete(described().Started, Tally{}, nil); !errors.Is(err, errInDoubt) {
 		t.Errorf("complete: %v", err)
 	}
 	must(t, run.Close())

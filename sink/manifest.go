@@ -35,13 +35,19 @@ type Manifest struct {
 	Inputs              []Input        `json:"inputs"`
 	Tables              []string       `json:"tables"`
 	Profiles            []string       `json:"profiles"`
-	Targets             int64          `json:"targets"`
-	Rejected            int64          `json:"rejected"`
-	Totals              []Part         `json:"totals,omitempty"` // what the parts of summary and examples come to, beside the manifest
+	Tally
+	Totals []Part `json:"totals,omitempty"` // what the parts of summary and examples come to, beside the manifest
 	// Parts come last, and may be half a million.
 	Parts []Part `json:"parts"`
 
 	head bool // the parts were not read
+}
+
+// Tally says what became of the source.
+type Tally struct {
+	Targets  int64            `json:"targets"`
+	Rejected int64            `json:"rejected"`          // lines of rejected.csv
+	Skipped  map[string]int64 `json:"skipped,omitempty"` // what is no target and no mistake, by kind
 }
 
 // Complete reports whether the run has come to its end.

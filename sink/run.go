@@ -194,14 +194,14 @@ func (r *Run) enter(e entry) error {
 
 // Complete marks the run complete, with what is known only at its end, and
 // closes it.
-func (r *Run) Complete(finished time.Time, targets, rejected int64, inputs []Input) error {
-	if err := r.complete(finished, targets, rejected, inputs); err != nil {
+func (r *Run) Complete(finished time.Time, tally Tally, inputs []Input) error {
+	if err := r.complete(finished, tally, inputs); err != nil {
 		return err
 	}
 	return r.Close()
 }
 
-func (r *Run) complete(finished time.Time, targets, rejected int64, inputs []Input) error {
+func (r *Run) complete(finished time.Time, tally Tally, inputs []Input) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.lock == nil {
@@ -216,7 +216,7 @@ func (r *Run) complete(finished time.Time, targets, rejected int64, inputs []Inp
 	}
 	before := r.manifest
 	r.manifest.State, r.manifest.Finished = stateComplete, &finished
-	r.manifest.Targets, r.manifest.Rejected, r.manifest.Inputs = targets, rejected, inputs
+	r.manifest.Tally, r.manifest.Inputs = tally, inputs
 	if err := r.save(); err != nil {
 		r.manifest = before
 		return err

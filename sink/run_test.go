@@ -144,7 +144,7 @@ func writeRun(dir string, step func()) error {
 		return err
 	}
 	step()
-	return run.Complete(time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC), segmentsOfRun*targetsOfSegment, 0, described().Inputs)
+	return run.Complete(time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC), Tally{Targets: segmentsOfRun*targetsOfSegment}, described().Inputs)
 }
 
 func holdRun(dir string) error {

@@ -263,7 +263,7 @@ func TestManifestNamesWhatIsThere(t *testing.T) {
 		must(t, s.Rules.Write(Rule{Seq: 1}, Rule{Seq: 2}))
 		must(t, s.Commit())
 	}
-	must(t, run.Complete(time.Now(), 2, 0, nil))
+	must(t, run.Complete(time.Now(), Tally{Targets: 2}, nil))
 	m, err := ReadManifest(dir, "test")
 	must(t, err)
 	if m.State != "complete" || len(m.Parts) != 2*len(TableNames) {

@@ -88,7 +88,7 @@ func TestCountersAddUpOverParts(t *testing.T) {
 			t.Fatalf("of the parts: %s", diff)
 		}
 		// Once they are summed up, no part is read.
-		if err := errors.Join(run.SumUp(context.Background()), run.Complete(time.Now(), 0, 0, nil), os.RemoveAll(filepath.Join(dir, "summary"))); err != nil {
+		if err := errors.Join(run.SumUp(context.Background()), run.Complete(time.Now(), Tally{}, nil), os.RemoveAll(filepath.Join(dir, "summary"))); err != nil {
 			t.Fatal(err)
 		}
 		if diff := gocmp.Diff(want, sums()); diff != "" {
@@ -170,7 +170,7 @@ func TestExamplesAreTheFirstAndTheGreatest(t *testing.T) {
 		if diff := gocmp.Diff(want, given()); diff != "" {
 			t.Fatalf("of the parts: %s", diff)
 		}
-		if err := errors.Join(run.SumUp(context.Background()), run.Complete(time.Now(), 0, 0, nil), os.RemoveAll(filepath.Join(dir, "examples"))); err != nil {
+		if err := errors.Join(run.SumUp(context.Background()), run.Complete(time.Now(), Tally{}, nil), os.RemoveAll(filepath.Join(dir, "examples"))); err != nil {
 			t.Fatal(err)
 		}
 		if diff := gocmp.Diff(want, given()); diff != "" {
@@ -232,7 +232,7 @@ func TestOnlyTotalsOfAllPartsAreRead(t *testing.T) {
 	commitSegment(t, run, 0)
 	must(t, run.SumUp(context.Background()))
 	commitSegment(t, run, 1)
-	must(t, run.Complete(time.Now(), 2*targetsOfSegment, 0, nil))
+	must(t, run.Complete(time.Now(), Tally{Targets: 2*targetsOfSegment}, nil))
 	if m, err := ReadManifest(dir, "r"); err != nil || len(m.Totals) > 0 {
 		t.Errorf("totals of a part of the run are named: %v, %v", m.Totals, err)
 	}

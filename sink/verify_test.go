@@ -41,7 +41,7 @@ func wholeRun(t *testing.T, extra func(s *Segment) error) string {
 		must(t, s.Commit())
 	}
 	must(t, run.SumUp(context.Background()))
-	must(t, run.Complete(time.Now(), run.Rows()["fetches"], 0, nil))
+	must(t, run.Complete(time.Now(), Tally{Targets: run.Rows()["fetches"]}, nil))
 	return dir
 }
 

@@ -82,7 +82,7 @@ func writeBenchRun(b *testing.B, dir, id string, at func(i int) (host, version i
 	if err := g.Wait(); err != nil {
 		b.Fatal(err)
 	}
-	if err := run.Complete(time.Now(), int64(*diffHosts), 0, nil); err != nil {
+	if err := run.Complete(time.Now(), sink.Tally{Targets: int64(*diffHosts)}, nil); err != nil {
 		b.Fatal(err)
 	}
 }

@@ -71,7 +71,7 @@ func writeRun(t testing.TB, dir string, m sink.Manifest, segments int, counts []
 		must(t, s.Examples.Write(examples...))
 		must(t, s.Commit())
 	}
-	must(t, run.Complete(time.Unix(1_800_000_100, 0), 1, 0, nil))
+	must(t, run.Complete(time.Unix(1_800_000_100, 0), sink.Tally{Targets: 1}, nil))
 }
 
 func drawn(t testing.TB, dir, run, against string) []byte {
