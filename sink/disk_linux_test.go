@@ -184,7 +184,7 @@ func limited(dir string) error {
 	if err := commit(1, ""); err != nil {
 		return err
 	}
-	return run.Complete(described().Started, Tally{Targets: 3*targetsOfSegment}, described().Inputs)
+	return run.Complete(described().Started, Tally{Targets: 3 * targetsOfSegment}, described().Inputs)
 }
 
 func TestLimitsOfFiles(t *testing.T) {
@@ -244,7 +244,7 @@ func TestAFullDisk(t *testing.T) {
 	run, err = Open(dir, described())
 	must(t, err)
 	commitSegment(t, run, 1)
-	must(t, run.Complete(described().Started, Tally{Targets: 2*targetsOfSegment}, nil))
+	must(t, run.Complete(described().Started, Tally{Targets: 2 * targetsOfSegment}, nil))
 	if v := verify(t, dir); len(v.Problems) > 0 || !v.Complete {
 		t.Errorf("%+v", v)
 	}
@@ -331,7 +331,7 @@ func TestAFolderThatIsReadOnly(t *testing.T) {
 	must(t, err)
 	must(t, nothingOf(dir, 1)) // what could not be removed then is now
 	commitSegment(t, run, 1)
-	must(t, run.Complete(described().Started, Tally{Targets: 2*targetsOfSegment}, nil))
+	must(t, run.Complete(described().Started, Tally{Targets: 2 * targetsOfSegment}, nil))
 	if v := verify(t, dir); len(v.Problems) > 0 {
 		t.Errorf("%+v", v)
 	}

@@ -131,7 +131,7 @@ func TestSegmentsCommitSideBySide(t *testing.T) {
 	if len(m.Parts) != 16*len(TableNames) || !slices.IsSortedFunc(m.Parts, func(a, b Part) int { return a.Segment - b.Segment }) {
 		t.Errorf("%d parts, want those of 16 segments in their order", len(m.Parts))
 	}
-	must(t, run.Complete(m.Started, Tally{Targets: 16*targetsOfSegment}, nil))
+	must(t, run.Complete(m.Started, Tally{Targets: 16 * targetsOfSegment}, nil))
 	if v := verify(t, dir); len(v.Problems) > 0 || !v.Complete {
 		t.Errorf("%+v", v)
 	}

@@ -139,7 +139,7 @@ func TestPruneLeavesARunThatIsBeingWritten(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	commitSegment(t, run, 1)
-	must(t, run.Complete(time.Now(), Tally{Targets: 2*targetsOfSegment}, nil))
+	must(t, run.Complete(time.Now(), Tally{Targets: 2 * targetsOfSegment}, nil))
 	if v, err := Verify(context.Background(), dir, "u0", func(int, int) {}); err != nil || len(v.Problems) > 0 || !v.Complete {
 		t.Errorf("%+v, %v", v, err)
 	}

@@ -144,7 +144,7 @@ func writeRun(dir string, step func()) error {
 		return err
 	}
 	step()
-	return run.Complete(time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC), Tally{Targets: segmentsOfRun*targetsOfSegment}, described().Inputs)
+	return run.Complete(time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC), Tally{Targets: segmentsOfRun * targetsOfSegment}, described().Inputs)
 }
 
 func holdRun(dir string) error {
@@ -254,130 +254,6 @@ func killUntilComplete(t *testing.T, dir string) (kills int) {
 		}
 	}
 	return kills
-}
-
-func TestOpenRemovesWhatACrashLeft(t *testing.T) {
-	dir := t.TempDir()
-	run, err := Create(dir, described())
-	must(t, err)
-	commitSegment(t, run, 1)
-	must(t, run.Close())
-	want := tree(t, dir)
-	for _, name := range []string{
-		"fetches/run=r/part-000000.parquet", "rules/run=r/part-000001.parquet.tmp", "bodies/run=r/part-000002.parquet",
-		"_runs/r/bodies.tmp", "_runs/r/manifest.json.ABCDEFGH.tmp", "_runs/r/lock",
-	} {
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte("left"), 0o666))
-	}
-	if v := verify(t, dir); len(v.Problems) > 0 || v.Complete {
-		t.Errorf("unfinished, with leftovers: %+v", v)
-	}
-	run, err = Open(dir, described())
-	must(t, err)
-	if !run.Committed(1) || run.Committed(0) || run.Rows()["fetches"] != targetsOfSegment {
-		t.Error("segment 1 is not committed, or 0 is")
-	}
-	if _, err := run.Segment(1); err == nil {
-		t.Error("a committed segment is begun again")
-	}
-	must(t, run.Close())
-	if diff := cmp.Diff(want, tree(t, dir)); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestOpenRefusesACommittedPartThatIsGone(t *testing.T) {
-	dir := t.TempDir()
-	run, err := Create(dir, described())
-	must(t, err)
-	commitSegment(t, run, 0)
-	must(t, run.Close())
-	must(t, os.Remove(filepath.Join(dir, "lines/run=r/part-000000.parquet")))
-	if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "lines/run=r/part-000000.parquet") {
-		t.Errorf("a part is gone: %v", err)
-	}
-}
-
-func TestOpenRefusesARunThatWasStartedOtherwise(t *testing.T) {
-	dir := t.TempDir()
-	run, err := Create(dir, described())
-	must(t, err)
-	must(t, run.Close())
-	for _, row := range []struct {
-		name   string
-		change func(m *Manifest)
-		want   []string // in the error; none where it opens
-	}{
-		{"the same", func(m *Manifest) {}, nil},
-		{"another start and version", func(m *Manifest) { m.Started, m.ToolVersion = time.Now(), "v1" }, nil},
-		{"a file moved", func(m *Manifest) { m.Inputs[0].Path, m.Configuration["hosts"] = "/other.csv", "/other.csv" }, nil},
-		{"a comment in the configuration file", func(m *Manifest) { m.Inputs[2].SHA256 = "00" }, nil},
-		{"no configuration file", func(m *Manifest) { m.Inputs = m.Inputs[:2] }, nil},
-		{"tables", func(m *Manifest) { m.Tables = []string{"fetches"} }, []string{`tables was ["fetches","groups"`, `is now ["fetches"]`}},
-		{"profiles", func(m *Manifest) { m.Profiles = []string{"rfc9309"} }, []string{`profiles was ["google"] and is now ["rfc9309"]`}},
-		{"settings", func(m *Manifest) {
-			m.Configuration = map[string]any{"retries": 3, "schemes": []string{"http"}, "limit": "0"}
-		}, []string{`limit was null and is now "0"`, `retries was 2 and is now 3`, `schemes was ["https","http"] and is now ["http"]`}},
-		{"hosts", func(m *Manifest) { m.Inputs[0].SHA256 = strings.Repeat("12", 32) }, []string{"hosts: hosts.csv (SHA-256 121212121212…) differs", "(abababababab…)"}},
-		{"two inputs", func(m *Manifest) { m.Inputs[0].SHA256, m.Inputs[1].SHA256 = "1", "2" }, []string{"hosts: ", "agents: agents.yaml"}},
-		{"an input more", func(m *Manifest) { m.Inputs = append(m.Inputs, Input{Role: "urls", SHA256: "1"}) }, []string{"the number of inputs called urls was 0 and is now 1"}},
-		{"standard input", func(m *Manifest) { m.Inputs[0] = Input{Role: "hosts", Path: "-"} }, []string{"standard input cannot be read again"}},
-		{"a pipe", func(m *Manifest) { m.Inputs[0].SHA256 = "" }, []string{"hosts.csv is no regular file"}},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			m := described()
-			row.change(&m)
-			run, err := Open(dir, m)
-			if row.want == nil {
-				must(t, err)
-				must(t, run.Close())
-				return
-			}
-			if !errors.Is(err, ErrNotResumable) || strings.Contains(err.Error(), "\n") {
-				t.Fatalf("%v", err)
-			}
-			for _, want := range row.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%v: does not say %q", err, want)
-				}
-			}
-		})
-	}
-	patch(t, dir, func(m *Manifest) { m.SchemaVersion = 7 })
-	if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), "schema version was 7 and is now 1") {
-		t.Errorf("another schema: %v", err)
-	}
-	patch(t, dir, func(m *Manifest) { m.SchemaVersion, m.Inputs[0].Path, m.Inputs[0].SHA256 = 1, "-", "" })
-	if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), "standard input") {
-		t.Errorf("begun from standard input: %v", err)
-	}
-	other := described()
-	other.Run = "other"
-	if _, err := Open(dir, other); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("no such run: %v", err)
-	}
-	if _, err := Open(filepath.Join(dir, "none"), other); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("no such folder: %v", err)
-	}
-}
-
-func TestCreateTakesOverWhatCreateLeft(t *testing.T) {
-	dir := t.TempDir()
-	folder := filepath.Join(dir, "_runs/r")
-	must(t, os.MkdirAll(folder, 0o777))
-	must(t, os.WriteFile(filepath.Join(folder, "segments.jsonl"), []byte(`{"seg`), 0o666))
-	must(t, os.WriteFile(filepath.Join(folder, "lock"), nil, 0o600))
-	if _, err := Open(dir, described()); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a run that was never created: %v", err)
-	}
-	run, err := Create(dir, described())
-	must(t, err)
-	commitSegment(t, run, 0)
-	must(t, run.Close())
-	must(t, os.Remove(filepath.Join(folder, "manifest.json")))
-	if _, err := Create(dir, described()); !errors.Is(err, ErrRunExists) {
-		t.Errorf("parts without a manifest: %v", err)
-	}
 }
 
 func TestOneWriterAcrossProcesses(t *testing.T) {

@@ -232,7 +232,7 @@ func TestOnlyTotalsOfAllPartsAreRead(t *testing.T) {
 	commitSegment(t, run, 0)
 	must(t, run.SumUp(context.Background()))
 	commitSegment(t, run, 1)
-	must(t, run.Complete(time.Now(), Tally{Targets: 2*targetsOfSegment}, nil))
+	must(t, run.Complete(time.Now(), Tally{Targets: 2 * targetsOfSegment}, nil))
 	if m, err := ReadManifest(dir, "r"); err != nil || len(m.Totals) > 0 {
 		t.Errorf("totals of a part of the run are named: %v, %v", m.Totals, err)
 	}

@@ -68,7 +68,7 @@ func benchRun(b *testing.B, dir string) {
 	began := time.Now()
 	must(b, run.SumUp(context.Background()))
 	b.Logf("%d parts summed up in %v", *reportParts, time.Since(began).Round(time.Millisecond))
-	must(b, run.Complete(time.Unix(1_800_000_100, 0), sink.Tally{Targets: 2048*int64(*reportParts)}, nil))
+	must(b, run.Complete(time.Unix(1_800_000_100, 0), sink.Tally{Targets: 2048 * int64(*reportParts)}, nil))
 	nameOtherTables(b, dir)
 }
 

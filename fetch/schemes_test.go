@@ -1,0 +1,89 @@
+package fetch
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+func TestTheNextSchemeIsAskedOnlyWithoutAnAnswer(t *testing.T) {
+	both := func(t *testing.T) []Origin {
+		return []Origin{origin(t, "https://a.example"), origin(t, "http://a.example")}
+	}
+	plain := serve(t, write("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na")) // no TLS there
+	got := newClient(t, plain, nil).Fetch(context.Background(), both(t)...)
+	if got.Origin.Scheme != "http" || got.Fallback != robots.TLSFailure || got.Attempts != 2 || got.Error != "" {
+		t.Errorf("http answers: %v, fallback %q, %d attempts, error %q", got.Origin, got.Fallback, got.Attempts, got.Error)
+	}
+	dead := serve(t, func(c *net.TCPConn, _ *http.Request, _ int) { reset(c) })
+	got = newClient(t, dead, nil).Fetch(context.Background(), both(t)...)
+	if got.Origin.Scheme != "https" || got.Fallback != "" || got.Error == "" {
+		t.Errorf("neither answers: %v, fallback %q, error %q; want the first one's", got.Origin, got.Fallback, got.Error)
+	}
+}
+
+func TestASchemeThatHangsLeavesTimeForTheNext(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				in := bufio.NewReader(c)
+				if first, err := in.Peek(1); err != nil || first[0] == 0x16 {
+					io.Copy(io.Discard, in) // a TLS hello that is never answered
+					return
+				}
+				if _, err := http.ReadRequest(in); err == nil {
+					io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+				}
+			}()
+		}
+	}()
+	defer func() { l.Close(); <-done }()
+	c := newClient(t, netip.MustParseAddrPort(l.Addr().String()), func(c *Config) { c.Timeout = time.Second })
+	got := c.Fetch(context.Background(), origin(t, "https://a.example"), origin(t, "http://a.example"))
+	if got.Origin.Scheme != "http" || got.Status() != 200 || got.Fallback != robots.Timeout {
+		t.Errorf("%v, status %d, fallback %q (%v)", got.Origin, got.Status(), got.Fallback, got.Err)
+	}
+}
+
+func TestFallbackIsRememberedOverRetries(t *testing.T) {
+	c := newClient(t, serve(t, func(c *net.TCPConn, _ *http.Request, n int) {
+		fmt.Fprintf(c, "HTTP/1.1 %d X\r\nContent-Length: 0\r\n\r\n", []int{503, 200}[min(n, 2)-1])
+	}), func(c *Config) { c.Retries = 1 })
+	got := c.Fetch(context.Background(), origin(t, "https://a.example"), origin(t, "http://a.example"))
+	if got.Status() != 200 || got.Fallback != robots.TLSFailure || got.Attempts != 3 {
+		t.Errorf("status %d, fallback %q, %d attempts", got.Status(), got.Fallback, got.Attempts)
+	}
+}
+
+func TestAFailureBehindARedirectIsNoReasonForAnotherScheme(t *testing.T) {
+	c := newClient(t, serve(t, func(c *net.TCPConn, r *http.Request, _ int) {
+		if r.Host == "dead.example" {
+			reset(c)
+			return
+		}
+		io.WriteString(c, "HTTP/1.1 301 Moved\r\nLocation: http://dead.example/robots.txt\r\n\r\n")
+	}), nil)
+	got := c.Fetch(context.Background(), origin(t, "http://a.example"), origin(t, "http://b.example"))
+	if got.Origin.Host != "a.example" || len(got.Hops) != 2 || got.Error != robots.Reset || got.Fallback != "" {
+		t.Errorf("%v, hops %v, error %q, fallback %q", got.Origin, got.Hops, got.Error, got.Fallback)
+	}
+}
