@@ -35,10 +35,6 @@ const (
 	// numbered from 20,000,000,001.
 	seqPerVolume = 10_000_000_000
 
-	// storedTargets is the size of a segment of stored captures: larger than
-	// that of hosts, since a lost one costs seconds, and fuller pages cost less.
-	storedTargets = 2 * segmentTargets
-
 	// storedBytes ends a segment early whose bodies are large: nobody waits
 	// for a stored capture, so nothing has to be kept for long.
 	storedBytes = 16 << 20
@@ -148,7 +144,7 @@ func (n *census) readVolume(ctx context.Context, v *volume, targets *atomic.Int6
 				return err
 			}
 		}
-		if v.most > 1 && (count == storedTargets || bytes >= storedBytes) {
+		if v.most > 1 && (count == segmentTargets || bytes >= storedBytes) {
 			return seal()
 		}
 		return ctx.Err()
