@@ -72,9 +72,19 @@ var expectKeys = map[string][]string{
 // value, and an entry that expects nothing, or two things, are errors with
 // their line.
 func ParseExpectations(path string, text []byte) (*Expectations, error) {
-	var nodes []yaml.Node
-	if err := yaml.Unmarshal(text, &nodes); err != nil {
+	var whole yaml.Node
+	if err := yaml.Unmarshal(text, &whole); err != nil {
 		return nil, YAMLError(path, err)
+	}
+	var nodes []yaml.Node
+	if len(whole.Content) > 0 {
+		top := whole.Content[0]
+		if top.Kind == yaml.MappingNode {
+			return nil, &InputError{Path: path, Line: int64(top.Line), Err: errors.New("expected a list: begin each expectation with a dash, as in `- name: …`")}
+		}
+		if err := top.Decode(&nodes); err != nil {
+			return nil, YAMLError(path, err)
+		}
 	}
 	if len(nodes) == 0 {
 		return nil, &InputError{Path: path, Err: errors.New("holds no expectations")}
@@ -144,6 +154,9 @@ func (x *expectation) check(lines map[string]int) (key string, err error) {
 			return fmt.Errorf("%s is empty", key)
 		}
 		for _, word := range list {
+			if known != nil && len(known) == 0 {
+				return fmt.Errorf("%s %q: such changes have none", key, word)
+			}
 			if known != nil && !slices.Contains(known, word) {
 				return fmt.Errorf("%s %q: use %s", key, word, strings.Join(known, ", "))
 			}
@@ -155,7 +168,7 @@ func (x *expectation) check(lines map[string]int) (key string, err error) {
 		list  words
 		known []string
 	}{
-		{"hosts", x.Hosts, nil}, {"agents", x.Agents, nil}, {"profile", x.Profile, nil}, {"urls", x.URLs, nil}, {"after", x.After, nil},
+		{"hosts", x.Hosts, nil}, {"agents", x.Agents, nil}, {"profile", x.Profile, nil}, {"urls", x.URLs, nil}, {"after", x.After, x.afterWords()},
 		{"category", x.Category, Categories}, {"severity", x.Severity, Severities}, {"no_change", x.NoChange, append([]string{"all"}, Kinds...)},
 		{"class", x.Class, classNames[:classUnknown]},
 	} {
@@ -192,6 +205,34 @@ func (x *expectation) check(lines map[string]int) (key string, err error) {
 		}
 	}
 	return "", nil
+}
+
+// afterKinds are the kinds of changes of which it is known what can come after:
+// a word that never does would be a promise that nothing breaks.
+var afterKinds = map[string][]string{
+	"policy_class": classNames[:classUnknown],
+	"group":        append([]string{classEmpty}, classNames[:classUnknown]...),
+	"verdict":      {valueNames[robots.Allowed], valueNames[robots.Disallowed]},
+	"outcome":      outcomeNames,
+	"host_new":     outcomeNames,
+	"host_gone":    {},
+}
+
+var outcomeNames = []string{string(robots.ConditionalAllow), string(robots.FullAllow), string(robots.FullDisallow), string(robots.Undecided)}
+
+// afterWords are what can come after a change of the expectation's kinds, nil
+// where that may be anything.
+func (x *expectation) afterWords() []string {
+	out := []string{}
+	for _, kind := range x.NoChange {
+		known, ok := afterKinds[kind]
+		if !ok {
+			return nil
+		}
+		out = append(out, known...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // matches reports whether the expectation is about a host.

@@ -18,7 +18,8 @@ func TestAMistakeInExpectationsIsAnErrorWithItsLine(t *testing.T) {
 	for _, row := range []struct{ text, want string }{
 		{"", "e: holds no expectations"},
 		{"- name: [\n", "e:"},
-		{"a: b\n", "e:1: "},
+		{"a: b\n", "e:1: expected a list: begin each expectation with a dash"},
+		{"\nx\n", "e:2: "},
 		{"- x\n", "e:1: expected `key: value` pairs"},
 		{"- name: a\n  hots: x\n", `e:2: unknown key "hots"`},
 		{"- hosts: x\n  reachable: true\n", "e:1: an expectation needs a name"},
@@ -36,6 +37,9 @@ func TestAMistakeInExpectationsIsAnErrorWithItsLine(t *testing.T) {
 		{"- name: a\n  class: partial\n  hosts: []\n", "e:3: hosts is empty"},
 		{"- name: a\n  no_change: policies\n", `e:2: no_change "policies": use all, policy_class`},
 		{"- name: a\n  no_change: all\n  severity: bad\n", `e:3: severity "bad": use critical`},
+		{"- name: a\n  no_change: policy_class\n  after: closed\n", `e:3: after "closed": use allow_all, disallow_all, partial`},
+		{"- name: a\n  no_change: [verdict, outcome]\n  after: [disallow, disallow_all]\n", `e:3: after "disallow_all": use allow, conditional_allow, disallow, full_`},
+		{"- name: a\n  no_change: host_gone\n  after: full_allow\n", `e:3: after "full_allow": such changes have none`},
 		{"- name: a\n  no_change: all\n  at_most: 1%\n", "e:3: at_most of changes is a number"},
 		{"- name: a\n  reachable: true\n  at_most: some\n", `e:3: at_most "some": use a number, or a share`},
 		{"- name: a\n  reachable: true\n  at_most: -1\n", `e:3: at_most "-1"`},
@@ -185,6 +189,7 @@ func TestExpectationsOfChanges(t *testing.T) {
 		"{no_change: policy_class, after: disallow_all, category: search}":                   "false 4", // recipes 0 and 16, two profiles
 		"{no_change: policy_class, after: disallow_all, category: search, at_most: 4}":       "true 4",
 		"{no_change: policy_class, after: disallow_all, agents: robotestc}":                  "false 2",
+		"{no_change: all, after: no word of ours}":                                           "true 0",
 		"{no_change: all, severity: critical, profile: rfc9309}":                             "false 5",
 		"{no_change: [host_new, host_gone]}":                                                 "false 2",
 		"{no_change: all, hosts: h028.example}":                                              "true 0",
