@@ -32,11 +32,13 @@ func (d *decoder) uint() uint64 {
 	return v
 }
 
-func (d *decoder) text() string {
+func (d *decoder) text() string { return string(d.bytes()) }
+
+func (d *decoder) bytes() []byte {
 	n := d.uint()
-	s := string((*d)[:n])
+	b := (*d)[:n]
 	*d = (*d)[n:]
-	return s
+	return b
 }
 
 func (d *decoder) float() float64 {

@@ -140,6 +140,7 @@ type detailReader struct {
 	names           *names
 	ids             map[string]uint64 // as far as this part has met them
 	begun           bool              // a row of the target under way is encoded
+	own             map[string]uint64 // URLs of the target under way, in the order of their coming
 	agent, profile  string            // of that row
 	agentID, profID uint64
 }
@@ -148,7 +149,7 @@ type detailReader struct {
 // target, by its number and the table's. The list is in the order of seq.
 func readDetails(ctx context.Context, dir string, p sink.Part, table int, list []wanted, n *names, into *sorter) error {
 	t := &detailTables[table]
-	r := &detailReader{names: n, ids: make(map[string]uint64)}
+	r := &detailReader{names: n, ids: make(map[string]uint64), own: make(map[string]uint64)}
 	var e encoder
 	at, before := 0, int64(-1)<<63
 	end := func() error {
@@ -222,8 +223,9 @@ func (r *detailReader) policies(batch arrow.RecordBatch) func(int, *encoder) {
 const (
 	verdictBits = 3      // index in valueNames
 	hasLine     = 1 << 2 // a line follows
-	ownURL      = 1 << 3 // the URL follows, else its number
+	ownURL      = 1 << 3 // the URL's number is one of the target, else one of all
 	newAgent    = 1 << 4 // profile and agent come first
+	newURL      = 1 << 5 // the URL follows its number: there are a hundred thousand of one target, for each agent
 )
 
 func (r *detailReader) verdicts(batch arrow.RecordBatch) func(int, *encoder) {
@@ -236,9 +238,20 @@ func (r *detailReader) verdicts(batch arrow.RecordBatch) func(int, *encoder) {
 		if !line.IsNull(i) {
 			head |= hasLine
 		}
-		own := !strings.HasPrefix(u, "/")
-		if own {
+		if !r.begun && len(r.own) > 0 {
+			r.own = make(map[string]uint64)
+		}
+		number := uint64(0)
+		if !strings.HasPrefix(u, "/") {
 			head |= ownURL
+			var known bool
+			if number, known = r.own[u]; !known {
+				head |= newURL
+				number = uint64(len(r.own))
+				r.own[strings.Clone(u)] = number
+			}
+		} else {
+			number = r.id(u)
 		}
 		if !r.begun || a != r.agent || p != r.profile {
 			head |= newAgent
@@ -250,10 +263,9 @@ func (r *detailReader) verdicts(batch arrow.RecordBatch) func(int, *encoder) {
 			e.uint(r.profID)
 			e.uint(r.agentID)
 		}
-		if own {
+		e.uint(number)
+		if head&newURL != 0 {
 			e.text(u)
-		} else {
-			e.uint(r.id(u))
 		}
 		if head&hasLine != 0 {
 			e.uint(uint64(uint32(line.Value(i))))

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -253,5 +255,85 @@ func TestSorterGivesBackEveryRecordInOrder(t *testing.T) {
 	})
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left on disk: %v, %v", left, err)
+	}
+}
+
+// URLs of one host alone, a hundred thousand at most, are held once each and
+// not for each agent, and every flip of theirs is told, whatever their order.
+func TestManyURLsOfOneHost(t *testing.T) {
+	const urls, agents = 400, 12
+	var later atomic.Bool
+	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+		closed := 0 // the section that is
+		if later.Load() {
+			closed = 1
+		}
+		fmt.Fprintf(w, "User-agent: *\nDisallow: /section-%d/\n\nUser-agent: Robot3\nDisallow: /none\n", closed)
+	}, "")
+	c.Agents, c.Samples = nil, nil
+	for i := range agents {
+		name := fmt.Sprintf("Robot%d", i)
+		c.Agents = append(c.Agents, Agent{Name: name, Tokens: []string{name}, Category: "other"})
+	}
+	var lists [2][]string
+	for i := range urls {
+		line := fmt.Sprintf("http://many.example/section-%d/%s-%d", i%4, strings.Repeat("long-", 20), i)
+		lists[0], lists[1] = append(lists[0], line), append(lists[1], line)
+	}
+	slices.Reverse(lists[1])
+	lists[1] = append(lists[1], "http://few.example/section-0/x") // numbered anew
+	lists[0] = append(lists[0], "http://few.example/section-0/x")
+	for i, run := range []string{"a", "b"} {
+		later.Store(i == 1)
+		c.Run, c.Hosts = run, writeFile(t, "hosts-"+run, []byte(strings.Join(lists[i], "\n")))
+		if _, err := Run(context.Background(), c, new(Progress)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Diff(context.Background(), DiffConfig{Dir: c.Dir, Before: "a", After: "b"}); err != nil {
+		t.Fatal(err)
+	}
+	want, got := make(map[string]int), make(map[string]int)
+	for i := range agents {
+		if i == 3 {
+			continue // has a group of its own, in which nothing changed
+		}
+		for _, line := range lists[0] {
+			switch {
+			case strings.Contains(line, "/section-0/"):
+				want[fmt.Sprintf("Robot%d %s disallow allow 2 -", i, line)]++
+			case strings.Contains(line, "/section-1/"):
+				want[fmt.Sprintf("Robot%d %s allow disallow - 2", i, line)]++
+			}
+		}
+	}
+	for _, row := range changesOf(t, c.Dir, "b", "a") {
+		line := func(n *int32) string {
+			if n == nil {
+				return "-"
+			}
+			return fmt.Sprint(*n)
+		}
+		got[fmt.Sprintf("%s %s %s %s %s %s", text(row.Agent), text(row.URL), text(row.Before), text(row.After), line(row.LineBefore), line(row.LineAfter))]++
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("flips, wanted and found:\n%.2000s", diff)
+	}
+
+	m, err := sink.ReadManifest(c.Dir, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range m.Parts {
+		if p.Table != "verdicts" {
+			continue
+		}
+		s := &sorter{folder: t.TempDir(), memory: sortMemory}
+		if err := readDetails(context.Background(), c.Dir, p, tableVerdicts, []wanted{{seq: 1}}, new(names), s); err != nil {
+			t.Fatal(err)
+		}
+		if most := urls * (len(lists[0][0]) + 20 + 8*agents); len(s.records) != 1 || len(s.arena) > most {
+			t.Errorf("%d records, %d bytes for %d URLs and %d agents, more than %d", len(s.records), len(s.arena), urls, agents, most)
+		}
 	}
 }

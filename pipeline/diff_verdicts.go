@@ -19,6 +19,7 @@ type judged struct {
 type blocks struct {
 	d     decoder
 	names *names
+	own   []string     // URLs of the target, as far as they were met
 	key   agentProfile // of the block to come
 	list  []judged
 }
@@ -41,10 +42,16 @@ func (b *blocks) next() bool {
 			b.d = b.d[1:]
 		}
 		j := judged{value: robots.Value(head & verdictBits)}
+		number := b.d.uint()
+		if head&newURL != 0 {
+			if url := b.d.bytes(); int(number) == len(b.own) { // else this block is read again
+				b.own = append(b.own, string(url))
+			}
+		}
 		if head&ownURL != 0 {
-			j.url = b.d.text()
+			j.url = b.own[number]
 		} else {
-			j.url = b.names.text(b.d.uint())
+			j.url = b.names.text(number)
 		}
 		if head&hasLine != 0 {
 			j.line = sink.Some(int32(b.d.uint()))
