@@ -47,7 +47,7 @@ func Diff(ctx context.Context, c DiffConfig) (*DiffResult, error) {
 		return nil, err
 	}
 	var err error
-	if d.out, err = sink.CreateChanges(c.Dir, d.runs[1], c.Before, c.ToolVersion); err != nil {
+	if d.out, err = sink.CreateChanges(c.Dir, d.runs[1], c.Before, c.ToolVersion, d.notes...); err != nil {
 		return nil, err
 	}
 	defer d.out.Abort()
@@ -131,7 +131,7 @@ func (d *differ) open() error {
 	own := asText(a.Configuration["profiles"]) != asText(b.Configuration["profiles"])
 	d.reading = len(a.Profiles) > 0 && len(b.Profiles) > 0 && a.Profiles[0] == b.Profiles[0] && !(own && isOwn(a))
 	if !d.reading {
-		d.note("the first profiles differ (%s, %s): reachability, outcomes, groups, signals, sitemaps and texts are not compared", strings.Join(a.Profiles, ","), strings.Join(b.Profiles, ","))
+		d.note("the first profiles differ (%s, %s): reachability, outcomes, groups, crawl delays, signals, sitemaps and texts are not compared", strings.Join(a.Profiles, ","), strings.Join(b.Profiles, ","))
 	}
 	for i, t := range detailTables {
 		var without []string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -166,6 +167,11 @@ func TestOtherProfilesInventNoChange(t *testing.T) {
 			}
 			if !strings.Contains(strings.Join(r.Notes, "\n"), "the first profiles differ") || r.Compared != 2 {
 				t.Errorf("%d compared, notes %q", r.Compared, r.Notes)
+			}
+			// For the report, which else would say that nothing has changed.
+			kept, err := sink.ComparisonNotes(filepath.Join(c.Dir, "changes", "run=b", "against=a", "part-000000.parquet"))
+			if diff := cmp.Diff(r.Notes, kept); err != nil || diff != "" {
+				t.Error(err, diff)
 			}
 		})
 	}

@@ -22,8 +22,9 @@ type Changes struct {
 }
 
 // CreateChanges begins the comparison of the run m with the run against, below
-// dir. Another process that is at the same comparison is [ErrRunBusy].
-func CreateChanges(dir string, m *Manifest, against, toolVersion string) (*Changes, error) {
+// dir; notes say what is not compared, for [ComparisonNotes]. Another process
+// that is at the same comparison is [ErrRunBusy].
+func CreateChanges(dir string, m *Manifest, against, toolVersion string, notes ...string) (*Changes, error) {
 	for _, id := range []string{m.Run, against} {
 		if err := CheckRunID(id); err != nil {
 			return nil, err
@@ -49,13 +50,17 @@ func CreateChanges(dir string, m *Manifest, against, toolVersion string) (*Chang
 		unlockRun(c.lock)
 		return nil, err
 	}
-	c.w, err = newWriter[Change](filepath.Join(c.folder, changesPart), Part{Table: "changes"}, toolVersion, map[string]string{
+	metadata := map[string]string{
 		metadataSchema:            strconv.Itoa(SchemaVersion),
 		metadataRun:               m.Run,
 		metadataAgainst:           against,
 		"robocensus.tool_version": toolVersion,
 		metadataConfiguration:     m.ConfigurationDigest,
-	}, new(sync.Pool))
+	}
+	if len(notes) > 0 {
+		metadata[metadataNotes] = strings.Join(notes, "\n")
+	}
+	c.w, err = newWriter[Change](filepath.Join(c.folder, changesPart), Part{Table: "changes"}, toolVersion, metadata, new(sync.Pool))
 	if err != nil {
 		unlockRun(c.lock)
 		return nil, err
@@ -65,6 +70,29 @@ func CreateChanges(dir string, m *Manifest, against, toolVersion string) (*Chang
 
 // changesPart is the one part of a comparison, in its folder.
 const changesPart = "part-000000.parquet"
+
+// ComparisonNotes are the notes with which the part of a comparison was made.
+func ComparisonNotes(path string) (notes []string, err error) {
+	defer func() {
+		// arrow-go panics on some files that are damaged.
+		if r := recover(); r != nil {
+			err = fmt.Errorf("damaged Parquet: %v", r)
+		}
+	}()
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	reader, err := openParquet(f, buffered())
+	if err != nil {
+		return nil, err
+	}
+	if text := reader.MetaData().KeyValueMetadata().FindValue(metadataNotes); text != nil {
+		notes = strings.Split(*text, "\n")
+	}
+	return notes, nil
+}
 
 // sweep removes what an earlier comparison has left that was killed.
 func (c *Changes) sweep() error {

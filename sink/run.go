@@ -128,7 +128,8 @@ const (
 	metadataSchema        = "robocensus.schema_version"
 	metadataRun           = "robocensus.run"
 	metadataConfiguration = "robocensus.configuration_digest"
-	metadataAgainst       = "robocensus.against" // of changes only
+	metadataAgainst       = "robocensus.against" // of changes only, as are notes
+	metadataNotes         = "robocensus.notes"   // a line each
 )
 
 func tableFolder(dir, table, run string) string { return filepath.Join(dir, table, "run="+run) }

@@ -22,6 +22,7 @@ type changes struct {
 	kinds    map[string]map[string]int64 // by kind and severity
 	agents   map[string]map[string]int64 // of policies: closed, opened or other
 	examples map[string][]change         // by severity
+	notes    []string                    // what was not compared
 }
 
 // change is an example of one. Texts are strangers'.
@@ -30,6 +31,7 @@ type change struct{ Host, Kind, Agent, URL, Before, After string }
 const (
 	changeExamples = 6
 	changeNames    = 2000 // kinds, or agents, that are told apart
+	changeNotes    = 20
 )
 
 // readChanges counts what diff has found between two runs, in one profile's
@@ -51,6 +53,13 @@ func readChanges(ctx context.Context, dir, run, against, profile string) (*chang
 	for _, path := range parts {
 		if err := sink.ReadTexts(ctx, path, columns, c.add); err != nil {
 			return nil, fmt.Errorf("read %s: %w", path, err)
+		}
+		notes, err := sink.ComparisonNotes(path)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", path, err)
+		}
+		for _, note := range notes[:min(len(notes), changeNotes)] {
+			c.notes = append(c.notes, clipped(note))
 		}
 	}
 	return c, nil
@@ -122,11 +131,17 @@ func (d *data) fromChanges() string {
 func (d *data) changeKinds() *figure {
 	c := d.changes
 	f := &figure{
-		ID: "changes", Of: fmt.Sprintf("Of the %s changes since %s; the run has %s.", count(c.n), d.against, hosts(d.targets)),
+		ID: "changes", Of: fmt.Sprintf("Of the %s since %s; the run has %s.", counted(c.n, "change", "changes"), d.against, hosts(d.targets)),
 		Head: []string{"kind"},
+	}
+	if len(c.notes) > 0 {
+		f.Note = "Not all was compared: " + strings.Join(c.notes, "; ") + "."
 	}
 	if c.n == 0 {
 		f.Title = fmt.Sprintf("Nothing has changed since %s", d.against)
+		if len(c.notes) > 0 {
+			f.Title = fmt.Sprintf("Of what was compared, nothing has changed since %s", d.against)
+		}
 		f.Of = fmt.Sprintf("Of all %s asked.", hosts(d.targets))
 		return f
 	}
@@ -138,7 +153,11 @@ func (d *data) changeKinds() *figure {
 		most, worst = max(most, all[kind]), worst+n["critical"]
 	}
 	kinds := ranked(all)
-	f.Title = fmt.Sprintf("%s changes since %s, %s of them critical; most are of kind %s", count(c.n), d.against, count(worst), kinds[0])
+	words := "most of kind"
+	if len(kinds) == 1 {
+		words = "of kind"
+	}
+	f.Title = fmt.Sprintf("%s since %s, %s critical; %s %s", counted(c.n, "change", "changes"), d.against, count(worst), words, kinds[0])
 	f.Examples = &listed{Caption: "The first of each severity", What: "change", HasKey: true}
 	columns := []string{"kind"}
 	for _, s := range severities {
@@ -153,8 +172,8 @@ func (d *data) changeKinds() *figure {
 			f.Examples.Rows = append(f.Examples.Rows, row)
 		}
 	}
-	scale, words := scaleFor(most, c.n)
-	f.Of += words
+	scale, whole := scaleFor(most, c.n)
+	f.Of += whole
 	for i, kind := range kinds {
 		var shares []share
 		row := []string{kind}
@@ -205,9 +224,17 @@ func (d *data) changeAgents() *figure {
 		most, closed, opened = max(most, all[agent]), closed+n["closed"], opened+n["opened"]
 	}
 	agents := ranked(rank)
+	lost := c.agents[agents[0]]["closed"]
+	losers, each := agents[0], ""
+	if n := slices.IndexFunc(agents, func(agent string) bool { return c.agents[agent]["closed"] != lost }); n != 1 && len(agents) > 1 {
+		if n < 0 {
+			n = len(agents)
+		}
+		losers, each = count(int64(n))+" agents", " each"
+	}
 	f := &figure{
-		ID: "change-agents", Of: fmt.Sprintf("Of the %s policies that changed since %s: one for each host and agent.", count(sumOf(all)), d.against),
-		Title:  fmt.Sprintf("%s policies closed and %s opened; %s lost most, %s", count(closed), count(opened), agents[0], hosts(c.agents[agents[0]]["closed"])),
+		ID: "change-agents", Of: fmt.Sprintf("Of the %s that changed since %s: one for each host and agent.", counted(sumOf(all), "policy", "policies"), d.against),
+		Title:  fmt.Sprintf("%s closed and %s opened; %s lost most, %s%s", counted(closed, "policy", "policies"), count(opened), losers, hosts(lost), each),
 		Legend: []legend{{"closed", "closed"}, {"partly", "became more or less open"}, {"allow", "opened, was closed"}},
 		Head:   []string{"agent", "closed", "other", "opened"},
 	}

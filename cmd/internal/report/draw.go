@@ -128,7 +128,7 @@ func histogram(bins map[string]int64, whole int64, name func(int64) string, unit
 		col := column{
 			X: decimal(float64(i)*width + width*0.08), Width: decimal(width * 0.84), Middle: decimal((float64(i) + 0.5) * width),
 			Y: decimal(float64(c.Base) - height), Height: decimal(height),
-			Label: name(at), Tip: fmt.Sprintf("%s: %s %s, %s", span(at, name), count(n), unit, percent(n, whole)), Sparse: i%every != 0,
+			Label: name(at), Tip: fmt.Sprintf("%s: %s, %s", span(at, name), counted(n, strings.TrimSuffix(unit, "s"), unit), percent(n, whole)), Sparse: i%every != 0,
 		}
 		if n > 0 {
 			col.Top = percent(n, whole)
@@ -179,11 +179,13 @@ func percent(n, of int64) string {
 	return strconv.FormatFloat(p, 'f', 1, 64) + space + "%"
 }
 
-func hosts(n int64) string {
+func hosts(n int64) string { return counted(n, "host", "hosts") }
+
+func counted(n int64, one, many string) string {
 	if n == 1 {
-		return "1 host"
+		return "1 " + one
 	}
-	return count(n) + " hosts"
+	return count(n) + " " + many
 }
 
 // bytesName is a size as a label.

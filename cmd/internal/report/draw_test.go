@@ -64,7 +64,7 @@ func TestHistogramHasEveryBinBetween(t *testing.T) {
 		got = append(got, [4]string{col.Label, col.Height, col.Top, col.Tip})
 	}
 	want := [][4]string{
-		{"0", "32.50", "14.3\u00a0%", "0: 1 files, 14.3\u00a0%"},
+		{"0", "32.50", "14.3\u00a0%", "0: 1 file, 14.3\u00a0%"},
 		{"1", "0.00", "", "1: 0 files, 0\u00a0%"},
 		{"2", "0.00", "", "from 2 to below 4: 0 files, 0\u00a0%"},
 		{"4", "130.00", "57.1\u00a0%", "from 4 to below 8: 4 files, 57.1\u00a0%"},

@@ -260,3 +260,44 @@ func TestWhatCannotBeRead(t *testing.T) {
 		t.Errorf("a path elsewhere: %v", err)
 	}
 }
+
+// Agents that lost as many hosts as others are not told as the one that lost
+// most; and where not all was compared, nothing is not all that changed.
+func TestTitlesOfChanges(t *testing.T) {
+	policy := func(agent, after string) sink.Change {
+		before := map[string]string{"disallow_all": "partial", "partial": "disallow_all"}[after]
+		return sink.Change{Host: "h", Origin: "http://h", Kind: "policy_class", Severity: "critical", Agent: &agent, Profile: sink.Some("google"), Before: &before, After: &after}
+	}
+	for _, row := range []struct {
+		name    string
+		changes []sink.Change
+		notes   []string
+		want    string
+		not     string
+	}{
+		{"nothing", nil, nil, "Nothing has changed since a<", "Not all was compared"},
+		{"nothing of some", nil, []string{"verdicts are not compared", "nor is <b>"}, "Of what was compared, nothing has changed since a<", "Nothing has changed"},
+		{"notes", nil, []string{"verdicts are not compared", "nor is <b>"}, "Not all was compared: verdicts are not compared; nor is &lt;b&gt;.", "<b>."},
+		{"one", []sink.Change{policy("A", "disallow_all")}, nil, "1 policy closed and 0 opened; A lost most, 1 host<", " host each"},
+		{"one of a kind", []sink.Change{policy("A", "disallow_all")}, nil, "1 change since a, 1 critical; of kind policy_class<", "most of kind"},
+		{"the most", []sink.Change{policy("A", "disallow_all"), policy("B", "disallow_all"), policy("B", "disallow_all")}, nil, "B lost most, 2 hosts<", "hosts each"},
+		{"as many", []sink.Change{policy("A", "disallow_all"), policy("B", "disallow_all"), policy("C", "partial")}, nil, "; 2 agents lost most, 1 host each<", "A lost most"},
+		{"opened", []sink.Change{policy("A", "partial"), policy("B", "partial")}, nil, "No policy closed; 2 opened", "lost most"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			dir := t.TempDir()
+			writeRun(t, dir, manifest("b"), 1, []sink.Count{count1("targets", "", 9)}, nil)
+			m, err := sink.ReadManifest(dir, "b")
+			must(t, err)
+			c, err := sink.CreateChanges(dir, m, "a", "v1", row.notes...)
+			must(t, err)
+			must(t, c.Write(row.changes...))
+			must(t, c.Commit())
+			out := string(drawn(t, dir, "b", "a"))
+			if !strings.Contains(out, row.want) || strings.Contains(out, row.not) {
+				t.Errorf("it does not say %q, or says %q", row.want, row.not)
+				t.Log(out[strings.Index(out, "<main>"):][:2500])
+			}
+		})
+	}
+}
