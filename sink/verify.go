@@ -53,10 +53,10 @@ type Verification struct {
 // Verify reads every part of a run below dir and holds it against the manifest
 // and against the other parts of its segment, and the totals of the run against
 // the parts. Of its comparisons with other runs, which no manifest names, it
-// reads the parts. Where the run is not complete it verifies what is committed. What is wrong with the run is a [Problem] and
-// stops nothing; the error is about reading itself, or there is no such run
-// ([fs.ErrNotExist]). After each segment progress hears how many of how many
-// parts are read.
+// reads the parts. Where the run is not complete it verifies what is committed.
+// What is wrong with the run is a [Problem] and stops nothing; the error is
+// about reading itself, or there is no such run ([fs.ErrNotExist]). After each
+// segment progress hears how many of how many parts are read.
 func Verify(ctx context.Context, dir, run string, progress func(parts, of int)) (*Verification, error) {
 	v := &verifier{dir: dir, run: run, progress: progress}
 	m, err := ReadManifest(dir, run)

@@ -3,9 +3,9 @@
 //	summary, examples, changes ─► sums ─► figures ─► page
 //
 // It reads no table but these three, and of the first two what a run has summed
-// up, so that the number of hosts hardly matters. A figure has a title that states what it shows, the
-// denominator, a drawing, and the table behind it with the SQL that gives the
-// same rows.
+// up, so that the number of hosts hardly matters. A figure has a title that
+// states what it shows, the denominator, a drawing, and the table behind it with
+// the SQL that gives the same rows.
 //
 // The page stands alone: no script, no font, no image, nothing from elsewhere;
 // a policy in its head forbids all of that. Hosts, rules, servers and agents
