@@ -29,6 +29,12 @@ type DiffConfig struct {
 // ErrNotComparable tells that two runs cannot be compared; the error says why.
 var ErrNotComparable = errors.New("cannot be compared")
 
+// noRunError is [fs.ErrNotExist], without its words about a file.
+type noRunError struct{ dir, run string }
+
+func (e noRunError) Error() string        { return fmt.Sprintf("no run %q in %s", e.run, e.dir) }
+func (e noRunError) Is(target error) bool { return target == fs.ErrNotExist }
+
 // Diff compares two runs origin by origin, writes the table changes of the
 // later against the earlier one, in place of an earlier comparison of the two,
 // and returns a summary. It returns [fs.ErrNotExist] where there is no such
@@ -115,7 +121,7 @@ func (d *differ) open() error {
 		m, err := sink.ReadManifest(d.Dir, run)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("no run %q in %s: %w", run, d.Dir, fs.ErrNotExist)
+			return noRunError{d.Dir, run}
 		case err != nil:
 			return err
 		case !m.Complete():
