@@ -214,6 +214,9 @@ func TestWARCBetween(t *testing.T) {
 // TestWARCDamageIsCounted: no damaged place goes without a word, however many
 // there are.
 func TestWARCDamageIsCounted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much of one thing, which is slow under the race detector")
+	}
 	const places = maxDamage + 10
 	c := newConfig(t, nil, "")
 	c.Source = Source{WARC: []string{writeFile(t, "a.warc.gz", gzipped(strings.Repeat("WARC/1.0\n\n\n", places)))}}
@@ -275,6 +278,9 @@ func TestWARCWork(t *testing.T) {
 // TestWARCBombs: members that begin inside each other and all end in one bomb
 // unfold it a few times, not as often as the file may be read.
 func TestWARCBombs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much of one thing, which is slow under the race detector")
+	}
 	const raw, repeated, reserved = 0, 1, 3
 	block := func(kind, size int) []byte { return []byte{byte(size<<3 | kind<<1), byte(size >> 5), byte(size >> 13)} }
 	frame := zstdMagic + "\x00\x58" // with a window of 2 MB
