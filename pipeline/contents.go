@@ -44,20 +44,21 @@ type questions struct {
 //
 // Those met since there was as much as generationBytes are young, those of the
 // generation before are old, and become young when they are met again. A body
-// is kept when it is met for the second time, so that those that are met but
-// once cost no memory.
+// is kept when it is met for the second time within a thousand others or so:
+// what is met once, or seldom, costs no memory, and to read it again where the
+// memory is warm takes no longer than to look it up where it is cold.
 type contents struct {
 	mu         sync.Mutex
 	young, old map[uint64]*content
 	weight     int               // of the young
-	met        [metBodies]uint64 // hashes of bodies that were met
+	met        [metBodies]uint64 // hashes of bodies that were met lately
 }
 
 const (
-	generationBytes = 16 << 20
+	generationBytes = 4 << 20
 	keptBytes       = generationBytes / 128 // a heavier one is not kept
 	keptVerdicts    = 8192
-	metBodies       = 1 << 16
+	metBodies       = 1 << 10
 )
 
 // bodySeed is this process's own, so that nobody can make bodies collide.
