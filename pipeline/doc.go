@@ -15,8 +15,9 @@
 // Stored captures come as volumes, files that are read side by side and cut
 // into segments of their own. What the time goes to then, on one core with
 // 200 verdicts a capture: a fifth is inflating and reading the WARC, a
-// fourteenth parsing and judging, and the rest the writing of about 300 rows:
-// taking them apart by column, a third, and compressing, a seventh.
+// ninth parsing and judging, and the rest the writing of about 300 rows: taking
+// them apart by column, a third, and compressing, a seventh. So what a template
+// says is kept, but little is gained by keeping more than templates.
 //
 // The same source is cut into the same segments each time. A run that was
 // interrupted is therefore gone on with by reading the source again, and
