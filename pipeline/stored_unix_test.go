@@ -9,6 +9,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -111,10 +112,14 @@ func TestPipesAreInterruptible(t *testing.T) {
 			if err := <-ended; !errors.Is(err, context.Canceled) {
 				t.Errorf("error %v", err)
 			}
-			// What waits to open the pipe is let go.
-			f, err := os.OpenFile(pipe, os.O_RDWR, 0)
-			must(t, err)
-			f.Close()
+			// What waits to open the pipe, or is about to, is let go.
+			stacks := make([]byte, 1<<20)
+			for strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "pipeline.interruptible") {
+				if f, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
+					f.Close()
+				}
+				runtime.Gosched()
+			}
 		})
 	}
 }
