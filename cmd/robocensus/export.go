@@ -59,7 +59,7 @@ func exportCommand(ctx context.Context, args []string, stdout, stderr io.Writer)
 	}
 	m, err := sink.ReadManifest(*out, run)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("no run %q in %s%s", run, *out, runsIn(*out))
+		return noRun(*out, run)
 	}
 	if err != nil {
 		return err

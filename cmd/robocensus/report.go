@@ -57,7 +57,7 @@ func reportCommand(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	m, err := sink.ReadManifestHead(*out, run)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("no run %q in %s%s", run, *out, runsIn(*out))
+		return noRun(*out, run)
 	}
 	if err != nil {
 		return err

@@ -60,7 +60,7 @@ func verifyCommand(ctx context.Context, args []string, stdout, stderr io.Writer)
 	case ctx.Err() != nil:
 		return errInterrupted
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("no run %q in %s%s", run, *out, runsIn(*out))
+		return noRun(*out, run)
 	case err != nil:
 		return err
 	}
@@ -89,6 +89,9 @@ func count[N int | int64](n N, what string) string {
 	}
 	return fmt.Sprintf("%d %s", n, what)
 }
+
+// noRun is the error of a run that is not there, and names those that are.
+func noRun(dir, run string) error { return fmt.Errorf("no run %q in %s%s", run, dir, runsIn(dir)) }
 
 // runsIn names the runs that are there, a few where there are many.
 func runsIn(dir string) string {
