@@ -252,15 +252,7 @@ func (c *comparison) sitemaps(p *pair) error {
 	before, linesBefore := read(p.rows[0][tableSitemaps])
 	after, linesAfter := read(p.rows[1][tableSitemaps])
 	for len(before)+len(after) > 0 {
-		order := 0
-		switch {
-		case len(before) == 0:
-			order = 1
-		case len(after) == 0:
-			order = -1
-		default:
-			order = cmp.Compare(before[0], after[0])
-		}
+		order := compareHeads(before, after, cmp.Compare[string])
 		row := sink.Change{Kind: "sitemap", Severity: minor}
 		if order <= 0 {
 			row.Before, row.LineBefore = &before[0], sink.Some(linesBefore[before[0]])

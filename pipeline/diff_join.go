@@ -145,21 +145,25 @@ func (d *differ) join(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// compareHeads tells which of two ordered lists, of which one has something
+// left, has the next row: -1 the first, 1 the second, 0 both.
+func compareHeads[T any](before, after []T, compare func(a, b T) int) int {
+	switch {
+	case len(before) == 0:
+		return 1
+	case len(after) == 0:
+		return -1
+	}
+	return compare(before[0], after[0])
+}
+
 // pairsOf pairs the rows of one host by origin. One origin that is left on
 // each side, where a run gave https up for http, makes a pair too: that host
 // is neither new nor gone.
 func pairsOf(before, after []*fetched) []*pair {
 	var out []*pair
 	for len(before)+len(after) > 0 {
-		order := 0
-		switch {
-		case len(before) == 0:
-			order = 1
-		case len(after) == 0:
-			order = -1
-		default:
-			order = cmp.Compare(before[0].origin, after[0].origin)
-		}
+		order := compareHeads(before, after, func(a, b *fetched) int { return cmp.Compare(a.origin, b.origin) })
 		p := &pair{}
 		if order <= 0 {
 			p.sides[0], before = before[0], before[1:]
