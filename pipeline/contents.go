@@ -146,7 +146,7 @@ func (a *analyst) read(k int, body []byte, q questions) {
 		r.load()
 		for i := range agents {
 			p := r.judge.Policy(i)
-			told := policy{group: sink.NonZero(p.GroupAgent), explicit: p.Explicit, class: int(p.Class())}
+			told := policy{group: sink.NonZero(p.GroupAgent), explicit: p.Match == robots.OwnGroup, class: int(p.Class())}
 			if p.HasCrawlDelay {
 				told.crawlDelay = sink.Some(p.CrawlDelay)
 			}

@@ -3,18 +3,24 @@ package robots
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"strings"
 )
 
 // An Agent is a crawler whose policy is asked for.
 type Agent struct {
 	Name string
-	// Tokens are its product tokens in order of preference: the first that a
-	// group names decides (Googlebot-Image, then Googlebot).
+	// Tokens are its own product tokens in order of preference: the first that
+	// a group names decides.
 	Tokens []string
+	// FallsBackTo are the tokens of other crawlers whose group it follows where
+	// none names it, in order of preference (Googlebot-Image: Googlebot).
+	FallsBackTo []string
 	// UserAgent is the whole product token that it sends, for profiles that
 	// compare substrings; Name if empty.
 	UserAgent string
-	// IgnoresStar says that a group for * does not bind it.
+	// IgnoresStar says that a group for * does not bind it, under a profile
+	// that lets crawlers ignore one.
 	IgnoresStar bool
 }
 
@@ -25,7 +31,7 @@ func (a Agent) Validate() error {
 	if len(a.Tokens) == 0 {
 		return fmt.Errorf("agent %q has no token", a.Name)
 	}
-	for _, t := range a.Tokens {
+	for _, t := range a.allTokens() {
 		_, wide := tokens([]byte(t))
 		switch {
 		case t == "":
@@ -36,14 +42,22 @@ func (a Agent) Validate() error {
 			return fmt.Errorf("agent %q: token %q has a character outside A-Z a-z 0-9 . _ -; use %q", a.Name, t, wide)
 		}
 	}
+	for _, t := range a.FallsBackTo {
+		if slices.ContainsFunc(a.Tokens, func(own string) bool { return strings.EqualFold(own, t) }) {
+			return fmt.Errorf("agent %q falls back to its own token %q", a.Name, t)
+		}
+	}
 	return nil
 }
+
+// allTokens are the tokens that a group is looked for by, the preferred first.
+func (a Agent) allTokens() []string { return slices.Concat(a.Tokens, a.FallsBackTo) }
 
 // BeyondToken returns the first of the agent's tokens that is no product token
 // of RFC 9309, 2.2.1, because it has a digit or a dot, else "". Such a token
 // finds its group here, where Google's own parser never would.
 func (a Agent) BeyondToken() string {
-	for _, t := range a.Tokens {
+	for _, t := range a.allTokens() {
 		if narrow, _ := tokens([]byte(t)); len(narrow) < len(t) {
 			return t
 		}

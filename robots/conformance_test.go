@@ -193,8 +193,8 @@ func TestConformanceReal(t *testing.T) {
 		f.Parse(body, p)
 		j := NewJudge(p, []Agent{{Tokens: []string{c[2]}}})
 		j.Load(&f)
-		if j.Policy(0).Explicit != (c[6] == "1") {
-			t.Errorf("%s, agent %s: explicit is %v", c[1], c[2], j.Policy(0).Explicit)
+		if match := j.Policy(0).Match; (match == OwnGroup) != (c[6] == "1") {
+			t.Errorf("%s, agent %s: match is %v", c[1], c[2], match)
 		}
 	}
 	if asked < 8000 {

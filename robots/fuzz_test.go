@@ -179,6 +179,7 @@ func FuzzPolicy(f *testing.F) {
 	agents := []Agent{
 		{Tokens: []string{"a"}},
 		{Tokens: []string{"c-", "B"}},
+		{Tokens: []string{"c"}, FallsBackTo: []string{"zz", "b"}},
 		{Tokens: []string{"MJ12bot"}},
 		{Tokens: []string{"zz"}, IgnoresStar: true},
 	}
@@ -197,7 +198,7 @@ func FuzzPolicy(f *testing.F) {
 			j.Load(&file)
 			for i, a := range agents {
 				if p.AgentMatch == MatchSubstring {
-					a.Tokens = a.Tokens[:1] // what it sends is one string
+					a.Tokens, a.FallsBackTo = a.Tokens[:1], nil // what it sends is one string
 				}
 				v := j.Policy(i).Judge(&target)
 				if want := slowVerdict(p, body, a, &target); v.Value != want {
@@ -213,7 +214,7 @@ func FuzzPolicy(f *testing.F) {
 				if !target.isRobotsTxt && (class == AllowAll && v.Value != Allowed || class == DisallowAll && v.Value != Disallowed) {
 					t.Fatalf("%s: agent %v, path %q: %v in a policy of class %v", p.Name, a.Tokens, target.path, v.Value, class)
 				}
-				if p.Name != "google" || !validToken(a.Tokens[0]) || len(a.Tokens) > 1 || a.IgnoresStar {
+				if p.Name != "google" || !validToken(a.Tokens[0]) || len(a.allTokens()) > 1 || a.IgnoresStar {
 					continue
 				}
 				line := 0

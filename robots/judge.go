@@ -12,7 +12,7 @@ type Judge struct {
 	profile  *Profile
 	agents   []Agent
 	tokens   *tokenTable
-	wanted   [][]int     // per agent: numbers of its tokens, in order of preference
+	wanted   [][]int     // per agent: numbers of its tokens and its fallbacks, in order of preference
 	products [][]byte    // per agent: what it sends, in lower case (MatchSubstring)
 	policies []Policy    // per agent
 	readings []*File     // further readings of the file, where oddities are open,
@@ -35,11 +35,14 @@ type Judge struct {
 
 // A Policy is what a file says to one agent.
 type Policy struct {
-	// GroupAgent is the agent's token whose group it follows, "*", or empty
-	// for no group. Where names are compared by substring, it is the first.
+	// GroupAgent is the token whose group the agent follows, "*", or empty for
+	// no group. Where names are compared by substring, it is the agent's first.
 	GroupAgent string
-	// Explicit says that a group names the agent.
-	Explicit bool
+	// Match says how that group came to be the agent's.
+	Match Match
+	// GroupLine is the line of the first group that the agent follows, which
+	// is its first user-agent line; 0 for no group.
+	GroupLine int32
 	// CrawlDelay is in seconds: the first among its groups.
 	CrawlDelay    float64
 	HasCrawlDelay bool
@@ -49,6 +52,18 @@ type Policy struct {
 	// are valid. A nil entry is no group.
 	sets []*ruleset
 }
+
+// Match is how an agent came to its group.
+type Match uint8
+
+const (
+	NoGroup       Match = iota // no group is the agent's
+	StarGroup                  // the group for all crawlers
+	FallbackGroup              // a group that names a crawler that the agent falls back to
+	OwnGroup                   // a group that names the agent
+)
+
+func (m Match) String() string { return [...]string{"none", "star", "fallback", "own"}[m] }
 
 // NewJudge prepares a list of agents, which should have passed
 // Agent.Validate: a token that fails it matches nothing, but for the empty
@@ -64,7 +79,7 @@ func NewJudge(p *Profile, agents []Agent) *Judge {
 		policies: make([]Policy, len(agents)),
 	}
 	for i, a := range agents {
-		for _, t := range a.Tokens {
+		for _, t := range a.allTokens() {
 			j.wanted[i] = append(j.wanted[i], j.tokens.add(t))
 		}
 		name := a.UserAgent
@@ -88,7 +103,7 @@ func (j *Judge) Load(f *File) {
 	j.used = 0
 	for i := range j.policies {
 		p := &j.policies[i]
-		p.GroupAgent, p.Explicit = "", false
+		p.GroupAgent, p.Match, p.GroupLine = "", NoGroup, 0
 		p.CrawlDelay, p.HasCrawlDelay = 0, false
 		p.sets = p.sets[:0]
 	}
@@ -218,19 +233,24 @@ func (j *Judge) choose(r *File, i int) {
 			if len(a.Tokens) > 0 {
 				name = a.Tokens[0]
 			}
-			j.follow(r, p, j.found, name, true, nil)
+			j.follow(r, p, j.found, name, OwnGroup, nil)
 			return
 		}
 	} else {
 		for k, t := range j.wanted[i] {
-			if len(j.groupsOf[t]) > 0 {
-				j.follow(r, p, j.groupsOf[t], a.Tokens[k], true, &j.byToken[t])
-				return
+			if len(j.groupsOf[t]) == 0 {
+				continue
 			}
+			if own := len(a.Tokens); k < own {
+				j.follow(r, p, j.groupsOf[t], a.Tokens[k], OwnGroup, &j.byToken[t])
+			} else {
+				j.follow(r, p, j.groupsOf[t], a.FallsBackTo[k-own], FallbackGroup, &j.byToken[t])
+			}
+			return
 		}
 	}
-	if len(j.star) > 0 && !a.IgnoresStar {
-		j.follow(r, p, j.star, "*", false, &j.starSet)
+	if len(j.star) > 0 && !(a.IgnoresStar && j.profile.IgnoresStar) {
+		j.follow(r, p, j.star, "*", StarGroup, &j.starSet)
 		return
 	}
 	p.sets = append(p.sets, nil)
@@ -244,9 +264,9 @@ func (j *Judge) skips(r *File, l *AgentLine) bool {
 
 // follow makes a policy out of groups. Several groups are one or, where that
 // is open, as many choices; merged keeps the one for other agents.
-func (j *Judge) follow(r *File, p *Policy, groups []int32, name string, explicit bool, merged **ruleset) {
+func (j *Judge) follow(r *File, p *Policy, groups []int32, name string, how Match, merged **ruleset) {
 	if len(p.sets) == 0 {
-		p.GroupAgent, p.Explicit = name, explicit
+		p.GroupAgent, p.Match, p.GroupLine = name, how, r.Groups[groups[0]].Line
 		for _, g := range groups {
 			if r.Groups[g].HasCrawlDelay {
 				p.CrawlDelay, p.HasCrawlDelay = r.Groups[g].CrawlDelay, true

@@ -276,9 +276,9 @@ func TestSharedPolicies(t *testing.T) {
 	if j.used != 2 {
 		t.Errorf("%d rulesets for two groups", j.used)
 	}
-	for i, want := range []string{"a true false", "b true false", "* false true", "* false true"} {
+	for i, want := range []string{"a own 1 false", "b own 1 false", "* star 4 true", "* star 4 true"} {
 		pol := j.Policy(i)
-		if got := fmt.Sprint(pol.GroupAgent, " ", pol.Explicit, " ", pol.HasCrawlDelay); got != want {
+		if got := fmt.Sprint(pol.GroupAgent, " ", pol.Match, " ", pol.GroupLine, " ", pol.HasCrawlDelay); got != want {
 			t.Errorf("agent %d: got %s, want %s", i, got, want)
 		}
 	}

@@ -42,6 +42,10 @@ type Profile struct {
 	AgentMatch AgentMatch `yaml:"agent_match"`
 	// SeveralGroups is what happens where several groups name the crawler.
 	SeveralGroups SeveralGroups `yaml:"several_groups"`
+	// IgnoresStar says whether a group for * leaves out the crawlers that are
+	// documented to ignore it. RFC 9309, 2.2.1, and the documents of 2012 and
+	// 2019 have it bind every crawler.
+	IgnoresStar bool `yaml:"ignores_star"`
 
 	// Wildcards says whether * and a final $ are special in a pattern.
 	Wildcards bool `yaml:"wildcards"`

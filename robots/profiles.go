@@ -22,6 +22,7 @@ func google() Profile {
 		GroupEnd:      EndAtRule,
 		AgentMatch:    MatchToken,
 		SeveralGroups: MergeGroups,
+		IgnoresStar:   true,
 
 		Wildcards:         true,
 		Escapes:           EscapesPattern,
@@ -52,6 +53,7 @@ func google2019() Profile {
 	p.Lines = LinesPlain
 	p.Typos, p.KeyPrefixes, p.MissingColon = Reject, Reject, Reject
 	p.AgentMatch = MatchTokenCase
+	p.IgnoresStar = false
 	p.Escapes = EscapesBoth
 	p.IndexHTML = false
 	p.Precedence = LongestOrLeast

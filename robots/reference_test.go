@@ -247,7 +247,7 @@ func slowGroups(p *Profile, f *File, a Agent) []int {
 		return len(l.Value) > 0 && l.Value[0] == '*' && (len(l.Value) == 1 || bytes.IndexByte([]byte(" \t\n\v\f\r"), l.Value[1]) >= 0)
 	}
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
-	for _, token := range a.Tokens {
+	for _, token := range a.allTokens() {
 		set := letters
 		if strings.ContainsAny(token, "0123456789.") {
 			set += "0123456789."
@@ -266,7 +266,7 @@ func slowGroups(p *Profile, f *File, a Agent) []int {
 			return groups
 		}
 	}
-	if a.IgnoresStar {
+	if a.IgnoresStar && p.IgnoresStar {
 		return nil
 	}
 	return find(star)

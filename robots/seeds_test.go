@@ -316,13 +316,73 @@ func TestIgnoresStar(t *testing.T) {
 		j := NewJudge(p, []Agent{{Name: "a", Tokens: []string{"a"}, IgnoresStar: true}, {Name: "b", Tokens: []string{"b"}}})
 		j.Load(&f)
 		target := p.Target("/x")
-		if v := j.Policy(0).Judge(&target); v != (Verdict{Allowed, ReasonNoGroup, -1}) || j.Policy(0).GroupAgent != "" {
-			t.Errorf("got %+v", v)
+		// RFC 9309, 2.2.1, and the documents of 2012 and 2019 bind every crawler.
+		if p.IgnoresStar != (p.Name == "google") {
+			t.Errorf("ignores_star is %v", p.IgnoresStar)
+		}
+		v, policy := j.Policy(0).Judge(&target), j.Policy(0)
+		if p.IgnoresStar {
+			if v != (Verdict{Allowed, ReasonNoGroup, -1}) || policy.GroupAgent != "" || policy.Match != NoGroup {
+				t.Errorf("got %+v, match %v", v, policy.Match)
+			}
+		} else if v.Value != Disallowed || policy.GroupAgent != "*" || policy.Match != StarGroup {
+			t.Errorf("got %+v, match %v", v, policy.Match)
 		}
 		if v := j.Policy(1).Judge(&target); v.Value != Disallowed || j.Policy(1).GroupAgent != "*" {
 			t.Errorf("got %+v", v)
 		}
 	})
+}
+
+// TestMatch holds how an agent comes to its group: by its own tokens, by those
+// that it falls back to, by *, or not at all (SPEC, "Which group").
+func TestMatch(t *testing.T) {
+	agents := []Agent{
+		{Name: "Kagibot", Tokens: []string{"Kagibot"}, FallsBackTo: []string{"Googlebot"}, UserAgent: "Kagibot/1.0"},
+		{Name: "x-image", Tokens: []string{"x-image", "x-pictures"}, FallsBackTo: []string{"x", "y"}},
+	}
+	const rules = "\ndisallow: /1\n"
+	for _, row := range []struct {
+		name, body   string
+		first, other string // of each agent: match, group, line
+		classic      [2]string
+	}{
+		{"another's name alone", "user-agent: Googlebot" + rules, "fallback Googlebot 1", "none  0", [2]string{"none  0", "none  0"}},
+		{"another's name and *", "user-agent: *" + rules + "user-agent: Googlebot" + rules,
+			"fallback Googlebot 3", "star * 1", [2]string{"star * 1", "star * 1"}},
+		{"own before another's", "user-agent: Googlebot" + rules + "user-agent: Kagibot" + rules,
+			"own Kagibot 3", "none  0", [2]string{"own Kagibot 3", "none  0"}},
+		{"the preferred fallback", "user-agent: y" + rules + "user-agent: x" + rules, "none  0", "fallback x 3",
+			[2]string{"none  0", "own x-image 3"}}, // x is part of x-image
+		{"an alias is its own", "user-agent: x" + rules + "user-agent: x-pictures" + rules, "none  0", "own x-pictures 3",
+			[2]string{"none  0", "own x-image 1"}},
+		{"the line of the group, not of the name", "# a\nuser-agent: *\nuser-agent: Kagibot" + rules,
+			"own Kagibot 2", "star * 2", [2]string{"own Kagibot 3", "none  0"}}, // 1996: a record to each line
+		{"the first of several groups", "user-agent: z" + rules + "user-agent: Kagibot" + rules + "user-agent: Kagibot" + rules,
+			"own Kagibot 3", "none  0", [2]string{"own Kagibot 3", "none  0"}},
+		{"none", "sitemap: /s\n", "none  0", "none  0", [2]string{"none  0", "none  0"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			eachProfile(t, func(t *testing.T, p *Profile) {
+				var f File
+				f.Parse([]byte(row.body), p)
+				j := NewJudge(p, agents)
+				want := [2]string{row.first, row.other}
+				if p.AgentMatch == MatchSubstring {
+					want = row.classic
+				}
+				for range 2 { // the second Load must not remember
+					j.Load(&f)
+					for i := range agents {
+						policy := j.Policy(i)
+						if got := fmt.Sprint(policy.Match, " ", policy.GroupAgent, " ", policy.GroupLine); got != want[i] {
+							t.Errorf("%s: got %q, want %q", agents[i].Name, got, want[i])
+						}
+					}
+				}
+			})
+		})
+	}
 }
 
 // TestClassic1996 is the example that the document describes.

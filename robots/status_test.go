@@ -212,10 +212,15 @@ func TestAgentValidate(t *testing.T) {
 		"":             "empty token",
 		"Jävla-Foobot": `use "J"`,
 	} {
-		err := Agent{Name: "x", Tokens: []string{token}}.Validate()
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%q: got %v, want %q", token, err, want)
+		for _, a := range []Agent{{Name: "x", Tokens: []string{token}}, {Name: "x", Tokens: []string{"x"}, FallsBackTo: []string{"y", token}}} {
+			err := a.Validate()
+			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%q: got %v, want %q", token, err, want)
+			}
 		}
+	}
+	if err := (Agent{Name: "x", Tokens: []string{"x", "y"}, FallsBackTo: []string{"z", "Y"}}).Validate(); err == nil || !strings.Contains(err.Error(), `its own token "Y"`) {
+		t.Errorf("falls back to itself: %v", err)
 	}
 	if err := (Agent{Name: "x"}).Validate(); err == nil {
 		t.Error("an agent without tokens is valid")

@@ -99,7 +99,7 @@ func (e *explainer) explain(url string) {
 
 	policy := first.judge.Policy(0)
 	group := "the group for *"
-	if policy.Explicit {
+	if policy.Match >= robots.FallbackGroup {
 		group = "the group of " + policy.GroupAgent
 	}
 	_, decided := first.answer.Verdict()
