@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 
+	"github.com/robocensus/robocensus/cmd/internal/output"
 	"github.com/robocensus/robocensus/cmd/internal/report"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -72,7 +73,11 @@ func reportCommand(ctx context.Context, args []string, stdout io.Writer) error {
 		return err
 	}
 	if *html != "" && *html != "-" {
-		return sink.ReplaceFile(*html, page)
+		err := output.Write(ctx, *html, func(w io.Writer) error { _, err := w.Write(page); return err })
+		if ctx.Err() != nil {
+			return errInterrupted
+		}
+		return err
 	}
 	if _, err := stdout.Write(page); err != nil {
 		return fmt.Errorf("write the report: %w", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/robocensus/robocensus/cmd/internal/farm"
+	"github.com/robocensus/robocensus/cmd/internal/output"
 )
 
 const serveHelp = `usage: robofarm serve --dir DIR|TAR --http ADDR [flags]
@@ -72,7 +73,7 @@ func serve(ctx context.Context, args []string, stdout io.Writer) error {
 		return failure{err, exitInput}
 	}
 	defer srv.Close()
-	if err := f.listen(srv, stdout); err != nil {
+	if err := f.listen(ctx, srv, stdout); err != nil {
 		return err
 	}
 	<-ctx.Done()
@@ -106,9 +107,9 @@ func (f *serveFlags) config() (c farm.Config, err error) {
 	return c, nil
 }
 
-func (f *serveFlags) listen(srv *farm.Server, stdout io.Writer) error {
+func (f *serveFlags) listen(ctx context.Context, srv *farm.Server, stdout io.Writer) error {
 	if f.caOut != "" {
-		if err := os.WriteFile(f.caOut, srv.CA(), 0o644); err != nil {
+		if err := output.Write(ctx, f.caOut, func(w io.Writer) error { _, err := w.Write(srv.CA()); return err }); err != nil {
 			return err
 		}
 	}
@@ -137,9 +138,5 @@ func (f *serveFlags) listen(srv *farm.Server, stdout io.Writer) error {
 	if f.addrFile == "" {
 		return nil
 	}
-	// Renamed into place: who sees the file sees all of it.
-	if err := os.WriteFile(f.addrFile+".tmp", []byte(lines.String()), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(f.addrFile+".tmp", f.addrFile)
+	return output.Write(ctx, f.addrFile, func(w io.Writer) error { _, err := io.WriteString(w, lines.String()); return err })
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/robocensus/robocensus/cmd/internal/farm"
+	"github.com/robocensus/robocensus/cmd/internal/output"
 )
 
 const warcHelp = `usage: robofarm warc --dir DIR|TAR --out FILE.warc.gz [flags]
@@ -55,21 +55,12 @@ func warc(ctx context.Context, args []string, stdout io.Writer) error {
 	if archive.Hosts, err = farm.Load(dir); err != nil {
 		return failure{err, exitInput}
 	}
-	// Renamed into place: who sees the file sees all of it.
-	file, err := os.Create(out + ".tmp")
-	if err != nil {
+	var captures int
+	err = output.Write(ctx, out, func(w io.Writer) (err error) {
+		captures, err = archive.Write(ctx, w, out)
 		return err
-	}
-	defer os.Remove(file.Name())
-	defer file.Close()
-	captures, err := archive.Write(ctx, file, out)
+	})
 	if err != nil {
-		return fmt.Errorf("write %s: %w", out, err)
-	}
-	if err := file.Close(); err != nil {
-		return fmt.Errorf("write %s: %w", out, err)
-	}
-	if err := os.Rename(file.Name(), out); err != nil {
 		return err
 	}
 	fmt.Fprintf(stdout, "%s: %d captures\n", out, captures)

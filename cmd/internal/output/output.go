@@ -1,0 +1,125 @@
+// Package output writes the files that a user names on the command line.
+package output
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Write writes what write writes to the file at path. A regular file appears
+// whole or not at all, and keeps its permissions; a link stays, and the file
+// that it leads to is replaced. What is no regular file (a device, a pipe) is
+// written to: a rename would put a file in its place. Where opening a pipe
+// waits for a reader, an end of ctx ends the wait.
+func Write(ctx context.Context, path string, write func(io.Writer) error) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return fmt.Errorf("write %s: is a folder; give a file", path)
+	case err == nil && !info.Mode().IsRegular():
+		err = writeInto(ctx, path, write)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+	default:
+		mode := fs.FileMode(0)
+		if err == nil {
+			mode = info.Mode().Perm()
+		}
+		err = replace(path, mode, write)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, reason(err))
+	}
+	return nil
+}
+
+// reason takes away from an error the operation and the path, which may be that
+// of a temporary file.
+func reason(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
+	}
+	return err
+}
+
+func writeInto(ctx context.Context, path string, write func(io.Writer) error) error {
+	type opened struct {
+		file *os.File
+		err  error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		done <- opened{f, err}
+	}()
+	var to opened
+	select {
+	case to = <-done:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if to.err != nil {
+		return to.err
+	}
+	err := write(to.file)
+	if e := to.file.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// replace writes beside the file, under a name that nobody can foresee, and
+// renames.
+func replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
+	path, err := follow(path)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path+"."+rand.Text()[:8]+".tmp", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	err = write(f)
+	if err == nil && mode != 0 {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// follow is the file that a path leads to by links; unlike
+// [filepath.EvalSymlinks] it follows a link to what does not exist yet.
+func follow(path string) (string, error) {
+	for range 40 { // as many as Linux follows
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path, nil // no link
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return "", errors.New("too many links")
+}
