@@ -79,11 +79,3 @@ func TestParseSamples(t *testing.T) {
 		}
 	}
 }
-
-func TestBins(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 1: "1", 2: "2-3", 3: "2-3", 4: "4-7", 1023: "512-1023", 1024: "1024-2047"} {
-		if got := bin(n); got != want {
-			t.Errorf("%d is in %s, want %s", n, got, want)
-		}
-	}
-}

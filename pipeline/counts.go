@@ -2,9 +2,7 @@ package pipeline
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
-	"strconv"
 	"sync"
 
 	"github.com/robocensus/robocensus/sink"
@@ -175,15 +173,5 @@ func (n *Counts) List() []Count {
 	return rows
 }
 
-// bin is the histogram bin of a size: powers of two, named by their first and
-// last value.
-func bin(n int64) string {
-	if n <= 0 {
-		return "0"
-	}
-	first := int64(1) << (bits.Len64(uint64(n)) - 1)
-	if first == 1 {
-		return "1"
-	}
-	return strconv.FormatInt(first, 10) + "-" + strconv.FormatInt(2*first-1, 10)
-}
+// bin is the key of a value of a distribution.
+func bin(n int64) string { return sink.BinOf(n).String() }

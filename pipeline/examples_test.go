@@ -41,7 +41,7 @@ func TestNoStrangerMakesACounter(t *testing.T) {
 		"tld other": n, "server other": n, "address_block 127.0.0.0/8": n,
 		"field other": n, "field crawl-delay": n, "field content-signal": n, "field license": n,
 		"signal content-signal other": n, "signal content-signal search=other": n, "signal content-signal ai-train=no": n, "signal license": n,
-		"crawl_delay 8-15": 100, "crawl_delay 16-31": n - 100,
+		"crawl_delay 12": 10, "crawl_delay 14": 90, "crawl_delay 16": n - 100,
 		"line_class_hosts unknown_field": n, "line_class_hosts nul": n, "line_class_hosts missing_colon": n, "line_class_hosts extension": n,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -23,6 +23,7 @@ const (
 // A part that it does not name does not count.
 type Manifest struct {
 	SchemaVersion       int            `json:"schema_version"`
+	SummaryBins         int            `json:"summary_bins"` // version of the bins of distributions in summary
 	Tool                string         `json:"tool"`
 	ToolVersion         string         `json:"tool_version"`
 	Run                 string         `json:"run"`

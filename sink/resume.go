@@ -173,6 +173,7 @@ func differences(old, now *Manifest) []string {
 		}
 	}
 	differ("the tables' schema version", old.SchemaVersion, now.SchemaVersion)
+	differ("the version of the bins in summary", old.SummaryBins, now.SummaryBins)
 	differ("tables", old.Tables, now.Tables)
 	differ("profiles", old.Profiles, now.Profiles)
 

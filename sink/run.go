@@ -107,7 +107,7 @@ func prepare(dir string, m Manifest) (*Run, error) {
 		return nil, fmt.Errorf("configuration as JSON: %w", err)
 	}
 	digest := sha256.Sum256(configuration)
-	m.SchemaVersion, m.Tool, m.State = SchemaVersion, "robocensus", stateRunning
+	m.SchemaVersion, m.SummaryBins, m.Tool, m.State = SchemaVersion, BinsVersion, "robocensus", stateRunning
 	m.ConfigurationDigest = hex.EncodeToString(digest[:])
 	m.Parts = []Part{}
 	return &Run{
@@ -128,8 +128,9 @@ const (
 	metadataSchema        = "robocensus.schema_version"
 	metadataRun           = "robocensus.run"
 	metadataConfiguration = "robocensus.configuration_digest"
-	metadataAgainst       = "robocensus.against" // of changes only, as are notes
-	metadataNotes         = "robocensus.notes"   // a line each
+	metadataBins          = "robocensus.summary_bins" // of summary only
+	metadataAgainst       = "robocensus.against"      // of changes only, as are notes
+	metadataNotes         = "robocensus.notes"        // a line each
 )
 
 func tableFolder(dir, table, run string) string { return filepath.Join(dir, table, "run="+run) }

@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -195,6 +196,9 @@ func writerOptions(table, toolVersion string, metadata map[string]string) []parq
 	}
 	for key, value := range metadata {
 		options = append(options, parquet.KeyValueMetadata(key, value))
+	}
+	if table == "summary" {
+		options = append(options, parquet.KeyValueMetadata(metadataBins, strconv.Itoa(BinsVersion)))
 	}
 	if table == "bodies" {
 		// The least and the greatest body of a page would stand before it, and

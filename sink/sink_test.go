@@ -118,7 +118,11 @@ func TestColumnsAreTheContract(t *testing.T) {
 		if diff := cmp.Diff(want, strings.Join(got, ", ")); diff != "" {
 			t.Errorf("%s (-contract +written):\n%s", name, diff)
 		}
-		for key, want := range map[string]string{"robocensus.run": "test", "robocensus.schema_version": "1", "robocensus.profile": "google", "robocensus.tool_version": "v0"} {
+		keys := map[string]string{"robocensus.run": "test", "robocensus.schema_version": "1", "robocensus.profile": "google", "robocensus.tool_version": "v0"}
+		if name == "summary" {
+			keys["robocensus.summary_bins"] = "1"
+		}
+		for key, want := range keys {
 			if got := r.MetaData().KeyValueMetadata().FindValue(key); got == nil || *got != want {
 				t.Errorf("%s: metadata %s is %v, want %s", name, key, got, want)
 			}

@@ -94,15 +94,19 @@ func writeTotal[T any](r *Run, table string, rows []T) (Part, error) {
 // a run, and gives each sum once.
 func (r *Run) Counts(ctx context.Context, add func(Count)) error {
 	r.mu.Lock()
-	m := Manifest{Run: r.id, Parts: r.manifest.Parts}
+	m := Manifest{Run: r.id, SummaryBins: r.manifest.SummaryBins, Parts: r.manifest.Parts}
 	r.mu.Unlock()
 	return ReadCounts(ctx, r.dir, &m, add)
 }
 
 // ReadCounts adds up the counters of a run below dir, and gives each sum once.
 // Where the run has no totals, or other ones than it has written, all parts of
-// summary are read that the manifest names.
+// summary are read that the manifest names. A run whose distributions have bins
+// of another version is an error: they cannot be read as these.
 func ReadCounts(ctx context.Context, dir string, m *Manifest, add func(Count)) error {
+	if m.SummaryBins != BinsVersion {
+		return fmt.Errorf("the distributions in summary of run %s have bins of version %d, and this program reads version %d: use the version that wrote the run (%s)", m.Run, m.SummaryBins, BinsVersion, m.ToolVersion)
+	}
 	sums, err := readSum(ctx, dir, m, "summary", newCounts)
 	if err != nil {
 		return err

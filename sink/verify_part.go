@@ -148,6 +148,9 @@ func (v *verifier) decodeParquet(ctx context.Context, p Part, f *os.File, more m
 	}
 	metadata := reader.MetaData().KeyValueMetadata()
 	keys := map[string]string{metadataRun: v.run, metadataSchema: strconv.Itoa(SchemaVersion)}
+	if p.Table == "summary" {
+		keys[metadataBins] = strconv.Itoa(BinsVersion)
+	}
 	maps.Copy(keys, more)
 	for key, want := range keys {
 		if got := metadata.FindValue(key); got == nil || *got != want {

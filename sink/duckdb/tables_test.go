@@ -185,8 +185,10 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 	const stratum = `CASE WHEN rank IS NULL THEN 'unranked' WHEN rank <= 1000 THEN '1-1000' WHEN rank <= 10000 THEN '1001-10000'
 		WHEN rank <= 100000 THEN '10001-100000' WHEN rank <= 1000000 THEN '100001-1000000' ELSE 'more' END`
 	bin := func(column string) string {
-		return fmt.Sprintf(`CASE WHEN %[1]s = 0 THEN '0' WHEN %[1]s = 1 THEN '1' ELSE
-			(1::BIGINT << floor(log2(%[1]s))::INT)::VARCHAR || '-' || ((2::BIGINT << floor(log2(%[1]s))::INT) - 1)::VARCHAR END`, column)
+		const step = `(CASE WHEN left(%[1]s::VARCHAR, 1) = '1' THEN 4 WHEN left(%[1]s::VARCHAR, 1) < '5' THEN 6 ELSE 20 END * 10::BIGINT ** (strlen(%[1]s::VARCHAR) - 3))::BIGINT`
+		const from = `(CASE WHEN left(%[1]s::VARCHAR, 1) = '1' THEN 100 WHEN left(%[1]s::VARCHAR, 1) < '5' THEN 200 ELSE 500 END * 10::BIGINT ** (strlen(%[1]s::VARCHAR) - 3))::BIGINT`
+		const first = from + ` + (%[1]s - ` + from + `) // ` + step + ` * ` + step
+		return fmt.Sprintf(`CASE WHEN %[1]s < 100 THEN %[1]s::VARCHAR ELSE (`+first+`)::VARCHAR || '-' || (`+first+` + `+step+` - 1)::VARCHAR END`, column)
 	}
 	histogram := func(column string) string {
 		return "SELECT " + stratum + ", NULL, NULL, NULL, " + bin(column) + ", count(*) FROM fetches WHERE content_digest IS NOT NULL GROUP BY ALL"

@@ -2,8 +2,11 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
+
+	"github.com/robocensus/robocensus/sink"
 )
 
 // figure is one picture with all that belongs to it.
@@ -93,45 +96,28 @@ const (
 	plotFoot   = 24
 )
 
-// histogram draws counts of bins that double, without gaps between them. name
-// tells a bin's first value.
-func histogram(bins map[string]int64, whole int64, name func(int64) string, unit string) *columns {
-	keys := ascending(bins)
-	for len(keys) > 0 && first(keys[len(keys)-1]) == noBin {
-		keys = keys[:len(keys)-1]
-	}
-	if len(keys) == 0 || whole <= 0 {
+// histogram draws a distribution in bins that can be read, without gaps between
+// them. name tells a value.
+func histogram(h sink.Histogram, whole int64, name func(int64) string, unit string) *columns {
+	if len(h) == 0 || whole <= 0 {
 		return nil
 	}
-	most := int64(1)
-	counts := make(map[int64]int64)
-	for _, k := range keys {
-		counts[first(k)] += bins[k]
-		most = max(most, counts[first(k)])
-	}
-	var all []int64
-	last := first(keys[len(keys)-1])
-	for at := first(keys[0]); at <= last && at >= 0; {
-		all = append(all, at)
-		if at == 0 {
-			at = 1
-		} else {
-			at *= 2
-		}
+	bins, most := h.Grouped(), int64(1)
+	for _, b := range bins {
+		most = max(most, b.Count)
 	}
 	c := &columns{Height: plotTop + plotHeight + plotFoot, Base: plotTop + plotHeight}
-	width := 100 / float64(max(len(all), 6))
-	every := (len(all) + 5) / 6
-	for i, at := range all {
-		n := counts[at]
-		height := float64(plotHeight) * float64(n) / float64(most)
+	width := 100 / float64(max(len(bins), 6))
+	every := (len(bins) + 5) / 6
+	for i, b := range bins {
+		height := float64(plotHeight) * float64(b.Count) / float64(most)
 		col := column{
 			X: decimal(float64(i)*width + width*0.08), Width: decimal(width * 0.84), Middle: decimal((float64(i) + 0.5) * width),
 			Y: decimal(float64(c.Base) - height), Height: decimal(height),
-			Label: name(at), Tip: fmt.Sprintf("%s: %s, %s", span(at, name), counted(n, strings.TrimSuffix(unit, "s"), unit), percent(n, whole)), Sparse: i%every != 0,
+			Label: name(b.First), Tip: fmt.Sprintf("%s: %s, %s", span(b.Bin, name), counted(b.Count, strings.TrimSuffix(unit, "s"), unit), percent(b.Count, whole)), Sparse: i%every != 0,
 		}
-		if n > 0 {
-			col.Top = percent(n, whole)
+		if b.Count > 0 {
+			col.Top = percent(b.Count, whole)
 		}
 		c.Columns = append(c.Columns, col)
 	}
@@ -139,11 +125,14 @@ func histogram(bins map[string]int64, whole int64, name func(int64) string, unit
 }
 
 // span names the values of a bin.
-func span(at int64, name func(int64) string) string {
-	if at < 2 {
-		return name(at)
+func span(b sink.Bin, name func(int64) string) string {
+	switch {
+	case b.First == b.Last:
+		return name(b.First)
+	case b.Last == math.MaxInt64:
+		return name(b.First) + " or more"
 	}
-	return "from " + name(at) + " to below " + name(2*at)
+	return "from " + name(b.First) + " to below " + name(b.Last+1)
 }
 
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', 2, 64) }

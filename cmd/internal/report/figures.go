@@ -2,7 +2,10 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"strings"
+
+	"github.com/robocensus/robocensus/sink"
 )
 
 // from is the FROM and WHERE of a metric's counters.
@@ -38,13 +41,29 @@ func (d *data) byKey(f *figure, metric, name, unit string, profiled bool, counts
 	f.SQL = fmt.Sprintf("SELECT key AS %s, sum(count)::BIGINT AS %s\n%s\nGROUP BY key ORDER BY %s DESC, key", name, unit, d.from(metric, profiled), unit)
 }
 
-// bins is a figure's table of a histogram.
-func (d *data) bins(f *figure, metric, unit string, counts map[string]int64) {
-	f.Head = []string{"bin", unit}
-	for _, k := range ascending(counts) {
-		f.Rows = append(f.Rows, []string{k, count(counts[k])})
+// histogram is the distribution that a metric counts.
+func (d *data) histogram(metric string) sink.Histogram {
+	counts := d.sums.by(metric, d.profile, key)
+	maps.DeleteFunc(counts, func(key string, _ int64) bool {
+		_, err := sink.ParseBin(key)
+		return err != nil
+	})
+	h, _ := sink.NewHistogram(counts) // all of them are bins
+	return h
+}
+
+// bins is a figure's table of a histogram, in the bins that are drawn.
+func (d *data) bins(f *figure, metric, unit string, h sink.Histogram) {
+	f.Head = []string{"bin_from", unit}
+	for _, b := range h.Grouped() {
+		if b.Count > 0 {
+			f.Rows = append(f.Rows, []string{count(b.First), count(b.Count)})
+		}
 	}
-	f.SQL = fmt.Sprintf("SELECT key AS bin, sum(count)::BIGINT AS %s\n%s\nGROUP BY key ORDER BY split_part(key, '-', 1)::BIGINT", unit, d.from(metric, false))
+	f.SQL = fmt.Sprintf(`SELECT CASE WHEN key = '0' THEN 0 ELSE CASE WHEN key < '2' THEN 1 WHEN key < '5' THEN 2 ELSE 5 END
+    * 10::BIGINT ** (strlen(split_part(key, '-', 1)) - 1) END::BIGINT AS bin_from, sum(count)::BIGINT AS %s
+%s
+GROUP BY bin_from ORDER BY bin_from`, unit, d.from(metric, false))
 }
 
 // keyBars draws a metric by key, the greatest first, as shares of whole.

@@ -1,36 +1,25 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-)
 
-// middle is the bin in which the median lies.
-func middle(bins map[string]int64) (bin int64) {
-	whole, below := int64(0), int64(0)
-	for _, n := range bins {
-		whole += n
-	}
-	for _, k := range ascending(bins) {
-		if below += bins[k]; 2*below >= whole {
-			return first(k)
-		}
-	}
-	return 0
-}
+	"github.com/robocensus/robocensus/sink"
+)
 
 func (d *data) haveFile() string { return fmt.Sprintf("Of the %s that have a file.", hosts(d.files)) }
 
 func (d *data) sizes() *figure {
-	bins := d.sums.by("body_bytes", d.profile, key)
+	bins := d.histogram("body_bytes")
 	if len(bins) == 0 {
 		return nil
 	}
-	at, cut := middle(bins), d.sums.by("body", d.profile, key)["truncated"]
+	cut := d.sums.by("body", d.profile, key)["truncated"]
 	f := &figure{
 		ID: "sizes", Of: d.haveFile() + " Bytes, decoded; what lies beyond the limit is not counted.",
-		Title:   fmt.Sprintf("Half of the files have %s bytes or fewer; %s reach the limit", lastOf(at), percent(cut, d.files)),
-		Note:    "Bins double: a column is called by its first value.",
+		Title:   fmt.Sprintf("Half of the files have %s bytes or fewer; %s reach the limit", count(bins.Quantile(0.5)), percent(cut, d.files)),
+		Note:    "A column is called by its first value.",
 		Columns: histogram(bins, d.files, bytesName, "files"),
 	}
 	d.bins(f, "body_bytes", "files", bins)
@@ -38,23 +27,15 @@ func (d *data) sizes() *figure {
 	return f
 }
 
-// lastOf names the last value of a bin.
-func lastOf(at int64) string {
-	if at < 2 {
-		return count(at)
-	}
-	return count(2*at - 1)
-}
-
 func (d *data) lines() *figure {
-	bins := d.sums.by("lines", d.profile, key)
+	bins := d.histogram("lines")
 	if len(bins) == 0 {
 		return nil
 	}
 	f := &figure{
 		ID: "lines", Of: d.haveFile() + " An empty file has one line.",
-		Title:   fmt.Sprintf("Half of the files have %s lines or fewer", lastOf(middle(bins))),
-		Note:    "Bins double: a column is called by its first value.",
+		Title:   fmt.Sprintf("Half of the files have %s lines or fewer", count(bins.Quantile(0.5))),
+		Note:    "A column is called by its first value.",
 		Columns: histogram(bins, d.files, count, "files"),
 	}
 	d.bins(f, "lines", "files", bins)
@@ -77,38 +58,42 @@ func (d *data) features() *figure {
 }
 
 func (d *data) delays() *figure {
-	bins := d.sums.by("crawl_delay", d.profile, key)
+	bins := d.histogram("crawl_delay")
 	if len(bins) == 0 {
 		return nil
 	}
-	groups, on := int64(0), d.sums.by("feature", d.profile, key)["crawl_delay"]
-	for _, n := range bins {
-		groups += n
-	}
-	most := ranked(bins)[0]
+	groups, on := bins.Total(), d.sums.by("feature", d.profile, key)["crawl_delay"]
+	shown := bins.Grouped()
+	most := slices.MaxFunc(shown, func(a, b sink.BinCount) int { return cmp.Compare(a.Count, b.Count) })
 	f := &figure{
 		ID: "delays", Of: fmt.Sprintf("Of the %s groups that set a crawl delay, on %s.", count(groups), hosts(on)),
-		Title:   fmt.Sprintf("%s of files ask for a crawl delay; %s of the %s delays are %s", percent(on, d.files), percent(bins[most], groups), count(groups), span(first(most), secondsName)),
-		Note:    "Whole seconds; bins double: a column is called by its first value.",
+		Title:   fmt.Sprintf("%s of files ask for a crawl delay; %s of the %s delays are %s", percent(on, d.files), percent(most.Count, groups), count(groups), span(most.Bin, secondsName)),
+		Note:    "Whole seconds; a column is called by its first value.",
 		Columns: histogram(bins, groups, secondsName, "groups"),
 	}
 	d.bins(f, "crawl_delay", "groups", bins)
-	keys := ascending(bins)
-	slices.Reverse(keys)
+	var keys []string
+	for _, b := range slices.Backward(bins) {
+		keys = append(keys, b.String())
+	}
 	f.Examples = d.examples.list("The first of the longest", "seconds", "crawl_delay", keys[:min(len(keys), 3)]...)
 	return f
 }
 
 func (d *data) sitemaps() *figure {
-	bins, kinds := d.sums.by("sitemaps", d.profile, key), d.sums.by("sitemap", d.profile, key)
+	bins, kinds := d.histogram("sitemaps"), d.sums.by("sitemap", d.profile, key)
 	if len(bins) == 0 || len(kinds) == 0 {
 		return nil
+	}
+	none := int64(0)
+	if bins[0].First == 0 {
+		none = bins[0].Count
 	}
 	lines := kinds["same_host"] + kinds["other_host"] + kinds["relative"]
 	f := &figure{
 		ID: "sitemaps", Of: d.haveFile(),
-		Title:   fmt.Sprintf("%s of files name a sitemap; of the %s sitemap lines %s lead to another host and %s are no absolute URL", percent(d.files-bins["0"], d.files), count(lines), percent(kinds["other_host"], lines), percent(kinds["relative"], lines)),
-		Note:    "Sitemap lines in a file; bins double: a column is called by its first value.",
+		Title:   fmt.Sprintf("%s of files name a sitemap; of the %s sitemap lines %s lead to another host and %s are no absolute URL", percent(d.files-none, d.files), count(lines), percent(kinds["other_host"], lines), percent(kinds["relative"], lines)),
+		Note:    "Sitemap lines in a file; a column is called by its first value.",
 		Columns: histogram(bins, d.files, count, "files"),
 	}
 	d.bins(f, "sitemaps", "files", bins)

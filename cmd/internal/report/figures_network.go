@@ -8,18 +8,15 @@ import (
 )
 
 func (d *data) times() *figure {
-	bins := d.sums.by("total_us", d.profile, key)
+	bins := d.histogram("total_us")
 	if len(bins) == 0 {
 		return nil
 	}
-	timed, slow := int64(0), d.sums.total("tld_slow")
-	for _, n := range bins {
-		timed += n
-	}
+	timed, slow := bins.Total(), d.sums.total("tld_slow")
 	f := &figure{
 		ID: "times", Of: fmt.Sprintf("Of the %s that were asked over the network.", hosts(timed)),
-		Title:   fmt.Sprintf("Half of the hosts are done within %s; %s take a second or more", microsName(2*middle(bins)), percent(slow, timed)),
-		Note:    "The whole fetch, with redirects and retries; bins double: a column is called by its first value.",
+		Title:   fmt.Sprintf("Half of the hosts are done within %s; %s take a second or more", microsName(bins.Quantile(0.5)), percent(slow, timed)),
+		Note:    "The whole fetch, with redirects and retries; a column is called by its first value.",
 		Columns: histogram(bins, timed, microsName, "hosts"),
 	}
 	d.bins(f, "total_us", "hosts", bins)
