@@ -16,6 +16,7 @@ import (
 func (a *analyst) count(row *sink.Fetch, stratum string) {
 	n := a.counts
 	clear(a.said)
+	a.examples.begin(row.Rank)
 	n.add("targets", stratum, "")
 	for i := range a.readings {
 		n.addProfile("outcome", stratum, i, string(a.readings[i].answer.Outcome))

@@ -15,51 +15,64 @@ const (
 	exampleBytes  = 200
 )
 
-// examples are a bounded few of what a segment counts, of as many hosts: the first in the
-// order of the input, so that the same answers give the same rows. Those of the
-// largest and the slowest are so many in every part that the greatest of all
-// parts are among them.
+// examples are a bounded few of what a segment counts, of as many hosts: those
+// of the best rank, and of equal ranks the first in the order of the input, so
+// that the same answers give the same rows. Every part has as many as a run
+// wants, so that the best of all parts are among them.
 type examples struct {
-	rows       []sink.Example
-	of         map[label]few
+	rank       *int64 // of the target under way
+	of         map[label][]sink.Example
 	files, lag []measure
-}
-
-// few is how many examples of a key there are, and the host of the last.
-type few struct {
-	n    int
-	host string
 }
 
 type measure struct {
 	host string
+	rank *int64
 	size int64
 }
 
 func (e *examples) reset() {
-	*e = examples{rows: e.rows[:0], of: make(map[label]few), files: e.files[:0], lag: e.lag[:0]}
+	*e = examples{of: make(map[label][]sink.Example), files: e.files[:0], lag: e.lag[:0]}
 }
 
-// room tells whether one more is wanted, for who would have to make a text. A
-// host gives one of each key, so that a page of HTML does not give them all.
+// begin tells the rank of the target that the next examples are of.
+func (e *examples) begin(rank *int64) { e.rank = rank }
+
+// room tells whether one more is wanted, so that a caller makes a text only
+// then. A host gives one of each key: a page of HTML does not give them all.
 func (e *examples) room(metric, key, host string) bool {
 	have := e.of[label{metric: metric, key: key}]
-	return have.n < examplesOfKey && have.host != host
+	for i := range have {
+		if have[i].Host == host {
+			return false
+		}
+	}
+	return len(have) < examplesOfKey || compareRanks(e.rank, have[len(have)-1].Rank) < 0
 }
 
-// add keeps an example unless there are enough. Line 0 is none. text is valid
-// UTF-8, and is cut where it is long.
+// add keeps an example if it is wanted. Line 0 is none. text is valid UTF-8,
+// and is cut where it is long.
 func (e *examples) add(metric, key, host string, line int32, text string) {
 	if !e.room(metric, key, host) {
 		return
 	}
 	at := label{metric: metric, key: key}
-	e.of[at] = few{e.of[at].n + 1, host}
-	e.rows = append(e.rows, sink.Example{Metric: metric, Key: key, Host: host, Line: sink.NonZero(line), Text: cut(text)})
+	have := e.of[at]
+	i := len(have)
+	for i > 0 && compareRanks(e.rank, have[i-1].Rank) < 0 {
+		i--
+	}
+	have = slices.Insert(have, i, sink.Example{Metric: metric, Key: key, Host: host, Rank: e.rank, Line: sink.NonZero(line), Text: cut(text)})
+	e.of[at] = have[:min(len(have), examplesOfKey)]
 }
 
-func (e *examples) largest(host string, bytes int64)  { e.files = keep(e.files, measure{host, bytes}) }
-func (e *examples) slowest(host string, micros int64) { e.lag = keep(e.lag, measure{host, micros}) }
+func (e *examples) largest(host string, bytes int64) {
+	e.files = keep(e.files, measure{host, e.rank, bytes})
+}
+
+func (e *examples) slowest(host string, micros int64) {
+	e.lag = keep(e.lag, measure{host, e.rank, micros})
+}
 
 // keep inserts m among the greatest, after its equals.
 func keep(top []measure, m measure) []measure {
@@ -76,16 +89,20 @@ func keep(top []measure, m measure) []measure {
 
 // list gives the rows by metric and key.
 func (e *examples) list() []sink.Example {
+	var rows []sink.Example
+	for _, of := range e.of {
+		rows = append(rows, of...)
+	}
 	for _, m := range e.files {
-		e.rows = append(e.rows, sink.Example{Metric: "body_bytes", Key: "largest", Host: m.host, Text: strconv.FormatInt(m.size, 10)})
+		rows = append(rows, sink.Example{Metric: "body_bytes", Key: "largest", Host: m.host, Rank: m.rank, Text: strconv.FormatInt(m.size, 10)})
 	}
 	for _, m := range e.lag {
-		e.rows = append(e.rows, sink.Example{Metric: "total_us", Key: "slowest", Host: m.host, Text: strconv.FormatInt(m.size, 10)})
+		rows = append(rows, sink.Example{Metric: "total_us", Key: "slowest", Host: m.host, Rank: m.rank, Text: strconv.FormatInt(m.size, 10)})
 	}
-	slices.SortStableFunc(e.rows, func(a, b sink.Example) int {
+	slices.SortStableFunc(rows, func(a, b sink.Example) int {
 		return cmp.Or(cmp.Compare(a.Metric, b.Metric), cmp.Compare(a.Key, b.Key))
 	})
-	return e.rows
+	return rows
 }
 
 // clip makes a text of the first bytes of a value, which may have half a

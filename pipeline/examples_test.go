@@ -90,6 +90,34 @@ func TestTopKeepsTheGreatestInOrder(t *testing.T) {
 	}
 }
 
+// Examples are of the hosts that rank best, wherever they stand in the input;
+// of those without a rank the first come last. A host gives one.
+func TestExamplesAreOfTheBestRanks(t *testing.T) {
+	var e examples
+	e.reset()
+	for _, x := range []struct {
+		host string
+		rank int64
+	}{{"none-1", 0}, {"r50", 50}, {"r7", 7}, {"none-2", 0}, {"r7", 7}, {"r900", 900}, {"r3", 3}, {"r20", 20}} {
+		e.begin(sink.NonZero(x.rank))
+		e.add("line_class", "typo", x.host, 1, x.host)
+	}
+	for _, host := range []string{"none-1", "none-2"} {
+		e.begin(nil)
+		e.add("line_class", "nul", host, 1, host)
+	}
+	e.begin(sink.Some(int64(9)))
+	e.add("line_class", "nul", "r9", 1, "r9")
+	var got []string
+	for _, row := range e.list() {
+		got = append(got, row.Key+" "+row.Host)
+	}
+	want := []string{"nul r9", "nul none-1", "nul none-2", "typo r3", "typo r7", "typo r20"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestPartsOfTheNetwork(t *testing.T) {
 	for tld, want := range map[string]string{"com": "com", "uk": "uk", "ck": "ck", "xn--p1ai": "xn--p1ai", "test": "test", "made-up": "other"} {
 		if got := tldKey(&tld); got != want {

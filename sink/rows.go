@@ -190,6 +190,7 @@ type Example struct {
 	Metric string `parquet:"metric,dict"`
 	Key    string `parquet:"key,dict"`
 	Host   string `parquet:"host,dict"`
+	Rank   *int64 `parquet:"rank"`
 	Line   *int32 `parquet:"line"`
 	Text   string `parquet:"text,dict"`
 }

@@ -118,7 +118,7 @@ func ReadCounts(ctx context.Context, dir string, m *Manifest, add func(Count)) e
 }
 
 // ReadExamples gives a few examples of each metric and key of a run below dir:
-// the first of all parts, and of what is largest and slowest the greatest. It
+// those of the best rank, and of what is largest and slowest the greatest. It
 // reads what [ReadCounts] reads, of the table examples.
 func ReadExamples(ctx context.Context, dir string, m *Manifest, add func(Example)) error {
 	few, err := readSum(ctx, dir, m, "examples", newFew)

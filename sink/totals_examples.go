@@ -2,6 +2,7 @@ package sink
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,10 +43,14 @@ func (f *few) add(segment int, batch arrow.RecordBatch) error {
 		f.at = placed{segment: segment}
 	}
 	lines := Column[*array.Int32](batch, "line")
+	ranks := Column[*array.Int64](batch, "rank")
 	metric, key, host, text := Column[*array.String](batch, "metric"), Column[*array.String](batch, "key"), Column[*array.String](batch, "host"), Column[*array.String](batch, "text")
 	for i := range int(batch.NumRows()) {
 		e := f.at
 		e.Example = Example{Metric: metric.Value(i), Key: key.Value(i), Host: host.Value(i), Text: text.Value(i)}
+		if ranks.IsValid(i) {
+			e.Rank = Some(ranks.Value(i))
+		}
 		if lines.IsValid(i) {
 			e.Line = Some(lines.Value(i))
 		}
@@ -79,7 +84,7 @@ func (f *few) keep(e placed) error {
 	id := [2]string{e.Metric, e.Key}
 	have := f.of[id]
 	at, _ := slices.BinarySearchFunc(have, e, func(a, b placed) int {
-		return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(a.segment, b.segment), cmp.Compare(a.row, b.row))
+		return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(rankOf(a), rankOf(b)), cmp.Compare(a.segment, b.segment), cmp.Compare(a.row, b.row))
 	})
 	if at == most {
 		return nil
@@ -94,6 +99,14 @@ func (f *few) keep(e placed) error {
 	have = slices.Insert(have, at, e)
 	f.of[id] = have[:min(len(have), most)]
 	return nil
+}
+
+// rankOf puts hosts without a rank last.
+func rankOf(e placed) int64 {
+	if e.Rank == nil {
+		return math.MaxInt64
+	}
+	return *e.Rank
 }
 
 // list gives the examples by metric and key, those of one in their order.

@@ -97,13 +97,13 @@ func TestCountersAddUpOverParts(t *testing.T) {
 	})
 }
 
-// Of each metric and key the first examples in the order of the input are
-// given, and of the largest the greatest, in whatever order the parts were
+// Of each metric and key the examples of the best rank are given, the first in
+// the order of the input where they are equal, and of the largest the greatest, in whatever order the parts were
 // committed and whoever has read them.
 func TestExamplesAreTheFirstAndTheGreatest(t *testing.T) {
 	row := rapid.Custom(func(t *rapid.T) Example {
 		e := Example{Metric: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "metric"), Key: rapid.SampledFrom([]string{"", "x", "largest", "slowest"}).Draw(t, "key")}
-		e.Line = NonZero(rapid.Int32Range(0, 3).Draw(t, "line"))
+		e.Line, e.Rank = NonZero(rapid.Int32Range(0, 3).Draw(t, "line")), NonZero(rapid.Int64Range(0, 9).Draw(t, "rank"))
 		e.Text = rapid.SampledFrom([]string{"1", "2", "7", "30", "200", "1000", "no number"}).Draw(t, "text")
 		return e
 	})
@@ -145,7 +145,13 @@ func TestExamplesAreTheFirstAndTheGreatest(t *testing.T) {
 				}
 				return n
 			}
-			return cmp.Or(strings.Compare(a.Metric, b.Metric), strings.Compare(a.Key, b.Key), cmp.Compare(size(b), size(a)))
+			rank := func(e Example) int64 {
+				if e.Rank == nil {
+					return 100
+				}
+				return *e.Rank
+			}
+			return cmp.Or(strings.Compare(a.Metric, b.Metric), strings.Compare(a.Key, b.Key), cmp.Compare(size(b), size(a)), cmp.Compare(rank(a), rank(b)))
 		})
 		var want []Example
 		n := 0

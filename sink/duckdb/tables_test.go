@@ -109,7 +109,7 @@ var types = map[string]string{
 	"verdicts": `seq BIGINT, host VARCHAR, rank BIGINT, origin VARCHAR, agent VARCHAR, profile VARCHAR, url VARCHAR, verdict VARCHAR,
 		reason VARCHAR, group_agent VARCHAR, rule_kind VARCHAR, rule_pattern VARCHAR, rule_line INTEGER, run VARCHAR`,
 	"summary":  `metric VARCHAR, stratum VARCHAR, agent VARCHAR, category VARCHAR, profile VARCHAR, key VARCHAR, count BIGINT, run VARCHAR`,
-	"examples": `metric VARCHAR, key VARCHAR, host VARCHAR, line INTEGER, text VARCHAR, run VARCHAR`,
+	"examples": `metric VARCHAR, key VARCHAR, host VARCHAR, rank BIGINT, line INTEGER, text VARCHAR, run VARCHAR`,
 	"bodies":   `run VARCHAR, content_digest VARCHAR, body BLOB`,
 	"changes": `host VARCHAR, origin VARCHAR, kind VARCHAR, severity VARCHAR, agent VARCHAR, category VARCHAR, profile VARCHAR,
 		url VARCHAR, before VARCHAR, after VARCHAR, line_before INTEGER, line_after INTEGER, against VARCHAR, run VARCHAR`,
@@ -289,6 +289,7 @@ func TestExamplesAreOfTheTables(t *testing.T) {
 	db := database(t)
 	for name, query := range map[string]string{
 		"three of a key in a part": "SELECT count(*) FROM (SELECT run, metric, key, count(*) AS n FROM examples GROUP BY ALL) WHERE n > CASE WHEN key IN ('largest', 'slowest') THEN 10 ELSE 3 END",
+		"of their rank":            "SELECT count(*) FROM examples e WHERE NOT EXISTS (FROM fetches f WHERE f.run = e.run AND f.host = e.host AND f.rank IS NOT DISTINCT FROM e.rank)",
 		"short":                    "SELECT count(*) FROM examples WHERE strlen(text) > 203",
 		"no line 0":                "SELECT count(*) FROM examples WHERE line = 0",
 		"of lines":                 "SELECT count(*) FROM examples e WHERE metric = 'line_class' AND NOT EXISTS (FROM lines l WHERE l.run = e.run AND l.host = e.host AND l.line = e.line AND l.class = e.key AND (length(e.text) > 200 OR e.text = coalesce(l.field || ': ', '') || l.value))",
