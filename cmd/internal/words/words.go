@@ -1,0 +1,167 @@
+// Package words says for people what the tables say in enumerated values, and
+// writes shares and counts in one way: on the terminal, in comparisons and in
+// the report.
+package words
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Vocabulary has the words for the values of one column or counter.
+type Vocabulary map[string]string
+
+// Of is what to call a value: itself, with spaces, where there are no words for
+// it. Then it may be a stranger's.
+func (v Vocabulary) Of(value string) string {
+	if said, ok := v[value]; ok {
+		return said
+	}
+	return strings.ReplaceAll(value, "_", " ")
+}
+
+// Outcome says what an answer means. Full disallow is what an outage means, and
+// nothing that a site has said.
+var Outcome = Vocabulary{
+	"conditional_allow": "the rules decide",
+	"full_allow":        "everything allowed, no rules",
+	"full_disallow":     "closed by an outage",
+	"undefined":         "undefined",
+}
+
+// Reason says what was answered.
+var Reason = Vocabulary{
+	"success":              "a robots.txt",
+	"client_error":         "no robots.txt (4xx)",
+	"misconfigured_server": "no robots.txt (5xx for any missing page)",
+	"server_error":         "server error",
+	"redirect_limit":       "too many redirects",
+	"redirect_loop":        "redirects in a loop",
+	"redirect_invalid":     "redirect without a usable location",
+	"redirect_unsupported": "redirect to what cannot be crawled",
+	"redirect_unresolved":  "redirect that was not followed",
+	"revisit_unresolved":   "revisit record without its body",
+	"html_redirect":        "redirect inside an HTML page",
+	"network_failure":      "could not be reached",
+	"invalid_response":     "answer that is not valid HTTP",
+	"incomplete_body":      "answer that broke off",
+	"stale_copy":           "unreachable; an earlier copy serves",
+	"unreachable_too_long": "unreachable for more than 30 days",
+	"address_blocked":      "not asked: special address",
+}
+
+// ErrorClass says what went wrong on the way.
+var ErrorClass = Vocabulary{
+	"dns_not_found":        "DNS: no such name",
+	"dns_failure":          "DNS failure",
+	"address_blocked":      "special address, not asked",
+	"connect_refused":      "connection refused",
+	"connect_timeout":      "timeout while connecting",
+	"connect_failure":      "connection failed",
+	"tls":                  "TLS failure",
+	"timeout":              "timeout",
+	"reset":                "connection reset",
+	"protocol":             "not valid HTTP",
+	"truncated_body":       "answer broke off",
+	"header_too_large":     "header too large",
+	"server_error":         "server error",
+	"canceled":             "run was stopped",
+	"redirect_invalid":     "redirect without a usable location",
+	"redirect_unsupported": "redirect to what cannot be crawled",
+	"redirect_loop":        "redirects in a loop",
+	"redirect_limit":       "too many redirects",
+}
+
+// Class says how far a policy, or a group, lets an agent in.
+var Class = Vocabulary{
+	"allow_all":    "open",
+	"disallow_all": "shut out",
+	"partial":      "partly closed",
+	"empty":        "no rules",
+	"unknown":      "unknown (outage)",
+}
+
+// Match says how an agent came to its group.
+var Match = Vocabulary{
+	"own":      "by name",
+	"fallback": "by another crawler's name",
+	"star":     "by *",
+	"none":     "no group",
+}
+
+// Feature says what a file has.
+var Feature = Vocabulary{
+	"group":       "a group",
+	"rule":        "an allow or disallow rule",
+	"wildcard":    "a wildcard (*) in a rule",
+	"anchor":      "an end anchor ($) in a rule",
+	"star_group":  "a group for all (*)",
+	"joined":      "a group that another reader may split in two",
+	"crawl_delay": "a crawl delay",
+	"sitemap":     "a sitemap",
+}
+
+// LineClass says what is remarkable about a line.
+var LineClass = Vocabulary{
+	"extension":     "extension",
+	"unknown_field": "unknown field",
+	"typo":          "misspelt field",
+	"key_prefix":    "field with more behind its name",
+	"missing_colon": "missing colon",
+	"spaced_colon":  "space before the colon",
+	"orphan_rule":   "rule before any group",
+	"no_field":      "line without a field",
+	"too_long":      "line too long",
+	"nul":           "NUL byte",
+	"truncated":     "line cut at the size limit",
+	"comment":       "comment",
+}
+
+// Kind says what has changed. Severities are words as they are.
+var Kind = Vocabulary{
+	"policy_class": "policy of an agent",
+	"verdict":      "verdict on a URL",
+	"outcome":      "meaning of the answer",
+	"group":        "group of an agent",
+	"signal":       "signal",
+	"sitemap":      "sitemap",
+	"crawl_delay":  "crawl delay",
+	"redirect":     "redirect",
+	"reachability": "reachability",
+	"host_new":     "new host",
+	"host_gone":    "host gone",
+	"text":         "text alone",
+}
+
+// Percent writes a share, 0% for nothing only and 100% for all only.
+func Percent(n, of int64) string {
+	switch p := 100 * float64(n) / float64(of); {
+	case of <= 0 || n == 0:
+		return "0%"
+	case n == of:
+		return "100%"
+	case p < 0.05:
+		return "<0.1%"
+	case p > 99.95:
+		return ">99.9%"
+	default:
+		return strconv.FormatFloat(p, 'f', 1, 64) + "%"
+	}
+}
+
+// Number writes a count with its thousands apart.
+func Number(n int64) string {
+	if n < 1000 {
+		return strconv.FormatInt(n, 10)
+	}
+	last := strconv.FormatInt(n%1000+1000, 10)
+	return Number(n/1000) + "," + last[1:]
+}
+
+// Count writes a count with its noun, whose plural is one s longer.
+func Count(n int64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return Number(n) + " " + noun
+}

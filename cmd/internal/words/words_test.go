@@ -1,0 +1,103 @@
+package words
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/robots"
+)
+
+// constants are the values of a type's constants in a file of package robots.
+func constants(t *testing.T, file, name string) (values []string) {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), "../../../robots/"+file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if c, ok := n.(*ast.ValueSpec); ok {
+			if id, ok := c.Type.(*ast.Ident); ok && id.Name == name {
+				for _, v := range c.Values {
+					text, err := strconv.Unquote(v.(*ast.BasicLit).Value)
+					if err != nil {
+						t.Fatal(err)
+					}
+					values = append(values, text)
+				}
+			}
+		}
+		return true
+	})
+	return values
+}
+
+func TestEveryValueHasWords(t *testing.T) {
+	var classes, matches, remarks []string
+	for c := robots.Partial; c <= robots.DisallowAll; c++ {
+		classes = append(classes, c.String())
+	}
+	for m := robots.NoGroup; m <= robots.OwnGroup; m++ {
+		matches = append(matches, m.String())
+	}
+	for c := robots.Extension; c <= robots.TruncatedLine; c++ {
+		remarks = append(remarks, c.String())
+	}
+	for _, row := range []struct {
+		name   string
+		words  Vocabulary
+		values []string
+	}{
+		{"outcome", Outcome, constants(t, "status.go", "Outcome")},
+		{"reason", Reason, constants(t, "status.go", "AnswerReason")},
+		{"error_class", ErrorClass, append(constants(t, "status.go", "ErrorClass"), "server_error")},
+		{"class", Class, append(classes, "empty", "unknown")},
+		{"match", Match, matches},
+		{"line_class", LineClass, remarks},
+		{"kind", Kind, pipeline.Kinds},
+		{"feature", Feature, strings.Fields("group rule wildcard anchor star_group joined crawl_delay sitemap")},
+	} {
+		slices.Sort(row.values)
+		row.values = slices.Compact(row.values)
+		if known := slices.Sorted(maps.Keys(row.words)); !slices.Equal(known, row.values) {
+			t.Errorf("%s has words for\n%v, and the values are\n%v", row.name, known, row.values)
+		}
+		for value, said := range row.words {
+			if said == "" || strings.Contains(said, "_") {
+				t.Errorf("%s %s is called %q", row.name, value, said)
+			}
+		}
+	}
+	if got := Reason.Of("some_new_reason"); got != "some new reason" {
+		t.Errorf("a value without words is called %q", got)
+	}
+}
+
+func TestPercent(t *testing.T) {
+	for _, row := range []struct {
+		n, of int64
+		want  string
+	}{
+		{0, 0, "0%"}, {0, 7, "0%"}, {7, 7, "100%"}, {398, 1000, "39.8%"}, {1, 3, "33.3%"}, {1, 100_000, "<0.1%"}, {99_999, 100_000, ">99.9%"},
+		{1, 1000, "0.1%"}, {999, 1000, "99.9%"}, {1, 2, "50.0%"},
+	} {
+		if got := Percent(row.n, row.of); got != row.want {
+			t.Errorf("%d of %d is %s, want %s", row.n, row.of, got, row.want)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 hosts", 1: "1 host", 999: "999 hosts", 1000: "1,000 hosts", 4959: "4,959 hosts", 1_002_003: "1,002,003 hosts", math.MaxInt64: "9,223,372,036,854,775,807 hosts"} {
+		if got := Count(n, "host"); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}
