@@ -66,13 +66,14 @@ func TestClassOfProfiles(t *testing.T) {
 		{"disallow: /", all("disallow_all")},
 		{"disallow:", all("allow_all")},
 		{"disallow: /a", all("partial")},
-		{"disallow: /\nallow: /", by{"allow_all", "allow_all", "allow_all", "disallow_all", "allow_all"}},
+		{"disallow: /\nallow: /", by{"allow_all", "allow_all", "partial", "disallow_all", "allow_all"}},
 		{"disallow: /*", by{"disallow_all", "disallow_all", "disallow_all", "partial", "disallow_all"}},
 		// The wildcard may win (2012), and an allow beside it may (2019).
 		{"disallow: /*a\nallow: /", by{"partial", "partial", "partial", "partial", "partial"}},
 		{"disallow: /*a\nallow: /******a", by{"allow_all", "partial", "partial", "partial", "allow_all"}},
 		// 2012 adds the slash.
-		{"disallow: a\nallow: a", by{"allow_all", "allow_all", "allow_all", "allow_all", "allow_all"}},
+		{"disallow: a\nallow: a", by{"allow_all", "allow_all", "partial", "allow_all", "allow_all"}},
+		{"disallow: a\nallow: a$\nallow: a*", by{"allow_all", "allow_all", "partial", "allow_all", "allow_all"}},
 		{"disalow: /", by{"disallow_all", "allow_all", "partial", "allow_all", "allow_all"}},
 		// A pattern of two forms is not looked into.
 		{"disallow: /*%3A\nallow: /*%3A", by{"allow_all", "partial", "partial", "partial", "partial"}},

@@ -138,7 +138,7 @@ func FuzzMatch(f *testing.F) {
 		for _, target := range []Target{p.Target(url), p.LiteralTarget(url)} {
 			path := string(target.path)
 			p := *p
-			p.RobotsTxtAllowed = false
+			p.RobotsTxtAllowed, p.BarePrefix = false, Accept
 			target.isRobotsTxt = false
 			var file File
 			file.Parse([]byte("user-agent: a\ndisallow: "+pattern), &p)

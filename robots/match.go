@@ -29,7 +29,16 @@ func (l *literal) matches(t *Target, pattern []byte) bool {
 	if len(t.path) < n || l.anchor && len(t.path) != n {
 		return false
 	}
-	return n <= 8 || string(t.path[8:n]) == string(pattern[8:n])
+	if n > 8 && string(t.path[8:n]) != string(pattern[8:n]) {
+		return false
+	}
+	return !t.whole || l.anchor || endsAt(t.path, n)
+}
+
+// endsAt says whether the first n bytes of a path are all of it, but for a
+// query, or a directory that the rest lies in.
+func endsAt(path []byte, n int) bool {
+	return n == len(path) || path[n] == '?' || path[n] == '/' || n > 0 && path[n-1] == '/'
 }
 
 // matches finds each literal between stars at its first place after the one

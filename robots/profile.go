@@ -60,6 +60,14 @@ type Profile struct {
 	RobotsTxtAllowed bool `yaml:"robots_txt_allowed"`
 	// Precedence is which of several matching rules decides.
 	Precedence Precedence `yaml:"precedence"`
+	// Ties is what happens where an allow and a disallow of the same length
+	// both match.
+	Ties Ties `yaml:"ties"`
+	// BarePrefix says whether a path covers what merely begins with it, as
+	// /help would cover /helpers: accept, reject or open. Without it a path
+	// covers itself, with any query, and what lies below it. A profile with
+	// wildcards accepts, for there a pattern says itself where it ends.
+	BarePrefix Leniency `yaml:"bare_prefix"`
 	// CountTrailingStar says whether stars at the end of a pattern add to its
 	// length. They never change what it matches.
 	CountTrailingStar bool `yaml:"count_trailing_star"`
@@ -169,8 +177,7 @@ const (
 )
 
 // Precedence is which of several matching rules decides. In each, the longest
-// pattern wins and allow wins a tie; they differ where a rule has a * that is
-// not at its end.
+// pattern wins; they differ where a rule has a * that is not at its end.
 type Precedence string
 
 const (
@@ -179,10 +186,19 @@ const (
 	// LongestOpen: such a rule may come before or after any other, so the
 	// verdict is undefined unless all that may win agree.
 	LongestOpen Precedence = "longest_open"
-	// LongestOrLeast: where such a rule takes part in a conflict, "the
-	// longest" and "the least restrictive" are both read, and the verdict is
-	// undefined where they differ.
+	// LongestOrLeast: the others are settled first. Where such a rule
+	// contradicts their verdict, or another such rule, "the longest" and "the
+	// least restrictive" are both read, and the verdict is undefined where
+	// they differ.
 	LongestOrLeast Precedence = "longest_or_least"
+)
+
+// Ties is which of two matching rules of the same length decides.
+type Ties string
+
+const (
+	TiesAllow Ties = "allow" // the least restrictive
+	TiesOpen  Ties = "open"  // either; the verdict is undefined
 )
 
 func oneOf[T ~string](dst *T, text []byte, values ...T) error {
@@ -228,6 +244,9 @@ func (v *Precedence) UnmarshalText(b []byte) error {
 	return oneOf(v, b, Longest, LongestOpen, LongestOrLeast)
 }
 
+// UnmarshalText accepts the values of Ties.
+func (v *Ties) UnmarshalText(b []byte) error { return oneOf(v, b, TiesAllow, TiesOpen) }
+
 // Validate reports the first field whose value makes no sense, by its yaml
 // name.
 func (p *Profile) Validate() error {
@@ -257,6 +276,8 @@ func (p *Profile) Validate() error {
 		{"several_groups", q.SeveralGroups.UnmarshalText([]byte(p.SeveralGroups))},
 		{"escapes", q.Escapes.UnmarshalText([]byte(p.Escapes))},
 		{"precedence", q.Precedence.UnmarshalText([]byte(p.Precedence))},
+		{"ties", q.Ties.UnmarshalText([]byte(p.Ties))},
+		{"bare_prefix", q.BarePrefix.UnmarshalText([]byte(p.BarePrefix))},
 		{"html_redirect", oneOf(&q.HTMLRedirect, []byte(p.HTMLRedirect), ConditionalAllow, Undecided)},
 		{"too_many_requests", oneOf(&q.TooManyRequests, []byte(p.TooManyRequests), ClientError, ServerError)},
 		{"other_status", oneOf(&q.OtherStatus, []byte(p.OtherStatus), ServerError, InvalidResponse)},
@@ -267,6 +288,9 @@ func (p *Profile) Validate() error {
 		if f.err != nil {
 			return fmt.Errorf("profile %s: %s: %w", p.Name, f.name, f.err)
 		}
+	}
+	if p.Wildcards && p.BarePrefix != Accept {
+		return fmt.Errorf("profile %s: bare_prefix: %s needs wildcards: false", p.Name, p.BarePrefix)
 	}
 	return nil
 }

@@ -28,6 +28,8 @@ func google() Profile {
 		Escapes:           EscapesPattern,
 		IndexHTML:         true,
 		Precedence:        Longest,
+		Ties:              TiesAllow,
+		BarePrefix:        Accept,
 		CountTrailingStar: true,
 		ReportEmptyRules:  true,
 
@@ -75,6 +77,7 @@ func google2012() Profile {
 	p.SeveralGroups = AnyGroup
 	p.AddSlash = true
 	p.Precedence = LongestOpen
+	p.Ties = TiesOpen
 	p.HTMLRedirect = Undecided
 	p.OtherStatus = InvalidResponse
 	p.NetworkFailure, p.NetworkCopy = Undecided, true
@@ -98,7 +101,9 @@ func classic1996() Profile {
 	p.Wildcards = false
 	p.AddSlash = false
 	p.Escapes = EscapesLiteral
+	p.BarePrefix = Open
 	p.Precedence = Longest
+	p.Ties = TiesAllow
 	p.CountTrailingStar = true
 	return p
 }

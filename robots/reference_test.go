@@ -203,12 +203,7 @@ func slowVerdict(p *Profile, body []byte, a Agent, t *Target) Value {
 			}
 		}
 	}
-	for _, v := range said {
-		if v != said[0] {
-			return Undefined
-		}
-	}
-	return said[0]
+	return slowAgree(said...)
 }
 
 // slowReading is the verdict of each group that may be valid, or of all.
@@ -272,13 +267,44 @@ func slowGroups(p *Profile, f *File, a Agent) []int {
 	return find(star)
 }
 
-// slowRules weighs all rules that match.
+// slowRules weighs all rules that match, under each reading of what matches.
 func slowRules(p *Profile, f *File, groups []int, path string) Value {
-	type hit struct {
-		length      int
-		allow, wild bool
+	switch p.BarePrefix {
+	case Accept:
+		return slowWeigh(p, slowHits(p, f, groups, path, false))
+	case Reject:
+		return slowWeigh(p, slowHits(p, f, groups, path, true))
 	}
-	var hits []hit
+	return slowAgree(slowWeigh(p, slowHits(p, f, groups, path, false)), slowWeigh(p, slowHits(p, f, groups, path, true)))
+}
+
+// slowAgree is what all say, or undefined.
+func slowAgree(said ...Value) Value {
+	for _, v := range said {
+		if v != said[0] {
+			return Undefined
+		}
+	}
+	return said[0]
+}
+
+// A slowHit is a rule that matches.
+type slowHit struct {
+	length      int
+	allow, wild bool
+}
+
+func (h slowHit) value() Value {
+	if h.allow {
+		return Allowed
+	}
+	return Disallowed
+}
+
+// slowHits finds the rules that match. With whole, a path covers itself, with
+// any query, and what lies below it.
+func slowHits(p *Profile, f *File, groups []int, path string, whole bool) []slowHit {
+	var hits []slowHit
 	for _, g := range groups {
 		for i := f.Groups[g].Rules.From; i < f.Groups[g].Rules.To; i++ {
 			r := f.Rules[i]
@@ -292,6 +318,9 @@ func slowRules(p *Profile, f *File, groups []int, path string) Value {
 			matches := false
 			length := len(r.Normalized)
 			switch {
+			case !p.Wildcards && whole:
+				below := strings.TrimSuffix(pattern, "/") + "/"
+				matches = path == pattern || strings.HasPrefix(path, pattern+"?") || strings.HasPrefix(path, below)
 			case !p.Wildcards:
 				matches = strings.HasPrefix(path, pattern)
 			case p.Escapes == EscapesRFC:
@@ -306,53 +335,73 @@ func slowRules(p *Profile, f *File, groups []int, path string) Value {
 					length = max(1, len(trimmed))
 				}
 			}
-			if h := (hit{length, r.Kind == Allow, strings.Contains(strings.TrimRight(core, "*"), "*")}); matches {
+			if h := (slowHit{length, r.Kind == Allow, strings.Contains(strings.TrimRight(core, "*"), "*")}); matches {
 				hits = append(hits, h)
 			} else if dir, ok := slowIndex(string(r.Normalized)); ok && p.IndexHTML && h.allow && slowMatch(dir, path) {
-				hits = append(hits, hit{length: len(dir), allow: true, wild: h.wild})
+				hits = append(hits, slowHit{length: len(dir), allow: true, wild: h.wild})
 			}
 		}
 	}
-	winner := func(hits []hit) Value {
-		length, allow := -1, true
-		for _, h := range hits {
-			if h.length > length || h.length == length && h.allow {
-				length, allow = h.length, h.allow
-			}
-		}
-		if allow {
-			return Allowed
-		}
-		return Disallowed
+	return hits
+}
+
+// slowLongest is what the longest of some rules may say: either, where the
+// document has no word on a tie.
+func slowLongest(p *Profile, hits []slowHit) Value {
+	length := 0
+	for _, h := range hits {
+		length = max(length, h.length)
 	}
-	v := winner(hits)
-	wild := slices.ContainsFunc(hits, func(h hit) bool { return h.wild })
-	allows := slices.ContainsFunc(hits, func(h hit) bool { return h.allow })
-	switch {
-	case p.Precedence == LongestOrLeast && wild && allows && v == Disallowed:
-		return Undefined
-	case p.Precedence == LongestOpen:
+	var said []Value
+	for _, h := range hits {
+		if h.length == length {
+			said = append(said, h.value())
+		}
+	}
+	if p.Ties == TiesAllow && slices.Contains(said, Allowed) {
+		return Allowed
+	}
+	return slowAgree(said...)
+}
+
+func slowWeigh(p *Profile, hits []slowHit) Value {
+	if len(hits) == 0 {
+		return Allowed
+	}
+	var wilds, others []slowHit
+	for _, h := range hits {
+		if h.wild {
+			wilds = append(wilds, h)
+		} else {
+			others = append(others, h)
+		}
+	}
+	switch p.Precedence {
+	case LongestOpen:
 		// Any wildcard rule may win, and the winner of the others may.
 		var said []Value
-		var others []hit
-		for _, h := range hits {
-			if h.wild {
-				said = append(said, winner([]hit{h}))
-			} else {
-				others = append(others, h)
-			}
+		for _, h := range wilds {
+			said = append(said, h.value())
 		}
-		if len(others) > 0 || len(said) == 0 {
-			said = append(said, winner(others))
+		if len(others) > 0 {
+			said = append(said, slowLongest(p, others))
 		}
-		for _, x := range said {
-			if x != said[0] {
-				return Undefined
-			}
+		return slowAgree(said...)
+	case LongestOrLeast:
+		// The others are settled; what contradicts them is a wildcard rule.
+		said := []Value{}
+		if len(others) > 0 {
+			said = append(said, slowLongest(p, others))
+		}
+		for _, h := range wilds {
+			said = append(said, h.value())
+		}
+		if slowAgree(said...) == Undefined {
+			return slowAgree(slowLongest(p, hits), Allowed)
 		}
 		return said[0]
 	}
-	return v
+	return slowLongest(p, hits)
 }
 
 func slowIndex(pattern string) (string, bool) {

@@ -61,6 +61,14 @@ func TestPathTable(t *testing.T) {
 					want := Allowed
 					if means && i < len(row.match) {
 						want = Disallowed
+						// 1996: whether a path covers what merely begins with
+						// it is open.
+						if rest := url[len(row.pattern)-1:]; p.BarePrefix == Open && row.pattern == "/fish" && rest != "h" {
+							want = Undefined
+							if strings.HasPrefix(rest, "h/") {
+								want = Disallowed
+							}
+						}
 					}
 					if v, _ := ask(p, body, url, "a"); v.Value != want {
 						t.Errorf("%s: got %v, want %v", url, v.Value, want)
@@ -79,8 +87,8 @@ func TestConflictTable(t *testing.T) {
 		// 1996 knows no allow and no wildcards: only the disallow speaks.
 		{"longer allow", "/page", "/p", "/", by{"allow", "allow", "allow", "disallow", "allow"}},
 		{"2012: folder/", "/folder/page", "/folder/", "/folder", by{"allow", "allow", "allow", "disallow", "allow"}},
-		// 2012 has no word on a tie; SPEC 5 gives it to allow everywhere.
-		{"2019: tie", "/folder/page", "/folder", "/folder", by{"allow", "allow", "allow", "disallow", "allow"}},
+		// 2012 has no word on a tie.
+		{"2019: tie", "/folder/page", "/folder", "/folder", by{"allow", "allow", "undefined", "disallow", "allow"}},
 		// 2012: "precedence of rules with wildcards is undefined"; 2019: the
 		// row is printed undefined.
 		{"wildcard", "/page.htm", "/page", "/*.htm", by{"disallow", "undefined", "undefined", "allow", "disallow"}},
@@ -115,12 +123,21 @@ func TestWildcardConflicts(t *testing.T) {
 		{"all agree", "disallow: /*.h\ndisallow: /page", "/page.htm", "disallow", "disallow"},
 		{"wildcard does not match", "allow: /p\ndisallow: /page\ndisallow: /*.php", "/page.htm", "disallow", "disallow"},
 		{"loses to nothing", "disallow: /*.htm", "/page.htm", "disallow", "disallow"},
-		// 2012: every choice of a winner disallows. 2019: the least
-		// restrictive of all that match is the allow.
-		{"agree with the winner", "allow: /p\ndisallow: /page\ndisallow: /*.htm", "/page.htm", "undefined", "disallow"},
+		// Every choice of a winner disallows: the allow has lost to /page,
+		// which no wildcard rule contradicts.
+		{"agree with the winner", "allow: /p\ndisallow: /page\ndisallow: /*.htm", "/page.htm", "disallow", "disallow"},
 		// A trailing star "is ignored", so this is no wildcard rule.
 		{"trailing star", "allow: /p\ndisallow: /page*", "/page.htm", "disallow", "disallow"},
-		{"trailing star ties", "allow: /page\ndisallow: /page*", "/page.htm", "allow", "allow"},
+		{"trailing star ties", "allow: /page\ndisallow: /page*", "/page.htm", "allow", "undefined"},
+		// The settled verdict of the others is what a wildcard rule contradicts.
+		{"wildcard disallow contradicts", "allow: /page\ndisallow: /p\ndisallow: /*.htm", "/page.htm", "undefined", "undefined"},
+		{"shorter wildcard disallow", "allow: /page\ndisallow: /p\ndisallow: /*.h", "/page.htm", "allow", "undefined"},
+		{"shorter wildcard allow", "allow: /*.h\nallow: /p\ndisallow: /page", "/page.htm", "undefined", "undefined"},
+		{"two wildcards", "allow: /*.h\ndisallow: /*.ht", "/page.htm", "undefined", "undefined"},
+		{"two wildcards, the longer allows", "allow: /*.ht\ndisallow: /*.h", "/page.htm", "allow", "undefined"},
+		{"two wildcards tie", "allow: /*.h\ndisallow: /*ge", "/page.htm", "allow", "undefined"},
+		{"wildcard ties with another", "allow: /page\ndisallow: /*age", "/page.htm", "allow", "undefined"},
+		{"longer than a tie", "allow: /page\ndisallow: /page\ndisallow: /page.", "/page.htm", "disallow", "disallow"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			for name, want := range map[string]string{"google-2019": row.d2019, "google-2012": row.d2012} {
@@ -381,6 +398,62 @@ func TestMatch(t *testing.T) {
 					}
 				}
 			})
+		})
+	}
+}
+
+// TestClassicPaths: "the full path to a file or directory" covers itself, with
+// any query, and what lies below it; the rest is open (SPEC 6).
+func TestClassicPaths(t *testing.T) {
+	p := named(t, "classic-1996")
+	for _, row := range []struct{ rules, url, want string }{
+		{"disallow: /help", "/help", "disallow"},
+		{"disallow: /help", "/help?a=b", "disallow"},
+		{"disallow: /help", "/help/", "disallow"},
+		{"disallow: /help", "/help/me", "disallow"},
+		{"disallow: /help", "/helpers", "undefined"},
+		{"disallow: /help", "/help.html", "undefined"},
+		{"disallow: /help", "/hel", "allow"},
+		{"disallow: /help", "/HELP", "allow"},
+		{"disallow: /help", "/a/help", "allow"},
+		{"disallow: /help/", "/help/me", "disallow"},
+		{"disallow: /help/", "/help/?a", "disallow"},
+		{"disallow: /help/", "/help", "allow"},
+		{"disallow: /", "/helpers", "disallow"},
+		{"disallow: /a?b", "/a?b", "disallow"},
+		{"disallow: /a?b", "/a?bc", "undefined"},
+		{"disallow: /help /helpers", "/helpers", "disallow"}, // it does not matter
+		{"disallow: /help /helper", "/helpers/a", "undefined"},
+		{"disallow: /help*", "/helpers", "allow"}, // a star is a letter
+	} {
+		if v, _ := ask(p, []byte("user-agent: a\n"+row.rules), row.url, "a"); v.Value.String() != row.want {
+			t.Errorf("%s on %s: got %v, want %s", row.rules, row.url, v.Value, row.want)
+		}
+	}
+	for value, want := range map[Leniency]Value{Accept: Disallowed, Reject: Allowed} {
+		q := *p
+		q.BarePrefix = value
+		if v, _ := ask(&q, []byte("user-agent: a\ndisallow: /help"), "/helpers", "a"); v.Value != want {
+			t.Errorf("bare_prefix %s: got %v, want %v", value, v.Value, want)
+		}
+	}
+}
+
+// TestTies: an allow and a disallow of one length (SPEC 5).
+func TestTies(t *testing.T) {
+	for _, row := range []struct {
+		rules, url string
+		want       by
+	}{
+		{"allow: /a\ndisallow: /a", "/a/b", by{"allow", "allow", "undefined", "disallow", "allow"}},
+		{"allow: /a\ndisallow: /a\nallow: /ab", "/ab", by{"allow", "allow", "allow", "undefined", "allow"}},
+		{"allow: /a\ndisallow: /a\ndisallow: /ab", "/ab", all("disallow")},
+		{"disallow: /a\ndisallow: /a", "/a", all("disallow")},
+	} {
+		eachProfile(t, func(t *testing.T, p *Profile) {
+			if v, _ := ask(p, []byte("user-agent: a\n"+row.rules), row.url, "a"); v.Value.String() != row.want.of(p.Name) {
+				t.Errorf("%q on %s: got %v, want %s", row.rules, row.url, v.Value, row.want.of(p.Name))
+			}
 		})
 	}
 }

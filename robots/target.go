@@ -19,6 +19,9 @@ type Target struct {
 	letters, pairs uint64
 	allPairs       *[1 << 10]uint64
 	isRobotsTxt    bool
+	// whole says that a path covers itself and what lies below it, and not
+	// what merely begins with it.
+	whole bool
 }
 
 // longPath is the length from which a Target has allPairs.

@@ -63,10 +63,25 @@ func (j *Judge) decide(rs *ruleset, t *Target) Verdict {
 	if rs == nil {
 		return Verdict{Allowed, ReasonNoGroup, -1}
 	}
-	if j.profile.Precedence != Longest && len(rs.wilds) > 0 {
-		return j.decideOpen(rs, t)
+	if j.profile.BarePrefix == Accept {
+		return j.weigh(rs, t)
 	}
-	return j.verdict(rs, rs.best(t))
+	whole := *t
+	whole.whole = true
+	v := j.weigh(rs, &whole)
+	if j.profile.BarePrefix == Open && j.weigh(rs, t).Value != v.Value {
+		return Verdict{Undefined, ReasonUndefined, -1}
+	}
+	return v
+}
+
+// weigh is the verdict of one ruleset under one reading of what rules match.
+func (j *Judge) weigh(rs *ruleset, t *Target) Verdict {
+	if j.profile.Precedence == Longest && j.profile.Ties == TiesAllow ||
+		j.profile.Ties == TiesAllow && len(rs.wilds) == 0 {
+		return j.verdict(rs, rs.best(t))
+	}
+	return j.weighOpen(rs, t)
 }
 
 // verdict is what a deciding rule makes of it.
@@ -84,16 +99,21 @@ func (j *Judge) verdict(rs *ruleset, m match) Verdict {
 	return Verdict{Disallowed, ReasonRule, j.ruleOf(rs, m.rule)}
 }
 
-// decideOpen weighs the readings of a profile that leaves the precedence of
-// wildcard rules open.
+// weighOpen is the verdict where the profile leaves precedence open. The
+// verdict of the longest rule stands unless the other kind may win as well:
 //
-// longest_open: any wildcard rule that matches may win, and so may the best of
-// the others. longest_or_least: if rules of both kinds match, a wildcard rule
-// among them, the longest and an allow may win.
-func (j *Judge) decideOpen(rs *ruleset, t *Target) Verdict {
+//   - longest_open: any wildcard rule may win, and so may the best of the
+//     others;
+//   - longest_or_least: a wildcard disallow is the longest, and an allow is
+//     among the wildcard rules or is the best of the others; or a wildcard
+//     allow contradicts the best of the others. The same in other words: the
+//     longest is a disallow, and the best of the others or a wildcard rule
+//     allows. Where the longest allows, it is the least restrictive too.
+//   - ties: the longest allow is no longer than a disallow.
+func (j *Judge) weighOpen(rs *ruleset, t *Target) Verdict {
 	plain := rs.bestLiteral(t)
 	best := plain
-	var wilds [2]bool // a wildcard disallow, allow matches
+	var wilds, may [2]bool // a disallow, an allow: matches, may win
 	for i := range rs.wilds {
 		w := &rs.wilds[i]
 		if (t.head^w.head)&w.mask != 0 || wilds[w.key&1] && best.worse(w.key, w.rule) {
@@ -104,28 +124,44 @@ func (j *Judge) decideOpen(rs *ruleset, t *Target) Verdict {
 			best.offer(w.key, w.rule)
 		}
 	}
-	v := j.verdict(rs, best)
-	if !wilds[0] && !wilds[1] {
-		return v
+	if best.key < 0 {
+		return j.verdict(rs, best)
 	}
-	open := false
-	if j.profile.Precedence == LongestOpen {
-		plainIs := [2]bool{plain.key >= 0 && plain.key&1 == 0, plain.key >= 0 && plain.key&1 == 1}
-		open = (wilds[0] || plainIs[0]) && (wilds[1] || plainIs[1])
-	} else {
-		open = v.Value == Disallowed && (wilds[1] || rs.anyAllow(t))
+	may[best.key&1] = true
+	open := j.profile.Precedence == LongestOpen
+	if open || j.profile.Precedence == LongestOrLeast && best.key&1 == 0 {
+		may[0], may[1] = may[0] || wilds[0], may[1] || wilds[1]
+		if plain.key >= 0 {
+			may[plain.key&1] = true
+		}
 	}
-	if open {
+	if j.profile.Ties == TiesOpen {
+		longest := best
+		if open {
+			longest = plain // wildcard rules have no rank there
+		}
+		may[0] = may[0] || rs.tied(t, longest, !open)
+	}
+	if may[0] && may[1] {
 		return Verdict{Undefined, ReasonUndefined, -1}
 	}
-	return v
+	return j.verdict(rs, best)
 }
 
-// anyAllow says whether an allow rule without wildcard matches.
-func (rs *ruleset) anyAllow(t *Target) bool {
+// tied says whether m allows, and a disallow of the same length matches.
+func (rs *ruleset) tied(t *Target, m match, withWilds bool) bool {
+	if m.key&1 == 0 {
+		return false
+	}
 	for i := range rs.literals {
 		l := &rs.literals[i]
-		if l.key&1 != 0 && (t.head^l.head)&l.mask == 0 && l.matches(t, rs.text(l)) {
+		if l.key == m.key-1 && (t.head^l.head)&l.mask == 0 && l.matches(t, rs.text(l)) {
+			return true
+		}
+	}
+	for i := range rs.wilds {
+		w := &rs.wilds[i]
+		if withWilds && w.key == m.key-1 && (t.head^w.head)&w.mask == 0 && w.matches(t) {
 			return true
 		}
 	}
