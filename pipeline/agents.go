@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/robocensus/robocensus/configs/yamlfile"
 	"github.com/robocensus/robocensus/robots"
 )
 
@@ -37,12 +38,9 @@ func (a Agent) Robots() robots.Agent {
 // match, a name that occurs twice and an unknown category are errors with
 // their line.
 func ParseAgents(path string, text []byte) ([]Agent, error) {
-	var nodes []yaml.Node
-	if err := yaml.Unmarshal(text, &nodes); err != nil {
-		return nil, YAMLError(path, err)
-	}
-	if len(nodes) == 0 {
-		return nil, &InputError{Path: path, Err: errors.New("holds no agents")}
+	nodes, err := yamlList(path, text, "agent")
+	if err != nil {
+		return nil, err
 	}
 	var out []Agent
 	lines := make(map[string]int)
@@ -51,10 +49,10 @@ func ParseAgents(path string, text []byte) ([]Agent, error) {
 			return &InputError{Path: path, Line: int64(node.Line), Err: fmt.Errorf(format, args...)}
 		}
 		var a Agent
-		if err := knownKeys(path, &node, "name", "tokens", "operator", "category", "user_agent", "ignores_star", "user_triggered"); err != nil {
+		if err := knownKeys(path, node, "name", "tokens", "operator", "category", "user_agent", "ignores_star", "user_triggered"); err != nil {
 			return nil, err
 		}
-		if err := node.Decode(&a); err != nil {
+		if err := yamlfile.Decode(node, &a); err != nil {
 			return nil, YAMLError(path, err)
 		}
 		if a.Name == "" {
@@ -74,7 +72,7 @@ func ParseAgents(path string, text []byte) ([]Agent, error) {
 			return nil, fail("agent %q: no category %q; use one of %s", a.Name, a.Category, strings.Join(Categories, ", "))
 		}
 		if err := a.Robots().Validate(); err != nil {
-			return nil, fail("agent %q: %w", a.Name, err)
+			return nil, fail("%w", err)
 		}
 		out = append(out, a)
 	}
@@ -95,17 +93,32 @@ func knownKeys(path string, node *yaml.Node, names ...string) error {
 	return nil
 }
 
-// YAMLError turns an error of the YAML library, which says "line 3: …" within
-// its text, into file, line and what is wrong.
-func YAMLError(path string, err error) error {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	if i := strings.Index(text, "line "); i >= 0 {
-		var line int64
-		if _, e := fmt.Sscanf(text[i:], "line %d:", &line); e == nil {
-			_, rest, _ := strings.Cut(text[i:], ": ")
-			rest, _, _ = strings.Cut(rest, "\n")
-			return &InputError{Path: path, Line: line, Err: errors.New(rest)}
+// yamlList reads a file that is a list of entries of a kind.
+func yamlList(path string, text []byte, kind string) ([]*yaml.Node, error) {
+	root, err := yamlfile.Parse(text)
+	if err != nil {
+		return nil, YAMLError(path, err)
+	}
+	if root == nil || root.Kind == yaml.SequenceNode && len(root.Content) == 0 {
+		return nil, &InputError{Path: path, Err: fmt.Errorf("holds no %ss; begin each with a dash, as in `- name: …`", kind)}
+	}
+	if root.Kind != yaml.SequenceNode {
+		return nil, &InputError{Path: path, Line: int64(root.Line), Err: fmt.Errorf("expected a list: begin each %s with a dash, as in `- name: …`", kind)}
+	}
+	nodes := root.Content
+	for i, n := range nodes {
+		if n.Kind == yaml.AliasNode {
+			nodes[i] = n.Alias
 		}
 	}
-	return &InputError{Path: path, Err: errors.New(strings.ReplaceAll(text, "\n", " "))}
+	return nodes, nil
+}
+
+// YAMLError puts the file before what package yamlfile finds wrong.
+func YAMLError(path string, err error) error {
+	var known *yamlfile.Error
+	if errors.As(err, &known) {
+		return &InputError{Path: path, Line: int64(known.Line), Err: known.Err}
+	}
+	return &InputError{Path: path, Err: err}
 }

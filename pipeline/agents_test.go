@@ -45,7 +45,7 @@ func TestParseAgentsRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                       "a: holds no agents",
 		"- {name: A}\n- {}\n":                    "a:2: an agent needs a name",
-		"- {name: A}\n- name: B\n  tokens: A\n":  "a:3: cannot unmarshal",
+		"- {name: A}\n- name: B\n  tokens: A\n":  "a:3: expected a list, and `A` stands here",
 		"- {name: A}\n\n- {name: a}\n":           `a:3: agent "a" stands in line 1 already`,
 		"- name: A\n  categroy: seo\n":           `a:2: unknown key "categroy"`,
 		"- {name: A, category: spam}\n":          `a:1: agent "A": no category "spam"`,

@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/robocensus/robocensus/configs/yamlfile"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -72,27 +73,14 @@ var expectKeys = map[string][]string{
 // value, and an entry that expects nothing, or two things, are errors with
 // their line.
 func ParseExpectations(path string, text []byte) (*Expectations, error) {
-	var whole yaml.Node
-	if err := yaml.Unmarshal(text, &whole); err != nil {
-		return nil, YAMLError(path, err)
-	}
-	var nodes []yaml.Node
-	if len(whole.Content) > 0 {
-		top := whole.Content[0]
-		if top.Kind == yaml.MappingNode {
-			return nil, &InputError{Path: path, Line: int64(top.Line), Err: errors.New("expected a list: begin each expectation with a dash, as in `- name: …`")}
-		}
-		if err := top.Decode(&nodes); err != nil {
-			return nil, YAMLError(path, err)
-		}
-	}
-	if len(nodes) == 0 {
-		return nil, &InputError{Path: path, Err: errors.New("holds no expectations")}
+	nodes, err := yamlList(path, text, "expectation")
+	if err != nil {
+		return nil, err
 	}
 	e := &Expectations{path: path}
 	names := make(map[string]int)
-	for i := range nodes {
-		x, err := parseExpectation(path, &nodes[i])
+	for _, node := range nodes {
+		x, err := parseExpectation(path, node)
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +104,7 @@ func parseExpectation(file string, node *yaml.Node) (*expectation, error) {
 		return nil, err
 	}
 	x := &expectation{line: node.Line, percent: -1}
-	if err := node.Decode(x); err != nil {
+	if err := yamlfile.Decode(node, x); err != nil {
 		return nil, YAMLError(file, err)
 	}
 	lines := make(map[string]int)

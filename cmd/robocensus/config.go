@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/robocensus/robocensus/cmd/internal/flags"
+	"github.com/robocensus/robocensus/configs/yamlfile"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -28,14 +30,13 @@ func (f *commonFlags) applyConfig() error {
 		return err
 	}
 	f.configInput = &sink.Input{Role: "configuration", Path: path, SHA256: digest(text)}
-	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil {
+	root, err := yamlfile.Parse(text)
+	if err != nil {
 		return pipeline.YAMLError(path, err)
 	}
-	if len(document.Content) == 0 {
+	if root == nil {
 		return nil // an empty file sets nothing
 	}
-	root := document.Content[0]
 	if root.Kind != yaml.MappingNode {
 		return configError(path, root, "expected `flag: value` pairs, such as `hosts: hosts.csv`")
 	}
@@ -51,7 +52,7 @@ func (f *commonFlags) applyConfig() error {
 			if f.own, err = readOwnProfiles(path, value); err != nil {
 				return err
 			}
-			if err := value.Decode(&f.ownAsWritten); err != nil {
+			if err := yamlfile.Decode(value, &f.ownAsWritten); err != nil {
 				return pipeline.YAMLError(path, err)
 			}
 			continue
@@ -116,7 +117,7 @@ func readOwnProfile(path, name string, fields *yaml.Node) (*robots.Profile, erro
 	for i := 0; i < len(fields.Content); i += 2 {
 		key, value := fields.Content[i], fields.Content[i+1]
 		if !slices.Contains(known, key.Value) {
-			return nil, configError(path, key, "profile %s: unknown field %q; the fields are %v", name, key.Value, known)
+			return nil, configError(path, key, "profile %s: unknown field %q; the fields are %s", name, key.Value, strings.Join(known, ", "))
 		}
 		if key.Value == "base" {
 			base = value.Value
@@ -124,10 +125,10 @@ func readOwnProfile(path, name string, fields *yaml.Node) (*robots.Profile, erro
 	}
 	from, ok := robots.ProfileNamed(base)
 	if !ok {
-		return nil, configError(path, fields, "profile %s: no base %q; use one of %v", name, base, robots.ProfileNames())
+		return nil, configError(path, fields, "profile %s: no base %q; use one of %s", name, base, strings.Join(robots.ProfileNames(), ", "))
 	}
 	p := *from
-	if err := fields.Decode(&p); err != nil {
+	if err := yamlfile.Decode(fields, &p); err != nil {
 		return nil, pipeline.YAMLError(path, err)
 	}
 	p.Name = name
@@ -138,14 +139,14 @@ func readOwnProfile(path, name string, fields *yaml.Node) (*robots.Profile, erro
 }
 
 func setFlag(set *pflag.FlagSet, flag *pflag.Flag, value *yaml.Node) error {
+	if value.Kind == yaml.AliasNode {
+		value = value.Alias
+	}
 	if value.Tag == "!!null" {
 		return errors.New("has no value")
 	}
-	if list, ok := flag.Value.(pflag.SliceValue); ok {
+	if list, ok := flag.Value.(pflag.SliceValue); ok && value.Kind != yaml.ScalarNode {
 		var items []string
-		if value.Kind == yaml.ScalarNode {
-			return set.Set(flag.Name, value.Value)
-		}
 		if err := value.Decode(&items); err != nil {
 			return errors.New("expected a list of words")
 		}
@@ -155,5 +156,8 @@ func setFlag(set *pflag.FlagSet, flag *pflag.Flag, value *yaml.Node) error {
 	if value.Kind != yaml.ScalarNode {
 		return errors.New("expected one value")
 	}
-	return set.Set(flag.Name, value.Value)
+	if err := set.Set(flag.Name, value.Value); err != nil {
+		return fmt.Errorf("%w, and %q stands here", flags.Wanted(flag, value.Value), value.Value)
+	}
+	return nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
@@ -80,7 +81,7 @@ func (f *commonFlags) addNetwork() {
 
 // parseFlags parses args and answers --help.
 func parseFlags(set *pflag.FlagSet, args []string, help string, stdout io.Writer) error {
-	err := set.Parse(args)
+	err := flags.Parse(set, args)
 	if errors.Is(err, pflag.ErrHelp) {
 		fmt.Fprint(stdout, help, set.FlagUsagesWrapped(100))
 		return err

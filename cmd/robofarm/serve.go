@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/robocensus/robocensus/cmd/internal/farm"
+	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/cmd/internal/output"
 )
 
@@ -38,25 +39,25 @@ type serveFlags struct {
 
 func serve(ctx context.Context, args []string, stdout io.Writer) error {
 	var f serveFlags
-	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
-	flags.SortFlags = false
-	flags.StringVar(&f.dir, "dir", "", "folder, tar or tar.gz of robots.txt files")
-	flags.StringArrayVar(&f.http, "http", nil, "serve http on this loopback `address` (port 0: any free one); repeatable")
-	flags.StringArrayVar(&f.https, "https", nil, "serve https on this loopback `address`; repeatable")
-	flags.StringVar(&f.dns, "dns", "", "answer for all names on this loopback `address` (UDP): each lives at one of the\naddresses above, chosen by its name")
-	flags.StringVar(&f.caOut, "ca-out", "", "write the certificate that clients must trust to this `file` (PEM)")
-	flags.StringVar(&f.faults, "faults", "", "YAML `file` of hosts that misbehave; see robofarm help faults")
-	flags.StringVar(&f.latency, "latency", "none", "delay per host: none, hang, fixed:50ms, uniform:10ms-200ms,\nlognormal:median=80ms,sigma=0.8, mix:0.95=uniform:1ms-200ms,0.05=hang")
-	flags.Uint64Var(&f.seed, "seed", 1, "of the delays: the same seed draws the same ones")
-	flags.IntVar(&f.top, "top", 20, "list this many hosts in the report at the end; -1: all")
-	flags.StringVar(&f.addrFile, "addr-file", "", "write the addresses to this `file` too, once all can be dialled")
-	flags.Usage = func() { fmt.Fprint(stdout, serveHelp, flags.FlagUsages()) }
-	if err := flags.Parse(args); err != nil {
+	set := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	set.SortFlags = false
+	set.StringVar(&f.dir, "dir", "", "folder, tar or tar.gz of robots.txt files")
+	set.StringArrayVar(&f.http, "http", nil, "serve http on this loopback `address` (port 0: any free one); repeatable")
+	set.StringArrayVar(&f.https, "https", nil, "serve https on this loopback `address`; repeatable")
+	set.StringVar(&f.dns, "dns", "", "answer for all names on this loopback `address` (UDP): each lives at one of the\naddresses above, chosen by its name")
+	set.StringVar(&f.caOut, "ca-out", "", "write the certificate that clients must trust to this `file` (PEM)")
+	set.StringVar(&f.faults, "faults", "", "YAML `file` of hosts that misbehave; see robofarm help faults")
+	set.StringVar(&f.latency, "latency", "none", "delay per host: none, hang, fixed:50ms, uniform:10ms-200ms,\nlognormal:median=80ms,sigma=0.8, mix:0.95=uniform:1ms-200ms,0.05=hang")
+	set.Uint64Var(&f.seed, "seed", 1, "of the delays: the same seed draws the same ones")
+	set.IntVar(&f.top, "top", 20, "list this many hosts in the report at the end; -1: all")
+	set.StringVar(&f.addrFile, "addr-file", "", "write the addresses to this `file` too, once all can be dialled")
+	set.Usage = func() { fmt.Fprint(stdout, serveHelp, set.FlagUsages()) }
+	if err := flags.Parse(set, args); err != nil {
 		return failure{err, exitUsage}
 	}
 	switch {
-	case flags.NArg() > 0:
-		return usagef("unexpected argument %q; see robofarm serve --help", flags.Arg(0))
+	case set.NArg() > 0:
+		return usagef("unexpected argument %q; see robofarm serve --help", set.Arg(0))
 	case f.dir == "" && f.faults == "":
 		return usagef("nothing to serve: give --dir, or --faults with bodies of its own")
 	case len(f.http)+len(f.https) == 0:
@@ -84,7 +85,7 @@ func serve(ctx context.Context, args []string, stdout io.Writer) error {
 	return out.Encode(report)
 }
 
-// config reads what the flags name.
+// config reads what the set name.
 func (f *serveFlags) config() (c farm.Config, err error) {
 	if f.dir != "" {
 		if c.Hosts, err = farm.Load(f.dir); err != nil {

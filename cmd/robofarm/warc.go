@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/robocensus/robocensus/cmd/internal/farm"
+	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/cmd/internal/output"
 )
 
@@ -29,19 +30,19 @@ unless it ends in 443. The same files and flags give the same bytes.
 func warc(ctx context.Context, args []string, stdout io.Writer) error {
 	var dir, out string
 	var archive farm.Archive
-	flags := pflag.NewFlagSet("warc", pflag.ContinueOnError)
-	flags.SortFlags = false
-	flags.StringVar(&dir, "dir", "", "folder, tar or tar.gz of robots.txt files")
-	flags.StringVar(&out, "out", "", "`file` to write: .warc.gz, .warc.zst or .warc")
-	flags.IntVar(&archive.Repeat, "repeat", 1, "captures of every body: the 3rd one of the 17th host, by name,\nis of site17-3.test")
-	flags.IntVar(&archive.Other, "other", 0, "`percentage` of captures with a 404, a 301 or a 403 (6:3:1) in place\nof the body")
-	flags.Usage = func() { fmt.Fprint(stdout, warcHelp, flags.FlagUsages()) }
-	if err := flags.Parse(args); err != nil {
+	set := pflag.NewFlagSet("warc", pflag.ContinueOnError)
+	set.SortFlags = false
+	set.StringVar(&dir, "dir", "", "folder, tar or tar.gz of robots.txt files")
+	set.StringVar(&out, "out", "", "`file` to write: .warc.gz, .warc.zst or .warc")
+	set.IntVar(&archive.Repeat, "repeat", 1, "captures of every body: the 3rd one of the 17th host, by name,\nis of site17-3.test")
+	set.IntVar(&archive.Other, "other", 0, "`percentage` of captures with a 404, a 301 or a 403 (6:3:1) in place\nof the body")
+	set.Usage = func() { fmt.Fprint(stdout, warcHelp, set.FlagUsages()) }
+	if err := flags.Parse(set, args); err != nil {
 		return failure{err, exitUsage}
 	}
 	switch {
-	case flags.NArg() > 0:
-		return usagef("unexpected argument %q; see robofarm warc --help", flags.Arg(0))
+	case set.NArg() > 0:
+		return usagef("unexpected argument %q; see robofarm warc --help", set.Arg(0))
 	case dir == "" || out == "":
 		return usagef("nothing to write: give --dir and --out, as in --dir hosts --out hosts.warc.gz")
 	case !strings.HasSuffix(out, ".warc") && !strings.HasSuffix(out, ".warc.gz") && !strings.HasSuffix(out, ".warc.zst"):

@@ -10,25 +10,31 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/robocensus/robocensus/configs/yamlfile"
 )
+
+// maxFaults is more than package yamlfile takes.
+const maxFaults = 64 << 20
 
 // ParseFaults reads a faults file as [FaultFormat] describes it. name is the
 // file's: errors begin with it and a line number, and body_file is relative
 // to its folder.
 func ParseFaults(r io.Reader, name string) (*Faults, error) {
 	p := &parser{name: name}
-	var doc yaml.Node
-	in := yaml.NewDecoder(r)
-	if err := in.Decode(&doc); err == io.EOF {
-		return &Faults{file: name}, nil
-	} else if err != nil {
+	text, err := io.ReadAll(io.LimitReader(r, maxFaults+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	root, err := yamlfile.Parse(text)
+	if err != nil {
 		return nil, p.syntax(err)
 	}
-	if err := in.Decode(new(yaml.Node)); err != io.EOF {
-		return nil, fmt.Errorf("%s: a second YAML document; keep all hosts in one", name)
+	if root == nil {
+		return &Faults{file: name}, nil
 	}
 	faults := &Faults{file: name, exact: map[string]*entry{}}
-	err := p.pairs(doc.Content[0], func(key, value *yaml.Node) error {
+	err = p.pairs(root, func(key, value *yaml.Node) error {
 		e := &entry{pattern: strings.ToLower(key.Value)}
 		if err := p.alternatives(e, value); err != nil {
 			return err

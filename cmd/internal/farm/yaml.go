@@ -1,14 +1,16 @@
 package farm
 
 import (
+	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/robocensus/robocensus/configs/yamlfile"
 )
 
 // parser reads YAML nodes as values of the kinds that a faults file has; each
@@ -19,23 +21,20 @@ func (p *parser) errorf(at *yaml.Node, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", p.name, at.Line, fmt.Errorf(format, args...))
 }
 
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
-
-// syntax brings an error of the YAML library into the form of ours.
+// syntax brings an error of package yamlfile into the form of ours.
 func (p *parser) syntax(err error) error {
-	found := yamlLine.FindStringSubmatch(err.Error())
-	if found == nil {
-		return fmt.Errorf("%s: %w", p.name, err)
+	where, hint := p.name, ""
+	var known *yamlfile.Error
+	if errors.As(err, &known) {
+		err = known.Err
+		if known.Line > 0 {
+			where += ":" + strconv.Itoa(known.Line)
+		}
 	}
-	hint := ""
-	if strings.Contains(found[2], "anchor") || strings.Contains(found[2], "alphabetic") {
+	if text := err.Error(); strings.Contains(text, "anchor") || strings.Contains(text, "alphabetic") {
 		hint = " (quote names that begin with an asterisk)"
 	}
-	where := p.name
-	if found[1] != "" {
-		where += ":" + found[1]
-	}
-	return fmt.Errorf("%s: %s%s", where, found[2], hint)
+	return fmt.Errorf("%s: %w%s", where, err, hint)
 }
 
 // pairs calls do with the keys of a map and their values, in order.

@@ -1,0 +1,51 @@
+package flags
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+func TestParse(t *testing.T) {
+	for _, row := range []struct {
+		args []string
+		want string // "" for none
+	}{
+		{[]string{"--hosts", "f", "--n", "3"}, ""},
+		{[]string{"--hosts", "-hosts"}, ""},
+		{[]string{"-h"}, pflag.ErrHelp.Error()},
+		{[]string{"--help"}, pflag.ErrHelp.Error()},
+		{[]string{"-hosts", "f"}, "-hosts: a flag begins with two dashes: --hosts"},
+		{[]string{"-hosts=f"}, "-hosts: a flag begins with two dashes: --hosts"},
+		{[]string{"-n", "3"}, "-n: a flag begins with two dashes: --n"},
+		{[]string{"-zz"}, "no flag -zz; see --help"},
+		{[]string{"--zz"}, "no flag --zz; see --help"},
+		{[]string{"--hosts"}, "--hosts needs a value"},
+		{[]string{"--=x"}, "--=x is no flag; see --help"},
+		{[]string{"--n", "x"}, `--n "x": expected a whole number`},
+		{[]string{"--n", "99999999999999999999"}, `--n "99999999999999999999": expected a whole number that is not too large`},
+		{[]string{"--f", "x"}, `--f "x": expected a number`},
+		{[]string{"--b=maybe"}, `--b "maybe": expected true or false`},
+		{[]string{"--d", "5"}, `--d "5": expected a time with its unit, such as 30s, 5m or 24h`},
+		{[]string{"--l", `a"b`}, `--l "a\"b": expected words with commas between them`},
+	} {
+		set := pflag.NewFlagSet("test", pflag.ContinueOnError)
+		set.Usage = func() {}
+		set.String("hosts", "", "")
+		set.Int("n", 0, "")
+		set.Float64("f", 0, "")
+		set.Bool("b", false, "")
+		set.Duration("d", time.Second, "")
+		set.StringSlice("l", nil, "")
+		err := Parse(set, row.args)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if got != row.want || (row.want == pflag.ErrHelp.Error()) != errors.Is(err, pflag.ErrHelp) {
+			t.Errorf("%q: %q, want %q", row.args, got, row.want)
+		}
+	}
+}
