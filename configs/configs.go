@@ -3,11 +3,7 @@
 // it, schedule/ has what starts a census every week.
 package configs
 
-import (
-	_ "embed"
-	"slices"
-	"strings"
-)
+import _ "embed"
 
 // Agents is the registry of agents, YAML.
 //
@@ -19,8 +15,10 @@ var Agents []byte
 //go:embed urls.txt
 var URLs []byte
 
+// Views is how views.sql begins: schemas and macros.
+//
 //go:embed views.sql
-var tableViews string
+var Views string
 
 //go:embed redirects.sql
 var redirectViews string
@@ -28,20 +26,6 @@ var redirectViews string
 //go:embed definitions.sql
 var definitionViews string
 
-// Views is the SQL of the views that can be made where the given tables are
-// there. DuckDB refuses to make a view over files that do not exist.
-func Views(tables []string) string {
-	head, blocks, _ := strings.Cut(tableViews+redirectViews+definitionViews, "\n-- needs: ")
-	out := head + "\n"
-	for block := range strings.SplitSeq(blocks, "\n-- needs: ") {
-		needs, sql, _ := strings.Cut(block, "\n")
-		missing := false
-		for table := range strings.SplitSeq(needs, ",") {
-			missing = missing || !slices.Contains(tables, strings.TrimSpace(table))
-		}
-		if !missing {
-			out += "\n" + strings.TrimSpace(sql) + "\n"
-		}
-	}
-	return out
-}
+// DerivedViews is the SQL of views over those of the tables. It names no
+// schema: each schema has these views over its own tables.
+var DerivedViews = redirectViews + definitionViews

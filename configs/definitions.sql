@@ -1,5 +1,4 @@
 
--- needs: groups, rules, sitemaps, lines
 -- The lines of a file that the studies below take for a directive, in order. They want a field spelt right and a
 -- colon after it; spaced is a line with white space before that colon.
 CREATE OR REPLACE VIEW directives AS
@@ -16,14 +15,13 @@ CREATE OR REPLACE VIEW directives AS
   ) LEFT JOIN odd USING (run, seq, line)
   WHERE NOT coalesce(misspelt, false);
 
--- needs: fetches, groups, rules, sitemaps, lines
 -- How two studies class the agents that a file names, a row per file and name as written:
 --
 --   cc       Common Crawl's robotstxt-experiments (robotstxt_statistics.py, metrics-top-k-sample.ipynb; 2025). Classes go
 --            by the whole rule set of a name, letter by letter: disallow-all is one Disallow: / and nothing else;
 --            allow-all is one Disallow: without a path, or one Allow: of nothing, /, * or /*; the rest is allow-part. A
 --            name without a rule has no class. Names that differ in case are different names. Only files of status 200
---            and a plain text type count.
+--            and a plain text type count, so that stored bodies (--bodies), of which neither is known, have no rows of cc.
 --   longpre  Longpre et al., Consent in Crisis, 2024 (parse_robots.py of the Data Provenance Collection). Rules with a ?
 --            are left out; none is a name without a disallow, with Disallow: of nothing alone, or whose allows are its
 --            disallows; all has Disallow: / and no allow; the rest is some. White space before a colon makes a line
@@ -117,11 +115,11 @@ CREATE OR REPLACE VIEW named_classes AS
     any_value(class) FILTER (reading = 'mended') AS mended
   FROM classed GROUP BY run, seq, study, key;
 
--- needs: fetches, groups, rules, sitemaps, lines, policies
 -- Each policy under five definitions: class is ours, by meaning; the others are those of named_classes, of the agent by
 -- its name, or where the file does not name it, of *. cc is null where the file names neither (and where cc takes none of
 -- it); of spellings that differ in case and in class it takes the most closed. longpre is none where the file names
--- neither, and no_robots where there is no file.
+-- neither, and no_robots where there is no file. cc wants an answer of status 200: where status is null, as with --bodies,
+-- nobody knows what cc says.
 CREATE OR REPLACE VIEW classifications AS
   WITH cc AS (
     -- The names of the classes sort from open to closed.
@@ -129,13 +127,13 @@ CREATE OR REPLACE VIEW classifications AS
     FROM named_classes WHERE study = 'cc' GROUP BY ALL
   ),
   longpre AS (FROM named_classes WHERE study = 'longpre')
-  SELECT p.run, p.seq, p.host, p.rank, p.agent, p.category, p.profile, p.is_explicit, p.class,
+  SELECT p.run, p.seq, p.host, p.rank, p.agent, p.category, p.profile, p.is_explicit, p.outcome, p.class, f.status,
     coalesce(c.published, cstar.published) AS class_cc_published,
     coalesce(c.mended, cstar.mended) AS class_cc_mended,
     CASE WHEN f.content_digest IS NULL THEN 'no_robots' ELSE coalesce(l.published, lstar.published, 'none') END AS class_longpre_published,
     CASE WHEN f.content_digest IS NULL THEN 'no_robots' ELSE coalesce(l.mended, lstar.mended, 'none') END AS class_longpre_mended
   FROM policies p
-  JOIN (SELECT run, seq, content_digest FROM fetches) f USING (run, seq)
+  JOIN (SELECT run, seq, status, content_digest FROM fetches) f USING (run, seq)
   LEFT JOIN cc c ON c.run = p.run AND c.seq = p.seq AND c.name = lower(p.agent)
   LEFT JOIN cc cstar ON cstar.run = p.run AND cstar.seq = p.seq AND cstar.name = '*'
   LEFT JOIN longpre l ON l.run = p.run AND l.seq = p.seq AND l.name = p.agent

@@ -1,22 +1,10 @@
 
--- needs: fetches
 -- The last capture of each origin in each run: captures of one origin are all kept.
 CREATE OR REPLACE VIEW fetches_latest AS
   SELECT fetches.* FROM fetches SEMI JOIN (
     SELECT run, max_by(seq, {'time': fetch_time, 'seq': seq}) AS seq FROM fetches GROUP BY run, origin
   ) USING (run, seq);
 
--- needs: fetches
--- A URL as robots_url spells it: scheme and host in lower case, no user, default port or fragment, a path.
-CREATE OR REPLACE MACRO canonical_url(url) AS
-  regexp_replace(regexp_replace(
-    lower(regexp_extract(url, '^[^:/?#]+://[^/?#]*')),
-    '://[^@]*@', '://'),
-    '^(?:(http://.*):80|(https://.*):443|(.*?):?)$', '\1\2\3')
-  || CASE WHEN url SIMILAR TO '[^:/?#]+://[^/?#]*/.*' THEN '' ELSE '/' END
-  || regexp_extract(url, '^[^:/?#]+://[^/?#]*([^#]*)', 1);
-
--- needs: fetches
 -- Where the redirects lead that stored captures leave open (redirect_unresolved), a row each: the target of a redirect is
 -- looked for among the captures of the same run, the last one of its URL, five times at most (SPEC, 2: five hops, any
 -- host). content_seq is the capture that is no redirect; where there is none it is null, and reason says why:
@@ -62,7 +50,6 @@ CREATE OR REPLACE VIEW redirects AS
     urls[-1] AS target
   FROM chain;
 
--- needs: fetches
 -- fetches with these redirects followed: who was asked, and what is found at the end of the chain. content_seq is the
 -- target whose groups, rules, sitemaps, lines and signals are this row's.
 CREATE OR REPLACE VIEW fetches_resolved AS
@@ -87,7 +74,6 @@ CREATE OR REPLACE VIEW fetches_resolved AS
   FROM redirects r JOIN fetches a ON a.run = r.run AND a.seq = r.seq
   WHERE r.content_seq IS NULL;
 
--- needs: fetches, policies
 CREATE OR REPLACE VIEW policies_resolved AS
   SELECT policies.* FROM policies ANTI JOIN redirects USING (run, seq)
   UNION ALL BY NAME
@@ -100,7 +86,6 @@ CREATE OR REPLACE VIEW policies_resolved AS
   FROM redirects r JOIN policies p ON p.run = r.run AND p.seq = r.seq
   WHERE r.content_seq IS NULL;
 
--- needs: fetches, verdicts
 -- A sample that only the asked origin has, and the target has not, stays undefined.
 CREATE OR REPLACE VIEW verdicts_resolved AS
   WITH found AS (

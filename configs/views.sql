@@ -1,60 +1,27 @@
--- Views over the tables of all runs below this folder, made by robocensus.
--- Use them from this folder:  duckdb -init views.sql
--- Each table has a column run besides those that the README lists.
+-- DuckDB views over the tables in this folder, written by robocensus. From this folder:  duckdb -init views.sql
+--
+-- A bare name (fetches, policies, ...) is the last complete run, and of its profiles the first, so that a second run or
+-- profile doubles no count. changes compares that run with the complete one before it. Runs follow each other by the time
+-- of their start. The same names in the schema history (history.fetches, ...) are all runs and profiles, complete or not.
+-- Every table has the column run. A table that was not written says so when it is queried.
 
--- needs: fetches
-CREATE OR REPLACE VIEW fetches AS
-  SELECT * FROM read_parquet('fetches/*/*.parquet', hive_partitioning = true, hive_types = {'run': VARCHAR}, union_by_name = true);
+CREATE SCHEMA IF NOT EXISTS history;
 
--- needs: groups
-CREATE OR REPLACE VIEW groups AS
-  SELECT * FROM read_parquet('groups/*/*.parquet', hive_partitioning = true, hive_types = {'run': VARCHAR}, union_by_name = true);
+-- The bands of rank in which the table summary counts.
+CREATE OR REPLACE MACRO stratum(rank) AS CASE
+  WHEN rank IS NULL THEN 'unranked'
+  WHEN rank <= 1000 THEN '1-1000'
+  WHEN rank <= 10000 THEN '1001-10000'
+  WHEN rank <= 100000 THEN '10001-100000'
+  WHEN rank <= 1000000 THEN '100001-1000000'
+  WHEN rank <= 10000000 THEN '1000001-10000000'
+  ELSE '10000001-' END;
 
--- needs: rules
-CREATE OR REPLACE VIEW rules AS
-  SELECT * FROM read_parquet('rules/*/*.parquet', hive_partitioning = true, hive_types = {'run': VARCHAR}, union_by_name = true);
-
--- needs: sitemaps
-CREATE OR REPLACE VIEW sitemaps AS
-  SELECT * FROM read_parquet('sitemaps/*/*.parquet', hive_partitioning = true, hive_types = {'run': VARCHAR}, union_by_name = true);
-
--- needs: lines
-CREATE OR REPLACE VIEW lines AS
-  SELECT * FROM read_parquet('lines/*/*.parquet', hive_partitioning = true, hive_types = {'run': VARCHAR}, union_by_name = true);
-
--- needs: signals
-CREATE OR REPLACE VIEW signals AS
-  SELECT * FROM read_parquet('signals/*/*.parquet', hive_partitioning = true, hive_types = {'run': VARCHAR}, union_by_name = true);
-
--- needs: policies
-CREATE OR REPLACE VIEW policies AS
-  SELECT * FROM read_parquet('policies/*/*.parquet', hive_partitioning = true, hive_types = {'run': VARCHAR}, union_by_name = true);
-
--- needs: verdicts
-CREATE OR REPLACE VIEW verdicts AS
-  SELECT * FROM read_parquet('verdicts/*/*.parquet', hive_partitioning = true, hive_types = {'run': VARCHAR}, union_by_name = true);
-
--- needs: summary
-CREATE OR REPLACE VIEW summary AS
-  SELECT * FROM read_parquet('summary/*/*.parquet', hive_partitioning = true, hive_types = {'run': VARCHAR}, union_by_name = true);
-
--- needs: examples
-CREATE OR REPLACE VIEW examples AS
-  SELECT * FROM read_parquet('examples/*/*.parquet', hive_partitioning = true, hive_types = {'run': VARCHAR}, union_by_name = true);
-
--- needs: bodies
--- A body is stored once in each part that met it.
-CREATE OR REPLACE VIEW bodies AS
-  SELECT run, content_digest, any_value(body) AS body
-  FROM read_parquet('bodies/*/*.parquet', hive_partitioning = true, hive_types = {'run': VARCHAR}, union_by_name = true)
-  GROUP BY run, content_digest;
-
--- needs: fetches
--- The run whose name sorts last, which is the newest where names are times. (DuckDB 1.5 fails on SELECT max(run), for it
--- looks for the statistics of a column that no file has.)
-CREATE OR REPLACE VIEW last_run AS SELECT run FROM fetches ORDER BY run DESC LIMIT 1;
-
--- needs: changes
--- What robocensus diff has found: of the run against an earlier one.
-CREATE OR REPLACE VIEW changes AS
-  SELECT * FROM read_parquet('changes/*/*/*.parquet', hive_partitioning = true, hive_types = {'run': VARCHAR, 'against': VARCHAR}, union_by_name = true);
+-- A URL as robots_url spells it: scheme and host in lower case, no user, default port or fragment, a path.
+CREATE OR REPLACE MACRO canonical_url(url) AS
+  regexp_replace(regexp_replace(
+    lower(regexp_extract(url, '^[^:/?#]+://[^/?#]*')),
+    '://[^@]*@', '://'),
+    '^(?:(http://.*):80|(https://.*):443|(.*?):?)$', '\1\2\3')
+  || CASE WHEN url SIMILAR TO '[^:/?#]+://[^/?#]*/.*' THEN '' ELSE '/' END
+  || regexp_extract(url, '^[^:/?#]+://[^/?#]*([^#]*)', 1);

@@ -5,14 +5,12 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
-	"path/filepath"
 	"runtime"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -138,10 +136,28 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		Run: c.Run, ToolVersion: c.ToolVersion, Started: began.UTC(), Configuration: c.Settings, Pace: c.Pace,
 		Inputs: inputs, Tables: c.Tables, Profiles: profiles,
 	})
+	if errors.Is(err, sink.ErrRunComplete) {
+		// The process that completed it may have died before it wrote them.
+		if e := WriteViews(c.Dir); e != nil {
+			return nil, e
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
 	defer n.run.Close()
+	if c.ForceNew {
+		// The views name no run that is gone.
+		if err := writeViews(c.Dir, n.run.ReplaceFile); err != nil {
+			return nil, err
+		}
+	}
+	// What is committed can be queried, however the run ended.
+	defer func() {
+		if e := writeViews(c.Dir, n.run.ReplaceFile); err == nil {
+			err = e // else it follows from the first
+		}
+	}()
 	// Another output folder may hold a run of the same name.
 	n.Fetch.Run = c.Run + " " + n.run.Started().Format(time.RFC3339Nano)
 	if n.client, err = fetch.New(n.Fetch); err != nil {
@@ -162,10 +178,6 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	}
 
 	targets, err := n.work(ctx, sum)
-	// What is committed can be queried, however the run ended.
-	if e := writeViews(c.Dir, n.run.ReplaceFile); err == nil {
-		err = e // else it follows from the first
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -362,27 +374,4 @@ func (n *census) analyse(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// WriteViews makes dir/views.sql anew, for who has added or removed runs.
-func WriteViews(dir string) error {
-	return writeViews(dir, func(name string, content []byte) error {
-		return sink.ReplaceFile(filepath.Join(dir, name), content)
-	})
-}
-
-// writeViews makes DIR/views.sql anew, with the views over the tables that
-// any run has left there. A run under way replaces the file by way of its own
-// folder, where a crash leaves nothing behind.
-func writeViews(dir string, replace func(name string, content []byte) error) error {
-	var tables []string
-	for _, name := range sink.TableNames {
-		if parts, _ := filepath.Glob(filepath.Join(dir, name, "run=*", "part-*.parquet")); len(parts) > 0 {
-			tables = append(tables, name)
-		}
-	}
-	if parts, _ := filepath.Glob(filepath.Join(dir, "changes", "run=*", "against=*", "part-*.parquet")); len(parts) > 0 {
-		tables = append(tables, "changes")
-	}
-	return replace("views.sql", []byte(configs.Views(tables)))
 }

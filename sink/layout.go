@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/parquet-go/parquet-go"
 )
@@ -41,6 +43,23 @@ func layouts() (map[string][]string, error) {
 		out[table] = columns(r.MetaData().Schema)
 	}
 	return out, nil
+}
+
+// Schema is the schema of a table's parts, without the column run.
+func Schema(table string) (*arrow.Schema, error) {
+	var content bytes.Buffer
+	write, ok := emptyParts[table]
+	if !ok {
+		return nil, fmt.Errorf("table %q %w", table, ErrNotThere)
+	}
+	if err := write(&content); err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", table, err)
+	}
+	r, err := file.NewParquetReader(bytes.NewReader(content.Bytes()))
+	if err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", table, err)
+	}
+	return pqarrow.FromParquet(r.MetaData().Schema, nil, nil)
 }
 
 func empty[T any](w io.Writer) error { return parquet.Write[T](w, nil) }

@@ -99,13 +99,14 @@ func (r *Run) open() error {
 // Unfinished is the ID of the run below dir that was begun last and is not
 // complete, "" where there is none.
 func Unfinished(dir string) (string, error) {
-	journals, err := filepath.Glob(filepath.Join(dir, "_runs", "*", journalName))
+	// The name of dir is no pattern.
+	journals, err := fs.Glob(os.DirFS(dir), path.Join("_runs", "*", journalName))
 	if err != nil {
 		return "", fmt.Errorf("look for unfinished runs: %w", err)
 	}
 	var last *Manifest
-	for _, path := range journals {
-		m, err := ReadManifest(dir, filepath.Base(filepath.Dir(path)))
+	for _, journal := range journals {
+		m, err := ReadManifest(dir, path.Base(path.Dir(journal)))
 		if err != nil {
 			return "", fmt.Errorf("look for unfinished runs: %w", err)
 		}

@@ -178,14 +178,11 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result) {
 	}
 	fmt.Fprintf(out, "rows written to %s: %s\n\n", c.Dir, strings.Join(names, ", "))
 	if slices.Contains(c.Tables, "policies") {
-		fmt.Fprintf(out, "ask DuckDB, for example who is kept out of most sites:\n  cd %s && duckdb -init views.sql -c \"%s\"\n", shellWord(c.Dir), firstQuery(c.Run))
+		fmt.Fprintf(out, "ask DuckDB about the last complete run, for example who is kept out of most sites:\n  cd %s && duckdb -init views.sql -c \"%s\"\n", shellWord(c.Dir), firstQuery)
 	}
 }
 
-func firstQuery(run string) string {
-	return "SELECT agent, category, count(*) FILTER (class = 'disallow_all') AS closed, count(*) AS hosts FROM policies WHERE run = '" +
-		run + "' GROUP BY ALL ORDER BY closed DESC, agent LIMIT 10"
-}
+const firstQuery = "SELECT agent, category, count(*) FILTER (class = 'disallow_all') AS closed, count(*) AS hosts FROM policies GROUP BY ALL ORDER BY closed DESC, agent LIMIT 10"
 
 func shellWord(s string) string {
 	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=+:,@") == "" {

@@ -1,15 +1,20 @@
 -- Which agents robots.txt files name, by top-k of the ranks: the first eight of each.
--- Denominator: the hosts of the last run with a rank up to k (asked). After the table robotstxt-user-agents-topk of Common
--- Crawl's robotstxt-experiments, whose denominator is k itself. Names are as written, but for case; (any) is a host that
--- names one at all. A name counts with rules or without.
-WITH strata AS (SELECT unnest([1000, 10000, 100000, 1000000]) AS k),
-hosts AS (SELECT * FROM fetches_resolved WHERE run = (FROM last_run) AND rank IS NOT NULL),
+-- Base: hosts (all of the last complete run with a rank up to k) and files (of these, the hosts whose rules decide). naming counts
+-- the hosts that name the agent, with rules or without; (any) those that name one at all. Names are as written, but for
+-- case. After the table robotstxt-user-agents-topk of Common Crawl's robotstxt-experiments, whose shares are of k itself.
+WITH asked AS (
+  SELECT k, f.* FROM fetches_resolved f JOIN (SELECT unnest([1000, 10000, 100000, 1000000]) AS k) ON f.rank <= k
+),
+bases AS (
+  SELECT k, count(*) AS hosts, count(*) FILTER (outcome = 'conditional_allow') AS files FROM asked GROUP BY k
+),
 named AS (
-  SELECT DISTINCT h.host, h.rank, unnest(list_append(list_transform(g.agents, a -> lower(a)), '(any)')) AS agent
-  FROM hosts h JOIN groups g ON g.run = h.run AND g.seq = h.content_seq
+  SELECT DISTINCT k, a.seq, unnest(list_append(list_transform(g.agents, n -> lower(n)), '(any)')) AS agent
+  FROM asked a JOIN groups g ON g.run = a.run AND g.seq = a.content_seq
 )
-SELECT k AS top, agent, count(DISTINCT host) AS hosts, asked, round(100 * count(DISTINCT host) / asked, 1) AS percent
-FROM named JOIN strata ON rank <= k JOIN (SELECT k, count(DISTINCT host) AS asked FROM hosts JOIN strata ON rank <= k GROUP BY k) USING (k)
-GROUP BY k, agent, asked
-QUALIFY row_number() OVER (PARTITION BY k ORDER BY hosts DESC, agent) <= 8
-ORDER BY k, hosts DESC, agent
+SELECT k AS top, agent, count(*) AS naming, hosts, round(100 * naming / hosts, 1) AS percent_of_hosts,
+  files, round(100 * naming / files, 1) AS percent_of_files
+FROM named JOIN bases USING (k)
+GROUP BY k, agent, hosts, files
+QUALIFY row_number() OVER (PARTITION BY k ORDER BY naming DESC, agent) <= 8
+ORDER BY k, naming DESC, agent

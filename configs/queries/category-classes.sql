@@ -1,13 +1,17 @@
--- What categories of agents may fetch, by meaning.
--- Denominator: pairs of a host of the last run and an agent of the category, whose policy is known (pairs). any_closed
--- counts the hosts that keep out at least one agent of the category, of all hosts (hosts). After the comparisons of
--- Longpre et al. 2024 between operators and purposes.
-SELECT category, count(DISTINCT agent) AS agents, count(*) AS pairs,
-  round(100 * avg((class = 'disallow_all')::INT), 1) AS closed_percent,
-  round(100 * avg((class = 'partial')::INT), 1) AS partial_percent,
-  round(100 * avg((class = 'allow_all')::INT), 1) AS open_percent,
-  count(DISTINCT seq) FILTER (class = 'disallow_all') AS any_closed,
-  count(DISTINCT seq) AS hosts
-FROM policies_resolved
-WHERE run = (FROM last_run) AND profile = 'google' AND class <> 'unknown'
-GROUP BY category ORDER BY closed_percent DESC, category
+-- How hosts treat the categories of agents, by meaning.
+-- Base: hosts (all of the last complete run) and files (of these, the hosts whose rules decide). close_all counts the
+-- hosts that close to every agent of the category, close_some those that close to one at least but not to all; the
+-- shares are of both together. After the comparisons of Longpre et al. 2024 between operators and purposes.
+WITH treatment AS (
+  SELECT category, seq, count(*) AS agents, count(*) FILTER (class = 'disallow_all') AS closed,
+    bool_or(outcome = 'conditional_allow') AS by_file
+  FROM policies_resolved GROUP BY category, seq
+)
+SELECT category, max(agents) AS agents,
+  count(*) FILTER (closed = agents) AS close_all,
+  count(*) FILTER (closed BETWEEN 1 AND agents - 1) AS close_some,
+  count(*) AS hosts,
+  round(100 * count(*) FILTER (closed > 0) / count(*), 1) AS percent_of_hosts,
+  count(*) FILTER (by_file) AS files,
+  round(100 * count(*) FILTER (closed > 0) / count(*) FILTER (by_file), 1) AS percent_of_files
+FROM treatment GROUP BY category ORDER BY percent_of_hosts DESC, close_all DESC, category

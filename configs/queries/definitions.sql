@@ -1,16 +1,18 @@
 -- How many hosts keep an agent out, by whose definition.
--- Denominator: the hosts of the last run that have a file (files). meaning is the class of policies; by_name are those of
--- them with a group of the agent's own. cc and longpre are the studies' definitions as published, cc_mended and
--- longpre_mended with their loss of agents mended (configs/definitions.sql).
+-- Base: files (the hosts of the last complete run whose rules decide). meaning is the class of policies; by_name are
+-- those of them with a group of the agent's own. cc and longpre are the studies' definitions as published, cc_mended and
+-- longpre_mended with their loss of agents mended (configs/definitions.sql). What cc says hangs on the status of the
+-- answer: where none is known, as with --bodies, cc and cc_mended are null, and note says so.
 SELECT agent,
   count(*) FILTER (class = 'disallow_all') AS meaning,
   count(*) FILTER (class = 'disallow_all' AND is_explicit) AS by_name,
-  count(*) FILTER (class_cc_published = 'disallow-all') AS cc,
-  count(*) FILTER (class_cc_mended = 'disallow-all') AS cc_mended,
+  CASE WHEN count(status) > 0 THEN count(*) FILTER (class_cc_published = 'disallow-all') END AS cc,
+  CASE WHEN count(status) > 0 THEN count(*) FILTER (class_cc_mended = 'disallow-all') END AS cc_mended,
   count(*) FILTER (class_longpre_published = 'all') AS longpre,
   count(*) FILTER (class_longpre_mended = 'all') AS longpre_mended,
-  count(*) AS files
+  count(*) AS files,
+  CASE WHEN count(status) < count(*) THEN 'cc: status unknown for ' || count(*) - count(status) || ' files' END AS note
 FROM classifications
-WHERE run = (FROM last_run) AND profile = 'google' AND class_longpre_published <> 'no_robots'
+WHERE outcome = 'conditional_allow'
   AND agent IN ('AhrefsBot', 'Baiduspider', 'bingbot', 'CCBot', 'DotBot', 'Googlebot', 'GPTBot', 'ia_archiver', 'MJ12bot', 'SemrushBot')
 GROUP BY agent ORDER BY meaning DESC, agent

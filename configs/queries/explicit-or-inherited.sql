@@ -1,19 +1,25 @@
--- Who shuts agents out by name, and who by the group for all: closed agents, by where their group comes from.
--- Denominator: the hosts of the last run that have a file (files). After the columns disallow-all and *-disallow-all of
--- Common Crawl's robotstxt-experiments: by its own name, and that or inherited from *.
--- opened are the hosts that close * and let the agent in by a group of its own.
+-- Who closes to agents by name, and who by the group for all: closed agents, by where their group comes from.
+-- Base: hosts (all of the last complete run) and files (of these, the hosts whose rules decide). closed_by_name counts
+-- the hosts that close by a group of the agent's own, closed_by_fallback by that of a crawler whose group it follows for
+-- want of one, closed_by_star by *; the shares are of the three together. opened are the hosts that close * and let the
+-- agent in by a group of its own. After the columns disallow-all and *-disallow-all of Common Crawl's
+-- robotstxt-experiments: by its own name, and that or inherited from *.
 WITH stars AS (
   SELECT run, seq, bool_or(class = 'disallow_all') AS closed
   FROM groups WHERE list_contains(tokens, '*') GROUP BY run, seq
 )
 SELECT p.agent, p.category,
   count(*) FILTER (p.class = 'disallow_all' AND p.is_explicit) AS closed_by_name,
-  count(*) FILTER (p.class = 'disallow_all' AND NOT p.is_explicit) AS closed_by_star,
+  count(*) FILTER (p.class = 'disallow_all' AND NOT p.is_explicit AND p.group_agent <> '*') AS closed_by_fallback,
+  count(*) FILTER (p.class = 'disallow_all' AND p.group_agent = '*') AS closed_by_star,
   count(*) FILTER (s.closed AND p.is_explicit AND p.class <> 'disallow_all') AS opened,
   count(*) FILTER (p.is_explicit) AS named,
-  count(*) AS files
+  count(*) AS hosts,
+  round(100 * count(*) FILTER (p.class = 'disallow_all') / hosts, 1) AS percent_of_hosts,
+  count(*) FILTER (p.outcome = 'conditional_allow') AS files,
+  round(100 * count(*) FILTER (p.class = 'disallow_all') / files, 1) AS percent_of_files
 FROM policies_resolved p
 JOIN fetches_resolved f USING (run, seq)
 LEFT JOIN stars s ON s.run = f.run AND s.seq = f.content_seq
-WHERE p.run = (FROM last_run) AND p.profile = 'google' AND p.outcome = 'conditional_allow'
-GROUP BY ALL ORDER BY closed_by_name + closed_by_star DESC, closed_by_name DESC, agent LIMIT 15
+GROUP BY p.agent, p.category
+ORDER BY count(*) FILTER (p.class = 'disallow_all') DESC, closed_by_name DESC, agent LIMIT 15

@@ -1,14 +1,22 @@
 -- Which fields files have beyond the four of the documents: extensions that are known, and the others that are frequent.
--- Denominator: the hosts of the last run that have a file and no web page (files). A field counts by its name, but for case; known says
--- whether anyone defines it. After the counts of directives of Common Crawl's robotstxt_statistics.py.
-WITH files AS (SELECT host, content_seq AS seq FROM fetches_resolved WHERE run = (FROM last_run) AND content_digest IS NOT NULL AND NOT is_html),
+-- Base: hosts (all of the last complete run) and files (of these, the hosts whose rules decide). with_field counts the hosts
+-- whose file is no web page and has the field, lines all such lines. A field counts by its name, but for case; known says whether anyone
+-- defines it. After the counts of directives of Common Crawl's robotstxt_statistics.py.
+WITH asked AS (
+  SELECT content_seq AS seq, is_html, outcome = 'conditional_allow' AS by_file FROM fetches_resolved
+),
 fields AS (
-  SELECT seq, lower(field) AS field, line, true AS known FROM signals WHERE run = (FROM last_run)
+  SELECT seq, lower(field) AS field, line, true AS known FROM signals
   UNION -- a line has several signals, and a remark where its value has not their format
-  SELECT seq, lower(field), line, class = 'extension' FROM lines
-  WHERE run = (FROM last_run) AND class IN ('extension', 'unknown_field')
+  SELECT seq, lower(field), line, class = 'extension' FROM lines WHERE class IN ('extension', 'unknown_field')
+),
+counted AS (
+  SELECT field, known, sum(targets)::BIGINT AS with_field, sum(targets * lines)::BIGINT AS lines
+  FROM (SELECT seq, field, known, count(*) AS lines FROM fields GROUP BY ALL)
+  JOIN (SELECT seq, count(*) AS targets FROM asked WHERE by_file AND NOT is_html GROUP BY seq) USING (seq) -- captures may lead to one file
+  GROUP BY field, known
 )
-SELECT field, known, count(DISTINCT host) AS hosts, (SELECT count(*) FROM files) AS files,
-  round(100 * count(DISTINCT host) / (SELECT count(*) FROM files), 1) AS percent, count(*) AS lines
-FROM fields JOIN files USING (seq)
-GROUP BY ALL ORDER BY hosts DESC, lines DESC, field LIMIT 15
+SELECT field, known, with_field, lines, hosts, round(100 * with_field / hosts, 1) AS percent_of_hosts,
+  files, round(100 * with_field / files, 1) AS percent_of_files
+FROM counted, (SELECT count(*) AS hosts, count(*) FILTER (by_file) AS files FROM asked)
+ORDER BY with_field DESC, lines DESC, field LIMIT 15

@@ -1,9 +1,11 @@
 -- What the robots.txt of sites answers, by top-k of the ranks.
--- Denominator: the hosts of the last run with a rank up to k (asked). After the table robotstxt-status-counts-topk of
--- Common Crawl's robotstxt-experiments, whose denominator is k itself: hosts that were not asked are among its hosts
--- without a capture. One row per host, the best of its captures on any scheme and port; 401 counts as open, as there.
+-- Base: of_hosts (the hosts of the last complete run with a rank up to k). 401 counts as open. After the table
+-- robotstxt-status-counts-topk of Common Crawl's robotstxt-experiments, whose shares are of k itself, with the best of
+-- its captures for each host: hosts that were not asked are among its hosts without a capture. Stored bodies have no
+-- status, which the answer then says.
 WITH answers AS (
-  SELECT host, rank, CASE
+  SELECT rank, CASE
+      WHEN source = 'body' AND status IS NULL THEN '9 a file whose status is not known'
       WHEN status = 200 AND coalesce(lower(trim(split_part(content_type, ';', 1))), '') NOT IN ('text/x-robots', 'text/plain',
         'message/rfc822', 'text/text', 'text/txt', 'text', 'plain/text', 'text/pain', 'text/plan') THEN '3 not a robots.txt by its type'
       WHEN status = 200 AND rules = 0 THEN '2 without rules'
@@ -14,10 +16,9 @@ WITH answers AS (
       WHEN status IS NOT NULL THEN '4 allow all'
       ELSE '8 no answer'
     END AS class
-  FROM fetches_resolved WHERE run = (FROM last_run) AND rank IS NOT NULL
+  FROM fetches_resolved WHERE rank IS NOT NULL
 ),
-hosts AS (SELECT host, min(rank) AS rank, min(class) AS class FROM answers GROUP BY host),
 strata AS (SELECT unnest([1000, 10000, 100000, 1000000]) AS k)
-SELECT k AS top, class[3:] AS answer, count(*) AS hosts, asked, round(100 * count(*) / asked, 1) AS percent
-FROM hosts JOIN strata ON rank <= k JOIN (SELECT k, count(*) AS asked FROM hosts JOIN strata ON rank <= k GROUP BY k) USING (k)
-GROUP BY k, class, asked ORDER BY k, class
+SELECT k AS top, class[3:] AS answer, count(*) AS hosts, of_hosts, round(100 * hosts / of_hosts, 1) AS percent_of_hosts
+FROM answers JOIN strata ON rank <= k JOIN (SELECT k, count(*) AS of_hosts FROM answers JOIN strata ON rank <= k GROUP BY k) USING (k)
+GROUP BY k, class, of_hosts ORDER BY k, class

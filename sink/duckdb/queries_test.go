@@ -12,8 +12,8 @@ import (
 
 const queries = "../../configs/queries"
 
-// Each query of configs/queries says what its denominator is, and gives on the
-// demo's tables the answer in testdata/queries.
+// Each query of configs/queries names its base, and gives on the demo's tables
+// the answer in testdata/queries.
 func TestQueries(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(queries, "*.sql"))
 	if err != nil || len(files) < 10 {
@@ -26,8 +26,8 @@ func TestQueries(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.Contains(string(sql), "\n-- Denominator: ") {
-				t.Error("it names no denominator")
+			if !strings.Contains(string(sql), "\n-- Base: ") {
+				t.Error("it names no base")
 			}
 			var got bytes.Buffer
 			if err := query(&got, single, string(sql)); err != nil {

@@ -17,17 +17,10 @@ func TestRedirectsAcrossCaptures(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, table := range []string{"groups", "rules", "sitemaps", "lines", "signals", "summary", "examples", "bodies", "changes"} {
+	for _, table := range []string{"_runs", "groups", "rules", "sitemaps", "lines", "signals", "summary", "examples", "bodies", "changes"} {
 		if err := os.Symlink(filepath.Join(out, table), filepath.Join(dir, table)); err != nil {
 			t.Fatal(err)
 		}
-	}
-	views, err := os.ReadFile(filepath.Join(out, "views.sql"))
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "views.sql"), views, 0o666)
-	}
-	if err != nil {
-		t.Fatal(err)
 	}
 	part := func(table string) string { return filepath.Join(dir, table, "run=first", "part-0.parquet") }
 	for _, statement := range []string{
@@ -66,21 +59,21 @@ func TestRedirectsAcrossCaptures(t *testing.T) {
 			SELECT * EXCLUDE (run) FROM policies WHERE run = 'first' AND seq NOT IN (SELECT seq FROM captures)
 			) TO '%s' (FORMAT parquet)`, part("policies")),
 		fmt.Sprintf(`COPY (
-			SELECT * EXCLUDE (run) REPLACE ('undefined' AS verdict, 'undefined' AS reason, NULL AS group_agent, NULL AS rule_kind, NULL AS rule_pattern, NULL AS rule_line)
+			SELECT * EXCLUDE (run, category) REPLACE ('undefined' AS verdict, 'undefined' AS reason, NULL AS group_agent, NULL AS rule_kind, NULL AS rule_pattern, NULL AS rule_line)
 			FROM verdicts WHERE run = 'first' AND seq IN (SELECT seq FROM captures)
 			UNION ALL BY NAME
-			SELECT * EXCLUDE (run) FROM verdicts WHERE run = 'first' AND seq NOT IN (SELECT seq FROM captures)
+			SELECT * EXCLUDE (run, category) FROM verdicts WHERE run = 'first' AND seq NOT IN (SELECT seq FROM captures)
 			) TO '%s' (FORMAT parquet)`, part("verdicts")),
 	} {
 		if _, err := live.Exec(statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
-	split, err := open(dir)
-	if err != nil {
+	runCommand(t, filepath.Join(bin, "robocensus"), "prune", "--out", dir, "--keep", "100") // writes its views.sql
+	split := folder(t, dir)
+	if _, err := split.Exec("SET schema = 'history'"); err != nil {
 		t.Fatal(err)
 	}
-	defer split.Close()
 
 	if got := one(t, split, "SELECT count(*) FROM fetches WHERE reason = 'redirect_unresolved'"); got != "11" {
 		t.Errorf("%s captures are redirects, want 11", got)

@@ -124,7 +124,7 @@ func clipped(s string) string {
 }
 
 func (d *data) fromChanges() string {
-	return fmt.Sprintf("FROM changes WHERE run = %s AND against = %s AND coalesce(profile, %[3]s) = %[3]s", quote(d.run), quote(d.against), quote(d.profile))
+	return fmt.Sprintf("FROM history.changes WHERE run = %s AND against = %s AND coalesce(profile, %[3]s) = %[3]s", quote(d.run), quote(d.against), quote(d.profile))
 }
 
 // changeKinds is what changed, by kind and severity.

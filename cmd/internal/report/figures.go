@@ -10,7 +10,7 @@ import (
 
 // from is the FROM and WHERE of a metric's counters.
 func (d *data) from(metrics string, profiled bool) string {
-	s := fmt.Sprintf("FROM summary WHERE run = %s AND metric ", quote(d.run))
+	s := fmt.Sprintf("FROM history.summary WHERE run = %s AND metric ", quote(d.run))
 	if names := strings.Fields(metrics); len(names) == 1 {
 		s += "= " + quote(names[0])
 	} else {
