@@ -16,11 +16,12 @@ import (
 // documents about it.
 type Agent struct {
 	Name          string   `yaml:"name"`
-	Tokens        []string `yaml:"tokens"` // product tokens in order of preference; the name where none is given
+	Tokens        []string `yaml:"tokens"`        // its own product tokens in order of preference; the name where none is given
+	FallsBackTo   []string `yaml:"falls_back_to"` // other crawlers' tokens, looked for after its own
 	Operator      string   `yaml:"operator"`
 	Category      string   `yaml:"category"`
 	UserAgent     string   `yaml:"user_agent"`     // the full product token that it sends, for classic-1996
-	IgnoresStar   bool     `yaml:"ignores_star"`   // `*` does not bind it
+	IgnoresStar   bool     `yaml:"ignores_star"`   // `*` does not bind it, where the profile has it so
 	UserTriggered bool     `yaml:"user_triggered"` // it fetches on a person's behalf
 }
 
@@ -31,7 +32,7 @@ var Categories = []string{
 
 // Robots is what package robots wants to know of the agent.
 func (a Agent) Robots() robots.Agent {
-	return robots.Agent{Name: a.Name, Tokens: a.Tokens, UserAgent: a.UserAgent, IgnoresStar: a.IgnoresStar}
+	return robots.Agent{Name: a.Name, Tokens: a.Tokens, FallsBackTo: a.FallsBackTo, UserAgent: a.UserAgent, IgnoresStar: a.IgnoresStar}
 }
 
 // ParseAgents reads a registry. An unknown key, a token that could never
@@ -49,7 +50,7 @@ func ParseAgents(path string, text []byte) ([]Agent, error) {
 			return &InputError{Path: path, Line: int64(node.Line), Err: fmt.Errorf(format, args...)}
 		}
 		var a Agent
-		if err := knownKeys(path, node, "name", "tokens", "operator", "category", "user_agent", "ignores_star", "user_triggered"); err != nil {
+		if err := knownKeys(path, node, "name", "tokens", "falls_back_to", "operator", "category", "user_agent", "ignores_star", "user_triggered"); err != nil {
 			return nil, err
 		}
 		if err := yamlfile.Decode(node, &a); err != nil {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -29,8 +30,25 @@ func TestBuiltInRegistry(t *testing.T) {
 			t.Errorf("no agent of category %s", c)
 		}
 	}
-	if got := strings.Join(by["Googlebot-Image"].Tokens, " "); got != "Googlebot-Image Googlebot" {
-		t.Errorf("tokens of Googlebot-Image: %s", got)
+	// A name of another agent of the registry is no agent's own.
+	names := make(map[string]string)
+	for _, a := range agents {
+		for _, token := range a.Tokens {
+			if other := names[strings.ToLower(token)]; other != "" {
+				t.Errorf("%s and %s both have the token %s", other, a.Name, token)
+			}
+			names[strings.ToLower(token)] = a.Name
+		}
+	}
+	for name, want := range map[string]string{
+		"Googlebot": "[Googlebot] []", "Googlebot-Image": "[Googlebot-Image] [Googlebot]", "Kagibot": "[Kagibot] [Googlebot]",
+		"Google-CloudVertexBot": "[Google-CloudVertexBot] [Googlebot]", "Applebot": "[Applebot] [Googlebot]",
+		"AdsBot-Google-Mobile-Apps": "[AdsBot-Google-Mobile-Apps] [AdsBot-Google]", "YandexImages": "[YandexImages] [Yandex]",
+		"bingbot": "[bingbot msnbot] []", // its older name
+	} {
+		if got := fmt.Sprint(by[name].Tokens, by[name].FallsBackTo); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
 	}
 	if !by["AdsBot-Google"].IgnoresStar || !by["ChatGPT-User"].UserTriggered || by["GPTBot"].IgnoresStar {
 		t.Error("ignores_star or user_triggered are not as documented")
@@ -43,17 +61,20 @@ func TestBuiltInRegistry(t *testing.T) {
 
 func TestParseAgentsRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                       "a: holds no agents",
-		"- {name: A}\n- {}\n":                    "a:2: an agent needs a name",
-		"- {name: A}\n- name: B\n  tokens: A\n":  "a:3: expected a list, and `A` stands here",
-		"- {name: A}\n\n- {name: a}\n":           `a:3: agent "a" stands in line 1 already`,
-		"- name: A\n  categroy: seo\n":           `a:2: unknown key "categroy"`,
-		"- {name: A, category: spam}\n":          `a:1: agent "A": no category "spam"`,
-		"- {name: A, tokens: [\"A/1.0\"]}\n":     `use "A"`,
-		"name: A\n":                              "a:1: ",
-		"- A\n":                                  "a:1: expected",
-		"- {name: A\n":                           "a:",
-		"- {name: A, user_triggered: perhaps}\n": "a:1: ",
+		"":                                      "a: holds no agents",
+		"- {name: A}\n- {}\n":                   "a:2: an agent needs a name",
+		"- {name: A}\n- name: B\n  tokens: A\n": "a:3: expected a list, and `A` stands here",
+		"- {name: A}\n\n- {name: a}\n":          `a:3: agent "a" stands in line 1 already`,
+		"- name: A\n  categroy: seo\n":          `a:2: unknown key "categroy"`,
+		"- {name: A, category: spam}\n":         `a:1: agent "A": no category "spam"`,
+		"- {name: A, tokens: [\"A/1.0\"]}\n":    `a:1: agent "A": token "A/1.0" has a character outside A-Z a-z 0-9 . _ -; use "A"`,
+		"- {name: A}\n- name: B\n  falls_back_to: [C, D 2]\n": `a:2: agent "B": token "D 2" has a character outside A-Z a-z 0-9 . _ -; use "D"`,
+		"- {name: A, falls_back_to: [a]}\n":                   `a:1: agent "A" falls back to its own token "a"`,
+		"- {name: A, falls_back_to: B}\n":                     "a:1: expected a list, and `B` stands here",
+		"name: A\n":                                           "a:1: ",
+		"- A\n":                                               "a:1: expected",
+		"- {name: A\n":                                        "a:",
+		"- {name: A, user_triggered: perhaps}\n":              "a:1: ",
 	} {
 		_, err := ParseAgents("a", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
