@@ -10,6 +10,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/yamlfile"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
 )
 
 // Agent is an entry of the registry: a crawler and what its operator
@@ -33,6 +34,18 @@ var Categories = []string{
 // Robots is what package robots wants to know of the agent.
 func (a Agent) Robots() robots.Agent {
 	return robots.Agent{Name: a.Name, Tokens: a.Tokens, FallsBackTo: a.FallsBackTo, UserAgent: a.UserAgent, IgnoresStar: a.IgnoresStar}
+}
+
+// agentRows are the registry as the table agents has it.
+func agentRows(agents []Agent) []sink.Agent {
+	var rows []sink.Agent
+	for _, a := range agents {
+		rows = append(rows, sink.Agent{
+			Agent: a.Name, Category: a.Category, Operator: sink.NonZero(a.Operator), Tokens: a.Tokens, FallsBackTo: a.FallsBackTo,
+			UserAgent: sink.NonZero(a.UserAgent), IgnoresStar: a.IgnoresStar, UserTriggered: a.UserTriggered,
+		})
+	}
+	return rows
 }
 
 // ParseAgents reads a registry. An unknown key, a token that could never

@@ -91,6 +91,11 @@ func (a *analyst) commit(ctx context.Context, run *sink.Run, s *segment, totals 
 		}
 		s.jobs[i] = nil // the body is not needed any more
 	}
+	if out.Agents.Wanted() { // of segment 0 alone
+		if err := out.Agents.Write(agentRows(a.config.Agents)...); err != nil {
+			return err
+		}
+	}
 	if err := out.Summary.Write(a.counts.rows()...); err != nil {
 		return err
 	}

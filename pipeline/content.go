@@ -66,7 +66,8 @@ func (a *analyst) groupRows(row *sink.Fetch, f *robots.File) []sink.Group {
 			if len(agent.Wide) > len(token) {
 				token = agent.Wide // MJ12bot, by which its policies are found, and not MJ
 			}
-			r.Tokens = append(r.Tokens, sink.Text(token))
+			// In lower case, as names compare whatever their case.
+			r.Tokens = append(r.Tokens, strings.ToLower(sink.Text(token)))
 		}
 		for _, rule := range f.Rules[g.Rules.From:g.Rules.To] {
 			if rule.Kind == robots.Allow {

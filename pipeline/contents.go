@@ -26,7 +26,8 @@ type content struct {
 // policy is what a file says to one agent.
 type policy struct {
 	group      *string // whose group it follows
-	explicit   bool
+	line       *int32  // where that group begins
+	match      robots.Match
 	class      int
 	crawlDelay *float64
 }
@@ -146,7 +147,7 @@ func (a *analyst) read(k int, body []byte, q questions) {
 		r.load()
 		for i := range agents {
 			p := r.judge.Policy(i)
-			told := policy{group: sink.NonZero(p.GroupAgent), explicit: p.Match == robots.OwnGroup, class: int(p.Class())}
+			told := policy{group: sink.NonZero(p.GroupAgent), line: sink.NonZero(p.GroupLine), match: p.Match, class: int(p.Class())}
 			if p.HasCrawlDelay {
 				told.crawlDelay = sink.Some(p.CrawlDelay)
 			}

@@ -34,18 +34,21 @@ var (
 // comparison makes the rows of changes, pair by pair. Its memory is reused
 // from pair to pair.
 type comparison struct {
-	d          *differ
-	base       sink.Change // host and origin of the pair under way
-	rank       *int64
-	emitted    int // rows of the pair
-	rows       []sink.Change
-	categories map[string]string // of agents, by name in lower case
-	classes    map[agentProfile]classes2
-	groupsFor  map[string]bool // tokens whose groups agents of the registry follow, in lower case
-	before     map[agentProfile]int
-	whole      bool // every table is compared
-	coarse     bool // of the pair: its signals for the files as a whole
+	d         *differ
+	base      sink.Change // host and origin of the pair under way
+	rank      *int64
+	emitted   int // rows of the pair
+	rows      []sink.Change
+	agents    map[string]registered // by name in lower case
+	classes   map[agentProfile]classes2
+	groupsFor map[string]bool // tokens whose groups agents of the registry follow, in lower case
+	before    map[agentProfile]int
+	whole     bool // every table is compared
+	coarse    bool // of the pair: its signals for the files as a whole
 }
+
+// registered is an agent of the registry, as policies has it.
+type registered struct{ name, category string }
 
 // agentProfile names a policy by the numbers of both.
 type agentProfile struct{ profile, agent uint64 }
@@ -55,7 +58,7 @@ type classes2 [2]string
 
 func newComparison(d *differ) *comparison {
 	return &comparison{
-		d: d, categories: make(map[string]string), classes: make(map[agentProfile]classes2),
+		d: d, agents: make(map[string]registered), classes: make(map[agentProfile]classes2),
 		groupsFor: make(map[string]bool), before: make(map[agentProfile]int), whole: len(d.tables) == len(detailTables),
 	}
 }
@@ -166,7 +169,7 @@ func (c *comparison) policies(p *pair) error {
 		r := d.policy()
 		key, after := agentProfile{r.profile, r.agent}, class(r)
 		agent, category := names.text(r.agent), names.text(r.category)
-		c.categories[strings.ToLower(agent)] = category
+		c.agents[strings.ToLower(agent)] = registered{agent, category}
 		was, ok := c.classes[key]
 		if !ok {
 			continue

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -11,22 +10,20 @@ import (
 
 // tokenGroups are all groups of one token taken together.
 type tokenGroups struct {
-	token string // as the first of them has it
-	line  int32  // of the first
+	line  int32 // of the first
 	class string
 	delay *float64 // the first
 }
 
-// groupsOf reads the groups of a target by token in lower case.
+// groupsOf reads the groups of a target by token.
 func groupsOf(d decoder) map[string]*tokenGroups {
 	out := make(map[string]*tokenGroups)
 	for len(d) > 0 {
 		g := d.group()
 		for _, token := range g.tokens {
-			name := strings.ToLower(token)
-			t := out[name]
+			t := out[token]
 			if t == nil {
-				out[name] = &tokenGroups{token: token, line: g.line, class: g.class, delay: g.delay}
+				out[token] = &tokenGroups{line: g.line, class: g.class, delay: g.delay}
 				continue
 			}
 			t.class = joined(t.class, g.class)
@@ -53,7 +50,7 @@ type groupRow struct {
 	index, line int32
 	class       string
 	delay       *float64
-	tokens      []string
+	tokens      []string // in lower case
 }
 
 func (d *decoder) group() groupRow {
@@ -69,12 +66,12 @@ func (d *decoder) group() groupRow {
 
 // eachToken goes through the tokens of both sides in order; a side that has no
 // group for it is nil.
-func eachToken(p *pair, f func(name string, a, b *tokenGroups) error) error {
+func eachToken(p *pair, f func(token string, a, b *tokenGroups) error) error {
 	before, after := groupsOf(p.rows[0][tableGroups]), groupsOf(p.rows[1][tableGroups])
 	all := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
 	slices.Sort(all)
-	for _, name := range slices.Compact(all) {
-		if err := f(name, before[name], after[name]); err != nil {
+	for _, token := range slices.Compact(all) {
+		if err := f(token, before[token], after[token]); err != nil {
 			return err
 		}
 	}
@@ -84,18 +81,18 @@ func eachToken(p *pair, f func(name string, a, b *tokenGroups) error) error {
 // groups tells tokens that got a group or lost it, and a class that changed
 // where no agent of the registry follows that group and so tells it.
 func (c *comparison) groups(p *pair) error {
-	return eachToken(p, func(name string, a, b *tokenGroups) error {
+	return eachToken(p, func(token string, a, b *tokenGroups) error {
 		row := sink.Change{Kind: "group", Severity: minor}
 		if a != nil {
-			row.Agent, row.Before, row.LineBefore = &a.token, &a.class, &a.line
+			row.Before, row.LineBefore = &a.class, &a.line
 		}
 		if b != nil {
-			row.Agent, row.After, row.LineAfter = &b.token, &b.class, &b.line
+			row.After, row.LineAfter = &b.class, &b.line
 		}
-		if a != nil && b != nil && (c.groupsFor[name] || meaning(a.class) == meaning(b.class)) {
+		if a != nil && b != nil && (c.groupsFor[token] || meaning(a.class) == meaning(b.class)) {
 			return nil
 		}
-		row.Category = c.category(*row.Agent)
+		row.Agent, row.Category = c.named(token)
 		return c.emit(row)
 	})
 }
@@ -109,11 +106,12 @@ func meaning(class string) string {
 }
 
 func (c *comparison) crawlDelays(p *pair) error {
-	return eachToken(p, func(_ string, a, b *tokenGroups) error {
+	return eachToken(p, func(token string, a, b *tokenGroups) error {
 		if a == nil || b == nil || (a.delay == nil) == (b.delay == nil) && (a.delay == nil || *a.delay == *b.delay) {
 			return nil
 		}
-		row := sink.Change{Kind: "crawl_delay", Severity: minor, Agent: &b.token, Category: c.category(b.token), LineBefore: &a.line, LineAfter: &b.line}
+		row := sink.Change{Kind: "crawl_delay", Severity: minor, LineBefore: &a.line, LineAfter: &b.line}
+		row.Agent, row.Category = c.named(token)
 		if a.delay != nil {
 			row.Before = number(*a.delay)
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/robocensus/robocensus/sink"
 )
@@ -60,8 +59,8 @@ func signalRows(d decoder) (rows []signalRow) {
 
 // token is an agent of a group.
 type token struct {
-	name string // as the file has it
-	rank int    // of its lower case, among those of both files; 0 for none
+	name string // in lower case
+	rank int    // among those of both files; 0 for none
 }
 
 // tokensOf are the agents of each group of a target.
@@ -109,7 +108,7 @@ func (f *signalFile) paths(each func(text string, rank *int)) {
 func (f *signalFile) agents(each func(text string, rank *int)) {
 	for _, tokens := range f.tokens {
 		for i := range tokens {
-			each(strings.ToLower(tokens[i].name), &tokens[i].rank)
+			each(tokens[i].name, &tokens[i].rank)
 		}
 	}
 }
@@ -132,7 +131,7 @@ type signalID struct {
 
 // signal is one value of what its ID identifies.
 type signal struct {
-	agent string // as the file has it
+	agent string // its token, "" for none
 	text  string
 	line  int32
 }
@@ -190,7 +189,9 @@ func (c *comparison) signals(p *pair) error {
 			if i < len(come) {
 				agent, row.After, row.LineAfter = come[i].agent, &come[i].text, &come[i].line
 			}
-			row.Agent, row.Category = sink.NonZero(agent), c.category(agent)
+			if agent != "" {
+				row.Agent, row.Category = c.named(agent)
+			}
 			if err := c.emit(row); err != nil {
 				return err
 			}

@@ -72,12 +72,12 @@ verdict major RoboTestB ai-training {P} /products/ allow disallow - 6`},
 	{"one URL opened", text1(twoGroups), text1(strings.Replace(twoGroups, "Disallow: /private", "Allow: /private\nDisallow: /p*q", 1)), false, false, `
 verdict minor RoboTestA search {P} /private disallow allow 2 2`},
 	{"a group for an agent of no registry", text1(twoGroups), text1("User-agent: Stranger\nDisallow: /\n\n" + twoGroups), false, false, `
-group minor Stranger - - - - disallow_all - 1`},
+group minor stranger - - - - disallow_all - 1`},
 	{"such a group vanishes", text1("User-agent: Stranger\nUser-agent: Other\nDisallow: /x\n\n" + twoGroups), text1(twoGroups), false, false, `
-group minor Stranger - - - partial - 1 -
-group minor Other - - - partial - 1 -`},
+group minor stranger - - - partial - 1 -
+group minor other - - - partial - 1 -`},
 	{"such a group closes", text1("User-agent: Stranger\nDisallow: /x\n\n" + twoGroups), text1("User-agent: Stranger\nDisallow: /\n\n" + twoGroups), false, false, `
-group minor Stranger - - - partial disallow_all 1 1`},
+group minor stranger - - - partial disallow_all 1 1`},
 	{"other terms of use", text1("User-agent: RoboTestA\nContent-Signal: search=yes, ai-train=yes\n" + twoGroups), text1("User-agent: RoboTestA\nContent-Signal: search=yes, ai-train=no\n" + twoGroups), false, false, `
 signal major RoboTestA search - - content-signal:_ai-train=yes content-signal:_ai-train=no 2 2`},
 	{"signals come and go", text1("License: https://x.example/license\n" + twoGroups), text1("Host: mirror.example\n" + twoGroups), false, false, `
@@ -87,7 +87,7 @@ signal minor - - - - - host:_mirror.example - 1`},
 sitemap minor - - - https://x.example/1.xml https://x.example/1.xml - 1 -
 sitemap minor - - - https://x.example/3.xml - https://x.example/3.xml - 1`},
 	{"crawl delays", text1("User-agent: Stranger\nCrawl-delay: 5\nDisallow: /x\n\n" + twoGroups), text1("User-agent: Stranger\nCrawl-delay: 2.5\nDisallow: /x\n\n" + strings.Replace(twoGroups, "/b", "/b\nCrawl-delay: 1", 1)), false, false, `
-crawl_delay minor Stranger - - - 5 2.5 1 1
+crawl_delay minor stranger - - - 5 2.5 1 1
 crawl_delay minor RoboTestB ai-training - - - 1 8 8`},
 	{"no robots.txt any more", text1(twoGroups + "Sitemap: https://x.example/1.xml\n"), &told{status: 404}, true, false, `
 policy_class minor RoboTestA search {P} - partial allow_all - -

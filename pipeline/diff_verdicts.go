@@ -137,5 +137,14 @@ func (c *comparison) flip(key agentProfile, class classes2, before, after judged
 
 // category is that of an agent of the registry, nil for others.
 func (c *comparison) category(agent string) *string {
-	return sink.NonZero(c.categories[strings.ToLower(agent)])
+	return sink.NonZero(c.agents[strings.ToLower(agent)].category)
+}
+
+// named is the agent that a token in lower case names, as the registry spells
+// it, and its category: the token itself and nil where there is none.
+func (c *comparison) named(token string) (agent, category *string) {
+	if a, ok := c.agents[token]; ok {
+		return &a.name, &a.category
+	}
+	return &token, nil
 }

@@ -73,7 +73,7 @@ const verdictRows = 1024
 // policy makes the row of one agent, and the index of its class.
 func (a *analyst) policy(row *sink.Fetch, r *reading, agent int) (sink.Policy, int) {
 	p := sink.Policy{
-		Seq: row.Seq, Host: row.Host, Rank: row.Rank,
+		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin,
 		Agent: a.config.Agents[agent].Name, Category: a.config.Agents[agent].Category,
 		Profile: r.profile.Name, Outcome: string(r.answer.Outcome),
 	}
@@ -81,7 +81,8 @@ func (a *analyst) policy(row *sink.Fetch, r *reading, agent int) (sink.Policy, i
 	switch r.answer.Outcome {
 	case robots.ConditionalAllow:
 		told := &r.content.policies[agent]
-		p.GroupAgent, p.IsExplicit, p.CrawlDelay, class = told.group, told.explicit, told.crawlDelay, told.class
+		p.GroupAgent, p.GroupLine, p.CrawlDelay, class = told.group, told.line, told.crawlDelay, told.class
+		p.Match, p.IsExplicit = &matchNames[told.match], told.match == robots.OwnGroup
 	case robots.FullAllow:
 		class = int(robots.AllowAll)
 	}
@@ -121,8 +122,14 @@ func (a *analyst) verdict(row *sink.Fetch, r *reading, policy *sink.Policy, samp
 	a.verdicts = append(a.verdicts, v)
 }
 
-// kindNames are the cells that rows point at, by kind.
-var kindNames = [...]string{robots.Disallow: robots.Disallow.String(), robots.Allow: robots.Allow.String()}
+// kindNames and matchNames are the cells that rows point at.
+var (
+	kindNames  = [...]string{robots.Disallow: robots.Disallow.String(), robots.Allow: robots.Allow.String()}
+	matchNames = [...]string{
+		robots.NoGroup: robots.NoGroup.String(), robots.StarGroup: robots.StarGroup.String(),
+		robots.FallbackGroup: robots.FallbackGroup.String(), robots.OwnGroup: robots.OwnGroup.String(),
+	}
+)
 
 // classEmpty is the class of a group without a rule.
 const classEmpty = "empty"

@@ -75,7 +75,7 @@ func TestChangesReplaceAnEarlierComparisonAsAWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	for key, want := range map[string]string{metadataRun: "b", "robocensus.against": "a", metadataConfiguration: "c", metadataSchema: "1", "robocensus.tool_version": "v1"} {
+	for key, want := range map[string]string{metadataRun: "b", "robocensus.against": "a", metadataConfiguration: "c", metadataSchema: "2", "robocensus.tool_version": "v1"} {
 		if got := r.MetaData().KeyValueMetadata().FindValue(key); got == nil || *got != want {
 			t.Errorf("metadata %s is %v, want %s", key, got, want)
 		}

@@ -62,6 +62,9 @@ func many[T any](table func(*Segment) Table[T], cell func(*T) *string) func(*Seg
 // error, and nothing left of the segment.
 func tryEveryTable(dir string, run *Run, kilobytes int, want error) error {
 	for _, table := range TableNames {
+		if !hasPart(table, 1) {
+			continue
+		}
 		s, err := run.Segment(1)
 		if err == nil {
 			err = fill(s, 1)
@@ -160,7 +163,7 @@ func limited(dir string) error {
 		return fmt.Errorf("the manifest is full: %w", err)
 	}
 	restore()
-	if m, err := ReadManifest(dir, "r"); err != nil || m.State != "running" || len(m.Parts) != 2*len(TableNames) {
+	if m, err := ReadManifest(dir, "r"); err != nil || m.State != "running" || len(m.Parts) != partsIn(0, 1) {
 		return fmt.Errorf("after a manifest that was not written: %w", err)
 	}
 
@@ -229,7 +232,7 @@ func TestAFullDisk(t *testing.T) {
 	if err := run.Complete(described().Started, Tally{}, nil); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("a manifest on a full disk: %v", err)
 	}
-	if m, err := ReadManifest(dir, "r"); err != nil || m.State != "running" || len(m.Parts) != len(TableNames) {
+	if m, err := ReadManifest(dir, "r"); err != nil || m.State != "running" || len(m.Parts) != partsIn(0) {
 		t.Errorf("after a manifest that was not written: %v", err)
 	}
 	other := described()

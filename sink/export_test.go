@@ -95,6 +95,9 @@ func TestExportGivesTheRowsOfTheParquet(t *testing.T) {
 	for _, table := range TableNames {
 		var want []string
 		for segment := range 3 {
+			if !hasPart(table, segment) {
+				continue
+			}
 			_, part := readTable(t, filepath.Join(dir, partPath(table, "r", segment)))
 			var columns []arrow.Array
 			for i := range part.NumCols() {

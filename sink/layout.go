@@ -22,6 +22,7 @@ var emptyParts = map[string]func(io.Writer) error{
 	"signals":  empty[Signal],
 	"policies": empty[Policy],
 	"verdicts": empty[Verdict],
+	"agents":   empty[Agent],
 	"summary":  empty[Count],
 	"examples": empty[Example],
 	"bodies":   empty[Body],

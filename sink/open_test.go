@@ -100,10 +100,10 @@ func TestOpenRefusesARunThatWasStartedOtherwise(t *testing.T) {
 		})
 	}
 	patch(t, dir, func(m *Manifest) { m.SchemaVersion = 7 })
-	if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), "schema version was 7 and is now 1") {
+	if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), "schema version was 7 and is now 2") {
 		t.Errorf("another schema: %v", err)
 	}
-	patch(t, dir, func(m *Manifest) { m.SchemaVersion, m.SummaryBins = 1, 7 })
+	patch(t, dir, func(m *Manifest) { m.SchemaVersion, m.SummaryBins = SchemaVersion, 7 })
 	if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), "bins in summary was 7 and is now 1") {
 		t.Errorf("bins of another version: %v", err)
 	}
@@ -113,7 +113,7 @@ func TestOpenRefusesARunThatWasStartedOtherwise(t *testing.T) {
 		t.Errorf("counters of bins of another version: %v", err)
 	}
 	patch(t, dir, func(m *Manifest) { m.SummaryBins = 1 })
-	patch(t, dir, func(m *Manifest) { m.SchemaVersion, m.Inputs[0].Path, m.Inputs[0].SHA256 = 1, "-", "" })
+	patch(t, dir, func(m *Manifest) { m.SchemaVersion, m.Inputs[0].Path, m.Inputs[0].SHA256 = SchemaVersion, "-", "" })
 	if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), "standard input") {
 		t.Errorf("begun from standard input: %v", err)
 	}

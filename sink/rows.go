@@ -3,7 +3,7 @@ package sink
 import "time"
 
 // SchemaVersion changes when a column changes its name, type or meaning.
-const SchemaVersion = 1
+const SchemaVersion = 2
 
 // Row types, one per table. A nullable column is a pointer, never a plain value
 // with the tag "optional": parquet-go 0.32 writes some of the nulls of such a
@@ -145,11 +145,14 @@ type Policy struct {
 	Seq        int64    `parquet:"seq"`
 	Host       string   `parquet:"host,dict"`
 	Rank       *int64   `parquet:"rank"`
+	Origin     string   `parquet:"origin,dict"`
 	Agent      string   `parquet:"agent,dict"`
 	Category   string   `parquet:"category,dict"`
 	Profile    string   `parquet:"profile,dict"`
 	Outcome    string   `parquet:"outcome,dict"`
 	GroupAgent *string  `parquet:"group_agent,dict"`
+	GroupLine  *int32   `parquet:"group_line"`
+	Match      *string  `parquet:"match,dict"`
 	IsExplicit bool     `parquet:"is_explicit"`
 	Class      string   `parquet:"class,dict"`
 	CrawlDelay *float64 `parquet:"crawl_delay"`
@@ -170,6 +173,19 @@ type Verdict struct {
 	RuleKind    *string `parquet:"rule_kind,dict"`
 	RulePattern *string `parquet:"rule_pattern,dict"`
 	RuleLine    *int32  `parquet:"rule_line"`
+}
+
+// Agent is a row of `agents`: an agent of the run's registry. The table has one
+// part, which is segment 0's.
+type Agent struct {
+	Agent         string   `parquet:"agent,dict"`
+	Category      string   `parquet:"category,dict"`
+	Operator      *string  `parquet:"operator,dict"`
+	Tokens        []string `parquet:"tokens,list" parquet-element:",dict"`
+	FallsBackTo   []string `parquet:"falls_back_to,list" parquet-element:",dict"`
+	UserAgent     *string  `parquet:"user_agent,dict"`
+	IgnoresStar   bool     `parquet:"ignores_star"`
+	UserTriggered bool     `parquet:"user_triggered"`
 }
 
 // Count is a row of `summary`: an additive counter. The sum over parts and

@@ -33,8 +33,12 @@ const SegmentsPerVolume = 100_000
 // TableNames lists every table, in the order in which a reader meets them.
 var TableNames = []string{
 	"fetches", "groups", "rules", "sitemaps", "lines", "signals",
-	"policies", "verdicts", "summary", "examples", "bodies",
+	"policies", "verdicts", "agents", "summary", "examples", "bodies",
 }
+
+// hasPart tells which segments have a part of a table. What is one for the
+// whole run stands with segment 0, which every complete run has.
+func hasPart(table string, segment int) bool { return table != "agents" || segment == 0 }
 
 // Part is one part file as the manifest names it.
 type Part struct {
@@ -57,6 +61,7 @@ type Segment struct {
 	Signals  Table[Signal]
 	Policies Table[Policy]
 	Verdicts Table[Verdict]
+	Agents   Table[Agent] // of segment 0 alone
 	Summary  Table[Count]
 	Examples Table[Example]
 	Bodies   Table[Body]
@@ -72,7 +77,8 @@ type Segment struct {
 }
 
 // Table is one part under way. The zero value stands for a table that was
-// not asked for: it takes rows and drops them.
+// not asked for, or of which the segment has no part: it takes rows and drops
+// them.
 type Table[T any] struct{ w *writer[T] }
 
 // Write appends rows. Their memory may be reused once it returns. The error
@@ -128,6 +134,7 @@ func (r *Run) Segment(index int) (*Segment, error) {
 		func() error { return openTable(s, "signals", &s.Signals) },
 		func() error { return openTable(s, "policies", &s.Policies) },
 		func() error { return openTable(s, "verdicts", &s.Verdicts) },
+		func() error { return openTable(s, "agents", &s.Agents) },
 		func() error { return openTable(s, "summary", &s.Summary) },
 		func() error { return openTable(s, "examples", &s.Examples) },
 		func() error { return openTable(s, "bodies", &s.Bodies) },
@@ -141,7 +148,7 @@ func (r *Run) Segment(index int) (*Segment, error) {
 }
 
 func openTable[T any](s *Segment, name string, t *Table[T]) error {
-	if !slices.Contains(s.run.tables, name) {
+	if !slices.Contains(s.run.tables, name) || !hasPart(name, s.index) {
 		return nil
 	}
 	path := partPath(name, s.run.id, s.index)

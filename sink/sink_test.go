@@ -42,10 +42,12 @@ var contract = map[string]string{
 	"sitemaps": `seq int64, host utf8, origin utf8, line int32, url utf8, is_absolute bool, is_same_host bool`,
 	"lines":    `seq int64, host utf8, origin utf8, line int32, group_index int32?, field utf8?, value utf8, class utf8`,
 	"signals":  `seq int64, host utf8, origin utf8, line int32, group_index int32?, field utf8, path utf8?, key utf8?, value utf8`,
-	"policies": `seq int64, host utf8, rank int64?, agent utf8, category utf8, profile utf8, outcome utf8, group_agent utf8?,
-		is_explicit bool, class utf8, crawl_delay float64?`,
+	"policies": `seq int64, host utf8, rank int64?, origin utf8, agent utf8, category utf8, profile utf8, outcome utf8, group_agent utf8?,
+		group_line int32?, match utf8?, is_explicit bool, class utf8, crawl_delay float64?`,
 	"verdicts": `seq int64, host utf8, rank int64?, origin utf8, agent utf8, profile utf8, url utf8, verdict utf8, reason utf8,
 		group_agent utf8?, rule_kind utf8?, rule_pattern utf8?, rule_line int32?`,
+	"agents": `agent utf8, category utf8, operator utf8?, tokens list<utf8>, falls_back_to list<utf8>, user_agent utf8?,
+		ignores_star bool, user_triggered bool`,
 	"summary":  `metric utf8, stratum utf8, agent utf8?, category utf8?, profile utf8?, key utf8?, count int64`,
 	"examples": `metric utf8, key utf8, host utf8, line int32?, text utf8`,
 	"bodies":   `content_digest utf8, body binary`,
@@ -60,6 +62,18 @@ func newRun(t *testing.T) (*Run, string) {
 		t.Fatal(err)
 	}
 	return run, dir
+}
+
+// partsIn is how many parts these segments have, of all tables.
+func partsIn(segments ...int) (n int) {
+	for _, segment := range segments {
+		for _, table := range TableNames {
+			if hasPart(table, segment) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func must(t *testing.T, err error) {
@@ -118,7 +132,7 @@ func TestColumnsAreTheContract(t *testing.T) {
 		if diff := cmp.Diff(want, strings.Join(got, ", ")); diff != "" {
 			t.Errorf("%s (-contract +written):\n%s", name, diff)
 		}
-		keys := map[string]string{"robocensus.run": "test", "robocensus.schema_version": "1", "robocensus.profile": "google", "robocensus.tool_version": "v0"}
+		keys := map[string]string{"robocensus.run": "test", "robocensus.schema_version": "2", "robocensus.profile": "google", "robocensus.tool_version": "v0"}
 		if name == "summary" {
 			keys["robocensus.summary_bins"] = "1"
 		}
@@ -270,11 +284,11 @@ func TestManifestNamesWhatIsThere(t *testing.T) {
 	must(t, run.Complete(time.Now(), Tally{Targets: 2}, nil))
 	m, err := ReadManifest(dir, "test")
 	must(t, err)
-	if m.State != "complete" || len(m.Parts) != 2*len(TableNames) {
-		t.Fatalf("state %q with %d parts, want complete with %d", m.State, len(m.Parts), 2*len(TableNames))
+	if m.State != "complete" || len(m.Parts) != partsIn(0, 1) {
+		t.Fatalf("state %q with %d parts, want complete with %d", m.State, len(m.Parts), partsIn(0, 1))
 	}
 	for i, p := range m.Parts {
-		if want := i / len(TableNames); p.Segment != want {
+		if want := i / partsIn(0); p.Segment != want {
 			t.Errorf("part %d is of segment %d, want %d", i, p.Segment, want)
 		}
 		content, err := os.ReadFile(filepath.Join(dir, p.Path))

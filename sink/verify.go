@@ -137,7 +137,7 @@ func (v *verifier) numbering(m *Manifest) [][]Part {
 		var tables []string
 		for _, p := range parts[:n] {
 			// A path is not opened for its being written there.
-			if p.Path != partPath(p.Table, v.run, index) || !slices.Contains(m.Tables, p.Table) {
+			if p.Path != partPath(p.Table, v.run, index) || !slices.Contains(m.Tables, p.Table) || !hasPart(p.Table, index) {
 				bad(badManifest, "names %q as a part of table %q and segment %d", p.Path, p.Table, index)
 				continue
 			}
@@ -148,7 +148,7 @@ func (v *verifier) numbering(m *Manifest) [][]Part {
 			tables, good = append(tables, p.Table), append(good, p)
 		}
 		for _, table := range m.Tables {
-			if !slices.Contains(tables, table) {
+			if hasPart(table, index) && !slices.Contains(tables, table) {
 				bad(badNumbering, "segment %d has no part of table %s", index, table)
 			}
 		}

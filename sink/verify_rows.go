@@ -54,7 +54,7 @@ func (r *rowCheck) batch(batch arrow.RecordBatch) {
 			}
 		}
 		return
-	case "examples", "bodies":
+	case "agents", "examples", "bodies":
 		return
 	}
 	seqs := Column[*array.Int64](batch, "seq")

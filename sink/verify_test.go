@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -79,7 +80,7 @@ func TestVerifyFindsNothingInAGoodRun(t *testing.T) {
 	var read, parts int
 	v, err := Verify(context.Background(), dir, "r", func(n, of int) { read, parts = n, of })
 	must(t, err)
-	if len(v.Problems) > 0 || !v.Complete || v.Segments != 3 || v.Parts != 3*len(TableNames) || v.Rows == 0 || v.Bytes == 0 {
+	if len(v.Problems) > 0 || !v.Complete || v.Segments != 3 || v.Parts != partsIn(0, 1, 2) || v.Rows == 0 || v.Bytes == 0 {
 		t.Errorf("%+v", v)
 	}
 	if read != v.Parts || parts != v.Parts {
@@ -124,9 +125,9 @@ func TestVerifyFindsPlantedDamage(t *testing.T) {
 		{"targets in the manifest", nil, manifested(func(m *Manifest) { m.Targets-- }), manifest + ": rows"},
 		{"manifest of another run", nil, manifested(func(m *Manifest) { m.Run = "x" }), manifest + ": manifest"},
 		{"a segment missing in the manifest", nil, manifested(func(m *Manifest) {
-			m.Parts = slices.Delete(m.Parts, len(TableNames), 2*len(TableNames))
+			m.Parts = slices.Delete(m.Parts, partsIn(0), partsIn(0, 1))
 			m.Targets -= targetsOfSegment
-		}), manifest + ": numbering, _runs/r/summary.parquet: totals" + strings.Repeat(", X/run=r/part-000001.parquet: extra", len(TableNames))},
+		}), manifest + ": numbering, _runs/r/summary.parquet: totals" + strings.Repeat(", X/run=r/part-000001.parquet: extra", partsIn(1))},
 		{"a part missing in the manifest", nil, manifested(func(m *Manifest) {
 			m.Parts = append(m.Parts[:2:2], m.Parts[3:]...)
 		}), manifest + ": numbering, rules/run=r/part-000000.parquet: extra"},
@@ -134,7 +135,21 @@ func TestVerifyFindsPlantedDamage(t *testing.T) {
 		{"a path elsewhere", nil, manifested(func(m *Manifest) { m.part(rules).Path = "../../etc/passwd" }),
 			manifest + ": manifest, " + manifest + ": numbering, " + rules + ": extra"},
 		{"no parts", nil, manifested(func(m *Manifest) { m.Parts, m.Targets = nil, 0 }),
-			"_runs/r/examples.parquet: totals, " + manifest + ": numbering, _runs/r/summary.parquet: totals" + strings.Repeat(", X/run=r/part-000000.parquet: extra, X/run=r/part-000001.parquet: extra, X/run=r/part-000002.parquet: extra", len(TableNames))},
+			"_runs/r/examples.parquet: totals, " + manifest + ": numbering, _runs/r/summary.parquet: totals" + ", X/run=r/part-000000.parquet: extra" + // agents
+				strings.Repeat(", X/run=r/part-000000.parquet: extra, X/run=r/part-000001.parquet: extra, X/run=r/part-000002.parquet: extra", partsIn(1))},
+		{"agents missing in the manifest", nil, manifested(func(m *Manifest) {
+			m.Parts = slices.DeleteFunc(m.Parts, func(p Part) bool { return p.Table == "agents" })
+		}), manifest + ": numbering, agents/run=r/part-000000.parquet: extra"},
+		{"agents twice", nil, func(t *testing.T, dir string) {
+			patch(t, dir, func(m *Manifest) {
+				second := *m.part("agents/run=r/part-000000.parquet")
+				content, err := os.ReadFile(filepath.Join(dir, second.Path))
+				must(t, err)
+				second.Segment, second.Path = 1, "agents/run=r/part-000001.parquet"
+				must(t, os.WriteFile(filepath.Join(dir, second.Path), content, 0o666))
+				m.Parts = slices.Insert(m.Parts, partsIn(0), second)
+			})
+		}, manifest + ": manifest"},
 		{"manifest cut short", nil, func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, manifest), func(b []byte) []byte { return b[:len(b)/2] })
 		}, "_runs/r: manifest"},
@@ -168,7 +183,7 @@ func TestVerifyFindsPlantedDamage(t *testing.T) {
 			must(t, parquet.Write(&out, []struct {
 				ContentDigest string `parquet:"content_digest,dict"`
 				Body          string `parquet:"body"`
-			}{}, parquet.KeyValueMetadata(metadataRun, "r"), parquet.KeyValueMetadata(metadataSchema, "1")))
+			}{}, parquet.KeyValueMetadata(metadataRun, "r"), parquet.KeyValueMetadata(metadataSchema, strconv.Itoa(SchemaVersion))))
 			replacePart(t, dir, "bodies/run=r/part-000001.parquet", out.Bytes())
 		}, "bodies/run=r/part-000001.parquet: rows, bodies/run=r/part-000001.parquet: schema"},
 		{"a part of another segment", nil, func(t *testing.T, dir string) {
@@ -178,6 +193,9 @@ func TestVerifyFindsPlantedDamage(t *testing.T) {
 		}, rules + ": seq"},
 		{"a segment twice", nil, func(t *testing.T, dir string) {
 			for _, table := range TableNames {
+				if !hasPart(table, 1) {
+					continue
+				}
 				content, err := os.ReadFile(filepath.Join(dir, table, "run=r/part-000002.parquet"))
 				must(t, err)
 				replacePart(t, dir, table+"/run=r/part-000001.parquet", content)
@@ -254,7 +272,7 @@ func TestVerifyOfWhatIsNotComplete(t *testing.T) {
 	commitSegment(t, run, 3)
 	under, err := run.Segment(1)
 	must(t, err)
-	if v := verify(t, dir); v.Complete || len(v.Problems) > 0 || v.Segments != 1 || v.Parts != len(TableNames) {
+	if v := verify(t, dir); v.Complete || len(v.Problems) > 0 || v.Segments != 1 || v.Parts != partsIn(3) {
 		t.Errorf("segment 3 committed, 1 under way: %+v", v)
 	}
 	under.Abort()
