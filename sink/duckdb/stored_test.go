@@ -94,7 +94,7 @@ func TestAllSourcesComeToTheSame(t *testing.T) {
 			robocensus, robofarm := filepath.Join(bin, "robocensus"), filepath.Join(bin, "robofarm")
 			dir := t.TempDir()
 			out, agents, list := filepath.Join(dir, "out"), filepath.Join(dir, "agents.yaml"), filepath.Join(dir, "hosts.txt")
-			if err := os.WriteFile(agents, []byte("- {name: GPTBot}\n- {name: Googlebot-Image, tokens: [Googlebot-Image, Googlebot]}\n- {name: MJ12bot}\n- {name: AdsBot-Google, ignores_star: true}\n"), 0o666); err != nil {
+			if err := os.WriteFile(agents, []byte("- {name: GPTBot}\n- {name: Googlebot-Image, falls_back_to: [Googlebot]}\n- {name: MJ12bot}\n- {name: AdsBot-Google, ignores_star: true}\n"), 0o666); err != nil {
 				t.Fatal(err)
 			}
 			names := hostFiles(t, files)

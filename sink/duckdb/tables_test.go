@@ -116,10 +116,12 @@ var types = map[string]string{
 		class VARCHAR, run VARCHAR`,
 	"signals": `seq BIGINT, host VARCHAR, origin VARCHAR, line INTEGER, group_index INTEGER, field VARCHAR, path VARCHAR,
 		key VARCHAR, value VARCHAR, run VARCHAR`,
-	"policies": `seq BIGINT, host VARCHAR, rank BIGINT, agent VARCHAR, category VARCHAR, profile VARCHAR, outcome VARCHAR,
-		group_agent VARCHAR, is_explicit BOOLEAN, class VARCHAR, crawl_delay DOUBLE, run VARCHAR`,
+	"policies": `seq BIGINT, host VARCHAR, rank BIGINT, origin VARCHAR, agent VARCHAR, category VARCHAR, profile VARCHAR, outcome VARCHAR,
+		group_agent VARCHAR, group_line INTEGER, match VARCHAR, is_explicit BOOLEAN, class VARCHAR, crawl_delay DOUBLE, run VARCHAR`,
 	"verdicts": `seq BIGINT, host VARCHAR, rank BIGINT, origin VARCHAR, agent VARCHAR, profile VARCHAR, url VARCHAR, verdict VARCHAR,
 		reason VARCHAR, group_agent VARCHAR, rule_kind VARCHAR, rule_pattern VARCHAR, rule_line INTEGER, run VARCHAR, category VARCHAR`,
+	"agents": `agent VARCHAR, category VARCHAR, operator VARCHAR, tokens VARCHAR[], falls_back_to VARCHAR[], user_agent VARCHAR,
+		ignores_star BOOLEAN, user_triggered BOOLEAN, run VARCHAR`,
 	"summary":  `metric VARCHAR, stratum VARCHAR, agent VARCHAR, category VARCHAR, profile VARCHAR, key VARCHAR, count BIGINT, run VARCHAR`,
 	"examples": `metric VARCHAR, key VARCHAR, host VARCHAR, rank BIGINT, line INTEGER, text VARCHAR, run VARCHAR`,
 	"bodies":   `run VARCHAR, content_digest VARCHAR, body BLOB`,
@@ -156,7 +158,7 @@ func TestPartitionsByRun(t *testing.T) {
 	if got := one(t, db, "SELECT string_agg(DISTINCT run, ' ' ORDER BY run) FROM fetches"); got != "20261120T101500Z first" {
 		t.Errorf("runs are %s", got)
 	}
-	for _, table := range []string{"fetches", "groups", "rules", "sitemaps", "lines", "signals", "bodies"} {
+	for _, table := range []string{"fetches", "groups", "rules", "sitemaps", "lines", "signals", "agents", "bodies"} {
 		if got := one(t, db, "SELECT count(*) FILTER (run = 'first') = count(*) FILTER (run <> 'first') AND count(*) > 0 FROM "+table); got != "true" {
 			t.Errorf("%s: the runs differ in their rows", table)
 		}
@@ -177,7 +179,7 @@ func TestNoRowBreaksARule(t *testing.T) {
 		"every target was asked":                 "SELECT count(*) FROM fetches WHERE len(hops) = 0 OR attempts < 1",
 		"digest and bytes go together":           "SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL AND body_bytes IS NULL",
 		"seq is a key":                           "SELECT count(*) - count(DISTINCT (run, seq)) FROM fetches",
-		"policies join fetches":                  "SELECT count(*) FROM policies ANTI JOIN fetches USING (run, seq, host)",
+		"policies join fetches":                  "SELECT count(*) FROM policies ANTI JOIN fetches USING (run, seq, host, origin)",
 		"verdicts join policies":                 "SELECT count(*) FROM verdicts ANTI JOIN policies USING (run, seq, agent, profile)",
 		"rules join groups":                      "SELECT count(*) FROM rules r WHERE group_index IS NOT NULL AND NOT EXISTS (FROM groups g WHERE g.run = r.run AND g.seq = r.seq AND g.group_index = r.group_index)",
 		"deciding rules are rules":               "SELECT count(*) FROM verdicts v WHERE profile = 'google' AND rule_line IS NOT NULL AND NOT EXISTS (FROM rules r WHERE r.run = v.run AND r.seq = v.seq AND r.line = v.rule_line AND r.kind = v.rule_kind AND r.pattern = v.rule_pattern)",
@@ -185,6 +187,14 @@ func TestNoRowBreaksARule(t *testing.T) {
 		"full allow allows":                      "SELECT count(*) FROM verdicts JOIN policies USING (run, seq, agent, profile) WHERE outcome = 'full_allow' AND verdict <> 'allow' OR outcome = 'full_disallow' AND verdict <> 'disallow'",
 		"an outage is no policy":                 "SELECT count(*) FROM policies WHERE (outcome IN ('full_disallow', 'undefined')) <> (class = 'unknown')",
 		"group_agent only where rules decide":    "SELECT count(*) FROM policies WHERE group_agent IS NOT NULL AND outcome <> 'conditional_allow' OR is_explicit AND (group_agent IS NULL OR group_agent = '*')",
+		"is_explicit is a group of one's own":    "SELECT count(*) FROM policies WHERE is_explicit <> (match IS NOT DISTINCT FROM 'own')",
+		"a match where rules decide":             "SELECT count(*) FROM policies WHERE (match IS NULL) <> (outcome <> 'conditional_allow')",
+		"a match has agent and line of a group":  "SELECT count(*) FROM policies WHERE (coalesce(match, 'none') = 'none') <> (group_agent IS NULL) OR (group_agent IS NULL) <> (group_line IS NULL)",
+		"a match says whose token it is":         "SELECT count(*) FROM policies JOIN agents USING (run, agent) WHERE CASE match WHEN 'own' THEN NOT list_contains(tokens, group_agent) WHEN 'fallback' THEN NOT list_contains(falls_back_to, group_agent) WHEN 'star' THEN group_agent <> '*' END",
+		"a group stands at group_line":           "SELECT count(*) FROM policies p WHERE profile = 'google' AND group_line IS NOT NULL AND NOT EXISTS (FROM groups g WHERE g.run = p.run AND g.seq = p.seq AND g.line = p.group_line AND list_contains(g.tokens, lower(p.group_agent)))",
+		"tokens of groups are in lower case":     "SELECT count(*) FROM (SELECT unnest(tokens) AS token FROM groups) WHERE token <> lower(token)",
+		"each agent has one row":                 "SELECT count(*) - count(DISTINCT (run, agent)) FROM agents",
+		"policies are of the agents":             "SELECT count(*) FROM (SELECT DISTINCT run, agent, category FROM policies) p FULL JOIN agents a USING (run, agent, category) WHERE p.run IS NULL OR a.run IS NULL",
 		"bodies are what was judged":             "SELECT count(*) FROM fetches f WHERE content_digest IS NOT NULL AND NOT EXISTS (FROM bodies b WHERE b.run = f.run AND b.content_digest = f.content_digest AND octet_length(b.body) = f.body_bytes)",
 		"a closed policy closes every sample":    "SELECT count(*) FROM verdicts JOIN policies USING (run, seq, agent, profile) WHERE class = 'disallow_all' AND verdict = 'allow' OR class = 'allow_all' AND verdict = 'disallow'",
 		"ranks are the same everywhere":          "SELECT count(*) FROM verdicts v JOIN fetches f USING (run, seq) WHERE v.rank IS DISTINCT FROM f.rank",
@@ -338,6 +348,7 @@ func TestTheSameAnswersGiveTheSameTables(t *testing.T) {
 		"sitemaps": "* EXCLUDE (run)",
 		"lines":    "* EXCLUDE (run)",
 		"signals":  "* EXCLUDE (run)",
+		"agents":   "* EXCLUDE (run)",
 		"bodies":   "* EXCLUDE (run)",
 		"examples": "metric, key, line, CASE metric WHEN 'total_us' THEN NULL ELSE host || text END",
 	} {
