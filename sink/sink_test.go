@@ -49,7 +49,7 @@ var contract = map[string]string{
 	"agents": `agent utf8, category utf8, operator utf8?, tokens list<utf8>, falls_back_to list<utf8>, user_agent utf8?,
 		ignores_star bool, user_triggered bool`,
 	"summary":  `metric utf8, stratum utf8, agent utf8?, category utf8?, profile utf8?, key utf8?, count int64`,
-	"examples": `metric utf8, key utf8, host utf8, line int32?, text utf8`,
+	"examples": `metric utf8, key utf8, host utf8, rank int64?, line int32?, text utf8`,
 	"bodies":   `content_digest utf8, body binary`,
 }
 

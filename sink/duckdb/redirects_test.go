@@ -17,7 +17,7 @@ func TestRedirectsAcrossCaptures(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, table := range []string{"_runs", "groups", "rules", "sitemaps", "lines", "signals", "summary", "examples", "bodies", "changes"} {
+	for _, table := range []string{"_runs", "groups", "rules", "sitemaps", "lines", "signals", "agents", "summary", "examples", "bodies", "changes"} {
 		if err := os.Symlink(filepath.Join(out, table), filepath.Join(dir, table)); err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestRedirectsAcrossCaptures(t *testing.T) {
 			FROM fetches WHERE run = 'first' AND host = 'tools.ironmonger.test'
 			) TO '%s' (FORMAT parquet)`, part("fetches")),
 		fmt.Sprintf(`COPY (
-			SELECT * EXCLUDE (run) REPLACE ('undefined' AS outcome, 'unknown' AS class, NULL AS group_agent, false AS is_explicit, NULL AS crawl_delay)
+			SELECT * EXCLUDE (run) REPLACE ('undefined' AS outcome, 'unknown' AS class, NULL AS group_agent, NULL AS group_line, NULL AS match, false AS is_explicit, NULL AS crawl_delay)
 			FROM policies WHERE run = 'first' AND seq IN (SELECT seq FROM captures)
 			UNION ALL BY NAME
 			SELECT * EXCLUDE (run) FROM policies WHERE run = 'first' AND seq NOT IN (SELECT seq FROM captures)

@@ -129,12 +129,10 @@ func TestAllSourcesComeToTheSame(t *testing.T) {
 			if got := one(t, db, "SELECT count(*) FROM fetches WHERE run = 'network' AND reason = 'success'"); got != fmt.Sprint(len(names)) {
 				t.Fatalf("%s of %d files came over the network", got, len(names))
 			}
-			for _, table := range []string{"groups", "rules", "sitemaps", "lines", "signals", "policies", "verdicts", "bodies"} {
+			for _, table := range []string{"groups", "rules", "sitemaps", "lines", "signals", "policies", "verdicts", "agents", "bodies"} {
 				columns := "* EXCLUDE (run, seq, origin)"
 				switch table {
-				case "policies":
-					columns = "* EXCLUDE (run, seq)"
-				case "bodies":
+				case "agents", "bodies":
 					columns = "* EXCLUDE (run)"
 				}
 				for _, run := range []string{"warc", "bodies", "again"} {
