@@ -27,6 +27,13 @@ func (a *analyst) count(row *sink.Fetch, stratum string) {
 		status = strconv.Itoa(int(*row.Status))
 	}
 	n.add("status", stratum, status)
+	if row.Reason == string(robots.NetworkFailed) {
+		class := "none"
+		if row.ErrorClass != nil {
+			class = *row.ErrorClass
+		}
+		n.add("network_failure", stratum, class)
+	}
 	if row.ErrorClass != nil {
 		n.add("error_class", stratum, *row.ErrorClass)
 		text := ""

@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/robocensus/robocensus/pipeline"
 )
@@ -27,22 +27,48 @@ func (p *textPage) line(text string)           { fmt.Fprintln(p.out, text) }
 func (p *textPage) foreign(text string) string { return plain(text) }
 
 func (p *textPage) table(title string, head []string, names int, rows [][]string) {
-	fmt.Fprintf(p.out, "\n%s\n", title)
-	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-	for _, row := range append([][]string{head}, rows...) {
+	rows = append([][]string{head}, rows...)
+	widths := make([]int, len(head))
+	for _, row := range rows {
 		for i, cell := range row {
-			if i >= names {
-				cell = fmt.Sprintf("%9s", cell)
-			}
-			end := "\t"
-			if i == len(row)-1 {
-				end = "\n"
-			}
-			fmt.Fprint(w, cell, end)
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
-	w.Flush()
+	fmt.Fprintf(p.out, "\n%s\n", title)
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if i >= names {
+				cell, space = space+cell, ""
+			}
+			if i > 0 {
+				line.WriteString("  ")
+			}
+			line.WriteString(cell + space)
+		}
+		fmt.Fprintln(p.out, strings.TrimRight(line.String(), " "))
+	}
 }
+
+// list prints short texts, as many to a line as a terminal has room for.
+func (p *textPage) list(texts []string) {
+	line := " "
+	for i, text := range texts {
+		if i < len(texts)-1 {
+			text += ","
+		}
+		if len(line)+1+len(text) > terminalColumns && line != " " {
+			fmt.Fprintln(p.out, line)
+			line = " "
+		}
+		line += " " + text
+	}
+	fmt.Fprintln(p.out, line)
+}
+
+// terminalColumns is what a terminal has at least.
+const terminalColumns = 80
 
 type markdownPage struct{ out io.Writer }
 

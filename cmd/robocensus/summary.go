@@ -6,19 +6,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
 
 // execute makes the run and prints what came of it.
 func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stderr io.Writer) error {
-	remarkTokens(c, stderr)
+	f.remarkTokens(c, stderr)
 	var progress pipeline.Progress
 	stop := show(f.progress, &progress, stderr)
 	result, err := pipeline.Run(ctx, c, &progress)
@@ -51,9 +53,13 @@ func isBegun(c pipeline.Config) bool {
 	return err == nil
 }
 
-// remarkTokens says once what a reader who compares with Google's parser must
-// know (SPEC section 4): it cuts such names, and so never finds their groups.
-func remarkTokens(c pipeline.Config, stderr io.Writer) {
+// remarkTokens says once, of a registry that the user has written, what a reader
+// who compares with Google's parser must know (SPEC section 4): it cuts such
+// names, and so never finds their groups. The built-in registry knows.
+func (f *runFlags) remarkTokens(c pipeline.Config, stderr io.Writer) {
+	if f.agents == "" {
+		return
+	}
 	var names []string
 	for _, a := range c.Agents {
 		if a.Robots().BeyondToken() != "" {
@@ -71,131 +77,232 @@ func remarkTokens(c pipeline.Config, stderr io.Writer) {
 	fmt.Fprintf(stderr, "note: %s%s have a digit or dot in their token, which no product token has (RFC 9309, 2.2.1); their groups are found all the same\n", strings.Join(names, ", "), more)
 }
 
-// tableRow is a count with its name.
-type tableRow struct {
-	name  string
-	count int64
+// answers are the reasons of fetches as a person groups them, so that what a
+// site has said is told from what its outage makes of it. Every reason is in
+// one of them.
+var answers = []struct {
+	name    string
+	reasons []string
+}{
+	{"answered", []string{
+		"success", "html_redirect", "client_error", "misconfigured_server", "redirect_limit", "redirect_loop", "redirect_invalid",
+		"redirect_unsupported", "redirect_unresolved", "revisit_unresolved",
+	}},
+	{"server error", []string{"server_error"}},
+	{"could not be reached", []string{"network_failure"}},
+	{"no usable answer", []string{"invalid_response", "incomplete_body"}},
+	{"unreachable for now, judged by memory", []string{"stale_copy", "unreachable_too_long"}},
+	{"not asked, a special address", []string{"address_blocked"}},
 }
 
-func sorted(counts map[string]int64) []tableRow {
-	var out []tableRow
-	for name, count := range counts {
-		out = append(out, tableRow{name, count})
+// shutOut is how an agent fares: the hosts that shut it out, of these those that
+// do so in a group of its own, and those that close a part.
+type shutOut struct {
+	agent, category        string
+	hosts, byName, partial int64
+}
+
+// figures are what the terminal tells of a run, as its first profile reads it.
+type figures struct {
+	targets  int64
+	outcomes map[string]int64
+	reasons  map[string]int64
+	failures map[string]int64 // by error class, of those that could not be reached
+	agents   []*shutOut       // who is shut out anywhere, of most hosts first
+
+	hasTraining bool  // AI training crawlers are among the agents
+	training    int64 // hosts that shut out one of them
+}
+
+const aiTraining = "ai-training"
+
+func figuresOf(profile string, r *pipeline.Result) *figures {
+	f := &figures{targets: r.Targets, outcomes: make(map[string]int64), reasons: make(map[string]int64), failures: make(map[string]int64)}
+	agents := make(map[string]*shutOut)
+	for _, row := range r.Counts.List() {
+		if row.Profile != profile && row.Profile != "" {
+			continue
+		}
+		switch row.Metric {
+		case "outcome":
+			f.outcomes[row.Key] += row.Count
+		case "reason":
+			f.reasons[row.Key] += row.Count
+		case "network_failure":
+			f.failures[row.Key] += row.Count
+		case "category":
+			if row.Category == aiTraining {
+				f.hasTraining = true
+				if row.Key == "some" || row.Key == "all" {
+					f.training += row.Count
+				}
+			}
+		case "policy", "policy_explicit":
+			a := agents[row.Agent]
+			if a == nil {
+				a = &shutOut{agent: row.Agent, category: row.Category}
+				agents[row.Agent] = a
+			}
+			switch row.Metric + " " + row.Key {
+			case "policy disallow_all":
+				a.hosts += row.Count
+			case "policy_explicit disallow_all":
+				a.byName += row.Count
+			case "policy partial":
+				a.partial += row.Count
+			}
+		}
 	}
-	slices.SortFunc(out, func(a, b tableRow) int {
-		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.name, b.name))
+	for _, a := range agents {
+		if a.hosts > 0 {
+			f.agents = append(f.agents, a)
+		}
+	}
+	slices.SortFunc(f.agents, func(a, b *shutOut) int {
+		return cmp.Or(cmp.Compare(b.hosts, a.hosts), cmp.Compare(b.byName, a.byName), cmp.Compare(a.agent, b.agent))
 	})
-	return out
+	return f
 }
 
-// closed is how an agent fares.
-type closed struct {
-	agent, category  string
-	all, own, partly int64
+// sorted are keys by their counts, the greatest first.
+func sorted(counts map[string]int64) []string {
+	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
 }
 
 const topAgents = 10
 
 func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result) {
-	first := c.Profiles[0].Name
-	outcomes, reasons := make(map[string]int64), make(map[string]int64)
-	agents := make(map[string]*closed)
-	for _, row := range r.Counts.List() {
-		if row.Profile != first {
-			continue
-		}
-		switch row.Metric {
-		case "outcome":
-			outcomes[row.Key] += row.Count
-		case "reason":
-			reasons[row.Key] += row.Count
-		case "policy", "policy_explicit":
-			a := agents[row.Agent]
-			if a == nil {
-				a = &closed{agent: row.Agent, category: row.Category}
-				agents[row.Agent] = a
-			}
-			switch {
-			case row.Metric == "policy_explicit" && row.Key == "disallow_all":
-				a.own += row.Count
-			case row.Metric == "policy" && row.Key == "disallow_all":
-				a.all += row.Count
-			case row.Metric == "policy" && row.Key == "partial":
-				a.partly += row.Count
-			}
-		}
-	}
-	share := func(n int64) string { return fmt.Sprintf("%.1f%%", 100*float64(n)/float64(max(r.Targets, 1))) }
-
-	what, lines := "hosts asked", "input lines were no new host"
+	p := &textPage{out}
+	profile := c.Profiles[0].Name
+	what := words.Count(r.Targets, "host") + " asked"
 	if c.IsStored() {
-		what, lines = "stored answers judged", "places or lines could not be used"
+		what = words.Count(r.Targets, "stored answer") + " judged"
 	}
-	fmt.Fprintf(out, "\n%d %s in %s", r.Targets, what, r.Elapsed.Round(100*time.Millisecond))
+	text := fmt.Sprintf("\n%s in %s", what, r.Elapsed.Round(100*time.Millisecond))
 	if r.Rejected > 0 {
-		fmt.Fprintf(out, "; %d %s: %s", r.Rejected, lines, filepath.Join(r.Folder, "rejected.csv"))
+		text += fmt.Sprintf("; %s rejected: %s", words.Number(r.Rejected), filepath.Join(r.Folder, "rejected.csv"))
 	}
-	if s := r.Skipped; s.OtherURLs+s.OtherRecords+s.OtherHosts > 0 {
-		fmt.Fprintf(out, "\nskipped: %d captures of other URLs, %d of other hosts, %d records of other kinds", s.OtherURLs, s.OtherHosts, s.OtherRecords)
+	p.line(text)
+	if skipped := skippedTexts(r.Skipped); len(skipped) > 0 {
+		p.line("skipped: " + strings.Join(skipped, ", "))
 	}
-	fmt.Fprintf(out, "\n\n")
-	if len(outcomes) > 0 { // else the table summary was not wanted
-		table(out, "outcome", "hosts", "share", func(line func(name string, cells ...string)) {
-			for _, row := range sorted(outcomes) {
-				line(row.name, fmt.Sprint(row.count), share(row.count))
-			}
-		})
-		table(out, "why", "hosts", "share", func(line func(name string, cells ...string)) {
-			for _, row := range sorted(reasons) {
-				line(row.name, fmt.Sprint(row.count), share(row.count))
-			}
-		})
+	if f := figuresOf(profile, r); len(f.reasons) > 0 { // else there is no host, or no table summary
+		showAnswers(p, profile, f)
+		showShutOut(p, f)
 	}
-
-	var list []*closed
-	for _, a := range agents {
-		if a.all > 0 {
-			list = append(list, a)
-		}
-	}
-	slices.SortFunc(list, func(a, b *closed) int {
-		return cmp.Or(cmp.Compare(b.all, a.all), cmp.Compare(b.own, a.own), cmp.Compare(a.agent, b.agent))
-	})
-	if len(list) > 0 {
-		fmt.Fprintf(out, "most blocked agents (profile %s)\n", first)
-		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(w, "\thosts\tshare\tby name\tby *\tin part\t  category and agent")
-		for _, a := range list[:min(len(list), topAgents)] {
-			fmt.Fprintf(w, "\t%d\t%s\t%d\t%d\t%d\t  %s %s\n", a.all, share(a.all), a.own, a.all-a.own, a.partly, a.category, plain(a.agent))
-		}
-		w.Flush()
-		fmt.Fprintln(out)
-	}
-
-	var names []string
+	var rows []string
 	for _, t := range c.Tables {
-		names = append(names, fmt.Sprintf("%s %d", t, r.Rows[t]))
+		rows = append(rows, t+" "+words.Number(r.Rows[t]))
 	}
-	fmt.Fprintf(out, "rows written to %s: %s\n\n", c.Dir, strings.Join(names, ", "))
+	p.line("\nRows written to " + c.Dir)
+	p.list(rows)
 	if slices.Contains(c.Tables, "policies") {
-		fmt.Fprintf(out, "ask DuckDB about the last complete run, for example who is kept out of most sites:\n  cd %s && duckdb -init views.sql -c \"%s\"\n", shellWord(c.Dir), firstQuery)
+		p.line(fmt.Sprintf("\nAsk DuckDB about the last complete run, for example who is shut out of most:\n  cd %s && duckdb -init views.sql -c \"%s\"", shellWord(c.Dir), firstQuery))
 	}
 }
 
-const firstQuery = "SELECT agent, category, count(*) FILTER (class = 'disallow_all') AS closed, count(*) AS hosts FROM policies GROUP BY ALL ORDER BY closed DESC, agent LIMIT 10"
+// skippedTexts say what a source held besides its targets.
+func skippedTexts(s pipeline.Skipped) (out []string) {
+	for _, kind := range []struct {
+		n          int64
+		noun, what string
+	}{{s.OtherURLs, "capture", "of other URLs"}, {s.OtherHosts, "capture", "of other hosts"}, {s.OtherRecords, "record", "of other kinds"}} {
+		if kind.n > 0 {
+			out = append(out, words.Count(kind.n, kind.noun)+" "+kind.what)
+		}
+	}
+	return out
+}
+
+// parts are the rows below a group of answers: its reasons or, of what could not
+// be reached, the errors.
+func (f *figures) parts(reasons []string) (n int64, parts map[string]int64) {
+	parts = make(map[string]int64)
+	for _, reason := range reasons {
+		if count := f.reasons[reason]; count > 0 {
+			n += count
+			parts[words.Reason.Of(reason)] += count
+		}
+	}
+	if len(reasons) > 1 {
+		return n, parts
+	}
+	clear(parts)
+	if reasons[0] == "network_failure" {
+		for class, count := range f.failures {
+			parts[words.ErrorClass.Of(class)] += count
+		}
+	}
+	return n, parts
+}
+
+// showAnswers tells how many hosts answered what, and what that means.
+func showAnswers(p *textPage, profile string, f *figures) {
+	answered, _ := f.parts(answers[0].reasons)
+	files := f.outcomes[string(robots.ConditionalAllow)]
+	text := fmt.Sprintf("%s of %s answered (%s)", words.Number(answered), words.Count(f.targets, "host"), words.Percent(answered, f.targets))
+	if files > 0 {
+		text += fmt.Sprintf(", and the rules of %s decide (%s)", words.Number(files), words.Percent(files, f.targets))
+	}
+	p.line(text + ".")
+	var rows [][]string
+	row := func(name string, n int64) {
+		rows = append(rows, []string{name, words.Number(n), words.Percent(n, f.targets)})
+	}
+	for i, a := range answers {
+		n, parts := f.parts(a.reasons)
+		if n == 0 && i > 0 {
+			continue
+		}
+		row(a.name, n)
+		for _, name := range sorted(parts) {
+			row("  "+name, parts[name])
+		}
+	}
+	p.table("How they answered", []string{"", "hosts", "of hosts"}, 1, rows)
+	rows = nil
+	for _, outcome := range sorted(f.outcomes) {
+		row(words.Outcome.Of(outcome), f.outcomes[outcome])
+	}
+	p.table("What that means under profile "+p.foreign(profile), []string{"", "hosts", "of hosts"}, 1, rows)
+}
+
+// showShutOut tells whom rules shut out. A host that an outage closes has shut
+// out nobody.
+func showShutOut(p *textPage, f *figures) {
+	files := f.outcomes[string(robots.ConditionalAllow)]
+	if files == 0 {
+		p.line("\nNo host gave rules: nobody is known to be shut out.")
+		return
+	}
+	if f.hasTraining {
+		p.line(fmt.Sprintf("\n%s shut out an AI training crawler: %s of hosts, %s of files.",
+			words.Count(f.training, "host"), words.Percent(f.training, f.targets), words.Percent(f.training, files)))
+	}
+	if len(f.agents) == 0 {
+		p.line("\nNo agent is shut out anywhere.")
+		return
+	}
+	var rows [][]string
+	for _, a := range f.agents[:min(len(f.agents), topAgents)] {
+		rows = append(rows, []string{
+			a.category, p.foreign(a.agent), words.Number(a.hosts), words.Percent(a.hosts, f.targets), words.Percent(a.hosts, files),
+			words.Number(a.byName), words.Number(a.partial),
+		})
+	}
+	p.table("Shut out of most hosts", []string{"category", "agent", "hosts", "of hosts", "of files", "by name", "partly"}, 2, rows)
+	p.line(fmt.Sprintf("files: the %s whose rules decide; by name: in a group of the agent's own;\npartly: hosts that close a part to it", words.Count(files, "host")))
+}
+
+const firstQuery = `SELECT agent, category,
+    count(*) FILTER (class = 'disallow_all') AS closed, count(*) AS hosts
+    FROM policies GROUP BY ALL ORDER BY closed DESC, agent LIMIT 10`
 
 func shellWord(s string) string {
 	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=+:,@") == "" {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// table prints a heading and rows whose numbers are set right.
-func table(out io.Writer, head, second, third string, rows func(line func(name string, cells ...string))) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "%s\t%8s\t%7s\n", head, second, third)
-	rows(func(name string, cells ...string) { fmt.Fprintf(w, "%s\t%8s\t%7s\n", name, cells[0], cells[1]) })
-	w.Flush()
-	fmt.Fprintln(out)
 }

@@ -255,6 +255,7 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		"targets":              "SELECT " + stratum + ", NULL, NULL, NULL, NULL, count(*) FROM fetches GROUP BY ALL",
 		"status":               "SELECT " + stratum + ", NULL, NULL, NULL, coalesce(status::VARCHAR, 'none'), count(*) FROM fetches GROUP BY ALL",
 		"error_class":          "SELECT " + stratum + ", NULL, NULL, NULL, error_class, count(*) FROM fetches WHERE error_class IS NOT NULL GROUP BY ALL",
+		"network_failure":      "SELECT " + stratum + ", NULL, NULL, NULL, coalesce(error_class, 'none'), count(*) FROM fetches WHERE reason = 'network_failure' GROUP BY ALL",
 		"outcome":              "SELECT " + stratum + ", NULL, NULL, profile, outcome, count(DISTINCT seq) FROM policies GROUP BY ALL",
 		"policy":               "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies GROUP BY ALL",
 		"policy_explicit":      "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies WHERE is_explicit GROUP BY ALL",

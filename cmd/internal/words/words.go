@@ -43,7 +43,7 @@ var Reason = Vocabulary{
 	"revisit_unresolved":   "revisit record without its body",
 	"html_redirect":        "redirect inside an HTML page",
 	"network_failure":      "could not be reached",
-	"invalid_response":     "answer that is not valid HTTP",
+	"invalid_response":     "invalid answer",
 	"incomplete_body":      "answer that broke off",
 	"stale_copy":           "unreachable; an earlier copy serves",
 	"unreachable_too_long": "unreachable for more than 30 days",

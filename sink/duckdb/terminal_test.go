@@ -1,0 +1,184 @@
+package main
+
+import (
+	"database/sql"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// sections are what the demo printed, by heading: the lines after it, to the
+// next empty one. What stands before the first heading is that of "".
+func sections() map[string][]string {
+	out := make(map[string][]string)
+	for paragraph := range strings.SplitSeq(strings.Trim(string(said), "\n"), "\n\n") {
+		lines := strings.Split(paragraph, "\n")
+		if len(out) == 0 {
+			out[""] = lines
+			continue
+		}
+		out[lines[0]] = lines[1:]
+	}
+	return out
+}
+
+// Words of the terminal, and the rows of fetches that each counts.
+var printedRows = map[string]string{
+	"answered":                             "reason IN ('success', 'html_redirect', 'client_error', 'misconfigured_server', 'redirect_unresolved', 'revisit_unresolved') OR reason LIKE 'redirect_%'",
+	"  a robots.txt":                       "reason = 'success'",
+	"  no robots.txt (4xx)":                "status BETWEEN 400 AND 499",
+	"  redirect to what cannot be crawled": "reason = 'redirect_unsupported'",
+	"  redirect without a usable location": "reason = 'redirect_invalid'",
+	"  redirects in a loop":                "reason = 'redirect_loop'",
+	"  too many redirects":                 "reason = 'redirect_limit'",
+	"server error":                         "reason = 'server_error'",
+	"could not be reached":                 "status IS NULL AND error_class IN ('dns_not_found', 'dns_failure', 'connect_refused', 'connect_timeout', 'connect_failure', 'tls', 'timeout', 'reset')",
+	"  connection reset":                   "error_class = 'reset'",
+	"  timeout":                            "error_class = 'timeout'",
+	"no usable answer":                     "error_class IN ('protocol', 'truncated_body', 'header_too_large') OR status = 304",
+	"  invalid answer":                     "error_class = 'protocol' OR status = 304",
+	"  answer that broke off":              "error_class = 'truncated_body'",
+	"the rules decide":                     "outcome = 'conditional_allow'",
+	"everything allowed, no rules":         "outcome = 'full_allow'",
+	"closed by an outage":                  "outcome = 'full_disallow'",
+}
+
+var printedRow = regexp.MustCompile(`^(.*?) +(\S+) +(\S+)$`)
+
+// Every figure that the demo prints is what the tables say.
+func TestTerminalIsWhatTheTablesSay(t *testing.T) {
+	db, err := open(single)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	said := sections()
+	hosts, files := number(t, db, "count(*)"), number(t, db, "count(*) FILTER (outcome = 'conditional_allow')")
+
+	counted := 0
+	for _, heading := range []string{"How they answered", "What that means under profile google"} {
+		if len(said[heading]) < 4 {
+			t.Fatalf("under %q stand %q", heading, said[heading])
+		}
+		if got := strings.Fields(said[heading][0]); !slices.Equal(got, []string{"hosts", "of", "hosts"}) {
+			t.Errorf("the head of %q is %q", heading, got)
+		}
+		top := int64(0)
+		for _, line := range said[heading][1:] {
+			cells := printedRow.FindStringSubmatch(line)
+			if cells == nil {
+				t.Errorf("not a row: %q", line)
+				continue
+			}
+			condition, ok := printedRows[cells[1]]
+			if !ok {
+				t.Errorf("nobody knows what %q counts", cells[1])
+				continue
+			}
+			counted++
+			n := number(t, db, "count(*) FILTER ("+condition+")")
+			if n == 0 || cells[2] != fmt.Sprint(n) || cells[3] != share(n, hosts) {
+				t.Errorf("%q, and the tables say %d of %d", line, n, hosts)
+			}
+			if !strings.HasPrefix(line, " ") {
+				top += n
+			}
+		}
+		if top != hosts {
+			t.Errorf("%q adds up to %d of %d hosts", heading, top, hosts)
+		}
+	}
+	if counted != len(printedRows) {
+		t.Errorf("%d rows are printed of %d", counted, len(printedRows))
+	}
+
+	answered := number(t, db, "count(*) FILTER ("+printedRows["answered"]+")")
+	if want := fmt.Sprintf("%d of %d hosts answered (%s), and the rules of %d decide (%s).", answered, hosts, share(answered, hosts), files, share(files, hosts)); len(said[""]) != 2 || said[""][1] != want {
+		t.Errorf("it says %q, want %q", said[""], want)
+	}
+	if want := fmt.Sprintf("%d hosts asked in ", hosts); !strings.HasPrefix(said[""][0], want) {
+		t.Errorf("it says %q, want %q", said[""][0], want)
+	}
+	training := one(t, db, "SELECT count(DISTINCT seq) FROM policies WHERE category = 'ai-training' AND class = 'disallow_all'")
+	var n int64
+	fmt.Sscan(training, &n)
+	if want := fmt.Sprintf("%d hosts shut out an AI training crawler: %s of hosts, %s of files.", n, share(n, hosts), share(n, files)); said[want] == nil {
+		t.Errorf("it does not say %q", want)
+	}
+
+	table := said["Shut out of most hosts"]
+	if len(table) != 13 {
+		t.Fatalf("who is shut out: %q", table)
+	}
+	_, rows, err := ask(db, `SELECT category, agent, hosts, own, partly FROM (SELECT category, agent, count(*) FILTER (class = 'disallow_all') AS hosts,
+		count(*) FILTER (class = 'disallow_all' AND is_explicit) AS own, count(*) FILTER (class = 'partial') AS partly FROM policies GROUP BY ALL)
+		ORDER BY hosts DESC, own DESC, agent LIMIT 10`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]string{strings.Fields("category agent hosts of hosts of files by name partly")}
+	for _, row := range rows {
+		fmt.Sscan(row[2], &n)
+		want = append(want, []string{row[0], row[1], row[2], share(n, hosts), share(n, files), row[3], row[4]})
+	}
+	var got [][]string
+	for _, line := range table[:11] {
+		got = append(got, strings.Fields(line))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("who is shut out (-tables +printed):\n%s", diff)
+	}
+	if want := fmt.Sprintf("files: the %d hosts whose rules decide;", files); !strings.HasPrefix(table[11], want) {
+		t.Errorf("below it says %q, want %q", table[11], want)
+	}
+
+	written := ""
+	for heading, lines := range said {
+		if strings.HasPrefix(heading, "Rows written to ") {
+			written = strings.Join(lines, "")
+		}
+	}
+	for _, name := range []string{"fetches", "policies", "verdicts", "summary", "examples"} {
+		rows := strings.ReplaceAll(one(t, db, "SELECT format('{:,}', count(*)) FROM "+name), "'", "")
+		if !strings.Contains(written+",", " "+name+" "+rows+",") {
+			t.Errorf("rows written are %q, and %s has %s", written, name, rows)
+		}
+	}
+}
+
+// What the demo prints is no wider than a terminal, but for paths.
+func TestTerminalWidth(t *testing.T) {
+	for i, line := range strings.Split(string(said), "\n") {
+		if len([]rune(line)) > 80 && !strings.Contains(line, scratch) {
+			t.Errorf("line %d has %d columns: %s", i+1, len([]rune(line)), line)
+		}
+	}
+}
+
+// Shares are written in one way.
+func TestTerminalShares(t *testing.T) {
+	odd := regexp.MustCompile(`\d+\.\d+ +%|\d\.\d\d+%|\d\.0%\b`)
+	if found := odd.FindAllString(string(said), -1); found != nil {
+		t.Errorf("shares written as %q", found)
+	}
+}
+
+func number(t *testing.T, db *sql.DB, what string) (n int64) {
+	t.Helper()
+	if err := db.QueryRow("SELECT " + what + " FROM fetches").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// share writes n of a whole as the terminal does.
+func share(n, whole int64) string {
+	if n == whole {
+		return "100%"
+	}
+	return fmt.Sprintf("%.1f%%", 100*float64(n)/float64(whole))
+}
