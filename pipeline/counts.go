@@ -45,6 +45,7 @@ type label struct {
 type tally struct {
 	policies [classes]int64 // by class
 	explicit [classes]int64 // of these, with a group of the agent's own
+	fallback [classes]int64 // with one of an agent that it falls back to
 	verdicts [values]int64
 }
 
@@ -103,6 +104,7 @@ func (n *Counts) merge(from *Counts) {
 				for k := range t.policies {
 					into[i].policies[k] += t.policies[k]
 					into[i].explicit[k] += t.explicit[k]
+					into[i].fallback[k] += t.fallback[k]
 				}
 				for k := range t.verdicts {
 					into[i].verdicts[k] += t.verdicts[k]
@@ -160,6 +162,7 @@ func (n *Counts) List() []Count {
 			for k := range classes {
 				add("policy", classNames[k], tallies[i].policies[k])
 				add("policy_explicit", classNames[k], tallies[i].explicit[k])
+				add("policy_fallback", classNames[k], tallies[i].fallback[k])
 			}
 			for k := range values {
 				add("verdict", valueNames[k], tallies[i].verdicts[k])

@@ -32,11 +32,14 @@ func (a *analyst) judgements(row *sink.Fetch, listed []*prepared, paths []string
 		tallies := a.counts.of(stratum, k)
 		a.policies, a.verdicts = a.policies[:0], a.verdicts[:0]
 		for i := range a.config.Agents {
-			policy, class := a.policy(row, r, i)
+			policy, match, class := a.policy(row, r, i)
 			tally := &tallies[i]
 			tally.policies[class]++
-			if policy.IsExplicit {
+			switch match {
+			case robots.OwnGroup:
 				tally.explicit[class]++
+			case robots.FallbackGroup:
+				tally.fallback[class]++
 			}
 			a.policies = append(a.policies, policy)
 			for s := range a.samples.paths {
@@ -70,24 +73,25 @@ func (a *analyst) judgements(row *sink.Fetch, listed []*prepared, paths []string
 // many: the writer goes through them column by column.
 const verdictRows = 1024
 
-// policy makes the row of one agent, and the index of its class.
-func (a *analyst) policy(row *sink.Fetch, r *reading, agent int) (sink.Policy, int) {
+// policy makes the row of one agent, with its match and the index of its class.
+func (a *analyst) policy(row *sink.Fetch, r *reading, agent int) (sink.Policy, robots.Match, int) {
 	p := sink.Policy{
 		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin,
 		Agent: a.config.Agents[agent].Name, Category: a.config.Agents[agent].Category,
 		Profile: r.profile.Name, Outcome: string(r.answer.Outcome),
 	}
-	class := classUnknown // from content alone: an outage is no policy
+	match, class := robots.NoGroup, classUnknown // from content alone: an outage is no policy
 	switch r.answer.Outcome {
 	case robots.ConditionalAllow:
 		told := &r.content.policies[agent]
-		p.GroupAgent, p.GroupLine, p.CrawlDelay, class = told.group, told.line, told.crawlDelay, told.class
-		p.Match, p.IsExplicit = &matchNames[told.match], told.match == robots.OwnGroup
+		match, class = told.match, told.class
+		p.GroupAgent, p.GroupLine, p.CrawlDelay = told.group, told.line, told.crawlDelay
+		p.Match, p.IsExplicit = &matchNames[match], match == robots.OwnGroup
 	case robots.FullAllow:
 		class = int(robots.AllowAll)
 	}
 	p.Class = classNames[class]
-	return p, class
+	return p, match, class
 }
 
 // of judges a sample in reading k.

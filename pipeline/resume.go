@@ -70,6 +70,8 @@ func (n *Counts) restore(row sink.Count, agents map[string]int) {
 		t.policies[class] += row.Count
 	case row.Metric == "policy_explicit" && class >= 0:
 		t.explicit[class] += row.Count
+	case row.Metric == "policy_fallback" && class >= 0:
+		t.fallback[class] += row.Count
 	case row.Metric == "verdict" && value >= 0:
 		t.verdicts[value] += row.Count
 	}

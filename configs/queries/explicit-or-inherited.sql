@@ -9,11 +9,11 @@ WITH stars AS (
   FROM groups WHERE list_contains(tokens, '*') GROUP BY run, seq
 )
 SELECT p.agent, p.category,
-  count(*) FILTER (p.class = 'disallow_all' AND p.is_explicit) AS closed_by_name,
-  count(*) FILTER (p.class = 'disallow_all' AND NOT p.is_explicit AND p.group_agent <> '*') AS closed_by_fallback,
-  count(*) FILTER (p.class = 'disallow_all' AND p.group_agent = '*') AS closed_by_star,
-  count(*) FILTER (s.closed AND p.is_explicit AND p.class <> 'disallow_all') AS opened,
-  count(*) FILTER (p.is_explicit) AS named,
+  count(*) FILTER (p.class = 'disallow_all' AND p.match = 'own') AS closed_by_name,
+  count(*) FILTER (p.class = 'disallow_all' AND p.match = 'fallback') AS closed_by_fallback,
+  count(*) FILTER (p.class = 'disallow_all' AND p.match = 'star') AS closed_by_star,
+  count(*) FILTER (s.closed AND p.match = 'own' AND p.class <> 'disallow_all') AS opened,
+  count(*) FILTER (p.match = 'own') AS named,
   count(*) AS hosts,
   round(100 * count(*) FILTER (p.class = 'disallow_all') / hosts, 1) AS percent_of_hosts,
   count(*) FILTER (p.outcome = 'conditional_allow') AS files,

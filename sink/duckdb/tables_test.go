@@ -259,6 +259,7 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		"outcome":              "SELECT " + stratum + ", NULL, NULL, profile, outcome, count(DISTINCT seq) FROM policies GROUP BY ALL",
 		"policy":               "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies GROUP BY ALL",
 		"policy_explicit":      "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies WHERE is_explicit GROUP BY ALL",
+		"policy_fallback":      "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies WHERE match = 'fallback' GROUP BY ALL",
 		"verdict":              "SELECT " + stratum + ", agent, category, profile, verdict, count(*) FROM verdicts WHERE run = 'first' GROUP BY ALL",
 		"line_class":           "SELECT " + stratum + ", NULL, NULL, NULL, class, count(*) FROM lines JOIN (SELECT run, seq, rank FROM fetches) USING (run, seq) GROUP BY ALL",
 		"line_class_hosts":     hosts("SELECT seq, class AS key FROM lines WHERE run = 'first'"),

@@ -13,7 +13,9 @@ const agentsDrawn = 24
 type fate struct {
 	agent, category string
 	named           int64 // hosts with a group of its own
-	closed, byName  int64
+	closed          int64
+	byName          int64 // of these, by a group of its own
+	byFallback      int64 // by that of an agent that it falls back to
 	open, partly    int64
 	unknown         int64
 }
@@ -21,10 +23,11 @@ type fate struct {
 func (d *data) fates() []fate {
 	policies := d.sums.pivot("policy", d.profile, func(l label) string { return l.agent })
 	explicit := d.sums.pivot("policy_explicit", d.profile, func(l label) string { return l.agent })
+	fallback := d.sums.pivot("policy_fallback", d.profile, func(l label) string { return l.agent })
 	var out []fate
 	for agent, category := range d.sums.agents(d.profile) {
 		p, e := policies[agent], explicit[agent]
-		f := fate{agent: agent, category: category, closed: p["disallow_all"], byName: e["disallow_all"], open: p["allow_all"], partly: p["partial"], unknown: p["unknown"]}
+		f := fate{agent: agent, category: category, closed: p["disallow_all"], byName: e["disallow_all"], byFallback: fallback[agent]["disallow_all"], open: p["allow_all"], partly: p["partial"], unknown: p["unknown"]}
 		for _, n := range e {
 			f.named += n
 		}
@@ -48,8 +51,8 @@ func (d *data) closedAgents() *figure {
 	top := all[0]
 	f := &figure{
 		ID: "agents", Of: fmt.Sprintf("Of all %s asked; an outage closes nobody.", hosts(d.targets)), Title: "No agent is shut out anywhere",
-		Note:   "A host closes an agent where nothing may be fetched: by a group of the agent's own, or by the one for all (*). The outline is the hosts that have a group of the agent's own, whatever is in it.",
-		Legend: []legend{{"star", "closed by *"}, {"closed", "closed by its own group"}, {"named", "has a group of its own"}},
+		Note:   "A host closes an agent where nothing may be fetched: by a group of the agent's own, by that of another agent which it follows where none names it, or by the one for all (*). The outline is the hosts that have a group of the agent's own, whatever is in it.",
+		Legend: []legend{{"star", "closed by * or by another agent's group"}, {"closed", "closed by its own group"}, {"named", "has a group of its own"}},
 	}
 	if top.closed > 0 {
 		f.Title = fmt.Sprintf("%s is closed on %s of %s, most of all %s agents", top.agent, percent(top.closed, d.targets), hosts(d.targets), count(int64(len(all))))
@@ -62,22 +65,23 @@ func (d *data) closedAgents() *figure {
 	f.Of += words
 	for i, a := range all {
 		if i < agentsDrawn {
-			star := share{"star", "closed by *", a.closed - a.byName}
+			star := share{"star", "closed by * or by another agent's group", a.closed - a.byName}
 			p := plain(parts(scale, d.targets, star, share{"closed", "closed by its own group", a.byName}))
 			if a.named > 0 {
-				// What * closes has no group of its own: the two lie side by side.
+				// Such a host has no group of the agent's own: the two lie side by side.
 				beside := plain(parts(scale, d.targets, star, share{"named", "has a group of its own", a.named}))
 				p = append(p, beside[len(beside)-1])
 			}
 			f.Bars = append(f.Bars, bar{Name: a.agent, Sub: a.category, Parts: p, Value: percent(a.closed, d.targets)})
 		}
-		f.Rows = append(f.Rows, []string{a.agent, a.category, count(a.closed), count(a.byName), count(a.closed - a.byName), count(a.named)})
+		f.Rows = append(f.Rows, []string{a.agent, a.category, count(a.closed), count(a.byName), count(a.byFallback), count(a.closed - a.byName - a.byFallback), count(a.named)})
 	}
-	f.Head = []string{"agent", "category", "closed", "by_name", "by_star", "named"}
-	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  %s,\n  %s,\n  closed - by_name AS by_star,\n  %s\n%s\nGROUP BY agent ORDER BY closed DESC, named DESC, agent", categoryOf,
+	f.Head = []string{"agent", "category", "closed", "by_name", "by_fallback", "by_star", "named"}
+	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  %s,\n  %s,\n  %s,\n  closed - by_name - by_fallback AS by_star,\n  %s\n%s\nGROUP BY agent ORDER BY closed DESC, named DESC, agent", categoryOf,
 		sumIf("metric = 'policy' AND key = 'disallow_all'", "closed"),
 		sumIf("metric = 'policy_explicit' AND key = 'disallow_all'", "by_name"),
-		sumIf("metric = 'policy_explicit'", "named"), d.from("policy policy_explicit", true))
+		sumIf("metric = 'policy_fallback' AND key = 'disallow_all'", "by_fallback"),
+		sumIf("metric = 'policy_explicit'", "named"), d.from("policy policy_explicit policy_fallback", true))
 	return f
 }
 
