@@ -37,7 +37,7 @@ func (d *differ) expect(ctx context.Context) error {
 			continue
 		}
 		if why := d.unseen(x, judged); why != "" {
-			d.checker.promises[i].Note = "cannot be checked: " + why
+			d.checker.promises[i].unchecked(why, true)
 		}
 	}
 	return nil

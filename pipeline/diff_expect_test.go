@@ -77,13 +77,13 @@ func TestPromisesThatCannotBeChecked(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		sides [2]side
-		want  map[string]string // by expectation; why, "" for kept
+		want  map[string]string // by expectation: why it is unchecked, "" for kept
 	}{
 		{"all tables", [2]side{}, map[string]string{
 			"no_change: all": "", "no_change: all, category: search": "", "no_change: all, agents: RoboTestB": "", "no_change: verdict, urls: /": "",
 			"no_change: verdict, urls: /nowhere": "run a does not judge the URL /nowhere", "no_change: sitemap, urls: /nowhere": "",
 			"no_change: policy_class, profile: rfc9309": "run a does not judge by profile rfc9309", "no_change: all, category: archive": "run a judges no such agent",
-			"class: partial, agents: RoboTestA, hosts: h.example": "", "class: partial, hosts: odd.example": "",
+			"class: partial, agents: RoboTestA, hosts: h.example": "", "class: partial, hosts: odd.example": "unknown: 2 of 2 policies unknown for an outage",
 		}},
 		{"no policies", lacking("policies"), map[string]string{
 			"no_change: policy_class": "run b has no table policies", "no_change: all": "run b has no table policies", "no_change: [sitemap, policy_class]": "run b has no table policies",
@@ -131,13 +131,14 @@ func TestPromisesThatCannotBeChecked(t *testing.T) {
 					t.Fatal(err)
 				}
 				p := r.Expectations[0]
+				state := Kept
 				if why != "" {
-					why = "cannot be checked: " + why
-				} else if p.Unknown > 0 {
-					p.Note = ""
+					state = Unchecked
 				}
-				if p.Note != why || p.Kept != (why == "") || p.Broken > 0 {
-					t.Errorf("%s: kept %v, %d broken, note %q, want %q", text, p.Kept, p.Broken, p.Note, why)
+				outage := strings.HasPrefix(why, "unknown: ")
+				why = strings.TrimPrefix(why, "unknown: ")
+				if p.Note != why || p.State != state || p.Fails != (state == Unchecked && !outage) || p.Broken > 0 {
+					t.Errorf("%s: %s, fails %v, %d broken, note %q, want %q", text, p.State, p.Fails, p.Broken, p.Note, why)
 				}
 			}
 		})

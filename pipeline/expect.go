@@ -284,17 +284,33 @@ func (e *Expectations) knownAgents(x *expectation, agents []Agent) error {
 	return nil
 }
 
-// Promise is an expectation, and how it was kept.
+// State says what became of an expectation.
+type State string
+
+const (
+	Kept      State = "kept"
+	Broken    State = "broken"
+	Unchecked State = "unchecked" // the tables do not show whether it is kept
+)
+
+// Promise is an expectation, and what became of it.
 type Promise struct {
 	Name    string   `json:"name"`
 	Line    int      `json:"line"` // in the file
-	Kept    bool     `json:"kept"`
+	State   State    `json:"state"`
+	Fails   bool     `json:"fails"`   // counts for exit code 1: broken, or unchecked by a mistake
+	Note    string   `json:"note"`    // why it is unchecked, or not everything is known
 	Checked int64    `json:"checked"` // rows, or hosts where nothing may change
 	Broken  int64    `json:"broken"`  // of these, or the number of changes
 	Unknown int64    `json:"unknown"` // policies besides those checked, whose class the host did not show
 	AtMost  string   `json:"at_most"`
-	Note    string   `json:"note"`  // where it was not checked, matched nothing, or not everything is known
-	First   []Breach `json:"first"` // the first of them
+	First   []Breach `json:"first"` // the first of those that are otherwise
+}
+
+// unchecked says why nobody can tell. That is no mistake where nothing but an
+// outage stands in the way, or the command is not the one that tells.
+func (p *Promise) unchecked(why string, mistake bool) {
+	p.State, p.Note, p.Fails = Unchecked, why, mistake
 }
 
 // Breach is a row that is otherwise than expected.
@@ -309,21 +325,28 @@ type Breach struct {
 
 const maxBreaches = 20
 
-// judge says whether a promise was kept, once all is checked. One that
-// matched nothing is broken: to promise something of nothing is a mistake.
+// judge says what became of a promise, once all is checked. To promise
+// something of nothing is a mistake; of an outage nothing is expected.
 func (x *expectation) judge(p *Promise) {
+	if p.State == Unchecked {
+		return
+	}
 	if p.Unknown > 0 {
-		p.Note = fmt.Sprintf("%d of %d policies unknown", p.Unknown, p.Checked+p.Unknown)
+		p.Note = fmt.Sprintf("%d of %d policies unknown for an outage", p.Unknown, p.Checked+p.Unknown)
+	}
+	kept := p.Broken <= x.count
+	if x.percent >= 0 {
+		kept = float64(p.Broken)*100 <= x.percent*float64(p.Checked)
 	}
 	switch {
 	case p.Checked == 0 && p.Unknown > 0:
-		p.Kept = true // of an outage nothing is expected
+		p.unchecked(p.Note, false)
 	case p.Checked == 0:
-		p.Note = "matched nothing; correct the entry or remove it"
-	case x.percent >= 0:
-		p.Kept = float64(p.Broken)*100 <= x.percent*float64(p.Checked)
+		p.unchecked("it matches nothing; correct the entry or remove it", true)
+	case kept:
+		p.State = Kept
 	default:
-		p.Kept = p.Broken <= x.count
+		p.State, p.Fails = Broken, true
 	}
 }
 

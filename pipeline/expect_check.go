@@ -17,8 +17,9 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// checker holds rows against expectations. Every breach goes to a CSV file,
-// the first few of each expectation stay in memory.
+// checker holds rows against expectations. Every breach goes to a CSV file, and
+// so does what cannot be checked; the first breaches of each expectation stay in
+// memory.
 type checker struct {
 	expectations *Expectations
 	promises     []*Promise // by expectation
@@ -56,8 +57,14 @@ func (c *checker) breach(i int, b Breach) {
 	c.csv.Write([]string{p.Name, b.Host, text(b.Agent), text(b.Profile), text(b.URL), b.Found, line}) // Flush tells errors
 }
 
-// finish publishes the file and judges.
+// finish judges, and publishes the file.
 func (c *checker) finish() ([]*Promise, error) {
+	for i, x := range c.expectations.list {
+		p := c.promises[i]
+		if x.judge(p); p.State == Unchecked {
+			c.csv.Write([]string{p.Name, "", "", "", "", "unchecked: " + p.Note, ""})
+		}
+	}
 	c.csv.Flush()
 	err := c.csv.Error()
 	if err == nil {
@@ -76,11 +83,6 @@ func (c *checker) finish() ([]*Promise, error) {
 		return nil, fmt.Errorf("write what is broken: %w", err)
 	}
 	c.file = nil
-	for i, x := range c.expectations.list {
-		if c.promises[i].Note == "" {
-			x.judge(c.promises[i])
-		}
-	}
 	return c.promises, nil
 }
 
@@ -93,8 +95,9 @@ func (c *checker) close() {
 }
 
 // Check holds a complete run below dir against what is expected of it, and
-// lists all that is otherwise in expectations.csv in the run's folder. agents
-// are the run's. What is expected of changes is for [Diff].
+// lists all that is otherwise, or could not be checked, in expectations.csv in
+// the run's folder. agents are the run's. What is expected of changes is
+// unchecked: [Diff] tells.
 func (e *Expectations) Check(ctx context.Context, dir, run string, agents []Agent) ([]*Promise, error) {
 	m, err := sink.ReadManifest(dir, run)
 	if err != nil {
@@ -107,7 +110,7 @@ func (e *Expectations) Check(ctx context.Context, dir, run string, agents []Agen
 	defer c.close()
 	for i, x := range e.list {
 		if x.what == "no_change" {
-			c.promises[i].Kept, c.promises[i].Note = true, "not checked: it is about two runs, for robocensus diff"
+			c.promises[i].unchecked("it is about two runs; robocensus diff checks it", false)
 		}
 	}
 	if err := c.run(ctx, dir, m); err != nil {
@@ -121,9 +124,9 @@ func (e *Expectations) Check(ctx context.Context, dir, run string, agents []Agen
 func (c *checker) run(ctx context.Context, dir string, m *sink.Manifest) error {
 	for i, x := range c.expectations.list {
 		if t := x.table(); x.what != "no_change" && !slices.Contains(m.Tables, t) {
-			c.promises[i].Note = fmt.Sprintf("cannot be checked: run %s has no table %s", m.Run, t)
+			c.promises[i].unchecked(fmt.Sprintf("run %s has no table %s", m.Run, t), true)
 		} else if x.what == "verdict" && len(x.Category) > 0 && len(c.agents) == 0 && !slices.Contains(m.Tables, "policies") {
-			c.promises[i].Note = fmt.Sprintf("cannot be checked: run %s has no table policies, which tells the categories of agents", m.Run)
+			c.promises[i].unchecked(fmt.Sprintf("run %s has no table policies, which tells the categories of agents", m.Run), true)
 		}
 	}
 	parts := make(map[int]map[string]sink.Part)
@@ -150,7 +153,7 @@ func (c *checker) run(ctx context.Context, dir string, m *sink.Manifest) error {
 // meant are the expectations that look at a table, by index.
 func (c *checker) meant(table string) (out []int) {
 	for i, x := range c.expectations.list {
-		if x.table() == table && c.promises[i].Note == "" {
+		if x.table() == table && c.promises[i].State != Unchecked {
 			out = append(out, i)
 		}
 	}

@@ -136,7 +136,7 @@ func TestExpectationsOfARun(t *testing.T) {
 	}
 	var got []string
 	for _, p := range promises {
-		line := fmt.Sprintf("%s: %v %d/%d %s", p.Name, p.Kept, p.Broken, p.Checked, p.Note)
+		line := fmt.Sprintf("%s: %s %v %d/%d %s", p.Name, p.State, p.Fails, p.Broken, p.Checked, p.Note)
 		for _, b := range p.First[:min(2, len(p.First))] {
 			line += fmt.Sprintf(" [%s %s %s %s", b.Host, text(b.Agent), text(b.URL), b.Found)
 			if b.Line != nil {
@@ -147,18 +147,18 @@ func TestExpectationsOfARun(t *testing.T) {
 		got = append(got, strings.TrimSpace(line))
 	}
 	want := []string{
-		"private: true 0/6",
-		"open: false 4/8  [h1.example GPTBot /private disallow by rule 2] [h1.example Googlebot /private disallow by rule 2]",
-		"down: false 1/1  [h9.example Googlebot / disallow by full_disallow]",
-		"own: false 2/2  [h1.example GPTBot http://h1.example/own allow by no_rule] [h1.example Googlebot http://h1.example/own allow by no_rule]",
-		"not closed: false 1/18 2 of 20 policies unknown [h5.example GPTBot  disallow_all]",
-		"one may close: true 1/18 2 of 20 policies unknown [h5.example GPTBot  disallow_all]",
-		"of an outage nothing: true 0/0 2 of 2 policies unknown",
-		"all up: false 1/10  [h9.example   server_error]",
-		"nearly all up: true 1/10  [h9.example   server_error]",
-		"too few up: false 1/10  [h9.example   server_error]",
-		"none: false 0/0 matched nothing; correct the entry or remove it",
-		"later: true 0/0 not checked: it is about two runs, for robocensus diff",
+		"private: kept false 0/6",
+		"open: broken true 4/8  [h1.example GPTBot /private disallow by rule 2] [h1.example Googlebot /private disallow by rule 2]",
+		"down: broken true 1/1  [h9.example Googlebot / disallow by full_disallow]",
+		"own: broken true 2/2  [h1.example GPTBot http://h1.example/own allow by no_rule] [h1.example Googlebot http://h1.example/own allow by no_rule]",
+		"not closed: broken true 1/18 2 of 20 policies unknown for an outage [h5.example GPTBot  disallow_all]",
+		"one may close: kept false 1/18 2 of 20 policies unknown for an outage [h5.example GPTBot  disallow_all]",
+		"of an outage nothing: unchecked false 0/0 2 of 2 policies unknown for an outage",
+		"all up: broken true 1/10  [h9.example   server_error]",
+		"nearly all up: kept false 1/10  [h9.example   server_error]",
+		"too few up: broken true 1/10  [h9.example   server_error]",
+		"none: unchecked true 0/0 it matches nothing; correct the entry or remove it",
+		"later: unchecked false 0/0 it is about two runs; robocensus diff checks it",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -169,12 +169,20 @@ func TestExpectationsOfARun(t *testing.T) {
 	}
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
-	broken := int64(0)
+	broken, unchecked := int64(0), []string{}
 	for _, p := range promises {
 		broken += p.Broken
 	}
-	if err != nil || int64(len(rows)) != broken+1 {
+	for _, row := range rows {
+		if why, ok := strings.CutPrefix(row[5], "unchecked: "); ok {
+			unchecked = append(unchecked, row[0]+": "+why)
+		}
+	}
+	if err != nil || int64(len(rows)-len(unchecked)) != broken+1 {
 		t.Errorf("expectations.csv has %d lines for %d breaches, %v", len(rows), broken, err)
+	}
+	if diff := cmp.Diff([]string{"of an outage nothing: 2 of 2 policies unknown for an outage", "none: it matches nothing; correct the entry or remove it", "later: it is about two runs; robocensus diff checks it"}, unchecked); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -186,17 +194,17 @@ func TestExpectationsOfChanges(t *testing.T) {
 	w, lists, samples, _ := script(texts, len(texts))
 	c := twoRuns(t, w, lists, samples)
 	for text, want := range map[string]string{
-		"{no_change: policy_class, after: disallow_all, category: search}":                   "false 4", // recipes 0 and 16, two profiles
-		"{no_change: policy_class, after: disallow_all, category: search, at_most: 4}":       "true 4",
-		"{no_change: policy_class, after: disallow_all, agents: robotestc}":                  "false 2",
-		"{no_change: all, after: no word of ours}":                                           "true 0",
-		"{no_change: all, severity: critical, profile: rfc9309}":                             "false 5",
-		"{no_change: [host_new, host_gone]}":                                                 "false 2",
-		"{no_change: all, hosts: h028.example}":                                              "true 0",
-		"{no_change: all, hosts: elsewhere.example}":                                         "false 0",
-		"{no_change: verdict, urls: /private, category: search}":                             "false 2",
-		"{reachable: true, at_most: 2}":                                                      "true 2",
-		"{verdict: allow, urls: /, hosts: h000.example, agents: RoboTestA, profile: google}": "false 1",
+		"{no_change: policy_class, after: disallow_all, category: search}":                   "broken 4", // recipes 0 and 16, two profiles
+		"{no_change: policy_class, after: disallow_all, category: search, at_most: 4}":       "kept 4",
+		"{no_change: policy_class, after: disallow_all, agents: robotestc}":                  "broken 2",
+		"{no_change: all, after: no word of ours}":                                           "kept 0",
+		"{no_change: all, severity: critical, profile: rfc9309}":                             "broken 5",
+		"{no_change: [host_new, host_gone]}":                                                 "broken 2",
+		"{no_change: all, hosts: h028.example}":                                              "kept 0",
+		"{no_change: all, hosts: elsewhere.example}":                                         "unchecked 0",
+		"{no_change: verdict, urls: /private, category: search}":                             "broken 2",
+		"{reachable: true, at_most: 2}":                                                      "kept 2",
+		"{verdict: allow, urls: /, hosts: h000.example, agents: RoboTestA, profile: google}": "broken 1",
 	} {
 		e, err := ParseExpectations("e", []byte("- "+strings.Replace(text, "{", "{name: x, ", 1)))
 		if err != nil {
@@ -206,8 +214,8 @@ func TestExpectationsOfChanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := r.Expectations[0]; fmt.Sprintf("%v %d", p.Kept, p.Broken) != want {
-			t.Errorf("%s: kept %v, %d broken, want %s: %+v", text, p.Kept, p.Broken, want, p.First)
+		if p := r.Expectations[0]; fmt.Sprintf("%s %d", p.State, p.Broken) != want {
+			t.Errorf("%s: %s, %d broken, want %s: %+v", text, p.State, p.Broken, want, p.First)
 		}
 	}
 	e, err := ParseExpectations("e", []byte("- {name: x, no_change: all, agents: Stranger}"))

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline"
 )
 
@@ -37,41 +38,42 @@ func (f *runFlags) check(ctx context.Context, c pipeline.Config, stdout io.Write
 	}
 	showPromises(&textPage{stdout}, promises)
 	if err := broken(promises); err != nil {
-		fmt.Fprintf(stdout, "\nall that is broken: %s\n", filepath.Join(c.Dir, "_runs", c.Run, "expectations.csv"))
+		fmt.Fprintf(stdout, "\nAll that is otherwise or unchecked: %s\n", filepath.Join(c.Dir, "_runs", c.Run, "expectations.csv"))
 		return err
 	}
 	return nil
 }
 
-// broken is the exit code of promises that were not all kept.
+// broken is the exit code of promises of which one is broken, or unchecked by a
+// mistake.
 func broken(promises []*pipeline.Promise) error {
 	for _, p := range promises {
-		if !p.Kept {
+		if p.Fails {
 			return exitBroken
 		}
 	}
 	return nil
 }
 
-// showPromises tells the expectations and, of the broken ones, by what.
+// showPromises tells what became of the expectations and, of the broken ones, by
+// what.
 func showPromises(p page, promises []*pipeline.Promise) {
 	if len(promises) == 0 {
 		return
 	}
+	states := map[pipeline.State]string{pipeline.Kept: "kept", pipeline.Broken: "BROKEN", pipeline.Unchecked: "unchecked"}
 	var rows [][]string
 	for _, x := range promises {
-		state := "kept"
-		if !x.Kept {
-			state = "BROKEN"
-		}
-		if x.Note != "" {
-			state += ", " + x.Note
-		}
-		rows = append(rows, []string{p.foreign(x.Name), state, fmt.Sprint(x.Checked), fmt.Sprint(x.Broken)})
+		rows = append(rows, []string{p.foreign(x.Name), states[x.State], words.Number(x.Checked), words.Number(x.Broken)})
 	}
 	p.table("Expectations", []string{"name", "state", "checked", "otherwise"}, 2, rows)
 	for _, x := range promises {
-		if x.Kept || x.Broken == 0 {
+		if x.Note != "" {
+			p.line(fmt.Sprintf("%s, %s: %s", p.foreign(x.Name), states[x.State], p.foreign(x.Note)))
+		}
+	}
+	for _, x := range promises {
+		if x.State != pipeline.Broken {
 			continue
 		}
 		rows = nil
@@ -92,7 +94,7 @@ func showPromises(p page, promises []*pipeline.Promise) {
 		}
 		title := "Broken: " + p.foreign(x.Name)
 		if more := x.Broken - int64(len(x.First)); more > 0 {
-			title += fmt.Sprintf(", the first %d of %d", len(x.First), x.Broken)
+			title += fmt.Sprintf(", the first %d of %s", len(x.First), words.Number(x.Broken))
 		}
 		p.table(title, []string{"host", "agent", "url", "found", "line"}, 4, rows)
 	}
