@@ -1,7 +1,6 @@
 package robots
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -97,72 +96,3 @@ var tokenChar = func() (t [256]uint8) {
 	}
 	return t
 }()
-
-// tokenTable finds the tokens that user-agent lines name. Tokens that differ
-// in case alone are one, unless case counts.
-type tokenTable struct {
-	fold   bool
-	tokens [][]byte
-	wide   []bool // has digits or dots: compared with the wide run
-	heads  [256]int32
-	next   []int32
-}
-
-func newTokenTable(fold bool) *tokenTable {
-	t := &tokenTable{fold: fold}
-	for i := range t.heads {
-		t.heads[i] = -1
-	}
-	return t
-}
-
-func tokenHash(b []byte) uint8 {
-	n := len(b)
-	if n == 0 {
-		return 0
-	}
-	return uint8(n) ^ (b[0]|0x20)*7 ^ (b[n-1]|0x20)*31 ^ (b[n/2]|0x20)*13
-}
-
-func (t *tokenTable) equal(a, b []byte) bool {
-	if !t.fold {
-		return bytes.Equal(a, b)
-	}
-	return len(a) == len(b) && equalFoldBytes(a, b)
-}
-
-func equalFoldBytes(a, b []byte) bool {
-	for i, c := range a {
-		d := b[i]
-		if c != d && (c^d != 0x20 || c|0x20-'a' >= 26) {
-			return false
-		}
-	}
-	return true
-}
-
-// find returns the number of a token, or -1.
-func (t *tokenTable) find(token []byte, wide bool) int {
-	for i := t.heads[tokenHash(token)]; i >= 0; i = t.next[i] {
-		if t.wide[i] == wide && t.equal(t.tokens[i], token) {
-			return int(i)
-		}
-	}
-	return -1
-}
-
-// add returns the number of a token, new or known.
-func (t *tokenTable) add(token string) int {
-	b := []byte(token)
-	narrow, _ := tokens(b)
-	wide := len(narrow) < len(b)
-	if i := t.find(b, wide); i >= 0 {
-		return i
-	}
-	i := int32(len(t.tokens))
-	t.tokens, t.wide = append(t.tokens, b), append(t.wide, wide)
-	h := tokenHash(b)
-	t.next = append(t.next, t.heads[h])
-	t.heads[h] = i
-	return int(i)
-}

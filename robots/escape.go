@@ -60,15 +60,17 @@ const (
 // special: * everywhere, $ at the end; another $ is escaped).
 //
 // From the first ? on, or everywhere with query, escapes of reserved
-// characters are decoded, so that they equal the characters; in the path they
-// remain, for there they may not. The escapes of *, $ and # remain everywhere.
-func appendRFC(dst, b []byte, whose side, query bool) []byte {
+// characters are decoded, so that they equal the characters. In the path they
+// remain, but with letter only those of / and ? do. The escapes of *, $ and #
+// remain everywhere.
+func appendRFC(dst, b []byte, whose side, query, letter bool) []byte {
 	for i := 0; i < len(b); i++ {
 		c := b[i]
 		switch {
 		case isEscape(b, i):
 			d := unhex(b[i+1])<<4 | unhex(b[i+2])
-			if isUnreserved(d) || query && isReserved(d) && d != '*' && d != '$' && d != '#' {
+			if isUnreserved(d) || isReserved(d) && d != '*' && d != '$' && d != '#' &&
+				(query || letter && d != '/' && d != '?') {
 				dst = append(dst, d)
 			} else {
 				dst = appendEscape(dst, d)
@@ -89,13 +91,60 @@ func appendRFC(dst, b []byte, whose side, query bool) []byte {
 	return dst
 }
 
+// octets is the length of a pattern in normal form, as RFC 9309, 2.2.2 counts
+// it: what is reserved is escaped in the column "Path to Match", but for the /
+// of a path, the first ? and the first = behind it, which is where the RFC's
+// table leaves them. In the path that goes with letter only.
+func octets(norm []byte, letter bool) int {
+	n, query, equals := len(norm), false, false
+	for _, c := range norm {
+		switch {
+		case c == '*' || c == '$' || !isReserved(c):
+		case c == '?' && !query:
+			query = true
+		case c == '=' && query && !equals:
+			equals = true
+		case query || letter && c != '/':
+			n += 2
+		}
+	}
+	return n
+}
+
+// twoWays says whether a pattern may mean something else, or count otherwise,
+// where reserved characters of the path equal their escapes. What it has
+// behind a ? is in the query in any case.
+func twoWays(pattern []byte) bool {
+	for i, c := range pattern {
+		switch {
+		case c == '?':
+			return false
+		case isEscape(pattern, i):
+			d := unhex(pattern[i+1])<<4 | unhex(pattern[i+2])
+			if isReserved(d) && strings.IndexByte("/?*$#", d) < 0 {
+				return true
+			}
+		case c == '%', isReserved(c) && c != '/' && c != '*' && c != '$':
+			return true
+		}
+	}
+	return false
+}
+
 // isUnreserved: RFC 3986, 2.3.
 func isUnreserved(c byte) bool {
 	return c-'0' < 10 || c|0x20-'a' < 26 || c == '-' || c == '.' || c == '_' || c == '~'
 }
 
 // isReserved: RFC 3986, 2.2.
-func isReserved(c byte) bool { return strings.IndexByte(":/?#[]@!$&'()*+,;=", c) >= 0 }
+func isReserved(c byte) bool { return reserved[c] }
+
+var reserved = func() (t [256]bool) {
+	for _, c := range []byte(":/?#[]@!$&'()*+,;=") {
+		t[c] = true
+	}
+	return t
+}()
 
 // appendURL appends a path and query with what a URL cannot hold escaped: all
 // bytes but unreserved and reserved characters and %.

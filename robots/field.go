@@ -1,5 +1,7 @@
 package robots
 
+import "strings"
+
 // field is what a line is about.
 type field uint8
 
@@ -18,6 +20,7 @@ const (
 	oddTypo oddity = 1 << iota
 	oddPrefix
 	oddNoColon
+	oddNear
 )
 
 // recognise finds the field that a key stands for, and what is odd about it.
@@ -57,6 +60,62 @@ func begins(key []byte, f field, spellings ...string) (field, oddity) {
 		return f, odd
 	}
 	return fieldNone, 0
+}
+
+// near finds the field that a key is one edit away from: an insertion, a
+// deletion, a substitution or a swap of neighbours.
+func near(key []byte) field {
+	for _, f := range [...]struct {
+		field field
+		name  string
+	}{{fieldAgent, "user-agent"}, {fieldAllow, "allow"}, {fieldDisallow, "disallow"}, {fieldSitemap, "sitemap"}} {
+		if oneEdit(key, f.name) {
+			return f.field
+		}
+	}
+	return fieldNone
+}
+
+// oneEdit says whether a key, in any case, is one edit away from a name in
+// lower case.
+func oneEdit(key []byte, name string) bool {
+	if d := len(key) - len(name); d < -1 || d > 1 {
+		return false
+	}
+	// What is equal at the start and at the end may be left out.
+	i := 0
+	for i < len(key) && i < len(name) && lower(key[i]) == name[i] {
+		i++
+	}
+	a, b := key[i:], name[i:]
+	for len(a) > 0 && len(b) > 0 && lower(a[len(a)-1]) == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	switch {
+	case len(a) == 0 && len(b) == 0:
+		return false // the name itself
+	case len(a) <= 1 && len(b) <= 1:
+		return true
+	}
+	return len(a) == 2 && len(b) == 2 && lower(a[0]) == b[1] && lower(a[1]) == b[0]
+}
+
+func lower(c byte) byte {
+	if c-'A' < 26 {
+		c |= 0x20
+	}
+	return c
+}
+
+// isToken says whether a key is a token of RFC 1945, 2.2, as the name of a
+// field must be: one or more characters but controls and separators.
+func isToken(key []byte) bool {
+	for _, c := range key {
+		if c <= ' ' || c >= 0x7F || strings.IndexByte("()<>@,;:\\\"/[]?={}", c) >= 0 {
+			return false
+		}
+	}
+	return len(key) > 0
 }
 
 // hasPrefixFold compares without case; s is lower case ASCII.

@@ -11,8 +11,9 @@ func (s Span) Len() int { return int(s.To - s.From) }
 // point into the body or into memory of the File; they hold until the next
 // Parse. Lines are counted from 1, groups and rules are indices from 0.
 //
-// Where the profile leaves a misspelling open, the File shows the reading
-// that accepts it; a Judge weighs both.
+// Where the profile leaves open how to take a line, the File shows the reading
+// that accepts a misspelling and lets a list of agents go on; a Judge weighs
+// every reading.
 type File struct {
 	// KeepComments asks for a Remark for each comment.
 	KeepComments bool
@@ -40,7 +41,8 @@ type File struct {
 	Truncated bool // the body is longer than the profile's limit
 
 	body    []byte // the part judged
-	odd     oddity // kinds of oddity that lines of known fields have
+	choices choices
+	letter  bool   // reserved characters of the path equal their escapes
 	scratch []byte // escaped patterns
 	forms   []byte // patterns as they look in a query
 	// inQuery holds, for the few rules where it differs, the form that a
@@ -178,7 +180,7 @@ func (f *File) reset(body []byte, p *Profile) {
 	f.Sitemaps, f.Remarks, f.Signals = f.Sitemaps[:0], f.Remarks[:0], f.Signals[:0]
 	f.Lines, f.InvalidLines = 0, 0
 	f.scratch, f.forms, f.inQuery = f.scratch[:0], f.forms[:0], f.inQuery[:0]
-	f.odd = 0
+	f.choices.reset()
 	f.Truncated = len(body) > p.SizeLimit || f.Cut
 	if len(body) > p.SizeLimit {
 		body = body[:p.SizeLimit]

@@ -11,26 +11,24 @@ import (
 type Judge struct {
 	profile  *Profile
 	agents   []Agent
-	tokens   *tokenTable
-	wanted   [][]int     // per agent: numbers of its tokens and its fallbacks, in order of preference
-	products [][]byte    // per agent: what it sends, in lower case (MatchSubstring)
-	policies []Policy    // per agent
-	readings []*File     // further readings of the file, where oddities are open,
-	rejects  [8]*Profile // under the profile with those rejected
-	sets     []*ruleset  // memory for rulesets; the first used are in use
+	names    []*names   // one, or two where the profile leaves the case of agents open
+	products [][]byte   // per agent: what it sends, in lower case (MatchSubstring)
+	policies []Policy   // per agent
+	readings []*File    // further readings of the file, where the profile leaves choices
+	sets     []*ruleset // memory for rulesets; the first used are in use
 	used     int
+	known    map[uint64]*ruleset // those in use by what they hold, where there are several readings
+	leads    map[uint64]int      // agents by what they follow, where they follow several rulesets
 
-	file *File  // as loaded
-	path []byte // of Policy.Class
+	file    *File  // as loaded
+	several bool   // there are several readings of it
+	path    []byte // of Policy.Class
 
 	// For the reading at hand:
-	groupsOf [][]int32  // per token: the groups that name it
-	touched  []int      // tokens with groups
-	star     []int32    // the groups for all
-	found    []int32    // groups of one agent (MatchSubstring)
-	byGroup  []*ruleset // compiled, per group
-	byToken  []*ruleset // compiled and merged, per token
-	starSet  *ruleset
+	star    []int32    // the groups for all
+	found   []int32    // groups of one agent (MatchSubstring)
+	byGroup []*ruleset // compiled, per group
+	starSet *ruleset
 }
 
 // A Policy is what a file says to one agent.
@@ -46,6 +44,9 @@ type Policy struct {
 	// CrawlDelay is in seconds: the first among its groups.
 	CrawlDelay    float64
 	HasCrawlDelay bool
+	// SameAs is the first agent of the judge's list, by its index, whose policy
+	// has the same rules: the class and each verdict are the same.
+	SameAs int
 
 	judge *Judge
 	// sets holds the rules; more than one where the profile leaves open which
@@ -73,15 +74,18 @@ func NewJudge(p *Profile, agents []Agent) *Judge {
 	j := &Judge{
 		profile:  p,
 		agents:   agents,
-		tokens:   newTokenTable(p.AgentMatch != MatchTokenCase),
-		wanted:   make([][]int, len(agents)),
 		products: make([][]byte, len(agents)),
 		policies: make([]Policy, len(agents)),
+		known:    make(map[uint64]*ruleset),
+		leads:    make(map[uint64]int),
+	}
+	if p.AgentMatch != MatchTokenCase {
+		j.names = append(j.names, newNames(agents, true))
+	}
+	if p.AgentMatch == MatchTokenCase || p.AgentMatch == MatchTokenOpen {
+		j.names = append(j.names, newNames(agents, false))
 	}
 	for i, a := range agents {
-		for _, t := range a.allTokens() {
-			j.wanted[i] = append(j.wanted[i], j.tokens.add(t))
-		}
 		name := a.UserAgent
 		if name == "" {
 			name = a.Name
@@ -92,8 +96,6 @@ func NewJudge(p *Profile, agents []Agent) *Judge {
 		j.products[i] = bytes.ToLower([]byte(name))
 		j.policies[i].judge = j
 	}
-	j.groupsOf = make([][]int32, len(j.tokens.tokens))
-	j.byToken = make([]*ruleset, len(j.tokens.tokens))
 	return j
 }
 
@@ -108,106 +110,87 @@ func (j *Judge) Load(f *File) {
 		p.sets = p.sets[:0]
 	}
 	j.file = f
+	readings := f.choices.readings()
+	j.several = readings > 1 || len(j.names) > 1
+	if j.several {
+		clear(j.known)
+	}
 	j.read(f)
-	if open := openOddities(j.profile) & f.odd; open != 0 {
-		j.readOthers(f, open)
+	for n := 1; n < readings; n++ {
+		if n > len(j.readings) {
+			j.readings = append(j.readings, new(File))
+		}
+		r, choice := j.readings[n-1], f.choices.reading(n)
+		r.parse(f.body, j.profile, &choice)
+		j.read(r)
+	}
+	j.share()
+}
+
+// share finds the policies that have the same rules.
+func (j *Judge) share() {
+	clear(j.leads)
+	none := -1
+	for i := range j.policies {
+		p := &j.policies[i]
+		p.SameAs = i
+		if len(p.sets) > 1 {
+			sum := uint64(fnvOffset)
+			for _, rs := range p.sets {
+				sum = fnv(sum, rs.number())
+			}
+			if k, ok := j.leads[sum]; !ok {
+				j.leads[sum] = i
+			} else if slices.Equal(j.policies[k].sets, p.sets) {
+				p.SameAs = k
+			}
+			continue
+		}
+		first := &none
+		if rs := p.sets[0]; rs != nil {
+			first = &rs.lead
+		}
+		if *first < 0 {
+			*first = i
+		}
+		p.SameAs = *first
 	}
 }
+
+const fnvOffset = 14695981039346656037
+
+func fnv(sum, x uint64) uint64 { return (sum ^ x) * 1099511628211 }
 
 // Policy is the policy of agent i of the list.
 func (j *Judge) Policy(i int) *Policy { return &j.policies[i] }
 
-// openOddities is the set of oddities that may or may not keep a line from
-// counting.
-func openOddities(p *Profile) oddity {
-	var open oddity
-	if p.Typos == Open {
-		open |= oddTypo
-	}
-	if p.KeyPrefixes == Open {
-		open |= oddPrefix
-	}
-	if p.MissingColon == Open {
-		open |= oddNoColon
-	}
-	return open
-}
-
-// readOthers reads the file again with each choice of the oddities that it has
-// and that are open: at most seven more readings.
-func (j *Judge) readOthers(f *File, open oddity) {
-	n := 0
-	for reject := open; reject != 0; reject = (reject - 1) & open {
-		if n == len(j.readings) {
-			j.readings = append(j.readings, new(File))
-		}
-		r := j.readings[n]
-		n++
-		r.Parse(f.body, j.rejecting(reject))
-		j.read(r)
-	}
-}
-
-// rejecting is the profile with some oddities rejected.
-func (j *Judge) rejecting(odd oddity) *Profile {
-	if j.rejects[odd] == nil {
-		p := *j.profile
-		if odd&oddTypo != 0 {
-			p.Typos = Reject
-		}
-		if odd&oddPrefix != 0 {
-			p.KeyPrefixes = Reject
-		}
-		if odd&oddNoColon != 0 {
-			p.MissingColon = Reject
-		}
-		j.rejects[odd] = &p
-	}
-	return j.rejects[odd]
-}
-
 // read adds to each policy what one reading of the file says.
 func (j *Judge) read(r *File) {
-	for _, t := range j.touched {
-		j.groupsOf[t], j.byToken[t] = j.groupsOf[t][:0], nil
-	}
-	j.touched, j.star, j.starSet = j.touched[:0], j.star[:0], nil
+	j.star, j.starSet = j.star[:0], nil
 	j.byGroup = append(j.byGroup[:0], make([]*ruleset, len(r.Groups))...)
 	for i := range r.Agents {
-		j.note(r, &r.Agents[i])
+		if a := &r.Agents[i]; isForAll(a) && j.counts(r, a.Group) {
+			j.star = appendGroup(j.star, a.Group)
+		}
 	}
-	for i := range j.policies {
-		j.choose(r, i)
-	}
-}
-
-// note files a user-agent line under the token that it names.
-func (j *Judge) note(r *File, a *AgentLine) {
-	if j.profile.NeedsRule && r.Groups[a.Group].Rules.Len() == 0 {
-		return
-	}
-	if len(a.Token) == 1 && a.Token[0] == '*' {
-		j.star = appendGroup(j.star, a.Group)
-		return
-	}
-	if j.profile.AgentMatch == MatchSubstring {
-		return
-	}
-	j.noteToken(a.Token, false, a.Group)
-	if len(a.Wide) > len(a.Token) {
-		j.noteToken(a.Wide, true, a.Group)
+	for _, n := range j.names {
+		n.reset()
+		for i := range r.Agents {
+			if a := &r.Agents[i]; j.profile.AgentMatch != MatchSubstring && !isForAll(a) && j.counts(r, a.Group) {
+				n.note(a)
+			}
+		}
+		for i := range j.policies {
+			j.choose(r, n, i)
+		}
 	}
 }
 
-func (j *Judge) noteToken(token []byte, wide bool, group int32) {
-	t := j.tokens.find(token, wide)
-	if t < 0 {
-		return
-	}
-	if len(j.groupsOf[t]) == 0 {
-		j.touched = append(j.touched, t)
-	}
-	j.groupsOf[t] = appendGroup(j.groupsOf[t], group)
+func isForAll(a *AgentLine) bool { return len(a.Token) == 1 && a.Token[0] == '*' }
+
+// counts says whether a group is one to the profile.
+func (j *Judge) counts(r *File, group int32) bool {
+	return !j.profile.NeedsRule || r.Groups[group].Rules.Len() > 0
 }
 
 // appendGroup adds a group to an ascending list, once.
@@ -219,12 +202,12 @@ func appendGroup(list []int32, g int32) []int32 {
 }
 
 // choose adds the groups of a reading that are agent i's.
-func (j *Judge) choose(r *File, i int) {
+func (j *Judge) choose(r *File, n *names, i int) {
 	a, p := &j.agents[i], &j.policies[i]
 	if j.profile.AgentMatch == MatchSubstring {
 		j.found = j.found[:0]
 		for k := range r.Agents {
-			if l := &r.Agents[k]; !j.skips(r, l) && containsFold(j.products[i], l.Token) {
+			if l := &r.Agents[k]; len(l.Token) > 0 && !isForAll(l) && j.counts(r, l.Group) && containsFold(j.products[i], l.Token) {
 				j.found = appendGroup(j.found, l.Group)
 			}
 		}
@@ -237,14 +220,14 @@ func (j *Judge) choose(r *File, i int) {
 			return
 		}
 	} else {
-		for k, t := range j.wanted[i] {
-			if len(j.groupsOf[t]) == 0 {
+		for k, t := range n.wanted[i] {
+			if len(n.groupsOf[t]) == 0 {
 				continue
 			}
 			if own := len(a.Tokens); k < own {
-				j.follow(r, p, j.groupsOf[t], a.Tokens[k], OwnGroup, &j.byToken[t])
+				j.follow(r, p, n.groupsOf[t], a.Tokens[k], OwnGroup, &n.byToken[t])
 			} else {
-				j.follow(r, p, j.groupsOf[t], a.FallsBackTo[k-own], FallbackGroup, &j.byToken[t])
+				j.follow(r, p, n.groupsOf[t], a.FallsBackTo[k-own], FallbackGroup, &n.byToken[t])
 			}
 			return
 		}
@@ -253,13 +236,16 @@ func (j *Judge) choose(r *File, i int) {
 		j.follow(r, p, j.star, "*", StarGroup, &j.starSet)
 		return
 	}
-	p.sets = append(p.sets, nil)
+	j.addSet(p, nil)
 }
 
-// skips says that a user-agent line names nobody in particular.
-func (j *Judge) skips(r *File, l *AgentLine) bool {
-	return len(l.Token) == 0 || len(l.Token) == 1 && l.Token[0] == '*' ||
-		j.profile.NeedsRule && r.Groups[l.Group].Rules.Len() == 0
+// addSet gives a policy one more choice of rules. It looks for it among the
+// first choices only: a file that names an agent in ten thousand groups must
+// not be slow, and a choice twice is no more than that.
+func (j *Judge) addSet(p *Policy, rs *ruleset) {
+	if !j.several || !slices.Contains(p.sets[:min(len(p.sets), 32)], rs) {
+		p.sets = append(p.sets, rs)
+	}
 }
 
 // follow makes a policy out of groups. Several groups are one or, where that
@@ -279,7 +265,7 @@ func (j *Judge) follow(r *File, p *Policy, groups []int32, name string, how Matc
 			if j.byGroup[g] == nil {
 				j.byGroup[g] = j.compile(r, g)
 			}
-			p.sets = append(p.sets, j.byGroup[g])
+			j.addSet(p, j.byGroup[g])
 		}
 		return
 	}
@@ -293,17 +279,28 @@ func (j *Judge) follow(r *File, p *Policy, groups []int32, name string, how Matc
 			*merged = rs
 		}
 	}
-	p.sets = append(p.sets, rs)
+	j.addSet(p, rs)
 }
 
-// compile makes the rules of groups ready, in memory used before.
+// compile makes the rules of groups ready, in memory used before. Where there
+// are several readings, the same rules are compiled once.
 func (j *Judge) compile(r *File, groups ...int32) *ruleset {
+	var sum uint64
+	if j.several {
+		sum = linesOf(r, groups)
+		if rs := j.known[sum]; rs != nil && rs.holds(r, groups) {
+			return rs
+		}
+	}
 	if j.used == len(j.sets) {
-		j.sets = append(j.sets, new(ruleset))
+		j.sets = append(j.sets, &ruleset{id: uint64(j.used) + 1})
 	}
 	rs := j.sets[j.used]
 	j.used++
-	rs.reset(r)
+	rs.reset(r, groups)
+	if j.several {
+		j.known[sum] = rs
+	}
 	for _, g := range groups {
 		rs.add(j.profile, &r.Groups[g])
 	}

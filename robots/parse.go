@@ -12,16 +12,24 @@ const googleLine = 2083*8 - 1
 // Parse reads a body as the profile has it: of a body longer than the
 // profile's limit, the part within. Nothing in a body is an error.
 func (f *File) Parse(body []byte, p *Profile) {
+	f.parse(body, p, nil)
+}
+
+// parse reads a body in a reading of what the profile leaves open, nil for the
+// first one.
+func (f *File) parse(body []byte, p *Profile, r *reading) {
 	f.reset(body, p)
 	body = f.body
 	s := parser{
-		File:   f,
-		p:      p,
-		group:  -1,
-		google: p.Lines == LinesGoogle,
-		accept: accepted(p),
-		white:  &blank,
+		File:    f,
+		p:       p,
+		reading: r,
+		group:   -1,
+		google:  p.Lines == LinesGoogle,
+		white:   &blank,
 	}
+	s.reject, s.leave = p.leniencies()
+	s.letter = p.Reserved == ReservedEqual || r != nil && r.letter
 	if s.google {
 		s.white = &space
 	}
@@ -127,32 +135,20 @@ func validUTF8(b []byte, cut bool) bool {
 	return false
 }
 
-// accepted is the set of oddities that do not keep a line from counting.
-func accepted(p *Profile) oddity {
-	var ok oddity
-	if p.Typos != Reject {
-		ok |= oddTypo
-	}
-	if p.KeyPrefixes != Reject {
-		ok |= oddPrefix
-	}
-	if p.MissingColon != Reject {
-		ok |= oddNoColon
-	}
-	return ok
-}
-
 // parser is the state of one Parse.
 type parser struct {
 	*File
-	p      *Profile
-	google bool
-	accept oddity
-	white  *[256]bool // what is white space
-	line   int32
-	group  int32 // the current group, -1 before the first
-	open   bool  // the group's list of agents goes on
-	other  bool  // something stood after the last agent line
+	p       *Profile
+	reading *reading // nil for the first
+	google  bool
+	reject  oddity     // kinds of lines that do not count
+	leave   oddity     // kinds of lines that are left open
+	white   *[256]bool // what is white space
+	line    int32
+	group   int32 // the current group, -1 before the first
+	open    bool  // the group's list of agents goes on
+	other   bool  // something stood after the last agent line
+	head    head
 }
 
 func (s *parser) remark(c RemarkClass, field, value []byte) {

@@ -24,17 +24,20 @@ func (s *parser) addRule(kind Kind, pattern []byte) {
 	foreign, star := scan(pattern)
 	if foreign || s.p.AddSlash || s.p.Escapes == EscapesRFC {
 		r.Normalized = s.normalize(pattern, foreign)
+		if s.p.Escapes == EscapesRFC && s.p.Reserved == ReservedOpen && s.reading == nil && !s.choices.letter {
+			s.choices.letter = twoWays(pattern)
+		}
 	}
 	norm := r.Normalized
-	length := len(norm)
+	length := s.length(norm)
 	r.Effective = norm[0] == '/' && s.group >= 0
 	if s.p.Wildcards {
 		r.Wildcard = star
-		r.Anchor = norm[length-1] == '$'
+		r.Anchor = norm[len(norm)-1] == '$'
 		r.Effective = (norm[0] == '/' || norm[0] == '*') && s.group >= 0
 		if star && !s.p.CountTrailingStar {
 			core, anchor := stripStars(norm, r.Anchor)
-			length = len(core)
+			length = s.length(core)
 			if anchor {
 				length++
 			}
@@ -45,6 +48,14 @@ func (s *parser) addRule(kind Kind, pattern []byte) {
 	if r.Effective {
 		r.Length = int32(length)
 	}
+}
+
+// length is how many bytes a pattern in normal form counts.
+func (s *parser) length(norm []byte) int {
+	if s.p.Escapes == EscapesRFC {
+		return octets(norm, s.letter)
+	}
+	return len(norm)
 }
 
 // stripStars takes off what changes nothing at the end of a pattern: stars,
@@ -85,7 +96,7 @@ func (s *parser) normalize(pattern []byte, foreign bool) []byte {
 	case EscapesPattern, EscapesBoth:
 		s.scratch = appendEscaped(s.scratch, pattern)
 	case EscapesRFC:
-		s.scratch = appendRFC(s.scratch, pattern, patternSide, false)
+		s.scratch = appendRFC(s.scratch, pattern, patternSide, false, s.letter)
 		s.noteForm(pattern, from, slash)
 	}
 	return s.scratch[from:len(s.scratch):len(s.scratch)]
@@ -98,7 +109,7 @@ func (s *parser) noteForm(pattern []byte, from int, slash bool) {
 	if slash {
 		s.forms = append(s.forms, '/')
 	}
-	s.forms = appendRFC(s.forms, pattern, patternSide, true)
+	s.forms = appendRFC(s.forms, pattern, patternSide, true, s.letter)
 	form := s.forms[to:len(s.forms):len(s.forms)]
 	if bytes.Equal(form, s.scratch[from:]) {
 		s.forms = s.forms[:to]

@@ -21,10 +21,13 @@ type Profile struct {
 
 	// Lines is how bytes become lines.
 	Lines LineReading `yaml:"lines"`
-	// Typos, KeyPrefixes and MissingColon say what becomes of a line whose
-	// field is a frequent misspelling ("disalow"), only begins like a field
-	// ("disallowed"), or is parted from its value by white space alone.
+	// Typos, NearTypos, KeyPrefixes and MissingColon say what becomes of a line
+	// whose field is a misspelling that Google's parser knows ("disalow"), is
+	// one insertion, deletion, substitution or swap of neighbours away from a
+	// field ("alow", "user_agent"), only begins like a field ("disallowed"),
+	// or is parted from its value by white space alone.
 	Typos        Leniency `yaml:"typos"`
+	NearTypos    Leniency `yaml:"near_typos"`
 	KeyPrefixes  Leniency `yaml:"key_prefixes"`
 	MissingColon Leniency `yaml:"missing_colon"`
 	// AllowField says whether allow is a field. Without it, allow lines are
@@ -36,6 +39,9 @@ type Profile struct {
 
 	// GroupEnd is what ends the list of agents at the head of a group.
 	GroupEnd GroupEnd `yaml:"group_end"`
+	// UnknownEnds says, where group_end is record, whether a record whose
+	// field the document does not define ("crawl-delay") ends the list too.
+	UnknownEnds Leniency `yaml:"unknown_ends"`
 	// NeedsRule says whether a group without rules is none.
 	NeedsRule bool `yaml:"needs_rule"`
 	// AgentMatch is how a user-agent line names a crawler.
@@ -54,6 +60,9 @@ type Profile struct {
 	AddSlash bool `yaml:"add_slash"`
 	// Escapes is how the escapes of patterns and URLs are compared.
 	Escapes Escapes `yaml:"escapes"`
+	// Reserved says, where escapes is rfc9309, whether a reserved character in
+	// the path equals its escape.
+	Reserved Reserved `yaml:"reserved_in_path"`
 	// IndexHTML says whether allow: /dir/index.htm(l) allows /dir/ as well.
 	IndexHTML bool `yaml:"index_html"`
 	// RobotsTxtAllowed says whether /robots.txt itself is always allowed.
@@ -118,12 +127,12 @@ const (
 	LinesGoogle LineReading = "google"
 )
 
-// Leniency says what becomes of a line that is not quite right.
+// Leniency says whether something counts that is not quite right.
 type Leniency string
 
 const (
-	Reject Leniency = "reject" // the line is dropped
-	Accept Leniency = "accept" // the line counts
+	Reject Leniency = "reject" // it does not count
+	Accept Leniency = "accept" // it counts
 	Open   Leniency = "open"   // either; a verdict that depends on it is undefined
 )
 
@@ -133,7 +142,7 @@ type GroupEnd string
 
 const (
 	EndAtRule   GroupEnd = "rule"   // allow and disallow, with or without path
-	EndAtRecord GroupEnd = "record" // any other field: agents stand directly after each other
+	EndAtRecord GroupEnd = "record" // any record: agents stand directly after each other
 	EndAtAgent  GroupEnd = "agent"  // every user-agent line begins a group
 )
 
@@ -146,6 +155,9 @@ const (
 	MatchToken AgentMatch = "token"
 	// MatchTokenCase: the same, with case.
 	MatchTokenCase AgentMatch = "token_case"
+	// MatchTokenOpen: either of these two, for the whole file; a verdict that
+	// depends on it is undefined.
+	MatchTokenOpen AgentMatch = "token_open"
 	// MatchSubstring: it is part of what the crawler sends as its name.
 	MatchSubstring AgentMatch = "substring"
 )
@@ -172,8 +184,24 @@ const (
 	// EscapesRFC: in patterns and URLs, moreover, escapes of unreserved
 	// characters are decoded, * and $ of the URL stand for %2A and %24, and
 	// in the query reserved characters equal their escapes (RFC 9309, 2.2.2
-	// and 2.2.3).
+	// and 2.2.3). The length of a pattern is that of the column "Path to
+	// Match": what is reserved counts as its escape, but for the / of a path,
+	// the first ? and the first = behind it.
 	EscapesRFC Escapes = "rfc9309"
+)
+
+// Reserved says whether reserved characters of the path, but for / and ?, are
+// the same as their escapes.
+type Reserved string
+
+const (
+	// ReservedDistinct: they are not (RFC 3986, 2.2), and count as they stand.
+	ReservedDistinct Reserved = "distinct"
+	// ReservedEqual: they are, for they "MUST be percent-encoded" before they
+	// are compared (RFC 9309, 2.2.2), and count as escapes.
+	ReservedEqual Reserved = "equal"
+	// ReservedOpen: either; a verdict that depends on it is undefined.
+	ReservedOpen Reserved = "open"
 )
 
 // Precedence is which of several matching rules decides. In each, the longest
@@ -228,7 +256,7 @@ func (v *GroupEnd) UnmarshalText(b []byte) error {
 
 // UnmarshalText accepts the values of AgentMatch.
 func (v *AgentMatch) UnmarshalText(b []byte) error {
-	return oneOf(v, b, MatchToken, MatchTokenCase, MatchSubstring)
+	return oneOf(v, b, MatchToken, MatchTokenCase, MatchTokenOpen, MatchSubstring)
 }
 
 // UnmarshalText accepts the values of SeveralGroups.
@@ -237,6 +265,11 @@ func (v *SeveralGroups) UnmarshalText(b []byte) error { return oneOf(v, b, Merge
 // UnmarshalText accepts the values of Escapes.
 func (v *Escapes) UnmarshalText(b []byte) error {
 	return oneOf(v, b, EscapesLiteral, EscapesPattern, EscapesBoth, EscapesRFC)
+}
+
+// UnmarshalText accepts the values of Reserved.
+func (v *Reserved) UnmarshalText(b []byte) error {
+	return oneOf(v, b, ReservedDistinct, ReservedEqual, ReservedOpen)
 }
 
 // UnmarshalText accepts the values of Precedence.
@@ -269,12 +302,15 @@ func (p *Profile) Validate() error {
 	}{
 		{"lines", q.Lines.UnmarshalText([]byte(p.Lines))},
 		{"typos", q.Typos.UnmarshalText([]byte(p.Typos))},
+		{"near_typos", q.NearTypos.UnmarshalText([]byte(p.NearTypos))},
 		{"key_prefixes", q.KeyPrefixes.UnmarshalText([]byte(p.KeyPrefixes))},
 		{"missing_colon", q.MissingColon.UnmarshalText([]byte(p.MissingColon))},
 		{"group_end", q.GroupEnd.UnmarshalText([]byte(p.GroupEnd))},
+		{"unknown_ends", q.UnknownEnds.UnmarshalText([]byte(p.UnknownEnds))},
 		{"agent_match", q.AgentMatch.UnmarshalText([]byte(p.AgentMatch))},
 		{"several_groups", q.SeveralGroups.UnmarshalText([]byte(p.SeveralGroups))},
 		{"escapes", q.Escapes.UnmarshalText([]byte(p.Escapes))},
+		{"reserved_in_path", q.Reserved.UnmarshalText([]byte(p.Reserved))},
 		{"precedence", q.Precedence.UnmarshalText([]byte(p.Precedence))},
 		{"ties", q.Ties.UnmarshalText([]byte(p.Ties))},
 		{"bare_prefix", q.BarePrefix.UnmarshalText([]byte(p.BarePrefix))},

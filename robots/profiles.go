@@ -15,17 +15,20 @@ func google() Profile {
 
 		Lines:        LinesGoogle,
 		Typos:        Accept,
+		NearTypos:    Reject,
 		KeyPrefixes:  Accept,
 		MissingColon: Accept,
 		AllowField:   true,
 
 		GroupEnd:      EndAtRule,
+		UnknownEnds:   Reject,
 		AgentMatch:    MatchToken,
 		SeveralGroups: MergeGroups,
 		IgnoresStar:   true,
 
 		Wildcards:         true,
 		Escapes:           EscapesPattern,
+		Reserved:          ReservedDistinct,
 		IndexHTML:         true,
 		Precedence:        Longest,
 		Ties:              TiesAllow,
@@ -47,14 +50,15 @@ func google() Profile {
 }
 
 // google2019 is the documents that Google published in July 2019, to the
-// letter: no misspellings, agents compared with case, and a conflict with a
-// wildcard undefined as their own table prints it.
+// letter: no misspellings, and a conflict with a wildcard undefined as their
+// own table prints it. The case of agents is open: the text has it count, the
+// table has the crawler Googlebot follow "user-agent: googlebot".
 func google2019() Profile {
 	p := google()
 	p.Name = "google-2019"
 	p.Lines = LinesPlain
 	p.Typos, p.KeyPrefixes, p.MissingColon = Reject, Reject, Reject
-	p.AgentMatch = MatchTokenCase
+	p.AgentMatch = MatchTokenOpen
 	p.IgnoresStar = false
 	p.Escapes = EscapesBoth
 	p.IndexHTML = false
@@ -71,8 +75,8 @@ func google2012() Profile {
 	p := google2019()
 	p.Name = "google-2012"
 	p.SizeLimit = 500_000
-	p.Typos, p.KeyPrefixes, p.MissingColon = Open, Open, Open
-	p.GroupEnd = EndAtRecord
+	p.Typos, p.NearTypos, p.KeyPrefixes, p.MissingColon = Open, Open, Open, Open
+	p.GroupEnd, p.UnknownEnds = EndAtRecord, Open
 	p.AgentMatch = MatchToken
 	p.SeveralGroups = AnyGroup
 	p.AddSlash = true
@@ -92,10 +96,10 @@ func classic1996() Profile {
 	p := google2012()
 	p.Name = "classic-1996"
 	p.SizeLimit = 500 * 1024
-	p.Typos, p.KeyPrefixes, p.MissingColon = Reject, Reject, Reject
+	p.Typos, p.NearTypos, p.KeyPrefixes, p.MissingColon = Reject, Reject, Reject, Reject
 	p.AllowField = false
 	p.Lists = true
-	p.GroupEnd = EndAtAgent
+	p.GroupEnd, p.UnknownEnds = EndAtAgent, Reject
 	p.NeedsRule = true
 	p.AgentMatch = MatchSubstring
 	p.Wildcards = false
@@ -113,7 +117,7 @@ func rfc9309() Profile {
 	p := google2019()
 	p.Name = "rfc9309"
 	p.AgentMatch = MatchToken
-	p.Escapes = EscapesRFC
+	p.Escapes, p.Reserved = EscapesRFC, ReservedOpen
 	p.RobotsTxtAllowed = true
 	p.Precedence = Longest
 	p.CountTrailingStar = true

@@ -34,9 +34,8 @@ func TestPrecedenceModel(t *testing.T) {
 		}
 		body := []byte("user-agent: a\n" + drawRules(t, "rules"))
 		path := "/" + rapid.StringMatching(`[ab/?]{0,5}`).Draw(t, "path")
-		target := p.LiteralTarget(path)
 		got, _ := ask(p, body, path, "a")
-		if want := slowVerdict(p, body, Agent{Tokens: []string{"a"}}, &target); got.Value != want {
+		if want, _ := slowVerdict(p, body, Agent{Tokens: []string{"a"}}, URLPath(path)); got.Value != want {
 			t.Fatalf("%s\n%s: got %v, want %v", body, path, got.Value, want)
 		}
 	})

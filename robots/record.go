@@ -47,6 +47,11 @@ func (s *parser) record(b []byte) {
 		return
 	}
 	fld, o := recognise(key)
+	if fld == fieldNone && s.p.NearTypos != Reject {
+		if fld = near(key); fld != fieldNone {
+			o = oddNear
+		}
+	}
 	if fld == fieldAllow && !s.p.AllowField {
 		fld, o = fieldNone, 0
 	}
@@ -58,19 +63,19 @@ func (s *parser) record(b []byte) {
 		s.foreign(key, value, odd, b)
 		return
 	}
+	head := s.head
 	if odd != 0 {
-		s.odd |= odd
 		for _, r := range [...]struct {
 			odd   oddity
 			class RemarkClass
-		}{{oddTypo, Typo}, {oddPrefix, KeyPrefix}, {oddNoColon, NoColon}} {
+		}{{oddTypo | oddNear, Typo}, {oddPrefix, KeyPrefix}, {oddNoColon, NoColon}} {
 			if odd&r.odd != 0 {
 				s.remark(r.class, key, value)
 			}
 		}
-		if odd&^s.accept != 0 {
+		if s.rejects(fld, key, odd) {
 			s.InvalidLines++
-			s.aside(odd&oddNoColon == 0)
+			s.aside(s.recordOf(key, odd))
 			return
 		}
 	}
@@ -83,18 +88,20 @@ func (s *parser) record(b []byte) {
 		s.rule(Disallow, key, value)
 	case fieldSitemap:
 		s.Sitemaps = append(s.Sitemaps, Sitemap{Line: s.line, URL: value, IsAbsolute: isAbsolute(value)})
-		s.aside(true)
+		s.aside(validRecord)
+	}
+	if odd&s.leave != 0 {
+		// Another reading drops the line, and has an unknown record instead.
+		head.open()
+		s.head = max(head, s.head)
 	}
 }
 
 // foreign takes a line whose field is none of the four.
 func (s *parser) foreign(key, value []byte, odd oddity, line []byte) {
 	ext := recogniseExtension(key)
-	if ext != extNone {
-		s.odd |= odd
-	}
 	switch {
-	case odd&oddNoColon != 0 && (ext == extNone || s.accept&oddNoColon == 0):
+	case odd&oddNoColon != 0 && (ext == extNone || s.rejects(fieldNone, nil, odd)):
 		if ext == extNone {
 			s.invalid(NoField, nil, line)
 		} else {
@@ -110,23 +117,49 @@ func (s *parser) foreign(key, value []byte, odd oddity, line []byte) {
 	if odd != 0 {
 		s.remark(NoColon, key, value)
 	}
-	s.aside(true)
+	s.aside(s.recordOf(key, 0))
 }
 
 // invalid takes a line that is no record.
 func (s *parser) invalid(c RemarkClass, key, value []byte) {
 	s.InvalidLines++
 	s.remark(c, key, value)
-	s.aside(false)
+	s.aside(noRecord)
+}
+
+// record is what a line is that is neither agent nor rule.
+type record uint8
+
+const (
+	noRecord      record = iota // not a field, a colon and a value
+	unknownRecord               // its field is none of the document's
+	validRecord                 // a sitemap
+)
+
+// recordOf is the record that a line with a key of no known field makes, as
+// far as that matters to the profile.
+func (s *parser) recordOf(key []byte, odd oddity) record {
+	if s.p.GroupEnd != EndAtRecord || odd&oddNoColon != 0 || !isToken(key) {
+		return noRecord
+	}
+	return unknownRecord
 }
 
 // aside notes a line that is neither agent nor rule, and ends the list of
 // agents where such a record does.
-func (s *parser) aside(record bool) {
+func (s *parser) aside(r record) {
 	s.other = true
-	if record && s.p.GroupEnd == EndAtRecord {
+	if s.p.GroupEnd != EndAtRecord || r == noRecord {
+		return
+	}
+	if r == validRecord {
+		s.open, s.head = false, headless
+		return
+	}
+	if s.p.UnknownEnds == Accept || s.reading != nil && s.reading.unknownEnds {
 		s.open = false
 	}
+	s.head.open()
 }
 
 // split parts a line at its first colon or, if there is none, at the white
@@ -158,6 +191,10 @@ func (s *parser) agent(value []byte) {
 		s.Groups[s.group].Joined = true
 	}
 	s.other = false
+	if s.head == headOpen {
+		s.choices.unknown = true
+	}
+	s.head = headAgent
 	if !s.p.Lists {
 		s.addAgent(value)
 		return
@@ -193,7 +230,7 @@ func (s *parser) closeGroup() {
 
 // rule takes an allow or disallow line.
 func (s *parser) rule(kind Kind, key, value []byte) {
-	s.open, s.other = false, true
+	s.open, s.other, s.head = false, true, headless
 	if s.group < 0 {
 		s.remark(OrphanRule, key, value)
 	}

@@ -67,6 +67,110 @@ func TestRFCPaths(t *testing.T) {
 	}
 }
 
+// TestRFCReserved: in the path the RFC's letter makes a reserved character the
+// same as its escape, and RFC 3986, 2.2, does not (SPEC 5).
+func TestRFCReserved(t *testing.T) {
+	for _, c := range []struct{ rules, url, open, distinct, equal string }{
+		{"disallow: /a:b", "/a:b", "disallow", "disallow", "disallow"},
+		{"disallow: /a:b", "/a%3Ab", "undefined", "allow", "disallow"},
+		{"disallow: /a%3ab", "/a:b", "undefined", "allow", "disallow"},
+		{"disallow: /a%3ab", "/a%3Ab", "disallow", "disallow", "disallow"},
+		{"disallow: /a%40b%2Cc", "/a@b,c", "undefined", "allow", "disallow"},
+		{"disallow: /a%3Db", "/a=b", "undefined", "allow", "disallow"},
+		{"disallow: /a/b", "/a%2Fb", "allow", "allow", "allow"},
+		{"disallow: /a%2Fb", "/a/b", "allow", "allow", "allow"},
+		{"disallow: /a%3Fb", "/a?b", "allow", "allow", "allow"},
+		{"disallow: /a?b", "/a%3Fb", "allow", "allow", "allow"},
+		{"disallow: /a%2A", "/a*", "disallow", "disallow", "disallow"},
+		{"disallow: /a%24b", "/a$b", "disallow", "disallow", "disallow"},
+		{"disallow: /a%23b", "/a%23b", "disallow", "disallow", "disallow"},
+		{"disallow: /*%3A", "/a:b", "undefined", "allow", "disallow"},
+		{"disallow: /*:b$", "/a%3Ab", "undefined", "allow", "disallow"},
+		{"disallow: /*%3A", "/a?b:", "disallow", "disallow", "disallow"},
+		{"disallow: /a?b:c", "/a?b%3Ac", "disallow", "disallow", "disallow"},
+		// No pattern has a reserved character, but the URL's two forms differ.
+		{"disallow: /*3", "/a%3Ab", "undefined", "disallow", "allow"},
+		{"disallow: /a", "/a%3Ab", "disallow", "disallow", "disallow"},
+		// It does not matter where both say the same.
+		{"disallow: /a:b\ndisallow: /a%3Ab", "/a%3Ab", "disallow", "disallow", "disallow"},
+		{"allow: /a:b", "/a%3Ab", "allow", "allow", "allow"},
+		// How much a reserved character of the path counts.
+		{"allow: /a:b\ndisallow: /a*b**", "/a:b", "undefined", "disallow", "allow"},
+		{"allow: /a/b\ndisallow: /a*b**", "/a/b", "disallow", "disallow", "disallow"},
+	} {
+		for value, want := range map[Reserved]string{ReservedOpen: c.open, ReservedDistinct: c.distinct, ReservedEqual: c.equal} {
+			p := named(t, "rfc9309")
+			p.Reserved = value
+			if v, _ := ask(p, []byte("user-agent: a\n"+c.rules), c.url, "a"); v.Value.String() != want {
+				t.Errorf("reserved_in_path %s: %q on %s: got %v, want %s", value, c.rules, c.url, v.Value, want)
+			}
+		}
+	}
+}
+
+// TestRFCOctets: "the most octets" counts the column "Path to Match".
+func TestRFCOctets(t *testing.T) {
+	for pattern, want := range map[string][2]int32{ // reserved characters distinct, equal
+		"/foo/bar?baz=quz":                   {16, 16},
+		"/foo/bar?baz=https://foo.bar":       {34, 34}, // /foo/bar?baz=https%3A%2F%2Ffoo.bar
+		"/foo/bar?baz=https%3a%2f%2ffoo.bar": {34, 34},
+		"/foo/bar/ツ":                         {18, 18},
+		"/foo/bar/%E3%83%84":                 {18, 18},
+		"/foo/bar/%62%61%7A":                 {12, 12},
+		"/%62":                               {2, 2},
+		"/é":                                 {7, 7},
+		"/%3A":                               {4, 4},
+		"/:":                                 {2, 4},
+		"/=":                                 {2, 4},
+		"/%2F":                               {4, 4},
+		"/?a=b":                              {5, 5},
+		"/?a=b=c":                            {9, 9}, // the first =
+		"/?a=b&c":                            {9, 9},
+		"/?a?":                               {6, 6}, // the first ?
+		"/?/":                                {5, 5},
+		"/a*$":                               {4, 4},
+		"/a$b":                               {6, 6},
+		"/%20":                               {4, 4},
+	} {
+		for i, value := range []Reserved{ReservedDistinct, ReservedEqual} {
+			p := named(t, "rfc9309")
+			p.Reserved = value
+			var f File
+			f.Parse([]byte("user-agent: a\ndisallow: "+pattern), p)
+			if got := f.Rules[0].Length; got != want[i] {
+				t.Errorf("reserved_in_path %s: %s: %d octets, want %d", value, pattern, got, want[i])
+			}
+		}
+	}
+	p := named(t, "rfc9309")
+	for _, c := range []struct{ rules, url, want string }{
+		{"allow: /%62*\ndisallow: /b**", "/bc", "disallow"}, // 3 and 4, not 5
+		{"allow: /é\ndisallow: /****", "/é", "allow"},
+		{"allow: /?a:\ndisallow: /?a**", "/?a:", "allow"},    // 6 and 5
+		{"allow: /?a=\ndisallow: /?a**", "/?a=", "disallow"}, // 4 and 5
+	} {
+		if v, _ := ask(p, []byte("user-agent: a\n"+c.rules), c.url, "a"); v.Value.String() != c.want {
+			t.Errorf("%q on %s: got %v, want %s", c.rules, c.url, v.Value, c.want)
+		}
+	}
+}
+
+// TestRobotsTxtAllowed: /robots.txt itself, however it is written.
+func TestRobotsTxtAllowed(t *testing.T) {
+	for url, want := range map[string]by{
+		"/robots.txt":   {"disallow", "disallow", "disallow", "disallow", "allow"},
+		"/%72obots.txt": {"disallow", "disallow", "disallow", "disallow", "allow"},
+		"/robots.txt?":  all("disallow"),
+		"/a/robots.txt": all("disallow"),
+	} {
+		eachProfile(t, func(t *testing.T, p *Profile) {
+			if v, _ := ask(p, []byte("user-agent: a\ndisallow: /"), url, "a"); v.Value.String() != want.of(p.Name) {
+				t.Errorf("%s: got %v, want %s", url, v.Value, want.of(p.Name))
+			}
+		})
+	}
+}
+
 // TestRFCExamples is sections 2.2.1, 2.2.2 and 5.
 func TestRFCExamples(t *testing.T) {
 	p := named(t, "rfc9309")
@@ -145,9 +249,12 @@ disallow: /baz
 //   - a crawler that calls itself "Foo Bar", "foo*bot" or "UnicödeBöt": 2.2.1
 //     lets a product token have letters, "-" and "_" only, so that no line
 //     can name it; the label compares the values whole.
+//
+// And one case has a colon in the URL's path where the pattern has %3A, which
+// is undefined here (SPEC 5).
 func TestRFCLabel(t *testing.T) {
 	p := named(t, "rfc9309")
-	asked, known := 0, 0
+	asked, known, undefined := 0, 0, 0
 	eachJSON(t, "suites.jsonl.gz", func(_ int, c suiteCase) {
 		if len(c.Agents) > 0 {
 			return
@@ -157,13 +264,17 @@ func TestRFCLabel(t *testing.T) {
 		if (v.Value == Allowed) == c.RFC9309 {
 			return
 		}
+		if v.Value == Undefined {
+			undefined++
+			return
+		}
 		if !hasLongAgent(p, c.body()) {
 			t.Errorf("%s/%s: agent %q, url %q: got %v", c.Suite, c.Name, c.Agent, c.url(), v.Value)
 		}
 		known++
 	})
-	if asked < 2000 || known > 34 {
-		t.Errorf("%d cases, %d disagreements of the known kind", asked, known)
+	if asked < 2000 || known > 34 || undefined != 1 {
+		t.Errorf("%d cases, %d disagreements of the known kind, %d undefined", asked, known, undefined)
 	}
 	t.Logf("%d cases, %d disagreements of the known kind", asked, known)
 }

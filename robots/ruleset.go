@@ -8,7 +8,11 @@ import (
 // A ruleset is the rules that decide together, compiled: those of one group,
 // or of several that are merged. Agents that share groups share it.
 type ruleset struct {
-	file     *File // the reading whose rules these are
+	id       uint64  // number among the judge's, from 1
+	file     *File   // the reading whose rules these are
+	groups   []int32 // the groups of it
+	lead     int     // the first agent that follows this alone, or -1
+	letter   bool    // for Target.letter
 	literals []literal
 	wilds    []wild
 	// The first empty rules, -1 for none.
@@ -18,11 +22,61 @@ type ruleset struct {
 	hasClass                  bool
 }
 
-func (rs *ruleset) reset(f *File) {
-	rs.file = f
+func (rs *ruleset) reset(f *File, groups []int32) {
+	rs.file, rs.groups, rs.lead, rs.letter = f, append(rs.groups[:0], groups...), -1, f.letter
 	rs.literals, rs.wilds = rs.literals[:0], rs.wilds[:0]
 	rs.emptyAllow, rs.emptyDisallow = -1, -1
 	rs.hasForms, rs.hasClass = false, false
+}
+
+// number tells rulesets apart; nil is no group.
+func (rs *ruleset) number() uint64 {
+	if rs == nil {
+		return 0
+	}
+	return rs.id
+}
+
+// linesOf is a hash of the lines whose rules are in groups.
+func linesOf(f *File, groups []int32) uint64 {
+	sum := uint64(fnvOffset)
+	if f.letter {
+		sum++
+	}
+	for _, g := range groups {
+		for _, r := range f.Rules[f.Groups[g].Rules.From:f.Groups[g].Rules.To] {
+			sum = fnv(sum, uint64(r.Line))
+		}
+	}
+	return sum
+}
+
+// holds says whether the rules are those of groups of a reading. What a line
+// says is the same in each reading in which it counts.
+func (rs *ruleset) holds(f *File, groups []int32) bool {
+	if rs.letter != f.letter {
+		return false
+	}
+	k, mine := 0, Span{}
+	for _, g := range groups {
+		for _, r := range f.Rules[f.Groups[g].Rules.From:f.Groups[g].Rules.To] {
+			for mine.Len() == 0 {
+				if k == len(rs.groups) {
+					return false
+				}
+				mine = rs.file.Groups[rs.groups[k]].Rules
+				k++
+			}
+			if rs.file.Rules[mine.From].Line != r.Line {
+				return false
+			}
+			mine.From++
+		}
+	}
+	for ; mine.Len() == 0 && k < len(rs.groups); k++ {
+		mine = rs.file.Groups[rs.groups[k]].Rules
+	}
+	return mine.Len() == 0
 }
 
 // add compiles the rules of a group.

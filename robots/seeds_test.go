@@ -245,8 +245,15 @@ func TestGroupEnd(t *testing.T) {
 		{"comment", "# x\n", by{"1", "1", "1", "", "1"}},
 		// 2012: "directly after each other".
 		{"sitemap", "sitemap: http://a/b\n", by{"1", "1", "", "", "1"}},
-		{"crawl-delay", "crawl-delay: 1\n", by{"1", "1", "", "", "1"}},
-		{"unknown", "foo: bar\n", by{"1", "1", "", "", "1"}},
+		{"sitemap among others", "crawl-delay: 1\nsitemap: /s\nfoo: bar\n", by{"1", "1", "", "", "1"}},
+		// 2012: a field unknown to it "may be ignored".
+		{"crawl-delay", "crawl-delay: 1\n", by{"1", "1", "1?", "", "1"}},
+		{"unknown", "foo: bar\n", by{"1", "1", "1?", "", "1"}},
+		{"typo of sitemap", "sitmap: /s\n", by{"1", "1", "1?", "", "1"}},
+		// No field, since no token (RFC 1945).
+		{"HTML", "<a href=\"http://x/y\">x</a>\n", by{"1", "1", "1", "", "1"}},
+		{"two words before a colon", "crawl delay: 1\n", by{"1", "1", "1", "", "1"}},
+		{"not ASCII", "é: 1\n", by{"1", "1", "1", "", "1"}},
 		// Whether this is a record is left to the crawler in 2012.
 		{"crawl-delay without colon", "crawl-delay 1\n", by{"1", "1", "1?", "", "1"}},
 		{"no record", "foo bar baz\n", by{"1", "1", "1", "", "1"}},
@@ -276,11 +283,26 @@ func TestOddLines(t *testing.T) {
 		{"key prefix", "user-agent: a\ndisallowed: /1", by{"1", "", "1?", "", ""}},
 		{"missing colon", "user-agent: a\ndisallow /1", by{"1", "", "1?", "", ""}},
 		{"three words", "user-agent: a\ndisallow /1 x", all("")},
+		{"one missing", "user-agent: a\nallow: /\ndisallw: /1", by{"", "", "1?", "", ""}},
+		{"one too many", "user-agent: a\ndissalllow: /1\ndisallllow: /1", all("")}, // two each
+		{"one inserted", "user-agent: a\ndis-allow: /1", by{"", "", "1?", "", ""}},
+		{"one other", "user_agent: a\ndisallow: /1", by{"", "", "1?", "", ""}},
+		{"two swapped", "user-agnet: a\ndisallow: /1", by{"", "", "1?", "", ""}},
+		{"in capitals", "user-agent: a\nDISALLWO: /1", by{"", "", "1?", "", ""}},
+		{"alow", "user-agent: a\ndisallow: /\nalow: /1", by{"1", "1", "1?", "1", "1"}},
+		{"callow", "user-agent: a\ndisallow: /\ncallow: /1", by{"1", "1", "1?", "1", "1"}},
+		{"two edits", "user-agent: a\ndisallow: /\naloww: /1\nfallows: /1", all("1")},
+		{"begins almost so", "user-agent: a\ndisallow: /\nalow-path: /1", all("1")},
+		{"near typo without colon", "user-agent: a\ndisallw /1", by{"", "", "1?", "", ""}},
+		// A crawler may take one spelling and not the other.
+		{"two spellings", "user-agent: a\ndisallow: /2\nuseragent: b\ndissallow: /1", by{"", "", "1?", "", ""}},
+		{"two spellings of agents", "user-agent: a\ndisallow: /\nuseragent: b\nuser agent: c\nallow: /1\nuser-agents: d\ndisallow: /1$",
+			by{"1", "1", "1?", "1", "1"}},
 		{"it does not matter", "user-agent: a\ndisallow: /1\ndissallow: /1", all("1")},
 		{"two that outweigh each other", "user-agent: a\ndissallow: /1\nallowed: /1", by{"", "", "1?", "", ""}},
 		// Agent or not, the line ends nothing that a has.
 		{"it matters to another", "user-agent: a\nuseragent: b\ndisallow: /1", all("1")},
-		{"it divides a group", "user-agent: a\nsitemaps: http://a/b\nuser-agent: b\ndisallow: /1", by{"1", "1", "", "", "1"}},
+		{"it divides a group", "user-agent: a\nsitemaps: http://a/b\nuser-agent: b\ndisallow: /1", by{"1", "1", "1?", "", "1"}},
 		{"field in capitals", "USER-AGENT: a\nDISALLOW: /1", all("1")},
 		{"white space", " user-agent :\ta \n\tdisallow : /1 # x", all("1")},
 	} {
@@ -301,8 +323,10 @@ func TestAgentNames(t *testing.T) {
 	}{
 		{"version", "a/1.2", "a", by{"1", "1", "1", "", "1"}},
 		{"star", "a*", "a", by{"1", "1", "1", "", "1"}},
-		// The 2019 documents compare with case ("peka huruf besar/kecil").
-		{"case", "A", "a", by{"1", "", "1", "1", "1"}},
+		// The text of the 2019 documents compares with case ("peka huruf
+		// besar/kecil"), their table without.
+		{"case", "A", "a", by{"1", "1?", "1", "1", "1"}},
+		{"case of the crawler", "a", "A", by{"1", "1?", "1", "1", "1"}},
 		{"longer name", "ab", "a", all("")},
 		// 1996: "a substring of the product token".
 		{"shorter name", "a", "ab", by{"", "", "", "1", ""}},
@@ -323,6 +347,35 @@ func TestAgentNames(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestAgentCase: under google-2019 both readings of case are open, and the
+// verdict is undefined where they differ (SPEC 4).
+func TestAgentCase(t *testing.T) {
+	p := named(t, "google-2019")
+	for _, row := range []struct{ name, body, want string }{
+		{"as the table has it", "user-agent: Bot\ndisallow: /1", "1"},
+		{"no other group", "user-agent: bot\ndisallow: /1", "1?"},
+		{"another group", "user-agent: bot\ndisallow: /1\nuser-agent: *\ndisallow: /2", "1? 2?"},
+		{"another group that says the same", "user-agent: bot\ndisallow: /1\nuser-agent: *\ndisallow: /1", "1"},
+		{"both cases", "user-agent: bot\ndisallow: /1\nuser-agent: Bot\ndisallow: /2", "1? 2"},
+		{"an empty group", "user-agent: *\ndisallow: /1\nuser-agent: bot", "1?"},
+		{"in one list", "user-agent: bot\nuser-agent: Bot\ndisallow: /1", "1"},
+		{"the fallback in its case", "user-agent: bot\ndisallow: /1\nuser-agent: Other\ndisallow: /2", "1? 2?"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if got := follows(p, row.body, 2, "Bot", "Other"); got != row.want {
+				t.Errorf("got %q, want %q", got, row.want)
+			}
+		})
+	}
+	for match, want := range map[AgentMatch]string{MatchToken: "1", MatchTokenCase: "2"} {
+		q := *p
+		q.AgentMatch = match
+		if got := follows(&q, "user-agent: bot\ndisallow: /1\nuser-agent: *\ndisallow: /2", 2, "Bot"); got != want {
+			t.Errorf("agent_match %s: got %q, want %q", match, got, want)
+		}
 	}
 }
 

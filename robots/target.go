@@ -19,6 +19,9 @@ type Target struct {
 	letters, pairs uint64
 	allPairs       *[1 << 10]uint64
 	isRobotsTxt    bool
+	// letter is the target as it looks where reserved characters of the path
+	// equal their escapes, if that is open and makes a difference.
+	letter *Target
 	// whole says that a path covers itself and what lies below it, and not
 	// what merely begins with it.
 	whole bool
@@ -41,10 +44,21 @@ func (p *Profile) LiteralTarget(url string) Target {
 func (p *Profile) target(path []byte) Target {
 	switch p.Escapes {
 	case EscapesBoth:
-		path = appendEscaped(make([]byte, 0, len(path)), path)
+		return p.prepare(appendEscaped(make([]byte, 0, len(path)), path))
 	case EscapesRFC:
-		path = appendRFC(make([]byte, 0, len(path)), path, targetSide, false)
+		t := p.prepare(appendRFC(make([]byte, 0, len(path)), path, targetSide, false, p.Reserved == ReservedEqual))
+		if p.Reserved == ReservedOpen {
+			if letter := appendRFC(nil, path, targetSide, false, true); !bytes.Equal(letter, t.path) {
+				other := p.prepare(letter)
+				t.letter = &other
+			}
+		}
+		return t
 	}
+	return p.prepare(path)
+}
+
+func (p *Profile) prepare(path []byte) Target {
 	t := prepare(path)
 	t.isRobotsTxt = p.RobotsTxtAllowed && string(path) == "/robots.txt"
 	if len(path) >= longPath {

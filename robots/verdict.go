@@ -49,11 +49,28 @@ func (p *Policy) Judge(t *Target) Verdict {
 	if t.isRobotsTxt {
 		return Verdict{Allowed, ReasonRobotsTxt, -1}
 	}
-	v := p.judge.decide(p.sets[0], t)
+	v := p.judge.decideForms(p.sets[0], t)
 	for _, rs := range p.sets[1:] {
-		if v.Value == Undefined || p.judge.decide(rs, t).Value != v.Value {
+		if v.Value == Undefined || p.judge.decideForms(rs, t).Value != v.Value {
 			return Verdict{Undefined, ReasonUndefined, -1}
 		}
+	}
+	return v
+}
+
+// decideForms is the verdict of one ruleset on a target that may have two
+// forms. Rules that are the same under both readings of reserved characters
+// are compiled once, and asked for both.
+func (j *Judge) decideForms(rs *ruleset, t *Target) Verdict {
+	if t.letter == nil || rs == nil {
+		return j.decide(rs, t)
+	}
+	if rs.letter {
+		return j.decide(rs, t.letter)
+	}
+	v := j.decide(rs, t)
+	if !j.file.choices.letter && j.decide(rs, t.letter).Value != v.Value {
+		return Verdict{Undefined, ReasonUndefined, -1}
 	}
 	return v
 }
@@ -178,10 +195,16 @@ func (p *Policy) Contenders(dst []int32, t *Target) []int32 {
 		if rs == nil {
 			continue
 		}
-		rs.each(t, func(m match, _ bool) {
+		note := func(m match, _ bool) {
 			m.rule = p.judge.ruleOf(rs, m.rule)
 			all = append(all, m)
-		})
+		}
+		if !rs.letter || t.letter == nil {
+			rs.each(t, note)
+		}
+		if t.letter != nil && (rs.letter || !p.judge.file.choices.letter) {
+			rs.each(t.letter, note)
+		}
 	}
 	sortMatches(all)
 	for i, m := range all {
