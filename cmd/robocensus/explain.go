@@ -98,9 +98,12 @@ func (e *explainer) explain(url string) {
 	}[v.Value]+" "+plain(url))
 
 	policy := first.judge.Policy(0)
-	group := "the group for *"
-	if policy.Match >= robots.FallbackGroup {
+	group, why := "the group for *", ""
+	switch policy.Match {
+	case robots.OwnGroup:
 		group = "the group of " + policy.GroupAgent
+	case robots.FallbackGroup:
+		group, why = "the group of "+policy.GroupAgent, ", to which "+plain(e.agent.Name)+" falls back"
 	}
 	_, decided := first.answer.Verdict()
 	switch {
@@ -108,14 +111,14 @@ func (e *explainer) explain(url string) {
 		e.note("the answer to the request decides: " + string(first.answer.Reason))
 	case v.Reason == robots.ReasonRule, v.Reason == robots.ReasonEmptyRule:
 		rule := &first.file.Rules[v.Rule]
-		e.line("decides", rule.Line, fmt.Sprintf("%s (line %d)", group, e.groupLine(rule)))
+		e.line("decides", rule.Line, fmt.Sprintf("%s (line %d)%s", group, e.groupLine(rule), why))
 		if v.Reason == robots.ReasonEmptyRule {
 			e.note("a rule without a path forbids nothing, and no other rule matches")
 		}
 	case v.Reason == robots.ReasonNoRule:
-		e.note("no rule in " + group + " matches: what is not forbidden is allowed")
+		e.note("no rule matches in " + group + why + ": what is not forbidden is allowed")
 	case v.Reason == robots.ReasonNoGroup:
-		e.note("no group is for this agent" + map[bool]string{true: ", and it does not follow the one for *"}[e.agent.IgnoresStar])
+		e.note("no group is for this agent" + map[bool]string{true: ", and it does not follow the one for *"}[e.agent.IgnoresStar && first.profile.IgnoresStar])
 	case v.Reason == robots.ReasonRobotsTxt:
 		e.note("robots.txt itself may always be fetched (RFC 9309, section 2.2.2)")
 	case v.Reason == robots.ReasonUndefined:

@@ -1,0 +1,174 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// SPEC, 4: only its own tokens make a group an agent's own. A file that names
+// Googlebot alone names none of the crawlers that follow its group.
+func TestOnlyItsOwnTokenNamesAnAgent(t *testing.T) {
+	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Host == "down.example" {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprint(w, "# a file\nUser-Agent: GOOGLEBOT/2.1\nUser-agent: MJ12bot\nDisallow: /\n")
+	}, "a.example\ndown.example\n")
+	var err error
+	if c.Agents, err = ParseAgents("agents.yaml", configs.Agents); err != nil {
+		t.Fatal(err)
+	}
+	rfc9309, _ := robots.ProfileNamed("rfc9309")
+	c.Profiles = append(c.Profiles, rfc9309)
+	var progress Progress
+	result, err := Run(context.Background(), c, &progress)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	var explicit []bool
+	each(t, c, "policies", "is_explicit", func(column any) {
+		for i, a := 0, column.(*array.Boolean); i < a.Len(); i++ {
+			explicit = append(explicit, a.Value(i))
+		}
+	})
+	var lines []string
+	each(t, c, "policies", "group_line", func(column any) {
+		for i, a := 0, column.(*array.Int32); i < a.Len(); i++ {
+			lines = append(lines, a.ValueStr(i))
+		}
+	})
+	hosts, agents, profiles := texts(t, c, "policies", "host"), texts(t, c, "policies", "agent"), texts(t, c, "policies", "profile")
+	origins, groups, matches := texts(t, c, "policies", "origin"), texts(t, c, "policies", "group_agent"), texts(t, c, "policies", "match")
+	got := make(map[string]string)
+	for i, agent := range agents {
+		got[hosts[i]+" "+profiles[i]+" "+agent] = fmt.Sprint(origins[i], " ", matches[i], " ", groups[i], " ", lines[i], " ", explicit[i])
+	}
+	for row, want := range map[string]string{
+		"a.example google Googlebot":             "http://a.example own Googlebot 2 true",
+		"a.example google Googlebot-Image":       "http://a.example fallback Googlebot 2 false",
+		"a.example google Kagibot":               "http://a.example fallback Googlebot 2 false",
+		"a.example google Google-CloudVertexBot": "http://a.example fallback Googlebot 2 false",
+		"a.example rfc9309 Kagibot":              "http://a.example fallback Googlebot 2 false",
+		"a.example google MJ12bot":               "http://a.example own MJ12bot 2 true",
+		"a.example google GPTBot":                "http://a.example none  (null) false",
+		"down.example google Googlebot":          "http://down.example   (null) false", // no file decides
+	} {
+		if got[row] != want {
+			t.Errorf("%s: got %q, want %q", row, got[row], want)
+		}
+	}
+
+	counted := make(map[string]int64)
+	for _, row := range result.Counts.List() {
+		if row.Profile == "google" && strings.HasPrefix(row.Metric, "policy_") {
+			counted[row.Metric+" "+row.Agent+" "+row.Key] = row.Count
+		}
+	}
+	named := map[string]int64{"policy_explicit Googlebot disallow_all": 1, "policy_explicit MJ12bot disallow_all": 1}
+	for _, a := range c.Agents {
+		if slices.Contains(a.FallsBackTo, "Googlebot") {
+			named["policy_fallback "+a.Name+" disallow_all"] = 1
+		}
+	}
+	if diff := cmp.Diff(named, counted); diff != "" {
+		t.Errorf("summary (-want +got):\n%s", diff)
+	}
+
+	// Tokens are in one case, whatever the file's.
+	var tokens []string
+	each(t, c, "groups", "tokens", func(column any) {
+		values := column.(*array.List).ListValues().(*array.String)
+		for i := range values.Len() {
+			tokens = append(tokens, values.Value(i))
+		}
+	})
+	if diff := cmp.Diff([]string{"googlebot", "mj12bot"}, tokens); diff != "" {
+		t.Errorf("tokens (-want +got):\n%s", diff)
+	}
+}
+
+// The registry stands in a run once, whichever segment is committed first and
+// however often the run is interrupted.
+func TestARunHasItsRegistryOnce(t *testing.T) {
+	for name, slow := range map[string]int{"in the first segment": 3, "in the second segment": segmentTargets + 5} {
+		t.Run(name, func(t *testing.T) {
+			end := make(chan struct{})
+			c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.Host == fmt.Sprintf("h%d.example", slow) {
+					select {
+					case <-end:
+					case <-r.Context().Done():
+					}
+				}
+			}, list(segmentTargets*2))
+			c.Tables = []string{"fetches", "agents"}
+			c.Agents = append(c.Agents, Agent{
+				Name: "X Images", Tokens: []string{"X-Images", "XI"}, FallsBackTo: []string{"X"}, Operator: "X", Category: "search",
+				UserAgent: "X-Images/1.0", IgnoresStar: true, UserTriggered: true,
+			})
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			var progress Progress
+			done := make(chan error)
+			go func() {
+				_, err := Run(ctx, c, &progress)
+				done <- err
+			}()
+			for progress.Snapshot().Committed < segmentTargets {
+				select {
+				case err := <-done:
+					t.Fatalf("ended before it was cancelled: %v", err)
+				case <-time.After(time.Millisecond):
+				}
+			}
+			cancel()
+			if err := <-done; !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+			close(end)
+			c.Resume = true
+			var again Progress
+			result, err := Run(context.Background(), c, &again)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if result.Rows["agents"] != 3 || result.Rows["fetches"] != 2*segmentTargets {
+				t.Errorf("rows: %v", result.Rows)
+			}
+			if diff := cmp.Diff([]string{"GPTBot", "Googlebot", "X Images"}, texts(t, c, "agents", "agent")); diff != "" {
+				t.Errorf("agents (-want +got):\n%s", diff)
+			}
+			lists := make(map[string][]string)
+			for _, column := range []string{"tokens", "falls_back_to"} {
+				each(t, c, "agents", column, func(values any) {
+					for i, a := 0, values.(*array.List); i < a.Len(); i++ {
+						lists[column] = append(lists[column], a.ValueStr(i))
+					}
+				})
+			}
+			want := map[string][]string{"tokens": {`["GPTBot"]`, `["Googlebot"]`, `["X-Images","XI"]`}, "falls_back_to": {`[]`, `[]`, `["X"]`}}
+			if diff := cmp.Diff(want, lists); diff != "" {
+				t.Errorf("lists (-want +got):\n%s", diff)
+			}
+			v, err := sink.Verify(context.Background(), c.Dir, c.Run, func(int, int) {})
+			if err != nil || len(v.Problems) > 0 || !v.Complete {
+				t.Errorf("verify: %+v, %v", v, err)
+			}
+		})
+	}
+}
