@@ -74,7 +74,7 @@ func (f *runFlags) remarkTokens(c pipeline.Config, stderr io.Writer) {
 		more = fmt.Sprintf(" and %d more", len(names)-3)
 		names = names[:3]
 	}
-	fmt.Fprintf(stderr, "note: %s%s have a digit or dot in their token, which no product token has (RFC 9309, 2.2.1); their groups are found all the same\n", strings.Join(names, ", "), more)
+	fmt.Fprintf(stderr, "note: tokens of %s%s have a digit or a dot, which no product token has (RFC 9309, 2.2.1): their groups are found here, and Google's parser finds none\n", strings.Join(names, ", "), more)
 }
 
 // answers are the reasons of fetches as a person groups them, so that what a
