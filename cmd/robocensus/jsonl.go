@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/robocensus/robocensus/pipeline"
@@ -112,6 +115,9 @@ func parseQuestion(line []byte) (*question, []byte, error) {
 	if err := json.Unmarshal(line, q); err != nil {
 		return nil, nil, fmt.Errorf("no JSON object of the kind wanted: %w", err)
 	}
+	if escape := loneSurrogate(line); escape != "" {
+		return nil, nil, fmt.Errorf(`%s is half of a character; give the bytes of a body as "robots_b64", and those of a URL as %%XX`, escape)
+	}
 	if q.Agent != nil && len(q.Agents) == 0 {
 		q.Agents = []string{*q.Agent}
 	}
@@ -126,6 +132,39 @@ func parseQuestion(line []byte) (*question, []byte, error) {
 		return q, []byte(*q.Robots), nil
 	}
 	return q, *q.RobotsB64, nil
+}
+
+// loneSurrogate is the first escape in a JSON text that is one half of a UTF-16
+// pair without the other, "" for none. Package json reads it as U+FFFD, which
+// is another question than the one asked.
+func loneSurrogate(text []byte) string {
+	for {
+		i := bytes.IndexByte(text, '\\')
+		if i < 0 {
+			return ""
+		}
+		text = text[i:]
+		switch first := escaped(text); {
+		case first < 0:
+			text = text[2:]
+		case !utf16.IsSurrogate(first):
+			text = text[6:]
+		case utf16.DecodeRune(first, escaped(text[6:])) == unicode.ReplacementChar:
+			return string(text[:6])
+		default:
+			text = text[12:]
+		}
+	}
+}
+
+// escaped is the code unit of an escape \uXXXX at the beginning of a valid JSON
+// text, -1 if none stands there.
+func escaped(text []byte) rune {
+	if !bytes.HasPrefix(text, []byte(`\u`)) {
+		return -1
+	}
+	unit, _ := strconv.ParseUint(string(text[2:6]), 16, 16)
+	return rune(unit)
 }
 
 // answer takes tokens and URL as they are: no registry, no escaping.
