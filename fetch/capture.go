@@ -45,19 +45,24 @@ type Capture struct {
 	// and well for its front page; only with Config.ProbeMisconfigured.
 	Misconfigured bool
 
+	// Of a stored capture: Location is where a redirect leads whose target is
+	// another capture, "" where it is none or leads nowhere, and Unstored says
+	// that the body is that of another capture, which is not at hand.
+	Location string
+	Unstored bool
+
 	// Of the memory, where there is one. Remembered says that the answer is an
-	// earlier run's, and still fresh. UnreachableSince is when the origin
-	// first failed without having answered since, zero where it is reached.
-	// Copy is the last good copy of an origin that is not.
-	Remembered       bool
-	UnreachableSince time.Time
-	Copy             *StaleCopy
+	// earlier run's, and still fresh. Memory is what earlier answers were. Copy
+	// is the last whole copy, where some profile may ask for it.
+	Remembered bool
+	Memory     *robots.Memory
+	Copy       *WholeCopy
 
 	at Origin // of the last hop
 }
 
-// StaleCopy is a body that an earlier request has got whole.
-type StaleCopy struct {
+// WholeCopy is a body that an earlier request has got whole.
+type WholeCopy struct {
 	Fetched   time.Time
 	Body      []byte
 	Truncated bool
@@ -80,6 +85,22 @@ func (c *Capture) Whole() []byte {
 		return nil
 	}
 	return c.Body
+}
+
+// Facts are what the meaning of the answer depends on. The copy of an earlier
+// answer is named there where it is at hand.
+func (c *Capture) Facts() robots.Facts {
+	body := c.Whole()
+	f := robots.Facts{
+		Hops: c.Hops, Error: c.Error, Misconfigured: c.Misconfigured, Unfollowed: c.Location != "", Unstored: c.Unstored,
+		HTMLRedirect: body != nil && robots.HTMLRedirect(body), Time: c.Start,
+	}
+	if c.Memory != nil {
+		m := *c.Memory
+		m.HasCopy = c.Copy != nil
+		f.Memory = &m
+	}
+	return f
 }
 
 // overFTP tells whether the last hop was one of FTP, whose replies look like

@@ -60,12 +60,12 @@ func follow(from, location string, asked, at Origin) (to Origin, target string, 
 	return to, requestTarget(next), nil
 }
 
-// isRedirect tells the statuses that send a GET elsewhere. 300 and 304 to 306
-// do not; they are "any other status" or, with nothing to follow, 3xx all the
-// same, which package robots decides.
+// isRedirect tells the statuses that send a GET elsewhere, 300 where it names a
+// preferred choice (RFC 9110 section 15.4.1). 304 to 306 do not; what they are
+// package robots decides.
 func isRedirect(status int) bool {
 	switch status {
-	case 301, 302, 303, 307, 308:
+	case 300, 301, 302, 303, 307, 308:
 		return true
 	}
 	return false

@@ -5,10 +5,12 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -166,12 +168,43 @@ func (c *Client) exchange(ctx context.Context, conn net.Conn, o Origin, target, 
 	in.left = int64(c.config.MaxBody)*8 + 64<<10
 	a.body, a.truncated, err = readBody(resp, c.config.MaxBody)
 	switch {
+	case err == nil && resp.StatusCode == http.StatusPartialContent:
+		if err := Partial(resp.Header.Get("Content-Range"), a.truncated || len(a.body) == c.config.MaxBody); err != nil {
+			return failed(robots.TruncatedBody, "body: %w", err)
+		}
+		return nil
 	case err == nil:
 		return nil
 	case errors.Is(err, errEncoding):
 		return failed(robots.Protocol, "body: %w", err)
 	}
 	return classify(ctx, reading, err)
+}
+
+// Partial says what a 206 with this Content-Range lacks, nil where its body is
+// as good as the whole file. full says that the body reaches the limit.
+func Partial(contentRange string, full bool) error {
+	// RFC 9110 section 14.4: bytes FIRST-LAST/LENGTH, or /* for a length that is
+	// not known.
+	unit, rest, _ := strings.Cut(trim(contentRange), " ")
+	span, length, ok := strings.Cut(trim(rest), "/")
+	first, last, isSpan := strings.Cut(span, "-")
+	from, err1 := strconv.ParseUint(trim(first), 10, 63)
+	to, err2 := strconv.ParseUint(trim(last), 10, 63)
+	switch {
+	case contentRange == "":
+		return errors.New("a 206 without Content-Range")
+	case !strings.EqualFold(unit, "bytes") || !ok || !isSpan || err1 != nil || err2 != nil:
+		return fmt.Errorf("a 206 with an impossible Content-Range %q", clip(contentRange))
+	case from != 0:
+		return fmt.Errorf("a 206 that begins at byte %d", from)
+	case full:
+		return nil
+	}
+	if size, err := strconv.ParseUint(trim(length), 10, 63); err != nil || to+1 != size {
+		return fmt.Errorf("a 206 that ends at byte %d of %q", to, clip(length))
+	}
+	return nil
 }
 
 // getRequest tells ReadResponse that a body may follow; it is only read.

@@ -122,10 +122,34 @@ func TestWhatPasses(t *testing.T) {
 	}
 }
 
+// partOf answers with three bytes that are this range of the file.
+func partOf(contentRange string) stage {
+	return plain("HTTP/1.1 206 Part\r\nContent-Range: " + contentRange + "\r\nContent-Length: 3\r\n\r\nabc")
+}
+
+// limited is a stage with a limit of n bytes.
+func limited(n int, st stage) stage {
+	return func(t *testing.T, s *scene) {
+		s.MaxBody = n
+		st(t, s)
+	}
+}
+
 // bodyRows are those of a 2xx whose body is not whole, or is not HTTP.
 var bodyRows = []row{
 	{"a body shorter than declared", plain("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), want{200, robots.TruncatedBody, 1, again, incompleteBody}},
 	{"a declared body that is missing", plain("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"), want{200, robots.TruncatedBody, 1, again, incompleteBody}},
+	{"206 of all", partOf("bytes 0-2/3"), want{206, "", 1, once, rulesDecide}},
+	{"206 of all, in other letters", partOf(" Bytes  0-2/3 "), want{206, "", 1, once, rulesDecide}},
+	{"206 of the first part", partOf("bytes 0-2/9"), want{206, robots.TruncatedBody, 1, again, incompleteBody}},
+	{"206 of the last part", partOf("bytes 6-8/9"), want{206, robots.TruncatedBody, 1, again, incompleteBody}},
+	{"206 of a file of unknown length", partOf("bytes 0-2/*"), want{206, robots.TruncatedBody, 1, again, incompleteBody}},
+	{"206 without Content-Range", plain("HTTP/1.1 206 Part\r\nContent-Length: 3\r\n\r\nabc"), want{206, robots.TruncatedBody, 1, again, incompleteBody}},
+	{"206 of no bytes", partOf("lines 0-2/3"), want{206, robots.TruncatedBody, 1, again, incompleteBody}},
+	{"206 of what cannot be", partOf("bytes */3"), want{206, robots.TruncatedBody, 1, again, incompleteBody}},
+	{"206 as far as the limit", limited(3, partOf("bytes 0-2/9")), want{206, "", 1, once, rulesDecide}},
+	{"206 beyond the limit", limited(2, partOf("bytes 0-2/9")), want{206, "", 1, once, rulesDecide}},
+	{"206 of a later part, beyond the limit", limited(2, partOf("bytes 1-3/9")), want{206, robots.TruncatedBody, 1, again, incompleteBody}},
 	{"more than declared", plain("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nabc"), want{200, "", 1, once, rulesDecide}},
 	{"broken chunking", plain("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nxyz\r\n"), want{200, robots.Protocol, 1, once, invalidResponse}},
 	{"a chunk longer than its size", plain("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n0\r\n\r\n"), want{200, robots.Protocol, 1, once, invalidResponse}},

@@ -56,6 +56,10 @@ var redirectRows = []row{
 		i := max(0, slices.Index(statuses, r.URL.RawQuery))
 		fmt.Fprintf(c, "HTTP/1.1 %s X\r\nLocation: ?%s\r\n%s", statuses[i], statuses[min(i+1, 5)], nothing)
 	}), want{200, "", 6, once, rulesDecide}},
+	{"300 with a Location", served(func(c *net.TCPConn, r *http.Request, _ int) {
+		status := map[string]string{"": "300", "next": "200"}[r.URL.RawQuery]
+		fmt.Fprintf(c, "HTTP/1.1 %s X\r\nLocation: ?next\r\n%s", status, nothing)
+	}), want{200, "", 2, once, rulesDecide}},
 	{"http, https, http", func(t *testing.T, s *scene) {
 		s.ConnectTo = serveTLS(t, nil, func(c net.Conn, r *http.Request) {
 			next := map[string]string{
@@ -107,11 +111,14 @@ var redirectRows = []row{
 	{"Location of 9000 bytes", to("/" + strings.Repeat("x", 9000)), want{302, robots.RedirectInvalid, 1, once, leadsNowhere}},
 	{"Location that is an address by another spelling", to("http://0x7f.1/"), want{302, robots.RedirectInvalid, 1, once, leadsNowhere}},
 	{"Location that is an address as one number", to("http://2130706433/"), want{302, robots.RedirectInvalid, 1, once, leadsNowhere}},
-	{"300 without Location", plain("HTTP/1.1 300 Choices\r\n" + nothing), want{300, "", 1, once, leadsNowhere}},
+	{"300 without Location", plain("HTTP/1.1 300 Choices\r\n" + nothing), want{300, robots.RedirectInvalid, 1, once, leadsNowhere}},
+	{"300 with a Location that is no URL", plain("HTTP/1.1 300 Choices\r\nLocation: http://b.example/%zz%\r\n" + nothing), want{300, robots.RedirectInvalid, 1, once, leadsNowhere}},
+	{"300 to mailto:", plain("HTTP/1.1 300 Choices\r\nLocation: mailto:a@b.example\r\n" + nothing), want{300, robots.RedirectUnsupported, 1, once, cannotBeFetched}},
 	{"305", plain("HTTP/1.1 305 Use Proxy\r\nLocation: http://b.example/\r\n" + nothing), want{305, "", 1, once, leadsNowhere}},
 	{"399", plain("HTTP/1.1 399 What\r\n" + nothing), want{399, "", 1, once, leadsNowhere}},
 
 	{"to file:", to("file:///etc/passwd"), want{302, robots.RedirectUnsupported, 1, once, cannotBeFetched}},
+	{"to mailto:", to("mailto:webmaster@a.example"), want{302, robots.RedirectUnsupported, 1, once, cannotBeFetched}},
 	{"to gopher:", to("gopher://127.0.0.1:70/1"), want{302, robots.RedirectUnsupported, 1, once, cannotBeFetched}},
 	{"to javascript:", to("javascript:alert(1)"), want{302, robots.RedirectUnsupported, 1, once, cannotBeFetched}},
 	{"to data:", to("data:text/plain,User-agent:%20*"), want{302, robots.RedirectUnsupported, 1, once, cannotBeFetched}},

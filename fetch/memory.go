@@ -23,9 +23,9 @@ import (
 // is closed, and takes a bounded part of the process's memory, but for 8 to 16
 // bytes per origin while a sweep goes on.
 //
-// It keeps one record per origin, and each body once, under its digest. What
-// an origin's answer means is not its business: the caller says which answers
-// are outages.
+// It keeps one record per origin, and each body once, under its digest. It holds
+// facts: the last answer, the last whole copy, and what kinds of answers came
+// since. Whether they are an outage each profile says for itself.
 type Memory struct {
 	dir     string
 	db      *pebble.DB
@@ -51,10 +51,10 @@ type history struct {
 	// Err has the text of the one stored and nothing else of it.
 	Last     *Capture
 	LastBody *digest
-	// Unreachable is when the outage began that Last belongs to, zero where
-	// it belongs to none.
-	Unreachable time.Time
-	// Copy is the last good copy, nil where there is none.
+	// Memory is the sequence of kinds of answers up to Last.
+	Memory robots.Memory
+	// Copy is the last whole copy, nil where there is none that any profile
+	// could still use.
 	Copy *goodCopy
 }
 
@@ -86,11 +86,33 @@ func OpenMemory(dir string) (*Memory, error) {
 	default:
 		return nil, fmt.Errorf("open the state folder %s: %w; where it is damaged or of a newer version, give another --state", dir, oneLine{err})
 	}
-	if err := m.sweep(); err != nil {
+	err = m.checkVersion()
+	if err == nil {
+		err = m.sweep()
+	}
+	if err != nil {
 		m.guard(m.db.Close) // its error would follow from this one
 		return nil, err
 	}
 	return m, nil
+}
+
+// errFirst ends the reading of records after the first.
+var errFirst = errors.New("the first record")
+
+// checkVersion refuses a folder of another version before a run begins. All
+// records of a folder are of one version.
+func (m *Memory) checkVersion() error {
+	err := m.each(recordPrefix, func(_, value []byte) error {
+		if len(value) > 0 && value[0] > 0 && value[0] != recordVersion {
+			return fmt.Errorf("the state folder %s is of format %d, and this program knows only format %d; give another --state, or remove this one and all that it remembers", m.dir, value[0], recordVersion)
+		}
+		return errFirst
+	})
+	if errors.Is(err, errFirst) {
+		return nil
+	}
+	return err
 }
 
 // isLocked tells pebble's errors about its lock, which it returns as the
@@ -149,12 +171,10 @@ func (m *Memory) recall(o Origin) (history, error) {
 // is on disk when keep returns. A request that was stopped, or that we
 // refused to send, says nothing about the site and is not kept.
 //
-// unreachable says that c is an outage: it began with c, or with the outage
-// that the last answer was, and the last good copy stands. Any other answer
-// ends an outage. A whole 2xx body becomes the good copy; after any other
-// answer there is none, for the site has said that it has no file, and to
-// fall back to an older one would bring back rules that were withdrawn.
-func (m *Memory) keep(run string, c *Capture, unreachable bool) error {
+// A whole 2xx body becomes the copy. It stands until an answer comes after which
+// no profile could use it: to fall back to it would bring back rules that were
+// withdrawn.
+func (m *Memory) keep(run string, c *Capture) error {
 	if c.Error == robots.Canceled || c.Error == robots.AddressBlocked {
 		return nil
 	}
@@ -169,7 +189,7 @@ func (m *Memory) keep(run string, c *Capture, unreachable bool) error {
 	if old == nil {
 		old = &record{}
 	}
-	next := old.followed(run, c, unreachable)
+	next := old.followed(run, c)
 	b := m.db.NewBatch()
 	if err := m.account(b, old, next, c.Body); err != nil {
 		return err

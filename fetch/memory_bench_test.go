@@ -52,10 +52,10 @@ func BenchmarkKeep(b *testing.B) {
 				return benchAnswer(i, benchBody(i))
 			}
 			if kind == "same again" {
-				together(b, b.N, func(i int) error { return m.keep("r", answer(i), false) })
+				together(b, b.N, func(i int) error { return m.keep("r", answer(i)) })
 			}
 			b.ResetTimer()
-			together(b, b.N, func(i int) error { return m.keep("r", answer(i), false) })
+			together(b, b.N, func(i int) error { return m.keep("r", answer(i)) })
 			b.StopTimer()
 		})
 	}
@@ -65,7 +65,7 @@ func BenchmarkRecall(b *testing.B) {
 	const origins = 100_000
 	dir := b.TempDir()
 	m := openMemory(b, dir)
-	together(b, origins, func(i int) error { return m.keep("r", benchAnswer(i, benchBody(i)), false) })
+	together(b, origins, func(i int) error { return m.keep("r", benchAnswer(i, benchBody(i))) })
 	closeMemory(b, m)
 	m = openMemory(b, dir)
 	defer closeMemory(b, m)

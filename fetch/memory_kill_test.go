@@ -62,7 +62,7 @@ func TestKeepForEver(t *testing.T) {
 				o := host(i % 1000) // so that answers are replaced, too
 				c := whole(o, day.Add(time.Duration(i)), "")
 				c.Body = bodyOf(i, round)
-				if err := m.keep(fmt.Sprint("round ", round), c, false); err != nil {
+				if err := m.keep(fmt.Sprint("round ", round), c); err != nil {
 					t.Error(err)
 					return
 				}
@@ -174,7 +174,7 @@ func TestFillTheDisk(t *testing.T) {
 				mu.Lock()
 				noise.Read(c.Body)
 				mu.Unlock()
-				if err := m.keep("r", c, false); err != nil {
+				if err := m.keep("r", c); err != nil {
 					if !strings.Contains(err.Error(), dir) {
 						t.Error(err)
 					}
@@ -209,7 +209,7 @@ func TestAFullDiskIsAnError(t *testing.T) {
 		}
 		// What was written before can be read, and there may be room again.
 		m := openMemory(t, dir)
-		keepIn(t, m, whole(host(0), day, "a"), false)
+		keepIn(t, m, whole(host(0), day, "a"))
 		closeMemory(t, m)
 	}
 }

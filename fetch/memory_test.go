@@ -35,9 +35,9 @@ func closeMemory(t testing.TB, m *Memory) {
 	}
 }
 
-func keepIn(t testing.TB, m *Memory, c *Capture, unreachable bool) {
+func keepIn(t testing.TB, m *Memory, c *Capture) {
 	t.Helper()
-	if err := m.keep("r", c, unreachable); err != nil {
+	if err := m.keep("r", c); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -68,7 +68,7 @@ func broken(o Origin, at time.Time, class robots.ErrorClass) *Capture {
 func host(i int) Origin { return Origin{"https", fmt.Sprintf("host-%d.example", i), 443} }
 
 // notOfTheAnswer are the fields of a capture that Keep is not told.
-var notOfTheAnswer = []string{"Local", "Remembered", "UnreachableSince", "Copy", "at"}
+var notOfTheAnswer = []string{"Local", "Remembered", "Memory", "Copy", "Location", "Unstored", "at"}
 
 // sameAnswer compares all of two captures but their bodies, errors by text.
 var sameAnswer = cmp.Options{
@@ -152,11 +152,11 @@ func TestAnswersComeBackAsTheyWere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := captures(host(len(kept))).Draw(t, "capture")
 		run := string(rapid.SliceOf(rapid.Byte()).Draw(t, "run"))
-		if err := m.keep(run, c, false); err != nil {
+		if err := m.keep(run, c); err != nil {
 			t.Fatal(err)
 		}
 		checkLast(t, m, run, c)
-		if err := m.keep("r", c, true); err != nil {
+		if err := m.keep("r", c); err != nil {
 			t.Fatal(err)
 		}
 		kept = append(kept, c)
@@ -189,19 +189,15 @@ func TestEveryFieldOfAnAnswerIsKept(t *testing.T) {
 	}
 	m := openMemory(t, t.TempDir())
 	defer closeMemory(t, m)
-	keepIn(t, m, c, true)
+	keepIn(t, m, c)
 	checkLast(t, m, "r", c)
 }
 
 func TestUnreachableSinceAndTheGoodCopy(t *testing.T) {
 	o := host(1)
 	at := func(n int) time.Time { return day.AddDate(0, 0, n) }
-	type step struct {
-		capture     *Capture
-		unreachable bool
-	}
-	good := func(n int, body string) step { return step{whole(o, at(n), body), false} }
-	down := func(n int) step { return step{broken(o, at(n), robots.ConnectTimeout), true} }
+	good := func(n int, body string) *Capture { return whole(o, at(n), body) }
+	down := func(n int) *Capture { return broken(o, at(n), robots.ConnectTimeout) }
 	cut := broken(o, at(2), robots.TruncatedBody)
 	cut.Body = []byte("User-agent: *\nDisa")
 	long := whole(o, at(1), "long")
@@ -211,42 +207,48 @@ func TestUnreachableSinceAndTheGoodCopy(t *testing.T) {
 	}
 	for _, row := range []struct {
 		clause string
-		steps  []step
+		steps  []*Capture
 		since  time.Time
 		copy   *goodCopy
 	}{
-		{"SPEC 2, 2xx with a whole body: the good copy", []step{good(1, "a")}, time.Time{}, copied(1, "a", false)},
-		{"SPEC 2, 2xx: a newer one replaces it", []step{good(1, "a"), good(2, "b")}, time.Time{}, copied(2, "b", false)},
-		{"SPEC 2, 2xx: the same again is a fresh copy", []step{good(1, "a"), good(2, "a")}, time.Time{}, copied(2, "a", false)},
-		{"SPEC 2, 2xx: an empty body is a body", []step{good(1, "a"), good(2, "")}, time.Time{}, copied(2, "", false)},
-		{"SPEC 2, size: beyond the limit is no error", []step{{long, false}}, time.Time{}, copied(1, "long", true)},
-		{"memory: an outage begins with its first answer", []step{down(1)}, at(1), nil},
-		{"memory: it goes on since then", []step{down(1), down(20), down(40)}, at(1), nil},
-		{"memory: the last good copy stands", []step{good(1, "a"), down(2), down(40)}, at(2), copied(1, "a", false)},
-		{"memory: 5xx and network failures are one outage", []step{good(1, "a"), {status(o, at(2), 503), true}, down(3)}, at(2), copied(1, "a", false)},
-		{"body shorter than declared: an outage; the half is no copy", []step{good(1, "a"), {cut, true}}, at(2), copied(1, "a", false)},
-		{"a good answer ends it", []step{down(1), good(2, "a")}, time.Time{}, copied(2, "a", false)},
-		{"the next one begins anew", []step{down(1), good(2, "a"), down(3)}, at(3), copied(2, "a", false)},
-		{"4xx ends it", []step{down(1), {status(o, at(2), 403), false}}, time.Time{}, nil},
-		{"4xx: the site says that it has no file: no copy", []step{good(1, "a"), {status(o, at(2), 404), false}}, time.Time{}, nil},
-		{"RFC 9309 2.3.1.4 after 2.3.1.3: rules withdrawn stay withdrawn", []step{good(1, "a"), {status(o, at(2), 404), false}, down(3)}, at(3), nil},
-		{"redirect loop, as 404: no copy", []step{good(1, "a"), {broken(o, at(2), robots.RedirectLoop), false}}, time.Time{}, nil},
-		{"a stopped run says nothing", []step{good(1, "a"), down(2), {broken(o, at(3), robots.Canceled), true}, {broken(o, at(3), robots.Canceled), false}}, at(2), copied(1, "a", false)},
-		{"our own refusal to dial says nothing", []step{good(1, "a"), {broken(o, at(3), robots.AddressBlocked), true}}, time.Time{}, copied(1, "a", false)},
-		{"a clock that went back does not move the beginning", []step{down(5), down(1)}, at(5), nil},
+		{"SPEC 2, 2xx with a whole body: the good copy", []*Capture{good(1, "a")}, time.Time{}, copied(1, "a", false)},
+		{"SPEC 2, 2xx: a newer one replaces it", []*Capture{good(1, "a"), good(2, "b")}, time.Time{}, copied(2, "b", false)},
+		{"SPEC 2, 2xx: the same again is a fresh copy", []*Capture{good(1, "a"), good(2, "a")}, time.Time{}, copied(2, "a", false)},
+		{"SPEC 2, 2xx: an empty body is a body", []*Capture{good(1, "a"), good(2, "")}, time.Time{}, copied(2, "", false)},
+		{"SPEC 2, size: beyond the limit is no error", []*Capture{long}, time.Time{}, copied(1, "long", true)},
+		{"memory: an outage begins with its first answer", []*Capture{down(1)}, at(1), nil},
+		{"memory: it goes on since then", []*Capture{down(1), down(20), down(40)}, at(1), nil},
+		{"memory: the last good copy stands", []*Capture{good(1, "a"), down(2), down(40)}, at(2), copied(1, "a", false)},
+		{"memory: 5xx and network failures are one outage", []*Capture{good(1, "a"), status(o, at(2), 503), down(3)}, at(2), copied(1, "a", false)},
+		{"body shorter than declared: an outage; the half is no copy", []*Capture{good(1, "a"), cut}, at(2), copied(1, "a", false)},
+		{"a good answer ends it", []*Capture{down(1), good(2, "a")}, time.Time{}, copied(2, "a", false)},
+		{"the next one begins anew", []*Capture{down(1), good(2, "a"), down(3)}, at(3), copied(2, "a", false)},
+		{"4xx ends it", []*Capture{down(1), status(o, at(2), 403)}, time.Time{}, nil},
+		{"4xx: the site says that it has no file: no copy", []*Capture{good(1, "a"), status(o, at(2), 404)}, time.Time{}, nil},
+		{"RFC 9309 2.3.1.4 after 2.3.1.3: rules withdrawn stay withdrawn", []*Capture{good(1, "a"), status(o, at(2), 404), down(3)}, at(3), nil},
+		{"redirect loop, as 404: no copy", []*Capture{good(1, "a"), broken(o, at(2), robots.RedirectLoop)}, time.Time{}, nil},
+		{"429, an outage to some: the copy stands for them", []*Capture{good(1, "a"), status(o, at(2), 429)}, time.Time{}, copied(1, "a", false)},
+		{"429, and later a 5xx", []*Capture{good(1, "a"), status(o, at(2), 429), status(o, at(3), 500)}, at(3), copied(1, "a", false)},
+		{"a 2xx without a body is no copy", []*Capture{good(1, "a"), status(o, at(2), 204)}, time.Time{}, nil},
+		{"a stopped run says nothing", []*Capture{good(1, "a"), down(2), broken(o, at(3), robots.Canceled), broken(o, at(3), robots.Canceled)}, at(2), copied(1, "a", false)},
+		{"our own refusal to dial says nothing", []*Capture{good(1, "a"), broken(o, at(3), robots.AddressBlocked)}, time.Time{}, copied(1, "a", false)},
+		{"a clock that went back does not move the beginning", []*Capture{down(5), down(1)}, at(5), nil},
 	} {
 		t.Run(row.clause, func(t *testing.T) {
 			dir := t.TempDir()
 			m := openMemory(t, dir)
 			for _, s := range row.steps {
-				keepIn(t, m, s.capture, s.unreachable)
+				keepIn(t, m, s)
 				closeMemory(t, m) // every step is another run
 				m = openMemory(t, dir)
 			}
 			defer closeMemory(t, m)
 			p := recall(t, m, o)
-			if !p.Unreachable.Equal(row.since) {
-				t.Errorf("unreachable since %v, want %v", p.Unreachable, row.since)
+			facts := p.Last.Facts()
+			facts.Memory = &p.Memory
+			google, _ := robots.ProfileNamed("google")
+			if since := google.Answer(facts).UnreachableSince; !since.Equal(row.since) {
+				t.Errorf("unreachable since %v, want %v", since, row.since)
 			}
 			if diff := cmp.Diff(row.copy, p.Copy); diff != "" {
 				t.Errorf("copy: want - got +:\n%s", diff)
@@ -264,9 +266,9 @@ func TestNothingIsKnownOfAnotherOrigin(t *testing.T) {
 	m := openMemory(t, t.TempDir())
 	defer closeMemory(t, m)
 	o := Origin{"https", "example.com", 443}
-	keepIn(t, m, whole(o, day, "a"), false)
+	keepIn(t, m, whole(o, day, "a"))
 	for _, other := range []Origin{{"http", "example.com", 80}, {"https", "example.com", 8443}, {"https", "example.co", 443}, {"https", "example.com.au", 443}} {
-		if p := recall(t, m, other); p != (history{}) {
+		if p := recall(t, m, other); p.Last != nil || len(p.Memory.Seen) > 0 || p.Copy != nil {
 			t.Errorf("%s: %+v", other, p)
 		}
 	}
@@ -281,7 +283,7 @@ func TestMemoryLeavesNothingBehind(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 64 {
 		all.Go(func() {
-			if err := m.keep("r", broken(host(i/4), day, robots.Reset), true); err != nil {
+			if err := m.keep("r", broken(host(i/4), day, robots.Reset)); err != nil {
 				t.Error(err)
 			}
 			if _, err := m.recall(host(i / 4)); err != nil {

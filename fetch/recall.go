@@ -41,23 +41,16 @@ func (p *Place) recall(candidates []Origin) *Capture {
 	if got.Error == robots.Canceled || got.Local != nil {
 		return got
 	}
-	unreachable := factsOf(got).Unreachable()
-	if unreachable {
-		past := &pasts[max(0, slices.Index(candidates, got.Origin))]
-		if err := p.client.fallBack(got, past); err != nil {
-			return lost(got.Origin, err)
-		}
+	past := &pasts[max(0, slices.Index(candidates, got.Origin))]
+	if err := p.client.addPast(got, past); err != nil {
+		return lost(got.Origin, err)
 	}
 	// The slot is held until the answer is stored: what a crash can lose, and
 	// another run asks again, is then bounded by the concurrency.
-	if err := config.Memory.keep(config.Run, got, unreachable); err != nil {
+	if err := config.Memory.keep(config.Run, got); err != nil {
 		return lost(got.Origin, err)
 	}
 	return got
-}
-
-func factsOf(c *Capture) robots.Facts {
-	return robots.Facts{Hops: c.Hops, Error: c.Error, Misconfigured: c.Misconfigured}
 }
 
 func lost(o Origin, err error) *Capture {
@@ -68,11 +61,12 @@ func lost(o Origin, err error) *Capture {
 // interrupted.
 func (c *Client) isOwn(past *history) bool { return past.Last != nil && past.Run == c.config.Run }
 
-// isFresh says that the answer of another run may serve without a request. An
-// outage never may, nor what this run might read or follow further.
+// isFresh says that the answer of another run may serve without a request. What
+// some profile counts as an outage never may, nor what this run might read or
+// follow further.
 func (c *Client) isFresh(past *history) bool {
 	last := past.Last
-	if last == nil || !past.Unreachable.IsZero() || last.Truncated ||
+	if last == nil || !past.Memory.Settled() || last.Truncated ||
 		last.Error == robots.RedirectLimit && len(last.Hops) <= c.config.MaxRedirects {
 		return false
 	}
@@ -90,28 +84,23 @@ func (c *Client) remembered(o Origin, past *history) *Capture {
 			return lost(o, err)
 		}
 	}
-	if !past.Unreachable.IsZero() {
-		if err := c.fallBack(got, past); err != nil {
-			return lost(o, err)
-		}
+	if err := c.addPast(got, past); err != nil {
+		return lost(o, err)
 	}
 	return got
 }
 
-// fallBack adds to the facts of an origin that is not reached what is known
-// of its past.
-func (c *Client) fallBack(got *Capture, past *history) error {
-	got.UnreachableSince = past.Unreachable
-	if got.UnreachableSince.IsZero() {
-		got.UnreachableSince = got.Start
-	}
-	if past.Copy == nil {
+// addPast adds to the facts what is known of the origin's past. Only an answer
+// that some profile may count as an outage needs the copy.
+func (c *Client) addPast(got *Capture, past *history) error {
+	got.Memory = &past.Memory
+	if past.Copy == nil || got.Facts().Kind().Settled() {
 		return nil
 	}
 	body, err := c.config.Memory.body(past.Copy.Digest)
 	if err != nil {
-		return fmt.Errorf("the last good copy of %s: %w", got.Origin, err)
+		return fmt.Errorf("the last whole copy of %s: %w", got.Origin, err)
 	}
-	got.Copy = &StaleCopy{Fetched: past.Copy.Fetched, Body: body, Truncated: past.Copy.Truncated}
+	got.Copy = &WholeCopy{Fetched: past.Copy.Fetched, Body: body, Truncated: past.Copy.Truncated}
 	return nil
 }

@@ -11,10 +11,9 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// recordVersion is the first byte of a record. A field that older programs
-// may do without is added under the same version; any other change takes a
-// new one, and decodeRecord reads the old.
-const recordVersion = 1
+// recordVersion is the first byte of a record: the format of a folder. Format 1
+// told of outages as Google's profile saw them.
+const recordVersion = 2
 
 // A record is what the memory holds about an origin: version, digest of the
 // last answer's body, digest of the good copy, and the rest in JSON. Zeros
@@ -37,8 +36,8 @@ type record struct {
 		Times         times             `json:",omitzero"`
 		Truncated     bool              `json:",omitempty"`
 		Misconfigured bool              `json:",omitempty"`
-		Unreachable   time.Time         `json:",omitzero"`
-		Copy          *good             `json:",omitempty"`
+		Memory        robots.Memory
+		Copy          *good `json:",omitempty"`
 	}
 }
 
@@ -61,7 +60,7 @@ type good struct {
 }
 
 // followed is the record after c, with the meaning that Keep documents.
-func (r *record) followed(run string, c *Capture, unreachable bool) *record {
+func (r *record) followed(run string, c *Capture) *record {
 	n := &record{}
 	a := &n.rest
 	a.Run, a.Start, a.Attempts = raw(run), c.Start.UTC(), c.Attempts
@@ -84,13 +83,13 @@ func (r *record) followed(run string, c *Capture, unreachable bool) *record {
 	if c.Body != nil {
 		n.body = digestOf(c.Body)
 	}
+	kind := c.Facts().Kind()
+	a.Memory = r.rest.Memory.After(kind, a.Start)
 	switch {
-	case unreachable:
-		n.copy, a.Copy, a.Unreachable = r.copy, r.rest.Copy, r.rest.Unreachable
-		if a.Unreachable.IsZero() {
-			a.Unreachable = a.Start
-		}
-	case c.Error == "" && c.Body != nil:
+	case !a.Memory.WholeCopy():
+	case !kind.Settled():
+		n.copy, a.Copy = r.copy, r.rest.Copy
+	case c.Whole() != nil:
 		n.copy, a.Copy = n.body, &good{a.Start, c.Truncated}
 	}
 	return n
@@ -114,7 +113,7 @@ func (r *record) past(o Origin) history {
 		(*string)(h.ContentType), (*string)(h.ContentEncoding), (*string)(h.Server), (*string)(h.ETag),
 		(*string)(h.LastModified), (*string)(h.CacheControl), (*string)(h.RetryAfter),
 	}
-	p := history{Run: string(a.Run), Last: c, Unreachable: a.Unreachable}
+	p := history{Run: string(a.Run), Last: c, Memory: a.Memory}
 	if r.body != (digest{}) {
 		p.LastBody = &r.body
 	}
@@ -140,8 +139,8 @@ func (r *record) encode() ([]byte, error) {
 func recordDigests(value []byte) (body, copy digest, rest []byte, err error) {
 	const n = len(digest{})
 	switch {
-	case len(value) > 0 && value[0] > recordVersion:
-		return body, copy, nil, fmt.Errorf("is of version %d, and this program knows up to %d: use a newer one", value[0], recordVersion)
+	case len(value) > 0 && value[0] > 0 && value[0] != recordVersion:
+		return body, copy, nil, fmt.Errorf("is of format %d, and this program knows only format %d", value[0], recordVersion)
 	case len(value) < 1+2*n || value[0] != recordVersion:
 		return body, copy, nil, errors.New("is damaged")
 	}

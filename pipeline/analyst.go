@@ -117,14 +117,7 @@ func (a *analyst) target(j *job, out *sink.Segment) error {
 	c := j.capture
 	judging := out.Policies.Wanted() || out.Verdicts.Wanted() || out.Summary.Wanted()
 	received := c.Whole()
-	facts := robots.Facts{
-		Hops: c.Hops, Error: c.Error, Unfollowed: j.stored != nil && j.stored.location != "", Unstored: j.stored != nil && j.stored.revisit,
-		HTMLRedirect: received != nil && robots.HTMLRedirect(received), Misconfigured: c.Misconfigured,
-		Memory: robots.Memory{HasCopy: c.Copy != nil},
-	}
-	if !c.UnreachableSince.IsZero() {
-		facts.Memory.Unreachable = c.Start.Sub(c.UnreachableSince)
-	}
+	facts := c.Facts()
 	for i := range a.readings {
 		r := &a.readings[i]
 		r.answer = r.profile.Answer(facts)
@@ -133,11 +126,11 @@ func (a *analyst) target(j *job, out *sink.Segment) error {
 			body, cut = c.Copy.Body, c.Copy.Truncated
 		}
 		a.read(i, body, questions{
-			cut: cut, classes: i == 0 && out.Groups.Wanted(), judging: judging && r.answer.Outcome == robots.ConditionalAllow,
+			cut: cut, classes: i == 0 && out.Groups.Wanted(), judging: judging && r.answer.AsksRules(),
 		})
 	}
 	first := &a.readings[0]
-	row := a.fetchRow(j)
+	row := a.fetchRow(j, facts.Failure())
 	if err := out.Fetches.Write(row); err != nil {
 		return err
 	}
@@ -172,7 +165,7 @@ func (a *analyst) target(j *job, out *sink.Segment) error {
 // fetchRow tells status, hops and error of the fresh attempt, and size, digest
 // and counts of the body that the first profile judges, which may be an
 // earlier one.
-func (a *analyst) fetchRow(j *job) sink.Fetch {
+func (a *analyst) fetchRow(j *job, failure robots.ErrorClass) sink.Fetch {
 	c, first := j.capture, &a.readings[0]
 	domain, tld := fetch.RegisteredDomain(c.Origin.Host)
 	row := sink.Fetch{
@@ -181,7 +174,7 @@ func (a *analyst) fetchRow(j *job) sink.Fetch {
 		RegisteredDomain: sink.NonZero(domain), TLD: sink.NonZero(tld), RobotsURL: c.Origin.RobotsURL(),
 		Source: "network", FetchTime: c.Start.UTC().Truncate(time.Microsecond),
 		Outcome: string(first.answer.Outcome), Reason: string(first.answer.Reason),
-		Status: sink.NonZero(int32(c.Status())), ErrorClass: sink.NonZero(string(c.Error)), FallbackErrorClass: sink.NonZero(string(c.Fallback)),
+		Status: sink.NonZero(int32(c.Status())), ErrorClass: sink.NonZero(string(failure)), FallbackErrorClass: sink.NonZero(string(c.Fallback)),
 		Attempts: int32(c.Attempts), HTTPVersion: sink.NonZero(c.HTTPVersion), TLSVersion: sink.NonZero(c.TLSVersion),
 		ContentType: header(c.Headers.ContentType), ContentEncoding: header(c.Headers.ContentEncoding),
 		Server: header(c.Headers.Server), ETag: header(c.Headers.ETag), LastModified: header(c.Headers.LastModified),
@@ -195,11 +188,17 @@ func (a *analyst) fetchRow(j *job) sink.Fetch {
 	if n := len(row.Hops); n > 0 && row.Hops[n-1].Status != nil {
 		row.FinalURL = &row.Hops[n-1].URL
 	}
+	if c.Location != "" {
+		row.Hops, row.FinalURL = append(row.Hops, sink.Hop{URL: sink.TextString(c.Location)}), nil
+	}
 	if s := j.stored; s != nil {
 		s.tell(&row)
 	}
-	if c.Err != nil {
+	switch {
+	case c.Err != nil:
 		row.Error = sink.Some(sink.TextString(c.Err.Error()))
+	case failure != "":
+		row.Error = sink.Some(fmt.Sprintf("the final status is %d", c.Status()))
 	}
 	if c.Remote.IsValid() {
 		row.RemoteAddress = sink.Some(c.Remote.Addr().String())
@@ -207,8 +206,8 @@ func (a *analyst) fetchRow(j *job) sink.Fetch {
 	if c.Remembered {
 		row.Source = "cache"
 	}
-	if !c.UnreachableSince.IsZero() {
-		row.UnreachableSince = sink.Some(c.UnreachableSince.UTC().Truncate(time.Microsecond))
+	if since := first.answer.UnreachableSince; !since.IsZero() {
+		row.UnreachableSince = sink.Some(since.UTC().Truncate(time.Microsecond))
 	}
 	switch {
 	case first.answer.UseCopy:

@@ -108,7 +108,7 @@ func (n *census) readArchive(ctx context.Context, path string, limit int, emit f
 		}
 		target.Input = c.Hops[0].URL
 		return emit(&job{target: target, capture: &c.Capture, stored: &stored{
-			source: "warc", warc: path, offset: c.Offset, length: c.Length, location: c.Location, revisit: c.Revisit != nil,
+			source: "warc", warc: path, offset: c.Offset, length: c.Length,
 		}})
 	}, func(offset int64, what string) error {
 		switch places++; {

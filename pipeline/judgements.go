@@ -42,14 +42,15 @@ func (a *analyst) judgements(row *sink.Fetch, listed []*prepared, paths []string
 				tally.fallback[class]++
 			}
 			a.policies = append(a.policies, policy)
+			group := r.group(i)
 			for s := range a.samples.paths {
-				a.verdict(row, r, &policy, &a.samples.paths[s], a.ofPath(k, i, s), tally)
+				a.verdict(row, r, &policy, group, &a.samples.paths[s], a.ofPath(k, i, s), tally)
 			}
 			for _, s := range listed {
-				a.verdict(row, r, &policy, s, a.of(k, i, s), tally)
+				a.verdict(row, r, &policy, group, s, a.of(k, i, s), tally)
 			}
 			for _, s := range own {
-				a.verdict(row, r, &policy, s, a.of(k, i, s), tally)
+				a.verdict(row, r, &policy, group, s, a.of(k, i, s), tally)
 			}
 			if len(a.verdicts) >= verdictRows {
 				if err := out.Verdicts.Write(a.verdicts...); err != nil {
@@ -94,29 +95,40 @@ func (a *analyst) policy(row *sink.Fetch, r *reading, agent int) (sink.Policy, r
 	return p, match, class
 }
 
+// group is the token whose group in the file an agent's verdicts come from, nil
+// for none. While a profile leaves open whether the copy of an unreachable
+// origin serves, its rules may still decide.
+func (r *reading) group(agent int) *string {
+	if !r.answer.AsksRules() {
+		return nil
+	}
+	return r.content.policies[agent].group
+}
+
 // of judges a sample in reading k.
 func (a *analyst) of(k, agent int, sample *prepared) robots.Verdict {
 	r := &a.readings[k]
-	if got, decided := r.answer.Verdict(); decided {
+	target := &sample.targets[k]
+	if got, decided := r.answer.Verdict(target); decided {
 		return got
 	}
 	r.load()
-	return r.judge.Policy(agent).Judge(&sample.targets[k])
+	return r.answer.Weigh(r.judge.Policy(agent).Judge(target))
 }
 
 // ofPath judges one of the paths for all.
 func (a *analyst) ofPath(k, agent, path int) robots.Verdict {
 	r := &a.readings[k]
-	if known := r.content.verdicts; known != nil && r.answer.Outcome == robots.ConditionalAllow {
-		return known[agent*len(a.samples.paths)+path]
+	if known := r.content.verdicts; known != nil && r.answer.AsksRules() {
+		return r.answer.Weigh(known[agent*len(a.samples.paths)+path])
 	}
 	return a.of(k, agent, &a.samples.paths[path])
 }
 
-func (a *analyst) verdict(row *sink.Fetch, r *reading, policy *sink.Policy, sample *prepared, got robots.Verdict, tally *tally) {
+func (a *analyst) verdict(row *sink.Fetch, r *reading, policy *sink.Policy, group *string, sample *prepared, got robots.Verdict, tally *tally) {
 	v := sink.Verdict{
 		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, Agent: policy.Agent, Profile: policy.Profile,
-		URL: sample.sample.shown, Verdict: got.Value.String(), Reason: got.Reason.String(), GroupAgent: policy.GroupAgent,
+		URL: sample.sample.shown, Verdict: got.Value.String(), Reason: got.Reason.String(), GroupAgent: group,
 	}
 	if got.Rule >= 0 {
 		rule := &r.content.file.Rules[got.Rule]

@@ -37,11 +37,8 @@ func (a *analyst) countNetwork(row *sink.Fetch, stratum string) {
 // failed tells an origin that gave no answer, or a 5xx. A redirect that leads
 // nowhere is an answer, and a refusal of ours says nothing about the host.
 func failed(row *sink.Fetch) bool {
-	if row.ErrorClass != nil {
-		return !strings.HasPrefix(*row.ErrorClass, "redirect_") && *row.ErrorClass != "address_blocked" && *row.ErrorClass != "canceled"
-	}
-	// A 550 of FTP says that there is no such file.
-	return row.Status != nil && *row.Status >= 500 && !strings.HasPrefix(*row.FinalURL, "ftp:")
+	return row.ErrorClass != nil && !strings.HasPrefix(*row.ErrorClass, "redirect_") &&
+		*row.ErrorClass != "address_blocked" && *row.ErrorClass != "canceled"
 }
 
 // reserved are top-level domains of RFC 2606, 6761, 6762, 7686 and 9476, and

@@ -166,7 +166,10 @@ func jobOf(row *sink.Fetch, body []byte, l limits) *job {
 		},
 		Misconfigured: row.Reason == string(robots.MisconfiguredServer),
 	}
-	if row.Error != nil {
+	switch {
+	case c.Error == robots.FinalServerError, c.Error == robots.UnexpectedStatus:
+		c.Error = "" // what a row calls a status
+	case row.Error != nil:
 		c.Err = errors.New(*row.Error)
 	}
 	if addr, err := netip.ParseAddr(value(row.RemoteAddress)); err == nil {
@@ -180,20 +183,24 @@ func jobOf(row *sink.Fetch, body []byte, l limits) *job {
 	// was never asked for: it is where a stored redirect leads. This does not
 	// hang on what the profiles of then made of it.
 	if last := len(c.Hops) - 1; last > 0 && c.Hops[last].Status == 0 && row.ErrorClass == nil {
-		s.location, c.Hops = c.Hops[last].URL, c.Hops[:last]
+		c.Location, c.Hops = c.Hops[last].URL, c.Hops[:last]
 	}
-	s.revisit = row.Reason == string(robots.UnresolvedRevisit)
+	c.Unstored = row.Reason == string(robots.UnresolvedRevisit)
 	if row.ContentDigest == nil {
 		s.bytes, s.truncated = row.BodyBytes, row.BodyTruncated
 	}
 	if len(c.Hops) == 0 && row.Status == nil && row.ErrorClass == nil {
 		s.assumed, c.Hops = true, []robots.Hop{{URL: o.RobotsURL(), Status: 200}}
 	}
-	if row.UnreachableSince != nil {
-		c.UnreachableSince = *row.UnreachableSince
+	// Of the memory a row has what its first profile made of it.
+	if since := row.UnreachableSince; since != nil {
+		c.Memory = &robots.Memory{First: *since}
+		if row.StaleSince != nil {
+			c.Memory.Seen = []robots.Seen{{Kind: robots.AnswerKind{Class: robots.Success}, Next: *since}}
+		}
 	}
 	if row.StaleSince != nil {
-		c.Copy = &fetch.StaleCopy{Fetched: *row.StaleSince, Body: body, Truncated: l.cut(row, body)}
+		c.Copy = &fetch.WholeCopy{Fetched: *row.StaleSince, Body: body, Truncated: l.cut(row, body)}
 	} else {
 		c.Body, c.Truncated = body, l.cut(row, body)
 	}

@@ -82,16 +82,16 @@ func TestMemoryOverTime(t *testing.T) {
 	}{
 		{"5xx with a good copy", []day{
 			{0, file1, all(partial), "success", -1, -1},
-			{1, down, map[string]string{"google": closed, "google-2019": closed, "google-2012": closed, "rfc9309": partial}, "server_error", 1, -1},
-			{31, down, map[string]string{"google": closed, "google-2019": closed, "google-2012": closed, "rfc9309": partial}, "server_error", 1, -1},
-			{32, down, map[string]string{"google": partial, "google-2019": partial, "google-2012": unknown, "rfc9309": partial}, "stale_copy", 1, 0},
+			{1, down, map[string]string{"google": closed, "google-2019": closed, "google-2012": closed, "rfc9309": unknown}, "server_error", 1, -1},
+			{31, down, map[string]string{"google": closed, "google-2019": closed, "google-2012": closed, "rfc9309": unknown}, "server_error", 1, -1},
+			{32, down, map[string]string{"google": partial, "google-2019": partial, "google-2012": unknown, "rfc9309": unknown}, "stale_copy", 1, 0},
 			{33, file1, all(partial), "success", -1, -1},
-			{34, down, map[string]string{"google": closed, "google-2019": closed, "google-2012": closed, "rfc9309": partial}, "server_error", 34, -1},
+			{34, down, map[string]string{"google": closed, "google-2019": closed, "google-2012": closed, "rfc9309": unknown}, "server_error", 34, -1},
 		}},
 		{"network failures with a good copy", []day{
 			{0, file1, all(partial), "success", -1, -1},
-			{5, cutShort, map[string]string{"google": closed, "google-2019": closed, "google-2012": partial, "rfc9309": partial}, "incomplete_body", 5, -1},
-			{36, cutShort, map[string]string{"google": partial, "google-2019": partial, "google-2012": unknown, "rfc9309": partial}, "stale_copy", 5, 0},
+			{5, cutShort, map[string]string{"google": closed, "google-2019": closed, "google-2012": unknown, "rfc9309": unknown}, "incomplete_body", 5, -1},
+			{36, cutShort, map[string]string{"google": partial, "google-2019": partial, "google-2012": unknown, "rfc9309": unknown}, "stale_copy", 5, 0},
 		}},
 		{"without a copy", []day{
 			{0, down, all(closed), "server_error", 0, -1},
@@ -147,6 +147,106 @@ func TestMemoryOverTime(t *testing.T) {
 	}
 }
 
+// SPEC section 2: what counts as unreachable is the profile's own, and the
+// memory holds facts. One run each day, over one memory.
+func TestUnreachableIsTheProfilesOwn(t *testing.T) {
+	strict, _ := robots.ProfileNamed("rfc9309")
+	strict.Name, strict.TooManyRequests = "strict", robots.ServerError
+	google, _ := robots.ProfileNamed("google")
+	rfc, _ := robots.ProfileNamed("rfc9309")
+	tooMany := func(w http.ResponseWriter) { w.WriteHeader(http.StatusTooManyRequests) }
+	type day struct {
+		answer   func(http.ResponseWriter)
+		profiles []*robots.Profile
+		row      string   // outcome, reason, error class, unreachable since, stale since
+		verdicts []string // by profile: on /, /private and /robots.txt
+	}
+	for _, row := range []struct {
+		name    string
+		missing int // the status of pages that are not there, where the run probes for it
+		days    []day
+	}{
+		{"429 under a strict profile", 0, []day{
+			{file1, []*robots.Profile{strict}, "conditional_allow success - - -", []string{"strict allow no_rule *, disallow rule *, allow robots_txt *"}},
+			{tooMany, []*robots.Profile{strict}, "undefined stale_copy - 1 0", []string{"strict undefined undefined *, disallow rule *, allow robots_txt *"}},
+			{tooMany, []*robots.Profile{rfc}, "full_allow client_error - - -", []string{"rfc9309 allow full_allow -, allow full_allow -, allow robots_txt -"}},
+			{tooMany, []*robots.Profile{strict}, "undefined stale_copy - 1 0", []string{"strict undefined undefined *, disallow rule *, allow robots_txt *"}},
+			{down, []*robots.Profile{rfc, strict}, "full_disallow server_error server_error 4 -", []string{
+				"rfc9309 disallow full_disallow -, disallow full_disallow -, allow robots_txt -",
+				"strict undefined undefined *, disallow rule *, allow robots_txt *"}},
+			{down, []*robots.Profile{strict, rfc}, "undefined stale_copy server_error 1 0", []string{
+				"strict undefined undefined *, disallow rule *, allow robots_txt *",
+				"rfc9309 disallow full_disallow -, disallow full_disallow -, allow robots_txt -"}},
+		}},
+		{"a misconfigured site", 503, []day{
+			{file1, []*robots.Profile{rfc}, "conditional_allow success - - -", []string{"rfc9309 allow no_rule *, disallow rule *, allow robots_txt *"}},
+			{down, []*robots.Profile{rfc}, "undefined stale_copy server_error 1 0", []string{"rfc9309 undefined undefined *, disallow rule *, allow robots_txt *"}},
+			{down, []*robots.Profile{google}, "full_allow misconfigured_server server_error - -", []string{"google allow full_allow -, allow full_allow -, allow full_allow -"}},
+			{down, []*robots.Profile{rfc}, "undefined stale_copy server_error 1 0", []string{"rfc9309 undefined undefined *, disallow rule *, allow robots_txt *"}},
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			var now day
+			site := func(w http.ResponseWriter, r *http.Request) {
+				switch r.URL.Path {
+				case "/robots.txt":
+					now.answer(w)
+				case "/":
+				default:
+					w.WriteHeader(row.missing)
+				}
+			}
+			c := newConfig(t, site, "h.example\n")
+			c.State, c.Fetch.ProbeMisconfigured = filepath.Join(t.TempDir(), "state"), row.missing != 0
+			var err error
+			if c.Samples, err = ParseSamples("urls", []byte("/\n/private\n/robots.txt\n")); err != nil {
+				t.Fatal(err)
+			}
+			c.Agents = c.Agents[:1]
+			since := func(at *time.Time) string {
+				if at == nil {
+					return "-"
+				}
+				return fmt.Sprint(int(at.Sub(firstDay) / (24 * time.Hour)))
+			}
+			for n, d := range row.days {
+				now = d
+				date := firstDay.AddDate(0, 0, n)
+				c.Run, c.Fetch.Now, c.Profiles = fmt.Sprintf("day-%d", n), func() time.Time { return date }, d.profiles
+				if _, err := Run(context.Background(), c, new(Progress)); err != nil {
+					t.Fatal(err)
+				}
+				f := rowsOf[sink.Fetch](t, c, "fetches")[0]
+				class := "-"
+				if f.ErrorClass != nil {
+					class = *f.ErrorClass
+				}
+				if got := strings.Join([]string{f.Outcome, f.Reason, class, since(f.UnreachableSince), since(f.StaleSince)}, " "); got != d.row {
+					t.Errorf("day %d: %s, want %s", n, got, d.row)
+				}
+				if (f.ContentDigest != nil) != (f.Reason == "success" || f.Reason == "stale_copy") {
+					t.Errorf("day %d: digest %v beside %s", n, f.ContentDigest, f.Reason)
+				}
+				byProfile := make(map[string][]string)
+				for _, v := range rowsOf[sink.Verdict](t, c, "verdicts") {
+					group := "-"
+					if v.GroupAgent != nil {
+						group = *v.GroupAgent
+					}
+					byProfile[v.Profile] = append(byProfile[v.Profile], v.Verdict+" "+v.Reason+" "+group)
+				}
+				var got []string
+				for _, p := range d.profiles {
+					got = append(got, p.Name+" "+strings.Join(byProfile[p.Name], ", "))
+				}
+				if diff := cmp.Diff(d.verdicts, got); diff != "" {
+					t.Errorf("day %d (-want +got):\n%s", n, diff)
+				}
+			}
+		})
+	}
+}
+
 // How long an answer serves without a request: SPEC section 2, freshness.
 func TestFreshAnswersAreNotAskedFor(t *testing.T) {
 	const day = 24 * time.Hour
@@ -173,6 +273,7 @@ func TestFreshAnswersAreNotAskedFor(t *testing.T) {
 		{"but not under rfc9309", caching("public, max-age=172800"), day, false, 2*day - 1, false},
 		{"a 410 is an answer", gone, day, true, time.Hour, true},
 		{"an outage is none", down, day, true, time.Second, false},
+		{"nor what is one to some profile", func(w http.ResponseWriter) { w.WriteHeader(429) }, day, true, time.Second, false},
 		{"a clock that went back", file1, day, true, -time.Hour, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {

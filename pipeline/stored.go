@@ -47,9 +47,7 @@ type stored struct {
 	offset int64
 	length int64 // 0: not known
 
-	location string // where the capture redirects, whose target is another capture
-	revisit  bool   // the body is that of a capture stored elsewhere
-	assumed  bool   // the status is not known, and taken for 200
+	assumed bool // the status is not known, and taken for 200
 
 	bytes     *int64 // of a body that was cut short, and so not kept, if it is of an earlier run
 	truncated bool   // whether that body was more than was asked for
@@ -61,9 +59,6 @@ func (s *stored) tell(row *sink.Fetch) {
 	row.Source = s.source
 	if s.warc != "" {
 		row.WARCFile, row.WARCOffset, row.WARCLength = sink.Some(sink.TextString(s.warc)), sink.Some(s.offset), sink.NonZero(s.length)
-	}
-	if s.location != "" {
-		row.Hops, row.FinalURL = append(row.Hops, sink.Hop{URL: sink.TextString(s.location)}), nil
 	}
 	if s.bytes != nil && row.BodyBytes == nil {
 		row.BodyBytes, row.BodyTruncated = s.bytes, s.truncated

@@ -24,7 +24,6 @@ type warcCapture struct {
 	File           string
 	Offset, Length int64
 
-	Location      string // where a redirect leads, "" where it is none or leads nowhere
 	Cut           string // WARC-Truncated: length, time, disconnect, unspecified
 	PayloadDigest string // as written: "sha1:…"
 	PayloadType   string // what the writer took the payload for
@@ -270,6 +269,7 @@ func (w *warcReader) capture(in *bufio.Reader, origin fetch.Origin) (*warcCaptur
 		c.Remote = netip.AddrPortFrom(addr, origin.Port)
 	}
 	if string(h.kind) == "revisit" {
+		c.Unstored = true
 		c.Revisit = &warcRevisit{string(h.profile), string(h.refersTo), string(h.refersToURI), string(h.refersToDate)}
 	}
 	return c, w.readAnswer(in, c)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/http/httputil"
 	"slices"
 	"strings"
@@ -28,7 +29,7 @@ type answerHead struct {
 	version string
 	status  int
 
-	contentType, server, etag, lastModified, cacheControl, retryAfter, location []byte
+	contentType, server, etag, lastModified, cacheControl, retryAfter, location, contentRange []byte
 
 	encoding, transfer, length []byte // as for the body that is stored
 	undone                     []byte // X-Crawl-Content-Encoding
@@ -85,6 +86,11 @@ func (w *warcReader) readAnswer(in *bufio.Reader, c *warcCapture) error {
 	case declared > stored && h.isAsSent():
 		c.Error, c.Err = robots.TruncatedBody, fmt.Errorf("body: %d of %d bytes are stored", stored, declared)
 	}
+	if h.status == http.StatusPartialContent && c.Error == "" {
+		if err := fetch.Partial(string(h.contentRange), c.Truncated || len(c.Body) == w.limit); err != nil {
+			c.Error, c.Err = robots.TruncatedBody, fmt.Errorf("body: %w", err)
+		}
+	}
 	return nil
 }
 
@@ -137,6 +143,8 @@ func (h *answerHead) parse(text []byte) {
 			to = &h.retryAfter
 		case "location":
 			to = &h.location
+		case "content-range":
+			to = &h.contentRange
 		case "content-length":
 			to = &h.length
 		case "content-encoding":

@@ -88,6 +88,9 @@ func TestWARCAnswer(t *testing.T) {
 
 		{name: "shorter than declared", answer: "HTTP/1.1 200 OK\r\nContent-Length: 34\r\n\r\n" + rules, want: "1.1 200 truncated_body", body: rules},
 		{name: "longer than declared", answer: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n" + rules, want: "1.1 200", body: rules},
+		{name: "206 of all", answer: "HTTP/1.1 206 Part\r\nContent-Range: bytes 0-32/33\r\n\r\n" + rules, want: "1.1 206", body: rules},
+		{name: "206 of a part", answer: "HTTP/1.1 206 Part\r\nContent-Range: bytes 0-32/34\r\n\r\n" + rules, want: "1.1 206 truncated_body", body: rules},
+		{name: "206 without a range", answer: "HTTP/1.1 206 Part\r\n\r\n" + rules, want: "1.1 206 truncated_body", body: rules},
 		{name: "truncated: length", fields: "WARC-Truncated: length\r\n", answer: "HTTP/1.1 200 OK\r\nContent-Length: 34\r\n\r\n" + rules, want: "1.1 200 truncated length", body: rules},
 		{name: "truncated: unspecified", fields: "WARC-Truncated: unspecified\r\n", answer: "HTTP/1.1 200 OK\r\n\r\n" + rules, want: "1.1 200 truncated unspecified", body: rules},
 		{name: "truncated: time", fields: "WARC-Truncated: time\r\n", answer: "HTTP/1.1 200 OK\r\n\r\n" + rules, want: "1.1 200 truncated_body truncated time", body: rules},
@@ -98,6 +101,7 @@ func TestWARCAnswer(t *testing.T) {
 		{name: "a redirect", answer: "HTTP/1.1 301 Moved\r\nLocation: /x?y z#f\r\n\r\nbody", want: "1.1 301 to https://a.test/x?y%20z"},
 		{name: "a redirect elsewhere", answer: "HTTP/1.1 302 Found\r\nlocation: //B.test/robots.txt\r\nLocation: /second\r\n\r\n", want: "1.1 302 to https://b.test/robots.txt"},
 		{name: "a redirect nowhere", answer: "HTTP/1.1 301 Moved\r\n\r\n", want: "1.1 301 redirect_invalid"},
+		{name: "300 with a location", answer: "HTTP/1.1 300 Choices\r\nLocation: /x\r\n\r\nbody", want: "1.1 300 to https://a.test/x"},
 		{name: "a redirect out of the web", answer: "HTTP/1.1 301 Moved\r\nLocation: mailto:a@b.test\r\n\r\n", want: "1.1 301 redirect_unsupported"},
 		{name: "not modified", answer: "HTTP/1.1 304 Not Modified\r\n\r\n", want: "1.1 304"},
 	} {

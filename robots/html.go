@@ -43,9 +43,8 @@ func IsHTML(body []byte) bool {
 }
 
 // HTMLRedirect says whether a body is a web page that sends its reader on: by
-// a meta element with http-equiv refresh and a url, or by frames (a frame
-// element with a source; an iframe is part of a page, not a redirect).
-// Scripts are not read.
+// a meta element with http-equiv refresh and a url, by frames (a frame element
+// with a source; an iframe is part of a page, not a redirect), or by a script.
 func HTMLRedirect(body []byte) bool {
 	if !IsHTML(body) {
 		return false
@@ -69,6 +68,7 @@ func HTMLRedirect(body []byte) bool {
 			return false
 		}
 		tag := rest[:end]
+		rest = rest[end:]
 		switch {
 		case isTag(tag, "meta"):
 			low := bytes.ToLower(tag)
@@ -81,12 +81,43 @@ func HTMLRedirect(body []byte) bool {
 			if bytes.Contains(bytes.ToLower(tag), []byte("src")) {
 				return true
 			}
+		case isTag(tag, "script"):
+			var script []byte
+			script, rest = cutScript(rest[1:])
+			if !isData(tag) && scriptRedirects(script) {
+				return true
+			}
 		}
-		rest = rest[end:]
 	}
 }
 
+// isTag says whether what follows a < is a tag of that name.
 func isTag(tag []byte, name string) bool {
 	n := len(name)
-	return len(tag) > n && bytes.EqualFold(tag[:n], []byte(name)) && isSpace(tag[n])
+	return len(tag) >= n && bytes.EqualFold(tag[:n], []byte(name)) &&
+		(len(tag) == n || isSpace(tag[n]) || tag[n] == '/' || tag[n] == '>')
+}
+
+// isData tells script elements that hold data or templates from those that run:
+// by a type that names neither JavaScript nor a module.
+func isData(tag []byte) bool {
+	low := bytes.ToLower(tag)
+	_, kind, found := bytes.Cut(low, []byte(" type"))
+	kind = bytes.TrimLeft(kind, "= \t\r\n\"'")
+	return found && len(kind) > 0 && !bytes.Contains(kind, []byte("javascript")) &&
+		!bytes.Contains(kind, []byte("ecmascript")) && !bytes.HasPrefix(kind, []byte("module"))
+}
+
+// cutScript divides the text behind a script tag at its end tag, if it has one.
+func cutScript(text []byte) (script, rest []byte) {
+	for i := 0; ; {
+		n := bytes.Index(text[i:], []byte("</"))
+		if n < 0 {
+			return text, nil
+		}
+		if i += n; isTag(text[i+2:], "script") {
+			return text[:i], text[i:]
+		}
+		i += 2
+	}
 }

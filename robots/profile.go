@@ -84,30 +84,35 @@ type Profile struct {
 	// reason where no other rule matched. It never forbids anything.
 	ReportEmptyRules bool `yaml:"report_empty_rules"`
 
-	// HTMLRedirect is the outcome of a 2xx whose HTML redirects by frame or
-	// meta refresh: conditional_allow to read the first page, or undefined.
+	// HTMLRedirect is the outcome of a 2xx whose HTML redirects by frame, meta
+	// refresh or script: conditional_allow to read the first page, or undefined.
 	HTMLRedirect Outcome `yaml:"html_redirect"`
+	// RedirectUnsupported is the outcome of a redirect to what cannot be
+	// crawled, such as mailto: or file:. It is full_allow, as for a 404, or
+	// undefined.
+	RedirectUnsupported Outcome `yaml:"redirect_unsupported"`
 	// TooManyRequests says what 429 counts as, client_error or server_error.
 	TooManyRequests AnswerReason `yaml:"too_many_requests"`
 	// OtherStatus is what a status counts as that is neither 2xx, a redirect,
-	// 4xx nor 5xx: server_error, or invalid_response, which is undefined.
+	// 4xx nor 5xx: server_error, or invalid_response, a failure whose outcome
+	// is undefined.
 	OtherStatus AnswerReason `yaml:"other_status"`
 	// MisconfiguredAs404 says whether a 5xx counts as 404 where the site is
 	// known to answer every missing page so.
 	MisconfiguredAs404 bool `yaml:"misconfigured_as_404"`
 
 	// ServerError and NetworkFailure are the outcomes while an origin answers
-	// 5xx, or does not answer; with ...Copy the last good copy is used first,
-	// if there is one.
+	// 5xx, or does not answer. What a profile counts as either makes the origin
+	// unreachable. With ...Copy the last whole copy may serve meanwhile.
 	ServerError     Outcome `yaml:"server_error"`
-	ServerErrorCopy bool    `yaml:"server_error_copy"`
+	ServerErrorCopy CopyUse `yaml:"server_error_copy"`
 	NetworkFailure  Outcome `yaml:"network_failure"`
-	NetworkCopy     bool    `yaml:"network_failure_copy"`
-	// UnreachableLimit is the time after which an unreachable origin, by 5xx
-	// or network failure, is judged by Unreachable and UnreachableCopy.
+	NetworkCopy     CopyUse `yaml:"network_failure_copy"`
+	// UnreachableLimit is the time after which an unreachable origin is judged
+	// by Unreachable and UnreachableCopy.
 	UnreachableLimit time.Duration `yaml:"unreachable_limit"`
 	Unreachable      Outcome       `yaml:"unreachable"`
-	UnreachableCopy  bool          `yaml:"unreachable_copy"`
+	UnreachableCopy  CopyUse       `yaml:"unreachable_copy"`
 	// MaxAgeLengthens says whether the Cache-Control of an answer may make it
 	// serve for longer than it would without; shorten it may in any case.
 	MaxAgeLengthens bool `yaml:"max_age_lengthens"`
@@ -134,6 +139,16 @@ const (
 	Reject Leniency = "reject" // it does not count
 	Accept Leniency = "accept" // it counts
 	Open   Leniency = "open"   // either; a verdict that depends on it is undefined
+)
+
+// CopyUse says whether the last whole copy of the file of an unreachable origin
+// serves in place of the outcome that the profile has for the outage.
+type CopyUse string
+
+const (
+	IgnoreCopy CopyUse = "ignore" // it does not
+	TakeCopy   CopyUse = "use"    // it does
+	EitherCopy CopyUse = "open"   // either; a verdict that depends on it is undefined
 )
 
 // GroupEnd is what ends the list of agents at the head of a group, so that a
@@ -249,6 +264,11 @@ func (v *LineReading) UnmarshalText(b []byte) error { return oneOf(v, b, LinesPl
 // UnmarshalText accepts the values of Leniency.
 func (v *Leniency) UnmarshalText(b []byte) error { return oneOf(v, b, Reject, Accept, Open) }
 
+// UnmarshalText accepts the values of CopyUse.
+func (v *CopyUse) UnmarshalText(b []byte) error {
+	return oneOf(v, b, IgnoreCopy, TakeCopy, EitherCopy)
+}
+
 // UnmarshalText accepts the values of GroupEnd.
 func (v *GroupEnd) UnmarshalText(b []byte) error {
 	return oneOf(v, b, EndAtRule, EndAtRecord, EndAtAgent)
@@ -315,10 +335,14 @@ func (p *Profile) Validate() error {
 		{"ties", q.Ties.UnmarshalText([]byte(p.Ties))},
 		{"bare_prefix", q.BarePrefix.UnmarshalText([]byte(p.BarePrefix))},
 		{"html_redirect", oneOf(&q.HTMLRedirect, []byte(p.HTMLRedirect), ConditionalAllow, Undecided)},
+		{"redirect_unsupported", oneOf(&q.RedirectUnsupported, []byte(p.RedirectUnsupported), FullAllow, Undecided)},
 		{"too_many_requests", oneOf(&q.TooManyRequests, []byte(p.TooManyRequests), ClientError, ServerError)},
 		{"other_status", oneOf(&q.OtherStatus, []byte(p.OtherStatus), ServerError, InvalidResponse)},
 		{"server_error", oneOf(&q.ServerError, []byte(p.ServerError), FullAllow, FullDisallow, Undecided)},
+		{"server_error_copy", q.ServerErrorCopy.UnmarshalText([]byte(p.ServerErrorCopy))},
 		{"network_failure", oneOf(&q.NetworkFailure, []byte(p.NetworkFailure), FullAllow, FullDisallow, Undecided)},
+		{"network_failure_copy", q.NetworkCopy.UnmarshalText([]byte(p.NetworkCopy))},
+		{"unreachable_copy", q.UnreachableCopy.UnmarshalText([]byte(p.UnreachableCopy))},
 		{"unreachable", oneOf(&q.Unreachable, []byte(p.Unreachable), FullAllow, FullDisallow, Undecided)},
 	} {
 		if f.err != nil {

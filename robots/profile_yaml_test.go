@@ -18,13 +18,15 @@ func TestProfileYAML(t *testing.T) {
 		return p, d.Decode(p)
 	}
 	p, err := decode("name: mine\nsize_limit: 1000\ntypos: open\nprecedence: longest_open\n" +
-		"too_many_requests: server_error\nunreachable_limit: 48h\nunreachable: undefined\n")
+		"too_many_requests: server_error\nunreachable_limit: 48h\nunreachable: undefined\n" +
+		"redirect_unsupported: undefined\nserver_error_copy: open\nnetwork_failure_copy: use\nunreachable_copy: ignore\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := google()
 	want.Name, want.SizeLimit, want.Typos, want.Precedence = "mine", 1000, Open, LongestOpen
 	want.TooManyRequests, want.UnreachableLimit, want.Unreachable = ServerError, 48*time.Hour, Undecided
+	want.RedirectUnsupported, want.ServerErrorCopy, want.NetworkCopy, want.UnreachableCopy = Undecided, EitherCopy, TakeCopy, IgnoreCopy
 	if *p != want {
 		t.Errorf("got %+v", *p)
 	}
@@ -32,8 +34,9 @@ func TestProfileYAML(t *testing.T) {
 		t.Error(err)
 	}
 	for text, want := range map[string]string{
-		"typos: maybe": `"maybe" is none of reject, accept, open`,
-		"tipos: open":  "tipos",
+		"typos: maybe":                `"maybe" is none of reject, accept, open`,
+		"tipos: open":                 "tipos",
+		"network_failure_copy: maybe": `"maybe" is none of ignore, use, open`,
 	} {
 		if _, err := decode(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", text, err)

@@ -36,16 +36,19 @@ func google() Profile {
 		CountTrailingStar: true,
 		ReportEmptyRules:  true,
 
-		HTMLRedirect:       ConditionalAllow,
-		TooManyRequests:    ClientError,
-		OtherStatus:        ServerError,
-		MisconfiguredAs404: true,
-		ServerError:        FullDisallow,
-		NetworkFailure:     FullDisallow,
-		UnreachableLimit:   thirtyDays,
-		Unreachable:        FullAllow,
-		UnreachableCopy:    true,
-		MaxAgeLengthens:    true,
+		HTMLRedirect:        ConditionalAllow,
+		RedirectUnsupported: FullAllow,
+		TooManyRequests:     ClientError,
+		OtherStatus:         ServerError,
+		MisconfiguredAs404:  true,
+		ServerError:         FullDisallow,
+		ServerErrorCopy:     IgnoreCopy,
+		NetworkFailure:      FullDisallow,
+		NetworkCopy:         IgnoreCopy,
+		UnreachableLimit:    thirtyDays,
+		Unreachable:         FullAllow,
+		UnreachableCopy:     TakeCopy,
+		MaxAgeLengthens:     true,
 	}
 }
 
@@ -82,10 +85,10 @@ func google2012() Profile {
 	p.AddSlash = true
 	p.Precedence = LongestOpen
 	p.Ties = TiesOpen
-	p.HTMLRedirect = Undecided
+	p.HTMLRedirect, p.RedirectUnsupported = Undecided, Undecided
 	p.OtherStatus = InvalidResponse
-	p.NetworkFailure, p.NetworkCopy = Undecided, true
-	p.Unreachable, p.UnreachableCopy = Undecided, false
+	p.NetworkFailure = Undecided
+	p.Unreachable, p.UnreachableCopy = Undecided, IgnoreCopy
 	return p
 }
 
@@ -122,7 +125,9 @@ func rfc9309() Profile {
 	p.Precedence = Longest
 	p.CountTrailingStar = true
 	p.MisconfiguredAs404 = false
-	p.ServerErrorCopy, p.NetworkCopy = true, true
+	// Section 2.4 permits the copy where 2.3.1.4 says MUST disallow, and after
+	// 30 days 2.3.1.4 itself permits either.
+	p.ServerErrorCopy, p.NetworkCopy, p.UnreachableCopy = EitherCopy, EitherCopy, EitherCopy
 	p.MaxAgeLengthens = false // section 2.4: no longer than 24 hours
 	return p
 }

@@ -1,9 +1,6 @@
 package robots
 
-import (
-	"strings"
-	"time"
-)
+import "time"
 
 // ErrorClass says why a request got no usable answer. Empty means it did.
 type ErrorClass string
@@ -26,6 +23,10 @@ const (
 	RedirectUnsupported ErrorClass = "redirect_unsupported"
 	RedirectLoop        ErrorClass = "redirect_loop"
 	RedirectLimit       ErrorClass = "redirect_limit"
+
+	// Of a final status that gives no answer; see Facts.Failure.
+	FinalServerError ErrorClass = "server_error"
+	UnexpectedStatus ErrorClass = "unexpected_status"
 )
 
 // A Hop is one request of a chain and the status of its answer: HTTP's, or
@@ -53,32 +54,26 @@ type Facts struct {
 	// Unfollowed says that the last hop is a redirect of a stored capture,
 	// whose target was not stored.
 	Unfollowed bool
-	Memory     Memory
+	// Time is when the request was made. Memory is what is known of earlier
+	// ones, nil where nobody keeps that.
+	Time   time.Time
+	Memory *Memory
 }
 
-// Unreachable reports whether the facts say that the origin could not be
-// reached, a 5xx or no valid answer, which is what memory is kept for. It is
-// the same for all profiles, although they make different things of it.
-func (f Facts) Unreachable() bool {
-	if f.Error == Canceled {
-		return false
+// Failure is the class of what kept the request from an answer: Error, or that
+// of the final status. A 5xx is a failure whatever a profile makes of it, and
+// so is a status that answers no GET. The empty class says that an answer came.
+func (f Facts) Failure() ErrorClass {
+	if f.Error != "" {
+		return f.Error
 	}
-	f.Memory = Memory{}
-	p, _ := ProfileNamed("google")
-	p.MaxRedirects = len(f.Hops) // however many were asked for
-	switch p.Answer(f).Reason {
-	case ServerError, NetworkFailed, InvalidResponse, IncompleteBody:
-		return true
+	switch f.Kind().Class {
+	case ServerError, MisconfiguredServer:
+		return FinalServerError
+	case otherStatus:
+		return UnexpectedStatus
 	}
-	return false
-}
-
-// Memory is what earlier runs know of an origin.
-type Memory struct {
-	// Unreachable is how long the origin has been so, 0 for the first time.
-	Unreachable time.Duration
-	// HasCopy says that a good copy of the file is kept.
-	HasCopy bool
+	return ""
 }
 
 // Outcome is what an answer means for the URLs of its origin.
@@ -113,130 +108,3 @@ const (
 	UnreachableTooLong    AnswerReason = "unreachable_too_long"
 	AddressBlockedByGuard AnswerReason = "address_blocked"
 )
-
-// An Answer is a profile's reading of Facts. With UseCopy the rules are those
-// of the last good copy, not of the body just received.
-type Answer struct {
-	Outcome Outcome
-	Reason  AnswerReason
-	UseCopy bool
-}
-
-// Verdict is the verdict on every URL where the outcome alone decides; ok is
-// false for conditional_allow, where the rules do.
-func (a Answer) Verdict() (v Verdict, ok bool) {
-	switch a.Outcome {
-	case FullAllow:
-		return Verdict{Allowed, ReasonFullAllow, -1}, true
-	case FullDisallow:
-		return Verdict{Disallowed, ReasonFullDisallow, -1}, true
-	case Undecided:
-		return Verdict{Undefined, ReasonUndefined, -1}, true
-	}
-	return Verdict{Undefined, ReasonUndefined, -1}, false
-}
-
-// Answer reads the facts (RFC 9309, 2.3.1). Redirects count up to
-// MaxRedirects: the answer to one more is as a 404. A status of 4xx or 5xx
-// stands even where its body broke off; a 2xx needs its whole body. Our own
-// refusal to dial, a stopped run and a stored redirect that leads out of the
-// store say nothing about the site: undefined.
-//
-// FTP has no status like HTTP's: any reply 2yz is a transfer, 550 is the file
-// that does not exist (a client error), and every other reply is a server
-// error.
-func (p *Profile) Answer(f Facts) Answer {
-	last := Hop{}
-	for i, h := range f.Hops {
-		last = h
-		if isRedirect(h) && i >= p.MaxRedirects {
-			return Answer{Outcome: FullAllow, Reason: TooManyRedirects}
-		}
-	}
-	switch f.Error {
-	case AddressBlocked:
-		return Answer{Outcome: Undecided, Reason: AddressBlockedByGuard}
-	case Canceled:
-		return Answer{Outcome: Undecided, Reason: NetworkFailed}
-	case RedirectInvalid:
-		return Answer{Outcome: FullAllow, Reason: InvalidRedirect}
-	case RedirectUnsupported:
-		return Answer{Outcome: FullAllow, Reason: UnsupportedRedirect}
-	case RedirectLoop:
-		return Answer{Outcome: FullAllow, Reason: RedirectsLoop}
-	case RedirectLimit:
-		return Answer{Outcome: FullAllow, Reason: TooManyRedirects}
-	}
-	class := classify(last)
-	// A revisit may leave the header out too, being that of the other capture.
-	if f.Unstored && (class == Success || last.Status == 304 || last.Status == 0 && f.Error == "") {
-		return Answer{Outcome: Undecided, Reason: UnresolvedRevisit}
-	}
-	if last.Status == 429 && class == ClientError {
-		class = p.TooManyRequests
-	}
-	switch {
-	case class == ClientError:
-		return Answer{Outcome: FullAllow, Reason: ClientError}
-	case class == ServerError && f.Misconfigured && p.MisconfiguredAs404 && last.Status != 429:
-		return Answer{Outcome: FullAllow, Reason: MisconfiguredServer}
-	case class == ServerError:
-		return p.unreachable(ServerError, p.ServerError, p.ServerErrorCopy, f.Memory)
-	case f.Error == TruncatedBody:
-		return p.unreachable(IncompleteBody, p.NetworkFailure, p.NetworkCopy, f.Memory)
-	case f.Error == Protocol || f.Error == HeaderTooLarge:
-		return p.unreachable(InvalidResponse, p.NetworkFailure, p.NetworkCopy, f.Memory)
-	case f.Error != "" || last.Status == 0:
-		return p.unreachable(NetworkFailed, p.NetworkFailure, p.NetworkCopy, f.Memory)
-	case isRedirect(last) && f.Unfollowed:
-		return Answer{Outcome: Undecided, Reason: UnresolvedRedirect}
-	case isRedirect(last):
-		return Answer{Outcome: FullAllow, Reason: InvalidRedirect}
-	case class == InvalidResponse && p.OtherStatus == ServerError:
-		return p.unreachable(InvalidResponse, p.ServerError, p.ServerErrorCopy, f.Memory)
-	case class == InvalidResponse:
-		return Answer{Outcome: Undecided, Reason: InvalidResponse}
-	case f.HTMLRedirect && p.HTMLRedirect == Undecided:
-		return Answer{Outcome: Undecided, Reason: RedirectByHTML}
-	}
-	return Answer{Outcome: ConditionalAllow, Reason: Success}
-}
-
-// unreachable reads an outage in the light of the memory: why and o say what
-// a fresh one means, and copyFirst whether a good copy goes before o.
-func (p *Profile) unreachable(why AnswerReason, o Outcome, copyFirst bool, m Memory) Answer {
-	if m.Unreachable > p.UnreachableLimit {
-		why, o, copyFirst = UnreachableTooLong, p.Unreachable, p.UnreachableCopy
-	}
-	if copyFirst && m.HasCopy {
-		return Answer{Outcome: ConditionalAllow, Reason: StaleCopy, UseCopy: true}
-	}
-	return Answer{Outcome: o, Reason: why}
-}
-
-func isFTP(h Hop) bool {
-	return len(h.URL) >= 6 && strings.EqualFold(h.URL[:6], "ftp://")
-}
-
-// isRedirect: 304 answers a condition that was never asked, so it is none.
-func isRedirect(h Hop) bool {
-	return h.Status >= 300 && h.Status < 400 && h.Status != 304 && !isFTP(h)
-}
-
-// classify names what a status is: success, client_error, server_error or
-// invalid_response.
-func classify(h Hop) AnswerReason {
-	switch s := h.Status; {
-	case s >= 200 && s < 300:
-		return Success
-	case isFTP(h) && s == 550:
-		return ClientError
-	case isFTP(h) && s != 0:
-		return ServerError
-	case s >= 400 && s < 500:
-		return ClientError
-	case s >= 500 && s < 600:
-		return ServerError
-	}
-	return InvalidResponse
-}

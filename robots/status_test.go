@@ -30,6 +30,8 @@ func TestAnswer(t *testing.T) {
 		yes, open := "full_disallow "+reason, "undefined "+reason
 		return by{yes, yes, open, open, yes}
 	}
+	const cannot = "full_allow redirect_unsupported"
+	nowhere := by{cannot, cannot, "undefined redirect_unsupported", "undefined redirect_unsupported", cannot}
 	for _, c := range []struct {
 		name  string
 		facts Facts
@@ -49,7 +51,11 @@ func TestAnswer(t *testing.T) {
 		{"redirect to failure, noted", Facts{Hops: chain(301, 0), Error: ConnectRefused}, fail("network_failure")},
 		{"no location", Facts{Hops: chain(301), Error: RedirectInvalid}, all("full_allow redirect_invalid")},
 		{"no location, no error", Facts{Hops: chain(301)}, all("full_allow redirect_invalid")},
-		{"to mailto", Facts{Hops: chain(301), Error: RedirectUnsupported}, all("full_allow redirect_unsupported")},
+		{"300 with a location, followed", Facts{Hops: chain(300, 200)}, all(good)},
+		{"300 without a location", Facts{Hops: chain(300), Error: RedirectInvalid}, all("full_allow redirect_invalid")},
+		{"300 to mailto", Facts{Hops: chain(300), Error: RedirectUnsupported}, nowhere},
+		{"to mailto", Facts{Hops: chain(301), Error: RedirectUnsupported}, nowhere},
+		{"6 redirects, then to mailto", Facts{Hops: chain(301, 301, 301, 301, 301, 301), Error: RedirectUnsupported}, all("full_allow redirect_limit")},
 		{"loop", Facts{Hops: chain(301, 301), Error: RedirectLoop}, all("full_allow redirect_loop")},
 		{"stored revisit", Facts{Hops: chain(200), Unstored: true}, all("undefined revisit_unresolved")},
 		{"stored revisit without a header", Facts{Hops: chain(0), Unstored: true}, all("undefined revisit_unresolved")},
@@ -74,6 +80,8 @@ func TestAnswer(t *testing.T) {
 		{"304", Facts{Hops: chain(304)}, fail("invalid_response")},
 		{"100", Facts{Hops: chain(100)}, fail("invalid_response")},
 		{"600", Facts{Hops: chain(600)}, fail("invalid_response")},
+		{"999", Facts{Hops: chain(999)}, fail("invalid_response")},
+		{"redirect to 304", Facts{Hops: chain(301, 304)}, fail("invalid_response")},
 		{"nothing", Facts{}, fail("network_failure")},
 		{"dns", Facts{Error: DNSNotFound}, fail("network_failure")},
 		{"tls", Facts{Error: TLSFailure}, fail("network_failure")},
@@ -100,77 +108,159 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestAnswerMemory is the second table of SPEC 2.
+// TestAnswerMemory is the second table of SPEC 2, for an origin that is
+// unreachable since the answer after the last good one.
 func TestAnswerMemory(t *testing.T) {
 	const day = 24 * time.Hour
 	const (
 		stale   = "conditional_allow stale_copy"
 		down    = "full_disallow server_error"
 		broken  = "full_disallow network_failure"
+		bad     = "full_disallow invalid_response"
 		open    = "undefined network_failure"
+		badOpen = "undefined invalid_response"
 		long    = "full_allow unreachable_too_long"
 		forever = "undefined unreachable_too_long"
+		// or is the copy or the outcome, undefined where they differ.
+		or = "undefined stale_copy or "
 	)
 	for _, c := range []struct {
 		name  string
 		facts Facts
+		since time.Duration
+		copy  bool
 		want  by
 	}{
-		{"5xx, no copy", Facts{Hops: chain(500), Memory: Memory{30 * day, false}}, all(down)},
-		{"5xx, copy", Facts{Hops: chain(500), Memory: Memory{day, true}}, by{down, down, down, down, stale}},
-		{"5xx, first time, copy", Facts{Hops: chain(503), Memory: Memory{0, true}}, by{down, down, down, down, stale}},
-		{"5xx, long, no copy", Facts{Hops: chain(500), Memory: Memory{30*day + 1, false}}, by{long, long, forever, forever, long}},
-		{"5xx, long, copy", Facts{Hops: chain(500), Memory: Memory{31 * day, true}}, by{stale, stale, forever, forever, stale}},
-		{"network, no copy", Facts{Error: DNSFailure, Memory: Memory{day, false}}, by{broken, broken, open, open, broken}},
-		{"network, copy", Facts{Error: DNSFailure, Memory: Memory{30 * day, true}}, by{broken, broken, stale, stale, stale}},
-		{"network, long, no copy", Facts{Error: Reset, Memory: Memory{31 * day, false}}, by{long, long, forever, forever, long}},
-		{"network, long, copy", Facts{Error: Reset, Memory: Memory{31 * day, true}}, by{stale, stale, forever, forever, stale}},
+		{"5xx, no copy", Facts{Hops: chain(500)}, 30 * day, false, all(down)},
+		{"5xx, copy", Facts{Hops: chain(500)}, day, true, by{down, down, down, down, or + "full_disallow"}},
+		{"5xx, first time, copy", Facts{Hops: chain(503)}, 0, true, by{down, down, down, down, or + "full_disallow"}},
+		{"5xx, long, no copy", Facts{Hops: chain(500)}, 30*day + 1, false, by{long, long, forever, forever, long}},
+		{"5xx, long, copy", Facts{Hops: chain(500)}, 31 * day, true, by{stale, stale, forever, forever, or + "full_allow"}},
+		{"network, no copy", Facts{Error: DNSFailure}, day, false, by{broken, broken, open, open, broken}},
+		{"network, copy", Facts{Error: DNSFailure}, 30 * day, true, by{broken, broken, open, open, or + "full_disallow"}},
+		{"network, long, no copy", Facts{Error: Reset}, 31 * day, false, by{long, long, forever, forever, long}},
+		{"network, long, copy", Facts{Error: Reset}, 31 * day, true, by{stale, stale, forever, forever, or + "full_allow"}},
+		{"other status, copy", Facts{Hops: chain(304)}, day, true, by{bad, bad, badOpen, badOpen, or + "full_disallow"}},
+		{"other status, long, no copy", Facts{Hops: chain(600)}, 31 * day, false, by{long, long, forever, forever, long}},
+		// rfc9309 knows no misconfigured site: it is a server error.
+		{"misconfigured, copy", Facts{Hops: chain(500), Misconfigured: true}, day, true, by{
+			"full_allow misconfigured_server", "full_allow misconfigured_server",
+			"full_allow misconfigured_server", "full_allow misconfigured_server", or + "full_disallow"}},
 		// What is no outage does not look at the memory.
-		{"404, copy", Facts{Hops: chain(404), Memory: Memory{31 * day, true}}, all("full_allow client_error")},
-		{"200, copy", Facts{Hops: chain(200), Memory: Memory{31 * day, true}}, all("conditional_allow success")},
-		{"our refusal, copy", Facts{Error: AddressBlocked, Memory: Memory{31 * day, true}}, all("undefined address_blocked")},
+		{"404, copy", Facts{Hops: chain(404)}, 31 * day, true, all("full_allow client_error")},
+		{"429, copy", Facts{Hops: chain(429)}, 31 * day, true, all("full_allow client_error")},
+		{"200, copy", Facts{Hops: chain(200)}, 31 * day, true, all("conditional_allow success")},
+		{"our refusal, copy", Facts{Error: AddressBlocked}, 31 * day, true, all("undefined address_blocked")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			eachProfile(t, func(t *testing.T, p *Profile) {
+				now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+				c.facts.Time, c.facts.Memory = now, &Memory{First: now.Add(-c.since)}
+				if c.copy {
+					c.facts.Memory = &Memory{Seen: []Seen{{AnswerKind{Class: Success}, now.Add(-c.since)}}, HasCopy: true}
+				}
 				a := p.Answer(c.facts)
-				want := c.want.of(p.Name)
-				if got := string(a.Outcome) + " " + string(a.Reason); got != want || a.UseCopy != (want == stale) {
-					t.Errorf("got %s, copy %v, want %s", got, a.UseCopy, want)
+				got := string(a.Outcome) + " " + string(a.Reason)
+				if a.Instead != "" {
+					got += " or " + string(a.Instead)
+				}
+				if got != c.want.of(p.Name) || a.UseCopy != (a.Reason == StaleCopy) {
+					t.Errorf("got %s, copy %v, want %s", got, a.UseCopy, c.want.of(p.Name))
+				}
+				reached := map[AnswerReason]bool{Success: true, ClientError: true, AddressBlockedByGuard: true, MisconfiguredServer: true}[a.Reason]
+				if since := now.Add(-c.since); reached != a.UnreachableSince.IsZero() || !reached && !a.UnreachableSince.Equal(since) {
+					t.Errorf("unreachable since %v, want %v", a.UnreachableSince, since)
 				}
 			})
 		})
 	}
 }
 
-// TestAnswerFields changes the fields that are off in every built-in profile.
+// TestAnswerFields changes the fields of a profile one by one.
 func TestAnswerFields(t *testing.T) {
-	p := named(t, "google")
-	p.TooManyRequests = ServerError
-	if a := p.Answer(Facts{Hops: chain(429)}); a.Outcome != FullDisallow {
-		t.Errorf("429 as 5xx: got %+v", a)
+	now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+	outage := func(f Facts) Facts {
+		f.Time, f.Memory = now, &Memory{Seen: []Seen{{AnswerKind{Class: Success}, now.Add(-time.Hour)}}, HasCopy: true}
+		return f
 	}
-	p.MaxRedirects = 0
-	if a := p.Answer(Facts{Hops: chain(301, 200)}); a.Reason != TooManyRedirects {
-		t.Errorf("no redirects: got %+v", a)
-	}
-	p.MaxRedirects = 10
-	if a := p.Answer(Facts{Hops: chain(301, 301, 301, 301, 301, 301, 200)}); a.Reason != Success {
-		t.Errorf("ten redirects: got %+v", a)
+	for _, c := range []struct {
+		name   string
+		change func(*Profile)
+		facts  Facts
+		want   string
+	}{
+		{"429 as 5xx", func(p *Profile) { p.TooManyRequests = ServerError }, Facts{Hops: chain(429)}, "full_disallow server_error"},
+		{"429 as 5xx has the copy of 5xx", func(p *Profile) { p.TooManyRequests, p.ServerErrorCopy = ServerError, TakeCopy },
+			outage(Facts{Hops: chain(429)}), "conditional_allow stale_copy"},
+		{"no redirects", func(p *Profile) { p.MaxRedirects = 0 }, Facts{Hops: chain(301, 200)}, "full_allow redirect_limit"},
+		{"ten redirects", func(p *Profile) { p.MaxRedirects = 10 }, Facts{Hops: chain(301, 301, 301, 301, 301, 301, 200)}, "conditional_allow success"},
+		{"to mailto, undefined", func(p *Profile) { p.RedirectUnsupported = Undecided }, Facts{Hops: chain(301), Error: RedirectUnsupported}, "undefined redirect_unsupported"},
+		{"another status, undefined", func(p *Profile) { p.OtherStatus = InvalidResponse }, Facts{Hops: chain(304)}, "undefined invalid_response"},
+		{"another status, the copy of failures", func(p *Profile) { p.OtherStatus, p.NetworkCopy = InvalidResponse, TakeCopy },
+			outage(Facts{Hops: chain(304)}), "conditional_allow stale_copy"},
+		{"misconfigured as 5xx", func(p *Profile) { p.MisconfiguredAs404 = false }, Facts{Hops: chain(500), Misconfigured: true}, "full_disallow server_error"},
+		{"5xx, the copy", func(p *Profile) { p.ServerErrorCopy = TakeCopy }, outage(Facts{Hops: chain(500)}), "conditional_allow stale_copy"},
+		{"5xx, open", func(p *Profile) { p.ServerErrorCopy = EitherCopy }, outage(Facts{Hops: chain(500)}), "undefined stale_copy"},
+		{"5xx, another outcome", func(p *Profile) { p.ServerError = FullAllow }, outage(Facts{Hops: chain(500)}), "full_allow server_error"},
+		{"the copy of 5xx is not that of failures", func(p *Profile) { p.ServerErrorCopy = TakeCopy }, outage(Facts{Error: Reset}), "full_disallow network_failure"},
+		{"a short limit", func(p *Profile) { p.UnreachableLimit = time.Minute }, outage(Facts{Hops: chain(500)}), "conditional_allow stale_copy"},
+		{"a short limit, no copy", func(p *Profile) { p.UnreachableLimit, p.UnreachableCopy = time.Minute, IgnoreCopy },
+			outage(Facts{Hops: chain(500)}), "full_allow unreachable_too_long"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := named(t, "google")
+			c.change(p)
+			if err := p.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			a := p.Answer(c.facts)
+			if got := string(a.Outcome) + " " + string(a.Reason); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
 	}
 }
 
+// The verdict where a profile leaves open whether the copy serves: what both
+// choices say, or undefined.
 func TestAnswerVerdict(t *testing.T) {
-	for outcome, want := range map[Outcome]Verdict{
-		FullAllow:    {Allowed, ReasonFullAllow, -1},
-		FullDisallow: {Disallowed, ReasonFullDisallow, -1},
-		Undecided:    {Undefined, ReasonUndefined, -1},
+	body := []byte("User-agent: *\nDisallow: /private\n")
+	for _, c := range []struct {
+		name    string
+		answer  Answer
+		path    string
+		profile string
+		want    string
+	}{
+		{"full allow", Answer{Outcome: FullAllow}, "/private", "google", "allow full_allow"},
+		{"full disallow", Answer{Outcome: FullDisallow}, "/", "google", "disallow full_disallow"},
+		{"undefined", Answer{Outcome: Undecided}, "/", "google", "undefined undefined"},
+		{"the rules", Answer{Outcome: ConditionalAllow}, "/private", "google", "disallow rule"},
+		{"copy or full disallow: they agree", Answer{Undecided, StaleCopy, true, FullDisallow, time.Time{}}, "/private", "rfc9309", "disallow rule"},
+		{"copy or full disallow: they differ", Answer{Undecided, StaleCopy, true, FullDisallow, time.Time{}}, "/", "rfc9309", "undefined undefined"},
+		{"copy or full allow: they agree", Answer{Undecided, StaleCopy, true, FullAllow, time.Time{}}, "/", "rfc9309", "allow no_rule"},
+		{"copy or full allow: they differ", Answer{Undecided, StaleCopy, true, FullAllow, time.Time{}}, "/private", "rfc9309", "undefined undefined"},
+		{"copy or undefined", Answer{Undecided, StaleCopy, true, Undecided, time.Time{}}, "/", "google", "undefined undefined"},
+		{"robots.txt of a closed site", Answer{Outcome: FullDisallow}, "/robots.txt", "rfc9309", "allow robots_txt"},
+		{"robots.txt, undefined", Answer{Outcome: Undecided}, "/robots.txt", "rfc9309", "allow robots_txt"},
+		{"robots.txt, copy or full disallow", Answer{Undecided, StaleCopy, true, FullDisallow, time.Time{}}, "/robots.txt", "rfc9309", "allow robots_txt"},
+		{"robots.txt is like another under google", Answer{Outcome: FullDisallow}, "/robots.txt", "google", "disallow full_disallow"},
 	} {
-		if v, ok := (Answer{Outcome: outcome}).Verdict(); v != want || !ok {
-			t.Errorf("%s: got %+v, %v", outcome, v, ok)
-		}
-	}
-	if _, ok := (Answer{Outcome: ConditionalAllow}).Verdict(); ok {
-		t.Error("conditional_allow decides")
+		t.Run(c.name, func(t *testing.T) {
+			p := named(t, c.profile)
+			var file File
+			file.Parse(body, p)
+			judge := NewJudge(p, []Agent{{Name: "Foobot", Tokens: []string{"Foobot"}}})
+			judge.Load(&file)
+			target := p.Target("http://example.com" + c.path)
+			v, decided := c.answer.Verdict(&target)
+			if !decided {
+				v = c.answer.Weigh(judge.Policy(0).Judge(&target))
+			}
+			if got := v.Value.String() + " " + v.Reason.String(); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
 	}
 }
 
@@ -189,6 +279,10 @@ func TestProfileValidate(t *testing.T) {
 		"typos":             func(p *Profile) { p.Typos = "" },
 		"server_error":      func(p *Profile) { p.ServerError = ConditionalAllow },
 		"too_many_requests": func(p *Profile) { p.TooManyRequests = Success },
+		"redirect_unsupported: \"full_disallow\" is none of full_allow, undefined": func(p *Profile) { p.RedirectUnsupported = FullDisallow },
+		"server_error_copy: \"true\" is none of ignore, use, open":                 func(p *Profile) { p.ServerErrorCopy = "true" },
+		"network_failure_copy": func(p *Profile) { p.NetworkCopy = "" },
+		"unreachable_copy":     func(p *Profile) { p.UnreachableCopy = "" },
 	} {
 		p := named(t, "google")
 		change(p)
@@ -235,14 +329,34 @@ func TestHTML(t *testing.T) {
 		"":                               {false, false},
 		"<foo>":                          {false, false},
 		"<?xml version='1.0'?>\n<html>":  {true, false},
-		`<html><meta http-equiv="refresh" content="0; url=http://x/">`:               {true, true},
-		`<html><META content='0;URL=/x' HTTP-EQUIV=Refresh>`:                         {true, true},
-		`<html><meta http-equiv="refresh" content="30">`:                             {true, false},
-		`<html><!-- <meta http-equiv="refresh" content="0; url=/"> --><p>`:           {true, false},
-		`<html><frameset><frame src="/x"></frameset>`:                                {true, true},
-		`<html><iframe src="/x"></iframe>`:                                           {true, false},
-		`<html><meta name="description" content="how to refresh a url, http-equiv">`: {true, false},
-		`user-agent: * <meta http-equiv="refresh" content="0; url=/">`:               {false, false},
+		`<html><meta http-equiv="refresh" content="0; url=http://x/">`:                            {true, true},
+		`<html><META content='0;URL=/x' HTTP-EQUIV=Refresh>`:                                      {true, true},
+		`<html><meta http-equiv="refresh" content="30">`:                                          {true, false},
+		`<html><!-- <meta http-equiv="refresh" content="0; url=/"> --><p>`:                        {true, false},
+		`<html><frameset><frame src="/x"></frameset>`:                                             {true, true},
+		`<html><iframe src="/x"></iframe>`:                                                        {true, false},
+		`<html><meta name="description" content="how to refresh a url, http-equiv">`:              {true, false},
+		`user-agent: * <meta http-equiv="refresh" content="0; url=/">`:                            {false, false},
+		`<script>location = "/x"</script>`:                                                        {true, true},
+		`<script>location.href='/x'</script>`:                                                     {true, true},
+		`<script>location.replace("/x")</script>`:                                                 {true, true},
+		"<html><script type=\"text/javascript\">\n  window . location\n= '/x';</script>":          {true, true},
+		`<html><SCRIPT async>if(top!=self){top.location.href = self.location.href}</SCRIPT>`:      {true, true},
+		`<html><script type=module>document.location.assign('/x')</script>`:                       {true, true},
+		`<html><script>/* it's */ var s = "</p>"; location="/x"</script>`:                         {true, true},
+		`<html><script>location.replace("/x")`:                                                    {true, true},
+		`<html><script src="a.js"></script><script>location="/x"</script>`:                        {true, true},
+		`<html><script>if (location == "/x") {}</script>`:                                         {true, false},
+		`<html><script>x = location.href; y = location.pathname</script>`:                         {true, false},
+		`<html><script>f(location => 1)</script>`:                                                 {true, false},
+		`<html><script>let location = 1</script>`:                                                 {true, false},
+		`<html><script>shop.location = 1; f().location = 2; mylocation = 3</script>`:              {true, false},
+		`<html><script>// location = "/x"` + "\n/* location = 1 */ s = 'location = 2'</script>":   {true, false},
+		`<html><script type="application/ld+json">{location = "/x"}</script>`:                     {true, false},
+		`<html><p>location = "/x"`:                                                                {true, false},
+		`<html><!-- <script>location = "/x"</script> --><p>`:                                      {true, false},
+		`<html><script>document.write('<meta http-equiv="refresh" content="0; url=/">')</script>`: {true, false},
+		`location = "/x"`: {false, false},
 	} {
 		if got := [2]bool{IsHTML([]byte(body)), HTMLRedirect([]byte(body))}; got != want {
 			t.Errorf("%s: got %v, want %v", body, got, want)

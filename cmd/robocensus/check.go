@@ -139,7 +139,7 @@ func (f *checkFlags) checkFile(path, name string, urls []string, profiles []*rob
 	}
 	io.WriteString(stdout, remark)
 	e := newExplainer(stdout, f.withOthers(profiles), agent)
-	e.load(body, robots.Facts{Hops: []robots.Hop{{Status: 200}}, HTMLRedirect: robots.HTMLRedirect(body)})
+	e.load(&fetch.Capture{Hops: []robots.Hop{{Status: 200}}, Body: body})
 	for _, url := range urls {
 		e.explain(url)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -37,35 +38,80 @@ func newExplainer(out io.Writer, profiles []*robots.Profile, agent robots.Agent)
 	return e
 }
 
-// load takes a body and the facts about how it came.
-func (e *explainer) load(body []byte, facts robots.Facts) {
-	e.body = body
+// load takes a capture.
+func (e *explainer) load(c *fetch.Capture) {
+	e.body = c.Whole()
+	facts := c.Facts()
 	for _, r := range e.readings {
 		r.answer = r.profile.Answer(facts)
-		r.file.Parse(body, r.profile)
+		r.file.Parse(e.body, r.profile)
 		r.judge.Load(&r.file)
 	}
 }
 
-// capture takes what was fetched, and shows its hops.
+// capture takes what was fetched. It says what the origin answered before it
+// says what the profile makes of that: an outage is no policy.
 func (e *explainer) capture(c *fetch.Capture) {
-	body := c.Body
-	if c.Error != "" {
-		body = nil
-	}
-	e.load(body, robots.Facts{Hops: c.Hops, Error: c.Error, HTMLRedirect: robots.HTMLRedirect(body)})
+	e.load(c)
+	first := e.readings[0]
+	fmt.Fprintf(e.out, "%s\n", plain(answered(c, first.answer)))
+	e.note(fmt.Sprintf("profile %s: %s (%s, %s)", first.profile.Name, meaning[first.answer.Outcome], first.answer.Outcome, first.answer.Reason))
 	for _, h := range c.Hops {
 		status := "no answer"
 		if h.Status != 0 {
 			status = fmt.Sprint(h.Status)
 		}
-		fmt.Fprintf(e.out, "%s  %s\n", plain(h.URL), status)
+		e.note(plain(h.URL) + "  " + status)
 	}
 	if c.Err != nil {
-		fmt.Fprintf(e.out, "%s: %s\n", c.Error, plain(c.Err.Error()))
+		e.note(plain(c.Err.Error()))
 	}
-	a := e.readings[0].answer
-	fmt.Fprintf(e.out, "%s (%s)\n\n", a.Outcome, a.Reason)
+	fmt.Fprintln(e.out)
+}
+
+// meaning says what an outcome is for the URLs of an origin.
+var meaning = map[robots.Outcome]string{
+	robots.ConditionalAllow: "the rules decide",
+	robots.FullAllow:        "everything is allowed",
+	robots.FullDisallow:     "nothing may be fetched while that lasts",
+	robots.Undecided:        "what may be fetched stays undefined",
+}
+
+// answered says in words what an origin answered.
+func answered(c *fetch.Capture, a robots.Answer) string {
+	status := c.Status()
+	who := c.Origin.String() + " "
+	if n := len(c.Hops); n > 1 {
+		who += "redirects to " + c.Hops[n-1].URL + ", which "
+	}
+	switch a.Reason {
+	case robots.Success:
+		return fmt.Sprintf("%s has a robots.txt (%d)", c.Origin, status)
+	case robots.ClientError:
+		return fmt.Sprintf("%s has no robots.txt (%d): everything is allowed", c.Origin, status)
+	case robots.RedirectByHTML:
+		return fmt.Sprintf("%sanswers with a web page that redirects (%d)", who, status)
+	case robots.TooManyRedirects:
+		return c.Origin.String() + " redirects too often"
+	case robots.RedirectsLoop, robots.InvalidRedirect, robots.UnsupportedRedirect:
+		return fmt.Sprintf("%s gave no robots.txt: %s (%d)", c.Origin, words.Reason.Of(string(a.Reason)), status)
+	case robots.AddressBlockedByGuard:
+		return who + "was not asked: its address is a special one, and --allow-private is not given"
+	}
+	switch class := c.Facts().Failure(); {
+	case class == robots.FinalServerError && a.Reason == robots.MisconfiguredServer:
+		return fmt.Sprintf("%sanswers with a server error (%d), as it does for any page that is missing", who, status)
+	case class == robots.FinalServerError:
+		return fmt.Sprintf("%sanswers with a server error (%d)", who, status)
+	case class == robots.UnexpectedStatus:
+		return fmt.Sprintf("%sanswers with a status that means nothing here (%d)", who, status)
+	case class == "":
+		return fmt.Sprintf("%sanswers with status %d", who, status) // such as 429, if that is an outage to the profile
+	case status == 0:
+		return fmt.Sprintf("%scould not be reached (%s)", who, words.ErrorClass.Of(string(class)))
+	default:
+		return fmt.Sprintf("%sgave no whole answer (%s)", who, words.ErrorClass.Of(string(class)))
+	}
 }
 
 func (e *explainer) exit() error {
@@ -80,11 +126,11 @@ func (e *explainer) exit() error {
 
 // verdict is what a reading says of a URL.
 func (r *explained) verdict(url string) robots.Verdict {
-	if v, decided := r.answer.Verdict(); decided {
+	t := r.profile.Target(url)
+	if v, decided := r.answer.Verdict(&t); decided {
 		return v
 	}
-	t := r.profile.Target(url)
-	return r.judge.Policy(0).Judge(&t)
+	return r.answer.Weigh(r.judge.Policy(0).Judge(&t))
 }
 
 // explain says what an agent may do with one URL.
@@ -105,10 +151,11 @@ func (e *explainer) explain(url string) {
 	case robots.FallbackGroup:
 		group, why = "the group of "+policy.GroupAgent, ", to which "+plain(e.agent.Name)+" falls back"
 	}
-	_, decided := first.answer.Verdict()
 	switch {
-	case decided:
-		e.note("the answer to the request decides: " + string(first.answer.Reason))
+	case v.Reason == robots.ReasonRobotsTxt:
+		e.note("robots.txt itself may always be fetched (RFC 9309, section 2.2.2)")
+	case !first.answer.AsksRules():
+		e.note("the answer decides, and no rule: " + words.Reason.Of(string(first.answer.Reason)))
 	case v.Reason == robots.ReasonRule, v.Reason == robots.ReasonEmptyRule:
 		rule := &first.file.Rules[v.Rule]
 		e.line("decides", rule.Line, fmt.Sprintf("%s (line %d)%s", group, e.groupLine(rule), why))
@@ -119,12 +166,10 @@ func (e *explainer) explain(url string) {
 		e.note("no rule matches in " + group + why + ": what is not forbidden is allowed")
 	case v.Reason == robots.ReasonNoGroup:
 		e.note("no group is for this agent" + map[bool]string{true: ", and it does not follow the one for *"}[e.agent.IgnoresStar && first.profile.IgnoresStar])
-	case v.Reason == robots.ReasonRobotsTxt:
-		e.note("robots.txt itself may always be fetched (RFC 9309, section 2.2.2)")
 	case v.Reason == robots.ReasonUndefined:
 		e.note("the document leaves a choice open, and the choices differ")
 	}
-	if !decided {
+	if first.answer.AsksRules() {
 		e.runnersUp(first, policy, url, v)
 	}
 	var others []string

@@ -174,6 +174,7 @@ func TestNoRowBreaksARule(t *testing.T) {
 		"no status 0":                            "SELECT count(*) FROM fetches WHERE status = 0",
 		"no answer, no final URL":                "SELECT count(*) FROM fetches WHERE (status IS NULL) <> (final_url IS NULL)",
 		"an agent has a line":                    "SELECT count(*) FROM groups WHERE len(agents) <> len(agent_lines) OR agent_lines[1] <> line OR agent_lines <> list_sort(agent_lines)",
+		"a 5xx has a class":                      "SELECT count(*) FROM fetches WHERE status BETWEEN 500 AND 599 AND error_class IS NULL",
 		"an error has a class":                   "SELECT count(*) FROM fetches WHERE (error IS NULL) <> (error_class IS NULL)",
 		"hops end at status":                     "SELECT count(*) FROM fetches WHERE hops[-1].status IS DISTINCT FROM status",
 		"every target was asked":                 "SELECT count(*) FROM fetches WHERE len(hops) = 0 OR attempts < 1",
@@ -228,8 +229,7 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		return "SELECT " + stratum + ", NULL, NULL, NULL, " + key + ", count(*) FROM fetches WHERE " + condition + " GROUP BY ALL"
 	}
 	const (
-		failed = `CASE WHEN error_class IS NOT NULL THEN error_class NOT LIKE 'redirect%' AND error_class NOT IN ('address_blocked', 'canceled')
-			ELSE coalesce(status >= 500 AND final_url NOT LIKE 'ftp:%', false) END`
+		failed = `coalesce(error_class NOT LIKE 'redirect%' AND error_class NOT IN ('address_blocked', 'canceled'), false)`
 		slow   = `total_us >= 1000000`
 		tld    = `CASE WHEN tld IS NULL THEN 'address' WHEN tld IN ('example', 'test') THEN tld ELSE 'other' END`
 		block  = `CASE WHEN remote_address IS NULL THEN 'none' ELSE regexp_extract(remote_address, '^[0-9]+') || '.0.0.0/8' END`

@@ -45,7 +45,7 @@ var Reason = Vocabulary{
 	"network_failure":      "could not be reached",
 	"invalid_response":     "invalid answer",
 	"incomplete_body":      "answer that broke off",
-	"stale_copy":           "unreachable; an earlier copy serves",
+	"stale_copy":           "unreachable; an earlier copy is judged",
 	"unreachable_too_long": "unreachable for more than 30 days",
 	"address_blocked":      "not asked: special address",
 }
@@ -65,6 +65,7 @@ var ErrorClass = Vocabulary{
 	"truncated_body":       "answer broke off",
 	"header_too_large":     "header too large",
 	"server_error":         "server error",
+	"unexpected_status":    "unexpected status",
 	"canceled":             "run was stopped",
 	"redirect_invalid":     "redirect without a usable location",
 	"redirect_unsupported": "redirect to what cannot be crawled",

@@ -57,7 +57,7 @@ func TestEveryValueHasWords(t *testing.T) {
 	}{
 		{"outcome", Outcome, constants(t, "status.go", "Outcome")},
 		{"reason", Reason, constants(t, "status.go", "AnswerReason")},
-		{"error_class", ErrorClass, append(constants(t, "status.go", "ErrorClass"), "server_error")},
+		{"error_class", ErrorClass, constants(t, "status.go", "ErrorClass")},
 		{"class", Class, append(classes, "empty", "unknown")},
 		{"match", Match, matches},
 		{"line_class", LineClass, remarks},

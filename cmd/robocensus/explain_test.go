@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots"
+)
+
+// nowhere is a resolver to which no name is known.
+func nowhere(t *testing.T) string {
+	t.Helper()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	go func() {
+		buffer := make([]byte, 1500)
+		for {
+			n, from, err := conn.ReadFrom(buffer)
+			if err != nil {
+				return // closed
+			}
+			var m dnsmessage.Message
+			if m.Unpack(buffer[:n]) == nil {
+				m.Response, m.RCode, m.Additionals = true, dnsmessage.RCodeNameError, nil
+				if answer, err := m.Pack(); err == nil {
+					conn.WriteTo(answer, from)
+				}
+			}
+		}
+	}()
+	return conn.LocalAddr().String()
+}
+
+// An outage is not a policy: what could not be reached is said before any
+// verdict.
+func TestCheckSaysFirstThatAnOriginIsNotReached(t *testing.T) {
+	var out bytes.Buffer
+	err := checkCommand(t.Context(), []string{"https://no-such-name.example/x", "--agent", "GPTBot", "--resolver", nowhere(t), "--retries", "0"}, nil, &out)
+	if err != exitDisallowed {
+		t.Errorf("error %v", err)
+	}
+	const want = `https://no-such-name.example could not be reached (DNS: no such name)
+  profile google: nothing may be fetched while that lasts (full_disallow, network_failure)
+  https://no-such-name.example/robots.txt  no answer
+  resolve no-such-name.example: no such host
+
+DISALLOW  GPTBot may not fetch https://no-such-name.example/x
+  the answer decides, and no rule: could not be reached
+`
+	if got := out.String(); !strings.HasPrefix(got, want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// What an origin answered is said in words, from the facts.
+func TestAnswered(t *testing.T) {
+	at := func(statuses ...int) *fetch.Capture {
+		c := &fetch.Capture{Origin: fetch.Origin{Scheme: "http", Host: "a.example", Port: 80}}
+		for i, s := range statuses {
+			c.Hops = append(c.Hops, robots.Hop{URL: []string{"http://a.example/robots.txt", "http://b.example/x"}[min(i, 1)], Status: s})
+		}
+		return c
+	}
+	failed := func(class robots.ErrorClass, statuses ...int) *fetch.Capture {
+		c := at(statuses...)
+		c.Error, c.Err = class, errors.New("so")
+		return c
+	}
+	broken := at(503)
+	broken.Misconfigured = true
+	page := at(200)
+	page.Body = []byte("<html><frame src=x>")
+	google, _ := robots.ProfileNamed("google")
+	strict, _ := robots.ProfileNamed("google-2012")
+	strict.TooManyRequests = robots.ServerError
+	for _, row := range []struct {
+		capture *fetch.Capture
+		profile *robots.Profile
+		want    string
+	}{
+		{at(200), google, "has a robots.txt (200)"},
+		{at(301, 200), google, "has a robots.txt (200)"},
+		{at(403), google, "has no robots.txt (403): everything is allowed"},
+		{at(429), google, "has no robots.txt (429): everything is allowed"},
+		{at(429), strict, "answers with status 429"},
+		{page, strict, "answers with a web page that redirects (200)"},
+		{page, google, "has a robots.txt (200)"},
+		{at(503), google, "answers with a server error (503)"},
+		{at(301, 502), google, "redirects to http://b.example/x, which answers with a server error (502)"},
+		{broken, google, "answers with a server error (503), as it does for any page that is missing"},
+		{at(304), google, "answers with a status that means nothing here (304)"},
+		{failed(robots.DNSNotFound, 0), google, "could not be reached (DNS: no such name)"},
+		{failed(robots.Timeout, 301, 0), google, "redirects to http://b.example/x, which could not be reached (timeout)"},
+		{failed(robots.TruncatedBody, 200), google, "gave no whole answer (answer broke off)"},
+		{failed(robots.RedirectLoop, 301), google, "gave no robots.txt: redirects in a loop (301)"},
+		{failed(robots.RedirectUnsupported, 301), google, "gave no robots.txt: redirect to what cannot be crawled (301)"},
+		{at(301, 301, 301, 301, 301, 301, 200), google, "redirects too often"},
+		{failed(robots.AddressBlocked, 0), google, "was not asked: its address is a special one, and --allow-private is not given"},
+	} {
+		if got := answered(row.capture, row.profile.Answer(row.capture.Facts())); got != "http://a.example "+row.want {
+			t.Errorf("%s, want %s", got, row.want)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package robots
+
+import "strings"
+
+// An AnswerKind is as much of Facts as the meaning of an answer depends on: two
+// answers of one kind mean the same to every profile.
+type AnswerKind struct {
+	// Class is the row of the table of answers: the reason that a profile
+	// gives for such an answer, or one of the further classes below, which
+	// profiles count as one reason or another.
+	Class AnswerReason
+	// Redirects is the number of redirects that were met. Each profile follows
+	// as many as its MaxRedirects.
+	Redirects int
+}
+
+const (
+	tooManyRequests AnswerReason = "too_many_requests" // 429
+	otherStatus     AnswerReason = "other_status"      // neither 2xx, a redirect, 4xx nor 5xx
+	canceled        AnswerReason = "canceled"          // the run was stopped
+)
+
+// Kind is what the facts say before any profile reads them. A status of 4xx or
+// 5xx stands even where its body broke off; a 2xx needs its whole body.
+func (f Facts) Kind() AnswerKind {
+	var k AnswerKind
+	last := Hop{}
+	for _, last = range f.Hops {
+		if isRedirect(last) {
+			k.Redirects++
+		}
+	}
+	k.Class = f.class(last)
+	return k
+}
+
+func (f Facts) class(last Hop) AnswerReason {
+	switch f.Error {
+	case AddressBlocked:
+		return AddressBlockedByGuard
+	case Canceled:
+		return canceled
+	case RedirectInvalid:
+		return InvalidRedirect
+	case RedirectUnsupported:
+		return UnsupportedRedirect
+	case RedirectLoop:
+		return RedirectsLoop
+	case RedirectLimit:
+		return TooManyRedirects
+	}
+	class := classify(last)
+	switch {
+	// A revisit may leave the header out too, being that of the other capture.
+	case f.Unstored && (class == Success || last.Status == 304 || last.Status == 0 && f.Error == ""):
+		return UnresolvedRevisit
+	case class == ClientError && last.Status == 429:
+		return tooManyRequests
+	case class == ServerError && f.Misconfigured:
+		return MisconfiguredServer
+	case class == ClientError || class == ServerError:
+		return class
+	case f.Error == TruncatedBody:
+		return IncompleteBody
+	case f.Error == Protocol || f.Error == HeaderTooLarge:
+		return InvalidResponse
+	case f.Error != "" || last.Status == 0:
+		return NetworkFailed
+	case isRedirect(last) && f.Unfollowed:
+		return UnresolvedRedirect
+	case isRedirect(last):
+		return InvalidRedirect
+	case class == InvalidResponse:
+		return otherStatus
+	case f.HTMLRedirect:
+		return RedirectByHTML
+	}
+	return Success
+}
+
+// Settled says that no profile, whatever its fields, counts the kind as an
+// unreachable origin.
+func (k AnswerKind) Settled() bool {
+	switch k.Class {
+	case tooManyRequests, ServerError, MisconfiguredServer, otherStatus, NetworkFailed, InvalidResponse, IncompleteBody:
+		return false
+	}
+	return true
+}
+
+func isFTP(h Hop) bool {
+	return len(h.URL) >= 6 && strings.EqualFold(h.URL[:6], "ftp://")
+}
+
+// isRedirect: 304 answers a condition that was never asked, so it is none.
+func isRedirect(h Hop) bool {
+	return h.Status >= 300 && h.Status < 400 && h.Status != 304 && !isFTP(h)
+}
+
+// classify names what a status is: success, client_error, server_error or
+// invalid_response.
+//
+// FTP has no status like HTTP's: any reply 2yz is a transfer, 550 is the file
+// that does not exist (a client error), and every other reply is a server
+// error.
+func classify(h Hop) AnswerReason {
+	switch s := h.Status; {
+	case s >= 200 && s < 300:
+		return Success
+	case isFTP(h) && s == 550:
+		return ClientError
+	case isFTP(h) && s != 0:
+		return ServerError
+	case s >= 400 && s < 500:
+		return ClientError
+	case s >= 500 && s < 600:
+		return ServerError
+	}
+	return InvalidResponse
+}

@@ -1,0 +1,161 @@
+package robots
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// kindFacts are facts of each kind that a memory may be told of.
+var kindFacts = []Facts{
+	{Hops: chain(200)}, {Hops: chain(200), HTMLRedirect: true}, {Hops: chain(404)}, {Hops: chain(429)}, {Hops: chain(500)},
+	{Hops: chain(500), Misconfigured: true}, {Hops: chain(304)}, {Error: DNSFailure}, {Hops: chain(200), Error: TruncatedBody},
+	{Error: Protocol}, {Hops: chain(301), Error: RedirectLoop}, {Hops: chain(301), Error: RedirectUnsupported},
+	{Hops: chain(301, 301, 301, 200)}, {Hops: chain(301, 301, 301, 503)}, {Hops: chain(301, 301, 301), Error: Timeout},
+}
+
+// memoryProfiles differ in what they count as unreachable.
+func memoryProfiles() []*Profile {
+	var all []*Profile
+	for _, f := range builtin {
+		p := f()
+		strict := f()
+		strict.TooManyRequests, strict.MaxRedirects, strict.MisconfiguredAs404 = ServerError, 2, !p.MisconfiguredAs404
+		all = append(all, &p, &strict)
+	}
+	return all
+}
+
+// The memory of kinds says of any sequence of answers what the sequence says.
+func TestMemoryIsExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		answers := rapid.SliceOfN(rapid.SampledFrom(kindFacts), 0, 40).Draw(t, "answers")
+		fresh := rapid.SampledFrom(kindFacts).Draw(t, "fresh")
+		day := func(n int) time.Time { return time.Date(2026, 1, 1+n, 0, 0, 0, 0, time.UTC) }
+		var m Memory
+		for i, f := range answers {
+			m = m.After(f.Kind(), day(i))
+		}
+		m.HasCopy = m.WholeCopy()
+		now := day(len(answers))
+		for i, p := range memoryProfiles() {
+			if !p.read(fresh.Kind()).unreachable {
+				continue
+			}
+			since, stands := now, false
+			for k := len(answers) - 1; k >= 0; k-- {
+				r := p.read(answers[k].Kind())
+				if !r.unreachable {
+					stands = r.Outcome == ConditionalAllow
+					break
+				}
+				since = day(k)
+			}
+			if gotSince, gotStands := p.recall(&m, now); !gotSince.Equal(since) || gotStands != stands {
+				t.Fatalf("profile %d: since %v, copy stands %v; want %v, %v", i, gotSince, gotStands, since, stands)
+			}
+		}
+		if len(m.Seen) > maxSeen {
+			t.Fatalf("%d kinds are remembered", len(m.Seen))
+		}
+	})
+}
+
+// The cases of SPEC 2 in words: unreachable is the profile's own.
+func TestMemoryByProfile(t *testing.T) {
+	strict := named(t, "rfc9309")
+	strict.Name, strict.TooManyRequests = "strict", ServerError
+	good, missing, limited, broken := Facts{Hops: chain(200)}, Facts{Hops: chain(404)}, Facts{Hops: chain(429)}, Facts{Hops: chain(500), Misconfigured: true}
+	for _, c := range []struct {
+		name    string
+		answers []Facts // a day each; the last is the fresh one
+		profile *Profile
+		want    string // outcome, reason, day of unreachable_since
+	}{
+		{"200, 429: the copy is kept", []Facts{good, limited}, strict, "undefined stale_copy 1"},
+		{"200, 429: an answer", []Facts{good, limited}, named(t, "rfc9309"), "full_allow client_error -"},
+		{"200, misconfigured: not in the standard", []Facts{good, broken}, named(t, "rfc9309"), "undefined stale_copy 1"},
+		{"200, misconfigured: as 404", []Facts{good, broken}, named(t, "google"), "full_allow misconfigured_server -"},
+		{"200, 429, 5xx: the 429 is of the outage", []Facts{good, limited, broken}, strict, "undefined stale_copy 1"},
+		{"200, 429, 5xx: the 429 has superseded the copy", []Facts{good, limited, broken}, named(t, "rfc9309"), "full_disallow server_error 2"},
+		{"200, 404, 5xx: superseded for all", []Facts{good, missing, broken}, strict, "full_disallow server_error 2"},
+		{"429 first", []Facts{limited, limited, broken}, strict, "full_disallow server_error 0"},
+		{"429 first: the outage is the 5xx", []Facts{limited, limited, broken}, named(t, "rfc9309"), "full_disallow server_error 2"},
+		{"200 again", []Facts{good, broken, good, limited}, strict, "undefined stale_copy 3"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			day := func(n int) time.Time { return time.Date(2026, 1, 1+n, 0, 0, 0, 0, time.UTC) }
+			var m Memory
+			last := len(c.answers) - 1
+			for i, f := range c.answers[:last] {
+				m = m.After(f.Kind(), day(i))
+			}
+			m.HasCopy = m.WholeCopy()
+			f := c.answers[last]
+			f.Time, f.Memory = day(last), &m
+			a := c.profile.Answer(f)
+			since := "-"
+			if !a.UnreachableSince.IsZero() {
+				since = fmt.Sprint(int(a.UnreachableSince.Sub(day(0)) / (24 * time.Hour)))
+			}
+			if got := fmt.Sprint(a.Outcome, " ", a.Reason, " ", since); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+			// The answer itself may be in the memory already.
+			m = m.After(f.Kind(), f.Time)
+			m.HasCopy = m.WholeCopy()
+			f.Memory = &m
+			if again := c.profile.Answer(f); !a.UnreachableSince.IsZero() && again != a {
+				t.Errorf("told of itself: %+v, before %+v", again, a)
+			}
+		})
+	}
+}
+
+// A host that gives ever new kinds of answers costs a bounded memory, and its
+// outage is told as no longer than it is known to be.
+func TestMemoryIsBounded(t *testing.T) {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	m := Memory{}.After(AnswerKind{Class: Success}, at)
+	for i := range 3 * maxSeen {
+		at = at.AddDate(0, 0, 1)
+		m = m.After(AnswerKind{Class: ServerError, Redirects: i}, at)
+	}
+	if len(m.Seen) != maxSeen || m.WholeCopy() {
+		t.Errorf("%d kinds, whole copy %v", len(m.Seen), m.WholeCopy())
+	}
+	p := named(t, "google")
+	p.MaxRedirects = 1000
+	if since, stands := p.recall(&m, at); stands || !since.Equal(at.AddDate(0, 0, 1-maxSeen)) {
+		t.Errorf("since %v, stands %v", since, stands)
+	}
+}
+
+// Failure is what the column error_class has: an outage of any kind.
+func TestFailure(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		facts Facts
+		want  ErrorClass
+	}{
+		{"200", Facts{Hops: chain(200)}, ""},
+		{"404", Facts{Hops: chain(404)}, ""},
+		{"429", Facts{Hops: chain(429)}, ""},
+		{"3xx", Facts{Hops: chain(301), Unfollowed: true}, ""},
+		{"500", Facts{Hops: chain(500)}, "server_error"},
+		{"misconfigured", Facts{Hops: chain(503), Misconfigured: true}, "server_error"},
+		{"redirect to 502", Facts{Hops: chain(301, 502)}, "server_error"},
+		{"304", Facts{Hops: chain(304)}, "unexpected_status"},
+		{"600", Facts{Hops: chain(600)}, "unexpected_status"},
+		{"stopped after a 500", Facts{Hops: chain(500), Error: Canceled}, "canceled"},
+		{"dns", Facts{Hops: chain(0), Error: DNSNotFound}, "dns_not_found"},
+		{"ftp 421", Facts{Hops: []Hop{{"ftp://h/robots.txt", 421}}}, "server_error"},
+		{"ftp 550", Facts{Hops: []Hop{{"ftp://h/robots.txt", 550}}}, ""},
+	} {
+		if got := c.facts.Failure(); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package robots
+
+import "bytes"
+
+// scriptRedirects says whether a script sets the address of its window, in one
+// of the common ways: location = …, location.href = …, location.replace(…) and
+// location.assign(…), by itself or as a property of the window. It is no reading
+// of JavaScript: whether the statement is ever reached stays open.
+func scriptRedirects(script []byte) bool {
+	s := scanner{text: script}
+	for {
+		word, before, dotted := s.word()
+		switch {
+		case word == "":
+			return false
+		case word != "location", dotted && !windows[before], before == "let", before == "const":
+		case s.redirects():
+			return true
+		}
+	}
+}
+
+// windows are the names of objects whose location is that of a window.
+var windows = map[string]bool{
+	"window": true, "document": true, "self": true, "top": true, "parent": true, "globalThis": true, "this": true,
+}
+
+// scanner finds the words of a script that stand in neither string nor comment.
+type scanner struct {
+	text []byte
+	at   int
+	last string // word, if nothing but white space and dots has come since
+}
+
+// redirects says whether what follows the word location sets it.
+func (s *scanner) redirects() bool {
+	here := *s
+	if here.skip('.') {
+		switch here.name() {
+		case "href":
+		case "replace", "assign":
+			return here.skip('(')
+		default:
+			return false
+		}
+	}
+	return here.skip('=') && !here.follows('=') && !here.follows('>')
+}
+
+// word is the next word, empty at the end; the word before it, if nothing but
+// white space and dots stands between; and whether there is a dot.
+func (s *scanner) word() (word, before string, dotted bool) {
+	for s.at < len(s.text) {
+		c := s.text[s.at]
+		switch {
+		case isNameByte(c):
+			before = s.last
+			s.last = s.name()
+			return s.last, before, dotted
+		case isSpace(c):
+			s.at++
+			continue
+		case c == '.':
+			s.at++
+			dotted = true
+			continue
+		case c == '/' && s.comment():
+			continue
+		case c == '"' || c == '\'' || c == '`':
+			s.quoted(c)
+		default:
+			s.at++
+		}
+		s.last, dotted = "", false
+	}
+	return "", "", false
+}
+
+// name reads the run of name bytes that begins here.
+func (s *scanner) name() string {
+	s.space()
+	from := s.at
+	for s.at < len(s.text) && isNameByte(s.text[s.at]) {
+		s.at++
+	}
+	return string(s.text[from:s.at])
+}
+
+// skip passes over white space and one byte c, and says whether it was there.
+func (s *scanner) skip(c byte) bool {
+	s.space()
+	if !s.follows(c) {
+		return false
+	}
+	s.at++
+	return true
+}
+
+func (s *scanner) follows(c byte) bool { return s.at < len(s.text) && s.text[s.at] == c }
+
+func (s *scanner) space() {
+	for s.at < len(s.text) && isSpace(s.text[s.at]) {
+		s.at++
+	}
+}
+
+// quoted passes over a string. Only a template goes on after its line.
+func (s *scanner) quoted(quote byte) {
+	for s.at++; s.at < len(s.text); s.at++ {
+		switch c := s.text[s.at]; {
+		case c == quote:
+			s.at++
+			return
+		case c == '\\':
+			s.at++
+		case c == '\n' && quote != '`':
+			return
+		}
+	}
+}
+
+// comment passes over a comment, if one begins here.
+func (s *scanner) comment() bool {
+	end := "\n"
+	switch {
+	case bytes.HasPrefix(s.text[s.at:], []byte("/*")):
+		end = "*/"
+	case !bytes.HasPrefix(s.text[s.at:], []byte("//")):
+		return false
+	}
+	n := bytes.Index(s.text[s.at+2:], []byte(end))
+	if n < 0 {
+		s.at = len(s.text)
+		return true
+	}
+	s.at += 2 + n + len(end)
+	return true
+}
+
+func isNameByte(c byte) bool {
+	return c|0x20-'a' < 26 || c-'0' < 10 || c == '_' || c == '$' || c >= 0x80
+}
