@@ -78,9 +78,9 @@ func (p *Profile) Answer(f Facts) Answer {
 	return a
 }
 
-// reading is what a profile makes of a kind of answer by itself. Where the
+// rowReading is what a profile makes of a kind of answer by itself. Where the
 // origin is unreachable, copy says whether the last whole copy may serve.
-type reading struct {
+type rowReading struct {
 	Answer
 	unreachable bool
 	copy        CopyUse
@@ -89,10 +89,10 @@ type reading struct {
 // read is the table of answers. Redirects count up to MaxRedirects: the answer
 // to one more is as a 404. Our own refusal to dial, a stopped run and what a
 // store does not hold say nothing about the site: undefined.
-func (p *Profile) read(k AnswerKind) reading {
-	answered := func(o Outcome, why AnswerReason) reading { return reading{Answer: Answer{Outcome: o, Reason: why}} }
-	failed := func(o Outcome, why AnswerReason, copy CopyUse) reading {
-		return reading{Answer{Outcome: o, Reason: why}, true, copy}
+func (p *Profile) read(k AnswerKind) rowReading {
+	answered := func(o Outcome, why AnswerReason) rowReading { return rowReading{Answer: Answer{Outcome: o, Reason: why}} }
+	failed := func(o Outcome, why AnswerReason, copy CopyUse) rowReading {
+		return rowReading{Answer{Outcome: o, Reason: why}, true, copy}
 	}
 	if k.Redirects > p.MaxRedirects {
 		return answered(FullAllow, TooManyRedirects)
