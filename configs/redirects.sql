@@ -12,7 +12,7 @@ CREATE OR REPLACE VIEW fetches_latest AS
 -- Five joins and no recursion: DuckDB would take that for the larger side of what joins it, and hold the other in memory.
 CREATE OR REPLACE VIEW redirects AS
   WITH open AS (
-    SELECT run, seq, host, rank, robots_url, hops[1] AS hop, canonical_url(hops[-1].url) AS target
+    SELECT run, seq, host, rank, origin, robots_url, hops[1] AS hop, canonical_url(hops[-1].url) AS target
     FROM fetches WHERE reason = 'redirect_unresolved'
   ),
   captures AS (
@@ -29,7 +29,7 @@ CREATE OR REPLACE VIEW redirects AS
     FROM captures c LEFT JOIN open o ON o.run = c.run AND o.seq = c.seq
   ),
   chain AS (
-    SELECT o.run, o.seq, o.host, o.rank, coalesce(a.found, b.found, c.found, d.found, e.found) AS content_seq,
+    SELECT o.run, o.seq, o.host, o.rank, o.origin, coalesce(a.found, b.found, c.found, d.found, e.found) AS content_seq,
       list_filter([o.hop, a.hop, b.hop, c.hop, d.hop, e.hop], h -> h IS NOT NULL) AS hops,
       list_filter([o.robots_url, o.target, a.target, b.target, c.target, d.target, e.target], u -> u IS NOT NULL) AS urls
     FROM open o
@@ -39,7 +39,7 @@ CREATE OR REPLACE VIEW redirects AS
     LEFT JOIN step d ON d.run = o.run AND d.url = c.target
     LEFT JOIN step e ON e.run = o.run AND e.url = d.target
   )
-  SELECT run, seq, host, rank, content_seq,
+  SELECT run, seq, host, rank, origin, content_seq,
     CASE
       WHEN content_seq IS NOT NULL THEN NULL
       WHEN list_unique(urls) < len(urls) THEN 'redirect_loop'
@@ -77,7 +77,7 @@ CREATE OR REPLACE VIEW fetches_resolved AS
 CREATE OR REPLACE VIEW policies_resolved AS
   SELECT policies.* FROM policies ANTI JOIN redirects USING (run, seq)
   UNION ALL BY NAME
-  SELECT t.* REPLACE (r.seq AS seq, r.host AS host, r.rank AS rank)
+  SELECT t.* REPLACE (r.seq AS seq, r.host AS host, r.rank AS rank, r.origin AS origin)
   FROM redirects r JOIN policies t ON t.run = r.run AND t.seq = r.content_seq
   UNION ALL BY NAME
   SELECT p.* REPLACE (

@@ -33,7 +33,7 @@ const SegmentsPerVolume = 100_000
 // TableNames lists every table, in the order in which a reader meets them.
 var TableNames = []string{
 	"fetches", "groups", "rules", "sitemaps", "lines", "signals",
-	"policies", "verdicts", "agents", "summary", "examples", "bodies",
+	"agents", "policies", "verdicts", "summary", "examples", "bodies",
 }
 
 // hasPart tells which segments have a part of a table. What is one for the
@@ -132,9 +132,9 @@ func (r *Run) Segment(index int) (*Segment, error) {
 		func() error { return openTable(s, "sitemaps", &s.Sitemaps) },
 		func() error { return openTable(s, "lines", &s.Lines) },
 		func() error { return openTable(s, "signals", &s.Signals) },
+		func() error { return openTable(s, "agents", &s.Agents) },
 		func() error { return openTable(s, "policies", &s.Policies) },
 		func() error { return openTable(s, "verdicts", &s.Verdicts) },
-		func() error { return openTable(s, "agents", &s.Agents) },
 		func() error { return openTable(s, "summary", &s.Summary) },
 		func() error { return openTable(s, "examples", &s.Examples) },
 		func() error { return openTable(s, "bodies", &s.Bodies) },

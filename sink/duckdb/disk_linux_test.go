@@ -165,7 +165,7 @@ const (
 var once = []string{"--retries", "0"}
 
 // tables are in the order in which their parts are written.
-var tables = []string{"fetches", "groups", "rules", "sitemaps", "lines", "signals", "policies", "verdicts", "agents", "summary", "examples", "bodies"}
+var tables = []string{"fetches", "groups", "rules", "sitemaps", "lines", "signals", "agents", "policies", "verdicts", "summary", "examples", "bodies"}
 
 // The same with a limit of the size of files: each that is larger than all
 // before it is hit.
