@@ -28,6 +28,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // newConfig asks a server on loopback for every host.
 func newConfig(t *testing.T, handler http.HandlerFunc, hosts string) Config {
 	t.Helper()

@@ -20,13 +20,6 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // storedConfig reads a source in place of asking.
 func storedConfig(t *testing.T, s Source) Config {
 	c := newConfig(t, nil, "")

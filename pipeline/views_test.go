@@ -1,0 +1,119 @@
+package pipeline
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// viewRun writes a run that began on a day of November, with the table fetches.
+func viewRun(t *testing.T, dir, id string, day int, complete bool, profiles ...string) {
+	t.Helper()
+	began := time.Date(2026, 11, day, 0, 0, 0, 0, time.UTC)
+	run, err := sink.Create(dir, sink.Manifest{Run: id, Started: began, Tables: []string{"fetches", "policies"}, Profiles: profiles})
+	must(t, err)
+	s, err := run.Segment(0)
+	must(t, err)
+	must(t, s.Commit())
+	if complete {
+		must(t, run.Complete(began, sink.Tally{}, nil))
+	}
+	must(t, run.Close())
+}
+
+// viewsIn returns the two schemas of the views that are written for a folder.
+func viewsIn(t *testing.T, dir string) (history, last string) {
+	t.Helper()
+	must(t, WriteViews(dir))
+	text, err := os.ReadFile(filepath.Join(dir, "views.sql"))
+	must(t, err)
+	_, rest, _ := strings.Cut(string(text), "SET schema = 'history'")
+	history, last, ok := strings.Cut(rest, "SET schema = 'main'")
+	if !ok {
+		t.Fatalf("the views have not two schemas:\n%s", text)
+	}
+	return history, last
+}
+
+// The last run is the one that began last, whatever it is called and whenever
+// it ended; one that is not complete does not count.
+func TestViewsNameTheLastCompleteRun(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a [b]* {c}") // no part of a pattern
+	must(t, os.MkdirAll(dir, 0o777))
+	wants := func(when, files, profile, problem string) {
+		t.Helper()
+		history, last := viewsIn(t, dir)
+		for _, text := range []string{files, profile, problem} {
+			if !strings.Contains(last, text) {
+				t.Errorf("%s: the views of the last run do not say %q", when, text)
+			}
+		}
+		if strings.Contains(last, "run=*") || strings.Contains(history, "run=b") {
+			t.Errorf("%s: the schemas are mixed up", when)
+		}
+	}
+	_, last := viewsIn(t, dir)
+	if n := strings.Count(last, "no run in this folder is complete"); n != len(sink.TableNames)+1 {
+		t.Errorf("without a run %d views say that none is complete", n)
+	}
+	viewRun(t, dir, "x-unfinished", 20, false, "google")
+	history, last := viewsIn(t, dir)
+	if strings.Contains(last, "read_parquet") || !strings.Contains(history, "read_parquet('fetches/run=*/part-*.parquet'") {
+		t.Errorf("of an unfinished run: history\n%s\nlast\n%s", history, last)
+	}
+	viewRun(t, dir, "b", 10, true, "it's", "google")
+	wants("one run", "'fetches/run=b/part-*.parquet'", "profile = 'it''s'", "run b is the only complete one")
+	viewRun(t, dir, "z-older", 9, true, "rfc9309")
+	wants("an older run ends later", "'fetches/run=b/part-*.parquet'", "profile = 'it''s'", "robocensus diff --out DIR z-older b")
+	viewRun(t, dir, "a-same-day", 10, true, "rfc9309")
+	wants("the same day", "'fetches/run=b/part-*.parquet'", "profile = 'it''s'", "robocensus diff --out DIR a-same-day b")
+	viewRun(t, dir, "a-newer", 11, true, "rfc9309")
+	wants("a newer run", "'fetches/run=a-newer/part-*.parquet'", "profile = 'rfc9309'", "robocensus diff --out DIR b a-newer")
+	must(t, sink.Remove(dir, "a-newer"))
+	wants("the newer run is removed", "'fetches/run=b/part-*.parquet'", "profile = 'it''s'", "robocensus diff --out DIR a-same-day b")
+	must(t, os.WriteFile(filepath.Join(dir, "_runs", "b", "manifest.json"), []byte("{"), 0o666))
+	wants("a manifest is damaged", "'fetches/run=a-same-day/part-*.parquet'", "profile = 'rfc9309'", "robocensus diff --out DIR z-older a-same-day")
+}
+
+// Whoever finds the run complete writes the views that the process before it
+// had no time to write; what --force-new removes is in no view.
+func TestViewsFollowARunThatIsStartedAgain(t *testing.T) {
+	c := newConfig(t, nil, "")
+	c.Hosts, c.Bodies = "", t.TempDir()
+	must(t, os.WriteFile(filepath.Join(c.Bodies, "a.example"), []byte("User-agent: *\nDisallow: /\n"), 0o666))
+	path := filepath.Join(c.Dir, "views.sql")
+	read := func() string {
+		t.Helper()
+		text, err := os.ReadFile(path)
+		must(t, err)
+		return string(text)
+	}
+	_, err := Run(context.Background(), c, new(Progress))
+	must(t, err)
+	want := read()
+	if !strings.Contains(want, "'fetches/run=r/part-*.parquet'") {
+		t.Errorf("the run is not in its views:\n%s", want)
+	}
+	must(t, os.Remove(path))
+	c.Resume = true
+	if _, err := Run(context.Background(), c, new(Progress)); err == nil || !strings.Contains(err.Error(), "complete") {
+		t.Fatalf("resume a complete run: %v", err)
+	}
+	if read() != want {
+		t.Error("a complete run that is resumed writes other views")
+	}
+	c.Resume, c.ForceNew = false, true
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Run(ctx, c, new(Progress)); err == nil {
+		t.Fatal("a cancelled run ended well")
+	}
+	if text := read(); strings.Contains(text, "read_parquet") {
+		t.Errorf("views of a run that is removed:\n%s", text)
+	}
+}
