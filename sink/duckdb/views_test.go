@@ -274,7 +274,7 @@ func TestChangesAreOfTheLastTwoRuns(t *testing.T) {
 	for query, want := range map[string]string{
 		"SELECT string_agg(DISTINCT against || run || profile, ' ') FROM changes WHERE kind = 'policy_class'": "bcgoogle",
 		"SELECT count(DISTINCT host) FROM changes":                                                            "3",
-		"SELECT string_agg(DISTINCT against || run, ' ' ORDER BY against || run) FROM history.changes": "ab bc",
+		"SELECT string_agg(DISTINCT against || run, ' ' ORDER BY against || run) FROM history.changes":        "ab bc",
 		"SELECT string_agg(DISTINCT profile, ' ' ORDER BY profile) FROM history.changes":                      "google rfc9309",
 	} {
 		if got := one(t, db, query); got != want {
