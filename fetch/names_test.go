@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"sync"
 	"testing"
 	"time"
@@ -91,5 +92,21 @@ func TestALookUpOfAnotherIsNoPromise(t *testing.T) {
 	}
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("waited %v", took)
+	}
+}
+
+// Nobody has said that such a name does not exist.
+func TestANameThatIsNotAskedFor(t *testing.T) {
+	n := newNames(netip.AddrPort{})
+	for host, want := range map[string]bool{"-a.test": false, "a-.test": false, "a.b-": false, "a.-b.test": false, "a-b.test": true, "a_.test": true} {
+		if IsAsked(host) != want {
+			t.Errorf("%s is asked for: %v", host, !want)
+		}
+		if want {
+			continue
+		}
+		if _, fail := n.ask(t.Context(), host); fail == nil || fail.class != robots.DNSFailure {
+			t.Errorf("%s: %v", host, fail)
+		}
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 	"golang.org/x/net/publicsuffix"
@@ -69,17 +71,20 @@ func plainHost(s string) (string, error) {
 	if fast, ok := asciiHost(s); ok {
 		return fast, nil
 	}
+	// Package idna would take each byte for U+FFFD, and so ask another host.
+	if !utf8.ValidString(s) || strings.ContainsRune(s, utf8.RuneError) {
+		return "", fmt.Errorf("%q is not UTF-8, here or where it comes from", clip(s))
+	}
 	host, err := idnaProfile.ToASCII(strings.TrimSuffix(s, "."))
 	if err != nil {
 		return "", fmt.Errorf("%q is no host name", clip(s))
 	}
-	host = strings.TrimSuffix(host, ".")
 	for i := 0; i < len(host); i++ {
 		if !hostByte(host[i]) {
 			return "", fmt.Errorf("%q holds %q, which no host name may", clip(s), host[i])
 		}
 	}
-	if host == "" || strings.HasPrefix(host, ".") || strings.Contains(host, "..") {
+	if host == "" || strings.HasPrefix(host, ".") || strings.HasSuffix(host, ".") || strings.Contains(host, "..") {
 		return "", fmt.Errorf("%q has an empty label", clip(s))
 	}
 	return host, nil
@@ -127,6 +132,13 @@ func hostByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '.' || c == '_'
 }
 
+// IsAsked says whether a resolver is asked for a host. Resolvers, Go's among
+// them, say of a name with a label that begins or ends with a hyphen that it does
+// not exist, and ask nobody. Such hosts are in stored captures all the same.
+func IsAsked(host string) bool {
+	return !strings.HasPrefix(host, "-") && !strings.HasSuffix(host, "-") && !strings.Contains(host, ".-") && !strings.Contains(host, "-.")
+}
+
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 func isHex(s string) bool    { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
 
@@ -143,6 +155,9 @@ func clip(s string) string {
 // Credentials, unknown schemes and impossible ports are errors.
 func Parse(s, scheme string) (o Origin, target string, err error) {
 	rest := s
+	if i := strings.IndexByte(s, ':'); i > 0 && slices.Contains(noAuthority, strings.ToLower(s[:i])) {
+		return Origin{}, "", fmt.Errorf("scheme %q %w", clip(s[:i]), ErrScheme)
+	}
 	if i := strings.Index(s, "://"); i >= 0 {
 		scheme, rest = strings.ToLower(s[:i]), s[i+3:]
 		if DefaultPort(scheme) == 0 {
@@ -160,7 +175,13 @@ func Parse(s, scheme string) (o Origin, target string, err error) {
 		}
 	}
 	if strings.ContainsRune(authority, '@') {
+		if rest == s {
+			return Origin{}, "", fmt.Errorf("%q is no host: it has an @, as mail addresses and credentials have", clip(s))
+		}
 		return Origin{}, "", fmt.Errorf("%q holds credentials, which are never sent", clip(s))
+	}
+	if authority == "" {
+		return Origin{}, "", fmt.Errorf("%q names no host", clip(s))
 	}
 	host, port, err := splitPort(authority)
 	if err != nil {
@@ -175,9 +196,13 @@ func Parse(s, scheme string) (o Origin, target string, err error) {
 	return Origin{Scheme: scheme, Host: host, Port: port}, target, nil
 }
 
+// noAuthority are schemes whose URLs name no host, so that no :// follows them.
+var noAuthority = []string{"mailto", "javascript", "data", "tel", "sms", "sip", "sips", "urn", "news", "about", "blob", "magnet", "view-source"}
+
 func splitPort(authority string) (host string, port uint16, err error) {
 	colon := strings.LastIndexByte(authority, ':')
-	if colon < 0 || strings.HasSuffix(authority, "]") || strings.Count(authority, ":") > 1 && authority[0] != '[' {
+	bracket := strings.LastIndexByte(authority, ']')
+	if colon < bracket || colon < 0 || bracket < 0 && (authority[0] == '[' || strings.Count(authority, ":") > 1) {
 		return authority, 0, nil // no port, or a bare IPv6 literal
 	}
 	text := authority[colon+1:]

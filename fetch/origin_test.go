@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"errors"
+	"strings"
 	"testing"
 )
 
@@ -93,16 +94,24 @@ func TestParse(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	for _, given := range []string{
 		"", "not a host!", "http://", "http:///path", "http://user:secret@example.com/", "user@example.com",
-		"example.com:0", "example.com:65536", "example.com:http", "exa mple.com", "a..b", ".example.com", "-",
+		"example.com:0", "example.com:65536", "example.com:http", "exa mple.com", "a..b", ".example.com", "a...", "a..", "..", "m\xfcnchen.test", "m\ufffdnchen.test", "mailto:x@y", "x@y", "[::1]x", "[::1",
 		"1.2.3", "256.1.1.1", "0x7f.1", "http://[::1", "[::1%eth0]", "fe80::1%eth0", "example.com\x00", "exa\x1bmple.com",
 		"<script>.example", string(make([]byte, 300)), "xn--a.example", "💩💩%.example",
 		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.example",
 	} {
-		if o, _, err := Parse(given, "https"); err == nil && given != "-" {
+		if o, _, err := Parse(given, "https"); err == nil {
 			t.Errorf("%q is taken for %s", given, o)
 		}
 	}
-	for _, given := range []string{"gopher://example.com/", "file:///etc/passwd", "ftps://example.com"} {
+	for given, want := range map[string]string{
+		"http://": "names no host", "x@y": "has an @", "http://u:p@a.test/": "holds credentials", "http://[::1/x": `"[::1" is no IPv6 address`,
+		"a...": "empty label", "m\xfcnchen.test": "not UTF-8",
+	} {
+		if _, _, err := Parse(given, "https"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want that it %s", given, err, want)
+		}
+	}
+	for _, given := range []string{"mailto:x@y", "javascript:alert(1)", "gopher://example.com/", "file:///etc/passwd", "ftps://example.com"} {
 		if _, _, err := Parse(given, "https"); !errors.Is(err, ErrScheme) {
 			t.Errorf("%q: %v, want an error about its scheme", given, err)
 		}

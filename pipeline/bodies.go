@@ -94,6 +94,7 @@ func identifyFolder(name string) (sink.Input, error) {
 	return in, nil
 }
 
+// originOfFile is the origin that a file's name stands for.
 func (n *census) originOfFile(base string) (fetch.Origin, error) {
 	i := strings.LastIndexByte(base, '_')
 	if i < 0 || base[i+1:] == "" || strings.Trim(base[i+1:], "0123456789") != "" {
@@ -101,6 +102,9 @@ func (n *census) originOfFile(base string) (fetch.Origin, error) {
 		return o, err
 	}
 	host, port := base[:i], base[i+1:]
+	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
+		host = "[" + host + "]" // or the port would be part of the address
+	}
 	for _, scheme := range []string{"http", "https"} {
 		if o, _, err := fetch.Parse(host+":"+port, scheme); err == nil && o.Port == fetch.DefaultPort(scheme) {
 			return o, nil

@@ -18,6 +18,7 @@ func TestAMistakeInExpectationsIsAnErrorWithItsLine(t *testing.T) {
 	for _, row := range []struct{ text, want string }{
 		{"", "e: holds no expectations"},
 		{"- name: [\n", "e:"},
+		{"- {name: a, reachable: true}\n---\n- {name: b, reachable: true}\n", "e:2: begins a second document"},
 		{"a: b\n", "e:1: expected a list: begin each expectation with a dash"},
 		{"\nx\n", "e:2: "},
 		{"- x\n", "e:1: expected `key: value` pairs"},

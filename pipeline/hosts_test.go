@@ -272,6 +272,30 @@ func TestACancelledReadEnds(t *testing.T) {
 	}
 }
 
+func TestHostsThatAreNoHosts(t *testing.T) {
+	for given, want := range map[string]string{
+		"-a.test": "bad_host", "a-.test": "bad_host", "a...": "bad_host", "m\xfcnchen.test": "bad_host", "x@y.test": "bad_host",
+		"mailto:x@y.test": "unsupported_scheme", "gopher://a.test": "unsupported_scheme",
+	} {
+		targets, rejected, err := targetsOfFile(t, writeFile(t, "h", []byte(given+"\nb.test\n")), "https")
+		if err != nil || len(targets) != 1 || len(rejected) != 1 || !strings.Contains(rejected[0], want) {
+			t.Errorf("%q: %q rejected, %d targets, %v; want %s", given, rejected, len(targets), err, want)
+		}
+	}
+}
+
+func TestOriginOfFile(t *testing.T) {
+	n := &census{Config: Config{Schemes: []string{"https"}}}
+	for base, want := range map[string]string{
+		"a.test": "https://a.test", "a.test_80": "http://a.test", "a.test_8080": "https://a.test:8080", "::1": "https://[::1]",
+		"::1_8080": "https://[::1]:8080", "[::1]_80": "http://[::1]", "2001:db8::1_443": "https://[2001:db8::1]",
+	} {
+		if o, err := n.originOfFile(base); err != nil || o.String() != want {
+			t.Errorf("%s is %v, %v, want %s", base, o, err, want)
+		}
+	}
+}
+
 func TestSourceLimit(t *testing.T) {
 	var got []int64
 	s := &source{schemes: []string{"https"}, limit: 2,

@@ -9,10 +9,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -67,7 +72,7 @@ func decompress(r io.Reader) (io.Reader, func(), error) {
 func inspect(ctx context.Context, path string) (sink.Input, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return sink.Input{}, &InputError{Path: path, Err: errors.Unwrap(err)}
+		return sink.Input{}, noFile(path, err)
 	}
 	if info.IsDir() {
 		return sink.Input{}, &InputError{Path: path, Err: errors.New("is a folder; give a file of hosts, or - for standard input")}
@@ -92,6 +97,25 @@ func inspect(ctx context.Context, path string) (sink.Input, error) {
 		return sink.Input{}, err
 	}
 	return sink.Input{Role: "hosts", Path: path, SHA256: hex.EncodeToString(sum.Sum(nil)), Rows: rows}, nil
+}
+
+// noFile is the error of a list that cannot be opened. Who writes a host where
+// its list is wanted is told so.
+func noFile(path string, err error) error {
+	why := errors.Unwrap(err)
+	if _, _, e := fetch.Parse(path, "https"); e == nil && errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, ".:") && !isListName(path) {
+		why = fmt.Errorf("%w; if it is a host, put it in a file, or pipe it: echo %s | robocensus run --hosts - …", why, path)
+	}
+	return &InputError{Path: path, Err: why}
+}
+
+// isListName tells names that end as lists do.
+func isListName(path string) bool {
+	switch filepath.Ext(path) {
+	case ".txt", ".csv", ".tsv", ".gz", ".zst", ".parquet", ".lst", ".list":
+		return true
+	}
+	return false
 }
 
 func countLines(ctx context.Context, path string, r io.Reader) (int64, error) {

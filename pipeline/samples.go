@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 
@@ -51,6 +52,9 @@ func ParseSamples(path string, text []byte) ([]Sample, error) {
 		out = append(out, s)
 	}
 	if err := r.Err(); err != nil {
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = fmt.Errorf("is longer than %d bytes", maxLine)
+		}
 		return nil, &InputError{Path: path, Line: line + 1, Err: err}
 	}
 	return out, nil

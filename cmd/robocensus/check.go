@@ -113,9 +113,16 @@ func (f *commonFlags) findAgent(name string) (robots.Agent, string, error) {
 	}
 	a := robots.Agent{Name: name, Tokens: []string{name}}
 	if err := a.Validate(); err != nil {
+		if token := tokenWithin(name, agents); token != "" {
+			err = fmt.Errorf("%q is no product token; the one in it is %s: ask for that", name, token)
+		}
 		return a, "", usageError{err}
 	}
-	return a, fmt.Sprintf("%s is not in the registry: taken as a product token\n", plain(name)), nil
+	meant := ""
+	if other := nearest(name, agents); other != "" {
+		meant = fmt.Sprintf(" (did you mean %s?)", plain(other))
+	}
+	return a, fmt.Sprintf("%s is not in the registry%s: taken as a product token\n", plain(name), meant), nil
 }
 
 func (f *checkFlags) checkFile(path, name string, urls []string, profiles []*robots.Profile, stdin io.Reader, stdout io.Writer) error {

@@ -70,7 +70,7 @@ func diffCommand(ctx context.Context, args []string, stdout io.Writer) error {
 	case ctx.Err() != nil:
 		return errInterrupted
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w%s", err, runsIn(*out))
+		return usagef("%w%s", err, runsIn(*out))
 	case err != nil:
 		return err
 	}

@@ -50,6 +50,9 @@ func exportCommand(ctx context.Context, args []string, stdout, stderr io.Writer)
 	case set.Changed("columns") && len(*columns) == 0:
 		return usagef("--columns is empty: name some, or leave it out for all")
 	}
+	if c, ok := stdout.(*checked); ok {
+		stdout = c.Writer // what exporting it tells is enough
+	}
 	if f, ok := stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return usagef("standard output is a terminal, and this is binary: redirect it to a file or a program")
 	}

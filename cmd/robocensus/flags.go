@@ -197,6 +197,11 @@ func (f *commonFlags) fetchConfig(profiles []*robots.Profile) (fetch.Config, err
 			return c, &pipeline.InputError{Path: f.caFile, Err: errors.New("holds no PEM certificate")}
 		}
 	}
+	for i := 0; i < len(c.UserAgent); i++ {
+		if b := c.UserAgent[i]; b < ' ' || b > '~' {
+			return c, usagef("--user-agent: use printable ASCII; byte %d is %#x", i+1, b)
+		}
+	}
 	return c, nil
 }
 

@@ -3,10 +3,12 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strconv"
 	"unicode"
 	"unicode/utf16"
@@ -113,7 +115,7 @@ func parseQuestion(line []byte) (*question, []byte, error) {
 		return nil, nil, errors.New(`is not UTF-8; give the bytes of a body as "robots_b64", and those of a URL as %XX`)
 	}
 	if err := json.Unmarshal(line, q); err != nil {
-		return nil, nil, fmt.Errorf("no JSON object of the kind wanted: %w", err)
+		return nil, nil, notQuestion(err)
 	}
 	if escape := loneSurrogate(line); escape != "" {
 		return nil, nil, fmt.Errorf(`%s is half of a character; give the bytes of a body as "robots_b64", and those of a URL as %%XX`, escape)
@@ -165,6 +167,23 @@ func escaped(text []byte) rune {
 	}
 	unit, _ := strconv.ParseUint(string(text[2:6]), 16, 16)
 	return rune(unit)
+}
+
+// notQuestion says what is wrong with a line without naming types of Go.
+func notQuestion(err error) error {
+	var kind *json.UnmarshalTypeError
+	var base64Text base64.CorruptInputError
+	switch {
+	case errors.As(err, &base64Text):
+		return errors.New(`"robots_b64" is no base64 text`)
+	case errors.As(err, &kind) && kind.Field == "":
+		return fmt.Errorf("expected a JSON object, and this is a JSON %s", kind.Value)
+	case errors.As(err, &kind) && kind.Field == "agents" && kind.Type.Kind() == reflect.Slice:
+		return fmt.Errorf(`"agents" is a JSON %s; it must be a list of strings`, kind.Value)
+	case errors.As(err, &kind):
+		return fmt.Errorf("%q holds a JSON %s where a string must be", kind.Field, kind.Value)
+	}
+	return fmt.Errorf("is no JSON: %w", err)
 }
 
 // answer takes tokens and URL as they are: no registry, no escaping.

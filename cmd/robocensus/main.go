@@ -68,16 +68,36 @@ func mainCode(args []string, stdout, stderr io.Writer) int {
 	// The first signal ends the run in order; once that is under way, a
 	// second one ends the process.
 	context.AfterFunc(ctx, stop)
-	err := dispatch(ctx, args, stdout, stderr)
+	out := &checked{Writer: stdout}
+	err := dispatch(ctx, args, out, stderr)
+	var code exitError
+	if out.err != nil && (err == nil || errors.As(err, &code)) {
+		// An answer that nobody has got is none, whatever it was.
+		err = fmt.Errorf("write to standard output: %w", out.err)
+	}
 	if err == nil || errors.Is(err, pflag.ErrHelp) {
 		return exitOK
 	}
-	var code exitError
 	if errors.As(err, &code) {
 		return int(code)
 	}
 	fmt.Fprintln(stderr, "robocensus:", plain(err.Error()))
 	return codeOf(err)
+}
+
+// checked keeps the first error of writing, which those who print do not look
+// at one by one.
+type checked struct {
+	io.Writer
+	err error
+}
+
+func (c *checked) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	if err != nil && c.err == nil {
+		c.err = err
+	}
+	return n, err
 }
 
 // codeOf is the exit code for an error.

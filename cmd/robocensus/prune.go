@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -45,6 +49,9 @@ func pruneCommand(ctx context.Context, args []string, stdout io.Writer) error {
 		return usagef("--keep %d: one run at least stays", *keep)
 	case set.NArg() > 0:
 		return usagef("unexpected argument %q", set.Arg(0))
+	}
+	if _, err := os.Stat(filepath.Join(*out, "_runs")); errors.Is(err, fs.ErrNotExist) {
+		return usagef("--out %s: no runs are there", *out)
 	}
 	removed, would := "removed", ""
 	if *dryRun {

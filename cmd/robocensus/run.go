@@ -99,7 +99,7 @@ func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) er
 		return err
 	}
 	if f.set.NArg() > 0 {
-		return usagef("unexpected argument %q", f.set.Arg(0))
+		return usagef("unexpected argument %q; a list of hosts is given by --hosts", f.set.Arg(0))
 	}
 	if err := f.applyConfig(); err != nil {
 		return err

@@ -91,7 +91,7 @@ func count[N int | int64](n N, what string) string {
 }
 
 // noRun is the error of a run that is not there, and names those that are.
-func noRun(dir, run string) error { return fmt.Errorf("no run %q in %s%s", run, dir, runsIn(dir)) }
+func noRun(dir, run string) error { return usagef("no run %q in %s%s", run, dir, runsIn(dir)) }
 
 // runsIn names the runs that are there, a few where there are many.
 func runsIn(dir string) string {

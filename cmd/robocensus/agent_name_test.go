@@ -1,0 +1,34 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/pipeline"
+)
+
+func TestAgentNames(t *testing.T) {
+	agents, err := pipeline.ParseAgents("agents.yaml", configs.Agents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for in, want := range map[string]string{
+		"Mozilla/5.0 (compatible; GPTBot/1.2)":                  "GPTBot",
+		"Mozilla/5.0 (compatible; NewBot/1.2; +http://a.test/)": "NewBot",
+		"GPTBot/1.2": "GPTBot",
+		"NewBot/1.2": "NewBot",
+		"a b":        "a",
+		"///":        "",
+	} {
+		if got := tokenWithin(in, agents); got != want {
+			t.Errorf("the token in %q is %q, want %q", in, got, want)
+		}
+	}
+	for in, want := range map[string]string{
+		"GTPBot": "GPTBot", "gptbt": "GPTBot", "Googelbot": "Googlebot", "Gogglebot": "Googlebot", "NewBot": "", "x": "", "": "",
+	} {
+		if got := nearest(in, agents); got != want {
+			t.Errorf("nearest to %q is %q, want %q", in, got, want)
+		}
+	}
+}
