@@ -63,9 +63,9 @@ func newComparison(d *differ) *comparison {
 	}
 }
 
-// emit takes a row, which lacks host and origin.
+// emit takes a row, which lacks host, origin and rank.
 func (c *comparison) emit(row sink.Change) error {
-	row.Host, row.Origin = c.base.Host, c.base.Origin
+	row.Host, row.Origin, row.Rank = c.base.Host, c.base.Origin, c.rank
 	c.emitted++
 	c.d.result.add(&row, c.rank)
 	if c.d.checker != nil {

@@ -10,26 +10,24 @@ import (
 	"path/filepath"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 )
 
-// ReadTexts streams columns of text of a Parquet file: row gets the cells of
-// one row, in the order of names, nil for null. They hold only until it
-// returns.
+// ReadTexts streams columns of a Parquet file as text: row gets the cells of one
+// row, in the order of names, nil for null. They hold only until it returns.
 func ReadTexts(ctx context.Context, path string, names []string, row func(cells []*string)) error {
 	return readBatches(ctx, path, names, nil, func(batch arrow.RecordBatch) error {
-		columns, texts, line := make([]*array.String, len(names)), make([]string, len(names)), make([]*string, len(names))
+		columns, texts, line := make([]arrow.Array, len(names)), make([]string, len(names)), make([]*string, len(names))
 		for k, name := range names {
-			columns[k] = Column[*array.String](batch, name)
+			columns[k] = Column[arrow.Array](batch, name)
 		}
 		for i := range int(batch.NumRows()) {
 			for k, column := range columns {
 				line[k] = nil
 				if column.IsValid(i) {
-					texts[k] = column.Value(i)
+					texts[k] = column.ValueStr(i)
 					line[k] = &texts[k]
 				}
 			}

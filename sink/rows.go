@@ -221,6 +221,7 @@ type Body struct {
 type Change struct {
 	Host       string  `parquet:"host,dict"`
 	Origin     string  `parquet:"origin,dict"`
+	Rank       *int64  `parquet:"rank"`
 	Kind       string  `parquet:"kind,dict"`
 	Severity   string  `parquet:"severity,dict"`
 	Agent      *string `parquet:"agent,dict"`

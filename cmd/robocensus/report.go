@@ -15,11 +15,11 @@ import (
 const reportHelp = `Usage: robocensus report --out DIR RUN [--against RUN_A] [--html FILE]
 
 Draws RUN as one page of HTML that opens from disk and needs nothing from
-elsewhere: how hosts answer, who is let in and who is not, what the files hold
-and what is wrong in them, and how the network fares, each with the numbers and
-the SQL behind it. It reads what RUN has summed up of its tables summary and
-examples, so that the number of hosts hardly matters; of a run that is under way,
-was interrupted, or was made by an earlier version it reads all parts of the two.
+elsewhere: who shuts out AI crawlers and other agents, what hosts answer, what
+the files hold and what is wrong with them, and how the network fares, each with
+the numbers and the SQL behind it. It reads what RUN has summed up of its tables
+summary and examples, so that the number of hosts hardly matters; of a run that
+is under way or was interrupted it reads all parts of the two.
 
   robocensus report --out out 20261120T101500Z --html report.html
 

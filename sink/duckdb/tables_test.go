@@ -125,7 +125,7 @@ var types = map[string]string{
 	"summary":  `metric VARCHAR, stratum VARCHAR, agent VARCHAR, category VARCHAR, profile VARCHAR, key VARCHAR, count BIGINT, run VARCHAR`,
 	"examples": `metric VARCHAR, key VARCHAR, host VARCHAR, rank BIGINT, line INTEGER, text VARCHAR, run VARCHAR`,
 	"bodies":   `run VARCHAR, content_digest VARCHAR, body BLOB`,
-	"changes": `host VARCHAR, origin VARCHAR, kind VARCHAR, severity VARCHAR, agent VARCHAR, category VARCHAR, profile VARCHAR,
+	"changes": `host VARCHAR, origin VARCHAR, rank BIGINT, kind VARCHAR, severity VARCHAR, agent VARCHAR, category VARCHAR, profile VARCHAR,
 		url VARCHAR, before VARCHAR, after VARCHAR, line_before INTEGER, line_after INTEGER, against VARCHAR, run VARCHAR`,
 }
 

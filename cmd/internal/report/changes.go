@@ -1,45 +1,83 @@
 package report
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink"
 )
 
+type severity struct{ key, class string }
+
 // severities of changes, the worst first.
-var severities = []struct{ key, class string }{
+var severities = []severity{
 	{"critical", "closed"}, {"major", "partly"}, {"minor", "star"}, {"cosmetic", "unknown"},
 }
 
-// changes are the rows of the table of that name, counted.
-type changes struct {
-	profile  string
-	n        int64
-	kinds    map[string]map[string]int64 // by kind and severity
-	agents   map[string]map[string]int64 // of policies: closed, opened or other
-	examples map[string][]change         // by severity
-	notes    []string                    // what was not compared
+// ways are how a host changed its policy for an agent.
+var ways = []struct{ key, class, name string }{
+	{"shut_out", "closed", "shut out"}, {"narrowed", "partly", "closed in part"}, {"widened", "open", "opened further"}, {"let_in", "allow", "let in again"},
 }
 
-// change is an example of one. Texts are strangers'.
-type change struct{ Host, Kind, Agent, URL, Before, After string }
+// changes are the rows of the table of that name, counted by host: the rows of
+// a host stand together.
+type changes struct {
+	profile string
+	since   string // when the earlier run was, or its ID
+	rows    int64
+
+	kinds      map[string]*change          // by kind
+	gravest    map[string]int64            // hosts of both runs by their gravest change
+	gone, new  int64                       // hosts of one run
+	changed    int64                       // hosts of both runs with a change
+	closed     int64                       // hosts that shut out an agent
+	opened     int64                       // hosts that let one in again
+	agents     map[string]map[string]int64 // hosts by agent and way
+	categories map[string]map[string]int64 // hosts by category and way
+	examples   map[string][]changeExample  // of hosts, by their gravest change, the best ranked first
+	notes      []string                    // what was not compared
+
+	// Of the host under way.
+	origin string
+	worst  int                // index into severities
+	first  *changeExample     // the first row of that severity
+	met    map[string]bool    // its kinds
+	went   map[[2]string]bool // categories, and ways
+}
+
+// change is how many hosts, and rows, there are of a kind.
+type change struct{ hosts, rows int64 }
+
+// changeExample is a row of a host, and how many more it has of that severity.
+// Texts are strangers'.
+type changeExample struct {
+	Host, Kind, Agent, URL, Before, After string
+	rank                                  int64
+	more                                  int
+}
 
 const (
 	changeExamples = 6
-	changeNames    = 2000 // kinds, or agents, that are told apart
+	changeNames    = 2000 // kinds, agents or categories that are told apart
 	changeNotes    = 20
 )
 
 // readChanges counts what diff has found between two runs, in one profile's
 // reading.
-func readChanges(ctx context.Context, dir, run, against, profile string) (*changes, error) {
+func readChanges(ctx context.Context, dir string, m *sink.Manifest, against, profile string) (*changes, error) {
 	if err := sink.CheckRunID(against); err != nil {
 		return nil, err
 	}
+	run := m.Run
 	parts, err := filepath.Glob(filepath.Join(escapeGlob(dir), "changes", "run="+run, "against="+against, "*.parquet"))
 	if err != nil {
 		return nil, fmt.Errorf("look for changes: %w", err)
@@ -48,8 +86,19 @@ func readChanges(ctx context.Context, dir, run, against, profile string) (*chang
 		return nil, fmt.Errorf("%w: run robocensus diff --out %s %s %s first", ErrNoChanges, dir, against, run)
 	}
 	slices.Sort(parts)
-	c := &changes{profile: profile, kinds: make(map[string]map[string]int64), agents: make(map[string]map[string]int64), examples: make(map[string][]change)}
-	columns := []string{"severity", "kind", "agent", "before", "after", "host", "url", "profile"}
+	c := &changes{
+		profile: profile, since: "run " + against, kinds: make(map[string]*change), gravest: make(map[string]int64), agents: make(map[string]map[string]int64),
+		categories: make(map[string]map[string]int64), examples: make(map[string][]changeExample), met: make(map[string]bool), went: make(map[[2]string]bool),
+	}
+	switch before, err := sink.ReadManifestHead(dir, against); {
+	case err == nil && day(before.Started) == day(m.Started):
+		c.since = before.Started.UTC().Format("2 January 2006, 15:04:05")
+	case err == nil:
+		c.since = day(before.Started)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	columns := []string{"severity", "kind", "agent", "before", "after", "host", "url", "profile", "category", "origin", "rank"}
 	for _, path := range parts {
 		if err := sink.ReadTexts(ctx, path, columns, c.add); err != nil {
 			return nil, fmt.Errorf("read %s: %w", path, err)
@@ -62,6 +111,7 @@ func readChanges(ctx context.Context, dir, run, against, profile string) (*chang
 			c.notes = append(c.notes, clipped(note))
 		}
 	}
+	c.endOfHost()
 	return c, nil
 }
 
@@ -71,29 +121,118 @@ func escapeGlob(dir string) string {
 }
 
 func (c *changes) add(cells []*string) {
-	severity, kind, agent, before, after := text(cells[0]), text(cells[1]), text(cells[2]), text(cells[3]), text(cells[4])
+	kind, agent, before, after := text(cells[1]), text(cells[2]), text(cells[3]), text(cells[4])
 	if of := text(cells[7]); of != "" && of != c.profile {
 		return
 	}
-	c.n++
-	tally(c.kinds, kind, severity)
-	if kind == "policy_class" {
-		way := "other"
-		switch "disallow_all" {
-		case after:
-			way = "closed"
-		case before:
-			way = "opened"
+	if origin := text(cells[9]); origin != c.origin || c.rows == 0 {
+		c.endOfHost()
+		c.origin = strings.Clone(origin)
+	}
+	c.rows++
+	k := c.kinds[kind]
+	if k == nil && len(c.kinds) < changeNames {
+		kind = strings.Clone(kind)
+		k = new(change)
+		c.kinds[kind] = k
+	}
+	if k != nil {
+		k.rows++
+		if !c.met[kind] {
+			c.met[strings.Clone(kind)] = true
+			k.hosts++
 		}
+	}
+	if kind == "policy_class" {
+		way := wayOf(before, after)
 		tally(c.agents, agent, way)
+		if at := [2]string{text(cells[8]), way}; !c.went[at] {
+			c.went[[2]string{strings.Clone(at[0]), way}] = true
+			tally(c.categories, at[0], way)
+		}
 	}
-	// A host gives one of each severity.
-	host, have := text(cells[5]), c.examples[severity]
-	if len(have) < changeExamples && (have == nil && len(c.examples) < len(severities) || have != nil && have[len(have)-1].Host != clipped(host)) {
-		c.examples[strings.Clone(severity)] = append(have, change{
-			Host: clipped(host), Kind: clipped(kind), Agent: clipped(agent), URL: clipped(text(cells[6])), Before: clipped(before), After: clipped(after),
-		})
+	c.example(cells)
+}
+
+// example keeps the first of the gravest rows of the host under way.
+func (c *changes) example(cells []*string) {
+	at := slices.IndexFunc(severities, func(s severity) bool { return s.key == text(cells[0]) })
+	switch {
+	case at < 0 || at > c.worst:
+	case at == c.worst && c.first != nil:
+		c.first.more++
+	default:
+		c.worst = at
+		c.first = &changeExample{
+			Kind: clipped(text(cells[1])), Agent: clipped(text(cells[2])), Before: clipped(text(cells[3])), After: clipped(text(cells[4])),
+			Host: clipped(text(cells[5])), URL: clipped(text(cells[6])), rank: math.MaxInt64,
+		}
+		if n, err := strconv.ParseInt(text(cells[10]), 10, 64); err == nil {
+			c.first.rank = n
+		}
 	}
+}
+
+// endOfHost counts the host whose rows have come.
+func (c *changes) endOfHost() {
+	defer func() {
+		c.worst, c.first = len(severities), nil
+		clear(c.met)
+		clear(c.went)
+	}()
+	if len(c.met) == 0 {
+		return
+	}
+	switch {
+	case c.met["host_new"]:
+		c.new++
+		return
+	case c.met["host_gone"]:
+		c.gone++
+		return
+	}
+	c.changed++
+	if c.first != nil {
+		key := severities[c.worst].key
+		c.gravest[key]++
+		have := c.examples[key]
+		at, _ := slices.BinarySearchFunc(have, c.first.rank, func(x changeExample, rank int64) int { return cmp.Or(cmp.Compare(x.rank, rank), -1) })
+		if at < changeExamples {
+			have = slices.Insert(have, at, *c.first)
+			c.examples[key] = have[:min(len(have), changeExamples)]
+		}
+	}
+	closed, opened := false, false
+	for at := range c.went {
+		closed, opened = closed || at[1] == "shut_out", opened || at[1] == "let_in"
+	}
+	if closed {
+		c.closed++
+	}
+	if opened {
+		c.opened++
+	}
+}
+
+// wayOf is how a policy went from one class to another.
+func wayOf(before, after string) string {
+	switch {
+	case after == "disallow_all":
+		return "shut_out"
+	case before == "disallow_all":
+		return "let_in"
+	case after == "partial":
+		return "narrowed"
+	}
+	return "widened"
+}
+
+// wayIs is the condition of SQL for a way.
+var wayIs = map[string]string{
+	"shut_out": "after = 'disallow_all'",
+	"let_in":   "before = 'disallow_all' AND after <> 'disallow_all'",
+	"narrowed": "after = 'partial' AND before <> 'disallow_all'",
+	"widened":  "after NOT IN ('disallow_all', 'partial') AND before <> 'disallow_all'",
 }
 
 func tally(of map[string]map[string]int64, name, key string) {
@@ -104,12 +243,6 @@ func tally(of map[string]map[string]int64, name, key string) {
 		}
 		row = make(map[string]int64)
 		of[strings.Clone(name)] = row
-	}
-	if _, ok := row[key]; !ok {
-		if len(row) >= 10 {
-			return
-		}
-		key = strings.Clone(key)
 	}
 	row[key]++
 }
@@ -127,138 +260,206 @@ func (d *data) fromChanges() string {
 	return fmt.Sprintf("FROM history.changes WHERE run = %s AND against = %s AND coalesce(profile, %[3]s) = %[3]s", quote(d.run), quote(d.against), quote(d.profile))
 }
 
-// changeKinds is what changed, by kind and severity.
-func (d *data) changeKinds() *figure {
+// changedHosts is how many hosts changed, by their gravest change.
+func (d *data) changedHosts() *figure {
 	c := d.changes
-	f := &figure{
-		ID: "changes", Of: fmt.Sprintf("Of the %s since %s; the run has %s.", counted(c.n, "change", "changes"), d.against, hosts(d.targets)),
-		Head: []string{"kind"},
-	}
+	f := &figure{ID: "changes", Of: fmt.Sprintf("Shares of the run's %s.", hosts(d.hosts)), Names: func(s string) string { return s }, Head: []string{"gravest", "hosts"}}
 	if len(c.notes) > 0 {
 		f.Note = "Not all was compared: " + strings.Join(c.notes, "; ") + "."
 	}
-	if c.n == 0 {
-		f.Title = fmt.Sprintf("Nothing has changed since %s", d.against)
+	if c.rows == 0 {
+		f.Title = fmt.Sprintf("Nothing has changed since %s", c.since)
 		if len(c.notes) > 0 {
-			f.Title = fmt.Sprintf("Of what was compared, nothing has changed since %s", d.against)
+			f.Title = fmt.Sprintf("Of what was compared, nothing has changed since %s", c.since)
 		}
-		f.Of = fmt.Sprintf("Of all %s asked.", hosts(d.targets))
 		return f
 	}
-	all, most, worst := make(map[string]int64), int64(0), int64(0)
-	for kind, n := range c.kinds {
-		for _, s := range severities {
-			all[kind] += n[s.key]
-		}
-		most, worst = max(most, all[kind]), worst+n["critical"]
+	f.Title = fmt.Sprintf("%s of %s changed since %s", count(c.changed), hosts(d.hosts), c.since)
+	var said []string
+	if c.closed > 0 {
+		said = append(said, count(c.closed)+" shut out an agent that could come in before")
 	}
-	kinds := ranked(all)
-	words := "most of kind"
-	if len(kinds) == 1 {
-		words = "of kind"
+	if c.opened > 0 {
+		said = append(said, count(c.opened)+" let one in that was shut out")
 	}
-	f.Title = fmt.Sprintf("%s since %s, %s critical; %s %s", counted(c.n, "change", "changes"), d.against, count(worst), words, kinds[0])
-	f.Examples = &listed{Caption: "The first of each severity", What: "change", HasKey: true}
-	columns := []string{"kind"}
+	if len(said) > 0 {
+		f.Title += ": " + and(said)
+	}
+	if c.new+c.gone > 0 {
+		f.Title += fmt.Sprintf("; %s new, %s gone", count(c.new), count(c.gone))
+	}
+	most := int64(0)
+	for _, n := range c.gravest {
+		most = max(most, n)
+	}
+	scale := scaleFor(most, d.hosts)
+	if most > 0 {
+		f.Axis = fmt.Sprintf("%d%% of hosts", scale)
+	}
+	f.Note = strings.TrimSpace("A host counts once, by its gravest change. Critical: it shuts an agent out. Major: it closes a part, lets an agent in again, says otherwise what content may be used for, or cannot be reached any more. Cosmetic: another text with the same meaning. " + f.Note)
+	f.Examples = &listed{Caption: "Examples", What: "change", HasKey: true}
 	for _, s := range severities {
-		f.Legend = append(f.Legend, legend{s.class, s.key})
-		f.Head = append(f.Head, s.key)
-		columns = append(columns, fmt.Sprintf("count(*) FILTER (severity = %s) AS %s", quote(s.key), s.key))
+		n := c.gravest[s.key]
+		if n > 0 {
+			f.Rows = append(f.Rows, []string{s.key, number(n)})
+			f.Bars = append(f.Bars, bar{Name: s.key, Tracks: []track{{Parts: parts(scale, d.hosts, share{s.class, "hosts", n}), Values: []string{hosts(n), percent(n, d.hosts)}}}})
+		}
 		for i, x := range c.examples[s.key] {
 			row := example{Host: x.Host, Text: x.words()}
+			if x.rank < math.MaxInt64 {
+				row.Rank, f.Examples.HasRank = count(x.rank), true
+			}
 			if i == 0 {
 				row.Key, row.Span = s.key, len(c.examples[s.key])
 			}
 			f.Examples.Rows = append(f.Examples.Rows, row)
 		}
 	}
-	scale, whole := scaleFor(most, c.n)
-	f.Of += whole
-	for i, kind := range kinds {
-		var shares []share
-		row := []string{kind}
-		for _, s := range severities {
-			n := c.kinds[kind][s.key]
-			shares = append(shares, share{s.class, s.key, n})
-			row = append(row, count(n))
-		}
-		if i < agentsDrawn {
-			f.Bars = append(f.Bars, bar{Name: kind, Parts: plain(parts(scale, c.n, shares...)), Value: count(all[kind])})
-		}
-		f.Rows = append(f.Rows, row)
-	}
-	f.SQL = fmt.Sprintf("SELECT %s\n%s\nGROUP BY kind ORDER BY count(*) DESC, kind", strings.Join(columns, ",\n  "), d.fromChanges())
+	f.SQL = fmt.Sprintf(`SELECT ['critical', 'major', 'minor', 'cosmetic'][gravest] AS gravest, count(*) AS hosts
+FROM (SELECT min(list_position(['critical', 'major', 'minor', 'cosmetic'], severity)) AS gravest
+    %s
+    GROUP BY origin HAVING NOT bool_or(kind IN ('host_new', 'host_gone')))
+GROUP BY ALL ORDER BY list_position(['critical', 'major', 'minor', 'cosmetic'], gravest)`, d.fromChanges())
 	return f
 }
 
-func (x *change) words() string {
-	s := x.Kind
+func (x *changeExample) words() (s string) {
+	said := func(value string) string {
+		switch x.Kind {
+		case "policy_class", "group":
+			return words.Class.Of(value)
+		case "outcome":
+			return words.Outcome.Of(value)
+		case "reachability":
+			return words.Reason.Of(value)
+		case "host_new", "host_gone":
+			return words.Outcome.Of(value)
+		}
+		return value
+	}
+	s = words.Kind.Of(x.Kind)
 	if x.Agent != "" {
 		s += ", " + x.Agent
 	}
 	if x.URL != "" && x.URL != x.Before && x.URL != x.After {
 		s += ", " + x.URL
 	}
+	if x.more > 0 {
+		defer func() { s += fmt.Sprintf(" (and %s more)", count(int64(x.more))) }()
+	}
 	switch {
+	case x.Kind == "text": // its before and after are digests
 	case x.Before != "" && x.After != "":
-		s += ": " + x.Before + " → " + x.After
+		s += ": " + said(x.Before) + " → " + said(x.After)
 	case x.After != "":
-		s += ": now " + x.After
+		s += ": now " + said(x.After)
 	case x.Before != "":
-		s += ": was " + x.Before
+		s += ": was " + said(x.Before)
 	}
 	return s
 }
 
-// changeAgents is to whom policies closed and opened.
-func (d *data) changeAgents() *figure {
+// changeKinds is what changed, in hosts.
+func (d *data) changeKinds() *figure {
 	c := d.changes
-	if len(c.agents) == 0 {
+	if len(c.kinds) == 0 {
 		return nil
 	}
-	all, most, closed, opened := make(map[string]int64), int64(0), int64(0), int64(0)
-	rank := make(map[string]int64)
-	for agent, n := range c.agents {
-		all[agent] = n["closed"] + n["opened"] + n["other"]
-		rank[agent] = n["closed"]<<32 + all[agent]
-		most, closed, opened = max(most, all[agent]), closed+n["closed"], opened+n["opened"]
+	onHosts, most := make(map[string]int64), int64(0)
+	for kind, n := range c.kinds {
+		onHosts[kind] = n.hosts
+		most = max(most, n.hosts)
 	}
-	agents := ranked(rank)
-	lost := c.agents[agents[0]]["closed"]
-	losers, each := agents[0], ""
-	if n := slices.IndexFunc(agents, func(agent string) bool { return c.agents[agent]["closed"] != lost }); n != 1 && len(agents) > 1 {
-		if n < 0 {
-			n = len(agents)
-		}
-		losers, each = count(int64(n))+" agents", " each"
+	kinds := ranked(onHosts)
+	full := roundUp(most)
+	names, tied := leading(onHosts, quoted(words.Kind.Of))
+	title := fmt.Sprintf("The commonest change is %s, on %s", names, hosts(most))
+	if strings.HasSuffix(tied, "each") {
+		title = fmt.Sprintf("The commonest changes are %s, on %s each", names, hosts(most))
 	}
 	f := &figure{
-		ID: "change-agents", Of: fmt.Sprintf("Of the %s that changed since %s: one for each host and agent.", counted(sumOf(all), "policy", "policies"), d.against),
-		Title:  fmt.Sprintf("%s closed and %s opened; %s lost most, %s%s", counted(closed, "policy", "policies"), count(opened), losers, hosts(lost), each),
-		Legend: []legend{{"closed", "closed"}, {"partly", "became more or less open"}, {"allow", "opened, was closed"}},
-		Head:   []string{"agent", "closed", "other", "opened"},
+		ID: "change-kinds", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", count(d.hosts)), Names: words.Kind.Of,
+		Title: title, Axis: hosts(full),
+		Note: "A host counts once for each kind. The table changes has a row for each agent, URL or token concerned: the numbers tell both.",
+		Head: []string{"kind", "hosts", "rows"},
 	}
-	if closed == 0 {
-		f.Title = fmt.Sprintf("No policy closed; %s opened", count(opened))
-	}
-	whole := sumOf(all)
-	scale, words := scaleFor(most, whole)
-	f.Of += words
-	for i, agent := range agents {
-		n := c.agents[agent]
-		if i < agentsDrawn {
-			f.Bars = append(f.Bars, bar{Name: agent, Parts: plain(parts(scale, whole, share{"closed", "closed", n["closed"]}, share{"partly", "became more or less open", n["other"]}, share{"allow", "opened", n["opened"]})), Value: count(all[agent])})
+	for i, kind := range kinds {
+		n := c.kinds[kind]
+		if i < barsDrawn {
+			f.Bars = append(f.Bars, bar{Name: words.Kind.Of(kind), Tracks: []track{{Parts: lengths(full, share{"allow", "hosts", n.hosts}), Values: []string{hosts(n.hosts)}}}})
 		}
-		f.Rows = append(f.Rows, []string{agent, count(n["closed"]), count(n["other"]), count(n["opened"])})
+		f.Rows = append(f.Rows, []string{kind, number(n.hosts), number(n.rows)})
 	}
-	f.SQL = "SELECT agent,\n  count(*) FILTER (after = 'disallow_all') AS closed,\n  count(*) FILTER (after IS DISTINCT FROM 'disallow_all' AND before IS DISTINCT FROM 'disallow_all') AS other,\n  count(*) FILTER (before = 'disallow_all' AND after IS DISTINCT FROM 'disallow_all') AS opened\n" +
-		d.fromChanges() + " AND kind = 'policy_class'\nGROUP BY agent ORDER BY closed DESC, count(*) DESC, agent"
+	f.SQL = "SELECT kind, count(DISTINCT origin) AS hosts, count(*) AS rows\n" + d.fromChanges() + "\nGROUP BY kind ORDER BY hosts DESC, kind"
 	return f
 }
 
-func sumOf(counts map[string]int64) (n int64) {
-	for _, count := range counts {
-		n += count
+// changeWays is to whom hosts closed and opened, by agent or by category.
+func (d *data) changeWays(id, name string, by map[string]map[string]int64, named func(string) string) *figure {
+	if len(by) == 0 {
+		return nil
 	}
-	return n
+	all, rank := make(map[string]int64), make(map[string]int64)
+	most, lost := int64(0), int64(0)
+	for k, n := range by {
+		for _, w := range ways {
+			all[k] += n[w.key]
+		}
+		rank[k] = n["shut_out"]<<31 + all[k]
+		most, lost = max(most, all[k]), max(lost, n["shut_out"])
+	}
+	names := ranked(rank)
+	f := &figure{
+		ID: id, Of: fmt.Sprintf("Numbers of hosts; the run has %s.", count(d.hosts)), Names: named, Head: []string{name},
+	}
+	tied := 0
+	for _, k := range names {
+		if by[k]["shut_out"] == lost {
+			tied++
+		}
+	}
+	many := map[string]string{"agent": "agents", "category": "categories"}[name]
+	switch {
+	case lost == 0:
+		f.Title = fmt.Sprintf("No %s was shut out anywhere anew", name)
+	case tied == 1:
+		f.Title = fmt.Sprintf("%s lost most: %s shut it out anew", f.Cell(0, names[0]), hosts(lost))
+		if name == "category" {
+			f.Title = fmt.Sprintf("%s lost most: %s shut out at least one of its agents anew", f.Cell(0, names[0]), hosts(lost))
+		}
+	default:
+		f.Title = fmt.Sprintf("%s %s lost most: %s shut each of them out anew", count(int64(tied)), many, hosts(lost))
+		if name == "category" {
+			f.Title = fmt.Sprintf("%s %s lost most: %s shut out at least one agent of each anew", count(int64(tied)), many, hosts(lost))
+		}
+	}
+	if name == "category" {
+		f.Note = "A host counts once for each category and way, however many agents of the category it concerns; it may shut out one agent and let in another."
+	}
+	columns := []string{name}
+	for _, w := range ways {
+		f.Legend = append(f.Legend, legend{w.class, w.name})
+		f.Head = append(f.Head, w.key)
+		columns = append(columns, fmt.Sprintf("count(DISTINCT origin) FILTER (%s) AS %s", wayIs[w.key], w.key))
+	}
+	full := roundUp(most)
+	f.Axis = hosts(full)
+	for i, k := range names {
+		row, shares := []string{k}, []share(nil)
+		var said []string
+		for _, w := range ways {
+			n := by[k][w.key]
+			row, shares = append(row, number(n)), append(shares, share{w.class, w.name, n})
+			if n > 0 {
+				said = append(said, count(n))
+			}
+		}
+		if i < barsDrawn {
+			f.Bars = append(f.Bars, bar{Name: f.Cell(0, k), Tracks: []track{{Parts: lengths(full, shares...), Values: []string{strings.Join(said, " + ")}}}})
+		}
+		f.Rows = append(f.Rows, row)
+	}
+	f.SQL = "SELECT " + strings.Join(columns, ",\n  ") + "\n" + d.fromChanges() + " AND kind = 'policy_class'\nGROUP BY " + name +
+		" ORDER BY shut_out DESC, shut_out + narrowed + widened + let_in DESC, " + name
+	return f
 }

@@ -4,11 +4,21 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/cmd/internal/words"
 )
 
-func (d *data) haveFile() string { return fmt.Sprintf("Of the %s that have a file.", hosts(d.files)) }
+// ofFiles says what the shares of contents are shares of.
+func (d *data) ofFiles() string {
+	switch more := d.texts - d.files; {
+	case more == 0:
+		return fmt.Sprintf("Shares of %s.", counted(d.files, "file"))
+	case more > 0:
+		return fmt.Sprintf("Shares of %s: those of the %s whose rules decide, and %s that the profile leaves open.", counted(d.texts, "file"), hosts(d.files), count(more))
+	}
+	return fmt.Sprintf("Shares of the %s whose text was counted.", counted(d.texts, "file"))
+}
 
 func (d *data) sizes() *figure {
 	bins := d.histogram("body_bytes")
@@ -17,14 +27,21 @@ func (d *data) sizes() *figure {
 	}
 	cut := d.sums.by("body", d.profile, key)["truncated"]
 	f := &figure{
-		ID: "sizes", Of: d.haveFile() + " Bytes, decoded; what lies beyond the limit is not counted.",
-		Title:   fmt.Sprintf("Half of the files have %s bytes or fewer; %s reach the limit", count(bins.Quantile(0.5)), percent(cut, d.files)),
-		Note:    "A column is called by its first value.",
-		Columns: histogram(bins, d.files, bytesName, "files"),
+		ID: "sizes", Of: d.ofFiles(),
+		Title:   fmt.Sprintf("The median file has %s bytes, and one in ten more than %s; %s the size limit", about(bins.Quantile(0.5)), count(bins.Quantile(0.9)), reach(cut, d.texts)),
+		Note:    "Bytes after decoding; what lies beyond the limit is not counted. A column is labelled with its least value.",
+		Columns: histogram(bins, d.texts, short, count, "file", "bytes"),
 	}
 	d.bins(f, "body_bytes", "files", bins)
-	f.Examples = d.examples.list("The largest", "bytes", "body_bytes", "largest").measured(count)
+	f.Examples = d.examples.list("The largest", "bytes", "body_bytes", nil, "largest").measured(count)
 	return f
+}
+
+func reach(n, of int64) string {
+	if n == 0 {
+		return "none reaches"
+	}
+	return percent(n, of) + " reach"
 }
 
 func (d *data) lines() *figure {
@@ -33,13 +50,20 @@ func (d *data) lines() *figure {
 		return nil
 	}
 	f := &figure{
-		ID: "lines", Of: d.haveFile() + " An empty file has one line.",
-		Title:   fmt.Sprintf("Half of the files have %s lines or fewer", count(bins.Quantile(0.5))),
-		Note:    "A column is called by its first value.",
-		Columns: histogram(bins, d.files, count, "files"),
+		ID: "lines", Of: d.ofFiles(),
+		Title:   fmt.Sprintf("The median file has %s, and one in ten more than %s", countedAbout(bins.Quantile(0.5), "line"), count(bins.Quantile(0.9))),
+		Note:    "An empty file has one line. A column is labelled with its least value.",
+		Columns: histogram(bins, d.texts, short, count, "file", "lines"),
 	}
 	d.bins(f, "lines", "files", bins)
 	return f
+}
+
+func countedAbout(n int64, noun string) string {
+	if n < 100 {
+		return counted(n, noun)
+	}
+	return "about " + counted(n, noun)
 }
 
 func (d *data) features() *figure {
@@ -48,12 +72,10 @@ func (d *data) features() *figure {
 		return nil
 	}
 	f := &figure{
-		ID: "features", Of: d.haveFile(),
-		Title: fmt.Sprintf("%s of the files have a group for all (*), %s a wildcard in a rule, %s a sitemap", percent(all["star_group"], d.files), percent(all["wildcard"], d.files), percent(all["sitemap"], d.files)),
-		Note:  "joined: a line other than a rule stands among a group's agents, and other readers may see two groups there.",
+		ID: "features", Of: d.ofFiles(), Names: words.Feature.Of,
+		Title: fmt.Sprintf("%s of files have a group for all (*), %s a wildcard in a rule, %s a sitemap", percent(all["star_group"], d.texts), percent(all["wildcard"], d.texts), percent(all["sitemap"], d.texts)),
 	}
-	f.keyBars(all, d.files, "allow", "hosts")
-	d.byKey(f, "feature", "feature", "hosts", false, all)
+	d.byKey(f, "feature", "feature", "files", false, all, "allow", d.texts)
 	return f
 }
 
@@ -63,20 +85,26 @@ func (d *data) delays() *figure {
 		return nil
 	}
 	groups, on := bins.Total(), d.sums.by("feature", d.profile, key)["crawl_delay"]
-	shown := bins.Grouped()
-	most := slices.MaxFunc(shown, func(a, b sink.BinCount) int { return cmp.Compare(a.Count, b.Count) })
+	most := bins.Grouped()[0]
+	for _, b := range bins.Grouped() {
+		if b.Count > most.Count {
+			most = b
+		}
+	}
 	f := &figure{
-		ID: "delays", Of: fmt.Sprintf("Of the %s groups that set a crawl delay, on %s.", count(groups), hosts(on)),
-		Title:   fmt.Sprintf("%s of files ask for a crawl delay; %s of the %s delays are %s", percent(on, d.files), percent(most.Count, groups), count(groups), span(most.Bin, secondsName)),
-		Note:    "Whole seconds; a column is called by its first value.",
-		Columns: histogram(bins, groups, secondsName, "groups"),
+		ID: "delays", Of: fmt.Sprintf("Shares of %s with a crawl delay, in %s.", counted(groups, "group"), counted(on, "file")),
+		Title:   fmt.Sprintf("%s of files ask for a crawl delay; %s of their groups ask for %s", percent(on, d.texts), percent(most.Count, groups), span(most.Bin, count)+" seconds"),
+		Note:    "Whole seconds. A column is labelled with its least value.",
+		Columns: histogram(bins, groups, short, count, "group", "seconds"),
 	}
 	d.bins(f, "crawl_delay", "groups", bins)
 	var keys []string
 	for _, b := range slices.Backward(bins) {
-		keys = append(keys, b.String())
+		if len(keys) < 3 {
+			keys = append(keys, b.String())
+		}
 	}
-	f.Examples = d.examples.list("The first of the longest", "seconds", "crawl_delay", keys[:min(len(keys), 3)]...)
+	f.Examples = d.examples.list("Some of the longest", "seconds", "crawl_delay", func(bin string) string { return binName(bin) + " s" }, keys...)
 	return f
 }
 
@@ -85,20 +113,32 @@ func (d *data) sitemaps() *figure {
 	if len(bins) == 0 || len(kinds) == 0 {
 		return nil
 	}
-	none := int64(0)
+	without := int64(0)
 	if bins[0].First == 0 {
-		none = bins[0].Count
+		without = bins[0].Count
 	}
 	lines := kinds["same_host"] + kinds["other_host"] + kinds["relative"]
 	f := &figure{
-		ID: "sitemaps", Of: d.haveFile(),
-		Title:   fmt.Sprintf("%s of files name a sitemap; of the %s sitemap lines %s lead to another host and %s are no absolute URL", percent(d.files-none, d.files), count(lines), percent(kinds["other_host"], lines), percent(kinds["relative"], lines)),
-		Note:    "Sitemap lines in a file; a column is called by its first value.",
-		Columns: histogram(bins, d.files, count, "files"),
+		ID: "sitemaps", Of: d.ofFiles(),
+		Title: fmt.Sprintf("%s of files name a sitemap; of the %s, %s lead to another host and %s are no absolute URL",
+			percent(bins.Total()-without, d.texts), counted(lines, "sitemap line"), percent(kinds["other_host"], lines), percent(kinds["relative"], lines)),
+		Note:    "Sitemap lines in a file. A column is labelled with its least value.",
+		Columns: histogram(bins, d.texts, short, count, "file", "sitemap lines"),
 	}
 	d.bins(f, "sitemaps", "files", bins)
-	f.Examples = d.examples.list("The first that lead to another host, or are relative", "sitemap", "sitemap", "other_host", "relative")
+	f.Examples = d.examples.list("Examples", "sitemap", "sitemap", func(key string) string {
+		return map[string]string{"other_host": "on another host", "relative": "no absolute URL"}[key]
+	}, "other_host", "relative")
 	return f
+}
+
+// fieldName is what a field, or a signal, is called; other stands for all that
+// nobody knows.
+func fieldName(field string) string {
+	if field == "other" {
+		return "a field that nobody knows"
+	}
+	return strings.TrimSuffix(strings.Replace(field, " other", ": something else", 1), "=other")
 }
 
 func (d *data) fields() *figure {
@@ -106,18 +146,20 @@ func (d *data) fields() *figure {
 	if len(all) == 0 {
 		return nil
 	}
-	top := ranked(all)
 	f := &figure{
-		ID: "fields", Of: d.haveFile(),
-		Title: fmt.Sprintf("The extension most in use is %s, in %s of files", top[0], percent(all[top[0]], d.files)),
-		Note:  "Fields that the documents do not define, and that change no verdict; other stands for those that nobody knows.",
+		ID: "fields", Of: d.ofFiles(), Names: fieldName,
+		Title: commonest("extension", all, d.texts, fieldName),
+		Note:  "Fields that the documents do not define. They change no verdict. A crawl-delay counts here wherever it stands, as a feature only where it is a number in a group.",
 	}
-	f.keyBars(all, d.files, "allow", "hosts")
-	if top[0] == "other" {
-		f.Title = fmt.Sprintf("%s of files have a field that nobody knows", percent(all["other"], d.files))
-	}
-	d.byKey(f, "field", "field", "hosts", false, all)
+	d.byKey(f, "field", "field", "files", false, all, "allow", d.texts)
 	return f
+}
+
+// signalsOfAI tells whether a file says in a content signal what it thinks of
+// AI training.
+func (d *data) signalsOfAI() bool {
+	all := d.sums.by("signal", d.profile, key)
+	return all["content-signal ai-train=no"]+all["content-signal ai-train=yes"] > 0
 }
 
 func (d *data) signals() *figure {
@@ -126,23 +168,35 @@ func (d *data) signals() *figure {
 		return nil
 	}
 	top := ranked(all)
+	no, yes := all["content-signal ai-train=no"], all["content-signal ai-train=yes"]
 	f := &figure{
-		ID: "signals", Of: d.haveFile(),
-		Title: fmt.Sprintf("%s of files say ai-train=no in a content signal, %s ai-train=yes", percent(all["content-signal ai-train=no"], d.files), percent(all["content-signal ai-train=yes"], d.files)),
-		Note:  "Extensions that have a format, and what content signals and usage preferences say.",
+		ID: "signals", Of: d.ofFiles(),
+		Title: fmt.Sprintf("A content signal refuses AI training in %s of files, and permits it in %s", percent(no, d.texts), percent(yes, d.texts)),
+		Note:  "Extensions that have a format, and what content signals and usage preferences say. They change no verdict.",
+		Names: signalName,
 	}
-	f.keyBars(all, d.files, "allow", "hosts")
-	if all["content-signal ai-train=no"]+all["content-signal ai-train=yes"] == 0 {
-		f.Title = fmt.Sprintf("No file says in a content signal what it thinks of AI training; the signal most in use is %s, in %s", top[0], percent(all[top[0]], d.files))
+	if !d.signalsOfAI() {
+		f.Title = "No content signal refuses or permits AI training; t" + strings.TrimPrefix(commonest("typed extension", all, d.texts, signalName), "T")
 	}
-	d.byKey(f, "signal", "signal", "hosts", false, all)
-	f.Examples = d.examples.list("The first of each", "text", "signal", top...)
+	d.byKey(f, "signal", "signal", "files", false, all, "allow", d.texts)
+	f.Examples = d.examples.list("Examples", "text", "signal", signalName, top...)
 	return f
 }
 
-// lint is what is remarkable about lines, but for extensions and comments,
+// signalName is what a signal is called.
+func signalName(signal string) string {
+	if field, ok := strings.CutSuffix(signal, " other"); ok {
+		return field + " of another kind"
+	}
+	if field, ok := strings.CutSuffix(signal, "=other"); ok {
+		return field + ", neither yes nor no"
+	}
+	return signal
+}
+
+// flaws are what is remarkable about lines, but for extensions and comments,
 // which are no mistakes.
-func (d *data) lint() *figure {
+func (d *data) flaws() *figure {
 	on, lines := d.sums.by("line_class_hosts", d.profile, key), d.sums.by("line_class", d.profile, key)
 	for _, m := range []map[string]int64{on, lines} {
 		delete(m, "extension")
@@ -153,18 +207,18 @@ func (d *data) lint() *figure {
 	}
 	top := ranked(on)
 	f := &figure{
-		ID: "lint", Of: d.haveFile(),
-		Title: fmt.Sprintf("The commonest flaw is %s, in %s of files", top[0], percent(on[top[0]], d.files)),
-		Note:  "A line may have several. no_field is a line that is not “field: value”, as in a page of HTML.",
-		Head:  []string{"class", "hosts", "lines"},
+		ID: "flaws", Of: d.ofFiles(), Names: words.LineClass.Of,
+		Title: commonest("flaw", on, d.texts, quoted(words.LineClass.Of)),
+		Note:  "A file counts once for each flaw that it has. A line without a field is one that is not “field: value”, as in a page of HTML.",
+		Head:  []string{"flaw", "files", "lines"},
 	}
-	f.keyBars(on, d.files, "partly", "hosts")
+	f.keyBars(on, "partly", "files", d.texts)
 	for _, k := range top {
-		f.Rows = append(f.Rows, []string{k, count(on[k]), count(lines[k])})
+		f.Rows = append(f.Rows, []string{k, number(on[k]), number(lines[k])})
 	}
-	f.SQL = "SELECT key AS class,\n  " + sumIf("metric = 'line_class_hosts'", "hosts") + ",\n  " + sumIf("metric = 'line_class'", "lines") + "\n" +
-		d.from("line_class line_class_hosts", false) + " AND key NOT IN ('extension', 'comment')\nGROUP BY key ORDER BY hosts DESC, key"
-	f.Examples = d.examples.list("The first of each", "text", "line_class", top...)
+	f.SQL = "SELECT key AS flaw,\n  " + sumIf("metric = 'line_class_hosts'", "files") + ",\n  " + sumIf("metric = 'line_class'", "lines") + "\n" +
+		d.from("line_class line_class_hosts", false) + " AND key NOT IN ('extension', 'comment')\nGROUP BY key ORDER BY files DESC, key"
+	f.Examples = d.examples.list("Examples", "text", "line_class", words.LineClass.Of, top...)
 	return f
 }
 
@@ -174,10 +228,48 @@ func (d *data) bodies() *figure {
 		return nil
 	}
 	f := &figure{
-		ID: "bodies", Of: d.haveFile(),
-		Title: fmt.Sprintf("%s of files are not UTF-8, %s are HTML, %s begin with a byte order mark", percent(all["not_utf8"], d.files), percent(all["html"], d.files), percent(all["bom"], d.files)),
+		ID: "bodies", Of: d.ofFiles(), Names: words.Body.Of,
+		Title: fmt.Sprintf("%s of files are not UTF-8, %s are HTML, %s begin with a byte order mark", percent(all["not_utf8"], d.texts), percent(all["html"], d.texts), percent(all["bom"], d.texts)),
 	}
-	f.keyBars(all, d.files, "partly", "hosts")
-	d.byKey(f, "body", "body", "hosts", false, all)
+	d.byKey(f, "body", "body", "files", false, all, "partly", d.texts)
 	return f
+}
+
+// commonest says which key files have most often.
+func commonest(what string, counts map[string]int64, of int64, named func(string) string) string {
+	names, most := leading(counts, named)
+	share := percent(counts[ranked(counts)[0]], of)
+	if strings.HasSuffix(most, "each") {
+		return fmt.Sprintf("The commonest %ss are %s, in %s of files each", what, names, share)
+	}
+	return fmt.Sprintf("The commonest %s is %s, in %s of files", what, names, share)
+}
+
+// leading are the names of the greatest counts, and their number.
+func leading(counts map[string]int64, named func(string) string) (names, most string) {
+	var tied []string
+	top := ranked(counts)
+	for _, k := range top {
+		if counts[k] == counts[top[0]] {
+			tied = append(tied, named(k))
+		}
+	}
+	if len(tied) == 1 {
+		return tied[0], count(counts[top[0]])
+	}
+	if more := len(tied) - 3; more > 0 {
+		tied = append(tied[:3], count(int64(more))+" more")
+	}
+	return and(tied), count(counts[top[0]]) + " each"
+}
+
+func quoted(named func(string) string) func(string) string {
+	return func(key string) string { return "“" + named(key) + "”" }
+}
+
+// worst is the name with the highest rate.
+func worst(names []string, n, of map[string]int64) string {
+	return slices.MaxFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(float64(n[a])/float64(of[a]), float64(n[b])/float64(of[b])), cmp.Compare(of[a], of[b]), cmp.Compare(b, a))
+	})
 }

@@ -14,60 +14,36 @@ func (d *data) times() *figure {
 	}
 	timed, slow := bins.Total(), d.sums.total("tld_slow")
 	f := &figure{
-		ID: "times", Of: fmt.Sprintf("Of the %s that were asked over the network.", hosts(timed)),
-		Title:   fmt.Sprintf("Half of the hosts are done within %s; %s take a second or more", microsName(bins.Quantile(0.5)), percent(slow, timed)),
-		Note:    "The whole fetch, with redirects and retries; a column is called by its first value.",
-		Columns: histogram(bins, timed, microsName, "hosts"),
+		ID: "times", Of: fmt.Sprintf("Shares of the %s asked over the network.", hosts(timed)),
+		Title:   fmt.Sprintf("The median host is done in about %s, and one in ten takes longer than %s; %s take a second or more", microsName(bins.Quantile(0.5)), microsName(bins.Quantile(0.9)), percent(slow, timed)),
+		Note:    "The whole fetch, with redirects and retries, whether it succeeds or not. A column is labelled with its least value.",
+		Columns: histogram(bins, timed, microsName, microsName, "host", "time"),
 	}
 	d.bins(f, "total_us", "hosts", bins)
-	f.Examples = d.examples.list("The slowest", "time", "total_us", "slowest").measured(microsName)
+	f.Examples = d.examples.list("The slowest", "time", "total_us", nil, "slowest").measured(microsName)
 	return f
 }
 
-func (d *data) errors() *figure {
-	all := d.sums.by("error_class", d.profile, key)
-	if len(all) == 0 {
-		return nil
-	}
-	n := int64(0)
-	for _, count := range all {
-		n += count
-	}
-	top := ranked(all)
-	f := &figure{
-		ID: "errors", Of: fmt.Sprintf("Of all %s asked.", hosts(d.targets)),
-		Title: fmt.Sprintf("%s of %s end in an error, most often %s", percent(n, d.targets), hosts(d.targets), top[0]),
-	}
-	f.keyBars(all, d.targets, "closed", "hosts")
-	d.byKey(f, "error_class", "error_class", "hosts", false, all)
-	f.Examples = d.examples.list("The first of each", "error", "error_class", top...)
-	return f
-}
-
-// networkDrawn bounds the parts of the network that are drawn, networkListed
-// those that the table has.
+// networkListed bounds the parts of the network that the numbers have.
 const (
-	networkDrawn  = 15
+	networkDrawn  = 12
 	networkListed = 50
 )
 
 // enough is how many hosts a part of the network must have to be compared.
 func (d *data) enough() int64 {
-	if d.targets < 100 {
+	if d.hosts < 100 {
 		return 1
 	}
-	return max(10, d.targets/1000)
+	return max(10, d.hosts/1000)
 }
 
 // network is how parts of the network fare, the worst first.
 func (d *data) network(metric, what, prefix string) *figure {
 	all, failed, slow := d.sums.by(metric, d.profile, key), d.sums.by(metric+"_failed", d.profile, key), d.sums.by(metric+"_slow", d.profile, key)
-	if len(all) == 0 {
-		return nil
-	}
 	var names []string
 	for k, n := range all {
-		if n >= d.enough() && k != "none" { // that is what did not answer
+		if n >= d.enough() && k != "none" { // none is for what did not answer
 			names = append(names, k)
 		}
 	}
@@ -75,49 +51,49 @@ func (d *data) network(metric, what, prefix string) *figure {
 	slices.SortFunc(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(rate(b), rate(a)), cmp.Compare(all[b], all[a]), cmp.Compare(a, b))
 	})
-	if len(names) < 2 {
-		return nil // nothing to compare
+	if len(names) < 2 || rate(names[0]) == 0 {
+		return nil // there is nothing to compare, or nothing is amiss
 	}
 	shown := func(k string) string {
-		if k == "other" || k == "none" || k == "address" {
-			return k
+		switch k {
+		case "other":
+			return "others"
+		case "address":
+			return "an IP address"
 		}
 		return prefix + k
 	}
 	f := &figure{
-		ID: strings.ReplaceAll(metric, "_", "-"), Of: fmt.Sprintf("Of the hosts of each %s that has at least %s.", what, hosts(d.enough())),
-		Note:   fmt.Sprintf("The worst of %s. Failed: no answer, or a 5xx. Slow: it took a second or more, which many a failure does too. On average %s fail and %s are slow.", count(int64(len(names))), percent(d.sums.total(metric+"_failed"), d.targets), percent(d.sums.total(metric+"_slow"), d.targets)),
-		Head:   []string{metric, "hosts", "failed", "slow"},
+		ID: strings.ReplaceAll(metric, "_", "-"), Of: fmt.Sprintf("Shares of the hosts of each %s, the worst first, of %s with at least %s.", what, count(int64(len(names))), hosts(d.enough())),
+		Note: fmt.Sprintf("Failed: no answer, or a server error. Slow: a second or more, failed or not. Of all %s, %s failed and %s were slow.",
+			hosts(d.hosts), percent(d.sums.total(metric+"_failed"), d.hosts), percent(d.sums.total(metric+"_slow"), d.hosts)),
+		Head: []string{metric, "hosts", "failed", "slow"}, Names: shown,
 		Legend: []legend{{"closed", "failed"}, {"partly", "slow"}},
 	}
-	worst := func(of map[string]int64) string {
-		return slices.MaxFunc(names, func(a, b string) int {
-			return cmp.Compare(float64(of[a])/float64(all[a]), float64(of[b])/float64(all[b]))
-		})
+	var said []string
+	if k := worst(names, failed, all); failed[k] > 0 {
+		said = append(said, fmt.Sprintf("failures are commonest for %s (%s of %s)", shown(k), percent(failed[k], all[k]), hosts(all[k])))
 	}
-	f.Title = fmt.Sprintf("By %s nothing failed", what)
-	bad, late := worst(failed), worst(slow)
-	if failed[bad] > 0 {
-		f.Title = fmt.Sprintf("By %s, %s fails most, %s of %s", what, shown(bad), percent(failed[bad], all[bad]), hosts(all[bad]))
+	if k := worst(names, slow, all); slow[k] > 0 {
+		said = append(said, fmt.Sprintf("slow answers for %s (%s of %s)", shown(k), percent(slow[k], all[k]), hosts(all[k])))
 	}
-	switch {
-	case slow[late] > 0 && late == bad:
-		f.Title += fmt.Sprintf(", and is slowest, %s take a second", percent(slow[late], all[late]))
-	case slow[late] > 0:
-		f.Title += fmt.Sprintf("; %s is slowest, %s of %s take a second", shown(late), percent(slow[late], all[late]), hosts(all[late]))
+	if len(said) == 1 && failed[worst(names, failed, all)] == 0 {
+		said[0] = strings.Replace(said[0], "answers for", "answers are commonest for", 1)
 	}
-	scale, words := scaleFor(max(failed[names[0]], slow[names[0]]), all[names[0]])
-	f.Of += words
-	if metric == "server" {
-		f.Examples = d.examples.list("The first that are none of the known ones", "Server header", "server", "other")
-	}
+	f.Title = fmt.Sprintf("By %s, %s", what, strings.Join(said, ", "))
+	scale := scaleFor(max(failed[names[0]], slow[names[0]]), all[names[0]])
+	f.Axis = fmt.Sprintf("%d%% of its hosts", scale)
 	for i, k := range names[:min(len(names), networkListed)] {
 		if i < networkDrawn && rate(k) > 0 {
-			fail := plain(parts(scale, all[k], share{"closed upper", "failed", failed[k]}))
-			late := plain(parts(scale, all[k], share{"partly lower", "slow", slow[k]}))
-			f.Bars = append(f.Bars, bar{Name: shown(k), Sub: hosts(all[k]), Parts: append(fail, late...), Value: percent(failed[k], all[k]) + " · " + percent(slow[k], all[k])})
+			f.Bars = append(f.Bars, bar{Name: shown(k), Sub: hosts(all[k]), Tracks: []track{
+				{"failed", parts(scale, all[k], share{"closed", "failed", failed[k]}), []string{percent(failed[k], all[k]) + " failed"}},
+				{"slow", parts(scale, all[k], share{"partly", "slow", slow[k]}), []string{percent(slow[k], all[k]) + " slow"}},
+			}})
 		}
-		f.Rows = append(f.Rows, []string{k, count(all[k]), count(failed[k]), count(slow[k])})
+		f.Rows = append(f.Rows, []string{k, number(all[k]), number(failed[k]), number(slow[k])})
+	}
+	if metric == "server" {
+		f.Examples = d.examples.list("Others", "Server header", "server", nil, "other")
 	}
 	f.SQL = fmt.Sprintf("SELECT key AS %s,\n  %s,\n  %s,\n  %s\n%s\nGROUP BY key HAVING hosts >= %d AND key <> 'none'\nORDER BY greatest(failed, slow) / hosts DESC, hosts DESC, key LIMIT %d", metric,
 		sumIf("metric = "+quote(metric), "hosts"), sumIf("metric = "+quote(metric+"_failed"), "failed"), sumIf("metric = "+quote(metric+"_slow"), "slow"),

@@ -3,9 +3,12 @@
 //	summary, examples, changes ─► sums ─► figures ─► page
 //
 // It reads no table but these three, and of the first two what a run has summed
-// up, so that the number of hosts hardly matters. A figure has a title that
-// states what it shows, the denominator, a drawing, and the table behind it with
-// the SQL that gives the same rows.
+// up, so that the number of hosts hardly matters. A figure has a title that says
+// what it shows, the base of its shares, a drawing, and the numbers with the SQL
+// that gives them. Its drawing and its numbers can be taken away.
+//
+// There are two bases: all hosts of the run, and the files, which are the hosts
+// whose rules decide. An outage is neither a file nor a policy.
 //
 // The page stands alone: no script, no font, no image, nothing from elsewhere;
 // a policy in its head forbids all of that. Hosts, rules, servers and agents
@@ -20,16 +23,19 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/visible"
+	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink"
 )
 
 //go:embed page.tmpl.html
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"visible": visible.Text, "count": count}).Parse(pageText))
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"visible": visible.Text, "decimal": decimal, "plotHeight": func() int { return plotTop + plotHeight + plotFoot }, "plotBase": func() int { return plotTop + plotHeight }}).Parse(pageText))
 
 // ErrNoChanges tells that two runs have not been compared.
 var ErrNoChanges = errors.New("the runs have not been compared")
@@ -38,8 +44,7 @@ var ErrNoChanges = errors.New("the runs have not been compared")
 // is committed, and with against not "" about what has changed since that run.
 // It returns [ErrNoChanges] where diff has not been asked to compare the two.
 func Page(ctx context.Context, dir string, m *sink.Manifest, against string) (_ []byte, err error) {
-	run := m.Run
-	d := &data{run: run, against: against, manifest: m, sums: make(sums), examples: make(examples)}
+	d := &data{run: m.Run, against: against, manifest: m, sums: make(sums), examples: make(examples)}
 	if len(m.Profiles) > 0 {
 		d.profile = m.Profiles[0]
 	}
@@ -50,11 +55,13 @@ func Page(ctx context.Context, dir string, m *sink.Manifest, against string) (_ 
 		return nil, err
 	}
 	if against != "" {
-		if d.changes, err = readChanges(ctx, dir, run, against, d.profile); err != nil {
+		if d.changes, err = readChanges(ctx, dir, m, against, d.profile); err != nil {
 			return nil, err
 		}
 	}
-	d.targets, d.files = d.sums.total("targets"), d.sums.total("body_bytes")
+	d.hosts, d.texts = d.sums.total("targets"), d.sums.total("body_bytes")
+	d.files = d.sums.by("outcome", d.profile, key)["conditional_allow"]
+	d.known = d.answered()
 	var out bytes.Buffer
 	if err := pageTemplate.Execute(&out, d.page()); err != nil {
 		return nil, fmt.Errorf("draw the report: %w", err)
@@ -70,16 +77,21 @@ type data struct {
 	sums         sums
 	examples     examples
 	changes      *changes // nil where none were asked for
-	targets      int64
-	files        int64 // hosts that have a file
+
+	hosts int64 // all of the run
+	files int64 // of these, the ones whose rules decide
+	texts int64 // files whose contents were counted: all, and what the profile leaves open
+	known int64 // hosts that said what they let crawlers do
 }
 
 type page struct {
-	Run, Against string
-	Facts        []fact
-	Remarks      []string
-	Tiles        []tile
-	Sections     []section
+	Title    string
+	Facts    []fact
+	Remarks  []string
+	Tiles    []tile
+	Sections []section
+	Sources  []fact // where it comes from, at its end
+	Changes  bool
 }
 
 type fact struct{ Name, Value string }
@@ -93,39 +105,34 @@ type section struct {
 
 func (d *data) page() *page {
 	m := d.manifest
-	p := &page{Run: d.run, Against: d.against}
-	p.Facts = []fact{
-		{"run", d.run}, {"begun", m.Started.UTC().Format("2006-01-02 15:04 UTC")},
-		{"profile", d.profile}, {"made by", "robocensus " + m.ToolVersion},
+	p := &page{Title: fmt.Sprintf("Crawl policies of %s, %s", hosts(d.hosts), day(m.Started)), Changes: d.changes != nil, Sources: d.sources()}
+	if d.changes != nil {
+		p.Title += ", and what changed since " + strings.TrimPrefix(d.changes.since, "run ")
 	}
-	for _, in := range m.Inputs {
-		if in.Role == "hosts" {
-			p.Facts = append(p.Facts, fact{"hosts from", in.Path})
-		}
-	}
+	p.Facts = []fact{{"source", d.source()}, {"profile", d.profile}}
 	if m.Finished == nil {
-		p.Remarks = append(p.Remarks, "The run is not complete: this is what is committed so far.")
+		p.Remarks = append(p.Remarks, "The run is not complete: the page shows what is committed so far.")
 	}
 	if len(m.Profiles) > 1 {
-		p.Remarks = append(p.Remarks, fmt.Sprintf("The run reads every file by %d profiles; this is the reading of the first, %s. The others are in the tables.", len(m.Profiles), d.profile))
+		p.Remarks = append(p.Remarks, fmt.Sprintf("The run judges every file under %d profiles. The page shows the first, %s; the tables have the others.", len(m.Profiles), d.profile))
 	}
 	if !slices.Contains(m.Tables, "examples") {
-		p.Remarks = append(p.Remarks, "The run has no table examples: it was told to leave it out, or an earlier version made it, which also counted less.")
+		p.Remarks = append(p.Remarks, "The page has no examples, for the run has no table of that name.")
 	}
-	if d.targets == 0 {
-		p.Remarks = append(p.Remarks, "The run has no counters: either no host was asked, or it was told to leave out the table summary.")
+	if d.hosts == 0 {
+		p.Remarks = append(p.Remarks, "The run has no counters: either no host was asked, or the table summary was left out.")
 		return p
 	}
-	p.Tiles = []tile{{"hosts asked", count(d.targets), ""}, {"have a file", percent(d.files, d.targets), hosts(d.files)}}
-	if d.sums["tld"] != nil { // else failures were not counted
-		failed := d.sums.total("tld_failed")
-		p.Tiles = append(p.Tiles, tile{"no answer or a 5xx", percent(failed, d.targets), hosts(failed)})
+	if d.known == 0 {
+		p.Remarks = append(p.Remarks, fmt.Sprintf("None of the %s said what crawlers may do there, so the page says nothing about policies. It shows how the attempts failed.", hosts(d.hosts)))
+	} else {
+		p.Tiles = d.tiles()
 	}
-	p.Tiles = append(p.Tiles, tile{"agents asked about", count(int64(len(d.sums.agents(d.profile)))), fmt.Sprintf("%s verdicts", count(d.sums.total("verdict")))})
 	add := func(title string, figures ...*figure) {
 		s := section{Title: title}
 		for _, f := range figures {
 			if f != nil { // what it shows was not counted, or there is none of it
+				f.file, f.source = "robocensus-"+d.run+"-"+f.ID, p.Title+", run "+d.run
 				s.Figures = append(s.Figures, f)
 			}
 		}
@@ -133,14 +140,95 @@ func (d *data) page() *page {
 			p.Sections = append(p.Sections, s)
 		}
 	}
-	if d.changes != nil {
-		add("What changed since "+d.against, d.changeKinds(), d.changeAgents())
+	ofAI, ofFiles := d.signals(), (*figure)(nil)
+	if !d.signalsOfAI() {
+		ofAI, ofFiles = nil, ofAI
 	}
-	add("How hosts answer", d.outcomes(), d.reasons())
-	add("Who is let in", d.closedAgents(), d.agentClasses(), d.categories())
-	add("What the files hold", d.sizes(), d.lines(), d.features(), d.delays(), d.sitemaps(), d.fields(), d.signals())
-	add("What is wrong in them", d.lint(), d.bodies())
-	add("The network", d.times(), d.errors(),
+	if d.known > 0 {
+		add("Do hosts shut out AI crawlers?", d.aiTraining(), d.categories(), ofAI)
+	}
+	if c := d.changes; c != nil {
+		add("What changed since "+c.since, d.changedHosts(), d.changeWays("change-categories", "category", c.categories, words.Category.Of),
+			d.changeWays("change-agents", "agent", c.agents, nil), d.changeKinds())
+	}
+	if d.known > 0 {
+		add("Whom do they shut out, and whom do they name?", d.agents(), d.named())
+	}
+	if d.known > 0 {
+		add("What do hosts answer?", d.answers(), d.reasons(), d.errors())
+	} else {
+		add("How the attempts failed", d.errors(), d.reasons())
+	}
+	if d.known == 0 {
+		return p
+	}
+	add("What is in the files?", d.sizes(), d.lines(), d.features(), d.delays(), d.sitemaps(), d.fields(), ofFiles)
+	add("What is wrong with them?", d.flaws(), d.bodies())
+	add("How does the network fare?", d.times(),
 		d.network("tld", "top-level domain", "."), d.network("address_block", "address block", ""), d.network("server", "server software", ""))
 	return p
+}
+
+// tiles are the numbers that a reader wants first.
+func (d *data) tiles() []tile {
+	tiles := []tile{{"hosts", count(d.hosts), ""}}
+	if d.files != d.hosts {
+		tiles = append(tiles, tile{"files", count(d.files), percent(d.files, d.hosts) + " of hosts have rules that decide"})
+	}
+	if silent := d.hosts - d.known; silent > 0 {
+		tiles = append(tiles, tile{"policy not known", count(silent), percent(silent, d.hosts) + " of hosts, for an outage or the like"})
+	}
+	closed := d.sums.pivot("category", d.profile, func(l label) string { return l.category })[headline]
+	if closed != nil {
+		n := closed["all"] + closed["some"]
+		tiles = append(tiles, tile{"shut out AI training", count(n), strings.Join(d.of(n), ", ")})
+	}
+	return append(tiles, tile{"agents asked about", count(int64(len(d.sums.agents(d.profile)))), ""})
+}
+
+// of are n as shares, with their bases.
+func (d *data) of(n int64) []string {
+	if d.files == d.hosts {
+		return []string{percent(n, d.hosts) + " of hosts"}
+	}
+	return []string{percent(n, d.hosts) + " of hosts", percent(n, d.files) + " of files"}
+}
+
+// source is where the answers come from.
+func (d *data) source() string {
+	for _, in := range d.manifest.Inputs {
+		switch in.Role {
+		case "warc":
+			return "answers stored in WARC files"
+		case "bodies":
+			return "stored robots.txt files"
+		case "run":
+			return "answers stored in an earlier run"
+		}
+	}
+	return "asked over the network"
+}
+
+// sources say what the page was made of, as far as it can be cited: names and
+// digests of files, and no folders of the machine that they lay on.
+func (d *data) sources() []fact {
+	m := d.manifest
+	out := []fact{{"run", m.Run}, {"made by", strings.TrimSpace("robocensus " + m.ToolVersion)}, {"begun", m.Started.UTC().Format("2006-01-02 15:04 UTC")}}
+	if len(m.ConfigurationDigest) >= 12 {
+		out = append(out, fact{"configuration", "sha256 " + m.ConfigurationDigest[:12]})
+	}
+	for _, in := range m.Inputs[:min(len(m.Inputs), 12)] {
+		name := filepath.Base(filepath.ToSlash(in.Path))
+		if in.Path == "-" {
+			name = "standard input"
+		}
+		if len(in.SHA256) >= 12 {
+			name += ", sha256 " + in.SHA256[:12]
+		}
+		out = append(out, fact{in.Role, name})
+	}
+	if d.changes != nil {
+		out = append(out, fact{"compared with", d.against})
+	}
+	return out
 }

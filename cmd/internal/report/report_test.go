@@ -3,7 +3,12 @@ package report
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/csv"
+	"encoding/xml"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +17,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 	"golang.org/x/net/html"
 
@@ -34,9 +40,12 @@ var hostile = []string{
 // column that it does not.
 type changeRow struct {
 	Host       string  `parquet:"host,dict"`
+	Origin     string  `parquet:"origin,dict"`
+	Rank       *int64  `parquet:"rank"`
 	Kind       string  `parquet:"kind,dict"`
 	Severity   string  `parquet:"severity,dict"`
 	Agent      *string `parquet:"agent,dict"`
+	Category   *string `parquet:"category,dict"`
 	Profile    *string `parquet:"profile,dict"`
 	URL        *string `parquet:"url,dict"`
 	Before     *string `parquet:"before,dict"`
@@ -71,7 +80,7 @@ func writeRun(t testing.TB, dir string, m sink.Manifest, segments int, counts []
 		must(t, s.Examples.Write(examples...))
 		must(t, s.Commit())
 	}
-	must(t, run.Complete(time.Unix(1_800_000_100, 0), sink.Tally{Targets: 1}, nil))
+	must(t, run.Complete(time.Unix(1_800_000_100, 0), sink.Tally{Targets: 1}, m.Inputs))
 }
 
 func drawn(t testing.TB, dir, run, against string) []byte {
@@ -100,6 +109,8 @@ func hostilePage(t testing.TB) []byte {
 			counts = append(counts, sink.Count{Metric: metric, Stratum: evil, Key: &evil, Count: n})
 			examples = append(examples, sink.Example{Metric: metric, Key: evil, Host: evil, Line: sink.Some(int32(7)), Text: evil})
 		}
+		outcome := sink.Count{Metric: "reason", Stratum: evil, Profile: sink.Some("google"), Key: sink.Some("success"), Count: n}
+		counts = append(counts, outcome, sink.Count{Metric: "category", Stratum: evil, Category: sink.Some(headline), Profile: sink.Some("google"), Key: sink.Some("some"), Count: 3})
 		for _, metric := range []string{"policy", "policy_explicit", "category", "verdict"} {
 			for _, key := range []string{"disallow_all", "some"} {
 				counts = append(counts, sink.Count{Metric: metric, Stratum: evil, Agent: &evil, Category: &evil, Profile: sink.Some("google"), Key: sink.Some(key), Count: n})
@@ -108,7 +119,8 @@ func hostilePage(t testing.TB) []byte {
 		examples = append(examples, sink.Example{Metric: "body_bytes", Key: "largest", Host: evil, Text: evil}, sink.Example{Metric: "total_us", Key: "slowest", Host: evil, Text: evil},
 			sink.Example{Metric: "server", Key: "other", Host: evil, Text: evil}, sink.Example{Metric: "sitemap", Key: "relative", Host: evil, Text: evil})
 		for _, severity := range []string{evil, "critical", "major", "minor"} {
-			changes = append(changes, changeRow{evil, evil, severity, &evil, nil, &evil, &evil, &evil, nil}, changeRow{evil, "policy_class", severity, &evil, sink.Some("google"), &evil, sink.Some("partial"), sink.Some("disallow_all"), nil})
+			changes = append(changes, changeRow{evil, evil + severity, sink.Some(int64(i)), evil, severity, &evil, &evil, nil, &evil, &evil, &evil, nil},
+				changeRow{evil, evil + severity, nil, "policy_class", severity, &evil, &evil, sink.Some("google"), &evil, sink.Some("partial"), sink.Some("disallow_all"), nil})
 		}
 	}
 	for _, metric := range []string{"sitemaps", "sitemap", "body_bytes", "crawl_delay", "lines", "total_us"} {
@@ -136,8 +148,8 @@ func TestHostileTextIsText(t *testing.T) {
 	tree, err := html.Parse(bytes.NewReader(out))
 	must(t, err)
 	elements := strings.Fields("html head meta title style body main header footer h1 h2 h3 a b bdi small strong p span div dl dt dd nav ol ul li section figure figcaption svg g rect text line table caption thead tbody tr th td details summary pre code")
-	attributes := strings.Fields("aria-hidden aria-label aria-labelledby charset class content dy height href http-equiv id lang name role rowspan width x x1 x2 y y1 y2")
-	policies, shown := 0, 0
+	attributes := strings.Fields("aria-hidden aria-label aria-labelledby charset class content download dy height href http-equiv id lang name role rowspan scope tabindex title width x x1 x2 y y1 y2")
+	policies, shown, taken := 0, 0, 0
 	for n := range tree.Descendants() {
 		switch n.Type {
 		case html.ElementNode:
@@ -148,8 +160,14 @@ func TestHostileTextIsText(t *testing.T) {
 				if !slices.Contains(attributes, a.Key) {
 					t.Errorf("%s has an attribute %s", n.Data, a.Key)
 				}
-				if a.Key == "href" && !strings.HasPrefix(a.Val, "#") {
+				switch {
+				case a.Key == "href" && strings.HasPrefix(a.Val, "data:"):
+					taken++
+					checkCopy(t, a.Val)
+				case a.Key == "href" && !strings.HasPrefix(a.Val, "#"):
 					t.Errorf("a link leads to %s", a.Val)
+				case a.Key == "download" && strings.Trim(a.Val, "abcdefghijklmnopqrstuvwxyz-.") != "":
+					t.Errorf("a copy is called %q", a.Val)
 				}
 				if strings.HasPrefix(a.Val, "default-src 'none'; style-src 'unsafe-inline';") {
 					policies++
@@ -166,6 +184,9 @@ func TestHostileTextIsText(t *testing.T) {
 			}
 		}
 	}
+	if taken < 40 {
+		t.Errorf("the page has %d drawings and numbers to take away", taken)
+	}
 	if policies != 1 {
 		t.Errorf("%d policies forbid what is not the page's own", policies)
 	}
@@ -179,45 +200,214 @@ func TestHostileTextIsText(t *testing.T) {
 	}
 }
 
+// checkCopy holds what a link carries against what a browser and a spreadsheet
+// would make of it: SVG that shows and does nothing, CSV without a formula.
+func checkCopy(t *testing.T, link string) {
+	t.Helper()
+	kind, content := copied(t, link)
+	for _, r := range string(content) {
+		if unicode.In(r, unicode.C, unicode.Zl, unicode.Zp) && r != '\n' {
+			t.Fatalf("%U stands in a copy", r)
+		}
+	}
+	if kind == "text/csv;charset=utf-8" {
+		rows, err := csv.NewReader(bytes.NewReader(content)).ReadAll()
+		must(t, err)
+		for _, row := range rows {
+			for _, cell := range row {
+				if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+					t.Errorf("a cell begins a formula: %q", cell)
+				}
+			}
+		}
+		return
+	}
+	if kind != "image/svg+xml" {
+		t.Fatalf("a copy is %s", kind)
+	}
+	decoder := xml.NewDecoder(bytes.NewReader(content))
+	titles := 0
+	for {
+		token, err := decoder.Token()
+		if err == io.EOF {
+			break
+		}
+		must(t, err)
+		switch token := token.(type) {
+		case xml.StartElement:
+			if !slices.Contains(strings.Fields("svg title desc rect text g line"), token.Name.Local) {
+				t.Errorf("a drawing has an element %s", token.Name.Local)
+			}
+			for _, a := range token.Attr {
+				if !slices.Contains(strings.Fields("xmlns width height viewBox role aria-labelledby font-family font-size font-weight text-anchor id x y x1 x2 y1 y2 fill stroke"), a.Name.Local) {
+					t.Errorf("%s has an attribute %s", token.Name.Local, a.Name.Local)
+				}
+				if a.Name.Local == "id" {
+					titles++
+				}
+				if a.Name.Local == "fill" && a.Value == "" {
+					t.Error("a shape has no colour")
+				}
+			}
+		case xml.ProcInst, xml.Directive, xml.Comment:
+			t.Errorf("a drawing has %v", token)
+		}
+	}
+	if titles != 2 {
+		t.Errorf("a drawing has %d of a title and a description", titles)
+	}
+}
+
+// copied is what a link carries.
+func copied(t *testing.T, link string) (kind string, content []byte) {
+	t.Helper()
+	head, text, ok := strings.Cut(strings.TrimPrefix(link, "data:"), ";base64,")
+	content, err := base64.StdEncoding.DecodeString(text)
+	if !ok || err != nil {
+		t.Fatalf("a link carries %.40q: %v", link, err)
+	}
+	return head, content
+}
+
+// Spreadsheets take a cell that begins so for a formula.
+func TestNumbersAreNoFormulas(t *testing.T) {
+	for cell, want := range map[string]string{
+		"": "", "12": "12", "GPTBot": "GPTBot", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@x": "'@x", "\t=1": `\u0009=1`, "\r=1": `\u000d=1`, "a=b": "a=b", `"x",y`: `"x",y`,
+	} {
+		if got := inert(cell); got != want {
+			t.Errorf("%q becomes %q, want %q", cell, got, want)
+		}
+	}
+}
+
 func count1(metric, key string, n int64) sink.Count {
 	return sink.Count{Metric: metric, Stratum: "unranked", Key: sink.NonZero(key), Count: n}
 }
 
-// Counters add up over parts; titles say what they come to.
-func TestTitlesStateFindings(t *testing.T) {
-	policy := func(metric, agent, class string, n int64) sink.Count {
-		return sink.Count{Metric: metric, Stratum: "1-1000", Agent: &agent, Category: sink.Some("ai-training"), Profile: sink.Some("google"), Key: &class, Count: n}
-	}
-	profiled := func(metric, key, profile string, n int64) sink.Count {
-		c := count1(metric, key, n)
-		c.Profile = &profile
-		return c
-	}
+// agentCount is a counter of an agent.
+func agentCount(metric, agent, category, key string, n int64) sink.Count {
+	return sink.Count{Metric: metric, Stratum: "1-1000", Agent: &agent, Category: &category, Profile: sink.Some("google"), Key: &key, Count: n}
+}
+
+func profiled(metric, key, profile string, n int64) sink.Count {
+	c := count1(metric, key, n)
+	c.Stratum, c.Profile = "1-1000", &profile
+	return c
+}
+
+// Counters add up over parts; sentences say what they come to, of which base.
+func TestSentences(t *testing.T) {
 	dir := t.TempDir()
 	m := manifest("r")
 	m.Profiles = []string{"google", "rfc9309"}
+	targets := count1("targets", "", 500)
+	targets.Stratum = "1-1000"
+	category := func(category, key string, n int64) sink.Count {
+		c := agentCount("category", "", category, key, n)
+		c.Agent = nil
+		return c
+	}
 	writeRun(t, dir, m, 2, []sink.Count{
-		count1("targets", "", 500), profiled("outcome", "conditional_allow", "google", 400), profiled("outcome", "full_allow", "google", 99), profiled("outcome", "full_disallow", "google", 1),
+		targets, profiled("outcome", "conditional_allow", "google", 400), profiled("outcome", "full_allow", "google", 90), profiled("outcome", "full_disallow", "google", 10),
 		profiled("outcome", "undefined", "rfc9309", 500),
-		policy("policy", "GPTBot", "disallow_all", 68), policy("policy", "GPTBot", "allow_all", 432), policy("policy_explicit", "GPTBot", "disallow_all", 60),
-		policy("policy", "CCBot", "disallow_all", 50), policy("policy", "CCBot", "partial", 450),
-		count1("body_bytes", "540-559", 201), count1("body_bytes", "1000-1039", 199), count1("body", "truncated", 1),
+		profiled("reason", "success", "google", 400), profiled("reason", "client_error", "google", 90), profiled("reason", "network_failure", "google", 8), profiled("reason", "server_error", "google", 2),
+		count1("error_class", "dns_not_found", 7), count1("error_class", "timeout", 1), count1("error_class", "server_error", 2),
+		agentCount("policy", "GPTBot", headline, "disallow_all", 68), agentCount("policy", "GPTBot", headline, "allow_all", 422), agentCount("policy", "GPTBot", headline, "unknown", 10),
+		agentCount("policy_explicit", "GPTBot", headline, "disallow_all", 60), agentCount("policy_fallback", "GPTBot", headline, "disallow_all", 3),
+		agentCount("policy", "CCBot", headline, "disallow_all", 50), agentCount("policy", "CCBot", headline, "partial", 440),
+		category(headline, "all", 50), category(headline, "some", 18), category(headline, "none", 422), category(headline, "unknown", 10), category("seo", "none", 490),
+		count1("body_bytes", "64", 200), count1("body_bytes", "540-559", 200), count1("body", "truncated", 1),
+		count1("signal", "content-signal ai-train=no", 4),
+		count1("line_class_hosts", "no_field", 2), count1("line_class", "no_field", 9),
 		count1("tld", "com", 300), count1("tld", "de", 200), count1("tld_failed", "de", 20), count1("tld_slow", "com", 3),
 	}, nil)
-	out := string(drawn(t, dir, "r", ""))
+	out := text1(t, drawn(t, dir, "r", ""))
 	for _, want := range []string{
-		"The rules decide on 80.0\u00a0% of 1,000 hosts; 19.8\u00a0% allow everything for want of a file, 0.2\u00a0% count as closed",
-		"GPTBot is closed on 13.6\u00a0% of 1,000 hosts, most of all 2 agents",
-		"Half of the files have 549 bytes or fewer; 0.2\u00a0% reach the limit",
-		"By top-level domain, .de fails most, 10.0\u00a0% of 400 hosts; .com is slowest, 1.0\u00a0% of 600 hosts take a second",
-		"The run reads every file by 2 profiles; this is the reading of the first, google.",
+		"Crawl policies of 1,000 hosts, 15 January 2027",
+		"13.6% of 1,000 hosts (17.0% of the 800 files) shut out crawlers for AI training: 10.0% of hosts all of them, 3.6% some",
+		"Of all categories of agents, AI training meets most closed doors: 13.6% of 1,000 hosts (17.0% of the 800 files) shut out at least one of its agents, and 10.0% of hosts all of them",
+		"GPTBot is shut out most often of 2 agents, by 13.6% of 1,000 hosts (17.0% of the 800 files)",
+		"Files name GPTBot most often: 12.0% of 1,000 hosts (15.0% of the 800 files), of which 120 shut it out",
+		"80.0% of 1,000 hosts have a file, 18.0% say that they have none, 0.4% give a server error and 1.6% cannot be reached",
+		"Why hosts cannot be reached: DNS: no such name 14, timeout 2.",
+		"The commonest answer other than a robots.txt is “no robots.txt (4xx)” (18.0% of hosts)",
+		"Under the profile google the rules decide for 800 hosts (80.0%), everything is allowed, for want of rules, at 180 hosts (18.0%) and everything is closed until they answer again at 20 hosts (2.0%).",
+		"At 20 of 1,000 hosts the attempt failed, most often with “DNS: no such name” (14)",
+		"The median file has 64 bytes, and one in ten more than 549; 0.2% reach the size limit",
+		"A content signal refuses AI training in 1.0% of files, and permits it in 0%",
+		"The commonest flaw is “line without a field”, in 0.5% of files",
+		"By top-level domain, failures are commonest for .de (10.0% of 400 hosts), slow answers for .com (1.0% of 600 hosts)",
+		"The run judges every file under 2 profiles. The page shows the first, google; the tables have the others.",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the page does not say: %s", want)
 		}
 	}
-	if strings.Contains(out, "What changed") {
-		t.Error("changes are shown that nobody asked for")
+	for _, word := range []string{"What changed", "client_error", "no_field", "dns_not_found", "network_failure", "hosts.csv/", "/lists", "\u00a0%", " %"} {
+		if strings.Contains(out, word) {
+			t.Errorf("the page says %q", word)
+		}
+	}
+	if strings.Index(out, "r") == 0 || strings.Contains(out[:200], "run r") {
+		t.Errorf("the ID of the run is a title: %.200s", out)
+	}
+}
+
+// text1 is what a reader sees of a page, but for SQL.
+func text1(t *testing.T, page []byte) string {
+	t.Helper()
+	tree, err := html.Parse(bytes.NewReader(page))
+	must(t, err)
+	var out strings.Builder
+	var walk func(n *html.Node)
+	walk = func(n *html.Node) {
+		if n.Type == html.ElementNode && (n.Data == "style" || n.Data == "pre" || n.Data == "head") {
+			return
+		}
+		if n.Type == html.TextNode {
+			out.WriteString(n.Data)
+		}
+		for c := range n.ChildNodes() {
+			walk(c)
+		}
+	}
+	walk(tree)
+	return strings.TrimSpace(out.String())
+}
+
+// A drawing shows what its figure says: two bases are two bars, each of its own
+// share.
+func TestTheHeadlineHasTwoBases(t *testing.T) {
+	d := &data{profile: "google", hosts: 1000, files: 400, known: 1000, sums: sums{
+		"targets": {{stratum: "1-1000"}: 600, {stratum: "unranked"}: 400},
+		"outcome": {{stratum: "1-1000", profile: "google", key: "conditional_allow"}: 300, {stratum: "unranked", profile: "google", key: "conditional_allow"}: 100},
+		"category": {
+			{stratum: "1-1000", profile: "google", category: headline, key: "all"}: 30, {stratum: "1-1000", profile: "google", category: headline, key: "some"}: 60,
+			{stratum: "unranked", profile: "google", category: headline, key: "none"}: 400, {stratum: "unranked", profile: "rfc9309", category: headline, key: "all"}: 400,
+			{stratum: "1-1000", profile: "google", category: "seo", key: "all"}: 500,
+		},
+		"policy": {{profile: "google", agent: "GPTBot", category: headline}: 1},
+	}}
+	f := d.aiTraining()
+	var got []string
+	for _, b := range f.Bars {
+		for _, track := range b.Tracks {
+			line := b.Name + ": " + track.Values[0]
+			for _, p := range track.Parts {
+				line += fmt.Sprintf("; %s %.4g at %.4g (%s)", p.Class, p.Width, p.X, p.Tip)
+			}
+			got = append(got, line)
+		}
+	}
+	want := []string{ // the width stands for 50 %
+		"all hosts: 9.0% of hosts; closed 6 at 0 (shut out all: 30, 3.0%); partly 12 at 6 (shut out some: 60, 6.0%)",
+		"all hosts: 22.5% of files; closed 15 at 0 (shut out all: 30, 7.5%); partly 30 at 15 (shut out some: 60, 15.0%)",
+		"rank 1 to 1,000: 15.0% of hosts; closed 10 at 0 (shut out all: 30, 5.0%); partly 20 at 10 (shut out some: 60, 10.0%)",
+		"rank 1 to 1,000: 30.0% of files; closed 20 at 0 (shut out all: 30, 10.0%); partly 40 at 20 (shut out some: 60, 20.0%)",
+		"unranked: 0% of hosts", "unranked: 0% of files",
+	}
+	if diff := cmp.Diff(want, got); diff != "" || f.Axis != "50%" {
+		t.Errorf("axis %s, bars (-want +got):\n%s", f.Axis, diff)
 	}
 }
 
@@ -227,6 +417,109 @@ func TestARunWithoutCounters(t *testing.T) {
 	writeRun(t, dir, m, 1, nil, nil)
 	if out := drawn(t, dir, "r", ""); !bytes.Contains(out, []byte("The run has no counters")) || bytes.Contains(out, []byte("<figure")) {
 		t.Errorf("the page is\n%s", out)
+	}
+}
+
+// A page about hosts that did not answer says so, how the attempts failed, and
+// nothing about policies.
+func TestNothingAnswered(t *testing.T) {
+	dir := t.TempDir()
+	writeRun(t, dir, manifest("r"), 1, []sink.Count{
+		count1("targets", "", 30), profiled("outcome", "full_disallow", "google", 30), profiled("reason", "network_failure", "google", 28), profiled("reason", "server_error", "google", 2),
+		count1("error_class", "dns_not_found", 20), count1("error_class", "timeout", 8), count1("error_class", "server_error", 2),
+		agentCount("policy", "GPTBot", headline, "unknown", 30), agentCount("category", "", headline, "unknown", 30), agentCount("category", "", "seo", "unknown", 30),
+		count1("total_us", "57", 30), count1("tld", "de", 20), count1("tld_failed", "de", 20), count1("tld", "com", 10), count1("tld_failed", "com", 10),
+	}, nil)
+	out := text1(t, drawn(t, dir, "r", ""))
+	for _, want := range []string{"None of the 30 hosts said what crawlers may do there", "At all 30 hosts the attempt failed, most often with “DNS: no such name” (20)", "timeout", "server error"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the page does not say: %s", want)
+		}
+	}
+	for _, word := range []string{"shut out AI", "shuts", "median", "commonest flaw", "of files", "GPTBot"} {
+		if strings.Contains(out, word) {
+			t.Errorf("the page says %q", word)
+		}
+	}
+}
+
+// Every figure can be linked to and taken away, and its tables have heads.
+func TestFiguresCanBeTakenAway(t *testing.T) {
+	dir := t.TempDir()
+	writeRun(t, dir, manifest("r"), 1, []sink.Count{
+		count1("targets", "", 10), profiled("reason", "success", "google", 10), profiled("outcome", "conditional_allow", "google", 10),
+		agentCount("policy", "-agent", "other", "disallow_all", 3), agentCount("policy", "<b>", "other", "allow_all", 10), count1("body_bytes", "57", 10),
+	}, []sink.Example{{Metric: "body_bytes", Key: "largest", Host: "h", Text: "57", Rank: sink.Some(int64(1234))}})
+	tree, err := html.Parse(bytes.NewReader(drawn(t, dir, "r", "")))
+	must(t, err)
+	figures, ids := 0, make(map[string]bool)
+	for n := range tree.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		if n.Data == "th" && attribute(n, "scope") == "" {
+			t.Error("a head has no scope")
+		}
+		if n.Data != "figure" {
+			continue
+		}
+		figures++
+		id := attribute(n, "id")
+		if id == "" || ids[id] {
+			t.Errorf("a figure has the ID %q", id)
+		}
+		ids[id] = true
+		var links []string
+		for c := range n.Descendants() {
+			if c.Data == "a" {
+				links = append(links, attribute(c, "href"))
+			}
+		}
+		if len(links) != 3 || links[0] != "#"+id {
+			t.Errorf("figure %s has the links %q", id, links)
+			continue
+		}
+		kind, drawing := copied(t, links[1])
+		if kind != "image/svg+xml" || !strings.Contains(string(drawing), "<title id=") || !strings.Contains(string(drawing), "Crawl policies of 10 hosts, 15 January 2027, run r") {
+			t.Errorf("figure %s: the drawing is %s", id, drawing)
+		}
+		if _, numbers := copied(t, links[2]); id == "agents" && string(numbers) != "agent,category,shut_out,by_name,by_fallback,by_star\n'-agent,other,3,0,0,3\n<b>,other,0,0,0,0\n" {
+			t.Errorf("the numbers of figure %s are\n%s", id, numbers)
+		}
+	}
+	if figures < 3 {
+		t.Errorf("the page has %d figures", figures)
+	}
+	if out := text1(t, drawn(t, dir, "r", "")); !strings.Contains(out, "1,234") {
+		t.Error("an example has no rank")
+	}
+}
+
+func attribute(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// No folder of the machine, and no address of a list, stands in the page.
+func TestNoPathOfTheMachine(t *testing.T) {
+	dir := t.TempDir()
+	m := manifest("r")
+	m.Inputs = []sink.Input{{Role: "hosts", Path: "/home/someone/secret/hosts.csv", SHA256: strings.Repeat("ab", 32)}, {Role: "agents", Path: "../own/agents.yaml"}, {Role: "urls", Path: "-"}}
+	writeRun(t, dir, m, 1, []sink.Count{count1("targets", "", 1)}, nil)
+	out := text1(t, drawn(t, dir, "r", ""))
+	for _, word := range []string{"someone", "secret", "own/", dir} {
+		if strings.Contains(out, word) {
+			t.Errorf("the page says %q", word)
+		}
+	}
+	for _, want := range []string{"hosts.csv, sha256 abababababab", "agents.yaml", "standard input"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the page does not say %q", want)
+		}
 	}
 }
 
@@ -261,12 +554,23 @@ func TestWhatCannotBeRead(t *testing.T) {
 	}
 }
 
+// What changed is told in hosts: a host that shuts out 20 agents is one.
 // Agents that lost as many hosts as others are not told as the one that lost
 // most; and where not all was compared, nothing is not all that changed.
-func TestTitlesOfChanges(t *testing.T) {
-	policy := func(agent, after string) sink.Change {
+func TestSentencesOfChanges(t *testing.T) {
+	policy := func(host, agent, after string) sink.Change {
 		before := map[string]string{"disallow_all": "partial", "partial": "disallow_all"}[after]
-		return sink.Change{Host: "h", Origin: "http://h", Kind: "policy_class", Severity: "critical", Agent: &agent, Profile: sink.Some("google"), Before: &before, After: &after}
+		return sink.Change{Host: host, Origin: "http://" + host, Kind: "policy_class", Severity: map[string]string{"disallow_all": "critical", "partial": "major"}[after],
+			Agent: &agent, Category: sink.Some(headline), Profile: sink.Some("google"), Before: &before, After: &after}
+	}
+	of := func(host, kind, severity string) sink.Change {
+		return sink.Change{Host: host, Origin: "http://" + host, Kind: kind, Severity: severity}
+	}
+	var many []sink.Change
+	for h := range 5 {
+		for a := range 20 {
+			many = append(many, policy(fmt.Sprint("h", h), fmt.Sprint("agent", a), "disallow_all"))
+		}
 	}
 	for _, row := range []struct {
 		name    string
@@ -275,17 +579,26 @@ func TestTitlesOfChanges(t *testing.T) {
 		want    string
 		not     string
 	}{
-		{"nothing", nil, nil, "Nothing has changed since a<", "Not all was compared"},
-		{"nothing of some", nil, []string{"verdicts are not compared", "nor is <b>"}, "Of what was compared, nothing has changed since a<", "Nothing has changed"},
-		{"notes", nil, []string{"verdicts are not compared", "nor is <b>"}, "Not all was compared: verdicts are not compared; nor is &lt;b&gt;.", "<b>."},
-		{"one", []sink.Change{policy("A", "disallow_all")}, nil, "1 policy closed and 0 opened; A lost most, 1 host<", " host each"},
-		{"one of a kind", []sink.Change{policy("A", "disallow_all")}, nil, "1 change since a, 1 critical; of kind policy_class<", "most of kind"},
-		{"the most", []sink.Change{policy("A", "disallow_all"), policy("B", "disallow_all"), policy("B", "disallow_all")}, nil, "B lost most, 2 hosts<", "hosts each"},
-		{"as many", []sink.Change{policy("A", "disallow_all"), policy("B", "disallow_all"), policy("C", "partial")}, nil, "; 2 agents lost most, 1 host each<", "A lost most"},
-		{"opened", []sink.Change{policy("A", "partial"), policy("B", "partial")}, nil, "No policy closed; 2 opened", "lost most"},
+		{"nothing", nil, nil, "Nothing has changed since 8 January 2027", "Not all was compared"},
+		{"nothing of some", nil, []string{"verdicts are not compared", "nor is <b>"}, "Of what was compared, nothing has changed since 8 January 2027", "Nothing has changed"},
+		{"notes", nil, []string{"verdicts are not compared", "nor is <b>"}, "Not all was compared: verdicts are not compared; nor is <b>.", "100 critical"},
+		{"hosts, and no pairs", many, nil, "5 of 9 hosts changed since 8 January 2027: 5 shut out an agent that could come in before", "100 changes"},
+		{"hosts of a kind", many, nil, "The commonest change is “policy of an agent”, on 5 hosts", "on 100 hosts"},
+		{"rows are named so", many, nil, "policy of an agent5100", "hosts 100"},
+		{"hosts of a category", many, nil, "AI training lost most: 5 hosts shut out at least one of its agents anew", "100 hosts"},
+		{"as many", many, nil, "20 agents lost most: 5 hosts shut each of them out anew", "agent0 lost most"},
+		{"and more like it", many, nil, "policy of an agent, agent0: partly closed → shut out (and 19 more)", "disallow_all"},
+		{"the most", []sink.Change{policy("a", "A", "disallow_all"), policy("a", "B", "disallow_all"), policy("b", "B", "disallow_all")}, nil, "B lost most: 2 hosts shut it out anew", "each of them"},
+		{"opened", []sink.Change{policy("a", "A", "partial"), policy("b", "A", "partial")}, nil, "No agent was shut out anywhere anew", "lost most"},
+		{"both", []sink.Change{policy("a", "A", "disallow_all"), policy("a", "B", "partial"), policy("b", "B", "partial")}, nil, "2 of 9 hosts changed since 8 January 2027: 1 shut out an agent that could come in before and 2 let one in that was shut out", "3 let"},
+		{"new and gone", []sink.Change{of("a", "host_gone", "minor"), of("b", "host_new", "minor"), of("c", "text", "cosmetic")}, nil, "1 of 9 hosts changed since 8 January 2027; 1 new, 1 gone", "3 of 9"},
+		{"the gravest", []sink.Change{of("a", "group", "minor"), of("a", "signal", "major"), of("b", "group", "minor")}, nil, "1 host11.1%\nminor", "2 hosts11.1%"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
+			earlier := manifest("a")
+			earlier.Started = earlier.Started.AddDate(0, 0, -7)
+			writeRun(t, dir, earlier, 1, nil, nil)
 			writeRun(t, dir, manifest("b"), 1, []sink.Count{count1("targets", "", 9)}, nil)
 			m, err := sink.ReadManifest(dir, "b")
 			must(t, err)
@@ -293,11 +606,34 @@ func TestTitlesOfChanges(t *testing.T) {
 			must(t, err)
 			must(t, c.Write(row.changes...))
 			must(t, c.Commit())
-			out := string(drawn(t, dir, "b", "a"))
+			out := text1(t, drawn(t, dir, "b", "a"))
 			if !strings.Contains(out, row.want) || strings.Contains(out, row.not) {
 				t.Errorf("it does not say %q, or says %q", row.want, row.not)
-				t.Log(out[strings.Index(out, "<main>"):][:2500])
+				t.Log(out)
 			}
 		})
+	}
+}
+
+// Examples of changes are of hosts by their gravest change, the best ranked
+// first, wherever they stand in the table.
+func TestExamplesOfChangesByRank(t *testing.T) {
+	c := &changes{kinds: make(map[string]*change), gravest: make(map[string]int64), examples: make(map[string][]changeExample), met: make(map[string]bool), worst: len(severities)}
+	for i, rank := range []string{"90", "", "7", "800", "20", "3", "1000", "7", "4", ""} {
+		cells := make([]*string, 11)
+		for k, v := range map[int]string{0: "minor", 1: "text", 5: fmt.Sprint("h", i), 9: fmt.Sprint("http://h", i), 10: rank} {
+			if v != "" {
+				cells[k] = &v
+			}
+		}
+		c.add(cells)
+	}
+	c.endOfHost()
+	var got []string
+	for _, x := range c.examples["minor"] {
+		got = append(got, x.Host)
+	}
+	if want := "h5 h8 h2 h7 h4 h0"; strings.Join(got, " ") != want {
+		t.Errorf("examples are %v, want %s", got, want)
 	}
 }

@@ -112,14 +112,22 @@ func (e examples) add(x sink.Example) {
 	e[at] = append(e[at], x)
 }
 
-// list gives the examples of keys, nil where there are none.
-func (e examples) list(caption, what, metric string, keys ...string) *listed {
+// list gives the examples of keys, nil where there are none. named says what a
+// key is called.
+func (e examples) list(caption, what, metric string, named func(string) string, keys ...string) *listed {
 	out := &listed{Caption: caption, What: what, HasKey: len(keys) > 1}
-	for _, k := range keys {
+	for _, k := range keys[:min(len(keys), barsDrawn)] {
 		for i, x := range e[[2]string{metric, k}] {
 			row := example{Host: x.Host, Text: x.Text}
 			if i == 0 {
 				row.Key, row.Span = k, len(e[[2]string{metric, k}])
+				if named != nil {
+					row.Key = named(k)
+				}
+			}
+			if x.Rank != nil {
+				row.Rank = count(*x.Rank)
+				out.HasRank = true
 			}
 			if x.Line != nil {
 				row.Line = strconv.Itoa(int(*x.Line))
@@ -130,6 +138,9 @@ func (e examples) list(caption, what, metric string, keys ...string) *listed {
 	}
 	if out.Rows == nil {
 		return nil
+	}
+	if out.HasRank && metric != "body_bytes" && metric != "total_us" {
+		out.Caption += ", the best ranked first"
 	}
 	return out
 }

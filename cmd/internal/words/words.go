@@ -166,3 +166,25 @@ func Count(n int64, noun string) string {
 	}
 	return Number(n) + " " + noun
 }
+
+// Category says whom the agents of a category serve.
+var Category = Vocabulary{
+	"search":       "search engines",
+	"ai-training":  "AI training",
+	"ai-search":    "AI search",
+	"ai-assistant": "AI assistants",
+	"seo":          "SEO",
+	"archive":      "archives",
+	"preview":      "link previews",
+	"ads":          "advertising",
+	"social":       "social networks",
+	"other":        "others",
+}
+
+// Body says what is remarkable about a file as a whole.
+var Body = Vocabulary{
+	"bom":       "begins with a byte order mark",
+	"not_utf8":  "is not UTF-8",
+	"html":      "is HTML",
+	"truncated": "reaches the size limit",
+}

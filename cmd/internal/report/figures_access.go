@@ -1,0 +1,316 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/words"
+)
+
+// heads are those of values that are shares of both bases.
+func (d *data) heads() []string {
+	if d.files == d.hosts {
+		return nil
+	}
+	return []string{"of hosts", "of files"}
+}
+
+// shares are n as a share of hosts, and of files where that is another.
+func (d *data) shares(n int64) []string {
+	if d.files == d.hosts {
+		return []string{percent(n, d.hosts)}
+	}
+	return []string{percent(n, d.hosts), percent(n, d.files)}
+}
+
+// ofBoth says a share of hosts, and of files where that is another.
+func (d *data) ofBoth(n int64) string {
+	if d.files == d.hosts {
+		return percent(n, d.hosts) + " of " + hosts(d.hosts)
+	}
+	return fmt.Sprintf("%s of %s (%s of the %s)", percent(n, d.hosts), hosts(d.hosts), percent(n, d.files), counted(d.files, "file"))
+}
+
+// hostsAndFiles names the bases.
+func (d *data) hostsAndFiles() string {
+	if d.files == d.hosts {
+		return counted(d.hosts, "host") + ", all with a file"
+	}
+	return fmt.Sprintf("%s, of which %s a file whose rules decide", hosts(d.hosts), has(d.files))
+}
+
+func has(n int64) string {
+	if n == 1 {
+		return "1 has"
+	}
+	return count(n) + " have"
+}
+
+const stratumOrder = "try_cast(split_part(stratum, '-', 1) AS BIGINT) NULLS LAST"
+
+// rankName is what a stratum is called.
+func rankName(stratum string) string {
+	switch from, to, ok := strings.Cut(stratum, "-"); {
+	case !ok:
+		return stratum // unranked
+	case to == "":
+		return "rank " + commas(from) + " and beyond"
+	default:
+		return "rank " + commas(from) + " to " + commas(to)
+	}
+}
+
+func commas(digits string) string {
+	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
+		return count(n)
+	}
+	return digits
+}
+
+// headline is the category that people ask about first.
+const headline = "ai-training"
+
+// aiTraining is how many hosts shut out crawlers for AI training, by rank.
+func (d *data) aiTraining() *figure {
+	of := func(l label) string { return l.stratum }
+	closed, found := make(map[string]map[string]int64), make(map[string]int64)
+	for l, n := range d.sums["category"] {
+		if l.profile != d.profile || l.category != headline {
+			continue
+		}
+		if closed[l.stratum] == nil {
+			closed[l.stratum] = make(map[string]int64)
+		}
+		closed[l.stratum][l.key] += n
+		found[l.key] += n
+	}
+	if len(closed) == 0 || d.known == 0 {
+		return nil
+	}
+	agents := int64(0)
+	for _, category := range d.sums.agents(d.profile) {
+		if category == headline {
+			agents++
+		}
+	}
+	perStratum, filesOf := d.sums.by("targets", d.profile, of), d.sums.pivot("outcome", d.profile, of)
+	f := &figure{
+		ID: "ai-training", Of: "Shares of " + d.hostsAndFiles() + ".",
+		Note: fmt.Sprintf("A host shuts a crawler out where its file lets it fetch nothing, by name or by a group for all (*). A page without a file, and one that cannot be reached, shuts nobody out here. %s asked about.",
+			verbed(agents, "AI training crawler is", "AI training crawlers are")),
+		Legend: []legend{{"closed", "shut out all"}, {"partly", "shut out some"}},
+		Names:  rankName, Heads: d.heads(),
+		Head: []string{"stratum", "hosts", "files", "shut_out_all", "shut_out_some", "shut_out_none", "unknown"},
+	}
+	f.Note = strings.Replace(f.Note, "A page without a file, and one", "A host without a file, and one", 1)
+	all, some := found["all"], found["some"]
+	switch {
+	case all+some == 0:
+		f.Title = fmt.Sprintf("No host of %s shuts out a crawler for AI training", count(d.hosts))
+	case some == 0:
+		f.Title = fmt.Sprintf("%s shut out every crawler for AI training", d.ofBoth(all))
+	case all == 0:
+		f.Title = fmt.Sprintf("%s shut out some crawlers for AI training, none all of them", d.ofBoth(some))
+	default:
+		f.Title = fmt.Sprintf("%s shut out crawlers for AI training: %s of hosts all of them, %s some", d.ofBoth(all+some), percent(all, d.hosts), percent(some, d.hosts))
+	}
+	type line struct {
+		name         string
+		hosts, files int64
+		by           map[string]int64
+	}
+	lines := []line{{"all hosts", d.hosts, d.files, found}}
+	for _, stratum := range ascending(closed) {
+		n := closed[stratum]
+		l := line{rankName(stratum), perStratum[stratum], filesOf[stratum]["conditional_allow"], n}
+		f.Rows = append(f.Rows, []string{stratum, number(l.hosts), number(l.files), number(n["all"]), number(n["some"]), number(n["none"]), number(n["unknown"])})
+		lines = append(lines, l)
+	}
+	if len(lines) == 2 {
+		lines = lines[:1] // one stratum is all
+	}
+	scale := int64(1)
+	for _, l := range lines {
+		n := l.by["all"] + l.by["some"]
+		scale = max(scale, scaleFor(n, l.hosts), scaleFor(n, l.files))
+	}
+	f.Axis = fmt.Sprintf("%d%%", scale)
+	f.Heads = nil
+	for _, l := range lines {
+		shares := []share{{"closed", "shut out all", l.by["all"]}, {"partly", "shut out some", l.by["some"]}}
+		n := l.by["all"] + l.by["some"]
+		b := bar{Name: l.name, Sub: hosts(l.hosts), Tracks: []track{{"hosts", parts(scale, l.hosts, shares...), []string{percent(n, l.hosts) + " of hosts"}}}}
+		if d.files != d.hosts {
+			b.Tracks = append(b.Tracks, track{"files", parts(scale, l.files, shares...), []string{percent(n, l.files) + " of files"}})
+		}
+		f.Bars = append(f.Bars, b)
+	}
+	f.SQL = "SELECT stratum,\n  " + strings.Join([]string{
+		sumIf("metric = 'targets'", "hosts"), sumIf("metric = 'outcome' AND key = 'conditional_allow'", "files"),
+		sumIf(ofCategory("all"), "shut_out_all"), sumIf(ofCategory("some"), "shut_out_some"), sumIf(ofCategory("none"), "shut_out_none"), sumIf(ofCategory("unknown"), "unknown"),
+	}, ",\n  ") + "\n" + d.from("targets outcome category", false) + " AND (profile IS NULL OR profile = " + quote(d.profile) + ")\nGROUP BY stratum ORDER BY " + stratumOrder
+	return f
+}
+
+func ofCategory(key string) string {
+	return "category = " + quote(headline) + " AND key = " + quote(key)
+}
+
+func verbed(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return count(n) + " " + many
+}
+
+// fate is how hosts treat an agent.
+type fate struct {
+	agent, category string
+	closed          int64
+	byName          int64            // of these, by a group of its own
+	byFallback      int64            // by that of another crawler, which it follows
+	named           map[string]int64 // hosts with a group of its own, by class
+	names           int64
+}
+
+func (d *data) fates() []fate {
+	policies := d.sums.pivot("policy", d.profile, func(l label) string { return l.agent })
+	own := d.sums.pivot("policy_explicit", d.profile, func(l label) string { return l.agent })
+	fallback := d.sums.pivot("policy_fallback", d.profile, func(l label) string { return l.agent })
+	var out []fate
+	for agent, category := range d.sums.agents(d.profile) {
+		f := fate{agent: agent, category: category, closed: policies[agent]["disallow_all"], byName: own[agent]["disallow_all"], byFallback: fallback[agent]["disallow_all"], named: own[agent]}
+		for _, n := range f.named {
+			f.names += n
+		}
+		out = append(out, f)
+	}
+	slices.SortFunc(out, func(a, b fate) int { return cmp.Compare(a.agent, b.agent) })
+	return out
+}
+
+const categoryOf = "any_value(category) AS category"
+
+// agents is who is shut out most, and by which group.
+func (d *data) agents() *figure {
+	all := d.fates()
+	if len(all) == 0 || d.known == 0 {
+		return nil
+	}
+	slices.SortStableFunc(all, func(a, b fate) int {
+		return cmp.Or(cmp.Compare(b.closed, a.closed), cmp.Compare(b.names, a.names))
+	})
+	f := &figure{
+		ID: "agents", Of: "Shares of " + d.hostsAndFiles() + ".", Title: "No host shuts out any of the agents asked about",
+		Note:   "By name: a group for one of the agent's own names lets it fetch nothing. By another crawler's name: so does the group of a crawler that the agent follows where none names it.",
+		Legend: []legend{{"closed", "shut out by name"}, {"broken", "by another crawler's name"}, {"star", "by the group for all (*)"}},
+		Heads:  d.heads(),
+		Head:   []string{"agent", "category", "shut_out", "by_name", "by_fallback", "by_star"},
+	}
+	if top := all[0]; top.closed > 0 {
+		f.Title = fmt.Sprintf("%s is shut out most often of %s, by %s", top.agent, counted(int64(len(all)), "agent"), d.ofBoth(top.closed))
+		if tied := slices.IndexFunc(all, func(a fate) bool { return a.closed != top.closed }); tied != 1 && len(all) > 1 {
+			if tied < 0 {
+				tied = len(all)
+			}
+			f.Title = fmt.Sprintf("%s of %s are shut out most often, each by %s", count(int64(tied)), counted(int64(len(all)), "agent"), d.ofBoth(top.closed))
+		}
+		scale := scaleFor(top.closed, d.hosts)
+		f.Axis = fmt.Sprintf("%d%% of hosts", scale)
+		for _, a := range all[:min(len(all), barsDrawn)] {
+			if a.closed > 0 {
+				f.Bars = append(f.Bars, bar{Name: a.agent, Sub: words.Category.Of(a.category), Tracks: []track{{
+					Parts:  parts(scale, d.hosts, share{"closed", "shut out by name", a.byName}, share{"broken", "by another crawler's name", a.byFallback}, share{"star", "by the group for all (*)", a.closed - a.byName - a.byFallback}),
+					Values: d.shares(a.closed),
+				}}})
+			}
+		}
+	}
+	for _, a := range all {
+		f.Rows = append(f.Rows, []string{a.agent, a.category, number(a.closed), number(a.byName), number(a.byFallback), number(a.closed - a.byName - a.byFallback)})
+	}
+	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  %s,\n  %s,\n  %s,\n  shut_out - by_name - by_fallback AS by_star\n%s\nGROUP BY agent ORDER BY shut_out DESC, coalesce(sum(count) FILTER (metric = 'policy_explicit'), 0) DESC, agent", categoryOf,
+		sumIf("metric = 'policy' AND key = 'disallow_all'", "shut_out"),
+		sumIf("metric = 'policy_explicit' AND key = 'disallow_all'", "by_name"), sumIf("metric = 'policy_fallback' AND key = 'disallow_all'", "by_fallback"),
+		d.from("policy policy_explicit policy_fallback", true))
+	return f
+}
+
+var classes = []struct{ key, class string }{{"disallow_all", "closed"}, {"partial", "partly"}, {"allow_all", "allow"}}
+
+// named is whom files have a group for, and what these groups say.
+func (d *data) named() *figure {
+	all := d.fates()
+	slices.SortStableFunc(all, func(a, b fate) int { return cmp.Compare(b.names, a.names) })
+	if len(all) == 0 || all[0].names == 0 {
+		return nil
+	}
+	f := &figure{
+		ID: "named", Of: "Shares of " + d.hostsAndFiles() + ".",
+		Note:  "A file names an agent where it has a group for one of the agent's own names. What the group says is the bar's colour.",
+		Heads: d.heads(), Head: []string{"agent", "category", "named", "shut_out", "partly_closed", "open"},
+	}
+	top := all[0]
+	f.Title = fmt.Sprintf("Files name %s most often: %s, of which %s shut it out", top.agent, d.ofBoth(top.names), count(top.named["disallow_all"]))
+	scale := scaleFor(top.names, d.hosts)
+	f.Axis = fmt.Sprintf("%d%% of hosts", scale)
+	for _, c := range classes {
+		f.Legend = append(f.Legend, legend{c.class, words.Class.Of(c.key)})
+	}
+	for i, a := range all {
+		row := []string{a.agent, a.category, number(a.names)}
+		var shares []share
+		for _, c := range classes {
+			shares = append(shares, share{c.class, words.Class.Of(c.key), a.named[c.key]})
+			row = append(row, number(a.named[c.key]))
+		}
+		if i < barsDrawn && a.names > 0 {
+			f.Bars = append(f.Bars, bar{Name: a.agent, Sub: words.Category.Of(a.category), Tracks: []track{{Parts: parts(scale, d.hosts, shares...), Values: d.shares(a.names)}}})
+		}
+		f.Rows = append(f.Rows, row)
+	}
+	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  %s,\n  %s,\n  %s,\n  %s\n%s\nGROUP BY agent ORDER BY named DESC, agent", categoryOf,
+		sumIf("metric = 'policy_explicit'", "named"), sumIf("metric = 'policy_explicit' AND key = 'disallow_all'", "shut_out"),
+		sumIf("metric = 'policy_explicit' AND key = 'partial'", "partly_closed"), sumIf("metric = 'policy_explicit' AND key = 'allow_all'", "open"),
+		d.from("policy policy_explicit", true))
+	return f
+}
+
+// categories is how many agents of each category hosts shut out.
+func (d *data) categories() *figure {
+	by := d.sums.pivot("category", d.profile, func(l label) string { return l.category })
+	closed := make(map[string]int64)
+	for category, n := range by {
+		closed[category] = n["all"] + n["some"]
+	}
+	names := ranked(closed)
+	if len(names) < 2 || closed[names[0]] == 0 {
+		return nil
+	}
+	f := &figure{
+		ID: "categories", Of: "Shares of " + d.hostsAndFiles() + ".",
+		Legend: []legend{{"closed", "shut out all agents of the category"}, {"partly", "shut out some"}},
+		Heads:  d.heads(), Names: words.Category.Of,
+		Head: []string{"category", "shut_out_all", "shut_out_some", "shut_out_none", "unknown"},
+	}
+	top := by[names[0]]
+	f.Title = fmt.Sprintf("Of all categories of agents, %s meets most closed doors: %s shut out at least one of its agents, and %s of hosts all of them",
+		words.Category.Of(names[0]), d.ofBoth(closed[names[0]]), percent(top["all"], d.hosts))
+	scale := scaleFor(closed[names[0]], d.hosts)
+	f.Axis = fmt.Sprintf("%d%% of hosts", scale)
+	for i, name := range names {
+		n := by[name]
+		f.Rows = append(f.Rows, []string{name, number(n["all"]), number(n["some"]), number(n["none"]), number(n["unknown"])})
+		if i < barsDrawn {
+			f.Bars = append(f.Bars, bar{Name: words.Category.Of(name), Tracks: []track{{
+				Parts: parts(scale, d.hosts, share{"closed", "shut out all agents of the category", n["all"]}, share{"partly", "shut out some", n["some"]}), Values: d.shares(closed[name]),
+			}}})
+		}
+	}
+	f.SQL = "SELECT category,\n  " + strings.Join([]string{sumIf("key = 'all'", "shut_out_all"), sumIf("key = 'some'", "shut_out_some"), sumIf("key = 'none'", "shut_out_none"), sumIf("key = 'unknown'", "unknown")}, ",\n  ") +
+		"\n" + d.from("category", true) + "\nGROUP BY category ORDER BY shut_out_all + shut_out_some DESC, category"
+	return f
+}

@@ -1,0 +1,182 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/words"
+)
+
+// answerKinds tell apart what hosts answered before any profile says what that
+// means: an outage is no policy. said completes "4 hosts …" and "1 host …".
+var answerKinds = []struct {
+	key, class, name string
+	one, many        string
+	reasons          []string
+	known            bool // it says what the host lets crawlers do
+}{
+	{"file", "allow", "has a file", "has a file", "have a file", []string{"success"}, true},
+	{"no_file", "open", "says that it has none", "says that it has none", "say that they have none", []string{"client_error", "misconfigured_server"}, true},
+	{"dead_redirect", "star", "redirects to nowhere", "redirects to nowhere", "redirect to nowhere",
+		[]string{"redirect_limit", "redirect_loop", "redirect_invalid", "redirect_unsupported", "html_redirect"}, true},
+	{"server_error", "partly", "server error", "gives a server error", "give a server error", []string{"server_error"}, false},
+	{"unreachable", "closed", "cannot be reached", "cannot be reached", "cannot be reached", []string{"network_failure"}, false},
+	{"broken", "broken", "gives a broken answer", "gives a broken answer", "give a broken answer", []string{"invalid_response", "incomplete_body"}, false},
+	{"earlier", "stale", "is down, with an earlier copy or a long outage", "is down and judged by an earlier answer", "are down and judged by earlier answers", []string{"stale_copy", "unreachable_too_long"}, true},
+	{"not_seen", "unknown", "was not asked, or its answer is not stored", "was not asked, or its answer is not stored", "were not asked, or their answers are not stored", []string{"address_blocked", "redirect_unresolved", "revisit_unresolved"}, false},
+}
+
+// kindOf is the index of the kind of answer, for a reason that nobody knows
+// that of what was not seen.
+func kindOf(reason string) int {
+	for i, k := range answerKinds {
+		if slices.Contains(k.reasons, reason) {
+			return i
+		}
+	}
+	return len(answerKinds) - 1
+}
+
+// answered is how many hosts said what they let crawlers do.
+func (d *data) answered() (n int64) {
+	for reason, count := range d.sums.by("reason", d.profile, key) {
+		if answerKinds[kindOf(reason)].known {
+			n += count
+		}
+	}
+	return n
+}
+
+// failures are the classes of error of what could not be reached, such as
+// "DNS: no such name 20, timeout 2".
+func (d *data) failures() string {
+	classes := d.sums.by("error_class", d.profile, key)
+	var said []string
+	for _, class := range ranked(classes) {
+		switch class {
+		case "dns_not_found", "dns_failure", "connect_refused", "connect_timeout", "connect_failure", "tls", "timeout", "reset":
+			said = append(said, words.ErrorClass.Of(class)+" "+count(classes[class]))
+		}
+	}
+	const most = 4
+	if len(said) > most {
+		said = append(said[:most], "…")
+	}
+	return strings.Join(said, ", ")
+}
+
+// answers is what hosts answered, by rank.
+func (d *data) answers() *figure {
+	all := make([]int64, len(answerKinds))
+	for reason, n := range d.sums.by("reason", d.profile, key) {
+		all[kindOf(reason)] += n
+	}
+	byStratum := d.sums.pivot("reason", d.profile, func(l label) string { return l.stratum })
+	if len(byStratum) == 0 {
+		return nil
+	}
+	f := &figure{ID: "answers", Of: fmt.Sprintf("Shares of %s.", hosts(d.hosts)), Names: rankName, Head: []string{"stratum"}, Axis: "100% of hosts"}
+	var said, columns []string
+	columns = []string{"stratum"}
+	for i, k := range answerKinds {
+		if all[i] > 0 {
+			f.Legend = append(f.Legend, legend{k.class, k.name})
+			words := k.many
+			if all[i] == 1 {
+				words = k.one
+			}
+			what := percent(all[i], d.hosts)
+			if len(said) == 0 {
+				what += " of " + hosts(d.hosts)
+			}
+			said = append(said, what+" "+words)
+		}
+		f.Head = append(f.Head, k.key)
+		var keys []string
+		for _, reason := range k.reasons {
+			keys = append(keys, quote(reason))
+		}
+		columns = append(columns, sumIf("key IN ("+strings.Join(keys, ", ")+")", k.key))
+	}
+	f.Title = and(said)
+	if why := d.failures(); why != "" {
+		f.Note = "Why hosts cannot be reached: " + why + "."
+	}
+	for _, stratum := range ascending(byStratum) {
+		n, whole := make([]int64, len(answerKinds)), int64(0)
+		for reason, count := range byStratum[stratum] {
+			n[kindOf(reason)] += count
+			whole += count
+		}
+		row, shares := []string{stratum}, []share(nil)
+		for i, k := range answerKinds {
+			row, shares = append(row, number(n[i])), append(shares, share{k.class, k.name, n[i]})
+		}
+		f.Rows = append(f.Rows, row)
+		f.Bars = append(f.Bars, bar{Name: rankName(stratum), Tracks: []track{{Parts: inscribed(parts(100, whole, shares...)), Values: []string{hosts(whole)}}}})
+	}
+	f.SQL = fmt.Sprintf("SELECT %s\n%s\nGROUP BY stratum ORDER BY %s", strings.Join(columns, ",\n  "), d.from("reason", true), stratumOrder)
+	return f
+}
+
+// reasons are the answers one by one, with examples, and what they mean under
+// the profile.
+func (d *data) reasons() *figure {
+	all := d.sums.by("reason", d.profile, key)
+	if len(all) < 2 {
+		return nil // the figure of all answers says it
+	}
+	f := &figure{ID: "reasons", Of: fmt.Sprintf("Shares of %s.", hosts(d.hosts)), Names: words.Reason.Of}
+	others := make(map[string]int64)
+	for k, n := range all {
+		if k != "success" {
+			others[k] = n
+		}
+	}
+	names, most := leading(others, quoted(words.Reason.Of))
+	f.Title = fmt.Sprintf("The commonest answer other than a robots.txt is %s (%s of hosts)", names, percent(others[ranked(others)[0]], d.hosts))
+	if strings.HasSuffix(most, "each") {
+		f.Title = fmt.Sprintf("The commonest answers other than a robots.txt are %s (%s of hosts each)", names, percent(others[ranked(others)[0]], d.hosts))
+	}
+	outcomes := d.sums.by("outcome", d.profile, key)
+	var means []string
+	for _, m := range []struct{ key, words string }{
+		{"conditional_allow", "the rules decide for"}, {"full_allow", "everything is allowed, for want of rules, at"},
+		{"full_disallow", "everything is closed until they answer again at"}, {"undefined", "the document leaves open what holds for"},
+	} {
+		if n := outcomes[m.key]; n > 0 {
+			means = append(means, fmt.Sprintf("%s %s (%s)", m.words, hosts(n), percent(n, d.hosts)))
+		}
+	}
+	f.Note = fmt.Sprintf("Under the profile %s %s. No agent counts as shut out because of an outage.", d.profile, and(means))
+	d.byKey(f, "reason", "reason", "hosts", true, all, "allow", d.hosts)
+	f.Examples = d.examples.list("Examples", "status and last URL, or error", "reason", words.Reason.Of, ranked(all)...)
+	return f
+}
+
+// errors are how attempts failed.
+func (d *data) errors() *figure {
+	all := d.sums.by("error_class", d.profile, key)
+	if len(all) == 0 {
+		return nil
+	}
+	n := int64(0)
+	for _, count := range all {
+		n += count
+	}
+	top := ranked(all)
+	f := &figure{ID: "errors", Of: fmt.Sprintf("Shares of %s.", hosts(d.hosts)), Names: words.ErrorClass.Of}
+	at := fmt.Sprintf("%s of %s", count(n), hosts(d.hosts))
+	if n == d.hosts {
+		at = "all " + hosts(n)
+	}
+	class, most := leading(all, quoted(words.ErrorClass.Of))
+	f.Title = fmt.Sprintf("At %s the attempt failed, most often with %s (%s)", at, class, most)
+	if len(all) == 1 {
+		f.Title = fmt.Sprintf("At %s the attempt failed, with %s", at, class)
+	}
+	d.byKey(f, "error_class", "error_class", "hosts", false, all, "closed", d.hosts)
+	f.Examples = d.examples.list("Examples", "error", "error_class", words.ErrorClass.Of, top...)
+	return f
+}
