@@ -362,8 +362,8 @@ func TestFiguresAgree(t *testing.T) {
 		want := strings.Fields(one(t, db, fmt.Sprintf(`SELECT concat_ws(' ', closed, round(100 * closed / hosts, 1)::DECIMAL(4, 1), round(100 * closed / files, 1)::DECIMAL(4, 1))
 			FROM (SELECT sum(count) FILTER (metric = 'policy' AND agent = '%s' AND key = 'disallow_all') AS closed, sum(count) FILTER (metric = 'targets') AS hosts,
 			sum(count) FILTER (metric = 'outcome' AND key = 'conditional_allow') AS files FROM summary)`, agent)))
-		line := regexp.MustCompile(`(?m)^.*\b` + agent + `$`).FindString(string(said))
-		if cells := strings.Fields(line); len(cells) < 2 || cells[0] != want[0] || cells[1] != want[1]+"%" {
+		line := regexp.MustCompile(`(?m)^\S+ +` + agent + ` .*$`).FindString(string(said))
+		if cells := strings.Fields(line); len(cells) < 5 || cells[2] != want[0] || cells[3] != want[1]+"%" || cells[4] != want[2]+"%" {
 			t.Errorf("%s: the terminal says %q, the counters %v", agent, line, want)
 		}
 		for name, columns := range map[string][]string{
