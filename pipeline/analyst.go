@@ -24,6 +24,7 @@ type analyst struct {
 	contents *contents // of all analysts
 	bodies   map[string]bool
 	note     note // of the segment under way
+	memo     memo // of the target under way
 
 	// Row buffers, refilled for every target.
 	groups   []sink.Group

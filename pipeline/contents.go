@@ -30,6 +30,8 @@ type policy struct {
 	match      robots.Match
 	class      int
 	crawlDelay *float64
+	lead       int  // the first agent whose rules are the same
+	shared     bool // by another agent
 }
 
 // questions are what a reading of a file was asked besides its rows.
@@ -147,7 +149,13 @@ func (a *analyst) read(k int, body []byte, q questions) {
 		r.load()
 		for i := range agents {
 			p := r.judge.Policy(i)
-			told := policy{group: sink.NonZero(p.GroupAgent), line: sink.NonZero(p.GroupLine), match: p.Match, class: int(p.Class())}
+			told := policy{group: sink.NonZero(p.GroupAgent), line: sink.NonZero(p.GroupLine), match: p.Match, lead: p.SameAs}
+			if p.SameAs < i {
+				lead := &c.policies[p.SameAs]
+				lead.shared, told.shared, told.class = true, true, lead.class
+			} else {
+				told.class = int(p.Class())
+			}
 			if p.HasCrawlDelay {
 				told.crawlDelay = sink.Some(p.CrawlDelay)
 			}
@@ -160,6 +168,11 @@ func (a *analyst) read(k int, body []byte, q questions) {
 	if n := agents * len(paths); q.judging && n <= keptVerdicts {
 		c.verdicts = make([]robots.Verdict, 0, n)
 		for i := range agents {
+			if lead := c.policies[i].lead; lead < i {
+				from := lead * len(paths)
+				c.verdicts = append(c.verdicts, c.verdicts[from:from+len(paths)]...)
+				continue
+			}
 			for s := range paths {
 				c.verdicts = append(c.verdicts, r.judge.Policy(i).Judge(&paths[s].targets[k]))
 			}

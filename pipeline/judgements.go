@@ -31,6 +31,7 @@ func (a *analyst) judgements(row *sink.Fetch, listed []*prepared, paths []string
 		r := &a.readings[k]
 		tallies := a.counts.of(stratum, k)
 		a.policies, a.verdicts = a.policies[:0], a.verdicts[:0]
+		a.memo.forget(len(a.config.Agents))
 		for i := range a.config.Agents {
 			policy, match, class := a.policy(row, r, i)
 			tally := &tallies[i]
@@ -43,14 +44,17 @@ func (a *analyst) judgements(row *sink.Fetch, listed []*prepared, paths []string
 			}
 			a.policies = append(a.policies, policy)
 			group := r.group(i)
+			got := a.judge(k, i, listed, own)
 			for s := range a.samples.paths {
-				a.verdict(row, r, &policy, group, &a.samples.paths[s], a.ofPath(k, i, s), tally)
+				a.verdict(row, r, &policy, group, &a.samples.paths[s], got[s], tally)
 			}
-			for _, s := range listed {
-				a.verdict(row, r, &policy, group, s, a.of(k, i, s), tally)
+			got = got[len(a.samples.paths):]
+			for s := range listed {
+				a.verdict(row, r, &policy, group, listed[s], got[s], tally)
 			}
-			for _, s := range own {
-				a.verdict(row, r, &policy, group, s, a.of(k, i, s), tally)
+			got = got[len(listed):]
+			for s := range own {
+				a.verdict(row, r, &policy, group, own[s], got[s], tally)
 			}
 			if len(a.verdicts) >= verdictRows {
 				if err := out.Verdicts.Write(a.verdicts...); err != nil {

@@ -1,5 +1,7 @@
 package robots
 
+import "bytes"
+
 // Class is what a policy comes to over all URLs.
 type Class uint8
 
@@ -22,15 +24,19 @@ func (c Class) String() string {
 // and at the open end. Only a star or an open end of another pattern can take
 // that byte, so a rule that covers this path covers all that the first one
 // matches; and if no other covers it, the path itself is the witness that the
-// rule decides somewhere. The answer is therefore exact for paths that may
-// hold any byte. It is partial, without further search, where
+// rule decides somewhere. That holds for each way to settle conflicts: what is
+// open on the witness is open, or worse, wherever the rule matches.
+//
+// Where a pattern looks otherwise in a query than in a path (Escapes rfc9309,
+// as /*%3A), each star may be the one that the query begins in, and there is a
+// witness for each. Where a path covers itself and what lies below it
+// (BarePrefix), there is one for each of these ends.
+//
+// The answer is therefore exact for paths that may hold any byte but NUL,
+// which ends a URL. It is partial, without further search, where
 //
 //   - patterns that together name every byte that a URL may hold would leave
 //     nothing to a foreign one;
-//   - a pattern looks otherwise in a query (Escapes rfc9309, as /*%3A) and
-//     some rule disallows;
-//   - the profile leaves open whether a wildcard disallow or an allow goes
-//     first (longest_or_least), and there are both;
 //   - the rules number so many that asking costs more than some milliseconds.
 //
 // /robots.txt, where it is always allowed, is left out of account. A policy of
@@ -50,12 +56,16 @@ func (p *Policy) Class() Class {
 func (j *Judge) GroupClass(f *File, group int) Class {
 	// Where an agent follows it alone, it is compiled, and classed, already;
 	// the last reading may have been another than f.
-	if group < len(j.byGroup) {
+	if group < len(j.byGroup) && !j.several {
 		if rs := j.byGroup[group]; rs != nil && rs.file == f {
 			return j.classify(rs)
 		}
 	}
-	return j.classify(j.compile(f, int32(group)))
+	class := j.classify(j.compile(f, int32(group)))
+	if f.choices.letter && j.classify(j.compile(j.readings[f.choices.letterReading()-1], int32(group))) != class {
+		return Partial
+	}
+	return class
 }
 
 // foreign is in no normalized pattern: bytes from 0x80 are escaped there, and
@@ -76,27 +86,22 @@ func (j *Judge) classify(rs *ruleset) Class {
 }
 
 func (j *Judge) findClass(rs *ruleset) Class {
-	allows, disallows, wildDisallow := 0, 0, false
-	for i := range rs.literals {
-		if rs.literals[i].key&1 != 0 {
+	allows, disallows := 0, 0
+	count := func(key int32) {
+		if key&1 != 0 {
 			allows++
 		} else {
 			disallows++
 		}
+	}
+	for i := range rs.literals {
+		count(rs.literals[i].key)
 	}
 	for i := range rs.wilds {
-		if rs.wilds[i].key&1 != 0 {
-			allows++
-		} else {
-			disallows++
-			wildDisallow = true
-		}
+		count(rs.wilds[i].key)
 	}
-	switch {
-	case disallows == 0:
+	if disallows == 0 {
 		return AllowAll
-	case rs.hasForms || allows > 0 && wildDisallow && j.profile.Precedence == LongestOrLeast:
-		return Partial
 	}
 	j.path = append(j.path[:0], '/', foreign)
 	root, any := j.ask(rs, j.path[:1]), j.ask(rs, j.path)
@@ -124,12 +129,25 @@ func (j *Judge) all(rs *ruleset, k Kind, want Value) bool {
 		if budget -= cost + len(path); budget < 0 {
 			return false
 		}
-		return j.ask(rs, path) == want
+		return bytes.IndexByte(path, 0) >= 0 || j.ask(rs, path) == want
 	}
 	for i := range rs.literals {
 		l := &rs.literals[i]
-		if l.key&1 == int32(k) && !ask(j.witness(rs.text(l)[:l.n], l.anchor)[1:]) {
+		if l.key&1 != int32(k) {
+			continue
+		}
+		path := j.witness(rs.text(l)[:l.n], l.anchor)[1:]
+		if !ask(path) {
 			return false
+		}
+		if j.profile.BarePrefix == Accept || l.anchor {
+			continue
+		}
+		path = path[:len(path)-1]
+		for _, end := range [...]string{"", "?\xff", "/\xff"} {
+			if !ask(append(path, end...)) {
+				return false
+			}
 		}
 	}
 	for i := range rs.wilds {
@@ -137,19 +155,32 @@ func (j *Judge) all(rs *ruleset, k Kind, want Value) bool {
 		if w.key&1 != int32(k) {
 			continue
 		}
-		path := j.witness(w.pattern, w.anchor)
-		if path[1] == '/' {
-			path = path[1:]
-		} else if len(path) > 2 && path[2] == '/' && !ask(path[2:]) {
-			// A star at the start takes at least the slash of the path,
-			// unless what follows begins with one.
+		if !j.eachStart(j.witness(w.pattern, w.anchor), ask) {
 			return false
 		}
-		if !ask(path) {
-			return false
+		if !rs.hasForms {
+			continue
+		}
+		for star, n := 0, bytes.Count(w.pattern, []byte{'*'}); star < n; star++ {
+			if path := j.queryWitness(w, star); path != nil && !j.eachStart(path, ask) {
+				return false
+			}
 		}
 	}
 	return true
+}
+
+// eachStart asks for a witness, which begins with a slash too many. A star at
+// the start takes at least the slash of the path, unless what follows begins
+// with one.
+func (j *Judge) eachStart(path []byte, ask func([]byte) bool) bool {
+	if path[1] == '/' {
+		return ask(path[1:])
+	}
+	if len(path) > 2 && path[2] == '/' && !ask(path[2:]) {
+		return false
+	}
+	return ask(path)
 }
 
 // witness puts a foreign byte where a pattern lets any bytes be, and a slash
@@ -162,6 +193,40 @@ func (j *Judge) witness(pattern []byte, anchor bool) []byte {
 		}
 	}
 	if !anchor {
+		path = append(path, foreign)
+	}
+	j.path = path
+	return path
+}
+
+// queryWitness is the witness of a pattern whose star of that number takes the
+// first ? of the path, nil where a literal before it does.
+func (j *Judge) queryWitness(w *wild, star int) []byte {
+	inQuery := w.inQuery
+	if inQuery == nil {
+		inQuery = w.pattern
+	}
+	path := append(j.path[:0], '/')
+	rest, pattern := inQuery, w.pattern
+	for ; ; star-- {
+		i, k := bytes.IndexByte(pattern, '*'), bytes.IndexByte(rest, '*')
+		if bytes.IndexByte(pattern[:i], '?') >= 0 {
+			return nil
+		}
+		path = append(append(path, pattern[:i]...), foreign)
+		pattern, rest = pattern[i+1:], rest[k+1:]
+		if star == 0 {
+			break
+		}
+	}
+	path = append(path, '?', foreign)
+	for _, c := range rest {
+		if c == '*' {
+			c = foreign
+		}
+		path = append(path, c)
+	}
+	if !w.anchor {
 		path = append(path, foreign)
 	}
 	j.path = path

@@ -70,13 +70,29 @@ func TestClassOfProfiles(t *testing.T) {
 		{"disallow: /*", by{"disallow_all", "disallow_all", "disallow_all", "partial", "disallow_all"}},
 		// The wildcard may win (2012), and an allow beside it may (2019).
 		{"disallow: /*a\nallow: /", by{"partial", "partial", "partial", "partial", "partial"}},
-		{"disallow: /*a\nallow: /******a", by{"allow_all", "partial", "partial", "partial", "allow_all"}},
+		{"disallow: /*a\nallow: /******a", by{"allow_all", "allow_all", "partial", "partial", "allow_all"}},
+		{"disallow: /a*b\nallow: /a", by{"partial", "partial", "partial", "partial", "partial"}},
+		{"disallow: /\nallow: /b\ndisallow: /b*c\ndisallow: /b", by{"partial", "partial", "partial", "disallow_all", "partial"}},
+		{"disallow: /\ndisallow: /*a", all("disallow_all")},
+		{"disallow: /\nallow: /b\ndisallow: /b*\ndisallow: /bc", by{"disallow_all", "partial", "partial", "disallow_all", "disallow_all"}},
 		// 2012 adds the slash.
 		{"disallow: a\nallow: a", by{"allow_all", "allow_all", "partial", "allow_all", "allow_all"}},
 		{"disallow: a\nallow: a$\nallow: a*", by{"allow_all", "allow_all", "partial", "allow_all", "allow_all"}},
 		{"disalow: /", by{"disallow_all", "allow_all", "partial", "allow_all", "allow_all"}},
-		// A pattern of two forms is not looked into.
-		{"disallow: /*%3A\nallow: /*%3A", by{"allow_all", "partial", "partial", "partial", "partial"}},
+		// A path of 1996 covers itself and what lies below, which is not all.
+		{"disallow: /a /", by{"partial", "partial", "partial", "disallow_all", "partial"}},
+		// No URL holds a NUL. To google it ends the line, so that there all
+		// is allowed.
+		{"disallow: /\nallow: /*\x00b", by{"allow_all", "disallow_all", "disallow_all", "disallow_all", "disallow_all"}},
+		// Patterns of two forms (rfc9309).
+		{"disallow: /\ndisallow: /*%3A", all("disallow_all")},
+		{"disallow: /*%3A\nallow: /*%3A", by{"allow_all", "allow_all", "partial", "partial", "allow_all"}},
+		{"disallow: /*%3A\nallow: /*:", by{"partial", "partial", "partial", "partial", "partial"}},
+		{"disallow: /\nallow: /*%3A", by{"partial", "partial", "partial", "disallow_all", "partial"}},
+		{"disallow: /\nallow: /*%3Ab\ndisallow: /***%3Ab", by{"disallow_all", "partial", "partial", "disallow_all", "disallow_all"}},
+		// Covered in the path, but not in the query.
+		{"disallow: /\nallow: /*%2Fb\ndisallow: /****/b", by{"partial", "partial", "partial", "disallow_all", "partial"}},
+		{"disallow: /\nallow: /*?%2Fb\ndisallow: /****?/b", by{"partial", "partial", "partial", "disallow_all", "disallow_all"}},
 	} {
 		eachProfile(t, func(t *testing.T, p *Profile) {
 			if got := classOf(p, c.rules); got.String() != c.want.of(p.Name) {

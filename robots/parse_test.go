@@ -273,6 +273,11 @@ func TestSharedPolicies(t *testing.T) {
 	}
 	j := NewJudge(p, agents)
 	j.Load(&f)
+	for i, want := range []int{0, 0, 2, 2} {
+		if got := j.Policy(i).SameAs; got != want {
+			t.Errorf("agent %d is the same as %d, want %d", i, got, want)
+		}
+	}
 	if j.used != 2 {
 		t.Errorf("%d rulesets for two groups", j.used)
 	}

@@ -61,3 +61,84 @@ func TestOneMoreDisallow(t *testing.T) {
 		})
 	}
 }
+
+// TestClassModel asks for every short path: a class that is not partial says
+// of each what the verdict says.
+func TestClassModel(t *testing.T) {
+	var paths []string
+	letters := []string{"a", "b", "/", "?", ":", "%3A", "x"}
+	for level, from := []string{"/"}, 0; from < 4; from++ {
+		paths = append(paths, level...)
+		var next []string
+		for _, p := range level {
+			for _, c := range letters {
+				next = append(next, p+c)
+			}
+		}
+		level = next
+	}
+	pattern := rapid.StringMatching(`/?([ab/*?:]|%3A){0,3}\$?`)
+	for _, name := range ProfileNames() {
+		t.Run(name, func(t *testing.T) {
+			p := named(t, name)
+			var targets []Target
+			for _, path := range paths {
+				targets = append(targets, p.LiteralTarget(path))
+			}
+			rapid.Check(t, func(t *rapid.T) {
+				body := "user-agent: a\n"
+				if rapid.Bool().Draw(t, "closed") {
+					body += "disallow: /\n"
+				}
+				for range rapid.IntRange(0, 3).Draw(t, "rules") {
+					body += rapid.SampledFrom([]string{"allow: ", "disallow: ", "disalow: "}).Draw(t, "kind") + pattern.Draw(t, "pattern") + "\n"
+				}
+				var f File
+				f.Parse([]byte(body), p)
+				j := NewJudge(p, []Agent{{Tokens: []string{"a"}}})
+				j.Load(&f)
+				class := j.Policy(0).Class()
+				if class == Partial {
+					return
+				}
+				want := map[Class]Value{AllowAll: Allowed, DisallowAll: Disallowed}[class]
+				for i := range targets {
+					if got := j.Policy(0).Judge(&targets[i]); got.Value != want {
+						t.Fatalf("%s%s is of class %v, and %s has %v", name+":\n", body, class, paths[i], got.Value)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestSameAs: policies that are said to be the same say the same, rule and all.
+func TestSameAs(t *testing.T) {
+	agents := []Agent{{Tokens: []string{"a"}}, {Tokens: []string{"b"}}, {Tokens: []string{"A"}, FallsBackTo: []string{"b"}},
+		{Tokens: []string{"c"}}, {Tokens: []string{"d"}, IgnoresStar: true}, {Tokens: []string{"e"}}}
+	line := rapid.SampledFrom([]string{"user-agent: a", "user-agent: b", "user-agent: A", "user-agent: *", "useragent: c", "crawl-delay: 1",
+		"allow: /a", "disallow: /", "disalow: /b", "disallow: /*b", "alow: /b"})
+	for _, name := range ProfileNames() {
+		t.Run(name, func(t *testing.T) {
+			p := named(t, name)
+			j := NewJudge(p, agents)
+			rapid.Check(t, func(t *rapid.T) {
+				var f File
+				f.Parse([]byte(strings.Join(rapid.SliceOfN(line, 0, 12).Draw(t, "lines"), "\n")), p)
+				j.Load(&f)
+				for i := range agents {
+					lead := j.Policy(i).SameAs
+					if lead > i || j.Policy(lead).SameAs != lead {
+						t.Fatalf("agent %d is the same as %d", i, lead)
+					}
+					for _, url := range []string{"/", "/a", "/b", "/ab", "/cb"} {
+						target := p.Target(url)
+						if got, want := j.Policy(i).Judge(&target), j.Policy(lead).Judge(&target); got != want {
+							t.Fatalf("agents %d and %d on %s: %+v and %+v", i, lead, url, got, want)
+						}
+					}
+				}
+			})
+		})
+	}
+}

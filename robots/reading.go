@@ -98,6 +98,19 @@ func (c *choices) reading(i int) reading {
 	return r
 }
 
+// letterReading is the number of the reading that takes reserved characters
+// for their escapes, where that is a choice, and else is the first.
+func (c *choices) letterReading() int {
+	i := 1
+	if c.noColon {
+		i *= 2
+	}
+	if c.unknown {
+		i *= 2
+	}
+	return i
+}
+
 // drops says whether the reading drops a misspelled line.
 func (r *reading) drops(f field, key []byte) bool {
 	if r.of.many {

@@ -1,0 +1,73 @@
+package pipeline
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+// TestVerdictsAreJudgedOnce: agents that follow the same rules have the same
+// verdicts as if each had been asked, on the paths for all, the samples listed
+// for the origin, and its own, and whether or not the content is kept.
+func TestVerdictsAreJudgedOnce(t *testing.T) {
+	body := []byte("user-agent: *\ndisallow: /p\nuser-agent: b\nuser-agent: C\nallow: /p\ndisalow: /l\nuser-agent: d\ncrawl-delay: 1\nuser-agent: e\ndisallow: /o\n")
+	var profiles []*robots.Profile
+	for _, name := range robots.ProfileNames() {
+		p, _ := robots.ProfileNamed(name)
+		profiles = append(profiles, p)
+	}
+	var agents []Agent
+	for i := range 20 {
+		agents = append(agents, Agent{Name: fmt.Sprint("x-", i), Tokens: []string{string(rune('a' + i))}})
+	}
+	list, err := ParseSamples("", []byte("/\n/p\n/l\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples := newSamples(list, profiles)
+	a := newAnalyst(Config{Agents: agents, Profiles: profiles}, samples, newContents())
+	var listed, own []*prepared
+	for _, path := range []string{"/l/1", "/p/1"} {
+		listed = append(listed, &prepared{targets: targetsOf("http://h"+path, profiles)})
+	}
+	for _, path := range []string{"/o/1", "/p/2", "/x"} {
+		own = append(own, &prepared{targets: targetsOf("http://h"+path, profiles)})
+	}
+	for range 3 { // met for the first time, kept, found again
+		for k := range profiles {
+			r := &a.readings[k]
+			r.answer = robots.Answer{Outcome: robots.ConditionalAllow}
+			a.read(k, body, questions{judging: true})
+			a.memo.forget(len(agents))
+
+			var f robots.File
+			f.Parse(body, profiles[k])
+			shared := 0
+			for i, agent := range agents {
+				alone := robots.NewJudge(profiles[k], []robots.Agent{agent.Robots()})
+				alone.Load(&f)
+				var want []robots.Verdict
+				ask := func(t robots.Target) { want = append(want, alone.Policy(0).Judge(&t)) }
+				for s := range samples.paths {
+					ask(samples.paths[s].targets[k])
+				}
+				for _, s := range append(listed[:len(listed):len(listed)], own...) {
+					ask(s.targets[k])
+				}
+				if got := a.judge(k, i, listed, own); fmt.Sprint(got) != fmt.Sprint(want) {
+					t.Errorf("%s, agent %s: got %v, want %v", profiles[k].Name, agent.Name, got, want)
+				}
+				if got := r.content.policies[i].class; got != int(alone.Policy(0).Class()) {
+					t.Errorf("%s, agent %s: class is %d", profiles[k].Name, agent.Name, got)
+				}
+				if r.content.policies[i].lead < i {
+					shared++
+				}
+			}
+			if shared < 15 {
+				t.Errorf("%s: %d of 20 agents share rules with one before them", profiles[k].Name, shared)
+			}
+		}
+	}
+}
