@@ -20,28 +20,60 @@ type DiffResult struct {
 	Changed  int64    `json:"changed"` // of these, the ones with a change
 	New      int64    `json:"new"`
 	Gone     int64    `json:"gone"`
-	Changes  int64    `json:"changes"`
+	Changes  int64    `json:"changes"` // rows
 
-	Kinds      []DiffKind     `json:"kinds"`      // those that occur, by severity and kind
-	Agents     []DiffAgent    `json:"agents"`     // those whose class changed anywhere, by how many closed
-	Categories []DiffCategory `json:"categories"` // all agents of each added up, in the same order
-	Strata     []DiffStratum  `json:"strata"`     // of the rank in the later run
-	Examples   []DiffExample  `json:"examples"`   // the gravest, one to a host
+	BySeverity DiffSeverities `json:"hosts_by_severity"` // of the hosts with a change
+	Kinds      []DiffKind     `json:"kinds"`             // those that occur, by severity and kind
+	Agents     []DiffAgent    `json:"agents"`            // those whose class changed anywhere, by how many hosts closed
+	Categories []DiffCategory `json:"categories"`        // the same for any agent of a category
+	Strata     []DiffStratum  `json:"strata"`            // of the rank in the later run
+	Examples   []DiffExample  `json:"examples"`          // the gravest, one to a host
 
 	Expectations []*Promise `json:"expectations,omitempty"`
 
-	kinds   map[[2]string]int64
+	kinds   map[[2]string]*DiffKind
 	agents  map[[2]string]*DiffAgent
+	closing map[string]*DiffCategory
 	strata  map[string]*DiffStratum
-	told    map[exampleKey]*DiffExample // of the pair under way
-	stratum *DiffStratum                // of the pair under way, nil before its first row
+	pair    pairChanges
 }
 
-// DiffKind counts the changes of one kind and severity.
+// pairChanges are the changes of the pair under way.
+type pairChanges struct {
+	told       map[exampleKey]*DiffExample
+	stratum    *DiffStratum // nil before the first change
+	kinds      map[[2]string]bool
+	categories map[string]DiffClasses // by category, of agents
+}
+
+// DiffSeverities counts hosts, each once, by the gravest of their changes.
+type DiffSeverities struct {
+	Critical int64 `json:"critical"`
+	Major    int64 `json:"major"`
+	Minor    int64 `json:"minor"`
+	Cosmetic int64 `json:"cosmetic"`
+}
+
+func (s *DiffSeverities) add(severity string) {
+	switch severity {
+	case critical:
+		s.Critical++
+	case major:
+		s.Major++
+	case minor:
+		s.Minor++
+	case cosmetic:
+		s.Cosmetic++
+	}
+}
+
+// DiffKind counts the changes of one kind and severity, and the hosts that have
+// any.
 type DiffKind struct {
 	Severity string `json:"severity"`
 	Kind     string `json:"kind"`
-	Count    int64  `json:"count"`
+	Hosts    int64  `json:"hosts"`
+	Count    int64  `json:"count"` // rows
 }
 
 // DiffAgent counts the hosts whose policy for an agent changed its class:
@@ -54,13 +86,14 @@ type DiffAgent struct {
 	DiffClasses
 }
 
-// DiffCategory adds up the agents of a category, under all profiles.
+// DiffCategory counts the hosts whose policy for any agent of a category
+// changed its class so, under any profile. A host may do several.
 type DiffCategory struct {
 	Category string `json:"category"`
 	DiffClasses
 }
 
-// DiffClasses counts policies by how their class changed.
+// DiffClasses counts hosts by how the class of a policy changed.
 type DiffClasses struct {
 	Closed   int64 `json:"closed"`
 	Opened   int64 `json:"opened"`
@@ -73,8 +106,7 @@ type DiffStratum struct {
 	Stratum  string `json:"stratum"`
 	Compared int64  `json:"compared"`
 	Changed  int64  `json:"changed"`
-	Critical int64  `json:"critical"`
-	Major    int64  `json:"major"`
+	DiffSeverities
 }
 
 // DiffExample is a change, and how many more agents or URLs of that host have
@@ -103,8 +135,9 @@ const maxExamples = 10
 
 func newDiffResult(c DiffConfig, notes []string) *DiffResult {
 	return &DiffResult{
-		Before: c.Before, After: c.After, Notes: append([]string{}, notes...), kinds: make(map[[2]string]int64),
-		agents: make(map[[2]string]*DiffAgent), strata: make(map[string]*DiffStratum), told: make(map[exampleKey]*DiffExample),
+		Before: c.Before, After: c.After, Notes: append([]string{}, notes...), kinds: make(map[[2]string]*DiffKind),
+		agents: make(map[[2]string]*DiffAgent), closing: make(map[string]*DiffCategory), strata: make(map[string]*DiffStratum),
+		pair: pairChanges{told: make(map[exampleKey]*DiffExample), kinds: make(map[[2]string]bool), categories: make(map[string]DiffClasses)},
 	}
 }
 
@@ -132,8 +165,13 @@ func (r *DiffResult) of(rank *int64) *DiffStratum {
 // add counts a row of changes.
 func (r *DiffResult) add(row *sink.Change, rank *int64) {
 	r.Changes++
-	r.kinds[[2]string{row.Severity, row.Kind}]++
-	r.stratum = r.of(rank)
+	kind := [2]string{row.Severity, row.Kind}
+	if r.kinds[kind] == nil {
+		r.kinds[kind] = &DiffKind{Severity: row.Severity, Kind: row.Kind}
+	}
+	r.kinds[kind].Count++
+	r.pair.kinds[kind] = true
+	r.pair.stratum = r.of(rank)
 	key := exampleKey{severity: row.Severity, kind: row.Kind}
 	switch row.Kind {
 	case "policy_class":
@@ -142,11 +180,11 @@ func (r *DiffResult) add(row *sink.Change, rank *int64) {
 	case "verdict":
 		key.before, key.after = *row.Before, *row.After
 	}
-	if e := r.told[key]; e != nil {
+	if e := r.pair.told[key]; e != nil {
 		e.More++
 		return
 	}
-	r.told[key] = &DiffExample{
+	r.pair.told[key] = &DiffExample{
 		Host: row.Host, Origin: row.Origin, Rank: rank, Kind: row.Kind, Severity: row.Severity, Agent: row.Agent, Category: row.Category,
 		Profile: row.Profile, URL: row.URL, Before: row.Before, After: row.After, LineBefore: row.LineBefore, LineAfter: row.LineAfter,
 	}
@@ -160,38 +198,54 @@ func (r *DiffResult) class(row *sink.Change) {
 		r.agents[key] = a
 	}
 	disallow, partial := classNames[robots.DisallowAll], classNames[robots.Partial]
+	ofPair := r.pair.categories[*row.Category]
 	switch {
 	case *row.After == disallow:
 		a.Closed++
+		ofPair.Closed = 1
 	case *row.Before == disallow:
 		a.Opened++
+		ofPair.Opened = 1
 	case *row.After == partial:
 		a.Narrowed++
+		ofPair.Narrowed = 1
 	default:
 		a.Widened++
+		ofPair.Widened = 1
 	}
+	r.pair.categories[*row.Category] = ofPair
 }
 
-// endOfPair keeps the pair's gravest change among the examples.
+// endOfPair counts the pair's host, and keeps its gravest change among the
+// examples.
 func (r *DiffResult) endOfPair() {
-	if len(r.told) == 0 {
+	if len(r.pair.told) == 0 {
 		return
 	}
-	best := slices.MinFunc(slices.Collect(maps.Values(r.told)), func(a, b *DiffExample) int {
+	best := slices.MinFunc(slices.Collect(maps.Values(r.pair.told)), func(a, b *DiffExample) int {
 		return cmp.Or(gravity(a, b), cmp.Compare(slices.Index(Kinds, a.Kind), slices.Index(Kinds, b.Kind)), cmp.Compare(b.More, a.More),
 			strings.Compare(text(a.Before)+" "+text(a.After), text(b.Before)+" "+text(b.After)))
 	})
-	clear(r.told)
+	for kind := range r.pair.kinds {
+		r.kinds[kind].Hosts++
+	}
+	for category, of := range r.pair.categories {
+		c := r.closing[category]
+		if c == nil {
+			c = &DiffCategory{Category: category}
+			r.closing[category] = c
+		}
+		c.Closed, c.Narrowed, c.Widened, c.Opened = c.Closed+of.Closed, c.Narrowed+of.Narrowed, c.Widened+of.Widened, c.Opened+of.Opened
+	}
 	if best.Kind != "host_new" && best.Kind != "host_gone" {
 		r.Changed++
-		r.stratum.Changed++
-		switch best.Severity {
-		case critical:
-			r.stratum.Critical++
-		case major:
-			r.stratum.Major++
-		}
+		r.BySeverity.add(best.Severity)
+		r.pair.stratum.Changed++
+		r.pair.stratum.add(best.Severity)
 	}
+	clear(r.pair.told)
+	clear(r.pair.kinds)
+	clear(r.pair.categories)
 	r.Examples = append(r.Examples, *best)
 	slices.SortStableFunc(r.Examples, func(a, b DiffExample) int { return cmp.Or(gravity(&a, &b), compareRanks(a.Rank, b.Rank)) })
 	r.Examples = r.Examples[:min(len(r.Examples), maxExamples)]
@@ -229,22 +283,15 @@ func (r *DiffResult) finish() {
 	}
 	for _, severity := range Severities {
 		for _, kind := range Kinds {
-			if n := r.kinds[[2]string{severity, kind}]; n > 0 {
-				r.Kinds = append(r.Kinds, DiffKind{severity, kind, n})
+			if k := r.kinds[[2]string{severity, kind}]; k != nil {
+				r.Kinds = append(r.Kinds, *k)
 			}
 		}
 	}
-	categories := make(map[string]*DiffCategory)
 	for _, a := range r.agents {
 		r.Agents = append(r.Agents, *a)
-		c := categories[a.Category]
-		if c == nil {
-			c = &DiffCategory{Category: a.Category}
-			categories[a.Category] = c
-		}
-		c.Closed, c.Narrowed, c.Widened, c.Opened = c.Closed+a.Closed, c.Narrowed+a.Narrowed, c.Widened+a.Widened, c.Opened+a.Opened
 	}
-	for _, c := range categories {
+	for _, c := range r.closing {
 		r.Categories = append(r.Categories, *c)
 	}
 	order := func(a, b DiffClasses) int {

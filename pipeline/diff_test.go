@@ -287,6 +287,7 @@ func checkScript(t *testing.T, texts map[string]string, n int) {
 	if diff := cmp.Diff(kinds, counted); diff != "" || result.Changes != int64(len(rows)) {
 		t.Errorf("the summary counts otherwise than the table (-table +summary):\n%s", diff)
 	}
+	checkHosts(t, rows, result)
 	for _, kind := range Kinds {
 		if !slices.ContainsFunc(rows, func(c sink.Change) bool { return c.Kind == kind }) {
 			t.Errorf("no change of kind %s", kind)

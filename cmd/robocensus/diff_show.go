@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline"
 )
 
@@ -93,26 +94,40 @@ func (p *markdownPage) table(title string, head []string, names int, rows [][]st
 }
 
 func showDiff(p page, r *pipeline.DiffResult) {
-	p.line(fmt.Sprintf("%s since %s: %s compared, %d with a change; %d new, %d gone; %s",
-		p.foreign(r.After), p.foreign(r.Before), count(r.Compared, "host"), r.Changed, r.New, r.Gone, count(r.Changes, "change")))
+	p.line(fmt.Sprintf("%s since %s: %s compared, %s with a change (%s); %s new, %s gone", p.foreign(r.After), p.foreign(r.Before),
+		words.Count(r.Compared, "host"), words.Number(r.Changed), words.Percent(r.Changed, r.Compared), words.Number(r.New), words.Number(r.Gone)))
 	for _, note := range r.Notes {
 		p.line("note: " + p.foreign(note))
 	}
 	showPromises(p, r.Expectations)
-	var rows [][]string
-	for _, k := range r.Kinds {
-		rows = append(rows, []string{k.Severity, k.Kind, fmt.Sprint(k.Count)})
-	}
-	if len(rows) == 0 {
+	if len(r.Kinds) == 0 {
 		return
 	}
-	p.table("Changes by severity and kind", []string{"severity", "kind", "changes"}, 2, rows)
+	severities := func(s pipeline.DiffSeverities) []int64 { return []int64{s.Critical, s.Major, s.Minor, s.Cosmetic} }
+	var rows [][]string
+	for i, n := range severities(r.BySeverity) {
+		if n > 0 {
+			rows = append(rows, []string{pipeline.Severities[i], words.Number(n), words.Percent(n, r.Compared)})
+		}
+	}
+	if len(rows) > 0 {
+		p.table("Hosts by their gravest change", []string{"severity", "hosts", "of compared"}, 1, rows)
+	}
+	rows = nil
+	for _, k := range r.Kinds {
+		rows = append(rows, []string{k.Severity, words.Kind.Of(k.Kind), words.Number(k.Hosts), words.Number(k.Count)})
+	}
+	p.table("What changed, on how many hosts, in how many rows of the table changes", []string{"severity", "kind", "hosts", "rows"}, 2, rows)
 	showAgents(p, r)
 	rows = nil
 	for _, s := range r.Strata {
-		rows = append(rows, []string{s.Stratum, fmt.Sprint(s.Compared), fmt.Sprint(s.Changed), fmt.Sprint(s.Critical), fmt.Sprint(s.Major)})
+		row := []string{s.Stratum, words.Number(s.Compared), words.Number(s.Changed)}
+		for _, n := range severities(s.DiffSeverities) {
+			row = append(row, words.Number(n))
+		}
+		rows = append(rows, row)
 	}
-	p.table("Hosts by rank, and by their gravest change", []string{"rank", "compared", "changed", "critical", "major"}, 1, rows)
+	p.table("Hosts by rank, and by their gravest change", append([]string{"rank", "compared", "changed"}, pipeline.Severities...), 1, rows)
 	rows = nil
 	for _, e := range r.Examples {
 		rows = append(rows, []string{e.Severity, p.foreign(e.Origin), told(p, &e)})
@@ -122,35 +137,41 @@ func showDiff(p page, r *pipeline.DiffResult) {
 
 const shownAgents = 12
 
-// showAgents tells whose policies changed, agents and their categories.
+// showAgents tells whom hosts closed and opened themselves to, agents and their
+// categories.
 func showAgents(p page, r *pipeline.DiffResult) {
 	if len(r.Agents) == 0 {
 		return
 	}
 	several := slices.ContainsFunc(r.Agents, func(a pipeline.DiffAgent) bool { return a.Profile != r.Agents[0].Profile })
 	counts := func(a pipeline.DiffClasses) []string {
-		return []string{fmt.Sprint(a.Closed), fmt.Sprint(a.Narrowed), fmt.Sprint(a.Widened), fmt.Sprint(a.Opened)}
+		return []string{words.Number(a.Closed), words.Number(a.Narrowed), words.Number(a.Widened), words.Number(a.Opened)}
 	}
+	head := []string{"closed", "narrowed", "widened", "opened"}
 	var rows [][]string
-	for _, a := range r.Agents {
+	for _, c := range r.Categories {
+		rows = append(rows, append([]string{p.foreign(c.Category)}, counts(c.DiffClasses)...))
+	}
+	p.table("Hosts that changed their policy for any agent of a category", append([]string{"category"}, head...), 1, rows)
+	rows = nil
+	for _, a := range r.Agents[:min(len(r.Agents), shownAgents)] {
 		name := p.foreign(a.Agent)
 		if several {
 			name += " (" + p.foreign(a.Profile) + ")"
 		}
-		if len(rows) < shownAgents {
-			rows = append(rows, append([]string{p.foreign(a.Category), name}, counts(a.DiffClasses)...))
-		}
+		rows = append(rows, append([]string{p.foreign(a.Category), name}, counts(a.DiffClasses)...))
 	}
-	if more := len(r.Agents) - len(rows); more > 0 {
-		rows = append(rows, []string{"", fmt.Sprintf("and %d more", more), "", "", "", ""})
+	title := "Hosts that changed their policy for an agent"
+	if len(r.Agents) > shownAgents {
+		title += fmt.Sprintf(", the first %d agents of %d", shownAgents, len(r.Agents))
 	}
-	head := []string{"closed", "narrowed", "widened", "opened"}
-	p.table("Hosts that changed their policy, by agent", append([]string{"category", "agent"}, head...), 2, rows)
-	rows = nil
-	for _, c := range r.Categories {
-		rows = append(rows, append([]string{p.foreign(c.Category)}, counts(c.DiffClasses)...))
-	}
-	p.table("The same, all agents of a category added up", append([]string{"category"}, head...), 1, rows)
+	p.table(title, append([]string{"category", "agent"}, head...), 2, rows)
+}
+
+// valueWords are the words for what stood before and after a change.
+var valueWords = map[string]words.Vocabulary{
+	"policy_class": words.Class, "group": words.Class, "outcome": words.Outcome, "host_new": words.Outcome, "host_gone": words.Outcome,
+	"reachability": words.Reason,
 }
 
 // told says an example in a line.
@@ -159,21 +180,25 @@ func told(p page, e *pipeline.DiffExample) string {
 		if value == nil {
 			return "none"
 		}
-		out := p.foreign(*value)
+		out, known := valueWords[e.Kind][*value]
+		if !known {
+			out = p.foreign(*value)
+		}
 		if line != nil {
 			out += fmt.Sprintf(" (line %d)", *line)
 		}
 		return out
 	}
-	words := []string{e.Kind}
+	text := []string{words.Kind.Of(e.Kind)}
 	for _, s := range []*string{e.Agent, e.URL} {
 		if s != nil {
-			words = append(words, p.foreign(*s))
+			text = append(text, p.foreign(*s))
 		}
 	}
-	words = append(words, side(e.Before, e.LineBefore), "→", side(e.After, e.LineAfter))
+	text[len(text)-1] += ":"
+	text = append(text, side(e.Before, e.LineBefore), "→", side(e.After, e.LineAfter))
 	if e.More > 0 {
-		words = append(words, fmt.Sprintf("(and %d more like it)", e.More))
+		text = append(text, fmt.Sprintf("(and %s more like it)", words.Number(e.More)))
 	}
-	return strings.Join(words, " ")
+	return strings.Join(text, " ")
 }

@@ -120,10 +120,10 @@ var LineClass = Vocabulary{
 
 // Kind says what has changed. Severities are words as they are.
 var Kind = Vocabulary{
-	"policy_class": "policy of an agent",
-	"verdict":      "verdict on a URL",
+	"policy_class": "policy",
+	"verdict":      "verdict",
 	"outcome":      "meaning of the answer",
-	"group":        "group of an agent",
+	"group":        "group",
 	"signal":       "signal",
 	"sitemap":      "sitemap",
 	"crawl_delay":  "crawl delay",
