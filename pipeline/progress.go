@@ -6,9 +6,22 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 )
 
+// Phase is what a run is at.
+type Phase int32
+
+const (
+	Fetching   Phase = iota // or reading, where the answers are stored
+	Writing                 // every target has its answer, not all are in the tables
+	SummingUp               // the summaries and examples of all segments
+	Completing              // the manifest
+	Finished
+)
+
 // Progress counts what a run has done so far. It is safe to read while the
 // run goes on.
 type Progress struct {
+	phase     atomic.Int32
+	targets   atomic.Int64 // one more than the source had, 0 before its end
 	total     atomic.Int64
 	limited   atomic.Bool
 	lines     atomic.Int64
@@ -24,6 +37,7 @@ type Progress struct {
 // Snapshot is Progress at one moment. The mix is by the answer alone, before
 // any profile has judged it.
 type Snapshot struct {
+	Phase       Phase
 	Total       int64 // what Done comes to at the end, at most; 0 where unknown
 	Done        int64 // lines of the input, or with a limit targets, that are dealt with
 	Fetched     int64
@@ -41,7 +55,12 @@ func (p *Progress) Snapshot() Snapshot {
 	if p.limited.Load() {
 		done = p.done.Load()
 	}
+	phase := Phase(p.phase.Load())
+	if targets := p.targets.Load(); phase == Fetching && targets > 0 && p.done.Load() >= targets-1 {
+		phase = Writing
+	}
 	return Snapshot{
+		Phase: phase,
 		Total: p.total.Load(), Done: done, Fetched: p.done.Load(), Committed: p.stored.Load(), Rejected: p.rejects.Load(),
 		Answered: p.ok.Load(), ClientError: p.absent.Load(), OtherError: p.failing.Load(), Unreachable: p.unreached.Load(),
 	}
@@ -54,6 +73,11 @@ func (p *Progress) expect(rows, limit int64) {
 	}
 	p.total.Store(rows)
 }
+
+func (p *Progress) enter(phase Phase) { p.phase.Store(int32(phase)) }
+
+// sourceEnds tells that there are no more targets than these.
+func (p *Progress) sourceEnds(targets int64) { p.targets.Store(targets + 1) }
 
 func (p *Progress) rejected(n int64) { p.rejects.Add(n) }
 func (p *Progress) committed(n int)  { p.stored.Add(int64(n)) }

@@ -190,12 +190,15 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	if err := n.rejects.close(); err != nil {
 		return nil, err
 	}
+	progress.enter(SummingUp)
 	if err := n.run.SumUp(ctx); err != nil {
 		return nil, err
 	}
+	progress.enter(Completing)
 	if err := n.run.Complete(time.Now().UTC(), sink.Tally{Targets: targets, Rejected: n.rejects.n, Skipped: n.skipped.sum.kinds()}, digested(inputs, sum)); err != nil {
 		return nil, err
 	}
+	progress.enter(Finished)
 	return &Result{
 		Folder: n.run.Folder(), Targets: targets, Rejected: n.rejects.n, Skipped: n.skipped.sum, Elapsed: time.Since(began),
 		Rows: n.run.Rows(), Counts: n.totals,
@@ -289,6 +292,7 @@ func (n *census) produce(ctx context.Context, sum io.Writer, fetching *errgroup.
 			return 0, err
 		}
 	}
+	n.progress.sourceEnds(s.passed)
 	return s.passed, seal()
 }
 

@@ -86,6 +86,7 @@ func (n *census) rerun(ctx context.Context) (int64, error) {
 	if err == nil {
 		err = ctx.Err()
 	}
+	n.progress.sourceEnds(targets.Load())
 	return targets.Load(), err
 }
 

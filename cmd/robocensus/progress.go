@@ -10,6 +10,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline"
 )
 
@@ -58,52 +59,83 @@ func every(interval time.Duration, f func()) (stop func()) {
 }
 
 func showBar(p *pipeline.Progress, stderr io.Writer) (stop func()) {
-	var bar *progressbar.ProgressBar
-	var total int64 = -1 // the list is read once before its length is known
+	b := &barView{out: stderr}
 	began := time.Now()
-	end := every(barEvery, func() {
-		s := p.Snapshot()
-		if bar == nil {
-			bar = progressbar.NewOptions64(total,
-				progressbar.OptionSetWriter(stderr), progressbar.OptionSetWidth(10),
-				progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish())
-		}
-		if s.Total > 0 && s.Total != total {
-			total = s.Total
-			bar.ChangeMax64(total)
-		}
-		bar.Describe(mix(s, width(stderr)-barColumns, time.Since(began)))
-		bar.Set64(s.Done)
-	})
+	end := every(barEvery, func() { b.draw(p.Snapshot(), time.Since(began)) })
 	return func() {
 		end()
-		if bar != nil {
-			bar.Clear()
-		}
+		b.bar.Clear()
 	}
 }
 
+// barView draws progress on one line of a terminal.
+type barView struct {
+	out   io.Writer
+	bar   *progressbar.ProgressBar
+	total int64
+}
+
+func (b *barView) draw(s pipeline.Snapshot, elapsed time.Duration) {
+	if b.bar == nil {
+		b.total = -1 // the list is read once before its length is known
+		b.bar = progressbar.NewOptions64(b.total,
+			progressbar.OptionSetWriter(b.out), progressbar.OptionSetWidth(10),
+			progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish())
+	}
+	if s.Total > 0 && s.Total != b.total {
+		b.total = s.Total
+		b.bar.ChangeMax64(b.total)
+	}
+	b.bar.Describe(mix(s, width(b.out)-barColumns, elapsed))
+	done := s.Done
+	if b.total > 0 {
+		done = min(done, b.total-1) // a full bar goes away, and there is more to do
+	}
+	b.bar.Set64(done)
+}
+
 func showLog(p *pipeline.Progress, stderr io.Writer) (stop func()) {
-	log := slog.New(slog.NewTextHandler(stderr, nil))
+	l := &logger{out: slog.New(slog.NewTextHandler(stderr, nil))}
 	began := time.Now()
-	last := int64(0)
-	return every(logEvery, func() {
-		s := p.Snapshot()
-		if s.Fetched == last {
-			return
-		}
-		last = s.Fetched
-		elapsed := time.Since(began)
-		rate := float64(s.Fetched) / elapsed.Seconds()
-		args := []any{
-			"fetched", s.Fetched, "committed", s.Committed, "rejected", s.Rejected, "rate", fmt.Sprintf("%.0f/s", rate),
-			"answered", s.Answered, "client_error", s.ClientError, "other_error", s.OtherError, "unreachable", s.Unreachable,
-		}
-		if left := s.Total - s.Done; s.Total > 0 && left > 0 && s.Done > 0 {
-			args = append(args, "left", (elapsed * time.Duration(left) / time.Duration(s.Done)).Round(time.Second).String())
-		}
-		log.Info("progress", args...)
-	})
+	return every(logEvery, func() { l.say(p.Snapshot(), time.Since(began)) })
+}
+
+// logger reports progress in lines.
+type logger struct {
+	out  *slog.Logger
+	last pipeline.Snapshot
+}
+
+// say writes a line, unless nothing has happened. After the last answer it
+// always does: a run that is silent seems to hang.
+func (l *logger) say(s pipeline.Snapshot, elapsed time.Duration) {
+	if s.Fetched == l.last.Fetched && (s.Phase == pipeline.Fetching || s.Phase == pipeline.Finished) {
+		return
+	}
+	l.last = s
+	args := []any{
+		"fetched", s.Fetched, "committed", s.Committed, "rejected", s.Rejected, "rate", fmt.Sprintf("%.0f/s", float64(s.Fetched)/elapsed.Seconds()),
+		"answered", s.Answered, "client_error", s.ClientError, "other_error", s.OtherError, "unreachable", s.Unreachable,
+	}
+	if doing := atWork(s); doing != "" {
+		args = append(args, "now", doing)
+	} else if left := s.Total - s.Done; s.Total > 0 && left > 0 && s.Done > 0 {
+		args = append(args, "left", (elapsed * time.Duration(left) / time.Duration(s.Done)).Round(time.Second).String())
+	}
+	l.out.Info("progress", args...)
+}
+
+// atWork says what is done after the last answer, "" before it and after all.
+func atWork(s pipeline.Snapshot) string {
+	switch s.Phase {
+	case pipeline.Writing:
+		return fmt.Sprintf("writing tables, %s of %s in them", words.Number(s.Committed), words.Count(s.Fetched, "host"))
+	case pipeline.SummingUp:
+		return "summing up"
+	case pipeline.Completing:
+		return "writing the manifest"
+	}
+	return ""
 }
 
 // barColumns is what percentage, bar and times take of a line.
@@ -119,9 +151,13 @@ func width(w io.Writer) int {
 	return 80
 }
 
-// mix says what has come so far, as much of it as there is room for: a line
+// mix says what is done after the last answer, and until then what has come so
+// far, as much of it as there is room for: a line
 // that wraps could not be drawn over.
 func mix(s pipeline.Snapshot, room int, elapsed time.Duration) string {
+	if doing := atWork(s); doing != "" {
+		return doing[:min(len(doing), max(room, 0))]
+	}
 	if s.Fetched == 0 {
 		return "asking"
 	}

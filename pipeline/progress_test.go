@@ -1,0 +1,65 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// A run that cannot do the last of its work stays at it: that is what a bar
+// shows while it lasts.
+func TestPhasesAfterTheLastAnswer(t *testing.T) {
+	for _, row := range []struct {
+		obstacle string // a folder in place of a file
+		want     Phase
+	}{
+		{"fetches/run=test/part-000000.parquet", Writing},
+		{"_runs/test/summary.parquet", SummingUp},
+		{"_runs/test/manifest.json", Completing},
+		{"nothing", Finished},
+	} {
+		t.Run(row.obstacle, func(t *testing.T) {
+			var c Config
+			c = newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+				path := filepath.Join(c.Dir, row.obstacle)
+				os.Remove(path)
+				if err := os.MkdirAll(filepath.Join(path, "x"), 0o777); err != nil {
+					t.Error(err)
+				}
+				fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
+			}, "h.example\n")
+			c.Run, c.Fetch.Retries = "test", 0
+			c.Tables = sink.TableNames
+			var progress Progress
+			_, err := Run(context.Background(), c, &progress)
+			if (err == nil) != (row.want == Finished) {
+				t.Errorf("the run ends with %v", err)
+			}
+			if s := progress.Snapshot(); s.Phase != row.want || s.Fetched != 1 {
+				t.Errorf("it is at phase %d with %d fetched, want phase %d", s.Phase, s.Fetched, row.want)
+			}
+		})
+	}
+}
+
+// Until the source is at its end, and while an answer is due, a run fetches.
+func TestPhaseBeforeTheLastAnswer(t *testing.T) {
+	var p Progress
+	p.passedOver(2, 2)
+	if s := p.Snapshot(); s.Phase != Fetching {
+		t.Errorf("phase %d before the source ends", s.Phase)
+	}
+	p.sourceEnds(3)
+	if s := p.Snapshot(); s.Phase != Fetching {
+		t.Errorf("phase %d with an answer due", s.Phase)
+	}
+	p.passedOver(1, 1)
+	if s := p.Snapshot(); s.Phase != Writing {
+		t.Errorf("phase %d after the last answer", s.Phase)
+	}
+}
