@@ -2,12 +2,19 @@ package main
 
 import (
 	"database/sql"
+	"encoding/base64"
+	"encoding/csv"
+	"errors"
+	"fmt"
 	"html"
+	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,87 +23,337 @@ import (
 
 var (
 	figurePattern = regexp.MustCompile(`(?s)<figure id="([^"]*)".*?</figure>`)
-	numbers       = regexp.MustCompile(`(?s)<table class="numbers">(.*?)</table>`)
-	cellPattern   = regexp.MustCompile(`(?s)<t[hd]>(?:<bdi>)?(.*?)(?:</bdi>)?</t[hd]>`)
+	titlePattern  = regexp.MustCompile(`(?s)<h3 [^>]*>(.*?)</h3>`)
+	ofPattern     = regexp.MustCompile(`(?s)<p class="of">(.*?)</p>`)
+	csvPattern    = regexp.MustCompile(`href="data:text/csv[^,]*,([^"]*)"`)
 	sqlPattern    = regexp.MustCompile(`(?s)<pre class="sql">(.*?)</pre>`)
-	bigNumber     = regexp.MustCompile(`^\d{1,3}(,\d{3})+$`)
 )
 
-// The SQL below each figure of the report gives the numbers above it.
-func TestReportSQL(t *testing.T) {
-	db := database(t)
-	compare(t, db, "outcomes reasons agents classes categories sizes lines features delays sitemaps fields signals lint bodies times errors tld server", "first")
+// drawn is a figure as the page has it.
+type drawn struct {
+	title, of, sql string
+	rows           [][]string // the numbers, under their head
 }
 
-// Rows of the columns that diff writes, and as many again that the report does
-// not ask for.
-func TestReportSQLOfChanges(t *testing.T) {
-	db := database(t)
-	folder := filepath.Join(out, "changes", "run=first", "against=20261120T101500Z")
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(filepath.Join(out, "changes", "run=first"))
-	for _, query := range []string{
-		`COPY (SELECT 'h' || i || '.example' AS host, 'http://h' AS origin, kind, severity, CASE WHEN kind = 'policy_class' THEN 'agent ' || i % 4 END AS agent,
-			NULL::VARCHAR AS category, CASE WHEN kind = 'policy_class' THEN ['google', 'google-2012'][1 + i // 16 % 2] END AS profile, NULL::VARCHAR AS url,
-			CASE WHEN kind = 'policy_class' THEN classes[1 + i % 3] END AS before, CASE WHEN kind = 'policy_class' THEN classes[1 + i // 3 % 3] END AS after,
-			NULL::INTEGER AS line_before, 7::INTEGER AS line_after
-			FROM (SELECT i, ['policy_class', 'policy_class', 'text', 'sitemap'][1 + i % 4] AS kind, ['critical', 'major', 'minor', 'cosmetic'][1 + i // 2 % 4] AS severity,
-				['disallow_all', 'partial', 'allow_all'] AS classes FROM range(5000) t(i)))
-			TO '` + folder + `/part-000000.parquet' (FORMAT parquet)`,
-		"CREATE OR REPLACE VIEW changes AS SELECT * FROM read_parquet('changes/*/*/*.parquet', hive_partitioning = true, hive_types = {'run': VARCHAR, 'against': VARCHAR})",
-	} {
-		if _, err := db.Exec(query); err != nil {
-			t.Fatal(err)
-		}
-	}
-	compare(t, db, "changes change-agents outcomes", "first", "--against", "20261120T101500Z")
-}
-
-// compare makes a report, and holds its tables against what their SQL gives.
-func compare(t *testing.T, db *sql.DB, figures string, args ...string) {
+// report draws a run of the census below dir.
+func report(t *testing.T, dir string, args ...string) map[string]drawn {
 	t.Helper()
-	binary := filepath.Join(bin, "robocensus")
-	page, err := exec.Command(binary, append([]string{"report", "--out", out}, args...)...).Output()
+	page, err := exec.Command(filepath.Join(bin, "robocensus"), append([]string{"report", "--out", dir}, args...)...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ids []string
+	figures := make(map[string]drawn)
 	for _, figure := range figurePattern.FindAllStringSubmatch(string(page), -1) {
-		id := figure[1]
-		ids = append(ids, id)
-		table, code := numbers.FindStringSubmatch(figure[0]), sqlPattern.FindStringSubmatch(figure[0])
-		if table == nil || code == nil {
-			t.Errorf("%s has no table or no SQL", id)
+		text := func(pattern *regexp.Regexp) string {
+			if found := pattern.FindStringSubmatch(figure[0]); found != nil {
+				return html.UnescapeString(found[1])
+			}
+			return ""
+		}
+		d := drawn{title: text(titlePattern), of: text(ofPattern), sql: text(sqlPattern)}
+		content, err := base64.StdEncoding.DecodeString(text(csvPattern))
+		if err == nil {
+			d.rows, err = csv.NewReader(strings.NewReader(string(content))).ReadAll()
+		}
+		if err != nil || len(d.rows) < 2 || d.sql == "" {
+			t.Errorf("%s: %d lines of numbers, SQL %q: %v", figure[1], len(d.rows), d.sql, err)
+		}
+		figures[figure[1]] = d
+	}
+	return figures
+}
+
+// sentence is what the title of a figure says, and what queries of the tables
+// give for it: %s is a share, of which the query gives both numbers, %d a
+// number, %q a quantile, %w a word, which is not looked at where there is no
+// query.
+type sentence struct {
+	format string
+	values []string // SQL
+}
+
+// ofTables are the bases, and what several sentences ask of the tables.
+const ofTables = `
+CREATE OR REPLACE TEMP MACRO hosts() AS (SELECT count(*) FROM fetches);
+CREATE OR REPLACE TEMP MACRO files() AS (SELECT count(*) FROM fetches WHERE outcome = 'conditional_allow');
+CREATE OR REPLACE TEMP VIEW closings AS SELECT seq, category, bool_and(class = 'disallow_all') AS every, bool_or(class = 'disallow_all') AS one, bool_or(class = 'unknown') AS unknown
+  FROM policies GROUP BY ALL;
+CREATE OR REPLACE TEMP VIEW shut_out AS SELECT agent, count(*) AS n FROM policies WHERE class = 'disallow_all' GROUP BY agent;
+CREATE OR REPLACE TEMP VIEW named AS SELECT agent, count(*) AS n, count(*) FILTER (class = 'disallow_all') AS closed FROM policies WHERE match = 'own' GROUP BY agent;`
+
+// numbersOf are the numbers of figures by the tables themselves, and not by
+// the counters of which the page is drawn.
+var numbersOf = map[string]string{
+	"ai-training": `SELECT stratum(rank) AS stratum, count(*) AS hosts, count(*) FILTER (outcome = 'conditional_allow') AS files,
+		count(*) FILTER (one AND every AND NOT unknown) AS shut_out_all, count(*) FILTER (one AND NOT every AND NOT unknown) AS shut_out_some,
+		count(*) FILTER (NOT one AND NOT unknown) AS shut_out_none, count(*) FILTER (unknown) AS unknown
+		FROM fetches JOIN (FROM closings WHERE category = 'ai-training') USING (seq) GROUP BY ALL ORDER BY min(rank) NULLS LAST`,
+	"categories": `SELECT category, count(*) FILTER (one AND every AND NOT unknown) AS shut_out_all, count(*) FILTER (one AND NOT every AND NOT unknown) AS shut_out_some,
+		count(*) FILTER (NOT one AND NOT unknown) AS shut_out_none, count(*) FILTER (unknown) AS unknown FROM closings GROUP BY ALL ORDER BY shut_out_all + shut_out_some DESC, category`,
+	"agents": `SELECT agent, category, count(*) FILTER (class = 'disallow_all') AS shut_out, count(*) FILTER (class = 'disallow_all' AND match = 'own') AS by_name,
+		count(*) FILTER (class = 'disallow_all' AND match = 'fallback') AS by_fallback, count(*) FILTER (class = 'disallow_all' AND match = 'star') AS by_star
+		FROM policies GROUP BY agent, category ORDER BY shut_out DESC, count(*) FILTER (match = 'own') DESC, agent`,
+	"named": `SELECT agent, category, count(*) FILTER (match = 'own') AS named, count(*) FILTER (match = 'own' AND class = 'disallow_all') AS shut_out,
+		count(*) FILTER (match = 'own' AND class = 'partial') AS partly_closed, count(*) FILTER (match = 'own' AND class = 'allow_all') AS open
+		FROM policies GROUP BY agent, category ORDER BY named DESC, agent`,
+	"answers": `SELECT stratum(rank) AS stratum, count(*) FILTER (reason = 'success') AS file, count(*) FILTER (reason IN ('client_error', 'misconfigured_server')) AS no_file,
+		count(*) FILTER (reason IN ('redirect_limit', 'redirect_loop', 'redirect_invalid', 'redirect_unsupported', 'html_redirect')) AS dead_redirect,
+		count(*) FILTER (reason = 'server_error') AS server_error, count(*) FILTER (reason = 'network_failure') AS unreachable,
+		count(*) FILTER (reason IN ('invalid_response', 'incomplete_body')) AS broken, count(*) FILTER (reason IN ('stale_copy', 'unreachable_too_long')) AS earlier,
+		count(*) FILTER (reason IN ('address_blocked', 'redirect_unresolved', 'revisit_unresolved')) AS not_seen FROM fetches GROUP BY ALL ORDER BY min(rank) NULLS LAST`,
+	"reasons":  `SELECT reason, count(*) AS hosts FROM fetches GROUP BY ALL ORDER BY hosts DESC, reason`,
+	"errors":   `SELECT error_class, count(*) AS hosts FROM fetches WHERE error_class IS NOT NULL GROUP BY ALL ORDER BY hosts DESC, error_class`,
+	"sizes":    binned("body_bytes", "files", "fetches WHERE content_digest IS NOT NULL"),
+	"lines":    binned("lines", "files", "fetches WHERE content_digest IS NOT NULL"),
+	"delays":   binned("floor(crawl_delay)::BIGINT", "groups", "groups WHERE crawl_delay IS NOT NULL"),
+	"sitemaps": binned("sitemaps", "files", "fetches WHERE content_digest IS NOT NULL"),
+	"times":    binned("total_us", "hosts", "fetches WHERE total_us IS NOT NULL"),
+	"features": `SELECT feature, count(DISTINCT seq) AS files FROM (SELECT seq, 'group' AS feature FROM groups UNION ALL SELECT seq, 'joined' FROM groups WHERE joined
+		UNION ALL SELECT seq, 'star_group' FROM groups WHERE list_contains(tokens, '*') UNION ALL SELECT seq, 'crawl_delay' FROM groups WHERE crawl_delay IS NOT NULL
+		UNION ALL SELECT seq, 'rule' FROM rules UNION ALL SELECT seq, 'wildcard' FROM rules WHERE has_wildcard UNION ALL SELECT seq, 'anchor' FROM rules WHERE has_anchor
+		UNION ALL SELECT seq, 'sitemap' FROM sitemaps) GROUP BY ALL ORDER BY files DESC, feature`,
+	"fields": `SELECT field, count(DISTINCT seq) AS files FROM (SELECT seq, CASE class WHEN 'extension' THEN lower(field) ELSE 'other' END AS field FROM lines WHERE class IN ('extension', 'unknown_field')
+		UNION ALL SELECT seq, field FROM signals) GROUP BY ALL ORDER BY files DESC, field`,
+	"flaws": `SELECT class AS flaw, count(DISTINCT seq) AS files, count(*) AS lines FROM lines WHERE class NOT IN ('extension', 'comment') GROUP BY ALL ORDER BY files DESC, flaw`,
+	"bodies": `SELECT body, count(*) AS files FROM (SELECT unnest([CASE WHEN has_bom THEN 'bom' END, CASE WHEN NOT is_utf8 THEN 'not_utf8' END, CASE WHEN is_html THEN 'html' END, CASE WHEN body_truncated THEN 'truncated' END]) AS body
+		FROM fetches WHERE content_digest IS NOT NULL) WHERE body IS NOT NULL GROUP BY ALL ORDER BY files DESC, body`,
+	"changes": `WITH worst AS (SELECT CASE WHEN bool_or(severity = 'critical') THEN 1 WHEN bool_or(severity = 'major') THEN 2 WHEN bool_or(severity = 'minor') THEN 3 ELSE 4 END AS n
+		FROM changes WHERE kind NOT IN ('host_new', 'host_gone') GROUP BY origin) SELECT CASE n WHEN 1 THEN 'critical' WHEN 2 THEN 'major' WHEN 3 THEN 'minor' ELSE 'cosmetic' END AS gravest, count(*) AS hosts FROM worst GROUP BY n ORDER BY n`,
+	"change-kinds": `SELECT kind, count(DISTINCT origin) AS hosts, count(*) AS rows FROM changes GROUP BY ALL ORDER BY hosts DESC, kind`,
+	"change-agents": `SELECT agent, count(*) FILTER (after = 'disallow_all') AS shut_out, count(*) FILTER (before = 'allow_all' AND after = 'partial') AS narrowed,
+		count(*) FILTER (before = 'partial' AND after = 'allow_all') AS widened, count(*) FILTER (before = 'disallow_all') AS let_in
+		FROM changes WHERE kind = 'policy_class' GROUP BY ALL ORDER BY shut_out DESC, count(*) DESC, agent`,
+	"change-categories": `SELECT category, count(DISTINCT origin) FILTER (after = 'disallow_all') AS shut_out, count(DISTINCT origin) FILTER (before = 'allow_all' AND after = 'partial') AS narrowed,
+		count(DISTINCT origin) FILTER (before = 'partial' AND after = 'allow_all') AS widened, count(DISTINCT origin) FILTER (before = 'disallow_all') AS let_in
+		FROM changes WHERE kind = 'policy_class' GROUP BY ALL ORDER BY shut_out DESC, shut_out + narrowed + widened + let_in DESC, category`,
+}
+
+// binned counts values in bins of 1, 2 to 4, 5 to 9 and so on.
+func binned(value, unit, from string) string {
+	return `SELECT a AS least, CASE WHEN a = 0 THEN 0 WHEN left(a::VARCHAR, 1) = '2' THEN a // 2 * 5 - 1 ELSE a * 2 - 1 END AS most, count(*) AS ` + unit + `
+		FROM (SELECT (CASE WHEN v = 0 THEN 0 ELSE CASE WHEN left(v::VARCHAR, 1) < '2' THEN 1 WHEN left(v::VARCHAR, 1) < '5' THEN 2 ELSE 5 END * 10::BIGINT ** (strlen(v::VARCHAR) - 1) END)::BIGINT AS a
+			FROM (SELECT ` + value + ` AS v FROM ` + from + `)) GROUP BY ALL ORDER BY least`
+}
+
+// sentences are what titles say of the tables. Where a figure may have others,
+// the one that fits the data is meant.
+var sentences = map[string][]sentence{
+	"ai-training": {{"%s of %d hosts (%s of the %d files) shut out crawlers for AI training: %s of hosts all of them, %s some", []string{
+		shareOf(closed, "hosts()"), "hosts()", shareOf(closed, "files()"), "files()", shareOf(closedAll, "hosts()"), shareOf(closed+" - "+closedAll, "hosts()")}}},
+	"categories": {{"Of all categories of agents, %w meets most closed doors: %s of %d hosts (%s of the %d files) shut out at least one of its agents, and %s of hosts all of them", []string{
+		"", shareOf(worstCategory("one"), "hosts()"), "hosts()", shareOf(worstCategory("one"), "files()"), "files()", shareOf(worstCategory("every"), "hosts()")}}},
+	"agents": {{"%w is shut out most often of %d agents, by %s of %d hosts (%s of the %d files)", []string{
+		"SELECT agent FROM shut_out ORDER BY n DESC LIMIT 1", "SELECT count(DISTINCT agent) FROM policies", shareOf("(SELECT max(n) FROM shut_out)", "hosts()"), "hosts()", shareOf("(SELECT max(n) FROM shut_out)", "files()"), "files()"}}},
+	"named": {{"Files name %w most often: %s of %d hosts (%s of the %d files), of which %d shut it out", []string{
+		"SELECT agent FROM named ORDER BY n DESC, agent LIMIT 1", shareOf("(SELECT max(n) FROM named)", "hosts()"), "hosts()", shareOf("(SELECT max(n) FROM named)", "files()"), "files()", "SELECT closed FROM named ORDER BY n DESC, agent LIMIT 1"}}},
+	"sizes": {{"The median file has about %q bytes, and one in ten more than %q; %s reach the size limit", []string{
+		quantile("body_bytes", 0.5), quantile("body_bytes", 0.9), shareOf("(SELECT count(*) FROM fetches WHERE body_truncated)", "files()")}}},
+	"lines": {{"The median file has %q lines, and one in ten more than %q", []string{quantile("lines", 0.5), quantile("lines", 0.9)}}},
+	"features": {{"%s of files have a group for all (*), %s a wildcard in a rule, %s a sitemap", []string{
+		shareOf("(SELECT count(DISTINCT seq) FROM groups WHERE list_contains(tokens, '*'))", "files()"), shareOf("(SELECT count(DISTINCT seq) FROM rules WHERE has_wildcard)", "files()"), shareOf("(SELECT count(DISTINCT seq) FROM sitemaps)", "files()")}}},
+	"sitemaps": {{"%s of files name a sitemap; of the %d sitemap lines, %s lead to another host and %s are no absolute URL", []string{
+		shareOf("(SELECT count(DISTINCT seq) FROM sitemaps)", "files()"), "SELECT count(*) FROM sitemaps",
+		shareOf("(SELECT count(*) FROM sitemaps WHERE is_absolute AND NOT is_same_host)", "(SELECT count(*) FROM sitemaps)"), shareOf("(SELECT count(*) FROM sitemaps WHERE NOT is_absolute)", "(SELECT count(*) FROM sitemaps)")}}},
+	"fields": {{"The commonest extension is crawl-delay, in %s of files", []string{shareOf("(SELECT count(DISTINCT seq) FROM lines WHERE class = 'extension' AND lower(field) = 'crawl-delay')", "files()")}}},
+	"flaws":  {{"The commonest flaw is “%w”, in %s of files", []string{"", shareOf("(SELECT max(n) FROM (SELECT count(DISTINCT seq) AS n FROM lines WHERE class NOT IN ('extension', 'comment') GROUP BY class))", "files()")}}},
+	"bodies": {{"%s of files are not UTF-8, %s are HTML, %s begin with a byte order mark", []string{
+		shareOf("(SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL AND NOT is_utf8)", "files()"), shareOf("(SELECT count(*) FROM fetches WHERE is_html)", "files()"), shareOf("(SELECT count(*) FROM fetches WHERE has_bom)", "files()")}}},
+	"reasons": {{"The commonest answer other than a robots.txt is “no robots.txt (4xx)” (%s of hosts)", []string{shareOf("(SELECT count(*) FROM fetches WHERE reason = 'client_error')", "hosts()")}}},
+	"signals": {
+		{"A content signal refuses AI training in %s of files, and permits it in %s", []string{shareOf(aiTrain("no"), "files()"), shareOf(aiTrain("yes"), "files()")}},
+		{"No content signal refuses or permits AI training; the commonest typed extension is %w, in %s of files", []string{
+			"SELECT field FROM signals GROUP BY ALL ORDER BY count(DISTINCT seq) DESC LIMIT 1", shareOf("(SELECT max(n) FROM (SELECT count(DISTINCT seq) AS n FROM signals GROUP BY field))", "files()")}},
+	},
+	"errors": {{"At %d of %d hosts the attempt failed, most often with %w", []string{"SELECT count(error_class) FROM fetches", "hosts()", ""}}},
+	"times":  {{"The median host is done in about %w, and one in ten takes longer than %w; %s take a second or more", []string{"", "", shareOf("(SELECT count(*) FROM fetches WHERE total_us >= 1000000)", "(SELECT count(total_us) FROM fetches)")}}},
+	"changes": {{"%d of %d hosts changed since %w: %d shut out an agent that could come in before", []string{
+		"SELECT count(DISTINCT origin) FROM changes WHERE kind NOT IN ('host_new', 'host_gone')", "hosts()", "", "SELECT count(DISTINCT origin) FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all'"}}},
+	"change-categories": {{"AI training lost most: %d hosts shut out at least one of its agents anew", []string{
+		"SELECT count(DISTINCT origin) FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all' AND category = 'ai-training'"}}},
+	"change-agents": {{"%w lost most: %d hosts shut it out anew", []string{
+		"SELECT agent FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all' GROUP BY ALL ORDER BY count(*) DESC LIMIT 1", "SELECT max(n) FROM (SELECT count(*) AS n FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all' GROUP BY agent)"}}},
+	"change-kinds": {{"The commonest change is “%w”, on %d hosts", []string{"", "SELECT max(n) FROM (SELECT count(DISTINCT origin) AS n FROM changes GROUP BY kind)"}}},
+}
+
+const (
+	closed    = "(SELECT count(*) FROM closings WHERE category = 'ai-training' AND one)"
+	closedAll = "(SELECT count(*) FROM closings WHERE category = 'ai-training' AND one AND every)"
+)
+
+func worstCategory(condition string) string {
+	return "(SELECT count(*) FILTER (one AND " + condition + ") FROM closings GROUP BY category ORDER BY count(*) FILTER (one) DESC, category LIMIT 1)"
+}
+
+func aiTrain(value string) string {
+	return "(SELECT count(DISTINCT seq) FROM signals WHERE field = 'content-signal' AND lower(key) = 'ai-train' AND lower(value) = '" + value + "')"
+}
+
+func shareOf(n, of string) string { return "SELECT [" + n + ", " + of + "]" }
+
+func quantile(column string, q float64) string {
+	return fmt.Sprintf("SELECT quantile_disc(%s, %g) FROM fetches WHERE content_digest IS NOT NULL", column, q)
+}
+
+// holds tells whether a title is the sentence, with what the queries give.
+func (s sentence) holds(t *testing.T, db *sql.DB, title string) bool {
+	t.Helper()
+	pattern, kinds := "^"+regexp.QuoteMeta(s.format), ""
+	for _, verb := range regexp.MustCompile(`%[sdwq]`).FindAllString(s.format, -1) {
+		kinds += verb[1:]
+		pattern = strings.Replace(pattern, verb, map[string]string{"%s": `([<>]?[\d.]+%)`, "%d": `([\d,]+)`, "%q": `([\d,]+)`, "%w": `(.+?)`}[verb], 1)
+	}
+	found := regexp.MustCompile(pattern + "([:;(,].*| \\(.*|)$").FindStringSubmatch(title)
+	if found == nil {
+		return false
+	}
+	for i, kind := range kinds {
+		query := s.values[i]
+		if query == "" {
 			continue
 		}
-		var want [][]string
-		for row := range strings.SplitSeq(strings.TrimSpace(table[1]), "</tr>") {
-			var cells []string
-			for _, cell := range cellPattern.FindAllStringSubmatch(row, -1) {
-				text := html.UnescapeString(cell[1])
-				if bigNumber.MatchString(text) {
-					text = strings.ReplaceAll(text, ",", "")
-				}
-				cells = append(cells, text)
-			}
-			if cells != nil {
-				want = append(want, cells)
-			}
+		if !strings.HasPrefix(query, "SELECT") {
+			query = "SELECT " + query
 		}
-		head, rows, err := ask(db, html.UnescapeString(code[1]))
-		if err != nil {
-			t.Errorf("%s: %v\n%s", id, err, html.UnescapeString(code[1]))
-			continue
+		want := one(t, db, query)
+		ok := found[i+1] == want
+		switch kind {
+		case 'd':
+			ok = strings.ReplaceAll(found[i+1], ",", "") == want
+		case 's':
+			var n, of float64
+			fmt.Sscanf(want, "[%g %g]", &n, &of)
+			ok = isShare(found[i+1], n, of)
+		case 'q': // within 2 %
+			got, _ := strconv.ParseFloat(strings.ReplaceAll(found[i+1], ",", ""), 64)
+			exact, _ := strconv.ParseFloat(want, 64)
+			ok = math.Abs(got-exact) <= 0.02*exact
 		}
-		if diff := cmp.Diff(want, append([][]string{head}, rows...)); diff != "" {
-			t.Errorf("%s (-report +DuckDB):\n%s", id, diff)
+		if !ok {
+			t.Errorf("%q: %s is not %s", title, found[i+1], want)
 		}
 	}
-	for _, id := range strings.Fields(figures) {
-		if !slices.Contains(ids, id) {
+	return true
+}
+
+func isShare(said string, n, of float64) bool {
+	switch said {
+	case "0%":
+		return n == 0
+	case "100%":
+		return n == of
+	case "<0.1%":
+		return n > 0 && n/of < 0.0005
+	case ">99.9%":
+		return n < of && n/of > 0.9995
+	}
+	p, err := strconv.ParseFloat(strings.TrimSuffix(said, "%"), 64)
+	return err == nil && math.Abs(p-100*n/of) <= 0.0500001
+}
+
+// checkReport holds all numbers and titles against the SQL below them and
+// against the tables, and the bases against the tables. Of figures there must
+// be those named.
+func checkReport(t *testing.T, db *sql.DB, figures map[string]drawn, want string) {
+	t.Helper()
+	if _, err := db.Exec(ofTables); err != nil {
+		t.Fatal(err)
+	}
+	bases := []string{one(t, db, "SELECT hosts()"), one(t, db, "SELECT files()")}
+	for id, f := range figures {
+		for name, query := range map[string]string{"its SQL": f.sql, "the tables": numbersOf[id]} {
+			if query == "" {
+				continue
+			}
+			head, rows, err := ask(db, query)
+			if err != nil {
+				t.Errorf("%s by %s: %v\n%s", id, name, err, query)
+				continue
+			}
+			if diff := cmp.Diff(f.rows, append([][]string{head}, rows...)); diff != "" {
+				t.Errorf("%s (-report +%s):\n%s", id, name, diff)
+			}
+		}
+		said := sentences[id] == nil && slices.Contains([]string{"answers", "delays", "tld", "server", "address-block"}, id)
+		for _, s := range sentences[id] {
+			said = said || s.holds(t, db, f.title)
+		}
+		if !said {
+			t.Errorf("%s says what no test knows: %q", id, f.title)
+		}
+		if found := regexp.MustCompile(`Shares of ([\d,]+) (hosts|files)`).FindStringSubmatch(f.of); found != nil {
+			if n := strings.ReplaceAll(found[1], ",", ""); n != bases[map[string]int{"hosts": 0, "files": 1}[found[2]]] {
+				t.Errorf("%s: %s, and there are %s hosts, %s files", id, f.of, bases[0], bases[1])
+			}
+		}
+	}
+	for _, id := range strings.Fields(want) {
+		if _, ok := figures[id]; !ok {
 			t.Errorf("the report has no figure %s", id)
 		}
 	}
+}
+
+// What the report says of the demo is what the tables say. Its SQL gives the
+// numbers of an earlier run too, under one profile of two.
+func TestReportOfTheDemo(t *testing.T) {
+	db := folder(t, single)
+	all := "ai-training categories signals agents named answers reasons errors sizes lines features delays sitemaps fields flaws bodies times tld server"
+	checkReport(t, db, report(t, single, one(t, db, "SELECT any_value(run) FROM fetches")), all)
+	db = folder(t, out)
+	for id, f := range report(t, out, "first") {
+		head, rows, err := ask(db, f.sql)
+		if diff := cmp.Diff(f.rows, append([][]string{head}, rows...)); err != nil || diff != "" {
+			t.Errorf("%s of an earlier run: %v (-report +SQL)\n%s", id, err, diff)
+		}
+	}
+}
+
+// The same of real files.
+func TestReportOfTheCorpus(t *testing.T) {
+	c, db := corpusDatabase(t)
+	checkReport(t, db, report(t, c.dir, one(t, db, "SELECT any_value(run) FROM fetches")),
+		"ai-training categories signals agents named answers reasons sizes lines features delays sitemaps fields flaws bodies times")
+}
+
+// What the report says of two runs between which 250 hosts changed: 200 shut
+// GPTBot out, 50 all agents.
+func TestReportOfChanges(t *testing.T) {
+	if _, err := os.Stat(corpusFile); errors.Is(err, fs.ErrNotExist) {
+		t.Skip("the corpus of real files is not beside this repository")
+	}
+	files, err := corpusFiles()
+	must(t, err)
+	dir := t.TempDir()
+	var hosts []string
+	for host := range files {
+		if !strings.ContainsAny(host, ":_") {
+			hosts = append(hosts, host)
+		}
+	}
+	slices.Sort(hosts)
+	for _, run := range []string{"before", "after"} {
+		bodies := filepath.Join(dir, run)
+		must(t, os.Mkdir(bodies, 0o777))
+		for i, host := range hosts {
+			body := files[host]
+			switch {
+			case run == "before" || i%4 != 0 || i >= 4*250:
+			case i < 4*200:
+				body = append([]byte("User-agent: GPTBot\nDisallow: /\n\n"), body...)
+			default:
+				body = []byte("User-agent: *\nDisallow: /\n")
+			}
+			must(t, os.WriteFile(filepath.Join(bodies, host), body, 0o666))
+		}
+		robocensus(t, 0, "run", "--bodies", bodies, "--ranks", ranksFile, "--out", filepath.Join(dir, "out"), "--run", run, "--progress", "none", "--tables", "fetches,groups,policies,signals,sitemaps,summary,examples")
+	}
+	robocensus(t, 0, "diff", "--out", filepath.Join(dir, "out"), "before", "after")
+	db := folder(t, filepath.Join(dir, "out"))
+	figures := report(t, filepath.Join(dir, "out"), "after", "--against", "before")
+	for id := range figures {
+		if !strings.HasPrefix(id, "change") {
+			delete(figures, id) // they need tables that were not written here
+		}
+	}
+	checkReport(t, db, figures, "changes change-categories change-agents change-kinds")
 }

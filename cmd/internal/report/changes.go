@@ -315,11 +315,11 @@ func (d *data) changedHosts() *figure {
 			f.Examples.Rows = append(f.Examples.Rows, row)
 		}
 	}
-	f.SQL = fmt.Sprintf(`SELECT ['critical', 'major', 'minor', 'cosmetic'][gravest] AS gravest, count(*) AS hosts
-FROM (SELECT min(list_position(['critical', 'major', 'minor', 'cosmetic'], severity)) AS gravest
+	f.SQL = fmt.Sprintf(`SELECT ['critical', 'major', 'minor', 'cosmetic'][worst] AS gravest, count(*) AS hosts
+FROM (SELECT min(list_position(['critical', 'major', 'minor', 'cosmetic'], severity)) AS worst
     %s
     GROUP BY origin HAVING NOT bool_or(kind IN ('host_new', 'host_gone')))
-GROUP BY ALL ORDER BY list_position(['critical', 'major', 'minor', 'cosmetic'], gravest)`, d.fromChanges())
+GROUP BY worst ORDER BY worst`, d.fromChanges())
 	return f
 }
 
