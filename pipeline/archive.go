@@ -30,10 +30,6 @@ func (s Skipped) kinds() map[string]int64 {
 	return out
 }
 
-// maxDamage bounds the damaged places of one file that rejected.csv lists: a
-// small file may unfold to any number. All are counted.
-const maxDamage = 1_000_000
-
 // archives are the WARC files that patterns name, each once, in the order of
 // the patterns and of the names.
 func archives(patterns []string) ([]string, error) {
@@ -75,7 +71,7 @@ func realName(path string) string {
 // archiveVolumes are the volumes of --warc.
 func (n *census) archiveVolumes(paths []string, limit int) ([]volume, error) {
 	var out []volume
-	for _, path := range paths {
+	for i, path := range paths {
 		in, err := identify("warc", path)
 		if path == "-" {
 			in.Role, in.Path, err = "warc", path, nil
@@ -84,19 +80,27 @@ func (n *census) archiveVolumes(paths []string, limit int) ([]volume, error) {
 			return nil, err
 		}
 		out = append(out, volume{input: in, read: func(ctx context.Context, emit func(*job) error) error {
-			return n.readArchive(ctx, path, limit, emit)
+			reject, done, err := n.rejects.archive(i)
+			if err != nil {
+				return err
+			}
+			err = n.readArchive(ctx, path, limit, reject, emit)
+			if e := done(); err == nil {
+				err = e
+			}
+			return err
 		}})
 	}
 	return numbered(out), nil
 }
 
-func (n *census) readArchive(ctx context.Context, path string, limit int, emit func(*job) error) error {
+func (n *census) readArchive(ctx context.Context, path string, limit int, reject func(offset int64, path, reason string) error, emit func(*job) error) error {
 	in, done, err := openStored(ctx, path)
 	if err != nil {
 		return err
 	}
 	defer done()
-	var at, places int64 // of the last record, for the progress
+	var at int64 // of the last record, for the progress
 	var others int64
 	counts, err := readWARC(ctx, path, in, limit, func(c *warcCapture) error {
 		n.progress.read(c.Offset - at)
@@ -111,14 +115,7 @@ func (n *census) readArchive(ctx context.Context, path string, limit int, emit f
 			source: "warc", warc: path, offset: c.Offset, length: c.Length,
 		}})
 	}, func(offset int64, what string) error {
-		switch places++; {
-		case places <= maxDamage:
-			return n.rejects.archive(offset, path, "damaged_record: "+what)
-		case places == maxDamage+1:
-			return n.rejects.archive(offset, path, fmt.Sprintf("damaged_record: and more behind, which are counted and not listed after the first %d", maxDamage))
-		}
-		n.rejects.count()
-		return nil
+		return reject(offset, path, "damaged_record: "+what)
 	})
 	n.skipped.add(Skipped{OtherURLs: counts.OtherURLs, OtherRecords: counts.OtherTypes, OtherHosts: others, Damaged: counts.Damaged})
 	return err

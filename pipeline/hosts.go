@@ -36,17 +36,22 @@ func readHosts(ctx context.Context, path string, sum io.Writer, yield func(row) 
 	name, in := "standard input", io.Reader(os.Stdin)
 	piped := true
 	if path != "-" {
-		f, err := os.Open(path)
+		info, err := os.Stat(path)
 		if err != nil {
-			return &InputError{Path: path, Err: errors.Unwrap(err)}
+			return noFile(path, err)
 		}
-		defer f.Close()
-		if isParquet(f) {
-			return readParquetHosts(ctx, path, f, yield)
+		name, in = path, &opened{path: path}
+		if piped = !info.Mode().IsRegular(); !piped {
+			f, err := os.Open(path)
+			if err != nil {
+				return &InputError{Path: path, Err: errors.Unwrap(err)}
+			}
+			defer f.Close()
+			if isParquet(f) {
+				return readParquetHosts(ctx, path, f, yield)
+			}
+			in = f
 		}
-		info, err := f.Stat()
-		piped = err == nil && !info.Mode().IsRegular()
-		name, in = path, f
 	}
 	if piped {
 		in = io.TeeReader(interruptible(ctx, in), sum)
@@ -130,7 +135,10 @@ func readLine(r *bufio.Reader) (text string, long bool, err error) {
 		part = part[:200]
 	}
 	text = string(bytes.TrimRight(part, "\r\n"))
-	for errors.Is(err, bufio.ErrBufferFull) {
+	for dropped := 0; errors.Is(err, bufio.ErrBufferFull); dropped += maxLine {
+		if dropped > endlessLine {
+			return "", true, errEndless
+		}
 		_, err = r.ReadSlice('\n')
 	}
 	if err == io.EOF && (text != "" || long) {

@@ -36,7 +36,7 @@ func parquetRows(f *os.File, size int64, sum io.Writer) (rows int64, err error) 
 	defer damaged(f.Name(), &err)
 	r, err := file.NewParquetReader(f)
 	if err != nil {
-		return 0, &InputError{Path: f.Name(), Err: err}
+		return 0, &InputError{Path: f.Name(), Err: fmt.Errorf("begins as Parquet and is cut short or damaged: %w", err)}
 	}
 	rows = r.NumRows()
 	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, size)); err != nil {

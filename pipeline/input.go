@@ -41,6 +41,12 @@ func (e *InputError) Unwrap() error { return e.Err }
 // maxLine bounds one line of a hosts list; a longer one is rejected whole.
 const maxLine = 64 << 10
 
+// endlessLine is the length of a line after which a file is no list: /dev/zero,
+// or a bomb.
+const endlessLine = 64 << 20
+
+var errEndless = fmt.Errorf("is longer than %d MiB: this is no list", endlessLine>>20)
+
 // decompress undoes gzip and zstd, told by their first bytes so that a
 // misnamed file and standard input work too.
 func decompress(r io.Reader) (io.Reader, func(), error) {
@@ -126,12 +132,17 @@ func countLines(ctx context.Context, path string, r io.Reader) (int64, error) {
 	defer done()
 	var rows int64
 	buf := make([]byte, 1<<16)
-	last := byte('\n')
+	last, long := byte('\n'), 0 // long: bytes of the line under way
 	for {
 		n, err := whileRunning{ctx, plain}.Read(buf)
 		rows += int64(bytes.Count(buf[:n], []byte{'\n'}))
 		if n > 0 {
 			last = buf[n-1]
+		}
+		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
+			long = n - i
+		} else if long += n; long > endlessLine {
+			return 0, &InputError{Path: path, Line: rows + 1, Err: errEndless}
 		}
 		if err == io.EOF {
 			if last != '\n' {

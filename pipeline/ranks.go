@@ -49,6 +49,8 @@ func (f *filter) has(o fetch.Origin) bool {
 	return f.hosts.has(o.Host) || f.origins.has(o.String())
 }
 
+func (f *filter) isEmpty() bool { return f.hosts.used == 0 && f.origins.used == 0 }
+
 // readFilter reads the list of --hosts as a filter. Lines that are no host are
 // rejected as those of a list of targets.
 func readFilter(ctx context.Context, path string, sum io.Writer, reject func(line int64, text, reason string) error) (*filter, error) {

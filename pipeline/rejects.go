@@ -1,9 +1,11 @@
 package pipeline
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,73 +14,172 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// rejects is rejected.csv: the input lines that were no target.
+// maxRejected bounds the lines of rejected.csv: a small archive may unfold to
+// any number of damaged places, a small list to any number of lines. All are
+// counted.
+const maxRejected = 1_000_000
+
+// rejects is rejected.csv: what of the input was no target, in the order of the
+// input. Archives are read side by side, and each writes to a file of its own
+// until those before it have ended.
 type rejects struct {
-	mu       sync.Mutex // volumes are read side by side
-	file     *os.File
-	w        *csv.Writer
-	n        int64
+	mu       sync.Mutex
+	folder   string
+	most     int64 // lines that are listed
+	main     *rejectsFile
+	archives map[int]*rejectsFile // that have ended, and wait for one before them
+	next     int                  // archive whose lines follow
+	n        int64                // of the input, rejected
+	unlisted int64                // lines that are in no file
+	first    string               // that was rejected, and why
 	progress *Progress
 }
 
-func newRejects(folder string, progress *Progress) (*rejects, error) {
-	f, err := os.Create(filepath.Join(folder, "rejected.csv"))
+// rejectsFile is rejected.csv, or the part of it that an archive writes.
+type rejectsFile struct {
+	file   *os.File
+	w      *csv.Writer
+	listed int64
+}
+
+func newRejectsFile(path string) (*rejectsFile, error) {
+	f, err := os.Create(path)
 	if err != nil {
 		return nil, fmt.Errorf("create rejected.csv: %w", err)
 	}
-	r := &rejects{file: f, w: csv.NewWriter(f), progress: progress}
-	r.w.Write([]string{"line", "text", "reason", "input"})
-	return r, nil
+	return &rejectsFile{file: f, w: csv.NewWriter(f)}, nil
+}
+
+func (f *rejectsFile) close() error {
+	f.w.Flush()
+	return errors.Join(f.w.Error(), f.file.Sync(), f.file.Close())
+}
+
+func newRejects(folder string, progress *Progress) (*rejects, error) {
+	f, err := newRejectsFile(filepath.Join(folder, "rejected.csv"))
+	if err != nil {
+		return nil, err
+	}
+	f.w.Write([]string{"line", "text", "reason", "input"})
+	return &rejects{folder: folder, most: maxRejected, main: f, archives: make(map[int]*rejectsFile), progress: progress}, nil
 }
 
 // host rejects a line of the hosts list.
 func (r *rejects) host(line int64, text, reason string) error {
-	r.count()
-	return r.write(line, text, reason)
-}
-
-func (r *rejects) count() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.n++
-	r.progress.rejected(1)
-}
-
-// archive tells of a place in an archive, which stands for the line.
-func (r *rejects) archive(offset int64, path, reason string) error {
-	r.count()
-	return r.add(offset, path, reason, "warc")
+	return r.reject(r.main, line, text, reason, "hosts")
 }
 
 // body rejects a file of bodies.
-func (r *rejects) body(file, reason string) error {
-	r.count()
-	return r.add(0, file, reason, "bodies")
+func (r *rejects) body(file, reason string) error { return r.reject(r.main, 0, file, reason, "bodies") }
+
+// sample rejects a URL sample.
+func (r *rejects) sample(line int64, url, reason string) error {
+	return r.reject(r.main, line, url, reason, "urls")
 }
 
-// write remarks on a line of the hosts list.
-func (r *rejects) write(line int64, text, reason string) error {
-	return r.add(line, text, reason, "hosts")
-}
-
-// add writes a line about an input, named by its role in the manifest.
-func (r *rejects) add(line int64, text, reason, input string) error {
+// reject counts and lists what of an input, named by its role in the manifest,
+// is no target.
+func (r *rejects) reject(f *rejectsFile, line int64, text, reason, input string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.w.Write([]string{strconv.FormatInt(line, 10), sink.TextString(text), sink.TextString(reason), input}); err != nil {
+	if r.n++; r.n == 1 {
+		r.first = fmt.Sprintf("%s: %s", text, reason)
+		if line > 0 {
+			r.first = fmt.Sprintf("line %d: %s", line, reason)
+		}
+	}
+	r.progress.rejected(1)
+	return r.list(f, line, text, reason, input)
+}
+
+// remark lists a line of the hosts list that is a target all the same.
+func (r *rejects) remark(line int64, text, reason string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.list(r.main, line, text, reason, "hosts")
+}
+
+func (r *rejects) list(f *rejectsFile, line int64, text, reason, input string) error {
+	if f.listed >= r.most {
+		r.unlisted++
+		return nil
+	}
+	f.listed++
+	if err := f.w.Write([]string{strconv.FormatInt(line, 10), sink.TextString(text), sink.TextString(reason), input}); err != nil {
 		return fmt.Errorf("write rejected.csv: %w", err)
 	}
 	return nil
 }
 
+// archive is where archive number i, from 0, rejects places. done must be called
+// when it has been read.
+func (r *rejects) archive(i int) (reject func(offset int64, path, reason string) error, done func() error, err error) {
+	f, err := newRejectsFile(filepath.Join(r.folder, fmt.Sprintf("rejected.%d.tmp", i)))
+	if err != nil {
+		return nil, nil, err
+	}
+	reject = func(offset int64, path, reason string) error { return r.reject(f, offset, path, reason, "warc") }
+	return reject, func() error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.archives[i] = f
+		for ; r.archives[r.next] != nil; r.next++ {
+			if err := r.append(r.archives[r.next]); err != nil {
+				return fmt.Errorf("write rejected.csv: %w", err)
+			}
+			delete(r.archives, r.next)
+		}
+		return nil
+	}, nil
+}
+
+// append moves the lines of an archive to rejected.csv, as many as there is room
+// for.
+func (r *rejects) append(f *rejectsFile) error {
+	defer os.Remove(f.file.Name())
+	defer f.file.Close()
+	f.w.Flush()
+	if err := f.w.Error(); err != nil {
+		return err
+	}
+	if _, err := f.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	in := csv.NewReader(bufio.NewReader(f.file))
+	in.ReuseRecord = true
+	for {
+		record, err := in.Read()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if r.main.listed >= r.most {
+			r.unlisted++
+			continue
+		}
+		r.main.listed++
+		if err := r.main.w.Write(record); err != nil {
+			return err
+		}
+	}
+}
+
 // close may be called twice.
 func (r *rejects) close() error {
-	if r.file == nil {
+	if r.main == nil {
 		return nil
 	}
-	r.w.Flush()
-	err := errors.Join(r.w.Error(), r.file.Sync(), r.file.Close())
-	r.file = nil
+	for _, f := range r.archives { // of a run that has ended early
+		f.file.Close()
+		os.Remove(f.file.Name())
+	}
+	if r.unlisted > 0 {
+		r.main.w.Write([]string{"0", "", fmt.Sprintf("not_listed: %d more; the first %d are listed", r.unlisted, r.most), ""})
+	}
+	err := r.main.close()
+	r.main = nil
 	if err != nil {
 		return fmt.Errorf("write rejected.csv: %w", err)
 	}

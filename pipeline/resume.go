@@ -21,20 +21,19 @@ type note struct {
 // begin creates the run, or opens the one that was interrupted. The source is
 // read from its beginning again either way, and so cut into the same segments:
 // those that are committed are passed over.
-func begin(c Config, m sink.Manifest) (*sink.Run, error) {
+func begin(c Config, m sink.Manifest) (run *sink.Run, created bool, err error) {
 	if c.ForceNew {
 		if err := sink.Remove(c.Dir, c.Run); err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		return sink.Create(c.Dir, m)
-	}
-	if c.Resume {
+	} else if c.Resume {
 		run, err := sink.Open(c.Dir, m)
 		if !errors.Is(err, fs.ErrNotExist) {
-			return run, err
+			return run, false, err
 		}
 	}
-	return sink.Create(c.Dir, m)
+	run, err = sink.Create(c.Dir, m)
+	return run, err == nil, err
 }
 
 // restore adds what earlier processes have counted.

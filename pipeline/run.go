@@ -132,7 +132,8 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	for _, p := range c.Profiles {
 		profiles = append(profiles, p.Name)
 	}
-	n.run, err = begin(c, sink.Manifest{
+	var created bool
+	n.run, created, err = begin(c, sink.Manifest{
 		Run: c.Run, ToolVersion: c.ToolVersion, Started: began.UTC(), Configuration: c.Settings, Pace: c.Pace,
 		Inputs: inputs, Tables: c.Tables, Profiles: profiles,
 	})
@@ -145,7 +146,15 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	if err != nil {
 		return nil, err
 	}
-	defer n.run.Close()
+	defer func() {
+		n.run.Close()
+		if err != nil && created && progress.Snapshot().Fetched == 0 {
+			// Nothing is there to be resumed, or to be looked at.
+			if e := sink.Remove(c.Dir, c.Run); e != nil {
+				err = errors.Join(err, e)
+			}
+		}
+	}()
 	if c.ForceNew {
 		// The views name no run that is gone.
 		if err := writeViews(c.Dir, n.run.ReplaceFile); err != nil {
@@ -178,12 +187,14 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	}
 
 	targets, err := n.work(ctx, sum)
+	if err == nil && targets == 0 {
+		err = n.nothing()
+	}
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range n.samples.unused() {
-		n.rejects.n++
-		if err := n.rejects.add(s.Line, s.URL, "origin_not_in_run", "urls"); err != nil {
+		if err := n.rejects.sample(s.Line, s.URL, "origin_not_in_run"); err != nil {
 			return nil, err
 		}
 	}
@@ -256,7 +267,7 @@ func (n *census) produce(ctx context.Context, sum io.Writer, fetching *errgroup.
 		now.pending.Store(1)
 		return n.gate.enter(ctx)
 	}
-	s := &source{schemes: n.Schemes, limit: n.Limit, reject: n.rejects.host, remark: n.rejects.write}
+	s := &source{schemes: n.Schemes, limit: n.Limit, reject: n.rejects.host, remark: n.rejects.remark}
 	s.emit = func(t Target) error {
 		if now == nil {
 			if err := open(); err != nil {

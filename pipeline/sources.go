@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"hash"
+	"strings"
 
 	"github.com/robocensus/robocensus/sink"
 )
@@ -45,7 +47,8 @@ func (n *census) open(ctx context.Context) (inputs []sink.Input, err error) {
 	for _, v := range n.volumes {
 		inputs, bytes = append(inputs, v.input), bytes+v.input.Bytes
 	}
-	for role, path := range map[string]string{"hosts": n.Hosts, "ranks": n.Ranks} {
+	for _, list := range []struct{ role, path string }{{"hosts", n.Hosts}, {"ranks", n.Ranks}} {
+		role, path := list.role, list.path
 		switch path {
 		case "":
 		case "-":
@@ -74,6 +77,34 @@ func (n *census) open(ctx context.Context) (inputs []sink.Input, err error) {
 		}
 	}
 	return inputs, nil
+}
+
+// nothing is why there was no target, nil where --hosts let none pass: that is
+// what it is asked for.
+func (n *census) nothing() error {
+	path, wanted := n.Hosts, "holds no host; give one host, origin or URL to a line, or a table with a column host, url or host_rev"
+	skipped := n.skipped.sum
+	switch {
+	case n.IsStored() && n.filter != nil:
+		if !n.filter.isEmpty() {
+			return nil
+		}
+	case len(n.WARC) > 0 && skipped.OtherURLs+skipped.OtherRecords > 0:
+		path, wanted = strings.Join(n.WARC, " "), fmt.Sprintf("holds no capture of a robots.txt, but %d of other URLs and %d other records", skipped.OtherURLs, skipped.OtherRecords)
+	case len(n.WARC) > 0:
+		path, wanted = strings.Join(n.WARC, " "), "holds no WARC record; give files such as those of a crawl's robotstxt folder"
+	case n.Bodies != "":
+		path, wanted = n.Bodies, "holds no file named by a host, as in example.com or example.com_8443"
+	case n.FromRun != "":
+		path, wanted = n.FromRun, "is a run without hosts"
+	}
+	if path == "-" {
+		path = "standard input"
+	}
+	if n.rejects.n > 0 {
+		wanted = fmt.Sprintf("%s; %d were rejected, first of all %s", wanted, n.rejects.n, sink.TextString(n.rejects.first))
+	}
+	return &InputError{Path: path, Err: errors.New(wanted)}
 }
 
 // digested completes the inputs with the digest of what could be read only

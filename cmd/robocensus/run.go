@@ -63,6 +63,7 @@ type runFlags struct {
 	progress                 string
 	expect                   string
 	expectations             *pipeline.Expectations // nil for none
+	dated                    bool                   // the run's ID is the time, which another may have taken
 }
 
 func newRunFlags() *runFlags {
@@ -172,7 +173,8 @@ func (f *runFlags) build() (pipeline.Config, error) {
 		}
 	}
 	if c.Run == "" {
-		c.Run = time.Now().UTC().Format("20060102T150405Z")
+		c.Run, f.dated = time.Now().UTC().Format("20060102T150405Z"), true
+		c.ForceNew = false // or it would remove another's
 	}
 	if err := sink.CheckRunID(c.Run); err != nil {
 		return c, usageError{err}

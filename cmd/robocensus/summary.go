@@ -24,6 +24,11 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 	var progress pipeline.Progress
 	stop := show(f.progress, &progress, stderr)
 	result, err := pipeline.Run(ctx, c, &progress)
+	for n := 2; f.dated && c.Ranks != "-" && n < 1000 && (errors.Is(err, sink.ErrRunExists) || errors.Is(err, sink.ErrRunBusy)); n++ {
+		// Another run was begun in this second.
+		c.Run = fmt.Sprintf("%s-%d", strings.SplitN(c.Run, "-", 2)[0], n)
+		result, err = pipeline.Run(ctx, c, &progress)
+	}
 	stop()
 	if errors.Is(err, sink.ErrRunComplete) {
 		fmt.Fprintf(stdout, "nothing to do: %s\n", plain(err.Error()))
