@@ -3,8 +3,8 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/netip"
