@@ -90,7 +90,9 @@ type rowReading struct {
 // to one more is as a 404. Our own refusal to dial, a stopped run and what a
 // store does not hold say nothing about the site: undefined.
 func (p *Profile) read(k AnswerKind) rowReading {
-	answered := func(o Outcome, why AnswerReason) rowReading { return rowReading{Answer: Answer{Outcome: o, Reason: why}} }
+	answered := func(o Outcome, why AnswerReason) rowReading {
+		return rowReading{Answer: Answer{Outcome: o, Reason: why}}
+	}
 	failed := func(o Outcome, why AnswerReason, copy CopyUse) rowReading {
 		return rowReading{Answer{Outcome: o, Reason: why}, true, copy}
 	}
