@@ -25,7 +25,7 @@ func (p *Place) chain(b *budget, asked Origin) *Capture {
 		got.at, got.Remote, got.HTTPVersion, got.TLSVersion = at, a.remote, a.http, a.tls
 		got.Headers, got.Times = a.headers, a.times
 		got.Body, got.Truncated = a.body, a.truncated
-		if fail == nil && at.Scheme != "ftp" && isRedirect(a.status) {
+		if fail == nil && at.Scheme != "ftp" && IsRedirect(a.status) {
 			if at, target, fail = follow(here, a.location, asked, at); fail == nil {
 				switch {
 				case seen[at.String()+target]:
@@ -60,10 +60,10 @@ func follow(from, location string, asked, at Origin) (to Origin, target string, 
 	return to, requestTarget(next), nil
 }
 
-// isRedirect tells the statuses that send a GET elsewhere, 300 where it names a
+// IsRedirect tells the statuses that send a GET elsewhere, 300 where it names a
 // preferred choice (RFC 9110 section 15.4.1). 304 to 306 do not; what they are
 // package robots decides.
-func isRedirect(status int) bool {
+func IsRedirect(status int) bool {
 	switch status {
 	case 300, 301, 302, 303, 307, 308:
 		return true

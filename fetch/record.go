@@ -16,7 +16,7 @@ import (
 const recordVersion = 2
 
 // A record is what the memory holds about an origin: version, digest of the
-// last answer's body, digest of the good copy, and the rest in JSON. Zeros
+// last answer's body, digest of the whole copy, and the rest in JSON. Zeros
 // are no digest. The digests stand in front so that a sweep reads nothing
 // else.
 type record struct {

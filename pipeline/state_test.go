@@ -228,6 +228,26 @@ func TestUnreachableIsTheProfilesOwn(t *testing.T) {
 				if (f.ContentDigest != nil) != (f.Reason == "success" || f.Reason == "stale_copy") {
 					t.Errorf("day %d: digest %v beside %s", n, f.ContentDigest, f.Reason)
 				}
+				// Judged again, the facts of the row lead to it once more.
+				again := c
+				again.Dir, again.State, again.Source = filepath.Join(t.TempDir(), "again"), "", Source{FromRun: filepath.Join(c.Dir, "_runs", c.Run)}
+				if _, err := Run(context.Background(), again, new(Progress)); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(rowsOf[sink.Fetch](t, c, "fetches"), rowsOf[sink.Fetch](t, again, "fetches")); diff != "" {
+					t.Errorf("day %d, judged again (-first +again):\n%s", n, diff)
+				}
+				firsts := func(c Config) (of []sink.Verdict) {
+					for _, v := range rowsOf[sink.Verdict](t, c, "verdicts") {
+						if v.Profile == d.profiles[0].Name {
+							of = append(of, v)
+						}
+					}
+					return of
+				}
+				if diff := cmp.Diff(firsts(c), firsts(again)); diff != "" {
+					t.Errorf("day %d, judged again (-first +again):\n%s", n, diff)
+				}
 				byProfile := make(map[string][]string)
 				for _, v := range rowsOf[sink.Verdict](t, c, "verdicts") {
 					group := "-"

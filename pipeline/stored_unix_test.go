@@ -130,6 +130,9 @@ func TestRejudgingKeepsTheFacts(t *testing.T) {
 		warcResponse("long.example", "HTTP/1.1 200 OK\r\n\r\n"+strings.Repeat(file, 20_000)),
 		warcResponse("longer.example", "HTTP/1.1 200 OK\r\n\r\n"+strings.Repeat(file, 40_000)),
 		warcResponse("down.example", "HTTP/1.1 503 Unavailable\r\nRetry-After: 60\r\n\r\n"),
+		warcResponse("odd.example", "HTTP/1.1 304 Not Modified\r\n\r\n"),
+		warcResponse("proxy.example", "HTTP/1.1 305 Use Proxy\r\nLocation: /x\r\n\r\n"),
+		warcResponse("part.example", "HTTP/1.1 206 Part\r\nContent-Range: bytes 0-10/90\r\n\r\nUser-agent:"),
 		strings.Replace(warcResponse("cut.example", "HTTP/1.1 200 OK\r\n\r\n"+file), "WARC-Date", "WARC-Truncated: length\r\nWARC-Date", 1),
 		strings.Replace(warcResponse("broken.example", "HTTP/1.1 200 OK\r\n\r\n"+file), "WARC-Date", "WARC-Truncated: disconnect\r\nWARC-Date", 1),
 		strings.Replace(warcResponse("again.example", "HTTP/1.1 200 OK\r\n\r\n"), "WARC-Type: response", "WARC-Type: revisit", 1),
@@ -146,8 +149,21 @@ func TestRejudgingKeepsTheFacts(t *testing.T) {
 	_, err = Run(t.Context(), again, &Progress{})
 	must(t, err)
 	want := rowsOf[sink.Fetch](t, c, "fetches")
-	if len(want) != 11 {
-		t.Fatalf("%d rows, want 11", len(want))
+	if len(want) != 14 {
+		t.Fatalf("%d rows, want 14", len(want))
+	}
+	for _, row := range want {
+		class := map[string]string{
+			"down.example": "server_error", "odd.example": "unexpected_status", "nowhere.example": "redirect_invalid",
+			"part.example": "truncated_body", "broken.example": "truncated_body",
+		}[row.Host]
+		if got := value(row.ErrorClass); got != class || (row.Error != nil) != (class != "") {
+			t.Errorf("%s: class of error %q, error %v, want %q", row.Host, got, row.Error, class)
+		}
+		// The network is not asked for what 305 names, and a store is read alike.
+		if row.Host == "proxy.example" && row.Reason != "redirect_invalid" {
+			t.Errorf("305: reason %s", row.Reason)
+		}
 	}
 	if diff := cmp.Diff(want, rowsOf[sink.Fetch](t, again, "fetches")); diff != "" {
 		t.Errorf("(-first +again)\n%s", diff)

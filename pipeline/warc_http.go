@@ -52,7 +52,7 @@ func (w *warcReader) readAnswer(in *bufio.Reader, c *warcCapture) error {
 		return nil
 	}
 	c.Hops[0].Status, c.HTTPVersion, c.Headers = h.status, h.version, h.keep()
-	if h.status >= 300 && h.status < 400 && h.status != 304 {
+	if fetch.IsRedirect(h.status) {
 		c.Location, c.Error, c.Err = fetch.Redirect(c.Hops[0].URL, string(h.location))
 	}
 	if h.status < 200 || h.status > 299 || c.Revisit != nil {

@@ -84,7 +84,7 @@ func newRunFlags() *runFlags {
 	s.IntVar(&f.concurrency, "concurrency", 500, "requests in flight at once")
 	f.addMeaning()
 	f.addNetwork()
-	s.StringVar(&f.state, "state", "", "`DIR` of the memory of answers, kept from run to run: since when an origin is unreachable, its last good copy, and answers that are fresh enough not to ask again")
+	s.StringVar(&f.state, "state", "", "`DIR` of the memory of answers, kept from run to run: since when an origin is unreachable, its last whole copy, and answers that are fresh enough not to ask again")
 	s.DurationVar(&f.maxAge, "max-age", 24*time.Hour, "with --state: how old an answer may be to serve without asking; its Cache-Control may shorten that, or lengthen it up to seven times; 0 always asks")
 	s.BoolVar(&f.resume, "resume", false, "go on with the run, if it was interrupted: the one that --run names, else the one of DIR that was begun last; where there is none, begin one")
 	s.BoolVar(&f.forceNew, "force-new", false, "remove the run of this ID first, finished or not, and begin anew")
