@@ -34,7 +34,7 @@ func (a Answer) Verdict(t *Target) (v Verdict, ok bool) {
 // Weigh is what the answer makes of a verdict of the rules: itself, but
 // undefined where the document permits another choice that differs.
 func (a Answer) Weigh(v Verdict) Verdict {
-	if a.Outcome == Undecided && a.Instead.verdict().Value != v.Value {
+	if a.Outcome == Undecided && v.Reason != ReasonRobotsTxt && a.Instead.verdict().Value != v.Value {
 		return Undecided.verdict()
 	}
 	return v

@@ -11,9 +11,9 @@ func scriptRedirects(script []byte) bool {
 	for {
 		word, before, dotted := s.word()
 		switch {
-		case word == "":
+		case len(word) == 0:
 			return false
-		case word != "location", dotted && !windows[before], before == "let", before == "const":
+		case string(word) != "location", dotted && !windows[string(before)], string(before) == "let", string(before) == "const":
 		case s.redirects():
 			return true
 		}
@@ -29,14 +29,14 @@ var windows = map[string]bool{
 type scanner struct {
 	text []byte
 	at   int
-	last string // word, if nothing but white space and dots has come since
+	last []byte // word, if nothing but white space and dots has come since
 }
 
 // redirects says whether what follows the word location sets it.
 func (s *scanner) redirects() bool {
 	here := *s
 	if here.skip('.') {
-		switch here.name() {
+		switch string(here.name()) {
 		case "href":
 		case "replace", "assign":
 			return here.skip('(')
@@ -49,7 +49,7 @@ func (s *scanner) redirects() bool {
 
 // word is the next word, empty at the end; the word before it, if nothing but
 // white space and dots stands between; and whether there is a dot.
-func (s *scanner) word() (word, before string, dotted bool) {
+func (s *scanner) word() (word, before []byte, dotted bool) {
 	for s.at < len(s.text) {
 		c := s.text[s.at]
 		switch {
@@ -71,19 +71,19 @@ func (s *scanner) word() (word, before string, dotted bool) {
 		default:
 			s.at++
 		}
-		s.last, dotted = "", false
+		s.last, dotted = nil, false
 	}
-	return "", "", false
+	return nil, nil, false
 }
 
 // name reads the run of name bytes that begins here.
-func (s *scanner) name() string {
+func (s *scanner) name() []byte {
 	s.space()
 	from := s.at
 	for s.at < len(s.text) && isNameByte(s.text[s.at]) {
 		s.at++
 	}
-	return string(s.text[from:s.at])
+	return s.text[from:s.at]
 }
 
 // skip passes over white space and one byte c, and says whether it was there.

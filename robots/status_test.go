@@ -254,8 +254,12 @@ func TestAnswerVerdict(t *testing.T) {
 			judge.Load(&file)
 			target := p.Target("http://example.com" + c.path)
 			v, decided := c.answer.Verdict(&target)
-			if !decided {
-				v = c.answer.Weigh(judge.Policy(0).Judge(&target))
+			if rules := judge.Policy(0).Judge(&target); c.answer.AsksRules() {
+				if w := c.answer.Weigh(rules); decided && w != v {
+					t.Errorf("a verdict that was kept is weighed as %v, and %v decides", w, v)
+				} else {
+					v = w
+				}
 			}
 			if got := v.Value.String() + " " + v.Reason.String(); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
