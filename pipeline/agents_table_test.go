@@ -89,6 +89,18 @@ func TestOnlyItsOwnTokenNamesAnAgent(t *testing.T) {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
 
+	// A run that is resumed begins with what its summary has counted.
+	again, index := newCounts(c), make(map[string]int)
+	for i, a := range c.Agents {
+		index[a.Name] = i
+	}
+	for _, row := range result.Counts.rows() {
+		again.restore(row, index)
+	}
+	if diff := cmp.Diff(result.Counts.List(), again.List()); diff != "" {
+		t.Errorf("counters read back (-want +got):\n%s", diff)
+	}
+
 	// Tokens are in one case, whatever the file's.
 	var tokens []string
 	each(t, c, "groups", "tokens", func(column any) {
