@@ -99,7 +99,7 @@ func (d *data) aiTraining() *figure {
 	perStratum, filesOf := d.sums.by("targets", d.profile, of), d.sums.pivot("outcome", d.profile, of)
 	f := &figure{
 		ID: "ai-training", Of: "Shares of " + d.hostsAndFiles() + ".",
-		Note: fmt.Sprintf("A host shuts a crawler out where its file lets it fetch nothing, by name or by a group for all (*). A page without a file, and one that cannot be reached, shuts nobody out here. %s asked about.",
+		Note: fmt.Sprintf("A host shuts a crawler out where its file lets it fetch nothing: by name, by the name of a crawler that it follows, or by the group for all (*). A page without a file, and one that cannot be reached, shuts nobody out here. %s asked about.",
 			verbed(agents, "AI training crawler is", "AI training crawlers are")),
 		Legend: []legend{{"closed", "shut out all"}, {"partly", "shut out some"}},
 		Names:  rankName, Heads: d.heads(),
