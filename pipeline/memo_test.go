@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/robocensus/robocensus/robots"
@@ -69,5 +70,55 @@ func TestVerdictsAreJudgedOnce(t *testing.T) {
 				t.Errorf("%s: %d of 20 agents share rules with one before them", profiles[k].Name, shared)
 			}
 		}
+	}
+}
+
+// BenchmarkHostileHost is one target of half a megabyte of wildcard rules, for
+// the registry's worth of agents and eleven long samples. "each agent" is what
+// it costs to ask for every agent by itself.
+func BenchmarkHostileHost(b *testing.B) {
+	p, _ := robots.ProfileNamed("google")
+	random := rand.New(rand.NewPCG(1, 2))
+	word := func(n int) []byte {
+		w := make([]byte, n)
+		for i := range w {
+			w[i] = byte('a' + random.IntN(26))
+		}
+		return w
+	}
+	body := []byte("user-agent: *\n")
+	for len(body) < p.SizeLimit-20 {
+		body = fmt.Appendf(body, "disallow:/*%s\n", word(5))
+	}
+	var agents []Agent
+	for i := range 178 {
+		agents = append(agents, Agent{Name: fmt.Sprint("x-", i), Tokens: []string{string(word(8))}})
+	}
+	var urls []byte
+	for range 11 {
+		urls = fmt.Appendf(urls, "/%s\n", word(8000))
+	}
+	list, err := ParseSamples("", urls)
+	if err != nil {
+		b.Fatal(err)
+	}
+	profiles := []*robots.Profile{p}
+	a := newAnalyst(Config{Agents: agents, Profiles: profiles}, newSamples(list, profiles), newContents())
+	a.readings[0].answer = robots.Answer{Outcome: robots.ConditionalAllow}
+	for _, each := range []bool{false, true} {
+		b.Run(map[bool]string{false: "each set of rules", true: "each agent"}[each], func(b *testing.B) {
+			for b.Loop() {
+				a.readings[0].loaded = nil
+				a.read(0, body, questions{judging: true})
+				a.memo.forget(len(agents))
+				for i := range agents {
+					if each {
+						a.memo.verdicts = a.judgeAll(a.memo.verdicts[:0], 0, i, nil, nil)
+					} else {
+						a.judge(0, i, nil, nil)
+					}
+				}
+			}
+		})
 	}
 }

@@ -90,7 +90,8 @@ func TestClassOfProfiles(t *testing.T) {
 		{"disallow: /*%3A\nallow: /*:", by{"partial", "partial", "partial", "partial", "partial"}},
 		{"disallow: /\nallow: /*%3A", by{"partial", "partial", "partial", "disallow_all", "partial"}},
 		{"disallow: /\nallow: /*%3Ab\ndisallow: /***%3Ab", by{"disallow_all", "partial", "partial", "disallow_all", "disallow_all"}},
-		// Covered in the path, but not in the query.
+		// Covered in the path, where the escape is still one, but not in the query.
+		{"disallow: /\nallow: /*%2Fb\ndisallow: /*****2Fb", by{"disallow_all", "partial", "partial", "disallow_all", "partial"}},
 		{"disallow: /\nallow: /*%2Fb\ndisallow: /****/b", by{"partial", "partial", "partial", "disallow_all", "partial"}},
 		{"disallow: /\nallow: /*?%2Fb\ndisallow: /****?/b", by{"partial", "partial", "partial", "disallow_all", "disallow_all"}},
 	} {

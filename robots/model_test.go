@@ -84,7 +84,7 @@ func slowSplit(p *Profile, text string) slowLine {
 
 // slowOneEdit makes every insertion, deletion, substitution and swap.
 func slowOneEdit(key, name string) bool {
-	if key == name {
+	if key == name || len(key) < len(name)-1 || len(key) > len(name)+1 {
 		return false
 	}
 	for i := range len(name) + 1 {

@@ -17,7 +17,8 @@ func TestProfileYAML(t *testing.T) {
 		d.KnownFields(true)
 		return p, d.Decode(p)
 	}
-	p, err := decode("name: mine\nsize_limit: 1000\ntypos: open\nprecedence: longest_open\n" +
+	p, err := decode("name: mine\nsize_limit: 1000\ntypos: open\nprecedence: longest_open\nties: open\n" +
+		"near_typos: open\ngroup_end: record\nunknown_ends: open\nagent_match: token_open\nescapes: rfc9309\nreserved_in_path: open\n" +
 		"too_many_requests: server_error\nunreachable_limit: 48h\nunreachable: undefined\n" +
 		"redirect_unsupported: undefined\nserver_error_copy: open\nnetwork_failure_copy: use\nunreachable_copy: ignore\n")
 	if err != nil {
@@ -25,6 +26,8 @@ func TestProfileYAML(t *testing.T) {
 	}
 	want := google()
 	want.Name, want.SizeLimit, want.Typos, want.Precedence = "mine", 1000, Open, LongestOpen
+	want.Ties, want.NearTypos, want.GroupEnd, want.UnknownEnds = TiesOpen, Open, EndAtRecord, Open
+	want.AgentMatch, want.Escapes, want.Reserved = MatchTokenOpen, EscapesRFC, ReservedOpen
 	want.TooManyRequests, want.UnreachableLimit, want.Unreachable = ServerError, 48*time.Hour, Undecided
 	want.RedirectUnsupported, want.ServerErrorCopy, want.NetworkCopy, want.UnreachableCopy = Undecided, EitherCopy, TakeCopy, IgnoreCopy
 	if *p != want {
@@ -32,6 +35,12 @@ func TestProfileYAML(t *testing.T) {
 	}
 	if err := p.Validate(); err != nil {
 		t.Error(err)
+	}
+	if p, err = decode("bare_prefix: open\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Validate(); err == nil || !strings.Contains(err.Error(), "bare_prefix: open needs wildcards: false") {
+		t.Errorf("bare_prefix with wildcards: got %v", err)
 	}
 	for text, want := range map[string]string{
 		"typos: maybe":                `"maybe" is none of reject, accept, open`,
