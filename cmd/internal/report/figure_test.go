@@ -104,3 +104,16 @@ func TestLeading(t *testing.T) {
 		}
 	}
 }
+
+// A share stands beside that of the other base, each under its head; where all
+// hosts have a file there is one.
+func TestSharesOfBothBases(t *testing.T) {
+	d := &data{hosts: 1000, files: 400}
+	if diff := cmp.Diff([][]string{{"of hosts", "of files"}, {"3.0%", "7.5%"}, {"3.0% of hosts", "7.5% of files"}}, [][]string{d.heads(), d.shares(30), d.of(30)}); diff != "" {
+		t.Error(diff)
+	}
+	d.files = 1000
+	if diff := cmp.Diff([][]string{nil, {"3.0%"}, {"3.0% of hosts"}}, [][]string{d.heads(), d.shares(30), d.of(30)}); diff != "" {
+		t.Error(diff)
+	}
+}
