@@ -126,7 +126,7 @@ func decoder(r io.Reader, encodings string, limit int) (io.Reader, func(), error
 		return nil, none, decodeError(err)
 	}
 	z.Multistream(false)
-	return decoding{&members{z, b}}, func() { z.Close() }, nil
+	return decoding{&members{z: z, b: b}}, func() { z.Close() }, nil
 }
 
 // windows is a place for each decoder that may have a window of megabytes.
@@ -169,18 +169,29 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 // members reads the members of a gzip file. What stands behind them and is
 // none is ignored, as gzip itself and browsers do.
 type members struct {
-	z *gzip.Reader
-	b *bufio.Reader
+	z     *gzip.Reader
+	b     *bufio.Reader
+	empty int // members without a byte, one after the other
 }
+
+// maxEmpty bounds empty members in a row: an endless run of them is no file, and
+// no empty one either.
+const maxEmpty = 1000
 
 func (m *members) Read(p []byte) (int, error) {
 	for {
 		n, err := m.z.Read(p)
+		if n > 0 {
+			m.empty = 0
+		}
 		if n > 0 || err != io.EOF {
 			if err == io.EOF {
 				err = nil
 			}
 			return n, err
+		}
+		if m.empty++; m.empty > maxEmpty {
+			return 0, fmt.Errorf("more than %d empty gzip members in a row", maxEmpty)
 		}
 		if head, _ := m.b.Peek(2); len(head) < 2 || head[0] != 0x1f || head[1] != 0x8b {
 			return 0, io.EOF

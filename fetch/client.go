@@ -168,7 +168,7 @@ func (p *Place) ask(candidates []Origin, prefer int) *Capture {
 				got, candidates, prefer = a, []Origin{o}, 0 // the one to retry
 				break
 			}
-			hopeless := a.Error == robots.DNSNotFound || a.Error == robots.AddressBlocked
+			hopeless := a.Error == robots.DNSNotFound || a.Error == robots.AddressBlocked || a.Error == robots.NoRoute
 			if p.ctx.Err() != nil || b.spent() || hopeless && i >= prefer {
 				break
 			}
@@ -260,7 +260,11 @@ func (c *Client) retry(got *Capture, round int) (time.Duration, bool) {
 }
 
 func retryAfter(value string) (time.Duration, bool) {
-	if s, err := strconv.Atoi(strings.TrimSpace(value)); err == nil && s >= 0 {
+	if digits := strings.TrimSpace(value); digits != "" && strings.Trim(digits, "0123456789") == "" {
+		s, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil {
+			s = 1 << 20 // more than an int64 holds is very long, and not absent
+		}
 		return time.Duration(min(s, 1<<20)) * time.Second, true
 	}
 	if t, err := http.ParseTime(value); err == nil {

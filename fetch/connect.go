@@ -75,11 +75,12 @@ func (p *Place) reach(b *budget, o Origin, a *answer) (net.Conn, func(), *failur
 		if tries++; tries > maxTries {
 			break
 		}
-		var conn net.Conn
-		var release func()
-		conn, release, fail = p.dial(b, netip.AddrPortFrom(addr, o.Port), addr.String(), a)
-		if fail == nil {
+		conn, release, why := p.dial(b, netip.AddrPortFrom(addr, o.Port), addr.String(), a)
+		if why == nil {
 			return conn, release, nil
+		}
+		if why.class != robots.NoRoute || tries == 1 {
+			fail = why // of an address that could be dialled, where there is one
 		}
 		if p.ctx.Err() != nil || b.spent() {
 			break
@@ -137,15 +138,49 @@ func (p *Place) open(b *budget, to, key string, remote netip.AddrPort, a *answer
 	if !remote.IsValid() {
 		deadline = began.Add(proxyTimeout)
 	}
-	bounded, cancel := context.WithDeadline(p.ctx, deadline)
-	defer cancel()
-	conn, err := c.dialer.DialContext(bounded, "tcp", to)
-	if err != nil {
-		release()
-		return nil, nil, classify(p.ctx, connecting, err)
+	for wait, waited := firstLocalWait, time.Duration(0); ; wait = min(2*wait, time.Second) {
+		bounded, cancel := context.WithDeadline(p.ctx, deadline)
+		conn, err := c.dialer.DialContext(bounded, "tcp", to)
+		cancel()
+		if err == nil {
+			a.times.Connect = since(began)
+			return conn, release, nil
+		}
+		fail := classify(p.ctx, connecting, err)
+		if isRoute(err) && remote.IsValid() && !c.hasRoute(remote) {
+			fail = failed(robots.NoRoute, "connect: this machine has no route to %s", remote.Addr())
+		}
+		if fail.local == nil || waited >= maxLocalWait {
+			release()
+			return nil, nil, fail
+		}
+		// Ports or files that are used up come back when others end.
+		select {
+		case <-time.After(wait):
+		case <-p.ctx.Done():
+		}
+		waited += wait
+		b.wait(wait)
+		began, deadline = began.Add(wait), deadline.Add(wait)
 	}
-	a.times.Connect = since(began)
-	return conn, release, nil
+}
+
+// How long this machine may take to have what it lacks, before it is a failure
+// that ends the run.
+const (
+	firstLocalWait = 20 * time.Millisecond
+	maxLocalWait   = time.Minute
+)
+
+// hasRoute says whether this machine could send to an address. To connect a
+// socket of UDP sends nothing.
+func (c *Client) hasRoute(to netip.AddrPort) bool {
+	conn, err := c.dialer.Dial("udp", to.String())
+	if err != nil {
+		return !isRoute(err)
+	}
+	conn.Close()
+	return true
 }
 
 // tunnel asks the proxy for a connection to o (RFC 9110 section 9.3.6).

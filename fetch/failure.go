@@ -102,12 +102,18 @@ func classify(ctx context.Context, at phase, err error) *failure {
 
 // isLocal tells that this machine has run out of something.
 func isLocal(err error) bool {
-	for _, mine := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
+	for _, mine := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL} {
 		if errors.Is(err, mine) {
 			return true
 		}
 	}
 	return false
+}
+
+// isRoute tells errors of dialling by which this machine may say that it has no
+// way to an address. A router far away may say so too.
+func isRoute(err error) bool {
+	return errors.Is(err, syscall.ENETUNREACH) || errors.Is(err, syscall.EAFNOSUPPORT) || errors.Is(err, syscall.EADDRNOTAVAIL)
 }
 
 func isTimeout(err error) bool {

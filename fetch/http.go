@@ -134,7 +134,7 @@ func (c *Client) exchange(ctx context.Context, conn net.Conn, o Origin, target, 
 		return failed(robots.Protocol, "header: the answer is not HTTP/1")
 	}
 
-	resp, err := http.ReadResponse(r, getRequest)
+	resp, err := readResponse(r)
 	for interim := 0; err == nil && resp.StatusCode >= 100 && resp.StatusCode < 200 && resp.StatusCode != http.StatusSwitchingProtocols; interim++ {
 		a.status, a.http = resp.StatusCode, strings.TrimPrefix(resp.Proto, "HTTP/")
 		if interim == maxInterim {
@@ -143,7 +143,7 @@ func (c *Client) exchange(ctx context.Context, conn net.Conn, o Origin, target, 
 		if _, e := r.Peek(1); e == io.EOF {
 			return nil // 1xx only: a status of its own in SPEC's table
 		}
-		resp, err = http.ReadResponse(r, getRequest)
+		resp, err = readResponse(r)
 	}
 	if err != nil {
 		// A line that was cut off is reported as malformed.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -22,6 +23,23 @@ var networkRows = []row{
 	{"no route", func(t *testing.T, s *scene) {
 		// The broadcast address of loopback: no connection goes there.
 		s.AllowPrivate, s.ask = true, []Origin{origin(t, "http://127.255.255.255")}
+	}, want{0, robots.ConnectFailure, 1, again, networkFailure}},
+	{"no route for this address family", func(t *testing.T, s *scene) {
+		s.ask = []Origin{origin(t, "http://[2a00::1]")}
+		s.client = func(c *Client) {
+			c.dialer.Control = func(string, string, syscall.RawConn) error { return syscall.ENETUNREACH }
+		}
+	}, want{0, robots.NoRoute, 1, once, same(robots.Undecided, robots.NoRouteFromHere)}},
+	{"a router far away has no route", func(t *testing.T, s *scene) {
+		s.AllowPrivate, s.ask = true, []Origin{origin(t, "http://127.0.0.1:9")}
+		s.client = func(c *Client) {
+			c.dialer.Control = func(network, _ string, _ syscall.RawConn) error {
+				if strings.HasPrefix(network, "udp") {
+					return nil
+				}
+				return syscall.ENETUNREACH
+			}
+		}
 	}, want{0, robots.ConnectFailure, 1, again, networkFailure}},
 	{"no answer to a connection", func(t *testing.T, s *scene) {
 		fullBacklog(t, s)
@@ -59,7 +77,7 @@ var networkRows = []row{
 	{"SSH", plain("SSH-2.0-OpenSSH_9.2\r\n"), want{0, robots.Protocol, 1, once, invalidResponse}},
 	{"HTTP/2", plain("\x00\x00\x00\x04\x00\x00\x00\x00\x00"), want{0, robots.Protocol, 1, once, invalidResponse}},
 	{"a status line that is none", plain("HTTP/1.1 OK\r\n\r\n"), want{0, robots.Protocol, 1, once, invalidResponse}},
-	{"a header without colon", plain("HTTP/1.1 200 OK\r\nServer x\r\n\r\n"), want{0, robots.Protocol, 1, once, invalidResponse}},
+	{"a header without colon", plain("HTTP/1.1 200 OK\r\nServer x\r\n\r\n"), want{200, "", 1, once, rulesDecide}},
 
 	{"one header of 10 MB", served(func(c *net.TCPConn, _ *http.Request, _ int) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nX-Giant: ")

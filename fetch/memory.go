@@ -175,7 +175,7 @@ func (m *Memory) recall(o Origin) (history, error) {
 // no profile could use it: to fall back to it would bring back rules that were
 // withdrawn.
 func (m *Memory) keep(run string, c *Capture) error {
-	if c.Error == robots.Canceled || c.Error == robots.AddressBlocked {
+	if c.Error == robots.Canceled || c.Error == robots.AddressBlocked || c.Error == robots.NoRoute {
 		return nil
 	}
 	if err := m.keeping.acquire(context.Background(), c.Origin.String()); err != nil {

@@ -47,7 +47,7 @@ func decodePair(b []byte) *pair {
 // robots.txt says now. They are of a profile's reading, as all reasons.
 var unreachable = map[string]bool{
 	"server_error": true, "network_failure": true, "invalid_response": true, "incomplete_body": true,
-	"unreachable_too_long": true, "stale_copy": true, "address_blocked": true, "redirect_unresolved": true,
+	"unreachable_too_long": true, "stale_copy": true, "address_blocked": true, "no_route": true, "redirect_unresolved": true,
 }
 
 // seen reports whether both runs have seen what the host says. A host that

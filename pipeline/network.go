@@ -38,7 +38,7 @@ func (a *analyst) countNetwork(row *sink.Fetch, stratum string) {
 // nowhere is an answer, and a refusal of ours says nothing about the host.
 func failed(row *sink.Fetch) bool {
 	return row.ErrorClass != nil && !strings.HasPrefix(*row.ErrorClass, "redirect_") &&
-		*row.ErrorClass != "address_blocked" && *row.ErrorClass != "canceled"
+		*row.ErrorClass != "address_blocked" && *row.ErrorClass != "no_route" && *row.ErrorClass != "canceled"
 }
 
 // reserved are top-level domains of RFC 2606, 6761, 6762, 7686 and 9476, and

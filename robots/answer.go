@@ -109,7 +109,7 @@ func (p *Profile) read(k AnswerKind) rowReading {
 		return answered(FullAllow, k.Class)
 	case UnsupportedRedirect:
 		return answered(p.RedirectUnsupported, UnsupportedRedirect)
-	case AddressBlockedByGuard, UnresolvedRedirect, UnresolvedRevisit:
+	case AddressBlockedByGuard, NoRouteFromHere, UnresolvedRedirect, UnresolvedRevisit:
 		return answered(Undecided, k.Class)
 	case canceled:
 		return answered(Undecided, NetworkFailed)

@@ -38,6 +38,8 @@ func (f Facts) class(last Hop) AnswerReason {
 	switch f.Error {
 	case AddressBlocked:
 		return AddressBlockedByGuard
+	case NoRoute:
+		return NoRouteFromHere
 	case Canceled:
 		return canceled
 	case RedirectInvalid:

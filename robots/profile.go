@@ -300,6 +300,10 @@ func (v *Precedence) UnmarshalText(b []byte) error {
 // UnmarshalText accepts the values of Ties.
 func (v *Ties) UnmarshalText(b []byte) error { return oneOf(v, b, TiesAllow, TiesOpen) }
 
+// MaxSizeLimit is the largest [Profile.SizeLimit]: a body is held in memory, and
+// a sum of sizes must not overflow.
+const MaxSizeLimit = 64 << 20
+
 // Validate reports the first field whose value makes no sense, by its yaml
 // name.
 func (p *Profile) Validate() error {
@@ -308,6 +312,9 @@ func (p *Profile) Validate() error {
 	}
 	if p.SizeLimit <= 0 {
 		return fmt.Errorf("profile %s: size_limit: %d bytes leave nothing to read; give at least 1", p.Name, p.SizeLimit)
+	}
+	if p.SizeLimit > MaxSizeLimit {
+		return fmt.Errorf("profile %s: size_limit: %d bytes; give at most %d (64 MiB)", p.Name, p.SizeLimit, MaxSizeLimit)
 	}
 	if p.MaxRedirects < 0 {
 		return fmt.Errorf("profile %s: max_redirects: %d is negative; 0 follows none", p.Name, p.MaxRedirects)

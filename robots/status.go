@@ -9,6 +9,7 @@ const (
 	DNSNotFound         ErrorClass = "dns_not_found"
 	DNSFailure          ErrorClass = "dns_failure"
 	AddressBlocked      ErrorClass = "address_blocked" // our own refusal to dial
+	NoRoute             ErrorClass = "no_route"        // this machine cannot reach the host's address family
 	ConnectRefused      ErrorClass = "connect_refused"
 	ConnectTimeout      ErrorClass = "connect_timeout"
 	ConnectFailure      ErrorClass = "connect_failure"
@@ -107,4 +108,5 @@ const (
 	StaleCopy             AnswerReason = "stale_copy"
 	UnreachableTooLong    AnswerReason = "unreachable_too_long"
 	AddressBlockedByGuard AnswerReason = "address_blocked"
+	NoRouteFromHere       AnswerReason = "no_route"
 )

@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,7 @@ func TestAnswer(t *testing.T) {
 		{"headers", Facts{Error: HeaderTooLarge}, fail("invalid_response")},
 		{"short body", Facts{Hops: chain(200), Error: TruncatedBody}, fail("incomplete_body")},
 		{"our refusal", Facts{Error: AddressBlocked}, all("undefined address_blocked")},
+		{"no route from here", Facts{Error: NoRoute}, all("undefined no_route")},
 		{"our refusal of a hop", Facts{Hops: chain(302), Error: AddressBlocked}, all("undefined address_blocked")},
 		{"stopped", Facts{Error: Canceled}, all(undecided)},
 		{"ftp transfer", Facts{Hops: []Hop{{"ftp://h/robots.txt", 226}}}, all(good)},
@@ -277,6 +279,8 @@ func TestProfileValidate(t *testing.T) {
 	for want, change := range map[string]func(*Profile){
 		"a profile needs a name": func(p *Profile) { p.Name = "" },
 		"size_limit":             func(p *Profile) { p.SizeLimit = 0 },
+		"give at most 67108864":  func(p *Profile) { p.SizeLimit = MaxSizeLimit + 1 },
+		"(64 MiB)":               func(p *Profile) { p.SizeLimit = math.MaxInt },
 		"max_redirects":          func(p *Profile) { p.MaxRedirects = -1 },
 		"unreachable_limit":      func(p *Profile) { p.UnreachableLimit = -1 },
 		"precedence: \"shortest\" is none of longest, longest_open, longest_or_least": func(p *Profile) { p.Precedence = "shortest" },

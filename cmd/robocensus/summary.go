@@ -98,6 +98,7 @@ var answers = []struct {
 	{"no usable answer", []string{"invalid_response", "incomplete_body"}},
 	{"unreachable for now, judged by memory", []string{"stale_copy", "unreachable_too_long"}},
 	{"not asked, a special address", []string{"address_blocked"}},
+	{"not asked, no route from here", []string{"no_route"}},
 }
 
 // shutOut is how an agent fares: the hosts that shut it out, of these those that

@@ -24,7 +24,7 @@ var answerKinds = []struct {
 	{"unreachable", "closed", "cannot be reached", "cannot be reached", "cannot be reached", []string{"network_failure"}, false},
 	{"broken", "broken", "gives a broken answer", "gives a broken answer", "give a broken answer", []string{"invalid_response", "incomplete_body"}, false},
 	{"earlier", "stale", "is down, with an earlier copy or a long outage", "is down and judged by an earlier answer", "are down and judged by earlier answers", []string{"stale_copy", "unreachable_too_long"}, true},
-	{"not_seen", "unknown", "was not asked, or its answer is not stored", "was not asked, or its answer is not stored", "were not asked, or their answers are not stored", []string{"address_blocked", "redirect_unresolved", "revisit_unresolved"}, false},
+	{"not_seen", "unknown", "was not asked, or its answer is not stored", "was not asked, or its answer is not stored", "were not asked, or their answers are not stored", []string{"address_blocked", "no_route", "redirect_unresolved", "revisit_unresolved"}, false},
 }
 
 // kindOf is the index of the kind of answer, for a reason that nobody knows

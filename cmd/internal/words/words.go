@@ -48,6 +48,7 @@ var Reason = Vocabulary{
 	"stale_copy":           "unreachable; an earlier copy is judged",
 	"unreachable_too_long": "unreachable for more than 30 days",
 	"address_blocked":      "not asked: special address",
+	"no_route":             "not asked: no route from here",
 }
 
 // ErrorClass says what went wrong on the way.
@@ -55,6 +56,7 @@ var ErrorClass = Vocabulary{
 	"dns_not_found":        "DNS: no such name",
 	"dns_failure":          "DNS failure",
 	"address_blocked":      "special address, not asked",
+	"no_route":             "no route from this machine",
 	"connect_refused":      "connection refused",
 	"connect_timeout":      "timeout while connecting",
 	"connect_failure":      "connection failed",
