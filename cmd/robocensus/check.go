@@ -147,6 +147,7 @@ func (f *checkFlags) checkFile(path, name string, urls []string, profiles []*rob
 	io.WriteString(stdout, remark)
 	e := newExplainer(stdout, f.withOthers(profiles), agent)
 	e.load(&fetch.Capture{Hops: []robots.Hop{{Status: 200}}, Body: body})
+	e.unread()
 	for _, url := range urls {
 		e.explain(url)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
@@ -49,6 +50,17 @@ func (e *explainer) load(c *fetch.Capture) {
 	}
 }
 
+// unread says when a body has text and not one line of it means anything: it is
+// hardly the robots.txt that who asks believes it to be.
+func (e *explainer) unread() {
+	f := &e.readings[0].file
+	if f.InvalidLines == 0 || len(f.Groups)+len(f.Rules)+len(f.Sitemaps) > 0 ||
+		slices.ContainsFunc(f.Remarks, func(r robots.Remark) bool { return r.Class == robots.Extension }) {
+		return
+	}
+	fmt.Fprintf(e.out, "not one of %d lines is a line of a robots.txt%s: all is allowed for want of rules\n\n", f.Lines, map[bool]string{true: "; it looks like HTML"}[f.IsHTML])
+}
+
 // capture takes what was fetched. It says what the origin answered before it
 // says what the profile makes of that: an outage is no policy.
 func (e *explainer) capture(c *fetch.Capture) {
@@ -67,6 +79,9 @@ func (e *explainer) capture(c *fetch.Capture) {
 		e.note(plain(c.Err.Error()))
 	}
 	fmt.Fprintln(e.out)
+	if first.answer.Outcome == robots.ConditionalAllow {
+		e.unread()
+	}
 }
 
 // meaning says what an outcome is for the URLs of an origin.
