@@ -22,6 +22,7 @@ type Judge struct {
 
 	file    *File  // as loaded
 	several bool   // there are several readings of it
+	plain   bool   // the longest rule decides, and nothing about that is open
 	path    []byte // of Policy.Class
 
 	// For the reading at hand:
@@ -79,6 +80,7 @@ func NewJudge(p *Profile, agents []Agent) *Judge {
 		known:    make(map[uint64]*ruleset),
 		leads:    make(map[uint64]int),
 	}
+	j.plain = p.Precedence == Longest && p.Ties == TiesAllow && p.BarePrefix == Accept
 	if p.AgentMatch != MatchTokenCase {
 		j.names = append(j.names, newNames(agents, true))
 	}
@@ -168,18 +170,22 @@ func (j *Judge) Policy(i int) *Policy { return &j.policies[i] }
 func (j *Judge) read(r *File) {
 	j.star, j.starSet = j.star[:0], nil
 	j.byGroup = append(j.byGroup[:0], make([]*ruleset, len(r.Groups))...)
-	for i := range r.Agents {
-		if a := &r.Agents[i]; isForAll(a) && j.counts(r, a.Group) {
-			j.star = appendGroup(j.star, a.Group)
-		}
-	}
 	for _, n := range j.names {
 		n.reset()
-		for i := range r.Agents {
-			if a := &r.Agents[i]; j.profile.AgentMatch != MatchSubstring && !isForAll(a) && j.counts(r, a.Group) {
+	}
+	for i := range r.Agents {
+		a := &r.Agents[i]
+		switch {
+		case !j.counts(r, a.Group):
+		case isForAll(a):
+			j.star = appendGroup(j.star, a.Group)
+		case j.profile.AgentMatch != MatchSubstring:
+			for _, n := range j.names {
 				n.note(a)
 			}
 		}
+	}
+	for _, n := range j.names {
 		for i := range j.policies {
 			j.choose(r, n, i)
 		}

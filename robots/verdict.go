@@ -49,6 +49,9 @@ func (p *Policy) Judge(t *Target) Verdict {
 	if t.isRobotsTxt {
 		return Verdict{Allowed, ReasonRobotsTxt, -1}
 	}
+	if len(p.sets) == 1 && t.letter == nil {
+		return p.judge.decide(p.sets[0], t)
+	}
 	v := p.judge.decideForms(p.sets[0], t)
 	for _, rs := range p.sets[1:] {
 		if v.Value == Undefined || p.judge.decideForms(rs, t).Value != v.Value {
@@ -79,6 +82,9 @@ func (j *Judge) decideForms(rs *ruleset, t *Target) Verdict {
 func (j *Judge) decide(rs *ruleset, t *Target) Verdict {
 	if rs == nil {
 		return Verdict{Allowed, ReasonNoGroup, -1}
+	}
+	if j.plain {
+		return j.verdict(rs, rs.best(t))
 	}
 	if j.profile.BarePrefix == Accept {
 		return j.weigh(rs, t)
