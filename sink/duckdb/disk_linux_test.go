@@ -98,17 +98,19 @@ func TestFullDisk(t *testing.T) {
 	sizes := map[string]int64{rejected: running + of[rejected]/2, journal: running + of[rejected] - 1 + first}
 	before := sizes[journal] + 1
 	for _, table := range tables {
+		if table == "agents" {
+			continue // the first segment has its one part
+		}
 		part := table + "/run=r/part-000001.parquet"
 		sizes[part] = before + of[part]/2
 		before += of[part]
 	}
-	sizes[views] = before
-	before += of[views]
 	for _, total := range []string{"_runs/r/summary.parquet", "_runs/r/examples.parquet"} {
 		sizes[total] = before + of[total]/2
 		before += of[total]
 	}
 	sizes[last] = before + 1 + of[last]/2
+	sizes[views] = before + of[last] + of[views]/2 - 1 // the first manifest and the journal are gone
 
 	for file, size := range sizes {
 		name, _, _ := strings.Cut(file, "/run=") // DuckDB takes the rest for a partition
@@ -145,7 +147,7 @@ func written(text string) int {
 	for _, table := range tables {
 		order = append(order, table+"/run=r/part-000001")
 	}
-	order = append(order, views, last)
+	order = append(order, last, views)
 	at := slices.IndexFunc(order, func(file string) bool { return strings.Contains(text, file) })
 	if at < 0 {
 		return len(order)

@@ -70,10 +70,7 @@ func TestRedirectsAcrossCaptures(t *testing.T) {
 		}
 	}
 	runCommand(t, filepath.Join(bin, "robocensus"), "prune", "--out", dir, "--keep", "100") // writes its views.sql
-	split := folder(t, dir)
-	if _, err := split.Exec("SET schema = 'history'"); err != nil {
-		t.Fatal(err)
-	}
+	split := everyRun(t, dir)
 
 	if got := one(t, split, "SELECT count(*) FROM fetches WHERE reason = 'redirect_unresolved'"); got != "11" {
 		t.Errorf("%s captures are redirects, want 11", got)

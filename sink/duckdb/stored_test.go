@@ -121,11 +121,7 @@ func TestAllSourcesComeToTheSame(t *testing.T) {
 				runCommand(t, robocensus, "verify", "--out", out, run)
 			}
 
-			db, err := open(out)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer db.Close()
+			db := everyRun(t, out)
 			if got := one(t, db, "SELECT count(*) FROM fetches WHERE run = 'network' AND reason = 'success'"); got != fmt.Sprint(len(names)) {
 				t.Fatalf("%s of %d files came over the network", got, len(names))
 			}

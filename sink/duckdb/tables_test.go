@@ -72,14 +72,19 @@ func folder(t *testing.T, dir string) *sql.DB {
 	return db
 }
 
-// database opens out, where a bare name is all runs and profiles.
-func database(t *testing.T) *sql.DB {
+// everyRun opens a folder so that a bare name is all runs and profiles.
+func everyRun(t *testing.T, dir string) *sql.DB {
 	t.Helper()
-	db := folder(t, out)
+	db := folder(t, dir)
 	if _, err := db.Exec("SET schema = 'history'"); err != nil {
 		t.Fatal(err)
 	}
 	return db
+}
+
+func database(t *testing.T) *sql.DB {
+	t.Helper()
+	return everyRun(t, out)
 }
 
 // one is the single cell that a query gives, as text.

@@ -235,7 +235,7 @@ func (v *victim) look() (s sight) {
 			if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 				s.closing = true
 			}
-		case !committed[path]:
+		case !committed[path] && s.state != "complete": // then the journal is gone
 			s.renamed++
 		}
 	}
