@@ -15,7 +15,7 @@ func TestFaultsInError(t *testing.T) {
 		{"- a", "f.yaml:1: want a map"},
 		{"*.test: 503", "quote names that begin with an asterisk"},
 		{"a: {", "f.yaml:1: "},
-		{"a: 1\n---\nb: 2", "f.yaml: a second YAML document"},
+		{"a: 1\n---\nb: 2", "f.yaml:2: begins a second document"},
 		{"a: {body: x, bomb: 1MB}", "f.yaml:1: more than one of body"},
 		{"a: {bomb: 1MB, encoding: br}", "f.yaml:1: a bomb goes with no"},
 		{"a: {raw: x, http09: true}", "f.yaml:1: more than one of garbage"},
