@@ -29,10 +29,12 @@ func (l *literal) matches(t *Target, pattern []byte) bool {
 	if len(t.path) < n || l.anchor && len(t.path) != n {
 		return false
 	}
-	if n > 8 && string(t.path[8:n]) != string(pattern[8:n]) {
-		return false
-	}
-	return !t.whole || l.anchor || endsAt(t.path, n)
+	return n <= 8 || string(t.path[8:n]) == string(pattern[8:n])
+}
+
+// ends says whether a pattern that matches also ends where it must.
+func (l *literal) ends(t *Target) bool {
+	return !t.whole || l.anchor || endsAt(t.path, int(l.n))
 }
 
 // endsAt says whether the first n bytes of a path are all of it, but for a

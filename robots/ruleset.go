@@ -235,7 +235,7 @@ func (rs *ruleset) bestLiteral(t *Target) match {
 	m := match{-1, -1}
 	for i := range rs.literals {
 		l := &rs.literals[i]
-		if (t.head^l.head)&l.mask == 0 && !m.worse(l.key, l.rule) && l.matches(t, rs.text(l)) {
+		if (t.head^l.head)&l.mask == 0 && !m.worse(l.key, l.rule) && l.matches(t, rs.text(l)) && l.ends(t) {
 			m.offer(l.key, l.rule)
 		}
 	}
@@ -248,7 +248,7 @@ func (rs *ruleset) text(l *literal) []byte { return rs.file.Rules[l.rule].Normal
 func (rs *ruleset) each(t *Target, f func(m match, isWild bool)) {
 	for i := range rs.literals {
 		l := &rs.literals[i]
-		if (t.head^l.head)&l.mask == 0 && l.matches(t, rs.text(l)) {
+		if (t.head^l.head)&l.mask == 0 && l.matches(t, rs.text(l)) && l.ends(t) {
 			f(match{l.key, l.rule}, false)
 		}
 	}

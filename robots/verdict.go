@@ -178,7 +178,7 @@ func (rs *ruleset) tied(t *Target, m match, withWilds bool) bool {
 	}
 	for i := range rs.literals {
 		l := &rs.literals[i]
-		if l.key == m.key-1 && (t.head^l.head)&l.mask == 0 && l.matches(t, rs.text(l)) {
+		if l.key == m.key-1 && (t.head^l.head)&l.mask == 0 && l.matches(t, rs.text(l)) && l.ends(t) {
 			return true
 		}
 	}
