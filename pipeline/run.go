@@ -153,6 +153,11 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 			if e := sink.Remove(c.Dir, c.Run); e != nil {
 				err = errors.Join(err, e)
 			}
+			return
+		}
+		// What is committed can be queried, however the run ended.
+		if e := writeViews(c.Dir, n.run.ReplaceFile); err == nil {
+			err = e // else it follows from the first
 		}
 	}()
 	if c.ForceNew {
@@ -161,12 +166,6 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 			return nil, err
 		}
 	}
-	// What is committed can be queried, however the run ended.
-	defer func() {
-		if e := writeViews(c.Dir, n.run.ReplaceFile); err == nil {
-			err = e // else it follows from the first
-		}
-	}()
 	// Another output folder may hold a run of the same name.
 	n.Fetch.Run = c.Run + " " + n.run.Started().Format(time.RFC3339Nano)
 	if n.client, err = fetch.New(n.Fetch); err != nil {

@@ -77,7 +77,8 @@ type scope struct {
 	profile           string // the only one, "" for all
 	// What a query of a table is told where there is no part of it; %s is the
 	// table's name.
-	missing, uncompared string
+	missing    string
+	uncompared string // of changes instead, "" for missing
 }
 
 func everyRun() scope {
@@ -94,7 +95,6 @@ func lastRun(runs []*sink.Manifest) scope {
 	if len(runs) == 0 {
 		s.about = "No run is complete."
 		s.missing = "no run in this folder is complete: finish it with robocensus run --resume; history.%s has what is committed so far"
-		s.uncompared = s.missing
 		return s
 	}
 	last := runs[len(runs)-1]
@@ -203,7 +203,7 @@ func (s scope) rows(dir fs.FS, table string) (string, error) {
 		nulls = append(nulls, "NULL::VARCHAR AS "+name)
 	}
 	why := fmt.Sprintf(s.missing, table)
-	if table == "changes" {
+	if table == "changes" && s.uncompared != "" {
 		why = s.uncompared
 	}
 	// LIMIT keeps DuckDB from asking the conditions of a query first, which no

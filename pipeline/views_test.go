@@ -33,6 +33,9 @@ func viewsIn(t *testing.T, dir string) (history, last string) {
 	text, err := os.ReadFile(filepath.Join(dir, "views.sql"))
 	must(t, err)
 	_, rest, _ := strings.Cut(string(text), "SET schema = 'history'")
+	if strings.Contains(string(text), "%") {
+		t.Errorf("a text is not filled in:\n%s", text)
+	}
 	history, last, ok := strings.Cut(rest, "SET schema = 'main'")
 	if !ok {
 		t.Fatalf("the views have not two schemas:\n%s", text)
