@@ -36,7 +36,10 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 	}
 	if err != nil {
 		if s := progress.Snapshot(); errors.Is(err, context.Canceled) && ctx.Err() != nil {
-			how := "; the same command with --resume goes on with it"
+			if !isBegun(c) {
+				return fmt.Errorf("%w before a host had answered: nothing is left of run %s", errInterrupted, c.Run)
+			}
+			how := "; the same command with --resume continues it"
 			if c.Hosts == "-" || slices.Contains(c.WARC, "-") {
 				how = "" // what was read is gone
 			}
@@ -44,7 +47,7 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 				errInterrupted, s.Committed, s.Fetched, filepath.Join(c.Dir, "_runs", c.Run), how)
 		}
 		if isBegun(c) && codeOf(err) == exitIO && c.Hosts != "-" {
-			return fmt.Errorf("%w; once that is mended, the same command with --resume goes on with the run", err)
+			return fmt.Errorf("%w; once that is mended, the same command with --resume continues the run", err)
 		}
 		return err
 	}
