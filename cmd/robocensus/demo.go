@@ -77,7 +77,7 @@ func demoCommand(ctx context.Context, args []string, stdout, stderr io.Writer) (
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stderr, "a small web of %d lines of hosts answers at %s; asking it …\n", bytes.Count(hosts, []byte("\n"))-1, addr)
+	fmt.Fprintf(stderr, "a small web answers at %s; asking the hosts of a list of %d lines …\n", addr, bytes.Count(hosts, []byte("\n"))-1)
 	return f.execute(ctx, c, stdout, stderr)
 }
 

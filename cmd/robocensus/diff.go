@@ -31,8 +31,8 @@ is no policy. What cannot be compared, since the runs were made otherwise, is no
 With --expect it says which expectations are kept and which broken, of RUN_B and of
 what may change. One that these runs cannot show is unchecked, which counts as broken
 unless an outage is all that stands in the way.
-Exit codes: 0 done, 1 done and an expectation is broken, 64 usage, or runs that
-cannot be compared, 65 bad input, 74 I/O, 130 interrupted.
+Exit codes: 0 done, 1 done and an expectation is broken (or counts as broken), 64
+usage, or runs that cannot be compared, 65 bad input, 74 I/O, 130 interrupted.
 
 Flags:
 `

@@ -115,7 +115,7 @@ func (l *logger) say(s pipeline.Snapshot, elapsed time.Duration) {
 	l.last = s
 	args := []any{
 		"fetched", s.Fetched, "committed", s.Committed, "rejected", s.Rejected, "rate", fmt.Sprintf("%.0f/s", float64(s.Fetched)/elapsed.Seconds()),
-		"answered", s.Answered, "client_error", s.ClientError, "other_error", s.OtherError, "unreachable", s.Unreachable,
+		"2xx", s.Answered, "4xx", s.ClientError, "none", s.Unreachable, "other", s.OtherError,
 	}
 	if doing := atWork(s); doing != "" {
 		args = append(args, "now", doing)

@@ -39,10 +39,10 @@ origin that stand together and carry URLs become that origin's own samples.
   cd out && duckdb -init views.sql
 
 Lines that are no host go to DIR/_runs/ID/rejected.csv and stop nothing.
-A run that was interrupted, by Ctrl-C, a full disk or a crash, is gone on with by
-the same command and --resume, and ends with the tables of an undisturbed one.
-Exit codes: 0 done, 1 done and an expectation is broken, 64 usage, 65 bad input,
-74 I/O, 130 interrupted.
+After Ctrl-C, a full disk or a crash the same command with --resume continues the
+run, which ends with the tables of an undisturbed one.
+Exit codes: 0 done, 1 done and an expectation is broken or cannot be checked until
+somebody corrects it, 64 usage, 65 bad input, 74 I/O, 130 interrupted.
 
 Flags:
 `

@@ -255,6 +255,15 @@ func (d *data) named() *figure {
 	}
 	top := all[0]
 	f.Title = fmt.Sprintf("Files name %s most often: %s, of which %s shut it out", top.agent, d.ofBoth(top.names), count(top.named["disallow_all"]))
+	if len(all) > 1 && all[1].names == top.names {
+		tied := 0
+		for _, a := range all {
+			if a.names == top.names {
+				tied++
+			}
+		}
+		f.Title = fmt.Sprintf("%s of %s are named most often, each by %s", count(int64(tied)), counted(int64(len(all)), "agent"), d.ofBoth(top.names))
+	}
 	scale := scaleFor(top.names, d.hosts)
 	f.Axis = fmt.Sprintf("%d%% of hosts", scale)
 	for _, c := range classes {
@@ -299,6 +308,15 @@ func (d *data) categories() *figure {
 	top := by[names[0]]
 	f.Title = fmt.Sprintf("Of all categories of agents, %s meets most closed doors: %s shut out at least one of its agents, and %s of hosts all of them",
 		words.Category.Of(names[0]), d.ofBoth(closed[names[0]]), percent(top["all"], d.hosts))
+	if closed[names[1]] == closed[names[0]] {
+		tied := 0
+		for _, n := range closed {
+			if n == closed[names[0]] {
+				tied++
+			}
+		}
+		f.Title = fmt.Sprintf("Of all categories of agents, %s meet most closed doors: of each, %s shut out at least one agent", count(int64(tied)), d.ofBoth(closed[names[0]]))
+	}
 	scale := scaleFor(closed[names[0]], d.hosts)
 	f.Axis = fmt.Sprintf("%d%% of hosts", scale)
 	for i, name := range names {

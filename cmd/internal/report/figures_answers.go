@@ -17,7 +17,7 @@ var answerKinds = []struct {
 	known            bool // it says what the host lets crawlers do
 }{
 	{"file", "allow", "has a file", "has a file", "have a file", []string{"success"}, true},
-	{"no_file", "open", "says that it has none", "says that it has none", "say that they have none", []string{"client_error", "misconfigured_server"}, true},
+	{"no_file", "open", "has none or refuses it", "has none or refuses it", "have none or refuse it", []string{"client_error", "misconfigured_server"}, true},
 	{"dead_redirect", "star", "redirects to nowhere", "redirects to nowhere", "redirect to nowhere",
 		[]string{"redirect_limit", "redirect_loop", "redirect_invalid", "redirect_unsupported", "html_redirect"}, true},
 	{"server_error", "partly", "server error", "gives a server error", "give a server error", []string{"server_error"}, false},
@@ -168,7 +168,10 @@ func (d *data) errors() *figure {
 	top := ranked(all)
 	f := &figure{ID: "errors", Of: fmt.Sprintf("Shares of %s.", hosts(d.hosts)), Names: words.ErrorClass.Of}
 	at := fmt.Sprintf("%s of %s", count(n), hosts(d.hosts))
-	if n == d.hosts {
+	switch {
+	case n == 1 && d.hosts == 1:
+		at = "the only host"
+	case n == d.hosts:
 		at = "all " + hosts(n)
 	}
 	class, most := leading(all, quoted(words.ErrorClass.Of))

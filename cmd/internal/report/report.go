@@ -124,7 +124,11 @@ func (d *data) page() *page {
 		return p
 	}
 	if d.known == 0 {
-		p.Remarks = append(p.Remarks, fmt.Sprintf("None of the %s said what crawlers may do there, so the page says nothing about policies. It shows how the attempts failed.", hosts(d.hosts)))
+		nobody, attempts := "None of the "+hosts(d.hosts), "attempts"
+		if d.hosts == 1 {
+			nobody, attempts = "The only host has not", "attempt"
+		}
+		p.Remarks = append(p.Remarks, fmt.Sprintf("%s said what crawlers may do there, so the page says nothing about policies. It shows how the %s failed.", nobody, attempts))
 	} else {
 		p.Tiles = d.tiles()
 	}

@@ -328,7 +328,7 @@ func TestSentences(t *testing.T) {
 		"Of all categories of agents, AI training meets most closed doors: 13.6% of 1,000 hosts (17.0% of the 800 files) shut out at least one of its agents, and 10.0% of hosts all of them",
 		"GPTBot is shut out most often of 2 agents, by 13.6% of 1,000 hosts (17.0% of the 800 files)",
 		"Files name GPTBot most often: 12.0% of 1,000 hosts (15.0% of the 800 files), of which 120 shut it out",
-		"80.0% of 1,000 hosts have a file, 18.0% say that they have none, 0.4% give a server error and 1.6% cannot be reached",
+		"80.0% of 1,000 hosts have a file, 18.0% have none or refuse it, 0.4% give a server error and 1.6% cannot be reached",
 		"Why hosts cannot be reached: DNS: no such name 14, timeout 2.",
 		"The commonest answer other than a robots.txt is “no robots.txt (4xx)” (18.0% of hosts)",
 		"Under the profile google the rules decide for 800 hosts (80.0%), everything is allowed, for want of rules, at 180 hosts (18.0%) and everything is closed until they answer again at 20 hosts (2.0%).",
@@ -417,6 +417,40 @@ func TestARunWithoutCounters(t *testing.T) {
 	writeRun(t, dir, m, 1, nil, nil)
 	if out := drawn(t, dir, "r", ""); !bytes.Contains(out, []byte("The run has no counters")) || bytes.Contains(out, []byte("<figure")) {
 		t.Errorf("the page is\n%s", out)
+	}
+}
+
+// Where several lead, no sentence names the first of them alone.
+func TestLeadersTie(t *testing.T) {
+	dir := t.TempDir()
+	writeRun(t, dir, manifest("r"), 1, []sink.Count{
+		count1("targets", "", 1), profiled("outcome", "conditional_allow", "google", 1), profiled("reason", "success", "google", 1),
+		agentCount("policy", "CCBot", headline, "disallow_all", 1), agentCount("policy", "GPTBot", headline, "disallow_all", 1),
+		agentCount("policy_explicit", "CCBot", headline, "disallow_all", 1), agentCount("policy_explicit", "GPTBot", headline, "disallow_all", 1),
+		agentCount("category", "", headline, "all", 1), agentCount("category", "", "seo", "all", 1),
+	}, nil)
+	out := text1(t, drawn(t, dir, "r", ""))
+	for _, want := range []string{
+		"2 of 2 agents are named most often, each by 100% of 1 host",
+		"Of all categories of agents, 2 meet most closed doors: of each, 100% of 1 host shut out at least one agent",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the page does not say: %s", want)
+		}
+	}
+}
+
+// A page about one host does not speak of all of them.
+func TestOneHostFailed(t *testing.T) {
+	dir := t.TempDir()
+	writeRun(t, dir, manifest("r"), 1, []sink.Count{
+		count1("targets", "", 1), profiled("outcome", "full_disallow", "google", 1), profiled("reason", "network_failure", "google", 1), count1("error_class", "timeout", 1),
+	}, nil)
+	out := text1(t, drawn(t, dir, "r", ""))
+	for _, want := range []string{"The only host has not said what crawlers may do there", "At the only host the attempt failed, with “timeout”"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the page does not say: %s", want)
+		}
 	}
 }
 
