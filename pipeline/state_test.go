@@ -306,10 +306,19 @@ func TestFreshAnswersAreNotAskedFor(t *testing.T) {
 			for i, out := range []*sink.Fetch{&before, &after} {
 				now := firstDay.Add(time.Duration(i) * row.after)
 				c.Run, c.Fetch.Now = fmt.Sprintf("run-%d", i), func() time.Time { return now }
-				if _, err := Run(context.Background(), c, new(Progress)); err != nil {
+				result, err := Run(context.Background(), c, new(Progress))
+				if err != nil {
 					t.Fatal(err)
 				}
 				*out = rowsOf[sink.Fetch](t, c, "fetches")[0]
+				counted := make(map[string]int64)
+				for _, n := range result.Counts.List() {
+					counted[n.Metric]++
+					counted[n.Metric+" "+n.Key] += n.Count
+				}
+				if cached := row.cached && i == 1; counted["source "+out.Source] != 1 || counted["source"] != 1 || counted["total_us"] == 0 != cached {
+					t.Errorf("run %d, of source %s, counts %v", i, out.Source, counted)
+				}
 			}
 			want, source := 2, "network"
 			if row.cached {

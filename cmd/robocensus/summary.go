@@ -182,10 +182,24 @@ func sorted(counts map[string]int64) []string {
 
 const topAgents = 10
 
+// fromMemory counts the hosts that were not asked, for an earlier answer is
+// fresh. Nobody counts them in a run without the table summary.
+func fromMemory(r *pipeline.Result) (n int64) {
+	for _, row := range r.Counts.List() {
+		if row.Metric == "source" && row.Key == "cache" {
+			n += row.Count
+		}
+	}
+	return n
+}
+
 func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result) {
 	p := &textPage{out}
 	profile := c.Profiles[0].Name
 	what := words.Count(r.Targets, "host") + " asked"
+	if n := fromMemory(r); n > 0 {
+		what = fmt.Sprintf("%s: %s asked, %s answered from memory,", words.Count(r.Targets, "host"), words.Number(r.Targets-n), words.Number(n))
+	}
 	if c.IsStored() {
 		what = words.Count(r.Targets, "stored answer") + " judged"
 	}

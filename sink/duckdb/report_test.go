@@ -146,9 +146,9 @@ var sentences = map[string][]sentence{
 		"SELECT agent FROM shut_out ORDER BY n DESC LIMIT 1", "SELECT count(DISTINCT agent) FROM policies", shareOf("(SELECT max(n) FROM shut_out)", "hosts()"), "hosts()", shareOf("(SELECT max(n) FROM shut_out)", "files()"), "files()"}}},
 	"named": {{"Files name %w most often: %s of %d hosts (%s of the %d files), of which %d shut it out", []string{
 		"SELECT agent FROM named ORDER BY n DESC, agent LIMIT 1", shareOf("(SELECT max(n) FROM named)", "hosts()"), "hosts()", shareOf("(SELECT max(n) FROM named)", "files()"), "files()", "SELECT closed FROM named ORDER BY n DESC, agent LIMIT 1"}}},
-	"sizes": {{"The median file has about %q bytes, and one in ten more than %q; %s reach the size limit", []string{
+	"sizes": {{"The median file has about %q bytes, and nine in ten at most %q; %s reach the size limit", []string{
 		quantile("body_bytes", 0.5), quantile("body_bytes", 0.9), shareOf("(SELECT count(*) FROM fetches WHERE body_truncated)", "files()")}}},
-	"lines": {{"The median file has %q lines, and one in ten more than %q", []string{quantile("lines", 0.5), quantile("lines", 0.9)}}},
+	"lines": {{"The median file has %q lines, and nine in ten at most %q", []string{quantile("lines", 0.5), quantile("lines", 0.9)}}},
 	"features": {{"%s of files have a group for all (*), %s a wildcard in a rule, %s a sitemap", []string{
 		shareOf("(SELECT count(DISTINCT seq) FROM groups WHERE list_contains(tokens, '*'))", "files()"), shareOf("(SELECT count(DISTINCT seq) FROM rules WHERE has_wildcard)", "files()"), shareOf("(SELECT count(DISTINCT seq) FROM sitemaps)", "files()")}}},
 	"sitemaps": {{"%s of files name a sitemap; of the %d sitemap lines, %s lead to another host and %s are no absolute URL", []string{
@@ -164,13 +164,13 @@ var sentences = map[string][]sentence{
 		{"No content signal refuses or permits AI training; the commonest typed extension is %w, in %s of files", []string{
 			"SELECT field FROM signals GROUP BY ALL ORDER BY count(DISTINCT seq) DESC LIMIT 1", shareOf("(SELECT max(n) FROM (SELECT count(DISTINCT seq) AS n FROM signals GROUP BY field))", "files()")}},
 	},
-	"errors": {{"At %d of %d hosts the attempt failed, most often with %w", []string{"SELECT count(error_class) FROM fetches", "hosts()", ""}}},
-	"times":  {{"The median host is done in about %w, and one in ten takes longer than %w; %s take a second or more", []string{"", "", shareOf("(SELECT count(*) FROM fetches WHERE total_us >= 1000000)", "(SELECT count(total_us) FROM fetches)")}}},
+	"errors": {{"At %d of %d hosts the attempt failed or led nowhere, most often with %w", []string{"SELECT count(error_class) FROM fetches", "hosts()", ""}}},
+	"times":  {{"The median host is done in about %w, and nine in ten within %w; %s take a second or more", []string{"", "", shareOf("(SELECT count(*) FROM fetches WHERE total_us >= 1000000)", "(SELECT count(total_us) FROM fetches)")}}},
 	"changes": {{"%d of %d hosts changed since %w: %d shut out an agent that could come in before", []string{
 		"SELECT count(DISTINCT origin) FROM changes WHERE kind NOT IN ('host_new', 'host_gone')", "hosts()", "", "SELECT count(DISTINCT origin) FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all'"}}},
-	"change-categories": {{"AI training lost most: %d hosts shut out at least one of its agents anew", []string{
+	"change-categories": {{"AI training lost most: %d hosts newly shut out at least one of its agents", []string{
 		"SELECT count(DISTINCT origin) FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all' AND category = 'ai-training'"}}},
-	"change-agents": {{"%w lost most: %d hosts shut it out anew", []string{
+	"change-agents": {{"%w lost most: %d hosts newly shut it out", []string{
 		"SELECT agent FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all' GROUP BY ALL ORDER BY count(*) DESC LIMIT 1", "SELECT max(n) FROM (SELECT count(*) AS n FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all' GROUP BY agent)"}}},
 	"change-kinds": {{"The commonest change is “%w”, on %d hosts", []string{"", "SELECT max(n) FROM (SELECT count(DISTINCT origin) AS n FROM changes GROUP BY kind)"}}},
 }

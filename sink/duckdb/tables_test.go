@@ -234,7 +234,7 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		return "SELECT " + stratum + ", NULL, NULL, NULL, " + key + ", count(*) FROM fetches WHERE " + condition + " GROUP BY ALL"
 	}
 	const (
-		failed = `coalesce(error_class NOT LIKE 'redirect%' AND error_class NOT IN ('address_blocked', 'canceled'), false)`
+		failed = `coalesce(error_class NOT LIKE 'redirect%' AND error_class NOT IN ('address_blocked', 'no_route', 'canceled'), false)`
 		slow   = `total_us >= 1000000`
 		tld    = `CASE WHEN tld IS NULL THEN 'address' WHEN tld IN ('example', 'test') THEN tld ELSE 'other' END`
 		block  = `CASE WHEN remote_address IS NULL THEN 'none' ELSE regexp_extract(remote_address, '^[0-9]+') || '.0.0.0/8' END`
@@ -275,7 +275,8 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		"crawl_delay":          "SELECT " + stratum + ", NULL, NULL, NULL, " + bin("floor(crawl_delay)::BIGINT") + ", count(*) FROM groups WHERE crawl_delay IS NOT NULL GROUP BY ALL",
 		"sitemap":              "SELECT " + stratum + ", NULL, NULL, NULL, CASE WHEN NOT is_absolute THEN 'relative' WHEN is_same_host THEN 'same_host' ELSE 'other_host' END, count(*) FROM sitemaps JOIN (SELECT run, seq, rank FROM fetches) USING (run, seq) GROUP BY ALL",
 		"body":                 hosts("SELECT seq, unnest([CASE WHEN has_bom THEN 'bom' END, CASE WHEN NOT is_utf8 THEN 'not_utf8' END, CASE WHEN is_html THEN 'html' END, CASE WHEN body_truncated THEN 'truncated' END]) AS key FROM fetches WHERE run = 'first' AND content_digest IS NOT NULL"),
-		"total_us":             "SELECT " + stratum + ", NULL, NULL, NULL, " + bin("total_us") + ", count(*) FROM fetches WHERE total_us IS NOT NULL GROUP BY ALL",
+		"total_us":             "SELECT " + stratum + ", NULL, NULL, NULL, " + bin("total_us") + ", count(*) FROM fetches WHERE total_us IS NOT NULL AND source <> 'cache' GROUP BY ALL",
+		"source":               "SELECT " + stratum + ", NULL, NULL, NULL, source, count(*) FROM fetches GROUP BY ALL",
 		"tld":                  network(tld, "true"),
 		"tld_failed":           network(tld, failed),
 		"tld_slow":             network(tld, slow),

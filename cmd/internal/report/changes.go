@@ -421,16 +421,16 @@ func (d *data) changeWays(id, name string, by map[string]map[string]int64, named
 	many := map[string]string{"agent": "agents", "category": "categories"}[name]
 	switch {
 	case lost == 0:
-		f.Title = fmt.Sprintf("No %s was shut out anywhere anew", name)
+		f.Title = fmt.Sprintf("No %s was newly shut out anywhere", name)
 	case tied == 1:
-		f.Title = fmt.Sprintf("%s lost most: %s shut it out anew", f.Cell(0, names[0]), hosts(lost))
+		f.Title = fmt.Sprintf("%s lost most: %s newly shut it out", f.Cell(0, names[0]), hosts(lost))
 		if name == "category" {
-			f.Title = fmt.Sprintf("%s lost most: %s shut out at least one of its agents anew", f.Cell(0, names[0]), hosts(lost))
+			f.Title = fmt.Sprintf("%s lost most: %s newly shut out at least one of its agents", f.Cell(0, names[0]), hosts(lost))
 		}
 	default:
-		f.Title = fmt.Sprintf("%s %s lost most: %s shut each of them out anew", count(int64(tied)), many, hosts(lost))
+		f.Title = fmt.Sprintf("%s %s lost most: %s newly shut out each of them", count(int64(tied)), many, hosts(lost))
 		if name == "category" {
-			f.Title = fmt.Sprintf("%s %s lost most: %s shut out at least one agent of each anew", count(int64(tied)), many, hosts(lost))
+			f.Title = fmt.Sprintf("%s %s lost most: %s newly shut out at least one agent of each", count(int64(tied)), many, hosts(lost))
 		}
 	}
 	if name == "category" {

@@ -175,9 +175,9 @@ func (d *data) errors() *figure {
 		at = "all " + hosts(n)
 	}
 	class, most := leading(all, quoted(words.ErrorClass.Of))
-	f.Title = fmt.Sprintf("At %s the attempt failed, most often with %s (%s)", at, class, most)
+	f.Title = fmt.Sprintf("At %s the attempt failed or led nowhere, most often with %s (%s)", at, class, most)
 	if len(all) == 1 {
-		f.Title = fmt.Sprintf("At %s the attempt failed, with %s", at, class)
+		f.Title = fmt.Sprintf("At %s the attempt failed or led nowhere, with %s", at, class)
 	}
 	d.byKey(f, "error_class", "error_class", "hosts", false, all, "closed", d.hosts)
 	f.Examples = d.examples.list("Examples", "error", "error_class", words.ErrorClass.Of, top...)

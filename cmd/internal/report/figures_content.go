@@ -28,7 +28,7 @@ func (d *data) sizes() *figure {
 	cut := d.sums.by("body", d.profile, key)["truncated"]
 	f := &figure{
 		ID: "sizes", Of: d.ofFiles(),
-		Title:   fmt.Sprintf("The median file has %s bytes, and one in ten more than %s; %s the size limit", about(bins.Quantile(0.5)), count(bins.Quantile(0.9)), reach(cut, d.texts)),
+		Title:   fmt.Sprintf("The median file has %s bytes, and nine in ten at most %s; %s the size limit", about(bins.Quantile(0.5)), count(bins.Quantile(0.9)), reach(cut, d.texts)),
 		Note:    "Bytes after decoding; what lies beyond the limit is not counted. A column is labelled with its least value.",
 		Columns: histogram(bins, d.texts, short, count, "file", "bytes"),
 	}
@@ -51,7 +51,7 @@ func (d *data) lines() *figure {
 	}
 	f := &figure{
 		ID: "lines", Of: d.ofFiles(),
-		Title:   fmt.Sprintf("The median file has %s, and one in ten more than %s", countedAbout(bins.Quantile(0.5), "line"), count(bins.Quantile(0.9))),
+		Title:   fmt.Sprintf("The median file has %s, and nine in ten at most %s", countedAbout(bins.Quantile(0.5), "line"), count(bins.Quantile(0.9))),
 		Note:    "An empty file has one line. A column is labelled with its least value.",
 		Columns: histogram(bins, d.texts, short, count, "file", "lines"),
 	}

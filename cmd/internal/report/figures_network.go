@@ -15,7 +15,7 @@ func (d *data) times() *figure {
 	timed, slow := bins.Total(), d.sums.total("tld_slow")
 	f := &figure{
 		ID: "times", Of: fmt.Sprintf("Shares of the %s asked over the network.", hosts(timed)),
-		Title:   fmt.Sprintf("The median host is done in about %s, and one in ten takes longer than %s; %s take a second or more", microsName(bins.Quantile(0.5)), microsName(bins.Quantile(0.9)), percent(slow, timed)),
+		Title:   fmt.Sprintf("The median host is done in about %s, and nine in ten within %s; %s take a second or more", microsName(bins.Quantile(0.5)), microsName(bins.Quantile(0.9)), percent(slow, timed)),
 		Note:    "The whole fetch, with redirects and retries, whether it succeeds or not. A column is labelled with its least value.",
 		Columns: histogram(bins, timed, microsName, microsName, "host", "time"),
 	}

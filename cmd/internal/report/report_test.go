@@ -332,8 +332,8 @@ func TestSentences(t *testing.T) {
 		"Why hosts cannot be reached: DNS: no such name 14, timeout 2.",
 		"The commonest answer other than a robots.txt is “no robots.txt (4xx)” (18.0% of hosts)",
 		"Under the profile google the rules decide for 800 hosts (80.0%), everything is allowed, for want of rules, at 180 hosts (18.0%) and everything is closed until they answer again at 20 hosts (2.0%).",
-		"At 20 of 1,000 hosts the attempt failed, most often with “DNS: no such name” (14)",
-		"The median file has 64 bytes, and one in ten more than 549; 0.2% reach the size limit",
+		"At 20 of 1,000 hosts the attempt failed or led nowhere, most often with “DNS: no such name” (14)",
+		"The median file has 64 bytes, and nine in ten at most 549; 0.2% reach the size limit",
 		"A content signal refuses AI training in 1.0% of files, and permits it in 0%",
 		"The commonest flaw is “line without a field”, in 0.5% of files",
 		"By top-level domain, failures are commonest for .de (10.0% of 400 hosts), slow answers for .com (1.0% of 600 hosts)",
@@ -447,7 +447,7 @@ func TestOneHostFailed(t *testing.T) {
 		count1("targets", "", 1), profiled("outcome", "full_disallow", "google", 1), profiled("reason", "network_failure", "google", 1), count1("error_class", "timeout", 1),
 	}, nil)
 	out := text1(t, drawn(t, dir, "r", ""))
-	for _, want := range []string{"The only host has not said what crawlers may do there", "At the only host the attempt failed, with “timeout”"} {
+	for _, want := range []string{"The only host has not said what crawlers may do there", "At the only host the attempt failed or led nowhere, with “timeout”"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the page does not say: %s", want)
 		}
@@ -465,7 +465,7 @@ func TestNothingAnswered(t *testing.T) {
 		count1("total_us", "57", 30), count1("tld", "de", 20), count1("tld_failed", "de", 20), count1("tld", "com", 10), count1("tld_failed", "com", 10),
 	}, nil)
 	out := text1(t, drawn(t, dir, "r", ""))
-	for _, want := range []string{"None of the 30 hosts said what crawlers may do there", "At all 30 hosts the attempt failed, most often with “DNS: no such name” (20)", "timeout", "server error"} {
+	for _, want := range []string{"None of the 30 hosts said what crawlers may do there", "At all 30 hosts the attempt failed or led nowhere, most often with “DNS: no such name” (20)", "timeout", "server error"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the page does not say: %s", want)
 		}
@@ -619,11 +619,11 @@ func TestSentencesOfChanges(t *testing.T) {
 		{"hosts, and no pairs", many, nil, "5 of 9 hosts changed since 8 January 2027: 5 shut out an agent that could come in before", "100 changes"},
 		{"hosts of a kind", many, nil, "The commonest change is “policy”, on 5 hosts", "on 100 hosts"},
 		{"rows are named so", many, nil, "policy5100", "hosts 100"},
-		{"hosts of a category", many, nil, "AI training lost most: 5 hosts shut out at least one of its agents anew", "100 hosts"},
-		{"as many", many, nil, "20 agents lost most: 5 hosts shut each of them out anew", "agent0 lost most"},
+		{"hosts of a category", many, nil, "AI training lost most: 5 hosts newly shut out at least one of its agents", "100 hosts"},
+		{"as many", many, nil, "20 agents lost most: 5 hosts newly shut out each of them", "agent0 lost most"},
 		{"and more like it", many, nil, "policy, agent0: partly closed → shut out (and 19 more)", "disallow_all"},
-		{"the most", []sink.Change{policy("a", "A", "disallow_all"), policy("a", "B", "disallow_all"), policy("b", "B", "disallow_all")}, nil, "B lost most: 2 hosts shut it out anew", "each of them"},
-		{"opened", []sink.Change{policy("a", "A", "partial"), policy("b", "A", "partial")}, nil, "No agent was shut out anywhere anew", "lost most"},
+		{"the most", []sink.Change{policy("a", "A", "disallow_all"), policy("a", "B", "disallow_all"), policy("b", "B", "disallow_all")}, nil, "B lost most: 2 hosts newly shut it out", "each of them"},
+		{"opened", []sink.Change{policy("a", "A", "partial"), policy("b", "A", "partial")}, nil, "No agent was newly shut out anywhere", "lost most"},
 		{"both", []sink.Change{policy("a", "A", "disallow_all"), policy("a", "B", "partial"), policy("b", "B", "partial")}, nil, "2 of 9 hosts changed since 8 January 2027: 1 shut out an agent that could come in before and 2 let one in that was shut out", "3 let"},
 		{"new and gone", []sink.Change{of("a", "host_gone", "minor"), of("b", "host_new", "minor"), of("c", "text", "cosmetic")}, nil, "1 of 9 hosts changed since 8 January 2027; 1 new, 1 gone", "3 of 9"},
 		{"the gravest", []sink.Change{of("a", "group", "minor"), of("a", "signal", "major"), of("b", "group", "minor")}, nil, "1 host11.1%\nminor", "2 hosts11.1%"},
