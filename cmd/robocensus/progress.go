@@ -80,7 +80,9 @@ func (b *barView) draw(s pipeline.Snapshot, elapsed time.Duration) {
 		b.total = -1 // the list is read once before its length is known
 		b.bar = progressbar.NewOptions64(b.total,
 			progressbar.OptionSetWriter(b.out), progressbar.OptionSetWidth(10),
-			progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish())
+			progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(),
+			// Else a goroutine draws beside us, and on after the run has ended.
+			progressbar.OptionSetSpinnerChangeInterval(0))
 	}
 	if s.Total > 0 && s.Total != b.total {
 		b.total = s.Total
