@@ -39,7 +39,7 @@ test-duckdb: ## DuckDB over tables that the command has written, and the README'
 torture: ## runs killed at random moments, resumed and held against undisturbed ones: make torture KILLS=500
 	cd sink/duckdb && $(GO) test -count=1 -v -timeout 0 -run 'Torture|SameBytes' . -kills $(KILLS)
 
-bench: ## benchmarks: parser and verdicts, beside other packages; whole runs, beside bare connections; segments, synced and not
+bench: ## benchmarks: parser and verdicts, beside other packages; whole runs, beside bare connections; segments, on disk and in memory
 	$(GO) test -run '^$$' -bench . -benchmem ./robots ./cmd/internal/farm
 	cd robots/compare && GOMAXPROCS=1 $(GO) test -run '^$$' -bench . ./...
 	$(GO) test -run '^$$' -bench . ./cmd/robocensus

@@ -73,7 +73,7 @@ func (a *analyst) commit(ctx context.Context, run *sink.Run, s *segment, totals 
 	defer out.Abort()
 	a.counts.reset()
 	a.examples.reset()
-	a.note = note{Targets: len(s.jobs)}
+	a.note, out.Targets = note{}, int64(len(s.jobs))
 	clear(a.bodies)
 	for i, j := range s.jobs {
 		if err := ctx.Err(); err != nil {

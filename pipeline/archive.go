@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/sink"
 )
 
 // Skipped counts what a source holds besides its targets.
@@ -90,6 +91,9 @@ func (n *census) archiveVolumes(paths []string, limit int) ([]volume, error) {
 			}
 			return err
 		}})
+	}
+	if len(out) > sink.MaxVolumes {
+		return nil, &InputError{Path: "--warc", Err: fmt.Errorf("names %d files, and a run has room for %d; make several runs", len(out), sink.MaxVolumes)}
 	}
 	return numbered(out), nil
 }

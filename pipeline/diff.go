@@ -95,15 +95,12 @@ type differ struct {
 }
 
 func (d *differ) sorter() *sorter {
-	s := &sorter{folder: d.out.Folder(), memory: cmp.Or(d.memory, sortMemory)}
+	s := &sorter{scratch: d.out.Scratch, memory: cmp.Or(d.memory, sortMemory)}
 	d.sorters = append(d.sorters, s)
 	return s
 }
 
 func (d *differ) close() {
-	if d.checker != nil {
-		d.checker.close()
-	}
 	for _, s := range d.sorters {
 		s.close()
 	}

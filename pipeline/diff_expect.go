@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -28,10 +27,11 @@ func (d *differ) expect(ctx context.Context) error {
 			}
 		}
 	}
-	var err error
-	if d.checker, err = newChecker(d.Expect, agents, filepath.Join(d.out.Folder(), "expectations.csv")); err != nil {
-		return err
+	file, err := d.out.Expectations()
+	if err != nil {
+		return fmt.Errorf("write what is broken: %w", err)
 	}
+	d.checker = newChecker(d.Expect, agents, file)
 	for i, x := range d.Expect.list {
 		if x.what != "no_change" {
 			continue
@@ -120,7 +120,7 @@ func (d *differ) unseen(x *expectation, judged [2]firstTarget) string {
 // expected checks what is expected of the later run itself, and ends.
 func (d *differ) expected(ctx context.Context) (err error) {
 	if d.checker == nil {
-		return removeIfThere(filepath.Join(d.out.Folder(), "expectations.csv")) // of an earlier comparison
+		return nil
 	}
 	if err := d.checker.run(ctx, d.Dir, d.runs[1]); err != nil {
 		return err

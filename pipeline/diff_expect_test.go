@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -170,8 +169,8 @@ func TestOtherProfilesInventNoChange(t *testing.T) {
 				t.Errorf("%d compared, notes %q", r.Compared, r.Notes)
 			}
 			// For the report, which else would say that nothing has changed.
-			kept, err := sink.ComparisonNotes(filepath.Join(c.Dir, "changes", "run=b", "against=a", "part-000000.parquet"))
-			if diff := cmp.Diff(r.Notes, kept); err != nil || diff != "" {
+			kept, err := sink.ReadComparison(c.Dir, "b", "a")
+			if diff := cmp.Diff(r.Notes, kept.Notes); err != nil || diff != "" {
 				t.Error(err, diff)
 			}
 		})

@@ -20,12 +20,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // makeRun writes a run of one segment for each list of rows.
 func makeRun(t *testing.T, dir, id string, tables []string, segments ...[]sink.Fetch) {
 	t.Helper()
-	run, err := sink.Create(dir, sink.Manifest{Run: id, Tables: tables, Profiles: []string{"google"}})
+	run, err := sink.Create(dir, sink.Plan{Run: id, Tables: tables, Profiles: []string{"google"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,11 +43,12 @@ func makeRun(t *testing.T, dir, id string, tables []string, segments ...[]sink.F
 				t.Fatal(err)
 			}
 		}
+		s.Targets = int64(len(rows))
 		if err := s.Commit(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := run.Complete(time.Now(), sink.Tally{Targets: seq}, nil); err != nil {
+	if err := run.Complete(t.Context(), sink.Completion{Finished: time.Now(), Tally: sink.Tally{Targets: seq}}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -139,7 +141,7 @@ func TestDiffRefusesAndSaysWhy(t *testing.T) {
 	dir := t.TempDir()
 	makeRun(t, dir, "a", []string{"fetches"}, []sink.Fetch{fetchOf("https://h.example", "success", "S", 1)})
 	makeRun(t, dir, "policies", []string{"policies"}, nil)
-	unfinished, err := sink.Create(dir, sink.Manifest{Run: "unfinished", Tables: []string{"fetches"}})
+	unfinished, err := sink.Create(dir, sink.Plan{Run: "unfinished", Tables: []string{"fetches"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +186,7 @@ func TestDiffIsTheSameWhateverTheMemory(t *testing.T) {
 	}
 	w, lists, samples, _ := script(texts, len(texts))
 	c := twoRuns(t, w, lists, samples)
-	part := filepath.Join(c.Dir, "changes", "run=b", "against=a", "part-000000.parquet")
+	part := filepath.Join(c.Dir, "changes", "run=b", "against=a", "part-0000000000.parquet")
 	var first []byte
 	for _, memory := range []int{0, 1, 500, 20_000} {
 		if _, err := Diff(context.Background(), DiffConfig{Dir: c.Dir, Before: "a", After: "b", memory: memory}); err != nil {
@@ -201,12 +203,12 @@ func TestDiffIsTheSameWhateverTheMemory(t *testing.T) {
 			t.Errorf("with %d bytes to sort in the part differs", memory)
 		}
 	}
-	rules := filepath.Join(c.Dir, "groups", "run=b", "part-000000.parquet")
+	rules := filepath.Join(c.Dir, "groups", "run=b", "part-0000000000.parquet")
 	if err := os.WriteFile(rules, []byte("PAR1 no Parquet PAR1"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	_, err := Diff(context.Background(), DiffConfig{Dir: c.Dir, Before: "a", After: "b"})
-	if err == nil || !strings.Contains(err.Error(), "groups/run=b/part-000000.parquet") || !strings.Contains(err.Error(), "robocensus verify") {
+	if err == nil || !strings.Contains(err.Error(), "groups/run=b/part-0000000000.parquet") || !strings.Contains(err.Error(), "robocensus verify") {
 		t.Errorf("of a damaged part: %v", err)
 	}
 	files, err := os.ReadDir(filepath.Dir(part))
@@ -221,10 +223,22 @@ func TestDiffIsTheSameWhateverTheMemory(t *testing.T) {
 	}
 }
 
+// in makes files to sort in.
+func in(t *testing.T, dir string) func() (*store.Scratch, error) {
+	t.Helper()
+	s, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return func() (*store.Scratch, error) { return s.Scratch(".") }
+}
+
 func TestSorterGivesBackEveryRecordInOrder(t *testing.T) {
 	dir := t.TempDir()
+	scratch := in(t, dir)
 	rapid.Check(t, func(t *rapid.T) {
-		s := &sorter{folder: dir, memory: rapid.IntRange(1, 2000).Draw(t, "memory")}
+		s := &sorter{scratch: scratch, memory: rapid.IntRange(1, 2000).Draw(t, "memory")}
 		defer s.close()
 		records := rapid.MapOf(rapid.StringN(0, 20, -1), rapid.StringN(0, 60, -1)).Draw(t, "records")
 		var want, got [][2]string
@@ -328,7 +342,7 @@ func TestManyURLsOfOneHost(t *testing.T) {
 		if p.Table != "verdicts" {
 			continue
 		}
-		s := &sorter{folder: t.TempDir(), memory: sortMemory}
+		s := &sorter{scratch: in(t, t.TempDir()), memory: sortMemory}
 		if err := readDetails(context.Background(), c.Dir, p, tableVerdicts, []wanted{{seq: 1}}, new(names), s); err != nil {
 			t.Fatal(err)
 		}

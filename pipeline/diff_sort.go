@@ -5,12 +5,12 @@ import (
 	"bytes"
 	"container/heap"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"sync"
+
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // sortMemory is what a sorter holds before it goes to disk, and what the
@@ -21,13 +21,13 @@ const sortMemory = 32 << 20
 // bounded memory: sorted stretches go to a file that has no name once it is
 // open, so that nothing is left of it, and are merged as they are read.
 type sorter struct {
-	folder string
-	memory int
+	scratch func() (*store.Scratch, error)
+	memory  int
 
 	mu      sync.Mutex
 	arena   []byte
 	records []record
-	file    *os.File
+	file    *store.Scratch
 	end     int64
 	runs    []*io.SectionReader
 }
@@ -56,12 +56,11 @@ func (s *sorter) sort() {
 
 func (s *sorter) flush() error {
 	if s.file == nil {
-		f, err := os.CreateTemp(s.folder, "sort-*.tmp")
+		f, err := s.scratch()
 		if err != nil {
 			return fmt.Errorf("make room on disk to sort: %w", err)
 		}
 		s.file = f
-		os.Remove(f.Name())
 	}
 	s.sort()
 	w := bufio.NewWriterSize(io.NewOffsetWriter(s.file, s.end), 1<<18)
@@ -91,7 +90,7 @@ func (s *sorter) close() error {
 	}
 	f := s.file
 	s.file = nil
-	return errors.Join(f.Close(), removeIfThere(f.Name()))
+	return f.Close()
 }
 
 // sorted reads the records in order. There is nothing to be added afterwards.
@@ -188,14 +187,6 @@ func (s *stretch) next() error {
 	s.record = slices.Grow(s.record[:0], int(key+value))[:key+value]
 	if _, err := io.ReadFull(s.r, s.record); err != nil {
 		return fail(err)
-	}
-	return nil
-}
-
-// removeIfThere removes what a system has kept that cannot remove open files.
-func removeIfThere(name string) error {
-	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
 	}
 	return nil
 }

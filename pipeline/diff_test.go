@@ -249,7 +249,7 @@ func twoRuns(t *testing.T, w *web, lists [2]string, samples string) Config {
 
 func changesOf(t *testing.T, dir, run, against string) []sink.Change {
 	t.Helper()
-	rows, err := parquet.ReadFile[sink.Change](filepath.Join(dir, "changes", "run="+run, "against="+against, "part-000000.parquet"))
+	rows, err := parquet.ReadFile[sink.Change](filepath.Join(dir, "changes", "run="+run, "against="+against, "part-0000000000.parquet"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,23 +23,16 @@ type checker struct {
 	expectations *Expectations
 	promises     []*Promise // by expectation
 	agents       []Agent
-	path         string
-	file         *os.File
 	csv          *csv.Writer
 }
 
-func newChecker(e *Expectations, agents []Agent, path string) (*checker, error) {
-	c := &checker{expectations: e, agents: agents, path: path}
+func newChecker(e *Expectations, agents []Agent, file io.Writer) *checker {
+	c := &checker{expectations: e, agents: agents, csv: csv.NewWriter(file)}
 	for _, x := range e.list {
 		c.promises = append(c.promises, &Promise{Name: x.Name, Line: x.line, AtMost: x.AtMost, First: []Breach{}})
 	}
-	var err error
-	if c.file, err = os.CreateTemp(filepath.Dir(path), "expectations-*.tmp"); err != nil {
-		return nil, fmt.Errorf("write what is broken: %w", err)
-	}
-	c.csv = csv.NewWriter(c.file)
 	c.csv.Write([]string{"expectation", "host", "agent", "profile", "url", "found", "line"})
-	return c, nil
+	return c
 }
 
 // breach counts one row of expectation i that is otherwise.
@@ -57,7 +49,7 @@ func (c *checker) breach(i int, b Breach) {
 	c.csv.Write([]string{p.Name, b.Host, text(b.Agent), text(b.Profile), text(b.URL), b.Found, line}) // Flush tells errors
 }
 
-// finish judges, and publishes the file.
+// finish judges, and ends the file, which its owner publishes.
 func (c *checker) finish() ([]*Promise, error) {
 	for i, x := range c.expectations.list {
 		p := c.promises[i]
@@ -66,32 +58,10 @@ func (c *checker) finish() ([]*Promise, error) {
 		}
 	}
 	c.csv.Flush()
-	err := c.csv.Error()
-	if err == nil {
-		err = c.file.Sync()
-	}
-	if e := c.file.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Chmod(c.file.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(c.file.Name(), c.path)
-	}
-	if err != nil {
+	if err := c.csv.Error(); err != nil {
 		return nil, fmt.Errorf("write what is broken: %w", err)
 	}
-	c.file = nil
 	return c.promises, nil
-}
-
-// close removes what was not published.
-func (c *checker) close() {
-	if c.file != nil {
-		c.file.Close()
-		os.Remove(c.file.Name())
-	}
 }
 
 // Check holds a complete run below dir against what is expected of it, and
@@ -103,11 +73,16 @@ func (e *Expectations) Check(ctx context.Context, dir, run string, agents []Agen
 	if err != nil {
 		return nil, err
 	}
-	c, err := newChecker(e, agents, filepath.Join(dir, "_runs", run, "expectations.csv"))
+	out, err := sink.CreateCheck(dir, m)
 	if err != nil {
 		return nil, err
 	}
-	defer c.close()
+	defer out.Abort()
+	file, err := out.Expectations()
+	if err != nil {
+		return nil, fmt.Errorf("write what is broken: %w", err)
+	}
+	c := newChecker(e, agents, file)
 	for i, x := range e.list {
 		if x.what == "no_change" {
 			c.promises[i].unchecked("it is about two runs; robocensus diff checks it", false)
@@ -116,7 +91,11 @@ func (e *Expectations) Check(ctx context.Context, dir, run string, agents []Agen
 	if err := c.run(ctx, dir, m); err != nil {
 		return nil, err
 	}
-	return c.finish()
+	promises, err := c.finish()
+	if err != nil {
+		return nil, err
+	}
+	return promises, out.Commit()
 }
 
 // run checks what is expected of one run, segment by segment. Of a segment

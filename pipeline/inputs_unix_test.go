@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // A pipe that nobody writes to is waited for until the run is stopped.
@@ -100,20 +102,30 @@ func TestRejectsStandInTheOrderOfTheInput(t *testing.T) {
 }
 
 func TestRejectsAreBounded(t *testing.T) {
-	r, err := newRejects(t.TempDir(), new(Progress))
+	dir := t.TempDir()
+	s, err := store.Create(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer s.Close()
+	file, err := s.Create("rejected.csv")
+	if err == nil {
+		err = file.Publish()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRejects(file, in(t, dir), new(Progress))
 	r.most = 3
 	for i := range 10 {
 		if err := r.host(int64(i+1), "x", "duplicate"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := r.close(); err != nil {
+	if _, err := r.finish(); err != nil {
 		t.Fatal(err)
 	}
-	text, _ := os.ReadFile(filepath.Join(r.folder, "rejected.csv"))
+	text, _ := os.ReadFile(filepath.Join(dir, "rejected.csv"))
 	want := "line,text,reason,input\n1,x,duplicate,hosts\n2,x,duplicate,hosts\n3,x,duplicate,hosts\n0,,not_listed: 7 more; the first 3 are listed,\n"
 	if diff := cmp.Diff(want, string(text)); diff != "" || r.n != 10 {
 		t.Errorf("%d counted\n%s", r.n, diff)

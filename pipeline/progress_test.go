@@ -18,8 +18,8 @@ func TestPhasesAfterTheLastAnswer(t *testing.T) {
 		obstacle string // a folder in place of a file
 		want     Phase
 	}{
-		{"fetches/run=test/part-000000.parquet", Writing},
-		{"_runs/test/summary.parquet", SummingUp},
+		{"fetches/run=test/part-0000000000.parquet", Writing},
+		{"summary/run=test/part-0000000000.parquet", SummingUp},
 		{"_runs/test/manifest.json", Completing},
 		{"nothing", Finished},
 	} {

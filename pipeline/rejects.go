@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strconv"
 	"sync"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // maxRejected bounds the lines of rejected.csv: a small archive may unfold to
@@ -24,8 +23,9 @@ const maxRejected = 1_000_000
 // until those before it have ended.
 type rejects struct {
 	mu       sync.Mutex
-	folder   string
-	most     int64 // lines that are listed
+	file     *store.File                    // rejected.csv, nil once it is closed
+	scratch  func() (*store.Scratch, error) // makes a file for an archive
+	most     int64                          // lines that are listed
 	main     *rejectsFile
 	archives map[int]*rejectsFile // that have ended, and wait for one before them
 	next     int                  // archive whose lines follow
@@ -37,31 +37,17 @@ type rejects struct {
 
 // rejectsFile is rejected.csv, or the part of it that an archive writes.
 type rejectsFile struct {
-	file   *os.File
-	w      *csv.Writer
-	listed int64
+	archive *store.Scratch // nil for rejected.csv
+	w       *csv.Writer
+	listed  int64
 }
 
-func newRejectsFile(path string) (*rejectsFile, error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return nil, fmt.Errorf("create rejected.csv: %w", err)
-	}
-	return &rejectsFile{file: f, w: csv.NewWriter(f)}, nil
-}
-
-func (f *rejectsFile) close() error {
-	f.w.Flush()
-	return errors.Join(f.w.Error(), f.file.Sync(), f.file.Close())
-}
-
-func newRejects(folder string, progress *Progress) (*rejects, error) {
-	f, err := newRejectsFile(filepath.Join(folder, "rejected.csv"))
-	if err != nil {
-		return nil, err
-	}
-	f.w.Write([]string{"line", "text", "reason", "input"})
-	return &rejects{folder: folder, most: maxRejected, main: f, archives: make(map[int]*rejectsFile), progress: progress}, nil
+// newRejects writes to file, which its finish ends, and meanwhile to files that
+// scratch makes.
+func newRejects(file *store.File, scratch func() (*store.Scratch, error), progress *Progress) *rejects {
+	main := &rejectsFile{w: csv.NewWriter(file)}
+	main.w.Write([]string{"line", "text", "reason", "input"})
+	return &rejects{file: file, scratch: scratch, most: maxRejected, main: main, archives: make(map[int]*rejectsFile), progress: progress}
 }
 
 // host rejects a line of the hosts list.
@@ -114,10 +100,11 @@ func (r *rejects) list(f *rejectsFile, line int64, text, reason, input string) e
 // archive is where archive number i, from 0, rejects places. done must be called
 // when it has been read.
 func (r *rejects) archive(i int) (reject func(offset int64, path, reason string) error, done func() error, err error) {
-	f, err := newRejectsFile(filepath.Join(r.folder, fmt.Sprintf("rejected.%d.tmp", i)))
+	file, err := r.scratch()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("make room on disk for what an archive rejects: %w", err)
 	}
+	f := &rejectsFile{archive: file, w: csv.NewWriter(file)}
 	reject = func(offset int64, path, reason string) error { return r.reject(f, offset, path, reason, "warc") }
 	return reject, func() error {
 		r.mu.Lock()
@@ -136,16 +123,15 @@ func (r *rejects) archive(i int) (reject func(offset int64, path, reason string)
 // append moves the lines of an archive to rejected.csv, as many as there is room
 // for.
 func (r *rejects) append(f *rejectsFile) error {
-	defer os.Remove(f.file.Name())
-	defer f.file.Close()
+	defer f.archive.Close()
 	f.w.Flush()
 	if err := f.w.Error(); err != nil {
 		return err
 	}
-	if _, err := f.file.Seek(0, io.SeekStart); err != nil {
+	if _, err := f.archive.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	in := csv.NewReader(bufio.NewReader(f.file))
+	in := csv.NewReader(bufio.NewReader(f.archive))
 	in.ReuseRecord = true
 	for {
 		record, err := in.Read()
@@ -166,22 +152,27 @@ func (r *rejects) append(f *rejectsFile) error {
 	}
 }
 
-// close may be called twice.
-func (r *rejects) close() error {
-	if r.main == nil {
-		return nil
-	}
+// finish ends rejected.csv and gives its digest.
+func (r *rejects) finish() (*store.Digest, error) {
 	for _, f := range r.archives { // of a run that has ended early
-		f.file.Close()
-		os.Remove(f.file.Name())
+		f.archive.Close()
 	}
 	if r.unlisted > 0 {
 		r.main.w.Write([]string{"0", "", fmt.Sprintf("not_listed: %d more; the first %d are listed", r.unlisted, r.most), ""})
 	}
-	err := r.main.close()
-	r.main = nil
-	if err != nil {
-		return fmt.Errorf("write rejected.csv: %w", err)
+	r.main.w.Flush()
+	err := r.main.w.Error()
+	digest, e := r.file.Finish()
+	r.file = nil
+	if err = errors.Join(err, e); err != nil {
+		return nil, fmt.Errorf("write rejected.csv: %w", err)
 	}
-	return nil
+	return &digest, nil
+}
+
+// close ends the file of a run that is not complete.
+func (r *rejects) close() {
+	if r.file != nil {
+		r.finish()
+	}
 }

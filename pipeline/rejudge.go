@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -56,7 +55,7 @@ func (n *census) runVolumes(folder string) ([]volume, error) {
 			input: sink.Input{Role: "run", Path: s.fetches.Path, SHA256: s.fetches.SHA256, Rows: s.fetches.Rows},
 			first: index, most: 1,
 			read: func(ctx context.Context, emit func(*job) error) error {
-				err := n.readSegment(ctx, filepath.Join(dir, s.fetches.Path), filepath.Join(dir, s.bodies.Path), limits, emit)
+				err := n.readSegment(ctx, dir, s.fetches, s.bodies, limits, emit)
 				var input *InputError
 				if err != nil && !errors.Is(err, errEnough) && !errors.As(err, &input) && ctx.Err() == nil {
 					err = &InputError{Path: s.fetches.Path, Err: err}
@@ -72,9 +71,9 @@ func (n *census) runVolumes(folder string) ([]volume, error) {
 // readSegment gives the rows of a part of fetches their bodies back. These
 // stand in the order in which they were first met, each once: a body is kept
 // for as long as a row to come needs it.
-func (n *census) readSegment(ctx context.Context, fetches, bodies string, l limits, emit func(*job) error) error {
+func (n *census) readSegment(ctx context.Context, dir string, fetches, bodies sink.Part, l limits, emit func(*job) error) error {
 	needed := make(map[string]int)
-	rows, err := parquet.ReadFile[sink.Fetch](fetches)
+	rows, err := readFetchRows(ctx, dir, fetches)
 	if err != nil {
 		return err
 	}
@@ -83,7 +82,7 @@ func (n *census) readSegment(ctx context.Context, fetches, bodies string, l limi
 			needed[*d]++
 		}
 	}
-	file, err := os.Open(bodies)
+	file, err := sink.OpenPart(ctx, dir, bodies)
 	if err != nil {
 		return err
 	}
@@ -123,6 +122,15 @@ func (n *census) readSegment(ctx context.Context, fetches, bodies string, l limi
 		}
 	}
 	return nil
+}
+
+func readFetchRows(ctx context.Context, dir string, p sink.Part) ([]sink.Fetch, error) {
+	f, err := sink.OpenPart(ctx, dir, p)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return parquet.Read[sink.Fetch](f, p.Bytes)
 }
 
 // limits are how many bytes of a body the profiles of an earlier run read: its

@@ -11,28 +11,27 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// note is what a committed segment leaves in the journal for a process that
-// goes on with its run, besides what the tables say.
+// note is what the record of a segment tells a process that resumes its run,
+// besides what the tables say.
 type note struct {
-	Targets int   `json:"targets"`
 	Samples []int `json:"samples,omitempty"` // one absolute URL of each origin that had some, by index
 }
 
 // begin creates the run, or opens the one that was interrupted. The source is
 // read from its beginning again either way, and so cut into the same segments:
 // those that are committed are passed over.
-func begin(c Config, m sink.Manifest) (run *sink.Run, created bool, err error) {
+func begin(c Config, p sink.Plan) (run *sink.Run, created bool, err error) {
 	if c.ForceNew {
 		if err := sink.Remove(c.Dir, c.Run); err != nil {
 			return nil, false, err
 		}
 	} else if c.Resume {
-		run, err := sink.Open(c.Dir, m)
+		run, err := sink.Open(c.Dir, p)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return run, false, err
 		}
 	}
-	run, err = sink.Create(c.Dir, m)
+	run, err = sink.Create(c.Dir, p)
 	return run, err == nil, err
 }
 
@@ -79,13 +78,14 @@ func (n *Counts) restore(row sink.Count, agents map[string]int) {
 // passOver accounts for a segment that is committed already, of so many
 // targets that stand on so many lines.
 func (n *census) passOver(index int, targets int, lines int64) error {
-	var left note
-	if err := json.Unmarshal(n.run.Note(index), &left); err != nil {
-		return fmt.Errorf("the journal's note on segment %d: %w", index, err)
-	}
-	if left.Targets != targets {
+	record := n.run.Committed(index)
+	if record.Targets != int64(targets) {
 		// The digests say that it is the same list; its reading is another.
-		return fmt.Errorf("segment %d had %d targets and now has %d: the list is read otherwise than by the program that began the run; begin it anew with --force-new", index, left.Targets, targets)
+		return fmt.Errorf("segment %d had %d targets and now has %d: the list is read otherwise than by the program that began the run; begin it anew with --force-new", index, record.Targets, targets)
+	}
+	var left note
+	if err := json.Unmarshal(record.Note, &left); err != nil {
+		return fmt.Errorf("the note in the record of segment %d: %w", index, err)
 	}
 	for _, i := range left.Samples {
 		if i < 0 || i >= len(n.samples.list) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"sync/atomic"
@@ -133,7 +134,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		profiles = append(profiles, p.Name)
 	}
 	var created bool
-	n.run, created, err = begin(c, sink.Manifest{
+	n.run, created, err = begin(c, sink.Plan{
 		Run: c.Run, ToolVersion: c.ToolVersion, Started: began.UTC(), Configuration: c.Settings, Pace: c.Pace,
 		Inputs: inputs, Tables: c.Tables, Profiles: profiles,
 	})
@@ -147,22 +148,23 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		return nil, err
 	}
 	defer func() {
-		n.run.Close()
+		defer n.run.Close()
 		if err != nil && created && progress.Snapshot().Fetched == 0 {
 			// Nothing is there to be resumed, or to be looked at.
+			n.run.Close()
 			if e := sink.Remove(c.Dir, c.Run); e != nil {
 				err = errors.Join(err, e)
 			}
 			return
 		}
 		// What is committed can be queried, however the run ended.
-		if e := writeViews(c.Dir, n.run.ReplaceFile); err == nil {
+		if e := writeViews(n.run.Store(), n.run.ReplaceFile); err == nil {
 			err = e // else it follows from the first
 		}
 	}()
 	if c.ForceNew {
 		// The views name no run that is gone.
-		if err := writeViews(c.Dir, n.run.ReplaceFile); err != nil {
+		if err := writeViews(n.run.Store(), n.run.ReplaceFile); err != nil {
 			return nil, err
 		}
 	}
@@ -171,9 +173,11 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	if n.client, err = fetch.New(n.Fetch); err != nil {
 		return nil, err
 	}
-	if n.rejects, err = newRejects(n.run.Folder(), progress); err != nil {
-		return nil, err
+	rejectedFile, err := n.run.Rejected()
+	if err != nil {
+		return nil, fmt.Errorf("create rejected.csv: %w", err)
 	}
+	n.rejects = newRejects(rejectedFile, n.run.Scratch, progress)
 	defer n.rejects.close()
 	sum := sha256.New()
 	if n.IsStored() && n.Hosts != "" {
@@ -197,7 +201,8 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 			return nil, err
 		}
 	}
-	if err := n.rejects.close(); err != nil {
+	rejected, err := n.rejects.finish()
+	if err != nil {
 		return nil, err
 	}
 	progress.enter(SummingUp)
@@ -205,7 +210,10 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		return nil, err
 	}
 	progress.enter(Completing)
-	if err := n.run.Complete(time.Now().UTC(), sink.Tally{Targets: targets, Rejected: n.rejects.n, Skipped: n.skipped.sum.kinds()}, digested(inputs, sum)); err != nil {
+	if err := n.run.Complete(ctx, sink.Completion{
+		Finished: time.Now().UTC(), Tally: sink.Tally{Targets: targets, Rejected: n.rejects.n, Skipped: n.skipped.sum.kinds()},
+		Inputs: digested(inputs, sum), Rejected: rejected,
+	}); err != nil {
 		return nil, err
 	}
 	progress.enter(Finished)
@@ -258,7 +266,7 @@ func (n *census) produce(ctx context.Context, sum io.Writer, fetching *errgroup.
 		return n.done(ctx, s)
 	}
 	open := func() error {
-		now = &segment{index: next, committed: n.run.Committed(next)}
+		now = &segment{index: next, committed: n.run.Committed(next) != nil}
 		next, targets, lines = next+1, 0, 0
 		if now.committed {
 			return nil
@@ -340,7 +348,7 @@ func (n *census) keep(j *job) error {
 			continue
 		}
 		var err error
-		if j.spilled[i], err = j.segment.spill.put(n.run.Folder(), *body); err != nil {
+		if j.spilled[i], err = j.segment.spill.put(n.run.Scratch, *body); err != nil {
 			return err
 		}
 		*body = nil

@@ -2,8 +2,9 @@ package pipeline
 
 import (
 	"fmt"
-	"os"
 	"sync"
+
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // spill keeps bodies of one segment on disk that the memory for them has no
@@ -12,7 +13,7 @@ import (
 // is left of it, and goes with its segment.
 type spill struct {
 	mu   sync.Mutex
-	file *os.File
+	file *store.Scratch
 	end  int64
 }
 
@@ -22,17 +23,16 @@ type place struct {
 	size int
 }
 
-// put keeps a body in a file that it makes in folder.
-func (s *spill) put(folder string, body []byte) (*place, error) {
+// put keeps a body in the file that scratch makes.
+func (s *spill) put(scratch func() (*store.Scratch, error), body []byte) (*place, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.file == nil {
-		f, err := os.CreateTemp(folder, "bodies-*.tmp")
+		f, err := scratch()
 		if err != nil {
 			return nil, fmt.Errorf("make room on disk for bodies: %w", err)
 		}
 		s.file = f
-		os.Remove(f.Name()) // a system that cannot removes it in close
 	}
 	if _, err := s.file.WriteAt(body, s.end); err != nil {
 		return nil, fmt.Errorf("keep a body on disk: %w", err)
@@ -57,7 +57,6 @@ func (s *spill) close() {
 	defer s.mu.Unlock()
 	if s.file != nil {
 		s.file.Close()
-		os.Remove(s.file.Name())
 		s.file = nil
 	}
 }

@@ -25,7 +25,7 @@ import (
 // rowsOf reads a table of a run of one segment.
 func rowsOf[T any](t *testing.T, c Config, table string) []T {
 	t.Helper()
-	rows, err := parquet.ReadFile[T](filepath.Join(c.Dir, table, "run="+c.Run, "part-000000.parquet"))
+	rows, err := parquet.ReadFile[T](filepath.Join(c.Dir, table, "run="+c.Run, "part-0000000000.parquet"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,7 +110,7 @@ func (n *census) readVolume(ctx context.Context, v *volume, targets *atomic.Int6
 		if next == v.first+v.most {
 			return &InputError{Path: v.input.Path, Err: fmt.Errorf("holds more captures than %d segments have room for; split it", v.most)}
 		}
-		now = &segment{index: next, committed: n.run.Committed(next)}
+		now = &segment{index: next, committed: n.run.Committed(next) != nil}
 		next, count, bytes = next+1, 0, 0
 		if now.committed {
 			return nil

@@ -2,10 +2,9 @@ package pipeline
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // views.sql names the last complete run and its first profile as literals: to
@@ -20,46 +20,104 @@ import (
 // is therefore written at the end of each run, after each comparison and after
 // prune.
 
+const viewsName = "views.sql"
+
 // WriteViews writes dir/views.sql for the runs and comparisons that lie there.
 func WriteViews(dir string) error {
-	return writeViews(dir, func(name string, content []byte) error {
-		return sink.ReplaceFile(filepath.Join(dir, name), content)
-	})
+	s, err := store.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return writeViews(s, func(name string, content []byte) error { return s.Replace(name, ".", content) })
 }
 
-// writeViews writes dir/views.sql by replace. A run replaces it by way of its
-// own folder, where a crash leaves nothing behind.
-func writeViews(dir string, replace func(name string, content []byte) error) error {
+// writeViews writes views.sql by replace. A run replaces it by way of its own
+// folder, where a crash leaves nothing behind.
+func writeViews(s *store.Store, replace func(name string, content []byte) error) error {
 	for {
-		text, err := viewsOf(dir)
+		text, err := viewsOf(s)
 		if err != nil {
 			return err
 		}
 		// Of two runs that end at the same moment the second may be overwritten
 		// by the first, which did not see it: so whoever writes looks again.
-		old, err := os.ReadFile(filepath.Join(dir, "views.sql"))
+		old, err := s.Read(viewsName, int64(len(text)))
 		if err == nil && bytes.Equal(old, text) {
 			return nil
 		}
-		if err := replace("views.sql", text); err != nil {
+		if err := replace(viewsName, text); err != nil {
 			return err
 		}
 	}
 }
 
+// CheckViews says what is wrong with dir/views.sql, "" for nothing.
+func CheckViews(dir string) (wrong string, err error) {
+	s, err := store.Open(dir)
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
+	const anew = "the next run, comparison or prune writes it anew"
+	for {
+		runs, err := sink.CompleteRuns(s)
+		if err != nil {
+			return "", err
+		}
+		// A run that is under way may have begun after it was written.
+		for _, files := range []fs.FS{s.FS(), finished{s.FS(), runs}} {
+			text, err := viewsText(files, runs)
+			if err != nil {
+				return "", err
+			}
+			old, err := s.Read(viewsName, int64(len(text)))
+			if err == nil && bytes.Equal(old, text) {
+				return "", nil
+			}
+			if errors.Is(err, fs.ErrNotExist) {
+				return "is missing; " + anew, nil
+			}
+		}
+		if now, err := sink.CompleteRuns(s); err == nil && len(now) == len(runs) {
+			return "is not what this version of robocensus writes for the runs that are here; " + anew, nil
+		}
+	}
+}
+
+// finished shows by pattern only what is of complete runs.
+type finished struct {
+	fs.FS
+	runs []*sink.Manifest
+}
+
+func (f finished) Glob(pattern string) (names []string, err error) {
+	found, err := fs.Glob(f.FS, pattern)
+	for _, name := range found {
+		if slices.ContainsFunc(f.runs, func(m *sink.Manifest) bool { return strings.Contains(name, "/run="+m.Run+"/") }) {
+			names = append(names, name)
+		}
+	}
+	return names, err
+}
+
 // viewsOf is the content of views.sql.
-func viewsOf(dir string) ([]byte, error) {
-	runs, err := sink.CompleteRuns(dir)
+func viewsOf(in *store.Store) ([]byte, error) {
+	runs, err := sink.CompleteRuns(in)
 	if err != nil {
 		return nil, err
 	}
+	return viewsText(in.FS(), runs)
+}
+
+func viewsText(files fs.FS, runs []*sink.Manifest) ([]byte, error) {
 	var out strings.Builder
 	out.WriteString(configs.Views)
-	for _, s := range []scope{everyRun(), lastRun(runs)} {
+	for _, s := range []scope{everyRun(len(runs) == 0), lastRun(runs)} {
 		fmt.Fprintf(&out, "\n-- %s\nSET schema = %s;\n", s.about, quoteSQL(s.schema))
 		// A view can be made only after those that it joins, as the tables stand.
 		for _, table := range append(slices.Clone(sink.TableNames), "changes") {
-			view, err := s.view(os.DirFS(dir), table)
+			view, err := s.view(files, table)
 			if err != nil {
 				return nil, err
 			}
@@ -75,14 +133,16 @@ type scope struct {
 	schema, about     string
 	runs, comparisons string // patterns of folders below that of a table, "" for none
 	profile           string // the only one, "" for all
+	none              bool   // no run is complete
 	// What a query of a table is told where there is no part of it; %s is the
 	// table's name.
 	missing    string
 	uncompared string // of changes instead, "" for missing
 }
 
-func everyRun() scope {
+func everyRun(none bool) scope {
 	return scope{
+		none:   none,
 		schema: "history", about: "All runs and profiles, complete or not.",
 		runs: "run=*", comparisons: "run=*/against=*",
 		missing:    "no run in this folder wrote the table %s: name it in --tables (bodies: --keep-bodies)",
@@ -91,7 +151,7 @@ func everyRun() scope {
 }
 
 func lastRun(runs []*sink.Manifest) scope {
-	s := scope{schema: "main"}
+	s := scope{schema: "main", none: len(runs) == 0}
 	if len(runs) == 0 {
 		s.about = "No run is complete."
 		s.missing = "no run in this folder is complete: finish it with robocensus run --resume; history.%s has what is committed so far"
@@ -203,8 +263,11 @@ func (s scope) rows(dir fs.FS, table string) (string, error) {
 		nulls = append(nulls, "NULL::VARCHAR AS "+name)
 	}
 	why := fmt.Sprintf(s.missing, table)
-	if table == "changes" && s.uncompared != "" {
+	switch {
+	case table == "changes" && s.uncompared != "":
 		why = s.uncompared
+	case s.none && (table == "summary" || table == "examples"):
+		why = "no run in this folder is complete: the table " + table + " is written at the end of one; finish it with robocensus run --resume"
 	}
 	// LIMIT keeps DuckDB from asking the conditions of a query first, which no
 	// null meets, so that it would answer with no rows.

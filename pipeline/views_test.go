@@ -15,13 +15,13 @@ import (
 func viewRun(t *testing.T, dir, id string, day int, complete bool, profiles ...string) {
 	t.Helper()
 	began := time.Date(2026, 11, day, 0, 0, 0, 0, time.UTC)
-	run, err := sink.Create(dir, sink.Manifest{Run: id, Started: began, Tables: []string{"fetches", "policies"}, Profiles: profiles})
+	run, err := sink.Create(dir, sink.Plan{Run: id, Started: began, Tables: []string{"fetches", "policies"}, Profiles: profiles})
 	must(t, err)
 	s, err := run.Segment(0)
 	must(t, err)
 	must(t, s.Commit())
 	if complete {
-		must(t, run.Complete(began, sink.Tally{}, nil))
+		must(t, run.Complete(t.Context(), sink.Completion{Finished: began}))
 	}
 	must(t, run.Close())
 }

@@ -1,53 +1,116 @@
 package sink
 
 import (
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"path"
 	"strconv"
 	"strings"
 	"sync"
 
-	"github.com/gofrs/flock"
+	"github.com/robocensus/robocensus/sink/store"
 )
+
+// changesTable holds comparisons of runs: changes/run=B/against=A/.
+const changesTable = "changes"
+
+const expectationsName = "expectations.csv"
+
+// Comparison is the record of a comparison of a run with an earlier one, or, of
+// one with none, of what was expected of the run alone. It lies in the later
+// run's folder and is written after the files that it names. While a later
+// comparison publishes others in their place there is none.
+type Comparison struct {
+	Run          string        `json:"run"`
+	Manifest     string        `json:"manifest_sha256"` // the run's manifest's own digest
+	Against      string        `json:"against,omitempty"`
+	Notes        []string      `json:"notes,omitempty"`             // what was not compared
+	Part         *Part         `json:"part,omitempty"`              // of changes
+	Expectations *store.Digest `json:"expectations_file,omitempty"` // expectations.csv, of what is broken
+}
+
+// comparisonRecord is where the record of a comparison lies.
+func comparisonRecord(run, against string) string {
+	if against == "" {
+		return runFile(run, "expectations.json")
+	}
+	return runFile(run, "against", against+".json")
+}
+
+// comparisonFolder is where the files of a comparison lie.
+func comparisonFolder(run, against string) string {
+	if against == "" {
+		return runFile(run)
+	}
+	return path.Join(tableFolder(changesTable, run), "against="+against)
+}
+
+func (c *Comparison) folder() string { return comparisonFolder(c.Run, c.Against) }
+
+// partPath is where the one part lies.
+func (c *Comparison) partPath() string { return path.Join(c.folder(), PartName(0)) }
+
+func readComparison(s *store.Store, run, against string) (*Comparison, error) {
+	name := comparisonRecord(run, against)
+	c := new(Comparison)
+	if _, err := readSealed(s, name, maxSealed, c); err != nil {
+		return nil, err
+	}
+	if c.Run != run || c.Against != against || (c.Part == nil) != (against == "") || c.Part == nil && c.Expectations == nil {
+		return nil, fmt.Errorf("%s is %w: it is the record of run %q against %q", s.Path(name), errDamaged, c.Run, c.Against)
+	}
+	if c.Part != nil {
+		if err := checkPart(*c.Part, []string{changesTable}, c.partPath()); err != nil {
+			return nil, fmt.Errorf("%s is %w", s.Path(name), err)
+		}
+	}
+	return c, nil
+}
+
+// ReadComparison reads the record of the comparison of a run below dir with an
+// earlier one. It returns [fs.ErrNotExist] where there is none.
+func ReadComparison(dir, run, against string) (*Comparison, error) {
+	for _, id := range []string{run, against} {
+		if err := CheckRunID(id); err != nil {
+			return nil, err
+		}
+	}
+	s, err := store.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return readComparison(s, run, against)
+}
+
+// comparedWith are the runs that a run was compared with.
+func comparedWith(s *store.Store, run string) (ids []string, err error) {
+	files, err := s.List(runFile(run, "against"))
+	for _, f := range files {
+		if id, ok := strings.CutSuffix(f.Name(), ".json"); ok && CheckRunID(id) == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
+}
 
 // Changes writes the table `changes` of one run against an earlier one. It is
 // a single part, so that one rename replaces what an earlier comparison of the
 // two has left.
 type Changes struct {
-	w      *writer[Change]
-	lock   *flock.Flock
-	folder string
-	over   bool
+	annex
+	w *writer[Change]
 }
 
 // CreateChanges begins the comparison of the run m with the run against, below
-// dir; notes say what is not compared, for [ComparisonNotes]. Another process
-// that is at the same comparison is [ErrRunBusy].
+// dir; notes say what is not compared. Another process that is at the same
+// comparison is [ErrRunBusy].
 func CreateChanges(dir string, m *Manifest, against, toolVersion string, notes ...string) (*Changes, error) {
-	for _, id := range []string{m.Run, against} {
-		if err := CheckRunID(id); err != nil {
-			return nil, err
-		}
+	if err := CheckRunID(against); err != nil {
+		return nil, err
 	}
-	c := &Changes{folder: filepath.Join(tableFolder(dir, "changes", m.Run), "against="+against)}
-	if err := os.MkdirAll(c.folder, 0o777); err != nil {
-		return nil, fmt.Errorf("create the folder of a table: %w", err)
-	}
-	for _, folder := range []string{dir, filepath.Join(dir, "changes"), filepath.Dir(c.folder)} {
-		if err := syncFolder(folder); err != nil {
-			return nil, err
-		}
-	}
-	var err error
-	if c.lock, err = lockFolder(c.folder); err != nil {
-		return nil, fmt.Errorf("lock the comparison: %w", err)
-	}
-	if c.lock == nil {
-		return nil, fmt.Errorf("the comparison of %s with %s %w", m.Run, against, ErrRunBusy)
-	}
-	if err := c.sweep(); err != nil {
-		unlockRun(c.lock)
+	c := new(Changes)
+	if err := c.begin(dir, Comparison{Run: m.Run, Manifest: m.digest, Against: against, Notes: notes}); err != nil {
 		return nil, err
 	}
 	metadata := map[string]string{
@@ -60,46 +123,97 @@ func CreateChanges(dir string, m *Manifest, against, toolVersion string, notes .
 	if len(notes) > 0 {
 		metadata[metadataNotes] = strings.Join(notes, "\n")
 	}
-	c.w, err = newWriter[Change](filepath.Join(c.folder, changesPart), Part{Table: "changes"}, toolVersion, metadata, new(sync.Pool))
+	var err error
+	c.w, err = newWriter[Change](c.store, Part{Table: changesTable, Path: c.record.partPath()}, toolVersion, metadata, new(sync.Pool))
 	if err != nil {
-		unlockRun(c.lock)
+		c.Abort()
+		return nil, err
+	}
+	c.files = append(c.files, c.w)
+	return c, nil
+}
+
+// Write appends rows, whose memory may be reused once it returns.
+func (c *Changes) Write(rows ...Change) error { return Table[Change]{c.w}.Write(rows...) }
+
+// Scratch makes a file to write to and read back while the runs are compared.
+func (c *Changes) Scratch() (*store.Scratch, error) { return c.store.Scratch(c.record.folder()) }
+
+// Commit publishes the part in place of an earlier one, then the expectations,
+// then the record.
+func (c *Changes) Commit() error {
+	p, err := c.w.finish()
+	if err != nil {
+		return err
+	}
+	c.record.Part = &p
+	return c.commit()
+}
+
+// Check writes what is broken of the expectations of one complete run.
+type Check struct{ annex }
+
+// CreateCheck begins the check of the complete run m below dir. Another process
+// that is at the same check, or removes the run, is [ErrRunBusy].
+func CreateCheck(dir string, m *Manifest) (*Check, error) {
+	c := new(Check)
+	if err := c.begin(dir, Comparison{Run: m.Run, Manifest: m.digest}); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// changesPart is the one part of a comparison, in its folder.
-const changesPart = "part-000000.parquet"
+// Commit publishes the expectations, then their record.
+func (c *Check) Commit() error { return c.commit() }
 
-// ComparisonNotes are the notes with which the part of a comparison was made.
-func ComparisonNotes(path string) (notes []string, err error) {
+// annex is what is added to a complete run: files, and the record that names
+// them.
+type annex struct {
+	store  *store.Store
+	lock   *store.Lock
+	record Comparison
+	files  []interface {
+		publish() error
+		discard()
+	}
+	expectations *store.File // nil where nothing is expected
+}
+
+func (a *annex) begin(dir string, record Comparison) (err error) {
+	if err := CheckRunID(record.Run); err != nil {
+		return err
+	}
+	a.record = record
+	if a.store, err = store.Open(dir); err != nil {
+		return err
+	}
 	defer func() {
-		// arrow-go panics on some files that are damaged.
-		if r := recover(); r != nil {
-			err = fmt.Errorf("damaged Parquet: %v", r)
+		if err != nil {
+			a.Abort()
 		}
 	}()
-	f, err := os.Open(path)
+	if err := a.store.MakeFolder(record.folder()); err != nil {
+		return fmt.Errorf("create the folder of a comparison: %w", err)
+	}
+	a.lock, err = a.store.Lock(record.folder())
+	if errors.Is(err, store.ErrLocked) && record.Against == "" {
+		return fmt.Errorf("run %s %w", record.Run, ErrRunBusy)
+	}
+	if errors.Is(err, store.ErrLocked) {
+		return fmt.Errorf("the comparison of %s with %s %w", record.Run, record.Against, ErrRunBusy)
+	}
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("lock the comparison: %w", err)
 	}
-	defer f.Close()
-	reader, err := openParquet(f, buffered())
-	if err != nil {
-		return nil, err
-	}
-	if text := reader.MetaData().KeyValueMetadata().FindValue(metadataNotes); text != nil {
-		notes = strings.Split(*text, "\n")
-	}
-	return notes, nil
+	return a.sweep()
 }
 
 // sweep removes what an earlier comparison has left that was killed.
-func (c *Changes) sweep() error {
-	files, err := os.ReadDir(c.folder)
+func (a *annex) sweep() error {
+	files, err := a.store.List(a.record.folder())
 	for _, f := range files {
-		if err == nil && strings.HasSuffix(f.Name(), ".tmp") {
-			err = os.Remove(filepath.Join(c.folder, f.Name()))
+		if err == nil && store.IsTemporary(f.Name()) {
+			err = a.store.Remove(path.Join(a.record.folder(), f.Name()))
 		}
 	}
 	if err != nil {
@@ -108,50 +222,108 @@ func (c *Changes) sweep() error {
 	return nil
 }
 
-// Folder is where the part lies, and where files that are removed once they
-// are open may lie meanwhile.
-func (c *Changes) Folder() string { return c.folder }
-
-// Write appends rows, whose memory may be reused once it returns.
-func (c *Changes) Write(rows ...Change) error { return Table[Change]{c.w}.Write(rows...) }
-
-// Commit publishes the part in place of an earlier one.
-func (c *Changes) Commit() error {
-	_, err := c.w.finish()
-	if err == nil {
-		err = c.w.publish()
-	}
-	if err == nil {
-		err = syncFolder(c.folder)
-	}
+// Expectations begins the file of what is broken, expectations.csv.
+func (a *annex) Expectations() (*store.File, error) {
+	f, err := a.store.Create(path.Join(a.record.folder(), expectationsName))
 	if err != nil {
+		return nil, err
+	}
+	a.expectations = f
+	return f, nil
+}
+
+// commit publishes the files and the record. Meanwhile there is no record: a
+// crash leaves files that none names, and not files that are not those named.
+func (a *annex) commit() error {
+	name := comparisonRecord(a.record.Run, a.record.Against)
+	if a.expectations != nil {
+		digest, err := a.expectations.Finish()
+		if err != nil {
+			return fmt.Errorf("write what is broken: %w", err)
+		}
+		a.record.Expectations = &digest
+	}
+	content, _, err := seal(&a.record)
+	if err != nil {
+		return fmt.Errorf("record of the comparison: %w", err)
+	}
+	if err := a.store.Remove(name); err != nil {
 		return err
 	}
-	c.over = true
-	unlockRun(c.lock)
+	if err := a.store.MakeFolder(path.Dir(name)); err != nil {
+		return err
+	}
+	if err := a.store.Sync(path.Dir(name)); err != nil {
+		return err
+	}
+	for _, f := range a.files {
+		if err := f.publish(); err != nil {
+			return err
+		}
+	}
+	if a.expectations != nil {
+		err = a.expectations.Publish()
+	} else {
+		err = a.store.Remove(path.Join(a.record.folder(), expectationsName)) // of an earlier comparison
+	}
+	if err == nil {
+		err = a.store.Sync(a.record.folder())
+	}
+	if err == nil {
+		err = a.store.Replace(name, a.record.folder(), content)
+	}
+	if err != nil {
+		return fmt.Errorf("publish a comparison: %w", err)
+	}
+	a.files, a.expectations = nil, nil
+	a.close()
 	return nil
 }
 
-// Abort removes what was written; an earlier part stays. After Commit it does
-// nothing.
-func (c *Changes) Abort() {
-	if c.over {
-		return
+// Abort removes what was written; an earlier comparison stays, unless this one
+// has begun to be published. After Commit it does nothing.
+func (a *annex) Abort() {
+	for _, f := range a.files {
+		f.discard()
 	}
-	c.over = true
-	c.w.file.Close()
-	os.Remove(c.w.tmp)
-	unlockRun(c.lock)
-	os.Remove(c.folder) // unless something is in it
-	os.Remove(filepath.Dir(c.folder))
+	if a.expectations != nil {
+		a.expectations.Discard()
+	}
+	a.files, a.expectations = nil, nil
+	a.close()
 }
 
-// comparisons are the folders of changes that a run has a part in.
-func comparisons(dir, run string) []string {
-	out := []string{tableFolder(dir, "changes", run)}
-	later, _ := os.ReadDir(filepath.Join(dir, "changes"))
-	for _, f := range later {
-		out = append(out, filepath.Join(dir, "changes", f.Name(), "against="+run))
+func (a *annex) close() {
+	if a.store == nil {
+		return
 	}
-	return out
+	if a.lock != nil {
+		a.lock.Release()
+		a.lock = nil
+		if a.record.Against != "" { // unless something is in them
+			a.store.Remove(a.record.folder())
+			a.store.Remove(path.Dir(a.record.folder()))
+		}
+	}
+	a.store.Close()
+	a.store = nil
+}
+
+// comparisons are the folders and records of all comparisons that a run has a
+// part in.
+func comparisons(s *store.Store, run string) (names []string, err error) {
+	names = []string{tableFolder(changesTable, run)}
+	later, err := s.List(changesTable)
+	for _, f := range later {
+		if f.IsDir() {
+			names = append(names, path.Join(changesTable, f.Name(), "against="+run))
+		}
+	}
+	runs, e := s.List(runsFolder)
+	for _, f := range runs {
+		if f.IsDir() {
+			names = append(names, comparisonRecord(f.Name(), run))
+		}
+	}
+	return names, errors.Join(err, e)
 }

@@ -13,8 +13,8 @@ import (
 
 func TestChangesReplaceAnEarlierComparisonAsAWhole(t *testing.T) {
 	dir := t.TempDir()
-	m := &Manifest{Run: "b", ConfigurationDigest: "c"}
-	part := filepath.Join(dir, "changes", "run=b", "against=a", "part-000000.parquet")
+	m := &Manifest{Plan: Plan{Run: "b", ConfigurationDigest: "c"}}
+	part := filepath.Join(dir, "changes", "run=b", "against=a", "part-0000000000.parquet")
 	begin := func(hosts ...string) *Changes {
 		t.Helper()
 		c, err := CreateChanges(dir, m, "a", "v1")
@@ -55,7 +55,7 @@ func TestChangesReplaceAnEarlierComparisonAsAWhole(t *testing.T) {
 		t.Errorf("after one that was given up: %s", diff)
 	}
 	// What a comparison that was killed has left goes with the next.
-	for _, name := range []string{"sort-1.tmp", "expectations-1.tmp", "part-000000.parquet.tmp", "lock"} {
+	for _, name := range []string{"sort-1.tmp", "expectations-1.tmp", "part-0000000000.parquet.tmp", "lock"} {
 		if err := os.WriteFile(filepath.Join(filepath.Dir(part), name), []byte("left"), 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -77,7 +78,7 @@ func tryEveryTable(dir string, run *Run, kilobytes int, want error) error {
 		} else if s != nil {
 			s.Abort()
 		}
-		if !errors.Is(err, want) || !strings.Contains(err.Error(), table+"/run=r/part-000001.parquet") {
+		if !errors.Is(err, want) || !strings.Contains(err.Error(), segmentPath(table, "r", 1)) {
 			return fmt.Errorf("%s is full: %w", table, err)
 		}
 		if err := nothingOf(dir, 1); err != nil {
@@ -90,7 +91,7 @@ func tryEveryTable(dir string, run *Run, kilobytes int, want error) error {
 // nothingOf finds files of a segment, and temporary ones.
 func nothingOf(dir string, segment int) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && (strings.HasSuffix(path, ".tmp") || strings.Contains(path, fmt.Sprintf("part-%06d", segment))) {
+		if err == nil && (strings.HasSuffix(path, ".tmp") || strings.Contains(path, segmentName(segment))) {
 			err = fmt.Errorf("%s is left", path)
 		}
 		return err
@@ -127,7 +128,7 @@ func limited(dir string) error {
 		}
 		return s.Commit()
 	}
-	long := strings.Repeat("n", 40<<10)
+	long := strings.Repeat("n", 80<<10)
 	if err := commit(0, long); err != nil {
 		return err
 	}
@@ -140,17 +141,17 @@ func limited(dir string) error {
 	if err := tryEveryTable(dir, run, 300, syscall.EFBIG); err != nil {
 		return err
 	}
-	// The journal, in the middle of a line: the parts have room.
+	// The record: the parts have room.
 	for range 2 {
-		if err := commit(1, long); !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), "journal") {
-			return fmt.Errorf("the journal is full: %w", err)
+		if err := commit(1, long); !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), "record") {
+			return fmt.Errorf("the record is full: %w", err)
 		}
 		if err := nothingOf(dir, 1); err != nil {
 			return err
 		}
 	}
-	// There is still room for a short line, which does not continue half a one.
-	if err := commit(2, ""); err != nil {
+	// There is still room for a short one.
+	if err := commit(1, ""); err != nil {
 		return err
 	}
 	restore()
@@ -159,7 +160,7 @@ func limited(dir string) error {
 	if restore, err = setLimit(unix.RLIMIT_FSIZE, 1<<10); err != nil {
 		return err
 	}
-	if err := run.Complete(described().Started, Tally{}, nil); !errors.Is(err, syscall.EFBIG) {
+	if err := run.Complete(context.Background(), Completion{Tally: Tally{Targets: 2 * targetsOfSegment}}); !errors.Is(err, syscall.EFBIG) {
 		return fmt.Errorf("the manifest is full: %w", err)
 	}
 	restore()
@@ -175,19 +176,19 @@ func limited(dir string) error {
 	if restore, err = setLimit(unix.RLIMIT_NOFILE, uint64(len(open)+3)); err != nil {
 		return err
 	}
-	err = commit(1, "")
+	err = commit(2, "")
 	restore()
 	if !errors.Is(err, syscall.EMFILE) {
 		return fmt.Errorf("too many open files: %w", err)
 	}
-	if err := nothingOf(dir, 1); err != nil {
+	if err := nothingOf(dir, 2); err != nil {
 		return err
 	}
 
-	if err := commit(1, ""); err != nil {
+	if err := commit(2, ""); err != nil {
 		return err
 	}
-	return run.Complete(described().Started, Tally{Targets: 3 * targetsOfSegment}, described().Inputs)
+	return run.Complete(context.Background(), Completion{Tally: Tally{Targets: 3 * targetsOfSegment}, Inputs: described().Inputs})
 }
 
 func TestLimitsOfFiles(t *testing.T) {
@@ -229,7 +230,7 @@ func TestAFullDisk(t *testing.T) {
 		t.Errorf("a segment on a full disk: %v", err)
 	}
 	must(t, nothingOf(dir, 1))
-	if err := run.Complete(described().Started, Tally{}, nil); !errors.Is(err, syscall.ENOSPC) {
+	if err := run.Complete(context.Background(), Completion{Tally: Tally{Targets: targetsOfSegment}}); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("a manifest on a full disk: %v", err)
 	}
 	if m, err := ReadManifest(dir, "r"); err != nil || m.State != "running" || len(m.Parts) != partsIn(0) {
@@ -247,7 +248,7 @@ func TestAFullDisk(t *testing.T) {
 	run, err = Open(dir, described())
 	must(t, err)
 	commitSegment(t, run, 1)
-	must(t, run.Complete(described().Started, Tally{Targets: 2 * targetsOfSegment}, nil))
+	finish(t, run, 2)
 	if v := verify(t, dir); len(v.Problems) > 0 || !v.Complete {
 		t.Errorf("%+v", v)
 	}
@@ -275,7 +276,7 @@ func TestAFolderThatIsGone(t *testing.T) {
 		t.Errorf("a table's folder is gone: %v", err)
 	}
 	must(t, nothingOf(dir, 1))
-	if err := run.Complete(described().Started, Tally{Targets: targetsOfSegment}, nil); !errors.Is(err, fs.ErrNotExist) {
+	if err := run.Complete(context.Background(), Completion{Tally: Tally{Targets: targetsOfSegment}}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("complete without a part: %v", err)
 	}
 	must(t, run.Close())
@@ -302,7 +303,7 @@ func TestAFolderThatIsReadOnly(t *testing.T) {
 	// Of root, who may write everywhere, this thread is made another user,
 	// who owns the files.
 	readOnly := func(table string, f func()) {
-		folder := tableFolder(dir, table, "r")
+		folder := filepath.Join(dir, tableFolder(table, "r"))
 		if os.Getuid() == 0 {
 			must(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 				return errors.Join(err, os.Chown(path, 65534, -1))
@@ -334,7 +335,7 @@ func TestAFolderThatIsReadOnly(t *testing.T) {
 	must(t, err)
 	must(t, nothingOf(dir, 1)) // what could not be removed then is now
 	commitSegment(t, run, 1)
-	must(t, run.Complete(described().Started, Tally{Targets: 2 * targetsOfSegment}, nil))
+	finish(t, run, 2)
 	if v := verify(t, dir); len(v.Problems) > 0 {
 		t.Errorf("%+v", v)
 	}

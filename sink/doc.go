@@ -1,26 +1,38 @@
 // Package sink holds the tables of a census: their row types, the part files
-// they are written to, and the manifest that says which parts count.
+// they are written to, and the records that say which parts count.
 //
 // A run writes one folder per table, hive-partitioned by run:
 //
 //	DIR/<table>/run=<ID>/part-<segment>.parquet
-//	DIR/_runs/<ID>/manifest.json
-//	DIR/_runs/<ID>/segments.jsonl   while the run is under way
-//	DIR/_runs/<ID>/lock             while a process writes it
+//	DIR/_runs/<ID>/plan.json                    what is asked, when the run begins
+//	DIR/_runs/<ID>/segments/<segment>.json      the record of a committed segment
+//	DIR/_runs/<ID>/segments/<segment>.<table>.parquet   its counters and examples, until the run is complete
+//	DIR/_runs/<ID>/manifest.json                all of it, once the run is complete
 //	DIR/_runs/<ID>/rejected.csv
-//	DIR/_runs/<ID>/summary.parquet  what the parts come to, and
-//	DIR/_runs/<ID>/examples.parquet of these too, once the run is complete
-//	DIR/changes/run=<ID>/against=<ID>/part-000000.parquet   of a comparison
+//	DIR/_runs/<ID>/lock                         while a process writes the run
+//	DIR/_runs/<ID>/expectations.csv, expectations.json   what is broken, and the record of that
+//	DIR/_runs/<ID>/against/<ID>.json            the record of a comparison
+//	DIR/changes/run=<ID>/against=<ID>/part-<0>.parquet, expectations.csv
 //	DIR/views.sql
 //
 // The unit of commit is a [Segment]: a bounded run of targets in the order of
-// the input, with one part per table. Parts are written under a name that no
-// reader's glob matches (*.parquet.tmp), closed, synced and renamed together.
-// Then a line that names them is appended to the journal, segments.jsonl, and
-// synced: from that moment they count. When the run is complete, its manifest
-// takes them all in, is replaced atomically, and the journal goes. A reader
-// that follows [ReadManifest] therefore never meets half a segment, and a run
-// that was interrupted, however that came, goes on where it was ([Open]).
+// the input, with one part per table. Parts are written under temporary names,
+// synced and renamed together. Then the segment's [Record], which names them,
+// is written if it is absent: from that moment they count. Nothing is written
+// twice and nothing is appended to, so that resuming a run ([Open]) is to list
+// its records and to remove what none of them names.
+//
+// Counters add up over segments, and examples of a few hosts are picked out of
+// them, so that the tables summary and examples have one part for the whole run.
+// Until it is complete they lie beside the records, where no reader of the
+// tables counts them twice. [Run.Complete] adds them up, writes the manifest if
+// it is absent, and removes them.
+//
+// Plan, records and manifest end with their own digest, and name the digests of
+// what they belong to: a record that of the plan, the manifest those of the
+// records. [Verify] holds all of them, and every file that they name, against
+// each other. A path that one of them names is opened only if it is the one
+// that run, table and segment give (see package store for links).
 //
 // Parts are written with parquet-go, which encodes rows of plain structs
 // without allocation, and read back with arrow-go, which reads single columns

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,6 +16,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // ErrNotThere tells that a table, a column or a comparison was asked for that
@@ -45,12 +45,17 @@ var broken = []byte{0xff, 0xff, 0xff, 0xff, 8, 0, 0, 0}
 // The error is [ErrNotThere] where nothing was written because there is no such
 // table, column or comparison.
 func Export(ctx context.Context, w io.Writer, dir string, m *Manifest, s Selection) error {
-	paths, err := partsToExport(dir, m, s)
+	in, err := store.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	parts, err := partsToExport(in, m, s)
 	if err != nil {
 		return err
 	}
 	e := &exporter{ctx: ctx, out: bufio.NewWriter(w), Selection: s}
-	err = e.parts(dir, paths)
+	err = e.parts(in, parts)
 	if err == nil {
 		err = e.stream.Close()
 	} else if e.stream != nil {
@@ -62,12 +67,15 @@ func Export(ctx context.Context, w io.Writer, dir string, m *Manifest, s Selecti
 	return err
 }
 
-// partsToExport are the parts of a table, relative to dir. A table without any
-// is one of a run that has committed nothing yet.
-func partsToExport(dir string, m *Manifest, s Selection) ([]string, error) {
-	compared := partitions(changesFolder(dir, m.Run), "against")
+// partsToExport are the parts of a table. A table without any is one of a run
+// that has committed nothing yet.
+func partsToExport(in *store.Store, m *Manifest, s Selection) ([]Part, error) {
+	compared, err := comparedWith(in, m.Run)
+	if err != nil {
+		return nil, fmt.Errorf("look for comparisons: %w", err)
+	}
 	if s.Table == changesTable && len(compared) > 0 {
-		return changesToExport(dir, m.Run, s.Against, compared)
+		return changesToExport(in, m.Run, s.Against, compared)
 	}
 	if !slices.Contains(m.Tables, s.Table) || !slices.Contains(TableNames, s.Table) {
 		there := m.Tables
@@ -79,36 +87,10 @@ func partsToExport(dir string, m *Manifest, s Selection) ([]string, error) {
 	if s.Against != "" {
 		return nil, fmt.Errorf("comparison of table %s with %q %w: only %s are compared", s.Table, s.Against, ErrNotThere, changesTable)
 	}
-	var paths []string
-	for _, p := range m.Parts {
-		if p.Table != s.Table {
-			continue
-		}
-		if want := partPath(p.Table, m.Run, p.Segment); p.Path != want {
-			return nil, fmt.Errorf("the manifest of run %s is %w: it names %q in the place of %s", m.Run, errDamaged, p.Path, want)
-		}
-		paths = append(paths, p.Path)
-	}
-	return paths, nil
+	return m.PartsOf(s.Table), nil
 }
 
-// changesTable holds comparisons of runs: changes/run=B/against=A/.
-const changesTable = "changes"
-
-func changesFolder(dir, run string) string { return filepath.Join(dir, changesTable, "run="+run) }
-
-// partitions are the values of a key whose folders are in a hive folder.
-func partitions(folder, key string) (values []string) {
-	entries, _ := os.ReadDir(folder) // that there is none is the usual case
-	for _, f := range entries {
-		if value, ok := strings.CutPrefix(f.Name(), key+"="); ok && f.IsDir() {
-			values = append(values, value)
-		}
-	}
-	return values
-}
-
-func changesToExport(dir, run, against string, compared []string) ([]string, error) {
+func changesToExport(in *store.Store, run, against string, compared []string) ([]Part, error) {
 	switch {
 	case against == "" && len(compared) > 1:
 		return nil, fmt.Errorf("the one comparison of run %s %w: say which, with --against: %s", run, ErrNotThere, strings.Join(compared, ", "))
@@ -117,25 +99,11 @@ func changesToExport(dir, run, against string, compared []string) ([]string, err
 	case !slices.Contains(compared, against):
 		return nil, fmt.Errorf("comparison of run %s with %q %w: it was compared with %s", run, against, ErrNotThere, strings.Join(compared, ", "))
 	}
-	folder := filepath.Join(changesFolder(dir, run), "against="+against)
-	files, err := os.ReadDir(folder)
+	c, err := readComparison(in, run, against)
 	if err != nil {
-		return nil, fmt.Errorf("look for the parts of %s: %w", changesTable, err)
+		return nil, fmt.Errorf("look for the part of %s: %w", changesTable, err)
 	}
-	var paths []string
-	for _, f := range files {
-		if strings.HasSuffix(f.Name(), ".parquet") {
-			path, err := filepath.Rel(dir, filepath.Join(folder, f.Name()))
-			if err != nil {
-				return nil, err
-			}
-			paths = append(paths, filepath.ToSlash(path))
-		}
-	}
-	if len(paths) == 0 {
-		return nil, fmt.Errorf("comparison of run %s with %q %w: %s holds no part", run, against, ErrNotThere, folder)
-	}
-	return paths, nil
+	return []Part{*c.Part}, nil
 }
 
 // exporter writes parts to one stream.
@@ -147,11 +115,14 @@ type exporter struct {
 	stream *ipc.Writer
 }
 
-func (e *exporter) parts(dir string, paths []string) error {
-	for _, path := range paths {
-		f, err := os.Open(filepath.Join(dir, filepath.FromSlash(path)))
+func (e *exporter) parts(in *store.Store, parts []Part) error {
+	for _, p := range parts {
+		f, err := openFile(e.ctx, in, p.Path, p.Digest)
+		if e.ctx.Err() != nil {
+			return e.ctx.Err()
+		}
 		if err != nil {
-			return fmt.Errorf("export a committed part: %w", err)
+			return unreadable(p, err)
 		}
 		err = e.part(f)
 		f.Close()
@@ -159,10 +130,10 @@ func (e *exporter) parts(dir string, paths []string) error {
 			return e.ctx.Err()
 		}
 		if err != nil {
-			return fmt.Errorf("export %s: %w", path, err)
+			return fmt.Errorf("export %s: %w", p.Path, err)
 		}
 	}
-	if len(paths) > 0 {
+	if len(parts) > 0 {
 		return nil
 	}
 	// A table without parts has columns all the same.

@@ -20,8 +20,9 @@ func TestOpenRemovesWhatACrashLeft(t *testing.T) {
 	must(t, run.Close())
 	want := tree(t, dir)
 	for _, name := range []string{
-		"fetches/run=r/part-000000.parquet", "rules/run=r/part-000001.parquet.tmp", "bodies/run=r/part-000002.parquet",
-		"_runs/r/bodies.tmp", "_runs/r/manifest.json.ABCDEFGH.tmp", "_runs/r/lock",
+		"fetches/run=r/part-0000000000.parquet", "rules/run=r/part-0000000001.parquet.tmp", "bodies/run=r/part-0000000002.parquet",
+		"_runs/r/bodies.tmp", "_runs/r/manifest.ABCDEFGH.json.tmp", "_runs/r/lock",
+		"_runs/r/segments/0000000000.summary.parquet", "_runs/r/segments/0000000001.ABCDEFGH.json.tmp", "summary/run=r/part-0000000000.parquet",
 	} {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte("left"), 0o666))
 	}
@@ -30,7 +31,7 @@ func TestOpenRemovesWhatACrashLeft(t *testing.T) {
 	}
 	run, err = Open(dir, described())
 	must(t, err)
-	if !run.Committed(1) || run.Committed(0) || run.Rows()["fetches"] != targetsOfSegment {
+	if run.Committed(1) == nil || run.Committed(0) != nil || run.Rows()["fetches"] != targetsOfSegment {
 		t.Error("segment 1 is not committed, or 0 is")
 	}
 	if _, err := run.Segment(1); err == nil {
@@ -48,8 +49,8 @@ func TestOpenRefusesACommittedPartThatIsGone(t *testing.T) {
 	must(t, err)
 	commitSegment(t, run, 0)
 	must(t, run.Close())
-	must(t, os.Remove(filepath.Join(dir, "lines/run=r/part-000000.parquet")))
-	if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "lines/run=r/part-000000.parquet") {
+	must(t, os.Remove(filepath.Join(dir, "lines/run=r/part-0000000000.parquet")))
+	if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "lines/run=r/part-0000000000.parquet") {
 		t.Errorf("a part is gone: %v", err)
 	}
 }
@@ -61,24 +62,24 @@ func TestOpenRefusesARunThatWasStartedOtherwise(t *testing.T) {
 	must(t, run.Close())
 	for _, row := range []struct {
 		name   string
-		change func(m *Manifest)
+		change func(m *Plan)
 		want   []string // in the error; none where it opens
 	}{
-		{"the same", func(m *Manifest) {}, nil},
-		{"another start and version", func(m *Manifest) { m.Started, m.ToolVersion = time.Now(), "v1" }, nil},
-		{"a file moved", func(m *Manifest) { m.Inputs[0].Path, m.Configuration["hosts"] = "/other.csv", "/other.csv" }, nil},
-		{"a comment in the configuration file", func(m *Manifest) { m.Inputs[2].SHA256 = "00" }, nil},
-		{"no configuration file", func(m *Manifest) { m.Inputs = m.Inputs[:2] }, nil},
-		{"tables", func(m *Manifest) { m.Tables = []string{"fetches"} }, []string{`tables was ["fetches","groups"`, `is now ["fetches"]`}},
-		{"profiles", func(m *Manifest) { m.Profiles = []string{"rfc9309"} }, []string{`profiles was ["google"] and is now ["rfc9309"]`}},
-		{"settings", func(m *Manifest) {
+		{"the same", func(m *Plan) {}, nil},
+		{"another start and version", func(m *Plan) { m.Started, m.ToolVersion = time.Now(), "v1" }, nil},
+		{"a file moved", func(m *Plan) { m.Inputs[0].Path, m.Configuration["hosts"] = "/other.csv", "/other.csv" }, nil},
+		{"a comment in the configuration file", func(m *Plan) { m.Inputs[2].SHA256 = "00" }, nil},
+		{"no configuration file", func(m *Plan) { m.Inputs = m.Inputs[:2] }, nil},
+		{"tables", func(m *Plan) { m.Tables = []string{"fetches"} }, []string{`tables was ["fetches","groups"`, `is now ["fetches"]`}},
+		{"profiles", func(m *Plan) { m.Profiles = []string{"rfc9309"} }, []string{`profiles was ["google"] and is now ["rfc9309"]`}},
+		{"settings", func(m *Plan) {
 			m.Configuration = map[string]any{"retries": 3, "schemes": []string{"http"}, "limit": "0"}
 		}, []string{`limit was null and is now "0"`, `retries was 2 and is now 3`, `schemes was ["https","http"] and is now ["http"]`}},
-		{"hosts", func(m *Manifest) { m.Inputs[0].SHA256 = strings.Repeat("12", 32) }, []string{"hosts: hosts.csv (SHA-256 121212121212…) differs", "(abababababab…)"}},
-		{"two inputs", func(m *Manifest) { m.Inputs[0].SHA256, m.Inputs[1].SHA256 = "1", "2" }, []string{"hosts: ", "agents: agents.yaml"}},
-		{"an input more", func(m *Manifest) { m.Inputs = append(m.Inputs, Input{Role: "urls", SHA256: "1"}) }, []string{"the number of inputs called urls was 0 and is now 1"}},
-		{"standard input", func(m *Manifest) { m.Inputs[0] = Input{Role: "hosts", Path: "-"} }, []string{"standard input cannot be read again"}},
-		{"a pipe", func(m *Manifest) { m.Inputs[0].SHA256 = "" }, []string{"hosts.csv is no regular file"}},
+		{"hosts", func(m *Plan) { m.Inputs[0].SHA256 = strings.Repeat("12", 32) }, []string{"hosts: hosts.csv (SHA-256 121212121212…) differs", "(abababababab…)"}},
+		{"two inputs", func(m *Plan) { m.Inputs[0].SHA256, m.Inputs[1].SHA256 = "1", "2" }, []string{"hosts: ", "agents: agents.yaml"}},
+		{"an input more", func(m *Plan) { m.Inputs = append(m.Inputs, Input{Role: "urls", SHA256: "1"}) }, []string{"the number of inputs called urls was 0 and is now 1"}},
+		{"standard input", func(m *Plan) { m.Inputs[0] = Input{Role: "hosts", Path: "-"} }, []string{"standard input cannot be read again"}},
+		{"a pipe", func(m *Plan) { m.Inputs[0].SHA256 = "" }, []string{"hosts.csv is no regular file"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			m := described()
@@ -99,11 +100,18 @@ func TestOpenRefusesARunThatWasStartedOtherwise(t *testing.T) {
 			}
 		})
 	}
-	patch(t, dir, func(m *Manifest) { m.SchemaVersion = 7 })
+	replan := func(change func(p *Plan)) {
+		t.Helper()
+		m, err := ReadManifest(dir, "r")
+		must(t, err)
+		change(&m.Plan)
+		resealed(t, filepath.Join(dir, "_runs/r/plan.json"), m.Plan)
+	}
+	replan(func(m *Plan) { m.SchemaVersion = 7 })
 	if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), "schema version was 7 and is now 2") {
 		t.Errorf("another schema: %v", err)
 	}
-	patch(t, dir, func(m *Manifest) { m.SchemaVersion, m.SummaryBins = SchemaVersion, 7 })
+	replan(func(m *Plan) { m.SchemaVersion, m.SummaryBins = SchemaVersion, 7 })
 	if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), "bins in summary was 7 and is now 1") {
 		t.Errorf("bins of another version: %v", err)
 	}
@@ -112,8 +120,8 @@ func TestOpenRefusesARunThatWasStartedOtherwise(t *testing.T) {
 	if err := ReadCounts(t.Context(), dir, m, func(Count) {}); err == nil || !strings.Contains(err.Error(), "bins of version 7") {
 		t.Errorf("counters of bins of another version: %v", err)
 	}
-	patch(t, dir, func(m *Manifest) { m.SummaryBins = 1 })
-	patch(t, dir, func(m *Manifest) { m.SchemaVersion, m.Inputs[0].Path, m.Inputs[0].SHA256 = SchemaVersion, "-", "" })
+	replan(func(m *Plan) { m.SummaryBins = 1 })
+	replan(func(m *Plan) { m.SchemaVersion, m.Inputs[0].Path, m.Inputs[0].SHA256 = SchemaVersion, "-", "" })
 	if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), "standard input") {
 		t.Errorf("begun from standard input: %v", err)
 	}
@@ -131,7 +139,7 @@ func TestCreateTakesOverWhatCreateLeft(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "_runs/r")
 	must(t, os.MkdirAll(folder, 0o777))
-	must(t, os.WriteFile(filepath.Join(folder, "segments.jsonl"), []byte(`{"seg`), 0o666))
+	must(t, os.WriteFile(filepath.Join(folder, "plan.ABCDEFGH.json.tmp"), []byte(`{"seg`), 0o666))
 	must(t, os.WriteFile(filepath.Join(folder, "lock"), nil, 0o600))
 	if _, err := Open(dir, described()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a run that was never created: %v", err)
@@ -140,8 +148,8 @@ func TestCreateTakesOverWhatCreateLeft(t *testing.T) {
 	must(t, err)
 	commitSegment(t, run, 0)
 	must(t, run.Close())
-	must(t, os.Remove(filepath.Join(folder, "manifest.json")))
+	must(t, os.Remove(filepath.Join(folder, "plan.json")))
 	if _, err := Create(dir, described()); !errors.Is(err, ErrRunExists) {
-		t.Errorf("parts without a manifest: %v", err)
+		t.Errorf("parts without a plan: %v", err)
 	}
 }

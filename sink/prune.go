@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // Pruned is what [Prune] has done, or would do, about a run or a comparison.
@@ -35,7 +36,12 @@ func Prune(ctx context.Context, dir string, keep int, dryRun bool, each func(Pru
 	if keep < 1 {
 		return fmt.Errorf("keep %d runs: keep one at least", keep)
 	}
-	runs, err := runsToPrune(dir, keep)
+	s, err := store.Open(dir)
+	if err != nil {
+		return fmt.Errorf("look for runs: %w", err)
+	}
+	defer s.Close()
+	runs, err := runsToPrune(s, keep)
 	if err != nil {
 		return err
 	}
@@ -44,57 +50,58 @@ func Prune(ctx context.Context, dir string, keep int, dryRun bool, each func(Pru
 		goes[path.Base(p.Path)] = p.Removed
 	}
 	// Looked for before a run goes, whose removal may take them along.
-	orphans := orphansOf(dir, goes)
+	orphans, err := orphansOf(s, goes)
+	if err != nil {
+		return err
+	}
 	for _, p := range runs {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		run := path.Base(p.Path)
 		if p.Removed {
-			p.Bytes = sizeOfRun(dir, run)
+			p.Bytes = sizeOfRun(s, run)
 		}
 		if p.Removed && !dryRun {
-			switch err := Remove(dir, run); {
+			switch err := removeRun(s, run); {
 			case errors.Is(err, ErrRunBusy):
 				p.State, p.Removed, p.Bytes = "busy", false, 0
 				goes[run] = false
 			case err != nil:
-				return err
+				return fmt.Errorf("remove run %s: %w", run, err)
 			}
 		}
 		each(p)
 	}
 	for _, o := range orphans {
-		if !isGone(dir, o.run, goes) && !isGone(dir, o.against, goes) {
+		if !isGone(s, o.run, goes) && !isGone(s, o.against, goes) {
 			continue // of a run that was busy
 		}
 		if !dryRun {
-			if err := os.RemoveAll(filepath.Join(dir, filepath.FromSlash(o.Path))); err != nil {
-				return fmt.Errorf("remove a comparison: %w", err)
+			for _, name := range []string{comparisonRecord(o.run, o.against), o.Path} {
+				if err := s.RemoveAll(name); err != nil {
+					return fmt.Errorf("remove a comparison: %w", err)
+				}
 			}
-			os.Remove(changesFolder(dir, o.run)) // unless something is in it
+			s.Remove(path.Dir(o.Path)) // unless something is in it
 		}
 		each(o.Pruned)
 	}
 	return nil
 }
 
-// runsToPrune are all runs below dir, the oldest first, with what is to become
+// runsToPrune are all runs, the oldest first, with what is to become
 // of them.
-func runsToPrune(dir string, keep int) ([]Pruned, error) {
-	folders, err := os.ReadDir(filepath.Join(dir, "_runs"))
+func runsToPrune(s *store.Store, keep int) ([]Pruned, error) {
+	ids, err := runIDs(s)
 	if err != nil {
-		return nil, fmt.Errorf("look for runs: %w", err)
+		return nil, err
 	}
 	var runs []Pruned
 	var began []time.Time // of those that are complete
-	for _, f := range folders {
-		if CheckRunID(f.Name()) != nil {
-			continue // nothing of ours
-		}
-		p := Pruned{Path: path.Join("_runs", f.Name())}
-		// The parts do not matter, and a journal may be damaged.
-		m, err := readManifestFile(filepath.Join(dir, "_runs", f.Name()))
+	for _, id := range ids {
+		p := Pruned{Path: runFile(id)}
+		plan, complete, err := planOf(s, id)
 		switch {
 		case errors.Is(err, errRemoving):
 			p.State, p.Removed = "half removed", true
@@ -102,11 +109,11 @@ func runsToPrune(dir string, keep int) ([]Pruned, error) {
 			p.State = "damaged"
 		case err != nil:
 			return nil, err
-		case m.State == stateComplete:
-			p.State, p.Started = "complete", m.Started
-			began = append(began, m.Started)
+		case complete:
+			p.State, p.Started = "complete", plan.Started
+			began = append(began, plan.Started)
 		default:
-			p.State, p.Started = "unfinished", m.Started
+			p.State, p.Started = "unfinished", plan.Started
 		}
 		runs = append(runs, p)
 	}
@@ -124,25 +131,25 @@ func runsToPrune(dir string, keep int) ([]Pruned, error) {
 	return runs, nil
 }
 
-func sizeOfRun(dir, run string) int64 {
-	size := sizeOf(filepath.Join(dir, "_runs", run))
-	for _, table := range TableNames {
-		size += sizeOf(tableFolder(dir, table, run))
+// planOf reads what the manifest of a run says, or else its plan. The parts do
+// not matter here, and a record may be damaged.
+func planOf(s *store.Store, run string) (p Plan, complete bool, err error) {
+	m, err := readHead(s, run)
+	if errors.Is(err, fs.ErrNotExist) {
+		p, _, err = readPlan(s, run)
+		return p, false, err
 	}
-	return size
+	if err != nil {
+		return p, false, err
+	}
+	return m.Plan, true, nil
 }
 
-// sizeOf is that of all files in a folder, as far as it can be found out.
-func sizeOf(folder string) (size int64) {
-	filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return nil
-		}
-		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
-			size += info.Size()
-		}
-		return nil
-	})
+func sizeOfRun(s *store.Store, run string) int64 {
+	size := s.Size(runFile(run))
+	for _, table := range TableNames {
+		size += s.Size(tableFolder(table, run))
+	}
 	return size
 }
 
@@ -152,19 +159,36 @@ type orphan struct {
 	run, against string
 }
 
-func orphansOf(dir string, goes map[string]bool) (out []orphan) {
-	for _, run := range partitions(filepath.Join(dir, changesTable), "run") {
-		for _, against := range partitions(changesFolder(dir, run), "against") {
-			if isGone(dir, run, goes) || isGone(dir, against, goes) {
-				name := path.Join(changesTable, "run="+run, "against="+against)
-				out = append(out, orphan{Pruned{Path: name, State: "orphaned", Removed: true, Bytes: sizeOf(filepath.Join(dir, name))}, run, against})
+func orphansOf(s *store.Store, goes map[string]bool) (out []orphan, err error) {
+	runs, err := partitions(s, changesTable, "run")
+	for _, run := range runs {
+		others, e := partitions(s, tableFolder(changesTable, run), "against")
+		err = errors.Join(err, e)
+		for _, against := range others {
+			if isGone(s, run, goes) || isGone(s, against, goes) {
+				name := comparisonFolder(run, against)
+				out = append(out, orphan{Pruned{Path: name, State: "orphaned", Removed: true, Bytes: s.Size(name)}, run, against})
 			}
 		}
 	}
-	return out
+	return out, err
 }
 
-func isGone(dir, run string, goes map[string]bool) bool {
-	_, err := os.Lstat(filepath.Join(dir, "_runs", run, manifestName))
-	return goes[run] || errors.Is(err, fs.ErrNotExist)
+// partitions are the values of a key whose folders are in a hive folder.
+func partitions(s *store.Store, folder, key string) (values []string, err error) {
+	entries, err := s.List(folder)
+	for _, f := range entries {
+		if value, ok := strings.CutPrefix(f.Name(), key+"="); ok && f.IsDir() {
+			values = append(values, value)
+		}
+	}
+	return values, err
+}
+
+func isGone(s *store.Store, run string, goes map[string]bool) bool {
+	there := func(name string) bool {
+		_, err := s.Stat(runFile(run, name))
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return goes[run] || there(removingName) || !there(manifestName) && !there(planName)
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -27,7 +26,7 @@ func weekly(t *testing.T, runs ...string) string {
 		must(t, err)
 		commitSegment(t, run, 0)
 		if id[0] == 'c' {
-			must(t, run.Complete(time.Now(), Tally{Targets: targetsOfSegment}, nil))
+			finish(t, run, 1)
 		}
 		must(t, run.Close())
 	}
@@ -38,7 +37,7 @@ func compared(t *testing.T, dir string, folders ...string) {
 	t.Helper()
 	for _, folder := range folders {
 		must(t, os.MkdirAll(filepath.Join(dir, folder), 0o777))
-		must(t, os.WriteFile(filepath.Join(dir, folder, "part-000000.parquet"), []byte("12345"), 0o666))
+		must(t, os.WriteFile(filepath.Join(dir, folder, "part-0000000000.parquet"), []byte("12345"), 0o666))
 	}
 }
 
@@ -119,7 +118,7 @@ func TestPruneRemovesComparisonsOfWhatIsGone(t *testing.T) {
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "changes/*/*"))
 	must(t, err)
-	if want := []string{filepath.Join(dir, "changes/else/part-000000.parquet"), filepath.Join(dir, "changes/run=c3/against=c2")}; !slices.Equal(left, want) {
+	if want := []string{filepath.Join(dir, "changes/else/part-0000000000.parquet"), filepath.Join(dir, "changes/run=c3/against=c2")}; !slices.Equal(left, want) {
 		t.Errorf("left %v, want %v", left, want)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "changes/run=c1")); !errors.Is(err, fs.ErrNotExist) {
@@ -139,7 +138,7 @@ func TestPruneLeavesARunThatIsBeingWritten(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	commitSegment(t, run, 1)
-	must(t, run.Complete(time.Now(), Tally{Targets: 2 * targetsOfSegment}, nil))
+	finish(t, run, 2)
 	if v, err := Verify(context.Background(), dir, "u0", func(int, int) {}); err != nil || len(v.Problems) > 0 || !v.Complete {
 		t.Errorf("%+v, %v", v, err)
 	}
@@ -152,7 +151,7 @@ func TestAPruneThatWasInterrupted(t *testing.T) {
 		compared(t, dir, "changes/run=c2/against=c1")
 		must(t, os.Rename(filepath.Join(dir, "_runs/c1/manifest.json"), filepath.Join(dir, "_runs/c1/removing.json")))
 		for _, table := range TableNames[:removed] {
-			must(t, os.RemoveAll(tableFolder(dir, table, "c1")))
+			must(t, os.RemoveAll(filepath.Join(dir, tableFolder(table, "c1"))))
 		}
 		want := []string{"removed _runs/c1 half removed", "kept _runs/c2 complete", "kept _runs/c3 complete", "removed changes/run=c2/against=c1 orphaned"}
 		if diff := cmp.Diff(want, prune(t, dir, 9, false)); diff != "" {

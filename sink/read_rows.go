@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -32,9 +29,9 @@ func ReadRows(ctx context.Context, dir string, p Part, columns []string, wanted 
 			err = unreadable(p, fmt.Errorf("damaged Parquet: %v", r))
 		}
 	}()
-	f, err := os.Open(filepath.Join(dir, filepath.FromSlash(p.Path)))
+	f, err := OpenPart(ctx, dir, p)
 	if err != nil {
-		return unreadable(p, err)
+		return err
 	}
 	defer f.Close()
 	reader, err := openParquet(f, buffered())
@@ -70,14 +67,6 @@ func ReadRows(ctx context.Context, dir string, p Part, columns []string, wanted 
 		return unreadable(p, err)
 	}
 	return nil
-}
-
-// unreadable is the error of a part that cannot be read.
-func unreadable(p Part, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		err = errors.New("it is gone") // wrapped, it would be taken for a run that is
-	}
-	return fmt.Errorf("read %s, which robocensus verify may tell more about: %w", p.Path, err)
 }
 
 // Column is a column of a batch by its name. It panics, which [ReadRows] makes

@@ -4,33 +4,26 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
+	"path"
+
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // Remove removes a run below dir, whatever its state: its parts of all tables,
-// what it was compared with, and its folder last. Where there is none it does nothing. A removal that was
-// interrupted leaves a run that [Open] and [Create] refuse, and that may be
-// removed again.
+// its comparisons, and its folder last. Where there is none it does nothing. A
+// removal that was interrupted leaves a run that [Open] and [Create] refuse,
+// and that may be removed again.
 func Remove(dir, run string) error {
 	if err := CheckRunID(run); err != nil {
 		return err
 	}
-	folder := filepath.Join(dir, "_runs", run)
-	if !anyOf(dir, run, folder) {
+	s, err := store.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return fmt.Errorf("remove run %s: %w", run, err)
-	}
-	lock, err := lockRun(dir, run)
-	if err != nil {
-		return err
-	}
-	err = removeLocked(dir, run, folder)
-	unlockRun(lock)
 	if err == nil {
-		err = os.Remove(folder)
+		defer s.Close()
+		err = removeRun(s, run)
 	}
 	if err != nil {
 		return fmt.Errorf("remove run %s: %w", run, err)
@@ -38,53 +31,83 @@ func Remove(dir, run string) error {
 	return nil
 }
 
-func anyOf(dir, run, folder string) bool {
+func removeRun(s *store.Store, run string) error {
+	folder := runFile(run)
+	if !anyOf(s, run) {
+		return nil
+	}
+	if err := s.MakeFolder(folder); err != nil {
+		return err
+	}
+	lock, err := lockRun(s, run)
+	if err != nil {
+		return err
+	}
+	err = removeLocked(s, run)
+	lock.Release()
+	if err == nil {
+		err = s.Remove(folder)
+	}
+	return err
+}
+
+func anyOf(s *store.Store, run string) bool {
+	folders := []string{runFile(run)}
 	for _, table := range TableNames {
-		if _, err := os.Lstat(tableFolder(dir, table, run)); err == nil {
+		folders = append(folders, tableFolder(table, run))
+	}
+	for _, folder := range folders {
+		if _, err := s.Stat(folder); err == nil {
 			return true
 		}
 	}
-	_, err := os.Lstat(folder)
-	return err == nil
+	return false
 }
 
-func removeLocked(dir, run, folder string) error {
+func removeLocked(s *store.Store, run string) error {
+	folder := runFile(run)
 	// From here on nobody takes it for a run. A rename needs no room: the
 	// disk may be full, and this meant to make some.
-	marker := filepath.Join(folder, removingName)
-	if err := os.Rename(filepath.Join(folder, manifestName), marker); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	marker := path.Join(folder, removingName)
+	for _, name := range []string{manifestName, planName} {
+		marked, err := s.Exists(marker)
+		if err == nil && !marked {
+			err = s.Rename(path.Join(folder, name), marker)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
-	if err := syncFolder(folder); err != nil {
+	if err := s.Sync(folder); err != nil {
 		return err
 	}
 	for _, table := range TableNames {
-		parts := tableFolder(dir, table, run)
-		if err := os.RemoveAll(parts); err != nil {
+		if err := s.RemoveAll(tableFolder(table, run)); err != nil {
 			return err
 		}
-		if err := syncFolder(filepath.Dir(parts)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	for _, parts := range comparisons(dir, run) {
-		if err := os.RemoveAll(parts); err != nil {
+		if err := s.Sync(table); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	files, err := os.ReadDir(folder)
+	compared, err := comparisons(s, run)
+	if err != nil {
+		return err
+	}
+	for _, name := range compared {
+		if err := s.RemoveAll(name); err != nil {
+			return err
+		}
+	}
+	files, err := s.List(folder)
 	if err != nil {
 		return err
 	}
 	for _, f := range files {
-		if name := f.Name(); name != lockName && name != removingName {
-			if err := os.RemoveAll(filepath.Join(folder, name)); err != nil {
+		if name := f.Name(); name != store.LockName && name != removingName {
+			if err := s.RemoveAll(path.Join(folder, name)); err != nil {
 				return err
 			}
 		}
 	}
-	if err := os.Remove(marker); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return s.Remove(marker)
 }

@@ -6,44 +6,45 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // ErrRunComplete tells that a run is complete: nothing is left to do.
 var ErrRunComplete = errors.New("this run is complete")
 
-// ErrNotResumable tells that a run cannot be gone on with as it is asked to;
-// the error says why.
+// ErrNotResumable tells that a run cannot be resumed as it is asked to; the
+// error says why.
 var ErrNotResumable = errors.New("cannot be resumed")
 
 // otherwise says what to do with a run that cannot be resumed.
 const otherwise = "(use another --run, or --force-new to begin this one anew)"
 
-// errRemoving is what a run is whose removal was interrupted.
-var errRemoving = fmt.Errorf("%w: its removal was interrupted; start it again", ErrNotResumable)
-
-// Open goes on with an interrupted run below dir, which m must describe as it
-// was described to [Create], tool version and start aside. What the run left
-// half is removed: temporary files, and parts of segments that are not
-// committed.
+// Open resumes an interrupted run below dir, which p must describe as it was
+// described to [Create], tool version and start aside. It removes what the run
+// left half: temporary files, and parts of segments that are not committed.
 //
 // It returns [fs.ErrNotExist] where there is no such run, so that the caller
 // may create it, [ErrRunComplete] where nothing is left to do, [ErrRunBusy]
 // where another process writes the run, and [ErrNotResumable] with every
 // reason where the run was started otherwise.
-func Open(dir string, m Manifest) (*Run, error) {
-	r, err := prepare(dir, m)
+func Open(dir string, p Plan) (*Run, error) {
+	r, err := prepare(p)
 	if err != nil {
 		return nil, err
 	}
-	if r.lock, err = lockRun(dir, r.id); err != nil {
+	if r.store, err = store.Open(dir); err != nil {
 		return nil, err
 	}
-	if err := r.open(); err != nil {
+	if _, err = r.store.Stat(runFile(p.Run)); err == nil {
+		if r.lock, err = lockRun(r.store, p.Run); err == nil {
+			err = r.open()
+		}
+	}
+	if err != nil {
 		r.Close()
 		return nil, err
 	}
@@ -52,121 +53,104 @@ func Open(dir string, m Manifest) (*Run, error) {
 
 func (r *Run) open() error {
 	folder := r.Folder()
-	old, err := ReadManifest(r.dir, r.id)
-	if errors.Is(err, errDamaged) {
-		return fmt.Errorf("%s %w: %w %s", folder, ErrNotResumable, err, otherwise)
-	}
-	if err != nil {
-		return err
-	}
-	if reasons := differences(old, &r.manifest); len(reasons) > 0 {
-		return fmt.Errorf("%s %w: %s %s", folder, ErrNotResumable, strings.Join(reasons, "; "), otherwise)
-	}
-	r.manifest = *old
-	r.metadata[metadataConfiguration] = old.ConfigurationDigest
-	if err := inPlace(r.dir, old.Parts); err != nil {
+	refuse := func(err error) error {
 		// Not wrapped: that a part is gone would be taken for a run that is.
 		return fmt.Errorf("%s %w: %v %s", folder, ErrNotResumable, err, otherwise)
 	}
-	committed := make(map[string]bool)
-	for _, p := range old.Parts {
-		committed[p.Path] = true
+	m, err := readManifest(r.store, r.plan.Run)
+	if errors.Is(err, fs.ErrNotExist) {
+		m, err = r.restore()
 	}
-	if err := r.sweep(committed); err != nil {
+	if errors.Is(err, errDamaged) {
+		return refuse(err)
+	}
+	if err != nil {
 		return err
 	}
-	journal := filepath.Join(folder, journalName)
-	if old.State == stateComplete {
-		if err := os.Remove(journal); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("remove what the run has left: %w", err)
-		}
+	if reasons := differences(&m.Plan, &r.plan); len(reasons) > 0 {
+		return refuse(errors.New(strings.Join(reasons, "; ")))
+	}
+	r.plan, r.planDigest = m.Plan, m.PlanDigest
+	r.metadata[metadataConfiguration] = m.ConfigurationDigest
+	if err := inPlace(r.store, append(m.RunParts, m.Parts...)); err != nil {
+		return refuse(err)
+	}
+	named := make(map[string]bool)
+	for _, p := range append(m.RunParts, m.Parts...) {
+		named[p.Path] = true
+	}
+	if err := r.sweep(named); err != nil {
+		return err
+	}
+	if m.Complete() {
 		return fmt.Errorf("%s: %w", folder, ErrRunComplete)
 	}
-	entries, end, err := readJournal(journal)
+	return r.makeFolders()
+}
+
+// restore reads the plan and the records of a run that is not complete.
+func (r *Run) restore() (*Manifest, error) {
+	plan, digest, err := readPlan(r.store, r.plan.Run)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, e := range entries {
-		r.taken[e.Segment], r.notes[e.Segment] = true, e.Note
-	}
-	if err := r.makeFolders(); err != nil {
-		return err
-	}
-	r.journal, err = openJournal(journal, end)
-	return err
-}
-
-// Unfinished is the ID of the run below dir that was begun last and is not
-// complete, "" where there is none.
-func Unfinished(dir string) (string, error) {
-	// The name of dir is no pattern.
-	journals, err := fs.Glob(os.DirFS(dir), path.Join("_runs", "*", journalName))
+	records, err := readRecords(r.store, &plan, digest)
 	if err != nil {
-		return "", fmt.Errorf("look for unfinished runs: %w", err)
+		return nil, err
 	}
-	var last *Manifest
-	for _, journal := range journals {
-		m, err := ReadManifest(dir, path.Base(path.Dir(journal)))
-		if err != nil {
-			return "", fmt.Errorf("look for unfinished runs: %w", err)
-		}
-		if m.State != stateComplete && (last == nil || m.Started.After(last.Started)) {
-			last = m
-		}
+	for _, record := range records {
+		r.records[record.Segment], r.taken[record.Segment] = record, true
 	}
-	if last == nil {
-		return "", nil
-	}
-	return last.Run, nil
+	m := &Manifest{Plan: plan, PlanDigest: digest, State: stateRunning}
+	m.add(records)
+	return m, nil
 }
 
-// Committed reports whether a segment was committed before the run was opened.
-func (r *Run) Committed(index int) bool {
-	_, ok := r.notes[index]
-	return ok
+// Committed is the record of a committed segment, nil where it is not
+// committed.
+func (r *Run) Committed(index int) *Record {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.records[index]
 }
-
-// Note is the [Segment.Note] of a segment that was committed before the run
-// was opened, nil where it had none.
-func (r *Run) Note(index int) json.RawMessage { return r.notes[index] }
 
 // sweep removes what an interrupted run has left: temporary files, and parts
-// that are not committed.
-func (r *Run) sweep(committed map[string]bool) error {
+// and counters that are not named.
+func (r *Run) sweep(named map[string]bool) error {
 	remove := func(folder string, left func(name string) bool) error {
-		files, err := os.ReadDir(folder)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("look for what the run has left: %w", err)
-		}
+		files, err := r.store.List(folder)
 		for _, f := range files {
-			if left(f.Name()) {
-				if err := os.Remove(filepath.Join(folder, f.Name())); err != nil {
-					return fmt.Errorf("remove what the run has left: %w", err)
-				}
+			if name := path.Join(folder, f.Name()); err == nil && left(f.Name()) && !named[name] {
+				err = r.store.Remove(name)
 			}
+		}
+		if err != nil {
+			return fmt.Errorf("remove what the run has left: %w", err)
 		}
 		return nil
 	}
 	for _, table := range TableNames {
-		err := remove(tableFolder(r.dir, table, r.id), func(name string) bool {
-			return isLeftover(name) && !committed[path.Join(table, "run="+r.id, name)]
-		})
-		if err != nil {
+		if err := remove(tableFolder(table, r.plan.Run), isLeftover); err != nil {
 			return err
 		}
 	}
-	return remove(r.Folder(), func(name string) bool { return strings.HasSuffix(name, ".tmp") })
+	if err := remove(segmentsFolder(r.plan.Run), func(name string) bool {
+		return store.IsTemporary(name) || strings.HasSuffix(name, ".parquet")
+	}); err != nil {
+		return err
+	}
+	return remove(runFile(r.plan.Run), store.IsTemporary)
 }
 
 // isLeftover tells the names that a writer of parts leaves behind, by which it
-// can be told only from the manifest whether they are parts that count.
+// can be told only from the records whether they are parts that count.
 func isLeftover(name string) bool {
-	return strings.HasPrefix(name, "part-") && (strings.HasSuffix(name, ".parquet") || strings.HasSuffix(name, ".parquet.tmp"))
+	return strings.HasPrefix(name, "part-") && (strings.HasSuffix(name, ".parquet") || store.IsTemporary(name))
 }
 
 // differences says in which ways a run was started otherwise than it is to be
-// gone on with: tables of both would not be those of one run.
-func differences(old, now *Manifest) []string {
+// resumed: tables of both would not be those of one run.
+func differences(old, now *Plan) []string {
 	var out []string
 	differ := func(what string, a, b any) {
 		if x, y := asJSON(a), asJSON(b); x != y {
@@ -180,7 +164,7 @@ func differences(old, now *Manifest) []string {
 
 	// Of a configuration file only what it sets counts, and of a file that
 	// was read only its content, wherever it lies.
-	inputs := func(m *Manifest) map[string][]Input {
+	inputs := func(m *Plan) map[string][]Input {
 		by := make(map[string][]Input)
 		for _, in := range m.Inputs {
 			if in.Role != "configuration" {

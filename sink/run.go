@@ -1,80 +1,83 @@
 package sink
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"path"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // Run is a run that is being written. Its one writer is this process, from
 // [Create] or [Open] to [Run.Complete] or [Run.Close].
 type Run struct {
-	dir         string
-	id          string
-	tables      []string
-	toolVersion string
+	store       *store.Store
+	plan        Plan
+	planDigest  string
+	toolVersion string // of this process
 	metadata    map[string]string
 	spare       sync.Map // by table, a *sync.Pool (see spareOf)
 
-	mu       sync.Mutex
-	lock     *flock.Flock // nil once closed
-	journal  *journal
-	manifest Manifest                // of which Parts grow in any order
-	taken    map[int]bool            // segments begun or committed
-	notes    map[int]json.RawMessage // of segments committed before Open
+	mu      sync.Mutex
+	lock    *store.Lock // nil once closed
+	records map[int]*Record
+	taken   map[int]bool // segments begun or committed
+
+	merged   []Part // of the run's tables, in place of its segments' own
+	mergedOf int    // segments
 }
 
 // ErrRunExists tells that the run ID is taken in this output folder.
 var ErrRunExists = errors.New("this run exists")
 
-// Create starts the run m.Run below dir with the tables m.Tables, and writes
-// its first manifest. It returns [ErrRunExists] where the ID is taken, and
-// [ErrRunBusy] where another process is at it.
-func Create(dir string, m Manifest) (*Run, error) {
-	r, err := prepare(dir, m)
+// ErrRunBusy tells that another process writes the run, or removes it.
+var ErrRunBusy = errors.New("is being written by another process; wait for it or use another --run")
+
+// Create begins the run p.Run below dir and writes its plan. It returns
+// [ErrRunExists] where the ID is taken, and [ErrRunBusy] where another process
+// writes the run.
+func Create(dir string, p Plan) (*Run, error) {
+	r, err := prepare(p)
 	if err != nil {
 		return nil, err
 	}
-	folder := r.Folder()
-	if err := os.MkdirAll(folder, 0o777); err != nil {
+	if r.store, err = store.Create(dir); err != nil {
 		return nil, fmt.Errorf("create the output folder: %w", err)
 	}
-	if r.lock, err = lockRun(dir, r.id); err != nil {
-		return nil, err
+	folder := runFile(p.Run)
+	if err = r.store.MakeFolder(folder); err != nil {
+		err = fmt.Errorf("create the folder of the run: %w", err)
+	} else if r.lock, err = lockRun(r.store, p.Run); err == nil {
+		err = r.create()
 	}
-	if err := r.create(); err != nil {
+	if err != nil {
 		r.Close()
-		os.Remove(folder) // unless something is in it
 		return nil, err
 	}
 	return r, nil
 }
 
 func (r *Run) create() error {
-	folder := r.Folder()
-	// A folder without a manifest is left of a Create that did not end.
-	for _, name := range []string{manifestName, removingName} {
-		if _, err := os.Lstat(filepath.Join(folder, name)); err == nil {
-			return fmt.Errorf("%w: %s (choose another ID with --run, or go on with it by --resume)", ErrRunExists, folder)
-		} else if !errors.Is(err, fs.ErrNotExist) {
+	folder := runFile(r.plan.Run)
+	// A folder without a plan is left of a Create that did not end.
+	exists := fmt.Errorf("%w: %s (choose another ID with --run, or resume it with --resume)", ErrRunExists, r.store.Path(folder))
+	for _, name := range []string{planName, manifestName, removingName} {
+		taken, err := r.store.Exists(path.Join(folder, name))
+		if err != nil {
 			return fmt.Errorf("create the run: %w", err)
+		}
+		if taken {
+			return exists
 		}
 	}
 	for _, table := range TableNames {
-		parts := tableFolder(r.dir, table, r.id)
-		if files, err := os.ReadDir(parts); err == nil && len(files) > 0 {
-			return fmt.Errorf("%w: %s holds files, though %s has no manifest (choose another ID with --run)", ErrRunExists, parts, folder)
+		parts := tableFolder(table, r.plan.Run)
+		if files, err := r.store.List(parts); err == nil && len(files) > 0 {
+			return fmt.Errorf("%w: %s holds files, though %s has no plan (choose another ID with --run)", ErrRunExists, r.store.Path(parts), r.store.Path(folder))
 		}
 	}
 	if err := r.sweep(nil); err != nil {
@@ -83,42 +86,34 @@ func (r *Run) create() error {
 	if err := r.makeFolders(); err != nil {
 		return err
 	}
-	var err error
-	if r.journal, err = openJournal(filepath.Join(folder, journalName), 0); err != nil {
-		return err
+	content, digest, err := seal(&r.plan)
+	if err != nil {
+		return fmt.Errorf("plan of the run: %w", err)
 	}
-	if err := r.save(); err != nil {
-		os.Remove(r.journal.path)
-		return err
+	r.planDigest = digest
+	free, err := r.store.Put(path.Join(folder, planName), content)
+	if err != nil {
+		return fmt.Errorf("write the plan: %w", err)
+	}
+	if !free {
+		return exists
 	}
 	return nil
 }
 
-// prepare checks m and completes it.
-func prepare(dir string, m Manifest) (*Run, error) {
-	if err := CheckRunID(m.Run); err != nil {
+// prepare checks p and completes it.
+func prepare(p Plan) (*Run, error) {
+	if err := p.complete(); err != nil {
 		return nil, err
 	}
-	if err := CheckTables(m.Tables); err != nil {
-		return nil, err
-	}
-	configuration, err := json.Marshal(m.Configuration)
-	if err != nil {
-		return nil, fmt.Errorf("configuration as JSON: %w", err)
-	}
-	digest := sha256.Sum256(configuration)
-	m.SchemaVersion, m.SummaryBins, m.Tool, m.State = SchemaVersion, BinsVersion, "robocensus", stateRunning
-	m.ConfigurationDigest = hex.EncodeToString(digest[:])
-	m.Parts = []Part{}
 	return &Run{
-		dir: dir, id: m.Run, tables: m.Tables, toolVersion: m.ToolVersion,
-		manifest: m, taken: make(map[int]bool), notes: make(map[int]json.RawMessage),
+		plan: p, toolVersion: p.ToolVersion, records: make(map[int]*Record), taken: make(map[int]bool), mergedOf: -1,
 		metadata: map[string]string{
 			metadataSchema:            strconv.Itoa(SchemaVersion),
-			metadataRun:               m.Run,
-			"robocensus.tool_version": m.ToolVersion,
-			"robocensus.profile":      strings.Join(m.Profiles, ","),
-			metadataConfiguration:     m.ConfigurationDigest,
+			metadataRun:               p.Run,
+			"robocensus.tool_version": p.ToolVersion,
+			"robocensus.profile":      strings.Join(p.Profiles, ","),
+			metadataConfiguration:     p.ConfigurationDigest,
 		},
 	}, nil
 }
@@ -133,40 +128,72 @@ const (
 	metadataNotes         = "robocensus.notes"        // a line each
 )
 
-func tableFolder(dir, table, run string) string { return filepath.Join(dir, table, "run="+run) }
-
-// makeFolders makes the folders of all tables, and their names last: a part
-// is committed only if the way to it is. Later none is made: one that is gone
-// has taken committed parts with it.
-func (r *Run) makeFolders() error {
-	folders := []string{r.Folder()}
-	for _, table := range r.tables {
-		folders = append(folders, tableFolder(r.dir, table, r.id))
+// lockRun makes the caller the one writer of a run, whose folder must exist.
+func lockRun(s *store.Store, run string) (*store.Lock, error) {
+	l, err := s.Lock(runFile(run))
+	if errors.Is(err, store.ErrLocked) {
+		return nil, fmt.Errorf("run %s %w", run, ErrRunBusy)
 	}
-	for _, folder := range folders {
-		if err := os.MkdirAll(folder, 0o777); err != nil {
-			return fmt.Errorf("create the folder of a table: %w", err)
-		}
-		if err := syncFolder(filepath.Dir(folder)); err != nil {
-			return err
-		}
+	if err != nil {
+		return nil, fmt.Errorf("lock the run: %w", err)
 	}
-	syncFolder(filepath.Dir(filepath.Clean(r.dir))) // may be closed to us
-	return syncFolder(r.dir)
+	return l, nil
 }
 
-// Folder is where the run keeps its manifest and rejected.csv.
-func (r *Run) Folder() string { return filepath.Join(r.dir, "_runs", r.id) }
+// makeFolders makes the folders of all tables: a part is committed only if the
+// way to it is. Later none is made: one that is gone has taken committed parts
+// with it.
+func (r *Run) makeFolders() error {
+	folders := []string{segmentsFolder(r.plan.Run)}
+	for _, table := range r.plan.Tables {
+		folders = append(folders, tableFolder(table, r.plan.Run))
+	}
+	for _, folder := range folders {
+		if err := r.store.MakeFolder(folder); err != nil {
+			return fmt.Errorf("create the folder of a table: %w", err)
+		}
+	}
+	return nil
+}
+
+// Folder is where the run keeps its plan, its records and rejected.csv, as the
+// user knows it.
+func (r *Run) Folder() string { return r.store.Path(runFile(r.plan.Run)) }
+
+// Store is the output folder.
+func (r *Run) Store() *store.Store { return r.store }
+
+// Rejected begins rejected.csv, which may be read while it is written.
+func (r *Run) Rejected() (*store.File, error) {
+	f, err := r.store.Create(runFile(r.plan.Run, rejectedName))
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Publish(); err != nil {
+		f.Discard()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Scratch makes a file to write to and read back while the run is written.
+func (r *Run) Scratch() (*store.Scratch, error) { return r.store.Scratch(runFile(r.plan.Run)) }
+
+// ReplaceFile replaces a file of the output folder. What a crash leaves of it
+// lies in the run's folder, where [Open] removes it.
+func (r *Run) ReplaceFile(name string, content []byte) error {
+	return r.store.Replace(name, runFile(r.plan.Run), content)
+}
 
 // begin takes a segment for a writer: none is written twice.
 func (r *Run) begin(index int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if index < 0 {
-		return fmt.Errorf("segment %d: segments are numbered from 0", index)
+	if index < 0 || index >= MaxVolumes*SegmentsPerVolume {
+		return fmt.Errorf("segment %d: segments are numbered from 0 to %d", index, MaxVolumes*SegmentsPerVolume-1)
 	}
 	if r.taken[index] {
-		return fmt.Errorf("segment %d of run %s is written already", index, r.id)
+		return fmt.Errorf("segment %d of run %s is written already", index, r.plan.Run)
 	}
 	r.taken[index] = true
 	return nil
@@ -179,107 +206,79 @@ func (r *Run) giveUp(index int) {
 	delete(r.taken, index)
 }
 
-// enter names the parts of a segment in the journal: the moment from which
-// they count.
-func (r *Run) enter(e entry) error {
+// enter writes the record of a segment, whose parts are on disk: the moment
+// from which they count. Together with an error, inDoubt says that the record
+// has its name, and may have it no more after a crash.
+func (r *Run) enter(record *Record) (inDoubt bool, err error) {
+	r.mu.Lock()
+	closed := r.lock == nil
+	r.mu.Unlock()
+	if closed {
+		return false, fmt.Errorf("run %s is closed", r.plan.Run)
+	}
+	record.Run, record.Plan = r.plan.Run, r.planDigest
+	content, digest, err := seal(record)
+	if err != nil {
+		return false, fmt.Errorf("record of segment %d: %w", record.Segment, err)
+	}
+	if len(content) > maxSealed {
+		return false, fmt.Errorf("record of segment %d has %d bytes, more than %d: its note is too long", record.Segment, len(content), maxSealed)
+	}
+	record.digest = digest
+	free, err := r.store.Put(recordPath(r.plan.Run, record.Segment), content)
+	if err != nil {
+		return free, fmt.Errorf("write the record of segment %d: %w", record.Segment, err)
+	}
+	if !free {
+		return false, fmt.Errorf("segment %d of run %s is committed by another process", record.Segment, r.plan.Run)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.lock == nil {
-		return fmt.Errorf("run %s is closed", r.id)
-	}
-	if err := r.journal.add(e); err != nil {
-		return err
-	}
-	r.manifest.Parts, r.manifest.Totals = append(r.manifest.Parts, e.Parts...), nil
-	return nil
+	r.records[record.Segment] = record
+	return false, nil
 }
 
-// Complete marks the run complete, with what is known only at its end, and
-// closes it.
-func (r *Run) Complete(finished time.Time, tally Tally, inputs []Input) error {
-	if err := r.complete(finished, tally, inputs); err != nil {
-		return err
-	}
-	return r.Close()
-}
-
-func (r *Run) complete(finished time.Time, tally Tally, inputs []Input) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.lock == nil {
-		return fmt.Errorf("run %s is closed", r.id)
-	}
-	if r.journal.broken != nil {
-		return r.journal.broken
-	}
-	sortParts(r.manifest.Parts)
-	if err := inPlace(r.dir, r.manifest.Parts); err != nil {
-		return err
-	}
-	before := r.manifest
-	r.manifest.State, r.manifest.Finished = stateComplete, &finished
-	r.manifest.Tally, r.manifest.Inputs = tally, inputs
-	if err := r.save(); err != nil {
-		r.manifest = before
-		return err
-	}
-	os.Remove(r.journal.path) // the manifest holds all of it now
-	return nil
-}
-
-// inPlace finds out whether committed parts are there, as far as their sizes
-// tell.
-func inPlace(dir string, parts []Part) error {
-	for _, p := range parts {
-		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(p.Path)))
-		if err != nil {
-			return fmt.Errorf("a committed part is gone: %w", err)
-		}
-		if info.Size() != p.Bytes {
-			return fmt.Errorf("committed part %s has %d bytes and not the %d that were written", p.Path, info.Size(), p.Bytes)
-		}
-	}
-	return nil
-}
-
-// Close ends the writing of a run that is not complete, and lets others at it.
-// It may be called twice, but not while segments are being written.
+// Close ends the writing of a run, and lets others at it. It may be called
+// twice, but not while segments are being written.
 func (r *Run) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.lock == nil {
+	if r.store == nil {
 		return nil
 	}
-	var err error
-	if r.journal != nil {
-		err = r.journal.file.Close()
+	if r.lock != nil {
+		folder := runFile(r.plan.Run)
+		planned, err := r.store.Exists(path.Join(folder, planName))
+		unborn := err == nil && !planned
+		if unborn {
+			r.store.Remove(segmentsFolder(r.plan.Run))
+		}
+		r.lock.Release()
+		r.lock = nil
+		if unborn {
+			r.store.Remove(folder) // unless something is in it
+		}
 	}
-	unlockRun(r.lock)
-	r.lock = nil
-	if err != nil {
-		return fmt.Errorf("close the journal: %w", err)
-	}
-	return nil
+	err := r.store.Close()
+	r.store = nil
+	return err
 }
 
 // Started is when the run was created, by whichever process.
-func (r *Run) Started() time.Time { return r.manifest.Started }
+func (r *Run) Started() time.Time { return r.plan.Started }
 
 // Rows counts the rows committed so far, by table.
 func (r *Run) Rows() map[string]int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	rows := make(map[string]int64)
-	for _, p := range r.manifest.Parts {
-		rows[p.Table] += p.Rows
+	for _, record := range r.records {
+		for _, p := range record.Parts {
+			rows[p.Table] += p.Rows
+		}
+	}
+	for _, p := range r.merged {
+		rows[p.Table] = p.Rows
 	}
 	return rows
-}
-
-func (r *Run) save() error {
-	text, err := json.MarshalIndent(&r.manifest, "", " ")
-	if err != nil {
-		return fmt.Errorf("manifest as JSON: %w", err)
-	}
-	return ReplaceFile(filepath.Join(r.Folder(), manifestName), append(text, '\n'))
 }

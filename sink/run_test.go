@@ -2,6 +2,7 @@ package sink
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,6 +21,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // The test binary is its own child: a process that can be killed.
@@ -52,8 +56,8 @@ func child(t *testing.T, role, dir string) (*exec.Cmd, io.ReadCloser, io.WriteCl
 }
 
 // described is a run as Create and Open take it.
-func described() Manifest {
-	return Manifest{
+func described() Plan {
+	return Plan{
 		Run: "r", ToolVersion: "v0", Tables: TableNames, Profiles: []string{"google"},
 		Started:       time.Date(2026, 11, 20, 10, 15, 0, 0, time.UTC),
 		Configuration: map[string]any{"retries": 2, "schemes": []string{"https", "http"}, "hosts": "hosts.csv"},
@@ -72,6 +76,7 @@ const (
 
 // fill writes rows of all tables that are a segment's and no other's.
 func fill(s *Segment, index int) error {
+	s.Targets = targetsOfSegment
 	for i := range targetsOfSegment {
 		seq := int64(index*targetsOfSegment + i + 1)
 		host := fmt.Sprintf("h%d.example", seq)
@@ -113,9 +118,11 @@ func writeRun(dir string, step func()) error {
 	for worker := range 2 {
 		go func() {
 			for index := worker; index < segmentsOfRun; index += 2 {
-				if run.Committed(index) {
-					if got := string(run.Note(index)); got != note(index) {
-						errs <- fmt.Errorf("the note of segment %d is %q", index, got)
+				if r := run.Committed(index); r != nil {
+					var got bytes.Buffer
+					json.Compact(&got, r.Note)
+					if got.String() != note(index) {
+						errs <- fmt.Errorf("the note of segment %d is %s", index, r.Note)
 						return
 					}
 					continue
@@ -143,11 +150,9 @@ func writeRun(dir string, step func()) error {
 		return err
 	}
 	step()
-	if err := run.SumUp(context.Background()); err != nil {
-		return err
-	}
-	step()
-	return run.Complete(time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC), Tally{Targets: segmentsOfRun * targetsOfSegment}, described().Inputs)
+	return run.Complete(context.Background(), Completion{
+		Finished: time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC), Tally: Tally{Targets: segmentsOfRun * targetsOfSegment}, Inputs: described().Inputs,
+	})
 }
 
 func holdRun(dir string) error {
@@ -181,9 +186,12 @@ func leftovers(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	m, err := ReadManifest(dir, "r")
 	must(t, err)
-	named := map[string]bool{"_runs/r/manifest.json": true, "_runs/r/segments.jsonl": true, "_runs/r/lock": true}
-	for _, p := range m.Parts {
+	named := map[string]bool{"_runs/r/manifest.json": true, "_runs/r/plan.json": true, "_runs/r/lock": true}
+	for _, p := range slices.Concat(m.RunParts, m.Parts) {
 		named[p.Path] = true
+	}
+	for _, r := range m.Records {
+		named[recordPath("r", r.Segment)] = true
 	}
 	for name := range tree(t, dir) {
 		if !named[name] {
@@ -204,7 +212,7 @@ func TestAKilledRunGoesOnToTheSameTables(t *testing.T) {
 	for ; kills < 20; runs++ {
 		dir := t.TempDir()
 		kills += killUntilComplete(t, dir)
-		// A child that was killed once it was complete leaves its lock or journal.
+		// A child that was killed once it was complete leaves its lock, or counters of its segments.
 		if _, err := Open(dir, described()); !errors.Is(err, ErrRunComplete) {
 			t.Errorf("a complete run: %v", err)
 		}
@@ -242,7 +250,9 @@ func killUntilComplete(t *testing.T, dir string) (kills int) {
 		complete = m.State == "complete"
 		sums := make(map[string]string)
 		for _, p := range m.Parts {
-			sums[p.Path] = p.SHA256
+			if !ofRun[p.Table] { // which are merged at the end
+				sums[p.Path] = p.SHA256
+			}
 		}
 		for path, sum := range committed {
 			if sums[path] != sum {
@@ -294,8 +304,14 @@ func TestTheLockIsHeldByOneAtATime(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
+			in, err := store.Open(dir)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer in.Close()
 			for won.Load() < 500 {
-				l, err := lockRun(dir, "r")
+				l, err := lockRun(in, "r")
 				if errors.Is(err, ErrRunBusy) {
 					continue
 				}
@@ -305,7 +321,7 @@ func TestTheLockIsHeldByOneAtATime(t *testing.T) {
 				}
 				won.Add(1)
 				holders.Add(-1)
-				unlockRun(l)
+				l.Release()
 			}
 		})
 	}
@@ -352,9 +368,9 @@ func TestARemovalThatWasInterrupted(t *testing.T) {
 		must(t, err)
 		commitSegment(t, run, 0)
 		must(t, run.Close())
-		must(t, os.Rename(filepath.Join(dir, "_runs/r/manifest.json"), filepath.Join(dir, "_runs/r/removing.json")))
+		must(t, os.Rename(filepath.Join(dir, "_runs/r/plan.json"), filepath.Join(dir, "_runs/r/removing.json")))
 		for _, table := range TableNames[:gone] {
-			must(t, os.RemoveAll(tableFolder(dir, table, "r")))
+			must(t, os.RemoveAll(filepath.Join(dir, tableFolder(table, "r"))))
 		}
 		if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "removal was interrupted") {
 			t.Errorf("open: %v", err)
@@ -380,15 +396,29 @@ func commitSegment(t *testing.T, run *Run, index int) {
 	must(t, s.Commit())
 }
 
-// patch writes the manifest anew, with all parts in it.
+// finish completes a run that has so many segments.
+func finish(t *testing.T, run *Run, segments int64) {
+	t.Helper()
+	must(t, run.Complete(context.Background(), Completion{
+		Finished: time.Now(), Tally: Tally{Targets: segments * targetsOfSegment}, Inputs: described().Inputs,
+	}))
+	must(t, run.Close())
+}
+
+// patch writes the manifest of a complete run anew, and seals it.
 func patch(t *testing.T, dir string, change func(m *Manifest)) {
 	t.Helper()
 	m, err := ReadManifest(dir, "r")
 	must(t, err)
 	change(m)
-	text, err := json.Marshal(m)
+	resealed(t, filepath.Join(dir, "_runs/r/manifest.json"), m)
+}
+
+func resealed(t *testing.T, path string, object any) {
+	t.Helper()
+	content, _, err := seal(object)
 	must(t, err)
-	must(t, ReplaceFile(filepath.Join(dir, "_runs/r/manifest.json"), text))
+	must(t, os.WriteFile(path, content, 0o666))
 }
 
 // A crash leaves half-written files in the run's folder alone, where the next
@@ -396,16 +426,16 @@ func patch(t *testing.T, dir string, change func(m *Manifest)) {
 func TestWhatACrashLeavesIsRemoved(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "_runs", "r")
-	left := filepath.Join(folder, manifestName+".ABCDEFGH.tmp")
+	left := filepath.Join(folder, "plan.ABCDEFGH.json.tmp")
 	must(t, os.MkdirAll(folder, 0o777))
 	must(t, os.WriteFile(left, []byte("{"), 0o666))
 	if _, err := Open(dir, described()); !errors.Is(err, fs.ErrNotExist) {
-		t.Fatalf("half a manifest is opened: %v", err)
+		t.Fatalf("half a plan is opened: %v", err)
 	}
 	run, err := Create(dir, described())
 	must(t, err)
 	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("half a manifest is left: %v", err)
+		t.Errorf("half a plan is left: %v", err)
 	}
 	must(t, run.Close())
 
@@ -415,10 +445,10 @@ func TestWhatACrashLeavesIsRemoved(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(dir, "views.sql")); string(text) != "SELECT 1" {
 		t.Errorf("views.sql holds %q, %v", text, err)
 	}
-	must(t, run.Close())
 	must(t, os.Mkdir(filepath.Join(dir, "taken"), 0o777))
 	if err := run.ReplaceFile("taken", nil); err == nil {
 		t.Error("a folder is replaced by a file")
 	}
 	must(t, nothingOf(dir, 0))
+	must(t, run.Close())
 }

@@ -1,15 +1,9 @@
 package sink
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"hash"
-	"io"
-	"os"
-	"path/filepath"
+	"path"
 	"reflect"
 	"runtime/debug"
 	"slices"
@@ -19,35 +13,18 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
+
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // rowGroupRows is a multiple of DuckDB's vector size (120 vectors of 2,048
 // rows), so that one thread scans one row group.
 const rowGroupRows = 245_760
 
-// SegmentsPerVolume keeps the segments of several files apart that are read at
-// the same time: those of the third are numbered from 200,000. Segments are
-// numbered without gaps otherwise.
-const SegmentsPerVolume = 100_000
-
 // TableNames lists every table, in the order in which a reader meets them.
 var TableNames = []string{
 	"fetches", "groups", "rules", "sitemaps", "lines", "signals",
 	"agents", "policies", "verdicts", "summary", "examples", "bodies",
-}
-
-// hasPart tells which segments have a part of a table. What is one for the
-// whole run stands with segment 0, which every complete run has.
-func hasPart(table string, segment int) bool { return table != "agents" || segment == 0 }
-
-// Part is one part file as the manifest names it.
-type Part struct {
-	Table   string `json:"table"`
-	Segment int    `json:"segment"`
-	Path    string `json:"path"` // relative to the output folder, with slashes
-	Rows    int64  `json:"rows"`
-	Bytes   int64  `json:"bytes"`
-	SHA256  string `json:"sha256"`
 }
 
 // Segment writes the parts of one run of targets. It is not safe for
@@ -66,8 +43,10 @@ type Segment struct {
 	Examples Table[Example]
 	Bodies   Table[Body]
 
-	// Note is the caller's own, for going on after a crash (see [Run.Note]):
-	// up to about a megabyte of JSON on one line, committed with the segment.
+	// Targets are counted by the caller; a run is complete if its segments have
+	// all that the source had.
+	Targets int64
+	// Note is the caller's own, JSON that resuming needs (see [Run.Committed]).
 	Note json.RawMessage
 
 	run   *Run
@@ -88,7 +67,7 @@ func (t Table[T]) Write(rows ...T) error {
 		return nil
 	}
 	if err := t.w.write(rows); err != nil {
-		return fmt.Errorf("write %s: %w", t.w.tmp, err)
+		return fmt.Errorf("write %s: %w", t.w.file.Path(), err)
 	}
 	t.w.rows += int64(len(rows))
 	return nil
@@ -103,19 +82,14 @@ type part interface {
 	finish() (Part, error) // close and sync, under the temporary name
 	discard()
 	publish() error
-	folder() string
 }
 
 type writer[T any] struct {
 	parquet  *parquet.GenericWriter[T]
 	shredder *shredder[T] // nil where parquet-go takes rows apart
-	file     *os.File
-	sum      hash.Hash
-	bytes    int64
+	file     *store.File
 	rows     int64
 	info     Part
-	tmp      string
-	final    string
 }
 
 // Segment starts the parts of segment number index, counted from 0. It refuses
@@ -148,12 +122,11 @@ func (r *Run) Segment(index int) (*Segment, error) {
 }
 
 func openTable[T any](s *Segment, name string, t *Table[T]) error {
-	if !slices.Contains(s.run.tables, name) || !hasPart(name, s.index) {
+	if !slices.Contains(s.run.plan.Tables, name) || !hasPart(name, s.index) {
 		return nil
 	}
-	path := partPath(name, s.run.id, s.index)
-	final := filepath.Join(s.run.dir, filepath.FromSlash(path))
-	w, err := newWriter[T](final, Part{Table: name, Segment: s.index, Path: path}, s.run.toolVersion, s.run.metadata, s.run.spareOf(name))
+	p := Part{Table: name, Segment: s.index, Path: segmentPath(name, s.run.plan.Run, s.index)}
+	w, err := newWriter[T](s.run.store, p, s.run.toolVersion, s.run.metadata, s.run.spareOf(name))
 	if err != nil {
 		return err
 	}
@@ -162,33 +135,25 @@ func openTable[T any](s *Segment, name string, t *Table[T]) error {
 	return nil
 }
 
-func newWriter[T any](final string, info Part, toolVersion string, metadata map[string]string, spare *sync.Pool) (*writer[T], error) {
-	tmp := final + ".tmp"
-	file, err := os.Create(tmp)
+func newWriter[T any](s *store.Store, info Part, toolVersion string, metadata map[string]string, spare *sync.Pool) (*writer[T], error) {
+	file, err := s.Create(info.Path)
 	if err != nil {
 		return nil, fmt.Errorf("create a part: %w", err)
 	}
-	w := &writer[T]{file: file, sum: sha256.New(), tmp: tmp, final: final, info: info}
-	out := &counted{w: io.MultiWriter(file, w.sum), n: &w.bytes}
+	w := &writer[T]{file: file, info: info}
 	// A writer is not used again for another part: after Reset parquet-go
 	// 0.32 leaves the column paths out of the footer.
 	options := append(writerOptions(info.Table, toolVersion, metadata), withoutBounds[T]()...)
-	if w.shredder, err = newShredder[T](out, spare, options); err != nil {
-		file.Close()
-		os.Remove(tmp)
-		return nil, fmt.Errorf("create %s: %w", tmp, err)
+	if w.shredder, err = newShredder[T](file, spare, options); err != nil {
+		file.Discard()
+		return nil, fmt.Errorf("create %s: %w", file.Path(), err)
 	}
 	if w.shredder != nil {
 		w.parquet = w.shredder.file
 	} else {
-		w.parquet = parquet.NewGenericWriter[T](out, options...)
+		w.parquet = parquet.NewGenericWriter[T](file, options...)
 	}
 	return w, nil
-}
-
-// partPath is where a part lies, relative to the output folder, with slashes.
-func partPath(table, run string, segment int) string {
-	return fmt.Sprintf("%s/run=%s/part-%06d.parquet", table, run, segment)
 }
 
 // codec is shared by all writers: each of its encoders holds a window of
@@ -244,43 +209,49 @@ var hasHost = map[string]bool{
 	"lines": true, "signals": true, "policies": true, "verdicts": true, "examples": true, "changes": true,
 }
 
-// Commit closes, syncs and renames all parts, syncs their folders, and enters
-// them into the journal. After an error nothing of the segment is entered, and
-// what was written is removed; only where a failing disk leaves in doubt
-// whether it is entered do the parts stay, for [Open] to decide. Several
+// Commit closes, syncs and renames all parts, syncs their folders, and writes
+// the segment's record. After an error nothing of the segment counts, and what
+// was written is removed; only where a failing disk leaves in doubt whether the
+// record outlives a crash do the parts stay, for [Open] to decide. Several
 // segments may be committed at the same time.
 func (s *Segment) Commit() error {
 	if s.over {
 		return fmt.Errorf("segment %d is committed or aborted already", s.index)
 	}
-	err := s.commit()
-	if err != nil && !errors.Is(err, errInDoubt) {
+	inDoubt, err := s.commit()
+	if err != nil && !inDoubt {
 		s.Abort()
 	}
 	s.over, s.open = true, nil
 	return err
 }
 
-func (s *Segment) commit() error {
-	e := entry{Segment: s.index, Note: s.Note, Parts: []Part{}}
+func (s *Segment) commit() (inDoubt bool, err error) {
+	r := &Record{Segment: s.index, Targets: s.Targets, Note: s.Note, Parts: []Part{}}
 	for _, p := range s.open {
 		done, err := p.finish()
 		if err != nil {
-			return err
+			return false, err
 		}
-		e.Parts = append(e.Parts, done)
+		r.Parts = append(r.Parts, done)
 	}
 	for _, p := range s.open {
 		if err := p.publish(); err != nil {
-			return err
+			return false, err
 		}
 	}
-	for _, p := range s.open {
-		if err := syncFolder(p.folder()); err != nil {
-			return err
+	synced := ""
+	for _, p := range r.Parts {
+		folder := path.Dir(p.Path)
+		if folder == synced {
+			continue
 		}
+		if err := s.run.store.Sync(folder); err != nil {
+			return false, fmt.Errorf("sync the folder of a part: %w", err)
+		}
+		synced = folder
 	}
-	return s.run.enter(e)
+	return s.run.enter(r)
 }
 
 // Abort removes what the segment has written, which may then be begun anew.
@@ -313,67 +284,27 @@ func (w *writer[T]) release() {
 func (w *writer[T]) finish() (Part, error) {
 	// parquet-go reports a full disk only here.
 	if err := w.parquet.Close(); err != nil {
-		return Part{}, fmt.Errorf("close %s: %w", w.tmp, err)
+		return Part{}, fmt.Errorf("close %s: %w", w.file.Path(), err)
 	}
 	w.release()
-	if err := syncFile(w.file); err != nil {
-		return Part{}, fmt.Errorf("sync %s: %w", w.tmp, err)
+	digest, err := w.file.Finish()
+	if err != nil {
+		return Part{}, fmt.Errorf("close a part: %w", err)
 	}
-	if err := w.file.Close(); err != nil {
-		return Part{}, fmt.Errorf("close %s: %w", w.tmp, err)
-	}
-	w.info.Rows, w.info.Bytes = w.rows, w.bytes
-	w.info.SHA256 = hex.EncodeToString(w.sum.Sum(nil))
+	w.info.Rows, w.info.Digest = w.rows, digest
 	return w.info, nil
 }
 
 func (w *writer[T]) discard() {
 	w.release()
-	w.file.Close()
-	os.Remove(w.tmp)
-	os.Remove(w.final)
+	w.file.Discard()
 }
 
 func (w *writer[T]) publish() error {
-	if err := os.Rename(w.tmp, w.final); err != nil {
+	if err := w.file.Publish(); err != nil {
 		return fmt.Errorf("publish a part: %w", err)
 	}
 	return nil
-}
-
-func (w *writer[T]) folder() string { return filepath.Dir(w.final) }
-
-// unsynced leaves out all syncing, for the benchmark that says what it costs.
-var unsynced bool
-
-func syncFile(f *os.File) error {
-	if unsynced {
-		return nil
-	}
-	return f.Sync()
-}
-
-func syncFolder(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("sync folder: %w", err)
-	}
-	defer d.Close()
-	if err := syncFile(d); err != nil {
-		return fmt.Errorf("sync folder %s: %w", path, err)
-	}
-	return nil
-}
-
-type counted struct {
-	w io.Writer
-	n *int64
-}
-
-func (c *counted) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	*c.n += int64(n)
-	return n, err
 }
 
 // ToolVersion is the version that parts and manifests carry: the one set at

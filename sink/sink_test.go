@@ -57,7 +57,7 @@ var contract = map[string]string{
 func newRun(t *testing.T) (*Run, string) {
 	t.Helper()
 	dir := t.TempDir()
-	run, err := Create(dir, Manifest{Run: "test", ToolVersion: "v0", Tables: TableNames, Profiles: []string{"google"}})
+	run, err := Create(dir, Plan{Run: "test", ToolVersion: "v0", Tables: TableNames, Profiles: []string{"google"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestColumnsAreTheContract(t *testing.T) {
 	must(t, err)
 	must(t, s.Commit())
 	for _, name := range TableNames {
-		r, table := readTable(t, filepath.Join(dir, name, "run=test", "part-000000.parquet"))
+		r, table := readTable(t, filepath.Join(dir, segmentPath(name, "test", 0)))
 		var got []string
 		for _, f := range table.Schema().Fields() {
 			got = append(got, f.Name+" "+typeName(f))
@@ -171,7 +171,7 @@ func TestRowsReadBack(t *testing.T) {
 	must(t, s.Bodies.Write(Body{ContentDigest: "X", Body: []byte{0, 0xff, 'a'}}))
 	must(t, s.Commit())
 
-	_, fetches := readTable(t, filepath.Join(dir, "fetches/run=test/part-000003.parquet"))
+	_, fetches := readTable(t, filepath.Join(dir, "fetches/run=test/part-0000000003.parquet"))
 	if r := column[*array.Int64](t, fetches, "rank"); r.Value(0) != 7 || !r.IsNull(1) {
 		t.Errorf("rank is %v, want 7 and null", r)
 	}
@@ -192,15 +192,15 @@ func TestRowsReadBack(t *testing.T) {
 	if hops.Len() != 2 || status.Len() != 2 || status.Value(0) != 301 || !status.IsNull(1) {
 		t.Errorf("hops are %v, want two with status 301 and null", hops)
 	}
-	_, verdicts := readTable(t, filepath.Join(dir, "verdicts/run=test/part-000003.parquet"))
+	_, verdicts := readTable(t, filepath.Join(dir, "verdicts/run=test/part-0000000003.parquet"))
 	if p := column[*array.String](t, verdicts, "rule_pattern"); p.IsNull(0) || !p.IsNull(1) {
 		t.Errorf("rule_pattern is %v, want an empty string and null", p)
 	}
-	_, groups := readTable(t, filepath.Join(dir, "groups/run=test/part-000003.parquet"))
+	_, groups := readTable(t, filepath.Join(dir, "groups/run=test/part-0000000003.parquet"))
 	if agents := column[*array.List](t, groups, "agents"); fmt.Sprint(agents) != `[["a" "b"] []]` {
 		t.Errorf("agents are %v", agents)
 	}
-	_, bodies := readTable(t, filepath.Join(dir, "bodies/run=test/part-000003.parquet"))
+	_, bodies := readTable(t, filepath.Join(dir, "bodies/run=test/part-0000000003.parquet"))
 	if b := column[*array.Binary](t, bodies, "body"); string(b.Value(0)) != "\x00\xffa" {
 		t.Errorf("body is %q", b.Value(0))
 	}
@@ -227,7 +227,7 @@ func TestNullsAmongValues(t *testing.T) {
 			lines = append(lines, batch...)
 		}
 		must(t, s.Commit())
-		_, table := readTable(t, filepath.Join(dir, "verdicts/run=test/part-000000.parquet"))
+		_, table := readTable(t, filepath.Join(dir, "verdicts/run=test/part-0000000000.parquet"))
 		line, agent, kind := column[*array.Int32](t, table, "rule_line"), column[*array.String](t, table, "group_agent"), column[*array.String](t, table, "rule_kind")
 		for i, want := range lines {
 			if line.IsNull(i) != (want == 0) || agent.IsNull(i) != (want == 0) || kind.IsNull(i) != (want < 2) {
@@ -246,7 +246,7 @@ func TestHostHasABloomFilter(t *testing.T) {
 	must(t, err)
 	must(t, s.Policies.Write(Policy{Seq: 1, Host: "a.example"}))
 	must(t, s.Commit())
-	r, _ := readTable(t, filepath.Join(dir, "policies/run=test/part-000000.parquet"))
+	r, _ := readTable(t, filepath.Join(dir, "policies/run=test/part-0000000000.parquet"))
 	chunk, err := r.MetaData().RowGroup(0).ColumnChunk(1)
 	must(t, err)
 	if chunk.BloomFilterOffset() == 0 {
@@ -266,7 +266,7 @@ func TestLargeBodiesStandInTheFileOnce(t *testing.T) {
 		size += len(body)
 	}
 	must(t, s.Commit())
-	info, err := os.Stat(filepath.Join(dir, "bodies/run=test/part-000000.parquet"))
+	info, err := os.Stat(filepath.Join(dir, "bodies/run=test/part-0000000000.parquet"))
 	must(t, err)
 	if info.Size() > int64(size)+10_000 {
 		t.Errorf("%d bytes of bodies make a part of %d", size, info.Size())
@@ -281,14 +281,14 @@ func TestManifestNamesWhatIsThere(t *testing.T) {
 		must(t, s.Rules.Write(Rule{Seq: 1}, Rule{Seq: 2}))
 		must(t, s.Commit())
 	}
-	must(t, run.Complete(time.Now(), Tally{Targets: 2}, nil))
+	must(t, run.Complete(t.Context(), Completion{Finished: time.Now()}))
 	m, err := ReadManifest(dir, "test")
 	must(t, err)
-	if m.State != "complete" || len(m.Parts) != partsIn(0, 1) {
-		t.Fatalf("state %q with %d parts, want complete with %d", m.State, len(m.Parts), partsIn(0, 1))
+	if m.State != "complete" || len(m.Parts) != partsIn(0, 1)-2*len(ofRun) || len(m.RunParts) != len(ofRun) {
+		t.Fatalf("state %q with %d parts, want complete with %d", m.State, len(m.Parts), partsIn(0, 1)-2*len(ofRun))
 	}
 	for i, p := range m.Parts {
-		if want := i / partsIn(0); p.Segment != want {
+		if want := i / (partsIn(0) - len(ofRun)); p.Segment != want {
 			t.Errorf("part %d is of segment %d, want %d", i, p.Segment, want)
 		}
 		content, err := os.ReadFile(filepath.Join(dir, p.Path))
@@ -324,7 +324,7 @@ func TestEqualRowsGiveEqualBytes(t *testing.T) {
 		for _, p := range m.Parts {
 			sums[p.Path] = p.SHA256
 		}
-		if sums["verdicts/run=test/part-000000.parquet"] != sums["verdicts/run=test/part-000001.parquet"] {
+		if sums["verdicts/run=test/part-0000000000.parquet"] != sums["verdicts/run=test/part-0000000001.parquet"] {
 			t.Error("equal rows give other bytes in another segment")
 		}
 		if first == nil {
@@ -355,7 +355,7 @@ func TestAbortLeavesNothing(t *testing.T) {
 
 func TestATableNotAskedForTakesNoRows(t *testing.T) {
 	dir := t.TempDir()
-	run, err := Create(dir, Manifest{Run: "x", Tables: []string{"fetches"}})
+	run, err := Create(dir, Plan{Run: "x", Tables: []string{"fetches"}})
 	must(t, err)
 	s, err := run.Segment(0)
 	must(t, err)
@@ -371,18 +371,18 @@ func TestATableNotAskedForTakesNoRows(t *testing.T) {
 
 func TestCreateRefuses(t *testing.T) {
 	dir := t.TempDir()
-	run, err := Create(dir, Manifest{Run: "x", Tables: TableNames})
+	run, err := Create(dir, Plan{Run: "x", Tables: TableNames})
 	must(t, err)
 	must(t, run.Close())
-	if _, err := Create(dir, Manifest{Run: "x", Tables: TableNames}); !errors.Is(err, ErrRunExists) {
+	if _, err := Create(dir, Plan{Run: "x", Tables: TableNames}); !errors.Is(err, ErrRunExists) {
 		t.Errorf("a second run of one ID: %v", err)
 	}
 	for _, id := range []string{"", ".", "..", "a/b", "-x", "a b", "é", strings.Repeat("a", 101)} {
-		if _, err := Create(dir, Manifest{Run: id}); err == nil {
+		if _, err := Create(dir, Plan{Run: id}); err == nil {
 			t.Errorf("run ID %q is accepted", id)
 		}
 	}
-	if _, err := Create(dir, Manifest{Run: "y", Tables: []string{"verdict"}}); err == nil {
+	if _, err := Create(dir, Plan{Run: "y", Tables: []string{"verdict"}}); err == nil {
 		t.Error("an unknown table is accepted")
 	}
 }

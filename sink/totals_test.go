@@ -1,11 +1,9 @@
 package sink
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -36,7 +33,7 @@ func TestCountersAddUpOverParts(t *testing.T) {
 		if err := Remove(dir, "r"); err != nil {
 			t.Fatal(err)
 		}
-		run, err := Create(dir, Manifest{Run: "r", Tables: []string{"summary"}})
+		run, err := Create(dir, Plan{Run: "r", Tables: []string{"summary"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,12 +84,11 @@ func TestCountersAddUpOverParts(t *testing.T) {
 		if diff := gocmp.Diff(want, sums()); diff != "" {
 			t.Fatalf("of the parts: %s", diff)
 		}
-		// Once they are summed up, no part is read.
-		if err := errors.Join(run.SumUp(context.Background()), run.Complete(time.Now(), Tally{}, nil), os.RemoveAll(filepath.Join(dir, "summary"))); err != nil {
+		if err := run.Complete(context.Background(), Completion{}); err != nil {
 			t.Fatal(err)
 		}
 		if diff := gocmp.Diff(want, sums()); diff != "" {
-			t.Fatalf("of the totals: %s", diff)
+			t.Fatalf("of the one part: %s", diff)
 		}
 	})
 }
@@ -112,7 +108,7 @@ func TestExamplesAreTheFirstAndTheGreatest(t *testing.T) {
 		if err := Remove(dir, "r"); err != nil {
 			t.Fatal(err)
 		}
-		run, err := Create(dir, Manifest{Run: "r", Tables: []string{"examples"}})
+		run, err := Create(dir, Plan{Run: "r", Tables: []string{"examples"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,74 +172,67 @@ func TestExamplesAreTheFirstAndTheGreatest(t *testing.T) {
 		if diff := gocmp.Diff(want, given()); diff != "" {
 			t.Fatalf("of the parts: %s", diff)
 		}
-		if err := errors.Join(run.SumUp(context.Background()), run.Complete(time.Now(), Tally{}, nil), os.RemoveAll(filepath.Join(dir, "examples"))); err != nil {
+		if err := run.Complete(context.Background(), Completion{}); err != nil {
 			t.Fatal(err)
 		}
 		if diff := gocmp.Diff(want, given()); diff != "" {
-			t.Fatalf("of the totals: %s", diff)
+			t.Fatalf("of the one part: %s", diff)
 		}
 	})
 }
 
-// Totals that are not what was written, or not of all parts, are none.
-func TestOnlyTotalsOfAllPartsAreRead(t *testing.T) {
+// Counters that are not what was written are an error, not other figures.
+func TestCountersOfOtherBytesAreRefused(t *testing.T) {
+	const part = "summary/run=r/part-0000000000.parquet"
 	for _, row := range []struct {
 		name  string
-		plant func(t *testing.T, dir string)
+		plant func(path string) error
 	}{
-		{"whole", func(*testing.T, string) {}},
-		{"gone", func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "_runs/r/summary.parquet"))) }},
-		{"other bytes", func(t *testing.T, dir string) {
-			edit(t, filepath.Join(dir, "_runs/r/summary.parquet"), func(b []byte) []byte { b[9] ^= 1; return b })
+		{"gone", os.Remove},
+		{"other bytes", func(path string) error {
+			content, err := os.ReadFile(path)
+			content[9] ^= 1
+			return errors.Join(err, os.WriteFile(path, content, 0o666))
 		}},
-		{"no Parquet", func(t *testing.T, dir string) {
-			content := []byte("PAR1 no such thing PAR1")
-			must(t, os.WriteFile(filepath.Join(dir, "_runs/r/summary.parquet"), content, 0o666))
-			patch(t, dir, func(m *Manifest) {
-				sum := sha256.Sum256(content)
-				m.Totals[0].Bytes, m.Totals[0].SHA256 = int64(len(content)), hex.EncodeToString(sum[:])
-			})
-		}},
-		{"elsewhere", func(t *testing.T, dir string) {
-			patch(t, dir, func(m *Manifest) {
-				part := m.part("summary/run=r/part-000000.parquet")
-				m.Totals[0].Path, m.Totals[0].Bytes, m.Totals[0].SHA256 = part.Path, part.Bytes, part.SHA256
-			})
+		{"cut short", func(path string) error { return os.Truncate(path, 100) }},
+		{"a link", func(path string) error {
+			return errors.Join(os.Rename(path, path+"-away"), os.Symlink(filepath.Base(path)+"-away", path))
 		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := wholeRun(t, nil)
-			row.plant(t, dir)
+			must(t, row.plant(filepath.Join(dir, part)))
 			for _, read := range []func(dir, run string) (*Manifest, error){ReadManifest, ReadManifestHead} {
 				m, err := read(dir, "r")
 				must(t, err)
-				if len(m.Totals) != 2 {
-					t.Fatalf("totals %v", m.Totals)
-				}
-				targets := int64(0)
-				must(t, ReadCounts(context.Background(), dir, m, func(c Count) {
-					if c.Metric == "targets" {
-						targets += c.Count
-					}
-				}))
-				if targets != 3*targetsOfSegment {
-					t.Errorf("%d targets", targets)
+				err = ReadCounts(context.Background(), dir, m, func(c Count) { t.Errorf("counter %v", c) })
+				if err == nil || !strings.Contains(err.Error(), part) || errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("error %v", err)
 				}
 			}
 		})
 	}
+}
+
+// A reader that has begun before a run is complete finds its counters also
+// where completion has merged them meanwhile.
+func TestCountersOfARunThatIsCompletedMeanwhile(t *testing.T) {
 	dir := t.TempDir()
 	run, err := Create(dir, described())
 	must(t, err)
 	commitSegment(t, run, 0)
-	must(t, run.SumUp(context.Background()))
 	commitSegment(t, run, 1)
-	must(t, run.Complete(time.Now(), Tally{Targets: 2 * targetsOfSegment}, nil))
-	if m, err := ReadManifest(dir, "r"); err != nil || len(m.Totals) > 0 {
-		t.Errorf("totals of a part of the run are named: %v, %v", m.Totals, err)
-	}
-	if err := run.SumUp(context.Background()); err == nil {
-		t.Error("a run that is closed is summed up")
+	m, err := ReadManifest(dir, "r")
+	must(t, err)
+	finish(t, run, 2)
+	targets := int64(0)
+	must(t, ReadCounts(context.Background(), dir, m, func(c Count) {
+		if c.Metric == "targets" {
+			targets += c.Count
+		}
+	}))
+	if targets != 2*targetsOfSegment {
+		t.Errorf("%d targets", targets)
 	}
 }
 
@@ -256,35 +245,27 @@ func TestTheHeadOfAManifest(t *testing.T) {
 	content, err := os.ReadFile(manifest)
 	must(t, err)
 	head := *whole
-	head.Parts, head.head = nil, true
-	without := *whole
-	without.Totals = nil
-	var sorted map[string]any
-	must(t, json.Unmarshal(content, &sorted))
-	text, err := json.Marshal(sorted) // parts stand before state
+	head.Records, head.Parts, head.head = nil, nil, true
+	m, err := ReadManifestHead(dir, "r")
 	must(t, err)
-	noTotals, err := json.Marshal(without)
-	must(t, err)
-	for _, row := range []struct {
-		name string
-		text []byte
-		want *Manifest
-	}{
-		{"as written", content, &head},
-		{"fields in another order", text, whole},
-		{"no totals", noTotals, &without},
-	} {
-		must(t, os.WriteFile(manifest, row.text, 0o666))
-		m, err := ReadManifestHead(dir, "r")
-		must(t, err)
-		if diff := gocmp.Diff(row.want, m, cmpopts.EquateEmpty(), gocmp.AllowUnexported(Manifest{})); diff != "" {
-			t.Errorf("%s: %s", row.name, diff)
-		}
+	if diff := gocmp.Diff(&head, m, cmpopts.EquateEmpty(), gocmp.AllowUnexported(Manifest{})); diff != "" {
+		t.Error(diff)
 	}
-	for _, damaged := range []string{"", "[]", "{", string(content[:100])} {
-		must(t, os.WriteFile(manifest, []byte(damaged), 0o666))
-		if _, err := ReadManifestHead(dir, "r"); !errors.Is(err, errDamaged) {
-			t.Errorf("%.10q: %v", damaged, err)
+	if len(content) < 5000 {
+		t.Fatalf("the manifest has %d bytes", len(content))
+	}
+	damaged := []string{"", "[]", "{", string(content[:100]), string(content[:len(content)-1]), string(content) + "\n"}
+	for _, at := range []int{30, len(content) / 2, len(content) - 300, len(content) - 40, len(content) - 1} { // also behind the head
+		other := bytes.Clone(content)
+		other[at] ^= 1
+		damaged = append(damaged, string(other))
+	}
+	for _, text := range damaged {
+		must(t, os.WriteFile(manifest, []byte(text), 0o666))
+		for _, read := range []func(dir, run string) (*Manifest, error){ReadManifest, ReadManifestHead} {
+			if _, err := read(dir, "r"); !errors.Is(err, errDamaged) {
+				t.Errorf("%.10q… of %d bytes: %v", text, len(text), err)
+			}
 		}
 	}
 	if _, err := ReadManifestHead(dir, "s"); !errors.Is(err, fs.ErrNotExist) {
@@ -298,7 +279,7 @@ func TestTheHeadOfAManifest(t *testing.T) {
 // More to tell apart than a run writes is an error, not all memory.
 func TestExamplesOfTooManyKeys(t *testing.T) {
 	dir := t.TempDir()
-	run, err := Create(dir, Manifest{Run: "r", Tables: []string{"examples"}})
+	run, err := Create(dir, Plan{Run: "r", Tables: []string{"examples"}})
 	must(t, err)
 	defer run.Close()
 	s, err := run.Segment(0)
@@ -309,7 +290,7 @@ func TestExamplesOfTooManyKeys(t *testing.T) {
 	must(t, s.Commit())
 	m, err := ReadManifest(dir, "r")
 	must(t, err)
-	if err := ReadExamples(context.Background(), dir, m, func(Example) {}); err == nil || err.Error() != "read examples/run=r/part-000000.parquet, which robocensus verify may tell more about: examples has more than 10000 different keys" {
+	if err := ReadExamples(context.Background(), dir, m, func(Example) {}); err == nil || err.Error() != "read _runs/r/segments/0000000000.examples.parquet, which robocensus verify may tell more about: examples has more than 10000 different keys" {
 		t.Errorf("%v", err)
 	}
 }

@@ -5,16 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // Problem is one thing that is wrong with a run on disk.
@@ -26,7 +23,8 @@ type Problem struct {
 
 // The kinds of problems: what they are called stays.
 const (
-	badManifest  = "manifest"  // damaged, or at odds with itself
+	badManifest  = "manifest"  // damaged, or at odds with itself or the plan
+	badRecord    = "record"    // of a segment or a comparison: missing, damaged, or at odds with the manifest
 	badNumbering = "numbering" // a segment is missing, or of other tables
 	badFile      = "file"      // missing, not readable, or of another size
 	badDigest    = "digest"    // other bytes than were written
@@ -36,8 +34,7 @@ const (
 	badOrder     = "order"     // rows out of order, or a target counted twice
 	badSeq       = "seq"       // a row of no target of its segment
 	badSummary   = "summary"   // counts other targets than fetches holds
-	badTotals    = "totals"    // not what the parts come to
-	badExtra     = "extra"     // a file that the manifest does not name
+	badExtra     = "extra"     // a file that no record names
 )
 
 // Verification is what [Verify] has found.
@@ -50,18 +47,19 @@ type Verification struct {
 	Problems []Problem // by path
 }
 
-// Verify reads every part of a run below dir and holds it against the manifest
-// and against the other parts of its segment, and the totals of the run against
-// the parts. Of its comparisons with other runs, which no manifest names, it
-// reads the parts. Where the run is not complete it verifies what is committed.
-// What is wrong with the run is a [Problem] and stops nothing; the error is
-// about reading itself, or there is no such run ([fs.ErrNotExist]). After each
-// segment progress hears how many of how many parts are read.
+// Verify reads everything that a run below dir has left: it holds the manifest
+// against the plan and the records, every part against its digest, the rows of
+// a segment's parts against each other, the counters of the run against its
+// targets, and its comparisons with earlier runs against their records. Where
+// the run is not complete it verifies what is committed. What is wrong with the
+// run is a [Problem] and stops nothing; the error is about reading itself, or
+// there is no such run ([fs.ErrNotExist]). After each segment progress hears
+// how many of how many parts are read.
 func Verify(ctx context.Context, dir, run string, progress func(parts, of int)) (*Verification, error) {
-	v := &verifier{dir: dir, run: run, progress: progress}
+	v := &verifier{run: run, progress: progress}
 	m, err := ReadManifest(dir, run)
 	if errors.Is(err, errDamaged) || errors.Is(err, errRemoving) {
-		v.add(path.Join("_runs", run), badManifest, err.Error())
+		v.add(runFile(run), badManifest, err.Error())
 		return &v.Verification, nil
 	}
 	if err != nil {
@@ -73,26 +71,21 @@ func Verify(ctx context.Context, dir, run string, progress func(parts, of int)) 
 	if v.layouts, err = layouts(); err != nil {
 		return nil, err
 	}
-	v.Complete, v.Parts = m.State == stateComplete, len(m.Parts)
-	for _, p := range m.Parts {
+	if v.store, err = store.Open(dir); err != nil {
+		return nil, err
+	}
+	defer v.store.Close()
+	v.Complete, v.Parts = m.Complete(), len(m.RunParts)+len(m.Parts)
+	for _, p := range slices.Concat(m.RunParts, m.Parts) {
 		v.Rows, v.Bytes = v.Rows+p.Rows, v.Bytes+p.Bytes
 	}
-	if m.Run != run {
-		v.add(path.Join("_runs", run, manifestName), badManifest, fmt.Sprintf("is the manifest of run %q", m.Run))
+	for _, check := range []func(context.Context, *Manifest) error{v.records, v.parts, v.rejected, v.unnamed, v.comparisons} {
+		if err := check(ctx, m); err != nil {
+			return nil, err
+		}
 	}
-	segments := v.numbering(m)
-	v.Segments = len(segments)
-	if err := v.parts(ctx, m, segments); err != nil {
-		return nil, err
-	}
-	if err := v.totals(ctx, m); err != nil {
-		return nil, err
-	}
-	if err := v.unnamed(m); err != nil {
-		return nil, err
-	}
-	if err := v.comparisons(ctx); err != nil {
-		return nil, err
+	if now, err := v.store.Exists(runFile(run, manifestName)); now && err == nil && !v.Complete {
+		return Verify(ctx, dir, run, progress) // completed meanwhile, and its counters are gone
 	}
 	slices.SortStableFunc(v.Problems, func(a, b Problem) int { return cmp.Compare(a.Path, b.Path) })
 	return &v.Verification, nil
@@ -100,12 +93,14 @@ func Verify(ctx context.Context, dir, run string, progress func(parts, of int)) 
 
 // verifier gathers what several goroutines find.
 type verifier struct {
-	dir, run string
+	store    *store.Store
+	run      string
 	progress func(parts, of int)
 	layouts  map[string][]string
 
 	mu   sync.Mutex
-	read int // parts
+	read int    // parts
+	left []Part // counters of a complete run
 	Verification
 }
 
@@ -115,54 +110,21 @@ func (v *verifier) add(path, kind, text string) {
 	v.Problems = append(v.Problems, Problem{path, kind, text})
 }
 
-// numbering holds the manifest against itself, and gives the parts by segment,
-// those left out that cannot be what they are called.
-func (v *verifier) numbering(m *Manifest) [][]Part {
-	where := path.Join("_runs", v.run, manifestName)
-	bad := func(kind, format string, args ...any) { v.add(where, kind, fmt.Sprintf(format, args...)) }
-	var segments [][]Part
-	next := 0
-	for parts := m.Parts; len(parts) > 0; {
-		index, n := parts[0].Segment, 1
-		for n < len(parts) && parts[n].Segment == index {
+// bySegment are the parts of segments, in their order.
+func bySegment(parts []Part) (segments [][]Part) {
+	for len(parts) > 0 {
+		n := 1
+		for n < len(parts) && parts[n].Segment == parts[0].Segment {
 			n++
 		}
-		switch {
-		case index < next:
-			bad(badNumbering, "segment %d stands after segment %d", index, next-1)
-		case index > next && index%SegmentsPerVolume != 0 && v.Complete:
-			bad(badNumbering, "segments %d to %d are missing", next, index-1)
-		}
-		var good []Part
-		var tables []string
-		for _, p := range parts[:n] {
-			// A path is not opened for its being written there.
-			if p.Path != partPath(p.Table, v.run, index) || !slices.Contains(m.Tables, p.Table) || !hasPart(p.Table, index) {
-				bad(badManifest, "names %q as a part of table %q and segment %d", p.Path, p.Table, index)
-				continue
-			}
-			if slices.Contains(tables, p.Table) {
-				bad(badManifest, "names %s twice", p.Path)
-				continue
-			}
-			tables, good = append(tables, p.Table), append(good, p)
-		}
-		for _, table := range m.Tables {
-			if hasPart(table, index) && !slices.Contains(tables, table) {
-				bad(badNumbering, "segment %d has no part of table %s", index, table)
-			}
-		}
-		segments = append(segments, good)
-		next, parts = max(next, index+1), parts[n:]
-	}
-	if v.Complete && len(segments) == 0 && len(m.Tables) > 0 {
-		bad(badNumbering, "no part is named, and the run is complete")
+		segments, parts = append(segments, parts[:n]), parts[n:]
 	}
 	return segments
 }
 
 // parts verifies the parts, several segments at a time.
-func (v *verifier) parts(ctx context.Context, m *Manifest, segments [][]Part) error {
+func (v *verifier) parts(ctx context.Context, m *Manifest) error {
+	segments := bySegment(m.Parts)
 	found := make([]segmentFacts, len(segments))
 	g, running := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
@@ -200,56 +162,31 @@ func (v *verifier) parts(ctx context.Context, m *Manifest, segments [][]Part) er
 		}
 		last, begun = max(last, f.last), true
 	}
-	if v.Complete && known && slices.Contains(m.Tables, "fetches") && targets != m.Targets {
-		v.add(path.Join("_runs", v.run, manifestName), badRows, fmt.Sprintf("says %d targets, and fetches holds %d", m.Targets, targets))
+	known = known && slices.Contains(m.Tables, "fetches")
+	if known && targets != m.Targets {
+		v.add(runFile(v.run, manifestName), badRows, fmt.Sprintf("says %d targets, and fetches holds %d", m.Targets, targets))
 	}
-	return nil
+	return v.runParts(ctx, m, targets, known)
 }
 
-// unnamed looks in the run's folders for files that are not the manifest's. A
-// run that is not complete may hold what a writer has under way or has left.
-func (v *verifier) unnamed(m *Manifest) error {
-	named := make(map[string]bool)
-	segments := make(map[int]bool)
-	for _, p := range m.Parts {
-		named[p.Path], segments[p.Segment] = true, true
-	}
-	look := func(folder string, stray func(name string) bool) error {
-		files, err := os.ReadDir(filepath.Join(v.dir, filepath.FromSlash(folder)))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("look for other files: %w", err)
-		}
-		for _, f := range files {
-			if stray(f.Name()) {
-				v.add(path.Join(folder, f.Name()), badExtra, "is not named by the manifest")
-			}
-		}
-		return nil
-	}
-	for _, table := range TableNames {
-		folder := path.Join(table, "run="+v.run)
-		err := look(folder, func(name string) bool {
-			if named[path.Join(folder, name)] {
-				return false
-			}
-			// Of a segment that is not committed anything may be there.
-			var segment int
-			fmt.Sscanf(name, "part-%d.parquet", &segment)
-			under := strings.HasSuffix(name, ".tmp") || !segments[segment]
-			return v.Complete || !isLeftover(name) || !under
-		})
-		if err != nil {
+// runParts verifies the parts of the tables that have one for the whole run.
+func (v *verifier) runParts(ctx context.Context, m *Manifest, targets int64, known bool) error {
+	for _, p := range m.RunParts {
+		c := &segmentCheck{verifier: v}
+		if err := c.part(ctx, p, nil); err != nil {
 			return err
 		}
+		v.read++
+		v.progress(v.read, v.Parts)
+		if known && c.counted != nil && *c.counted != targets {
+			v.add(p.Path, badSummary, fmt.Sprintf("counts %d targets, and fetches holds %d", *c.counted, targets))
+		}
 	}
-	for _, p := range m.Totals {
-		named[p.Path] = true
+	for _, table := range m.Tables {
+		named := slices.ContainsFunc(m.RunParts, func(p Part) bool { return p.Table == table })
+		if v.Complete && ofRun[table] && !named {
+			v.add(runFile(v.run, manifestName), badManifest, fmt.Sprintf("names no part of table %s", table))
+		}
 	}
-	folder := path.Join("_runs", v.run)
-	return look(folder, func(name string) bool {
-		// What is expected of a run is checked once it is complete: that may
-		// be under way. What a kill leaves of it, Open removes.
-		checking := strings.HasPrefix(name, "expectations") && strings.HasSuffix(name, ".tmp")
-		return v.Complete && !checking && !named[path.Join(folder, name)] && (strings.HasSuffix(name, ".tmp") || strings.HasSuffix(name, ".parquet"))
-	})
+	return nil
 }

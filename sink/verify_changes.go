@@ -3,68 +3,137 @@ package sink
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/robocensus/robocensus/sink/store"
 )
 
-// comparisons verifies the parts of changes. One may be under way, or have been
-// killed: the next of the two runs removes what it has left.
-func (v *verifier) comparisons(ctx context.Context) error {
-	folder := path.Join(changesTable, "run="+v.run)
-	for _, name := range v.files(folder) {
-		against, ok := strings.CutPrefix(name, "against=")
-		if !ok || CheckRunID(against) != nil {
-			v.add(path.Join(folder, name), badExtra, "is no comparison")
-			continue
+// comparisons verifies what was compared with the run, and what was expected of
+// it alone.
+func (v *verifier) comparisons(ctx context.Context, m *Manifest) error {
+	others := []string{""}
+	for _, folder := range []struct{ name, before, after string }{
+		{runFile(v.run, "against"), "", ".json"}, {tableFolder(changesTable, v.run), "against=", ""},
+	} {
+		files, err := v.store.List(folder.name)
+		if err != nil {
+			v.add(folder.name, badFile, err.Error())
 		}
-		for _, file := range v.files(path.Join(folder, name)) {
-			where := path.Join(folder, name, file)
+		for _, f := range files {
+			id, is := strings.CutPrefix(f.Name(), folder.before)
+			id, ends := strings.CutSuffix(id, folder.after)
 			switch {
-			case file == changesPart:
-				if err := v.comparison(ctx, where, against); err != nil {
-					return err
-				}
-			case file != "expectations.csv" && file != lockName && !strings.HasSuffix(file, ".tmp"):
-				v.add(where, badExtra, "is none of a comparison's files")
+			case !is || !ends || CheckRunID(id) != nil:
+				v.add(path.Join(folder.name, f.Name()), badExtra, "is no comparison")
+			case !slices.Contains(others, id):
+				others = append(others, id)
 			}
+		}
+	}
+	for _, against := range others {
+		if err := v.annexed(ctx, m, against); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// files are the names in a folder, none where it is not there.
-func (v *verifier) files(folder string) (names []string) {
-	files, err := os.ReadDir(filepath.Join(v.dir, filepath.FromSlash(folder)))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+// annexed verifies a comparison. Another process may be at it: what it has
+// changed meanwhile is no damage.
+func (v *verifier) annexed(ctx context.Context, m *Manifest, against string) error {
+	folder := comparisonFolder(v.run, against)
+	files, err := v.store.List(folder)
+	if err != nil {
 		v.add(folder, badFile, err.Error())
+		return nil
 	}
-	for _, f := range files {
-		names = append(names, f.Name())
+	locked := slices.ContainsFunc(files, func(f fs.DirEntry) bool { return f.Name() == store.LockName })
+	record, err := readComparison(v.store, v.run, against)
+	if errors.Is(err, fs.ErrNotExist) {
+		return v.unrecorded(ctx, against, files, locked)
 	}
-	return names
+	before := len(v.Problems)
+	if err != nil {
+		v.add(comparisonRecord(v.run, against), badRecord, err.Error())
+	} else if err := v.recorded(ctx, m, record, files); err != nil {
+		return err
+	}
+	if now, e := readComparison(v.store, v.run, against); locked && (!reflect.DeepEqual(record, now) || (e == nil) != (err == nil)) {
+		v.Problems = v.Problems[:before]
+	}
+	return nil
 }
 
-func (v *verifier) comparison(ctx context.Context, where, against string) error {
-	name := filepath.Join(v.dir, filepath.FromSlash(where))
-	info, err := os.Stat(name) // before it is opened: a pipe would wait for a writer
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("is no regular file")
+// recorded verifies a comparison that has its record.
+func (v *verifier) recorded(ctx context.Context, m *Manifest, record *Comparison, files []fs.DirEntry) error {
+	if record.Manifest != m.digest {
+		v.add(comparisonRecord(v.run, record.Against), badRecord, "is about another run of this name")
 	}
-	var f *os.File
-	if err == nil {
-		f, err = os.Open(name)
+	var named []string
+	if record.Part != nil {
+		named = append(named, path.Base(record.Part.Path))
+		c := &segmentCheck{verifier: v}
+		if err := c.part(ctx, *record.Part, map[string]string{metadataAgainst: record.Against}); err != nil {
+			return err
+		}
 	}
+	if record.Expectations != nil {
+		named = append(named, expectationsName)
+		f, err := v.open(ctx, path.Join(record.folder(), expectationsName), *record.Expectations)
+		if f != nil {
+			f.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if record.Against == "" {
+		return nil // the rest of the folder is the run's
+	}
+	for _, f := range files {
+		if name := f.Name(); !slices.Contains(named, name) && name != store.LockName && !store.IsTemporary(name) {
+			v.add(path.Join(record.folder(), name), badExtra, "is not named by the record of the comparison")
+		}
+	}
+	return nil
+}
+
+// unrecorded verifies what there is of a comparison without a record: one that
+// is under way, or was interrupted while it was published.
+func (v *verifier) unrecorded(ctx context.Context, against string, files []fs.DirEntry, locked bool) error {
+	folder := comparisonFolder(v.run, against)
+	for _, f := range files {
+		name := path.Join(folder, f.Name())
+		switch {
+		case against == "" && f.Name() != expectationsName, f.Name() == store.LockName, locked && store.IsTemporary(f.Name()):
+		case locked && f.Name() == PartName(0):
+			if err := v.comparison(ctx, name, against); err != nil {
+				return err
+			}
+		case locked && f.Name() == expectationsName:
+		default:
+			v.add(name, badRecord, fmt.Sprintf("no record names it: %s is gone, or the comparison was interrupted; compare again", comparisonRecord(v.run, against)))
+		}
+	}
+	return nil
+}
+
+// comparison decodes a part that no record names yet.
+func (v *verifier) comparison(ctx context.Context, name, against string) error {
+	f, err := v.store.Open(name)
 	if err != nil {
-		v.add(where, badFile, err.Error())
+		v.add(name, badFile, err.Error())
 		return nil
 	}
 	defer f.Close()
-	p := Part{Table: changesTable, Path: where, Rows: anyRows}
+	p := Part{Table: changesTable, Path: name, Rows: anyRows}
 	_, err = v.decode(ctx, p, f, map[string]string{metadataAgainst: against}, func(arrow.RecordBatch) {})
 	return err
 }

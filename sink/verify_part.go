@@ -2,14 +2,12 @@ package sink
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -18,6 +16,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // maxTargets bounds the seqs that are held of one segment, whose parts may
@@ -50,7 +50,7 @@ func (c *segmentCheck) segment(ctx context.Context, parts []Part) error {
 		return slices.Index(TableNames, a.Table) - slices.Index(TableNames, b.Table)
 	})
 	for _, p := range parts {
-		if err := c.part(ctx, p); err != nil {
+		if err := c.part(ctx, p, nil); err != nil {
 			return err
 		}
 	}
@@ -60,65 +60,42 @@ func (c *segmentCheck) segment(ctx context.Context, parts []Part) error {
 	return nil
 }
 
-func (c *segmentCheck) part(ctx context.Context, p Part) error {
-	name := filepath.Join(c.dir, filepath.FromSlash(p.Path))
-	info, err := os.Stat(name) // before it is opened: a pipe would wait for a writer
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		c.add(p.Path, badFile, "is missing")
-		return nil
-	case err != nil:
-		c.add(p.Path, badFile, err.Error())
-		return nil
-	case !info.Mode().IsRegular():
-		c.add(p.Path, badFile, "is no regular file")
-		return nil
-	case info.Size() != p.Bytes:
-		c.add(p.Path, badFile, fmt.Sprintf("has %d bytes, and the manifest says %d", info.Size(), p.Bytes))
-		return nil
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		c.add(p.Path, badFile, err.Error())
-		return nil
+// part verifies one part, whose metadata has the keys of all parts and more.
+func (c *segmentCheck) part(ctx context.Context, p Part, more map[string]string) error {
+	f, err := c.open(ctx, p.Path, p.Digest)
+	if f == nil {
+		return err
 	}
 	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, whileRunning{ctx, f}); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		c.add(p.Path, badFile, err.Error())
-		return nil
-	}
-	// Other bytes than were written are not decoded: they would give a
-	// hundred problems for one, or take all memory.
-	if got := hex.EncodeToString(sum.Sum(nil)); got != p.SHA256 {
-		c.add(p.Path, badDigest, fmt.Sprintf("has SHA-256 %.12s…, and the manifest says %.12s…", got, p.SHA256))
-		return nil
-	}
 	check := c.check(p)
-	ok, err := c.decode(ctx, p, f, nil, check.batch)
+	ok, err := c.decode(ctx, p, f, more, check.batch)
 	if ok {
 		check.end()
 	}
 	return err
 }
 
-// whileRunning reads until ctx ends.
-type whileRunning struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (w whileRunning) Read(p []byte) (int, error) {
-	if err := w.ctx.Err(); err != nil {
-		return 0, err
+// open opens a file if its bytes are those that were written: others are not
+// decoded, for they would give a hundred problems for one, or take all memory.
+// Without a file what is wrong is told; the error is about ctx alone.
+func (v *verifier) open(ctx context.Context, name string, want store.Digest) (*os.File, error) {
+	f, err := openFile(ctx, v.store, name, want)
+	switch {
+	case err == nil:
+		return f, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, fs.ErrNotExist):
+		v.add(name, badFile, "is missing")
+	case errors.Is(err, errOtherBytes):
+		v.add(name, badDigest, err.Error())
+	default:
+		v.add(name, badFile, err.Error())
 	}
-	return w.r.Read(p)
+	return nil, nil
 }
 
-// anyRows is the number of rows of a part that no manifest names.
+// anyRows is the number of rows of a part that no record names.
 const anyRows = -1
 
 // decode decodes every cell of a part, whose metadata has the keys of all parts

@@ -54,7 +54,7 @@ func (r *rowCheck) batch(batch arrow.RecordBatch) {
 			}
 		}
 		return
-	case "agents", "examples", "bodies":
+	case "agents", "examples", "bodies", changesTable:
 		return
 	}
 	seqs := Column[*array.Int64](batch, "seq")

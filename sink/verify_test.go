@@ -5,7 +5,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -41,8 +43,8 @@ func wholeRun(t *testing.T, extra func(s *Segment) error) string {
 		}
 		must(t, s.Commit())
 	}
-	must(t, run.SumUp(context.Background()))
-	must(t, run.Complete(time.Now(), Tally{Targets: run.Rows()["fetches"]}, nil))
+	must(t, run.Complete(context.Background(), Completion{Finished: time.Now(), Tally: Tally{Targets: 3 * targetsOfSegment}, Inputs: described().Inputs}))
+	must(t, run.Close())
 	return dir
 }
 
@@ -56,13 +58,47 @@ func (m *Manifest) part(path string) *Part {
 	return nil
 }
 
-// replacePart puts content in a part's place and names it in the manifest.
+// replacePart puts content in a part's place, and names it in the record and in
+// the manifest.
 func replacePart(t *testing.T, dir, path string, content []byte) {
 	t.Helper()
 	must(t, os.WriteFile(filepath.Join(dir, path), content, 0o666))
-	patch(t, dir, func(m *Manifest) {
+	rename(t, dir, path, func(p *Part) {
 		sum := sha256.Sum256(content)
-		m.part(path).Bytes, m.part(path).SHA256 = int64(len(content)), hex.EncodeToString(sum[:])
+		p.Bytes, p.SHA256 = int64(len(content)), hex.EncodeToString(sum[:])
+	})
+}
+
+// rename changes what is said of a part, in the record and in the manifest.
+func rename(t *testing.T, dir, path string, change func(p *Part)) {
+	t.Helper()
+	patch(t, dir, func(m *Manifest) {
+		for i := range m.RunParts {
+			if m.RunParts[i].Path == path {
+				change(&m.RunParts[i])
+				return
+			}
+		}
+		part := m.part(path)
+		file := filepath.Join(dir, recordPath("r", part.Segment))
+		content, err := os.ReadFile(file)
+		must(t, err)
+		var r Record
+		must(t, json.Unmarshal(content, &r))
+		for i := range r.Parts {
+			if r.Parts[i].Path == path {
+				change(&r.Parts[i])
+			}
+		}
+		change(part)
+		content, digest, err := seal(r)
+		must(t, err)
+		must(t, os.WriteFile(file, content, 0o666))
+		for i := range m.Records {
+			if m.Records[i].Segment == r.Segment {
+				m.Records[i].SHA256 = digest
+			}
+		}
 	})
 }
 
@@ -75,12 +111,11 @@ func edit(t *testing.T, path string, change func(content []byte) []byte) {
 
 func TestVerifyFindsNothingInAGoodRun(t *testing.T) {
 	dir := wholeRun(t, nil)
-	must(t, os.WriteFile(filepath.Join(dir, "_runs/r/rejected.csv"), nil, 0o666))
 	must(t, os.WriteFile(filepath.Join(dir, "_runs/r/lock"), nil, 0o600)) // of a process that was killed
 	var read, parts int
 	v, err := Verify(context.Background(), dir, "r", func(n, of int) { read, parts = n, of })
 	must(t, err)
-	if len(v.Problems) > 0 || !v.Complete || v.Segments != 3 || v.Parts != partsIn(0, 1, 2) || v.Rows == 0 || v.Bytes == 0 {
+	if len(v.Problems) > 0 || !v.Complete || v.Segments != 3 || v.Parts != partsIn(0, 1, 2)-2*len(ofRun) || v.Rows == 0 || v.Bytes == 0 {
 		t.Errorf("%+v", v)
 	}
 	if read != v.Parts || parts != v.Parts {
@@ -89,8 +124,9 @@ func TestVerifyFindsNothingInAGoodRun(t *testing.T) {
 }
 
 func TestVerifyFindsPlantedDamage(t *testing.T) {
-	const rules = "rules/run=r/part-000001.parquet"
+	const rules = "rules/run=r/part-0000000001.parquet"
 	const manifest = "_runs/r/manifest.json"
+	const record = "_runs/r/segments/0000000001.json"
 	file := func(change func(content []byte) []byte) func(t *testing.T, dir string) {
 		return func(t *testing.T, dir string) { edit(t, filepath.Join(dir, rules), change) }
 	}
@@ -114,42 +150,64 @@ func TestVerifyFindsPlantedDamage(t *testing.T) {
 			must(t, os.Mkdir(filepath.Join(dir, rules), 0o777))
 		}, rules + ": file"},
 		{"fetches gone: no orphans", nil, func(t *testing.T, dir string) {
-			must(t, os.Remove(filepath.Join(dir, "fetches/run=r/part-000001.parquet")))
-		}, "fetches/run=r/part-000001.parquet: file"},
+			must(t, os.Remove(filepath.Join(dir, "fetches/run=r/part-0000000001.parquet")))
+		}, "fetches/run=r/part-0000000001.parquet: file"},
 		{"extra files", nil, func(t *testing.T, dir string) {
-			for _, name := range []string{"rules/run=r/part-000003.parquet", "rules/run=r/part-000001.parquet.tmp", "lines/run=r/x", "_runs/r/bodies.tmp"} {
+			for _, name := range []string{"rules/run=r/part-0000000003.parquet", "rules/run=r/part-0000000001.parquet.tmp", "lines/run=r/x", "_runs/r/bodies.tmp",
+				"_runs/r/rejected.csv", "_runs/r/segments/0000000003.json", "_runs/r/segments/0000000001.summary.parquet", "_runs/r/against/x"} {
+				must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
 				must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o666))
 			}
-		}, "_runs/r/bodies.tmp: extra, lines/run=r/x: extra, rules/run=r/part-000001.parquet.tmp: extra, rules/run=r/part-000003.parquet: extra"},
-		{"rows in the manifest", nil, manifested(func(m *Manifest) { m.part(rules).Rows++ }), rules + ": rows"},
-		{"targets in the manifest", nil, manifested(func(m *Manifest) { m.Targets-- }), manifest + ": rows"},
-		{"manifest of another run", nil, manifested(func(m *Manifest) { m.Run = "x" }), manifest + ": manifest"},
+		}, "_runs/r/against/x: extra, _runs/r/bodies.tmp: extra, _runs/r/rejected.csv: extra, _runs/r/segments/0000000001.summary.parquet: extra, " +
+			"_runs/r/segments/0000000003.json: extra, lines/run=r/x: extra, rules/run=r/part-0000000001.parquet.tmp: extra, rules/run=r/part-0000000003.parquet: extra"},
+		{"rows in record and manifest", nil, func(t *testing.T, dir string) { rename(t, dir, rules, func(p *Part) { p.Rows++ }) }, rules + ": rows"},
+		{"rows in the manifest", nil, manifested(func(m *Manifest) { m.part(rules).Rows++ }), "_runs/r/segments/0000000001.json: record, " + rules + ": rows"},
+		{"targets in the manifest", nil, manifested(func(m *Manifest) { m.Targets-- }), manifest + ": rows, " + manifest + ": rows"},
+		{"manifest of another run", nil, manifested(func(m *Manifest) { m.Run = "x" }), "_runs/r: manifest"},
 		{"a segment missing in the manifest", nil, manifested(func(m *Manifest) {
-			m.Parts = slices.Delete(m.Parts, partsIn(0), partsIn(0, 1))
+			m.Parts = slices.DeleteFunc(m.Parts, func(p Part) bool { return p.Segment == 1 })
+			m.Records = slices.Delete(m.Records, 1, 2)
 			m.Targets -= targetsOfSegment
-		}), manifest + ": numbering, _runs/r/summary.parquet: totals" + strings.Repeat(", X/run=r/part-000001.parquet: extra", partsIn(1))},
+		}), manifest + ": numbering, _runs/r/segments/0000000001.json: extra, summary/run=r/part-0000000000.parquet: summary, 9 extra parts"},
+		{"a record that is not named", nil, manifested(func(m *Manifest) { m.Records = slices.Delete(m.Records, 1, 2) }),
+			manifest + ": numbering, " + manifest + ": numbering, " + manifest + ": rows, _runs/r/segments/0000000001.json: extra"},
+		{"a record that is gone", nil, func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, record))) }, record + ": record"},
+		{"a record that is another's", nil, func(t *testing.T, dir string) {
+			content, err := os.ReadFile(filepath.Join(dir, "_runs/r/segments/0000000002.json"))
+			must(t, err)
+			must(t, os.WriteFile(filepath.Join(dir, record), content, 0o666))
+		}, record + ": record"},
+		{"a byte flipped in a record", nil, func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, record), func(b []byte) []byte { b[50] ^= 1; return b })
+		}, record + ": record"},
+		{"a record written anew", nil, func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, record), func(b []byte) []byte {
+				var r Record
+				must(t, json.Unmarshal(b, &r))
+				r.Note = json.RawMessage("1")
+				content, _, err := seal(r)
+				must(t, err)
+				return content
+			})
+		}, record + ": record"},
+		{"the plan gone", nil, func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "_runs/r/plan.json"))) }, "_runs/r/plan.json: file"},
+		{"a byte flipped in the plan", nil, func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, "_runs/r/plan.json"), func(b []byte) []byte { b[50] ^= 1; return b })
+		}, "_runs/r/plan.json: manifest"},
+		{"another plan", nil, func(t *testing.T, dir string) {
+			m, err := ReadManifest(dir, "r")
+			must(t, err)
+			m.ToolVersion = "v7"
+			resealed(t, filepath.Join(dir, "_runs/r/plan.json"), m.Plan)
+		}, "_runs/r/plan.json: manifest"},
+		{"what the manifest says of the plan", nil, manifested(func(m *Manifest) { m.Profiles = []string{"rfc9309"} }), "_runs/r/plan.json: manifest"},
 		{"a part missing in the manifest", nil, manifested(func(m *Manifest) {
 			m.Parts = append(m.Parts[:2:2], m.Parts[3:]...)
-		}), manifest + ": numbering, rules/run=r/part-000000.parquet: extra"},
-		{"a part named twice", nil, manifested(func(m *Manifest) { m.Parts = append([]Part{m.Parts[0]}, m.Parts...) }), manifest + ": manifest"},
-		{"a path elsewhere", nil, manifested(func(m *Manifest) { m.part(rules).Path = "../../etc/passwd" }),
-			manifest + ": manifest, " + manifest + ": numbering, " + rules + ": extra"},
-		{"no parts", nil, manifested(func(m *Manifest) { m.Parts, m.Targets = nil, 0 }),
-			"_runs/r/examples.parquet: totals, " + manifest + ": numbering, _runs/r/summary.parquet: totals" + ", X/run=r/part-000000.parquet: extra" + // agents
-				strings.Repeat(", X/run=r/part-000000.parquet: extra, X/run=r/part-000001.parquet: extra, X/run=r/part-000002.parquet: extra", partsIn(1))},
-		{"agents missing in the manifest", nil, manifested(func(m *Manifest) {
-			m.Parts = slices.DeleteFunc(m.Parts, func(p Part) bool { return p.Table == "agents" })
-		}), manifest + ": numbering, agents/run=r/part-000000.parquet: extra"},
-		{"agents twice", nil, func(t *testing.T, dir string) {
-			patch(t, dir, func(m *Manifest) {
-				second := *m.part("agents/run=r/part-000000.parquet")
-				content, err := os.ReadFile(filepath.Join(dir, second.Path))
-				must(t, err)
-				second.Segment, second.Path = 1, "agents/run=r/part-000001.parquet"
-				must(t, os.WriteFile(filepath.Join(dir, second.Path), content, 0o666))
-				m.Parts = slices.Insert(m.Parts, partsIn(0), second)
-			})
-		}, manifest + ": manifest"},
+		}), "_runs/r/segments/0000000000.json: record, rules/run=r/part-0000000000.parquet: extra"},
+		{"a part named twice", nil, manifested(func(m *Manifest) { m.Parts = append([]Part{m.Parts[0]}, m.Parts...) }), "_runs/r: manifest"},
+		{"a path elsewhere", nil, manifested(func(m *Manifest) { m.part(rules).Path = "../../etc/passwd" }), "_runs/r: manifest"},
+		{"no parts", nil, manifested(func(m *Manifest) { m.Records, m.Parts, m.Targets = nil, nil, 0 }),
+			manifest + ": numbering, _runs/r/segments/0000000000.json: extra, _runs/r/segments/0000000001.json: extra, _runs/r/segments/0000000002.json: extra, summary/run=r/part-0000000000.parquet: summary, 28 extra parts"},
 		{"manifest cut short", nil, func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, manifest), func(b []byte) []byte { return b[:len(b)/2] })
 		}, "_runs/r: manifest"},
@@ -169,12 +227,12 @@ func TestVerifyFindsPlantedDamage(t *testing.T) {
 			must(t, err)
 			commitSegment(t, run, 1)
 			must(t, run.Close())
-			content, err := os.ReadFile(filepath.Join(dir, "rules/run=other/part-000001.parquet"))
+			content, err := os.ReadFile(filepath.Join(dir, "rules/run=other/part-0000000001.parquet"))
 			must(t, err)
 			replacePart(t, dir, rules, content)
 		}, rules + ": schema"},
 		{"a part of another table", nil, func(t *testing.T, dir string) {
-			content, err := os.ReadFile(filepath.Join(dir, "sitemaps/run=r/part-000001.parquet"))
+			content, err := os.ReadFile(filepath.Join(dir, "sitemaps/run=r/part-0000000001.parquet"))
 			must(t, err)
 			replacePart(t, dir, rules, content)
 		}, rules + ": rows, " + rules + ": schema"},
@@ -184,53 +242,44 @@ func TestVerifyFindsPlantedDamage(t *testing.T) {
 				ContentDigest string `parquet:"content_digest,dict"`
 				Body          string `parquet:"body"`
 			}{}, parquet.KeyValueMetadata(metadataRun, "r"), parquet.KeyValueMetadata(metadataSchema, strconv.Itoa(SchemaVersion))))
-			replacePart(t, dir, "bodies/run=r/part-000001.parquet", out.Bytes())
-		}, "bodies/run=r/part-000001.parquet: rows, bodies/run=r/part-000001.parquet: schema"},
+			replacePart(t, dir, "bodies/run=r/part-0000000001.parquet", out.Bytes())
+		}, "bodies/run=r/part-0000000001.parquet: rows, bodies/run=r/part-0000000001.parquet: schema"},
 		{"a part of another segment", nil, func(t *testing.T, dir string) {
-			content, err := os.ReadFile(filepath.Join(dir, "rules/run=r/part-000002.parquet"))
+			content, err := os.ReadFile(filepath.Join(dir, "rules/run=r/part-0000000002.parquet"))
 			must(t, err)
 			replacePart(t, dir, rules, content)
 		}, rules + ": seq"},
 		{"a segment twice", nil, func(t *testing.T, dir string) {
 			for _, table := range TableNames {
+				if ofRun[table] {
+					continue
+				}
 				if !hasPart(table, 1) {
 					continue
 				}
-				content, err := os.ReadFile(filepath.Join(dir, table, "run=r/part-000002.parquet"))
+				content, err := os.ReadFile(filepath.Join(dir, table, "run=r/part-0000000002.parquet"))
 				must(t, err)
-				replacePart(t, dir, table+"/run=r/part-000001.parquet", content)
+				replacePart(t, dir, table+"/run=r/part-0000000001.parquet", content)
 			}
-		}, "fetches/run=r/part-000002.parquet: order"},
-		{"swapped order", func(s *Segment) error { return s.Policies.Write(Policy{Seq: 40}, Policy{Seq: 39}) }, nil, "policies/run=r/part-000001.parquet: order"},
+		}, "fetches/run=r/part-0000000002.parquet: order"},
+		{"swapped order", func(s *Segment) error { return s.Policies.Write(Policy{Seq: 40}, Policy{Seq: 39}) }, nil, "policies/run=r/part-0000000001.parquet: order"},
 		{"swapped lines", func(s *Segment) error { return s.Rules.Write(Rule{Seq: 40, Line: 3}) }, nil, rules + ": order"},
-		{"a group twice", func(s *Segment) error { return s.Groups.Write(Group{Seq: 40, GroupIndex: 1}) }, nil, "groups/run=r/part-000001.parquet: order"},
+		{"a group twice", func(s *Segment) error { return s.Groups.Write(Group{Seq: 40, GroupIndex: 1}) }, nil, "groups/run=r/part-0000000001.parquet: order"},
 		{"a target twice", func(s *Segment) error { return s.Fetches.Write(Fetch{Seq: 40}) }, nil,
-			"fetches/run=r/part-000001.parquet: order, summary/run=r/part-000001.parquet: summary"},
+			manifest + ": rows, fetches/run=r/part-0000000001.parquet: order, summary/run=r/part-0000000000.parquet: summary"},
 		{"a target of another segment", func(s *Segment) error { return s.Fetches.Write(Fetch{Seq: 41}) }, nil,
-			"fetches/run=r/part-000002.parquet: order, summary/run=r/part-000001.parquet: summary"},
-		{"orphan seq", func(s *Segment) error { return s.Verdicts.Write(Verdict{Seq: 41}) }, nil, "verdicts/run=r/part-000001.parquet: seq"},
-		{"a byte flipped in the totals", nil, func(t *testing.T, dir string) {
-			edit(t, filepath.Join(dir, "_runs/r/summary.parquet"), func(b []byte) []byte { b[9] ^= 1; return b })
-		}, "_runs/r/summary.parquet: digest"},
-		{"totals gone", nil, func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, "_runs/r/examples.parquet"))) }, "_runs/r/examples.parquet: file"},
-		{"totals of a part", nil, func(t *testing.T, dir string) {
-			m, err := ReadManifest(dir, "r")
-			must(t, err)
-			for i, table := range []string{"summary", "examples"} {
-				part := m.part(table + "/run=r/part-000002.parquet")
-				content, err := os.ReadFile(filepath.Join(dir, part.Path))
-				must(t, err)
-				must(t, os.WriteFile(filepath.Join(dir, "_runs/r", table+".parquet"), content, 0o666))
-				patch(t, dir, func(m *Manifest) {
-					m.Totals[i].Rows, m.Totals[i].Bytes, m.Totals[i].SHA256 = part.Rows, part.Bytes, part.SHA256
-				})
-			}
-		}, "_runs/r/examples.parquet: totals, _runs/r/summary.parquet: totals"},
-		{"totals elsewhere", nil, manifested(func(m *Manifest) { m.Totals[0].Path = "summary/run=r/part-000000.parquet" }),
-			manifest + ": manifest, _runs/r/summary.parquet: extra"},
-		{"totals of another table", nil, manifested(func(m *Manifest) { m.Totals[0].Table, m.Totals[0].Path = "lines", "_runs/r/lines.parquet" }),
-			"_runs/r/lines.parquet: file, _runs/r/summary.parquet: extra"},
-		{"summary", func(s *Segment) error { return s.Summary.Write(Count{Metric: "targets", Count: 1}) }, nil, "summary/run=r/part-000001.parquet: summary"},
+			manifest + ": rows, fetches/run=r/part-0000000002.parquet: order, summary/run=r/part-0000000000.parquet: summary"},
+		{"orphan seq", func(s *Segment) error { return s.Verdicts.Write(Verdict{Seq: 41}) }, nil, "verdicts/run=r/part-0000000001.parquet: seq"},
+		{"a byte flipped in the one part", nil, func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, "summary/run=r/part-0000000000.parquet"), func(b []byte) []byte { b[9] ^= 1; return b })
+		}, "summary/run=r/part-0000000000.parquet: digest"},
+		{"the one part gone", nil, func(t *testing.T, dir string) {
+			must(t, os.Remove(filepath.Join(dir, "examples/run=r/part-0000000000.parquet")))
+		}, "examples/run=r/part-0000000000.parquet: file"},
+		{"the one part not named", nil, manifested(func(m *Manifest) { m.RunParts = m.RunParts[:1] }),
+			manifest + ": manifest, examples/run=r/part-0000000000.parquet: extra"},
+		{"the one part elsewhere", nil, manifested(func(m *Manifest) { m.RunParts[0].Path = "summary/run=r/part-0000000001.parquet" }), "_runs/r: manifest"},
+		{"summary", func(s *Segment) error { return s.Summary.Write(Count{Metric: "targets", Count: 1}) }, nil, "summary/run=r/part-0000000000.parquet: summary"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var dir string
@@ -242,15 +291,19 @@ func TestVerifyFindsPlantedDamage(t *testing.T) {
 				row.plant(t, dir)
 			}
 			var got []string
+			extra := 0
 			for _, p := range verify(t, dir).Problems {
-				path := p.Path
-				if strings.Contains(row.want, "X/") && p.Kind == badExtra {
-					path = "X" + path[strings.Index(path, "/"):]
-				}
-				got = append(got, path+": "+p.Kind)
 				if p.Text == "" || strings.Contains(p.Text, "\n") {
 					t.Errorf("text %q", p.Text)
 				}
+				if p.Kind == badExtra && strings.Contains(row.want, "extra parts") && strings.Contains(p.Path, "/run=") {
+					extra++
+					continue
+				}
+				got = append(got, p.Path+": "+p.Kind)
+			}
+			if extra > 0 {
+				got = append(got, fmt.Sprint(extra, " extra parts"))
 			}
 			if diff := cmp.Diff(row.want, strings.Join(got, ", ")); diff != "" {
 				t.Error(diff)
@@ -276,14 +329,14 @@ func TestVerifyOfWhatIsNotComplete(t *testing.T) {
 		t.Errorf("segment 3 committed, 1 under way: %+v", v)
 	}
 	under.Abort()
-	edit(t, filepath.Join(dir, "lines/run=r/part-000003.parquet"), func(b []byte) []byte { b[9] ^= 1; return b })
+	edit(t, filepath.Join(dir, "lines/run=r/part-0000000003.parquet"), func(b []byte) []byte { b[9] ^= 1; return b })
 	if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != badDigest {
 		t.Errorf("a committed part is damaged: %+v", v)
 	}
 	must(t, run.Close())
-	must(t, os.Remove(filepath.Join(dir, "_runs/r/segments.jsonl")))
+	edit(t, filepath.Join(dir, "_runs/r/segments/0000000003.json"), func(b []byte) []byte { b[9] ^= 1; return b })
 	if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != badManifest {
-		t.Errorf("the journal is gone: %+v", v)
+		t.Errorf("a record is damaged: %+v", v)
 	}
 }
 
@@ -296,15 +349,26 @@ func TestVerifyEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A comparison is in no manifest: its part must be one, of these two runs. What
-// is under way, or was killed, is no damage.
+// A comparison has a record of its own. What is under way, or was killed, is no
+// damage.
 func TestVerifyReadsComparisons(t *testing.T) {
 	good := wholeRun(t, nil)
-	c, err := CreateChanges(good, &Manifest{Run: "r"}, "a", "v1")
+	m, err := ReadManifest(good, "r")
+	must(t, err)
+	c, err := CreateChanges(good, m, "a", "v1")
 	must(t, err)
 	must(t, c.Write(Change{Host: "h", Kind: "text", Severity: "cosmetic"}))
+	broken, err := c.Expectations()
+	must(t, err)
+	broken.Write([]byte("expectation,host\n"))
 	must(t, c.Commit())
-	const part = "changes/run=r/against=a/part-000000.parquet"
+	check, err := CreateCheck(good, m)
+	must(t, err)
+	broken, err = check.Expectations()
+	must(t, err)
+	broken.Write([]byte("expectation,host,agent\n"))
+	must(t, check.Commit())
+	const folder, part, record = "changes/run=r/against=a/", "changes/run=r/against=a/part-0000000000.parquet", "_runs/r/against/a.json"
 	content, err := os.ReadFile(filepath.Join(good, part))
 	must(t, err)
 	write := func(content []byte, names ...string) func(t *testing.T, dir string) {
@@ -315,29 +379,54 @@ func TestVerifyReadsComparisons(t *testing.T) {
 			}
 		}
 	}
+	remove := func(names ...string) func(t *testing.T, dir string) {
+		return func(t *testing.T, dir string) {
+			for _, name := range names {
+				must(t, os.Remove(filepath.Join(dir, name)))
+			}
+		}
+	}
 	for _, row := range []struct {
 		name  string
 		plant func(t *testing.T, dir string)
 		want  string
 	}{
 		{"nothing", func(*testing.T, string) {}, ""},
-		{"under way, or killed", write(nil, part+".tmp", "changes/run=r/against=a/lock", "changes/run=r/against=a/sort-1.tmp",
-			"changes/run=r/against=a/expectations-12.tmp", "changes/run=r/against=a/expectations.csv", "_runs/r/expectations-12.tmp", "_runs/r/expectations.csv"), ""},
-		{"cut short", write(content[:len(content)-9], part), part + ": parquet"},
-		{"no Parquet", write([]byte("PAR1 no such thing PAR1"), part), part + ": parquet"},
-		{"pages that cannot be decoded", write(append(bytes.Repeat([]byte{0xa5}, len(content)/4), content[len(content)/4:]...), part), part + ": parquet"},
-		{"against another run", write(content, "changes/run=r/against=b/part-000000.parquet"), "changes/run=r/against=b/part-000000.parquet: schema"},
-		{"of another table", func(t *testing.T, dir string) {
-			other, err := os.ReadFile(filepath.Join(dir, "sitemaps/run=r/part-000000.parquet"))
-			must(t, err)
-			must(t, os.WriteFile(filepath.Join(dir, part), other, 0o666))
-		}, part + ": schema, " + part + ": schema"},
+		{"under way, or killed", write(nil, folder+"part-0000000000.ABCDEFGH.parquet.tmp", folder+"lock", folder+"scratch.ABCDEFGH.tmp"), ""},
+		{"killed while it was published", func(t *testing.T, dir string) {
+			write(nil, folder+"lock")(t, dir)
+			remove(record)(t, dir)
+		}, ""},
+		{"a check that is under way", func(t *testing.T, dir string) {
+			write(nil, "_runs/r/lock", "_runs/r/expectations.ABCDEFGH.csv.tmp")(t, dir)
+			remove("_runs/r/expectations.json")(t, dir)
+		}, ""},
+		{"cut short", write(content[:len(content)-9], part), part + ": file"},
+		{"a byte flipped", func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, part), func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
+		}, part + ": digest"},
+		{"another comparison's record", func(t *testing.T, dir string) {
+			must(t, os.Rename(filepath.Join(dir, record), filepath.Join(dir, "_runs/r/against/b.json")))
+		}, "_runs/r/against/b.json: record, " + folder + "expectations.csv: record, " + part + ": record"},
+		{"a record that is gone", remove(record), folder + "expectations.csv: record, " + part + ": record"},
+		{"a byte flipped in the record", func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, record), func(b []byte) []byte { b[30] ^= 1; return b })
+		}, record + ": record"},
+		{"a record of another run of this name", func(t *testing.T, dir string) {
+			patch(t, dir, func(m *Manifest) { m.Skipped = map[string]int64{"x": 1} })
+		}, record + ": record, _runs/r/expectations.json: record"},
+		{"a comparison of another name", write(content, "changes/run=r/against=b/part-0000000000.parquet"), "changes/run=r/against=b/part-0000000000.parquet: record"},
 		{"a folder in its place", func(t *testing.T, dir string) {
-			must(t, os.Remove(filepath.Join(dir, part)))
+			remove(part)(t, dir)
 			must(t, os.Mkdir(filepath.Join(dir, part), 0o777))
 		}, part + ": file"},
-		{"what is none of it", write(content, "changes/run=r/against=a/part-000001.parquet", "changes/run=r/x"),
-			"changes/run=r/against=a/part-000001.parquet: extra, changes/run=r/x: extra"},
+		{"the part gone", remove(part), part + ": file"},
+		{"expectations gone", remove(folder + "expectations.csv"), folder + "expectations.csv: file"},
+		{"other expectations", write([]byte("expectation,hosT\n"), folder+"expectations.csv"), folder + "expectations.csv: digest"},
+		{"expectations of the run gone", remove("_runs/r/expectations.csv"), "_runs/r/expectations.csv: file"},
+		{"their record gone", remove("_runs/r/expectations.json"), "_runs/r/expectations.csv: record"},
+		{"what is none of it", write(content, "changes/run=r/against=a/part-0000000001.parquet", "changes/run=r/x"),
+			"changes/run=r/against=a/part-0000000001.parquet: extra, changes/run=r/x: extra"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()

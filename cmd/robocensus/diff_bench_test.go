@@ -56,7 +56,7 @@ func BenchmarkDiff(b *testing.B) {
 func writeBenchRun(b *testing.B, dir, id string, at func(i int) (host, version int)) {
 	b.Helper()
 	tables := []string{"fetches", "groups", "sitemaps", "signals", "policies", "verdicts"}
-	run, err := sink.Create(dir, sink.Manifest{Run: id, Tables: tables, Profiles: []string{"google"}})
+	run, err := sink.Create(dir, sink.Plan{Run: id, Tables: tables, Profiles: []string{"google"}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -76,13 +76,14 @@ func writeBenchRun(b *testing.B, dir, id string, at func(i int) (host, version i
 					return err
 				}
 			}
+			s.Targets = int64(min(from+size, *diffHosts) - from)
 			return s.Commit()
 		})
 	}
 	if err := g.Wait(); err != nil {
 		b.Fatal(err)
 	}
-	if err := run.Complete(time.Now(), sink.Tally{Targets: int64(*diffHosts)}, nil); err != nil {
+	if err := run.Complete(b.Context(), sink.Completion{Finished: time.Now(), Tally: sink.Tally{Targets: int64(*diffHosts)}}); err != nil {
 		b.Fatal(err)
 	}
 }

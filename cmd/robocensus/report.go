@@ -17,9 +17,10 @@ const reportHelp = `Usage: robocensus report --out DIR RUN [--against RUN_A] [--
 Draws RUN as one page of HTML that opens from disk and needs nothing from
 elsewhere: who shuts out AI crawlers and other agents, what hosts answer, what
 the files hold and what is wrong with them, and how the network fares, each with
-the numbers and the SQL behind it. It reads what RUN has summed up of its tables
-summary and examples, so that the number of hosts hardly matters; of a run that
-is under way or was interrupted it reads all parts of the two.
+the numbers and the SQL behind it. It reads the tables summary and examples,
+which have one part for the whole run, so that the number of hosts hardly
+matters; of a run that is under way or was interrupted it reads what each
+segment has counted.
 
   robocensus report --out out 20261120T101500Z --html report.html
 

@@ -64,6 +64,7 @@ type runFlags struct {
 	expect                   string
 	expectations             *pipeline.Expectations // nil for none
 	dated                    bool                   // the run's ID is the time, which another may have taken
+	damaged                  []string               // runs that --resume has passed over
 }
 
 func newRunFlags() *runFlags {
@@ -168,7 +169,7 @@ func (f *runFlags) build() (pipeline.Config, error) {
 	}
 	if c.Run == "" && f.resume && !f.forceNew {
 		var err error
-		if c.Run, err = sink.Unfinished(f.out); err != nil {
+		if c.Run, f.damaged, err = sink.Unfinished(f.out); err != nil {
 			return c, err
 		}
 	}

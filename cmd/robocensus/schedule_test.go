@@ -125,7 +125,7 @@ func (w *weeks) expectLeft(pattern string, want ...string) {
 
 func (w *weeks) fetches(week string) map[string]sink.Fetch {
 	w.t.Helper()
-	rows, err := parquet.ReadFile[sink.Fetch](filepath.Join(w.dir, "tables/fetches/run="+week+"/part-000000.parquet"))
+	rows, err := parquet.ReadFile[sink.Fetch](filepath.Join(w.dir, "tables/fetches/run="+week+"/part-0000000000.parquet"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestWeeksThatFail(t *testing.T) {
 		if err := os.Remove(filepath.Join(w.dir, "reports/2026-W02.html")); err != nil {
 			t.Fatal(err)
 		}
-		path := filepath.Join(w.dir, "tables/rules/run=2026-W02/part-000000.parquet")
+		path := filepath.Join(w.dir, "tables/rules/run=2026-W02/part-0000000000.parquet")
 		content, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -239,7 +239,7 @@ func TestWeeksThatFail(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if said := w.run(74, "2026-W02"); !strings.Contains(said, "rules/run=2026-W02/part-000000.parquet: digest: ") {
+		if said := w.run(74, "2026-W02"); !strings.Contains(said, "rules/run=2026-W02/part-0000000000.parquet: digest: ") {
 			t.Errorf("said:\n%s", said)
 		}
 		if err := os.Remove(path); err != nil {

@@ -75,7 +75,7 @@ func TestKilledRunsLoseNothingAndAskNothingTwice(t *testing.T) {
 	if text, err := command(args("whole")...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	rows, err := parquet.ReadFile[sink.Fetch](filepath.Join(out, "fetches", "run=whole", "part-000000.parquet"))
+	rows, err := parquet.ReadFile[sink.Fetch](filepath.Join(out, "fetches", "run=whole", "part-0000000000.parquet"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,9 @@ import (
 // execute makes the run and prints what came of it.
 func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stderr io.Writer) error {
 	f.remarkTokens(c, stderr)
+	for _, run := range f.damaged {
+		fmt.Fprintf(stderr, "note: --resume passes over run %s, whose plan is damaged or whose removal was interrupted; robocensus verify tells more\n", plain(run))
+	}
 	var progress pipeline.Progress
 	stop := show(f.progress, &progress, stderr)
 	result, err := pipeline.Run(ctx, c, &progress)

@@ -8,22 +8,25 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/sink"
 )
 
 const verifyHelp = `Usage: robocensus verify --out DIR RUN
 
-Reads every part that RUN has written to DIR, and says what is wrong with it:
-parts that are missing, damaged or not named by the manifest, other rows or
-columns than were written, rows out of order, targets counted twice or lost
-between the tables, totals that are not what the parts come to. Of comparisons of
-RUN with earlier runs, which no manifest names, it reads the parts. One line for
-each problem, and one for the whole.
+Reads everything that RUN has left in DIR, and says what is wrong with it: a plan,
+manifest or record that is damaged or at odds with the others; parts,
+rejected.csv, expectations.csv and comparisons with earlier runs that are
+missing, damaged or not named by a record; other rows or columns than were
+written, rows out of order, targets counted twice or lost between the tables; a
+views.sql that does not fit the runs of DIR. One line for each problem, and one
+for the whole.
 
   robocensus verify --out out 20261120T101500Z
 
@@ -63,6 +66,17 @@ func verifyCommand(ctx context.Context, args []string, stdout, stderr io.Writer)
 		return noRun(*out, run)
 	case err != nil:
 		return err
+	}
+	// The views hang on which files are there: of those that are missing they
+	// would tell a second time. A run that is not complete has not written them.
+	if v.Complete && !slices.ContainsFunc(v.Problems, func(p sink.Problem) bool { return p.Kind == "file" }) {
+		wrong, err := pipeline.CheckViews(*out)
+		if err != nil {
+			return err
+		}
+		if wrong != "" {
+			v.Problems = append(v.Problems, sink.Problem{Path: "views.sql", Kind: "views", Text: wrong})
+		}
 	}
 	for _, p := range v.Problems {
 		fmt.Fprintf(stdout, "%s: %s: %s\n", plain(p.Path), p.Kind, plain(p.Text))

@@ -65,3 +65,6 @@ func TestAnEarlierRunJudgedAgainIsTheSame(t *testing.T) {
 		}
 	}
 }
+
+// tables are those of a run that keeps its bodies.
+var tables = []string{"fetches", "groups", "rules", "sitemaps", "lines", "signals", "agents", "policies", "verdicts", "summary", "examples", "bodies"}

@@ -91,12 +91,16 @@ func wantSameRows(t *testing.T, want, got, table string) {
 }
 
 type manifest struct {
-	State         string
-	Parts, Totals []struct {
-		Table, Path string
-		Segment     int
-		Bytes       int64
-	}
+	State    string
+	Parts    []part
+	RunParts []part `json:"run_parts"`
+	Records  []struct{ Segment int }
+}
+
+type part struct {
+	Table, Path string
+	Segment     int
+	Bytes       int64
 }
 
 func readManifest(t *testing.T, dir string) (m manifest) {
@@ -108,7 +112,8 @@ func readManifest(t *testing.T, dir string) (m manifest) {
 }
 
 // timelessManifest is the manifest without times, paths, and what follows
-// from times: size and digest of the parts of fetches.
+// from times: the digests of plan and records, size and digest of the parts of
+// fetches.
 func timelessManifest(t *testing.T, dir string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "_runs/r/manifest.json"))
@@ -118,7 +123,12 @@ func timelessManifest(t *testing.T, dir string) string {
 	delete(m, "started")
 	delete(m, "finished")
 	delete(m, "pace")
-	for _, p := range append(m["parts"].([]any), m["totals"].([]any)...) {
+	delete(m, "plan_sha256")
+	delete(m, "sha256")
+	for _, r := range m["records"].([]any) {
+		delete(r.(map[string]any), "sha256")
+	}
+	for _, p := range append(m["parts"].([]any), m["run_parts"].([]any)...) {
 		p := p.(map[string]any)
 		if _, ok := timed[p["table"].(string)]; ok {
 			delete(p, "rows")
@@ -138,9 +148,12 @@ func wantNothingElse(t *testing.T, dir string) {
 	if m.State != "complete" {
 		t.Errorf("the run is %s", m.State)
 	}
-	named := []string{"_runs/r/manifest.json", "_runs/r/rejected.csv", "views.sql"}
-	for _, p := range append(m.Parts, m.Totals...) {
+	named := []string{"_runs/r/manifest.json", "_runs/r/plan.json", "_runs/r/rejected.csv", "views.sql"}
+	for _, p := range append(m.Parts, m.RunParts...) {
 		named = append(named, p.Path)
+	}
+	for _, r := range m.Records {
+		named = append(named, fmt.Sprintf("_runs/r/segments/%010d.json", r.Segment))
 	}
 	must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

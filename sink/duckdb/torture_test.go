@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -171,7 +170,7 @@ func (v *victim) moment() (reached func() bool, delay time.Duration) {
 	upTo := func(d time.Duration) time.Duration { return time.Duration(v.chance.Float64() * float64(d)) }
 	at := v.chance.IntN(12)
 	if before.committed == v.segments {
-		at = 9 + at%4
+		at = 9 + at%6
 	}
 	switch at {
 	case 0, 1: // a segment is begun
@@ -185,20 +184,23 @@ func (v *victim) moment() (reached func() bool, delay time.Duration) {
 	case 8: // all are
 		return func() bool { return v.look().committed == v.segments }, upTo(20 * time.Millisecond)
 	case 9: // the end
-		return func() bool { return v.look().ending }, upTo(time.Millisecond)
+		return func() bool { s := v.look(); return s.summedUp || s.ending }, upTo(20 * time.Millisecond)
 	default: // any time
 		left := float64(v.segments-before.committed) / float64(v.segments)
-		return func() bool { return true }, upTo(100*time.Millisecond + time.Duration(left*float64(v.whole)))
+		return func() bool { return true }, upTo(100*time.Millisecond + v.whole/8 + time.Duration(left*float64(v.whole)))
 	}
 }
 
 // sight is what a run looks like on disk.
 type sight struct {
-	state     string // of the manifest, "" for none
-	ending    bool   // the next manifest is being written
+	state     string // running where there is a plan, complete where there is a manifest, else ""
+	planning  bool   // the plan is being written
+	summedUp  bool   // the counters of the segments are merged
+	ending    bool   // the manifest is being written
+	tidying   bool   // it is, and counters of the segments are left
 	committed int    // segments
 	segments  int    // of the whole run
-	half      bool   // the last line of the journal is not whole
+	recording bool   // a record is being written
 	temporary int    // parts under their temporary names
 	closing   bool   // some of them hold something
 	renamed   int    // parts under their names that are not committed
@@ -207,35 +209,35 @@ type sight struct {
 func (v *victim) look() (s sight) {
 	s.segments = v.segments
 	folder := filepath.Join(v.dir, "_runs", "r")
-	if text, err := os.ReadFile(filepath.Join(folder, "manifest.json")); err == nil {
-		var m manifest
-		json.Unmarshal(text, &m)
-		s.state = m.State
+	there := func(pattern ...string) bool {
+		found, _ := filepath.Glob(filepath.Join(append([]string{v.dir}, pattern...)...))
+		return len(found) > 0
 	}
-	next, _ := filepath.Glob(filepath.Join(folder, "manifest.json.*.tmp"))
-	s.ending = len(next) > 0
+	s.planning, s.ending = there("_runs/r/plan.*.tmp"), there("_runs/r/manifest.*.tmp")
+	s.recording, s.summedUp = there("_runs/r/segments/*.json.tmp"), there("summary/run=r/part-*.parquet")
+	switch {
+	case there("_runs/r/manifest.json"):
+		s.state = "complete"
+		s.tidying = there("_runs/r/segments/*.parquet")
+	case there("_runs/r/plan.json"):
+		s.state = "running"
+	}
 	committed := make(map[string]bool)
-	text, _ := os.ReadFile(filepath.Join(folder, "segments.jsonl"))
-	for line := range bytes.Lines(text) {
-		var entry manifest
-		if json.Unmarshal(line, &entry) != nil {
-			s.half = true
-			continue
-		}
-		s.committed++
-		for _, p := range entry.Parts {
-			committed[filepath.Join(v.dir, p.Path)] = true
-		}
+	records, _ := filepath.Glob(filepath.Join(folder, "segments", "*.json"))
+	s.committed = len(records)
+	for _, path := range records {
+		committed[strings.TrimSuffix(filepath.Base(path), ".json")] = true
 	}
 	parts, _ := filepath.Glob(filepath.Join(v.dir, "*", "run=r", "part-*"))
 	for _, path := range parts {
+		number, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(path), "part-"), ".")
 		switch {
 		case strings.HasSuffix(path, ".tmp"):
 			s.temporary++
 			if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 				s.closing = true
 			}
-		case !committed[path] && s.state != "complete": // then the journal is gone
+		case !committed[number]:
 			s.renamed++
 		}
 	}
@@ -246,16 +248,20 @@ func (v *victim) look() (s sight) {
 // moments.
 func (s sight) String() string {
 	switch {
-	case s.state == "" && !s.ending:
-		return "0 before there was a manifest"
+	case s.state == "" && !s.planning:
+		return "0 before there was a plan"
 	case s.state == "":
-		return "1 while the first manifest was written"
+		return "1 while the plan was written"
+	case s.tidying:
+		return "A after the manifest, before all counters of segments were removed"
 	case s.state == "complete":
-		return "9 after the last manifest was in place"
+		return "B after the manifest was in place"
 	case s.ending:
-		return "8 while the last manifest was written"
-	case s.half:
-		return "6 in the middle of a line of the journal"
+		return "9 while the manifest was written"
+	case s.summedUp:
+		return "8 when the counters were merged and the manifest not begun"
+	case s.recording:
+		return "6 while a record was written"
 	case s.renamed > 0:
 		return "5 when parts had their names and were not committed"
 	case s.closing:
@@ -263,7 +269,7 @@ func (s sight) String() string {
 	case s.temporary > 0:
 		return "3 while rows of a segment were made"
 	case s.committed == s.segments:
-		return "7 when all was committed and the manifest not begun"
+		return "7 when all was committed and nothing merged"
 	}
 	return fmt.Sprintf("2 while fetching, %d segments committed", s.committed)
 }
@@ -276,6 +282,9 @@ func (v *victim) verify(t *testing.T) {
 	case "":
 		return
 	case "complete":
+		if _, err := os.Stat(filepath.Join(v.dir, "views.sql")); err != nil {
+			return // killed before it was written, as verify says
+		}
 		code, want = 0, ""
 	}
 	if text, _ := robocensus(t, code, "verify", "--out", v.dir, "r"); !strings.Contains(text, want) || !strings.HasSuffix(text, ": whole\n") {

@@ -29,9 +29,7 @@ func crowded(t *testing.T) string {
 			runCommand(t, filepath.Join(bin, "robocensus"), strings.Fields(args)...)
 		}
 		manifest := filepath.Join(dir, "_runs", "unfinished", "manifest.json")
-		text, err := os.ReadFile(manifest)
-		must(t, err)
-		must(t, os.WriteFile(manifest, bytes.Replace(text, []byte(`"state": "complete"`), []byte(`"state": "running"`), 1), 0o666))
+		must(t, os.Remove(manifest))
 		if said := prune(t, dir, "100"); !strings.Contains(said, "kept unfinished: unfinished") {
 			t.Fatalf("the run is not unfinished: %s", said)
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,18 +73,13 @@ const (
 // readChanges counts what diff has found between two runs, in one profile's
 // reading.
 func readChanges(ctx context.Context, dir string, m *sink.Manifest, against, profile string) (*changes, error) {
-	if err := sink.CheckRunID(against); err != nil {
+	compared, err := sink.ReadComparison(dir, m.Run, against)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: run robocensus diff --out %s %s %s first", ErrNoChanges, dir, against, m.Run)
+	}
+	if err != nil {
 		return nil, err
 	}
-	run := m.Run
-	parts, err := filepath.Glob(filepath.Join(escapeGlob(dir), "changes", "run="+run, "against="+against, "*.parquet"))
-	if err != nil {
-		return nil, fmt.Errorf("look for changes: %w", err)
-	}
-	if len(parts) == 0 {
-		return nil, fmt.Errorf("%w: run robocensus diff --out %s %s %s first", ErrNoChanges, dir, against, run)
-	}
-	slices.Sort(parts)
 	c := &changes{
 		profile: profile, since: "run " + against, kinds: make(map[string]*change), gravest: make(map[string]int64), agents: make(map[string]map[string]int64),
 		categories: make(map[string]map[string]int64), examples: make(map[string][]changeExample), met: make(map[string]bool), went: make(map[[2]string]bool),
@@ -99,25 +93,14 @@ func readChanges(ctx context.Context, dir string, m *sink.Manifest, against, pro
 		return nil, err
 	}
 	columns := []string{"severity", "kind", "agent", "before", "after", "host", "url", "profile", "category", "origin", "rank"}
-	for _, path := range parts {
-		if err := sink.ReadTexts(ctx, path, columns, c.add); err != nil {
-			return nil, fmt.Errorf("read %s: %w", path, err)
-		}
-		notes, err := sink.ComparisonNotes(path)
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", path, err)
-		}
-		for _, note := range notes[:min(len(notes), changeNotes)] {
-			c.notes = append(c.notes, clipped(note))
-		}
+	if err := sink.ReadTexts(ctx, dir, *compared.Part, columns, c.add); err != nil {
+		return nil, err
+	}
+	for _, note := range compared.Notes[:min(len(compared.Notes), changeNotes)] {
+		c.notes = append(c.notes, clipped(note))
 	}
 	c.endOfHost()
 	return c, nil
-}
-
-// escapeGlob takes a folder's name for what it is.
-func escapeGlob(dir string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
 func (c *changes) add(cells []*string) {

@@ -1,0 +1,137 @@
+package sink
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// Plan says what a run is asked to do. It is written once, when the run begins.
+type Plan struct {
+	SchemaVersion       int            `json:"schema_version"`
+	SummaryBins         int            `json:"summary_bins"` // version of the bins of distributions in summary
+	Tool                string         `json:"tool"`
+	ToolVersion         string         `json:"tool_version"`
+	Run                 string         `json:"run"`
+	Started             time.Time      `json:"started"`
+	Configuration       map[string]any `json:"configuration"`
+	Pace                map[string]any `json:"pace"`                 // settings that the tables do not depend on
+	ConfigurationDigest string         `json:"configuration_digest"` // SHA-256 of configuration as JSON
+	Inputs              []Input        `json:"inputs"`
+	Tables              []string       `json:"tables"`
+	Profiles            []string       `json:"profiles"`
+	Shards              int            `json:"shards"`
+}
+
+// Input is one file that was read. Of standard input, digest and rows are
+// known only when the run is complete.
+type Input struct {
+	Role   string `json:"role"` // hosts, warc, bodies, run, ranks, agents, urls, configuration
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256,omitempty"`
+	// Of an archive, which is not read for a digest: its size, and the
+	// SHA-256 of that (8 bytes, big endian), its first and its last 64 KiB;
+	// of a folder, of the names, sizes and times of its files.
+	Bytes int64  `json:"bytes,omitempty"`
+	Ends  string `json:"ends_sha256,omitempty"`
+	Rows  int64  `json:"rows,omitempty"`
+}
+
+// CheckRunID refuses an ID that could not stand as a folder name and as a
+// hive partition value everywhere.
+func CheckRunID(id string) error {
+	if id == "" || len(id) > 100 || strings.HasPrefix(id, ".") || strings.HasPrefix(id, "-") {
+		return fmt.Errorf("run ID %q: use 1 to 100 letters, digits, '-', '_' and '.', not starting with '.' or '-'", id)
+	}
+	for _, c := range id {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '.':
+		default:
+			return fmt.Errorf("run ID %q: use letters, digits, '-', '_' and '.' only", id)
+		}
+	}
+	return nil
+}
+
+// CheckTables refuses names that are no tables.
+func CheckTables(names []string) error {
+	for _, name := range names {
+		if !slices.Contains(TableNames, name) {
+			return fmt.Errorf("no table %q: the tables are %s", name, strings.Join(TableNames, ", "))
+		}
+	}
+	return nil
+}
+
+// complete checks a plan and fills in what this program knows.
+func (p *Plan) complete() error {
+	if err := CheckRunID(p.Run); err != nil {
+		return err
+	}
+	if err := CheckTables(p.Tables); err != nil {
+		return err
+	}
+	configuration, err := json.Marshal(p.Configuration)
+	if err != nil {
+		return fmt.Errorf("configuration as JSON: %w", err)
+	}
+	digest := sha256.Sum256(configuration)
+	p.SchemaVersion, p.SummaryBins, p.Tool, p.Shards = SchemaVersion, BinsVersion, "robocensus", 1
+	p.ConfigurationDigest = hex.EncodeToString(digest[:])
+	return nil
+}
+
+// Files of a run, in its folder.
+const (
+	planName     = "plan.json"
+	manifestName = "manifest.json"
+	rejectedName = "rejected.csv"
+	// removingName is what the manifest, or else the plan, is called once the
+	// removal of the run has begun.
+	removingName = "removing.json"
+)
+
+const runsFolder = "_runs"
+
+// runFile is a file of a run's own folder.
+func runFile(run string, names ...string) string {
+	return path.Join(append([]string{runsFolder, run}, names...)...)
+}
+
+// errRemoving is what a run is whose removal was interrupted.
+var errRemoving = fmt.Errorf("%w: its removal was interrupted; start it again", ErrNotResumable)
+
+// readPlan reads the plan of a run, and gives its digest. It returns
+// [fs.ErrNotExist] where there is no such run.
+func readPlan(s *store.Store, run string) (p Plan, digest string, err error) {
+	removing, err := s.Exists(runFile(run, removingName))
+	if err != nil {
+		return p, "", err
+	}
+	if removing {
+		return p, "", fmt.Errorf("%s: %w by --force-new", s.Path(runFile(run)), errRemoving)
+	}
+	name := runFile(run, planName)
+	if digest, err = readSealed(s, name, maxSealed, &p); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("read the plan: %w", err)
+		}
+		return p, "", err
+	}
+	if p.Run != run {
+		return p, "", fmt.Errorf("%s is %w: it is the plan of run %q", s.Path(name), errDamaged, p.Run)
+	}
+	if err := CheckTables(p.Tables); err != nil && p.SchemaVersion == SchemaVersion {
+		return p, "", fmt.Errorf("%s is %w: %w", s.Path(name), errDamaged, err)
+	}
+	return p, digest, nil
+}

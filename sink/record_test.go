@@ -1,0 +1,462 @@
+package sink
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+func TestSealsFindEveryChange(t *testing.T) {
+	content, digest, err := seal(map[string]any{"a": 1, "b": []string{"x", "é"}})
+	must(t, err)
+	if got, err := unseal(content); err != nil || got != digest {
+		t.Fatalf("%v: %s", err, content)
+	}
+	var object map[string]any
+	must(t, json.Unmarshal(content, &object))
+	if object["sha256"] != digest || object["a"] != 1.0 {
+		t.Errorf("the object is %v", object)
+	}
+	for i := range content {
+		for bit := range 8 {
+			other := bytes.Clone(content)
+			other[i] ^= 1 << bit
+			if _, err := unseal(other); !errors.Is(err, errDamaged) {
+				t.Fatalf("bit %d of byte %d of\n%s: %v", bit, i, content, err)
+			}
+		}
+	}
+	for n := range content {
+		if _, err := unseal(content[:n]); !errors.Is(err, errDamaged) {
+			t.Fatalf("cut to %d bytes: %v", n, err)
+		}
+	}
+}
+
+// Names of parts and records sort as the segments do, for as many archives as a
+// run may have.
+func TestNamesSortAsTheInput(t *testing.T) {
+	segments := []int{0, 1, 99, SegmentsPerVolume - 1, SegmentsPerVolume, 9 * SegmentsPerVolume, 10 * SegmentsPerVolume, 11 * SegmentsPerVolume,
+		64_000 * SegmentsPerVolume, MaxVolumes*SegmentsPerVolume - 1}
+	for _, path := range []func(int) string{PartName, func(n int) string { return recordPath("r", n) }, func(n int) string { return segmentPath("summary", "r", n) }} {
+		var names []string
+		for _, n := range segments {
+			names = append(names, path(n))
+		}
+		if !slices.IsSorted(names) {
+			t.Errorf("not in order: %v", names)
+		}
+	}
+	for _, n := range segments {
+		if got, ok := recordNumber(filepath.Base(recordPath("r", n))); !ok || got != n {
+			t.Errorf("segment %d is read as %d, %v", n, got, ok)
+		}
+	}
+	run, err := Create(t.TempDir(), described())
+	must(t, err)
+	defer run.Close()
+	if _, err := run.Segment(MaxVolumes * SegmentsPerVolume); err == nil {
+		t.Error("a number is taken whose name would not sort")
+	}
+}
+
+func TestSegmentsCommitSideBySide(t *testing.T) {
+	dir := t.TempDir()
+	run, err := Create(dir, described())
+	must(t, err)
+	var all sync.WaitGroup
+	for worker := range 8 {
+		all.Go(func() {
+			for index := worker; index < 16; index += 8 {
+				s, err := run.Segment(index)
+				if err == nil {
+					err = fill(s, index)
+				}
+				if err == nil {
+					err = s.Commit()
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				run.Rows()
+			}
+		})
+	}
+	all.Wait()
+	m, err := ReadManifest(dir, "r")
+	must(t, err)
+	if len(m.Records) != 16 || !slices.IsSortedFunc(m.Parts, func(a, b Part) int { return a.Segment - b.Segment }) {
+		t.Errorf("%d records, %d parts, want those of 16 segments in their order", len(m.Records), len(m.Parts))
+	}
+	finish(t, run, 16)
+	if v := verify(t, dir); len(v.Problems) > 0 || !v.Complete {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestASegmentIsWrittenOnce(t *testing.T) {
+	dir := t.TempDir()
+	run, err := Create(dir, described())
+	must(t, err)
+	s, err := run.Segment(0)
+	must(t, err)
+	if _, err := run.Segment(0); err == nil {
+		t.Error("a segment is begun twice")
+	}
+	s.Abort()
+	commitSegment(t, run, 0)
+	if _, err := run.Segment(0); err == nil {
+		t.Error("a committed segment is begun again")
+	}
+	if _, err := run.Segment(-1); err == nil {
+		t.Error("a negative segment")
+	}
+	s, err = run.Segment(1)
+	must(t, err)
+	must(t, s.Commit())
+	if err := s.Commit(); err == nil {
+		t.Error("a segment is committed twice")
+	}
+	// The record of another process stays, and the parts of this one go.
+	s, err = run.Segment(2)
+	must(t, err)
+	record := filepath.Join(dir, recordPath("r", 2))
+	must(t, os.WriteFile(record, []byte("another's"), 0o666))
+	if err := s.Commit(); err == nil || !strings.Contains(err.Error(), "segment 2 of run r is committed by another process") {
+		t.Errorf("a segment that another process has committed: %v", err)
+	}
+	if content, err := os.ReadFile(record); string(content) != "another's" {
+		t.Errorf("its record is %q, %v", content, err)
+	}
+	must(t, os.Remove(record))
+	must(t, nothingLeft(dir, 2))
+	must(t, run.Close())
+	if err := run.Complete(t.Context(), Completion{}); err == nil {
+		t.Error("a closed run is completed")
+	}
+}
+
+// nothingLeft finds files of a segment.
+func nothingLeft(dir string, segment int) error {
+	s, err := store.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for _, table := range TableNames {
+		if there, err := s.Exists(segmentPath(table, "r", segment)); there || err != nil {
+			return fmt.Errorf("%s is left: %w", segmentPath(table, "r", segment), err)
+		}
+	}
+	return nil
+}
+
+func TestNotes(t *testing.T) {
+	dir := t.TempDir()
+	run, err := Create(dir, described())
+	must(t, err)
+	for _, note := range []string{`{`, `"` + strings.Repeat("x", maxSealed) + `"`} {
+		s, err := run.Segment(0)
+		must(t, err)
+		s.Note = json.RawMessage(note)
+		if err := s.Commit(); err == nil {
+			t.Errorf("a note of %d bytes is taken", len(note))
+		}
+		if names := leftovers(t, dir); len(names) > 0 {
+			t.Errorf("left: %v", names)
+		}
+	}
+	s, err := run.Segment(0)
+	must(t, err)
+	s.Note, s.Targets = json.RawMessage(`{"n":1}`), 7
+	must(t, s.Commit())
+	must(t, run.Close())
+	run, err = Open(dir, described())
+	must(t, err)
+	defer run.Close()
+	var note struct{ N int }
+	must(t, json.Unmarshal(run.Committed(0).Note, &note))
+	if note.N != 1 || run.Committed(0).Targets != 7 || run.Committed(1) != nil {
+		t.Errorf("the note is %s", run.Committed(0).Note)
+	}
+}
+
+// What is not as it was written is refused, and not resumed with other rows.
+func TestOpenRefusesDamagedRecords(t *testing.T) {
+	good := t.TempDir()
+	run, err := Create(good, described())
+	must(t, err)
+	commitSegment(t, run, 0)
+	commitSegment(t, run, 1)
+	must(t, run.Close())
+	record := func(change func(r *Record)) func(t *testing.T, dir string) {
+		return func(t *testing.T, dir string) {
+			path := filepath.Join(dir, recordPath("r", 1))
+			content, err := os.ReadFile(path)
+			must(t, err)
+			var r Record
+			must(t, json.Unmarshal(content, &r))
+			change(&r)
+			resealed(t, path, r)
+		}
+	}
+	for _, row := range []struct {
+		name  string
+		plant func(t *testing.T, dir string)
+		want  string
+	}{
+		{"a flipped bit", func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, recordPath("r", 1)), func(b []byte) []byte { b[40] ^= 4; return b })
+		}, "0000000001.json is damaged"},
+		{"a record of another number", func(t *testing.T, dir string) {
+			must(t, os.Rename(filepath.Join(dir, recordPath("r", 1)), filepath.Join(dir, recordPath("r", 2))))
+		}, "it is the record of segment 1"},
+		{"a record of another plan", record(func(r *Record) { r.Plan = strings.Repeat("0", 64) }), "belongs to another plan"},
+		{"a record of another run", record(func(r *Record) { r.Run = "x" }), `of run "x"`},
+		{"a path elsewhere", record(func(r *Record) { r.Parts[0].Path = "../../secret" }), `it names "../../secret"`},
+		{"a table twice", record(func(r *Record) { r.Parts = append(r.Parts, r.Parts[0]) }), "twice"},
+		{"a table less", record(func(r *Record) { r.Parts = r.Parts[1:] }), "it names no part of table fetches"},
+		{"a plan of another digest", func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, "_runs/r/plan.json"), func(b []byte) []byte { b[40] ^= 4; return b })
+		}, "plan.json is damaged"},
+		{"counters gone", func(t *testing.T, dir string) {
+			must(t, os.Remove(filepath.Join(dir, segmentPath("summary", "r", 1))))
+		}, "a committed part is gone"},
+		{"a part of another size", func(t *testing.T, dir string) {
+			must(t, os.Truncate(filepath.Join(dir, partPath("rules", "r", 1)), 9))
+		}, "has 9 bytes"},
+		{"a link in the place of a part", func(t *testing.T, dir string) {
+			part := filepath.Join(dir, partPath("rules", "r", 1))
+			must(t, errors.Join(os.Rename(part, part+"-away"), os.Symlink(filepath.Base(part)+"-away", part)))
+		}, "committed part rules/run=r"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			dir := t.TempDir()
+			must(t, os.CopyFS(dir, os.DirFS(good)))
+			row.plant(t, dir)
+			before := len(tree(t, dir))
+			if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), row.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v, want %s", err, row.want)
+			}
+			if after := len(tree(t, dir)); after != before {
+				t.Errorf("%d files were there and %d are", before, after)
+			}
+			if v := verify(t, dir); len(v.Problems) == 0 {
+				t.Error("verify finds nothing")
+			}
+		})
+	}
+}
+
+func TestARunIsCompleteOnlyWithAllSegments(t *testing.T) {
+	dir := t.TempDir()
+	run, err := Create(dir, described())
+	must(t, err)
+	defer run.Close()
+	commitSegment(t, run, 0)
+	commitSegment(t, run, 2)
+	commitSegment(t, run, SegmentsPerVolume)
+	c := Completion{Finished: time.Now(), Tally: Tally{Targets: 4 * targetsOfSegment}, Inputs: described().Inputs}
+	if err := run.Complete(t.Context(), c); err == nil || !strings.Contains(err.Error(), "segments 1 to 1 are missing") {
+		t.Errorf("without segment 1: %v", err)
+	}
+	commitSegment(t, run, 1)
+	c.Targets++
+	if err := run.Complete(t.Context(), c); err == nil || !strings.Contains(err.Error(), "have 80 targets, and the source had 81") {
+		t.Errorf("with fewer targets than the source: %v", err)
+	}
+	c.Targets--
+	must(t, run.Complete(t.Context(), c))
+	if v := verify(t, dir); len(v.Problems) > 0 || !v.Complete {
+		t.Errorf("%+v", v)
+	}
+}
+
+// A damaged run is nobody's reason not to resume another.
+func TestUnfinishedPassesOverWhatIsDamaged(t *testing.T) {
+	dir := t.TempDir()
+	if run, damaged, err := Unfinished(filepath.Join(dir, "none")); run != "" || damaged != nil || err != nil {
+		t.Errorf("of no folder: %q, %v, %v", run, damaged, err)
+	}
+	for i, id := range []string{"c", "b", "a", "complete", "damaged"} {
+		p := described()
+		p.Run, p.Started = id, p.Started.Add(time.Duration(i)*time.Hour)
+		run, err := Create(dir, p)
+		must(t, err)
+		commitSegment(t, run, 0)
+		if id == "complete" {
+			finish(t, run, 1)
+		}
+		must(t, run.Close())
+	}
+	edit(t, filepath.Join(dir, "_runs/damaged/plan.json"), func(b []byte) []byte { b[30] ^= 1; return b })
+	must(t, os.WriteFile(filepath.Join(dir, "_runs/complete/manifest.json"), []byte("{"), 0o666)) // complete all the same
+	must(t, os.WriteFile(filepath.Join(dir, recordPath("a", 0)), []byte("{"), 0o666))             // for Open to refuse
+	must(t, os.MkdirAll(filepath.Join(dir, "_runs/empty"), 0o777))
+	must(t, os.WriteFile(filepath.Join(dir, "_runs/file"), nil, 0o666))
+	run, damaged, err := Unfinished(dir)
+	if diff := cmp.Diff([]string{"damaged"}, damaged); run != "a" || diff != "" || err != nil {
+		t.Errorf("run %q, %v: %s", run, err, diff)
+	}
+	must(t, Remove(dir, "a"))
+	if run, _, err := Unfinished(dir); run != "b" || err != nil {
+		t.Errorf("run %q, %v", run, err)
+	}
+}
+
+// A link that somebody has planted in the output folder leads nowhere: neither
+// for who writes a run nor for who reads or removes it.
+func TestPlantedLinks(t *testing.T) {
+	outside := t.TempDir()
+	secret := filepath.Join(outside, "secret")
+	must(t, os.WriteFile(secret, []byte("secret"), 0o666))
+	dir := t.TempDir()
+	must(t, os.Symlink(outside, filepath.Join(dir, "rules")))
+	if _, err := Create(dir, described()); !errors.Is(err, store.ErrLeadsOut) || !strings.Contains(err.Error(), filepath.Join(dir, "rules")) {
+		t.Errorf("a table elsewhere: %v", err)
+	}
+	must(t, os.Remove(filepath.Join(dir, "rules")))
+	must(t, os.MkdirAll(filepath.Join(dir, "_runs/r"), 0o777))
+	for _, name := range []string{"rejected.csv", "manifest.json.ABCDEFGH.tmp", "rejected.ABCDEFGH.csv.tmp"} {
+		must(t, os.Symlink(secret, filepath.Join(dir, "_runs/r", name)))
+	}
+	run, err := Create(dir, described())
+	must(t, err)
+	f, err := run.Rejected()
+	must(t, err)
+	f.Write([]byte("line,text\n"))
+	digest, err := f.Finish()
+	must(t, err)
+	commitSegment(t, run, 0)
+	for _, name := range []string{"views.sql", partPath("rules", "r", 1), recordPath("r", 2)} {
+		must(t, os.Symlink(secret, filepath.Join(dir, name)))
+	}
+	must(t, run.ReplaceFile("views.sql", []byte("SELECT 1")))
+	commitSegment(t, run, 1)
+	s, err := run.Segment(2)
+	must(t, err)
+	if err := s.Commit(); err == nil {
+		t.Error("a record is written where a link is")
+	}
+	must(t, os.Remove(filepath.Join(dir, recordPath("r", 2))))
+	must(t, run.Complete(t.Context(), Completion{Finished: time.Now(), Tally: Tally{Targets: 2 * targetsOfSegment}, Inputs: described().Inputs, Rejected: &digest}))
+	must(t, run.Close())
+	if v := verify(t, dir); len(v.Problems) > 0 {
+		t.Errorf("%+v", v.Problems)
+	}
+	part := filepath.Join(dir, partPath("lines", "r", 0))
+	must(t, os.Remove(part))
+	must(t, os.Symlink(secret, part))
+	m, err := ReadManifest(dir, "r")
+	must(t, err)
+	if _, err := OpenPart(t.Context(), dir, *m.part(partPath("lines", "r", 0))); err == nil {
+		t.Error("a part is read where a link is")
+	}
+	if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != badFile {
+		t.Errorf("a link in the place of a part: %+v", v.Problems)
+	}
+	must(t, Remove(dir, "r"))
+	if got := tree(t, outside); len(got) != 1 || got["secret"] != "secret" {
+		t.Errorf("outside there is %v", got)
+	}
+}
+
+// Counters that were added up before the last segment was committed are added
+// up again.
+func TestCompleteAddsUpAllSegments(t *testing.T) {
+	dir := t.TempDir()
+	run, err := Create(dir, described())
+	must(t, err)
+	commitSegment(t, run, 0)
+	must(t, run.SumUp(t.Context()))
+	commitSegment(t, run, 1)
+	finish(t, run, 2)
+	if v := verify(t, dir); len(v.Problems) > 0 {
+		t.Errorf("%+v", v.Problems)
+	}
+	for name := range tree(t, dir) {
+		if strings.HasPrefix(name, "_runs/r/segments/") && !strings.HasSuffix(name, ".json") {
+			t.Errorf("%s is left", name)
+		}
+	}
+	if err := run.SumUp(t.Context()); err == nil {
+		t.Error("a run that is complete is summed up")
+	}
+}
+
+// Who finds a run busy leaves what its writer is about to use.
+func TestABusyRunKeepsItsFolders(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.MkdirAll(filepath.Join(dir, segmentsFolder("r")), 0o777))
+	s, err := store.Open(dir)
+	must(t, err)
+	defer s.Close()
+	l, err := lockRun(s, "r") // as Create has it before there is a plan
+	must(t, err)
+	if _, err := Open(dir, described()); !errors.Is(err, ErrRunBusy) {
+		t.Errorf("open: %v", err)
+	}
+	if _, err := Create(dir, described()); !errors.Is(err, ErrRunBusy) {
+		t.Errorf("create: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, segmentsFolder("r"))); err != nil {
+		t.Error(err)
+	}
+	l.Release()
+}
+
+func TestVerifyReadsRejected(t *testing.T) {
+	dir := t.TempDir()
+	run, err := Create(dir, described())
+	must(t, err)
+	f, err := run.Rejected()
+	must(t, err)
+	f.Write([]byte("line,text,reason,input\n"))
+	commitSegment(t, run, 0)
+	digest, err := f.Finish()
+	must(t, err)
+	must(t, run.Complete(t.Context(), Completion{Finished: time.Now(), Tally: Tally{Targets: targetsOfSegment}, Inputs: described().Inputs, Rejected: &digest}))
+	must(t, run.Close())
+	if v := verify(t, dir); len(v.Problems) > 0 {
+		t.Errorf("%+v", v.Problems)
+	}
+	edit(t, filepath.Join(dir, "_runs/r/rejected.csv"), func(b []byte) []byte { b[3] ^= 1; return b })
+	if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != badDigest || v.Problems[0].Path != "_runs/r/rejected.csv" {
+		t.Errorf("%+v", v.Problems)
+	}
+}
+
+// Expectations are those of the comparison that stands.
+func TestAComparisonWithoutExpectationsReplacesThem(t *testing.T) {
+	dir := wholeRun(t, nil)
+	m, err := ReadManifest(dir, "r")
+	must(t, err)
+	for _, expected := range []bool{true, false} {
+		c, err := CreateChanges(dir, m, "a", "v1")
+		must(t, err)
+		if expected {
+			f, err := c.Expectations()
+			must(t, err)
+			f.Write([]byte("expectation,host\n"))
+		}
+		must(t, c.Commit())
+		if v := verify(t, dir); len(v.Problems) > 0 {
+			t.Errorf("%+v", v.Problems)
+		}
+		if _, there := tree(t, dir)["changes/run=r/against=a/expectations.csv"]; there != expected {
+			t.Errorf("expected: %v, there is a file: %v", expected, there)
+		}
+	}
+}

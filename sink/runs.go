@@ -1,0 +1,79 @@
+package sink
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// runIDs are the names below _runs that may be runs.
+func runIDs(s *store.Store) (ids []string, err error) {
+	folders, err := s.List(runsFolder)
+	if err != nil {
+		return nil, fmt.Errorf("look for runs: %w", err)
+	}
+	for _, f := range folders {
+		if CheckRunID(f.Name()) == nil { // else nothing of ours
+			ids = append(ids, f.Name())
+		}
+	}
+	return ids, nil
+}
+
+// CompleteRuns reads the manifests of the complete runs in a folder, without
+// their parts, in the order of their start, then of their ID. A run whose
+// manifest is damaged is left out.
+func CompleteRuns(s *store.Store) ([]*Manifest, error) {
+	ids, err := runIDs(s)
+	if err != nil {
+		return nil, err
+	}
+	var runs []*Manifest
+	for _, id := range ids {
+		if m, err := readHead(s, id); err == nil {
+			runs = append(runs, m)
+		}
+	}
+	slices.SortFunc(runs, func(a, b *Manifest) int {
+		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Run, b.Run))
+	})
+	return runs, nil
+}
+
+// Unfinished is the ID of the run below dir that was begun last and is not
+// complete, "" where there is none. Runs whose plan is damaged are passed over,
+// and listed: they may be anything.
+func Unfinished(dir string) (run string, damaged []string, err error) {
+	s, err := store.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil, nil
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("look for unfinished runs: %w", err)
+	}
+	defer s.Close()
+	ids, err := runIDs(s)
+	if err != nil {
+		return "", nil, err
+	}
+	var began time.Time
+	for _, id := range ids {
+		if complete, err := s.Exists(runFile(id, manifestName)); complete || err != nil {
+			continue
+		}
+		plan, _, err := readPlan(s, id)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			damaged = append(damaged, id)
+		case run == "" || plan.Started.After(began):
+			run, began = id, plan.Started
+		}
+	}
+	return run, damaged, nil
+}

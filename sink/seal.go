@@ -1,0 +1,82 @@
+package sink
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"strings"
+
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// The files that say what a run holds are JSON objects whose last field is
+// their own digest: the SHA-256 of the file with zeros in its place.
+
+const sealEnd = "\"\n}\n"
+
+var (
+	sealBegin = ",\n \"sha256\": \""
+	noSeal    = sealBegin + strings.Repeat("0", 2*sha256.Size) + sealEnd
+)
+
+// errDamaged tells that a plan, a record or a manifest is not what was written.
+var errDamaged = errors.New("damaged")
+
+// maxSealed bounds a record, and what is read at once of a plan.
+const maxSealed = 64 << 20
+
+// seal makes the file of an object, and gives its digest.
+func seal(object any) (content []byte, digest string, err error) {
+	content, err = json.MarshalIndent(object, "", " ")
+	if err != nil {
+		return nil, "", fmt.Errorf("as JSON: %w", err)
+	}
+	content = append(bytes.TrimSuffix(content, []byte("\n}")), noSeal...)
+	sum := sha256.Sum256(content)
+	digest = hex.EncodeToString(sum[:])
+	copy(content[len(content)-len(noSeal)+len(sealBegin):], digest)
+	return content, digest, nil
+}
+
+// unseal checks a file and gives its digest.
+func unseal(content []byte) (digest string, err error) {
+	at := len(content) - len(noSeal)
+	if at < 0 {
+		return "", fmt.Errorf("%w: it is cut short", errDamaged)
+	}
+	sum := sha256.New()
+	sum.Write(content[:at])
+	return checkSeal(sum, content[at:])
+}
+
+// checkSeal checks the end of a file, whose other bytes went into sum.
+func checkSeal(sum hash.Hash, end []byte) (digest string, err error) {
+	io.WriteString(sum, noSeal)
+	digest = hex.EncodeToString(sum.Sum(nil))
+	if string(end) != sealBegin+digest+sealEnd {
+		return "", fmt.Errorf("%w: its bytes are not those that its own SHA-256 was made of", errDamaged)
+	}
+	return digest, nil
+}
+
+// readSealed reads a file that [seal] made into an object.
+func readSealed(s *store.Store, name string, most int64, object any) (digest string, err error) {
+	content, err := s.Read(name, most)
+	if err != nil {
+		return "", err
+	}
+	if digest, err = unseal(content); err == nil {
+		if e := json.Unmarshal(content, object); e != nil {
+			err = fmt.Errorf("%w: %w", errDamaged, e)
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s is %w", s.Path(name), err)
+	}
+	return digest, nil
+}

@@ -1,0 +1,187 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// records holds the manifest of a complete run against the plan and the records
+// of its segments. Of a run that is not complete it is made of them.
+func (v *verifier) records(ctx context.Context, m *Manifest) error {
+	v.Segments = len(m.Records)
+	if !m.Complete() {
+		return nil
+	}
+	v.plan(m)
+	parts := make(map[int][]Part)
+	for _, p := range m.Parts {
+		parts[p.Segment] = append(parts[p.Segment], p)
+	}
+	before, targets, known := -1, int64(0), true
+	for _, name := range m.Records {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if name.Segment <= before {
+			v.add(runFile(v.run, manifestName), badNumbering, fmt.Sprintf("segment %d stands after segment %d", name.Segment, before))
+		} else if text := gap(before, name.Segment); text != "" {
+			v.add(runFile(v.run, manifestName), badNumbering, text)
+		}
+		before = max(before, name.Segment)
+		record := v.record(m, name, parts[name.Segment])
+		delete(parts, name.Segment)
+		if record == nil {
+			known = false
+			continue
+		}
+		targets += record.Targets
+	}
+	for segment := range parts {
+		v.add(runFile(v.run, manifestName), badNumbering, fmt.Sprintf("names parts of segment %d, and no record of it", segment))
+	}
+	if known && targets != m.Targets {
+		v.add(runFile(v.run, manifestName), badRows, fmt.Sprintf("says %d targets, and the records of its segments %d", m.Targets, targets))
+	}
+	if len(m.Records) == 0 && len(m.Tables) > 0 {
+		v.add(runFile(v.run, manifestName), badNumbering, "no segment is named, and the run is complete")
+	}
+	return nil
+}
+
+// plan holds the manifest against the plan. Digest and rows of standard input
+// are known only at the end.
+func (v *verifier) plan(m *Manifest) {
+	name := runFile(v.run, planName)
+	plan, digest, err := readPlan(v.store, v.run)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		v.add(name, badFile, "is missing")
+		return
+	case err != nil:
+		v.add(name, badManifest, err.Error())
+		return
+	case digest != m.PlanDigest:
+		v.add(name, badManifest, "is not the plan that the manifest was made with")
+		return
+	}
+	inputs := slices.Clone(m.Inputs)
+	for i := range inputs {
+		if i < len(plan.Inputs) && plan.Inputs[i].SHA256 == "" {
+			inputs[i].SHA256, inputs[i].Rows = "", plan.Inputs[i].Rows
+		}
+	}
+	said := m.Plan
+	said.Inputs = inputs
+	if asJSON(plan) != asJSON(said) {
+		v.add(name, badManifest, "says something else than the manifest")
+	}
+}
+
+// record reads the record of a segment and holds it against the manifest, nil
+// where it cannot be used.
+func (v *verifier) record(m *Manifest, name RecordName, parts []Part) *Record {
+	where := recordPath(v.run, name.Segment)
+	r, err := readRecord(v.store, &m.Plan, m.PlanDigest, name.Segment)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		v.add(where, badRecord, "is missing")
+		return nil
+	case err != nil:
+		v.add(where, badRecord, err.Error())
+		return nil
+	case r.digest != name.SHA256:
+		v.add(where, badRecord, fmt.Sprintf("is not the record that the manifest names, %.12s…", name.SHA256))
+		return nil
+	}
+	own := slices.DeleteFunc(slices.Clone(r.Parts), func(p Part) bool { return ofRun[p.Table] })
+	if !slices.Equal(own, parts) {
+		v.add(where, badRecord, "names other parts than the manifest")
+	}
+	for _, p := range r.Parts {
+		// A completion that was interrupted has left them; they do no harm.
+		if there, err := v.store.Exists(p.Path); ofRun[p.Table] && there && err == nil {
+			v.left = append(v.left, p)
+		}
+	}
+	return r
+}
+
+// rejected verifies rejected.csv. Of a run that is not complete it is not
+// whole.
+func (v *verifier) rejected(ctx context.Context, m *Manifest) error {
+	if m.RejectedFile == nil {
+		return nil
+	}
+	f, err := v.open(ctx, runFile(v.run, rejectedName), *m.RejectedFile)
+	if f != nil {
+		f.Close()
+	}
+	return err
+}
+
+// unnamed looks in the run's folders for files that nothing names. A run that
+// is not complete may hold what a writer has under way or has left.
+func (v *verifier) unnamed(ctx context.Context, m *Manifest) error {
+	named := make(map[string]bool)
+	segments := make(map[int]bool)
+	for _, p := range slices.Concat(m.RunParts, m.Parts) {
+		named[p.Path] = true
+	}
+	for _, r := range m.Records {
+		named[recordPath(v.run, r.Segment)], segments[r.Segment] = true, true
+	}
+	for _, p := range v.left {
+		f, err := openFile(ctx, v.store, p.Path, p.Digest)
+		if err == nil {
+			named[p.Path] = true
+			f.Close()
+		}
+	}
+	look := func(folder string, mayBe func(name string) bool) error {
+		files, err := v.store.List(folder)
+		if err != nil {
+			return fmt.Errorf("look for other files: %w", err)
+		}
+		for _, f := range files {
+			if name := path.Join(folder, f.Name()); !named[name] && !mayBe(f.Name()) {
+				v.add(name, badExtra, "is not named by the manifest, nor by a record")
+			}
+		}
+		return nil
+	}
+	for _, table := range TableNames {
+		if err := look(tableFolder(table, v.run), func(name string) bool {
+			// Of a segment that is not committed anything may be there.
+			var segment int
+			fmt.Sscanf(name, "part-%d.", &segment)
+			return !v.Complete && isLeftover(name) && (store.IsTemporary(name) || ofRun[table] || !segments[segment])
+		}); err != nil {
+			return err
+		}
+	}
+	if err := look(segmentsFolder(v.run), func(name string) bool {
+		number, _, _ := strings.Cut(name, ".")
+		segment, ok := recordNumber(number + ".json")
+		return !v.Complete && (store.IsTemporary(name) || ok && !segments[segment])
+	}); err != nil {
+		return err
+	}
+	return look(runFile(v.run), func(name string) bool {
+		switch name {
+		case planName, manifestName, store.LockName, path.Base(segmentsFolder(v.run)), "against", expectationsName, "expectations.json":
+			return true
+		case rejectedName:
+			return !v.Complete || m.RejectedFile != nil
+		}
+		// What a kill at the very end has left, or a check that is under way.
+		stem, _, _ := strings.Cut(name, ".")
+		return store.IsTemporary(name) && (!v.Complete || slices.Contains([]string{"manifest", "expectations", "views"}, stem))
+	})
+}
