@@ -64,6 +64,7 @@ func Diff(ctx context.Context, c DiffConfig) (*DiffResult, error) {
 			return nil, err
 		}
 	}
+	d.out.Compared(d.result.Compared, d.result.Unread)
 	if err := d.out.Commit(); err != nil {
 		return nil, err
 	}

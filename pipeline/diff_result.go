@@ -14,10 +14,11 @@ import (
 type DiffResult struct {
 	Before   string   `json:"before"` // IDs of the runs
 	After    string   `json:"after"`
-	Notes    []string `json:"notes"` // what is not compared, and why
-	Compared int64    `json:"compared"`
-	Same     int64    `json:"same"`    // of these, the ones in which nothing was read further
-	Changed  int64    `json:"changed"` // of these, the ones with a change
+	Notes    []string `json:"notes"`    // what is not compared, and why
+	Compared int64    `json:"compared"` // in both runs
+	Unread   int64    `json:"unread"`   // of these, the ones whose robots.txt could not be read in one run or in both
+	Same     int64    `json:"same"`     // of these, the ones in which nothing was read further
+	Changed  int64    `json:"changed"`  // of these, the ones with a change
 	New      int64    `json:"new"`
 	Gone     int64    `json:"gone"`
 	Changes  int64    `json:"changes"` // rows
@@ -150,6 +151,9 @@ func (r *DiffResult) joined(p *pair) {
 		r.Gone++
 	default:
 		r.Compared++
+		if unreachable[p.sides[0].reason] || unreachable[p.sides[1].reason] {
+			r.Unread++
+		}
 		r.of(p.last().rank).Compared++
 	}
 }

@@ -25,6 +25,8 @@ type Comparison struct {
 	Manifest     string        `json:"manifest_sha256"` // the run's manifest's own digest
 	Against      string        `json:"against,omitempty"`
 	Notes        []string      `json:"notes,omitempty"`             // what was not compared
+	Hosts        int64         `json:"hosts,omitempty"`             // origins in both runs
+	Unread       int64         `json:"hosts_unread,omitempty"`      // of these, the ones that a run could not read
 	Part         *Part         `json:"part,omitempty"`              // of changes
 	Expectations *store.Digest `json:"expectations_file,omitempty"` // expectations.csv, of what is broken
 }
@@ -135,6 +137,10 @@ func CreateChanges(dir string, m *Manifest, against, toolVersion string, notes .
 
 // Write appends rows, whose memory may be reused once it returns.
 func (c *Changes) Write(rows ...Change) error { return Table[Change]{c.w}.Write(rows...) }
+
+// Compared records how many hosts both runs have, and how many of them could
+// not be read in one of the two or in both. Nothing of those is compared.
+func (c *Changes) Compared(hosts, unread int64) { c.record.Hosts, c.record.Unread = hosts, unread }
 
 // Scratch makes a file to write to and read back while the runs are compared.
 func (c *Changes) Scratch() (*store.Scratch, error) { return c.store.Scratch(c.record.folder()) }

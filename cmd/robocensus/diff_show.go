@@ -93,9 +93,25 @@ func (p *markdownPage) table(title string, head []string, names int, rows [][]st
 	fmt.Fprintln(p.out)
 }
 
+// headline says how many hosts changed. Hosts that a run could not read are
+// not hosts without a change.
+func headline(r *pipeline.DiffResult) string {
+	apart := fmt.Sprintf("%s new, %s gone", words.Number(r.New), words.Number(r.Gone))
+	switch {
+	case r.Compared == 0:
+		return "no host is in both runs; " + apart
+	case r.Unread == r.Compared:
+		return fmt.Sprintf("no policy is compared: %s in both runs, and none could be read in both; %s", words.Count(r.Compared, "host"), apart)
+	}
+	out := fmt.Sprintf("%s compared, %s with a change (%s)", words.Count(r.Compared, "host"), words.Number(r.Changed), words.Percent(r.Changed, r.Compared))
+	if r.Unread > 0 {
+		out += fmt.Sprintf("; %s could not be read in one run or in both", words.Number(r.Unread))
+	}
+	return out + "; " + apart
+}
+
 func showDiff(p page, r *pipeline.DiffResult) {
-	p.line(fmt.Sprintf("%s since %s: %s compared, %s with a change (%s); %s new, %s gone", p.foreign(r.After), p.foreign(r.Before),
-		words.Count(r.Compared, "host"), words.Number(r.Changed), words.Percent(r.Changed, r.Compared), words.Number(r.New), words.Number(r.Gone)))
+	p.line(fmt.Sprintf("%s since %s: %s", p.foreign(r.After), p.foreign(r.Before), headline(r)))
 	for _, note := range r.Notes {
 		p.line("note: " + p.foreign(note))
 	}

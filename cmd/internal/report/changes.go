@@ -44,6 +44,8 @@ type changes struct {
 	categories map[string]map[string]int64 // hosts by category and way
 	examples   map[string][]changeExample  // of hosts, by their gravest change, the best ranked first
 	notes      []string                    // what was not compared
+	compared   int64                       // hosts of both runs
+	unread     int64                       // of these, the ones that a run could not read
 
 	// Of the host under way.
 	origin string
@@ -92,6 +94,7 @@ func readChanges(ctx context.Context, dir string, m *sink.Manifest, against, pro
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
+	c.compared, c.unread = compared.Hosts, compared.Unread
 	columns := []string{"severity", "kind", "agent", "before", "after", "host", "url", "profile", "category", "origin", "rank"}
 	if err := sink.ReadTexts(ctx, dir, *compared.Part, columns, c.add); err != nil {
 		return nil, err
@@ -250,10 +253,17 @@ func (d *data) changedHosts() *figure {
 	if len(c.notes) > 0 {
 		f.Note = "Not all was compared: " + strings.Join(c.notes, "; ") + "."
 	}
+	if c.unread > 0 {
+		f.Note = strings.TrimSpace(fmt.Sprintf("Of the %s in both runs, %s could not be read in one or in both: their policies are not compared. ", hosts(c.compared), count(c.unread)) + f.Note)
+	}
 	if c.rows == 0 {
-		f.Title = fmt.Sprintf("Nothing has changed since %s", c.since)
-		if len(c.notes) > 0 {
+		switch {
+		case c.unread > 0 && c.unread == c.compared:
+			f.Title = fmt.Sprintf("Nothing is known of changes since %s: no host could be read in both runs", c.since)
+		case c.unread > 0 || len(c.notes) > 0:
 			f.Title = fmt.Sprintf("Of what was compared, nothing has changed since %s", c.since)
+		default:
+			f.Title = fmt.Sprintf("Nothing has changed since %s", c.since)
 		}
 		return f
 	}

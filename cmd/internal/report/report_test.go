@@ -593,6 +593,9 @@ func TestSentencesOfChanges(t *testing.T) {
 		want    string
 		not     string
 	}{
+		{"unread 9", nil, nil, "Nothing is known of changes since 8 January 2027: no host could be read in both runs", "Of what was"},
+		{"unread 4", nil, nil, "Of what was compared, nothing has changed since 8 January 2027", "Nothing has changed"},
+		{"unread 2", many, nil, "Of the 9 hosts in both runs, 2 could not be read in one or in both: their policies are not compared.", "Nothing"},
 		{"nothing", nil, nil, "Nothing has changed since 8 January 2027", "Not all was compared"},
 		{"nothing of some", nil, []string{"verdicts are not compared", "nor is <b>"}, "Of what was compared, nothing has changed since 8 January 2027", "Nothing has changed"},
 		{"notes", nil, []string{"verdicts are not compared", "nor is <b>"}, "Not all was compared: verdicts are not compared; nor is <b>.", "100 critical"},
@@ -619,6 +622,9 @@ func TestSentencesOfChanges(t *testing.T) {
 			c, err := sink.CreateChanges(dir, m, "a", "v1", row.notes...)
 			must(t, err)
 			must(t, c.Write(row.changes...))
+			var unread int64
+			fmt.Sscanf(row.name, "unread %d", &unread)
+			c.Compared(9, unread)
 			must(t, c.Commit())
 			out := text1(t, drawn(t, dir, "b", "a"))
 			if !strings.Contains(out, row.want) || strings.Contains(out, row.not) {
