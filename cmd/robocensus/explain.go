@@ -173,7 +173,7 @@ func (e *explainer) explain(url string) {
 		e.note("the answer decides, and no rule: " + words.Reason.Of(string(first.answer.Reason)))
 	case v.Reason == robots.ReasonRule, v.Reason == robots.ReasonEmptyRule:
 		rule := &first.file.Rules[v.Rule]
-		e.line("decides", rule.Line, fmt.Sprintf("%s (line %d)%s", group, e.groupLine(rule), why))
+		e.line("decides", rule.Line, fmt.Sprintf("%s, line %d%s", group, e.groupLine(rule), why))
 		if v.Reason == robots.ReasonEmptyRule {
 			e.note("a rule without a path forbids nothing, and no other rule matches")
 		}

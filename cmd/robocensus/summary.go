@@ -214,9 +214,13 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result) {
 	if skipped := skippedTexts(r.Skipped); len(skipped) > 0 {
 		p.line("skipped: " + strings.Join(skipped, ", "))
 	}
-	if f := figuresOf(profile, r); len(f.reasons) > 0 { // else there is no host, or no table summary
+	f := figuresOf(profile, r)
+	if len(f.reasons) > 0 { // else there is no host, or no table summary
 		showAnswers(p, profile, f)
 		showShutOut(p, f)
+		if len(c.Profiles) > 1 {
+			p.line(fmt.Sprintf("\nThese are the figures of profile %s, the first of %d; the tables have those of each.", p.foreign(profile), len(c.Profiles)))
+		}
 	}
 	var rows []string
 	for _, t := range c.Tables {
@@ -224,7 +228,7 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result) {
 	}
 	p.line("\nRows written to " + c.Dir)
 	p.list(rows)
-	if slices.Contains(c.Tables, "policies") {
+	if slices.Contains(c.Tables, "policies") && (len(f.agents) > 0 || len(f.reasons) == 0) {
 		p.line(fmt.Sprintf("\nAsk DuckDB about the last complete run, for example who is shut out of most:\n  cd %s && duckdb -init views.sql -c \"%s\"", shellWord(c.Dir), firstQuery))
 	}
 }

@@ -306,7 +306,7 @@ func (d *data) categories() *figure {
 		Head: []string{"category", "shut_out_all", "shut_out_some", "shut_out_none", "unknown"},
 	}
 	top := by[names[0]]
-	f.Title = fmt.Sprintf("Of all categories of agents, %s meets most closed doors: %s shut out at least one of its agents, and %s of hosts all of them",
+	f.Title = fmt.Sprintf("The category of agents that is shut out most is %s: %s shut out at least one of its agents, and %s of hosts all of them",
 		words.Category.Of(names[0]), d.ofBoth(closed[names[0]]), percent(top["all"], d.hosts))
 	if closed[names[1]] == closed[names[0]] {
 		tied := 0
@@ -315,7 +315,7 @@ func (d *data) categories() *figure {
 				tied++
 			}
 		}
-		f.Title = fmt.Sprintf("Of all categories of agents, %s meet most closed doors: of each, %s shut out at least one agent", count(int64(tied)), d.ofBoth(closed[names[0]]))
+		f.Title = fmt.Sprintf("%s categories of agents are shut out most, by equally many: %s shut out at least one agent of each", count(int64(tied)), d.ofBoth(closed[names[0]]))
 	}
 	scale := scaleFor(closed[names[0]], d.hosts)
 	f.Axis = fmt.Sprintf("%d%% of hosts", scale)

@@ -310,7 +310,7 @@ func TestSentences(t *testing.T) {
 	for _, want := range []string{
 		"Crawl policies of 1,000 hosts, 15 January 2027",
 		"13.6% of 1,000 hosts (17.0% of the 800 files) shut out crawlers for AI training: 10.0% of hosts all of them, 3.6% some",
-		"Of all categories of agents, AI training meets most closed doors: 13.6% of 1,000 hosts (17.0% of the 800 files) shut out at least one of its agents, and 10.0% of hosts all of them",
+		"The category of agents that is shut out most is AI training: 13.6% of 1,000 hosts (17.0% of the 800 files) shut out at least one of its agents, and 10.0% of hosts all of them",
 		"GPTBot is shut out most often of 2 agents, by 13.6% of 1,000 hosts (17.0% of the 800 files)",
 		"Files name GPTBot most often: 12.0% of 1,000 hosts (15.0% of the 800 files), of which 120 shut it out",
 		"80.0% of 1,000 hosts have a file, 18.0% have none or refuse it, 0.4% give a server error and 1.6% cannot be reached",
@@ -417,7 +417,7 @@ func TestLeadersTie(t *testing.T) {
 	out := text1(t, drawn(t, dir, "r", ""))
 	for _, want := range []string{
 		"2 of 2 agents are named most often, each by 100% of 1 host",
-		"Of all categories of agents, 2 meet most closed doors: of each, 100% of 1 host shut out at least one agent",
+		"2 categories of agents are shut out most, by equally many: 100% of 1 host shut out at least one agent of each",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the page does not say: %s", want)
