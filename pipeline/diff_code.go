@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// encoder and decoder keep what is sorted on disk; nobody else reads it.
+// encoder and decoder keep what is sorted on disk. Nobody else reads it, and
+// the sorter gives back only what was added to it: a decoder needs no checks.
 type encoder []byte
 
 func (e *encoder) uint(v uint64) { *e = binary.AppendUvarint(*e, v) }

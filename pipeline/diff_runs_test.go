@@ -272,6 +272,52 @@ func TestSorterGivesBackEveryRecordInOrder(t *testing.T) {
 	}
 }
 
+// Whatever byte of what is sorted on disk is another, and wherever it is cut
+// short, is an error: nobody decodes it.
+func TestSorterNoticesDamage(t *testing.T) {
+	scratch := in(t, t.TempDir())
+	// read gives back what is sorted after damage to its file of so many bytes.
+	read := func(damage func(f *store.Scratch, size int64)) (records int, size int64, err error) {
+		s := &sorter{scratch: scratch, memory: 100}
+		defer s.close()
+		for i := range 12 {
+			if err := s.add([]byte{byte(i)}, bytes.Repeat([]byte{byte(i)}, i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.flush(); err != nil {
+			t.Fatal(err)
+		}
+		damage(s.file, s.end)
+		m, err := s.sorted()
+		for err == nil {
+			if _, _, err = m.next(); err == nil {
+				records++
+			}
+		}
+		return records, s.end, err
+	}
+	records, size, err := read(func(*store.Scratch, int64) {})
+	if records != 12 || err != io.EOF {
+		t.Fatalf("without damage: %d records, %v", records, err)
+	}
+	for at := range size {
+		for what, damage := range map[string]func(f *store.Scratch, size int64){
+			"cut short": func(f *store.Scratch, size int64) { f.Truncate(at) },
+			"a bit flipped": func(f *store.Scratch, size int64) {
+				var one [1]byte
+				f.ReadAt(one[:], at)
+				one[0] ^= 1 << (at % 8)
+				f.WriteAt(one[:], at)
+			},
+		} {
+			if _, _, err := read(damage); !errors.Is(err, errDamagedSort) {
+				t.Errorf("%s at byte %d of %d: %v", what, at, size, err)
+			}
+		}
+	}
+}
+
 // URLs of one host alone, a hundred thousand at most, are held once each and
 // not for each agent, and every flip of theirs is told, whatever their order.
 func TestManyURLsOfOneHost(t *testing.T) {

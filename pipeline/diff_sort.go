@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"container/heap"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"slices"
 	"sync"
@@ -34,6 +36,20 @@ type sorter struct {
 
 // record is a key and its value behind it, in the arena.
 type record struct{ from, key, value int }
+
+// sortedHead is what stands before a record on disk: a checksum of all that
+// follows, and the lengths of key and value.
+const sortedHead = 12
+
+// checksum keeps damage away from those who decode keys and values: they take
+// them for what was added.
+func checksum(lengths, content []byte) uint32 {
+	return crc32.Update(crc32.Checksum(lengths, castagnoli), castagnoli, content)
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+var errDamagedSort = errors.New("it was cut short, or has other bytes than were written")
 
 // add takes a copy of a record. It may be called from several goroutines.
 func (s *sorter) add(key, value []byte) error {
@@ -64,14 +80,16 @@ func (s *sorter) flush() error {
 	}
 	s.sort()
 	w := bufio.NewWriterSize(io.NewOffsetWriter(s.file, s.end), 1<<18)
-	var sizes [2 * binary.MaxVarintLen64]byte
+	var head [sortedHead]byte
 	size := int64(0)
 	for _, r := range s.records {
-		n := binary.PutUvarint(sizes[:], uint64(r.key))
-		n += binary.PutUvarint(sizes[n:], uint64(r.value))
-		w.Write(sizes[:n])
-		w.Write(s.arena[r.from:][:r.key+r.value])
-		size += int64(n + r.key + r.value)
+		content := s.arena[r.from:][:r.key+r.value]
+		binary.LittleEndian.PutUint32(head[4:], uint32(r.key))
+		binary.LittleEndian.PutUint32(head[8:], uint32(r.value))
+		binary.LittleEndian.PutUint32(head[:], checksum(head[4:], content))
+		w.Write(head[:])
+		w.Write(content)
+		size += int64(len(head) + len(content))
 	}
 	if err := w.Flush(); err != nil { // keeps the first error of the writes
 		return fmt.Errorf("write what is sorted on disk: %w", err)
@@ -106,7 +124,7 @@ func (s *sorter) sorted() (*merged, error) {
 	m := &merged{sorter: s}
 	size := min(max(s.memory/len(s.runs), 4<<10), 256<<10)
 	for _, r := range s.runs {
-		st := &stretch{r: bufio.NewReaderSize(r, size)}
+		st := &stretch{r: bufio.NewReaderSize(r, size), left: r.Size()}
 		if err := st.next(); err != nil {
 			return nil, err
 		}
@@ -157,6 +175,7 @@ func (m *merged) Less(i, j int) bool { return m.stretches[i].before(m.stretches[
 // stretch is a sorted one, read one record at a time.
 type stretch struct {
 	r      *bufio.Reader
+	left   int64 // bytes to be read
 	record []byte
 	key    int
 	done   bool
@@ -170,23 +189,39 @@ func (s *stretch) before(t *stretch) bool {
 }
 
 func (s *stretch) next() error {
-	fail := func(err error) error { return fmt.Errorf("read what is sorted on disk: %w", err) }
-	key, err := binary.ReadUvarint(s.r)
-	if err == io.EOF {
+	if s.left == 0 {
 		s.done = true
 		return nil
 	}
-	if err != nil {
-		return fail(err)
+	err := s.read()
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = errDamagedSort
 	}
-	value, err := binary.ReadUvarint(s.r)
 	if err != nil {
-		return fail(err)
+		return fmt.Errorf("read what is sorted on disk: %w", err)
 	}
+	return nil
+}
+
+func (s *stretch) read() error {
+	var head [sortedHead]byte
+	if _, err := io.ReadFull(s.r, head[:]); err != nil {
+		return err
+	}
+	s.left -= sortedHead
+	key, value := binary.LittleEndian.Uint32(head[4:]), binary.LittleEndian.Uint32(head[8:])
+	size := int64(key) + int64(value)
+	if size > s.left {
+		return errDamagedSort
+	}
+	s.left -= size
 	s.key = int(key)
-	s.record = slices.Grow(s.record[:0], int(key+value))[:key+value]
+	s.record = slices.Grow(s.record[:0], int(size))[:size]
 	if _, err := io.ReadFull(s.r, s.record); err != nil {
-		return fail(err)
+		return err
+	}
+	if checksum(head[4:], s.record) != binary.LittleEndian.Uint32(head[:]) {
+		return errDamagedSort
 	}
 	return nil
 }

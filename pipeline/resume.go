@@ -20,13 +20,13 @@ type note struct {
 // begin creates the run, or opens the one that was interrupted. The source is
 // read from its beginning again either way, and so cut into the same segments:
 // those that are committed are passed over.
-func begin(c Config, p sink.Plan) (run *sink.Run, created bool, err error) {
+func begin(ctx context.Context, c Config, p sink.Plan) (run *sink.Run, created bool, err error) {
 	if c.ForceNew {
 		if err := sink.Remove(c.Dir, c.Run); err != nil {
 			return nil, false, err
 		}
 	} else if c.Resume {
-		run, err := sink.Open(c.Dir, p)
+		run, err := sink.Open(ctx, c.Dir, p)
 		if !errors.Is(err, fs.ErrNotExist) {
 			return run, false, err
 		}

@@ -134,7 +134,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		profiles = append(profiles, p.Name)
 	}
 	var created bool
-	n.run, created, err = begin(c, sink.Plan{
+	n.run, created, err = begin(ctx, c, sink.Plan{
 		Run: c.Run, ToolVersion: c.ToolVersion, Started: began.UTC(), Configuration: c.Settings, Pace: c.Pace,
 		Inputs: inputs, Tables: c.Tables, Profiles: profiles,
 	})

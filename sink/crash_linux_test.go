@@ -122,7 +122,7 @@ func TestACrashBetweenAnyTwoSteps(t *testing.T) {
 		if len(v.Problems) > 0 {
 			t.Fatalf("after %d steps, the last %+v: %v", n, steps[n-1], v.Problems)
 		}
-		run, err := Open(dir, described())
+		run, err := Open(t.Context(), dir, described())
 		if v.Complete {
 			complete++
 			if !errors.Is(err, ErrRunComplete) {

@@ -245,7 +245,7 @@ func TestAFullDisk(t *testing.T) {
 	// With room again it goes on where it was.
 	must(t, run.Close())
 	must(t, os.Remove(filler))
-	run, err = Open(dir, described())
+	run, err = Open(t.Context(), dir, described())
 	must(t, err)
 	commitSegment(t, run, 1)
 	finish(t, run, 2)
@@ -331,7 +331,7 @@ func TestAFolderThatIsReadOnly(t *testing.T) {
 		}
 	})
 	must(t, run.Close())
-	run, err = Open(dir, described())
+	run, err = Open(t.Context(), dir, described())
 	must(t, err)
 	must(t, nothingOf(dir, 1)) // what could not be removed then is now
 	commitSegment(t, run, 1)

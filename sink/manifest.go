@@ -189,7 +189,10 @@ func decodeHead(f *os.File) (*Manifest, error) {
 	}
 	sum := sha256.New()
 	body := io.TeeReader(io.NewSectionReader(f, 0, sealed), sum)
-	fields, broken := headFields(json.NewDecoder(body))
+	fields, err := headFields(json.NewDecoder(body))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamaged, err) // however much follows
+	}
 	if _, err := io.Copy(io.Discard, body); err != nil {
 		return nil, err
 	}
@@ -205,7 +208,7 @@ func decodeHead(f *os.File) (*Manifest, error) {
 	if err == nil {
 		err = json.Unmarshal(text, m)
 	}
-	if err = errors.Join(broken, err); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	return m, nil

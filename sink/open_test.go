@@ -29,7 +29,7 @@ func TestOpenRemovesWhatACrashLeft(t *testing.T) {
 	if v := verify(t, dir); len(v.Problems) > 0 || v.Complete {
 		t.Errorf("unfinished, with leftovers: %+v", v)
 	}
-	run, err = Open(dir, described())
+	run, err = Open(t.Context(), dir, described())
 	must(t, err)
 	if run.Committed(1) == nil || run.Committed(0) != nil || run.Rows()["fetches"] != targetsOfSegment {
 		t.Error("segment 1 is not committed, or 0 is")
@@ -50,7 +50,7 @@ func TestOpenRefusesACommittedPartThatIsGone(t *testing.T) {
 	commitSegment(t, run, 0)
 	must(t, run.Close())
 	must(t, os.Remove(filepath.Join(dir, "lines/run=r/part-0000000000.parquet")))
-	if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "lines/run=r/part-0000000000.parquet") {
+	if _, err := Open(t.Context(), dir, described()); !errors.Is(err, ErrNotResumable) || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "lines/run=r/part-0000000000.parquet") {
 		t.Errorf("a part is gone: %v", err)
 	}
 }
@@ -84,7 +84,7 @@ func TestOpenRefusesARunThatWasStartedOtherwise(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			m := described()
 			row.change(&m)
-			run, err := Open(dir, m)
+			run, err := Open(t.Context(), dir, m)
 			if row.want == nil {
 				must(t, err)
 				must(t, run.Close())
@@ -108,11 +108,11 @@ func TestOpenRefusesARunThatWasStartedOtherwise(t *testing.T) {
 		resealed(t, filepath.Join(dir, "_runs/r/plan.json"), m.Plan)
 	}
 	replan(func(m *Plan) { m.SchemaVersion = 7 })
-	if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), "schema version was 7 and is now 2") {
+	if _, err := Open(t.Context(), dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), "schema version was 7 and is now 2") {
 		t.Errorf("another schema: %v", err)
 	}
 	replan(func(m *Plan) { m.SchemaVersion, m.SummaryBins = SchemaVersion, 7 })
-	if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), "bins in summary was 7 and is now 1") {
+	if _, err := Open(t.Context(), dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), "bins in summary was 7 and is now 1") {
 		t.Errorf("bins of another version: %v", err)
 	}
 	m, err := ReadManifest(dir, "r")
@@ -122,15 +122,15 @@ func TestOpenRefusesARunThatWasStartedOtherwise(t *testing.T) {
 	}
 	replan(func(m *Plan) { m.SummaryBins = 1 })
 	replan(func(m *Plan) { m.SchemaVersion, m.Inputs[0].Path, m.Inputs[0].SHA256 = SchemaVersion, "-", "" })
-	if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), "standard input") {
+	if _, err := Open(t.Context(), dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), "standard input") {
 		t.Errorf("begun from standard input: %v", err)
 	}
 	other := described()
 	other.Run = "other"
-	if _, err := Open(dir, other); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Open(t.Context(), dir, other); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no such run: %v", err)
 	}
-	if _, err := Open(filepath.Join(dir, "none"), other); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Open(t.Context(), filepath.Join(dir, "none"), other); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no such folder: %v", err)
 	}
 }
@@ -141,7 +141,7 @@ func TestCreateTakesOverWhatCreateLeft(t *testing.T) {
 	must(t, os.MkdirAll(folder, 0o777))
 	must(t, os.WriteFile(filepath.Join(folder, "plan.ABCDEFGH.json.tmp"), []byte(`{"seg`), 0o666))
 	must(t, os.WriteFile(filepath.Join(folder, "lock"), nil, 0o600))
-	if _, err := Open(dir, described()); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Open(t.Context(), dir, described()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a run that was never created: %v", err)
 	}
 	run, err := Create(dir, described())

@@ -105,10 +105,10 @@ func runsToPrune(s *store.Store, keep int) ([]Pruned, error) {
 		switch {
 		case errors.Is(err, errRemoving):
 			p.State, p.Removed = "half removed", true
-		case errors.Is(err, errDamaged), errors.Is(err, fs.ErrNotExist):
-			p.State = "damaged"
 		case err != nil:
-			return nil, err
+			// Also a manifest that cannot be read: no run stands in the way of
+			// the removal of others.
+			p.State = "damaged"
 		case complete:
 			p.State, p.Started = "complete", plan.Started
 			began = append(began, plan.Started)

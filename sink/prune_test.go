@@ -131,7 +131,7 @@ func TestPruneLeavesARunThatIsBeingWritten(t *testing.T) {
 	dir := weekly(t, "u0", "c1", "c2")
 	m := described()
 	m.Run = "u0"
-	run, err := Open(dir, m)
+	run, err := Open(t.Context(), dir, m)
 	must(t, err)
 	want := []string{"kept _runs/u0 busy", "removed _runs/c1 complete", "kept _runs/c2 complete"}
 	if diff := cmp.Diff(want, prune(t, dir, 1, false)); diff != "" {
@@ -175,9 +175,16 @@ func TestAPruneThatWasInterrupted(t *testing.T) {
 func TestPruneLeavesWhatItDoesNotUnderstand(t *testing.T) {
 	dir := weekly(t, "c1", "c2", "c3")
 	must(t, os.WriteFile(filepath.Join(dir, "_runs/c1/manifest.json"), []byte("{"), 0o666))
+	outside := t.TempDir()
+	for _, id := range []string{"folder", "link"} {
+		must(t, os.MkdirAll(filepath.Join(dir, "_runs", id), 0o777))
+	}
+	must(t, os.Mkdir(filepath.Join(dir, "_runs/folder/manifest.json"), 0o777))
+	must(t, os.Symlink(outside, filepath.Join(dir, "_runs/link/manifest.json")))
+	must(t, os.Symlink(outside, filepath.Join(dir, "_runs/elsewhere")))
 	must(t, os.MkdirAll(filepath.Join(dir, "_runs/no run of ours"), 0o777))
 	must(t, os.MkdirAll(filepath.Join(dir, "_runs/empty"), 0o777))
-	want := []string{"kept _runs/c1 damaged", "kept _runs/empty damaged", "removed _runs/c2 complete", "kept _runs/c3 complete"}
+	want := []string{"kept _runs/c1 damaged", "kept _runs/elsewhere damaged", "kept _runs/empty damaged", "kept _runs/folder damaged", "kept _runs/link damaged", "removed _runs/c2 complete", "kept _runs/c3 complete"}
 	if diff := cmp.Diff(want, prune(t, dir, 1, false)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

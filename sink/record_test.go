@@ -183,7 +183,7 @@ func TestNotes(t *testing.T) {
 	s.Note, s.Targets = json.RawMessage(`{"n":1}`), 7
 	must(t, s.Commit())
 	must(t, run.Close())
-	run, err = Open(dir, described())
+	run, err = Open(t.Context(), dir, described())
 	must(t, err)
 	defer run.Close()
 	var note struct{ N int }
@@ -237,6 +237,12 @@ func TestOpenRefusesDamagedRecords(t *testing.T) {
 		{"a part of another size", func(t *testing.T, dir string) {
 			must(t, os.Truncate(filepath.Join(dir, partPath("rules", "r", 1)), 9))
 		}, "has 9 bytes"},
+		{"a byte flipped in a part", func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, partPath("rules", "r", 1)), func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
+		}, "rules/run=r/part-0000000001.parquet: has other bytes than were written"},
+		{"a byte flipped in counters", func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, segmentPath("summary", "r", 1)), func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
+		}, "0000000001.summary.parquet: has other bytes"},
 		{"a link in the place of a part", func(t *testing.T, dir string) {
 			part := filepath.Join(dir, partPath("rules", "r", 1))
 			must(t, errors.Join(os.Rename(part, part+"-away"), os.Symlink(filepath.Base(part)+"-away", part)))
@@ -247,7 +253,7 @@ func TestOpenRefusesDamagedRecords(t *testing.T) {
 			must(t, os.CopyFS(dir, os.DirFS(good)))
 			row.plant(t, dir)
 			before := len(tree(t, dir))
-			if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), row.want) || strings.Contains(err.Error(), "\n") {
+			if _, err := Open(t.Context(), dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), row.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v, want %s", err, row.want)
 			}
 			if after := len(tree(t, dir)); after != before {
@@ -405,7 +411,7 @@ func TestABusyRunKeepsItsFolders(t *testing.T) {
 	defer s.Close()
 	l, err := lockRun(s, "r") // as Create has it before there is a plan
 	must(t, err)
-	if _, err := Open(dir, described()); !errors.Is(err, ErrRunBusy) {
+	if _, err := Open(t.Context(), dir, described()); !errors.Is(err, ErrRunBusy) {
 		t.Errorf("open: %v", err)
 	}
 	if _, err := Create(dir, described()); !errors.Is(err, ErrRunBusy) {

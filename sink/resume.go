@@ -1,14 +1,18 @@
 package sink
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -24,14 +28,15 @@ var ErrNotResumable = errors.New("cannot be resumed")
 const otherwise = "(use another --run, or --force-new to begin this one anew)"
 
 // Open resumes an interrupted run below dir, which p must describe as it was
-// described to [Create], tool version and start aside. It removes what the run
+// described to [Create], tool version and start aside. It reads the committed
+// parts, whose bytes must be those that were written, and removes what the run
 // left half: temporary files, and parts of segments that are not committed.
 //
 // It returns [fs.ErrNotExist] where there is no such run, so that the caller
 // may create it, [ErrRunComplete] where nothing is left to do, [ErrRunBusy]
 // where another process writes the run, and [ErrNotResumable] with every
 // reason where the run was started otherwise.
-func Open(dir string, p Plan) (*Run, error) {
+func Open(ctx context.Context, dir string, p Plan) (*Run, error) {
 	r, err := prepare(p)
 	if err != nil {
 		return nil, err
@@ -41,7 +46,7 @@ func Open(dir string, p Plan) (*Run, error) {
 	}
 	if _, err = r.store.Stat(runFile(p.Run)); err == nil {
 		if r.lock, err = lockRun(r.store, p.Run); err == nil {
-			err = r.open()
+			err = r.open(ctx)
 		}
 	}
 	if err != nil {
@@ -51,7 +56,7 @@ func Open(dir string, p Plan) (*Run, error) {
 	return r, nil
 }
 
-func (r *Run) open() error {
+func (r *Run) open(ctx context.Context) error {
 	folder := r.Folder()
 	refuse := func(err error) error {
 		// Not wrapped: that a part is gone would be taken for a run that is.
@@ -72,7 +77,13 @@ func (r *Run) open() error {
 	}
 	r.plan, r.planDigest = m.Plan, m.PlanDigest
 	r.metadata[metadataConfiguration] = m.ConfigurationDigest
-	if err := inPlace(r.store, append(m.RunParts, m.Parts...)); err != nil {
+	check := func() error { return inPlace(r.store, append(m.RunParts, m.Parts...)) }
+	if !m.Complete() {
+		check = func() error { return sound(ctx, r.store, m.Parts) }
+	}
+	if err := check(); ctx.Err() != nil {
+		return ctx.Err()
+	} else if err != nil {
 		return refuse(err)
 	}
 	named := make(map[string]bool)
@@ -104,6 +115,29 @@ func (r *Run) restore() (*Manifest, error) {
 	m := &Manifest{Plan: plan, PlanDigest: digest, State: stateRunning}
 	m.add(records)
 	return m, nil
+}
+
+// sound finds out whether committed parts are there, byte for byte. A run that
+// resumed over a damaged part would end complete, and damaged.
+func sound(ctx context.Context, s *store.Store, parts []Part) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for _, p := range parts {
+		if ctx.Err() != nil {
+			break
+		}
+		g.Go(func() error {
+			f, err := openFile(ctx, s, p.Path, p.Digest)
+			if errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("a committed part is gone: %w", err)
+			}
+			if err != nil {
+				return fmt.Errorf("committed part %s: %w", p.Path, err)
+			}
+			return f.Close()
+		})
+	}
+	return g.Wait()
 }
 
 // Committed is the record of a committed segment, nil where it is not

@@ -106,7 +106,7 @@ func note(index int) string { return fmt.Sprintf(`{"segment":%d}`, index) }
 // writeRun creates the run, or goes on with it, two segments at a time, and
 // calls step along the way.
 func writeRun(dir string, step func()) error {
-	run, err := Open(dir, described())
+	run, err := Open(context.Background(), dir, described())
 	if errors.Is(err, fs.ErrNotExist) {
 		run, err = Create(dir, described())
 	}
@@ -156,7 +156,7 @@ func writeRun(dir string, step func()) error {
 }
 
 func holdRun(dir string) error {
-	run, err := Open(dir, described())
+	run, err := Open(context.Background(), dir, described())
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func TestAKilledRunGoesOnToTheSameTables(t *testing.T) {
 		dir := t.TempDir()
 		kills += killUntilComplete(t, dir)
 		// A child that was killed once it was complete leaves its lock, or counters of its segments.
-		if _, err := Open(dir, described()); !errors.Is(err, ErrRunComplete) {
+		if _, err := Open(t.Context(), dir, described()); !errors.Is(err, ErrRunComplete) {
 			t.Errorf("a complete run: %v", err)
 		}
 		if diff := cmp.Diff(tree(t, quiet), tree(t, dir)); diff != "" {
@@ -278,7 +278,7 @@ func TestOneWriterAcrossProcesses(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "held\n" {
 		t.Fatalf("the child says %q, %v", line, err)
 	}
-	_, opened := Open(dir, described())
+	_, opened := Open(t.Context(), dir, described())
 	_, created := Create(dir, described())
 	for what, err := range map[string]error{"open": opened, "create": created, "remove": Remove(dir, "r")} {
 		if !errors.Is(err, ErrRunBusy) || !strings.Contains(err.Error(), "run r is being written by another process") {
@@ -290,7 +290,7 @@ func TestOneWriterAcrossProcesses(t *testing.T) {
 	}
 	must(t, c.Process.Kill())
 	c.Wait()
-	run, err = Open(dir, described())
+	run, err = Open(t.Context(), dir, described())
 	must(t, err)
 	must(t, run.Close())
 	must(t, run.Close())
@@ -372,7 +372,7 @@ func TestARemovalThatWasInterrupted(t *testing.T) {
 		for _, table := range TableNames[:gone] {
 			must(t, os.RemoveAll(filepath.Join(dir, tableFolder(table, "r"))))
 		}
-		if _, err := Open(dir, described()); !errors.Is(err, ErrNotResumable) || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "removal was interrupted") {
+		if _, err := Open(t.Context(), dir, described()); !errors.Is(err, ErrNotResumable) || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "removal was interrupted") {
 			t.Errorf("open: %v", err)
 		}
 		if _, err := Create(dir, described()); !errors.Is(err, ErrRunExists) {
@@ -429,7 +429,7 @@ func TestWhatACrashLeavesIsRemoved(t *testing.T) {
 	left := filepath.Join(folder, "plan.ABCDEFGH.json.tmp")
 	must(t, os.MkdirAll(folder, 0o777))
 	must(t, os.WriteFile(left, []byte("{"), 0o666))
-	if _, err := Open(dir, described()); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Open(t.Context(), dir, described()); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("half a plan is opened: %v", err)
 	}
 	run, err := Create(dir, described())
@@ -439,7 +439,7 @@ func TestWhatACrashLeavesIsRemoved(t *testing.T) {
 	}
 	must(t, run.Close())
 
-	run, err = Open(dir, described())
+	run, err = Open(t.Context(), dir, described())
 	must(t, err)
 	must(t, run.ReplaceFile("views.sql", []byte("SELECT 1")))
 	if text, err := os.ReadFile(filepath.Join(dir, "views.sql")); string(text) != "SELECT 1" {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path"
 
@@ -26,6 +27,10 @@ type Lock struct {
 func (s *Store) Lock(folder string) (*Lock, error) {
 	name := path.Join(folder, LockName)
 	for range 100 {
+		// To open a pipe would wait for its other end.
+		if info, err := s.Stat(name); err == nil && !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s %w", s.Path(name), errNotRegular)
+		}
 		// Made here, where no link leads out, and opened by its path later:
 		// what that opens is held against the file here.
 		f, err := s.root.OpenFile(name, os.O_RDONLY|os.O_CREATE, 0o666)

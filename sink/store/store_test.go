@@ -245,6 +245,10 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 	s, dir := newStore(t)
 	must(t, s.MakeFolder("folder"))
 	must(t, os.Symlink("folder", filepath.Join(dir, "link")))
+	must(t, s.MakeFolder("folder/lock"))
+	if _, err := s.Lock("folder"); !errors.Is(err, errNotRegular) {
+		t.Errorf("lock: %v", err)
+	}
 	for _, name := range []string{"folder", "link"} {
 		if _, err := s.Open(name); !errors.Is(err, errNotRegular) {
 			t.Errorf("%s: %v", name, err)
