@@ -263,6 +263,14 @@ func (s scope) rows(dir fs.FS, table string) (string, error) {
 		nulls = append(nulls, "NULL::VARCHAR AS "+name)
 	}
 	why := fmt.Sprintf(s.missing, table)
+	if all := everyRun(s.none); !s.none && table != "changes" {
+		// The schema history has it only if another run wrote it.
+		if other, err := all.files(dir, table); err != nil {
+			return "", err
+		} else if other == "" {
+			why = fmt.Sprintf(all.missing, table)
+		}
+	}
 	switch {
 	case table == "changes" && s.uncompared != "":
 		why = s.uncompared

@@ -140,7 +140,7 @@ func binned(value, unit, from string) string {
 var sentences = map[string][]sentence{
 	"ai-training": {{"%s of %d hosts (%s of the %d files) shut out crawlers for AI training: %s of hosts all of them, %s some", []string{
 		shareOf(closed, "hosts()"), "hosts()", shareOf(closed, "files()"), "files()", shareOf(closedAll, "hosts()"), shareOf(closed+" - "+closedAll, "hosts()")}}},
-	"categories": {{"Of all categories of agents, %w meets most closed doors: %s of %d hosts (%s of the %d files) shut out at least one of its agents, and %s of hosts all of them", []string{
+	"categories": {{"The category of agents that is shut out most is %w: %s of %d hosts (%s of the %d files) shut out at least one of its agents, and %s of hosts all of them", []string{
 		"", shareOf(worstCategory("one"), "hosts()"), "hosts()", shareOf(worstCategory("one"), "files()"), "files()", shareOf(worstCategory("every"), "hosts()")}}},
 	"agents": {{"%w is shut out most often of %d agents, by %s of %d hosts (%s of the %d files)", []string{
 		"SELECT agent FROM shut_out ORDER BY n DESC LIMIT 1", "SELECT count(DISTINCT agent) FROM policies", shareOf("(SELECT max(n) FROM shut_out)", "hosts()"), "hosts()", shareOf("(SELECT max(n) FROM shut_out)", "files()"), "files()"}}},
