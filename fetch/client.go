@@ -126,7 +126,7 @@ var allSuites = func() (ids []uint16) {
 
 // Fetch enters and fetches: for callers that ask few origins.
 func (c *Client) Fetch(ctx context.Context, candidates ...Origin) *Capture {
-	p, err := c.Enter(ctx)
+	p, err := c.Enter(ctx, ctx)
 	if err != nil {
 		return &Capture{Origin: candidates[0], Start: time.Now(), Error: robots.Canceled, Err: err}
 	}
@@ -184,8 +184,8 @@ func (p *Place) ask(candidates []Origin, prefer int) *Capture {
 			if p.client.config.ProbeMisconfigured && p.ctx.Err() == nil {
 				again = p.probe(b, got) || again
 			}
-			if err := p.ctx.Err(); err != nil && again {
-				// Another request might have come to something else.
+			if err := p.ctx.Err(); err != nil && (again || got.Error != "") {
+				// Another request, or another address, might have come to something else.
 				got.Error, got.Err = robots.Canceled, fmt.Errorf("stopped: %w", err)
 			}
 			got.Start, got.Attempts, got.Fallback = start, attempts, fallback

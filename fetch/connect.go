@@ -132,6 +132,11 @@ func (p *Place) open(b *budget, to, key string, remote netip.AddrPort, a *answer
 		release()
 		return nil, nil, classify(p.ctx, connecting, err)
 	}
+	if err := p.ctx.Err(); err != nil {
+		release()
+		return nil, nil, classify(p.ctx, connecting, err)
+	}
+	p.ctx = p.onceBegun
 	a.remote = remote
 	began := time.Now()
 	deadline := b.deadline

@@ -36,7 +36,6 @@ const (
 // of the greeting.
 func (p *Place) getFTP(b *budget, o Origin, target string) (answer, *failure) {
 	var a answer
-	c, ctx := p.client, p.ctx
 	path, fail := pathFTP(target)
 	if fail != nil {
 		return a, fail
@@ -45,6 +44,7 @@ func (p *Place) getFTP(b *budget, o Origin, target string) (answer, *failure) {
 	if fail != nil {
 		return a, fail
 	}
+	c, ctx := p.client, p.ctx // which connect may have changed
 	defer release()
 	defer conn.Close()
 	defer expire(ctx, conn, b.deadline)()

@@ -69,11 +69,11 @@ var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4<<10)
 // get asks o for target (path and query) over a connection of its own.
 func (p *Place) get(b *budget, o Origin, target string) (answer, *failure) {
 	var a answer
-	c, ctx := p.client, p.ctx
 	conn, release, fail := p.connect(b, o, &a)
 	if fail != nil {
 		return a, fail
 	}
+	c, ctx := p.client, p.ctx // which connect may have changed
 	defer release()
 	defer conn.Close()
 	defer expire(ctx, conn, b.deadline)()

@@ -47,16 +47,19 @@ func newManners(c Config) *manners {
 // Place is leave to ask one origin now: one of the slots of the client. It is
 // used for one [Place.Fetch] and given back with [Place.Leave].
 type Place struct {
-	client *Client
-	ctx    context.Context
-	held   bool
-	asked  bool // the first request has kept the pace
+	client    *Client
+	ctx       context.Context // until the first connection is dialled, that of beginning
+	onceBegun context.Context // from then on
+	held      bool
+	asked     bool // the first request has kept the pace
 }
 
-// Enter waits until a slot is free. The error is that of a ctx that ended.
-func (c *Client) Enter(ctx context.Context) (*Place, error) {
-	p := &Place{client: c, ctx: ctx}
-	if err := c.manners.inside.acquire(ctx, ""); err != nil {
+// Enter waits until a slot is free. Its error is that of begin, which bounds
+// the waits up to the first connection, here and in [Place.Fetch]. From then on
+// ctx does, which ends no earlier.
+func (c *Client) Enter(begin, ctx context.Context) (*Place, error) {
+	p := &Place{client: c, ctx: begin, onceBegun: ctx}
+	if err := c.manners.inside.acquire(begin, ""); err != nil {
 		return nil, err
 	}
 	if err := p.takeSlot(); err != nil {

@@ -150,7 +150,7 @@ func TestADomainIsAskedPolitelyAndHoldsUpNobody(t *testing.T) {
 	client := newClient(t, address, func(c *Config) { c.Concurrency, c.PerDomain, c.PerAddress, c.Timeout = 10, 3, 100, time.Minute })
 	done := make(chan *Capture)
 	ask := func(host string) {
-		p, err := client.Enter(context.Background())
+		p, err := client.Enter(context.Background(), context.Background())
 		if err != nil {
 			t.Error(err)
 			return
@@ -251,12 +251,12 @@ func TestAWaitForARetryHoldsNoSlot(t *testing.T) {
 	client := newClient(t, address, func(c *Config) { c.Concurrency, c.Retries = 1, 1 })
 	order := make(chan string, 2)
 	var all sync.WaitGroup
-	first, err := client.Enter(context.Background())
+	first, err := client.Enter(context.Background(), context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
 	all.Go(func() { defer first.Leave(); first.Fetch(origin(t, "down.example")); order <- "down" })
-	second, err := client.Enter(context.Background()) // once the first waits for its retry
+	second, err := client.Enter(context.Background(), context.Background()) // once the first waits for its retry
 	if err != nil {
 		t.Fatal(err)
 	}

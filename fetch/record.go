@@ -22,23 +22,29 @@ const recordVersion = 2
 type record struct {
 	body, copy digest
 	rest       struct {
-		Run           raw
-		Start         time.Time
-		Hops          []hop             `json:",omitempty"`
-		Attempts      int               `json:",omitempty"`
-		Error         robots.ErrorClass `json:",omitempty"`
-		Err           *raw              `json:",omitempty"`
-		Fallback      robots.ErrorClass `json:",omitempty"`
-		Remote        netip.AddrPort    `json:",omitzero"`
-		HTTPVersion   raw               `json:",omitempty"`
-		TLSVersion    raw               `json:",omitempty"`
-		Headers       headers           `json:",omitzero"`
-		Times         times             `json:",omitzero"`
-		Truncated     bool              `json:",omitempty"`
-		Misconfigured bool              `json:",omitempty"`
-		Memory        robots.Memory
-		Copy          *good `json:",omitempty"`
+		Run raw
+		facts
+		Memory robots.Memory
+		Copy   *good `json:",omitempty"`
 	}
+}
+
+// facts are a capture of the network as it is stored, without its origin, its
+// bodies, and what is known of the past.
+type facts struct {
+	Start         time.Time
+	Hops          []hop             `json:",omitempty"`
+	Attempts      int               `json:",omitempty"`
+	Error         robots.ErrorClass `json:",omitempty"`
+	Err           *raw              `json:",omitempty"`
+	Fallback      robots.ErrorClass `json:",omitempty"`
+	Remote        netip.AddrPort    `json:",omitzero"`
+	HTTPVersion   raw               `json:",omitempty"`
+	TLSVersion    raw               `json:",omitempty"`
+	Headers       headers           `json:",omitzero"`
+	Times         times             `json:",omitzero"`
+	Truncated     bool              `json:",omitempty"`
+	Misconfigured bool              `json:",omitempty"`
 }
 
 type hop struct {
@@ -59,27 +65,54 @@ type good struct {
 	Truncated bool `json:",omitempty"`
 }
 
+func factsOf(c *Capture) facts {
+	f := facts{
+		Start: c.Start.UTC(), Attempts: c.Attempts, Error: c.Error, Fallback: c.Fallback,
+		Remote: c.Remote, HTTPVersion: raw(c.HTTPVersion), TLSVersion: raw(c.TLSVersion), Times: times(c.Times),
+		Truncated: c.Truncated, Misconfigured: c.Misconfigured,
+	}
+	for _, h := range c.Hops {
+		f.Hops = append(f.Hops, hop{raw(h.URL), h.Status})
+	}
+	if c.Err != nil {
+		text := raw(c.Err.Error())
+		f.Err = &text
+	}
+	h := &c.Headers
+	f.Headers = headers{
+		(*raw)(h.ContentType), (*raw)(h.ContentEncoding), (*raw)(h.Server), (*raw)(h.ETag),
+		(*raw)(h.LastModified), (*raw)(h.CacheControl), (*raw)(h.RetryAfter),
+	}
+	return f
+}
+
+// capture is what the facts were made of. Its Err has the text and nothing
+// else.
+func (f *facts) capture(o Origin) *Capture {
+	c := &Capture{
+		Origin: o, Start: f.Start, Attempts: f.Attempts, Error: f.Error, Fallback: f.Fallback,
+		Remote: f.Remote, HTTPVersion: string(f.HTTPVersion), TLSVersion: string(f.TLSVersion), Times: Times(f.Times),
+		Truncated: f.Truncated, Misconfigured: f.Misconfigured,
+	}
+	for _, h := range f.Hops {
+		c.Hops = append(c.Hops, robots.Hop{URL: string(h.URL), Status: h.Status})
+	}
+	if f.Err != nil {
+		c.Err = errors.New(string(*f.Err))
+	}
+	h := &f.Headers
+	c.Headers = Headers{
+		(*string)(h.ContentType), (*string)(h.ContentEncoding), (*string)(h.Server), (*string)(h.ETag),
+		(*string)(h.LastModified), (*string)(h.CacheControl), (*string)(h.RetryAfter),
+	}
+	return c
+}
+
 // followed is the record after c, with the meaning that Keep documents.
 func (r *record) followed(run string, c *Capture) *record {
 	n := &record{}
 	a := &n.rest
-	a.Run, a.Start, a.Attempts = raw(run), c.Start.UTC(), c.Attempts
-	for _, h := range c.Hops {
-		a.Hops = append(a.Hops, hop{raw(h.URL), h.Status})
-	}
-	a.Error, a.Fallback = c.Error, c.Fallback
-	if c.Err != nil {
-		text := raw(c.Err.Error())
-		a.Err = &text
-	}
-	a.Remote, a.HTTPVersion, a.TLSVersion, a.Truncated = c.Remote, raw(c.HTTPVersion), raw(c.TLSVersion), c.Truncated
-	a.Misconfigured = c.Misconfigured
-	h := &c.Headers
-	a.Headers = headers{
-		(*raw)(h.ContentType), (*raw)(h.ContentEncoding), (*raw)(h.Server), (*raw)(h.ETag),
-		(*raw)(h.LastModified), (*raw)(h.CacheControl), (*raw)(h.RetryAfter),
-	}
-	a.Times = times(c.Times)
+	a.Run, a.facts = raw(run), factsOf(c)
 	if c.Body != nil {
 		n.body = digestOf(c.Body)
 	}
@@ -97,23 +130,7 @@ func (r *record) followed(run string, c *Capture) *record {
 
 func (r *record) past(o Origin) history {
 	a := &r.rest
-	c := &Capture{
-		Origin: o, Start: a.Start, Attempts: a.Attempts, Error: a.Error, Fallback: a.Fallback,
-		Remote: a.Remote, HTTPVersion: string(a.HTTPVersion), TLSVersion: string(a.TLSVersion), Truncated: a.Truncated,
-		Misconfigured: a.Misconfigured, Times: Times(a.Times),
-	}
-	for _, h := range a.Hops {
-		c.Hops = append(c.Hops, robots.Hop{URL: string(h.URL), Status: h.Status})
-	}
-	if a.Err != nil {
-		c.Err = errors.New(string(*a.Err))
-	}
-	h := &a.Headers
-	c.Headers = Headers{
-		(*string)(h.ContentType), (*string)(h.ContentEncoding), (*string)(h.Server), (*string)(h.ETag),
-		(*string)(h.LastModified), (*string)(h.CacheControl), (*string)(h.RetryAfter),
-	}
-	p := history{Run: string(a.Run), Last: c, Memory: a.Memory}
+	p := history{Run: string(a.Run), Last: a.capture(o), Memory: a.Memory}
 	if r.body != (digest{}) {
 		p.LastBody = &r.body
 	}

@@ -283,7 +283,7 @@ func (n *census) produce(ctx context.Context, sum io.Writer, fetching *errgroup.
 		}
 		targets, paths, lines = targets+1, paths+len(t.Paths), lines+t.Lines
 		if !now.committed {
-			place, err := n.client.Enter(ctx)
+			place, err := n.client.Enter(ctx, ctx)
 			if err != nil {
 				return err
 			}

@@ -1,0 +1,100 @@
+package fetch
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+// encodingVersion is the first byte of an encoded capture.
+const encodingVersion = 1
+
+// encoded is a capture of the network without its bodies, which follow it.
+type encoded struct {
+	Origin Origin
+	facts
+	Body       *int           `json:",omitempty"` // bytes, nil where there was none
+	Remembered bool           `json:",omitempty"`
+	Memory     *robots.Memory `json:",omitempty"`
+	Copy       *encodedCopy   `json:",omitempty"`
+}
+
+type encodedCopy struct {
+	Fetched   time.Time
+	Truncated bool `json:",omitempty"`
+	Bytes     int
+}
+
+// MarshalBinary encodes a capture of the network with its bodies: version, size
+// of what follows in JSON, that, body, earlier copy. Of Err it keeps the text.
+// A failure of this machine is no capture to be kept.
+func (c *Capture) MarshalBinary() ([]byte, error) {
+	if c.Local != nil || c.Location != "" || c.Unstored {
+		return nil, fmt.Errorf("the capture of %s is none of the network", c.Origin)
+	}
+	e := encoded{Origin: c.Origin, facts: factsOf(c), Remembered: c.Remembered, Memory: c.Memory}
+	var copied []byte
+	if c.Body != nil {
+		bytes := len(c.Body)
+		e.Body = &bytes
+	}
+	if c.Copy != nil {
+		copied = c.Copy.Body
+		e.Copy = &encodedCopy{c.Copy.Fetched, c.Copy.Truncated, len(copied)}
+	}
+	head, err := json.Marshal(&e)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]byte, 0, 1+binary.MaxVarintLen64+len(head)+len(c.Body)+len(copied))
+	out = binary.AppendUvarint(append(out, encodingVersion), uint64(len(head)))
+	return append(append(append(out, head...), c.Body...), copied...), nil
+}
+
+var errNoCapture = errors.New("this is no capture that this program has encoded")
+
+// UnmarshalBinary decodes what MarshalBinary has made.
+func (c *Capture) UnmarshalBinary(data []byte) error {
+	if len(data) == 0 || data[0] != encodingVersion {
+		return errNoCapture
+	}
+	size, n := binary.Uvarint(data[1:])
+	if data = data[1+max(n, 0):]; n <= 0 || size > uint64(len(data)) {
+		return errNoCapture
+	}
+	var e encoded
+	if err := json.Unmarshal(data[:size], &e); err != nil {
+		return fmt.Errorf("%w: %w", errNoCapture, err)
+	}
+	data = data[size:]
+	cut := func(bytes int) []byte {
+		if bytes < 0 || bytes > len(data) {
+			return nil
+		}
+		part := append([]byte{}, data[:bytes]...) // an empty file is not nil
+		data = data[bytes:]
+		return part
+	}
+	got := e.capture(e.Origin)
+	got.Remembered, got.Memory = e.Remembered, e.Memory
+	if e.Body != nil {
+		if got.Body = cut(*e.Body); got.Body == nil {
+			return errNoCapture
+		}
+	}
+	if e.Copy != nil {
+		got.Copy = &WholeCopy{Fetched: e.Copy.Fetched, Truncated: e.Copy.Truncated}
+		if got.Copy.Body = cut(e.Copy.Bytes); got.Copy.Body == nil {
+			return errNoCapture
+		}
+	}
+	if len(data) > 0 {
+		return errNoCapture
+	}
+	*c = *got
+	return nil
+}
