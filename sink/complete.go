@@ -75,6 +75,10 @@ func (r *Run) complete(ctx context.Context, c Completion) error {
 	if err != nil {
 		return fmt.Errorf("manifest of the run: %w", err)
 	}
+	// All segments are committed: no answer is needed any more.
+	if err := r.store.RemoveAll(answersFolder(r.plan.Run)); err != nil {
+		return fmt.Errorf("remove kept answers: %w", err)
+	}
 	free, err := r.store.Put(runFile(r.plan.Run, manifestName), content)
 	if err != nil {
 		return fmt.Errorf("write the manifest: %w", err)

@@ -148,8 +148,8 @@ func (r *Run) Committed(index int) *Record {
 	return r.records[index]
 }
 
-// sweep removes what an interrupted run has left: temporary files, and parts
-// and counters that are not named.
+// sweep removes what an interrupted run has left: temporary files, parts and
+// counters that are not named, and answers of committed segments.
 func (r *Run) sweep(named map[string]bool) error {
 	remove := func(folder string, left func(name string) bool) error {
 		files, err := r.store.List(folder)
@@ -171,6 +171,9 @@ func (r *Run) sweep(named map[string]bool) error {
 	if err := remove(segmentsFolder(r.plan.Run), func(name string) bool {
 		return store.IsTemporary(name) || strings.HasSuffix(name, ".parquet")
 	}); err != nil {
+		return err
+	}
+	if err := r.sweepAnswers(); err != nil {
 		return err
 	}
 	return remove(runFile(r.plan.Run), store.IsTemporary)

@@ -25,7 +25,8 @@ type Run struct {
 	mu      sync.Mutex
 	lock    *store.Lock // nil once closed
 	records map[int]*Record
-	taken   map[int]bool // segments begun or committed
+	taken   map[int]bool     // segments begun or committed
+	answers map[int]*Answers // of segments under way
 
 	merged   []Part // of the run's tables, in place of its segments' own
 	mergedOf int    // segments
@@ -245,6 +246,9 @@ func (r *Run) Close() error {
 	defer r.mu.Unlock()
 	if r.store == nil {
 		return nil
+	}
+	for _, a := range r.answers {
+		a.close()
 	}
 	if r.lock != nil {
 		folder := runFile(r.plan.Run)

@@ -251,7 +251,10 @@ func (s *Segment) commit() (inDoubt bool, err error) {
 		}
 		synced = folder
 	}
-	return s.run.enter(r)
+	if inDoubt, err = s.run.enter(r); err == nil {
+		s.run.dropAnswers(s.index)
+	}
+	return inDoubt, err
 }
 
 // Abort removes what the segment has written, which may then be begun anew.

@@ -173,8 +173,15 @@ func (v *verifier) unnamed(ctx context.Context, m *Manifest) error {
 	}); err != nil {
 		return err
 	}
+	if !v.Complete {
+		if err := look(answersFolder(v.run), func(name string) bool { _, ok := answersNumber(name); return ok }); err != nil {
+			return err
+		}
+	}
 	return look(runFile(v.run), func(name string) bool {
 		switch name {
+		case path.Base(answersFolder(v.run)):
+			return !v.Complete
 		case planName, manifestName, store.LockName, path.Base(segmentsFolder(v.run)), "against", expectationsName, "expectations.json":
 			return true
 		case rejectedName:

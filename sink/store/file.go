@@ -3,8 +3,12 @@ package store
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"hash"
+	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // File is a file that is being written from its beginning to its end.
@@ -100,4 +104,24 @@ func (c *Scratch) Close() error {
 	err := c.File.Close()
 	c.store.Remove(c.tmp)
 	return err
+}
+
+// Extend opens a file to be read, and written where it ends, and makes one
+// where there is none. It is the only file that changes once it has its name:
+// for what a process keeps against its own end.
+func (s *Store) Extend(name string) (*os.File, error) {
+	flag := os.O_RDWR
+	switch info, err := s.Stat(name); {
+	case errors.Is(err, fs.ErrNotExist):
+		flag |= os.O_CREATE | os.O_EXCL
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s %w", s.Path(name), errNotRegular)
+	}
+	f, err := s.root.OpenFile(filepath.FromSlash(name), flag, 0o666)
+	if err != nil {
+		return nil, s.told(err)
+	}
+	return f, nil
 }

@@ -1,0 +1,210 @@
+package sink
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// reopen ends the process's part of a run, and resumes it.
+func reopen(t *testing.T, dir string, run *Run) *Run {
+	t.Helper()
+	must(t, run.Close())
+	run, err := Open(context.Background(), dir, described())
+	must(t, err)
+	t.Cleanup(func() { run.Close() })
+	return run
+}
+
+// answersOf keeps answers of segment 3, from eight goroutines.
+func answersOf(t *testing.T, run *Run, from, to int) {
+	t.Helper()
+	a, err := run.Answers(3)
+	must(t, err)
+	var all sync.WaitGroup
+	for worker := range 8 {
+		all.Go(func() {
+			for i := from + worker; i < to; i += 8 {
+				if err := a.Keep(i, answerOf(i)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func answerOf(i int) []byte { return bytes.Repeat([]byte{byte(i)}, i%50) }
+
+// found counts the answers of segment 3, which must be those that were kept.
+func found(t *testing.T, run *Run) (n int) {
+	t.Helper()
+	a, err := run.Answers(3)
+	must(t, err)
+	for i := range 300 {
+		got, err := a.Find(i)
+		must(t, err)
+		if got == nil {
+			continue
+		}
+		if n++; !bytes.Equal(got, answerOf(i)) {
+			t.Errorf("answer %d is %q", i, got)
+		}
+	}
+	return n
+}
+
+func TestAnswersOutliveTheProcess(t *testing.T) {
+	dir := t.TempDir()
+	run, err := Create(dir, described())
+	must(t, err)
+	answersOf(t, run, 0, 100)
+	run = reopen(t, dir, run)
+	if n := found(t, run); n != 100 {
+		t.Errorf("%d answers were found, want 100", n)
+	}
+	answersOf(t, run, 100, 200)
+	if n, err := run.Answered(); n != 200 || err != nil {
+		t.Errorf("%d answers, %v, want 200", n, err)
+	}
+	run = reopen(t, dir, run)
+	if n, err := run.Answered(); n != 200 || err != nil {
+		t.Errorf("after all is read again: %d answers, %v, want 200", n, err)
+	}
+	if n := found(t, run); n != 200 {
+		t.Errorf("%d answers were found, want 200", n)
+	}
+	v, err := Verify(context.Background(), dir, "r", func(int, int) {})
+	must(t, err)
+	if len(v.Problems) > 0 {
+		t.Errorf("verify finds %v", v.Problems)
+	}
+
+	// The commit removes them, also where a crash came between.
+	path := filepath.Join(dir, answersPath("r", 3))
+	left, err := os.ReadFile(path)
+	must(t, err)
+	s, err := run.Segment(3)
+	must(t, err)
+	s.Note = json.RawMessage(note(3))
+	must(t, fill(s, 3))
+	must(t, s.Commit())
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("after the commit: %v", err)
+	}
+	must(t, os.WriteFile(path, left, 0o666))
+	v, err = Verify(context.Background(), dir, "r", func(int, int) {})
+	must(t, err)
+	if len(v.Problems) > 0 {
+		t.Errorf("after a crash verify finds %v", v.Problems)
+	}
+	run = reopen(t, dir, run)
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("after resuming: %v", err)
+	}
+	if n, err := run.Answered(); n != 0 || err != nil {
+		t.Errorf("%d answers, %v, want none", n, err)
+	}
+	must(t, run.Close())
+
+	// None outlives completion, nor the removal of its run.
+	must(t, writeRun(dir, func() {}))
+	if left := leftovers(t, dir); len(left) > 0 {
+		t.Errorf("a complete run leaves %v", left)
+	}
+	if _, err := os.Stat(filepath.Join(dir, answersFolder("r"))); !os.IsNotExist(err) {
+		t.Errorf("a complete run has a folder of answers: %v", err)
+	}
+	must(t, os.MkdirAll(filepath.Join(dir, answersFolder("r")), 0o777))
+	must(t, os.WriteFile(path, left, 0o666))
+	v, err = Verify(context.Background(), dir, "r", func(int, int) {})
+	must(t, err)
+	if text := problemsOf(v); !strings.Contains(text, "_runs/r/answers: extra") {
+		t.Errorf("verify finds %q", text)
+	}
+	must(t, Remove(dir, "r"))
+	if files := tree(t, dir); len(files) > 0 {
+		t.Errorf("the removal leaves %v", files)
+	}
+}
+
+func problemsOf(v *Verification) string {
+	var out []string
+	for _, p := range v.Problems {
+		out = append(out, p.Path+": "+p.Kind)
+	}
+	return strings.Join(out, ", ")
+}
+
+// Wherever the file is cut or changed, what stands before counts and nothing
+// else does.
+func TestDamagedAnswersAreAskedAgain(t *testing.T) {
+	dir := t.TempDir()
+	run, err := Create(dir, described())
+	must(t, err)
+	defer func() { run.Close() }()
+	a, err := run.Answers(3)
+	must(t, err)
+	ends := []int64{0}
+	for i := range 10 {
+		must(t, a.Keep(i, answerOf(i)))
+		ends = append(ends, a.end)
+	}
+	path := filepath.Join(dir, answersPath("r", 3))
+	content, err := os.ReadFile(path)
+	must(t, err)
+	for at := range content {
+		flipped := bytes.Clone(content)
+		flipped[at] ^= 0x10
+		for what, damaged := range map[string][]byte{"cut": content[:at], "changed": flipped, "zeros": append(bytes.Clone(content[:at]), make([]byte, 40)...)} {
+			want := 0
+			for want < 10 && bytes.HasPrefix(damaged, content[:ends[want+1]]) {
+				want++
+			}
+			must(t, os.WriteFile(path, damaged, 0o666))
+			a, err := (&Run{store: run.store, plan: run.plan, planDigest: run.planDigest, answers: make(map[int]*Answers)}).Answers(3)
+			must(t, err)
+			if len(a.old) != want {
+				t.Fatalf("%s at byte %d of %d: %d answers, want %d", what, at, len(content), len(a.old), want)
+			}
+			must(t, a.Keep(200, answerOf(200))) // goes where the damage was
+			a.close()
+			again, err := (&Run{store: run.store, plan: run.plan, planDigest: run.planDigest, answers: make(map[int]*Answers)}).Answers(3)
+			must(t, err)
+			if got, err := again.Find(200); len(again.old) != want+1 || err != nil || !bytes.Equal(got, answerOf(200)) {
+				t.Fatalf("%s at byte %d: then %d answers, and %q, %v", what, at, len(again.old), got, err)
+			}
+			again.close()
+		}
+	}
+}
+
+// Answers of another plan, as of a run of the same ID that was begun anew, are
+// none of this run's.
+func TestAnswersBelongToOnePlan(t *testing.T) {
+	dir := t.TempDir()
+	run, err := Create(dir, described())
+	must(t, err)
+	answersOf(t, run, 0, 10)
+	path := filepath.Join(dir, answersPath("r", 3))
+	content, err := os.ReadFile(path)
+	must(t, err)
+	must(t, run.Close())
+	must(t, Remove(dir, "r"))
+	later := described()
+	later.Started = later.Started.Add(time.Second)
+	run, err = Create(dir, later)
+	must(t, err)
+	defer run.Close()
+	must(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	must(t, os.WriteFile(path, content, 0o666))
+	if n := found(t, run); n != 0 {
+		t.Errorf("%d answers of another plan were found", n)
+	}
+}
