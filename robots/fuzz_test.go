@@ -138,7 +138,7 @@ func FuzzMatch(f *testing.F) {
 		for _, path := range []string{string(appendURL(nil, URLPath(url))), URLPath(url)} {
 			p := *p
 			p.RobotsTxtAllowed, p.BarePrefix = false, Accept
-			target := p.LiteralTarget(path)
+			target := p.LiteralTarget("http://h" + path) // "//h" alone would be a host
 			var file File
 			file.Parse([]byte("user-agent: a\ndisallow: "+pattern), &p)
 			j := NewJudge(&p, []Agent{{Tokens: []string{"a"}}})

@@ -112,12 +112,13 @@ func slowGoogle(body []byte, agent, path string) (allow bool, line int) {
 }
 
 func slowLower(s string) string {
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			r += 'a' - 'A'
+	out := []byte(s) // strings.Map would replace bytes that are not UTF-8
+	for i, c := range out {
+		if 'A' <= c && c <= 'Z' {
+			out[i] += 'a' - 'A'
 		}
-		return r
-	}, s)
+	}
+	return string(out)
 }
 
 // slowLines splits a body and cuts each line as Google's parser does.
