@@ -392,11 +392,12 @@ func (d *data) changeWays(id, name string, by map[string]map[string]int64, named
 	if len(by) == 0 {
 		return nil
 	}
-	all, rank := make(map[string]int64), make(map[string]int64)
+	all, rank, occurs := make(map[string]int64), make(map[string]int64), make(map[string]bool)
 	most, lost := int64(0), int64(0)
 	for k, n := range by {
 		for _, w := range ways {
 			all[k] += n[w.key]
+			occurs[w.key] = occurs[w.key] || n[w.key] > 0
 		}
 		rank[k] = n["shut_out"]<<31 + all[k]
 		most, lost = max(most, all[k]), max(lost, n["shut_out"])
@@ -431,7 +432,9 @@ func (d *data) changeWays(id, name string, by map[string]map[string]int64, named
 	}
 	columns := []string{name}
 	for _, w := range ways {
-		f.Legend = append(f.Legend, legend{w.class, w.name})
+		if occurs[w.key] { // the numbers beside a bar follow the legend
+			f.Legend = append(f.Legend, legend{w.class, w.name})
+		}
 		f.Head = append(f.Head, w.key)
 		columns = append(columns, fmt.Sprintf("count(DISTINCT origin) FILTER (%s) AS %s", wayIs[w.key], w.key))
 	}
@@ -443,7 +446,7 @@ func (d *data) changeWays(id, name string, by map[string]map[string]int64, named
 		for _, w := range ways {
 			n := by[k][w.key]
 			row, shares = append(row, number(n)), append(shares, share{w.class, w.name, n})
-			if n > 0 {
+			if occurs[w.key] {
 				said = append(said, count(n))
 			}
 		}

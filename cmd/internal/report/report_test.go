@@ -608,6 +608,7 @@ func TestSentencesOfChanges(t *testing.T) {
 		{"the most", []sink.Change{policy("a", "A", "disallow_all"), policy("a", "B", "disallow_all"), policy("b", "B", "disallow_all")}, nil, "B lost most: 2 hosts newly shut it out", "each of them"},
 		{"opened", []sink.Change{policy("a", "A", "partial"), policy("b", "A", "partial")}, nil, "No agent was newly shut out anywhere", "lost most"},
 		{"both", []sink.Change{policy("a", "A", "disallow_all"), policy("a", "B", "partial"), policy("b", "B", "partial")}, nil, "2 of 9 hosts changed since 8 January 2027: 1 shut out an agent that could come in before and 2 let one in that was shut out", "3 let"},
+		{"numbers as the legend has them", []sink.Change{policy("a", "A", "disallow_all"), policy("a", "B", "partial"), policy("b", "B", "partial")}, nil, "let in again: 20 + 2", "closed in part"},
 		{"new and gone", []sink.Change{of("a", "host_gone", "minor"), of("b", "host_new", "minor"), of("c", "text", "cosmetic")}, nil, "1 of 9 hosts changed since 8 January 2027; 1 new, 1 gone", "3 of 9"},
 		{"the gravest", []sink.Change{of("a", "group", "minor"), of("a", "signal", "major"), of("b", "group", "minor")}, nil, "1 host11.1%\nminor", "2 hosts11.1%"},
 	} {
