@@ -103,6 +103,7 @@ func comparedRuns(t *testing.T) string {
 	}
 	agents := write("agents.yaml", "- {name: GPTBot, tokens: [GPTBot], category: ai-training}\n- {name: Otherbot, tokens: [Otherbot]}\n")
 	expect := write("expect.yaml", "- {name: open, agents: [GPTBot], class: allow_all}\n- {name: still, no_change: all}\n")
+	urls := write("urls.txt", "/\n/1/x\nhttps://h1.example/2\nhttps://nowhere.example/\n") // the last is rejected
 	out := filepath.Join(work, "out")
 	call := func(f func() error) {
 		t.Helper()
@@ -124,7 +125,7 @@ func comparedRuns(t *testing.T) string {
 		}
 		call(func() error {
 			return runCommand(context.Background(), []string{
-				"--warc", filepath.Join(work, run+"?.warc"), "--out", out, "--run", run, "--agents", agents, "--expect", expect, "--keep-bodies", "--keep-comments", "--progress", "none",
+				"--warc", filepath.Join(work, run+"?.warc"), "--out", out, "--run", run, "--agents", agents, "--urls", urls, "--expect", expect, "--keep-bodies", "--keep-comments", "--progress", "none",
 			}, &said, &said)
 		})
 	}

@@ -70,12 +70,15 @@ func mainCode(args []string, stdout, stderr io.Writer) int {
 	context.AfterFunc(ctx, stop)
 	out := &checked{Writer: stdout}
 	err := dispatch(ctx, args, out, stderr)
+	if errors.Is(err, pflag.ErrHelp) {
+		err = nil // it was asked for
+	}
 	var code exitError
 	if out.err != nil && (err == nil || errors.As(err, &code)) {
 		// An answer that nobody has got is none, whatever it was.
 		err = fmt.Errorf("write to standard output: %w", out.err)
 	}
-	if err == nil || errors.Is(err, pflag.ErrHelp) {
+	if err == nil {
 		return exitOK
 	}
 	if errors.As(err, &code) {
