@@ -51,6 +51,18 @@ type Config struct {
 	MaxAge   time.Duration
 	Lengthen bool
 	Now      func() time.Time // of the memory; nil: time.Now
+
+	// OutagePatience is how long this machine may be cut off before all fetches
+	// end with ErrCutOff; 0: every failure is believed to be the host's. Where
+	// nothing has ever been reached AcceptUnreachable has that believed too,
+	// which else ends all fetches with ErrNeverReached. Others, if not nil, gives
+	// hosts of the whole list in random order. Outage, if not nil, is told since
+	// when failures are held, and the zero time when that is over; it must not
+	// wait for anything.
+	OutagePatience    time.Duration
+	AcceptUnreachable bool
+	Others            func(context.Context) []Origin
+	Outage            func(since time.Time)
 }
 
 // Client fetches. It is safe for concurrent use and holds nothing to close.
@@ -61,6 +73,7 @@ type Client struct {
 	dialer      net.Dialer
 	names       *names
 	manners     *manners
+	link        *link
 	refused     func(netip.Addr) bool // the guard
 }
 
@@ -75,6 +88,8 @@ func New(config Config) (*Client, error) {
 		return nil, errors.New("the limit of the body must be positive")
 	case config.Concurrency <= 0 || config.PerAddress <= 0 || config.PerDomain <= 0:
 		return nil, errors.New("at least one request at once is needed, per address and domain too")
+	case config.OutagePatience < 0:
+		return nil, errors.New("the patience with outages cannot be negative")
 	case config.Rate < 0 || config.AddressRate < 0:
 		return nil, errors.New("rates cannot be negative")
 	}
@@ -96,6 +111,7 @@ func New(config Config) (*Client, error) {
 	if c.config.Now == nil {
 		c.config.Now = time.Now
 	}
+	c.link = newLink(c)
 	c.requestTail = "\r\nUser-Agent: " + config.UserAgent +
 		"\r\nAccept: text/plain, */*;q=0.5\r\nAccept-Encoding: gzip, br, zstd\r\nConnection: close\r\n"
 	if config.Proxy != nil {
@@ -147,7 +163,8 @@ func (p *Place) Fetch(candidates ...Origin) *Capture {
 // ask gets the answer from the network. Where no candidate gives one, the
 // facts are those of candidate number prefer.
 func (p *Place) ask(candidates []Origin, prefer int) *Capture {
-	start, began := p.client.config.Now(), time.Now()
+	began := time.Now()
+	var start time.Time
 	b := &budget{deadline: began.Add(p.client.config.Timeout)}
 	attempts := 0
 	var fallback robots.ErrorClass
@@ -156,10 +173,10 @@ func (p *Place) ask(candidates []Origin, prefer int) *Capture {
 		var got *Capture
 		for i, o := range candidates {
 			attempts++
-			// A scheme that hangs leaves the next one its share of the time.
-			share := b.share(len(candidates) - i)
-			a := p.chain(share, o)
-			b.wait(share.waited)
+			a := p.attempt(b, len(candidates)-i, o)
+			if attempts == 1 {
+				start = a.Start
+			}
 			if a.Local != nil {
 				return a // the next scheme would hide it
 			}
@@ -194,6 +211,26 @@ func (p *Place) ask(candidates []Origin, prefer int) *Capture {
 			return got
 		}
 	}
+}
+
+// attempt makes one attempt, of n that are left to be made: one that hangs leaves
+// the others their share of the time.
+func (p *Place) attempt(b *budget, n int, o Origin) (a *Capture) {
+	err := p.sure(b, func() robots.ErrorClass {
+		share := b.share(n)
+		start := p.client.config.Now()
+		a = p.chain(share, o)
+		a.Start = start
+		b.wait(share.waited)
+		return a.Error
+	})
+	if err != nil {
+		a = &Capture{Origin: o, Start: a.Start, Error: robots.Canceled, Err: fmt.Errorf("stopped: %w", err)}
+		if p.ctx.Err() == nil {
+			a.Local = err
+		}
+	}
+	return a
 }
 
 // budget is the time that one origin may take. Waiting for a place under the

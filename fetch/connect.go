@@ -24,10 +24,7 @@ const maxTries = 3
 // release is called.
 func (p *Place) connect(b *budget, o Origin, a *answer) (conn net.Conn, release func(), fail *failure) {
 	c := p.client
-	domain, _ := RegisteredDomain(o.Host)
-	if domain == "" {
-		domain = o.Host
-	}
+	domain := domainOf(o.Host)
 	if err := p.acquire(b, c.manners.domains, domain); err != nil {
 		return nil, nil, classify(p.ctx, connecting, err)
 	}
@@ -41,11 +38,7 @@ func (p *Place) connect(b *budget, o Origin, a *answer) (conn net.Conn, release 
 
 func (p *Place) reach(b *budget, o Origin, a *answer) (net.Conn, func(), *failure) {
 	c := p.client
-	literal, err := netip.ParseAddr(o.Host)
-	isLiteral := err == nil
-	if !isLiteral && (o.Host == "localhost" || strings.HasSuffix(o.Host, ".localhost")) {
-		literal, isLiteral = netip.AddrFrom4([4]byte{127, 0, 0, 1}), true // RFC 6761 section 6.3: nobody is asked
-	}
+	literal, isLiteral := literalOf(o.Host)
 	switch {
 	case c.config.ConnectTo.IsValid():
 		return p.dial(b, c.config.ConnectTo, o.Host, a)
@@ -58,7 +51,12 @@ func (p *Place) reach(b *budget, o Origin, a *answer) (net.Conn, func(), *failur
 	addrs := []netip.Addr{literal}
 	if !isLiteral {
 		var fail *failure
-		if addrs, a.times.DNS, fail = c.names.addresses(p.ctx, o.Host, b.deadline); fail != nil {
+		began := time.Now()
+		addrs, a.times.DNS, fail = c.names.addresses(p.ctx, o.Host, b.deadline)
+		if a.times.DNS != nil {
+			a.looked = began
+		}
+		if fail != nil {
 			return nil, nil, fail
 		}
 	}
@@ -89,6 +87,15 @@ func (p *Place) reach(b *budget, o Origin, a *answer) (net.Conn, func(), *failur
 	return nil, nil, fail
 }
 
+// literalOf is the address that a host is by itself.
+func literalOf(host string) (addr netip.Addr, ok bool) {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1}), true // RFC 6761 section 6.3: nobody is asked
+	}
+	addr, err := netip.ParseAddr(host)
+	return addr, err == nil
+}
+
 func blocked(addr netip.Addr) *failure {
 	return failed(robots.AddressBlocked, "%s is a special address, not dialled without leave", addr)
 }
@@ -108,16 +115,20 @@ func (p *Place) dialProxy(b *budget, o Origin, a *answer) (net.Conn, func(), *fa
 	if o.Scheme == "ftp" {
 		return nil, nil, failed(robots.ConnectFailure, "connect: ftp does not go through a proxy")
 	}
-	host, port := p.client.config.Proxy.Hostname(), p.client.config.Proxy.Port()
-	if port == "" {
-		port = "80"
-	}
-	conn, release, fail := p.open(b, net.JoinHostPort(host, port), o.Host, netip.AddrPort{}, a)
+	conn, release, fail := p.open(b, proxyAddress(p.client.config.Proxy), o.Host, netip.AddrPort{}, a)
 	if fail != nil && fail.class != robots.Canceled && fail.local == nil {
 		fail = failed(fail.class, "connect to the proxy: %w", fail.err)
 		fail.local = fail.err
 	}
 	return conn, release, fail
+}
+
+func proxyAddress(proxy *url.URL) string {
+	port := proxy.Port()
+	if port == "" {
+		port = "80"
+	}
+	return net.JoinHostPort(proxy.Hostname(), port)
 }
 
 // open dials when there is a place under key, and its turn has come. remote is
@@ -139,6 +150,7 @@ func (p *Place) open(b *budget, to, key string, remote netip.AddrPort, a *answer
 	p.ctx = p.onceBegun
 	a.remote = remote
 	began := time.Now()
+	a.dialed = began
 	deadline := b.deadline
 	if !remote.IsValid() {
 		deadline = began.Add(proxyTimeout)
@@ -188,26 +200,32 @@ func (c *Client) hasRoute(to netip.AddrPort) bool {
 	return true
 }
 
-// tunnel asks the proxy for a connection to o (RFC 9110 section 9.3.6).
+// tunnel asks the proxy for a connection to o.
 func (c *Client) tunnel(ctx context.Context, conn net.Conn, o Origin) *failure {
+	status, fail := c.askTunnel(ctx, conn, o)
+	if fail == nil && status != http.StatusOK {
+		fail = failed(robots.ConnectFailure, "connect: the proxy answers %d", status)
+		if status == http.StatusProxyAuthRequired {
+			fail.local = fail.err
+		}
+	}
+	return fail
+}
+
+// askTunnel asks the proxy for a connection to o (RFC 9110 section 9.3.6), and
+// returns the status of its answer.
+func (c *Client) askTunnel(ctx context.Context, conn net.Conn, o Origin) (status int, fail *failure) {
 	to := net.JoinHostPort(o.Host, strconv.Itoa(int(o.Port)))
 	if _, err := conn.Write([]byte("CONNECT " + to + " HTTP/1.1\r\nHost: " + to + "\r\n" + c.proxyAuth + "\r\n")); err != nil {
-		return classify(ctx, connecting, err)
+		return 0, classify(ctx, connecting, err)
 	}
 	// One byte at a time, so that nothing of what follows the header is read.
 	in := &bounded{Conn: conn, left: maxHeader}
 	resp, err := http.ReadResponse(bufio.NewReaderSize(oneByte{in}, 16), connectRequest)
 	if err != nil {
-		return classify(ctx, connecting, err)
+		return 0, classify(ctx, connecting, err)
 	}
-	if resp.StatusCode != http.StatusOK {
-		fail := failed(robots.ConnectFailure, "connect: the proxy answers %d", resp.StatusCode)
-		if resp.StatusCode == http.StatusProxyAuthRequired {
-			fail.local = fail.err
-		}
-		return fail
-	}
-	return nil
+	return resp.StatusCode, nil
 }
 
 var connectRequest = &http.Request{Method: "CONNECT"}

@@ -32,6 +32,8 @@ const (
 type answer struct {
 	status    int
 	remote    netip.AddrPort
+	looked    time.Time // before the look-up, zero where none was made
+	dialed    time.Time // before the connection was opened
 	http, tls string
 	headers   Headers
 	location  string

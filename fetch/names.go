@@ -94,14 +94,19 @@ func (n *names) addresses(ctx context.Context, host string, deadline time.Time) 
 // would hide a name server that fails. IPv4 and IPv6 take turns, so that a
 // machine without the one gets to the other.
 func (n *names) ask(ctx context.Context, host string) (addrs []netip.Addr, fail *failure) {
-	if !IsAsked(host) { // of a redirect: the library would say that it does not exist
-		return nil, failed(robots.DNSFailure, "resolve %s: not asked for, since a label begins or ends with a hyphen", host)
-	}
 	select {
 	case n.asking <- struct{}{}:
 		defer func() { <-n.asking }()
 	case <-ctx.Done():
 		return nil, classifyDNS(ctx, host, ctx.Err())
+	}
+	return n.look(ctx, host)
+}
+
+// look asks without waiting for a place.
+func (n *names) look(ctx context.Context, host string) (addrs []netip.Addr, fail *failure) {
+	if !IsAsked(host) { // of a redirect: the library would say that it does not exist
+		return nil, failed(robots.DNSFailure, "resolve %s: not asked for, since a label begins or ends with a hyphen", host)
 	}
 	// Of a socket that could not be had the library tells the text alone.
 	var ours atomic.Pointer[error]

@@ -3,6 +3,8 @@ package fetch
 import (
 	"fmt"
 	"math/rand/v2"
+
+	"github.com/robocensus/robocensus/robots"
 )
 
 // probe finds out whether a 5xx for robots.txt means anything. A site that
@@ -16,11 +18,25 @@ func (p *Place) probe(b *budget, got *Capture) bool {
 	if status := got.Status(); got.Error != "" || status < 500 || status > 599 || got.at.Scheme == "ftp" {
 		return false
 	}
-	front, fail := p.get(b, got.at, "/")
+	front, fail := p.page(b, got, "/")
 	if fail != nil || front.status < 200 || front.status > 399 {
 		return true
 	}
-	missing, fail := p.get(b, got.at, fmt.Sprintf("/%016x%016x", rand.Uint64(), rand.Uint64()))
+	missing, fail := p.page(b, got, fmt.Sprintf("/%016x%016x", rand.Uint64(), rand.Uint64()))
 	got.Misconfigured = fail == nil && missing.status == got.Status()
 	return true
+}
+
+// page asks for one more page of the origin that gave the answer.
+func (p *Place) page(b *budget, got *Capture, target string) (a answer, fail *failure) {
+	err := p.sure(b, func() robots.ErrorClass {
+		if a, fail = p.get(b, got.at, target); fail == nil {
+			return ""
+		}
+		return fail.class
+	})
+	if err != nil && p.ctx.Err() == nil {
+		got.Local = err
+	}
+	return a, fail
 }

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/robocensus/robocensus/fetch"
 )
@@ -32,6 +33,7 @@ type Progress struct {
 	absent    atomic.Int64
 	failing   atomic.Int64
 	unreached atomic.Int64
+	cutOff    atomic.Pointer[time.Time] // nil while this machine is connected, as far as is known
 }
 
 // Snapshot is Progress at one moment. The mix is by the answer alone, before
@@ -47,6 +49,8 @@ type Snapshot struct {
 	ClientError int64 // 4xx
 	OtherError  int64 // 5xx and every other status
 	Unreachable int64 // no answer
+
+	CutOff time.Time // since when this machine seems to be cut off; zero: it is connected
 }
 
 // Snapshot reads the counters.
@@ -59,9 +63,14 @@ func (p *Progress) Snapshot() Snapshot {
 	if targets := p.targets.Load(); phase == Fetching && targets > 0 && p.done.Load() >= targets-1 {
 		phase = Writing
 	}
+	var cutOff time.Time
+	if since := p.cutOff.Load(); since != nil {
+		cutOff = *since
+	}
 	return Snapshot{
-		Phase: phase,
-		Total: p.total.Load(), Done: done, Fetched: p.done.Load(), Committed: p.stored.Load(), Rejected: p.rejects.Load(),
+		CutOff: cutOff,
+		Phase:  phase,
+		Total:  p.total.Load(), Done: done, Fetched: p.done.Load(), Committed: p.stored.Load(), Rejected: p.rejects.Load(),
 		Answered: p.ok.Load(), ClientError: p.absent.Load(), OtherError: p.failing.Load(), Unreachable: p.unreached.Load(),
 	}
 }
@@ -73,6 +82,8 @@ func (p *Progress) expect(rows, limit int64) {
 	}
 	p.total.Store(rows)
 }
+
+func (p *Progress) outage(since time.Time) { p.cutOff.Store(&since) }
 
 func (p *Progress) enter(phase Phase) { p.phase.Store(int32(phase)) }
 

@@ -170,6 +170,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	}
 	// Another output folder may hold a run of the same name.
 	n.Fetch.Run = c.Run + " " + n.run.Started().Format(time.RFC3339Nano)
+	n.Fetch.Others, n.Fetch.Outage = n.others, progress.outage
 	if n.client, err = fetch.New(n.Fetch); err != nil {
 		return nil, err
 	}
@@ -323,7 +324,10 @@ func (n *census) fetch(ctx context.Context, place *fetch.Place, j *job) error {
 	if ctx.Err() != nil {
 		return ctx.Err() // the facts may be about our own end
 	}
-	if err := j.capture.Local; err != nil {
+	switch err := j.capture.Local; {
+	case errors.Is(err, fetch.ErrCutOff), errors.Is(err, fetch.ErrNeverReached):
+		return err
+	case err != nil:
 		return &LocalError{err}
 	}
 	n.progress.fetched(j.capture, j.target.Lines)

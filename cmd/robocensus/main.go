@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/robocensus/robocensus/cmd/internal/visible"
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -27,7 +28,9 @@ const (
 	exitOK          = 0
 	exitUsage       = 64
 	exitInput       = 65
+	exitUnreached   = 69
 	exitIO          = 74
+	exitCutOff      = 75
 	exitInterrupted = 130
 )
 
@@ -115,6 +118,10 @@ func codeOf(err error) int {
 		return exitInput
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
+	case errors.Is(err, fetch.ErrNeverReached):
+		return exitUnreached
+	case errors.Is(err, fetch.ErrCutOff):
+		return exitCutOff
 	}
 	return exitIO
 }

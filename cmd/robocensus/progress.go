@@ -111,6 +111,10 @@ type logger struct {
 // say writes a line, unless nothing has happened. After the last answer it
 // always does: a run that is silent seems to hang.
 func (l *logger) say(s pipeline.Snapshot, elapsed time.Duration) {
+	if !s.CutOff.IsZero() {
+		l.out.Warn("no host can be reached; waiting, and nothing that fails now is recorded", "since", s.CutOff.UTC().Format(time.RFC3339), "fetched", s.Fetched)
+		return
+	}
 	if s.Fetched == l.last.Fetched && (s.Phase == pipeline.Fetching || s.Phase == pipeline.Finished) {
 		return
 	}
@@ -157,8 +161,12 @@ func width(w io.Writer) int {
 // far, as much of it as there is room for: a line
 // that wraps could not be drawn over.
 func mix(s pipeline.Snapshot, room int, elapsed time.Duration) string {
-	if doing := atWork(s); doing != "" {
+	if doing := atWork(s); doing != "" && s.CutOff.IsZero() {
 		return doing[:min(len(doing), max(room, 0))]
+	}
+	if !s.CutOff.IsZero() {
+		text := "no host can be reached: waiting"
+		return text[:min(len(text), max(room, 0))]
 	}
 	if s.Fetched == 0 {
 		return "asking"

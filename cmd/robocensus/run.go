@@ -41,8 +41,13 @@ origin that stand together and carry URLs become that origin's own samples.
 Lines that are no host go to DIR/_runs/ID/rejected.csv and stop nothing.
 After Ctrl-C, a full disk or a crash the same command with --resume continues the
 run, which ends with the tables of an undisturbed one.
+
+Where this machine is cut off, the run waits and asks again; nothing that failed
+meanwhile is written or remembered. It stops after --outage-patience, and after 30
+seconds where nothing was ever reached; --resume continues it.
 Exit codes: 0 done, 1 done and an expectation is broken or cannot be checked until
-somebody corrects it, 64 usage, 65 bad input, 74 I/O, 130 interrupted.
+somebody corrects it, 64 usage, 65 bad input, 69 no host could be reached, 74 I/O,
+75 this machine is cut off, 130 interrupted.
 
 Flags:
 `
@@ -57,6 +62,8 @@ type runFlags struct {
 	tables, schemes          []string
 	keepBodies, keepComments bool
 	limit                    int64
+	outagePatience           time.Duration
+	acceptUnreachable        bool
 	resume, forceNew         bool
 	state                    string
 	maxAge                   time.Duration
@@ -87,6 +94,8 @@ func newRunFlags() *runFlags {
 	f.addNetwork()
 	s.StringVar(&f.state, "state", "", "`DIR` of the memory of answers, kept from run to run: since when an origin is unreachable, its last whole copy, and answers that are fresh enough not to ask again")
 	s.DurationVar(&f.maxAge, "max-age", 24*time.Hour, "with --state: how old an answer may be to serve without asking; its Cache-Control may shorten that, or lengthen it up to seven times; 0 always asks")
+	s.DurationVar(&f.outagePatience, "outage-patience", 10*time.Minute, "how long to wait where this machine, and not the web, is cut off, before the run stops with exit code 75")
+	s.BoolVar(&f.acceptUnreachable, "accept-unreachable", false, "complete the run where no host can be reached at all: take that for the hosts' failure and not for this machine's")
 	s.BoolVar(&f.resume, "resume", false, "go on with the run, if it was interrupted: the one that --run names, else the one of DIR that was begun last; where there is none, begin one")
 	s.BoolVar(&f.forceNew, "force-new", false, "remove the run of this ID first, finished or not, and begin anew")
 	s.Int64Var(&f.limit, "limit", 0, "ask the first `N` hosts only")
@@ -155,6 +164,8 @@ func (f *runFlags) build() (pipeline.Config, error) {
 		return c, usagef("--max-age is about the answers in a memory: give --state DIR too")
 	case f.maxAge < 0:
 		return c, usagef("--max-age cannot be negative")
+	case f.outagePatience <= 0:
+		return c, usagef("--outage-patience must be positive")
 	case f.limit < 0:
 		return c, usagef("--limit cannot be negative")
 	case len(f.schemes) == 0:
@@ -201,7 +212,7 @@ func (f *runFlags) build() (pipeline.Config, error) {
 	if c.Fetch, err = f.fetchConfig(c.Profiles); err != nil {
 		return c, err
 	}
-	c.Fetch.MaxAge = f.maxAge
+	c.Fetch.MaxAge, c.Fetch.OutagePatience, c.Fetch.AcceptUnreachable = f.maxAge, f.outagePatience, f.acceptUnreachable
 	if sources == 0 {
 		if err := enoughFiles(f.concurrency, f.connectTo == "" && f.proxy == ""); err != nil {
 			return c, err
@@ -267,7 +278,7 @@ func (f *runFlags) settings() (settings, pace map[string]any) {
 		switch flag.Name {
 		case "out", "run", "config", "progress", "help", "resume", "force-new", "expect":
 			return
-		case "concurrency", "per-address", "per-domain", "rate", "address-rate", "state":
+		case "concurrency", "per-address", "per-domain", "rate", "address-rate", "state", "outage-patience", "accept-unreachable":
 			out = pace
 		case "proxy":
 			// A password has no business in a folder that is published.

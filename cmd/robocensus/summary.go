@@ -49,6 +49,14 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 			return fmt.Errorf("%w: %d of %d fetched hosts are in the tables of %s%s",
 				errInterrupted, s.Committed, s.Fetched, filepath.Join(c.Dir, "_runs", c.Run), how)
 		}
+		switch codeOf(err) {
+		case exitUnreached:
+			err = fmt.Errorf("%w: for 30 seconds nothing has answered, refused a connection or been unknown to the resolver; "+
+				"start it again once this machine is connected, or give --accept-unreachable if the hosts are at fault", err)
+		case exitCutOff:
+			err = fmt.Errorf("%w: nothing could be reached for %s (--outage-patience), not even hosts that had answered before; "+
+				"start it again with --resume once this machine is connected", err, c.Fetch.OutagePatience)
+		}
 		if isBegun(c) && codeOf(err) == exitIO && c.Hosts != "-" {
 			return fmt.Errorf("%w; once that is mended, the same command with --resume continues the run", err)
 		}

@@ -1,0 +1,387 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+// web is a small web with a line that can be cut: live hosts h0.test, h1.test
+// and so on, each of a domain and an address block of its own, that count what
+// they are asked; and addresses of 127.255.0.0/16, behind which nobody is.
+type web struct {
+	resolver     netip.AddrPort
+	port         uint16
+	noNames, cut atomic.Bool // the resolver is gone; no connection can be made
+
+	mu    sync.Mutex
+	asked map[string]int
+	total int
+	onAsk func(total int, host string)
+}
+
+func newWeb(t *testing.T, hosts int, z zone) *web {
+	t.Helper()
+	w := &web{asked: make(map[string]int)}
+	all, err := net.Listen("tcp", "0.0.0.0:0") // all of 127.0.0.0/8
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.port = uint16(all.Addr().(*net.TCPAddr).Port)
+	server := &http.Server{Handler: http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		host, _, _ := net.SplitHostPort(r.Host)
+		w.mu.Lock()
+		w.asked[host]++
+		w.total++
+		total := w.total
+		w.mu.Unlock()
+		if w.onAsk != nil {
+			w.onAsk(total, host)
+		}
+		io.WriteString(out, "User-agent: *\n")
+	})}
+	done := make(chan struct{})
+	go func() { defer close(done); server.Serve(all) }()
+	t.Cleanup(func() { server.Close(); <-done })
+	if z == nil {
+		z = zone{}
+	}
+	for i := range hosts {
+		z[fmt.Sprintf("h%d.test", i)] = at(fmt.Sprintf("127.%d.0.1", 1+i%200))
+	}
+	w.resolver = serveDNS(t, z, false)
+	return w
+}
+
+// client has short times and the web's line.
+func (w *web) client(t *testing.T, change func(*Config)) *Client {
+	t.Helper()
+	c := newClient(t, netip.AddrPort{}, func(c *Config) {
+		c.AllowPrivate, c.Resolver, c.OutagePatience, c.Retries, c.Concurrency = true, w.resolver, time.Minute, 1, 20
+		if change != nil {
+			change(c)
+		}
+	})
+	times := &c.link.times
+	times.atFirst, times.tick, times.quiet = 300*time.Millisecond, 5*time.Millisecond, 50*time.Millisecond
+	times.probe, times.stagger, times.gap = 500*time.Millisecond, time.Millisecond, 5*time.Millisecond
+	times.pause, times.maxPause = 5*time.Millisecond, 20*time.Millisecond
+	c.dialer.Control = func(_, address string, _ syscall.RawConn) error {
+		if w.cut.Load() || strings.HasPrefix(address, "127.255.") {
+			return syscall.EHOSTUNREACH
+		}
+		return nil
+	}
+	dial := c.names.resolver.Dial
+	c.names.resolver.Dial = func(ctx context.Context, network, server string) (net.Conn, error) {
+		if w.noNames.Load() {
+			return nil, syscall.ECONNREFUSED
+		}
+		return dial(ctx, network, server)
+	}
+	return c
+}
+
+func (w *web) origin(t *testing.T, host string) Origin {
+	return origin(t, fmt.Sprintf("http://%s:%d", host, w.port))
+}
+
+// fetchAll fetches hosts as a run does.
+func (w *web) fetchAll(t *testing.T, c *Client, hosts []string) []*Capture {
+	t.Helper()
+	out := make([]*Capture, len(hosts))
+	var fetching sync.WaitGroup
+	for i, host := range hosts {
+		o := w.origin(t, host)
+		p, err := c.Enter(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fetching.Go(func() {
+			defer p.Leave()
+			out[i] = p.Fetch(o)
+		})
+	}
+	fetching.Wait()
+	return out
+}
+
+func hostsNamed(pattern string, n int) (hosts []string) {
+	for i := range n {
+		hosts = append(hosts, fmt.Sprintf(pattern, i))
+	}
+	return hosts
+}
+
+func TestHostsOfAnOutageAreAskedAgain(t *testing.T) {
+	for name, parts := range map[string]func(*web) []*atomic.Bool{
+		"no connections": func(w *web) []*atomic.Bool { return []*atomic.Bool{&w.cut} },
+		"no names":       func(w *web) []*atomic.Bool { return []*atomic.Bool{&w.noNames} },
+		"nothing":        func(w *web) []*atomic.Bool { return []*atomic.Bool{&w.noNames, &w.cut} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWeb(t, 200, nil)
+			var begun, ended atomic.Int32
+			w.onAsk = func(n int, _ string) {
+				if n == 80 {
+					for _, part := range parts(w) {
+						part.Store(true)
+					}
+				}
+			}
+			c := w.client(t, func(c *Config) {
+				c.Outage = func(since time.Time) {
+					if since.IsZero() {
+						ended.Add(1)
+						return
+					}
+					begun.Add(1)
+					time.AfterFunc(20*time.Millisecond, func() { w.noNames.Store(false); w.cut.Store(false) })
+				}
+			})
+			hosts := hostsNamed("h%d.test", 200)
+			for i, got := range w.fetchAll(t, c, hosts) {
+				if got.Status() != 200 || got.Attempts != 1 {
+					t.Errorf("%s: status %d, %d attempts, %v", hosts[i], got.Status(), got.Attempts, got.Err)
+				}
+				if n := w.asked[hosts[i]]; n != 1 {
+					t.Errorf("%s was asked %d times", hosts[i], n)
+				}
+			}
+			if begun.Load() == 0 || begun.Load() != ended.Load() {
+				t.Errorf("%d outages begun, %d ended", begun.Load(), ended.Load())
+			}
+		})
+	}
+}
+
+// What comes after the patience ends the run; nothing of the outage is
+// remembered.
+func TestAnOutageThatStays(t *testing.T) {
+	w := newWeb(t, 60, nil)
+	w.onAsk = func(n int, _ string) {
+		if n == 30 {
+			w.cut.Store(true)
+		}
+	}
+	m := openMemory(t, t.TempDir())
+	defer m.Close()
+	c := w.client(t, func(c *Config) { c.OutagePatience, c.Memory, c.Run = 100*time.Millisecond, m, "r" })
+	hosts := hostsNamed("h%d.test", 60)
+	answered := 0
+	for i, got := range w.fetchAll(t, c, hosts) {
+		past, err := m.recall(w.origin(t, hosts[i]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case got.Status() == 200:
+			answered++
+		case !errors.Is(got.Local, ErrCutOff) || got.Error != robots.Canceled || past.Last != nil:
+			t.Errorf("%s: %s, %v, remembered %v", hosts[i], got.Error, got.Local, past.Last)
+		}
+	}
+	if answered < 30 || answered == 60 {
+		t.Errorf("%d hosts have answered", answered)
+	}
+}
+
+func TestNothingIsEverReached(t *testing.T) {
+	w := newWeb(t, 30, nil)
+	w.noNames.Store(true)
+	w.cut.Store(true)
+	hosts := append(hostsNamed("h%d.test", 30), "127.9.9.9")
+	for _, got := range w.fetchAll(t, w.client(t, nil), hosts) {
+		if !errors.Is(got.Local, ErrNeverReached) {
+			t.Errorf("%s: %s, %v", got.Origin, got.Error, got.Local)
+		}
+	}
+	for _, got := range w.fetchAll(t, w.client(t, func(c *Config) { c.AcceptUnreachable = true }), hosts) {
+		want := robots.DNSFailure
+		if got.Origin.Host == "127.9.9.9" {
+			want = robots.ConnectFailure
+		}
+		if got.Error != want || got.Local != nil {
+			t.Errorf("accepted, %s: %s, %v", got.Origin, got.Error, got.Local)
+		}
+	}
+}
+
+// Each of these proves that this machine is connected, so that the failures of
+// others are theirs.
+func TestProofs(t *testing.T) {
+	for name, proof := range map[string]string{
+		"a status": "http://h0.test:%d", "a refusal": "http://h0.test:1", "an unknown name": "http://none.test",
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWeb(t, 1, zone{"dead.test": at("127.255.0.1"), "failing.test": {failA: true, failAAAA: true}})
+			c := w.client(t, func(c *Config) { c.Retries = 0 })
+			for host, class := range map[string]robots.ErrorClass{"dead.test": robots.ConnectFailure, "failing.test": robots.DNSFailure} {
+				held := make(chan *Capture, 1)
+				go func() { held <- c.Fetch(t.Context(), w.origin(t, host)) }()
+				for done := false; !done; {
+					c.Fetch(t.Context(), origin(t, strings.Replace(proof, "%d", fmt.Sprint(w.port), 1)))
+					select {
+					case got := <-held:
+						if done = true; got.Error != class || got.Local != nil {
+							t.Errorf("%s: %s, %v", host, got.Error, got.Err)
+						}
+					default:
+					}
+				}
+			}
+		})
+	}
+}
+
+// A connection that is merely accepted proves nothing, nor an answer that was
+// under way before the failure, nor for a look-up one that needed no look-up.
+func TestNoProofs(t *testing.T) {
+	w := newWeb(t, 0, nil)
+	l := w.client(t, nil).link
+	l.times.quiet, l.times.atFirst = time.Hour, time.Hour
+	l.begin() // so that not all attempts under way are held
+	for _, class := range []robots.ErrorClass{robots.ConnectTimeout, robots.DNSFailure} {
+		before := time.Now()
+		held := make(chan bool, 1)
+		l.begin()
+		go func() {
+			believed, _ := l.believe(t.Context(), time.Now(), class)
+			held <- believed
+		}()
+		for {
+			l.mu.Lock()
+			holding := l.isHolding()
+			l.mu.Unlock()
+			if holding {
+				break
+			}
+		}
+		prove := func(named, reached time.Time) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.proof(named, reached)
+		}
+		prove(before, before)
+		if class == robots.DNSFailure {
+			prove(time.Time{}, time.Now())
+		}
+		l.mu.Lock()
+		if !l.isHolding() {
+			t.Errorf("%s: no proof, and not held any more", class)
+		}
+		l.mu.Unlock()
+		prove(time.Now(), time.Now())
+		if !<-held {
+			t.Errorf("%s: a proof, and not believed", class)
+		}
+	}
+	l.mu.Lock()
+	l.underWay--
+	l.mu.Unlock()
+
+	for o, a := range map[string]answer{"http://a.test": {dialed: time.Now()}, "http://b.test": {}} {
+		l.heard(origin(t, o), &a, failed(robots.Timeout, "timeout"))
+	}
+	l.heard(origin(t, "http://c.test"), &answer{}, failed(robots.DNSNotFound, "of the cache"))
+	if len(l.witnesses) > 0 {
+		t.Errorf("witnesses %v", l.witnesses)
+	}
+}
+
+// Lists of dead hosts must finish, in whichever order they stand, and no outage
+// is seen where there is none.
+func TestListsOfDeadHosts(t *testing.T) {
+	const n = 150
+	live := hostsNamed("h%d.test", n)
+	z := zone{}
+	var dead []string
+	for i := range n {
+		host := fmt.Sprintf("dead%d.test", i)
+		dead = append(dead, host)
+		switch i % 3 {
+		case 0:
+			z[host] = at("127.255.0.1")
+		case 1:
+			z[host] = &script{failA: true, failAAAA: true}
+		default:
+			z[host] = at("127.77.0.1") // which hangs up
+		}
+	}
+	var mixed []string
+	for i := range n {
+		mixed = append(mixed, live[i], dead[i])
+	}
+	for name, hosts := range map[string][]string{
+		"dead first": append(append([]string{}, dead...), live...), "dead last": append(append([]string{}, live...), dead...), "mixed": mixed,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWeb(t, n, z)
+			w.onAsk = func(_ int, host string) {
+				if strings.HasPrefix(host, "dead") {
+					panic(http.ErrAbortHandler)
+				}
+			}
+			c := w.client(t, func(c *Config) {
+				c.Retries = 0
+				c.Others = func(context.Context) []Origin { return []Origin{w.origin(t, dead[0]), w.origin(t, live[0])} }
+			})
+			for i, got := range w.fetchAll(t, c, hosts) {
+				if got.Local != nil || (got.Error == "") != (hosts[i][0] == 'h') {
+					t.Errorf("%s: %s, %v", hosts[i], got.Error, got.Err)
+				}
+			}
+			if c.link.outages > 0 {
+				t.Errorf("%d outages", c.link.outages)
+			}
+		})
+	}
+}
+
+// A process that was stopped, or a machine that slept, asks again.
+func TestAClockThatJumps(t *testing.T) {
+	for name, jump := range map[string]func(*link){
+		"stopped":       func(l *link) { l.beaten = l.beaten.Add(-4 * time.Second) },
+		"slept":         func(l *link) { l.wall = l.wall.Add(-time.Hour) },
+		"the clock set": func(l *link) { l.wall = l.wall.Add(time.Hour) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWeb(t, 1, nil)
+			c := w.client(t, func(c *Config) { c.Retries = 0 })
+			w.onAsk = func(total int, _ string) {
+				if total == 1 {
+					c.link.mu.Lock()
+					jump(c.link)
+					c.link.mu.Unlock()
+					panic(http.ErrAbortHandler)
+				}
+			}
+			if got := c.Fetch(t.Context(), w.origin(t, "h0.test")); got.Status() != 200 || got.Attempts != 1 {
+				t.Errorf("status %d, %d attempts, %v", got.Status(), got.Attempts, got.Err)
+			}
+		})
+	}
+}
+
+// A failure that is held ends with its context, and is no fact.
+func TestAHeldFailureIsStopped(t *testing.T) {
+	w := newWeb(t, 1, nil)
+	w.cut.Store(true)
+	ctx, cancel := context.WithCancel(t.Context())
+	c := w.client(t, func(c *Config) { c.Outage = func(time.Time) { cancel() } })
+	if got := c.Fetch(ctx, w.origin(t, "h0.test")); got.Error != robots.Canceled || got.Local != nil {
+		t.Errorf("%s, %v", got.Error, got.Err)
+	}
+}
