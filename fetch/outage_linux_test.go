@@ -105,7 +105,7 @@ func (w *web) fetchAll(t *testing.T, c *Client, hosts []string) []*Capture {
 	var fetching sync.WaitGroup
 	for i, host := range hosts {
 		o := w.origin(t, host)
-		p, err := c.Enter(t.Context())
+		p, err := c.Enter(t.Context(), t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
