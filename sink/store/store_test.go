@@ -45,9 +45,9 @@ func names(t *testing.T, dir string) (out []string) {
 
 // Of sixteen writers of one name one wins, and its content is what is there.
 func TestPutHasOneWinner(t *testing.T) {
-	rounds := 1500
+	rounds := 300 // a driver that is known to let two win does so in several of 1,500
 	if testing.Short() {
-		rounds = 100
+		rounds = 50
 	}
 	dir := t.TempDir()
 	var stores [16]*Store // as sixteen processes have them
