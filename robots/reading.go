@@ -12,9 +12,12 @@ package robots
 // Every combination is a reading, so that the verdict is exact for up to
 // maxSpellings spellings. Where there are more, those of one field are one
 // choice, to keep the number of readings at 32 (64 where reserved characters
-// are open too). For rules that loses nothing
-// but for the groups that they part: one more rule of a kind moves a verdict
-// one way only, so all of them and none of them are the extremes.
+// are open too). For rules that loses nothing but the groups that they part:
+// one more rule of a kind moves a verdict one way only, so all of them and
+// none of them are the extremes. For user-agent lines it may lose a reading:
+// where a crawler would accept one misspelling of user-agent and not another,
+// in a file with more than maxSpellings, the verdict can be settled though it
+// is open.
 //
 // That the third choice is one and not one for each field is exact where one
 // of several groups is valid (several_groups: open): a list of agents that
