@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -37,8 +38,9 @@ type Config struct {
 	Profiles     []*robots.Profile
 	Tables       []string
 	KeepComments bool
-	Fetch        fetch.Config // without its memory
-	State        string       // folder of the memory of answers, "" for none
+	Fetch        fetch.Config  // without its memory
+	Grace        time.Duration // for the hosts in flight when ctx ends
+	State        string        // folder of the memory of answers, "" for none
 	ToolVersion  string
 	Resume       bool           // go on with the run if it was interrupted
 	ForceNew     bool           // remove the run first, whatever its state
@@ -65,6 +67,7 @@ type job struct {
 	stored  *stored   // nil for a capture of the network
 	spilled [2]*place // of the capture's bodies, where memory had no room for them
 	segment *segment
+	ordinal int // within it
 }
 
 // bodies are the capture's own and the earlier copy's, where it has them.
@@ -81,7 +84,8 @@ type segment struct {
 	index     int
 	committed bool // by an earlier process; then it has no jobs
 	jobs      []*job
-	pending   atomic.Int64 // jobs without a capture, and the source while it fills
+	pending   atomic.Int64  // jobs without a capture, and the source while it fills
+	answers   *sink.Answers // that outlive the process, nil where they need not
 	spill     spill
 	bytes     atomic.Int64 // of the captured bodies
 }
@@ -103,11 +107,13 @@ type census struct {
 	ranks   ranks
 	filter  *filter // nil: every host
 	skipped tallySkipped
+	again   bool // the inputs can be read again, as resuming does
 }
 
 // Run makes the census. It returns when every target is in the tables, when
-// ctx ends, or when the input or the disk gives out; segments committed until
-// then stay. progress may be read all the while.
+// ctx ends (a [Stopped], unless nothing is left of the run), or when the input
+// or the disk gives out. Segments that are committed stay, and so do the
+// answers of hosts that were asked. progress may be read all the while.
 func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err error) {
 	began := time.Now()
 	n := &census{
@@ -119,6 +125,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		return nil, err
 	}
 	inputs = append(inputs, c.Inputs...)
+	n.again = !slices.ContainsFunc(inputs, func(in sink.Input) bool { return in.SHA256 == "" && in.Ends == "" })
 	if c.State != "" {
 		if n.Fetch.Memory, err = fetch.OpenMemory(c.State); err != nil {
 			return nil, err
@@ -156,6 +163,9 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 				err = errors.Join(err, e)
 			}
 			return
+		}
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			err = n.stopped(err)
 		}
 		// What is committed can be queried, however the run ended.
 		if e := writeViews(n.run.Store(), n.run.ReplaceFile); err == nil {
@@ -227,31 +237,40 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 // work brings the source's targets into the tables, and returns their number.
 // sum is written the bytes of a source that is read from standard input.
 func (n *census) work(ctx context.Context, sum io.Writer) (targets int64, err error) {
-	g, ctx := errgroup.WithContext(ctx)
+	late, cancel := n.grace(ctx)
+	defer cancel()
+	g, late := errgroup.WithContext(late)
 	g.Go(func() error {
 		defer close(n.ready)
 		if n.IsStored() {
-			targets, err = n.rerun(ctx)
+			targets, err = n.rerun(late)
 			return err
 		}
-		fetching, ctx := errgroup.WithContext(ctx)
+		fetching, late := errgroup.WithContext(late)
+		begin, stop := context.WithCancel(late)
+		defer context.AfterFunc(ctx, stop)()
 		fetching.Go(func() (err error) {
-			targets, err = n.produce(ctx, sum, fetching)
+			targets, err = n.produce(begin, late, sum, fetching)
+			if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+				return nil // those in flight go on
+			}
 			return err
 		})
 		return fetching.Wait()
 	})
 	for range runtime.GOMAXPROCS(0) {
-		g.Go(func() error { return n.analyse(ctx) })
+		g.Go(func() error { return n.analyse(late) })
 	}
-	err = g.Wait()
+	if err = g.Wait(); err == nil {
+		err = ctx.Err()
+	}
 	return targets, err
 }
 
 // produce reads the source and has its targets fetched, each by a goroutine of
 // its own that begins when the client has a slot for it, opening segments as
-// there is room. It returns the number of targets.
-func (n *census) produce(ctx context.Context, sum io.Writer, fetching *errgroup.Group) (int64, error) {
+// there is room, until begin ends. It returns the number of targets.
+func (n *census) produce(begin, late context.Context, sum io.Writer, fetching *errgroup.Group) (int64, error) {
 	var now *segment
 	next, targets, paths := 0, 0, 0
 	lines := int64(0)
@@ -264,19 +283,27 @@ func (n *census) produce(ctx context.Context, sum io.Writer, fetching *errgroup.
 		if s.committed {
 			return n.passOver(s.index, targets, lines)
 		}
-		return n.done(ctx, s)
+		return n.done(late, s)
 	}
-	open := func() error {
+	open := func() (err error) {
 		now = &segment{index: next, committed: n.run.Committed(next) != nil}
 		next, targets, lines = next+1, 0, 0
 		if now.committed {
 			return nil
 		}
+		if n.again {
+			if now.answers, err = n.run.Answers(now.index); err != nil {
+				return err
+			}
+		}
 		now.pending.Store(1)
-		return n.gate.enter(ctx)
+		return n.gate.enter(begin)
 	}
 	s := &source{schemes: n.Schemes, limit: n.Limit, reject: n.rejects.host, remark: n.rejects.remark}
 	s.emit = func(t Target) error {
+		if err := begin.Err(); err != nil {
+			return err
+		}
 		if now == nil {
 			if err := open(); err != nil {
 				return err
@@ -284,21 +311,32 @@ func (n *census) produce(ctx context.Context, sum io.Writer, fetching *errgroup.
 		}
 		targets, paths, lines = targets+1, paths+len(t.Paths), lines+t.Lines
 		if !now.committed {
-			place, err := n.client.Enter(ctx, ctx)
-			if err != nil {
+			j := &job{target: t, segment: now, ordinal: len(now.jobs)}
+			if err := n.recall(j); err != nil {
 				return err
 			}
-			j := &job{target: t, segment: now}
-			now.jobs = append(now.jobs, j)
-			now.pending.Add(1)
-			fetching.Go(func() error { return n.fetch(ctx, place, j) })
+			if j.capture != nil {
+				now.jobs = append(now.jobs, j)
+				n.progress.fetched(j.capture, t.Lines)
+				if err := n.keep(j); err != nil {
+					return err
+				}
+			} else {
+				place, err := n.client.Enter(begin, late)
+				if err != nil {
+					return err
+				}
+				now.jobs = append(now.jobs, j)
+				now.pending.Add(1)
+				fetching.Go(func() error { return n.fetch(late, place, j) })
+			}
 		}
 		if targets == segmentTargets || paths >= segmentPaths {
 			return seal()
 		}
 		return nil
 	}
-	err := readHosts(ctx, n.Hosts, sum, s.take)
+	err := readHosts(begin, n.Hosts, sum, s.take)
 	if err == nil {
 		err = s.flush()
 	}
@@ -329,6 +367,12 @@ func (n *census) fetch(ctx context.Context, place *fetch.Place, j *job) error {
 		return err
 	case err != nil:
 		return &LocalError{err}
+	}
+	if j.capture.Error == robots.Canceled {
+		return nil // it was not begun, and its segment stays open
+	}
+	if err := n.record(j); err != nil {
+		return err
 	}
 	n.progress.fetched(j.capture, j.target.Lines)
 	if err := n.keep(j); err != nil {

@@ -79,16 +79,14 @@ func (n *census) open(ctx context.Context) (inputs []sink.Input, err error) {
 	return inputs, nil
 }
 
-// nothing is why there was no target, nil where --hosts let none pass: that is
-// what it is asked for.
+// nothing is why there was no target.
 func (n *census) nothing() error {
 	path, wanted := n.Hosts, "holds no host; give one host, origin or URL to a line, or a table with a column host, url or host_rev"
 	skipped := n.skipped.sum
 	switch {
-	case n.IsStored() && n.filter != nil:
-		if !n.filter.isEmpty() {
-			return nil
-		}
+	case n.filter != nil && n.filter.isEmpty():
+	case n.filter != nil && skipped.OtherHosts > 0:
+		wanted = fmt.Sprintf("names no host of the %d stored answers; give hosts that are among them", skipped.OtherHosts)
 	case len(n.WARC) > 0 && skipped.OtherURLs+skipped.OtherRecords > 0:
 		path, wanted = strings.Join(n.WARC, " "), fmt.Sprintf("holds no capture of a robots.txt, but %d of other URLs and %d other records", skipped.OtherURLs, skipped.OtherRecords)
 	case len(n.WARC) > 0:

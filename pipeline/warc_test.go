@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -16,6 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/robocensus/robocensus/sink"
 )
 
 const warcLimit = 1000
@@ -315,15 +319,27 @@ func TestWARCMemory(t *testing.T) {
 	}
 }
 
-// A run makes its tables, empty ones, where no capture passes the filter.
-func TestWARCNothingPasses(t *testing.T) {
-	c := newConfig(t, nil, "other.example\n")
-	c.WARC = []string{writeFile(t, "one.warc", []byte(warcResponse("h.example", "HTTP/1.1 200 OK\r\n\r\nUser-agent: *\n")))}
-	result, err := Run(t.Context(), c, new(Progress))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if result.Targets != 0 {
-		t.Errorf("%d targets, want none", result.Targets)
+// A filter that lets nothing pass is a mistake, and leaves no run behind.
+func TestTheFilterLetsNothingPass(t *testing.T) {
+	for source, change := range map[string]func(c *Config){
+		"warc": func(c *Config) {
+			c.WARC = []string{writeFile(t, "one.warc", []byte(warcResponse("h.example", "HTTP/1.1 200 OK\r\n\r\nUser-agent: *\n")))}
+		},
+		"bodies": func(c *Config) {
+			c.Bodies = filepath.Dir(writeFile(t, "h.example", []byte("User-agent: *\n")))
+		},
+	} {
+		t.Run(source, func(t *testing.T) {
+			c := newConfig(t, nil, "other.example\n")
+			change(&c)
+			_, err := Run(t.Context(), c, new(Progress))
+			var input *InputError
+			if !errors.As(err, &input) || input.Path != c.Hosts || !strings.Contains(err.Error(), "names no host of the 1 stored answers") {
+				t.Errorf("%v", err)
+			}
+			if _, err := sink.ReadManifest(c.Dir, c.Run); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("the run is left: %v", err)
+			}
+		})
 	}
 }

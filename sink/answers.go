@@ -239,9 +239,9 @@ func (a *Answers) sync() (int64, error) {
 	return a.kept, a.file.Sync()
 }
 
-// Answered brings the answers to disk that are kept of segments that are not
-// committed, and returns their number.
-func (r *Run) Answered() (n int64, err error) {
+// Kept counts the targets of committed segments, and those of others whose
+// answers are kept, which it brings to disk.
+func (r *Run) Kept() (committed, answered int64, err error) {
 	folder := answersFolder(r.plan.Run)
 	files, err := r.store.List(folder)
 	for _, f := range files {
@@ -253,16 +253,21 @@ func (r *Run) Answered() (n int64, err error) {
 		if a, err = r.Answers(segment); err == nil {
 			var kept int64
 			kept, err = a.sync()
-			n += kept
+			answered += kept
 		}
 	}
-	if err == nil && n > 0 {
+	if err == nil && answered > 0 {
 		err = r.store.Sync(folder)
 	}
 	if err != nil {
-		return n, fmt.Errorf("keep answers for an interruption: %w", err)
+		return 0, 0, fmt.Errorf("keep answers for an interruption: %w", err)
 	}
-	return n, nil
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, record := range r.records {
+		committed += record.Targets
+	}
+	return committed, answered, nil
 }
 
 // dropAnswers removes those of a segment that is committed. What stays does no

@@ -70,11 +70,11 @@ func TestAnswersOutliveTheProcess(t *testing.T) {
 		t.Errorf("%d answers were found, want 100", n)
 	}
 	answersOf(t, run, 100, 200)
-	if n, err := run.Answered(); n != 200 || err != nil {
+	if _, n, err := run.Kept(); n != 200 || err != nil {
 		t.Errorf("%d answers, %v, want 200", n, err)
 	}
 	run = reopen(t, dir, run)
-	if n, err := run.Answered(); n != 200 || err != nil {
+	if _, n, err := run.Kept(); n != 200 || err != nil {
 		t.Errorf("after all is read again: %d answers, %v, want 200", n, err)
 	}
 	if n := found(t, run); n != 200 {
@@ -108,8 +108,8 @@ func TestAnswersOutliveTheProcess(t *testing.T) {
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Errorf("after resuming: %v", err)
 	}
-	if n, err := run.Answered(); n != 0 || err != nil {
-		t.Errorf("%d answers, %v, want none", n, err)
+	if committed, n, err := run.Kept(); committed != targetsOfSegment || n != 0 || err != nil {
+		t.Errorf("%d targets are committed, of %d more there are answers, %v; want %d and none", committed, n, err, targetsOfSegment)
 	}
 	must(t, run.Close())
 

@@ -71,7 +71,7 @@ func checkCommand(ctx context.Context, args []string, stdin io.Reader, stdout io
 	if err := parseFlags(f.set, args, checkHelp, stdout); err != nil {
 		return err
 	}
-	if err := f.applyConfig(); err != nil {
+	if err := f.applyConfig(ctx); err != nil {
 		return err
 	}
 	profiles, err := f.readProfiles()
@@ -96,13 +96,13 @@ func checkCommand(ctx context.Context, args []string, stdin io.Reader, stdout io
 	case len(words) < 3:
 		return usagef("give a robots.txt file, an agent and one or more URLs; or URLs and --agent; see robocensus check --help")
 	}
-	return f.checkFile(words[0], words[1], words[2:], profiles, stdin, stdout)
+	return f.checkFile(ctx, words[0], words[1], words[2:], profiles, stdin, stdout)
 }
 
 // findAgent looks an agent up in the registry, else takes its name for a
 // product token.
-func (f *commonFlags) findAgent(name string) (robots.Agent, string, error) {
-	agents, _, err := f.readAgents()
+func (f *commonFlags) findAgent(ctx context.Context, name string) (robots.Agent, string, error) {
+	agents, _, err := f.readAgents(ctx)
 	if err != nil {
 		return robots.Agent{}, "", err
 	}
@@ -125,8 +125,8 @@ func (f *commonFlags) findAgent(name string) (robots.Agent, string, error) {
 	return a, fmt.Sprintf("%s is not in the registry%s: taken as a product token\n", plain(name), meant), nil
 }
 
-func (f *checkFlags) checkFile(path, name string, urls []string, profiles []*robots.Profile, stdin io.Reader, stdout io.Writer) error {
-	agent, remark, err := f.findAgent(name)
+func (f *checkFlags) checkFile(ctx context.Context, path, name string, urls []string, profiles []*robots.Profile, stdin io.Reader, stdout io.Writer) error {
+	agent, remark, err := f.findAgent(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (f *checkFlags) checkFile(path, name string, urls []string, profiles []*rob
 		if body, err = readAll("standard input", stdin); err != nil {
 			return err
 		}
-	} else if body, err = readInput(path); err != nil {
+	} else if body, err = readInput(ctx, path); err != nil {
 		return err
 	}
 	for _, url := range urls {
@@ -185,12 +185,12 @@ func (f *commonFlags) withOthers(profiles []*robots.Profile) []*robots.Profile {
 }
 
 func (f *checkFlags) checkLive(ctx context.Context, urls []string, profiles []*robots.Profile, stdout io.Writer) error {
-	agent, remark, err := f.findAgent(f.agent)
+	agent, remark, err := f.findAgent(ctx, f.agent)
 	if err != nil {
 		return err
 	}
 	shown := f.withOthers(profiles)
-	config, err := f.fetchConfig(shown)
+	config, err := f.fetchConfig(ctx, shown)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,12 +21,12 @@ import (
 // command line does not, and reads its section profiles. A key that is no flag
 // of run's is an error with its line; one that only other commands have is
 // passed over.
-func (f *commonFlags) applyConfig() error {
+func (f *commonFlags) applyConfig(ctx context.Context) error {
 	if f.config == "" {
 		return nil
 	}
 	path := f.config
-	text, err := readInput(path)
+	text, err := readInput(ctx, path)
 	if err != nil {
 		return err
 	}

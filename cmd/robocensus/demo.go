@@ -37,7 +37,7 @@ func demoCommand(ctx context.Context, args []string, stdout, stderr io.Writer) (
 	if f.set.Changed("hosts") || f.set.Changed("connect-to") {
 		return usagef("demo brings its own hosts; use run for yours")
 	}
-	if err := f.applyConfig(); err != nil {
+	if err := f.applyConfig(ctx); err != nil {
 		return err
 	}
 	set := func(name, value string) {
@@ -73,7 +73,7 @@ func demoCommand(ctx context.Context, args []string, stdout, stderr io.Writer) (
 	if err := os.WriteFile(f.hosts, hosts, 0o666); err != nil {
 		return fmt.Errorf("write the demo's list of hosts: %w", err)
 	}
-	c, err := f.build()
+	c, err := f.build(ctx)
 	if err != nil {
 		return err
 	}

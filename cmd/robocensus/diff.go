@@ -62,7 +62,7 @@ func diffCommand(ctx context.Context, args []string, stdout io.Writer) error {
 		}
 	}
 	var err error
-	if c.Expect, err = readExpectations(*expect); err != nil {
+	if c.Expect, err = readExpectations(ctx, *expect); err != nil {
 		return err
 	}
 	result, err := pipeline.Diff(ctx, c)

@@ -13,11 +13,11 @@ import (
 const exitBroken exitError = 1
 
 // readExpectations reads the file of --expect, nil where none is given.
-func readExpectations(path string) (*pipeline.Expectations, error) {
+func readExpectations(ctx context.Context, path string) (*pipeline.Expectations, error) {
 	if path == "" {
 		return nil, nil
 	}
-	text, err := readInput(path)
+	text, err := readInput(ctx, path)
 	if err != nil {
 		return nil, err
 	}

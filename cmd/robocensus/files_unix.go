@@ -9,8 +9,8 @@ import (
 )
 
 // spareFiles are what a run opens besides its connections: parts under way,
-// the memory of answers, inputs, the bodies of waiting segments.
-const spareFiles = 400
+// the memory of answers, inputs, the answers and bodies of waiting segments.
+const spareFiles = 530
 
 // enoughFiles refuses a concurrency that this process may not have the
 // descriptors for. Go has raised the soft limit to the hard one at the start.

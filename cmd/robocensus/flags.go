@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
@@ -129,12 +130,12 @@ func (f *commonFlags) readProfiles() ([]*robots.Profile, error) {
 }
 
 // readAgents reads the registry.
-func (f *commonFlags) readAgents() ([]pipeline.Agent, sink.Input, error) {
+func (f *commonFlags) readAgents(ctx context.Context) ([]pipeline.Agent, sink.Input, error) {
 	text, path := configs.Agents, "built-in agents.yaml"
 	if f.agents != "" {
 		var err error
 		path = f.agents
-		if text, err = readInput(path); err != nil {
+		if text, err = readInput(ctx, path); err != nil {
 			return nil, sink.Input{}, err
 		}
 	}
@@ -143,7 +144,7 @@ func (f *commonFlags) readAgents() ([]pipeline.Agent, sink.Input, error) {
 }
 
 // fetchConfig says how to fetch, within what the profiles ask for.
-func (f *commonFlags) fetchConfig(profiles []*robots.Profile) (fetch.Config, error) {
+func (f *commonFlags) fetchConfig(ctx context.Context, profiles []*robots.Profile) (fetch.Config, error) {
 	c := fetch.Config{
 		UserAgent: f.userAgent, Timeout: f.timeout, Retries: f.retries, Concurrency: max(f.concurrency, 1),
 		PerAddress: f.perAddress, PerDomain: f.perDomain, Rate: f.rate, AddressRate: f.addressRate,
@@ -188,7 +189,7 @@ func (f *commonFlags) fetchConfig(profiles []*robots.Profile) (fetch.Config, err
 		}
 	}
 	if f.caFile != "" {
-		text, err := readInput(f.caFile)
+		text, err := readInput(ctx, f.caFile)
 		if err != nil {
 			return c, err
 		}
@@ -213,13 +214,30 @@ func digest(text []byte) string {
 // maxInputFile bounds the small files that are read whole.
 const maxInputFile = 64 << 20
 
-func readInput(path string) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, &pipeline.InputError{Path: path, Err: errors.Unwrap(err)}
+// readInput reads a file. Where that waits for the writer of a pipe, the end of
+// ctx leaves it waiting.
+func readInput(ctx context.Context, path string) ([]byte, error) {
+	type result struct {
+		text []byte
+		err  error
 	}
-	defer file.Close()
-	return readAll(path, file)
+	done := make(chan result, 1)
+	go func() {
+		file, err := os.Open(path)
+		if err != nil {
+			done <- result{nil, &pipeline.InputError{Path: path, Err: errors.Unwrap(err)}}
+			return
+		}
+		defer file.Close()
+		text, err := readAll(path, file)
+		done <- result{text, err}
+	}()
+	select {
+	case r := <-done:
+		return r.text, r.err
+	case <-ctx.Done():
+		return nil, errInterrupted
+	}
 }
 
 func readAll(name string, r io.Reader) ([]byte, error) {

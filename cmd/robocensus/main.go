@@ -30,7 +30,7 @@ const (
 	exitInput       = 65
 	exitUnreached   = 69
 	exitIO          = 74
-	exitCutOff      = 75
+	exitTemporary   = 75 // ended by SIGTERM, or this machine is cut off
 	exitInterrupted = 130
 )
 
@@ -66,11 +66,8 @@ func main() {
 }
 
 func mainCode(args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
-	// The first signal ends the run in order; once that is under way, a
-	// second one ends the process.
-	context.AfterFunc(ctx, stop)
 	out := &checked{Writer: stdout}
 	err := dispatch(ctx, args, out, stderr)
 	if errors.Is(err, pflag.ErrHelp) {
@@ -88,7 +85,34 @@ func mainCode(args []string, stdout, stderr io.Writer) int {
 		return int(code)
 	}
 	fmt.Fprintln(stderr, "robocensus:", plain(err.Error()))
+	var by signalled
+	if errors.As(context.Cause(ctx), &by) && by.Signal == syscall.SIGTERM && codeOf(err) == exitInterrupted {
+		return exitTemporary
+	}
 	return codeOf(err)
+}
+
+// signalled is why the command ends, the cause of its context.
+type signalled struct{ os.Signal }
+
+func (s signalled) Error() string { return s.String() }
+func (s signalled) Unwrap() error { return context.Canceled }
+
+// untilSignal ends its context with the first signal, so that the command ends
+// in order. The second ends the process.
+func untilSignal() (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case s := <-signals:
+			signal.Stop(signals)
+			cancel(signalled{s})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { signal.Stop(signals); cancel(nil) }
 }
 
 // checked keeps the first error of writing, which those who print do not look
@@ -121,7 +145,7 @@ func codeOf(err error) int {
 	case errors.Is(err, fetch.ErrNeverReached):
 		return exitUnreached
 	case errors.Is(err, fetch.ErrCutOff):
-		return exitCutOff
+		return exitTemporary
 	}
 	return exitIO
 }

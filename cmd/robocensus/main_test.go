@@ -172,7 +172,7 @@ func TestApplyConfig(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.config = path
-			err := f.applyConfig()
+			err := f.applyConfig(t.Context())
 			if row.err == "" && (err != nil || !row.check(f)) {
 				t.Errorf("%v, flags %+v", err, f)
 			}

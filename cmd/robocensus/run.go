@@ -40,14 +40,15 @@ origin that stand together and carry URLs become that origin's own samples.
 
 Lines that are no host go to DIR/_runs/ID/rejected.csv and stop nothing.
 After Ctrl-C, a full disk or a crash the same command with --resume continues the
-run, which ends with the tables of an undisturbed one.
+run, which ends with the tables of an undisturbed one, and asks no host again
+that has answered. A second Ctrl-C does not wait for the hosts in flight (--grace).
 
 Where this machine is cut off, the run waits and asks again; nothing that failed
 meanwhile is written or remembered. It stops after --outage-patience, and after 30
 seconds where nothing was ever reached; --resume continues it.
 Exit codes: 0 done, 1 done and an expectation is broken or cannot be checked until
 somebody corrects it, 64 usage, 65 bad input, 69 no host could be reached, 74 I/O,
-75 this machine is cut off, 130 interrupted.
+75 ended by SIGTERM or this machine is cut off, 130 ended by Ctrl-C.
 
 Flags:
 `
@@ -67,6 +68,7 @@ type runFlags struct {
 	resume, forceNew         bool
 	state                    string
 	maxAge                   time.Duration
+	grace                    time.Duration
 	progress                 string
 	expect                   string
 	expectations             *pipeline.Expectations // nil for none
@@ -100,6 +102,7 @@ func newRunFlags() *runFlags {
 	s.BoolVar(&f.forceNew, "force-new", false, "remove the run of this ID first, finished or not, and begin anew")
 	s.Int64Var(&f.limit, "limit", 0, "ask the first `N` hosts only")
 	s.StringVar(&f.expect, "expect", "", "YAML `FILE` of what is expected of the hosts; where that is broken, the exit code is 1")
+	s.DurationVar(&f.grace, "grace", 10*time.Second, "after Ctrl-C or SIGTERM: how long the hosts in flight have to answer; no further host is asked, and --resume asks none again that has answered")
 	s.StringVar(&f.progress, "progress", "auto", "auto, bar, log or none")
 	return f
 }
@@ -112,10 +115,10 @@ func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	if f.set.NArg() > 0 {
 		return usagef("unexpected argument %q; a list of hosts is given by --hosts", f.set.Arg(0))
 	}
-	if err := f.applyConfig(); err != nil {
+	if err := f.applyConfig(ctx); err != nil {
 		return err
 	}
-	c, err := f.build()
+	c, err := f.build(ctx)
 	if err != nil {
 		return err
 	}
@@ -123,10 +126,10 @@ func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) er
 }
 
 // build checks the flags and makes the configuration of a run.
-func (f *runFlags) build() (pipeline.Config, error) {
+func (f *runFlags) build(ctx context.Context) (pipeline.Config, error) {
 	c := pipeline.Config{
 		Dir: f.out, Run: f.run, Schemes: f.schemes, Limit: f.limit,
-		KeepComments: f.keepComments, State: f.state, Resume: f.resume, ForceNew: f.forceNew, ToolVersion: sink.ToolVersion(version),
+		KeepComments: f.keepComments, Grace: f.grace, State: f.state, Resume: f.resume, ForceNew: f.forceNew, ToolVersion: sink.ToolVersion(version),
 	}
 	c.Source = pipeline.Source{Hosts: f.hosts, WARC: f.warc, Bodies: f.bodies, FromRun: f.fromRun, Ranks: f.ranks}
 	sources := 0
@@ -166,6 +169,8 @@ func (f *runFlags) build() (pipeline.Config, error) {
 		return c, usagef("--max-age cannot be negative")
 	case f.outagePatience <= 0:
 		return c, usagef("--outage-patience must be positive")
+	case f.grace < 0:
+		return c, usagef("--grace cannot be negative")
 	case f.limit < 0:
 		return c, usagef("--limit cannot be negative")
 	case len(f.schemes) == 0:
@@ -209,7 +214,7 @@ func (f *runFlags) build() (pipeline.Config, error) {
 	if c.Profiles, err = f.readProfiles(); err != nil {
 		return c, err
 	}
-	if c.Fetch, err = f.fetchConfig(c.Profiles); err != nil {
+	if c.Fetch, err = f.fetchConfig(ctx, c.Profiles); err != nil {
 		return c, err
 	}
 	c.Fetch.MaxAge, c.Fetch.OutagePatience, c.Fetch.AcceptUnreachable = f.maxAge, f.outagePatience, f.acceptUnreachable
@@ -218,10 +223,10 @@ func (f *runFlags) build() (pipeline.Config, error) {
 			return c, err
 		}
 	}
-	if err := f.files(&c); err != nil {
+	if err := f.files(ctx, &c); err != nil {
 		return c, err
 	}
-	if f.expectations, err = readExpectations(f.expect); err != nil {
+	if f.expectations, err = readExpectations(ctx, f.expect); err != nil {
 		return c, err
 	}
 	if f.expectations != nil {
@@ -245,15 +250,15 @@ func isSameFile(a, b string) bool {
 }
 
 // files reads agents and URL samples, the built-in ones where none are named.
-func (f *runFlags) files(c *pipeline.Config) error {
-	agents, agentsInput, err := f.readAgents()
+func (f *runFlags) files(ctx context.Context, c *pipeline.Config) error {
+	agents, agentsInput, err := f.readAgents(ctx)
 	if err != nil {
 		return err
 	}
 	urls, path := configs.URLs, "built-in urls.txt"
 	if f.urls != "" {
 		path = f.urls
-		if urls, err = readInput(path); err != nil {
+		if urls, err = readInput(ctx, path); err != nil {
 			return err
 		}
 	}
@@ -278,7 +283,7 @@ func (f *runFlags) settings() (settings, pace map[string]any) {
 		switch flag.Name {
 		case "out", "run", "config", "progress", "help", "resume", "force-new", "expect":
 			return
-		case "concurrency", "per-address", "per-domain", "rate", "address-rate", "state", "outage-patience", "accept-unreachable":
+		case "concurrency", "per-address", "per-domain", "rate", "address-rate", "state", "grace", "outage-patience", "accept-unreachable":
 			out = pace
 		case "proxy":
 			// A password has no business in a folder that is published.

@@ -180,7 +180,7 @@ late.example: {times: 3, status: 404, then: [{hang: start}, {status: 404}]}
 	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	w.exited(130, "2027-W02", c.Wait(), []byte(said.String()))
+	w.exited(75, "2027-W02", c.Wait(), []byte(said.String()))
 	if !strings.Contains(said.String(), "robocensus: interrupted") {
 		t.Errorf("the command did not end in order:\n%s", said.String())
 	}

@@ -25,6 +25,13 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 		fmt.Fprintf(stderr, "note: --resume passes over run %s, whose plan is damaged or whose removal was interrupted; robocensus verify tells more\n", plain(run))
 	}
 	var progress pipeline.Progress
+	if !c.IsStored() && c.Grace > 0 {
+		defer context.AfterFunc(ctx, func() {
+			if progress.Snapshot().Phase == pipeline.Fetching {
+				fmt.Fprintf(stderr, "robocensus: stopping: no further host is asked, and those in flight get %s; another signal ends the run at once\n", c.Grace)
+			}
+		})()
+	}
 	stop := show(f.progress, &progress, stderr)
 	result, err := pipeline.Run(ctx, c, &progress)
 	for n := 2; f.dated && c.Ranks != "-" && n < 1000 && (errors.Is(err, sink.ErrRunExists) || errors.Is(err, sink.ErrRunBusy)); n++ {
@@ -38,22 +45,14 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 		return f.check(ctx, c, stdout)
 	}
 	if err != nil {
-		if s := progress.Snapshot(); errors.Is(err, context.Canceled) && ctx.Err() != nil {
-			if !isBegun(c) {
-				return fmt.Errorf("%w before a host had answered: nothing is left of run %s", errInterrupted, c.Run)
-			}
-			how := "; the same command with --resume continues it"
-			if c.Hosts == "-" || slices.Contains(c.WARC, "-") {
-				how = "" // what was read is gone
-			}
-			return fmt.Errorf("%w: %d of %d fetched hosts are in the tables of %s%s",
-				errInterrupted, s.Committed, s.Fetched, filepath.Join(c.Dir, "_runs", c.Run), how)
+		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+			return interrupted(c, err, progress.Snapshot())
 		}
 		switch codeOf(err) {
 		case exitUnreached:
 			err = fmt.Errorf("%w: for 30 seconds nothing has answered, refused a connection or been unknown to the resolver; "+
 				"start it again once this machine is connected, or give --accept-unreachable if the hosts are at fault", err)
-		case exitCutOff:
+		case exitTemporary:
 			err = fmt.Errorf("%w: nothing could be reached for %s (--outage-patience), not even hosts that had answered before; "+
 				"start it again with --resume once this machine is connected", err, c.Fetch.OutagePatience)
 		}
@@ -64,6 +63,26 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 	}
 	summarize(stdout, c, result)
 	return f.check(ctx, c, stdout)
+}
+
+// interrupted says what is left of a run that a signal has ended.
+func interrupted(c pipeline.Config, err error, s pipeline.Snapshot) error {
+	folder := filepath.Join(c.Dir, "_runs", c.Run)
+	const how = "the same command with --resume continues it"
+	var left *pipeline.Stopped
+	switch {
+	case !errors.As(err, &left) && isBegun(c):
+		return fmt.Errorf("%w: %s is as it was; %s", errInterrupted, folder, how)
+	case left == nil:
+		return fmt.Errorf("%w before a host had answered: nothing is left of run %s", errInterrupted, c.Run)
+	case !left.Resumable:
+		return fmt.Errorf("%w: %s of %s are in the tables of %s; the others cannot be kept, since the input cannot be read again",
+			errInterrupted, words.Number(left.Committed), words.Count(s.Fetched, "host"), folder)
+	case c.IsStored():
+		return fmt.Errorf("%w: %s are in the tables of %s; %s", errInterrupted, words.Count(left.Committed, "host"), folder, how)
+	}
+	return fmt.Errorf("%w: the answers of %s are kept in %s, %s of them in its tables; %s, and asks none of these again",
+		errInterrupted, words.Count(left.Committed+left.Kept, "host"), folder, words.Number(left.Committed), how)
 }
 
 // isBegun tells whether the run is there to be gone on with.

@@ -12,8 +12,9 @@
 # One at a time: see robocensus.cron.
 #
 # Exit codes: 0 done; 1 done, with a broken expectation; 64 usage and 65 bad
-# input, which trying again does not mend; 74 a disk, or damaged tables; 130
-# interrupted, start it again. Others are those of a signal.
+# input, which trying again does not mend; 74 a disk, or damaged tables; 75
+# and 130 stopped by SIGTERM or Ctrl-C, start it again. Others are those of a
+# signal.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -32,13 +33,13 @@ report=$dir/reports/$week.html
 # process 1 of a container or under KillMode=mixed. Twice would be too often: the
 # second one ends robocensus at once.
 child='' stopped=''
-trap 'stopped=yes' INT
-trap 'stopped=yes; [ -z "$child" ] || kill "$child"' TERM
+trap 'stopped=130' INT
+trap 'stopped=75; [ -z "$child" ] || kill "$child"' TERM
 
 # step runs a robocensus command, whose exit code may be 1. The first signal
 # ends wait and not the command.
 step() {
-	[ -z "$stopped" ] || exit 130
+	[ -z "$stopped" ] || exit "$stopped"
 	robocensus "$@" &
 	child=$!
 	code=0
