@@ -20,7 +20,11 @@ test-unit test-race test-duckdb torture: export GOTMPDIR := $(or $(GOTMPDIR),$(T
 test-unit test-race test-duckdb torture: export TMPDIR := $(IN_MEMORY)
 endif
 
-.PHONY: help run build test test-unit test-race test-duckdb torture bench lint query
+# How long make fuzz runs each target, and those that it runs.
+FUZZTIME ?= 1m
+FUZZ     ?= .
+
+.PHONY: help run build test test-unit test-race test-duckdb torture fuzz bench lint query
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +51,16 @@ test-duckdb: ## DuckDB over tables that the command has written, and the README'
 
 torture: ## runs killed at random moments, resumed and held against undisturbed ones: make torture KILLS=500
 	cd sink/duckdb && $(GO) test -count=1 -v -timeout 0 -run 'Torture|SameBytes' . -kills $(KILLS)
+
+# Of each input that is new the fuzzer would look for a shorter one for a minute,
+# and do little else where coverage varies from call to call.
+fuzz: ## every fuzz target, as the code has them, for a minute each, half an hour in all: make fuzz FUZZTIME=10m FUZZ=FuzzWARC
+	@failed=; for folder in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n 1 dirname | sort -u); do \
+		for target in $$(cd $$folder && $(GO) test -list '^Fuzz' . | grep '^Fuzz' | grep '$(FUZZ)'); do \
+			echo "$$folder $$target"; \
+			(cd $$folder && $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x .) || failed="$$failed $$folder:$$target"; \
+		done; \
+	done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 bench: ## benchmarks: parser and verdicts, beside other packages; whole runs, beside bare connections; segments, on disk and in memory
 	$(GO) test -run '^$$' -bench . -benchmem ./robots ./cmd/internal/farm

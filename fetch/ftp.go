@@ -48,11 +48,19 @@ func (p *Place) getFTP(b *budget, o Origin, target string) (answer, *failure) {
 	defer release()
 	defer conn.Close()
 	defer expire(ctx, conn, b.deadline)()
+	fail = c.converse(ctx, b.deadline, conn, path, &a, func(port uint16) (net.Conn, *failure) {
+		return c.dialData(ctx, b.deadline, netip.AddrPortFrom(a.remote.Addr(), port))
+	})
+	return a, fail
+}
 
+// converse logs in and retrieves the file at path. dialData opens the data
+// connection to a port that the server names.
+func (c *Client) converse(ctx context.Context, deadline time.Time, conn net.Conn, path string, a *answer, dialData func(port uint16) (net.Conn, *failure)) *failure {
 	began := time.Now()
 	in := newControl(conn)
 	if _, err := in.r.Peek(1); err != nil {
-		return a, classify(ctx, waiting, err)
+		return classify(ctx, waiting, err)
 	}
 	a.times.FirstByte = since(began)
 
@@ -62,8 +70,11 @@ func (p *Place) getFTP(b *budget, o Origin, target string) (answer, *failure) {
 			in.used = true
 			return in, nil
 		}
-		var fail *failure
-		if data, fail = c.dialData(ctx, b, a.remote.Addr(), address); fail != nil {
+		port, fail := dataPort(address)
+		if fail == nil {
+			data, fail = dialData(port)
+		}
+		if fail != nil {
 			return nil, fail
 		}
 		return data, nil
@@ -79,13 +90,14 @@ func (p *Place) getFTP(b *budget, o Origin, target string) (answer, *failure) {
 	}
 	if data != nil {
 		defer data.Close()
-		defer expire(ctx, data, b.deadline)()
+		defer expire(ctx, data, deadline)()
 	}
 	if err != nil {
+		var fail *failure
 		a.status, fail = in.ended(ctx, err)
-		return a, fail
+		return fail
 	}
-	return a, c.transfer(ctx, in, file, &a)
+	return c.transfer(ctx, in, file, a)
 }
 
 // transfer reads the file, and the reply that says whether that was all.
@@ -126,21 +138,26 @@ func retrieve(session *ftp.ServerConn, path string) (file *ftp.Response, err err
 	return session.Retr(path)
 }
 
-// dialData opens the data connection to the address that the control
-// connection has, whichever one the server names: another would be a request
-// made for the server (RFC 2577, the bounce attack), past the guard.
-func (c *Client) dialData(ctx context.Context, b *budget, to netip.Addr, named string) (net.Conn, *failure) {
+// dataPort is the port of an address that a server names for the data
+// connection. The data connection goes to the address that the control connection
+// has, whichever one the server names: another would be a request made for the
+// server (RFC 2577, the bounce attack), past the guard.
+func dataPort(named string) (uint16, *failure) {
 	_, text, err := net.SplitHostPort(named)
 	if err != nil {
-		return nil, errNotFTP
+		return 0, errNotFTP
 	}
 	port, err := strconv.ParseUint(text, 10, 16)
 	if err != nil || port < minDataPort {
-		return nil, failed(robots.Protocol, "data connection: the server names no port from %d to 65535", minDataPort)
+		return 0, failed(robots.Protocol, "data connection: the server names no port from %d to 65535", minDataPort)
 	}
-	bounded, cancel := context.WithDeadline(ctx, b.deadline)
+	return uint16(port), nil
+}
+
+func (c *Client) dialData(ctx context.Context, deadline time.Time, to netip.AddrPort) (net.Conn, *failure) {
+	bounded, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
-	conn, err := c.dialer.DialContext(bounded, "tcp", netip.AddrPortFrom(to, uint16(port)).String())
+	conn, err := c.dialer.DialContext(bounded, "tcp", to.String())
 	if err != nil {
 		fail := classify(ctx, connecting, err)
 		return nil, &failure{fail.class, fmt.Errorf("data connection: %w", fail.err), fail.local}

@@ -76,7 +76,7 @@ func partsIn(segments ...int) (n int) {
 	return n
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

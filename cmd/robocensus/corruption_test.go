@@ -78,7 +78,7 @@ func TestVerifyFindsEveryCorruption(t *testing.T) {
 	t.Logf("%d corruptions of %d files: %v", count, len(files), made)
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -25,16 +25,10 @@ func called(args ...string) (code int, said string) {
 	return mainCode(args, &out, &out), out.String()
 }
 
-// copied is a copy of a folder, in memory where that can be: there nothing waits
-// for a disk.
+// copied is a copy of a folder.
 func copied(t *testing.T, from string) string {
 	t.Helper()
-	above, err := os.MkdirTemp("/dev/shm", "robocensus-")
-	if err != nil {
-		above = t.TempDir()
-	}
-	t.Cleanup(func() { os.RemoveAll(above) })
-	to := filepath.Join(above, "out")
+	to := filepath.Join(t.TempDir(), "out")
 	must(t, os.CopyFS(to, os.DirFS(from)))
 	return to
 }

@@ -1,0 +1,262 @@
+package fetch
+
+import (
+	"bytes"
+	"compress/zlib"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+// recorded is a connection to a server that says what it says, whatever it is
+// told, and then hangs up.
+type recorded struct {
+	io.Reader
+	told  bytes.Buffer
+	given int64
+}
+
+func (c *recorded) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.given += int64(n)
+	return n, err
+}
+
+func (c *recorded) Write(p []byte) (int, error)      { return c.told.Write(p) }
+func (c *recorded) Close() error                     { return nil }
+func (c *recorded) LocalAddr() net.Addr              { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1)} }
+func (c *recorded) RemoteAddr() net.Addr             { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 2), Port: 21} }
+func (c *recorded) SetDeadline(time.Time) error      { return nil }
+func (c *recorded) SetReadDeadline(time.Time) error  { return nil }
+func (c *recorded) SetWriteDeadline(time.Time) error { return nil }
+
+func fuzzClient(t testing.TB) *Client {
+	t.Helper()
+	c, err := New(Config{UserAgent: "x", Timeout: time.Minute, MaxRedirects: 5, MaxBody: 1000, Concurrency: 1, PerAddress: 1, PerDomain: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// FuzzAnswer: what an HTTP answer means does not depend on how it is cut into
+// pieces; no more is read than may be, and no more is kept.
+func FuzzAnswer(f *testing.F) {
+	for _, answer := range []string{
+		"HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 4\r\n\r\nbody",
+		"HTTP/1.0 200\n\nUser-agent: *\n",
+		"HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4;x=y\r\nbody\r\n0\r\nX: y\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nno colon\r\n folded\r\n\r\nx",
+		"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped([]byte("User-agent: *\n")),
+		"HTTP/1.1 206 Partial\r\nContent-Range: bytes 0-3/4\r\n\r\nbody",
+		"HTTP/1.1 301 Moved\r\nLocation: /x\r\nRetry-After: 5\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: 9\r\nContent-Length: 8\r\n\r\nbody",
+		"SSH-2.0-x\r\n",
+	} {
+		f.Add([]byte(answer))
+	}
+	c := fuzzClient(f)
+	o := Origin{"http", "a.test", 80}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		read := func(r io.Reader) (answer, string) {
+			conn := &recorded{Reader: r}
+			var a answer
+			fail := c.exchange(t.Context(), conn, o, "/robots.txt", "", &a)
+			if most := int64(maxHeader + c.config.MaxBody*8 + 64<<10); conn.given > most {
+				t.Fatalf("%d bytes are read, more than %d", conn.given, most)
+			}
+			if len(a.body) > c.config.MaxBody || a.truncated && fail == nil && a.body == nil {
+				t.Fatalf("%d bytes of a body are kept, truncated: %v", len(a.body), a.truncated)
+			}
+			a.times = Times{}
+			if fail == nil {
+				if a.status < 100 || a.status > 999 || (a.body != nil) && a.status/100 != 2 {
+					t.Fatalf("status %d, with %d bytes", a.status, len(a.body))
+				}
+				return a, ""
+			}
+			if fail.class == "" || fail.local != nil || a.status/100 == 2 != (a.status != 0 && a.status/100 != 1) {
+				t.Fatalf("status %d, and failure %q: %v, local: %v", a.status, fail.class, fail.err, fail.local)
+			}
+			return a, string(fail.class)
+		}
+		whole, failed := read(bytes.NewReader(text))
+		pieces, failedToo := read(iotest.OneByteReader(bytes.NewReader(text)))
+		if diff := cmp.Diff(whole, pieces, cmp.AllowUnexported(answer{}), cmpopts.EquateComparable(netip.AddrPort{})); diff != "" || failed != failedToo {
+			t.Fatalf("failure %q, and in pieces %q (-whole +in pieces):\n%s", failed, failedToo, diff)
+		}
+	})
+}
+
+// FuzzDecode: what a body decodes to does not depend on how it is cut into
+// pieces or on the guess at its size; a lower limit gives the beginning of it.
+func FuzzDecode(f *testing.F) {
+	text := "User-agent: *\nDisallow: /\n"
+	for name, coding := range map[string]func(io.Writer) io.WriteCloser{
+		"gzip": gzipCoding, "br": brotliCoding, "zstd": zstdCoding,
+		"deflate": func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) },
+	} {
+		encode := func(s string) []byte {
+			var b bytes.Buffer
+			w := coding(&b)
+			io.WriteString(w, s)
+			w.Close()
+			return b.Bytes()
+		}
+		f.Add(encode(text), name, uint16(1000))
+		f.Add(encode(strings.Repeat(text, 100)), name, uint16(100))
+		f.Add(append(encode(text), encode(text)[:9]...), name+", identity", uint16(2000))
+	}
+	f.Add([]byte(wideFrame), "zstd", uint16(9))
+	f.Fuzz(func(t *testing.T, stored []byte, encoding string, most uint16) {
+		const limit = 1 << 16
+		decode := func(r io.Reader, expect, limit int) ([]byte, bool, error) {
+			body, truncated, err := Decode(r, encoding, expect, limit)
+			if len(body) > limit || truncated && err != nil || body == nil {
+				t.Fatalf("%d bytes with a limit of %d, truncated: %v, %v", len(body), limit, truncated, err)
+			}
+			return body, truncated, err
+		}
+		whole, cut, err := decode(bytes.NewReader(stored), len(stored), limit)
+		again, cutToo, errToo := decode(iotest.OneByteReader(bytes.NewReader(stored)), 0, limit)
+		if cut != cutToo || (err == nil) != (errToo == nil) || errors.Is(err, errEncoding) != errors.Is(errToo, errEncoding) || err == nil && !bytes.Equal(whole, again) {
+			t.Fatalf("%d bytes, %v, %v; in pieces %d bytes, %v, %v", len(whole), cut, err, len(again), cutToo, errToo)
+		}
+		if err != nil {
+			return
+		}
+		begin, cut, err := decode(bytes.NewReader(stored), 10, int(most))
+		if err != nil || !bytes.HasPrefix(whole, begin) || cut != (len(whole) > int(most)) && len(stored) <= int(most) {
+			t.Fatalf("of %d bytes those up to %d are %d, truncated: %v, %v", len(whole), most, len(begin), cut, err)
+		}
+	})
+}
+
+// FuzzFTP: whatever a server replies, only commands of ours are sent, of one line
+// each, no reply is quoted, and no more is read and kept than may be.
+func FuzzFTP(f *testing.F) {
+	for _, replies := range []string{
+		"220 ready\r\n331 password\r\n230 in\r\n211-list\r\n EPSV\r\n211 end\r\n200 binary\r\n229 passive (|||4000|)\r\n150 here\r\n226 done\r\n221 bye\r\n",
+		"220-a\r\n220 b\r\n230 in\r\n500 what\r\n200 binary\r\n500 what\r\n227 passive (127,0,0,1,40,1)\r\n125 here\r\n250 done\r\n",
+		"220 a\r\n530 no\r\n", "421 busy\r\n", "SSH-2.0-x\r\n", "220 a\r\n331 b\r\n230 c\r\n211 d\r\n200 e\r\n229 (|||25|)\r\n",
+		"220 a\r\n331 b\r\n230 c\r\n211 d\r\n200 e\r\n229 (|||4000|)\r\n550 no such file\r\n",
+	} {
+		f.Add([]byte(replies), []byte("User-agent: *\n"))
+	}
+	c := fuzzClient(f)
+	f.Fuzz(func(t *testing.T, replies, file []byte) {
+		conn := &recorded{Reader: bytes.NewReader(replies)}
+		var a answer
+		fail := c.converse(context.Background(), time.Now().Add(time.Minute), conn, "robots.txt", &a, func(port uint16) (net.Conn, *failure) {
+			if port < minDataPort {
+				t.Fatalf("a data connection to port %d", port)
+			}
+			return &recorded{Reader: bytes.NewReader(file)}, nil
+		})
+		if conn.given > maxReplies || len(a.body) > c.config.MaxBody {
+			t.Fatalf("%d bytes of replies and %d of the file are read", conn.given, len(a.body))
+		}
+		for _, line := range strings.SplitAfter(conn.told.String(), "\r\n") {
+			verb, _, _ := strings.Cut(strings.TrimSuffix(line, "\r\n"), " ")
+			if strings.Contains(strings.TrimSuffix(line, "\r\n"), "\n") || !strings.Contains(" USER PASS FEAT TYPE EPSV PASV RETR QUIT OPTS ", " "+verb+" ") && line != "" {
+				t.Fatalf("the server is told %q", line)
+			}
+		}
+		switch {
+		case fail == nil && (a.status < 100 || a.status > 999):
+			t.Fatalf("no failure, and status %d", a.status)
+		case fail != nil && (fail.class == "" || fail.local != nil):
+			t.Fatalf("failure %q: %v, local: %v", fail.class, fail.err, fail.local)
+		case fail == nil && a.status/100 == 2 && !a.truncated && !bytes.Equal(a.body, file):
+			t.Fatalf("status %d, and %d of %d bytes", a.status, len(a.body), len(file))
+		}
+		// Three words of the server's in a row would be a quotation.
+		if fail != nil && len(replies) > 0 {
+			for _, line := range strings.Split(string(replies), "\r\n") {
+				if len(line) > 20 && strings.Contains(fail.Error(), line) {
+					t.Fatalf("failure %q quotes the server", fail)
+				}
+			}
+		}
+	})
+}
+
+// FuzzMemoryRecord: a record of the memory of answers is damaged, or is encoded
+// as what it was decoded from says.
+func FuzzMemoryRecord(f *testing.F) {
+	day := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	o := Origin{"https", "a.test", 443}
+	for _, c := range []*Capture{
+		{Origin: o, Start: day, Attempts: 1, Hops: []robots.Hop{{URL: "https://a.test/robots.txt", Status: 200}}, Body: []byte("a"), HTTPVersion: "1.1"},
+		{Origin: o, Start: day, Error: robots.Timeout, Err: errors.New("caf\xe9"), Fallback: robots.TLSFailure, Remote: netip.MustParseAddrPort("[2001:db8::1]:443")},
+	} {
+		r := new(record).followed("run", c)
+		value, err := r.encode()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(value)
+	}
+	f.Fuzz(func(t *testing.T, value []byte) {
+		r, err := decodeRecord(value)
+		if err != nil {
+			return
+		}
+		past := r.past(o)
+		if (past.Copy == nil) != (r.copy == digest{}) {
+			t.Fatalf("copy %v with digest %x", past.Copy, r.copy)
+		}
+		again, err := r.encode()
+		if err != nil {
+			t.Skip(err) // a time of a year that JSON cannot hold
+		}
+		back, err := decodeRecord(again)
+		if err != nil {
+			t.Fatalf("%q is encoded as %q, which %v", value, again, err)
+		}
+		texts := cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) })
+		if diff := cmp.Diff(past, back.past(o), cmp.AllowUnexported(Capture{}), cmpopts.EquateComparable(netip.AddrPort{}), cmpopts.EquateEmpty(), texts); diff != "" {
+			t.Fatalf("decoded - encoded and decoded +:\n%s", diff)
+		}
+	})
+}
+
+// FuzzCapture: bytes are no capture, or are encoded as what they were decoded
+// from says.
+func FuzzCapture(f *testing.F) {
+	day := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	c := &Capture{Origin: Origin{"https", "a.test", 443}, Start: day, Attempts: 1, Body: []byte("body"), Copy: &WholeCopy{Fetched: day, Body: []byte("copy")}}
+	value, err := c.MarshalBinary()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(value)
+	f.Fuzz(func(t *testing.T, value []byte) {
+		var one, two Capture
+		if one.UnmarshalBinary(value) != nil {
+			return
+		}
+		again, err := one.MarshalBinary()
+		if err != nil {
+			t.Skip(err) // a time of a year that JSON cannot hold
+		}
+		if err := two.UnmarshalBinary(again); err != nil {
+			t.Fatalf("%q is encoded as %q, which %v", value, again, err)
+		}
+		if !bytes.Equal(one.Body, two.Body) || (one.Copy == nil) != (two.Copy == nil) || one.Origin != two.Origin || !one.Start.Equal(two.Start) {
+			t.Fatalf("%+v becomes %+v", one, two)
+		}
+	})
+}

@@ -1,0 +1,179 @@
+package sink
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// fuzzStore is an output folder in which each file is written by the returned
+// function.
+func fuzzStore(f *testing.F) (*store.Store, func(t testing.TB, name string, content []byte)) {
+	f.Helper()
+	dir := f.TempDir()
+	s, err := store.Open(dir)
+	must(f, err)
+	f.Cleanup(func() { s.Close() })
+	return s, func(t testing.TB, name string, content []byte) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		must(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		must(t, os.WriteFile(path, content, 0o666))
+	}
+}
+
+// forged gives any text the digest that it would have as a file of ours.
+func forged(text []byte) []byte {
+	content := append(bytes.TrimSuffix(bytes.Clone(text), []byte("\n}")), noSeal...)
+	sum := sha256.Sum256(content)
+	hex.Encode(content[len(content)-len(sealEnd)-2*sha256.Size:], sum[:])
+	return content
+}
+
+// FuzzRecords: whatever a plan, a record, a manifest or the record of a
+// comparison says, and be its digest right, it names no file but those that its
+// run, tables and segments have; and of what is accepted a file can be made that
+// says the same.
+func FuzzRecords(f *testing.F) {
+	s, write := fuzzStore(f)
+	plan := described()
+	must(f, plan.complete())
+	planFile, planDigest, err := seal(&plan)
+	must(f, err)
+	digest := store.Digest{Bytes: 7, SHA256: planDigest}
+	record := Record{Run: "r", Plan: planDigest, Targets: 3, Note: []byte("1")}
+	manifest := Manifest{Plan: plan, PlanDigest: planDigest, State: stateComplete, Finished: &time.Time{}, RejectedFile: &digest}
+	for _, table := range TableNames {
+		record.Parts = append(record.Parts, Part{table, 0, segmentPath(table, "r", 0), 4, digest})
+		if ofRun[table] {
+			manifest.RunParts = append(manifest.RunParts, Part{table, 0, partPath(table, "r", 0), 4, digest})
+		}
+	}
+	manifest.add([]*Record{&record})
+	manifest.Parts = manifest.Parts[:9] // without those of the run
+	comparison := Comparison{Run: "r", Manifest: planDigest, Against: "a", Notes: []string{"x"}, Expectations: &digest}
+	comparison.Part = &Part{changesTable, 0, comparison.partPath(), 4, digest}
+	for _, object := range []any{plan, record, manifest, comparison} {
+		content, _, err := seal(object)
+		must(f, err)
+		f.Add(append(bytes.TrimSuffix(content, content[len(content)-len(noSeal):]), "\n}"...))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		content := forged(text)
+		named := func(p Part, want string) {
+			if p.Path != want || !filepath.IsLocal(p.Path) {
+				t.Fatalf("%q is named as %q", p.Path, want)
+			}
+		}
+		again := func(object any, read func() error) {
+			content, _, err := seal(object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, "_runs/r/plan.json", content)
+			write(t, "_runs/r/manifest.json", content)
+			write(t, "_runs/r/segments/0000000000.json", content)
+			write(t, "_runs/r/against/a.json", content)
+			if err := read(); err != nil {
+				t.Fatalf("%s\nis accepted and becomes\n%s\nwhich is not: %v", text, content, err)
+			}
+		}
+		write(t, "_runs/r/plan.json", content)
+		if p, _, err := readPlan(s, "r"); err == nil {
+			again(p, func() error { _, _, err := readPlan(s, "r"); return err })
+		} else if !errors.Is(err, errDamaged) {
+			t.Fatal(err)
+		}
+		write(t, "_runs/r/plan.json", planFile)
+		write(t, "_runs/r/segments/0000000000.json", content)
+		if r, err := readRecord(s, &plan, planDigest, 0); err == nil {
+			for _, p := range r.Parts {
+				named(p, segmentPath(p.Table, "r", 0))
+			}
+			again(r, func() error { _, err := readRecord(s, &plan, planDigest, 0); return err })
+		} else if !errors.Is(err, errDamaged) {
+			t.Fatal(err)
+		}
+		write(t, "_runs/r/manifest.json", content)
+		if m, err := readManifest(s, "r"); err == nil {
+			for _, p := range m.Parts {
+				if CheckTables(m.Tables) == nil {
+					named(p, partPath(p.Table, "r", p.Segment))
+				}
+			}
+			if head, err := readHead(s, "r"); err == nil && head.digest != m.digest {
+				t.Fatalf("digest %s, and %s of the head", m.digest, head.digest)
+			}
+			again(m, func() error { _, err := readManifest(s, "r"); return err })
+		} else if !errors.Is(err, errDamaged) {
+			t.Fatal(err)
+		}
+		write(t, "_runs/r/against/a.json", content)
+		if c, err := readComparison(s, "r", "a"); err == nil {
+			named(*c.Part, "changes/run=r/against=a/part-0000000000.parquet")
+			again(c, func() error { _, err := readComparison(s, "r", "a"); return err })
+		} else if !errors.Is(err, errDamaged) {
+			t.Fatal(err)
+		}
+	})
+}
+
+// FuzzAnswersFile: of a file of answers what stands before the first damage
+// counts, and it is the same when it is read again and after more is added.
+func FuzzAnswersFile(f *testing.F) {
+	s, write := fuzzStore(f)
+	const name = "answers"
+	header := []byte(answersMagic + "digest")
+	open := func(t testing.TB) *Answers {
+		a := &Answers{store: s, name: name, header: header}
+		var err error
+		a.file, err = s.Extend(name)
+		must(t, err)
+		must(t, a.scan())
+		return a
+	}
+	write(f, name, header)
+	a := open(f)
+	must(f, errors.Join(a.Keep(3, []byte("three")), a.Keep(1, nil), a.Keep(3, []byte("other"))))
+	must(f, a.file.Close())
+	content, err := s.Read(name, 1000)
+	must(f, err)
+	f.Add(content)
+	f.Add(content[:len(content)-2])
+	f.Fuzz(func(t *testing.T, content []byte) {
+		write(t, name, content)
+		all := func() map[uint32]string {
+			a := open(t)
+			defer a.file.Close()
+			out := make(map[uint32]string)
+			for ordinal := range a.old {
+				answer, err := a.Find(int(ordinal))
+				must(t, err)
+				out[ordinal] = string(answer)
+			}
+			return out
+		}
+		first := all()
+		second := all()
+		a := open(t)
+		must(t, a.Keep(9, []byte("nine")))
+		must(t, a.file.Close())
+		third := all()
+		first[9], second[9] = "nine", "nine"
+		if len(first) != len(second) || len(first) != len(third) {
+			t.Fatalf("%v, then %v, and with another %v", first, second, third)
+		}
+		for ordinal, answer := range first {
+			if second[ordinal] != answer || third[ordinal] != answer {
+				t.Fatalf("%v, then %v, and with another %v", first, second, third)
+			}
+		}
+	})
+}
