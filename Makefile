@@ -16,8 +16,8 @@ KILLS ?= 500
 # in memory has 4 GB free, they use that; what the compiler writes stays outside.
 IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 { print "/dev/shm" }')
 ifneq ($(and $(IN_MEMORY),$(shell test -w /dev/shm && echo writable)),)
-test-unit test-race test-duckdb torture: export GOTMPDIR := $(or $(GOTMPDIR),$(TMPDIR),/tmp)
-test-unit test-race test-duckdb torture: export TMPDIR := $(IN_MEMORY)
+test-unit test-race test-duckdb torture fuzz: export GOTMPDIR := $(or $(GOTMPDIR),$(TMPDIR),/tmp)
+test-unit test-race test-duckdb torture fuzz: export TMPDIR := $(IN_MEMORY)
 endif
 
 # How long make fuzz runs each target, and those that it runs.
