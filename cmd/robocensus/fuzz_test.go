@@ -30,7 +30,7 @@ func FuzzConfiguration(f *testing.F) {
 		flags := newRunFlags()
 		must(t, flags.set.Parse([]string{"--out", "given", "--retries", "4"}))
 		flags.config = path
-		err := flags.applyConfig()
+		err := flags.applyConfig(t.Context())
 		if flags.out != "given" || flags.retries != 4 || flags.config != path {
 			t.Fatalf("out is %q, retries %d, config %q", flags.out, flags.retries, flags.config)
 		}
