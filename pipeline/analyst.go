@@ -201,6 +201,9 @@ func (a *analyst) fetchRow(j *job, failure robots.ErrorClass) sink.Fetch {
 	case failure != "":
 		row.Error = sink.Some(fmt.Sprintf("the final status is %d", c.Status()))
 	}
+	if s := j.stored; s != nil && s.mismatch != "" && row.Error == nil {
+		row.Error = &s.mismatch
+	}
 	if c.Remote.IsValid() {
 		row.RemoteAddress = sink.Some(c.Remote.Addr().String())
 	}

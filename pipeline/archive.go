@@ -116,7 +116,7 @@ func (n *census) readArchive(ctx context.Context, path string, limit int, reject
 		}
 		target.Input = c.Hops[0].URL
 		return emit(&job{target: target, capture: &c.Capture, stored: &stored{
-			source: "warc", warc: path, offset: c.Offset, length: c.Length,
+			source: "warc", warc: path, offset: c.Offset, length: c.Length, mismatch: c.Mismatch,
 		}})
 	}, func(offset int64, what string) error {
 		return reject(offset, path, "damaged_record: "+what)

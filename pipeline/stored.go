@@ -47,7 +47,8 @@ type stored struct {
 	offset int64
 	length int64 // 0: not known
 
-	assumed bool // the status is not known, and taken for 200
+	mismatch string // what is wrong with a body that is not the one of its digest
+	assumed  bool   // the status is not known, and taken for 200
 
 	bytes     *int64 // of a body that was cut short, and so not kept, if it is of an earlier run
 	truncated bool   // whether that body was more than was asked for

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
-	"strings"
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
@@ -27,6 +26,7 @@ type warcCapture struct {
 	Cut           string // WARC-Truncated: length, time, disconnect, unspecified
 	PayloadDigest string // as written: "sha1:…"
 	PayloadType   string // what the writer took the payload for
+	Mismatch      string // why the body is not that of the digest, "" where it is or that cannot be told
 
 	// Revisit is set in a revisit record: its payload is that of the record
 	// referred to. The capture has a status and headers, where they were
@@ -241,18 +241,10 @@ func (w *warcReader) end(in *bufio.Reader, c *warcCapture) (more bool, err error
 	}
 	// Where records stand one behind the other it may be the next one that
 	// is damaged, or this one whose length ends at a blank line by chance.
-	if w.holdsMany(in) && lines >= 2 && (c == nil || !w.asStored || c.agrees()) {
+	if w.holdsMany(in) && lines >= 2 && (c == nil || c.Mismatch == "") {
 		return true, nil
 	}
 	return false, errLength
-}
-
-// agrees says whether the body may be the one that the digest was made of.
-func (c *warcCapture) agrees() bool {
-	if c.Body == nil || c.Truncated || len(c.PayloadDigest) != len("sha1:")+32 || c.PayloadDigest[:5] != "sha1:" {
-		return true // not known
-	}
-	return strings.EqualFold(c.PayloadDigest[5:], digestOf(c.Body))
 }
 
 // capture reads the block of a response or revisit record of a robots.txt.

@@ -86,6 +86,10 @@ func (w *warcReader) readAnswer(in *bufio.Reader, c *warcCapture) error {
 	case declared > stored && h.isAsSent():
 		c.Error, c.Err = robots.TruncatedBody, fmt.Errorf("body: %d of %d bytes are stored", stored, declared)
 	}
+	if w.asStored && !c.Truncated && c.Error == "" {
+		// A digest of what was chunked or encoded may be of either form.
+		c.Mismatch = digestMismatch(c.PayloadDigest, c.Body)
+	}
 	if h.status == http.StatusPartialContent && c.Error == "" {
 		if err := fetch.Partial(string(h.contentRange), c.Truncated || len(c.Body) == w.limit); err != nil {
 			c.Error, c.Err = robots.TruncatedBody, fmt.Errorf("body: %w", err)

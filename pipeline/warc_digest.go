@@ -1,0 +1,43 @@
+package pipeline
+
+import (
+	"bytes"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// digestMismatch says that a body is not the one of which an archive has the
+// digest (WARC/1.1 section 5.9): algorithm and value, in base32 or hexadecimal.
+// It is "" where the two agree, and for a digest of an unknown kind.
+func digestMismatch(named string, body []byte) string {
+	algorithm, value, _ := strings.Cut(named, ":")
+	var sum []byte
+	switch strings.ToLower(algorithm) {
+	case "sha1", "sha-1":
+		s := sha1.Sum(body)
+		sum = s[:]
+	case "sha256", "sha-256":
+		s := sha256.Sum256(body)
+		sum = s[:]
+	case "md5":
+		s := md5.Sum(body)
+		sum = s[:]
+	default:
+		return ""
+	}
+	want, err := hex.DecodeString(value)
+	if err != nil || len(want) != len(sum) {
+		want, err = base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.TrimRight(strings.ToUpper(value), "="))
+	}
+	if err != nil || len(want) != len(sum) || bytes.Equal(want, sum) {
+		return "" // what is no digest tells nothing
+	}
+	return fmt.Sprintf("the stored body is not the one of the record's WARC-Payload-Digest %s", sink.TextString(named))
+}
