@@ -2,7 +2,6 @@ package fetch
 
 import (
 	"bufio"
-	"bytes"
 	"compress/zlib"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/flate"
@@ -23,8 +23,14 @@ var errEncoding = errors.New("the body does not decode by its content encoding")
 // zstdWindow bounds what a zstd frame may make us allocate.
 const zstdWindow = 8 << 20
 
-// readBody reads the decoded body as [Decode] does.
-func readBody(resp *http.Response, limit int) (body []byte, truncated bool, err error) {
+// readBody reads the body and undoes its content encoding as [Decode] does.
+// Encoded bodies are decoded once they are there: a few bytes that ask for a
+// window of megabytes, on thousands of connections that then hang, would take
+// all memory. What is encoded is no larger than what it decodes to, but for a
+// little. A connection that fails behind what decodes to the limit has not
+// failed.
+func (p *Place) readBody(resp *http.Response, paused func(time.Duration)) (body *text, truncated bool, err error) {
+	limit := p.client.config.MaxBody
 	var r io.Reader = resp.Body
 	if len(resp.TransferEncoding) > 0 {
 		r = chunks{r}
@@ -33,7 +39,27 @@ func readBody(resp *http.Response, limit int) (body []byte, truncated bool, err 
 	if n := resp.ContentLength; n >= 0 && n < int64(limit) {
 		expect = int(n)
 	}
-	return Decode(r, strings.Join(resp.Header["Content-Encoding"], ","), expect, limit)
+	coding, err := codingOf(strings.Join(resp.Header["Content-Encoding"], ","))
+	resp.Header = nil // it may be large, and the body may take its time
+	body = p.text(min(expect, limit), paused)
+	if err != nil || coding == "" {
+		if err == nil {
+			truncated, err = body.fill(r, limit)
+		}
+		return body, truncated, err
+	}
+	stored := newText(p.client.spool, min(expect, limit), paused)
+	defer stored.release()
+	end := io.EOF
+	more, err := stored.fill(r, limit+64<<10)
+	switch {
+	case more:
+		end = errTooMuch
+	case err != nil:
+		end = err
+	}
+	truncated, err = decode(body, io.MultiReader(stored.reader(), failing{end}), coding, limit)
+	return body, truncated, err
 }
 
 // Decode undoes a content encoding (the value of the header; an unknown one
@@ -44,72 +70,65 @@ func readBody(resp *http.Response, limit int) (body []byte, truncated bool, err 
 // Memory and time are bounded by the limit whatever the size of the decoded
 // body: a bomb is read no further than the limit.
 func Decode(r io.Reader, encoding string, expect, limit int) (body []byte, truncated bool, err error) {
-	r, closer, err := decoder(r, encoding, limit)
-	defer closer()
+	coding, err := codingOf(encoding)
 	if err != nil {
 		return []byte{}, false, err
 	}
-	return readInto(make([]byte, 0, min(expect, limit)+1), r, limit)
-}
-
-func readUpTo(r io.Reader, limit int) (body []byte, truncated bool, err error) {
-	return readInto(make([]byte, 0, 4096), r, limit)
-}
-
-func readInto(body []byte, r io.Reader, limit int) (_ []byte, truncated bool, err error) {
-	for {
-		if len(body) == cap(body) {
-			if len(body) > limit {
-				return body[:limit], true, nil
-			}
-			grown := make([]byte, len(body), min(2*cap(body)+512, limit+1))
-			copy(grown, body)
-			body = grown
-		}
-		n, err := r.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
-		if len(body) > limit {
-			return body[:limit], true, nil
-		}
-		switch {
-		case err == io.EOF:
-			return body, false, nil
-		case errors.Is(err, errTooMuch):
-			return body, true, nil
-		case err != nil:
-			return body, false, err
-		}
+	t := newText(new(spool), min(expect, limit), nil)
+	if coding == "" {
+		truncated, err = t.fill(r, limit)
+	} else {
+		truncated, err = decode(t, r, coding, limit)
 	}
+	return t.tail, truncated, err
 }
 
-// decoder undoes the content encoding: those that we ask for, and deflate,
-// which some servers send unasked. Words that are none (names of character
-// sets stand there, and "identity") are passed over, and the bytes are parsed
-// as they came. Two encodings on top of each other are not undone: between
-// them a few kilobytes can become a terabyte of nothing.
-func decoder(r io.Reader, encodings string, limit int) (io.Reader, func(), error) {
-	none := func() {}
-	encoding := ""
+// decode fills a text with what r decodes to.
+func decode(t *text, r io.Reader, coding string, limit int) (truncated bool, err error) {
+	b := bufio.NewReader(r)
+	if _, err := b.Peek(1); err != nil { // an empty body is not encoded, and harmless
+		return t.fill(b, limit)
+	}
+	windows <- struct{}{}
+	defer func() { <-windows }()
+	plain, closer, err := decoder(b, coding)
+	if err != nil {
+		return false, err
+	}
+	defer closer()
+	return t.fill(plain, limit)
+}
+
+// codingOf is the content encoding that is undone: one that we ask for, or
+// deflate, which some servers send unasked. Words that are none (names of
+// character sets stand there, and "identity") are passed over, and the bytes
+// are parsed as they came. Two encodings on top of each other are not undone:
+// between them a few kilobytes can become a terabyte of nothing.
+func codingOf(encodings string) (coding string, err error) {
 	for _, word := range strings.Split(encodings, ",") {
 		word = strings.ToLower(strings.TrimSpace(word))
 		switch word {
 		case "gzip", "x-gzip", "br", "zstd", "deflate":
-			if encoding != "" {
-				return nil, none, fmt.Errorf("%w: encoded twice", errEncoding)
+			if coding != "" {
+				return "", fmt.Errorf("%w: encoded twice", errEncoding)
 			}
-			encoding = word
+			coding = word
 		}
 	}
-	if encoding == "" {
-		return r, none, nil
-	}
-	b := bufio.NewReader(r)
-	if _, err := b.Peek(1); err != nil { // an empty body is not encoded, and harmless
-		return b, none, nil
-	}
-	switch encoding {
-	case "br", "zstd":
-		return gathered(b, encoding, limit)
+	return coding, nil
+}
+
+func decoder(b *bufio.Reader, coding string) (io.Reader, func(), error) {
+	none := func() {}
+	switch coding {
+	case "br":
+		return decoding{brotli.NewReader(b)}, none, nil
+	case "zstd":
+		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow), zstd.WithDecoderLowmem(true))
+		if err != nil {
+			return nil, none, decodeError(err)
+		}
+		return decoding{z}, z.Close, nil
 	case "deflate":
 		// RFC 9110 section 8.4.1.2: zlib is meant, raw deflate is met.
 		if head, err := b.Peek(2); err == nil && head[0]&15 == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
@@ -129,37 +148,8 @@ func decoder(r io.Reader, encodings string, limit int) (io.Reader, func(), error
 	return decoding{&members{z: z, b: b}}, func() { z.Close() }, nil
 }
 
-// windows is a place for each decoder that may have a window of megabytes.
+// windows is a place for each decoder, which may have a window of megabytes.
 var windows = make(chan struct{}, runtime.GOMAXPROCS(0))
-
-// gathered decodes what takes a window of megabytes once all of it is there: a
-// few bytes that ask for one, on thousands of connections that then hang,
-// would take all memory. What is encoded is no larger than what it decodes to,
-// but for a little.
-func gathered(r io.Reader, encoding string, limit int) (io.Reader, func(), error) {
-	text, truncated, err := readUpTo(r, limit+64<<10)
-	var end io.Reader
-	switch {
-	case truncated:
-		end = failing{errTooMuch}
-	case err != nil:
-		end = failing{err}
-	default:
-		end = failing{io.EOF}
-	}
-	whole := io.MultiReader(bytes.NewReader(text), end)
-	windows <- struct{}{}
-	leave := func() { <-windows }
-	if encoding == "br" {
-		return decoding{brotli.NewReader(whole)}, leave, nil
-	}
-	z, err := zstd.NewReader(whole, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow), zstd.WithDecoderLowmem(true))
-	if err != nil {
-		leave()
-		return nil, func() {}, decodeError(err)
-	}
-	return decoding{z}, func() { z.Close(); leave() }, nil
-}
 
 // failing is the end of a reader.
 type failing struct{ err error }

@@ -37,9 +37,12 @@ type Capture struct {
 	Times       Times
 
 	// Body is the decoded body of a 2xx answer, as far as the limit; nil
-	// where there was no such answer. Truncated tells that more was there.
+	// where there was no such answer. Truncated tells that more was there. Of a
+	// body that the network cut short, Cut is how many bytes came, and they are
+	// not kept.
 	Body      []byte
 	Truncated bool
+	Cut       *int
 
 	// Misconfigured says that the origin answers 5xx for what cannot exist,
 	// and well for its front page; only with Config.ProbeMisconfigured.
@@ -58,7 +61,8 @@ type Capture struct {
 	Memory     *robots.Memory
 	Copy       *WholeCopy
 
-	at Origin // of the last hop
+	at   Origin // of the last hop
+	text *text  // the body, until it lands
 }
 
 // WholeCopy is a body that an earlier request has got whole.

@@ -25,7 +25,7 @@ func (p *Place) chain(b *budget, asked Origin) *Capture {
 		got.Hops = append(got.Hops, robots.Hop{URL: clipURL(here), Status: a.status})
 		got.at, got.Remote, got.HTTPVersion, got.TLSVersion = at, a.remote, a.http, a.tls
 		got.Headers, got.Times = a.headers, a.times
-		got.Body, got.Truncated = a.body, a.truncated
+		got.text, got.Truncated = a.body, a.truncated
 		if fail == nil && at.Scheme != "ftp" && IsRedirect(a.status) {
 			if at, target, fail = follow(here, a.location, asked, at); fail == nil {
 				switch {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -29,6 +30,14 @@ type Config struct {
 	Concurrency  int           // requests in flight
 	PerAddress   int           // of these, to one address
 	PerDomain    int           // of these, to hosts of one registered domain
+
+	// Room is how many bytes answers under way may take in memory, besides some
+	// 16 KB each; what is more goes to the file that Spool creates when there is
+	// need. Where Spool is nil, all stay in memory. Waiting is how many origins
+	// may wait without a slot, besides as many as Concurrency.
+	Room    int64
+	Spool   func() (*os.File, error)
+	Waiting int
 
 	Rate         float64 // requests a second in all, 0 for any
 	AddressRate  float64 // and to one address, 0 for any
@@ -74,6 +83,7 @@ type Client struct {
 	names       *names
 	manners     *manners
 	link        *link
+	spool       *spool
 	refused     func(netip.Addr) bool // the guard
 }
 
@@ -103,6 +113,7 @@ func New(config Config) (*Client, error) {
 		dialer:  net.Dialer{Timeout: config.Timeout / 3, KeepAlive: -1},
 		names:   newNames(config.Resolver),
 		manners: newManners(config),
+		spool:   newSpool(&config),
 		refused: isSpecial,
 	}
 	if config.AllowPrivate {
@@ -208,7 +219,7 @@ func (p *Place) ask(candidates []Origin, prefer int) *Capture {
 			got.Start, got.Attempts, got.Fallback = start, attempts, fallback
 			total := time.Since(began) - b.waited
 			got.Times.Total = &total
-			return got
+			return p.land(got)
 		}
 	}
 }

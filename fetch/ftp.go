@@ -48,7 +48,7 @@ func (p *Place) getFTP(b *budget, o Origin, target string) (answer, *failure) {
 	defer release()
 	defer conn.Close()
 	defer expire(ctx, conn, b.deadline)()
-	fail = c.converse(ctx, b.deadline, conn, path, &a, func(port uint16) (net.Conn, *failure) {
+	fail = p.converse(b, conn, path, &a, func(port uint16) (net.Conn, *failure) {
 		return c.dialData(ctx, b.deadline, netip.AddrPortFrom(a.remote.Addr(), port))
 	})
 	return a, fail
@@ -56,7 +56,8 @@ func (p *Place) getFTP(b *budget, o Origin, target string) (answer, *failure) {
 
 // converse logs in and retrieves the file at path. dialData opens the data
 // connection to a port that the server names.
-func (c *Client) converse(ctx context.Context, deadline time.Time, conn net.Conn, path string, a *answer, dialData func(port uint16) (net.Conn, *failure)) *failure {
+func (p *Place) converse(b *budget, conn net.Conn, path string, a *answer, dialData func(port uint16) (net.Conn, *failure)) *failure {
+	ctx := p.ctx
 	began := time.Now()
 	in := newControl(conn)
 	if _, err := in.r.Peek(1); err != nil {
@@ -90,25 +91,25 @@ func (c *Client) converse(ctx context.Context, deadline time.Time, conn net.Conn
 	}
 	if data != nil {
 		defer data.Close()
-		defer expire(ctx, data, deadline)()
+		defer expire(ctx, data, b.deadline)()
 	}
 	if err != nil {
 		var fail *failure
 		a.status, fail = in.ended(ctx, err)
 		return fail
 	}
-	return c.transfer(ctx, in, file, a)
+	return p.transfer(in, file, pausing(ctx, b, conn, data), a)
 }
 
 // transfer reads the file, and the reply that says whether that was all.
-func (c *Client) transfer(ctx context.Context, in *control, file *ftp.Response, a *answer) *failure {
-	limit := c.config.MaxBody
+func (p *Place) transfer(in *control, file *ftp.Response, paused func(time.Duration), a *answer) *failure {
+	ctx := p.ctx
+	a.body = p.text(4095, paused)
 	var err error
-	a.body, err = io.ReadAll(io.LimitReader(file, int64(limit)+1))
-	if len(a.body) > limit {
+	if a.truncated, err = a.body.fill(file, p.client.config.MaxBody); a.truncated {
 		// The reply about a transfer that we break off is about us: it is not
 		// waited for, and the transfer counts as the one that it was.
-		a.body, a.truncated, a.status = a.body[:limit], true, ftp.StatusClosingDataConnection
+		a.status = ftp.StatusClosingDataConnection
 		return nil
 	}
 	if err != nil {

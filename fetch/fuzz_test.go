@@ -70,31 +70,35 @@ func FuzzAnswer(f *testing.F) {
 	c := fuzzClient(f)
 	o := Origin{"http", "a.test", 80}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		read := func(r io.Reader) (answer, string) {
+		read := func(r io.Reader) (a answer, body []byte, failed string) {
 			conn := &recorded{Reader: r}
-			var a answer
-			fail := c.exchange(t.Context(), conn, o, "/robots.txt", "", &a)
+			place := &Place{client: c, ctx: t.Context()}
+			defer place.settle()
+			over := &weighed{Conn: conn, ctx: t.Context(), spool: c.spool, paused: func(time.Duration) {}}
+			defer over.leave()
+			fail := place.exchange(over, over, o, "/robots.txt", "", &a)
 			if most := int64(maxHeader + c.config.MaxBody*8 + 64<<10); conn.given > most {
 				t.Fatalf("%d bytes are read, more than %d", conn.given, most)
 			}
-			if len(a.body) > c.config.MaxBody || a.truncated && fail == nil && a.body == nil {
-				t.Fatalf("%d bytes of a body are kept, truncated: %v", len(a.body), a.truncated)
+			body = readSoFar(t, &a)
+			if len(body) > c.config.MaxBody || a.truncated && fail == nil && body == nil {
+				t.Fatalf("%d bytes of a body are kept, truncated: %v", len(body), a.truncated)
 			}
-			a.times = Times{}
+			a.times, a.body = Times{}, nil
 			if fail == nil {
-				if a.status < 100 || a.status > 999 || (a.body != nil) && a.status/100 != 2 {
-					t.Fatalf("status %d, with %d bytes", a.status, len(a.body))
+				if a.status < 100 || a.status > 999 || (body != nil) && a.status/100 != 2 {
+					t.Fatalf("status %d, with %d bytes", a.status, len(body))
 				}
-				return a, ""
+				return a, body, ""
 			}
 			if fail.class == "" || fail.local != nil || a.status/100 == 2 != (a.status != 0 && a.status/100 != 1) {
 				t.Fatalf("status %d, and failure %q: %v, local: %v", a.status, fail.class, fail.err, fail.local)
 			}
-			return a, string(fail.class)
+			return a, body, string(fail.class)
 		}
-		whole, failed := read(bytes.NewReader(text))
-		pieces, failedToo := read(iotest.OneByteReader(bytes.NewReader(text)))
-		if diff := cmp.Diff(whole, pieces, cmp.AllowUnexported(answer{}), cmpopts.EquateComparable(netip.AddrPort{})); diff != "" || failed != failedToo {
+		whole, body, failed := read(bytes.NewReader(text))
+		pieces, bodyToo, failedToo := read(iotest.OneByteReader(bytes.NewReader(text)))
+		if diff := cmp.Diff(whole, pieces, cmp.AllowUnexported(answer{}), cmpopts.EquateComparable(netip.AddrPort{})); diff != "" || failed != failedToo || !bytes.Equal(body, bodyToo) {
 			t.Fatalf("failure %q, and in pieces %q (-whole +in pieces):\n%s", failed, failedToo, diff)
 		}
 	})
@@ -144,6 +148,19 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// readSoFar is the body of an answer as far as it was read, nil for none.
+func readSoFar(t *testing.T, a *answer) []byte {
+	t.Helper()
+	if a.body == nil {
+		return nil
+	}
+	body, err := a.body.bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
 // FuzzFTP: whatever a server replies, only commands of ours are sent, of one line
 // each, no reply is quoted, and no more is read and kept than may be.
 func FuzzFTP(f *testing.F) {
@@ -159,14 +176,17 @@ func FuzzFTP(f *testing.F) {
 	f.Fuzz(func(t *testing.T, replies, file []byte) {
 		conn := &recorded{Reader: bytes.NewReader(replies)}
 		var a answer
-		fail := c.converse(context.Background(), time.Now().Add(time.Minute), conn, "robots.txt", &a, func(port uint16) (net.Conn, *failure) {
+		place := &Place{client: c, ctx: context.Background()}
+		defer place.settle()
+		fail := place.converse(&budget{deadline: time.Now().Add(time.Minute)}, conn, "robots.txt", &a, func(port uint16) (net.Conn, *failure) {
 			if port < minDataPort {
 				t.Fatalf("a data connection to port %d", port)
 			}
 			return &recorded{Reader: bytes.NewReader(file)}, nil
 		})
-		if conn.given > maxReplies || len(a.body) > c.config.MaxBody {
-			t.Fatalf("%d bytes of replies and %d of the file are read", conn.given, len(a.body))
+		body := readSoFar(t, &a)
+		if conn.given > maxReplies || len(body) > c.config.MaxBody {
+			t.Fatalf("%d bytes of replies and %d of the file are read", conn.given, len(body))
 		}
 		for _, line := range strings.SplitAfter(conn.told.String(), "\r\n") {
 			verb, _, _ := strings.Cut(strings.TrimSuffix(line, "\r\n"), " ")
@@ -179,8 +199,8 @@ func FuzzFTP(f *testing.F) {
 			t.Fatalf("no failure, and status %d", a.status)
 		case fail != nil && (fail.class == "" || fail.local != nil):
 			t.Fatalf("failure %q: %v, local: %v", fail.class, fail.err, fail.local)
-		case fail == nil && a.status/100 == 2 && !a.truncated && !bytes.Equal(a.body, file):
-			t.Fatalf("status %d, and %d of %d bytes", a.status, len(a.body), len(file))
+		case fail == nil && a.status/100 == 2 && !a.truncated && !bytes.Equal(body, file):
+			t.Fatalf("status %d, and %d of %d bytes", a.status, len(body), len(file))
 		}
 		// Three words of the server's in a row would be a quotation.
 		if fail != nil && len(replies) > 0 {

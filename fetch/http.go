@@ -2,7 +2,6 @@ package fetch
 
 import (
 	"bufio"
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -38,7 +37,7 @@ type answer struct {
 	headers   Headers
 	location  string
 	times     Times
-	body      []byte
+	body      *text // nil where there is none
 	truncated bool
 }
 
@@ -79,10 +78,14 @@ func (p *Place) get(b *budget, o Origin, target string) (answer, *failure) {
 	defer release()
 	defer conn.Close()
 	defer expire(ctx, conn, b.deadline)()
+	paused := pausing(ctx, b, conn)
+	in := &weighed{Conn: conn, ctx: ctx, spool: c.spool, paused: paused}
+	defer in.leave()
+	conn = in
 
 	if c.config.Proxy != nil {
 		if o.Scheme == "http" {
-			fail := c.exchange(ctx, conn, o, o.String()+target, c.proxyAuth, &a)
+			fail := p.exchange(in, conn, o, o.String()+target, c.proxyAuth, &a)
 			if a.status == http.StatusProxyAuthRequired { // no origin may send it, RFC 9110 section 15.5.8
 				fail = failed(robots.ConnectFailure, "connect: the proxy answers %d", a.status)
 				fail.local = fail.err
@@ -103,12 +106,13 @@ func (p *Place) get(b *budget, o Origin, target string) (answer, *failure) {
 		a.tls = strings.TrimPrefix(tls.VersionName(secure.ConnectionState().Version), "TLS ")
 		conn = secure
 	}
-	return a, c.exchange(ctx, conn, o, target, "", &a)
+	return a, p.exchange(in, conn, o, target, "", &a)
 }
 
 // exchange sends the request, with more headers if there are any, and reads
-// the answer.
-func (c *Client) exchange(ctx context.Context, conn net.Conn, o Origin, target, headers string, a *answer) *failure {
+// the answer. conn is over, or is itself, what is weighed.
+func (p *Place) exchange(below *weighed, conn net.Conn, o Origin, target, headers string, a *answer) *failure {
+	c, ctx := p.client, p.ctx
 	began := time.Now()
 	request := make([]byte, 0, 256)
 	request = append(request, "GET "...)
@@ -167,11 +171,16 @@ func (c *Client) exchange(ctx context.Context, conn net.Conn, o Origin, target, 
 	}
 	// What is sent may be larger than what it decodes to: chunks of one byte
 	// are six bytes each.
+	contentRange := resp.Header.Get("Content-Range")
 	in.left = int64(c.config.MaxBody)*8 + 64<<10
-	a.body, a.truncated, err = readBody(resp, c.config.MaxBody)
+	below.body = true
+	a.body, a.truncated, err = p.readBody(resp, below.paused)
+	var ours *failure
 	switch {
+	case errors.As(err, &ours): // of the disk
+		return ours
 	case err == nil && resp.StatusCode == http.StatusPartialContent:
-		if err := Partial(resp.Header.Get("Content-Range"), a.truncated || len(a.body) == c.config.MaxBody); err != nil {
+		if err := Partial(contentRange, a.truncated || a.body.size() == c.config.MaxBody); err != nil {
 			return failed(robots.TruncatedBody, "body: %w", err)
 		}
 		return nil

@@ -26,13 +26,9 @@ type manners struct {
 	starts    *limiter      // the one whose first request is next
 }
 
-// maxWaiting bounds the origins that wait without a slot. Each is a goroutine
-// with what it has learned so far, about 14 KB.
-const maxWaiting = 16 << 10
-
 func newManners(c Config) *manners {
 	m := &manners{
-		inside:    newLimiter(c.Concurrency+maxWaiting, 0),
+		inside:    newLimiter(2*c.Concurrency+c.Waiting, 0),
 		slots:     newLimiter(c.Concurrency, 0),
 		domains:   newLimiter(c.PerDomain, 0),
 		addresses: newLimiter(c.PerAddress, c.AddressRate),
@@ -52,6 +48,9 @@ type Place struct {
 	onceBegun context.Context // from then on
 	held      bool
 	asked     bool // the first request has kept the pace
+
+	texts  []*text // of its answers
+	landed bool    // has a place for a body that is back from disk
 }
 
 // Enter waits until a slot is free. Its error is that of begin, which bounds
@@ -71,6 +70,7 @@ func (c *Client) Enter(begin, ctx context.Context) (*Place, error) {
 
 // Leave gives the place back, once.
 func (p *Place) Leave() {
+	p.settle()
 	p.giveSlot()
 	p.client.manners.inside.release("")
 }

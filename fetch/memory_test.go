@@ -68,7 +68,7 @@ func broken(o Origin, at time.Time, class robots.ErrorClass) *Capture {
 func host(i int) Origin { return Origin{"https", fmt.Sprintf("host-%d.example", i), 443} }
 
 // notOfTheAnswer are the fields of a capture that Keep is not told.
-var notOfTheAnswer = []string{"Local", "Remembered", "Memory", "Copy", "Location", "Unstored", "at"}
+var notOfTheAnswer = []string{"Local", "Remembered", "Memory", "Copy", "Location", "Unstored", "at", "text"}
 
 // sameAnswer compares all of two captures but their bodies, errors by text.
 var sameAnswer = cmp.Options{
@@ -171,13 +171,13 @@ func TestAnswersComeBackAsTheyWere(t *testing.T) {
 
 // A field that Capture gains must be kept too.
 func TestEveryFieldOfAnAnswerIsKept(t *testing.T) {
-	text, d := "\x00\xff<&>\u2028", time.Duration(1)
+	text, d, n := "\x00\xff<&>\u2028", time.Duration(1), 1
 	c := &Capture{
 		Origin: host(1), Start: day, Hops: []robots.Hop{{URL: text, Status: 200}}, Attempts: 1,
 		Error: robots.TruncatedBody, Err: errors.New(text), Fallback: robots.TLSFailure,
 		Remote: netip.MustParseAddrPort("[fe80::1%eth0]:443"), HTTPVersion: text, TLSVersion: text,
 		Headers: Headers{&text, &text, &text, &text, &text, &text, &text},
-		Times:   Times{&d, &d, &d, &d, &d}, Body: []byte(text), Truncated: true, Misconfigured: true,
+		Times:   Times{&d, &d, &d, &d, &d}, Body: []byte(text), Truncated: true, Cut: &n, Misconfigured: true,
 	}
 	for _, v := range []any{*c, c.Headers, c.Times, c.Hops[0]} {
 		for i := range reflect.ValueOf(v).NumField() {

@@ -36,7 +36,7 @@ func readResponse(r *bufio.Reader) (*http.Response, error) {
 			break // at an error, what r says next says it again
 		}
 	}
-	return http.ReadResponse(bufio.NewReaderSize(io.MultiReader(bytes.NewReader(header), r), max(len(header), 4<<10)), getRequest)
+	return http.ReadResponse(bufio.NewReaderSize(io.MultiReader(bytes.NewReader(header), r), 4<<10), getRequest)
 }
 
 // isPlain says of what is there of an answer that it holds the whole header, and

@@ -44,6 +44,7 @@ type facts struct {
 	Headers       headers           `json:",omitzero"`
 	Times         times             `json:",omitzero"`
 	Truncated     bool              `json:",omitempty"`
+	Cut           *int              `json:",omitempty"`
 	Misconfigured bool              `json:",omitempty"`
 }
 
@@ -69,7 +70,7 @@ func factsOf(c *Capture) facts {
 	f := facts{
 		Start: c.Start.UTC(), Attempts: c.Attempts, Error: c.Error, Fallback: c.Fallback,
 		Remote: c.Remote, HTTPVersion: raw(c.HTTPVersion), TLSVersion: raw(c.TLSVersion), Times: times(c.Times),
-		Truncated: c.Truncated, Misconfigured: c.Misconfigured,
+		Truncated: c.Truncated, Cut: c.Cut, Misconfigured: c.Misconfigured,
 	}
 	for _, h := range c.Hops {
 		f.Hops = append(f.Hops, hop{raw(h.URL), h.Status})
@@ -92,7 +93,7 @@ func (f *facts) capture(o Origin) *Capture {
 	c := &Capture{
 		Origin: o, Start: f.Start, Attempts: f.Attempts, Error: f.Error, Fallback: f.Fallback,
 		Remote: f.Remote, HTTPVersion: string(f.HTTPVersion), TLSVersion: string(f.TLSVersion), Times: Times(f.Times),
-		Truncated: f.Truncated, Misconfigured: f.Misconfigured,
+		Truncated: f.Truncated, Cut: f.Cut, Misconfigured: f.Misconfigured,
 	}
 	for _, h := range f.Hops {
 		c.Hops = append(c.Hops, robots.Hop{URL: string(h.URL), Status: h.Status})

@@ -217,6 +217,8 @@ func (a *analyst) fetchRow(j *job, failure robots.ErrorClass) sink.Fetch {
 	case first.answer.UseCopy:
 		row.StaleSince = sink.Some(c.Copy.Fetched.UTC().Truncate(time.Microsecond))
 		row.BodyBytes, row.BodyTruncated = sink.Some(int64(len(first.body))), first.content.file.Truncated
+	case c.Cut != nil:
+		row.BodyBytes, row.BodyTruncated = sink.Some(int64(*c.Cut)), c.Truncated
 	case c.Body != nil:
 		row.BodyBytes, row.BodyTruncated = sink.Some(int64(len(c.Body))), c.Truncated || first.content.file.Truncated
 	}

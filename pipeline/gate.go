@@ -2,21 +2,56 @@ package pipeline
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"sync"
 )
+
+// budgets say how a run shares the memory that the process may have. They bound
+// what grows with what hosts send and with what lists hold; a run takes some
+// 60 MB besides, and 8 to 24 bytes for each origin of its list. A soft limit of the
+// runtime, below the memory by an eighth for the kernel's buffers, keeps garbage
+// from taking more (see the flag --memory).
+type budgets struct {
+	held     int64 // of captured bodies, from when on the source waits, if waiting helps
+	most     int64 // of captured bodies in memory: beyond, they go to disk
+	texts    int64 // of hosts and URLs as the input has them, from when on the source waits
+	underWay int64 // of answers under way in memory: beyond, they go to disk
+	waiting  int   // origins that wait for a place under a limit of politeness, of 14 KB each
+	analysts int   // each parses and writes a segment, in 48 MB where files are hostile
+}
+
+func budgetsOf(memory int64) budgets {
+	if memory <= 0 {
+		memory = math.MaxInt64 // not known
+	}
+	return budgets{
+		held: min(memory/16, 32<<20), most: min(memory/8, 64<<20), texts: min(memory/16, 64<<20),
+		underWay: min(memory/16, 256<<20), waiting: int(min(memory/16/(14<<10), 16<<10)),
+		analysts: int(min(max(memory/5/(48<<20), 1), int64(runtime.GOMAXPROCS(0)))),
+	}
+}
+
+// requestBytes is what a request in flight takes besides the body, with TLS.
+const requestBytes = 56 << 10
+
+// MostConcurrency is how many requests may be in flight in a process that may take
+// so much memory: they get half of it.
+func MostConcurrency(memory int64) int64 { return memory / 2 / requestBytes }
 
 // gate decides when the source may open another segment. Many may be open, so
 // that the slowest host of each holds up nothing but its own; but when
 // captures come faster than they are analysed, the source waits for the
 // analysts, so that bodies do not pile up.
 type gate struct {
-	mu     sync.Mutex
-	change *sync.Cond
-	open   int   // segments begun and not committed
-	full   int   // of these, the ones that have all their captures
-	held   int64 // bytes of bodies in memory
-	most   int   // segments open at once
+	budgets
+	mu       sync.Mutex
+	change   *sync.Cond
+	open     int   // segments begun and not committed
+	full     int   // of these, the ones that have all their captures
+	bodies   int64 // bytes of bodies in memory
+	input    int64 // bytes of the targets' texts
+	segments int   // open at once
 }
 
 const (
@@ -27,24 +62,22 @@ const (
 	// hostile one in 28 at most.
 	minOpen = 8
 	maxOpen = 128
-	// heldBytes is from when on the source waits, if waiting helps, and
-	// mostBytes what bodies may take at all: beyond, they go to disk.
-	heldBytes = 32 << 20
-	mostBytes = 64 << 20
 )
 
 func newGate(c *Config) *gate {
-	g := &gate{most: min(max(20*c.Fetch.Concurrency/segmentTargets, minOpen), maxOpen)}
+	g := &gate{budgets: budgetsOf(c.Memory), segments: min(max(20*c.Fetch.Concurrency/segmentTargets, minOpen), maxOpen)}
 	if c.IsStored() {
 		// Each core reads one segment and analyses another.
-		g.most = max(2*runtime.GOMAXPROCS(0), minOpen)
+		g.segments = max(2*runtime.GOMAXPROCS(0), minOpen)
 	}
 	g.change = sync.NewCond(&g.mu)
 	return g
 }
 
-// enter waits for leave to open a segment. It never waits for bytes while
-// there is no full segment, whose analysis alone can free them.
+// enter waits for leave to open a segment. It never waits for bytes of bodies
+// while there is no full segment, whose analysis alone can free them: there is
+// the disk. For texts there is not, and every segment that is open fills without
+// another one.
 func (g *gate) enter(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() {
 		g.mu.Lock()
@@ -53,11 +86,18 @@ func (g *gate) enter(ctx context.Context) error {
 	})()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for ctx.Err() == nil && (g.open >= g.most || g.full > 0 && g.held > heldBytes) {
+	for ctx.Err() == nil && (g.open >= g.segments || g.full > 0 && g.bodies > g.held || g.open > 0 && g.input > g.texts) {
 		g.change.Wait()
 	}
 	g.open++
 	return ctx.Err()
+}
+
+// read counts the text of a target.
+func (g *gate) read(bytes int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.input += int64(bytes)
 }
 
 // weigh counts what a capture takes besides its bodies, which cannot go to
@@ -65,7 +105,7 @@ func (g *gate) enter(ctx context.Context) error {
 func (g *gate) weigh(bytes int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.held += int64(bytes)
+	g.bodies += int64(bytes)
 }
 
 // hold counts the body of a capture, and reports whether memory has room for
@@ -73,10 +113,10 @@ func (g *gate) weigh(bytes int) {
 func (g *gate) hold(bytes int) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.held+int64(bytes) > mostBytes {
+	if g.bodies+int64(bytes) > g.most {
 		return false
 	}
-	g.held += int64(bytes)
+	g.bodies += int64(bytes)
 	return true
 }
 
@@ -88,11 +128,12 @@ func (g *gate) filled() {
 }
 
 // leave says that a segment is committed, and its bodies are let go.
-func (g *gate) leave(bytes int64) {
+func (g *gate) leave(bodies, input int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.open--
 	g.full--
-	g.held -= bytes
+	g.bodies -= bodies
+	g.input -= input
 	g.change.Broadcast()
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -22,9 +21,12 @@ import (
 // of verdicts, small enough that a lost one costs little.
 const segmentTargets = 2048
 
-// segmentPaths ends a segment early whose targets bring many samples of their
-// own, which are held with it.
-const segmentPaths = 100_000
+// A segment ends early whose targets bring much of their own: so many verdicts,
+// or bytes of hosts and URLs as the input has them, which are held with it.
+const (
+	segmentVerdicts = 16 << 20
+	segmentText     = 4 << 20
+)
 
 // Config is what a run is asked to do.
 type Config struct {
@@ -41,6 +43,7 @@ type Config struct {
 	Fetch        fetch.Config  // without its memory
 	Grace        time.Duration // for the hosts in flight when ctx ends
 	State        string        // folder of the memory of answers, "" for none
+	Memory       int64         // bytes that the process may take, 0 where that is not known; see [budgets]
 	ToolVersion  string
 	Resume       bool           // go on with the run if it was interrupted
 	ForceNew     bool           // remove the run first, whatever its state
@@ -88,6 +91,7 @@ type segment struct {
 	answers   *sink.Answers // that outlive the process, nil where they need not
 	spill     spill
 	bytes     atomic.Int64 // of the captured bodies
+	text      int64        // bytes of the targets' texts
 }
 
 // census is a run under way.
@@ -181,6 +185,9 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	// Another output folder may hold a run of the same name.
 	n.Fetch.Run = c.Run + " " + n.run.Started().Format(time.RFC3339Nano)
 	n.Fetch.Others, n.Fetch.Outage = n.others, progress.outage
+	spool, release := n.spool()
+	defer release()
+	n.Fetch.Spool, n.Fetch.Room, n.Fetch.Waiting = spool, n.gate.underWay, n.gate.waiting
 	if n.client, err = fetch.New(n.Fetch); err != nil {
 		return nil, err
 	}
@@ -258,7 +265,7 @@ func (n *census) work(ctx context.Context, sum io.Writer) (targets int64, err er
 		})
 		return fetching.Wait()
 	})
-	for range runtime.GOMAXPROCS(0) {
+	for range n.gate.analysts {
 		g.Go(func() error { return n.analyse(late) })
 	}
 	if err = g.Wait(); err == nil {
@@ -272,14 +279,15 @@ func (n *census) work(ctx context.Context, sum io.Writer) (targets int64, err er
 // there is room, until begin ends. It returns the number of targets.
 func (n *census) produce(begin, late context.Context, sum io.Writer, fetching *errgroup.Group) (int64, error) {
 	var now *segment
-	next, targets, paths := 0, 0, 0
+	next, targets, paths, text := 0, 0, 0, 0
+	perPath := len(n.Agents) * len(n.Profiles)
 	lines := int64(0)
 	seal := func() error {
 		if now == nil {
 			return nil
 		}
 		s := now
-		now, paths = nil, 0
+		now, paths, text = nil, 0, 0
 		if s.committed {
 			return n.passOver(s.index, targets, lines)
 		}
@@ -309,12 +317,15 @@ func (n *census) produce(begin, late context.Context, sum io.Writer, fetching *e
 				return err
 			}
 		}
-		targets, paths, lines = targets+1, paths+len(t.Paths), lines+t.Lines
+		bytes := t.bytes()
+		targets, paths, text, lines = targets+1, paths+len(t.Paths), text+bytes, lines+t.Lines
 		if !now.committed {
 			j := &job{target: t, segment: now, ordinal: len(now.jobs)}
 			if err := n.recall(j); err != nil {
 				return err
 			}
+			now.text += int64(bytes)
+			n.gate.read(bytes)
 			if j.capture != nil {
 				now.jobs = append(now.jobs, j)
 				n.progress.fetched(j.capture, t.Lines)
@@ -331,7 +342,7 @@ func (n *census) produce(begin, late context.Context, sum io.Writer, fetching *e
 				fetching.Go(func() error { return n.fetch(late, place, j) })
 			}
 		}
-		if targets == segmentTargets || paths >= segmentPaths {
+		if targets == segmentTargets || paths*perPath >= segmentVerdicts || text >= segmentText {
 			return seal()
 		}
 		return nil
@@ -439,7 +450,7 @@ func (n *census) analyse(ctx context.Context) error {
 				return err
 			}
 			n.progress.committed(len(s.jobs))
-			n.gate.leave(s.bytes.Load())
+			n.gate.leave(s.bytes.Load(), s.text)
 		case <-ctx.Done():
 			return ctx.Err()
 		}

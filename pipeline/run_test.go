@@ -183,11 +183,12 @@ func rejectedReasons(t *testing.T, c Config) (reasons []string) {
 // same.
 func TestLargeBodies(t *testing.T) {
 	const size = 1 << 20
-	n := mostBytes/size + 40
+	n := 104
 	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
 		head := "User-agent: *\nDisallow: /" + r.Host + "\n"
 		fmt.Fprint(w, head, strings.Repeat("#", size-len(head)))
 	}, list(n))
+	c.Memory = 128 << 20 // of which bodies may take 16 MiB
 	result, err := Run(context.Background(), c, new(Progress))
 	if err != nil {
 		t.Fatal(err)
@@ -303,7 +304,7 @@ func TestGateLetsBodiesDrain(t *testing.T) {
 		}
 	}
 	must(g.enter(ctx))
-	g.hold(heldBytes + 1)
+	g.hold(int(g.held + 1))
 	must(g.enter(ctx)) // no segment is full: to wait would be to wait for ever
 	g.filled()
 	entered := make(chan error)
@@ -313,7 +314,7 @@ func TestGateLetsBodiesDrain(t *testing.T) {
 		t.Fatal("entered while a full segment holds too many bytes")
 	case <-time.After(20 * time.Millisecond):
 	}
-	g.leave(heldBytes + 1)
+	g.leave(g.held+1, 0)
 	must(<-entered)
 	stopped, cancel := context.WithCancel(ctx)
 	for range minOpen - 2 {

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"os"
 	"sync"
 
 	"github.com/robocensus/robocensus/sink/store"
@@ -58,5 +59,23 @@ func (s *spill) close() {
 	if s.file != nil {
 		s.file.Close()
 		s.file = nil
+	}
+}
+
+// spool makes the file for answers under way that memory has no room for, when
+// it is wanted; release ends it.
+func (n *census) spool() (create func() (*os.File, error), release func()) {
+	var file *store.Scratch
+	create = func() (*os.File, error) {
+		var err error
+		if file, err = n.run.Scratch(); err != nil {
+			return nil, fmt.Errorf("make room on disk for answers under way: %w", err)
+		}
+		return file.File, nil
+	}
+	return create, func() {
+		if file != nil {
+			file.Close()
+		}
 	}
 }

@@ -16,11 +16,18 @@ type Target struct {
 	Candidates []fetch.Origin // the origins to ask, in order, until one answers
 	Lines      int64          // of the input that went into it
 	Paths      []string       // samples of its own: path and query, of whichever candidate answers
+	ownBytes   int            // of memory that these take
 }
 
-// maxOwnURLs bounds the samples of one origin, which are held until its
-// answer is there.
-const maxOwnURLs = 100_000
+// maxOwnURLs and maxOwnBytes bound the samples of one origin, which are held until
+// its answer is there.
+const (
+	maxOwnURLs  = 100_000
+	maxOwnBytes = 32 << 20
+)
+
+// bytes is about what the target takes of memory.
+func (t *Target) bytes() int { return len(t.Input) + t.ownBytes }
 
 // source turns rows into targets: it groups adjacent rows of one origin, asks
 // no origin twice, and sends what is no target to rejected.csv.
@@ -85,6 +92,9 @@ func (s *source) take(r row) error {
 		if len(s.now.Paths) >= maxOwnURLs {
 			return s.reject(r.line, r.text, fmt.Sprintf("too_many_urls: more than %d of one origin", maxOwnURLs))
 		}
+		if s.now.ownBytes+ownBytes(sample) > maxOwnBytes {
+			return s.reject(r.line, r.text, fmt.Sprintf("too_many_urls: more than %d MiB of one origin", maxOwnBytes>>20))
+		}
 		s.add(sample)
 		if len(candidates) == 1 {
 			s.now.Candidates = candidates // this row names the scheme: no other will do for its sample
@@ -104,8 +114,11 @@ func (s *source) take(r row) error {
 	if err := s.flush(); err != nil {
 		return err
 	}
-	s.now = Target{Input: given, Rank: r.rank, Candidates: candidates, Lines: 1}
+	s.now = Target{Input: strings.Clone(given), Rank: r.rank, Candidates: candidates, Lines: 1}
 	s.open = true
+	if len(s.asked) > 1000 {
+		s.asked = nil // a map never shrinks
+	}
 	clear(s.asked)
 	if sample != "" {
 		s.add(sample)
@@ -117,9 +130,14 @@ func (s *source) add(sample string) {
 	if s.asked == nil {
 		s.asked = make(map[string]bool)
 	}
+	sample = strings.Clone(sample) // without the rest of its line
 	s.asked[sample] = true
 	s.now.Paths = append(s.now.Paths, sample)
+	s.now.ownBytes += ownBytes(sample)
 }
+
+// ownBytes is what a sample takes of memory, with its place in a list.
+func ownBytes(sample string) int { return len(sample) + 32 }
 
 // flush emits the target under way.
 func (s *source) flush() error {

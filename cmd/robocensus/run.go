@@ -65,6 +65,7 @@ type runFlags struct {
 	limit                    int64
 	outagePatience           time.Duration
 	acceptUnreachable        bool
+	memory                   size
 	resume, forceNew         bool
 	state                    string
 	maxAge                   time.Duration
@@ -101,6 +102,7 @@ func newRunFlags() *runFlags {
 	s.BoolVar(&f.resume, "resume", false, "go on with the run, if it was interrupted: the one that --run names, else the one of DIR that was begun last; where there is none, begin one")
 	s.BoolVar(&f.forceNew, "force-new", false, "remove the run of this ID first, finished or not, and begin anew")
 	s.Int64Var(&f.limit, "limit", 0, "ask the first `N` hosts only")
+	s.Var(&f.memory, "memory", "what the process may take, as a `SIZE` such as 512M or 2G (default what the control group or the machine has); what hosts send goes to disk before it is exceeded")
 	s.StringVar(&f.expect, "expect", "", "YAML `FILE` of what is expected of the hosts; where that is broken, the exit code is 1")
 	s.DurationVar(&f.grace, "grace", 10*time.Second, "after Ctrl-C or SIGTERM: how long the hosts in flight have to answer; no further host is asked, and --resume asks none again that has answered")
 	s.StringVar(&f.progress, "progress", "auto", "auto, bar, log or none")
@@ -122,6 +124,7 @@ func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	if err != nil {
 		return err
 	}
+	limitMemory(f.memory, c.Memory)
 	return f.execute(ctx, c, stdout, stderr)
 }
 
@@ -218,6 +221,13 @@ func (f *runFlags) build(ctx context.Context) (pipeline.Config, error) {
 		return c, err
 	}
 	c.Fetch.MaxAge, c.Fetch.OutagePatience, c.Fetch.AcceptUnreachable = f.maxAge, f.outagePatience, f.acceptUnreachable
+	requests := f.concurrency
+	if sources > 0 {
+		requests = 0
+	}
+	if c.Memory, err = processMemory(f.memory, requests); err != nil {
+		return c, err
+	}
 	if sources == 0 {
 		if err := enoughFiles(f.concurrency, f.connectTo == "" && f.proxy == ""); err != nil {
 			return c, err
@@ -283,7 +293,7 @@ func (f *runFlags) settings() (settings, pace map[string]any) {
 		switch flag.Name {
 		case "out", "run", "config", "progress", "help", "resume", "force-new", "expect":
 			return
-		case "concurrency", "per-address", "per-domain", "rate", "address-rate", "state", "grace", "outage-patience", "accept-unreachable":
+		case "concurrency", "per-address", "per-domain", "rate", "address-rate", "state", "grace", "outage-patience", "accept-unreachable", "memory":
 			out = pace
 		case "proxy":
 			// A password has no business in a folder that is published.

@@ -66,6 +66,8 @@ func Wanted(flag *pflag.Flag, value string) error {
 		return errors.New("expected a number")
 	case "duration":
 		return errors.New("expected a time with its unit, such as 30s, 5m or 24h")
+	case "size":
+		return errors.New("expected a size such as 512M or 2G")
 	case "stringSlice":
 		return errors.New("expected words with commas between them")
 	}

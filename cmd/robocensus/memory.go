@@ -1,0 +1,131 @@
+package main
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/robocensus/robocensus/pipeline"
+)
+
+// size is a flag's number of bytes, such as 512M; 0 is one that is not given.
+type size int64
+
+// minMemory is what a run takes that asks a few hosts.
+const minMemory = 96 << 20
+
+var errSize = errors.New("expected a size such as 512M or 2G")
+
+func (s *size) Set(text string) error {
+	digits := strings.TrimRight(strings.ToUpper(text), "KMGTIB")
+	shift, ok := map[string]uint{
+		"": 0, "B": 0, "K": 10, "KB": 10, "KIB": 10, "M": 20, "MB": 20, "MIB": 20, "G": 30, "GB": 30, "GIB": 30, "T": 40, "TB": 40, "TIB": 40,
+	}[strings.ToUpper(text[len(digits):])]
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if !ok || err != nil || n < 0 || n > math.MaxInt64>>shift {
+		return errSize
+	}
+	*s = size(n << shift)
+	return nil
+}
+
+func (s *size) String() string {
+	switch n := int64(*s); {
+	case n == 0:
+		return ""
+	case n%(1<<30) == 0:
+		return strconv.FormatInt(n>>30, 10) + "G"
+	case n%(1<<20) == 0:
+		return strconv.FormatInt(n>>20, 10) + "M"
+	default:
+		return strconv.FormatInt(n, 10)
+	}
+}
+
+func (s *size) Type() string { return "size" }
+
+// processMemory is what the process may take: what it is given, else what the
+// system lets it have, and 0 where that is not known. Where the environment sets
+// GOMEMLIMIT, that is what it is given.
+func processMemory(given size, concurrency int) (int64, error) {
+	memory, source := int64(given), "--memory "+given.String()
+	if memory == 0 && hasLimit() {
+		memory, source = debug.SetMemoryLimit(-1), "GOMEMLIMIT"
+	}
+	if memory == 0 {
+		memory, source = systemMemory("/"), "the memory of this system"
+	}
+	if memory == 0 {
+		return 0, nil
+	}
+	if memory < minMemory {
+		return 0, usagef("%s: a run needs %d MiB at least", source, minMemory>>20)
+	}
+	if most := pipeline.MostConcurrency(memory); int64(concurrency) > most {
+		return 0, usagef("--concurrency %d: %s, %d MiB, has room for %d requests in flight; lower it, or give more --memory", concurrency, source, memory>>20, most)
+	}
+	return memory, nil
+}
+
+// limitMemory has the runtime collect garbage before the process takes more
+// than that. An eighth is left to the kernel's buffers for it.
+func limitMemory(given size, memory int64) {
+	if memory > 0 && (given > 0 || !hasLimit()) {
+		debug.SetMemoryLimit(memory - memory/8)
+	}
+}
+
+// hasLimit says that whoever started the process has told the runtime already.
+func hasLimit() bool {
+	text := os.Getenv("GOMEMLIMIT")
+	return text != "" && text != "off"
+}
+
+// systemMemory is what Linux lets this process have, 0 where it does not say:
+// what the machine has, or less where a control group of version 1 or 2 that
+// holds the process says so.
+func systemMemory(root string) int64 {
+	memory := int64(0)
+	lower := func(text string, unit int64) {
+		n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+		if err == nil && n > 0 && n <= math.MaxInt64/unit && (memory == 0 || n*unit < memory) {
+			memory = n * unit
+		}
+	}
+	info, _ := os.ReadFile(path.Join(root, "proc/meminfo"))
+	for line := range strings.Lines(string(info)) {
+		if total, ok := strings.CutPrefix(line, "MemTotal:"); ok {
+			lower(strings.TrimSuffix(strings.TrimSpace(total), " kB"), 1<<10)
+		}
+	}
+	groups, _ := os.ReadFile(path.Join(root, "proc/self/cgroup"))
+	for line := range strings.Lines(string(groups)) {
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(fields) < 3 {
+			continue
+		}
+		mount, file := "", ""
+		switch controllers := strings.Split(fields[1], ","); {
+		case fields[0] == "0" && fields[1] == "":
+			mount, file = "sys/fs/cgroup", "memory.max"
+		case len(controllers) == 1 && controllers[0] == "memory":
+			mount, file = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		default:
+			continue
+		}
+		// A group's own limit, and those of the groups that hold it. In a
+		// container the nearest that is seen may be the mount itself.
+		for group := path.Clean("/" + fields[2]); ; group = path.Dir(group) {
+			text, _ := os.ReadFile(path.Join(root, mount, group, file))
+			lower(string(text), 1)
+			if group == "/" {
+				break
+			}
+		}
+	}
+	return memory
+}

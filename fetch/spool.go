@@ -1,0 +1,296 @@
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+// spool bounds what answers under way take of memory. A host may send almost all
+// of the largest body there is and then stall, and so may every host in flight.
+// Each answer has a block of memory; what it holds beyond comes out of the
+// room that all share, and once that is spent, goes to blocks of one file. To wait
+// for room instead would let the server's patience end, and call our shortage its
+// failure.
+type spool struct {
+	create  func() (*os.File, error) // nil: there is always room
+	landing chan struct{}            // a place for each body that is back from the file
+	heavy   chan struct{}            // a place for each answer with a heavy beginning
+
+	mu   sync.Mutex
+	room int64
+	file *os.File
+	free []int64 // blocks of the file, by offset
+	end  int64
+}
+
+const (
+	blockBytes = 16 << 10
+	// lightBytes are more than TLS handshake and header of an ordinary answer
+	// take together. heavyBytes are what the most of both come to, parsed.
+	lightBytes = 32 << 10
+	heavyBytes = 1 << 20
+	// maxHeavy bounds answers with heavy beginnings, where memory does not.
+	maxHeavy = 256
+)
+
+func newSpool(c *Config) *spool {
+	s := &spool{create: c.Spool, room: c.Room, heavy: make(chan struct{}, maxHeavy)}
+	if s.create != nil {
+		s.heavy = make(chan struct{}, min(max(c.Room/heavyBytes, 4), maxHeavy))
+		s.landing = make(chan struct{}, min(max(c.Room/int64(2*c.MaxBody), 1), 16))
+	}
+	return s
+}
+
+// take reports whether there is room for n more bytes in memory.
+func (s *spool) take(n int64) bool {
+	if s.create == nil {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.room < n {
+		return false
+	}
+	s.room -= n
+	return true
+}
+
+// give gives back what was taken, and blocks of the file.
+func (s *spool) give(n int64, blocks []int64) {
+	if s.create == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.room += n
+	s.free = append(s.free, blocks...)
+}
+
+// put writes a block to the file.
+func (s *spool) put(block []byte) (at int64, err error) {
+	s.mu.Lock()
+	if s.file == nil {
+		s.file, err = s.create()
+	}
+	if n := len(s.free); n > 0 {
+		at, s.free = s.free[n-1], s.free[:n-1]
+	} else {
+		at, s.end = s.end, s.end+blockBytes
+	}
+	s.mu.Unlock()
+	if err == nil {
+		_, err = s.file.WriteAt(block, at)
+	}
+	if err != nil {
+		return 0, spoolError(err)
+	}
+	return at, nil
+}
+
+func spoolError(err error) error {
+	f := failed(robots.Canceled, "keep an answer under way on disk: %w", err)
+	f.local = f.err
+	return f
+}
+
+// text is a body, or what it is decoded from, while it is read.
+type text struct {
+	spool  *spool
+	paused func(time.Duration) // told of waits for the disk; may be nil
+	blocks []int64             // of the spool's file, in order
+	tail   []byte              // what follows them
+	taken  int64               // of the spool's room
+}
+
+// newText makes a text that is expected to come to some size.
+func newText(s *spool, expect int, paused func(time.Duration)) *text {
+	t := &text{spool: s, paused: paused}
+	if expect++; expect > blockBytes {
+		if s.take(int64(expect)) {
+			t.taken = int64(expect)
+		} else {
+			expect = blockBytes
+		}
+	}
+	t.tail = make([]byte, 0, expect)
+	return t
+}
+
+func (t *text) size() int { return len(t.blocks)*blockBytes + len(t.tail) }
+
+// fill reads r to its end, or as far as limit bytes. truncated tells that there
+// was more. What came before an error is kept.
+func (t *text) fill(r io.Reader, limit int) (truncated bool, err error) {
+	for {
+		if len(t.tail) == cap(t.tail) {
+			if err := t.grow(limit + 1); err != nil {
+				return false, err
+			}
+		}
+		n, err := r.Read(t.tail[len(t.tail):cap(t.tail)])
+		t.tail = t.tail[:len(t.tail)+n]
+		if over := t.size() - limit; over > 0 {
+			t.tail = t.tail[:len(t.tail)-over]
+			return true, nil
+		}
+		switch {
+		case err == io.EOF:
+			return false, nil
+		case errors.Is(err, errTooMuch):
+			return true, nil
+		case err != nil:
+			return false, err
+		}
+	}
+}
+
+// grow makes room behind the tail of a text that comes to most bytes at most.
+func (t *text) grow(most int) error {
+	size := min(2*cap(t.tail)+512, most-len(t.blocks)*blockBytes)
+	switch more := int64(size) - t.taken; {
+	case size <= blockBytes:
+	case len(t.blocks) == 0 && t.spool.take(more):
+		t.taken += more
+	case cap(t.tail) < blockBytes:
+		size = blockBytes
+	default:
+		return t.unload()
+	}
+	t.tail = append(make([]byte, 0, size), t.tail...)
+	return nil
+}
+
+// unload writes the whole blocks of the tail to the file.
+func (t *text) unload() error {
+	began := time.Now()
+	rest := t.tail
+	for len(rest) >= blockBytes {
+		at, err := t.spool.put(rest[:blockBytes])
+		if err != nil {
+			return err
+		}
+		t.blocks, rest = append(t.blocks, at), rest[blockBytes:]
+	}
+	if t.taken > 0 || cap(t.tail) != blockBytes {
+		t.tail = append(make([]byte, 0, blockBytes), rest...)
+	} else {
+		t.tail = t.tail[:copy(t.tail, rest)]
+	}
+	t.spool.give(t.taken, nil)
+	t.taken = 0
+	if t.paused != nil {
+		t.paused(time.Since(began))
+	}
+	return nil
+}
+
+// bytes are all of the text.
+func (t *text) bytes() ([]byte, error) {
+	if len(t.blocks) == 0 {
+		if cap(t.tail)-len(t.tail) > len(t.tail)/4 {
+			return append(make([]byte, 0, len(t.tail)), t.tail...), nil
+		}
+		return t.tail, nil
+	}
+	all := make([]byte, t.size())
+	_, err := io.ReadFull(t.reader(), all)
+	return all, err
+}
+
+// reader reads the text from its beginning.
+func (t *text) reader() io.Reader {
+	readers := make([]io.Reader, 0, len(t.blocks)+1)
+	for _, at := range t.blocks {
+		readers = append(readers, io.NewSectionReader(spoolFile{t.spool}, at, blockBytes))
+	}
+	return io.MultiReader(append(readers, bytes.NewReader(t.tail))...)
+}
+
+// spoolFile tells errors of the disk from those of the connection.
+type spoolFile struct{ s *spool }
+
+func (f spoolFile) ReadAt(p []byte, off int64) (int, error) {
+	n, err := f.s.file.ReadAt(p, off)
+	if err != nil && n < len(p) {
+		err = spoolError(err)
+	}
+	return n, err
+}
+
+// release gives back what the text takes, once.
+func (t *text) release() {
+	t.spool.give(t.taken, t.blocks)
+	t.taken, t.blocks, t.tail = 0, nil, nil
+}
+
+// land has the capture's body stand in memory. Bodies that were on disk come
+// back few at a time, each until its place is given back: the caller has put it
+// elsewhere then.
+func (p *Place) land(got *Capture) *Capture {
+	t := got.text
+	if t == nil {
+		return got
+	}
+	got.text = nil
+	if n := t.size(); got.Error != "" {
+		got.Cut = &n
+		return got
+	}
+	if len(t.blocks) > 0 && !p.landed {
+		select {
+		case p.client.spool.landing <- struct{}{}:
+			p.landed = true
+		case <-p.ctx.Done():
+			got.Error, got.Err = robots.Canceled, fmt.Errorf("stopped: %w", p.ctx.Err())
+			return got
+		}
+	}
+	var err error
+	if got.Body, err = t.bytes(); err != nil {
+		return lost(got.Origin, err)
+	}
+	return got
+}
+
+// text makes a text of an answer that conn brings. It is released with the
+// place.
+func (p *Place) text(expect int, paused func(time.Duration)) *text {
+	t := newText(p.client.spool, expect, paused)
+	p.texts = append(p.texts, t)
+	return t
+}
+
+// settle gives back what the place's answers took.
+func (p *Place) settle() {
+	for _, t := range p.texts {
+		t.release()
+	}
+	p.texts = nil
+	if p.landed {
+		p.landed = false
+		<-p.client.spool.landing
+	}
+}
+
+// pausing returns what moves the deadline of connections by a wait that is ours.
+func pausing(ctx context.Context, b *budget, conns ...net.Conn) func(time.Duration) {
+	return func(d time.Duration) {
+		b.wait(d)
+		for _, conn := range conns {
+			conn.SetDeadline(b.deadline)
+			if ctx.Err() != nil {
+				conn.SetDeadline(time.Unix(1, 0)) // which [expire] may have done before
+			}
+		}
+	}
+}
