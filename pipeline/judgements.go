@@ -5,28 +5,10 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// own prepares the target's own samples, as URLs of the origin that answered;
-// those that the list of samples holds as well are judged once.
-func (a *analyst) own(origin string, paths []string, listed []*prepared) []*prepared {
-	known := make(map[string]bool, len(listed))
-	for _, p := range listed {
-		known[p.sample.URL] = true
-	}
-	out := make([]*prepared, 0, len(paths))
-	for _, path := range paths {
-		url := origin + path
-		if known[url] {
-			continue
-		}
-		out = append(out, &prepared{sample: Sample{shown: sink.TextString(url)}, targets: targetsOf(url, a.config.Profiles)})
-	}
-	return out
-}
-
 // judgements makes the policies and verdicts of a target under every profile,
 // on the paths for all, the samples listed for its origin, and its own.
 func (a *analyst) judgements(row *sink.Fetch, listed []*prepared, paths []string, stratum string, out *sink.Segment) error {
-	own := a.own(row.Origin, paths, listed)
+	own := newOwn(row.Origin, paths, listed)
 	for k := range a.readings {
 		r := &a.readings[k]
 		tallies := a.counts.of(stratum, k)
@@ -46,24 +28,28 @@ func (a *analyst) judgements(row *sink.Fetch, listed []*prepared, paths []string
 			group := r.group(i)
 			got := a.judge(k, i, listed, own)
 			for s := range a.samples.paths {
-				a.verdict(row, r, &policy, group, &a.samples.paths[s], got[s], tally)
+				a.verdict(row, r, &policy, group, a.samples.paths[s].sample.shown, got[s], tally)
 			}
 			got = got[len(a.samples.paths):]
 			for s := range listed {
-				a.verdict(row, r, &policy, group, listed[s], got[s], tally)
+				a.verdict(row, r, &policy, group, listed[s].sample.shown, got[s], tally)
 			}
 			got = got[len(listed):]
-			for s := range own {
-				a.verdict(row, r, &policy, group, own[s], got[s], tally)
-			}
-			if len(a.verdicts) >= verdictRows {
-				if err := out.Verdicts.Write(a.verdicts...); err != nil {
+			for len(got) > 0 {
+				shown := own.texts(len(own.paths) - len(got))
+				for s := range shown {
+					a.verdict(row, r, &policy, group, shown[s], got[s], tally)
+				}
+				got = got[len(shown):]
+				if err := a.writeVerdicts(out, verdictRows); err != nil {
 					return err
 				}
-				a.verdicts = a.verdicts[:0]
+			}
+			if err := a.writeVerdicts(out, verdictRows); err != nil {
+				return err
 			}
 		}
-		if err := out.Verdicts.Write(a.verdicts...); err != nil {
+		if err := a.writeVerdicts(out, 1); err != nil {
 			return err
 		}
 		a.countCategories(stratum, k)
@@ -77,6 +63,16 @@ func (a *analyst) judgements(row *sink.Fetch, listed []*prepared, paths []string
 // verdictRows is how many verdicts are written together, if one target has as
 // many: the writer goes through them column by column.
 const verdictRows = 1024
+
+// writeVerdicts writes the verdicts that wait if there are so many.
+func (a *analyst) writeVerdicts(out *sink.Segment, many int) error {
+	if len(a.verdicts) < many {
+		return nil
+	}
+	err := out.Verdicts.Write(a.verdicts...)
+	a.verdicts = a.verdicts[:0]
+	return err
+}
 
 // policy makes the row of one agent, with its match and the index of its class.
 func (a *analyst) policy(row *sink.Fetch, r *reading, agent int) (sink.Policy, robots.Match, int) {
@@ -109,10 +105,9 @@ func (r *reading) group(agent int) *string {
 	return r.content.policies[agent].group
 }
 
-// of judges a sample in reading k.
-func (a *analyst) of(k, agent int, sample *prepared) robots.Verdict {
+// of judges a URL in reading k, for whose profile it is prepared.
+func (a *analyst) of(k, agent int, target *robots.Target) robots.Verdict {
 	r := &a.readings[k]
-	target := &sample.targets[k]
 	if got, decided := r.answer.Verdict(target); decided {
 		return got
 	}
@@ -126,13 +121,13 @@ func (a *analyst) ofPath(k, agent, path int) robots.Verdict {
 	if known := r.content.verdicts; known != nil && r.answer.AsksRules() {
 		return r.answer.Weigh(known[agent*len(a.samples.paths)+path])
 	}
-	return a.of(k, agent, &a.samples.paths[path])
+	return a.of(k, agent, &a.samples.paths[path].targets[k])
 }
 
-func (a *analyst) verdict(row *sink.Fetch, r *reading, policy *sink.Policy, group *string, sample *prepared, got robots.Verdict, tally *tally) {
+func (a *analyst) verdict(row *sink.Fetch, r *reading, policy *sink.Policy, group *string, url string, got robots.Verdict, tally *tally) {
 	v := sink.Verdict{
 		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, Agent: policy.Agent, Profile: policy.Profile,
-		URL: sample.sample.shown, Verdict: got.Value.String(), Reason: got.Reason.String(), GroupAgent: group,
+		URL: url, Verdict: got.Value.String(), Reason: got.Reason.String(), GroupAgent: group,
 	}
 	if got.Rule >= 0 {
 		rule := &r.content.file.Rules[got.Rule]

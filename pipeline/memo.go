@@ -26,13 +26,13 @@ func (m *memo) forget(agents int) {
 // judge returns the verdicts for an agent in reading k on the paths for all,
 // the samples listed for the origin, and its own. They hold until the next
 // call.
-func (a *analyst) judge(k, agent int, listed, own []*prepared) []robots.Verdict {
+func (a *analyst) judge(k, agent int, listed []*prepared, own *ownURLs) []robots.Verdict {
 	r, m := &a.readings[k], &a.memo
 	lead, shared := 0, true // where no rules are asked, an agent is like another
 	if r.answer.AsksRules() {
 		lead, shared = r.content.policies[agent].lead, r.content.policies[agent].shared
 	}
-	n := len(a.samples.paths) + len(listed) + len(own)
+	n := len(a.samples.paths) + len(listed) + len(own.paths)
 	if !shared {
 		m.verdicts = a.judgeAll(m.verdicts[:0], k, agent, listed, own)
 		return m.verdicts
@@ -50,15 +50,19 @@ func (a *analyst) judge(k, agent int, listed, own []*prepared) []robots.Verdict 
 }
 
 // judgeAll appends the verdicts for an agent on all samples of a target.
-func (a *analyst) judgeAll(dst []robots.Verdict, k, agent int, listed, own []*prepared) []robots.Verdict {
+func (a *analyst) judgeAll(dst []robots.Verdict, k, agent int, listed []*prepared, own *ownURLs) []robots.Verdict {
 	for s := range a.samples.paths {
 		dst = append(dst, a.ofPath(k, agent, s))
 	}
 	for _, s := range listed {
-		dst = append(dst, a.of(k, agent, s))
+		dst = append(dst, a.of(k, agent, &s.targets[k]))
 	}
-	for _, s := range own {
-		dst = append(dst, a.of(k, agent, s))
+	for from := 0; from < len(own.paths); {
+		targets := own.prepared(from, a.readings[k].profile)
+		for i := range targets {
+			dst = append(dst, a.of(k, agent, &targets[i]))
+		}
+		from += len(targets)
 	}
 	return dst
 }

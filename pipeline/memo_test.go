@@ -28,13 +28,11 @@ func TestVerdictsAreJudgedOnce(t *testing.T) {
 	}
 	samples := newSamples(list, profiles)
 	a := newAnalyst(Config{Agents: agents, Profiles: profiles}, samples, newContents())
-	var listed, own []*prepared
+	var listed []*prepared
 	for _, path := range []string{"/l/1", "/p/1"} {
 		listed = append(listed, &prepared{targets: targetsOf("http://h"+path, profiles)})
 	}
-	for _, path := range []string{"/o/1", "/p/2", "/x"} {
-		own = append(own, &prepared{targets: targetsOf("http://h"+path, profiles)})
-	}
+	own := newOwn("http://h", []string{"/o/1", "/p/2", "/x"}, nil)
 	for range 3 { // met for the first time, kept, found again
 		for k := range profiles {
 			r := &a.readings[k]
@@ -53,8 +51,11 @@ func TestVerdictsAreJudgedOnce(t *testing.T) {
 				for s := range samples.paths {
 					ask(samples.paths[s].targets[k])
 				}
-				for _, s := range append(listed[:len(listed):len(listed)], own...) {
+				for _, s := range listed {
 					ask(s.targets[k])
+				}
+				for _, path := range own.paths {
+					ask(profiles[k].Target("http://h" + path))
 				}
 				if got := a.judge(k, i, listed, own); fmt.Sprint(got) != fmt.Sprint(want) {
 					t.Errorf("%s, agent %s: got %v, want %v", profiles[k].Name, agent.Name, got, want)

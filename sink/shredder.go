@@ -43,7 +43,7 @@ const batchRows = 256
 // dictionaryBytes ends the row group in which the texts of one column have
 // come to as much. Hostile files can bring that; parquet-go would hold
 // dictionaries of up to a gigabyte.
-const dictionaryBytes = 64 << 20
+const dictionaryBytes = 16 << 20
 
 // spareBytes is the most that a column's texts may have come to for their
 // memory to be kept.
