@@ -11,58 +11,131 @@ const SchemaVersion = 2
 
 // Fetch is a row of `fetches`: what one target's robots.txt answered.
 type Fetch struct {
-	Seq                int64      `parquet:"seq"`
-	Input              string     `parquet:"input,dict"`
-	Host               string     `parquet:"host,dict"`
-	Rank               *int64     `parquet:"rank"`
-	Origin             string     `parquet:"origin,dict"`
-	Scheme             string     `parquet:"scheme,dict"`
-	Port               int32      `parquet:"port"`
-	RegisteredDomain   *string    `parquet:"registered_domain,dict"`
-	TLD                *string    `parquet:"tld,dict"`
-	RobotsURL          string     `parquet:"robots_url,dict"`
-	Source             string     `parquet:"source,dict"`
-	FetchTime          time.Time  `parquet:"fetch_time,timestamp(microsecond)"`
-	Outcome            string     `parquet:"outcome,dict"`
-	Reason             string     `parquet:"reason,dict"`
-	Status             *int32     `parquet:"status"`
-	Hops               []Hop      `parquet:"hops,list"`
-	FinalURL           *string    `parquet:"final_url,dict"`
-	ErrorClass         *string    `parquet:"error_class,dict"`
-	Error              *string    `parquet:"error,dict"`
-	FallbackErrorClass *string    `parquet:"fallback_error_class,dict"`
-	Attempts           int32      `parquet:"attempts"`
-	RemoteAddress      *string    `parquet:"remote_address,dict"`
-	HTTPVersion        *string    `parquet:"http_version,dict"`
-	TLSVersion         *string    `parquet:"tls_version,dict"`
-	ContentType        *string    `parquet:"content_type,dict"`
-	ContentEncoding    *string    `parquet:"content_encoding,dict"`
-	Server             *string    `parquet:"server,dict"`
-	ETag               *string    `parquet:"etag,dict"`
-	LastModified       *string    `parquet:"last_modified,dict"`
-	CacheControl       *string    `parquet:"cache_control,dict"`
-	RetryAfter         *string    `parquet:"retry_after,dict"`
-	DNSMicros          *int64     `parquet:"dns_us"`
-	ConnectMicros      *int64     `parquet:"connect_us"`
-	TLSMicros          *int64     `parquet:"tls_us"`
-	FirstByteMicros    *int64     `parquet:"first_byte_us"`
-	TotalMicros        *int64     `parquet:"total_us"`
-	BodyBytes          *int64     `parquet:"body_bytes"`
-	BodyTruncated      bool       `parquet:"body_truncated"`
-	ContentDigest      *string    `parquet:"content_digest,dict"`
-	HasBOM             bool       `parquet:"has_bom"`
-	IsUTF8             bool       `parquet:"is_utf8"`
-	IsHTML             bool       `parquet:"is_html"`
-	StaleSince         *time.Time `parquet:"stale_since,timestamp(microsecond)"`
-	UnreachableSince   *time.Time `parquet:"unreachable_since,timestamp(microsecond)"`
-	Lines              int32      `parquet:"lines"`
-	Groups             int32      `parquet:"groups"`
-	Rules              int32      `parquet:"rules"`
-	Sitemaps           int32      `parquet:"sitemaps"`
-	InvalidLines       int32      `parquet:"invalid_lines"`
-	WARCFile           *string    `parquet:"warc_file,dict"`
-	WARCOffset         *int64     `parquet:"warc_offset"`
-	WARCLength         *int64     `parquet:"warc_length"`
+	// Number of the target within the run; it joins the tables. The input alone determines it: of a host
+	// list it is the ordinal of the target's first row, of an archive it counts archives and records.
+	// Example: `17`.
+	Seq int64 `parquet:"seq"`
+	// Field of the input that named the target, as given. Example: `https://news.example/`.
+	Input string `parquet:"input,dict"`
+	// Canonical host name: lower case, ASCII (IDNA). Example: `news.example`.
+	Host string `parquet:"host,dict"`
+	// Rank of the host as the input or `--ranks` gives it. Null if it gives none. Example: `464`.
+	Rank *int64 `parquet:"rank"`
+	// Scheme, host and port whose robots.txt is read; a default port is left out. Example:
+	// `https://news.example`. If https gave no answer and http did, this is the http origin.
+	Origin string `parquet:"origin,dict"`
+	// `https`, `http` or `ftp`.
+	Scheme string `parquet:"scheme,dict"`
+	// TCP port. Example: `443`.
+	Port int32 `parquet:"port"`
+	// Domain that was registered, by the Public Suffix List. Null for an IP address and for a public
+	// suffix. Example: `news.example`.
+	RegisteredDomain *string `parquet:"registered_domain,dict"`
+	// Top-level domain. Null for an IP address. Example: `example`.
+	TLD *string `parquet:"tld,dict"`
+	// URL that was asked first. Example: `https://news.example/robots.txt`.
+	RobotsURL string `parquet:"robots_url,dict"`
+	// Where the answer comes from: `network` (asked in this run), `cache` (`--state`), `warc`, `body` (a
+	// stored file).
+	Source string `parquet:"source,dict"`
+	// When the answer was fetched, in UTC; of a stored answer, when the archive fetched it. Example:
+	// `2026-11-20 10:15:02.123456`.
+	FetchTime time.Time `parquet:"fetch_time,timestamp(microsecond)"`
+	// What the answer means under the first profile: `conditional_allow` (the rules decide), `full_allow`,
+	// `full_disallow`, `undefined`.
+	Outcome string `parquet:"outcome,dict"`
+	// Why: `success`, `client_error`, `server_error`, `misconfigured_server`, `redirect_limit`,
+	// `redirect_loop`, `redirect_invalid`, `redirect_unsupported`, `redirect_unresolved`,
+	// `revisit_unresolved`, `html_redirect`, `network_failure`, `invalid_response`, `incomplete_body`,
+	// `stale_copy`, `unreachable_too_long`, `address_blocked`, `no_route`.
+	Reason string `parquet:"reason,dict"`
+	// HTTP status of the last hop, or the last reply of FTP. Null if there was no answer. Example: `200`.
+	Status *int32 `parquet:"status"`
+	// Requests in order, redirects and all, each with `url` and `status`. Example: `[{url:
+	// http://a.example/robots.txt, status: 301}, …]`.
+	Hops []Hop `parquet:"hops,list"`
+	// URL of the last hop. Null if nothing was asked. Example: `https://www.news.example/robots.txt`.
+	FinalURL *string `parquet:"final_url,dict"`
+	// What went wrong: `dns_not_found`, `dns_failure`, `address_blocked`, `no_route`, `connect_refused`,
+	// `connect_timeout`, `connect_failure`, `tls`, `timeout`, `reset`, `protocol`, `truncated_body`,
+	// `header_too_large`, `redirect_invalid`, `redirect_unsupported`, `redirect_loop`, `redirect_limit`,
+	// `server_error`, `unexpected_status`. Null if nothing did.
+	ErrorClass *string `parquet:"error_class,dict"`
+	// The same in words. Null if nothing went wrong. Example: `header: connection reset by peer`.
+	Error *string `parquet:"error,dict"`
+	// Why https was given up for http. Null if it was not. Example: `connect_failure`.
+	FallbackErrorClass *string `parquet:"fallback_error_class,dict"`
+	// How often the target was asked, retries included. Example: `1`.
+	Attempts int32 `parquet:"attempts"`
+	// IP address that answered last. Null for a stored answer and if no connection was made. Example:
+	// `192.0.2.7`.
+	RemoteAddress *string `parquet:"remote_address,dict"`
+	// Version of HTTP. Null if there was no answer. Example: `1.1`.
+	HTTPVersion *string `parquet:"http_version,dict"`
+	// Version of TLS. Null without TLS. Example: `1.3`.
+	TLSVersion *string `parquet:"tls_version,dict"`
+	// Header Content-Type of the last hop. Null if absent. Example: `text/plain; charset=utf-8`.
+	ContentType *string `parquet:"content_type,dict"`
+	// Header Content-Encoding. Null if absent. Example: `gzip`.
+	ContentEncoding *string `parquet:"content_encoding,dict"`
+	// Header Server. Null if absent. Example: `nginx`.
+	Server *string `parquet:"server,dict"`
+	// Header ETag. Null if absent.
+	ETag *string `parquet:"etag,dict"`
+	// Header Last-Modified, as sent. Null if absent.
+	LastModified *string `parquet:"last_modified,dict"`
+	// Header Cache-Control. Null if absent. Example: `max-age=3600`.
+	CacheControl *string `parquet:"cache_control,dict"`
+	// Header Retry-After, as sent. Null if absent. Example: `120`.
+	RetryAfter *string `parquet:"retry_after,dict"`
+	// Time to look the name up, last hop, in microseconds. Null if it was not looked up. Example: `12800`.
+	DNSMicros *int64 `parquet:"dns_us"`
+	// Time to connect, last hop, in microseconds. Null if no connection was made.
+	ConnectMicros *int64 `parquet:"connect_us"`
+	// Time of the TLS handshake, last hop, in microseconds. Null without TLS.
+	TLSMicros *int64 `parquet:"tls_us"`
+	// Time from the request to the first byte of the answer, last hop, in microseconds. Null if there was
+	// none.
+	FirstByteMicros *int64 `parquet:"first_byte_us"`
+	// Time of the whole, all hops and retries, waits for politeness excluded, in microseconds. Null for a
+	// stored answer. Example: `215000`.
+	TotalMicros *int64 `parquet:"total_us"`
+	// Bytes of the decoded body as kept. Null if there is no body. Example: `1337`.
+	BodyBytes *int64 `parquet:"body_bytes"`
+	// The body was cut at the profile's size limit.
+	BodyTruncated bool `parquet:"body_truncated"`
+	// SHA-1 of the decoded body as kept, in bare base32: joins `bodies` and Common Crawl's index. Null if
+	// there is no body. Example: `5S2OB6LKHJKZ4QZUPDK7BQSNDX7BPAGZ`.
+	ContentDigest *string `parquet:"content_digest,dict"`
+	// The body begins with a byte order mark.
+	HasBOM bool `parquet:"has_bom"`
+	// The body is valid UTF-8.
+	IsUTF8 bool `parquet:"is_utf8"`
+	// The body looks like HTML.
+	IsHTML bool `parquet:"is_html"`
+	// When the copy was fetched that is judged in place of an unreachable file (reason `stale_copy`), in
+	// UTC. Null if the answer itself is judged.
+	StaleSince *time.Time `parquet:"stale_since,timestamp(microsecond)"`
+	// Since when the origin gives no answer, by the memory of `--state`, in UTC. Null if it answers, or
+	// without `--state`.
+	UnreachableSince *time.Time `parquet:"unreachable_since,timestamp(microsecond)"`
+	// Lines of the file. Example: `42`.
+	Lines int32 `parquet:"lines"`
+	// Groups of the file.
+	Groups int32 `parquet:"groups"`
+	// Allow and disallow lines.
+	Rules int32 `parquet:"rules"`
+	// Sitemap lines.
+	Sitemaps int32 `parquet:"sitemaps"`
+	// Lines that are neither blank, comment, nor a field and a value.
+	InvalidLines int32 `parquet:"invalid_lines"`
+	// Archive that holds the capture, as named. Null for other sources. Example: `crawl-0001.warc.gz`.
+	WARCFile *string `parquet:"warc_file,dict"`
+	// Where its record begins in the archive as stored, in bytes. Null for other sources.
+	WARCOffset *int64 `parquet:"warc_offset"`
+	// Length of the record as stored, in bytes. Null for other sources, and if the compression gives no
+	// length.
+	WARCLength *int64 `parquet:"warc_length"`
 }
 
 // Hop is one request of a chain of redirects. Status is null where the
@@ -74,162 +147,307 @@ type Hop struct {
 
 // Group is a row of `groups`.
 type Group struct {
-	Seq           int64    `parquet:"seq"`
-	Host          string   `parquet:"host,dict"`
-	Origin        string   `parquet:"origin,dict"`
-	GroupIndex    int32    `parquet:"group_index"`
-	Line          int32    `parquet:"line"`
-	Agents        []string `parquet:"agents,list" parquet-element:",dict"`
-	AgentLines    []int32  `parquet:"agent_lines,list"`
-	Tokens        []string `parquet:"tokens,list" parquet-element:",dict"`
-	AllowRules    int32    `parquet:"allow_rules"`
-	DisallowRules int32    `parquet:"disallow_rules"`
-	CrawlDelay    *float64 `parquet:"crawl_delay"`
-	Class         string   `parquet:"class,dict"`
-	Joined        bool     `parquet:"joined"`
+	// Number of the target within the run; it joins the tables. The input alone determines it: of a host
+	// list it is the ordinal of the target's first row, of an archive it counts archives and records.
+	// Example: `17`.
+	Seq int64 `parquet:"seq"`
+	// Canonical host name: lower case, ASCII (IDNA). Example: `news.example`.
+	Host string `parquet:"host,dict"`
+	// Scheme, host and port whose robots.txt is read; a default port is left out. Example:
+	// `https://news.example`.
+	Origin string `parquet:"origin,dict"`
+	// Index of the group within the file, from 0. Example: `2`.
+	GroupIndex int32 `parquet:"group_index"`
+	// Line of the group's first user-agent. Example: `12`.
+	Line int32 `parquet:"line"`
+	// Values of its user-agent lines, as written. Example: `[GPTBot, CCBot]`.
+	Agents []string `parquet:"agents,list" parquet-element:",dict"`
+	// The lines of these. Example: `[12, 13]`.
+	AgentLines []int32 `parquet:"agent_lines,list"`
+	// Product tokens by which the group is found, in lower case. Example: `[gptbot, ccbot]`.
+	Tokens []string `parquet:"tokens,list" parquet-element:",dict"`
+	// Allow lines.
+	AllowRules int32 `parquet:"allow_rules"`
+	// Disallow lines.
+	DisallowRules int32 `parquet:"disallow_rules"`
+	// Crawl-delay, in seconds. Null if the group has none, or none that is a number. Example: `10`.
+	CrawlDelay *float64 `parquet:"crawl_delay"`
+	// What the group's rules mean: `allow_all`, `disallow_all`, `partial`, `empty` (no rules).
+	Class string `parquet:"class,dict"`
+	// Its list of agents goes on across a line that is no rule: by other readings these are two groups.
+	Joined bool `parquet:"joined"`
 }
 
 // Rule is a row of `rules`: an allow or disallow line.
 type Rule struct {
-	Seq         int64  `parquet:"seq"`
-	Host        string `parquet:"host,dict"`
-	Origin      string `parquet:"origin,dict"`
-	GroupIndex  *int32 `parquet:"group_index"`
-	Line        int32  `parquet:"line"`
-	Kind        string `parquet:"kind,dict"`
-	Pattern     string `parquet:"pattern,dict"`
-	Normalized  string `parquet:"normalized,dict"`
-	HasWildcard bool   `parquet:"has_wildcard"`
-	HasAnchor   bool   `parquet:"has_anchor"`
-	Effective   bool   `parquet:"effective"`
+	// Number of the target within the run; it joins the tables. The input alone determines it: of a host
+	// list it is the ordinal of the target's first row, of an archive it counts archives and records.
+	// Example: `17`.
+	Seq int64 `parquet:"seq"`
+	// Canonical host name: lower case, ASCII (IDNA). Example: `news.example`.
+	Host string `parquet:"host,dict"`
+	// Scheme, host and port whose robots.txt is read; a default port is left out. Example:
+	// `https://news.example`.
+	Origin string `parquet:"origin,dict"`
+	// Index of the group within the file, from 0; joins `groups`. Null for a line before any group.
+	// Example: `2`.
+	GroupIndex *int32 `parquet:"group_index"`
+	// Line of the file, from 1. Example: `12`.
+	Line int32 `parquet:"line"`
+	// `allow` or `disallow`.
+	Kind string `parquet:"kind,dict"`
+	// Pattern as written. Example: `/private/*`.
+	Pattern string `parquet:"pattern,dict"`
+	// Pattern as it is matched, escapes made equal. Example: `/priv%C3%A9/*`.
+	Normalized string `parquet:"normalized,dict"`
+	// The pattern has a `*`.
+	HasWildcard bool `parquet:"has_wildcard"`
+	// The pattern ends in `$`.
+	HasAnchor bool `parquet:"has_anchor"`
+	// The rule can decide a verdict. It cannot if it is empty, before any group, or without a leading
+	// slash.
+	Effective bool `parquet:"effective"`
 }
 
 // Sitemap is a row of `sitemaps`.
 type Sitemap struct {
-	Seq        int64  `parquet:"seq"`
-	Host       string `parquet:"host,dict"`
-	Origin     string `parquet:"origin,dict"`
-	Line       int32  `parquet:"line"`
-	URL        string `parquet:"url,dict"`
-	IsAbsolute bool   `parquet:"is_absolute"`
-	IsSameHost bool   `parquet:"is_same_host"`
+	// Number of the target within the run; it joins the tables. The input alone determines it: of a host
+	// list it is the ordinal of the target's first row, of an archive it counts archives and records.
+	// Example: `17`.
+	Seq int64 `parquet:"seq"`
+	// Canonical host name: lower case, ASCII (IDNA). Example: `news.example`.
+	Host string `parquet:"host,dict"`
+	// Scheme, host and port whose robots.txt is read; a default port is left out. Example:
+	// `https://news.example`.
+	Origin string `parquet:"origin,dict"`
+	// Line of the file, from 1. Example: `12`.
+	Line int32 `parquet:"line"`
+	// URL as written. Example: `https://news.example/sitemap.xml`.
+	URL string `parquet:"url,dict"`
+	// The URL has a scheme and a host.
+	IsAbsolute bool `parquet:"is_absolute"`
+	// It is on the host of the file.
+	IsSameHost bool `parquet:"is_same_host"`
 }
 
 // Line is a row of `lines`: a line worth a remark.
 type Line struct {
-	Seq        int64   `parquet:"seq"`
-	Host       string  `parquet:"host,dict"`
-	Origin     string  `parquet:"origin,dict"`
-	Line       int32   `parquet:"line"`
-	GroupIndex *int32  `parquet:"group_index"`
-	Field      *string `parquet:"field,dict"`
-	Value      string  `parquet:"value,dict"`
-	Class      string  `parquet:"class,dict"`
+	// Number of the target within the run; it joins the tables. The input alone determines it: of a host
+	// list it is the ordinal of the target's first row, of an archive it counts archives and records.
+	// Example: `17`.
+	Seq int64 `parquet:"seq"`
+	// Canonical host name: lower case, ASCII (IDNA). Example: `news.example`.
+	Host string `parquet:"host,dict"`
+	// Scheme, host and port whose robots.txt is read; a default port is left out. Example:
+	// `https://news.example`.
+	Origin string `parquet:"origin,dict"`
+	// Line of the file, from 1. Example: `12`.
+	Line int32 `parquet:"line"`
+	// Index of the group within the file, from 0; joins `groups`. Null for a line before any group.
+	// Example: `2`.
+	GroupIndex *int32 `parquet:"group_index"`
+	// Field as written. Null if the line has none. Example: `Disalow`.
+	Field *string `parquet:"field,dict"`
+	// Value as written, or the line if it has no field. Example: `/private`.
+	Value string `parquet:"value,dict"`
+	// What is remarkable: `extension`, `unknown_field`, `typo`, `key_prefix`, `missing_colon`,
+	// `spaced_colon`, `orphan_rule`, `no_field`, `too_long`, `nul`, `truncated`, `comment` (with
+	// `--keep-comments`). Lines with `typo`, `key_prefix`, `missing_colon` or `spaced_colon` may be
+	// accepted all the same.
+	Class string `parquet:"class,dict"`
 }
 
 // Signal is a row of `signals`: one key and value of a typed extension.
 type Signal struct {
-	Seq        int64   `parquet:"seq"`
-	Host       string  `parquet:"host,dict"`
-	Origin     string  `parquet:"origin,dict"`
-	Line       int32   `parquet:"line"`
-	GroupIndex *int32  `parquet:"group_index"`
-	Field      string  `parquet:"field,dict"`
-	Path       *string `parquet:"path,dict"`
-	Key        *string `parquet:"key,dict"`
-	Value      string  `parquet:"value,dict"`
+	// Number of the target within the run; it joins the tables. The input alone determines it: of a host
+	// list it is the ordinal of the target's first row, of an archive it counts archives and records.
+	// Example: `17`.
+	Seq int64 `parquet:"seq"`
+	// Canonical host name: lower case, ASCII (IDNA). Example: `news.example`.
+	Host string `parquet:"host,dict"`
+	// Scheme, host and port whose robots.txt is read; a default port is left out. Example:
+	// `https://news.example`.
+	Origin string `parquet:"origin,dict"`
+	// Line of the file, from 1. Example: `12`.
+	Line int32 `parquet:"line"`
+	// Index of the group within the file, from 0; joins `groups`. Null for a line before any group.
+	// Example: `2`.
+	GroupIndex *int32 `parquet:"group_index"`
+	// Extension, in lower case: `content-signal`, `content-usage`, `license`, `request-rate`,
+	// `visit-time`, `clean-param`, `host`, `noindex`.
+	Field string `parquet:"field,dict"`
+	// Path that the signal is about. Null if it is about the whole group or site. Example: `/forum/`.
+	Path *string `parquet:"path,dict"`
+	// Key of the signal. Null if the extension has no keys. Example: `ai-train`.
+	Key *string `parquet:"key,dict"`
+	// Example: `no`.
+	Value string `parquet:"value,dict"`
 }
 
 // Policy is a row of `policies`: one target, agent and profile.
 type Policy struct {
-	Seq        int64    `parquet:"seq"`
-	Host       string   `parquet:"host,dict"`
-	Rank       *int64   `parquet:"rank"`
-	Origin     string   `parquet:"origin,dict"`
-	Agent      string   `parquet:"agent,dict"`
-	Category   string   `parquet:"category,dict"`
-	Profile    string   `parquet:"profile,dict"`
-	Outcome    string   `parquet:"outcome,dict"`
-	GroupAgent *string  `parquet:"group_agent,dict"`
-	GroupLine  *int32   `parquet:"group_line"`
-	Match      *string  `parquet:"match,dict"`
-	IsExplicit bool     `parquet:"is_explicit"`
-	Class      string   `parquet:"class,dict"`
+	// Number of the target within the run; it joins the tables. The input alone determines it: of a host
+	// list it is the ordinal of the target's first row, of an archive it counts archives and records.
+	// Example: `17`.
+	Seq int64 `parquet:"seq"`
+	// Canonical host name: lower case, ASCII (IDNA). Example: `news.example`.
+	Host string `parquet:"host,dict"`
+	// Rank of the host as the input or `--ranks` gives it. Null if it gives none. Example: `464`.
+	Rank *int64 `parquet:"rank"`
+	// Scheme, host and port whose robots.txt is read; a default port is left out. Example:
+	// `https://news.example`.
+	Origin string `parquet:"origin,dict"`
+	// Name of the agent in the registry. Example: `GPTBot`.
+	Agent string `parquet:"agent,dict"`
+	// Category of the agent in the registry. Example: `ai-training`.
+	Category string `parquet:"category,dict"`
+	// Profile under which the file is read. Example: `google`.
+	Profile string `parquet:"profile,dict"`
+	// As in `fetches`, under this row's profile.
+	Outcome string `parquet:"outcome,dict"`
+	// Token whose group the agent follows, or `*`. Null if no group does. Example: `Googlebot`.
+	GroupAgent *string `parquet:"group_agent,dict"`
+	// Line where that group begins. Null if there is none. Example: `12`.
+	GroupLine *int32 `parquet:"group_line"`
+	// How the agent came to that group: `own` (one of its own tokens), `fallback` (a token that it falls
+	// back to), `star`, `none`. Null if no file decides.
+	Match *string `parquet:"match,dict"`
+	// `match` is `own`: the file names the agent.
+	IsExplicit bool `parquet:"is_explicit"`
+	// What the content means for the agent: `allow_all`, `disallow_all`, `partial`; `allow_all` for
+	// `full_allow`; `unknown` for `full_disallow` and `undefined`, so that an outage is no policy.
+	Class string `parquet:"class,dict"`
+	// Crawl-delay of its group, in seconds. Null if there is none. Example: `10`.
 	CrawlDelay *float64 `parquet:"crawl_delay"`
 }
 
 // Verdict is a row of `verdicts`: one target, agent, URL and profile.
 type Verdict struct {
-	Seq         int64   `parquet:"seq"`
-	Host        string  `parquet:"host,dict"`
-	Rank        *int64  `parquet:"rank"`
-	Origin      string  `parquet:"origin,dict"`
-	Agent       string  `parquet:"agent,dict"`
-	Profile     string  `parquet:"profile,dict"`
-	URL         string  `parquet:"url,dict"`
-	Verdict     string  `parquet:"verdict,dict"`
-	Reason      string  `parquet:"reason,dict"`
-	GroupAgent  *string `parquet:"group_agent,dict"`
-	RuleKind    *string `parquet:"rule_kind,dict"`
+	// Number of the target within the run; it joins the tables. The input alone determines it: of a host
+	// list it is the ordinal of the target's first row, of an archive it counts archives and records.
+	// Example: `17`.
+	Seq int64 `parquet:"seq"`
+	// Canonical host name: lower case, ASCII (IDNA). Example: `news.example`.
+	Host string `parquet:"host,dict"`
+	// Rank of the host as the input or `--ranks` gives it. Null if it gives none. Example: `464`.
+	Rank *int64 `parquet:"rank"`
+	// Scheme, host and port whose robots.txt is read; a default port is left out. Example:
+	// `https://news.example`.
+	Origin string `parquet:"origin,dict"`
+	// Name of the agent in the registry. Example: `GPTBot`.
+	Agent string `parquet:"agent,dict"`
+	// Profile under which the file is read. Example: `google`.
+	Profile string `parquet:"profile,dict"`
+	// Path of `--urls`, or absolute URL of the origin's own samples. Example: `/2025/03/a-story.html`.
+	URL string `parquet:"url,dict"`
+	// `allow`, `disallow`, or `undefined` if the profile leaves a choice open on which it depends.
+	Verdict string `parquet:"verdict,dict"`
+	// Why: `rule`, `empty_rule`, `no_rule` (its group has none that matches), `no_group`, `robots_txt`
+	// (robots.txt itself), `full_allow`, `full_disallow`, `undefined`.
+	Reason string `parquet:"reason,dict"`
+	// As in `policies`.
+	GroupAgent *string `parquet:"group_agent,dict"`
+	// `allow` or `disallow` of the rule that decided. Null if no rule did.
+	RuleKind *string `parquet:"rule_kind,dict"`
+	// Its pattern, as written. Null if no rule decided. Example: `/private/*`.
 	RulePattern *string `parquet:"rule_pattern,dict"`
-	RuleLine    *int32  `parquet:"rule_line"`
+	// Its line. Null if no rule decided. Example: `14`.
+	RuleLine *int32 `parquet:"rule_line"`
 }
 
 // Agent is a row of `agents`: an agent of the run's registry. The table has one
 // part, which is segment 0's.
 type Agent struct {
-	Agent         string   `parquet:"agent,dict"`
-	Category      string   `parquet:"category,dict"`
-	Operator      *string  `parquet:"operator,dict"`
-	Tokens        []string `parquet:"tokens,list" parquet-element:",dict"`
-	FallsBackTo   []string `parquet:"falls_back_to,list" parquet-element:",dict"`
-	UserAgent     *string  `parquet:"user_agent,dict"`
-	IgnoresStar   bool     `parquet:"ignores_star"`
-	UserTriggered bool     `parquet:"user_triggered"`
+	// Name of the agent in the registry. Example: `GPTBot`.
+	Agent string `parquet:"agent,dict"`
+	// Category of the agent in the registry. Example: `ai-training`.
+	Category string `parquet:"category,dict"`
+	// Who runs it. Null if the registry does not say. Example: `OpenAI`.
+	Operator *string `parquet:"operator,dict"`
+	// Product tokens that are its own, in order of preference. Example: `[GPTBot]`.
+	Tokens []string `parquet:"tokens,list" parquet-element:",dict"`
+	// Tokens of other crawlers whose group it follows if none names it. Example: `[Googlebot]`.
+	FallsBackTo []string `parquet:"falls_back_to,list" parquet-element:",dict"`
+	// User agent that it sends. Null if the registry does not say.
+	UserAgent *string `parquet:"user_agent,dict"`
+	// It does not follow a group for `*` (profile `google`). Example: `AdsBot-Google`.
+	IgnoresStar bool `parquet:"ignores_star"`
+	// A user's request triggers it.
+	UserTriggered bool `parquet:"user_triggered"`
 }
 
 // Count is a row of `summary`: an additive counter. The sum over parts and
 // runs of the rows with equal labels is the figure for the whole.
 type Count struct {
-	Metric   string  `parquet:"metric,dict"`
-	Stratum  string  `parquet:"stratum,dict"`
-	Agent    *string `parquet:"agent,dict"`
+	// What is counted (below). Example: `policy`.
+	Metric string `parquet:"metric,dict"`
+	// Band of rank: `1-1000`, `1001-10000`, …, `unranked`. Bands are exclusive and add up.
+	Stratum string `parquet:"stratum,dict"`
+	// Agent that the counter is about. Null if it is about none.
+	Agent *string `parquet:"agent,dict"`
+	// Its category. Null without an agent or category.
 	Category *string `parquet:"category,dict"`
-	Profile  *string `parquet:"profile,dict"`
-	Key      *string `parquet:"key,dict"`
-	Count    int64   `parquet:"count"`
+	// Profile whose reading is counted. Null if none matters, or for the first profile's reading.
+	Profile *string `parquet:"profile,dict"`
+	// Value that is counted. Null if the metric has no key. Example: `disallow_all`.
+	Key *string `parquet:"key,dict"`
+	// Hosts, lines or verdicts, as the metric says. Example: `18`.
+	Count int64 `parquet:"count"`
 }
 
 // Example is a row of `examples`: a bounded few of what a counter of summary
 // counts, or of what is largest and slowest, in each part.
 type Example struct {
+	// As in `summary`. Example: `line_class`.
 	Metric string `parquet:"metric,dict"`
-	Key    string `parquet:"key,dict"`
-	Host   string `parquet:"host,dict"`
-	Rank   *int64 `parquet:"rank"`
-	Line   *int32 `parquet:"line"`
-	Text   string `parquet:"text,dict"`
+	// As in `summary`. Example: `typo`.
+	Key string `parquet:"key,dict"`
+	// Canonical host name: lower case, ASCII (IDNA). Example: `news.example`.
+	Host string `parquet:"host,dict"`
+	// Rank of the host as the input or `--ranks` gives it. Null if it gives none. Example: `464`.
+	Rank *int64 `parquet:"rank"`
+	// Line of the file. Null if it is about no line. Example: `12`.
+	Line *int32 `parquet:"line"`
+	// What stands there, cut at 200 bytes. Example: `Disalow: /`.
+	Text string `parquet:"text,dict"`
 }
 
 // Body is a row of `bodies`: a distinct body of the run's part, byte for byte.
 type Body struct {
+	// As in `fetches`.
 	ContentDigest string `parquet:"content_digest,dict"`
-	Body          []byte `parquet:"body"`
+	// The decoded body as kept, byte for byte.
+	Body []byte `parquet:"body"`
 }
 
 // Change is a row of `changes`: one difference between two runs of a host.
 type Change struct {
-	Host       string  `parquet:"host,dict"`
-	Origin     string  `parquet:"origin,dict"`
-	Rank       *int64  `parquet:"rank"`
-	Kind       string  `parquet:"kind,dict"`
-	Severity   string  `parquet:"severity,dict"`
-	Agent      *string `parquet:"agent,dict"`
-	Category   *string `parquet:"category,dict"`
-	Profile    *string `parquet:"profile,dict"`
-	URL        *string `parquet:"url,dict"`
-	Before     *string `parquet:"before,dict"`
-	After      *string `parquet:"after,dict"`
-	LineBefore *int32  `parquet:"line_before"`
-	LineAfter  *int32  `parquet:"line_after"`
+	// Canonical host name: lower case, ASCII (IDNA). Example: `news.example`.
+	Host string `parquet:"host,dict"`
+	// Scheme, host and port whose robots.txt is read; a default port is left out. Example:
+	// `https://news.example`.
+	Origin string `parquet:"origin,dict"`
+	// Rank in the later run. Null if it has none. Example: `464`.
+	Rank *int64 `parquet:"rank"`
+	// What changed: `policy_class`, `verdict`, `outcome`, `group`, `signal`, `sitemap`, `crawl_delay`,
+	// `redirect`, `reachability`, `host_new`, `host_gone`, `text`.
+	Kind string `parquet:"kind,dict"`
+	// `critical`, `major`, `minor`, `cosmetic`.
+	Severity string `parquet:"severity,dict"`
+	// Agent, or token of a group. Null if the change is about none. Example: `GPTBot`.
+	Agent *string `parquet:"agent,dict"`
+	// Category of the agent. Null without an agent.
+	Category *string `parquet:"category,dict"`
+	// Profile under which it changed. Null if none matters.
+	Profile *string `parquet:"profile,dict"`
+	// URL whose verdict flipped. Null for other kinds.
+	URL *string `parquet:"url,dict"`
+	// Value in the earlier run. Null if there was none. Example: `partial`.
+	Before *string `parquet:"before,dict"`
+	// Value in the later run. Null if there is none. Example: `disallow_all`.
+	After *string `parquet:"after,dict"`
+	// Line that decided before. Null if none did.
+	LineBefore *int32 `parquet:"line_before"`
+	// Line that decides now. Null if none does.
+	LineAfter *int32 `parquet:"line_after"`
 }

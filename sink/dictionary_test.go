@@ -1,0 +1,116 @@
+package sink
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the data dictionary anew")
+
+// rowTypes are the row types by table, as they are called in rows.go.
+var rowTypes = map[string]string{
+	"fetches": "Fetch", "groups": "Group", "rules": "Rule", "sitemaps": "Sitemap", "lines": "Line", "signals": "Signal",
+	"policies": "Policy", "verdicts": "Verdict", "agents": "Agent", "summary": "Count", "examples": "Example", "bodies": "Body", "changes": "Change",
+}
+
+// The data dictionary has the columns of every table as the row types and their
+// comments have them.
+func TestDictionaryIsCurrent(t *testing.T) {
+	got := dictionaryText
+	for table, name := range rowTypes {
+		head := "## `" + table + "`\n"
+		before, rest, ok := strings.Cut(got, head)
+		text, columns, ok2 := strings.Cut(rest, columnsHead)
+		if !ok || !ok2 {
+			t.Fatalf("README.md has no section for %s, or no table in it", table)
+		}
+		_, after, _ := strings.Cut(columns, "\n\n")
+		var made strings.Builder
+		for _, c := range columnsOf(t, name) {
+			fmt.Fprintf(&made, "| `%s` | %s | %s |\n", c.Column, c.Type, c.Meaning)
+		}
+		got = before + head + text + columnsHead + made.String() + "\n" + after
+	}
+	if *update {
+		must(t, os.WriteFile("README.md", []byte(got), 0o666))
+		return
+	}
+	if diff := cmp.Diff(dictionaryText, got); diff != "" {
+		t.Errorf("README.md is not current (-README.md +rows.go); go test ./sink -run Dictionary -update writes it anew:\n%s", diff)
+	}
+}
+
+// columnsOf reads a row type of rows.go.
+func columnsOf(t *testing.T, name string) (docs []ColumnDoc) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "rows.go", nil, parser.ParseComments)
+	must(t, err)
+	for _, field := range file.Scope.Lookup(name).Decl.(*ast.TypeSpec).Type.(*ast.StructType).Fields.List {
+		column, _, _ := strings.Cut(reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("parquet"), ",")
+		text := strings.Join(strings.Fields(field.Doc.Text()), " ")
+		_, nullable := field.Type.(*ast.StarExpr)
+		if says := strings.Contains(text, "Null ") || strings.HasPrefix(text, "As in "); nullable && !says || !nullable && strings.Contains(text, "Null ") {
+			t.Errorf("%s.%s: is it null? its comment says %q", name, column, text)
+		}
+		if text == "" || strings.Contains(text, " | ") {
+			t.Errorf("%s.%s has the comment %q", name, column, text)
+		}
+		docs = append(docs, ColumnDoc{Column: column, Type: columnType(t, field.Type), Meaning: text})
+	}
+	return docs
+}
+
+func columnType(t *testing.T, e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return columnType(t, e.X) + ", nullable"
+	case *ast.ArrayType:
+		switch element := e.Elt.(*ast.Ident).Name; element {
+		case "byte":
+			return "BLOB"
+		case "Hop":
+			return "LIST<STRUCT<url STRING, status INT32>>"
+		default:
+			return "LIST<" + columnType(t, e.Elt) + ">"
+		}
+	case *ast.SelectorExpr:
+		return "TIMESTAMP"
+	case *ast.Ident:
+		if kind, ok := map[string]string{"string": "STRING", "int64": "INT64", "int32": "INT32", "bool": "BOOLEAN", "float64": "DOUBLE"}[e.Name]; ok {
+			return kind
+		}
+	}
+	t.Fatalf("no column type for %T", e)
+	return ""
+}
+
+// The dictionary has every column of every table, in order.
+func TestDictionaryHasEveryColumn(t *testing.T) {
+	of := make(map[string][]string)
+	for _, d := range Dictionary() {
+		of[d.Table] = append(of[d.Table], d.Column)
+	}
+	for _, table := range append(TableNames, changesTable) {
+		schema, err := Schema(table)
+		must(t, err)
+		var want []string
+		for _, f := range schema.Fields() {
+			want = append(want, f.Name)
+		}
+		if diff := cmp.Diff(want, of[table]); diff != "" {
+			t.Errorf("%s (-table +dictionary):\n%s", table, diff)
+		}
+	}
+	if len(of) != len(TableNames)+1 {
+		t.Errorf("the dictionary has %d tables", len(of))
+	}
+}
