@@ -76,8 +76,8 @@ func FuzzJSONL(f *testing.F) {
 				t.Fatalf("verdict %q", got.Verdict)
 			}
 			failed = failed || got.Error != ""
-			if strings.Contains(got.Error, "main.") || strings.Contains(got.Error, "Go ") {
-				t.Fatalf("error %q names what no user knows", got.Error)
+			if strings.Contains(got.Error, "main.question") {
+				t.Fatalf("error %q names a type of ours", got.Error)
 			}
 		}
 		if out.Len() > 0 || failed != (err != nil) {
