@@ -38,8 +38,8 @@ type Fetch struct {
 	// Where the answer comes from: `network` (asked in this run), `cache` (`--state`), `warc`, `body` (a
 	// stored file).
 	Source string `parquet:"source,dict"`
-	// When the answer was fetched, in UTC; of a stored answer, when the archive fetched it. Example:
-	// `2026-11-20 10:15:02.123456`.
+	// When the answer was fetched, in UTC; of a WARC capture, when the archive fetched it; of a stored
+	// file, when it was read. Example: `2026-11-20 10:15:02.123456`.
 	FetchTime time.Time `parquet:"fetch_time,timestamp(microsecond)"`
 	// What the answer means under the first profile: `conditional_allow` (the rules decide), `full_allow`,
 	// `full_disallow`, `undefined`.
