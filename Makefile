@@ -49,8 +49,8 @@ test-race: ## the tests under the race detector (needs a C compiler), properties
 test-duckdb: ## DuckDB over tables that the command has written, and the README's queries
 	cd sink/duckdb && $(GO) test -count=1 ./...  # the command is built anew, which no cache sees
 
-torture: ## runs killed at random moments, resumed and held against undisturbed ones: make torture KILLS=500
-	cd sink/duckdb && $(GO) test -count=1 -v -timeout 0 -run 'Torture|SameBytes' . -kills $(KILLS)
+torture: ## runs stopped and killed at random moments, resumed and held against undisturbed ones: make torture KILLS=500
+	cd sink/duckdb && $(GO) test -count=1 -v -timeout 0 -run 'Torture|SameBytes|Stops' . -kills $(KILLS) -stops 10
 
 # Of each input that is new the fuzzer would look for a shorter one for a minute,
 # and do little else where coverage varies from call to call.
