@@ -10,10 +10,22 @@ import (
 
 // readResponse reads an answer's header as browsers do where package net/http is
 // stricter: a line without a colon is passed over, and so is a transfer coding
-// of "identity", which RFC 2616 section 3.6 had and RFC 9112 has not. What else
-// the package refuses stays an error, since it may make two readers see two
-// answers: lengths that contradict each other, bytes
-// that no header may hold, and other transfer codings.
+// of "identity", which RFC 2616 section 3.6 had and RFC 9112 has not. The package
+// itself takes lines that end with LF alone, folded lines, a status without a
+// reason, a space before a colon, one length said twice, and a length beside
+// chunks, which win; an unfinished trailer is taken by [chunks].
+//
+// What it refuses besides stays an error, with these reasons:
+//
+//   - no status line, one of another protocol, or a status that is not three
+//     digits: nothing says that what follows is a file;
+//   - two lengths that differ, or one that is no number; a transfer coding but
+//     chunked; a chunk whose size is no number: where the body ends is a guess,
+//     two readers would see two files (RFC 9112 section 6.3), and half a rule is
+//     another rule;
+//   - no name before a colon, a control character in a name or a value, or a
+//     first line that continues none: two readers may split the header at different
+//     places, and see different headers.
 func readResponse(r *bufio.Reader) (*http.Response, error) {
 	buffered, _ := r.Peek(r.Buffered())
 	if isPlain(buffered) {
