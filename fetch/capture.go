@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,6 +106,12 @@ func (c *Capture) Facts() robots.Facts {
 		f.Memory = &m
 	}
 	return f
+}
+
+// IsDoubtful says that nothing in the capture proves that this machine is
+// connected to the network at all.
+func (c *Capture) IsDoubtful() bool {
+	return isDoubtful(c.Error) && !slices.ContainsFunc(c.Hops, func(h robots.Hop) bool { return h.Status != 0 })
 }
 
 // overFTP tells whether the last hop was one of FTP, whose replies look like

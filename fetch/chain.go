@@ -21,7 +21,7 @@ func (p *Place) chain(b *budget, asked Origin) *Capture {
 			get = p.getFTP
 		}
 		a, fail := get(b, at, target)
-		p.client.link.heard(at, &a, fail)
+		p.client.link.notice(at, &a, fail)
 		got.Hops = append(got.Hops, robots.Hop{URL: clipURL(here), Status: a.status})
 		got.at, got.Remote, got.HTTPVersion, got.TLSVersion = at, a.remote, a.http, a.tls
 		got.Headers, got.Times = a.headers, a.times

@@ -52,7 +52,9 @@ func (p *Place) reach(b *budget, o Origin, a *answer) (net.Conn, func(), *failur
 	if !isLiteral {
 		var fail *failure
 		began := time.Now()
+		c.link.await(1)
 		addrs, a.times.DNS, fail = c.names.addresses(p.ctx, o.Host, b.deadline)
+		c.link.await(-1)
 		if a.times.DNS != nil {
 			a.looked = began
 		}
@@ -148,6 +150,8 @@ func (p *Place) open(b *budget, to, key string, remote netip.AddrPort, a *answer
 		return nil, nil, classify(p.ctx, connecting, err)
 	}
 	p.ctx = p.onceBegun
+	c.link.await(1)
+	release = func() { c.link.await(-1); c.manners.addresses.release(key) }
 	a.remote = remote
 	began := time.Now()
 	a.dialed = began

@@ -28,19 +28,20 @@ var (
 // want a proof that began with a look-up, since hosts whose names are known
 // already answer without the resolver.
 //
-// Where no proof comes for a second, or all attempts under way are held, up to
-// eight hosts that answered last, of different registered domains and address
-// blocks, are looked up anew and connected to. No request is sent, so that no
-// host is asked twice. One that can be connected to, or refuses, is proof. If all
-// fail within four seconds, that is an outage; they are tried again after 1 s, 2 s
-// and so on up to 15 s. The next proof ends it, and then each attempt that failed
-// and had begun before that moment is made again: it says nothing about the host.
-// The same goes for attempts during which the clock has jumped, because the
+// Where the network is waited for and no proof comes for a second, or all attempts
+// under way are held, up to eight hosts that answered last, of different
+// registered domains and address blocks, are looked up anew and connected to. No
+// request is sent, so that no host is asked twice. One that can be connected to,
+// or refuses, is proof. If all fail within four seconds, that is an outage; they
+// are tried again after 1 s, 2 s and so on up to 15 s. The next proof ends it.
+// After an outage, or four seconds without proof, each attempt that has failed or
+// will, and had begun before that moment, is made again: it says nothing about the
+// host. So it is with attempts during which the clock has jumped, because the
 // process was stopped or the machine slept. An outage that outlasts the patience
 // ends all fetches with ErrCutOff.
 //
 // A client that has had no proof yet tries hosts drawn at random from the whole
-// list, 64 at a time, and gives up 30 s after the first failure with
+// list, 8 and then 64 at a time, and gives up 30 s after the first failure with
 // ErrNeverReached, unless it is told to accept failures.
 //
 // False alarms. If q is the chance that a host which answered a while ago cannot
@@ -62,12 +63,14 @@ type link struct {
 	wake     chan struct{} // the watch looks before its next tick
 	watched  bool
 	underWay int // attempts, those that are held included
+	active   int // of these, those that wait for the network
 	held     [2][]*heldFailure
 
 	named, reached time.Time // when the latest proof began: with a look-up, or of any kind
 	clean          time.Time // failures of attempts that began before it do not count
 	beaten, wall   time.Time // when the clock was last looked at, and what it showed
-	since          time.Time // how long failures are held without proof
+	heard          time.Time // when the latest proof came, or the network was first waited for after a rest
+	since          time.Time // since when failures are held without proof
 	out            bool      // an outage
 	outages        int
 	accepted       bool
@@ -87,7 +90,8 @@ type link struct {
 // linkTimes are those of the rule; tests shorten them.
 type linkTimes struct {
 	patience, atFirst   time.Duration
-	tick, quiet, jump   time.Duration
+	tick, jump          time.Duration
+	quiet, silence      time.Duration // without proof: to probe, and to ask again
 	probe, stagger, gap time.Duration
 	pause, maxPause     time.Duration
 }
@@ -95,8 +99,8 @@ type linkTimes struct {
 func newLink(c *Client) *link {
 	return &link{client: c, wake: make(chan struct{}, 1), times: linkTimes{
 		patience: c.config.OutagePatience, atFirst: 30 * time.Second,
-		tick: 250 * time.Millisecond, quiet: time.Second, jump: 2 * time.Second,
-		probe: 4 * time.Second, stagger: 100 * time.Millisecond, gap: 250 * time.Millisecond,
+		tick: 250 * time.Millisecond, jump: 2 * time.Second, quiet: time.Second, silence: 4 * time.Second,
+		probe: 4 * time.Second, stagger: 200 * time.Millisecond, gap: 250 * time.Millisecond,
 		pause: time.Second, maxPause: 15 * time.Second,
 	}}
 }
@@ -153,6 +157,19 @@ func (l *link) begin() {
 	}
 }
 
+// await counts what waits for the network, by one up or down.
+func (l *link) await(by int) {
+	if l.times.patience == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.active == 0 && !l.isHolding() {
+		l.heard = time.Now()
+	}
+	l.active += by
+}
+
 // believe ends an attempt. It waits until it is known whether a failure is the
 // host's.
 func (l *link) believe(ctx context.Context, began time.Time, class robots.ErrorClass) (bool, error) {
@@ -164,15 +181,14 @@ func (l *link) believe(ctx context.Context, began time.Time, class robots.ErrorC
 	}()
 	l.beat()
 	kind := ofNetwork
-	switch class {
-	case robots.DNSFailure:
+	if class == robots.DNSFailure {
 		kind = ofNames
-	case robots.ConnectFailure, robots.ConnectTimeout, robots.NoRoute, robots.Timeout, robots.Reset, robots.TLSFailure, robots.TruncatedBody:
-	default:
+	}
+	if !isDoubtful(class) {
 		return true, nil
 	}
 	h := &heldFailure{began: began, ended: time.Now(), settled: make(chan struct{})}
-	if !l.isHolding() {
+	if !l.isHolding() && !l.out {
 		l.since = h.ended
 	}
 	l.held[kind] = append(l.held[kind], h)
@@ -192,6 +208,15 @@ func (l *link) believe(ctx context.Context, began time.Time, class robots.ErrorC
 	l.held[kind] = slices.DeleteFunc(l.held[kind], func(other *heldFailure) bool { return other == h })
 	l.settle()
 	return false, ctx.Err()
+}
+
+// isDoubtful tells the failures that may be this machine's.
+func isDoubtful(class robots.ErrorClass) bool {
+	switch class {
+	case robots.DNSFailure, robots.ConnectFailure, robots.ConnectTimeout, robots.NoRoute, robots.Timeout, robots.Reset, robots.TLSFailure, robots.TruncatedBody:
+		return true
+	}
+	return false
 }
 
 func (l *link) isHolding() bool { return len(l.held[ofNetwork])+len(l.held[ofNames]) > 0 }
@@ -216,14 +241,14 @@ func (l *link) settle() {
 			return true
 		})
 	}
-	if !l.isHolding() && l.probing {
+	if !l.isHolding() && l.active == 0 && l.probing {
 		l.stop()
 	}
 }
 
 // hurry has the watch look now where nothing but a probe can help.
 func (l *link) hurry() {
-	if !l.isHolding() || !l.isStuck() {
+	if !l.isStuck() {
 		return
 	}
 	select {
@@ -235,7 +260,7 @@ func (l *link) hurry() {
 // isStuck says that no attempt goes on, or none can be begun.
 func (l *link) isStuck() bool {
 	n := len(l.held[ofNetwork]) + len(l.held[ofNames])
-	return n == l.underWay || n >= l.client.config.Concurrency
+	return n > 0 && n == l.underWay || n >= l.client.config.Concurrency
 }
 
 // beat looks at the clock. Where it has jumped, because this process was stopped,
@@ -276,7 +301,7 @@ func (l *link) look() bool {
 		l.watched = false
 		return false
 	}
-	if !l.isHolding() {
+	if !l.isHolding() && l.active == 0 {
 		return true
 	}
 	limit := l.times.patience
@@ -284,7 +309,7 @@ func (l *link) look() bool {
 	if never {
 		limit = min(limit, l.times.atFirst)
 	}
-	if l.out && now.Sub(l.since) >= limit {
+	if l.out && l.isHolding() && now.Sub(l.since) >= limit {
 		switch {
 		case never && l.client.config.AcceptUnreachable:
 			l.accepted = true
@@ -297,7 +322,8 @@ func (l *link) look() bool {
 		l.settle()
 		return true
 	}
-	if !l.probing && !now.Before(l.next) && (l.out || l.isStuck() || now.Sub(l.since) >= l.times.quiet) {
+	if !l.probing && !now.Before(l.next) &&
+		(l.out || l.isStuck() || now.Sub(l.heard) >= l.times.quiet || l.isHolding() && now.Sub(l.since) >= l.times.quiet) {
 		var ctx context.Context
 		ctx, l.stop = context.WithTimeout(context.Background(), l.times.probe)
 		l.probing = true
@@ -309,6 +335,11 @@ func (l *link) look() bool {
 // proof is told of what proves that this machine is connected: when the look-up
 // began, if one was made, and when what gave the proof did.
 func (l *link) proof(named, reached time.Time) {
+	now := time.Now()
+	if now.Sub(l.heard) > l.times.silence {
+		l.clean = now
+	}
+	l.heard = now
 	if named.After(l.named) {
 		l.named = named
 	}
@@ -316,7 +347,6 @@ func (l *link) proof(named, reached time.Time) {
 		l.reached = reached
 	}
 	if !named.IsZero() || len(l.held[ofNames]) == 0 {
-		now := time.Now()
 		if l.out {
 			l.clean = now
 			l.end()
@@ -334,6 +364,9 @@ func (l *link) declare() {
 	}
 	l.out = true
 	l.outages++
+	if !l.isHolding() {
+		l.since = l.heard
+	}
 	if l.client.config.Outage != nil {
 		l.client.config.Outage(l.since)
 	}

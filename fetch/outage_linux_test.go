@@ -253,6 +253,7 @@ func TestNoProofs(t *testing.T) {
 	l := w.client(t, nil).link
 	l.times.quiet, l.times.atFirst = time.Hour, time.Hour
 	l.begin() // so that not all attempts under way are held
+	l.await(1)
 	for _, class := range []robots.ErrorClass{robots.ConnectTimeout, robots.DNSFailure} {
 		before := time.Now()
 		held := make(chan bool, 1)
@@ -293,9 +294,9 @@ func TestNoProofs(t *testing.T) {
 	l.mu.Unlock()
 
 	for o, a := range map[string]answer{"http://a.test": {dialed: time.Now()}, "http://b.test": {}} {
-		l.heard(origin(t, o), &a, failed(robots.Timeout, "timeout"))
+		l.notice(origin(t, o), &a, failed(robots.Timeout, "timeout"))
 	}
-	l.heard(origin(t, "http://c.test"), &answer{}, failed(robots.DNSNotFound, "of the cache"))
+	l.notice(origin(t, "http://c.test"), &answer{}, failed(robots.DNSNotFound, "of the cache"))
 	if len(l.witnesses) > 0 {
 		t.Errorf("witnesses %v", l.witnesses)
 	}

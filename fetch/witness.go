@@ -26,8 +26,8 @@ type witness struct {
 	block  netip.Prefix
 }
 
-// heard takes from an exchange what it proves.
-func (l *link) heard(o Origin, a *answer, fail *failure) {
+// notice takes from an exchange what it proves.
+func (l *link) notice(o Origin, a *answer, fail *failure) {
 	if l.times.patience == 0 {
 		return
 	}
@@ -115,14 +115,12 @@ func (l *link) probe(ctx context.Context, stop context.CancelFunc) {
 	case got.proved:
 		l.pause = 0
 		l.proof(got.looked, got.dialed)
-	case got.local || errors.Is(ctx.Err(), context.Canceled):
+	case got.local || errors.Is(ctx.Err(), context.Canceled) || !l.isHolding() && l.active == 0:
 		// No descriptor is left, or nobody waits any more: that tells nothing.
 	default:
 		l.pause = min(max(2*l.pause, l.times.pause), l.times.maxPause)
 		l.next = time.Now().Add(l.pause)
-		if l.isHolding() {
-			l.declare()
-		}
+		l.declare()
 	}
 }
 
@@ -139,8 +137,12 @@ func (l *link) targets(ctx context.Context) (targets []Origin) {
 	for _, w := range l.witnesses[len(l.witnesses)-n:] {
 		targets = append(targets, w.origin)
 	}
-	// The next probe is of others, so that nobody is connected to all the time.
-	l.witnesses = append(slices.Clone(l.witnesses[len(l.witnesses)-n:]), l.witnesses[:len(l.witnesses)-n]...)
+	slices.Reverse(targets)
+	if n > 0 {
+		// The next probe begins with another, so that nobody is connected to all the time.
+		last := len(l.witnesses) - 1
+		l.witnesses = append([]witness{l.witnesses[last]}, l.witnesses[:last]...)
+	}
 	if len(targets) == probed {
 		return targets
 	}
@@ -151,7 +153,7 @@ func (l *link) targets(ctx context.Context) (targets []Origin) {
 		l.sample, l.sampled = sample, true
 	}
 	want := probed
-	if len(targets) == 0 {
+	if len(targets) == 0 && l.pause > 0 {
 		want = probedFirst
 	}
 	more := min(want-len(targets), len(l.sample))

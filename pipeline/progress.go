@@ -33,6 +33,7 @@ type Progress struct {
 	absent    atomic.Int64
 	failing   atomic.Int64
 	unreached atomic.Int64
+	outages   atomic.Int64
 	cutOff    atomic.Pointer[time.Time] // nil while this machine is connected, as far as is known
 }
 
@@ -50,7 +51,8 @@ type Snapshot struct {
 	OtherError  int64 // 5xx and every other status
 	Unreachable int64 // no answer
 
-	CutOff time.Time // since when this machine seems to be cut off; zero: it is connected
+	Outages int64     // of this machine, so far
+	CutOff  time.Time // since when this machine seems to be cut off; zero: it is connected
 }
 
 // Snapshot reads the counters.
@@ -68,9 +70,9 @@ func (p *Progress) Snapshot() Snapshot {
 		cutOff = *since
 	}
 	return Snapshot{
-		CutOff: cutOff,
-		Phase:  phase,
-		Total:  p.total.Load(), Done: done, Fetched: p.done.Load(), Committed: p.stored.Load(), Rejected: p.rejects.Load(),
+		Outages: p.outages.Load(), CutOff: cutOff,
+		Phase: phase,
+		Total: p.total.Load(), Done: done, Fetched: p.done.Load(), Committed: p.stored.Load(), Rejected: p.rejects.Load(),
 		Answered: p.ok.Load(), ClientError: p.absent.Load(), OtherError: p.failing.Load(), Unreachable: p.unreached.Load(),
 	}
 }
@@ -83,7 +85,12 @@ func (p *Progress) expect(rows, limit int64) {
 	p.total.Store(rows)
 }
 
-func (p *Progress) outage(since time.Time) { p.cutOff.Store(&since) }
+func (p *Progress) outage(since time.Time) {
+	p.cutOff.Store(&since)
+	if !since.IsZero() {
+		p.outages.Add(1)
+	}
+}
 
 func (p *Progress) enter(phase Phase) { p.phase.Store(int32(phase)) }
 

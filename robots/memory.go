@@ -38,17 +38,13 @@ func (m Memory) After(k AnswerKind, at time.Time) Memory {
 	if k.Settled() {
 		return Memory{First: at, Seen: []Seen{{Kind: k}}}
 	}
-	next := Memory{First: m.First, Seen: make([]Seen, 0, len(m.Seen)+1)}
-	if m.First.IsZero() {
-		next.First = at
-	}
+	// What lies ahead of this answer was dated by a clock that was wrong.
+	next := Memory{First: earlier(m.First, at), Seen: make([]Seen, 0, len(m.Seen)+1)}
 	for _, s := range m.Seen {
 		if s.Kind == k {
 			continue
 		}
-		if s.Next.IsZero() {
-			s.Next = at
-		}
+		s.Next = earlier(s.Next, at)
 		next.Seen = append(next.Seen, s)
 	}
 	next.Seen = append(next.Seen, Seen{Kind: k})
@@ -56,6 +52,14 @@ func (m Memory) After(k AnswerKind, at time.Time) Memory {
 		next.First, next.Seen = next.Seen[0].Next, next.Seen[1:]
 	}
 	return next
+}
+
+// earlier is the earlier of a date, if there is one, and another.
+func earlier(date, other time.Time) time.Time {
+	if date.IsZero() || date.After(other) {
+		return other
+	}
+	return date
 }
 
 // Settled says that the latest answer is one that no profile counts as
@@ -83,13 +87,7 @@ func (p *Profile) recall(m *Memory, at time.Time) (since time.Time, stands bool)
 		if r.unreachable {
 			continue
 		}
-		if s.Next.IsZero() {
-			return at, m.HasCopy && r.Outcome == ConditionalAllow
-		}
-		return s.Next, m.HasCopy && r.Outcome == ConditionalAllow
+		return earlier(s.Next, at), m.HasCopy && r.Outcome == ConditionalAllow
 	}
-	if m.First.IsZero() {
-		return at, false
-	}
-	return m.First, false
+	return earlier(m.First, at), false
 }

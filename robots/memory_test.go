@@ -159,3 +159,24 @@ func TestFailure(t *testing.T) {
 		}
 	}
 }
+
+// A clock that was ahead has dated an earlier answer after this one.
+func TestUnreachableSinceIsNeverInTheFuture(t *testing.T) {
+	now := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
+	failed, whole := Facts{Error: DNSFailure}.Kind(), Facts{Hops: chain(200)}.Kind()
+	google, _ := ProfileNamed("google")
+	for _, before := range [][]AnswerKind{{failed}, {whole, failed}} {
+		var m Memory
+		for i, kind := range before {
+			m = m.After(kind, now.AddDate(4, 0, i))
+		}
+		if since, _ := google.recall(&m, now); !since.Equal(now) {
+			t.Errorf("%v: unreachable since %v, which is after %v", before, since, now)
+		}
+		// Once the clock is right the outage ages.
+		m = m.After(failed, now)
+		if since, _ := google.recall(&m, now.AddDate(0, 0, 7)); !since.Equal(now) {
+			t.Errorf("%v: a week later unreachable since %v, want %v", before, since, now)
+		}
+	}
+}

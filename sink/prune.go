@@ -22,11 +22,12 @@ type Pruned struct {
 	Bytes   int64 // of all its files, where it is removed
 }
 
-// Prune removes from dir all complete runs but the keep that began last, the
+// Prune removes from dir all complete runs but the keep that ended last, the
 // unfinished ones that began before all of these, runs whose removal was
 // interrupted, and comparisons of which a run is gone. A run that another
 // process writes stays, and so does one whose manifest is damaged, of which
-// nobody knows when it began. Where there are fewer complete runs than keep, no
+// nobody knows when it began. So does one that began after now, by a clock that
+// was wrong, and it is none of the keep. Where there are fewer complete runs than keep, no
 // run is removed for its age.
 //
 // each hears of everything that is removed, after that, and of all runs that
@@ -41,7 +42,7 @@ func Prune(ctx context.Context, dir string, keep int, dryRun bool, each func(Pru
 		return fmt.Errorf("look for runs: %w", err)
 	}
 	defer s.Close()
-	runs, err := runsToPrune(s, keep)
+	runs, err := runsToPrune(s, keep, time.Now())
 	if err != nil {
 		return err
 	}
@@ -92,16 +93,17 @@ func Prune(ctx context.Context, dir string, keep int, dryRun bool, each func(Pru
 
 // runsToPrune are all runs, the oldest first, with what is to become
 // of them.
-func runsToPrune(s *store.Store, keep int) ([]Pruned, error) {
+func runsToPrune(s *store.Store, keep int, now time.Time) ([]Pruned, error) {
 	ids, err := runIDs(s)
 	if err != nil {
 		return nil, err
 	}
 	var runs []Pruned
-	var began []time.Time // of those that are complete
+	var complete []Pruned
+	latest := make(map[string]time.Time) // when a complete run ended
 	for _, id := range ids {
 		p := Pruned{Path: runFile(id)}
-		plan, complete, err := planOf(s, id)
+		plan, finished, err := planOf(s, id)
 		switch {
 		case errors.Is(err, errRemoving):
 			p.State, p.Removed = "half removed", true
@@ -109,40 +111,48 @@ func runsToPrune(s *store.Store, keep int) ([]Pruned, error) {
 			// Also a manifest that cannot be read: no run stands in the way of
 			// the removal of others.
 			p.State = "damaged"
-		case complete:
-			p.State, p.Started = "complete", plan.Started
-			began = append(began, plan.Started)
-		default:
+		case finished == nil:
 			p.State, p.Started = "unfinished", plan.Started
+		default:
+			p.State, p.Started = "complete", plan.Started
+			if !plan.Started.After(now) {
+				complete = append(complete, p)
+				latest[p.Path] = slices.MaxFunc([]time.Time{plan.Started, *finished}, time.Time.Compare)
+			}
 		}
 		runs = append(runs, p)
 	}
 	slices.SortStableFunc(runs, func(a, b Pruned) int { return a.Started.Compare(b.Started) })
-	if len(began) < keep {
+	if len(complete) < keep {
 		return runs, nil
 	}
-	slices.SortFunc(began, func(a, b time.Time) int { return b.Compare(a) })
-	oldest := began[keep-1]
+	slices.SortFunc(complete, func(a, b Pruned) int { return latest[b.Path].Compare(latest[a.Path]) })
+	stay := complete[:keep]
+	oldest := slices.MinFunc(stay, func(a, b Pruned) int { return a.Started.Compare(b.Started) }).Started
 	for i, p := range runs {
-		if p.State == "complete" || p.State == "unfinished" {
+		switch p.State {
+		case "complete":
+			runs[i].Removed = !p.Started.After(now) && !slices.Contains(stay, p)
+		case "unfinished":
 			runs[i].Removed = p.Started.Before(oldest)
 		}
 	}
 	return runs, nil
 }
 
-// planOf reads what the manifest of a run says, or else its plan. The parts do
-// not matter here, and a record may be damaged.
-func planOf(s *store.Store, run string) (p Plan, complete bool, err error) {
+// planOf reads what the manifest of a run says, or else its plan; finished is nil
+// where the run is not complete. The parts do not matter here, and a record may
+// be damaged.
+func planOf(s *store.Store, run string) (p Plan, finished *time.Time, err error) {
 	m, err := readHead(s, run)
 	if errors.Is(err, fs.ErrNotExist) {
 		p, _, err = readPlan(s, run)
-		return p, false, err
+		return p, nil, err
 	}
 	if err != nil {
-		return p, false, err
+		return p, nil, err
 	}
-	return m.Plan, true, nil
+	return m.Plan, m.Finished, nil
 }
 
 func sizeOfRun(s *store.Store, run string) int64 {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -21,16 +22,46 @@ func weekly(t *testing.T, runs ...string) string {
 	dir := t.TempDir()
 	for _, id := range runs {
 		m := described()
-		m.Run, m.Started = id, m.Started.AddDate(0, 0, 7*int(id[1]-'0'))
+		m.Run, m.Started = id, m.Started.AddDate(-1, 0, 7*int(id[1]-'0'))
 		run, err := Create(dir, m)
 		must(t, err)
 		commitSegment(t, run, 0)
 		if id[0] == 'c' {
-			finish(t, run, 1)
+			finishAt(t, run, m.Started.Add(time.Hour))
 		}
 		must(t, run.Close())
 	}
 	return dir
+}
+
+func finishAt(t *testing.T, run *Run, at time.Time) {
+	t.Helper()
+	must(t, run.Complete(t.Context(), Completion{Finished: at, Tally: Tally{Targets: targetsOfSegment}, Inputs: described().Inputs}))
+}
+
+// A clock that was ahead, or behind until it was set, does not make the run that
+// ended last the oldest one.
+func TestPruneWhereTheClockWasWrong(t *testing.T) {
+	add := func(dir, id string, started, finished time.Time) {
+		m := described()
+		m.Run, m.Started = id, started
+		run, err := Create(dir, m)
+		must(t, err)
+		commitSegment(t, run, 0)
+		finishAt(t, run, finished)
+		must(t, run.Close())
+	}
+	now := time.Now()
+	ahead := weekly(t, "c1", "c2")
+	add(ahead, "ahead", now.AddDate(4, 0, 0), now.AddDate(4, 0, 1))
+	if diff := cmp.Diff([]string{"removed _runs/c1 complete", "kept _runs/c2 complete", "kept _runs/ahead complete"}, prune(t, ahead, 1, false)); diff != "" {
+		t.Errorf("ahead (-want +got):\n%s", diff)
+	}
+	behind := weekly(t, "c1", "c2")
+	add(behind, "behind", time.Unix(60, 0), now)
+	if diff := cmp.Diff([]string{"kept _runs/behind complete", "removed _runs/c1 complete", "removed _runs/c2 complete"}, prune(t, behind, 1, false)); diff != "" {
+		t.Errorf("behind (-want +got):\n%s", diff)
+	}
 }
 
 func compared(t *testing.T, dir string, folders ...string) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/robots"
 )
 
@@ -36,7 +38,7 @@ for byte, and each line of output one
 in the same order; line is 0 where no rule decided.
 
 Exit codes: 0 all allowed, 1 any disallowed, else 2 any undefined; 64 usage, 65
-bad input, 130 interrupted. With --jsonl: 0, or 65 if a line is no such object.
+bad input, 69 no host could be reached, so that nothing is judged, 130 interrupted. With --jsonl: 0, or 65 if a line is no such object.
 
 Flags:
 `
@@ -55,12 +57,15 @@ type checkFlags struct {
 	commonFlags
 	agent string
 	jsonl bool
+
+	acceptUnreachable bool
 }
 
 func newCheckFlags() *checkFlags {
 	f := &checkFlags{commonFlags: commonFlags{set: newFlagSet("check")}}
 	f.set.StringVar(&f.agent, "agent", "", "fetch the robots.txt of each URL's origin, and ask for this `AGENT`")
 	f.set.BoolVar(&f.jsonl, "jsonl", false, "answer questions from standard input, one JSON object to a line")
+	f.set.BoolVar(&f.acceptUnreachable, "accept-unreachable", false, "judge hosts that cannot be reached, even if none can be: take that for their failure and not for this machine's")
 	f.addMeaning()
 	f.addNetwork()
 	return f
@@ -204,20 +209,41 @@ func (f *checkFlags) checkLive(ctx context.Context, urls []string, profiles []*r
 		}
 	}
 	io.WriteString(stdout, remark)
-	e := newExplainer(stdout, shown, agent)
+	// All are asked before any is judged: another's answer proves that a failure is
+	// not this machine's.
+	captures := make([]*fetch.Capture, len(urls)) // nil: that of the URL before
+	reached := f.acceptUnreachable
+	var doubtful error
 	var last fetch.Origin
-	for _, url := range urls {
+	for i, url := range urls {
 		origin, _, err := fetch.Parse(url, "")
 		if err != nil {
 			return usageError{err}
 		}
-		if origin != last {
-			c := client.Fetch(ctx, origin)
-			if ctx.Err() != nil {
-				return errInterrupted
-			}
-			last = origin
-			e.capture(c)
+		if origin == last {
+			continue
+		}
+		c := client.Fetch(ctx, origin)
+		if ctx.Err() != nil {
+			return errInterrupted
+		}
+		if c.Local != nil {
+			return &pipeline.LocalError{Err: c.Local}
+		}
+		captures[i], last = c, origin
+		if c.IsDoubtful() {
+			doubtful = cmp.Or(doubtful, c.Err)
+		} else {
+			reached = reached || c.Error != robots.AddressBlocked
+		}
+	}
+	if doubtful != nil && !reached {
+		return fmt.Errorf("%w: %w; this machine may be cut off, so nothing is judged; give --accept-unreachable if it is connected", fetch.ErrNeverReached, doubtful)
+	}
+	e := newExplainer(stdout, shown, agent)
+	for i, url := range urls {
+		if captures[i] != nil {
+			e.capture(captures[i])
 		}
 		e.explain(url)
 	}

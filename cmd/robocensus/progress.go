@@ -123,6 +123,9 @@ func (l *logger) say(s pipeline.Snapshot, elapsed time.Duration) {
 		"fetched", s.Fetched, "committed", s.Committed, "rejected", s.Rejected, "rate", fmt.Sprintf("%.0f/s", float64(s.Fetched)/elapsed.Seconds()),
 		"2xx", s.Answered, "4xx", s.ClientError, "none", s.Unreachable, "other", s.OtherError,
 	}
+	if s.Outages > 0 {
+		args = append(args, "outages", s.Outages)
+	}
 	if doing := atWork(s); doing != "" {
 		args = append(args, "now", doing)
 	} else if left := s.Total - s.Done; s.Total > 0 && left > 0 && s.Done > 0 {

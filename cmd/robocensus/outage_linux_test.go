@@ -1,0 +1,356 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"golang.org/x/net/dns/dnsmessage"
+	"golang.org/x/sys/unix"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// network is two network namespaces with a line between them. In the one all of
+// 10.0.0.0/9 answers over HTTP, the rest of 10.0.0.0/8 drops what comes, and a
+// name server knows where h1.test and so on are (it fails for f1.test, and
+// d1.test is where nobody answers). In the other the program runs.
+type network struct {
+	t        *testing.T
+	far      string
+	near     string
+	server   http.Server
+	names    *net.UDPConn
+	noNames  atomic.Bool
+	requests atomic.Int64
+	asked    [1 << 17]atomic.Int32
+	at       map[int64]func() // what happens at a request
+	mu       sync.Mutex
+}
+
+func newNetwork(t *testing.T) *network {
+	if testing.Short() || os.Geteuid() != 0 {
+		t.Skip("needs a network namespace, for which one must be root, and some seconds")
+	}
+	n := &network{t: t, far: fmt.Sprintf("far%d", os.Getpid()), near: fmt.Sprintf("near%d", os.Getpid()), at: make(map[int64]func())}
+	if text, err := exec.Command("ip", "netns", "add", n.far).CombinedOutput(); err != nil {
+		t.Skipf("no network namespace can be had: %v\n%s", err, text)
+	}
+	t.Cleanup(func() { exec.Command("ip", "netns", "del", n.far).Run() })
+	n.ip("netns", "add", n.near)
+	t.Cleanup(func() { exec.Command("ip", "netns", "del", n.near).Run() })
+	n.ip("-n", n.near, "link", "add", "line", "type", "veth", "peer", "name", "line", "netns", n.far)
+	for ns, addr := range map[string]string{n.near: "10.255.0.2/24", n.far: "10.255.0.1/24"} {
+		n.ip("-n", ns, "link", "set", "lo", "up")
+		n.ip("-n", ns, "addr", "add", addr, "dev", "line")
+		n.ip("-n", ns, "link", "set", "line", "up")
+	}
+	n.ip("-n", n.near, "route", "add", "default", "via", "10.255.0.1")
+	n.ip("-n", n.far, "route", "add", "local", "10.0.0.0/9", "dev", "lo")
+	n.within(n.far, func() {
+		l, err := net.Listen("tcp", "0.0.0.0:80")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n.names, err = net.ListenUDP("udp4", &net.UDPAddr{Port: 53}); err != nil {
+			t.Fatal(err)
+		}
+		n.server.Handler = http.HandlerFunc(n.answer)
+		n.server.SetKeepAlivesEnabled(false)
+		var running sync.WaitGroup
+		running.Go(func() { n.server.Serve(l) })
+		running.Go(n.resolve)
+		t.Cleanup(func() { n.server.Close(); n.names.Close(); running.Wait() })
+	})
+	return n
+}
+
+func (n *network) ip(args ...string) {
+	n.t.Helper()
+	if text, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
+		n.t.Fatalf("ip %s: %v\n%s", strings.Join(args, " "), err, text)
+	}
+}
+
+// within does f in a namespace: sockets stay where they were made.
+func (n *network) within(namespace string, f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // and not unlocked: the thread ends with the goroutine
+		ns, err := os.Open("/run/netns/" + namespace)
+		if err == nil {
+			defer ns.Close()
+			err = unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET)
+		}
+		if err != nil {
+			n.t.Error(err)
+			return
+		}
+		f()
+	}()
+	<-done
+}
+
+func (n *network) answer(w http.ResponseWriter, r *http.Request) {
+	if i, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(r.Host, "h"), ".test")); err == nil {
+		n.asked[i].Add(1)
+	}
+	n.mu.Lock()
+	f := n.at[n.requests.Add(1)]
+	n.mu.Unlock()
+	if f != nil {
+		go f()
+	}
+	io.WriteString(w, "User-agent: *\nDisallow: /private\n")
+}
+
+func (n *network) resolve() {
+	packet := make([]byte, 1500)
+	for {
+		size, from, err := n.names.ReadFromUDPAddrPort(packet)
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		var m dnsmessage.Message
+		if err != nil || n.noNames.Load() || m.Unpack(packet[:size]) != nil || len(m.Questions) != 1 {
+			continue
+		}
+		q := m.Questions[0]
+		m.Response, m.RecursionAvailable, m.Additionals = true, true, nil
+		i, err := strconv.Atoi(strings.TrimSuffix(q.Name.String()[1:], ".test."))
+		switch kind := q.Name.String()[0]; {
+		case err != nil:
+			m.RCode = dnsmessage.RCodeNameError
+		case kind == 'f':
+			m.RCode = dnsmessage.RCodeServerFailure
+		case q.Type == dnsmessage.TypeA:
+			first := byte(i % 100)
+			if kind == 'd' {
+				first += 128
+			}
+			m.Answers = []dnsmessage.Resource{{
+				Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 60},
+				Body:   &dnsmessage.AResource{A: [4]byte{10, first, byte(i / 100), byte(i/25600 + 1)}},
+			}}
+		}
+		if reply, err := m.Pack(); err == nil {
+			n.names.WriteToUDPAddrPort(reply, from)
+		}
+	}
+}
+
+// cut drops all packets from the far end, silently, and mend lets them through.
+func (n *network) cut()  { n.ip("-n", n.far, "route", "add", "blackhole", "10.255.0.2/32") }
+func (n *network) mend() { n.ip("-n", n.far, "route", "del", "blackhole", "10.255.0.2/32") }
+
+// command is the program in the near namespace.
+func (n *network) command(args ...string) *exec.Cmd {
+	c := exec.Command("ip", append([]string{"netns", "exec", n.near, os.Args[0]}, args...)...)
+	c.Env = append(os.Environ(), "ROBOCENSUS_AS_COMMAND=1", "GORACE=atexit_sleep_ms=0")
+	return c
+}
+
+// census is a run over hosts. Its time for each is more than the five seconds
+// after which the resolver asks again, for packets get lost here too.
+func (n *network) census(dir string, hosts []string, more ...string) *exec.Cmd {
+	list := filepath.Join(dir, "hosts.txt")
+	if err := os.WriteFile(list, []byte(strings.Join(hosts, "\n")+"\n"), 0o666); err != nil {
+		n.t.Fatal(err)
+	}
+	return n.command(append([]string{"run", "--hosts", list, "--out", filepath.Join(dir, "out"), "--run", "r", "--schemes", "http", "--allow-private",
+		"--resolver", "10.255.0.1", "--tables", "fetches", "--timeout", "12s", "--retries", "1", "--progress", "log"}, more...)...)
+}
+
+// ends runs a command, which must end with the code, and gives what it said.
+func (n *network) ends(c *exec.Cmd, code int) string {
+	n.t.Helper()
+	text, err := c.CombinedOutput()
+	if c.ProcessState == nil || c.ProcessState.ExitCode() != code {
+		n.t.Fatalf("%v, want exit code %d:\n%s", err, code, text)
+	}
+	return string(text)
+}
+
+func (n *network) rows(dir string) (rows []sink.Fetch) {
+	n.t.Helper()
+	parts, err := filepath.Glob(filepath.Join(dir, "out/fetches/run=r/*.parquet"))
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	for _, part := range parts {
+		more, err := parquet.ReadFile[sink.Fetch](part)
+		if err != nil {
+			n.t.Fatal(err)
+		}
+		rows = append(rows, more...)
+	}
+	return rows
+}
+
+func named(pattern string, n int) (hosts []string) {
+	for i := range n {
+		hosts = append(hosts, fmt.Sprintf(pattern, i))
+	}
+	return hosts
+}
+
+// scale is how many hosts there are: more with ROBOCENSUS_HOSTS.
+func scale(n int) int {
+	if more, err := strconv.Atoi(os.Getenv("ROBOCENSUS_HOSTS")); err == nil {
+		return more
+	}
+	return n
+}
+
+// expectAll wants every host answered, after no more requests than extra above
+// one to each.
+func (n *network) expectAll(dir string, hosts, extra int) {
+	n.t.Helper()
+	rows := n.rows(dir)
+	failed, again, never := 0, 0, 0
+	for i := range rows {
+		if row := &rows[i]; row.ErrorClass != nil || row.Attempts != 1 {
+			if failed++; failed < 5 {
+				n.t.Errorf("%s: %s, %d attempts", row.Host, text(row.Error), row.Attempts)
+			}
+		}
+	}
+	for i := range hosts {
+		asked := int(n.asked[i].Load())
+		if asked == 0 {
+			never++
+		}
+		again += max(asked-1, 0)
+	}
+	if len(rows) != hosts || failed > 0 || never > 0 || again > extra {
+		n.t.Errorf("%d rows of %d hosts, %d with a failure, %d never asked; %d requests too many", len(rows), hosts, failed, never, again)
+	}
+	n.t.Logf("%d rows, %d requests, %d more than hosts", len(rows), n.requests.Load(), again)
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func TestTheNetworkIsTakenAwayAndGivenBack(t *testing.T) {
+	for name, faults := range map[string][2]func(n *network){
+		"packets are dropped": {(*network).cut, (*network).mend},
+		"the link is down":    {func(n *network) { n.ip("-n", n.far, "link", "set", "line", "down") }, func(n *network) { n.ip("-n", n.far, "link", "set", "line", "up") }},
+		"no default route":    {func(n *network) { n.ip("-n", n.near, "route", "del", "default") }, func(n *network) { n.ip("-n", n.near, "route", "add", "default", "via", "10.255.0.1") }},
+		"the resolver hangs":  {func(n *network) { n.noNames.Store(true) }, func(n *network) { n.noNames.Store(false) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := newNetwork(t)
+			hosts, dir := scale(4000), t.TempDir()
+			n.at[int64(hosts/2)] = func() {
+				faults[0](n)
+				time.Sleep(6 * time.Second) // the fault itself
+				faults[1](n)
+			}
+			n.ends(n.census(dir, named("h%d.test", hosts), "--concurrency", "200"), 0)
+			// Hosts whose answer was lost on its way are asked again.
+			n.expectAll(dir, hosts, 200)
+		})
+	}
+}
+
+func TestTheNetworkIsLeftOff(t *testing.T) {
+	n := newNetwork(t)
+	hosts, dir := scale(4000), t.TempDir()
+	n.at[int64(hosts/2)] = n.cut
+	state := filepath.Join(dir, "state")
+	said := n.ends(n.census(dir, named("h%d.test", hosts), "--concurrency", "200", "--outage-patience", "3s", "--state", state), 75)
+	if !strings.Contains(said, "this machine is cut off from the network: nothing could be reached for 3s") {
+		t.Errorf("said:\n%s", said)
+	}
+	n.mend()
+	n.ends(n.census(dir, named("h%d.test", hosts), "--concurrency", "200", "--state", state, "--resume"), 0)
+	n.expectAll(dir, hosts, 200)
+}
+
+func TestNoNetwork(t *testing.T) {
+	n := newNetwork(t)
+	n.ip("-n", n.near, "link", "set", "line", "down")
+	dir := t.TempDir()
+	began := time.Now()
+	said := n.ends(n.census(dir, named("h%d.test", 20), "--timeout", "3s"), 69)
+	if took := time.Since(began); took > 40*time.Second || !strings.Contains(said, "no host could be reached") || !strings.Contains(said, "--accept-unreachable") {
+		t.Errorf("after %v it said:\n%s", took, said)
+	}
+	said = n.ends(n.command("check", "http://h1.test/", "--agent", "GPTBot", "--resolver", "10.255.0.1", "--timeout", "2s"), 69)
+	if !strings.Contains(said, "no host could be reached") {
+		t.Errorf("check said:\n%s", said)
+	}
+}
+
+// A list of as many dead hosts as live ones finishes, however they stand, and no
+// outage is seen.
+func TestDeadHostsAmongLiveOnes(t *testing.T) {
+	hosts := scale(500)
+	live, lost, failing := named("h%d.test", hosts), named("d%d.test", hosts/2), named("f%d.test", hosts/2)
+	dead := append(append([]string{}, lost...), failing...)
+	var mixed []string
+	for i := range hosts {
+		mixed = append(mixed, live[i], dead[i])
+	}
+	for name, list := range map[string][]string{
+		"dead first": append(append([]string{}, dead...), live...), "dead last": append(append([]string{}, live...), dead...), "mixed": mixed,
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := newNetwork(t)
+			dir := t.TempDir()
+			said := n.ends(n.census(dir, list, "--concurrency", "250", "--retries", "0"), 0)
+			var classes = make(map[string]int)
+			for _, row := range n.rows(dir) {
+				class := ""
+				if row.ErrorClass != nil {
+					class = *row.ErrorClass
+				}
+				classes[class]++
+			}
+			if classes[""] != hosts || classes["connect_timeout"] != len(lost) || classes["dns_failure"] != len(failing) {
+				t.Errorf("%v", classes)
+			}
+			if strings.Contains(said, "outages=") {
+				t.Errorf("a false alarm:\n%s", said)
+			}
+		})
+	}
+}
+
+// A process that is stopped for four seconds asks again what timed out meanwhile.
+func TestAProcessThatWasStopped(t *testing.T) {
+	n := newNetwork(t)
+	hosts, dir := scale(4000), t.TempDir()
+	c := n.census(dir, named("h%d.test", hosts), "--concurrency", "200", "--timeout", "3s")
+	var said bytes.Buffer
+	c.Stdout, c.Stderr = &said, &said
+	n.at[int64(hosts/2)] = func() {
+		c.Process.Signal(syscall.SIGSTOP)
+		time.Sleep(4 * time.Second)
+		c.Process.Signal(syscall.SIGCONT)
+	}
+	if err := c.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, said.String())
+	}
+	n.expectAll(dir, hosts, 200)
+}
