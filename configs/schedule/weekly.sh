@@ -12,9 +12,9 @@
 # One at a time: see robocensus.cron.
 #
 # Exit codes: 0 done; 1 done, with a broken expectation; 64 usage and 65 bad
-# input, which trying again does not mend; 74 a disk, or damaged tables; 75
-# and 130 stopped by SIGTERM or Ctrl-C, start it again. Others are those of a
-# signal.
+# input, which trying again does not mend; 69 no host could be reached, start it
+# again later; 74 a disk, or damaged tables; 75 this machine is cut off from the
+# network, or SIGTERM, and 130 Ctrl-C: start it again. Others are those of a signal.
 set -eu
 LC_ALL=C
 export LC_ALL
