@@ -1,0 +1,170 @@
+package robots
+
+// alphabet is the bytes that lead from a state to all states that follow it:
+// those that the patterns tell apart, and the least of the others. Escapes make
+// more of them: a % may begin one, and what an escape comes to, only its last
+// byte shows.
+func (m *automaton) alphabet(st []int32) byteSet {
+	if !m.escapes {
+		set := m.heed(st)
+		set.addOther(false)
+		return set
+	}
+	pending, inQuery := byte(st[0]), st[0]&inQueryBit != 0
+	set := m.heed(st)
+	if pending == 0 {
+		if m.boring(st, &set, inQuery) {
+			set.add(m.query(inQuery))
+		} else {
+			m.addSpecial(&set, inQuery)
+		}
+		set.addOther(false)
+		return set
+	}
+	copy(m.flushed, st)
+	m.flush(m.flushed)
+	base := set
+	set = m.heed(m.flushed)
+	read := set
+	m.addSpecial(&set, inQuery)
+	set.addOther(true)
+	set[0] &^= hexDigits[0]
+	set[1] &^= hexDigits[1]
+	if pending == '%' {
+		m.addFirstDigits(&set, &base, &read, inQuery)
+	} else {
+		m.addSecondDigits(&set, &base, unhex(pending), inQuery)
+	}
+	return set
+}
+
+var hexDigits = func() (s byteSet) {
+	for _, c := range []byte("0123456789ABCDEFabcdef") {
+		s.add(c)
+	}
+	return s
+}()
+
+// addOther adds the least byte of a URL that is not in the set; it is no hex
+// digit if noHex.
+func (s *byteSet) addOther(noHex bool) {
+	for c := byte('!'); c <= '~'; c++ {
+		if c != '#' && !s.has(c) && !(noHex && isHex(c)) {
+			s.add(c)
+			return
+		}
+	}
+}
+
+// query is a byte that begins the query, where that matters, else one that is
+// in no URL.
+func (m *automaton) query(inQuery bool) byte {
+	if m.rfc() && !inQuery {
+		return '?'
+	}
+	return '#'
+}
+
+// addSpecial adds the bytes that are more than themselves.
+func (m *automaton) addSpecial(set *byteSet, inQuery bool) {
+	set.add('%')
+	set.add(m.query(inQuery))
+	if m.rfc() {
+		set.add('*')
+		set.add('$')
+	}
+}
+
+// boring says whether all that can be reached over a %, a * or a $ can be
+// reached as soon, and earlier in byte order, without: over the character
+// itself where its escape is always decoded, and else over bytes that nobody
+// heeds.
+func (m *automaton) boring(st []int32, heeded *byteSet, inQuery bool) bool {
+	other := byte('!')
+	if heeded.has(other) {
+		other = '"'
+	}
+	if heeded.has(other) || heeded.has('%') || m.rfc() && (heeded.has('*') || heeded.has('$')) {
+		return false
+	}
+	for d := byte('!'); d <= '~'; d++ {
+		if heeded.has(d) && m.parts(d, inQuery) {
+			return false
+		}
+	}
+	copy(m.flushed, st)
+	m.step(m.flushed, other)
+	next := m.heed(m.flushed)
+	return next[0]&hexDigits[0] == 0 && next[1]&hexDigits[1] == 0
+}
+
+// parts says whether some of the forms in use decode the escape of d and some
+// do not.
+func (m *automaton) parts(d byte, inQuery bool) bool {
+	yes, no := false, false
+	for f, used := range m.forms {
+		if used && decodes(form(f), d, inQuery) {
+			yes = true
+		} else if used {
+			no = true
+		}
+	}
+	return yes && no
+}
+
+// decoded says whether every form decodes the escape of d.
+func (m *automaton) decoded(d byte, inQuery bool) bool {
+	return m.rfc() && !m.parts(d, inQuery) && decodes(m.someRFC(), d, inQuery)
+}
+
+func (m *automaton) someRFC() form {
+	if m.forms[normalForm] {
+		return normalForm
+	}
+	return reservedToo
+}
+
+// addFirstDigits adds first digits of escapes so that there is one for each
+// thing that an escape may come to. base is what is heeded where the % stands,
+// read what is heeded behind it.
+func (m *automaton) addFirstDigits(set, base, read *byteSet, inQuery bool) {
+	least, leastKept := false, false
+	for _, c := range []byte("0123456789ABCDEFabcdef") {
+		heeded := read.has(c) || read.has(upper(c))
+		row := unhex(c) << 4
+		parts, kept := false, true // some escape; every escape
+		for d := row; ; d++ {
+			if m.decoded(d, inQuery) {
+				kept = false
+				if isHex(d) && base.has(d) {
+					parts = true // the digit itself could not follow another %
+				}
+			} else if m.parts(d, inQuery) {
+				parts, kept = true, false
+			}
+			if d == row|15 {
+				break
+			}
+		}
+		switch {
+		case heeded || parts || !least || kept && !leastKept:
+			set.add(c)
+		}
+		if !heeded {
+			least = true
+			leastKept = leastKept || kept
+		}
+	}
+}
+
+// addSecondDigits adds second digits likewise. Where no form compares byte for
+// byte, their case makes no difference.
+func (m *automaton) addSecondDigits(set, base *byteSet, first byte, inQuery bool) {
+	for _, c := range []byte("0123456789ABCDEFabcdef") {
+		d := first<<4 | unhex(c)
+		if c >= 'a' && !m.forms[asIs] || m.decoded(d, inQuery) && !(isHex(d) && base.has(d)) {
+			continue
+		}
+		set.add(c)
+	}
+}

@@ -1,0 +1,495 @@
+package robots
+
+import (
+	"math"
+	"slices"
+	"sort"
+)
+
+// A byteSet is a set of ASCII bytes.
+type byteSet [2]uint64
+
+func (s *byteSet) add(c byte) {
+	if c < 128 {
+		s[c>>6] |= 1 << (c & 63)
+	}
+}
+
+func (s *byteSet) has(c byte) bool { return c < 128 && s[c>>6]&(1<<(c&63)) != 0 }
+
+// An automaton reads the bytes of a path and knows at each point the verdicts
+// of both policies on a path that ends there. Its state is a slice of numbers:
+//
+//	0                what is pending of an escape (see pending), and whether
+//	                 the query has begun
+//	view.slot        the plains that may still match: from, to, bytes read
+//	ladders + i      of ladder i: the key below which nothing matters any
+//	                 more, and what it says, as key<<2 | label
+//	starred.slot     how far the pattern is matched
+//
+// States that have the same future are made the same, as far as that is cheap
+// to see: what cannot change an answer any more is dropped.
+type automaton struct {
+	*language
+	ladders int32 // the slot of the first
+	size    int
+	forms   [reservedToo + 1]bool // in use
+	escapes bool                  // a form in use does not compare byte for byte
+
+	wanted  []bool // of stars
+	flushed []int32
+	said    []int32
+}
+
+const inQueryBit = 1 << 8
+
+// settled is the key above all.
+const settled = math.MaxInt32 >> 2
+
+func newAutomaton(l *language) *automaton {
+	m := &automaton{language: l, ladders: int32(1 + 3*len(l.views))}
+	for i := range l.views {
+		l.views[i].slot = int32(1 + 3*i)
+		m.forms[l.views[i].form] = true
+	}
+	m.escapes = m.forms[upperHexed] || m.rfc()
+	n := m.ladders + int32(len(l.ladders))
+	for i := range l.stars {
+		l.stars[i].slot = n
+		n++
+		if l.stars[i].forms {
+			n++
+		}
+	}
+	m.size = int(n)
+	m.wanted = make([]bool, len(l.stars))
+	m.flushed = make([]int32, n)
+	m.said = make([]int32, len(l.ladders))
+	return m
+}
+
+func (m *automaton) rfc() bool { return m.forms[normalForm] || m.forms[reservedToo] }
+
+// begin fills in the state before the first byte.
+func (m *automaton) begin(st []int32) {
+	st[0] = 0
+	for i := range m.language.ladders {
+		st[m.ladders+int32(i)] = -1<<2 | int32(m.language.ladders[i].initial)
+	}
+	for i := range m.views {
+		v := &m.views[i]
+		m.place(st, v, 0, int32(len(v.plains)), 0)
+	}
+	for i := range m.stars {
+		s := &m.stars[i]
+		s.drop(st)
+		st[s.slot] = s.path.start()
+	}
+	m.canonical(st)
+}
+
+// place notes which plains of a view may still match, after n bytes, and has
+// those take effect that now do.
+func (m *automaton) place(st []int32, v *view, from, to, n int32) {
+	if from < to && len(v.plains[from].text) == int(n) {
+		waits := false
+		for _, e := range v.plains[from].effects {
+			if e.when == atOnce {
+				m.raise(st, e)
+			} else {
+				waits = true
+			}
+		}
+		if to == from+1 && !waits {
+			from = to
+		}
+	}
+	if from == to {
+		from, to, n = gone, gone, gone
+	}
+	st[v.slot], st[v.slot+1], st[v.slot+2] = from, to, n
+}
+
+func (m *automaton) raise(st []int32, e effect) {
+	if x := &st[m.ladders+e.ladder]; e.key > *x>>2 {
+		*x = e.key<<2 | int32(e.label)
+	}
+}
+
+// feed has a view read a byte of its form of the path.
+func (m *automaton) feed(st []int32, i int32, c byte, inQuery bool) {
+	v := &m.views[i]
+	if from, to, n := st[v.slot], st[v.slot+1], st[v.slot+2]; from != gone {
+		if len(v.plains[from].text) == int(n) {
+			if c == '/' || c == '?' {
+				for _, e := range v.plains[from].effects {
+					if e.when == atBorder {
+						m.raise(st, e)
+					}
+				}
+			}
+			from++
+		}
+		from += int32(sort.Search(int(to-from), func(k int) bool { return v.plains[from+int32(k)].text[n] >= c }))
+		to = from + int32(sort.Search(int(to-from), func(k int) bool { return v.plains[from+int32(k)].text[n] > c }))
+		m.place(st, v, from, to, n+1)
+	}
+	for k := range m.stars {
+		s := &m.stars[k]
+		if s.view != i || !s.live(st) {
+			continue
+		}
+		s.step(st, c, inQuery)
+		if !s.anchor && s.done(st) {
+			for _, e := range s.effects {
+				m.raise(st, e)
+			}
+			s.drop(st)
+		}
+	}
+}
+
+// step makes st the state after one more byte of the path as it stands in a
+// URL.
+func (m *automaton) step(st []int32, c byte) {
+	pending, inQuery := byte(st[0]), st[0]&inQueryBit != 0
+	for i := range m.views {
+		if m.views[i].form == asIs {
+			m.feed(st, int32(i), c, false)
+		}
+	}
+	if !m.escapes {
+		m.canonical(st)
+		return
+	}
+	switch {
+	case pending == '%' && isHex(c):
+		pending = c
+	case pending != 0 && pending != '%' && isHex(c):
+		m.feedEscape(st, unhex(pending)<<4|unhex(c), inQuery)
+		pending = 0
+	default:
+		m.flush(st)
+		pending = 0
+		if c == '%' {
+			pending = c
+		} else {
+			m.feedByte(st, c, inQuery)
+		}
+	}
+	if c == '?' && m.rfc() {
+		inQuery = true
+	}
+	st[0] = int32(pending)
+	if inQuery {
+		st[0] |= inQueryBit
+	}
+	m.canonical(st)
+}
+
+// feedByte feeds a byte that belongs to no escape.
+func (m *automaton) feedByte(st []int32, c byte, inQuery bool) {
+	for i := range m.views {
+		k := int32(i)
+		switch f := m.views[i].form; {
+		case f == asIs:
+		case f >= normalForm && (c == '*' || c == '$'):
+			m.feedHex(st, k, c, inQuery)
+		default:
+			m.feed(st, k, c, inQuery)
+		}
+	}
+}
+
+// feedEscape feeds a whole escape of d.
+func (m *automaton) feedEscape(st []int32, d byte, inQuery bool) {
+	for i := range m.views {
+		switch f := m.views[i].form; {
+		case f == asIs:
+		case decodes(f, d, inQuery):
+			m.feed(st, int32(i), d, inQuery)
+		default:
+			m.feedHex(st, int32(i), d, inQuery)
+		}
+	}
+}
+
+func (m *automaton) feedHex(st []int32, i int32, d byte, inQuery bool) {
+	m.feed(st, i, '%', inQuery)
+	m.feed(st, i, upperHex[d>>4], inQuery)
+	m.feed(st, i, upperHex[d&15], inQuery)
+}
+
+// decodes says whether a form has a character in place of its escape; see
+// appendRFC.
+func decodes(f form, d byte, inQuery bool) bool {
+	switch {
+	case f < normalForm:
+		return false
+	case isUnreserved(d):
+		return true
+	case !isReserved(d) || d == '*' || d == '$' || d == '#':
+		return false
+	}
+	return inQuery || f == reservedToo && d != '/' && d != '?'
+}
+
+// flush feeds what turns out to be no escape.
+func (m *automaton) flush(st []int32) {
+	pending, inQuery := byte(st[0]), st[0]&inQueryBit != 0
+	if pending == 0 {
+		return
+	}
+	m.feedByte(st, '%', inQuery)
+	if pending != '%' {
+		m.feedByte(st, pending, inQuery)
+	}
+	st[0] &^= 0xFF
+}
+
+// left says whether plains may still match that stand on a ladder and say
+// allow, and disallow.
+func (m *automaton) left(st []int32, d *ladder) (may [2]bool) {
+	v := &m.views[d.view]
+	from, to := st[v.slot], st[v.slot+1]
+	if from == gone {
+		return may
+	}
+	a, b := d.before[from], d.before[to]
+	return [2]bool{a[0] != b[0], a[1] != b[1]}
+}
+
+// canonical drops from a state what cannot change an answer any more: stars
+// below what has matched already and, where no plain is left, those that say
+// the same as what has matched unless another stands between.
+func (m *automaton) canonical(st []int32) {
+	clear(m.wanted)
+	for i := range m.language.ladders {
+		d := &m.language.ladders[i]
+		x := &st[m.ladders+int32(i)]
+		key, says := *x>>2, label(*x&3)
+		open := m.left(st, d) != [2]bool{}
+		least := int32(settled)
+		for _, r := range d.stars {
+			if r.key <= key || m.wantless(st, r.star) || !open && least == settled && r.label == says {
+				continue
+			}
+			m.wanted[r.star] = true
+			least = min(least, r.key)
+		}
+		if !open {
+			if least < settled {
+				least--
+			}
+			*x = least<<2 | int32(says)
+		}
+	}
+	for k := range m.stars {
+		if !m.wanted[k] {
+			m.stars[k].drop(st)
+		}
+	}
+}
+
+func (m *automaton) wantless(st []int32, star int32) bool { return !m.stars[star].live(st) }
+
+// verdicts are those on a path that ends here.
+func (m *automaton) verdicts(st []int32) (a, b Value) {
+	copy(m.flushed, st)
+	st = m.flushed
+	m.flush(st)
+	for i := range m.views {
+		v := &m.views[i]
+		if from := st[v.slot]; from != gone && len(v.plains[from].text) == int(st[v.slot+2]) {
+			for _, e := range v.plains[from].effects {
+				m.raise(st, e)
+			}
+		}
+	}
+	for k := range m.stars {
+		if s := &m.stars[k]; s.anchor && s.live(st) && s.done(st) {
+			for _, e := range s.effects {
+				m.raise(st, e)
+			}
+		}
+	}
+	return m.verdict(st, &m.of[0]), m.verdict(st, &m.of[1])
+}
+
+func (m *automaton) says(st []int32, ladder int32) label {
+	return label(st[m.ladders+ladder] & 3)
+}
+
+func (m *automaton) verdict(st []int32, s *stance) Value {
+	if s.exempt >= 0 && m.says(st, s.exempt) == labelAllow {
+		return Allowed
+	}
+	said := Allowed
+	for i, v := range s.voices {
+		var labels [4]label
+		for k := range laddersOf[v.manner] {
+			labels[k] = m.says(st, v.ladders[k])
+		}
+		x := verdictOf(v.manner, labels)
+		if i > 0 && x != said {
+			return Undefined
+		}
+		said = x
+	}
+	return said
+}
+
+// A values is a set of verdicts.
+type values uint8
+
+func setOf(v Value) values { return 1 << v }
+
+const anyValue = values(1<<Allowed | 1<<Disallowed | 1<<Undefined)
+
+// coming is a set that holds all verdicts of a policy from here on.
+func (m *automaton) coming(st []int32, s *stance) values {
+	every, some := anyValue, values(0)
+	for _, v := range s.voices {
+		x := m.comingOf(st, v)
+		every &= x
+		some |= x
+	}
+	if len(s.voices) > 1 && some&(some-1) != 0 {
+		every |= setOf(Undefined) // they may differ
+	}
+	if s.exempt >= 0 && m.left(st, &m.language.ladders[s.exempt]) != [2]bool{} {
+		every |= setOf(Allowed)
+	}
+	return every
+}
+
+func (m *automaton) comingOf(st []int32, v voice) values {
+	n := laddersOf[v.manner]
+	var may [4][noLabel + 3]bool
+	for k := range n {
+		d := &m.language.ladders[v.ladders[k]]
+		plains := m.left(st, d)
+		may[k][labelAllow] = plains[0]
+		may[k][labelDisallow] = plains[1]
+		x := st[m.ladders+v.ladders[k]]
+		may[k][x&3] = true
+		for _, r := range d.stars {
+			if r.key > x>>2 && m.stars[r.star].live(st) {
+				may[k][r.label] = true
+			}
+		}
+	}
+	set := values(0)
+	var labels [4]label
+	var try func(k int)
+	try = func(k int) {
+		if k == n {
+			set |= setOf(verdictOf(v.manner, labels))
+			return
+		}
+		for l, ok := range may[k] {
+			if ok {
+				labels[k] = label(l)
+				try(k + 1)
+			}
+		}
+	}
+	try(0)
+	return set
+}
+
+// alike says whether the policies say the same from here on; false means that
+// it is not plain to see.
+func (m *automaton) alike(st []int32) bool {
+	a, b := &m.of[0], &m.of[1]
+	if (a.exempt < 0) != (b.exempt < 0) || a.exempt >= 0 && !m.alikeLadders(st, a.exempt, b.exempt) {
+		return false
+	}
+	for i := range max(len(a.voices), len(b.voices)) {
+		// Where one has a single voice, that may stand for all of the other's.
+		x, y := a.voices[min(i, len(a.voices)-1)], b.voices[min(i, len(b.voices)-1)]
+		if x.manner != y.manner || len(a.voices) != len(b.voices) && len(a.voices) > 1 && len(b.voices) > 1 {
+			return false
+		}
+		for k := range laddersOf[x.manner] {
+			if !m.alikeLadders(st, x.ladders[k], y.ladders[k]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (m *automaton) alikeLadders(st []int32, a, b int32) bool {
+	if a == b {
+		return true
+	}
+	p, q := &m.language.ladders[a], &m.language.ladders[b]
+	x, y := st[m.ladders+a], st[m.ladders+b]
+	if x&3 != y&3 {
+		return false
+	}
+	v := &m.views[p.view]
+	open := m.left(st, p) != [2]bool{}
+	switch {
+	case open != (m.left(st, q) != [2]bool{}), open && (p.view != q.view || x != y):
+		return false
+	case open:
+		counts := v.differs(a, b)
+		if counts[st[v.slot]] != counts[st[v.slot+1]] {
+			return false
+		}
+	}
+	i, k := 0, 0
+	for {
+		i, k = m.next(st, p.stars, i, x>>2), m.next(st, q.stars, k, y>>2)
+		if i == len(p.stars) || k == len(q.stars) {
+			return i == len(p.stars) && k == len(q.stars)
+		}
+		r, s := p.stars[i], q.stars[k]
+		if r.label != s.label || r.star != s.star || open && r.key != s.key {
+			return false
+		}
+		i++
+		k++
+	}
+}
+
+// next is the first rung from i on that still matters.
+func (m *automaton) next(st []int32, stars []rung, i int, key int32) int {
+	for i < len(stars) && (stars[i].key <= key || m.wantless(st, stars[i].star)) {
+		i++
+	}
+	return i
+}
+
+// heed is the set of bytes that the patterns tell apart, each view reading its
+// form; all others lead to one state.
+func (m *automaton) heed(st []int32) byteSet {
+	var set byteSet
+	for i := range m.views {
+		v := &m.views[i]
+		from, to, n := st[v.slot], st[v.slot+1], st[v.slot+2]
+		if from == gone {
+			continue
+		}
+		if len(v.plains[from].text) == int(n) {
+			if slices.ContainsFunc(v.plains[from].effects, func(e effect) bool { return e.when == atBorder }) {
+				set.add('/')
+				set.add('?')
+			}
+			from++
+		}
+		for from < to {
+			c := v.plains[from].text[n]
+			set.add(c)
+			from += int32(sort.Search(int(to-from), func(k int) bool { return v.plains[from+int32(k)].text[n] > c }))
+		}
+	}
+	for k := range m.stars {
+		if s := &m.stars[k]; s.live(st) {
+			s.heed(st, &set)
+		}
+	}
+	return set
+}

@@ -1,0 +1,249 @@
+package robots
+
+import "slices"
+
+// A Relation is how one policy stands to another. Verdicts are ordered allow,
+// undefined, disallow.
+type Relation uint8
+
+const (
+	Equal      Relation = iota // the same verdict on every path
+	Stricter                   // nowhere a lower verdict, and somewhere a higher
+	Looser                     // nowhere a higher verdict, and somewhere a lower
+	Mixed                      // somewhere a higher and somewhere a lower
+	NotDecided                 // the bounds are reached; "undecided"
+)
+
+func (r Relation) String() string {
+	return [...]string{"equal", "stricter", "looser", "mixed", "undecided"}[r]
+}
+
+// A Witness is a path on which two policies differ, the shortest and of these
+// the first in byte order, with both verdicts.
+type Witness struct {
+	Path string
+	A, B Verdict
+}
+
+// A Comparison is how policy B stands to policy A.
+type Comparison struct {
+	Relation Relation
+	// Closes is where B has the higher verdict, Opens where it has the lower;
+	// nil for nowhere. Where the relation is undecided, nil means not found.
+	Closes, Opens *Witness
+	// States is how many states the search has gone through: 0 where the rules
+	// themselves show the answer.
+	States int
+}
+
+// The bounds of one comparison. The second counts numbers of states looked at,
+// and is what a comparison costs: about a tenth of a second.
+const (
+	maxStates = 1 << 17
+	maxWork   = 1 << 25
+)
+
+// Compare says how policy b stands to policy a: which of them forbids more. The
+// two may be of different agents, files and profiles.
+//
+// The answer is exact for the paths, with queries, that begin with / and
+// consist of the bytes 0x21 to 0x7E without #. It is about rules alone, not
+// about answers to requests.
+//
+// A pattern with stars is an automaton with as many states as it has bytes,
+// and the patterns without one are together a tree. Compare walks through all
+// of them at once, breadth first and in byte order, and asks in each state for
+// the verdicts on a path that ends there. It does not go on from a state in
+// which both policies have the same rules left, or can differ only in a way
+// that has been seen. A state that has been there before is not gone into
+// again. Hostile files can have so many states that this does not end; beyond
+// 131,072 states, or 33 million steps of patterns, the relation is undecided.
+// What has been found by then is found: the witnesses stand.
+func Compare(a, b *Policy) Comparison {
+	if sameRules(a, b) {
+		return Comparison{}
+	}
+	l, ok := newLanguage(a, b)
+	if !ok {
+		return Comparison{Relation: NotDecided}
+	}
+	s := search{automaton: newAutomaton(l)}
+	whole := s.run()
+	c := Comparison{States: len(s.nodes)}
+	for i, w := range [...]**Witness{&c.Closes, &c.Opens} {
+		if n := s.found[i]; n >= 0 {
+			path := s.path(n)
+			*w = &Witness{string(path), a.judgePath(path), b.judgePath(path)}
+		}
+	}
+	switch {
+	case c.Closes != nil && c.Opens != nil:
+		c.Relation = Mixed
+	case !whole:
+		c.Relation = NotDecided
+	case c.Closes != nil:
+		c.Relation = Stricter
+	case c.Opens != nil:
+		c.Relation = Looser
+	}
+	return c
+}
+
+func (p *Policy) judgePath(path []byte) Verdict {
+	t := p.judge.profile.target(path)
+	return p.Judge(&t)
+}
+
+// sameRules says whether two policies are plainly the same.
+func sameRules(a, b *Policy) bool {
+	if a.judge != b.judge || len(a.sets) != len(b.sets) {
+		return false
+	}
+	for i := range a.sets {
+		if a.sets[i] != b.sets[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// A search walks through the states of an automaton.
+type search struct {
+	*automaton
+	states []int32 // size numbers for each node
+	nodes  []node
+	table  []int32  // of nodes by the hash of their states
+	found  [2]int32 // the node of the first witness each way, or -1
+	work   int
+	now    []int32
+}
+
+type node struct {
+	parent int32
+	byte   byte
+	last   bool // not to be gone on from
+}
+
+const (
+	closes = 0
+	opens  = 1
+)
+
+// run says whether it has come to an end within the bounds.
+func (s *search) run() bool {
+	s.found = [2]int32{-1, -1}
+	s.now = make([]int32, s.size)
+	s.table = make([]int32, 64)
+	s.begin(s.now)
+	if s.alike(s.now) {
+		return true
+	}
+	s.enter('/', -1) // every path begins so
+	for n := int32(0); n < int32(len(s.nodes)); n++ {
+		if s.found[closes] >= 0 && s.found[opens] >= 0 {
+			return true
+		}
+		if s.nodes[n].last || !s.useful(s.state(n)) {
+			continue
+		}
+		next := s.alphabet(s.state(n))
+		for c := byte('!'); c <= '~'; c++ {
+			if !next.has(c) || c == '#' {
+				continue
+			}
+			copy(s.now, s.state(n))
+			s.enter(c, n)
+			if len(s.nodes) > maxStates || s.work > maxWork {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (s *search) state(n int32) []int32 { return s.states[int(n)*s.size:][:s.size] }
+
+// enter goes from the state at hand, which is that of node parent, with one
+// more byte.
+func (s *search) enter(c byte, parent int32) {
+	s.step(s.now, c)
+	s.work += s.size + len(s.language.ladders)
+	n, isNew := s.add(s.now, parent, c)
+	if !isNew {
+		return
+	}
+	a, b := s.verdicts(s.now)
+	switch {
+	case rank(b) > rank(a) && s.found[closes] < 0:
+		s.found[closes] = n
+	case rank(b) < rank(a) && s.found[opens] < 0:
+		s.found[opens] = n
+	}
+	s.nodes[n].last = s.alike(s.now)
+}
+
+func rank(v Value) int { return [...]int{Allowed: 0, Undefined: 1, Disallowed: 2}[v] }
+
+// useful says whether what is not found yet may be found from here on.
+func (s *search) useful(st []int32) bool {
+	a, b := s.coming(st, &s.of[0]), s.coming(st, &s.of[1])
+	for _, x := range [...]Value{Allowed, Undefined, Disallowed} {
+		for _, y := range [...]Value{Allowed, Undefined, Disallowed} {
+			if a&setOf(x) != 0 && b&setOf(y) != 0 &&
+				(rank(y) > rank(x) && s.found[closes] < 0 || rank(y) < rank(x) && s.found[opens] < 0) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// add finds the node of a state, or makes it.
+func (s *search) add(st []int32, parent int32, c byte) (n int32, isNew bool) {
+	mask := len(s.table) - 1
+	i := int(hashState(st)) & mask
+	for ; s.table[i] != 0; i = (i + 1) & mask {
+		s.work += s.size
+		if n := s.table[i] - 1; slices.Equal(s.state(n), st) {
+			return n, false
+		}
+	}
+	n = int32(len(s.nodes))
+	s.nodes = append(s.nodes, node{parent: parent, byte: c})
+	s.states = append(s.states, st...)
+	s.table[i] = n + 1
+	if 2*len(s.nodes) > len(s.table) {
+		s.grow()
+	}
+	return n, true
+}
+
+func (s *search) grow() {
+	s.table = make([]int32, 2*len(s.table))
+	mask := len(s.table) - 1
+	for n := range s.nodes {
+		i := int(hashState(s.state(int32(n)))) & mask
+		for s.table[i] != 0 {
+			i = (i + 1) & mask
+		}
+		s.table[i] = int32(n) + 1
+	}
+}
+
+func hashState(st []int32) uint64 {
+	h := uint64(fnvOffset)
+	for _, x := range st {
+		h = (h ^ uint64(uint32(x))) * 0x9E3779B97F4A7C15
+		h ^= h >> 29
+	}
+	return h
+}
+
+func (s *search) path(n int32) []byte {
+	var path []byte
+	for ; n >= 0; n = s.nodes[n].parent {
+		path = append(path, s.nodes[n].byte)
+	}
+	slices.Reverse(path)
+	return path
+}

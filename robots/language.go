@@ -1,0 +1,450 @@
+package robots
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+)
+
+// This file makes of two policies what the comparison walks through: patterns
+// as automata, and for each policy the questions whose answers give a verdict.
+
+// A label is what a rule says, or no rule.
+type label uint8
+
+const (
+	noLabel label = iota
+	labelAllow
+	labelDisallow
+)
+
+func labelOf(k Kind) label {
+	if k == Allow {
+		return labelAllow
+	}
+	return labelDisallow
+}
+
+// A ladder is one question to the patterns that match: what does the one with
+// the highest key say? Each way to settle conflicts comes down to a few
+// ladders, which differ in the rules that stand on them and in what a tie
+// gives; see verdictOf.
+type ladder struct {
+	view    int32
+	initial label // if nothing matches
+	stars   []rung
+	// before counts, for each plain of the view, those before it that stand on
+	// the ladder and say allow, and disallow.
+	before [][2]int32
+}
+
+// A rung is a starred pattern on a ladder. They ascend by key.
+type rung struct {
+	key   int32
+	star  int32
+	label label
+}
+
+// An effect is what a pattern that matches does to a ladder.
+type effect struct {
+	ladder int32
+	key    int32
+	label  label
+	when   moment
+}
+
+// A moment is when a pattern without a star matches, once all of it is read.
+type moment uint8
+
+const (
+	atOnce   moment = iota
+	atEnd           // if the path ends there
+	atBorder        // if the path ends there, or a ? or / follows
+)
+
+// A plainPattern is a pattern without a star, of any rules.
+type plainPattern struct {
+	text    []byte
+	effects []effect
+}
+
+// A view is one compared form of a path.
+type view struct {
+	form   form
+	plains []plainPattern // ascending by text
+	slot   int32          // of its state: a range of plains and the bytes read
+	// differ counts, for two ladders, the plains before each on which they
+	// differ.
+	differ map[[2]int32][]int32
+}
+
+// A form is how the path of a URL is put before it is compared.
+type form uint8
+
+const (
+	asIs        form = iota
+	upperHexed       // EscapesBoth
+	normalForm       // EscapesRFC, reserved characters of the path distinct
+	reservedToo      // EscapesRFC, reserved characters of the path equal
+)
+
+// A manner is how the labels of ladders give a verdict.
+type manner uint8
+
+const (
+	nothingSaid    manner = iota // allow
+	theLongest                   // best
+	theLongestTies               // best, best with ties to disallow
+	anyWild                      // best plain, any wild disallow, any wild allow
+	anyWildTies                  // best plain, the same with ties to disallow, any wild disallow, any wild allow
+	orTheLeast                   // best, best plain, any wild allow
+	orTheLeastTies               // best, best plain, any wild allow, best with ties to disallow
+)
+
+// A voice is the verdict of one permitted reading. A policy says what all its
+// voices say, else undefined.
+type voice struct {
+	manner  manner
+	ladders [4]int32
+}
+
+var laddersOf = [...]int{nothingSaid: 0, theLongest: 1, theLongestTies: 2, anyWild: 3, anyWildTies: 4, orTheLeast: 3, orTheLeastTies: 4}
+
+type stance struct {
+	voices []voice
+	// exempt is the ladder of /robots.txt where that is always allowed, or -1.
+	exempt int32
+}
+
+// A language is two policies together.
+type language struct {
+	views   []view
+	ladders []ladder
+	stars   []starred
+	of      [2]stance
+
+	plainAt  map[string]int32 // by view and text, while it is made
+	starAt   map[string]int32
+	ladderAt map[string]int32
+	size     int // effects
+	key      []byte
+}
+
+// maxEffects bounds what is made ready for one comparison.
+const maxEffects = 1 << 21
+
+// newLanguage is the language of two policies; ok is false where it would be
+// too large.
+func newLanguage(a, b *Policy) (l *language, ok bool) {
+	l = &language{plainAt: map[string]int32{}, starAt: map[string]int32{}, ladderAt: map[string]int32{}}
+	for i, p := range [...]*Policy{a, b} {
+		if !l.addPolicy(&l.of[i], p) {
+			return nil, false
+		}
+	}
+	for i := range l.views {
+		v := &l.views[i]
+		slices.SortFunc(v.plains, func(a, b plainPattern) int { return bytes.Compare(a.text, b.text) })
+		l.size += len(l.ladders) * len(v.plains)
+	}
+	if l.size > maxEffects {
+		return nil, false
+	}
+	for i := range l.ladders {
+		d := &l.ladders[i]
+		plains := l.views[d.view].plains
+		d.before = make([][2]int32, len(plains)+1)
+		for k := range plains {
+			d.before[k+1] = d.before[k]
+			for _, e := range plains[k].of(int32(i)) {
+				d.before[k+1][e.label-labelAllow]++
+			}
+		}
+	}
+	return l, true
+}
+
+// forms are those in which a ruleset is asked, as decideForms asks it.
+func (j *Judge) forms(rs *ruleset) []form {
+	switch j.profile.Escapes {
+	case EscapesBoth:
+		return []form{upperHexed}
+	case EscapesRFC:
+		switch {
+		case j.profile.Reserved == ReservedEqual || rs.letter:
+			return []form{reservedToo}
+		case j.profile.Reserved == ReservedOpen && !j.file.choices.letter:
+			return []form{normalForm, reservedToo}
+		}
+		return []form{normalForm}
+	}
+	return []form{asIs}
+}
+
+func (l *language) addPolicy(s *stance, p *Policy) bool {
+	s.exempt = -1
+	if p.judge.profile.RobotsTxtAllowed {
+		f := p.judge.forms(new(ruleset))[0]
+		w := writer{l: l, view: l.view(f)}
+		w.plain([]byte("/robots.txt"), item{key: 1, label: labelAllow, when: atEnd})
+		s.exempt = w.ladder(noLabel, func(item) (int32, bool) { return 1, true })
+	}
+	for _, rs := range p.sets {
+		if rs == nil {
+			s.add(voice{})
+			continue
+		}
+		for _, f := range p.judge.forms(rs) {
+			for _, whole := range [...]bool{false, true} {
+				if whole && p.judge.profile.BarePrefix == Accept || !whole && p.judge.profile.BarePrefix == Reject {
+					continue
+				}
+				s.add(l.addVoice(p.judge, rs, f, whole))
+				if l.size > maxEffects {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+func (s *stance) add(v voice) {
+	// Only the last are searched, so that ten thousand groups are no square.
+	if !slices.Contains(s.voices[max(0, len(s.voices)-64):], v) {
+		s.voices = append(s.voices, v)
+	}
+}
+
+func (l *language) view(f form) int32 {
+	for i := range l.views {
+		if l.views[i].form == f {
+			return int32(i)
+		}
+	}
+	l.views = append(l.views, view{form: f, differ: map[[2]int32][]int32{}})
+	return int32(len(l.views) - 1)
+}
+
+// An item is a pattern of a ruleset with what it says.
+type item struct {
+	plain, star int32 // one of them is -1
+	key         int32
+	label       label
+	when        moment
+}
+
+// A writer makes the ladders of one ruleset.
+type writer struct {
+	l     *language
+	view  int32
+	items []item
+}
+
+func (l *language) addVoice(j *Judge, rs *ruleset, f form, whole bool) voice {
+	w := writer{l: l, view: l.view(f)}
+	for i := range rs.literals {
+		x := &rs.literals[i]
+		text := rs.text(x)[:x.n]
+		when := atOnce
+		switch {
+		case x.anchor:
+			when = atEnd
+		case whole && x.n > 0 && text[x.n-1] != '/':
+			when = atBorder
+		}
+		w.plain(text, item{key: x.key, label: labelOf(Kind(x.key & 1)), when: when})
+	}
+	for i := range rs.wilds {
+		x := &rs.wilds[i]
+		w.star(x, item{key: x.key, label: labelOf(Kind(x.key & 1))})
+	}
+	all := func(x item) (int32, bool) { return x.key, true }
+	allTies := func(x item) (int32, bool) { return x.key ^ 1, true }
+	plain := func(x item) (int32, bool) { return x.key, x.star < 0 }
+	plainTies := func(x item) (int32, bool) { return x.key ^ 1, x.star < 0 }
+	wild := func(want label) func(item) (int32, bool) {
+		return func(x item) (int32, bool) { return 1, x.star >= 0 && x.label == want }
+	}
+	v := voice{}
+	ties := j.profile.Ties == TiesOpen
+	switch {
+	case j.profile.Precedence == LongestOpen && ties:
+		v.manner = anyWildTies
+		v.ladders = [4]int32{w.ladder(noLabel, plain), w.ladder(noLabel, plainTies), w.ladder(noLabel, wild(labelDisallow)), w.ladder(noLabel, wild(labelAllow))}
+	case j.profile.Precedence == LongestOpen:
+		v.manner = anyWild
+		v.ladders = [4]int32{w.ladder(noLabel, plain), w.ladder(noLabel, wild(labelDisallow)), w.ladder(noLabel, wild(labelAllow))}
+	case j.profile.Precedence == LongestOrLeast && ties:
+		v.manner = orTheLeastTies
+		v.ladders = [4]int32{w.ladder(labelAllow, all), w.ladder(noLabel, plain), w.ladder(noLabel, wild(labelAllow)), w.ladder(labelAllow, allTies)}
+	case j.profile.Precedence == LongestOrLeast:
+		v.manner = orTheLeast
+		v.ladders = [4]int32{w.ladder(labelAllow, all), w.ladder(noLabel, plain), w.ladder(noLabel, wild(labelAllow))}
+	case ties:
+		v.manner = theLongestTies
+		v.ladders = [4]int32{w.ladder(labelAllow, all), w.ladder(labelAllow, allTies)}
+	default:
+		v.manner = theLongest
+		v.ladders = [4]int32{w.ladder(labelAllow, all)}
+	}
+	return v
+}
+
+// verdictOf is what the labels of a voice's ladders come to; see weighOpen.
+func verdictOf(m manner, said [4]label) Value {
+	may := [2]bool{}
+	switch m {
+	case nothingSaid:
+		return Allowed
+	case theLongest:
+		may[Disallow] = said[0] == labelDisallow
+	case theLongestTies:
+		may[Disallow] = said[0] == labelDisallow || said[1] == labelDisallow
+		may[Allow] = said[0] == labelAllow
+	case anyWild:
+		may[Disallow] = said[0] == labelDisallow || said[1] == labelDisallow
+		may[Allow] = said[0] == labelAllow || said[2] == labelAllow
+	case anyWildTies:
+		may[Disallow] = said[0] == labelDisallow || said[1] == labelDisallow || said[2] == labelDisallow
+		may[Allow] = said[0] == labelAllow || said[3] == labelAllow
+	case orTheLeast:
+		may[Disallow] = said[0] == labelDisallow
+		may[Allow] = said[0] == labelAllow || said[1] == labelAllow || said[2] == labelAllow
+	case orTheLeastTies:
+		may[Disallow] = said[0] == labelDisallow || said[3] == labelDisallow
+		may[Allow] = said[0] == labelAllow || said[1] == labelAllow || said[2] == labelAllow
+	}
+	switch {
+	case !may[Disallow]:
+		return Allowed
+	case may[Allow]:
+		return Undefined
+	}
+	return Disallowed
+}
+
+// plain notes a pattern without a star.
+func (w *writer) plain(text []byte, x item) {
+	l := w.l
+	l.key = append(append(l.key[:0], byte(w.view)), text...)
+	i, ok := l.plainAt[string(l.key)]
+	if !ok {
+		v := &l.views[w.view]
+		i = int32(len(v.plains))
+		l.plainAt[string(l.key)] = i
+		v.plains = append(v.plains, plainPattern{text: text})
+	}
+	x.plain, x.star = i, -1
+	w.items = append(w.items, x)
+}
+
+// star notes a pattern with one.
+func (w *writer) star(p *wild, x item) {
+	l := w.l
+	pattern, inQuery := oneStar(p.pattern), oneStar(p.inQuery)
+	l.key = append(l.key[:0], byte(w.view), 0)
+	if p.anchor {
+		l.key[1] = 1
+	}
+	l.key = binary.LittleEndian.AppendUint32(l.key, uint32(len(pattern)))
+	l.key = append(append(l.key, pattern...), inQuery...)
+	i, ok := l.starAt[string(l.key)]
+	if !ok {
+		i = int32(len(l.stars))
+		l.starAt[string(l.key)] = i
+		s := starred{view: w.view, anchor: p.anchor, path: newSegments(pattern), forms: inQuery != nil}
+		if s.forms {
+			s.query = newSegments(inQuery)
+		}
+		l.stars = append(l.stars, s)
+		l.size += len(p.pattern)
+	}
+	x.plain, x.star = -1, i
+	w.items = append(w.items, x)
+}
+
+// ladder makes the ladder of the items that key takes. The same ladder is made
+// once for both policies.
+func (w *writer) ladder(initial label, key func(item) (int32, bool)) int32 {
+	l := w.l
+	var on []item
+	for _, x := range w.items {
+		k, ok := key(x)
+		if ok {
+			x.key = k
+			on = append(on, x)
+		}
+	}
+	slices.SortFunc(on, func(a, b item) int {
+		for _, d := range [...]int32{a.plain - b.plain, a.star - b.star, int32(a.when) - int32(b.when), b.key - a.key} {
+			if d != 0 {
+				return int(d)
+			}
+		}
+		return 0
+	})
+	// Of several rules with one pattern the one with the highest key counts.
+	on = slices.CompactFunc(on, func(a, b item) bool { return a.plain == b.plain && a.star == b.star && a.when == b.when })
+	l.key = append(l.key[:0], byte(w.view), byte(initial))
+	for _, x := range on {
+		for _, n := range [...]int32{x.plain, x.star, x.key} {
+			l.key = binary.LittleEndian.AppendUint32(l.key, uint32(n))
+		}
+		l.key = append(l.key, byte(x.label), byte(x.when))
+	}
+	n, ok := l.ladderAt[string(l.key)]
+	if ok {
+		return n
+	}
+	n = int32(len(l.ladders))
+	l.ladderAt[string(l.key)] = n
+	made := ladder{view: w.view, initial: initial}
+	for _, x := range on {
+		e := effect{ladder: n, key: x.key, label: x.label, when: x.when}
+		if x.star >= 0 {
+			made.stars = append(made.stars, rung{x.key, x.star, x.label})
+			l.stars[x.star].effects = append(l.stars[x.star].effects, e)
+		} else {
+			p := &l.views[w.view].plains[x.plain]
+			p.effects = append(p.effects, e)
+		}
+		l.size++
+	}
+	slices.SortFunc(made.stars, func(a, b rung) int {
+		if a.key != b.key {
+			return int(a.key - b.key)
+		}
+		return int(a.star - b.star)
+	})
+	l.ladders = append(l.ladders, made)
+	return n
+}
+
+// differs counts the plains before each on which two ladders of a view differ.
+func (v *view) differs(a, b int32) []int32 {
+	if known, ok := v.differ[[2]int32{a, b}]; ok {
+		return known
+	}
+	counts := make([]int32, len(v.plains)+1)
+	for i := range v.plains {
+		counts[i+1] = counts[i]
+		// The effects of a ladder stand together, in one order.
+		ea, eb := v.plains[i].of(a), v.plains[i].of(b)
+		if !slices.EqualFunc(ea, eb, func(x, y effect) bool { return x.key == y.key && x.label == y.label && x.when == y.when }) {
+			counts[i+1]++
+		}
+	}
+	v.differ[[2]int32{a, b}] = counts
+	return counts
+}
+
+// of are the effects on a ladder.
+func (p *plainPattern) of(n int32) []effect {
+	i, _ := slices.BinarySearchFunc(p.effects, n, func(e effect, n int32) int { return int(e.ladder - n) })
+	k := i
+	for k < len(p.effects) && p.effects[k].ladder == n {
+		k++
+	}
+	return p.effects[i:k]
+}
