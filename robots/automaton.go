@@ -36,7 +36,9 @@ type automaton struct {
 	forms   [reservedToo + 1]bool // in use
 	escapes bool                  // a form in use does not compare byte for byte
 
-	wanted  []bool // of stars
+	slots   []int32 // of stars
+	anchors []int32 // the stars with an anchor
+	wanted  []bool  // of stars
 	flushed []int32
 	said    []int32
 }
@@ -56,6 +58,10 @@ func newAutomaton(l *language) *automaton {
 	n := m.ladders + int32(len(l.ladders))
 	for i := range l.stars {
 		l.stars[i].slot = n
+		m.slots = append(m.slots, n)
+		if l.stars[i].anchor {
+			m.anchors = append(m.anchors, int32(i))
+		}
 		n++
 		if l.stars[i].forms {
 			n++
@@ -134,12 +140,20 @@ func (m *automaton) feed(st []int32, i int32, c byte, inQuery bool) {
 		to = from + int32(sort.Search(int(to-from), func(k int) bool { return v.plains[from+int32(k)].text[n] > c }))
 		m.place(st, v, from, to, n+1)
 	}
-	for k := range m.stars {
+	for _, k := range v.stars {
+		p := st[m.slots[k]]
 		s := &m.stars[k]
-		if s.view != i || !s.live(st) {
+		switch {
+		case s.forms:
+			if !s.live(st) {
+				continue
+			}
+			s.step(st, c, inQuery)
+		case p == gone || m.text.stays(p, c):
 			continue
+		default:
+			st[m.slots[k]] = m.text.step(p, c)
 		}
-		s.step(st, c, inQuery)
 		if !s.anchor && s.done(st) {
 			for _, e := range s.effects {
 				m.raise(st, e)
@@ -271,7 +285,7 @@ func (m *automaton) canonical(st []int32) {
 		open := m.left(st, d) != [2]bool{}
 		least := int32(settled)
 		for _, r := range d.stars {
-			if r.key <= key || m.wantless(st, r.star) || !open && least == settled && r.label == says {
+			if r.key <= key || m.dead(st, r.star) || !open && least == settled && r.label == says {
 				continue
 			}
 			m.wanted[r.star] = true
@@ -284,14 +298,17 @@ func (m *automaton) canonical(st []int32) {
 			*x = least<<2 | int32(says)
 		}
 	}
-	for k := range m.stars {
-		if !m.wanted[k] {
+	for k, slot := range m.slots {
+		if !m.wanted[k] && (st[slot] != gone || m.stars[k].forms) {
 			m.stars[k].drop(st)
 		}
 	}
 }
 
-func (m *automaton) wantless(st []int32, star int32) bool { return !m.stars[star].live(st) }
+// dead says whether a star cannot match any more, or need not.
+func (m *automaton) dead(st []int32, star int32) bool {
+	return st[m.slots[star]] == gone && !(m.stars[star].forms && m.stars[star].live(st))
+}
 
 // verdicts are those on a path that ends here.
 func (m *automaton) verdicts(st []int32) (a, b Value) {
@@ -306,8 +323,8 @@ func (m *automaton) verdicts(st []int32) (a, b Value) {
 			}
 		}
 	}
-	for k := range m.stars {
-		if s := &m.stars[k]; s.anchor && s.live(st) && s.done(st) {
+	for _, k := range m.anchors {
+		if s := &m.stars[k]; s.done(st) {
 			for _, e := range s.effects {
 				m.raise(st, e)
 			}
@@ -457,7 +474,7 @@ func (m *automaton) alikeLadders(st []int32, a, b int32) bool {
 
 // next is the first rung from i on that still matters.
 func (m *automaton) next(st []int32, stars []rung, i int, key int32) int {
-	for i < len(stars) && (stars[i].key <= key || m.wantless(st, stars[i].star)) {
+	for i < len(stars) && (stars[i].key <= key || m.dead(st, stars[i].star)) {
 		i++
 	}
 	return i
@@ -486,9 +503,11 @@ func (m *automaton) heed(st []int32) byteSet {
 			from += int32(sort.Search(int(to-from), func(k int) bool { return v.plains[from+int32(k)].text[n] > c }))
 		}
 	}
-	for k := range m.stars {
-		if s := &m.stars[k]; s.live(st) {
-			s.heed(st, &set)
+	for k, slot := range m.slots {
+		if p := st[slot]; m.stars[k].forms {
+			m.stars[k].heed(st, &set)
+		} else if p != gone {
+			m.text.heed(p, &set)
 		}
 	}
 	return set

@@ -73,6 +73,7 @@ type view struct {
 	form   form
 	plains []plainPattern // ascending by text
 	slot   int32          // of its state: a range of plains and the bytes read
+	stars  []int32        // of language.stars
 	// differ counts, for two ladders, the plains before each on which they
 	// differ.
 	differ map[[2]int32][]int32
@@ -122,6 +123,7 @@ type language struct {
 	ladders []ladder
 	stars   []starred
 	of      [2]stance
+	text    table // of starred patterns
 
 	plainAt  map[string]int32 // by view and text, while it is made
 	starAt   map[string]int32
@@ -353,11 +355,12 @@ func (w *writer) star(p *wild, x item) {
 	if !ok {
 		i = int32(len(l.stars))
 		l.starAt[string(l.key)] = i
-		s := starred{view: w.view, anchor: p.anchor, path: newSegments(pattern), forms: inQuery != nil}
+		s := starred{view: w.view, anchor: p.anchor, path: l.text.add(pattern), forms: inQuery != nil}
 		if s.forms {
-			s.query = newSegments(inQuery)
+			s.query = l.text.add(inQuery)
 		}
 		l.stars = append(l.stars, s)
+		l.views[w.view].stars = append(l.views[w.view].stars, i)
 		l.size += len(p.pattern)
 	}
 	x.plain, x.star = -1, i

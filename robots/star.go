@@ -1,6 +1,9 @@
 package robots
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // A starred is a pattern with a * inside as an automaton: the state is how far
 // the pattern has been matched. Each literal between stars is sought at its
@@ -21,13 +24,21 @@ type starred struct {
 // changes nothing.
 const gone = -1
 
-// segments is a pattern without two stars side by side.
-type segments struct {
+// A table holds patterns one behind the other, so that a state is an index of
+// it and a step touches little memory.
+type table struct {
 	text []byte
-	// miss is the position to try next where the byte at a position is not
-	// the one read: gone, or -2-p to wait at p, which has read it.
+	// miss is the state to try next where the byte at a state is not the one
+	// read: gone, or -2-p to wait at p, which has read it.
 	miss []int32
-	// starts are the positions behind the stars, after that of the pattern.
+}
+
+// segments is a pattern of a table without two stars side by side. The state
+// to is that of a match; a NUL stands there.
+type segments struct {
+	*table
+	from, to int32
+	// starts are the states behind the stars, after the first of all.
 	starts []int32
 }
 
@@ -45,85 +56,83 @@ func oneStar(pattern []byte) []byte {
 	return out
 }
 
-func newSegments(pattern []byte) segments {
-	g := segments{text: pattern}
-	n := len(g.text)
-	g.miss = make([]int32, n+1)
-	first := bytes.IndexByte(g.text, '*')
-	for i := range first {
-		g.miss[i] = gone
+func (t *table) add(pattern []byte) segments {
+	from := int32(len(t.text))
+	t.text = append(append(t.text, pattern...), 0)
+	t.miss = slices.Grow(t.miss, len(pattern)+1)[:len(t.text)]
+	g := segments{table: t, from: from, to: int32(len(t.text)) - 1, starts: []int32{from}}
+	first := from + int32(bytes.IndexByte(pattern, '*'))
+	for i := from; i < first; i++ {
+		t.miss[i] = gone
 	}
-	g.starts = append(g.starts, 0)
-	for s := first + 1; s <= n; {
-		end := bytes.IndexByte(g.text[s:], '*')
-		if end < 0 {
-			end = n - s
+	for s := first + 1; s <= g.to; {
+		n := bytes.IndexByte(t.text[s:g.to], '*')
+		if n < 0 {
+			n = int(g.to - s)
 		}
-		g.starts = append(g.starts, int32(s))
-		g.fail(s, s+end)
-		s += end + 1
+		g.starts = append(g.starts, s)
+		t.fail(s, s+int32(n))
+		s += int32(n) + 1
 	}
 	return g
 }
 
 // fail fills miss for the literal that lies in text[s:e] behind a star.
-func (g *segments) fail(s, e int) {
-	wait := int32(-2 - s)
-	g.miss[s] = wait
-	c := int32(s) // the border of what is matched before i
+func (t *table) fail(s, e int32) {
+	t.miss[s] = -2 - s // to wait there
+	c := s             // the border of what is matched before i
 	for i := s + 1; i < e; i++ {
-		if g.text[i] == g.text[c] {
-			g.miss[i] = g.miss[c]
+		if t.text[i] == t.text[c] {
+			t.miss[i] = t.miss[c]
 		} else {
-			g.miss[i] = c
-			for c >= 0 && g.text[i] != g.text[c] {
-				c = g.miss[c]
+			t.miss[i] = c
+			for c >= 0 && t.text[i] != t.text[c] {
+				c = t.miss[c]
 			}
 			if c < 0 {
-				c = int32(s) - 1
+				c = s - 1
 			}
 		}
 		c++
 	}
 	if e > s {
-		g.miss[e] = c
+		t.miss[e] = c
 	}
 }
 
 // start is the state before the first byte.
 func (g *segments) start() int32 {
-	if g.text[0] == '*' {
-		return 1
+	if g.text[g.from] == '*' {
+		return g.from + 1
 	}
-	return 0
+	return g.from
 }
 
-// step is the state after one more byte.
-func (g *segments) step(i int32, c byte) int32 {
+// step is the state after one more byte, which is no NUL.
+func (t *table) step(i int32, c byte) int32 {
 	for {
-		if int(i) < len(g.text) && g.text[i] == c {
+		if t.text[i] == c {
 			i++
-			if int(i) < len(g.text) && g.text[i] == '*' {
+			if t.text[i] == '*' {
 				i++
 			}
 			return i
 		}
-		if i = g.miss[i]; i < 0 {
+		if i = t.miss[i]; i < 0 {
 			return -2 - i
 		}
 	}
 }
 
+// stays says whether a byte leaves a pattern waiting where it is.
+func (t *table) stays(i int32, c byte) bool { return t.text[i] != c && t.miss[i] == -2-i }
+
 // heed adds the bytes that the next step tells apart.
-func (g *segments) heed(i int32, set *byteSet) {
-	for ; i >= 0; i = g.miss[i] {
-		if int(i) < len(g.text) {
-			set.add(g.text[i])
-		}
+func (t *table) heed(i int32, set *byteSet) {
+	for ; i >= 0; i = t.miss[i] {
+		set.add(t.text[i])
 	}
 }
-
-func (g *segments) done(i int32) bool { return int(i) == len(g.text) }
 
 // segment is the number of the literal that a position is in.
 func (g *segments) segment(i int32) int {
@@ -136,20 +145,15 @@ func (g *segments) segment(i int32) int {
 
 // done says whether the pattern matches what has been read.
 func (s *starred) done(st []int32) bool {
-	return s.path.done(st[s.slot]) || s.forms && s.query.done(st[s.slot+1])
+	return st[s.slot] == s.path.to || s.forms && st[s.slot+1] == s.query.to
 }
 
-// step reads one more byte. A literal of two forms is sought in its path form
+// step reads one more byte of a pattern of two forms. A literal of two forms is sought in its path form
 // where it begins before or at the ?, and else in its query form. So behind
 // the ? at most one place of the path form is left, the one whose first ? is
 // that of the path, and the query form is sought beside it.
 func (s *starred) step(st []int32, c byte, inQuery bool) {
-	p := &st[s.slot]
-	if !s.forms {
-		*p = s.path.step(*p, c)
-		return
-	}
-	q := &st[s.slot+1]
+	p, q := &st[s.slot], &st[s.slot+1]
 	if !inQuery && c != '?' {
 		*p = s.path.step(*p, c)
 		return
@@ -167,7 +171,7 @@ func (s *starred) step(st []int32, c byte, inQuery bool) {
 	}
 	if *p != gone {
 		k := s.path.segment(*p)
-		if s.path.done(*p) || s.path.text[*p] != c {
+		if s.path.text[*p] != c {
 			*p = gone
 		} else {
 			*p = s.path.step(*p, c)
