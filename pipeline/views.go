@@ -122,6 +122,11 @@ func viewsText(files fs.FS, runs []*sink.Manifest) ([]byte, error) {
 				return nil, err
 			}
 			fmt.Fprintf(&out, "\n%s\n", view)
+			for _, d := range sink.Dictionary() {
+				if d.Table == table {
+					fmt.Fprintf(&out, "COMMENT ON COLUMN %s.%s IS %s;\n", table, nameSQL(d.Column), quoteSQL(d.Meaning))
+				}
+			}
 		}
 		out.WriteString(configs.DerivedViews)
 	}

@@ -393,3 +393,18 @@ func TestFiguresAgree(t *testing.T) {
 		}
 	}
 }
+
+// Every column that a table has says what it means.
+func TestColumnsAreDescribed(t *testing.T) {
+	db := folder(t, single)
+	for table := range types {
+		if got := one(t, db, "SELECT coalesce(string_agg(column_name, ' ' ORDER BY column_name), '') FROM duckdb_columns() WHERE schema_name = 'main' AND table_name = '"+table+"' AND comment IS NULL"); got != map[string]string{
+			"groups": "rank run", "rules": "rank run", "verdicts": "category run", "changes": "against run",
+		}[table] && got != "run" {
+			t.Errorf("%s: nothing is said of %s", table, got)
+		}
+	}
+	if got := one(t, db, "SELECT comment FROM duckdb_columns() WHERE schema_name = 'main' AND table_name = 'rules' AND column_name = 'line'"); got != "Line of the file, from 1. Example: `12`." {
+		t.Errorf("rules.line: %q", got)
+	}
+}
