@@ -135,13 +135,8 @@ func (f *checkFlags) checkFile(ctx context.Context, path, name string, urls []st
 	if err != nil {
 		return err
 	}
-	var body []byte
-	if path == "-" {
-		signal.Reset(os.Interrupt, syscall.SIGTERM) // as for --jsonl
-		if body, err = readAll("standard input", stdin); err != nil {
-			return err
-		}
-	} else if body, err = readInput(ctx, path); err != nil {
+	body, err := f.readRobots(ctx, path, stdin)
+	if err != nil {
 		return err
 	}
 	for _, url := range urls {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"reflect"
 	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -41,15 +42,26 @@ type reply struct {
 // maxQuestion bounds one line of questions.
 const maxQuestion = 64 << 20
 
-// checkJSONL answers line by line. A line that is no question gets an object
+// checkJSONL answers questions.
+func checkJSONL(in io.Reader, out io.Writer, profile *robots.Profile) error {
+	var file robots.File
+	return answerLines(in, out, func(line []byte) (any, error) {
+		q, body, err := parseQuestion(line)
+		if err != nil {
+			return nil, err
+		}
+		return q.answer(profile, &file, body), nil
+	})
+}
+
+// answerLines answers line by line. A line that is no question gets an object
 // with an error in its place, so that answers stay beside their questions, and
 // makes the exit code 65; a blank line is passed over.
-func checkJSONL(in io.Reader, out io.Writer, profile *robots.Profile) error {
+func answerLines(in io.Reader, out io.Writer, answerTo func(line []byte) (any, error)) error {
 	r := bufio.NewReaderSize(in, 1<<16)
 	w := bufio.NewWriter(out)
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
-	var file robots.File
 	var first error
 	number := int64(0)
 	for {
@@ -65,15 +77,12 @@ func checkJSONL(in io.Reader, out io.Writer, profile *robots.Profile) error {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		var answer any
-		q, body, err := parseQuestion(line)
+		answer, err := answerTo(line)
 		if err != nil {
 			if first == nil {
 				first = &pipeline.InputError{Path: "standard input", Line: number, Err: err}
 			}
 			answer = map[string]string{"error": err.Error()}
-		} else {
-			answer = q.answer(profile, &file, body)
 		}
 		if err := encoder.Encode(answer); err != nil {
 			return fmt.Errorf("write an answer: %w", err)
@@ -111,29 +120,46 @@ func readQuestion(r *bufio.Reader) ([]byte, error) {
 
 func parseQuestion(line []byte) (*question, []byte, error) {
 	q := new(question)
-	if !utf8.Valid(line) {
-		return nil, nil, errors.New(`is not UTF-8; give the bytes of a body as "robots_b64", and those of a URL as %XX`)
+	if err := decodeQuestion(line, q); err != nil {
+		return nil, nil, err
 	}
-	if err := json.Unmarshal(line, q); err != nil {
-		return nil, nil, notQuestion(err)
+	if q.URL == nil {
+		return nil, nil, errors.New(`has no "url"`)
+	}
+	var body []byte
+	var err error
+	q.Agents, body, err = asked(q.Robots, q.RobotsB64, q.Agent, q.Agents)
+	return q, body, err
+}
+
+// decodeQuestion decodes a line of JSON that says what it means to say.
+func decodeQuestion(line []byte, into any) error {
+	if !utf8.Valid(line) {
+		return errors.New(`is not UTF-8; give the bytes of a body as "robots_b64", and those of a URL as %XX`)
+	}
+	if err := json.Unmarshal(line, into); err != nil {
+		return notQuestion(err)
 	}
 	if escape := loneSurrogate(line); escape != "" {
-		return nil, nil, fmt.Errorf(`%s is half of a character; give the bytes of a body as "robots_b64", and those of a URL as %%XX`, escape)
+		return fmt.Errorf(`%s is half of a character; give the bytes of a body as "robots_b64", and those of a URL as %%XX`, escape)
 	}
-	if q.Agent != nil && len(q.Agents) == 0 {
-		q.Agents = []string{*q.Agent}
+	return nil
+}
+
+// asked are the tokens and the body that a question gives.
+func asked(text *string, b64 *[]byte, agent *string, agents []string) ([]string, []byte, error) {
+	if agent != nil && len(agents) == 0 {
+		agents = []string{*agent}
 	}
 	switch {
-	case q.URL == nil:
-		return nil, nil, errors.New(`has no "url"`)
-	case len(q.Agents) == 0:
+	case len(agents) == 0:
 		return nil, nil, errors.New(`has no "agent" and no "agents"`)
-	case (q.Robots == nil) == (q.RobotsB64 == nil):
+	case (text == nil) == (b64 == nil):
 		return nil, nil, errors.New(`has not exactly one of "robots" and "robots_b64"`)
-	case q.Robots != nil:
-		return q, []byte(*q.Robots), nil
+	case text != nil:
+		return agents, []byte(*text), nil
 	}
-	return q, *q.RobotsB64, nil
+	return agents, *b64, nil
 }
 
 // loneSurrogate is the first escape in a JSON text that is one half of a UTF-16
@@ -178,8 +204,10 @@ func notQuestion(err error) error {
 		return errors.New(`"robots_b64" is no base64 text`)
 	case errors.As(err, &kind) && kind.Field == "":
 		return fmt.Errorf("expected a JSON object, and this is a JSON %s", kind.Value)
-	case errors.As(err, &kind) && kind.Field == "agents" && kind.Type.Kind() == reflect.Slice:
-		return fmt.Errorf(`"agents" is a JSON %s; it must be a list of strings`, kind.Value)
+	case errors.As(err, &kind) && (kind.Field == "agents" || strings.HasSuffix(kind.Field, ".agents")) && kind.Type.Kind() == reflect.Slice:
+		return fmt.Errorf(`%q is a JSON %s; it must be a list of strings`, kind.Field, kind.Value)
+	case errors.As(err, &kind) && kind.Type.Kind() == reflect.Struct:
+		return fmt.Errorf("%q holds a JSON %s where an object must be", kind.Field, kind.Value)
 	case errors.As(err, &kind):
 		return fmt.Errorf("%q holds a JSON %s where a string must be", kind.Field, kind.Value)
 	}

@@ -41,6 +41,7 @@ contains, and what each agent may fetch. Query them with DuckDB.
   robocensus demo                             a census of a small web on this machine
   robocensus run --hosts FILE --out DIR       a census of the hosts in FILE
   robocensus check ROBOTS_FILE AGENT URL...   may AGENT fetch URL, and why
+  robocensus compare FILE FILE --agent AGENT  do two policies mean the same
   robocensus report --out DIR RUN --html FILE a page of pictures about a run
   robocensus diff --out DIR RUN_A RUN_B       what changed between two runs
   robocensus verify --out DIR RUN             is what a run has written whole
@@ -160,6 +161,8 @@ func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 		return runCommand(ctx, args[1:], stdout, stderr)
 	case "check":
 		return checkCommand(ctx, args[1:], os.Stdin, stdout)
+	case "compare":
+		return compareCommand(ctx, args[1:], os.Stdin, stdout)
 	case "report":
 		return reportCommand(ctx, args[1:], stdout)
 	case "diff":

@@ -1,0 +1,308 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+const compareHelp = `Usage: robocensus compare FILE_A FILE_B --agent AGENT
+       robocensus compare FILE --agent AGENT_A --agent AGENT_B
+       robocensus compare FILE --agent AGENT --profile PROFILE_A --profile PROFILE_B
+       robocensus compare --jsonl < PAIRS
+
+Says whether two policies mean the same. B is equal to A, stricter (it forbids all
+that A forbids, and more), looser or mixed, with the shortest URL on which they
+differ, each way, and the line that decides on each side. The answer holds for all
+URLs. It is about rules: what a server answers in place of a file is not asked.
+
+FILE, --agent or --profile is given twice, or several of them; what is given once
+holds for both policies. One FILE may be - for standard input.
+
+  robocensus compare old.txt new.txt --agent GPTBot
+  robocensus compare robots.txt --agent Googlebot --agent bingbot
+  robocensus compare robots.txt --agent GPTBot --profile google --profile rfc9309
+
+AGENT is a name of the registry (--agents), with its fallback tokens, or else a
+product token. Where rules are made to be hard to compare, the answer is undecided.
+
+With --jsonl each line of standard input is an object
+  {"a": {"robots": TEXT, "agents": [TOKEN], "profile": NAME}, "b": {...}}
+("robots_b64" for bytes; "agent" for one token; "profile" may be left out), taken
+byte for byte, and each line of output one
+  {"relation", "closes", "opens"}
+in the same order; closes is where B forbids more than A, opens where it forbids
+less, each {"url", "line_a", "line_b", "verdict_a", "verdict_b"} or null; a line is
+0 where no rule decided.
+
+Exit codes: 0 equal, 1 different, 2 undecided; 64 usage, 65 bad input, 130
+interrupted. With --jsonl: 0, or 65 if a line is no such object.
+
+Flags:
+`
+
+const exitDifferent exitError = 1
+
+type compareFlags struct {
+	commonFlags
+	asked []string // agents
+	jsonl bool
+}
+
+func newCompareFlags() *compareFlags {
+	f := &compareFlags{commonFlags: commonFlags{set: newFlagSet("compare")}}
+	f.set.StringArrayVar(&f.asked, "agent", nil, "compare what this `AGENT` may fetch; given twice, the first is of A")
+	f.set.BoolVar(&f.jsonl, "jsonl", false, "compare pairs from standard input, one JSON object to a line")
+	f.addMeaning()
+	return f
+}
+
+// A compared is one of the two policies.
+type compared struct {
+	path    string
+	body    []byte
+	agent   robots.Agent
+	profile *robots.Profile
+
+	file   robots.File
+	policy *robots.Policy
+}
+
+func (c *compared) load() {
+	c.file.Parse(c.body, c.profile)
+	judge := robots.NewJudge(c.profile, []robots.Agent{c.agent})
+	judge.Load(&c.file)
+	c.policy = judge.Policy(0)
+}
+
+func compareCommand(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
+	f := newCompareFlags()
+	if err := parseFlags(f.set, args, compareHelp, stdout); err != nil {
+		return err
+	}
+	if err := f.applyConfig(ctx); err != nil {
+		return err
+	}
+	profiles, err := f.readProfiles()
+	if err != nil {
+		return err
+	}
+	files := f.set.Args()
+	switch {
+	case f.jsonl && (len(files) > 0 || len(f.asked) > 0):
+		return usagef("--jsonl takes its pairs from standard input, and no arguments")
+	case f.jsonl && len(profiles) > 1:
+		return usagef("--jsonl takes one profile, for pairs that name none")
+	case f.jsonl:
+		signal.Reset(os.Interrupt, syscall.SIGTERM) // as for check --jsonl
+		return f.compareJSONL(stdin, stdout, profiles[0])
+	case len(files) == 0 || len(files) > 2:
+		return usagef("give one or two robots.txt files; see robocensus compare --help")
+	case len(f.asked) == 0 || len(f.asked) > 2:
+		return usagef("give --agent once or twice")
+	case len(profiles) > 2:
+		return usagef("give --profile once or twice")
+	case max(len(files), len(f.asked), len(profiles)) == 1:
+		return usagef("there is nothing to compare with: give two files, or --agent or --profile twice")
+	case len(files) == 2 && files[0] == "-" && files[1] == "-":
+		return usagef("only one of the files can be standard input")
+	}
+	var sides [2]compared
+	for i := range sides {
+		c := &sides[i]
+		c.path = files[min(i, len(files)-1)]
+		c.profile = profiles[min(i, len(profiles)-1)]
+		if i == 1 && len(files) == 1 {
+			c.body = sides[0].body
+		} else if c.body, err = f.readRobots(ctx, c.path, stdin); err != nil {
+			return err
+		}
+		var remark string
+		if c.agent, remark, err = f.findAgent(ctx, f.asked[min(i, len(f.asked)-1)]); err != nil {
+			return err
+		}
+		if i < len(f.asked) {
+			io.WriteString(stdout, remark)
+		}
+		c.load()
+	}
+	c := robots.Compare(sides[0].policy, sides[1].policy)
+	showComparison(stdout, &sides, c)
+	switch c.Relation {
+	case robots.Equal:
+		return nil
+	case robots.NotDecided:
+		return exitUndefined
+	}
+	return exitDifferent
+}
+
+// showComparison prints a comparison for people.
+func showComparison(out io.Writer, sides *[2]compared, c robots.Comparison) {
+	for i := range sides {
+		s := &sides[i]
+		fmt.Fprintf(out, "%c  %s, %s, profile %s: %s\n", 'A'+i, plain(s.path), plain(s.agent.Name), plain(s.profile.Name), s.group())
+	}
+	fmt.Fprintf(out, "\n%s  %s\n", strings.ToUpper(c.Relation.String()), map[robots.Relation]string{
+		robots.Equal:      "A and B allow and forbid the same URLs",
+		robots.Stricter:   "B forbids all that A forbids, and more; A is looser than B",
+		robots.Looser:     "B forbids less than A, and nothing that A allows; A is stricter than B",
+		robots.Mixed:      "B forbids some URLs that A does not, and the other way round",
+		robots.NotDecided: "the rules are too many and too entangled to compare",
+	}[c.Relation])
+	for _, w := range [...]struct {
+		word string
+		*robots.Witness
+	}{{"B closes", c.Closes}, {"B opens", c.Opens}} {
+		if w.Witness == nil {
+			continue
+		}
+		fmt.Fprintf(out, "  %s  %s\n", w.word, witnessURL(w.Path))
+		for i, v := range [...]robots.Verdict{w.A, w.B} {
+			fmt.Fprintf(out, "    %c  %-9s  %s\n", 'A'+i, v.Value, sides[i].reason(v, w.Path))
+		}
+	}
+}
+
+// witnessURL is a path as check takes it: what begins with two slashes would be
+// a host.
+func witnessURL(path string) string {
+	if strings.HasPrefix(path, "//") {
+		return "http://host.example" + path
+	}
+	return path
+}
+
+// group says which group a policy follows.
+func (c *compared) group() string {
+	switch c.policy.Match {
+	case robots.NoGroup:
+		return "no group is for this agent"
+	case robots.StarGroup:
+		return fmt.Sprintf("the group for *, line %d", c.policy.GroupLine)
+	}
+	return fmt.Sprintf("the group of %s, line %d", plain(c.policy.GroupAgent), c.policy.GroupLine)
+}
+
+// reason says what decides on a path.
+func (c *compared) reason(v robots.Verdict, path string) string {
+	switch v.Reason {
+	case robots.ReasonNoRule:
+		return "no rule matches"
+	case robots.ReasonNoGroup:
+		return "no group is for this agent"
+	case robots.ReasonRobotsTxt:
+		return "robots.txt itself may always be fetched"
+	case robots.ReasonUndefined:
+		t := c.profile.LiteralTarget(witnessURL(path))
+		var lines []string
+		for _, i := range c.policy.Contenders(nil, &t) {
+			if lines = append(lines, c.text(i)); len(lines) == 2 {
+				break
+			}
+		}
+		return "the document leaves a choice open: " + strings.Join(lines, "; ")
+	}
+	return c.text(v.Rule)
+}
+
+// text is the line of a rule.
+func (c *compared) text(rule int32) string {
+	number := c.file.Rules[rule].Line
+	text := plain(sink.Text(bytes.TrimSpace(lineOf(c.body, number))))
+	if runes := []rune(text); len(runes) > maxShown {
+		text = string(runes[:maxShown]) + "…"
+	}
+	return fmt.Sprintf("line %d: %s", number, text)
+}
+
+// readRobots reads a robots.txt, from standard input for -.
+func (f *commonFlags) readRobots(ctx context.Context, path string, stdin io.Reader) ([]byte, error) {
+	if path == "-" {
+		signal.Reset(os.Interrupt, syscall.SIGTERM) // a read of it would not heed one
+		return readAll("standard input", stdin)
+	}
+	return readInput(ctx, path)
+}
+
+// A pair is one line of compare --jsonl.
+type pair struct {
+	A *pairSide `json:"a"`
+	B *pairSide `json:"b"`
+}
+
+type pairSide struct {
+	Robots    *string  `json:"robots"`
+	RobotsB64 *[]byte  `json:"robots_b64"`
+	Agent     *string  `json:"agent"`
+	Agents    []string `json:"agents"`
+	Profile   *string  `json:"profile"`
+}
+
+type relation struct {
+	Relation string         `json:"relation"`
+	Closes   *relationProof `json:"closes"`
+	Opens    *relationProof `json:"opens"`
+}
+
+type relationProof struct {
+	URL      string `json:"url"`
+	LineA    int32  `json:"line_a"` // 0 where no rule decided
+	LineB    int32  `json:"line_b"`
+	VerdictA string `json:"verdict_a"`
+	VerdictB string `json:"verdict_b"`
+}
+
+func (f *compareFlags) compareJSONL(in io.Reader, out io.Writer, profile *robots.Profile) error {
+	var sides [2]compared
+	return answerLines(in, out, func(line []byte) (any, error) {
+		var q pair
+		if err := decodeQuestion(line, &q); err != nil {
+			return nil, err
+		}
+		for i, side := range [...]*pairSide{q.A, q.B} {
+			name := string("ab"[i])
+			if side == nil {
+				return nil, fmt.Errorf("has no %q", name)
+			}
+			tokens, body, err := asked(side.Robots, side.RobotsB64, side.Agent, side.Agents)
+			if err != nil {
+				return nil, fmt.Errorf("%q %w", name, err)
+			}
+			c := &sides[i]
+			c.body, c.agent, c.profile = body, robots.Agent{Name: tokens[0], Tokens: tokens}, profile
+			if side.Profile != nil {
+				p, ok := f.profile(*side.Profile)
+				if !ok {
+					return nil, fmt.Errorf("%q names no profile: %q", name, *side.Profile)
+				}
+				c.profile = p
+			}
+			c.load()
+		}
+		c := robots.Compare(sides[0].policy, sides[1].policy)
+		return relation{c.Relation.String(), proof(&sides, c.Closes), proof(&sides, c.Opens)}, nil
+	})
+}
+
+func proof(sides *[2]compared, w *robots.Witness) *relationProof {
+	if w == nil {
+		return nil
+	}
+	return &relationProof{witnessURL(w.Path), sides[0].line(w.A), sides[1].line(w.B), w.A.Value.String(), w.B.Value.String()}
+}
+
+func (c *compared) line(v robots.Verdict) int32 {
+	if v.Rule < 0 {
+		return 0
+	}
+	return c.file.Rules[v.Rule].Line
+}
