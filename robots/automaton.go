@@ -261,16 +261,16 @@ func (m *automaton) flush(st []int32) {
 	st[0] &^= 0xFF
 }
 
-// left says whether plains may still match that stand on a ladder and say
-// allow, and disallow.
-func (m *automaton) left(st []int32, d *ladder) (may [2]bool) {
+// left says, by Kind, whether plains may still match that stand on a ladder.
+func (m *automaton) left(st []int32, ladder int32) (may [2]bool) {
+	d := &m.language.ladders[ladder]
 	v := &m.views[d.view]
 	from, to := st[v.slot], st[v.slot+1]
 	if from == gone {
 		return may
 	}
 	a, b := d.before[from], d.before[to]
-	return [2]bool{a[0] != b[0], a[1] != b[1]}
+	return [2]bool{a[0] != b[0], a[1] != b[1]} // by Kind
 }
 
 // canonical drops from a state what cannot change an answer any more: stars
@@ -282,7 +282,7 @@ func (m *automaton) canonical(st []int32) {
 		d := &m.language.ladders[i]
 		x := &st[m.ladders+int32(i)]
 		key, says := *x>>2, label(*x&3)
-		open := m.left(st, d) != [2]bool{}
+		open := m.left(st, int32(i)) != [2]bool{}
 		least := int32(settled)
 		for _, r := range d.stars {
 			if r.key <= key || m.dead(st, r.star) || !open && least == settled && r.label == says {
@@ -361,6 +361,26 @@ type values uint8
 
 func setOf(v Value) values { return 1 << v }
 
+func (s values) lowest() int {
+	switch {
+	case s&setOf(Allowed) != 0:
+		return rank(Allowed)
+	case s&setOf(Undefined) != 0:
+		return rank(Undefined)
+	}
+	return rank(Disallowed)
+}
+
+func (s values) highest() int {
+	switch {
+	case s&setOf(Disallowed) != 0:
+		return rank(Disallowed)
+	case s&setOf(Undefined) != 0:
+		return rank(Undefined)
+	}
+	return rank(Allowed)
+}
+
 const anyValue = values(1<<Allowed | 1<<Disallowed | 1<<Undefined)
 
 // coming is a set that holds all verdicts of a policy from here on.
@@ -374,7 +394,7 @@ func (m *automaton) coming(st []int32, s *stance) values {
 	if len(s.voices) > 1 && some&(some-1) != 0 {
 		every |= setOf(Undefined) // they may differ
 	}
-	if s.exempt >= 0 && m.left(st, &m.language.ladders[s.exempt]) != [2]bool{} {
+	if s.exempt >= 0 && m.left(st, s.exempt) != [2]bool{} {
 		every |= setOf(Allowed)
 	}
 	return every
@@ -385,9 +405,9 @@ func (m *automaton) comingOf(st []int32, v voice) values {
 	var may [4][noLabel + 3]bool
 	for k := range n {
 		d := &m.language.ladders[v.ladders[k]]
-		plains := m.left(st, d)
-		may[k][labelAllow] = plains[0]
-		may[k][labelDisallow] = plains[1]
+		plains := m.left(st, v.ladders[k])
+		may[k][labelAllow] = plains[Allow]
+		may[k][labelDisallow] = plains[Disallow]
 		x := st[m.ladders+v.ladders[k]]
 		may[k][x&3] = true
 		for _, r := range d.stars {
@@ -415,21 +435,28 @@ func (m *automaton) comingOf(st []int32, v voice) values {
 	return set
 }
 
-// alike says whether the policies say the same from here on; false means that
-// it is not plain to see.
-func (m *automaton) alike(st []int32) bool {
-	a, b := &m.of[0], &m.of[1]
-	if (a.exempt < 0) != (b.exempt < 0) || a.exempt >= 0 && !m.alikeLadders(st, a.exempt, b.exempt) {
+// over says whether policy b has nowhere from here on a lower verdict than a;
+// false means that it is not plain to see. A verdict rises with each ladder,
+// from allow over nothing to disallow.
+func (m *automaton) over(st []int32, b, a *stance) bool {
+	// Where one has a single voice, that stands beside each of the other's.
+	n, k := len(a.voices), len(b.voices)
+	if n != k && n > 1 && k > 1 {
 		return false
 	}
-	for i := range max(len(a.voices), len(b.voices)) {
-		// Where one has a single voice, that may stand for all of the other's.
-		x, y := a.voices[min(i, len(a.voices)-1)], b.voices[min(i, len(b.voices)-1)]
-		if x.manner != y.manner || len(a.voices) != len(b.voices) && len(a.voices) > 1 && len(b.voices) > 1 {
+	if b.exempt >= 0 && a.exempt != b.exempt && m.left(st, b.exempt) != [2]bool{} {
+		return false
+	}
+	for i := range max(n, k) {
+		x, y := a.voices[min(i, n-1)], b.voices[min(i, k-1)]
+		if x.manner == nothingSaid {
+			continue
+		}
+		if x.manner != y.manner {
 			return false
 		}
-		for k := range laddersOf[x.manner] {
-			if !m.alikeLadders(st, x.ladders[k], y.ladders[k]) {
+		for i := range laddersOf[x.manner] {
+			if !m.overLadder(st, y.ladders[i], x.ladders[i]) {
 				return false
 			}
 		}
@@ -437,47 +464,72 @@ func (m *automaton) alike(st []int32) bool {
 	return true
 }
 
-func (m *automaton) alikeLadders(st []int32, a, b int32) bool {
+// overLadder says whether ladder b never says less than a from here on. So it
+// is where b says no less now, each disallow of a that still matters is on b
+// too, with the same key, and each allow of b on a. What is missing there does
+// no harm where the ladder says the same already and nothing contrary stands
+// below.
+func (m *automaton) overLadder(st []int32, b, a int32) bool {
 	if a == b {
 		return true
 	}
 	p, q := &m.language.ladders[a], &m.language.ladders[b]
 	x, y := st[m.ladders+a], st[m.ladders+b]
-	if x&3 != y&3 {
+	saysA, saysB := label(x&3), label(y&3)
+	if saysB.height() < saysA.height() {
 		return false
 	}
-	v := &m.views[p.view]
-	open := m.left(st, p) != [2]bool{}
-	switch {
-	case open != (m.left(st, q) != [2]bool{}), open && (p.view != q.view || x != y):
+	leftA, leftB := m.left(st, a), m.left(st, b)
+	fixedA, fixedB := int32(gone), int32(gone) // below them the ladder says what it says
+	if saysA == labelAllow && !leftA[Disallow] {
+		fixedA = m.lowest(st, p, x>>2, labelDisallow)
+	}
+	if saysB == labelDisallow && !leftB[Allow] {
+		fixedB = m.lowest(st, q, y>>2, labelAllow)
+	}
+	if leftA[Disallow] && fixedB < settled && (p.view != q.view || y>>2 > x>>2) ||
+		leftB[Allow] && fixedA < settled && (p.view != q.view || x>>2 > y>>2) {
 		return false
-	case open:
-		counts := v.differs(a, b)
-		if counts[st[v.slot]] != counts[st[v.slot+1]] {
+	}
+	if leftA[Disallow] && fixedB < settled || leftB[Allow] && fixedA < settled {
+		v := &m.views[p.view]
+		if counts := v.under(a, b); counts[st[v.slot]] != counts[st[v.slot+1]] {
 			return false
 		}
 	}
-	i, k := 0, 0
-	for {
-		i, k = m.next(st, p.stars, i, x>>2), m.next(st, q.stars, k, y>>2)
-		if i == len(p.stars) || k == len(q.stars) {
-			return i == len(p.stars) && k == len(q.stars)
-		}
-		r, s := p.stars[i], q.stars[k]
-		if r.label != s.label || r.star != s.star || open && r.key != s.key {
-			return false
-		}
-		i++
-		k++
-	}
+	// Both lists ascend by key.
+	return m.on(st, p, x>>2, labelDisallow, q, y>>2, fixedB) && m.on(st, q, y>>2, labelAllow, p, x>>2, fixedA)
 }
 
-// next is the first rung from i on that still matters.
-func (m *automaton) next(st []int32, stars []rung, i int, key int32) int {
-	for i < len(stars) && (stars[i].key <= key || m.dead(st, stars[i].star)) {
-		i++
+func (l label) height() int { return [...]int{noLabel: 1, labelAllow: 0, labelDisallow: 2}[l] }
+
+// lowest is the least key of the stars of a ladder that still matter and have
+// a label.
+func (m *automaton) lowest(st []int32, d *ladder, key int32, want label) int32 {
+	for _, r := range d.stars {
+		if r.key > key && r.label == want && !m.dead(st, r.star) {
+			return r.key
+		}
 	}
-	return i
+	return settled
+}
+
+// on says whether all stars of ladder d that still matter, have a label and a
+// key from fixed on are on another ladder too.
+func (m *automaton) on(st []int32, d *ladder, key int32, want label, other *ladder, otherKey, fixed int32) bool {
+	i := 0
+	for _, r := range d.stars {
+		if r.key <= key || r.key < fixed || r.label != want || m.dead(st, r.star) {
+			continue
+		}
+		for i < len(other.stars) && (other.stars[i].key < r.key || other.stars[i].key == r.key && other.stars[i].star < r.star) {
+			i++
+		}
+		if i == len(other.stars) || other.stars[i] != r || r.key <= otherKey {
+			return false
+		}
+	}
+	return true
 }
 
 // heed is the set of bytes that the patterns tell apart, each view reading its

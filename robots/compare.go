@@ -121,7 +121,6 @@ type search struct {
 type node struct {
 	parent int32
 	byte   byte
-	last   bool // not to be gone on from
 }
 
 const (
@@ -135,7 +134,7 @@ func (s *search) run() bool {
 	s.now = make([]int32, s.size)
 	s.table = make([]int32, 64)
 	s.begin(s.now)
-	if s.alike(s.now) {
+	if !s.useful(s.now) {
 		return true
 	}
 	s.enter('/', -1) // every path begins so
@@ -143,7 +142,7 @@ func (s *search) run() bool {
 		if s.found[closes] >= 0 && s.found[opens] >= 0 {
 			return true
 		}
-		if s.nodes[n].last || !s.useful(s.state(n)) {
+		if !s.useful(s.state(n)) {
 			continue
 		}
 		next := s.alphabet(s.state(n))
@@ -179,23 +178,16 @@ func (s *search) enter(c byte, parent int32) {
 	case rank(b) < rank(a) && s.found[opens] < 0:
 		s.found[opens] = n
 	}
-	s.nodes[n].last = s.alike(s.now)
 }
 
 func rank(v Value) int { return [...]int{Allowed: 0, Undefined: 1, Disallowed: 2}[v] }
 
 // useful says whether what is not found yet may be found from here on.
 func (s *search) useful(st []int32) bool {
-	a, b := s.coming(st, &s.of[0]), s.coming(st, &s.of[1])
-	for _, x := range [...]Value{Allowed, Undefined, Disallowed} {
-		for _, y := range [...]Value{Allowed, Undefined, Disallowed} {
-			if a&setOf(x) != 0 && b&setOf(y) != 0 &&
-				(rank(y) > rank(x) && s.found[closes] < 0 || rank(y) < rank(x) && s.found[opens] < 0) {
-				return true
-			}
-		}
-	}
-	return false
+	a, b := &s.of[0], &s.of[1]
+	x, y := s.coming(st, a), s.coming(st, b)
+	return s.found[closes] < 0 && x.lowest() < y.highest() && !s.over(st, a, b) ||
+		s.found[opens] < 0 && y.lowest() < x.highest() && !s.over(st, b, a)
 }
 
 // add finds the node of a state, or makes it.

@@ -25,6 +25,13 @@ func labelOf(k Kind) label {
 	return labelDisallow
 }
 
+func (l label) kind() Kind {
+	if l == labelAllow {
+		return Allow
+	}
+	return Disallow
+}
+
 // A ladder is one question to the patterns that match: what does the one with
 // the highest key say? Each way to settle conflicts comes down to a few
 // ladders, which differ in the rules that stand on them and in what a tie
@@ -33,8 +40,8 @@ type ladder struct {
 	view    int32
 	initial label // if nothing matches
 	stars   []rung
-	// before counts, for each plain of the view, those before it that stand on
-	// the ladder and say allow, and disallow.
+	// before counts, for each plain of the view and by Kind, those before it
+	// that stand on the ladder.
 	before [][2]int32
 }
 
@@ -74,9 +81,7 @@ type view struct {
 	plains []plainPattern // ascending by text
 	slot   int32          // of its state: a range of plains and the bytes read
 	stars  []int32        // of language.stars
-	// differ counts, for two ladders, the plains before each on which they
-	// differ.
-	differ map[[2]int32][]int32
+	unders map[[2]int32][]int32
 }
 
 // A form is how the path of a URL is put before it is compared.
@@ -159,7 +164,7 @@ func newLanguage(a, b *Policy) (l *language, ok bool) {
 		for k := range plains {
 			d.before[k+1] = d.before[k]
 			for _, e := range plains[k].of(int32(i)) {
-				d.before[k+1][e.label-labelAllow]++
+				d.before[k+1][e.label.kind()]++
 			}
 		}
 	}
@@ -224,7 +229,7 @@ func (l *language) view(f form) int32 {
 			return int32(i)
 		}
 	}
-	l.views = append(l.views, view{form: f, differ: map[[2]int32][]int32{}})
+	l.views = append(l.views, view{form: f, unders: map[[2]int32][]int32{}})
 	return int32(len(l.views) - 1)
 }
 
@@ -424,22 +429,34 @@ func (w *writer) ladder(initial label, key func(item) (int32, bool)) int32 {
 	return n
 }
 
-// differs counts the plains before each on which two ladders of a view differ.
-func (v *view) differs(a, b int32) []int32 {
-	if known, ok := v.differ[[2]int32{a, b}]; ok {
+// under counts, for two ladders of a view, the plains before each whose disallow
+// on a is not on b, or whose allow on b is not on a.
+func (v *view) under(a, b int32) []int32 {
+	if known, ok := v.unders[[2]int32{a, b}]; ok {
 		return known
 	}
 	counts := make([]int32, len(v.plains)+1)
 	for i := range v.plains {
+		p := &v.plains[i]
 		counts[i+1] = counts[i]
-		// The effects of a ladder stand together, in one order.
-		ea, eb := v.plains[i].of(a), v.plains[i].of(b)
-		if !slices.EqualFunc(ea, eb, func(x, y effect) bool { return x.key == y.key && x.label == y.label && x.when == y.when }) {
+		if lacks(p.of(a), p.of(b), labelDisallow) || lacks(p.of(b), p.of(a), labelAllow) {
 			counts[i+1]++
 		}
 	}
-	v.differ[[2]int32{a, b}] = counts
+	v.unders[[2]int32{a, b}] = counts
 	return counts
+}
+
+// lacks says whether an effect with a label is missing among others.
+func lacks(effects, others []effect, want label) bool {
+	for _, e := range effects {
+		if e.label == want && !slices.ContainsFunc(others, func(x effect) bool {
+			return x.key == e.key && x.label == want && x.when == e.when
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // of are the effects on a ladder.
