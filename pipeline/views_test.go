@@ -121,3 +121,32 @@ func TestViewsFollowARunThatIsStartedAgain(t *testing.T) {
 		t.Errorf("views of a run that is removed:\n%s", text)
 	}
 }
+
+// The schema history holds all runs, in which seqs and agents are the same
+// again and again: a join without the run multiplies rows.
+func TestViewsJoinWithinARun(t *testing.T) {
+	dir := t.TempDir()
+	tables := []string{"fetches", "groups", "rules", "policies", "verdicts", "agents", "bodies"}
+	run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: tables, Profiles: []string{"google"}})
+	must(t, err)
+	s, err := run.Segment(0)
+	must(t, err)
+	must(t, s.Commit())
+	must(t, run.Complete(t.Context(), sink.Completion{}))
+	must(t, run.Close())
+	history, last := viewsIn(t, dir)
+	for schema, text := range map[string]string{"history": history, "main": last} {
+		joins := regexp.MustCompile(`\bJOIN \(SELECT ([^\n]*) FROM \w+\)(?: \w+)? (USING [^\n;]*)`).FindAllStringSubmatch(text, -1)
+		if len(joins) != strings.Count(text, "JOIN (SELECT") || len(joins) < 3 {
+			t.Errorf("%s: %d joins of tables are found", schema, len(joins))
+		}
+		for _, join := range joins {
+			if columns := " " + strings.TrimPrefix(join[1], "DISTINCT "); !strings.Contains(columns, " run,") || !strings.Contains(join[2], "USING (run, ") {
+				t.Errorf("%s: a join without the run: %s", schema, join[0])
+			}
+		}
+		if !strings.Contains(text, "GROUP BY run, content_digest") {
+			t.Errorf("%s: bodies of several runs are one", schema)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+//go:build unix
+
+package fetch
+
+import (
+	"net/netip"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+// refuseAll has every connection refused before it is made, and says which
+// addresses were dialled.
+func refuseAll(c *Client) (dialed func() []string) {
+	var mu sync.Mutex
+	var list []string
+	c.dialer.Control = func(_, address string, _ syscall.RawConn) error {
+		mu.Lock()
+		defer mu.Unlock()
+		list = append(list, address)
+		return syscall.ECONNREFUSED
+	}
+	return func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return list
+	}
+}
+
+// The guard judges each address right before it is dialled, whether its name
+// was just looked up or is remembered, and however many were dialled before.
+func TestTheGuardJudgesEveryAddress(t *testing.T) {
+	server := serveDNS(t, zone{
+		"inside.example": at("127.0.0.1", "10.0.0.1", "::1"),
+		"mixed.example":  at("1.2.3.4", "127.0.0.1", "10.0.0.1"),
+	}, true)
+	c := newClient(t, netip.AddrPort{}, func(c *Config) { c.Resolver = server })
+	dialed := refuseAll(c)
+	for try, wasLookedUp := range []bool{true, false} {
+		got := c.Fetch(t.Context(), origin(t, "http://inside.example"))
+		if got.Error != robots.AddressBlocked || (got.Times.DNS != nil) != wasLookedUp {
+			t.Errorf("fetch %d: error %q (%v), looked up %v", try+1, got.Error, got.Err, got.Times.DNS != nil)
+		}
+	}
+	if list := dialed(); len(list) != 0 {
+		t.Errorf("dialled %v", list)
+	}
+	for range 2 {
+		if got := c.Fetch(t.Context(), origin(t, "http://mixed.example")); got.Error != robots.ConnectRefused {
+			t.Errorf("error %q (%v)", got.Error, got.Err)
+		}
+	}
+	if list := dialed(); len(list) != 2 || list[0] != "1.2.3.4:80" || list[1] != "1.2.3.4:80" {
+		t.Errorf("dialled %v", list)
+	}
+}
+
+// RFC 9110 section 10.2.3: who asks again does so no earlier than Retry-After
+// says, or not at all.
+func TestRetryAfterIsKept(t *testing.T) {
+	c := newClient(t, netip.AddrPort{}, func(c *Config) { c.Retries = 2 })
+	for _, status := range []int{500, 503} {
+		for _, row := range []struct {
+			value   string
+			least   time.Duration
+			another bool
+		}{
+			{"", 0, true}, {"soon", 0, true}, {"0", 0, true}, {"3", 3 * time.Second, true}, {"10", 10 * time.Second, true},
+			{"11", 0, false}, {"86400", 0, false},
+			{time.Now().Add(time.Hour).UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT"), 0, false},
+			{time.Now().Add(-time.Hour).UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT"), 0, true},
+		} {
+			got := &Capture{Origin: origin(t, "http://a.example"), Hops: []robots.Hop{{Status: status}}}
+			if row.value != "" {
+				got.Headers.RetryAfter = &row.value
+			}
+			wait, again := c.retry(got, 0)
+			if again != row.another || wait < row.least || wait > max(row.least, firstWait*3/2) {
+				t.Errorf("%d with Retry-After %q: another try %v, after %v", status, row.value, again, wait)
+			}
+		}
+	}
+}

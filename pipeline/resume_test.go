@@ -1,0 +1,119 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// stopAfterOne runs c until segment 0 is committed and the record of segment 1
+// cannot be written, and clears the way again.
+func stopAfterOne(t *testing.T, c Config, progress *Progress) {
+	t.Helper()
+	records := filepath.Join(c.Dir, "_runs", c.Run, "segments")
+	blocked := filepath.Join(records, "0000000001.json")
+	must(t, os.MkdirAll(blocked, 0o777))
+	if _, err := Run(t.Context(), c, progress); err == nil || !strings.Contains(err.Error(), "segment 1") {
+		t.Fatalf("the run that was to fail at segment 1: %v", err)
+	}
+	must(t, os.Remove(blocked))
+	if _, err := os.Stat(filepath.Join(records, "0000000000.json")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Resuming asks the hosts of no committed segment again, and all others.
+func TestResumeAsksEachHostOnce(t *testing.T) {
+	const n = segmentTargets + 3
+	var progress Progress
+	var mu sync.Mutex
+	asked := make(map[string]int)
+	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked[r.Host]++
+		mu.Unlock()
+		var i int
+		fmt.Sscanf(r.Host, "h%d.", &i)
+		for i >= segmentTargets && progress.Snapshot().Committed < segmentTargets && r.Context().Err() == nil {
+			time.Sleep(time.Millisecond) // so that segment 0 is committed first
+		}
+		fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
+	}, list(n))
+	c.Tables, c.Memory = []string{"fetches", "verdicts"}, 128<<20 // one analyst
+	stopAfterOne(t, c, &progress)
+	c.Resume = true
+	result, err := Run(t.Context(), c, new(Progress))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		if host := fmt.Sprintf("h%d.example", i); asked[host] != 1 {
+			t.Fatalf("%s is asked %d times", host, asked[host])
+		}
+	}
+	hosts, seqs := texts(t, c, "fetches", "host"), int64s(t, c, "fetches", "seq")
+	if len(hosts) != n || result.Targets != n {
+		t.Fatalf("%d rows of %d targets, want %d", len(hosts), result.Targets, n)
+	}
+	for i := range n {
+		if hosts[i] != fmt.Sprintf("h%d.example", i) || seqs[i] != int64(i+1) {
+			t.Fatalf("row %d is %s with seq %d", i, hosts[i], seqs[i])
+		}
+	}
+	// The URL that h1.example alone has was tried by the first process.
+	if got := rejectedReasons(t, c); !slices.Equal(got, []string{"origin_not_in_run"}) {
+		t.Errorf("rejected: %v", got)
+	}
+}
+
+// Stored captures give the same bytes in every table, whether their run was
+// interrupted or not, and no committed part is written again.
+func TestResumeOfStoredCaptures(t *testing.T) {
+	var archive strings.Builder
+	const n = segmentTargets + 3
+	for i := range n {
+		archive.WriteString(warcResponse(fmt.Sprintf("h%d.example", i), fmt.Sprintf("HTTP/1.1 200 OK\r\n\r\nUser-agent: *\nDisallow: /%d\n", i)))
+	}
+	c := newConfig(t, nil, "")
+	c.Source, c.Memory = Source{WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}}, 128<<20 // one analyst
+	c.Tables = slices.DeleteFunc(slices.Clone(sink.TableNames), func(table string) bool { return table == "bodies" })
+	whole := c
+	whole.Dir = filepath.Join(t.TempDir(), "whole")
+	if _, err := Run(t.Context(), whole, new(Progress)); err != nil {
+		t.Fatal(err)
+	}
+	stopAfterOne(t, c, new(Progress))
+	first := filepath.Join(c.Dir, "fetches", "run="+c.Run, "part-0000000000.parquet")
+	before, err := os.Stat(first)
+	must(t, err)
+	c.Resume = true
+	result, err := Run(context.Background(), c, new(Progress))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Targets != n {
+		t.Errorf("%d targets, want %d", result.Targets, n)
+	}
+	if after, err := os.Stat(first); err != nil || !os.SameFile(before, after) {
+		t.Errorf("the part of segment 0 is written again: %v", err)
+	}
+	m, err := sink.ReadManifest(whole.Dir, whole.Run)
+	must(t, err)
+	for _, p := range slices.Concat(m.Parts, m.RunParts) {
+		want, err := os.ReadFile(filepath.Join(whole.Dir, p.Path))
+		must(t, err)
+		if got, err := os.ReadFile(filepath.Join(c.Dir, p.Path)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s differs after resuming: %v", p.Path, err)
+		}
+	}
+}
