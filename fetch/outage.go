@@ -99,7 +99,7 @@ type linkTimes struct {
 func newLink(c *Client) *link {
 	return &link{client: c, wake: make(chan struct{}, 1), times: linkTimes{
 		patience: c.config.OutagePatience, atFirst: 30 * time.Second,
-		tick: 250 * time.Millisecond, jump: 2 * time.Second, quiet: time.Second, silence: 4 * time.Second,
+		tick: 250 * time.Millisecond, jump: time.Second, quiet: time.Second, silence: 4 * time.Second,
 		probe: 4 * time.Second, stagger: 200 * time.Millisecond, gap: 250 * time.Millisecond,
 		pause: time.Second, maxPause: 15 * time.Second,
 	}}

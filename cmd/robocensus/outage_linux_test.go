@@ -341,7 +341,7 @@ func TestDeadHostsAmongLiveOnes(t *testing.T) {
 func TestAProcessThatWasStopped(t *testing.T) {
 	n := newNetwork(t)
 	hosts, dir := scale(4000), t.TempDir()
-	c := n.census(dir, named("h%d.test", hosts), "--concurrency", "200", "--timeout", "3s")
+	c := n.census(dir, named("h%d.test", hosts), "--concurrency", "200", "--timeout", "9s")
 	var said bytes.Buffer
 	c.Stdout, c.Stderr = &said, &said
 	n.at[int64(hosts/2)] = func() {
