@@ -17,6 +17,10 @@ var (
 	ErrCutOff       = errors.New("this machine is cut off from the network")
 )
 
+// FirstPatience is how long a client waits for its first proof that this
+// machine is connected, if Config.OutagePatience is not shorter.
+const FirstPatience = 30 * time.Second
+
 // link tells the failures of hosts from those of this machine's own connection.
 //
 // The rule. What proves that this machine is connected is an HTTP status (or a
@@ -98,7 +102,7 @@ type linkTimes struct {
 
 func newLink(c *Client) *link {
 	return &link{client: c, wake: make(chan struct{}, 1), times: linkTimes{
-		patience: c.config.OutagePatience, atFirst: 30 * time.Second,
+		patience: c.config.OutagePatience, atFirst: FirstPatience,
 		tick: 250 * time.Millisecond, jump: time.Second, quiet: time.Second, silence: 4 * time.Second,
 		probe: 4 * time.Second, stagger: 200 * time.Millisecond, gap: 250 * time.Millisecond,
 		pause: time.Second, maxPause: 15 * time.Second,

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -50,8 +51,9 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 		}
 		switch codeOf(err) {
 		case exitUnreached:
-			err = fmt.Errorf("%w: for 30 seconds nothing has answered, refused a connection or been unknown to the resolver; "+
-				"start it again once this machine is connected, or give --accept-unreachable if the hosts are at fault", err)
+			err = fmt.Errorf("%w: for %s nothing has answered, refused a connection or been unknown to the resolver; "+
+				"start it again once this machine is connected, or give --accept-unreachable if the hosts are at fault", err,
+				min(fetch.FirstPatience, c.Fetch.OutagePatience))
 		case exitTemporary:
 			err = fmt.Errorf("%w: nothing could be reached for %s (--outage-patience), not even hosts that had answered before; "+
 				"start it again with --resume once this machine is connected", err, c.Fetch.OutagePatience)
