@@ -13,10 +13,14 @@ func (m *automaton) alphabet(st []int32) byteSet {
 	pending, inQuery := byte(st[0]), st[0]&inQueryBit != 0
 	set := m.heed(st)
 	if pending == 0 {
-		if m.boring(st, &set, inQuery) {
-			set.add(m.query(inQuery))
-		} else {
-			m.addSpecial(&set, inQuery)
+		percent, stars := m.matter(st, &set, inQuery)
+		set.add(m.query(inQuery))
+		if percent {
+			set.add('%')
+		}
+		if stars {
+			set.add('*')
+			set.add('$')
 		}
 		set.addOther(false)
 		return set
@@ -75,27 +79,34 @@ func (m *automaton) addSpecial(set *byteSet, inQuery bool) {
 	}
 }
 
-// boring says whether all that can be reached over a %, a * or a $ can be
-// reached as soon, and earlier in byte order, without: over the character
-// itself where its escape is always decoded, and else over bytes that nobody
-// heeds.
-func (m *automaton) boring(st []int32, heeded *byteSet, inQuery bool) bool {
+// matter says whether anything is reached over a %, and over a * or $ that a
+// form escapes, that is not reached as soon and earlier in byte order without.
+//
+// A % that begins no escape is then like any byte that nobody heeds, such as !.
+// An escape that each form decodes is like its character. One that each form
+// keeps is like ! and its digits. So what is left is where a pattern heeds a %;
+// and escapes that some forms decode and some keep, which are like ! only where
+// nobody heeds character or digits. Where a form compares byte for byte, the
+// digits' case parts the forms too.
+func (m *automaton) matter(st []int32, heeded *byteSet, inQuery bool) (percent, stars bool) {
 	other := byte('!')
 	if heeded.has(other) {
 		other = '"'
 	}
-	if heeded.has(other) || heeded.has('%') || m.rfc() && (heeded.has('*') || heeded.has('$')) {
-		return false
-	}
-	for d := byte('!'); d <= '~'; d++ {
-		if heeded.has(d) && m.parts(d, inQuery) {
-			return false
-		}
+	if heeded.has(other) || heeded.has('%') {
+		return true, m.rfc()
 	}
 	copy(m.flushed, st)
 	m.step(m.flushed, other)
 	next := m.heed(m.flushed)
-	return next[0]&hexDigits[0] == 0 && next[1]&hexDigits[1] == 0
+	if m.forms[asIs] {
+		percent = next[0]&hexDigits[0]|next[1]&hexDigits[1] != 0
+	}
+	for d := byte('!'); d <= '~' && !percent; d++ {
+		percent = m.parts(d, inQuery) && (heeded.has(d) || next.has(upperHex[d>>4]) || next.has(upperHex[d&15]))
+	}
+	stars = m.rfc() && (heeded.has('*') || heeded.has('$') || next.has('2') || next.has('4') || next.has('A'))
+	return percent, stars
 }
 
 // parts says whether some of the forms in use decode the escape of d and some
