@@ -136,7 +136,10 @@ func (j *Judge) all(rs *ruleset, k Kind, want Value) bool {
 		if l.key&1 != int32(k) {
 			continue
 		}
-		path := j.witness(rs.text(l)[:l.n], l.anchor)[1:]
+		path := j.witness(rs.text(l)[:l.n], l.anchor, false)
+		if l.n > 0 { // else it is a star, which takes the slash
+			path = path[1:]
+		}
 		if !ask(path) {
 			return false
 		}
@@ -155,7 +158,7 @@ func (j *Judge) all(rs *ruleset, k Kind, want Value) bool {
 		if w.key&1 != int32(k) {
 			continue
 		}
-		if !j.eachStart(j.witness(w.pattern, w.anchor), ask) {
+		if !j.eachStart(j.witness(w.pattern, w.anchor, true), ask) {
 			return false
 		}
 		if !rs.hasForms {
@@ -184,11 +187,11 @@ func (j *Judge) eachStart(path []byte, ask func([]byte) bool) bool {
 }
 
 // witness puts a foreign byte where a pattern lets any bytes be, and a slash
-// before it all.
-func (j *Judge) witness(pattern []byte, anchor bool) []byte {
+// before it all. Without wildcards a * is a byte like any other.
+func (j *Judge) witness(pattern []byte, anchor, starred bool) []byte {
 	path := append(append(j.path[:0], '/'), pattern...)
 	for i, c := range path {
-		if c == '*' {
+		if c == '*' && starred {
 			path[i] = foreign
 		}
 	}

@@ -33,6 +33,7 @@ func TestClass(t *testing.T) {
 		{"disallow: /\nallow: /", AllowAll},
 		{"disallow: /\nallow: /*", AllowAll},
 		{"disallow: /*\nallow: /", DisallowAll}, // the longer
+		{"disallow: *\nallow: /", AllowAll},     // a tie: no path begins otherwise
 		{"disallow: /\nallow: /$", Partial},
 		{"disallow: /\nallow: /a", Partial},
 		{"disallow: /\ndisallow: /a", DisallowAll},
@@ -55,6 +56,15 @@ func TestClass(t *testing.T) {
 		if got := classOf(named(t, "google"), c.rules); got != c.want {
 			t.Errorf("%q: got %v, want %v", c.rules, got, c.want)
 		}
+	}
+}
+
+// Without wildcards a * is a byte like any other.
+func TestClassWithoutWildcards(t *testing.T) {
+	p := named(t, "google")
+	p.Wildcards = false
+	if got := classOf(p, "allow: /\ndisallow: /**$"); got != Partial {
+		t.Errorf("got %v", got)
 	}
 }
 

@@ -39,8 +39,8 @@ type Comparison struct {
 // The bounds of one comparison. The second counts numbers of states looked at,
 // and is what a comparison costs: about a tenth of a second.
 const (
-	maxStates = 1 << 17
-	maxWork   = 1 << 25
+	maxStates = 1 << 16
+	maxWork   = 1 << 23
 )
 
 // Compare says how policy b stands to policy a: which of them forbids more. The
@@ -57,7 +57,7 @@ const (
 // which both policies have the same rules left, or can differ only in a way
 // that has been seen. A state that has been there before is not gone into
 // again. Hostile files can have so many states that this does not end; beyond
-// 131,072 states, or 33 million steps of patterns, the relation is undecided.
+// 65,536 states, or 8 million numbers of states, the relation is undecided.
 // What has been found by then is found: the witnesses stand.
 func Compare(a, b *Policy) Comparison {
 	if sameRules(a, b) {

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -213,4 +214,164 @@ func drawProfile(r *rand.Rand, name string) *Profile {
 	}
 	p.Typos = []Leniency{Accept, Reject, Open}[r.IntN(3)]
 	return p
+}
+
+// TestCompareMetamorphic: order, repetition and what a rule implies change no
+// relation, B against A mirrors A against B, and a class is a relation to
+// everything or nothing.
+func TestCompareMetamorphic(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 1))
+	mirror := map[Relation]Relation{Equal: Equal, Stricter: Looser, Looser: Stricter, Mixed: Mixed}
+	path := func(w *Witness) string {
+		if w == nil {
+			return ""
+		}
+		return w.Path
+	}
+	for i := range 5 * *compareDraws {
+		p := drawProfile(r, append(ProfileNames(), "own")[i%6])
+		ar := &arenas[r.IntN(len(arenas))]
+		one, two := ar.rules(r), ar.rules(r)
+		if r.IntN(2) == 0 {
+			two = append(two, one...)
+		}
+		of := func(rules []string) *Policy { return policyOf(p, strings.Join(rules, "\n")) }
+		a, b := of(one), of(two)
+		c := Compare(a, b)
+		back := Compare(b, a)
+		if back.Relation != mirror[c.Relation] || path(c.Closes) != path(back.Opens) || path(c.Opens) != path(back.Closes) {
+			t.Fatalf("%+v\n%q\n%q\n%+v, and back %+v", *p, one, two, c, back)
+		}
+		if self := Compare(b, of(two)); self.Relation != Equal {
+			t.Fatalf("%+v\n%q is %v to itself: %+v", *p, two, self.Relation, self)
+		}
+		more := append([]string{}, two...)
+		r.Shuffle(len(more), func(i, k int) { more[i], more[k] = more[k], more[i] })
+		if len(more) > 0 {
+			more = append(more, more[r.IntN(len(more))], "allow:", "disallow: # nothing")
+		}
+		if strings.Count(strings.Join(two, " "), "disallow: ") == len(two) && p.BarePrefix == Accept {
+			for _, rule := range two {
+				if !strings.HasSuffix(rule, "$") && rule != "disallow: " {
+					more = append(more, rule+"/x") // all of it is closed already
+				}
+			}
+		}
+		if d := Compare(a, of(more)); d.Relation != c.Relation || path(d.Closes) != path(c.Closes) || path(d.Opens) != path(c.Opens) {
+			t.Fatalf("%+v\n%q\n%q and %q\n%+v and %+v", *p, one, two, more, c, d)
+		}
+		for class, rules := range map[Class]string{AllowAll: "", DisallowAll: "disallow: /"} {
+			all := Compare(b, policyOf(p, rules))
+			// A profile of one's own may have patterns that no path in its
+			// compared form matches, which Class does not see.
+			if b.Class() == class && all.Relation != Equal || i%6 < 5 && all.Relation == Equal && b.Class() != class {
+				t.Fatalf("%+v\n%q is of class %v, and to %q it is %+v", *p, two, b.Class(), rules, all)
+			}
+		}
+	}
+}
+
+var compareURLs = flag.Int("compare.urls", 30, "URLs that each pair of the corpus is tried with; from 1000 on with all files")
+
+// TestCompareCorpus: on real files every group is compared with the one for
+// all, under each profile, and with itself under the next; each pair of groups
+// is decided, and random URLs made of the rules contradict nothing.
+func TestCompareCorpus(t *testing.T) {
+	r := rand.New(rand.NewPCG(16, 1))
+	files := corpus(t)
+	var hosts []string
+	for h := range files {
+		hosts = append(hosts, h)
+	}
+	slices.Sort(hosts)
+	if *compareURLs < 1000 {
+		for i := range len(hosts) / 20 {
+			hosts[i] = hosts[i*20]
+		}
+		hosts = hosts[:len(hosts)/20]
+	}
+	names := ProfileNames()
+	pairs, undecided := 0, 0
+	for i, name := range names {
+		p, next := named(t, name), named(t, names[(i+1)%len(names)])
+		for _, host := range hosts {
+			f, g := new(File), new(File)
+			f.Parse(files[host], p)
+			g.Parse(files[host], next)
+			agents := []Agent{{Name: "*"}}
+			for _, a := range f.Agents {
+				if n := string(a.Token); n != "" && n != "*" {
+					agents = append(agents, Agent{Name: n, Tokens: []string{n}})
+				}
+			}
+			j, k := NewJudge(p, agents), NewJudge(next, agents)
+			j.Load(f)
+			k.Load(g)
+			for n := range agents {
+				if j.Policy(n).SameAs != n {
+					continue
+				}
+				pairs++
+				if c := tryURLs(t, r, f, j.Policy(0), j.Policy(n)); c.Relation == NotDecided {
+					t.Errorf("%s, %s: %s and * are not decided, after %d states", host, name, agents[n].Name, c.States)
+				}
+				if n == 0 {
+					pairs++
+					if c := tryURLs(t, r, f, j.Policy(0), k.Policy(0)); c.Relation == NotDecided {
+						undecided++
+					}
+				}
+			}
+		}
+	}
+	if undecided*50 > len(names)*len(hosts) {
+		t.Errorf("%d pairs of profiles are undecided, of %d", undecided, len(names)*len(hosts))
+	}
+	t.Logf("%d pairs, %d pairs of profiles undecided", pairs, undecided)
+}
+
+// tryURLs holds a comparison against random URLs that the rules are likely to
+// tell apart.
+func tryURLs(t *testing.T, r *rand.Rand, f *File, a, b *Policy) Comparison {
+	t.Helper()
+	c := Compare(a, b)
+	for range *compareURLs {
+		path := drawURL(r, f)
+		x, y := a.judgePath(path), b.judgePath(path)
+		higher, lower := rank(y.Value) > rank(x.Value), rank(y.Value) < rank(x.Value)
+		for _, w := range []struct {
+			differs bool
+			*Witness
+		}{{higher, c.Closes}, {lower, c.Opens}} {
+			if w.differs && (w.Witness == nil && c.Relation != NotDecided || w.Witness != nil && shorter(string(path), w.Path) < 0) {
+				t.Fatalf("%s has %v and %v, and the relation is %v, first %v", path, x.Value, y.Value, c.Relation, w.Witness)
+			}
+		}
+	}
+	return c
+}
+
+// drawURL is a path that rules of a file match, or nearly.
+func drawURL(r *rand.Rand, f *File) []byte {
+	path := []byte{'/'}
+	for range 1 + r.IntN(2) {
+		if len(f.Rules) == 0 {
+			break
+		}
+		for _, c := range f.Rules[r.IntN(len(f.Rules))].Pattern {
+			switch {
+			case c == '*' && r.IntN(4) > 0:
+				for range r.IntN(3) {
+					path = append(path, "ab/?=&."[r.IntN(7)])
+				}
+			case c == '/' && len(path) == 1, c == '$' && r.IntN(2) == 0, r.IntN(60) == 0:
+			case c > ' ' && c < 0x7F && c != '#':
+				path = append(path, c)
+			}
+		}
+	}
+	for range r.IntN(4) {
+		path = append(path, "!a/?=%4"[r.IntN(7)])
+	}
+	return path
 }
