@@ -110,3 +110,17 @@ func TestANameThatIsNotAskedFor(t *testing.T) {
 		}
 	}
 }
+
+// An answer is not believed for ever, even where so few names are looked up that
+// no generation turns.
+func TestANameIsLookedUpAgain(t *testing.T) {
+	n := newNames(netip.AddrPort{})
+	old, _ := n.find("a.example")
+	if l, ours := n.find("a.example"); ours || l != old {
+		t.Error("a name is looked up twice at a time")
+	}
+	old.begun = old.begun.Add(-2 * namesAge)
+	if l, ours := n.find("a.example"); !ours || l == old {
+		t.Error("an old answer is believed")
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -292,5 +293,44 @@ func TestLockHasOneHolder(t *testing.T) {
 	must(t, os.Symlink("other", filepath.Join(dir, LockName)))
 	if _, err := s.Lock("."); err == nil {
 		t.Error("another file is locked")
+	}
+}
+
+// A holder removes the file of its lock: who had opened it before locks nothing
+// by it.
+func TestLockIsHeldByOneAtATime(t *testing.T) {
+	_, dir := newStore(t)
+	var holders, taken atomic.Int64
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			s, err := Open(dir)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer s.Close()
+			for range 300 {
+				l, err := s.Lock(".")
+				if errors.Is(err, ErrLocked) {
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n := holders.Add(1); n != 1 {
+					t.Errorf("%d hold the lock", n)
+				}
+				taken.Add(1)
+				runtime.Gosched()
+				holders.Add(-1)
+				l.Release()
+			}
+		})
+	}
+	all.Wait()
+	if taken.Load() == 0 {
+		t.Error("nobody got the lock")
 	}
 }

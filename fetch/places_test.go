@@ -1,0 +1,91 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+// A place whose turn comes at the moment its waiter leaves is free again.
+func TestATurnThatComesTooLateIsPassedOn(t *testing.T) {
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	l := newLimiter(1, 0)
+	for range 100 {
+		if l.join("a") != nil {
+			t.Fatal("the place is lost")
+		}
+		turn := l.join("a")
+		l.release("a") // to the one who waits
+		if err := l.await(gone, "a", turn); err == nil {
+			l.release("a")
+		}
+	}
+	if len(l.keys) != 0 {
+		t.Errorf("%d keys are in use", len(l.keys))
+	}
+}
+
+// Who is stopped before it could use a place holds none afterwards, neither
+// under its domain nor under its address.
+func TestAPlaceThatIsNotUsedIsFree(t *testing.T) {
+	c := newClient(t, netip.AddrPort{}, func(c *Config) { c.AddressRate = 1e-6 })
+	stopped, cancel := context.WithCancel(t.Context())
+	p, err := c.Enter(stopped, stopped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &budget{deadline: time.Now().Add(time.Hour)}
+	if err := p.acquire(b, c.manners.addresses, "192.0.2.1"); err != nil {
+		t.Fatal(err)
+	}
+	c.manners.addresses.release("192.0.2.1")
+	cancel()
+	if err := p.acquire(b, c.manners.addresses, "192.0.2.1"); !errors.Is(err, context.Canceled) {
+		t.Fatalf("a pace of one in days: %v", err)
+	}
+	if held := c.manners.addresses.keys["192.0.2.1"].held; held != 0 {
+		t.Errorf("%d places are held under the address", held)
+	}
+	p.Leave()
+	for name, l := range map[string]*limiter{"slots": c.manners.slots, "entered": c.manners.inside} {
+		if len(l.keys) != 0 {
+			t.Errorf("%s: a place is lost", name)
+		}
+	}
+}
+
+func TestADomainIsLeftWhereConnectingFails(t *testing.T) {
+	c := newClient(t, netip.AddrPort{}, nil)
+	for range 3 {
+		if got := c.Fetch(t.Context(), origin(t, "http://10.0.0.1")); got.Error != robots.AddressBlocked {
+			t.Fatalf("error %q (%v)", got.Error, got.Err)
+		}
+	}
+	for name, l := range map[string]*limiter{
+		"slots": c.manners.slots, "entered": c.manners.inside, "domains": c.manners.domains, "addresses": c.manners.addresses,
+	} {
+		if len(l.keys) != 0 {
+			t.Errorf("%s: a place is lost", name)
+		}
+	}
+}
+
+// A body is not taken for another, whatever happened to the folder.
+func TestADamagedBodyIsNotTaken(t *testing.T) {
+	m := openMemory(t, t.TempDir())
+	defer closeMemory(t, m)
+	o := host(1)
+	keepIn(t, m, whole(o, day, "User-agent: *\n"))
+	digest := *recall(t, m, o).LastBody
+	if err := m.db.Set(key(bodyPrefix, digest[:]), []byte("User-agent: *\nDisallow: /\n"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if body, err := m.body(digest); err == nil {
+		t.Errorf("took %q", body)
+	}
+}

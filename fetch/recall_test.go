@@ -1,0 +1,62 @@
+package fetch
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+// What an earlier run was told serves only where this run would be told the same.
+func TestWhatServesWithoutARequest(t *testing.T) {
+	c := newClient(t, netip.AddrPort{}, func(c *Config) {
+		c.MaxAge, c.MaxRedirects, c.Now = 24*time.Hour, 2, func() time.Time { return day }
+	})
+	o := host(1)
+	limited := func(hops int) *Capture {
+		got := &Capture{Origin: o, Start: day.Add(-time.Hour), Error: robots.RedirectLimit}
+		for range hops {
+			got.Hops = append(got.Hops, robots.Hop{URL: o.RobotsURL(), Status: 301})
+		}
+		return got
+	}
+	cut := whole(o, day.Add(-time.Hour), "User-agent: *\n")
+	cut.Truncated = true
+	for _, row := range []struct {
+		name string
+		last *Capture
+		want bool
+	}{
+		{"an hour ago", whole(o, day.Add(-time.Hour), ""), true},
+		{"right now", whole(o, day, ""), true},
+		{"a 404", status(o, day.Add(-time.Hour), 404), true},
+		{"after a day", whole(o, day.Add(-24*time.Hour), ""), false},
+		{"dated by a clock that was ahead", whole(o, day.Add(time.Second), ""), false},
+		{"cut at a limit that may be another now", cut, false},
+		{"more redirects than are followed now", limited(3), true},
+		{"as many as are followed now", limited(2), false},
+		{"an outage to some profile", status(o, day.Add(-time.Hour), 503), false},
+		{"429", status(o, day.Add(-time.Hour), 429), false},
+		{"nobody answered", broken(o, day.Add(-time.Hour), robots.ConnectTimeout), false},
+	} {
+		past := &history{Run: "another", Last: row.last, Memory: robots.Memory{}.After(row.last.Facts().Kind(), row.last.Start)}
+		if got := c.isFresh(past); got != row.want {
+			t.Errorf("%s: serves %v", row.name, got)
+		}
+	}
+}
+
+// What we refused to send, or could not, says nothing about the site.
+func TestWhatIsNoAnswerIsNotKept(t *testing.T) {
+	m := openMemory(t, t.TempDir())
+	defer closeMemory(t, m)
+	o := host(1)
+	keepIn(t, m, whole(o, day, "User-agent: *\n"))
+	for _, class := range []robots.ErrorClass{robots.Canceled, robots.AddressBlocked, robots.NoRoute} {
+		keepIn(t, m, broken(o, day.Add(time.Hour), class))
+		if past := recall(t, m, o); past.Last.Error != "" || !past.Last.Start.Equal(day) || past.Copy == nil {
+			t.Errorf("%s is remembered: %+v", class, past.Last)
+		}
+	}
+}
