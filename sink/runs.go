@@ -77,3 +77,67 @@ func Unfinished(dir string) (run string, damaged []string, err error) {
 	}
 	return run, damaged, nil
 }
+
+// RunInfo says how a run stands.
+type RunInfo struct {
+	Run      string     `json:"run"`
+	State    string     `json:"state"` // Complete, Incomplete or Damaged
+	Started  *time.Time `json:"started"`
+	Finished *time.Time `json:"finished"`
+	Hosts    int64      `json:"hosts"` // targets in the tables
+	Rejected int64      `json:"rejected"`
+	Profiles []string   `json:"profiles"`
+	Tables   []string   `json:"tables"`
+	Damage   string     `json:"damage,omitempty"`
+}
+
+// States of a run in [RunInfo].
+const (
+	Complete   = "complete"
+	Incomplete = "unfinished" // under way, or interrupted
+	Damaged    = "damaged"    // its plan, manifest or a record is, or its removal was interrupted
+)
+
+// Runs lists the runs below dir in the order of their start, then of their ID;
+// those of which nobody knows the start come first. It reads no part.
+func Runs(dir string) ([]RunInfo, error) {
+	s, err := store.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for runs: %w", err)
+	}
+	defer s.Close()
+	ids, err := runIDs(s)
+	if err != nil {
+		return nil, err
+	}
+	var runs []RunInfo
+	for _, id := range ids {
+		m, err := ReadManifestHead(dir, id)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			runs = append(runs, RunInfo{Run: id, State: Damaged, Damage: err.Error()})
+		default:
+			state := Complete
+			if m.Finished == nil {
+				state = Incomplete
+			}
+			runs = append(runs, RunInfo{
+				Run: id, State: state, Started: &m.Started, Finished: m.Finished, Hosts: m.Targets, Rejected: m.Rejected,
+				Profiles: m.Profiles, Tables: m.Tables,
+			})
+		}
+	}
+	slices.SortStableFunc(runs, func(a, b RunInfo) int { return cmp.Or(start(a).Compare(start(b)), cmp.Compare(a.Run, b.Run)) })
+	return runs, nil
+}
+
+func start(r RunInfo) time.Time {
+	if r.Started == nil {
+		return time.Time{}
+	}
+	return *r.Started
+}

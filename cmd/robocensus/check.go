@@ -10,38 +10,38 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
+	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/robots"
 )
 
-const checkHelp = `Usage: robocensus check ROBOTS_FILE AGENT URL...
-       robocensus check URL... --agent AGENT
-       robocensus check --jsonl < QUESTIONS
-
-Says whether AGENT may fetch each URL, and why: the line that decides, the group
+const checkHelp = `Says whether AGENT may fetch each URL, and why: the line that decides, the group
 that it stands in, the rule that came second, and how other profiles have it.
 ROBOTS_FILE may be - for standard input, and a URL may be a path. Without a file,
 the robots.txt of each URL's origin is fetched first.
-
-  robocensus check robots.txt GPTBot /private/page.html
-  robocensus check https://www.example.com/ --agent Googlebot-Image
 
 AGENT is a name of the registry (--agents), with its fallback tokens, or else a
 product token.
 
 With --jsonl each line of standard input is an object
-  {"robots": TEXT, "agent": TOKEN, "url": URL}
+
+    {"robots": TEXT, "agent": TOKEN, "url": URL}
+
 ("robots_b64" for bytes; "agents" for tokens in order of preference), taken byte
 for byte, and each line of output one
-  {"verdict", "reason", "line", "pattern", "agent"}
+
+    {"verdict", "reason", "line", "pattern", "agent"}
+
 in the same order; line is 0 where no rule decided.
 
 Exit codes: 0 all allowed, 1 any disallowed, else 2 any undefined; 64 usage, 65
-bad input, 69 no host could be reached, so that nothing is judged, 130 interrupted. With --jsonl: 0, or 65 if a line is no such object.
+bad input, 69 no host could be reached, so that nothing is judged, 130 interrupted. With --jsonl: 0, or 65 if a line is no such object.`
 
-Flags:
-`
+const checkExamples = `  robocensus check robots.txt GPTBot /private/page.html
+  robocensus check https://www.example.com/ --agent Googlebot-Image`
 
 // exitError ends the command with a code and no message.
 type exitError int
@@ -65,17 +65,31 @@ func newCheckFlags() *checkFlags {
 	f := &checkFlags{commonFlags: commonFlags{set: newFlagSet("check")}}
 	f.set.StringVar(&f.agent, "agent", "", "fetch the robots.txt of each URL's origin, and ask for this `AGENT`")
 	f.set.BoolVar(&f.jsonl, "jsonl", false, "answer questions from standard input, one JSON object to a line")
-	f.set.BoolVar(&f.acceptUnreachable, "accept-unreachable", false, "judge hosts that cannot be reached, even if none can be: take that for their failure and not for this machine's")
+	group(f.set, "Questions and answers")
 	f.addMeaning()
+	f.set.BoolVar(&f.acceptUnreachable, "accept-unreachable", false, "judge hosts that cannot be reached, even if none can be: take that for their failure and not for this machine's")
 	f.addNetwork()
 	return f
 }
 
-func checkCommand(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
+func checkCommand() *cobra.Command {
 	f := newCheckFlags()
-	if err := parseFlags(f.set, args, checkHelp, stdout); err != nil {
-		return err
+	c := &cobra.Command{
+		Use: `check ROBOTS_FILE AGENT URL...
+       robocensus check URL... --agent AGENT
+       robocensus check --jsonl < QUESTIONS`,
+		Short: "May an agent fetch a URL, and why", Long: checkHelp, Example: checkExamples,
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.check(c.Context(), args, c.InOrStdin(), c.OutOrStdout())
+		},
 	}
+	c.Flags().AddFlagSet(f.set)
+	completeMeaning(c)
+	completeAgents(c, "agent", &f.commonFlags)
+	return c
+}
+
+func (f *checkFlags) check(ctx context.Context, words []string, stdin io.Reader, stdout io.Writer) error {
 	if err := f.applyConfig(ctx); err != nil {
 		return err
 	}
@@ -83,7 +97,6 @@ func checkCommand(ctx context.Context, args []string, stdin io.Reader, stdout io
 	if err != nil {
 		return err
 	}
-	words := f.set.Args()
 	switch {
 	case f.jsonl && (len(words) > 0 || f.agent != ""):
 		return usagef("--jsonl takes its questions from standard input, and no arguments")
@@ -123,11 +136,11 @@ func (f *commonFlags) findAgent(ctx context.Context, name string) (robots.Agent,
 		}
 		return a, "", usageError{err}
 	}
-	meant := ""
-	if other := nearest(name, agents); other != "" {
-		meant = fmt.Sprintf(" (did you mean %s?)", plain(other))
+	var known []string
+	for _, other := range agents {
+		known = append(known, namesOf(other)...)
 	}
-	return a, fmt.Sprintf("%s is not in the registry%s: taken as a product token\n", plain(name), meant), nil
+	return a, fmt.Sprintf("%s is not in the registry%s: taken as a product token\n", plain(name), plain(suggest.Remark(name, known))), nil
 }
 
 func (f *checkFlags) checkFile(ctx context.Context, path, name string, urls []string, profiles []*robots.Profile, stdin io.Reader, stdout io.Writer) error {

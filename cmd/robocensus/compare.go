@@ -10,16 +10,13 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
 
-const compareHelp = `Usage: robocensus compare FILE_A FILE_B --agent AGENT
-       robocensus compare FILE --agent AGENT_A --agent AGENT_B
-       robocensus compare FILE --agent AGENT --profile PROFILE_A --profile PROFILE_B
-       robocensus compare --jsonl < PAIRS
-
-Says whether two policies mean the same. B is equal to A, stricter (it forbids all
+const compareHelp = `Says whether two policies mean the same. B is equal to A, stricter (it forbids all
 that A forbids, and more), looser or mixed, with the shortest URL on which they
 differ, each way, and the line that decides on each side. The answer holds for all
 URLs. It is about rules: what a server answers in place of a file is not asked.
@@ -27,27 +24,28 @@ URLs. It is about rules: what a server answers in place of a file is not asked.
 FILE, --agent or --profile is given twice, or several of them; what is given once
 holds for both policies. One FILE may be - for standard input.
 
-  robocensus compare old.txt new.txt --agent GPTBot
-  robocensus compare robots.txt --agent Googlebot --agent bingbot
-  robocensus compare robots.txt --agent GPTBot --profile google --profile rfc9309
-
 AGENT is a name of the registry (--agents), with its fallback tokens, or else a
 product token. Where rules are made to be hard to compare, the answer is undecided.
 
 With --jsonl each line of standard input is an object
-  {"a": {"robots": TEXT, "agents": [TOKEN], "profile": NAME}, "b": {...}}
+
+    {"a": {"robots": TEXT, "agents": [TOKEN], "profile": NAME}, "b": {...}}
+
 ("robots_b64" for bytes; "agent" for one token; "profile" may be left out), taken
 byte for byte, and each line of output one
-  {"relation", "closes", "opens"}
+
+    {"relation", "closes", "opens"}
+
 in the same order; closes is where B forbids more than A, opens where it forbids
 less, each {"url", "line_a", "line_b", "verdict_a", "verdict_b"} or null; a line is
 0 where no rule decided.
 
 Exit codes: 0 equal, 1 different, 2 undecided; 64 usage, 65 bad input, 130
-interrupted. With --jsonl: 0, or 65 if a line is no such object.
+interrupted. With --jsonl: 0, or 65 if a line is no such object.`
 
-Flags:
-`
+const compareExamples = `  robocensus compare old.txt new.txt --agent GPTBot
+  robocensus compare robots.txt --agent Googlebot --agent bingbot
+  robocensus compare robots.txt --agent GPTBot --profile google --profile rfc9309`
 
 const exitDifferent exitError = 1
 
@@ -61,6 +59,7 @@ func newCompareFlags() *compareFlags {
 	f := &compareFlags{commonFlags: commonFlags{set: newFlagSet("compare")}}
 	f.set.StringArrayVar(&f.asked, "agent", nil, "compare what this `AGENT` may fetch; given twice, the first is of A")
 	f.set.BoolVar(&f.jsonl, "jsonl", false, "compare pairs from standard input, one JSON object to a line")
+	group(f.set, "Questions and answers")
 	f.addMeaning()
 	return f
 }
@@ -83,11 +82,25 @@ func (c *compared) load() {
 	c.policy = judge.Policy(0)
 }
 
-func compareCommand(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
+func compareCommand() *cobra.Command {
 	f := newCompareFlags()
-	if err := parseFlags(f.set, args, compareHelp, stdout); err != nil {
-		return err
+	c := &cobra.Command{
+		Use: `compare FILE_A FILE_B --agent AGENT
+       robocensus compare FILE --agent AGENT_A --agent AGENT_B
+       robocensus compare FILE --agent AGENT --profile PROFILE_A --profile PROFILE_B
+       robocensus compare --jsonl < PAIRS`,
+		Short: "Do two policies mean the same, and where not", Long: compareHelp, Example: compareExamples,
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.compare(c.Context(), args, c.InOrStdin(), c.OutOrStdout())
+		},
 	}
+	c.Flags().AddFlagSet(f.set)
+	completeMeaning(c)
+	completeAgents(c, "agent", &f.commonFlags)
+	return c
+}
+
+func (f *compareFlags) compare(ctx context.Context, files []string, stdin io.Reader, stdout io.Writer) error {
 	if err := f.applyConfig(ctx); err != nil {
 		return err
 	}
@@ -95,7 +108,6 @@ func compareCommand(ctx context.Context, args []string, stdin io.Reader, stdout 
 	if err != nil {
 		return err
 	}
-	files := f.set.Args()
 	switch {
 	case f.jsonl && (len(files) > 0 || len(f.asked) > 0):
 		return usagef("--jsonl takes its pairs from standard input, and no arguments")

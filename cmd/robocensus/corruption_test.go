@@ -124,13 +124,13 @@ func comparedRuns(t *testing.T) string {
 			must(t, errors.Join(err, f.Close()))
 		}
 		call(func() error {
-			return runCommand(context.Background(), []string{
-				"--warc", filepath.Join(work, run+"?.warc"), "--out", out, "--run", run, "--agents", agents, "--urls", urls, "--expect", expect, "--keep-bodies", "--keep-comments", "--progress", "none",
-			}, &said, &said)
+			return execute(context.Background(), []string{
+				"run", "--warc", filepath.Join(work, run+"?.warc"), "--out", out, "--run", run, "--agents", agents, "--urls", urls, "--expect", expect, "--keep-bodies", "--keep-comments", "--progress", "none",
+			}, nil, &said, &said)
 		})
 	}
 	call(func() error {
-		return diffCommand(context.Background(), []string{"--out", out, "--expect", expect, "a", "b"}, &said)
+		return execute(context.Background(), []string{"diff", "--out", out, "--expect", expect, "a", "b"}, nil, &said, &said)
 	})
 	for _, name := range []string{"_runs/b/expectations.csv", "changes/run=b/against=a/expectations.csv", "_runs/b/against/a.json", "_runs/b/rejected.csv", "views.sql"} {
 		if _, err := os.Stat(filepath.Join(out, name)); err != nil {
@@ -144,7 +144,7 @@ func comparedRuns(t *testing.T) string {
 func verified(t *testing.T, dir, run string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	err := verifyCommand(context.Background(), []string{"--out", dir, run}, &stdout, &stderr)
+	err := verify(context.Background(), dir, run, &stdout, &stderr)
 	var code exitError
 	if err != nil && !errors.As(err, &code) {
 		return err.Error()

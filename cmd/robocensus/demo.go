@@ -10,30 +10,35 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/spf13/cobra"
+
 	"github.com/robocensus/robocensus/cmd/internal/farm"
 	"github.com/robocensus/robocensus/testdata"
 )
 
-const demoHelp = `Usage: robocensus demo [--out DIR] [flags of run]
-
-Takes a census of a small web on this machine: about a hundred hosts of our
+const demoHelp = `Takes a census of a small web on this machine: about a hundred hosts of our
 own writing, well-behaved and broken ones, served on loopback by this very
 process. Needs no network and no configuration. Shows what run does; takes its
-flags, so that --profile google,google-2012 or --agents FILE can be tried.
+flags, so that --profile google,google-2012 or --agents FILE can be tried.`
 
-Flags:
-`
-
-func demoCommand(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
+func demoCommand() *cobra.Command {
 	f := newRunFlags()
 	f.set.MarkHidden("hosts")
 	f.set.MarkHidden("connect-to")
-	if err := parseFlags(f.set, args, demoHelp, stdout); err != nil {
-		return err
+	c := &cobra.Command{
+		Use: "demo [--out DIR] [flags of run]", Short: "A census of a small web on this machine", Long: demoHelp,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("unexpected argument %q", args[0])
+			}
+			return f.demo(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
+		},
 	}
-	if f.set.NArg() > 0 {
-		return usagef("unexpected argument %q", f.set.Arg(0))
-	}
+	f.addTo(c)
+	return c
+}
+
+func (f *runFlags) demo(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if f.set.Changed("hosts") || f.set.Changed("connect-to") {
 		return usagef("demo brings its own hosts; use run for yours")
 	}

@@ -9,13 +9,13 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/sink"
 )
 
-const diffHelp = `Usage: robocensus diff --out DIR RUN_A RUN_B
-
-Compares two runs of DIR host by host and writes what changed from RUN_A to RUN_B
+const diffHelp = `Compares two runs of DIR host by host and writes what changed from RUN_A to RUN_B
 to the table changes, one row for each change, with a severity:
 
   critical  an agent, or all, were shut out
@@ -26,55 +26,66 @@ to the table changes, one row for each change, with a severity:
 A host that was not reached in one of the runs has one row, and no other: an outage
 is no policy. What cannot be compared, since the runs were made otherwise, is noted.
 
-  robocensus diff --out out 20261113T101500Z 20261120T101500Z
-
 With --expect it says which expectations are kept and which broken, of RUN_B and of
 what may change. One that these runs cannot show is unchecked, which counts as broken
 unless an outage is all that stands in the way.
 Exit codes: 0 done, 1 done and an expectation is broken (or counts as broken), 64
-usage, or runs that cannot be compared, 65 bad input, 74 I/O, 130 interrupted.
+usage, or runs that cannot be compared, 65 bad input, 74 I/O, 130 interrupted.`
 
-Flags:
-`
+const diffExamples = `  robocensus diff --out out 20261113T101500Z 20261120T101500Z`
 
-func diffCommand(ctx context.Context, args []string, stdout io.Writer) error {
-	set := newFlagSet("diff")
-	out := set.String("out", "", "`DIR` of the tables")
-	format := set.String("format", "text", "of what is printed: text, json or markdown")
-	expect := set.String("expect", "", "YAML `FILE` of what is expected of the hosts and of changes")
-	if err := parseFlags(set, args, diffHelp, stdout); err != nil {
-		return err
+func diffCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "diff --out DIR RUN_A RUN_B", Short: "What changed between two runs", Long: diffHelp, Example: diffExamples,
+		ValidArgsFunction: completeRuns(2),
 	}
-	switch {
-	case *out == "":
-		return usagef("--out is missing: give the folder of the tables")
-	case set.NArg() < 2:
-		return usagef("give two runs, the earlier one first%s", runsIn(*out))
-	case set.NArg() > 2:
-		return usagef("unexpected argument %q", set.Arg(2))
-	case !slices.Contains([]string{"text", "json", "markdown"}, *format):
-		return usagef("--format %q: use text, json or markdown", *format)
-	}
-	c := pipeline.DiffConfig{Dir: *out, Before: set.Arg(0), After: set.Arg(1), ToolVersion: sink.ToolVersion(version)}
-	for _, run := range []string{c.Before, c.After} {
-		if err := sink.CheckRunID(run); err != nil {
-			return usageError{err}
+	out := outFlag(c)
+	format := c.Flags().String("format", "text", "of what is printed: text, json or markdown")
+	expect := c.Flags().String("expect", "", "YAML `FILE` of what is expected of the hosts and of changes")
+	completeFlag(c, "format", formats...)
+	c.MarkFlagFilename("expect", "yaml", "yml")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		switch {
+		case *out == "":
+			return errNoOut
+		case len(args) < 2:
+			return usagef("give two runs, the earlier one first%s", runsIn(*out))
+		case len(args) > 2:
+			return usagef("unexpected argument %q", args[2])
+		case !slices.Contains(formats, *format):
+			return usagef("--format %q: use text, json or markdown", *format)
 		}
+		config := pipeline.DiffConfig{Dir: *out, Before: args[0], After: args[1], ToolVersion: sink.ToolVersion(version)}
+		err := findRuns(*out, &config.Before, &config.After)
+		if err != nil {
+			return err
+		}
+		if config.Expect, err = readExpectations(c.Context(), *expect); err != nil {
+			return err
+		}
+		return diff(c.Context(), config, *format, c.OutOrStdout())
 	}
-	var err error
-	if c.Expect, err = readExpectations(ctx, *expect); err != nil {
-		return err
-	}
+	return c
+}
+
+var formats = []string{"text", "json", "markdown"}
+
+func diff(ctx context.Context, c pipeline.DiffConfig, format string, stdout io.Writer) error {
 	result, err := pipeline.Diff(ctx, c)
 	switch {
 	case ctx.Err() != nil:
 		return errInterrupted
 	case errors.Is(err, fs.ErrNotExist):
-		return usagef("%w%s", err, runsIn(*out))
+		for _, run := range []string{c.Before, c.After} {
+			if !slices.Contains(runNames(c.Dir), run) {
+				return noRun(c.Dir, run)
+			}
+		}
+		return err
 	case err != nil:
 		return err
 	}
-	switch *format {
+	switch format {
 	case "json":
 		e := json.NewEncoder(stdout)
 		e.SetIndent("", "  ")

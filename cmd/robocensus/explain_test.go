@@ -44,7 +44,7 @@ func nowhere(t *testing.T) string {
 // verdict.
 func TestCheckSaysFirstThatAnOriginIsNotReached(t *testing.T) {
 	var out bytes.Buffer
-	err := checkCommand(t.Context(), []string{"https://no-such-name.example/x", "--agent", "GPTBot", "--resolver", nowhere(t), "--retries", "0"}, nil, &out)
+	err := execute(t.Context(), []string{"check", "https://no-such-name.example/x", "--agent", "GPTBot", "--resolver", nowhere(t), "--retries", "0"}, nil, &out, &out)
 	if err != exitDisallowed {
 		t.Errorf("error %v", err)
 	}

@@ -7,68 +7,85 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/sink"
 )
 
-const exportHelp = `Usage: robocensus export --out DIR [--columns NAME,...] RUN TABLE
-
-Writes a table of RUN to standard output as an Arrow IPC stream, which pandas,
+const exportHelp = `Writes a table of RUN to standard output as an Arrow IPC stream, which pandas,
 Polars, R and others read without files. Rows stand in the order of the input.
-
-  robocensus export --out out 20261120T101500Z fetches > fetches.arrows
-  robocensus export --out out 20261120T101500Z verdicts --columns host,agent,verdict |
-    python3 -c 'import sys, pyarrow; print(pyarrow.ipc.open_stream(sys.stdin.buffer).read_pandas())'
 
 TABLE is one of the run's tables, or changes, where it was compared with
 another run. Of a run that is under way, or was interrupted, it writes what is
 committed. A stream that an error has ended does not read as a whole one.
-Exit codes: 0 done, 64 usage, 74 I/O, 130 interrupted.
+Exit codes: 0 done, 64 usage, 74 I/O, 130 interrupted.`
 
-Flags:
-`
+const exportExamples = `  robocensus export --out out 20261120T101500Z fetches > fetches.arrows
+  robocensus export --out out 20261120T101500Z verdicts --columns host,agent,verdict |
+    python3 -c 'import sys, pyarrow; print(pyarrow.ipc.open_stream(sys.stdin.buffer).read_pandas())'`
 
-func exportCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	set := newFlagSet("export")
-	out := set.String("out", "", "`DIR` of the tables")
-	columns := set.StringSlice("columns", nil, "`NAMES` of the columns to write (default all)")
-	against := set.String("against", "", "of the table changes: the `RUN` that it was compared with, where there are several")
-	if err := parseFlags(set, args, exportHelp, stdout); err != nil {
-		return err
+func exportCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "export --out DIR [--columns NAME,...] RUN TABLE", Short: "A table as an Arrow stream", Long: exportHelp, Example: exportExamples,
+		ValidArgsFunction: func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 1 {
+				return exportable, noFiles
+			}
+			return completeRuns(1)(c, args, typed)
+		},
 	}
-	switch {
-	case *out == "":
-		return usagef("--out is missing: give the folder of the tables")
-	case set.NArg() == 0:
-		return usagef("RUN is missing: give the run to export%s", runsIn(*out))
-	case set.NArg() == 1:
-		return usagef("TABLE is missing: give the table to export, such as fetches")
-	case set.NArg() > 2:
-		return usagef("unexpected argument %q", set.Arg(2))
-	case set.Changed("columns") && len(*columns) == 0:
-		return usagef("--columns is empty: name some, or leave it out for all")
+	out := outFlag(c)
+	columns := c.Flags().StringSlice("columns", nil, "`NAMES` of the columns to write (default all)")
+	against := c.Flags().String("against", "", "of the table changes: the `RUN` that it was compared with, where there are several")
+	c.RegisterFlagCompletionFunc("against", completeRuns(3))
+	c.RunE = func(c *cobra.Command, args []string) error {
+		switch {
+		case *out == "":
+			return errNoOut
+		case len(args) == 0:
+			return usagef("RUN is missing: give the run to export%s", runsIn(*out))
+		case len(args) == 1:
+			return usagef("TABLE is missing: give the table to export, such as fetches")
+		case len(args) > 2:
+			return usagef("unexpected argument %q", args[2])
+		case c.Flags().Changed("columns") && len(*columns) == 0:
+			return usagef("--columns is empty: name some, or leave it out for all")
+		case !slices.Contains(exportable, args[1]):
+			return usagef("no table %q%s: the tables are %s", args[1], suggest.Remark(args[1], exportable), strings.Join(exportable, ", "))
+		}
+		run := args[0]
+		if err := findRuns(*out, &run, against); err != nil {
+			return err
+		}
+		return export(c.Context(), *out, run, sink.Selection{Table: args[1], Against: *against, Columns: *columns}, c.OutOrStdout(), c.ErrOrStderr())
 	}
+	return c
+}
+
+// exportable are the tables that a run may have.
+var exportable = append(slices.Clone(sink.TableNames), "changes")
+
+func export(ctx context.Context, out, run string, what sink.Selection, stdout, stderr io.Writer) error {
 	if c, ok := stdout.(*checked); ok {
 		stdout = c.Writer // what exporting it tells is enough
 	}
 	if f, ok := stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return usagef("standard output is a terminal, and this is binary: redirect it to a file or a program")
 	}
-	run := set.Arg(0)
-	if err := sink.CheckRunID(run); err != nil {
-		return usageError{err}
-	}
-	m, err := sink.ReadManifest(*out, run)
+	m, err := sink.ReadManifest(out, run)
 	if errors.Is(err, fs.ErrNotExist) {
-		return noRun(*out, run)
+		return noRun(out, run)
 	}
 	if err != nil {
 		return err
 	}
 	// Where who reads has had enough, SIGPIPE ends us as it ends cat.
-	err = sink.Export(ctx, stdout, *out, m, sink.Selection{Table: set.Arg(1), Against: *against, Columns: *columns})
+	err = sink.Export(ctx, stdout, out, m, what)
 	switch {
 	case ctx.Err() != nil:
 		return errInterrupted

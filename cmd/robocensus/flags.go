@@ -15,9 +15,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/robocensus/robocensus/cmd/internal/flags"
+	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
@@ -49,16 +50,25 @@ type commonFlags struct {
 func newFlagSet(name string) *pflag.FlagSet {
 	s := pflag.NewFlagSet(name, pflag.ContinueOnError)
 	s.SortFlags = false
-	s.SetOutput(io.Discard)
-	s.Usage = func() {}
 	return s
 }
 
+// outFlag adds --out to a command that reads tables.
+func outFlag(c *cobra.Command) *string {
+	out := c.Flags().StringP("out", "o", "", "`DIR` of the tables")
+	c.MarkFlagDirname("out")
+	return out
+}
+
+// errNoOut is the error of a command that reads tables and is not told which.
+var errNoOut = usagef("--out is missing: give the folder of the tables")
+
 // addMeaning adds the flags that say how robots.txt is read and for whom.
 func (f *commonFlags) addMeaning() {
-	f.set.StringSliceVar(&f.profiles, "profile", []string{"google"}, "how robots.txt is read: "+strings.Join(robots.ProfileNames(), ", ")+", or one of the configuration file; several judge each")
+	f.set.StringSliceVarP(&f.profiles, "profile", "p", []string{"google"}, "how robots.txt is read: "+strings.Join(robots.ProfileNames(), ", ")+", or one of the configuration file; several judge each")
 	f.set.StringVar(&f.agents, "agents", "", "YAML `FILE` of agents (default a built-in registry)")
 	f.set.StringVar(&f.config, "config", "", "YAML `FILE` that sets any flag by its name, and profiles of your own; flags given here win")
+	group(f.set, "Meaning")
 }
 
 // addNetwork adds the flags that say how to fetch.
@@ -78,19 +88,7 @@ func (f *commonFlags) addNetwork() {
 	s.StringVar(&f.proxy, "proxy", "", "go through this HTTP proxy, as http://[user:password@]host:port; it resolves the names, so our guard against special addresses sees literal ones only, addresses and DNS times are unknown, politeness is per host and domain, and an error of the proxy's own over http looks like the host's")
 	s.BoolVar(&f.probe, "probe-misconfigured", false, "ask a host whose robots.txt gives 5xx for two more pages, to tell a broken one from one that answers every missing page so")
 	s.StringVar(&f.userAgent, "user-agent", "robocensus/1 (+https://github.com/robocensus/robocensus)", "what we call ourselves; put an address of yours in it")
-}
-
-// parseFlags parses args and answers --help.
-func parseFlags(set *pflag.FlagSet, args []string, help string, stdout io.Writer) error {
-	err := flags.Parse(set, args)
-	if errors.Is(err, pflag.ErrHelp) {
-		fmt.Fprint(stdout, help, set.FlagUsagesWrapped(100))
-		return err
-	}
-	if err != nil {
-		return usageError{err}
-	}
-	return nil
+	group(f.set, "Network")
 }
 
 // profile finds a profile by name, one's own first.
@@ -114,7 +112,7 @@ func (f *commonFlags) readProfiles() ([]*robots.Profile, error) {
 	for i, name := range f.profiles {
 		p, ok := f.profile(name)
 		if !ok || slices.Contains(f.profiles[:i], name) {
-			return nil, usagef("--profile %q: use %s, each once", name, strings.Join(known, ", "))
+			return nil, usagef("--profile %q%s: use %s, each once", name, suggest.Remark(name, known), strings.Join(known, ", "))
 		}
 		if f.maxRedirects > 0 {
 			changed := *p

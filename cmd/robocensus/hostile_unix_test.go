@@ -22,7 +22,7 @@ import (
 // it said.
 func called(args ...string) (code int, said string) {
 	var out bytes.Buffer
-	return mainCode(args, &out, &out), out.String()
+	return mainCode(args, nil, &out, &out), out.String()
 }
 
 // copied is a copy of a folder.

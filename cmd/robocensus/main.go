@@ -12,8 +12,10 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
+	"github.com/robocensus/robocensus/cmd/internal/flags"
+	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/cmd/internal/visible"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
@@ -34,26 +36,6 @@ const (
 	exitInterrupted = 130
 )
 
-const help = `robocensus makes a census of crawl policies: out of a list of hosts it makes
-Parquet tables that say what each host's robots.txt answered, what it
-contains, and what each agent may fetch. Query them with DuckDB.
-
-  robocensus demo                             a census of a small web on this machine
-  robocensus run --hosts FILE --out DIR       a census of the hosts in FILE
-  robocensus check ROBOTS_FILE AGENT URL...   may AGENT fetch URL, and why
-  robocensus compare FILE FILE --agent AGENT  do two policies mean the same
-  robocensus report --out DIR RUN --html FILE a page of pictures about a run
-  robocensus diff --out DIR RUN_A RUN_B       what changed between two runs
-  robocensus verify --out DIR RUN             is what a run has written whole
-  robocensus export --out DIR RUN TABLE       a table as an Arrow stream
-  robocensus prune --out DIR --keep N         remove all runs but the last
-
-  robocensus COMMAND --help                   what a command takes
-  robocensus --version
-
-Start with the demo; it needs no network and no configuration.
-`
-
 // errInterrupted is a run that a signal has ended.
 var errInterrupted = errors.New("interrupted")
 
@@ -63,17 +45,74 @@ type usageError struct{ error }
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 func main() {
-	os.Exit(mainCode(os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(mainCode(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-func mainCode(args []string, stdout, stderr io.Writer) int {
+// commands is the tree of commands.
+func commands() *cobra.Command {
+	root := &cobra.Command{
+		Use:     "robocensus COMMAND",
+		Short:   "A census of crawl policies",
+		Long:    rootHelp,
+		Version: sink.ToolVersion(version),
+		Args:    noCommand,
+		RunE:    func(*cobra.Command, []string) error { return nil }, // never: Args refuses everything
+	}
+	for _, group := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Make a census", []*cobra.Command{runCommand(), demoCommand()}},
+		{"Ask about one policy", []*cobra.Command{checkCommand(), compareCommand()}},
+		{"Read what a census has found", []*cobra.Command{reportCommand(), diffCommand(), verifyCommand(), exportCommand(), pruneCommand()}},
+		{"Other", []*cobra.Command{completionCommand(root), helpCommand(root)}},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
+		for _, c := range group.commands {
+			c.GroupID = group.title
+			root.AddCommand(c)
+		}
+	}
+	return prepared(root)
+}
+
+const rootHelp = `robocensus makes a census of crawl policies: out of a list of hosts it makes
+Parquet tables that say what each host's robots.txt answered, what it
+contains, and what each agent may fetch. Query them with DuckDB.
+
+Start with robocensus demo; it needs no network and no configuration.`
+
+// noCommand is the error of a call that names no command.
+func noCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		root.SetOut(root.ErrOrStderr())
+		root.HelpFunc()(root, nil)
+		return usagef("no command given")
+	}
+	return usagef("no command %q%s; see robocensus --help", args[0], suggest.Remark(args[0], names(root)))
+}
+
+// execute runs the command that args name.
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	root := commands()
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	if c, rest, err := root.Find(args); err == nil {
+		c.InitDefaultHelpFlag()
+		if err := flags.CheckDashes(c.Flags(), rest); err != nil {
+			return usageError{err}
+		}
+	}
+	root.SetArgs(args)
+	return root.ExecuteContext(ctx)
+}
+
+func mainCode(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := untilSignal()
 	defer stop()
 	out := &checked{Writer: stdout}
-	err := dispatch(ctx, args, out, stderr)
-	if errors.Is(err, pflag.ErrHelp) {
-		err = nil // it was asked for
-	}
+	err := execute(ctx, args, stdin, out, stderr)
 	var code exitError
 	if out.err != nil && (err == nil || errors.As(err, &code)) {
 		// An answer that nobody has got is none, whatever it was.
@@ -149,40 +188,6 @@ func codeOf(err error) int {
 		return exitTemporary
 	}
 	return exitIO
-}
-
-func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	if len(args) == 0 {
-		fmt.Fprint(stderr, help)
-		return usagef("no command given")
-	}
-	switch args[0] {
-	case "run":
-		return runCommand(ctx, args[1:], stdout, stderr)
-	case "check":
-		return checkCommand(ctx, args[1:], os.Stdin, stdout)
-	case "compare":
-		return compareCommand(ctx, args[1:], os.Stdin, stdout)
-	case "report":
-		return reportCommand(ctx, args[1:], stdout)
-	case "diff":
-		return diffCommand(ctx, args[1:], stdout)
-	case "verify":
-		return verifyCommand(ctx, args[1:], stdout, stderr)
-	case "export":
-		return exportCommand(ctx, args[1:], stdout, stderr)
-	case "prune":
-		return pruneCommand(ctx, args[1:], stdout)
-	case "demo":
-		return demoCommand(ctx, args[1:], stdout, stderr)
-	case "help", "--help", "-h":
-		fmt.Fprint(stdout, help)
-		return nil
-	case "version", "--version":
-		fmt.Fprintln(stdout, "robocensus", sink.ToolVersion(version))
-		return nil
-	}
-	return usagef("no command %q; see robocensus --help", args[0])
 }
 
 // plain is how everything that came from a file or the network is printed.

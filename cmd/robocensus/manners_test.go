@@ -67,7 +67,7 @@ func TestPoliteness(t *testing.T) {
 	code := mainCode([]string{
 		"run", "--hosts", path, "--out", filepath.Join(folder, "out"), "--run", "r", "--schemes", "http", "--progress", "none",
 		"--resolver", resolver, "--allow-private", "--concurrency", "100", "--per-address", "6", "--per-domain", "3", "--tables", "fetches",
-	}, &stdout, &stderr)
+	}, nil, &stdout, &stderr)
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr.String())
 	}

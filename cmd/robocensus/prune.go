@@ -12,54 +12,55 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/sink"
 )
 
-const pruneHelp = `Usage: robocensus prune --out DIR --keep N [--dry-run]
-
-Removes from DIR all complete runs but the N that began last, with the unfinished
+const pruneHelp = `Removes from DIR all complete runs but the N that began last, with the unfinished
 runs that began before these, comparisons (table changes) of which a run is gone,
 and what an interrupted removal has left; and makes views.sql anew. A run that is
 being written stays, and so does one whose manifest is damaged. Where there are
 fewer than N complete runs, none is removed for its age.
 
-  robocensus prune --out out --keep 26 --dry-run
-
 If it is interrupted, start it again.
-Exit codes: 0 done, 64 usage, 74 I/O, 130 interrupted.
+Exit codes: 0 done, 64 usage, 74 I/O, 130 interrupted.`
 
-Flags:
-`
+const pruneExamples = `  robocensus prune --out out --keep 26 --dry-run`
 
-func pruneCommand(ctx context.Context, args []string, stdout io.Writer) error {
-	set := newFlagSet("prune")
-	out := set.String("out", "", "`DIR` of the tables")
-	keep := set.Int("keep", 0, "`N` complete runs stay, 1 or more")
-	dryRun := set.Bool("dry-run", false, "say what would be removed, and remove nothing")
-	if err := parseFlags(set, args, pruneHelp, stdout); err != nil {
-		return err
+func pruneCommand() *cobra.Command {
+	c := &cobra.Command{Use: "prune --out DIR --keep N [--dry-run]", Short: "Remove all runs but the last", Long: pruneHelp, Example: pruneExamples}
+	out := outFlag(c)
+	keep := c.Flags().Int("keep", 0, "`N` complete runs stay, 1 or more")
+	dryRun := c.Flags().Bool("dry-run", false, "say what would be removed, and remove nothing")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		switch {
+		case *out == "":
+			return errNoOut
+		case !c.Flags().Changed("keep"):
+			return usagef("--keep is missing: give the number of complete runs that stay")
+		case *keep < 1:
+			return usagef("--keep %d: one run at least stays", *keep)
+		case len(args) > 0:
+			return usagef("unexpected argument %q", args[0])
+		}
+		if _, err := os.Stat(filepath.Join(*out, "_runs")); errors.Is(err, fs.ErrNotExist) {
+			return usagef("--out %s: no runs are there", *out)
+		}
+		return prune(c.Context(), *out, *keep, *dryRun, c.OutOrStdout())
 	}
-	switch {
-	case *out == "":
-		return usagef("--out is missing: give the folder of the tables")
-	case !set.Changed("keep"):
-		return usagef("--keep is missing: give the number of complete runs that stay")
-	case *keep < 1:
-		return usagef("--keep %d: one run at least stays", *keep)
-	case set.NArg() > 0:
-		return usagef("unexpected argument %q", set.Arg(0))
-	}
-	if _, err := os.Stat(filepath.Join(*out, "_runs")); errors.Is(err, fs.ErrNotExist) {
-		return usagef("--out %s: no runs are there", *out)
-	}
+	return c
+}
+
+func prune(ctx context.Context, out string, keep int, dryRun bool, stdout io.Writer) error {
 	removed, would := "removed", ""
-	if *dryRun {
+	if dryRun {
 		removed, would = "would remove", " would be"
 	}
 	var runs, stay int
 	var bytes int64
-	err := sink.Prune(ctx, *out, *keep, *dryRun, func(p sink.Pruned) {
+	err := sink.Prune(ctx, out, keep, dryRun, func(p sink.Pruned) {
 		name := plain(strings.TrimPrefix(p.Path, "_runs/"))
 		about := p.State
 		if !p.Started.IsZero() {
@@ -82,8 +83,8 @@ func pruneCommand(ctx context.Context, args []string, stdout io.Writer) error {
 	case err != nil:
 		return err
 	}
-	if !*dryRun {
-		if err := pipeline.WriteViews(*out); err != nil {
+	if !dryRun {
+		if err := pipeline.WriteViews(out); err != nil {
 			return err
 		}
 	}

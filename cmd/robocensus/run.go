@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -11,18 +9,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/sink"
 )
 
-const runHelp = `Usage: robocensus run --hosts FILE --out DIR [flags]
-       robocensus run --warc GLOB | --bodies DIR|TAR | --from-run DIR/_runs/ID --out DIR [flags]
-
-Asks every host in FILE for its robots.txt and writes the tables to DIR; or
+const runHelp = `Asks every host in FILE for its robots.txt and writes the tables to DIR; or
 reads the answers from WARC files, from stored files named by their hosts, or
 from an earlier run that has kept its bodies, and asks nobody.
 
@@ -31,12 +28,6 @@ columns host, rank, url or host_rev (a Tranco list works as it is), or Parquet
 with such columns; plain, .gz or .zst; - is standard input. A bare host is
 asked by https first and by http where https gives no answer. Rows of one
 origin that stand together and carry URLs become that origin's own samples.
-
-  robocensus run --hosts tranco.csv --limit 10000 --out out
-  zcat hosts.gz | robocensus run --hosts - --out out --schemes https
-  robocensus run --warc 'crawl/*.warc.gz' --ranks tranco.csv --out out
-  robocensus run --from-run out/_runs/20261120T101500Z --agents mine.yaml --out out
-  cd out && duckdb -init views.sql
 
 Lines that are no host go to DIR/_runs/ID/rejected.csv and stop nothing.
 After Ctrl-C, a full disk or a crash the same command with --resume continues the
@@ -48,10 +39,13 @@ meanwhile is written or remembered. It stops after --outage-patience, and after 
 seconds where nothing was ever reached; --resume continues it.
 Exit codes: 0 done, 1 done and an expectation is broken or cannot be checked until
 somebody corrects it, 64 usage, 65 bad input, 69 no host could be reached, 74 I/O,
-75 ended by SIGTERM or this machine is cut off, 130 ended by Ctrl-C.
+75 ended by SIGTERM or this machine is cut off, 130 ended by Ctrl-C.`
 
-Flags:
-`
+const runExamples = `  robocensus run --hosts tranco.csv --limit 10000 --out out
+  zcat hosts.gz | robocensus run --hosts - --out out --schemes https
+  robocensus run --warc 'crawl/*.warc.gz' --ranks tranco.csv --out out
+  robocensus run --from-run out/_runs/20261120T101500Z --agents mine.yaml --out out
+  cd out && duckdb -init views.sql`
 
 // runFlags are the flags of run as they were given.
 type runFlags struct {
@@ -83,49 +77,80 @@ func newRunFlags() *runFlags {
 	s.StringVar(&f.hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; beside a source of stored answers, those hosts alone")
 	s.StringArrayVar(&f.warc, "warc", nil, "WARC files, by `GLOB` in quotes, plain, .gz or .zst; - is standard input; repeatable")
 	s.StringVar(&f.bodies, "bodies", "", "folder or tar (`DIR|TAR`) of robots.txt files, named by host (example.com_8443: that port)")
-	s.StringVar(&f.fromRun, "from-run", "", "folder (`DIR/_runs/ID`) of an earlier run with --keep-bodies, to be judged anew")
+	s.StringVar(&f.fromRun, "from-run", "", "folder (`DIR/_runs/ID`) of an earlier run with --keep-bodies, to be judged anew; latest and previous are complete runs of --out")
 	s.StringVar(&f.ranks, "ranks", "", "`FILE` of ranked hosts (as --hosts), for --warc and --bodies")
-	s.StringVar(&f.out, "out", "", "`DIR` for the tables")
-	s.StringVar(&f.run, "run", "", "`ID` of the run (default the UTC start time, such as 20261120T101500Z)")
+	s.Int64VarP(&f.limit, "limit", "n", 0, "take the first `N` hosts only")
+	group(s, "Input")
+
+	f.addMeaning()
 	s.StringVar(&f.urls, "urls", "", "`FILE` of URLs to judge, one to a line: a path is tried on every host, an absolute URL on its own origin (default a built-in dozen of paths)")
-	s.StringSliceVar(&f.tables, "tables", nil, "tables to write (default all but bodies): "+strings.Join(sink.TableNames, ", "))
-	s.BoolVar(&f.keepBodies, "keep-bodies", false, "write the table bodies too")
-	s.BoolVar(&f.keepComments, "keep-comments", false, "keep comments in the table lines")
+	s.StringVar(&f.expect, "expect", "", "YAML `FILE` of what is expected of the hosts; where that is broken, the exit code is 1")
+	group(s, "Meaning")
+
 	s.StringSliceVar(&f.schemes, "schemes", []string{"https", "http"}, "for hosts without one: the first is asked, the next where it gives no answer")
 	s.IntVar(&f.concurrency, "concurrency", 500, "requests in flight at once")
-	f.addMeaning()
 	f.addNetwork()
 	s.StringVar(&f.state, "state", "", "`DIR` of the memory of answers, kept from run to run: since when an origin is unreachable, its last whole copy, and answers that are fresh enough not to ask again")
 	s.DurationVar(&f.maxAge, "max-age", 24*time.Hour, "with --state: how old an answer may be to serve without asking; its Cache-Control may shorten that, or lengthen it up to seven times; 0 always asks")
 	s.DurationVar(&f.outagePatience, "outage-patience", 10*time.Minute, "how long to wait where this machine, and not the web, is cut off, before the run stops with exit code 75")
 	s.BoolVar(&f.acceptUnreachable, "accept-unreachable", false, "complete the run where no host can be reached at all: take that for the hosts' failure and not for this machine's")
-	s.BoolVar(&f.resume, "resume", false, "go on with the run, if it was interrupted: the one that --run names, else the one of DIR that was begun last; where there is none, begin one")
-	s.BoolVar(&f.forceNew, "force-new", false, "remove the run of this ID first, finished or not, and begin anew")
-	s.Int64Var(&f.limit, "limit", 0, "ask the first `N` hosts only")
-	s.Var(&f.memory, "memory", "what the process may take, as a `SIZE` such as 512M or 2G (default what the control group or the machine has); what hosts send goes to disk before it is exceeded")
-	s.StringVar(&f.expect, "expect", "", "YAML `FILE` of what is expected of the hosts; where that is broken, the exit code is 1")
 	s.DurationVar(&f.grace, "grace", 10*time.Second, "after Ctrl-C or SIGTERM: how long the hosts in flight have to answer; no further host is asked, and --resume asks none again that has answered")
+	group(s, "Network")
+
+	s.StringVarP(&f.out, "out", "o", "", "`DIR` for the tables")
+	s.StringVar(&f.run, "run", "", "`ID` of the run (default the UTC start time, such as 20261120T101500Z)")
+	s.BoolVar(&f.resume, "resume", false, "continue the run if it was interrupted: the one that --run names, else the one of DIR that was begun last; where there is none, begin one")
+	s.BoolVar(&f.forceNew, "force-new", false, "remove the run of this ID first, finished or not, and begin anew")
+	s.StringSliceVar(&f.tables, "tables", nil, "tables to write (default all but bodies): "+strings.Join(sink.TableNames, ", "))
+	s.BoolVar(&f.keepBodies, "keep-bodies", false, "write the table bodies too")
+	s.BoolVar(&f.keepComments, "keep-comments", false, "keep comments in the table lines")
+	s.Var(&f.memory, "memory", "what the process may take, as a `SIZE` such as 512M or 2G (default what the control group or the machine has); what hosts send goes to disk before it is exceeded")
 	s.StringVar(&f.progress, "progress", "auto", "auto, bar, log or none")
+	group(s, "Output")
 	return f
 }
 
-func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+// addTo adds the flags to a command, with their completion.
+func (f *runFlags) addTo(c *cobra.Command) {
+	c.Flags().AddFlagSet(f.set)
+	completeMeaning(c)
+	completeList(c, "tables", sink.TableNames)
+	completeList(c, "schemes", schemes)
+	completeFlag(c, "progress", progressModes...)
+	for _, name := range []string{"out", "state"} {
+		c.MarkFlagDirname(name)
+	}
+	c.MarkFlagFilename("expect", "yaml", "yml")
+}
+
+var (
+	schemes       = []string{"https", "http", "ftp"}
+	progressModes = []string{"auto", "bar", "log", "none"}
+)
+
+func runCommand() *cobra.Command {
 	f := newRunFlags()
-	if err := parseFlags(f.set, args, runHelp, stdout); err != nil {
-		return err
+	c := &cobra.Command{
+		Use:   "run --hosts FILE --out DIR [flags]\n       robocensus run --warc GLOB | --bodies DIR|TAR | --from-run DIR/_runs/ID --out DIR [flags]",
+		Short: "Ask hosts for their robots.txt, or read stored answers, and write the tables", Long: runHelp, Example: runExamples,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("unexpected argument %q; a list of hosts is given by --hosts", args[0])
+			}
+			ctx := c.Context()
+			if err := f.applyConfig(ctx); err != nil {
+				return err
+			}
+			config, err := f.build(ctx)
+			if err != nil {
+				return err
+			}
+			limitMemory(f.memory, config.Memory)
+			return f.execute(ctx, config, c.OutOrStdout(), c.ErrOrStderr())
+		},
 	}
-	if f.set.NArg() > 0 {
-		return usagef("unexpected argument %q; a list of hosts is given by --hosts", f.set.Arg(0))
-	}
-	if err := f.applyConfig(ctx); err != nil {
-		return err
-	}
-	c, err := f.build(ctx)
-	if err != nil {
-		return err
-	}
-	limitMemory(f.memory, c.Memory)
-	return f.execute(ctx, c, stdout, stderr)
+	f.addTo(c)
+	return c
 }
 
 // build checks the flags and makes the configuration of a run.
@@ -133,6 +158,12 @@ func (f *runFlags) build(ctx context.Context) (pipeline.Config, error) {
 	c := pipeline.Config{
 		Dir: f.out, Run: f.run, Schemes: f.schemes, Limit: f.limit,
 		KeepComments: f.keepComments, Grace: f.grace, State: f.state, Resume: f.resume, ForceNew: f.forceNew, ToolVersion: sink.ToolVersion(version),
+	}
+	if f.fromRun != "" {
+		var err error
+		if f.fromRun, err = findRunFolder(f.out, f.fromRun); err != nil {
+			return c, err
+		}
 	}
 	c.Source = pipeline.Source{Hosts: f.hosts, WARC: f.warc, Bodies: f.bodies, FromRun: f.fromRun, Ranks: f.ranks}
 	sources := 0
@@ -178,7 +209,7 @@ func (f *runFlags) build(ctx context.Context) (pipeline.Config, error) {
 		return c, usagef("--limit cannot be negative")
 	case len(f.schemes) == 0:
 		return c, usagef("--schemes is empty: use https, http or ftp")
-	case !slices.Contains([]string{"auto", "bar", "log", "none"}, f.progress):
+	case !slices.Contains(progressModes, f.progress):
 		return c, usagef("--progress %q: use auto, bar, log or none", f.progress)
 	}
 	for i, scheme := range f.schemes {
@@ -199,16 +230,19 @@ func (f *runFlags) build(ctx context.Context) (pipeline.Config, error) {
 	if err := sink.CheckRunID(c.Run); err != nil {
 		return c, usageError{err}
 	}
+	if standsForRun(c.Run) {
+		return c, usagef("--run %s: this stands for a run that is complete; choose another ID", c.Run)
+	}
 	for _, table := range f.tables {
+		if !slices.Contains(sink.TableNames, table) {
+			return c, usagef("--tables: no table %q%s: the tables are %s", table, suggest.Remark(table, sink.TableNames), strings.Join(sink.TableNames, ", "))
+		}
 		if !slices.Contains(c.Tables, table) {
 			c.Tables = append(c.Tables, table)
 		}
 	}
 	if len(c.Tables) == 0 {
 		c.Tables = slices.DeleteFunc(slices.Clone(sink.TableNames), func(t string) bool { return t == "bodies" })
-	}
-	if err := sink.CheckTables(c.Tables); err != nil {
-		return c, usageError{fmt.Errorf("--tables: %w", err)}
 	}
 	if f.keepBodies && !slices.Contains(c.Tables, "bodies") {
 		c.Tables = append(c.Tables, "bodies")

@@ -7,20 +7,17 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/sink"
 )
 
-const verifyHelp = `Usage: robocensus verify --out DIR RUN
-
-Reads everything that RUN has left in DIR, and says what is wrong with it: a plan,
+const verifyHelp = `Reads everything that RUN has left in DIR, and says what is wrong with it: a plan,
 manifest or record that is damaged or at odds with the others; parts,
 rejected.csv, expectations.csv and comparisons with earlier runs that are
 missing, damaged or not named by a record; other rows or columns than were
@@ -28,49 +25,53 @@ written, rows out of order, targets counted twice or lost between the tables; a
 views.sql that does not fit the runs of DIR. One line for each problem, and one
 for the whole.
 
-  robocensus verify --out out 20261120T101500Z
-
 Of a run that is under way, or was interrupted, it verifies what is committed.
-Exit codes: 0 whole, 1 problems or unfinished, 64 usage, 74 I/O, 130 interrupted.
+Exit codes: 0 whole, 1 problems or unfinished, 64 usage, 74 I/O, 130 interrupted.`
 
-Flags:
-`
+const verifyExamples = `  robocensus verify --out out 20261120T101500Z`
 
 const exitProblems exitError = 1
 
-func verifyCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	set := newFlagSet("verify")
-	out := set.String("out", "", "`DIR` of the tables")
-	if err := parseFlags(set, args, verifyHelp, stdout); err != nil {
-		return err
+func verifyCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "verify --out DIR RUN", Short: "Is what a run has written whole", Long: verifyHelp, Example: verifyExamples,
+		ValidArgsFunction: completeRuns(1),
 	}
-	switch {
-	case *out == "":
-		return usagef("--out is missing: give the folder of the tables")
-	case set.NArg() == 0:
-		return usagef("RUN is missing: give the run to verify%s", runsIn(*out))
-	case set.NArg() > 1:
-		return usagef("unexpected argument %q", set.Arg(1))
+	out := outFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		switch {
+		case *out == "":
+			return errNoOut
+		case len(args) == 0:
+			return usagef("RUN is missing: give the run to verify%s", runsIn(*out))
+		case len(args) > 1:
+			return usagef("unexpected argument %q", args[1])
+		}
+		run, err := findRun(*out, args[0])
+		if err != nil {
+			return err
+		}
+		return verify(c.Context(), *out, run, c.OutOrStdout(), c.ErrOrStderr())
 	}
-	run := set.Arg(0)
-	if err := sink.CheckRunID(run); err != nil {
-		return usageError{err}
-	}
+	return c
+}
+
+func verify(ctx context.Context, out, run string, stdout, stderr io.Writer) error {
 	progress, end := verifyBar(stderr)
-	v, err := sink.Verify(ctx, *out, run, progress)
+	v, err := sink.Verify(ctx, out, run, progress)
 	end()
 	switch {
 	case ctx.Err() != nil:
 		return errInterrupted
 	case errors.Is(err, fs.ErrNotExist):
-		return noRun(*out, run)
+		return noRun(out, run)
 	case err != nil:
 		return err
 	}
 	// The views hang on which files are there: of those that are missing they
 	// would tell a second time. A run that is not complete has not written them.
 	if v.Complete && !slices.ContainsFunc(v.Problems, func(p sink.Problem) bool { return p.Kind == "file" }) {
-		wrong, err := pipeline.CheckViews(*out)
+		wrong, err := pipeline.CheckViews(out)
 		if err != nil {
 			return err
 		}
@@ -102,25 +103,6 @@ func count[N int | int64](n N, what string) string {
 		what += "s"
 	}
 	return fmt.Sprintf("%d %s", n, what)
-}
-
-// noRun is the error of a run that is not there, and names those that are.
-func noRun(dir, run string) error { return usagef("no run %q in %s%s", run, dir, runsIn(dir)) }
-
-// runsIn names the runs that are there, a few where there are many.
-func runsIn(dir string) string {
-	folders, err := os.ReadDir(filepath.Join(dir, "_runs"))
-	if err != nil || len(folders) == 0 {
-		return ""
-	}
-	var names []string
-	for _, f := range folders {
-		names = append(names, f.Name())
-	}
-	if last := len(names) - 3; last > 0 {
-		names = append([]string{"..."}, names[last:]...)
-	}
-	return " (there are " + strings.Join(names, ", ") + ")"
 }
 
 // verifyBar shows on a terminal how far the verification is.

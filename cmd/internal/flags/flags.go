@@ -8,45 +8,71 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/robocensus/robocensus/cmd/internal/suggest"
 )
 
 // Parse parses args into set. Its error is [pflag.ErrHelp] where help is asked
-// for, by -h or --help and nothing else: -hosts is a flag that lacks a dash.
+// for.
 func Parse(set *pflag.FlagSet, args []string) error {
-	err := set.Parse(args)
-	var unknown *pflag.NotExistError
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, pflag.ErrHelp), errors.As(err, &unknown):
-		for _, arg := range args {
-			if arg == "--" {
-				break
+	if err := CheckDashes(set, args); err != nil {
+		return err
+	}
+	if err := set.Parse(args); err != nil {
+		return Explain(set, err)
+	}
+	return nil
+}
+
+// CheckDashes refuses a long flag that has one dash, as in -out DIR: pflag would
+// read it as short flags, and write to the folder ut.
+func CheckDashes(set *pflag.FlagSet, args []string) error {
+	takesValue := func(f *pflag.Flag) bool { return f != nil && f.NoOptDefVal == "" }
+	for i := 0; i < len(args) && args[i] != "--"; i++ {
+		if name, long := strings.CutPrefix(args[i], "--"); long {
+			if takesValue(set.Lookup(name)) {
+				i++
 			}
-			name, one := strings.CutPrefix(arg, "-")
-			name, _, _ = strings.Cut(name, "=")
-			if one && !strings.HasPrefix(name, "-") && set.Lookup(name) != nil {
-				return fmt.Errorf("-%s: a flag begins with two dashes: --%s", name, name)
-			}
+			continue
+		}
+		short, ok := strings.CutPrefix(args[i], "-")
+		if !ok {
+			continue
+		}
+		name, _, _ := strings.Cut(short, "=")
+		if set.Lookup(name) != nil {
+			return fmt.Errorf("-%s: a flag begins with two dashes: --%s", name, name)
+		}
+		if len(short) == 1 && takesValue(set.ShorthandLookup(short)) {
+			i++
 		}
 	}
+	return nil
+}
+
+// Explain says what is wrong with the arguments that set could not parse, and
+// which flag was meant.
+func Explain(set *pflag.FlagSet, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return pflag.ErrHelp
 	}
+	var unknown *pflag.NotExistError
 	var missing *pflag.ValueRequiredError
 	var syntax *pflag.InvalidSyntaxError
+	var invalid *pflag.InvalidValueError
 	switch {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
 		return fmt.Errorf("no flag -%s; see --help", unknown.GetSpecifiedShortnames())
 	case errors.As(err, &unknown):
-		return fmt.Errorf("no flag --%s; see --help", unknown.GetSpecifiedName())
+		var names []string
+		set.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		name := "--" + unknown.GetSpecifiedName()
+		return fmt.Errorf("no flag %s%s; see --help", name, suggest.Remark(name, names))
 	case errors.As(err, &missing):
 		return fmt.Errorf("--%s needs a value", missing.GetSpecifiedName())
 	case errors.As(err, &syntax):
 		return fmt.Errorf("%s is no flag; see --help", syntax.GetSpecifiedFlag())
-	}
-	var invalid *pflag.InvalidValueError
-	if errors.As(err, &invalid) {
+	case errors.As(err, &invalid):
 		return fmt.Errorf("--%s %q: %w", invalid.GetFlag().Name, invalid.GetValue(), Wanted(invalid.GetFlag(), invalid.GetValue()))
 	}
 	return err

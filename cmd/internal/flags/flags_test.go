@@ -22,6 +22,10 @@ func TestParse(t *testing.T) {
 		{[]string{"-n", "3"}, "-n: a flag begins with two dashes: --n"},
 		{[]string{"-zz"}, "no flag -zz; see --help"},
 		{[]string{"--zz"}, "no flag --zz; see --help"},
+		{[]string{"--hots", "f"}, "no flag --hots (did you mean --hosts?); see --help"},
+		{[]string{"-out", "f"}, "-out: a flag begins with two dashes: --out"},
+		{[]string{"-o", "-out", "--hosts=x", "--b", "--", "-out"}, ""},
+		{[]string{"--b", "-out", "f"}, "-out: a flag begins with two dashes: --out"},
 		{[]string{"--hosts"}, "--hosts needs a value"},
 		{[]string{"--=x"}, "--=x is no flag; see --help"},
 		{[]string{"--n", "x"}, `--n "x": expected a whole number`},
@@ -34,6 +38,7 @@ func TestParse(t *testing.T) {
 		set := pflag.NewFlagSet("test", pflag.ContinueOnError)
 		set.Usage = func() {}
 		set.String("hosts", "", "")
+		set.StringP("out", "o", "", "")
 		set.Int("n", 0, "")
 		set.Float64("f", 0, "")
 		set.Bool("b", false, "")

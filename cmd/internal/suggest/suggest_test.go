@@ -1,0 +1,21 @@
+package suggest
+
+import "testing"
+
+func TestNearest(t *testing.T) {
+	names := []string{"GPTBot", "google", "google-2019", "verdicts", "out", "r"}
+	for name, want := range map[string]string{
+		"GTPBot": "GPTBot", "gptbot": "GPTBot", "googel": "google", "google-2018": "google-2019", "verdict": "verdicts", "verdcits": "verdicts",
+		"ot": "", "s": "", "": "", "foo": "", "rulse": "", "policies": "",
+	} {
+		if got := Nearest(name, names); got != want {
+			t.Errorf("nearest to %q is %q, want %q", name, got, want)
+		}
+	}
+	if got := Remark("GTPBot", names); got != " (did you mean GPTBot?)" {
+		t.Errorf("remark %q", got)
+	}
+	if got := Remark("x", names); got != "" {
+		t.Errorf("remark %q", got)
+	}
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/robocensus/robocensus/cmd/internal/flags"
+	"github.com/robocensus/robocensus/cmd/internal/suggest"
+)
+
+// prepared gives a tree of commands one manner of help and of errors.
+func prepared(root *cobra.Command) *cobra.Command {
+	cobra.EnableCommandSorting = false
+	root.SilenceErrors, root.SilenceUsage, root.DisableFlagsInUseLine = true, true, true
+	root.CompletionOptions.DisableDefaultCmd = true // completionCommand is ours
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { showHelp(c) })
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{flags.Explain(c.Flags(), err)} })
+	for _, c := range root.Commands() {
+		c.Flags().SortFlags, c.DisableFlagsInUseLine = false, true
+	}
+	return root
+}
+
+// groupKey is the annotation of a flag with the heading that --help shows it
+// under.
+const groupKey = "group"
+
+// group puts the flags of set that have no heading yet under one.
+func group(set *pflag.FlagSet, heading string) {
+	set.VisitAll(func(f *pflag.Flag) {
+		if f.Annotations[groupKey] == nil {
+			set.SetAnnotation(f.Name, groupKey, []string{heading})
+		}
+	})
+}
+
+// helpWidth is the width of the text that --help prints.
+const helpWidth = 100
+
+// showHelp prints what a command does and takes. A write that fails is reported
+// by mainCode.
+func showHelp(c *cobra.Command) {
+	out := c.OutOrStdout()
+	fmt.Fprintf(out, "Usage: %s\n\n%s\n", c.UseLine(), c.Long)
+	if c.Example != "" {
+		fmt.Fprintf(out, "\nExamples:\n%s\n", c.Example)
+	}
+	for _, g := range c.Groups() {
+		fmt.Fprintf(out, "\n%s:\n", g.Title)
+		for _, sub := range c.Commands() {
+			if sub.GroupID == g.ID {
+				fmt.Fprintf(out, "  %-10s  %s\n", sub.Name(), sub.Short)
+			}
+		}
+	}
+	var headings []string
+	sets := make(map[string]*pflag.FlagSet)
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		heading := "Flags"
+		if given := f.Annotations[groupKey]; given != nil {
+			heading = given[0]
+		}
+		if sets[heading] == nil {
+			headings = append(headings, heading)
+			sets[heading] = pflag.NewFlagSet(heading, pflag.ContinueOnError)
+			sets[heading].SortFlags = false
+		}
+		sets[heading].AddFlag(f)
+	})
+	for _, heading := range headings {
+		if sets[heading].HasAvailableFlags() {
+			fmt.Fprintf(out, "\n%s:\n%s", heading, sets[heading].FlagUsagesWrapped(helpWidth))
+		}
+	}
+	if c.HasSubCommands() {
+		fmt.Fprintf(out, "\n%s COMMAND --help, or %[1]s help COMMAND, says what a command takes.\n", c.Name())
+	}
+}
+
+// names are those of a command's subcommands.
+func names(c *cobra.Command) (out []string) {
+	for _, sub := range c.Commands() {
+		out = append(out, sub.Name())
+	}
+	return out
+}
+
+func helpCommand(root *cobra.Command) *cobra.Command {
+	c := &cobra.Command{
+		Use: "help [COMMAND]", Short: "What a command does and takes",
+		Long: "Prints the same as COMMAND --help.",
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return names(root), noFiles
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			about := root
+			for _, name := range args {
+				i := slices.Index(names(about), name)
+				if i < 0 {
+					return usagef("no command %q%s; see robocensus --help", strings.Join(args, " "), suggest.Remark(name, names(about)))
+				}
+				about = about.Commands()[i]
+			}
+			about.InitDefaultHelpFlag()
+			about.InitDefaultVersionFlag()
+			showHelp(about)
+			return nil
+		},
+	}
+	root.SetHelpCommand(c)
+	return c
+}

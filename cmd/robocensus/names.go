@@ -1,0 +1,118 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// Names that stand for a run: the last complete one, and the one before it.
+const (
+	latest   = "latest"
+	previous = "previous"
+)
+
+func standsForRun(name string) bool { return name == latest || name == previous }
+
+// findRun is the ID of the run of dir that name stands for. Whether there is a
+// run of a name of its own is left to those who open it; see noRun.
+func findRun(dir, name string) (string, error) {
+	if err := sink.CheckRunID(name); err != nil {
+		return "", usageError{err}
+	}
+	if !standsForRun(name) {
+		return name, nil
+	}
+	s, err := store.Open(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", usagef("%s: no run is in %s", name, dir)
+	}
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
+	complete, err := sink.CompleteRuns(s)
+	if err != nil {
+		return "", err
+	}
+	switch n := len(complete); {
+	case n == 0:
+		return "", usagef("%s: no run in %s is complete%s", name, dir, runsIn(dir))
+	case name == latest:
+		return complete[n-1].Run, nil
+	case n == 1:
+		return "", usagef("%s: %s is the only complete run in %s", name, complete[0].Run, dir)
+	default:
+		return complete[n-2].Run, nil
+	}
+}
+
+// findRuns replaces names of runs by their IDs. An empty one stays.
+func findRuns(dir string, names ...*string) error {
+	for _, name := range names {
+		if *name == "" {
+			continue
+		}
+		id, err := findRun(dir, *name)
+		if err != nil {
+			return err
+		}
+		*name = id
+	}
+	return nil
+}
+
+// findRunFolder does the same for the folder of a run: DIR/_runs/latest, or latest
+// alone for a run of out.
+func findRunFolder(out, path string) (string, error) {
+	folder, name := filepath.Split(filepath.Clean(path))
+	switch {
+	case !standsForRun(name):
+		return path, nil
+	case folder == "":
+		folder = filepath.Join(out, "_runs")
+	case filepath.Base(folder) != "_runs":
+		return path, nil
+	}
+	id, err := findRun(filepath.Dir(filepath.Clean(folder)), name)
+	return filepath.Join(folder, id), err
+}
+
+// noRun is the error of a run that is not there. It names the one that was
+// meant, or those that are there.
+func noRun(dir, name string) error {
+	remark := suggest.Remark(name, append(runNames(dir), latest, previous))
+	if remark == "" {
+		remark = runsIn(dir)
+	}
+	return usagef("no run %q in %s%s", name, dir, remark)
+}
+
+// runsIn names the runs that are there, a few where there are many.
+func runsIn(dir string) string {
+	names := runNames(dir)
+	if len(names) == 0 {
+		return ""
+	}
+	if last := len(names) - 3; last > 0 {
+		names = append([]string{"..."}, names[last:]...)
+	}
+	return " (there are " + strings.Join(names, ", ") + ")"
+}
+
+// runNames are the IDs of all runs of dir, whatever their state, by name.
+func runNames(dir string) (names []string) {
+	folders, _ := os.ReadDir(filepath.Join(dir, "_runs")) // what cannot be read has no names
+	for _, f := range folders {
+		if sink.CheckRunID(f.Name()) == nil {
+			names = append(names, f.Name())
+		}
+	}
+	return names
+}
