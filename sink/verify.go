@@ -16,9 +16,9 @@ import (
 
 // Problem is one thing that is wrong with a run on disk.
 type Problem struct {
-	Path string // relative to the output folder, with slashes
-	Kind string // what is wrong, in a word: one of those below
-	Text string
+	Path string `json:"path"` // relative to the output folder, with slashes
+	Kind string `json:"kind"` // what is wrong, in a word: one of those below
+	Text string `json:"text"`
 }
 
 // The kinds of problems: what they are called stays.

@@ -28,6 +28,12 @@ func (p *textPage) line(text string)           { fmt.Fprintln(p.out, text) }
 func (p *textPage) foreign(text string) string { return plain(text) }
 
 func (p *textPage) table(title string, head []string, names int, rows [][]string) {
+	fmt.Fprintf(p.out, "\n%s\n", paint(p.out, bold, title))
+	p.rows(head, names, rows)
+}
+
+// rows is a table without a title.
+func (p *textPage) rows(head []string, names int, rows [][]string) {
 	rows = append([][]string{head}, rows...)
 	widths := make([]int, len(head))
 	for _, row := range rows {
@@ -35,7 +41,6 @@ func (p *textPage) table(title string, head []string, names int, rows [][]string
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
-	fmt.Fprintf(p.out, "\n%s\n", title)
 	for _, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {

@@ -60,6 +60,11 @@ func outFlag(c *cobra.Command) *string {
 	return out
 }
 
+// jsonFlag adds --json; what is the form of the answer.
+func jsonFlag(set *pflag.FlagSet, what string) *bool {
+	return set.Bool("json", false, "print JSON in place of text, and nothing else, to standard output: "+what)
+}
+
 // errNoOut is the error of a command that reads tables and is not told which.
 var errNoOut = usagef("--out is missing: give the folder of the tables")
 

@@ -26,6 +26,10 @@ views.sql that does not fit the runs of DIR. One line for each problem, and one
 for the whole.
 
 Of a run that is under way, or was interrupted, it verifies what is committed.
+With --json it prints one object
+
+    {"run", "complete", "parts", "rows", "bytes", "problems": [{"path", "kind", "text"}]}
+
 Exit codes: 0 whole, 1 problems or unfinished, 64 usage, 74 I/O, 130 interrupted.`
 
 const verifyExamples = `  robocensus verify --out out 20261120T101500Z`
@@ -38,6 +42,7 @@ func verifyCommand() *cobra.Command {
 		ValidArgsFunction: completeRuns(1),
 	}
 	out := outFlag(c)
+	asJSON := jsonFlag(c.Flags(), "one object")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {
 		case *out == "":
@@ -51,12 +56,12 @@ func verifyCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return verify(c.Context(), *out, run, c.OutOrStdout(), c.ErrOrStderr())
+		return verify(c.Context(), *out, run, *asJSON, c.OutOrStdout(), c.ErrOrStderr())
 	}
 	return c
 }
 
-func verify(ctx context.Context, out, run string, stdout, stderr io.Writer) error {
+func verify(ctx context.Context, out, run string, asJSON bool, stdout, stderr io.Writer) error {
 	progress, end := verifyBar(stderr)
 	v, err := sink.Verify(ctx, out, run, progress)
 	end()
@@ -79,23 +84,42 @@ func verify(ctx context.Context, out, run string, stdout, stderr io.Writer) erro
 			v.Problems = append(v.Problems, sink.Problem{Path: "views.sql", Kind: "views", Text: wrong})
 		}
 	}
-	for _, p := range v.Problems {
-		fmt.Fprintf(stdout, "%s: %s: %s\n", plain(p.Path), p.Kind, plain(p.Text))
-	}
-	whole := "whole"
-	if n := len(v.Problems); n > 0 {
-		whole = count(n, "problem")
-	}
-	if v.Complete {
-		fmt.Fprintf(stdout, "run %s: %s, %s, %s: %s\n", run, count(v.Parts, "part"), count(v.Rows, "row"), count(v.Bytes, "byte"), whole)
+	if asJSON {
+		if err := writeJSON(stdout, verification{run, v.Complete, v.Parts, v.Rows, v.Bytes, append([]sink.Problem{}, v.Problems...)}); err != nil {
+			return err
+		}
 	} else {
-		fmt.Fprintf(stdout, "run %s: unfinished, it can be resumed; of what is committed, %s, %s, %s: %s\n",
-			run, count(v.Parts, "part"), count(v.Rows, "row"), count(v.Bytes, "byte"), whole)
+		showVerification(stdout, run, v)
 	}
 	if len(v.Problems) > 0 || !v.Complete {
 		return exitProblems
 	}
 	return nil
+}
+
+// verification is what verify --json prints.
+type verification struct {
+	Run      string         `json:"run"`
+	Complete bool           `json:"complete"`
+	Parts    int            `json:"parts"`
+	Rows     int64          `json:"rows"`
+	Bytes    int64          `json:"bytes"`
+	Problems []sink.Problem `json:"problems"`
+}
+
+func showVerification(out io.Writer, run string, v *sink.Verification) {
+	for _, p := range v.Problems {
+		fmt.Fprintf(out, "%s: %s: %s\n", plain(p.Path), p.Kind, plain(p.Text))
+	}
+	whole := paint(out, green, "whole")
+	if n := len(v.Problems); n > 0 {
+		whole = paint(out, red, count(n, "problem"))
+	}
+	unfinished := ""
+	if !v.Complete {
+		unfinished = "unfinished, it can be resumed; of what is committed, "
+	}
+	fmt.Fprintf(out, "run %s: %s%s, %s, %s: %s\n", run, unfinished, count(v.Parts, "part"), count(v.Rows, "row"), count(v.Bytes, "byte"), whole)
 }
 
 func count[N int | int64](n N, what string) string {

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// style is how words stand out on a terminal.
+type style string
+
+const (
+	bold   style = "\x1b[1m"
+	red    style = "\x1b[31m"
+	green  style = "\x1b[32m"
+	yellow style = "\x1b[33m"
+)
+
+// paint is text in a style where out is a terminal that shows it, else text as it
+// is: in files and pipes, under NO_COLOR (https://no-color.org) and TERM=dumb.
+func paint(out io.Writer, s style, text string) string {
+	if c, ok := out.(*checked); ok {
+		out = c.Writer
+	}
+	if f, ok := out.(*os.File); !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(f.Fd())) {
+		return text
+	}
+	return string(s) + text + "\x1b[0m"
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/sink"
+)
+
+const runsHelp = `Lists the runs of DIR, the newest last: ID, state, start, hosts in the tables and
+profiles. A run is complete; or unfinished, which is under way or interrupted (run
+--resume continues it); or damaged, of which robocensus verify says more.
+
+Where other commands take a RUN, latest is the last complete run of this list and
+previous the one before it.
+
+With --json it is one array, each run an object
+
+    {"run", "state", "started", "finished", "hosts", "rejected", "profiles", "tables"}
+
+with "damage" where the run is damaged. What is not known is null.
+
+Exit codes: 0 done, 64 usage, 74 I/O.`
+
+const runsExamples = `  robocensus runs --out out
+  robocensus verify --out out latest
+  robocensus diff --out out previous latest`
+
+func runsCommand() *cobra.Command {
+	c := &cobra.Command{Use: "runs --out DIR [--json]", Short: "The runs that are there", Long: runsHelp, Example: runsExamples}
+	out := outFlag(c)
+	asJSON := jsonFlag(c.Flags(), "one array, an object for each run")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		switch {
+		case *out == "":
+			return errNoOut
+		case len(args) > 0:
+			return usagef("unexpected argument %q", args[0])
+		}
+		if _, err := os.Stat(filepath.Join(*out, "_runs")); errors.Is(err, fs.ErrNotExist) {
+			return usagef("--out %s: no runs are there", *out)
+		}
+		runs, err := sink.Runs(*out)
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			return writeJSON(c.OutOrStdout(), append([]sink.RunInfo{}, runs...)) // [] for none
+		}
+		showRuns(c.OutOrStdout(), runs)
+		return nil
+	}
+	return c
+}
+
+func showRuns(out io.Writer, runs []sink.RunInfo) {
+	p := &textPage{out}
+	var rows [][]string
+	for _, r := range runs {
+		row := []string{r.Run, r.State, "", "", ""}
+		if r.Started != nil {
+			row = []string{r.Run, r.State, r.Started.UTC().Format(time.RFC3339), p.foreign(strings.Join(r.Profiles, ",")), words.Number(r.Hosts)}
+		}
+		rows = append(rows, row)
+	}
+	p.rows([]string{"run", "state", "started", "profiles", "hosts"}, 4, rows)
+	for _, r := range runs {
+		if r.Damage != "" {
+			p.line(p.foreign(fmt.Sprintf("%s: %s", r.Run, r.Damage)))
+		}
+	}
+}
+
+// writeJSON prints what --json asks for.
+func writeJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("write to standard output: %w", err)
+	}
+	return nil
+}
