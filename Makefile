@@ -16,15 +16,15 @@ KILLS ?= 500
 # in memory has 4 GB free, they use that; what the compiler writes stays outside.
 IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 { print "/dev/shm" }')
 ifneq ($(and $(IN_MEMORY),$(shell test -w /dev/shm && echo writable)),)
-test-unit test-race test-duckdb torture fuzz: export GOTMPDIR := $(or $(GOTMPDIR),$(TMPDIR),/tmp)
-test-unit test-race test-duckdb torture fuzz: export TMPDIR := $(IN_MEMORY)
+test-unit test-race soak test-duckdb torture fuzz: export GOTMPDIR := $(or $(GOTMPDIR),$(TMPDIR),/tmp)
+test-unit test-race soak test-duckdb torture fuzz: export TMPDIR := $(IN_MEMORY)
 endif
 
 # How long make fuzz runs each target, and those that it runs.
 FUZZTIME ?= 1m
 FUZZ     ?= .
 
-.PHONY: help run build test test-unit test-race test-duckdb torture fuzz bench lint query
+.PHONY: help run build test test-unit test-race soak test-duckdb torture fuzz bench lint query
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,8 +43,14 @@ test-unit: ## the tests of all packages, and beside other parsers where the data
 	cd robots/compare && $(GO) test ./...
 	cd configs/schedule/check && $(GO) test ./...
 
-test-race: ## the tests under the race detector (needs a C compiler), properties with fewer draws
-	$(GO) test -race -short ./...
+# The packages that run goroutines, in their code or in their tests.
+CONCURRENT = ./fetch/... ./pipeline/... ./sink/... ./cmd/robocensus ./cmd/robofarm ./cmd/internal/farm ./cmd/internal/output
+
+test-race: ## the packages that run goroutines under the race detector (needs a C compiler), properties with fewer draws
+	$(GO) test -race -short $(CONCURRENT)
+
+soak: ## all packages under the race detector with all their draws: long
+	$(GO) test -race -timeout 0 ./...
 
 test-duckdb: ## DuckDB over tables that the command has written, and the README's queries
 	cd sink/duckdb && $(GO) test -count=1 ./...  # the command is built anew, which no cache sees
