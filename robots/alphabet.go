@@ -102,55 +102,53 @@ func (m *automaton) matter(st []int32, heeded *byteSet, inQuery bool) (percent, 
 	if m.forms[asIs] {
 		percent = next[0]&hexDigits[0]|next[1]&hexDigits[1] != 0
 	}
+	parted := m.parted[index(inQuery)]
 	for d := byte('!'); d <= '~' && !percent; d++ {
-		percent = m.parts(d, inQuery) && (heeded.has(d) || next.has(upperHex[d>>4]) || next.has(upperHex[d&15]))
+		percent = parted.has(d) && (heeded.has(d) || next.has(upperHex[d>>4]) || next.has(upperHex[d&15]))
 	}
 	stars = m.rfc() && (heeded.has('*') || heeded.has('$') || next.has('2') || next.has('4') || next.has('A'))
 	return percent, stars
 }
 
-// parts says whether some of the forms in use decode the escape of d and some
-// do not.
-func (m *automaton) parts(d byte, inQuery bool) bool {
-	yes, no := false, false
-	for f, used := range m.forms {
-		if used && decodes(form(f), d, inQuery) {
-			yes = true
-		} else if used {
-			no = true
+// learnEscapes notes which escapes the forms in use decode, in the path and in
+// the query: decoded by all of them, parted by some.
+func (m *automaton) learnEscapes() {
+	for d := byte('!'); d <= '~'; d++ {
+		for i, inQuery := range [...]bool{false, true} {
+			yes, no := false, false
+			for f, used := range m.forms {
+				if used && decodes(form(f), d, inQuery) {
+					yes = true
+				} else if used {
+					no = true
+				}
+			}
+			if yes && no {
+				m.parted[i].add(d)
+			} else if yes {
+				m.decoded[i].add(d)
+			}
 		}
 	}
-	return yes && no
-}
-
-// decoded says whether every form decodes the escape of d.
-func (m *automaton) decoded(d byte, inQuery bool) bool {
-	return m.rfc() && !m.parts(d, inQuery) && decodes(m.someRFC(), d, inQuery)
-}
-
-func (m *automaton) someRFC() form {
-	if m.forms[normalForm] {
-		return normalForm
-	}
-	return reservedToo
 }
 
 // addFirstDigits adds first digits of escapes so that there is one for each
 // thing that an escape may come to. base is what is heeded where the % stands,
 // read what is heeded behind it.
 func (m *automaton) addFirstDigits(set, base, read *byteSet, inQuery bool) {
+	decoded, parted := m.decoded[index(inQuery)], m.parted[index(inQuery)]
 	least, leastKept := false, false
 	for _, c := range []byte("0123456789ABCDEFabcdef") {
 		heeded := read.has(c) || read.has(upper(c))
 		row := unhex(c) << 4
 		parts, kept := false, true // some escape; every escape
 		for d := row; ; d++ {
-			if m.decoded(d, inQuery) {
+			if decoded.has(d) {
 				kept = false
 				if isHex(d) && base.has(d) {
 					parts = true // the digit itself could not follow another %
 				}
-			} else if m.parts(d, inQuery) {
+			} else if parted.has(d) {
 				parts, kept = true, false
 			}
 			if d == row|15 {
@@ -173,9 +171,16 @@ func (m *automaton) addFirstDigits(set, base, read *byteSet, inQuery bool) {
 func (m *automaton) addSecondDigits(set, base *byteSet, first byte, inQuery bool) {
 	for _, c := range []byte("0123456789ABCDEFabcdef") {
 		d := first<<4 | unhex(c)
-		if c >= 'a' && !m.forms[asIs] || m.decoded(d, inQuery) && !(isHex(d) && base.has(d)) {
+		if c >= 'a' && !m.forms[asIs] || m.decoded[index(inQuery)].has(d) && !(isHex(d) && base.has(d)) {
 			continue
 		}
 		set.add(c)
 	}
+}
+
+func index(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

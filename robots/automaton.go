@@ -33,8 +33,12 @@ type automaton struct {
 	*language
 	ladders int32 // the slot of the first
 	size    int
+	cost    int                   // of a step: numbers and rungs looked at
 	forms   [reservedToo + 1]bool // in use
 	escapes bool                  // a form in use does not compare byte for byte
+	// Escapes that every form in use decodes, and that some do: in the path,
+	// in the query.
+	decoded, parted [2]byteSet
 
 	slots   []int32 // of stars
 	anchors []int32 // the stars with an anchor
@@ -55,6 +59,7 @@ func newAutomaton(l *language) *automaton {
 		m.forms[l.views[i].form] = true
 	}
 	m.escapes = m.forms[upperHexed] || m.rfc()
+	m.learnEscapes()
 	n := m.ladders + int32(len(l.ladders))
 	for i := range l.stars {
 		l.stars[i].slot = n
@@ -68,6 +73,10 @@ func newAutomaton(l *language) *automaton {
 		}
 	}
 	m.size = int(n)
+	m.cost = m.size
+	for i := range l.ladders {
+		m.cost += 1 + len(l.ladders[i].stars)
+	}
 	m.wanted = make([]bool, len(l.stars))
 	m.flushed = make([]int32, n)
 	m.said = make([]int32, len(l.ladders))

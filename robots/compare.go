@@ -40,7 +40,7 @@ type Comparison struct {
 // and is what a comparison costs: about a tenth of a second.
 const (
 	maxStates = 1 << 16
-	maxWork   = 1 << 23
+	maxWork   = 1 << 24
 )
 
 // Compare says how policy b stands to policy a: which of them forbids more. The
@@ -57,7 +57,7 @@ const (
 // which both policies have the same rules left, or can differ only in a way
 // that has been seen. A state that has been there before is not gone into
 // again. Hostile files can have so many states that this does not end; beyond
-// 65,536 states, or 8 million numbers of states, the relation is undecided.
+// 65,536 states, or 16 million numbers of states, the relation is undecided.
 // What has been found by then is found: the witnesses stand.
 func Compare(a, b *Policy) Comparison {
 	if sameRules(a, b) {
@@ -146,6 +146,7 @@ func (s *search) run() bool {
 			continue
 		}
 		next := s.alphabet(s.state(n))
+		s.work += 2 * s.cost
 		for c := byte('!'); c <= '~'; c++ {
 			if !next.has(c) || c == '#' {
 				continue
@@ -166,7 +167,7 @@ func (s *search) state(n int32) []int32 { return s.states[int(n)*s.size:][:s.siz
 // more byte.
 func (s *search) enter(c byte, parent int32) {
 	s.step(s.now, c)
-	s.work += s.size + len(s.language.ladders)
+	s.work += s.cost
 	n, isNew := s.add(s.now, parent, c)
 	if !isNew {
 		return

@@ -233,3 +233,53 @@ func FuzzPolicy(f *testing.F) {
 		}
 	})
 }
+
+// FuzzCompare: two files under two profiles, compared both ways. The witnesses
+// are true, and no shorter path of a few is one; the two ways mirror.
+func FuzzCompare(f *testing.F) {
+	for i, b := range fuzzBodies {
+		f.Add([]byte(b), []byte(fuzzBodies[(i+1)%len(fuzzBodies)]), "/a?b", uint8(7*i))
+		f.Add([]byte("user-agent: a\ndisallow: /p*%41$\nallow: /*/index.html\n"+b), []byte("user-agent: a\nallow: /p%*\n"+b), "/pA/%3a", uint8(i))
+	}
+	f.Fuzz(func(t *testing.T, one, two []byte, url string, profiles uint8) {
+		if len(one) > 500 || len(two) > 500 || len(url) > 100 {
+			return
+		}
+		path := []byte("/")
+		for i := range len(url) {
+			if c := url[i]; c > ' ' && c <= '~' && c != '#' {
+				path = append(path, c)
+			}
+		}
+		names := ProfileNames()
+		var policies [2]*Policy
+		for i, body := range [][]byte{one, two} {
+			p := named(t, names[int(profiles)/[]int{1, len(names)}[i]%len(names)])
+			file := new(File)
+			file.Parse(body, p)
+			j := NewJudge(p, []Agent{{Tokens: []string{"a", "b"}}})
+			j.Load(file)
+			policies[i] = j.Policy(0)
+		}
+		a, b := policies[0], policies[1]
+		c, back := Compare(a, b), Compare(b, a)
+		for i, pair := range [...][2]*Witness{{c.Closes, back.Opens}, {c.Opens, back.Closes}} {
+			w, mirrored := pair[0], pair[1]
+			if c.Relation != NotDecided && back.Relation != NotDecided && ((w == nil) != (mirrored == nil) || w != nil && w.Path != mirrored.Path) {
+				t.Fatalf("%+v and %+v", c, back)
+			}
+			if w != nil {
+				if x, y := a.judgePath([]byte(w.Path)), b.judgePath([]byte(w.Path)); x != w.A || y != w.B || x.Value == y.Value || rank(y.Value) > rank(x.Value) != (i == 0) {
+					t.Fatalf("%+v, and the verdicts are %v and %v", w, x, y)
+				}
+			}
+			// Every part of the path from its start.
+			for n := 1; n <= len(path); n++ {
+				x, y := rank(a.judgePath(path[:n]).Value), rank(b.judgePath(path[:n]).Value)
+				if x != y && y > x == (i == 0) && (w == nil && c.Relation != NotDecided || w != nil && shorter(string(path[:n]), w.Path) < 0) {
+					t.Fatalf("%v, first %+v, and on %s the ranks are %d and %d", c.Relation, w, path[:n], x, y)
+				}
+			}
+		}
+	})
+}
