@@ -1,6 +1,11 @@
 package pipeline
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
 
 // Strata are bands that share no rank and leave none out.
 func TestStrata(t *testing.T) {
@@ -15,5 +20,32 @@ func TestStrata(t *testing.T) {
 		if got := stratumOf(&rank); got != want {
 			t.Errorf("rank %d is in %s, want %s", rank, got, want)
 		}
+	}
+}
+
+// What is odd about bodies is counted by host, each in its own key.
+func TestOddBodiesAreCounted(t *testing.T) {
+	rules := "User-agent: *\nDisallow: /\n"
+	var archive strings.Builder
+	for i, body := range []string{
+		rules, "\ufeff" + rules, "\ufeff" + rules, rules + "# \xff", rules + "# \xfe", rules + "# \xfd",
+		"<!doctype html><html><body>no such page</body></html>",
+	} {
+		archive.WriteString(warcResponse(string(rune('a'+i))+".example", "HTTP/1.1 200 OK\r\n\r\n"+body))
+	}
+	c := newConfig(t, nil, "")
+	c.Source, c.Tables = Source{WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}}, []string{"fetches", "summary"}
+	result, err := Run(t.Context(), c, new(Progress))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[string]int64)
+	for _, row := range result.Counts.List() {
+		if row.Metric == "body" || row.Metric == "targets" {
+			got[row.Metric+" "+row.Key] += row.Count
+		}
+	}
+	if diff := cmp.Diff(map[string]int64{"targets ": 7, "body bom": 2, "body not_utf8": 3, "body html": 1}, got); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -115,5 +116,36 @@ func TestResumeOfStoredCaptures(t *testing.T) {
 		if got, err := os.ReadFile(filepath.Join(c.Dir, p.Path)); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s differs after resuming: %v", p.Path, err)
 		}
+	}
+}
+
+// The hosts in flight when a run is stopped have time to answer, and resuming
+// asks none of them again.
+func TestGraceKeepsWhatIsInFlight(t *testing.T) {
+	const inFlight = 3
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var asked sync.WaitGroup
+	asked.Add(inFlight)
+	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+		asked.Done() // of a host that is asked twice it panics
+		<-ctx.Done()
+		select {
+		case <-r.Context().Done(): // a client without grace
+		case <-time.After(100 * time.Millisecond):
+		}
+		fmt.Fprint(w, "User-agent: *\n")
+	}, list(inFlight))
+	c.Grace = time.Minute
+	go func() { asked.Wait(); cancel() }()
+	_, err := Run(ctx, c, new(Progress))
+	var stopped *Stopped
+	if !errors.As(err, &stopped) || stopped.Committed+stopped.Kept != inFlight {
+		t.Fatalf("%v: %+v", err, stopped)
+	}
+	c.Resume = true
+	result, err := Run(t.Context(), c, new(Progress))
+	if err != nil || result.Targets != inFlight {
+		t.Fatalf("%+v, %v", result, err)
 	}
 }

@@ -1,0 +1,42 @@
+package fetch
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// RFC 9110 section 14.4: what is served of a file is the whole of it only where
+// it begins at its first byte and ends at its last.
+func TestPartialIsWhole(t *testing.T) {
+	for value, want := range map[string]string{
+		"bytes 0-9/10": "", "BYTES 0-9/10": "", " bytes  0-9 / 10 ": "", "bytes 0-0/1": "",
+		"bytes 0-8/10": "ends at byte 8", "bytes 0-10/10": "ends at byte 10", "bytes 0-7/10": "ends at byte 7",
+		"bytes 1-9/10": "begins at byte 1", "bytes 0-9/*": "ends at byte 9", "bytes 0-9/": "ends at byte 9",
+		"": "without Content-Range", "bytes */10": "impossible", "lines 0-9/10": "impossible", "bytes 0-9": "impossible", "bytes -9/10": "impossible",
+	} {
+		if got := fmt.Sprint(Partial(value, false)); want == "" && got != "<nil>" || !strings.Contains(got, want) {
+			t.Errorf("%q: %s, want %q", value, got, want)
+		}
+	}
+	// Of a body that reaches the limit nobody wants the rest.
+	if err := Partial("bytes 0-9/20", true); err != nil {
+		t.Errorf("up to the limit: %v", err)
+	}
+	if err := Partial("bytes 1-9/20", true); err == nil {
+		t.Error("up to the limit, without the first byte: whole")
+	}
+}
+
+// The Fetch standard's ports that are refused, and the system ports.
+func TestEdgesOfPortsThatAreRefused(t *testing.T) {
+	asked := Origin{"http", "a.example", 80}
+	for port, want := range map[uint16]bool{
+		1: true, 22: true, 79: true, 80: false, 81: true, 443: false, 1023: true, 1024: false, 1025: false,
+		6664: false, 6665: true, 6669: true, 6670: false, 8080: false, 10080: true, 65535: false,
+	} {
+		if got := isPortRefused(Origin{"http", "b.example", port}, asked, asked); got != want {
+			t.Errorf("port %d is refused: %v", port, got)
+		}
+	}
+}
