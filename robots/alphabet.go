@@ -1,5 +1,21 @@
 package robots
 
+import (
+	"slices"
+	"sort"
+)
+
+// A byteSet is a set of ASCII bytes.
+type byteSet [2]uint64
+
+func (s *byteSet) add(c byte) {
+	if c < 128 {
+		s[c>>6] |= 1 << (c & 63)
+	}
+}
+
+func (s *byteSet) has(c byte) bool { return c < 128 && s[c>>6]&(1<<(c&63)) != 0 }
+
 // alphabet is the bytes that lead from a state to all states that follow it:
 // those that the patterns tell apart, and the least of the others. Escapes make
 // more of them: a % may begin one, and what an escape comes to, only its last
@@ -183,4 +199,37 @@ func index(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+// heed is the set of bytes that the patterns tell apart, each view reading its
+// form; all others lead to one state.
+func (m *automaton) heed(st []int32) byteSet {
+	var set byteSet
+	for i := range m.views {
+		v := &m.views[i]
+		from, to, n := st[v.slot], st[v.slot+1], st[v.slot+2]
+		if from == gone {
+			continue
+		}
+		if len(v.plains[from].text) == int(n) {
+			if slices.ContainsFunc(v.plains[from].effects, func(e effect) bool { return e.when == atBorder }) {
+				set.add('/')
+				set.add('?')
+			}
+			from++
+		}
+		for from < to {
+			c := v.plains[from].text[n]
+			set.add(c)
+			from += int32(sort.Search(int(to-from), func(k int) bool { return v.plains[from+int32(k)].text[n] > c }))
+		}
+	}
+	for k, slot := range m.slots {
+		if p := st[slot]; m.stars[k].forms {
+			m.stars[k].heed(st, &set)
+		} else if p != gone {
+			m.text.heed(p, &set)
+		}
+	}
+	return set
 }

@@ -2,26 +2,14 @@ package robots
 
 import (
 	"math"
-	"slices"
 	"sort"
 )
-
-// A byteSet is a set of ASCII bytes.
-type byteSet [2]uint64
-
-func (s *byteSet) add(c byte) {
-	if c < 128 {
-		s[c>>6] |= 1 << (c & 63)
-	}
-}
-
-func (s *byteSet) has(c byte) bool { return c < 128 && s[c>>6]&(1<<(c&63)) != 0 }
 
 // An automaton reads the bytes of a path and knows at each point the verdicts
 // of both policies on a path that ends there. Its state is a slice of numbers:
 //
-//	0                what is pending of an escape (see pending), and whether
-//	                 the query has begun
+//	0                what may turn out to be an escape: 0 for nothing, '%', or
+//	                 the digit behind one; and whether the query has begun
 //	view.slot        the plains that may still match: from, to, bytes read
 //	ladders + i      of ladder i: the key below which nothing matters any
 //	                 more, and what it says, as key<<2 | label
@@ -43,8 +31,7 @@ type automaton struct {
 	slots   []int32 // of stars
 	anchors []int32 // the stars with an anchor
 	wanted  []bool  // of stars
-	flushed []int32
-	said    []int32
+	flushed []int32 // for a copy
 }
 
 const inQueryBit = 1 << 8
@@ -79,7 +66,6 @@ func newAutomaton(l *language) *automaton {
 	}
 	m.wanted = make([]bool, len(l.stars))
 	m.flushed = make([]int32, n)
-	m.said = make([]int32, len(l.ladders))
 	return m
 }
 
@@ -363,213 +349,4 @@ func (m *automaton) verdict(st []int32, s *stance) Value {
 		said = x
 	}
 	return said
-}
-
-// A values is a set of verdicts.
-type values uint8
-
-func setOf(v Value) values { return 1 << v }
-
-func (s values) lowest() int {
-	switch {
-	case s&setOf(Allowed) != 0:
-		return rank(Allowed)
-	case s&setOf(Undefined) != 0:
-		return rank(Undefined)
-	}
-	return rank(Disallowed)
-}
-
-func (s values) highest() int {
-	switch {
-	case s&setOf(Disallowed) != 0:
-		return rank(Disallowed)
-	case s&setOf(Undefined) != 0:
-		return rank(Undefined)
-	}
-	return rank(Allowed)
-}
-
-const anyValue = values(1<<Allowed | 1<<Disallowed | 1<<Undefined)
-
-// coming is a set that holds all verdicts of a policy from here on.
-func (m *automaton) coming(st []int32, s *stance) values {
-	every, some := anyValue, values(0)
-	for _, v := range s.voices {
-		x := m.comingOf(st, v)
-		every &= x
-		some |= x
-	}
-	if len(s.voices) > 1 && some&(some-1) != 0 {
-		every |= setOf(Undefined) // they may differ
-	}
-	if s.exempt >= 0 && m.left(st, s.exempt) != [2]bool{} {
-		every |= setOf(Allowed)
-	}
-	return every
-}
-
-func (m *automaton) comingOf(st []int32, v voice) values {
-	n := laddersOf[v.manner]
-	var may [4][noLabel + 3]bool
-	for k := range n {
-		d := &m.language.ladders[v.ladders[k]]
-		plains := m.left(st, v.ladders[k])
-		may[k][labelAllow] = plains[Allow]
-		may[k][labelDisallow] = plains[Disallow]
-		x := st[m.ladders+v.ladders[k]]
-		may[k][x&3] = true
-		for _, r := range d.stars {
-			if r.key > x>>2 && m.stars[r.star].live(st) {
-				may[k][r.label] = true
-			}
-		}
-	}
-	set := values(0)
-	var labels [4]label
-	var try func(k int)
-	try = func(k int) {
-		if k == n {
-			set |= setOf(verdictOf(v.manner, labels))
-			return
-		}
-		for l, ok := range may[k] {
-			if ok {
-				labels[k] = label(l)
-				try(k + 1)
-			}
-		}
-	}
-	try(0)
-	return set
-}
-
-// over says whether policy b has nowhere from here on a lower verdict than a;
-// false means that it is not plain to see. A verdict rises with each ladder,
-// from allow over nothing to disallow.
-func (m *automaton) over(st []int32, b, a *stance) bool {
-	// Where one has a single voice, that stands beside each of the other's.
-	n, k := len(a.voices), len(b.voices)
-	if n != k && n > 1 && k > 1 {
-		return false
-	}
-	if b.exempt >= 0 && a.exempt != b.exempt && m.left(st, b.exempt) != [2]bool{} {
-		return false
-	}
-	for i := range max(n, k) {
-		x, y := a.voices[min(i, n-1)], b.voices[min(i, k-1)]
-		if x.manner == nothingSaid {
-			continue
-		}
-		if x.manner != y.manner {
-			return false
-		}
-		for i := range laddersOf[x.manner] {
-			if !m.overLadder(st, y.ladders[i], x.ladders[i]) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// overLadder says whether ladder b never says less than a from here on. So it
-// is where b says no less now, each disallow of a that still matters is on b
-// too, with the same key, and each allow of b on a. What is missing there does
-// no harm where the ladder says the same already and nothing contrary stands
-// below.
-func (m *automaton) overLadder(st []int32, b, a int32) bool {
-	if a == b {
-		return true
-	}
-	p, q := &m.language.ladders[a], &m.language.ladders[b]
-	x, y := st[m.ladders+a], st[m.ladders+b]
-	saysA, saysB := label(x&3), label(y&3)
-	if saysB.height() < saysA.height() {
-		return false
-	}
-	leftA, leftB := m.left(st, a), m.left(st, b)
-	fixedA, fixedB := int32(gone), int32(gone) // below them the ladder says what it says
-	if saysA == labelAllow && !leftA[Disallow] {
-		fixedA = m.lowest(st, p, x>>2, labelDisallow)
-	}
-	if saysB == labelDisallow && !leftB[Allow] {
-		fixedB = m.lowest(st, q, y>>2, labelAllow)
-	}
-	if leftA[Disallow] && fixedB < settled && (p.view != q.view || y>>2 > x>>2) ||
-		leftB[Allow] && fixedA < settled && (p.view != q.view || x>>2 > y>>2) {
-		return false
-	}
-	if leftA[Disallow] && fixedB < settled || leftB[Allow] && fixedA < settled {
-		v := &m.views[p.view]
-		if counts := v.under(a, b); counts[st[v.slot]] != counts[st[v.slot+1]] {
-			return false
-		}
-	}
-	// Both lists ascend by key.
-	return m.on(st, p, x>>2, labelDisallow, q, y>>2, fixedB) && m.on(st, q, y>>2, labelAllow, p, x>>2, fixedA)
-}
-
-func (l label) height() int { return [...]int{noLabel: 1, labelAllow: 0, labelDisallow: 2}[l] }
-
-// lowest is the least key of the stars of a ladder that still matter and have
-// a label.
-func (m *automaton) lowest(st []int32, d *ladder, key int32, want label) int32 {
-	for _, r := range d.stars {
-		if r.key > key && r.label == want && !m.dead(st, r.star) {
-			return r.key
-		}
-	}
-	return settled
-}
-
-// on says whether all stars of ladder d that still matter, have a label and a
-// key from fixed on are on another ladder too.
-func (m *automaton) on(st []int32, d *ladder, key int32, want label, other *ladder, otherKey, fixed int32) bool {
-	i := 0
-	for _, r := range d.stars {
-		if r.key <= key || r.key < fixed || r.label != want || m.dead(st, r.star) {
-			continue
-		}
-		for i < len(other.stars) && (other.stars[i].key < r.key || other.stars[i].key == r.key && other.stars[i].star < r.star) {
-			i++
-		}
-		if i == len(other.stars) || other.stars[i] != r || r.key <= otherKey {
-			return false
-		}
-	}
-	return true
-}
-
-// heed is the set of bytes that the patterns tell apart, each view reading its
-// form; all others lead to one state.
-func (m *automaton) heed(st []int32) byteSet {
-	var set byteSet
-	for i := range m.views {
-		v := &m.views[i]
-		from, to, n := st[v.slot], st[v.slot+1], st[v.slot+2]
-		if from == gone {
-			continue
-		}
-		if len(v.plains[from].text) == int(n) {
-			if slices.ContainsFunc(v.plains[from].effects, func(e effect) bool { return e.when == atBorder }) {
-				set.add('/')
-				set.add('?')
-			}
-			from++
-		}
-		for from < to {
-			c := v.plains[from].text[n]
-			set.add(c)
-			from += int32(sort.Search(int(to-from), func(k int) bool { return v.plains[from+int32(k)].text[n] > c }))
-		}
-	}
-	for k, slot := range m.slots {
-		if p := st[slot]; m.stars[k].forms {
-			m.stars[k].heed(st, &set)
-		} else if p != gone {
-			m.text.heed(p, &set)
-		}
-	}
-	return set
 }

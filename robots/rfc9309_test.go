@@ -289,3 +289,15 @@ func hasLongAgent(p *Profile, body []byte) bool {
 	}
 	return false
 }
+
+// The directory of an index page looks otherwise in a query as the page does.
+func TestIndexInQuery(t *testing.T) {
+	p := named(t, "rfc9309")
+	p.IndexHTML = true
+	body := []byte("user-agent: a\ndisallow: /\nallow: /*%3A/index.html%2Fa*b\n")
+	for path, want := range map[string]Value{"/x?:/": Allowed, "/x?%3A/": Allowed, "/x%3A/": Allowed, "/x:/": Undefined, "/x?:/a": Disallowed} {
+		if v, _ := ask(p, body, path, "a"); v.Value != want {
+			t.Errorf("%s: got %v, want %v", path, v.Value, want)
+		}
+	}
+}

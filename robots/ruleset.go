@@ -99,7 +99,11 @@ func (rs *ruleset) add(p *Profile, g *Group) {
 		} else if anchor {
 			core = core[:len(core)-1]
 		}
-		rs.addPattern(p, core, anchor, key, i, r.Wildcard)
+		var inQuery []byte
+		if r.Wildcard && len(rs.file.inQuery) > 0 {
+			inQuery = rs.formInQuery(i)
+		}
+		rs.addPattern(core, inQuery, anchor, key, i, r.Wildcard)
 		if p.IndexHTML && r.Kind == Allow {
 			rs.addIndex(p, r, i)
 		}
@@ -126,11 +130,18 @@ func (rs *ruleset) addIndex(p *Profile, r *Rule, i int32) {
 		return
 	}
 	dir := r.Normalized[:slash+1]
-	rs.addPattern(p, dir, true, int32(len(dir)+1)<<1|1, i, r.Wildcard)
+	var inQuery []byte
+	if r.Wildcard && p.Escapes == EscapesRFC {
+		if form := appendRFC(nil, dir, patternSide, true, rs.letter); !bytes.Equal(form, dir) {
+			inQuery, rs.hasForms = form, true
+		}
+	}
+	rs.addPattern(dir, inQuery, true, int32(len(dir)+1)<<1|1, i, r.Wildcard)
 }
 
-// addPattern compiles one pattern; starred says that it may have a *.
-func (rs *ruleset) addPattern(p *Profile, core []byte, anchor bool, key, rule int32, starred bool) {
+// addPattern compiles one pattern; starred says that it may have a *, and
+// inQuery is the pattern as it looks in a query, nil if the same.
+func (rs *ruleset) addPattern(core, inQuery []byte, anchor bool, key, rule int32, starred bool) {
 	star := -1
 	if starred {
 		star = bytes.IndexByte(core, '*')
@@ -141,11 +152,8 @@ func (rs *ruleset) addPattern(p *Profile, core []byte, anchor bool, key, rule in
 		rs.literals = append(rs.literals, l)
 		return
 	}
-	w := wild{pattern: core, anchor: anchor, key: key, rule: rule}
+	w := wild{pattern: core, inQuery: inQuery, anchor: anchor, key: key, rule: rule}
 	w.head, w.mask = headOf(core[:star])
-	if forms := rs.file.inQuery; len(forms) > 0 {
-		w.inQuery = rs.formInQuery(rule)
-	}
 	if w.inQuery == nil {
 		w.letters, w.pairs = needs(core)
 	}

@@ -1,0 +1,116 @@
+package robots
+
+// A label is what a rule says, or no rule.
+type label uint8
+
+const (
+	noLabel label = iota
+	labelAllow
+	labelDisallow
+)
+
+func labelOf(k Kind) label {
+	if k == Allow {
+		return labelAllow
+	}
+	return labelDisallow
+}
+
+func (l label) kind() Kind {
+	if l == labelAllow {
+		return Allow
+	}
+	return Disallow
+}
+
+// A ladder is one question to the patterns that match: what does the one with
+// the highest key say? Each way to settle conflicts comes down to a few
+// ladders, which differ in the rules that stand on them and in what a tie
+// gives; see verdictOf.
+type ladder struct {
+	view    int32
+	initial label // if nothing matches
+	stars   []rung
+	// before counts, for each plain of the view and by Kind, those before it
+	// that stand on the ladder.
+	before [][2]int32
+}
+
+// A rung is a starred pattern on a ladder. They ascend by key.
+type rung struct {
+	key   int32
+	star  int32
+	label label
+}
+
+// An effect is what a pattern that matches does to a ladder.
+type effect struct {
+	ladder int32
+	key    int32
+	label  label
+	when   moment
+}
+
+// A moment is when a pattern without a star matches, once all of it is read.
+type moment uint8
+
+const (
+	atOnce   moment = iota
+	atEnd           // if the path ends there
+	atBorder        // if the path ends there, or a ? or / follows
+)
+
+// A manner is how the labels of ladders give a verdict.
+type manner uint8
+
+const (
+	nothingSaid    manner = iota // allow
+	theLongest                   // best
+	theLongestTies               // best, best with ties to disallow
+	anyWild                      // best plain, any wild disallow, any wild allow
+	anyWildTies                  // best plain, the same with ties to disallow, any wild disallow, any wild allow
+	orTheLeast                   // best, best plain, any wild allow
+	orTheLeastTies               // best, best plain, any wild allow, best with ties to disallow
+)
+
+// A voice is the verdict of one permitted reading. A policy says what all its
+// voices say, else undefined.
+type voice struct {
+	manner  manner
+	ladders [4]int32
+}
+
+var laddersOf = [...]int{nothingSaid: 0, theLongest: 1, theLongestTies: 2, anyWild: 3, anyWildTies: 4, orTheLeast: 3, orTheLeastTies: 4}
+
+// verdictOf is what the labels of a voice's ladders come to; see weighOpen.
+func verdictOf(m manner, said [4]label) Value {
+	may := [2]bool{}
+	switch m {
+	case nothingSaid:
+		return Allowed
+	case theLongest:
+		may[Disallow] = said[0] == labelDisallow
+	case theLongestTies:
+		may[Disallow] = said[0] == labelDisallow || said[1] == labelDisallow
+		may[Allow] = said[0] == labelAllow
+	case anyWild:
+		may[Disallow] = said[0] == labelDisallow || said[1] == labelDisallow
+		may[Allow] = said[0] == labelAllow || said[2] == labelAllow
+	case anyWildTies:
+		may[Disallow] = said[0] == labelDisallow || said[1] == labelDisallow || said[2] == labelDisallow
+		may[Allow] = said[0] == labelAllow || said[3] == labelAllow
+	case orTheLeast:
+		may[Disallow] = said[0] == labelDisallow
+		may[Allow] = said[0] == labelAllow || said[1] == labelAllow || said[2] == labelAllow
+	case orTheLeastTies:
+		may[Disallow] = said[0] == labelDisallow || said[3] == labelDisallow
+		may[Allow] = said[0] == labelAllow || said[1] == labelAllow || said[2] == labelAllow
+	}
+	switch {
+	case !may[Disallow]:
+		return Allowed
+	case may[Allow]:
+		return Undefined
+	}
+	return Disallowed
+}
