@@ -110,7 +110,7 @@ func inspect(ctx context.Context, path string) (sink.Input, error) {
 func noFile(path string, err error) error {
 	why := errors.Unwrap(err)
 	if _, _, e := fetch.Parse(path, "https"); e == nil && errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, ".:") && !isListName(path) {
-		why = fmt.Errorf("%w; if it is a host, put it in a file, or pipe it: echo %s | robocensus run --hosts - …", why, path)
+		why = fmt.Errorf("%w; if it is a host, give it without --hosts: robocensus run %s …", why, path)
 	}
 	return &InputError{Path: path, Err: why}
 }

@@ -347,7 +347,7 @@ func (n *census) produce(begin, late context.Context, sum io.Writer, fetching *e
 		}
 		return nil
 	}
-	err := readHosts(begin, n.Hosts, sum, s.take)
+	err := n.readTargets(begin, sum, s.take)
 	if err == nil {
 		err = s.flush()
 	}

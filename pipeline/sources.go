@@ -2,10 +2,12 @@ package pipeline
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
+	"io"
 	"strings"
 
 	"github.com/robocensus/robocensus/sink"
@@ -15,6 +17,7 @@ import (
 // others, which hold captures already. Beside one of those, Hosts is a filter.
 type Source struct {
 	Hosts   string   // path of the hosts list, - for standard input
+	Named   []string // the hosts themselves, in place of a list
 	WARC    []string // patterns of WARC files, - for standard input
 	Bodies  string   // folder or tar of robots.txt files
 	FromRun string   // DIR/_runs/ID of an earlier run
@@ -68,6 +71,11 @@ func (n *census) open(ctx context.Context) (inputs []sink.Input, err error) {
 	if n.Limit == 0 && bytes > 0 && len(n.WARC) > 0 {
 		n.progress.expect(bytes, 0)
 	}
+	if len(n.Named) > 0 {
+		sum := sha256.Sum256([]byte(strings.Join(n.Named, "\n")))
+		inputs = append(inputs, sink.Input{Role: "hosts", Path: namedPath, SHA256: hex.EncodeToString(sum[:]), Rows: int64(len(n.Named))})
+		n.progress.expect(int64(len(n.Named)), n.Limit)
+	}
 	if n.Ranks != "" {
 		if n.ranks, err = readRanks(ctx, n.Ranks); err != nil {
 			return nil, err
@@ -79,11 +87,29 @@ func (n *census) open(ctx context.Context) (inputs []sink.Input, err error) {
 	return inputs, nil
 }
 
+// namedPath stands for the path of a list where hosts are named.
+const namedPath = "the hosts given"
+
+// readTargets reads the rows of the hosts to ask; see [readHosts].
+func (s *Source) readTargets(ctx context.Context, sum io.Writer, yield func(row) error) error {
+	if len(s.Named) == 0 {
+		return readHosts(ctx, s.Hosts, sum, yield)
+	}
+	for i, host := range s.Named {
+		if err := yield(row{line: int64(i) + 1, text: host, host: host}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // nothing is why there was no target.
 func (n *census) nothing() error {
 	path, wanted := n.Hosts, "holds no host; give one host, origin or URL to a line, or a table with a column host, url or host_rev"
 	skipped := n.skipped.sum
 	switch {
+	case len(n.Named) > 0:
+		path, wanted = namedPath, "are no hosts"
 	case n.filter != nil && n.filter.isEmpty():
 	case n.filter != nil && skipped.OtherHosts > 0:
 		wanted = fmt.Sprintf("names no host of the %d stored answers; give hosts that are among them", skipped.OtherHosts)

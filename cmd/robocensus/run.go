@@ -19,9 +19,9 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-const runHelp = `Asks every host in FILE for its robots.txt and writes the tables to DIR; or
-reads the answers from WARC files, from stored files named by their hosts, or
-from an earlier run that has kept its bodies, and asks nobody.
+const runHelp = `Asks every HOST, or every host in FILE, for its robots.txt and writes the tables
+to DIR; or reads the answers from WARC files, from stored files named by their
+hosts, or from an earlier run that has kept its bodies, and asks nobody.
 
 FILE is a list of hosts, origins or URLs, one to a line, or CSV or TSV with the
 columns host, rank, url or host_rev (a Tranco list works as it is), or Parquet
@@ -41,7 +41,8 @@ Exit codes: 0 done, 1 done and an expectation is broken or cannot be checked unt
 somebody corrects it, 64 usage, 65 bad input, 69 no host could be reached, 74 I/O,
 75 ended by SIGTERM or this machine is cut off, 130 ended by Ctrl-C.`
 
-const runExamples = `  robocensus run --hosts tranco.csv --limit 10000 --out out
+const runExamples = `  robocensus run example.com www.example.org --out out
+  robocensus run --hosts tranco.csv --limit 10000 --out out
   zcat hosts.gz | robocensus run --hosts - --out out --schemes https
   robocensus run --warc 'crawl/*.warc.gz' --ranks tranco.csv --out out
   robocensus run --from-run out/_runs/20261120T101500Z --agents mine.yaml --out out
@@ -52,7 +53,7 @@ type runFlags struct {
 	commonFlags
 
 	hosts, bodies, fromRun   string
-	warc                     []string
+	warc, named              []string
 	out, run, urls, ranks    string
 	tables, schemes          []string
 	keepBodies, keepComments bool
@@ -131,12 +132,12 @@ var (
 func runCommand() *cobra.Command {
 	f := newRunFlags()
 	c := &cobra.Command{
-		Use:   "run --hosts FILE --out DIR [flags]\n       robocensus run --warc GLOB | --bodies DIR|TAR | --from-run DIR/_runs/ID --out DIR [flags]",
+		Use: `run HOST... --out DIR [flags]
+       robocensus run --hosts FILE --out DIR [flags]
+       robocensus run --warc GLOB | --bodies DIR|TAR | --from-run DIR/_runs/ID --out DIR [flags]`,
 		Short: "Ask hosts for their robots.txt, or read stored answers, and write the tables", Long: runHelp, Example: runExamples,
 		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usagef("unexpected argument %q; a list of hosts is given by --hosts", args[0])
-			}
+			f.named = args
 			ctx := c.Context()
 			if err := f.applyConfig(ctx); err != nil {
 				return err
@@ -165,7 +166,10 @@ func (f *runFlags) build(ctx context.Context) (pipeline.Config, error) {
 			return c, err
 		}
 	}
-	c.Source = pipeline.Source{Hosts: f.hosts, WARC: f.warc, Bodies: f.bodies, FromRun: f.fromRun, Ranks: f.ranks}
+	c.Source = pipeline.Source{Hosts: f.hosts, WARC: f.warc, Bodies: f.bodies, FromRun: f.fromRun, Ranks: f.ranks, Named: f.named}
+	if err := f.checkNamed(); err != nil {
+		return c, err
+	}
 	sources := 0
 	for _, given := range []bool{len(f.warc) > 0, f.bodies != "", f.fromRun != ""} {
 		if given {
@@ -189,8 +193,8 @@ func (f *runFlags) build(ctx context.Context) (pipeline.Config, error) {
 		return c, usagef("--ranks is for --warc and --bodies; a list of hosts and an earlier run bring their own")
 	case sources == 1 && f.state != "":
 		return c, usagef("--state is a memory of what the network answers; a stored source asks nothing")
-	case sources == 0 && f.hosts == "":
-		return c, usagef("--hosts is missing: give a file of hosts, or - for standard input; or a source of stored answers (--warc, --bodies, --from-run)")
+	case sources == 0 && f.hosts == "" && len(f.named) == 0:
+		return c, usagef("there is nothing to ask: give hosts, or a file of them by --hosts (- is standard input), or stored answers by --warc, --bodies or --from-run")
 	case f.out == "":
 		return c, usagef("--out is missing: give a folder for the tables")
 	case f.concurrency < 1 || f.concurrency > 100_000:
@@ -280,6 +284,30 @@ func (f *runFlags) build(ctx context.Context) (pipeline.Config, error) {
 	}
 	c.Settings, c.Pace = f.settings()
 	return c, nil
+}
+
+// checkNamed checks the hosts that are given as arguments.
+func (f *runFlags) checkNamed() error {
+	if len(f.named) == 0 {
+		return nil
+	}
+	for _, other := range []struct {
+		name  string
+		given bool
+	}{{"hosts", f.hosts != ""}, {"warc", len(f.warc) > 0}, {"bodies", f.bodies != ""}, {"from-run", f.fromRun != ""}} {
+		if other.given {
+			return usagef("%s and --%s are both sources: give one of them", f.named[0], other.name)
+		}
+	}
+	for _, host := range f.named {
+		if info, err := os.Stat(host); err == nil && info.Mode().IsRegular() {
+			return usagef("%s is a file: give --hosts %[1]s to ask the hosts in it, or https://%[1]s for the host of that name", host)
+		}
+		if _, _, err := fetch.Parse(host, "https"); err != nil {
+			return usageError{err}
+		}
+	}
+	return nil
 }
 
 // isSameFile says whether two paths lead to one file or folder, however they are
