@@ -37,6 +37,13 @@ for byte, and each line of output one
 
 in the same order; line is 0 where no rule decided.
 
+With --json the answers are one array, for each URL an object
+
+    {"url", "agent", "verdict", "reason", "line", "pattern", "group_agent", "profile", "outcome", "others"}
+
+where group_agent is the token whose group decides, and others has the verdicts of the
+other profiles by name.
+
 Exit codes: 0 all allowed, 1 any disallowed, else 2 any undefined; 64 usage, 65
 bad input, 69 no host could be reached, so that nothing is judged, 130 interrupted. With --jsonl: 0, or 65 if a line is no such object.`
 
@@ -57,6 +64,7 @@ type checkFlags struct {
 	commonFlags
 	agent string
 	jsonl bool
+	json  bool
 
 	acceptUnreachable bool
 }
@@ -65,6 +73,7 @@ func newCheckFlags() *checkFlags {
 	f := &checkFlags{commonFlags: commonFlags{set: newFlagSet("check")}}
 	f.set.StringVar(&f.agent, "agent", "", "fetch the robots.txt of each URL's origin, and ask for this `AGENT`")
 	f.set.BoolVar(&f.jsonl, "jsonl", false, "answer questions from standard input, one JSON object to a line")
+	f.set.BoolVar(&f.json, "json", false, "print JSON in place of text, and nothing else, to standard output: one array, an object for each URL")
 	group(f.set, "Questions and answers")
 	f.addMeaning()
 	f.set.BoolVar(&f.acceptUnreachable, "accept-unreachable", false, "judge hosts that cannot be reached, even if none can be: take that for their failure and not for this machine's")
@@ -98,6 +107,8 @@ func (f *checkFlags) check(ctx context.Context, words []string, stdin io.Reader,
 		return err
 	}
 	switch {
+	case f.jsonl && f.json:
+		return usagef("--jsonl answers line by line, --json with one array: give one of them")
 	case f.jsonl && (len(words) > 0 || f.agent != ""):
 		return usagef("--jsonl takes its questions from standard input, and no arguments")
 	case f.jsonl && len(profiles) > 1:
@@ -157,14 +168,24 @@ func (f *checkFlags) checkFile(ctx context.Context, path, name string, urls []st
 			return err
 		}
 	}
-	io.WriteString(stdout, remark)
-	e := newExplainer(stdout, f.withOthers(profiles), agent)
+	e := f.explainer(stdout, f.withOthers(profiles), agent)
+	io.WriteString(e.out, remark)
 	e.load(&fetch.Capture{Hops: []robots.Hop{{Status: 200}}, Body: body})
 	e.unread()
 	for _, url := range urls {
 		e.explain(url)
 	}
 	return e.exit()
+}
+
+// explainer prints its answers to stdout, with --json when it exits.
+func (f *checkFlags) explainer(stdout io.Writer, profiles []*robots.Profile, agent robots.Agent) *explainer {
+	if !f.json {
+		return newExplainer(stdout, profiles, agent)
+	}
+	e := newExplainer(io.Discard, profiles, agent)
+	e.json = stdout
+	return e
 }
 
 // checkURL refuses what is neither a path nor, where one is needed, a URL.
@@ -216,7 +237,6 @@ func (f *checkFlags) checkLive(ctx context.Context, urls []string, profiles []*r
 			return err
 		}
 	}
-	io.WriteString(stdout, remark)
 	// All are asked before any is judged: another's answer proves that a failure is
 	// not this machine's.
 	captures := make([]*fetch.Capture, len(urls)) // nil: that of the URL before
@@ -248,7 +268,8 @@ func (f *checkFlags) checkLive(ctx context.Context, urls []string, profiles []*r
 	if doubtful != nil && !reached {
 		return fmt.Errorf("%w: %w; this machine may be cut off, so nothing is judged; give --accept-unreachable if it is connected", fetch.ErrNeverReached, doubtful)
 	}
-	e := newExplainer(stdout, shown, agent)
+	e := f.explainer(stdout, shown, agent)
+	io.WriteString(e.out, remark)
 	for i, url := range urls {
 		if captures[i] != nil {
 			e.capture(captures[i])

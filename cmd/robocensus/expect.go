@@ -24,15 +24,21 @@ func readExpectations(ctx context.Context, path string) (*pipeline.Expectations,
 	return pipeline.ParseExpectations(path, text)
 }
 
-// check holds a finished run against what is expected of it.
-func (f *runFlags) check(ctx context.Context, c pipeline.Config, stdout io.Writer) error {
+// promises holds a finished run against what is expected of it.
+func (f *runFlags) promises(ctx context.Context, c pipeline.Config) ([]*pipeline.Promise, error) {
 	if f.expectations == nil {
-		return nil
+		return nil, nil
 	}
 	promises, err := f.expectations.Check(ctx, c.Dir, c.Run, c.Agents)
 	if ctx.Err() != nil {
-		return fmt.Errorf("%w: the run is complete; the same command with --resume checks what is expected of it", errInterrupted)
+		return nil, fmt.Errorf("%w: the run is complete; the same command with --resume checks what is expected of it", errInterrupted)
 	}
+	return promises, err
+}
+
+// check holds a finished run against what is expected of it, and tells.
+func (f *runFlags) check(ctx context.Context, c pipeline.Config, stdout io.Writer) error {
+	promises, err := f.promises(ctx, c)
 	if err != nil {
 		return err
 	}

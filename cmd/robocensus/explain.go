@@ -22,6 +22,23 @@ type explainer struct {
 	body     []byte
 
 	disallowed, undefined bool
+
+	json    io.Writer // nil: answers are text
+	answers []explainedURL
+}
+
+// explainedURL is one answer of check --json.
+type explainedURL struct {
+	URL        string            `json:"url"`
+	Agent      string            `json:"agent"`
+	Verdict    string            `json:"verdict"`
+	Reason     string            `json:"reason"`
+	Line       int32             `json:"line"` // 0 where no rule decided
+	Pattern    string            `json:"pattern"`
+	GroupAgent string            `json:"group_agent"` // the token whose group it was, * or empty
+	Profile    string            `json:"profile"`
+	Outcome    string            `json:"outcome"`
+	Others     map[string]string `json:"others"` // verdicts of other profiles
 }
 
 type explained struct {
@@ -130,6 +147,11 @@ func answered(c *fetch.Capture, a robots.Answer) string {
 }
 
 func (e *explainer) exit() error {
+	if e.json != nil {
+		if err := writeJSON(e.json, e.answers); err != nil {
+			return err
+		}
+	}
 	switch {
 	case e.disallowed:
 		return exitDisallowed
@@ -154,7 +176,8 @@ func (e *explainer) explain(url string) {
 	v := first.verdict(url)
 	e.disallowed = e.disallowed || v.Value == robots.Disallowed
 	e.undefined = e.undefined || v.Value == robots.Undefined
-	fmt.Fprintf(e.out, "%s  %s may %s\n", strings.ToUpper(v.Value.String()), plain(e.agent.Name), map[robots.Value]string{
+	colour := map[robots.Value]style{robots.Allowed: green, robots.Disallowed: red, robots.Undefined: yellow}[v.Value]
+	fmt.Fprintf(e.out, "%s  %s may %s\n", paint(e.out, colour, strings.ToUpper(v.Value.String())), plain(e.agent.Name), map[robots.Value]string{
 		robots.Allowed: "fetch", robots.Disallowed: "not fetch", robots.Undefined: "or may not fetch",
 	}[v.Value]+" "+plain(url))
 
@@ -187,10 +210,21 @@ func (e *explainer) explain(url string) {
 	if first.answer.AsksRules() {
 		e.runnersUp(first, policy, url, v)
 	}
+	answer := explainedURL{
+		URL: url, Agent: e.agent.Name, Verdict: v.Value.String(), Reason: v.Reason.String(), GroupAgent: policy.GroupAgent,
+		Profile: first.profile.Name, Outcome: string(first.answer.Outcome), Others: make(map[string]string),
+	}
+	if v.Rule >= 0 {
+		rule := &first.file.Rules[v.Rule]
+		answer.Line, answer.Pattern = rule.Line, sink.Text(rule.Pattern)
+	}
 	var others []string
 	for _, r := range e.readings[1:] {
-		others = append(others, r.profile.Name+" "+r.verdict(url).Value.String())
+		other := r.verdict(url).Value.String()
+		answer.Others[r.profile.Name] = other
+		others = append(others, r.profile.Name+" "+other)
 	}
+	e.answers = append(e.answers, answer)
 	if len(others) > 0 {
 		e.note("profile " + first.profile.Name + "; others: " + strings.Join(others, ", "))
 	}

@@ -37,6 +37,17 @@ that has answered. A second Ctrl-C does not wait for the hosts in flight (--grac
 Where this machine is cut off, the run waits and asks again; nothing that failed
 meanwhile is written or remembered. It stops after --outage-patience, and after 30
 seconds where nothing was ever reached; --resume continues it.
+
+With --json a run that completes prints one object
+
+    {"run", "folder", "state", "hosts", "rejected", "seconds", "profile", "outcomes", "reasons", "failures",
+     "rows", "expectations"}
+
+with hosts by outcome, by reason and by error class as the first profile reads them,
+and rows by table. A run that was complete before has no seconds, outcomes, reasons
+and failures. Any other end leaves standard output empty. Progress and notes go to
+standard error.
+
 Exit codes: 0 done, 1 done and an expectation is broken or cannot be checked until
 somebody corrects it, 64 usage, 65 bad input, 69 no host could be reached, 74 I/O,
 75 ended by SIGTERM or this machine is cut off, 130 ended by Ctrl-C.`
@@ -66,6 +77,7 @@ type runFlags struct {
 	maxAge                   time.Duration
 	grace                    time.Duration
 	progress                 string
+	json, dryRun             bool
 	expect                   string
 	expectations             *pipeline.Expectations // nil for none
 	dated                    bool                   // the run's ID is the time, which another may have taken
@@ -107,6 +119,7 @@ func newRunFlags() *runFlags {
 	s.BoolVar(&f.keepComments, "keep-comments", false, "keep comments in the table lines")
 	s.Var(&f.memory, "memory", "what the process may take, as a `SIZE` such as 512M or 2G (default what the control group or the machine has); what hosts send goes to disk before it is exceeded")
 	s.StringVar(&f.progress, "progress", "auto", "auto, bar, log or none")
+	s.BoolVar(&f.json, "json", false, "print JSON in place of text, and nothing else, to standard output: one object")
 	group(s, "Output")
 	return f
 }
@@ -353,7 +366,7 @@ func (f *runFlags) settings() (settings, pace map[string]any) {
 	f.set.VisitAll(func(flag *pflag.Flag) {
 		out := settings
 		switch flag.Name {
-		case "out", "run", "config", "progress", "help", "resume", "force-new", "expect":
+		case "out", "run", "config", "progress", "help", "resume", "force-new", "expect", "json", "dry-run":
 			return
 		case "concurrency", "per-address", "per-domain", "rate", "address-rate", "state", "grace", "outage-patience", "accept-unreachable", "memory":
 			out = pace

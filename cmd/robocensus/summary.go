@@ -41,6 +41,9 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 		result, err = pipeline.Run(ctx, c, &progress)
 	}
 	stop()
+	if errors.Is(err, sink.ErrRunComplete) && f.json {
+		return f.writeComplete(ctx, c, stdout)
+	}
 	if errors.Is(err, sink.ErrRunComplete) {
 		fmt.Fprintf(stdout, "nothing to do: %s\n", plain(err.Error()))
 		return f.check(ctx, c, stdout)
@@ -62,6 +65,9 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 			return fmt.Errorf("%w; once that is mended, the same command with --resume continues the run", err)
 		}
 		return err
+	}
+	if f.json {
+		return f.writeResult(ctx, c, result, stdout)
 	}
 	summarize(stdout, c, result)
 	return f.check(ctx, c, stdout)

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"io"
+	"path/filepath"
+
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// runResult is what run --json prints.
+type runResult struct {
+	Run      string `json:"run"`
+	Folder   string `json:"folder"`
+	State    string `json:"state"`
+	Hosts    int64  `json:"hosts"`
+	Rejected int64  `json:"rejected"`
+
+	// Of a run that was complete before, these are left out.
+	Seconds  float64          `json:"seconds,omitempty"`
+	Profile  string           `json:"profile"` // the first, of which the figures are
+	Outcomes map[string]int64 `json:"outcomes,omitempty"`
+	Reasons  map[string]int64 `json:"reasons,omitempty"`
+	Failures map[string]int64 `json:"failures,omitempty"` // by error class, of network_failure
+
+	Rows         map[string]int64    `json:"rows"` // by table
+	Expectations []*pipeline.Promise `json:"expectations,omitempty"`
+}
+
+func (f *runFlags) writeResult(ctx context.Context, c pipeline.Config, r *pipeline.Result, stdout io.Writer) error {
+	x := figuresOf(c.Profiles[0].Name, r)
+	return f.write(ctx, c, stdout, runResult{
+		Folder: r.Folder, Hosts: r.Targets, Rejected: r.Rejected, Seconds: r.Elapsed.Seconds(),
+		Outcomes: x.outcomes, Reasons: x.reasons, Failures: x.failures, Rows: r.Rows,
+	})
+}
+
+// writeComplete is for a run that was complete before.
+func (f *runFlags) writeComplete(ctx context.Context, c pipeline.Config, stdout io.Writer) error {
+	m, err := sink.ReadManifest(c.Dir, c.Run)
+	if err != nil {
+		return err
+	}
+	rows := make(map[string]int64)
+	for _, table := range m.Tables {
+		for _, p := range m.PartsOf(table) {
+			rows[table] += p.Rows
+		}
+	}
+	return f.write(ctx, c, stdout, runResult{Folder: filepath.Join(c.Dir, "_runs", c.Run), Hosts: m.Targets, Rejected: m.Rejected, Rows: rows})
+}
+
+func (f *runFlags) write(ctx context.Context, c pipeline.Config, stdout io.Writer, r runResult) error {
+	r.Run, r.State, r.Profile = c.Run, sink.Complete, c.Profiles[0].Name
+	var err error
+	if r.Expectations, err = f.promises(ctx, c); err != nil {
+		return err
+	}
+	if err := writeJSON(stdout, r); err != nil {
+		return err
+	}
+	return broken(r.Expectations)
+}
