@@ -54,12 +54,12 @@ func (a *arena) paths() []string {
 	return all
 }
 
-func (a *arena) pattern(r *rand.Rand) string {
+func (a *arena) pattern(r *rand.Rand, most int) string {
 	var b strings.Builder
 	if r.IntN(8) > 0 {
 		b.WriteByte('/')
 	}
-	for range r.IntN(4) {
+	for range r.IntN(most + 1) {
 		if r.IntN(3) == 0 {
 			b.WriteByte('*')
 		} else {
@@ -72,11 +72,12 @@ func (a *arena) pattern(r *rand.Rand) string {
 	return b.String()
 }
 
-func (a *arena) rules(r *rand.Rand) []string {
+// rules are a few, of at most so many letters and stars.
+func (a *arena) rules(r *rand.Rand, most int) []string {
 	var rules []string
 	kinds := []string{"disallow: ", "disallow: ", "allow: ", "disalow: "}
 	for range r.IntN(4) {
-		rules = append(rules, kinds[r.IntN(len(kinds))]+a.pattern(r))
+		rules = append(rules, kinds[r.IntN(len(kinds))]+a.pattern(r, most))
 	}
 	return rules
 }
@@ -152,8 +153,8 @@ func TestCompareModel(t *testing.T) {
 				}
 				ar := &arenas[i*len(arenas) / *compareDraws]
 				paths, ta, tb := ar.targets(p, q)
-				rules := ar.rules(r)
-				other := ar.rules(r)
+				rules := ar.rules(r, 3)
+				other := ar.rules(r, 3)
 				if r.IntN(2) == 0 { // the same with a little more
 					other = append(other[:min(1, len(other))], rules...)
 				}
@@ -216,6 +217,46 @@ func drawProfile(r *rand.Rand, name string) *Profile {
 	return p
 }
 
+// TestAutomaton: after each byte of a path the automaton of two policies has
+// the verdicts on the path so far, with longer patterns and paths.
+func TestAutomaton(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 1))
+	for i := range 10 * *compareDraws {
+		p := drawProfile(r, append(ProfileNames(), "own")[i%6])
+		ar := &arenas[r.IntN(len(arenas))]
+		one, two := ar.rules(r, 8), ar.rules(r, 8)
+		a, b := policyOf(p, strings.Join(one, "\n")), policyOf(p, strings.Join(two, "\n"))
+		l, ok := newLanguage(a, b)
+		if !ok {
+			t.Fatal("too large")
+		}
+		m := newAutomaton(l)
+		for range 5 {
+			st := make([]int32, m.size)
+			m.begin(st)
+			whole := []byte("/")
+			for len(whole) < 14 {
+				if r.IntN(2) == 0 {
+					whole = append(whole, ar.letters[r.IntN(len(ar.letters))]...)
+				} else {
+					whole = append(whole, ar.path[r.IntN(len(ar.path))])
+				}
+			}
+			path := whole[:1]
+			for m.step(st, '/'); ; m.step(st, path[len(path)-1]) {
+				x, y := m.verdicts(st)
+				if u, v := a.judgePath(path).Value, b.judgePath(path).Value; x != u || y != v {
+					t.Fatalf("%+v\n%q\n%q\n%s: %v and %v, want %v and %v", *p, one, two, path, x, y, u, v)
+				}
+				if len(path) == len(whole) {
+					break
+				}
+				path = whole[:len(path)+1]
+			}
+		}
+	}
+}
+
 // TestCompareMetamorphic: order, repetition and what a rule implies change no
 // relation, B against A mirrors A against B, and a class is a relation to
 // everything or nothing.
@@ -231,7 +272,7 @@ func TestCompareMetamorphic(t *testing.T) {
 	for i := range 5 * *compareDraws {
 		p := drawProfile(r, append(ProfileNames(), "own")[i%6])
 		ar := &arenas[r.IntN(len(arenas))]
-		one, two := ar.rules(r), ar.rules(r)
+		one, two := ar.rules(r, 3), ar.rules(r, 3)
 		if r.IntN(2) == 0 {
 			two = append(two, one...)
 		}
