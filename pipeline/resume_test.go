@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -147,5 +149,34 @@ func TestGraceKeepsWhatIsInFlight(t *testing.T) {
 	result, err := Run(t.Context(), c, new(Progress))
 	if err != nil || result.Targets != inFlight {
 		t.Fatalf("%+v, %v", result, err)
+	}
+}
+
+// An answer that was kept for another host is not taken: a target is asked rather
+// than told what another said.
+func TestAKeptAnswerIsOfItsHost(t *testing.T) {
+	c := newConfig(t, nil, "")
+	plan := sink.Plan{Run: c.Run, Tables: []string{"fetches"}, Profiles: []string{"google"}}
+	run, err := sink.Create(c.Dir, plan)
+	must(t, err)
+	answers, err := run.Answers(0)
+	must(t, err)
+	kept := fetch.Capture{Origin: parsed(t, "http://a.example"), Start: firstDay, Hops: []robots.Hop{{URL: "http://a.example/robots.txt", Status: 200}}}
+	content, err := kept.MarshalBinary()
+	must(t, err)
+	must(t, answers.Keep(0, content))
+	must(t, run.Close())
+	run, err = sink.Open(t.Context(), c.Dir, plan)
+	must(t, err)
+	defer run.Close()
+	answers, err = run.Answers(0)
+	must(t, err)
+	n := &census{Config: c, run: run}
+	for host, want := range map[string]bool{"http://a.example": true, "http://b.example": false, "https://a.example": false} {
+		j := &job{target: Target{Candidates: []fetch.Origin{parsed(t, host)}}, segment: &segment{answers: answers}}
+		must(t, n.recall(j))
+		if (j.capture != nil) != want {
+			t.Errorf("%s is told what http://a.example said: %v", host, j.capture != nil)
+		}
 	}
 }

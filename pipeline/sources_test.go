@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -96,4 +97,33 @@ func parsed(t *testing.T, url string) fetch.Origin {
 	o, _, err := fetch.Parse(url, "http")
 	must(t, err)
 	return o
+}
+
+// A file of more than the limit is cut, and said to be.
+func TestBodiesAreCutAtTheLimit(t *testing.T) {
+	dir := t.TempDir()
+	rules := "User-agent: *\n"
+	for name, body := range map[string]string{"a.example": rules, "b.example": rules + "#"} {
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(body), 0o666))
+	}
+	c := newConfig(t, nil, "")
+	c.Source, c.Fetch.MaxBody = Source{Bodies: dir}, len(rules)
+	_, err := Run(t.Context(), c, new(Progress))
+	must(t, err)
+	for _, row := range rowsOf[sink.Fetch](t, c, "fetches") {
+		if cut := row.Host == "b.example"; row.BodyTruncated != cut || *row.BodyBytes != int64(len(rules)) {
+			t.Errorf("%s: %d bytes, truncated %v", row.Host, *row.BodyBytes, row.BodyTruncated)
+		}
+	}
+}
+
+// The site of a URL is that of its host with or without www.
+func TestSiteOf(t *testing.T) {
+	for url, want := range map[string]string{
+		"https://www.a.example/robots.txt": "a.example", "http://a.example/x": "a.example", "https://a.example:8443/": "a.example:8443", "https://b.example": "b.example",
+	} {
+		if got := siteOf(url); got != want {
+			t.Errorf("%s: %s, want %s", url, got, want)
+		}
+	}
 }

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// Exit codes are a contract with whoever schedules runs: 64 and 65 are not worth
+// a retry, the others are.
+func TestExitCodes(t *testing.T) {
+	for _, row := range []struct {
+		err  error
+		want int
+	}{
+		{usagef("no flag"), 64}, {sink.ErrRunExists, 64}, {sink.ErrRunBusy, 64}, {sink.ErrNotResumable, 64}, {pipeline.ErrNotComparable, 64}, {sink.ErrNotThere, 64},
+		{&pipeline.InputError{Path: "hosts", Err: errors.New("holds no host")}, 65},
+		{fetch.ErrNeverReached, 69}, {fetch.ErrCutOff, 75}, {errInterrupted, 130},
+		{&pipeline.LocalError{Err: errors.New("no file descriptor is left")}, 74}, {errors.New("no space left on device"), 74},
+	} {
+		for _, err := range []error{row.err, fmt.Errorf("while it ran: %w", row.err)} {
+			if got := codeOf(err); got != row.want {
+				t.Errorf("%v: exit code %d, want %d", err, got, row.want)
+			}
+		}
+	}
+}
+
+// Of promises that fail, whatever their state, the exit code is 1.
+func TestABrokenPromiseIsTold(t *testing.T) {
+	kept, failed := &pipeline.Promise{State: pipeline.Kept}, &pipeline.Promise{State: pipeline.Unchecked, Fails: true}
+	for _, row := range []struct {
+		promises []*pipeline.Promise
+		want     error
+	}{{nil, nil}, {[]*pipeline.Promise{kept}, nil}, {[]*pipeline.Promise{kept, failed}, exitBroken}, {[]*pipeline.Promise{failed, kept}, exitBroken}} {
+		if got := broken(row.promises); got != row.want {
+			t.Errorf("%d promises: %v, want %v", len(row.promises), got, row.want)
+		}
+	}
+}
+
+func TestWhatIsSkippedIsNamed(t *testing.T) {
+	got := fmt.Sprint(skippedTexts(pipeline.Skipped{OtherURLs: 1, OtherHosts: 2, OtherRecords: 3}))
+	if want := "[1 capture of other URLs 2 captures of other hosts 3 records of other kinds]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

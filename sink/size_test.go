@@ -1,0 +1,38 @@
+package sink
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The size of a committed part is the cheap sign that it is whole: where a run is
+// completed, and where one that is complete is asked to be resumed.
+func TestSizesOfCommittedParts(t *testing.T) {
+	dir := t.TempDir()
+	run, err := Create(dir, described())
+	must(t, err)
+	defer run.Close()
+	commitSegment(t, run, 0)
+	part := filepath.Join(dir, partPath("rules", "r", 0))
+	good, err := os.ReadFile(part)
+	must(t, err)
+	must(t, os.WriteFile(part, good[:len(good)-1], 0o666))
+	c := Completion{Finished: time.Now(), Tally: Tally{Targets: targetsOfSegment}, Inputs: described().Inputs}
+	if err := run.Complete(t.Context(), c); err == nil || !strings.Contains(err.Error(), "part-0000000000.parquet has") {
+		t.Fatalf("a part of another size is completed: %v", err)
+	}
+	must(t, os.WriteFile(part, good, 0o666))
+	must(t, run.Complete(t.Context(), c))
+	must(t, run.Close())
+	if _, err := Open(t.Context(), dir, described()); !errors.Is(err, ErrRunComplete) {
+		t.Errorf("a complete run: %v", err)
+	}
+	must(t, os.WriteFile(part, append(good, 0), 0o666))
+	if _, err := Open(t.Context(), dir, described()); !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), "part-0000000000.parquet has") {
+		t.Errorf("a part of a complete run has another size: %v", err)
+	}
+}
