@@ -31,8 +31,8 @@ type Comparison struct {
 	// Closes is where B has the higher verdict, Opens where it has the lower;
 	// nil for nowhere. Where the relation is undecided, nil means not found.
 	Closes, Opens *Witness
-	// States is how many states the search has gone through: 0 where the rules
-	// themselves show the answer.
+	// States is how many states the search has gone through: 0 where rules or
+	// classes show the answer.
 	States int
 }
 
@@ -62,6 +62,9 @@ const (
 func Compare(a, b *Policy) Comparison {
 	if sameRules(a, b) {
 		return Comparison{}
+	}
+	if c, ok := compareClasses(a, b); ok {
+		return c
 	}
 	l, ok := newLanguage(a, b)
 	if !ok {
@@ -105,6 +108,32 @@ func sameRules(a, b *Policy) bool {
 		}
 	}
 	return true
+}
+
+// compareClasses compares policies of which one allows or forbids everything,
+// as most groups of real files do, where the path / shows how they differ.
+func compareClasses(a, b *Policy) (c Comparison, ok bool) {
+	if a.judge.profile != b.judge.profile {
+		return c, false // only one may have /robots.txt always allowed
+	}
+	one, two := a.Class(), b.Class()
+	if one == Partial && two == Partial {
+		return c, false
+	}
+	if one == two {
+		return c, true
+	}
+	path := []byte("/")
+	w := &Witness{"/", a.judgePath(path), b.judgePath(path)}
+	switch {
+	case w.A.Value == w.B.Value:
+		return c, false
+	case rank(w.A.Value) < rank(w.B.Value) && (one == AllowAll || two == DisallowAll):
+		return Comparison{Relation: Stricter, Closes: w}, true
+	case rank(w.A.Value) > rank(w.B.Value) && (one == DisallowAll || two == AllowAll):
+		return Comparison{Relation: Looser, Opens: w}, true
+	}
+	return c, false
 }
 
 // A search walks through the states of an automaton.

@@ -41,6 +41,7 @@ var arenas = []arena{
 	{[]string{"%2A", "%24", "2", "$"}, "!$%*2A", 5},
 	{[]string{"/", "index.html", "a"}, "!/a", 5},
 	{[]string{"%2F", "?", "/"}, "%/2?F", 6},
+	{[]string{"%3A", "?", "%33A", "%"}, "%3?A", 6},
 }
 
 // paths are all of an arena, the shortest first and in byte order.
@@ -60,7 +61,7 @@ func (a *arena) pattern(r *rand.Rand, most int) string {
 		b.WriteByte('/')
 	}
 	for range r.IntN(most + 1) {
-		if r.IntN(3) == 0 {
+		if r.IntN(1+most/2) == 0 {
 			b.WriteByte('*')
 		} else {
 			b.WriteString(a.letters[r.IntN(len(a.letters))])
@@ -153,8 +154,8 @@ func TestCompareModel(t *testing.T) {
 				}
 				ar := &arenas[i*len(arenas) / *compareDraws]
 				paths, ta, tb := ar.targets(p, q)
-				rules := ar.rules(r, 3)
-				other := ar.rules(r, 3)
+				rules := ar.rules(r, 4)
+				other := ar.rules(r, 4)
 				if r.IntN(2) == 0 { // the same with a little more
 					other = append(other[:min(1, len(other))], rules...)
 				}
@@ -272,7 +273,7 @@ func TestCompareMetamorphic(t *testing.T) {
 	for i := range 5 * *compareDraws {
 		p := drawProfile(r, append(ProfileNames(), "own")[i%6])
 		ar := &arenas[r.IntN(len(arenas))]
-		one, two := ar.rules(r, 3), ar.rules(r, 3)
+		one, two := ar.rules(r, 4), ar.rules(r, 4)
 		if r.IntN(2) == 0 {
 			two = append(two, one...)
 		}
