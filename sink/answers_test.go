@@ -61,6 +61,7 @@ func found(t *testing.T, run *Run) (n int) {
 }
 
 func TestAnswersOutliveTheProcess(t *testing.T) {
+	sequential(t)
 	dir := t.TempDir()
 	run, err := Create(dir, described())
 	must(t, err)

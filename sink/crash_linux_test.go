@@ -98,6 +98,7 @@ func killedAfter(t *testing.T, before map[string]string, steps []step, content m
 // Wherever a run is killed between two steps of a commit or of its completion,
 // what is committed is whole, and resuming ends with the same files.
 func TestACrashBetweenAnyTwoSteps(t *testing.T) {
+	sequential(t)
 	dir := t.TempDir()
 	run, err := Create(dir, described())
 	must(t, err)
@@ -164,6 +165,7 @@ func finishedAt(t *testing.T, files map[string]string) (at time.Time) {
 // that the run is damaged, no reader takes the files of both for one, and the
 // next comparison ends as if there had been none.
 func TestAComparisonThatIsKilledBetweenAnyTwoSteps(t *testing.T) {
+	sequential(t)
 	dir := wholeRun(t, nil)
 	compare := func(dir string, hosts ...string) {
 		t.Helper()

@@ -192,6 +192,7 @@ func limited(dir string) error {
 }
 
 func TestLimitsOfFiles(t *testing.T) {
+	sequential(t)
 	dir := t.TempDir()
 	c, out, _ := child(t, "limited", dir)
 	io.Copy(io.Discard, out)
@@ -202,6 +203,7 @@ func TestLimitsOfFiles(t *testing.T) {
 }
 
 func TestAFullDisk(t *testing.T) {
+	sequential(t)
 	disk := t.TempDir()
 	if err := unix.Mount("none", disk, "tmpfs", 0, "size=1m"); err != nil {
 		t.Skipf("a small disk cannot be mounted (%v); TestLimitsOfFiles stands for it", err)

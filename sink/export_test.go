@@ -90,6 +90,7 @@ func rendered(columns []arrow.Array) (rows []string) {
 }
 
 func TestExportGivesTheRowsOfTheParquet(t *testing.T) {
+	sequential(t)
 	dir, run := exported(t)
 	finish(t, run, 3)
 	for _, table := range TableNames {

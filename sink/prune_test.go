@@ -177,6 +177,7 @@ func TestPruneLeavesARunThatIsBeingWritten(t *testing.T) {
 
 // Wherever a prune was interrupted, the next one does what was left to do.
 func TestAPruneThatWasInterrupted(t *testing.T) {
+	sequential(t)
 	for _, removed := range []int{0, 1, len(TableNames)} {
 		dir := weekly(t, "c1", "c2", "c3")
 		compared(t, dir, "changes/run=c2/against=c1")

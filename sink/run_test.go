@@ -202,6 +202,7 @@ func leftovers(t *testing.T, dir string) (names []string) {
 }
 
 func TestAKilledRunGoesOnToTheSameTables(t *testing.T) {
+	sequential(t)
 	if testing.Short() {
 		t.Skip("dozens of processes, which are slow under the race detector")
 	}
@@ -362,6 +363,7 @@ func TestRemove(t *testing.T) {
 // However far a removal came, nobody takes what is left for a run, and it can
 // be removed.
 func TestARemovalThatWasInterrupted(t *testing.T) {
+	sequential(t)
 	for gone := range len(TableNames) + 1 {
 		dir := t.TempDir()
 		run, err := Create(dir, described())

@@ -208,6 +208,7 @@ func TestRowsReadBack(t *testing.T) {
 
 // Nulls are nulls whatever stands around them.
 func TestNullsAmongValues(t *testing.T) {
+	sequential(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		run, dir := newRun(t)
 		s, err := run.Segment(0)
@@ -395,5 +396,14 @@ func TestText(t *testing.T) {
 		if got := Text([]byte(row[0])); got != row[1] {
 			t.Errorf("%q is %q, want %q", row[0], got, row[1])
 		}
+	}
+}
+
+// sequential leaves a test out where the race detector looks on: it runs no
+// goroutines and takes long.
+func sequential(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("nothing in it is concurrent")
 	}
 }

@@ -21,6 +21,7 @@ import (
 
 // Counters add up over parts, whatever the parts; null and "" are one label.
 func TestCountersAddUpOverParts(t *testing.T) {
+	sequential(t)
 	texts := rapid.SampledFrom([]string{"", "a", "b", "é", "a long text that is no label"})
 	row := rapid.Custom(func(t *rapid.T) Count {
 		return Count{
@@ -97,6 +98,7 @@ func TestCountersAddUpOverParts(t *testing.T) {
 // the order of the input where they are equal, and of the largest the greatest, in whatever order the parts were
 // committed and whoever has read them.
 func TestExamplesAreTheFirstAndTheGreatest(t *testing.T) {
+	sequential(t)
 	row := rapid.Custom(func(t *rapid.T) Example {
 		e := Example{Metric: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "metric"), Key: rapid.SampledFrom([]string{"", "x", "largest", "slowest"}).Draw(t, "key")}
 		e.Line, e.Rank = NonZero(rapid.Int32Range(0, 3).Draw(t, "line")), NonZero(rapid.Int64Range(0, 9).Draw(t, "rank"))

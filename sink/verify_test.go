@@ -124,6 +124,7 @@ func TestVerifyFindsNothingInAGoodRun(t *testing.T) {
 }
 
 func TestVerifyFindsPlantedDamage(t *testing.T) {
+	sequential(t)
 	const rules = "rules/run=r/part-0000000001.parquet"
 	const manifest = "_runs/r/manifest.json"
 	const record = "_runs/r/segments/0000000001.json"
@@ -352,6 +353,7 @@ func TestVerifyEndsWithItsContext(t *testing.T) {
 // A comparison has a record of its own. What is under way, or was killed, is no
 // damage.
 func TestVerifyReadsComparisons(t *testing.T) {
+	sequential(t)
 	good := wholeRun(t, nil)
 	m, err := ReadManifest(good, "r")
 	must(t, err)
