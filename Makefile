@@ -24,7 +24,7 @@ endif
 FUZZTIME ?= 1m
 FUZZ     ?= .
 
-.PHONY: help run build test test-unit test-race soak test-duckdb torture fuzz bench lint query
+.PHONY: help run build man test test-unit test-race soak test-duckdb torture fuzz bench lint query
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ run: ## a census of a small web on this machine: no network, no configuration; t
 
 build: ## one static binary each in bin/: robocensus and robofarm
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/robocensus ./cmd/robofarm
+
+man: ## man pages in bin/man: man -l bin/man/robocensus-run.1
+	$(GO) test -count=1 -run '^TestManPages$$' ./cmd/robocensus -args -man $(abspath bin/man)
 
 test: lint test-unit test-race test-duckdb ## everything: formatting, vet, unit tests, race detector, the commands' scripts, DuckDB over the tables
 

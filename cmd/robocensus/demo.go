@@ -25,6 +25,7 @@ func demoCommand() *cobra.Command {
 	f := newRunFlags()
 	f.set.MarkHidden("hosts")
 	f.set.MarkHidden("connect-to")
+	f.set.MarkHidden("dry-run")
 	c := &cobra.Command{
 		Use: "demo [--out DIR] [flags of run]", Short: "A census of a small web on this machine", Long: demoHelp,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -39,6 +40,9 @@ func demoCommand() *cobra.Command {
 }
 
 func (f *runFlags) demo(ctx context.Context, stdout, stderr io.Writer) (err error) {
+	if f.dryRun {
+		return usagef("--dry-run is for run; demo asks this machine only")
+	}
 	if f.set.Changed("hosts") || f.set.Changed("connect-to") {
 		return usagef("demo brings its own hosts; use run for yours")
 	}

@@ -92,7 +92,7 @@ func (f *commonFlags) addNetwork() {
 	s.StringVar(&f.resolver, "resolver", "", "DNS server to ask, as `ADDR` (IP or IP:port; default the system's)")
 	s.StringVar(&f.proxy, "proxy", "", "go through this HTTP proxy, as http://[user:password@]host:port; it resolves the names, so our guard against special addresses sees literal ones only, addresses and DNS times are unknown, politeness is per host and domain, and an error of the proxy's own over http looks like the host's")
 	s.BoolVar(&f.probe, "probe-misconfigured", false, "ask a host whose robots.txt gives 5xx for two more pages, to tell a broken one from one that answers every missing page so")
-	s.StringVar(&f.userAgent, "user-agent", "robocensus/1 (+https://github.com/robocensus/robocensus)", "what we call ourselves; put an address of yours in it")
+	s.StringVar(&f.userAgent, "user-agent", "robocensus/1", "what we call ourselves; put an address of yours in it, such as our-census/1 (+https://example.org/census)")
 	group(f.set, "Network")
 }
 

@@ -119,6 +119,7 @@ func newRunFlags() *runFlags {
 	s.BoolVar(&f.keepComments, "keep-comments", false, "keep comments in the table lines")
 	s.Var(&f.memory, "memory", "what the process may take, as a `SIZE` such as 512M or 2G (default what the control group or the machine has); what hosts send goes to disk before it is exceeded")
 	s.StringVar(&f.progress, "progress", "auto", "auto, bar, log or none")
+	s.BoolVar(&f.dryRun, "dry-run", false, "say what would be asked, of which profiles, agents and URLs, how many verdicts and about how many bytes that makes; ask and write nothing")
 	s.BoolVar(&f.json, "json", false, "print JSON in place of text, and nothing else, to standard output: one object")
 	group(s, "Output")
 	return f
@@ -158,6 +159,9 @@ func runCommand() *cobra.Command {
 			config, err := f.build(ctx)
 			if err != nil {
 				return err
+			}
+			if f.dryRun {
+				return f.preview(ctx, config, c.OutOrStdout())
 			}
 			limitMemory(f.memory, config.Memory)
 			return f.execute(ctx, config, c.OutOrStdout(), c.ErrOrStderr())
@@ -224,6 +228,8 @@ func (f *runFlags) build(ctx context.Context) (pipeline.Config, error) {
 		return c, usagef("--grace cannot be negative")
 	case f.limit < 0:
 		return c, usagef("--limit cannot be negative")
+	case f.dryRun && f.json:
+		return c, usagef("--dry-run prints text: leave out --json")
 	case len(f.schemes) == 0:
 		return c, usagef("--schemes is empty: use https, http or ftp")
 	case !slices.Contains(progressModes, f.progress):

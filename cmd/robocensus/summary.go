@@ -34,6 +34,7 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 		})()
 	}
 	stop := show(f.progress, &progress, stderr)
+	endRemark := f.remarkContact(c, &progress, stderr)
 	result, err := pipeline.Run(ctx, c, &progress)
 	for n := 2; f.dated && c.Ranks != "-" && n < 1000 && (errors.Is(err, sink.ErrRunExists) || errors.Is(err, sink.ErrRunBusy)); n++ {
 		// Another run was begun in this second.
@@ -41,6 +42,7 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 		result, err = pipeline.Run(ctx, c, &progress)
 	}
 	stop()
+	endRemark()
 	if errors.Is(err, sink.ErrRunComplete) && f.json {
 		return f.writeComplete(ctx, c, stdout)
 	}
@@ -71,6 +73,30 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 	}
 	summarize(stdout, c, result)
 	return f.check(ctx, c, stdout)
+}
+
+// manyHosts are more than a person asks by hand.
+const manyHosts = 100
+
+// remarkContact says once, when more hosts than a few have been asked over the
+// network, that their owners cannot tell by whom, until the returned function is
+// called. Loopback has no such owners.
+func (f *runFlags) remarkContact(c pipeline.Config, p *pipeline.Progress, stderr io.Writer) (stop func()) {
+	if c.IsStored() || c.Fetch.ConnectTo.Addr().IsLoopback() || hasContact(c.Fetch.UserAgent) {
+		return func() {}
+	}
+	said := false
+	return every(barEvery, func() {
+		if !said && p.Snapshot().Fetched > manyHosts {
+			said = true
+			fmt.Fprintln(stderr, "note: the user agent names no contact, by which those who are asked could reach you: give --user-agent 'NAME/1 (+https://your.example/page)'")
+		}
+	})
+}
+
+// hasContact tells a user agent with a URL or an address of mail.
+func hasContact(userAgent string) bool {
+	return strings.Contains(userAgent, "://") || strings.Contains(userAgent, "@")
 }
 
 // interrupted says what is left of a run that a signal has ended.
