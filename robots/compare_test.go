@@ -42,6 +42,7 @@ var arenas = []arena{
 	{[]string{"/", "index.html", "a"}, "!/a", 5},
 	{[]string{"%2F", "?", "/"}, "%/2?F", 6},
 	{[]string{"%3A", "?", "%33A", "%"}, "%3?A", 6},
+	{[]string{"robots.txt", "/", "r"}, "!/r", 5},
 }
 
 // paths are all of an arena, the shortest first and in byte order.
@@ -76,8 +77,8 @@ func (a *arena) pattern(r *rand.Rand, most int) string {
 // rules are a few, of at most so many letters and stars.
 func (a *arena) rules(r *rand.Rand, most int) []string {
 	var rules []string
-	kinds := []string{"disallow: ", "disallow: ", "allow: ", "disalow: "}
-	for range r.IntN(4) {
+	kinds := []string{"disallow: ", "disallow: ", "allow: ", "allow: ", "disalow: "}
+	for range r.IntN(5) {
 		rules = append(rules, kinds[r.IntN(len(kinds))]+a.pattern(r, most))
 	}
 	return rules
@@ -256,6 +257,72 @@ func TestAutomaton(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestCompareSearch holds a comparison against a search that follows every byte
+// of a URL and leaves out no state.
+func TestCompareSearch(t *testing.T) {
+	r := rand.New(rand.NewPCG(18, 1))
+	left := 0
+	for i := range *compareDraws {
+		p := drawProfile(r, append(ProfileNames(), "own")[i%6])
+		q := p
+		if r.IntN(2) == 0 {
+			q = drawProfile(r, append(ProfileNames(), "own")[r.IntN(6)])
+		}
+		ar := &arenas[r.IntN(len(arenas))]
+		one, two := ar.rules(r, 5), ar.rules(r, 5)
+		if r.IntN(2) == 0 {
+			two = append(two, one...)
+		}
+		a, b := policyOf(p, strings.Join(one, "\n")), policyOf(q, strings.Join(two, "\n"))
+		l, ok := newLanguage(a, b)
+		if !ok {
+			t.Fatal("too large")
+		}
+		s := search{automaton: newAutomaton(l)}
+		if !s.runAll(300) {
+			left++
+			continue
+		}
+		c := Compare(a, b)
+		for i, w := range []*Witness{c.Closes, c.Opens} {
+			want, got := "none", "none"
+			if s.found[i] >= 0 {
+				want = string(s.path(s.found[i]))
+			}
+			if w != nil {
+				got = w.Path
+			}
+			if got != want {
+				t.Fatalf("%+v\n%q\n%+v\n%q\nwitness %d is %s, want %s; %v", *p, one, *q, two, i, got, want, c.Relation)
+			}
+		}
+	}
+	if left > *compareDraws/2 {
+		t.Errorf("%d of %d pairs have too many states to try", left, *compareDraws)
+	}
+}
+
+// runAll is run without what makes it fast; it gives up on too many states.
+func (s *search) runAll(most int) bool {
+	s.found = [2]int32{-1, -1}
+	s.now = make([]int32, s.size)
+	s.table = make([]int32, 64)
+	s.begin(s.now)
+	s.enter('/', -1)
+	for n := int32(0); n < int32(len(s.nodes)); n++ {
+		for c := byte('!'); c <= '~'; c++ {
+			if c != '#' {
+				copy(s.now, s.state(n))
+				s.enter(c, n)
+			}
+		}
+		if len(s.nodes) > most {
+			return false
+		}
+	}
+	return true
 }
 
 // TestCompareMetamorphic: order, repetition and what a rule implies change no

@@ -9,6 +9,9 @@
 //	File    -> Judge.Load       one policy for each agent (2.2.1)
 //	Policy  -> Policy.Judge     the verdict on a URL, and the rule behind it (2.2.2)
 //
+// Compare says of two policies whether they mean the same for all URLs, and
+// where not, shows the shortest one.
+//
 // The documents that describe robots.txt disagree, and each generation is a
 // Profile: a value whose fields are the differences. Google's parser of today
 // (the default, "google"), Google's documents of 2019 and 2012, the standard
