@@ -42,7 +42,7 @@ test: lint test-unit test-race test-duckdb ## everything: formatting, vet, unit 
 
 test-unit: ## the tests of all packages, and beside other parsers where the data for it is there
 	CGO_ENABLED=0 $(GO) build ./...
-	$(GO) test ./...
+	$(GO) test -timeout 30m ./...
 	cd robots/compare && $(GO) test ./...
 	cd configs/schedule/check && $(GO) test ./...
 
@@ -50,13 +50,13 @@ test-unit: ## the tests of all packages, and beside other parsers where the data
 CONCURRENT = ./fetch/... ./pipeline/... ./sink/... ./cmd/robocensus ./cmd/robofarm ./cmd/internal/farm ./cmd/internal/output
 
 test-race: ## the packages that run goroutines under the race detector (needs a C compiler), properties with fewer draws
-	$(GO) test -race -short $(CONCURRENT)
+	$(GO) test -race -short -timeout 30m $(CONCURRENT)
 
 soak: ## all packages under the race detector with all their draws: long
 	$(GO) test -race -timeout 0 ./...
 
 test-duckdb: ## DuckDB over tables that the command has written, and the README's queries
-	cd sink/duckdb && $(GO) test -count=1 ./...  # the command is built anew, which no cache sees
+	cd sink/duckdb && $(GO) test -count=1 -timeout 30m ./...  # the command is built anew, which no cache sees
 
 torture: ## runs stopped and killed at random moments, resumed and held against undisturbed ones: make torture KILLS=500
 	cd sink/duckdb && $(GO) test -count=1 -v -timeout 0 -run 'Torture|SameBytes|Stops' . -kills $(KILLS) -stops 10
