@@ -25,7 +25,8 @@ FILE, --agent or --profile is given twice, or several of them; what is given onc
 holds for both policies. One FILE may be - for standard input.
 
 AGENT is a name of the registry (--agents), with its fallback tokens, or else a
-product token. Where rules are made to be hard to compare, the answer is undecided.
+product token. Where too many wildcards are entangled, the answer is undecided; a URL that is
+shown then is a difference all the same.
 
 With --jsonl each line of standard input is an object
 
@@ -168,7 +169,7 @@ func showComparison(out io.Writer, sides *[2]compared, c robots.Comparison) {
 		robots.Stricter:   "B forbids all that A forbids, and more; A is looser than B",
 		robots.Looser:     "B forbids less than A, and nothing that A allows; A is stricter than B",
 		robots.Mixed:      "B forbids some URLs that A does not, and the other way round",
-		robots.NotDecided: "the rules are too many and too entangled to compare",
+		robots.NotDecided: "too many wildcards are entangled to compare all URLs",
 	}[c.Relation])
 	for _, w := range [...]struct {
 		word string
