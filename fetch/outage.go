@@ -336,7 +336,7 @@ func (l *link) look() bool {
 	return true
 }
 
-// proof is told of what proves that this machine is connected: when the look-up
+// proof records what proves that this machine is connected: when the look-up
 // began, if one was made, and when what gave the proof did.
 func (l *link) proof(named, reached time.Time) {
 	now := time.Now()

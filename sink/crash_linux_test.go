@@ -20,7 +20,7 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// step is one change of names in a folder, as the kernel tells of it.
+// step is one change of names in a folder, as the kernel reports it.
 type step struct {
 	name string
 	gone bool

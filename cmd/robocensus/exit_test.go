@@ -10,7 +10,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// Exit codes are a contract with whoever schedules runs: 64 and 65 are not worth
+// Exit codes are a contract with schedulers: 64 and 65 are not worth
 // a retry, the others are.
 func TestExitCodes(t *testing.T) {
 	for _, row := range []struct {

@@ -79,7 +79,7 @@ func limitMemory(given size, memory int64) {
 	}
 }
 
-// hasLimit says that whoever started the process has told the runtime already.
+// hasLimit reports whether the environment already limits the runtime's memory.
 func hasLimit() bool {
 	text := os.Getenv("GOMEMLIMIT")
 	return text != "" && text != "off"
