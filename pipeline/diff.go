@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/views"
 )
 
 // DiffConfig says which two runs are compared.
@@ -69,7 +70,7 @@ func Diff(ctx context.Context, c DiffConfig) (*DiffResult, error) {
 		return nil, err
 	}
 	d.result.finish()
-	return d.result, WriteViews(c.Dir)
+	return d.result, views.Write(c.Dir)
 }
 
 // differ is a comparison under way. What there is of each run stands at 0 for

@@ -180,3 +180,41 @@ func TestAKeptAnswerIsOfItsHost(t *testing.T) {
 		}
 	}
 }
+
+// Resuming a complete run writes the views that an interrupted process did not;
+// no view names a run that --force-new removes.
+func TestViewsFollowARunThatIsStartedAgain(t *testing.T) {
+	c := newConfig(t, nil, "")
+	c.Hosts, c.Bodies = "", t.TempDir()
+	must(t, os.WriteFile(filepath.Join(c.Bodies, "a.example"), []byte("User-agent: *\nDisallow: /\n"), 0o666))
+	path := filepath.Join(c.Dir, "views.sql")
+	read := func() string {
+		t.Helper()
+		text, err := os.ReadFile(path)
+		must(t, err)
+		return string(text)
+	}
+	_, err := Run(context.Background(), c, new(Progress))
+	must(t, err)
+	want := read()
+	if !strings.Contains(want, "'fetches/run=r/part-*.parquet'") {
+		t.Errorf("the run is not in its views:\n%s", want)
+	}
+	must(t, os.Remove(path))
+	c.Resume = true
+	if _, err := Run(context.Background(), c, new(Progress)); err == nil || !strings.Contains(err.Error(), "complete") {
+		t.Fatalf("resume a complete run: %v", err)
+	}
+	if read() != want {
+		t.Error("a complete run that is resumed writes other views")
+	}
+	c.Resume, c.ForceNew = false, true
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Run(ctx, c, new(Progress)); err == nil {
+		t.Fatal("a cancelled run ended well")
+	}
+	if text := read(); strings.Contains(text, "read_parquet") {
+		t.Errorf("views of a run that is removed:\n%s", text)
+	}
+}

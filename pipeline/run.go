@@ -15,6 +15,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/views"
 )
 
 // segmentTargets is the size of a segment: large enough for full row groups
@@ -151,7 +152,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	})
 	if errors.Is(err, sink.ErrRunComplete) {
 		// The process that completed it may have died before it wrote them.
-		if e := WriteViews(c.Dir); e != nil {
+		if e := views.Write(c.Dir); e != nil {
 			return nil, e
 		}
 	}
@@ -172,13 +173,13 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 			err = n.stopped(err)
 		}
 		// What is committed can be queried, however the run ended.
-		if e := writeViews(n.run.Store(), n.run.ReplaceFile); err == nil {
+		if e := views.WriteIn(n.run.Store(), n.run.ReplaceFile); err == nil {
 			err = e // else it follows from the first
 		}
 	}()
 	if c.ForceNew {
 		// The views name no run that is gone.
-		if err := writeViews(n.run.Store(), n.run.ReplaceFile); err != nil {
+		if err := views.WriteIn(n.run.Store(), n.run.ReplaceFile); err != nil {
 			return nil, err
 		}
 	}

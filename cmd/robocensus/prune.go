@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/views"
 )
 
 const pruneHelp = `Removes from DIR all complete runs but the N that began last, with the unfinished
@@ -84,7 +84,7 @@ func prune(ctx context.Context, out string, keep int, dryRun bool, stdout io.Wri
 		return err
 	}
 	if !dryRun {
-		if err := pipeline.WriteViews(out); err != nil {
+		if err := views.Write(out); err != nil {
 			return err
 		}
 	}

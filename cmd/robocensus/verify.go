@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/views"
 )
 
 const verifyHelp = `Reads everything that RUN has left in DIR, and says what is wrong with it: a plan,
@@ -76,7 +76,7 @@ func verify(ctx context.Context, out, run string, asJSON bool, stdout, stderr io
 	// The views hang on which files are there: of those that are missing they
 	// would tell a second time. A run that is not complete has not written them.
 	if v.Complete && !slices.ContainsFunc(v.Problems, func(p sink.Problem) bool { return p.Kind == "file" }) {
-		wrong, err := pipeline.CheckViews(out)
+		wrong, err := views.Check(out)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
-package pipeline
+package views
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -30,7 +29,7 @@ func viewRun(t *testing.T, dir, id string, day int, complete bool, profiles ...s
 // viewsIn returns the two schemas of the views that are written for a folder.
 func viewsIn(t *testing.T, dir string) (history, last string) {
 	t.Helper()
-	must(t, WriteViews(dir))
+	must(t, Write(dir))
 	text, err := os.ReadFile(filepath.Join(dir, "views.sql"))
 	must(t, err)
 	_, rest, _ := strings.Cut(string(text), "SET schema = 'history'")
@@ -84,44 +83,6 @@ func TestViewsNameTheLastCompleteRun(t *testing.T) {
 	wants("a manifest is damaged", "'fetches/run=a-same-day/part-*.parquet'", "profile = 'rfc9309'", "robocensus diff --out DIR z-older a-same-day")
 }
 
-// Whoever finds the run complete writes the views that the process before it
-// had no time to write; what --force-new removes is in no view.
-func TestViewsFollowARunThatIsStartedAgain(t *testing.T) {
-	c := newConfig(t, nil, "")
-	c.Hosts, c.Bodies = "", t.TempDir()
-	must(t, os.WriteFile(filepath.Join(c.Bodies, "a.example"), []byte("User-agent: *\nDisallow: /\n"), 0o666))
-	path := filepath.Join(c.Dir, "views.sql")
-	read := func() string {
-		t.Helper()
-		text, err := os.ReadFile(path)
-		must(t, err)
-		return string(text)
-	}
-	_, err := Run(context.Background(), c, new(Progress))
-	must(t, err)
-	want := read()
-	if !strings.Contains(want, "'fetches/run=r/part-*.parquet'") {
-		t.Errorf("the run is not in its views:\n%s", want)
-	}
-	must(t, os.Remove(path))
-	c.Resume = true
-	if _, err := Run(context.Background(), c, new(Progress)); err == nil || !strings.Contains(err.Error(), "complete") {
-		t.Fatalf("resume a complete run: %v", err)
-	}
-	if read() != want {
-		t.Error("a complete run that is resumed writes other views")
-	}
-	c.Resume, c.ForceNew = false, true
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := Run(ctx, c, new(Progress)); err == nil {
-		t.Fatal("a cancelled run ended well")
-	}
-	if text := read(); strings.Contains(text, "read_parquet") {
-		t.Errorf("views of a run that is removed:\n%s", text)
-	}
-}
-
 // The schema history holds all runs, in which seqs and agents are the same
 // again and again: a join without the run multiplies rows.
 func TestViewsJoinWithinARun(t *testing.T) {
@@ -148,5 +109,12 @@ func TestViewsJoinWithinARun(t *testing.T) {
 		if !strings.Contains(text, "GROUP BY run, content_digest") {
 			t.Errorf("%s: bodies of several runs are one", schema)
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,4 +1,11 @@
-package pipeline
+// Package views writes views.sql: DuckDB views over the tables of a folder.
+//
+// The bare name of a table shows the last complete run and its first profile,
+// so that no count includes a run or a profile twice; the schema history shows
+// all of them. The file names the last run as a literal, because DuckDB would
+// have to read every manifest in every query to find it. It is therefore
+// written again after each run, comparison and prune.
+package views
 
 import (
 	"bytes"
@@ -15,45 +22,40 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// views.sql names the last complete run and its first profile as literals: to
-// find them DuckDB would have to read every manifest in every query. The file
-// is therefore written at the end of each run, after each comparison and after
-// prune.
+const fileName = "views.sql"
 
-const viewsName = "views.sql"
-
-// WriteViews writes dir/views.sql for the runs and comparisons that lie there.
-func WriteViews(dir string) error {
+// Write writes dir/views.sql for the runs and comparisons in dir.
+func Write(dir string) error {
 	s, err := store.Open(dir)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	return writeViews(s, func(name string, content []byte) error { return s.Replace(name, ".", content) })
+	return WriteIn(s, func(name string, content []byte) error { return s.Replace(name, ".", content) })
 }
 
-// writeViews writes views.sql by replace. A run replaces it by way of its own
-// folder, where a crash leaves nothing behind.
-func writeViews(s *store.Store, replace func(name string, content []byte) error) error {
+// WriteIn writes views.sql by replace. A run replaces it by way of its folder,
+// where a crash leaves nothing behind.
+func WriteIn(s *store.Store, replace func(name string, content []byte) error) error {
 	for {
-		text, err := viewsOf(s)
+		text, err := textIn(s)
 		if err != nil {
 			return err
 		}
-		// Of two runs that end at the same moment the second may be overwritten
-		// by the first, which did not see it: so whoever writes looks again.
-		old, err := s.Read(viewsName, int64(len(text)))
+		// Two runs that end together may overwrite each other's views, so a
+		// writer reads the file again until it holds both.
+		old, err := s.Read(fileName, int64(len(text)))
 		if err == nil && bytes.Equal(old, text) {
 			return nil
 		}
-		if err := replace(viewsName, text); err != nil {
+		if err := replace(fileName, text); err != nil {
 			return err
 		}
 	}
 }
 
-// CheckViews says what is wrong with dir/views.sql, "" for nothing.
-func CheckViews(dir string) (wrong string, err error) {
+// Check says what is wrong with dir/views.sql, "" for nothing.
+func Check(dir string) (wrong string, err error) {
 	s, err := store.Open(dir)
 	if err != nil {
 		return "", err
@@ -65,13 +67,13 @@ func CheckViews(dir string) (wrong string, err error) {
 		if err != nil {
 			return "", err
 		}
-		// A run that is under way may have begun after it was written.
+		// A run may have begun after the file was written.
 		for _, files := range []fs.FS{s.FS(), finished{s.FS(), runs}} {
-			text, err := viewsText(files, runs)
+			text, err := textOf(files, runs)
 			if err != nil {
 				return "", err
 			}
-			old, err := s.Read(viewsName, int64(len(text)))
+			old, err := s.Read(fileName, int64(len(text)))
 			if err == nil && bytes.Equal(old, text) {
 				return "", nil
 			}
@@ -85,7 +87,7 @@ func CheckViews(dir string) (wrong string, err error) {
 	}
 }
 
-// finished shows by pattern only what is of complete runs.
+// finished globs only files of complete runs.
 type finished struct {
 	fs.FS
 	runs []*sink.Manifest
@@ -101,16 +103,16 @@ func (f finished) Glob(pattern string) (names []string, err error) {
 	return names, err
 }
 
-// viewsOf is the content of views.sql.
-func viewsOf(in *store.Store) ([]byte, error) {
+// textIn is the content of views.sql.
+func textIn(in *store.Store) ([]byte, error) {
 	runs, err := sink.CompleteRuns(in)
 	if err != nil {
 		return nil, err
 	}
-	return viewsText(in.FS(), runs)
+	return textOf(in.FS(), runs)
 }
 
-func viewsText(files fs.FS, runs []*sink.Manifest) ([]byte, error) {
+func textOf(files fs.FS, runs []*sink.Manifest) ([]byte, error) {
 	var out strings.Builder
 	out.WriteString(configs.Views)
 	for _, s := range []scope{everyRun(len(runs) == 0), lastRun(runs)} {
@@ -139,8 +141,8 @@ type scope struct {
 	runs, comparisons string // patterns of folders below that of a table, "" for none
 	profile           string // the only one, "" for all
 	none              bool   // no run is complete
-	// What a query of a table is told where there is no part of it; %s is the
-	// table's name.
+	// missing is the error of a query where the table has no part; %s stands for
+	// its name.
 	missing    string
 	uncompared string // of changes instead, "" for missing
 }
