@@ -1,14 +1,11 @@
 package pipeline
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
-	"github.com/robocensus/robocensus/configs/yamlfile"
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -52,7 +49,7 @@ func agentRows(agents []Agent) []sink.Agent {
 // match, a name that occurs twice and an unknown category are errors with
 // their line.
 func ParseAgents(path string, text []byte) ([]Agent, error) {
-	nodes, err := yamlList(path, text, "agent")
+	nodes, err := userfile.List(path, text, "agent")
 	if err != nil {
 		return nil, err
 	}
@@ -60,14 +57,14 @@ func ParseAgents(path string, text []byte) ([]Agent, error) {
 	lines := make(map[string]int)
 	for _, node := range nodes {
 		fail := func(format string, args ...any) error {
-			return &InputError{Path: path, Line: int64(node.Line), Err: fmt.Errorf(format, args...)}
+			return &userfile.Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf(format, args...)}
 		}
 		var a Agent
-		if err := knownKeys(path, node, "name", "tokens", "falls_back_to", "operator", "category", "user_agent", "ignores_star", "user_triggered"); err != nil {
+		if err := userfile.CheckKeys(path, node, "name", "tokens", "falls_back_to", "operator", "category", "user_agent", "ignores_star", "user_triggered"); err != nil {
 			return nil, err
 		}
-		if err := yamlfile.Decode(node, &a); err != nil {
-			return nil, YAMLError(path, err)
+		if err := userfile.Decode(path, node, &a); err != nil {
+			return nil, err
 		}
 		if a.Name == "" {
 			return nil, fail("an agent needs a name")
@@ -91,48 +88,4 @@ func ParseAgents(path string, text []byte) ([]Agent, error) {
 		out = append(out, a)
 	}
 	return out, nil
-}
-
-// knownKeys refuses a mapping with a key that is none of names: a misspelt
-// field must not pass for an absent one.
-func knownKeys(path string, node *yaml.Node, names ...string) error {
-	if node.Kind != yaml.MappingNode {
-		return &InputError{Path: path, Line: int64(node.Line), Err: fmt.Errorf("expected `key: value` pairs with the keys %s", strings.Join(names, ", "))}
-	}
-	for i := 0; i < len(node.Content); i += 2 {
-		if key := node.Content[i]; !slices.Contains(names, key.Value) {
-			return &InputError{Path: path, Line: int64(key.Line), Err: fmt.Errorf("unknown key %q; the keys are %s", key.Value, strings.Join(names, ", "))}
-		}
-	}
-	return nil
-}
-
-// yamlList reads a file that is a list of entries of a kind.
-func yamlList(path string, text []byte, kind string) ([]*yaml.Node, error) {
-	root, err := yamlfile.Parse(text)
-	if err != nil {
-		return nil, YAMLError(path, err)
-	}
-	if root == nil || root.Kind == yaml.SequenceNode && len(root.Content) == 0 {
-		return nil, &InputError{Path: path, Err: fmt.Errorf("holds no %ss; begin each with a dash, as in `- name: …`", kind)}
-	}
-	if root.Kind != yaml.SequenceNode {
-		return nil, &InputError{Path: path, Line: int64(root.Line), Err: fmt.Errorf("expected a list: begin each %s with a dash, as in `- name: …`", kind)}
-	}
-	nodes := root.Content
-	for i, n := range nodes {
-		if n.Kind == yaml.AliasNode {
-			nodes[i] = n.Alias
-		}
-	}
-	return nodes, nil
-}
-
-// YAMLError puts the file before what package yamlfile finds wrong.
-func YAMLError(path string, err error) error {
-	var known *yamlfile.Error
-	if errors.As(err, &known) {
-		return &InputError{Path: path, Line: int64(known.Line), Err: known.Err}
-	}
-	return &InputError{Path: path, Err: err}
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -43,10 +44,10 @@ func archives(patterns []string) ([]string, error) {
 		}
 		paths, err := filepath.Glob(pattern)
 		if err != nil {
-			return nil, &InputError{Path: pattern, Err: err}
+			return nil, &userfile.Error{Path: pattern, Err: err}
 		}
 		if len(paths) == 0 {
-			return nil, &InputError{Path: pattern, Err: fmt.Errorf("no such file; a pattern stands in quotes, and names WARC files")}
+			return nil, &userfile.Error{Path: pattern, Err: fmt.Errorf("no such file; a pattern stands in quotes, and names WARC files")}
 		}
 		for _, path := range paths {
 			if name := realName(path); !known[name] {
@@ -93,7 +94,7 @@ func (n *census) archiveVolumes(paths []string, limit int) ([]volume, error) {
 		}})
 	}
 	if len(out) > sink.MaxVolumes {
-		return nil, &InputError{Path: "--warc", Err: fmt.Errorf("names %d files, and a run has room for %d; make several runs", len(out), sink.MaxVolumes)}
+		return nil, &userfile.Error{Path: "--warc", Err: fmt.Errorf("names %d files, and a run has room for %d; make several runs", len(out), sink.MaxVolumes)}
 	}
 	return numbered(out), nil
 }

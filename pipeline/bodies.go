@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -27,7 +28,7 @@ import (
 func (n *census) bodyVolume(name string, limit int) (volume, error) {
 	info, err := os.Stat(name)
 	if err != nil {
-		return volume{}, &InputError{Path: name, Err: errors.Unwrap(err)}
+		return volume{}, &userfile.Error{Path: name, Err: errors.Unwrap(err)}
 	}
 	take := func(ctx context.Context, file string, modified time.Time, body []byte, emit func(*job) error) error {
 		if err := ctx.Err(); err != nil {
@@ -88,7 +89,7 @@ func identifyFolder(name string) (sink.Input, error) {
 		return err
 	})
 	if err != nil {
-		return in, &InputError{Path: name, Err: err}
+		return in, &userfile.Error{Path: name, Err: err}
 	}
 	in.Ends = hex.EncodeToString(sum.Sum(nil))
 	return in, nil
@@ -125,7 +126,7 @@ func (n *census) readFolder(name string, limit int, take func(file string, modif
 	root := os.DirFS(name)
 	return fs.WalkDir(root, ".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
-			return &InputError{Path: name, Err: err}
+			return &userfile.Error{Path: name, Err: err}
 		}
 		if entry.IsDir() {
 			return nil
@@ -136,12 +137,12 @@ func (n *census) readFolder(name string, limit int, take func(file string, modif
 		}
 		f, err := root.Open(file)
 		if err != nil {
-			return &InputError{Path: name, Err: err}
+			return &userfile.Error{Path: name, Err: err}
 		}
 		defer f.Close()
 		body, err := readBody(f, limit)
 		if err != nil {
-			return &InputError{Path: name, Err: fmt.Errorf("%s: %w", file, err)}
+			return &userfile.Error{Path: name, Err: fmt.Errorf("%s: %w", file, err)}
 		}
 		return take(file, info.ModTime(), body)
 	})
@@ -157,7 +158,7 @@ func (n *census) readTar(ctx context.Context, name string, limit int, take func(
 	defer closed()
 	plain, done, err := decompress(f)
 	if err != nil {
-		return &InputError{Path: name, Err: err}
+		return &userfile.Error{Path: name, Err: err}
 	}
 	defer done()
 	entries := tar.NewReader(plain)
@@ -167,7 +168,7 @@ func (n *census) readTar(ctx context.Context, name string, limit int, take func(
 			return nil
 		}
 		if err != nil {
-			return &InputError{Path: name, Err: fmt.Errorf("not readable as a tar: %w", err)}
+			return &userfile.Error{Path: name, Err: fmt.Errorf("not readable as a tar: %w", err)}
 		}
 		switch entry.Typeflag {
 		case tar.TypeReg:
@@ -181,7 +182,7 @@ func (n *census) readTar(ctx context.Context, name string, limit int, take func(
 		}
 		body, err := readBody(entries, limit)
 		if err != nil {
-			return &InputError{Path: name, Err: fmt.Errorf("%s: %w", sink.TextString(entry.Name), err)}
+			return &userfile.Error{Path: name, Err: fmt.Errorf("%s: %w", sink.TextString(entry.Name), err)}
 		}
 		if err := take(entry.Name, entry.ModTime, body); err != nil {
 			return err

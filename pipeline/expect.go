@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/robocensus/robocensus/configs/yamlfile"
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -73,7 +73,7 @@ var expectKeys = map[string][]string{
 // value, and an entry that expects nothing, or two things, are errors with
 // their line.
 func ParseExpectations(path string, text []byte) (*Expectations, error) {
-	nodes, err := yamlList(path, text, "expectation")
+	nodes, err := userfile.List(path, text, "expectation")
 	if err != nil {
 		return nil, err
 	}
@@ -94,18 +94,18 @@ func ParseExpectations(path string, text []byte) (*Expectations, error) {
 }
 
 func (e *Expectations) fail(line int, format string, args ...any) error {
-	return &InputError{Path: e.path, Line: int64(line), Err: fmt.Errorf(format, args...)}
+	return &userfile.Error{Path: e.path, Line: int64(line), Err: fmt.Errorf(format, args...)}
 }
 
 func parseExpectation(file string, node *yaml.Node) (*expectation, error) {
-	err := knownKeys(file, node, "name", "hosts", "at_most", "verdict", "class", "reachable", "no_change",
+	err := userfile.CheckKeys(file, node, "name", "hosts", "at_most", "verdict", "class", "reachable", "no_change",
 		"agents", "category", "profile", "urls", "severity", "after")
 	if err != nil {
 		return nil, err
 	}
 	x := &expectation{line: node.Line, percent: -1}
-	if err := yamlfile.Decode(node, x); err != nil {
-		return nil, YAMLError(file, err)
+	if err := userfile.Decode(file, node, x); err != nil {
+		return nil, err
 	}
 	lines := make(map[string]int)
 	for i := 0; i < len(node.Content); i += 2 {
@@ -119,7 +119,7 @@ func parseExpectation(file string, node *yaml.Node) (*expectation, error) {
 		}
 	}
 	if key, err := x.check(lines); err != nil {
-		return nil, &InputError{Path: file, Line: int64(max(lines[key], x.line)), Err: err}
+		return nil, &userfile.Error{Path: file, Line: int64(max(lines[key], x.line)), Err: err}
 	}
 	return x, nil
 }

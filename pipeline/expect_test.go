@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/configs/userfile"
 )
 
 func TestAMistakeInExpectationsIsAnErrorWithItsLine(t *testing.T) {
@@ -49,7 +51,7 @@ func TestAMistakeInExpectationsIsAnErrorWithItsLine(t *testing.T) {
 		{"- name: a\n  reachable: true\n- name: a\n  reachable: true\n", `e:3: expectation "a" stands in line 1 already`},
 	} {
 		_, err := ParseExpectations("e", []byte(row.text))
-		var input *InputError
+		var input *userfile.Error
 		if err == nil || !strings.HasPrefix(err.Error(), row.want) || !errors.As(err, &input) {
 			t.Errorf("%q: %v, want %s", row.text, err, row.want)
 		}

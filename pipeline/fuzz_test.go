@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
 )
@@ -26,7 +27,7 @@ import (
 // that the file has.
 func isInput(t *testing.T, err error, text []byte) {
 	t.Helper()
-	var input *InputError
+	var input *userfile.Error
 	lines := int64(1 + bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) + bytes.Count(text, []byte("\u0085")) +
 		bytes.Count(text, []byte("\u2028")) + bytes.Count(text, []byte("\u2029"))) // YAML's line ends
 	if !errors.As(err, &input) || input.Path != "file" || input.Line < 0 || input.Line > lines {
@@ -143,7 +144,7 @@ func FuzzParquetHosts(f *testing.F) {
 			}
 			return nil
 		})
-		var input *InputError
+		var input *userfile.Error
 		if err != nil && !errors.Is(err, errEnough) && !errors.As(err, &input) {
 			t.Fatalf("%#v", err)
 		}

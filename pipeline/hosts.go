@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 )
 
@@ -44,7 +45,7 @@ func readHosts(ctx context.Context, path string, sum io.Writer, yield func(row) 
 		if piped = !info.Mode().IsRegular(); !piped {
 			f, err := os.Open(path)
 			if err != nil {
-				return &InputError{Path: path, Err: errors.Unwrap(err)}
+				return &userfile.Error{Path: path, Err: errors.Unwrap(err)}
 			}
 			defer f.Close()
 			if isParquet(f) {
@@ -61,7 +62,7 @@ func readHosts(ctx context.Context, path string, sum io.Writer, yield func(row) 
 		return ctx.Err()
 	}
 	if err != nil {
-		return &InputError{Path: name, Line: 1, Err: err}
+		return &userfile.Error{Path: name, Line: 1, Err: err}
 	}
 	defer done()
 	return readLines(name, whileRunning{ctx, plain}, yield)
@@ -92,13 +93,13 @@ func readLines(name string, in io.Reader, yield func(row) error) error {
 			return err
 		}
 		if err != nil {
-			return &InputError{Path: name, Line: line, Err: err}
+			return &userfile.Error{Path: name, Line: line, Err: err}
 		}
 		if line == 1 {
 			text = strings.TrimPrefix(text, "\ufeff")
 		}
 		if strings.HasPrefix(text, "PAR1") && line == 1 {
-			return &InputError{Path: name, Err: errors.New("is Parquet, which cannot be read from a pipe; give it as a file")}
+			return &userfile.Error{Path: name, Err: errors.New("is Parquet, which cannot be read from a pipe; give it as a file")}
 		}
 		trimmed := strings.TrimSpace(text)
 		header := columns == nil && isCommentedHeader(trimmed)
@@ -108,7 +109,7 @@ func readLines(name string, in io.Reader, yield func(row) error) error {
 		if columns == nil {
 			var isHeader bool
 			if columns, isHeader, err = columnsOf(strings.TrimPrefix(trimmed, "#")); err != nil {
-				return &InputError{Path: name, Line: line, Err: err}
+				return &userfile.Error{Path: name, Line: line, Err: err}
 			}
 			if isHeader {
 				continue

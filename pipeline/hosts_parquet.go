@@ -16,6 +16,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+
+	"github.com/robocensus/robocensus/configs/userfile"
 )
 
 func isParquet(f *os.File) bool {
@@ -28,7 +30,7 @@ func isParquet(f *os.File) bool {
 // damaged.
 func damaged(path string, err *error) {
 	if r := recover(); r != nil {
-		*err = &InputError{Path: path, Err: fmt.Errorf("damaged Parquet: %v", r)}
+		*err = &userfile.Error{Path: path, Err: fmt.Errorf("damaged Parquet: %v", r)}
 	}
 }
 
@@ -36,11 +38,11 @@ func parquetRows(f *os.File, size int64, sum io.Writer) (rows int64, err error) 
 	defer damaged(f.Name(), &err)
 	r, err := file.NewParquetReader(f)
 	if err != nil {
-		return 0, &InputError{Path: f.Name(), Err: fmt.Errorf("begins as Parquet and is cut short or damaged: %w", err)}
+		return 0, &userfile.Error{Path: f.Name(), Err: fmt.Errorf("begins as Parquet and is cut short or damaged: %w", err)}
 	}
 	rows = r.NumRows()
 	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, size)); err != nil {
-		return 0, &InputError{Path: f.Name(), Err: err}
+		return 0, &userfile.Error{Path: f.Name(), Err: err}
 	}
 	return rows, nil
 }
@@ -48,7 +50,7 @@ func parquetRows(f *os.File, size int64, sum io.Writer) (rows int64, err error) 
 // readParquetHosts reads the columns host, host_rev, url and rank, as far as
 // they are there; lines are rows, counted from 1.
 func readParquetHosts(ctx context.Context, path string, f *os.File, yield func(row) error) (err error) {
-	fail := func(line int64, err error) error { return &InputError{Path: path, Line: line, Err: err} }
+	fail := func(line int64, err error) error { return &userfile.Error{Path: path, Line: line, Err: err} }
 	defer damaged(path, &err)
 	parquet, err := file.NewParquetReader(f)
 	if err != nil {

@@ -16,6 +16,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/robocensus/robocensus/configs/userfile"
 )
 
 // targetsOfFile reads a hosts list and returns its targets and rejected
@@ -240,7 +242,7 @@ func TestUnreadableHostsFiles(t *testing.T) {
 		{"a header that is no gzip", writeFile(t, "x.gz", []byte{0x1f, 0x8b, 0xff, 0xff}), true},
 	} {
 		_, err := inspect(context.Background(), row.path)
-		var input *InputError
+		var input *userfile.Error
 		if !errors.As(err, &input) || input.Path != row.path || (input.Line > 0) != row.line {
 			t.Errorf("%s: %v, want an error of %s with a line: %v", row.name, err, row.path, row.line)
 		}

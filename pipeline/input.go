@@ -17,26 +17,10 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/sink"
 )
-
-// InputError is bad input: what, where, and what to do. The command exits
-// with 65 for it.
-type InputError struct {
-	Path string
-	Line int64 // 0 where the file as a whole is meant
-	Err  error
-}
-
-func (e *InputError) Error() string {
-	if e.Line > 0 {
-		return fmt.Sprintf("%s:%d: %v", e.Path, e.Line, e.Err)
-	}
-	return fmt.Sprintf("%s: %v", e.Path, e.Err)
-}
-
-func (e *InputError) Unwrap() error { return e.Err }
 
 // maxLine bounds one line of a hosts list; a longer one is rejected whole.
 const maxLine = 64 << 10
@@ -81,14 +65,14 @@ func inspect(ctx context.Context, path string) (sink.Input, error) {
 		return sink.Input{}, noFile(path, err)
 	}
 	if info.IsDir() {
-		return sink.Input{}, &InputError{Path: path, Err: errors.New("is a folder; give a file of hosts, or - for standard input")}
+		return sink.Input{}, &userfile.Error{Path: path, Err: errors.New("is a folder; give a file of hosts, or - for standard input")}
 	}
 	if !info.Mode().IsRegular() {
 		return sink.Input{Role: "hosts", Path: path}, nil // a pipe can be read only once
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return sink.Input{}, &InputError{Path: path, Err: errors.Unwrap(err)}
+		return sink.Input{}, &userfile.Error{Path: path, Err: errors.Unwrap(err)}
 	}
 	defer f.Close()
 	sum := sha256.New()
@@ -112,7 +96,7 @@ func noFile(path string, err error) error {
 	if _, _, e := fetch.Parse(path, "https"); e == nil && errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, ".:") && !isListName(path) {
 		why = fmt.Errorf("%w; if it is a host, give it without --hosts: robocensus run %s …", why, path)
 	}
-	return &InputError{Path: path, Err: why}
+	return &userfile.Error{Path: path, Err: why}
 }
 
 // isListName tells names that end as lists do.
@@ -127,7 +111,7 @@ func isListName(path string) bool {
 func countLines(ctx context.Context, path string, r io.Reader) (int64, error) {
 	plain, done, err := decompress(r)
 	if err != nil {
-		return 0, &InputError{Path: path, Line: 1, Err: err}
+		return 0, &userfile.Error{Path: path, Line: 1, Err: err}
 	}
 	defer done()
 	var rows int64
@@ -142,7 +126,7 @@ func countLines(ctx context.Context, path string, r io.Reader) (int64, error) {
 		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
 			long = n - i
 		} else if long += n; long > endlessLine {
-			return 0, &InputError{Path: path, Line: rows + 1, Err: errEndless}
+			return 0, &userfile.Error{Path: path, Line: rows + 1, Err: errEndless}
 		}
 		if err == io.EOF {
 			if last != '\n' {
@@ -156,7 +140,7 @@ func countLines(ctx context.Context, path string, r io.Reader) (int64, error) {
 			return 0, ctx.Err()
 		}
 		if err != nil {
-			return 0, &InputError{Path: path, Line: rows + 1, Err: err}
+			return 0, &userfile.Error{Path: path, Line: rows + 1, Err: err}
 		}
 	}
 }

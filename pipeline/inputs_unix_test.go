@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -147,7 +148,7 @@ func TestInputsStandInOneOrder(t *testing.T) {
 func TestAFailedRunLeavesNothingBehind(t *testing.T) {
 	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {}, "x@y.test\n\n")
 	_, err := Run(t.Context(), c, new(Progress))
-	var input *InputError
+	var input *userfile.Error
 	if !errors.As(err, &input) || !strings.Contains(err.Error(), "line 1: bad_host") {
 		t.Errorf("error %v", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -25,15 +26,15 @@ func (n *census) runVolumes(folder string) ([]volume, error) {
 	dir, id := filepath.Dir(filepath.Dir(clean)), filepath.Base(clean)
 	m, err := sink.ReadManifest(dir, id)
 	if err != nil {
-		return nil, &InputError{Path: folder, Err: fmt.Errorf("is no run: %w; give DIR/_runs/ID", err)}
+		return nil, &userfile.Error{Path: folder, Err: fmt.Errorf("is no run: %w; give DIR/_runs/ID", err)}
 	}
 	for _, table := range []string{"fetches", "bodies"} {
 		if !slices.Contains(m.Tables, table) {
-			return nil, &InputError{Path: folder, Err: fmt.Errorf("has no table %s; only a run with --keep-bodies can be judged again", table)}
+			return nil, &userfile.Error{Path: folder, Err: fmt.Errorf("has no table %s; only a run with --keep-bodies can be judged again", table)}
 		}
 	}
 	if m.State != "complete" {
-		return nil, &InputError{Path: folder, Err: errors.New("is not complete; go on with it by --resume first")}
+		return nil, &userfile.Error{Path: folder, Err: errors.New("is not complete; go on with it by --resume first")}
 	}
 	limits := limitsOf(m.Profiles)
 	type parts struct{ fetches, bodies sink.Part }
@@ -56,9 +57,9 @@ func (n *census) runVolumes(folder string) ([]volume, error) {
 			first: index, most: 1,
 			read: func(ctx context.Context, emit func(*job) error) error {
 				err := n.readSegment(ctx, dir, s.fetches, s.bodies, limits, emit)
-				var input *InputError
+				var input *userfile.Error
 				if err != nil && !errors.Is(err, errEnough) && !errors.As(err, &input) && ctx.Err() == nil {
-					err = &InputError{Path: s.fetches.Path, Err: err}
+					err = &userfile.Error{Path: s.fetches.Path, Err: err}
 				}
 				return err
 			},

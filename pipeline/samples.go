@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -41,11 +42,11 @@ func ParseSamples(path string, text []byte) ([]Sample, error) {
 		s := Sample{URL: given, Line: line}
 		if !strings.HasPrefix(given, "/") {
 			if !strings.Contains(given, "://") {
-				return nil, &InputError{Path: path, Line: line, Err: errors.New("a sample is a path that starts with / or an absolute URL")}
+				return nil, &userfile.Error{Path: path, Line: line, Err: errors.New("a sample is a path that starts with / or an absolute URL")}
 			}
 			o, _, err := fetch.Parse(given, "")
 			if err != nil {
-				return nil, &InputError{Path: path, Line: line, Err: err}
+				return nil, &userfile.Error{Path: path, Line: line, Err: err}
 			}
 			s.origin = &o
 		}
@@ -55,7 +56,7 @@ func ParseSamples(path string, text []byte) ([]Sample, error) {
 		if errors.Is(err, bufio.ErrTooLong) {
 			err = fmt.Errorf("is longer than %d bytes", maxLine)
 		}
-		return nil, &InputError{Path: path, Line: line + 1, Err: err}
+		return nil, &userfile.Error{Path: path, Line: line + 1, Err: err}
 	}
 	return out, nil
 }

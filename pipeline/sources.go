@@ -10,6 +10,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -81,7 +82,7 @@ func (n *census) open(ctx context.Context) (inputs []sink.Input, err error) {
 			return nil, err
 		}
 		if n.ranks.hosts.used == 0 {
-			return nil, &InputError{Path: n.Ranks, Err: errors.New("ranks no host; give lines such as 1,example.com")}
+			return nil, &userfile.Error{Path: n.Ranks, Err: errors.New("ranks no host; give lines such as 1,example.com")}
 		}
 	}
 	return inputs, nil
@@ -128,7 +129,7 @@ func (n *census) nothing() error {
 	if n.rejects.n > 0 {
 		wanted = fmt.Sprintf("%s; %d were rejected, first of all %s", wanted, n.rejects.n, sink.TextString(n.rejects.first))
 	}
-	return &InputError{Path: path, Err: errors.New(wanted)}
+	return &userfile.Error{Path: path, Err: errors.New(wanted)}
 }
 
 // digested completes the inputs with the digest of what could be read only

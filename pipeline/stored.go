@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -109,7 +110,7 @@ func (n *census) readVolume(ctx context.Context, v *volume, targets *atomic.Int6
 	}
 	open := func() error {
 		if next == v.first+v.most {
-			return &InputError{Path: v.input.Path, Err: fmt.Errorf("holds more captures than %d segments have room for; split it", v.most)}
+			return &userfile.Error{Path: v.input.Path, Err: fmt.Errorf("holds more captures than %d segments have room for; split it", v.most)}
 		}
 		now = &segment{index: next, committed: n.run.Committed(next) != nil}
 		next, count, bytes = next+1, 0, 0
@@ -173,18 +174,18 @@ func numbered(volumes []volume) []volume {
 func identify(role, path string) (sink.Input, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return sink.Input{}, &InputError{Path: path, Err: errors.Unwrap(err)}
+		return sink.Input{}, &userfile.Error{Path: path, Err: errors.Unwrap(err)}
 	}
 	in := sink.Input{Role: role, Path: path}
 	if info.IsDir() {
-		return in, &InputError{Path: path, Err: errors.New("is a folder, and a file is wanted")}
+		return in, &userfile.Error{Path: path, Err: errors.New("is a folder, and a file is wanted")}
 	}
 	if !info.Mode().IsRegular() {
 		return in, nil // a pipe is opened but once
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return sink.Input{}, &InputError{Path: path, Err: errors.Unwrap(err)}
+		return sink.Input{}, &userfile.Error{Path: path, Err: errors.Unwrap(err)}
 	}
 	defer f.Close()
 	const ends = 64 << 10
@@ -193,7 +194,7 @@ func identify(role, path string) (sink.Input, error) {
 	binary.Write(sum, binary.BigEndian, in.Bytes)
 	for _, part := range []io.Reader{io.NewSectionReader(f, 0, ends), io.NewSectionReader(f, max(0, in.Bytes-ends), ends)} {
 		if _, err := io.Copy(sum, part); err != nil {
-			return in, &InputError{Path: path, Err: err}
+			return in, &userfile.Error{Path: path, Err: err}
 		}
 	}
 	in.Ends = hex.EncodeToString(sum.Sum(nil))
@@ -212,7 +213,7 @@ func openStored(ctx context.Context, path string) (io.Reader, func(), error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil, &InputError{Path: path, Err: errors.Unwrap(err)}
+		return nil, nil, &userfile.Error{Path: path, Err: errors.Unwrap(err)}
 	}
 	return f, func() { f.Close() }, nil
 }

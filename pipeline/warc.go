@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/netip"
 
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
 )
@@ -73,7 +74,7 @@ func readWARC(ctx context.Context, name string, r io.Reader, limit int,
 		case ctx.Err() != nil:
 			return w.counts, ctx.Err()
 		case w.file.err != nil:
-			return w.counts, &InputError{Path: name, Err: fmt.Errorf("at byte %d: %w", w.file.at, w.file.err)}
+			return w.counts, &userfile.Error{Path: name, Err: fmt.Errorf("at byte %d: %w", w.file.at, w.file.err)}
 		case err == io.EOF:
 			return w.counts, nil
 		case err != nil:

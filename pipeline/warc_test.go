@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -278,7 +279,7 @@ func TestWARCErrors(t *testing.T) {
 	}
 	broken := io.MultiReader(bytes.NewReader(file[:100]), iotest.ErrReader(os.ErrPermission))
 	err := read(context.Background(), broken, nil, nil)
-	if input, ok := errors.AsType[*InputError](err); !ok || input.Path != "a.warc.gz" || !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), "byte 100") {
+	if input, ok := errors.AsType[*userfile.Error](err); !ok || input.Path != "a.warc.gz" || !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), "byte 100") {
 		t.Errorf("the reader's: %v", err)
 	}
 }
@@ -333,7 +334,7 @@ func TestTheFilterLetsNothingPass(t *testing.T) {
 			c := newConfig(t, nil, "other.example\n")
 			change(&c)
 			_, err := Run(t.Context(), c, new(Progress))
-			var input *InputError
+			var input *userfile.Error
 			if !errors.As(err, &input) || input.Path != c.Hosts || !strings.Contains(err.Error(), "names no host of the 1 stored answers") {
 				t.Errorf("%v", err)
 			}

@@ -11,8 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/robocensus/robocensus/cmd/internal/flags"
-	"github.com/robocensus/robocensus/configs/yamlfile"
-	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -31,9 +30,9 @@ func (f *commonFlags) applyConfig(ctx context.Context) error {
 		return err
 	}
 	f.configInput = &sink.Input{Role: "configuration", Path: path, SHA256: digest(text)}
-	root, err := yamlfile.Parse(text)
+	root, err := userfile.Parse(path, text)
 	if err != nil {
-		return pipeline.YAMLError(path, err)
+		return err
 	}
 	if root == nil {
 		return nil // an empty file sets nothing
@@ -53,8 +52,8 @@ func (f *commonFlags) applyConfig(ctx context.Context) error {
 			if f.own, err = readOwnProfiles(path, value); err != nil {
 				return err
 			}
-			if err := yamlfile.Decode(value, &f.ownAsWritten); err != nil {
-				return pipeline.YAMLError(path, err)
+			if err := userfile.Decode(path, value, &f.ownAsWritten); err != nil {
+				return err
 			}
 			continue
 		}
@@ -73,7 +72,7 @@ func (f *commonFlags) applyConfig(ctx context.Context) error {
 }
 
 func configError(path string, node *yaml.Node, format string, args ...any) error {
-	return &pipeline.InputError{Path: path, Line: int64(node.Line), Err: fmt.Errorf(format, args...)}
+	return &userfile.Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf(format, args...)}
 }
 
 // readOwnProfiles reads profiles of one's own: by name, a base and the fields
@@ -129,8 +128,8 @@ func readOwnProfile(path, name string, fields *yaml.Node) (*robots.Profile, erro
 		return nil, configError(path, fields, "profile %s: no base %q; use one of %s", name, base, strings.Join(robots.ProfileNames(), ", "))
 	}
 	p := *from
-	if err := yamlfile.Decode(fields, &p); err != nil {
-		return nil, pipeline.YAMLError(path, err)
+	if err := userfile.Decode(path, fields, &p); err != nil {
+		return nil, err
 	}
 	p.Name = name
 	if err := p.Validate(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/sink"
@@ -18,7 +19,7 @@ func TestExitCodes(t *testing.T) {
 		want int
 	}{
 		{usagef("no flag"), 64}, {sink.ErrRunExists, 64}, {sink.ErrRunBusy, 64}, {sink.ErrNotResumable, 64}, {pipeline.ErrNotComparable, 64}, {sink.ErrNotThere, 64},
-		{&pipeline.InputError{Path: "hosts", Err: errors.New("holds no host")}, 65},
+		{&userfile.Error{Path: "hosts", Err: errors.New("holds no host")}, 65},
 		{fetch.ErrNeverReached, 69}, {fetch.ErrCutOff, 75}, {errInterrupted, 130},
 		{&pipeline.LocalError{Err: errors.New("no file descriptor is left")}, 74}, {errors.New("no space left on device"), 74},
 	} {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/robots"
@@ -198,7 +199,7 @@ func (f *commonFlags) fetchConfig(ctx context.Context, profiles []*robots.Profil
 		}
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(text) {
-			return c, &pipeline.InputError{Path: f.caFile, Err: errors.New("holds no PEM certificate")}
+			return c, &userfile.Error{Path: f.caFile, Err: errors.New("holds no PEM certificate")}
 		}
 	}
 	for i := 0; i < len(c.UserAgent); i++ {
@@ -228,7 +229,7 @@ func readInput(ctx context.Context, path string) ([]byte, error) {
 	go func() {
 		file, err := os.Open(path)
 		if err != nil {
-			done <- result{nil, &pipeline.InputError{Path: path, Err: errors.Unwrap(err)}}
+			done <- result{nil, &userfile.Error{Path: path, Err: errors.Unwrap(err)}}
 			return
 		}
 		defer file.Close()
@@ -246,10 +247,10 @@ func readInput(ctx context.Context, path string) ([]byte, error) {
 func readAll(name string, r io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxInputFile+1))
 	if err != nil {
-		return nil, &pipeline.InputError{Path: name, Err: errors.Unwrap(err)}
+		return nil, &userfile.Error{Path: name, Err: errors.Unwrap(err)}
 	}
 	if len(text) > maxInputFile {
-		return nil, &pipeline.InputError{Path: name, Err: fmt.Errorf("is larger than %d MiB", maxInputFile>>20)}
+		return nil, &userfile.Error{Path: name, Err: fmt.Errorf("is larger than %d MiB", maxInputFile>>20)}
 	}
 	return text, nil
 }

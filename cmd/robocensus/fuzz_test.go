@@ -10,7 +10,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/robots"
 )
 
@@ -39,7 +39,7 @@ func FuzzConfiguration(f *testing.F) {
 				t.Fatalf("profile %q is %+v", name, p)
 			}
 		}
-		var input *pipeline.InputError
+		var input *userfile.Error
 		if err != nil && (!errors.As(err, &input) || input.Path != path || strings.Contains(err.Error(), "\n")) {
 			t.Fatalf("error %q", err)
 		}

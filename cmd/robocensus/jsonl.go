@@ -15,7 +15,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -72,7 +72,7 @@ func answerLines(in io.Reader, out io.Writer, answerTo func(line []byte) (any, e
 		number++
 		if err != nil {
 			w.Flush()
-			return &pipeline.InputError{Path: "standard input", Line: number, Err: err}
+			return &userfile.Error{Path: "standard input", Line: number, Err: err}
 		}
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
@@ -80,7 +80,7 @@ func answerLines(in io.Reader, out io.Writer, answerTo func(line []byte) (any, e
 		answer, err := answerTo(line)
 		if err != nil {
 			if first == nil {
-				first = &pipeline.InputError{Path: "standard input", Line: number, Err: err}
+				first = &userfile.Error{Path: "standard input", Line: number, Err: err}
 			}
 			answer = map[string]string{"error": err.Error()}
 		}

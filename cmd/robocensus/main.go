@@ -17,6 +17,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/cmd/internal/visible"
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/sink"
@@ -173,7 +174,7 @@ func (c *checked) Write(p []byte) (int, error) {
 // codeOf is the exit code for an error.
 func codeOf(err error) int {
 	var usage usageError
-	var input *pipeline.InputError
+	var input *userfile.Error
 	switch {
 	case errors.As(err, &usage), errors.Is(err, sink.ErrRunExists), errors.Is(err, sink.ErrRunBusy), errors.Is(err, sink.ErrNotResumable),
 		errors.Is(err, pipeline.ErrNotComparable), errors.Is(err, sink.ErrNotThere):

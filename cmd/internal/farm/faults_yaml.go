@@ -11,10 +11,10 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/robocensus/robocensus/configs/yamlfile"
+	"github.com/robocensus/robocensus/configs/userfile"
 )
 
-// maxFaults is more than package yamlfile takes.
+// maxFaults is more than package userfile takes.
 const maxFaults = 64 << 20
 
 // ParseFaults reads a faults file as [FaultFormat] describes it. name is the
@@ -26,7 +26,7 @@ func ParseFaults(r io.Reader, name string) (*Faults, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	root, err := yamlfile.Parse(text)
+	root, err := userfile.Parse(name, text)
 	if err != nil {
 		return nil, p.syntax(err)
 	}

@@ -1,7 +1,6 @@
 package farm
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,8 +8,6 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/robocensus/robocensus/configs/yamlfile"
 )
 
 // parser reads YAML nodes as values of the kinds that a faults file has; each
@@ -21,20 +18,12 @@ func (p *parser) errorf(at *yaml.Node, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", p.name, at.Line, fmt.Errorf(format, args...))
 }
 
-// syntax brings an error of package yamlfile into the form of ours.
+// syntax adds a hint to an error of package userfile.
 func (p *parser) syntax(err error) error {
-	where, hint := p.name, ""
-	var known *yamlfile.Error
-	if errors.As(err, &known) {
-		err = known.Err
-		if known.Line > 0 {
-			where += ":" + strconv.Itoa(known.Line)
-		}
-	}
 	if text := err.Error(); strings.Contains(text, "anchor") || strings.Contains(text, "alphabetic") {
-		hint = " (quote names that begin with an asterisk)"
+		return fmt.Errorf("%w (quote names that begin with an asterisk)", err)
 	}
-	return fmt.Errorf("%s: %w%s", where, err, hint)
+	return err
 }
 
 // pairs calls do with the keys of a map and their values, in order.

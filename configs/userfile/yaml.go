@@ -1,7 +1,4 @@
-// Package yamlfile reads the YAML files that users write: one document of
-// bounded size, whose errors name the line and say in a user's words what is
-// expected.
-package yamlfile
+package userfile
 
 import (
 	"bytes"
@@ -9,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,29 +21,27 @@ const (
 	maxKeys   = 10_000    // of a map that is decoded
 )
 
-// Error is what is wrong with a document, and in which line; 0 where that is
-// not known.
-type Error struct {
-	Line int
-	Err  error
-}
-
-func (e *Error) Error() string {
-	if e.Line > 0 {
-		return fmt.Sprintf("line %d: %v", e.Line, e.Err)
-	}
-	return e.Err.Error()
-}
-
-func (e *Error) Unwrap() error { return e.Err }
-
+// failed is an error in a line of a document, without its path.
 func failed(line int, format string, args ...any) error {
-	return &Error{line, fmt.Errorf(format, args...)}
+	return &Error{Line: int64(line), Err: fmt.Errorf(format, args...)}
 }
 
-// Parse returns the value that a document holds, nil for an empty one. A
-// second document is an error: a reader would take what it holds for read.
-func Parse(text []byte) (*yaml.Node, error) {
+// Parse returns the value of a document, nil for an empty one. A second
+// document is an error, since nothing would read it.
+func Parse(path string, text []byte) (*yaml.Node, error) {
+	root, err := parse(text)
+	return root, in(path, err)
+}
+
+// in puts the path of the file in an error of this package.
+func in(path string, err error) error {
+	if known, ok := err.(*Error); ok {
+		known.Path = path
+	}
+	return err
+}
+
+func parse(text []byte) (*yaml.Node, error) {
 	if len(text) > maxBytes {
 		return nil, failed(0, "is larger than %d MiB", maxBytes>>20)
 	}
@@ -99,18 +95,54 @@ func measure(n *yaml.Node, known map[*yaml.Node]int) (int, error) {
 	return size, nil
 }
 
-// Decode decodes a node of a document that Parse has returned.
-func Decode(n *yaml.Node, into any) error {
-	if err := checkKeys(n); err != nil {
-		return err
+// Decode decodes a node of a document that [Parse] has returned.
+func Decode(path string, n *yaml.Node, into any) error {
+	if err := countKeys(n); err != nil {
+		return in(path, err)
 	}
 	if err := n.Decode(into); err != nil {
-		return reworded(err)
+		return in(path, reworded(err))
 	}
 	return nil
 }
 
-func checkKeys(n *yaml.Node) error {
+// List returns the entries of a document that is a list. kind names an entry
+// in errors.
+func List(path string, text []byte, kind string) ([]*yaml.Node, error) {
+	root, err := Parse(path, text)
+	if err != nil {
+		return nil, err
+	}
+	if root == nil || root.Kind == yaml.SequenceNode && len(root.Content) == 0 {
+		return nil, &Error{Path: path, Err: fmt.Errorf("holds no %ss; begin each with a dash, as in `- name: …`", kind)}
+	}
+	if root.Kind != yaml.SequenceNode {
+		return nil, &Error{Path: path, Line: int64(root.Line), Err: fmt.Errorf("expected a list: begin each %s with a dash, as in `- name: …`", kind)}
+	}
+	nodes := root.Content
+	for i, n := range nodes {
+		if n.Kind == yaml.AliasNode {
+			nodes[i] = n.Alias
+		}
+	}
+	return nodes, nil
+}
+
+// CheckKeys refuses a mapping with a key that is not among names, so that a
+// misspelt key is not taken for an absent one.
+func CheckKeys(path string, node *yaml.Node, names ...string) error {
+	if node.Kind != yaml.MappingNode {
+		return &Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf("expected `key: value` pairs with the keys %s", strings.Join(names, ", "))}
+	}
+	for i := 0; i < len(node.Content); i += 2 {
+		if key := node.Content[i]; !slices.Contains(names, key.Value) {
+			return &Error{Path: path, Line: int64(key.Line), Err: fmt.Errorf("unknown key %q; the keys are %s", key.Value, strings.Join(names, ", "))}
+		}
+	}
+	return nil
+}
+
+func countKeys(n *yaml.Node) error {
 	if n.Kind == yaml.MappingNode && len(n.Content)/2 > maxKeys {
 		return failed(n.Line, "%d keys stand here; %d at most", len(n.Content)/2, maxKeys)
 	}
@@ -119,7 +151,7 @@ func checkKeys(n *yaml.Node) error {
 		inner = []*yaml.Node{n.Alias}
 	}
 	for _, below := range inner {
-		if err := checkKeys(below); err != nil {
+		if err := countKeys(below); err != nil {
 			return err
 		}
 	}
@@ -133,8 +165,8 @@ var (
 	wantKind  = map[string]string{"bool": "true or false", "string": "a word", "int": "a whole number", "float64": "a number"}
 )
 
-// reworded makes one of ours of an error of the library, which says "line 3: …"
-// within its text and names types of Go.
+// reworded rewrites an error of the library, which has its line in the text
+// and names types of Go.
 func reworded(err error) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	var types *yaml.TypeError
@@ -163,5 +195,5 @@ func reworded(err error) error {
 		}
 		text = fmt.Sprintf("expected %s, and %s here", kind, stands)
 	}
-	return &Error{line, errors.New(strings.ReplaceAll(text, "\n", " "))}
+	return &Error{Line: int64(line), Err: errors.New(strings.ReplaceAll(text, "\n", " "))}
 }

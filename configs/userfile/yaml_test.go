@@ -1,0 +1,89 @@
+package userfile
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestParse(t *testing.T) {
+	many := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "k%d: 1\n", i)
+		}
+		return b.String()
+	}
+	laughs := "a0: &a0 [x]\n"
+	for i := 1; i < 20; i++ {
+		laughs += fmt.Sprintf("a%d: &a%d [*a%d, *a%d, *a%d, *a%d]\n", i, i, i-1, i-1, i-1, i-1)
+	}
+	for _, row := range []struct{ name, text, err string }{
+		{"a document", "a: 1\n", ""},
+		{"empty", "", ""},
+		{"comments alone", "# a\n", ""},
+		{"one that begins and ends with a mark", "---\na: 1\n...\n", ""},
+		{"a second document", "a: 1\n---\nb: 1\n", "f:2: begins a second document (after ---); keep all in one"},
+		{"a second one that is empty", "a: 1\n---\n", "f:2: begins a second document"},
+		{"a second one that is damaged", "a: 1\n---\nb: [\n", "f:3: "},
+		{"no YAML", "a: [\n", "f:1: did not find expected node content"},
+		{"as many keys as may be", many(maxKeys), ""},
+		{"300,000 keys", many(300_000), "f:1: 300000 keys stand here; 10000 at most"},
+		{"too many keys below", "profiles:\n" + strings.ReplaceAll(" "+many(maxKeys+1), "\nk", "\n k"), "f:2: 10001 keys stand here"},
+		{"aliases of aliases", laughs, "holds more than 2000000 values"},
+		{"an anchor that holds itself", "a: &a [*a]\n", "the value of this anchor holds itself"},
+		{"large", strings.Repeat("# comment\n", 2<<20), "is larger than 16 MiB"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			root, err := Parse("f", []byte(row.text))
+			if err == nil && root != nil {
+				err = Decode("f", root, new(any))
+			}
+			if err == nil != (row.err == "") || err != nil && !strings.Contains(err.Error(), row.err) {
+				t.Errorf("error %v, want %q", err, row.err)
+			}
+		})
+	}
+}
+
+func TestDecodeNamesNoType(t *testing.T) {
+	for text, want := range map[string]string{
+		"w: [a]":                    "f:1: expected a word, and a list stands here",
+		"b: maybe":                  "f:1: expected true or false, and `maybe` stands here",
+		"n: x":                      "f:1: expected a whole number, and `x` stands here",
+		"l: a":                      "f:1: expected a list, and `a` stands here",
+		"l: {a: b}":                 "f:1: expected a list, and keys and values stand here",
+		"f: x":                      "f:1: expected a number, and `x` stands here",
+		"[a]":                       "f:1: expected another value, and a list stands here",
+		"w: a\nw: b":                `f:2: mapping key "w" already defined at line 1`,
+		"w: a\nb: 1\n":              "f:2: expected true or false, and `1` stands here",
+		"n: 9999999999999999999999": "f:1: expected a whole number, and `9999999...` stands here",
+	} {
+		root, err := Parse("f", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var into struct {
+			W string
+			B bool
+			N int
+			F float64
+			L []string
+		}
+		if err := Decode("f", root, &into); err == nil || err.Error() != want {
+			t.Errorf("%q: error %v, want %s", text, err, want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("a: &a [x, *a]\n---\nb: 1"))
+	f.Add([]byte("a: 1\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		root, err := Parse("f", text)
+		if err == nil && root != nil {
+			var into any
+			Decode("f", root, &into)
+		}
+	})
+}
