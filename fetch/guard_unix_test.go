@@ -3,6 +3,7 @@
 package fetch
 
 import (
+	"context"
 	"net/netip"
 	"sync"
 	"syscall"
@@ -55,6 +56,44 @@ func TestTheGuardJudgesEveryAddress(t *testing.T) {
 	}
 	if list := dialed(); len(list) != 2 || list[0] != "1.2.3.4:80" || list[1] != "1.2.3.4:80" {
 		t.Errorf("dialled %v", list)
+	}
+}
+
+// A probe dials only what the guard allows: hosts of the list that nobody has
+// asked yet, and names that have moved to special addresses since they answered.
+func TestTheGuardJudgesTheAddressesOfProbes(t *testing.T) {
+	server := serveDNS(t, zone{
+		"inside.example": at("127.0.0.1", "10.0.0.1", "::1"),
+		"mixed.example":  at("127.0.0.1", "1.2.3.4", "10.0.0.1"),
+	}, false)
+	c := newClient(t, netip.AddrPort{}, func(c *Config) {
+		c.Resolver, c.OutagePatience = server, time.Minute
+		c.Others = func(context.Context) (list []Origin) {
+			for _, host := range []string{"inside.example", "127.0.0.1", "169.254.169.254", "[::1]", "[::ffff:10.0.0.1]", "localhost"} {
+				list = append(list, origin(t, "http://"+host))
+			}
+			return list
+		}
+	})
+	dialed := refuseAll(c) // which would prove that this machine is connected
+	c.link.await(1)
+	probe := func() {
+		c.link.mu.Lock()
+		c.link.probing = true
+		c.link.mu.Unlock()
+		c.link.probe(context.WithTimeout(t.Context(), time.Minute))
+	}
+	probe()
+	if list := dialed(); len(list) != 0 {
+		t.Errorf("dialled %v", list)
+	}
+	if !c.link.out || !c.link.reached.IsZero() {
+		t.Errorf("an outage is seen: %v; proof at %v", c.link.out, c.link.reached)
+	}
+	c.link.witnesses = []witness{{origin: origin(t, "http://mixed.example")}}
+	probe()
+	if list := dialed(); len(list) != 1 || list[0] != "1.2.3.4:80" || c.link.out {
+		t.Errorf("dialled %v; the outage lasts: %v", list, c.link.out)
 	}
 }
 

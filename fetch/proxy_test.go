@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -102,6 +103,28 @@ func TestProxy(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, p.seen); diff != "" {
 		t.Errorf("requests of the proxy (-want +got):\n%s", diff)
+	}
+}
+
+// The guard holds for what a probe has the proxy connect to.
+func TestAProxyIsNotProbedWithSpecialAddresses(t *testing.T) {
+	p := &proxy{}
+	server := httptest.NewServer(p)
+	defer server.Close()
+	c := newClient(t, netip.AddrPort{}, func(c *Config) { c.Proxy, _ = url.Parse("http://me:secret@" + server.Listener.Addr().String()) })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for _, host := range []string{"127.0.0.1", "169.254.169.254", "[::1]", "localhost"} {
+		if _, _, proved, _ := c.link.reach(ctx, origin(t, "http://"+host)); proved {
+			t.Errorf("%s is proof", host)
+		}
+	}
+	if len(p.seen) > 0 {
+		t.Errorf("the proxy was asked: %q", p.seen)
+	}
+	c.link.reach(ctx, origin(t, "http://gone.example"))
+	if len(p.seen) != 1 || !strings.HasPrefix(p.seen[0], "CONNECT gone.example:80 ") {
+		t.Errorf("the proxy was asked: %q", p.seen)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"syscall"
 	"testing"
 	"time"
 
@@ -27,6 +28,22 @@ func TestTheNextSchemeIsAskedOnlyWithoutAnAnswer(t *testing.T) {
 	got = newClient(t, dead, nil).Fetch(context.Background(), both(t)...)
 	if got.Origin.Scheme != "https" || got.Fallback != "" || got.Error == "" {
 		t.Errorf("neither answers: %v, fallback %q, error %q; want the first one's", got.Origin, got.Fallback, got.Error)
+	}
+}
+
+// A name that does not exist, and addresses that are special or have no route
+// from here, are the same under every scheme.
+func TestTheNextSchemeIsNotAskedInVain(t *testing.T) {
+	server := serveDNS(t, zone{"inside.example": at("127.0.0.1")}, false)
+	for host, class := range map[string]robots.ErrorClass{
+		"none.example": robots.DNSNotFound, "inside.example": robots.AddressBlocked, "[2a00::1]": robots.NoRoute,
+	} {
+		c := newClient(t, netip.AddrPort{}, func(c *Config) { c.Resolver, c.Retries = server, 2 })
+		c.dialer.Control = func(string, string, syscall.RawConn) error { return syscall.ENETUNREACH }
+		got := c.Fetch(t.Context(), origin(t, "https://"+host), origin(t, "http://"+host), origin(t, "ftp://"+host))
+		if got.Error != class || got.Origin.Scheme != "https" || got.Attempts != 1 || got.Fallback != "" || got.Local != nil {
+			t.Errorf("%s: %q (%v) of %s after %d attempts, fallback %q", host, got.Error, got.Err, got.Origin, got.Attempts, got.Fallback)
+		}
 	}
 }
 

@@ -209,6 +209,9 @@ func (l *link) reach(ctx context.Context, o Origin) (looked, dialed time.Time, p
 // reachByProxy has the proxy connect to a host. A proxy that refuses has been
 // told by the host, or need not ask it.
 func (l *link) reachByProxy(ctx context.Context, o Origin) (looked, dialed time.Time, proved, local bool) {
+	if literal, ok := literalOf(o.Host); ok && l.client.refused(literal) {
+		return looked, dialed, false, false
+	}
 	dialed = time.Now()
 	conn, err := l.client.dialer.DialContext(ctx, "tcp", proxyAddress(l.client.config.Proxy))
 	if err != nil {

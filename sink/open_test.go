@@ -55,6 +55,50 @@ func TestOpenRefusesACommittedPartThatIsGone(t *testing.T) {
 	}
 }
 
+// A run is resumed with every input that its plan names and no other, of each
+// role as many and in the same order: seq is the place in the input.
+func TestOpenRefusesOtherInputs(t *testing.T) {
+	hosts, urls := Input{Role: "hosts", Path: "hosts.csv", SHA256: "aa"}, Input{Role: "urls", Path: "urls.txt", SHA256: "bb"}
+	one, two := Input{Role: "warc", Path: "1.warc", Ends: "cc"}, Input{Role: "warc", Path: "2.warc", Ends: "dd"}
+	named := func(inputs ...Input) Plan {
+		p := described()
+		p.Inputs = inputs
+		return p
+	}
+	dir := t.TempDir()
+	run, err := Create(dir, named(hosts, one, two, urls))
+	must(t, err)
+	must(t, run.Close())
+	for _, row := range []struct {
+		name   string
+		inputs []Input
+		want   string // in the error; "" where it opens
+	}{
+		{"the same", []Input{hosts, one, two, urls}, ""},
+		{"roles in another order", []Input{urls, one, hosts, two}, ""},
+		{"no URLs", []Input{hosts, one, two}, "the number of inputs called urls was 1 and is now 0"},
+		{"no filter of hosts", []Input{one, two, urls}, "the number of inputs called hosts was 1 and is now 0"},
+		{"without the last archive", []Input{hosts, one, urls}, "the number of inputs called warc was 2 and is now 1"},
+		{"without the first archive", []Input{hosts, two, urls}, "the number of inputs called warc was 2 and is now 1"},
+		{"an archive twice", []Input{hosts, one, two, two, urls}, "the number of inputs called warc was 2 and is now 3"},
+		{"archives in another order", []Input{hosts, two, one, urls}, "warc: 2.warc is not the file that the run has read, 1.warc"},
+		{"another archive", []Input{hosts, one, {Role: "warc", Path: "2.warc", Ends: "ee"}, urls}, "warc: 2.warc is not the file"},
+		{"an archive that is no file", []Input{hosts, one, {Role: "warc", Path: "2.warc"}, urls}, "warc: 2.warc is no regular file"},
+		{"other URLs", []Input{hosts, one, two, {Role: "urls", Path: "urls.txt", SHA256: "ee"}}, "urls: urls.txt (SHA-256 ee…) differs"},
+		{"none", nil, "the number of inputs called hosts was 1 and is now 0"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			run, err := Open(t.Context(), dir, named(row.inputs...))
+			if row.want == "" {
+				must(t, err)
+				must(t, run.Close())
+			} else if !errors.Is(err, ErrNotResumable) || !strings.Contains(err.Error(), row.want) {
+				t.Errorf("%v, want %q", err, row.want)
+			}
+		})
+	}
+}
+
 func TestOpenRefusesARunThatWasStartedOtherwise(t *testing.T) {
 	dir := t.TempDir()
 	run, err := Create(dir, described())
