@@ -234,7 +234,11 @@ func (r *detailReader) verdicts(batch arrow.RecordBatch) func(int, *encoder) {
 	line := sink.Column[*array.Int32](batch, "rule_line")
 	return func(i int, e *encoder) {
 		a, p, u := agent.Value(i), profile.Value(i), url.Value(i)
-		head := byte(valueOf(verdict.Value(i)))
+		value := valueOf(verdict.Value(i))
+		if value == robots.Disallowed && line.IsNull(i) {
+			value = robots.Undefined // no line disallows it: an outage (full_disallow), which is no policy
+		}
+		head := byte(value)
 		if !line.IsNull(i) {
 			head |= hasLine
 		}

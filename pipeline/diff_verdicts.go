@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/robocensus/robocensus/robots"
@@ -62,8 +61,8 @@ func (b *blocks) next() bool {
 }
 
 // verdicts tells single verdicts that flipped, where nothing before says so:
-// a policy that became disallow_all or allow_all says it of every path, and an
-// outcome by which no policy is known says it of the whole host. The URLs that
+// a policy that became disallow_all or allow_all says it of every path. The
+// verdicts of an outage are undefined here, and none flips to or from them. The URLs that
 // are a host's own are told all the same, for these somebody asked by name.
 func (c *comparison) verdicts(p *pair) error {
 	clear(c.before)
@@ -83,10 +82,6 @@ func (c *comparison) verdicts(p *pair) error {
 		if !ok {
 			continue
 		}
-		class := c.classes[now.key]
-		if slices.Contains(class[:], classNames[classUnknown]) {
-			continue
-		}
 		was.d = old[at:]
 		was.next()
 		mapped := false
@@ -104,7 +99,7 @@ func (c *comparison) verdicts(p *pair) error {
 					continue
 				}
 			}
-			if err := c.flip(now.key, class, was.list[k], after); err != nil {
+			if err := c.flip(now.key, c.classes[now.key], was.list[k], after); err != nil {
 				return err
 			}
 		}
