@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -130,7 +129,6 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		return nil, err
 	}
 	inputs = append(inputs, c.Inputs...)
-	n.again = !slices.ContainsFunc(inputs, func(in sink.Input) bool { return in.SHA256 == "" && in.Ends == "" })
 	if c.State != "" {
 		if n.Fetch.Memory, err = fetch.OpenMemory(c.State); err != nil {
 			return nil, err
@@ -146,10 +144,12 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		profiles = append(profiles, p.Name)
 	}
 	var created bool
-	n.run, created, err = begin(ctx, c, sink.Plan{
+	plan := sink.Plan{
 		Run: c.Run, ToolVersion: c.ToolVersion, Started: began.UTC(), Configuration: c.Settings, Pace: c.Pace,
 		Inputs: inputs, Tables: c.Tables, Profiles: profiles,
-	})
+	}
+	n.again = plan.CanBeReadAgain()
+	n.run, created, err = begin(ctx, c, plan)
 	if errors.Is(err, sink.ErrRunComplete) {
 		// The process that completed it may have died before it wrote them.
 		if e := views.Write(c.Dir); e != nil {

@@ -46,6 +46,12 @@ type Input struct {
 	Rows  int64  `json:"rows,omitempty"`
 }
 
+// CanBeReadAgain reports whether resuming can read the inputs from their
+// beginning. Standard input, and what else is no regular file, has no digest.
+func (p *Plan) CanBeReadAgain() bool {
+	return !slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.SHA256 == "" && in.Ends == "" })
+}
+
 // CheckRunID refuses an ID that could not stand as a folder name and as a
 // hive partition value everywhere.
 func CheckRunID(id string) error {

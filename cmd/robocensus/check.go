@@ -5,10 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -114,9 +111,7 @@ func (f *checkFlags) check(ctx context.Context, words []string, stdin io.Reader,
 	case f.jsonl && len(profiles) > 1:
 		return usagef("--jsonl answers under one profile")
 	case f.jsonl:
-		// Nothing is there to be put in order at a signal, and a read of
-		// standard input would not heed one.
-		signal.Reset(os.Interrupt, syscall.SIGTERM)
+		endBySignal(ctx)
 		return checkJSONL(stdin, stdout, profiles[0])
 	case f.set.Changed("agent") && len(words) == 0:
 		return usagef("give one or more URLs")

@@ -5,10 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -115,7 +112,7 @@ func (f *compareFlags) compare(ctx context.Context, files []string, stdin io.Rea
 	case f.jsonl && len(profiles) > 1:
 		return usagef("--jsonl takes one profile, for pairs that name none")
 	case f.jsonl:
-		signal.Reset(os.Interrupt, syscall.SIGTERM) // as for check --jsonl
+		endBySignal(ctx)
 		return f.compareJSONL(stdin, stdout, profiles[0])
 	case len(files) == 0 || len(files) > 2:
 		return usagef("give one or two robots.txt files; see robocensus compare --help")
@@ -240,7 +237,7 @@ func (c *compared) text(rule int32) string {
 // readRobots reads a robots.txt, from standard input for -.
 func (f *commonFlags) readRobots(ctx context.Context, path string, stdin io.Reader) ([]byte, error) {
 	if path == "-" {
-		signal.Reset(os.Interrupt, syscall.SIGTERM) // a read of it would not heed one
+		endBySignal(ctx)
 		return readAll("standard input", stdin)
 	}
 	return readInput(ctx, path)

@@ -127,8 +127,8 @@ func mainCode(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintln(stderr, "robocensus:", plain(err.Error()))
 	var by signalled
-	if errors.As(context.Cause(ctx), &by) && by.Signal == syscall.SIGTERM && codeOf(err) == exitInterrupted {
-		return exitTemporary
+	if errors.As(context.Cause(ctx), &by) && codeOf(err) == exitInterrupted {
+		return by.code()
 	}
 	return codeOf(err)
 }
@@ -138,6 +138,25 @@ type signalled struct{ os.Signal }
 
 func (s signalled) Error() string { return s.String() }
 func (s signalled) Unwrap() error { return context.Canceled }
+
+// code is the exit code of a command that the signal has ended.
+func (s signalled) code() int {
+	if s.Signal == syscall.SIGTERM {
+		return exitTemporary
+	}
+	return exitInterrupted
+}
+
+// endBySignal has a signal end the process at once: for a command that reads
+// standard input, where a read does not heed a context.
+func endBySignal(ctx context.Context) {
+	context.AfterFunc(ctx, func() {
+		var by signalled
+		if errors.As(context.Cause(ctx), &by) {
+			os.Exit(by.code())
+		}
+	})
+}
 
 // untilSignal ends its context with the first signal, so that the command ends
 // in order. The second ends the process.

@@ -54,25 +54,31 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 			return interrupted(c, err, progress.Snapshot())
 		}
-		switch codeOf(err) {
-		case exitUnreached:
-			err = fmt.Errorf("%w: for %s nothing has answered, refused a connection or been unknown to the resolver; "+
-				"start it again once this machine is connected, or give --accept-unreachable if the hosts are at fault", err,
-				min(fetch.FirstPatience, c.Fetch.OutagePatience))
-		case exitTemporary:
-			err = fmt.Errorf("%w: nothing could be reached for %s (--outage-patience), not even hosts that had answered before; "+
-				"start it again with --resume once this machine is connected", err, c.Fetch.OutagePatience)
-		}
-		if isBegun(c) && codeOf(err) == exitIO && c.Hosts != "-" {
-			return fmt.Errorf("%w; once that is mended, the same command with --resume continues the run", err)
-		}
-		return err
+		return advised(c, err)
 	}
 	if f.json {
 		return f.writeResult(ctx, c, result, stdout)
 	}
 	summarize(stdout, c, result)
 	return f.check(ctx, c, stdout)
+}
+
+// advised adds to the error of a run what to do about it.
+func advised(c pipeline.Config, err error) error {
+	const cutOff = "%w: nothing could be reached for %s (--outage-patience), not even hosts that had answered before; "
+	switch code := codeOf(err); {
+	case code == exitUnreached:
+		return fmt.Errorf("%w: for %s nothing has answered, refused a connection or been unknown to the resolver; "+
+			"start it again once this machine is connected, or give --accept-unreachable if the hosts are at fault", err,
+			min(fetch.FirstPatience, c.Fetch.OutagePatience))
+	case code == exitTemporary && isResumable(c):
+		return fmt.Errorf(cutOff+"start it again with --resume once this machine is connected", err, c.Fetch.OutagePatience)
+	case code == exitTemporary:
+		return fmt.Errorf(cutOff+"begin a new run once this machine is connected: the input of this one cannot be read again", err, c.Fetch.OutagePatience)
+	case code == exitIO && isResumable(c):
+		return fmt.Errorf("%w; once that is mended, the same command with --resume continues the run", err)
+	}
+	return err
 }
 
 // manyHosts are more than a person asks by hand.
@@ -105,7 +111,7 @@ func interrupted(c pipeline.Config, err error, s pipeline.Snapshot) error {
 	const how = "the same command with --resume continues it"
 	var left *pipeline.Stopped
 	switch {
-	case !errors.As(err, &left) && isBegun(c):
+	case !errors.As(err, &left) && isResumable(c):
 		return fmt.Errorf("%w: %s is as it was; %s", errInterrupted, folder, how)
 	case left == nil:
 		return fmt.Errorf("%w before a host had answered: nothing is left of run %s", errInterrupted, c.Run)
@@ -119,10 +125,10 @@ func interrupted(c pipeline.Config, err error, s pipeline.Snapshot) error {
 		errInterrupted, words.Count(left.Committed+left.Kept, "host"), folder, words.Number(left.Committed), how)
 }
 
-// isBegun tells whether the run is there to be gone on with.
-func isBegun(c pipeline.Config) bool {
-	_, err := sink.ReadManifest(c.Dir, c.Run)
-	return err == nil
+// isResumable tells whether the run has begun, and its inputs can be read again.
+func isResumable(c pipeline.Config) bool {
+	m, err := sink.ReadManifest(c.Dir, c.Run)
+	return err == nil && m.CanBeReadAgain()
 }
 
 // remarkTokens says once, of a registry that the user has written, what a reader
