@@ -51,10 +51,11 @@ type reading struct {
 
 func newAnalyst(c Config, s *samples, known *contents) *analyst {
 	a := &analyst{config: c, samples: s, contents: known, readings: make([]reading, len(c.Profiles)), counts: newCounts(c), bodies: make(map[string]bool), said: make(map[label]bool)}
-	agents := make([]robots.Agent, len(c.Agents))
+	agents := make([]robots.Agent, len(c.Agents)+1)
 	for i, agent := range c.Agents {
 		agents[i] = agent.Robots()
 	}
+	agents[len(c.Agents)] = everybody
 	for i, p := range c.Profiles {
 		a.readings[i].profile = p
 		a.readings[i].judge = robots.NewJudge(p, agents)

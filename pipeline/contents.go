@@ -29,6 +29,7 @@ type policy struct {
 	line       *int32  // where that group begins
 	match      robots.Match
 	class      int
+	versusStar robots.Relation // of a group of its own
 	crawlDelay *float64
 	lead       int  // the first agent whose rules are the same
 	shared     bool // by another agent
@@ -161,6 +162,7 @@ func (a *analyst) read(k int, body []byte, q questions) {
 			}
 			c.policies = append(c.policies, told)
 		}
+		r.compareWithStar(c.policies)
 	}
 	if !met {
 		return

@@ -46,6 +46,7 @@ type tally struct {
 	policies [classes]int64 // by class
 	explicit [classes]int64 // of these, with a group of the agent's own
 	fallback [classes]int64 // with one of an agent that it falls back to
+	versus   [relations]int64
 	verdicts [values]int64
 }
 
@@ -106,6 +107,9 @@ func (n *Counts) merge(from *Counts) {
 					into[i].explicit[k] += t.explicit[k]
 					into[i].fallback[k] += t.fallback[k]
 				}
+				for k := range t.versus {
+					into[i].versus[k] += t.versus[k]
+				}
 				for k := range t.verdicts {
 					into[i].verdicts[k] += t.verdicts[k]
 				}
@@ -163,6 +167,9 @@ func (n *Counts) List() []Count {
 				add("policy", classNames[k], tallies[i].policies[k])
 				add("policy_explicit", classNames[k], tallies[i].explicit[k])
 				add("policy_fallback", classNames[k], tallies[i].fallback[k])
+			}
+			for k := range relations {
+				add("policy_versus_star", relationNames[k], tallies[i].versus[k])
 			}
 			for k := range values {
 				add("verdict", valueNames[k], tallies[i].verdicts[k])

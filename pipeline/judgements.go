@@ -21,6 +21,7 @@ func (a *analyst) judgements(row *sink.Fetch, listed []*prepared, paths []string
 			switch match {
 			case robots.OwnGroup:
 				tally.explicit[class]++
+				tally.versus[r.content.policies[i].versusStar]++
 			case robots.FallbackGroup:
 				tally.fallback[class]++
 			}
@@ -88,6 +89,9 @@ func (a *analyst) policy(row *sink.Fetch, r *reading, agent int) (sink.Policy, r
 		match, class = told.match, told.class
 		p.GroupAgent, p.GroupLine, p.CrawlDelay = told.group, told.line, told.crawlDelay
 		p.Match, p.IsExplicit = &matchNames[match], match == robots.OwnGroup
+		if p.IsExplicit {
+			p.VersusStar = &relationNames[told.versusStar]
+		}
 	case robots.FullAllow:
 		class = int(robots.AllowAll)
 	}

@@ -62,7 +62,7 @@ func (n *Counts) restore(row sink.Count, agents map[string]int) {
 		return // the run would have been refused
 	}
 	t := &n.of(row.Stratum, profile)[agent]
-	class, value := slices.Index(classNames[:], key), slices.Index(valueNames[:], key)
+	class, value, relation := slices.Index(classNames[:], key), slices.Index(valueNames[:], key), slices.Index(relationNames[:], key)
 	switch {
 	case row.Metric == "policy" && class >= 0:
 		t.policies[class] += row.Count
@@ -70,6 +70,8 @@ func (n *Counts) restore(row sink.Count, agents map[string]int) {
 		t.explicit[class] += row.Count
 	case row.Metric == "policy_fallback" && class >= 0:
 		t.fallback[class] += row.Count
+	case row.Metric == "policy_versus_star" && relation >= 0:
+		t.versus[relation] += row.Count
 	case row.Metric == "verdict" && value >= 0:
 		t.verdicts[value] += row.Count
 	}

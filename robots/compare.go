@@ -70,26 +70,31 @@ func Compare(a, b *Policy) Comparison {
 	if !ok {
 		return Comparison{Relation: NotDecided}
 	}
-	s := search{automaton: newAutomaton(l)}
+	s := search{automaton: newAutomaton(l), found: [2]int32{-1, -1}}
 	whole := s.run()
-	c := Comparison{States: len(s.nodes)}
+	c := Comparison{Relation: s.relation(whole), States: len(s.nodes)}
 	for i, w := range [...]**Witness{&c.Closes, &c.Opens} {
 		if n := s.found[i]; n >= 0 {
 			path := s.path(n)
 			*w = &Witness{string(path), a.judgePath(path), b.judgePath(path)}
 		}
 	}
-	switch {
-	case c.Closes != nil && c.Opens != nil:
-		c.Relation = Mixed
-	case !whole:
-		c.Relation = NotDecided
-	case c.Closes != nil:
-		c.Relation = Stricter
-	case c.Opens != nil:
-		c.Relation = Looser
-	}
 	return c
+}
+
+// relation is what has been found. whole says that nothing else is there.
+func (s *search) relation(whole bool) Relation {
+	switch {
+	case s.found[closes] >= 0 && s.found[opens] >= 0:
+		return Mixed
+	case !whole:
+		return NotDecided
+	case s.found[closes] >= 0:
+		return Stricter
+	case s.found[opens] >= 0:
+		return Looser
+	}
+	return Equal
 }
 
 func (p *Policy) judgePath(path []byte) Verdict {
@@ -97,13 +102,14 @@ func (p *Policy) judgePath(path []byte) Verdict {
 	return p.Judge(&t)
 }
 
-// sameRules says whether two policies are plainly the same.
+// sameRules says whether two policies are plainly the same: they have the same
+// rules in the same order.
 func sameRules(a, b *Policy) bool {
-	if a.judge != b.judge || len(a.sets) != len(b.sets) {
+	if a.judge.profile != b.judge.profile || a.judge.file.choices.letter != b.judge.file.choices.letter || len(a.sets) != len(b.sets) {
 		return false
 	}
 	for i := range a.sets {
-		if a.sets[i] != b.sets[i] {
+		if !a.sets[i].same(b.sets[i]) {
 			return false
 		}
 	}
@@ -159,7 +165,6 @@ const (
 
 // run says whether it has come to an end within the bounds.
 func (s *search) run() bool {
-	s.found = [2]int32{-1, -1}
 	s.now = make([]int32, s.size)
 	s.table = make([]int32, 64)
 	s.begin(s.now)

@@ -172,6 +172,9 @@ func checkComparison(c Comparison, a, b *Policy, ar *arena, paths []string, ta, 
 	if c.Relation != want {
 		return fmt.Errorf("%v with witnesses %v and %v", c.Relation, c.Closes, c.Opens)
 	}
+	if r, _ := Relate(a, b); r != c.Relation {
+		return fmt.Errorf("%v, and related they are %v", c.Relation, r)
+	}
 	closes, opens := tryAll(a, b, ta, tb)
 	for i, w := range []*Witness{c.Closes, c.Opens} {
 		found := []int{closes, opens}[i]
@@ -513,6 +516,9 @@ func TestCompareCorpus(t *testing.T) {
 func tryURLs(t *testing.T, r *rand.Rand, f *File, a, b *Policy) Comparison {
 	t.Helper()
 	c := Compare(a, b)
+	if r, _ := Relate(a, b); r != c.Relation && c.Relation != NotDecided {
+		t.Fatalf("%v, and related they are %v", c.Relation, r)
+	}
 	for range *compareURLs {
 		path := drawURL(r, f)
 		x, y := a.judgePath(path), b.judgePath(path)

@@ -3,6 +3,7 @@ package robots
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 )
 
 // A ruleset is the rules that decide together, compiled: those of one group,
@@ -35,6 +36,22 @@ func (rs *ruleset) number() uint64 {
 		return 0
 	}
 	return rs.id
+}
+
+// same says whether two rulesets have the same rules in the same order, on
+// whatever lines.
+func (rs *ruleset) same(other *ruleset) bool {
+	if rs == other {
+		return true
+	}
+	if rs == nil || other == nil || rs.letter != other.letter {
+		return false
+	}
+	return slices.EqualFunc(rs.literals, other.literals, func(a, b literal) bool {
+		return a.key == b.key && a.n == b.n && a.anchor == b.anchor && bytes.Equal(rs.text(&a)[:a.n], other.text(&b)[:b.n])
+	}) && slices.EqualFunc(rs.wilds, other.wilds, func(a, b wild) bool {
+		return a.key == b.key && a.anchor == b.anchor && bytes.Equal(a.pattern, b.pattern) && bytes.Equal(a.inQuery, b.inQuery)
+	})
 }
 
 // linesOf is a hash of the lines whose rules are in groups.

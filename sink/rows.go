@@ -317,6 +317,11 @@ type Policy struct {
 	// What the content means for the agent: `allow_all`, `disallow_all`, `partial`; `allow_all` for
 	// `full_allow`; `unknown` for `full_disallow` and `undefined`, so that an outage is no policy.
 	Class string `parquet:"class,dict"`
+	// How the agent's own group stands to the file's group for `*`, by what they mean on every path:
+	// `equal`, `stricter` (it forbids all that the other does, and more), `looser`, `mixed`; `undecided`
+	// where too many wildcards are entangled. A file without a group for `*` allows all. Null unless
+	// `match` is `own`.
+	VersusStar *string `parquet:"versus_star,dict"`
 	// Crawl-delay of its group, in seconds. Null if there is none. Example: `10`.
 	CrawlDelay *float64 `parquet:"crawl_delay"`
 }

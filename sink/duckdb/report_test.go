@@ -96,6 +96,9 @@ var numbersOf = map[string]string{
 	"named": `SELECT agent, category, count(*) FILTER (match = 'own') AS named, count(*) FILTER (match = 'own' AND class = 'disallow_all') AS shut_out,
 		count(*) FILTER (match = 'own' AND class = 'partial') AS partly_closed, count(*) FILTER (match = 'own' AND class = 'allow_all') AS open
 		FROM policies GROUP BY agent, category ORDER BY named DESC, agent`,
+	"versus-star": `SELECT agent, category, count(*) AS named, count(*) FILTER (versus_star = 'equal') AS equal, count(*) FILTER (versus_star = 'stricter') AS stricter,
+		count(*) FILTER (versus_star = 'looser') AS looser, count(*) FILTER (versus_star = 'mixed') AS mixed, count(*) FILTER (versus_star = 'undecided') AS undecided
+		FROM policies WHERE match = 'own' GROUP BY agent, category ORDER BY named DESC, agent`,
 	"answers": `SELECT stratum(rank) AS stratum, count(*) FILTER (reason = 'success') AS file, count(*) FILTER (reason IN ('client_error', 'misconfigured_server')) AS no_file,
 		count(*) FILTER (reason IN ('redirect_limit', 'redirect_loop', 'redirect_invalid', 'redirect_unsupported', 'html_redirect')) AS dead_redirect,
 		count(*) FILTER (reason = 'server_error') AS server_error, count(*) FILTER (reason = 'network_failure') AS unreachable,
@@ -146,6 +149,9 @@ var sentences = map[string][]sentence{
 		"SELECT agent FROM shut_out ORDER BY n DESC LIMIT 1", "SELECT count(DISTINCT agent) FROM policies", shareOf("(SELECT max(n) FROM shut_out)", "hosts()"), "hosts()", shareOf("(SELECT max(n) FROM shut_out)", "files()"), "files()"}}},
 	"named": {{"Files name %w most often: %s of %d hosts (%s of the %d files), of which %d shut it out", []string{
 		"SELECT agent FROM named ORDER BY n DESC, agent LIMIT 1", shareOf("(SELECT max(n) FROM named)", "hosts()"), "hosts()", shareOf("(SELECT max(n) FROM named)", "files()"), "files()", "SELECT closed FROM named ORDER BY n DESC, agent LIMIT 1"}}},
+	"versus-star": {{"Of the %d hosts that name %w, %s only repeat what holds for all", []string{
+		"SELECT max(n) FROM named", "SELECT agent FROM named ORDER BY n DESC, agent LIMIT 1",
+		shareOf("(SELECT count(*) FROM policies WHERE versus_star = 'equal' AND agent = (SELECT agent FROM named ORDER BY n DESC, agent LIMIT 1))", "(SELECT max(n) FROM named)")}}},
 	"sizes": {{"The median file has about %q bytes, and nine in ten at most %q; %s reach the size limit", []string{
 		quantile("body_bytes", 0.5), quantile("body_bytes", 0.9), shareOf("(SELECT count(*) FROM fetches WHERE body_truncated)", "files()")}}},
 	"lines": {{"The median file has %q lines, and nine in ten at most %q", []string{quantile("lines", 0.5), quantile("lines", 0.9)}}},

@@ -170,6 +170,15 @@ func TestPartitionsByRun(t *testing.T) {
 	}
 }
 
+// versusStarBroken counts the verdicts of agents with a group of their own that
+// its standing to the group for * rules out. The other side are the verdicts of
+// an agent that follows that group, or allow where there is none.
+const versusStarBroken = `WITH v AS (SELECT run, seq, agent, profile, url, CASE verdict WHEN 'allow' THEN 0 WHEN 'undefined' THEN 1 ELSE 2 END AS n, match, versus_star
+		FROM verdicts JOIN policies USING (run, seq, agent, profile)),
+	star AS (SELECT run, seq, profile, url, any_value(n) AS n FROM v JOIN agents USING (run, agent) WHERE match IN ('star', 'none') AND NOT ignores_star GROUP BY ALL)
+	SELECT count(*) FROM v JOIN star USING (run, seq, profile, url)
+	WHERE v.versus_star = 'equal' AND v.n <> star.n OR v.versus_star = 'stricter' AND v.n < star.n OR v.versus_star = 'looser' AND v.n > star.n`
+
 // A query of each row gives the number of rows that break a rule.
 func TestNoRowBreaksARule(t *testing.T) {
 	db := database(t)
@@ -194,6 +203,9 @@ func TestNoRowBreaksARule(t *testing.T) {
 		"an outage is no policy":                 "SELECT count(*) FROM policies WHERE (outcome IN ('full_disallow', 'undefined')) <> (class = 'unknown')",
 		"group_agent only where rules decide":    "SELECT count(*) FROM policies WHERE group_agent IS NOT NULL AND outcome <> 'conditional_allow' OR is_explicit AND (group_agent IS NULL OR group_agent = '*')",
 		"is_explicit is a group of one's own":    "SELECT count(*) FROM policies WHERE is_explicit <> (match IS NOT DISTINCT FROM 'own')",
+		"only own groups stand to *":             "SELECT count(*) FROM policies WHERE (versus_star IS NOT NULL) <> (match IS NOT DISTINCT FROM 'own')",
+		"versus_star is one of five":             "SELECT count(*) FROM policies WHERE versus_star NOT IN ('equal', 'stricter', 'looser', 'mixed', 'undecided')",
+		"verdicts bear versus_star out":          versusStarBroken,
 		"a match where rules decide":             "SELECT count(*) FROM policies WHERE (match IS NULL) <> (outcome <> 'conditional_allow')",
 		"a match has agent and line of a group":  "SELECT count(*) FROM policies WHERE (coalesce(match, 'none') = 'none') <> (group_agent IS NULL) OR (group_agent IS NULL) <> (group_line IS NULL)",
 		"a match says whose token it is":         "SELECT count(*) FROM policies JOIN agents USING (run, agent) WHERE CASE match WHEN 'own' THEN NOT list_contains(tokens, group_agent) WHEN 'fallback' THEN NOT list_contains(falls_back_to, group_agent) WHEN 'star' THEN group_agent <> '*' END",
@@ -265,6 +277,7 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		"policy":               "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies GROUP BY ALL",
 		"policy_explicit":      "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies WHERE is_explicit GROUP BY ALL",
 		"policy_fallback":      "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies WHERE match = 'fallback' GROUP BY ALL",
+		"policy_versus_star":   "SELECT " + stratum + ", agent, category, profile, versus_star, count(*) FROM policies WHERE versus_star IS NOT NULL GROUP BY ALL",
 		"verdict":              "SELECT " + stratum + ", agent, category, profile, verdict, count(*) FROM verdicts WHERE run = 'first' GROUP BY ALL",
 		"line_class":           "SELECT " + stratum + ", NULL, NULL, NULL, class, count(*) FROM lines JOIN (SELECT run, seq, rank FROM fetches) USING (run, seq) GROUP BY ALL",
 		"line_class_hosts":     hosts("SELECT seq, class AS key FROM lines WHERE run = 'first'"),

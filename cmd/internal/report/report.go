@@ -156,7 +156,7 @@ func (d *data) page() *page {
 			d.changeWays("change-agents", "agent", c.agents, nil), d.changeKinds())
 	}
 	if d.known > 0 {
-		add("Whom do they shut out, and whom do they name?", d.agents(), d.named())
+		add("Whom do they shut out, and whom do they name?", d.agents(), d.named(), d.versusStar())
 	}
 	if d.known > 0 {
 		add("What do hosts answer?", d.answers(), d.reasons(), d.errors())
