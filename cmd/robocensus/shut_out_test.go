@@ -1,0 +1,68 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/cmd/internal/farm"
+)
+
+// What the terminal says of who is shut out, of hosts none of whose figures is
+// that of another column.
+func TestWhoIsShutOutOfWhat(t *testing.T) {
+	hosts := farm.Hosts{
+		"own1.test": []byte("User-agent: GPTBot\nDisallow: /\n"),
+		"own2.test": []byte("User-agent: GPTBot\nDisallow: /\nUser-agent: *\nDisallow: /x\n"),
+		"all.test":  []byte("User-agent: *\nDisallow: /\n"),
+		"part.test": []byte("User-agent: GPTBot\nDisallow: /x\n"),
+		"open.test": []byte("User-agent: *\nAllow: /\n"),
+	}
+	for i := range 3 {
+		hosts[fmt.Sprintf("few%d.test", i)] = []byte("User-agent: GPTBot\nDisallow: /x\n")
+	}
+	list := "gone1.test\ngone2.test\n" // which answer 404
+	for host := range hosts {
+		list += host + "\n"
+	}
+	server, err := farm.New(farm.Config{Hosts: hosts})
+	must(t, err)
+	defer server.Close()
+	addr, err := server.ListenHTTP("127.0.0.1:0")
+	must(t, err)
+	dir := t.TempDir()
+	path, agents := filepath.Join(dir, "hosts"), filepath.Join(dir, "agents.yaml")
+	must(t, os.WriteFile(path, []byte(list), 0o666))
+	must(t, os.WriteFile(agents, []byte("- {name: GPTBot, category: ai-training}\n- {name: Other, category: search}\n"), 0o666))
+	code, said := called("run", "--hosts", path, "--agents", agents, "--out", filepath.Join(dir, "out"), "--schemes", "http", "--connect-to", addr, "--progress", "none")
+	if code != exitOK {
+		t.Fatal(said)
+	}
+	said = regexp.MustCompile(` +`).ReplaceAllString(said, " ")
+	from := strings.Index(said, "\n3 hosts shut out an AI training crawler")
+	to := strings.Index(said, "\nRows written")
+	if from < 0 || to < from || !strings.Contains(said, "\n10 of 10 hosts answered (100%), and the rules of 8 decide (80.0%).\n") {
+		t.Fatal(said)
+	}
+	// GPTBot: own1, own2 and all, the first two by name; part and the three few partly.
+	want := `
+3 hosts shut out an AI training crawler: 30.0% of hosts, 37.5% of files.
+
+Shut out of most hosts
+category agent hosts of hosts of files by name partly
+ai-training GPTBot 3 30.0% 37.5% 2 4
+search Other 1 10.0% 12.5% 0 1
+files: the 8 hosts whose rules decide; by name: in a group of the agent's own;
+partly: hosts that close a part to it
+`
+	if diff := cmp.Diff(want, said[from:to]); diff != "" {
+		t.Error(diff)
+	}
+}
