@@ -76,7 +76,7 @@ func TestOnlyItsOwnTokenNamesAnAgent(t *testing.T) {
 	counted := make(map[string]int64)
 	for _, row := range result.Counts.List() {
 		if row.Profile == "google" && strings.HasPrefix(row.Metric, "policy_") {
-			counted[row.Metric+" "+row.Agent+" "+row.Key] = row.Count
+			counted[row.Metric+" "+row.Agent+" "+row.Key] = row.N
 		}
 	}
 	named := map[string]int64{"policy_explicit Googlebot disallow_all": 1, "policy_explicit MJ12bot disallow_all": 1}
@@ -90,12 +90,9 @@ func TestOnlyItsOwnTokenNamesAnAgent(t *testing.T) {
 	}
 
 	// A run that is resumed begins with what its summary has counted.
-	again, index := newCounts(c), make(map[string]int)
-	for i, a := range c.Agents {
-		index[a.Name] = i
-	}
-	for _, row := range result.Counts.rows() {
-		again.restore(row, index)
+	again := c.newCounts()
+	for _, row := range result.Counts.Rows() {
+		again.Restore(row)
 	}
 	if diff := cmp.Diff(result.Counts.List(), again.List()); diff != "" {
 		t.Errorf("counters read back (-want +got):\n%s", diff)

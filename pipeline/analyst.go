@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // analyst parses and judges captures and makes rows of them. It serves one
@@ -18,10 +19,10 @@ import (
 type analyst struct {
 	config   Config
 	samples  *samples
-	readings []reading // by profile
-	counts   *Counts   // of the segment under way
-	examples examples  // the same
-	contents *contents // of all analysts
+	readings []reading        // by profile
+	counts   *summary.Counts  // of the segment under way
+	examples summary.Examples // the same
+	contents *contents        // of all analysts
 	bodies   map[string]bool
 	note     note // of the segment under way
 	memo     memo // of the target under way
@@ -34,8 +35,8 @@ type analyst struct {
 	signals  []sink.Signal
 	policies []sink.Policy
 	verdicts []sink.Verdict
-	indexes  []int32        // group indexes that rows point at
-	said     map[label]bool // of the target under way, see once
+	indexes  []int32            // group indexes that rows point at
+	said     map[[2]string]bool // of the target under way, see once
 }
 
 // reading is how one profile sees the capture under way.
@@ -50,7 +51,7 @@ type reading struct {
 }
 
 func newAnalyst(c Config, s *samples, known *contents) *analyst {
-	a := &analyst{config: c, samples: s, contents: known, readings: make([]reading, len(c.Profiles)), counts: newCounts(c), bodies: make(map[string]bool), said: make(map[label]bool)}
+	a := &analyst{config: c, samples: s, contents: known, readings: make([]reading, len(c.Profiles)), counts: c.newCounts(), bodies: make(map[string]bool), said: make(map[[2]string]bool)}
 	agents := make([]robots.Agent, len(c.Agents)+1)
 	for i, agent := range c.Agents {
 		agents[i] = agent.Robots()
@@ -63,17 +64,29 @@ func newAnalyst(c Config, s *samples, known *contents) *analyst {
 	return a
 }
 
+func (c *Config) newCounts() *summary.Counts {
+	agents := make([]summary.Agent, len(c.Agents))
+	for i, a := range c.Agents {
+		agents[i] = summary.Agent{Name: a.Name, Category: a.Category}
+	}
+	profiles := make([]string, len(c.Profiles))
+	for i, p := range c.Profiles {
+		profiles[i] = p.Name
+	}
+	return summary.New(agents, profiles)
+}
+
 // commit writes a segment's rows and commits its parts, unless ctx ends before
 // all rows are written: hostile files may take minutes.
-func (a *analyst) commit(ctx context.Context, run *sink.Run, s *segment, totals *Counts) error {
+func (a *analyst) commit(ctx context.Context, run *sink.Run, s *segment, totals *summary.Counts) error {
 	defer s.spill.close()
 	out, err := run.Segment(s.index)
 	if err != nil {
 		return err
 	}
 	defer out.Abort()
-	a.counts.reset()
-	a.examples.reset()
+	a.counts.Reset()
+	a.examples.Reset()
 	a.note, out.Targets = note{}, int64(len(s.jobs))
 	clear(a.bodies)
 	for i, j := range s.jobs {
@@ -98,10 +111,10 @@ func (a *analyst) commit(ctx context.Context, run *sink.Run, s *segment, totals 
 			return err
 		}
 	}
-	if err := out.Summary.Write(a.counts.rows()...); err != nil {
+	if err := out.Summary.Write(a.counts.Rows()...); err != nil {
 		return err
 	}
-	if err := out.Examples.Write(a.examples.list()...); err != nil {
+	if err := out.Examples.Write(a.examples.List()...); err != nil {
 		return err
 	}
 	if out.Note, err = json.Marshal(a.note); err != nil {
@@ -110,7 +123,7 @@ func (a *analyst) commit(ctx context.Context, run *sink.Run, s *segment, totals 
 	if err := out.Commit(); err != nil {
 		return err
 	}
-	totals.merge(a.counts)
+	totals.Merge(a.counts)
 	return nil
 }
 
@@ -136,7 +149,7 @@ func (a *analyst) target(j *job, out *sink.Segment) error {
 	if err := out.Fetches.Write(row); err != nil {
 		return err
 	}
-	stratum := stratumOf(row.Rank)
+	stratum := summary.StratumOf(row.Rank)
 	if out.Summary.Wanted() || out.Examples.Wanted() {
 		a.count(&row, stratum)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // content is a file as one profile reads it, and what it says to the agents.
@@ -139,7 +140,7 @@ func (a *analyst) read(k int, body []byte, q questions) {
 	if q.classes {
 		r.load()
 		for i := range c.file.Groups {
-			class := classEmpty
+			class := summary.ClassEmpty
 			if c.file.Groups[i].Rules.Len() > 0 {
 				class = r.judge.GroupClass(&c.file, i).String()
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // What a target's fetch and content say is counted here, in the first
@@ -16,31 +17,31 @@ import (
 func (a *analyst) count(row *sink.Fetch, stratum string) {
 	n := a.counts
 	clear(a.said)
-	a.examples.begin(row.Rank)
-	n.add("targets", stratum, "")
+	a.examples.Begin(row.Rank)
+	n.Add("targets", stratum, "")
 	for i := range a.readings {
-		n.addProfile("outcome", stratum, i, string(a.readings[i].answer.Outcome))
-		n.addProfile("reason", stratum, i, string(a.readings[i].answer.Reason))
+		n.AddProfile("outcome", stratum, i, string(a.readings[i].answer.Outcome))
+		n.AddProfile("reason", stratum, i, string(a.readings[i].answer.Reason))
 	}
 	status := "none"
 	if row.Status != nil {
 		status = strconv.Itoa(int(*row.Status))
 	}
-	n.add("status", stratum, status)
+	n.Add("status", stratum, status)
 	if row.Reason == string(robots.NetworkFailed) {
 		class := "none"
 		if row.ErrorClass != nil {
 			class = *row.ErrorClass
 		}
-		n.add("network_failure", stratum, class)
+		n.Add("network_failure", stratum, class)
 	}
 	if row.ErrorClass != nil {
-		n.add("error_class", stratum, *row.ErrorClass)
+		n.Add("error_class", stratum, *row.ErrorClass)
 		text := ""
 		if row.Error != nil {
 			text = *row.Error
 		}
-		a.examples.add("error_class", *row.ErrorClass, row.Host, 0, text)
+		a.examples.Add("error_class", *row.ErrorClass, row.Host, 0, text)
 	}
 	if row.Reason != string(robots.Success) {
 		text := ""
@@ -50,21 +51,21 @@ func (a *analyst) count(row *sink.Fetch, stratum string) {
 		case row.Error != nil:
 			text = *row.Error
 		}
-		a.examples.add("reason", row.Reason, row.Host, 0, text)
+		a.examples.Add("reason", row.Reason, row.Host, 0, text)
 	}
 	a.countNetwork(row, stratum)
 	if row.ContentDigest == nil {
 		return
 	}
-	n.add("body_bytes", stratum, bin(*row.BodyBytes))
-	a.examples.largest(row.Host, *row.BodyBytes)
-	n.add("lines", stratum, bin(int64(row.Lines)))
-	n.add("rules", stratum, bin(int64(row.Rules)))
-	n.add("groups", stratum, bin(int64(row.Groups)))
-	n.add("sitemaps", stratum, bin(int64(row.Sitemaps)))
+	n.Add("body_bytes", stratum, summary.Bin(*row.BodyBytes))
+	a.examples.Largest(row.Host, *row.BodyBytes)
+	n.Add("lines", stratum, summary.Bin(int64(row.Lines)))
+	n.Add("rules", stratum, summary.Bin(int64(row.Rules)))
+	n.Add("groups", stratum, summary.Bin(int64(row.Groups)))
+	n.Add("sitemaps", stratum, summary.Bin(int64(row.Sitemaps)))
 	for flag, set := range map[string]bool{"bom": row.HasBOM, "not_utf8": !row.IsUTF8, "html": row.IsHTML, "truncated": row.BodyTruncated} {
 		if set {
-			n.add("body", stratum, flag)
+			n.Add("body", stratum, flag)
 		}
 	}
 	f := &a.readings[0].content.file
@@ -76,9 +77,9 @@ func (a *analyst) count(row *sink.Fetch, stratum string) {
 // once counts a key that the target under way has not had yet: such counters
 // are of hosts.
 func (a *analyst) once(metric, stratum, key string) {
-	if l := (label{metric: metric, key: key}); !a.said[l] {
+	if l := [2]string{metric, key}; !a.said[l] {
 		a.said[l] = true
-		a.counts.add(metric, stratum, key)
+		a.counts.Add(metric, stratum, key)
 	}
 }
 
@@ -98,10 +99,10 @@ func (a *analyst) countGroups(row *sink.Fetch, f *robots.File, stratum string) {
 			continue
 		}
 		a.once("feature", stratum, "crawl_delay")
-		key := bin(int64(g.CrawlDelay)) // of whole seconds: the parser takes 15 digits at most
-		a.counts.add("crawl_delay", stratum, key)
-		if a.examples.room("crawl_delay", key, row.Host) {
-			a.examples.add("crawl_delay", key, row.Host, g.Line, strconv.FormatFloat(g.CrawlDelay, 'f', -1, 64))
+		key := summary.Bin(int64(g.CrawlDelay)) // of whole seconds: the parser takes 15 digits at most
+		a.counts.Add("crawl_delay", stratum, key)
+		if a.examples.Wants("crawl_delay", key, row.Host) {
+			a.examples.Add("crawl_delay", key, row.Host, g.Line, strconv.FormatFloat(g.CrawlDelay, 'f', -1, 64))
 		}
 	}
 	for i := range f.Rules {
@@ -129,9 +130,9 @@ func (a *analyst) countSitemaps(row *sink.Fetch, f *robots.File, stratum string)
 		case !isSameHost(s, row.Host):
 			key = "other_host"
 		}
-		a.counts.add("sitemap", stratum, key)
-		if key != "same_host" && a.examples.room("sitemap", key, row.Host) {
-			a.examples.add("sitemap", key, row.Host, s.Line, clip(s.URL))
+		a.counts.Add("sitemap", stratum, key)
+		if key != "same_host" && a.examples.Wants("sitemap", key, row.Host) {
+			a.examples.Add("sitemap", key, row.Host, s.Line, summary.Clip(s.URL))
 		}
 	}
 }
@@ -142,7 +143,7 @@ func (a *analyst) countLines(row *sink.Fetch, f *robots.File, stratum string) {
 	for i := range f.Remarks {
 		m := &f.Remarks[i]
 		class := m.Class.String()
-		a.counts.add("line_class", stratum, class)
+		a.counts.Add("line_class", stratum, class)
 		a.once("line_class_hosts", stratum, class)
 		switch m.Class {
 		case robots.Extension:
@@ -150,12 +151,12 @@ func (a *analyst) countLines(row *sink.Fetch, f *robots.File, stratum string) {
 		case robots.UnknownField:
 			a.once("field", stratum, other)
 		}
-		if a.examples.room("line_class", class, row.Host) {
-			text := clip(m.Value)
+		if a.examples.Wants("line_class", class, row.Host) {
+			text := summary.Clip(m.Value)
 			if m.Field != nil {
-				text = clip(m.Field) + ": " + text
+				text = summary.Clip(m.Field) + ": " + text
 			}
-			a.examples.add("line_class", class, row.Host, m.Line, text)
+			a.examples.Add("line_class", class, row.Host, m.Line, text)
 		}
 	}
 	for i := range f.Signals {
@@ -164,17 +165,17 @@ func (a *analyst) countLines(row *sink.Fetch, f *robots.File, stratum string) {
 		a.once("field", stratum, field)
 		key := signalKey(field, s)
 		a.once("signal", stratum, key)
-		if a.examples.room("signal", key, row.Host) {
+		if a.examples.Wants("signal", key, row.Host) {
 			text := field + ":"
 			if s.Path != nil && s.Key != nil {
-				text += " " + clip(s.Path)
+				text += " " + summary.Clip(s.Path)
 			}
 			if s.Key != nil {
-				text += " " + clip(s.Key) + "="
+				text += " " + summary.Clip(s.Key) + "="
 			} else {
 				text += " "
 			}
-			a.examples.add("signal", key, row.Host, s.Line, text+clip(s.Value))
+			a.examples.Add("signal", key, row.Host, s.Line, text+summary.Clip(s.Value))
 		}
 	}
 }
@@ -223,9 +224,9 @@ func (a *analyst) countCategories(stratum string, profile int) {
 		c := by[p.Category]
 		c.agents++
 		switch p.Class {
-		case classNames[robots.DisallowAll]:
+		case summary.ClassNames[robots.DisallowAll]:
 			c.closed++
-		case classNames[classUnknown]:
+		case summary.ClassNames[summary.ClassUnknown]:
 			c.unknown++
 		}
 		by[p.Category] = c
@@ -234,12 +235,12 @@ func (a *analyst) countCategories(stratum string, profile int) {
 		key := "some"
 		switch {
 		case c.unknown > 0:
-			key = classNames[classUnknown]
+			key = summary.ClassNames[summary.ClassUnknown]
 		case c.closed == 0:
 			key = "none"
 		case c.closed == c.agents:
 			key = "all"
 		}
-		a.counts.addCategory("category", stratum, category, profile, key)
+		a.counts.AddCategory("category", stratum, category, profile, key)
 	}
 }

@@ -7,22 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Strata are bands that share no rank and leave none out.
-func TestStrata(t *testing.T) {
-	if got := stratumOf(nil); got != "unranked" {
-		t.Errorf("without a rank: %s", got)
-	}
-	for rank, want := range map[int64]string{
-		1: "1-1000", 1_000: "1-1000", 1_001: "1001-10000", 10_000: "1001-10000", 10_001: "10001-100000", 100_000: "10001-100000",
-		100_001: "100001-1000000", 1_000_000: "100001-1000000", 1_000_001: "1000001-10000000", 10_000_000: "1000001-10000000",
-		10_000_001: "10000001-", 1<<63 - 1: "10000001-",
-	} {
-		if got := stratumOf(&rank); got != want {
-			t.Errorf("rank %d is in %s, want %s", rank, got, want)
-		}
-	}
-}
-
 // What is odd about bodies is counted by host, each in its own key.
 func TestOddBodiesAreCounted(t *testing.T) {
 	rules := "User-agent: *\nDisallow: /\n"
@@ -42,7 +26,7 @@ func TestOddBodiesAreCounted(t *testing.T) {
 	got := make(map[string]int64)
 	for _, row := range result.Counts.List() {
 		if row.Metric == "body" || row.Metric == "targets" {
-			got[row.Metric+" "+row.Key] += row.Count
+			got[row.Metric+" "+row.Key] += row.N
 		}
 	}
 	if diff := cmp.Diff(map[string]int64{"targets ": 7, "body bom": 2, "body not_utf8": 3, "body html": 1}, got); diff != "" {

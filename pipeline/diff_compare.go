@@ -9,6 +9,7 @@ import (
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // Severities of changes. Critical is what shuts an agent out; major is what
@@ -135,9 +136,9 @@ func (c *comparison) reachability(a, b *fetched) error {
 // classSeverity is that of a policy that went from one class to another.
 func classSeverity(before, after string) string {
 	switch {
-	case after == classNames[robots.DisallowAll]:
+	case after == summary.ClassNames[robots.DisallowAll]:
 		return critical
-	case before == classNames[robots.DisallowAll], before == classNames[robots.AllowAll]:
+	case before == summary.ClassNames[robots.DisallowAll], before == summary.ClassNames[robots.AllowAll]:
 		return major
 	}
 	return minor // partial → allow_all
@@ -176,7 +177,7 @@ func (c *comparison) policies(p *pair) error {
 		}
 		before := was[0]
 		c.classes[key] = classes2{before, after}
-		if before == after || before == classNames[classUnknown] || after == classNames[classUnknown] {
+		if before == after || before == summary.ClassNames[summary.ClassUnknown] || after == summary.ClassNames[summary.ClassUnknown] {
 			continue
 		}
 		err := c.emit(sink.Change{

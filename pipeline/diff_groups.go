@@ -6,6 +6,7 @@ import (
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // tokenGroups are all groups of one token taken together.
@@ -38,12 +39,12 @@ func groupsOf(d decoder) map[string]*tokenGroups {
 // joined is the class of two groups as far as their classes tell it.
 func joined(a, b string) string {
 	switch {
-	case a == b, b == classEmpty:
+	case a == b, b == summary.ClassEmpty:
 		return a
-	case a == classEmpty:
+	case a == summary.ClassEmpty:
 		return b
 	}
-	return classNames[robots.Partial]
+	return summary.ClassNames[robots.Partial]
 }
 
 type groupRow struct {
@@ -99,8 +100,8 @@ func (c *comparison) groups(p *pair) error {
 
 // meaning of a group's class: one without rules allows all.
 func meaning(class string) string {
-	if class == classEmpty {
-		return classNames[robots.AllowAll]
+	if class == summary.ClassEmpty {
+		return summary.ClassNames[robots.AllowAll]
 	}
 	return class
 }

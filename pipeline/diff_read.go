@@ -12,6 +12,7 @@ import (
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // fetched is what a comparison knows of a row of fetches.
@@ -280,9 +281,9 @@ func (r *detailReader) verdicts(batch arrow.RecordBatch) func(int, *encoder) {
 // valueOf is the verdict of a name.
 func valueOf(s string) robots.Value {
 	switch s {
-	case valueNames[robots.Allowed]:
+	case summary.ValueNames[robots.Allowed]:
 		return robots.Allowed
-	case valueNames[robots.Disallowed]:
+	case summary.ValueNames[robots.Disallowed]:
 		return robots.Disallowed
 	}
 	return robots.Undefined

@@ -8,6 +8,7 @@ import (
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // DiffResult is what a comparison comes to. Hosts are counted by origin.
@@ -159,7 +160,7 @@ func (r *DiffResult) joined(p *pair) {
 }
 
 func (r *DiffResult) of(rank *int64) *DiffStratum {
-	name := stratumOf(rank)
+	name := summary.StratumOf(rank)
 	if r.strata[name] == nil {
 		r.strata[name] = &DiffStratum{Stratum: name}
 	}
@@ -201,7 +202,7 @@ func (r *DiffResult) class(row *sink.Change) {
 		a = &DiffAgent{Agent: *row.Agent, Category: *row.Category, Profile: *row.Profile}
 		r.agents[key] = a
 	}
-	disallow, partial := classNames[robots.DisallowAll], classNames[robots.Partial]
+	disallow, partial := summary.ClassNames[robots.DisallowAll], summary.ClassNames[robots.Partial]
 	ofPair := r.pair.categories[*row.Category]
 	switch {
 	case *row.After == disallow:
@@ -251,25 +252,12 @@ func (r *DiffResult) endOfPair() {
 	clear(r.pair.kinds)
 	clear(r.pair.categories)
 	r.Examples = append(r.Examples, *best)
-	slices.SortStableFunc(r.Examples, func(a, b DiffExample) int { return cmp.Or(gravity(&a, &b), compareRanks(a.Rank, b.Rank)) })
+	slices.SortStableFunc(r.Examples, func(a, b DiffExample) int { return cmp.Or(gravity(&a, &b), summary.CompareRanks(a.Rank, b.Rank)) })
 	r.Examples = r.Examples[:min(len(r.Examples), maxExamples)]
 }
 
 func gravity(a, b *DiffExample) int {
 	return cmp.Compare(slices.Index(Severities, a.Severity), slices.Index(Severities, b.Severity))
-}
-
-// compareRanks puts hosts without a rank last.
-func compareRanks(a, b *int64) int {
-	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil:
-		return 1
-	case b == nil:
-		return -1
-	}
-	return cmp.Compare(*a, *b)
 }
 
 func text(s *string) string {
@@ -307,10 +295,10 @@ func (r *DiffResult) finish() {
 	slices.SortFunc(r.Categories, func(a, b DiffCategory) int {
 		return cmp.Or(order(a.DiffClasses, b.DiffClasses), cmp.Compare(a.Category, b.Category))
 	})
-	for _, s := range strata {
-		r.addStratum(s.name)
+	for _, s := range summary.Strata {
+		r.addStratum(s.Name)
 	}
-	r.addStratum(unranked)
+	r.addStratum(summary.Unranked)
 }
 
 func (r *DiffResult) addStratum(name string) {

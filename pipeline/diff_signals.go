@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // signalBytes bounds the text of a file's signals, each told for every agent of
@@ -49,7 +50,7 @@ func signalRows(d decoder) (rows []signalRow) {
 		}
 		r.text = r.field + ": "
 		if r.path != nil {
-			r.text += cut(*r.path) + " "
+			r.text += summary.Cut(*r.path) + " "
 		}
 		r.text += r.key + d.text()
 		rows = append(rows, r)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // judged is one verdict of a block: those of one agent under one profile.
@@ -117,7 +118,7 @@ func (c *comparison) flip(key agentProfile, class classes2, before, after judged
 	own := !strings.HasPrefix(after.url, "/")
 	severity := minor
 	if class[0] != class[1] && !own {
-		if class[1] != classNames[robots.Partial] {
+		if class[1] != summary.ClassNames[robots.Partial] {
 			return nil
 		}
 	} else if after.value == robots.Disallowed {
@@ -126,7 +127,7 @@ func (c *comparison) flip(key agentProfile, class classes2, before, after judged
 	agent := c.d.names.text(key.agent)
 	return c.emit(sink.Change{
 		Kind: "verdict", Severity: severity, Agent: &agent, Category: c.category(agent), Profile: sink.Some(c.d.names.text(key.profile)),
-		URL: &after.url, Before: &valueNames[before.value], After: &valueNames[after.value], LineBefore: before.line, LineAfter: after.line,
+		URL: &after.url, Before: &summary.ValueNames[before.value], After: &summary.ValueNames[after.value], LineBefore: before.line, LineAfter: after.line,
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // Hosts that make up fields, values, servers and domains make no new counter,
@@ -34,7 +35,7 @@ func TestNoStrangerMakesACounter(t *testing.T) {
 	got := make(map[string]int64)
 	for _, row := range result.Counts.List() {
 		if slices.Contains([]string{"tld", "server", "field", "signal", "crawl_delay", "line_class_hosts", "address_block"}, row.Metric) {
-			got[row.Metric+" "+row.Key] += row.Count
+			got[row.Metric+" "+row.Key] += row.N
 		}
 	}
 	want := map[string]int64{
@@ -47,13 +48,10 @@ func TestNoStrangerMakesACounter(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("counters (-want +got):\n%s", diff)
 	}
-	restored, index := newCounts(c), make(map[string]int)
-	for i, a := range c.Agents {
-		index[a.Name] = i
-	}
+	restored := c.newCounts()
 	m, err := sink.ReadManifest(c.Dir, c.Run)
 	if err == nil {
-		err = sink.ReadCounts(context.Background(), c.Dir, m, func(row sink.Count) { restored.restore(row, index) })
+		err = sink.ReadCounts(context.Background(), c.Dir, m, restored.Restore)
 	}
 	if diff := cmp.Diff(result.Counts.List(), restored.List()); err != nil || diff != "" {
 		t.Errorf("counters of a run that is gone on with: %v\n%s", err, diff)
@@ -63,25 +61,25 @@ func TestNoStrangerMakesACounter(t *testing.T) {
 		few[metric+" "+keys[i]]++
 	}
 	for key, n := range few {
-		if want := map[string]int{"body_bytes largest": 10, "total_us slowest": 10}[key]; n != max(want, examplesOfKey) {
+		if want := map[string]int{"body_bytes largest": 10, "total_us slowest": 10}[key]; n != max(want, summary.ExamplesOfKey) {
 			t.Errorf("%d examples of %s", n, key)
 		}
 	}
 	for _, text := range texts(t, c, "examples", "text") {
-		if !utf8.ValidString(text) || strings.Contains(text, "\x00") || len(text) > exampleBytes+len("…") {
+		if !utf8.ValidString(text) || strings.Contains(text, "\x00") || len(text) > summary.ExampleBytes+len("…") {
 			t.Errorf("text %q", text)
 		}
 	}
 }
 
 func TestTopKeepsTheGreatestInOrder(t *testing.T) {
-	var e examples
-	e.reset()
+	var e summary.Examples
+	e.Reset()
 	for i := range int64(100) {
-		e.largest(fmt.Sprint("h", i), i%50)
+		e.Largest(fmt.Sprint("h", i), i%50)
 	}
 	var got []string
-	for _, row := range e.list() {
+	for _, row := range e.List() {
 		got = append(got, row.Host+" "+row.Text)
 	}
 	want := []string{"h49 49", "h99 49", "h48 48", "h98 48", "h47 47", "h97 47", "h46 46", "h96 46", "h45 45", "h95 45"}
@@ -93,23 +91,23 @@ func TestTopKeepsTheGreatestInOrder(t *testing.T) {
 // Examples are of the hosts that rank best, wherever they stand in the input;
 // of those without a rank the first come last. A host gives one.
 func TestExamplesAreOfTheBestRanks(t *testing.T) {
-	var e examples
-	e.reset()
+	var e summary.Examples
+	e.Reset()
 	for _, x := range []struct {
 		host string
 		rank int64
 	}{{"none-1", 0}, {"r50", 50}, {"r7", 7}, {"none-2", 0}, {"r7", 7}, {"r900", 900}, {"r3", 3}, {"r20", 20}} {
-		e.begin(sink.NonZero(x.rank))
-		e.add("line_class", "typo", x.host, 1, x.host)
+		e.Begin(sink.NonZero(x.rank))
+		e.Add("line_class", "typo", x.host, 1, x.host)
 	}
 	for _, host := range []string{"none-1", "none-2"} {
-		e.begin(nil)
-		e.add("line_class", "nul", host, 1, host)
+		e.Begin(nil)
+		e.Add("line_class", "nul", host, 1, host)
 	}
-	e.begin(sink.Some(int64(9)))
-	e.add("line_class", "nul", "r9", 1, "r9")
+	e.Begin(sink.Some(int64(9)))
+	e.Add("line_class", "nul", "r9", 1, "r9")
 	var got []string
-	for _, row := range e.list() {
+	for _, row := range e.List() {
 		got = append(got, row.Key+" "+row.Host)
 	}
 	want := []string{"nul r9", "nul none-1", "nul none-2", "typo r3", "typo r7", "typo r20"}

@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // Expectations are what a file promises of hosts, and of what may change.
@@ -158,7 +159,7 @@ func (x *expectation) check(lines map[string]int) (key string, err error) {
 	}{
 		{"hosts", x.Hosts, nil}, {"agents", x.Agents, nil}, {"profile", x.Profile, nil}, {"urls", x.URLs, nil}, {"after", x.After, x.afterWords()},
 		{"category", x.Category, Categories}, {"severity", x.Severity, Severities}, {"no_change", x.NoChange, append([]string{"all"}, Kinds...)},
-		{"class", x.Class, classNames[:classUnknown]},
+		{"class", x.Class, summary.ClassNames[:summary.ClassUnknown]},
 	} {
 		if err := oneOf(row.key, row.list, row.known); err != nil {
 			return row.key, err
@@ -171,7 +172,7 @@ func (x *expectation) check(lines map[string]int) (key string, err error) {
 		}
 	}
 	switch {
-	case x.what == "verdict" && x.Verdict != valueNames[robots.Allowed] && x.Verdict != valueNames[robots.Disallowed]:
+	case x.what == "verdict" && x.Verdict != summary.ValueNames[robots.Allowed] && x.Verdict != summary.ValueNames[robots.Disallowed]:
 		return "verdict", fmt.Errorf("verdict %q: use allow or disallow", x.Verdict)
 	case x.what == "verdict" && len(x.URLs) == 0:
 		return "verdict", errors.New("verdict needs urls: the samples that it is about")
@@ -198,9 +199,9 @@ func (x *expectation) check(lines map[string]int) (key string, err error) {
 // afterKinds are the kinds of changes of which it is known what can come after:
 // a word that never does would be a promise that nothing breaks.
 var afterKinds = map[string][]string{
-	"policy_class": classNames[:classUnknown],
-	"group":        append([]string{classEmpty}, classNames[:classUnknown]...),
-	"verdict":      {valueNames[robots.Allowed], valueNames[robots.Disallowed]},
+	"policy_class": summary.ClassNames[:summary.ClassUnknown],
+	"group":        append([]string{summary.ClassEmpty}, summary.ClassNames[:summary.ClassUnknown]...),
+	"verdict":      {summary.ValueNames[robots.Allowed], summary.ValueNames[robots.Disallowed]},
 	"outcome":      outcomeNames,
 	"host_new":     outcomeNames,
 	"host_gone":    {},

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // checker holds rows against expectations. Every breach goes to a CSV file, and
@@ -229,7 +230,7 @@ func (c *checker) policies(meant []int, batch arrow.RecordBatch) {
 			if !x.isOf(agent.Value(i), category.Value(i)) || !x.Profile.has(profile.Value(i)) {
 				continue
 			}
-			if class.Value(i) == classNames[classUnknown] {
+			if class.Value(i) == summary.ClassNames[summary.ClassUnknown] {
 				c.promises[k].Unknown++
 				continue
 			}

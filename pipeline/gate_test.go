@@ -23,7 +23,7 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 	must(t, err)
 	defer run.Close()
 	n := &census{
-		Config: c, run: run, progress: new(Progress), samples: newSamples(nil, c.Profiles), contents: newContents(), totals: newCounts(c),
+		Config: c, run: run, progress: new(Progress), samples: newSamples(nil, c.Profiles), contents: newContents(), totals: c.newCounts(),
 		gate: newGate(&c), ready: make(chan *segment, 1),
 	}
 	s := &segment{}

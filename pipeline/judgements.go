@@ -3,6 +3,7 @@ package pipeline
 import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // judgements makes the policies and verdicts of a target under every profile,
@@ -11,19 +12,19 @@ func (a *analyst) judgements(row *sink.Fetch, listed []*prepared, paths []string
 	own := newOwn(row.Origin, paths, listed)
 	for k := range a.readings {
 		r := &a.readings[k]
-		tallies := a.counts.of(stratum, k)
+		tallies := a.counts.Of(stratum, k)
 		a.policies, a.verdicts = a.policies[:0], a.verdicts[:0]
 		a.memo.forget(len(a.config.Agents))
 		for i := range a.config.Agents {
 			policy, match, class := a.policy(row, r, i)
 			tally := &tallies[i]
-			tally.policies[class]++
+			tally.Policies[class]++
 			switch match {
 			case robots.OwnGroup:
-				tally.explicit[class]++
-				tally.versus[r.content.policies[i].versusStar]++
+				tally.Explicit[class]++
+				tally.Versus[r.content.policies[i].versusStar]++
 			case robots.FallbackGroup:
-				tally.fallback[class]++
+				tally.Fallback[class]++
 			}
 			a.policies = append(a.policies, policy)
 			group := r.group(i)
@@ -82,7 +83,7 @@ func (a *analyst) policy(row *sink.Fetch, r *reading, agent int) (sink.Policy, r
 		Agent: a.config.Agents[agent].Name, Category: a.config.Agents[agent].Category,
 		Profile: r.profile.Name, Outcome: string(r.answer.Outcome),
 	}
-	match, class := robots.NoGroup, classUnknown // from content alone: an outage is no policy
+	match, class := robots.NoGroup, summary.ClassUnknown // from content alone: an outage is no policy
 	switch r.answer.Outcome {
 	case robots.ConditionalAllow:
 		told := &r.content.policies[agent]
@@ -90,12 +91,12 @@ func (a *analyst) policy(row *sink.Fetch, r *reading, agent int) (sink.Policy, r
 		p.GroupAgent, p.GroupLine, p.CrawlDelay = told.group, told.line, told.crawlDelay
 		p.Match, p.IsExplicit = &matchNames[match], match == robots.OwnGroup
 		if p.IsExplicit {
-			p.VersusStar = &relationNames[told.versusStar]
+			p.VersusStar = &summary.RelationNames[told.versusStar]
 		}
 	case robots.FullAllow:
 		class = int(robots.AllowAll)
 	}
-	p.Class = classNames[class]
+	p.Class = summary.ClassNames[class]
 	return p, match, class
 }
 
@@ -128,7 +129,7 @@ func (a *analyst) ofPath(k, agent, path int) robots.Verdict {
 	return a.of(k, agent, &a.samples.paths[path].targets[k])
 }
 
-func (a *analyst) verdict(row *sink.Fetch, r *reading, policy *sink.Policy, group *string, url string, got robots.Verdict, tally *tally) {
+func (a *analyst) verdict(row *sink.Fetch, r *reading, policy *sink.Policy, group *string, url string, got robots.Verdict, tally *summary.Tally) {
 	v := sink.Verdict{
 		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, Agent: policy.Agent, Profile: policy.Profile,
 		URL: url, Verdict: got.Value.String(), Reason: got.Reason.String(), GroupAgent: group,
@@ -137,7 +138,7 @@ func (a *analyst) verdict(row *sink.Fetch, r *reading, policy *sink.Policy, grou
 		rule := &r.content.file.Rules[got.Rule]
 		v.RuleKind, v.RulePattern, v.RuleLine = &kindNames[rule.Kind], &r.content.patterns[got.Rule], &rule.Line
 	}
-	tally.verdicts[got.Value]++
+	tally.Verdicts[got.Value]++
 	a.verdicts = append(a.verdicts, v)
 }
 
@@ -149,24 +150,3 @@ var (
 		robots.FallbackGroup: robots.FallbackGroup.String(), robots.OwnGroup: robots.OwnGroup.String(),
 	}
 )
-
-// classEmpty is the class of a group without a rule.
-const classEmpty = "empty"
-
-// The classes of policies: those of package robots, and that of a policy
-// which the fetch did not show.
-const (
-	classUnknown = int(robots.DisallowAll) + 1
-	classes      = classUnknown + 1
-)
-
-var classNames = [classes]string{
-	robots.Partial: robots.Partial.String(), robots.AllowAll: robots.AllowAll.String(),
-	robots.DisallowAll: robots.DisallowAll.String(), classUnknown: "unknown",
-}
-
-const values = int(robots.Undefined) + 1
-
-var valueNames = [values]string{
-	robots.Allowed: robots.Allowed.String(), robots.Disallowed: robots.Disallowed.String(), robots.Undefined: robots.Undefined.String(),
-}

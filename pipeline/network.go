@@ -7,6 +7,7 @@ import (
 	"golang.org/x/net/publicsuffix"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // slowMicros is what a fetch takes that counts as slow: a second.
@@ -15,25 +16,25 @@ const slowMicros = 1_000_000
 // countNetwork counts how a fetch went, for the parts of the network that the
 // target is in.
 func (a *analyst) countNetwork(row *sink.Fetch, stratum string) {
-	a.counts.add("source", stratum, row.Source)
+	a.counts.Add("source", stratum, row.Source)
 	// The times of an answer from memory are those of an earlier run.
 	timed := row.TotalMicros != nil && row.Source != "cache"
 	slow := timed && *row.TotalMicros >= slowMicros
 	if timed {
-		a.counts.add("total_us", stratum, bin(*row.TotalMicros))
-		a.examples.slowest(row.Host, *row.TotalMicros)
+		a.counts.Add("total_us", stratum, summary.Bin(*row.TotalMicros))
+		a.examples.Slowest(row.Host, *row.TotalMicros)
 	}
 	for metric, key := range map[string]string{"tld": tldKey(row.TLD), "address_block": blockKey(row.RemoteAddress), "server": serverKey(row.Server)} {
-		a.counts.add(metric, stratum, key)
+		a.counts.Add(metric, stratum, key)
 		if failed(row) {
-			a.counts.add(metric+"_failed", stratum, key)
+			a.counts.Add(metric+"_failed", stratum, key)
 		}
 		if slow {
-			a.counts.add(metric+"_slow", stratum, key)
+			a.counts.Add(metric+"_slow", stratum, key)
 		}
 	}
 	if row.Server != nil && serverKey(row.Server) == other {
-		a.examples.add("server", other, row.Host, 0, *row.Server)
+		a.examples.Add("server", other, row.Host, 0, *row.Server)
 	}
 }
 

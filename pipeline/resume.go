@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 
 	"github.com/robocensus/robocensus/sink"
 )
@@ -37,44 +36,7 @@ func begin(ctx context.Context, c Config, p sink.Plan) (run *sink.Run, created b
 
 // restore adds what earlier processes have counted.
 func (n *census) restore(ctx context.Context) error {
-	index := make(map[string]int)
-	for i, a := range n.Agents {
-		index[a.Name] = i
-	}
-	return n.run.Counts(ctx, func(row sink.Count) { n.totals.restore(row, index) })
-}
-
-// restore adds a row of summary. agents are their indices by name.
-func (n *Counts) restore(row sink.Count, agents map[string]int) {
-	text := func(s *string) string {
-		if s == nil {
-			return ""
-		}
-		return *s
-	}
-	profile, key := slices.Index(n.profiles, text(row.Profile)), text(row.Key)
-	if row.Agent == nil {
-		n.counts[label{metric: row.Metric, stratum: row.Stratum, category: text(row.Category), profile: profile + 1, key: key}] += row.Count
-		return
-	}
-	agent, ok := agents[*row.Agent]
-	if !ok || profile < 0 {
-		return // the run would have been refused
-	}
-	t := &n.of(row.Stratum, profile)[agent]
-	class, value, relation := slices.Index(classNames[:], key), slices.Index(valueNames[:], key), slices.Index(relationNames[:], key)
-	switch {
-	case row.Metric == "policy" && class >= 0:
-		t.policies[class] += row.Count
-	case row.Metric == "policy_explicit" && class >= 0:
-		t.explicit[class] += row.Count
-	case row.Metric == "policy_fallback" && class >= 0:
-		t.fallback[class] += row.Count
-	case row.Metric == "policy_versus_star" && relation >= 0:
-		t.versus[relation] += row.Count
-	case row.Metric == "verdict" && value >= 0:
-		t.verdicts[value] += row.Count
-	}
+	return n.run.Counts(ctx, n.totals.Restore)
 }
 
 // passOver accounts for a segment that is committed already, of so many

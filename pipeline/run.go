@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/views"
 )
 
@@ -60,7 +61,7 @@ type Result struct {
 	Skipped  Skipped
 	Elapsed  time.Duration
 	Rows     map[string]int64 // by table
-	Counts   *Counts
+	Counts   *summary.Counts
 }
 
 // job is one target on its way to its capture.
@@ -102,7 +103,7 @@ type census struct {
 	rejects  *rejects
 	samples  *samples
 	contents *contents
-	totals   *Counts
+	totals   *summary.Counts
 	gate     *gate
 	ready    chan *segment // those that have all their captures
 	progress *Progress
@@ -121,7 +122,7 @@ type census struct {
 func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err error) {
 	began := time.Now()
 	n := &census{
-		Config: c, progress: progress, samples: newSamples(c.Samples, c.Profiles), contents: newContents(), totals: newCounts(c),
+		Config: c, progress: progress, samples: newSamples(c.Samples, c.Profiles), contents: newContents(), totals: c.newCounts(),
 		gate: newGate(&c), ready: make(chan *segment, 1),
 	}
 	inputs, err := n.open(ctx)

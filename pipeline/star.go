@@ -42,10 +42,3 @@ func (r *reading) compareWithStar(policies []policy) {
 		p.versusStar = relation
 	}
 }
-
-const relations = int(robots.NotDecided) + 1
-
-var relationNames = [relations]string{
-	robots.Equal: robots.Equal.String(), robots.Stricter: robots.Stricter.String(), robots.Looser: robots.Looser.String(),
-	robots.Mixed: robots.Mixed.String(), robots.NotDecided: robots.NotDecided.String(),
-}

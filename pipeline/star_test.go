@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // starReadings reads a body under profiles for agents, as a run does.
@@ -45,7 +46,7 @@ func TestVersusStar(t *testing.T) {
 			for i := range agents {
 				text := "-"
 				if p := &a.readings[k].content.policies[i]; p.match == robots.OwnGroup {
-					text = relationNames[p.versusStar]
+					text = summary.RelationNames[p.versusStar]
 				}
 				got = append(got, text)
 			}
@@ -79,7 +80,7 @@ func TestVersusStarIsBounded(t *testing.T) {
 		}
 		var got []string
 		for _, p := range a.readings[0].content.policies {
-			got = append(got, relationNames[p.versusStar])
+			got = append(got, summary.RelationNames[p.versusStar])
 		}
 		text := strings.Join(got, " ")
 		if !strings.HasSuffix(text, "undecided undecided undecided") {

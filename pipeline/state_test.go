@@ -314,7 +314,7 @@ func TestFreshAnswersAreNotAskedFor(t *testing.T) {
 				counted := make(map[string]int64)
 				for _, n := range result.Counts.List() {
 					counted[n.Metric]++
-					counted[n.Metric+" "+n.Key] += n.Count
+					counted[n.Metric+" "+n.Key] += n.N
 				}
 				if cached := row.cached && i == 1; counted["source "+out.Source] != 1 || counted["source"] != 1 || counted["total_us"] == 0 != cached {
 					t.Errorf("run %d, of source %s, counts %v", i, out.Source, counted)

@@ -204,16 +204,16 @@ func figuresOf(profile string, r *pipeline.Result) *figures {
 		}
 		switch row.Metric {
 		case "outcome":
-			f.outcomes[row.Key] += row.Count
+			f.outcomes[row.Key] += row.N
 		case "reason":
-			f.reasons[row.Key] += row.Count
+			f.reasons[row.Key] += row.N
 		case "network_failure":
-			f.failures[row.Key] += row.Count
+			f.failures[row.Key] += row.N
 		case "category":
 			if row.Category == aiTraining {
 				f.hasTraining = true
 				if row.Key == "some" || row.Key == "all" {
-					f.training += row.Count
+					f.training += row.N
 				}
 			}
 		case "policy", "policy_explicit":
@@ -224,11 +224,11 @@ func figuresOf(profile string, r *pipeline.Result) *figures {
 			}
 			switch row.Metric + " " + row.Key {
 			case "policy disallow_all":
-				a.hosts += row.Count
+				a.hosts += row.N
 			case "policy_explicit disallow_all":
-				a.byName += row.Count
+				a.byName += row.N
 			case "policy partial":
-				a.partial += row.Count
+				a.partial += row.N
 			}
 		}
 	}
@@ -257,7 +257,7 @@ const topAgents = 10
 func fromMemory(r *pipeline.Result) (n int64) {
 	for _, row := range r.Counts.List() {
 		if row.Metric == "source" && row.Key == "cache" {
-			n += row.Count
+			n += row.N
 		}
 	}
 	return n

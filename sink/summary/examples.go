@@ -1,4 +1,4 @@
-package pipeline
+package summary
 
 import (
 	"cmp"
@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	examplesOfKey = 3  // of each metric and key, in one part
+	ExamplesOfKey = 3  // of each metric and key, in one part
 	examplesOfTop = 10 // of the largest and the slowest
-	exampleBytes  = 200
+	ExampleBytes  = 200
 )
 
-// examples are a bounded few of what a segment counts, of as many hosts: those
+// Examples are a bounded few of what a segment counts, of as many hosts: those
 // of the best rank, and of equal ranks the first in the order of the input, so
 // that the same answers give the same rows. Every part has as many as a run
 // wants, so that the best of all parts are among them.
-type examples struct {
+type Examples struct {
 	rank       *int64 // of the target under way
 	of         map[label][]sink.Example
 	files, lag []measure
@@ -31,46 +31,46 @@ type measure struct {
 	size int64
 }
 
-func (e *examples) reset() {
-	*e = examples{of: make(map[label][]sink.Example), files: e.files[:0], lag: e.lag[:0]}
+func (e *Examples) Reset() {
+	*e = Examples{of: make(map[label][]sink.Example), files: e.files[:0], lag: e.lag[:0]}
 }
 
-// begin tells the rank of the target that the next examples are of.
-func (e *examples) begin(rank *int64) { e.rank = rank }
+// Begin tells the rank of the target that the next examples are of.
+func (e *Examples) Begin(rank *int64) { e.rank = rank }
 
 // room tells whether one more is wanted, so that a caller makes a text only
 // then. A host gives one of each key: a page of HTML does not give them all.
-func (e *examples) room(metric, key, host string) bool {
+func (e *Examples) Wants(metric, key, host string) bool {
 	have := e.of[label{metric: metric, key: key}]
 	for i := range have {
 		if have[i].Host == host {
 			return false
 		}
 	}
-	return len(have) < examplesOfKey || compareRanks(e.rank, have[len(have)-1].Rank) < 0
+	return len(have) < ExamplesOfKey || CompareRanks(e.rank, have[len(have)-1].Rank) < 0
 }
 
-// add keeps an example if it is wanted. Line 0 is none. text is valid UTF-8,
+// Add keeps an example if it is wanted. Line 0 is none. text is valid UTF-8,
 // and is cut where it is long.
-func (e *examples) add(metric, key, host string, line int32, text string) {
-	if !e.room(metric, key, host) {
+func (e *Examples) Add(metric, key, host string, line int32, text string) {
+	if !e.Wants(metric, key, host) {
 		return
 	}
 	at := label{metric: metric, key: key}
 	have := e.of[at]
 	i := len(have)
-	for i > 0 && compareRanks(e.rank, have[i-1].Rank) < 0 {
+	for i > 0 && CompareRanks(e.rank, have[i-1].Rank) < 0 {
 		i--
 	}
-	have = slices.Insert(have, i, sink.Example{Metric: metric, Key: key, Host: host, Rank: e.rank, Line: sink.NonZero(line), Text: cut(text)})
-	e.of[at] = have[:min(len(have), examplesOfKey)]
+	have = slices.Insert(have, i, sink.Example{Metric: metric, Key: key, Host: host, Rank: e.rank, Line: sink.NonZero(line), Text: Cut(text)})
+	e.of[at] = have[:min(len(have), ExamplesOfKey)]
 }
 
-func (e *examples) largest(host string, bytes int64) {
+func (e *Examples) Largest(host string, bytes int64) {
 	e.files = keep(e.files, measure{host, e.rank, bytes})
 }
 
-func (e *examples) slowest(host string, micros int64) {
+func (e *Examples) Slowest(host string, micros int64) {
 	e.lag = keep(e.lag, measure{host, e.rank, micros})
 }
 
@@ -87,8 +87,8 @@ func keep(top []measure, m measure) []measure {
 	return top[:min(len(top), examplesOfTop)]
 }
 
-// list gives the rows by metric and key.
-func (e *examples) list() []sink.Example {
+// List gives the rows by metric and key.
+func (e *Examples) List() []sink.Example {
 	var rows []sink.Example
 	for _, of := range e.of {
 		rows = append(rows, of...)
@@ -105,18 +105,18 @@ func (e *examples) list() []sink.Example {
 	return rows
 }
 
-// clip makes a text of the first bytes of a value, which may have half a
+// Clip makes a text of the first bytes of a value, which may have half a
 // megabyte. It is one that lives on when the value's memory is used again.
-func clip(b []byte) string {
-	return cut(sink.TextString(string(b[:min(len(b), exampleBytes+utf8.UTFMax)])))
+func Clip(b []byte) string {
+	return Cut(sink.TextString(string(b[:min(len(b), ExampleBytes+utf8.UTFMax)])))
 }
 
-// cut shortens a text between two characters, and shows it.
-func cut(text string) string {
-	if len(text) <= exampleBytes {
+// Cut shortens a text between two characters, and shows it.
+func Cut(text string) string {
+	if len(text) <= ExampleBytes {
 		return text
 	}
-	end := exampleBytes
+	end := ExampleBytes
 	for !utf8.RuneStart(text[end]) {
 		end--
 	}
