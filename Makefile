@@ -55,7 +55,7 @@ test-race: ## the packages that run goroutines under the race detector (needs a 
 soak: ## all packages under the race detector with all their draws: long
 	$(GO) test -race -timeout 0 ./...
 
-test-duckdb: ## DuckDB over tables that the command has written, and the README's queries
+test-duckdb: ## DuckDB over tables that the command has written; every command and query of the documents
 	cd sink/duckdb && $(GO) test -count=1 -timeout 30m ./...  # the command is built anew, which no cache sees
 
 torture: ## runs stopped and killed at random moments, resumed and held against undisturbed ones: make torture KILLS=500

@@ -37,6 +37,10 @@ func query(out io.Writer, dir, text string) error {
 		return err
 	}
 	defer db.Close()
+	return printAnswer(out, db, text)
+}
+
+func printAnswer(out io.Writer, db *sql.DB, text string) error {
 	head, rows, err := ask(db, text)
 	if err != nil {
 		return err

@@ -50,8 +50,9 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-// The README's table of definitions is what the query gives on the corpus.
-func TestReadmeDefinitions(t *testing.T) {
+// The table of definitions beside the profiles is what the query gives on the
+// corpus.
+func TestDefinitionsTable(t *testing.T) {
 	c, _ := corpusDatabase(t)
 	sql, err := os.ReadFile(filepath.Join(queries, "definitions.sql"))
 	if err != nil {
@@ -61,21 +62,22 @@ func TestReadmeDefinitions(t *testing.T) {
 	if err := query(&got, c.dir, string(sql)); err != nil {
 		t.Fatal(err)
 	}
-	content, err := os.ReadFile(readme)
+	const document = "../../robots/README.md"
+	content, err := os.ReadFile(document)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, ok := strings.Cut(string(content), "<!-- answer of configs/queries/definitions.sql on the corpus -->\n```text\n")
 	table, after, end := strings.Cut(rest, "```\n")
 	if !ok || !end {
-		t.Fatal("the README has no table of definitions")
+		t.Fatal("robots/README.md has no table of definitions")
 	}
 	if *update {
 		made := strings.TrimSuffix(string(content), rest) + got.String() + "```\n" + after
-		if err := os.WriteFile(readme, []byte(made), 0o666); err != nil {
+		if err := os.WriteFile(document, []byte(made), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	} else if diff := cmp.Diff(table, got.String()); diff != "" {
-		t.Errorf("README (-it says +DuckDB):\n%s(go test -update ./... writes it anew)", diff)
+		t.Errorf("robots/README.md (-it says +DuckDB):\n%s(go test -update ./... writes it anew)", diff)
 	}
 }

@@ -23,6 +23,13 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv("AS_DUCKDB") != "" {
+		if err := asDuckDB(os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, "duckdb:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	code, err := func() (int, error) {
 		var err error
 		if scratch, err = os.MkdirTemp("", "robocensus-duckdb-"); err != nil {

@@ -43,14 +43,18 @@ func prune(t *testing.T, dir, keep string) string {
 	return runCommand(t, filepath.Join(bin, "robocensus"), "prune", "--out", dir, "--keep", keep)
 }
 
-// questions are the queries of the README and of configs/queries, by name.
+// questions are the queries of the documents and of configs/queries about one
+// run, by name.
 func questions(t *testing.T) map[string]string {
 	t.Helper()
-	content, err := os.ReadFile(readme)
-	must(t, err)
 	all := make(map[string]string)
-	for i, block := range strings.Split(string(content), "```sql\n")[1:] {
-		all[fmt.Sprintf("README %d", i+1)], _, _ = strings.Cut(block, "```")
+	for _, document := range documents {
+		_, blocks := blocksOf(t, document)
+		for _, b := range blocks {
+			if b.language == "sql" && !strings.Contains(b.text, "history.") && !strings.Contains(b.text, "changes") {
+				all[fmt.Sprintf("%s %d", document, len(all))] = b.text
+			}
+		}
 	}
 	files, err := filepath.Glob(filepath.Join(queries, "*.sql"))
 	must(t, err)
@@ -353,7 +357,7 @@ func TestWhatStoredBodiesDoNotTell(t *testing.T) {
 	}
 }
 
-// The terminal, the README, the queries and the counters of the report say the
+// The terminal, the queries and the counters of the report say the
 // same about an agent, of the same bases.
 func TestFiguresAgree(t *testing.T) {
 	db := folder(t, single)
@@ -366,7 +370,6 @@ func TestFiguresAgree(t *testing.T) {
 			t.Errorf("%s: the terminal says %q, the counters %v", agent, line, want)
 		}
 		for name, columns := range map[string][]string{
-			"README 2":                  {"closed", "percent_of_hosts", "percent_of_files"},
 			"agent-classes.sql":         {"closed", "percent_of_hosts", "percent_of_files"},
 			"explicit-or-inherited.sql": {"", "percent_of_hosts", "percent_of_files"},
 			"definitions.sql":           {"meaning", "", ""},
