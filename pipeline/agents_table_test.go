@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -29,7 +30,7 @@ func TestOnlyItsOwnTokenNamesAnAgent(t *testing.T) {
 		fmt.Fprint(w, "# a file\nUser-Agent: GOOGLEBOT/2.1\nUser-agent: MJ12bot\nDisallow: /\n")
 	}, "a.example\ndown.example\n")
 	var err error
-	if c.Agents, err = ParseAgents("agents.yaml", configs.Agents); err != nil {
+	if c.Agents, err = evaluate.ParseAgents("agents.yaml", configs.Agents); err != nil {
 		t.Fatal(err)
 	}
 	rfc9309, _ := robots.ProfileNamed("rfc9309")
@@ -126,7 +127,7 @@ func TestARunHasItsRegistryOnce(t *testing.T) {
 				}
 			}, list(segmentTargets*2))
 			c.Tables = []string{"fetches", "agents"}
-			c.Agents = append(c.Agents, Agent{
+			c.Agents = append(c.Agents, evaluate.Agent{
 				Name: "X Images", Tokens: []string{"X-Images", "XI"}, FallsBackTo: []string{"X"}, Operator: "X", Category: "search",
 				UserAgent: "X-Images/1.0", IgnoresStar: true, UserTriggered: true,
 			})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -18,7 +19,7 @@ import (
 // goroutine and reuses its memory from target to target.
 type analyst struct {
 	config   Config
-	samples  *samples
+	samples  *evaluate.Samples
 	readings []reading        // by profile
 	counts   *summary.Counts  // of the segment under way
 	examples summary.Examples // the same
@@ -50,7 +51,7 @@ type reading struct {
 	once    content // of a body that is not kept
 }
 
-func newAnalyst(c Config, s *samples, known *contents) *analyst {
+func newAnalyst(c Config, s *evaluate.Samples, known *contents) *analyst {
 	a := &analyst{config: c, samples: s, contents: known, readings: make([]reading, len(c.Profiles)), counts: c.newCounts(), bodies: make(map[string]bool), said: make(map[[2]string]bool)}
 	agents := make([]robots.Agent, len(c.Agents)+1)
 	for i, agent := range c.Agents {
@@ -107,7 +108,7 @@ func (a *analyst) commit(ctx context.Context, run *sink.Run, s *segment, totals 
 		s.jobs[i] = nil // the body is not needed any more
 	}
 	if out.Agents.Wanted() { // of segment 0 alone
-		if err := out.Agents.Write(agentRows(a.config.Agents)...); err != nil {
+		if err := out.Agents.Write(evaluate.AgentRows(a.config.Agents)...); err != nil {
 			return err
 		}
 	}
@@ -164,12 +165,12 @@ func (a *analyst) target(j *job, out *sink.Segment) error {
 			}
 		}
 	}
-	listed := a.samples.absolute[c.Origin]
+	listed := a.samples.Absolute[c.Origin]
 	for _, s := range listed {
-		s.used.Store(true)
+		s.Used.Store(true)
 	}
 	if len(listed) > 0 {
-		a.note.Samples = append(a.note.Samples, listed[0].index)
+		a.note.Samples = append(a.note.Samples, listed[0].Index)
 	}
 	if !judging {
 		return nil

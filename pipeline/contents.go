@@ -116,7 +116,7 @@ func (c *content) weight() int {
 func (a *analyst) read(k int, body []byte, q questions) {
 	r := &a.readings[k]
 	r.body, r.loaded, q.profile = body, nil, k
-	agents, paths := len(a.config.Agents), a.samples.paths
+	agents, paths := len(a.config.Agents), a.samples.Paths
 	hash, met := uint64(0), false
 	if body != nil && len(body) <= keptBytes/8 {
 		hash = maphash.Bytes(bodySeed, body) + uint64(k)
@@ -177,7 +177,7 @@ func (a *analyst) read(k int, body []byte, q questions) {
 				continue
 			}
 			for s := range paths {
-				c.verdicts = append(c.verdicts, r.judge.Policy(i).Judge(&paths[s].targets[k]))
+				c.verdicts = append(c.verdicts, r.judge.Policy(i).Judge(&paths[s].Targets[k]))
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -48,7 +49,7 @@ func TestContentMetAgainSaysTheSame(t *testing.T) {
 		}
 		c.Profiles = append(c.Profiles, p)
 	}
-	c.Samples, err = ParseSamples("urls", []byte("/\n/private\n/search?q=1\nhttps://t3.i0.good.example/private/own\n"))
+	c.Samples, err = evaluate.ParseSamples("urls", []byte("/\n/private\n/search?q=1\nhttps://t3.i0.good.example/private/own\n"))
 	must(t, err)
 	_, err = Run(t.Context(), c, &Progress{})
 	must(t, err)

@@ -19,12 +19,8 @@
 // them apart by column, a third, and compressing, a seventh. So what a template
 // says is kept, but little is gained by keeping more than templates.
 //
-// The same source is cut into the same segments each time. A run that was
-// interrupted is therefore gone on with by reading the source again, and
-// passing over the segments that are committed.
-//
-// [Diff] compares two such censuses, and [Expectations] hold one, or what
-// changed between two, against what was promised.
+// The same source is cut into the same segments each time, so resuming re-reads
+// the source and skips committed segments.
 //
 // A failed host is a row, never an error. An error of this package is a
 // reason to stop: an unreadable source or a failing disk.

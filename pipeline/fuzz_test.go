@@ -4,23 +4,18 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/robots"
 )
 
 // isInput checks the error of a reader of input: it names the file, and a line
@@ -147,136 +142,6 @@ func FuzzParquetHosts(f *testing.F) {
 		var input *userfile.Error
 		if err != nil && !errors.Is(err, errEnough) && !errors.As(err, &input) {
 			t.Fatalf("%#v", err)
-		}
-	})
-}
-
-// FuzzAgents: a registry that is accepted says the same when it is written out
-// and read again, and robots can use it.
-func FuzzAgents(f *testing.F) {
-	for _, text := range []string{
-		"- {name: GPTBot, tokens: [GPTBot], category: ai-training}\n", "- name: a\n  falls_back_to: [b]\n  user_agent: a/1.0 x\n  ignores_star: true\n- &x {name: c}\n- *x\n",
-		"- {name: a, tokens: [é]}", "- {name: 1, operator: ~}", "a: [", "---\n- {name: a}\n---\n",
-	} {
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		agents, err := ParseAgents("file", text)
-		if err != nil {
-			isInput(t, err, text)
-			return
-		}
-		names := make(map[string]bool)
-		for _, a := range agents {
-			if names[strings.ToLower(a.Name)] || a.Name == "" || a.Robots().Validate() != nil {
-				t.Fatalf("agent %+v", a)
-			}
-			names[strings.ToLower(a.Name)] = true
-		}
-		// What strconv escapes YAML reads; the library does not read all that it
-		// writes.
-		quoted := func(words ...string) string {
-			for i, w := range words {
-				words[i] = strconv.QuoteToASCII(w)
-			}
-			return strings.Join(words, ", ")
-		}
-		var out []byte
-		for _, a := range agents {
-			out = fmt.Appendf(out, "- {name: %s, tokens: [%s], falls_back_to: [%s], operator: %s, category: %s, user_agent: %s, ignores_star: %v, user_triggered: %v}\n",
-				quoted(a.Name), quoted(slices.Clone(a.Tokens)...), quoted(slices.Clone(a.FallsBackTo)...), quoted(a.Operator), quoted(a.Category), quoted(a.UserAgent), a.IgnoresStar, a.UserTriggered)
-		}
-		again, err := ParseAgents("file", out)
-		if err != nil {
-			t.Fatalf("%q is written as %q: %v", text, out, err)
-		}
-		for i := range again { // an empty list is none
-			if len(again[i].FallsBackTo) == 0 && len(agents[i].FallsBackTo) == 0 {
-				again[i].FallsBackTo, agents[i].FallsBackTo = nil, nil
-			}
-		}
-		if diff := cmp.Diff(agents, again); diff != "" {
-			t.Fatalf("%q is written as %q:\n%s", text, out, diff)
-		}
-	})
-}
-
-// FuzzExpectations: an expectation that is accepted expects one thing, of what it
-// names, and can be held against any host.
-func FuzzExpectations(f *testing.F) {
-	for _, text := range []string{
-		"- {name: open, agents: [GPTBot], class: allow_all, at_most: 1%}\n", "- name: a\n  hosts: ['*.test', '[a-c]?']\n  verdict: allow\n  urls: /\n  category: search\n",
-		"- {name: still, no_change: [policy_class], severity: critical, after: disallow_all, at_most: 3}\n- {name: up, reachable: true}", "- {name: x, verdict: allow}", "- a",
-	} {
-		f.Add([]byte(text), "a.test")
-	}
-	f.Fuzz(func(t *testing.T, text []byte, host string) {
-		e, err := ParseExpectations("file", text)
-		if err != nil {
-			isInput(t, err, text)
-			return
-		}
-		names := make(map[string]bool)
-		for _, x := range e.list {
-			if x.Name == "" || names[x.Name] || expectKeys[x.what] == nil || x.table() == "" || x.count < 0 || x.percent > 100 || x.line < 1 {
-				t.Fatalf("expectation %+v", x)
-			}
-			names[x.Name] = true
-			if x.matches(host); len(x.Hosts) == 0 && !x.matches(host) {
-				t.Fatalf("expectation %+v of all hosts is not about %q", x, host)
-			}
-			for _, broken := range []int64{0, 1, 100} {
-				p := &Promise{Checked: 100, Broken: broken}
-				if x.judge(p); p.State != Kept && (p.State != Broken || !p.Fails || broken == 0) {
-					t.Fatalf("expectation %+v: %d of 100 broken are %+v", x, broken, p)
-				}
-			}
-		}
-		if err := e.Fit(Config{}); err != nil {
-			isInput(t, err, text)
-		}
-	})
-}
-
-// FuzzSamples: a list of URLs that is accepted gives the same samples when they
-// are listed again, and each can be matched under each profile.
-func FuzzSamples(f *testing.F) {
-	f.Add([]byte("/\n# comment\n\n/x?y#z\nhttps://a.test/\xff\n/é%zz\n"))
-	f.Add([]byte("a.test\n"))
-	f.Add([]byte("ftp://[::1]:2121/x y\r\nhttp://user@a.test/\n"))
-	var profiles []*robots.Profile
-	for _, name := range robots.ProfileNames() {
-		p, _ := robots.ProfileNamed(name)
-		profiles = append(profiles, p)
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		samples, err := ParseSamples("file", text)
-		if err != nil {
-			isInput(t, err, text)
-			return
-		}
-		var list strings.Builder
-		paths := 0
-		for _, s := range samples {
-			list.WriteString(s.URL + "\n")
-			if s.origin == nil {
-				paths++
-			}
-			if (s.origin == nil) != strings.HasPrefix(s.URL, "/") || s.Line < 1 {
-				t.Fatalf("sample %+v", s)
-			}
-		}
-		again, err := ParseSamples("file", []byte(list.String()))
-		if err != nil || len(again) != len(samples) {
-			t.Fatalf("%d samples, listed again %d, %v", len(samples), len(again), err)
-		}
-		for i := range again {
-			if again[i].URL != samples[i].URL || !reflect.DeepEqual(again[i].origin, samples[i].origin) {
-				t.Fatalf("%+v, listed again %+v", samples[i], again[i])
-			}
-		}
-		if s := newSamples(samples, profiles); len(s.paths) != paths || len(s.list)+paths != len(samples) || len(s.unused()) != len(s.list) {
-			t.Fatalf("of %d samples %d are paths and %d are URLs", len(samples), len(s.paths), len(s.list))
 		}
 	})
 }

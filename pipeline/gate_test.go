@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -23,7 +24,7 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 	must(t, err)
 	defer run.Close()
 	n := &census{
-		Config: c, run: run, progress: new(Progress), samples: newSamples(nil, c.Profiles), contents: newContents(), totals: c.newCounts(),
+		Config: c, run: run, progress: new(Progress), samples: evaluate.NewSamples(nil, c.Profiles), contents: newContents(), totals: c.newCounts(),
 		gate: newGate(&c), ready: make(chan *segment, 1),
 	}
 	s := &segment{}

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -8,7 +9,7 @@ import (
 
 // judgements makes the policies and verdicts of a target under every profile,
 // on the paths for all, the samples listed for its origin, and its own.
-func (a *analyst) judgements(row *sink.Fetch, listed []*prepared, paths []string, stratum string, out *sink.Segment) error {
+func (a *analyst) judgements(row *sink.Fetch, listed []*evaluate.Prepared, paths []string, stratum string, out *sink.Segment) error {
 	own := newOwn(row.Origin, paths, listed)
 	for k := range a.readings {
 		r := &a.readings[k]
@@ -29,12 +30,12 @@ func (a *analyst) judgements(row *sink.Fetch, listed []*prepared, paths []string
 			a.policies = append(a.policies, policy)
 			group := r.group(i)
 			got := a.judge(k, i, listed, own)
-			for s := range a.samples.paths {
-				a.verdict(row, r, &policy, group, a.samples.paths[s].sample.shown, got[s], tally)
+			for s := range a.samples.Paths {
+				a.verdict(row, r, &policy, group, a.samples.Paths[s].Sample.Shown, got[s], tally)
 			}
-			got = got[len(a.samples.paths):]
+			got = got[len(a.samples.Paths):]
 			for s := range listed {
-				a.verdict(row, r, &policy, group, listed[s].sample.shown, got[s], tally)
+				a.verdict(row, r, &policy, group, listed[s].Sample.Shown, got[s], tally)
 			}
 			got = got[len(listed):]
 			for len(got) > 0 {
@@ -124,9 +125,9 @@ func (a *analyst) of(k, agent int, target *robots.Target) robots.Verdict {
 func (a *analyst) ofPath(k, agent, path int) robots.Verdict {
 	r := &a.readings[k]
 	if known := r.content.verdicts; known != nil && r.answer.AsksRules() {
-		return r.answer.Weigh(known[agent*len(a.samples.paths)+path])
+		return r.answer.Weigh(known[agent*len(a.samples.Paths)+path])
 	}
-	return a.of(k, agent, &a.samples.paths[path].targets[k])
+	return a.of(k, agent, &a.samples.Paths[path].Targets[k])
 }
 
 func (a *analyst) verdict(row *sink.Fetch, r *reading, policy *sink.Policy, group *string, url string, got robots.Verdict, tally *summary.Tally) {

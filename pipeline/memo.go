@@ -1,6 +1,9 @@
 package pipeline
 
-import "github.com/robocensus/robocensus/robots"
+import (
+	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/robots"
+)
 
 // memo holds the verdicts of the target under way by agent, so that agents
 // whose policies have the same rules are one question for each sample (SPEC
@@ -26,13 +29,13 @@ func (m *memo) forget(agents int) {
 // judge returns the verdicts for an agent in reading k on the paths for all,
 // the samples listed for the origin, and its own. They hold until the next
 // call.
-func (a *analyst) judge(k, agent int, listed []*prepared, own *ownURLs) []robots.Verdict {
+func (a *analyst) judge(k, agent int, listed []*evaluate.Prepared, own *ownURLs) []robots.Verdict {
 	r, m := &a.readings[k], &a.memo
 	lead, shared := 0, true // where no rules are asked, an agent is like another
 	if r.answer.AsksRules() {
 		lead, shared = r.content.policies[agent].lead, r.content.policies[agent].shared
 	}
-	n := len(a.samples.paths) + len(listed) + len(own.paths)
+	n := len(a.samples.Paths) + len(listed) + len(own.paths)
 	if !shared {
 		m.verdicts = a.judgeAll(m.verdicts[:0], k, agent, listed, own)
 		return m.verdicts
@@ -50,12 +53,12 @@ func (a *analyst) judge(k, agent int, listed []*prepared, own *ownURLs) []robots
 }
 
 // judgeAll appends the verdicts for an agent on all samples of a target.
-func (a *analyst) judgeAll(dst []robots.Verdict, k, agent int, listed []*prepared, own *ownURLs) []robots.Verdict {
-	for s := range a.samples.paths {
+func (a *analyst) judgeAll(dst []robots.Verdict, k, agent int, listed []*evaluate.Prepared, own *ownURLs) []robots.Verdict {
+	for s := range a.samples.Paths {
 		dst = append(dst, a.ofPath(k, agent, s))
 	}
 	for _, s := range listed {
-		dst = append(dst, a.of(k, agent, &s.targets[k]))
+		dst = append(dst, a.of(k, agent, &s.Targets[k]))
 	}
 	for from := 0; from < len(own.paths); {
 		targets := own.prepared(from, a.readings[k].profile)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 )
 
@@ -18,19 +19,19 @@ func TestVerdictsAreJudgedOnce(t *testing.T) {
 		p, _ := robots.ProfileNamed(name)
 		profiles = append(profiles, p)
 	}
-	var agents []Agent
+	var agents []evaluate.Agent
 	for i := range 20 {
-		agents = append(agents, Agent{Name: fmt.Sprint("x-", i), Tokens: []string{string(rune('a' + i))}})
+		agents = append(agents, evaluate.Agent{Name: fmt.Sprint("x-", i), Tokens: []string{string(rune('a' + i))}})
 	}
-	list, err := ParseSamples("", []byte("/\n/p\n/l\n"))
+	list, err := evaluate.ParseSamples("", []byte("/\n/p\n/l\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	samples := newSamples(list, profiles)
-	a := newAnalyst(Config{Agents: agents, Profiles: profiles}, samples, newContents())
-	var listed []*prepared
+	samples := evaluate.NewSamples(list, profiles)
+	a := newAnalyst(Config{Config: evaluate.Config{Agents: agents, Profiles: profiles}}, samples, newContents())
+	var listed []*evaluate.Prepared
 	for _, path := range []string{"/l/1", "/p/1"} {
-		listed = append(listed, &prepared{targets: targetsOf("http://h"+path, profiles)})
+		listed = append(listed, &evaluate.Prepared{Targets: evaluate.TargetsOf("http://h"+path, profiles)})
 	}
 	own := newOwn("http://h", []string{"/o/1", "/p/2", "/x"}, nil)
 	for range 3 { // met for the first time, kept, found again
@@ -48,11 +49,11 @@ func TestVerdictsAreJudgedOnce(t *testing.T) {
 				alone.Load(&f)
 				var want []robots.Verdict
 				ask := func(t robots.Target) { want = append(want, alone.Policy(0).Judge(&t)) }
-				for s := range samples.paths {
-					ask(samples.paths[s].targets[k])
+				for s := range samples.Paths {
+					ask(samples.Paths[s].Targets[k])
 				}
 				for _, s := range listed {
-					ask(s.targets[k])
+					ask(s.Targets[k])
 				}
 				for _, path := range own.paths {
 					ask(profiles[k].Target("http://h" + path))
@@ -91,20 +92,20 @@ func BenchmarkHostileHost(b *testing.B) {
 	for len(body) < p.SizeLimit-20 {
 		body = fmt.Appendf(body, "disallow:/*%s\n", word(5))
 	}
-	var agents []Agent
+	var agents []evaluate.Agent
 	for i := range 178 {
-		agents = append(agents, Agent{Name: fmt.Sprint("x-", i), Tokens: []string{string(word(8))}})
+		agents = append(agents, evaluate.Agent{Name: fmt.Sprint("x-", i), Tokens: []string{string(word(8))}})
 	}
 	var urls []byte
 	for range 11 {
 		urls = fmt.Appendf(urls, "/%s\n", word(8000))
 	}
-	list, err := ParseSamples("", urls)
+	list, err := evaluate.ParseSamples("", urls)
 	if err != nil {
 		b.Fatal(err)
 	}
 	profiles := []*robots.Profile{p}
-	a := newAnalyst(Config{Agents: agents, Profiles: profiles}, newSamples(list, profiles), newContents())
+	a := newAnalyst(Config{Config: evaluate.Config{Agents: agents, Profiles: profiles}}, evaluate.NewSamples(list, profiles), newContents())
 	a.readings[0].answer = robots.Answer{Outcome: robots.ConditionalAllow}
 	for _, each := range []bool{false, true} {
 		b.Run(map[bool]string{false: "each set of rules", true: "each agent"}[each], func(b *testing.B) {

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"slices"
 
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -31,11 +32,11 @@ const (
 
 // newOwn leaves out the samples that the list holds as well: each URL is judged
 // once.
-func newOwn(origin string, paths []string, listed []*prepared) *ownURLs {
+func newOwn(origin string, paths []string, listed []*evaluate.Prepared) *ownURLs {
 	if len(listed) > 0 && len(paths) > 0 {
 		known := make(map[string]bool, len(listed))
 		for _, p := range listed {
-			known[p.sample.URL] = true
+			known[p.Sample.URL] = true
 		}
 		paths = slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return known[origin+path] })
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 )
 
@@ -67,7 +68,7 @@ func TestOwnURLsKeepTheirOrder(t *testing.T) {
 // gigabyte when they were prepared all at once.
 func TestManyOwnURLsTakeLittleMemory(t *testing.T) {
 	profiles := profilesNamed(robots.ProfileNames()...)
-	agents, err := ParseAgents("agents", []byte("- {name: GPTBot}\n- {name: Googlebot}\n"))
+	agents, err := evaluate.ParseAgents("agents", []byte("- {name: GPTBot}\n- {name: Googlebot}\n"))
 	must(t, err)
 	var paths []string
 	for i := range 20_000 {
@@ -79,7 +80,7 @@ func TestManyOwnURLsTakeLittleMemory(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
 	}
-	a := newAnalyst(Config{Agents: agents, Profiles: profiles}, newSamples(nil, profiles), newContents())
+	a := newAnalyst(Config{Config: evaluate.Config{Agents: agents, Profiles: profiles}}, evaluate.NewSamples(nil, profiles), newContents())
 	before := heap()
 	own := newOwn("http://h.example", paths, nil)
 	for k := range profiles {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 )
 
 // Preview says what a run would ask and write.
@@ -36,9 +38,9 @@ func PreviewRun(ctx context.Context, c Config) (p Preview, err error) {
 			return p, err
 		}
 	}
-	paths, absolute := int64(0), newSamples(c.Samples, c.Profiles).absolute
+	paths, absolute := int64(0), evaluate.NewSamples(c.Samples, c.Profiles).Absolute
 	for _, s := range c.Samples {
-		if s.origin == nil {
+		if s.Origin == nil {
 			paths++
 		}
 	}

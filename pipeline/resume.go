@@ -52,11 +52,11 @@ func (n *census) passOver(index int, targets int, lines int64) error {
 		return fmt.Errorf("the note in the record of segment %d: %w", index, err)
 	}
 	for _, i := range left.Samples {
-		if i < 0 || i >= len(n.samples.list) {
+		if i < 0 || i >= len(n.samples.List) {
 			continue
 		}
-		for _, p := range n.samples.absolute[*n.samples.list[i].sample.origin] {
-			p.used.Store(true)
+		for _, p := range n.samples.Absolute[*n.samples.List[i].Sample.Origin] {
+			p.Used.Store(true)
 		}
 	}
 	n.progress.passedOver(targets, lines)

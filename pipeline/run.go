@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -34,23 +35,20 @@ type Config struct {
 	Dir string
 	Run string
 	Source
-	Schemes      []string
-	Limit        int64 // targets at most, 0 for all
-	Agents       []Agent
-	Samples      []Sample
-	Profiles     []*robots.Profile
-	Tables       []string
-	KeepComments bool
-	Fetch        fetch.Config  // without its memory
-	Grace        time.Duration // for the hosts in flight when ctx ends
-	State        string        // folder of the memory of answers, "" for none
-	Memory       int64         // bytes that the process may take, 0 where that is not known; see [budgets]
-	ToolVersion  string
-	Resume       bool           // go on with the run if it was interrupted
-	ForceNew     bool           // remove the run first, whatever its state
-	Settings     map[string]any // the configuration as the manifest shows it
-	Pace         map[string]any // and the part of it that the tables do not depend on
-	Inputs       []sink.Input   // besides the hosts
+	evaluate.Config
+	Schemes     []string
+	Limit       int64 // targets at most, 0 for all
+	Tables      []string
+	Fetch       fetch.Config  // without its memory
+	Grace       time.Duration // for the hosts in flight when ctx ends
+	State       string        // folder of the memory of answers, "" for none
+	Memory      int64         // bytes that the process may take, 0 where that is not known; see [budgets]
+	ToolVersion string
+	Resume      bool           // go on with the run if it was interrupted
+	ForceNew    bool           // remove the run first, whatever its state
+	Settings    map[string]any // the configuration as the manifest shows it
+	Pace        map[string]any // and the part of it that the tables do not depend on
+	Inputs      []sink.Input   // besides the hosts
 }
 
 // Result is what a run did.
@@ -101,7 +99,7 @@ type census struct {
 	run      *sink.Run
 	client   *fetch.Client
 	rejects  *rejects
-	samples  *samples
+	samples  *evaluate.Samples
 	contents *contents
 	totals   *summary.Counts
 	gate     *gate
@@ -122,7 +120,7 @@ type census struct {
 func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err error) {
 	began := time.Now()
 	n := &census{
-		Config: c, progress: progress, samples: newSamples(c.Samples, c.Profiles), contents: newContents(), totals: c.newCounts(),
+		Config: c, progress: progress, samples: evaluate.NewSamples(c.Samples, c.Profiles), contents: newContents(), totals: c.newCounts(),
 		gate: newGate(&c), ready: make(chan *segment, 1),
 	}
 	inputs, err := n.open(ctx)
@@ -216,7 +214,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range n.samples.unused() {
+	for _, s := range n.samples.Unused() {
 		if err := n.rejects.sample(s.Line, s.URL, "origin_not_in_run"); err != nil {
 			return nil, err
 		}

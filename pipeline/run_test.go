@@ -22,8 +22,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -41,17 +43,17 @@ func newConfig(t *testing.T, handler http.HandlerFunc, hosts string) Config {
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	google, _ := robots.ProfileNamed("google")
-	agents, err := ParseAgents("agents", []byte("- {name: GPTBot}\n- {name: Googlebot}\n"))
+	agents, err := evaluate.ParseAgents("agents", []byte("- {name: GPTBot}\n- {name: Googlebot}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	samples, err := ParseSamples("urls", []byte("/\n/private\nhttp://h1.example/own\nhttp://nowhere.example/x\n"))
+	samples, err := evaluate.ParseSamples("urls", []byte("/\n/private\nhttp://h1.example/own\nhttp://nowhere.example/x\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return Config{
 		Dir: filepath.Join(t.TempDir(), "out"), Run: "r", Source: Source{Hosts: writeFile(t, "hosts", []byte(hosts))}, Schemes: []string{"http"},
-		Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}, Tables: sink.TableNames,
+		Config: evaluate.Config{Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}}, Tables: sink.TableNames,
 		Fetch: fetch.Config{
 			UserAgent: "test", Timeout: 20 * time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 50, PerAddress: 4, PerDomain: 50,
 			ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),
@@ -325,4 +327,15 @@ func TestGateLetsBodiesDrain(t *testing.T) {
 	if err := <-entered; !errors.Is(err, context.Canceled) {
 		t.Errorf("a ninth segment: %v", err)
 	}
+}
+
+// in makes files to sort in.
+func in(t *testing.T, dir string) func() (*store.Scratch, error) {
+	t.Helper()
+	s, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return func() (*store.Scratch, error) { return s.Scratch(".") }
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -200,7 +201,7 @@ func TestUnreachableIsTheProfilesOwn(t *testing.T) {
 			c := newConfig(t, site, "h.example\n")
 			c.State, c.Fetch.ProbeMisconfigured = filepath.Join(t.TempDir(), "state"), row.missing != 0
 			var err error
-			if c.Samples, err = ParseSamples("urls", []byte("/\n/private\n/robots.txt\n")); err != nil {
+			if c.Samples, err = evaluate.ParseSamples("urls", []byte("/\n/private\n/robots.txt\n")); err != nil {
 				t.Fatal(err)
 			}
 			c.Agents = c.Agents[:1]

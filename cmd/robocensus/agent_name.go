@@ -4,11 +4,11 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 )
 
 // namesOf are what an agent may be asked for by: its name and its own tokens.
-func namesOf(a pipeline.Agent) []string { return append([]string{a.Name}, a.Tokens...) }
+func namesOf(a evaluate.Agent) []string { return append([]string{a.Name}, a.Tokens...) }
 
 var (
 	product    = regexp.MustCompile(`[A-Za-z0-9._-]+`)
@@ -18,7 +18,7 @@ var (
 // tokenWithin is the product token in what a crawler sends as its User-Agent:
 // one of the registry, else the name that follows "compatible;", else the first
 // word.
-func tokenWithin(userAgent string, agents []pipeline.Agent) string {
+func tokenWithin(userAgent string, agents []evaluate.Agent) string {
 	words := product.FindAllString(userAgent, -1)
 	for _, word := range words {
 		for _, a := range agents {

@@ -4,11 +4,11 @@ import (
 	"testing"
 
 	"github.com/robocensus/robocensus/configs"
-	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 )
 
 func TestAgentNames(t *testing.T) {
-	agents, err := pipeline.ParseAgents("agents.yaml", configs.Agents)
+	agents, err := evaluate.ParseAgents("agents.yaml", configs.Agents)
 	if err != nil {
 		t.Fatal(err)
 	}

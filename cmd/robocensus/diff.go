@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/audit"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -55,7 +55,7 @@ func diffCommand() *cobra.Command {
 		case !slices.Contains(formats, *format):
 			return usagef("--format %q: use text, json or markdown", *format)
 		}
-		config := pipeline.DiffConfig{Dir: *out, Before: args[0], After: args[1], ToolVersion: sink.ToolVersion(version)}
+		config := audit.DiffConfig{Dir: *out, Before: args[0], After: args[1], ToolVersion: sink.ToolVersion(version)}
 		err := findRuns(*out, &config.Before, &config.After)
 		if err != nil {
 			return err
@@ -70,8 +70,8 @@ func diffCommand() *cobra.Command {
 
 var formats = []string{"text", "json", "markdown"}
 
-func diff(ctx context.Context, c pipeline.DiffConfig, format string, stdout io.Writer) error {
-	result, err := pipeline.Diff(ctx, c)
+func diff(ctx context.Context, c audit.DiffConfig, format string, stdout io.Writer) error {
+	result, err := audit.Diff(ctx, c)
 	switch {
 	case ctx.Err() != nil:
 		return errInterrupted

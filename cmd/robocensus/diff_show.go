@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/audit"
 )
 
 // page is what a comparison is shown on: a terminal, or Markdown for chat and
@@ -100,7 +100,7 @@ func (p *markdownPage) table(title string, head []string, names int, rows [][]st
 
 // headline says how many hosts changed. Hosts that a run could not read are
 // not hosts without a change.
-func headline(r *pipeline.DiffResult) string {
+func headline(r *audit.DiffResult) string {
 	apart := fmt.Sprintf("%s new, %s gone", words.Number(r.New), words.Number(r.Gone))
 	switch {
 	case r.Compared == 0:
@@ -115,7 +115,7 @@ func headline(r *pipeline.DiffResult) string {
 	return out + "; " + apart
 }
 
-func showDiff(p page, r *pipeline.DiffResult) {
+func showDiff(p page, r *audit.DiffResult) {
 	p.line(fmt.Sprintf("%s since %s: %s", p.foreign(r.After), p.foreign(r.Before), headline(r)))
 	for _, note := range r.Notes {
 		p.line("note: " + p.foreign(note))
@@ -124,11 +124,11 @@ func showDiff(p page, r *pipeline.DiffResult) {
 	if len(r.Kinds) == 0 {
 		return
 	}
-	severities := func(s pipeline.DiffSeverities) []int64 { return []int64{s.Critical, s.Major, s.Minor, s.Cosmetic} }
+	severities := func(s audit.DiffSeverities) []int64 { return []int64{s.Critical, s.Major, s.Minor, s.Cosmetic} }
 	var rows [][]string
 	for i, n := range severities(r.BySeverity) {
 		if n > 0 {
-			rows = append(rows, []string{pipeline.Severities[i], words.Number(n), words.Percent(n, r.Compared)})
+			rows = append(rows, []string{audit.Severities[i], words.Number(n), words.Percent(n, r.Compared)})
 		}
 	}
 	if len(rows) > 0 {
@@ -148,7 +148,7 @@ func showDiff(p page, r *pipeline.DiffResult) {
 		}
 		rows = append(rows, row)
 	}
-	p.table("Hosts by rank, and by their gravest change", append([]string{"rank", "compared", "changed"}, pipeline.Severities...), 1, rows)
+	p.table("Hosts by rank, and by their gravest change", append([]string{"rank", "compared", "changed"}, audit.Severities...), 1, rows)
 	rows = nil
 	for _, e := range r.Examples {
 		rows = append(rows, []string{e.Severity, p.foreign(e.Origin), told(p, &e)})
@@ -160,12 +160,12 @@ const shownAgents = 12
 
 // showAgents tells whom hosts closed and opened themselves to, agents and their
 // categories.
-func showAgents(p page, r *pipeline.DiffResult) {
+func showAgents(p page, r *audit.DiffResult) {
 	if len(r.Agents) == 0 {
 		return
 	}
-	several := slices.ContainsFunc(r.Agents, func(a pipeline.DiffAgent) bool { return a.Profile != r.Agents[0].Profile })
-	counts := func(a pipeline.DiffClasses) []string {
+	several := slices.ContainsFunc(r.Agents, func(a audit.DiffAgent) bool { return a.Profile != r.Agents[0].Profile })
+	counts := func(a audit.DiffClasses) []string {
 		return []string{words.Number(a.Closed), words.Number(a.Narrowed), words.Number(a.Widened), words.Number(a.Opened)}
 	}
 	head := []string{"closed", "narrowed", "widened", "opened"}
@@ -196,7 +196,7 @@ var valueWords = map[string]words.Vocabulary{
 }
 
 // told says an example in a line.
-func told(p page, e *pipeline.DiffExample) string {
+func told(p page, e *audit.DiffExample) string {
 	side := func(value *string, line *int32) string {
 		if value == nil {
 			return "none"

@@ -8,6 +8,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/audit"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -18,7 +19,7 @@ func TestExitCodes(t *testing.T) {
 		err  error
 		want int
 	}{
-		{usagef("no flag"), 64}, {sink.ErrRunExists, 64}, {sink.ErrRunBusy, 64}, {sink.ErrNotResumable, 64}, {pipeline.ErrNotComparable, 64}, {sink.ErrNotThere, 64},
+		{usagef("no flag"), 64}, {sink.ErrRunExists, 64}, {sink.ErrRunBusy, 64}, {sink.ErrNotResumable, 64}, {audit.ErrNotComparable, 64}, {sink.ErrNotThere, 64},
 		{&userfile.Error{Path: "hosts", Err: errors.New("holds no host")}, 65},
 		{fetch.ErrNeverReached, 69}, {fetch.ErrCutOff, 75}, {errInterrupted, 130},
 		{&pipeline.LocalError{Err: errors.New("no file descriptor is left")}, 74}, {errors.New("no space left on device"), 74},
@@ -33,11 +34,11 @@ func TestExitCodes(t *testing.T) {
 
 // Of promises that fail, whatever their state, the exit code is 1.
 func TestABrokenPromiseIsTold(t *testing.T) {
-	kept, failed := &pipeline.Promise{State: pipeline.Kept}, &pipeline.Promise{State: pipeline.Unchecked, Fails: true}
+	kept, failed := &audit.Promise{State: audit.Kept}, &audit.Promise{State: audit.Unchecked, Fails: true}
 	for _, row := range []struct {
-		promises []*pipeline.Promise
+		promises []*audit.Promise
 		want     error
-	}{{nil, nil}, {[]*pipeline.Promise{kept}, nil}, {[]*pipeline.Promise{kept, failed}, exitBroken}, {[]*pipeline.Promise{failed, kept}, exitBroken}} {
+	}{{nil, nil}, {[]*audit.Promise{kept}, nil}, {[]*audit.Promise{kept, failed}, exitBroken}, {[]*audit.Promise{failed, kept}, exitBroken}} {
 		if got := broken(row.promises); got != row.want {
 			t.Errorf("%d promises: %v, want %v", len(row.promises), got, row.want)
 		}

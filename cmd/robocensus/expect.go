@@ -8,12 +8,13 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/audit"
 )
 
 const exitBroken exitError = 1
 
 // readExpectations reads the file of --expect, nil where none is given.
-func readExpectations(ctx context.Context, path string) (*pipeline.Expectations, error) {
+func readExpectations(ctx context.Context, path string) (*audit.Expectations, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -21,11 +22,11 @@ func readExpectations(ctx context.Context, path string) (*pipeline.Expectations,
 	if err != nil {
 		return nil, err
 	}
-	return pipeline.ParseExpectations(path, text)
+	return audit.ParseExpectations(path, text)
 }
 
 // promises holds a finished run against what is expected of it.
-func (f *runFlags) promises(ctx context.Context, c pipeline.Config) ([]*pipeline.Promise, error) {
+func (f *runFlags) promises(ctx context.Context, c pipeline.Config) ([]*audit.Promise, error) {
 	if f.expectations == nil {
 		return nil, nil
 	}
@@ -52,7 +53,7 @@ func (f *runFlags) check(ctx context.Context, c pipeline.Config, stdout io.Write
 
 // broken is the exit code of promises of which one is broken, or unchecked by a
 // mistake.
-func broken(promises []*pipeline.Promise) error {
+func broken(promises []*audit.Promise) error {
 	for _, p := range promises {
 		if p.Fails {
 			return exitBroken
@@ -63,11 +64,11 @@ func broken(promises []*pipeline.Promise) error {
 
 // showPromises tells what became of the expectations and, of the broken ones, by
 // what.
-func showPromises(p page, promises []*pipeline.Promise) {
+func showPromises(p page, promises []*audit.Promise) {
 	if len(promises) == 0 {
 		return
 	}
-	states := map[pipeline.State]string{pipeline.Kept: "kept", pipeline.Broken: "BROKEN", pipeline.Unchecked: "unchecked"}
+	states := map[audit.State]string{audit.Kept: "kept", audit.Broken: "BROKEN", audit.Unchecked: "unchecked"}
 	var rows [][]string
 	for _, x := range promises {
 		rows = append(rows, []string{p.foreign(x.Name), states[x.State], words.Number(x.Checked), words.Number(x.Broken)})
@@ -79,7 +80,7 @@ func showPromises(p page, promises []*pipeline.Promise) {
 		}
 	}
 	for _, x := range promises {
-		if x.State != pipeline.Broken {
+		if x.State != audit.Broken {
 			continue
 		}
 		rows = nil

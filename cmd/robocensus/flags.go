@@ -22,7 +22,7 @@ import (
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -134,7 +134,7 @@ func (f *commonFlags) readProfiles() ([]*robots.Profile, error) {
 }
 
 // readAgents reads the registry.
-func (f *commonFlags) readAgents(ctx context.Context) ([]pipeline.Agent, sink.Input, error) {
+func (f *commonFlags) readAgents(ctx context.Context) ([]evaluate.Agent, sink.Input, error) {
 	text, path := configs.Agents, "built-in agents.yaml"
 	if f.agents != "" {
 		var err error
@@ -143,7 +143,7 @@ func (f *commonFlags) readAgents(ctx context.Context) ([]pipeline.Agent, sink.In
 			return nil, sink.Input{}, err
 		}
 	}
-	agents, err := pipeline.ParseAgents(path, text)
+	agents, err := evaluate.ParseAgents(path, text)
 	return agents, sink.Input{Role: "agents", Path: path, SHA256: digest(text), Rows: int64(len(agents))}, err
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/visible"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/audit"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -196,7 +196,7 @@ func codeOf(err error) int {
 	var input *userfile.Error
 	switch {
 	case errors.As(err, &usage), errors.Is(err, sink.ErrRunExists), errors.Is(err, sink.ErrRunBusy), errors.Is(err, sink.ErrNotResumable),
-		errors.Is(err, pipeline.ErrNotComparable), errors.Is(err, sink.ErrNotThere):
+		errors.Is(err, audit.ErrNotComparable), errors.Is(err, sink.ErrNotThere):
 		return exitUsage
 	case errors.As(err, &input):
 		return exitInput

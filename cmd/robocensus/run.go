@@ -16,6 +16,8 @@ import (
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/audit"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -79,9 +81,9 @@ type runFlags struct {
 	progress                 string
 	json, dryRun             bool
 	expect                   string
-	expectations             *pipeline.Expectations // nil for none
-	dated                    bool                   // the run's ID is the time, which another may have taken
-	damaged                  []string               // runs that --resume has passed over
+	expectations             *audit.Expectations // nil for none
+	dated                    bool                // the run's ID is the time, which another may have taken
+	damaged                  []string            // runs that --resume has passed over
 }
 
 func newRunFlags() *runFlags {
@@ -175,7 +177,7 @@ func runCommand() *cobra.Command {
 func (f *runFlags) build(ctx context.Context) (pipeline.Config, error) {
 	c := pipeline.Config{
 		Dir: f.out, Run: f.run, Schemes: f.schemes, Limit: f.limit,
-		KeepComments: f.keepComments, Grace: f.grace, State: f.state, Resume: f.resume, ForceNew: f.forceNew, ToolVersion: sink.ToolVersion(version),
+		Config: evaluate.Config{KeepComments: f.keepComments}, Grace: f.grace, State: f.state, Resume: f.resume, ForceNew: f.forceNew, ToolVersion: sink.ToolVersion(version),
 	}
 	if f.fromRun != "" {
 		var err error
@@ -297,7 +299,7 @@ func (f *runFlags) build(ctx context.Context) (pipeline.Config, error) {
 		return c, err
 	}
 	if f.expectations != nil {
-		if err := f.expectations.Fit(c); err != nil {
+		if err := f.expectations.Fit(c.Config, c.Tables); err != nil {
 			return c, err
 		}
 	}
@@ -353,7 +355,7 @@ func (f *runFlags) files(ctx context.Context, c *pipeline.Config) error {
 			return err
 		}
 	}
-	if c.Samples, err = pipeline.ParseSamples(path, urls); err != nil {
+	if c.Samples, err = evaluate.ParseSamples(path, urls); err != nil {
 		return err
 	}
 	c.Agents = agents

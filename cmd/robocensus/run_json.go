@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/audit"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -24,8 +25,8 @@ type runResult struct {
 	Reasons  map[string]int64 `json:"reasons,omitempty"`
 	Failures map[string]int64 `json:"failures,omitempty"` // by error class, of network_failure
 
-	Rows         map[string]int64    `json:"rows"` // by table
-	Expectations []*pipeline.Promise `json:"expectations,omitempty"`
+	Rows         map[string]int64 `json:"rows"` // by table
+	Expectations []*audit.Promise `json:"expectations,omitempty"`
 }
 
 func (f *runFlags) writeResult(ctx context.Context, c pipeline.Config, r *pipeline.Result, stdout io.Writer) error {

@@ -1,10 +1,12 @@
-package pipeline
+package audit
 
 import (
 	"context"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 )
 
 // expect begins to hold the comparison against what is expected of it.
@@ -98,11 +100,11 @@ func (d *differ) unseen(x *expectation, judged [2]firstTarget) string {
 			}
 		}
 		for _, name := range x.Agents {
-			if len(judged[i].agents) > 0 && !slices.ContainsFunc(judged[i].agents, func(a Agent) bool { return strings.EqualFold(a.Name, name) }) {
+			if len(judged[i].agents) > 0 && !slices.ContainsFunc(judged[i].agents, func(a evaluate.Agent) bool { return strings.EqualFold(a.Name, name) }) {
 				return fmt.Sprintf("run %s does not judge agent %s", m.Run, name)
 			}
 		}
-		if len(judged[i].agents) > 0 && !slices.ContainsFunc(judged[i].agents, func(a Agent) bool { return x.isOf(a.Name, a.Category) }) {
+		if len(judged[i].agents) > 0 && !slices.ContainsFunc(judged[i].agents, func(a evaluate.Agent) bool { return x.isOf(a.Name, a.Category) }) {
 			return fmt.Sprintf("run %s judges no such agent", m.Run)
 		}
 		if !slices.Equal(kinds, []string{"verdict"}) {

@@ -1,4 +1,4 @@
-package pipeline
+package audit
 
 import (
 	"bufio"

@@ -1,4 +1,4 @@
-package pipeline
+package audit
 
 import (
 	"archive/tar"
@@ -20,6 +20,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/testdata"
@@ -223,15 +225,15 @@ func showChange(c *sink.Change) string {
 }
 
 // twoRuns makes the runs a and b of a script.
-func twoRuns(t *testing.T, w *web, lists [2]string, samples string) Config {
+func twoRuns(t *testing.T, w *web, lists [2]string, samples string) pipeline.Config {
 	t.Helper()
 	c := newConfig(t, w.ServeHTTP, "")
 	var err error
-	c.Agents, err = ParseAgents("agents", []byte("- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n- {name: RoboTestC}\n"))
+	c.Agents, err = evaluate.ParseAgents("agents", []byte("- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n- {name: RoboTestC}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Samples, err = ParseSamples("urls", []byte(samples)); err != nil {
+	if c.Samples, err = evaluate.ParseSamples("urls", []byte(samples)); err != nil {
 		t.Fatal(err)
 	}
 	rfc, _ := robots.ProfileNamed("rfc9309")
@@ -240,7 +242,7 @@ func twoRuns(t *testing.T, w *web, lists [2]string, samples string) Config {
 	for i, run := range []string{"a", "b"} {
 		w.run.Store(int32(i))
 		c.Run, c.Hosts = run, writeFile(t, "hosts-"+run, []byte(lists[i]))
-		if _, err := Run(context.Background(), c, new(Progress)); err != nil {
+		if _, err := pipeline.Run(context.Background(), c, new(pipeline.Progress)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package pipeline
+package evaluate
 
 import (
 	"fmt"
@@ -9,6 +9,14 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
+
+// Config is what captures are judged by.
+type Config struct {
+	Agents       []Agent
+	Samples      []Sample
+	Profiles     []*robots.Profile // the first of them reads the files for the tables of their content
+	KeepComments bool              // in the table lines
+}
 
 // Agent is an entry of the registry: a crawler and what its operator
 // documents about it.
@@ -33,8 +41,8 @@ func (a Agent) Robots() robots.Agent {
 	return robots.Agent{Name: a.Name, Tokens: a.Tokens, FallsBackTo: a.FallsBackTo, UserAgent: a.UserAgent, IgnoresStar: a.IgnoresStar}
 }
 
-// agentRows are the registry as the table agents has it.
-func agentRows(agents []Agent) []sink.Agent {
+// AgentRows are the registry as the table agents has it.
+func AgentRows(agents []Agent) []sink.Agent {
 	var rows []sink.Agent
 	for _, a := range agents {
 		rows = append(rows, sink.Agent{

@@ -1,4 +1,4 @@
-package pipeline
+package audit
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -158,7 +159,7 @@ func (x *expectation) check(lines map[string]int) (key string, err error) {
 		known []string
 	}{
 		{"hosts", x.Hosts, nil}, {"agents", x.Agents, nil}, {"profile", x.Profile, nil}, {"urls", x.URLs, nil}, {"after", x.After, x.afterWords()},
-		{"category", x.Category, Categories}, {"severity", x.Severity, Severities}, {"no_change", x.NoChange, append([]string{"all"}, Kinds...)},
+		{"category", x.Category, evaluate.Categories}, {"severity", x.Severity, Severities}, {"no_change", x.NoChange, append([]string{"all"}, Kinds...)},
 		{"class", x.Class, summary.ClassNames[:summary.ClassUnknown]},
 	} {
 		if err := oneOf(row.key, row.list, row.known); err != nil {
@@ -250,13 +251,13 @@ func (x *expectation) table() string {
 // Fit finds out, before a run, whether it will show what is expected: an
 // expectation of an agent, a URL, a profile or a table that the run does not
 // have is an error with its line.
-func (e *Expectations) Fit(c Config) error {
+func (e *Expectations) Fit(c evaluate.Config, tables []string) error {
 	var profiles []string
 	for _, p := range c.Profiles {
 		profiles = append(profiles, p.Name)
 	}
 	for _, x := range e.list {
-		if table := x.table(); x.what != "no_change" && !slices.Contains(c.Tables, table) {
+		if table := x.table(); x.what != "no_change" && !slices.Contains(tables, table) {
 			return e.fail(x.line, "expectation %q looks at table %s, which the run does not write: add it to --tables", x.Name, table)
 		}
 		for _, p := range x.Profile {
@@ -268,7 +269,7 @@ func (e *Expectations) Fit(c Config) error {
 			return err
 		}
 		for _, url := range x.URLs {
-			if x.what == "verdict" && !slices.ContainsFunc(c.Samples, func(s Sample) bool { return s.URL == url }) {
+			if x.what == "verdict" && !slices.ContainsFunc(c.Samples, func(s evaluate.Sample) bool { return s.URL == url }) {
 				return e.fail(x.line, "expectation %q is about a URL that the run does not judge: add the line %s to the file of --urls", x.Name, url)
 			}
 		}
@@ -276,9 +277,9 @@ func (e *Expectations) Fit(c Config) error {
 	return nil
 }
 
-func (e *Expectations) knownAgents(x *expectation, agents []Agent) error {
+func (e *Expectations) knownAgents(x *expectation, agents []evaluate.Agent) error {
 	for _, name := range x.Agents {
-		if !slices.ContainsFunc(agents, func(a Agent) bool { return strings.EqualFold(a.Name, name) }) {
+		if !slices.ContainsFunc(agents, func(a evaluate.Agent) bool { return strings.EqualFold(a.Name, name) }) {
 			return e.fail(x.line, "expectation %q is about agent %q, which the registry does not have: add it to --agents", x.Name, name)
 		}
 	}

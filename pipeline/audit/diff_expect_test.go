@@ -1,4 +1,4 @@
-package pipeline
+package audit
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -20,7 +22,7 @@ type side struct{ tables, profiles, agents, strict string }
 
 // sidesOf makes the runs a and b over a web that stays the same: h.example has a
 // robots.txt, odd.example answers 304, which profiles take for different things.
-func sidesOf(t *testing.T, sides [2]side) Config {
+func sidesOf(t *testing.T, sides [2]side) pipeline.Config {
 	t.Helper()
 	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Host == "odd.example" {
@@ -40,7 +42,7 @@ func sidesOf(t *testing.T, sides [2]side) Config {
 			s.agents = "- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n"
 		}
 		var err error
-		if c.Agents, err = ParseAgents("agents", []byte(s.agents)); err != nil {
+		if c.Agents, err = evaluate.ParseAgents("agents", []byte(s.agents)); err != nil {
 			t.Fatal(err)
 		}
 		c.Inputs = []sink.Input{{Role: "agents", SHA256: s.agents}}
@@ -57,7 +59,7 @@ func sidesOf(t *testing.T, sides [2]side) Config {
 			own.Name = name
 			c.Profiles = append(c.Profiles, &own)
 		}
-		if _, err := Run(context.Background(), c, new(Progress)); err != nil {
+		if _, err := pipeline.Run(context.Background(), c, new(pipeline.Progress)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package pipeline
+package evaluate
 
 import (
 	"fmt"
@@ -91,7 +91,7 @@ func TestParseSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(samples) != 3 || samples[1].URL != "/a?b" || samples[1].Line != 4 || samples[2].origin.String() != "http://a.example" {
+	if len(samples) != 3 || samples[1].URL != "/a?b" || samples[1].Line != 4 || samples[2].Origin.String() != "http://a.example" {
 		t.Errorf("samples: %+v", samples)
 	}
 	for text, want := range map[string]string{"x": "u:1: ", "/\nexample.com/x": "u:2: ", "gopher://a.example/": "cannot be fetched"} {

@@ -1,4 +1,4 @@
-package pipeline
+package audit
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/pipeline"
 )
 
 func TestAMistakeInExpectationsIsAnErrorWithItsLine(t *testing.T) {
@@ -59,7 +60,7 @@ func TestAMistakeInExpectationsIsAnErrorWithItsLine(t *testing.T) {
 }
 
 func TestTheExampleOfExpectationsIsOne(t *testing.T) {
-	text, err := os.ReadFile("../configs/expectations.example.yaml")
+	text, err := os.ReadFile("../../configs/expectations.example.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +93,7 @@ func TestExpectationsThatARunCannotShowAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := e.Fit(c); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
+		if err := e.Fit(c.Config, c.Tables); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
@@ -113,7 +114,7 @@ func TestExpectationsOfARun(t *testing.T) {
 			fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
 		}
 	}, list(10))
-	if _, err := Run(context.Background(), c, new(Progress)); err != nil {
+	if _, err := pipeline.Run(context.Background(), c, new(pipeline.Progress)); err != nil {
 		t.Fatal(err)
 	}
 	e, err := ParseExpectations("e", []byte(`

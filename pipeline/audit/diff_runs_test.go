@@ -1,4 +1,4 @@
-package pipeline
+package audit
 
 import (
 	"bytes"
@@ -19,6 +19,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -333,7 +335,7 @@ func TestManyURLsOfOneHost(t *testing.T) {
 	c.Agents, c.Samples = nil, nil
 	for i := range agents {
 		name := fmt.Sprintf("Robot%d", i)
-		c.Agents = append(c.Agents, Agent{Name: name, Tokens: []string{name}, Category: "other"})
+		c.Agents = append(c.Agents, evaluate.Agent{Name: name, Tokens: []string{name}, Category: "other"})
 	}
 	var lists [2][]string
 	for i := range urls {
@@ -346,7 +348,7 @@ func TestManyURLsOfOneHost(t *testing.T) {
 	for i, run := range []string{"a", "b"} {
 		later.Store(i == 1)
 		c.Run, c.Hosts = run, writeFile(t, "hosts-"+run, []byte(strings.Join(lists[i], "\n")))
-		if _, err := Run(context.Background(), c, new(Progress)); err != nil {
+		if _, err := pipeline.Run(context.Background(), c, new(pipeline.Progress)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package pipeline
+package evaluate
 
 import (
 	"bufio"
@@ -19,9 +19,12 @@ import (
 type Sample struct {
 	URL    string // as given
 	Line   int64
-	shown  string // as the tables hold it
-	origin *fetch.Origin
+	Shown  string // as the tables hold it
+	Origin *fetch.Origin
 }
+
+// maxSample bounds one line of the list.
+const maxSample = 64 << 10
 
 // ParseSamples reads a list of samples: one to a line, blank lines and lines
 // that start with # skipped. A line that is neither a path nor an absolute
@@ -30,7 +33,7 @@ func ParseSamples(path string, text []byte) ([]Sample, error) {
 	var out []Sample
 	seen := make(map[string]bool)
 	r := bufio.NewScanner(bytes.NewReader(text))
-	r.Buffer(nil, maxLine)
+	r.Buffer(nil, maxSample)
 	line := int64(0)
 	for r.Scan() {
 		line++
@@ -48,49 +51,49 @@ func ParseSamples(path string, text []byte) ([]Sample, error) {
 			if err != nil {
 				return nil, &userfile.Error{Path: path, Line: line, Err: err}
 			}
-			s.origin = &o
+			s.Origin = &o
 		}
 		out = append(out, s)
 	}
 	if err := r.Err(); err != nil {
 		if errors.Is(err, bufio.ErrTooLong) {
-			err = fmt.Errorf("is longer than %d bytes", maxLine)
+			err = fmt.Errorf("is longer than %d bytes", maxSample)
 		}
 		return nil, &userfile.Error{Path: path, Line: line + 1, Err: err}
 	}
 	return out, nil
 }
 
-// samples are the URLs of a run, prepared for matching once per profile.
-type samples struct {
-	paths    []prepared
-	absolute map[fetch.Origin][]*prepared
-	list     []*prepared // the absolute ones, in the order of the file
+// Samples are the URLs of a run, prepared for matching once per profile.
+type Samples struct {
+	Paths    []Prepared
+	Absolute map[fetch.Origin][]*Prepared
+	List     []*Prepared // the absolute ones, in the order of the file
 }
 
-type prepared struct {
-	sample  Sample
-	targets []robots.Target // by profile
-	index   int             // in the list of absolute ones
-	used    atomic.Bool
+type Prepared struct {
+	Sample  Sample
+	Targets []robots.Target // by profile
+	Index   int             // in the list of absolute ones
+	Used    atomic.Bool
 }
 
-func newSamples(list []Sample, profiles []*robots.Profile) *samples {
-	s := &samples{absolute: make(map[fetch.Origin][]*prepared), paths: make([]prepared, 0, len(list))}
+func NewSamples(list []Sample, profiles []*robots.Profile) *Samples {
+	s := &Samples{Absolute: make(map[fetch.Origin][]*Prepared), Paths: make([]Prepared, 0, len(list))}
 	for _, sample := range list {
-		sample.shown = sink.TextString(sample.URL)
-		if sample.origin == nil {
-			s.paths = append(s.paths, prepared{sample: sample, targets: targetsOf(sample.URL, profiles)})
+		sample.Shown = sink.TextString(sample.URL)
+		if sample.Origin == nil {
+			s.Paths = append(s.Paths, Prepared{Sample: sample, Targets: TargetsOf(sample.URL, profiles)})
 			continue
 		}
-		p := &prepared{sample: sample, targets: targetsOf(sample.URL, profiles), index: len(s.list)}
-		s.absolute[*sample.origin] = append(s.absolute[*sample.origin], p)
-		s.list = append(s.list, p)
+		p := &Prepared{Sample: sample, Targets: TargetsOf(sample.URL, profiles), Index: len(s.List)}
+		s.Absolute[*sample.Origin] = append(s.Absolute[*sample.Origin], p)
+		s.List = append(s.List, p)
 	}
 	return s
 }
 
-func targetsOf(url string, profiles []*robots.Profile) []robots.Target {
+func TargetsOf(url string, profiles []*robots.Profile) []robots.Target {
 	out := make([]robots.Target, len(profiles))
 	for i, p := range profiles {
 		out[i] = p.Target(url)
@@ -98,13 +101,13 @@ func targetsOf(url string, profiles []*robots.Profile) []robots.Target {
 	return out
 }
 
-// unused are the absolute samples whose origin was no target: an input error
+// Unused are the absolute samples whose origin was no target: an input error
 // (SPEC section 1), reported and never a silent allow.
-func (s *samples) unused() []Sample {
+func (s *Samples) Unused() []Sample {
 	var out []Sample
-	for _, p := range s.list {
-		if !p.used.Load() {
-			out = append(out, p.sample)
+	for _, p := range s.List {
+		if !p.Used.Load() {
+			out = append(out, p.Sample)
 		}
 	}
 	return out

@@ -1,4 +1,4 @@
-package pipeline
+package audit
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/robots"
 )
 
@@ -35,7 +36,7 @@ func TestAnOutageOfOneProfileIsNoChange(t *testing.T) {
 				}
 				for i, run := range []string{"a", "b"} {
 					now, c.Run = i, run
-					if _, err := Run(t.Context(), c, new(Progress)); err != nil {
+					if _, err := pipeline.Run(t.Context(), c, new(pipeline.Progress)); err != nil {
 						t.Fatal(err)
 					}
 				}

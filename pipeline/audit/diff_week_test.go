@@ -1,4 +1,4 @@
-package pipeline
+package audit
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -49,7 +50,7 @@ func TestScheduledRuns(t *testing.T) {
 		day = d.day
 		now := firstDay.AddDate(0, 0, day)
 		c.Run, c.Fetch.Now = fmt.Sprintf("day-%02d", day), func() time.Time { return now }
-		if _, err := Run(context.Background(), c, new(Progress)); err != nil {
+		if _, err := pipeline.Run(context.Background(), c, new(pipeline.Progress)); err != nil {
 			t.Fatal(err)
 		}
 		for _, row := range rowsOf[sink.Fetch](t, c, "fetches") {

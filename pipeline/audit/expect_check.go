@@ -1,4 +1,4 @@
-package pipeline
+package audit
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -23,11 +24,11 @@ import (
 type checker struct {
 	expectations *Expectations
 	promises     []*Promise // by expectation
-	agents       []Agent
+	agents       []evaluate.Agent
 	csv          *csv.Writer
 }
 
-func newChecker(e *Expectations, agents []Agent, file io.Writer) *checker {
+func newChecker(e *Expectations, agents []evaluate.Agent, file io.Writer) *checker {
 	c := &checker{expectations: e, agents: agents, csv: csv.NewWriter(file)}
 	for _, x := range e.list {
 		c.promises = append(c.promises, &Promise{Name: x.Name, Line: x.line, AtMost: x.AtMost, First: []Breach{}})
@@ -69,7 +70,7 @@ func (c *checker) finish() ([]*Promise, error) {
 // lists all that is otherwise, or could not be checked, in expectations.csv in
 // the run's folder. agents are the run's. What is expected of changes is
 // unchecked: [Diff] tells.
-func (e *Expectations) Check(ctx context.Context, dir, run string, agents []Agent) ([]*Promise, error) {
+func (e *Expectations) Check(ctx context.Context, dir, run string, agents []evaluate.Agent) ([]*Promise, error) {
 	m, err := sink.ReadManifest(dir, run)
 	if err != nil {
 		return nil, err
@@ -306,13 +307,13 @@ var errEnoughRows = errors.New("enough rows")
 // agents, and the paths that are tried on every host. Each is empty where the run
 // lacks the table, or a target.
 type firstTarget struct {
-	agents []Agent
+	agents []evaluate.Agent
 	paths  []string
 }
 
 func readFirst(ctx context.Context, dir string, m *sink.Manifest) (f firstTarget, err error) {
 	err = firstRows(ctx, dir, m, "policies", []string{"agent", "category"}, func(cell func(column string) string) {
-		f.agents = append(f.agents, Agent{Name: strings.Clone(cell("agent")), Category: strings.Clone(cell("category"))})
+		f.agents = append(f.agents, evaluate.Agent{Name: strings.Clone(cell("agent")), Category: strings.Clone(cell("category"))})
 	})
 	if err != nil {
 		return f, err
