@@ -8,6 +8,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/warc"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -107,7 +108,7 @@ func (n *census) readArchive(ctx context.Context, path string, limit int, reject
 	defer done()
 	var at int64 // of the last record, for the progress
 	var others int64
-	counts, err := readWARC(ctx, path, in, limit, func(c *warcCapture) error {
+	counts, err := warc.Read(ctx, path, in, limit, func(c *warc.Capture) error {
 		n.progress.read(c.Offset - at)
 		at = c.Offset
 		target, ok := n.wanted(c.Origin)
@@ -117,7 +118,7 @@ func (n *census) readArchive(ctx context.Context, path string, limit int, reject
 		}
 		target.Input = c.Hops[0].URL
 		return emit(&job{target: target, capture: &c.Capture, stored: &stored{
-			source: "warc", warc: path, offset: c.Offset, length: c.Length, mismatch: c.Mismatch,
+			source: "warc", warc: path, offset: c.Offset, length: c.Length, mismatch: sink.TextString(c.Mismatch),
 		}})
 	}, func(offset int64, what string) error {
 		return reject(offset, path, "damaged_record: "+what)

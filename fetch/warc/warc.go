@@ -1,4 +1,7 @@
-package pipeline
+// Package warc reads the stored captures of robots.txt files from WARC files:
+// gzip, zstd or plain, with a member or frame for each record or one for all.
+// Damage costs the records that it hits; reading resumes at the next one.
+package warc
 
 import (
 	"bufio"
@@ -13,9 +16,9 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// warcCapture is a stored capture of a robots.txt, as far as one record (a
+// Capture is a stored capture of a robots.txt, as far as one record (a
 // response or a revisit) tells it.
-type warcCapture struct {
+type Capture struct {
 	fetch.Capture
 
 	// Where the record is: the gzip member or zstd frame of its own, as an
@@ -32,22 +35,22 @@ type warcCapture struct {
 	// Revisit is set in a revisit record: its payload is that of the record
 	// referred to. The capture has a status and headers, where they were
 	// kept, but no body.
-	Revisit *warcRevisit
+	Revisit *Revisit
 }
 
-// warcRevisit names the earlier record, as far as the revisit does.
-type warcRevisit struct {
+// Revisit names the earlier record, as far as the revisit does.
+type Revisit struct {
 	Profile                     string // a URI that says what was found to be the same
 	RecordID, TargetURI, OfDate string
 }
 
-// warcCounts are the records of a file by what became of them.
-type warcCounts struct {
+// Counts are the records of a file by what became of them.
+type Counts struct {
 	Captures, OtherURLs, OtherTypes int64
 	Damaged                         int64 // places; what was lost in one may be more than a record
 }
 
-// readWARC calls emit for every stored capture of a robots.txt (a response or
+// Read calls emit for every stored capture of a robots.txt (a response or
 // revisit whose target's path is exactly /robots.txt), in the order of the
 // file, and damaged for what cannot be read, with the offset where it begins.
 // Reading goes on at the next record behind. Bodies are kept as far as limit.
@@ -58,9 +61,9 @@ type warcCounts struct {
 // its own record; where r cannot, or one member holds many records, also
 // those that the length takes in. The error is one of reading r, of emit or
 // of damaged, or ctx's.
-func readWARC(ctx context.Context, name string, r io.Reader, limit int,
-	emit func(*warcCapture) error, damaged func(offset int64, what string) error) (warcCounts, error) {
-	w := &warcReader{members: newMembers(ctx, r), name: name, limit: limit, emit: emit, damaged: damaged}
+func Read(ctx context.Context, name string, r io.Reader, limit int,
+	emit func(*Capture) error, damaged func(offset int64, what string) error) (Counts, error) {
+	w := &reader{members: newMembers(ctx, r), name: name, limit: limit, emit: emit, damaged: damaged}
 	defer w.close()
 	for {
 		in, err := w.next()
@@ -83,15 +86,15 @@ func readWARC(ctx context.Context, name string, r io.Reader, limit int,
 	}
 }
 
-// warcReader reads the records of one file. What it reads into is reused from
+// reader reads the records of one file. What it reads into is reused from
 // record to record.
-type warcReader struct {
+type reader struct {
 	*members
 	name    string
 	limit   int
-	emit    func(*warcCapture) error
+	emit    func(*Capture) error
 	damaged func(offset int64, what string) error
-	counts  warcCounts
+	counts  Counts
 	counter *int64 // what the record under way is counted as, if it is good
 
 	head   recordHead
@@ -113,7 +116,7 @@ var (
 )
 
 // records reads those of one member. An error is a reason to stop.
-func (w *warcReader) records(in *bufio.Reader) error {
+func (w *reader) records(in *bufio.Reader) error {
 	for more := true; more; {
 		if in == w.raw {
 			w.start = w.offset()
@@ -149,7 +152,7 @@ func (w *warcReader) records(in *bufio.Reader) error {
 
 // spoilt reports what cannot be read. again tells that another record was
 // found in the same member.
-func (w *warcReader) spoilt(in *bufio.Reader, what error) (again bool, err error) {
+func (w *reader) spoilt(in *bufio.Reader, what error) (again bool, err error) {
 	guess := w.lost
 	again, whole := w.salvage(in)
 	if w.file.err != nil || guess && !again && !whole {
@@ -171,7 +174,7 @@ func explain(err error) string {
 
 // record reads one record as far as the end of its block, and makes a capture
 // of it if it is one. io.EOF says that the member ends inside the block.
-func (w *warcReader) record(in *bufio.Reader) (*warcCapture, error) {
+func (w *reader) record(in *bufio.Reader) (*Capture, error) {
 	if b, err := in.Peek(len(recordMagic)); string(b) != recordMagic {
 		if err != nil && err != io.EOF {
 			return nil, err
@@ -219,7 +222,7 @@ func (w *warcReader) record(in *bufio.Reader) (*warcCapture, error) {
 
 // end reads what follows a block: two line ends, and then the next record of
 // the same member (more) or its end. c is what the block gave.
-func (w *warcReader) end(in *bufio.Reader, c *warcCapture) (more bool, err error) {
+func (w *reader) end(in *bufio.Reader, c *Capture) (more bool, err error) {
 	lines := 0
 	for ; ; lines++ {
 		b, err := in.ReadByte()
@@ -249,9 +252,9 @@ func (w *warcReader) end(in *bufio.Reader, c *warcCapture) (more bool, err error
 }
 
 // capture reads the block of a response or revisit record of a robots.txt.
-func (w *warcReader) capture(in *bufio.Reader, origin fetch.Origin) (*warcCapture, error) {
+func (w *reader) capture(in *bufio.Reader, origin fetch.Origin) (*Capture, error) {
 	h := &w.head
-	c := &warcCapture{Cut: string(h.truncated), PayloadDigest: string(h.digest), PayloadType: string(h.payloadType)}
+	c := &Capture{Cut: string(h.truncated), PayloadDigest: string(h.digest), PayloadType: string(h.payloadType)}
 	var ok bool
 	if c.Start, ok = parseDate(h.date); !ok {
 		return nil, errNoDate
@@ -263,7 +266,7 @@ func (w *warcReader) capture(in *bufio.Reader, origin fetch.Origin) (*warcCaptur
 	}
 	if string(h.kind) == "revisit" {
 		c.Unstored = true
-		c.Revisit = &warcRevisit{string(h.profile), string(h.refersTo), string(h.refersToURI), string(h.refersToDate)}
+		c.Revisit = &Revisit{string(h.profile), string(h.refersTo), string(h.refersToURI), string(h.refersToDate)}
 	}
 	return c, w.readAnswer(in, c)
 }

@@ -1,4 +1,4 @@
-package pipeline
+package warc
 
 import (
 	"bytes"
@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -20,10 +18,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/sink"
 )
 
-const warcLimit = 1000
+const limit = 1000
 
 // warcRecord is the text of a record: the fields behind its version line,
 // without the length, and its block.
@@ -62,10 +59,10 @@ var warcForms = []struct {
 
 // readAll reads a file and returns its captures, and what was damaged as
 // "offset: what".
-func readAll(t testing.TB, r io.Reader) (captures []*warcCapture, damages []string, counts warcCounts) {
+func readAll(t testing.TB, r io.Reader) (captures []*Capture, damages []string, counts Counts) {
 	t.Helper()
-	counts, err := readWARC(context.Background(), "test.warc", r, warcLimit,
-		func(c *warcCapture) error { captures = append(captures, c); return nil },
+	counts, err := Read(context.Background(), "test.warc", r, limit,
+		func(c *Capture) error { captures = append(captures, c); return nil },
 		func(offset int64, what string) error {
 			damages = append(damages, fmt.Sprintf("%d: %s", offset, what))
 			return nil
@@ -80,7 +77,7 @@ func readAll(t testing.TB, r io.Reader) (captures []*warcCapture, damages []stri
 }
 
 // one reads a record that must be a good capture.
-func one(t *testing.T, record string) *warcCapture {
+func one(t *testing.T, record string) *Capture {
 	t.Helper()
 	captures, damages, counts := readAll(t, bytes.NewReader(gzipped(record)))
 	if len(captures) != 1 || damages != nil {
@@ -154,7 +151,7 @@ func TestWARCWhatCounts(t *testing.T) {
 	}
 	file = append(file, gzipped("")...) // a member without a record
 	captures, damages, counts := readAll(t, bytes.NewReader(file))
-	if want := (warcCounts{OtherTypes: 7, OtherURLs: 15}); len(captures) != 0 || damages != nil || counts != want {
+	if want := (Counts{OtherTypes: 7, OtherURLs: 15}); len(captures) != 0 || damages != nil || counts != want {
 		t.Errorf("%d captures, damages %q, %+v", len(captures), damages, counts)
 	}
 	if captures, damages, _ := readAll(t, strings.NewReader("")); captures != nil || damages != nil {
@@ -168,7 +165,7 @@ func TestWARCRevisit(t *testing.T) {
 		"WARC-Refers-To: <urn:uuid:1>\r\nWARC-Refers-To-Target-URI: <http://a.test/robots.txt>\r\nWARC-Refers-To-Date: 2025-01-01T00:00:00Z\r\n",
 		"HTTP/1.1 200 OK\r\nServer: s\r\nContent-Length: 100\r\n\r\n")
 	c := one(t, record)
-	want := &warcRevisit{"http://netpreserve.org/warc/1.1/revisit/identical-payload-digest", "urn:uuid:1", "http://a.test/robots.txt", "2025-01-01T00:00:00Z"}
+	want := &Revisit{"http://netpreserve.org/warc/1.1/revisit/identical-payload-digest", "urn:uuid:1", "http://a.test/robots.txt", "2025-01-01T00:00:00Z"}
 	if d := cmp.Diff(want, c.Revisit); d != "" || c.Body != nil || c.Status() != 200 || *c.Headers.Server != "s" || c.Error != "" || c.PayloadDigest != "sha1:ABC" {
 		t.Errorf("%+v\n%s", c, d)
 	}
@@ -262,11 +259,11 @@ func TestWARCErrors(t *testing.T) {
 	file := append(gzipped(warcResponse("a.test", "HTTP/1.1 200 OK\r\n\r\n")), gzipped(warcResponse("b.test", "HTTP/1.1 200 OK\r\n\r\n"))...)
 	stop := errors.New("stop")
 	emitted := 0
-	read := func(ctx context.Context, r io.Reader, emit func(*warcCapture) error, damaged func(int64, string) error) error {
-		_, err := readWARC(ctx, "a.warc.gz", r, warcLimit, emit, damaged)
+	read := func(ctx context.Context, r io.Reader, emit func(*Capture) error, damaged func(int64, string) error) error {
+		_, err := Read(ctx, "a.warc.gz", r, limit, emit, damaged)
 		return err
 	}
-	fail := func(*warcCapture) error { emitted++; return stop }
+	fail := func(*Capture) error { emitted++; return stop }
 	if err := read(context.Background(), bytes.NewReader(file), fail, nil); err != stop || emitted != 1 {
 		t.Errorf("emit's: %v after %d", err, emitted)
 	}
@@ -274,7 +271,7 @@ func TestWARCErrors(t *testing.T) {
 		t.Errorf("damaged's: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	if err := read(ctx, iotest.OneByteReader(bytes.NewReader(file)), func(*warcCapture) error { cancel(); return nil }, nil); err != context.Canceled {
+	if err := read(ctx, iotest.OneByteReader(bytes.NewReader(file)), func(*Capture) error { cancel(); return nil }, nil); err != context.Canceled {
 		t.Errorf("ctx's: %v", err)
 	}
 	broken := io.MultiReader(bytes.NewReader(file[:100]), iotest.ErrReader(os.ErrPermission))
@@ -315,31 +312,6 @@ func TestWARCMemory(t *testing.T) {
 			}
 			if used := after.TotalAlloc - before.TotalAlloc; used > 4<<20 {
 				t.Errorf("%d bytes of memory", used)
-			}
-		})
-	}
-}
-
-// A filter that lets nothing pass is a mistake, and leaves no run behind.
-func TestTheFilterLetsNothingPass(t *testing.T) {
-	for source, change := range map[string]func(c *Config){
-		"warc": func(c *Config) {
-			c.WARC = []string{writeFile(t, "one.warc", []byte(warcResponse("h.example", "HTTP/1.1 200 OK\r\n\r\nUser-agent: *\n")))}
-		},
-		"bodies": func(c *Config) {
-			c.Bodies = filepath.Dir(writeFile(t, "h.example", []byte("User-agent: *\n")))
-		},
-	} {
-		t.Run(source, func(t *testing.T) {
-			c := newConfig(t, nil, "other.example\n")
-			change(&c)
-			_, err := Run(t.Context(), c, new(Progress))
-			var input *userfile.Error
-			if !errors.As(err, &input) || input.Path != c.Hosts || !strings.Contains(err.Error(), "names no host of the 1 stored answers") {
-				t.Errorf("%v", err)
-			}
-			if _, err := sink.ReadManifest(c.Dir, c.Run); !errors.Is(err, fs.ErrNotExist) {
-				t.Errorf("the run is left: %v", err)
 			}
 		})
 	}

@@ -1,12 +1,9 @@
-package pipeline
+package warc
 
 import (
 	"bytes"
 	"compress/flate"
 	"compress/zlib"
-	"crypto/sha1"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"strings"
@@ -33,7 +30,7 @@ func TestWARCAnswer(t *testing.T) {
 	chunks := func(s string) string {
 		return fmt.Sprintf("5;x=y\r\n%s\r\n%x \r\n%s\r\n0\r\n\r\n", s[:5], len(s)-5, s[5:])
 	}
-	long := strings.Repeat("x", warcLimit+1)
+	long := strings.Repeat("x", limit+1)
 	for _, row := range []struct {
 		name, fields, answer string
 		want                 string // version, status, error class and truncated
@@ -147,54 +144,5 @@ func TestWARCKeptHeaders(t *testing.T) {
 	}
 	if c := one(t, warcResponse("a.test", "HTTP/1.1 200 OK\r\n\r\n")); c.Headers.Server != nil || c.Headers.ContentEncoding != nil {
 		t.Errorf("headers of an answer without: %+v", c.Headers)
-	}
-}
-
-// TestPayloadDigest: WARC/1.1 section 5.9. A body that is not the one of which
-// the archive has the digest is judged as it stands, and its row says so.
-func TestPayloadDigest(t *testing.T) {
-	const body = "User-agent: *\nDisallow: /\n"
-	gzippedBody := string(gzipped(body))
-	sum1, sum256 := sha1.Sum([]byte(body)), sha256.Sum256([]byte(body))
-	var archive strings.Builder
-	var want []bool
-	for i, row := range []struct {
-		digest, header, body string
-		differs              bool
-	}{
-		{"sha1:" + digestOf([]byte(body)), "", body, false},
-		{"SHA1:" + strings.ToLower(digestOf([]byte(body))), "", body, false},
-		{"sha1:" + hex.EncodeToString(sum1[:]), "", body, false},
-		{"sha256:" + hex.EncodeToString(sum256[:]), "", body, false},
-		{"sha1:" + digestOf([]byte(body)), "", body + "#", true},
-		{"sha1:" + hex.EncodeToString(sum1[:]), "", body[1:], true},
-		{"sha-256:" + hex.EncodeToString(sum256[:]), "", "", true},
-		{"sha1:" + digestOf([]byte(body)), "X-Crawl-Content-Encoding: gzip\r\n", body + "#", true},
-		{"sha1:" + digestOf([]byte(gzippedBody)), "Content-Encoding: gzip\r\n", gzippedBody, false}, // of either form
-		{"sha1:" + digestOf([]byte(body)), "Content-Encoding: gzip\r\n", gzippedBody, false},
-		{"sha1:ABC", "", body, false},
-		{"xxh3:0123456789abcdef", "", body, false},
-		{"", "", body, false},
-	} {
-		want = append(want, row.differs)
-		fields := warcFields(fmt.Sprintf("h%d.test", i))
-		if row.digest != "" {
-			fields += "WARC-Payload-Digest: " + row.digest + "\r\n"
-		}
-		archive.WriteString(warcRecord(fields, "HTTP/1.1 200 OK\r\n"+row.header+"\r\n"+row.body))
-	}
-	c := storedConfig(t, Source{WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}})
-	if _, err := Run(t.Context(), c, new(Progress)); err != nil {
-		t.Fatal(err)
-	}
-	got := texts(t, c, "fetches", "error")
-	outcomes := texts(t, c, "fetches", "outcome")
-	if len(got) != len(want) {
-		t.Fatalf("%d rows, want %d", len(got), len(want))
-	}
-	for i := range want {
-		if strings.Contains(got[i], "WARC-Payload-Digest") != want[i] || outcomes[i] != "conditional_allow" {
-			t.Errorf("row %d: %s, error %q, want a mismatch: %v", i, outcomes[i], got[i], want[i])
-		}
 	}
 }

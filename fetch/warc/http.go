@@ -1,4 +1,4 @@
-package pipeline
+package warc
 
 import (
 	"bufio"
@@ -39,7 +39,7 @@ type answerHead struct {
 // readAnswer reads the HTTP answer that is the record's block into c. What is
 // wrong with the answer is a fact about the capture; an error is one of the
 // record.
-func (w *warcReader) readAnswer(in *bufio.Reader, c *warcCapture) error {
+func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	h := &w.answer
 	ended, err := w.readHead(in)
 	if err != nil {
@@ -100,7 +100,7 @@ func (w *warcReader) readAnswer(in *bufio.Reader, c *warcCapture) error {
 
 // readHead reads the header of the final answer. ended is false where there
 // is no blank line behind it, and the status 0 where there is no answer.
-func (w *warcReader) readHead(in *bufio.Reader) (ended bool, err error) {
+func (w *reader) readHead(in *bufio.Reader) (ended bool, err error) {
 	h := &w.answer
 	h.status = 0
 	for range maxInterim + 1 {
@@ -242,7 +242,7 @@ func (b *brokenBody) Unwrap() error { return b.err }
 // readBody reads the body as its server meant it. Common Crawl stores bodies
 // decoded and renames the headers of what was undone; other writers store
 // them as they came, and some decode and leave the headers as they were.
-func (w *warcReader) readBody(in *bufio.Reader) (body []byte, truncated bool, err error) {
+func (w *reader) readBody(in *bufio.Reader) (body []byte, truncated bool, err error) {
 	h := &w.answer
 	if w.asStored = !h.isEncoded() && !h.isChunked(); w.asStored {
 		truncated = w.left > int64(w.limit)
@@ -263,7 +263,7 @@ func (w *warcReader) readBody(in *bufio.Reader) (body []byte, truncated bool, er
 	return body, truncated, err
 }
 
-func (w *warcReader) readFull(in *bufio.Reader, b []byte) error {
+func (w *reader) readFull(in *bufio.Reader, b []byte) error {
 	n, err := io.ReadFull(in, b)
 	w.left -= int64(n)
 	if err == io.ErrUnexpectedEOF {

@@ -1,4 +1,4 @@
-package pipeline
+package warc
 
 import (
 	"bytes"
@@ -9,8 +9,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
-
-	"github.com/robocensus/robocensus/sink"
 )
 
 // digestMismatch says that a body is not the one of which an archive has the
@@ -39,5 +37,5 @@ func digestMismatch(named string, body []byte) string {
 	if err != nil || len(want) != len(sum) || bytes.Equal(want, sum) {
 		return "" // what is no digest tells nothing
 	}
-	return fmt.Sprintf("the stored body is not the one of the record's WARC-Payload-Digest %s", sink.TextString(named))
+	return fmt.Sprintf("the stored body is not the one of the record's WARC-Payload-Digest %s", named)
 }

@@ -1,7 +1,9 @@
-package pipeline
+package warc
 
 import (
 	"bytes"
+	"crypto/sha1"
+	"encoding/base32"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -211,32 +213,6 @@ func TestWARCBetween(t *testing.T) {
 	}
 }
 
-// TestWARCDamageIsCounted: no damaged place goes without a word, however many
-// there are.
-func TestWARCDamageIsCounted(t *testing.T) {
-	if testing.Short() {
-		t.Skip("much of one thing, which is slow under the race detector")
-	}
-	const places = maxRejected + 10
-	c := newConfig(t, nil, "")
-	c.Source = Source{WARC: []string{writeFile(t, "a.warc.gz", gzipped(warcResponse("a.test", "HTTP/1.1 200 OK\r\n\r\n")+strings.Repeat("WARC/1.0\n\n\n", places)))}}
-	result, err := Run(t.Context(), c, new(Progress))
-	if err != nil {
-		t.Fatal(err)
-	}
-	reasons := rejectedReasons(t, c)
-	listed, last := 0, reasons[len(reasons)-1]
-	for _, reason := range reasons {
-		if strings.HasPrefix(reason, "damaged_record") {
-			listed++
-		}
-	}
-	// Two URL samples of the configuration are of other origins.
-	if listed != maxRejected || result.Rejected != places+2 || !strings.HasPrefix(last, "not_listed") {
-		t.Errorf("%d damaged places are listed, %d counted, last of all %q; want %d and %d", listed, result.Rejected, last, maxRejected, places+2)
-	}
-}
-
 // countingReader counts what is read from it.
 type countingReader struct {
 	*bytes.Reader
@@ -323,7 +299,7 @@ func FuzzWARC(f *testing.F) {
 		readAll(t, struct{ io.Reader }{bytes.NewReader(file)})
 		end := int64(0)
 		for _, c := range captures {
-			if len(c.Body) > warcLimit || c.Offset < end || c.Offset+c.Length > int64(len(file)) {
+			if len(c.Body) > limit || c.Offset < end || c.Offset+c.Length > int64(len(file)) {
 				t.Fatalf("%d bytes at %d+%d, behind %d, of %d", len(c.Body), c.Offset, c.Length, end, len(file))
 			}
 			if end = c.Offset + c.Length; c.Length == 0 || isSkippable(file) {
@@ -358,10 +334,15 @@ func BenchmarkWARC(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		captures := 0
-		_, err := readWARC(b.Context(), "bench.warc.gz", bytes.NewReader(file), 512_000, func(*warcCapture) error { captures++; return nil }, nil)
+		_, err := Read(b.Context(), "bench.warc.gz", bytes.NewReader(file), 512_000, func(*Capture) error { captures++; return nil }, nil)
 		if err != nil || captures != 1000 {
 			b.Fatal(captures, err)
 		}
 	}
 	b.ReportMetric(float64(b.N)*3000/b.Elapsed().Seconds(), "records/s")
+}
+
+func digestOf(body []byte) string {
+	sum := sha1.Sum(body)
+	return base32.StdEncoding.EncodeToString(sum[:])
 }

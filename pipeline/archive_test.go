@@ -1,0 +1,148 @@
+package pipeline
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// A filter that lets nothing pass is a mistake, and leaves no run behind.
+func TestTheFilterLetsNothingPass(t *testing.T) {
+	for source, change := range map[string]func(c *Config){
+		"warc": func(c *Config) {
+			c.WARC = []string{writeFile(t, "one.warc", []byte(warcResponse("h.example", "HTTP/1.1 200 OK\r\n\r\nUser-agent: *\n")))}
+		},
+		"bodies": func(c *Config) {
+			c.Bodies = filepath.Dir(writeFile(t, "h.example", []byte("User-agent: *\n")))
+		},
+	} {
+		t.Run(source, func(t *testing.T) {
+			c := newConfig(t, nil, "other.example\n")
+			change(&c)
+			_, err := Run(t.Context(), c, new(Progress))
+			var input *userfile.Error
+			if !errors.As(err, &input) || input.Path != c.Hosts || !strings.Contains(err.Error(), "names no host of the 1 stored answers") {
+				t.Errorf("%v", err)
+			}
+			if _, err := sink.ReadManifest(c.Dir, c.Run); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("the run is left: %v", err)
+			}
+		})
+	}
+}
+
+// TestWARCDamageIsCounted: no damaged place goes without a word, however many
+// there are.
+func TestWARCDamageIsCounted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much of one thing, which is slow under the race detector")
+	}
+	const places = maxRejected + 10
+	c := newConfig(t, nil, "")
+	c.Source = Source{WARC: []string{writeFile(t, "a.warc.gz", gzipped(warcResponse("a.test", "HTTP/1.1 200 OK\r\n\r\n")+strings.Repeat("WARC/1.0\n\n\n", places)))}}
+	result, err := Run(t.Context(), c, new(Progress))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reasons := rejectedReasons(t, c)
+	listed, last := 0, reasons[len(reasons)-1]
+	for _, reason := range reasons {
+		if strings.HasPrefix(reason, "damaged_record") {
+			listed++
+		}
+	}
+	// Two URL samples of the configuration are of other origins.
+	if listed != maxRejected || result.Rejected != places+2 || !strings.HasPrefix(last, "not_listed") {
+		t.Errorf("%d damaged places are listed, %d counted, last of all %q; want %d and %d", listed, result.Rejected, last, maxRejected, places+2)
+	}
+}
+
+// TestPayloadDigest: WARC/1.1 section 5.9. A body that is not the one of which
+// the archive has the digest is judged as it stands, and its row says so.
+func TestPayloadDigest(t *testing.T) {
+	const body = "User-agent: *\nDisallow: /\n"
+	gzippedBody := string(gzipped(body))
+	sum1, sum256 := sha1.Sum([]byte(body)), sha256.Sum256([]byte(body))
+	var archive strings.Builder
+	var want []bool
+	for i, row := range []struct {
+		digest, header, body string
+		differs              bool
+	}{
+		{"sha1:" + digestOf([]byte(body)), "", body, false},
+		{"SHA1:" + strings.ToLower(digestOf([]byte(body))), "", body, false},
+		{"sha1:" + hex.EncodeToString(sum1[:]), "", body, false},
+		{"sha256:" + hex.EncodeToString(sum256[:]), "", body, false},
+		{"sha1:" + digestOf([]byte(body)), "", body + "#", true},
+		{"sha1:" + hex.EncodeToString(sum1[:]), "", body[1:], true},
+		{"sha-256:" + hex.EncodeToString(sum256[:]), "", "", true},
+		{"sha1:" + digestOf([]byte(body)), "X-Crawl-Content-Encoding: gzip\r\n", body + "#", true},
+		{"sha1:" + digestOf([]byte(gzippedBody)), "Content-Encoding: gzip\r\n", gzippedBody, false}, // of either form
+		{"sha1:" + digestOf([]byte(body)), "Content-Encoding: gzip\r\n", gzippedBody, false},
+		{"sha1:ABC", "", body, false},
+		{"xxh3:0123456789abcdef", "", body, false},
+		{"", "", body, false},
+	} {
+		want = append(want, row.differs)
+		fields := warcFields(fmt.Sprintf("h%d.test", i))
+		if row.digest != "" {
+			fields += "WARC-Payload-Digest: " + row.digest + "\r\n"
+		}
+		archive.WriteString(warcRecord(fields, "HTTP/1.1 200 OK\r\n"+row.header+"\r\n"+row.body))
+	}
+	c := storedConfig(t, Source{WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}})
+	if _, err := Run(t.Context(), c, new(Progress)); err != nil {
+		t.Fatal(err)
+	}
+	got := texts(t, c, "fetches", "error")
+	outcomes := texts(t, c, "fetches", "outcome")
+	if len(got) != len(want) {
+		t.Fatalf("%d rows, want %d", len(got), len(want))
+	}
+	for i := range want {
+		if strings.Contains(got[i], "WARC-Payload-Digest") != want[i] || outcomes[i] != "conditional_allow" {
+			t.Errorf("row %d: %s, error %q, want a mismatch: %v", i, outcomes[i], got[i], want[i])
+		}
+	}
+}
+
+// warcRecord is the text of a record: the fields behind its version line,
+// without the length, and its block.
+func warcRecord(fields, block string) string {
+	return fmt.Sprintf("WARC/1.0\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n", fields, len(block), block)
+}
+
+// warcFields are those of a response for a host's robots.txt.
+func warcFields(host string) string {
+	return "WARC-Type: response\r\nWARC-Date: 2026-01-10T06:00:00Z\r\nWARC-Target-URI: https://" + host + "/robots.txt\r\n"
+}
+
+func warcResponse(host, answer string) string { return warcRecord(warcFields(host), answer) }
+
+var gzipEncoder = gzip.NewWriter(nil)
+
+func gzipped(s string) []byte {
+	var out bytes.Buffer
+	gzipEncoder.Reset(&out)
+	io.WriteString(gzipEncoder, s)
+	gzipEncoder.Close()
+	return out.Bytes()
+}
+
+var zstdEncoder, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+
+func zstandard(s string) []byte { return zstdEncoder.EncodeAll([]byte(s), nil) }
