@@ -141,8 +141,10 @@ func (a *analyst) target(j *job, out *sink.Segment) error {
 		if r.answer.UseCopy {
 			body, cut = c.Copy.Body, c.Copy.Truncated
 		}
+		r.body = body
 		a.read(i, body, questions{
 			cut: cut, classes: i == 0 && out.Groups.Wanted(), judging: judging && r.answer.AsksRules(),
+			parting: judging && i > 0 && sameBody(&a.readings[0], r),
 		})
 	}
 	first := &a.readings[0]

@@ -13,9 +13,10 @@ import (
 // content is a file as one profile reads it, and what it says to the agents.
 type content struct {
 	file     robots.File
-	patterns []string // of the file's rules, as text
-	classes  []string // of its groups, where they are wanted
-	policies []policy // by agent, where the file decides
+	patterns []string  // of the file's rules, as text
+	classes  []string  // of its groups, where they are wanted
+	policies []policy  // by agent, where the file decides
+	partings []parting // by agent, from the first profile
 
 	// Of contents that are kept:
 	body     []byte
@@ -42,6 +43,7 @@ type questions struct {
 	cut     bool // more followed the body than is kept
 	classes bool // of groups
 	judging bool // of agents
+	parting bool // from the first profile
 }
 
 // contents keep what files say that were met before: templates are most of the
@@ -164,6 +166,10 @@ func (a *analyst) read(k int, body []byte, q questions) {
 			c.policies = append(c.policies, told)
 		}
 		r.compareWithStar(c.policies)
+	}
+	c.partings = c.partings[:0]
+	if q.parting {
+		c.partings = a.part(c.partings, k)
 	}
 	if !met {
 		return

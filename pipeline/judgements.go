@@ -19,6 +19,11 @@ func (a *analyst) judgements(row *sink.Fetch, listed []*evaluate.Prepared, paths
 		for i := range a.config.Agents {
 			policy, match, class := a.policy(row, r, i)
 			tally := &tallies[i]
+			if a.parted(k) {
+				standing := r.content.partings[i].standing
+				policy.VersusFirst = &summary.PartNames[standing]
+				tally.Parted[standing]++
+			}
 			tally.Policies[class]++
 			switch match {
 			case robots.OwnGroup:
@@ -56,6 +61,7 @@ func (a *analyst) judgements(row *sink.Fetch, listed []*evaluate.Prepared, paths
 			return err
 		}
 		a.countCategories(stratum, k)
+		a.countPartings(row, k, stratum)
 		if err := out.Policies.Write(a.policies...); err != nil {
 			return err
 		}

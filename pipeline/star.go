@@ -31,9 +31,9 @@ func (r *reading) compareWithStar(policies []policy) {
 		if own := r.judge.Policy(p.lead); !ok {
 			if k := slices.IndexFunc(dear, func(lead int) bool { return own.SameRules(r.judge.Policy(lead)) }); k >= 0 {
 				relation = known[dear[k]] // a copy of another agent's group
-			} else if relation = robots.NotDecided; work < starWork {
+			} else {
 				var took int
-				if relation, took = robots.Relate(star, own); took > 0 {
+				if relation, took = robots.Relate(star, own, starWork-work); took > 0 {
 					work, dear = work+took, append(dear, p.lead)
 				}
 			}

@@ -70,7 +70,7 @@ func Compare(a, b *Policy) Comparison {
 	if !ok {
 		return Comparison{Relation: NotDecided}
 	}
-	s := search{automaton: newAutomaton(l), found: [2]int32{-1, -1}}
+	s := search{automaton: newAutomaton(l), most: maxWork, found: [2]int32{-1, -1}}
 	whole := s.run()
 	c := Comparison{Relation: s.relation(whole), States: len(s.nodes)}
 	for i, w := range [...]**Witness{&c.Closes, &c.Opens} {
@@ -150,6 +150,8 @@ type search struct {
 	table  []int32  // of nodes by the hash of their states
 	found  [2]int32 // the node of the first witness each way, or -1
 	work   int
+	most   int  // of work
+	either bool // one way is enough
 	now    []int32
 }
 
@@ -173,7 +175,7 @@ func (s *search) run() bool {
 	}
 	s.enter('/', -1) // every path begins so
 	for n := int32(0); n < int32(len(s.nodes)); n++ {
-		if s.found[closes] >= 0 && s.found[opens] >= 0 {
+		if c, o := s.found[closes] >= 0, s.found[opens] >= 0; c && o || s.either && (c || o) {
 			return true
 		}
 		if !s.useful(s.state(n)) {
@@ -187,7 +189,7 @@ func (s *search) run() bool {
 			}
 			copy(s.now, s.state(n))
 			s.enter(c, n)
-			if len(s.nodes) > maxStates || s.work > maxWork {
+			if len(s.nodes) > maxStates || s.work > s.most {
 				return false
 			}
 		}

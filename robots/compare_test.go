@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -172,8 +173,15 @@ func checkComparison(c Comparison, a, b *Policy, ar *arena, paths []string, ta, 
 	if c.Relation != want {
 		return fmt.Errorf("%v with witnesses %v and %v", c.Relation, c.Closes, c.Opens)
 	}
-	if r, _ := Relate(a, b); r != c.Relation {
+	if r, _ := Relate(a, b, maxWork); r != c.Relation {
 		return fmt.Errorf("%v, and related they are %v", c.Relation, r)
+	}
+	first := c.Closes
+	if first == nil || c.Opens != nil && shorter(c.Opens.Path, first.Path) < 0 {
+		first = c.Opens
+	}
+	if w, decided, _ := Distinguish(a, b, maxWork); !decided || !reflect.DeepEqual(w, first) {
+		return fmt.Errorf("%v, and the first difference is %v (%t), want %v", c.Relation, w, decided, first)
 	}
 	closes, opens := tryAll(a, b, ta, tb)
 	for i, w := range []*Witness{c.Closes, c.Opens} {
@@ -516,7 +524,7 @@ func TestCompareCorpus(t *testing.T) {
 func tryURLs(t *testing.T, r *rand.Rand, f *File, a, b *Policy) Comparison {
 	t.Helper()
 	c := Compare(a, b)
-	if r, _ := Relate(a, b); r != c.Relation && c.Relation != NotDecided {
+	if r, _ := Relate(a, b, maxWork); r != c.Relation && c.Relation != NotDecided {
 		t.Fatalf("%v, and related they are %v", c.Relation, r)
 	}
 	for range *compareURLs {

@@ -10,10 +10,13 @@ func (p *Policy) SameRules(other *Policy) bool { return sameRules(p, other) }
 // names shows a difference, no shorter one is looked for: on real files that
 // leaves little to be searched.
 //
-// The work is what the answer took, the same each time: 16 million are about a
-// tenth of a second, and one answer hardly takes more. It lets the cost of many
-// be bounded.
-func Relate(a, b *Policy) (r Relation, work int) {
+// The work is what the answer took, the same each time; 16 million are about a
+// tenth of a second. Where it would take more than most, the relation is
+// undecided.
+func Relate(a, b *Policy, most int) (r Relation, work int) {
+	if most <= 0 {
+		return NotDecided, 0
+	}
 	if sameRules(a, b) {
 		return Equal, 0
 	}
@@ -21,10 +24,11 @@ func Relate(a, b *Policy) (r Relation, work int) {
 		return c.Relation, 0
 	}
 	p := prober{a: a, b: b}
-	if a.judge.profile == b.judge.profile { // else /robots.txt may differ
-		one, two := a.Class(), b.Class()
-		p.only = [2]bool{closes: one == AllowAll || two == DisallowAll, opens: one == DisallowAll || two == AllowAll}
+	one, two, same := a.Class(), b.Class(), a.judge.profile == b.judge.profile // else /robots.txt may differ
+	if one == AllowAll && two == AllowAll {
+		return Equal, 0
 	}
+	p.only = [2]bool{closes: one == AllowAll || same && two == DisallowAll, opens: two == AllowAll || same && one == DisallowAll}
 	p.try(a)
 	p.try(b)
 	switch {
@@ -37,9 +41,9 @@ func Relate(a, b *Policy) (r Relation, work int) {
 	}
 	l, ok := newLanguage(a, b)
 	if !ok {
-		return NotDecided, p.work + maxWork
+		return NotDecided, p.work + maxEffects*effectWork
 	}
-	s := search{automaton: newAutomaton(l)}
+	s := search{automaton: newAutomaton(l), most: min(most, maxWork)}
 	for way, found := range p.found {
 		if s.found[way] = -1; found {
 			s.found[way] = 0
@@ -47,6 +51,58 @@ func Relate(a, b *Policy) (r Relation, work int) {
 	}
 	whole := s.run()
 	return s.relation(whole), p.work + s.work + l.size*effectWork
+}
+
+// Distinguish finds a path on which two policies differ, the shortest and of
+// these the first in byte order; nil where they mean the same. It is what
+// [Compare] finds first, at much less cost where all that is left is to see
+// whether they differ the other way too. Where that would take more work than
+// most (see [Relate]), it tries paths that the rules name, plain and with an
+// escape, of which the first to show a difference need not be the shortest; if
+// none does, it is not decided.
+func Distinguish(a, b *Policy, most int) (w *Witness, decided bool, work int) {
+	if sameRules(a, b) {
+		return nil, true, 0
+	}
+	if c, ok := compareClasses(a, b); ok {
+		if w = c.Closes; w == nil {
+			w = c.Opens
+		}
+		return w, true, 0
+	}
+	if a.Class() == AllowAll && b.Class() == AllowAll {
+		return nil, true, 0
+	}
+	if most <= 0 {
+		return nil, false, 0
+	}
+	l, ok := newLanguage(a, b)
+	if !ok {
+		return nil, false, maxEffects * effectWork
+	}
+	s := search{automaton: newAutomaton(l), most: min(most, maxWork), either: true, found: [2]int32{-1, -1}}
+	whole := s.run()
+	work = s.work + l.size*effectWork
+	n := s.found[closes]
+	if o := s.found[opens]; n < 0 || o >= 0 && o < n {
+		n = o
+	}
+	if n < 0 && whole {
+		return nil, true, work
+	}
+	var path []byte
+	if n >= 0 {
+		path = s.path(n)
+	} else {
+		p := prober{a: a, b: b, only: [2]bool{true, true}, escaping: true}
+		p.try(a)
+		p.try(b)
+		if work += p.work; !p.settled() {
+			return nil, false, work
+		}
+		path = p.path
+	}
+	return &Witness{string(path), a.judgePath(path), b.judgePath(path)}, true, work
 }
 
 // effectWork is what it takes to make one effect ready, in work of the search.
@@ -60,8 +116,10 @@ type prober struct {
 	a, b  *Policy
 	only  [2]bool // ways in which they can differ, where they can in no other
 	found [2]bool
-	path  []byte
+	path  []byte // asked last
 	work  int
+
+	escaping bool // ask with the last letter escaped too
 }
 
 // try asks about the paths of a policy's rules.
@@ -105,10 +163,20 @@ func (p *prober) rule(pattern []byte, anchor, starred bool) bool {
 			p.path = append(p.path, c)
 		}
 	}
-	return p.ask() && (anchor || func() bool {
-		p.path = append(p.path, filler)
+	n := len(p.path)
+	if !p.ask() {
+		return false
+	}
+	if !anchor {
+		if p.path = append(p.path, filler); !p.ask() {
+			return false
+		}
+	}
+	if c := p.path[n-1]; p.escaping && isUnreserved(c) {
+		p.path = append(p.path[:n-1], '%', upperHex[c>>4], upperHex[c&15])
 		return p.ask()
-	}())
+	}
+	return true
 }
 
 func (p *prober) ask() bool {

@@ -322,6 +322,10 @@ type Policy struct {
 	// where too many wildcards are entangled. A file without a group for `*` allows all. Null unless
 	// `match` is `own`.
 	VersusStar *string `parquet:"versus_star,dict"`
+	// Whether the rules say the same to the agent under this row's profile as under the run's first, on
+	// every path: `equal`, `different`, `undecided`. Null for the first profile, and unless the rules of one
+	// body decide under both.
+	VersusFirst *string `parquet:"versus_first,dict"`
 	// Crawl-delay of its group, in seconds. Null if there is none. Example: `10`.
 	CrawlDelay *float64 `parquet:"crawl_delay"`
 }

@@ -43,7 +43,7 @@ var contract = map[string]string{
 	"lines":    `seq int64, host utf8, origin utf8, line int32, group_index int32?, field utf8?, value utf8, class utf8`,
 	"signals":  `seq int64, host utf8, origin utf8, line int32, group_index int32?, field utf8, path utf8?, key utf8?, value utf8`,
 	"policies": `seq int64, host utf8, rank int64?, origin utf8, agent utf8, category utf8, profile utf8, outcome utf8, group_agent utf8?,
-		group_line int32?, match utf8?, is_explicit bool, class utf8, versus_star utf8?, crawl_delay float64?`,
+		group_line int32?, match utf8?, is_explicit bool, class utf8, versus_star utf8?, versus_first utf8?, crawl_delay float64?`,
 	"verdicts": `seq int64, host utf8, rank int64?, origin utf8, agent utf8, profile utf8, url utf8, verdict utf8, reason utf8,
 		group_agent utf8?, rule_kind utf8?, rule_pattern utf8?, rule_line int32?`,
 	"agents": `agent utf8, category utf8, operator utf8?, tokens list<utf8>, falls_back_to list<utf8>, user_agent utf8?,

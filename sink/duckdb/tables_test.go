@@ -213,6 +213,8 @@ func TestNoRowBreaksARule(t *testing.T) {
 		"only own groups stand to *":             "SELECT count(*) FROM policies WHERE (versus_star IS NOT NULL) <> (match IS NOT DISTINCT FROM 'own')",
 		"versus_star is one of five":             "SELECT count(*) FROM policies WHERE versus_star NOT IN ('equal', 'stricter', 'looser', 'mixed', 'undecided')",
 		"verdicts bear versus_star out":          versusStarBroken,
+		"equal profiles have equal verdicts":     "SELECT count(*) FROM verdicts v JOIN policies p USING (run, seq, agent, profile) JOIN verdicts f ON f.run = v.run AND f.seq = v.seq AND f.agent = v.agent AND f.url = v.url AND f.profile = 'google' WHERE p.versus_first = 'equal' AND v.verdict <> f.verdict",
+		"versus_first where rules decide":        "SELECT count(*) FROM policies p JOIN (SELECT run, seq, agent, outcome FROM policies WHERE profile = 'google') f USING (run, seq, agent) WHERE (p.versus_first IS NOT NULL) <> (p.profile <> 'google' AND p.outcome = 'conditional_allow' AND f.outcome = 'conditional_allow')",
 		"a match where rules decide":             "SELECT count(*) FROM policies WHERE (match IS NULL) <> (outcome <> 'conditional_allow')",
 		"a match has agent and line of a group":  "SELECT count(*) FROM policies WHERE (coalesce(match, 'none') = 'none') <> (group_agent IS NULL) OR (group_agent IS NULL) <> (group_line IS NULL)",
 		"a match says whose token it is":         "SELECT count(*) FROM policies JOIN agents USING (run, agent) WHERE CASE match WHEN 'own' THEN NOT list_contains(tokens, group_agent) WHEN 'fallback' THEN NOT list_contains(falls_back_to, group_agent) WHEN 'star' THEN group_agent <> '*' END",
@@ -275,16 +277,19 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 			WHEN bool_and(class = 'disallow_all') THEN 'all' ELSE 'some' END AS key FROM policies WHERE run = 'first' GROUP BY seq, rank, category, profile`
 	)
 	queries := map[string]string{
-		"reason":               "SELECT " + stratum + ", NULL, NULL, 'google', reason, count(*) FROM fetches GROUP BY ALL", // of the first profile
-		"targets":              "SELECT " + stratum + ", NULL, NULL, NULL, NULL, count(*) FROM fetches GROUP BY ALL",
-		"status":               "SELECT " + stratum + ", NULL, NULL, NULL, coalesce(status::VARCHAR, 'none'), count(*) FROM fetches GROUP BY ALL",
-		"error_class":          "SELECT " + stratum + ", NULL, NULL, NULL, error_class, count(*) FROM fetches WHERE error_class IS NOT NULL GROUP BY ALL",
-		"network_failure":      "SELECT " + stratum + ", NULL, NULL, NULL, coalesce(error_class, 'none'), count(*) FROM fetches WHERE reason = 'network_failure' GROUP BY ALL",
-		"outcome":              "SELECT " + stratum + ", NULL, NULL, profile, outcome, count(DISTINCT seq) FROM policies GROUP BY ALL",
-		"policy":               "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies GROUP BY ALL",
-		"policy_explicit":      "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies WHERE is_explicit GROUP BY ALL",
-		"policy_fallback":      "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies WHERE match = 'fallback' GROUP BY ALL",
-		"policy_versus_star":   "SELECT " + stratum + ", agent, category, profile, versus_star, count(*) FROM policies WHERE versus_star IS NOT NULL GROUP BY ALL",
+		"reason":             "SELECT " + stratum + ", NULL, NULL, 'google', reason, count(*) FROM fetches GROUP BY ALL", // of the first profile
+		"targets":            "SELECT " + stratum + ", NULL, NULL, NULL, NULL, count(*) FROM fetches GROUP BY ALL",
+		"status":             "SELECT " + stratum + ", NULL, NULL, NULL, coalesce(status::VARCHAR, 'none'), count(*) FROM fetches GROUP BY ALL",
+		"error_class":        "SELECT " + stratum + ", NULL, NULL, NULL, error_class, count(*) FROM fetches WHERE error_class IS NOT NULL GROUP BY ALL",
+		"network_failure":    "SELECT " + stratum + ", NULL, NULL, NULL, coalesce(error_class, 'none'), count(*) FROM fetches WHERE reason = 'network_failure' GROUP BY ALL",
+		"outcome":            "SELECT " + stratum + ", NULL, NULL, profile, outcome, count(DISTINCT seq) FROM policies GROUP BY ALL",
+		"policy":             "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies GROUP BY ALL",
+		"policy_explicit":    "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies WHERE is_explicit GROUP BY ALL",
+		"policy_fallback":    "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies WHERE match = 'fallback' GROUP BY ALL",
+		"policy_versus_star": "SELECT " + stratum + ", agent, category, profile, versus_star, count(*) FROM policies WHERE versus_star IS NOT NULL GROUP BY ALL",
+		"versus_first":       "SELECT " + stratum + ", agent, category, profile, versus_first, count(*) FROM policies WHERE versus_first IS NOT NULL GROUP BY ALL",
+		"versus_first_hosts": "SELECT " + stratum + ", NULL, NULL, profile, CASE n WHEN 2 THEN 'different' WHEN 1 THEN 'undecided' ELSE 'equal' END, count(*) FROM (" +
+			"SELECT rank, profile, max(CASE versus_first WHEN 'different' THEN 2 WHEN 'undecided' THEN 1 ELSE 0 END) AS n FROM policies WHERE run = 'first' AND versus_first IS NOT NULL GROUP BY run, seq, rank, profile) WHERE true GROUP BY ALL",
 		"verdict":              "SELECT " + stratum + ", agent, category, profile, verdict, count(*) FROM verdicts WHERE run = 'first' GROUP BY ALL",
 		"line_class":           "SELECT " + stratum + ", NULL, NULL, NULL, class, count(*) FROM lines JOIN (SELECT run, seq, rank FROM fetches) USING (run, seq) GROUP BY ALL",
 		"line_class_hosts":     hosts("SELECT seq, class AS key FROM lines WHERE run = 'first'"),
@@ -362,7 +367,7 @@ func TestExamplesAreOfTheTables(t *testing.T) {
 			t.Errorf("%s: %s rows break it", name, got)
 		}
 	}
-	if got := one(t, db, "SELECT string_agg(DISTINCT metric, ' ' ORDER BY metric) FROM examples"); got != "body_bytes crawl_delay error_class line_class reason server signal sitemap total_us" {
+	if got := one(t, db, "SELECT string_agg(DISTINCT metric, ' ' ORDER BY metric) FROM examples"); got != "body_bytes crawl_delay error_class line_class reason server signal sitemap total_us versus_first" {
 		t.Errorf("examples are of %s", got)
 	}
 }

@@ -32,3 +32,14 @@ var RelationNames = [relations]string{
 	robots.Equal: robots.Equal.String(), robots.Stricter: robots.Stricter.String(), robots.Looser: robots.Looser.String(),
 	robots.Mixed: robots.Mixed.String(), robots.NotDecided: robots.NotDecided.String(),
 }
+
+// What two profiles may make of one file for an agent.
+const (
+	Agree = iota
+	Part
+	PartUndecided
+	parts
+)
+
+// PartNames are these as the tables name them.
+var PartNames = [parts]string{Agree: "equal", Part: "different", PartUndecided: "undecided"}

@@ -23,6 +23,7 @@ type Tally struct {
 	Explicit [classes]int64   // of these, with a group of the agent's own
 	Fallback [classes]int64   // with one of an agent that it falls back to
 	Versus   [relations]int64 // of groups of its own, to the group for all
+	Parted   [parts]int64     // by whether they differ from the first profile's
 	Verdicts [values]int64
 }
 
@@ -91,6 +92,9 @@ func (n *Counts) Merge(from *Counts) {
 				for k := range t.Versus {
 					into[i].Versus[k] += t.Versus[k]
 				}
+				for k := range t.Parted {
+					into[i].Parted[k] += t.Parted[k]
+				}
 				for k := range t.Verdicts {
 					into[i].Verdicts[k] += t.Verdicts[k]
 				}
@@ -152,6 +156,9 @@ func (n *Counts) List() []Count {
 			for k := range relations {
 				add("policy_versus_star", RelationNames[k], tallies[i].Versus[k])
 			}
+			for k := range parts {
+				add("versus_first", PartNames[k], tallies[i].Parted[k])
+			}
 			for k := range values {
 				add("verdict", ValueNames[k], tallies[i].Verdicts[k])
 			}
@@ -186,6 +193,7 @@ func (n *Counts) Restore(row sink.Count) {
 	}
 	t := &n.Of(row.Stratum, profile)[agent]
 	class, value, relation := slices.Index(ClassNames[:], key), slices.Index(ValueNames[:], key), slices.Index(RelationNames[:], key)
+	part := slices.Index(PartNames[:], key)
 	switch {
 	case row.Metric == "policy" && class >= 0:
 		t.Policies[class] += row.Count
@@ -195,6 +203,8 @@ func (n *Counts) Restore(row sink.Count) {
 		t.Fallback[class] += row.Count
 	case row.Metric == "policy_versus_star" && relation >= 0:
 		t.Versus[relation] += row.Count
+	case row.Metric == "versus_first" && part >= 0:
+		t.Parted[part] += row.Count
 	case row.Metric == "verdict" && value >= 0:
 		t.Verdicts[value] += row.Count
 	}

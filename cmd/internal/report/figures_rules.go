@@ -64,3 +64,106 @@ func (d *data) versusStar() *figure {
 	f.SQL += "\n" + d.from("policy_versus_star", true) + "\nGROUP BY agent ORDER BY named DESC, agent"
 	return f
 }
+
+// partings are how a file may read under a profile and under the first.
+var partings = []struct{ key, class, name string }{
+	{"different", "closed", "different"}, {"undecided", "unknown", "undecided"}, {"equal", "open", "the same"},
+}
+
+const partingNote = "The rules are compared on every path, not on samples. Hosts whose rules decide under both profiles are counted; what each profile makes of a status is not compared."
+
+// profiles is on how many hosts the profiles part.
+func (d *data) profiles() *figure {
+	by := make(map[string]map[string]int64)
+	for l, n := range d.sums["versus_first_hosts"] {
+		if by[l.profile] == nil {
+			by[l.profile] = make(map[string]int64)
+		}
+		by[l.profile][l.key] += n
+		by[l.profile]["files"] += n
+	}
+	if len(by) == 0 {
+		return nil
+	}
+	different := make(map[string]int64)
+	for profile, n := range by {
+		different[profile] = n["different"]
+	}
+	names := ranked(different)
+	top := by[names[0]]
+	f := &figure{
+		ID: "profiles", Of: "Shares of the files whose rules decide under both profiles.", Note: partingNote,
+		Title: fmt.Sprintf("%s reads %s of %s otherwise than %s, for at least one agent", names[0], percent(top["different"], top["files"]), counted(top["files"], "file"), d.profile),
+		Head:  []string{"profile", "files"}, Heads: []string{"different"}, Axis: "100% of the files",
+		Examples: d.examples.list("A path on which they part", "agent, path, verdicts", "versus_first", nil, names...),
+	}
+	for _, s := range partings {
+		f.Head = append(f.Head, s.key)
+		f.Legend = append(f.Legend, legend{s.class, s.name})
+	}
+	for _, name := range names {
+		n := by[name]
+		row, shares := []string{name, number(n["files"])}, []share(nil)
+		for _, s := range partings {
+			row = append(row, number(n[s.key]))
+			shares = append(shares, share{s.class, s.name, n[s.key]})
+		}
+		f.Rows = append(f.Rows, row)
+		f.Bars = append(f.Bars, bar{Name: name, Tracks: []track{{Parts: inscribed(parts(100, n["files"], shares...)), Values: []string{percent(n["different"], n["files"])}}}})
+	}
+	f.SQL = "SELECT profile, sum(count)::BIGINT AS files"
+	for _, s := range partings {
+		f.SQL += ",\n  " + sumIf("key = "+quote(s.key), s.key)
+	}
+	f.SQL += "\n" + d.from("versus_first_hosts", false) + "\nGROUP BY profile ORDER BY different DESC, profile"
+	return f
+}
+
+// profileAgents is for which agents the profiles part most.
+func (d *data) profileAgents() *figure {
+	type asked struct{ agent, category, profile string }
+	by := make(map[asked]map[string]int64)
+	for l, n := range d.sums["versus_first"] {
+		a := asked{l.agent, l.category, l.profile}
+		if by[a] == nil {
+			by[a] = make(map[string]int64)
+		}
+		by[a][l.key] += n
+		by[a]["files"] += n
+	}
+	all := make([]asked, 0, len(by))
+	for a := range by {
+		all = append(all, a)
+	}
+	slices.SortFunc(all, func(a, b asked) int {
+		return cmp.Or(cmp.Compare(by[b]["different"], by[a]["different"]), cmp.Compare(a.agent, b.agent), cmp.Compare(a.profile, b.profile))
+	})
+	if len(all) == 0 || by[all[0]]["different"] == 0 {
+		return nil
+	}
+	top := by[all[0]]
+	f := &figure{
+		ID: "profile-agents", Of: "Shares of the files whose rules decide under both profiles.", Note: partingNote,
+		Title:  fmt.Sprintf("Of the agents, the profiles part most on %s: %s reads %s of %s otherwise than %s for it", all[0].agent, all[0].profile, percent(top["different"], top["files"]), counted(top["files"], "file"), d.profile),
+		Legend: []legend{{"closed", "different"}, {"unknown", "undecided"}}, Heads: []string{"files", "different"},
+		Head: []string{"agent", "category", "profile", "files", "different", "undecided", "equal"},
+	}
+	scale := scaleFor(top["different"]+top["undecided"], top["files"])
+	for _, a := range all[:min(len(all), barsDrawn)] {
+		scale = max(scale, scaleFor(by[a]["different"]+by[a]["undecided"], by[a]["files"]))
+	}
+	f.Axis = fmt.Sprintf("%d%% of the files", scale)
+	for i, a := range all {
+		n := by[a]
+		f.Rows = append(f.Rows, []string{a.agent, a.category, a.profile, number(n["files"]), number(n["different"]), number(n["undecided"]), number(n["equal"])})
+		if i < barsDrawn {
+			f.Bars = append(f.Bars, bar{Name: a.agent, Sub: a.profile, Tracks: []track{{
+				Parts:  parts(scale, n["files"], share{"closed", "different", n["different"]}, share{"unknown", "undecided", n["undecided"]}),
+				Values: []string{count(n["files"]), percent(n["different"], n["files"])},
+			}}})
+		}
+	}
+	f.SQL = fmt.Sprintf("SELECT agent, %s, profile,\n  sum(count)::BIGINT AS files,\n  %s,\n  %s,\n  %s\n%s\nGROUP BY agent, profile ORDER BY different DESC, agent, profile", categoryOf,
+		sumIf("key = 'different'", "different"), sumIf("key = 'undecided'", "undecided"), sumIf("key = 'equal'", "equal"), d.from("versus_first", false))
+	return f
+}

@@ -167,6 +167,7 @@ func (d *data) page() *page {
 		return p
 	}
 	add("What is in the files?", d.sizes(), d.lines(), d.features(), d.delays(), d.sitemaps(), d.fields(), ofFiles)
+	add("Where do the profiles part?", d.profiles(), d.profileAgents())
 	add("What is wrong with them?", d.flaws(), d.bodies())
 	add("How does the network fare?", d.times(),
 		d.network("tld", "top-level domain", "."), d.network("address_block", "address block", ""), d.network("server", "server software", ""))
