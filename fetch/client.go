@@ -95,11 +95,11 @@ func New(config Config) (*Client, error) {
 	case config.Retries < 0 || config.MaxRedirects < 0:
 		return nil, errors.New("retries and redirects cannot be negative")
 	case config.MaxBody <= 0:
-		return nil, errors.New("the limit of the body must be positive")
+		return nil, errors.New("the body limit must be positive")
 	case config.Concurrency <= 0 || config.PerAddress <= 0 || config.PerDomain <= 0:
-		return nil, errors.New("at least one request at once is needed, per address and domain too")
+		return nil, errors.New("the concurrency in total, per address and per domain must be 1 or more")
 	case config.OutagePatience < 0:
-		return nil, errors.New("the patience with outages cannot be negative")
+		return nil, errors.New("the outage patience cannot be negative")
 	case config.Rate < 0 || config.AddressRate < 0:
 		return nil, errors.New("rates cannot be negative")
 	}

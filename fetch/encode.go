@@ -34,7 +34,7 @@ type encodedCopy struct {
 // A failure of this machine is no capture to be kept.
 func (c *Capture) MarshalBinary() ([]byte, error) {
 	if c.Local != nil || c.Location != "" || c.Unstored {
-		return nil, fmt.Errorf("the capture of %s is none of the network", c.Origin)
+		return nil, fmt.Errorf("the capture of %s does not come from the network", c.Origin)
 	}
 	e := encoded{Origin: c.Origin, facts: factsOf(c), Remembered: c.Remembered, Memory: c.Memory}
 	var copied []byte
@@ -55,7 +55,7 @@ func (c *Capture) MarshalBinary() ([]byte, error) {
 	return append(append(append(out, head...), c.Body...), copied...), nil
 }
 
-var errNoCapture = errors.New("this is no capture that this program has encoded")
+var errNoCapture = errors.New("not a capture encoded by this program")
 
 // UnmarshalBinary decodes what MarshalBinary has made.
 func (c *Capture) UnmarshalBinary(data []byte) error {

@@ -84,7 +84,7 @@ func OpenMemory(dir string) (*Memory, error) {
 	case isLocked(err):
 		return nil, fmt.Errorf("the state folder %s is in use by another run (%w); wait for it or give another --state", dir, err)
 	default:
-		return nil, fmt.Errorf("open the state folder %s: %w; where it is damaged or of a newer version, give another --state", dir, oneLine{err})
+		return nil, fmt.Errorf("open the state folder %s: %w; if it is damaged or of a newer version, give another --state", dir, oneLine{err})
 	}
 	err = m.checkVersion()
 	if err == nil {
@@ -105,7 +105,7 @@ var errFirst = errors.New("the first record")
 func (m *Memory) checkVersion() error {
 	err := m.each(recordPrefix, func(_, value []byte) error {
 		if len(value) > 0 && value[0] > 0 && value[0] != recordVersion {
-			return fmt.Errorf("the state folder %s is of format %d, and this program knows only format %d; give another --state, or remove this one and all that it remembers", m.dir, value[0], recordVersion)
+			return fmt.Errorf("the state folder %s has format %d, but this program reads only format %d; give another --state, or remove this one with its memory", m.dir, value[0], recordVersion)
 		}
 		return errFirst
 	})
@@ -234,11 +234,11 @@ func (m *Memory) record(o Origin) (*record, error) {
 }
 
 func (m *Memory) unreadable(origin string, err error) error {
-	return fmt.Errorf("the state folder %s: the record of %s %w; give another --state, or remove this one and all that it remembers", m.dir, origin, err)
+	return fmt.Errorf("the state folder %s: the record of %s %w; give another --state, or remove this one with its memory", m.dir, origin, err)
 }
 
 func (m *Memory) reading(err error) error {
-	return fmt.Errorf("read the state folder %s: %w; where it is damaged, give another --state", m.dir, oneLine{err})
+	return fmt.Errorf("read the state folder %s: %w; if it is damaged, give another --state", m.dir, oneLine{err})
 }
 
 // oneLine is an error of pebble's, of which the first line is for people.

@@ -29,7 +29,7 @@ func TestDamagedRecords(t *testing.T) {
 		{"cut in the rest", "is damaged", sound[:len(sound)-1]},
 		{"more behind it", "is damaged", append(bytes.Clone(sound), '{')},
 		{"version 0", "is damaged", changed(func(b []byte) []byte { b[0] = 0; return b })},
-		{"another format", "is of format 3", changed(func(b []byte) []byte { b[0] = 3; return b })},
+		{"another format", "has format 3", changed(func(b []byte) []byte { b[0] = 3; return b })},
 		{"no byte", "is damaged", bytes.Replace(sound, []byte(`"Run":"r"`), []byte(`"Run":"ā"`), 1)},
 		{"a copy without its digest", "is damaged", changed(func(b []byte) []byte { clear(b[33:65]); return b })},
 	} {
@@ -81,7 +81,7 @@ func TestAnotherFormatIsRefused(t *testing.T) {
 		}
 		closeMemory(t, m)
 		_, err = OpenMemory(m.dir)
-		for _, want := range []string{m.dir, fmt.Sprintf("is of format %d", version), "--state"} {
+		for _, want := range []string{m.dir, fmt.Sprintf("has format %d", version), "--state"} {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("format %d: %v, want %q in it", version, err, want)
 			}

@@ -30,7 +30,7 @@ func (f *fault) failed() bool {
 // fail makes err the answer to all that is asked from now on.
 func (m *Memory) fail(err error) {
 	m.once.Do(func() {
-		m.err = fmt.Errorf("the state folder %s cannot be written: %w; make room where its disk is full, or give another --state", m.dir, oneLine{err})
+		m.err = fmt.Errorf("the state folder %s cannot be written: %w; free space on its disk, or give another --state", m.dir, oneLine{err})
 		close(m.broken)
 	})
 }

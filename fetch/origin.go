@@ -44,13 +44,13 @@ func ParseHost(s string) (string, error) {
 		literal, ok = strings.CutSuffix(literal, "]")
 		addr, err := netip.ParseAddr(literal)
 		if !ok || err != nil || !addr.Is6() || addr.Zone() != "" {
-			return "", fmt.Errorf("%q is no IPv6 address", clip(s))
+			return "", fmt.Errorf("%q is not an IPv6 address", clip(s))
 		}
 		return addr.String(), nil
 	}
 	if addr, err := netip.ParseAddr(s); err == nil {
 		if addr.Zone() != "" {
-			return "", fmt.Errorf("%q has an IPv6 zone, which means something on one machine only", clip(s))
+			return "", fmt.Errorf("%q has an IPv6 zone, which is meaningless on other machines", clip(s))
 		}
 		return addr.String(), nil
 	}
@@ -73,15 +73,15 @@ func plainHost(s string) (string, error) {
 	}
 	// Package idna would take each byte for U+FFFD, and so ask another host.
 	if !utf8.ValidString(s) || strings.ContainsRune(s, utf8.RuneError) {
-		return "", fmt.Errorf("%q is not UTF-8, here or where it comes from", clip(s))
+		return "", fmt.Errorf("%q is not UTF-8", clip(s))
 	}
 	host, err := idnaProfile.ToASCII(strings.TrimSuffix(s, "."))
 	if err != nil {
-		return "", fmt.Errorf("%q is no host name", clip(s))
+		return "", fmt.Errorf("%q is not a host name", clip(s))
 	}
 	for i := 0; i < len(host); i++ {
 		if !hostByte(host[i]) {
-			return "", fmt.Errorf("%q holds %q, which no host name may", clip(s), host[i])
+			return "", fmt.Errorf("%q holds %q, which is not allowed in a host name", clip(s), host[i])
 		}
 	}
 	if host == "" || strings.HasPrefix(host, ".") || strings.HasSuffix(host, ".") || strings.Contains(host, "..") {
@@ -176,9 +176,9 @@ func Parse(s, scheme string) (o Origin, target string, err error) {
 	}
 	if strings.ContainsRune(authority, '@') {
 		if rest == s {
-			return Origin{}, "", fmt.Errorf("%q is no host: it has an @, as mail addresses and credentials have", clip(s))
+			return Origin{}, "", fmt.Errorf("%q is not a host: it has an @, like a mail address or credentials", clip(s))
 		}
-		return Origin{}, "", fmt.Errorf("%q holds credentials, which are never sent", clip(s))
+		return Origin{}, "", fmt.Errorf("%q holds credentials; remove them", clip(s))
 	}
 	if authority == "" {
 		return Origin{}, "", fmt.Errorf("%q names no host", clip(s))

@@ -104,7 +104,7 @@ func TestParseRefuses(t *testing.T) {
 		}
 	}
 	for given, want := range map[string]string{
-		"http://": "names no host", "x@y": "has an @", "http://u:p@a.test/": "holds credentials", "http://[::1/x": `"[::1" is no IPv6 address`,
+		"http://": "names no host", "x@y": "has an @", "http://u:p@a.test/": "holds credentials", "http://[::1/x": `"[::1" is not an IPv6 address`,
 		"a...": "empty label", "m\xfcnchen.test": "not UTF-8",
 	} {
 		if _, _, err := Parse(given, "https"); err == nil || !strings.Contains(err.Error(), want) {

@@ -158,7 +158,7 @@ func recordDigests(value []byte) (body, copy digest, rest []byte, err error) {
 	const n = len(digest{})
 	switch {
 	case len(value) > 0 && value[0] > 0 && value[0] != recordVersion:
-		return body, copy, nil, fmt.Errorf("is of format %d, and this program knows only format %d", value[0], recordVersion)
+		return body, copy, nil, fmt.Errorf("has format %d, but this program reads only format %d", value[0], recordVersion)
 	case len(value) < 1+2*n || value[0] != recordVersion:
 		return body, copy, nil, errors.New("is damaged")
 	}
@@ -197,7 +197,7 @@ func (s *raw) UnmarshalText(text []byte) error {
 	bytes := make([]byte, 0, len(text))
 	for _, r := range string(text) {
 		if r > 0xff {
-			return fmt.Errorf("%q is no byte", r)
+			return fmt.Errorf("%q is not a byte", r)
 		}
 		bytes = append(bytes, byte(r))
 	}

@@ -48,7 +48,7 @@ func archives(patterns []string) ([]string, error) {
 			return nil, &userfile.Error{Path: pattern, Err: err}
 		}
 		if len(paths) == 0 {
-			return nil, &userfile.Error{Path: pattern, Err: fmt.Errorf("no such file; a pattern stands in quotes, and names WARC files")}
+			return nil, &userfile.Error{Path: pattern, Err: fmt.Errorf("no such file; give WARC files, and quote a pattern")}
 		}
 		for _, path := range paths {
 			if name := realName(path); !known[name] {
@@ -95,7 +95,7 @@ func (n *census) archiveVolumes(paths []string, limit int) ([]volume, error) {
 		}})
 	}
 	if len(out) > sink.MaxVolumes {
-		return nil, &userfile.Error{Path: "--warc", Err: fmt.Errorf("names %d files, and a run has room for %d; make several runs", len(out), sink.MaxVolumes)}
+		return nil, &userfile.Error{Path: "--warc", Err: fmt.Errorf("names %d files, but a run takes at most %d; make several runs", len(out), sink.MaxVolumes)}
 	}
 	return numbered(out), nil
 }

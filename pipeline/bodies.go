@@ -168,7 +168,7 @@ func (n *census) readTar(ctx context.Context, name string, limit int, take func(
 			return nil
 		}
 		if err != nil {
-			return &userfile.Error{Path: name, Err: fmt.Errorf("not readable as a tar: %w", err)}
+			return &userfile.Error{Path: name, Err: fmt.Errorf("cannot be read as a tar: %w", err)}
 		}
 		switch entry.Typeflag {
 		case tar.TypeReg:

@@ -99,7 +99,7 @@ func readLines(name string, in io.Reader, yield func(row) error) error {
 			text = strings.TrimPrefix(text, "\ufeff")
 		}
 		if strings.HasPrefix(text, "PAR1") && line == 1 {
-			return &userfile.Error{Path: name, Err: errors.New("is Parquet, which cannot be read from a pipe; give it as a file")}
+			return &userfile.Error{Path: name, Err: errors.New("is Parquet, which cannot be read from a pipe; give a file")}
 		}
 		trimmed := strings.TrimSpace(text)
 		header := columns == nil && isCommentedHeader(trimmed)
@@ -247,9 +247,9 @@ func columnsOf(first string) (*columns, bool, error) {
 	}
 	switch {
 	case c.host < 0:
-		return nil, false, errors.New("no column looks like a host and none is named; name the columns in a header (host, rank, url, host_rev)")
+		return nil, false, errors.New("no column looks like a host; name the columns in a header (host, rank, url, host_rev)")
 	case path && c.comma != '\t' && numbers == len(fields)-1:
-		return nil, false, errors.New("this may be a URL and a rank, or a URL with a comma in it; name the columns in a header (url, rank), or url alone")
+		return nil, false, errors.New("ambiguous: a URL and a rank, or a URL with a comma; name the columns in a header (url, rank, or url alone)")
 	case path && c.comma != '\t':
 		// A list of URLs, the first of which has a comma in it.
 		return &columns{host: 0, hostRev: -1, url: -1, rank: -1}, false, nil

@@ -38,7 +38,7 @@ func parquetRows(f *os.File, size int64, sum io.Writer) (rows int64, err error) 
 	defer damaged(f.Name(), &err)
 	r, err := file.NewParquetReader(f)
 	if err != nil {
-		return 0, &userfile.Error{Path: f.Name(), Err: fmt.Errorf("begins as Parquet and is cut short or damaged: %w", err)}
+		return 0, &userfile.Error{Path: f.Name(), Err: fmt.Errorf("is truncated or damaged Parquet: %w", err)}
 	}
 	rows = r.NumRows()
 	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, size)); err != nil {

@@ -29,7 +29,7 @@ const maxLine = 64 << 10
 // or a bomb.
 const endlessLine = 64 << 20
 
-var errEndless = fmt.Errorf("is longer than %d MiB: this is no list", endlessLine>>20)
+var errEndless = fmt.Errorf("is longer than %d MiB: not a list of hosts", endlessLine>>20)
 
 // decompress undoes gzip and zstd, told by their first bytes so that a
 // misnamed file and standard input work too.
@@ -43,13 +43,13 @@ func decompress(r io.Reader) (io.Reader, func(), error) {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(b)
 		if err != nil {
-			return nil, nil, fmt.Errorf("not readable as gzip: %w", err)
+			return nil, nil, fmt.Errorf("cannot be read as gzip: %w", err)
 		}
 		return z, func() { z.Close() }, nil
 	case bytes.Equal(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 		if err != nil {
-			return nil, nil, fmt.Errorf("not readable as zstd: %w", err)
+			return nil, nil, fmt.Errorf("cannot be read as zstd: %w", err)
 		}
 		return z, z.Close, nil
 	}
@@ -94,7 +94,7 @@ func inspect(ctx context.Context, path string) (sink.Input, error) {
 func noFile(path string, err error) error {
 	why := errors.Unwrap(err)
 	if _, _, e := fetch.Parse(path, "https"); e == nil && errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, ".:") && !isListName(path) {
-		why = fmt.Errorf("%w; if it is a host, give it without --hosts: robocensus run %s …", why, path)
+		why = fmt.Errorf("%w; to ask a host of that name, omit --hosts: robocensus run %s …", why, path)
 	}
 	return &userfile.Error{Path: path, Err: why}
 }

@@ -102,7 +102,7 @@ func (r *rejects) list(f *rejectsFile, line int64, text, reason, input string) e
 func (r *rejects) archive(i int) (reject func(offset int64, path, reason string) error, done func() error, err error) {
 	file, err := r.scratch()
 	if err != nil {
-		return nil, nil, fmt.Errorf("make room on disk for what an archive rejects: %w", err)
+		return nil, nil, fmt.Errorf("create a file for rejected captures: %w", err)
 	}
 	f := &rejectsFile{archive: file, w: csv.NewWriter(file)}
 	reject = func(offset int64, path, reason string) error { return r.reject(f, offset, path, reason, "warc") }

@@ -26,15 +26,15 @@ func (n *census) runVolumes(folder string) ([]volume, error) {
 	dir, id := filepath.Dir(filepath.Dir(clean)), filepath.Base(clean)
 	m, err := sink.ReadManifest(dir, id)
 	if err != nil {
-		return nil, &userfile.Error{Path: folder, Err: fmt.Errorf("is no run: %w; give DIR/_runs/ID", err)}
+		return nil, &userfile.Error{Path: folder, Err: fmt.Errorf("is not a run: %w; give DIR/_runs/ID", err)}
 	}
 	for _, table := range []string{"fetches", "bodies"} {
 		if !slices.Contains(m.Tables, table) {
-			return nil, &userfile.Error{Path: folder, Err: fmt.Errorf("has no table %s; only a run with --keep-bodies can be judged again", table)}
+			return nil, &userfile.Error{Path: folder, Err: fmt.Errorf("has no table %s; only a run made with --keep-bodies can be judged again", table)}
 		}
 	}
 	if m.State != "complete" {
-		return nil, &userfile.Error{Path: folder, Err: errors.New("is not complete; go on with it by --resume first")}
+		return nil, &userfile.Error{Path: folder, Err: errors.New("is not complete; complete it with --resume first")}
 	}
 	limits := limitsOf(m.Profiles)
 	type parts struct{ fetches, bodies sink.Part }

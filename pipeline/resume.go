@@ -45,7 +45,7 @@ func (n *census) passOver(index int, targets int, lines int64) error {
 	record := n.run.Committed(index)
 	if record.Targets != int64(targets) {
 		// The digests say that it is the same list; its reading is another.
-		return fmt.Errorf("segment %d had %d targets and now has %d: the list is read otherwise than by the program that began the run; begin it anew with --force-new", index, record.Targets, targets)
+		return fmt.Errorf("segment %d had %d targets and now has %d: this version reads the list differently; start over with --force-new", index, record.Targets, targets)
 	}
 	var left note
 	if err := json.Unmarshal(record.Note, &left); err != nil {

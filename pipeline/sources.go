@@ -82,7 +82,7 @@ func (n *census) open(ctx context.Context) (inputs []sink.Input, err error) {
 			return nil, err
 		}
 		if n.ranks.hosts.used == 0 {
-			return nil, &userfile.Error{Path: n.Ranks, Err: errors.New("ranks no host; give lines such as 1,example.com")}
+			return nil, &userfile.Error{Path: n.Ranks, Err: errors.New("has no ranked host; give lines such as 1,example.com")}
 		}
 	}
 	return inputs, nil

@@ -31,12 +31,12 @@ func (s *spill) put(scratch func() (*store.Scratch, error), body []byte) (*place
 	if s.file == nil {
 		f, err := scratch()
 		if err != nil {
-			return nil, fmt.Errorf("make room on disk for bodies: %w", err)
+			return nil, fmt.Errorf("create a file for bodies: %w", err)
 		}
 		s.file = f
 	}
 	if _, err := s.file.WriteAt(body, s.end); err != nil {
-		return nil, fmt.Errorf("keep a body on disk: %w", err)
+		return nil, fmt.Errorf("write a body to disk: %w", err)
 	}
 	p := &place{s.end, len(body)}
 	s.end += int64(len(body))
@@ -47,7 +47,7 @@ func (s *spill) put(scratch func() (*store.Scratch, error), body []byte) (*place
 func (s *spill) take(p *place) ([]byte, error) {
 	body := make([]byte, p.size)
 	if _, err := s.file.ReadAt(body, p.from); err != nil {
-		return nil, fmt.Errorf("fetch a body back from disk: %w", err)
+		return nil, fmt.Errorf("read a body from disk: %w", err)
 	}
 	return body, nil
 }
@@ -69,7 +69,7 @@ func (n *census) spool() (create func() (*os.File, error), release func()) {
 	create = func() (*os.File, error) {
 		var err error
 		if file, err = n.run.Scratch(); err != nil {
-			return nil, fmt.Errorf("make room on disk for answers under way: %w", err)
+			return nil, fmt.Errorf("create a file for answers in flight: %w", err)
 		}
 		return file.File, nil
 	}

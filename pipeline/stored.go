@@ -110,7 +110,7 @@ func (n *census) readVolume(ctx context.Context, v *volume, targets *atomic.Int6
 	}
 	open := func() error {
 		if next == v.first+v.most {
-			return &userfile.Error{Path: v.input.Path, Err: fmt.Errorf("holds more captures than %d segments have room for; split it", v.most)}
+			return &userfile.Error{Path: v.input.Path, Err: fmt.Errorf("holds more captures than %d segments can take; split it", v.most)}
 		}
 		now = &segment{index: next, committed: n.run.Committed(next) != nil}
 		next, count, bytes = next+1, 0, 0
@@ -178,7 +178,7 @@ func identify(role, path string) (sink.Input, error) {
 	}
 	in := sink.Input{Role: role, Path: path}
 	if info.IsDir() {
-		return in, &userfile.Error{Path: path, Err: errors.New("is a folder, and a file is wanted")}
+		return in, &userfile.Error{Path: path, Err: errors.New("is a folder; give a file")}
 	}
 	if !info.Mode().IsRegular() {
 		return in, nil // a pipe is opened but once

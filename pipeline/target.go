@@ -161,7 +161,7 @@ func (s *source) flush() error {
 func (s *source) candidates(given string) ([]fetch.Origin, string, error) {
 	first, sample, err := fetch.Parse(given, s.schemes[0])
 	if err == nil && !fetch.IsAsked(first.Host) {
-		err = fmt.Errorf("%q has a label that begins or ends with a hyphen, and no resolver asks for it", first.Host)
+		err = fmt.Errorf("%q has a label that begins or ends with a hyphen, which resolvers refuse", first.Host)
 	}
 	if err != nil {
 		return nil, "", err

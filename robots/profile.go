@@ -255,7 +255,7 @@ func oneOf[T ~string](dst *T, text []byte, values ...T) error {
 	for i, v := range values {
 		names[i] = string(v)
 	}
-	return fmt.Errorf("%q is none of %s", text, strings.Join(names, ", "))
+	return fmt.Errorf("%q is not one of %s", text, strings.Join(names, ", "))
 }
 
 // UnmarshalText accepts the values of LineReading.
@@ -308,10 +308,10 @@ const MaxSizeLimit = 64 << 20
 // name.
 func (p *Profile) Validate() error {
 	if p.Name == "" {
-		return fmt.Errorf("a profile needs a name")
+		return fmt.Errorf("the profile has no name")
 	}
 	if p.SizeLimit <= 0 {
-		return fmt.Errorf("profile %s: size_limit: %d bytes leave nothing to read; give at least 1", p.Name, p.SizeLimit)
+		return fmt.Errorf("profile %s: size_limit: must be 1 or more, not %d", p.Name, p.SizeLimit)
 	}
 	if p.SizeLimit > MaxSizeLimit {
 		return fmt.Errorf("profile %s: size_limit: %d bytes; give at most %d (64 MiB)", p.Name, p.SizeLimit, MaxSizeLimit)

@@ -43,9 +43,9 @@ func TestProfileYAML(t *testing.T) {
 		t.Errorf("bare_prefix with wildcards: got %v", err)
 	}
 	for text, want := range map[string]string{
-		"typos: maybe":                `"maybe" is none of reject, accept, open`,
+		"typos: maybe":                `"maybe" is not one of reject, accept, open`,
 		"tipos: open":                 "tipos",
-		"network_failure_copy: maybe": `"maybe" is none of ignore, use, open`,
+		"network_failure_copy: maybe": `"maybe" is not one of ignore, use, open`,
 	} {
 		if _, err := decode(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", text, err)

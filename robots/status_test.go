@@ -277,18 +277,18 @@ func TestProfileValidate(t *testing.T) {
 		}
 	})
 	for want, change := range map[string]func(*Profile){
-		"a profile needs a name": func(p *Profile) { p.Name = "" },
-		"size_limit":             func(p *Profile) { p.SizeLimit = 0 },
-		"give at most 67108864":  func(p *Profile) { p.SizeLimit = MaxSizeLimit + 1 },
-		"(64 MiB)":               func(p *Profile) { p.SizeLimit = math.MaxInt },
-		"max_redirects":          func(p *Profile) { p.MaxRedirects = -1 },
-		"unreachable_limit":      func(p *Profile) { p.UnreachableLimit = -1 },
-		"precedence: \"shortest\" is none of longest, longest_open, longest_or_least": func(p *Profile) { p.Precedence = "shortest" },
+		"the profile has no name": func(p *Profile) { p.Name = "" },
+		"size_limit":              func(p *Profile) { p.SizeLimit = 0 },
+		"give at most 67108864":   func(p *Profile) { p.SizeLimit = MaxSizeLimit + 1 },
+		"(64 MiB)":                func(p *Profile) { p.SizeLimit = math.MaxInt },
+		"max_redirects":           func(p *Profile) { p.MaxRedirects = -1 },
+		"unreachable_limit":       func(p *Profile) { p.UnreachableLimit = -1 },
+		"precedence: \"shortest\" is not one of longest, longest_open, longest_or_least": func(p *Profile) { p.Precedence = "shortest" },
 		"typos":             func(p *Profile) { p.Typos = "" },
 		"server_error":      func(p *Profile) { p.ServerError = ConditionalAllow },
 		"too_many_requests": func(p *Profile) { p.TooManyRequests = Success },
-		"redirect_unsupported: \"full_disallow\" is none of full_allow, undefined": func(p *Profile) { p.RedirectUnsupported = FullDisallow },
-		"server_error_copy: \"true\" is none of ignore, use, open":                 func(p *Profile) { p.ServerErrorCopy = "true" },
+		"redirect_unsupported: \"full_disallow\" is not one of full_allow, undefined": func(p *Profile) { p.RedirectUnsupported = FullDisallow },
+		"server_error_copy: \"true\" is not one of ignore, use, open":                 func(p *Profile) { p.ServerErrorCopy = "true" },
 		"network_failure_copy": func(p *Profile) { p.NetworkCopy = "" },
 		"unreachable_copy":     func(p *Profile) { p.UnreachableCopy = "" },
 	} {

@@ -74,7 +74,7 @@ func (r *Run) Answers(segment int) (*Answers, error) {
 	a, err := r.openAnswers(segment)
 	if err != nil {
 		a.close()
-		return nil, fmt.Errorf("keep answers for an interruption: %w", err)
+		return nil, fmt.Errorf("store answers: %w", err)
 	}
 	r.answers[segment] = a
 	return a, nil
@@ -180,7 +180,7 @@ func (a *Answers) Find(ordinal int) ([]byte, error) {
 	}
 	answer := make([]byte, at.size)
 	if _, err := a.file.ReadAt(answer, at.from); err != nil {
-		return nil, fmt.Errorf("read an answer that was kept: %w", err)
+		return nil, fmt.Errorf("read a stored answer: %w", err)
 	}
 	return answer, nil
 }
@@ -260,7 +260,7 @@ func (r *Run) Kept() (committed, answered int64, err error) {
 		err = r.store.Sync(folder)
 	}
 	if err != nil {
-		return 0, 0, fmt.Errorf("keep answers for an interruption: %w", err)
+		return 0, 0, fmt.Errorf("store answers: %w", err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -292,7 +292,7 @@ func (r *Run) sweepAnswers() error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("remove what the run has left: %w", err)
+		return fmt.Errorf("clean up the run: %w", err)
 	}
 	return nil
 }

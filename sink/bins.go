@@ -87,7 +87,7 @@ func ParseBin(key string) (Bin, error) {
 	first, _, _ := strings.Cut(key, "-")
 	n, err := strconv.ParseInt(first, 10, 64)
 	if err != nil || BinOf(n).String() != key {
-		return Bin{}, fmt.Errorf("%q is no bin of a distribution", key)
+		return Bin{}, fmt.Errorf("%q is not a bin of a distribution", key)
 	}
 	return BinOf(n), nil
 }

@@ -223,7 +223,7 @@ func (a *annex) sweep() error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("remove what a comparison has left: %w", err)
+		return fmt.Errorf("clean up the comparison: %w", err)
 	}
 	return nil
 }
@@ -245,7 +245,7 @@ func (a *annex) commit() error {
 	if a.expectations != nil {
 		digest, err := a.expectations.Finish()
 		if err != nil {
-			return fmt.Errorf("write what is broken: %w", err)
+			return fmt.Errorf("write expectations.csv: %w", err)
 		}
 		a.record.Expectations = &digest
 	}

@@ -77,7 +77,7 @@ func (r *Run) complete(ctx context.Context, c Completion) error {
 	}
 	// All segments are committed: no answer is needed any more.
 	if err := r.store.RemoveAll(answersFolder(r.plan.Run)); err != nil {
-		return fmt.Errorf("remove kept answers: %w", err)
+		return fmt.Errorf("remove stored answers: %w", err)
 	}
 	free, err := r.store.Put(runFile(r.plan.Run, manifestName), content)
 	if err != nil {
@@ -110,10 +110,10 @@ func inPlace(s *store.Store, parts []Part) error {
 	for _, p := range parts {
 		info, err := s.Stat(p.Path)
 		if err != nil {
-			return fmt.Errorf("a committed part is gone: %w", err)
+			return fmt.Errorf("a committed part is missing: %w", err)
 		}
 		if !info.Mode().IsRegular() || info.Size() != p.Bytes {
-			return fmt.Errorf("committed part %s has %d bytes and not the %d that were written", p.Path, info.Size(), p.Bytes)
+			return fmt.Errorf("committed part %s has %d bytes, but %d were written", p.Path, info.Size(), p.Bytes)
 		}
 	}
 	return nil

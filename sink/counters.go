@@ -110,7 +110,7 @@ func (r *Run) partsOf(table string) (parts []Part) {
 // cannot be read as these.
 func ReadCounts(ctx context.Context, dir string, m *Manifest, add func(Count)) error {
 	if m.SummaryBins != BinsVersion {
-		return fmt.Errorf("the distributions in summary of run %s have bins of version %d, and this program reads version %d: use the version that wrote the run (%s)", m.Run, m.SummaryBins, BinsVersion, m.ToolVersion)
+		return fmt.Errorf("the distributions in summary of run %s have bins of version %d, but this program reads version %d: use the version that wrote the run (%s)", m.Run, m.SummaryBins, BinsVersion, m.ToolVersion)
 	}
 	sums, err := readSum(ctx, dir, m, "summary", newCounts)
 	if err != nil {

@@ -93,7 +93,7 @@ func partsToExport(in *store.Store, m *Manifest, s Selection) ([]Part, error) {
 func changesToExport(in *store.Store, run, against string, compared []string) ([]Part, error) {
 	switch {
 	case against == "" && len(compared) > 1:
-		return nil, fmt.Errorf("the one comparison of run %s %w: say which, with --against: %s", run, ErrNotThere, strings.Join(compared, ", "))
+		return nil, fmt.Errorf("the only comparison of run %s %w: choose one with --against: %s", run, ErrNotThere, strings.Join(compared, ", "))
 	case against == "":
 		against = compared[0]
 	case !slices.Contains(compared, against):
@@ -148,7 +148,7 @@ func (e *exporter) part(f parquet.ReaderAtSeeker) (err error) {
 	defer func() {
 		// arrow-go panics on some files that are damaged.
 		if r := recover(); r != nil {
-			err = fmt.Errorf("damaged Parquet, which robocensus verify may tell more about: %v", r)
+			err = fmt.Errorf("damaged Parquet (see robocensus verify): %v", r)
 		}
 	}()
 	reader, err := openParquet(f, buffered())

@@ -185,7 +185,7 @@ func decodeHead(f *os.File) (*Manifest, error) {
 	}
 	sealed := info.Size() - int64(len(noSeal))
 	if sealed < 0 {
-		return nil, fmt.Errorf("%w: it is cut short", errDamaged)
+		return nil, fmt.Errorf("%w: it is truncated", errDamaged)
 	}
 	sum := sha256.New()
 	body := io.TeeReader(io.NewSectionReader(f, 0, sealed), sum)
@@ -217,7 +217,7 @@ func decodeHead(f *os.File) (*Manifest, error) {
 // headFields are the fields of an object before its records.
 func headFields(d *json.Decoder) (map[string]json.RawMessage, error) {
 	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
-		return nil, errors.Join(errors.New("it is no object"), err)
+		return nil, errors.Join(errors.New("it is not an object"), err)
 	}
 	fields := make(map[string]json.RawMessage)
 	for d.More() {

@@ -114,7 +114,7 @@ func runFile(run string, names ...string) string {
 }
 
 // errRemoving is what a run is whose removal was interrupted.
-var errRemoving = fmt.Errorf("%w: its removal was interrupted; start it again", ErrNotResumable)
+var errRemoving = fmt.Errorf("%w: its removal was interrupted; remove it again", ErrNotResumable)
 
 // readPlan reads the plan of a run, and gives its digest. It returns
 // [fs.ErrNotExist] where there is no such run.

@@ -35,7 +35,7 @@ type Pruned struct {
 // started again.
 func Prune(ctx context.Context, dir string, keep int, dryRun bool, each func(Pruned)) error {
 	if keep < 1 {
-		return fmt.Errorf("keep %d runs: keep one at least", keep)
+		return fmt.Errorf("keep %d runs: keep at least one", keep)
 	}
 	s, err := store.Open(dir)
 	if err != nil {

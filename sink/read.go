@@ -20,7 +20,7 @@ import (
 )
 
 // errOtherBytes tells that a file has other bytes than were written.
-var errOtherBytes = errors.New("has other bytes than were written")
+var errOtherBytes = errors.New("does not have the bytes that were written")
 
 // openFile opens a file that is named with its digest, if its bytes are those
 // that were written: a flipped one may still decode, to other rows.
@@ -42,7 +42,7 @@ func checkDigest(ctx context.Context, f *os.File, want store.Digest) error {
 		return err
 	}
 	if info.Size() != want.Bytes {
-		return fmt.Errorf("has %d bytes, and %d were written", info.Size(), want.Bytes)
+		return fmt.Errorf("has %d bytes, but %d were written", info.Size(), want.Bytes)
 	}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, whileRunning{ctx, f}); err != nil {
@@ -88,7 +88,7 @@ func unreadable(p Part, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errors.New("it is gone") // wrapped, it would be taken for a run that is
 	}
-	return fmt.Errorf("read %s, which robocensus verify may tell more about: %w", p.Path, err)
+	return fmt.Errorf("read %s (see robocensus verify): %w", p.Path, err)
 }
 
 // ReadTexts streams columns of a part below dir as text: row gets the cells of

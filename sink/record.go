@@ -153,7 +153,7 @@ func readRecords(s *store.Store, plan *Plan, planDigest string) ([]*Record, erro
 		}
 		r, err := readRecord(s, plan, planDigest, segment)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s is gone while it is read", s.Path(recordPath(plan.Run, segment)))
+			return nil, fmt.Errorf("%s disappeared while it was read", s.Path(recordPath(plan.Run, segment)))
 		}
 		if err != nil {
 			return nil, err

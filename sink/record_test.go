@@ -233,16 +233,16 @@ func TestOpenRefusesDamagedRecords(t *testing.T) {
 		}, "plan.json is damaged"},
 		{"counters gone", func(t *testing.T, dir string) {
 			must(t, os.Remove(filepath.Join(dir, segmentPath("summary", "r", 1))))
-		}, "a committed part is gone"},
+		}, "a committed part is missing"},
 		{"a part of another size", func(t *testing.T, dir string) {
 			must(t, os.Truncate(filepath.Join(dir, partPath("rules", "r", 1)), 9))
 		}, "has 9 bytes"},
 		{"a byte flipped in a part", func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, partPath("rules", "r", 1)), func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
-		}, "rules/run=r/part-0000000001.parquet: has other bytes than were written"},
+		}, "rules/run=r/part-0000000001.parquet: does not have the bytes that were written"},
 		{"a byte flipped in counters", func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, segmentPath("summary", "r", 1)), func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
-		}, "0000000001.summary.parquet: has other bytes"},
+		}, "0000000001.summary.parquet: does not have the bytes"},
 		{"a link in the place of a part", func(t *testing.T, dir string) {
 			part := filepath.Join(dir, partPath("rules", "r", 1))
 			must(t, errors.Join(os.Rename(part, part+"-away"), os.Symlink(filepath.Base(part)+"-away", part)))

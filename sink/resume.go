@@ -18,7 +18,7 @@ import (
 )
 
 // ErrRunComplete tells that a run is complete: nothing is left to do.
-var ErrRunComplete = errors.New("this run is complete")
+var ErrRunComplete = errors.New("the run is already complete")
 
 // ErrNotResumable tells that a run cannot be resumed as it is asked to; the
 // error says why.
@@ -129,7 +129,7 @@ func sound(ctx context.Context, s *store.Store, parts []Part) error {
 		g.Go(func() error {
 			f, err := openFile(ctx, s, p.Path, p.Digest)
 			if errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("a committed part is gone: %w", err)
+				return fmt.Errorf("a committed part is missing: %w", err)
 			}
 			if err != nil {
 				return fmt.Errorf("committed part %s: %w", p.Path, err)
@@ -159,7 +159,7 @@ func (r *Run) sweep(named map[string]bool) error {
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("remove what the run has left: %w", err)
+			return fmt.Errorf("clean up the run: %w", err)
 		}
 		return nil
 	}

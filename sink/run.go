@@ -33,7 +33,7 @@ type Run struct {
 }
 
 // ErrRunExists tells that the run ID is taken in this output folder.
-var ErrRunExists = errors.New("this run exists")
+var ErrRunExists = errors.New("the run already exists")
 
 // ErrRunBusy tells that another process writes the run, or removes it.
 var ErrRunBusy = errors.New("is being written by another process; wait for it or use another --run")
@@ -65,7 +65,7 @@ func Create(dir string, p Plan) (*Run, error) {
 func (r *Run) create() error {
 	folder := runFile(r.plan.Run)
 	// A folder without a plan is left of a Create that did not end.
-	exists := fmt.Errorf("%w: %s (choose another ID with --run, or resume it with --resume)", ErrRunExists, r.store.Path(folder))
+	exists := fmt.Errorf("%w: %s (give another --run ID, or continue it with --resume)", ErrRunExists, r.store.Path(folder))
 	for _, name := range []string{planName, manifestName, removingName} {
 		taken, err := r.store.Exists(path.Join(folder, name))
 		if err != nil {
@@ -78,7 +78,7 @@ func (r *Run) create() error {
 	for _, table := range TableNames {
 		parts := tableFolder(table, r.plan.Run)
 		if files, err := r.store.List(parts); err == nil && len(files) > 0 {
-			return fmt.Errorf("%w: %s holds files, though %s has no plan (choose another ID with --run)", ErrRunExists, r.store.Path(parts), r.store.Path(folder))
+			return fmt.Errorf("%w: %s holds files, but %s has no plan (give another --run ID)", ErrRunExists, r.store.Path(parts), r.store.Path(folder))
 		}
 	}
 	if err := r.sweep(nil); err != nil {
@@ -194,7 +194,7 @@ func (r *Run) begin(index int) error {
 		return fmt.Errorf("segment %d: segments are numbered from 0 to %d", index, MaxVolumes*SegmentsPerVolume-1)
 	}
 	if r.taken[index] {
-		return fmt.Errorf("segment %d of run %s is written already", index, r.plan.Run)
+		return fmt.Errorf("segment %d of run %s is already written", index, r.plan.Run)
 	}
 	r.taken[index] = true
 	return nil

@@ -47,7 +47,7 @@ func seal(object any) (content []byte, digest string, err error) {
 func unseal(content []byte) (digest string, err error) {
 	at := len(content) - len(noSeal)
 	if at < 0 {
-		return "", fmt.Errorf("%w: it is cut short", errDamaged)
+		return "", fmt.Errorf("%w: it is truncated", errDamaged)
 	}
 	sum := sha256.New()
 	sum.Write(content[:at])
@@ -59,7 +59,7 @@ func checkSeal(sum hash.Hash, end []byte) (digest string, err error) {
 	io.WriteString(sum, noSeal)
 	digest = hex.EncodeToString(sum.Sum(nil))
 	if string(end) != sealBegin+digest+sealEnd {
-		return "", fmt.Errorf("%w: its bytes are not those that its own SHA-256 was made of", errDamaged)
+		return "", fmt.Errorf("%w: its bytes do not match its SHA-256", errDamaged)
 	}
 	return digest, nil
 }

@@ -216,7 +216,7 @@ var hasHost = map[string]bool{
 // segments may be committed at the same time.
 func (s *Segment) Commit() error {
 	if s.over {
-		return fmt.Errorf("segment %d is committed or aborted already", s.index)
+		return fmt.Errorf("segment %d is already committed or aborted", s.index)
 	}
 	inDoubt, err := s.commit()
 	if err != nil && !inDoubt {

@@ -292,7 +292,7 @@ func TestExamplesOfTooManyKeys(t *testing.T) {
 	must(t, s.Commit())
 	m, err := ReadManifest(dir, "r")
 	must(t, err)
-	if err := ReadExamples(context.Background(), dir, m, func(Example) {}); err == nil || err.Error() != "read _runs/r/segments/0000000000.examples.parquet, which robocensus verify may tell more about: examples has more than 10000 different keys" {
+	if err := ReadExamples(context.Background(), dir, m, func(Example) {}); err == nil || err.Error() != "read _runs/r/segments/0000000000.examples.parquet (see robocensus verify): examples has more than 10000 different keys" {
 		t.Errorf("%v", err)
 	}
 }

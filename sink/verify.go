@@ -66,7 +66,7 @@ func Verify(ctx context.Context, dir, run string, progress func(parts, of int)) 
 		return nil, err
 	}
 	if m.SchemaVersion != SchemaVersion {
-		return nil, fmt.Errorf("run %s has tables of schema version %d, and this program knows version %d: verify it with robocensus %s", run, m.SchemaVersion, SchemaVersion, m.ToolVersion)
+		return nil, fmt.Errorf("run %s has schema version %d, but this program reads version %d: verify it with robocensus %s", run, m.SchemaVersion, SchemaVersion, m.ToolVersion)
 	}
 	if v.layouts, err = layouts(); err != nil {
 		return nil, err

@@ -68,12 +68,12 @@ type checkFlags struct {
 
 func newCheckFlags() *checkFlags {
 	f := &checkFlags{commonFlags: commonFlags{set: newFlagSet("check")}}
-	f.set.StringVar(&f.agent, "agent", "", "fetch the robots.txt of each URL's origin, and ask for this `AGENT`")
-	f.set.BoolVar(&f.jsonl, "jsonl", false, "answer questions from standard input, one JSON object to a line")
-	f.set.BoolVar(&f.json, "json", false, "print JSON in place of text, and nothing else, to standard output: one array, an object for each URL")
+	f.set.StringVar(&f.agent, "agent", "", "fetch the robots.txt of each URL's origin and judge for this `AGENT`")
+	f.set.BoolVar(&f.jsonl, "jsonl", false, "answer questions from standard input, one JSON object per line")
+	f.set.BoolVar(&f.json, "json", false, "print only JSON to standard output: one array, an object for each URL")
 	group(f.set, "Questions and answers")
 	f.addMeaning()
-	f.set.BoolVar(&f.acceptUnreachable, "accept-unreachable", false, "judge hosts that cannot be reached, even if none can be: take that for their failure and not for this machine's")
+	f.set.BoolVar(&f.acceptUnreachable, "accept-unreachable", false, "judge hosts even if none can be reached: blame the hosts, not this machine")
 	f.addNetwork()
 	return f
 }
@@ -105,11 +105,11 @@ func (f *checkFlags) check(ctx context.Context, words []string, stdin io.Reader,
 	}
 	switch {
 	case f.jsonl && f.json:
-		return usagef("--jsonl answers line by line, --json with one array: give one of them")
+		return usagef("--jsonl and --json exclude each other: give one of them")
 	case f.jsonl && (len(words) > 0 || f.agent != ""):
 		return usagef("--jsonl takes its questions from standard input, and no arguments")
 	case f.jsonl && len(profiles) > 1:
-		return usagef("--jsonl answers under one profile")
+		return usagef("--jsonl takes one profile")
 	case f.jsonl:
 		endBySignal(ctx)
 		return checkJSONL(stdin, stdout, profiles[0])
@@ -138,7 +138,7 @@ func (f *commonFlags) findAgent(ctx context.Context, name string) (robots.Agent,
 	a := robots.Agent{Name: name, Tokens: []string{name}}
 	if err := a.Validate(); err != nil {
 		if token := tokenWithin(name, agents); token != "" {
-			err = fmt.Errorf("%q is no product token; the one in it is %s: ask for that", name, token)
+			err = fmt.Errorf("%q is not a product token; use %s", name, token)
 		}
 		return a, "", usageError{err}
 	}
@@ -189,7 +189,7 @@ func checkURL(url string, absolute bool) error {
 		return nil
 	}
 	if !strings.Contains(url, "://") {
-		return usagef("%q is no URL; write https:// or http:// before it%s", url, map[bool]string{false: ", or a path with / at its start"}[absolute])
+		return usagef("%q is not a URL; put https:// or http:// before it%s", url, map[bool]string{false: ", or begin a path with /"}[absolute])
 	}
 	if _, _, err := fetch.Parse(url, ""); err != nil {
 		return usageError{err}
@@ -261,7 +261,7 @@ func (f *checkFlags) checkLive(ctx context.Context, urls []string, profiles []*r
 		}
 	}
 	if doubtful != nil && !reached {
-		return fmt.Errorf("%w: %w; this machine may be cut off, so nothing is judged; give --accept-unreachable if it is connected", fetch.ErrNeverReached, doubtful)
+		return fmt.Errorf("%w: %w; this machine may be cut off; if it is connected, give --accept-unreachable", fetch.ErrNeverReached, doubtful)
 	}
 	e := f.explainer(stdout, shown, agent)
 	io.WriteString(e.out, remark)

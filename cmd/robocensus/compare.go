@@ -55,8 +55,8 @@ type compareFlags struct {
 
 func newCompareFlags() *compareFlags {
 	f := &compareFlags{commonFlags: commonFlags{set: newFlagSet("compare")}}
-	f.set.StringArrayVar(&f.asked, "agent", nil, "compare what this `AGENT` may fetch; given twice, the first is of A")
-	f.set.BoolVar(&f.jsonl, "jsonl", false, "compare pairs from standard input, one JSON object to a line")
+	f.set.StringArrayVar(&f.asked, "agent", nil, "compare what this `AGENT` may fetch; if given twice, the first is for A")
+	f.set.BoolVar(&f.jsonl, "jsonl", false, "compare pairs from standard input, one JSON object per line")
 	group(f.set, "Questions and answers")
 	f.addMeaning()
 	return f
@@ -110,7 +110,7 @@ func (f *compareFlags) compare(ctx context.Context, files []string, stdin io.Rea
 	case f.jsonl && (len(files) > 0 || len(f.asked) > 0):
 		return usagef("--jsonl takes its pairs from standard input, and no arguments")
 	case f.jsonl && len(profiles) > 1:
-		return usagef("--jsonl takes one profile, for pairs that name none")
+		return usagef("--jsonl takes one profile, the default of pairs that name none")
 	case f.jsonl:
 		endBySignal(ctx)
 		return f.compareJSONL(stdin, stdout, profiles[0])
@@ -121,7 +121,7 @@ func (f *compareFlags) compare(ctx context.Context, files []string, stdin io.Rea
 	case len(profiles) > 2:
 		return usagef("give --profile once or twice")
 	case max(len(files), len(f.asked), len(profiles)) == 1:
-		return usagef("there is nothing to compare with: give two files, or --agent or --profile twice")
+		return usagef("only one policy given: give two files, or --agent or --profile twice")
 	case len(files) == 2 && files[0] == "-" && files[1] == "-":
 		return usagef("only one of the files can be standard input")
 	}
@@ -292,7 +292,7 @@ func (f *compareFlags) compareJSONL(in io.Reader, out io.Writer, profile *robots
 			if side.Profile != nil {
 				p, ok := f.profile(*side.Profile)
 				if !ok {
-					return nil, fmt.Errorf("%q names no profile: %q", name, *side.Profile)
+					return nil, fmt.Errorf("%q unknown profile %q", name, *side.Profile)
 				}
 				c.profile = p
 			}

@@ -30,7 +30,7 @@ func completionCommand(root *cobra.Command) *cobra.Command {
 				if len(args) > 0 {
 					remark = suggest.Remark(args[0], shells)
 				}
-				return usagef("give one shell: bash, zsh or fish%s", remark)
+				return usagef("name one shell: bash, zsh or fish%s", remark)
 			}
 			switch out := c.OutOrStdout(); args[0] {
 			case "bash":

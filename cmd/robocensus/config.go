@@ -45,7 +45,7 @@ func (f *commonFlags) applyConfig(ctx context.Context) error {
 	for i := 0; i < len(root.Content); i += 2 {
 		key, value := root.Content[i], root.Content[i+1]
 		if seen[key.Value] {
-			return configError(path, key, "key %q stands here twice", key.Value)
+			return configError(path, key, "key %q is given twice", key.Value)
 		}
 		seen[key.Value] = true
 		if key.Value == "profiles" {
@@ -157,7 +157,7 @@ func setFlag(set *pflag.FlagSet, flag *pflag.Flag, value *yaml.Node) error {
 		return errors.New("expected one value")
 	}
 	if err := set.Set(flag.Name, value.Value); err != nil {
-		return fmt.Errorf("%w, and %q stands here", flags.Wanted(flag, value.Value), value.Value)
+		return fmt.Errorf("%w, got %q", flags.Wanted(flag, value.Value), value.Value)
 	}
 	return nil
 }

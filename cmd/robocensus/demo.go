@@ -16,10 +16,10 @@ import (
 	"github.com/robocensus/robocensus/testdata"
 )
 
-const demoHelp = `Takes a census of a small web on this machine: about a hundred hosts of our
-own writing, well-behaved and broken ones, served on loopback by this very
-process. Needs no network and no configuration. Shows what run does; takes its
-flags, so that --profile google,google-2012 or --agents FILE can be tried.`
+const demoHelp = `Takes a census of a small web on this machine: about a hundred hosts,
+well-behaved and broken ones, which this process serves on loopback. It needs no
+network and no configuration. It takes the flags of run, so you can try
+--profile google,google-2012 or --agents FILE.`
 
 func demoCommand() *cobra.Command {
 	f := newRunFlags()
@@ -75,7 +75,7 @@ func (f *runFlags) demo(ctx context.Context, stdout, stderr io.Writer) (err erro
 	}
 	folder, err := os.MkdirTemp("", "robocensus-demo-")
 	if err != nil {
-		return fmt.Errorf("make room for the demo's list of hosts: %w", err)
+		return fmt.Errorf("create a folder for the demo's list of hosts: %w", err)
 	}
 	defer os.RemoveAll(folder)
 	f.hosts = filepath.Join(folder, "hosts.csv")

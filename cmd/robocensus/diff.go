@@ -40,8 +40,8 @@ func diffCommand() *cobra.Command {
 		ValidArgsFunction: completeRuns(2),
 	}
 	out := outFlag(c)
-	format := c.Flags().String("format", "text", "of what is printed: text, json or markdown")
-	expect := c.Flags().String("expect", "", "YAML `FILE` of what is expected of the hosts and of changes")
+	format := c.Flags().String("format", "text", "output format: text, json or markdown")
+	expect := c.Flags().String("expect", "", "YAML `FILE` of expectations about the hosts and changes")
 	completeFlag(c, "format", formats...)
 	c.MarkFlagFilename("expect", "yaml", "yml")
 	c.RunE = func(c *cobra.Command, args []string) error {

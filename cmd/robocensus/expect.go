@@ -32,7 +32,7 @@ func (f *runFlags) promises(ctx context.Context, c pipeline.Config) ([]*audit.Pr
 	}
 	promises, err := f.expectations.Check(ctx, c.Dir, c.Run, c.Agents)
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("%w: the run is complete; the same command with --resume checks what is expected of it", errInterrupted)
+		return nil, fmt.Errorf("%w: the run is complete; check its expectations with --resume", errInterrupted)
 	}
 	return promises, err
 }

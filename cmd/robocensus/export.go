@@ -41,7 +41,7 @@ func exportCommand() *cobra.Command {
 	}
 	out := outFlag(c)
 	columns := c.Flags().StringSlice("columns", nil, "`NAMES` of the columns to write (default all)")
-	against := c.Flags().String("against", "", "of the table changes: the `RUN` that it was compared with, where there are several")
+	against := c.Flags().String("against", "", "for the table changes: the `RUN` it was compared with, if there are several")
 	c.RegisterFlagCompletionFunc("against", completeRuns(3))
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {
@@ -54,7 +54,7 @@ func exportCommand() *cobra.Command {
 		case len(args) > 2:
 			return usagef("unexpected argument %q", args[2])
 		case c.Flags().Changed("columns") && len(*columns) == 0:
-			return usagef("--columns is empty: name some, or leave it out for all")
+			return usagef("--columns is empty: name columns, or omit it for all")
 		case !slices.Contains(exportable, args[1]):
 			return usagef("no table %q%s: the tables are %s", args[1], suggest.Remark(args[1], exportable), strings.Join(exportable, ", "))
 		}
@@ -75,7 +75,7 @@ func export(ctx context.Context, out, run string, what sink.Selection, stdout, s
 		stdout = c.Writer // what exporting it tells is enough
 	}
 	if f, ok := stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return usagef("standard output is a terminal, and this is binary: redirect it to a file or a program")
+		return usagef("the output is binary: redirect it to a file or a program")
 	}
 	m, err := sink.ReadManifest(out, run)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -63,7 +63,7 @@ func outFlag(c *cobra.Command) *string {
 
 // jsonFlag adds --json; what is the form of the answer.
 func jsonFlag(set *pflag.FlagSet, what string) *bool {
-	return set.Bool("json", false, "print JSON in place of text, and nothing else, to standard output: "+what)
+	return set.Bool("json", false, "print only JSON to standard output: "+what)
 }
 
 // errNoOut is the error of a command that reads tables and is not told which.
@@ -71,29 +71,29 @@ var errNoOut = usagef("--out is missing: give the folder of the tables")
 
 // addMeaning adds the flags that say how robots.txt is read and for whom.
 func (f *commonFlags) addMeaning() {
-	f.set.StringSliceVarP(&f.profiles, "profile", "p", []string{"google"}, "how robots.txt is read: "+strings.Join(robots.ProfileNames(), ", ")+", or one of the configuration file; several judge each")
+	f.set.StringSliceVarP(&f.profiles, "profile", "p", []string{"google"}, "how to read robots.txt: "+strings.Join(robots.ProfileNames(), ", ")+", or a profile of the configuration file; with several, each gives its own verdicts")
 	f.set.StringVar(&f.agents, "agents", "", "YAML `FILE` of agents (default a built-in registry)")
-	f.set.StringVar(&f.config, "config", "", "YAML `FILE` that sets any flag by its name, and profiles of your own; flags given here win")
+	f.set.StringVar(&f.config, "config", "", "YAML `FILE` that sets flags by name and defines profiles; flags on the command line win")
 	group(f.set, "Meaning")
 }
 
 // addNetwork adds the flags that say how to fetch.
 func (f *commonFlags) addNetwork() {
 	s := f.set
-	s.IntVar(&f.perAddress, "per-address", 4, "requests at once to one address")
-	s.IntVar(&f.perDomain, "per-domain", 8, "requests at once to the hosts of one registered domain")
-	s.Float64Var(&f.rate, "rate", 0, "requests a second in all (default any)")
-	s.Float64Var(&f.addressRate, "address-rate", 0, "requests a second to one address (default any)")
-	s.DurationVar(&f.timeout, "timeout", 30*time.Second, "for one host: redirects, retries and waits together")
-	s.IntVar(&f.retries, "retries", 2, "further attempts after a 5xx or a failure that may pass; twice as many after a 503")
-	s.IntVar(&f.maxRedirects, "max-redirects", 0, "redirects followed (default what the profiles say)")
-	s.StringVar(&f.connectTo, "connect-to", "", "dial this `ADDR` (IP:port) whatever the host; politeness is then per host and domain")
+	s.IntVar(&f.perAddress, "per-address", 4, "concurrent requests to one address")
+	s.IntVar(&f.perDomain, "per-domain", 8, "concurrent requests to the hosts of one registered domain")
+	s.Float64Var(&f.rate, "rate", 0, "requests per second in total (default no limit)")
+	s.Float64Var(&f.addressRate, "address-rate", 0, "requests per second to one address (default no limit)")
+	s.DurationVar(&f.timeout, "timeout", 30*time.Second, "time limit for one host, with redirects, retries and waits")
+	s.IntVar(&f.retries, "retries", 2, "attempts after the first on a 5xx or a temporary failure; twice as many on a 503")
+	s.IntVar(&f.maxRedirects, "max-redirects", 0, "redirects to follow (default as the profiles say)")
+	s.StringVar(&f.connectTo, "connect-to", "", "dial `ADDR` (IP:port) for every host; politeness is then per host and domain")
 	s.BoolVar(&f.allowPrivate, "allow-private", false, "dial loopback, private and other special addresses too")
 	s.StringVar(&f.caFile, "ca-file", "", "PEM `FILE` of certificate authorities to trust instead of the system's")
-	s.StringVar(&f.resolver, "resolver", "", "DNS server to ask, as `ADDR` (IP or IP:port; default the system's)")
-	s.StringVar(&f.proxy, "proxy", "", "go through this HTTP proxy, as http://[user:password@]host:port; it resolves the names, so our guard against special addresses sees literal ones only, addresses and DNS times are unknown, politeness is per host and domain, and an error of the proxy's own over http looks like the host's")
-	s.BoolVar(&f.probe, "probe-misconfigured", false, "ask a host whose robots.txt gives 5xx for two more pages, to tell a broken one from one that answers every missing page so")
-	s.StringVar(&f.userAgent, "user-agent", "robocensus/1", "what we call ourselves; put an address of yours in it, such as our-census/1 (+https://example.org/census)")
+	s.StringVar(&f.resolver, "resolver", "", "DNS server, `ADDR` (IP or IP:port; default the system's)")
+	s.StringVar(&f.proxy, "proxy", "", "HTTP proxy, http://[user:password@]host:port. The proxy resolves names: special addresses are refused only if literal, addresses and DNS times are unknown, politeness is per host and domain, and the proxy's own errors over http look like the host's")
+	s.BoolVar(&f.probe, "probe-misconfigured", false, "if robots.txt gives a 5xx, request two more pages, to see whether the host answers every missing page with a 5xx")
+	s.StringVar(&f.userAgent, "user-agent", "robocensus/1", "user agent to send; include a contact, as in our-census/1 (+https://example.org/census)")
 	group(f.set, "Network")
 }
 
@@ -160,7 +160,7 @@ func (f *commonFlags) fetchConfig(ctx context.Context, profiles []*robots.Profil
 	case f.perDomain < 1:
 		return c, usagef("--per-domain must be 1 or more")
 	case !(f.rate >= 0 && f.addressRate >= 0):
-		return c, usagef("--rate and --address-rate are requests a second and cannot be negative")
+		return c, usagef("--rate and --address-rate cannot be negative")
 	case f.timeout <= 0:
 		return c, usagef("--timeout must be positive")
 	case f.retries < 0:
@@ -179,10 +179,10 @@ func (f *commonFlags) fetchConfig(ctx context.Context, profiles []*robots.Profil
 	}
 	if f.proxy != "" {
 		if c.Proxy, err = url.Parse(f.proxy); err != nil || c.Proxy.Scheme != "http" || c.Proxy.Hostname() == "" {
-			return c, usagef("--proxy: give a URL such as http://127.0.0.1:3128; other kinds of proxies are not spoken to")
+			return c, usagef("--proxy: give a URL such as http://127.0.0.1:3128; only HTTP proxies are supported")
 		}
 		if c.ConnectTo.IsValid() {
-			return c, usagef("--proxy and --connect-to both say what to dial: give one of them")
+			return c, usagef("--proxy and --connect-to exclude each other: give one of them")
 		}
 	}
 	if f.resolver != "" {

@@ -155,7 +155,7 @@ func asked(text *string, b64 *[]byte, agent *string, agents []string) ([]string,
 	case len(agents) == 0:
 		return nil, nil, errors.New(`has no "agent" and no "agents"`)
 	case (text == nil) == (b64 == nil):
-		return nil, nil, errors.New(`has not exactly one of "robots" and "robots_b64"`)
+		return nil, nil, errors.New(`needs exactly one of "robots" and "robots_b64"`)
 	case text != nil:
 		return agents, []byte(*text), nil
 	}
@@ -201,17 +201,17 @@ func notQuestion(err error) error {
 	var base64Text base64.CorruptInputError
 	switch {
 	case errors.As(err, &base64Text):
-		return errors.New(`"robots_b64" is no base64 text`)
+		return errors.New(`"robots_b64" is not base64`)
 	case errors.As(err, &kind) && kind.Field == "":
-		return fmt.Errorf("expected a JSON object, and this is a JSON %s", kind.Value)
+		return fmt.Errorf("expected a JSON object, got a JSON %s", kind.Value)
 	case errors.As(err, &kind) && (kind.Field == "agents" || strings.HasSuffix(kind.Field, ".agents")) && kind.Type.Kind() == reflect.Slice:
 		return fmt.Errorf(`%q is a JSON %s; it must be a list of strings`, kind.Field, kind.Value)
 	case errors.As(err, &kind) && kind.Type.Kind() == reflect.Struct:
-		return fmt.Errorf("%q holds a JSON %s where an object must be", kind.Field, kind.Value)
+		return fmt.Errorf("%q is a JSON %s; it must be an object", kind.Field, kind.Value)
 	case errors.As(err, &kind):
-		return fmt.Errorf("%q holds a JSON %s where a string must be", kind.Field, kind.Value)
+		return fmt.Errorf("%q is a JSON %s; it must be a string", kind.Field, kind.Value)
 	}
-	return fmt.Errorf("is no JSON: %w", err)
+	return fmt.Errorf("is not JSON: %w", err)
 }
 
 // answer takes tokens and URL as they are: no registry, no escaping.

@@ -1,5 +1,5 @@
-// Command robocensus makes a census of crawl policies: out of a list of hosts
-// it makes Parquet tables that say what each host's robots.txt answered, what
+// Command robocensus takes a census of crawl policies: from a list of hosts it
+// makes Parquet tables that say what each host's robots.txt answered, what
 // it contains, and what each agent may fetch.
 package main
 
@@ -77,11 +77,11 @@ func commands() *cobra.Command {
 	return prepared(root)
 }
 
-const rootHelp = `robocensus makes a census of crawl policies: out of a list of hosts it makes
+const rootHelp = `robocensus takes a census of crawl policies. From a list of hosts it makes
 Parquet tables that say what each host's robots.txt answered, what it
 contains, and what each agent may fetch. Query them with DuckDB.
 
-Start with robocensus demo; it needs no network and no configuration.`
+Start with robocensus demo: it needs no network and no configuration.`
 
 // noCommand is the error of a call that names no command.
 func noCommand(root *cobra.Command, args []string) error {

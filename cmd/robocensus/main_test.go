@@ -157,7 +157,7 @@ func TestApplyConfig(t *testing.T) {
 		{"empty", "", "", func(f *runFlags) bool { return f.retries == 2 }},
 		{"an unknown key", "# comment\nhosts: h\nhots: x\n", `:3: unknown key "hots"`, nil},
 		{"a value of another kind", "\nconcurrency: many\n", ":2: concurrency: ", nil},
-		{"a key that stands twice", "retries: 1\nretries: 2\n", `:2: key "retries" stands here twice`, nil},
+		{"a key that stands twice", "retries: 1\nretries: 2\n", `:2: key "retries" is given twice`, nil},
 		{"a list for one value", "hosts: [a, b]\n", ":1: hosts: expected one value", nil},
 		{"no YAML", "hosts: [\n", ":", nil},
 		{"a list at the top", "- a\n", ":1: expected", nil},

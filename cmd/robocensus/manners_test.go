@@ -84,7 +84,7 @@ func TestPoliteness(t *testing.T) {
 		t.Errorf("%d requests, answers %v; want 2,300 times 200", report.Requests, report.Answers)
 	}
 	if report.PeakAddress != 6 {
-		t.Errorf("%d requests at once to one address, want 6", report.PeakAddress)
+		t.Errorf("%d concurrent requests to one address, want 6", report.PeakAddress)
 	}
 	if report.PeakDomain != 3 || report.ByDomain[0].Name != "giant.test" {
 		t.Errorf("%d requests at once to %s, want 3 to giant.test", report.PeakDomain, report.ByDomain[0].Name)

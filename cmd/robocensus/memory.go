@@ -63,10 +63,10 @@ func processMemory(given size, concurrency int) (int64, error) {
 		return 0, nil
 	}
 	if memory < minMemory {
-		return 0, usagef("%s: a run needs %d MiB at least", source, minMemory>>20)
+		return 0, usagef("%s: a run needs at least %d MiB", source, minMemory>>20)
 	}
 	if most := pipeline.MostConcurrency(memory); int64(concurrency) > most {
-		return 0, usagef("--concurrency %d: %s, %d MiB, has room for %d requests in flight; lower it, or give more --memory", concurrency, source, memory>>20, most)
+		return 0, usagef("--concurrency %d: %s, %d MiB, has room for %d concurrent requests; lower it, or give more --memory", concurrency, source, memory>>20, most)
 	}
 	return memory, nil
 }

@@ -31,7 +31,7 @@ func findRun(dir, name string) (string, error) {
 	}
 	s, err := store.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", usagef("%s: no run is in %s", name, dir)
+		return "", usagef("%s: no run in %s", name, dir)
 	}
 	if err != nil {
 		return "", err

@@ -74,7 +74,7 @@ func TestAStoppedRunOfAPipeIsNotCalledResumable(t *testing.T) {
 			}
 			want := "robocensus: interrupted: 0 of "
 			if last := said.String()[strings.LastIndex(strings.TrimSpace(said.String()), "\n")+1:]; !strings.HasPrefix(last, want) ||
-				!strings.Contains(last, "the others cannot be kept, since the input cannot be read again") || strings.Contains(last, "resume") {
+				!strings.Contains(last, "the rest is lost, because the input cannot be read again") || strings.Contains(last, "resume") {
 				t.Errorf("it says %q", last)
 			}
 			c = command(append(args, "--resume")...)

@@ -32,21 +32,21 @@ const pruneExamples = `  robocensus prune --out out --keep 26 --dry-run`
 func pruneCommand() *cobra.Command {
 	c := &cobra.Command{Use: "prune --out DIR --keep N [--dry-run]", Short: "Remove all runs but the last", Long: pruneHelp, Example: pruneExamples}
 	out := outFlag(c)
-	keep := c.Flags().Int("keep", 0, "`N` complete runs stay, 1 or more")
+	keep := c.Flags().Int("keep", 0, "keep `N` complete runs, 1 or more")
 	dryRun := c.Flags().Bool("dry-run", false, "say what would be removed, and remove nothing")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {
 		case *out == "":
 			return errNoOut
 		case !c.Flags().Changed("keep"):
-			return usagef("--keep is missing: give the number of complete runs that stay")
+			return usagef("--keep is missing: give the number of complete runs to keep")
 		case *keep < 1:
-			return usagef("--keep %d: one run at least stays", *keep)
+			return usagef("--keep %d: must be 1 or more", *keep)
 		case len(args) > 0:
 			return usagef("unexpected argument %q", args[0])
 		}
 		if _, err := os.Stat(filepath.Join(*out, "_runs")); errors.Is(err, fs.ErrNotExist) {
-			return usagef("--out %s: no runs are there", *out)
+			return usagef("--out %s: no runs in this folder", *out)
 		}
 		return prune(c.Context(), *out, *keep, *dryRun, c.OutOrStdout())
 	}

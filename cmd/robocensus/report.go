@@ -36,8 +36,8 @@ func reportCommand() *cobra.Command {
 		ValidArgsFunction: completeRuns(1),
 	}
 	out := outFlag(c)
-	html := c.Flags().String("html", "", "`FILE` to write, replaced if it is there; - is standard output")
-	against := c.Flags().String("against", "", "`RUN_A` before it, for what has changed")
+	html := c.Flags().String("html", "", "`FILE` to write, replaced if it exists; - is standard output")
+	against := c.Flags().String("against", "", "earlier `RUN_A`, to show what changed")
 	c.MarkFlagFilename("html", "html")
 	c.RegisterFlagCompletionFunc("against", completeRuns(2))
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -25,33 +25,32 @@ const runHelp = `Asks every HOST, or every host in FILE, for its robots.txt and 
 to DIR; or reads the answers from WARC files, from stored files named by their
 hosts, or from an earlier run that has kept its bodies, and asks nobody.
 
-FILE is a list of hosts, origins or URLs, one to a line, or CSV or TSV with the
-columns host, rank, url or host_rev (a Tranco list works as it is), or Parquet
-with such columns; plain, .gz or .zst; - is standard input. A bare host is
-asked by https first and by http where https gives no answer. Rows of one
-origin that stand together and carry URLs become that origin's own samples.
+FILE is a list of hosts, origins or URLs: one per line, or CSV, TSV or Parquet
+with the columns host, rank, url or host_rev (a Tranco list works as it is);
+plain, .gz or .zst; - is standard input. A bare host is asked over https, and over
+http if https gives no answer. Adjacent rows of one origin that have URLs become
+samples of that origin alone.
 
-Lines that are no host go to DIR/_runs/ID/rejected.csv and stop nothing.
-After Ctrl-C, a full disk or a crash the same command with --resume continues the
-run, which ends with the tables of an undisturbed one, and asks no host again
-that has answered. A second Ctrl-C does not wait for the hosts in flight (--grace).
+Lines that are not hosts go to DIR/_runs/ID/rejected.csv. After Ctrl-C, a full
+disk or a crash, continue with --resume: it asks no host again that has answered,
+and the tables are those of an undisturbed run. A second Ctrl-C stops at once,
+without waiting for the hosts in flight (--grace).
 
-Where this machine is cut off, the run waits and asks again; nothing that failed
-meanwhile is written or remembered. It stops after --outage-patience, and after 30
-seconds where nothing was ever reached; --resume continues it.
+If this machine is cut off from the network, the run waits and asks again; it
+records no failure from that time. It stops after --outage-patience, or after 30
+seconds if it never reached a host; --resume continues it.
 
 With --json a run that completes prints one object
 
     {"run", "folder", "state", "hosts", "rejected", "seconds", "profile", "outcomes", "reasons", "failures",
      "rows", "expectations"}
 
-with hosts by outcome, by reason and by error class as the first profile reads them,
-and rows by table. A run that was complete before has no seconds, outcomes, reasons
-and failures. Any other end leaves standard output empty. Progress and notes go to
-standard error.
+with hosts by outcome, reason and error class under the first profile, and rows by
+table. A run that was already complete has no seconds, outcomes, reasons or
+failures. A run that fails prints nothing to standard output. Progress and notes go
+to standard error.
 
-Exit codes: 0 done, 1 done and an expectation is broken or cannot be checked until
-somebody corrects it, 64 usage, 65 bad input, 69 no host could be reached, 74 I/O,
+Exit codes: 0 done, 1 done and an expectation is broken or cannot be checked, 64 usage, 65 bad input, 69 no host could be reached, 74 I/O,
 75 ended by SIGTERM or this machine is cut off, 130 ended by Ctrl-C.`
 
 const runExamples = `  robocensus run example.com www.example.org --out out
@@ -89,40 +88,40 @@ type runFlags struct {
 func newRunFlags() *runFlags {
 	f := &runFlags{commonFlags: commonFlags{set: newFlagSet("run")}}
 	s := f.set
-	s.StringVar(&f.hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; beside a source of stored answers, those hosts alone")
-	s.StringArrayVar(&f.warc, "warc", nil, "WARC files, by `GLOB` in quotes, plain, .gz or .zst; - is standard input; repeatable")
+	s.StringVar(&f.hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; with --warc or --bodies, take only these hosts")
+	s.StringArrayVar(&f.warc, "warc", nil, "WARC files, a quoted `GLOB`, plain, .gz or .zst; - is standard input; repeatable")
 	s.StringVar(&f.bodies, "bodies", "", "folder or tar (`DIR|TAR`) of robots.txt files, named by host (example.com_8443: that port)")
-	s.StringVar(&f.fromRun, "from-run", "", "folder (`DIR/_runs/ID`) of an earlier run with --keep-bodies, to be judged anew; latest and previous are complete runs of --out")
+	s.StringVar(&f.fromRun, "from-run", "", "folder (`DIR/_runs/ID`) of an earlier run with --keep-bodies, to judge again; latest and previous are complete runs of --out")
 	s.StringVar(&f.ranks, "ranks", "", "`FILE` of ranked hosts (as --hosts), for --warc and --bodies")
 	s.Int64VarP(&f.limit, "limit", "n", 0, "take the first `N` hosts only")
 	group(s, "Input")
 
 	f.addMeaning()
-	s.StringVar(&f.urls, "urls", "", "`FILE` of URLs to judge, one to a line: a path is tried on every host, an absolute URL on its own origin (default a built-in dozen of paths)")
-	s.StringVar(&f.expect, "expect", "", "YAML `FILE` of what is expected of the hosts; where that is broken, the exit code is 1")
+	s.StringVar(&f.urls, "urls", "", "`FILE` of URLs to judge, one per line: a path applies to every host, an absolute URL to its origin (default a dozen built-in paths)")
+	s.StringVar(&f.expect, "expect", "", "YAML `FILE` of expectations about the hosts; if one is broken, the exit code is 1")
 	group(s, "Meaning")
 
-	s.StringSliceVar(&f.schemes, "schemes", []string{"https", "http"}, "for hosts without one: the first is asked, the next where it gives no answer")
-	s.IntVar(&f.concurrency, "concurrency", 500, "requests in flight at once")
+	s.StringSliceVar(&f.schemes, "schemes", []string{"https", "http"}, "schemes to try, in order, for hosts without one")
+	s.IntVar(&f.concurrency, "concurrency", 500, "concurrent requests in total")
 	f.addNetwork()
-	s.StringVar(&f.state, "state", "", "`DIR` of the memory of answers, kept from run to run: since when an origin is unreachable, its last whole copy, and answers that are fresh enough not to ask again")
-	s.DurationVar(&f.maxAge, "max-age", 24*time.Hour, "with --state: how old an answer may be to serve without asking; its Cache-Control may shorten that, or lengthen it up to seven times; 0 always asks")
-	s.DurationVar(&f.outagePatience, "outage-patience", 10*time.Minute, "how long to wait where this machine, and not the web, is cut off, before the run stops with exit code 75")
-	s.BoolVar(&f.acceptUnreachable, "accept-unreachable", false, "complete the run where no host can be reached at all: take that for the hosts' failure and not for this machine's")
-	s.DurationVar(&f.grace, "grace", 10*time.Second, "after Ctrl-C or SIGTERM: how long the hosts in flight have to answer; no further host is asked, and --resume asks none again that has answered")
+	s.StringVar(&f.state, "state", "", "`DIR` that keeps answers from run to run: outages, last copies, and answers fresh enough to serve again")
+	s.DurationVar(&f.maxAge, "max-age", 24*time.Hour, "with --state: serve an answer up to this age without asking; Cache-Control may shorten the age, or lengthen it up to seven times; 0 always asks")
+	s.DurationVar(&f.outagePatience, "outage-patience", 10*time.Minute, "if this machine is cut off from the network, wait this long before stopping with exit code 75")
+	s.BoolVar(&f.acceptUnreachable, "accept-unreachable", false, "complete the run even if no host can be reached: blame the hosts, not this machine")
+	s.DurationVar(&f.grace, "grace", 10*time.Second, "after Ctrl-C or SIGTERM, wait this long for the hosts in flight; --resume asks no host again that has answered")
 	group(s, "Network")
 
 	s.StringVarP(&f.out, "out", "o", "", "`DIR` for the tables")
 	s.StringVar(&f.run, "run", "", "`ID` of the run (default the UTC start time, such as 20261120T101500Z)")
-	s.BoolVar(&f.resume, "resume", false, "continue the run if it was interrupted: the one that --run names, else the one of DIR that was begun last; where there is none, begin one")
-	s.BoolVar(&f.forceNew, "force-new", false, "remove the run of this ID first, finished or not, and begin anew")
+	s.BoolVar(&f.resume, "resume", false, "continue an interrupted run: the one named by --run, or the last one in DIR; if there is none, begin one")
+	s.BoolVar(&f.forceNew, "force-new", false, "remove the run with this ID first, complete or not")
 	s.StringSliceVar(&f.tables, "tables", nil, "tables to write (default all but bodies): "+strings.Join(sink.TableNames, ", "))
 	s.BoolVar(&f.keepBodies, "keep-bodies", false, "write the table bodies too")
 	s.BoolVar(&f.keepComments, "keep-comments", false, "keep comments in the table lines")
-	s.Var(&f.memory, "memory", "what the process may take, as a `SIZE` such as 512M or 2G (default what the control group or the machine has); what hosts send goes to disk before it is exceeded")
+	s.Var(&f.memory, "memory", "memory limit, a `SIZE` such as 512M or 2G (default that of the control group or machine); bodies go to disk before it is exceeded")
 	s.StringVar(&f.progress, "progress", "auto", "auto, bar, log or none")
-	s.BoolVar(&f.dryRun, "dry-run", false, "say what would be asked, of which profiles, agents and URLs, how many verdicts and about how many bytes that makes; ask and write nothing")
-	s.BoolVar(&f.json, "json", false, "print JSON in place of text, and nothing else, to standard output: one object")
+	s.BoolVar(&f.dryRun, "dry-run", false, "show what would be asked and written: hosts, profiles, agents, URLs, verdicts, approximate bytes; ask and write nothing")
+	s.BoolVar(&f.json, "json", false, "print only JSON to standard output: one object")
 	group(s, "Output")
 	return f
 }
@@ -203,17 +202,17 @@ func (f *runFlags) build(ctx context.Context) (pipeline.Config, error) {
 	}
 	switch {
 	case piped > 1:
-		return c, usagef("standard input can be read but once: give - for one of --hosts, --ranks and --warc")
+		return c, usagef("standard input can be read only once: give - for only one of --hosts, --ranks and --warc")
 	case f.forceNew && f.fromRun != "" && f.run != "" && isSameFile(f.fromRun, filepath.Join(f.out, "_runs", f.run)):
 		return c, usagef("--force-new would remove the run that --from-run reads; give another --run")
 	case sources > 1:
-		return c, usagef("--warc, --bodies and --from-run are sources: give one of them")
+		return c, usagef("--warc, --bodies and --from-run exclude each other: give one of them")
 	case f.ranks != "" && (sources == 0 || f.fromRun != ""):
-		return c, usagef("--ranks is for --warc and --bodies; a list of hosts and an earlier run bring their own")
+		return c, usagef("--ranks needs --warc or --bodies; a list of hosts and an earlier run have ranks already")
 	case sources == 1 && f.state != "":
-		return c, usagef("--state is a memory of what the network answers; a stored source asks nothing")
+		return c, usagef("--state does not apply to stored answers: they are not asked over the network")
 	case sources == 0 && f.hosts == "" && len(f.named) == 0:
-		return c, usagef("there is nothing to ask: give hosts, or a file of them by --hosts (- is standard input), or stored answers by --warc, --bodies or --from-run")
+		return c, usagef("no source given: name hosts, or give --hosts FILE (- is standard input), --warc, --bodies or --from-run")
 	case f.out == "":
 		return c, usagef("--out is missing: give a folder for the tables")
 	case f.concurrency < 1 || f.concurrency > 100_000:
@@ -221,7 +220,7 @@ func (f *runFlags) build(ctx context.Context) (pipeline.Config, error) {
 	case f.resume && (f.hosts == "-" || slices.Contains(f.warc, "-")):
 		return c, usagef("--resume: standard input cannot be read again; keep the list in a file")
 	case f.set.Changed("max-age") && f.state == "":
-		return c, usagef("--max-age is about the answers in a memory: give --state DIR too")
+		return c, usagef("--max-age needs --state DIR")
 	case f.maxAge < 0:
 		return c, usagef("--max-age cannot be negative")
 	case f.outagePatience <= 0:
@@ -256,7 +255,7 @@ func (f *runFlags) build(ctx context.Context) (pipeline.Config, error) {
 		return c, usageError{err}
 	}
 	if standsForRun(c.Run) {
-		return c, usagef("--run %s: this stands for a run that is complete; choose another ID", c.Run)
+		return c, usagef("--run %s: the name is reserved for a complete run; choose another ID", c.Run)
 	}
 	for _, table := range f.tables {
 		if !slices.Contains(sink.TableNames, table) {

@@ -48,7 +48,7 @@ func runsCommand() *cobra.Command {
 			return usagef("unexpected argument %q", args[0])
 		}
 		if _, err := os.Stat(filepath.Join(*out, "_runs")); errors.Is(err, fs.ErrNotExist) {
-			return usagef("--out %s: no runs are there", *out)
+			return usagef("--out %s: no runs in this folder", *out)
 		}
 		runs, err := sink.Runs(*out)
 		if err != nil {

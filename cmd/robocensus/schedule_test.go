@@ -245,7 +245,7 @@ func TestWeeksThatFail(t *testing.T) {
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
-		if said := w.run(64, "2026-W02"); !strings.Contains(said, "cannot be resumed: a committed part is gone") {
+		if said := w.run(64, "2026-W02"); !strings.Contains(said, "cannot be resumed: a committed part is missing") {
 			t.Errorf("said:\n%s", said)
 		}
 		w.expectLeft("tables/_runs/*", "tables/_runs/2026-W01", "tables/_runs/2026-W02")

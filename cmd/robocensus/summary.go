@@ -65,18 +65,18 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 
 // advised adds to the error of a run what to do about it.
 func advised(c pipeline.Config, err error) error {
-	const cutOff = "%w: nothing could be reached for %s (--outage-patience), not even hosts that had answered before; "
+	const cutOff = "%w: for %s (--outage-patience) nothing was reachable, not even hosts that had answered before; "
 	switch code := codeOf(err); {
 	case code == exitUnreached:
-		return fmt.Errorf("%w: for %s nothing has answered, refused a connection or been unknown to the resolver; "+
-			"start it again once this machine is connected, or give --accept-unreachable if the hosts are at fault", err,
+		return fmt.Errorf("%w: for %s no host answered, refused a connection or was unknown to the resolver; "+
+			"try again once this machine is connected, or give --accept-unreachable if the hosts are at fault", err,
 			min(fetch.FirstPatience, c.Fetch.OutagePatience))
 	case code == exitTemporary && isResumable(c):
-		return fmt.Errorf(cutOff+"start it again with --resume once this machine is connected", err, c.Fetch.OutagePatience)
+		return fmt.Errorf(cutOff+"run it again with --resume once this machine is connected", err, c.Fetch.OutagePatience)
 	case code == exitTemporary:
-		return fmt.Errorf(cutOff+"begin a new run once this machine is connected: the input of this one cannot be read again", err, c.Fetch.OutagePatience)
+		return fmt.Errorf(cutOff+"start a new run once this machine is connected: the input of this run cannot be read again", err, c.Fetch.OutagePatience)
 	case code == exitIO && isResumable(c):
-		return fmt.Errorf("%w; once that is mended, the same command with --resume continues the run", err)
+		return fmt.Errorf("%w; fix that, then continue the run with --resume", err)
 	}
 	return err
 }
@@ -95,7 +95,7 @@ func (f *runFlags) remarkContact(c pipeline.Config, p *pipeline.Progress, stderr
 	return every(barEvery, func() {
 		if !said && p.Snapshot().Fetched > manyHosts {
 			said = true
-			fmt.Fprintln(stderr, "note: the user agent names no contact, by which those who are asked could reach you: give --user-agent 'NAME/1 (+https://your.example/page)'")
+			fmt.Fprintln(stderr, "note: the user agent names no contact, so operators cannot reach you: give --user-agent 'NAME/1 (+https://your.example/page)'")
 		}
 	})
 }
@@ -108,20 +108,20 @@ func hasContact(userAgent string) bool {
 // interrupted says what is left of a run that a signal has ended.
 func interrupted(c pipeline.Config, err error, s pipeline.Snapshot) error {
 	folder := filepath.Join(c.Dir, "_runs", c.Run)
-	const how = "the same command with --resume continues it"
+	const how = "continue with --resume"
 	var left *pipeline.Stopped
 	switch {
 	case !errors.As(err, &left) && isResumable(c):
-		return fmt.Errorf("%w: %s is as it was; %s", errInterrupted, folder, how)
+		return fmt.Errorf("%w: %s is unchanged; %s", errInterrupted, folder, how)
 	case left == nil:
-		return fmt.Errorf("%w before a host had answered: nothing is left of run %s", errInterrupted, c.Run)
+		return fmt.Errorf("%w before any host answered: nothing is left of run %s", errInterrupted, c.Run)
 	case !left.Resumable:
-		return fmt.Errorf("%w: %s of %s are in the tables of %s; the others cannot be kept, since the input cannot be read again",
+		return fmt.Errorf("%w: %s of %s are in the tables of %s; the rest is lost, because the input cannot be read again",
 			errInterrupted, words.Number(left.Committed), words.Count(s.Fetched, "host"), folder)
 	case c.IsStored():
 		return fmt.Errorf("%w: %s are in the tables of %s; %s", errInterrupted, words.Count(left.Committed, "host"), folder, how)
 	}
-	return fmt.Errorf("%w: the answers of %s are kept in %s, %s of them in its tables; %s, and asks none of these again",
+	return fmt.Errorf("%w: the answers of %s are kept in %s, %s of them in its tables; %s, which asks none of these hosts again",
 		errInterrupted, words.Count(left.Committed+left.Kept, "host"), folder, words.Number(left.Committed), how)
 }
 

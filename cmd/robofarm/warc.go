@@ -44,7 +44,7 @@ func warc(ctx context.Context, args []string, stdout io.Writer) error {
 	case set.NArg() > 0:
 		return usagef("unexpected argument %q; see robofarm warc --help", set.Arg(0))
 	case dir == "" || out == "":
-		return usagef("nothing to write: give --dir and --out, as in --dir hosts --out hosts.warc.gz")
+		return usagef("--dir and --out are missing: give both, as in --dir hosts --out hosts.warc.gz")
 	case !strings.HasSuffix(out, ".warc") && !strings.HasSuffix(out, ".warc.gz") && !strings.HasSuffix(out, ".warc.zst"):
 		return usagef("--out %s: want a name that ends in .warc.gz, .warc.zst or .warc", out)
 	case archive.Repeat < 1:

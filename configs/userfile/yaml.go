@@ -161,7 +161,7 @@ func countKeys(n *yaml.Node) error {
 var (
 	yamlLine  = regexp.MustCompile(`^line (\d+): `)
 	mismatch  = regexp.MustCompile("^cannot unmarshal (!!\\w+)(?: (`.*`))? into (.*)$")
-	foundKind = map[string]string{"!!map": "keys and values stand", "!!seq": "a list stands", "!!null": "nothing stands"}
+	foundKind = map[string]string{"!!map": "keys and values", "!!seq": "a list", "!!null": "nothing"}
 	wantKind  = map[string]string{"bool": "true or false", "string": "a word", "int": "a whole number", "float64": "a number"}
 )
 
@@ -189,11 +189,11 @@ func reworded(err error) error {
 		default:
 			kind = "another value"
 		}
-		stands, ok := foundKind[found[1]]
+		got, ok := foundKind[found[1]]
 		if !ok {
-			stands = found[2] + " stands"
+			got = found[2]
 		}
-		text = fmt.Sprintf("expected %s, and %s here", kind, stands)
+		text = fmt.Sprintf("expected %s, got %s", kind, got)
 	}
 	return &Error{Line: int64(line), Err: errors.New(strings.ReplaceAll(text, "\n", " "))}
 }

@@ -48,16 +48,16 @@ func TestParse(t *testing.T) {
 
 func TestDecodeNamesNoType(t *testing.T) {
 	for text, want := range map[string]string{
-		"w: [a]":                    "f:1: expected a word, and a list stands here",
-		"b: maybe":                  "f:1: expected true or false, and `maybe` stands here",
-		"n: x":                      "f:1: expected a whole number, and `x` stands here",
-		"l: a":                      "f:1: expected a list, and `a` stands here",
-		"l: {a: b}":                 "f:1: expected a list, and keys and values stand here",
-		"f: x":                      "f:1: expected a number, and `x` stands here",
-		"[a]":                       "f:1: expected another value, and a list stands here",
+		"w: [a]":                    "f:1: expected a word, got a list",
+		"b: maybe":                  "f:1: expected true or false, got `maybe`",
+		"n: x":                      "f:1: expected a whole number, got `x`",
+		"l: a":                      "f:1: expected a list, got `a`",
+		"l: {a: b}":                 "f:1: expected a list, got keys and values",
+		"f: x":                      "f:1: expected a number, got `x`",
+		"[a]":                       "f:1: expected another value, got a list",
 		"w: a\nw: b":                `f:2: mapping key "w" already defined at line 1`,
-		"w: a\nb: 1\n":              "f:2: expected true or false, and `1` stands here",
-		"n: 9999999999999999999999": "f:1: expected a whole number, and `9999999...` stands here",
+		"w: a\nb: 1\n":              "f:2: expected true or false, got `1`",
+		"n: 9999999999999999999999": "f:1: expected a whole number, got `9999999...`",
 	} {
 		root, err := Parse("f", []byte(text))
 		if err != nil {

@@ -73,7 +73,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	switch {
 	case c.Cut == "time" || c.Cut == "disconnect":
 		c.Truncated = true
-		c.Error, c.Err = robots.TruncatedBody, fmt.Errorf("body: cut short when it was captured: %s", c.Cut)
+		c.Error, c.Err = robots.TruncatedBody, fmt.Errorf("body: truncated by the archive: %s", c.Cut)
 	case c.Cut != "":
 		// By the writer's own limit, or for a reason that it does not give.
 		c.Truncated = true

@@ -106,12 +106,12 @@ type reader struct {
 }
 
 var (
-	errNoRecord   = errors.New("no WARC/1 record")
+	errNoRecord   = errors.New("not a WARC/1 record")
 	errNoEnd      = errors.New("the header has no end")
 	errLongHeader = fmt.Errorf("the header is longer than %d bytes", maxRecordHead)
 	errNoLength   = errors.New("no readable content-length")
 	errLength     = errors.New("the content-length is wrong")
-	errPastEnd    = errors.New("the record ends behind the end of the file: it is cut off, or its content-length is wrong")
+	errPastEnd    = errors.New("the record exceeds the file: the file is truncated, or the content-length is wrong")
 	errNoDate     = errors.New("no readable warc-date")
 )
 

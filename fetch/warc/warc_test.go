@@ -249,7 +249,7 @@ func TestWARCZstdDictionary(t *testing.T) {
 	}
 	t.Run("damaged", func(t *testing.T) {
 		file := append(skippable(0x5d, []byte("no dictionary")), zstandard(string(samples[0]))...)
-		if captures, damages, _ := readAll(t, bytes.NewReader(file)); len(captures) != 1 || len(damages) != 1 || !strings.HasPrefix(damages[0], "0: the dictionary is not readable: ") {
+		if captures, damages, _ := readAll(t, bytes.NewReader(file)); len(captures) != 1 || len(damages) != 1 || !strings.HasPrefix(damages[0], "0: the dictionary cannot be read: ") {
 			t.Errorf("%d captures, damages %q", len(captures), damages)
 		}
 	})
@@ -294,7 +294,7 @@ func TestWARCMemory(t *testing.T) {
 		"a bomb for a record":      {gzipped(warcResponse("a.test", "HTTP/1.1 200 OK\r\n\r\n"+huge)), "1000 true"},
 		"a bomb for a header":      {gzipped("WARC/1.0\r\nX: " + huge), "0: the header is longer than 65536 bytes"},
 		"a bomb for an answer":     {gzipped(warcResponse("a.test", "HTTP/1.1 200 OK\r\nX: "+huge)), "0 false header_too_large"},
-		"a bomb that is no record": {gzipped(huge), "0: no WARC/1 record"},
+		"a bomb that is no record": {gzipped(huge), "0: not a WARC/1 record"},
 		"a length of a petabyte":   {gzipped("WARC/1.0\r\n" + warcFields("a.test") + "Content-Length: 1000000000000000\r\n\r\nHTTP/1.1 200 OK\r\n\r\nx"), "0: the record ends before its content-length"},
 		"chunks of a petabyte":     {gzipped(warcResponse("a.test", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\nx")), "1 false truncated_body"},
 	} {

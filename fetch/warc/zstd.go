@@ -85,11 +85,11 @@ func (m *members) loadDictionary(size int64) error {
 		}
 		defer d.Close()
 		if dictionary, err = d.DecodeAll(dictionary, nil); err != nil {
-			return fmt.Errorf("the dictionary is not readable: %v", err)
+			return fmt.Errorf("the dictionary cannot be read: %v", err)
 		}
 	}
 	if err := m.newDecoder(dictionary); err != nil {
-		return fmt.Errorf("the dictionary is not readable: %v", err)
+		return fmt.Errorf("the dictionary cannot be read: %v", err)
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (f *zstdFrame) Read(p []byte) (int, error) {
 		case 1: // one byte, repeated
 			f.left = 3 + 1
 		case 3:
-			return 0, errors.New("a block of no known type")
+			return 0, errors.New("a block of unknown type")
 		}
 	}
 	n, err := f.r.Read(p[:min(len(p), f.left)])

@@ -31,7 +31,7 @@ func (d *differ) expect(ctx context.Context) error {
 	}
 	file, err := d.out.Expectations()
 	if err != nil {
-		return fmt.Errorf("write what is broken: %w", err)
+		return fmt.Errorf("write expectations.csv: %w", err)
 	}
 	d.checker = newChecker(d.Expect, agents, file)
 	for i, x := range d.Expect.list {

@@ -172,7 +172,7 @@ func readDetails(ctx context.Context, dir string, p sink.Part, table int, list [
 		encode := t.bind(r, batch)
 		for i, seq := range sink.Column[*array.Int64](batch, "seq").Int64Values() {
 			if seq < before {
-				return fmt.Errorf("%s is out of order at seq %d; robocensus verify may tell more", p.Path, seq)
+				return fmt.Errorf("%s is out of order at seq %d (see robocensus verify)", p.Path, seq)
 			}
 			before = seq
 			for at < len(list) && list[at].seq < seq {

@@ -49,7 +49,7 @@ func checksum(lengths, content []byte) uint32 {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-var errDamagedSort = errors.New("it was cut short, or has other bytes than were written")
+var errDamagedSort = errors.New("it is truncated or damaged")
 
 // add takes a copy of a record. It may be called from several goroutines.
 func (s *sorter) add(key, value []byte) error {
@@ -74,7 +74,7 @@ func (s *sorter) flush() error {
 	if s.file == nil {
 		f, err := s.scratch()
 		if err != nil {
-			return fmt.Errorf("make room on disk to sort: %w", err)
+			return fmt.Errorf("create a sort file: %w", err)
 		}
 		s.file = f
 	}
@@ -92,7 +92,7 @@ func (s *sorter) flush() error {
 		size += int64(len(head) + len(content))
 	}
 	if err := w.Flush(); err != nil { // keeps the first error of the writes
-		return fmt.Errorf("write what is sorted on disk: %w", err)
+		return fmt.Errorf("write the sort file: %w", err)
 	}
 	s.runs = append(s.runs, io.NewSectionReader(s.file, s.end, size))
 	s.end += size
@@ -198,7 +198,7 @@ func (s *stretch) next() error {
 		err = errDamagedSort
 	}
 	if err != nil {
-		return fmt.Errorf("read what is sorted on disk: %w", err)
+		return fmt.Errorf("read the sort file: %w", err)
 	}
 	return nil
 }

@@ -130,13 +130,13 @@ func parseExpectation(file string, node *yaml.Node) (*expectation, error) {
 func (x *expectation) check(lines map[string]int) (key string, err error) {
 	switch {
 	case x.Name == "":
-		return "", errors.New("an expectation needs a name")
+		return "", errors.New("the expectation has no name; give it one")
 	case x.what == "":
 		return "", fmt.Errorf("expectation %q expects nothing: give verdict, class, reachable or no_change", x.Name)
 	}
 	for key := range lines {
 		if !slices.Contains([]string{"name", "hosts", "at_most", x.what}, key) && !slices.Contains(expectKeys[x.what], key) {
-			return key, fmt.Errorf("%s says nothing beside %s", key, x.what)
+			return key, fmt.Errorf("%s does not apply to %s; remove it", key, x.what)
 		}
 	}
 	oneOf := func(key string, list words, known []string) error {
@@ -145,7 +145,7 @@ func (x *expectation) check(lines map[string]int) (key string, err error) {
 		}
 		for _, word := range list {
 			if known != nil && len(known) == 0 {
-				return fmt.Errorf("%s %q: such changes have none", key, word)
+				return fmt.Errorf("%s %q: these changes have no such value", key, word)
 			}
 			if known != nil && !slices.Contains(known, word) {
 				return fmt.Errorf("%s %q: use %s", key, word, strings.Join(known, ", "))
@@ -176,7 +176,7 @@ func (x *expectation) check(lines map[string]int) (key string, err error) {
 	case x.what == "verdict" && x.Verdict != summary.ValueNames[robots.Allowed] && x.Verdict != summary.ValueNames[robots.Disallowed]:
 		return "verdict", fmt.Errorf("verdict %q: use allow or disallow", x.Verdict)
 	case x.what == "verdict" && len(x.URLs) == 0:
-		return "verdict", errors.New("verdict needs urls: the samples that it is about")
+		return "verdict", errors.New("verdict needs urls: name the samples to check")
 	case x.what == "reachable" && !x.Reachable:
 		return "reachable", errors.New("reachable can only be true")
 	}
@@ -191,7 +191,7 @@ func (x *expectation) check(lines map[string]int) (key string, err error) {
 			return "at_most", fmt.Errorf("at_most %q: use a number, or a share such as 1%%", x.AtMost)
 		}
 		if isShare && x.what == "no_change" {
-			return "at_most", errors.New("at_most of changes is a number")
+			return "at_most", errors.New("at_most of no_change must be a number")
 		}
 	}
 	return "", nil

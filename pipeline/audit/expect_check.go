@@ -61,7 +61,7 @@ func (c *checker) finish() ([]*Promise, error) {
 	}
 	c.csv.Flush()
 	if err := c.csv.Error(); err != nil {
-		return nil, fmt.Errorf("write what is broken: %w", err)
+		return nil, fmt.Errorf("write expectations.csv: %w", err)
 	}
 	return c.promises, nil
 }
@@ -82,7 +82,7 @@ func (e *Expectations) Check(ctx context.Context, dir, run string, agents []eval
 	defer out.Abort()
 	file, err := out.Expectations()
 	if err != nil {
-		return nil, fmt.Errorf("write what is broken: %w", err)
+		return nil, fmt.Errorf("write expectations.csv: %w", err)
 	}
 	c := newChecker(e, agents, file)
 	for i, x := range e.list {

@@ -36,7 +36,7 @@ var ErrLeadsOut = errors.New("leads out of the output folder, by a link or by \"
 
 // errNotRegular tells that a name is no file that can be read from its
 // beginning to its end.
-var errNotRegular = errors.New("is no regular file")
+var errNotRegular = errors.New("is not a regular file")
 
 // Open opens the folder dir. It returns [fs.ErrNotExist] where there is none.
 func Open(dir string) (*Store, error) {
@@ -264,7 +264,7 @@ func (s *Store) Put(name string, content []byte) (free bool, err error) {
 	case errors.Is(err, fs.ErrExist):
 		return false, nil
 	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, fs.ErrPermission):
-		return false, fmt.Errorf("%w; the file system of the output folder must have hard links", s.told(err))
+		return false, fmt.Errorf("%w; the file system of the output folder must support hard links", s.told(err))
 	case err != nil:
 		return false, s.told(err)
 	}

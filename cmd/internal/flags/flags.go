@@ -71,7 +71,7 @@ func Explain(set *pflag.FlagSet, err error) error {
 	case errors.As(err, &missing):
 		return fmt.Errorf("--%s needs a value", missing.GetSpecifiedName())
 	case errors.As(err, &syntax):
-		return fmt.Errorf("%s is no flag; see --help", syntax.GetSpecifiedFlag())
+		return fmt.Errorf("%s is not a flag; see --help", syntax.GetSpecifiedFlag())
 	case errors.As(err, &invalid):
 		return fmt.Errorf("--%s %q: %w", invalid.GetFlag().Name, invalid.GetValue(), Wanted(invalid.GetFlag(), invalid.GetValue()))
 	}
@@ -95,7 +95,7 @@ func Wanted(flag *pflag.Flag, value string) error {
 	case "size":
 		return errors.New("expected a size such as 512M or 2G")
 	case "stringSlice":
-		return errors.New("expected words with commas between them")
+		return errors.New("expected words separated by commas")
 	}
 	return errors.New("expected another value")
 }

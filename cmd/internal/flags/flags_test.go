@@ -27,13 +27,13 @@ func TestParse(t *testing.T) {
 		{[]string{"-o", "-out", "--hosts=x", "--b", "--", "-out"}, ""},
 		{[]string{"--b", "-out", "f"}, "-out: a flag begins with two dashes: --out"},
 		{[]string{"--hosts"}, "--hosts needs a value"},
-		{[]string{"--=x"}, "--=x is no flag; see --help"},
+		{[]string{"--=x"}, "--=x is not a flag; see --help"},
 		{[]string{"--n", "x"}, `--n "x": expected a whole number`},
 		{[]string{"--n", "99999999999999999999"}, `--n "99999999999999999999": expected a whole number that is not too large`},
 		{[]string{"--f", "x"}, `--f "x": expected a number`},
 		{[]string{"--b=maybe"}, `--b "maybe": expected true or false`},
 		{[]string{"--d", "5"}, `--d "5": expected a time with its unit, such as 30s, 5m or 24h`},
-		{[]string{"--l", `a"b`}, `--l "a\"b": expected words with commas between them`},
+		{[]string{"--l", `a"b`}, `--l "a\"b": expected words separated by commas`},
 	} {
 		set := pflag.NewFlagSet("test", pflag.ContinueOnError)
 		set.Usage = func() {}
