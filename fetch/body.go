@@ -29,8 +29,8 @@ const zstdWindow = 8 << 20
 // all memory. What is encoded is no larger than what it decodes to, but for a
 // little. A connection that fails behind what decodes to the limit has not
 // failed.
-func (p *Place) readBody(resp *http.Response, paused func(time.Duration)) (body *text, truncated bool, err error) {
-	limit := p.client.config.MaxBody
+func (lease *Lease) readBody(resp *http.Response, paused func(time.Duration)) (body *text, truncated bool, err error) {
+	limit := lease.client.config.MaxBody
 	var r io.Reader = resp.Body
 	if len(resp.TransferEncoding) > 0 {
 		r = chunks{r}
@@ -41,14 +41,14 @@ func (p *Place) readBody(resp *http.Response, paused func(time.Duration)) (body 
 	}
 	coding, err := codingOf(strings.Join(resp.Header["Content-Encoding"], ","))
 	resp.Header = nil // it may be large, and the body may take its time
-	body = p.text(min(expect, limit), paused)
+	body = lease.text(min(expect, limit), paused)
 	if err != nil || coding == "" {
 		if err == nil {
 			truncated, err = body.fill(r, limit)
 		}
 		return body, truncated, err
 	}
-	stored := newText(p.client.spool, min(expect, limit), paused)
+	stored := newText(lease.client.spool, min(expect, limit), paused)
 	defer stored.release()
 	end := io.EOF
 	more, err := stored.fill(r, limit+64<<10)

@@ -8,20 +8,20 @@ import (
 )
 
 // chain makes one attempt: the request and the redirects that follow from it.
-func (p *Place) chain(b *budget, asked Origin) *Capture {
+func (lease *Lease) chain(b *budget, asked Origin) *Capture {
 	got := &Capture{Origin: asked}
 	at, target := asked, "/robots.txt"
 	seen := make(map[string]bool, 1)
-	limit := p.client.config.MaxRedirects
+	limit := lease.client.config.MaxRedirects
 	for {
 		here := at.String() + target
 		seen[here] = true
-		get := p.get
+		get := lease.get
 		if at.Scheme == "ftp" {
-			get = p.getFTP
+			get = lease.getFTP
 		}
 		a, fail := get(b, at, target)
-		p.client.link.notice(at, &a, fail)
+		lease.client.link.notice(at, &a, fail)
 		got.Hops = append(got.Hops, robots.Hop{URL: clipURL(here), Status: a.status})
 		got.at, got.Remote, got.HTTPVersion, got.TLSVersion = at, a.remote, a.http, a.tls
 		got.Headers, got.Times = a.headers, a.times

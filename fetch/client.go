@@ -81,7 +81,7 @@ type Client struct {
 	proxyAuth   string
 	dialer      net.Dialer
 	names       *names
-	manners     *manners
+	politeness  *politeness
 	link        *link
 	spool       *spool
 	refused     func(netip.Addr) bool // the guard
@@ -109,12 +109,12 @@ func New(config Config) (*Client, error) {
 		}
 	}
 	c := &Client{
-		config:  config,
-		dialer:  net.Dialer{Timeout: config.Timeout / 3, KeepAlive: -1},
-		names:   newNames(config.Resolver),
-		manners: newManners(config),
-		spool:   newSpool(&config),
-		refused: isSpecial,
+		config:     config,
+		dialer:     net.Dialer{Timeout: config.Timeout / 3, KeepAlive: -1},
+		names:      newNames(config.Resolver),
+		politeness: newPoliteness(config),
+		spool:      newSpool(&config),
+		refused:    isSpecial,
 	}
 	if config.AllowPrivate {
 		c.refused = func(netip.Addr) bool { return false }
@@ -164,19 +164,19 @@ func (c *Client) Fetch(ctx context.Context, candidates ...Origin) *Capture {
 // Fetch asks the candidates for their robots.txt, in order: a later one only
 // where the earlier gave no HTTP answer at all. It always returns facts; a
 // context that ended is one of them (class canceled).
-func (p *Place) Fetch(candidates ...Origin) *Capture {
-	if p.client.config.Memory == nil {
-		return p.ask(candidates, 0)
+func (lease *Lease) Fetch(candidates ...Origin) *Capture {
+	if lease.client.config.Memory == nil {
+		return lease.ask(candidates, 0)
 	}
-	return p.recall(candidates)
+	return lease.recall(candidates)
 }
 
 // ask gets the answer from the network. Where no candidate gives one, the
 // facts are those of candidate number prefer.
-func (p *Place) ask(candidates []Origin, prefer int) *Capture {
+func (lease *Lease) ask(candidates []Origin, prefer int) *Capture {
 	began := time.Now()
 	var start time.Time
-	b := &budget{deadline: began.Add(p.client.config.Timeout)}
+	b := &budget{deadline: began.Add(lease.client.config.Timeout)}
 	attempts := 0
 	var fallback robots.ErrorClass
 	for round := 0; ; round++ {
@@ -184,7 +184,7 @@ func (p *Place) ask(candidates []Origin, prefer int) *Capture {
 		var got *Capture
 		for i, o := range candidates {
 			attempts++
-			a := p.attempt(b, len(candidates)-i, o)
+			a := lease.attempt(b, len(candidates)-i, o)
 			if attempts == 1 {
 				start = a.Start
 			}
@@ -197,7 +197,7 @@ func (p *Place) ask(candidates []Origin, prefer int) *Capture {
 				break
 			}
 			hopeless := a.Error == robots.DNSNotFound || a.Error == robots.AddressBlocked || a.Error == robots.NoRoute
-			if p.ctx.Err() != nil || b.spent() || hopeless && i >= prefer {
+			if lease.ctx.Err() != nil || b.spent() || hopeless && i >= prefer {
 				break
 			}
 		}
@@ -207,37 +207,37 @@ func (p *Place) ask(candidates []Origin, prefer int) *Capture {
 		if got != tried[0] {
 			fallback = tried[0].Error
 		}
-		wait, again := p.client.retry(got, round)
-		if !again || !p.pause(b, wait) {
-			if p.client.config.ProbeMisconfigured && p.ctx.Err() == nil {
-				again = p.probe(b, got) || again
+		wait, again := lease.client.retry(got, round)
+		if !again || !lease.pause(b, wait) {
+			if lease.client.config.ProbeMisconfigured && lease.ctx.Err() == nil {
+				again = lease.probe(b, got) || again
 			}
-			if err := p.ctx.Err(); err != nil && (again || got.Error != "") {
+			if err := lease.ctx.Err(); err != nil && (again || got.Error != "") {
 				// Another request, or another address, might have come to something else.
 				got.Error, got.Err = robots.Canceled, fmt.Errorf("stopped: %w", err)
 			}
 			got.Start, got.Attempts, got.Fallback = start, attempts, fallback
 			total := time.Since(began) - b.waited
 			got.Times.Total = &total
-			return p.land(got)
+			return lease.land(got)
 		}
 	}
 }
 
 // attempt makes one attempt, of n that are left to be made: one that hangs leaves
 // the others their share of the time.
-func (p *Place) attempt(b *budget, n int, o Origin) (a *Capture) {
-	err := p.sure(b, func() robots.ErrorClass {
+func (lease *Lease) attempt(b *budget, n int, o Origin) (a *Capture) {
+	err := lease.sure(b, func() robots.ErrorClass {
 		share := b.share(n)
-		start := p.client.config.Now()
-		a = p.chain(share, o)
+		start := lease.client.config.Now()
+		a = lease.chain(share, o)
 		a.Start = start
 		b.wait(share.waited)
 		return a.Error
 	})
 	if err != nil {
 		a = &Capture{Origin: o, Start: a.Start, Error: robots.Canceled, Err: fmt.Errorf("stopped: %w", err)}
-		if p.ctx.Err() == nil {
+		if lease.ctx.Err() == nil {
 			a.Local = err
 		}
 	}

@@ -22,38 +22,38 @@ const maxTries = 3
 // the addresses that its name resolves to, each judged by the guard right
 // before it is dialled. It holds the places of o's domain and address until
 // release is called.
-func (p *Place) connect(b *budget, o Origin, a *answer) (conn net.Conn, release func(), fail *failure) {
-	c := p.client
+func (lease *Lease) connect(b *budget, o Origin, a *answer) (conn net.Conn, release func(), fail *failure) {
+	c := lease.client
 	domain := domainOf(o.Host)
-	if err := p.acquire(b, c.manners.domains, domain); err != nil {
-		return nil, nil, classify(p.ctx, connecting, err)
+	if err := lease.acquire(b, c.politeness.domains, domain); err != nil {
+		return nil, nil, classify(lease.ctx, connecting, err)
 	}
-	conn, leave, fail := p.reach(b, o, a)
+	conn, leave, fail := lease.reach(b, o, a)
 	if fail != nil {
-		c.manners.domains.release(domain)
+		c.politeness.domains.release(domain)
 		return nil, nil, fail
 	}
-	return conn, func() { leave(); c.manners.domains.release(domain) }, nil
+	return conn, func() { leave(); c.politeness.domains.release(domain) }, nil
 }
 
-func (p *Place) reach(b *budget, o Origin, a *answer) (net.Conn, func(), *failure) {
-	c := p.client
+func (lease *Lease) reach(b *budget, o Origin, a *answer) (net.Conn, func(), *failure) {
+	c := lease.client
 	literal, isLiteral := literalOf(o.Host)
 	switch {
 	case c.config.ConnectTo.IsValid():
-		return p.dial(b, c.config.ConnectTo, o.Host, a)
+		return lease.dial(b, c.config.ConnectTo, o.Host, a)
 	case c.config.Proxy != nil:
 		if isLiteral && c.refused(literal) {
 			return nil, nil, blocked(literal)
 		}
-		return p.dialProxy(b, o, a)
+		return lease.dialProxy(b, o, a)
 	}
 	addrs := []netip.Addr{literal}
 	if !isLiteral {
 		var fail *failure
 		began := time.Now()
 		c.link.await(1)
-		addrs, a.times.DNS, fail = c.names.addresses(p.ctx, o.Host, b.deadline)
+		addrs, a.times.DNS, fail = c.names.addresses(lease.ctx, o.Host, b.deadline)
 		c.link.await(-1)
 		if a.times.DNS != nil {
 			a.looked = began
@@ -75,14 +75,14 @@ func (p *Place) reach(b *budget, o Origin, a *answer) (net.Conn, func(), *failur
 		if tries++; tries > maxTries {
 			break
 		}
-		conn, release, why := p.dial(b, netip.AddrPortFrom(addr, o.Port), addr.String(), a)
+		conn, release, why := lease.dial(b, netip.AddrPortFrom(addr, o.Port), addr.String(), a)
 		if why == nil {
 			return conn, release, nil
 		}
 		if why.class != robots.NoRoute || tries == 1 {
 			fail = why // of an address that could be dialled, where there is one
 		}
-		if p.ctx.Err() != nil || b.spent() {
+		if lease.ctx.Err() != nil || b.spent() {
 			break
 		}
 	}
@@ -103,8 +103,8 @@ func blocked(addr netip.Addr) *failure {
 }
 
 // dial opens one connection, with a place under the politeness key.
-func (p *Place) dial(b *budget, to netip.AddrPort, key string, a *answer) (net.Conn, func(), *failure) {
-	return p.open(b, to.String(), key, to, a)
+func (lease *Lease) dial(b *budget, to netip.AddrPort, key string, a *answer) (net.Conn, func(), *failure) {
+	return lease.open(b, to.String(), key, to, a)
 }
 
 // proxyTimeout bounds the way to the proxy. It is no part of an origin's time:
@@ -113,11 +113,11 @@ const proxyTimeout = 10 * time.Second
 
 // dialProxy connects to the proxy, which resolves the host itself: the guard
 // sees no address then, and the proxy's own is ours to choose.
-func (p *Place) dialProxy(b *budget, o Origin, a *answer) (net.Conn, func(), *failure) {
+func (lease *Lease) dialProxy(b *budget, o Origin, a *answer) (net.Conn, func(), *failure) {
 	if o.Scheme == "ftp" {
 		return nil, nil, failed(robots.ConnectFailure, "connect: ftp does not go through a proxy")
 	}
-	conn, release, fail := p.open(b, proxyAddress(p.client.config.Proxy), o.Host, netip.AddrPort{}, a)
+	conn, release, fail := lease.open(b, proxyAddress(lease.client.config.Proxy), o.Host, netip.AddrPort{}, a)
 	if fail != nil && fail.class != robots.Canceled && fail.local == nil {
 		fail = failed(fail.class, "connect to the proxy: %w", fail.err)
 		fail.local = fail.err
@@ -135,23 +135,23 @@ func proxyAddress(proxy *url.URL) string {
 
 // open dials when there is a place under key, and its turn has come. remote is
 // the host's address, invalid for the proxy's.
-func (p *Place) open(b *budget, to, key string, remote netip.AddrPort, a *answer) (net.Conn, func(), *failure) {
-	c := p.client
-	if err := p.acquire(b, c.manners.addresses, key); err != nil {
-		return nil, nil, classify(p.ctx, connecting, err)
+func (lease *Lease) open(b *budget, to, key string, remote netip.AddrPort, a *answer) (net.Conn, func(), *failure) {
+	c := lease.client
+	if err := lease.acquire(b, c.politeness.addresses, key); err != nil {
+		return nil, nil, classify(lease.ctx, connecting, err)
 	}
-	release := func() { c.manners.addresses.release(key) }
-	if err := p.keepPace(b); err != nil {
+	release := func() { c.politeness.addresses.release(key) }
+	if err := lease.keepPace(b); err != nil {
 		release()
-		return nil, nil, classify(p.ctx, connecting, err)
+		return nil, nil, classify(lease.ctx, connecting, err)
 	}
-	if err := p.ctx.Err(); err != nil {
+	if err := lease.ctx.Err(); err != nil {
 		release()
-		return nil, nil, classify(p.ctx, connecting, err)
+		return nil, nil, classify(lease.ctx, connecting, err)
 	}
-	p.ctx = p.onceBegun
+	lease.ctx = lease.onceBegun
 	c.link.await(1)
-	release = func() { c.link.await(-1); c.manners.addresses.release(key) }
+	release = func() { c.link.await(-1); c.politeness.addresses.release(key) }
 	a.remote = remote
 	began := time.Now()
 	a.dialed = began
@@ -160,14 +160,14 @@ func (p *Place) open(b *budget, to, key string, remote netip.AddrPort, a *answer
 		deadline = began.Add(proxyTimeout)
 	}
 	for wait, waited := firstLocalWait, time.Duration(0); ; wait = min(2*wait, time.Second) {
-		bounded, cancel := context.WithDeadline(p.ctx, deadline)
+		bounded, cancel := context.WithDeadline(lease.ctx, deadline)
 		conn, err := c.dialer.DialContext(bounded, "tcp", to)
 		cancel()
 		if err == nil {
 			a.times.Connect = since(began)
 			return conn, release, nil
 		}
-		fail := classify(p.ctx, connecting, err)
+		fail := classify(lease.ctx, connecting, err)
 		if isRoute(err) && remote.IsValid() && !c.hasRoute(remote) {
 			fail = failed(robots.NoRoute, "connect: this machine has no route to %s", remote.Addr())
 		}
@@ -178,7 +178,7 @@ func (p *Place) open(b *budget, to, key string, remote netip.AddrPort, a *answer
 		// Ports or files that are used up come back when others end.
 		select {
 		case <-time.After(wait):
-		case <-p.ctx.Done():
+		case <-lease.ctx.Done():
 		}
 		waited += wait
 		b.wait(wait)

@@ -34,21 +34,21 @@ const (
 // the reply that ended the exchange, and stays 0 where the connection ended
 // first, whatever preliminary replies (1yz, 3yz) had come; first byte is that
 // of the greeting.
-func (p *Place) getFTP(b *budget, o Origin, target string) (answer, *failure) {
+func (lease *Lease) getFTP(b *budget, o Origin, target string) (answer, *failure) {
 	var a answer
 	path, fail := pathFTP(target)
 	if fail != nil {
 		return a, fail
 	}
-	conn, release, fail := p.connect(b, o, &a)
+	conn, release, fail := lease.connect(b, o, &a)
 	if fail != nil {
 		return a, fail
 	}
-	c, ctx := p.client, p.ctx // which connect may have changed
+	c, ctx := lease.client, lease.ctx // which connect may have changed
 	defer release()
 	defer conn.Close()
 	defer expire(ctx, conn, b.deadline)()
-	fail = p.converse(b, conn, path, &a, func(port uint16) (net.Conn, *failure) {
+	fail = lease.converse(b, conn, path, &a, func(port uint16) (net.Conn, *failure) {
 		return c.dialData(ctx, b.deadline, netip.AddrPortFrom(a.remote.Addr(), port))
 	})
 	return a, fail
@@ -56,8 +56,8 @@ func (p *Place) getFTP(b *budget, o Origin, target string) (answer, *failure) {
 
 // converse logs in and retrieves the file at path. dialData opens the data
 // connection to a port that the server names.
-func (p *Place) converse(b *budget, conn net.Conn, path string, a *answer, dialData func(port uint16) (net.Conn, *failure)) *failure {
-	ctx := p.ctx
+func (lease *Lease) converse(b *budget, conn net.Conn, path string, a *answer, dialData func(port uint16) (net.Conn, *failure)) *failure {
+	ctx := lease.ctx
 	began := time.Now()
 	in := newControl(conn)
 	if _, err := in.r.Peek(1); err != nil {
@@ -98,15 +98,15 @@ func (p *Place) converse(b *budget, conn net.Conn, path string, a *answer, dialD
 		a.status, fail = in.ended(ctx, err)
 		return fail
 	}
-	return p.transfer(in, file, pausing(ctx, b, conn, data), a)
+	return lease.transfer(in, file, pausing(ctx, b, conn, data), a)
 }
 
 // transfer reads the file, and the reply that says whether that was all.
-func (p *Place) transfer(in *control, file *ftp.Response, paused func(time.Duration), a *answer) *failure {
-	ctx := p.ctx
-	a.body = p.text(4095, paused)
+func (lease *Lease) transfer(in *control, file *ftp.Response, paused func(time.Duration), a *answer) *failure {
+	ctx := lease.ctx
+	a.body = lease.text(4095, paused)
 	var err error
-	if a.truncated, err = a.body.fill(file, p.client.config.MaxBody); a.truncated {
+	if a.truncated, err = a.body.fill(file, lease.client.config.MaxBody); a.truncated {
 		// The reply about a transfer that we break off is about us: it is not
 		// waited for, and the transfer counts as the one that it was.
 		a.status = ftp.StatusClosingDataConnection

@@ -72,11 +72,11 @@ func FuzzAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		read := func(r io.Reader) (a answer, body []byte, failed string) {
 			conn := &recorded{Reader: r}
-			place := &Place{client: c, ctx: t.Context()}
-			defer place.settle()
+			lease := &Lease{client: c, ctx: t.Context()}
+			defer lease.settle()
 			over := &weighed{Conn: conn, ctx: t.Context(), spool: c.spool, paused: func(time.Duration) {}}
 			defer over.leave()
-			fail := place.exchange(over, over, o, "/robots.txt", "", &a)
+			fail := lease.exchange(over, over, o, "/robots.txt", "", &a)
 			if most := int64(maxHeader + c.config.MaxBody*8 + 64<<10); conn.given > most {
 				t.Fatalf("%d bytes are read, more than %d", conn.given, most)
 			}
@@ -176,9 +176,9 @@ func FuzzFTP(f *testing.F) {
 	f.Fuzz(func(t *testing.T, replies, file []byte) {
 		conn := &recorded{Reader: bytes.NewReader(replies)}
 		var a answer
-		place := &Place{client: c, ctx: context.Background()}
-		defer place.settle()
-		fail := place.converse(&budget{deadline: time.Now().Add(time.Minute)}, conn, "robots.txt", &a, func(port uint16) (net.Conn, *failure) {
+		lease := &Lease{client: c, ctx: context.Background()}
+		defer lease.settle()
+		fail := lease.converse(&budget{deadline: time.Now().Add(time.Minute)}, conn, "robots.txt", &a, func(port uint16) (net.Conn, *failure) {
 			if port < minDataPort {
 				t.Fatalf("a data connection to port %d", port)
 			}

@@ -68,13 +68,13 @@ func (b *bounded) Read(p []byte) (int, error) {
 var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4<<10) }}
 
 // get asks o for target (path and query) over a connection of its own.
-func (p *Place) get(b *budget, o Origin, target string) (answer, *failure) {
+func (lease *Lease) get(b *budget, o Origin, target string) (answer, *failure) {
 	var a answer
-	conn, release, fail := p.connect(b, o, &a)
+	conn, release, fail := lease.connect(b, o, &a)
 	if fail != nil {
 		return a, fail
 	}
-	c, ctx := p.client, p.ctx // which connect may have changed
+	c, ctx := lease.client, lease.ctx // which connect may have changed
 	defer release()
 	defer conn.Close()
 	defer expire(ctx, conn, b.deadline)()
@@ -85,7 +85,7 @@ func (p *Place) get(b *budget, o Origin, target string) (answer, *failure) {
 
 	if c.config.Proxy != nil {
 		if o.Scheme == "http" {
-			fail := p.exchange(in, conn, o, o.String()+target, c.proxyAuth, &a)
+			fail := lease.exchange(in, conn, o, o.String()+target, c.proxyAuth, &a)
 			if a.status == http.StatusProxyAuthRequired { // no origin may send it, RFC 9110 section 15.5.8
 				fail = failed(robots.ConnectFailure, "connect: the proxy answers %d", a.status)
 				fail.local = fail.err
@@ -106,13 +106,13 @@ func (p *Place) get(b *budget, o Origin, target string) (answer, *failure) {
 		a.tls = strings.TrimPrefix(tls.VersionName(secure.ConnectionState().Version), "TLS ")
 		conn = secure
 	}
-	return a, p.exchange(in, conn, o, target, "", &a)
+	return a, lease.exchange(in, conn, o, target, "", &a)
 }
 
 // exchange sends the request, with more headers if there are any, and reads
 // the answer. conn is over, or is itself, what is weighed.
-func (p *Place) exchange(below *weighed, conn net.Conn, o Origin, target, headers string, a *answer) *failure {
-	c, ctx := p.client, p.ctx
+func (lease *Lease) exchange(below *weighed, conn net.Conn, o Origin, target, headers string, a *answer) *failure {
+	c, ctx := lease.client, lease.ctx
 	began := time.Now()
 	request := make([]byte, 0, 256)
 	request = append(request, "GET "...)
@@ -174,7 +174,7 @@ func (p *Place) exchange(below *weighed, conn net.Conn, o Origin, target, header
 	contentRange := resp.Header.Get("Content-Range")
 	in.left = int64(c.config.MaxBody)*8 + 64<<10
 	below.body = true
-	a.body, a.truncated, err = p.readBody(resp, below.paused)
+	a.body, a.truncated, err = lease.readBody(resp, below.paused)
 	var ours *failure
 	switch {
 	case errors.As(err, &ours): // of the disk

@@ -130,8 +130,8 @@ const maxAgain = 10
 // sure makes an attempt, again for as long as it fails and its failure is not
 // believed. All but the last one is our time and not the host's. The error is
 // that of a context that ended, or that this machine is cut off.
-func (p *Place) sure(b *budget, attempt func() robots.ErrorClass) error {
-	l := p.client.link
+func (lease *Lease) sure(b *budget, attempt func() robots.ErrorClass) error {
+	l := lease.client.link
 	if l.times.patience == 0 {
 		attempt()
 		return nil
@@ -141,7 +141,7 @@ func (p *Place) sure(b *budget, attempt func() robots.ErrorClass) error {
 		l.begin()
 		class := attempt()
 		ended := time.Now()
-		believed, err := l.believe(p.ctx, began, class)
+		believed, err := l.believe(lease.ctx, began, class)
 		if err != nil || believed || n == maxAgain {
 			b.wait(time.Since(ended))
 			return err

@@ -40,19 +40,19 @@ func TestAPlaceThatIsNotUsedIsFree(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := &budget{deadline: time.Now().Add(time.Hour)}
-	if err := p.acquire(b, c.manners.addresses, "192.0.2.1"); err != nil {
+	if err := p.acquire(b, c.politeness.addresses, "192.0.2.1"); err != nil {
 		t.Fatal(err)
 	}
-	c.manners.addresses.release("192.0.2.1")
+	c.politeness.addresses.release("192.0.2.1")
 	cancel()
-	if err := p.acquire(b, c.manners.addresses, "192.0.2.1"); !errors.Is(err, context.Canceled) {
+	if err := p.acquire(b, c.politeness.addresses, "192.0.2.1"); !errors.Is(err, context.Canceled) {
 		t.Fatalf("a pace of one in days: %v", err)
 	}
-	if held := c.manners.addresses.keys["192.0.2.1"].held; held != 0 {
+	if held := c.politeness.addresses.keys["192.0.2.1"].held; held != 0 {
 		t.Errorf("%d places are held under the address", held)
 	}
 	p.Leave()
-	for name, l := range map[string]*limiter{"slots": c.manners.slots, "entered": c.manners.inside} {
+	for name, l := range map[string]*limiter{"slots": c.politeness.slots, "entered": c.politeness.inside} {
 		if len(l.keys) != 0 {
 			t.Errorf("%s: a place is lost", name)
 		}
@@ -67,7 +67,7 @@ func TestADomainIsLeftWhereConnectingFails(t *testing.T) {
 		}
 	}
 	for name, l := range map[string]*limiter{
-		"slots": c.manners.slots, "entered": c.manners.inside, "domains": c.manners.domains, "addresses": c.manners.addresses,
+		"slots": c.politeness.slots, "entered": c.politeness.inside, "domains": c.politeness.domains, "addresses": c.politeness.addresses,
 	} {
 		if len(l.keys) != 0 {
 			t.Errorf("%s: a place is lost", name)

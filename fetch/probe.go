@@ -14,28 +14,28 @@ import (
 // the server that gave the 5xx, within what is left of the origin's time.
 //
 // It reports whether it asked anything.
-func (p *Place) probe(b *budget, got *Capture) bool {
+func (lease *Lease) probe(b *budget, got *Capture) bool {
 	if status := got.Status(); got.Error != "" || status < 500 || status > 599 || got.at.Scheme == "ftp" {
 		return false
 	}
-	front, fail := p.page(b, got, "/")
+	front, fail := lease.page(b, got, "/")
 	if fail != nil || front.status < 200 || front.status > 399 {
 		return true
 	}
-	missing, fail := p.page(b, got, fmt.Sprintf("/%016x%016x", rand.Uint64(), rand.Uint64()))
+	missing, fail := lease.page(b, got, fmt.Sprintf("/%016x%016x", rand.Uint64(), rand.Uint64()))
 	got.Misconfigured = fail == nil && missing.status == got.Status()
 	return true
 }
 
 // page asks for one more page of the origin that gave the answer.
-func (p *Place) page(b *budget, got *Capture, target string) (a answer, fail *failure) {
-	err := p.sure(b, func() robots.ErrorClass {
-		if a, fail = p.get(b, got.at, target); fail == nil {
+func (lease *Lease) page(b *budget, got *Capture, target string) (a answer, fail *failure) {
+	err := lease.sure(b, func() robots.ErrorClass {
+		if a, fail = lease.get(b, got.at, target); fail == nil {
 			return ""
 		}
 		return fail.class
 	})
-	if err != nil && p.ctx.Err() == nil {
+	if err != nil && lease.ctx.Err() == nil {
 		got.Local = err
 	}
 	return a, fail

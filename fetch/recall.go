@@ -11,8 +11,8 @@ import (
 // recall answers from the memory where that may serve, else from the network,
 // and keeps what it has learned. A memory that fails is a failure of this
 // machine: no host's facts can be told without it.
-func (p *Place) recall(candidates []Origin) *Capture {
-	config := &p.client.config
+func (lease *Lease) recall(candidates []Origin) *Capture {
+	config := &lease.client.config
 	pasts := make([]history, len(candidates))
 	for i, o := range candidates {
 		var err error
@@ -25,7 +25,7 @@ func (p *Place) recall(candidates []Origin) *Capture {
 		past := &pasts[i]
 		// A later candidate's answer stands for all only if it was got after
 		// the first was given up, and the first one's only if it was not.
-		if last := past.Last; last != nil && (last.Fallback != "") == (i > 0) && (p.client.isOwn(past) || p.client.isFresh(past)) &&
+		if last := past.Last; last != nil && (last.Fallback != "") == (i > 0) && (lease.client.isOwn(past) || lease.client.isFresh(past)) &&
 			(serves < 0 || last.Start.After(pasts[serves].Last.Start)) {
 			serves = i
 		}
@@ -35,14 +35,14 @@ func (p *Place) recall(candidates []Origin) *Capture {
 		}
 	}
 	if serves >= 0 {
-		return p.client.remembered(candidates[serves], &pasts[serves])
+		return lease.client.remembered(candidates[serves], &pasts[serves])
 	}
-	got := p.ask(candidates, prefer)
+	got := lease.ask(candidates, prefer)
 	if got.Error == robots.Canceled || got.Local != nil {
 		return got
 	}
 	past := &pasts[max(0, slices.Index(candidates, got.Origin))]
-	if err := p.client.addPast(got, past); err != nil {
+	if err := lease.client.addPast(got, past); err != nil {
 		return lost(got.Origin, err)
 	}
 	// The slot is held until the answer is stored: what a crash can lose, and

@@ -236,7 +236,7 @@ func (t *text) release() {
 // land has the capture's body stand in memory. Bodies that were on disk come
 // back few at a time, each until its place is given back: the caller has put it
 // elsewhere then.
-func (p *Place) land(got *Capture) *Capture {
+func (lease *Lease) land(got *Capture) *Capture {
 	t := got.text
 	if t == nil {
 		return got
@@ -246,12 +246,12 @@ func (p *Place) land(got *Capture) *Capture {
 		got.Cut = &n
 		return got
 	}
-	if len(t.blocks) > 0 && !p.landed {
+	if len(t.blocks) > 0 && !lease.landed {
 		select {
-		case p.client.spool.landing <- struct{}{}:
-			p.landed = true
-		case <-p.ctx.Done():
-			got.Error, got.Err = robots.Canceled, fmt.Errorf("stopped: %w", p.ctx.Err())
+		case lease.client.spool.landing <- struct{}{}:
+			lease.landed = true
+		case <-lease.ctx.Done():
+			got.Error, got.Err = robots.Canceled, fmt.Errorf("stopped: %w", lease.ctx.Err())
 			return got
 		}
 	}
@@ -264,21 +264,21 @@ func (p *Place) land(got *Capture) *Capture {
 
 // text makes a text of an answer that conn brings. It is released with the
 // place.
-func (p *Place) text(expect int, paused func(time.Duration)) *text {
-	t := newText(p.client.spool, expect, paused)
-	p.texts = append(p.texts, t)
+func (lease *Lease) text(expect int, paused func(time.Duration)) *text {
+	t := newText(lease.client.spool, expect, paused)
+	lease.texts = append(lease.texts, t)
 	return t
 }
 
 // settle gives back what the place's answers took.
-func (p *Place) settle() {
-	for _, t := range p.texts {
+func (lease *Lease) settle() {
+	for _, t := range lease.texts {
 		t.release()
 	}
-	p.texts = nil
-	if p.landed {
-		p.landed = false
-		<-p.client.spool.landing
+	lease.texts = nil
+	if lease.landed {
+		lease.landed = false
+		<-lease.client.spool.landing
 	}
 }
 

@@ -151,7 +151,7 @@ func TestASegmentEndsByItsText(t *testing.T) {
 }
 
 func TestGateWaitsForTexts(t *testing.T) {
-	g := newGate(&Config{})
+	g := newBackpressure(&Config{})
 	must(t, g.enter(t.Context()))
 	g.read(int(g.texts + 1))
 	entered := make(chan error)

@@ -102,7 +102,7 @@ type census struct {
 	samples  *evaluate.Samples
 	contents *contents
 	totals   *summary.Counts
-	gate     *gate
+	pressure *backpressure
 	ready    chan *segment // those that have all their captures
 	progress *Progress
 
@@ -121,7 +121,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	began := time.Now()
 	n := &census{
 		Config: c, progress: progress, samples: evaluate.NewSamples(c.Samples, c.Profiles), contents: newContents(), totals: c.newCounts(),
-		gate: newGate(&c), ready: make(chan *segment, 1),
+		pressure: newBackpressure(&c), ready: make(chan *segment, 1),
 	}
 	inputs, err := n.open(ctx)
 	if err != nil {
@@ -187,7 +187,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	n.Fetch.Others, n.Fetch.Outage = n.others, progress.outage
 	spool, release := n.spool()
 	defer release()
-	n.Fetch.Spool, n.Fetch.Room, n.Fetch.Waiting = spool, n.gate.underWay, n.gate.waiting
+	n.Fetch.Spool, n.Fetch.Room, n.Fetch.Waiting = spool, n.pressure.underWay, n.pressure.waiting
 	if n.client, err = fetch.New(n.Fetch); err != nil {
 		return nil, err
 	}
@@ -265,7 +265,7 @@ func (n *census) work(ctx context.Context, sum io.Writer) (targets int64, err er
 		})
 		return fetching.Wait()
 	})
-	for range n.gate.analysts {
+	for range n.pressure.analysts {
 		g.Go(func() error { return n.analyse(late) })
 	}
 	if err = g.Wait(); err == nil {
@@ -305,7 +305,7 @@ func (n *census) produce(begin, late context.Context, sum io.Writer, fetching *e
 			}
 		}
 		now.pending.Store(1)
-		return n.gate.enter(begin)
+		return n.pressure.enter(begin)
 	}
 	s := &source{schemes: n.Schemes, limit: n.Limit, reject: n.rejects.host, remark: n.rejects.remark}
 	s.emit = func(t Target) error {
@@ -325,7 +325,7 @@ func (n *census) produce(begin, late context.Context, sum io.Writer, fetching *e
 				return err
 			}
 			now.text += int64(bytes)
-			n.gate.read(bytes)
+			n.pressure.read(bytes)
 			if j.capture != nil {
 				now.jobs = append(now.jobs, j)
 				n.progress.fetched(j.capture, t.Lines)
@@ -333,13 +333,13 @@ func (n *census) produce(begin, late context.Context, sum io.Writer, fetching *e
 					return err
 				}
 			} else {
-				place, err := n.client.Enter(begin, late)
+				lease, err := n.client.Enter(begin, late)
 				if err != nil {
 					return err
 				}
 				now.jobs = append(now.jobs, j)
 				now.pending.Add(1)
-				fetching.Go(func() error { return n.fetch(late, place, j) })
+				fetching.Go(func() error { return n.fetch(late, lease, j) })
 			}
 		}
 		if targets == segmentTargets || paths*perPath >= segmentVerdicts || text >= segmentText {
@@ -364,12 +364,12 @@ func (n *census) produce(begin, late context.Context, sum io.Writer, fetching *e
 	return s.passed, seal()
 }
 
-// fetch gets a target's capture. The place is held until memory or disk has
+// fetch gets a target's capture. The lease is held until memory or disk has
 // the body: a slow disk holds up the requests, or bodies would pile up before
 // it.
-func (n *census) fetch(ctx context.Context, place *fetch.Place, j *job) error {
-	defer place.Leave()
-	j.capture = place.Fetch(j.target.Candidates...)
+func (n *census) fetch(ctx context.Context, lease *fetch.Lease, j *job) error {
+	defer lease.Leave()
+	j.capture = lease.Fetch(j.target.Candidates...)
 	if ctx.Err() != nil {
 		return ctx.Err() // the facts may be about our own end
 	}
@@ -396,13 +396,13 @@ func (n *census) fetch(ctx context.Context, place *fetch.Place, j *job) error {
 // is none left.
 func (n *census) keep(j *job) error {
 	weight := j.capture.Weight()
-	n.gate.weigh(weight)
+	n.pressure.weigh(weight)
 	j.segment.bytes.Add(int64(weight))
 	for i, body := range j.bodies() {
 		if len(*body) == 0 {
 			continue // none must stay none: it would come back from disk as an empty file
 		}
-		if n.gate.hold(len(*body)) {
+		if n.pressure.hold(len(*body)) {
 			j.segment.bytes.Add(int64(len(*body)))
 			continue
 		}
@@ -428,7 +428,7 @@ func (n *census) done(ctx context.Context, s *segment) error {
 	if s.pending.Add(-1) > 0 {
 		return nil
 	}
-	n.gate.filled()
+	n.pressure.filled()
 	select {
 	case n.ready <- s:
 		return nil
@@ -450,7 +450,7 @@ func (n *census) analyse(ctx context.Context) error {
 				return err
 			}
 			n.progress.committed(len(s.jobs))
-			n.gate.leave(s.bytes.Load(), s.text)
+			n.pressure.leave(s.bytes.Load(), s.text)
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -297,7 +297,7 @@ func TestAFailingDiskEndsTheRun(t *testing.T) {
 }
 
 func TestGateLetsBodiesDrain(t *testing.T) {
-	g := newGate(&Config{})
+	g := newBackpressure(&Config{})
 	ctx := context.Background()
 	must := func(err error) {
 		t.Helper()

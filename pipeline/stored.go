@@ -118,7 +118,7 @@ func (n *census) readVolume(ctx context.Context, v *volume, targets *atomic.Int6
 			return nil
 		}
 		now.pending.Store(1)
-		return n.gate.enter(ctx)
+		return n.pressure.enter(ctx)
 	}
 	err := v.read(ctx, func(j *job) error {
 		if n.Limit > 0 && targets.Load() >= n.Limit {

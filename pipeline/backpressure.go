@@ -39,11 +39,11 @@ const requestBytes = 56 << 10
 // so much memory: they get half of it.
 func MostConcurrency(memory int64) int64 { return memory / 2 / requestBytes }
 
-// gate decides when the source may open another segment. Many may be open, so
+// backpressure decides when the source may open another segment. Many may be open, so
 // that the slowest host of each holds up nothing but its own; but when
 // captures come faster than they are analysed, the source waits for the
 // analysts, so that bodies do not pile up.
-type gate struct {
+type backpressure struct {
 	budgets
 	mu       sync.Mutex
 	change   *sync.Cond
@@ -64,8 +64,8 @@ const (
 	maxOpen = 128
 )
 
-func newGate(c *Config) *gate {
-	g := &gate{budgets: budgetsOf(c.Memory), segments: min(max(20*c.Fetch.Concurrency/segmentTargets, minOpen), maxOpen)}
+func newBackpressure(c *Config) *backpressure {
+	g := &backpressure{budgets: budgetsOf(c.Memory), segments: min(max(20*c.Fetch.Concurrency/segmentTargets, minOpen), maxOpen)}
 	if c.IsStored() {
 		// Each core reads one segment and analyses another.
 		g.segments = max(2*runtime.GOMAXPROCS(0), minOpen)
@@ -78,62 +78,62 @@ func newGate(c *Config) *gate {
 // while there is no full segment, whose analysis alone can free them: there is
 // the disk. For texts there is not, and every segment that is open fills without
 // another one.
-func (g *gate) enter(ctx context.Context) error {
+func (p *backpressure) enter(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.change.Broadcast()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.change.Broadcast()
 	})()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for ctx.Err() == nil && (g.open >= g.segments || g.full > 0 && g.bodies > g.held || g.open > 0 && g.input > g.texts) {
-		g.change.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for ctx.Err() == nil && (p.open >= p.segments || p.full > 0 && p.bodies > p.held || p.open > 0 && p.input > p.texts) {
+		p.change.Wait()
 	}
-	g.open++
+	p.open++
 	return ctx.Err()
 }
 
 // read counts the text of a target.
-func (g *gate) read(bytes int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.input += int64(bytes)
+func (p *backpressure) read(bytes int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.input += int64(bytes)
 }
 
 // weigh counts what a capture takes besides its bodies, which cannot go to
 // disk.
-func (g *gate) weigh(bytes int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.bodies += int64(bytes)
+func (p *backpressure) weigh(bytes int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bodies += int64(bytes)
 }
 
 // hold counts the body of a capture, and reports whether memory has room for
 // it; otherwise it is not counted.
-func (g *gate) hold(bytes int) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.bodies+int64(bytes) > g.most {
+func (p *backpressure) hold(bytes int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bodies+int64(bytes) > p.most {
 		return false
 	}
-	g.bodies += int64(bytes)
+	p.bodies += int64(bytes)
 	return true
 }
 
 // filled says that a segment has its last capture.
-func (g *gate) filled() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.full++
+func (p *backpressure) filled() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.full++
 }
 
 // leave says that a segment is committed, and its bodies are let go.
-func (g *gate) leave(bodies, input int64) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.open--
-	g.full--
-	g.bodies -= bodies
-	g.input -= input
-	g.change.Broadcast()
+func (p *backpressure) leave(bodies, input int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.open--
+	p.full--
+	p.bodies -= bodies
+	p.input -= input
+	p.change.Broadcast()
 }

@@ -25,7 +25,7 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 	defer run.Close()
 	n := &census{
 		Config: c, run: run, progress: new(Progress), samples: evaluate.NewSamples(nil, c.Profiles), contents: newContents(), totals: c.newCounts(),
-		gate: newGate(&c), ready: make(chan *segment, 1),
+		pressure: newBackpressure(&c), ready: make(chan *segment, 1),
 	}
 	s := &segment{}
 	now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
@@ -50,8 +50,8 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 	for _, host := range []string{"a.example", "b.example", "c.example", "d.example"} {
 		want = append(want, host+strings.Repeat("#", 1000))
 	}
-	must(t, n.gate.enter(t.Context()))
-	n.gate.most = 3 * 1000 // two bodies, and what is told beside them
+	must(t, n.pressure.enter(t.Context()))
+	n.pressure.most = 3 * 1000 // two bodies, and what is told beside them
 	jobs := []*job{add("a.example", whole(want[0])), add("b.example", stale(want[1])), add("c.example", whole(want[2])), add("d.example", stale(want[3]))}
 	for i, j := range jobs {
 		must(t, n.keep(j))
@@ -63,16 +63,16 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 			t.Errorf("%s: %d bytes of bodies are in memory", j.capture.Origin, held)
 		}
 	}
-	if n.gate.bodies < 2*1000 || n.gate.bodies > n.gate.most || n.gate.bodies != s.bytes.Load() {
-		t.Errorf("%d bytes are counted, %d of them the segment's", n.gate.bodies, s.bytes.Load())
+	if n.pressure.bodies < 2*1000 || n.pressure.bodies > n.pressure.most || n.pressure.bodies != s.bytes.Load() {
+		t.Errorf("%d bytes are counted, %d of them the segment's", n.pressure.bodies, s.bytes.Load())
 	}
 	s.text = 7
-	n.gate.read(7)
+	n.pressure.read(7)
 	s.pending.Store(1)
 	must(t, n.done(t.Context(), s))
 	close(n.ready)
 	must(t, n.analyse(t.Context()))
-	if g := n.gate; g.bodies != 0 || g.input != 0 || g.open != 0 || g.full != 0 {
+	if g := n.pressure; g.bodies != 0 || g.input != 0 || g.open != 0 || g.full != 0 {
 		t.Errorf("after the commit: %d bytes of bodies, %d of texts, %d segments open, %d full", g.bodies, g.input, g.open, g.full)
 	}
 	var got []string
@@ -85,7 +85,7 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 }
 
 func TestGateCountsWhatItHolds(t *testing.T) {
-	g := newGate(&Config{})
+	g := newBackpressure(&Config{})
 	g.most = 100
 	g.weigh(10)
 	if !g.hold(60) || g.hold(31) || !g.hold(30) || g.hold(1) {

@@ -8,16 +8,16 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// manners are the limits that keep a census polite and this machine whole. A
-// request in flight holds a slot, a place under the registered domain of its
-// host and one under the address that it dials. Whoever waits, for a place,
-// for a pace or before a retry, gives its slot away meanwhile: a busy address
-// costs the others nothing, and the order of the work follows from who is
-// free.
+// politeness holds the limits on requests. A request in flight holds a slot, a
+// place under the registered domain of its host and a place under the address
+// that it dials. A request that waits, for a place, for the pace or before a
+// retry, releases its slot meanwhile, so that a busy address costs the others
+// nothing.
 //
-// Places are taken domain first, address second, and a slot last; who holds a
-// slot waits for nothing. So nobody can wait for one another in a ring.
-type manners struct {
+// A request takes the place of its domain first, that of its address second and
+// a slot last. A request that holds a slot waits for nothing, so requests cannot
+// deadlock.
+type politeness struct {
 	inside    *limiter // origins between Enter and the end of Fetch
 	slots     *limiter
 	domains   *limiter
@@ -26,8 +26,8 @@ type manners struct {
 	starts    *limiter      // the one whose first request is next
 }
 
-func newManners(c Config) *manners {
-	m := &manners{
+func newPoliteness(c Config) *politeness {
+	m := &politeness{
 		inside:    newLimiter(2*c.Concurrency+c.Waiting, 0),
 		slots:     newLimiter(c.Concurrency, 0),
 		domains:   newLimiter(c.PerDomain, 0),
@@ -40,9 +40,9 @@ func newManners(c Config) *manners {
 	return m
 }
 
-// Place is leave to ask one origin now: one of the slots of the client. It is
-// used for one [Place.Fetch] and given back with [Place.Leave].
-type Place struct {
+// Lease is the right to ask one origin now. It holds one of the client's slots,
+// serves one [Lease.Fetch] and ends with [Lease.Leave].
+type Lease struct {
 	client    *Client
 	ctx       context.Context // until the first connection is dialled, that of beginning
 	onceBegun context.Context // from then on
@@ -54,51 +54,51 @@ type Place struct {
 }
 
 // Enter waits until a slot is free. Its error is that of begin, which bounds
-// the waits up to the first connection, here and in [Place.Fetch]. From then on
+// the waits up to the first connection, here and in [Lease.Fetch]. From then on
 // ctx does, which ends no earlier.
-func (c *Client) Enter(begin, ctx context.Context) (*Place, error) {
-	p := &Place{client: c, ctx: begin, onceBegun: ctx}
-	if err := c.manners.inside.acquire(begin, ""); err != nil {
+func (c *Client) Enter(begin, ctx context.Context) (*Lease, error) {
+	lease := &Lease{client: c, ctx: begin, onceBegun: ctx}
+	if err := c.politeness.inside.acquire(begin, ""); err != nil {
 		return nil, err
 	}
-	if err := p.takeSlot(); err != nil {
-		c.manners.inside.release("")
+	if err := lease.takeSlot(); err != nil {
+		c.politeness.inside.release("")
 		return nil, err
 	}
-	return p, nil
+	return lease, nil
 }
 
-// Leave gives the place back, once.
-func (p *Place) Leave() {
-	p.settle()
-	p.giveSlot()
-	p.client.manners.inside.release("")
+// Leave ends the lease. It must be called once.
+func (lease *Lease) Leave() {
+	lease.settle()
+	lease.giveSlot()
+	lease.client.politeness.inside.release("")
 }
 
-func (p *Place) takeSlot() error {
-	err := p.client.manners.slots.acquire(p.ctx, "")
-	p.held = err == nil
+func (lease *Lease) takeSlot() error {
+	err := lease.client.politeness.slots.acquire(lease.ctx, "")
+	lease.held = err == nil
 	return err
 }
 
-func (p *Place) giveSlot() {
-	if p.held {
-		p.held = false
-		p.client.manners.slots.release("")
+func (lease *Lease) giveSlot() {
+	if lease.held {
+		lease.held = false
+		lease.client.politeness.slots.release("")
 	}
 }
 
 // acquire takes a place under key, with the slot given away if that takes
 // time. Waiting is our doing and not the host's: it moves the deadline.
-func (p *Place) acquire(b *budget, l *limiter, key string) error {
+func (lease *Lease) acquire(b *budget, l *limiter, key string) error {
 	began := time.Now()
 	if turn := l.join(key); turn != nil {
-		p.giveSlot()
-		if err := l.await(p.ctx, key, turn); err != nil {
+		lease.giveSlot()
+		if err := l.await(lease.ctx, key, turn); err != nil {
 			return err
 		}
 	}
-	err := p.rest(l.pause(key))
+	err := lease.rest(l.pause(key))
 	b.wait(time.Since(began))
 	if err != nil {
 		l.release(key)
@@ -107,55 +107,55 @@ func (p *Place) acquire(b *budget, l *limiter, key string) error {
 }
 
 // rest sleeps without a slot, and sees to it that there is one afterwards.
-func (p *Place) rest(d time.Duration) error {
+func (lease *Lease) rest(d time.Duration) error {
 	if d > 0 {
-		p.giveSlot()
-		if err := sleep(p.ctx, d); err != nil {
+		lease.giveSlot()
+		if err := sleep(lease.ctx, d); err != nil {
 			return err
 		}
 	}
-	if p.held {
+	if lease.held {
 		return nil
 	}
-	return p.takeSlot()
+	return lease.takeSlot()
 }
 
 // keepPace waits for the turn of one more request among all. Origins that
 // have not begun wait in a queue of their own, of which one at a time draws a
 // turn: a redirect or a retry has no more than that one before it.
-func (p *Place) keepPace(b *budget) error {
-	m := p.client.manners
+func (lease *Lease) keepPace(b *budget) error {
+	m := lease.client.politeness
 	if m.pace == nil {
 		return nil
 	}
 	began := time.Now()
 	defer func() { b.wait(time.Since(began)) }()
-	if p.asked {
-		return p.rest(m.pace.Reserve().Delay())
+	if lease.asked {
+		return lease.rest(m.pace.Reserve().Delay())
 	}
-	p.asked = true
+	lease.asked = true
 	if turn := m.starts.join(""); turn != nil {
-		p.giveSlot()
-		if err := m.starts.await(p.ctx, "", turn); err != nil {
+		lease.giveSlot()
+		if err := m.starts.await(lease.ctx, "", turn); err != nil {
 			return err
 		}
 	}
 	defer m.starts.release("")
-	return p.rest(m.pace.Reserve().Delay())
+	return lease.rest(m.pace.Reserve().Delay())
 }
 
 // pause waits before another try, and reports whether there is time for one
 // after it. The wait is the host's; getting a slot again is ours.
-func (p *Place) pause(b *budget, wait time.Duration) bool {
+func (lease *Lease) pause(b *budget, wait time.Duration) bool {
 	if time.Until(b.deadline) <= wait {
 		return false
 	}
-	p.giveSlot()
-	if sleep(p.ctx, wait) != nil {
+	lease.giveSlot()
+	if sleep(lease.ctx, wait) != nil {
 		return false
 	}
 	began := time.Now()
-	err := p.takeSlot()
+	err := lease.takeSlot()
 	b.wait(time.Since(began))
 	return err == nil
 }
