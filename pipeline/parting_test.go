@@ -13,7 +13,7 @@ import (
 // TestPartings: profiles are held against the first on every path, with the
 // lines of each side, whether or not the content is kept.
 func TestPartings(t *testing.T) {
-	agents := []evaluate.Agent{{Name: "A", Tokens: []string{"a"}}, {Name: "B", Tokens: []string{"b"}}, {Name: "C", Tokens: []string{"c"}}}
+	agents := []evaluate.Agent{{Name: "A", Tokens: []string{"a"}}, {Name: "B", Tokens: []string{"b"}}, {Name: "C", Tokens: []string{"c"}}, {Name: "E", Tokens: []string{"e"}}}
 	body := "user-agent: a\ndisallow: /\nuser-agent: b\nallow: /page\ndisallow: /*.htm\nuser-agent: *\ndisallow:\n"
 	var profiles []*robots.Profile
 	for _, name := range []string{"google", "google-2019", "rfc9309"} {
@@ -41,7 +41,7 @@ func TestPartings(t *testing.T) {
 			}
 		}
 		// rfc9309 always allows /robots.txt itself, and decodes %2E of a path.
-		want := "equal; different /page.htm disallow undefined [5 0]; equal; different /robots.txt disallow allow [2 0]; different /%2Ehtm allow disallow [0 5]; equal"
+		want := "equal; different /page.htm disallow undefined [5 0]; equal; equal; different /robots.txt disallow allow [2 0]; different /%2Ehtm allow disallow [0 5]; equal; equal"
 		if text := strings.Join(got, "; "); text != want {
 			t.Errorf("got  %s\nwant %s", text, want)
 		}

@@ -61,6 +61,7 @@ var edits = []edit{
 	{name: "the exception goes", of: replaced("Allow: /SHUT/AJAR\n", ""), google: Stricter, rfc: Stricter, closes: "/SHUT/AJAR", closesB: 2},
 	{name: "an exception comes", of: replaced("Disallow: /*", "Allow: /SHUT/NEW\nDisallow: /*"), google: Looser, rfc: Looser, opens: "/SHUT/NEW", opensB: 4},
 	{name: "a rule is anchored", of: replaced("/AJAR-old", "/AJAR-old$"), google: Looser, rfc: Looser, opens: "/AJAR-old!"},
+	{name: "a starred rule changes its kind", of: replaced("Disallow: /*", "Allow: /*"), google: Looser, rfc: Looser, opens: "/?ASKED=", opensB: 4},
 	{name: "a path moves", of: replaced("/AJAR-old", "/NEW"), google: Mixed, rfc: Mixed, closes: "/NEW", closesB: 6, opens: "/AJAR-old"},
 	{name: "rules change their order, and one is doubled", of: replaced("Disallow: /SHUT/\nAllow: /SHUT/AJAR\n", "Allow: /SHUT/AJAR\nDisallow: /SHUT/\nDisallow: /SHUT/\n")},
 	{name: "fields are written otherwise", of: replaced("Disallow: /AJAR", "# NEW\nDISALLOW :  /AJAR")},

@@ -114,7 +114,7 @@ func (d *data) page() *page {
 		p.Remarks = append(p.Remarks, "The run is not complete: the page shows what is committed so far.")
 	}
 	if len(m.Profiles) > 1 {
-		p.Remarks = append(p.Remarks, fmt.Sprintf("The run judges every file under %d profiles. The page shows the first, %s; the tables have the others.", len(m.Profiles), d.profile))
+		p.Remarks = append(p.Remarks, fmt.Sprintf("The run judges every file under %d profiles. The page shows the first, %s, and where the others part from it; the tables have all of them.", len(m.Profiles), d.profile))
 	}
 	if !slices.Contains(m.Tables, "examples") {
 		p.Remarks = append(p.Remarks, "The page has no examples, for the run has no table of that name.")

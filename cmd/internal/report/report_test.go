@@ -322,7 +322,7 @@ func TestSentences(t *testing.T) {
 		"A content signal refuses AI training in 1.0% of files, and permits it in 0%",
 		"The commonest flaw is “line without a field”, in 0.5% of files",
 		"By top-level domain, failures are commonest for .de (10.0% of 400 hosts), slow answers for .com (1.0% of 600 hosts)",
-		"The run judges every file under 2 profiles. The page shows the first, google; the tables have the others.",
+		"The run judges every file under 2 profiles. The page shows the first, google, and where the others part from it; the tables have all of them.",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the page does not say: %s", want)
