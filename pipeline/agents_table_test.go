@@ -80,7 +80,10 @@ func TestOnlyItsOwnTokenNamesAnAgent(t *testing.T) {
 			counted[row.Metric+" "+row.Agent+" "+row.Key] = row.N
 		}
 	}
-	named := map[string]int64{"policy_explicit Googlebot disallow_all": 1, "policy_explicit MJ12bot disallow_all": 1}
+	named := map[string]int64{
+		"policy_explicit Googlebot disallow_all": 1, "policy_explicit MJ12bot disallow_all": 1,
+		"policy_versus_star Googlebot stricter": 1, "policy_versus_star MJ12bot stricter": 1, // no group for * allows all
+	}
 	for _, a := range c.Agents {
 		if slices.Contains(a.FallsBackTo, "Googlebot") {
 			named["policy_fallback "+a.Name+" disallow_all"] = 1
