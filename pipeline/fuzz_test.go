@@ -18,21 +18,6 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 )
 
-// isInput checks the error of a reader of input: it names the file, and a line
-// that the file has.
-func isInput(t *testing.T, err error, text []byte) {
-	t.Helper()
-	var input *userfile.Error
-	lines := int64(1 + bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) + bytes.Count(text, []byte("\u0085")) +
-		bytes.Count(text, []byte("\u2028")) + bytes.Count(text, []byte("\u2029"))) // YAML's line ends
-	if !errors.As(err, &input) || input.Path != "file" || input.Line < 0 || input.Line > lines {
-		t.Fatalf("error %#v of a file of %d lines", err, lines)
-	}
-	if said := err.Error(); strings.ContainsAny(said, "\n") || strings.Contains(said, "yaml: ") || strings.Contains(said, "[]yaml") || strings.Contains(said, "strconv.") {
-		t.Fatalf("error %q", said)
-	}
-}
-
 // FuzzHosts: a list gives the same rows however it is packed and cut into pieces,
 // each line one at most; each row is a target or is rejected, and no target is
 // given twice.
