@@ -113,7 +113,7 @@ func TestResumingIsAdvisedWhereItWorks(t *testing.T) {
 			if !errors.Is(err, cause) || strings.Contains(err.Error(), "--resume") != row.resumable {
 				t.Errorf("%s: %v", name, err)
 			}
-			if errors.Is(err, fetch.ErrCutOff) && !row.resumable && !strings.Contains(err.Error(), "begin a new run") {
+			if errors.Is(err, fetch.ErrCutOff) && !row.resumable && !strings.Contains(err.Error(), "start a new run") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
