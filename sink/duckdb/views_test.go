@@ -385,12 +385,12 @@ func TestFiguresAgree(t *testing.T) {
 			}
 		}
 	}
-	// No share has a third base.
+	// No share has a third base, but for the one of what naming an agent changes.
 	for name, text := range questions(t) {
 		head, _, err := ask(db, text)
 		must(t, err)
 		for _, column := range head {
-			if strings.Contains(column, "percent") && column != "percent_of_hosts" && column != "percent_of_files" {
+			if strings.Contains(column, "percent") && column != "percent_of_hosts" && column != "percent_of_files" && (name != "versus-star.sql" || column != "percent_of_named") {
 				t.Errorf("%s: %s names no base", name, column)
 			}
 		}
