@@ -70,7 +70,7 @@ var partings = []struct{ key, class, name string }{
 	{"different", "closed", "different"}, {"undecided", "unknown", "undecided"}, {"equal", "open", "the same"},
 }
 
-const partingNote = "The rules are compared on every path, not on samples. Hosts whose rules decide under both profiles are counted; what each profile makes of a status is not compared. A difference may lie on paths that crawlers hardly ask for: rfc9309 takes /%75 for /u, google does not, and so they part on most files that forbid a word. The paths below show where."
+const partingNote = "The rules are compared on every path, not on samples. Hosts whose rules decide under both profiles are counted; what each profile makes of a status is not compared. A difference may lie on paths that crawlers hardly ask for: rfc9309 takes /%75 for /u, google does not, and so they part on most files that forbid a word. Figure #profiles lists some of the paths."
 
 // profiles is on how many hosts the profiles part.
 func (d *data) profiles() *figure {
