@@ -18,7 +18,7 @@ type budgets struct {
 	texts    int64 // of hosts and URLs as the input has them, from when on the source waits
 	underWay int64 // of answers under way in memory: beyond, they go to disk
 	waiting  int   // origins that wait for a place under a limit of politeness, of 14 KB each
-	analysts int   // each parses and writes a segment, in 48 MB where files are hostile
+	evaluators int   // each parses and writes a segment, in 48 MB where files are hostile
 }
 
 func budgetsOf(memory int64) budgets {
@@ -28,7 +28,7 @@ func budgetsOf(memory int64) budgets {
 	return budgets{
 		held: min(memory/16, 32<<20), most: min(memory/8, 64<<20), texts: min(memory/16, 64<<20),
 		underWay: min(memory/16, 256<<20), waiting: int(min(memory/16/(14<<10), 16<<10)),
-		analysts: int(min(max(memory/5/(48<<20), 1), int64(runtime.GOMAXPROCS(0)))),
+		evaluators: int(min(max(memory/5/(48<<20), 1), int64(runtime.GOMAXPROCS(0)))),
 	}
 }
 
@@ -41,8 +41,8 @@ func MostConcurrency(memory int64) int64 { return memory / 2 / requestBytes }
 
 // backpressure decides when the source may open another segment. Many may be open, so
 // that the slowest host of each holds up nothing but its own; but when
-// captures come faster than they are analysed, the source waits for the
-// analysts, so that bodies do not pile up.
+// captures come faster than they are evaluated, the source waits for the
+// evaluators, so that bodies do not pile up.
 type backpressure struct {
 	budgets
 	mu       sync.Mutex
@@ -67,7 +67,7 @@ const (
 func newBackpressure(c *Config) *backpressure {
 	g := &backpressure{budgets: budgetsOf(c.Memory), segments: min(max(20*c.Fetch.Concurrency/segmentTargets, minOpen), maxOpen)}
 	if c.IsStored() {
-		// Each core reads one segment and analyses another.
+		// Each core reads one segment and evaluates another.
 		g.segments = max(2*runtime.GOMAXPROCS(0), minOpen)
 	}
 	g.change = sync.NewCond(&g.mu)
@@ -75,7 +75,7 @@ func newBackpressure(c *Config) *backpressure {
 }
 
 // enter waits for leave to open a segment. It never waits for bytes of bodies
-// while there is no full segment, whose analysis alone can free them: there is
+// while there is no full segment, whose evaluation alone can free them: there is
 // the disk. For texts there is not, and every segment that is open fills without
 // another one.
 func (p *backpressure) enter(ctx context.Context) error {

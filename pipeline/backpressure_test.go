@@ -71,7 +71,7 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 	s.pending.Store(1)
 	must(t, n.done(t.Context(), s))
 	close(n.ready)
-	must(t, n.analyse(t.Context()))
+	must(t, n.evaluate(t.Context()))
 	if g := n.pressure; g.bodies != 0 || g.input != 0 || g.open != 0 || g.full != 0 {
 		t.Errorf("after the commit: %d bytes of bodies, %d of texts, %d segments open, %d full", g.bodies, g.input, g.open, g.full)
 	}

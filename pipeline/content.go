@@ -11,7 +11,7 @@ import (
 
 // content writes what the file says, in the first profile's reading: the rows
 // of those tables that are wanted.
-func (a *analyst) content(row *sink.Fetch, out *sink.Segment) error {
+func (a *evaluator) content(row *sink.Fetch, out *sink.Segment) error {
 	f := &a.readings[0].content.file
 	a.indexes = a.indexes[:0]
 	for i := range f.Groups {
@@ -44,14 +44,14 @@ func (a *analyst) content(row *sink.Fetch, out *sink.Segment) error {
 }
 
 // groupIndex is the cell of a group's index, null for -1.
-func (a *analyst) groupIndex(i int32) *int32 {
+func (a *evaluator) groupIndex(i int32) *int32 {
 	if i < 0 {
 		return nil
 	}
 	return &a.indexes[i]
 }
 
-func (a *analyst) groupRows(row *sink.Fetch, f *robots.File) []sink.Group {
+func (a *evaluator) groupRows(row *sink.Fetch, f *robots.File) []sink.Group {
 	a.groups = a.groups[:0]
 	for i := range f.Groups {
 		g := &f.Groups[i]
@@ -84,7 +84,7 @@ func (a *analyst) groupRows(row *sink.Fetch, f *robots.File) []sink.Group {
 	return a.groups
 }
 
-func (a *analyst) ruleRows(row *sink.Fetch, f *robots.File) []sink.Rule {
+func (a *evaluator) ruleRows(row *sink.Fetch, f *robots.File) []sink.Rule {
 	a.rules = a.rules[:0]
 	for i, rule := range f.Rules {
 		a.rules = append(a.rules, sink.Rule{
@@ -96,7 +96,7 @@ func (a *analyst) ruleRows(row *sink.Fetch, f *robots.File) []sink.Rule {
 	return a.rules
 }
 
-func (a *analyst) sitemapRows(row *sink.Fetch, f *robots.File) []sink.Sitemap {
+func (a *evaluator) sitemapRows(row *sink.Fetch, f *robots.File) []sink.Sitemap {
 	a.sitemaps = a.sitemaps[:0]
 	for _, s := range f.Sitemaps {
 		a.sitemaps = append(a.sitemaps, sink.Sitemap{
@@ -115,7 +115,7 @@ func isSameHost(s *robots.Sitemap, host string) bool {
 	return !bytes.HasPrefix(s.URL, []byte("//")) && len(s.URL) > 0 // a relative URL is of this host
 }
 
-func (a *analyst) lineRows(row *sink.Fetch, f *robots.File) []sink.Line {
+func (a *evaluator) lineRows(row *sink.Fetch, f *robots.File) []sink.Line {
 	a.lines = a.lines[:0]
 	for _, m := range f.Remarks {
 		a.lines = append(a.lines, sink.Line{
@@ -127,7 +127,7 @@ func (a *analyst) lineRows(row *sink.Fetch, f *robots.File) []sink.Line {
 }
 
 // signalRows names fields in lower case, whatever the file has.
-func (a *analyst) signalRows(row *sink.Fetch, f *robots.File) []sink.Signal {
+func (a *evaluator) signalRows(row *sink.Fetch, f *robots.File) []sink.Signal {
 	a.signals = a.signals[:0]
 	var path *string // of the signal before: a line has one, and may have a hundred thousand keys
 	for i, s := range f.Signals {

@@ -13,7 +13,7 @@ import (
 func TestSignalsOfALineShareItsPath(t *testing.T) {
 	p, _ := robots.ProfileNamed("rfc9309")
 	body := []byte("User-agent: *\nContent-Usage: /" + string(bytes.Repeat([]byte{0xff}, 1000)) + " a=y, b=y, c=y\nContent-Usage: /x d=y\nContent-Usage: e=y\n")
-	a := &analyst{indexes: []int32{0}}
+	a := &evaluator{indexes: []int32{0}}
 	var f robots.File
 	f.Parse(body, p)
 	rows := a.signalRows(&sink.Fetch{}, &f)

@@ -47,7 +47,7 @@ type questions struct {
 }
 
 // contents keep what files say that were met before: templates are most of the
-// web. They are shared by the analysts, and nobody changes one.
+// web. They are shared by the evaluators, and nobody changes one.
 //
 // Those met since there was as much as generationBytes are young, those of the
 // generation before are old, and become young when they are met again. A body
@@ -115,7 +115,7 @@ func (c *content) weight() int {
 }
 
 // read has the content of reading k be that of a body, nil for none.
-func (a *analyst) read(k int, body []byte, q questions) {
+func (a *evaluator) read(k int, body []byte, q questions) {
 	r := &a.readings[k]
 	r.body, r.loaded, q.profile = body, nil, k
 	agents, paths := len(a.config.Agents), a.samples.Paths

@@ -14,7 +14,7 @@ import (
 // stranger writes never becomes a counter, it counts as other.
 
 // count adds a target to the summary and the examples.
-func (a *analyst) count(row *sink.Fetch, stratum string) {
+func (a *evaluator) count(row *sink.Fetch, stratum string) {
 	n := a.counts
 	clear(a.said)
 	a.examples.Begin(row.Rank)
@@ -76,14 +76,14 @@ func (a *analyst) count(row *sink.Fetch, stratum string) {
 
 // once counts a key that the target under way has not had yet: such counters
 // are of hosts.
-func (a *analyst) once(metric, stratum, key string) {
+func (a *evaluator) once(metric, stratum, key string) {
 	if l := [2]string{metric, key}; !a.said[l] {
 		a.said[l] = true
 		a.counts.Add(metric, stratum, key)
 	}
 }
 
-func (a *analyst) countGroups(row *sink.Fetch, f *robots.File, stratum string) {
+func (a *evaluator) countGroups(row *sink.Fetch, f *robots.File, stratum string) {
 	for i := range f.Groups {
 		g := &f.Groups[i]
 		a.once("feature", stratum, "group")
@@ -117,7 +117,7 @@ func (a *analyst) countGroups(row *sink.Fetch, f *robots.File, stratum string) {
 	}
 }
 
-func (a *analyst) countSitemaps(row *sink.Fetch, f *robots.File, stratum string) {
+func (a *evaluator) countSitemaps(row *sink.Fetch, f *robots.File, stratum string) {
 	if len(f.Sitemaps) > 0 {
 		a.once("feature", stratum, "sitemap")
 	}
@@ -139,7 +139,7 @@ func (a *analyst) countSitemaps(row *sink.Fetch, f *robots.File, stratum string)
 
 // countLines counts remarks, and the fields and signals that belong to no
 // profile.
-func (a *analyst) countLines(row *sink.Fetch, f *robots.File, stratum string) {
+func (a *evaluator) countLines(row *sink.Fetch, f *robots.File, stratum string) {
 	for i := range f.Remarks {
 		m := &f.Remarks[i]
 		class := m.Class.String()
@@ -216,7 +216,7 @@ func signalKey(field string, s *robots.Signal) string {
 
 // countCategories counts a target by how many agents of each category its
 // policies close, under one profile. a.policies are those of all agents.
-func (a *analyst) countCategories(stratum string, profile int) {
+func (a *evaluator) countCategories(stratum string, profile int) {
 	type closing struct{ agents, closed, unknown int }
 	by := make(map[string]closing)
 	for i := range a.policies {

@@ -9,7 +9,7 @@ import (
 
 // judgements makes the policies and verdicts of a target under every profile,
 // on the paths for all, the samples listed for its origin, and its own.
-func (a *analyst) judgements(row *sink.Fetch, listed []*evaluate.Prepared, paths []string, stratum string, out *sink.Segment) error {
+func (a *evaluator) judgements(row *sink.Fetch, listed []*evaluate.Prepared, paths []string, stratum string, out *sink.Segment) error {
 	own := newOwn(row.Origin, paths, listed)
 	for k := range a.readings {
 		r := &a.readings[k]
@@ -74,7 +74,7 @@ func (a *analyst) judgements(row *sink.Fetch, listed []*evaluate.Prepared, paths
 const verdictRows = 1024
 
 // writeVerdicts writes the verdicts that wait if there are so many.
-func (a *analyst) writeVerdicts(out *sink.Segment, many int) error {
+func (a *evaluator) writeVerdicts(out *sink.Segment, many int) error {
 	if len(a.verdicts) < many {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (a *analyst) writeVerdicts(out *sink.Segment, many int) error {
 }
 
 // policy makes the row of one agent, with its match and the index of its class.
-func (a *analyst) policy(row *sink.Fetch, r *reading, agent int) (sink.Policy, robots.Match, int) {
+func (a *evaluator) policy(row *sink.Fetch, r *reading, agent int) (sink.Policy, robots.Match, int) {
 	p := sink.Policy{
 		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin,
 		Agent: a.config.Agents[agent].Name, Category: a.config.Agents[agent].Category,
@@ -118,7 +118,7 @@ func (r *reading) group(agent int) *string {
 }
 
 // of judges a URL in reading k, for whose profile it is prepared.
-func (a *analyst) of(k, agent int, target *robots.Target) robots.Verdict {
+func (a *evaluator) of(k, agent int, target *robots.Target) robots.Verdict {
 	r := &a.readings[k]
 	if got, decided := r.answer.Verdict(target); decided {
 		return got
@@ -128,7 +128,7 @@ func (a *analyst) of(k, agent int, target *robots.Target) robots.Verdict {
 }
 
 // ofPath judges one of the paths for all.
-func (a *analyst) ofPath(k, agent, path int) robots.Verdict {
+func (a *evaluator) ofPath(k, agent, path int) robots.Verdict {
 	r := &a.readings[k]
 	if known := r.content.verdicts; known != nil && r.answer.AsksRules() {
 		return r.answer.Weigh(known[agent*len(a.samples.Paths)+path])
@@ -136,7 +136,7 @@ func (a *analyst) ofPath(k, agent, path int) robots.Verdict {
 	return a.of(k, agent, &a.samples.Paths[path].Targets[k])
 }
 
-func (a *analyst) verdict(row *sink.Fetch, r *reading, policy *sink.Policy, group *string, url string, got robots.Verdict, tally *summary.Tally) {
+func (a *evaluator) verdict(row *sink.Fetch, r *reading, policy *sink.Policy, group *string, url string, got robots.Verdict, tally *summary.Tally) {
 	v := sink.Verdict{
 		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, Agent: policy.Agent, Profile: policy.Profile,
 		URL: url, Verdict: got.Value.String(), Reason: got.Reason.String(), GroupAgent: group,

@@ -29,7 +29,7 @@ func (m *memo) forget(agents int) {
 // judge returns the verdicts for an agent in reading k on the paths for all,
 // the samples listed for the origin, and its own. They hold until the next
 // call.
-func (a *analyst) judge(k, agent int, listed []*evaluate.Prepared, own *ownURLs) []robots.Verdict {
+func (a *evaluator) judge(k, agent int, listed []*evaluate.Prepared, own *ownURLs) []robots.Verdict {
 	r, m := &a.readings[k], &a.memo
 	lead, shared := 0, true // where no rules are asked, an agent is like another
 	if r.answer.AsksRules() {
@@ -53,7 +53,7 @@ func (a *analyst) judge(k, agent int, listed []*evaluate.Prepared, own *ownURLs)
 }
 
 // judgeAll appends the verdicts for an agent on all samples of a target.
-func (a *analyst) judgeAll(dst []robots.Verdict, k, agent int, listed []*evaluate.Prepared, own *ownURLs) []robots.Verdict {
+func (a *evaluator) judgeAll(dst []robots.Verdict, k, agent int, listed []*evaluate.Prepared, own *ownURLs) []robots.Verdict {
 	for s := range a.samples.Paths {
 		dst = append(dst, a.ofPath(k, agent, s))
 	}

@@ -28,7 +28,7 @@ func TestVerdictsAreJudgedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	samples := evaluate.NewSamples(list, profiles)
-	a := newAnalyst(Config{Config: evaluate.Config{Agents: agents, Profiles: profiles}}, samples, newContents())
+	a := newEvaluator(Config{Config: evaluate.Config{Agents: agents, Profiles: profiles}}, samples, newContents())
 	var listed []*evaluate.Prepared
 	for _, path := range []string{"/l/1", "/p/1"} {
 		listed = append(listed, &evaluate.Prepared{Targets: evaluate.TargetsOf("http://h"+path, profiles)})
@@ -105,7 +105,7 @@ func BenchmarkHostileHost(b *testing.B) {
 		b.Fatal(err)
 	}
 	profiles := []*robots.Profile{p}
-	a := newAnalyst(Config{Config: evaluate.Config{Agents: agents, Profiles: profiles}}, evaluate.NewSamples(list, profiles), newContents())
+	a := newEvaluator(Config{Config: evaluate.Config{Agents: agents, Profiles: profiles}}, evaluate.NewSamples(list, profiles), newContents())
 	a.readings[0].answer = robots.Answer{Outcome: robots.ConditionalAllow}
 	for _, each := range []bool{false, true} {
 		b.Run(map[bool]string{false: "each set of rules", true: "each agent"}[each], func(b *testing.B) {

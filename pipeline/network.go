@@ -15,7 +15,7 @@ const slowMicros = 1_000_000
 
 // countNetwork counts how a fetch went, for the parts of the network that the
 // target is in.
-func (a *analyst) countNetwork(row *sink.Fetch, stratum string) {
+func (a *evaluator) countNetwork(row *sink.Fetch, stratum string) {
 	a.counts.Add("source", stratum, row.Source)
 	// The times of an answer from memory are those of an earlier run.
 	timed := row.TotalMicros != nil && row.Source != "cache"

@@ -80,7 +80,7 @@ func TestManyOwnURLsTakeLittleMemory(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
 	}
-	a := newAnalyst(Config{Config: evaluate.Config{Agents: agents, Profiles: profiles}}, evaluate.NewSamples(nil, profiles), newContents())
+	a := newEvaluator(Config{Config: evaluate.Config{Agents: agents, Profiles: profiles}}, evaluate.NewSamples(nil, profiles), newContents())
 	before := heap()
 	own := newOwn("http://h.example", paths, nil)
 	for k := range profiles {

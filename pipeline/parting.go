@@ -28,7 +28,7 @@ const (
 
 // part compares what reading k makes of the file with what the first does, for
 // each agent. Agents with the same rules under both are one question.
-func (a *analyst) part(dst []parting, k int) []parting {
+func (a *evaluator) part(dst []parting, k int) []parting {
 	first, r := &a.readings[0], &a.readings[k]
 	first.load()
 	r.load()
@@ -72,13 +72,13 @@ func sameBody(first, r *reading) bool {
 
 // parted says whether the rules decide under the first profile and under
 // another, and both read the same body.
-func (a *analyst) parted(k int) bool {
+func (a *evaluator) parted(k int) bool {
 	first, r := &a.readings[0], &a.readings[k]
 	return k > 0 && len(r.content.partings) > 0 && first.answer.Outcome == robots.ConditionalAllow && r.answer.Outcome == robots.ConditionalAllow
 }
 
 // countPartings counts a host by whether two profiles part on it for any agent.
-func (a *analyst) countPartings(row *sink.Fetch, k int, stratum string) {
+func (a *evaluator) countPartings(row *sink.Fetch, k int, stratum string) {
 	if !a.parted(k) {
 		return
 	}

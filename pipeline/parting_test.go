@@ -20,7 +20,7 @@ func TestPartings(t *testing.T) {
 		p, _ := robots.ProfileNamed(name)
 		profiles = append(profiles, p)
 	}
-	a := newAnalyst(Config{Config: evaluate.Config{Agents: agents, Profiles: profiles}}, evaluate.NewSamples(nil, profiles), newContents())
+	a := newEvaluator(Config{Config: evaluate.Config{Agents: agents, Profiles: profiles}}, evaluate.NewSamples(nil, profiles), newContents())
 	for range 3 {
 		for k := range profiles {
 			a.readings[k].answer = robots.Answer{Outcome: robots.ConditionalAllow}

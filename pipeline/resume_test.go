@@ -52,7 +52,7 @@ func TestResumeAsksEachHostOnce(t *testing.T) {
 		}
 		fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
 	}, list(n))
-	c.Tables, c.Memory = []string{"fetches", "verdicts"}, 128<<20 // one analyst
+	c.Tables, c.Memory = []string{"fetches", "verdicts"}, 128<<20 // one evaluator
 	stopAfterOne(t, c, &progress)
 	c.Resume = true
 	result, err := Run(t.Context(), c, new(Progress))
@@ -88,7 +88,7 @@ func TestResumeOfStoredCaptures(t *testing.T) {
 		archive.WriteString(warcResponse(fmt.Sprintf("h%d.example", i), fmt.Sprintf("HTTP/1.1 200 OK\r\n\r\nUser-agent: *\nDisallow: /%d\n", i)))
 	}
 	c := newConfig(t, nil, "")
-	c.Source, c.Memory = Source{WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}}, 128<<20 // one analyst
+	c.Source, c.Memory = Source{WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}}, 128<<20 // one evaluator
 	c.Tables = slices.DeleteFunc(slices.Clone(sink.TableNames), func(table string) bool { return table == "bodies" })
 	whole := c
 	whole.Dir = filepath.Join(t.TempDir(), "whole")

@@ -265,8 +265,8 @@ func (n *census) work(ctx context.Context, sum io.Writer) (targets int64, err er
 		})
 		return fetching.Wait()
 	})
-	for range n.pressure.analysts {
-		g.Go(func() error { return n.analyse(late) })
+	for range n.pressure.evaluators {
+		g.Go(func() error { return n.evaluate(late) })
 	}
 	if err = g.Wait(); err == nil {
 		err = ctx.Err()
@@ -437,9 +437,9 @@ func (n *census) done(ctx context.Context, s *segment) error {
 	}
 }
 
-// analyse commits segments as they come.
-func (n *census) analyse(ctx context.Context) error {
-	a := newAnalyst(n.Config, n.samples, n.contents)
+// evaluate commits segments as they come.
+func (n *census) evaluate(ctx context.Context) error {
+	a := newEvaluator(n.Config, n.samples, n.contents)
 	for {
 		select {
 		case s, ok := <-n.ready:

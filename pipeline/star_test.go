@@ -12,7 +12,7 @@ import (
 )
 
 // starReadings reads a body under profiles for agents, as a run does.
-func starReadings(t *testing.T, body string, agents []evaluate.Agent, names ...string) *analyst {
+func starReadings(t *testing.T, body string, agents []evaluate.Agent, names ...string) *evaluator {
 	t.Helper()
 	var profiles []*robots.Profile
 	for _, name := range names {
@@ -22,7 +22,7 @@ func starReadings(t *testing.T, body string, agents []evaluate.Agent, names ...s
 		}
 		profiles = append(profiles, p)
 	}
-	a := newAnalyst(Config{Config: evaluate.Config{Agents: agents, Profiles: profiles}}, evaluate.NewSamples(nil, profiles), newContents())
+	a := newEvaluator(Config{Config: evaluate.Config{Agents: agents, Profiles: profiles}}, evaluate.NewSamples(nil, profiles), newContents())
 	for k := range profiles {
 		a.read(k, []byte(body), questions{judging: true})
 	}

@@ -15,15 +15,15 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// analyst parses and judges captures and makes rows of them. It serves one
+// evaluator parses and judges captures and makes rows of them. It serves one
 // goroutine and reuses its memory from target to target.
-type analyst struct {
+type evaluator struct {
 	config   Config
 	samples  *evaluate.Samples
 	readings []reading        // by profile
 	counts   *summary.Counts  // of the segment under way
 	examples summary.Examples // the same
-	contents *contents        // of all analysts
+	contents *contents        // of all evaluators
 	bodies   map[string]bool
 	note     note // of the segment under way
 	memo     memo // of the target under way
@@ -51,8 +51,8 @@ type reading struct {
 	once    content // of a body that is not kept
 }
 
-func newAnalyst(c Config, s *evaluate.Samples, known *contents) *analyst {
-	a := &analyst{config: c, samples: s, contents: known, readings: make([]reading, len(c.Profiles)), counts: c.newCounts(), bodies: make(map[string]bool), said: make(map[[2]string]bool)}
+func newEvaluator(c Config, s *evaluate.Samples, known *contents) *evaluator {
+	a := &evaluator{config: c, samples: s, contents: known, readings: make([]reading, len(c.Profiles)), counts: c.newCounts(), bodies: make(map[string]bool), said: make(map[[2]string]bool)}
 	agents := make([]robots.Agent, len(c.Agents)+1)
 	for i, agent := range c.Agents {
 		agents[i] = agent.Robots()
@@ -79,7 +79,7 @@ func (c *Config) newCounts() *summary.Counts {
 
 // commit writes a segment's rows and commits its parts, unless ctx ends before
 // all rows are written: hostile files may take minutes.
-func (a *analyst) commit(ctx context.Context, run *sink.Run, s *segment, totals *summary.Counts) error {
+func (a *evaluator) commit(ctx context.Context, run *sink.Run, s *segment, totals *summary.Counts) error {
 	defer s.spill.close()
 	out, err := run.Segment(s.index)
 	if err != nil {
@@ -129,7 +129,7 @@ func (a *analyst) commit(ctx context.Context, run *sink.Run, s *segment, totals 
 }
 
 // target makes the rows of one target.
-func (a *analyst) target(j *job, out *sink.Segment) error {
+func (a *evaluator) target(j *job, out *sink.Segment) error {
 	c := j.capture
 	judging := out.Policies.Wanted() || out.Verdicts.Wanted() || out.Summary.Wanted()
 	received := c.Whole()
@@ -183,7 +183,7 @@ func (a *analyst) target(j *job, out *sink.Segment) error {
 // fetchRow tells status, hops and error of the fresh attempt, and size, digest
 // and counts of the body that the first profile judges, which may be an
 // earlier one.
-func (a *analyst) fetchRow(j *job, failure robots.ErrorClass) sink.Fetch {
+func (a *evaluator) fetchRow(j *job, failure robots.ErrorClass) sink.Fetch {
 	c, first := j.capture, &a.readings[0]
 	domain, tld := fetch.RegisteredDomain(c.Origin.Host)
 	row := sink.Fetch{
