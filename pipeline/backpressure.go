@@ -13,11 +13,11 @@ import (
 // runtime, below the memory by an eighth for the kernel's buffers, keeps garbage
 // from taking more (see the flag --memory).
 type budgets struct {
-	held     int64 // of captured bodies, from when on the source waits, if waiting helps
-	most     int64 // of captured bodies in memory: beyond, they go to disk
-	texts    int64 // of hosts and URLs as the input has them, from when on the source waits
-	underWay int64 // of answers under way in memory: beyond, they go to disk
-	waiting  int   // origins that wait for a place under a limit of politeness, of 14 KB each
+	held       int64 // of captured bodies, from when on the source waits, if waiting helps
+	most       int64 // of captured bodies in memory: beyond, they go to disk
+	texts      int64 // of hosts and URLs as the input has them, from when on the source waits
+	underWay   int64 // of answers under way in memory: beyond, they go to disk
+	waiting    int   // origins that wait for a place under a limit of politeness, of 14 KB each
 	evaluators int   // each parses and writes a segment, in 48 MB where files are hostile
 }
 
