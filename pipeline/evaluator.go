@@ -70,11 +70,7 @@ func (c *Config) newCounts() *summary.Counts {
 	for i, a := range c.Agents {
 		agents[i] = summary.Agent{Name: a.Name, Category: a.Category}
 	}
-	profiles := make([]string, len(c.Profiles))
-	for i, p := range c.Profiles {
-		profiles[i] = p.Name
-	}
-	return summary.New(agents, profiles)
+	return summary.New(agents, c.ProfileNames())
 }
 
 // commit writes a segment's rows and commits its parts, unless ctx ends before

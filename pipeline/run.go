@@ -138,14 +138,10 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 			}
 		}()
 	}
-	var profiles []string
-	for _, p := range c.Profiles {
-		profiles = append(profiles, p.Name)
-	}
 	var created bool
 	plan := sink.Plan{
 		Run: c.Run, ToolVersion: c.ToolVersion, Started: began.UTC(), Configuration: c.Settings, Pace: c.Pace,
-		Inputs: inputs, Tables: c.Tables, Profiles: profiles,
+		Inputs: inputs, Tables: c.Tables, Profiles: c.ProfileNames(),
 	}
 	n.again = plan.CanBeReadAgain()
 	n.run, created, err = begin(ctx, c, plan)

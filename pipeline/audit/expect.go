@@ -252,10 +252,7 @@ func (x *expectation) table() string {
 // expectation of an agent, a URL, a profile or a table that the run does not
 // have is an error with its line.
 func (e *Expectations) Fit(c evaluate.Config, tables []string) error {
-	var profiles []string
-	for _, p := range c.Profiles {
-		profiles = append(profiles, p.Name)
-	}
+	profiles := c.ProfileNames()
 	for _, x := range e.list {
 		if table := x.table(); x.what != "no_change" && !slices.Contains(tables, table) {
 			return e.fail(x.line, "expectation %q looks at table %s, which the run does not write: add it to --tables", x.Name, table)

@@ -1,29 +1,11 @@
 package audit
 
 import (
-	"bytes"
-	"errors"
-	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/configs/userfile/userfiletest"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 )
-
-// isInput checks the error of a reader of input: it names the file, and a line
-// that the file has.
-func isInput(t *testing.T, err error, text []byte) {
-	t.Helper()
-	var input *userfile.Error
-	lines := int64(1 + bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) + bytes.Count(text, []byte("\u0085")) +
-		bytes.Count(text, []byte("\u2028")) + bytes.Count(text, []byte("\u2029"))) // YAML's line ends
-	if !errors.As(err, &input) || input.Path != "file" || input.Line < 0 || input.Line > lines {
-		t.Fatalf("error %#v of a file of %d lines", err, lines)
-	}
-	if said := err.Error(); strings.ContainsAny(said, "\n") || strings.Contains(said, "yaml: ") || strings.Contains(said, "[]yaml") || strings.Contains(said, "strconv.") {
-		t.Fatalf("error %q", said)
-	}
-}
 
 // FuzzExpectations: an expectation that is accepted expects one thing, of what it
 // names, and can be held against any host.
@@ -37,7 +19,7 @@ func FuzzExpectations(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, host string) {
 		e, err := ParseExpectations("file", text)
 		if err != nil {
-			isInput(t, err, text)
+			userfiletest.CheckError(t, err, text)
 			return
 		}
 		names := make(map[string]bool)
@@ -57,7 +39,7 @@ func FuzzExpectations(f *testing.F) {
 			}
 		}
 		if err := e.Fit(evaluate.Config{}, nil); err != nil {
-			isInput(t, err, text)
+			userfiletest.CheckError(t, err, text)
 		}
 	})
 }

@@ -18,6 +18,14 @@ type Config struct {
 	KeepComments bool              // in the table lines
 }
 
+// ProfileNames are the names of the profiles, in their order.
+func (c *Config) ProfileNames() (names []string) {
+	for _, p := range c.Profiles {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
 // Agent is an entry of the registry: a crawler and what its operator
 // documents about it.
 type Agent struct {

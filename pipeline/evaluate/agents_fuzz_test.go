@@ -1,8 +1,6 @@
 package evaluate
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -10,26 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/robocensus/robocensus/configs/userfile/userfiletest"
+
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/robots"
 )
-
-// isInputError checks the error of a reader of input: it names the file, and a line
-// that the file has.
-func isInput(t *testing.T, err error, text []byte) {
-	t.Helper()
-	var input *userfile.Error
-	lines := int64(1 + bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) + bytes.Count(text, []byte("\u0085")) +
-		bytes.Count(text, []byte("\u2028")) + bytes.Count(text, []byte("\u2029"))) // YAML's line ends
-	if !errors.As(err, &input) || input.Path != "file" || input.Line < 0 || input.Line > lines {
-		t.Fatalf("error %#v of a file of %d lines", err, lines)
-	}
-	if said := err.Error(); strings.ContainsAny(said, "\n") || strings.Contains(said, "yaml: ") || strings.Contains(said, "[]yaml") || strings.Contains(said, "strconv.") {
-		t.Fatalf("error %q", said)
-	}
-}
 
 // FuzzAgents: a registry that is accepted says the same when it is written out
 // and read again, and robots can use it.
@@ -43,7 +27,7 @@ func FuzzAgents(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		agents, err := ParseAgents("file", text)
 		if err != nil {
-			isInput(t, err, text)
+			userfiletest.CheckError(t, err, text)
 			return
 		}
 		names := make(map[string]bool)
@@ -95,7 +79,7 @@ func FuzzSamples(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		samples, err := ParseSamples("file", text)
 		if err != nil {
-			isInput(t, err, text)
+			userfiletest.CheckError(t, err, text)
 			return
 		}
 		var list strings.Builder

@@ -22,7 +22,7 @@ type Tally struct {
 	Policies [classes]int64   // by class
 	Explicit [classes]int64   // of these, with a group of the agent's own
 	Fallback [classes]int64   // with one of an agent that it falls back to
-	Versus   [relations]int64 // of groups of its own, to the group for all
+	Versus   [relations]int64 // by how its own group compares with the group for *
 	Parted   [parts]int64     // by whether they differ from the first profile's
 	Verdicts [values]int64
 }
