@@ -35,12 +35,9 @@
 // that run, table and segment give (see package store for links).
 //
 // Parts are written with parquet-go, which encodes rows of plain structs
-// without allocation, and read back with arrow-go, which reads single columns
-// several times faster. Rows of tables without lists are taken apart here (see
-// shredder). Of the time of a run on stored captures, all tables and 200
-// verdicts for each, reading takes a fifth, taking flat rows apart and encoding
-// their pages a third, zstd a seventh, most of it for dictionaries of hosts and
-// patterns, parsing and judging a tenth, the rows of fetches and groups 6 %.
+// without allocation, after package shred has taken flat rows apart. They are
+// read back with arrow-go (see package scan), which reads single columns several
+// times faster.
 //
 // Every STRING is valid UTF-8 without NUL (see [Text]): one bad string makes
 // DuckDB refuse a whole column, and what the network sends is often Latin-1.

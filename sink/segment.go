@@ -4,22 +4,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"reflect"
 	"runtime/debug"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
+	"github.com/robocensus/robocensus/sink/internal/shred"
 	"github.com/robocensus/robocensus/sink/store"
 )
-
-// rowGroupRows is a multiple of DuckDB's vector size (120 vectors of 2,048
-// rows), so that one thread scans one row group.
-const rowGroupRows = 245_760
 
 // TableNames lists every table, in the order in which a reader meets them.
 var TableNames = []string{
@@ -66,10 +61,10 @@ func (t Table[T]) Write(rows ...T) error {
 	if t.w == nil || len(rows) == 0 {
 		return nil
 	}
-	if err := t.w.write(rows); err != nil {
+	if err := t.w.rows.Write(rows); err != nil {
 		return fmt.Errorf("write %s: %w", t.w.file.Path(), err)
 	}
-	t.w.rows += int64(len(rows))
+	t.w.info.Rows += int64(len(rows))
 	return nil
 }
 
@@ -85,11 +80,9 @@ type part interface {
 }
 
 type writer[T any] struct {
-	parquet  *parquet.GenericWriter[T]
-	shredder *shredder[T] // nil where parquet-go takes rows apart
-	file     *store.File
-	rows     int64
-	info     Part
+	rows *shred.Writer[T]
+	file *store.File
+	info Part
 }
 
 // Segment starts the parts of segment number index, counted from 0. It refuses
@@ -140,20 +133,12 @@ func newWriter[T any](s *store.Store, info Part, toolVersion string, metadata ma
 	if err != nil {
 		return nil, fmt.Errorf("create a part: %w", err)
 	}
-	w := &writer[T]{file: file, info: info}
-	// A writer is not used again for another part: after Reset parquet-go
-	// 0.32 leaves the column paths out of the footer.
-	options := append(writerOptions(info.Table, toolVersion, metadata), withoutBounds[T]()...)
-	if w.shredder, err = newShredder[T](file, spare, options); err != nil {
+	rows, err := shred.New[T](file, spare, writerOptions(info.Table, toolVersion, metadata)...)
+	if err != nil {
 		file.Discard()
 		return nil, fmt.Errorf("create %s: %w", file.Path(), err)
 	}
-	if w.shredder != nil {
-		w.parquet = w.shredder.file
-	} else {
-		w.parquet = parquet.NewGenericWriter[T](file, options...)
-	}
-	return w, nil
+	return &writer[T]{rows: rows, file: file, info: info}, nil
 }
 
 // codec is shared by all writers: each of its encoders holds a window of
@@ -163,7 +148,6 @@ var codec = &zstd.Codec{Level: zstd.SpeedDefault, Concurrency: 1}
 func writerOptions(table, toolVersion string, metadata map[string]string) []parquet.WriterOption {
 	options := []parquet.WriterOption{
 		parquet.Compression(codec),
-		parquet.MaxRowsPerRowGroup(rowGroupRows),
 		parquet.CreatedBy("robocensus", toolVersion, ""),
 	}
 	for key, value := range metadata {
@@ -180,20 +164,6 @@ func writerOptions(table, toolVersion string, metadata map[string]string) []parq
 	}
 	if hasHost[table] {
 		options = append(options, parquet.BloomFilters(parquet.SplitBlockFilter(10, "host")))
-	}
-	return options
-}
-
-// withoutBounds leaves the least and the greatest value out of the pages of
-// texts: no table is ordered by one, so that nobody could pass a page over,
-// and to find them costs a seventh of the writing.
-func withoutBounds[T any]() (options []parquet.WriterOption) {
-	row := reflect.TypeFor[T]()
-	for i := range row.NumField() {
-		name, rest, _ := strings.Cut(row.Field(i).Tag.Get("parquet"), ",")
-		if rest == "dict" {
-			options = append(options, parquet.SkipPageBounds(name), parquet.SkipPageStatistics(name))
-		}
 	}
 	return options
 }
@@ -270,36 +240,20 @@ func (s *Segment) Abort() {
 	s.run.giveUp(s.index)
 }
 
-func (w *writer[T]) write(rows []T) error {
-	if w.shredder != nil {
-		return w.shredder.write(rows)
-	}
-	_, err := w.parquet.Write(rows)
-	return err
-}
-
-func (w *writer[T]) release() {
-	if w.shredder != nil {
-		w.shredder.release()
-	}
-}
-
 func (w *writer[T]) finish() (Part, error) {
-	// parquet-go reports a full disk only here.
-	if err := w.parquet.Close(); err != nil {
+	if err := w.rows.Close(); err != nil {
 		return Part{}, fmt.Errorf("close %s: %w", w.file.Path(), err)
 	}
-	w.release()
 	digest, err := w.file.Finish()
 	if err != nil {
 		return Part{}, fmt.Errorf("close a part: %w", err)
 	}
-	w.info.Rows, w.info.Digest = w.rows, digest
+	w.info.Digest = digest
 	return w.info, nil
 }
 
 func (w *writer[T]) discard() {
-	w.release()
+	w.rows.Release()
 	w.file.Discard()
 }
 

@@ -1,4 +1,4 @@
-package sink
+package shred
 
 import (
 	"io"
@@ -10,9 +10,6 @@ import (
 )
 
 // shredder takes flat rows apart, column by column, for parquet-go to write.
-// parquet-go's own way with rows asks a map for every text and handles every
-// cell of a nullable column by itself, though most cells are what stands above
-// them: that was a third of the time of judging stored captures.
 type shredder[T any] struct {
 	file    *parquet.GenericWriter[T]
 	columns []shred
@@ -111,7 +108,7 @@ func newShredder[T any](out io.Writer, spare *sync.Pool, options []parquet.Write
 // write appends rows. Nothing of them is kept.
 func (s *shredder[T]) write(rows []T) error {
 	for len(rows) > 0 {
-		n := min(len(rows), batchRows, rowGroupRows-s.rows)
+		n := min(len(rows), batchRows, RowGroup-s.rows)
 		for _, c := range s.columns {
 			first := unsafe.Add(unsafe.Pointer(unsafe.SliceData(rows)), c.offset)
 			if err := c.write(cells{first: first, stride: unsafe.Sizeof(rows[0]), n: n}); err != nil {
@@ -119,7 +116,7 @@ func (s *shredder[T]) write(rows []T) error {
 			}
 		}
 		rows, s.rows = rows[n:], s.rows+n
-		full := s.rows == rowGroupRows
+		full := s.rows == RowGroup
 		for _, t := range s.texts {
 			full = full || len(t.values) >= dictionaryBytes
 		}

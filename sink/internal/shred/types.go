@@ -1,4 +1,4 @@
-package sink
+package shred
 
 import (
 	"github.com/parquet-go/parquet-go"

@@ -1,4 +1,4 @@
-package sink
+package shred
 
 import (
 	"hash/maphash"
