@@ -30,11 +30,11 @@ func TestOnlyItsOwnTokenNamesAnAgent(t *testing.T) {
 		fmt.Fprint(w, "# a file\nUser-Agent: GOOGLEBOT/2.1\nUser-agent: MJ12bot\nDisallow: /\n")
 	}, "a.example\ndown.example\n")
 	var err error
-	if c.Agents, err = evaluate.ParseAgents("agents.yaml", configs.Agents); err != nil {
+	if c.Evaluate.Agents, err = evaluate.ParseAgents("agents.yaml", configs.Agents); err != nil {
 		t.Fatal(err)
 	}
 	rfc9309, _ := robots.ProfileNamed("rfc9309")
-	c.Profiles = append(c.Profiles, rfc9309)
+	c.Evaluate.Profiles = append(c.Evaluate.Profiles, rfc9309)
 	var progress Progress
 	result, err := Run(context.Background(), c, &progress)
 	if err != nil {
@@ -84,7 +84,7 @@ func TestOnlyItsOwnTokenNamesAnAgent(t *testing.T) {
 		"policy_explicit Googlebot disallow_all": 1, "policy_explicit MJ12bot disallow_all": 1,
 		"policy_versus_star Googlebot stricter": 1, "policy_versus_star MJ12bot stricter": 1, // no group for * allows all
 	}
-	for _, a := range c.Agents {
+	for _, a := range c.Evaluate.Agents {
 		if slices.Contains(a.FallsBackTo, "Googlebot") {
 			named["policy_fallback "+a.Name+" disallow_all"] = 1
 		}
@@ -94,7 +94,7 @@ func TestOnlyItsOwnTokenNamesAnAgent(t *testing.T) {
 	}
 
 	// A run that is resumed begins with what its summary has counted.
-	again := c.newCounts()
+	again := evaluate.Prepare(c.Evaluate).NewCounts()
 	for _, row := range result.Counts.Rows() {
 		again.Restore(row)
 	}
@@ -130,7 +130,7 @@ func TestARunHasItsRegistryOnce(t *testing.T) {
 				}
 			}, list(segmentTargets*2))
 			c.Tables = []string{"fetches", "agents"}
-			c.Agents = append(c.Agents, evaluate.Agent{
+			c.Evaluate.Agents = append(c.Evaluate.Agents, evaluate.Agent{
 				Name: "X Images", Tokens: []string{"X-Images", "XI"}, FallsBackTo: []string{"X"}, Operator: "X", Category: "search",
 				UserAgent: "X-Images/1.0", IgnoresStar: true, UserTriggered: true,
 			})

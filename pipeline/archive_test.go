@@ -1,22 +1,19 @@
 package pipeline
 
 import (
-	"bytes"
 	"crypto/sha1"
 	"crypto/sha256"
+	"encoding/base32"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -24,10 +21,10 @@ import (
 func TestTheFilterLetsNothingPass(t *testing.T) {
 	for source, change := range map[string]func(c *Config){
 		"warc": func(c *Config) {
-			c.WARC = []string{writeFile(t, "one.warc", []byte(warcResponse("h.example", "HTTP/1.1 200 OK\r\n\r\nUser-agent: *\n")))}
+			c.Source.WARC = []string{writeFile(t, "one.warc", []byte(warcResponse("h.example", "HTTP/1.1 200 OK\r\n\r\nUser-agent: *\n")))}
 		},
 		"bodies": func(c *Config) {
-			c.Bodies = filepath.Dir(writeFile(t, "h.example", []byte("User-agent: *\n")))
+			c.Source.Bodies = filepath.Dir(writeFile(t, "h.example", []byte("User-agent: *\n")))
 		},
 	} {
 		t.Run(source, func(t *testing.T) {
@@ -35,7 +32,7 @@ func TestTheFilterLetsNothingPass(t *testing.T) {
 			change(&c)
 			_, err := Run(t.Context(), c, new(Progress))
 			var input *userfile.Error
-			if !errors.As(err, &input) || input.Path != c.Hosts || !strings.Contains(err.Error(), "names no host of the 1 stored answers") {
+			if !errors.As(err, &input) || input.Path != c.Source.Hosts || !strings.Contains(err.Error(), "names no host of the 1 stored answers") {
 				t.Errorf("%v", err)
 			}
 			if _, err := sink.ReadManifest(c.Dir, c.Run); !errors.Is(err, fs.ErrNotExist) {
@@ -51,9 +48,12 @@ func TestWARCDamageIsCounted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("much of one thing, which is slow under the race detector")
 	}
-	const places = maxRejected + 10
+	const (
+		maxRejected = 1_000_000 // lines that rejected.csv lists
+		places      = maxRejected + 10
+	)
 	c := newConfig(t, nil, "")
-	c.Source = Source{WARC: []string{writeFile(t, "a.warc.gz", gzipped(warcResponse("a.test", "HTTP/1.1 200 OK\r\n\r\n")+strings.Repeat("WARC/1.0\n\n\n", places)))}}
+	c.Source = source.Config{Schemes: []string{"http"}, WARC: []string{writeFile(t, "a.warc.gz", gzipped(warcResponse("a.test", "HTTP/1.1 200 OK\r\n\r\n")+strings.Repeat("WARC/1.0\n\n\n", places)))}}
 	result, err := Run(t.Context(), c, new(Progress))
 	if err != nil {
 		t.Fatal(err)
@@ -76,6 +76,10 @@ func TestWARCDamageIsCounted(t *testing.T) {
 func TestPayloadDigest(t *testing.T) {
 	const body = "User-agent: *\nDisallow: /\n"
 	gzippedBody := string(gzipped(body))
+	digestOf := func(body []byte) string {
+		sum := sha1.Sum(body)
+		return base32.StdEncoding.EncodeToString(sum[:])
+	}
 	sum1, sum256 := sha1.Sum([]byte(body)), sha256.Sum256([]byte(body))
 	var archive strings.Builder
 	var want []bool
@@ -104,7 +108,7 @@ func TestPayloadDigest(t *testing.T) {
 		}
 		archive.WriteString(warcRecord(fields, "HTTP/1.1 200 OK\r\n"+row.header+"\r\n"+row.body))
 	}
-	c := storedConfig(t, Source{WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}})
+	c := storedConfig(t, source.Config{Schemes: []string{"http"}, WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}})
 	if _, err := Run(t.Context(), c, new(Progress)); err != nil {
 		t.Fatal(err)
 	}
@@ -119,30 +123,3 @@ func TestPayloadDigest(t *testing.T) {
 		}
 	}
 }
-
-// warcRecord is the text of a record: the fields behind its version line,
-// without the length, and its block.
-func warcRecord(fields, block string) string {
-	return fmt.Sprintf("WARC/1.0\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n", fields, len(block), block)
-}
-
-// warcFields are those of a response for a host's robots.txt.
-func warcFields(host string) string {
-	return "WARC-Type: response\r\nWARC-Date: 2026-01-10T06:00:00Z\r\nWARC-Target-URI: https://" + host + "/robots.txt\r\n"
-}
-
-func warcResponse(host, answer string) string { return warcRecord(warcFields(host), answer) }
-
-var gzipEncoder = gzip.NewWriter(nil)
-
-func gzipped(s string) []byte {
-	var out bytes.Buffer
-	gzipEncoder.Reset(&out)
-	io.WriteString(gzipEncoder, s)
-	gzipEncoder.Close()
-	return out.Bytes()
-}
-
-var zstdEncoder, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-
-func zstandard(s string) []byte { return zstdEncoder.EncodeAll([]byte(s), nil) }

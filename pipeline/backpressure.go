@@ -66,7 +66,7 @@ const (
 
 func newBackpressure(c *Config) *backpressure {
 	g := &backpressure{budgets: budgetsOf(c.Memory), segments: min(max(20*c.Fetch.Concurrency/segmentTargets, minOpen), maxOpen)}
-	if c.IsStored() {
+	if c.Source.IsStored() {
 		// Each core reads one segment and evaluates another.
 		g.segments = max(2*runtime.GOMAXPROCS(0), minOpen)
 	}

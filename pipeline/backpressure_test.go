@@ -10,6 +10,7 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -19,21 +20,21 @@ import (
 // released once the segment is committed.
 func TestMemoryOfCapturesIsReleased(t *testing.T) {
 	c := newConfig(t, nil, "")
-	c.Samples, c.Tables = nil, []string{"fetches", "bodies"}
+	c.Evaluate.Samples, c.Tables = nil, []string{"fetches", "bodies"}
 	run, err := sink.Create(c.Dir, sink.Plan{Run: c.Run, Tables: c.Tables, Profiles: []string{"google"}})
 	must(t, err)
 	defer run.Close()
 	n := &census{
-		Config: c, run: run, progress: new(Progress), samples: evaluate.NewSamples(nil, c.Profiles), contents: newContents(), totals: c.newCounts(),
+		Config: c, run: run, progress: new(Progress), shared: evaluate.Prepare(c.Evaluate),
 		pressure: newBackpressure(&c), ready: make(chan *segment, 1),
 	}
+	n.totals = n.shared.NewCounts()
 	s := &segment{}
 	now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	add := func(host string, capture fetch.Capture) *job {
 		capture.Origin, capture.Start = fetch.Origin{Scheme: "http", Host: host, Port: 80}, now
 		capture.Hops[0].URL = capture.Origin.RobotsURL()
-		j := &job{capture: &capture, segment: s, ordinal: len(s.jobs)}
-		j.target.Seq = int64(len(s.jobs) + 1)
+		j := &job{Target: source.Target{Seq: int64(len(s.jobs) + 1), Capture: &capture}, segment: s, ordinal: len(s.jobs)}
 		s.jobs = append(s.jobs, j)
 		return j
 	}
@@ -55,12 +56,12 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 	jobs := []*job{add("a.example", whole(want[0])), add("b.example", stale(want[1])), add("c.example", whole(want[2])), add("d.example", stale(want[3]))}
 	for i, j := range jobs {
 		must(t, n.keep(j))
-		held := len(j.capture.Body)
-		if j.capture.Copy != nil {
-			held += len(j.capture.Copy.Body)
+		held := len(j.Capture.Body)
+		if j.Capture.Copy != nil {
+			held += len(j.Capture.Copy.Body)
 		}
 		if inMemory := i < 2; inMemory != (held > 0) {
-			t.Errorf("%s: %d bytes of bodies are in memory", j.capture.Origin, held)
+			t.Errorf("%s: %d bytes of bodies are in memory", j.Capture.Origin, held)
 		}
 	}
 	if n.pressure.bodies < 2*1000 || n.pressure.bodies > n.pressure.most || n.pressure.bodies != s.bytes.Load() {

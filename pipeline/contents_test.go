@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -41,15 +41,15 @@ func TestContentMetAgainSaysTheSame(t *testing.T) {
 			}
 		}
 	}
-	c := storedConfig(t, Source{WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}})
+	c := storedConfig(t, source.Config{Schemes: []string{"http"}, WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}})
 	for _, name := range []string{"rfc9309", "google-2012"} {
 		p, ok := robots.ProfileNamed(name)
 		if !ok {
 			t.Fatal(name)
 		}
-		c.Profiles = append(c.Profiles, p)
+		c.Evaluate.Profiles = append(c.Evaluate.Profiles, p)
 	}
-	c.Samples, err = evaluate.ParseSamples("urls", []byte("/\n/private\n/search?q=1\nhttps://t3.i0.good.example/private/own\n"))
+	c.Evaluate.Samples, err = evaluate.ParseSamples("urls", []byte("/\n/private\n/search?q=1\nhttps://t3.i0.good.example/private/own\n"))
 	must(t, err)
 	_, err = Run(t.Context(), c, &Progress{})
 	must(t, err)
@@ -93,7 +93,7 @@ func TestContentMetAgainSaysTheSame(t *testing.T) {
 		}
 		return r.Host
 	})
-	if own != len(c.Agents)*len(c.Profiles) {
+	if own != len(c.Evaluate.Agents)*len(c.Evaluate.Profiles) {
 		t.Errorf("%d verdicts on the URL that one host has for itself", own)
 	}
 }
@@ -109,34 +109,6 @@ func compareRows[T any](t *testing.T, c Config, table string, compare func(strin
 		}
 	}
 	compare(table, hosts, texts)
-}
-
-// Contents are let go in the end, and a kept one is found whatever else is met.
-func TestContentsAreBounded(t *testing.T) {
-	k := newContents()
-	heavy := make([]byte, 10_000)
-	for i := range 20_000 {
-		k.keep(uint64(i), &content{body: heavy})
-		if _, ok := k.young[uint64(i)]; !ok && k.weight != 0 {
-			t.Fatal("what was kept last is gone")
-		}
-	}
-	if n := len(k.young) + len(k.old); n*(&content{body: heavy}).weight() > 2*generationBytes+2*keptBytes {
-		t.Errorf("%d contents of %d bytes are kept", n, len(heavy))
-	}
-	old := uint64(0)
-	for h := range k.old {
-		old = h
-	}
-	if c, _ := k.find(old, heavy, questions{}); c == nil {
-		t.Error("a content of the generation before is not found")
-	}
-	if c, _ := k.find(old, heavy, questions{cut: true}); c != nil {
-		t.Error("a content is found for another question")
-	}
-	if c, _ := k.find(old, slices.Concat(heavy, heavy), questions{}); c != nil {
-		t.Error("a content is found for another body of the same hash")
-	}
 }
 
 // show is a row as text, with what its pointers point at.

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/pipeline/source"
 )
 
 // What is odd about bodies is counted by host, each in its own key.
@@ -18,7 +20,7 @@ func TestOddBodiesAreCounted(t *testing.T) {
 		archive.WriteString(warcResponse(string(rune('a'+i))+".example", "HTTP/1.1 200 OK\r\n\r\n"+body))
 	}
 	c := newConfig(t, nil, "")
-	c.Source, c.Tables = Source{WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}}, []string{"fetches", "summary"}
+	c.Source, c.Tables = source.Config{Schemes: []string{"http"}, WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}}, []string{"fetches", "summary"}
 	result, err := Run(t.Context(), c, new(Progress))
 	if err != nil {
 		t.Fatal(err)

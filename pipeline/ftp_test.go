@@ -40,7 +40,7 @@ func TestRunOverFTP(t *testing.T) {
 
 	c := newConfig(t, nil, "ftp://a.example:21/private/x\n")
 	c.Fetch.ConnectTo = netip.MustParseAddrPort(l.Addr().String())
-	c.Samples = c.Samples[:1]
+	c.Evaluate.Samples = c.Evaluate.Samples[:1]
 	if _, err := Run(context.Background(), c, new(Progress)); err != nil {
 		t.Fatal(err)
 	}

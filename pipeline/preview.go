@@ -2,10 +2,9 @@ package pipeline
 
 import (
 	"context"
-	"errors"
-	"io"
 
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/source"
 )
 
 // Preview says what a run would ask and write.
@@ -30,36 +29,23 @@ func (p *Preview) Bytes() int64 {
 // PreviewRun reads the list of hosts as the run would, and asks and writes
 // nothing. A list that comes through a pipe, and stored answers, are not read.
 func PreviewRun(ctx context.Context, c Config) (p Preview, err error) {
-	if c.IsStored() || c.Hosts == "-" {
+	if c.Source.IsStored() || c.Source.Hosts == "-" {
 		return Preview{Hosts: -1}, nil
 	}
-	if c.Hosts != "" {
-		if _, err := inspect(ctx, c.Hosts); err != nil {
-			return p, err
-		}
+	list, err := source.Open(ctx, c.Source)
+	if err != nil {
+		return p, err
 	}
-	paths, absolute := int64(0), evaluate.NewSamples(c.Samples, c.Profiles).Absolute
-	for _, s := range c.Samples {
-		if s.Origin == nil {
-			paths++
-		}
+	rejects := source.NewRejects(nil, nil, func(int64) {})
+	if err := list.Start(ctx, rejects, nil); err != nil {
+		return p, err
 	}
-	s := &source{schemes: c.Schemes, limit: c.Limit}
-	s.reject = func(int64, string, string) error { p.Rejected++; return nil }
-	s.remark = func(int64, string, string) error { return nil }
-	urls := int64(0)
-	s.emit = func(t Target) error {
-		p.Hosts++
-		urls += paths + int64(len(t.Paths)+len(absolute[t.Candidates[0]]))
+	shared, urls := evaluate.Prepare(c.Evaluate), int64(0)
+	err = list.Volumes[0].Read(ctx, func(t source.Target) error {
+		urls += int64(shared.URLs(&t))
 		return nil
-	}
-	err = c.readTargets(ctx, io.Discard, s.take)
-	if err == nil {
-		err = s.flush()
-	}
-	if errors.Is(err, errEnough) {
-		err = nil
-	}
-	p.Verdicts = urls * int64(len(c.Agents)*len(c.Profiles))
+	})
+	p.Hosts, p.Rejected = list.Targets(), rejects.Lines()
+	p.Verdicts = urls * int64(len(c.Evaluate.Agents)*len(c.Evaluate.Profiles))
 	return p, err
 }

@@ -2,19 +2,12 @@ package pipeline
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 
 	"github.com/robocensus/robocensus/sink"
 )
-
-// note is what the record of a segment tells a process that resumes its run,
-// besides what the tables say.
-type note struct {
-	Samples []int `json:"samples,omitempty"` // one absolute URL of each origin that had some, by index
-}
 
 // begin creates the run, or opens the one that was interrupted. The source is
 // read from its beginning again either way, and so cut into the same segments:
@@ -34,11 +27,6 @@ func begin(ctx context.Context, c Config, p sink.Plan) (run *sink.Run, created b
 	return run, err == nil, err
 }
 
-// restore adds what earlier processes have counted.
-func (n *census) restore(ctx context.Context) error {
-	return n.run.Counts(ctx, n.totals.Restore)
-}
-
 // passOver accounts for a segment that is committed already, of so many
 // targets that stand on so many lines.
 func (n *census) passOver(index int, targets int, lines int64) error {
@@ -47,17 +35,8 @@ func (n *census) passOver(index int, targets int, lines int64) error {
 		// The digests say that it is the same list; its reading is another.
 		return fmt.Errorf("segment %d had %d targets and now has %d: this version reads the list differently; start over with --force-new", index, record.Targets, targets)
 	}
-	var left note
-	if err := json.Unmarshal(record.Note, &left); err != nil {
+	if err := n.shared.Restore(record.Note); err != nil {
 		return fmt.Errorf("the note in the record of segment %d: %w", index, err)
-	}
-	for _, i := range left.Samples {
-		if i < 0 || i >= len(n.samples.List) {
-			continue
-		}
-		for _, p := range n.samples.Absolute[*n.samples.List[i].Sample.Origin] {
-			p.Used.Store(true)
-		}
 	}
 	n.progress.passedOver(targets, lines)
 	return nil

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -88,7 +89,7 @@ func TestResumeOfStoredCaptures(t *testing.T) {
 		archive.WriteString(warcResponse(fmt.Sprintf("h%d.example", i), fmt.Sprintf("HTTP/1.1 200 OK\r\n\r\nUser-agent: *\nDisallow: /%d\n", i)))
 	}
 	c := newConfig(t, nil, "")
-	c.Source, c.Memory = Source{WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}}, 128<<20 // one evaluator
+	c.Source, c.Memory = source.Config{Schemes: []string{"http"}, WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}}, 128<<20 // one evaluator
 	c.Tables = slices.DeleteFunc(slices.Clone(sink.TableNames), func(table string) bool { return table == "bodies" })
 	whole := c
 	whole.Dir = filepath.Join(t.TempDir(), "whole")
@@ -161,7 +162,7 @@ func TestAKeptAnswerIsOfItsHost(t *testing.T) {
 	must(t, err)
 	answers, err := run.Answers(0)
 	must(t, err)
-	kept := fetch.Capture{Origin: parsed(t, "http://a.example"), Start: firstDay, Hops: []robots.Hop{{URL: "http://a.example/robots.txt", Status: 200}}}
+	kept := fetch.Capture{Origin: originOf(t, "http://a.example"), Start: firstDay, Hops: []robots.Hop{{URL: "http://a.example/robots.txt", Status: 200}}}
 	content, err := kept.MarshalBinary()
 	must(t, err)
 	must(t, answers.Keep(0, content))
@@ -173,10 +174,10 @@ func TestAKeptAnswerIsOfItsHost(t *testing.T) {
 	must(t, err)
 	n := &census{Config: c, run: run}
 	for host, want := range map[string]bool{"http://a.example": true, "http://b.example": false, "https://a.example": false} {
-		j := &job{target: Target{Candidates: []fetch.Origin{parsed(t, host)}}, segment: &segment{answers: answers}}
+		j := &job{Target: source.Target{Candidates: []fetch.Origin{originOf(t, host)}}, segment: &segment{answers: answers}}
 		must(t, n.recall(j))
-		if (j.capture != nil) != want {
-			t.Errorf("%s is told what http://a.example said: %v", host, j.capture != nil)
+		if (j.Capture != nil) != want {
+			t.Errorf("%s is told what http://a.example said: %v", host, j.Capture != nil)
 		}
 	}
 }
@@ -185,8 +186,8 @@ func TestAKeptAnswerIsOfItsHost(t *testing.T) {
 // no view names a run that --force-new removes.
 func TestViewsFollowARunThatIsStartedAgain(t *testing.T) {
 	c := newConfig(t, nil, "")
-	c.Hosts, c.Bodies = "", t.TempDir()
-	must(t, os.WriteFile(filepath.Join(c.Bodies, "a.example"), []byte("User-agent: *\nDisallow: /\n"), 0o666))
+	c.Source.Hosts, c.Source.Bodies = "", t.TempDir()
+	must(t, os.WriteFile(filepath.Join(c.Source.Bodies, "a.example"), []byte("User-agent: *\nDisallow: /\n"), 0o666))
 	path := filepath.Join(c.Dir, "views.sql")
 	read := func() string {
 		t.Helper()
@@ -217,4 +218,11 @@ func TestViewsFollowARunThatIsStartedAgain(t *testing.T) {
 	if text := read(); strings.Contains(text, "read_parquet") {
 		t.Errorf("views of a run that is removed:\n%s", text)
 	}
+}
+
+func originOf(t *testing.T, url string) fetch.Origin {
+	t.Helper()
+	o, _, err := fetch.Parse(url, "http")
+	must(t, err)
+	return o
 }

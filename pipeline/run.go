@@ -2,10 +2,9 @@ package pipeline
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
+	"iter"
 	"sync/atomic"
 	"time"
 
@@ -13,31 +12,18 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/views"
 )
 
-// segmentTargets is the size of a segment: large enough for full row groups
-// of verdicts, small enough that a lost one costs little.
-const segmentTargets = 2048
-
-// A segment ends early whose targets bring much of their own: so many verdicts,
-// or bytes of hosts and URLs as the input has them, which are held with it.
-const (
-	segmentVerdicts = 16 << 20
-	segmentText     = 4 << 20
-)
-
 // Config is what a run is asked to do.
 type Config struct {
-	Dir string
-	Run string
-	Source
-	evaluate.Config
-	Schemes     []string
-	Limit       int64 // targets at most, 0 for all
+	Dir         string
+	Run         string
+	Source      source.Config   // but for the size of bodies, which is that of Fetch
+	Evaluate    evaluate.Config // agents, URLs and profiles
 	Tables      []string
 	Fetch       fetch.Config  // without its memory
 	Grace       time.Duration // for the hosts in flight when ctx ends
@@ -48,7 +34,7 @@ type Config struct {
 	ForceNew    bool           // remove the run first, whatever its state
 	Settings    map[string]any // the configuration as the manifest shows it
 	Pace        map[string]any // and the part of it that the tables do not depend on
-	Inputs      []sink.Input   // besides the hosts
+	Inputs      []sink.Input   // besides those of the source
 }
 
 // Result is what a run did.
@@ -56,7 +42,7 @@ type Result struct {
 	Folder   string // of manifest.json and rejected.csv
 	Targets  int64
 	Rejected int64
-	Skipped  Skipped
+	Skipped  source.Skipped
 	Elapsed  time.Duration
 	Rows     map[string]int64 // by table
 	Counts   *summary.Counts
@@ -64,9 +50,7 @@ type Result struct {
 
 // job is one target on its way to its capture.
 type job struct {
-	target  Target
-	capture *fetch.Capture
-	stored  *stored   // nil for a capture of the network
+	source.Target
 	spilled [2]*place // of the capture's bodies, where memory had no room for them
 	segment *segment
 	ordinal int // within it
@@ -74,9 +58,9 @@ type job struct {
 
 // bodies are the capture's own and the earlier copy's, where it has them.
 func (j *job) bodies() []*[]byte {
-	out := []*[]byte{&j.capture.Body}
-	if j.capture.Copy != nil {
-		out = append(out, &j.capture.Copy.Body)
+	out := []*[]byte{&j.Capture.Body}
+	if j.Capture.Copy != nil {
+		out = append(out, &j.Capture.Copy.Body)
 	}
 	return out
 }
@@ -97,20 +81,15 @@ type segment struct {
 type census struct {
 	Config
 	run      *sink.Run
+	source   *source.Source
 	client   *fetch.Client
-	rejects  *rejects
-	samples  *evaluate.Samples
-	contents *contents
+	rejects  *source.Rejects
+	shared   *evaluate.Shared
 	totals   *summary.Counts
 	pressure *backpressure
 	ready    chan *segment // those that have all their captures
 	progress *Progress
-
-	volumes []volume // of a stored source
-	ranks   ranks
-	filter  *filter // nil: every host
-	skipped tallySkipped
-	again   bool // the inputs can be read again, as resuming does
+	again    bool // the inputs can be read again, as resuming does
 }
 
 // Run makes the census. It returns when every target is in the tables, when
@@ -119,15 +98,15 @@ type census struct {
 // answers of hosts that were asked. progress may be read all the while.
 func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err error) {
 	began := time.Now()
+	c.Source.MaxBody = c.Fetch.MaxBody
 	n := &census{
-		Config: c, progress: progress, samples: evaluate.NewSamples(c.Samples, c.Profiles), contents: newContents(), totals: c.newCounts(),
-		pressure: newBackpressure(&c), ready: make(chan *segment, 1),
+		Config: c, progress: progress, shared: evaluate.Prepare(c.Evaluate), pressure: newBackpressure(&c), ready: make(chan *segment, 1),
 	}
-	inputs, err := n.open(ctx)
-	if err != nil {
+	n.totals = n.shared.NewCounts()
+	if n.source, err = source.Open(ctx, c.Source); err != nil {
 		return nil, err
 	}
-	inputs = append(inputs, c.Inputs...)
+	progress.expect(n.source.Total, c.Source.Limit)
 	if c.State != "" {
 		if n.Fetch.Memory, err = fetch.OpenMemory(c.State); err != nil {
 			return nil, err
@@ -141,7 +120,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	var created bool
 	plan := sink.Plan{
 		Run: c.Run, ToolVersion: c.ToolVersion, Started: began.UTC(), Configuration: c.Settings, Pace: c.Pace,
-		Inputs: inputs, Tables: c.Tables, Profiles: c.ProfileNames(),
+		Inputs: append(n.source.Inputs(), c.Inputs...), Tables: c.Tables, Profiles: c.Evaluate.ProfileNames(),
 	}
 	n.again = plan.CanBeReadAgain()
 	n.run, created, err = begin(ctx, c, plan)
@@ -180,7 +159,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	}
 	// Another output folder may hold a run of the same name.
 	n.Fetch.Run = c.Run + " " + n.run.Started().Format(time.RFC3339Nano)
-	n.Fetch.Others, n.Fetch.Outage = n.others, progress.outage
+	n.Fetch.Others, n.Fetch.Outage = n.source.Others, progress.outage
 	spool, release := n.spool()
 	defer release()
 	n.Fetch.Spool, n.Fetch.Room, n.Fetch.Waiting = spool, n.pressure.underWay, n.pressure.waiting
@@ -191,69 +170,62 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	if err != nil {
 		return nil, fmt.Errorf("create rejected.csv: %w", err)
 	}
-	n.rejects = newRejects(rejectedFile, n.run.Scratch, progress)
-	defer n.rejects.close()
-	sum := sha256.New()
-	if n.IsStored() && n.Hosts != "" {
-		if n.filter, err = readFilter(ctx, n.Hosts, sum, n.rejects.host); err != nil {
-			return nil, err
-		}
+	n.rejects = source.NewRejects(rejectedFile, n.run.Scratch, progress.rejected)
+	defer n.rejects.Close()
+	if err := n.source.Start(ctx, n.rejects, progress.read); err != nil {
+		return nil, err
 	}
-	if err := n.restore(ctx); err != nil {
+	// What earlier processes of the run have counted.
+	if err := n.run.Counts(ctx, n.totals.Restore); err != nil {
 		return nil, err
 	}
 
-	targets, err := n.work(ctx, sum)
-	if err == nil && targets == 0 {
-		err = n.nothing()
-	}
-	if err != nil {
+	if err := n.work(ctx); err != nil {
 		return nil, err
 	}
-	for _, s := range n.samples.Unused() {
-		if err := n.rejects.sample(s.Line, s.URL, "origin_not_in_run"); err != nil {
+	if n.source.Targets() == 0 {
+		return nil, n.source.Empty()
+	}
+	for _, s := range n.shared.Unused() {
+		if err := n.rejects.Sample(s.Line, s.URL, "origin_not_in_run"); err != nil {
 			return nil, err
 		}
 	}
-	rejected, err := n.rejects.finish()
+	rejected, err := n.rejects.Finish()
 	if err != nil {
 		return nil, err
 	}
+	targets, lines, skipped := n.source.Targets(), n.rejects.Lines(), n.rejects.Skipped()
 	progress.enter(SummingUp)
 	if err := n.run.SumUp(ctx); err != nil {
 		return nil, err
 	}
 	progress.enter(Completing)
 	if err := n.run.Complete(ctx, sink.Completion{
-		Finished: time.Now().UTC(), Tally: sink.Tally{Targets: targets, Rejected: n.rejects.n, Skipped: n.skipped.sum.kinds()},
-		Inputs: digested(inputs, sum), Rejected: rejected,
+		Finished: time.Now().UTC(), Tally: sink.Tally{Targets: targets, Rejected: lines, Skipped: skipped.Kinds()},
+		Inputs: append(n.source.Inputs(), c.Inputs...), Rejected: rejected,
 	}); err != nil {
 		return nil, err
 	}
 	progress.enter(Finished)
 	return &Result{
-		Folder: n.run.Folder(), Targets: targets, Rejected: n.rejects.n, Skipped: n.skipped.sum, Elapsed: time.Since(began),
+		Folder: n.run.Folder(), Targets: targets, Rejected: lines, Skipped: skipped, Elapsed: time.Since(began),
 		Rows: n.run.Rows(), Counts: n.totals,
 	}, nil
 }
 
-// work brings the source's targets into the tables, and returns their number.
-// sum is written the bytes of a source that is read from standard input.
-func (n *census) work(ctx context.Context, sum io.Writer) (targets int64, err error) {
+// work brings the source's targets into the tables.
+func (n *census) work(ctx context.Context) error {
 	late, cancel := n.grace(ctx)
 	defer cancel()
 	g, late := errgroup.WithContext(late)
 	g.Go(func() error {
 		defer close(n.ready)
-		if n.IsStored() {
-			targets, err = n.rerun(late)
-			return err
-		}
 		fetching, late := errgroup.WithContext(late)
 		begin, stop := context.WithCancel(late)
 		defer context.AfterFunc(ctx, stop)()
-		fetching.Go(func() (err error) {
-			targets, err = n.produce(begin, late, sum, fetching)
+		fetching.Go(func() error {
+			err := n.read(begin, late, fetching)
 			if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 				return nil // those in flight go on
 			}
@@ -264,191 +236,69 @@ func (n *census) work(ctx context.Context, sum io.Writer) (targets int64, err er
 	for range n.pressure.evaluators {
 		g.Go(func() error { return n.evaluate(late) })
 	}
-	if err = g.Wait(); err == nil {
+	err := g.Wait()
+	if err == nil {
 		err = ctx.Err()
 	}
-	return targets, err
-}
-
-// produce reads the source and has its targets fetched, each by a goroutine of
-// its own that begins when the client has a slot for it, opening segments as
-// there is room, until begin ends. It returns the number of targets.
-func (n *census) produce(begin, late context.Context, sum io.Writer, fetching *errgroup.Group) (int64, error) {
-	var now *segment
-	next, targets, paths, text := 0, 0, 0, 0
-	perPath := len(n.Agents) * len(n.Profiles)
-	lines := int64(0)
-	seal := func() error {
-		if now == nil {
-			return nil
-		}
-		s := now
-		now, paths, text = nil, 0, 0
-		if s.committed {
-			return n.passOver(s.index, targets, lines)
-		}
-		return n.done(late, s)
-	}
-	open := func() (err error) {
-		now = &segment{index: next, committed: n.run.Committed(next) != nil}
-		next, targets, lines = next+1, 0, 0
-		if now.committed {
-			return nil
-		}
-		if n.again {
-			if now.answers, err = n.run.Answers(now.index); err != nil {
-				return err
-			}
-		}
-		now.pending.Store(1)
-		return n.pressure.enter(begin)
-	}
-	s := &source{schemes: n.Schemes, limit: n.Limit, reject: n.rejects.host, remark: n.rejects.remark}
-	s.emit = func(t Target) error {
-		if err := begin.Err(); err != nil {
-			return err
-		}
-		if now == nil {
-			if err := open(); err != nil {
-				return err
-			}
-		}
-		bytes := t.bytes()
-		targets, paths, text, lines = targets+1, paths+len(t.Paths), text+bytes, lines+t.Lines
-		if !now.committed {
-			j := &job{target: t, segment: now, ordinal: len(now.jobs)}
-			if err := n.recall(j); err != nil {
-				return err
-			}
-			now.text += int64(bytes)
-			n.pressure.read(bytes)
-			if j.capture != nil {
-				now.jobs = append(now.jobs, j)
-				n.progress.fetched(j.capture, t.Lines)
-				if err := n.keep(j); err != nil {
-					return err
-				}
-			} else {
-				lease, err := n.client.Enter(begin, late)
-				if err != nil {
-					return err
-				}
-				now.jobs = append(now.jobs, j)
-				now.pending.Add(1)
-				fetching.Go(func() error { return n.fetch(late, lease, j) })
-			}
-		}
-		if targets == segmentTargets || paths*perPath >= segmentVerdicts || text >= segmentText {
-			return seal()
-		}
-		return nil
-	}
-	err := n.readTargets(begin, sum, s.take)
-	if err == nil {
-		err = s.flush()
-	}
-	if err != nil && !errors.Is(err, errEnough) {
-		return s.passed, err
-	}
-	if next == 0 {
-		// A list without a single target makes tables too, empty ones.
-		if err := open(); err != nil {
-			return 0, err
-		}
-	}
-	n.progress.sourceEnds(s.passed)
-	return s.passed, seal()
-}
-
-// fetch gets a target's capture. The lease is held until memory or disk has
-// the body: a slow disk holds up the requests, or bodies would pile up before
-// it.
-func (n *census) fetch(ctx context.Context, lease *fetch.Lease, j *job) error {
-	defer lease.Leave()
-	j.capture = lease.Fetch(j.target.Candidates...)
-	if ctx.Err() != nil {
-		return ctx.Err() // the facts may be about our own end
-	}
-	switch err := j.capture.Local; {
-	case errors.Is(err, fetch.ErrCutOff), errors.Is(err, fetch.ErrNeverReached):
-		return err
-	case err != nil:
-		return &LocalError{err}
-	}
-	if j.capture.Error == robots.Canceled {
-		return nil // it was not begun, and its segment stays open
-	}
-	if err := n.record(j); err != nil {
-		return err
-	}
-	n.progress.fetched(j.capture, j.target.Lines)
-	if err := n.keep(j); err != nil {
-		return err
-	}
-	return n.done(ctx, j.segment)
-}
-
-// keep accounts for the memory of a job's bodies, which go to disk where there
-// is none left.
-func (n *census) keep(j *job) error {
-	weight := j.capture.Weight()
-	n.pressure.weigh(weight)
-	j.segment.bytes.Add(int64(weight))
-	for i, body := range j.bodies() {
-		if len(*body) == 0 {
-			continue // none must stay none: it would come back from disk as an empty file
-		}
-		if n.pressure.hold(len(*body)) {
-			j.segment.bytes.Add(int64(len(*body)))
-			continue
-		}
-		var err error
-		if j.spilled[i], err = j.segment.spill.put(n.run.Scratch, *body); err != nil {
-			return err
-		}
-		*body = nil
-	}
-	return nil
-}
-
-// LocalError says that this machine, and no host, has failed.
-type LocalError struct{ Err error }
-
-func (e *LocalError) Error() string {
-	return "this machine cannot go on fetching: " + e.Err.Error()
-}
-func (e *LocalError) Unwrap() error { return e.Err }
-
-// done takes one off what a segment waits for.
-func (n *census) done(ctx context.Context, s *segment) error {
-	if s.pending.Add(-1) > 0 {
-		return nil
-	}
-	n.pressure.filled()
-	select {
-	case n.ready <- s:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return err
 }
 
 // evaluate commits segments as they come.
 func (n *census) evaluate(ctx context.Context) error {
-	a := newEvaluator(n.Config, n.samples, n.contents)
+	e := n.shared.Evaluator()
 	for {
 		select {
 		case s, ok := <-n.ready:
 			if !ok {
 				return nil
 			}
-			if err := a.commit(ctx, n.run, s, n.totals); err != nil {
+			if err := n.commit(ctx, e, s); err != nil {
 				return err
 			}
-			n.progress.committed(len(s.jobs))
-			n.pressure.leave(s.bytes.Load(), s.text)
 		case <-ctx.Done():
 			return ctx.Err()
+		}
+	}
+}
+
+// commit writes a segment's rows and commits its parts, unless ctx ends before
+// all rows are written: hostile files may take minutes.
+func (n *census) commit(ctx context.Context, e *evaluate.Evaluator, s *segment) error {
+	defer s.spill.close()
+	out, err := n.run.Segment(s.index)
+	if err != nil {
+		return err
+	}
+	defer out.Abort()
+	out.Targets = int64(len(s.jobs))
+	counts, err := e.Segment(out, s.targets(ctx))
+	if err == nil {
+		err = out.Commit()
+	}
+	if err != nil {
+		return err
+	}
+	n.totals.Merge(counts)
+	n.progress.committed(len(s.jobs))
+	n.pressure.leave(s.bytes.Load(), s.text)
+	return nil
+}
+
+// targets yields the targets of a segment with their bodies, each once: a body
+// is let go when its rows are written.
+func (s *segment) targets(ctx context.Context) iter.Seq2[*source.Target, error] {
+	return func(yield func(*source.Target, error) bool) {
+		for i, j := range s.jobs {
+			err := ctx.Err()
+			for k, body := range j.bodies() {
+				if err == nil && j.spilled[k] != nil {
+					*body, err = s.spill.take(j.spilled[k])
+				}
+			}
+			if !yield(&j.Target, err) || err != nil {
+				return
+			}
+			s.jobs[i] = nil
 		}
 	}
 }

@@ -23,19 +23,12 @@ import (
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
-	"github.com/robocensus/robocensus/sink/store"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 // newConfig asks a server on loopback for every host.
 func newConfig(t *testing.T, handler http.HandlerFunc, hosts string) Config {
@@ -52,8 +45,8 @@ func newConfig(t *testing.T, handler http.HandlerFunc, hosts string) Config {
 		t.Fatal(err)
 	}
 	return Config{
-		Dir: filepath.Join(t.TempDir(), "out"), Run: "r", Source: Source{Hosts: writeFile(t, "hosts", []byte(hosts))}, Schemes: []string{"http"},
-		Config: evaluate.Config{Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}}, Tables: sink.TableNames,
+		Dir: filepath.Join(t.TempDir(), "out"), Run: "r", Source: source.Config{Hosts: writeFile(t, "hosts", []byte(hosts)), Schemes: []string{"http"}},
+		Evaluate: evaluate.Config{Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}}, Tables: sink.TableNames,
 		Fetch: fetch.Config{
 			UserAgent: "test", Timeout: 20 * time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 50, PerAddress: 4, PerDomain: 50,
 			ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),
@@ -327,15 +320,4 @@ func TestGateLetsBodiesDrain(t *testing.T) {
 	if err := <-entered; !errors.Is(err, context.Canceled) {
 		t.Errorf("a ninth segment: %v", err)
 	}
-}
-
-// in makes files to sort in.
-func in(t *testing.T, dir string) func() (*store.Scratch, error) {
-	t.Helper()
-	s, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return func() (*store.Scratch, error) { return s.Scratch(".") }
 }

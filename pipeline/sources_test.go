@@ -1,103 +1,13 @@
 package pipeline
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
-	"github.com/robocensus/robocensus/sink/store"
 )
-
-func TestRanksOfRows(t *testing.T) {
-	targets, rejected, err := targetsOfFile(t, writeFile(t, "hosts", []byte("rank,url\n"+
-		"0,https://zero.example/\n-1,https://less.example/\n1,https://one.example/\n"+
-		",https://later.example/a\n7,https://later.example/b\n8,https://later.example/c\n")))
-	must(t, err)
-	want := []string{
-		"1 https://zero.example https://zero.example/", "2 https://less.example https://less.example/", "3 https://one.example #1 https://one.example/",
-		"4 https://later.example #7 https://later.example/a https://later.example/b https://later.example/c",
-	}
-	if diff := cmp.Diff(want, targets); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{"2 0,https://zero.example/: but kept", "3 -1,https://less.example/: but kept"}, rejected); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// Lists name sites, and archives the hosts that answered for them: with www. or
-// without.
-func TestRanksAreOfSites(t *testing.T) {
-	ranks, err := readRanks(t.Context(), writeFile(t, "ranks", []byte("1,bare.example\n2,www.named.example\n3,both.example\n4,www.both.example\n5,bare.example\n")))
-	must(t, err)
-	for host, want := range map[string]int64{
-		"bare.example": 1, "www.bare.example": 1, "named.example": 2, "www.named.example": 2, "both.example": 3, "www.both.example": 4,
-		"www.www.named.example": 2, "other.example": 0, "www.other.example": 0, "a.bare.example": 0,
-	} {
-		if rank, ok := ranks.of(host); rank != want || ok != (want > 0) {
-			t.Errorf("%s has rank %d, %v; want %d", host, rank, ok, want)
-		}
-	}
-}
-
-// A host stands for all its origins, a host with a port for both schemes at it,
-// and an origin for itself.
-func TestAFilterNamesOrigins(t *testing.T) {
-	f, err := readFilter(t.Context(), writeFile(t, "hosts", []byte("any.example\nport.example:8080\nhttps://one.example\nhttp://plain.example:80\n")), io.Discard, nil)
-	must(t, err)
-	for url, want := range map[string]bool{
-		"http://any.example": true, "https://any.example": true, "http://any.example:8080": true,
-		"http://port.example:8080": true, "https://port.example:8080": true, "http://port.example": false, "https://port.example": false,
-		"https://one.example": true, "http://one.example": false, "https://one.example:8443": false,
-		"http://plain.example": true, "https://plain.example": false, "http://other.example": false,
-	} {
-		if got := f.has(parsed(t, url)); got != want {
-			t.Errorf("%s passes: %v", url, got)
-		}
-	}
-}
-
-// The limit of rejected.csv holds over all archives, and what is beyond is
-// counted.
-func TestRejectsOfArchivesAreBounded(t *testing.T) {
-	dir := t.TempDir()
-	s, err := store.Create(dir)
-	must(t, err)
-	defer s.Close()
-	file, err := s.Create("rejected.csv")
-	must(t, err)
-	must(t, file.Publish())
-	r := newRejects(file, in(t, dir), new(Progress))
-	r.most = 3
-	for i := range 2 {
-		reject, done, err := r.archive(i)
-		must(t, err)
-		for range 2 + 3*i { // the second has more than the limit by itself
-			must(t, reject(7, "a.warc", "damaged_record"))
-		}
-		must(t, done())
-	}
-	_, err = r.finish()
-	must(t, err)
-	text, err := os.ReadFile(filepath.Join(dir, "rejected.csv"))
-	must(t, err)
-	line := "7,a.warc,damaged_record,warc\n"
-	if diff := cmp.Diff("line,text,reason,input\n"+line+line+line+"0,,not_listed: 4 more; the first 3 are listed,\n", string(text)); diff != "" || r.n != 7 {
-		t.Errorf("%d counted\n%s", r.n, diff)
-	}
-}
-
-func parsed(t *testing.T, url string) fetch.Origin {
-	t.Helper()
-	o, _, err := fetch.Parse(url, "http")
-	must(t, err)
-	return o
-}
 
 // A file of more than the limit is cut, and said to be.
 func TestBodiesAreCutAtTheLimit(t *testing.T) {
@@ -107,7 +17,7 @@ func TestBodiesAreCutAtTheLimit(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(body), 0o666))
 	}
 	c := newConfig(t, nil, "")
-	c.Source, c.Fetch.MaxBody = Source{Bodies: dir}, len(rules)
+	c.Source, c.Fetch.MaxBody = source.Config{Schemes: []string{"http"}, Bodies: dir}, len(rules)
 	_, err := Run(t.Context(), c, new(Progress))
 	must(t, err)
 	for _, row := range rowsOf[sink.Fetch](t, c, "fetches") {

@@ -16,22 +16,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
-
-// rowsOf reads a table of a run of one segment.
-func rowsOf[T any](t *testing.T, c Config, table string) []T {
-	t.Helper()
-	rows, err := parquet.ReadFile[T](filepath.Join(c.Dir, table, "run="+c.Run, "part-0000000000.parquet"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rows
-}
 
 var firstDay = time.Date(2026, 3, 1, 4, 0, 0, 0, time.UTC)
 
@@ -110,10 +100,10 @@ func TestMemoryOverTime(t *testing.T) {
 			s := &site{}
 			c := newConfig(t, s.ServeHTTP, "h.example\n")
 			c.State = filepath.Join(t.TempDir(), "state")
-			c.Profiles = nil
+			c.Evaluate.Profiles = nil
 			for _, name := range []string{"google", "google-2019", "google-2012", "rfc9309"} {
 				p, _ := robots.ProfileNamed(name)
-				c.Profiles = append(c.Profiles, p)
+				c.Evaluate.Profiles = append(c.Evaluate.Profiles, p)
 			}
 			for _, d := range row.days {
 				s.set(d.answer)
@@ -201,10 +191,10 @@ func TestUnreachableIsTheProfilesOwn(t *testing.T) {
 			c := newConfig(t, site, "h.example\n")
 			c.State, c.Fetch.ProbeMisconfigured = filepath.Join(t.TempDir(), "state"), row.missing != 0
 			var err error
-			if c.Samples, err = evaluate.ParseSamples("urls", []byte("/\n/private\n/robots.txt\n")); err != nil {
+			if c.Evaluate.Samples, err = evaluate.ParseSamples("urls", []byte("/\n/private\n/robots.txt\n")); err != nil {
 				t.Fatal(err)
 			}
-			c.Agents = c.Agents[:1]
+			c.Evaluate.Agents = c.Evaluate.Agents[:1]
 			since := func(at *time.Time) string {
 				if at == nil {
 					return "-"
@@ -214,7 +204,7 @@ func TestUnreachableIsTheProfilesOwn(t *testing.T) {
 			for n, d := range row.days {
 				now = d
 				date := firstDay.AddDate(0, 0, n)
-				c.Run, c.Fetch.Now, c.Profiles = fmt.Sprintf("day-%d", n), func() time.Time { return date }, d.profiles
+				c.Run, c.Fetch.Now, c.Evaluate.Profiles = fmt.Sprintf("day-%d", n), func() time.Time { return date }, d.profiles
 				if _, err := Run(context.Background(), c, new(Progress)); err != nil {
 					t.Fatal(err)
 				}
@@ -231,7 +221,7 @@ func TestUnreachableIsTheProfilesOwn(t *testing.T) {
 				}
 				// Judged again, the facts of the row lead to it once more.
 				again := c
-				again.Dir, again.State, again.Source = filepath.Join(t.TempDir(), "again"), "", Source{FromRun: filepath.Join(c.Dir, "_runs", c.Run)}
+				again.Dir, again.State, again.Source = filepath.Join(t.TempDir(), "again"), "", source.Config{FromRun: filepath.Join(c.Dir, "_runs", c.Run)}
 				if _, err := Run(context.Background(), again, new(Progress)); err != nil {
 					t.Fatal(err)
 				}
@@ -360,10 +350,10 @@ func TestARunOfTheSameIDElsewhereIsAnother(t *testing.T) {
 func TestTheSchemeThatOnceAnsweredIsTheRow(t *testing.T) {
 	s := &site{}
 	c := newConfig(t, s.ServeHTTP, "h.example\n") // speaks no TLS
-	c.State, c.Schemes = filepath.Join(t.TempDir(), "state"), []string{"https", "http"}
+	c.State, c.Source.Schemes = filepath.Join(t.TempDir(), "state"), []string{"https", "http"}
 	s.set(file1)
 	google, _ := robots.ProfileNamed("rfc9309")
-	c.Profiles = []*robots.Profile{google}
+	c.Evaluate.Profiles = []*robots.Profile{google}
 	for i, want := range []string{"success", "stale_copy"} {
 		now := firstDay.AddDate(0, 0, i)
 		c.Run, c.Fetch.Now = want, func() time.Time { return now }

@@ -35,7 +35,7 @@ func (n *census) stopped(err error) error {
 // grace is the context of what has begun when ctx ends: the hosts in flight and
 // the segments that have all their captures. Nobody waits for stored captures.
 func (n *census) grace(ctx context.Context) (context.Context, context.CancelFunc) {
-	if n.IsStored() {
+	if n.Source.IsStored() {
 		return context.WithCancel(ctx)
 	}
 	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -60,17 +60,17 @@ func (n *census) record(j *job) error {
 	if j.segment.answers == nil {
 		return nil
 	}
-	answer, err := j.capture.MarshalBinary()
+	answer, err := j.Capture.MarshalBinary()
 	if err != nil {
-		return fmt.Errorf("keep the answer of %s: %w", j.capture.Origin, err)
+		return fmt.Errorf("keep the answer of %s: %w", j.Capture.Origin, err)
 	}
 	return j.segment.answers.Keep(j.ordinal, answer)
 }
 
-// recall gives a job the capture that an earlier process of the run has
-// recorded, nil where there is none that this program can read.
+// recall gives a job without a capture the one that an earlier process of the run
+// has recorded, where this program can read it.
 func (n *census) recall(j *job) error {
-	if j.segment.answers == nil {
+	if j.Capture != nil || j.segment.answers == nil {
 		return nil
 	}
 	answer, err := j.segment.answers.Find(j.ordinal)
@@ -78,8 +78,8 @@ func (n *census) recall(j *job) error {
 		return err
 	}
 	var c fetch.Capture
-	if err := c.UnmarshalBinary(answer); err == nil && slices.Contains(j.target.Candidates, c.Origin) {
-		j.capture = &c
+	if err := c.UnmarshalBinary(answer); err == nil && slices.Contains(j.Candidates, c.Origin) {
+		j.Capture = &c
 	}
 	return nil
 }

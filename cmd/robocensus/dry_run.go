@@ -22,11 +22,11 @@ func (f *runFlags) preview(ctx context.Context, c pipeline.Config, stdout io.Wri
 		return err
 	}
 	var names []string
-	for _, profile := range c.Profiles {
+	for _, profile := range c.Evaluate.Profiles {
 		names = append(names, profile.Name)
 	}
 	var urls []string
-	for _, s := range c.Samples {
+	for _, s := range c.Evaluate.Samples {
 		urls = append(urls, s.URL)
 	}
 	row := func(name, text string) { fmt.Fprintf(stdout, "%-10s %s\n", name, plain(text)) }
@@ -36,22 +36,22 @@ func (f *runFlags) preview(ctx context.Context, c pipeline.Config, stdout io.Wri
 	}
 	row("run", fmt.Sprintf("%s, in %s", id, c.Dir))
 	switch {
-	case c.IsStored():
+	case c.Source.IsStored():
 		row("hosts", "those of stored answers, which a dry run does not read; nothing is asked of the network")
 	case p.Hosts < 0:
 		row("hosts", "those of standard input, which a dry run does not read")
 	case p.Hosts == 0:
-		return &userfile.Error{Path: c.Hosts, Err: fmt.Errorf("holds no host; %s would be rejected", words.Count(p.Rejected, "line"))}
+		return &userfile.Error{Path: c.Source.Hosts, Err: fmt.Errorf("holds no host; %s would be rejected", words.Count(p.Rejected, "line"))}
 	default:
-		row("hosts", fmt.Sprintf("%s to ask, by %s", words.Number(p.Hosts), strings.Join(c.Schemes, " and else by ")))
+		row("hosts", fmt.Sprintf("%s to ask, by %s", words.Number(p.Hosts), strings.Join(c.Source.Schemes, " and else by ")))
 		row("rejected", words.Count(p.Rejected, "line")+" of the list")
 		row("requests", fmt.Sprintf("%s or more, with redirects, retries and other schemes; at once %d, %d to one address, %d to one domain",
 			words.Number(p.Hosts), c.Fetch.Concurrency, c.Fetch.PerAddress, c.Fetch.PerDomain))
 		row("user agent", c.Fetch.UserAgent)
 	}
 	row("profiles", strings.Join(names, ", "))
-	row("agents", fmt.Sprintf("%d, of %s", len(c.Agents), inputOf(c, "agents")))
-	row("URLs", fmt.Sprintf("%d, of %s: %s", len(c.Samples), inputOf(c, "urls"), strings.Join(few(urls), " ")))
+	row("agents", fmt.Sprintf("%d, of %s", len(c.Evaluate.Agents), inputOf(c, "agents")))
+	row("URLs", fmt.Sprintf("%d, of %s: %s", len(c.Evaluate.Samples), inputOf(c, "urls"), strings.Join(few(urls), " ")))
 	row("tables", strings.Join(c.Tables, ", "))
 	if p.Hosts > 0 {
 		row("verdicts", fmt.Sprintf("%s: each URL on each of its hosts, for each agent and profile", words.Number(p.Verdicts)))

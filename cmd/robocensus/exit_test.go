@@ -9,6 +9,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit"
+	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -46,7 +47,7 @@ func TestABrokenPromiseIsTold(t *testing.T) {
 }
 
 func TestWhatIsSkippedIsNamed(t *testing.T) {
-	got := fmt.Sprint(skippedTexts(pipeline.Skipped{OtherURLs: 1, OtherHosts: 2, OtherRecords: 3}))
+	got := fmt.Sprint(skippedTexts(source.Skipped{OtherURLs: 1, OtherHosts: 2, OtherRecords: 3}))
 	if want := "[1 capture of other URLs 2 captures of other hosts 3 records of other kinds]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -30,7 +30,7 @@ func (f *runFlags) promises(ctx context.Context, c pipeline.Config) ([]*audit.Pr
 	if f.expectations == nil {
 		return nil, nil
 	}
-	promises, err := f.expectations.Check(ctx, c.Dir, c.Run, c.Agents)
+	promises, err := f.expectations.Check(ctx, c.Dir, c.Run, c.Evaluate.Agents)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("%w: the run is complete; check its expectations with --resume", errInterrupted)
 	}

@@ -30,7 +30,7 @@ type runResult struct {
 }
 
 func (f *runFlags) writeResult(ctx context.Context, c pipeline.Config, r *pipeline.Result, stdout io.Writer) error {
-	x := figuresOf(c.Profiles[0].Name, r)
+	x := figuresOf(c.Evaluate.Profiles[0].Name, r)
 	return f.write(ctx, c, stdout, runResult{
 		Folder: r.Folder, Hosts: r.Targets, Rejected: r.Rejected, Seconds: r.Elapsed.Seconds(),
 		Outcomes: x.outcomes, Reasons: x.reasons, Failures: x.failures, Rows: r.Rows,
@@ -53,7 +53,7 @@ func (f *runFlags) writeComplete(ctx context.Context, c pipeline.Config, stdout 
 }
 
 func (f *runFlags) write(ctx context.Context, c pipeline.Config, stdout io.Writer, r runResult) error {
-	r.Run, r.State, r.Profile = c.Run, sink.Complete, c.Profiles[0].Name
+	r.Run, r.State, r.Profile = c.Run, sink.Complete, c.Evaluate.Profiles[0].Name
 	var err error
 	if r.Expectations, err = f.promises(ctx, c); err != nil {
 		return err

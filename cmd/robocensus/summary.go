@@ -15,6 +15,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -26,7 +27,7 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 		fmt.Fprintf(stderr, "note: --resume passes over run %s, whose plan is damaged or whose removal was interrupted; robocensus verify tells more\n", plain(run))
 	}
 	var progress pipeline.Progress
-	if !c.IsStored() && c.Grace > 0 {
+	if !c.Source.IsStored() && c.Grace > 0 {
 		defer context.AfterFunc(ctx, func() {
 			if progress.Snapshot().Phase == pipeline.Fetching {
 				fmt.Fprintf(stderr, "robocensus: stopping: no further host is asked, and those in flight get %s; another signal ends the run at once\n", c.Grace)
@@ -36,7 +37,7 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 	stop := show(f.progress, &progress, stderr)
 	endRemark := f.remarkContact(c, &progress, stderr)
 	result, err := pipeline.Run(ctx, c, &progress)
-	for n := 2; f.dated && c.Ranks != "-" && n < 1000 && (errors.Is(err, sink.ErrRunExists) || errors.Is(err, sink.ErrRunBusy)); n++ {
+	for n := 2; f.dated && c.Source.Ranks != "-" && n < 1000 && (errors.Is(err, sink.ErrRunExists) || errors.Is(err, sink.ErrRunBusy)); n++ {
 		// Another run was begun in this second.
 		c.Run = fmt.Sprintf("%s-%d", strings.SplitN(c.Run, "-", 2)[0], n)
 		result, err = pipeline.Run(ctx, c, &progress)
@@ -88,7 +89,7 @@ const manyHosts = 100
 // network, that their owners cannot tell by whom, until the returned function is
 // called. Loopback has no such owners.
 func (f *runFlags) remarkContact(c pipeline.Config, p *pipeline.Progress, stderr io.Writer) (stop func()) {
-	if c.IsStored() || c.Fetch.ConnectTo.Addr().IsLoopback() || hasContact(c.Fetch.UserAgent) {
+	if c.Source.IsStored() || c.Fetch.ConnectTo.Addr().IsLoopback() || hasContact(c.Fetch.UserAgent) {
 		return func() {}
 	}
 	said := false
@@ -118,7 +119,7 @@ func interrupted(c pipeline.Config, err error, s pipeline.Snapshot) error {
 	case !left.Resumable:
 		return fmt.Errorf("%w: %s of %s are in the tables of %s; the rest is lost, because the input cannot be read again",
 			errInterrupted, words.Number(left.Committed), words.Count(s.Fetched, "host"), folder)
-	case c.IsStored():
+	case c.Source.IsStored():
 		return fmt.Errorf("%w: %s are in the tables of %s; %s", errInterrupted, words.Count(left.Committed, "host"), folder, how)
 	}
 	return fmt.Errorf("%w: the answers of %s are kept in %s, %s of them in its tables; %s, which asks none of these hosts again",
@@ -139,7 +140,7 @@ func (f *runFlags) remarkTokens(c pipeline.Config, stderr io.Writer) {
 		return
 	}
 	var names []string
-	for _, a := range c.Agents {
+	for _, a := range c.Evaluate.Agents {
 		if a.Robots().BeyondToken() != "" {
 			names = append(names, plain(a.Name))
 		}
@@ -265,12 +266,12 @@ func fromMemory(r *pipeline.Result) (n int64) {
 
 func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result) {
 	p := &textPage{out}
-	profile := c.Profiles[0].Name
+	profile := c.Evaluate.Profiles[0].Name
 	what := words.Count(r.Targets, "host") + " asked"
 	if n := fromMemory(r); n > 0 {
 		what = fmt.Sprintf("%s: %s asked, %s answered from memory,", words.Count(r.Targets, "host"), words.Number(r.Targets-n), words.Number(n))
 	}
-	if c.IsStored() {
+	if c.Source.IsStored() {
 		what = words.Count(r.Targets, "stored answer") + " judged"
 	}
 	text := fmt.Sprintf("\n%s in %s", what, r.Elapsed.Round(100*time.Millisecond))
@@ -285,8 +286,8 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result) {
 	if len(f.reasons) > 0 { // else there is no host, or no table summary
 		showAnswers(p, profile, f)
 		showShutOut(p, f)
-		if len(c.Profiles) > 1 {
-			p.line(fmt.Sprintf("\nThese are the figures of profile %s, the first of %d; the tables have those of each.", p.foreign(profile), len(c.Profiles)))
+		if len(c.Evaluate.Profiles) > 1 {
+			p.line(fmt.Sprintf("\nThese are the figures of profile %s, the first of %d; the tables have those of each.", p.foreign(profile), len(c.Evaluate.Profiles)))
 		}
 	}
 	var rows []string
@@ -301,7 +302,7 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result) {
 }
 
 // skippedTexts say what a source held besides its targets.
-func skippedTexts(s pipeline.Skipped) (out []string) {
+func skippedTexts(s source.Skipped) (out []string) {
 	for _, kind := range []struct {
 		n          int64
 		noun, what string

@@ -42,12 +42,12 @@ func sidesOf(t *testing.T, sides [2]side) pipeline.Config {
 			s.agents = "- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n"
 		}
 		var err error
-		if c.Agents, err = evaluate.ParseAgents("agents", []byte(s.agents)); err != nil {
+		if c.Evaluate.Agents, err = evaluate.ParseAgents("agents", []byte(s.agents)); err != nil {
 			t.Fatal(err)
 		}
 		c.Inputs = []sink.Input{{Role: "agents", SHA256: s.agents}}
 		if s.profiles != "" {
-			c.Profiles = nil
+			c.Evaluate.Profiles = nil
 		}
 		for _, name := range strings.Fields(s.profiles) {
 			from := name
@@ -57,7 +57,7 @@ func sidesOf(t *testing.T, sides [2]side) pipeline.Config {
 			known, _ := robots.ProfileNamed(from)
 			own := *known
 			own.Name = name
-			c.Profiles = append(c.Profiles, &own)
+			c.Evaluate.Profiles = append(c.Evaluate.Profiles, &own)
 		}
 		if _, err := pipeline.Run(context.Background(), c, new(pipeline.Progress)); err != nil {
 			t.Fatal(err)

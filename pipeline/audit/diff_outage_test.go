@@ -29,10 +29,10 @@ func TestAnOutageOfOneProfileIsNoChange(t *testing.T) {
 						fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
 					}
 				}, "h.example\n")
-				c.Tables, c.Profiles, c.Fetch.ProbeMisconfigured = strings.Fields(tables), nil, true
+				c.Tables, c.Evaluate.Profiles, c.Fetch.ProbeMisconfigured = strings.Fields(tables), nil, true
 				for _, name := range []string{"google", "rfc9309"} {
 					p, _ := robots.ProfileNamed(name)
-					c.Profiles = append(c.Profiles, p)
+					c.Evaluate.Profiles = append(c.Evaluate.Profiles, p)
 				}
 				for i, run := range []string{"a", "b"} {
 					now, c.Run = i, run

@@ -332,10 +332,10 @@ func TestManyURLsOfOneHost(t *testing.T) {
 		}
 		fmt.Fprintf(w, "User-agent: *\nDisallow: /section-%d/\n\nUser-agent: Robot3\nDisallow: /none\n", closed)
 	}, "")
-	c.Agents, c.Samples = nil, nil
+	c.Evaluate.Agents, c.Evaluate.Samples = nil, nil
 	for i := range agents {
 		name := fmt.Sprintf("Robot%d", i)
-		c.Agents = append(c.Agents, evaluate.Agent{Name: name, Tokens: []string{name}, Category: "other"})
+		c.Evaluate.Agents = append(c.Evaluate.Agents, evaluate.Agent{Name: name, Tokens: []string{name}, Category: "other"})
 	}
 	var lists [2][]string
 	for i := range urls {
@@ -347,7 +347,7 @@ func TestManyURLsOfOneHost(t *testing.T) {
 	lists[0] = append(lists[0], "http://few.example/section-0/x")
 	for i, run := range []string{"a", "b"} {
 		later.Store(i == 1)
-		c.Run, c.Hosts = run, writeFile(t, "hosts-"+run, []byte(strings.Join(lists[i], "\n")))
+		c.Run, c.Source.Hosts = run, writeFile(t, "hosts-"+run, []byte(strings.Join(lists[i], "\n")))
 		if _, err := pipeline.Run(context.Background(), c, new(pipeline.Progress)); err != nil {
 			t.Fatal(err)
 		}

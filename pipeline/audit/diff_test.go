@@ -229,19 +229,19 @@ func twoRuns(t *testing.T, w *web, lists [2]string, samples string) pipeline.Con
 	t.Helper()
 	c := newConfig(t, w.ServeHTTP, "")
 	var err error
-	c.Agents, err = evaluate.ParseAgents("agents", []byte("- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n- {name: RoboTestC}\n"))
+	c.Evaluate.Agents, err = evaluate.ParseAgents("agents", []byte("- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n- {name: RoboTestC}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Samples, err = evaluate.ParseSamples("urls", []byte(samples)); err != nil {
+	if c.Evaluate.Samples, err = evaluate.ParseSamples("urls", []byte(samples)); err != nil {
 		t.Fatal(err)
 	}
 	rfc, _ := robots.ProfileNamed("rfc9309")
-	c.Profiles, c.Fetch.PerAddress = append(c.Profiles, rfc), 50
+	c.Evaluate.Profiles, c.Fetch.PerAddress = append(c.Evaluate.Profiles, rfc), 50
 	c.Inputs = []sink.Input{{Role: "agents", SHA256: "a"}, {Role: "urls", SHA256: "u"}}
 	for i, run := range []string{"a", "b"} {
 		w.run.Store(int32(i))
-		c.Run, c.Hosts = run, writeFile(t, "hosts-"+run, []byte(lists[i]))
+		c.Run, c.Source.Hosts = run, writeFile(t, "hosts-"+run, []byte(lists[i]))
 		if _, err := pipeline.Run(context.Background(), c, new(pipeline.Progress)); err != nil {
 			t.Fatal(err)
 		}

@@ -93,7 +93,7 @@ func TestExpectationsThatARunCannotShowAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := e.Fit(c.Config, c.Tables); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
+		if err := e.Fit(c.Evaluate, c.Tables); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
@@ -134,7 +134,7 @@ func TestExpectationsOfARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	promises, err := e.Check(context.Background(), c.Dir, c.Run, c.Agents)
+	promises, err := e.Check(context.Background(), c.Dir, c.Run, c.Evaluate.Agents)
 	if err != nil {
 		t.Fatal(err)
 	}

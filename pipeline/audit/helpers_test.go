@@ -16,6 +16,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -35,8 +36,8 @@ func newConfig(t *testing.T, handler http.HandlerFunc, hosts string) pipeline.Co
 		t.Fatal(err)
 	}
 	return pipeline.Config{
-		Dir: filepath.Join(t.TempDir(), "out"), Run: "r", Source: pipeline.Source{Hosts: writeFile(t, "hosts", []byte(hosts))}, Schemes: []string{"http"},
-		Config: evaluate.Config{Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}}, Tables: sink.TableNames,
+		Dir: filepath.Join(t.TempDir(), "out"), Run: "r", Source: source.Config{Hosts: writeFile(t, "hosts", []byte(hosts)), Schemes: []string{"http"}},
+		Evaluate: evaluate.Config{Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}}, Tables: sink.TableNames,
 		Fetch: fetch.Config{
 			UserAgent: "test", Timeout: 20 * time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 50, PerAddress: 4, PerDomain: 50,
 			ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),

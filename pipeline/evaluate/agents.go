@@ -49,8 +49,8 @@ func (a Agent) Robots() robots.Agent {
 	return robots.Agent{Name: a.Name, Tokens: a.Tokens, FallsBackTo: a.FallsBackTo, UserAgent: a.UserAgent, IgnoresStar: a.IgnoresStar}
 }
 
-// AgentRows are the registry as the table agents has it.
-func AgentRows(agents []Agent) []sink.Agent {
+// agentRows are the registry as the table agents has it.
+func agentRows(agents []Agent) []sink.Agent {
 	var rows []sink.Agent
 	for _, a := range agents {
 		rows = append(rows, sink.Agent{

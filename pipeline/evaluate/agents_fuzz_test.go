@@ -102,8 +102,9 @@ func FuzzSamples(f *testing.F) {
 				t.Fatalf("%+v, listed again %+v", samples[i], again[i])
 			}
 		}
-		if s := NewSamples(samples, profiles); len(s.Paths) != paths || len(s.List)+paths != len(samples) || len(s.Unused()) != len(s.List) {
-			t.Fatalf("of %d samples %d are paths and %d are URLs", len(samples), len(s.Paths), len(s.List))
+		s := Prepare(Config{Samples: samples, Profiles: profiles})
+		if listed := len(s.samples.list); len(s.samples.paths) != paths || listed+paths != len(samples) || len(s.Unused()) != listed {
+			t.Fatalf("of %d samples %d are paths and %d are URLs", len(samples), len(s.samples.paths), listed)
 		}
 	})
 }

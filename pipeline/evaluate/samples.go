@@ -3,6 +3,7 @@ package evaluate
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -19,8 +21,7 @@ import (
 type Sample struct {
 	URL    string // as given
 	Line   int64
-	Shown  string // as the tables hold it
-	Origin *fetch.Origin
+	Origin *fetch.Origin // nil for a path
 }
 
 // maxSample bounds one line of the list.
@@ -64,36 +65,37 @@ func ParseSamples(path string, text []byte) ([]Sample, error) {
 	return out, nil
 }
 
-// Samples are the URLs of a run, prepared for matching once per profile.
-type Samples struct {
-	Paths    []Prepared
-	Absolute map[fetch.Origin][]*Prepared
-	List     []*Prepared // the absolute ones, in the order of the file
+// samples are the URLs of a run, prepared for matching once per profile.
+type samples struct {
+	paths    []prepared
+	absolute map[fetch.Origin][]*prepared
+	list     []*prepared // the absolute ones, in the order of the file
 }
 
-type Prepared struct {
-	Sample  Sample
-	Targets []robots.Target // by profile
-	Index   int             // in the list of absolute ones
-	Used    atomic.Bool
+type prepared struct {
+	Sample
+	shown   string          // as the tables hold it
+	targets []robots.Target // by profile
+	index   int             // in the list of absolute ones
+	used    atomic.Bool
 }
 
-func NewSamples(list []Sample, profiles []*robots.Profile) *Samples {
-	s := &Samples{Absolute: make(map[fetch.Origin][]*Prepared), Paths: make([]Prepared, 0, len(list))}
+func newSamples(list []Sample, profiles []*robots.Profile) *samples {
+	s := &samples{absolute: make(map[fetch.Origin][]*prepared), paths: make([]prepared, 0, len(list))}
 	for _, sample := range list {
-		sample.Shown = sink.TextString(sample.URL)
+		shown, targets := sink.TextString(sample.URL), targetsOf(sample.URL, profiles)
 		if sample.Origin == nil {
-			s.Paths = append(s.Paths, Prepared{Sample: sample, Targets: TargetsOf(sample.URL, profiles)})
+			s.paths = append(s.paths, prepared{Sample: sample, shown: shown, targets: targets})
 			continue
 		}
-		p := &Prepared{Sample: sample, Targets: TargetsOf(sample.URL, profiles), Index: len(s.List)}
-		s.Absolute[*sample.Origin] = append(s.Absolute[*sample.Origin], p)
-		s.List = append(s.List, p)
+		p := &prepared{Sample: sample, shown: shown, targets: targets, index: len(s.list)}
+		s.absolute[*sample.Origin] = append(s.absolute[*sample.Origin], p)
+		s.list = append(s.list, p)
 	}
 	return s
 }
 
-func TargetsOf(url string, profiles []*robots.Profile) []robots.Target {
+func targetsOf(url string, profiles []*robots.Profile) []robots.Target {
 	out := make([]robots.Target, len(profiles))
 	for i, p := range profiles {
 		out[i] = p.Target(url)
@@ -101,14 +103,49 @@ func TargetsOf(url string, profiles []*robots.Profile) []robots.Target {
 	return out
 }
 
+// use returns the absolute samples of an origin that is a target.
+func (s *samples) use(o fetch.Origin) []*prepared {
+	listed := s.absolute[o]
+	for _, p := range listed {
+		p.used.Store(true)
+	}
+	return listed
+}
+
+// URLs is how many URLs are judged on a target for each agent and profile, if
+// its first candidate answers and no sample of its own is on the list.
+func (s *Shared) URLs(t *source.Target) int {
+	return len(s.samples.paths) + len(t.Paths) + len(s.samples.absolute[t.Candidates[0]])
+}
+
 // Unused are the absolute samples whose origin was no target: an input error
 // (SPEC section 1), reported and never a silent allow.
-func (s *Samples) Unused() []Sample {
+func (s *Shared) Unused() []Sample {
 	var out []Sample
-	for _, p := range s.List {
-		if !p.Used.Load() {
+	for _, p := range s.samples.list {
+		if !p.used.Load() {
 			out = append(out, p.Sample)
 		}
 	}
 	return out
+}
+
+// note is what the record of a segment tells a process that resumes its run,
+// besides what the tables say.
+type note struct {
+	Samples []int `json:"samples,omitempty"` // one absolute URL of each origin that had some, by index
+}
+
+// Restore takes over the note of a segment that is committed already.
+func (s *Shared) Restore(text json.RawMessage) error {
+	var left note
+	if err := json.Unmarshal(text, &left); err != nil {
+		return err
+	}
+	for _, i := range left.Samples {
+		if i >= 0 && i < len(s.samples.list) {
+			s.samples.use(*s.samples.list[i].Origin)
+		}
+	}
+	return nil
 }

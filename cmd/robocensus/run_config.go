@@ -1,0 +1,280 @@
+package main
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// build checks the flags and makes the configuration of a run.
+func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
+	if f.fromRun != "" {
+		if f.fromRun, err = findRunFolder(f.out, f.fromRun); err != nil {
+			return c, err
+		}
+	}
+	for _, check := range []func() error{f.checkNamed, f.checkSource, f.checkValues} {
+		if err := check(); err != nil {
+			return c, err
+		}
+	}
+	c = pipeline.Config{
+		Dir: f.out, Grace: f.grace, State: f.state, Resume: f.resume, ForceNew: f.forceNew, ToolVersion: sink.ToolVersion(version),
+		Source: source.Config{
+			Hosts: f.hosts, WARC: f.warc, Bodies: f.bodies, FromRun: f.fromRun, Ranks: f.ranks, Named: f.named,
+			Schemes: f.schemes, Limit: f.limit,
+		},
+		Evaluate: evaluate.Config{KeepComments: f.keepComments},
+	}
+	for _, set := range []func(*pipeline.Config) error{f.setRun, f.setTables} {
+		if err := set(&c); err != nil {
+			return c, err
+		}
+	}
+	if c.Evaluate.Profiles, err = f.readProfiles(); err != nil {
+		return c, err
+	}
+	if c.Fetch, err = f.fetchConfig(ctx, c.Evaluate.Profiles); err != nil {
+		return c, err
+	}
+	c.Fetch.MaxAge, c.Fetch.OutagePatience, c.Fetch.AcceptUnreachable = f.maxAge, f.outagePatience, f.acceptUnreachable
+	if err := f.setLimits(&c); err != nil {
+		return c, err
+	}
+	if err := f.files(ctx, &c); err != nil {
+		return c, err
+	}
+	if f.expectations, err = readExpectations(ctx, f.expect); err != nil {
+		return c, err
+	}
+	if f.expectations != nil {
+		if err := f.expectations.Fit(c.Evaluate, c.Tables); err != nil {
+			return c, err
+		}
+	}
+	c.Settings, c.Pace = f.settings()
+	return c, nil
+}
+
+// checkSource checks that the flags name one source, which can be read.
+func (f *runFlags) checkSource() error {
+	stored := 0
+	for _, given := range []bool{len(f.warc) > 0, f.bodies != "", f.fromRun != ""} {
+		if given {
+			stored++
+		}
+	}
+	piped := 0
+	for _, path := range append([]string{f.hosts, f.ranks}, f.warc...) {
+		if path == "-" {
+			piped++
+		}
+	}
+	switch {
+	case piped > 1:
+		return usagef("standard input can be read only once: give - for only one of --hosts, --ranks and --warc")
+	case f.forceNew && f.fromRun != "" && f.run != "" && isSameFile(f.fromRun, filepath.Join(f.out, "_runs", f.run)):
+		return usagef("--force-new would remove the run that --from-run reads; give another --run")
+	case stored > 1:
+		return usagef("--warc, --bodies and --from-run exclude each other: give one of them")
+	case f.ranks != "" && (stored == 0 || f.fromRun != ""):
+		return usagef("--ranks needs --warc or --bodies; a list of hosts and an earlier run have ranks already")
+	case stored == 1 && f.state != "":
+		return usagef("--state does not apply to stored answers: they are not asked over the network")
+	case stored == 0 && f.hosts == "" && len(f.named) == 0:
+		return usagef("no source given: name hosts, or give --hosts FILE (- is standard input), --warc, --bodies or --from-run")
+	case f.resume && (f.hosts == "-" || slices.Contains(f.warc, "-")):
+		return usagef("--resume: standard input cannot be read again; keep the list in a file")
+	}
+	return nil
+}
+
+// checkValues checks the flags that say how a run goes.
+func (f *runFlags) checkValues() error {
+	switch {
+	case f.out == "":
+		return usagef("--out is missing: give a folder for the tables")
+	case f.concurrency < 1 || f.concurrency > 100_000:
+		return usagef("--concurrency must be between 1 and 100000")
+	case f.set.Changed("max-age") && f.state == "":
+		return usagef("--max-age needs --state DIR")
+	case f.maxAge < 0:
+		return usagef("--max-age cannot be negative")
+	case f.outagePatience <= 0:
+		return usagef("--outage-patience must be positive")
+	case f.grace < 0:
+		return usagef("--grace cannot be negative")
+	case f.limit < 0:
+		return usagef("--limit cannot be negative")
+	case f.dryRun && f.json:
+		return usagef("--dry-run prints text: leave out --json")
+	case len(f.schemes) == 0:
+		return usagef("--schemes is empty: use https, http or ftp")
+	case !slices.Contains(progressModes, f.progress):
+		return usagef("--progress %q: use auto, bar, log or none", f.progress)
+	}
+	for i, scheme := range f.schemes {
+		if fetch.DefaultPort(scheme) == 0 || slices.Contains(f.schemes[:i], scheme) {
+			return usagef("--schemes %q: use https, http or ftp, each once", strings.Join(f.schemes, ","))
+		}
+	}
+	return nil
+}
+
+// setRun gives the run its ID: the one of the flag, the unfinished run's that is
+// to be resumed, or the time.
+func (f *runFlags) setRun(c *pipeline.Config) (err error) {
+	c.Run = f.run
+	if c.Run == "" && f.resume && !f.forceNew {
+		if c.Run, f.damaged, err = sink.Unfinished(f.out); err != nil {
+			return err
+		}
+	}
+	if c.Run == "" {
+		c.Run, f.dated = time.Now().UTC().Format("20060102T150405Z"), true
+		c.ForceNew = false // or it would remove another's
+	}
+	if err := sink.CheckRunID(c.Run); err != nil {
+		return usageError{err}
+	}
+	if standsForRun(c.Run) {
+		return usagef("--run %s: the name is reserved for a complete run; choose another ID", c.Run)
+	}
+	return nil
+}
+
+// setTables chooses the tables: those of the flag, else all but the bodies.
+func (f *runFlags) setTables(c *pipeline.Config) error {
+	for _, table := range f.tables {
+		if !slices.Contains(sink.TableNames, table) {
+			return usagef("--tables: no table %q%s: the tables are %s", table, suggest.Remark(table, sink.TableNames), strings.Join(sink.TableNames, ", "))
+		}
+		if !slices.Contains(c.Tables, table) {
+			c.Tables = append(c.Tables, table)
+		}
+	}
+	if len(c.Tables) == 0 {
+		c.Tables = slices.DeleteFunc(slices.Clone(sink.TableNames), func(t string) bool { return t == "bodies" })
+	}
+	if f.keepBodies && !slices.Contains(c.Tables, "bodies") {
+		c.Tables = append(c.Tables, "bodies")
+	}
+	return nil
+}
+
+// setLimits sets the memory that the run may take, and checks that this machine
+// has room for its requests.
+func (f *runFlags) setLimits(c *pipeline.Config) (err error) {
+	requests := f.concurrency
+	if c.Source.IsStored() {
+		requests = 0
+	}
+	if c.Memory, err = processMemory(f.memory, requests); err != nil || requests == 0 {
+		return err
+	}
+	return enoughFiles(f.concurrency, f.connectTo == "" && f.proxy == "")
+}
+
+// checkNamed checks the hosts that are given as arguments.
+func (f *runFlags) checkNamed() error {
+	if len(f.named) == 0 {
+		return nil
+	}
+	for _, other := range []struct {
+		name  string
+		given bool
+	}{{"hosts", f.hosts != ""}, {"warc", len(f.warc) > 0}, {"bodies", f.bodies != ""}, {"from-run", f.fromRun != ""}} {
+		if other.given {
+			return usagef("%s and --%s are both sources: give one of them", f.named[0], other.name)
+		}
+	}
+	for _, host := range f.named {
+		if info, err := os.Stat(host); err == nil && info.Mode().IsRegular() {
+			return usagef("%s is a file: give --hosts %[1]s to ask the hosts in it, or https://%[1]s for the host of that name", host)
+		}
+		if _, _, err := fetch.Parse(host, "https"); err != nil {
+			return usageError{err}
+		}
+	}
+	return nil
+}
+
+// isSameFile says whether two paths lead to one file or folder, however they are
+// spelt. What does not exist is no file.
+func isSameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
+// files reads agents and URL samples, the built-in ones where none are named.
+func (f *runFlags) files(ctx context.Context, c *pipeline.Config) error {
+	agents, agentsInput, err := f.readAgents(ctx)
+	if err != nil {
+		return err
+	}
+	urls, path := configs.URLs, "built-in urls.txt"
+	if f.urls != "" {
+		path = f.urls
+		if urls, err = readInput(ctx, path); err != nil {
+			return err
+		}
+	}
+	if c.Evaluate.Samples, err = evaluate.ParseSamples(path, urls); err != nil {
+		return err
+	}
+	c.Evaluate.Agents = agents
+	c.Inputs = []sink.Input{agentsInput, {Role: "urls", Path: path, SHA256: digest(urls), Rows: int64(len(c.Evaluate.Samples))}}
+	if f.configInput != nil {
+		c.Inputs = append(c.Inputs, *f.configInput)
+	}
+	return nil
+}
+
+// settings are the flags as the manifest shows them, whether given or not:
+// what bears on the tables, and apart from it what a run may be gone on with
+// under other values.
+func (f *runFlags) settings() (settings, pace map[string]any) {
+	settings, pace = make(map[string]any), make(map[string]any)
+	f.set.VisitAll(func(flag *pflag.Flag) {
+		out := settings
+		switch flag.Name {
+		case "out", "run", "config", "progress", "help", "resume", "force-new", "expect", "json", "dry-run":
+			return
+		case "concurrency", "per-address", "per-domain", "rate", "address-rate", "state", "grace", "outage-patience", "accept-unreachable", "memory":
+			out = pace
+		case "proxy":
+			// A password has no business in a folder that is published.
+			if u, err := url.Parse(f.proxy); err == nil {
+				pace[flag.Name] = u.Redacted()
+			}
+			return
+		}
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			out[flag.Name] = list.GetSlice()
+			return
+		}
+		out[flag.Name] = flag.Value.String()
+	})
+	if len(f.own) > 0 {
+		settings["profiles"] = f.ownAsWritten
+	}
+	return settings, pace
+}

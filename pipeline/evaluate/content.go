@@ -1,0 +1,157 @@
+package evaluate
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// content writes what the file says, in the first profile's reading: the rows
+// of those tables that are wanted.
+func (e *Evaluator) content(row *sink.Fetch, out *sink.Segment) error {
+	f := &e.readings[0].content.file
+	e.indexes = e.indexes[:0]
+	for i := range f.Groups {
+		e.indexes = append(e.indexes, int32(i))
+	}
+	if out.Groups.Wanted() {
+		if err := out.Groups.Write(e.groupRows(row, f)...); err != nil {
+			return err
+		}
+	}
+	if out.Rules.Wanted() {
+		if err := out.Rules.Write(e.ruleRows(row, f)...); err != nil {
+			return err
+		}
+	}
+	if out.Sitemaps.Wanted() {
+		if err := out.Sitemaps.Write(e.sitemapRows(row, f)...); err != nil {
+			return err
+		}
+	}
+	if out.Lines.Wanted() {
+		if err := out.Lines.Write(e.lineRows(row, f)...); err != nil {
+			return err
+		}
+	}
+	if out.Signals.Wanted() {
+		return out.Signals.Write(e.signalRows(row, f)...)
+	}
+	return nil
+}
+
+// groupIndex is the cell of a group's index, null for -1.
+func (e *Evaluator) groupIndex(i int32) *int32 {
+	if i < 0 {
+		return nil
+	}
+	return &e.indexes[i]
+}
+
+func (e *Evaluator) groupRows(row *sink.Fetch, f *robots.File) []sink.Group {
+	e.groups = e.groups[:0]
+	for i := range f.Groups {
+		g := &f.Groups[i]
+		r := sink.Group{
+			Seq: row.Seq, Host: row.Host, Origin: row.Origin, GroupIndex: int32(i), Line: g.Line,
+			Class: e.readings[0].content.classes[i], Joined: g.Joined,
+		}
+		for _, agent := range f.Agents[g.Agents.From:g.Agents.To] {
+			r.Agents = append(r.Agents, sink.Text(agent.Value))
+			r.AgentLines = append(r.AgentLines, agent.Line)
+			token := agent.Token
+			if len(agent.Wide) > len(token) {
+				token = agent.Wide // MJ12bot, by which its policies are found, and not MJ
+			}
+			// In lower case, as names compare whatever their case.
+			r.Tokens = append(r.Tokens, strings.ToLower(sink.Text(token)))
+		}
+		for _, rule := range f.Rules[g.Rules.From:g.Rules.To] {
+			if rule.Kind == robots.Allow {
+				r.AllowRules++
+			} else {
+				r.DisallowRules++
+			}
+		}
+		if g.HasCrawlDelay {
+			r.CrawlDelay = &g.CrawlDelay
+		}
+		e.groups = append(e.groups, r)
+	}
+	return e.groups
+}
+
+func (e *Evaluator) ruleRows(row *sink.Fetch, f *robots.File) []sink.Rule {
+	e.rules = e.rules[:0]
+	for i, rule := range f.Rules {
+		e.rules = append(e.rules, sink.Rule{
+			Seq: row.Seq, Host: row.Host, Origin: row.Origin, GroupIndex: e.groupIndex(rule.Group), Line: rule.Line,
+			Kind: rule.Kind.String(), Pattern: e.readings[0].content.patterns[i], Normalized: sink.Text(rule.Normalized),
+			HasWildcard: rule.Wildcard, HasAnchor: rule.Anchor, Effective: rule.Effective,
+		})
+	}
+	return e.rules
+}
+
+func (e *Evaluator) sitemapRows(row *sink.Fetch, f *robots.File) []sink.Sitemap {
+	e.sitemaps = e.sitemaps[:0]
+	for _, s := range f.Sitemaps {
+		e.sitemaps = append(e.sitemaps, sink.Sitemap{
+			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: s.Line, URL: sink.Text(s.URL), IsAbsolute: s.IsAbsolute,
+			IsSameHost: isSameHost(&s, row.Host),
+		})
+	}
+	return e.sitemaps
+}
+
+func isSameHost(s *robots.Sitemap, host string) bool {
+	if s.IsAbsolute {
+		o, _, err := fetch.Parse(string(s.URL), "")
+		return err == nil && o.Host == host
+	}
+	return !bytes.HasPrefix(s.URL, []byte("//")) && len(s.URL) > 0 // a relative URL is of this host
+}
+
+func (e *Evaluator) lineRows(row *sink.Fetch, f *robots.File) []sink.Line {
+	e.lines = e.lines[:0]
+	for _, m := range f.Remarks {
+		e.lines = append(e.lines, sink.Line{
+			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: m.Line, GroupIndex: e.groupIndex(m.Group),
+			Field: optional(m.Field), Value: sink.Text(m.Value), Class: m.Class.String(),
+		})
+	}
+	return e.lines
+}
+
+// signalRows names fields in lower case, whatever the file has.
+func (e *Evaluator) signalRows(row *sink.Fetch, f *robots.File) []sink.Signal {
+	e.signals = e.signals[:0]
+	var path *string // of the signal before: a line has one, and may have a hundred thousand keys
+	for i, s := range f.Signals {
+		if i == 0 || !same(s.Path, f.Signals[i-1].Path) {
+			path = optional(s.Path)
+		}
+		e.signals = append(e.signals, sink.Signal{
+			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: s.Line, GroupIndex: e.groupIndex(s.Group),
+			Field: strings.ToLower(sink.Text(s.Field)), Path: path, Key: optional(s.Key), Value: sink.Text(s.Value),
+		})
+	}
+	return e.signals
+}
+
+// same reports whether two slices are the same piece of a file, whose bytes
+// need no comparison then.
+func same(a, b []byte) bool {
+	return len(a) == len(b) && (len(a) > 0 && &a[0] == &b[0] || a == nil && b == nil)
+}
+
+// optional is the cell of a text, null for nil.
+func optional(b []byte) *string {
+	if b == nil {
+		return nil
+	}
+	return sink.Some(sink.Text(b))
+}

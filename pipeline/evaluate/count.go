@@ -1,0 +1,246 @@
+package evaluate
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// What a target's fetch and content say is counted here, in the first
+// profile's reading. Keys come from sets that are known beforehand: what a
+// stranger writes never becomes a counter, it counts as other.
+
+// count adds a target to the summary and the examples.
+func (e *Evaluator) count(row *sink.Fetch, stratum string) {
+	n := e.counts
+	clear(e.said)
+	e.examples.Begin(row.Rank)
+	n.Add("targets", stratum, "")
+	for i := range e.readings {
+		n.AddProfile("outcome", stratum, i, string(e.readings[i].answer.Outcome))
+		n.AddProfile("reason", stratum, i, string(e.readings[i].answer.Reason))
+	}
+	status := "none"
+	if row.Status != nil {
+		status = strconv.Itoa(int(*row.Status))
+	}
+	n.Add("status", stratum, status)
+	if row.Reason == string(robots.NetworkFailed) {
+		class := "none"
+		if row.ErrorClass != nil {
+			class = *row.ErrorClass
+		}
+		n.Add("network_failure", stratum, class)
+	}
+	if row.ErrorClass != nil {
+		n.Add("error_class", stratum, *row.ErrorClass)
+		text := ""
+		if row.Error != nil {
+			text = *row.Error
+		}
+		e.examples.Add("error_class", *row.ErrorClass, row.Host, 0, text)
+	}
+	if row.Reason != string(robots.Success) {
+		text := ""
+		switch {
+		case row.FinalURL != nil:
+			text = status + " " + *row.FinalURL
+		case row.Error != nil:
+			text = *row.Error
+		}
+		e.examples.Add("reason", row.Reason, row.Host, 0, text)
+	}
+	e.countNetwork(row, stratum)
+	if row.ContentDigest == nil {
+		return
+	}
+	n.Add("body_bytes", stratum, summary.Bin(*row.BodyBytes))
+	e.examples.Largest(row.Host, *row.BodyBytes)
+	n.Add("lines", stratum, summary.Bin(int64(row.Lines)))
+	n.Add("rules", stratum, summary.Bin(int64(row.Rules)))
+	n.Add("groups", stratum, summary.Bin(int64(row.Groups)))
+	n.Add("sitemaps", stratum, summary.Bin(int64(row.Sitemaps)))
+	for flag, set := range map[string]bool{"bom": row.HasBOM, "not_utf8": !row.IsUTF8, "html": row.IsHTML, "truncated": row.BodyTruncated} {
+		if set {
+			n.Add("body", stratum, flag)
+		}
+	}
+	f := &e.readings[0].content.file
+	e.countGroups(row, f, stratum)
+	e.countSitemaps(row, f, stratum)
+	e.countLines(row, f, stratum)
+}
+
+// once counts a key that the target under way has not had yet: such counters
+// are of hosts.
+func (e *Evaluator) once(metric, stratum, key string) {
+	if l := [2]string{metric, key}; !e.said[l] {
+		e.said[l] = true
+		e.counts.Add(metric, stratum, key)
+	}
+}
+
+func (e *Evaluator) countGroups(row *sink.Fetch, f *robots.File, stratum string) {
+	for i := range f.Groups {
+		g := &f.Groups[i]
+		e.once("feature", stratum, "group")
+		if g.Joined {
+			e.once("feature", stratum, "joined")
+		}
+		for _, agent := range f.Agents[g.Agents.From:g.Agents.To] {
+			if string(agent.Token) == "*" {
+				e.once("feature", stratum, "star_group")
+			}
+		}
+		if !g.HasCrawlDelay {
+			continue
+		}
+		e.once("feature", stratum, "crawl_delay")
+		key := summary.Bin(int64(g.CrawlDelay)) // of whole seconds: the parser takes 15 digits at most
+		e.counts.Add("crawl_delay", stratum, key)
+		if e.examples.Wants("crawl_delay", key, row.Host) {
+			e.examples.Add("crawl_delay", key, row.Host, g.Line, strconv.FormatFloat(g.CrawlDelay, 'f', -1, 64))
+		}
+	}
+	for i := range f.Rules {
+		r := &f.Rules[i]
+		e.once("feature", stratum, "rule")
+		if r.Wildcard {
+			e.once("feature", stratum, "wildcard")
+		}
+		if r.Anchor {
+			e.once("feature", stratum, "anchor")
+		}
+	}
+}
+
+func (e *Evaluator) countSitemaps(row *sink.Fetch, f *robots.File, stratum string) {
+	if len(f.Sitemaps) > 0 {
+		e.once("feature", stratum, "sitemap")
+	}
+	for i := range f.Sitemaps {
+		s := &f.Sitemaps[i]
+		key := "same_host"
+		switch {
+		case !s.IsAbsolute:
+			key = "relative"
+		case !isSameHost(s, row.Host):
+			key = "other_host"
+		}
+		e.counts.Add("sitemap", stratum, key)
+		if key != "same_host" && e.examples.Wants("sitemap", key, row.Host) {
+			e.examples.Add("sitemap", key, row.Host, s.Line, summary.Clip(s.URL))
+		}
+	}
+}
+
+// countLines counts remarks, and the fields and signals that belong to no
+// profile.
+func (e *Evaluator) countLines(row *sink.Fetch, f *robots.File, stratum string) {
+	for i := range f.Remarks {
+		m := &f.Remarks[i]
+		class := m.Class.String()
+		e.counts.Add("line_class", stratum, class)
+		e.once("line_class_hosts", stratum, class)
+		switch m.Class {
+		case robots.Extension:
+			e.once("field", stratum, strings.ToLower(string(m.Field))) // one that the parser knows
+		case robots.UnknownField:
+			e.once("field", stratum, other)
+		}
+		if e.examples.Wants("line_class", class, row.Host) {
+			text := summary.Clip(m.Value)
+			if m.Field != nil {
+				text = summary.Clip(m.Field) + ": " + text
+			}
+			e.examples.Add("line_class", class, row.Host, m.Line, text)
+		}
+	}
+	for i := range f.Signals {
+		s := &f.Signals[i]
+		field := strings.ToLower(string(s.Field)) // one that the parser knows
+		e.once("field", stratum, field)
+		key := signalKey(field, s)
+		e.once("signal", stratum, key)
+		if e.examples.Wants("signal", key, row.Host) {
+			text := field + ":"
+			if s.Path != nil && s.Key != nil {
+				text += " " + summary.Clip(s.Path)
+			}
+			if s.Key != nil {
+				text += " " + summary.Clip(s.Key) + "="
+			} else {
+				text += " "
+			}
+			e.examples.Add("signal", key, row.Host, s.Line, text+summary.Clip(s.Value))
+		}
+	}
+}
+
+// other is the key of all that is not in a known set.
+const other = "other"
+
+// The vocabularies of content-signal (contentsignals.org) and content-usage
+// (IETF AIPREF, its drafts).
+var (
+	signalKeys = map[string]bool{
+		"content-signal search": true, "content-signal ai-input": true, "content-signal ai-train": true,
+		"content-usage search": true, "content-usage train-ai": true, "content-usage train-genai": true,
+		"content-usage ai": true, "content-usage genai": true, "content-usage bots": true, "content-usage tdm": true,
+	}
+	signalValues = map[string]bool{"yes": true, "no": true, "y": true, "n": true}
+)
+
+// signalKey is the counter of a signal: its field, and of the two fields that
+// have a vocabulary what it says.
+func signalKey(field string, s *robots.Signal) string {
+	if field != "content-signal" && field != "content-usage" {
+		return field
+	}
+	const longest = 16
+	if len(s.Key) > longest || len(s.Value) > longest {
+		return field + " " + other
+	}
+	key, value := field+" "+strings.ToLower(string(s.Key)), strings.ToLower(string(s.Value))
+	if !signalKeys[key] {
+		return field + " " + other
+	}
+	if !signalValues[value] {
+		value = other
+	}
+	return key + "=" + value
+}
+
+// countCategories counts a target by how many agents of each category its
+// policies close, under one profile. e.policies are those of all agents.
+func (e *Evaluator) countCategories(stratum string, profile int) {
+	type closing struct{ agents, closed, unknown int }
+	by := make(map[string]closing)
+	for i := range e.policies {
+		p := &e.policies[i]
+		c := by[p.Category]
+		c.agents++
+		switch p.Class {
+		case summary.ClassNames[robots.DisallowAll]:
+			c.closed++
+		case summary.ClassNames[summary.ClassUnknown]:
+			c.unknown++
+		}
+		by[p.Category] = c
+	}
+	for category, c := range by {
+		key := "some"
+		switch {
+		case c.unknown > 0:
+			key = summary.ClassNames[summary.ClassUnknown]
+		case c.closed == 0:
+			key = "none"
+		case c.closed == c.agents:
+			key = "all"
+		}
+		e.counts.AddCategory("category", stratum, category, profile, key)
+	}
+}

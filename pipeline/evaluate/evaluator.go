@@ -1,0 +1,171 @@
+package evaluate
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+
+	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// Shared is what the evaluators of a run share: what captures are judged by, and
+// the contents of files that come again.
+type Shared struct {
+	config   Config
+	samples  *samples
+	contents *contents
+}
+
+// Prepare prepares the evaluation of a run's captures.
+func Prepare(c Config) *Shared {
+	return &Shared{config: c, samples: newSamples(c.Samples, c.Profiles), contents: newContents()}
+}
+
+// NewCounts makes empty counters for the agents and profiles of the run.
+func (s *Shared) NewCounts() *summary.Counts {
+	agents := make([]summary.Agent, len(s.config.Agents))
+	for i, a := range s.config.Agents {
+		agents[i] = summary.Agent{Name: a.Name, Category: a.Category}
+	}
+	return summary.New(agents, s.config.ProfileNames())
+}
+
+// Evaluator parses and judges captures and makes rows of them. It serves one
+// goroutine and reuses its memory from target to target.
+type Evaluator struct {
+	config   Config
+	samples  *samples
+	contents *contents        // of all evaluators
+	readings []reading        // by profile
+	counts   *summary.Counts  // of the segment under way
+	examples summary.Examples // the same
+	bodies   map[string]bool  // the same: those written
+	note     note             // the same
+	memo     memo             // of the target under way
+
+	// Row buffers, refilled for every target.
+	groups   []sink.Group
+	rules    []sink.Rule
+	sitemaps []sink.Sitemap
+	lines    []sink.Line
+	signals  []sink.Signal
+	policies []sink.Policy
+	verdicts []sink.Verdict
+	indexes  []int32            // group indexes that rows point at
+	said     map[[2]string]bool // of the target under way, see once
+}
+
+// reading is how one profile sees the capture under way.
+type reading struct {
+	profile *robots.Profile
+	judge   *robots.Judge
+	loaded  *content // that the judge knows
+	answer  robots.Answer
+	body    []byte // that it judges, nil for none
+	content *content
+	once    content // of a body that is not kept
+}
+
+// Evaluator makes one of the evaluators of the run.
+func (s *Shared) Evaluator() *Evaluator {
+	e := &Evaluator{
+		config: s.config, samples: s.samples, contents: s.contents, readings: make([]reading, len(s.config.Profiles)),
+		counts: s.NewCounts(), bodies: make(map[string]bool), said: make(map[[2]string]bool),
+	}
+	agents := make([]robots.Agent, len(s.config.Agents)+1)
+	for i, agent := range s.config.Agents {
+		agents[i] = agent.Robots()
+	}
+	agents[len(s.config.Agents)] = everybody
+	for i, p := range s.config.Profiles {
+		e.readings[i].profile = p
+		e.readings[i].judge = robots.NewJudge(p, agents)
+	}
+	return e
+}
+
+// Segment writes the rows of a segment's targets to out, in their order, and
+// returns what they count, which holds until the next call. An error of targets
+// ends it.
+func (e *Evaluator) Segment(out *sink.Segment, targets iter.Seq2[*source.Target, error]) (*summary.Counts, error) {
+	e.counts.Reset()
+	e.examples.Reset()
+	e.note = note{}
+	clear(e.bodies)
+	for t, err := range targets {
+		if err == nil {
+			err = e.target(t, out)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if out.Agents.Wanted() { // of segment 0 alone
+		if err := out.Agents.Write(agentRows(e.config.Agents)...); err != nil {
+			return nil, err
+		}
+	}
+	if err := out.Summary.Write(e.counts.Rows()...); err != nil {
+		return nil, err
+	}
+	if err := out.Examples.Write(e.examples.List()...); err != nil {
+		return nil, err
+	}
+	var err error
+	if out.Note, err = json.Marshal(e.note); err != nil {
+		return nil, fmt.Errorf("the note of a segment: %w", err)
+	}
+	return e.counts, nil
+}
+
+// target makes the rows of one target.
+func (e *Evaluator) target(t *source.Target, out *sink.Segment) error {
+	c := t.Capture
+	judging := out.Policies.Wanted() || out.Verdicts.Wanted() || out.Summary.Wanted()
+	received := c.Whole()
+	facts := c.Facts()
+	for i := range e.readings {
+		r := &e.readings[i]
+		r.answer = r.profile.Answer(facts)
+		body, cut := received, c.Truncated
+		if r.answer.UseCopy {
+			body, cut = c.Copy.Body, c.Copy.Truncated
+		}
+		r.body = body
+		e.read(i, body, questions{
+			cut: cut, classes: i == 0 && out.Groups.Wanted(), judging: judging && r.answer.AsksRules(),
+			parting: judging && i > 0 && sameBody(&e.readings[0], r),
+		})
+	}
+	first := &e.readings[0]
+	row := e.fetchRow(t, facts.Failure())
+	if err := out.Fetches.Write(row); err != nil {
+		return err
+	}
+	stratum := summary.StratumOf(row.Rank)
+	if out.Summary.Wanted() || out.Examples.Wanted() {
+		e.count(&row, stratum)
+	}
+	if first.body != nil {
+		if err := e.content(&row, out); err != nil {
+			return err
+		}
+		if digest := *row.ContentDigest; out.Bodies.Wanted() && !e.bodies[digest] {
+			e.bodies[digest] = true
+			if err := out.Bodies.Write(sink.Body{ContentDigest: digest, Body: first.body}); err != nil {
+				return err
+			}
+		}
+	}
+	listed := e.samples.use(c.Origin)
+	if len(listed) > 0 {
+		e.note.Samples = append(e.note.Samples, listed[0].index)
+	}
+	if !judging {
+		return nil
+	}
+	return e.judgements(&row, listed, t.Paths, stratum, out)
+}

@@ -1,0 +1,121 @@
+package evaluate
+
+import (
+	"crypto/sha1"
+	"encoding/base32"
+	"fmt"
+	"time"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// fetchRow tells status, hops and error of the fresh attempt, and size, digest
+// and counts of the body that the first profile judges, which may be an
+// earlier one.
+func (e *Evaluator) fetchRow(t *source.Target, failure robots.ErrorClass) sink.Fetch {
+	c, first := t.Capture, &e.readings[0]
+	domain, tld := fetch.RegisteredDomain(c.Origin.Host)
+	row := sink.Fetch{
+		Seq: t.Seq, Input: sink.TextString(t.Input), Host: c.Origin.Host, Rank: t.Rank,
+		Origin: c.Origin.String(), Scheme: c.Origin.Scheme, Port: int32(c.Origin.Port),
+		RegisteredDomain: sink.NonZero(domain), TLD: sink.NonZero(tld), RobotsURL: c.Origin.RobotsURL(),
+		Source: "network", FetchTime: c.Start.UTC().Truncate(time.Microsecond),
+		Outcome: string(first.answer.Outcome), Reason: string(first.answer.Reason),
+		Status: sink.NonZero(int32(c.Status())), ErrorClass: sink.NonZero(string(failure)), FallbackErrorClass: sink.NonZero(string(c.Fallback)),
+		Attempts: int32(c.Attempts), HTTPVersion: sink.NonZero(c.HTTPVersion), TLSVersion: sink.NonZero(c.TLSVersion),
+		ContentType: header(c.Headers.ContentType), ContentEncoding: header(c.Headers.ContentEncoding),
+		Server: header(c.Headers.Server), ETag: header(c.Headers.ETag), LastModified: header(c.Headers.LastModified),
+		CacheControl: header(c.Headers.CacheControl), RetryAfter: header(c.Headers.RetryAfter),
+		DNSMicros: micros(c.Times.DNS), ConnectMicros: micros(c.Times.Connect), TLSMicros: micros(c.Times.TLS),
+		FirstByteMicros: micros(c.Times.FirstByte), TotalMicros: micros(c.Times.Total),
+	}
+	for _, h := range c.Hops {
+		row.Hops = append(row.Hops, sink.Hop{URL: sink.TextString(h.URL), Status: sink.NonZero(int32(h.Status))})
+	}
+	if n := len(row.Hops); n > 0 && row.Hops[n-1].Status != nil {
+		row.FinalURL = &row.Hops[n-1].URL
+	}
+	if c.Location != "" {
+		row.Hops, row.FinalURL = append(row.Hops, sink.Hop{URL: sink.TextString(c.Location)}), nil
+	}
+	if s := t.Stored; s != nil {
+		tell(&row, s)
+	}
+	switch {
+	case c.Err != nil:
+		row.Error = sink.Some(sink.TextString(c.Err.Error()))
+	case failure != "":
+		row.Error = sink.Some(fmt.Sprintf("the final status is %d", c.Status()))
+	}
+	if s := t.Stored; s != nil && s.Mismatch != "" && row.Error == nil {
+		row.Error = &s.Mismatch
+	}
+	if c.Remote.IsValid() {
+		row.RemoteAddress = sink.Some(c.Remote.Addr().String())
+	}
+	if c.Remembered {
+		row.Source = "cache"
+	}
+	if since := first.answer.UnreachableSince; !since.IsZero() {
+		row.UnreachableSince = sink.Some(since.UTC().Truncate(time.Microsecond))
+	}
+	switch {
+	case first.answer.UseCopy:
+		row.StaleSince = sink.Some(c.Copy.Fetched.UTC().Truncate(time.Microsecond))
+		row.BodyBytes, row.BodyTruncated = sink.Some(int64(len(first.body))), first.content.file.Truncated
+	case c.Cut != nil:
+		row.BodyBytes, row.BodyTruncated = sink.Some(int64(*c.Cut)), c.Truncated
+	case c.Body != nil:
+		row.BodyBytes, row.BodyTruncated = sink.Some(int64(len(c.Body))), c.Truncated || first.content.file.Truncated
+	}
+	if first.body != nil {
+		digest := first.content.digest
+		if digest == "" {
+			digest = digestOf(first.body)
+		}
+		row.ContentDigest = &digest
+		f := &first.content.file
+		row.HasBOM, row.IsUTF8, row.IsHTML = f.HasBOM, f.IsUTF8, f.IsHTML
+		row.Lines, row.InvalidLines = int32(f.Lines), int32(f.InvalidLines)
+		row.Groups, row.Rules, row.Sitemaps = int32(len(f.Groups)), int32(len(f.Rules)), int32(len(f.Sitemaps))
+	}
+	return row
+}
+
+// digestOf is a body's SHA-1 as Common Crawl's index writes it.
+func digestOf(body []byte) string {
+	sum := sha1.Sum(body)
+	return base32.StdEncoding.EncodeToString(sum[:])
+}
+
+func header(value *string) *string {
+	if value == nil {
+		return nil
+	}
+	return sink.Some(sink.TextString(*value))
+}
+
+func micros(d *time.Duration) *int64 {
+	if d == nil {
+		return nil
+	}
+	return sink.Some(d.Microseconds())
+}
+
+// tell adds to a row what is known of a stored capture, and takes away what is
+// not.
+func tell(row *sink.Fetch, s *source.Stored) {
+	row.Source = s.Source
+	if s.WARC != "" {
+		row.WARCFile, row.WARCOffset, row.WARCLength = sink.Some(sink.TextString(s.WARC)), sink.Some(s.Offset), sink.NonZero(s.Length)
+	}
+	if s.Bytes != nil && row.BodyBytes == nil {
+		row.BodyBytes, row.BodyTruncated = s.Bytes, s.Truncated
+	}
+	if s.Assumed {
+		row.Hops, row.FinalURL, row.Status = nil, nil, nil
+	}
+}

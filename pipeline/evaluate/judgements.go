@@ -1,0 +1,158 @@
+package evaluate
+
+import (
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// judgements makes the policies and verdicts of a target under every profile,
+// on the paths for all, the samples listed for its origin, and its own.
+func (e *Evaluator) judgements(row *sink.Fetch, listed []*prepared, paths []string, stratum string, out *sink.Segment) error {
+	own := newOwn(row.Origin, paths, listed)
+	for k := range e.readings {
+		r := &e.readings[k]
+		tallies := e.counts.Of(stratum, k)
+		e.policies, e.verdicts = e.policies[:0], e.verdicts[:0]
+		e.memo.forget(len(e.config.Agents))
+		for i := range e.config.Agents {
+			policy, match, class := e.policy(row, r, i)
+			tally := &tallies[i]
+			if e.parted(k) {
+				standing := r.content.partings[i].standing
+				policy.VersusFirst = &summary.PartNames[standing]
+				tally.Parted[standing]++
+			}
+			tally.Policies[class]++
+			switch match {
+			case robots.OwnGroup:
+				tally.Explicit[class]++
+				tally.Versus[r.content.policies[i].versusStar]++
+			case robots.FallbackGroup:
+				tally.Fallback[class]++
+			}
+			e.policies = append(e.policies, policy)
+			group := r.group(i)
+			got := e.judge(k, i, listed, own)
+			for s := range e.samples.paths {
+				e.verdict(row, r, &policy, group, e.samples.paths[s].shown, got[s], tally)
+			}
+			got = got[len(e.samples.paths):]
+			for s := range listed {
+				e.verdict(row, r, &policy, group, listed[s].shown, got[s], tally)
+			}
+			got = got[len(listed):]
+			for len(got) > 0 {
+				shown := own.texts(len(own.paths) - len(got))
+				for s := range shown {
+					e.verdict(row, r, &policy, group, shown[s], got[s], tally)
+				}
+				got = got[len(shown):]
+				if err := e.writeVerdicts(out, verdictRows); err != nil {
+					return err
+				}
+			}
+			if err := e.writeVerdicts(out, verdictRows); err != nil {
+				return err
+			}
+		}
+		if err := e.writeVerdicts(out, 1); err != nil {
+			return err
+		}
+		e.countCategories(stratum, k)
+		e.countPartings(row, k, stratum)
+		if err := out.Policies.Write(e.policies...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verdictRows is how many verdicts are written together, if one target has as
+// many: the writer goes through them column by column.
+const verdictRows = 1024
+
+// writeVerdicts writes the verdicts that wait if there are so many.
+func (e *Evaluator) writeVerdicts(out *sink.Segment, many int) error {
+	if len(e.verdicts) < many {
+		return nil
+	}
+	err := out.Verdicts.Write(e.verdicts...)
+	e.verdicts = e.verdicts[:0]
+	return err
+}
+
+// policy makes the row of one agent, with its match and the index of its class.
+func (e *Evaluator) policy(row *sink.Fetch, r *reading, agent int) (sink.Policy, robots.Match, int) {
+	p := sink.Policy{
+		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin,
+		Agent: e.config.Agents[agent].Name, Category: e.config.Agents[agent].Category,
+		Profile: r.profile.Name, Outcome: string(r.answer.Outcome),
+	}
+	match, class := robots.NoGroup, summary.ClassUnknown // from content alone: an outage is no policy
+	switch r.answer.Outcome {
+	case robots.ConditionalAllow:
+		told := &r.content.policies[agent]
+		match, class = told.match, told.class
+		p.GroupAgent, p.GroupLine, p.CrawlDelay = told.group, told.line, told.crawlDelay
+		p.Match, p.IsExplicit = &matchNames[match], match == robots.OwnGroup
+		if p.IsExplicit {
+			p.VersusStar = &summary.RelationNames[told.versusStar]
+		}
+	case robots.FullAllow:
+		class = int(robots.AllowAll)
+	}
+	p.Class = summary.ClassNames[class]
+	return p, match, class
+}
+
+// group is the token whose group in the file an agent's verdicts come from, nil
+// for none. While a profile leaves open whether the copy of an unreachable
+// origin serves, its rules may still decide.
+func (r *reading) group(agent int) *string {
+	if !r.answer.AsksRules() {
+		return nil
+	}
+	return r.content.policies[agent].group
+}
+
+// of judges a URL in reading k, for whose profile it is prepared.
+func (e *Evaluator) of(k, agent int, target *robots.Target) robots.Verdict {
+	r := &e.readings[k]
+	if got, decided := r.answer.Verdict(target); decided {
+		return got
+	}
+	r.load()
+	return r.answer.Weigh(r.judge.Policy(agent).Judge(target))
+}
+
+// ofPath judges one of the paths for all.
+func (e *Evaluator) ofPath(k, agent, path int) robots.Verdict {
+	r := &e.readings[k]
+	if known := r.content.verdicts; known != nil && r.answer.AsksRules() {
+		return r.answer.Weigh(known[agent*len(e.samples.paths)+path])
+	}
+	return e.of(k, agent, &e.samples.paths[path].targets[k])
+}
+
+func (e *Evaluator) verdict(row *sink.Fetch, r *reading, policy *sink.Policy, group *string, url string, got robots.Verdict, tally *summary.Tally) {
+	v := sink.Verdict{
+		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, Agent: policy.Agent, Profile: policy.Profile,
+		URL: url, Verdict: got.Value.String(), Reason: got.Reason.String(), GroupAgent: group,
+	}
+	if got.Rule >= 0 {
+		rule := &r.content.file.Rules[got.Rule]
+		v.RuleKind, v.RulePattern, v.RuleLine = &kindNames[rule.Kind], &r.content.patterns[got.Rule], &rule.Line
+	}
+	tally.Verdicts[got.Value]++
+	e.verdicts = append(e.verdicts, v)
+}
+
+// kindNames and matchNames are the cells that rows point at.
+var (
+	kindNames  = [...]string{robots.Disallow: robots.Disallow.String(), robots.Allow: robots.Allow.String()}
+	matchNames = [...]string{
+		robots.NoGroup: robots.NoGroup.String(), robots.StarGroup: robots.StarGroup.String(),
+		robots.FallbackGroup: robots.FallbackGroup.String(), robots.OwnGroup: robots.OwnGroup.String(),
+	}
+)

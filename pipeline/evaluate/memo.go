@@ -1,0 +1,70 @@
+package evaluate
+
+import (
+	"github.com/robocensus/robocensus/robots"
+)
+
+// memo holds the verdicts of the target under way by agent, so that agents
+// whose policies have the same rules are one question for each sample (SPEC
+// section 7): without it a hostile file of half a megabyte costs a second for
+// each agent of the registry.
+type memo struct {
+	from     []int // by agent: where its verdicts begin in kept, or -1
+	kept     []robots.Verdict
+	verdicts []robots.Verdict // of an agent that shares its rules with nobody
+}
+
+// memoVerdicts bounds what is kept; beyond it, rules are judged again.
+const memoVerdicts = 1 << 20
+
+// forget begins a reading of a target.
+func (m *memo) forget(agents int) {
+	m.from, m.kept = m.from[:0], m.kept[:0]
+	for range agents {
+		m.from = append(m.from, -1)
+	}
+}
+
+// judge returns the verdicts for an agent in reading k on the paths for all,
+// the samples listed for the origin, and its own. They hold until the next
+// call.
+func (e *Evaluator) judge(k, agent int, listed []*prepared, own *ownURLs) []robots.Verdict {
+	r, m := &e.readings[k], &e.memo
+	lead, shared := 0, true // where no rules are asked, an agent is like another
+	if r.answer.AsksRules() {
+		lead, shared = r.content.policies[agent].lead, r.content.policies[agent].shared
+	}
+	n := len(e.samples.paths) + len(listed) + len(own.paths)
+	if !shared {
+		m.verdicts = e.judgeAll(m.verdicts[:0], k, agent, listed, own)
+		return m.verdicts
+	}
+	if at := m.from[lead]; at >= 0 {
+		return m.kept[at : at+n]
+	}
+	if len(m.kept)+n > memoVerdicts {
+		m.forget(len(m.from))
+	}
+	at := len(m.kept)
+	m.kept = e.judgeAll(m.kept, k, agent, listed, own)
+	m.from[lead] = at
+	return m.kept[at:]
+}
+
+// judgeAll appends the verdicts for an agent on all samples of a target.
+func (e *Evaluator) judgeAll(dst []robots.Verdict, k, agent int, listed []*prepared, own *ownURLs) []robots.Verdict {
+	for s := range e.samples.paths {
+		dst = append(dst, e.ofPath(k, agent, s))
+	}
+	for _, s := range listed {
+		dst = append(dst, e.of(k, agent, &s.targets[k]))
+	}
+	for from := 0; from < len(own.paths); {
+		targets := own.prepared(from, e.readings[k].profile)
+		for i := range targets {
+			dst = append(dst, e.of(k, agent, &targets[i]))
+		}
+		from += len(targets)
+	}
+	return dst
+}

@@ -1,0 +1,124 @@
+package evaluate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+// TestVerdictsAreJudgedOnce: agents that follow the same rules have the same
+// verdicts as if each had been asked, on the paths for all, the samples listed
+// for the origin, and its own, and whether or not the content is kept.
+func TestVerdictsAreJudgedOnce(t *testing.T) {
+	body := []byte("user-agent: *\ndisallow: /p\nuser-agent: b\nuser-agent: C\nallow: /p\ndisalow: /l\nuser-agent: d\ncrawl-delay: 1\nuser-agent: e\ndisallow: /o\n")
+	var profiles []*robots.Profile
+	for _, name := range robots.ProfileNames() {
+		p, _ := robots.ProfileNamed(name)
+		profiles = append(profiles, p)
+	}
+	var agents []Agent
+	for i := range 20 {
+		agents = append(agents, Agent{Name: fmt.Sprint("x-", i), Tokens: []string{string(rune('a' + i))}})
+	}
+	list, err := ParseSamples("", []byte("/\n/p\n/l\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := Prepare(Config{Agents: agents, Samples: list, Profiles: profiles}).Evaluator()
+	var listed []*prepared
+	for _, path := range []string{"/l/1", "/p/1"} {
+		listed = append(listed, &prepared{targets: targetsOf("http://h"+path, profiles)})
+	}
+	own := newOwn("http://h", []string{"/o/1", "/p/2", "/x"}, nil)
+	for range 3 { // met for the first time, kept, found again
+		for k := range profiles {
+			r := &a.readings[k]
+			r.answer = robots.Answer{Outcome: robots.ConditionalAllow}
+			a.read(k, body, questions{judging: true})
+			a.memo.forget(len(agents))
+
+			var f robots.File
+			f.Parse(body, profiles[k])
+			shared := 0
+			for i, agent := range agents {
+				alone := robots.NewJudge(profiles[k], []robots.Agent{agent.Robots()})
+				alone.Load(&f)
+				var want []robots.Verdict
+				ask := func(t robots.Target) { want = append(want, alone.Policy(0).Judge(&t)) }
+				for s := range a.samples.paths {
+					ask(a.samples.paths[s].targets[k])
+				}
+				for _, s := range listed {
+					ask(s.targets[k])
+				}
+				for _, path := range own.paths {
+					ask(profiles[k].Target("http://h" + path))
+				}
+				if got := a.judge(k, i, listed, own); fmt.Sprint(got) != fmt.Sprint(want) {
+					t.Errorf("%s, agent %s: got %v, want %v", profiles[k].Name, agent.Name, got, want)
+				}
+				if got := r.content.policies[i].class; got != int(alone.Policy(0).Class()) {
+					t.Errorf("%s, agent %s: class is %d", profiles[k].Name, agent.Name, got)
+				}
+				if r.content.policies[i].lead < i {
+					shared++
+				}
+			}
+			if shared < 15 {
+				t.Errorf("%s: %d of 20 agents share rules with one before them", profiles[k].Name, shared)
+			}
+		}
+	}
+}
+
+// BenchmarkHostileHost is one target of half a megabyte of wildcard rules, for
+// the registry's worth of agents and eleven long samples. "each agent" is what
+// it costs to ask for every agent by itself.
+func BenchmarkHostileHost(b *testing.B) {
+	p, _ := robots.ProfileNamed("google")
+	random := rand.New(rand.NewPCG(1, 2))
+	word := func(n int) []byte {
+		w := make([]byte, n)
+		for i := range w {
+			w[i] = byte('a' + random.IntN(26))
+		}
+		return w
+	}
+	body := []byte("user-agent: *\n")
+	for len(body) < p.SizeLimit-20 {
+		body = fmt.Appendf(body, "disallow:/*%s\n", word(5))
+	}
+	var agents []Agent
+	for i := range 178 {
+		agents = append(agents, Agent{Name: fmt.Sprint("x-", i), Tokens: []string{string(word(8))}})
+	}
+	var urls []byte
+	for range 11 {
+		urls = fmt.Appendf(urls, "/%s\n", word(8000))
+	}
+	list, err := ParseSamples("", urls)
+	if err != nil {
+		b.Fatal(err)
+	}
+	profiles := []*robots.Profile{p}
+	a := Prepare(Config{Agents: agents, Samples: list, Profiles: profiles}).Evaluator()
+	a.readings[0].answer = robots.Answer{Outcome: robots.ConditionalAllow}
+	for _, each := range []bool{false, true} {
+		b.Run(map[bool]string{false: "each set of rules", true: "each agent"}[each], func(b *testing.B) {
+			for b.Loop() {
+				a.readings[0].loaded = nil
+				a.read(0, body, questions{judging: true})
+				a.memo.forget(len(agents))
+				for i := range agents {
+					if each {
+						a.memo.verdicts = a.judgeAll(a.memo.verdicts[:0], 0, i, nil, nil)
+					} else {
+						a.judge(0, i, nil, nil)
+					}
+				}
+			}
+		})
+	}
+}

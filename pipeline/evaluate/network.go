@@ -1,0 +1,111 @@
+package evaluate
+
+import (
+	"net/netip"
+	"strings"
+
+	"golang.org/x/net/publicsuffix"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// slowMicros is what a fetch takes that counts as slow: a second.
+const slowMicros = 1_000_000
+
+// countNetwork counts how a fetch went, for the parts of the network that the
+// target is in.
+func (e *Evaluator) countNetwork(row *sink.Fetch, stratum string) {
+	e.counts.Add("source", stratum, row.Source)
+	// The times of an answer from memory are those of an earlier run.
+	timed := row.TotalMicros != nil && row.Source != "cache"
+	slow := timed && *row.TotalMicros >= slowMicros
+	if timed {
+		e.counts.Add("total_us", stratum, summary.Bin(*row.TotalMicros))
+		e.examples.Slowest(row.Host, *row.TotalMicros)
+	}
+	for metric, key := range map[string]string{"tld": tldKey(row.TLD), "address_block": blockKey(row.RemoteAddress), "server": serverKey(row.Server)} {
+		e.counts.Add(metric, stratum, key)
+		if failed(row) {
+			e.counts.Add(metric+"_failed", stratum, key)
+		}
+		if slow {
+			e.counts.Add(metric+"_slow", stratum, key)
+		}
+	}
+	if row.Server != nil && serverKey(row.Server) == other {
+		e.examples.Add("server", other, row.Host, 0, *row.Server)
+	}
+}
+
+// failed tells an origin that gave no answer, or a 5xx. A redirect that leads
+// nowhere is an answer, and a refusal of ours says nothing about the host.
+func failed(row *sink.Fetch) bool {
+	return row.ErrorClass != nil && !strings.HasPrefix(*row.ErrorClass, "redirect_") &&
+		*row.ErrorClass != "address_blocked" && *row.ErrorClass != "no_route" && *row.ErrorClass != "canceled"
+}
+
+// reserved are top-level domains of RFC 2606, 6761, 6762, 7686 and 9476, and
+// of ICANN's choice for private use.
+var reserved = map[string]bool{
+	"alt": true, "example": true, "internal": true, "invalid": true, "local": true, "localhost": true, "onion": true, "test": true,
+}
+
+// tldKey is the top-level domain where it is one of the public suffix list's,
+// some 1,500, or a reserved one.
+func tldKey(tld *string) string {
+	if tld == nil {
+		return "address"
+	}
+	// Of some there is no suffix of one label.
+	if _, known := publicsuffix.PublicSuffix("a." + *tld); known || reserved[*tld] {
+		return *tld
+	}
+	return other
+}
+
+// blockKey is the block from which the address was handed out, about: the /8
+// of IPv4, the /12 of IPv6, of which 512 can be routed.
+func blockKey(address *string) string {
+	if address == nil {
+		return "none"
+	}
+	a, err := netip.ParseAddr(*address)
+	if err != nil {
+		return other
+	}
+	a = a.Unmap().WithZone("")
+	bits := 12
+	if a.Is4() {
+		bits = 8
+	}
+	block, _ := a.Prefix(bits) // no address is shorter
+	return block.String()
+}
+
+// servers are the products that a Server header is known by.
+var servers = func() map[string]bool {
+	known := make(map[string]bool)
+	for _, name := range strings.Fields(`akamaighost akamainetstorage amazons3 apache apache-coyote ats awselb caddy cloudflare
+		cloudfront cowboy ddos-guard envoy esf fastly github.com google gse gunicorn gws haproxy istio-envoy jetty kestrel
+		lighttpd litespeed microsoft-azure-application-gateway microsoft-iis netlify nginx nginx-reuseport openresty pepyaka qrator sffe
+		squarespace squid sucuri tengine tomcat uvicorn varnish vercel waitress werkzeug yunjiasu-nginx`) {
+		known[name] = true
+	}
+	return known
+}()
+
+// serverKey is the first product of a Server header, in lower case.
+func serverKey(header *string) string {
+	if header == nil {
+		return "none"
+	}
+	product := *header
+	if end := strings.IndexAny(product, "/ ("); end >= 0 {
+		product = product[:end]
+	}
+	if product = strings.ToLower(product); servers[product] {
+		return product
+	}
+	return other
+}

@@ -1,0 +1,44 @@
+package evaluate
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+// TestManyOwnURLsTakeLittleMemory: 20,000 of them under five profiles were a
+// gigabyte when they were prepared all at once.
+func TestManyOwnURLsTakeLittleMemory(t *testing.T) {
+	profiles := profilesNamed(robots.ProfileNames()...)
+	agents, err := ParseAgents("agents", []byte("- {name: GPTBot}\n- {name: Googlebot}\n"))
+	must(t, err)
+	var paths []string
+	for i := range 20_000 {
+		paths = append(paths, fmt.Sprintf("/%0200d", i))
+	}
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	a := Prepare(Config{Agents: agents, Profiles: profiles}).Evaluator()
+	before := heap()
+	own := newOwn("http://h.example", paths, nil)
+	for k := range profiles {
+		a.readings[k].answer = robots.Answer{Outcome: robots.ConditionalAllow}
+		a.read(k, []byte("User-agent: *\nDisallow: /*1\n"), questions{judging: true})
+		a.memo.forget(len(agents))
+		for i := range agents {
+			if got := a.judge(k, i, nil, own); len(got) != len(paths) {
+				t.Fatalf("%d verdicts", len(got))
+			}
+		}
+	}
+	if grown := heap() - before; grown > 16<<20 {
+		t.Errorf("%d URLs take %d bytes of memory", len(paths), grown)
+	}
+	runtime.KeepAlive(own)
+}

@@ -1,0 +1,105 @@
+package evaluate
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// A parting is how what one profile reads in a file stands to what the first
+// profile does, for one agent.
+type parting struct {
+	standing int             // of summary.PartNames
+	witness  *robots.Witness // where they part; A is the first profile's
+	lines    [2]int32        // that decide on it, 0 for none
+}
+
+// The bounds of comparing two profiles, for one agent and for one file, in work
+// as [robots.Relate] has it: about a millisecond, and some ten. Most files part
+// at a short path; to prove that two profiles agree can take long, and little is
+// lost where that is left open.
+const (
+	partingWork     = 1 << 17
+	filePartingWork = 1 << 21
+)
+
+// part compares what reading k makes of the file with what the first does, for
+// each agent. Agents with the same rules under both are one question.
+func (e *Evaluator) part(dst []parting, k int) []parting {
+	first, r := &e.readings[0], &e.readings[k]
+	first.load()
+	r.load()
+	work := 0
+	known := make(map[[2]int]int)
+	for i := range e.config.Agents {
+		x, y := first.judge.Policy(i), r.judge.Policy(i)
+		leads := [2]int{x.SameAs, y.SameAs}
+		if lead, ok := known[leads]; ok {
+			dst = append(dst, dst[lead])
+			continue
+		}
+		known[leads] = i
+		w, decided, took := robots.Distinguish(x, y, min(partingWork, filePartingWork-work))
+		work += took
+		p := parting{standing: summary.Agree, witness: w}
+		switch {
+		case w != nil:
+			p.standing, p.lines = summary.Part, [2]int32{first.lineOf(w.A), r.lineOf(w.B)}
+		case !decided:
+			p.standing = summary.PartUndecided
+		}
+		dst = append(dst, p)
+	}
+	return dst
+}
+
+// lineOf is the line that decides, 0 for none.
+func (r *reading) lineOf(v robots.Verdict) int32 {
+	if v.Rule < 0 {
+		return 0
+	}
+	return r.content.file.Rules[v.Rule].Line
+}
+
+// sameBody says whether the first reading and another judge one body by its
+// rules.
+func sameBody(first, r *reading) bool {
+	return first.answer.AsksRules() && r.answer.AsksRules() && bytes.Equal(first.body, r.body)
+}
+
+// parted says whether the rules decide under the first profile and under
+// another, and both read the same body.
+func (e *Evaluator) parted(k int) bool {
+	first, r := &e.readings[0], &e.readings[k]
+	return k > 0 && len(r.content.partings) > 0 && first.answer.Outcome == robots.ConditionalAllow && r.answer.Outcome == robots.ConditionalAllow
+}
+
+// countPartings counts a host by whether two profiles part on it for any agent.
+func (e *Evaluator) countPartings(row *sink.Fetch, k int, stratum string) {
+	if !e.parted(k) {
+		return
+	}
+	r := &e.readings[k]
+	worst := summary.Agree
+	for i := range r.content.partings {
+		p := &r.content.partings[i]
+		if p.standing == summary.Part && worst != summary.Part && e.examples.Wants("versus_first", r.profile.Name, row.Host) {
+			side := func(name string, v robots.Verdict, line int32) string {
+				text := fmt.Sprintf("%s: %s", name, v.Value)
+				if line > 0 {
+					text += fmt.Sprintf(" (line %d)", line)
+				}
+				return text
+			}
+			e.examples.Add("versus_first", r.profile.Name, row.Host, 0, fmt.Sprintf("%s, %s; %s; %s", e.config.Agents[i].Name, summary.Clip([]byte(p.witness.Path)),
+				side(e.readings[0].profile.Name, p.witness.A, p.lines[0]), side(r.profile.Name, p.witness.B, p.lines[1])))
+		}
+		if p.standing == summary.Part || worst == summary.Agree {
+			worst = p.standing
+		}
+	}
+	e.counts.AddProfile("versus_first_hosts", stratum, k, summary.PartNames[worst])
+}

@@ -1,0 +1,67 @@
+// Package pipelinetest makes and reads the files that tests of the pipeline's
+// packages share.
+package pipelinetest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
+)
+
+// Must ends the test on an error.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// WriteFile writes a file of the test's and returns its path.
+func WriteFile(t testing.TB, name string, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	Must(t, os.WriteFile(path, content, 0o666))
+	return path
+}
+
+// Rows reads a table of a run of one segment.
+func Rows[T any](t testing.TB, dir, run, table string) []T {
+	t.Helper()
+	rows, err := parquet.ReadFile[T](filepath.Join(dir, table, "run="+run, "part-0000000000.parquet"))
+	Must(t, err)
+	return rows
+}
+
+// Record is the text of a WARC record: the fields behind its version line,
+// without the length, and its block.
+func Record(fields, block string) string {
+	return fmt.Sprintf("WARC/1.0\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n", fields, len(block), block)
+}
+
+// ResponseFields are the fields of a response for a host's robots.txt.
+func ResponseFields(host string) string {
+	return "WARC-Type: response\r\nWARC-Date: 2026-01-10T06:00:00Z\r\nWARC-Target-URI: https://" + host + "/robots.txt\r\n"
+}
+
+// Response is the record of a host's answer.
+func Response(host, answer string) string { return Record(ResponseFields(host), answer) }
+
+// Gzip compresses a text.
+func Gzip(s string) []byte {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	w.Write([]byte(s))
+	w.Close()
+	return out.Bytes()
+}
+
+var zstdEncoder, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+
+// Zstd compresses a text.
+func Zstd(s string) []byte { return zstdEncoder.EncodeAll([]byte(s), nil) }

@@ -1,0 +1,167 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/robots"
+)
+
+// read cuts the source's targets into segments, opening them as there is room,
+// and has those fetched that bring no capture, until begin ends. What has begun
+// goes on until late does.
+func (n *census) read(begin, late context.Context, fetching *errgroup.Group) error {
+	g, reading := errgroup.WithContext(begin) // which ends before the fetches do
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	if n.Source.Limit > 0 {
+		g.SetLimit(1) // the first N are those of the first volumes
+	}
+	for _, v := range n.source.Volumes {
+		if reading.Err() != nil || n.source.Enough() {
+			break
+		}
+		g.Go(func() error {
+			take := func(j *job) error { return n.take(begin, late, fetching, j) }
+			return n.readVolume(reading, late, v, take)
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	n.progress.sourceEnds(n.source.Targets())
+	return nil
+}
+
+// readVolume cuts the targets of a volume into segments and calls take with each
+// target that an earlier process has not committed, until ctx ends.
+func (n *census) readVolume(ctx, late context.Context, v *source.Volume, take func(*job) error) error {
+	c := &cutter{census: n, volume: v, next: v.First}
+	err := v.Read(ctx, func(t source.Target) error {
+		if c.now == nil {
+			if err := c.open(ctx); err != nil {
+				return err
+			}
+		}
+		c.add(&t)
+		if !c.now.committed {
+			if err := take(&job{Target: t, segment: c.now, ordinal: len(c.now.jobs)}); err != nil {
+				return err
+			}
+		}
+		if c.full() {
+			return c.seal(late)
+		}
+		return nil
+	})
+	if err == nil && c.next == v.First && (v.First == 0 || v.Most == 1) {
+		// A source without a target makes tables too, empty ones. The volumes of
+		// an earlier run follow each other without gaps, also where --hosts lets
+		// nothing of one pass.
+		err = c.open(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return c.seal(late)
+}
+
+// take has a job's capture fetched, by a goroutine that begins when the client
+// has a slot for it, unless the capture is stored or an earlier process of the
+// run has kept it.
+func (n *census) take(begin, late context.Context, fetching *errgroup.Group, j *job) error {
+	s := j.segment
+	if err := n.recall(j); err != nil {
+		return err
+	}
+	if j.Capture != nil {
+		s.jobs = append(s.jobs, j)
+		n.progress.fetched(j.Capture, j.Lines)
+		return n.keep(j)
+	}
+	lease, err := n.client.Enter(begin, late)
+	if err != nil {
+		return err
+	}
+	s.jobs = append(s.jobs, j)
+	s.pending.Add(1)
+	fetching.Go(func() error { return n.fetch(late, lease, j) })
+	return nil
+}
+
+// fetch gets a target's capture. The lease is held until memory or disk has
+// the body: a slow disk holds up the requests, or bodies would pile up before
+// it.
+func (n *census) fetch(ctx context.Context, lease *fetch.Lease, j *job) error {
+	defer lease.Leave()
+	j.Capture = lease.Fetch(j.Candidates...)
+	if ctx.Err() != nil {
+		return ctx.Err() // the facts may be about our own end
+	}
+	switch err := j.Capture.Local; {
+	case errors.Is(err, fetch.ErrCutOff), errors.Is(err, fetch.ErrNeverReached):
+		return err
+	case err != nil:
+		return &LocalError{err}
+	}
+	if j.Capture.Error == robots.Canceled {
+		return nil // it was not begun, and its segment stays open
+	}
+	if err := n.record(j); err != nil {
+		return err
+	}
+	n.progress.fetched(j.Capture, j.Lines)
+	if err := n.keep(j); err != nil {
+		return err
+	}
+	return n.done(ctx, j.segment)
+}
+
+// keep accounts for the memory of a job's bodies, which go to disk where there
+// is none left.
+func (n *census) keep(j *job) error {
+	weight := j.Capture.Weight()
+	n.pressure.weigh(weight)
+	j.segment.bytes.Add(int64(weight))
+	for i, body := range j.bodies() {
+		if len(*body) == 0 {
+			continue // none must stay none: it would come back from disk as an empty file
+		}
+		if n.pressure.hold(len(*body)) {
+			j.segment.bytes.Add(int64(len(*body)))
+			continue
+		}
+		var err error
+		if j.spilled[i], err = j.segment.spill.put(n.run.Scratch, *body); err != nil {
+			return err
+		}
+		*body = nil
+	}
+	return nil
+}
+
+// LocalError says that this machine, and no host, has failed.
+type LocalError struct{ Err error }
+
+func (e *LocalError) Error() string {
+	return "this machine cannot go on fetching: " + e.Err.Error()
+}
+func (e *LocalError) Unwrap() error { return e.Err }
+
+// done takes one off what a segment waits for.
+func (n *census) done(ctx context.Context, s *segment) error {
+	if s.pending.Add(-1) > 0 {
+		return nil
+	}
+	n.pressure.filled()
+	select {
+	case n.ready <- s:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,124 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/warc"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// archives are the WARC files that patterns name, each once, in the order of
+// the patterns and of the names.
+func archives(patterns []string) ([]string, error) {
+	var out []string
+	known := make(map[string]bool)
+	for _, pattern := range patterns {
+		if pattern == "-" {
+			out = append(out, pattern)
+			continue
+		}
+		paths, err := filepath.Glob(pattern)
+		if err != nil {
+			return nil, &userfile.Error{Path: pattern, Err: err}
+		}
+		if len(paths) == 0 {
+			return nil, &userfile.Error{Path: pattern, Err: fmt.Errorf("no such file; give WARC files, and quote a pattern")}
+		}
+		for _, path := range paths {
+			if name := realName(path); !known[name] {
+				known[name] = true
+				out = append(out, path)
+			}
+		}
+	}
+	return out, nil
+}
+
+// realName is the one name of a file, however a pattern or a link spells it.
+func realName(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if name, err := filepath.EvalSymlinks(path); err == nil {
+		return name
+	}
+	return path // a pipe behind /dev/fd, or what opening it will tell of
+}
+
+// openArchives makes the volumes of --warc.
+func (s *Source) openArchives() error {
+	paths, err := archives(s.config.WARC)
+	if err != nil {
+		return err
+	}
+	if len(paths) > sink.MaxVolumes {
+		return &userfile.Error{Path: "--warc", Err: fmt.Errorf("names %d files, but a run takes at most %d; make several runs", len(paths), sink.MaxVolumes)}
+	}
+	for i, path := range paths {
+		in := sink.Input{Role: "warc", Path: path}
+		if path != "-" {
+			if in, err = identify("warc", path); err != nil {
+				return err
+			}
+		}
+		if s.config.Limit == 0 {
+			s.Total += in.Bytes
+		}
+		s.add(in, func(ctx context.Context, emit func(Target) error) error {
+			reject, done, err := s.rejects.archive(i)
+			if err != nil {
+				return err
+			}
+			err = s.readArchive(ctx, path, reject, emit)
+			if e := done(); err == nil || errors.Is(err, errEnough) && e != nil {
+				err = e
+			}
+			return err
+		})
+	}
+	s.number()
+	return nil
+}
+
+func (s *Source) readArchive(ctx context.Context, path string, reject func(offset int64, path, reason string) error, emit func(Target) error) error {
+	in, done, err := openStored(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer done()
+	var at int64 // of the last record, for the progress
+	var others int64
+	counts, err := warc.Read(ctx, path, in, s.config.MaxBody, func(c *warc.Capture) error {
+		s.progress(c.Offset - at)
+		at = c.Offset
+		target, ok := s.wanted(c.Origin)
+		if !ok {
+			others++
+			return nil
+		}
+		target.Input, target.Capture = c.Hops[0].URL, &c.Capture
+		target.Stored = &Stored{Source: "warc", WARC: path, Offset: c.Offset, Length: c.Length, Mismatch: sink.TextString(c.Mismatch)}
+		return emit(target)
+	}, func(offset int64, what string) error {
+		return reject(offset, path, "damaged_record: "+what)
+	})
+	s.rejects.skip(Skipped{OtherURLs: counts.OtherURLs, OtherRecords: counts.OtherTypes, OtherHosts: others, Damaged: counts.Damaged})
+	return err
+}
+
+// wanted makes a target of a stored origin, if --hosts lets it pass.
+func (s *Source) wanted(o fetch.Origin) (Target, bool) {
+	if s.filter != nil && !s.filter.has(o) {
+		return Target{}, false
+	}
+	t := Target{Candidates: []fetch.Origin{o}}
+	if rank, ok := s.ranks.of(o.Host); ok {
+		t.Rank = &rank
+	}
+	return t, true
+}

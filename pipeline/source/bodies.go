@@ -1,0 +1,202 @@
+package source
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// openBodies makes the volume of --bodies: a folder or tar of robots.txt files,
+// each named by its authority. A name cannot hold a colon everywhere, so
+// www.hrs.de_443 is port 443. The scheme is that of the port where it is a
+// default one, else the first of --schemes.
+func (s *Source) openBodies() error {
+	name := s.config.Bodies
+	info, err := os.Stat(name)
+	if err != nil {
+		return &userfile.Error{Path: name, Err: errors.Unwrap(err)}
+	}
+	identified, read := identify, s.readTar
+	if info.IsDir() {
+		identified, read = identifyFolder, s.readFolder
+	}
+	in, err := identified("bodies", name)
+	if err != nil {
+		return err
+	}
+	s.add(in, func(ctx context.Context, emit func(Target) error) error {
+		return read(ctx, name, func(file string, modified time.Time, body []byte) error {
+			return s.takeBody(file, modified, body, emit)
+		})
+	})
+	s.number()
+	return nil
+}
+
+// takeBody makes a target of a file, unless it is hidden.
+func (s *Source) takeBody(file string, modified time.Time, body []byte, emit func(Target) error) error {
+	base := path.Base(file)
+	if strings.HasPrefix(base, ".") {
+		return nil
+	}
+	o, err := originOfFile(base, s.config.Schemes[0])
+	if err != nil {
+		return s.rejects.body(file, rejection(err))
+	}
+	target, ok := s.wanted(o)
+	if !ok {
+		s.rejects.skip(Skipped{OtherHosts: 1})
+		return nil
+	}
+	c := &fetch.Capture{Origin: o, Start: modified, Hops: []robots.Hop{{URL: o.RobotsURL(), Status: 200}}}
+	if limit := s.config.MaxBody; len(body) > limit {
+		body, c.Truncated = body[:limit], true
+	}
+	c.Body = body
+	target.Input, target.Capture, target.Stored = base, c, &Stored{Source: "body", Assumed: true}
+	return emit(target)
+}
+
+// identifyFolder tells a folder by the names, sizes and times of its files.
+func identifyFolder(role, name string) (sink.Input, error) {
+	in := sink.Input{Role: role, Path: name}
+	sum := sha256.New()
+	root := os.DirFS(name)
+	err := fs.WalkDir(root, ".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := fs.Stat(root, file) // of the file that a link leads to
+		if err != nil || !info.Mode().IsRegular() {
+			_, err = fmt.Fprintf(sum, "%q none\n", file)
+			return err
+		}
+		in.Bytes += info.Size()
+		_, err = fmt.Fprintf(sum, "%q %d %d\n", file, info.Size(), info.ModTime().UnixNano())
+		return err
+	})
+	if err != nil {
+		return in, &userfile.Error{Path: name, Err: err}
+	}
+	in.Ends = hex.EncodeToString(sum.Sum(nil))
+	return in, nil
+}
+
+// originOfFile is the origin that a file's name stands for, of the scheme where
+// its port does not tell.
+func originOfFile(base, first string) (fetch.Origin, error) {
+	i := strings.LastIndexByte(base, '_')
+	if i < 0 || base[i+1:] == "" || strings.Trim(base[i+1:], "0123456789") != "" {
+		o, _, err := fetch.Parse(base, first)
+		return o, err
+	}
+	host, port := base[:i], base[i+1:]
+	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
+		host = "[" + host + "]" // or the port would be part of the address
+	}
+	for _, scheme := range []string{"http", "https"} {
+		if o, _, err := fetch.Parse(host+":"+port, scheme); err == nil && o.Port == fetch.DefaultPort(scheme) {
+			return o, nil
+		}
+	}
+	o, _, err := fetch.Parse(host+":"+port, first)
+	return o, err
+}
+
+// notFile is why a folder's or archive's entry is rejected that has no bytes of
+// its own.
+const notFile = "not_a_file"
+
+// readFolder reads the files below a folder, in the order of their names. Links
+// to files are files; what else is neither file nor folder, and links that lead
+// to none, are rejected.
+func (s *Source) readFolder(ctx context.Context, name string, take func(file string, modified time.Time, body []byte) error) error {
+	root := os.DirFS(name)
+	return fs.WalkDir(root, ".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return &userfile.Error{Path: name, Err: err}
+		}
+		if entry.IsDir() {
+			return ctx.Err()
+		}
+		info, err := fs.Stat(root, file)
+		if err != nil || !info.Mode().IsRegular() {
+			return s.rejects.body(file, notFile)
+		}
+		f, err := root.Open(file)
+		if err != nil {
+			return &userfile.Error{Path: name, Err: err}
+		}
+		defer f.Close()
+		body, err := readBody(f, s.config.MaxBody)
+		if err != nil {
+			return &userfile.Error{Path: name, Err: fmt.Errorf("%s: %w", file, err)}
+		}
+		return take(file, info.ModTime(), body)
+	})
+}
+
+// readTar reads the files of a tar, plain or compressed, in their order. Links
+// are rejected: a tar is read but once.
+func (s *Source) readTar(ctx context.Context, name string, take func(file string, modified time.Time, body []byte) error) error {
+	f, closed, err := openStored(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer closed()
+	plain, done, err := decompress(f)
+	if err != nil {
+		return &userfile.Error{Path: name, Err: err}
+	}
+	defer done()
+	entries := tar.NewReader(plain)
+	for {
+		entry, err := entries.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return &userfile.Error{Path: name, Err: fmt.Errorf("cannot be read as a tar: %w", err)}
+		}
+		switch entry.Typeflag {
+		case tar.TypeReg:
+		case tar.TypeDir, tar.TypeXGlobalHeader:
+			continue
+		default:
+			if err := s.rejects.body(entry.Name, notFile); err != nil {
+				return err
+			}
+			continue
+		}
+		body, err := readBody(entries, s.config.MaxBody)
+		if err != nil {
+			return &userfile.Error{Path: name, Err: fmt.Errorf("%s: %w", sink.TextString(entry.Name), err)}
+		}
+		if err := take(entry.Name, entry.ModTime, body); err != nil {
+			return err
+		}
+	}
+}
+
+// readBody reads one byte more than the limit, by which it shows that there
+// was more.
+func readBody(r io.Reader, limit int) ([]byte, error) {
+	var b bytes.Buffer
+	_, err := b.ReadFrom(io.LimitReader(r, int64(limit)+1))
+	return b.Bytes(), err
+}

@@ -1,0 +1,166 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/robocensus/robocensus/fetch"
+)
+
+// maxOwnURLs and maxOwnBytes bound the samples of one origin, which are held until
+// its answer is there.
+const (
+	maxOwnURLs  = 100_000
+	maxOwnBytes = 32 << 20
+)
+
+// grouper turns rows into targets: adjacent rows of one origin are one target,
+// and a row of an origin that has passed is rejected.
+type grouper struct {
+	schemes []string
+	reject  func(line int64, text, reason string) error
+	remark  func(line int64, text, reason string) error // on a line that is a target all the same
+	emit    func(Target) error
+
+	seen  hashSet
+	asked map[string]bool // of the current target's URLs
+	now   Target
+	open  bool
+}
+
+// take reads one row.
+func (g *grouper) take(r row) error {
+	candidates, sample, why := g.read(r)
+	if why != "" {
+		return g.reject(r.line, r.text, why)
+	}
+	if r.badRank {
+		if err := g.remark(r.line, r.text, "bad_rank: no whole number from 1; the host is asked without"); err != nil {
+			return err
+		}
+	}
+	if g.open && g.now.Candidates[0] == candidates[0] {
+		return g.join(r, candidates, sample)
+	}
+	if !g.seen.add(candidates[0].String()) {
+		if sample != "" {
+			return g.reject(r.line, r.text, "not_adjacent")
+		}
+		return g.reject(r.line, r.text, "duplicate")
+	}
+	if err := g.flush(); err != nil {
+		return err
+	}
+	g.now = Target{Input: strings.Clone(r.given()), Rank: r.rank, Candidates: candidates, Lines: 1}
+	g.open = true
+	if len(g.asked) > 1000 {
+		g.asked = nil // a map never shrinks
+	}
+	clear(g.asked)
+	if sample != "" {
+		g.add(sample)
+	}
+	return nil
+}
+
+// read finds the origins that a row names, and its sample, "" for none; or why
+// it is rejected.
+func (g *grouper) read(r row) (candidates []fetch.Origin, sample, why string) {
+	if r.err != "" {
+		return nil, "", r.err
+	}
+	if r.given() == "" {
+		return nil, "", "no_host: the row names no host"
+	}
+	candidates, sample, err := candidatesOf(r.given(), g.schemes)
+	if err != nil {
+		return nil, "", rejection(err)
+	}
+	switch {
+	case r.url == "" || r.host == "":
+		return candidates, sample, ""
+	case strings.HasPrefix(r.url, "/"):
+		return candidates, r.url, ""
+	}
+	own, sample, err := candidatesOf(r.url, g.schemes)
+	if err != nil {
+		return nil, "", rejection(err)
+	}
+	named := candidates[0]
+	if own[0].Host != named.Host || len(candidates) == 1 && own[0].Port != named.Port && own[0].WithScheme(named.Scheme) != named ||
+		strings.Contains(r.host, "://") && own[0] != named {
+		return nil, "", "outside_origin: the row's URL is not of the row's host"
+	}
+	return own, sample, ""
+}
+
+// join adds a row to the target under way.
+func (g *grouper) join(r row, candidates []fetch.Origin, sample string) error {
+	switch {
+	case sample == "" || g.asked[sample]:
+		return g.reject(r.line, r.text, "duplicate")
+	case len(g.now.Paths) >= maxOwnURLs:
+		return g.reject(r.line, r.text, fmt.Sprintf("too_many_urls: more than %d of one origin", maxOwnURLs))
+	case g.now.ownBytes+ownBytes(sample) > maxOwnBytes:
+		return g.reject(r.line, r.text, fmt.Sprintf("too_many_urls: more than %d MiB of one origin", maxOwnBytes>>20))
+	}
+	g.add(sample)
+	if len(candidates) == 1 {
+		g.now.Candidates = candidates // this row names the scheme: no other will do for its sample
+	}
+	if g.now.Rank == nil {
+		g.now.Rank = r.rank
+	}
+	g.now.Lines++
+	return nil
+}
+
+func (g *grouper) add(sample string) {
+	if g.asked == nil {
+		g.asked = make(map[string]bool)
+	}
+	sample = strings.Clone(sample) // without the rest of its line
+	g.asked[sample] = true
+	g.now.Paths = append(g.now.Paths, sample)
+	g.now.ownBytes += ownBytes(sample)
+}
+
+// ownBytes is what a sample takes of memory, with its place in a list.
+func ownBytes(sample string) int { return len(sample) + 32 }
+
+// flush emits the target under way.
+func (g *grouper) flush() error {
+	if !g.open {
+		return nil
+	}
+	g.open = false
+	return g.emit(g.now)
+}
+
+// candidatesOf are the origins that a host, an origin or a URL stands for: one
+// where a scheme is named, else one for each scheme in their order.
+func candidatesOf(given string, schemes []string) ([]fetch.Origin, string, error) {
+	first, sample, err := fetch.Parse(given, schemes[0])
+	if err == nil && !fetch.IsAsked(first.Host) {
+		err = fmt.Errorf("%q has a label that begins or ends with a hyphen, which resolvers refuse", first.Host)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	out := []fetch.Origin{first}
+	if !strings.Contains(given, "://") && first.Port == fetch.DefaultPort(first.Scheme) {
+		for _, scheme := range schemes[1:] {
+			out = append(out, first.WithScheme(scheme))
+		}
+	}
+	return out, sample, nil
+}
+
+// rejection is the reason in rejected.csv for what [fetch.Parse] refuses.
+func rejection(err error) string {
+	if errors.Is(err, fetch.ErrScheme) {
+		return "unsupported_scheme: " + err.Error()
+	}
+	return "bad_host: " + err.Error()
+}

@@ -1,0 +1,30 @@
+package source
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	must      = pipelinetest.Must
+	writeFile = pipelinetest.WriteFile
+	gzipped   = pipelinetest.Gzip
+	zstandard = pipelinetest.Zstd
+)
+
+// in makes files to sort in.
+func in(t *testing.T, dir string) func() (*store.Scratch, error) {
+	t.Helper()
+	s, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return func() (*store.Scratch, error) { return s.Scratch(".") }
+}

@@ -1,0 +1,315 @@
+package source
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
+)
+
+// row is one line of a hosts list, split into the columns that matter.
+type row struct {
+	line int64
+	text string // as it stands in the file
+	host string // a host, an origin or a URL, "" where the line has none
+	url  string // of the column `url`
+	rank *int64
+	err  string // why the line cannot be read, for rejected.csv
+
+	badRank bool // has a rank that is no whole number from 1
+}
+
+// given is the host that the row names, or else its URL.
+func (r *row) given() string {
+	if r.host != "" {
+		return r.host
+	}
+	return r.url
+}
+
+// readHosts calls yield for every line that is not blank and no comment, in
+// order. Its error is one of reading, with file and line. The bytes of a
+// pipe, which can be read only once, are written to sum as well.
+// A ctx that ends is heeded even while standard input gives nothing.
+func readHosts(ctx context.Context, path string, sum io.Writer, yield func(row) error) error {
+	name, in := "standard input", io.Reader(os.Stdin)
+	piped := true
+	if path != "-" {
+		info, err := os.Stat(path)
+		if err != nil {
+			return noFile(path, err)
+		}
+		name, in = path, &opened{path: path}
+		if piped = !info.Mode().IsRegular(); !piped {
+			f, err := os.Open(path)
+			if err != nil {
+				return &userfile.Error{Path: path, Err: errors.Unwrap(err)}
+			}
+			defer f.Close()
+			if isParquet(f) {
+				return readParquetHosts(ctx, path, f, yield)
+			}
+			in = f
+		}
+	}
+	if piped {
+		in = io.TeeReader(interruptible(ctx, in), sum)
+	}
+	plain, done, err := decompress(in)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return &userfile.Error{Path: name, Line: 1, Err: err}
+	}
+	defer done()
+	return readLines(name, whileRunning{ctx, plain}, yield)
+}
+
+// interruptible reads r in a goroutine of its own, which an end of ctx leaves
+// behind: a read of a terminal or a pipe cannot be broken off.
+func interruptible(ctx context.Context, r io.Reader) io.Reader {
+	out, in := io.Pipe()
+	go func() {
+		_, err := io.Copy(in, r)
+		in.CloseWithError(err)
+	}()
+	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
+	return out
+}
+
+func readLines(name string, in io.Reader, yield func(row) error) error {
+	// Wrapped, since bufio hands back a larger buffered reader as it is.
+	r := bufio.NewReaderSize(struct{ io.Reader }{in}, maxLine)
+	var columns *columns
+	for line := int64(1); ; line++ {
+		text, long, err := readLine(r)
+		if err == io.EOF {
+			return nil
+		}
+		if errors.Is(err, context.Canceled) {
+			return err
+		}
+		if err != nil {
+			return &userfile.Error{Path: name, Line: line, Err: err}
+		}
+		if line == 1 {
+			text = strings.TrimPrefix(text, "\ufeff")
+		}
+		if strings.HasPrefix(text, "PAR1") && line == 1 {
+			return &userfile.Error{Path: name, Err: errors.New("is Parquet, which cannot be read from a pipe; give a file")}
+		}
+		trimmed := strings.TrimSpace(text)
+		header := columns == nil && isCommentedHeader(trimmed)
+		if trimmed == "" || strings.HasPrefix(trimmed, "#") && !header {
+			continue
+		}
+		if columns == nil {
+			var isHeader bool
+			if columns, isHeader, err = columnsOf(strings.TrimPrefix(trimmed, "#")); err != nil {
+				return &userfile.Error{Path: name, Line: line, Err: err}
+			}
+			if isHeader {
+				continue
+			}
+		}
+		out := row{line: line, text: text}
+		if long {
+			out.err = fmt.Sprintf("line_too_long: more than %d bytes", maxLine)
+		} else {
+			columns.split(text, &out)
+		}
+		if err := yield(out); err != nil {
+			return err
+		}
+	}
+}
+
+// readLine reads one line of bounded length; the rest of a longer one is read
+// and dropped.
+func readLine(r *bufio.Reader) (text string, long bool, err error) {
+	part, err := r.ReadSlice('\n')
+	long = errors.Is(err, bufio.ErrBufferFull)
+	if long {
+		part = part[:200]
+	}
+	text = string(bytes.TrimRight(part, "\r\n"))
+	for dropped := 0; errors.Is(err, bufio.ErrBufferFull); dropped += maxLine {
+		if dropped > endlessLine {
+			return "", true, errEndless
+		}
+		_, err = r.ReadSlice('\n')
+	}
+	if err == io.EOF && (text != "" || long) {
+		err = nil
+	}
+	return text, long, err
+}
+
+// columns says where the fields of a line are; -1 stands for absent.
+type columns struct {
+	comma                    rune // 0: the whole line is the host
+	host, hostRev, url, rank int
+}
+
+// Names that a header may use, the first being ours. harmonicc_pos is the
+// rank of Common Crawl's web graph, whose names are reversed hosts, GlobalRank
+// that of the Majestic Million.
+var (
+	hostNames    = []string{"host", "domain", "hostname", "origin"}
+	hostRevNames = []string{"host_rev"}
+	urlNames     = []string{"url"}
+	rankNames    = []string{"rank", "harmonicc_pos", "globalrank"}
+)
+
+func indexOf(fields, names []string) int {
+	return slices.IndexFunc(fields, func(f string) bool {
+		return slices.Contains(names, strings.ToLower(strings.Trim(f, " \"#")))
+	})
+}
+
+func separator(line string) rune {
+	switch {
+	case strings.Contains(line, "\t"):
+		return '\t'
+	case strings.Contains(line, ","):
+		return ','
+	case strings.Contains(line, ";"):
+		return ';'
+	}
+	return 0
+}
+
+func fieldsOf(line string, comma rune) []string {
+	if comma == 0 {
+		return []string{line}
+	}
+	return strings.Split(line, string(comma))
+}
+
+func isHeader(line string) bool {
+	fields := fieldsOf(line, separator(line))
+	return indexOf(fields, hostNames) >= 0 || indexOf(fields, hostRevNames) >= 0 || indexOf(fields, urlNames) >= 0
+}
+
+// isCommentedHeader tells the header of a web graph, "#harmonicc_pos	…", from
+// a comment that happens to speak of hosts: a header is made of single words.
+func isCommentedHeader(line string) bool {
+	line, ok := strings.CutPrefix(line, "#")
+	if !ok || !isHeader(line) {
+		return false
+	}
+	for _, f := range fieldsOf(line, separator(line)) {
+		if len(strings.Fields(f)) != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// columnsOf learns from the first line where the fields are: by the names of
+// a header, else by what the fields look like.
+func columnsOf(first string) (*columns, bool, error) {
+	c := &columns{comma: separator(first), host: -1, hostRev: -1, url: -1, rank: -1}
+	fields := fieldsOf(first, c.comma)
+	if isHeader(first) {
+		c.host, c.hostRev = indexOf(fields, hostNames), indexOf(fields, hostRevNames)
+		c.url, c.rank = indexOf(fields, urlNames), indexOf(fields, rankNames)
+		return c, true, nil
+	}
+	if c.comma == 0 {
+		c.host = 0
+		return c, false, nil
+	}
+	numbers, word, path := 0, -1, false // word: a host without a dot, it may be
+	for i, f := range fields {
+		f = strings.Trim(f, " \"")
+		if _, err := strconv.ParseFloat(f, 64); err == nil {
+			numbers++
+			if _, err := strconv.ParseInt(f, 10, 64); err == nil && c.rank < 0 {
+				c.rank = i
+			}
+			continue
+		}
+		_, target, err := fetch.Parse(f, "https")
+		switch {
+		case err != nil || c.host >= 0:
+		case strings.ContainsAny(f, ".:"):
+			c.host, path = i, target != ""
+		default:
+			word = i
+		}
+	}
+	if c.host < 0 && len(fields) == 2 && c.rank >= 0 {
+		c.host = word // "1,localhost"
+	}
+	switch {
+	case c.host < 0:
+		return nil, false, errors.New("no column looks like a host; name the columns in a header (host, rank, url, host_rev)")
+	case path && c.comma != '\t' && numbers == len(fields)-1:
+		return nil, false, errors.New("ambiguous: a URL and a rank, or a URL with a comma; name the columns in a header (url, rank, or url alone)")
+	case path && c.comma != '\t':
+		// A list of URLs, the first of which has a comma in it.
+		return &columns{host: 0, hostRev: -1, url: -1, rank: -1}, false, nil
+	}
+	return c, false, nil
+}
+
+func (c *columns) split(line string, out *row) {
+	if c.comma == 0 {
+		line = strings.TrimSpace(line)
+	}
+	fields := fieldsOf(line, c.comma)
+	if strings.HasPrefix(line, `"`) || c.comma != 0 && strings.IndexByte(line, '"') >= 0 {
+		// One line is one record: a stray quote spoils its own line only.
+		r := csv.NewReader(strings.NewReader(line))
+		r.FieldsPerRecord, r.LazyQuotes = -1, c.comma == '\t'
+		if c.comma != 0 {
+			r.Comma = c.comma
+		}
+		var err error
+		if fields, err = r.Read(); err != nil {
+			out.err = "bad_quotes"
+			return
+		}
+	}
+	get := func(i int) string {
+		if i < 0 || i >= len(fields) {
+			return ""
+		}
+		return strings.TrimSpace(fields[i])
+	}
+	out.fill(get(c.host), get(c.hostRev), get(c.url), get(c.rank))
+}
+
+func (out *row) fill(host, hostRev, url, rank string) {
+	out.host, out.url = host, url
+	if out.host == "" && hostRev != "" {
+		out.host = reverseHost(hostRev)
+	}
+	if rank == "" {
+		return
+	}
+	n, err := strconv.ParseInt(rank, 10, 64)
+	if err != nil || n < 1 {
+		out.badRank = true
+		return
+	}
+	out.rank = &n
+}
+
+func reverseHost(s string) string {
+	labels := strings.Split(s, ".")
+	slices.Reverse(labels)
+	return strings.Join(labels, ".")
+}

@@ -1,0 +1,342 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+)
+
+// targetsOfFile reads a hosts list and returns its targets and rejected
+// lines as text.
+func targetsOfFile(t *testing.T, path string, schemes ...string) (targets, rejected []string, err error) {
+	t.Helper()
+	if len(schemes) == 0 {
+		schemes = []string{"https", "http"}
+	}
+	s := &grouper{
+		schemes: schemes,
+		emit: func(t Target) error {
+			text := fmt.Sprintf("%d %s", len(targets)+1, t.Candidates[0])
+			for _, o := range t.Candidates[1:] {
+				text += "|" + o.String()
+			}
+			if t.Rank != nil {
+				text += fmt.Sprintf(" #%d", *t.Rank)
+			}
+			for _, path := range t.Paths {
+				text += " " + t.Candidates[0].String() + path
+			}
+			targets = append(targets, text)
+			return nil
+		},
+		remark: func(line int64, text, reason string) error {
+			rejected = append(rejected, fmt.Sprintf("%d %s: but kept", line, text))
+			return nil
+		},
+		reject: func(line int64, text, reason string) error {
+			code, _, _ := strings.Cut(reason, ":")
+			rejected = append(rejected, fmt.Sprintf("%d %s: %s", line, text, code))
+			return nil
+		},
+	}
+	err = readHosts(context.Background(), path, io.Discard, s.take)
+	if err == nil {
+		err = s.flush()
+	}
+	return targets, rejected, err
+}
+
+func TestHostsFiles(t *testing.T) {
+	for _, row := range []struct {
+		name, content     string
+		targets, rejected []string
+	}{
+		{name: "plain", content: "a.example\n\n# comment\r\nB.example\r\nhttp://c.example:8080\nd.example",
+			targets: []string{"1 https://a.example|http://a.example", "2 https://b.example|http://b.example", "3 http://c.example:8080", "4 https://d.example|http://d.example"}},
+		{name: "a byte order mark", content: "\ufeffa.example\n", targets: []string{"1 https://a.example|http://a.example"}},
+		{name: "Tranco", content: "1,a.example\r\n2,b.example\r\n",
+			targets: []string{"1 https://a.example|http://a.example #1", "2 https://b.example|http://b.example #2"}},
+		{name: "CSV with header", content: "country,Rank,HOST\nde,5,a.example\nfr,,\"b.example\"\n",
+			targets: []string{"1 https://a.example|http://a.example #5", "2 https://b.example|http://b.example"}},
+		{name: "TSV without header", content: "a.example\t3\nb.example\t4\n",
+			targets: []string{"1 https://a.example|http://a.example #3", "2 https://b.example|http://b.example #4"}},
+		{name: "web graph", content: "#harmonicc_pos\t#harmonicc_val\t#pr_pos\t#pr_val\t#host_rev\n1\t3.0E7\t2\t0.01\tcom.example.www\n",
+			targets: []string{"1 https://www.example.com|http://www.example.com #1"}},
+		{name: "rows that stand together are one target", content: "https://a.example/x\nhttps://a.example/y?z=1\nhttps://a.example/x\nhttps://b.example/\nhttps://a.example/late\na.example\n",
+			targets:  []string{"1 https://a.example https://a.example/x https://a.example/y?z=1", "2 https://b.example https://b.example/"},
+			rejected: []string{"3 https://a.example/x: duplicate", "5 https://a.example/late: not_adjacent", "6 a.example: duplicate"}},
+		{name: "a column of URLs", content: "host,url\na.example,https://a.example/x\na.example,/y\na.example,http://other.example/z\n",
+			targets:  []string{"1 https://a.example https://a.example/x https://a.example/y"},
+			rejected: []string{"3 a.example,/y: x"}[:0:0]},
+		{name: "duplicates are asked once", content: "a.example\nA.EXAMPLE.\nhttps://a.example:443\n",
+			targets:  []string{"1 https://a.example|http://a.example"},
+			rejected: []string{"2 A.EXAMPLE.: duplicate", "3 https://a.example:443: duplicate"}},
+		{name: "lines that are no host", content: "1,a.example\n2,not a host!\n3,http://\n4,gopher://g.example/\n5,\nx,b.example\n7,http://u:p@c.example/\n8,\"d.example\n9,e.example\n",
+			targets: []string{"1 https://a.example|http://a.example #1", "2 https://b.example|http://b.example", "3 https://e.example|http://e.example #9"},
+			rejected: []string{"2 2,not a host!: bad_host", "3 3,http://: bad_host", "4 4,gopher://g.example/: unsupported_scheme", "5 5,: no_host",
+				"6 x,b.example: but kept", "7 7,http://u:p@c.example/: bad_host", "8 8,\"d.example: bad_quotes"}},
+		{name: "URLs with commas are no CSV", content: "https://a.example/x,y\nhttps://a.example/x,z\n",
+			targets: []string{"1 https://a.example https://a.example/x,y https://a.example/x,z"}},
+		{name: "so without schemes", content: "a.example/x,y\nb.example/z,w\n",
+			targets: []string{"1 https://a.example|http://a.example https://a.example/x,y", "2 https://b.example|http://b.example https://b.example/z,w"}},
+		{name: "a field may be empty", content: "rank\thost\n\ta.example\n2\tb.example\n",
+			targets: []string{"1 https://a.example|http://a.example", "2 https://b.example|http://b.example #2"}},
+		{name: "a comment is no header", content: "# domain; taken from tranco\n# url, sorted by origin\n1,a.example\n",
+			targets: []string{"1 https://a.example|http://a.example #1"}},
+		{name: "a number is no host", content: "1,0.53,12:30,a.example\n", targets: []string{"1 https://a.example|http://a.example #1"}},
+		{name: "URLs with ranks are", content: "https://a.example,1\nhttps://b.example,2\n",
+			targets: []string{"1 https://a.example #1", "2 https://b.example #2"}},
+		{name: "a quoted column", content: "\"host\"\n\"a.example\"\n", targets: []string{"1 https://a.example|http://a.example"}},
+		{name: "semicolons", content: "host;rank\na.example;7\n", targets: []string{"1 https://a.example|http://a.example #7"}},
+		{name: "Majestic", content: "GlobalRank,TldRank,Domain,TLD\n1,1,a.example,example\n", targets: []string{"1 https://a.example|http://a.example #1"}},
+		{name: "a rank and a name without a dot", content: "1,localhost\n", targets: []string{"1 https://localhost|http://localhost #1"}},
+		{name: "a row that names the scheme decides for its target", content: "a.example\nhttps://a.example/x\n",
+			targets: []string{"1 https://a.example https://a.example/x"}},
+		{name: "a row whose URL has another port", content: "host,url\na.example:8080,http://a.example/x\n",
+			rejected: []string{"2 a.example:8080,http://a.example/x: outside_origin"}},
+		{name: "a line that is too long", content: "a.example\n" + strings.Repeat("x", maxLine*2+77) + "\nb.example\n",
+			targets:  []string{"1 https://a.example|http://a.example", "2 https://b.example|http://b.example"},
+			rejected: []string{"2 " + strings.Repeat("x", 200) + ": line_too_long"}},
+		{name: "empty", content: ""},
+	} {
+		if row.name == "a column of URLs" {
+			row.rejected = []string{"4 a.example,http://other.example/z: outside_origin"}
+		}
+		t.Run(row.name, func(t *testing.T) {
+			targets, rejected, err := targetsOfFile(t, writeFile(t, "hosts", []byte(row.content)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(row.targets, targets); diff != "" {
+				t.Errorf("targets (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(row.rejected, rejected); diff != "" {
+				t.Errorf("rejected (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestHostsFilesCompressed(t *testing.T) {
+	text := []byte("1,a.example\n2,b.example\n")
+	want := []string{"1 https://a.example #1", "2 https://b.example #2"}
+	var gz bytes.Buffer
+	z := gzip.NewWriter(&gz)
+	z.Write(text)
+	z.Close()
+	zs, _ := zstd.NewWriter(nil)
+	for name, content := range map[string][]byte{
+		"hosts.csv": text, "hosts.csv.gz": gz.Bytes(), "hosts.csv.zst": zs.EncodeAll(text, nil),
+		"two.gz": append(bytes.Clone(gz.Bytes()), gz.Bytes()...),
+	} {
+		path := writeFile(t, name, content)
+		targets, _, err := targetsOfFile(t, path, "https")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(want, targets); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		input, err := inspect(context.Background(), path)
+		if wantRows := int64(2 * (1 + strings.Count(name, "two"))); err != nil || input.Rows != wantRows {
+			t.Errorf("%s: %d rows, %v; want %d", name, input.Rows, err, wantRows)
+		}
+	}
+}
+
+func TestHostsFileParquet(t *testing.T) {
+	type hostRow struct {
+		Extra []string `parquet:"extra,list"`
+		Rank  *int32   `parquet:"rank"`
+		Host  string   `parquet:"host"`
+		Other float64  `parquet:"other"`
+	}
+	type bytesRow struct {
+		Domain []byte   `parquet:"domain"`
+		Rank   *float64 `parquet:"rank"`
+	}
+	million := 1e6
+	bare := filepath.Join(t.TempDir(), "bare.parquet")
+	if err := parquet.WriteFile(bare, []bytesRow{{[]byte("abcdefghi.example"), &million}, {[]byte("b.example"), nil}}); err != nil {
+		t.Fatal(err)
+	}
+	plain, _, err := targetsOfFile(t, bare, "https")
+	if diff := cmp.Diff([]string{"1 https://abcdefghi.example #1000000", "2 https://b.example"}, plain); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+
+	path := filepath.Join(t.TempDir(), "hosts.parquet")
+	one := int32(1)
+	if err := parquet.WriteFile(path, []hostRow{{Rank: &one, Host: "a.example", Extra: []string{"x", "y"}}, {Host: "b.example"}, {Host: "no host"}}); err != nil {
+		t.Fatal(err)
+	}
+	// A damaged file is an error whatever is damaged, and never a panic.
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range content {
+		broken := bytes.Clone(content)
+		broken[i] ^= 0x55
+		file := writeFile(t, "broken.parquet", broken)
+		if _, err := inspect(context.Background(), file); err == nil {
+			targetsOfFile(t, file)
+		}
+	}
+
+	targets, rejected, err := targetsOfFile(t, path, "https")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"1 https://a.example #1", "2 https://b.example"}, targets); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"3 no host: bad_host"}, rejected); diff != "" {
+		t.Error(diff)
+	}
+	if input, err := inspect(context.Background(), path); err != nil || input.Rows != 3 {
+		t.Errorf("%d rows, %v; want 3", input.Rows, err)
+	}
+}
+
+func TestUnreadableHostsFiles(t *testing.T) {
+	var gz bytes.Buffer
+	z := gzip.NewWriter(&gz)
+	for i := range 20000 {
+		fmt.Fprintf(z, "host%d.example\n", i*7919)
+	}
+	z.Close()
+	cut := gz.Bytes()[:gz.Len()/2]
+	for _, row := range []struct {
+		name string
+		path string
+		line bool
+	}{
+		{"missing", filepath.Join(t.TempDir(), "none"), false},
+		{"a folder", t.TempDir(), false},
+		{"cut gzip", writeFile(t, "cut.gz", cut), true},
+		{"damaged Parquet", writeFile(t, "x.parquet", []byte("PAR1 and no more")), false},
+		{"a header that is no gzip", writeFile(t, "x.gz", []byte{0x1f, 0x8b, 0xff, 0xff}), true},
+	} {
+		_, err := inspect(context.Background(), row.path)
+		var input *userfile.Error
+		if !errors.As(err, &input) || input.Path != row.path || (input.Line > 0) != row.line {
+			t.Errorf("%s: %v, want an error of %s with a line: %v", row.name, err, row.path, row.line)
+		}
+	}
+	if _, _, err := targetsOfFile(t, writeFile(t, "h.csv", []byte("https://a.example/m/1,2\n"))); err == nil || !strings.Contains(err.Error(), "h.csv:1: ") {
+		t.Errorf("a URL and a number, which may be a rank: %v", err)
+	}
+	if _, _, err := targetsOfFile(t, writeFile(t, "h.csv", []byte("name,city\nx,y\n"))); err == nil {
+		t.Error("a CSV without hosts is accepted")
+	}
+}
+
+func TestACancelledReadEnds(t *testing.T) {
+	path := writeFile(t, "h", []byte("a.example\n"+strings.Repeat("a.example\n", 1<<20)))
+	ctx, cancel := context.WithCancel(context.Background())
+	n := 0
+	err := readHosts(ctx, path, io.Discard, func(row) error { n++; cancel(); return nil })
+	if !errors.Is(err, context.Canceled) || n > 1<<19 {
+		t.Errorf("%v after %d rows", err, n)
+	}
+	if _, err := inspect(ctx, path); !errors.Is(err, context.Canceled) {
+		t.Errorf("inspect: %v", err)
+	}
+	// A pipe that gives nothing.
+	r, w := io.Pipe()
+	defer w.Close()
+	if _, err := io.ReadAll(interruptible(ctx, r)); !errors.Is(err, context.Canceled) {
+		t.Errorf("a pipe: %v", err)
+	}
+}
+
+func TestHostsThatAreNoHosts(t *testing.T) {
+	for given, want := range map[string]string{
+		"-a.test": "bad_host", "a-.test": "bad_host", "a...": "bad_host", "m\xfcnchen.test": "bad_host", "x@y.test": "bad_host",
+		"mailto:x@y.test": "unsupported_scheme", "gopher://a.test": "unsupported_scheme",
+	} {
+		targets, rejected, err := targetsOfFile(t, writeFile(t, "h", []byte(given+"\nb.test\n")), "https")
+		if err != nil || len(targets) != 1 || len(rejected) != 1 || !strings.Contains(rejected[0], want) {
+			t.Errorf("%q: %q rejected, %d targets, %v; want %s", given, rejected, len(targets), err, want)
+		}
+	}
+}
+
+func TestOriginOfFile(t *testing.T) {
+	for base, want := range map[string]string{
+		"a.test": "https://a.test", "a.test_80": "http://a.test", "a.test_8080": "https://a.test:8080", "::1": "https://[::1]",
+		"::1_8080": "https://[::1]:8080", "[::1]_80": "http://[::1]", "2001:db8::1_443": "https://[2001:db8::1]",
+	} {
+		if o, err := originOfFile(base, "https"); err != nil || o.String() != want {
+			t.Errorf("%s is %v, %v, want %s", base, o, err, want)
+		}
+	}
+}
+
+func TestSourceLimit(t *testing.T) {
+	s, err := Open(t.Context(), Config{Hosts: writeFile(t, "h", []byte("a.example\nb.example\nc.example\n")), Schemes: []string{"https"}, Limit: 2})
+	must(t, err)
+	must(t, s.Start(t.Context(), NewRejects(nil, nil, func(int64) {}), nil))
+	var got []int64
+	must(t, s.Volumes[0].Read(t.Context(), func(t Target) error { got = append(got, t.Seq); return nil }))
+	if fmt.Sprint(got) != "[1 2]" || !s.Enough() || s.Targets() != 2 {
+		t.Errorf("targets %v", got)
+	}
+}
+
+// Ranks are of lists of hundreds of millions: 16 bytes and a hash's room each,
+// whatever the names.
+func TestRanksAreSmall(t *testing.T) {
+	const hosts = 150_000
+	var list strings.Builder
+	for i := range hosts {
+		fmt.Fprintf(&list, "%d,host-of-some-length-%d.example\n", i+1, i)
+	}
+	list.WriteString("1000000,host-of-some-length-7.example\n") // the first counts
+	file := writeFile(t, "ranks.csv", []byte(list.String()))
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	r, err := readRanks(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if used := int64(after.HeapAlloc) - int64(before.HeapAlloc); used > 48*hosts {
+		t.Errorf("%d bytes for %d hosts", used, hosts)
+	}
+	for host, want := range map[string]int64{
+		"host-of-some-length-7.example": 8, "www.host-of-some-length-149999.example": 150_000, "other.example": 0,
+	} {
+		if got, ok := r.of(host); got != want || ok != (want > 0) {
+			t.Errorf("%s has rank %d, want %d", host, got, want)
+		}
+	}
+}
+
+func TestHashSet(t *testing.T) {
+	var h hashSet
+	for round := range 2 {
+		for i := range 10_000 {
+			if h.add(fmt.Sprint(i)) != (round == 0) {
+				t.Fatalf("round %d, %d", round, i)
+			}
+		}
+	}
+}

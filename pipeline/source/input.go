@@ -1,0 +1,160 @@
+package source
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// maxLine bounds one line of a hosts list; a longer one is rejected whole.
+const maxLine = 64 << 10
+
+// endlessLine is the length of a line after which a file is no list: /dev/zero,
+// or a bomb.
+const endlessLine = 64 << 20
+
+var errEndless = fmt.Errorf("is longer than %d MiB: not a list of hosts", endlessLine>>20)
+
+// decompress undoes gzip and zstd, told by their first bytes so that a
+// misnamed file and standard input work too.
+func decompress(r io.Reader) (io.Reader, func(), error) {
+	b := bufio.NewReaderSize(r, 1<<18)
+	head, err := b.Peek(4)
+	if err != nil && err != io.EOF {
+		return nil, nil, err
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, nil, fmt.Errorf("cannot be read as gzip: %w", err)
+		}
+		return z, func() { z.Close() }, nil
+	case bytes.Equal(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
+		if err != nil {
+			return nil, nil, fmt.Errorf("cannot be read as zstd: %w", err)
+		}
+		return z, z.Close, nil
+	}
+	return b, func() {}, nil
+}
+
+// inspect reads a hosts list once before the run: its digest for the
+// manifest, its number of lines for the progress bar, and the certainty that
+// it can be read to its end before anything is fetched.
+func inspect(ctx context.Context, path string) (sink.Input, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return sink.Input{}, noFile(path, err)
+	}
+	if info.IsDir() {
+		return sink.Input{}, &userfile.Error{Path: path, Err: errors.New("is a folder; give a file of hosts, or - for standard input")}
+	}
+	if !info.Mode().IsRegular() {
+		return sink.Input{Role: "hosts", Path: path}, nil // a pipe can be read only once
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return sink.Input{}, &userfile.Error{Path: path, Err: errors.Unwrap(err)}
+	}
+	defer f.Close()
+	sum := sha256.New()
+	counted := func() (int64, error) {
+		if isParquet(f) {
+			return parquetRows(f, info.Size(), sum)
+		}
+		return countLines(ctx, path, io.TeeReader(f, sum))
+	}
+	rows, err := counted()
+	if err != nil {
+		return sink.Input{}, err
+	}
+	return sink.Input{Role: "hosts", Path: path, SHA256: hex.EncodeToString(sum.Sum(nil)), Rows: rows}, nil
+}
+
+// noFile is the error of a list that cannot be opened. Who writes a host where
+// its list is wanted is told so.
+func noFile(path string, err error) error {
+	why := errors.Unwrap(err)
+	if _, _, e := fetch.Parse(path, "https"); e == nil && errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, ".:") && !isListName(path) {
+		why = fmt.Errorf("%w; to ask a host of that name, omit --hosts: robocensus run %s …", why, path)
+	}
+	return &userfile.Error{Path: path, Err: why}
+}
+
+// isListName tells names that end as lists do.
+func isListName(path string) bool {
+	switch filepath.Ext(path) {
+	case ".txt", ".csv", ".tsv", ".gz", ".zst", ".parquet", ".lst", ".list":
+		return true
+	}
+	return false
+}
+
+func countLines(ctx context.Context, path string, r io.Reader) (int64, error) {
+	plain, done, err := decompress(r)
+	if err != nil {
+		return 0, &userfile.Error{Path: path, Line: 1, Err: err}
+	}
+	defer done()
+	var rows int64
+	buf := make([]byte, 1<<16)
+	last, long := byte('\n'), 0 // long: bytes of the line under way
+	for {
+		n, err := whileRunning{ctx, plain}.Read(buf)
+		rows += int64(bytes.Count(buf[:n], []byte{'\n'}))
+		if n > 0 {
+			last = buf[n-1]
+		}
+		if i := bytes.LastIndexByte(buf[:n], '\n'); i >= 0 {
+			long = n - i
+		} else if long += n; long > endlessLine {
+			return 0, &userfile.Error{Path: path, Line: rows + 1, Err: errEndless}
+		}
+		if err == io.EOF {
+			if last != '\n' {
+				rows++
+			}
+			// What follows the compressed stream belongs to the digest too.
+			_, err := io.Copy(io.Discard, r)
+			return rows, err
+		}
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		if err != nil {
+			return 0, &userfile.Error{Path: path, Line: rows + 1, Err: err}
+		}
+	}
+}
+
+// whileRunning reads until ctx ends: a list may be long, and hold nothing but
+// lines that are no target.
+type whileRunning struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (w whileRunning) Read(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.r.Read(p)
+}

@@ -1,0 +1,78 @@
+package source
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/robocensus/robocensus/fetch"
+)
+
+// ranks are hosts with their ranks, for sources that bring none. A host is
+// looked up by its name, and else without or with "www.": the lists name
+// sites, and archives the hosts that answered for them.
+type ranks struct{ hosts hashMap[int64] }
+
+func (r *ranks) of(host string) (int64, bool) {
+	if rank, ok := r.hosts.get(host); ok {
+		return rank, true
+	}
+	other, ok := strings.CutPrefix(host, "www.")
+	if !ok {
+		other = "www." + host
+	}
+	return r.hosts.get(other)
+}
+
+// readRanks reads the file of --ranks, in the forms of a hosts list. Of a host
+// that stands there twice the first, better rank counts.
+func readRanks(ctx context.Context, path string) (out ranks, err error) {
+	err = readHosts(ctx, path, io.Discard, func(r row) error {
+		if r.err != "" || r.rank == nil || r.host == "" {
+			return nil
+		}
+		if o, _, err := fetch.Parse(r.host, "http"); err == nil {
+			out.hosts.put(o.Host, *r.rank)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// filter holds the hosts and origins of --hosts beside a stored source.
+type filter struct {
+	hosts   hashSet // named without a scheme: all their origins
+	origins hashSet
+}
+
+func (f *filter) has(o fetch.Origin) bool {
+	return f.hosts.has(o.Host) || f.origins.has(o.String())
+}
+
+func (f *filter) isEmpty() bool { return f.hosts.used == 0 && f.origins.used == 0 }
+
+// readFilter reads the list of --hosts as a filter. Lines that are no host are
+// rejected as those of a list of targets.
+func readFilter(ctx context.Context, path string, sum io.Writer, reject func(line int64, text, reason string) error) (*filter, error) {
+	f := &filter{}
+	err := readHosts(ctx, path, sum, func(r row) error {
+		if r.err != "" {
+			return reject(r.line, r.text, r.err)
+		}
+		given := r.given()
+		o, _, err := fetch.Parse(given, "http")
+		switch {
+		case err != nil:
+			return reject(r.line, r.text, rejection(err))
+		case strings.Contains(given, "://") || o.Port != 80:
+			f.origins.add(o.String())
+			if !strings.Contains(given, "://") {
+				f.origins.add(fetch.Origin{Scheme: "https", Host: o.Host, Port: o.Port}.String())
+			}
+		default:
+			f.hosts.add(o.Host)
+		}
+		return nil
+	})
+	return f, err
+}

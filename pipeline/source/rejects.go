@@ -1,0 +1,237 @@
+package source
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// maxRejected bounds the lines of rejected.csv: a small archive may unfold to
+// any number of damaged places, a small list to any number of lines. All are
+// counted.
+const maxRejected = 1_000_000
+
+// Skipped counts what a source holds besides its targets.
+type Skipped struct {
+	OtherURLs    int64 // captures of something else than /robots.txt
+	OtherRecords int64 // WARC records that are no captures
+	OtherHosts   int64 // captures of hosts that --hosts does not name
+	Damaged      int64 // places that could not be read
+}
+
+// Kinds are the counts as the manifest has them, those above 0.
+func (s Skipped) Kinds() map[string]int64 {
+	out := make(map[string]int64)
+	for kind, n := range map[string]int64{
+		"other_urls": s.OtherURLs, "other_records": s.OtherRecords, "other_hosts": s.OtherHosts, "damaged": s.Damaged,
+	} {
+		if n > 0 {
+			out[kind] = n
+		}
+	}
+	return out
+}
+
+// Rejects accounts for what of the input is no target: rejected.csv lists lines
+// and damaged records in the order of the input, and [Skipped] counts the rest.
+// Archives are read side by side, and each writes to a file of its own until
+// those before it have ended.
+type Rejects struct {
+	mu       sync.Mutex
+	file     *store.File                    // rejected.csv, nil for none and once it is closed
+	scratch  func() (*store.Scratch, error) // makes a file for an archive
+	most     int64                          // lines that are listed
+	main     *rejectsFile
+	archives map[int]*rejectsFile // that have ended, and wait for one before them
+	next     int                  // archive whose lines follow
+	n        int64                // of the input, rejected
+	unlisted int64                // lines that are in no file
+	first    string               // that was rejected, and why
+	skipped  Skipped
+	count    func(int64) // tells the progress
+}
+
+// rejectsFile is rejected.csv, or the part of it that an archive writes.
+type rejectsFile struct {
+	archive *store.Scratch // nil for rejected.csv
+	w       *csv.Writer
+	listed  int64
+}
+
+// NewRejects lists what is rejected in file, which [Rejects.Finish] ends, and
+// meanwhile in files that scratch makes; without a file it only counts. It calls
+// count with each number of lines rejected.
+func NewRejects(file *store.File, scratch func() (*store.Scratch, error), count func(int64)) *Rejects {
+	w := io.Discard
+	if file != nil {
+		w = file
+	}
+	main := &rejectsFile{w: csv.NewWriter(w)}
+	main.w.Write([]string{"line", "text", "reason", "input"})
+	return &Rejects{file: file, scratch: scratch, most: maxRejected, main: main, archives: make(map[int]*rejectsFile), count: count}
+}
+
+// Lines is how many lines, files and records were rejected.
+func (r *Rejects) Lines() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.n
+}
+
+// found is how many lines were rejected, and the first of them with its reason.
+func (r *Rejects) found() (n int64, first string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.n, r.first
+}
+
+// Skipped is what was passed over so far.
+func (r *Rejects) Skipped() Skipped {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.skipped
+}
+
+// skip adds to what was passed over.
+func (r *Rejects) skip(s Skipped) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.skipped.OtherURLs += s.OtherURLs
+	r.skipped.OtherRecords += s.OtherRecords
+	r.skipped.OtherHosts += s.OtherHosts
+	r.skipped.Damaged += s.Damaged
+}
+
+// host rejects a line of the hosts list.
+func (r *Rejects) host(line int64, text, reason string) error {
+	return r.reject(r.main, line, text, reason, "hosts")
+}
+
+// body rejects a file of bodies.
+func (r *Rejects) body(file, reason string) error { return r.reject(r.main, 0, file, reason, "bodies") }
+
+// Sample rejects a URL sample.
+func (r *Rejects) Sample(line int64, url, reason string) error {
+	return r.reject(r.main, line, url, reason, "urls")
+}
+
+// reject counts and lists what of an input, named by its role in the manifest,
+// is no target.
+func (r *Rejects) reject(f *rejectsFile, line int64, text, reason, input string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.n++; r.n == 1 {
+		r.first = fmt.Sprintf("%s: %s", text, reason)
+		if line > 0 {
+			r.first = fmt.Sprintf("line %d: %s", line, reason)
+		}
+	}
+	r.count(1)
+	return r.list(f, line, text, reason, input)
+}
+
+// remark lists a line of the hosts list that is a target all the same.
+func (r *Rejects) remark(line int64, text, reason string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.list(r.main, line, text, reason, "hosts")
+}
+
+func (r *Rejects) list(f *rejectsFile, line int64, text, reason, input string) error {
+	if f.listed >= r.most {
+		r.unlisted++
+		return nil
+	}
+	f.listed++
+	if err := f.w.Write([]string{strconv.FormatInt(line, 10), sink.TextString(text), sink.TextString(reason), input}); err != nil {
+		return fmt.Errorf("write rejected.csv: %w", err)
+	}
+	return nil
+}
+
+// archive is where archive number i, from 0, rejects places. done must be called
+// when it has been read.
+func (r *Rejects) archive(i int) (reject func(offset int64, path, reason string) error, done func() error, err error) {
+	file, err := r.scratch()
+	if err != nil {
+		return nil, nil, fmt.Errorf("create a file for rejected captures: %w", err)
+	}
+	f := &rejectsFile{archive: file, w: csv.NewWriter(file)}
+	reject = func(offset int64, path, reason string) error { return r.reject(f, offset, path, reason, "warc") }
+	return reject, func() error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.archives[i] = f
+		for ; r.archives[r.next] != nil; r.next++ {
+			if err := r.append(r.archives[r.next]); err != nil {
+				return fmt.Errorf("write rejected.csv: %w", err)
+			}
+			delete(r.archives, r.next)
+		}
+		return nil
+	}, nil
+}
+
+// append moves the lines of an archive to rejected.csv, as many as there is room
+// for.
+func (r *Rejects) append(f *rejectsFile) error {
+	defer f.archive.Close()
+	f.w.Flush()
+	if err := f.w.Error(); err != nil {
+		return err
+	}
+	if _, err := f.archive.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	in := csv.NewReader(bufio.NewReader(f.archive))
+	in.ReuseRecord = true
+	for {
+		record, err := in.Read()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if r.main.listed >= r.most {
+			r.unlisted++
+			continue
+		}
+		r.main.listed++
+		if err := r.main.w.Write(record); err != nil {
+			return err
+		}
+	}
+}
+
+// Finish ends rejected.csv and gives its digest.
+func (r *Rejects) Finish() (*store.Digest, error) {
+	for _, f := range r.archives { // of a run that has ended early
+		f.archive.Close()
+	}
+	if r.unlisted > 0 {
+		r.main.w.Write([]string{"0", "", fmt.Sprintf("not_listed: %d more; the first %d are listed", r.unlisted, r.most), ""})
+	}
+	r.main.w.Flush()
+	err := r.main.w.Error()
+	digest, e := r.file.Finish()
+	r.file = nil
+	if err = errors.Join(err, e); err != nil {
+		return nil, fmt.Errorf("write rejected.csv: %w", err)
+	}
+	return &digest, nil
+}
+
+// Close ends the file of a run that is not complete.
+func (r *Rejects) Close() {
+	if r.file != nil {
+		r.Finish()
+	}
+}

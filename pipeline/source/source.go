@@ -1,0 +1,195 @@
+package source
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// Config says where the captures come from: hosts to ask, or one of the others,
+// which hold captures already. Beside one of those, Hosts is a filter.
+type Config struct {
+	Hosts   string   // path of the hosts list, - for standard input
+	Named   []string // the hosts themselves, in place of a list
+	WARC    []string // patterns of WARC files, - for standard input
+	Bodies  string   // folder or tar of robots.txt files
+	FromRun string   // DIR/_runs/ID of an earlier run
+	Ranks   string   // list of ranked hosts, for WARC and bodies
+
+	Schemes []string // to ask a host by that names none, in order
+	Limit   int64    // targets at most, 0 for all
+	MaxBody int      // bytes of a stored body that are read; what is longer is cut
+}
+
+// IsStored says that nothing is asked of the network.
+func (c *Config) IsStored() bool { return len(c.WARC) > 0 || c.Bodies != "" || c.FromRun != "" }
+
+// Source is what a [Config] names, ready to be read.
+type Source struct {
+	Volumes []*Volume
+	Total   int64 // lines of lists, or bytes of archives; 0 where that is not known
+
+	config   Config
+	inputs   []sink.Input
+	ranks    ranks
+	filter   *filter // nil: every host
+	rejects  *Rejects
+	progress func(bytes int64) // of archives that are read
+	sum      hash.Hash         // of what can be read only once
+	passed   atomic.Int64      // targets
+}
+
+// Open finds out what the source is made of, and reads its ranks. An input that
+// is missing, or that cannot be read to its end, is a [userfile.Error].
+func Open(ctx context.Context, c Config) (s *Source, err error) {
+	s = &Source{config: c, sum: sha256.New()}
+	switch {
+	case len(c.WARC) > 0:
+		err = s.openArchives()
+	case c.Bodies != "":
+		err = s.openBodies()
+	case c.FromRun != "":
+		err = s.openRun()
+	default:
+		list := &Volume{Most: sink.MaxVolumes * sink.SegmentsPerVolume, source: s, input: sink.Input{Path: c.Hosts}, read: s.readHosts}
+		s.Volumes = []*Volume{list}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := s.openLists(ctx); err != nil {
+		return nil, err
+	}
+	if c.Ranks != "" {
+		if s.ranks, err = readRanks(ctx, c.Ranks); err != nil {
+			return nil, err
+		}
+		if s.ranks.hosts.used == 0 {
+			return nil, &userfile.Error{Path: c.Ranks, Err: errors.New("has no ranked host; give lines such as 1,example.com")}
+		}
+	}
+	return s, nil
+}
+
+// openLists inspects the lists of hosts and of ranks.
+func (s *Source) openLists(ctx context.Context) error {
+	for _, list := range []struct{ role, path string }{{"hosts", s.config.Hosts}, {"ranks", s.config.Ranks}} {
+		switch list.path {
+		case "":
+		case "-":
+			s.inputs = append(s.inputs, sink.Input{Role: list.role, Path: list.path})
+		default:
+			in, err := inspect(ctx, list.path)
+			if err != nil {
+				return err
+			}
+			in.Role = list.role
+			s.inputs = append(s.inputs, in)
+			if !s.config.IsStored() {
+				s.Total = in.Rows
+			}
+		}
+	}
+	if named := s.config.Named; len(named) > 0 {
+		sum := sha256.Sum256([]byte(strings.Join(named, "\n")))
+		s.Total = int64(len(named))
+		s.inputs = append(s.inputs, sink.Input{Role: "hosts", Path: namedPath, SHA256: hex.EncodeToString(sum[:]), Rows: s.Total})
+	}
+	return nil
+}
+
+// Inputs are the files of the source with their digests. What can be read only
+// once has its digest when it has been read.
+func (s *Source) Inputs() []sink.Input { return slices.Clone(s.inputs) }
+
+// Start begins the reading: it reads the filter. Rejects accounts for what is no
+// target, and progress is called with the bytes of archives as they are read.
+func (s *Source) Start(ctx context.Context, rejects *Rejects, progress func(bytes int64)) (err error) {
+	s.rejects, s.progress = rejects, progress
+	if s.config.IsStored() && s.config.Hosts != "" {
+		if s.filter, err = readFilter(ctx, s.config.Hosts, s.sum, rejects.host); err == nil {
+			s.digest()
+		}
+	}
+	return err
+}
+
+// Targets is how many targets the volumes have yielded.
+func (s *Source) Targets() int64 { return s.passed.Load() }
+
+// Enough says that the limit is reached: the other volumes have nothing to add.
+func (s *Source) Enough() bool { return s.config.Limit > 0 && s.passed.Load() >= s.config.Limit }
+
+// readHosts yields the hosts to ask.
+func (s *Source) readHosts(ctx context.Context, emit func(Target) error) error {
+	g := &grouper{schemes: s.config.Schemes, reject: s.rejects.host, remark: s.rejects.remark, emit: emit}
+	defer s.digest()
+	if err := s.readRows(ctx, s.sum, g.take); err != nil {
+		return err
+	}
+	return g.flush()
+}
+
+// readRows reads the rows of the hosts to ask; see [readHosts].
+func (s *Source) readRows(ctx context.Context, sum io.Writer, yield func(row) error) error {
+	if len(s.config.Named) == 0 {
+		return readHosts(ctx, s.config.Hosts, sum, yield)
+	}
+	for i, host := range s.config.Named {
+		if err := yield(row{line: int64(i) + 1, text: host, host: host}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// digest completes the inputs with the digest of what can be read only once.
+func (s *Source) digest() {
+	for i := range s.inputs {
+		if in := &s.inputs[i]; in.Role == "hosts" && in.SHA256 == "" {
+			in.SHA256 = hex.EncodeToString(s.sum.Sum(nil))
+		}
+	}
+}
+
+// namedPath stands for the path of a list where hosts are named.
+const namedPath = "the hosts given"
+
+// Empty is why the source has no target.
+func (s *Source) Empty() error {
+	c := &s.config
+	path, wanted := c.Hosts, "holds no host; give one host, origin or URL to a line, or a table with a column host, url or host_rev"
+	skipped := s.rejects.Skipped()
+	switch {
+	case len(c.Named) > 0:
+		path, wanted = namedPath, "are no hosts"
+	case s.filter != nil && s.filter.isEmpty():
+	case s.filter != nil && skipped.OtherHosts > 0:
+		wanted = fmt.Sprintf("names no host of the %d stored answers; give hosts that are among them", skipped.OtherHosts)
+	case len(c.WARC) > 0 && skipped.OtherURLs+skipped.OtherRecords > 0:
+		path, wanted = strings.Join(c.WARC, " "), fmt.Sprintf("holds no capture of a robots.txt, but %d of other URLs and %d other records", skipped.OtherURLs, skipped.OtherRecords)
+	case len(c.WARC) > 0:
+		path, wanted = strings.Join(c.WARC, " "), "holds no WARC record; give files such as those of a crawl's robotstxt folder"
+	case c.Bodies != "":
+		path, wanted = c.Bodies, "holds no file named by a host, as in example.com or example.com_8443"
+	case c.FromRun != "":
+		path, wanted = c.FromRun, "is a run without hosts"
+	}
+	if path == "-" {
+		path = "standard input"
+	}
+	if n, first := s.rejects.found(); n > 0 {
+		wanted = fmt.Sprintf("%s; rejected: %d, the first %s", wanted, n, sink.TextString(first))
+	}
+	return &userfile.Error{Path: path, Err: errors.New(wanted)}
+}
