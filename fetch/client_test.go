@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -387,15 +388,22 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// What this machine lacks is no fact about a host.
+// What this machine lacks is no fact about a host. It is waited for during a
+// minute, of the bubble's time.
 func TestOurOwnFailuresAreToldApart(t *testing.T) {
-	c := newClient(t, serve(t, write("HTTP/1.1 200 OK\r\n\r\n")), nil)
-	c.dialer.Control = func(string, string, syscall.RawConn) error { return syscall.EMFILE }
-	if got := c.Fetch(context.Background(), origin(t, "a.example")); !errors.Is(got.Local, syscall.EMFILE) {
-		t.Errorf("error %q (%v), local %v", got.Error, got.Err, got.Local)
-	}
-	c.dialer.Control = func(string, string, syscall.RawConn) error { return syscall.EHOSTUNREACH }
-	if got := c.Fetch(context.Background(), origin(t, "a.example")); got.Local != nil || got.Error != robots.ConnectFailure {
-		t.Errorf("error %q (%v), local %v", got.Error, got.Err, got.Local)
+	to := serve(t, write("HTTP/1.1 200 OK\r\n\r\n"))
+	for lack, isLocal := range map[error]bool{syscall.EMFILE: true, syscall.EHOSTUNREACH: false} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newClient(t, to, nil)
+			c.dialer.Control = func(string, string, syscall.RawConn) error { return lack }
+			began := time.Now()
+			got := c.Fetch(t.Context(), origin(t, "a.example"))
+			if isLocal && !errors.Is(got.Local, lack) || !isLocal && (got.Local != nil || got.Error != robots.ConnectFailure) {
+				t.Errorf("%v: error %q (%v), local %v", lack, got.Error, got.Err, got.Local)
+			}
+			if took := time.Since(began); (took >= maxLocalWait) != isLocal {
+				t.Errorf("%v: it took %v", lack, took)
+			}
+		})
 	}
 }

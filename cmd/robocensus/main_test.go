@@ -16,11 +16,15 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	os.Setenv("GORACE", raceSettings)
 	if os.Getenv("ROBOCENSUS_AS_COMMAND") != "" { // see command
 		main()
 	}
 	testscript.Main(m, map[string]func(){"robocensus": main})
 }
+
+// Each command would sleep for a second at its end, for the race detector.
+const raceSettings = "atexit_sleep_ms=0"
 
 // command is the program as a process of its own, which a test may kill.
 func command(args ...string) *exec.Cmd {
@@ -32,7 +36,8 @@ func command(args ...string) *exec.Cmd {
 // The command as a user meets it: see testdata/script.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir:   "testdata/script",
+		Setup: func(e *testscript.Env) error { e.Setenv("GORACE", raceSettings); return nil },
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"farm":  startFarm,
 			"asked": awaitRequests,
