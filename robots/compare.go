@@ -60,26 +60,37 @@ const (
 // 65,536 states, or 16 million numbers of states, the relation is undecided.
 // What has been found by then is found: the witnesses stand.
 func Compare(a, b *Policy) Comparison {
+	c, _ := CompareWithin(a, b, maxWork)
+	return c
+}
+
+// CompareWithin is [Compare] for callers that have many pairs: the relation is
+// undecided where the answer would take more work than most (see [Relate]). It
+// says what the answer took.
+func CompareWithin(a, b *Policy, most int) (c Comparison, work int) {
 	if sameRules(a, b) {
-		return Comparison{}
+		return Comparison{}, 0
+	}
+	if most <= 0 {
+		return Comparison{Relation: NotDecided}, 0
 	}
 	if c, ok := compareClasses(a, b); ok {
-		return c
+		return c, 0
 	}
 	l, ok := newLanguage(a, b)
 	if !ok {
-		return Comparison{Relation: NotDecided}
+		return Comparison{Relation: NotDecided}, maxEffects * effectWork
 	}
-	s := search{automaton: newAutomaton(l), most: maxWork, found: [2]int32{-1, -1}}
+	s := search{automaton: newAutomaton(l), most: min(most, maxWork), found: [2]int32{-1, -1}}
 	whole := s.run()
-	c := Comparison{Relation: s.relation(whole), States: len(s.nodes)}
+	c = Comparison{Relation: s.relation(whole), States: len(s.nodes)}
 	for i, w := range [...]**Witness{&c.Closes, &c.Opens} {
 		if n := s.found[i]; n >= 0 {
 			path := s.path(n)
 			*w = &Witness{string(path), a.judgePath(path), b.judgePath(path)}
 		}
 	}
-	return c
+	return c, s.work + l.size*effectWork
 }
 
 // relation is what has been found. whole says that nothing else is there.

@@ -438,10 +438,12 @@ type Change struct {
 	Origin string `parquet:"origin,dict"`
 	// Rank in the later run. Null if it has none. Example: `464`.
 	Rank *int64 `parquet:"rank"`
-	// What changed: `policy_class`, `verdict`, `outcome`, `group`, `signal`, `sitemap`, `crawl_delay`,
-	// `redirect`, `reachability`, `host_new`, `host_gone`, `text`.
+	// What changed: `policy_class`, `verdict`, `rules` (a policy means something else, on any path),
+	// `outcome`, `group`, `signal`, `sitemap`, `crawl_delay`, `redirect`, `reachability`, `host_new`,
+	// `host_gone`, `text` (nothing but the text).
 	Kind string `parquet:"kind,dict"`
-	// `critical`, `major`, `minor`, `cosmetic`.
+	// `critical`, `major`, `minor`, `cosmetic`. Of `text`, cosmetic is a proof: no verdict on any path
+	// differs, for any agent; minor is undecided.
 	Severity string `parquet:"severity,dict"`
 	// Agent, or token of a group. Null if the change is about none. Example: `GPTBot`.
 	Agent *string `parquet:"agent,dict"`
@@ -449,11 +451,13 @@ type Change struct {
 	Category *string `parquet:"category,dict"`
 	// Profile under which it changed. Null if none matters.
 	Profile *string `parquet:"profile,dict"`
-	// URL whose verdict flipped. Null for other kinds.
+	// URL whose verdict flipped; of `rules`, the shortest path on which the policies differ; of
+	// `sitemap`, its URL. Null for other kinds.
 	URL *string `parquet:"url,dict"`
 	// Value in the earlier run. Null if there was none. Example: `partial`.
 	Before *string `parquet:"before,dict"`
-	// Value in the later run. Null if there is none. Example: `disallow_all`.
+	// Value in the later run. Null if there is none. Of `rules`, what the change does: `closes`, `opens`,
+	// `both` (line and URL show what it closes), or `undecided`. Example: `disallow_all`.
 	After *string `parquet:"after,dict"`
 	// Line that decided before. Null if none did.
 	LineBefore *int32 `parquet:"line_before"`

@@ -21,8 +21,10 @@ to the table changes, one row for each change, with a severity:
   critical  an agent, or all, were shut out
   major     a part was closed, or what was shut is open; other terms of use; no answer
   minor     whatever else has a meaning
-  cosmetic  another text that says the same
+  cosmetic  another text that says the same to every agent, on every path
 
+Rules are compared by what they mean (kind rules), under the first profile by the tables
+groups and rules; other profiles, and google-2012, need runs made with --keep-bodies.
 A host that was not reached in one of the runs has one row, and no other: an outage
 is no policy. What cannot be compared, since the runs were made otherwise, is noted.
 

@@ -192,7 +192,15 @@ func showAgents(p page, r *audit.DiffResult) {
 // valueWords are the words for what stood before and after a change.
 var valueWords = map[string]words.Vocabulary{
 	"policy_class": words.Class, "group": words.Class, "outcome": words.Outcome, "host_new": words.Outcome, "host_gone": words.Outcome,
-	"reachability": words.Reason,
+	"reachability": words.Reason, "rules": words.Effect,
+}
+
+// lineWord names the line that decides.
+func lineWord(line *int32) string {
+	if line == nil {
+		return "no line"
+	}
+	return fmt.Sprintf("line %d", *line)
 }
 
 // told says an example in a line.
@@ -217,7 +225,14 @@ func told(p page, e *audit.DiffExample) string {
 		}
 	}
 	text[len(text)-1] += ":"
-	text = append(text, side(e.Before, e.LineBefore), "→", side(e.After, e.LineAfter))
+	if e.Kind == "rules" {
+		text = append(text, side(e.After, nil))
+		if e.URL != nil {
+			text = append(text, fmt.Sprintf("(%s → %s)", lineWord(e.LineBefore), lineWord(e.LineAfter)))
+		}
+	} else {
+		text = append(text, side(e.Before, e.LineBefore), "→", side(e.After, e.LineAfter))
+	}
 	if e.More > 0 {
 		text = append(text, fmt.Sprintf("(and %s more like it)", words.Number(e.More)))
 	}

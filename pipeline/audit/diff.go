@@ -60,7 +60,7 @@ func Diff(ctx context.Context, c DiffConfig) (*DiffResult, error) {
 	defer d.out.Abort()
 	d.result = newDiffResult(c, d.notes)
 	defer d.close()
-	for _, step := range []func(context.Context) error{d.expect, d.fetches, d.join, d.details, d.compareAll, d.expected} {
+	for _, step := range []func(context.Context) error{d.agents, d.expect, d.fetches, d.join, d.details, d.compareAll, d.expected} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -80,8 +80,9 @@ type differ struct {
 	runs    [2]*sink.Manifest
 	tables  []int // of detailTables, those that both runs have
 	notes   []string
-	reading bool // both runs' first profile is the same
-	same    bool // both runs have the same configuration
+	reading bool       // both runs' first profile is the same
+	same    bool       // both runs have the same configuration
+	rules   *rulesDiff // nil where the meaning of rules is not compared
 
 	names   *names
 	sorters []*sorter
@@ -134,9 +135,9 @@ func (d *differ) open() error {
 	}
 	a, b := d.runs[0], d.runs[1]
 	own := asText(a.Configuration["profiles"]) != asText(b.Configuration["profiles"])
-	d.reading = len(a.Profiles) > 0 && len(b.Profiles) > 0 && a.Profiles[0] == b.Profiles[0] && !(own && isOwn(a))
+	d.reading = len(a.Profiles) > 0 && len(b.Profiles) > 0 && a.Profiles[0] == b.Profiles[0] && !(own && isOwn(a, a.Profiles[0]))
 	if !d.reading {
-		d.note("the first profiles differ (%s, %s): reachability, outcomes, groups, crawl delays, signals, sitemaps and texts are not compared", strings.Join(a.Profiles, ","), strings.Join(b.Profiles, ","))
+		d.note("the first profiles differ (%s, %s): reachability, outcomes, groups, crawl delays, rules, signals, sitemaps and texts are not compared", strings.Join(a.Profiles, ","), strings.Join(b.Profiles, ","))
 	}
 	for i, t := range detailTables {
 		var without []string
@@ -163,6 +164,9 @@ func (d *differ) open() error {
 		d.same = false
 		d.note("the runs' profiles differ: those of one name are compared")
 	}
+	if d.reading {
+		d.planRules(own)
+	}
 	return nil
 }
 
@@ -173,10 +177,10 @@ func (d *differ) note(format string, args ...any) {
 // asText tells own profiles apart; both come out of JSON.
 func asText(v any) string { return fmt.Sprint(v) }
 
-// isOwn reports whether the first profile of a run is one of its configuration.
-func isOwn(m *sink.Manifest) bool {
-	own, _ := m.Configuration["profiles"].(map[string]any)
-	return own[m.Profiles[0]] != nil
+// isOwn reports whether a profile of a run is one of its configuration.
+func isOwn(m *sink.Manifest, name string) bool {
+	_, own := ownProfile(m, name)
+	return own
 }
 
 func digests(m *sink.Manifest, role string) (out []string) {
@@ -217,6 +221,9 @@ func (d *differ) details(ctx context.Context) error {
 		d.found[i] = d.sorter()
 		read := func(segment int, list []wanted) {
 			for _, p := range parts[segment] {
+				if p.Table == "bodies" && d.rules != nil && d.rules.bodies {
+					g.Go(func() error { return readBodies(ctx, d.Dir, p, list, d.found[i]) })
+				}
 				for _, t := range d.tables {
 					if detailTables[t].name == p.Table {
 						g.Go(func() error { return readDetails(ctx, d.Dir, p, t, list, d.names, d.found[i]) })
@@ -243,7 +250,7 @@ func (d *differ) details(ctx context.Context) error {
 				read(segment, list)
 				segment, list = s, nil
 			}
-			list = append(list, wanted{seq: k.ordered(), n: v.ordered()})
+			list = append(list, wanted{seq: k.ordered(), n: v.ordered(), digest: v.text()})
 			if ctx.Err() != nil {
 				break
 			}
@@ -319,7 +326,7 @@ func (r *foundReader) advance() error {
 }
 
 // take is what was found of pair n, by table.
-func (r *foundReader) take(n int64) (rows [5]decoder, err error) {
+func (r *foundReader) take(n int64) (rows [foundTables]decoder, err error) {
 	for !r.over && r.n == n {
 		rows[r.table] = slices.Clone(r.held)
 		if err := r.advance(); err != nil {

@@ -27,7 +27,7 @@ const (
 var (
 	Severities = []string{critical, major, minor, cosmetic}
 	Kinds      = []string{
-		"policy_class", "verdict", "outcome", "group", "signal", "sitemap", "crawl_delay", "redirect",
+		"policy_class", "verdict", "rules", "outcome", "group", "signal", "sitemap", "crawl_delay", "redirect",
 		"reachability", "host_new", "host_gone", "text",
 	}
 )
@@ -46,6 +46,8 @@ type comparison struct {
 	before    map[agentProfile]int
 	whole     bool // every table is compared
 	coarse    bool // of the pair: its signals for the files as a whole
+	proven    bool // of the pair: the meaning of all rules is compared, and where it differs, told
+	unsettled int  // rows of the pair that show no difference, and say that one is undecided
 }
 
 // registered is an agent of the registry, as policies has it.
@@ -60,7 +62,7 @@ type classes2 [2]string
 func newComparison(d *differ) *comparison {
 	return &comparison{
 		d: d, agents: make(map[string]registered), classes: make(map[agentProfile]classes2),
-		groupsFor: make(map[string]bool), before: make(map[agentProfile]int), whole: len(d.tables) == len(detailTables),
+		groupsFor: make(map[string]bool), before: make(map[agentProfile]int), whole: len(d.tables) == len(detailTables) && d.rules != nil,
 	}
 }
 
@@ -68,6 +70,9 @@ func newComparison(d *differ) *comparison {
 func (c *comparison) emit(row sink.Change) error {
 	row.Host, row.Origin, row.Rank = c.base.Host, c.base.Origin, c.rank
 	c.emitted++
+	if row.Kind == "rules" && *row.After == undecided && row.URL == nil {
+		c.unsettled++
+	}
 	c.d.result.add(&row, c.rank)
 	if c.d.checker != nil {
 		c.d.checker.changed(&row)
@@ -87,7 +92,7 @@ func (c *comparison) flush() error {
 // pair makes the rows of one pair, in the order of [Kinds].
 func (c *comparison) pair(p *pair) error {
 	a, b, last := p.sides[0], p.sides[1], p.last()
-	c.base.Host, c.base.Origin, c.rank, c.emitted = last.host, last.origin, last.rank, 0
+	c.base.Host, c.base.Origin, c.rank, c.emitted, c.unsettled = last.host, last.origin, last.rank, 0, 0
 	defer c.d.result.endOfPair()
 	switch {
 	case a == nil:
@@ -101,7 +106,7 @@ func (c *comparison) pair(p *pair) error {
 		return c.reachability(a, b)
 	}
 	for _, step := range []func(*pair) error{
-		c.policies, c.verdicts, c.outcome, c.groups, c.signals, c.sitemaps, c.crawlDelays, c.redirect, c.text,
+		c.policies, c.verdicts, c.rules, c.outcome, c.groups, c.signals, c.sitemaps, c.crawlDelays, c.redirect, c.text,
 	} {
 		if err := step(p); err != nil {
 			return err
@@ -229,14 +234,16 @@ func siteOf(url string) string {
 	return strings.TrimPrefix(rest, "www.")
 }
 
+// text tells that only the text differs: no verdict on any path does, for any
+// agent, and nothing else. That is proven where the change is cosmetic.
 func (c *comparison) text(p *pair) error {
 	a, b := p.sides[0], p.sides[1]
-	if !c.d.reading || c.emitted > 0 || a.digest == b.digest || a.digest == "" || b.digest == "" {
+	if !c.d.reading || c.emitted > c.unsettled || a.digest == b.digest || a.digest == "" || b.digest == "" {
 		return nil
 	}
 	severity := cosmetic
-	if !c.whole || c.coarse {
-		severity = minor // what it means was not asked in full
+	if !c.whole || c.coarse || !c.proven {
+		severity = minor // what it means is undecided
 	}
 	return c.emit(sink.Change{Kind: "text", Severity: severity, Before: &a.digest, After: &b.digest})
 }

@@ -52,6 +52,7 @@ type groupRow struct {
 	class       string
 	delay       *float64
 	tokens      []string // in lower case
+	agents      []agentLine
 }
 
 func (d *decoder) group() groupRow {
@@ -61,6 +62,9 @@ func (d *decoder) group() groupRow {
 	}
 	for range d.uint() {
 		g.tokens = append(g.tokens, d.text())
+	}
+	for range d.uint() {
+		g.agents = append(g.agents, agentLine{int32(d.uint()), d.text()})
 	}
 	return g
 }
@@ -90,12 +94,16 @@ func (c *comparison) groups(p *pair) error {
 		if b != nil {
 			row.After, row.LineAfter = &b.class, &b.line
 		}
-		if a != nil && b != nil && (c.groupsFor[token] || meaning(a.class) == meaning(b.class)) {
+		if !c.tellsGroup(token, a, b) {
 			return nil
 		}
 		row.Agent, row.Category = c.named(token)
 		return c.emit(row)
 	})
+}
+
+func (c *comparison) tellsGroup(token string, a, b *tokenGroups) bool {
+	return a == nil || b == nil || !c.groupsFor[token] && meaning(a.class) != meaning(b.class)
 }
 
 // meaning of a group's class: one without rules allows all.

@@ -11,7 +11,7 @@ import (
 // pair is an origin in both runs, or in one of them.
 type pair struct {
 	sides [2]*fetched // nil where the run has none
-	rows  [2][5]decoder
+	rows  [2][foundTables]decoder
 }
 
 // host is what is told of it: the later run's, where it is there.
@@ -216,6 +216,11 @@ func (d *differ) joined(p *pair, n int64) error {
 			key.ordered(int64(f.segment))
 			key.ordered(f.seq)
 			value.ordered(n)
+			if d.rules.asks(p) {
+				value.text(f.digest)
+			} else {
+				value.text("")
+			}
 			if err := d.asked[i].add(key, value); err != nil {
 				return err
 			}

@@ -110,8 +110,12 @@ func readFetches(ctx context.Context, dir string, p sink.Part, into *sorter) err
 	})
 }
 
-// wanted is a target whose rows are compared: number n of the pairs.
-type wanted struct{ seq, n int64 }
+// wanted is a target whose rows are compared: number n of the pairs. Its body
+// is wanted where digest says which.
+type wanted struct {
+	seq, n int64
+	digest string
+}
 
 // Indices in detailTables.
 const (
@@ -120,6 +124,9 @@ const (
 	tableGroups
 	tableSignals
 	tableSitemaps
+	tableRules
+	tableBodies // which is read otherwise, and not in detailTables
+	foundTables
 )
 
 // detailTables are the tables that say what a host's policy is, each with the
@@ -131,9 +138,10 @@ var detailTables = []struct {
 }{
 	{"policies", []string{"seq", "agent", "category", "profile", "group_agent", "class"}, (*detailReader).policies},
 	{"verdicts", []string{"seq", "agent", "profile", "url", "verdict", "rule_line"}, (*detailReader).verdicts},
-	{"groups", []string{"seq", "group_index", "line", "tokens", "class", "crawl_delay"}, (*detailReader).groups},
+	{"groups", []string{"seq", "group_index", "line", "agents", "agent_lines", "tokens", "class", "crawl_delay"}, (*detailReader).groups},
 	{"signals", []string{"seq", "line", "group_index", "field", "path", "key", "value"}, (*detailReader).signals},
 	{"sitemaps", []string{"seq", "line", "url"}, (*detailReader).sitemaps},
+	{"rules", []string{"seq", "group_index", "line", "kind", "pattern"}, (*detailReader).rules},
 }
 
 // detailReader reads one part of one of these tables.
@@ -293,7 +301,8 @@ func (r *detailReader) groups(batch arrow.RecordBatch) func(int, *encoder) {
 	index, line := sink.Column[*array.Int32](batch, "group_index"), sink.Column[*array.Int32](batch, "line")
 	tokens, class := sink.Column[*array.List](batch, "tokens"), sink.Column[*array.String](batch, "class")
 	delay := sink.Column[*array.Float64](batch, "crawl_delay")
-	token := tokens.ListValues().(*array.String)
+	agents, lines := sink.Column[*array.List](batch, "agents"), sink.Column[*array.List](batch, "agent_lines")
+	token, agent, agentAt := tokens.ListValues().(*array.String), agents.ListValues().(*array.String), lines.ListValues().(*array.Int32)
 	return func(i int, e *encoder) {
 		e.uint(uint64(uint32(index.Value(i))))
 		e.uint(uint64(uint32(line.Value(i))))
@@ -309,6 +318,32 @@ func (r *detailReader) groups(batch arrow.RecordBatch) func(int, *encoder) {
 		for k := from; k < to; k++ {
 			e.text(token.Value(int(k)))
 		}
+		from, to = agents.ValueOffsets(i)
+		first, _ := lines.ValueOffsets(i)
+		e.uint(uint64(to - from))
+		for k := range to - from {
+			e.uint(uint64(uint32(agentAt.Value(int(first + k)))))
+			e.text(agent.Value(int(from + k)))
+		}
+	}
+}
+
+func (r *detailReader) rules(batch arrow.RecordBatch) func(int, *encoder) {
+	group, line := sink.Column[*array.Int32](batch, "group_index"), sink.Column[*array.Int32](batch, "line")
+	kind, pattern := sink.Column[*array.String](batch, "kind"), sink.Column[*array.String](batch, "pattern")
+	return func(i int, e *encoder) {
+		if group.IsNull(i) {
+			e.uint(0)
+		} else {
+			e.uint(uint64(uint32(group.Value(i))) + 1)
+		}
+		e.uint(uint64(uint32(line.Value(i))))
+		if kind.Value(i) == robots.Allow.String() {
+			e.uint(1)
+		} else {
+			e.uint(0)
+		}
+		e.text(pattern.Value(i))
 	}
 }
 

@@ -107,7 +107,7 @@ func TestALongPathIsToldOnce(t *testing.T) {
 	held := &sorter{memory: 1 << 30}
 	for _, p := range m.Parts {
 		if p.Table == "signals" {
-			err = errors.Join(err, readDetails(context.Background(), c.Dir, p, tableSignals, []wanted{{0, 0}, {1, 1}}, new(names), held))
+			err = errors.Join(err, readDetails(context.Background(), c.Dir, p, tableSignals, []wanted{{seq: 0, n: 0}, {seq: 1, n: 1}}, new(names), held))
 		}
 	}
 	if err != nil || len(held.arena) < 20_000 || len(held.arena) > 200_000 {

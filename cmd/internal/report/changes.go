@@ -327,6 +327,8 @@ func (x *changeExample) words() (s string) {
 			return words.Reason.Of(value)
 		case "host_new", "host_gone":
 			return words.Outcome.Of(value)
+		case "rules":
+			return words.Effect.Of(value)
 		}
 		return value
 	}
@@ -342,6 +344,8 @@ func (x *changeExample) words() (s string) {
 	}
 	switch {
 	case x.Kind == "text": // its before and after are digests
+	case x.Kind == "rules":
+		s += ": " + said(x.After)
 	case x.Before != "" && x.After != "":
 		s += ": " + said(x.Before) + " → " + said(x.After)
 	case x.After != "":

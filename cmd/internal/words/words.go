@@ -124,6 +124,7 @@ var LineClass = Vocabulary{
 var Kind = Vocabulary{
 	"policy_class": "policy",
 	"verdict":      "verdict",
+	"rules":        "meaning of rules",
 	"outcome":      "meaning of the answer",
 	"group":        "group",
 	"signal":       "signal",
@@ -134,6 +135,14 @@ var Kind = Vocabulary{
 	"host_new":     "new host",
 	"host_gone":    "host gone",
 	"text":         "text alone",
+}
+
+// Effect says what another meaning of rules does.
+var Effect = Vocabulary{
+	"closes":    "closes a part",
+	"opens":     "opens a part",
+	"both":      "closes a part, opens another",
+	"undecided": "undecided",
 }
 
 // Percent writes a share, 0% for nothing only and 100% for all only.

@@ -1,0 +1,201 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// storedRun makes a run of a folder or tar of robots.txt files.
+func storedRun(t *testing.T, dir, id, bodies string, tables string, profiles ...*robots.Profile) {
+	t.Helper()
+	agents, err := evaluate.ParseAgents("agents", []byte("- {name: RoboTestA}\n"))
+	must(t, err)
+	_, err = pipeline.Run(context.Background(), pipeline.Config{
+		Dir: dir, Run: id, Source: pipeline.Source{Bodies: bodies}, Schemes: []string{"https"}, Tables: strings.Fields(tables),
+		Config: evaluate.Config{Agents: agents, Profiles: profiles}, Fetch: fetch.Config{UserAgent: "test", Timeout: time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 1, PerAddress: 1, PerDomain: 1},
+	}, new(pipeline.Progress))
+	must(t, err)
+}
+
+// rebuiltOf gives, for each target of a run with one part of each table, what
+// the rows of groups and rules say, and its body.
+func rebuiltOf(t *testing.T, dir, id string, each func(groups, rules decoder, body []byte)) {
+	t.Helper()
+	m, err := sink.ReadManifest(dir, id)
+	must(t, err)
+	found := &sorter{memory: 1 << 30}
+	for _, p := range m.Parts {
+		var list []wanted
+		for _, row := range fetchRows(t, dir, m, p.Segment) {
+			if row.digest != "" {
+				list = append(list, wanted{seq: row.seq, n: row.seq, digest: row.digest})
+			}
+		}
+		slices.SortFunc(list, func(a, b wanted) int { return int(a.seq - b.seq) })
+		switch p.Table {
+		case "groups":
+			must(t, readDetails(t.Context(), dir, p, tableGroups, list, new(names), found))
+		case "rules":
+			must(t, readDetails(t.Context(), dir, p, tableRules, list, new(names), found))
+		case "bodies":
+			must(t, readBodies(t.Context(), dir, p, list, found))
+		}
+	}
+	sorted, err := found.sorted()
+	must(t, err)
+	r := &foundReader{m: sorted}
+	must(t, r.advance())
+	for !r.over {
+		rows, err := r.take(r.n)
+		must(t, err)
+		each(rows[tableGroups], rows[tableRules], rows[tableBodies][1:])
+	}
+}
+
+func fetchRows(t *testing.T, dir string, m *sink.Manifest, segment int) (out []*fetched) {
+	t.Helper()
+	byHost := &sorter{memory: 1 << 30}
+	for _, p := range m.Parts {
+		if p.Table == "fetches" && p.Segment == segment {
+			must(t, readFetches(t.Context(), dir, p, byHost))
+		}
+	}
+	r, err := newHostReader(byHost)
+	must(t, err)
+	for r.next != nil {
+		out = append(out, r.next)
+		must(t, r.advance())
+	}
+	return out
+}
+
+// profilesRebuilt are those whose reading the tables hold.
+func profilesRebuilt() (out []*robots.Profile) {
+	for _, name := range robots.ProfileNames() {
+		if p, _ := robots.ProfileNamed(name); readsTables(p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// A file that is rebuilt from the tables is read as the file itself, line by
+// line; where that cannot be known, it is not rebuilt.
+func TestRebuiltFilesReadTheSame(t *testing.T) {
+	if _, err := os.Stat(corpusFile); err != nil {
+		t.Skip("the corpus of real files is not here")
+	}
+	for i, p := range profilesRebuilt() {
+		if i > 0 && testing.Short() {
+			break
+		}
+		t.Run(p.Name, func(t *testing.T) {
+			dir, files, left := t.TempDir(), 0, 0
+			storedRun(t, dir, "r", corpusFile, "fetches groups rules bodies", p)
+			rebuiltOf(t, dir, "r", func(groups, rules decoder, body []byte) {
+				files++
+				if why := checkRebuilt(p, groups, rules, body); why == "left" {
+					left++
+				} else if why != "" {
+					t.Errorf("%s:\n%.300q", why, body)
+				}
+			})
+			if files < 2000 || left > 20 {
+				t.Errorf("%d files, %d of them not rebuilt", files, left)
+			}
+		})
+	}
+	if n := len(profilesRebuilt()); n != 4 {
+		t.Errorf("%d profiles", n) // google-2012 leaves misspellings open
+	}
+}
+
+// Nothing that a file can hold makes a rebuilt one read otherwise.
+func TestRebuiltOddFiles(t *testing.T) {
+	const group = "User-agent: RoboTestA\n"
+	long := strings.Repeat("x", 16_700)
+	files := map[string]string{
+		"empty": "", "orphans": "Disallow: /a%3Ab\nAllow: /\n" + group + "Disallow: /b\n", "no rules": group + "User-agent: *",
+		"bytes":   group + "Disallow: /\xe9\xff%4\xe1%e9\nAllow: /\u00e9\nDisallow: /%\xe9/%%E9",
+		"nul":     group + "Disallow: /a\x00b\nDisallow: /c\nUser-agent: a\x00b\nDisallow: /\x00",
+		"white":   "\v" + group + "\fDisallow:\v/a\v\nDisallow:\t /b c\t\rAllow: /d\x85\n",
+		"long":    group + "Disallow: /" + long + "\nDisalow:/" + long + "\nDisallow /" + long[:16_655] + "\n" + strings.Repeat(" ", 9000) + "Allow: /" + long,
+		"lists":   "User-agent: RoboTestA RoboTestB\tc\nDisallow: /a /b\t /a\nUser-agent: d\nUser-agent: e\nDisallow: /f",
+		"odd":     "user agent: RoboTestA\nDisalow: /a\nuseragent: b\nDisallow /c\ndisallowed: /d\nUser-agent: *\nDisallow: \nAllow:",
+		"apart":   group + "Sitemap: /s\nCrawl-delay: 1\n<html>\nUser-agent: b # c\n\nDisallow: /#x\nHost: h\nDisallow: /y",
+		"bom":     "\xef\xbb\xbf" + group + "Disallow: /\ufeff",
+		"half":    "\xef" + group + "Disallow: /a",
+		"names":   "User-agent: MJ12bot/1.2 (x)\nUser-agent: *\xe9\nUser-agent: * x\nUser-agent:\nUser-agent: %E9\nUser-agent: \xe9t\xe9\nDisallow: /x$\nAllow: *.php$",
+		"index":   group + "Allow: /a/index.html\nDisallow: /a/\nDisallow: a\nDisallow: *\nDisallow: $\nDisallow: /$x$",
+		"many":    strings.Repeat(group+"Disallow:/\xff\n", 18_000), // beyond the limit, and longer where it is rebuilt
+		"returns": strings.ReplaceAll(group+"Disallow: /a\nDisallow: /b\n", "\n", "\r\r\n\n"),
+	}
+	folder := t.TempDir()
+	for what, text := range files {
+		must(t, os.WriteFile(folder+"/"+strings.ReplaceAll(what, " ", "-")+".example", []byte(text), 0o666))
+	}
+	own, _ := robots.ProfileNamed("google")
+	own.Name, own.Escapes, own.SizeLimit = "own", robots.EscapesLiteral, 200
+	for _, p := range append(profilesRebuilt(), own) {
+		dir, left := t.TempDir(), []string{}
+		storedRun(t, dir, "r", folder, "fetches groups rules bodies", p)
+		rebuiltOf(t, dir, "r", func(groups, rules decoder, body []byte) {
+			if why := checkRebuilt(p, groups, rules, body); why == "left" {
+				left = append(left, fmt.Sprintf("%.20q", body))
+			} else if why != "" {
+				t.Errorf("%s: %s:\n%.300q", p.Name, why, body)
+			}
+		})
+		t.Logf("%s: not rebuilt: %s", p.Name, left)
+		if len(left) > 5 {
+			t.Errorf("%s: %d files are not rebuilt", p.Name, len(left))
+		}
+	}
+}
+
+// checkRebuilt says what differs, or "left" for what is not rebuilt.
+func checkRebuilt(p *robots.Profile, groups, rules decoder, body []byte) string {
+	got := ofTables(p, withoutLimit(p), groups, rules)
+	if got == nil {
+		return "left"
+	}
+	want := newPolicyFile(p, body)
+	a, b := &want.file, &got.file
+	if len(a.Rules) != len(b.Rules) || len(a.Groups) != len(b.Groups) || len(a.Agents) != len(b.Agents) {
+		return fmt.Sprintf("%d rules, %d groups, %d agents, and rebuilt %d, %d, %d", len(a.Rules), len(a.Groups), len(a.Agents), len(b.Rules), len(b.Groups), len(b.Agents))
+	}
+	for i := range a.Rules {
+		x, y := a.Rules[i], b.Rules[i]
+		if !bytes.Equal(x.Normalized, y.Normalized) && p.Escapes != robots.EscapesLiteral {
+			return fmt.Sprintf("rule %q, and rebuilt %q", x.Normalized, y.Normalized)
+		}
+		x.Pattern, x.Normalized, y.Pattern, y.Normalized = nil, nil, nil, nil
+		if fmt.Sprint(x) != fmt.Sprint(y) {
+			return fmt.Sprintf("rule %+v, and rebuilt %+v", x, y)
+		}
+	}
+	for i := range a.Groups {
+		if a.Groups[i].Line != b.Groups[i].Line || a.Groups[i].Agents != b.Groups[i].Agents || a.Groups[i].Rules != b.Groups[i].Rules {
+			return fmt.Sprintf("group %+v, and rebuilt %+v", a.Groups[i], b.Groups[i])
+		}
+	}
+	for i := range a.Agents {
+		x, y := a.Agents[i], b.Agents[i]
+		if x.Line != y.Line || p.AgentMatch != robots.MatchSubstring && (!bytes.Equal(x.Token, y.Token) || !bytes.Equal(x.Wide, y.Wide)) {
+			return fmt.Sprintf("agent %+v, and rebuilt %+v", x, y)
+		}
+	}
+	return ""
+}
