@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -20,11 +21,11 @@ import (
 // storedRun makes a run of a folder or tar of robots.txt files.
 func storedRun(t *testing.T, dir, id, bodies string, tables string, profiles ...*robots.Profile) {
 	t.Helper()
-	agents, err := evaluate.ParseAgents("agents", []byte("- {name: RoboTestA}\n"))
+	agents, err := evaluate.ParseAgents("agents", []byte("- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n- {name: RoboTestC}\n"))
 	must(t, err)
 	_, err = pipeline.Run(context.Background(), pipeline.Config{
-		Dir: dir, Run: id, Source: pipeline.Source{Bodies: bodies}, Schemes: []string{"https"}, Tables: strings.Fields(tables),
-		Config: evaluate.Config{Agents: agents, Profiles: profiles}, Fetch: fetch.Config{UserAgent: "test", Timeout: time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 1, PerAddress: 1, PerDomain: 1},
+		Dir: dir, Run: id, Source: source.Config{Bodies: bodies, Schemes: []string{"https"}}, Tables: strings.Fields(tables),
+		Evaluate: evaluate.Config{Agents: agents, Profiles: profiles}, Fetch: fetch.Config{UserAgent: "test", Timeout: time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 1, PerAddress: 1, PerDomain: 1},
 	}, new(pipeline.Progress))
 	must(t, err)
 }
