@@ -19,8 +19,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// Config says how to ask. The zero value of a limit is no useful one: all
-// fields up to PerDomain must be set.
+// Config says how to ask. All fields up to PerDomain must be set.
 type Config struct {
 	UserAgent    string
 	Timeout      time.Duration // for one origin: all schemes, hops, retries and waits together
@@ -51,15 +50,7 @@ type Config struct {
 	// to tell a broken site from one that answers all missing pages so.
 	ProbeMisconfigured bool
 
-	// Memory, if not nil, is asked before the network and told of each answer.
-	// An answer that it has from the run named Run is taken as this run's own;
-	// one of another run, if it is younger than MaxAge or what its
-	// Cache-Control says, which may lengthen that where Lengthen is set.
-	Memory   *Memory
-	Run      string
-	MaxAge   time.Duration
-	Lengthen bool
-	Now      func() time.Time // of the memory; nil: time.Now
+	Now func() time.Time // for the time of each request; nil: time.Now
 
 	// OutagePatience is how long this machine may be cut off before all fetches
 	// end with ErrCutOff; 0: every failure is believed to be the host's. Where
@@ -158,70 +149,72 @@ func (c *Client) Fetch(ctx context.Context, candidates ...Origin) *Capture {
 		return &Capture{Origin: candidates[0], Start: time.Now(), Error: robots.Canceled, Err: err}
 	}
 	defer p.Leave()
-	return p.Fetch(candidates...)
+	return p.Fetch(0, candidates...)
 }
 
 // Fetch asks the candidates for their robots.txt, in order: a later one only
-// where the earlier gave no HTTP answer at all. It always returns facts; a
-// context that ended is one of them (class canceled).
-func (lease *Lease) Fetch(candidates ...Origin) *Capture {
-	if lease.client.config.Memory == nil {
-		return lease.ask(candidates, 0)
-	}
-	return lease.recall(candidates)
-}
-
-// ask gets the answer from the network. Where no candidate gives one, the
-// facts are those of candidate number prefer.
-func (lease *Lease) ask(candidates []Origin, prefer int) *Capture {
+// where the earlier gave no HTTP answer at all. Where none does, the facts are
+// those of candidate number prefer. It always returns facts; a context that ended
+// is one of them (class canceled).
+func (lease *Lease) Fetch(prefer int, candidates ...Origin) *Capture {
 	began := time.Now()
-	var start time.Time
 	b := &budget{deadline: began.Add(lease.client.config.Timeout)}
-	attempts := 0
+	var start time.Time
 	var fallback robots.ErrorClass
+	attempts := 0
 	for round := 0; ; round++ {
-		var tried []*Capture
-		var got *Capture
-		for i, o := range candidates {
-			attempts++
-			a := lease.attempt(b, len(candidates)-i, o)
-			if attempts == 1 {
-				start = a.Start
-			}
-			if a.Local != nil {
-				return a // the next scheme would hide it
-			}
-			tried = append(tried, a)
-			if a.Status() != 0 || len(a.Hops) > 1 {
-				got, candidates, prefer = a, []Origin{o}, 0 // the one to retry
-				break
-			}
-			hopeless := a.Error == robots.DNSNotFound || a.Error == robots.AddressBlocked || a.Error == robots.NoRoute
-			if lease.ctx.Err() != nil || b.spent() || hopeless && i >= prefer {
-				break
-			}
+		tried, answered := lease.round(b, prefer, candidates)
+		if attempts == 0 {
+			start = tried[0].Start
 		}
-		if got == nil {
-			got = tried[min(prefer, len(tried)-1)]
+		attempts += len(tried)
+		last := len(tried) - 1
+		got := tried[min(prefer, last)]
+		switch {
+		case tried[last].Local != nil:
+			return tried[last]
+		case answered:
+			got, candidates, prefer = tried[last], candidates[last:last+1], 0 // the one to retry
 		}
 		if got != tried[0] {
 			fallback = tried[0].Error
 		}
 		wait, again := lease.client.retry(got, round)
-		if !again || !lease.pause(b, wait) {
-			if lease.client.config.ProbeMisconfigured && lease.ctx.Err() == nil {
-				again = lease.probe(b, got) || again
-			}
-			if err := lease.ctx.Err(); err != nil && (again || got.Error != "") {
-				// Another request, or another address, might have come to something else.
-				got.Error, got.Err = robots.Canceled, fmt.Errorf("stopped: %w", err)
-			}
-			got.Start, got.Attempts, got.Fallback = start, attempts, fallback
-			total := time.Since(began) - b.waited
-			got.Times.Total = &total
-			return lease.land(got)
+		if again && lease.pause(b, wait) {
+			continue
+		}
+		if lease.client.config.ProbeMisconfigured && lease.ctx.Err() == nil {
+			again = lease.probe(b, got) || again
+		}
+		if err := lease.ctx.Err(); err != nil && (again || got.Error != "") {
+			// Another request, or another address, might have come to something else.
+			got.Error, got.Err = robots.Canceled, fmt.Errorf("stopped: %w", err)
+		}
+		got.Start, got.Attempts, got.Fallback = start, attempts, fallback
+		total := time.Since(began) - b.waited
+		got.Times.Total = &total
+		return lease.land(got)
+	}
+}
+
+// round asks each candidate once, until one gives an answer, which is then the
+// last that was tried.
+func (lease *Lease) round(b *budget, prefer int, candidates []Origin) (tried []*Capture, answered bool) {
+	for i, o := range candidates {
+		a := lease.attempt(b, len(candidates)-i, o)
+		tried = append(tried, a)
+		if a.Local != nil {
+			break // the next scheme would hide it
+		}
+		if a.Status() != 0 || len(a.Hops) > 1 {
+			return tried, true
+		}
+		hopeless := a.Error == robots.DNSNotFound || a.Error == robots.AddressBlocked || a.Error == robots.NoRoute
+		if lease.ctx.Err() != nil || b.spent() || hopeless && i >= prefer {
+			break
 		}
 	}
+	return tried, false
 }
 
 // attempt makes one attempt, of n that are left to be made: one that hangs leaves

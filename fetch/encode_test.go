@@ -1,4 +1,4 @@
-package fetch
+package fetch_test
 
 import (
 	"fmt"
@@ -10,13 +10,15 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/internal/fetchtest"
 	"github.com/robocensus/robocensus/robots"
 )
 
 // What is decoded is what was encoded, and half of it is nothing.
 func TestACaptureIsEncodedWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		want := captures(Origin{"https", "a.test", 443}).Draw(t, "capture")
+		want := fetchtest.Captures(fetch.Origin{Scheme: "https", Host: "a.test", Port: 443}).Draw(t, "capture")
 		body := rapid.Custom(func(t *rapid.T) []byte { return append([]byte{}, rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")...) })
 		if want.Body = nil; rapid.Bool().Draw(t, "has a body") {
 			want.Body = body.Draw(t, "body")
@@ -25,22 +27,22 @@ func TestACaptureIsEncodedWhole(t *testing.T) {
 		if rapid.Bool().Draw(t, "has a memory") {
 			m := robots.Memory{}.After(robots.Facts{Error: robots.Timeout}.Kind(), want.Start.UTC())
 			want.Memory = &m
-			want.Copy = &WholeCopy{Fetched: want.Start.UTC().Add(-time.Hour), Body: body.Draw(t, "copy"), Truncated: rapid.Bool().Draw(t, "cut")}
+			want.Copy = &fetch.WholeCopy{Fetched: want.Start.UTC().Add(-time.Hour), Body: body.Draw(t, "copy"), Truncated: rapid.Bool().Draw(t, "cut")}
 		}
 		data, err := want.MarshalBinary()
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got Capture
+		var got fetch.Capture
 		if err := got.UnmarshalBinary(data); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, &got, cmp.AllowUnexported(Capture{}), cmpopts.EquateComparable(netip.AddrPort{}),
+		if diff := cmp.Diff(want, &got, cmpopts.IgnoreUnexported(fetch.Capture{}), cmpopts.EquateComparable(netip.AddrPort{}),
 			cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) })); diff != "" {
 			t.Errorf("encoded - decoded +:\n%s", diff)
 		}
 		for _, other := range [][]byte{data[:rapid.IntRange(0, len(data)-1).Draw(t, "at")], append(data[:len(data):len(data)], 0), append([]byte{9}, data[1:]...)} {
-			if new(Capture).UnmarshalBinary(other) == nil {
+			if new(fetch.Capture).UnmarshalBinary(other) == nil {
 				t.Errorf("%d of %d bytes are taken for a capture", len(other), len(data))
 			}
 		}

@@ -197,11 +197,11 @@ func (lease *Lease) exchange(below *weighed, conn net.Conn, o Origin, target, he
 func Partial(contentRange string, full bool) error {
 	// RFC 9110 section 14.4: bytes FIRST-LAST/LENGTH, or /* for a length that is
 	// not known.
-	unit, rest, _ := strings.Cut(trim(contentRange), " ")
-	span, length, ok := strings.Cut(trim(rest), "/")
+	unit, rest, _ := strings.Cut(trimSpace(contentRange), " ")
+	span, length, ok := strings.Cut(trimSpace(rest), "/")
 	first, last, isSpan := strings.Cut(span, "-")
-	from, err1 := strconv.ParseUint(trim(first), 10, 63)
-	to, err2 := strconv.ParseUint(trim(last), 10, 63)
+	from, err1 := strconv.ParseUint(trimSpace(first), 10, 63)
+	to, err2 := strconv.ParseUint(trimSpace(last), 10, 63)
 	switch {
 	case contentRange == "":
 		return errors.New("a 206 without Content-Range")
@@ -212,7 +212,7 @@ func Partial(contentRange string, full bool) error {
 	case full:
 		return nil
 	}
-	if size, err := strconv.ParseUint(trim(length), 10, 63); err != nil || to+1 != size {
+	if size, err := strconv.ParseUint(trimSpace(length), 10, 63); err != nil || to+1 != size {
 		return fmt.Errorf("a 206 that ends at byte %d of %q", to, clip(length))
 	}
 	return nil
@@ -248,3 +248,6 @@ func since(t time.Time) *time.Duration {
 	d := time.Since(t)
 	return &d
 }
+
+// trimSpace cuts off optional whitespace (RFC 9110 section 5.6.3).
+func trimSpace(s string) string { return strings.Trim(s, " \t") }

@@ -155,7 +155,7 @@ func TestADomainIsAskedPolitelyAndHoldsUpNobody(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		go func() { got := p.Fetch(origin(t, host)); p.Leave(); done <- got }()
+		go func() { got := p.Fetch(0, origin(t, host)); p.Leave(); done <- got }()
 	}
 	for i := range 100 {
 		ask(fmt.Sprintf("h%d.busy.example", i))
@@ -255,12 +255,12 @@ func TestAWaitForARetryHoldsNoSlot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all.Go(func() { defer first.Leave(); first.Fetch(origin(t, "down.example")); order <- "down" })
+	all.Go(func() { defer first.Leave(); first.Fetch(0, origin(t, "down.example")); order <- "down" })
 	second, err := client.Enter(context.Background(), context.Background()) // once the first waits for its retry
 	if err != nil {
 		t.Fatal(err)
 	}
-	all.Go(func() { defer second.Leave(); second.Fetch(origin(t, "up.example")); order <- "up" })
+	all.Go(func() { defer second.Leave(); second.Fetch(0, origin(t, "up.example")); order <- "up" })
 	all.Wait()
 	if got := <-order; got != "up" {
 		t.Errorf("%s was done first", got)

@@ -74,18 +74,3 @@ func TestADomainIsLeftWhereConnectingFails(t *testing.T) {
 		}
 	}
 }
-
-// A body is not taken for another, whatever happened to the folder.
-func TestADamagedBodyIsNotTaken(t *testing.T) {
-	m := openMemory(t, t.TempDir())
-	defer closeMemory(t, m)
-	o := host(1)
-	keepIn(t, m, whole(o, day, "User-agent: *\n"))
-	digest := *recall(t, m, o).LastBody
-	if err := m.db.Set(key(bodyPrefix, digest[:]), []byte("User-agent: *\nDisallow: /\n"), nil); err != nil {
-		t.Fatal(err)
-	}
-	if body, err := m.body(digest); err == nil {
-		t.Errorf("took %q", body)
-	}
-}

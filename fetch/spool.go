@@ -257,7 +257,7 @@ func (lease *Lease) land(got *Capture) *Capture {
 	}
 	var err error
 	if got.Body, err = t.bytes(); err != nil {
-		return lost(got.Origin, err)
+		return &Capture{Origin: got.Origin, Start: time.Now(), Error: robots.Canceled, Err: err, Local: err}
 	}
 	return got
 }

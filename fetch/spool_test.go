@@ -75,7 +75,7 @@ func TestAnswersUnderWayAreBounded(t *testing.T) {
 						return
 					}
 					defer p.Leave()
-					got := p.Fetch(origin(t, fmt.Sprintf("h%d.example", i)))
+					got := p.Fetch(0, origin(t, fmt.Sprintf("h%d.example", i)))
 					if got.Error != "" || !bytes.Equal(got.Body, body) {
 						t.Errorf("error %q (%v), %d bytes", got.Error, got.Err, len(got.Body))
 					}

@@ -34,7 +34,7 @@ func TestWhoHasNotBegunIsNotBegun(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := make(chan *Capture, 1)
-		go func() { defer p.Leave(); got <- p.Fetch(origin(t, host)) }()
+		go func() { defer p.Leave(); got <- p.Fetch(0, origin(t, host)) }()
 		return got
 	}
 	first := fetch("first.one.test")

@@ -98,7 +98,11 @@ func (n *census) take(begin, late context.Context, fetching *errgroup.Group, j *
 // it.
 func (n *census) fetch(ctx context.Context, lease *fetch.Lease, j *job) error {
 	defer lease.Leave()
-	j.Capture = lease.Fetch(j.Candidates...)
+	if n.memory == nil {
+		j.Capture = lease.Fetch(0, j.Candidates...)
+	} else {
+		j.Capture = n.memory.Fetch(lease, n.Terms, j.Candidates...)
+	}
 	if ctx.Err() != nil {
 		return ctx.Err() // the facts may be about our own end
 	}

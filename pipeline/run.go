@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/memory"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
@@ -25,9 +26,10 @@ type Config struct {
 	Source      source.Config   // but for the size of bodies, which is that of Fetch
 	Evaluate    evaluate.Config // agents, URLs and profiles
 	Tables      []string
-	Fetch       fetch.Config  // without its memory
+	Fetch       fetch.Config
 	Grace       time.Duration // for the hosts in flight when ctx ends
 	State       string        // folder of the memory of answers, "" for none
+	Terms       memory.Terms  // on which its answers serve, but for the run and its redirects
 	Memory      int64         // bytes that the process may take, 0 where that is not known; see [budgets]
 	ToolVersion string
 	Resume      bool           // go on with the run if it was interrupted
@@ -83,6 +85,7 @@ type census struct {
 	run      *sink.Run
 	source   *source.Source
 	client   *fetch.Client
+	memory   *memory.Memory // nil for none
 	rejects  *source.Rejects
 	shared   *evaluate.Shared
 	totals   *summary.Counts
@@ -108,11 +111,11 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	}
 	progress.expect(n.source.Total, c.Source.Limit)
 	if c.State != "" {
-		if n.Fetch.Memory, err = fetch.OpenMemory(c.State); err != nil {
+		if n.memory, err = memory.Open(c.State); err != nil {
 			return nil, err
 		}
 		defer func() {
-			if e := n.Fetch.Memory.Close(); err == nil {
+			if e := n.memory.Close(); err == nil {
 				err = e // else it follows from the first
 			}
 		}()
@@ -157,8 +160,9 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 			return nil, err
 		}
 	}
+	n.Terms.MaxRedirects, n.Terms.Now = n.Fetch.MaxRedirects, n.Fetch.Now
 	// Another output folder may hold a run of the same name.
-	n.Fetch.Run = c.Run + " " + n.run.Started().Format(time.RFC3339Nano)
+	n.Terms.Run = c.Run + " " + n.run.Started().Format(time.RFC3339Nano)
 	n.Fetch.Others, n.Fetch.Outage = n.source.Others, progress.outage
 	spool, release := n.spool()
 	defer release()

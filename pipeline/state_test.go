@@ -291,7 +291,7 @@ func TestFreshAnswersAreNotAskedFor(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			s := &site{}
 			c := newConfig(t, s.ServeHTTP, "h.example\n")
-			c.State, c.Fetch.MaxAge, c.Fetch.Lengthen = filepath.Join(t.TempDir(), "state"), row.maxAge, row.lengthen
+			c.State, c.Terms.MaxAge, c.Terms.Lengthen = filepath.Join(t.TempDir(), "state"), row.maxAge, row.lengthen
 			s.set(row.answer)
 			var before, after sink.Fetch
 			for i, out := range []*sink.Fetch{&before, &after} {

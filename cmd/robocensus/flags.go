@@ -152,7 +152,7 @@ func (f *commonFlags) fetchConfig(ctx context.Context, profiles []*robots.Profil
 	c := fetch.Config{
 		UserAgent: f.userAgent, Timeout: f.timeout, Retries: f.retries, Concurrency: max(f.concurrency, 1),
 		PerAddress: f.perAddress, PerDomain: f.perDomain, Rate: f.rate, AddressRate: f.addressRate,
-		AllowPrivate: f.allowPrivate, ProbeMisconfigured: f.probe, Lengthen: true,
+		AllowPrivate: f.allowPrivate, ProbeMisconfigured: f.probe,
 	}
 	switch {
 	case f.perAddress < 1:
@@ -169,7 +169,6 @@ func (f *commonFlags) fetchConfig(ctx context.Context, profiles []*robots.Profil
 	for _, p := range profiles {
 		c.MaxBody = max(c.MaxBody, p.SizeLimit)
 		c.MaxRedirects = max(c.MaxRedirects, p.MaxRedirects)
-		c.Lengthen = c.Lengthen && p.MaxAgeLengthens
 	}
 	var err error
 	if f.connectTo != "" {

@@ -14,9 +14,11 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/memory"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -51,7 +53,8 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 	if c.Fetch, err = f.fetchConfig(ctx, c.Evaluate.Profiles); err != nil {
 		return c, err
 	}
-	c.Fetch.MaxAge, c.Fetch.OutagePatience, c.Fetch.AcceptUnreachable = f.maxAge, f.outagePatience, f.acceptUnreachable
+	c.Fetch.OutagePatience, c.Fetch.AcceptUnreachable = f.outagePatience, f.acceptUnreachable
+	c.Terms = memory.Terms{MaxAge: f.maxAge, Lengthen: !slices.ContainsFunc(c.Evaluate.Profiles, func(p *robots.Profile) bool { return !p.MaxAgeLengthens })}
 	if err := f.setLimits(&c); err != nil {
 		return c, err
 	}

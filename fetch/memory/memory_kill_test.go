@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package fetch
+package memory
 
 import (
 	"bufio"
@@ -100,7 +100,7 @@ func TestWhatWasKeptOutlivesAKill(t *testing.T) {
 			}
 			kept[i%1000] = max(kept[i%1000], i)
 			if n++; n == until+1 {
-				if _, err := OpenMemory(dir); err == nil || !strings.Contains(err.Error(), "in use by another run") {
+				if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "in use by another run") {
 					t.Errorf("opened while another process has it: %v", err)
 				}
 				if err := c.Process.Kill(); err != nil {
@@ -139,7 +139,7 @@ func TestWhatWasKeptOutlivesAKill(t *testing.T) {
 func TestOneOpensIt(t *testing.T) {
 	dir := t.TempDir()
 	m := openMemory(t, dir)
-	if _, err := OpenMemory(dir); err == nil || !strings.Contains(err.Error(), dir+" is in use by another run") {
+	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), dir+" is in use by another run") {
 		t.Errorf("opened twice: %v", err)
 	}
 	closeMemory(t, m)
@@ -149,7 +149,7 @@ func TestOneOpensIt(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenMemory(file); err == nil || !strings.Contains(err.Error(), "open the state folder "+file) || strings.Contains(err.Error(), "in use") {
+	if _, err := Open(file); err == nil || !strings.Contains(err.Error(), "open the state folder "+file) || strings.Contains(err.Error(), "in use") {
 		t.Errorf("opened a file: %v", err)
 	}
 }

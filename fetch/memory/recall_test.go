@@ -1,21 +1,19 @@
-package fetch
+package memory
 
 import (
-	"net/netip"
 	"testing"
 	"time"
 
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
 )
 
 // What an earlier run was told serves only where this run would be told the same.
 func TestWhatServesWithoutARequest(t *testing.T) {
-	c := newClient(t, netip.AddrPort{}, func(c *Config) {
-		c.MaxAge, c.MaxRedirects, c.Now = 24*time.Hour, 2, func() time.Time { return day }
-	})
+	terms := Terms{Run: "r", MaxAge: 24 * time.Hour, MaxRedirects: 2, Now: func() time.Time { return day }}
 	o := host(1)
-	limited := func(hops int) *Capture {
-		got := &Capture{Origin: o, Start: day.Add(-time.Hour), Error: robots.RedirectLimit}
+	limited := func(hops int) *fetch.Capture {
+		got := &fetch.Capture{Origin: o, Start: day.Add(-time.Hour), Error: robots.RedirectLimit}
 		for range hops {
 			got.Hops = append(got.Hops, robots.Hop{URL: o.RobotsURL(), Status: 301})
 		}
@@ -25,7 +23,7 @@ func TestWhatServesWithoutARequest(t *testing.T) {
 	cut.Truncated = true
 	for _, row := range []struct {
 		name string
-		last *Capture
+		last *fetch.Capture
 		want bool
 	}{
 		{"an hour ago", whole(o, day.Add(-time.Hour), ""), true},
@@ -41,7 +39,7 @@ func TestWhatServesWithoutARequest(t *testing.T) {
 		{"nobody answered", broken(o, day.Add(-time.Hour), robots.ConnectTimeout), false},
 	} {
 		past := &history{Run: "another", Last: row.last, Memory: robots.Memory{}.After(row.last.Facts().Kind(), row.last.Start)}
-		if got := c.isFresh(past); got != row.want {
+		if got := terms.isFresh(past); got != row.want {
 			t.Errorf("%s: serves %v", row.name, got)
 		}
 	}

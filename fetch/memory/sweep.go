@@ -1,4 +1,4 @@
-package fetch
+package memory
 
 import (
 	"crypto/sha256"
@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/robocensus/robocensus/fetch"
 )
 
 // The keys. A body has two: the one without a value tells that it is there,
@@ -22,7 +24,7 @@ func key(prefix byte, rest []byte) []byte {
 	return append(append(make([]byte, 0, 1+len(rest)), prefix), rest...)
 }
 
-func recordKey(o Origin) []byte { return key(recordPrefix, []byte(o.String())) }
+func recordKey(o fetch.Origin) []byte { return key(recordPrefix, []byte(o.String())) }
 
 func digestOf(body []byte) digest { return sha256.Sum256(body) }
 

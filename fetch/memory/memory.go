@@ -1,12 +1,19 @@
-package fetch
+// Package memory keeps what earlier requests told about origins from run to run.
+// A run asks it before the network, and tells it of each answer.
+//
+// It keeps facts: the last answer, the last whole copy, and what kinds of answers
+// came since. Whether they are an outage each profile says for itself.
+package memory
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -15,6 +22,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
 )
 
@@ -23,13 +31,11 @@ import (
 // is closed, and takes a bounded part of the process's memory, but for 8 to 16
 // bytes per origin while a sweep goes on.
 //
-// It keeps one record per origin, and each body once, under its digest. It holds
-// facts: the last answer, the last whole copy, and what kinds of answers came
-// since. Whether they are an outage each profile says for itself.
+// It keeps one record per origin, and each body once, under its digest.
 type Memory struct {
 	dir     string
 	db      *pebble.DB
-	keeping *limiter // one Keep at a time per origin: it reads before it writes
+	keeping [256]sync.Mutex // by origin: keep reads before it writes
 
 	// Estimates that tell when to sweep.
 	bodies, superseded atomic.Int64
@@ -49,7 +55,7 @@ type history struct {
 	// Last is the latest answer, nil where there is none. Its Body is nil;
 	// LastBody is the digest of what it was, nil where there was none. Its
 	// Err has the text of the one stored and nothing else of it.
-	Last     *Capture
+	Last     *fetch.Capture
 	LastBody *digest
 	// Memory is the sequence of kinds of answers up to Last.
 	Memory robots.Memory
@@ -66,11 +72,11 @@ type goodCopy struct {
 	Truncated bool // more than the limit was there
 }
 
-// OpenMemory opens the memory in dir and creates it where there is none. The
+// Open opens the memory in dir and creates it where there is none. The
 // error says so where another process has it open. It may take a while where
 // many bodies have been superseded, which are removed now.
-func OpenMemory(dir string) (*Memory, error) {
-	m := &Memory{dir: dir, keeping: newLimiter(1, 0), fault: fault{broken: make(chan struct{})}}
+func Open(dir string) (*Memory, error) {
+	m := &Memory{dir: dir, fault: fault{broken: make(chan struct{})}}
 	// A folder of its own: pebble removes files that look like its own old
 	// ones, and dir may be any folder by mistake.
 	err := m.guard(func() (err error) {
@@ -159,12 +165,12 @@ func (m *Memory) Close() error {
 }
 
 // recall returns what is known about o.
-func (m *Memory) recall(o Origin) (history, error) {
+func (m *Memory) recall(o fetch.Origin) (history, error) {
 	r, err := m.record(o)
 	if err != nil || r == nil {
 		return history{}, err
 	}
-	return r.past(o), nil
+	return r.past(), nil
 }
 
 // keep remembers c as the latest answer of its origin, on behalf of a run. It
@@ -174,14 +180,15 @@ func (m *Memory) recall(o Origin) (history, error) {
 // A whole 2xx body becomes the copy. It stands until an answer comes after which
 // no profile could use it: to fall back to it would bring back rules that were
 // withdrawn.
-func (m *Memory) keep(run string, c *Capture) error {
+func (m *Memory) keep(run string, c *fetch.Capture) error {
 	if c.Error == robots.Canceled || c.Error == robots.AddressBlocked || c.Error == robots.NoRoute {
 		return nil
 	}
-	if err := m.keeping.acquire(context.Background(), c.Origin.String()); err != nil {
-		return err
-	}
-	defer m.keeping.release(c.Origin.String())
+	origin := fnv.New32a()
+	io.WriteString(origin, c.Origin.String())
+	one := &m.keeping[origin.Sum32()%uint32(len(m.keeping))]
+	one.Lock()
+	defer one.Unlock()
 	old, err := m.record(c.Origin)
 	if err != nil {
 		return err
@@ -221,12 +228,15 @@ func (m *Memory) body(d digest) ([]byte, error) {
 }
 
 // record is nil where nothing is known.
-func (m *Memory) record(o Origin) (*record, error) {
+func (m *Memory) record(o fetch.Origin) (*record, error) {
 	value, err := m.get(recordKey(o))
 	if err != nil || value == nil {
 		return nil, err
 	}
 	r, err := decodeRecord(value)
+	if err == nil && r.last.Origin != o {
+		err = errors.New("is damaged")
+	}
 	if err != nil {
 		return nil, m.unreadable(o.String(), err)
 	}

@@ -1,7 +1,6 @@
 package fetch
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -10,24 +9,6 @@ import (
 
 	"github.com/robocensus/robocensus/robots"
 )
-
-// recordVersion is the first byte of a record: the format of a folder. Format 1
-// told of outages as Google's profile saw them.
-const recordVersion = 2
-
-// A record is what the memory holds about an origin: version, digest of the
-// last answer's body, digest of the whole copy, and the rest in JSON. Zeros
-// are no digest. The digests stand in front so that a sweep reads nothing
-// else.
-type record struct {
-	body, copy digest
-	rest       struct {
-		Run raw
-		facts
-		Memory robots.Memory
-		Copy   *good `json:",omitempty"`
-	}
-}
 
 // facts are a capture of the network as it is stored, without its origin, its
 // bodies, and what is known of the past.
@@ -59,11 +40,6 @@ type headers struct {
 
 type times struct {
 	DNS, Connect, TLS, FirstByte, Total *time.Duration `json:",omitempty"`
-}
-
-type good struct {
-	Fetched   time.Time
-	Truncated bool `json:",omitempty"`
 }
 
 func factsOf(c *Capture) facts {
@@ -107,78 +83,6 @@ func (f *facts) capture(o Origin) *Capture {
 		(*string)(h.LastModified), (*string)(h.CacheControl), (*string)(h.RetryAfter),
 	}
 	return c
-}
-
-// followed is the record after c, with the meaning that Keep documents.
-func (r *record) followed(run string, c *Capture) *record {
-	n := &record{}
-	a := &n.rest
-	a.Run, a.facts = raw(run), factsOf(c)
-	if c.Body != nil {
-		n.body = digestOf(c.Body)
-	}
-	kind := c.Facts().Kind()
-	a.Memory = r.rest.Memory.After(kind, a.Start)
-	switch {
-	case !a.Memory.WholeCopy():
-	case !kind.Settled():
-		n.copy, a.Copy = r.copy, r.rest.Copy
-	case c.Whole() != nil:
-		n.copy, a.Copy = n.body, &good{a.Start, c.Truncated}
-	}
-	return n
-}
-
-func (r *record) past(o Origin) history {
-	a := &r.rest
-	p := history{Run: string(a.Run), Last: a.capture(o), Memory: a.Memory}
-	if r.body != (digest{}) {
-		p.LastBody = &r.body
-	}
-	if a.Copy != nil {
-		p.Copy = &goodCopy{a.Copy.Fetched, r.copy, a.Copy.Truncated}
-	}
-	return p
-}
-
-func (r *record) encode() ([]byte, error) {
-	rest, err := json.Marshal(&r.rest)
-	if err != nil {
-		return nil, err
-	}
-	value := make([]byte, 0, 1+2*len(digest{})+len(rest))
-	value = append(value, recordVersion)
-	value = append(value, r.body[:]...)
-	value = append(value, r.copy[:]...)
-	return append(value, rest...), nil
-}
-
-// recordDigests reads the front of a record and returns what follows it.
-func recordDigests(value []byte) (body, copy digest, rest []byte, err error) {
-	const n = len(digest{})
-	switch {
-	case len(value) > 0 && value[0] > 0 && value[0] != recordVersion:
-		return body, copy, nil, fmt.Errorf("has format %d, but this program reads only format %d", value[0], recordVersion)
-	case len(value) < 1+2*n || value[0] != recordVersion:
-		return body, copy, nil, errors.New("is damaged")
-	}
-	return digest(value[1:]), digest(value[1+n:]), value[1+2*n:], nil
-}
-
-func decodeRecord(value []byte) (*record, error) {
-	r := &record{}
-	var rest []byte
-	var err error
-	if r.body, r.copy, rest, err = recordDigests(value); err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(rest, &r.rest); err != nil {
-		return nil, fmt.Errorf("is damaged (%w)", err)
-	}
-	if (r.copy != digest{}) != (r.rest.Copy != nil) {
-		return nil, errors.New("is damaged (a copy without its digest)")
-	}
-	return r, nil
 }
 
 // raw is a string of any bytes. In JSON each byte stands as the code point of

@@ -1,4 +1,4 @@
-package fetch
+package memory
 
 import (
 	"bytes"
@@ -7,15 +7,17 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/robocensus/robocensus/fetch"
 )
 
 // benchAnswer is a typical answer with a body of 4 KB.
-func benchAnswer(i int, body []byte) *Capture {
+func benchAnswer(i int, body []byte) *fetch.Capture {
 	c := whole(host(i), day, "")
 	text, d := func(s string) *string { return &s }, 12345*time.Microsecond
 	c.HTTPVersion, c.TLSVersion, c.Body = "1.1", "1.3", body
-	c.Headers = Headers{ContentType: text("text/plain; charset=utf-8"), Server: text("nginx"), ETag: text(fmt.Sprintf(`"%x"`, i)), CacheControl: text("max-age=3600")}
-	c.Times = Times{&d, &d, &d, &d, &d}
+	c.Headers = fetch.Headers{ContentType: text("text/plain; charset=utf-8"), Server: text("nginx"), ETag: text(fmt.Sprintf(`"%x"`, i)), CacheControl: text("max-age=3600")}
+	c.Times = fetch.Times{DNS: &d, Connect: &d, TLS: &d, FirstByte: &d, Total: &d}
 	return c
 }
 
@@ -45,7 +47,7 @@ func BenchmarkKeep(b *testing.B) {
 		b.Run(kind, func(b *testing.B) {
 			m := openMemory(b, b.TempDir())
 			defer closeMemory(b, m)
-			answer := func(i int) *Capture {
+			answer := func(i int) *fetch.Capture {
 				if kind == "known bodies" {
 					return benchAnswer(i, benchBody(i%100))
 				}

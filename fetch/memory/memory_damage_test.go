@@ -1,4 +1,4 @@
-package fetch
+package memory
 
 import (
 	"bytes"
@@ -29,8 +29,8 @@ func TestDamagedRecords(t *testing.T) {
 		{"cut in the rest", "is damaged", sound[:len(sound)-1]},
 		{"more behind it", "is damaged", append(bytes.Clone(sound), '{')},
 		{"version 0", "is damaged", changed(func(b []byte) []byte { b[0] = 0; return b })},
-		{"another format", "has format 3", changed(func(b []byte) []byte { b[0] = 3; return b })},
-		{"no byte", "is damaged", bytes.Replace(sound, []byte(`"Run":"r"`), []byte(`"Run":"ā"`), 1)},
+		{"another format", "has format 4", changed(func(b []byte) []byte { b[0] = 4; return b })},
+		{"another origin", "is damaged", bytes.Replace(sound, []byte(o.Host), []byte("Host-1.example"), 1)},
 		{"a copy without its digest", "is damaged", changed(func(b []byte) []byte { clear(b[33:65]); return b })},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestDamagedRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	closeMemory(t, m)
-	if _, err := OpenMemory(m.dir); err == nil || !strings.Contains(err.Error(), o.String()) {
+	if _, err := Open(m.dir); err == nil || !strings.Contains(err.Error(), o.String()) {
 		t.Errorf("opened for a sweep: %v", err)
 	}
 }
@@ -68,7 +68,7 @@ func TestDamagedRecords(t *testing.T) {
 // The facts that another format held are not what profiles ask for now: a run
 // ends before it asks anybody.
 func TestAnotherFormatIsRefused(t *testing.T) {
-	for _, version := range []byte{1, recordVersion + 1} {
+	for _, version := range []byte{1, 2, recordVersion + 1} {
 		m := openMemory(t, t.TempDir())
 		keepIn(t, m, whole(host(1), day, "a"))
 		value, err := m.get(recordKey(host(1)))
@@ -80,7 +80,7 @@ func TestAnotherFormatIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		closeMemory(t, m)
-		_, err = OpenMemory(m.dir)
+		_, err = Open(m.dir)
 		for _, want := range []string{m.dir, fmt.Sprintf("has format %d", version), "--state"} {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("format %d: %v, want %q in it", version, err, want)
@@ -147,4 +147,19 @@ func TestDamagedFiles(t *testing.T) {
 		t.Errorf("%d of %d records could not be read", failed, n)
 	}
 	closeMemory(t, m)
+}
+
+// A body is not taken for another, whatever happened to the folder.
+func TestADamagedBodyIsNotTaken(t *testing.T) {
+	m := openMemory(t, t.TempDir())
+	defer closeMemory(t, m)
+	o := host(1)
+	keepIn(t, m, whole(o, day, "User-agent: *\n"))
+	digest := *recall(t, m, o).LastBody
+	if err := m.db.Set(key(bodyPrefix, digest[:]), []byte("User-agent: *\nDisallow: /\n"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if body, err := m.body(digest); err == nil {
+		t.Errorf("took %q", body)
+	}
 }

@@ -1,0 +1,131 @@
+package memory
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots"
+)
+
+// Terms say when an answer that the memory has may serve without a request. One
+// that it has from the run named Run is taken as this run's own; one of another
+// run, if it is younger than MaxAge or what its Cache-Control says, which may
+// lengthen that where Lengthen is set.
+type Terms struct {
+	Run          string
+	MaxAge       time.Duration
+	Lengthen     bool
+	MaxRedirects int              // that this run follows
+	Now          func() time.Time // nil: time.Now
+}
+
+// Fetch answers from the memory where that may serve, else from the network, and
+// keeps what it has learned. A memory that fails is a failure of this machine: no
+// host's facts can be told without it.
+func (m *Memory) Fetch(lease *fetch.Lease, t Terms, candidates ...fetch.Origin) *fetch.Capture {
+	pasts := make([]history, len(candidates))
+	for i, o := range candidates {
+		var err error
+		if pasts[i], err = m.recall(o); err != nil {
+			return lost(o, err)
+		}
+	}
+	serves, prefer := t.choose(pasts)
+	if serves >= 0 {
+		return m.remembered(candidates[serves], &pasts[serves], t)
+	}
+	got := lease.Fetch(prefer, candidates...)
+	if got.Error == robots.Canceled || got.Local != nil {
+		return got
+	}
+	past := &pasts[max(0, slices.Index(candidates, got.Origin))]
+	if err := m.addPast(got, past); err != nil {
+		return lost(got.Origin, err)
+	}
+	// The slot is held until the answer is stored: what a crash can lose, and
+	// another run asks again, is then bounded by the concurrency.
+	if err := m.keep(t.Run, got); err != nil {
+		return lost(got.Origin, err)
+	}
+	return got
+}
+
+// choose tells which candidate's past may serve without a request, -1 for none,
+// and which one's row it is where no candidate answers: the one that last did.
+func (t Terms) choose(pasts []history) (serves, prefer int) {
+	serves = -1
+	for i := range pasts {
+		past := &pasts[i]
+		// A later candidate's answer stands for all only if it was got after
+		// the first was given up, and the first one's only if it was not.
+		if last := past.Last; last != nil && (last.Fallback != "") == (i > 0) && (t.isOwn(past) || t.isFresh(past)) &&
+			(serves < 0 || last.Start.After(pasts[serves].Last.Start)) {
+			serves = i
+		}
+		if past.Copy != nil && (pasts[prefer].Copy == nil || past.Copy.Fetched.After(pasts[prefer].Copy.Fetched)) {
+			prefer = i
+		}
+	}
+	return serves, prefer
+}
+
+func lost(o fetch.Origin, err error) *fetch.Capture {
+	return &fetch.Capture{Origin: o, Start: time.Now(), Error: robots.Canceled, Err: err, Local: err}
+}
+
+// isOwn says that this run has stored the answer itself, before it was
+// interrupted.
+func (t Terms) isOwn(past *history) bool { return past.Last != nil && past.Run == t.Run }
+
+// isFresh says that the answer of another run may serve without a request. What
+// some profile counts as an outage never may, nor what this run might read or
+// follow further.
+func (t Terms) isFresh(past *history) bool {
+	last := past.Last
+	if last == nil || !past.Memory.Settled() || last.Truncated ||
+		last.Error == robots.RedirectLimit && len(last.Hops) <= t.MaxRedirects {
+		return false
+	}
+	age := t.now().Sub(past.Last.Start)
+	return age >= 0 && age < lifetime(t.MaxAge, past.Last.Headers.CacheControl, t.Lengthen)
+}
+
+func (t Terms) now() time.Time {
+	if t.Now != nil {
+		return t.Now()
+	}
+	return time.Now()
+}
+
+// remembered is the answer as it was stored.
+func (m *Memory) remembered(o fetch.Origin, past *history, t Terms) *fetch.Capture {
+	got := past.Last
+	got.Remembered = !t.isOwn(past)
+	if past.LastBody != nil {
+		var err error
+		if got.Body, err = m.body(*past.LastBody); err != nil {
+			return lost(o, err)
+		}
+	}
+	if err := m.addPast(got, past); err != nil {
+		return lost(o, err)
+	}
+	return got
+}
+
+// addPast adds to the facts what is known of the origin's past. Only an answer
+// that some profile may count as an outage needs the copy.
+func (m *Memory) addPast(got *fetch.Capture, past *history) error {
+	got.Memory = &past.Memory
+	if past.Copy == nil || got.Facts().Kind().Settled() {
+		return nil
+	}
+	body, err := m.body(past.Copy.Digest)
+	if err != nil {
+		return fmt.Errorf("the last whole copy of %s: %w", got.Origin, err)
+	}
+	got.Copy = &fetch.WholeCopy{Fetched: past.Copy.Fetched, Body: body, Truncated: past.Copy.Truncated}
+	return nil
+}
