@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -184,8 +185,13 @@ func sumParts[T sum[T]](ctx context.Context, s *store.Store, parts []Part, empty
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}
-				add := func(batch arrow.RecordBatch) error { return mine.add(parts[at].Segment, batch) }
-				if err := readBatches(ctx, s, parts[at], nil, mine.columns(), add); err != nil {
+				add := func(batch arrow.RecordBatch) error {
+					if err := mine.add(parts[at].Segment, batch); err != nil {
+						return unreadable(parts[at], err)
+					}
+					return nil
+				}
+				if err := readRows(ctx, s, parts[at], scan.Selection{Dictionaries: mine.columns()}, add); err != nil {
 					return err
 				}
 			}

@@ -2,7 +2,6 @@ package sink
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,11 +11,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
-	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
+	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -30,10 +26,6 @@ type Selection struct {
 	Against string   // of changes: the run that it was compared with, "" where there is one
 	Columns []string // nil for all; they keep the order of the table
 }
-
-// exportRows is how many rows are held decoded: enough for full speed, and few
-// enough for cells as long as a line of a robots.txt can be.
-const exportRows = 8192
 
 // broken is the prefix of an Arrow IPC message of 8 bytes that do not follow. A
 // stream may end without a mark: one that ends by an error would look whole.
@@ -124,7 +116,7 @@ func (e *exporter) parts(in *store.Store, parts []Part) error {
 		if err != nil {
 			return unreadable(p, err)
 		}
-		err = e.part(f)
+		err = e.part(scan.Open(f))
 		f.Close()
 		if e.ctx.Err() != nil {
 			return e.ctx.Err()
@@ -137,74 +129,35 @@ func (e *exporter) parts(in *store.Store, parts []Part) error {
 		return nil
 	}
 	// A table without parts has columns all the same.
-	var none bytes.Buffer
-	if err := emptyParts[e.Table](&none); err != nil {
-		return fmt.Errorf("schema of %s: %w", e.Table, err)
-	}
-	return e.part(bytes.NewReader(none.Bytes()))
+	return e.part(emptyPart(e.Table))
 }
 
-func (e *exporter) part(f parquet.ReaderAtSeeker) (err error) {
-	defer func() {
-		// arrow-go panics on some files that are damaged.
-		if r := recover(); r != nil {
-			err = fmt.Errorf("damaged Parquet (see robocensus verify): %v", r)
-		}
-	}()
-	reader, err := openParquet(f, buffered())
+func (e *exporter) part(f *scan.File, err error) error {
+	if err != nil {
+		return fmt.Errorf("%w (see robocensus verify)", err)
+	}
+	columns, err := e.columns(f)
 	if err != nil {
 		return err
 	}
-	leaves, err := e.leaves(reader)
-	if err != nil {
-		return err
-	}
-	size := int64(exportRows)
-	if e.Table == "bodies" {
-		size = 16 // of a megabyte, maybe
-	}
-	rows, err := pqarrow.NewFileReader(reader, pqarrow.ArrowReadProperties{BatchSize: size}, memory.DefaultAllocator)
-	if err != nil {
-		return err
-	}
-	batches, err := rows.GetRecordReader(e.ctx, leaves, nil)
-	if err != nil {
-		return err
-	}
-	defer batches.Release()
 	if e.stream == nil {
-		e.schema = batches.Schema()
+		e.schema = columns
 		e.stream = ipc.NewWriter(e.out, ipc.WithSchema(e.schema))
-	} else if !e.schema.Equal(batches.Schema()) {
-		return fmt.Errorf("has other columns than the parts before it: %s, and not %s", fieldNames(batches.Schema()), fieldNames(e.schema))
+	} else if !e.schema.Equal(columns) {
+		return fmt.Errorf("has other columns than the parts before it: %s, and not %s", fieldNames(columns), fieldNames(e.schema))
 	}
-	for batches.Next() {
-		if err := e.stream.Write(batches.RecordBatch()); err != nil {
-			return err
-		}
-		if e.ctx.Err() != nil {
-			return e.ctx.Err()
-		}
-	}
-	if err := batches.Err(); err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	return nil
+	return f.Batches(e.ctx, scan.Selection{Columns: e.Columns}, func(batch arrow.RecordBatch) error { return e.stream.Write(batch) })
 }
 
-// leaves are the indices of the columns that are wanted, and of what is nested
-// in them. The first part tells which columns there are.
-func (e *exporter) leaves(reader *file.Reader) ([]int, error) {
-	var leaves []int
+// columns are those that are wanted. The first part tells which there are.
+func (e *exporter) columns(f *scan.File) (*arrow.Schema, error) {
+	all := f.Schema()
 	var names []string
-	s := reader.MetaData().Schema
-	for i := range s.NumColumns() {
-		name, _, _ := strings.Cut(s.Column(i).Path(), ".")
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-		if e.Columns == nil || slices.Contains(e.Columns, name) {
-			leaves = append(leaves, i)
+	var wanted []arrow.Field
+	for _, c := range all.Fields() {
+		names = append(names, c.Name)
+		if e.Columns == nil || slices.Contains(e.Columns, c.Name) {
+			wanted = append(wanted, c)
 		}
 	}
 	for _, c := range e.Columns {
@@ -212,7 +165,8 @@ func (e *exporter) leaves(reader *file.Reader) ([]int, error) {
 			return nil, fmt.Errorf("column %q %w: the table has %s", c, ErrNotThere, strings.Join(names, ", "))
 		}
 	}
-	return leaves, nil
+	said := all.Metadata()
+	return arrow.NewSchema(wanted, &said), nil
 }
 
 func fieldNames(s *arrow.Schema) string {

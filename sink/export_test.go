@@ -37,7 +37,7 @@ func exported(t *testing.T) (dir string, run *Run) {
 		must(t, s.Groups.Write(Group{Seq: seq, Agents: []string{"a", "b"}, CrawlDelay: Some(1.5)}))
 		must(t, s.Bodies.Write(Body{ContentDigest: "X", Body: []byte{0, 0xff, 'a'}}))
 		var rows []Verdict
-		for i := range exportRows {
+		for i := range 8192 {
 			rows = append(rows, Verdict{Seq: seq, URL: fmt.Sprint("/", i), RuleLine: NonZero(int32(i % 3))})
 		}
 		must(t, s.Verdicts.Write(rows...))

@@ -6,10 +6,9 @@ import (
 	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/pqarrow"
-	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/robocensus/robocensus/sink/scan"
 )
 
 // emptyParts write a part without rows of every table.
@@ -32,46 +31,43 @@ var emptyParts = map[string]func(io.Writer) error{
 // layouts are the columns of every table as it is written, one text for each.
 func layouts() (map[string][]string, error) {
 	out := make(map[string][]string)
-	for table, write := range emptyParts {
-		var content bytes.Buffer
-		if err := write(&content); err != nil {
-			return nil, fmt.Errorf("schema of %s: %w", table, err)
-		}
-		r, err := file.NewParquetReader(bytes.NewReader(content.Bytes()))
+	for table := range emptyParts {
+		part, err := emptyPart(table)
 		if err != nil {
-			return nil, fmt.Errorf("schema of %s: %w", table, err)
+			return nil, err
 		}
-		out[table] = columns(r.MetaData().Schema)
+		out[table] = part.Layout()
 	}
 	return out, nil
 }
 
 // Schema is the schema of a table's parts, without the column run.
 func Schema(table string) (*arrow.Schema, error) {
-	var content bytes.Buffer
+	part, err := emptyPart(table)
+	if err != nil {
+		return nil, err
+	}
+	return part.Schema(), nil
+}
+
+// emptyPart is a part of a table as it is written, without rows.
+func emptyPart(table string) (*scan.File, error) {
 	write, ok := emptyParts[table]
 	if !ok {
 		return nil, fmt.Errorf("table %q %w", table, ErrNotThere)
 	}
-	if err := write(&content); err != nil {
-		return nil, fmt.Errorf("schema of %s: %w", table, err)
+	var content bytes.Buffer
+	err := write(&content)
+	if err == nil {
+		var f *scan.File
+		if f, err = scan.Open(bytes.NewReader(content.Bytes())); err == nil {
+			return f, nil
+		}
 	}
-	r, err := file.NewParquetReader(bytes.NewReader(content.Bytes()))
-	if err != nil {
-		return nil, fmt.Errorf("schema of %s: %w", table, err)
-	}
-	return pqarrow.FromParquet(r.MetaData().Schema, nil, nil)
+	return nil, fmt.Errorf("schema of %s: %w", table, err)
 }
 
 func empty[T any](w io.Writer) error { return parquet.Write[T](w, nil) }
-
-func columns(s *schema.Schema) (texts []string) {
-	for i := range s.NumColumns() {
-		c := s.Column(i)
-		texts = append(texts, fmt.Sprintf("%s %s %s, levels %d and %d", c.Path(), c.PhysicalType(), c.LogicalType(), c.MaxDefinitionLevel(), c.MaxRepetitionLevel()))
-	}
-	return texts
-}
 
 // otherColumn names the first column that is not the one it should be, "" for
 // none.

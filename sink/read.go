@@ -1,7 +1,6 @@
 package sink
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,10 +11,8 @@ import (
 	"os"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
+	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -95,15 +92,10 @@ func unreadable(p Part, err error) error {
 // one row, in the order of names, nil for null. They hold only until it
 // returns.
 func ReadTexts(ctx context.Context, dir string, p Part, names []string, row func(cells []*string)) error {
-	s, err := store.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	return readBatches(ctx, s, p, names, nil, func(batch arrow.RecordBatch) error {
+	return ReadRows(ctx, dir, p, scan.Selection{Columns: names}, func(batch arrow.RecordBatch) error {
 		columns, texts, line := make([]arrow.Array, len(names)), make([]string, len(names)), make([]*string, len(names))
 		for k, name := range names {
-			columns[k] = Column[arrow.Array](batch, name)
+			columns[k] = scan.Column[arrow.Array](batch, name)
 		}
 		for i := range int(batch.NumRows()) {
 			for k, column := range columns {
@@ -119,79 +111,39 @@ func ReadTexts(ctx context.Context, dir string, p Part, names []string, row func
 	})
 }
 
-// smallFile is read at once instead of column by column: a run of a hundred
-// million hosts has fifty thousand parts of a table.
-const smallFile = 1 << 20
-
-// readBatches streams the named columns of a part, all where none is named,
-// some of its columns of text as dictionaries.
-func readBatches(ctx context.Context, s *store.Store, p Part, names, dictionaries []string, take func(arrow.RecordBatch) error) (err error) {
-	defer func() {
-		// arrow-go panics on some files that are damaged.
-		if r := recover(); r != nil {
-			err = fmt.Errorf("damaged Parquet: %v", r)
-		}
-		if err != nil && ctx.Err() == nil {
-			err = unreadable(p, err)
-		}
-	}()
-	f, err := openFile(ctx, s, p.Path, p.Digest)
+// ReadRows reads a committed part below dir batch by batch (see
+// [scan.File.Batches]). What each returns comes back as it is.
+func ReadRows(ctx context.Context, dir string, p Part, s scan.Selection, each func(arrow.RecordBatch) error) error {
+	in, err := store.Open(dir)
 	if err != nil {
-		return err
+		return unreadable(p, err)
+	}
+	defer in.Close()
+	return readRows(ctx, in, p, s, each)
+}
+
+func readRows(ctx context.Context, in *store.Store, p Part, s scan.Selection, each func(arrow.RecordBatch) error) error {
+	f, err := openFile(ctx, in, p.Path, p.Digest)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return unreadable(p, err)
 	}
 	defer f.Close()
-	var source parquet.ReaderAtSeeker = f
-	properties := buffered()
-	if p.Bytes <= smallFile {
-		content, err := io.ReadAll(io.LimitReader(f, smallFile))
-		if err != nil {
-			return err
-		}
-		source, properties = bytes.NewReader(content), parquet.NewReaderProperties(memory.DefaultAllocator)
+	var own error // of each
+	file, err := scan.Open(f)
+	if err == nil {
+		err = file.Batches(ctx, s, func(batch arrow.RecordBatch) error {
+			own = each(batch)
+			return own
+		})
 	}
-	reader, err := openParquet(source, properties)
-	if err != nil {
-		return err
+	if err == nil || own != nil {
+		return own
 	}
-	column := func(name string) (int, error) {
-		i := reader.MetaData().Schema.ColumnIndexByName(name)
-		if i < 0 {
-			return 0, fmt.Errorf("there is no column %s", name)
-		}
-		return i, nil
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	var columns []int
-	for _, name := range names {
-		i, err := column(name)
-		if err != nil {
-			return err
-		}
-		columns = append(columns, i)
-	}
-	options := pqarrow.ArrowReadProperties{BatchSize: 4096}
-	for _, name := range dictionaries {
-		i, err := column(name)
-		if err != nil {
-			return err
-		}
-		options.SetReadDict(i, true)
-	}
-	rows, err := pqarrow.NewFileReader(reader, options, memory.DefaultAllocator)
-	if err != nil {
-		return err
-	}
-	batches, err := rows.GetRecordReader(ctx, columns, nil)
-	if err != nil {
-		return err
-	}
-	defer batches.Release()
-	for batches.Next() {
-		if err := take(batches.RecordBatch()); err != nil {
-			return err
-		}
-	}
-	if err := batches.Err(); err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	return nil
+	return unreadable(p, err)
 }

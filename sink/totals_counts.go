@@ -8,6 +8,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/robocensus/robocensus/sink/scan"
 )
 
 // countColumns are those of text by which counters are told apart.
@@ -50,13 +52,13 @@ func (t *counts) add(_ int, batch arrow.RecordBatch) error {
 	var columns [len(labels{})]*array.Dictionary
 	var ids [len(labels{})][]uint32 // by index of the dictionary
 	for k, name := range countColumns {
-		columns[k] = Column[*array.Dictionary](batch, name)
+		columns[k] = scan.Column[*array.Dictionary](batch, name)
 		texts := columns[k].Dictionary().(*array.String)
 		for i := range texts.Len() {
 			ids[k] = append(ids[k], t.id(texts.Value(i)))
 		}
 	}
-	counts := Column[*array.Int64](batch, "count")
+	counts := scan.Column[*array.Int64](batch, "count")
 	for i := range int(batch.NumRows()) {
 		var l labels
 		for k, column := range columns {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/robocensus/robocensus/sink/scan"
 )
 
 // few are the examples of a run, a few of each metric and key.
@@ -42,9 +44,9 @@ func (f *few) add(segment int, batch arrow.RecordBatch) error {
 	if f.at.segment != segment {
 		f.at = placed{segment: segment}
 	}
-	lines := Column[*array.Int32](batch, "line")
-	ranks := Column[*array.Int64](batch, "rank")
-	metric, key, host, text := Column[*array.String](batch, "metric"), Column[*array.String](batch, "key"), Column[*array.String](batch, "host"), Column[*array.String](batch, "text")
+	lines := scan.Column[*array.Int32](batch, "line")
+	ranks := scan.Column[*array.Int64](batch, "rank")
+	metric, key, host, text := scan.Column[*array.String](batch, "metric"), scan.Column[*array.String](batch, "key"), scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "text")
 	for i := range int(batch.NumRows()) {
 		e := f.at
 		e.Example = Example{Metric: metric.Value(i), Key: key.Value(i), Host: host.Value(i), Text: text.Value(i)}

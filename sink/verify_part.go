@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -12,11 +11,8 @@ import (
 	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
+	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -113,77 +109,38 @@ func (v *verifier) decode(ctx context.Context, p Part, f *os.File, more map[stri
 }
 
 func (v *verifier) decodeParquet(ctx context.Context, p Part, f *os.File, more map[string]string, each func(arrow.RecordBatch)) (ok bool, err error) {
-	defer func() {
-		// arrow-go panics on some files that are damaged.
-		if r := recover(); r != nil {
-			ok, err = false, fmt.Errorf("damaged Parquet: %v", r)
-		}
-	}()
-	reader, err := openParquet(f, buffered())
+	in, err := scan.Open(f)
 	if err != nil {
 		return false, err
 	}
-	metadata := reader.MetaData().KeyValueMetadata()
 	keys := map[string]string{metadataRun: v.run, metadataSchema: strconv.Itoa(SchemaVersion)}
 	if p.Table == "summary" {
 		keys[metadataBins] = strconv.Itoa(BinsVersion)
 	}
 	maps.Copy(keys, more)
 	for key, want := range keys {
-		if got := metadata.FindValue(key); got == nil || *got != want {
+		if got := in.Metadata(key); got == nil || *got != want {
 			v.add(p.Path, badSchema, fmt.Sprintf("its metadata says %s = %s, and not %s", key, shown(got), want))
 		}
 	}
-	if n := reader.NumRows(); n != p.Rows && p.Rows != anyRows {
+	n := in.Rows()
+	if n != p.Rows && p.Rows != anyRows {
 		v.add(p.Path, badRows, fmt.Sprintf("has %d rows, and the manifest says %d", n, p.Rows))
 	}
-	if text := otherColumn(v.layouts[p.Table], columns(reader.MetaData().Schema)); text != "" {
+	if text := otherColumn(v.layouts[p.Table], in.Layout()); text != "" {
 		v.add(p.Path, badSchema, text)
 		return false, nil // its columns cannot be taken for what they are called
 	}
-	// A batch is held decoded, a body may have a megabyte.
-	size := int64(2048)
-	if p.Table == "bodies" {
-		size = 16
-	}
-	r, err := pqarrow.NewFileReader(reader, pqarrow.ArrowReadProperties{BatchSize: size}, memory.DefaultAllocator)
-	if err != nil {
-		return false, err
-	}
-	batches, err := r.GetRecordReader(ctx, nil, nil)
-	if err != nil {
-		return false, err
-	}
-	defer batches.Release()
 	read := int64(0)
-	for batches.Next() {
-		batch := batches.RecordBatch()
+	err = in.Batches(ctx, scan.Selection{}, func(batch arrow.RecordBatch) error {
 		read += batch.NumRows()
 		each(batch)
-		if ctx.Err() != nil {
-			return false, ctx.Err()
-		}
+		return nil
+	})
+	if err == nil && read != n {
+		err = fmt.Errorf("has %d rows, and its metadata says %d", read, n)
 	}
-	if err := batches.Err(); err != nil && !errors.Is(err, io.EOF) {
-		return false, err
-	}
-	if n := reader.NumRows(); read != n {
-		v.add(p.Path, badRows, fmt.Sprintf("holds %d rows, and its footer says %d", read, n))
-	}
-	return true, nil
-}
-
-func openParquet(r parquet.ReaderAtSeeker, properties *parquet.ReaderProperties) (*file.Reader, error) {
-	return file.NewParquetReader(r, file.WithReadProps(properties))
-}
-
-// buffered has column chunks read as they are decoded: those of bodies may have
-// gigabytes.
-func buffered() *parquet.ReaderProperties {
-	properties := parquet.NewReaderProperties(memory.DefaultAllocator)
-	properties.BufferedStreamEnabled = true
-	properties.BufferSize = 256 << 10
-	return properties
+	return err == nil, err
 }
 
 func shown(value *string) string {

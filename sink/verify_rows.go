@@ -6,6 +6,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/robocensus/robocensus/sink/scan"
 )
 
 // within is the column by which the rows of one target are ordered.
@@ -47,7 +49,7 @@ func (c *segmentCheck) check(p Part) *rowCheck {
 func (r *rowCheck) batch(batch arrow.RecordBatch) {
 	switch r.part.Table {
 	case "summary":
-		metrics, counts := Column[*array.String](batch, "metric"), Column[*array.Int64](batch, "count")
+		metrics, counts := scan.Column[*array.String](batch, "metric"), scan.Column[*array.Int64](batch, "count")
 		for i := range int(batch.NumRows()) {
 			if metrics.Value(i) == "targets" {
 				r.counted += counts.Value(i)
@@ -57,10 +59,10 @@ func (r *rowCheck) batch(batch arrow.RecordBatch) {
 	case "agents", "examples", "bodies", changesTable:
 		return
 	}
-	seqs := Column[*array.Int64](batch, "seq")
+	seqs := scan.Column[*array.Int64](batch, "seq")
 	var inner *array.Int32
 	if name := within[r.part.Table]; name != "" {
-		inner = Column[*array.Int32](batch, name)
+		inner = scan.Column[*array.Int32](batch, name)
 	}
 	for i := range int(batch.NumRows()) {
 		seq, n := seqs.Value(i), int32(0)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -74,9 +75,9 @@ var fetchColumns = []string{
 
 // readFetches adds a part of fetches to what is sorted by host.
 func readFetches(ctx context.Context, dir string, p sink.Part, into *sorter) error {
-	return sink.ReadRows(ctx, dir, p, fetchColumns, nil, func(batch arrow.RecordBatch) error {
+	return sink.ReadRows(ctx, dir, p, scan.Selection{Columns: fetchColumns}, func(batch arrow.RecordBatch) error {
 		text := func(name string) func(int) string {
-			column := sink.Column[*array.String](batch, name)
+			column := scan.Column[*array.String](batch, name)
 			return func(i int) string {
 				if column.IsNull(i) {
 					return ""
@@ -86,8 +87,8 @@ func readFetches(ctx context.Context, dir string, p sink.Part, into *sorter) err
 		}
 		host, origin, outcome, reason := text("host"), text("origin"), text("outcome"), text("reason")
 		final, fallback, digest := text("final_url"), text("fallback_error_class"), text("content_digest")
-		seq, rank := sink.Column[*array.Int64](batch, "seq"), sink.Column[*array.Int64](batch, "rank")
-		time, since := sink.Column[*array.Timestamp](batch, "fetch_time"), sink.Column[*array.Timestamp](batch, "unreachable_since")
+		seq, rank := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.Int64](batch, "rank")
+		time, since := scan.Column[*array.Timestamp](batch, "fetch_time"), scan.Column[*array.Timestamp](batch, "unreachable_since")
 		var e encoder
 		for i := range int(batch.NumRows()) {
 			f := fetched{
@@ -176,9 +177,9 @@ func readDetails(ctx context.Context, dir string, p sink.Part, table int, list [
 		i, _ := slices.BinarySearchFunc(list, least, func(w wanted, seq int64) int { return cmp.Compare(w.seq, seq) })
 		return i < len(list) && list[i].seq <= greatest
 	}
-	err := sink.ReadRows(ctx, dir, p, t.columns, within, func(batch arrow.RecordBatch) error {
+	err := sink.ReadRows(ctx, dir, p, scan.Selection{Columns: t.columns, Wanted: within}, func(batch arrow.RecordBatch) error {
 		encode := t.bind(r, batch)
-		for i, seq := range sink.Column[*array.Int64](batch, "seq").Int64Values() {
+		for i, seq := range scan.Column[*array.Int64](batch, "seq").Int64Values() {
 			if seq < before {
 				return fmt.Errorf("%s is out of order at seq %d (see robocensus verify)", p.Path, seq)
 			}
@@ -212,9 +213,9 @@ func (r *detailReader) id(s string) uint64 {
 }
 
 func (r *detailReader) policies(batch arrow.RecordBatch) func(int, *encoder) {
-	agent, category := sink.Column[*array.String](batch, "agent"), sink.Column[*array.String](batch, "category")
-	profile, class := sink.Column[*array.String](batch, "profile"), sink.Column[*array.String](batch, "class")
-	group := sink.Column[*array.String](batch, "group_agent")
+	agent, category := scan.Column[*array.String](batch, "agent"), scan.Column[*array.String](batch, "category")
+	profile, class := scan.Column[*array.String](batch, "profile"), scan.Column[*array.String](batch, "class")
+	group := scan.Column[*array.String](batch, "group_agent")
 	return func(i int, e *encoder) {
 		e.uint(r.id(profile.Value(i)))
 		e.uint(r.id(agent.Value(i)))
@@ -238,9 +239,9 @@ const (
 )
 
 func (r *detailReader) verdicts(batch arrow.RecordBatch) func(int, *encoder) {
-	agent, profile := sink.Column[*array.String](batch, "agent"), sink.Column[*array.String](batch, "profile")
-	url, verdict := sink.Column[*array.String](batch, "url"), sink.Column[*array.String](batch, "verdict")
-	line := sink.Column[*array.Int32](batch, "rule_line")
+	agent, profile := scan.Column[*array.String](batch, "agent"), scan.Column[*array.String](batch, "profile")
+	url, verdict := scan.Column[*array.String](batch, "url"), scan.Column[*array.String](batch, "verdict")
+	line := scan.Column[*array.Int32](batch, "rule_line")
 	return func(i int, e *encoder) {
 		a, p, u := agent.Value(i), profile.Value(i), url.Value(i)
 		value := valueOf(verdict.Value(i))
@@ -298,10 +299,10 @@ func valueOf(s string) robots.Value {
 }
 
 func (r *detailReader) groups(batch arrow.RecordBatch) func(int, *encoder) {
-	index, line := sink.Column[*array.Int32](batch, "group_index"), sink.Column[*array.Int32](batch, "line")
-	tokens, class := sink.Column[*array.List](batch, "tokens"), sink.Column[*array.String](batch, "class")
-	delay := sink.Column[*array.Float64](batch, "crawl_delay")
-	agents, lines := sink.Column[*array.List](batch, "agents"), sink.Column[*array.List](batch, "agent_lines")
+	index, line := scan.Column[*array.Int32](batch, "group_index"), scan.Column[*array.Int32](batch, "line")
+	tokens, class := scan.Column[*array.List](batch, "tokens"), scan.Column[*array.String](batch, "class")
+	delay := scan.Column[*array.Float64](batch, "crawl_delay")
+	agents, lines := scan.Column[*array.List](batch, "agents"), scan.Column[*array.List](batch, "agent_lines")
 	token, agent, agentAt := tokens.ListValues().(*array.String), agents.ListValues().(*array.String), lines.ListValues().(*array.Int32)
 	return func(i int, e *encoder) {
 		e.uint(uint64(uint32(index.Value(i))))
@@ -329,8 +330,8 @@ func (r *detailReader) groups(batch arrow.RecordBatch) func(int, *encoder) {
 }
 
 func (r *detailReader) rules(batch arrow.RecordBatch) func(int, *encoder) {
-	group, line := sink.Column[*array.Int32](batch, "group_index"), sink.Column[*array.Int32](batch, "line")
-	kind, pattern := sink.Column[*array.String](batch, "kind"), sink.Column[*array.String](batch, "pattern")
+	group, line := scan.Column[*array.Int32](batch, "group_index"), scan.Column[*array.Int32](batch, "line")
+	kind, pattern := scan.Column[*array.String](batch, "kind"), scan.Column[*array.String](batch, "pattern")
 	return func(i int, e *encoder) {
 		if group.IsNull(i) {
 			e.uint(0)
@@ -348,9 +349,9 @@ func (r *detailReader) rules(batch arrow.RecordBatch) func(int, *encoder) {
 }
 
 func (r *detailReader) signals(batch arrow.RecordBatch) func(int, *encoder) {
-	group, line := sink.Column[*array.Int32](batch, "group_index"), sink.Column[*array.Int32](batch, "line")
-	field, value := sink.Column[*array.String](batch, "field"), sink.Column[*array.String](batch, "value")
-	path, key := sink.Column[*array.String](batch, "path"), sink.Column[*array.String](batch, "key")
+	group, line := scan.Column[*array.Int32](batch, "group_index"), scan.Column[*array.Int32](batch, "line")
+	field, value := scan.Column[*array.String](batch, "field"), scan.Column[*array.String](batch, "value")
+	path, key := scan.Column[*array.String](batch, "path"), scan.Column[*array.String](batch, "key")
 	return func(i int, e *encoder) {
 		if group.IsNull(i) {
 			e.uint(0)
@@ -380,7 +381,7 @@ func (r *detailReader) signals(batch arrow.RecordBatch) func(int, *encoder) {
 }
 
 func (r *detailReader) sitemaps(batch arrow.RecordBatch) func(int, *encoder) {
-	line, url := sink.Column[*array.Int32](batch, "line"), sink.Column[*array.String](batch, "url")
+	line, url := scan.Column[*array.Int32](batch, "line"), scan.Column[*array.String](batch, "url")
 	return func(i int, e *encoder) {
 		e.uint(uint64(uint32(line.Value(i))))
 		e.text(url.Value(i))

@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -105,13 +106,13 @@ func readAgents(ctx context.Context, dir string, m *sink.Manifest) (out []evalua
 		if p.Table != "agents" || p.Rows == 0 {
 			continue
 		}
-		err = sink.ReadRows(ctx, dir, p, []string{"agent", "category", "tokens", "falls_back_to", "user_agent", "ignores_star"}, nil, func(batch arrow.RecordBatch) error {
+		err = sink.ReadRows(ctx, dir, p, scan.Selection{Columns: []string{"agent", "category", "tokens", "falls_back_to", "user_agent", "ignores_star"}}, func(batch arrow.RecordBatch) error {
 			text := func(name string) func(int) string {
-				column := sink.Column[*array.String](batch, name)
+				column := scan.Column[*array.String](batch, name)
 				return func(i int) string { return strings.Clone(column.Value(i)) } // "" for null
 			}
 			texts := func(name string) func(int) []string {
-				column := sink.Column[*array.List](batch, name)
+				column := scan.Column[*array.List](batch, name)
 				values := column.ListValues().(*array.String)
 				return func(i int) (out []string) {
 					from, to := column.ValueOffsets(i)
@@ -123,7 +124,7 @@ func readAgents(ctx context.Context, dir string, m *sink.Manifest) (out []evalua
 			}
 			name, category, userAgent := text("agent"), text("category"), text("user_agent")
 			tokens, fallbacks := texts("tokens"), texts("falls_back_to")
-			star := sink.Column[*array.Boolean](batch, "ignores_star")
+			star := scan.Column[*array.Boolean](batch, "ignores_star")
 			for i := range int(batch.NumRows()) {
 				out = append(out, evaluate.Agent{
 					Name: name(i), Category: category(i), Tokens: tokens(i), FallsBackTo: fallbacks(i), UserAgent: userAgent(i), IgnoresStar: star.Value(i),

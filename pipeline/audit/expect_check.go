@@ -15,6 +15,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -164,7 +165,7 @@ func (c *checker) part(ctx context.Context, dir string, p, fetches sink.Part) er
 		"verdicts": {"host", "agent", "profile", "url", "verdict", "reason", "rule_line"},
 	}[p.Table]
 	check := map[string]func([]int, arrow.RecordBatch){"fetches": c.fetches, "policies": c.policies, "verdicts": c.verdicts}[p.Table]
-	return sink.ReadRows(ctx, dir, p, columns, wanted, func(batch arrow.RecordBatch) error {
+	return sink.ReadRows(ctx, dir, p, scan.Selection{Columns: columns, Wanted: wanted}, func(batch arrow.RecordBatch) error {
 		check(meant, batch)
 		return nil
 	})
@@ -172,8 +173,8 @@ func (c *checker) part(ctx context.Context, dir string, p, fetches sink.Part) er
 
 // seqs are the targets of a segment that any of the expectations means.
 func (c *checker) seqs(ctx context.Context, dir string, fetches sink.Part, meant []int) (out []int64, err error) {
-	err = sink.ReadRows(ctx, dir, fetches, []string{"seq", "host"}, nil, func(batch arrow.RecordBatch) error {
-		seq, host := sink.Column[*array.Int64](batch, "seq"), sink.Column[*array.String](batch, "host")
+	err = sink.ReadRows(ctx, dir, fetches, scan.Selection{Columns: []string{"seq", "host"}}, func(batch arrow.RecordBatch) error {
+		seq, host := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.String](batch, "host")
 		for i := range int(batch.NumRows()) {
 			name := host.Value(i)
 			if slices.ContainsFunc(meant, func(k int) bool { return c.expectations.list[k].matches(name) }) {
@@ -186,7 +187,7 @@ func (c *checker) seqs(ctx context.Context, dir string, fetches sink.Part, meant
 }
 
 func (c *checker) fetches(meant []int, batch arrow.RecordBatch) {
-	host, reason := sink.Column[*array.String](batch, "host"), sink.Column[*array.String](batch, "reason")
+	host, reason := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "reason")
 	for i := range int(batch.NumRows()) {
 		for _, k := range meant {
 			if !c.expectations.list[k].matches(host.Value(i)) {
@@ -221,9 +222,9 @@ func (s *selection) at(c *checker, meant []int, host string) []int {
 
 // policies counts classes apart that are not known: an outage is no policy.
 func (c *checker) policies(meant []int, batch arrow.RecordBatch) {
-	host, agent := sink.Column[*array.String](batch, "host"), sink.Column[*array.String](batch, "agent")
-	category, profile := sink.Column[*array.String](batch, "category"), sink.Column[*array.String](batch, "profile")
-	class := sink.Column[*array.String](batch, "class")
+	host, agent := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "agent")
+	category, profile := scan.Column[*array.String](batch, "category"), scan.Column[*array.String](batch, "profile")
+	class := scan.Column[*array.String](batch, "class")
 	var s selection
 	for i := range int(batch.NumRows()) {
 		for _, k := range s.at(c, meant, host.Value(i)) {
@@ -244,10 +245,10 @@ func (c *checker) policies(meant []int, batch arrow.RecordBatch) {
 }
 
 func (c *checker) verdicts(meant []int, batch arrow.RecordBatch) {
-	host, agent := sink.Column[*array.String](batch, "host"), sink.Column[*array.String](batch, "agent")
-	profile, url := sink.Column[*array.String](batch, "profile"), sink.Column[*array.String](batch, "url")
-	verdict, reason := sink.Column[*array.String](batch, "verdict"), sink.Column[*array.String](batch, "reason")
-	line := sink.Column[*array.Int32](batch, "rule_line")
+	host, agent := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "agent")
+	profile, url := scan.Column[*array.String](batch, "profile"), scan.Column[*array.String](batch, "url")
+	verdict, reason := scan.Column[*array.String](batch, "verdict"), scan.Column[*array.String](batch, "reason")
+	line := scan.Column[*array.Int32](batch, "rule_line")
 	categories := make(map[string]string)
 	for _, a := range c.agents {
 		categories[a.Name] = a.Category
@@ -336,11 +337,11 @@ func firstRows(ctx context.Context, dir string, m *sink.Manifest, table string, 
 			continue
 		}
 		var first *int64
-		err := sink.ReadRows(ctx, dir, p, append([]string{"seq"}, columns...), nil, func(batch arrow.RecordBatch) error {
-			seq := sink.Column[*array.Int64](batch, "seq")
+		err := sink.ReadRows(ctx, dir, p, scan.Selection{Columns: append([]string{"seq"}, columns...)}, func(batch arrow.RecordBatch) error {
+			seq := scan.Column[*array.Int64](batch, "seq")
 			texts := make(map[string]*array.String)
 			for _, name := range columns {
-				texts[name] = sink.Column[*array.String](batch, name)
+				texts[name] = scan.Column[*array.String](batch, name)
 			}
 			for i := range int(batch.NumRows()) {
 				if first == nil {

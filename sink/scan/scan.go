@@ -1,0 +1,243 @@
+// Package scan reads Parquet files into Arrow batches: the parts of runs, and
+// lists of hosts.
+//
+// It is the one reader of Parquet columns. It reads with arrow-go's parquet/file
+// and not with parquet/pqarrow, which does the same for every type there is but
+// links gRPC and Arrow Flight into the binary: 10 MB. The columns of our tables
+// are flat, lists, or lists of structs, and no more is read here.
+//
+// Files may be damaged or hostile. arrow-go panics on some of them: a panic
+// becomes an error. A batch is held decoded at a time, of [batchBytes] or of few
+// rows.
+package scan
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/metadata"
+)
+
+// smallFile is read at once instead of column by column: a run of a hundred
+// million hosts has fifty thousand parts of a table.
+const smallFile = 1 << 20
+
+// File is a Parquet file whose footer is read.
+type File struct {
+	reader *file.Reader
+	fields []*field
+}
+
+// Open reads the footer of a file.
+func Open(in parquet.ReaderAtSeeker) (f *File, err error) {
+	defer recovered(&err)
+	size, err := in.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, err
+	}
+	// Column chunks are read as they are decoded: one of bodies may have
+	// gigabytes.
+	properties := parquet.NewReaderProperties(memory.DefaultAllocator)
+	properties.BufferedStreamEnabled = true
+	properties.BufferSize = 256 << 10
+	if size <= smallFile {
+		content := make([]byte, size)
+		if _, err := io.ReadFull(io.NewSectionReader(in, 0, size), content); err != nil {
+			return nil, err
+		}
+		in, properties = bytes.NewReader(content), parquet.NewReaderProperties(memory.DefaultAllocator)
+	}
+	r, err := file.NewParquetReader(in, file.WithReadProps(properties))
+	if err != nil {
+		return nil, err
+	}
+	return &File{r, fieldsOf(r.MetaData().Schema)}, nil
+}
+
+// recovered turns a panic of arrow-go into an error.
+func recovered(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("damaged Parquet: %v", r)
+	}
+}
+
+// Rows is the number of rows by the footer.
+func (f *File) Rows() int64 { return f.reader.NumRows() }
+
+// Metadata is a value of the footer's metadata, nil where there is none.
+func (f *File) Metadata(key string) *string {
+	return f.reader.MetaData().KeyValueMetadata().FindValue(key)
+}
+
+// Schema has the columns of the file as Arrow types, and its metadata. A column
+// of a type that cannot be read has one that tells its name alone.
+func (f *File) Schema() *arrow.Schema { return schemaOf(f.reader, f.fields) }
+
+func schemaOf(r *file.Reader, fields []*field) *arrow.Schema {
+	all := make([]arrow.Field, len(fields))
+	for i, f := range fields {
+		all[i] = f.Field
+	}
+	pairs := r.MetaData().KeyValueMetadata()
+	said := arrow.NewMetadata(pairs.Keys(), pairs.Values())
+	return arrow.NewSchema(all, &said)
+}
+
+// Layout describes the columns as Parquet has them, leaf by leaf: files of one
+// layout hold the same columns, of the same types and nulls.
+func (f *File) Layout() (columns []string) {
+	s := f.reader.MetaData().Schema
+	for i := range s.NumColumns() {
+		c := s.Column(i)
+		columns = append(columns, fmt.Sprintf("%s %s %s, levels %d and %d", c.Path(), c.PhysicalType(), c.LogicalType(), c.MaxDefinitionLevel(), c.MaxRepetitionLevel()))
+	}
+	return columns
+}
+
+// Selection says what is read of a file.
+type Selection struct {
+	// Columns are read in the order of the file, all where none is named.
+	Columns []string
+	// Dictionaries are columns of text that come as dictionaries.
+	Dictionaries []string
+	// Wanted leaves row groups out whose column seq holds none of the seqs that
+	// are wanted from least to greatest, as far as statistics tell. Nil wants all.
+	Wanted func(least, greatest int64) bool
+}
+
+const (
+	// batchRows is the most rows of a batch. Its first one has firstRows: a cell
+	// may have a megabyte.
+	batchRows = 8192
+	firstRows = 64
+
+	// batchBytes is what a batch grows to in bytes, but for its last doubling.
+	batchBytes = 8 << 20
+)
+
+// Batches reads a file batch by batch in the order of its rows. A batch, and
+// what is taken out of it, holds only until each returns.
+func (f *File) Batches(ctx context.Context, s Selection, each func(arrow.RecordBatch) error) (err error) {
+	defer recovered(&err)
+	fields, err := f.selected(s)
+	if err != nil {
+		return err
+	}
+	schema := schemaOf(f.reader, fields)
+	readers := make([]*reader, len(fields))
+	for i, c := range fields {
+		readers[i] = newReader(c, f.reader)
+		defer readers[i].release()
+	}
+	rows := int64(firstRows)
+	for g := range f.reader.NumRowGroups() {
+		group := f.reader.RowGroup(g)
+		if !isWanted(f.reader, group, s.Wanted) {
+			continue
+		}
+		for i, r := range readers {
+			if err := r.begin(group); err != nil {
+				return fmt.Errorf("column %s: %w", fields[i].Name, err)
+			}
+		}
+		for left := group.NumRows(); left > 0; {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			n := min(rows, left)
+			bytes, err := take(schema, readers, n, each)
+			if err != nil {
+				return err
+			}
+			left -= n
+			switch {
+			case bytes > batchBytes:
+				rows = max(rows/2, 1)
+			case bytes <= batchBytes/2:
+				rows = min(2*rows, batchRows)
+			}
+		}
+		for i, r := range readers {
+			if more, err := r.next(1); err != nil || more.Len() > 0 {
+				return fmt.Errorf("column %s: has more than the %d rows of its row group", fields[i].Name, group.NumRows())
+			}
+		}
+	}
+	return nil
+}
+
+// take reads one batch of n rows.
+func take(schema *arrow.Schema, readers []*reader, n int64, each func(arrow.RecordBatch) error) (bytes int64, err error) {
+	columns := make([]arrow.Array, 0, len(readers))
+	defer func() {
+		for _, c := range columns {
+			c.Release()
+		}
+	}()
+	for i, r := range readers {
+		column, err := r.next(n)
+		if err == nil && int64(column.Len()) != n {
+			err = fmt.Errorf("has %d rows, where %d are announced", column.Len(), n)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("column %s: %w", schema.Field(i).Name, err)
+		}
+		columns = append(columns, column)
+		bytes += int64(column.Data().SizeInBytes())
+	}
+	batch := array.NewRecordBatch(schema, columns, n)
+	defer batch.Release()
+	return bytes, each(batch)
+}
+
+// Column is a column of a batch by its name. It panics, which [File.Batches]
+// makes an error of, where the column is of another type.
+func Column[T arrow.Array](batch arrow.RecordBatch, name string) T {
+	return batch.Column(batch.Schema().FieldIndices(name)[0]).(T)
+}
+
+// selected are the columns that are read.
+func (f *File) selected(s Selection) (fields []*field, err error) {
+	left := slices.Clone(s.Columns)
+	for _, c := range f.fields {
+		if s.Columns != nil && !slices.Contains(s.Columns, c.Name) {
+			continue
+		}
+		left = slices.DeleteFunc(left, func(name string) bool { return name == c.Name })
+		if unread, ok := c.Type.(foreign); ok {
+			return nil, fmt.Errorf("column %s is of type %s, which is not read", c.Name, unread)
+		}
+		if slices.Contains(s.Dictionaries, c.Name) {
+			c = c.asDictionary()
+		}
+		fields = append(fields, c)
+	}
+	if len(left) > 0 {
+		return nil, fmt.Errorf("has no column %s", strings.Join(left, ", "))
+	}
+	return fields, nil
+}
+
+// isWanted tells whether a row group may hold a wanted seq.
+func isWanted(r *file.Reader, group *file.RowGroupReader, wanted func(least, greatest int64) bool) bool {
+	seq := r.MetaData().Schema.ColumnIndexByName("seq")
+	if wanted == nil || seq < 0 {
+		return true
+	}
+	chunk, err := group.MetaData().ColumnChunk(seq)
+	if err != nil {
+		return true
+	}
+	stats, err := chunk.Statistics()
+	s, ok := stats.(*metadata.Int64Statistics)
+	return err != nil || !ok || !s.HasMinMax() || wanted(s.Min(), s.Max())
+}

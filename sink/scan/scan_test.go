@@ -1,0 +1,263 @@
+package scan
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
+	"pgregory.net/rapid"
+)
+
+// row has the kinds of columns that tables have.
+type row struct {
+	Seq    int64      `parquet:"seq"`
+	Line   *int32     `parquet:"line"`
+	Text   string     `parquet:"text,dict"`
+	Maybe  *string    `parquet:"maybe,dict"`
+	Plain  []byte     `parquet:"plain"`
+	Is     bool       `parquet:"is"`
+	Delay  *float64   `parquet:"delay"`
+	At     time.Time  `parquet:"at,timestamp(microsecond)"`
+	Since  *time.Time `parquet:"since,timestamp(microsecond)"`
+	Names  []string   `parquet:"names,list" parquet-element:",dict"`
+	Lines  []int32    `parquet:"lines,list"`
+	Hops   []hop      `parquet:"hops,list"`
+	Last   string     `parquet:"last"`
+	Rank   *int64     `parquet:"rank"`
+	Broken *bool      `parquet:"broken"`
+}
+
+type hop struct {
+	URL    string `parquet:"url"`
+	Status *int32 `parquet:"status"`
+}
+
+func written[T any](t interface{ Fatal(...any) }, rows []T, options ...parquet.WriterOption) []byte {
+	var out bytes.Buffer
+	if err := parquet.Write(&out, rows, options...); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func rendered(batch arrow.RecordBatch) (rows []string) {
+	for i := range int(batch.NumRows()) {
+		var text strings.Builder
+		for k, c := range batch.Columns() {
+			if c.IsNull(i) {
+				fmt.Fprintf(&text, "%s null ", batch.ColumnName(k))
+			} else {
+				fmt.Fprintf(&text, "%s %q ", batch.ColumnName(k), c.ValueStr(i))
+			}
+		}
+		rows = append(rows, text.String())
+	}
+	return rows
+}
+
+func read(t interface{ Fatal(...any) }, content []byte, s Selection) (schema *arrow.Schema, rows []string) {
+	f, err := Open(bytes.NewReader(content))
+	if err == nil {
+		schema = f.Schema()
+		err = f.Batches(context.Background(), s, func(b arrow.RecordBatch) error {
+			rows = append(rows, rendered(b)...)
+			return nil
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return schema, rows
+}
+
+// readByArrow reads the same with pqarrow.
+func readByArrow(t interface{ Fatal(...any) }, content []byte) (schema *arrow.Schema, rows []string) {
+	r, err := file.NewParquetReader(bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := a.ReadTable(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	batches := array.NewTableReader(table, 0)
+	for batches.Next() {
+		rows = append(rows, rendered(batches.RecordBatch())...)
+	}
+	return table.Schema(), rows
+}
+
+// Rows of every kind of column come as pqarrow reads them, over pages and row
+// groups, whatever the runs of nulls and the lengths of lists.
+func TestRowsAreAsPqarrowReadsThem(t *testing.T) {
+	texts := rapid.SampledFrom([]string{"", "a", "/x", "é", strings.Repeat("long ", 50)})
+	when := rapid.Custom(func(t *rapid.T) time.Time { return time.UnixMicro(rapid.Int64Range(-1e15, 4e15).Draw(t, "µs")).UTC() })
+	one := rapid.Custom(func(t *rapid.T) row {
+		return row{
+			Seq: rapid.Int64().Draw(t, "seq"), Line: rapid.Ptr(rapid.Int32(), true).Draw(t, "line"), Text: texts.Draw(t, "text"),
+			Maybe: rapid.Ptr(texts, true).Draw(t, "maybe"), Plain: []byte(texts.Draw(t, "plain")), Is: rapid.Bool().Draw(t, "is"),
+			Delay: rapid.Ptr(rapid.Float64(), true).Draw(t, "delay"), At: when.Draw(t, "at"), Since: rapid.Ptr(when, true).Draw(t, "since"),
+			Names: rapid.SliceOfN(texts, 0, 4).Draw(t, "names"), Lines: rapid.SliceOfN(rapid.Int32(), 0, 4).Draw(t, "lines"),
+			Hops: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) hop {
+				return hop{texts.Draw(t, "url"), rapid.Ptr(rapid.Int32(), true).Draw(t, "status")}
+			}), 0, 3).Draw(t, "hops"),
+			Last: texts.Draw(t, "last"), Rank: rapid.Ptr(rapid.Int64(), true).Draw(t, "rank"), Broken: rapid.Ptr(rapid.Bool(), true).Draw(t, "broken"),
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		var rows []row
+		for _, r := range rapid.SliceOfN(one, 0, 12).Draw(t, "rows") {
+			for range rapid.SampledFrom([]int{1, 1, 2, 64, 300}).Draw(t, "times") {
+				rows = append(rows, r)
+			}
+		}
+		content := written(t, rows, parquet.MaxRowsPerRowGroup(rapid.Int64Range(1, 2000).Draw(t, "row group")+50),
+			parquet.PageBufferSize(rapid.IntRange(100, 10000).Draw(t, "page")), parquet.KeyValueMetadata("k", "v"))
+		wantSchema, want := readByArrow(t, content)
+		schema, got := read(t, content, Selection{})
+		for i, f := range wantSchema.Fields() { // but for the numbers of fields, which parquet-go leaves out
+			f.Metadata = arrow.Metadata{}
+			if got := schema.Field(i); got.String() != f.String() {
+				t.Fatalf("column %s, want %s", got, f)
+			}
+		}
+		if v, ok := schema.Metadata().GetValue("k"); !ok || v != "v" {
+			t.Fatalf("metadata %s", schema.Metadata())
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("(-pqarrow +scan):\n%s", diff)
+		}
+	})
+}
+
+func TestColumnsAreChosen(t *testing.T) {
+	b := "b"
+	content := written(t, []row{{Seq: 1, Text: "x", Maybe: &b}, {Seq: 2, Text: "y"}})
+	_, rows := read(t, content, Selection{Columns: []string{"maybe", "seq"}, Dictionaries: []string{"maybe"}})
+	if diff := cmp.Diff([]string{`seq "1" maybe "b" `, `seq "2" maybe null `}, rows); diff != "" {
+		t.Error(diff)
+	}
+	f, err := Open(bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		s    Selection
+		each func(arrow.RecordBatch) error
+		want string
+	}{
+		{Selection{Columns: []string{"seq", "x", "y"}}, nil, "has no column x, y"},
+		{Selection{}, func(b arrow.RecordBatch) error { Column[*array.String](b, "seq"); return nil }, "damaged Parquet: interface conversion"},
+		{Selection{}, func(b arrow.RecordBatch) error { return errors.New("own") }, "own"},
+	} {
+		if err := f.Batches(t.Context(), row.s, row.each); err == nil || !strings.HasPrefix(err.Error(), row.want) {
+			t.Errorf("%v, want %s", err, row.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := f.Batches(ctx, Selection{}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that ended: %v", err)
+	}
+}
+
+// Row groups without a wanted seq are passed over.
+func TestRowGroupsAreChosen(t *testing.T) {
+	var rows []row
+	for i := range int64(100) {
+		rows = append(rows, row{Seq: i})
+	}
+	content := written(t, rows, parquet.MaxRowsPerRowGroup(10))
+	_, got := read(t, content, Selection{Columns: []string{"seq"}, Wanted: func(least, greatest int64) bool { return least <= 42 && 42 <= greatest }})
+	if len(got) != 10 || got[0] != `seq "40" ` {
+		t.Errorf("%q", got)
+	}
+}
+
+// Long cells make batches of few rows.
+func TestBatchesAreBounded(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	rows := make([]row, 200)
+	for i := range rows {
+		rows[i].Text = long // a thousandth in the file: it is in a dictionary
+	}
+	f, err := Open(bytes.NewReader(written(t, rows, parquet.SkipPageBounds("text"), parquet.SkipPageStatistics("text"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	batches, last := 0, int64(0)
+	err = f.Batches(t.Context(), Selection{Columns: []string{"text"}}, func(b arrow.RecordBatch) error {
+		batches, last = batches+1, b.NumRows()
+		return nil
+	})
+	if err != nil || batches < 6 || last > 8 {
+		t.Errorf("%d batches, the last of %d rows: %v", batches, last, err)
+	}
+}
+
+// A column that no table has is named when it is asked for, and no hindrance
+// else.
+func TestForeignColumns(t *testing.T) {
+	type deep struct {
+		Seq   int64           `parquet:"seq"`
+		Day   int32           `parquet:"day,date"`
+		Map   map[string]bool `parquet:"map"`
+		Hop   *hop            `parquet:"hop,optional"`
+		ID    [16]byte        `parquet:"id,uuid"`
+		Small uint16          `parquet:"small"`
+	}
+	content := written(t, []deep{{Seq: 7, Small: 65535}})
+	schema, rows := read(t, content, Selection{Columns: []string{"seq", "small"}})
+	if diff := cmp.Diff([]string{`seq "7" small "65535" `}, rows); diff != "" {
+		t.Error(diff)
+	}
+	f, err := Open(bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"day", "map", "hop", "id"} {
+		column, _ := schema.FieldsByName(name)
+		err := f.Batches(t.Context(), Selection{Columns: []string{name}}, func(arrow.RecordBatch) error { return nil })
+		if err == nil || !strings.Contains(err.Error(), name+" is of type "+column[0].Type.String()) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Whatever is damaged in a file, reading ends with its rows or with an error.
+func FuzzFile(f *testing.F) {
+	b := "b"
+	line := int32(3)
+	f.Add(written(f, []row{{Seq: 1, Text: "x", Maybe: &b, Line: &line, Names: []string{"a", ""}, Hops: []hop{{"u", &line}, {"v", nil}}}, {Seq: 2}}))
+	f.Add(written(f, []hop{{"a", nil}, {"b", &line}}, parquet.MaxRowsPerRowGroup(1)))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		in, err := Open(bytes.NewReader(content))
+		if err != nil {
+			return
+		}
+		in.Layout()
+		rows := 0
+		in.Batches(t.Context(), Selection{}, func(b arrow.RecordBatch) error {
+			if rows += len(rendered(b)); rows > 10_000 {
+				return os.ErrClosed
+			}
+			return nil
+		})
+	})
+}
