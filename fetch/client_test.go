@@ -24,6 +24,9 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
+// raceDetector says that the tests run under the race detector.
+var raceDetector bool
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // serve starts a server on loopback that hands each connection, once its

@@ -137,7 +137,7 @@ func TestHeavyHeadersWaitForEachOther(t *testing.T) {
 		}
 		hang(c)
 	})
-	if testing.Short() {
+	if raceDetector {
 		t.Skip("it measures time, which the race detector takes")
 	}
 	const timeout = time.Second

@@ -45,7 +45,7 @@ func TestTheFilterLetsNothingPass(t *testing.T) {
 // TestWARCDamageIsCounted: no damaged place goes without a word, however many
 // there are.
 func TestWARCDamageIsCounted(t *testing.T) {
-	if testing.Short() {
+	if raceDetector {
 		t.Skip("much of one thing, which is slow under the race detector")
 	}
 	const (

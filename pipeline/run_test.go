@@ -28,6 +28,9 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
+// raceDetector says that the tests run under the race detector.
+var raceDetector bool
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // newConfig asks a server on loopback for every host.

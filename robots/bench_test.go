@@ -200,8 +200,8 @@ func TestNoAllocation(t *testing.T) {
 // milliseconds must not take seconds anywhere. Where a verdict costs pattern
 // times path, it takes minutes.
 func TestHostile(t *testing.T) {
-	if testing.Short() {
-		t.Skip("bodies of half a megabyte")
+	if raceDetector {
+		t.Skip("it measures time")
 	}
 	for _, name := range []string{"google", "google-2012", "rfc9309"} {
 		p := named(t, name)

@@ -28,6 +28,7 @@ var (
 // complete runs and their comparison leave, verify finds it: go test
 // ./cmd/robocensus -run EveryCorruption -corruptions 500
 func TestVerifyFindsEveryCorruption(t *testing.T) {
+	sequential(t)
 	if *corruptionSeed == 0 {
 		*corruptionSeed = rand.Uint64()
 	}

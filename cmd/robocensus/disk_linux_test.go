@@ -13,6 +13,7 @@ import (
 
 // An answer that nobody has got is no success, whatever the command.
 func TestOutputToAFullDisk(t *testing.T) {
+	sequential(t)
 	dir := comparedRuns(t)
 	work := filepath.Dir(dir)
 	robots := filepath.Join(work, "a0/h0.example")
@@ -54,6 +55,7 @@ func TestOutputToAFullDisk(t *testing.T) {
 // On a full disk a command writes all or nothing of what it writes beside a run,
 // and says so; prune makes room.
 func TestCommandsOnAFullDisk(t *testing.T) {
+	sequential(t)
 	good := comparedRuns(t)
 	must(t, os.RemoveAll(filepath.Join(good, "changes")))
 	must(t, os.RemoveAll(filepath.Join(good, "_runs/b/against")))

@@ -93,6 +93,7 @@ func must2(content []byte, err error) []byte {
 // Whatever a manifest names and whatever links stand in the folder, no command
 // reads a file outside of it, though it has the very bytes that were written.
 func TestNoCommandReadsOutsideOfTheFolder(t *testing.T) {
+	sequential(t)
 	good := comparedRuns(t)
 	// renamed gives every part of run a another path.
 	renamed := func(t *testing.T, dir string, path func(old string) string) {
@@ -187,6 +188,7 @@ func TestNoCommandReadsOutsideOfTheFolder(t *testing.T) {
 // Wherever a link stands in the output folder, no command writes, makes or
 // removes anything where it leads.
 func TestNoCommandWritesThroughALink(t *testing.T) {
+	sequential(t)
 	good := comparedRuns(t)
 	archive := filepath.Join(filepath.Dir(good), "b?.warc")
 	expect := filepath.Join(filepath.Dir(good), "expect.yaml")
@@ -255,6 +257,7 @@ func TestNoCommandWritesThroughALink(t *testing.T) {
 
 // Damaged runs stand in nobody's way.
 func TestADamagedRunStopsNoCommandAboutOthers(t *testing.T) {
+	sequential(t)
 	good := comparedRuns(t)
 	damage := func(t *testing.T, dir string) {
 		copyRun := func(id string) string {

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,6 +24,18 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"robocensus": main})
 }
 
+// raceDetector says that the tests run under the race detector.
+var raceDetector bool
+
+// sequential leaves a test out under the race detector: it runs one command
+// after the other, and the scripts run them all.
+func sequential(t *testing.T) {
+	t.Helper()
+	if raceDetector {
+		t.Skip("nothing in it is concurrent")
+	}
+}
+
 // Each command would sleep for a second at its end, for the race detector.
 const raceSettings = "atexit_sleep_ms=0"
 
@@ -35,6 +48,7 @@ func command(args ...string) *exec.Cmd {
 
 // The command as a user meets it: see testdata/script.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:   "testdata/script",
 		Setup: func(e *testscript.Env) error { e.Setenv("GORACE", raceSettings); return nil },
@@ -67,7 +81,7 @@ func startFarm(ts *testscript.TestScript, neg bool, args []string) {
 	addr, err := server.ListenHTTP("127.0.0.1:0")
 	ts.Check(err)
 	ts.Setenv("ADDR", addr)
-	servers[ts] = server
+	servers.Store(ts, server)
 }
 
 // warc HOSTS FILE REPEAT OTHER writes captures of the folder HOSTS, each so
@@ -96,14 +110,15 @@ func spoil(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), text, 0o666))
 }
 
-var servers = make(map[*testscript.TestScript]*farm.Server)
+var servers sync.Map // of a *testscript.TestScript: its *farm.Server
 
 // asked N waits until the farm was asked N times.
 func awaitRequests(ts *testscript.TestScript, neg bool, args []string) {
 	n, err := strconv.ParseInt(args[0], 10, 64)
 	ts.Check(err)
+	server, _ := servers.Load(ts)
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if servers[ts].Report(0).Requests >= n {
+		if server.(*farm.Server).Report(0).Requests >= n {
 			return
 		}
 	}

@@ -49,6 +49,7 @@ func TestEachSignalHasItsExitCode(t *testing.T) {
 
 // A run whose list came through a pipe cannot be resumed, and nobody says so.
 func TestAStoppedRunOfAPipeIsNotCalledResumable(t *testing.T) {
+	t.Parallel()
 	const hosts = 3000
 	var list strings.Builder
 	list.WriteString("slow.test\n") // so that no segment is committed by itself
@@ -57,6 +58,7 @@ func TestAStoppedRunOfAPipeIsNotCalledResumable(t *testing.T) {
 	}
 	for path, refusal := range map[string]string{"-": "standard input cannot be read again", "/dev/stdin": "/dev/stdin is no regular file and cannot be read again"} {
 		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
 			server, addr := stopWeb(t)
 			dir := t.TempDir()
 			args := []string{

@@ -70,7 +70,7 @@ func newWeeks(t *testing.T, faults, hosts string) *weeks {
 
 func (w *weeks) command(week string, flags ...string) *exec.Cmd {
 	args := append([]string{"../../configs/schedule/weekly.sh", w.dir, w.hosts,
-		"--schemes", "http", "--connect-to", w.addr, "--retries", "0", "--timeout", "60s", "--progress", "none"}, flags...)
+		"--schemes", "http", "--connect-to", w.addr, "--retries", "0", "--timeout", "60s", "--grace", "1s", "--progress", "none"}, flags...)
 	c := exec.Command("sh", args...)
 	c.Env = append(append(os.Environ(), "WEEK="+week, "KEEP="+w.keep), w.settings...)
 	return c
@@ -138,6 +138,7 @@ func (w *weeks) fetches(week string) map[string]sink.Fetch {
 // Five weeks: a host that fails and comes back, an interruption, a script that
 // is started again.
 func TestWeeks(t *testing.T) {
+	t.Parallel()
 	w := newWeeks(t, `
 good.example: {body: "User-agent: *\nDisallow: /private\n"}
 flaky.example: {times: 1, body: "User-agent: *\nDisallow: /\n", then: [{reset: start}, {reset: start}, {body: "User-agent: *\nDisallow: /\n"}]}
@@ -205,6 +206,7 @@ late.example: {times: 3, status: 404, then: [{hang: start}, {status: 404}]}
 }
 
 func TestWeeksThatFail(t *testing.T) {
+	t.Parallel()
 	w := newWeeks(t, "", "a.example\n")
 	t.Run("bad input", func(t *testing.T) {
 		w.t = t
@@ -260,6 +262,7 @@ func TestWeeksThatFail(t *testing.T) {
 }
 
 func TestWeeksOfBrokenExpectations(t *testing.T) {
+	t.Parallel()
 	w := newWeeks(t, `shop.example: {times: 1, status: 404, then: {body: "User-agent: *\nDisallow: /\n"}}`, "shop.example\n")
 	expectations := filepath.Join(t.TempDir(), "expectations.yaml")
 	text := "- {name: shops are open, agents: [Googlebot], urls: [/], verdict: allow}\n"

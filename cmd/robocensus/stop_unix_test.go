@@ -80,6 +80,7 @@ func exitOf(t *testing.T, err error) int {
 // A run that is stopped and resumed asks nobody again who has answered, with a
 // memory or without, and has the rows of one that was left alone.
 func TestAStoppedRunKeepsItsAnswers(t *testing.T) {
+	t.Parallel()
 	const hosts, concurrency = 3000, 40
 	var list strings.Builder
 	list.WriteString("slow.test\n") // so that no segment is committed by itself
@@ -99,6 +100,7 @@ func TestAStoppedRunKeepsItsAnswers(t *testing.T) {
 		{syscall.SIGINT, 130, 0, false}, {syscall.SIGINT, 130, 0, true}, {syscall.SIGTERM, 75, 0, false}, {syscall.SIGKILL, 137, concurrency, false},
 	} {
 		t.Run(fmt.Sprintf("%v with a memory %v", row.signal, row.state), func(t *testing.T) {
+			t.Parallel()
 			server, addr := stopWeb(t)
 			dir := t.TempDir()
 			args := []string{

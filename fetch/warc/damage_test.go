@@ -254,9 +254,6 @@ func TestWARCWork(t *testing.T) {
 // TestWARCBombs: members that begin inside each other and all end in one bomb
 // unfold it a few times, not as often as the file may be read.
 func TestWARCBombs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("much of one thing, which is slow under the race detector")
-	}
 	const raw, repeated, reserved = 0, 1, 3
 	block := func(kind, size int) []byte { return []byte{byte(size<<3 | kind<<1), byte(size >> 5), byte(size >> 13)} }
 	frame := zstdMagic + "\x00\x58" // with a window of 2 MB

@@ -27,9 +27,6 @@ func TestNothingRunsInChromium(t *testing.T) {
 	if browser == "" {
 		t.Skip("no Chromium is installed here")
 	}
-	if testing.Short() {
-		t.Skip("it takes some seconds to start a browser")
-	}
 	var asked atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	defer server.Close()

@@ -129,9 +129,6 @@ func TestShredderKeepsNoTexts(t *testing.T) {
 
 // A row group ends before its dictionary outgrows memory.
 func TestShredderBoundsDictionaries(t *testing.T) {
-	if testing.Short() {
-		t.Skip("two dictionaries of the largest size, which are slow under the race detector")
-	}
 	pad := strings.Repeat("x", 1<<20)
 	var rows []rule
 	for i := range 2*dictionaryBytes>>20 + 1 {

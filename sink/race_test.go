@@ -1,0 +1,5 @@
+//go:build race
+
+package sink
+
+func init() { raceDetector = true }
