@@ -81,7 +81,7 @@ func CompareWithin(a, b *Policy, most int) (c Comparison, work int) {
 	if !ok {
 		return Comparison{Relation: NotDecided}, maxEffects * effectWork
 	}
-	s := search{automaton: newAutomaton(l), most: min(most, maxWork), found: [2]int32{-1, -1}}
+	s := search{automaton: newAutomaton(l), most: min(most, maxWork), found: [2]int32{-1, -1}, ways: ways(a, b)}
 	whole := s.run()
 	c = Comparison{Relation: s.relation(whole), States: len(s.nodes)}
 	for i, w := range [...]**Witness{&c.Closes, &c.Opens} {
@@ -161,8 +161,9 @@ type search struct {
 	table  []int32  // of nodes by the hash of their states
 	found  [2]int32 // the node of the first witness each way, or -1
 	work   int
-	most   int  // of work
-	either bool // one way is enough
+	most   int     // of work
+	ways   [2]bool // in which the policies can differ
+	either bool    // one way is enough
 	now    []int32
 }
 
@@ -186,7 +187,8 @@ func (s *search) run() bool {
 	}
 	s.enter('/', -1) // every path begins so
 	for n := int32(0); n < int32(len(s.nodes)); n++ {
-		if c, o := s.found[closes] >= 0, s.found[opens] >= 0; c && o || s.either && (c || o) {
+		c, o := s.found[closes] >= 0, s.found[opens] >= 0
+		if (c || !s.ways[closes]) && (o || !s.ways[opens]) || s.either && (c || o) {
 			return true
 		}
 		if !s.useful(s.state(n)) {
@@ -234,8 +236,8 @@ func rank(v Value) int { return [...]int{Allowed: 0, Undefined: 1, Disallowed: 2
 func (s *search) useful(st []int32) bool {
 	a, b := &s.of[0], &s.of[1]
 	x, y := s.coming(st, a), s.coming(st, b)
-	return s.found[closes] < 0 && x.lowest() < y.highest() && !s.over(st, a, b) ||
-		s.found[opens] < 0 && y.lowest() < x.highest() && !s.over(st, b, a)
+	return s.ways[closes] && s.found[closes] < 0 && x.lowest() < y.highest() && !s.over(st, a, b) ||
+		s.ways[opens] && s.found[opens] < 0 && y.lowest() < x.highest() && !s.over(st, b, a)
 }
 
 // add finds the node of a state, or makes it.

@@ -1,5 +1,7 @@
 package robots
 
+import "slices"
+
 // SameRules says that two policies have the same rules in the same order, on
 // whatever lines and under one profile. Policies that differ in that may mean
 // the same.
@@ -23,27 +25,18 @@ func Relate(a, b *Policy, most int) (r Relation, work int) {
 	if c, ok := compareClasses(a, b); ok {
 		return c.Relation, 0
 	}
-	p := prober{a: a, b: b}
-	one, two, same := a.Class(), b.Class(), a.judge.profile == b.judge.profile // else /robots.txt may differ
-	if one == AllowAll && two == AllowAll {
+	if a.Class() == AllowAll && b.Class() == AllowAll {
 		return Equal, 0
 	}
-	p.only = [2]bool{closes: one == AllowAll || same && two == DisallowAll, opens: two == AllowAll || same && one == DisallowAll}
-	p.try(a)
-	p.try(b)
-	switch {
-	case p.found[closes] && p.found[opens]:
-		return Mixed, p.work
-	case p.found[closes] && p.only[closes]:
-		return Stricter, p.work
-	case p.found[opens] && p.only[opens]:
-		return Looser, p.work
+	p := newProber(a, b)
+	if r := p.relation(); r != NotDecided {
+		return r, p.work
 	}
 	l, ok := newLanguage(a, b)
 	if !ok {
 		return NotDecided, p.work + maxEffects*effectWork
 	}
-	s := search{automaton: newAutomaton(l), most: min(most, maxWork)}
+	s := search{automaton: newAutomaton(l), most: min(most, maxWork), ways: p.ways}
 	for way, found := range p.found {
 		if s.found[way] = -1; found {
 			s.found[way] = 0
@@ -51,6 +44,20 @@ func Relate(a, b *Policy, most int) (r Relation, work int) {
 	}
 	whole := s.run()
 	return s.relation(whole), p.work + s.work + l.size*effectWork
+}
+
+// Probe is what the paths that the rules of two policies themselves name show
+// of how they differ, for pairs that [CompareWithin] leaves undecided. Its
+// witnesses need not be the shortest.
+func Probe(a, b *Policy) Comparison {
+	p := newProber(a, b)
+	c := Comparison{Relation: p.relation()}
+	for i, w := range [...]**Witness{&c.Closes, &c.Opens} {
+		if path := p.paths[i]; path != nil {
+			*w = &Witness{string(path), a.judgePath(path), b.judgePath(path)}
+		}
+	}
+	return c
 }
 
 // Distinguish finds a path on which two policies differ, the shortest and of
@@ -80,7 +87,7 @@ func Distinguish(a, b *Policy, most int) (w *Witness, decided bool, work int) {
 	if !ok {
 		return nil, false, maxEffects * effectWork
 	}
-	s := search{automaton: newAutomaton(l), most: min(most, maxWork), either: true, found: [2]int32{-1, -1}}
+	s := search{automaton: newAutomaton(l), most: min(most, maxWork), ways: ways(a, b), either: true, found: [2]int32{-1, -1}}
 	whole := s.run()
 	work = s.work + l.size*effectWork
 	n := s.found[closes]
@@ -94,7 +101,7 @@ func Distinguish(a, b *Policy, most int) (w *Witness, decided bool, work int) {
 	if n >= 0 {
 		path = s.path(n)
 	} else {
-		p := prober{a: a, b: b, only: [2]bool{true, true}, escaping: true}
+		p := prober{a: a, b: b, ways: s.ways, either: true, escaping: true}
 		p.try(a)
 		p.try(b)
 		if work += p.work; !p.settled() {
@@ -114,12 +121,45 @@ const probeWork = 1 << 16
 // A prober asks two policies about paths that their rules name.
 type prober struct {
 	a, b  *Policy
-	only  [2]bool // ways in which they can differ, where they can in no other
+	ways  [2]bool // in which they can differ
 	found [2]bool
-	path  []byte // asked last
+	paths [2][]byte // where it was found
+	path  []byte    // asked last
 	work  int
 
+	either   bool // one way is enough
 	escaping bool // ask with the last letter escaped too
+}
+
+// newProber asks two policies, not both of the class allow_all.
+func newProber(a, b *Policy) *prober {
+	p := &prober{a: a, b: b, ways: ways(a, b)}
+	one, two, same := a.Class(), b.Class(), a.judge.profile == b.judge.profile // else /robots.txt may differ
+	if one == AllowAll || same && two == DisallowAll {
+		p.ways[opens] = false
+	}
+	if two == AllowAll || same && one == DisallowAll {
+		p.ways[closes] = false
+	}
+	p.try(a)
+	p.try(b)
+	return p
+}
+
+// relation is what the paths show, with the ways in which the policies can
+// differ.
+func (p *prober) relation() Relation {
+	switch {
+	case p.found[closes] && p.found[opens]:
+		return Mixed
+	case !p.ways[closes] && !p.ways[opens]:
+		return Equal
+	case p.found[closes] && !p.ways[opens]:
+		return Stricter
+	case p.found[opens] && !p.ways[closes]:
+		return Looser
+	}
+	return NotDecided
 }
 
 // try asks about the paths of a policy's rules.
@@ -191,12 +231,15 @@ func (p *prober) ask() bool {
 		return false
 	}
 	a, b := rank(p.a.judgePath(p.path).Value), rank(p.b.judgePath(p.path).Value)
-	p.found[closes] = p.found[closes] || b > a
-	p.found[opens] = p.found[opens] || b < a
+	for way, shown := range [2]bool{closes: b > a, opens: b < a} {
+		if shown && !p.found[way] {
+			p.found[way], p.paths[way] = true, slices.Clone(p.path)
+		}
+	}
 	return !p.settled()
 }
 
 func (p *prober) settled() bool {
 	c, o := p.found[closes], p.found[opens]
-	return c && o || c && p.only[closes] || o && p.only[opens]
+	return (c || !p.ways[closes]) && (o || !p.ways[opens]) || p.either && (c || o)
 }

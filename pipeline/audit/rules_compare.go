@@ -144,6 +144,9 @@ func (c *ruleComparer) ask(i int, registered bool) answered {
 		x.Comparison, took = robots.CompareWithin(a, b, rulesWork-c.work)
 		x.registered = registered
 		c.work += took
+		if x.Relation == robots.NotDecided && x.Closes == nil && x.Opens == nil && took > 0 {
+			x.Comparison = robots.Probe(a, b)
+		}
 		c.known[key] = x
 	}
 	if x.Relation == robots.NotDecided {

@@ -1,0 +1,79 @@
+package robots
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+)
+
+// A stated rule is a compiled rule as it is compared with those of another set.
+type statedRule struct {
+	text         []byte
+	key          int32
+	anchor, star bool
+}
+
+func (a statedRule) compare(b statedRule) int {
+	flag := func(x, y bool) int { return index(x) - index(y) }
+	return cmp.Or(cmp.Compare(a.key, b.key), bytes.Compare(a.text, b.text), flag(a.anchor, b.anchor), flag(a.star, b.star))
+}
+
+func (rs *ruleset) stated() (out []statedRule) {
+	if rs == nil {
+		return nil
+	}
+	for i := range rs.literals {
+		l := &rs.literals[i]
+		out = append(out, statedRule{text: rs.text(l)[:l.n], key: l.key, anchor: l.anchor})
+	}
+	for i := range rs.wilds {
+		w := &rs.wilds[i]
+		out = append(out, statedRule{text: w.pattern, key: w.key, anchor: w.anchor, star: true})
+	}
+	slices.SortFunc(out, statedRule.compare)
+	return slices.CompactFunc(out, func(a, b statedRule) bool { return a.compare(b) == 0 })
+}
+
+// ways says in which ways two policies can differ, as far as their sets of rules
+// tell. Under every profile one more disallow rule never opens a path, and one
+// more allow rule never closes one.
+func ways(a, b *Policy) [2]bool {
+	both := [2]bool{closes: true, opens: true}
+	j := a.judge
+	if j.profile != b.judge.profile || len(a.sets) != 1 || len(b.sets) != 1 || j.file.choices.letter != b.judge.file.choices.letter {
+		return both
+	}
+	x, y := a.sets[0], b.sets[0]
+	if x != nil && y != nil && x.letter != y.letter {
+		return both
+	}
+	var can [2]bool
+	one, two := x.stated(), y.stated()
+	for len(one)+len(two) > 0 {
+		order := 0
+		switch {
+		case len(one) == 0:
+			order = 1
+		case len(two) == 0:
+			order = -1
+		default:
+			order = one[0].compare(two[0])
+		}
+		switch {
+		case order < 0: // b lacks it
+			can[[2]int{Disallow: opens, Allow: closes}[one[0].key&1]] = true
+		case order > 0: // a lacks it
+			can[[2]int{Disallow: closes, Allow: opens}[two[0].key&1]] = true
+		}
+		if order <= 0 {
+			one = one[1:]
+		}
+		if order >= 0 {
+			two = two[1:]
+		}
+		if can == both {
+			break
+		}
+	}
+	return can
+}
