@@ -124,6 +124,7 @@ func TestExportGivesTheRowsOfTheParquet(t *testing.T) {
 }
 
 func TestExportOfColumns(t *testing.T) {
+	sequential(t)
 	dir, _ := exported(t)
 	content, err := export(t, dir, Selection{Table: "fetches", Columns: []string{"hops", "fetch_time", "seq"}})
 	must(t, err)
@@ -139,6 +140,7 @@ func TestExportOfColumns(t *testing.T) {
 
 // A run that has committed nothing, or not all, is exported as far as it is.
 func TestExportOfWhatIsNotComplete(t *testing.T) {
+	sequential(t)
 	dir := t.TempDir()
 	run, err := Create(dir, described())
 	must(t, err)
@@ -193,6 +195,7 @@ func copyPart(t *testing.T, dir, from, to string) {
 }
 
 func TestExportOfChanges(t *testing.T) {
+	sequential(t)
 	dir, _ := exported(t)
 	compare := func(against string, hosts ...string) {
 		m, err := ReadManifest(dir, "r")
@@ -229,6 +232,7 @@ func TestExportOfChanges(t *testing.T) {
 
 // A stream that ends by an error must not look whole, whatever was written.
 func TestAnExportThatFailsReadsAsBroken(t *testing.T) {
+	sequential(t)
 	for name, damage := range map[string]func(t *testing.T, dir string){
 		"missing": func(t *testing.T, dir string) {
 			must(t, os.Remove(filepath.Join(dir, partPath("groups", "r", 1))))

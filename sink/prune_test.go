@@ -42,6 +42,7 @@ func finishAt(t *testing.T, run *Run, at time.Time) {
 // A clock that was ahead, or behind until it was set, does not make the run that
 // ended last the oldest one.
 func TestPruneWhereTheClockWasWrong(t *testing.T) {
+	sequential(t)
 	add := func(dir, id string, started, finished time.Time) {
 		m := described()
 		m.Run, m.Started = id, started
@@ -88,6 +89,7 @@ func prune(t *testing.T, dir string, keep int, dryRun bool) (lines []string) {
 }
 
 func TestPrune(t *testing.T) {
+	sequential(t)
 	for _, row := range []struct {
 		name string
 		runs []string
@@ -138,6 +140,7 @@ func TestPrune(t *testing.T) {
 }
 
 func TestPruneRemovesComparisonsOfWhatIsGone(t *testing.T) {
+	sequential(t)
 	dir := weekly(t, "c1", "c2", "c3")
 	compared(t, dir, "changes/run=c2/against=c1", "changes/run=c3/against=c2", "changes/run=c3/against=c1", "changes/run=c1/against=c0", "changes/else")
 	want := []string{"removed _runs/c1 complete", "kept _runs/c2 complete", "kept _runs/c3 complete",
@@ -159,6 +162,7 @@ func TestPruneRemovesComparisonsOfWhatIsGone(t *testing.T) {
 
 // A run that another process writes is nobody's to remove.
 func TestPruneLeavesARunThatIsBeingWritten(t *testing.T) {
+	sequential(t)
 	dir := weekly(t, "u0", "c1", "c2")
 	m := described()
 	m.Run = "u0"
@@ -205,6 +209,7 @@ func TestAPruneThatWasInterrupted(t *testing.T) {
 
 // Of a run whose manifest cannot be read nobody knows when it began.
 func TestPruneLeavesWhatItDoesNotUnderstand(t *testing.T) {
+	sequential(t)
 	dir := weekly(t, "c1", "c2", "c3")
 	must(t, os.WriteFile(filepath.Join(dir, "_runs/c1/manifest.json"), []byte("{"), 0o666))
 	outside := t.TempDir()

@@ -164,6 +164,7 @@ func nothingLeft(dir string, segment int) error {
 }
 
 func TestNotes(t *testing.T) {
+	sequential(t)
 	dir := t.TempDir()
 	run, err := Create(dir, described())
 	must(t, err)
@@ -446,6 +447,7 @@ func TestVerifyReadsRejected(t *testing.T) {
 
 // Expectations are those of the comparison that stands.
 func TestAComparisonWithoutExpectationsReplacesThem(t *testing.T) {
+	sequential(t)
 	dir := wholeRun(t, nil)
 	m, err := ReadManifest(dir, "r")
 	must(t, err)
