@@ -7,18 +7,17 @@ import (
 	"sync"
 )
 
-// budgets say how a run shares the memory that the process may have. They bound
-// what grows with what hosts send and with what lists hold; a run takes some
-// 60 MB besides, and 8 to 24 bytes for each origin of its list. A soft limit of the
-// runtime, below the memory by an eighth for the kernel's buffers, keeps garbage
-// from taking more (see the flag --memory).
+// budgets divide the memory of the process. They bound what grows with the bodies
+// of hosts and the lines of lists. Besides, a run takes about 60 MB and 8 to 24
+// bytes per origin of its list. The runtime's soft limit keeps garbage within the
+// memory; it leaves an eighth for the kernel's buffers (see the flag --memory).
 type budgets struct {
-	held       int64 // of captured bodies, from when on the source waits, if waiting helps
-	most       int64 // of captured bodies in memory: beyond, they go to disk
-	texts      int64 // of hosts and URLs as the input has them, from when on the source waits
-	underWay   int64 // of answers under way in memory: beyond, they go to disk
-	waiting    int   // origins that wait for a place under a limit of politeness, of 14 KB each
-	evaluators int   // each parses and writes a segment, in 48 MB where files are hostile
+	held       int64 // bytes of captured bodies beyond which the source waits, if waiting helps
+	most       int64 // bytes of captured bodies beyond which bodies go to disk
+	texts      int64 // bytes of hosts and URLs of the input beyond which the source waits
+	underWay   int64 // bytes of answers in flight beyond which they go to disk
+	waiting    int   // origins that wait for politeness, 14 KB each
+	evaluators int   // goroutines that write segments, 48 MB each where files are hostile
 }
 
 func budgetsOf(memory int64) budgets {
@@ -32,34 +31,33 @@ func budgetsOf(memory int64) budgets {
 	}
 }
 
-// requestBytes is what a request in flight takes besides the body, with TLS.
+// requestBytes is the memory of a request in flight without its body, with TLS.
 const requestBytes = 56 << 10
 
-// MostConcurrency is how many requests may be in flight in a process that may take
-// so much memory: they get half of it.
+// MostConcurrency is the number of requests in flight that fit into half of the
+// given bytes of memory.
 func MostConcurrency(memory int64) int64 { return memory / 2 / requestBytes }
 
-// backpressure decides when the source may open another segment. Many may be open, so
-// that the slowest host of each holds up nothing but its own; but when
-// captures come faster than they are evaluated, the source waits for the
-// evaluators, so that bodies do not pile up.
+// backpressure decides when the source may open another segment. Many segments are
+// open at once, so that a slow host delays its own segment only. When captures
+// come faster than they are evaluated, the source waits for the evaluators, so
+// that bodies do not pile up.
 type backpressure struct {
 	budgets
 	mu       sync.Mutex
 	change   *sync.Cond
 	open     int   // segments begun and not committed
-	full     int   // of these, the ones that have all their captures
+	full     int   // of these, those that have all their captures
 	bodies   int64 // bytes of bodies in memory
 	input    int64 // bytes of the targets' texts
 	segments int   // open at once
 }
 
 const (
-	// minOpen and maxOpen bound the open segments. Between, there are as many
-	// as hold twenty targets for each request in flight: so one host in twenty
-	// may hang until its deadline, at any rate of work, before the segments
-	// that wait for them hold up the others. A target waits in about 2 KB, a
-	// hostile one in 28 at most.
+	// minOpen and maxOpen bound the open segments. Between them, the open
+	// segments hold twenty targets per request in flight: one host in twenty may
+	// hang until its deadline before the segments that wait for such hosts delay
+	// the others. A waiting target takes about 2 KB, a hostile one up to 28 KB.
 	minOpen = 8
 	maxOpen = 128
 )
@@ -74,10 +72,10 @@ func newBackpressure(c *Config) *backpressure {
 	return g
 }
 
-// enter waits for leave to open a segment. It never waits for bytes of bodies
-// while there is no full segment, whose evaluation alone can free them: there is
-// the disk. For texts there is not, and every segment that is open fills without
-// another one.
+// enter waits until another segment may be opened. It waits for bytes of bodies
+// only while some segment is full: only evaluation frees them, and until then
+// bodies go to disk. Texts cannot go to disk; for them it waits as long as any
+// segment is open, since open segments fill without a new one.
 func (p *backpressure) enter(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() {
 		p.mu.Lock()
@@ -100,16 +98,14 @@ func (p *backpressure) read(bytes int) {
 	p.input += int64(bytes)
 }
 
-// weigh counts what a capture takes besides its bodies, which cannot go to
-// disk.
+// weigh counts the memory of a capture without its bodies, which stays in memory.
 func (p *backpressure) weigh(bytes int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.bodies += int64(bytes)
 }
 
-// hold counts the body of a capture, and reports whether memory has room for
-// it; otherwise it is not counted.
+// hold reports whether memory has room for a body, and counts it if so.
 func (p *backpressure) hold(bytes int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,14 +116,14 @@ func (p *backpressure) hold(bytes int) bool {
 	return true
 }
 
-// filled says that a segment has its last capture.
+// filled records that a segment has its last capture.
 func (p *backpressure) filled() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.full++
 }
 
-// leave says that a segment is committed, and its bodies are let go.
+// leave records that a segment is committed and its bodies are freed.
 func (p *backpressure) leave(bodies, input int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,10 +12,10 @@ import (
 // of verdicts, small enough that a lost one costs little.
 const segmentTargets = 2048
 
-// A segment ends early whose targets bring much of their own: so many verdicts,
-// bytes of hosts and URLs as the input has them, which are held with it, or bytes
-// of stored bodies. Nobody waits for a stored capture, so nothing has to be kept
-// for long; how large a body of the network is shows only when it is there.
+// A segment ends early when its targets reach one of these: verdicts on URLs of
+// their own, bytes of hosts and URLs as the input has them, bytes of stored
+// bodies. Bodies of the network do not count: their size is not known when the
+// segment is cut.
 const (
 	segmentVerdicts = 16 << 20
 	segmentText     = 4 << 20
@@ -23,19 +23,19 @@ const (
 )
 
 // cutter cuts the targets of a volume into segments. Where it cuts depends on the
-// input alone, so that a run that is resumed has the same segments.
+// input alone, so that a resumed run has the same segments.
 type cutter struct {
 	census *census
 	volume *source.Volume
 	next   int      // number of the next segment
-	now    *segment // the one under way, nil for none
+	now    *segment // the open one, nil for none
 
-	// Of the segment under way:
+	// Of the open segment:
 	targets, urls, text, stored int
 	lines                       int64
 }
 
-// open begins a segment when there is room for it.
+// open waits for room and begins a segment.
 func (c *cutter) open(ctx context.Context) (err error) {
 	n := c.census
 	if c.next == c.volume.First+c.volume.Most {
@@ -55,7 +55,7 @@ func (c *cutter) open(ctx context.Context) (err error) {
 	return n.pressure.enter(ctx)
 }
 
-// add counts a target of the segment under way.
+// add counts a target of the open segment.
 func (c *cutter) add(t *source.Target) {
 	text := t.Text()
 	c.targets, c.urls, c.text, c.lines = c.targets+1, c.urls+len(t.Paths), c.text+text, c.lines+t.Lines
@@ -68,15 +68,15 @@ func (c *cutter) add(t *source.Target) {
 	}
 }
 
-// full says whether the segment under way ends with its last target.
+// full reports whether the open segment ends here.
 func (c *cutter) full() bool {
 	each := len(c.census.Evaluate.Agents) * len(c.census.Evaluate.Profiles)
 	return c.volume.Most > 1 &&
 		(c.targets == segmentTargets || c.urls*each >= segmentVerdicts || c.text >= segmentText || c.stored >= segmentStored)
 }
 
-// seal ends the segment under way, if there is one: it waits for its captures
-// alone.
+// seal ends the open segment, if there is one. The segment is evaluated when its
+// last capture arrives.
 func (c *cutter) seal(ctx context.Context) error {
 	s := c.now
 	if s == nil {

@@ -7,27 +7,27 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 )
 
-// Preview says what a run would ask and write.
+// Preview is what a run would ask and write.
 type Preview struct {
-	Hosts    int64 // to ask; -1 where only reading the source tells
-	Rejected int64 // lines of the list that are no target
+	Hosts    int64 // to ask; -1 if unknown until the source is read
+	Rejected int64 // lines of the list that name no host
 	Verdicts int64 // of Hosts
 }
 
-// What a target and a verdict take on disk, all tables but bodies: 4,977 real hosts
-// with 13.3 M verdicts took 5.4 MB, half of it verdicts.
+// Bytes on disk per target and per verdict, in all tables but bodies: 4,977 real
+// hosts with 13.3 M verdicts took 5.4 MB, half of it verdicts.
 const (
 	previewHostBytes    = 550
 	previewVerdictBytes = 0.2
 )
 
-// Bytes is about what the tables of the run would take on disk, bodies aside.
+// Bytes estimates the size of the run's tables on disk, without bodies.
 func (p *Preview) Bytes() int64 {
 	return p.Hosts*previewHostBytes + int64(float64(p.Verdicts)*previewVerdictBytes)
 }
 
-// PreviewRun reads the list of hosts as the run would, and asks and writes
-// nothing. A list that comes through a pipe, and stored answers, are not read.
+// PreviewRun reads the list of hosts as the run would. It asks no host and writes
+// nothing. It does not read standard input or stored answers.
 func PreviewRun(ctx context.Context, c Config) (p Preview, err error) {
 	if c.Source.IsStored() || c.Source.Hosts == "-" {
 		return Preview{Hosts: -1}, nil

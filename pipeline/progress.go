@@ -7,22 +7,22 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 )
 
-// Phase is what a run is at.
+// Phase is a phase of a run.
 type Phase int32
 
 const (
-	Fetching   Phase = iota // or reading, where the answers are stored
-	Writing                 // every target has its answer, not all are in the tables
+	Fetching   Phase = iota // or reading stored captures
+	Writing                 // every target has its capture, not all are in the tables
 	SummingUp               // the summaries and examples of all segments
 	Completing              // the manifest
 	Finished
 )
 
-// Progress counts what a run has done so far. It is safe to read while the
-// run goes on.
+// Progress counts what a run has done so far. It may be read while the run is
+// under way.
 type Progress struct {
 	phase     atomic.Int32
-	targets   atomic.Int64 // one more than the source had, 0 before its end
+	targets   atomic.Int64 // of the source plus one, 0 before its end
 	total     atomic.Int64
 	limited   atomic.Bool
 	lines     atomic.Int64
@@ -34,15 +34,15 @@ type Progress struct {
 	failing   atomic.Int64
 	unreached atomic.Int64
 	outages   atomic.Int64
-	cutOff    atomic.Pointer[time.Time] // nil while this machine is connected, as far as is known
+	cutOff    atomic.Pointer[time.Time] // nil while this machine is connected
 }
 
-// Snapshot is Progress at one moment. The mix is by the answer alone, before
-// any profile has judged it.
+// Snapshot is Progress at one moment. It counts answers by status, before any
+// profile judges them.
 type Snapshot struct {
 	Phase       Phase
-	Total       int64 // what Done comes to at the end, at most; 0 where unknown
-	Done        int64 // lines of the input, or with a limit targets, that are dealt with
+	Total       int64 // the most that Done can reach; 0 if unknown
+	Done        int64 // lines of the input; targets if there is a limit
 	Fetched     int64
 	Committed   int64 // targets whose segment is in the tables
 	Rejected    int64
@@ -51,8 +51,8 @@ type Snapshot struct {
 	OtherError  int64 // 5xx and every other status
 	Unreachable int64 // no answer
 
-	Outages int64     // of this machine, so far
-	CutOff  time.Time // since when this machine seems to be cut off; zero: it is connected
+	Outages int64     // of this machine
+	CutOff  time.Time // since when this machine seems to be cut off; zero if it is connected
 }
 
 // Snapshot reads the counters.
@@ -94,16 +94,16 @@ func (p *Progress) outage(since time.Time) {
 
 func (p *Progress) enter(phase Phase) { p.phase.Store(int32(phase)) }
 
-// sourceEnds tells that there are no more targets than these.
+// sourceEnds records how many targets the source had.
 func (p *Progress) sourceEnds(targets int64) { p.targets.Store(targets + 1) }
 
 func (p *Progress) rejected(n int64) { p.rejects.Add(n) }
 func (p *Progress) committed(n int)  { p.stored.Add(int64(n)) }
 
-// read counts bytes of archives, by which their progress is measured.
+// read counts bytes of archives, the measure of their progress.
 func (p *Progress) read(bytes int64) { p.lines.Add(bytes) }
 
-// passedOver counts what an earlier process of the run has done.
+// passedOver counts a segment that an earlier process committed.
 func (p *Progress) passedOver(targets int, lines int64) {
 	p.done.Add(int64(targets))
 	p.stored.Add(int64(targets))

@@ -12,11 +12,11 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// read cuts the source's targets into segments, opening them as there is room,
-// and has those fetched that bring no capture, until begin ends. What has begun
-// goes on until late does.
+// read cuts the source's targets into segments and fetches those without a
+// capture. It opens segments and begins fetches until begin ends; fetches that
+// have begun end with late.
 func (n *census) read(begin, late context.Context, fetching *errgroup.Group) error {
-	g, reading := errgroup.WithContext(begin) // which ends before the fetches do
+	g, reading := errgroup.WithContext(begin) // it ends before the fetches do
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	if n.Source.Limit > 0 {
 		g.SetLimit(1) // the first N are those of the first volumes
@@ -37,8 +37,8 @@ func (n *census) read(begin, late context.Context, fetching *errgroup.Group) err
 	return nil
 }
 
-// readVolume cuts the targets of a volume into segments and calls take with each
-// target that an earlier process has not committed, until ctx ends.
+// readVolume cuts the targets of a volume into segments, until ctx ends. It calls
+// take with each target of a segment that is not committed yet.
 func (n *census) readVolume(ctx, late context.Context, v *source.Volume, take func(*job) error) error {
 	c := &cutter{census: n, volume: v, next: v.First}
 	err := v.Read(ctx, func(t source.Target) error {
@@ -59,9 +59,8 @@ func (n *census) readVolume(ctx, late context.Context, v *source.Volume, take fu
 		return nil
 	})
 	if err == nil && c.next == v.First && (v.First == 0 || v.Most == 1) {
-		// A source without a target makes tables too, empty ones. The volumes of
-		// an earlier run follow each other without gaps, also where --hosts lets
-		// nothing of one pass.
+		// A source without targets gets empty tables. So does a segment of an
+		// earlier run of which --hosts keeps nothing: numbers have no gaps.
 		err = c.open(ctx)
 	}
 	if err != nil {
@@ -70,9 +69,9 @@ func (n *census) readVolume(ctx, late context.Context, v *source.Volume, take fu
 	return c.seal(late)
 }
 
-// take has a job's capture fetched, by a goroutine that begins when the client
-// has a slot for it, unless the capture is stored or an earlier process of the
-// run has kept it.
+// take fetches a job's capture in a goroutine, once the client has a slot for it.
+// A capture that is stored, or that an earlier process of the run kept, is not
+// fetched again.
 func (n *census) take(begin, late context.Context, fetching *errgroup.Group, j *job) error {
 	s := j.segment
 	if err := n.recall(j); err != nil {
@@ -93,9 +92,8 @@ func (n *census) take(begin, late context.Context, fetching *errgroup.Group, j *
 	return nil
 }
 
-// fetch gets a target's capture. The lease is held until memory or disk has
-// the body: a slow disk holds up the requests, or bodies would pile up before
-// it.
+// fetch fetches a job's capture. It holds the lease until memory or disk has the
+// body, so that a slow disk slows the requests down and bodies do not pile up.
 func (n *census) fetch(ctx context.Context, lease *fetch.Lease, j *job) error {
 	defer lease.Leave()
 	if n.memory == nil {
@@ -104,7 +102,7 @@ func (n *census) fetch(ctx context.Context, lease *fetch.Lease, j *job) error {
 		j.Capture = n.memory.Fetch(lease, n.Terms, j.Candidates...)
 	}
 	if ctx.Err() != nil {
-		return ctx.Err() // the facts may be about our own end
+		return ctx.Err() // the capture may describe our own stop
 	}
 	switch err := j.Capture.Local; {
 	case errors.Is(err, fetch.ErrCutOff), errors.Is(err, fetch.ErrNeverReached):
@@ -113,7 +111,7 @@ func (n *census) fetch(ctx context.Context, lease *fetch.Lease, j *job) error {
 		return &LocalError{err}
 	}
 	if j.Capture.Error == robots.Canceled {
-		return nil // it was not begun, and its segment stays open
+		return nil // it did not begin, and its segment stays open
 	}
 	if err := n.record(j); err != nil {
 		return err
@@ -125,15 +123,15 @@ func (n *census) fetch(ctx context.Context, lease *fetch.Lease, j *job) error {
 	return n.done(ctx, j.segment)
 }
 
-// keep accounts for the memory of a job's bodies, which go to disk where there
-// is none left.
+// keep accounts for the memory of a job's capture. Bodies that do not fit go to
+// disk.
 func (n *census) keep(j *job) error {
 	weight := j.Capture.Weight()
 	n.pressure.weigh(weight)
 	j.segment.bytes.Add(int64(weight))
 	for i, body := range j.bodies() {
 		if len(*body) == 0 {
-			continue // none must stay none: it would come back from disk as an empty file
+			continue // from disk, no body would come back as an empty one
 		}
 		if n.pressure.hold(len(*body)) {
 			j.segment.bytes.Add(int64(len(*body)))
@@ -148,7 +146,7 @@ func (n *census) keep(j *job) error {
 	return nil
 }
 
-// LocalError says that this machine, and no host, has failed.
+// LocalError is a failure of this machine, not of a host.
 type LocalError struct{ Err error }
 
 func (e *LocalError) Error() string {
@@ -156,7 +154,7 @@ func (e *LocalError) Error() string {
 }
 func (e *LocalError) Unwrap() error { return e.Err }
 
-// done takes one off what a segment waits for.
+// done records that a segment waits for one capture less.
 func (n *census) done(ctx context.Context, s *segment) error {
 	if s.pending.Add(-1) > 0 {
 		return nil

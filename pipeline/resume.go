@@ -9,9 +9,9 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// begin creates the run, or opens the one that was interrupted. The source is
-// read from its beginning again either way, and so cut into the same segments:
-// those that are committed are passed over.
+// begin creates the run, or opens the interrupted one. Either way the source is
+// read from its beginning and cut into the same segments; committed segments are
+// skipped.
 func begin(ctx context.Context, c Config, p sink.Plan) (run *sink.Run, created bool, err error) {
 	if c.ForceNew {
 		if err := sink.Remove(c.Dir, c.Run); err != nil {
@@ -27,12 +27,12 @@ func begin(ctx context.Context, c Config, p sink.Plan) (run *sink.Run, created b
 	return run, err == nil, err
 }
 
-// passOver accounts for a segment that is committed already, of so many
-// targets that stand on so many lines.
+// passOver accounts for a committed segment, with its targets and their lines of
+// the input.
 func (n *census) passOver(index int, targets int, lines int64) error {
 	record := n.run.Committed(index)
 	if record.Targets != int64(targets) {
-		// The digests say that it is the same list; its reading is another.
+		// The digest is that of the same list, so its reading has changed.
 		return fmt.Errorf("segment %d had %d targets and now has %d: this version reads the list differently; start over with --force-new", index, record.Targets, targets)
 	}
 	if err := n.shared.Restore(record.Note); err != nil {

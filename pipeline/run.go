@@ -19,27 +19,27 @@ import (
 	"github.com/robocensus/robocensus/sink/views"
 )
 
-// Config is what a run is asked to do.
+// Config configures a run.
 type Config struct {
 	Dir         string
 	Run         string
-	Source      source.Config   // but for the size of bodies, which is that of Fetch
-	Evaluate    evaluate.Config // agents, URLs and profiles
+	Source      source.Config   // MaxBody is taken from Fetch
+	Evaluate    evaluate.Config // agents, URL samples and profiles
 	Tables      []string
 	Fetch       fetch.Config
-	Grace       time.Duration // for the hosts in flight when ctx ends
+	Grace       time.Duration // how long hosts in flight may take when ctx ends
 	State       string        // folder of the memory of answers, "" for none
-	Terms       memory.Terms  // on which its answers serve, but for the run and its redirects
-	Memory      int64         // bytes that the process may take, 0 where that is not known; see [budgets]
+	Terms       memory.Terms  // of that memory; Run sets Run, MaxRedirects and Now
+	Memory      int64         // bytes that the process may take, 0 if unknown; see [budgets]
 	ToolVersion string
-	Resume      bool           // go on with the run if it was interrupted
+	Resume      bool           // resume the run if it was interrupted
 	ForceNew    bool           // remove the run first, whatever its state
-	Settings    map[string]any // the configuration as the manifest shows it
-	Pace        map[string]any // and the part of it that the tables do not depend on
+	Settings    map[string]any // the configuration, for the manifest
+	Pace        map[string]any // the settings that the tables do not depend on
 	Inputs      []sink.Input   // besides those of the source
 }
 
-// Result is what a run did.
+// Result is the outcome of a run.
 type Result struct {
 	Folder   string // of manifest.json and rejected.csv
 	Targets  int64
@@ -50,15 +50,15 @@ type Result struct {
 	Counts   *summary.Counts
 }
 
-// job is one target on its way to its capture.
+// job is a target on its way to its capture.
 type job struct {
 	source.Target
-	spilled [2]*place // of the capture's bodies, where memory had no room for them
+	spilled [2]*place // where the bodies lie on disk, nil if in memory
 	segment *segment
 	ordinal int // within it
 }
 
-// bodies are the capture's own and the earlier copy's, where it has them.
+// bodies returns the capture's body and that of its earlier copy, if it has one.
 func (j *job) bodies() []*[]byte {
 	out := []*[]byte{&j.Capture.Body}
 	if j.Capture.Copy != nil {
@@ -67,13 +67,13 @@ func (j *job) bodies() []*[]byte {
 	return out
 }
 
-// segment is a run of jobs in the order of the input.
+// segment is a bounded number of jobs, in the order of the input.
 type segment struct {
 	index     int
 	committed bool // by an earlier process; then it has no jobs
 	jobs      []*job
-	pending   atomic.Int64  // jobs without a capture, and the source while it fills
-	answers   *sink.Answers // that outlive the process, nil where they need not
+	pending   atomic.Int64  // jobs without a capture, plus one until it is sealed
+	answers   *sink.Answers // kept for a later process, nil if none can resume
 	spill     spill
 	bytes     atomic.Int64 // of the captured bodies
 	text      int64        // bytes of the targets' texts
@@ -95,10 +95,10 @@ type census struct {
 	again    bool // the inputs can be read again, as resuming does
 }
 
-// Run makes the census. It returns when every target is in the tables, when
-// ctx ends (a [Stopped], unless nothing is left of the run), or when the input
-// or the disk gives out. Segments that are committed stay, and so do the
-// answers of hosts that were asked. progress may be read all the while.
+// Run makes the census. It returns when every target is in the tables, when ctx
+// ends (with a [Stopped], unless nothing was done), or when the input or the disk
+// fails. Committed segments stay, and so do the answers of hosts that were asked.
+// progress may be read meanwhile.
 func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err error) {
 	began := time.Now()
 	c.Source.MaxBody = c.Fetch.MaxBody
@@ -116,7 +116,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		}
 		defer func() {
 			if e := n.memory.Close(); err == nil {
-				err = e // else it follows from the first
+				err = e // otherwise it follows from err
 			}
 		}()
 	}
@@ -128,7 +128,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	n.again = plan.CanBeReadAgain()
 	n.run, created, err = begin(ctx, c, plan)
 	if errors.Is(err, sink.ErrRunComplete) {
-		// The process that completed it may have died before it wrote them.
+		// The process that completed the run may have died before it wrote the views.
 		if e := views.Write(c.Dir); e != nil {
 			return nil, e
 		}
@@ -139,7 +139,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	defer func() {
 		defer n.run.Close()
 		if err != nil && created && progress.Snapshot().Fetched == 0 {
-			// Nothing is there to be resumed, or to be looked at.
+			// There is nothing to resume and nothing to query.
 			n.run.Close()
 			if e := sink.Remove(c.Dir, c.Run); e != nil {
 				err = errors.Join(err, e)
@@ -149,13 +149,13 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			err = n.stopped(err)
 		}
-		// What is committed can be queried, however the run ended.
+		// Committed segments can be queried, however the run ended.
 		if e := views.WriteIn(n.run.Store(), n.run.ReplaceFile); err == nil {
-			err = e // else it follows from the first
+			err = e // otherwise it follows from err
 		}
 	}()
 	if c.ForceNew {
-		// The views name no run that is gone.
+		// The views must not name a run that is gone.
 		if err := views.WriteIn(n.run.Store(), n.run.ReplaceFile); err != nil {
 			return nil, err
 		}
@@ -179,7 +179,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	if err := n.source.Start(ctx, n.rejects, progress.read); err != nil {
 		return nil, err
 	}
-	// What earlier processes of the run have counted.
+	// The counts of earlier processes of the run.
 	if err := n.run.Counts(ctx, n.totals.Restore); err != nil {
 		return nil, err
 	}
@@ -218,7 +218,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	}, nil
 }
 
-// work brings the source's targets into the tables.
+// work writes the source's targets to the tables.
 func (n *census) work(ctx context.Context) error {
 	late, cancel := n.grace(ctx)
 	defer cancel()
@@ -231,7 +231,7 @@ func (n *census) work(ctx context.Context) error {
 		fetching.Go(func() error {
 			err := n.read(begin, late, fetching)
 			if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-				return nil // those in flight go on
+				return nil // hosts in flight get their grace
 			}
 			return err
 		})
@@ -247,7 +247,7 @@ func (n *census) work(ctx context.Context) error {
 	return err
 }
 
-// evaluate commits segments as they come.
+// evaluate commits segments as they become ready.
 func (n *census) evaluate(ctx context.Context) error {
 	e := n.shared.Evaluator()
 	for {
@@ -265,8 +265,8 @@ func (n *census) evaluate(ctx context.Context) error {
 	}
 }
 
-// commit writes a segment's rows and commits its parts, unless ctx ends before
-// all rows are written: hostile files may take minutes.
+// commit writes a segment's rows and commits its parts. It stops between targets
+// when ctx ends: hostile files may take minutes.
 func (n *census) commit(ctx context.Context, e *evaluate.Evaluator, s *segment) error {
 	defer s.spill.close()
 	out, err := n.run.Segment(s.index)
@@ -288,8 +288,8 @@ func (n *census) commit(ctx context.Context, e *evaluate.Evaluator, s *segment) 
 	return nil
 }
 
-// targets yields the targets of a segment with their bodies, each once: a body
-// is let go when its rows are written.
+// targets yields the targets of a segment with their bodies. It frees each target
+// after its turn, so it can be called once.
 func (s *segment) targets(ctx context.Context) iter.Seq2[*source.Target, error] {
 	return func(yield func(*source.Target, error) bool) {
 		for i, j := range s.jobs {

@@ -8,23 +8,22 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// spill keeps bodies of one segment on disk that the memory for them has no
-// room for: a segment waits for its slowest host, and hosts may all send the
-// largest body there is. The file has no name once it is open, so that nothing
-// is left of it, and goes with its segment.
+// spill keeps the bodies of one segment that do not fit into memory on disk: a
+// segment waits for its slowest host, and every host may send the largest body.
+// The file has no name once it is open, so that a crash leaves nothing behind.
 type spill struct {
 	mu   sync.Mutex
 	file *store.Scratch
 	end  int64
 }
 
-// place is where a body lies.
+// place is the place of a body in the file.
 type place struct {
 	from int64
 	size int
 }
 
-// put keeps a body in the file that scratch makes.
+// put writes a body to the file, which scratch makes for the first one.
 func (s *spill) put(scratch func() (*store.Scratch, error), body []byte) (*place, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +42,7 @@ func (s *spill) put(scratch func() (*store.Scratch, error), body []byte) (*place
 	return p, nil
 }
 
-// take fetches a body back.
+// take reads a body back.
 func (s *spill) take(p *place) ([]byte, error) {
 	body := make([]byte, p.size)
 	if _, err := s.file.ReadAt(body, p.from); err != nil {
@@ -62,8 +61,8 @@ func (s *spill) close() {
 	}
 }
 
-// spool makes the file for answers under way that memory has no room for, when
-// it is wanted; release ends it.
+// spool returns a function that makes the file for answers in flight that do not
+// fit into memory, and one that removes it.
 func (n *census) spool() (create func() (*os.File, error), release func()) {
 	var file *store.Scratch
 	create = func() (*os.File, error) {

@@ -9,10 +9,10 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 )
 
-// Stopped is the error of a run that its context has ended.
+// Stopped is the error of a run whose context has ended.
 type Stopped struct {
-	Committed int64 // targets in the tables, by whichever process
-	Kept      int64 // further ones whose answers are kept: resuming does not ask them
+	Committed int64 // targets in the tables, of all processes of the run
+	Kept      int64 // further targets whose answers are kept; resuming does not ask them
 	Resumable bool  // the inputs can be read again
 	err       error
 }
@@ -23,7 +23,7 @@ func (e *Stopped) Error() string {
 
 func (e *Stopped) Unwrap() error { return e.err }
 
-// stopped counts what is left of a run that was stopped by err.
+// stopped makes the error of a run that err has stopped.
 func (n *census) stopped(err error) error {
 	committed, kept, e := n.run.Kept()
 	if e != nil {
@@ -32,8 +32,8 @@ func (n *census) stopped(err error) error {
 	return &Stopped{committed, kept, n.again, err}
 }
 
-// grace is the context of what has begun when ctx ends: the hosts in flight and
-// the segments that have all their captures. Nobody waits for stored captures.
+// grace returns a context that ends some time after ctx: for the hosts in flight
+// and the segments that have all their captures. Stored captures get no grace.
 func (n *census) grace(ctx context.Context) (context.Context, context.CancelFunc) {
 	if n.Source.IsStored() {
 		return context.WithCancel(ctx)
@@ -54,8 +54,8 @@ func (n *census) grace(ctx context.Context) (context.Context, context.CancelFunc
 	return late, cancel
 }
 
-// record keeps a job's capture until its segment is committed, whatever becomes
-// of this process.
+// record keeps a job's capture on disk until its segment is committed, in case
+// this process dies.
 func (n *census) record(j *job) error {
 	if j.segment.answers == nil {
 		return nil
@@ -68,7 +68,7 @@ func (n *census) record(j *job) error {
 }
 
 // recall gives a job without a capture the one that an earlier process of the run
-// has recorded, where this program can read it.
+// recorded, if there is one and it can be decoded.
 func (n *census) recall(j *job) error {
 	if j.Capture != nil || j.segment.answers == nil {
 		return nil

@@ -10,15 +10,15 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// Config is what captures are judged by.
+// Config says by what captures are judged.
 type Config struct {
 	Agents       []Agent
 	Samples      []Sample
-	Profiles     []*robots.Profile // the first of them reads the files for the tables of their content
-	KeepComments bool              // in the table lines
+	Profiles     []*robots.Profile // the first one also fills the tables of content: groups, rules, …
+	KeepComments bool              // as rows of the table lines
 }
 
-// ProfileNames are the names of the profiles, in their order.
+// ProfileNames returns the names of the profiles, in their order.
 func (c *Config) ProfileNames() (names []string) {
 	for _, p := range c.Profiles {
 		names = append(names, p.Name)
@@ -26,30 +26,29 @@ func (c *Config) ProfileNames() (names []string) {
 	return names
 }
 
-// Agent is an entry of the registry: a crawler and what its operator
-// documents about it.
+// Agent is an entry of the registry: a crawler as its operator documents it.
 type Agent struct {
 	Name          string   `yaml:"name"`
-	Tokens        []string `yaml:"tokens"`        // its own product tokens in order of preference; the name where none is given
-	FallsBackTo   []string `yaml:"falls_back_to"` // other crawlers' tokens, looked for after its own
+	Tokens        []string `yaml:"tokens"`        // its product tokens in order of preference; default: the name
+	FallsBackTo   []string `yaml:"falls_back_to"` // other crawlers' tokens that it obeys if none of its own is named
 	Operator      string   `yaml:"operator"`
 	Category      string   `yaml:"category"`
 	UserAgent     string   `yaml:"user_agent"`     // the full product token that it sends, for classic-1996
-	IgnoresStar   bool     `yaml:"ignores_star"`   // `*` does not bind it, where the profile has it so
-	UserTriggered bool     `yaml:"user_triggered"` // it fetches on a person's behalf
+	IgnoresStar   bool     `yaml:"ignores_star"`   // `*` does not bind it, in profiles that allow this
+	UserTriggered bool     `yaml:"user_triggered"` // it fetches on behalf of a person
 }
 
-// Categories are the kinds of agents that the registry knows.
+// Categories are the categories of agents.
 var Categories = []string{
 	"search", "ai-training", "ai-search", "ai-assistant", "seo", "archive", "preview", "ads", "social", "other",
 }
 
-// Robots is what package robots wants to know of the agent.
+// Robots returns the agent as package robots has it.
 func (a Agent) Robots() robots.Agent {
 	return robots.Agent{Name: a.Name, Tokens: a.Tokens, FallsBackTo: a.FallsBackTo, UserAgent: a.UserAgent, IgnoresStar: a.IgnoresStar}
 }
 
-// agentRows are the registry as the table agents has it.
+// agentRows returns the rows of the table agents.
 func agentRows(agents []Agent) []sink.Agent {
 	var rows []sink.Agent
 	for _, a := range agents {
@@ -61,9 +60,8 @@ func agentRows(agents []Agent) []sink.Agent {
 	return rows
 }
 
-// ParseAgents reads a registry. An unknown key, a token that could never
-// match, a name that occurs twice and an unknown category are errors with
-// their line.
+// ParseAgents parses a registry in YAML. An unknown key, a token that cannot match,
+// a repeated name and an unknown category are errors with their line.
 func ParseAgents(path string, text []byte) ([]Agent, error) {
 	nodes, err := userfile.List(path, text, "agent")
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// content writes what the file says, in the first profile's reading: the rows
-// of those tables that are wanted.
+// content writes the tables of the file's content, as the first profile reads it.
 func (e *Evaluator) content(row *sink.Fetch, out *sink.Segment) error {
 	f := &e.readings[0].content.file
 	e.indexes = e.indexes[:0]
@@ -43,7 +42,7 @@ func (e *Evaluator) content(row *sink.Fetch, out *sink.Segment) error {
 	return nil
 }
 
-// groupIndex is the cell of a group's index, null for -1.
+// groupIndex returns the cell of a group's index, null for -1.
 func (e *Evaluator) groupIndex(i int32) *int32 {
 	if i < 0 {
 		return nil
@@ -64,9 +63,9 @@ func (e *Evaluator) groupRows(row *sink.Fetch, f *robots.File) []sink.Group {
 			r.AgentLines = append(r.AgentLines, agent.Line)
 			token := agent.Token
 			if len(agent.Wide) > len(token) {
-				token = agent.Wide // MJ12bot, by which its policies are found, and not MJ
+				token = agent.Wide // policies are found by MJ12bot, not by MJ
 			}
-			// In lower case, as names compare whatever their case.
+			// Tokens compare without regard to case.
 			r.Tokens = append(r.Tokens, strings.ToLower(sink.Text(token)))
 		}
 		for _, rule := range f.Rules[g.Rules.From:g.Rules.To] {
@@ -126,10 +125,10 @@ func (e *Evaluator) lineRows(row *sink.Fetch, f *robots.File) []sink.Line {
 	return e.lines
 }
 
-// signalRows names fields in lower case, whatever the file has.
+// signalRows returns the rows of signals, with fields in lower case.
 func (e *Evaluator) signalRows(row *sink.Fetch, f *robots.File) []sink.Signal {
 	e.signals = e.signals[:0]
-	var path *string // of the signal before: a line has one, and may have a hundred thousand keys
+	var path *string // of the signal before: a line has one path and up to 100,000 keys
 	for i, s := range f.Signals {
 		if i == 0 || !same(s.Path, f.Signals[i-1].Path) {
 			path = optional(s.Path)
@@ -142,13 +141,13 @@ func (e *Evaluator) signalRows(row *sink.Fetch, f *robots.File) []sink.Signal {
 	return e.signals
 }
 
-// same reports whether two slices are the same piece of a file, whose bytes
-// need no comparison then.
+// same reports whether two slices are the same piece of a file, without comparing
+// bytes.
 func same(a, b []byte) bool {
 	return len(a) == len(b) && (len(a) > 0 && &a[0] == &b[0] || a == nil && b == nil)
 }
 
-// optional is the cell of a text, null for nil.
+// optional returns the cell of a text, null for nil.
 func optional(b []byte) *string {
 	if b == nil {
 		return nil

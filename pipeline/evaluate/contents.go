@@ -10,73 +10,73 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// content is a file as one profile reads it, and what it says to the agents.
+// content is a file as one profile reads it, with its policies for the agents.
 type content struct {
 	file     robots.File
 	patterns []string  // of the file's rules, as text
-	classes  []string  // of its groups, where they are wanted
-	policies []policy  // by agent, where the file decides
-	partings []parting // by agent, from the first profile
+	classes  []string  // of its groups, if asked for
+	policies []policy  // by agent, if asked for
+	partings []parting // by agent, against the first profile; if asked for
 
-	// Of contents that are kept:
+	// Of cached contents:
 	body     []byte
 	asked    questions
 	digest   string
-	verdicts []robots.Verdict // by agent and path of the run's samples; nil if they are too many to be kept
+	verdicts []robots.Verdict // by agent and path sample; nil if they are too many to cache
 }
 
-// policy is what a file says to one agent.
+// policy is the policy of a file for one agent.
 type policy struct {
-	group      *string // whose group it follows
-	line       *int32  // where that group begins
+	group      *string // the token whose group it follows
+	line       *int32  // where the group begins
 	match      robots.Match
 	class      int
-	versusStar robots.Relation // of a group of its own
+	versusStar robots.Relation // of an own group
 	crawlDelay *float64
-	lead       int  // the first agent whose rules are the same
-	shared     bool // by another agent
+	lead       int  // the first agent with the same rules
+	shared     bool // another agent has the same rules
 }
 
-// questions are what a reading of a file was asked besides its rows.
+// questions are what is asked of a body besides its rows.
 type questions struct {
 	profile int
-	cut     bool // more followed the body than is kept
-	classes bool // of groups
-	judging bool // of agents
-	parting bool // from the first profile
+	cut     bool // the body is not complete
+	classes bool // classes of groups
+	judging bool // policies of agents
+	parting bool // comparison with the first profile
 }
 
-// contents keep what files say that were met before: templates are most of the
-// web. They are shared by the evaluators, and nobody changes one.
+// contents cache parsed bodies: most of the web are templates. The evaluators
+// share them, and a cached content never changes.
 //
-// Those met since there was as much as generationBytes are young, those of the
-// generation before are old, and become young when they are met again. A body
-// is kept when it is met for the second time within a thousand others or so:
-// what is met once, or seldom, costs no memory, and to read it again where the
-// memory is warm takes no longer than to look it up where it is cold.
+// The cache has two generations. When the young one reaches generationBytes it
+// becomes the old one, and the old one is dropped; a hit moves a content to the
+// young one. A body is cached on its second appearance within about a thousand
+// others: rare bodies cost no memory, and parsing one again in warm memory is as
+// fast as finding it in cold memory.
 type contents struct {
 	mu         sync.Mutex
 	young, old map[uint64]*content
-	weight     int               // of the young
-	met        [metBodies]uint64 // hashes of bodies that were met lately
+	weight     int               // bytes of the young generation, about
+	met        [metBodies]uint64 // hashes of recent bodies
 }
 
 const (
 	generationBytes = 4 << 20
-	keptBytes       = generationBytes / 128 // a heavier one is not kept
+	keptBytes       = generationBytes / 128 // a heavier content is not cached
 	keptVerdicts    = 8192
 	metBodies       = 1 << 10
 )
 
-// bodySeed is this process's own, so that nobody can make bodies collide.
+// bodySeed is random, so that nobody can make bodies collide.
 var bodySeed = maphash.MakeSeed()
 
 func newContents() *contents {
 	return &contents{young: make(map[uint64]*content)}
 }
 
-// find returns the content of a body, nil if it is not kept, and whether the
-// body was met before.
+// find returns the content of a body, nil if it is not cached, and reports whether
+// the body occurred before.
 func (k *contents) find(hash uint64, body []byte, q questions) (c *content, met bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -107,14 +107,14 @@ func (k *contents) add(hash uint64, c *content) {
 	}
 }
 
-// weight is about how many bytes a content takes.
+// weight estimates the bytes that a content takes.
 func (c *content) weight() int {
 	f := &c.file
 	parts := len(f.Groups) + len(f.Agents) + len(f.Rules) + len(f.Sitemaps) + len(f.Remarks) + len(f.Signals)
 	return 1024 + 3*len(c.body) + 120*parts + 48*len(c.policies) + 8*len(c.verdicts)
 }
 
-// read has the content of reading k be that of a body, nil for none.
+// read parses a body, nil for none, for reading k, or takes it from the cache.
 func (e *Evaluator) read(k int, body []byte, q questions) {
 	r := &e.readings[k]
 	r.body, r.loaded, q.profile = body, nil, k
@@ -128,7 +128,7 @@ func (e *Evaluator) read(k int, body []byte, q questions) {
 	}
 	c := &r.once
 	if met {
-		body = bytes.Clone(body) // which the file's lines point into
+		body = bytes.Clone(body) // the file's lines point into it
 		c = &content{body: body, asked: q, digest: digestOf(body)}
 	}
 	r.content = c
@@ -192,7 +192,7 @@ func (e *Evaluator) read(k int, body []byte, q questions) {
 	}
 }
 
-// load has the judge know the file, to ask it more than the content tells.
+// load gives the judge the file, for questions that the content does not answer.
 func (r *reading) load() {
 	if r.loaded != r.content {
 		r.judge.Load(&r.content.file)

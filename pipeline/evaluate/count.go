@@ -9,9 +9,9 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// What a target's fetch and content say is counted here, in the first
-// profile's reading. Keys come from sets that are known beforehand: what a
-// stranger writes never becomes a counter, it counts as other.
+// Counters of a target's fetch and content, as the first profile reads it. Keys
+// come from closed sets: text from the network never becomes a key, it counts as
+// "other".
 
 // count adds a target to the summary and the examples.
 func (e *Evaluator) count(row *sink.Fetch, stratum string) {
@@ -74,8 +74,7 @@ func (e *Evaluator) count(row *sink.Fetch, stratum string) {
 	e.countLines(row, f, stratum)
 }
 
-// once counts a key that the target under way has not had yet: such counters
-// are of hosts.
+// once counts a key once per target: such counters count hosts.
 func (e *Evaluator) once(metric, stratum, key string) {
 	if l := [2]string{metric, key}; !e.said[l] {
 		e.said[l] = true
@@ -99,7 +98,7 @@ func (e *Evaluator) countGroups(row *sink.Fetch, f *robots.File, stratum string)
 			continue
 		}
 		e.once("feature", stratum, "crawl_delay")
-		key := summary.Bin(int64(g.CrawlDelay)) // of whole seconds: the parser takes 15 digits at most
+		key := summary.Bin(int64(g.CrawlDelay)) // whole seconds: the parser accepts at most 15 digits
 		e.counts.Add("crawl_delay", stratum, key)
 		if e.examples.Wants("crawl_delay", key, row.Host) {
 			e.examples.Add("crawl_delay", key, row.Host, g.Line, strconv.FormatFloat(g.CrawlDelay, 'f', -1, 64))
@@ -137,8 +136,7 @@ func (e *Evaluator) countSitemaps(row *sink.Fetch, f *robots.File, stratum strin
 	}
 }
 
-// countLines counts remarks, and the fields and signals that belong to no
-// profile.
+// countLines counts remarks, extension fields and signals.
 func (e *Evaluator) countLines(row *sink.Fetch, f *robots.File, stratum string) {
 	for i := range f.Remarks {
 		m := &f.Remarks[i]
@@ -147,7 +145,7 @@ func (e *Evaluator) countLines(row *sink.Fetch, f *robots.File, stratum string) 
 		e.once("line_class_hosts", stratum, class)
 		switch m.Class {
 		case robots.Extension:
-			e.once("field", stratum, strings.ToLower(string(m.Field))) // one that the parser knows
+			e.once("field", stratum, strings.ToLower(string(m.Field))) // a field that the parser knows
 		case robots.UnknownField:
 			e.once("field", stratum, other)
 		}
@@ -161,7 +159,7 @@ func (e *Evaluator) countLines(row *sink.Fetch, f *robots.File, stratum string) 
 	}
 	for i := range f.Signals {
 		s := &f.Signals[i]
-		field := strings.ToLower(string(s.Field)) // one that the parser knows
+		field := strings.ToLower(string(s.Field)) // a field that the parser knows
 		e.once("field", stratum, field)
 		key := signalKey(field, s)
 		e.once("signal", stratum, key)
@@ -180,7 +178,7 @@ func (e *Evaluator) countLines(row *sink.Fetch, f *robots.File, stratum string) 
 	}
 }
 
-// other is the key of all that is not in a known set.
+// other is the key of everything outside a closed set.
 const other = "other"
 
 // The vocabularies of content-signal (contentsignals.org) and content-usage
@@ -194,8 +192,8 @@ var (
 	signalValues = map[string]bool{"yes": true, "no": true, "y": true, "n": true}
 )
 
-// signalKey is the counter of a signal: its field, and of the two fields that
-// have a vocabulary what it says.
+// signalKey returns the key of a signal: its field, and for the two fields with a
+// vocabulary also its key and value.
 func signalKey(field string, s *robots.Signal) string {
 	if field != "content-signal" && field != "content-usage" {
 		return field
@@ -214,8 +212,8 @@ func signalKey(field string, s *robots.Signal) string {
 	return key + "=" + value
 }
 
-// countCategories counts a target by how many agents of each category its
-// policies close, under one profile. e.policies are those of all agents.
+// countCategories counts a target by how many agents of each category it closes
+// to, under one profile. e.policies holds the rows of all agents.
 func (e *Evaluator) countCategories(stratum string, profile int) {
 	type closing struct{ agents, closed, unknown int }
 	by := make(map[string]closing)

@@ -11,20 +11,20 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// Shared is what the evaluators of a run share: what captures are judged by, and
-// the contents of files that come again.
+// Shared is what the evaluators of a run share: the configuration, the URL samples
+// and the cache of parsed bodies.
 type Shared struct {
 	config   Config
 	samples  *samples
 	contents *contents
 }
 
-// Prepare prepares the evaluation of a run's captures.
+// Prepare prepares the URL samples of a run for its profiles.
 func Prepare(c Config) *Shared {
 	return &Shared{config: c, samples: newSamples(c.Samples, c.Profiles), contents: newContents()}
 }
 
-// NewCounts makes empty counters for the agents and profiles of the run.
+// NewCounts returns empty counters for the agents and profiles of the run.
 func (s *Shared) NewCounts() *summary.Counts {
 	agents := make([]summary.Agent, len(s.config.Agents))
 	for i, a := range s.config.Agents {
@@ -33,20 +33,19 @@ func (s *Shared) NewCounts() *summary.Counts {
 	return summary.New(agents, s.config.ProfileNames())
 }
 
-// Evaluator parses and judges captures and makes rows of them. It serves one
-// goroutine and reuses its memory from target to target.
+// Evaluator makes rows of captures. It serves one goroutine and reuses its memory.
 type Evaluator struct {
 	config   Config
 	samples  *samples
 	contents *contents        // of all evaluators
 	readings []reading        // by profile
-	counts   *summary.Counts  // of the segment under way
-	examples summary.Examples // the same
-	bodies   map[string]bool  // the same: those written
-	note     note             // the same
-	memo     memo             // of the target under way
+	counts   *summary.Counts  // of the current segment
+	examples summary.Examples // of the current segment
+	bodies   map[string]bool  // digests written in the current segment
+	note     note             // of the current segment
+	memo     memo             // of the current target
 
-	// Row buffers, refilled for every target.
+	// Row buffers, reused for every target.
 	groups   []sink.Group
 	rules    []sink.Rule
 	sitemaps []sink.Sitemap
@@ -55,21 +54,21 @@ type Evaluator struct {
 	policies []sink.Policy
 	verdicts []sink.Verdict
 	indexes  []int32            // group indexes that rows point at
-	said     map[[2]string]bool // of the target under way, see once
+	said     map[[2]string]bool // of the current target, see once
 }
 
-// reading is how one profile sees the capture under way.
+// reading is the current capture as one profile reads it.
 type reading struct {
 	profile *robots.Profile
 	judge   *robots.Judge
-	loaded  *content // that the judge knows
+	loaded  *content // given to the judge
 	answer  robots.Answer
-	body    []byte // that it judges, nil for none
+	body    []byte // nil for none
 	content *content
-	once    content // of a body that is not kept
+	once    content // of a body that is not cached
 }
 
-// Evaluator makes one of the evaluators of the run.
+// Evaluator returns an evaluator for one goroutine.
 func (s *Shared) Evaluator() *Evaluator {
 	e := &Evaluator{
 		config: s.config, samples: s.samples, contents: s.contents, readings: make([]reading, len(s.config.Profiles)),
@@ -87,9 +86,8 @@ func (s *Shared) Evaluator() *Evaluator {
 	return e
 }
 
-// Segment writes the rows of a segment's targets to out, in their order, and
-// returns what they count, which holds until the next call. An error of targets
-// ends it.
+// Segment writes the rows of a segment's targets to out, in their order. The
+// counters it returns are valid until the next call. An error of targets ends it.
 func (e *Evaluator) Segment(out *sink.Segment, targets iter.Seq2[*source.Target, error]) (*summary.Counts, error) {
 	e.counts.Reset()
 	e.examples.Reset()
@@ -121,7 +119,7 @@ func (e *Evaluator) Segment(out *sink.Segment, targets iter.Seq2[*source.Target,
 	return e.counts, nil
 }
 
-// target makes the rows of one target.
+// target writes the rows of one target.
 func (e *Evaluator) target(t *source.Target, out *sink.Segment) error {
 	c := t.Capture
 	judging := out.Policies.Wanted() || out.Verdicts.Wanted() || out.Summary.Wanted()

@@ -12,9 +12,9 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// fetchRow tells status, hops and error of the fresh attempt, and size, digest
-// and counts of the body that the first profile judges, which may be an
-// earlier one.
+// fetchRow makes the row of fetches. Status, hops and error are those of the new
+// attempt; size, digest and counts are those of the body that the first profile
+// judges, which may be an earlier copy.
 func (e *Evaluator) fetchRow(t *source.Target, failure robots.ErrorClass) sink.Fetch {
 	c, first := t.Capture, &e.readings[0]
 	domain, tld := fetch.RegisteredDomain(c.Origin.Host)
@@ -85,7 +85,7 @@ func (e *Evaluator) fetchRow(t *source.Target, failure robots.ErrorClass) sink.F
 	return row
 }
 
-// digestOf is a body's SHA-1 as Common Crawl's index writes it.
+// digestOf returns a body's SHA-1 in the form of Common Crawl's index.
 func digestOf(body []byte) string {
 	sum := sha1.Sum(body)
 	return base32.StdEncoding.EncodeToString(sum[:])
@@ -105,8 +105,8 @@ func micros(d *time.Duration) *int64 {
 	return sink.Some(d.Microseconds())
 }
 
-// tell adds to a row what is known of a stored capture, and takes away what is
-// not.
+// tell adds what is known of a stored capture to its row, and removes what is not
+// known of it.
 func tell(row *sink.Fetch, s *source.Stored) {
 	row.Source = s.Source
 	if s.WARC != "" {

@@ -6,8 +6,9 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// judgements makes the policies and verdicts of a target under every profile,
-// on the paths for all, the samples listed for its origin, and its own.
+// judgements writes the policies and verdicts of a target under every profile. It
+// judges the paths for all hosts, the samples of the target's origin, and its own
+// URLs.
 func (e *Evaluator) judgements(row *sink.Fetch, listed []*prepared, paths []string, stratum string, out *sink.Segment) error {
 	own := newOwn(row.Origin, paths, listed)
 	for k := range e.readings {
@@ -68,11 +69,11 @@ func (e *Evaluator) judgements(row *sink.Fetch, listed []*prepared, paths []stri
 	return nil
 }
 
-// verdictRows is how many verdicts are written together, if one target has as
-// many: the writer goes through them column by column.
+// verdictRows is how many verdicts of a target are written at once: the writer
+// goes through them column by column.
 const verdictRows = 1024
 
-// writeVerdicts writes the verdicts that wait if there are so many.
+// writeVerdicts writes the waiting verdicts if there are at least many.
 func (e *Evaluator) writeVerdicts(out *sink.Segment, many int) error {
 	if len(e.verdicts) < many {
 		return nil
@@ -82,14 +83,14 @@ func (e *Evaluator) writeVerdicts(out *sink.Segment, many int) error {
 	return err
 }
 
-// policy makes the row of one agent, with its match and the index of its class.
+// policy returns the row of one agent, its match and the index of its class.
 func (e *Evaluator) policy(row *sink.Fetch, r *reading, agent int) (sink.Policy, robots.Match, int) {
 	p := sink.Policy{
 		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin,
 		Agent: e.config.Agents[agent].Name, Category: e.config.Agents[agent].Category,
 		Profile: r.profile.Name, Outcome: string(r.answer.Outcome),
 	}
-	match, class := robots.NoGroup, summary.ClassUnknown // from content alone: an outage is no policy
+	match, class := robots.NoGroup, summary.ClassUnknown // an outage is no policy
 	switch r.answer.Outcome {
 	case robots.ConditionalAllow:
 		told := &r.content.policies[agent]
@@ -106,9 +107,9 @@ func (e *Evaluator) policy(row *sink.Fetch, r *reading, agent int) (sink.Policy,
 	return p, match, class
 }
 
-// group is the token whose group in the file an agent's verdicts come from, nil
-// for none. While a profile leaves open whether the copy of an unreachable
-// origin serves, its rules may still decide.
+// group returns the token whose group decides an agent's verdicts, nil for none.
+// Rules may decide even where the profile leaves open whether the copy of an
+// unreachable origin serves.
 func (r *reading) group(agent int) *string {
 	if !r.answer.AsksRules() {
 		return nil
@@ -116,7 +117,7 @@ func (r *reading) group(agent int) *string {
 	return r.content.policies[agent].group
 }
 
-// of judges a URL in reading k, for whose profile it is prepared.
+// of judges a URL, prepared for profile k, for an agent.
 func (e *Evaluator) of(k, agent int, target *robots.Target) robots.Verdict {
 	r := &e.readings[k]
 	if got, decided := r.answer.Verdict(target); decided {
@@ -126,7 +127,7 @@ func (e *Evaluator) of(k, agent int, target *robots.Target) robots.Verdict {
 	return r.answer.Weigh(r.judge.Policy(agent).Judge(target))
 }
 
-// ofPath judges one of the paths for all.
+// ofPath judges one of the paths for all hosts.
 func (e *Evaluator) ofPath(k, agent, path int) robots.Verdict {
 	r := &e.readings[k]
 	if known := r.content.verdicts; known != nil && r.answer.AsksRules() {
@@ -148,7 +149,7 @@ func (e *Evaluator) verdict(row *sink.Fetch, r *reading, policy *sink.Policy, gr
 	e.verdicts = append(e.verdicts, v)
 }
 
-// kindNames and matchNames are the cells that rows point at.
+// kindNames and matchNames are cells that rows point at.
 var (
 	kindNames  = [...]string{robots.Disallow: robots.Disallow.String(), robots.Allow: robots.Allow.String()}
 	matchNames = [...]string{

@@ -4,20 +4,19 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// memo holds the verdicts of the target under way by agent, so that agents
-// whose policies have the same rules are one question for each sample (SPEC
-// section 7): without it a hostile file of half a megabyte costs a second for
-// each agent of the registry.
+// memo holds the verdicts of the current target by agent, so that each sample is
+// judged once for agents with the same rules (SPEC section 7). Without it, a
+// hostile file of half a megabyte costs a second per agent.
 type memo struct {
-	from     []int // by agent: where its verdicts begin in kept, or -1
+	from     []int // by agent: where its verdicts begin in kept, -1 for none
 	kept     []robots.Verdict
-	verdicts []robots.Verdict // of an agent that shares its rules with nobody
+	verdicts []robots.Verdict // of an agent that shares its rules with no other
 }
 
-// memoVerdicts bounds what is kept; beyond it, rules are judged again.
+// memoVerdicts bounds the memo; beyond it, rules are judged again.
 const memoVerdicts = 1 << 20
 
-// forget begins a reading of a target.
+// forget empties the memo.
 func (m *memo) forget(agents int) {
 	m.from, m.kept = m.from[:0], m.kept[:0]
 	for range agents {
@@ -25,12 +24,12 @@ func (m *memo) forget(agents int) {
 	}
 }
 
-// judge returns the verdicts for an agent in reading k on the paths for all,
-// the samples listed for the origin, and its own. They hold until the next
-// call.
+// judge returns the verdicts for an agent in reading k on the paths for all hosts,
+// the samples of the origin, and the target's own URLs. They are valid until the
+// next call.
 func (e *Evaluator) judge(k, agent int, listed []*prepared, own *ownURLs) []robots.Verdict {
 	r, m := &e.readings[k], &e.memo
-	lead, shared := 0, true // where no rules are asked, an agent is like another
+	lead, shared := 0, true // without rules, all agents have the same verdicts
 	if r.answer.AsksRules() {
 		lead, shared = r.content.policies[agent].lead, r.content.policies[agent].shared
 	}
@@ -51,7 +50,7 @@ func (e *Evaluator) judge(k, agent int, listed []*prepared, own *ownURLs) []robo
 	return m.kept[at:]
 }
 
-// judgeAll appends the verdicts for an agent on all samples of a target.
+// judgeAll appends the verdicts for an agent on all URLs of a target.
 func (e *Evaluator) judgeAll(dst []robots.Verdict, k, agent int, listed []*prepared, own *ownURLs) []robots.Verdict {
 	for s := range e.samples.paths {
 		dst = append(dst, e.ofPath(k, agent, s))

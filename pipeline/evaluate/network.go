@@ -10,14 +10,14 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// slowMicros is what a fetch takes that counts as slow: a second.
+// slowMicros is the duration from which a fetch counts as slow.
 const slowMicros = 1_000_000
 
-// countNetwork counts how a fetch went, for the parts of the network that the
-// target is in.
+// countNetwork counts a fetch by its source and time, and by top-level domain,
+// address block and server.
 func (e *Evaluator) countNetwork(row *sink.Fetch, stratum string) {
 	e.counts.Add("source", stratum, row.Source)
-	// The times of an answer from memory are those of an earlier run.
+	// An answer from memory has the times of an earlier run.
 	timed := row.TotalMicros != nil && row.Source != "cache"
 	slow := timed && *row.TotalMicros >= slowMicros
 	if timed {
@@ -38,8 +38,8 @@ func (e *Evaluator) countNetwork(row *sink.Fetch, stratum string) {
 	}
 }
 
-// failed tells an origin that gave no answer, or a 5xx. A redirect that leads
-// nowhere is an answer, and a refusal of ours says nothing about the host.
+// failed reports whether an origin gave no answer or a 5xx. A redirect that leads
+// nowhere is an answer, and our own refusal says nothing about the host.
 func failed(row *sink.Fetch) bool {
 	return row.ErrorClass != nil && !strings.HasPrefix(*row.ErrorClass, "redirect_") &&
 		*row.ErrorClass != "address_blocked" && *row.ErrorClass != "no_route" && *row.ErrorClass != "canceled"
@@ -51,21 +51,21 @@ var reserved = map[string]bool{
 	"alt": true, "example": true, "internal": true, "invalid": true, "local": true, "localhost": true, "onion": true, "test": true,
 }
 
-// tldKey is the top-level domain where it is one of the public suffix list's,
-// some 1,500, or a reserved one.
+// tldKey returns a top-level domain that is on the public suffix list, of about
+// 1,500, or reserved; others count as other.
 func tldKey(tld *string) string {
 	if tld == nil {
 		return "address"
 	}
-	// Of some there is no suffix of one label.
+	// Some have no suffix of one label.
 	if _, known := publicsuffix.PublicSuffix("a." + *tld); known || reserved[*tld] {
 		return *tld
 	}
 	return other
 }
 
-// blockKey is the block from which the address was handed out, about: the /8
-// of IPv4, the /12 of IPv6, of which 512 can be routed.
+// blockKey returns the /8 of an IPv4 address and the /12 of an IPv6 address, of
+// which 512 can be routed: about the blocks in which addresses are allocated.
 func blockKey(address *string) string {
 	if address == nil {
 		return "none"
@@ -79,11 +79,11 @@ func blockKey(address *string) string {
 	if a.Is4() {
 		bits = 8
 	}
-	block, _ := a.Prefix(bits) // no address is shorter
+	block, _ := a.Prefix(bits) // bits is in range
 	return block.String()
 }
 
-// servers are the products that a Server header is known by.
+// servers are the known products of Server headers.
 var servers = func() map[string]bool {
 	known := make(map[string]bool)
 	for _, name := range strings.Fields(`akamaighost akamainetstorage amazons3 apache apache-coyote ats awselb caddy cloudflare
@@ -95,7 +95,7 @@ var servers = func() map[string]bool {
 	return known
 }()
 
-// serverKey is the first product of a Server header, in lower case.
+// serverKey returns the first product of a Server header in lower case, if known.
 func serverKey(header *string) string {
 	if header == nil {
 		return "none"

@@ -7,30 +7,29 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// ownURLs are a target's own samples, as URLs of the origin that answered. A
-// prepared URL takes some 10 KB for each profile, and one origin may have
-// 100,000 of them: they are prepared in batches, for the profile that asks. Few
-// are prepared once for a profile, and many again for each set of rules that is
-// asked about them.
+// ownURLs are a target's own URL samples, as URLs of the origin that answered. A
+// prepared URL takes about 10 KB per profile and an origin may have 100,000, so
+// they are prepared in batches, one profile at a time. A single batch is prepared
+// once per profile, several are prepared again for each set of rules.
 type ownURLs struct {
 	origin string
 	paths  []string
 
-	shown      []string // of the batch from shownFrom, -1 for none
+	shown      []string // of the batch that begins at shownFrom, -1 for none
 	shownFrom  int
-	targets    []robots.Target // of the batch from targetFrom, for profile
+	targets    []robots.Target // of the batch that begins at targetFrom, for profile
 	targetFrom int
 	profile    *robots.Profile
 }
 
-// A batch ends at so many URLs, or bytes of them.
+// The size of a batch, in URLs and in bytes of URLs.
 const (
 	batchURLs  = 256
 	batchBytes = 256 << 10
 )
 
-// newOwn leaves out the samples that the list holds as well: each URL is judged
-// once.
+// newOwn leaves out URLs that are also among the listed samples: each URL is
+// judged once.
 func newOwn(origin string, paths []string, listed []*prepared) *ownURLs {
 	if len(listed) > 0 && len(paths) > 0 {
 		known := make(map[string]bool, len(listed))
@@ -42,7 +41,7 @@ func newOwn(origin string, paths []string, listed []*prepared) *ownURLs {
 	return &ownURLs{origin: origin, paths: paths, shownFrom: -1, targetFrom: -1}
 }
 
-// batch are the paths of the batch that begins at from.
+// batch returns the paths of the batch that begins at from.
 func (o *ownURLs) batch(from int) []string {
 	to, bytes := from, 0
 	for to < len(o.paths) && to-from < batchURLs && bytes < batchBytes {
@@ -52,8 +51,8 @@ func (o *ownURLs) batch(from int) []string {
 	return o.paths[from:to]
 }
 
-// texts are the URLs of a batch as the tables hold them. They hold until the
-// next call.
+// texts returns the URLs of a batch as the tables hold them. They are valid until
+// the next call.
 func (o *ownURLs) texts(from int) []string {
 	if o.shownFrom != from {
 		o.shown, o.shownFrom = o.shown[:0], from
@@ -64,8 +63,8 @@ func (o *ownURLs) texts(from int) []string {
 	return o.shown
 }
 
-// prepared are the URLs of a batch as a profile judges them. They hold until the
-// next call.
+// prepared returns the URLs of a batch, prepared for a profile. They are valid
+// until the next call.
 func (o *ownURLs) prepared(from int, p *robots.Profile) []robots.Target {
 	if o.targetFrom != from || o.profile != p {
 		o.targets, o.targetFrom, o.profile = o.targets[:0], from, p

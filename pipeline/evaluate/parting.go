@@ -9,25 +9,25 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// A parting is how what one profile reads in a file stands to what the first
-// profile does, for one agent.
+// A parting compares a profile's reading of a file with the first profile's, for
+// one agent.
 type parting struct {
-	standing int             // of summary.PartNames
-	witness  *robots.Witness // where they part; A is the first profile's
-	lines    [2]int32        // that decide on it, 0 for none
+	standing int             // index into summary.PartNames
+	witness  *robots.Witness // a path on which they differ; A is the first profile's verdict
+	lines    [2]int32        // that decide it on both sides, 0 for none
 }
 
-// The bounds of comparing two profiles, for one agent and for one file, in work
-// as [robots.Relate] has it: about a millisecond, and some ten. Most files part
-// at a short path; to prove that two profiles agree can take long, and little is
-// lost where that is left open.
+// The work that comparing two profiles may take, for one agent and for one file,
+// in the unit of [robots.Relate]: about 1 and 10 ms. Most differences show on a
+// short path. To prove that two profiles agree can take long, and little is lost
+// by leaving that undecided.
 const (
 	partingWork     = 1 << 17
 	filePartingWork = 1 << 21
 )
 
-// part compares what reading k makes of the file with what the first does, for
-// each agent. Agents with the same rules under both are one question.
+// part compares reading k with the first reading, for each agent. Agents with the
+// same rules under both are compared once.
 func (e *Evaluator) part(dst []parting, k int) []parting {
 	first, r := &e.readings[0], &e.readings[k]
 	first.load()
@@ -56,7 +56,7 @@ func (e *Evaluator) part(dst []parting, k int) []parting {
 	return dst
 }
 
-// lineOf is the line that decides, 0 for none.
+// lineOf returns the line that decides, 0 for none.
 func (r *reading) lineOf(v robots.Verdict) int32 {
 	if v.Rule < 0 {
 		return 0
@@ -64,20 +64,19 @@ func (r *reading) lineOf(v robots.Verdict) int32 {
 	return r.content.file.Rules[v.Rule].Line
 }
 
-// sameBody says whether the first reading and another judge one body by its
-// rules.
+// sameBody reports whether two readings judge the same body by its rules.
 func sameBody(first, r *reading) bool {
 	return first.answer.AsksRules() && r.answer.AsksRules() && bytes.Equal(first.body, r.body)
 }
 
-// parted says whether the rules decide under the first profile and under
-// another, and both read the same body.
+// parted reports whether the rules decide under the first profile and under profile
+// k, and both read the same body.
 func (e *Evaluator) parted(k int) bool {
 	first, r := &e.readings[0], &e.readings[k]
 	return k > 0 && len(r.content.partings) > 0 && first.answer.Outcome == robots.ConditionalAllow && r.answer.Outcome == robots.ConditionalAllow
 }
 
-// countPartings counts a host by whether two profiles part on it for any agent.
+// countPartings counts a host by whether two profiles differ on it for any agent.
 func (e *Evaluator) countPartings(row *sink.Fetch, k int, stratum string) {
 	if !e.parted(k) {
 		return

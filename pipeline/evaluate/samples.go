@@ -112,14 +112,14 @@ func (s *samples) use(o fetch.Origin) []*prepared {
 	return listed
 }
 
-// URLs is how many URLs are judged on a target for each agent and profile, if
-// its first candidate answers and no sample of its own is on the list.
+// URLs is the number of URLs that are judged on a target for each agent and
+// profile, if its first candidate answers.
 func (s *Shared) URLs(t *source.Target) int {
 	return len(s.samples.paths) + len(t.Paths) + len(s.samples.absolute[t.Candidates[0]])
 }
 
-// Unused are the absolute samples whose origin was no target: an input error
-// (SPEC section 1), reported and never a silent allow.
+// Unused returns the absolute samples whose origin was no target. They are errors
+// of the input (SPEC section 1), never silent allows.
 func (s *Shared) Unused() []Sample {
 	var out []Sample
 	for _, p := range s.samples.list {
@@ -130,13 +130,13 @@ func (s *Shared) Unused() []Sample {
 	return out
 }
 
-// note is what the record of a segment tells a process that resumes its run,
-// besides what the tables say.
+// note is what a process that resumes the run needs of a committed segment besides
+// its tables.
 type note struct {
-	Samples []int `json:"samples,omitempty"` // one absolute URL of each origin that had some, by index
+	Samples []int `json:"samples,omitempty"` // index of one absolute sample per origin that had some
 }
 
-// Restore takes over the note of a segment that is committed already.
+// Restore reads the note of a committed segment.
 func (s *Shared) Restore(text json.RawMessage) error {
 	var left note
 	if err := json.Unmarshal(text, &left); err != nil {

@@ -6,22 +6,21 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// everybody is an agent that no group names: it follows the group for *. Each
-// judge has it behind the agents of the registry.
+// everybody is an agent that no group names: it follows the group for *. It is the
+// last agent of each judge.
 var everybody = robots.Agent{Name: "*"}
 
-// starWork bounds what the comparisons of one file take under one profile,
-// about a tenth of a second beyond the one that reaches it. Hostile files can
-// give each agent of the registry a group of its own that takes as much.
+// starWork bounds the work of all comparisons of one file under one profile, about
+// 0.1 s. A hostile file may have a different group for each agent.
 const starWork = 1 << 24
 
-// compareWithStar says how each group that is an agent's own stands to the one
-// for *. Agents with the same rules are one question.
+// compareWithStar compares each agent's own group with the group for *. Agents with
+// the same rules are compared once.
 func (r *reading) compareWithStar(policies []policy) {
 	star := r.judge.Policy(len(policies))
 	work := 0
 	known := make(map[int]robots.Relation) // by lead
-	var dear []int                         // leads whose answer took some work
+	var dear []int                         // leads whose comparison took work
 	for i := range policies {
 		p := &policies[i]
 		if p.match != robots.OwnGroup {
@@ -30,7 +29,7 @@ func (r *reading) compareWithStar(policies []policy) {
 		relation, ok := known[p.lead]
 		if own := r.judge.Policy(p.lead); !ok {
 			if k := slices.IndexFunc(dear, func(lead int) bool { return own.SameRules(r.judge.Policy(lead)) }); k >= 0 {
-				relation = known[dear[k]] // a copy of another agent's group
+				relation = known[dear[k]] // a copy of another group
 			} else {
 				var took int
 				if relation, took = robots.Relate(star, own, starWork-work); took > 0 {
