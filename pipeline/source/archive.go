@@ -12,7 +12,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// archives are the WARC files that patterns name, each once, in the order of
+// archives returns the WARC files that patterns name, each once, in the order of
 // the patterns and of the names.
 func archives(patterns []string) ([]string, error) {
 	var out []string
@@ -39,7 +39,7 @@ func archives(patterns []string) ([]string, error) {
 	return out, nil
 }
 
-// realName is the one name of a file, however a pattern or a link spells it.
+// realName returns the absolute path of a file without links.
 func realName(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
@@ -47,10 +47,10 @@ func realName(path string) string {
 	if name, err := filepath.EvalSymlinks(path); err == nil {
 		return name
 	}
-	return path // a pipe behind /dev/fd, or what opening it will tell of
+	return path // a pipe behind /dev/fd, or a file that opening will report
 }
 
-// openArchives makes the volumes of --warc.
+// openArchives adds the volumes of --warc.
 func (s *Source) openArchives() error {
 	paths, err := archives(s.config.WARC)
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *Source) readArchive(ctx context.Context, path string, reject func(offse
 		return err
 	}
 	defer done()
-	var at int64 // of the last record, for the progress
+	var at int64 // offset of the last record
 	var others int64
 	counts, err := warc.Read(ctx, path, in, s.config.MaxBody, func(c *warc.Capture) error {
 		s.progress(c.Offset - at)
@@ -111,7 +111,7 @@ func (s *Source) readArchive(ctx context.Context, path string, reject func(offse
 	return err
 }
 
-// wanted makes a target of a stored origin, if --hosts lets it pass.
+// wanted makes a target of a stored origin, if the filter has it.
 func (s *Source) wanted(o fetch.Origin) (Target, bool) {
 	if s.filter != nil && !s.filter.has(o) {
 		return Target{}, false

@@ -21,10 +21,10 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// openBodies makes the volume of --bodies: a folder or tar of robots.txt files,
-// each named by its authority. A name cannot hold a colon everywhere, so
-// www.hrs.de_443 is port 443. The scheme is that of the port where it is a
-// default one, else the first of --schemes.
+// openBodies adds the volume of --bodies: a folder or tar of robots.txt files, each
+// named by its authority. Not every file system allows a colon in a name, so
+// www.hrs.de_443 stands for port 443. A default port decides the scheme; otherwise
+// it is the first of --schemes.
 func (s *Source) openBodies() error {
 	name := s.config.Bodies
 	info, err := os.Stat(name)
@@ -48,7 +48,7 @@ func (s *Source) openBodies() error {
 	return nil
 }
 
-// takeBody makes a target of a file, unless it is hidden.
+// takeBody emits the target of a file, unless its name begins with a dot.
 func (s *Source) takeBody(file string, modified time.Time, body []byte, emit func(Target) error) error {
 	base := path.Base(file)
 	if strings.HasPrefix(base, ".") {
@@ -72,7 +72,7 @@ func (s *Source) takeBody(file string, modified time.Time, body []byte, emit fun
 	return emit(target)
 }
 
-// identifyFolder tells a folder by the names, sizes and times of its files.
+// identifyFolder identifies a folder by the names, sizes and times of its files.
 func identifyFolder(role, name string) (sink.Input, error) {
 	in := sink.Input{Role: role, Path: name}
 	sum := sha256.New()
@@ -81,7 +81,7 @@ func identifyFolder(role, name string) (sink.Input, error) {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		info, err := fs.Stat(root, file) // of the file that a link leads to
+		info, err := fs.Stat(root, file) // follows links
 		if err != nil || !info.Mode().IsRegular() {
 			_, err = fmt.Fprintf(sum, "%q none\n", file)
 			return err
@@ -97,8 +97,8 @@ func identifyFolder(role, name string) (sink.Input, error) {
 	return in, nil
 }
 
-// originOfFile is the origin that a file's name stands for, of the scheme where
-// its port does not tell.
+// originOfFile returns the origin that a file's name stands for; its scheme is
+// first unless the port is a default one.
 func originOfFile(base, first string) (fetch.Origin, error) {
 	i := strings.LastIndexByte(base, '_')
 	if i < 0 || base[i+1:] == "" || strings.Trim(base[i+1:], "0123456789") != "" {
@@ -107,7 +107,7 @@ func originOfFile(base, first string) (fetch.Origin, error) {
 	}
 	host, port := base[:i], base[i+1:]
 	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
-		host = "[" + host + "]" // or the port would be part of the address
+		host = "[" + host + "]" // otherwise the port would be part of the address
 	}
 	for _, scheme := range []string{"http", "https"} {
 		if o, _, err := fetch.Parse(host+":"+port, scheme); err == nil && o.Port == fetch.DefaultPort(scheme) {
@@ -118,13 +118,11 @@ func originOfFile(base, first string) (fetch.Origin, error) {
 	return o, err
 }
 
-// notFile is why a folder's or archive's entry is rejected that has no bytes of
-// its own.
+// notFile is the reason in rejected.csv for an entry that is no regular file.
 const notFile = "not_a_file"
 
-// readFolder reads the files below a folder, in the order of their names. Links
-// to files are files; what else is neither file nor folder, and links that lead
-// to none, are rejected.
+// readFolder reads the files below a folder, in the order of their names. It
+// follows links to files; other links and special files are rejected.
 func (s *Source) readFolder(ctx context.Context, name string, take func(file string, modified time.Time, body []byte) error) error {
 	root := os.DirFS(name)
 	return fs.WalkDir(root, ".", func(file string, entry fs.DirEntry, err error) error {
@@ -151,8 +149,8 @@ func (s *Source) readFolder(ctx context.Context, name string, take func(file str
 	})
 }
 
-// readTar reads the files of a tar, plain or compressed, in their order. Links
-// are rejected: a tar is read but once.
+// readTar reads the files of a tar, plain or compressed, in their order. Links are
+// rejected: a tar is read only once.
 func (s *Source) readTar(ctx context.Context, name string, take func(file string, modified time.Time, body []byte) error) error {
 	f, closed, err := openStored(ctx, name)
 	if err != nil {
@@ -193,8 +191,8 @@ func (s *Source) readTar(ctx context.Context, name string, take func(file string
 	}
 }
 
-// readBody reads one byte more than the limit, by which it shows that there
-// was more.
+// readBody reads at most one byte more than the limit, which shows that a body is
+// too long.
 func readBody(r io.Reader, limit int) ([]byte, error) {
 	var b bytes.Buffer
 	_, err := b.ReadFrom(io.LimitReader(r, int64(limit)+1))

@@ -1,16 +1,14 @@
-// Package source reads what a census is made of: hosts to ask, or captures that
-// are stored already, in WARC files, as bodies, or in the tables of an earlier
-// run.
+// Package source reads the sources of a census: a list of hosts to ask, or stored
+// captures in WARC files, in a folder or tar of bodies, or in the tables of an
+// earlier run.
 //
-// [Open] finds out what a [Config] names and how it is told apart from another,
-// before a run begins. A [Source] consists of volumes, which may be read side by
-// side; each yields its targets in order, with their captures where these are
-// stored. A list of hosts is one volume.
+// [Open] checks a source and identifies its inputs before a run begins. A [Source]
+// consists of volumes, which may be read concurrently; each yields its targets in
+// order, stored ones with their captures. A list of hosts is one volume.
 //
-// What is no target is accounted for in [Rejects]: a line of a list that names no
-// host, a host that is asked already, a damaged record. Nothing of the input is
-// lost in silence.
+// [Rejects] accounts for everything else in the input: a line that names no host,
+// a duplicate, a damaged record. No line is lost silently.
 //
-// The same input yields the same targets with the same numbers each time it is
-// read, which is what resuming a run relies on.
+// The same input yields the same targets with the same numbers each time. Resuming
+// relies on that.
 package source

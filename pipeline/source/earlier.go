@@ -19,9 +19,9 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// openRun makes the volumes of --from-run: the segments of an earlier run, whose
-// numbers and seqs are kept. Its facts stay what they were; what is made anew is
-// their reading.
+// openRun adds the volumes of --from-run: one for each segment of an earlier run.
+// Segments and targets keep their numbers. The captures stay the same; only their
+// evaluation is new.
 func (s *Source) openRun() error {
 	folder := s.config.FromRun // DIR/_runs/ID
 	clean := filepath.Clean(folder)
@@ -73,17 +73,17 @@ func (s *Source) openRun() error {
 	return nil
 }
 
-// earlierRun is a run whose captures are read again.
+// earlierRun is the run whose captures are read.
 type earlierRun struct {
 	dir    string
 	limits limits
 }
 
-// segmentParts are the parts of one of its segments.
+// segmentParts are the parts of a segment that hold captures.
 type segmentParts struct{ fetches, bodies sink.Part }
 
-// readSegment gives the rows of a part of fetches their bodies back. Rows with
-// the same body share it.
+// readSegment emits the targets of a segment with their bodies. Rows with the same
+// body share it.
 func (e earlierRun) readSegment(ctx context.Context, parts *segmentParts, emit func(Target) error) error {
 	rows, err := readFetchRows(ctx, e.dir, parts.fetches)
 	if err != nil {
@@ -111,12 +111,12 @@ func (e earlierRun) readSegment(ctx context.Context, parts *segmentParts, emit f
 	return nil
 }
 
-// bodyReader reads a part of bodies beside the rows that need them. Bodies stand
-// in the order in which rows first name them, each once: one is held until the
-// last row that needs it.
+// bodyReader reads a part of bodies along with its rows. The part has each body
+// once, in the order in which rows first name them; a body is held until the last
+// row that needs it.
 type bodyReader struct {
 	next   *parquet.GenericReader[sink.Body]
-	needed map[string]int // rows to come, by digest
+	needed map[string]int // remaining rows, by digest
 	held   map[string][]byte
 }
 
@@ -130,7 +130,7 @@ func newBodyReader(file io.ReaderAt, rows []sink.Fetch) *bodyReader {
 	return b
 }
 
-// of is the body of the next row, nil where it has none.
+// of returns the body of the next row, nil if it has none.
 func (b *bodyReader) of(row *sink.Fetch) ([]byte, error) {
 	if row.ContentDigest == nil {
 		return nil, nil
@@ -162,8 +162,8 @@ func readFetchRows(ctx context.Context, dir string, p sink.Part) ([]sink.Fetch, 
 	return parquet.Read[sink.Fetch](f, p.Bytes)
 }
 
-// limits are how many bytes of a body the profiles of an earlier run read: its
-// first one, and the one that reads most, for which bodies were fetched.
+// limits are the size limits of an earlier run's profiles: of the first one, and
+// the largest, up to which bodies were fetched.
 type limits struct{ first, most int }
 
 func limitsOf(profiles []string) (l limits) {
@@ -179,15 +179,15 @@ func limitsOf(profiles []string) (l limits) {
 	return l
 }
 
-// cut tells whether more followed a body when it was captured. A row says of a
-// body also that its profile read a part only.
+// cut reports whether a body was longer than what was captured. A row's
+// body_truncated also says that its profile read only a part.
 func (l limits) cut(row *sink.Fetch, body []byte) bool {
 	return row.BodyTruncated && (len(body) <= l.first || len(body) >= l.most)
 }
 
-// targetOf makes the target of a row of fetches, with its capture. That a server
-// is misconfigured is known only where the first profile of the run made
-// something of it: no column tells it apart.
+// targetOf makes the target of a row of fetches, with its capture. No column says
+// that a server is misconfigured, so that is known only if the first profile of
+// the run gave it as the reason.
 func targetOf(row *sink.Fetch, body []byte, l limits) Target {
 	o := fetch.Origin{Scheme: row.Scheme, Host: row.Host, Port: uint16(row.Port)}
 	c := &fetch.Capture{
@@ -205,7 +205,7 @@ func targetOf(row *sink.Fetch, body []byte, l limits) Target {
 	}
 	switch {
 	case c.Error == robots.FinalServerError, c.Error == robots.UnexpectedStatus:
-		c.Error = "" // what a row calls a status
+		c.Error = "" // in a capture, these are statuses
 	case row.Error != nil:
 		c.Err = errors.New(*row.Error)
 	}
@@ -216,9 +216,9 @@ func targetOf(row *sink.Fetch, body []byte, l limits) Target {
 		c.Hops = append(c.Hops, robots.Hop{URL: h.URL, Status: int(value(h.Status))})
 	}
 	s := &Stored{Source: row.Source, WARC: value(row.WARCFile), Offset: value(row.WARCOffset), Length: value(row.WARCLength)}
-	// A request that failed has a class; a hop without an answer and without one
-	// was never asked for: it is where a stored redirect leads. This does not
-	// hang on what the profiles of then made of it.
+	// A failed request has an error class. A last hop without answer and without
+	// class was not asked for: a stored redirect leads there. This holds under
+	// any profile.
 	if last := len(c.Hops) - 1; last > 0 && c.Hops[last].Status == 0 && row.ErrorClass == nil {
 		c.Location, c.Hops = c.Hops[last].URL, c.Hops[:last]
 	}
@@ -229,7 +229,7 @@ func targetOf(row *sink.Fetch, body []byte, l limits) Target {
 	if len(c.Hops) == 0 && row.Status == nil && row.ErrorClass == nil {
 		s.Assumed, c.Hops = true, []robots.Hop{{URL: o.RobotsURL(), Status: 200}}
 	}
-	// Of the memory a row has what its first profile made of it.
+	// Of the memory, a row has only what the first profile concluded from it.
 	if since := row.UnreachableSince; since != nil {
 		c.Memory = &robots.Memory{First: *since}
 		if row.StaleSince != nil {
@@ -244,7 +244,7 @@ func targetOf(row *sink.Fetch, body []byte, l limits) Target {
 	return Target{Seq: row.Seq, Input: row.Input, Rank: row.Rank, Candidates: []fetch.Origin{o}, Capture: c, Stored: s}
 }
 
-// value is what p points at, zero for nil.
+// value returns what p points at, zero for nil.
 func value[T any](p *T) (v T) {
 	if p != nil {
 		v = *p

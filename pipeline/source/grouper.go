@@ -8,19 +8,19 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 )
 
-// maxOwnURLs and maxOwnBytes bound the samples of one origin, which are held until
-// its answer is there.
+// maxOwnURLs and maxOwnBytes bound the URL samples of one origin, which are held in
+// memory until its answer arrives.
 const (
 	maxOwnURLs  = 100_000
 	maxOwnBytes = 32 << 20
 )
 
-// grouper turns rows into targets: adjacent rows of one origin are one target,
-// and a row of an origin that has passed is rejected.
+// grouper turns rows into targets. Adjacent rows of one origin are one target; later
+// rows of an origin are rejected.
 type grouper struct {
 	schemes []string
 	reject  func(line int64, text, reason string) error
-	remark  func(line int64, text, reason string) error // on a line that is a target all the same
+	remark  func(line int64, text, reason string) error // on a line that is accepted
 	emit    func(Target) error
 
 	seen  hashSet
@@ -64,8 +64,8 @@ func (g *grouper) take(r row) error {
 	return nil
 }
 
-// read finds the origins that a row names, and its sample, "" for none; or why
-// it is rejected.
+// read returns the origins that a row names and its sample, "" for none, or why the
+// row is rejected.
 func (g *grouper) read(r row) (candidates []fetch.Origin, sample, why string) {
 	if r.err != "" {
 		return nil, "", r.err
@@ -95,7 +95,7 @@ func (g *grouper) read(r row) (candidates []fetch.Origin, sample, why string) {
 	return own, sample, ""
 }
 
-// join adds a row to the target under way.
+// join adds a row to the current target.
 func (g *grouper) join(r row, candidates []fetch.Origin, sample string) error {
 	switch {
 	case sample == "" || g.asked[sample]:
@@ -107,7 +107,7 @@ func (g *grouper) join(r row, candidates []fetch.Origin, sample string) error {
 	}
 	g.add(sample)
 	if len(candidates) == 1 {
-		g.now.Candidates = candidates // this row names the scheme: no other will do for its sample
+		g.now.Candidates = candidates // this row names the scheme, and its sample needs it
 	}
 	if g.now.Rank == nil {
 		g.now.Rank = r.rank
@@ -120,16 +120,16 @@ func (g *grouper) add(sample string) {
 	if g.asked == nil {
 		g.asked = make(map[string]bool)
 	}
-	sample = strings.Clone(sample) // without the rest of its line
+	sample = strings.Clone(sample) // frees the rest of the line
 	g.asked[sample] = true
 	g.now.Paths = append(g.now.Paths, sample)
 	g.now.ownBytes += ownBytes(sample)
 }
 
-// ownBytes is what a sample takes of memory, with its place in a list.
+// ownBytes is the memory that a sample takes, with its place in a list.
 func ownBytes(sample string) int { return len(sample) + 32 }
 
-// flush emits the target under way.
+// flush emits the current target.
 func (g *grouper) flush() error {
 	if !g.open {
 		return nil
@@ -138,8 +138,8 @@ func (g *grouper) flush() error {
 	return g.emit(g.now)
 }
 
-// candidatesOf are the origins that a host, an origin or a URL stands for: one
-// where a scheme is named, else one for each scheme in their order.
+// candidatesOf returns the origins that a host, an origin or a URL stands for: one
+// if it names a scheme, otherwise one per scheme, in their order.
 func candidatesOf(given string, schemes []string) ([]fetch.Origin, string, error) {
 	first, sample, err := fetch.Parse(given, schemes[0])
 	if err == nil && !fetch.IsAsked(first.Host) {

@@ -2,21 +2,21 @@ package source
 
 import "hash/maphash"
 
-// hashMap remembers strings by 64 bits each, and a value with each, at a load
-// of three quarters and less: the memory of a run that grows with a list.
-// Among 100 million strings the chance that any two collide is 1 in 3,700, and
-// the seed is drawn anew, so that no list can be made to collide.
+// hashMap maps strings to values and keeps only a 64-bit hash of each string, at a
+// load of at most three quarters: this memory grows with the list. The chance that
+// any two of 100 million strings collide is 1 in 3,700. The seed is random, so that
+// no list can be made to collide.
 type hashMap[V any] struct {
 	seed  maphash.Seed
 	slots []hashed[V]
 	used  int
 }
 
-// hashSet is one without values, of 8 bytes to a slot.
+// hashSet is a set of strings, of 8 bytes per slot.
 type hashSet = hashMap[struct{}]
 
 type hashed[V any] struct {
-	value V // stands first, or no value would take as much room as the hash
+	value V // first: a last field of size 0 would take the room of a hash
 	hash  uint64
 }
 
@@ -51,7 +51,7 @@ func (h *hashMap[V]) put(s string, value V) bool {
 	return true
 }
 
-// get is the value of s, if it is there.
+// get returns the value of s, if it was put.
 func (h *hashMap[V]) get(s string) (value V, ok bool) {
 	if h.slots == nil {
 		return value, false
@@ -69,7 +69,7 @@ func (h *hashMap[V]) has(s string) bool {
 // hash is never 0, which marks a free slot.
 func (h *hashMap[V]) hash(s string) uint64 { return max(maphash.String(h.seed, s), 1) }
 
-// slot is that of a hash, or the free one where it belongs.
+// slot returns the slot of a hash, or the free slot where it belongs.
 func (h *hashMap[V]) slot(hash uint64) *hashed[V] {
 	mask := uint64(len(h.slots) - 1)
 	i := hash & mask

@@ -17,19 +17,19 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 )
 
-// row is one line of a hosts list, split into the columns that matter.
+// row is one line of a hosts list.
 type row struct {
 	line int64
 	text string // as it stands in the file
-	host string // a host, an origin or a URL, "" where the line has none
+	host string // a host, an origin or a URL, "" for none
 	url  string // of the column `url`
 	rank *int64
 	err  string // why the line cannot be read, for rejected.csv
 
-	badRank bool // has a rank that is no whole number from 1
+	badRank bool // the rank is no whole number from 1
 }
 
-// given is the host that the row names, or else its URL.
+// given returns the host that the row names, otherwise its URL.
 func (r *row) given() string {
 	if r.host != "" {
 		return r.host
@@ -37,10 +37,10 @@ func (r *row) given() string {
 	return r.url
 }
 
-// readHosts calls yield for every line that is not blank and no comment, in
-// order. Its error is one of reading, with file and line. The bytes of a
-// pipe, which can be read only once, are written to sum as well.
-// A ctx that ends is heeded even while standard input gives nothing.
+// readHosts calls yield for every line that is neither blank nor a comment, in
+// order. Its errors are of reading, with file and line. It writes the bytes of a
+// pipe, which can be read only once, to sum. It returns when ctx ends, even while
+// standard input blocks.
 func readHosts(ctx context.Context, path string, sum io.Writer, yield func(row) error) error {
 	name, in := "standard input", io.Reader(os.Stdin)
 	piped := true
@@ -76,8 +76,8 @@ func readHosts(ctx context.Context, path string, sum io.Writer, yield func(row) 
 	return readLines(name, whileRunning{ctx, plain}, yield)
 }
 
-// interruptible reads r in a goroutine of its own, which an end of ctx leaves
-// behind: a read of a terminal or a pipe cannot be broken off.
+// interruptible reads r in a goroutine, which it abandons when ctx ends: a read of
+// a terminal or a pipe cannot be interrupted.
 func interruptible(ctx context.Context, r io.Reader) io.Reader {
 	out, in := io.Pipe()
 	go func() {
@@ -89,7 +89,7 @@ func interruptible(ctx context.Context, r io.Reader) io.Reader {
 }
 
 func readLines(name string, in io.Reader, yield func(row) error) error {
-	// Wrapped, since bufio hands back a larger buffered reader as it is.
+	// Wrapped, because bufio returns a larger buffered reader unchanged.
 	r := bufio.NewReaderSize(struct{ io.Reader }{in}, maxLine)
 	var columns *columns
 	for line := int64(1); ; line++ {
@@ -135,8 +135,8 @@ func readLines(name string, in io.Reader, yield func(row) error) error {
 	}
 }
 
-// readLine reads one line of bounded length; the rest of a longer one is read
-// and dropped.
+// readLine reads one line. It returns the beginning of a line that is too long and
+// drops the rest.
 func readLine(r *bufio.Reader) (text string, long bool, err error) {
 	part, err := r.ReadSlice('\n')
 	long = errors.Is(err, bufio.ErrBufferFull)
@@ -156,15 +156,15 @@ func readLine(r *bufio.Reader) (text string, long bool, err error) {
 	return text, long, err
 }
 
-// columns says where the fields of a line are; -1 stands for absent.
+// columns are the positions of the fields of a line, -1 for absent.
 type columns struct {
 	comma                    rune // 0: the whole line is the host
 	host, hostRev, url, rank int
 }
 
-// Names that a header may use, the first being ours. harmonicc_pos is the
-// rank of Common Crawl's web graph, whose names are reversed hosts, GlobalRank
-// that of the Majestic Million.
+// Names that a header may use; ours are first. harmonicc_pos is the rank in Common
+// Crawl's web graph, which names reversed hosts, GlobalRank that in the Majestic
+// Million.
 var (
 	hostNames    = []string{"host", "domain", "hostname", "origin"}
 	hostRevNames = []string{"host_rev"}
@@ -202,8 +202,8 @@ func isHeader(line string) bool {
 	return indexOf(fields, hostNames) >= 0 || indexOf(fields, hostRevNames) >= 0 || indexOf(fields, urlNames) >= 0
 }
 
-// isCommentedHeader tells the header of a web graph, "#harmonicc_pos	…", from
-// a comment that happens to speak of hosts: a header is made of single words.
+// isCommentedHeader reports whether a comment is the header of a web graph,
+// "#harmonicc_pos	…". Each field of a header is a single word.
 func isCommentedHeader(line string) bool {
 	line, ok := strings.CutPrefix(line, "#")
 	if !ok || !isHeader(line) {
@@ -217,8 +217,8 @@ func isCommentedHeader(line string) bool {
 	return true
 }
 
-// columnsOf learns from the first line where the fields are: by the names of
-// a header, else by what the fields look like.
+// columnsOf finds the columns by the first line: by the names of a header,
+// otherwise by what the fields look like.
 func columnsOf(first string) (*columns, bool, error) {
 	c := &columns{comma: separator(first), host: -1, hostRev: -1, url: -1, rank: -1}
 	fields := fieldsOf(first, c.comma)
@@ -231,7 +231,7 @@ func columnsOf(first string) (*columns, bool, error) {
 		c.host = 0
 		return c, false, nil
 	}
-	numbers, word, path := 0, -1, false // word: a host without a dot, it may be
+	numbers, word, path := 0, -1, false // word: perhaps a host without a dot
 	for i, f := range fields {
 		f = strings.Trim(f, " \"")
 		if _, err := strconv.ParseFloat(f, 64); err == nil {
@@ -259,7 +259,7 @@ func columnsOf(first string) (*columns, bool, error) {
 	case path && c.comma != '\t' && numbers == len(fields)-1:
 		return nil, false, errors.New("ambiguous: a URL and a rank, or a URL with a comma; name the columns in a header (url, rank, or url alone)")
 	case path && c.comma != '\t':
-		// A list of URLs, the first of which has a comma in it.
+		// A list of URLs, the first with a comma in it.
 		return &columns{host: 0, hostRev: -1, url: -1, rank: -1}, false, nil
 	}
 	return c, false, nil
@@ -271,7 +271,7 @@ func (c *columns) split(line string, out *row) {
 	}
 	fields := fieldsOf(line, c.comma)
 	if strings.HasPrefix(line, `"`) || c.comma != 0 && strings.IndexByte(line, '"') >= 0 {
-		// One line is one record: a stray quote spoils its own line only.
+		// One line is one record: a stray quote affects its own line only.
 		r := csv.NewReader(strings.NewReader(line))
 		r.FieldsPerRecord, r.LazyQuotes = -1, c.comma == '\t'
 		if c.comma != 0 {

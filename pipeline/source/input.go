@@ -25,14 +25,14 @@ import (
 // maxLine bounds one line of a hosts list; a longer one is rejected whole.
 const maxLine = 64 << 10
 
-// endlessLine is the length of a line after which a file is no list: /dev/zero,
-// or a bomb.
+// endlessLine is the length of a line from which a file is no list but /dev/zero or
+// a compression bomb.
 const endlessLine = 64 << 20
 
 var errEndless = fmt.Errorf("is longer than %d MiB: not a list of hosts", endlessLine>>20)
 
-// decompress undoes gzip and zstd, told by their first bytes so that a
-// misnamed file and standard input work too.
+// decompress decompresses gzip and zstd. It goes by the first bytes, so that
+// misnamed files and standard input work too.
 func decompress(r io.Reader) (io.Reader, func(), error) {
 	b := bufio.NewReaderSize(r, 1<<18)
 	head, err := b.Peek(4)
@@ -56,9 +56,8 @@ func decompress(r io.Reader) (io.Reader, func(), error) {
 	return b, func() {}, nil
 }
 
-// inspect reads a hosts list once before the run: its digest for the
-// manifest, its number of lines for the progress bar, and the certainty that
-// it can be read to its end before anything is fetched.
+// inspect reads a hosts list once before the run, for its digest and its number of
+// lines, and to fail on an unreadable list before anything is fetched.
 func inspect(ctx context.Context, path string) (sink.Input, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -89,8 +88,8 @@ func inspect(ctx context.Context, path string) (sink.Input, error) {
 	return sink.Input{Role: "hosts", Path: path, SHA256: hex.EncodeToString(sum.Sum(nil)), Rows: rows}, nil
 }
 
-// noFile is the error of a list that cannot be opened. Who writes a host where
-// its list is wanted is told so.
+// noFile makes the error of a list that cannot be opened. It helps the user who
+// gives a host instead of a list.
 func noFile(path string, err error) error {
 	why := errors.Unwrap(err)
 	if _, _, e := fetch.Parse(path, "https"); e == nil && errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, ".:") && !isListName(path) {
@@ -99,7 +98,7 @@ func noFile(path string, err error) error {
 	return &userfile.Error{Path: path, Err: why}
 }
 
-// isListName tells names that end as lists do.
+// isListName reports whether a name ends as that of a list.
 func isListName(path string) bool {
 	switch filepath.Ext(path) {
 	case ".txt", ".csv", ".tsv", ".gz", ".zst", ".parquet", ".lst", ".list":
@@ -116,7 +115,7 @@ func countLines(ctx context.Context, path string, r io.Reader) (int64, error) {
 	defer done()
 	var rows int64
 	buf := make([]byte, 1<<16)
-	last, long := byte('\n'), 0 // long: bytes of the line under way
+	last, long := byte('\n'), 0 // long: bytes of the current line
 	for {
 		n, err := whileRunning{ctx, plain}.Read(buf)
 		rows += int64(bytes.Count(buf[:n], []byte{'\n'}))
@@ -132,7 +131,7 @@ func countLines(ctx context.Context, path string, r io.Reader) (int64, error) {
 			if last != '\n' {
 				rows++
 			}
-			// What follows the compressed stream belongs to the digest too.
+			// The digest includes what follows the compressed stream.
 			_, err := io.Copy(io.Discard, r)
 			return rows, err
 		}
@@ -145,8 +144,7 @@ func countLines(ctx context.Context, path string, r io.Reader) (int64, error) {
 	}
 }
 
-// whileRunning reads until ctx ends: a list may be long, and hold nothing but
-// lines that are no target.
+// whileRunning reads until ctx ends: a long list may hold no target at all.
 type whileRunning struct {
 	ctx context.Context
 	r   io.Reader

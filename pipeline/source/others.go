@@ -12,13 +12,13 @@ import (
 
 const (
 	othersWanted = 1024
-	// othersTime bounds the reading for them, which delays the first probe.
+	// othersTime bounds the time of reading, which delays the first probe.
 	othersTime = 2 * time.Second
 )
 
-// Others are hosts of the list, drawn at random from as much of it as can be read
-// in a short while: by them a run finds out whether its first hosts are dead, or
-// this machine is cut off. A pipe has none, for what is read of it is gone.
+// Others returns random hosts from the part of the list that can be read in a short
+// time. By asking them, a run finds out whether its first hosts are dead or this
+// machine is cut off. A pipe has none, because it can be read only once.
 func (s *Source) Others(ctx context.Context) []fetch.Origin {
 	if info, err := os.Stat(s.config.Hosts); s.config.IsStored() || err != nil || !info.Mode().IsRegular() {
 		return nil
@@ -27,7 +27,7 @@ func (s *Source) Others(ctx context.Context) []fetch.Origin {
 	defer cancel()
 	var drawn []fetch.Origin
 	seen := int64(0)
-	// An error is one of the list, which its reader reports, or the end of the time.
+	// An error of the list is reported when the list is read as a source.
 	readHosts(ctx, s.config.Hosts, io.Discard, func(r row) error {
 		seen++
 		if s.config.Limit > 0 && seen > s.config.Limit {

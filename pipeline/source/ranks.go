@@ -8,9 +8,9 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 )
 
-// ranks are hosts with their ranks, for sources that bring none. A host is
-// looked up by its name, and else without or with "www.": the lists name
-// sites, and archives the hosts that answered for them.
+// ranks maps hosts to ranks, for sources without ranks. A host that is not found is
+// looked up without or with "www.": lists name sites, archives name the hosts that
+// answered for them.
 type ranks struct{ hosts hashMap[int64] }
 
 func (r *ranks) of(host string) (int64, bool) {
@@ -24,8 +24,8 @@ func (r *ranks) of(host string) (int64, bool) {
 	return r.hosts.get(other)
 }
 
-// readRanks reads the file of --ranks, in the forms of a hosts list. Of a host
-// that stands there twice the first, better rank counts.
+// readRanks reads the file of --ranks, in any form of a hosts list. The first rank
+// of a host counts.
 func readRanks(ctx context.Context, path string) (out ranks, err error) {
 	err = readHosts(ctx, path, io.Discard, func(r row) error {
 		if r.err != "" || r.rank == nil || r.host == "" {
@@ -51,8 +51,8 @@ func (f *filter) has(o fetch.Origin) bool {
 
 func (f *filter) isEmpty() bool { return f.hosts.used == 0 && f.origins.used == 0 }
 
-// readFilter reads the list of --hosts as a filter. Lines that are no host are
-// rejected as those of a list of targets.
+// readFilter reads the list of --hosts as a filter. It rejects lines that name no
+// host.
 func readFilter(ctx context.Context, path string, sum io.Writer, reject func(line int64, text, reason string) error) (*filter, error) {
 	f := &filter{}
 	err := readHosts(ctx, path, sum, func(r row) error {

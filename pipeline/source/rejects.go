@@ -13,20 +13,19 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// maxRejected bounds the lines of rejected.csv: a small archive may unfold to
-// any number of damaged places, a small list to any number of lines. All are
-// counted.
+// maxRejected bounds the lines of rejected.csv: a small compressed input may hold
+// any number of bad lines or damaged places. All of them are counted.
 const maxRejected = 1_000_000
 
-// Skipped counts what a source holds besides its targets.
+// Skipped counts the records of a source that are no targets.
 type Skipped struct {
-	OtherURLs    int64 // captures of something else than /robots.txt
-	OtherRecords int64 // WARC records that are no captures
+	OtherURLs    int64 // captures of other URLs than /robots.txt
+	OtherRecords int64 // WARC records of other types
 	OtherHosts   int64 // captures of hosts that --hosts does not name
 	Damaged      int64 // places that could not be read
 }
 
-// Kinds are the counts as the manifest has them, those above 0.
+// Kinds returns the counts above 0 by their names in the manifest.
 func (s Skipped) Kinds() map[string]int64 {
 	out := make(map[string]int64)
 	for kind, n := range map[string]int64{
@@ -39,35 +38,35 @@ func (s Skipped) Kinds() map[string]int64 {
 	return out
 }
 
-// Rejects accounts for what of the input is no target: rejected.csv lists lines
-// and damaged records in the order of the input, and [Skipped] counts the rest.
-// Archives are read side by side, and each writes to a file of its own until
-// those before it have ended.
+// Rejects accounts for the input that is no target: rejected.csv lists bad lines and
+// damaged records in the order of the input, and [Skipped] counts the rest.
+// Archives are read concurrently; each writes to a scratch file until those before
+// it are done.
 type Rejects struct {
 	mu       sync.Mutex
-	file     *store.File                    // rejected.csv, nil for none and once it is closed
-	scratch  func() (*store.Scratch, error) // makes a file for an archive
-	most     int64                          // lines that are listed
+	file     *store.File                    // rejected.csv, nil for none and when closed
+	scratch  func() (*store.Scratch, error) // makes the scratch file of an archive
+	most     int64                          // lines to list
 	main     *rejectsFile
-	archives map[int]*rejectsFile // that have ended, and wait for one before them
-	next     int                  // archive whose lines follow
-	n        int64                // of the input, rejected
-	unlisted int64                // lines that are in no file
-	first    string               // that was rejected, and why
+	archives map[int]*rejectsFile // those that are done and wait for an earlier one
+	next     int                  // archive whose lines come next
+	n        int64                // rejected lines and records
+	unlisted int64                // of these, not in the file
+	first    string               // of these, with its reason
 	skipped  Skipped
-	count    func(int64) // tells the progress
+	count    func(int64) // for the progress
 }
 
-// rejectsFile is rejected.csv, or the part of it that an archive writes.
+// rejectsFile is rejected.csv or the scratch file of an archive.
 type rejectsFile struct {
 	archive *store.Scratch // nil for rejected.csv
 	w       *csv.Writer
 	listed  int64
 }
 
-// NewRejects lists what is rejected in file, which [Rejects.Finish] ends, and
-// meanwhile in files that scratch makes; without a file it only counts. It calls
-// count with each number of lines rejected.
+// NewRejects returns a Rejects that writes to file, and meanwhile to files that
+// scratch makes. If file is nil it only counts. It calls count for each rejected
+// line.
 func NewRejects(file *store.File, scratch func() (*store.Scratch, error), count func(int64)) *Rejects {
 	w := io.Discard
 	if file != nil {
@@ -78,28 +77,28 @@ func NewRejects(file *store.File, scratch func() (*store.Scratch, error), count 
 	return &Rejects{file: file, scratch: scratch, most: maxRejected, main: main, archives: make(map[int]*rejectsFile), count: count}
 }
 
-// Lines is how many lines, files and records were rejected.
+// Lines is the number of rejected lines, files and records.
 func (r *Rejects) Lines() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.n
 }
 
-// found is how many lines were rejected, and the first of them with its reason.
+// found returns the number of rejected lines, and the first one with its reason.
 func (r *Rejects) found() (n int64, first string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.n, r.first
 }
 
-// Skipped is what was passed over so far.
+// Skipped returns what was skipped so far.
 func (r *Rejects) Skipped() Skipped {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.skipped
 }
 
-// skip adds to what was passed over.
+// skip adds to what was skipped.
 func (r *Rejects) skip(s Skipped) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,8 +121,8 @@ func (r *Rejects) Sample(line int64, url, reason string) error {
 	return r.reject(r.main, line, url, reason, "urls")
 }
 
-// reject counts and lists what of an input, named by its role in the manifest,
-// is no target.
+// reject counts and lists a line of an input, which is named by its role in the
+// manifest.
 func (r *Rejects) reject(f *rejectsFile, line int64, text, reason, input string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,7 +136,7 @@ func (r *Rejects) reject(f *rejectsFile, line int64, text, reason, input string)
 	return r.list(f, line, text, reason, input)
 }
 
-// remark lists a line of the hosts list that is a target all the same.
+// remark lists a line of the hosts list that is accepted, but not all of it.
 func (r *Rejects) remark(line int64, text, reason string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -156,8 +155,8 @@ func (r *Rejects) list(f *rejectsFile, line int64, text, reason, input string) e
 	return nil
 }
 
-// archive is where archive number i, from 0, rejects places. done must be called
-// when it has been read.
+// archive returns the functions by which archive number i, from 0, rejects places
+// and reports that it is done.
 func (r *Rejects) archive(i int) (reject func(offset int64, path, reason string) error, done func() error, err error) {
 	file, err := r.scratch()
 	if err != nil {
@@ -179,8 +178,7 @@ func (r *Rejects) archive(i int) (reject func(offset int64, path, reason string)
 	}, nil
 }
 
-// append moves the lines of an archive to rejected.csv, as many as there is room
-// for.
+// append copies the lines of an archive to rejected.csv, up to its limit.
 func (r *Rejects) append(f *rejectsFile) error {
 	defer f.archive.Close()
 	f.w.Flush()
@@ -211,9 +209,9 @@ func (r *Rejects) append(f *rejectsFile) error {
 	}
 }
 
-// Finish ends rejected.csv and gives its digest.
+// Finish completes rejected.csv and returns its digest.
 func (r *Rejects) Finish() (*store.Digest, error) {
-	for _, f := range r.archives { // of a run that has ended early
+	for _, f := range r.archives { // of a run that ended early
 		f.archive.Close()
 	}
 	if r.unlisted > 0 {
@@ -229,7 +227,7 @@ func (r *Rejects) Finish() (*store.Digest, error) {
 	return &digest, nil
 }
 
-// Close ends the file of a run that is not complete.
+// Close closes the file of a run that is not complete.
 func (r *Rejects) Close() {
 	if r.file != nil {
 		r.Finish()

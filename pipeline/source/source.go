@@ -16,41 +16,41 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// Config says where the captures come from: hosts to ask, or one of the others,
-// which hold captures already. Beside one of those, Hosts is a filter.
+// Config names one source: hosts to ask (Hosts or Named) or stored captures (WARC,
+// Bodies or FromRun). Beside stored captures, Hosts is a filter.
 type Config struct {
 	Hosts   string   // path of the hosts list, - for standard input
-	Named   []string // the hosts themselves, in place of a list
+	Named   []string // the hosts themselves, instead of a list
 	WARC    []string // patterns of WARC files, - for standard input
 	Bodies  string   // folder or tar of robots.txt files
 	FromRun string   // DIR/_runs/ID of an earlier run
 	Ranks   string   // list of ranked hosts, for WARC and bodies
 
-	Schemes []string // to ask a host by that names none, in order
-	Limit   int64    // targets at most, 0 for all
-	MaxBody int      // bytes of a stored body that are read; what is longer is cut
+	Schemes []string // to try for a host without a scheme, in order
+	Limit   int64    // most targets, 0 for all
+	MaxBody int      // bytes at which stored bodies are cut
 }
 
-// IsStored says that nothing is asked of the network.
+// IsStored reports whether the source has captures, so that no host is asked.
 func (c *Config) IsStored() bool { return len(c.WARC) > 0 || c.Bodies != "" || c.FromRun != "" }
 
-// Source is what a [Config] names, ready to be read.
+// Source is a source that can be read.
 type Source struct {
 	Volumes []*Volume
-	Total   int64 // lines of lists, or bytes of archives; 0 where that is not known
+	Total   int64 // lines of the list or bytes of archives, 0 if unknown
 
 	config   Config
 	inputs   []sink.Input
 	ranks    ranks
-	filter   *filter // nil: every host
+	filter   *filter // nil for every host
 	rejects  *Rejects
-	progress func(bytes int64) // of archives that are read
-	sum      hash.Hash         // of what can be read only once
+	progress func(bytes int64) // of archives read
+	sum      hash.Hash         // of a pipe, which can be read only once
 	passed   atomic.Int64      // targets
 }
 
-// Open finds out what the source is made of, and reads its ranks. An input that
-// is missing, or that cannot be read to its end, is a [userfile.Error].
+// Open finds the inputs of a source, identifies them, and reads the ranks. An input
+// that is missing or unreadable is a [userfile.Error].
 func Open(ctx context.Context, c Config) (s *Source, err error) {
 	s = &Source{config: c, sum: sha256.New()}
 	switch {
@@ -108,12 +108,12 @@ func (s *Source) openLists(ctx context.Context) error {
 	return nil
 }
 
-// Inputs are the files of the source with their digests. What can be read only
-// once has its digest when it has been read.
+// Inputs returns the files of the source with their digests. A pipe has its digest
+// only after it was read.
 func (s *Source) Inputs() []sink.Input { return slices.Clone(s.inputs) }
 
-// Start begins the reading: it reads the filter. Rejects accounts for what is no
-// target, and progress is called with the bytes of archives as they are read.
+// Start prepares the reading of volumes and reads the filter. It accounts in rejects
+// for what is no target, and calls progress with the bytes of archives read.
 func (s *Source) Start(ctx context.Context, rejects *Rejects, progress func(bytes int64)) (err error) {
 	s.rejects, s.progress = rejects, progress
 	if s.config.IsStored() && s.config.Hosts != "" {
@@ -124,13 +124,13 @@ func (s *Source) Start(ctx context.Context, rejects *Rejects, progress func(byte
 	return err
 }
 
-// Targets is how many targets the volumes have yielded.
+// Targets is the number of targets that the volumes have yielded.
 func (s *Source) Targets() int64 { return s.passed.Load() }
 
-// Enough says that the limit is reached: the other volumes have nothing to add.
+// Enough reports whether the limit is reached. Volumes then yield nothing.
 func (s *Source) Enough() bool { return s.config.Limit > 0 && s.passed.Load() >= s.config.Limit }
 
-// readHosts yields the hosts to ask.
+// readHosts emits the hosts to ask.
 func (s *Source) readHosts(ctx context.Context, emit func(Target) error) error {
 	g := &grouper{schemes: s.config.Schemes, reject: s.rejects.host, remark: s.rejects.remark, emit: emit}
 	defer s.digest()
@@ -153,7 +153,7 @@ func (s *Source) readRows(ctx context.Context, sum io.Writer, yield func(row) er
 	return nil
 }
 
-// digest completes the inputs with the digest of what can be read only once.
+// digest sets the digest of an input that could be read only once.
 func (s *Source) digest() {
 	for i := range s.inputs {
 		if in := &s.inputs[i]; in.Role == "hosts" && in.SHA256 == "" {
@@ -162,10 +162,10 @@ func (s *Source) digest() {
 	}
 }
 
-// namedPath stands for the path of a list where hosts are named.
+// namedPath stands for the path of a list if the hosts are named.
 const namedPath = "the hosts given"
 
-// Empty is why the source has no target.
+// Empty returns the error of a source without targets.
 func (s *Source) Empty() error {
 	c := &s.config
 	path, wanted := c.Hosts, "holds no host; give one host, origin or URL to a line, or a table with a column host, url or host_rev"

@@ -4,35 +4,34 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 )
 
-// Target is one origin as the source gives it, and its capture where that is
-// stored.
+// Target is an origin to ask or, with its Capture, one that is stored.
 type Target struct {
 	Seq        int64 // from 1, in the order of the input
 	Input      string
 	Rank       *int64
 	Candidates []fetch.Origin // the origins to ask, in order, until one answers
-	Lines      int64          // of a list that went into it
-	Paths      []string       // samples of its own: path and query, of whichever candidate answers
-	ownBytes   int            // of memory that these take
+	Lines      int64          // of the list that it takes
+	Paths      []string       // its own URL samples: path and query, for the candidate that answers
+	ownBytes   int            // memory of Paths
 
 	Capture *fetch.Capture // nil until it is fetched
-	Stored  *Stored        // nil where the capture is of the network
+	Stored  *Stored        // nil if the capture is of the network
 }
 
-// Stored says where a stored capture comes from, and what is not known of it.
+// Stored is where a stored capture comes from, and what is not known of it.
 type Stored struct {
-	Source string // warc or body, or what an earlier run says
-	WARC   string // file, "" for none
+	Source string // warc, body, or the source in an earlier run
+	WARC   string // path of the archive, "" for none
 	Offset int64
-	Length int64 // 0: not known
+	Length int64 // 0 if unknown
 
-	Mismatch string // what is wrong with a body that is not the one of its digest
-	Assumed  bool   // the status is not known, and taken for 200
+	Mismatch string // how the body differs from its digest, "" if it does not
+	Assumed  bool   // the status is unknown and taken for 200
 
-	// Of a body that an earlier run cut short, and so did not keep:
+	// Of a body that an earlier run did not keep because it was cut short:
 	Bytes     *int64
-	Truncated bool // there was more than was asked for
+	Truncated bool // the body was longer than the limit
 }
 
-// Text is about how many bytes of memory the target's texts take.
+// Text estimates the bytes of memory of the target's texts.
 func (t *Target) Text() int { return len(t.Input) + t.ownBytes }

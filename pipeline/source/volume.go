@@ -13,30 +13,30 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// A Volume is a part of a source that is read from its beginning to its end: a
-// list of hosts, a WARC file, a folder of bodies, a segment of an earlier run.
-// Volumes are read side by side, each into segments of its own, so that a run is
-// cut into the same segments again whichever volume is ahead.
+// A Volume is a part of a source that is read in order: a list of hosts, a WARC
+// file, a folder of bodies, a segment of an earlier run. Volumes are read
+// concurrently. Each has a range of segments, so that segments are the same
+// whichever volume is ahead.
 type Volume struct {
 	First int // number of its first segment
-	Most  int // segments at most; with 1, all its targets are one segment
+	Most  int // most segments; with 1, all its targets are one segment
 
 	source *Source
 	input  sink.Input
-	seq    int64 // number before that of its first target; unused where targets bring their own
+	seq    int64 // before that of its first target; unused if targets have one
 	read   func(ctx context.Context, emit func(Target) error) error
 }
 
-// seqPerVolume keeps the targets of volumes apart: those of the third are
+// seqPerVolume keeps the numbers of volumes apart: the third volume's targets are
 // numbered from 20,000,000,001.
 const seqPerVolume = 10_000_000_000
 
 // errEnough ends the reading when the limit is reached.
 var errEnough = errors.New("enough targets")
 
-// Read calls emit for each target of the volume, in order, until the limit of the
-// source is reached, ctx ends, or emit returns an error. An input that cannot be
-// read is a [userfile.Error]. It must not be called twice.
+// Read calls emit for each target of the volume, in order, until the source's limit
+// is reached, ctx ends, or emit returns an error. An input that cannot be read is
+// a [userfile.Error]. Read may be called once.
 func (v *Volume) Read(ctx context.Context, emit func(Target) error) error {
 	seq := v.seq
 	err := v.read(ctx, func(t Target) error {
@@ -64,25 +64,25 @@ func (v *Volume) Read(ctx context.Context, emit func(Target) error) error {
 	return err
 }
 
-// Path is the file that the volume is read from, for errors.
+// Path returns the path of the volume, for errors.
 func (v *Volume) Path() string { return v.input.Path }
 
-// number gives volumes that are read from files segments and seqs of their own.
+// number gives each volume of files its range of segments and seqs.
 func (s *Source) number() {
 	for i, v := range s.Volumes {
 		v.First, v.Most, v.seq = i*sink.SegmentsPerVolume, sink.SegmentsPerVolume, int64(i)*seqPerVolume
 	}
 }
 
-// add makes the volume of an input.
+// add adds a volume and its input.
 func (s *Source) add(in sink.Input, read func(ctx context.Context, emit func(Target) error) error) *Volume {
 	v := &Volume{source: s, input: in, read: read}
 	s.Volumes, s.inputs = append(s.Volumes, v), append(s.inputs, in)
 	return v
 }
 
-// identify tells a file without reading all of it: by its size, its beginning
-// and its end. Archives are of gigabytes, and read but once.
+// identify identifies a file by its size, its first and its last bytes: archives
+// have gigabytes and are read only once.
 func identify(role, path string) (sink.Input, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -93,7 +93,7 @@ func identify(role, path string) (sink.Input, error) {
 		return in, &userfile.Error{Path: path, Err: errors.New("is a folder; give a file")}
 	}
 	if !info.Mode().IsRegular() {
-		return in, nil // a pipe is opened but once
+		return in, nil // a pipe can be opened only once
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -113,8 +113,8 @@ func identify(role, path string) (sink.Input, error) {
 	return in, nil
 }
 
-// openStored opens a file that is read once from its beginning to its end; "-"
-// is standard input. Where that may wait for a writer, ctx ends it.
+// openStored opens a file for one sequential read; "-" is standard input. The end
+// of ctx ends a wait for the writer of a pipe.
 func openStored(ctx context.Context, path string) (io.Reader, func(), error) {
 	if path == "-" {
 		return interruptible(ctx, os.Stdin), func() {}, nil
@@ -130,8 +130,7 @@ func openStored(ctx context.Context, path string) (io.Reader, func(), error) {
 	return f, func() { f.Close() }, nil
 }
 
-// opened is a file that its first read opens: to open a pipe waits for its
-// writer.
+// opened opens a file on the first read: opening a pipe waits for its writer.
 type opened struct {
 	path string
 	file *os.File
