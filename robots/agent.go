@@ -6,26 +6,27 @@ import (
 	"strings"
 )
 
-// An Agent is a crawler whose policy is asked for.
+// An Agent is a crawler.
 type Agent struct {
 	Name string
-	// Tokens are its own product tokens in order of preference: the first that
-	// a group names decides.
+	// Tokens are the crawler's product tokens in order of preference. The first
+	// that a group names decides.
 	Tokens []string
-	// FallsBackTo are the tokens of other crawlers whose group it follows where
-	// none names it, in order of preference (Googlebot-Image: Googlebot).
+	// FallsBackTo are tokens of other crawlers, in order of preference. The
+	// crawler follows their group if no group names the crawler itself
+	// (Googlebot-Image: Googlebot).
 	FallsBackTo []string
-	// UserAgent is the whole product token that it sends, for profiles that
-	// compare substrings; Name if empty.
+	// UserAgent is the name that the crawler sends, for profiles that compare
+	// substrings. If empty, Name is used.
 	UserAgent string
-	// IgnoresStar says that a group for * does not bind it, under a profile
-	// that lets crawlers ignore one.
+	// IgnoresStar reports whether the crawler is documented to ignore groups
+	// for *. It has an effect only in a profile with IgnoresStar.
 	IgnoresStar bool
 }
 
-// Validate reports the first token that no user-agent line can name, with
-// what it could be cut to. Digits and dots are borne though RFC 9309, 2.2.1
-// has only letters, "-" and "_": too many crawlers are named so.
+// Validate returns an error for the first token that no user-agent line can
+// name, and suggests a shorter one. Digits and dots are accepted although RFC
+// 9309, 2.2.1 has only letters, "-" and "_": too many crawlers use them.
 func (a Agent) Validate() error {
 	if len(a.Tokens) == 0 {
 		return fmt.Errorf("agent %q has no token", a.Name)
@@ -49,12 +50,12 @@ func (a Agent) Validate() error {
 	return nil
 }
 
-// allTokens are the tokens that a group is looked for by, the preferred first.
+// allTokens returns Tokens and FallsBackTo, in order of preference.
 func (a Agent) allTokens() []string { return slices.Concat(a.Tokens, a.FallsBackTo) }
 
-// BeyondToken returns the first of the agent's tokens that is no product token
-// of RFC 9309, 2.2.1, because it has a digit or a dot, else "". Such a token
-// finds its group here, where Google's own parser never would.
+// BeyondToken returns the first of the agent's tokens that contains a digit or
+// a dot, else "". Such a token is not a product token (RFC 9309, 2.2.1): this
+// package finds its group, but Google's own parser never would.
 func (a Agent) BeyondToken() string {
 	for _, t := range a.allTokens() {
 		if narrow, _ := tokens([]byte(t)); len(narrow) < len(t) {
@@ -64,14 +65,14 @@ func (a Agent) BeyondToken() string {
 	return ""
 }
 
-// isStar says whether a user-agent value is for all crawlers: a star alone, or
-// with white space and anything after it.
+// isStar reports whether a user-agent value is for all crawlers: a star, alone
+// or followed by white space and anything.
 func isStar(value []byte) bool {
 	return len(value) > 0 && value[0] == '*' && (len(value) == 1 || isSpace(value[1]))
 }
 
-// tokens are the longest leading runs of product token characters, without
-// and with digits and dots.
+// tokens returns the longest leading runs of product token characters: narrow
+// without digits and dots, wide with them.
 func tokens(value []byte) (narrow, wide []byte) {
 	n := 0
 	for n < len(value) && tokenChar[value[n]] == 1 {

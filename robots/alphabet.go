@@ -16,10 +16,10 @@ func (s *byteSet) add(c byte) {
 
 func (s *byteSet) has(c byte) bool { return c < 128 && s[c>>6]&(1<<(c&63)) != 0 }
 
-// alphabet is the bytes that lead from a state to all states that follow it:
-// those that the patterns tell apart, and the least of the others. Escapes make
-// more of them: a % may begin one, and what an escape comes to, only its last
-// byte shows.
+// alphabet returns bytes that together lead from a state to every state that
+// follows it: the bytes that the patterns distinguish, and the least of the
+// others. Escapes add to it: a % may begin one, and only its last byte shows
+// what it stands for.
 func (m *automaton) alphabet(st []int32) byteSet {
 	if !m.escapes {
 		set := m.heed(st)
@@ -65,8 +65,8 @@ var hexDigits = func() (s byteSet) {
 	return s
 }()
 
-// addOther adds the least byte of a URL that is not in the set; it is no hex
-// digit if noHex.
+// addOther adds the least byte of a URL that is not in the set, if noHex one
+// that is not a hex digit.
 func (s *byteSet) addOther(noHex bool) {
 	for c := byte('!'); c <= '~'; c++ {
 		if c != '#' && !s.has(c) && !(noHex && isHex(c)) {
@@ -76,7 +76,7 @@ func (s *byteSet) addOther(noHex bool) {
 	}
 }
 
-// query is a byte that begins the query, where that matters, else one that is
+// query returns the byte that begins the query if that matters, else # which is
 // in no URL.
 func (m *automaton) query(inQuery bool) byte {
 	if m.rfc() && !inQuery {
@@ -85,7 +85,7 @@ func (m *automaton) query(inQuery bool) byte {
 	return '#'
 }
 
-// addSpecial adds the bytes that are more than themselves.
+// addSpecial adds the bytes that have a special meaning in a URL.
 func (m *automaton) addSpecial(set *byteSet, inQuery bool) {
 	set.add('%')
 	set.add(m.query(inQuery))
@@ -95,15 +95,15 @@ func (m *automaton) addSpecial(set *byteSet, inQuery bool) {
 	}
 }
 
-// matter says whether anything is reached over a %, and over a * or $ that a
-// form escapes, that is not reached as soon and earlier in byte order without.
+// matter reports whether a %, or a * or $ that a form escapes, reaches any
+// state that other bytes do not reach as soon and earlier in byte order.
 //
-// A % that begins no escape is then like any byte that nobody heeds, such as !.
-// An escape that each form decodes is like its character. One that each form
-// keeps is like ! and its digits. So what is left is where a pattern heeds a %;
-// and escapes that some forms decode and some keep, which are like ! only where
-// nobody heeds character or digits. Where a form compares byte for byte, the
-// digits' case parts the forms too.
+// A % that begins no escape is like any byte that no pattern expects, such as
+// !. An escape that every form decodes is like its character. One that every
+// form keeps is like ! followed by its digits. Two cases remain: a pattern
+// expects a %; or some forms decode an escape and some keep it, which is like !
+// only if no pattern expects the character or the digits. If a form compares
+// byte for byte, the case of the digits distinguishes the forms too.
 func (m *automaton) matter(st []int32, heeded *byteSet, inQuery bool) (percent, stars bool) {
 	other := byte('!')
 	if heeded.has(other) {
@@ -126,8 +126,8 @@ func (m *automaton) matter(st []int32, heeded *byteSet, inQuery bool) (percent, 
 	return percent, stars
 }
 
-// learnEscapes notes which escapes the forms in use decode, in the path and in
-// the query: decoded by all of them, parted by some.
+// learnEscapes records which escapes the forms in use decode, in the path and
+// in the query: decoded by all of them, parted by some.
 func (m *automaton) learnEscapes() {
 	for d := byte('!'); d <= '~'; d++ {
 		for i, inQuery := range [...]bool{false, true} {
@@ -148,9 +148,9 @@ func (m *automaton) learnEscapes() {
 	}
 }
 
-// addFirstDigits adds first digits of escapes so that there is one for each
-// thing that an escape may come to. base is what is heeded where the % stands,
-// read what is heeded behind it.
+// addFirstDigits adds first digits of escapes, one for each meaning that an
+// escape can have. base holds the bytes that patterns expect in place of the %,
+// read those that they expect after it.
 func (m *automaton) addFirstDigits(set, base, read *byteSet, inQuery bool) {
 	decoded, parted := m.decoded[index(inQuery)], m.parted[index(inQuery)]
 	least, leastKept := false, false
@@ -162,7 +162,7 @@ func (m *automaton) addFirstDigits(set, base, read *byteSet, inQuery bool) {
 			if decoded.has(d) {
 				kept = false
 				if isHex(d) && base.has(d) {
-					parts = true // the digit itself could not follow another %
+					parts = true // the digit as such could not follow another %
 				}
 			} else if parted.has(d) {
 				parts, kept = true, false
@@ -182,7 +182,7 @@ func (m *automaton) addFirstDigits(set, base, read *byteSet, inQuery bool) {
 	}
 }
 
-// addSecondDigits adds second digits likewise. Where no form compares byte for
+// addSecondDigits does the same for second digits. If no form compares byte for
 // byte, their case makes no difference.
 func (m *automaton) addSecondDigits(set, base *byteSet, first byte, inQuery bool) {
 	for _, c := range []byte("0123456789ABCDEFabcdef") {
@@ -201,8 +201,8 @@ func index(b bool) int {
 	return 0
 }
 
-// heed is the set of bytes that the patterns tell apart, each view reading its
-// form; all others lead to one state.
+// heed returns the bytes that the patterns distinguish, each view in its form;
+// all others lead to one state.
 func (m *automaton) heed(st []int32) byteSet {
 	var set byteSet
 	for i := range m.views {

@@ -6,21 +6,21 @@ import "time"
 type Answer struct {
 	Outcome Outcome
 	Reason  AnswerReason
-	// UseCopy says that the rules to ask are those of the last whole copy, not
-	// of the body just received. Where Outcome is undefined, the document lets
-	// a crawler take the copy or Instead.
+	// UseCopy reports whether verdicts use the rules of the last whole copy
+	// instead of the body just received. If Outcome is undefined, the document
+	// permits both the copy and Instead.
 	UseCopy bool
 	Instead Outcome
-	// UnreachableSince is when the outage began, zero where the origin is
-	// reached or nobody keeps a memory.
+	// UnreachableSince is the start of the outage. It is zero if the origin was
+	// reached or Facts has no Memory.
 	UnreachableSince time.Time
 }
 
-// AsksRules says that verdicts depend on the rules of a file.
+// AsksRules reports whether verdicts depend on the rules of a file.
 func (a Answer) AsksRules() bool { return a.Outcome == ConditionalAllow || a.UseCopy }
 
-// Verdict is the verdict on a target where the rules are not asked, and ok says
-// that it is so. The target must have been prepared under the same profile.
+// Verdict returns the verdict on a target if it does not depend on rules; ok is
+// false if it does. The target must have been prepared under the same profile.
 func (a Answer) Verdict(t *Target) (v Verdict, ok bool) {
 	switch {
 	case t.isRobotsTxt:
@@ -31,8 +31,8 @@ func (a Answer) Verdict(t *Target) (v Verdict, ok bool) {
 	return a.Outcome.verdict(), true
 }
 
-// Weigh is what the answer makes of a verdict of the rules: itself, but
-// undefined where the document permits another choice that differs.
+// Weigh applies the answer to a verdict of the rules. It returns v, or
+// undefined if the document permits another outcome that differs from v.
 func (a Answer) Weigh(v Verdict) Verdict {
 	if a.Outcome == Undecided && v.Reason != ReasonRobotsTxt && a.Instead.verdict().Value != v.Value {
 		return Undecided.verdict()
@@ -40,7 +40,7 @@ func (a Answer) Weigh(v Verdict) Verdict {
 	return v
 }
 
-// verdict is that of an outcome which decides alone.
+// verdict returns the verdict of an outcome that decides without rules.
 func (o Outcome) verdict() Verdict {
 	switch o {
 	case FullAllow:
@@ -51,7 +51,7 @@ func (o Outcome) verdict() Verdict {
 	return Verdict{Undefined, ReasonUndefined, -1}
 }
 
-// Answer reads the facts (RFC 9309, 2.3.1).
+// Answer interprets the facts (RFC 9309, 2.3.1).
 func (p *Profile) Answer(f Facts) Answer {
 	r := p.read(f.Kind())
 	if !r.unreachable {
@@ -78,17 +78,17 @@ func (p *Profile) Answer(f Facts) Answer {
 	return a
 }
 
-// rowReading is what a profile makes of a kind of answer by itself. Where the
-// origin is unreachable, copy says whether the last whole copy may serve.
+// rowReading is a profile's reading of a kind of answer. If the origin is
+// unreachable, copy says whether the last whole copy may be used.
 type rowReading struct {
 	Answer
 	unreachable bool
 	copy        CopyUse
 }
 
-// read is the table of answers. Redirects count up to MaxRedirects: the answer
-// to one more is as a 404. Our own refusal to dial, a stopped run and what a
-// store does not hold say nothing about the site: undefined.
+// read implements the table of answers. More than MaxRedirects redirects count
+// as a 404. A blocked address, a missing route, a stopped run and a capture
+// that the archive lacks say nothing about the site: undefined.
 func (p *Profile) read(k AnswerKind) rowReading {
 	answered := func(o Outcome, why AnswerReason) rowReading {
 		return rowReading{Answer: Answer{Outcome: o, Reason: why}}

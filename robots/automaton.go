@@ -5,38 +5,38 @@ import (
 	"sort"
 )
 
-// An automaton reads the bytes of a path and knows at each point the verdicts
+// An automaton reads the bytes of a path. After each byte it has the verdicts
 // of both policies on a path that ends there. Its state is a slice of numbers:
 //
-//	0                what may turn out to be an escape: 0 for nothing, '%', or
-//	                 the digit behind one; and whether the query has begun
+//	0                an escape that may have begun: 0 for none, '%', or the
+//	                 digit after one; and whether the query has begun
 //	view.slot        the plains that may still match: from, to, bytes read
 //	ladders + i      of ladder i: the key below which nothing matters any
-//	                 more, and what it says, as key<<2 | label
+//	                 more, and its label, as key<<2 | label
 //	starred.slot     how far the pattern is matched
 //
-// States that have the same future are made the same, as far as that is cheap
-// to see: what cannot change an answer any more is dropped.
+// States with the same future are made equal as far as that is cheap: the
+// automaton drops what cannot change an answer any more.
 type automaton struct {
 	*language
 	ladders int32 // the slot of the first
 	size    int
-	cost    int                   // of a step: numbers and rungs looked at
+	cost    int                   // of a step: numbers and rungs read
 	forms   [reservedToo + 1]bool // in use
 	escapes bool                  // a form in use does not compare byte for byte
-	// Escapes that every form in use decodes, and that some do: in the path,
-	// in the query.
+	// Escapes that every form in use decodes, and those that some do: in the
+	// path, in the query.
 	decoded, parted [2]byteSet
 
 	slots   []int32 // of stars
 	anchors []int32 // the stars with an anchor
 	wanted  []bool  // of stars
-	flushed []int32 // for a copy
+	flushed []int32 // memory for a copy of a state
 }
 
 const inQueryBit = 1 << 8
 
-// settled is the key above all.
+// settled is a key above all others.
 const settled = math.MaxInt32 >> 2
 
 func newAutomaton(l *language) *automaton {
@@ -71,7 +71,7 @@ func newAutomaton(l *language) *automaton {
 
 func (m *automaton) rfc() bool { return m.forms[normalForm] || m.forms[reservedToo] }
 
-// begin fills in the state before the first byte.
+// begin sets st to the state before the first byte.
 func (m *automaton) begin(st []int32) {
 	st[0] = 0
 	for i := range m.language.ladders {
@@ -89,8 +89,8 @@ func (m *automaton) begin(st []int32) {
 	m.canonical(st)
 }
 
-// place notes which plains of a view may still match, after n bytes, and has
-// those take effect that now do.
+// place records which plains of a view may still match after n bytes, and
+// applies the effects of those that match now.
 func (m *automaton) place(st []int32, v *view, from, to, n int32) {
 	if from < to && len(v.plains[from].text) == int(n) {
 		waits := false
@@ -117,7 +117,7 @@ func (m *automaton) raise(st []int32, e effect) {
 	}
 }
 
-// feed has a view read a byte of its form of the path.
+// feed gives a view the next byte of its form of the path.
 func (m *automaton) feed(st []int32, i int32, c byte, inQuery bool) {
 	v := &m.views[i]
 	if from, to, n := st[v.slot], st[v.slot+1], st[v.slot+2]; from != gone {
@@ -158,8 +158,7 @@ func (m *automaton) feed(st []int32, i int32, c byte, inQuery bool) {
 	}
 }
 
-// step makes st the state after one more byte of the path as it stands in a
-// URL.
+// step advances st by one byte of the path as written in the URL.
 func (m *automaton) step(st []int32, c byte) {
 	pending, inQuery := byte(st[0]), st[0]&inQueryBit != 0
 	for i := range m.views {
@@ -196,7 +195,7 @@ func (m *automaton) step(st []int32, c byte) {
 	m.canonical(st)
 }
 
-// feedByte feeds a byte that belongs to no escape.
+// feedByte feeds a byte that is not part of an escape.
 func (m *automaton) feedByte(st []int32, c byte, inQuery bool) {
 	for i := range m.views {
 		k := int32(i)
@@ -229,7 +228,7 @@ func (m *automaton) feedHex(st []int32, i int32, d byte, inQuery bool) {
 	m.feed(st, i, upperHex[d&15], inQuery)
 }
 
-// decodes says whether a form has a character in place of its escape; see
+// decodes reports whether a form replaces the escape of d by the character; see
 // appendRFC.
 func decodes(f form, d byte, inQuery bool) bool {
 	switch {
@@ -243,7 +242,7 @@ func decodes(f form, d byte, inQuery bool) bool {
 	return inQuery || f == reservedToo && d != '/' && d != '?'
 }
 
-// flush feeds what turns out to be no escape.
+// flush feeds pending bytes that turned out not to be an escape.
 func (m *automaton) flush(st []int32) {
 	pending, inQuery := byte(st[0]), st[0]&inQueryBit != 0
 	if pending == 0 {
@@ -256,7 +255,7 @@ func (m *automaton) flush(st []int32) {
 	st[0] &^= 0xFF
 }
 
-// left says, by Kind, whether plains may still match that stand on a ladder.
+// left reports, by Kind, whether plains on a ladder may still match.
 func (m *automaton) left(st []int32, ladder int32) (may [2]bool) {
 	d := &m.language.ladders[ladder]
 	v := &m.views[d.view]
@@ -265,12 +264,12 @@ func (m *automaton) left(st []int32, ladder int32) (may [2]bool) {
 		return may
 	}
 	a, b := d.before[from], d.before[to]
-	return [2]bool{a[0] != b[0], a[1] != b[1]} // by Kind
+	return [2]bool{a[0] != b[0], a[1] != b[1]}
 }
 
 // canonical drops from a state what cannot change an answer any more: stars
-// below what has matched already and, where no plain is left, those that say
-// the same as what has matched unless another stands between.
+// below the key that has matched and, if no plain is left, stars with the label
+// that has matched, unless one with another label lies between.
 func (m *automaton) canonical(st []int32) {
 	clear(m.wanted)
 	for i := range m.language.ladders {
@@ -300,12 +299,12 @@ func (m *automaton) canonical(st []int32) {
 	}
 }
 
-// dead says whether a star cannot match any more, or need not.
+// dead reports whether a star cannot match any more, or need not.
 func (m *automaton) dead(st []int32, star int32) bool {
 	return st[m.slots[star]] == gone && !(m.stars[star].forms && m.stars[star].live(st))
 }
 
-// verdicts are those on a path that ends here.
+// verdicts returns the verdicts of both policies on a path that ends here.
 func (m *automaton) verdicts(st []int32) (a, b Value) {
 	copy(m.flushed, st)
 	st = m.flushed

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// benchBodies is the real corpus in a fixed order, and its size.
+// benchBodies returns the real corpus in a fixed order, and its size.
 func benchBodies(b *testing.B) (bodies [][]byte, size int) {
 	files := corpus(b)
 	var hosts []string

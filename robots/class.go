@@ -2,7 +2,7 @@ package robots
 
 import "bytes"
 
-// Class is what a policy comes to over all URLs.
+// Class summarizes a policy over all URLs.
 type Class uint8
 
 const (
@@ -15,32 +15,32 @@ func (c Class) String() string {
 	return [...]string{"partial", "allow_all", "disallow_all"}[c]
 }
 
-// Class says whether the policy allows every path, disallows every path, or
-// neither. It goes by meaning: Disallow: / beside Allow: / is allow_all,
-// Disallow: * is disallow_all, and a rule that never decides changes nothing.
+// Class reports whether the policy allows every path, disallows every path, or
+// neither (partial). It goes by meaning: Disallow: / beside Allow: / is
+// allow_all, Disallow: * is disallow_all, and a rule that never decides changes
+// nothing.
 //
-// It decides by asking for the verdict on one path for each rule: its own
-// pattern with a foreign byte, one that no pattern has, in place of each star
-// and at the open end. Only a star or an open end of another pattern can take
-// that byte, so a rule that covers this path covers all that the first one
-// matches; and if no other covers it, the path itself is the witness that the
-// rule decides somewhere. That holds for each way to settle conflicts: what is
-// open on the witness is open, or worse, wherever the rule matches.
+// It asks for the verdict on one path for each rule, its witness: the rule's
+// pattern with a foreign byte, one that no pattern contains, in place of each
+// star and at the open end. Only a star or an open end of another pattern can
+// match that byte. So a rule that covers the witness covers all paths that the
+// first rule matches; and if no other rule covers it, the first rule decides on
+// the witness. This holds however conflicts are settled: if the verdict on the
+// witness is open, it is open or worse wherever the rule matches.
 //
-// Where a pattern looks otherwise in a query than in a path (Escapes rfc9309,
-// as /*%3A), each star may be the one that the query begins in, and there is a
-// witness for each. Where a path covers itself and what lies below it
-// (BarePrefix), there is one for each of these ends.
+// If the form of a pattern in a query differs from that in a path (Escapes
+// rfc9309, as in /*%3A), the query may begin in any of its stars, and each has
+// a witness. If a path covers only itself and the paths below it (BarePrefix),
+// each of these ends has one.
 //
-// The answer is therefore exact for paths that may hold any byte but NUL,
-// which ends a URL. It is partial, without further search, where
+// The answer is exact for paths that may hold any byte but NUL, which ends a
+// URL. Two cases are partial without further search:
 //
-//   - patterns that together name every byte that a URL may hold would leave
-//     nothing to a foreign one;
-//   - the rules number so many that asking costs more than some milliseconds.
+//   - patterns that together name every byte of a URL, so that no byte is foreign;
+//   - so many rules that asking would take more than some milliseconds.
 //
-// /robots.txt, where it is always allowed, is left out of account. A policy of
-// several readings has the class on which all agree, else partial.
+// /robots.txt is ignored where it is always allowed. A policy with several
+// readings has the class on which all agree, else partial.
 func (p *Policy) Class() Class {
 	c := p.judge.classify(p.sets[0])
 	for _, rs := range p.sets[1:] {
@@ -51,11 +51,12 @@ func (p *Policy) Class() Class {
 	return c
 }
 
-// GroupClass is the class of one group of the file last loaded: that of an
-// agent that follows this group alone. A group without a rule is allow_all.
+// GroupClass returns the class of one group of the file last loaded, as an
+// agent has it that follows this group alone. A group without a rule is
+// allow_all.
 func (j *Judge) GroupClass(f *File, group int) Class {
-	// Where an agent follows it alone, it is compiled, and classed, already;
-	// the last reading may have been another than f.
+	// If an agent follows it alone, it is compiled already. With several
+	// readings, the last one compiled may not be f.
 	if group < len(j.byGroup) && !j.several {
 		if rs := j.byGroup[group]; rs != nil && rs.file == f {
 			return j.classify(rs)
@@ -68,11 +69,11 @@ func (j *Judge) GroupClass(f *File, group int) Class {
 	return class
 }
 
-// foreign is in no normalized pattern: bytes from 0x80 are escaped there, and
-// where they are not, patterns are plain prefixes, for which "/" is asked too.
+// foreign occurs in no normalized pattern: bytes from 0x80 are escaped there.
+// Where they are not, patterns are plain prefixes, and "/" is asked too.
 const foreign = 0xFF
 
-// classBudget bounds the rules compared for one class.
+// classBudget bounds the comparisons of rules for one class.
 const classBudget = 1 << 20
 
 func (j *Judge) classify(rs *ruleset) Class {
@@ -121,7 +122,8 @@ func (j *Judge) ask(rs *ruleset, path []byte) Value {
 	return j.decide(rs, &t).Value
 }
 
-// all says whether the paths of all rules of a kind get the verdict want.
+// all reports whether the witnesses of all rules of a kind get the verdict
+// want.
 func (j *Judge) all(rs *ruleset, k Kind, want Value) bool {
 	budget := classBudget
 	cost := len(rs.literals) + len(rs.wilds)
@@ -137,7 +139,7 @@ func (j *Judge) all(rs *ruleset, k Kind, want Value) bool {
 			continue
 		}
 		path := j.witness(rs.text(l)[:l.n], l.anchor, false)
-		if l.n > 0 { // else it is a star, which takes the slash
+		if l.n > 0 { // else it is a star, which matches the slash
 			path = path[1:]
 		}
 		if !ask(path) {
@@ -173,8 +175,8 @@ func (j *Judge) all(rs *ruleset, k Kind, want Value) bool {
 	return true
 }
 
-// eachStart asks for a witness, which begins with a slash too many. A star at
-// the start takes at least the slash of the path, unless what follows begins
+// eachStart asks about a witness, which begins with a slash too many. A star at
+// the start matches at least the slash of the path, unless what follows begins
 // with one.
 func (j *Judge) eachStart(path []byte, ask func([]byte) bool) bool {
 	if path[1] == '/' {
@@ -186,8 +188,8 @@ func (j *Judge) eachStart(path []byte, ask func([]byte) bool) bool {
 	return ask(path)
 }
 
-// witness puts a foreign byte where a pattern lets any bytes be, and a slash
-// before it all. Without wildcards a * is a byte like any other.
+// witness returns a slash and the pattern, with a foreign byte wherever the
+// pattern matches any bytes. Unless starred, a * is a byte like any other.
 func (j *Judge) witness(pattern []byte, anchor, starred bool) []byte {
 	path := append(append(j.path[:0], '/'), pattern...)
 	for i, c := range path {
@@ -202,8 +204,8 @@ func (j *Judge) witness(pattern []byte, anchor, starred bool) []byte {
 	return path
 }
 
-// queryWitness is the witness of a pattern whose star of that number takes the
-// first ? of the path, nil where a literal before it does.
+// queryWitness returns the witness of a pattern for a path whose first ? is in
+// the given star. It returns nil if a literal before the star contains a ?.
 func (j *Judge) queryWitness(w *wild, star int) []byte {
 	inQuery := w.inQuery
 	if inQuery == nil {

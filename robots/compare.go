@@ -2,71 +2,71 @@ package robots
 
 import "slices"
 
-// A Relation is how one policy stands to another. Verdicts are ordered allow,
-// undefined, disallow.
+// A Relation orders two policies. Verdicts are ordered allow, undefined,
+// disallow.
 type Relation uint8
 
 const (
 	Equal      Relation = iota // the same verdict on every path
-	Stricter                   // nowhere a lower verdict, and somewhere a higher
-	Looser                     // nowhere a higher verdict, and somewhere a lower
-	Mixed                      // somewhere a higher and somewhere a lower
-	NotDecided                 // the bounds are reached; "undecided"
+	Stricter                   // no lower verdict on any path, and a higher one on some
+	Looser                     // no higher verdict on any path, and a lower one on some
+	Mixed                      // a higher verdict on some paths, a lower one on others
+	NotDecided                 // "undecided": the search reached its bounds
 )
 
 func (r Relation) String() string {
 	return [...]string{"equal", "stricter", "looser", "mixed", "undecided"}[r]
 }
 
-// A Witness is a path on which two policies differ, the shortest and of these
-// the first in byte order, with both verdicts.
+// A Witness is the shortest path on which two policies differ, the first in
+// byte order of these, with both verdicts.
 type Witness struct {
 	Path string
 	A, B Verdict
 }
 
-// A Comparison is how policy B stands to policy A.
+// A Comparison is the relation of policy B to policy A.
 type Comparison struct {
 	Relation Relation
-	// Closes is where B has the higher verdict, Opens where it has the lower;
-	// nil for nowhere. Where the relation is undecided, nil means not found.
+	// Closes is a path on which B has the higher verdict, Opens one on which it
+	// has the lower. Nil means that there is none, or, if the relation is
+	// undecided, that none was found.
 	Closes, Opens *Witness
-	// States is how many states the search has gone through: 0 where rules or
-	// classes show the answer.
+	// States is the number of states that the search visited: 0 if rules or
+	// classes showed the answer.
 	States int
 }
 
-// The bounds of one comparison. The second counts numbers of states looked at,
-// and is what a comparison costs: about a tenth of a second.
+// The bounds of one comparison. maxWork counts the numbers of states read,
+// which is what a comparison costs: about a tenth of a second.
 const (
 	maxStates = 1 << 16
 	maxWork   = 1 << 24
 )
 
-// Compare says how policy b stands to policy a: which of them forbids more. The
-// two may be of different agents, files and profiles.
+// Compare returns the relation of policy b to policy a: which of them forbids
+// more. The two may belong to different agents, files and profiles.
 //
-// The answer is exact for the paths, with queries, that begin with / and
-// consist of the bytes 0x21 to 0x7E without #. It is about rules alone, not
-// about answers to requests.
+// The answer is exact for paths, with queries, that begin with / and consist of
+// the bytes 0x21 to 0x7E without #. It concerns rules alone, not answers to
+// requests.
 //
-// A pattern with stars is an automaton with as many states as it has bytes,
-// and the patterns without one are together a tree. Compare walks through all
-// of them at once, breadth first and in byte order, and asks in each state for
-// the verdicts on a path that ends there. It does not go on from a state in
-// which both policies have the same rules left, or can differ only in a way
-// that has been seen. A state that has been there before is not gone into
-// again. Hostile files can have so many states that this does not end; beyond
-// 65,536 states, or 16 million numbers of states, the relation is undecided.
-// What has been found by then is found: the witnesses stand.
+// A pattern with stars is an automaton with as many states as it has bytes. The
+// patterns without stars together form a tree. Compare walks all of them at
+// once, breadth first and in byte order, and asks in each state for the
+// verdicts on a path that ends there. It does not continue from a state in
+// which both policies have the same rules left or can differ only in a way
+// already seen, and it enters no state twice. Hostile files can have too many
+// states to visit; beyond 65,536 states, or 16 million numbers of states, the
+// relation is undecided. Witnesses found by then are valid.
 func Compare(a, b *Policy) Comparison {
 	c, _ := CompareWithin(a, b, maxWork)
 	return c
 }
 
-// CompareWithin is [Compare] for callers that have many pairs: the relation is
-// undecided where the answer would take more work than most (see [Relate]). It
-// says what the answer took.
+// CompareWithin is [Compare] with a bound on the work (see [Relate]), for
+// callers with many pairs. If the answer would take more work than most, the
+// relation is undecided. It also returns the work done.
 func CompareWithin(a, b *Policy, most int) (c Comparison, work int) {
 	if sameRules(a, b) {
 		return Comparison{}, 0
@@ -93,7 +93,8 @@ func CompareWithin(a, b *Policy, most int) (c Comparison, work int) {
 	return c, s.work + l.size*effectWork
 }
 
-// relation is what has been found. whole says that nothing else is there.
+// relation returns the relation found so far. whole reports whether the search
+// is complete.
 func (s *search) relation(whole bool) Relation {
 	switch {
 	case s.found[closes] >= 0 && s.found[opens] >= 0:
@@ -113,8 +114,7 @@ func (p *Policy) judgePath(path []byte) Verdict {
 	return p.Judge(&t)
 }
 
-// sameRules says whether two policies are plainly the same: they have the same
-// rules in the same order.
+// sameRules reports whether two policies have the same rules in the same order.
 func sameRules(a, b *Policy) bool {
 	if a.judge.profile != b.judge.profile || a.judge.file.choices.letter != b.judge.file.choices.letter || len(a.sets) != len(b.sets) {
 		return false
@@ -128,10 +128,10 @@ func sameRules(a, b *Policy) bool {
 }
 
 // compareClasses compares policies of which one allows or forbids everything,
-// as most groups of real files do, where the path / shows how they differ.
+// as most groups of real files do. The path / then shows how they differ.
 func compareClasses(a, b *Policy) (c Comparison, ok bool) {
 	if a.judge.profile != b.judge.profile {
-		return c, false // only one may have /robots.txt always allowed
+		return c, false // one profile alone may always allow /robots.txt
 	}
 	one, two := a.Class(), b.Class()
 	if one == Partial && two == Partial {
@@ -153,7 +153,7 @@ func compareClasses(a, b *Policy) (c Comparison, ok bool) {
 	return c, false
 }
 
-// A search walks through the states of an automaton.
+// A search visits the states of an automaton.
 type search struct {
 	*automaton
 	states []int32 // size numbers for each node
@@ -161,9 +161,9 @@ type search struct {
 	table  []int32  // of nodes by the hash of their states
 	found  [2]int32 // the node of the first witness each way, or -1
 	work   int
-	most   int     // of work
+	most   int     // bound on work
 	ways   [2]bool // in which the policies can differ
-	either bool    // one way is enough
+	either bool    // stop at the first witness
 	now    []int32
 }
 
@@ -177,7 +177,7 @@ const (
 	opens  = 1
 )
 
-// run says whether it has come to an end within the bounds.
+// run searches and reports whether it ended within the bounds.
 func (s *search) run() bool {
 	s.now = make([]int32, s.size)
 	s.table = make([]int32, 64)
@@ -185,7 +185,7 @@ func (s *search) run() bool {
 	if !s.useful(s.now) {
 		return true
 	}
-	s.enter('/', -1) // every path begins so
+	s.enter('/', -1) // every path begins with a slash
 	for n := int32(0); n < int32(len(s.nodes)); n++ {
 		c, o := s.found[closes] >= 0, s.found[opens] >= 0
 		if (c || !s.ways[closes]) && (o || !s.ways[opens]) || s.either && (c || o) {
@@ -212,8 +212,7 @@ func (s *search) run() bool {
 
 func (s *search) state(n int32) []int32 { return s.states[int(n)*s.size:][:s.size] }
 
-// enter goes from the state at hand, which is that of node parent, with one
-// more byte.
+// enter advances s.now, the state of node parent, by one byte.
 func (s *search) enter(c byte, parent int32) {
 	s.step(s.now, c)
 	s.work += s.cost
@@ -232,7 +231,7 @@ func (s *search) enter(c byte, parent int32) {
 
 func rank(v Value) int { return [...]int{Allowed: 0, Undefined: 1, Disallowed: 2}[v] }
 
-// useful says whether what is not found yet may be found from here on.
+// useful reports whether a missing witness may still be found from here on.
 func (s *search) useful(st []int32) bool {
 	a, b := &s.of[0], &s.of[1]
 	x, y := s.coming(st, a), s.coming(st, b)
@@ -240,7 +239,7 @@ func (s *search) useful(st []int32) bool {
 		s.ways[opens] && s.found[opens] < 0 && y.lowest() < x.highest() && !s.over(st, b, a)
 }
 
-// add finds the node of a state, or makes it.
+// add returns the node of a state. It makes one if the state is new.
 func (s *search) add(st []int32, parent int32, c byte) (n int32, isNew bool) {
 	mask := len(s.table) - 1
 	i := int(hashState(st)) & mask

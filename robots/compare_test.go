@@ -13,7 +13,7 @@ import (
 
 var compareDraws = flag.Int("compare.draws", 400, "pairs of policies that each profile is tried with")
 
-// policyOf is the policy of agent a in a file of one group.
+// policyOf returns the policy of agent a in a file of one group.
 func policyOf(p *Profile, rules string) *Policy {
 	f := new(File)
 	f.Parse([]byte("user-agent: a\n"+rules), p)
@@ -22,7 +22,7 @@ func policyOf(p *Profile, rules string) *Policy {
 	return j.Policy(0)
 }
 
-// TestCompare is what random rules seldom say.
+// TestCompare returns what random rules seldom say.
 func TestCompare(t *testing.T) {
 	for _, c := range []struct {
 		profiles, a, b string
@@ -108,7 +108,7 @@ var arenas = []arena{
 	{[]string{"robots.txt", "/", "r"}, "!/r", 5},
 }
 
-// paths are all of an arena, the shortest first and in byte order.
+// paths returns all of an arena, the shortest first and in byte order.
 func (a *arena) paths() []string {
 	all := []string{"/"}
 	for from := 0; len(all[from]) < a.length; from++ {
@@ -137,7 +137,7 @@ func (a *arena) pattern(r *rand.Rand, most int) string {
 	return b.String()
 }
 
-// rules are a few, of at most so many letters and stars.
+// rules returns a few, of at most so many letters and stars.
 func (a *arena) rules(r *rand.Rand, most int) []string {
 	var rules []string
 	kinds := []string{"disallow: ", "disallow: ", "allow: ", "allow: ", "disalow: "}
@@ -250,7 +250,7 @@ var (
 	targetsOf = map[string][]Target{}
 )
 
-// targets are the paths of an arena, prepared once for each meaning.
+// targets returns the paths of an arena, prepared once for each meaning.
 func (a *arena) targets(p, q *Profile) (paths []string, ta, tb []Target) {
 	key := fmt.Sprint(a.path, a.length)
 	if pathsOf[key] == nil {
@@ -269,7 +269,7 @@ func (a *arena) targets(p, q *Profile) (paths []string, ta, tb []Target) {
 	return paths, ta, tb
 }
 
-// drawProfile is a built-in profile, or any that a user may write.
+// drawProfile returns a built-in profile, or any that a user may write.
 func drawProfile(r *rand.Rand, name string) *Profile {
 	if p, ok := ProfileNamed(name); ok {
 		return p
@@ -543,7 +543,7 @@ func tryURLs(t *testing.T, r *rand.Rand, f *File, a, b *Policy) Comparison {
 	return c
 }
 
-// drawURL is a path that rules of a file match, or nearly.
+// drawURL returns a path that rules of a file match, or nearly.
 func drawURL(r *rand.Rand, f *File) []byte {
 	path := []byte{'/'}
 	for range 1 + r.IntN(2) {

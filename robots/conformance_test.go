@@ -98,7 +98,7 @@ func named(t testing.TB, name string) *Profile {
 	return p
 }
 
-// ask is the verdict on one URL for one agent of the given tokens, and the
+// ask returns the verdict on one URL for one agent of the given tokens, and the
 // line of the rule behind it, 0 for none.
 func ask(p *Profile, body []byte, url string, tokens ...string) (Verdict, int) {
 	var f File

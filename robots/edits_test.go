@@ -19,7 +19,7 @@ type edit struct {
 // editWords are the words of a file.
 type editWords struct{ shut, ajar, asked, new string }
 
-// editedFile is a file with the group for all behind that of a crawler.
+// editedFile returns a file with the group for all behind that of a crawler.
 func editedFile(w editWords) string {
 	return fmt.Sprintf(`User-agent: ExampleBot
 Disallow: /%[1]s/
@@ -143,7 +143,7 @@ func TestDistinguishWithinBounds(t *testing.T) {
 	}
 }
 
-// policyOfFile is what a file says to ExampleBot.
+// policyOfFile returns what a file says to ExampleBot.
 func policyOfFile(t *testing.T, profile, body string) *Policy {
 	t.Helper()
 	p := named(t, profile)

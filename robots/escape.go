@@ -24,7 +24,7 @@ func appendEscape(dst []byte, c byte) []byte {
 	return append(dst, '%', upperHex[c>>4], upperHex[c&15])
 }
 
-// isEscape says whether a whole escape stands at b[i].
+// isEscape reports whether a whole escape begins at b[i].
 func isEscape(b []byte, i int) bool {
 	return b[i] == '%' && i+2 < len(b) && isHex(b[i+1]) && isHex(b[i+2])
 }
@@ -46,7 +46,7 @@ func appendEscaped(dst, b []byte) []byte {
 	return dst
 }
 
-// side says whose text is put into normal form.
+// side is the origin of a text to normalize: a pattern or a URL.
 type side bool
 
 const (
@@ -56,13 +56,13 @@ const (
 
 // appendRFC appends the normal form of RFC 9309, 2.2.2 and 2.2.3: escapes of
 // unreserved characters decoded, bytes from 0x80 escaped, hex digits in upper
-// case, the characters * and $ of a URL escaped (in a pattern they are
-// special: * everywhere, $ at the end; another $ is escaped).
+// case, and the characters * and $ of a URL escaped. In a pattern these two are
+// special, * everywhere and $ at the end; another $ is escaped.
 //
-// From the first ? on, or everywhere with query, escapes of reserved
-// characters are decoded, so that they equal the characters. In the path they
-// remain, but with letter only those of / and ? do. The escapes of *, $ and #
-// remain everywhere.
+// From the first ? on, or everywhere if query, escapes of reserved characters
+// are decoded, so that they equal the characters. In the path they remain; if
+// letter, only those of / and ? remain. The escapes of *, $ and # remain
+// everywhere.
 func appendRFC(dst, b []byte, whose side, query, letter bool) []byte {
 	for i := 0; i < len(b); i++ {
 		c := b[i]
@@ -91,10 +91,10 @@ func appendRFC(dst, b []byte, whose side, query, letter bool) []byte {
 	return dst
 }
 
-// octets is the length of a pattern in normal form, as RFC 9309, 2.2.2 counts
-// it: what is reserved is escaped in the column "Path to Match", but for the /
-// of a path, the first ? and the first = behind it, which is where the RFC's
-// table leaves them. In the path that goes with letter only.
+// octets returns the length of a normalized pattern as RFC 9309, 2.2.2 counts
+// it in the column "Path to Match": reserved characters are escaped, except the
+// / of a path, the first ? and the first = after it, which the RFC's table
+// leaves alone. In the path this applies only if letter.
 func octets(norm []byte, letter bool) int {
 	n, query, equals := len(norm), false, false
 	for _, c := range norm {
@@ -111,9 +111,9 @@ func octets(norm []byte, letter bool) int {
 	return n
 }
 
-// twoWays says whether a pattern may mean something else, or count otherwise,
-// where reserved characters of the path equal their escapes. What it has
-// behind a ? is in the query in any case.
+// twoWays reports whether the pattern may match other paths, or have another
+// length, if reserved characters in a path equal their escapes. What follows a
+// ? is in the query and does not matter.
 func twoWays(pattern []byte) bool {
 	for i, c := range pattern {
 		switch {
@@ -131,12 +131,12 @@ func twoWays(pattern []byte) bool {
 	return false
 }
 
-// isUnreserved: RFC 3986, 2.3.
+// isUnreserved implements RFC 3986, 2.3.
 func isUnreserved(c byte) bool {
 	return c-'0' < 10 || c|0x20-'a' < 26 || c == '-' || c == '.' || c == '_' || c == '~'
 }
 
-// isReserved: RFC 3986, 2.2.
+// isReserved implements RFC 3986, 2.2.
 func isReserved(c byte) bool { return reserved[c] }
 
 var reserved = func() (t [256]bool) {
@@ -146,8 +146,8 @@ var reserved = func() (t [256]bool) {
 	return t
 }()
 
-// appendURL appends a path and query with what a URL cannot hold escaped: all
-// bytes but unreserved and reserved characters and %.
+// appendURL appends a path and query and escapes every byte that a URL cannot
+// hold: all but unreserved and reserved characters and %.
 func appendURL(dst []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; isUnreserved(c) || isReserved(c) || c == '%' {
@@ -159,11 +159,11 @@ func appendURL(dst []byte, s string) []byte {
 	return dst
 }
 
-// URLPath is the part of a URL that patterns are compared with, path, query
-// and parameters, found as Google's parser finds it: it begins at the first
-// of / ? ; after the scheme and host and ends before the fragment or a NUL.
-// It always begins with a slash. Dot segments and escapes stay, the host is
-// not looked at, and anything has a path, if only "/".
+// URLPath returns the part of a URL that patterns are compared with: path,
+// parameters and query, found as Google's parser finds it. It begins at the
+// first of / ? ; after the scheme and host and ends before the fragment or a
+// NUL. The result always begins with a slash; for a URL without a path it is
+// "/". URLPath neither checks the host nor resolves dot segments or escapes.
 func URLPath(url string) string {
 	start := 0
 	if strings.HasPrefix(url, "//") {
@@ -171,7 +171,7 @@ func URLPath(url string) string {
 	}
 	rest := url[start:]
 	begin := strings.IndexAny(rest, "/?;")
-	// A scheme's :// counts only if no path has begun before it.
+	// A :// separates a scheme only if no path has begun before it.
 	if i := strings.Index(rest, "://"); i >= 0 && begin > i {
 		begin = strings.IndexAny(rest[i+3:], "/?;")
 		if begin >= 0 {

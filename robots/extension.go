@@ -5,9 +5,10 @@ import (
 	"strconv"
 )
 
-// signal takes an extension into Signals. It reports false if the value is not
-// in the extension's format, and the line is then kept as a Remark. So is
-// crawl-delay, which goes into its group and is no Signal.
+// signal adds an extension to Signals. It reports false if the value is not in
+// the extension's format; the caller then keeps the line as a Remark. It also
+// reports false for crawl-delay, which is a field of its group and not a
+// Signal.
 func (s *parser) signal(ext extension, field, value []byte) bool {
 	switch ext {
 	case extCrawlDelay:
@@ -61,8 +62,8 @@ func (s *parser) crawlDelay(value []byte) {
 	}
 }
 
-// decimal reads digits with at most one point among them. Signs, exponents
-// and units are no delay that anyone could mean.
+// decimal parses digits with at most one point. A delay has no sign, exponent
+// or unit.
 func decimal(b []byte) (float64, bool) {
 	digits, points := 0, 0
 	whole := 0
@@ -87,8 +88,8 @@ func decimal(b []byte) (float64, bool) {
 	return d, err == nil
 }
 
-// keyValues reads "[path] key=value, key=value". A pair without = spoils the
-// line.
+// keyValues parses "[path] key=value, key=value". A pair without = makes the
+// whole line invalid.
 func (s *parser) keyValues(field, value []byte) bool {
 	var path []byte
 	if len(value) > 0 && value[0] == '/' {
@@ -127,8 +128,8 @@ func (s *parser) cleanParam(field, value []byte) bool {
 	return true
 }
 
-// isRequestRate: documents, a slash, time with an optional unit, and
-// optionally the hours.
+// isRequestRate reports whether b is a number of documents, a slash, a time
+// with an optional unit, and optionally the hours.
 func isRequestRate(b []byte) bool {
 	rate, hours := cutWord(b)
 	if len(hours) > 0 && !isTimes(hours) {
@@ -150,14 +151,14 @@ func isDigits(b []byte) bool {
 	return len(b) > 0
 }
 
-// isTimes: hhmm-hhmm.
+// isTimes reports whether b is hhmm-hhmm.
 func isTimes(b []byte) bool {
 	from, to, ok := bytes.Cut(b, []byte("-"))
 	from, to = trim(from), trim(to)
 	return ok && len(from) == 4 && len(to) == 4 && isDigits(from) && isDigits(to)
 }
 
-// isAbsolute says whether a value is a URL with scheme and host.
+// isAbsolute reports whether b is a URL with scheme and host.
 func isAbsolute(b []byte) bool {
 	i := bytes.Index(b, []byte("://"))
 	if i <= 0 || len(b) == i+3 || bytes.IndexByte([]byte("/?#"), b[i+3]) >= 0 {

@@ -2,7 +2,7 @@ package robots
 
 import "strings"
 
-// field is what a line is about.
+// field is the field of a line, misspelled or not.
 type field uint8
 
 const (
@@ -13,7 +13,7 @@ const (
 	fieldSitemap
 )
 
-// oddity is a set of ways in which a line is not quite right.
+// oddity is a set of ways in which a line deviates from the format.
 type oddity uint8
 
 const (
@@ -23,9 +23,9 @@ const (
 	oddNear
 )
 
-// recognise finds the field that a key stands for, and what is odd about it.
-// Google's parser takes any key that begins with a field's name or with one
-// of its frequent misspellings.
+// recognise returns the field that a key stands for, and its oddity. Google's
+// parser accepts any key that begins with a field's name or with one of its
+// common misspellings.
 func recognise(key []byte) (field, oddity) {
 	if len(key) == 0 {
 		return fieldNone, 0
@@ -43,7 +43,7 @@ func recognise(key []byte) (field, oddity) {
 	return fieldNone, 0
 }
 
-// begins compares a key with the right spelling, which comes first, and the
+// begins compares a key with the correct spelling, which comes first, and the
 // misspellings.
 func begins(key []byte, f field, spellings ...string) (field, oddity) {
 	for i, s := range spellings {
@@ -62,7 +62,7 @@ func begins(key []byte, f field, spellings ...string) (field, oddity) {
 	return fieldNone, 0
 }
 
-// near finds the field that a key is one edit away from: an insertion, a
+// near returns the field that is one edit away from a key: an insertion, a
 // deletion, a substitution or a swap of neighbours.
 func near(key []byte) field {
 	for _, f := range [...]struct {
@@ -76,13 +76,13 @@ func near(key []byte) field {
 	return fieldNone
 }
 
-// oneEdit says whether a key, in any case, is one edit away from a name in
+// oneEdit reports whether a key, in any case, is one edit away from a name in
 // lower case.
 func oneEdit(key []byte, name string) bool {
 	if d := len(key) - len(name); d < -1 || d > 1 {
 		return false
 	}
-	// What is equal at the start and at the end may be left out.
+	// Strip the common prefix and suffix.
 	i := 0
 	for i < len(key) && i < len(name) && lower(key[i]) == name[i] {
 		i++
@@ -107,8 +107,8 @@ func lower(c byte) byte {
 	return c
 }
 
-// isToken says whether a key is a token of RFC 1945, 2.2, as the name of a
-// field must be: one or more characters but controls and separators.
+// isToken reports whether a key is a token of RFC 1945, 2.2, as a field name
+// must be: one or more characters other than controls and separators.
 func isToken(key []byte) bool {
 	for _, c := range key {
 		if c <= ' ' || c >= 0x7F || strings.IndexByte("()<>@,;:\\\"/[]?={}", c) >= 0 {
@@ -118,12 +118,12 @@ func isToken(key []byte) bool {
 	return len(key) > 0
 }
 
-// hasPrefixFold compares without case; s is lower case ASCII.
+// hasPrefixFold ignores ASCII case; s must be in lower case.
 func hasPrefixFold(b []byte, s string) bool {
 	return len(b) >= len(s) && equalFold(b[:len(s)], s)
 }
 
-// equalFold compares ASCII without case; s is lower case.
+// equalFold ignores ASCII case; s must be in lower case.
 func equalFold(b []byte, s string) bool {
 	if len(b) != len(s) {
 		return false
@@ -140,7 +140,7 @@ func equalFold(b []byte, s string) bool {
 	return true
 }
 
-// extension is a field that these documents do not define and others use.
+// extension is a field that the documents do not define but that is in use.
 type extension uint8
 
 const (
@@ -173,7 +173,7 @@ var extensions = map[string]extension{
 	"nofollow":       extOther,
 	"noarchive":      extOther,
 	"robot-version":  extOther,
-	"allow":          extOther, // where the profile has no such field
+	"allow":          extOther, // in a profile without this field
 }
 
 func recogniseExtension(key []byte) extension {

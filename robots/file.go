@@ -3,22 +3,22 @@ package robots
 // Span is a half-open range of indices.
 type Span struct{ From, To int32 }
 
-// Len is the number of indices in the span.
+// Len returns the number of indices in the span.
 func (s Span) Len() int { return int(s.To - s.From) }
 
-// A File is what a profile reads in one body. Its zero value is ready for
-// Parse, and a File that is parsed again reuses its memory. All byte slices
-// point into the body or into memory of the File; they hold until the next
-// Parse. Lines are counted from 1, groups and rules are indices from 0.
+// A File is a body as a profile reads it. Its zero value is ready for Parse.
+// Parsing again reuses the File's memory. All byte slices point into the body
+// or into memory of the File and are valid until the next Parse. Lines are
+// counted from 1; groups and rules are indices from 0.
 //
-// Where the profile leaves open how to take a line, the File shows the reading
-// that accepts a misspelling and lets a list of agents go on; a Judge weighs
+// Where the profile leaves open how to read a line, the File holds the reading
+// that accepts misspellings and continues lists of agents. A Judge considers
 // every reading.
 type File struct {
-	// KeepComments asks for a Remark for each comment.
+	// KeepComments makes Parse add a Remark for each comment.
 	KeepComments bool
-	// Cut says that more followed the body than Parse is given, because who
-	// kept it knows the same limit.
+	// Cut reports whether the body was already cut at a size limit before
+	// Parse.
 	Cut bool
 
 	Groups   []Group
@@ -28,25 +28,25 @@ type File struct {
 	Remarks  []Remark
 	Signals  []Signal
 
-	// Lines is the number of lines, one more than line ends: an empty body
-	// has one.
+	// Lines is the number of lines: line ends plus one, so an empty body has
+	// one.
 	Lines int
-	// InvalidLines counts the lines that have content and are neither a
-	// record that the profile takes nor a known extension.
+	// InvalidLines counts lines with content that are neither a record the
+	// profile accepts nor a known extension.
 	InvalidLines int
 
 	HasBOM    bool // a whole UTF-8 byte order mark at the start
-	IsUTF8    bool // the part judged is valid UTF-8, but for a character that the limit cut
+	IsUTF8    bool // the part read is valid UTF-8, ignoring a last character that the limit cut
 	IsHTML    bool // see func IsHTML
 	Truncated bool // the body is longer than the profile's limit
 
-	body    []byte // the part judged
+	body    []byte // the part within the size limit
 	choices choices
-	letter  bool   // reserved characters of the path equal their escapes
+	letter  bool   // reserved characters in a path equal their escapes
 	scratch []byte // escaped patterns
-	forms   []byte // patterns as they look in a query
-	// inQuery holds, for the few rules where it differs, the form that a
-	// pattern has inside a query (EscapesRFC); ascending by rule.
+	forms   []byte // memory of inQuery
+	// inQuery holds the query form of the few patterns whose form in a query
+	// differs (EscapesRFC), ascending by rule.
 	inQuery []queryForm
 }
 
@@ -60,26 +60,27 @@ type Group struct {
 	Line   int32 // of its first user-agent line
 	Agents Span  // in File.Agents
 	Rules  Span  // in File.Rules
-	// Joined says that a line that is neither agent, rule, blank nor comment
-	// stands among the user-agent lines: other readers see two groups there.
+	// Joined reports whether a line that is neither agent, rule, blank nor
+	// comment stands among the user-agent lines. Other parsers see two groups
+	// there.
 	Joined bool
-	// CrawlDelay is the group's first crawl-delay that is a number, in
-	// seconds.
+	// CrawlDelay is the group's first crawl-delay that is a number, in seconds.
 	CrawlDelay    float64
 	HasCrawlDelay bool
 }
 
-// An AgentLine is a user-agent line, or one value of it where the profile has
+// An AgentLine is a user-agent line, or one value of it in a profile with
 // lists.
 type AgentLine struct {
 	Line, Group int32
 	Value       []byte // as written
-	// Token is the product token at the start of the value: the longest run
-	// of letters, "-" and "_"; "*" if the line is for all; empty if there is
-	// none. It is the whole value where the profile compares substrings.
+	// Token is the product token at the start of the value: the longest run of
+	// letters, "-" and "_". It is "*" if the line is for all crawlers, and
+	// empty if the value starts with anything else. In a profile that compares
+	// substrings it is the whole value.
 	Token []byte
-	// Wide is the same with digits and dots, for crawlers such as MJ12bot,
-	// whose name is no product token (RFC 9309, 2.2.1).
+	// Wide is Token extended by digits and dots, for crawlers such as MJ12bot
+	// whose name is not a product token (RFC 9309, 2.2.1).
 	Wide []byte
 }
 
@@ -98,21 +99,21 @@ func (k Kind) String() string {
 	return "disallow"
 }
 
-// A Rule is an allow or disallow line, or one path of it where the profile
-// has lists.
+// A Rule is an allow or disallow line, or one path of it in a profile with
+// lists.
 type Rule struct {
 	Pattern    []byte // as written
-	Normalized []byte // as compared: escaped as the profile wants, slash added
+	Normalized []byte // as compared: escaped by the profile's rules, slash added
 	Line       int32
 	Group      int32 // -1 for a rule before any user-agent line
-	// Length is what precedence goes by, in bytes; 0 for a rule that is not
-	// effective.
+	// Length is the number of bytes that precedence compares; 0 if the rule is
+	// not effective.
 	Length   int32
 	Kind     Kind
-	Wildcard bool // has a *, where the profile knows it
-	Anchor   bool // ends with $, where the profile knows it
-	// Effective is false if the rule can never decide: no path, no group, or
-	// a pattern that matches no path because nothing begins so.
+	Wildcard bool // has a *, in a profile with wildcards
+	Anchor   bool // ends with $, in a profile with wildcards
+	// Effective is false if the rule can never decide: it has no path, belongs
+	// to no group, or its pattern begins as no path does.
 	Effective bool
 }
 
@@ -123,29 +124,29 @@ type Sitemap struct {
 	IsAbsolute bool // has a scheme and a host
 }
 
-// A Remark is a line worth a word, or one of several words on it.
+// A Remark is an observation about a line. A line can have several.
 type Remark struct {
 	Line  int32
 	Group int32 // -1 before the first group
 	Class RemarkClass
-	Field []byte // as written; nil where the line has none
+	Field []byte // as written; nil if the line has none
 	Value []byte
 }
 
-// RemarkClass says what is remarkable.
+// RemarkClass is the kind of a Remark.
 type RemarkClass uint8
 
 const (
-	Extension     RemarkClass = iota // a field known, but not to these documents, or not in its format
-	UnknownField                     // a field that nobody knows
-	Typo                             // a frequent misspelling of a field
-	KeyPrefix                        // a field with something after it, as in "disallowed"
-	NoColon                          // a field parted from its value by white space
-	SpacedColon                      // white space before the colon, where some other readers see no field
+	Extension     RemarkClass = iota // a known field that the documents do not define, or one not in its format
+	UnknownField                     // an unknown field
+	Typo                             // a common misspelling of a field
+	KeyPrefix                        // a longer word that begins with a field, such as "disallowed"
+	NoColon                          // a field separated from its value by white space
+	SpacedColon                      // white space before the colon; some other parsers see no field there
 	OrphanRule                       // a rule before any user-agent line
 	NoField                          // not "field: value"
-	TooLong                          // longer than Google's parser reads
-	NUL                              // has a NUL
+	TooLong                          // longer than the bytes of a line that Google's parser keeps
+	NUL                              // contains a NUL
 	Comment                          // a comment (with File.KeepComments)
 	TruncatedLine                    // the size limit ends within this line
 )
@@ -155,9 +156,9 @@ func (c RemarkClass) String() string {
 		"orphan_rule", "no_field", "too_long", "nul", "comment", "truncated"}[c]
 }
 
-// A Signal is one key and value of an extension that has a format; a line whose
-// value has not its format is a Remark instead. What a field does not have is
-// nil:
+// A Signal is one key and value of an extension that has a format. A line whose
+// value does not follow the format is a Remark instead. Parts that a field does
+// not have are nil:
 //
 //	content-signal  [path] key=value, …        one Signal for each key
 //	content-usage   [path] key=value, …        the same
@@ -165,7 +166,7 @@ func (c RemarkClass) String() string {
 //	host            name                       Value is the name
 //	request-rate    n/time[unit] [hhmm-hhmm]   Value is all of it
 //	visit-time      hhmm-hhmm                  Value is all of it
-//	clean-param     p[&p…] [path]              one Signal for each p, its Value
+//	clean-param     p[&p…] [path]              one Signal for each p, in Value
 //	noindex         path                       Path and Value are the path
 type Signal struct {
 	Line, Group int32 // Group is -1 before the first group

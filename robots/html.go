@@ -2,11 +2,11 @@ package robots
 
 import "bytes"
 
-// htmlHead is how far IsHTML looks for the first tag.
+// htmlHead is the number of bytes in which IsHTML looks for the first tag.
 const htmlHead = 1024
 
-// IsHTML says whether a body begins as a web page does: after white space, a
-// BOM and comments, with a doctype or one of the tags html, head, title,
+// IsHTML reports whether a body begins like a web page: after a BOM, white
+// space and comments, with a doctype or one of the tags html, head, title,
 // meta, script or body. It looks at the first kilobyte only.
 func IsHTML(body []byte) bool {
 	b := body[:min(len(body), htmlHead)]
@@ -42,9 +42,10 @@ func IsHTML(body []byte) bool {
 	return false
 }
 
-// HTMLRedirect says whether a body is a web page that sends its reader on: by
-// a meta element with http-equiv refresh and a url, by frames (a frame element
-// with a source; an iframe is part of a page, not a redirect), or by a script.
+// HTMLRedirect reports whether a body is a web page that redirects its reader:
+// by a meta element with http-equiv refresh and a url, by frames (a frame
+// element with a source; an iframe is part of a page, not a redirect), or by a
+// script.
 func HTMLRedirect(body []byte) bool {
 	if !IsHTML(body) {
 		return false
@@ -91,15 +92,15 @@ func HTMLRedirect(body []byte) bool {
 	}
 }
 
-// isTag says whether what follows a < is a tag of that name.
+// isTag reports whether the text after a < is a tag of that name.
 func isTag(tag []byte, name string) bool {
 	n := len(name)
 	return len(tag) >= n && bytes.EqualFold(tag[:n], []byte(name)) &&
 		(len(tag) == n || isSpace(tag[n]) || tag[n] == '/' || tag[n] == '>')
 }
 
-// isData tells script elements that hold data or templates from those that run:
-// by a type that names neither JavaScript nor a module.
+// isData reports whether a script element holds data or a template: its type
+// names neither JavaScript nor a module.
 func isData(tag []byte) bool {
 	low := bytes.ToLower(tag)
 	_, kind, found := bytes.Cut(low, []byte(" type"))
@@ -108,7 +109,7 @@ func isData(tag []byte) bool {
 		!bytes.Contains(kind, []byte("ecmascript")) && !bytes.HasPrefix(kind, []byte("module"))
 }
 
-// cutScript divides the text behind a script tag at its end tag, if it has one.
+// cutScript splits the text after a script tag at its end tag, if there is one.
 func cutScript(text []byte) (script, rest []byte) {
 	for i := 0; ; {
 		n := bytes.Index(text[i:], []byte("</"))

@@ -6,71 +6,72 @@ import (
 )
 
 // A Judge finds the policies of one file after another for a fixed list of
-// agents, and reuses its memory. It is for one goroutine; its policies hold
-// until the next Load, and as long as the File is not parsed again.
+// agents. It reuses its memory: policies are valid until the next Load and as
+// long as the File is not parsed again. A Judge must not be used concurrently.
 type Judge struct {
 	profile  *Profile
 	agents   []Agent
-	names    []*names   // one, or two where the profile leaves the case of agents open
-	products [][]byte   // per agent: what it sends, in lower case (MatchSubstring)
+	names    []*names   // one, or two if the profile leaves the case of agents open
+	products [][]byte   // per agent: the name it sends, in lower case (MatchSubstring)
 	policies []Policy   // per agent
-	readings []*File    // further readings of the file, where the profile leaves choices
-	sets     []*ruleset // memory for rulesets; the first used are in use
+	readings []*File    // further readings of the file, if the profile leaves choices
+	sets     []*ruleset // rulesets; the first `used` are in use
 	used     int
-	known    map[uint64]*ruleset // those in use by what they hold, where there are several readings
-	leads    map[uint64]int      // agents by what they follow, where they follow several rulesets
+	known    map[uint64]*ruleset // rulesets in use by linesOf, if several
+	leads    map[uint64]int      // first agents by the hash of their sets, for those with several
 
 	file    *File  // as loaded
-	several bool   // there are several readings of it
-	plain   bool   // the longest rule decides, and nothing about that is open
-	path    []byte // of Policy.Class
+	several bool   // the file has several readings
+	plain   bool   // the longest rule decides; no choice is open
+	path    []byte // memory of Policy.Class
 
-	// For the reading at hand:
+	// Of the reading at hand:
 	star    []int32    // the groups for all
 	found   []int32    // groups of one agent (MatchSubstring)
 	byGroup []*ruleset // compiled, per group
 	starSet *ruleset
 }
 
-// A Policy is what a file says to one agent.
+// A Policy is the part of a file that applies to one agent.
 type Policy struct {
 	// GroupAgent is the token whose group the agent follows, "*", or empty for
-	// no group. Where names are compared by substring, it is the agent's first.
+	// no group. If the profile compares substrings, it is the agent's first
+	// token.
 	GroupAgent string
-	// Match says how that group came to be the agent's.
+	// Match says how the agent got that group.
 	Match Match
-	// GroupLine is the line of the first group that the agent follows, which
-	// is its first user-agent line; 0 for no group.
+	// GroupLine is the first user-agent line of the first group that the agent
+	// follows; 0 for no group.
 	GroupLine int32
-	// CrawlDelay is in seconds: the first among its groups.
+	// CrawlDelay is the first crawl-delay among the agent's groups, in seconds.
 	CrawlDelay    float64
 	HasCrawlDelay bool
-	// SameAs is the first agent of the judge's list, by its index, whose policy
-	// has the same rules: the class and each verdict are the same.
+	// SameAs is the index of the first agent in the judge's list whose policy
+	// has the same rules: its class and verdicts are the same.
 	SameAs int
 
 	judge *Judge
-	// sets holds the rules; more than one where the profile leaves open which
+	// sets holds the rules: more than one set if the profile leaves open which
 	// are valid. A nil entry is no group.
 	sets []*ruleset
 }
 
-// Match is how an agent came to its group.
+// Match says how an agent got its group.
 type Match uint8
 
 const (
-	NoGroup       Match = iota // no group is the agent's
+	NoGroup       Match = iota // no group applies to the agent
 	StarGroup                  // the group for all crawlers
-	FallbackGroup              // a group that names a crawler that the agent falls back to
-	OwnGroup                   // a group that names the agent
+	FallbackGroup              // a group that names one of Agent.FallsBackTo
+	OwnGroup                   // a group that names one of Agent.Tokens
 )
 
 func (m Match) String() string { return [...]string{"none", "star", "fallback", "own"}[m] }
 
-// NewJudge prepares a list of agents, which should have passed
-// Agent.Validate: a token that fails it matches nothing, but for the empty
-// one, which equals the empty token of a line that has none, as in Google's
-// parser. The profile must not change afterwards.
+// NewJudge prepares a list of agents, which should have passed Agent.Validate.
+// An invalid token matches nothing, except the empty one, which equals the
+// empty token of a line without one, as in Google's parser. The profile must
+// not change afterwards.
 func NewJudge(p *Profile, agents []Agent) *Judge {
 	j := &Judge{
 		profile:  p,
@@ -129,7 +130,7 @@ func (j *Judge) Load(f *File) {
 	j.share()
 }
 
-// share finds the policies that have the same rules.
+// share sets SameAs.
 func (j *Judge) share() {
 	clear(j.leads)
 	none := -1
@@ -163,10 +164,10 @@ const fnvOffset = 14695981039346656037
 
 func fnv(sum, x uint64) uint64 { return (sum ^ x) * 1099511628211 }
 
-// Policy is the policy of agent i of the list.
+// Policy returns the policy of agent i of the list.
 func (j *Judge) Policy(i int) *Policy { return &j.policies[i] }
 
-// read adds to each policy what one reading of the file says.
+// read adds one reading of the file to each policy.
 func (j *Judge) read(r *File) {
 	j.star, j.starSet = j.star[:0], nil
 	j.byGroup = append(j.byGroup[:0], make([]*ruleset, len(r.Groups))...)
@@ -194,7 +195,7 @@ func (j *Judge) read(r *File) {
 
 func isForAll(a *AgentLine) bool { return len(a.Token) == 1 && a.Token[0] == '*' }
 
-// counts says whether a group is one to the profile.
+// counts reports whether the profile recognises a group.
 func (j *Judge) counts(r *File, group int32) bool {
 	return !j.profile.NeedsRule || r.Groups[group].Rules.Len() > 0
 }
@@ -207,7 +208,7 @@ func appendGroup(list []int32, g int32) []int32 {
 	return append(list, g)
 }
 
-// choose adds the groups of a reading that are agent i's.
+// choose adds the groups of a reading that apply to agent i.
 func (j *Judge) choose(r *File, n *names, i int) {
 	a, p := &j.agents[i], &j.policies[i]
 	if j.profile.AgentMatch == MatchSubstring {
@@ -245,17 +246,18 @@ func (j *Judge) choose(r *File, n *names, i int) {
 	j.addSet(p, nil)
 }
 
-// addSet gives a policy one more choice of rules. It looks for it among the
-// first choices only: a file that names an agent in ten thousand groups must
-// not be slow, and a choice twice is no more than that.
+// addSet adds a set of rules to a policy, unless it is among the first 32. The
+// search is bounded so that a file that names an agent in ten thousand groups
+// is not slow; a duplicate set is harmless.
 func (j *Judge) addSet(p *Policy, rs *ruleset) {
 	if !j.several || !slices.Contains(p.sets[:min(len(p.sets), 32)], rs) {
 		p.sets = append(p.sets, rs)
 	}
 }
 
-// follow makes a policy out of groups. Several groups are one or, where that
-// is open, as many choices; merged keeps the one for other agents.
+// follow adds groups to a policy: merged into one set of rules or, if the
+// profile leaves that open, each as a set. merged caches the merged set for
+// other agents.
 func (j *Judge) follow(r *File, p *Policy, groups []int32, name string, how Match, merged **ruleset) {
 	if len(p.sets) == 0 {
 		p.GroupAgent, p.Match, p.GroupLine = name, how, r.Groups[groups[0]].Line
@@ -288,8 +290,8 @@ func (j *Judge) follow(r *File, p *Policy, groups []int32, name string, how Matc
 	j.addSet(p, rs)
 }
 
-// compile makes the rules of groups ready, in memory used before. Where there
-// are several readings, the same rules are compiled once.
+// compile compiles the rules of groups, reusing memory. With several readings,
+// it compiles the same rules only once.
 func (j *Judge) compile(r *File, groups ...int32) *ruleset {
 	var sum uint64
 	if j.several {
@@ -313,8 +315,8 @@ func (j *Judge) compile(r *File, groups ...int32) *ruleset {
 	return rs
 }
 
-// ruleOf is the index of a ruleset's rule in the file as loaded. In another
-// reading it may have another index, and is found by its line.
+// ruleOf returns the index of a ruleset's rule in the file as loaded. A rule of
+// another reading may have another index there; it is found by its line.
 func (j *Judge) ruleOf(rs *ruleset, rule int32) int32 {
 	if rs.file == j.file {
 		return rule
@@ -330,7 +332,8 @@ func (j *Judge) ruleOf(rs *ruleset, rule int32) int32 {
 	return -1
 }
 
-// containsFold says whether part, in any case, is in s, which is lower case.
+// containsFold reports whether s, which is in lower case, contains part in any
+// case.
 func containsFold(s, part []byte) bool {
 	for i := 0; i+len(part) <= len(s); i++ {
 		if equalFoldBytes(s[i:i+len(part)], part) {

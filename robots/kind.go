@@ -2,15 +2,14 @@ package robots
 
 import "strings"
 
-// An AnswerKind is as much of Facts as the meaning of an answer depends on: two
-// answers of one kind mean the same to every profile.
+// An AnswerKind is the part of Facts that decides what an answer means. Two
+// answers of one kind mean the same under every profile.
 type AnswerKind struct {
-	// Class is the row of the table of answers: the reason that a profile
-	// gives for such an answer, or one of the further classes below, which
-	// profiles count as one reason or another.
+	// Class is the row of the table of answers: a profile's reason, or one of
+	// the classes below, which profiles map to different reasons.
 	Class AnswerReason
-	// Redirects is the number of redirects that were met. Each profile follows
-	// as many as its MaxRedirects.
+	// Redirects is the number of redirects on the way. Each profile follows at
+	// most MaxRedirects.
 	Redirects int
 }
 
@@ -20,8 +19,8 @@ const (
 	canceled        AnswerReason = "canceled"          // the run was stopped
 )
 
-// Kind is what the facts say before any profile reads them. A status of 4xx or
-// 5xx stands even where its body broke off; a 2xx needs its whole body.
+// Kind returns the kind of the answer. A status of 4xx or 5xx stands even if
+// its body broke off; a 2xx needs its whole body.
 func (f Facts) Kind() AnswerKind {
 	var k AnswerKind
 	last := Hop{}
@@ -53,7 +52,7 @@ func (f Facts) class(last Hop) AnswerReason {
 	}
 	class := classify(last)
 	switch {
-	// A revisit may leave the header out too, being that of the other capture.
+	// A revisit may omit the header too: it is the other capture's.
 	case f.Unstored && (class == Success || last.Status == 304 || last.Status == 0 && f.Error == ""):
 		return UnresolvedRevisit
 	case class == ClientError && last.Status == 429:
@@ -80,8 +79,8 @@ func (f Facts) class(last Hop) AnswerReason {
 	return Success
 }
 
-// Settled says that no profile, whatever its fields, counts the kind as an
-// unreachable origin.
+// Settled reports whether no profile, whatever its fields, treats the origin as
+// unreachable after this answer.
 func (k AnswerKind) Settled() bool {
 	switch k.Class {
 	case tooManyRequests, ServerError, MisconfiguredServer, otherStatus, NetworkFailed, InvalidResponse, IncompleteBody:
@@ -94,17 +93,16 @@ func isFTP(h Hop) bool {
 	return len(h.URL) >= 6 && strings.EqualFold(h.URL[:6], "ftp://")
 }
 
-// isRedirect: 304 answers a condition that was never asked, so it is none.
+// isRedirect excludes 304, which answers a condition that was never sent.
 func isRedirect(h Hop) bool {
 	return h.Status >= 300 && h.Status < 400 && h.Status != 304 && !isFTP(h)
 }
 
-// classify names what a status is: success, client_error, server_error or
+// classify maps a status to success, client_error, server_error or
 // invalid_response.
 //
-// FTP has no status like HTTP's: any reply 2yz is a transfer, 550 is the file
-// that does not exist (a client error), and every other reply is a server
-// error.
+// An FTP reply 2yz is a transfer, 550 means that the file does not exist (a
+// client error), and every other reply is a server error.
 func classify(h Hop) AnswerReason {
 	switch s := h.Status; {
 	case s >= 200 && s < 300:

@@ -1,6 +1,6 @@
 package robots
 
-// A label is what a rule says, or no rule.
+// A label is the kind of a rule, or none.
 type label uint8
 
 const (
@@ -23,27 +23,27 @@ func (l label) kind() Kind {
 	return Disallow
 }
 
-// A ladder is one question to the patterns that match: what does the one with
-// the highest key say? Each way to settle conflicts comes down to a few
-// ladders, which differ in the rules that stand on them and in what a tie
-// gives; see verdictOf.
+// A ladder answers one question about the patterns that match: what is the
+// label of the one with the highest key? Each way to settle conflicts needs a
+// few ladders. They differ in their rules and in the label that wins a tie; see
+// verdictOf.
 type ladder struct {
 	view    int32
 	initial label // if nothing matches
 	stars   []rung
-	// before counts, for each plain of the view and by Kind, those before it
-	// that stand on the ladder.
+	// before counts, for each plain of the view and by Kind, the plains before
+	// it that are on the ladder.
 	before [][2]int32
 }
 
-// A rung is a starred pattern on a ladder. They ascend by key.
+// A rung is a starred pattern on a ladder. Rungs ascend by key.
 type rung struct {
 	key   int32
 	star  int32
 	label label
 }
 
-// An effect is what a pattern that matches does to a ladder.
+// An effect is the change that a matching pattern makes to a ladder.
 type effect struct {
 	ladder int32
 	key    int32
@@ -51,7 +51,7 @@ type effect struct {
 	when   moment
 }
 
-// A moment is when a pattern without a star matches, once all of it is read.
+// A moment says when a pattern without a star matches, once all of it is read.
 type moment uint8
 
 const (
@@ -60,7 +60,7 @@ const (
 	atBorder        // if the path ends there, or a ? or / follows
 )
 
-// A manner is how the labels of ladders give a verdict.
+// A manner says how the labels of ladders give a verdict.
 type manner uint8
 
 const (
@@ -73,8 +73,8 @@ const (
 	orTheLeastTies               // best, best plain, any wild allow, best with ties to disallow
 )
 
-// A voice is the verdict of one permitted reading. A policy says what all its
-// voices say, else undefined.
+// A voice is the verdict of one permitted reading. The verdict of a policy is
+// that of all its voices, or undefined if they differ.
 type voice struct {
 	manner  manner
 	ladders [4]int32
@@ -82,7 +82,8 @@ type voice struct {
 
 var laddersOf = [...]int{nothingSaid: 0, theLongest: 1, theLongestTies: 2, anyWild: 3, anyWildTies: 4, orTheLeast: 3, orTheLeastTies: 4}
 
-// verdictOf is what the labels of a voice's ladders come to; see weighOpen.
+// verdictOf returns the verdict that follows from the labels of a voice's
+// ladders; see weighOpen.
 func verdictOf(m manner, said [4]label) Value {
 	may := [2]bool{}
 	switch m {

@@ -6,16 +6,17 @@ import (
 	"slices"
 )
 
-// This file makes of two policies what the comparison walks through: patterns
-// as automata, and for each policy the questions whose answers give a verdict.
+// This file turns two policies into the structures that the comparison walks:
+// patterns as automata, and for each policy the ladders whose labels give a
+// verdict.
 
-// A plainPattern is a pattern without a star, of any rules.
+// A plainPattern is a pattern without a star, shared by all rules that have it.
 type plainPattern struct {
 	text    []byte
 	effects []effect
 }
 
-// A view is one compared form of a path.
+// A view is the path in one form, and the patterns compared with it.
 type view struct {
 	form   form
 	plains []plainPattern // ascending by text
@@ -24,7 +25,7 @@ type view struct {
 	unders map[[2]int32][]int32
 }
 
-// A form is how the path of a URL is put before it is compared.
+// A form says how the path of a URL is normalized before it is compared.
 type form uint8
 
 const (
@@ -36,7 +37,7 @@ const (
 
 type stance struct {
 	voices []voice
-	// exempt is the ladder of /robots.txt where that is always allowed, or -1.
+	// exempt is the ladder of /robots.txt if that is always allowed, else -1.
 	exempt int32
 }
 
@@ -48,17 +49,17 @@ type language struct {
 	of      [2]stance
 	text    table // of starred patterns
 
-	plainAt  map[string]int32 // by view and text, while it is made
+	plainAt  map[string]int32 // by view and text, during construction
 	starAt   map[string]int32
 	ladderAt map[string]int32
 	size     int // effects
 	key      []byte
 }
 
-// maxEffects bounds what is made ready for one comparison.
+// maxEffects bounds the size of a language.
 const maxEffects = 1 << 21
 
-// newLanguage is the language of two policies; ok is false where it would be
+// newLanguage builds the language of two policies; ok is false if it would be
 // too large.
 func newLanguage(a, b *Policy) (l *language, ok bool) {
 	l = &language{plainAt: map[string]int32{}, starAt: map[string]int32{}, ladderAt: map[string]int32{}}
@@ -89,7 +90,7 @@ func newLanguage(a, b *Policy) (l *language, ok bool) {
 	return l, true
 }
 
-// forms are those in which a ruleset is asked, as decideForms asks it.
+// forms returns the forms of the path that decideForms compares with a ruleset.
 func (j *Judge) forms(rs *ruleset) []form {
 	switch j.profile.Escapes {
 	case EscapesBoth:
@@ -135,7 +136,8 @@ func (l *language) addPolicy(s *stance, p *Policy) bool {
 }
 
 func (s *stance) add(v voice) {
-	// Only the last are searched, so that ten thousand groups are no square.
+	// Only the last 64 are searched, so that ten thousand groups do not take
+	// quadratic time.
 	if !slices.Contains(s.voices[max(0, len(s.voices)-64):], v) {
 		s.voices = append(s.voices, v)
 	}
@@ -151,7 +153,7 @@ func (l *language) view(f form) int32 {
 	return int32(len(l.views) - 1)
 }
 
-// An item is a pattern of a ruleset with what it says.
+// An item is a pattern of a ruleset with its label.
 type item struct {
 	plain, star int32 // one of them is -1
 	key         int32
@@ -159,7 +161,7 @@ type item struct {
 	when        moment
 }
 
-// A writer makes the ladders of one ruleset.
+// A writer builds the ladders of one ruleset.
 type writer struct {
 	l     *language
 	view  int32
@@ -216,7 +218,7 @@ func (l *language) addVoice(j *Judge, rs *ruleset, f form, whole bool) voice {
 	return v
 }
 
-// plain notes a pattern without a star.
+// plain adds a pattern without a star.
 func (w *writer) plain(text []byte, x item) {
 	l := w.l
 	l.key = append(append(l.key[:0], byte(w.view)), text...)
@@ -231,7 +233,7 @@ func (w *writer) plain(text []byte, x item) {
 	w.items = append(w.items, x)
 }
 
-// star notes a pattern with one.
+// star adds a pattern with a star.
 func (w *writer) star(p *wild, x item) {
 	l := w.l
 	pattern, inQuery := oneStar(p.pattern), oneStar(p.inQuery)
@@ -257,8 +259,8 @@ func (w *writer) star(p *wild, x item) {
 	w.items = append(w.items, x)
 }
 
-// ladder makes the ladder of the items that key takes. The same ladder is made
-// once for both policies.
+// ladder builds the ladder of the items that key selects. Both policies share
+// equal ladders.
 func (w *writer) ladder(initial label, key func(item) (int32, bool)) int32 {
 	l := w.l
 	var on []item
@@ -277,7 +279,7 @@ func (w *writer) ladder(initial label, key func(item) (int32, bool)) int32 {
 		}
 		return 0
 	})
-	// Of several rules with one pattern the one with the highest key counts.
+	// Of several rules with one pattern, the one with the highest key counts.
 	on = slices.CompactFunc(on, func(a, b item) bool { return a.plain == b.plain && a.star == b.star && a.when == b.when })
 	l.key = append(l.key[:0], byte(w.view), byte(initial))
 	for _, x := range on {
@@ -314,7 +316,7 @@ func (w *writer) ladder(initial label, key func(item) (int32, bool)) int32 {
 	return n
 }
 
-// of are the effects on a ladder.
+// of returns the pattern's effects on a ladder.
 func (p *plainPattern) of(n int32) []effect {
 	i, _ := slices.BinarySearchFunc(p.effects, n, func(e effect, n int32) int { return int(e.ladder - n) })
 	k := i

@@ -4,9 +4,9 @@ import "bytes"
 
 // A literal is a compiled pattern without a wildcard inside.
 type literal struct {
-	head, mask uint64 // the first eight bytes of the pattern, and which count
+	head, mask uint64 // the first eight bytes of the pattern, and the mask of those it has
 	key        int32  // precedence: length, then allow before disallow
-	rule       int32  // in the File of the ruleset
+	rule       int32  // index in the File of the ruleset
 	n          int32  // length without anchor
 	anchor     bool
 }
@@ -14,16 +14,16 @@ type literal struct {
 // A wild is a compiled pattern with a * that is not at its end.
 type wild struct {
 	head, mask     uint64 // of the literal before the first *
-	letters, pairs uint64 // what a path must have; see Target
+	letters, pairs uint64 // filters of what a path must contain; see Target
 	pattern        []byte // without anchor and trailing stars
-	// inQuery is the pattern as it looks in a query, where that differs.
+	// inQuery is the form of the pattern in a query, nil if it is the same.
 	inQuery []byte
 	key     int32
 	rule    int32
 	anchor  bool
 }
 
-// matches is for a pattern whose head has been found equal.
+// matches requires that the head of the pattern has been compared.
 func (l *literal) matches(t *Target, pattern []byte) bool {
 	n := int(l.n)
 	if len(t.path) < n || l.anchor && len(t.path) != n {
@@ -32,20 +32,22 @@ func (l *literal) matches(t *Target, pattern []byte) bool {
 	return n <= 8 || string(t.path[8:n]) == string(pattern[8:n])
 }
 
-// ends says whether a pattern that matches also ends where it must.
+// ends reports whether the end of a matching pattern falls on a path border, if
+// the profile requires that (BarePrefix).
 func (l *literal) ends(t *Target) bool {
 	return !t.whole || l.anchor || endsAt(t.path, int(l.n))
 }
 
-// endsAt says whether the first n bytes of a path are all of it, but for a
-// query, or a directory that the rest lies in.
+// endsAt reports whether the first n bytes of a path are the whole path without
+// its query, or a directory that contains the rest.
 func endsAt(path []byte, n int) bool {
 	return n == len(path) || path[n] == '?' || path[n] == '/' || n > 0 && path[n-1] == '/'
 }
 
-// matches finds each literal between stars at its first place after the one
-// before. That is enough: a later place leaves less for what follows. No byte
-// of the path is searched twice, so the cost is that of path plus pattern.
+// matches finds each literal between stars at its first place after the
+// previous one. That suffices: a later place leaves less for what follows. No
+// byte of the path is searched twice, so the cost is linear in path plus
+// pattern.
 func (w *wild) matches(t *Target) bool {
 	if w.letters&^t.letters != 0 || w.pairs&^t.pairs != 0 {
 		return false
@@ -84,10 +86,10 @@ func (w *wild) matches(t *Target) bool {
 	return bytes.Contains(path, rest)
 }
 
-// matchesForms is for the rare pattern that looks otherwise in a query than
-// in a path, such as /*%3A: there %3A equals a colon only in the query. A
-// literal is sought in its path form as long as it can begin in the path, up
-// to and with the ?, and then in its query form behind the ?.
+// matchesForms handles the rare pattern whose form in a query differs from that
+// in a path, such as /*%3A: there %3A equals a colon in the query only. A
+// literal that begins in the path, or at the ?, is searched in its path form;
+// one that begins after the ? in its query form.
 func (w *wild) matchesForms(t *Target) bool {
 	pos := 0
 	inPath, inQuery := w.pattern, w.inQuery
@@ -123,8 +125,8 @@ func (w *wild) matchesForms(t *Target) bool {
 	}
 }
 
-// find is the end of the first place from pos where a literal of two forms
-// stands, or -1.
+// find returns the end of the first place from pos at which a literal with two
+// forms matches, or -1.
 func (t *Target) find(pos int, inPath, inQuery []byte) int {
 	if pos <= t.query {
 		to := min(t.query+len(inPath), len(t.path))

@@ -310,7 +310,7 @@ func slowGroups(p *Profile, groups []slowGroup, a Agent, sameCase bool) ([]slowG
 	return found, len(found) > 0
 }
 
-// slowAgree is what all say, or undefined.
+// slowAgree returns what all say, or undefined.
 func slowAgree(said ...Value) Value {
 	for _, v := range said {
 		if v != said[0] {
@@ -375,7 +375,7 @@ func slowHits(p *Profile, rules []slowRule, path string, letter, whole bool) []s
 	return hits
 }
 
-// slowForm is the compared form of RFC 9309: escapes of unreserved characters
+// slowForm returns the compared form of RFC 9309: escapes of unreserved characters
 // decoded, other bytes than ASCII escaped, hex in upper case; in the query,
 // and with letter in the path but for / and ?, a reserved character and its
 // escape are the same. inQuery says that the text begins in a query.
@@ -407,7 +407,7 @@ func slowForm(s string, pattern, inQuery, letter bool) string {
 	return out.String()
 }
 
-// slowOctets is the length of the column "Path to Match" of RFC 9309, 2.2.2:
+// slowOctets returns the length of the column "Path to Match" of RFC 9309, 2.2.2:
 // what is reserved is escaped, but / in the path, the first ? and the first =
 // behind it. Without letter, what is reserved stays as it is in the path.
 func slowOctets(pattern string, letter bool) int {
@@ -486,7 +486,7 @@ func slowMatchRFC(pattern, path string, letter bool) bool {
 	return len(at) > 0
 }
 
-// slowLongest is what the longest of some rules may say: either, where the
+// slowLongest returns what the longest of some rules may say: either, where the
 // document has no word on a tie.
 func slowLongest(p *Profile, hits []slowHit) Value {
 	length := 0

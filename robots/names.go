@@ -2,8 +2,8 @@ package robots
 
 import "bytes"
 
-// names finds the groups that user-agent lines give to agents, under one
-// reading of case.
+// names maps the tokens of agents to the groups that name them, with or without
+// regard to case.
 type names struct {
 	tokens   *tokenTable
 	wanted   [][]int    // per agent: numbers of its tokens and its fallbacks, in order of preference
@@ -31,7 +31,7 @@ func (n *names) reset() {
 	n.touched = n.touched[:0]
 }
 
-// note files a user-agent line under the tokens that it names.
+// note records a user-agent line under the tokens that it names.
 func (n *names) note(a *AgentLine) {
 	n.noteToken(a.Token, false, a.Group)
 	if len(a.Wide) > len(a.Token) {
@@ -50,8 +50,8 @@ func (n *names) noteToken(token []byte, wide bool, group int32) {
 	n.groupsOf[t] = appendGroup(n.groupsOf[t], group)
 }
 
-// tokenTable finds the tokens that user-agent lines name. Tokens that differ
-// in case alone are one, unless case counts.
+// tokenTable numbers the tokens of agents. With fold, tokens that differ only
+// in case are one.
 type tokenTable struct {
 	fold   bool
 	tokens [][]byte

@@ -5,18 +5,19 @@ import (
 	"unicode/utf8"
 )
 
-// googleLine is how many bytes of a line Google's parser keeps: eight times
-// what browsers allowed a URL, less the byte that ends a C string.
+// googleLine is the number of bytes of a line that Google's parser keeps: eight
+// times the URL length that browsers allowed, less the NUL that ends a C
+// string.
 const googleLine = 2083*8 - 1
 
-// Parse reads a body as the profile has it: of a body longer than the
-// profile's limit, the part within. Nothing in a body is an error.
+// Parse reads a body by the rules of a profile, up to the profile's size limit.
+// Nothing in a body is an error.
 func (f *File) Parse(body []byte, p *Profile) {
 	f.parse(body, p, nil)
 }
 
-// parse reads a body in a reading of what the profile leaves open, nil for the
-// first one.
+// parse is Parse under one reading of what the profile leaves open; nil is the
+// first reading.
 func (f *File) parse(body []byte, p *Profile, r *reading) {
 	f.reset(body, p)
 	body = f.body
@@ -42,14 +43,14 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 	f.IsHTML = IsHTML(body)
 
 	// The next LF, CR, # and NUL are looked up once each and kept until the
-	// line passes them: most bodies have no CR or no NUL, and a search for
-	// what is not there runs at the speed of memory.
+	// line passes them. Most bodies have no CR or no NUL, and searching the
+	// whole body once for a missing byte is fast.
 	lf, cr := next(body, start, '\n'), next(body, start, '\r')
 	hash, nul := next(body, start, '#'), next(body, start, 0)
 	for {
 		s.line++
 		if lf < start {
-			// In place: nearly every line comes here.
+			// Written out: nearly every line comes here.
 			if lf = bytes.IndexByte(body[start:], '\n'); lf < 0 {
 				lf = len(body)
 			} else {
@@ -105,7 +106,7 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 	s.closeGroup()
 }
 
-// next is the index of c at or after i, or the length of b.
+// next returns the index of the first c at or after i, or the length of b.
 func next(b []byte, i int, c byte) int {
 	if k := bytes.IndexByte(b[i:], c); k >= 0 {
 		return i + k
@@ -113,7 +114,7 @@ func next(b []byte, i int, c byte) int {
 	return len(b)
 }
 
-// bomLength is how many bytes of a byte order mark the body begins with.
+// bomLength returns how many bytes of a byte order mark begin the body.
 func bomLength(b []byte) int {
 	n := 0
 	for n < 3 && n < len(b) && b[n] == "\xef\xbb\xbf"[n] {
@@ -122,7 +123,8 @@ func bomLength(b []byte) int {
 	return n
 }
 
-// validUTF8 forgives an incomplete last character to a body that was cut.
+// validUTF8 reports whether b is UTF-8. In a cut body it accepts an incomplete
+// last character.
 func validUTF8(b []byte, cut bool) bool {
 	if utf8.Valid(b) {
 		return true
@@ -141,13 +143,13 @@ type parser struct {
 	p       *Profile
 	reading *reading // nil for the first
 	google  bool
-	reject  oddity     // kinds of lines that do not count
-	leave   oddity     // kinds of lines that are left open
-	white   *[256]bool // what is white space
+	reject  oddity     // oddities whose lines do not count
+	leave   oddity     // oddities that the profile leaves open
+	white   *[256]bool // white space
 	line    int32
 	group   int32 // the current group, -1 before the first
-	open    bool  // the group's list of agents goes on
-	other   bool  // something stood after the last agent line
+	open    bool  // the group's list of agents continues
+	other   bool  // another line followed the last agent line
 	head    head
 }
 
@@ -157,11 +159,11 @@ func (s *parser) remark(c RemarkClass, field, value []byte) {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// isSpace is white space in C: blank, or \n, \v, \f, \r.
+// isSpace is white space in C: space, \t, \n, \v, \f, \r.
 func isSpace(c byte) bool { return c == ' ' || c-'\t' < 5 }
 
-// trim takes white space of either profile off; it is for remarks, which mean
-// the same under all.
+// trim removes white space of either kind. Remarks use it, so that they are the
+// same under every profile.
 func trim(b []byte) []byte {
 	for len(b) > 0 && isSpace(b[0]) {
 		b = b[1:]
@@ -182,7 +184,7 @@ func trimBlank(b []byte) []byte {
 	return b
 }
 
-// trim takes off what is white space to the profile.
+// trim removes the profile's white space.
 func (s *parser) trim(b []byte) []byte {
 	white := s.white
 	for len(b) > 0 && white[b[0]] {

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// addRule makes a rule of one path.
+// addRule adds a rule of one path.
 func (s *parser) addRule(kind Kind, pattern []byte) {
 	n := len(s.Rules)
 	if n < cap(s.Rules) {
@@ -14,7 +14,7 @@ func (s *parser) addRule(kind Kind, pattern []byte) {
 		s.Rules = append(s.Rules, Rule{})
 	}
 	r := &s.Rules[n]
-	// Field by field, which is twice as fast as a whole Rule.
+	// Assigning field by field is twice as fast as a whole Rule.
 	r.Pattern, r.Normalized = pattern, pattern
 	r.Line, r.Group, r.Length, r.Kind = s.line, s.group, 0, kind
 	r.Wildcard, r.Anchor, r.Effective = false, false, false
@@ -41,7 +41,7 @@ func (s *parser) addRule(kind Kind, pattern []byte) {
 			if anchor {
 				length++
 			}
-			// A pattern of stars alone is no shorter than a path.
+			// A pattern of stars alone matches at least the slash.
 			length = max(length, 1)
 		}
 	}
@@ -50,7 +50,7 @@ func (s *parser) addRule(kind Kind, pattern []byte) {
 	}
 }
 
-// length is how many bytes a pattern in normal form counts.
+// length returns the length of a normalized pattern for precedence.
 func (s *parser) length(norm []byte) int {
 	if s.p.Escapes == EscapesRFC {
 		return octets(norm, s.letter)
@@ -58,9 +58,9 @@ func (s *parser) length(norm []byte) int {
 	return len(norm)
 }
 
-// stripStars takes off what changes nothing at the end of a pattern: stars,
-// and an anchor after a star. It returns the pattern without $ and says
-// whether it is still anchored.
+// stripStars removes what changes nothing at the end of a pattern: stars, and
+// an anchor after a star. It returns the pattern without $ and reports whether
+// it is still anchored.
 func stripStars(pattern []byte, anchor bool) ([]byte, bool) {
 	if anchor {
 		pattern = pattern[:len(pattern)-1]
@@ -75,11 +75,11 @@ func stripStars(pattern []byte, anchor bool) ([]byte, bool) {
 	return pattern, anchor
 }
 
-// normalize puts a pattern into the form that is compared. It points to the
-// pattern itself, which is the ordinary case, or to scratch memory.
+// normalize returns the form of a pattern that is compared: usually the pattern
+// itself, else scratch memory.
 func (s *parser) normalize(pattern []byte, foreign bool) []byte {
 	slash := s.p.AddSlash && pattern[0] != '/'
-	dollar := -1 // one that is no anchor
+	dollar := -1 // index of a $ that is not an anchor
 	if s.p.Escapes == EscapesRFC {
 		dollar = bytes.IndexByte(pattern[:len(pattern)-1], '$')
 	}
@@ -102,8 +102,8 @@ func (s *parser) normalize(pattern []byte, foreign bool) []byte {
 	return s.scratch[from:len(s.scratch):len(s.scratch)]
 }
 
-// noteForm keeps the form that a pattern has in a query, if it differs from
-// the one that scratch holds from from on.
+// noteForm records the query form of a pattern if it differs from the path form
+// at scratch[from:].
 func (s *parser) noteForm(pattern []byte, from int, slash bool) {
 	to := len(s.forms)
 	if slash {
@@ -118,8 +118,8 @@ func (s *parser) noteForm(pattern []byte, from int, slash bool) {
 	s.inQuery = append(s.inQuery, queryForm{int32(len(s.Rules) - 1), form})
 }
 
-// scan looks through a pattern, eight bytes at a time, for what keeps it from
-// being its own normal form, % and bytes from 0x80, and for stars.
+// scan looks at a pattern eight bytes at a time. foreign reports a % or a byte
+// from 0x80, which normalizing may change; star reports a *.
 func scan(b []byte) (foreign, star bool) {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	var f, s uint64

@@ -6,133 +6,134 @@ import (
 	"time"
 )
 
-// A Profile is one document's meaning of robots.txt, as data: every field is
-// a point on which the documents differ. The yaml names are those of the
-// configuration file; to derive a profile, copy one and decode onto the copy,
-// then ask Validate.
+// A Profile is one document's reading of robots.txt, as data: every field is a
+// point on which the documents differ. The yaml names are those of the
+// configuration file. To derive a profile, copy one, decode onto the copy, and
+// call Validate.
 type Profile struct {
 	Name string `yaml:"name"`
 
-	// SizeLimit is the number of bytes of a body that are read; what lies
-	// beyond is ignored (RFC 9309, 2.5).
+	// SizeLimit is the number of bytes of a body that are read. The rest is
+	// ignored (RFC 9309, 2.5).
 	SizeLimit int `yaml:"size_limit"`
-	// MaxRedirects is the number of redirects that are followed (2.3.1.2).
+	// MaxRedirects is the number of redirects to follow (RFC 9309, 2.3.1.2).
 	MaxRedirects int `yaml:"max_redirects"`
 
-	// Lines is how bytes become lines.
+	// Lines says how bytes form lines.
 	Lines LineReading `yaml:"lines"`
-	// Typos, NearTypos, KeyPrefixes and MissingColon say what becomes of a line
-	// whose field is a misspelling that Google's parser knows ("disalow"), is
+	// Typos, NearTypos, KeyPrefixes and MissingColon say what happens to a line
+	// whose field is a misspelling that Google's parser knows ("disalow"); is
 	// one insertion, deletion, substitution or swap of neighbours away from a
-	// field ("alow", "user_agent"), only begins like a field ("disallowed"),
-	// or is parted from its value by white space alone.
+	// field ("alow", "user_agent"); only begins like a field ("disallowed"); or
+	// is separated from its value by white space instead of a colon.
 	Typos        Leniency `yaml:"typos"`
 	NearTypos    Leniency `yaml:"near_typos"`
 	KeyPrefixes  Leniency `yaml:"key_prefixes"`
 	MissingColon Leniency `yaml:"missing_colon"`
-	// AllowField says whether allow is a field. Without it, allow lines are
-	// extensions.
+	// AllowField makes allow a field. Without it, allow lines are extensions.
 	AllowField bool `yaml:"allow_field"`
-	// Lists says whether user-agent and disallow lines hold several values
-	// separated by white space.
+	// Lists lets user-agent and disallow lines hold several values, separated
+	// by white space.
 	Lists bool `yaml:"lists"`
 
-	// GroupEnd is what ends the list of agents at the head of a group.
+	// GroupEnd says what ends the list of agents at the head of a group.
 	GroupEnd GroupEnd `yaml:"group_end"`
-	// UnknownEnds says, where group_end is record, whether a record whose
-	// field the document does not define ("crawl-delay") ends the list too.
+	// UnknownEnds says, if group_end is record, whether a record whose field
+	// the document does not define ("crawl-delay") ends the list too.
 	UnknownEnds Leniency `yaml:"unknown_ends"`
-	// NeedsRule says whether a group without rules is none.
+	// NeedsRule ignores groups without rules.
 	NeedsRule bool `yaml:"needs_rule"`
-	// AgentMatch is how a user-agent line names a crawler.
+	// AgentMatch says how a user-agent line names a crawler.
 	AgentMatch AgentMatch `yaml:"agent_match"`
-	// SeveralGroups is what happens where several groups name the crawler.
+	// SeveralGroups says what happens if several groups name the crawler.
 	SeveralGroups SeveralGroups `yaml:"several_groups"`
-	// IgnoresStar says whether a group for * leaves out the crawlers that are
-	// documented to ignore it. RFC 9309, 2.2.1, and the documents of 2012 and
-	// 2019 have it bind every crawler.
+	// IgnoresStar exempts the crawlers with Agent.IgnoresStar from groups for
+	// *. In RFC 9309, 2.2.1, and in the documents of 2012 and 2019, such a
+	// group binds every crawler.
 	IgnoresStar bool `yaml:"ignores_star"`
 
-	// Wildcards says whether * and a final $ are special in a pattern.
+	// Wildcards makes * and a final $ special in a pattern.
 	Wildcards bool `yaml:"wildcards"`
-	// AddSlash says whether a pattern without leading slash gets one.
-	// Otherwise it never matches, unless it starts with a wildcard.
+	// AddSlash adds a slash to a pattern without a leading one. Without
+	// AddSlash such a pattern never matches, unless it starts with a wildcard.
 	AddSlash bool `yaml:"add_slash"`
-	// Escapes is how the escapes of patterns and URLs are compared.
+	// Escapes says how the escapes of patterns and URLs are compared.
 	Escapes Escapes `yaml:"escapes"`
-	// Reserved says, where escapes is rfc9309, whether a reserved character in
-	// the path equals its escape.
+	// Reserved says, if escapes is rfc9309, whether a reserved character in the
+	// path equals its escape.
 	Reserved Reserved `yaml:"reserved_in_path"`
-	// IndexHTML says whether allow: /dir/index.htm(l) allows /dir/ as well.
+	// IndexHTML makes allow: /dir/index.htm(l) allow /dir/ as well.
 	IndexHTML bool `yaml:"index_html"`
-	// RobotsTxtAllowed says whether /robots.txt itself is always allowed.
+	// RobotsTxtAllowed always allows /robots.txt itself.
 	RobotsTxtAllowed bool `yaml:"robots_txt_allowed"`
-	// Precedence is which of several matching rules decides.
+	// Precedence says which of several matching rules decides.
 	Precedence Precedence `yaml:"precedence"`
-	// Ties is what happens where an allow and a disallow of the same length
-	// both match.
+	// Ties says what happens if an allow and a disallow of the same length both
+	// match.
 	Ties Ties `yaml:"ties"`
-	// BarePrefix says whether a path covers what merely begins with it, as
-	// /help would cover /helpers: accept, reject or open. Without it a path
-	// covers itself, with any query, and what lies below it. A profile with
-	// wildcards accepts, for there a pattern says itself where it ends.
+	// BarePrefix says whether a path covers others that merely begin with it,
+	// as /help would cover /helpers: accept, reject or open. If not, a path
+	// covers only itself, with any query, and the paths below it. A profile
+	// with wildcards must accept, because its patterns mark their end with $.
 	BarePrefix Leniency `yaml:"bare_prefix"`
-	// CountTrailingStar says whether stars at the end of a pattern add to its
-	// length. They never change what it matches.
+	// CountTrailingStar counts stars at the end of a pattern in its length.
+	// They never change what it matches.
 	CountTrailingStar bool `yaml:"count_trailing_star"`
-	// ReportEmptyRules says whether a rule without path is reported as the
-	// reason where no other rule matched. It never forbids anything.
+	// ReportEmptyRules reports a rule without path as the reason of a verdict
+	// if no other rule matched. Such a rule never forbids anything.
 	ReportEmptyRules bool `yaml:"report_empty_rules"`
 
 	// HTMLRedirect is the outcome of a 2xx whose HTML redirects by frame, meta
-	// refresh or script: conditional_allow to read the first page, or undefined.
+	// refresh or script: conditional_allow to read the first page, or
+	// undefined.
 	HTMLRedirect Outcome `yaml:"html_redirect"`
-	// RedirectUnsupported is the outcome of a redirect to what cannot be
-	// crawled, such as mailto: or file:. It is full_allow, as for a 404, or
+	// RedirectUnsupported is the outcome of a redirect to a scheme that cannot
+	// be crawled, such as mailto: or file:. It is full_allow, as for a 404, or
 	// undefined.
 	RedirectUnsupported Outcome `yaml:"redirect_unsupported"`
-	// TooManyRequests says what 429 counts as, client_error or server_error.
+	// TooManyRequests is what 429 counts as: client_error or server_error.
 	TooManyRequests AnswerReason `yaml:"too_many_requests"`
 	// OtherStatus is what a status counts as that is neither 2xx, a redirect,
 	// 4xx nor 5xx: server_error, or invalid_response, a failure whose outcome
 	// is undefined.
 	OtherStatus AnswerReason `yaml:"other_status"`
-	// MisconfiguredAs404 says whether a 5xx counts as 404 where the site is
-	// known to answer every missing page so.
+	// MisconfiguredAs404 counts a 5xx as 404 if the site is known to answer
+	// every missing page with 5xx.
 	MisconfiguredAs404 bool `yaml:"misconfigured_as_404"`
 
 	// ServerError and NetworkFailure are the outcomes while an origin answers
-	// 5xx, or does not answer. What a profile counts as either makes the origin
-	// unreachable. With ...Copy the last whole copy may serve meanwhile.
+	// 5xx, or does not answer. Whatever a profile counts as either makes the
+	// origin unreachable. ServerErrorCopy and NetworkCopy say whether the last
+	// whole copy is used meanwhile.
 	ServerError     Outcome `yaml:"server_error"`
 	ServerErrorCopy CopyUse `yaml:"server_error_copy"`
 	NetworkFailure  Outcome `yaml:"network_failure"`
 	NetworkCopy     CopyUse `yaml:"network_failure_copy"`
-	// UnreachableLimit is the time after which an unreachable origin is judged
-	// by Unreachable and UnreachableCopy.
+	// UnreachableLimit is the time after which Unreachable and UnreachableCopy
+	// decide about an unreachable origin.
 	UnreachableLimit time.Duration `yaml:"unreachable_limit"`
 	Unreachable      Outcome       `yaml:"unreachable"`
 	UnreachableCopy  CopyUse       `yaml:"unreachable_copy"`
-	// MaxAgeLengthens says whether the Cache-Control of an answer may make it
-	// serve for longer than it would without; shorten it may in any case.
+	// MaxAgeLengthens lets the Cache-Control of an answer extend its lifetime.
+	// Cache-Control can shorten it in any case.
 	MaxAgeLengthens bool `yaml:"max_age_lengthens"`
 }
 
-// LineReading is how bytes become lines.
+// LineReading says how bytes form lines.
 type LineReading string
 
 const (
-	// LinesPlain: a line ends with LF, CR or CRLF; around its parts spaces
-	// and tabs are white; any other byte is content.
+	// LinesPlain: a line ends with LF, CR or CRLF. Spaces and tabs around its
+	// parts are white space; any other byte is content.
 	LinesPlain LineReading = "plain"
-	// LinesGoogle: as Google's parser reads, which adds that a NUL ends the
-	// content of its line, that a line's content is cut after 16,663 bytes,
-	// that VT and FF are white, and that the first bytes of an incomplete BOM
-	// are skipped too.
+	// LinesGoogle: as LinesPlain, with the additions of Google's parser: a NUL
+	// ends the content of its line, the content is cut after 16,663 bytes, VT
+	// and FF are white space, and the first bytes of an incomplete BOM are
+	// skipped.
 	LinesGoogle LineReading = "google"
 )
 
-// Leniency says whether something counts that is not quite right.
+// Leniency says whether a line counts that deviates from the format.
 type Leniency string
 
 const (
@@ -142,101 +143,101 @@ const (
 )
 
 // CopyUse says whether the last whole copy of the file of an unreachable origin
-// serves in place of the outcome that the profile has for the outage.
+// replaces the profile's outcome for the outage.
 type CopyUse string
 
 const (
-	IgnoreCopy CopyUse = "ignore" // it does not
-	TakeCopy   CopyUse = "use"    // it does
+	IgnoreCopy CopyUse = "ignore" // the outcome decides
+	TakeCopy   CopyUse = "use"    // the copy decides
 	EitherCopy CopyUse = "open"   // either; a verdict that depends on it is undefined
 )
 
-// GroupEnd is what ends the list of agents at the head of a group, so that a
-// later user-agent line begins another.
+// GroupEnd says what ends the list of agents at the head of a group. The next
+// user-agent line then begins another group.
 type GroupEnd string
 
 const (
 	EndAtRule   GroupEnd = "rule"   // allow and disallow, with or without path
-	EndAtRecord GroupEnd = "record" // any record: agents stand directly after each other
+	EndAtRecord GroupEnd = "record" // any record: the user-agent lines of a group follow each other directly
 	EndAtAgent  GroupEnd = "agent"  // every user-agent line begins a group
 )
 
-// AgentMatch is how the value of a user-agent line names a crawler.
+// AgentMatch says how the value of a user-agent line names a crawler.
 type AgentMatch string
 
 const (
 	// MatchToken: the product token at its start equals one of the crawler's
-	// tokens, in whatever case.
+	// tokens, ignoring case.
 	MatchToken AgentMatch = "token"
 	// MatchTokenCase: the same, with case.
 	MatchTokenCase AgentMatch = "token_case"
 	// MatchTokenOpen: either of these two, for the whole file; a verdict that
 	// depends on it is undefined.
 	MatchTokenOpen AgentMatch = "token_open"
-	// MatchSubstring: it is part of what the crawler sends as its name.
+	// MatchSubstring: the value is part of the name that the crawler sends.
 	MatchSubstring AgentMatch = "substring"
 )
 
-// SeveralGroups is what happens where several groups name the same crawler.
+// SeveralGroups says what happens if several groups name the same crawler.
 type SeveralGroups string
 
 const (
-	MergeGroups SeveralGroups = "merge" // they are one group
-	AnyGroup    SeveralGroups = "open"  // one of them is valid, the document does not say which
+	MergeGroups SeveralGroups = "merge" // they form one group
+	AnyGroup    SeveralGroups = "open"  // one of them is valid; the document does not say which
 )
 
-// Escapes is how percent escapes are compared.
+// Escapes says how percent escapes are compared.
 type Escapes string
 
 const (
 	// EscapesLiteral: byte for byte.
 	EscapesLiteral Escapes = "literal"
-	// EscapesPattern: in patterns bytes from 0x80 are escaped and hex digits
-	// become upper case; the URL is left alone.
+	// EscapesPattern: in patterns, bytes from 0x80 are escaped and hex digits
+	// become upper case. The URL is not changed.
 	EscapesPattern Escapes = "pattern"
 	// EscapesBoth: the same in patterns and URLs.
 	EscapesBoth Escapes = "both"
-	// EscapesRFC: in patterns and URLs, moreover, escapes of unreserved
-	// characters are decoded, * and $ of the URL stand for %2A and %24, and
-	// in the query reserved characters equal their escapes (RFC 9309, 2.2.2
-	// and 2.2.3). The length of a pattern is that of the column "Path to
-	// Match": what is reserved counts as its escape, but for the / of a path,
-	// the first ? and the first = behind it.
+	// EscapesRFC: as EscapesBoth, and in patterns and URLs escapes of
+	// unreserved characters are decoded, * and $ of the URL stand for %2A and
+	// %24, and in the query reserved characters equal their escapes (RFC 9309,
+	// 2.2.2 and 2.2.3). The length of a pattern is that of the column "Path to
+	// Match": reserved characters count as their escapes, except the / of a
+	// path, the first ? and the first = after it.
 	EscapesRFC Escapes = "rfc9309"
 )
 
-// Reserved says whether reserved characters of the path, but for / and ?, are
-// the same as their escapes.
+// Reserved says whether reserved characters in the path, except / and ?, equal
+// their escapes.
 type Reserved string
 
 const (
-	// ReservedDistinct: they are not (RFC 3986, 2.2), and count as they stand.
+	// ReservedDistinct: they do not (RFC 3986, 2.2), and count one byte each.
 	ReservedDistinct Reserved = "distinct"
-	// ReservedEqual: they are, for they "MUST be percent-encoded" before they
-	// are compared (RFC 9309, 2.2.2), and count as escapes.
+	// ReservedEqual: they do, because they "MUST be percent-encoded" before
+	// they are compared (RFC 9309, 2.2.2), and count as escapes.
 	ReservedEqual Reserved = "equal"
 	// ReservedOpen: either; a verdict that depends on it is undefined.
 	ReservedOpen Reserved = "open"
 )
 
-// Precedence is which of several matching rules decides. In each, the longest
-// pattern wins; they differ where a rule has a * that is not at its end.
+// Precedence says which of several matching rules decides. In each, the longest
+// pattern wins; they differ for rules with a * that is not at the end.
 type Precedence string
 
 const (
 	// Longest: such a rule is like any other.
 	Longest Precedence = "longest"
-	// LongestOpen: such a rule may come before or after any other, so the
-	// verdict is undefined unless all that may win agree.
+	// LongestOpen: such a rule may rank before or after any other, so the
+	// verdict is undefined unless all rules that may win agree.
 	LongestOpen Precedence = "longest_open"
-	// LongestOrLeast: the others are settled first. Where such a rule
-	// contradicts their verdict, or another such rule, "the longest" and "the
-	// least restrictive" are both read, and the verdict is undefined where
-	// they differ.
+	// LongestOrLeast: the other rules are settled first. If such a rule
+	// contradicts their verdict, or another such rule, both "the longest" and
+	// "the least restrictive" are tried, and the verdict is undefined if they
+	// differ.
 	LongestOrLeast Precedence = "longest_or_least"
 )
 
-// Ties is which of two matching rules of the same length decides.
+// Ties says which of two matching rules of the same length decides.
 type Ties string
 
 const (
@@ -300,12 +301,11 @@ func (v *Precedence) UnmarshalText(b []byte) error {
 // UnmarshalText accepts the values of Ties.
 func (v *Ties) UnmarshalText(b []byte) error { return oneOf(v, b, TiesAllow, TiesOpen) }
 
-// MaxSizeLimit is the largest [Profile.SizeLimit]: a body is held in memory, and
-// a sum of sizes must not overflow.
+// MaxSizeLimit is the largest [Profile.SizeLimit]: a body is held in memory,
+// and sums of sizes must not overflow.
 const MaxSizeLimit = 64 << 20
 
-// Validate reports the first field whose value makes no sense, by its yaml
-// name.
+// Validate returns an error for the first invalid field, by its yaml name.
 func (p *Profile) Validate() error {
 	if p.Name == "" {
 		return fmt.Errorf("the profile has no name")

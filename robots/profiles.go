@@ -4,9 +4,9 @@ import "time"
 
 const thirtyDays = 30 * 24 * time.Hour
 
-// google is grammar and matching of Google's parser of today, with the status
-// semantics of the documents of 2019. The others are written as what they
-// change in one another.
+// google has the grammar and matching of Google's current parser and the status
+// semantics of the documents of 2019. Each other profile is written as its
+// differences from another one.
 func google() Profile {
 	return Profile{
 		Name:         "google",
@@ -53,9 +53,9 @@ func google() Profile {
 }
 
 // google2019 is the documents that Google published in July 2019, to the
-// letter: no misspellings, and a conflict with a wildcard undefined as their
-// own table prints it. The case of agents is open: the text has it count, the
-// table has the crawler Googlebot follow "user-agent: googlebot".
+// letter: no misspellings, and a conflict with a wildcard undefined, as their
+// own table prints it. The case of agents is open: by the text it counts, but
+// in the table the crawler Googlebot follows "user-agent: googlebot".
 func google2019() Profile {
 	p := google()
 	p.Name = "google-2019"
@@ -71,9 +71,9 @@ func google2019() Profile {
 	return p
 }
 
-// google2012 is Google's document before July 2019. It leaves open what
-// becomes of misspellings, of several groups for one agent, of wildcards in a
-// conflict, of network failures and of an outage that lasts.
+// google2012 is Google's document before July 2019. It leaves open what happens
+// to misspellings, to several groups for one agent, to wildcards in a conflict,
+// to network failures and to a lasting outage.
 func google2012() Profile {
 	p := google2019()
 	p.Name = "google-2012"
@@ -92,9 +92,9 @@ func google2012() Profile {
 	return p
 }
 
-// classic1996 is the standard for robot exclusion as its Russian edition
-// tells it: two fields, lists in one line, plain prefixes. It is silent on
-// what an answer means, so that part is borrowed from google-2012.
+// classic1996 is the standard for robot exclusion in its Russian edition: two
+// fields, lists in one line, plain prefixes. It does not say what an answer
+// means, so that part is taken from google-2012.
 func classic1996() Profile {
 	p := google2012()
 	p.Name = "classic-1996"
@@ -125,8 +125,8 @@ func rfc9309() Profile {
 	p.Precedence = Longest
 	p.CountTrailingStar = true
 	p.MisconfiguredAs404 = false
-	// Section 2.4 permits the copy where 2.3.1.4 says MUST disallow, and after
-	// 30 days 2.3.1.4 itself permits either.
+	// Section 2.4 permits the copy although 2.3.1.4 says MUST disallow, and
+	// after 30 days 2.3.1.4 itself permits either.
 	p.ServerErrorCopy, p.NetworkCopy, p.UnreachableCopy = EitherCopy, EitherCopy, EitherCopy
 	p.MaxAgeLengthens = false // section 2.4: no longer than 24 hours
 	return p
@@ -134,7 +134,7 @@ func rfc9309() Profile {
 
 var builtin = []func() Profile{google, google2019, google2012, classic1996, rfc9309}
 
-// ProfileNamed returns a built-in profile. The value is the caller's own.
+// ProfileNamed returns a copy of a built-in profile.
 func ProfileNamed(name string) (*Profile, bool) {
 	for _, f := range builtin {
 		if p := f(); p.Name == name {

@@ -2,8 +2,8 @@ package robots
 
 import "slices"
 
-// This file says what may still come from a state on, so that the search goes
-// nowhere in vain.
+// This file determines what can still follow from a state, so that the search
+// skips states without a future.
 
 // A values is a set of verdicts.
 type values uint8
@@ -32,7 +32,7 @@ func (s values) highest() int {
 
 const anyValue = values(1<<Allowed | 1<<Disallowed | 1<<Undefined)
 
-// coming is a set that holds all verdicts of a policy from here on.
+// coming returns a superset of the policy's verdicts from here on.
 func (m *automaton) coming(st []int32, s *stance) values {
 	every, some := anyValue, values(0)
 	for _, v := range s.voices {
@@ -84,11 +84,11 @@ func (m *automaton) comingOf(st []int32, v voice) values {
 	return set
 }
 
-// over says whether policy b has nowhere from here on a lower verdict than a;
-// false means that it is not plain to see. A verdict rises with each ladder,
-// from allow over nothing to disallow.
+// over reports whether policy b never has a lower verdict than a from here on;
+// false means that it cannot tell cheaply. A verdict rises with each ladder,
+// from allow over no label to disallow.
 func (m *automaton) over(st []int32, b, a *stance) bool {
-	// Where one has a single voice, that stands beside each of the other's.
+	// A single voice is compared with each voice of the other policy.
 	n, k := len(a.voices), len(b.voices)
 	if n != k && n > 1 && k > 1 {
 		return false
@@ -113,11 +113,11 @@ func (m *automaton) over(st []int32, b, a *stance) bool {
 	return true
 }
 
-// overLadder says whether ladder b never says less than a from here on. So it
-// is where b says no less now, each disallow of a that still matters is on b
-// too, with the same key, and each allow of b on a. What is missing there does
-// no harm where the ladder says the same already and nothing contrary stands
-// below.
+// overLadder reports whether the label of ladder b is never lower than that of
+// a from here on. That holds if b's label is no lower now, each disallow of a
+// that still matters is on b too, with the same key, and each allow of b is on
+// a. A missing one does no harm if the ladder has the same label already and no
+// contrary rule lies below.
 func (m *automaton) overLadder(st []int32, b, a int32) bool {
 	if a == b {
 		return true
@@ -129,7 +129,7 @@ func (m *automaton) overLadder(st []int32, b, a int32) bool {
 		return false
 	}
 	leftA, leftB := m.left(st, a), m.left(st, b)
-	fixedA, fixedB := int32(gone), int32(gone) // below them the ladder says what it says
+	fixedA, fixedB := int32(gone), int32(gone) // below these keys the label stays
 	if saysA == labelAllow && !leftA[Disallow] {
 		fixedA = m.lowest(st, p, x>>2, labelDisallow)
 	}
@@ -152,8 +152,8 @@ func (m *automaton) overLadder(st []int32, b, a int32) bool {
 
 func (l label) height() int { return [...]int{noLabel: 1, labelAllow: 0, labelDisallow: 2}[l] }
 
-// lowest is the least key of the stars of a ladder that still matter and have
-// a label.
+// lowest returns the least key of the stars of a ladder that still matter and
+// have the label want, or settled.
 func (m *automaton) lowest(st []int32, d *ladder, key int32, want label) int32 {
 	for _, r := range d.stars {
 		if r.key > key && r.label == want && !m.dead(st, r.star) {
@@ -163,8 +163,8 @@ func (m *automaton) lowest(st []int32, d *ladder, key int32, want label) int32 {
 	return settled
 }
 
-// on says whether all stars of ladder d that still matter, have a label and a
-// key from fixed on are on another ladder too.
+// on reports whether another ladder has all stars of ladder d that still matter
+// and have the label want and a key of at least fixed.
 func (m *automaton) on(st []int32, d *ladder, key int32, want label, other *ladder, otherKey, fixed int32) bool {
 	i := 0
 	for _, r := range d.stars {
@@ -181,8 +181,8 @@ func (m *automaton) on(st []int32, d *ladder, key int32, want label, other *ladd
 	return true
 }
 
-// under counts, for two ladders of a view, the plains before each whose disallow
-// on a is not on b, or whose allow on b is not on a.
+// under counts, for two ladders of a view, the plains before each plain whose
+// disallow on a is not on b, or whose allow on b is not on a.
 func (v *view) under(a, b int32) []int32 {
 	if known, ok := v.unders[[2]int32{a, b}]; ok {
 		return known
@@ -199,7 +199,7 @@ func (v *view) under(a, b int32) []int32 {
 	return counts
 }
 
-// lacks says whether an effect with a label is missing among others.
+// lacks reports whether others lack an effect that has the label want.
 func lacks(effects, others []effect, want label) bool {
 	for _, e := range effects {
 		if e.label == want && !slices.ContainsFunc(others, func(x effect) bool {

@@ -1,28 +1,27 @@
 package robots
 
-// choices are the points on which a profile leaves open how to read a file.
-// Each is one choice of a crawler, which makes it for the whole file:
+// choices records which of the profile's open points a file touches. A crawler
+// makes each choice once for the whole file:
 //
 //   - whether a line without a colon counts;
-//   - whether a misspelling counts, each spelling by itself as long as they
-//     are few;
+//   - whether a misspelling counts, decided for each spelling, up to maxSpellings;
 //   - whether a record of an unknown field ends a list of agents;
-//   - whether reserved characters of a path equal their escapes.
+//   - whether reserved characters in a path equal their escapes.
 //
-// Every combination is a reading, so that the verdict is exact for up to
-// maxSpellings spellings. Where there are more, those of one field are one
-// choice, to keep the number of readings at 32 (64 where reserved characters
-// are open too). For rules that loses nothing but the groups that they part:
-// one more rule of a kind moves a verdict one way only, so all of them and
-// none of them are the extremes. For user-agent lines it may lose a reading:
-// where a crawler would accept one misspelling of user-agent and not another,
-// in a file with more than maxSpellings, the verdict can be settled though it
-// is open.
+// Every combination is a reading, so the verdict is exact for up to
+// maxSpellings spellings. With more, all spellings of one field are one choice.
+// That limits the readings to 32, or 64 if reserved characters are open too.
+// For rules this is still exact, except for the groups that they separate: one
+// more rule of a kind can move a verdict in one direction only, so the extremes
+// are all of them and none of them. For user-agent lines it may miss a reading:
+// in a file with more than maxSpellings spellings, a verdict can come out as
+// settled that depends on accepting one misspelling of user-agent and rejecting
+// another.
 //
-// That the third choice is one and not one for each field is exact where one
-// of several groups is valid (several_groups: open): a list of agents that
-// ends leaves its agents either the rules that follow or none, whatever ends
-// the other lists. Fields that a reading drops count as unknown.
+// The third choice covers all unknown fields at once. That is exact if one of
+// several groups is valid (several_groups: open): a list that ends leaves its
+// agents either the rules that follow or none, whatever ends the other lists. A
+// field that a reading drops counts as unknown.
 type choices struct {
 	noColon   bool
 	unknown   bool
@@ -42,7 +41,7 @@ func (c *choices) reset() {
 	*c = choices{spellings: c.spellings[:0]}
 }
 
-// add notes a misspelling.
+// add records a misspelling.
 func (c *choices) add(f field, key []byte) {
 	for i := range c.spellings {
 		if c.spellings[i].is(key) {
@@ -60,17 +59,17 @@ func (s *spelling) is(key []byte) bool {
 	return len(s.key) == len(key) && equalFoldBytes(s.key, key)
 }
 
-// A reading is one way to take what a profile leaves open; the first one
-// accepts every line and ends no list.
+// A reading is one combination of choices. The first reading accepts every line
+// and ends no list.
 type reading struct {
 	of          *choices // of the first reading
 	dropNoColon bool
 	unknownEnds bool
 	letter      bool
-	dropped     uint8 // bits: of of.spellings, or of fields where they are many
+	dropped     uint8 // bits: indices of of.spellings, or fieldBit if of.many
 }
 
-// readings is the number of readings that choices make.
+// readings returns the number of readings.
 func (c *choices) readings() int {
 	n := 1 << len(c.spellings)
 	if c.noColon {
@@ -85,7 +84,7 @@ func (c *choices) readings() int {
 	return n
 }
 
-// reading is reading number i; number 0 is the first.
+// reading returns reading number i; number 0 is the first.
 func (c *choices) reading(i int) reading {
 	r := reading{of: c}
 	if c.noColon {
@@ -101,8 +100,8 @@ func (c *choices) reading(i int) reading {
 	return r
 }
 
-// letterReading is the number of the reading that takes reserved characters
-// for their escapes, where that is a choice, and else is the first.
+// letterReading returns the number of the reading in which reserved characters
+// equal their escapes and all else is as in the first. It requires c.letter.
 func (c *choices) letterReading() int {
 	i := 1
 	if c.noColon {
@@ -114,7 +113,7 @@ func (c *choices) letterReading() int {
 	return i
 }
 
-// drops says whether the reading drops a misspelled line.
+// drops reports whether the reading drops a misspelled line.
 func (r *reading) drops(f field, key []byte) bool {
 	if r.of.many {
 		return r.dropped&fieldBit(f) != 0
@@ -127,8 +126,8 @@ func (r *reading) drops(f field, key []byte) bool {
 	return false
 }
 
-// fieldBit parts misspellings into maxSpellings choices by field. A sitemap
-// does no more than end a list of agents, as a rule does too.
+// fieldBit maps misspellings to maxSpellings choices by field. A sitemap line
+// needs no choice: it only ends a list of agents, which a rule does too.
 func fieldBit(f field) uint8 {
 	switch f {
 	case fieldAgent:
@@ -139,7 +138,8 @@ func fieldBit(f field) uint8 {
 	return 4
 }
 
-// leniencies are the kinds of lines that a profile rejects and leaves open.
+// leniencies returns the oddities that the profile rejects and those it leaves
+// open.
 func (p *Profile) leniencies() (reject, open oddity) {
 	for _, k := range [...]struct {
 		l    Leniency
@@ -155,8 +155,8 @@ func (p *Profile) leniencies() (reject, open oddity) {
 	return reject, open
 }
 
-// rejects says whether a line that is not quite right does not count in this
-// reading, and notes what is left open.
+// rejects reports whether this reading drops an odd line. In the first reading
+// it records the choices that the profile leaves open.
 func (s *parser) rejects(f field, key []byte, odd oddity) bool {
 	if odd&s.reject != 0 {
 		return true
@@ -176,8 +176,8 @@ func (s *parser) rejects(f field, key []byte, odd oddity) bool {
 	return odd&oddNoColon != 0 && s.reading.dropNoColon || odd&^oddNoColon != 0 && s.reading.drops(f, key)
 }
 
-// head is how far the head of a group has come, to know whether it matters
-// that an unknown record may end it.
+// head is the state of the list of agents at the head of a group. It decides
+// whether an unknown record that may end the list makes a difference.
 type head uint8
 
 const (
@@ -186,7 +186,7 @@ const (
 	headOpen              // an agent line, and something that may end the list
 )
 
-// open notes something that may end the list.
+// open records a line that may end the list.
 func (h *head) open() {
 	if *h == headAgent {
 		*h = headOpen

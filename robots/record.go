@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// content takes a line without its end and comment. The fields that make up
-// nearly all lines are told apart by their first eight bytes.
+// content parses a line without its end and comment. It recognises the fields
+// of nearly all lines by their first eight bytes.
 func (s *parser) content(b []byte) {
 	b = s.trim(b)
 	if len(b) > 8 {
@@ -34,10 +34,10 @@ func (s *parser) content(b []byte) {
 	s.record(b)
 }
 
-// word is eight bytes as the number they are loaded as.
+// word returns eight bytes as the number that they load as.
 func word(w string) uint64 { return binary.LittleEndian.Uint64([]byte(w)) }
 
-// record splits any line that is not empty.
+// record parses any line that is not empty.
 func (s *parser) record(b []byte) {
 	whole, value, odd, ok := split(b)
 	key := s.trim(whole)
@@ -91,13 +91,13 @@ func (s *parser) record(b []byte) {
 		s.aside(validRecord)
 	}
 	if odd&s.leave != 0 {
-		// Another reading drops the line, and has an unknown record instead.
+		// Another reading drops the line and has an unknown record instead.
 		head.open()
 		s.head = max(head, s.head)
 	}
 }
 
-// foreign takes a line whose field is none of the four.
+// foreign handles a line whose field is none of the four.
 func (s *parser) foreign(key, value []byte, odd oddity, line []byte) {
 	ext := recogniseExtension(key)
 	switch {
@@ -120,24 +120,24 @@ func (s *parser) foreign(key, value []byte, odd oddity, line []byte) {
 	s.aside(s.recordOf(key, 0))
 }
 
-// invalid takes a line that is no record.
+// invalid handles a line that is not a record.
 func (s *parser) invalid(c RemarkClass, key, value []byte) {
 	s.InvalidLines++
 	s.remark(c, key, value)
 	s.aside(noRecord)
 }
 
-// record is what a line is that is neither agent nor rule.
+// record classifies a line that is neither agent nor rule.
 type record uint8
 
 const (
 	noRecord      record = iota // not a field, a colon and a value
-	unknownRecord               // its field is none of the document's
+	unknownRecord               // its field is not one of the document's
 	validRecord                 // a sitemap
 )
 
-// recordOf is the record that a line with a key of no known field makes, as
-// far as that matters to the profile.
+// recordOf returns the class of a line whose key is not a known field, as far
+// as the profile distinguishes it.
 func (s *parser) recordOf(key []byte, odd oddity) record {
 	if s.p.GroupEnd != EndAtRecord || odd&oddNoColon != 0 || !isToken(key) {
 		return noRecord
@@ -145,8 +145,8 @@ func (s *parser) recordOf(key []byte, odd oddity) record {
 	return unknownRecord
 }
 
-// aside notes a line that is neither agent nor rule, and ends the list of
-// agents where such a record does.
+// aside records a line that is neither agent nor rule. It ends the list of
+// agents if such a record does.
 func (s *parser) aside(r record) {
 	s.other = true
 	if s.p.GroupEnd != EndAtRecord || r == noRecord {
@@ -162,8 +162,8 @@ func (s *parser) aside(r record) {
 	s.head.open()
 }
 
-// split parts a line at its first colon or, if there is none, at the white
-// space between its only two words.
+// split splits a line at its first colon or, without one, at the white space
+// between its only two words.
 func split(b []byte) (key, value []byte, odd oddity, ok bool) {
 	if i := bytes.IndexByte(b, ':'); i >= 0 {
 		return b[:i], b[i+1:], 0, true
@@ -179,7 +179,7 @@ func split(b []byte) (key, value []byte, odd oddity, ok bool) {
 	return b[:i], value, oddNoColon, true
 }
 
-// agent takes the value of a user-agent line.
+// agent handles the value of a user-agent line.
 func (s *parser) agent(value []byte) {
 	if s.group < 0 || !s.open || s.p.GroupEnd == EndAtAgent {
 		s.closeGroup()
@@ -219,8 +219,7 @@ func (s *parser) addAgent(value []byte) {
 	s.Agents = append(s.Agents, a)
 }
 
-// closeGroup ends the current group where the file's end or another group
-// does.
+// closeGroup ends the current group, if there is one.
 func (s *parser) closeGroup() {
 	if s.group >= 0 {
 		g := &s.Groups[s.group]
@@ -228,7 +227,7 @@ func (s *parser) closeGroup() {
 	}
 }
 
-// rule takes an allow or disallow line.
+// rule handles an allow or disallow line.
 func (s *parser) rule(kind Kind, key, value []byte) {
 	s.open, s.other, s.head = false, true, headless
 	if s.group < 0 {
@@ -245,7 +244,7 @@ func (s *parser) rule(kind Kind, key, value []byte) {
 	}
 }
 
-// cutWord takes the first word of a value that begins with one.
+// cutWord splits off the first word; b must not begin with a blank.
 func cutWord(b []byte) (word, rest []byte) {
 	i := indexBlank(b)
 	if i < 0 {
@@ -254,7 +253,7 @@ func cutWord(b []byte) (word, rest []byte) {
 	return b[:i], trimBlank(b[i:])
 }
 
-// indexBlank is the index of the first space or tab, or -1.
+// indexBlank returns the index of the first space or tab, or -1.
 func indexBlank(b []byte) int {
 	for i, c := range b {
 		if isBlank(c) {

@@ -2,19 +2,19 @@ package robots
 
 import "slices"
 
-// SameRules says that two policies have the same rules in the same order, on
-// whatever lines and under one profile. Policies that differ in that may mean
-// the same.
+// SameRules reports whether two policies have the same rules in the same order
+// under one profile; their lines may differ. Policies with different rules may
+// still mean the same.
 func (p *Policy) SameRules(other *Policy) bool { return sameRules(p, other) }
 
-// Relate is the relation of policy b to policy a, as [Compare] finds it, for
-// who has many pairs and no use for witnesses. Where a path that a rule itself
-// names shows a difference, no shorter one is looked for: on real files that
-// leaves little to be searched.
+// Relate returns the relation of policy b to policy a, as [Compare] does,
+// without witnesses, for callers with many pairs. If a path that a rule names
+// shows a difference, it does not search for a shorter one; on real files that
+// leaves little to search.
 //
-// The work is what the answer took, the same each time; 16 million are about a
-// tenth of a second. Where it would take more than most, the relation is
-// undecided.
+// work is what the answer cost, the same each time; 16 million take about a
+// tenth of a second. If the answer would take more work than most, the relation
+// is undecided.
 func Relate(a, b *Policy, most int) (r Relation, work int) {
 	if most <= 0 {
 		return NotDecided, 0
@@ -46,9 +46,9 @@ func Relate(a, b *Policy, most int) (r Relation, work int) {
 	return s.relation(whole), p.work + s.work + l.size*effectWork
 }
 
-// Probe is what the paths that the rules of two policies themselves name show
-// of how they differ, for pairs that [CompareWithin] leaves undecided. Its
-// witnesses need not be the shortest.
+// Probe compares two policies only on paths that their rules name, for pairs
+// that [CompareWithin] leaves undecided. Its witnesses need not be the
+// shortest.
 func Probe(a, b *Policy) Comparison {
 	p := newProber(a, b)
 	c := Comparison{Relation: p.relation()}
@@ -60,13 +60,13 @@ func Probe(a, b *Policy) Comparison {
 	return c
 }
 
-// Distinguish finds a path on which two policies differ, the shortest and of
-// these the first in byte order; nil where they mean the same. It is what
-// [Compare] finds first, at much less cost where all that is left is to see
-// whether they differ the other way too. Where that would take more work than
-// most (see [Relate]), it tries paths that the rules name, plain and with an
-// escape, of which the first to show a difference need not be the shortest; if
-// none does, it is not decided.
+// Distinguish returns the shortest path on which two policies differ, the first
+// in byte order of these; nil if they mean the same. [Compare] finds the same
+// path first, but then searches on for a difference the other way, at much more
+// cost. If the search would take more work than most (see [Relate]),
+// Distinguish tries paths that the rules name, plain and with an escape, and
+// returns the first that shows a difference, which may not be the shortest. If
+// none does, decided is false.
 func Distinguish(a, b *Policy, most int) (w *Witness, decided bool, work int) {
 	if sameRules(a, b) {
 		return nil, true, 0
@@ -112,26 +112,27 @@ func Distinguish(a, b *Policy, most int) (w *Witness, decided bool, work int) {
 	return &Witness{string(path), a.judgePath(path), b.judgePath(path)}, true, work
 }
 
-// effectWork is what it takes to make one effect ready, in work of the search.
+// effectWork is the cost of building one effect, in units of the search's work.
 const effectWork = 32
 
-// probeWork bounds what the paths of rules may take.
+// probeWork bounds the work of a prober.
 const probeWork = 1 << 16
 
 // A prober asks two policies about paths that their rules name.
 type prober struct {
 	a, b  *Policy
-	ways  [2]bool // in which they can differ
+	ways  [2]bool // in which the policies can differ
 	found [2]bool
-	paths [2][]byte // where it was found
-	path  []byte    // asked last
+	paths [2][]byte // where, by way
+	path  []byte    // last path asked
 	work  int
 
-	either   bool // one way is enough
-	escaping bool // ask with the last letter escaped too
+	either   bool // stop at the first difference
+	escaping bool // also ask with the last letter escaped
 }
 
-// newProber asks two policies, not both of the class allow_all.
+// newProber asks two policies about the paths of all their rules. At least one
+// of the policies must not be allow_all.
 func newProber(a, b *Policy) *prober {
 	p := &prober{a: a, b: b, ways: ways(a, b)}
 	one, two, same := a.Class(), b.Class(), a.judge.profile == b.judge.profile // else /robots.txt may differ
@@ -146,8 +147,8 @@ func newProber(a, b *Policy) *prober {
 	return p
 }
 
-// relation is what the paths show, with the ways in which the policies can
-// differ.
+// relation returns the relation that follows from the paths and from the ways
+// in which the policies can differ.
 func (p *prober) relation() Relation {
 	switch {
 	case p.found[closes] && p.found[opens]:
@@ -181,11 +182,11 @@ func (p *prober) try(of *Policy) {
 	}
 }
 
-// filler stands where a pattern takes any bytes.
+// filler stands in for what a pattern matches with a wildcard or an open end.
 const filler = '~'
 
-// rule asks about a path that a pattern matches, and about one that goes on
-// where the pattern is open. It says whether more need be asked.
+// rule asks about a path that a pattern matches and, if the pattern has an open
+// end, about a longer one. It reports whether to continue.
 func (p *prober) rule(pattern []byte, anchor, starred bool) bool {
 	p.path = p.path[:0]
 	if len(pattern) == 0 || pattern[0] != '/' && !(len(pattern) > 1 && starred && pattern[0] == '*' && pattern[1] == '/') {
@@ -198,7 +199,7 @@ func (p *prober) rule(pattern []byte, anchor, starred bool) bool {
 				p.path = append(p.path, filler)
 			}
 		case c <= ' ' || c > '~' || c == '#':
-			return true // no byte of a URL as compared
+			return true // never in a normalized URL
 		default:
 			p.path = append(p.path, c)
 		}

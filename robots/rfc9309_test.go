@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRFCPaths is the table of section 2.2.2, each row asked in all forms
+// TestRFCPaths returns the table of section 2.2.2, each row asked in all forms
 // against each other, and the special characters of 2.2.3.
 func TestRFCPaths(t *testing.T) {
 	p := named(t, "rfc9309")

@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// A ruleset is the rules that decide together, compiled: those of one group,
-// or of several that are merged. Agents that share groups share it.
+// A ruleset is the compiled rules of one group, or of several merged groups.
+// Agents that follow the same groups share it.
 type ruleset struct {
 	id       uint64  // number among the judge's, from 1
 	file     *File   // the reading whose rules these are
-	groups   []int32 // the groups of it
-	lead     int     // the first agent that follows this alone, or -1
-	letter   bool    // for Target.letter
+	groups   []int32 // groups of file
+	lead     int     // the first agent that follows only this ruleset, or -1
+	letter   bool    // compiled for Target.letter
 	literals []literal
 	wilds    []wild
 	// The first empty rules, -1 for none.
 	emptyAllow, emptyDisallow int32
 	hasForms                  bool  // a wild has inQuery
-	class                     Class // once known
+	class                     Class // if hasClass
 	hasClass                  bool
 }
 
@@ -30,7 +30,7 @@ func (rs *ruleset) reset(f *File, groups []int32) {
 	rs.hasForms, rs.hasClass = false, false
 }
 
-// number tells rulesets apart; nil is no group.
+// number identifies a ruleset; 0 is no group.
 func (rs *ruleset) number() uint64 {
 	if rs == nil {
 		return 0
@@ -38,8 +38,8 @@ func (rs *ruleset) number() uint64 {
 	return rs.id
 }
 
-// same says whether two rulesets have the same rules in the same order, on
-// whatever lines.
+// same reports whether two rulesets have the same rules in the same order;
+// their lines may differ.
 func (rs *ruleset) same(other *ruleset) bool {
 	if rs == other {
 		return true
@@ -54,7 +54,7 @@ func (rs *ruleset) same(other *ruleset) bool {
 	})
 }
 
-// linesOf is a hash of the lines whose rules are in groups.
+// linesOf returns a hash of the lines of the rules in groups.
 func linesOf(f *File, groups []int32) uint64 {
 	sum := uint64(fnvOffset)
 	if f.letter {
@@ -68,8 +68,9 @@ func linesOf(f *File, groups []int32) uint64 {
 	return sum
 }
 
-// holds says whether the rules are those of groups of a reading. What a line
-// says is the same in each reading in which it counts.
+// holds reports whether the ruleset consists of the rules of these groups of a
+// reading. It compares lines: a line says the same in each reading in which it
+// counts.
 func (rs *ruleset) holds(f *File, groups []int32) bool {
 	if rs.letter != f.letter {
 		return false
@@ -139,8 +140,8 @@ func (rs *ruleset) addEmpty(p *Profile, k Kind, i int32) {
 	}
 }
 
-// addIndex adds the second chance of allow: /dir/index.htm, which is /dir/$.
-// It is shorter than the rule itself, so that it never stands in its way.
+// addIndex adds what allow: /dir/index.htm also allows, /dir/$. That pattern is
+// shorter than the rule, so it never overrides it.
 func (rs *ruleset) addIndex(p *Profile, r *Rule, i int32) {
 	slash := bytes.LastIndexByte(r.Normalized, '/')
 	if slash < 0 || !bytes.HasPrefix(r.Normalized[slash:], []byte("/index.htm")) {
@@ -156,8 +157,8 @@ func (rs *ruleset) addIndex(p *Profile, r *Rule, i int32) {
 	rs.addPattern(dir, inQuery, true, int32(len(dir)+1)<<1|1, i, r.Wildcard)
 }
 
-// addPattern compiles one pattern; starred says that it may have a *, and
-// inQuery is the pattern as it looks in a query, nil if the same.
+// addPattern compiles one pattern. starred reports whether it may contain a *;
+// inQuery is its form in a query, nil if the same.
 func (rs *ruleset) addPattern(core, inQuery []byte, anchor bool, key, rule int32, starred bool) {
 	star := -1
 	if starred {
@@ -177,7 +178,7 @@ func (rs *ruleset) addPattern(core, inQuery []byte, anchor bool, key, rule int32
 	rs.wilds = append(rs.wilds, w)
 }
 
-// formInQuery is the form that a pattern has in a query, nil if the same.
+// formInQuery returns the form of a pattern in a query, nil if the same.
 func (rs *ruleset) formInQuery(rule int32) []byte {
 	forms := rs.file.inQuery
 	lo, hi := 0, len(forms)
@@ -196,9 +197,9 @@ func (rs *ruleset) formInQuery(rule int32) []byte {
 	return core
 }
 
-// headOf is the first eight bytes of a literal, and the mask of those it has.
-// A literal lies in a longer body as a rule, so that what follows it can be
-// loaded with it and masked away.
+// headOf returns the first eight bytes of a literal and the mask of those it
+// has. A literal usually lies within a longer body, so the bytes after it can
+// be loaded with it and masked off.
 func headOf(b []byte) (head, mask uint64) {
 	mask = ^uint64(0)
 	if len(b) < 8 {
@@ -213,7 +214,8 @@ func headOf(b []byte) (head, mask uint64) {
 	return head, mask
 }
 
-// needs is the filter of what a path must have to match a pattern with stars.
+// needs returns the filters that a path must pass to match a pattern with
+// stars.
 func needs(pattern []byte) (letters, pairs uint64) {
 	prev := byte('*')
 	for _, c := range pattern {
@@ -228,8 +230,8 @@ func needs(pattern []byte) (letters, pairs uint64) {
 	return letters, pairs
 }
 
-// A match is the best rule of a ruleset for a target: its precedence and
-// index, -1 and -1 for none.
+// A match is a rule that matches a target: its precedence and index, -1 and -1
+// for none.
 type match struct{ key, rule int32 }
 
 func (m *match) offer(key, rule int32) {
@@ -238,13 +240,13 @@ func (m *match) offer(key, rule int32) {
 	}
 }
 
-// worse says that a rule would not replace m.
+// worse reports whether a rule would not replace m.
 func (m *match) worse(key, rule int32) bool {
 	return key < m.key || key == m.key && rule > m.rule
 }
 
-// best finds the longest matching rule, allow before disallow, the first of
-// equals.
+// best returns the longest matching rule: allow before disallow, and the first
+// among equals.
 func (rs *ruleset) best(t *Target) match {
 	m := rs.bestLiteral(t)
 	for i := range rs.wilds {
@@ -269,7 +271,7 @@ func (rs *ruleset) bestLiteral(t *Target) match {
 
 func (rs *ruleset) text(l *literal) []byte { return rs.file.Rules[l.rule].Normalized }
 
-// each calls f for all matching rules, in no order.
+// each calls f for all matching rules, in no particular order.
 func (rs *ruleset) each(t *Target, f func(m match, isWild bool)) {
 	for i := range rs.literals {
 		l := &rs.literals[i]

@@ -2,10 +2,10 @@ package robots
 
 import "bytes"
 
-// scriptRedirects says whether a script sets the address of its window, in one
-// of the common ways: location = …, location.href = …, location.replace(…) and
-// location.assign(…), by itself or as a property of the window. It is no reading
-// of JavaScript: whether the statement is ever reached stays open.
+// scriptRedirects reports whether a script contains one of the common
+// statements that set the address of its window: location = …, location.href =
+// …, location.replace(…) or location.assign(…), alone or as a property of the
+// window. It does not interpret JavaScript: the statement may never run.
 func scriptRedirects(script []byte) bool {
 	s := scanner{text: script}
 	for {
@@ -20,19 +20,19 @@ func scriptRedirects(script []byte) bool {
 	}
 }
 
-// windows are the names of objects whose location is that of a window.
+// windows are the names of objects whose location is a window's.
 var windows = map[string]bool{
 	"window": true, "document": true, "self": true, "top": true, "parent": true, "globalThis": true, "this": true,
 }
 
-// scanner finds the words of a script that stand in neither string nor comment.
+// scanner finds the words of a script outside strings and comments.
 type scanner struct {
 	text []byte
 	at   int
-	last []byte // word, if nothing but white space and dots has come since
+	last []byte // last word, if only white space and dots followed
 }
 
-// redirects says whether what follows the word location sets it.
+// redirects reports whether the text after the word location sets it.
 func (s *scanner) redirects() bool {
 	here := *s
 	if here.skip('.') {
@@ -47,8 +47,8 @@ func (s *scanner) redirects() bool {
 	return here.skip('=') && !here.follows('=') && !here.follows('>')
 }
 
-// word is the next word, empty at the end; the word before it, if nothing but
-// white space and dots stands between; and whether there is a dot.
+// word returns the next word, empty at the end; the word before it, if only
+// white space and dots stand between; and whether there is a dot.
 func (s *scanner) word() (word, before []byte, dotted bool) {
 	for s.at < len(s.text) {
 		c := s.text[s.at]
@@ -76,7 +76,7 @@ func (s *scanner) word() (word, before []byte, dotted bool) {
 	return nil, nil, false
 }
 
-// name reads the run of name bytes that begins here.
+// name reads the name bytes at this point, after any white space.
 func (s *scanner) name() []byte {
 	s.space()
 	from := s.at
@@ -86,7 +86,7 @@ func (s *scanner) name() []byte {
 	return s.text[from:s.at]
 }
 
-// skip passes over white space and one byte c, and says whether it was there.
+// skip skips white space and one byte c. It reports whether c was there.
 func (s *scanner) skip(c byte) bool {
 	s.space()
 	if !s.follows(c) {
@@ -104,7 +104,7 @@ func (s *scanner) space() {
 	}
 }
 
-// quoted passes over a string. Only a template goes on after its line.
+// quoted skips a string. Only a template literal may continue on the next line.
 func (s *scanner) quoted(quote byte) {
 	for s.at++; s.at < len(s.text); s.at++ {
 		switch c := s.text[s.at]; {
@@ -119,7 +119,7 @@ func (s *scanner) quoted(quote byte) {
 	}
 }
 
-// comment passes over a comment, if one begins here.
+// comment skips a comment, if one begins here.
 func (s *scanner) comment() bool {
 	end := "\n"
 	switch {

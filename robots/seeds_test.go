@@ -511,7 +511,7 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// TestClassic1996 is the example that the document describes.
+// TestClassic1996 returns the example that the document describes.
 func TestClassic1996(t *testing.T) {
 	p := named(t, "classic-1996")
 	body := []byte("# two records\nUser-Agent: *\nDisallow: /\n\nUser-Agent: Lycos #\nDisallow: /cgi-bin/ /tmp/ #\n")

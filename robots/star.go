@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// A starred is a pattern with a * inside as an automaton: the state is how far
-// the pattern has been matched. Each literal between stars is sought at its
-// first place, as wild.matches does, with what Knuth, Morris and Pratt do on a
-// mismatch, so that the automaton is deterministic and has one state for each
-// byte of the pattern.
+// A starred is a pattern with a * inside as an automaton. The state is the
+// length of the pattern matched so far. Each literal between stars is searched
+// at its first place, as in wild.matches. On a mismatch the automaton falls
+// back as Knuth, Morris and Pratt do, so it is deterministic and has one state
+// for each byte of the pattern.
 type starred struct {
 	view    int32
-	slot    int32 // of its state; the one behind it, where it has two forms
+	slot    int32 // of its state, and of a second one after it if forms
 	anchor  bool
 	path    segments
-	query   segments // where forms
-	forms   bool     // it looks otherwise in a query
+	query   segments // if forms
+	forms   bool     // the form in a query differs
 	effects []effect
 }
 
@@ -24,25 +24,25 @@ type starred struct {
 // changes nothing.
 const gone = -1
 
-// A table holds patterns one behind the other, so that a state is an index of
-// it and a step touches little memory.
+// A table holds patterns one after the other. A state is an index of it, so a
+// step touches little memory.
 type table struct {
 	text []byte
-	// miss is the state to try next where the byte at a state is not the one
-	// read: gone, or -2-p to wait at p, which has read it.
+	// miss is the state to try next if the byte at a state is not the one read:
+	// gone, or -2-p to consume the byte and wait at p.
 	miss []int32
 }
 
-// segments is a pattern of a table without two stars side by side. The state
-// to is that of a match; a NUL stands there.
+// segments is a pattern in a table, with runs of stars reduced to one. The
+// state to is a match; text holds a NUL there.
 type segments struct {
 	*table
 	from, to int32
-	// starts are the states behind the stars, after the first of all.
+	// starts are the first state and the states after each star.
 	starts []int32
 }
 
-// oneStar makes one star of each run of stars.
+// oneStar replaces each run of stars by one star.
 func oneStar(pattern []byte) []byte {
 	if !bytes.Contains(pattern, []byte("**")) {
 		return pattern
@@ -77,10 +77,10 @@ func (t *table) add(pattern []byte) segments {
 	return g
 }
 
-// fail fills miss for the literal that lies in text[s:e] behind a star.
+// fail fills miss for the literal text[s:e], which follows a star.
 func (t *table) fail(s, e int32) {
-	t.miss[s] = -2 - s // to wait there
-	c := s             // the border of what is matched before i
+	t.miss[s] = -2 - s // wait at s
+	c := s             // the border of the text matched before i
 	for i := s + 1; i < e; i++ {
 		if t.text[i] == t.text[c] {
 			t.miss[i] = t.miss[c]
@@ -100,7 +100,7 @@ func (t *table) fail(s, e int32) {
 	}
 }
 
-// start is the state before the first byte.
+// start returns the state before the first byte.
 func (g *segments) start() int32 {
 	if g.text[g.from] == '*' {
 		return g.from + 1
@@ -108,7 +108,7 @@ func (g *segments) start() int32 {
 	return g.from
 }
 
-// step is the state after one more byte, which is no NUL.
+// step returns the state after byte c, which must not be NUL.
 func (t *table) step(i int32, c byte) int32 {
 	for {
 		if t.text[i] == c {
@@ -124,17 +124,17 @@ func (t *table) step(i int32, c byte) int32 {
 	}
 }
 
-// stays says whether a byte leaves a pattern waiting where it is.
+// stays reports whether a byte leaves a pattern waiting at i.
 func (t *table) stays(i int32, c byte) bool { return t.text[i] != c && t.miss[i] == -2-i }
 
-// heed adds the bytes that the next step tells apart.
+// heed adds the bytes that the next step distinguishes.
 func (t *table) heed(i int32, set *byteSet) {
 	for ; i >= 0; i = t.miss[i] {
 		set.add(t.text[i])
 	}
 }
 
-// segment is the number of the literal that a position is in.
+// segment returns the index of the literal that contains a position.
 func (g *segments) segment(i int32) int {
 	n := 0
 	for n+1 < len(g.starts) && g.starts[n+1] <= i {
@@ -143,15 +143,15 @@ func (g *segments) segment(i int32) int {
 	return n
 }
 
-// done says whether the pattern matches what has been read.
+// done reports whether the pattern matches the path read so far.
 func (s *starred) done(st []int32) bool {
 	return st[s.slot] == s.path.to || s.forms && st[s.slot+1] == s.query.to
 }
 
-// step reads one more byte of a pattern of two forms. A literal of two forms is sought in its path form
-// where it begins before or at the ?, and else in its query form. So behind
-// the ? at most one place of the path form is left, the one whose first ? is
-// that of the path, and the query form is sought beside it.
+// step advances a pattern with two forms by one byte. A literal is searched in
+// its path form if it begins before or at the ?, else in its query form. So
+// after the ? at most one candidate of the path form is left, the one whose
+// first ? is that of the path; the query form is searched beside it.
 func (s *starred) step(st []int32, c byte, inQuery bool) {
 	p, q := &st[s.slot], &st[s.slot+1]
 	if !inQuery && c != '?' {
@@ -164,7 +164,7 @@ func (s *starred) step(st []int32, c byte, inQuery bool) {
 			*q = s.query.starts[k]
 		}
 		if *p = s.path.step(*p, c); *p <= s.path.starts[k] {
-			*p = gone // the ? is no part of what has been found so far
+			*p = gone // the candidate does not contain the ?
 		}
 		s.meet(p, q, k)
 		return
@@ -185,7 +185,7 @@ func (s *starred) step(st []int32, c byte, inQuery bool) {
 	*q = s.query.step(*q, c)
 }
 
-// meet goes on in the query form when literal k has been found in either.
+// meet continues in the query form once literal k has been found in either.
 func (s *starred) meet(p, q *int32, k int) {
 	switch {
 	case *q != gone && s.query.segment(*q) > k:

@@ -2,13 +2,14 @@ package robots
 
 import "time"
 
-// ErrorClass says why a request got no usable answer. Empty means it did.
+// ErrorClass says why a request got no usable answer. It is empty if it got
+// one.
 type ErrorClass string
 
 const (
 	DNSNotFound         ErrorClass = "dns_not_found"
 	DNSFailure          ErrorClass = "dns_failure"
-	AddressBlocked      ErrorClass = "address_blocked" // our own refusal to dial
+	AddressBlocked      ErrorClass = "address_blocked" // we refused to dial the address
 	NoRoute             ErrorClass = "no_route"        // this machine cannot reach the host's address family
 	ConnectRefused      ErrorClass = "connect_refused"
 	ConnectTimeout      ErrorClass = "connect_timeout"
@@ -25,45 +26,45 @@ const (
 	RedirectLoop        ErrorClass = "redirect_loop"
 	RedirectLimit       ErrorClass = "redirect_limit"
 
-	// Of a final status that gives no answer; see Facts.Failure.
+	// Classes of a final status that gives no answer; see Facts.Failure.
 	FinalServerError ErrorClass = "server_error"
 	UnexpectedStatus ErrorClass = "unexpected_status"
 )
 
-// A Hop is one request of a chain and the status of its answer: HTTP's, or
-// the last reply of an FTP server (226 for a transfer, 550 for no such file).
-// Status 0 says that no answer came.
+// A Hop is one request of a redirect chain and the status of its answer: that
+// of HTTP, or the last reply of an FTP server (226 for a transfer, 550 for no
+// such file). Status 0 means that no answer came.
 type Hop struct {
 	URL    string
 	Status int
 }
 
-// Facts are what is known about the request for a robots.txt, as far as its
-// meaning depends on them. With several profiles they hold the longest chain
-// that any of them asks for; each profile reads its own part.
+// Facts are what an answer's meaning depends on. With several profiles they
+// hold the longest chain that any of them asks for; each profile reads its own
+// part.
 type Facts struct {
 	Hops []Hop
-	// Error is what ended the chain, if not an answer.
+	// Error is the failure that ended the chain, if any.
 	Error ErrorClass
-	// HTMLRedirect says that the last body satisfies func HTMLRedirect.
+	// HTMLRedirect reports whether func HTMLRedirect holds for the last body.
 	HTMLRedirect bool
-	// Misconfigured says that the site answers missing pages with 5xx.
+	// Misconfigured reports whether the site answers missing pages with 5xx.
 	Misconfigured bool
-	// Unstored says that the body is that of another capture, which is not at
-	// hand.
+	// Unstored reports whether the body is that of another capture, which is
+	// not available.
 	Unstored bool
-	// Unfollowed says that the last hop is a redirect of a stored capture,
+	// Unfollowed reports whether the last hop is a redirect in a stored capture
 	// whose target was not stored.
 	Unfollowed bool
-	// Time is when the request was made. Memory is what is known of earlier
-	// ones, nil where nobody keeps that.
+	// Time is when the request was made. Memory is the history of earlier
+	// requests, nil if none is kept.
 	Time   time.Time
 	Memory *Memory
 }
 
-// Failure is the class of what kept the request from an answer: Error, or that
-// of the final status. A 5xx is a failure whatever a profile makes of it, and
-// so is a status that answers no GET. The empty class says that an answer came.
+// Failure returns why the request got no answer: Error, or the class of the
+// final status. A 5xx is a failure whatever a profile makes of it, and so is a
+// status that does not answer a GET. Failure is empty if an answer came.
 func (f Facts) Failure() ErrorClass {
 	if f.Error != "" {
 		return f.Error
@@ -87,7 +88,7 @@ const (
 	Undecided        Outcome = "undefined"
 )
 
-// AnswerReason says what led to an outcome.
+// AnswerReason says why an answer has its outcome.
 type AnswerReason string
 
 const (

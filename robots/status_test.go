@@ -18,7 +18,7 @@ func chain(statuses ...int) []Hop {
 	return hops
 }
 
-// TestAnswer is the first table of SPEC 2. Each answer is "outcome reason".
+// TestAnswer returns the first table of SPEC 2. Each answer is "outcome reason".
 func TestAnswer(t *testing.T) {
 	const (
 		good      = "conditional_allow success"
@@ -110,7 +110,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestAnswerMemory is the second table of SPEC 2, for an origin that is
+// TestAnswerMemory returns the second table of SPEC 2, for an origin that is
 // unreachable since the answer after the last good one.
 func TestAnswerMemory(t *testing.T) {
 	const day = 24 * time.Hour

@@ -5,38 +5,38 @@ import (
 	"encoding/binary"
 )
 
-// A Target is the path and query of a URL, prepared once for a profile and
-// good for the policies of any file under that profile. It does not change
-// and may be used by many at once.
+// A Target is the path and query of a URL, prepared for a profile. It can be
+// used with the policies of any file under that profile. It is immutable and
+// safe for concurrent use.
 type Target struct {
 	path  []byte
 	query int    // index of the first ?, or the length of path
-	head  uint64 // the first eight bytes, zeros for those that are missing
-	// letters and pairs are small Bloom filters of the bytes and pairs of
-	// bytes of the path; allPairs, for a long path, which would fill a small
-	// one, is the exact set of pairs. They tell nearly always, without a
-	// search, that a wildcard pattern cannot match.
+	head  uint64 // the first eight bytes, padded with zeros
+	// letters and pairs are small Bloom filters of the bytes and byte pairs of
+	// the path. A long path would fill them, so allPairs is the exact set of
+	// its pairs. They nearly always show without a search that a wildcard
+	// pattern cannot match.
 	letters, pairs uint64
 	allPairs       *[1 << 10]uint64
 	isRobotsTxt    bool
-	// letter is the target as it looks where reserved characters of the path
-	// equal their escapes, if that is open and makes a difference.
+	// letter is the target with reserved characters in the path equal to their
+	// escapes, if the profile leaves that open and it makes a difference.
 	letter *Target
-	// whole says that a path covers itself and what lies below it, and not
-	// what merely begins with it.
+	// whole makes a pattern cover only itself and the paths below it, not what
+	// merely begins with it (BarePrefix).
 	whole bool
 }
 
-// longPath is the length from which a Target has allPairs.
+// Path returns the path and query in the form that is compared.
 const longPath = 128
 
-// Target prepares a URL or a path, escaping first what a URL cannot hold, so
-// that it may be given as a person writes it. See URLPath for its parts.
+// Target prepares a URL or a path as a person writes it: it escapes what a URL
+// cannot hold. See URLPath for its parts.
 func (p *Profile) Target(pathOrURL string) Target {
 	return p.target(appendURL(nil, URLPath(pathOrURL)))
 }
 
-// LiteralTarget prepares a URL of which every byte is meant as it stands.
+// LiteralTarget prepares a URL without escaping anything.
 func (p *Profile) LiteralTarget(url string) Target {
 	return p.target([]byte(URLPath(url)))
 }
@@ -71,7 +71,7 @@ func (p *Profile) prepare(path []byte) Target {
 	return t
 }
 
-// prepare makes a Target of a path in normal form.
+// prepare makes a Target of a normalized path.
 func prepare(path []byte) Target {
 	t := Target{path: path, query: len(path)}
 	if i := bytes.IndexByte(path, '?'); i >= 0 {
@@ -84,7 +84,7 @@ func prepare(path []byte) Target {
 	return t
 }
 
-// Path is the path and query in the form that is compared.
+// Path returns the path and query in the form that is compared.
 func (t *Target) Path() string { return string(t.path) }
 
 func filters(b []byte) (letters, pairs uint64) {
@@ -99,7 +99,7 @@ func filters(b []byte) (letters, pairs uint64) {
 
 func pairBit(a, b byte) uint64 { return 1 << ((a*11 ^ b*5) & 63) }
 
-// may says whether a literal may occur in a path that has allPairs.
+// may reports whether a literal may occur in a path that has allPairs.
 func (t *Target) may(seg []byte) bool {
 	for i := 0; i+1 < len(seg); i++ {
 		k := uint16(seg[i])<<8 | uint16(seg[i+1])

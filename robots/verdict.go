@@ -1,6 +1,6 @@
 package robots
 
-// Value is what a verdict says.
+// Value is the decision of a verdict.
 type Value uint8
 
 const (
@@ -13,16 +13,16 @@ func (v Value) String() string {
 	return [...]string{"allow", "disallow", "undefined"}[v]
 }
 
-// Reason is why.
+// Reason says why a verdict has its value.
 type Reason uint8
 
 const (
-	ReasonRule         Reason = iota // the rule named decides
-	ReasonEmptyRule                  // only an empty rule stands there: allow
-	ReasonNoRule                     // the agent's group has no rule that matches: allow
-	ReasonNoGroup                    // no group is the agent's: allow
-	ReasonFullAllow                  // the outcome says so
-	ReasonFullDisallow               // the outcome says so
+	ReasonRule         Reason = iota // Verdict.Rule decides
+	ReasonEmptyRule                  // no rule matches, and Verdict.Rule is empty: allow
+	ReasonNoRule                     // no rule of the agent's group matches: allow
+	ReasonNoGroup                    // no group applies to the agent: allow
+	ReasonFullAllow                  // the answer's outcome is full_allow
+	ReasonFullDisallow               // the answer's outcome is full_disallow
 	ReasonUndefined                  // permitted readings differ
 	ReasonRobotsTxt                  // /robots.txt itself (RFC 9309, 2.2.2): allow
 )
@@ -32,19 +32,20 @@ func (r Reason) String() string {
 		"full_disallow", "undefined", "robots_txt"}[r]
 }
 
-// A Verdict is the answer for one URL. Rule is the index in File.Rules of the
-// rule that decides (rule) or is reported (empty_rule), otherwise -1.
+// A Verdict is the decision for one URL. Rule is the index in File.Rules of the
+// rule that decides (ReasonRule) or is reported (ReasonEmptyRule), otherwise
+// -1.
 type Verdict struct {
 	Value  Value
 	Reason Reason
 	Rule   int32
 }
 
-// Judge says whether the agent may fetch the target, which must have been
+// Judge decides whether the agent may fetch the target, which must have been
 // prepared under the same profile. It allocates nothing.
 //
-// Where the profile leaves open which group or which reading of a misspelling
-// is valid, all are asked: if they agree, the answer is that of the first.
+// If the profile leaves open which group or which reading of a misspelling is
+// valid, Judge tries all. If they agree, it returns the verdict of the first.
 func (p *Policy) Judge(t *Target) Verdict {
 	if t.isRobotsTxt {
 		return Verdict{Allowed, ReasonRobotsTxt, -1}
@@ -61,9 +62,9 @@ func (p *Policy) Judge(t *Target) Verdict {
 	return v
 }
 
-// decideForms is the verdict of one ruleset on a target that may have two
-// forms. Rules that are the same under both readings of reserved characters
-// are compiled once, and asked for both.
+// decideForms returns the verdict of one ruleset on a target that may have two
+// forms. Rules that are the same under both readings of reserved characters are
+// compiled once and compared with both forms.
 func (j *Judge) decideForms(rs *ruleset, t *Target) Verdict {
 	if t.letter == nil || rs == nil {
 		return j.decide(rs, t)
@@ -78,7 +79,7 @@ func (j *Judge) decideForms(rs *ruleset, t *Target) Verdict {
 	return v
 }
 
-// decide is the verdict of one ruleset, nil for no group.
+// decide returns the verdict of one ruleset; nil is no group.
 func (j *Judge) decide(rs *ruleset, t *Target) Verdict {
 	if rs == nil {
 		return Verdict{Allowed, ReasonNoGroup, -1}
@@ -98,7 +99,7 @@ func (j *Judge) decide(rs *ruleset, t *Target) Verdict {
 	return v
 }
 
-// weigh is the verdict of one ruleset under one reading of what rules match.
+// weigh returns the verdict of one ruleset, with BarePrefix decided by t.whole.
 func (j *Judge) weigh(rs *ruleset, t *Target) Verdict {
 	if j.profile.Precedence == Longest && j.profile.Ties == TiesAllow ||
 		j.profile.Ties == TiesAllow && len(rs.wilds) == 0 {
@@ -107,7 +108,7 @@ func (j *Judge) weigh(rs *ruleset, t *Target) Verdict {
 	return j.weighOpen(rs, t)
 }
 
-// verdict is what a deciding rule makes of it.
+// verdict returns the verdict that follows from the deciding rule.
 func (j *Judge) verdict(rs *ruleset, m match) Verdict {
 	switch {
 	case m.key < 0 && rs.emptyAllow >= 0:
@@ -122,21 +123,21 @@ func (j *Judge) verdict(rs *ruleset, m match) Verdict {
 	return Verdict{Disallowed, ReasonRule, j.ruleOf(rs, m.rule)}
 }
 
-// weighOpen is the verdict where the profile leaves precedence open. The
-// verdict of the longest rule stands unless the other kind may win as well:
+// weighOpen returns the verdict if the profile leaves precedence open. The
+// verdict of the longest rule stands unless a rule of the other kind may win:
 //
 //   - longest_open: any wildcard rule may win, and so may the best of the
-//     others;
-//   - longest_or_least: a wildcard disallow is the longest, and an allow is
+//     others.
+//   - longest_or_least: the longest is a wildcard disallow, and an allow is
 //     among the wildcard rules or is the best of the others; or a wildcard
-//     allow contradicts the best of the others. The same in other words: the
-//     longest is a disallow, and the best of the others or a wildcard rule
-//     allows. Where the longest allows, it is the least restrictive too.
+//     allow contradicts the best of the others. In other words: the longest
+//     is a disallow, and the best of the others or a wildcard rule allows.
+//     If the longest allows, it is the least restrictive too.
 //   - ties: the longest allow is no longer than a disallow.
 func (j *Judge) weighOpen(rs *ruleset, t *Target) Verdict {
 	plain := rs.bestLiteral(t)
 	best := plain
-	var wilds, may [2]bool // a disallow, an allow: matches, may win
+	var wilds, may [2]bool // by Kind: a wildcard rule matches; a rule may win
 	for i := range rs.wilds {
 		w := &rs.wilds[i]
 		if (t.head^w.head)&w.mask != 0 || wilds[w.key&1] && best.worse(w.key, w.rule) {
@@ -171,7 +172,7 @@ func (j *Judge) weighOpen(rs *ruleset, t *Target) Verdict {
 	return j.verdict(rs, best)
 }
 
-// tied says whether m allows, and a disallow of the same length matches.
+// tied reports whether m allows and a disallow of the same length matches.
 func (rs *ruleset) tied(t *Target, m match, withWilds bool) bool {
 	if m.key&1 == 0 {
 		return false
@@ -192,9 +193,9 @@ func (rs *ruleset) tied(t *Target, m match, withWilds bool) bool {
 }
 
 // Contenders appends to dst all rules of the policy that match the target, as
-// indices in File.Rules, the most decisive first: the first is the rule that
-// decides, where one does, and the second the runner-up. It is for
-// explanations, and slower than Judge.
+// indices in File.Rules, in order of precedence: the first is the deciding
+// rule, if one decides, and the second the runner-up. It is meant for
+// explanations and is slower than Judge.
 func (p *Policy) Contenders(dst []int32, t *Target) []int32 {
 	var all []match
 	for _, rs := range p.sets {

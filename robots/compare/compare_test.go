@@ -294,7 +294,7 @@ func blame(c contestant, q *question) string {
 	return "rules"
 }
 
-// stump says that the agent is what is left of a name that Google's parser cuts
+// stump reports whether the agent is what is left of a name that Google's parser cuts
 // at a digit or dot, as "MJ" of "MJ12bot". Nobody crawls under such a name, and
 // only a parser that cuts as Google's does finds the group.
 func stump(q *question) bool {
@@ -403,7 +403,7 @@ var (
 	quoted  = regexp.MustCompile("(?s)(`|'|\").*")
 )
 
-// kind is an error without what is particular to the file.
+// kind returns an error without what is particular to the file.
 func kind(err error) string {
 	text := err.Error()
 	if p := (*robotstxt.ParseError)(nil); errors.As(err, &p) && len(p.Errs) > 0 {
@@ -424,7 +424,7 @@ var benchURLs = []string{
 	"/cart",
 }
 
-// benchBodies are the real bodies that all packages accept, in a fixed order.
+// benchBodies returns the real bodies that all packages accept, in a fixed order.
 func benchBodies(b *testing.B) (bodies [][]byte, size int64) {
 	all := corpus(b)
 	for _, host := range slices.Sorted(maps.Keys(all)) {
@@ -477,8 +477,8 @@ func bench(b *testing.B, agents, urls []string, perBody bool) {
 	run("robots-fresh", newOurs(agents, false))
 }
 
-// BenchmarkOne is a parse and one verdict.
+// BenchmarkOne returns a parse and one verdict.
 func BenchmarkOne(b *testing.B) { bench(b, benchAgents[:1], benchURLs[2:3], true) }
 
-// BenchmarkMany is a parse and the verdicts on 10 URLs for each of 20 agents.
+// BenchmarkMany returns a parse and the verdicts on 10 URLs for each of 20 agents.
 func BenchmarkMany(b *testing.B) { bench(b, benchAgents, benchURLs, false) }
