@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// A stated rule is a compiled rule as it is compared with those of another set.
+// A statedRule is a compiled rule in a form that is compared with the rules of
+// another set.
 type statedRule struct {
 	text         []byte
 	key          int32
@@ -34,9 +35,9 @@ func (rs *ruleset) stated() (out []statedRule) {
 	return slices.CompactFunc(out, func(a, b statedRule) bool { return a.compare(b) == 0 })
 }
 
-// ways says in which ways two policies can differ, as far as their sets of rules
-// tell. Under every profile one more disallow rule never opens a path, and one
-// more allow rule never closes one.
+// ways returns the ways in which two policies can differ, as far as their sets
+// of rules show. Under every profile, one more disallow rule never opens a
+// path, and one more allow rule never closes one.
 func ways(a, b *Policy) [2]bool {
 	both := [2]bool{closes: true, opens: true}
 	j := a.judge
