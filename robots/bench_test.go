@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// benchBodies returns the real corpus in a fixed order, and its size.
+// benchBodies returns the real corpus in a fixed order, and its size in bytes.
 func benchBodies(b *testing.B) (bodies [][]byte, size int) {
 	files := corpus(b)
 	var hosts []string
@@ -48,7 +48,7 @@ func benchJudge(p *Profile) (*Judge, []Target) {
 	return NewJudge(p, agents), targets
 }
 
-// BenchmarkParse is one pass over every body, with everything kept.
+// BenchmarkParse parses every body once, with comments kept.
 func BenchmarkParse(b *testing.B) {
 	bodies, size := benchBodies(b)
 	for _, name := range ProfileNames() {
@@ -67,7 +67,7 @@ func BenchmarkParse(b *testing.B) {
 }
 
 // BenchmarkVerdicts parses each body, finds the policies of 20 agents and asks
-// each for 10 URLs.
+// each about 10 URLs.
 func BenchmarkVerdicts(b *testing.B) {
 	bodies, _ := benchBodies(b)
 	for _, name := range ProfileNames() {
@@ -102,7 +102,8 @@ func BenchmarkVerdicts(b *testing.B) {
 	}
 }
 
-// hostile are bodies made to be slow, under a profile without limit on lines.
+// hostile returns bodies built to be slow, under a profile without a limit on
+// lines.
 func hostile() map[string][]byte {
 	two := func(format string) []byte {
 		var b bytes.Buffer
@@ -143,7 +144,7 @@ func hostileURLs() map[string]string {
 	}
 }
 
-// BenchmarkHostile is one verdict with parse and compile, for the worst URL of
+// BenchmarkHostile parses, compiles and gives one verdict, on the worst URL of
 // 8 KiB.
 func BenchmarkHostile(b *testing.B) {
 	for name, body := range hostile() {
@@ -166,12 +167,11 @@ func BenchmarkHostile(b *testing.B) {
 	}
 }
 
-// raceDetector says that the tests run under the race detector, which
-// allocates on its own account.
+// raceDetector is set under the race detector, which allocates memory itself.
 var raceDetector bool
 
-// TestNoAllocation holds the promise that a file, once memory has grown, and
-// its verdicts cost none.
+// TestNoAllocation checks that a file and its verdicts allocate nothing once
+// memory has grown.
 func TestNoAllocation(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector allocates")
@@ -196,12 +196,12 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-// TestHostile holds SPEC 7 from afar: what the benchmark measures in tens of
-// milliseconds must not take seconds anywhere. Where a verdict costs pattern
-// times path, it takes minutes.
+// TestHostile checks SPEC 7 with a wide margin: what the benchmark measures in
+// tens of milliseconds must not take seconds anywhere. If a verdict cost
+// pattern times path, it would take minutes.
 func TestHostile(t *testing.T) {
 	if raceDetector {
-		t.Skip("it measures time")
+		t.Skip("measures time")
 	}
 	for _, name := range []string{"google", "google-2012", "rfc9309"} {
 		p := named(t, name)

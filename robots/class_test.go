@@ -33,7 +33,7 @@ func TestClass(t *testing.T) {
 		{"disallow: /\nallow: /", AllowAll},
 		{"disallow: /\nallow: /*", AllowAll},
 		{"disallow: /*\nallow: /", DisallowAll}, // the longer
-		{"disallow: *\nallow: /", AllowAll},     // a tie: no path begins otherwise
+		{"disallow: *\nallow: /", AllowAll},     // a tie: every path begins with a slash
 		{"disallow: /\nallow: /$", Partial},
 		{"disallow: /\nallow: /a", Partial},
 		{"disallow: /\ndisallow: /a", DisallowAll},
@@ -46,7 +46,7 @@ func TestClass(t *testing.T) {
 		{"disallow: /a*b\nallow: /a*b", AllowAll},
 		{"disallow: /x*a\nallow: /*****a", AllowAll},
 		{"disallow: *a\nallow: /****a", AllowAll},
-		{"disallow: */a\nallow: /*****/a", Partial}, // "/a" itself
+		{"disallow: */a\nallow: /*****/a", Partial}, // they differ on "/a"
 		{"disallow: */a\nallow: *****/a", AllowAll},
 		{"disallow: /*****\nallow: /a", DisallowAll},
 		{"disallow: /***************\nallow: /a/index.html", DisallowAll},
@@ -78,7 +78,7 @@ func TestClassOfProfiles(t *testing.T) {
 		{"disallow: /a", all("partial")},
 		{"disallow: /\nallow: /", by{"allow_all", "allow_all", "partial", "disallow_all", "allow_all"}},
 		{"disallow: /*", by{"disallow_all", "disallow_all", "disallow_all", "partial", "disallow_all"}},
-		// The wildcard may win (2012), and an allow beside it may (2019).
+		// The wildcard may win (2012); an allow beside it may (2019).
 		{"disallow: /*a\nallow: /", by{"partial", "partial", "partial", "partial", "partial"}},
 		{"disallow: /*a\nallow: /******a", by{"allow_all", "allow_all", "partial", "partial", "allow_all"}},
 		{"disallow: /a*b\nallow: /a", by{"partial", "partial", "partial", "partial", "partial"}},
@@ -89,18 +89,20 @@ func TestClassOfProfiles(t *testing.T) {
 		{"disallow: a\nallow: a", by{"allow_all", "allow_all", "partial", "allow_all", "allow_all"}},
 		{"disallow: a\nallow: a$\nallow: a*", by{"allow_all", "allow_all", "partial", "allow_all", "allow_all"}},
 		{"disalow: /", by{"disallow_all", "allow_all", "partial", "allow_all", "allow_all"}},
-		// A path of 1996 covers itself and what lies below, which is not all.
+		// A path of 1996 covers itself and the paths below it, which is not
+		// all.
 		{"disallow: /a /", by{"partial", "partial", "partial", "disallow_all", "partial"}},
-		// No URL holds a NUL. To google it ends the line, so that there all
-		// is allowed.
+		// No URL contains a NUL. Under google it ends the line, so all is
+		// allowed.
 		{"disallow: /\nallow: /*\x00b", by{"allow_all", "disallow_all", "disallow_all", "disallow_all", "disallow_all"}},
-		// Patterns of two forms (rfc9309).
+		// Patterns with two forms (rfc9309).
 		{"disallow: /\ndisallow: /*%3A", all("disallow_all")},
 		{"disallow: /*%3A\nallow: /*%3A", by{"allow_all", "allow_all", "partial", "partial", "allow_all"}},
 		{"disallow: /*%3A\nallow: /*:", by{"partial", "partial", "partial", "partial", "partial"}},
 		{"disallow: /\nallow: /*%3A", by{"partial", "partial", "partial", "disallow_all", "partial"}},
 		{"disallow: /\nallow: /*%3Ab\ndisallow: /***%3Ab", by{"disallow_all", "partial", "partial", "disallow_all", "disallow_all"}},
-		// Covered in the path, where the escape is still one, but not in the query.
+		// Covered in the path, where the escape stays an escape, but not in the
+		// query.
 		{"disallow: /\nallow: /*%2Fb\ndisallow: /*****2Fb", by{"disallow_all", "partial", "partial", "disallow_all", "partial"}},
 		{"disallow: /\nallow: /*%2Fb\ndisallow: /****/b", by{"partial", "partial", "partial", "disallow_all", "partial"}},
 		{"disallow: /\nallow: /*?%2Fb\ndisallow: /****?/b", by{"partial", "partial", "partial", "disallow_all", "disallow_all"}},
@@ -113,7 +115,7 @@ func TestClassOfProfiles(t *testing.T) {
 	}
 }
 
-// TestClassGivesUp holds that hostile rules cost no more than the budget.
+// TestClassGivesUp checks that hostile rules cost no more than the budget.
 func TestClassGivesUp(t *testing.T) {
 	p := named(t, "google")
 	rules := strings.Repeat("disallow: /\n", 5000) + strings.Repeat("allow: /a*a*a*a*a\ndisallow: /*******************\n", 5000)

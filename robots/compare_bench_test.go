@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// corpusPairs calls f for the policy for all and that of each group of each
-// file of the corpus that has rules of its own.
+// corpusPairs calls f for each group with rules of each file of the corpus,
+// with the file's policy for all and the policy of the group.
 func corpusPairs(tb testing.TB, bodies [][]byte, p *Profile, f func(star, own *Policy)) {
 	var file File
 	for _, body := range bodies {
@@ -31,7 +31,7 @@ func corpusPairs(tb testing.TB, bodies [][]byte, p *Profile, f func(star, own *P
 	}
 }
 
-// BenchmarkCompare compares each group of the corpus with the one for all.
+// BenchmarkCompare compares each group of the corpus with the group for all.
 func BenchmarkCompare(b *testing.B) {
 	bodies, _ := benchBodies(b)
 	for _, name := range ProfileNames() {
@@ -66,7 +66,7 @@ func BenchmarkCompare(b *testing.B) {
 	}
 }
 
-// entangled are pairs of policies made to be slow to compare.
+// entangled returns pairs of policies built to be slow to compare.
 func entangled() map[string][2]string {
 	letters := "abcdefghijklmnopqrstuvwxyz0123456789"
 	repeat := func(n int, f func(i int) string) string {
@@ -76,7 +76,8 @@ func entangled() map[string][2]string {
 		}
 		return b.String()
 	}
-	// Each pattern waits for its own letter: a state for each set of letters.
+	// Each pattern waits for a different letter: one state for each set of
+	// letters.
 	sets := repeat(18, func(i int) string { return fmt.Sprintf("disallow: /*%c*%c", letters[i], letters[i+18]) })
 	kinds := repeat(18, func(i int) string {
 		return []string{"allow", "disallow"}[i%2] + fmt.Sprintf(": /*%c%s%c", letters[i], strings.Repeat("*", i+1), letters[i+18])
@@ -96,7 +97,7 @@ func entangled() map[string][2]string {
 	return pairs
 }
 
-// BenchmarkCompareHostile is one comparison of each, with parsing.
+// BenchmarkCompareHostile parses and compares each pair once.
 func BenchmarkCompareHostile(b *testing.B) {
 	for name, rules := range entangled() {
 		for _, profile := range ProfileNames() {
@@ -113,11 +114,12 @@ func BenchmarkCompareHostile(b *testing.B) {
 	}
 }
 
-// TestCompareHostile holds the bound from afar: what takes a tenth of a second
-// must not take seconds anywhere, and what is undecided says so.
+// TestCompareHostile checks the bound with a wide margin: what takes a tenth of
+// a second must not take seconds anywhere, and a comparison that gives up is
+// undecided.
 func TestCompareHostile(t *testing.T) {
 	if raceDetector {
-		t.Skip("it measures time")
+		t.Skip("measures time")
 	}
 	undecided := 0
 	pairs, profiles := entangled(), ProfileNames()

@@ -22,7 +22,7 @@ func policyOf(p *Profile, rules string) *Policy {
 	return j.Policy(0)
 }
 
-// TestCompare returns what random rules seldom say.
+// TestCompare covers rules that random draws seldom produce.
 func TestCompare(t *testing.T) {
 	for _, c := range []struct {
 		profiles, a, b string
@@ -40,7 +40,7 @@ func TestCompare(t *testing.T) {
 		{"rfc9309", "disallow: /%7Ea", "disallow: /~a", "equal - -"},
 		{"rfc9309", "disallow: /", "disallow: *\ndisallow: /robots.txt", "equal - -"},
 		{"google rfc9309", "disallow: /", "disallow: /", "looser - /robots.txt"},
-		// The length of a rule counts where another is between.
+		// The length of a rule counts if another lies between.
 		{"google", "allow: /a\ndisallow: /abc", "allow: /a****\ndisallow: /abc", "looser - /abc"},
 		{"google", "disallow: /a****\nallow: /abc", "disallow: /a\nallow: /abc", "looser - /abc"},
 		{"google", "allow: /a****\ndisallow: /ab******", "allow: /a****\ndisallow: /ab", "looser - /ab"},
@@ -84,8 +84,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// An arena is a set of paths that a comparison is held against: all up to a
-// length over a few letters.
+// An arena is a set of paths on which a comparison is checked: all paths up to
+// a length over a few letters.
 type arena struct {
 	letters []string // of patterns
 	path    string   // letters of paths, ascending
@@ -108,7 +108,7 @@ var arenas = []arena{
 	{[]string{"robots.txt", "/", "r"}, "!/r", 5},
 }
 
-// paths returns all of an arena, the shortest first and in byte order.
+// paths returns all paths of an arena, the shortest first and in byte order.
 func (a *arena) paths() []string {
 	all := []string{"/"}
 	for from := 0; len(all[from]) < a.length; from++ {
@@ -137,7 +137,7 @@ func (a *arena) pattern(r *rand.Rand, most int) string {
 	return b.String()
 }
 
-// rules returns a few, of at most so many letters and stars.
+// rules draws a few rules of at most `most` letters and stars.
 func (a *arena) rules(r *rand.Rand, most int) []string {
 	var rules []string
 	kinds := []string{"disallow: ", "disallow: ", "allow: ", "allow: ", "disalow: "}
@@ -147,8 +147,8 @@ func (a *arena) rules(r *rand.Rand, most int) []string {
 	return rules
 }
 
-// tryAll finds the first path of which b has a higher verdict than a, and the
-// first of which it has a lower; -1 for none.
+// tryAll returns the first path on which b has a higher verdict than a, and the
+// first on which it has a lower one; -1 for none.
 func tryAll(a, b *Policy, targets, targetsB []Target) (closes, opens int) {
 	closes, opens = -1, -1
 	for i := range targets {
@@ -167,14 +167,14 @@ func tryAll(a, b *Policy, targets, targetsB []Target) (closes, opens int) {
 
 func shorter(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
 
-// checkComparison holds a comparison against all paths of an arena.
+// checkComparison checks a comparison on all paths of an arena.
 func checkComparison(c Comparison, a, b *Policy, ar *arena, paths []string, ta, tb []Target) error {
 	want := map[[2]bool]Relation{{}: Equal, {true, false}: Stricter, {false, true}: Looser, {true, true}: Mixed}[[2]bool{c.Closes != nil, c.Opens != nil}]
 	if c.Relation != want {
 		return fmt.Errorf("%v with witnesses %v and %v", c.Relation, c.Closes, c.Opens)
 	}
 	if r, _ := Relate(a, b, maxWork); r != c.Relation {
-		return fmt.Errorf("%v, and related they are %v", c.Relation, r)
+		return fmt.Errorf("Compare gives %v, Relate %v", c.Relation, r)
 	}
 	first := c.Closes
 	if first == nil || c.Opens != nil && shorter(c.Opens.Path, first.Path) < 0 {
@@ -214,8 +214,8 @@ func checkComparison(c Comparison, a, b *Policy, ar *arena, paths []string, ta, 
 	return nil
 }
 
-// TestCompareModel holds the relation of random pairs of policies, and both
-// witnesses, against all short paths.
+// TestCompareModel checks the relation of random pairs of policies, and both
+// witnesses, on all short paths.
 func TestCompareModel(t *testing.T) {
 	for _, name := range append(ProfileNames(), "own") {
 		t.Run(name, func(t *testing.T) {
@@ -230,7 +230,7 @@ func TestCompareModel(t *testing.T) {
 				paths, ta, tb := ar.targets(p, q)
 				rules := ar.rules(r, 4)
 				other := ar.rules(r, 4)
-				if r.IntN(2) == 0 { // the same with a little more
+				if r.IntN(2) == 0 { // the same rules and a few more
 					other = append(other[:min(1, len(other))], rules...)
 				}
 				a, b := policyOf(p, strings.Join(rules, "\n")), policyOf(q, strings.Join(other, "\n"))
@@ -269,7 +269,8 @@ func (a *arena) targets(p, q *Profile) (paths []string, ta, tb []Target) {
 	return paths, ta, tb
 }
 
-// drawProfile returns a built-in profile, or any that a user may write.
+// drawProfile returns a built-in profile, or a random one that a user could
+// write.
 func drawProfile(r *rand.Rand, name string) *Profile {
 	if p, ok := ProfileNamed(name); ok {
 		return p
@@ -292,8 +293,8 @@ func drawProfile(r *rand.Rand, name string) *Profile {
 	return p
 }
 
-// TestAutomaton: after each byte of a path the automaton of two policies has
-// the verdicts on the path so far, with longer patterns and paths.
+// TestAutomaton checks, with longer patterns and paths, that after each byte of
+// a path the automaton of two policies has the verdicts on the path so far.
 func TestAutomaton(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 1))
 	for i := range 10 * *compareDraws {
@@ -332,8 +333,8 @@ func TestAutomaton(t *testing.T) {
 	}
 }
 
-// TestCompareSearch holds a comparison against a search that follows every byte
-// of a URL and leaves out no state.
+// TestCompareSearch checks a comparison against a search that follows every
+// byte of a URL and skips no state.
 func TestCompareSearch(t *testing.T) {
 	r := rand.New(rand.NewPCG(18, 1))
 	left := 0
@@ -346,7 +347,7 @@ func TestCompareSearch(t *testing.T) {
 		ar := &arenas[r.IntN(len(arenas))]
 		one, two := ar.rules(r, 5), ar.rules(r, 5)
 		switch {
-		case q.Escapes != p.Escapes: // each escape is a state of its own
+		case q.Escapes != p.Escapes: // each escape is a separate state
 			one, two = ar.rules(r, 2), nil
 			one = one[:min(1, len(one))]
 			if r.IntN(2) == 0 {
@@ -384,7 +385,7 @@ func TestCompareSearch(t *testing.T) {
 	}
 }
 
-// runAll is run without what makes it fast; it gives up on too many states.
+// runAll is run without its shortcuts; it gives up after too many states.
 func (s *search) runAll(most int) bool {
 	s.found = [2]int32{-1, -1}
 	s.now = make([]int32, s.size)
@@ -405,9 +406,9 @@ func (s *search) runAll(most int) bool {
 	return true
 }
 
-// TestCompareMetamorphic: order, repetition and what a rule implies change no
-// relation, B against A mirrors A against B, and a class is a relation to
-// everything or nothing.
+// TestCompareMetamorphic checks that order, repetition and implied rules change
+// no relation, that B against A mirrors A against B, and that a class is a
+// relation to everything or nothing.
 func TestCompareMetamorphic(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 1))
 	mirror := map[Relation]Relation{Equal: Equal, Stricter: Looser, Looser: Stricter, Mixed: Mixed}
@@ -442,7 +443,7 @@ func TestCompareMetamorphic(t *testing.T) {
 		if strings.Count(strings.Join(two, " "), "disallow: ") == len(two) && p.BarePrefix == Accept {
 			for _, rule := range two {
 				if !strings.HasSuffix(rule, "$") && rule != "disallow: " {
-					more = append(more, rule+"/x") // all of it is closed already
+					more = append(more, rule+"/x") // implied by rule
 				}
 			}
 		}
@@ -451,8 +452,8 @@ func TestCompareMetamorphic(t *testing.T) {
 		}
 		for class, rules := range map[Class]string{AllowAll: "", DisallowAll: "disallow: /"} {
 			all := Compare(b, policyOf(p, rules))
-			// A profile of one's own may have patterns that no path in its
-			// compared form matches, which Class does not see.
+			// A random profile may have patterns that match no normalized path;
+			// Class does not detect that.
 			if b.Class() == class && all.Relation != Equal || i%6 < 5 && all.Relation == Equal && b.Class() != class {
 				t.Fatalf("%+v\n%q is of class %v, and to %q it is %+v", *p, two, b.Class(), rules, all)
 			}
@@ -462,9 +463,9 @@ func TestCompareMetamorphic(t *testing.T) {
 
 var compareURLs = flag.Int("compare.urls", 30, "URLs that each pair of the corpus is tried with; from 1000 on with all files")
 
-// TestCompareCorpus: on real files every group is compared with the one for
-// all, under each profile, and with itself under the next; each pair of groups
-// is decided, and random URLs made of the rules contradict nothing.
+// TestCompareCorpus compares every group of the real files with the group for
+// all, under each profile, and with itself under the next profile. Each pair is
+// decided, and random URLs made from the rules contradict no result.
 func TestCompareCorpus(t *testing.T) {
 	r := rand.New(rand.NewPCG(16, 1))
 	files := corpus(t)
@@ -519,13 +520,13 @@ func TestCompareCorpus(t *testing.T) {
 	t.Logf("%d pairs, %d pairs of profiles undecided", pairs, undecided)
 }
 
-// tryURLs holds a comparison against random URLs that the rules are likely to
-// tell apart.
+// tryURLs checks a comparison on random URLs that the rules are likely to
+// distinguish.
 func tryURLs(t *testing.T, r *rand.Rand, f *File, a, b *Policy) Comparison {
 	t.Helper()
 	c := Compare(a, b)
 	if r, _ := Relate(a, b, maxWork); r != c.Relation && c.Relation != NotDecided {
-		t.Fatalf("%v, and related they are %v", c.Relation, r)
+		t.Fatalf("Compare gives %v, Relate %v", c.Relation, r)
 	}
 	for range *compareURLs {
 		path := drawURL(r, f)
@@ -543,7 +544,7 @@ func tryURLs(t *testing.T, r *rand.Rand, f *File, a, b *Policy) Comparison {
 	return c
 }
 
-// drawURL returns a path that rules of a file match, or nearly.
+// drawURL returns a path that rules of a file match or nearly match.
 func drawURL(r *rand.Rand, f *File) []byte {
 	path := []byte{'/'}
 	for range 1 + r.IntN(2) {

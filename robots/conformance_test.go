@@ -17,9 +17,9 @@ import (
 	"testing"
 )
 
-// The recorded answers of Google's parser lie beside the repository, where
-// they are at all. Without them these tests are skipped; the tables of the
-// other tests hold the same behaviours.
+// The recorded answers of Google's parser are kept beside the repository.
+// Without them these tests are skipped; the tables of the other tests cover the
+// same behaviours.
 const (
 	conformance = "../../shared/conformance"
 	corpusFile  = "../../shared/corpus/robots-real.tar.gz"
@@ -30,7 +30,7 @@ func open(t testing.TB, name string) io.Reader {
 	t.Helper()
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("%s is not there: recorded answers are kept outside the repository", name)
+		t.Skipf("%s is missing: recorded answers are kept outside the repository", name)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -98,8 +98,8 @@ func named(t testing.TB, name string) *Profile {
 	return p
 }
 
-// ask returns the verdict on one URL for one agent of the given tokens, and the
-// line of the rule behind it, 0 for none.
+// ask returns the verdict on one URL for one agent with the given tokens, and
+// the line of the rule behind it, 0 for none.
 func ask(p *Profile, body []byte, url string, tokens ...string) (Verdict, int) {
 	var f File
 	f.Parse(body, p)
@@ -219,7 +219,7 @@ func TestConformanceEscape(t *testing.T) {
 	})
 }
 
-// event is what Google's parser tells of one line.
+// event is what Google's parser reports about one line.
 type event struct {
 	Line            int
 	Type            string
@@ -233,7 +233,7 @@ type event struct {
 	TrailingComment bool `json:"trailing_comment"`
 }
 
-// events tells the same of a File.
+// events returns the events of a File.
 func events(f *File) []event {
 	byLine := make([]event, f.Lines+1)
 	for i := range byLine {
@@ -264,8 +264,8 @@ func events(f *File) []event {
 		case Extension, UnknownField:
 			unknown(r.Line, r.Field, r.Value)
 		case NoField:
-			// Two words are a field and a value to Google's parser, if only an
-			// unknown one.
+			// Google's parser reads two words as a field and a value, even if
+			// the field is unknown.
 			if k, v, _, ok := split(r.Value); ok && len(trim(k)) > 0 {
 				unknown(r.Line, k, v)
 				e.NoColon = true

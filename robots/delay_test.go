@@ -2,8 +2,7 @@ package robots
 
 import "testing"
 
-// Of several groups that are an agent's, the first that has a crawl-delay says
-// it.
+// The first of an agent's groups with a crawl-delay decides.
 func TestCrawlDelayOfSeveralGroups(t *testing.T) {
 	body := []byte("user-agent: a\ndisallow: /1\n\nuser-agent: a\ncrawl-delay: 2\ndisallow: /2\n\nuser-agent: a\ncrawl-delay: 3\ndisallow: /3\n")
 	eachProfile(t, func(t *testing.T, p *Profile) {

@@ -6,20 +6,21 @@ import (
 	"testing"
 )
 
-// An edit changes a file in a way whose meaning is known, for an agent that the
-// file names and under two profiles.
+// An edit changes a file, with a known effect for an agent that the file names,
+// under two profiles.
 type edit struct {
 	name            string
 	of              func(file string, w editWords) string
 	google, rfc     Relation
-	closes, opens   string // the witness under google, "" where none is expected or any will do
-	closesB, opensB int32  // the lines that decide on it after the edit, where witnesses are given; 0 for none
+	closes, opens   string // the witness under google, "" for none or any
+	closesB, opensB int32  // the lines that decide on the witnesses after the edit; 0 for none
 }
 
-// editWords are the words of a file.
+// editWords are the words in a file.
 type editWords struct{ shut, ajar, asked, new string }
 
-// editedFile returns a file with the group for all behind that of a crawler.
+// editedFile returns a file with a crawler's group followed by the group for
+// all.
 func editedFile(w editWords) string {
 	return fmt.Sprintf(`User-agent: ExampleBot
 Disallow: /%[1]s/
@@ -68,8 +69,8 @@ var edits = []edit{
 	{name: "the whole group goes", of: func(file string, w editWords) string { return file[strings.Index(file, "User-agent: *"):] }, google: Mixed, rfc: Mixed, closes: "/SHUT/AJAR", closesB: 2},
 }
 
-// TestEdits: every one of some 300 edits of a file is classified by what it
-// means, with the path and the lines that show it.
+// TestEdits checks that each of some 300 edits of a file is classified by its
+// meaning, with the path and the lines that show it.
 func TestEdits(t *testing.T) {
 	n := 0
 	for i := range 16 {
@@ -85,7 +86,7 @@ func TestEdits(t *testing.T) {
 					t.Errorf("%s, %s: %v, want %v (%v, %v)\n%s", profile, e.name, c.Relation, want, c.Closes, c.Opens, after)
 				}
 				if r, _ := Relate(a, b, maxWork); r != want {
-					t.Errorf("%s, %s: related they are %v, want %v", profile, e.name, r, want)
+					t.Errorf("%s, %s: Relate gives %v, want %v", profile, e.name, r, want)
 				}
 				if profile != "google" {
 					continue
@@ -115,8 +116,9 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// TestDistinguishWithinBounds: beyond its bound the search gives way to paths of
-// the rules; what is shown is a difference, and what is not is not decided.
+// TestDistinguishWithinBounds checks that beyond its bound the search falls
+// back to paths of the rules. A path that it returns shows a difference;
+// without one the result is undecided.
 func TestDistinguishWithinBounds(t *testing.T) {
 	of := func(profile, rules string) *Policy { return policyOf(named(t, profile), rules) }
 	const stars = "disallow: /*a*b*c\nallow: /*b*c*d*e\ndisallow: /*c*d*e*f*g\n"
@@ -124,7 +126,7 @@ func TestDistinguishWithinBounds(t *testing.T) {
 		name string
 		a, b *Policy
 		want string // the path
-		way  bool   // it is decided
+		way  bool   // decided
 	}{
 		{"a rule's own path", of("google", stars), of("google", stars+"disallow: /news"), "/news", true},
 		{"a path with an escape", of("google", stars+"disallow: /news"), of("rfc9309", stars+"disallow: /news"), "/new%73", true},
@@ -143,7 +145,7 @@ func TestDistinguishWithinBounds(t *testing.T) {
 	}
 }
 
-// policyOfFile returns what a file says to ExampleBot.
+// policyOfFile returns ExampleBot's policy.
 func policyOfFile(t *testing.T, profile, body string) *Policy {
 	t.Helper()
 	p := named(t, profile)

@@ -15,8 +15,8 @@ var fuzzBodies = []string{
 	"user-agent: a\ndisallow: /1\nuser-agent: a\nallow: /1\nuser-agent: MJ12bot\n noindex: /\nuser-agent: * x\nallow: /$",
 }
 
-// FuzzParse: nothing breaks; every span lies in its line; groups and rules
-// belong together; memory used before changes nothing.
+// FuzzParse checks that nothing panics, that every span lies in its line, that
+// groups and rules belong together, and that reused memory changes nothing.
 func FuzzParse(f *testing.F) {
 	for i, b := range fuzzBodies {
 		f.Add([]byte(b), uint8(i), uint16(20*i))
@@ -120,7 +120,7 @@ func checkFile(t *testing.T, f *File, body []byte, p *Profile) {
 	}
 }
 
-// FuzzMatch: one pattern against one path, under each kind of escapes.
+// FuzzMatch compares one pattern with one path under each kind of escapes.
 func FuzzMatch(f *testing.F) {
 	for _, pattern := range []string{"/", "/*", "/fish*.php$", "*", "$", "/a**b", "/%7e*%3A", "/*%2F$", "/a?b=*%2a", "é$$", "/*aab*ab$"} {
 		f.Add(pattern, "/fish/a.php?b=:/~%2f*$é", uint8(len(pattern)))
@@ -170,9 +170,9 @@ func FuzzMatch(f *testing.F) {
 	})
 }
 
-// FuzzPolicy: a whole file against a direct reading of the clauses, and under
-// google against a walk through the lines as well; the class of the policy is
-// true of the verdict.
+// FuzzPolicy checks a whole file against a direct implementation of the clauses
+// and, under google, against a line-by-line walk as well. The class of the
+// policy must agree with the verdict.
 func FuzzPolicy(f *testing.F) {
 	for i, b := range fuzzBodies {
 		for k := range 5 {
@@ -198,12 +198,12 @@ func FuzzPolicy(f *testing.F) {
 		file.Parse(body, p)
 		j := NewJudge(p, agents)
 		target := p.LiteralTarget(url)
-		// Twice, for a judge that reuses its memory must not remember.
+		// Twice, because a judge that reuses its memory must not remember.
 		for range 2 {
 			j.Load(&file)
 			for i, a := range agents {
 				if p.AgentMatch == MatchSubstring {
-					a.Tokens, a.FallsBackTo = a.Tokens[:1], nil // what it sends is one string
+					a.Tokens, a.FallsBackTo = a.Tokens[:1], nil // it sends a single name
 				}
 				v := j.Policy(i).Judge(&target)
 				if want, ok := slowVerdict(p, body, a, URLPath(url)); ok && v.Value != want {
@@ -234,8 +234,9 @@ func FuzzPolicy(f *testing.F) {
 	})
 }
 
-// FuzzCompare: two files under two profiles, compared both ways. The witnesses
-// are true, and no shorter path of a few is one; the two ways mirror.
+// FuzzCompare compares two files under two profiles in both directions. The
+// witnesses are true, none of some shorter paths is a witness, and the two
+// directions mirror each other.
 func FuzzCompare(f *testing.F) {
 	for i, b := range fuzzBodies {
 		f.Add([]byte(b), []byte(fuzzBodies[(i+1)%len(fuzzBodies)]), "/a?b", uint8(7*i))
@@ -273,7 +274,7 @@ func FuzzCompare(f *testing.F) {
 					t.Fatalf("%+v, and the verdicts are %v and %v", w, x, y)
 				}
 			}
-			// Every part of the path from its start.
+			// Every prefix of the path.
 			for n := 1; n <= len(path); n++ {
 				x, y := rank(a.judgePath(path[:n]).Value), rank(b.judgePath(path[:n]).Value)
 				if x != y && y > x == (i == 0) && (w == nil && c.Relation != NotDecided || w != nil && shorter(string(path[:n]), w.Path) < 0) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestGoogleBehaviour holds what Google's parser does where a reader of the
-// standard alone would go wrong, one behaviour after the other.
+// TestGoogleBehaviour checks behaviours of Google's parser that a reader of the
+// standard alone would get wrong.
 func TestGoogleBehaviour(t *testing.T) {
 	p := named(t, "google")
 	long := func(n int) string { return strings.Repeat("a", n) }
@@ -94,7 +94,7 @@ func TestGoogleBehaviour(t *testing.T) {
 		{"29 not for disallow", star + "disallow: /a/index.html", "a", "/a/", true, 0},
 		{"29 after a star", star + "disallow: /\nallow: /*/index.html", "a", "/x/", true, 3},
 		{"30 robots.txt", star + "disallow: /", "a", "/robots.txt", false, 2},
-		// The line that is reported.
+		// The line reported.
 		{"33 an empty rule", star + "disallow:", "a", "/", true, 2},
 		{"33 empty allow before empty disallow", star + "disallow:\nallow:", "a", "/", true, 3},
 		{"33 own group before *", "user-agent: a\ndisallow:\nuser-agent: *\ndisallow: /", "a", "/", true, 2},
@@ -108,8 +108,8 @@ func TestGoogleBehaviour(t *testing.T) {
 	}
 }
 
-// TestSeveralTokens is behaviour 6 as SPEC 4 has it: an order of preference,
-// where Google's parser has a set.
+// TestSeveralTokens is behaviour 6 as SPEC 4 defines it: tokens are an order of
+// preference, where Google's parser has a set.
 func TestSeveralTokens(t *testing.T) {
 	p := named(t, "google")
 	body := []byte("user-agent: Googlebot\ndisallow: /1\nuser-agent: Googlebot-Image\ndisallow: /2")
@@ -120,8 +120,8 @@ func TestSeveralTokens(t *testing.T) {
 	}
 }
 
-// TestSizeLimit is behaviour 23: the limit is not the parser's in Google's
-// library, and belongs to the profile here (RFC 9309, 2.5).
+// TestSizeLimit is behaviour 23: in Google's library the limit is outside the
+// parser; here it belongs to the profile (RFC 9309, 2.5).
 func TestSizeLimit(t *testing.T) {
 	eachProfile(t, func(t *testing.T, p *Profile) {
 		rules := "user-agent: a\ndisallow: /1\n#"

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// kindFacts are facts of each kind that a memory may be told of.
+// kindFacts has facts of every kind that a memory can hold.
 var kindFacts = []Facts{
 	{Hops: chain(200)}, {Hops: chain(200), HTMLRedirect: true}, {Hops: chain(404)}, {Hops: chain(429)}, {Hops: chain(500)},
 	{Hops: chain(500), Misconfigured: true}, {Hops: chain(304)}, {Error: DNSFailure}, {Hops: chain(200), Error: TruncatedBody},
@@ -16,7 +16,8 @@ var kindFacts = []Facts{
 	{Hops: chain(301, 301, 301, 200)}, {Hops: chain(301, 301, 301, 503)}, {Hops: chain(301, 301, 301), Error: Timeout},
 }
 
-// memoryProfiles differ in what they count as unreachable.
+// memoryProfiles returns profiles that differ in what they count as
+// unreachable.
 func memoryProfiles() []*Profile {
 	var all []*Profile
 	for _, f := range builtin {
@@ -28,7 +29,7 @@ func memoryProfiles() []*Profile {
 	return all
 }
 
-// The memory of kinds says of any sequence of answers what the sequence says.
+// The memory gives the same result as the whole sequence of answers.
 func TestMemoryIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		answers := rapid.SliceOfN(rapid.SampledFrom(kindFacts), 0, 40).Draw(t, "answers")
@@ -58,19 +59,20 @@ func TestMemoryIsExact(t *testing.T) {
 			}
 		}
 		if len(m.Seen) > maxSeen {
-			t.Fatalf("%d kinds are remembered", len(m.Seen))
+			t.Fatalf("the memory has %d kinds", len(m.Seen))
 		}
 	})
 }
 
-// The cases of SPEC 2 in words: unreachable is the profile's own.
+// The cases of SPEC 2 in words: each profile decides what counts as
+// unreachable.
 func TestMemoryByProfile(t *testing.T) {
 	strict := named(t, "rfc9309")
 	strict.Name, strict.TooManyRequests = "strict", ServerError
 	good, missing, limited, broken := Facts{Hops: chain(200)}, Facts{Hops: chain(404)}, Facts{Hops: chain(429)}, Facts{Hops: chain(500), Misconfigured: true}
 	for _, c := range []struct {
 		name    string
-		answers []Facts // a day each; the last is the fresh one
+		answers []Facts // one a day; the last is the new one
 		profile *Profile
 		want    string // outcome, reason, day of unreachable_since
 	}{
@@ -103,19 +105,19 @@ func TestMemoryByProfile(t *testing.T) {
 			if got := fmt.Sprint(a.Outcome, " ", a.Reason, " ", since); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
-			// The answer itself may be in the memory already.
+			// The memory may contain the answer itself already.
 			m = m.After(f.Kind(), f.Time)
 			m.HasCopy = m.WholeCopy()
 			f.Memory = &m
 			if again := c.profile.Answer(f); !a.UnreachableSince.IsZero() && again != a {
-				t.Errorf("told of itself: %+v, before %+v", again, a)
+				t.Errorf("with itself in the memory: %+v, before %+v", again, a)
 			}
 		})
 	}
 }
 
-// A host that gives ever new kinds of answers costs a bounded memory, and its
-// outage is told as no longer than it is known to be.
+// A host that keeps giving new kinds of answers costs bounded memory, and its
+// outage is reported as no longer than known.
 func TestMemoryIsBounded(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	m := Memory{}.After(AnswerKind{Class: Success}, at)
@@ -133,7 +135,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// Failure is what the column error_class has: an outage of any kind.
+// Failure is the column error_class: an outage of any kind.
 func TestFailure(t *testing.T) {
 	for _, c := range []struct {
 		name  string

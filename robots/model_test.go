@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The model of a verdict, written from SPEC.md and not from the package: it
-// makes every permitted reading of a body one by one, and asks each.
+// The model of a verdict is written from SPEC.md, not from the package: it
+// makes every permitted reading of a body one by one and asks each.
 
 type slowGroup struct {
 	agents []string
@@ -18,7 +18,7 @@ type slowRule struct {
 	pattern string
 }
 
-// A slowLine is a line as split and named, before any reading.
+// A slowLine is a split and classified line, before any reading.
 type slowLine struct {
 	field      string // agent, allow, disallow, sitemap, unknown, none
 	key, value string
@@ -74,7 +74,7 @@ func slowSplit(p *Profile, text string) slowLine {
 	}
 	if l.field == "none" {
 		l.field = "unknown"
-		// Two words that are no known field are no record.
+		// Two words without a known field are not a record.
 		if l.noColon && !strings.Contains(slowExtensions, " "+l.key+" ") && (l.key != "allow" || p.AllowField) {
 			l.field = "none"
 		}
@@ -82,7 +82,7 @@ func slowSplit(p *Profile, text string) slowLine {
 	return l
 }
 
-// slowOneEdit makes every insertion, deletion, substitution and swap.
+// slowOneEdit tries every insertion, deletion, substitution and swap.
 func slowOneEdit(key, name string) bool {
 	if key == name || len(key) < len(name)-1 || len(key) > len(name)+1 {
 		return false
@@ -104,8 +104,8 @@ func slowOneEdit(key, name string) bool {
 	return false
 }
 
-// slowReadings makes every reading of a body: one for each set of what is open
-// and not taken. It gives up on too many.
+// slowReadings makes every reading of a body: one for each subset of the open
+// choices. It gives up if there are too many.
 func slowReadings(p *Profile, body []byte) (readings [][]slowGroup, ok bool) {
 	if p.Lines == LinesPlain {
 		body = []byte(strings.TrimPrefix(string(body), "\xef\xbb\xbf"))
@@ -149,11 +149,10 @@ func slowReadings(p *Profile, body []byte) (readings [][]slowGroup, ok bool) {
 	return readings, true
 }
 
-// slowRead groups lines. not says of a choice that the reading does not take
-// it.
+// slowRead groups lines. not reports whether the reading rejects a choice.
 func slowRead(p *Profile, lines []slowLine, not func(string) bool) []slowGroup {
 	var groups []slowGroup
-	list := false // the list of agents goes on
+	list := false // the list of agents continues
 	for _, l := range lines {
 		counts := !(l.noColon && (p.MissingColon == Reject || not("colon")) ||
 			l.typo && p.Typos == Reject || l.near && p.NearTypos == Reject || l.prefix && p.KeyPrefixes == Reject ||
@@ -208,8 +207,8 @@ func slowToken(key string) bool {
 	})
 }
 
-// slowVerdict says what an agent may do with a path that is given as it
-// stands. It gives up where a body has too many readings.
+// slowVerdict decides whether an agent may fetch a path, which it takes
+// literally. It gives up if a body has too many readings.
 func slowVerdict(p *Profile, body []byte, a Agent, path string) (v Value, ok bool) {
 	paths := map[bool]string{false: path, true: path} // by reading of reserved characters
 	switch p.Escapes {
@@ -237,7 +236,7 @@ func slowVerdict(p *Profile, body []byte, a Agent, path string) (v Value, ok boo
 				said = append(said, Allowed)
 				continue
 			}
-			var choices [][]slowRule // of which one is valid
+			var choices [][]slowRule // one of them is valid
 			if p.SeveralGroups == AnyGroup {
 				for _, g := range mine {
 					choices = append(choices, g.rules)
@@ -267,7 +266,7 @@ func slowVerdict(p *Profile, body []byte, a Agent, path string) (v Value, ok boo
 	return slowAgree(said...), true
 }
 
-// slowGroups finds the groups of an agent.
+// slowGroups returns the groups of an agent.
 func slowGroups(p *Profile, groups []slowGroup, a Agent, sameCase bool) ([]slowGroup, bool) {
 	find := func(is func(value string) bool) []slowGroup {
 		var found []slowGroup
@@ -310,7 +309,7 @@ func slowGroups(p *Profile, groups []slowGroup, a Agent, sameCase bool) ([]slowG
 	return found, len(found) > 0
 }
 
-// slowAgree returns what all say, or undefined.
+// slowAgree returns the common value of all, or undefined.
 func slowAgree(said ...Value) Value {
 	for _, v := range said {
 		if v != said[0] {
@@ -333,8 +332,8 @@ func (h slowHit) value() Value {
 	return Disallowed
 }
 
-// slowHits finds the rules that match. With whole, a path covers itself, with
-// any query, and what lies below it; with letter, a reserved character of the
+// slowHits returns the matching rules. With whole, a path covers itself, with
+// any query, and the paths below it. With letter, a reserved character in the
 // path equals its escape (EscapesRFC).
 func slowHits(p *Profile, rules []slowRule, path string, letter, whole bool) []slowHit {
 	var hits []slowHit
@@ -375,10 +374,10 @@ func slowHits(p *Profile, rules []slowRule, path string, letter, whole bool) []s
 	return hits
 }
 
-// slowForm returns the compared form of RFC 9309: escapes of unreserved characters
-// decoded, other bytes than ASCII escaped, hex in upper case; in the query,
-// and with letter in the path but for / and ?, a reserved character and its
-// escape are the same. inQuery says that the text begins in a query.
+// slowForm returns the normal form of RFC 9309: escapes of unreserved
+// characters decoded, other bytes than ASCII escaped, hex in upper case. In the
+// query, and with letter in the path except for / and ?, a reserved character
+// and its escape are the same. inQuery means that the text begins in a query.
 func slowForm(s string, pattern, inQuery, letter bool) string {
 	var out strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -407,9 +406,10 @@ func slowForm(s string, pattern, inQuery, letter bool) string {
 	return out.String()
 }
 
-// slowOctets returns the length of the column "Path to Match" of RFC 9309, 2.2.2:
-// what is reserved is escaped, but / in the path, the first ? and the first =
-// behind it. Without letter, what is reserved stays as it is in the path.
+// slowOctets returns the length of the column "Path to Match" of RFC 9309,
+// 2.2.2: reserved characters are escaped, except / in the path, the first ? and
+// the first = after it. Without letter, reserved characters in the path stay as
+// they are.
 func slowOctets(pattern string, letter bool) int {
 	n := 0
 	path, query, found := strings.Cut(pattern, "?")
@@ -452,7 +452,7 @@ func slowOctets(pattern string, letter bool) int {
 }
 
 // slowMatchRFC tries every place for every literal between stars: in its path
-// form where it begins before or at the first ?, otherwise in its query form.
+// form if it begins before or at the first ?, otherwise in its query form.
 func slowMatchRFC(pattern, path string, letter bool) bool {
 	inPath, inQuery := slowForm(pattern, true, false, letter), slowForm(pattern, true, true, letter)
 	anchor := strings.HasSuffix(inPath, "$")
@@ -486,8 +486,8 @@ func slowMatchRFC(pattern, path string, letter bool) bool {
 	return len(at) > 0
 }
 
-// slowLongest returns what the longest of some rules may say: either, where the
-// document has no word on a tie.
+// slowLongest returns the value of the longest of some rules: either value, if
+// the document does not settle ties.
 func slowLongest(p *Profile, hits []slowHit) Value {
 	length := 0
 	for _, h := range hits {
@@ -529,7 +529,7 @@ func slowWeigh(p *Profile, hits []slowHit) Value {
 		}
 		return slowAgree(said...)
 	case LongestOrLeast:
-		// The others are settled; what contradicts them is a wildcard rule.
+		// The others are settled first; a wildcard rule may contradict them.
 		said := []Value{}
 		if len(others) > 0 {
 			said = append(said, slowLongest(p, others))

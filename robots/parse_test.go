@@ -62,8 +62,8 @@ func TestRemarks(t *testing.T) {
 	if g := f.Groups[0]; g.CrawlDelay != 2.5 || !g.HasCrawlDelay || g.Line != 2 {
 		t.Errorf("google: group is %+v", g)
 	}
-	// The same remarks under a profile that takes none of these lines, only
-	// that the last of them begins no group.
+	// A profile that accepts none of these lines gives the same remarks, except
+	// that the last line begins no group.
 	f.Parse([]byte(body), named(t, "rfc9309"))
 	rfc := slices.Clone(google)
 	rfc[13], rfc[14] = "14 0 typo useragent|b", "14 0 missing_colon useragent|b"
@@ -168,7 +168,7 @@ func TestFileFacts(t *testing.T) {
 			t.Error("a character that the limit cuts is not UTF-8")
 		}
 		if f.Parse([]byte("# a\xe9b"), &q); f.IsUTF8 != true {
-			// The limit may have cut a character that begins so.
+			// The limit may have cut a character that begins with this byte.
 			t.Error("the first byte of a character is not UTF-8")
 		}
 		if f.Parse([]byte("# \xe9bb"), &q); f.IsUTF8 {
@@ -262,7 +262,7 @@ func TestContenders(t *testing.T) {
 	}
 }
 
-// TestSharedPolicies holds that agents of one group share its rules.
+// TestSharedPolicies checks that agents of one group share its rules.
 func TestSharedPolicies(t *testing.T) {
 	p := named(t, "google")
 	var f File

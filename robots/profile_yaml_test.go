@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// TestProfileYAML holds that the fields have the names and values that the
-// configuration file uses, onto a copy of a base.
+// TestProfileYAML checks that the fields have the names and values of the
+// configuration file and decode onto a copy of a profile.
 func TestProfileYAML(t *testing.T) {
 	decode := func(text string) (*Profile, error) {
 		p := named(t, "google")

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawRules draws rule lines of a few letters, so that they often conflict.
+// drawRules draws rule lines over a few letters, so that they often conflict.
 func drawRules(t *rapid.T, label string) string {
 	line := rapid.Custom(func(t *rapid.T) string {
 		return rapid.SampledFrom([]string{"allow: ", "disallow: "}).Draw(t, "kind") +
@@ -16,9 +16,9 @@ func drawRules(t *rapid.T, label string) string {
 	return strings.Join(rapid.SliceOfN(line, 0, 6).Draw(t, label), "")
 }
 
-// TestPrecedenceModel holds each way to settle a conflict, in every
+// TestPrecedenceModel checks each way to settle a conflict, in every
 // combination and not only those of the built-in profiles, against the slow
-// reading of the clauses.
+// implementation of the clauses.
 func TestPrecedenceModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, _ := ProfileNamed("google-2019")
@@ -41,8 +41,8 @@ func TestPrecedenceModel(t *testing.T) {
 	})
 }
 
-// TestOneMoreDisallow: one more disallow never makes a verdict less of a
-// disallow (SPEC 5), under any built-in profile.
+// TestOneMoreDisallow checks that one more disallow never lowers a verdict
+// (SPEC 5), under any built-in profile.
 func TestOneMoreDisallow(t *testing.T) {
 	rank := map[Value]int{Allowed: 0, Undefined: 1, Disallowed: 2}
 	for _, name := range ProfileNames() {
@@ -62,8 +62,8 @@ func TestOneMoreDisallow(t *testing.T) {
 	}
 }
 
-// TestClassModel asks for every short path: a class that is not partial says
-// of each what the verdict says.
+// TestClassModel checks that a class other than partial agrees with the verdict
+// on every short path.
 func TestClassModel(t *testing.T) {
 	var paths []string
 	letters := []string{"a", "b", "/", "?", ":", "%3A", "x"}
@@ -112,7 +112,8 @@ func TestClassModel(t *testing.T) {
 	}
 }
 
-// TestSameAs: policies that are said to be the same say the same, rule and all.
+// TestSameAs checks that policies marked as the same give the same verdicts,
+// with the same rule.
 func TestSameAs(t *testing.T) {
 	agents := []Agent{{Tokens: []string{"a"}}, {Tokens: []string{"b"}}, {Tokens: []string{"A"}, FallsBackTo: []string{"b"}},
 		{Tokens: []string{"c"}}, {Tokens: []string{"d"}, IgnoresStar: true}, {Tokens: []string{"e"}}}

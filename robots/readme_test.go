@@ -47,7 +47,7 @@ func TestProfileTable(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatalf("README.md is not current (go test ./robots -run ProfileTable -update writes it anew): it has\n%s\nand the profiles have\n%s", table, got)
+		t.Fatalf("README.md is not current (go test ./robots -run ProfileTable -update rewrites it): it has\n%s\nand the profiles have\n%s", table, got)
 	}
 	if err := os.WriteFile("README.md", []byte(before+head+got+"\n\n"+after), 0o666); err != nil {
 		t.Fatal(err)

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// What follows says the same as the package, slowly and obviously. The fuzz
-// targets hold one against the other.
+// This file reimplements the package, slowly and obviously. The fuzz targets
+// compare the two.
 
-// slowMatch tries everything: a star takes any number of bytes.
+// slowMatch tries everything: a star matches any number of bytes.
 func slowMatch(pattern, path string) bool {
-	// can[i] says that the pattern so far may end before path[i:].
+	// can[i] reports whether the pattern so far may end before path[i:].
 	can := make([]bool, len(path)+1)
 	can[0] = true
 	for k := range len(pattern) {
@@ -39,7 +39,7 @@ func slowMatch(pattern, path string) bool {
 }
 
 // slowGoogle walks through a body line by line as Google's parser does, with
-// its flags, and returns whether it allows and the line it names.
+// its flags. It returns whether the URL is allowed and the line that decides.
 func slowGoogle(body []byte, agent, path string) (allow bool, line int) {
 	type best struct{ length, line int }
 	var rules [2][2]best // own or all; allow or disallow

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRFCPaths returns the table of section 2.2.2, each row asked in all forms
-// against each other, and the special characters of 2.2.3.
+// TestRFCPaths is the table of section 2.2.2, with all forms of a row compared
+// with each other, and the special characters of 2.2.3.
 func TestRFCPaths(t *testing.T) {
 	p := named(t, "rfc9309")
 	same := [][]string{
@@ -29,7 +29,7 @@ func TestRFCPaths(t *testing.T) {
 		pattern, url string
 		match        bool
 	}{
-		// In the path a reserved character is not its escape.
+		// In the path a reserved character does not equal its escape.
 		{"/a/b", "/a%2Fb", false},
 		{"/a%2Fb", "/a/b", false},
 		{"/a%2fb", "/a%2Fb", true},
@@ -44,8 +44,8 @@ func TestRFCPaths(t *testing.T) {
 		{"/this/path/exactly$", "/this/path/exactly/not", false},
 		{"/this/*/exactly", "/this/x/y/exactly/so", true},
 		{"/a?b=%2A", "/a?b=*", true},
-		// A star may lead from the path into the query, where the escape of a
-		// reserved character is that character.
+		// A star may reach from the path into the query, where the escape of a
+		// reserved character equals that character.
 		{"/*://", "/a?u=http%3A%2F%2Fx", true},
 		{"/*%3A%2F%2F", "/a?u=http://x", true},
 		{"/*%3A%2F%2F", "/http://x", false},
@@ -67,8 +67,8 @@ func TestRFCPaths(t *testing.T) {
 	}
 }
 
-// TestRFCReserved: in the path the RFC's letter makes a reserved character the
-// same as its escape, and RFC 3986, 2.2, does not (SPEC 5).
+// TestRFCReserved: in the path, a reserved character equals its escape by the
+// letter of the RFC, but not by RFC 3986, 2.2 (SPEC 5).
 func TestRFCReserved(t *testing.T) {
 	for _, c := range []struct{ rules, url, open, distinct, equal string }{
 		{"disallow: /a:b", "/a:b", "disallow", "disallow", "disallow"},
@@ -91,10 +91,10 @@ func TestRFCReserved(t *testing.T) {
 		// No pattern has a reserved character, but the URL's two forms differ.
 		{"disallow: /*3", "/a%3Ab", "undefined", "disallow", "allow"},
 		{"disallow: /a", "/a%3Ab", "disallow", "disallow", "disallow"},
-		// It does not matter where both say the same.
+		// The choice does not matter if both readings agree.
 		{"disallow: /a:b\ndisallow: /a%3Ab", "/a%3Ab", "disallow", "disallow", "disallow"},
 		{"allow: /a:b", "/a%3Ab", "allow", "allow", "allow"},
-		// How much a reserved character of the path counts.
+		// The length of a reserved character in the path.
 		{"allow: /a:b\ndisallow: /a*b**", "/a:b", "undefined", "disallow", "allow"},
 		{"allow: /a/b\ndisallow: /a*b**", "/a/b", "disallow", "disallow", "disallow"},
 	} {
@@ -155,7 +155,7 @@ func TestRFCOctets(t *testing.T) {
 	}
 }
 
-// TestRobotsTxtAllowed: /robots.txt itself, however it is written.
+// TestRobotsTxtAllowed: /robots.txt itself, in any spelling.
 func TestRobotsTxtAllowed(t *testing.T) {
 	for url, want := range map[string]by{
 		"/robots.txt":   {"disallow", "disallow", "disallow", "disallow", "allow"},
@@ -238,20 +238,20 @@ disallow: /baz
 	}
 }
 
-// TestRFCLabel compares with the label rfc9309 of the recorded suites, which
-// is someone's strict reading. All disagreements are about one thing, what a
-// user-agent line names that has more than a product token in it:
+// TestRFCLabel compares with the label rfc9309 of the recorded suites, which is
+// one strict reading. All disagreements concern user-agent lines with more than
+// a product token:
 //
 //   - "foo bar", "foo/1.2", "AB42bot": the label drops the line, since it is
 //     not in the grammar. The grammar itself says to be lenient with lines
 //     that do not conform (2.2, "apply Postel's law"), and text after the
 //     token is ignored here (SPEC 4).
-//   - a crawler that calls itself "Foo Bar", "foo*bot" or "UnicödeBöt": 2.2.1
-//     lets a product token have letters, "-" and "_" only, so that no line
-//     can name it; the label compares the values whole.
+//   - a crawler that calls itself "Foo Bar", "foo*bot" or "UnicödeBöt": a
+//     product token has only letters, "-" and "_" (2.2.1), so no line can
+//     name it; the label compares the whole values.
 //
-// And one case has a colon in the URL's path where the pattern has %3A, which
-// is undefined here (SPEC 5).
+// In one more case the URL's path has a colon and the pattern has %3A, which is
+// undefined here (SPEC 5).
 func TestRFCLabel(t *testing.T) {
 	p := named(t, "rfc9309")
 	asked, known, undefined := 0, 0, 0
@@ -290,7 +290,7 @@ func hasLongAgent(p *Profile, body []byte) bool {
 	return false
 }
 
-// The directory of an index page looks otherwise in a query as the page does.
+// In a query, the directory of an index page takes the same form as the page.
 func TestIndexInQuery(t *testing.T) {
 	p := named(t, "rfc9309")
 	p.IndexHTML = true

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// The rows of the tables in the documents, asked of every profile. A row is
-// named by the document that prints it: 1996 (Russian), 2012 (Korean), 2019
+// The rows of the tables in the documents, under every profile. A row is named
+// after the document that prints it: 1996 (Russian), 2012 (Korean), 2019
 // (Indonesian, Thai, Finnish).
 
-// by spells out what each profile says, in the order of ProfileNames.
+// by holds the verdict of each profile, in the order of ProfileNames.
 type by struct{ google, d2019, d2012, d1996, rfc string }
 
 func all(v string) by { return by{v, v, v, v, v} }
@@ -36,9 +36,9 @@ func TestPathTable(t *testing.T) {
 	for _, row := range []struct {
 		pattern   string
 		match, no []string
-		// exceptions are profiles to which the pattern means nothing: where
-		// * is no wildcard ("full paths", 1996), and where a pattern must
-		// begin with a slash (2019: "harus diawali dengan /").
+		// exceptions are profiles in which the pattern is invalid: without * as
+		// a wildcard ("full paths", 1996), or with the rule that a pattern
+		// begins with a slash (2019: "harus diawali dengan /").
 		exceptions []string
 	}{
 		{"/", any, nil, nil},
@@ -61,8 +61,8 @@ func TestPathTable(t *testing.T) {
 					want := Allowed
 					if means && i < len(row.match) {
 						want = Disallowed
-						// 1996: whether a path covers what merely begins with
-						// it is open.
+						// 1996 leaves open whether a path covers others that
+						// merely begin with it.
 						if rest := url[len(row.pattern)-1:]; p.BarePrefix == Open && row.pattern == "/fish" && rest != "h" {
 							want = Undefined
 							if strings.HasPrefix(rest, "h/") {
@@ -84,10 +84,10 @@ func TestConflictTable(t *testing.T) {
 		name, url, allow, disallow string
 		want                       by
 	}{
-		// 1996 knows no allow and no wildcards: only the disallow speaks.
+		// 1996 has no allow and no wildcards: only the disallow counts.
 		{"longer allow", "/page", "/p", "/", by{"allow", "allow", "allow", "disallow", "allow"}},
 		{"2012: folder/", "/folder/page", "/folder/", "/folder", by{"allow", "allow", "allow", "disallow", "allow"}},
-		// 2012 has no word on a tie.
+		// 2012 says nothing about ties.
 		{"2019: tie", "/folder/page", "/folder", "/folder", by{"allow", "allow", "undefined", "disallow", "allow"}},
 		// 2012: "precedence of rules with wildcards is undefined"; 2019: the
 		// row is printed undefined.
@@ -110,26 +110,26 @@ func TestConflictTable(t *testing.T) {
 	}
 }
 
-// TestWildcardConflicts goes beyond the one row that the documents print.
+// TestWildcardConflicts goes beyond the one row in the documents.
 func TestWildcardConflicts(t *testing.T) {
 	for _, row := range []struct {
 		name, rules, url string
 		d2019, d2012     string
 	}{
 		// 2012: a wildcard rule may win or lose against any; 2019: only the
-		// least restrictive is put against the longest.
+		// least restrictive competes with the longest.
 		{"wildcard allow is longer", "allow: /*.htm\ndisallow: /page", "/page.htm", "allow", "undefined"},
 		{"wildcard allow is shorter", "allow: /*.h\ndisallow: /page.htm", "/page.htm", "undefined", "undefined"},
 		{"all agree", "disallow: /*.h\ndisallow: /page", "/page.htm", "disallow", "disallow"},
 		{"wildcard does not match", "allow: /p\ndisallow: /page\ndisallow: /*.php", "/page.htm", "disallow", "disallow"},
 		{"loses to nothing", "disallow: /*.htm", "/page.htm", "disallow", "disallow"},
-		// Every choice of a winner disallows: the allow has lost to /page,
-		// which no wildcard rule contradicts.
+		// Every possible winner disallows: the allow has lost to /page, which
+		// no wildcard rule contradicts.
 		{"agree with the winner", "allow: /p\ndisallow: /page\ndisallow: /*.htm", "/page.htm", "disallow", "disallow"},
-		// A trailing star "is ignored", so this is no wildcard rule.
+		// A trailing star "is ignored", so this is not a wildcard rule.
 		{"trailing star", "allow: /p\ndisallow: /page*", "/page.htm", "disallow", "disallow"},
 		{"trailing star ties", "allow: /page\ndisallow: /page*", "/page.htm", "allow", "undefined"},
-		// The settled verdict of the others is what a wildcard rule contradicts.
+		// A wildcard rule contradicts the settled verdict of the others.
 		{"wildcard disallow contradicts", "allow: /page\ndisallow: /p\ndisallow: /*.htm", "/page.htm", "undefined", "undefined"},
 		{"shorter wildcard disallow", "allow: /page\ndisallow: /p\ndisallow: /*.h", "/page.htm", "allow", "undefined"},
 		{"shorter wildcard allow", "allow: /*.h\nallow: /p\ndisallow: /page", "/page.htm", "undefined", "undefined"},
@@ -149,8 +149,8 @@ func TestWildcardConflicts(t *testing.T) {
 	}
 }
 
-// follows is which of the paths /1, /2, … a body forbids an agent, with a
-// question mark behind those that are undefined.
+// follows lists which of the paths /1, /2, … a body forbids an agent, with a
+// question mark after those that are undefined.
 func follows(p *Profile, body string, n int, tokens ...string) string {
 	var out []string
 	for i := 1; i <= n; i++ {
@@ -191,7 +191,7 @@ func TestAgentTable(t *testing.T) {
 
 func TestSeveralGroups(t *testing.T) {
 	body := "user-agent: googlebot-news\ndisallow: /1\n\nuser-agent: *\ndisallow: /2\n\nuser-agent: googlebot-news\ndisallow: /3\n"
-	// 2012: "only one group is valid", which one it does not say; 1996: any.
+	// 2012: "only one group is valid", but not which one; 1996: any.
 	open := "1? 3?"
 	want := by{"1 3", "1 3", open, open, "1 3"}
 	eachProfile(t, func(t *testing.T, p *Profile) {
@@ -201,7 +201,7 @@ func TestSeveralGroups(t *testing.T) {
 		if got := follows(p, body, 3, "other"); got != "2" {
 			t.Errorf("other: got %q", got)
 		}
-		// Where the candidates agree, that is the verdict.
+		// If the candidates agree, that is the verdict.
 		twice := "user-agent: a\ndisallow: /1\nuser-agent: b\ndisallow: /2\nuser-agent: a\ndisallow: /1\n"
 		if got := follows(p, twice, 3, "a"); got != "1" {
 			t.Errorf("twice the same: got %q", got)
@@ -211,12 +211,12 @@ func TestSeveralGroups(t *testing.T) {
 
 func TestGroupExample(t *testing.T) {
 	body := "user-agent: a\ndisallow: /1\n\nuser-agent: b\ndisallow: /2\n\nuser-agent: e\nuser-agent: f\ndisallow: /3\n\nuser-agent: h\n\nuser-agent: *\ndisallow: /4"
-	// 1996: a record begins at each user-agent line and needs a disallow, so
-	// that e and h have none.
+	// 1996: a record begins at each user-agent line and needs a disallow, so e
+	// and h have none.
 	for agent, want := range map[string]by{
 		"a": all("1"), "b": all("2"), "f": all("3"), "z": all("4"),
 		"e": {"3", "3", "3", "4", "3"},
-		// The group of h goes on to the next rule under all other profiles.
+		// Under all other profiles the group of h continues to the next rule.
 		"h": {"4", "4", "4", "4", "4"},
 	} {
 		eachProfile(t, func(t *testing.T, p *Profile) {
@@ -225,7 +225,7 @@ func TestGroupExample(t *testing.T) {
 			}
 		})
 	}
-	// 2019: "the last group is empty"; it allows, and keeps h away from *.
+	// 2019: "the last group is empty"; it allows, and * does not apply to h.
 	last := "user-agent: *\ndisallow: /1\nuser-agent: h\n"
 	want := by{"", "", "", "1", ""}
 	eachProfile(t, func(t *testing.T, p *Profile) {
@@ -250,11 +250,11 @@ func TestGroupEnd(t *testing.T) {
 		{"crawl-delay", "crawl-delay: 1\n", by{"1", "1", "1?", "", "1"}},
 		{"unknown", "foo: bar\n", by{"1", "1", "1?", "", "1"}},
 		{"typo of sitemap", "sitmap: /s\n", by{"1", "1", "1?", "", "1"}},
-		// No field, since no token (RFC 1945).
+		// Not a field, because it is not a token (RFC 1945).
 		{"HTML", "<a href=\"http://x/y\">x</a>\n", by{"1", "1", "1", "", "1"}},
 		{"two words before a colon", "crawl delay: 1\n", by{"1", "1", "1", "", "1"}},
 		{"not ASCII", "é: 1\n", by{"1", "1", "1", "", "1"}},
-		// Whether this is a record is left to the crawler in 2012.
+		// 2012 leaves to the crawler whether this is a record.
 		{"crawl-delay without colon", "crawl-delay 1\n", by{"1", "1", "1?", "", "1"}},
 		{"no record", "foo bar baz\n", by{"1", "1", "1", "", "1"}},
 		{"empty disallow", "disallow:\n", all("")},
@@ -284,7 +284,7 @@ func TestOddLines(t *testing.T) {
 		{"missing colon", "user-agent: a\ndisallow /1", by{"1", "", "1?", "", ""}},
 		{"three words", "user-agent: a\ndisallow /1 x", all("")},
 		{"one missing", "user-agent: a\nallow: /\ndisallw: /1", by{"", "", "1?", "", ""}},
-		{"one too many", "user-agent: a\ndissalllow: /1\ndisallllow: /1", all("")}, // two each
+		{"one too many", "user-agent: a\ndissalllow: /1\ndisallllow: /1", all("")}, // two edits each
 		{"one inserted", "user-agent: a\ndis-allow: /1", by{"", "", "1?", "", ""}},
 		{"one other", "user_agent: a\ndisallow: /1", by{"", "", "1?", "", ""}},
 		{"two swapped", "user-agnet: a\ndisallow: /1", by{"", "", "1?", "", ""}},
@@ -294,13 +294,13 @@ func TestOddLines(t *testing.T) {
 		{"two edits", "user-agent: a\ndisallow: /\naloww: /1\nfallows: /1", all("1")},
 		{"begins almost so", "user-agent: a\ndisallow: /\nalow-path: /1", all("1")},
 		{"near typo without colon", "user-agent: a\ndisallw /1", by{"", "", "1?", "", ""}},
-		// A crawler may take one spelling and not the other.
+		// A crawler may accept one spelling and not the other.
 		{"two spellings", "user-agent: a\ndisallow: /2\nuseragent: b\ndissallow: /1", by{"", "", "1?", "", ""}},
 		{"two spellings of agents", "user-agent: a\ndisallow: /\nuseragent: b\nuser agent: c\nallow: /1\nuser-agents: d\ndisallow: /1$",
 			by{"1", "1", "1?", "1", "1"}},
 		{"it does not matter", "user-agent: a\ndisallow: /1\ndissallow: /1", all("1")},
 		{"two that outweigh each other", "user-agent: a\ndissallow: /1\nallowed: /1", by{"", "", "1?", "", ""}},
-		// Agent or not, the line ends nothing that a has.
+		// Agent line or not, a loses nothing.
 		{"it matters to another", "user-agent: a\nuseragent: b\ndisallow: /1", all("1")},
 		{"it divides a group", "user-agent: a\nsitemaps: http://a/b\nuser-agent: b\ndisallow: /1", by{"1", "1", "1?", "", "1"}},
 		{"field in capitals", "USER-AGENT: a\nDISALLOW: /1", all("1")},
@@ -350,8 +350,8 @@ func TestAgentNames(t *testing.T) {
 	}
 }
 
-// TestAgentCase: under google-2019 both readings of case are open, and the
-// verdict is undefined where they differ (SPEC 4).
+// TestAgentCase: google-2019 leaves case open, and the verdict is undefined if
+// the two readings differ (SPEC 4).
 func TestAgentCase(t *testing.T) {
 	p := named(t, "google-2019")
 	for _, row := range []struct{ name, body, want string }{
@@ -404,8 +404,8 @@ func TestIgnoresStar(t *testing.T) {
 	})
 }
 
-// TestMatch holds how an agent comes to its group: by its own tokens, by those
-// that it falls back to, by *, or not at all (SPEC, "Which group").
+// TestMatch checks how an agent gets its group: by its tokens, by its
+// fallbacks, by *, or not at all (SPEC, "Which group").
 func TestMatch(t *testing.T) {
 	agents := []Agent{
 		{Name: "Kagibot", Tokens: []string{"Kagibot"}, FallsBackTo: []string{"Googlebot"}, UserAgent: "Kagibot/1.0"},
@@ -427,7 +427,7 @@ func TestMatch(t *testing.T) {
 		{"an alias is its own", "user-agent: x" + rules + "user-agent: x-pictures" + rules, "none  0", "own x-pictures 3",
 			[2]string{"none  0", "own x-image 1"}},
 		{"the line of the group, not of the name", "# a\nuser-agent: *\nuser-agent: Kagibot" + rules,
-			"own Kagibot 2", "star * 2", [2]string{"own Kagibot 3", "none  0"}}, // 1996: a record to each line
+			"own Kagibot 2", "star * 2", [2]string{"own Kagibot 3", "none  0"}}, // 1996: each line begins a record
 		{"the first of several groups", "user-agent: z" + rules + "user-agent: Kagibot" + rules + "user-agent: Kagibot" + rules,
 			"own Kagibot 3", "none  0", [2]string{"own Kagibot 3", "none  0"}},
 		{"none", "sitemap: /s\n", "none  0", "none  0", [2]string{"none  0", "none  0"}},
@@ -456,7 +456,7 @@ func TestMatch(t *testing.T) {
 }
 
 // TestClassicPaths: "the full path to a file or directory" covers itself, with
-// any query, and what lies below it; the rest is open (SPEC 6).
+// any query, and the paths below it; the rest is open (SPEC 6).
 func TestClassicPaths(t *testing.T) {
 	p := named(t, "classic-1996")
 	for _, row := range []struct{ rules, url, want string }{
@@ -475,7 +475,7 @@ func TestClassicPaths(t *testing.T) {
 		{"disallow: /", "/helpers", "disallow"},
 		{"disallow: /a?b", "/a?b", "disallow"},
 		{"disallow: /a?b", "/a?bc", "undefined"},
-		{"disallow: /help /helpers", "/helpers", "disallow"}, // it does not matter
+		{"disallow: /help /helpers", "/helpers", "disallow"}, // either way
 		{"disallow: /help /helper", "/helpers/a", "undefined"},
 		{"disallow: /help*", "/helpers", "allow"}, // a star is a letter
 	} {
@@ -511,7 +511,7 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// TestClassic1996 returns the example that the document describes.
+// TestClassic1996 is the example of the document.
 func TestClassic1996(t *testing.T) {
 	p := named(t, "classic-1996")
 	body := []byte("# two records\nUser-Agent: *\nDisallow: /\n\nUser-Agent: Lycos #\nDisallow: /cgi-bin/ /tmp/ #\n")
@@ -536,11 +536,11 @@ func TestClassic1996(t *testing.T) {
 			}
 		}
 	}
-	// A robot that finds no record ignores the file.
+	// A robot without a record ignores the file.
 	if v, _ := ask(p, []byte("user-agent: x\ndisallow: /"), "/", "y"); v != (Verdict{Allowed, ReasonNoGroup, -1}) {
 		t.Errorf("no record: got %+v", v)
 	}
-	// allow is no field, and * and $ are letters.
+	// allow is not a field, and * and $ are ordinary characters.
 	if got := follows(p, "user-agent: a\nallow: /\ndisallow: /*\ndisallow: /1$", 1, "a"); got != "" {
 		t.Errorf("got %q", got)
 	}

@@ -9,7 +9,7 @@ import (
 
 const robotsURL = "http://example.com/robots.txt"
 
-// chain is hops of the given statuses.
+// chain returns hops with the given statuses.
 func chain(statuses ...int) []Hop {
 	var hops []Hop
 	for _, s := range statuses {
@@ -18,7 +18,7 @@ func chain(statuses ...int) []Hop {
 	return hops
 }
 
-// TestAnswer returns the first table of SPEC 2. Each answer is "outcome reason".
+// TestAnswer is the first table of SPEC 2. Each answer is "outcome reason".
 func TestAnswer(t *testing.T) {
 	const (
 		good      = "conditional_allow success"
@@ -110,8 +110,8 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// TestAnswerMemory returns the second table of SPEC 2, for an origin that is
-// unreachable since the answer after the last good one.
+// TestAnswerMemory is the second table of SPEC 2, for an origin unreachable
+// since the answer after the last good one.
 func TestAnswerMemory(t *testing.T) {
 	const day = 24 * time.Hour
 	const (
@@ -123,7 +123,7 @@ func TestAnswerMemory(t *testing.T) {
 		badOpen = "undefined invalid_response"
 		long    = "full_allow unreachable_too_long"
 		forever = "undefined unreachable_too_long"
-		// or is the copy or the outcome, undefined where they differ.
+		// or is the copy or the outcome, undefined if they differ.
 		or = "undefined stale_copy or "
 	)
 	for _, c := range []struct {
@@ -144,11 +144,11 @@ func TestAnswerMemory(t *testing.T) {
 		{"network, long, copy", Facts{Error: Reset}, 31 * day, true, by{stale, stale, forever, forever, or + "full_allow"}},
 		{"other status, copy", Facts{Hops: chain(304)}, day, true, by{bad, bad, badOpen, badOpen, or + "full_disallow"}},
 		{"other status, long, no copy", Facts{Hops: chain(600)}, 31 * day, false, by{long, long, forever, forever, long}},
-		// rfc9309 knows no misconfigured site: it is a server error.
+		// rfc9309 has no misconfigured sites: this is a server error.
 		{"misconfigured, copy", Facts{Hops: chain(500), Misconfigured: true}, day, true, by{
 			"full_allow misconfigured_server", "full_allow misconfigured_server",
 			"full_allow misconfigured_server", "full_allow misconfigured_server", or + "full_disallow"}},
-		// What is no outage does not look at the memory.
+		// Without an outage the memory does not count.
 		{"404, copy", Facts{Hops: chain(404)}, 31 * day, true, all("full_allow client_error")},
 		{"429, copy", Facts{Hops: chain(429)}, 31 * day, true, all("full_allow client_error")},
 		{"200, copy", Facts{Hops: chain(200)}, 31 * day, true, all("conditional_allow success")},
@@ -223,8 +223,8 @@ func TestAnswerFields(t *testing.T) {
 	}
 }
 
-// The verdict where a profile leaves open whether the copy serves: what both
-// choices say, or undefined.
+// If a profile leaves open whether the copy is used, the verdict is that of
+// both choices, or undefined.
 func TestAnswerVerdict(t *testing.T) {
 	body := []byte("User-agent: *\nDisallow: /private\n")
 	for _, c := range []struct {
@@ -299,7 +299,7 @@ func TestProfileValidate(t *testing.T) {
 		}
 	}
 	if _, ok := ProfileNamed("bing"); ok {
-		t.Error("a profile bing is known")
+		t.Error("ProfileNamed finds bing")
 	}
 }
 

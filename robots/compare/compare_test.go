@@ -25,11 +25,11 @@ import (
 
 // A reader is a package set up for a fixed list of agents.
 type reader interface {
-	// urls sets what ask asks for.
+	// urls sets the URLs that ask asks about.
 	urls([]string)
-	// read takes a body. An error says that the package refuses it.
+	// read parses a body. An error means that the package refuses it.
 	read(body []byte) error
-	// ask fills in, for each URL, whether the agent of that number may fetch it.
+	// ask sets, for each URL, whether agent number `agent` may fetch it.
 	ask(agent int, allowed []bool)
 }
 
@@ -38,7 +38,7 @@ type contestant struct {
 	new  func(agents []string) reader
 }
 
-// contestants has ours first.
+// contestants has our package first.
 var contestants = []contestant{
 	{"robots", func(agents []string) reader { return newOurs(agents, true) }},
 	{"temoto", func(agents []string) reader { return &temoto{agents: agents} }},
@@ -138,7 +138,7 @@ func open(t testing.TB, name string) io.Reader {
 	t.Helper()
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("%s is not there: recorded answers are kept outside the repository", name)
+		t.Skipf("%s is missing: recorded answers are kept outside the repository", name)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func corpus(t testing.TB) map[string][]byte {
 	}
 }
 
-// realQuestions are those on real files.
+// realQuestions returns the questions on real files.
 func realQuestions(t testing.TB) (all []question) {
 	t.Helper()
 	bodies := corpus(t)
@@ -195,8 +195,8 @@ func realQuestions(t testing.TB) (all []question) {
 	return all
 }
 
-// suiteQuestions are those of the public test suites. Undisputed are the ones
-// where the suite, the RFC and Google's parser agree.
+// suiteQuestions returns the questions of the public test suites. In undisputed
+// ones the suite, the RFC and Google's parser agree.
 func suiteQuestions(t testing.TB) (all, undisputed []question) {
 	t.Helper()
 	d := json.NewDecoder(bufio.NewReader(open(t, suitesFile)))
@@ -243,10 +243,10 @@ func answer(c contestant, body []byte, q *question) (allowed bool, refusal error
 	return a[0], nil, nil
 }
 
-// blame says in which step a package that answers wrongly goes wrong. It asks
-// again with the file in simple form, as Google's parser reads it: "lines" if
-// that helps, "groups" if it helps to leave nothing but the rules that the
-// agent must follow, otherwise "rules".
+// blame returns the step in which a package goes wrong. It asks again with the
+// file in a simple form, as Google's parser reads it: "lines" if that helps,
+// "groups" if it helps to leave only the rules that the agent must follow,
+// otherwise "rules".
 func blame(c contestant, q *question) string {
 	p, _ := robots.ProfileNamed("google")
 	var f robots.File
@@ -294,9 +294,9 @@ func blame(c contestant, q *question) string {
 	return "rules"
 }
 
-// stump reports whether the agent is what is left of a name that Google's parser cuts
-// at a digit or dot, as "MJ" of "MJ12bot". Nobody crawls under such a name, and
-// only a parser that cuts as Google's does finds the group.
+// stump reports whether the agent is the rest of a name that Google's parser
+// cuts at a digit or dot, such as "MJ" of "MJ12bot". Nobody crawls under such a
+// name, and only a parser that cuts as Google's does finds the group.
 func stump(q *question) bool {
 	p, _ := robots.ProfileNamed("google")
 	var f robots.File
@@ -378,7 +378,7 @@ func TestWrong(t *testing.T) {
 		&table, &details)
 }
 
-// TestRefusals logs which real files a package does not accept at all.
+// TestRefusals logs the real files that each package refuses.
 func TestRefusals(t *testing.T) {
 	bodies := corpus(t)
 	for i, c := range contestants {
@@ -403,7 +403,7 @@ var (
 	quoted  = regexp.MustCompile("(?s)(`|'|\").*")
 )
 
-// kind returns an error without what is particular to the file.
+// kind returns an error's text without the parts particular to the file.
 func kind(err error) string {
 	text := err.Error()
 	if p := (*robotstxt.ParseError)(nil); errors.As(err, &p) && len(p.Errs) > 0 {
@@ -443,7 +443,7 @@ func benchBodies(b *testing.B) (bodies [][]byte, size int64) {
 }
 
 // bench reads one body after another and asks each about every agent and URL.
-// The URLs are prepared anew for each body if perBody is set.
+// If perBody is set, it prepares the URLs again for each body.
 func bench(b *testing.B, agents, urls []string, perBody bool) {
 	bodies, size := benchBodies(b)
 	run := func(name string, r reader) {
@@ -472,13 +472,13 @@ func bench(b *testing.B, agents, urls []string, perBody bool) {
 	for _, c := range contestants {
 		run(c.name, c.new(agents))
 	}
-	// What ours would cost if it did not keep its memory from file to file,
-	// which others cannot.
+	// The cost of our package if it did not reuse memory from file to file,
+	// which the others cannot do.
 	run("robots-fresh", newOurs(agents, false))
 }
 
-// BenchmarkOne returns a parse and one verdict.
+// BenchmarkOne parses and gives one verdict.
 func BenchmarkOne(b *testing.B) { bench(b, benchAgents[:1], benchURLs[2:3], true) }
 
-// BenchmarkMany returns a parse and the verdicts on 10 URLs for each of 20 agents.
+// BenchmarkMany parses and gives the verdicts on 10 URLs for each of 20 agents.
 func BenchmarkMany(b *testing.B) { bench(b, benchAgents, benchURLs, false) }
