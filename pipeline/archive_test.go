@@ -45,9 +45,7 @@ func TestTheFilterLetsNothingPass(t *testing.T) {
 // TestWARCDamageIsCounted: no damaged place goes without a word, however many
 // there are.
 func TestWARCDamageIsCounted(t *testing.T) {
-	if raceDetector {
-		t.Skip("much of one thing, which is slow under the race detector")
-	}
+	sequential(t)
 	const (
 		maxRejected = 1_000_000 // lines that rejected.csv lists
 		places      = maxRejected + 10

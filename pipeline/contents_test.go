@@ -20,6 +20,7 @@ import (
 // and the third time it is known; cut off, it is another. What it says must not
 // hang on that.
 func TestContentMetAgainSaysTheSame(t *testing.T) {
+	sequential(t)
 	files, err := filepath.Glob("../testdata/demo/hosts/*")
 	must(t, err)
 	if len(files) == 0 {

@@ -55,6 +55,7 @@ func TestOwnURLsKeepTheirOrder(t *testing.T) {
 // TestASegmentEndsByItsText: what the input has of many hosts, and the verdicts on
 // it, are held and lost by the segment.
 func TestASegmentEndsByItsText(t *testing.T) {
+	sequential(t)
 	const hosts, urls, long = 60, 50, 4 << 10 // 12 MiB together
 	var rows strings.Builder
 	for h := range hosts {

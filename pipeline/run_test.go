@@ -31,6 +31,15 @@ import (
 // raceDetector says that the tests run under the race detector.
 var raceDetector bool
 
+// sequential leaves a test out under the race detector: it is about one host at
+// a time and takes long.
+func sequential(t *testing.T) {
+	t.Helper()
+	if raceDetector {
+		t.Skip("nothing in it is concurrent that others do not run")
+	}
+}
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // newConfig asks a server on loopback for every host.

@@ -56,6 +56,7 @@ func cutShort(w http.ResponseWriter) {
 // A run each so many days after the first, under every profile: SPEC section
 // 2, the table of memory. "-" is no verdict on /private, by the outcome alone.
 func TestMemoryOverTime(t *testing.T) {
+	sequential(t)
 	type day struct {
 		n      int
 		answer func(http.ResponseWriter)
@@ -142,6 +143,7 @@ func TestMemoryOverTime(t *testing.T) {
 // SPEC section 2: what counts as unreachable is the profile's own, and the
 // memory holds facts. One run each day, over one memory.
 func TestUnreachableIsTheProfilesOwn(t *testing.T) {
+	sequential(t)
 	strict, _ := robots.ProfileNamed("rfc9309")
 	strict.Name, strict.TooManyRequests = "strict", robots.ServerError
 	google, _ := robots.ProfileNamed("google")
@@ -261,6 +263,7 @@ func TestUnreachableIsTheProfilesOwn(t *testing.T) {
 
 // How long an answer serves without a request: SPEC section 2, freshness.
 func TestFreshAnswersAreNotAskedFor(t *testing.T) {
+	sequential(t)
 	const day = 24 * time.Hour
 	caching := func(value string) func(http.ResponseWriter) {
 		return func(w http.ResponseWriter) {
