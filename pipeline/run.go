@@ -180,7 +180,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		return nil, err
 	}
 	// The counts of earlier processes of the run.
-	if err := n.run.Counts(ctx, n.totals.Restore); err != nil {
+	if err := n.totals.Restore(ctx, n.run); err != nil {
 		return nil, err
 	}
 
@@ -201,12 +201,13 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	}
 	targets, lines, skipped := n.source.Targets(), n.rejects.Lines(), n.rejects.Skipped()
 	progress.enter(SummingUp)
-	if err := n.run.SumUp(ctx); err != nil {
+	sums, err := summary.SumUp(ctx, n.run)
+	if err != nil {
 		return nil, err
 	}
 	progress.enter(Completing)
-	if err := n.run.Complete(ctx, sink.Completion{
-		Finished: time.Now().UTC(), Tally: sink.Tally{Targets: targets, Rejected: lines, Skipped: skipped.Kinds()},
+	if err := n.run.Complete(sink.Completion{
+		Finished: time.Now().UTC(), Tally: sink.Tally{Targets: targets, Rejected: lines, Skipped: skipped.Kinds()}, Totals: sums,
 		Inputs: append(n.source.Inputs(), c.Inputs...), Rejected: rejected,
 	}); err != nil {
 		return nil, err
@@ -282,7 +283,9 @@ func (n *census) commit(ctx context.Context, e *evaluate.Evaluator, s *segment) 
 	if err != nil {
 		return err
 	}
-	n.totals.Merge(counts)
+	if err := n.totals.Merge(counts); err != nil {
+		return err
+	}
 	n.progress.committed(len(s.jobs))
 	n.pressure.leave(s.bytes.Load(), s.text)
 	return nil

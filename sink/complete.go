@@ -2,7 +2,6 @@ package sink
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,20 +14,28 @@ import (
 type Completion struct {
 	Finished time.Time
 	Tally
+	Totals
 	Inputs   []Input
 	Rejected *store.Digest // of rejected.csv, nil where there is none
 }
 
+// Totals are what the counters and examples of a run's segments come to (see
+// package summary).
+type Totals struct {
+	Counts   []Count
+	Examples []Example
+}
+
 // Complete makes the run complete, and lets others at it:
 //
-//	counters of the segments ─► one part of summary, one of examples
+//	totals of the segments   ─► one part of summary, one of examples
 //	plan, records, parts     ─► manifest.json, if absent
 //	counters of the segments ─► removed
 //
 // A crash between any two steps leaves a run that [Open] resumes, or finds
 // complete and tidies up.
-func (r *Run) Complete(ctx context.Context, c Completion) error {
-	if err := r.complete(ctx, c); err != nil {
+func (r *Run) Complete(c Completion) error {
+	if err := r.complete(c); err != nil {
 		return err
 	}
 	r.mu.Lock()
@@ -38,7 +45,7 @@ func (r *Run) Complete(ctx context.Context, c Completion) error {
 	return nil
 }
 
-func (r *Run) complete(ctx context.Context, c Completion) error {
+func (r *Run) complete(c Completion) error {
 	r.mu.Lock()
 	closed := r.lock == nil
 	records := slices.SortedFunc(maps.Values(r.records), func(a, b *Record) int { return cmp.Compare(a.Segment, b.Segment) })
@@ -58,13 +65,12 @@ func (r *Run) complete(ctx context.Context, c Completion) error {
 	if err := inPlace(r.store, m.Parts); err != nil {
 		return err
 	}
-	if r.mergedOf != len(records) {
-		if err := r.SumUp(ctx); err != nil {
-			return err
-		}
+	merged, err := r.merge(c.Totals)
+	if err != nil {
+		return err
 	}
 	var counters []Part
-	m.RunParts = r.merged
+	m.RunParts = merged
 	m.Parts = slices.DeleteFunc(m.Parts, func(p Part) bool {
 		if ofRun[p.Table] {
 			counters = append(counters, p)
@@ -86,10 +92,58 @@ func (r *Run) complete(ctx context.Context, c Completion) error {
 	if !free {
 		return fmt.Errorf("run %s was completed by another process", r.plan.Run)
 	}
+	r.mu.Lock()
+	r.merged = merged
+	r.mu.Unlock()
 	for _, p := range counters {
 		r.store.Remove(p.Path) // the run is complete: what stays does no harm
 	}
 	return nil
+}
+
+// merge writes the parts of the tables that have one for the whole run.
+func (r *Run) merge(t Totals) (parts []Part, err error) {
+	for _, table := range r.plan.Tables {
+		var p Part
+		switch table {
+		case "summary":
+			p, err = writeTotals(r, table, t.Counts)
+		case "examples":
+			p, err = writeTotals(r, table, t.Examples)
+		default:
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+func writeTotals[R any](r *Run, table string, rows []R) (Part, error) {
+	if n := r.Rows()[table]; n > 0 && len(rows) == 0 {
+		return Part{}, fmt.Errorf("the segments of run %s have %d rows of %s that are not summed up", r.plan.Run, n, table)
+	}
+	p := Part{Table: table, Path: partPath(table, r.plan.Run, 0)}
+	w, err := newWriter[R](r.store, p, r.toolVersion, r.metadata, r.spareOf(table))
+	if err != nil {
+		return Part{}, err
+	}
+	if err = (Table[R]{w}).Write(rows...); err == nil {
+		p, err = w.finish()
+	}
+	if err == nil {
+		err = w.publish()
+	}
+	if err == nil {
+		err = r.store.Sync(tableFolder(table, r.plan.Run))
+	}
+	if err != nil {
+		w.discard()
+		return Part{}, err
+	}
+	return p, nil
 }
 
 // whole refuses records between which segments are missing.

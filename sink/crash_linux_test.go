@@ -137,7 +137,7 @@ func TestACrashBetweenAnyTwoSteps(t *testing.T) {
 					commitSegment(t, run, index)
 				}
 			}
-			must(t, run.Complete(context.Background(), Completion{
+			must(t, completeRun(run, Completion{
 				Finished: finishedAt(t, want), Tally: Tally{Targets: 2 * targetsOfSegment}, Inputs: described().Inputs,
 			}))
 			must(t, run.Close())

@@ -1,7 +1,6 @@
 package sink
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -160,7 +159,7 @@ func limited(dir string) error {
 	if restore, err = setLimit(unix.RLIMIT_FSIZE, 1<<10); err != nil {
 		return err
 	}
-	if err := run.Complete(context.Background(), Completion{Tally: Tally{Targets: 2 * targetsOfSegment}}); !errors.Is(err, syscall.EFBIG) {
+	if err := completeRun(run, Completion{Tally: Tally{Targets: 2 * targetsOfSegment}}); !errors.Is(err, syscall.EFBIG) {
 		return fmt.Errorf("the manifest is full: %w", err)
 	}
 	restore()
@@ -188,7 +187,7 @@ func limited(dir string) error {
 	if err := commit(2, ""); err != nil {
 		return err
 	}
-	return run.Complete(context.Background(), Completion{Tally: Tally{Targets: 3 * targetsOfSegment}, Inputs: described().Inputs})
+	return completeRun(run, Completion{Tally: Tally{Targets: 3 * targetsOfSegment}, Inputs: described().Inputs})
 }
 
 func TestLimitsOfFiles(t *testing.T) {
@@ -232,7 +231,7 @@ func TestAFullDisk(t *testing.T) {
 		t.Errorf("a segment on a full disk: %v", err)
 	}
 	must(t, nothingOf(dir, 1))
-	if err := run.Complete(context.Background(), Completion{Tally: Tally{Targets: targetsOfSegment}}); !errors.Is(err, syscall.ENOSPC) {
+	if err := completeRun(run, Completion{Tally: Tally{Targets: targetsOfSegment}}); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("a manifest on a full disk: %v", err)
 	}
 	if m, err := ReadManifest(dir, "r"); err != nil || m.State != "running" || len(m.Parts) != partsIn(0) {
@@ -278,7 +277,7 @@ func TestAFolderThatIsGone(t *testing.T) {
 		t.Errorf("a table's folder is gone: %v", err)
 	}
 	must(t, nothingOf(dir, 1))
-	if err := run.Complete(context.Background(), Completion{Tally: Tally{Targets: targetsOfSegment}}); !errors.Is(err, fs.ErrNotExist) {
+	if err := completeRun(run, Completion{Tally: Tally{Targets: targetsOfSegment}}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("complete without a part: %v", err)
 	}
 	must(t, run.Close())

@@ -36,7 +36,7 @@ func weekly(t *testing.T, runs ...string) string {
 
 func finishAt(t *testing.T, run *Run, at time.Time) {
 	t.Helper()
-	must(t, run.Complete(t.Context(), Completion{Finished: at, Tally: Tally{Targets: targetsOfSegment}, Inputs: described().Inputs}))
+	must(t, completeRun(run, Completion{Finished: at, Tally: Tally{Targets: targetsOfSegment}, Inputs: described().Inputs}))
 }
 
 // A clock that was ahead, or behind until it was set, does not make the run that

@@ -119,10 +119,11 @@ func ReadRows(ctx context.Context, dir string, p Part, s scan.Selection, each fu
 		return unreadable(p, err)
 	}
 	defer in.Close()
-	return readRows(ctx, in, p, s, each)
+	return ReadPart(ctx, in, p, s, each)
 }
 
-func readRows(ctx context.Context, in *store.Store, p Part, s scan.Selection, each func(arrow.RecordBatch) error) error {
+// ReadPart reads a part of an open output folder like [ReadRows].
+func ReadPart(ctx context.Context, in *store.Store, p Part, s scan.Selection, each func(arrow.RecordBatch) error) error {
 	f, err := openFile(ctx, in, p.Path, p.Digest)
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -143,7 +145,7 @@ func TestASegmentIsWrittenOnce(t *testing.T) {
 	must(t, os.Remove(record))
 	must(t, nothingLeft(dir, 2))
 	must(t, run.Close())
-	if err := run.Complete(t.Context(), Completion{}); err == nil {
+	if err := completeRun(run, Completion{}); err == nil {
 		t.Error("a closed run is completed")
 	}
 }
@@ -276,16 +278,16 @@ func TestARunIsCompleteOnlyWithAllSegments(t *testing.T) {
 	commitSegment(t, run, 2)
 	commitSegment(t, run, SegmentsPerVolume)
 	c := Completion{Finished: time.Now(), Tally: Tally{Targets: 4 * targetsOfSegment}, Inputs: described().Inputs}
-	if err := run.Complete(t.Context(), c); err == nil || !strings.Contains(err.Error(), "segments 1 to 1 are missing") {
+	if err := completeRun(run, c); err == nil || !strings.Contains(err.Error(), "segments 1 to 1 are missing") {
 		t.Errorf("without segment 1: %v", err)
 	}
 	commitSegment(t, run, 1)
 	c.Targets++
-	if err := run.Complete(t.Context(), c); err == nil || !strings.Contains(err.Error(), "have 80 targets, and the source had 81") {
+	if err := completeRun(run, c); err == nil || !strings.Contains(err.Error(), "have 80 targets, and the source had 81") {
 		t.Errorf("with fewer targets than the source: %v", err)
 	}
 	c.Targets--
-	must(t, run.Complete(t.Context(), c))
+	must(t, completeRun(run, c))
 	if v := verify(t, dir); len(v.Problems) > 0 || !v.Complete {
 		t.Errorf("%+v", v)
 	}
@@ -358,7 +360,7 @@ func TestPlantedLinks(t *testing.T) {
 		t.Error("a record is written where a link is")
 	}
 	must(t, os.Remove(filepath.Join(dir, recordPath("r", 2))))
-	must(t, run.Complete(t.Context(), Completion{Finished: time.Now(), Tally: Tally{Targets: 2 * targetsOfSegment}, Inputs: described().Inputs, Rejected: &digest}))
+	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: Tally{Targets: 2 * targetsOfSegment}, Inputs: described().Inputs, Rejected: &digest}))
 	must(t, run.Close())
 	if v := verify(t, dir); len(v.Problems) > 0 {
 		t.Errorf("%+v", v.Problems)
@@ -380,16 +382,16 @@ func TestPlantedLinks(t *testing.T) {
 	}
 }
 
-// Counters that were added up before the last segment was committed are added
-// up again.
-func TestCompleteAddsUpAllSegments(t *testing.T) {
+// A run is not completed without what its segments have counted.
+func TestCompleteNeedsTheTotals(t *testing.T) {
 	dir := t.TempDir()
 	run, err := Create(dir, described())
 	must(t, err)
 	commitSegment(t, run, 0)
-	must(t, run.SumUp(t.Context()))
-	commitSegment(t, run, 1)
-	finish(t, run, 2)
+	if err := run.Complete(Completion{Tally: Tally{Targets: targetsOfSegment}}); err == nil || !strings.Contains(err.Error(), "rows of summary that are not summed up") {
+		t.Errorf("%v", err)
+	}
+	finish(t, run, 1)
 	if v := verify(t, dir); len(v.Problems) > 0 {
 		t.Errorf("%+v", v.Problems)
 	}
@@ -397,9 +399,6 @@ func TestCompleteAddsUpAllSegments(t *testing.T) {
 		if strings.HasPrefix(name, "_runs/r/segments/") && !strings.HasSuffix(name, ".json") {
 			t.Errorf("%s is left", name)
 		}
-	}
-	if err := run.SumUp(t.Context()); err == nil {
-		t.Error("a run that is complete is summed up")
 	}
 }
 
@@ -434,7 +433,7 @@ func TestVerifyReadsRejected(t *testing.T) {
 	commitSegment(t, run, 0)
 	digest, err := f.Finish()
 	must(t, err)
-	must(t, run.Complete(t.Context(), Completion{Finished: time.Now(), Tally: Tally{Targets: targetsOfSegment}, Inputs: described().Inputs, Rejected: &digest}))
+	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: Tally{Targets: targetsOfSegment}, Inputs: described().Inputs, Rejected: &digest}))
 	must(t, run.Close())
 	if v := verify(t, dir); len(v.Problems) > 0 {
 		t.Errorf("%+v", v.Problems)
@@ -466,5 +465,45 @@ func TestAComparisonWithoutExpectationsReplacesThem(t *testing.T) {
 		if _, there := tree(t, dir)["changes/run=r/against=a/expectations.csv"]; there != expected {
 			t.Errorf("expected: %v, there is a file: %v", expected, there)
 		}
+	}
+}
+
+// The head of a manifest is all of it but the parts, where these are not needed.
+func TestTheHeadOfAManifest(t *testing.T) {
+	dir := wholeRun(t, nil)
+	manifest := filepath.Join(dir, "_runs/r/manifest.json")
+	whole, err := ReadManifest(dir, "r")
+	must(t, err)
+	content, err := os.ReadFile(manifest)
+	must(t, err)
+	head := *whole
+	head.Records, head.Parts, head.head = nil, nil, true
+	m, err := ReadManifestHead(dir, "r")
+	must(t, err)
+	if diff := cmp.Diff(&head, m, cmpopts.EquateEmpty(), cmp.AllowUnexported(Manifest{})); diff != "" {
+		t.Error(diff)
+	}
+	if len(content) < 5000 {
+		t.Fatalf("the manifest has %d bytes", len(content))
+	}
+	damaged := []string{"", "[]", "{", string(content[:100]), string(content[:len(content)-1]), string(content) + "\n"}
+	for _, at := range []int{30, len(content) / 2, len(content) - 300, len(content) - 40, len(content) - 1} { // also behind the head
+		other := bytes.Clone(content)
+		other[at] ^= 1
+		damaged = append(damaged, string(other))
+	}
+	for _, text := range damaged {
+		must(t, os.WriteFile(manifest, []byte(text), 0o666))
+		for _, read := range []func(dir, run string) (*Manifest, error){ReadManifest, ReadManifestHead} {
+			if _, err := read(dir, "r"); !errors.Is(err, errDamaged) {
+				t.Errorf("%.10q… of %d bytes: %v", text, len(text), err)
+			}
+		}
+	}
+	if _, err := ReadManifestHead(dir, "s"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no such run: %v", err)
+	}
+	if _, err := ReadManifestHead(dir, "../r"); err == nil {
+		t.Error("a run ID that leaves the folder is taken")
 	}
 }

@@ -5,6 +5,10 @@ import "time"
 // SchemaVersion changes when a column changes its name, type or meaning.
 const SchemaVersion = 2
 
+// BinsVersion changes when an edge of the bins of distributions does (see package
+// summary): counts of different bins do not add up.
+const BinsVersion = 1
+
 // Row types, one per table. A nullable column is a pointer, never a plain value
 // with the tag "optional": parquet-go 0.32 writes some of the nulls of such a
 // column as zeros (where a run of values ends inside a word of its bitmap).

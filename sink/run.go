@@ -27,9 +27,7 @@ type Run struct {
 	records map[int]*Record
 	taken   map[int]bool     // segments begun or committed
 	answers map[int]*Answers // of segments under way
-
-	merged   []Part // of the run's tables, in place of its segments' own
-	mergedOf int    // segments
+	merged  []Part           // of the run's tables, in place of its segments' own
 }
 
 // ErrRunExists tells that the run ID is taken in this output folder.
@@ -108,7 +106,7 @@ func prepare(p Plan) (*Run, error) {
 		return nil, err
 	}
 	return &Run{
-		plan: p, toolVersion: p.ToolVersion, records: make(map[int]*Record), taken: make(map[int]bool), mergedOf: -1,
+		plan: p, toolVersion: p.ToolVersion, records: make(map[int]*Record), taken: make(map[int]bool),
 		metadata: map[string]string{
 			metadataSchema:            strconv.Itoa(SchemaVersion),
 			metadataRun:               p.Run,
@@ -270,6 +268,20 @@ func (r *Run) Close() error {
 
 // Started is when the run was created, by whichever process.
 func (r *Run) Started() time.Time { return r.plan.Started }
+
+// Parts are the parts that the committed segments have of a table.
+func (r *Run) Parts(table string) (parts []Part) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, record := range r.records {
+		for _, p := range record.Parts {
+			if p.Table == table {
+				parts = append(parts, p)
+			}
+		}
+	}
+	return parts
+}
 
 // Rows counts the rows committed so far, by table.
 func (r *Run) Rows() map[string]int64 {

@@ -150,7 +150,7 @@ func writeRun(dir string, step func()) error {
 		return err
 	}
 	step()
-	return run.Complete(context.Background(), Completion{
+	return completeRun(run, Completion{
 		Finished: time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC), Tally: Tally{Targets: segmentsOfRun * targetsOfSegment}, Inputs: described().Inputs,
 	})
 }
@@ -401,7 +401,7 @@ func commitSegment(t *testing.T, run *Run, index int) {
 // finish completes a run that has so many segments.
 func finish(t *testing.T, run *Run, segments int64) {
 	t.Helper()
-	must(t, run.Complete(context.Background(), Completion{
+	must(t, completeRun(run, Completion{
 		Finished: time.Now(), Tally: Tally{Targets: segments * targetsOfSegment}, Inputs: described().Inputs,
 	}))
 	must(t, run.Close())

@@ -282,7 +282,7 @@ func TestManifestNamesWhatIsThere(t *testing.T) {
 		must(t, s.Rules.Write(Rule{Seq: 1}, Rule{Seq: 2}))
 		must(t, s.Commit())
 	}
-	must(t, run.Complete(t.Context(), Completion{Finished: time.Now()}))
+	must(t, completeRun(run, Completion{Finished: time.Now()}))
 	m, err := ReadManifest(dir, "test")
 	must(t, err)
 	if m.State != "complete" || len(m.Parts) != partsIn(0, 1)-2*len(ofRun) || len(m.RunParts) != len(ofRun) {

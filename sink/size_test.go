@@ -22,11 +22,11 @@ func TestSizesOfCommittedParts(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(part, good[:len(good)-1], 0o666))
 	c := Completion{Finished: time.Now(), Tally: Tally{Targets: targetsOfSegment}, Inputs: described().Inputs}
-	if err := run.Complete(t.Context(), c); err == nil || !strings.Contains(err.Error(), "part-0000000000.parquet has") {
+	if err := completeRun(run, c); err == nil || !strings.Contains(err.Error(), "part-0000000000.parquet has") {
 		t.Fatalf("a part of another size is completed: %v", err)
 	}
 	must(t, os.WriteFile(part, good, 0o666))
-	must(t, run.Complete(t.Context(), c))
+	must(t, completeRun(run, c))
 	must(t, run.Close())
 	if _, err := Open(t.Context(), dir, described()); !errors.Is(err, ErrRunComplete) {
 		t.Errorf("a complete run: %v", err)

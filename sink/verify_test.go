@@ -43,7 +43,7 @@ func wholeRun(t *testing.T, extra func(s *Segment) error) string {
 		}
 		must(t, s.Commit())
 	}
-	must(t, run.Complete(context.Background(), Completion{Finished: time.Now(), Tally: Tally{Targets: 3 * targetsOfSegment}, Inputs: described().Inputs}))
+	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: Tally{Targets: 3 * targetsOfSegment}, Inputs: described().Inputs}))
 	must(t, run.Close())
 	return dir
 }

@@ -83,7 +83,7 @@ func writeBenchRun(b *testing.B, dir, id string, at func(i int) (host, version i
 	if err := g.Wait(); err != nil {
 		b.Fatal(err)
 	}
-	if err := run.Complete(b.Context(), sink.Completion{Finished: time.Now(), Tally: sink.Tally{Targets: int64(*diffHosts)}}); err != nil {
+	if err := run.Complete(sink.Completion{Finished: time.Now(), Tally: sink.Tally{Targets: int64(*diffHosts)}}); err != nil {
 		b.Fatal(err)
 	}
 }

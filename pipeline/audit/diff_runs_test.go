@@ -50,7 +50,7 @@ func makeRun(t *testing.T, dir, id string, tables []string, segments ...[]sink.F
 			t.Fatal(err)
 		}
 	}
-	if err := run.Complete(t.Context(), sink.Completion{Finished: time.Now(), Tally: sink.Tally{Targets: seq}}); err != nil {
+	if err := run.Complete(sink.Completion{Finished: time.Now(), Tally: sink.Tally{Targets: seq}}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -57,12 +57,12 @@ func (e *Evaluator) count(row *sink.Fetch, stratum string) {
 	if row.ContentDigest == nil {
 		return
 	}
-	n.Add("body_bytes", stratum, summary.Bin(*row.BodyBytes))
+	n.Add("body_bytes", stratum, summary.BinOf(*row.BodyBytes).String())
 	e.examples.Largest(row.Host, *row.BodyBytes)
-	n.Add("lines", stratum, summary.Bin(int64(row.Lines)))
-	n.Add("rules", stratum, summary.Bin(int64(row.Rules)))
-	n.Add("groups", stratum, summary.Bin(int64(row.Groups)))
-	n.Add("sitemaps", stratum, summary.Bin(int64(row.Sitemaps)))
+	n.Add("lines", stratum, summary.BinOf(int64(row.Lines)).String())
+	n.Add("rules", stratum, summary.BinOf(int64(row.Rules)).String())
+	n.Add("groups", stratum, summary.BinOf(int64(row.Groups)).String())
+	n.Add("sitemaps", stratum, summary.BinOf(int64(row.Sitemaps)).String())
 	for flag, set := range map[string]bool{"bom": row.HasBOM, "not_utf8": !row.IsUTF8, "html": row.IsHTML, "truncated": row.BodyTruncated} {
 		if set {
 			n.Add("body", stratum, flag)
@@ -98,7 +98,7 @@ func (e *Evaluator) countGroups(row *sink.Fetch, f *robots.File, stratum string)
 			continue
 		}
 		e.once("feature", stratum, "crawl_delay")
-		key := summary.Bin(int64(g.CrawlDelay)) // whole seconds: the parser accepts at most 15 digits
+		key := summary.BinOf(int64(g.CrawlDelay)).String() // whole seconds: the parser accepts at most 15 digits
 		e.counts.Add("crawl_delay", stratum, key)
 		if e.examples.Wants("crawl_delay", key, row.Host) {
 			e.examples.Add("crawl_delay", key, row.Host, g.Line, strconv.FormatFloat(g.CrawlDelay, 'f', -1, 64))

@@ -109,7 +109,7 @@ func (e *Evaluator) Segment(out *sink.Segment, targets iter.Seq2[*source.Target,
 	if err := out.Summary.Write(e.counts.Rows()...); err != nil {
 		return nil, err
 	}
-	if err := out.Examples.Write(e.examples.List()...); err != nil {
+	if err := out.Examples.Write(e.examples.Rows()...); err != nil {
 		return nil, err
 	}
 	var err error

@@ -21,7 +21,7 @@ func (e *Evaluator) countNetwork(row *sink.Fetch, stratum string) {
 	timed := row.TotalMicros != nil && row.Source != "cache"
 	slow := timed && *row.TotalMicros >= slowMicros
 	if timed {
-		e.counts.Add("total_us", stratum, summary.Bin(*row.TotalMicros))
+		e.counts.Add("total_us", stratum, summary.BinOf(*row.TotalMicros).String())
 		e.examples.Slowest(row.Host, *row.TotalMicros)
 	}
 	for metric, key := range map[string]string{"tld": tldKey(row.TLD), "address_block": blockKey(row.RemoteAddress), "server": serverKey(row.Server)} {

@@ -2,64 +2,91 @@ package summary
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
 )
 
-// label is all that tells one counter from another. Profile is an index from
-// 1, 0 standing for none.
-type label struct {
-	metric, stratum, category string
-	profile                   int
-	key                       string
-}
+// columns are the texts that tell one counter from another.
+var columns = []string{"metric", "stratum", "agent", "category", "profile", "key"}
 
-// Tally counts for one agent, profile and stratum what is counted for every
-// target: arrays instead of labels, since there are thousands per target.
-type Tally struct {
-	Policies [classes]int64   // by class
-	Explicit [classes]int64   // of these, with a group of the agent's own
-	Fallback [classes]int64   // with one of an agent that it falls back to
-	Versus   [relations]int64 // by how its own group compares with the group for *
-	Parted   [parts]int64     // by whether they differ from the first profile's
-	Verdicts [values]int64
-}
+// labels are these texts by their numbers: thousands of counters have few texts.
+type labels [6]uint32
+
+// mostCounters bounds the counters that are told apart. A run has as many as
+// agents and known keys make; more come from a forged part.
+const mostCounters = 4 << 20
 
 // Counts are additive counters: those of segments add up to those of a run.
 type Counts struct {
 	agents   []Agent
 	profiles []string
-	index    map[string]int // of agents, by name
 
 	mu      sync.Mutex
-	counts  map[label]int64
+	ids     map[string]uint32 // of texts
+	texts   []string
+	sums    map[labels]int64
 	tallies map[string][]Tally // by stratum; index profile × agents + agent
 }
 
-// newCounts counts for agents and profiles, whose names differ.
-func New(agents []Agent, profiles []string) *Counts {
-	n := &Counts{agents: agents, profiles: profiles, index: make(map[string]int), counts: make(map[label]int64), tallies: make(map[string][]Tally)}
-	for i, a := range agents {
-		n.index[a.Name] = i
-	}
-	return n
-}
-
-// countedAgent is what counters say of an agent.
+// Agent is what counters say of an agent.
 type Agent struct{ Name, Category string }
 
-func (n *Counts) Add(metric, stratum, key string) {
-	n.counts[label{metric: metric, stratum: stratum, key: key}]++
+// Tally counts for one agent, profile and stratum what is counted for every
+// target: arrays instead of labels, since there are thousands per target.
+type Tally struct {
+	Policies [classes]int64   // by class
+	Explicit [classes]int64   // of these, with a group for the agent itself
+	Fallback [classes]int64   // with one for an agent that it falls back to
+	Versus   [relations]int64 // by how its group compares with the group for *
+	Parted   [parts]int64     // by whether they differ from the first profile's
+	Verdicts [values]int64
 }
 
+// New counts for agents and profiles, whose names differ. Without any it still
+// adds up what others have counted.
+func New(agents []Agent, profiles []string) *Counts {
+	return &Counts{
+		agents: agents, profiles: profiles,
+		ids: map[string]uint32{"": 0}, texts: []string{""}, sums: make(map[labels]int64), tallies: make(map[string][]Tally),
+	}
+}
+
+// id is the number of a text, which is copied if it is new.
+func (n *Counts) id(text string) uint32 {
+	id, ok := n.ids[text]
+	if !ok {
+		id = uint32(len(n.texts))
+		text = strings.Clone(text)
+		n.ids[text] = id
+		n.texts = append(n.texts, text)
+	}
+	return id
+}
+
+func (n *Counts) add(metric, stratum, agent, category, profile, key string, count int64) {
+	n.sums[labels{n.id(metric), n.id(stratum), n.id(agent), n.id(category), n.id(profile), n.id(key)}] += count
+}
+
+// Add counts a key of a metric.
+func (n *Counts) Add(metric, stratum, key string) { n.add(metric, stratum, "", "", "", key, 1) }
+
+// AddProfile counts one under a profile, by its index.
 func (n *Counts) AddProfile(metric, stratum string, profile int, key string) {
-	n.counts[label{metric: metric, stratum: stratum, profile: profile + 1, key: key}]++
+	n.add(metric, stratum, "", "", n.profiles[profile], key, 1)
 }
 
+// AddCategory counts one under a profile for a category of agents.
 func (n *Counts) AddCategory(metric, stratum, category string, profile int, key string) {
-	n.counts[label{metric: metric, stratum: stratum, category: category, profile: profile + 1, key: key}]++
+	n.add(metric, stratum, "", category, n.profiles[profile], key, 1)
 }
 
 // Of is the tally of a stratum's agents under one profile.
@@ -72,39 +99,52 @@ func (n *Counts) Of(stratum string, profile int) []Tally {
 	return all[profile*len(n.agents):][:len(n.agents)]
 }
 
-// Merge adds a segment's counters to the run's.
-func (n *Counts) Merge(from *Counts) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for l, count := range from.counts {
-		n.counts[l] += count
-	}
-	for stratum, tallies := range from.tallies {
-		for profile := range n.profiles {
-			into := n.Of(stratum, profile)
-			for i := range into {
-				t := &tallies[profile*len(n.agents)+i]
-				for k := range t.Policies {
-					into[i].Policies[k] += t.Policies[k]
-					into[i].Explicit[k] += t.Explicit[k]
-					into[i].Fallback[k] += t.Fallback[k]
-				}
-				for k := range t.Versus {
-					into[i].Versus[k] += t.Versus[k]
-				}
-				for k := range t.Parted {
-					into[i].Parted[k] += t.Parted[k]
-				}
-				for k := range t.Verdicts {
-					into[i].Verdicts[k] += t.Verdicts[k]
+// settle moves the tallies to the other counters.
+func (n *Counts) settle() {
+	for stratum, tallies := range n.tallies {
+		for i := range tallies {
+			agent, profile := n.agents[i%len(n.agents)], n.profiles[i/len(n.agents)]
+			move := func(metric string, keys []string, counts []int64) {
+				for k, count := range counts {
+					if count > 0 {
+						n.add(metric, stratum, agent.Name, agent.Category, profile, keys[k], count)
+					}
 				}
 			}
+			t := &tallies[i]
+			move("policy", ClassNames[:], t.Policies[:])
+			move("policy_explicit", ClassNames[:], t.Explicit[:])
+			move("policy_fallback", ClassNames[:], t.Fallback[:])
+			move("policy_versus_star", RelationNames[:], t.Versus[:])
+			move("versus_first", PartNames[:], t.Parted[:])
+			move("verdict", ValueNames[:], t.Verdicts[:])
 		}
 	}
+	clear(n.tallies)
 }
 
+// Merge adds other counters, of a segment or of parts, and leaves them with the
+// same figures. Several may be merged at the same time.
+func (n *Counts) Merge(from *Counts) error {
+	from.settle()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	ids := make([]uint32, len(from.texts))
+	for i, text := range from.texts {
+		ids[i] = n.id(text)
+	}
+	for l, count := range from.sums {
+		for k := range l {
+			l[k] = ids[l[k]]
+		}
+		n.sums[l] += count
+	}
+	return n.bounded()
+}
+
+// Reset forgets all figures.
 func (n *Counts) Reset() {
-	clear(n.counts)
+	clear(n.sums)
 	clear(n.tallies)
 }
 
@@ -114,98 +154,68 @@ type Count struct {
 	N                                              int64
 }
 
-// Rows are the counters as rows of `summary`.
+// List gives the counters in one order, whatever the order in which they were
+// counted.
+func (n *Counts) List() []Count {
+	n.settle()
+	keys := slices.SortedFunc(maps.Keys(n.sums), func(a, b labels) int {
+		for k := range a {
+			if a[k] != b[k] {
+				return cmp.Compare(n.texts[a[k]], n.texts[b[k]])
+			}
+		}
+		return 0
+	})
+	list := make([]Count, len(keys))
+	for i, l := range keys {
+		text := func(k int) string { return n.texts[l[k]] }
+		list[i] = Count{text(0), text(1), text(2), text(3), text(4), text(5), n.sums[l]}
+	}
+	return list
+}
+
+// Rows are the counters as rows of the table summary.
 func (n *Counts) Rows() []sink.Count {
-	var rows []sink.Count
-	for _, c := range n.List() {
-		rows = append(rows, sink.Count{
+	list := n.List()
+	rows := make([]sink.Count, len(list))
+	for i, c := range list {
+		rows[i] = sink.Count{
 			Metric: c.Metric, Stratum: c.Stratum, Agent: sink.NonZero(c.Agent), Category: sink.NonZero(c.Category),
 			Profile: sink.NonZero(c.Profile), Key: sink.NonZero(c.Key), Count: c.N,
-		})
+		}
 	}
 	return rows
 }
 
-// List gives the counters in one order, whatever the order in which they were
-// counted. Counters of 0 are left out.
-func (n *Counts) List() []Count {
-	var rows []Count
-	for l, count := range n.counts {
-		row := Count{Metric: l.metric, Stratum: l.stratum, Category: l.category, Key: l.key, N: count}
-		if l.profile > 0 {
-			row.Profile = n.profiles[l.profile-1]
-		}
-		rows = append(rows, row)
-	}
-	for stratum, tallies := range n.tallies {
-		for i := range tallies {
-			agent, profile := n.agents[i%len(n.agents)], n.profiles[i/len(n.agents)]
-			add := func(metric, key string, count int64) {
-				if count > 0 {
-					rows = append(rows, Count{
-						Metric: metric, Stratum: stratum, Agent: agent.Name, Category: agent.Category,
-						Profile: profile, Key: key, N: count,
-					})
-				}
-			}
-			for k := range classes {
-				add("policy", ClassNames[k], tallies[i].Policies[k])
-				add("policy_explicit", ClassNames[k], tallies[i].Explicit[k])
-				add("policy_fallback", ClassNames[k], tallies[i].Fallback[k])
-			}
-			for k := range relations {
-				add("policy_versus_star", RelationNames[k], tallies[i].Versus[k])
-			}
-			for k := range parts {
-				add("versus_first", PartNames[k], tallies[i].Parted[k])
-			}
-			for k := range values {
-				add("verdict", ValueNames[k], tallies[i].Verdicts[k])
-			}
+func (n *Counts) selection() scan.Selection { return scan.Selection{Dictionaries: columns} }
+
+// read adds the rows of a batch, whose texts are dictionaries.
+func (n *Counts) read(_ int, batch arrow.RecordBatch) error {
+	var texts [len(labels{})]*array.Dictionary
+	var ids [len(labels{})][]uint32 // by index of the dictionary
+	for k, name := range columns {
+		texts[k] = scan.Column[*array.Dictionary](batch, name)
+		all := texts[k].Dictionary().(*array.String)
+		for i := range all.Len() {
+			ids[k] = append(ids[k], n.id(all.Value(i)))
 		}
 	}
-	slices.SortFunc(rows, func(a, b Count) int {
-		return cmp.Or(cmp.Compare(a.Metric, b.Metric), cmp.Compare(a.Stratum, b.Stratum), cmp.Compare(a.Agent, b.Agent),
-			cmp.Compare(a.Category, b.Category), cmp.Compare(a.Profile, b.Profile), cmp.Compare(a.Key, b.Key))
-	})
-	return rows
+	counts := scan.Column[*array.Int64](batch, "count")
+	for i := range int(batch.NumRows()) {
+		var l labels
+		for k, column := range texts {
+			if column.IsValid(i) {
+				l[k] = ids[k][column.GetValueIndex(i)]
+			}
+		}
+		n.sums[l] += counts.Value(i)
+	}
+	return n.bounded()
 }
 
-// Bin is the key of a value of a distribution.
-func Bin(n int64) string { return sink.BinOf(n).String() }
-
-// Restore adds a row of summary.
-func (n *Counts) Restore(row sink.Count) {
-	text := func(s *string) string {
-		if s == nil {
-			return ""
-		}
-		return *s
+func (n *Counts) bounded() error {
+	if len(n.sums) > mostCounters {
+		return fmt.Errorf("summary has more than %d different counters", mostCounters)
 	}
-	profile, key := slices.Index(n.profiles, text(row.Profile)), text(row.Key)
-	if row.Agent == nil {
-		n.counts[label{metric: row.Metric, stratum: row.Stratum, category: text(row.Category), profile: profile + 1, key: key}] += row.Count
-		return
-	}
-	agent, ok := n.index[*row.Agent]
-	if !ok || profile < 0 {
-		return // the run would have been refused
-	}
-	t := &n.Of(row.Stratum, profile)[agent]
-	class, value, relation := slices.Index(ClassNames[:], key), slices.Index(ValueNames[:], key), slices.Index(RelationNames[:], key)
-	part := slices.Index(PartNames[:], key)
-	switch {
-	case row.Metric == "policy" && class >= 0:
-		t.Policies[class] += row.Count
-	case row.Metric == "policy_explicit" && class >= 0:
-		t.Explicit[class] += row.Count
-	case row.Metric == "policy_fallback" && class >= 0:
-		t.Fallback[class] += row.Count
-	case row.Metric == "policy_versus_star" && relation >= 0:
-		t.Versus[relation] += row.Count
-	case row.Metric == "versus_first" && part >= 0:
-		t.Parted[part] += row.Count
-	case row.Metric == "verdict" && value >= 0:
-		t.Verdicts[value] += row.Count
-	}
+	return nil
 }

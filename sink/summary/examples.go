@@ -2,46 +2,59 @@ package summary
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
 )
 
 const (
-	ExamplesOfKey = 3  // of each metric and key, in one part
+	ExamplesOfKey = 3  // of each metric and key
 	examplesOfTop = 10 // of the largest and the slowest
 	ExampleBytes  = 200
+
+	// mostKeys bounds the keys that are told apart: a run has some hundred of
+	// them; more come from a forged part.
+	mostKeys = 10_000
 )
 
-// Examples are a bounded few of what a segment counts, of as many hosts: those
-// of the best rank, and of equal ranks the first in the order of the input, so
-// that the same answers give the same rows. Every part has as many as a run
-// wants, so that the best of all parts are among them.
+// Examples are a bounded few of what is counted: of what is largest or slowest
+// the greatest, else those of the best rank, and of equal ones the first in the
+// order of the input, so that the same answers give the same rows. Those of a
+// segment are as many as a run wants, so that the best of all segments are among
+// them.
 type Examples struct {
-	rank       *int64 // of the target under way
-	of         map[label][]sink.Example
-	files, lag []measure
+	of   map[[2]string][]placed // by metric and key
+	rank *int64                 // of the target under way
+	at   placed                 // where the input has come to
 }
 
-type measure struct {
-	host string
-	rank *int64
-	size int64
+// placed is an example and where it stands in the input.
+type placed struct {
+	sink.Example
+	segment int
+	row     int64
+	size    int64 // of what is largest or slowest, by which it is chosen
 }
 
-func (e *Examples) Reset() {
-	*e = Examples{of: make(map[label][]sink.Example), files: e.files[:0], lag: e.lag[:0]}
-}
+// Reset forgets all examples.
+func (e *Examples) Reset() { *e = Examples{of: make(map[[2]string][]placed)} }
 
-// Begin tells the rank of the target that the next examples are of.
+// Begin sets the rank of the target that the next examples are of.
 func (e *Examples) Begin(rank *int64) { e.rank = rank }
 
-// room tells whether one more is wanted, so that a caller makes a text only
-// then. A host gives one of each key: a page of HTML does not give them all.
+// Wants tells whether an example would be kept, so that a caller makes a text
+// only then. A host gives one for each key: a page of HTML does not give them
+// all.
 func (e *Examples) Wants(metric, key, host string) bool {
-	have := e.of[label{metric: metric, key: key}]
+	have := e.of[[2]string{metric, key}]
 	for i := range have {
 		if have[i].Host == host {
 			return false
@@ -53,56 +66,107 @@ func (e *Examples) Wants(metric, key, host string) bool {
 // Add keeps an example if it is wanted. Line 0 is none. text is valid UTF-8,
 // and is cut where it is long.
 func (e *Examples) Add(metric, key, host string, line int32, text string) {
-	if !e.Wants(metric, key, host) {
-		return
+	if e.Wants(metric, key, host) {
+		e.keep(sink.Example{Metric: metric, Key: key, Host: host, Rank: e.rank, Line: sink.NonZero(line), Text: Cut(text)})
 	}
-	at := label{metric: metric, key: key}
-	have := e.of[at]
-	i := len(have)
-	for i > 0 && CompareRanks(e.rank, have[i-1].Rank) < 0 {
-		i--
-	}
-	have = slices.Insert(have, i, sink.Example{Metric: metric, Key: key, Host: host, Rank: e.rank, Line: sink.NonZero(line), Text: Cut(text)})
-	e.of[at] = have[:min(len(have), ExamplesOfKey)]
 }
 
-func (e *Examples) Largest(host string, bytes int64) {
-	e.files = keep(e.files, measure{host, e.rank, bytes})
-}
+// Largest keeps the host of a body if it is one of the largest.
+func (e *Examples) Largest(host string, bytes int64) { e.top("body_bytes", "largest", host, bytes) }
 
-func (e *Examples) Slowest(host string, micros int64) {
-	e.lag = keep(e.lag, measure{host, e.rank, micros})
-}
+// Slowest keeps a host if its fetch is one of the slowest.
+func (e *Examples) Slowest(host string, micros int64) { e.top("total_us", "slowest", host, micros) }
 
-// keep inserts m among the greatest, after its equals.
-func keep(top []measure, m measure) []measure {
-	at := len(top)
-	for at > 0 && top[at-1].size < m.size {
-		at--
+func (e *Examples) top(metric, key, host string, size int64) {
+	if have := e.of[[2]string{metric, key}]; len(have) < examplesOfTop || have[len(have)-1].size <= size {
+		e.keep(sink.Example{Metric: metric, Key: key, Host: host, Rank: e.rank, Text: strconv.FormatInt(size, 10)})
 	}
-	if at == examplesOfTop {
-		return top
-	}
-	top = slices.Insert(top, at, m)
-	return top[:min(len(top), examplesOfTop)]
 }
 
-// List gives the rows by metric and key.
-func (e *Examples) List() []sink.Example {
+// keep takes the example that comes next in the input.
+func (e *Examples) keep(x sink.Example) error {
+	next := e.at
+	next.Example = x
+	e.at.row++
+	return e.place(next)
+}
+
+// place puts an example where it belongs, if it is one of the best.
+func (e *Examples) place(x placed) error {
+	most := ExamplesOfKey
+	if x.Key == "largest" || x.Key == "slowest" {
+		most = examplesOfTop
+		x.size, _ = strconv.ParseInt(x.Text, 10, 64)
+	}
+	id := [2]string{x.Metric, x.Key}
+	have := e.of[id]
+	at, _ := slices.BinarySearchFunc(have, x, func(a, b placed) int {
+		return cmp.Or(cmp.Compare(b.size, a.size), CompareRanks(a.Rank, b.Rank), cmp.Compare(a.segment, b.segment), cmp.Compare(a.row, b.row))
+	})
+	if at == most {
+		return nil
+	}
+	if have == nil && len(e.of) == mostKeys {
+		return fmt.Errorf("examples has more than %d different keys", mostKeys)
+	}
+	for _, text := range []*string{&x.Metric, &x.Key, &x.Host, &x.Text} {
+		*text = strings.Clone(*text) // of memory that is used again
+	}
+	have = slices.Insert(have, at, x)
+	e.of[[2]string{x.Metric, x.Key}] = have[:min(len(have), most)]
+	return nil
+}
+
+// Merge adds other examples, each of which knows where it stands in the input.
+func (e *Examples) Merge(from *Examples) error {
+	for _, list := range from.of {
+		for _, x := range list {
+			if err := e.place(x); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Rows are the examples by metric and key, those of one in their order.
+func (e *Examples) Rows() []sink.Example {
 	var rows []sink.Example
-	for _, of := range e.of {
-		rows = append(rows, of...)
-	}
-	for _, m := range e.files {
-		rows = append(rows, sink.Example{Metric: "body_bytes", Key: "largest", Host: m.host, Rank: m.rank, Text: strconv.FormatInt(m.size, 10)})
-	}
-	for _, m := range e.lag {
-		rows = append(rows, sink.Example{Metric: "total_us", Key: "slowest", Host: m.host, Rank: m.rank, Text: strconv.FormatInt(m.size, 10)})
+	for _, list := range e.of {
+		for _, x := range list {
+			rows = append(rows, x.Example)
+		}
 	}
 	slices.SortStableFunc(rows, func(a, b sink.Example) int {
 		return cmp.Or(cmp.Compare(a.Metric, b.Metric), cmp.Compare(a.Key, b.Key))
 	})
 	return rows
+}
+
+func (e *Examples) selection() scan.Selection { return scan.Selection{} }
+
+// read adds the rows of a batch of a segment's part; those of one part come in
+// order.
+func (e *Examples) read(segment int, batch arrow.RecordBatch) error {
+	if e.at.segment != segment {
+		e.at = placed{segment: segment}
+	}
+	text := func(name string) *array.String { return scan.Column[*array.String](batch, name) }
+	metric, key, host, shown := text("metric"), text("key"), text("host"), text("text")
+	rank, line := scan.Column[*array.Int64](batch, "rank"), scan.Column[*array.Int32](batch, "line")
+	for i := range int(batch.NumRows()) {
+		x := sink.Example{Metric: metric.Value(i), Key: key.Value(i), Host: host.Value(i), Text: shown.Value(i)}
+		if rank.IsValid(i) {
+			x.Rank = sink.Some(rank.Value(i))
+		}
+		if line.IsValid(i) {
+			x.Line = sink.Some(line.Value(i))
+		}
+		if err := e.keep(x); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Clip makes a text of the first bytes of a value, which may have half a

@@ -21,7 +21,7 @@ func viewRun(t *testing.T, dir, id string, day int, complete bool, profiles ...s
 	must(t, err)
 	must(t, s.Commit())
 	if complete {
-		must(t, run.Complete(t.Context(), sink.Completion{Finished: began}))
+		must(t, run.Complete(sink.Completion{Finished: began}))
 	}
 	must(t, run.Close())
 }
@@ -93,7 +93,7 @@ func TestViewsJoinWithinARun(t *testing.T) {
 	s, err := run.Segment(0)
 	must(t, err)
 	must(t, s.Commit())
-	must(t, run.Complete(t.Context(), sink.Completion{}))
+	must(t, run.Complete(sink.Completion{}))
 	must(t, run.Close())
 	history, last := viewsIn(t, dir)
 	for schema, text := range map[string]string{"history": history, "main": last} {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 var reportParts = flag.Int("report-parts", 500, "segments of the run that BenchmarkPage draws, of 2,048 hosts each")
@@ -59,7 +60,9 @@ func benchRun(b *testing.B, dir string) {
 	}
 	must(b, g.Wait())
 	began := time.Now()
-	must(b, run.Complete(context.Background(), sink.Completion{Finished: time.Unix(1_800_000_100, 0), Tally: sink.Tally{Targets: 2048 * int64(*reportParts)}}))
+	sums, err := summary.SumUp(context.Background(), run)
+	must(b, err)
+	must(b, run.Complete(sink.Completion{Totals: sums, Finished: time.Unix(1_800_000_100, 0), Tally: sink.Tally{Targets: 2048 * int64(*reportParts)}}))
 	must(b, run.Close())
 	b.Logf("a run of %d segments completed in %v", *reportParts, time.Since(began).Round(time.Millisecond))
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // figure is one picture with all that belongs to it: what it says, the drawing,
@@ -152,7 +152,7 @@ func (c column) Height() string { return decimal(plotHeight * c.Share) }
 
 // histogram draws a distribution in bins that can be read. label and name tell
 // a value, noun what is counted.
-func histogram(h sink.Histogram, whole int64, label, name func(int64) string, noun, axis string) *columns {
+func histogram(h summary.Histogram, whole int64, label, name func(int64) string, noun, axis string) *columns {
 	if len(h) == 0 || whole <= 0 {
 		return nil
 	}
@@ -178,7 +178,7 @@ func histogram(h sink.Histogram, whole int64, label, name func(int64) string, no
 }
 
 // binLabel is the label of a column: the value, or the first of several.
-func binLabel(b sink.Bin, name func(int64) string) string {
+func binLabel(b summary.Bin, name func(int64) string) string {
 	if b.First == b.Last {
 		return name(b.First)
 	}
@@ -186,7 +186,7 @@ func binLabel(b sink.Bin, name func(int64) string) string {
 }
 
 // span names the values of a bin.
-func span(b sink.Bin, name func(int64) string) string {
+func span(b summary.Bin, name func(int64) string) string {
 	switch {
 	case b.First == b.Last:
 		return name(b.First)
@@ -238,7 +238,7 @@ func short(n int64) string {
 
 // binName is the key of a bin in words.
 func binName(key string) string {
-	b, err := sink.ParseBin(key)
+	b, err := summary.ParseBin(key)
 	if err != nil {
 		return key
 	}

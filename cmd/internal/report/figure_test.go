@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // The rectangles of a bar lie side by side within it, each as wide as its share.
@@ -46,7 +46,7 @@ func TestPartsLieSideBySide(t *testing.T) {
 
 // Columns stand for 1-2-5 bins, the empty ones between others too.
 func TestHistogramHasEveryBinBetween(t *testing.T) {
-	h, err := sink.NewHistogram(map[string]int64{"0": 1, "4": 4, "16": 2})
+	h, err := summary.NewHistogram(map[string]int64{"0": 1, "4": 4, "16": 2})
 	if err != nil {
 		t.Fatal(err)
 	}

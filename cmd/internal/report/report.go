@@ -30,6 +30,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/visible"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 //go:embed page.tmpl.html
@@ -48,11 +49,19 @@ func Page(ctx context.Context, dir string, m *sink.Manifest, against string) (_ 
 	if len(m.Profiles) > 0 {
 		d.profile = m.Profiles[0]
 	}
-	if err := sink.ReadCounts(ctx, dir, m, d.sums.add); err != nil {
+	counts, err := summary.Read(ctx, dir, m)
+	if err != nil {
 		return nil, err
 	}
-	if err := sink.ReadExamples(ctx, dir, m, d.examples.add); err != nil {
+	for _, c := range counts.List() {
+		d.sums.add(c)
+	}
+	few, err := summary.ReadExamples(ctx, dir, m)
+	if err != nil {
 		return nil, err
+	}
+	for _, x := range few.Rows() {
+		d.examples.add(x)
 	}
 	if against != "" {
 		if d.changes, err = readChanges(ctx, dir, m, against, d.profile); err != nil {

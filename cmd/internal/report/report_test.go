@@ -21,6 +21,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // hostile is what strangers may write, and each tries to act: as markup, as an
@@ -62,7 +63,9 @@ func writeRun(t testing.TB, dir string, p sink.Plan, segments int, counts []sink
 		must(t, s.Examples.Write(examples...))
 		must(t, s.Commit())
 	}
-	must(t, run.Complete(t.Context(), sink.Completion{Finished: time.Unix(1_800_000_100, 0), Inputs: p.Inputs}))
+	sums, err := summary.SumUp(context.Background(), run)
+	must(t, err)
+	must(t, run.Complete(sink.Completion{Totals: sums, Finished: time.Unix(1_800_000_100, 0), Inputs: p.Inputs}))
 }
 
 func drawn(t testing.TB, dir, run, against string) []byte {

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // from is the FROM and WHERE of a metric's counters. It names the run, for a page
@@ -60,18 +60,18 @@ func (f *figure) keyBars(counts map[string]int64, class, unit string, base int64
 }
 
 // histogram is the distribution that a metric counts.
-func (d *data) histogram(metric string) sink.Histogram {
+func (d *data) histogram(metric string) summary.Histogram {
 	counts := d.sums.by(metric, d.profile, key)
 	maps.DeleteFunc(counts, func(key string, _ int64) bool {
-		_, err := sink.ParseBin(key)
+		_, err := summary.ParseBin(key)
 		return err != nil
 	})
-	h, _ := sink.NewHistogram(counts) // all of them are bins
+	h, _ := summary.NewHistogram(counts) // all of them are bins
 	return h
 }
 
 // bins gives a figure the numbers of a histogram, in the bins that are drawn.
-func (d *data) bins(f *figure, metric, unit string, h sink.Histogram) {
+func (d *data) bins(f *figure, metric, unit string, h summary.Histogram) {
 	f.Head, f.Names = []string{"least", "most", unit}, commas
 	for _, b := range h.Grouped() {
 		if b.Count > 0 {

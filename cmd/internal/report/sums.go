@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // label is what the report tells counters of one metric apart by.
@@ -16,11 +17,11 @@ type label struct{ stratum, agent, category, profile, key string }
 // sums are the counters of a run, by metric.
 type sums map[string]map[label]int64
 
-func (s sums) add(row sink.Count) {
-	if s[row.Metric] == nil {
-		s[row.Metric] = make(map[label]int64)
+func (s sums) add(c summary.Count) {
+	if s[c.Metric] == nil {
+		s[c.Metric] = make(map[label]int64)
 	}
-	s[row.Metric][label{row.Stratum, text(row.Agent), text(row.Category), text(row.Profile), text(row.Key)}] += row.Count
+	s[c.Metric][label{c.Stratum, c.Agent, c.Category, c.Profile, c.Key}] += c.N
 }
 
 func text(s *string) string {

@@ -1,4 +1,4 @@
-package sink
+package summary
 
 import (
 	"cmp"
@@ -13,11 +13,8 @@ import (
 // A distribution in summary is a histogram with fixed edges, so that the counts
 // of parts and of runs add up. Values below 100 are exact. From there on each
 // decade has 100 bins, none wider than 4 % of its first value, so that the
-// middle of a bin is within 2 % of every value in it.
-
-// BinsVersion names the edges of the bins. Whoever changes an edge raises it:
-// counts of different bins do not add up.
-const BinsVersion = 1
+// middle of a bin is within 2 % of every value in it. Who changes an edge raises
+// [sink.BinsVersion].
 
 // Bin is a range of whole numbers, its ends included.
 type Bin struct{ First, Last int64 }

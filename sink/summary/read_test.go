@@ -1,7 +1,6 @@
-package sink
+package summary
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -15,31 +14,32 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
+
+	"github.com/robocensus/robocensus/sink"
 )
 
 // Counters add up over parts, whatever the parts; null and "" are one label.
 func TestCountersAddUpOverParts(t *testing.T) {
 	sequential(t)
 	texts := rapid.SampledFrom([]string{"", "a", "b", "é", "a long text that is no label"})
-	row := rapid.Custom(func(t *rapid.T) Count {
-		return Count{
-			Metric: "m" + texts.Draw(t, "metric"), Stratum: texts.Draw(t, "stratum"), Agent: NonZero(texts.Draw(t, "agent")), Category: NonZero(texts.Draw(t, "category")),
-			Profile: NonZero(texts.Draw(t, "profile")), Key: NonZero(texts.Draw(t, "key")), Count: rapid.Int64Range(-5, 1<<40).Draw(t, "count"),
+	row := rapid.Custom(func(t *rapid.T) sink.Count {
+		return sink.Count{
+			Metric: "m" + texts.Draw(t, "metric"), Stratum: texts.Draw(t, "stratum"), Agent: sink.NonZero(texts.Draw(t, "agent")), Category: sink.NonZero(texts.Draw(t, "category")),
+			Profile: sink.NonZero(texts.Draw(t, "profile")), Key: sink.NonZero(texts.Draw(t, "key")), Count: rapid.Int64Range(-5, 1<<40).Draw(t, "count"),
 		}
 	})
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		if err := Remove(dir, "r"); err != nil {
+		if err := sink.Remove(dir, "r"); err != nil {
 			t.Fatal(err)
 		}
-		run, err := Create(dir, Plan{Run: "r", Tables: []string{"summary"}})
+		run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: []string{"summary"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer run.Close()
-		label := func(c Count) [6]string {
+		label := func(c sink.Count) [6]string {
 			text := func(s *string) string {
 				if s == nil {
 					return ""
@@ -67,25 +67,26 @@ func TestCountersAddUpOverParts(t *testing.T) {
 		}
 		sums := func() map[[6]string]int64 {
 			got := make(map[[6]string]int64)
-			m, err := ReadManifest(dir, "r")
+			m, err := sink.ReadManifest(dir, "r")
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = ReadCounts(context.Background(), dir, m, func(c Count) {
+			counts, err := Read(context.Background(), dir, m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range counts.Rows() {
 				if _, twice := got[label(c)]; twice {
 					t.Fatalf("%v is given twice", label(c))
 				}
 				got[label(c)] = c.Count
-			})
-			if err != nil {
-				t.Fatal(err)
 			}
 			return got
 		}
 		if diff := gocmp.Diff(want, sums()); diff != "" {
 			t.Fatalf("of the parts: %s", diff)
 		}
-		if err := run.Complete(context.Background(), Completion{}); err != nil {
+		if err := complete(run); err != nil {
 			t.Fatal(err)
 		}
 		if diff := gocmp.Diff(want, sums()); diff != "" {
@@ -99,24 +100,24 @@ func TestCountersAddUpOverParts(t *testing.T) {
 // committed and whoever has read them.
 func TestExamplesAreTheFirstAndTheGreatest(t *testing.T) {
 	sequential(t)
-	row := rapid.Custom(func(t *rapid.T) Example {
-		e := Example{Metric: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "metric"), Key: rapid.SampledFrom([]string{"", "x", "largest", "slowest"}).Draw(t, "key")}
-		e.Line, e.Rank = NonZero(rapid.Int32Range(0, 3).Draw(t, "line")), NonZero(rapid.Int64Range(0, 9).Draw(t, "rank"))
+	row := rapid.Custom(func(t *rapid.T) sink.Example {
+		e := sink.Example{Metric: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "metric"), Key: rapid.SampledFrom([]string{"", "x", "largest", "slowest"}).Draw(t, "key")}
+		e.Line, e.Rank = sink.NonZero(rapid.Int32Range(0, 3).Draw(t, "line")), sink.NonZero(rapid.Int64Range(0, 9).Draw(t, "rank"))
 		e.Text = rapid.SampledFrom([]string{"1", "2", "7", "30", "200", "1000", "no number"}).Draw(t, "text")
 		return e
 	})
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		if err := Remove(dir, "r"); err != nil {
+		if err := sink.Remove(dir, "r"); err != nil {
 			t.Fatal(err)
 		}
-		run, err := Create(dir, Plan{Run: "r", Tables: []string{"examples"}})
+		run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: []string{"examples"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer run.Close()
 		parts := rapid.SliceOfN(rapid.SliceOfN(row, 0, 60), 1, 5).Draw(t, "parts")
-		var all []Example
+		var all []sink.Example
 		var order []int
 		for i, part := range parts {
 			for k := range part {
@@ -136,14 +137,14 @@ func TestExamplesAreTheFirstAndTheGreatest(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		slices.SortStableFunc(all, func(a, b Example) int {
-			size := func(e Example) (n int64) {
+		slices.SortStableFunc(all, func(a, b sink.Example) int {
+			size := func(e sink.Example) (n int64) {
 				if e.Key == "largest" || e.Key == "slowest" {
 					n, _ = strconv.ParseInt(e.Text, 10, 64)
 				}
 				return n
 			}
-			rank := func(e Example) int64 {
+			rank := func(e sink.Example) int64 {
 				if e.Rank == nil {
 					return 100
 				}
@@ -151,7 +152,7 @@ func TestExamplesAreTheFirstAndTheGreatest(t *testing.T) {
 			}
 			return cmp.Or(strings.Compare(a.Metric, b.Metric), strings.Compare(a.Key, b.Key), cmp.Compare(size(b), size(a)), cmp.Compare(rank(a), rank(b)))
 		})
-		var want []Example
+		var want []sink.Example
 		n := 0
 		for i, e := range all {
 			if n++; i == 0 || e.Metric != all[i-1].Metric || e.Key != all[i-1].Key {
@@ -161,26 +162,51 @@ func TestExamplesAreTheFirstAndTheGreatest(t *testing.T) {
 				want = append(want, e)
 			}
 		}
-		given := func() (got []Example) {
-			m, err := ReadManifest(dir, "r")
-			if err == nil {
-				err = ReadExamples(context.Background(), dir, m, func(e Example) { got = append(got, e) })
-			}
+		given := func() []sink.Example {
+			m, err := sink.ReadManifest(dir, "r")
 			if err != nil {
 				t.Fatal(err)
 			}
-			return got
+			few, err := ReadExamples(context.Background(), dir, m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return few.Rows()
 		}
 		if diff := gocmp.Diff(want, given()); diff != "" {
 			t.Fatalf("of the parts: %s", diff)
 		}
-		if err := run.Complete(context.Background(), Completion{}); err != nil {
+		if err := complete(run); err != nil {
 			t.Fatal(err)
 		}
 		if diff := gocmp.Diff(want, given()); diff != "" {
 			t.Fatalf("of the one part: %s", diff)
 		}
 	})
+}
+
+// written makes a run of two segments of 20 targets each.
+func written(t *testing.T) (dir string, run *sink.Run) {
+	t.Helper()
+	dir = t.TempDir()
+	run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: []string{"fetches", "summary"}})
+	must(t, err)
+	t.Cleanup(func() { run.Close() })
+	for index := range 2 {
+		s, err := run.Segment(index)
+		must(t, err)
+		must(t, s.Summary.Write(sink.Count{Metric: "targets", Count: 20}))
+		must(t, s.Commit())
+	}
+	return dir, run
+}
+
+func complete(run *sink.Run) error {
+	sums, err := SumUp(context.Background(), run)
+	if err != nil {
+		return err
+	}
+	return run.Complete(sink.Completion{Totals: sums})
 }
 
 // Counters that are not what was written are an error, not other figures.
@@ -202,12 +228,13 @@ func TestCountersOfOtherBytesAreRefused(t *testing.T) {
 		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			dir := wholeRun(t, nil)
+			dir, run := written(t)
+			must(t, complete(run))
 			must(t, row.plant(filepath.Join(dir, part)))
-			for _, read := range []func(dir, run string) (*Manifest, error){ReadManifest, ReadManifestHead} {
+			for _, read := range []func(dir, run string) (*sink.Manifest, error){sink.ReadManifest, sink.ReadManifestHead} {
 				m, err := read(dir, "r")
 				must(t, err)
-				err = ReadCounts(context.Background(), dir, m, func(c Count) { t.Errorf("counter %v", c) })
+				_, err = Read(context.Background(), dir, m)
 				if err == nil || !strings.Contains(err.Error(), part) || errors.Is(err, fs.ErrNotExist) {
 					t.Errorf("error %v", err)
 				}
@@ -219,80 +246,59 @@ func TestCountersOfOtherBytesAreRefused(t *testing.T) {
 // A reader that has begun before a run is complete finds its counters also
 // where completion has merged them meanwhile.
 func TestCountersOfARunThatIsCompletedMeanwhile(t *testing.T) {
-	dir := t.TempDir()
-	run, err := Create(dir, described())
+	dir, run := written(t)
+	m, err := sink.ReadManifest(dir, "r")
 	must(t, err)
-	commitSegment(t, run, 0)
-	commitSegment(t, run, 1)
-	m, err := ReadManifest(dir, "r")
+	must(t, complete(run))
+	counts, err := Read(context.Background(), dir, m)
 	must(t, err)
-	finish(t, run, 2)
-	targets := int64(0)
-	must(t, ReadCounts(context.Background(), dir, m, func(c Count) {
-		if c.Metric == "targets" {
-			targets += c.Count
-		}
-	}))
-	if targets != 2*targetsOfSegment {
-		t.Errorf("%d targets", targets)
+	if diff := gocmp.Diff([]Count{{Metric: "targets", N: 40}}, counts.List()); diff != "" {
+		t.Error(diff)
 	}
 }
 
-// The head of a manifest is all of it but the parts, where these are not needed.
-func TestTheHeadOfAManifest(t *testing.T) {
-	dir := wholeRun(t, nil)
-	manifest := filepath.Join(dir, "_runs/r/manifest.json")
-	whole, err := ReadManifest(dir, "r")
+// Bins of another version are other ranges: their counters cannot be read.
+func TestCountersOfOtherBinsAreRefused(t *testing.T) {
+	dir, _ := written(t)
+	m, err := sink.ReadManifest(dir, "r")
 	must(t, err)
-	content, err := os.ReadFile(manifest)
-	must(t, err)
-	head := *whole
-	head.Records, head.Parts, head.head = nil, nil, true
-	m, err := ReadManifestHead(dir, "r")
-	must(t, err)
-	if diff := gocmp.Diff(&head, m, cmpopts.EquateEmpty(), gocmp.AllowUnexported(Manifest{})); diff != "" {
-		t.Error(diff)
-	}
-	if len(content) < 5000 {
-		t.Fatalf("the manifest has %d bytes", len(content))
-	}
-	damaged := []string{"", "[]", "{", string(content[:100]), string(content[:len(content)-1]), string(content) + "\n"}
-	for _, at := range []int{30, len(content) / 2, len(content) - 300, len(content) - 40, len(content) - 1} { // also behind the head
-		other := bytes.Clone(content)
-		other[at] ^= 1
-		damaged = append(damaged, string(other))
-	}
-	for _, text := range damaged {
-		must(t, os.WriteFile(manifest, []byte(text), 0o666))
-		for _, read := range []func(dir, run string) (*Manifest, error){ReadManifest, ReadManifestHead} {
-			if _, err := read(dir, "r"); !errors.Is(err, errDamaged) {
-				t.Errorf("%.10q… of %d bytes: %v", text, len(text), err)
-			}
-		}
-	}
-	if _, err := ReadManifestHead(dir, "s"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("no such run: %v", err)
-	}
-	if _, err := ReadManifestHead(dir, "../r"); err == nil {
-		t.Error("a run ID that leaves the folder is taken")
+	m.SummaryBins = 7
+	if _, err := Read(context.Background(), dir, m); err == nil || !strings.Contains(err.Error(), "bins of version 7") {
+		t.Errorf("%v", err)
 	}
 }
 
 // More to tell apart than a run writes is an error, not all memory.
 func TestExamplesOfTooManyKeys(t *testing.T) {
 	dir := t.TempDir()
-	run, err := Create(dir, Plan{Run: "r", Tables: []string{"examples"}})
+	run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: []string{"examples"}})
 	must(t, err)
 	defer run.Close()
 	s, err := run.Segment(0)
 	must(t, err)
-	for i := range mostExamples + 1 {
-		must(t, s.Examples.Write(Example{Metric: "m", Key: fmt.Sprint(i)}))
+	for i := range mostKeys + 1 {
+		must(t, s.Examples.Write(sink.Example{Metric: "m", Key: fmt.Sprint(i)}))
 	}
 	must(t, s.Commit())
-	m, err := ReadManifest(dir, "r")
+	m, err := sink.ReadManifest(dir, "r")
 	must(t, err)
-	if err := ReadExamples(context.Background(), dir, m, func(Example) {}); err == nil || err.Error() != "read _runs/r/segments/0000000000.examples.parquet (see robocensus verify): examples has more than 10000 different keys" {
+	if _, err := ReadExamples(context.Background(), dir, m); err == nil || err.Error() != "read _runs/r/segments/0000000000.examples.parquet (see robocensus verify): examples has more than 10000 different keys" {
 		t.Errorf("%v", err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sequential leaves a test out where the race detector looks on: it runs no
+// goroutines and takes long.
+func sequential(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("nothing in it is concurrent")
 	}
 }

@@ -1,0 +1,132 @@
+package summary
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// A run of a hundred million hosts has fifty thousand segments, each with its
+// counters and examples. Reading them takes two cores a minute or two, so
+// completion adds them up into one part of summary and one of examples.
+
+// SumUp adds up the counters and examples of a run's committed segments, for
+// [sink.Run.Complete].
+func SumUp(ctx context.Context, r *sink.Run) (sums sink.Totals, err error) {
+	counts, err := sum(ctx, r.Store(), r.Parts("summary"), newCounts)
+	if err != nil {
+		return sums, err
+	}
+	examples, err := sum(ctx, r.Store(), r.Parts("examples"), newExamples)
+	if err != nil {
+		return sums, err
+	}
+	return sink.Totals{Counts: counts.Rows(), Examples: examples.Rows()}, nil
+}
+
+// Restore adds what a run's committed segments have counted, for a process that
+// resumes it.
+func (n *Counts) Restore(ctx context.Context, r *sink.Run) error {
+	counts, err := sum(ctx, r.Store(), r.Parts("summary"), newCounts)
+	if err != nil {
+		return err
+	}
+	return n.Merge(counts)
+}
+
+// Read adds up the counters of a run below dir. A run whose distributions have
+// bins of another version is an error: they cannot be read as these.
+func Read(ctx context.Context, dir string, m *sink.Manifest) (*Counts, error) {
+	if m.SummaryBins != sink.BinsVersion {
+		return nil, fmt.Errorf("the distributions in summary of run %s have bins of version %d, but this program reads version %d: use the version that wrote the run (%s)", m.Run, m.SummaryBins, sink.BinsVersion, m.ToolVersion)
+	}
+	return readTable(ctx, dir, m, "summary", newCounts)
+}
+
+// ReadExamples reads the examples of a run below dir.
+func ReadExamples(ctx context.Context, dir string, m *sink.Manifest) (*Examples, error) {
+	return readTable(ctx, dir, m, "examples", newExamples)
+}
+
+func newCounts() *Counts { return New(nil, nil) }
+
+func newExamples() *Examples {
+	e := new(Examples)
+	e.Reset()
+	return e
+}
+
+// additive is what parts come to, in whatever order they are added.
+type additive[T any] interface {
+	selection() scan.Selection
+	read(segment int, batch arrow.RecordBatch) error
+	Merge(from T) error
+}
+
+func readTable[T additive[T]](ctx context.Context, dir string, m *sink.Manifest, table string, empty func() T) (T, error) {
+	s, err := store.Open(dir)
+	if err != nil {
+		return empty(), err
+	}
+	defer s.Close()
+	all, err := sum(ctx, s, m.PartsOf(table), empty)
+	if err != nil && !m.Complete() {
+		// Completion removes what segments have for the tables of the run.
+		now, e := sink.ReadManifest(dir, m.Run)
+		switch {
+		case e == nil && now.Complete():
+			return sum(ctx, s, now.PartsOf(table), empty)
+		case e != nil && !errors.Is(e, fs.ErrNotExist):
+			return all, e
+		}
+	}
+	return all, err
+}
+
+// sum reads all parts of a table.
+func sum[T additive[T]](ctx context.Context, s *store.Store, parts []sink.Part, empty func() T) (all T, err error) {
+	g, ctx := errgroup.WithContext(ctx)
+	var mu sync.Mutex
+	all = empty()
+	next := 0
+	for range min(runtime.GOMAXPROCS(0), len(parts)) {
+		g.Go(func() error {
+			mine := empty()
+			for {
+				mu.Lock()
+				at := next
+				next++
+				mu.Unlock()
+				if at >= len(parts) {
+					break
+				}
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				err := sink.ReadPart(ctx, s, parts[at], mine.selection(), func(batch arrow.RecordBatch) error {
+					if err := mine.read(parts[at].Segment, batch); err != nil {
+						return fmt.Errorf("read %s (see robocensus verify): %w", parts[at].Path, err)
+					}
+					return nil
+				})
+				if err != nil {
+					return err
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			return all.Merge(mine)
+		})
+	}
+	return all, g.Wait()
+}
