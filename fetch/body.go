@@ -17,18 +17,18 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// errEncoding is a body that is not what Content-Encoding says.
+// errEncoding means that a body does not decode by its Content-Encoding.
 var errEncoding = errors.New("the body does not decode by its content encoding")
 
-// zstdWindow bounds what a zstd frame may make us allocate.
+// zstdWindow bounds the memory that a zstd frame can make us allocate.
 const zstdWindow = 8 << 20
 
-// readBody reads the body and undoes its content encoding as [Decode] does.
-// Encoded bodies are decoded once they are there: a few bytes that ask for a
-// window of megabytes, on thousands of connections that then hang, would take
-// all memory. What is encoded is no larger than what it decodes to, but for a
-// little. A connection that fails behind what decodes to the limit has not
-// failed.
+// readBody reads the body and decodes its content encoding as [Decode] does. It
+// decodes an encoded body only once it is complete: otherwise a few bytes that
+// ask for a window of megabytes, on thousands of connections that then hang,
+// would take all memory. An encoded body is at most slightly larger than its
+// decoded form. If a connection fails after the bytes that decode to the limit,
+// that is not a failure.
 func (lease *Lease) readBody(resp *http.Response, paused func(time.Duration)) (body *text, truncated bool, err error) {
 	limit := lease.client.config.MaxBody
 	var r io.Reader = resp.Body
@@ -40,7 +40,7 @@ func (lease *Lease) readBody(resp *http.Response, paused func(time.Duration)) (b
 		expect = int(n)
 	}
 	coding, err := codingOf(strings.Join(resp.Header["Content-Encoding"], ","))
-	resp.Header = nil // it may be large, and the body may take its time
+	resp.Header = nil // may be large, and the body may take long
 	body = lease.text(min(expect, limit), paused)
 	if err != nil || coding == "" {
 		if err == nil {
@@ -62,13 +62,14 @@ func (lease *Lease) readBody(resp *http.Response, paused func(time.Duration)) (b
 	return body, truncated, err
 }
 
-// Decode undoes a content encoding (the value of the header; an unknown one
-// leaves the bytes as they are) and returns at most limit bytes. truncated
-// tells that there was more. expect is a guess at the size, for the memory to
-// begin with. What was decoded before an error is returned with it.
+// Decode decodes a content encoding, given as the value of the header, and
+// returns at most limit bytes. An unknown encoding leaves the bytes as they
+// are. truncated reports whether the body was longer. expect is a guess at the
+// size, for the initial memory. An error comes with the bytes decoded before
+// it.
 //
-// Memory and time are bounded by the limit whatever the size of the decoded
-// body: a bomb is read no further than the limit.
+// The limit bounds memory and time whatever the size of the decoded body:
+// Decode reads a bomb no further than the limit.
 func Decode(r io.Reader, encoding string, expect, limit int) (body []byte, truncated bool, err error) {
 	coding, err := codingOf(encoding)
 	if err != nil {
@@ -83,7 +84,7 @@ func Decode(r io.Reader, encoding string, expect, limit int) (body []byte, trunc
 	return t.tail, truncated, err
 }
 
-// decode fills a text with what r decodes to.
+// decode fills a text with the decoded bytes of r.
 func decode(t *text, r io.Reader, coding string, limit int) (truncated bool, err error) {
 	b := bufio.NewReader(r)
 	if _, err := b.Peek(1); err != nil { // an empty body is not encoded, and harmless
@@ -99,11 +100,11 @@ func decode(t *text, r io.Reader, coding string, limit int) (truncated bool, err
 	return t.fill(plain, limit)
 }
 
-// codingOf is the content encoding that is undone: one that we ask for, or
-// deflate, which some servers send unasked. Words that are none (names of
-// character sets stand there, and "identity") are passed over, and the bytes
-// are parsed as they came. Two encodings on top of each other are not undone:
-// between them a few kilobytes can become a terabyte of nothing.
+// codingOf returns the content encoding to decode: one that we ask for, or
+// deflate, which some servers send unasked. It ignores other words (names of
+// character sets, "identity"), which leave the bytes as they came. Two
+// encodings on top of each other are an error: between them a few kilobytes can
+// expand to a terabyte.
 func codingOf(encodings string) (coding string, err error) {
 	for _, word := range strings.Split(encodings, ",") {
 		word = strings.ToLower(strings.TrimSpace(word))
@@ -130,7 +131,8 @@ func decoder(b *bufio.Reader, coding string) (io.Reader, func(), error) {
 		}
 		return decoding{z}, z.Close, nil
 	case "deflate":
-		// RFC 9110 section 8.4.1.2: zlib is meant, raw deflate is met.
+		// RFC 9110 section 8.4.1.2: deflate means zlib, but some servers send
+		// raw deflate.
 		if head, err := b.Peek(2); err == nil && head[0]&15 == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
 			z, err := zlib.NewReader(b)
 			if err != nil {
@@ -148,24 +150,25 @@ func decoder(b *bufio.Reader, coding string) (io.Reader, func(), error) {
 	return decoding{&members{z: z, b: b}}, func() { z.Close() }, nil
 }
 
-// windows is a place for each decoder, which may have a window of megabytes.
+// windows limits the decoders in use, each of which may have a window of
+// megabytes.
 var windows = make(chan struct{}, runtime.GOMAXPROCS(0))
 
-// failing is the end of a reader.
+// failing is a reader that returns its error.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// members reads the members of a gzip file. What stands behind them and is
-// none is ignored, as gzip itself and browsers do.
+// members reads the members of a gzip file. It ignores other data after them,
+// as gzip and browsers do.
 type members struct {
 	z     *gzip.Reader
 	b     *bufio.Reader
-	empty int // members without a byte, one after the other
+	empty int // empty members in a row
 }
 
-// maxEmpty bounds empty members in a row: an endless run of them is no file, and
-// no empty one either.
+// maxEmpty bounds empty members in a row, which could go on forever without a
+// byte of output.
 const maxEmpty = 1000
 
 func (m *members) Read(p []byte) (int, error) {
@@ -193,7 +196,8 @@ func (m *members) Read(p []byte) (int, error) {
 	}
 }
 
-// decoding tells errors of the encoding from those of the connection.
+// decoding marks errors of the encoding, to distinguish them from errors of the
+// connection.
 type decoding struct{ r io.Reader }
 
 func (d decoding) Read(p []byte) (int, error) {
@@ -211,9 +215,9 @@ func decodeError(err error) error {
 	return fmt.Errorf("%w: %w", errEncoding, err)
 }
 
-// chunks reads a chunked body, which is whole once its last chunk, of size 0,
-// is there (RFC 9112 section 8); the line behind it may be missing. The
-// library has no name for that error.
+// chunks reads a chunked body. The body is complete once its last chunk, of
+// size 0, has arrived (RFC 9112 section 8); the line after it may be missing.
+// The library has no named error for that.
 type chunks struct{ r io.Reader }
 
 func (c chunks) Read(p []byte) (int, error) {

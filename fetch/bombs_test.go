@@ -164,7 +164,7 @@ var sizeLimit = func() (n int) {
 	return n
 }()
 
-// bodyAround is a body that is longer than limit by over bytes, whose rule,
+// bodyAround returns a body that is longer than limit by over bytes, whose rule,
 // last, ends there, or, if more is to follow than the rule has bytes, at the
 // limit.
 func bodyAround(limit, over int, last string) string {

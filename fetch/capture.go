@@ -9,72 +9,73 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// Capture is the facts about one request for a robots.txt: what was asked,
-// each hop, status, error class, times and body. A field that is not known is
-// its zero value or nil.
+// Capture holds the facts about one request for a robots.txt. A field that is
+// not known is its zero value or nil.
 type Capture struct {
 	Origin   Origin // the origin that answered, or the first one asked
 	Start    time.Time
 	Hops     []robots.Hop // every request of the last attempt, in order
 	Attempts int          // chains begun, over all schemes and retries
 
-	// Error is the class of what ended the last attempt, "" where an answer
-	// was read whole; Err tells it in words.
+	// Error is the class of the failure that ended the last attempt, "" if an
+	// answer was read completely; Err is its text.
 	Error robots.ErrorClass
 	Err   error
 
-	// Local is a failure of this machine (no more files, no memory): the facts
+	// Local is a failure of this machine (no more files, no memory). The facts
 	// then say nothing about the host, and the run should stop.
 	Local error
 
-	// Fallback is why an earlier scheme was given up, "" where none was.
+	// Fallback is the class of the failure of an earlier scheme, "" if there
+	// was none.
 	Fallback robots.ErrorClass
 
-	// Of the last hop.
+	// The last hop.
 	Remote      netip.AddrPort
 	HTTPVersion string // "1.1"
 	TLSVersion  string // "1.3"
 	Headers     Headers
 	Times       Times
 
-	// Body is the decoded body of a 2xx answer, as far as the limit; nil
-	// where there was no such answer. Truncated tells that more was there. Of a
-	// body that the network cut short, Cut is how many bytes came, and they are
+	// Body is the decoded body of a 2xx answer, up to the limit; nil without
+	// such an answer. Truncated reports whether the body was longer. If the
+	// network cut a body short, Cut is the number of bytes that came; they are
 	// not kept.
 	Body      []byte
 	Truncated bool
 	Cut       *int
 
-	// Misconfigured says that the origin answers 5xx for what cannot exist,
-	// and well for its front page; only with Config.ProbeMisconfigured.
+	// Misconfigured reports whether the origin answers 5xx for a page that
+	// cannot exist, and answers well for its front page. It needs
+	// Config.ProbeMisconfigured.
 	Misconfigured bool
 
-	// Of a stored capture: Location is where a redirect leads whose target is
-	// another capture, "" where it is none or leads nowhere, and Unstored says
-	// that the body is that of another capture, which is not at hand.
+	// Stored captures only. Location is the target of a redirect that is
+	// another capture, else "". Unstored reports whether the body is that of
+	// another capture, which is not available.
 	Location string
 	Unstored bool
 
-	// Of the memory, where there is one. Remembered says that the answer is an
-	// earlier run's, and still fresh. Memory is what earlier answers were. Copy
-	// is the last whole copy, where some profile may ask for it.
+	// With a memory of earlier runs only. Remembered reports whether the answer
+	// is an earlier run's and still fresh. Memory is the history of answers.
+	// Copy is the last whole copy, if some profile may ask for it.
 	Remembered bool
 	Memory     *robots.Memory
 	Copy       *WholeCopy
 
 	at   Origin // of the last hop
-	text *text  // the body, until it lands
+	text *text  // the body, until [Lease.land]
 }
 
-// WholeCopy is a body that an earlier request has got whole.
+// WholeCopy is a complete body that an earlier request got.
 type WholeCopy struct {
 	Fetched   time.Time
 	Body      []byte
 	Truncated bool
 }
 
-// Status is that of the last hop, 0 where it got no answer: of HTTP, or the
-// reply of FTP that ended the exchange.
+// Status returns the status of the last hop, 0 if it got no answer: that of
+// HTTP, or the FTP reply that ended the exchange.
 func (c *Capture) Status() int {
 	if len(c.Hops) == 0 {
 		return 0
@@ -82,9 +83,8 @@ func (c *Capture) Status() int {
 	return c.Hops[len(c.Hops)-1].Status
 }
 
-// Whole is the body of an answer that was read whole, as far as the limit, and
-// nil where there is none. A body that was cut short is no file: half a rule
-// is another rule.
+// Whole returns the body, up to the limit, if it was read completely, else nil.
+// A body that was cut short is not usable: half a rule is another rule.
 func (c *Capture) Whole() []byte {
 	if c.Error != "" {
 		return nil
@@ -92,8 +92,7 @@ func (c *Capture) Whole() []byte {
 	return c.Body
 }
 
-// Facts are what the meaning of the answer depends on. The copy of an earlier
-// answer is named there where it is at hand.
+// Facts returns the facts that decide what the answer means.
 func (c *Capture) Facts() robots.Facts {
 	body := c.Whole()
 	f := robots.Facts{
@@ -108,20 +107,20 @@ func (c *Capture) Facts() robots.Facts {
 	return f
 }
 
-// IsDoubtful says that nothing in the capture proves that this machine is
+// IsDoubtful reports whether nothing in the capture proves that this machine is
 // connected to the network at all.
 func (c *Capture) IsDoubtful() bool {
 	return isDoubtful(c.Error) && !slices.ContainsFunc(c.Hops, func(h robots.Hop) bool { return h.Status != 0 })
 }
 
-// overFTP tells whether the last hop was one of FTP, whose replies look like
-// statuses of HTTP and mean something else.
+// overFTP reports whether the last hop used FTP. FTP replies look like HTTP
+// statuses but have other meanings.
 func (c *Capture) overFTP() bool {
 	return len(c.Hops) > 0 && strings.HasPrefix(c.Hops[len(c.Hops)-1].URL, "ftp:")
 }
 
-// Weight is about how many bytes of memory hops and headers take, which a
-// server may fill as it likes: with five redirects some 28 KB.
+// Weight returns the approximate bytes of memory that hops and headers take. A
+// server chooses them: with five redirects some 28 KB.
 func (c *Capture) Weight() int {
 	bytes := 0
 	for _, h := range c.Hops {
@@ -136,15 +135,14 @@ func (c *Capture) Weight() int {
 	return bytes
 }
 
-// Headers are those that matter to a census, nil where absent.
+// Headers are the headers that matter to a census, nil if absent.
 type Headers struct {
 	ContentType, ContentEncoding, Server, ETag, LastModified, CacheControl, RetryAfter *string
 }
 
-// Times of the last hop by phase, nil where the phase did not take place or
-// did not end. Total is that of the whole fetch, from the first dial to the
-// last byte, retries and their waits included, but not the waits for a place
-// or a pace, which are our doing.
+// Times of the last hop by phase, nil if the phase did not happen or did not
+// end. Total covers the whole fetch, from the first dial to the last byte,
+// including retries and their waits but not the waits for our own limits.
 type Times struct {
 	DNS, Connect, TLS, FirstByte, Total *time.Duration
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// chain makes one attempt: the request and the redirects that follow from it.
+// chain makes one attempt: a request and the redirects that follow.
 func (lease *Lease) chain(b *budget, asked Origin) *Capture {
 	got := &Capture{Origin: asked}
 	at, target := asked, "/robots.txt"
@@ -45,8 +45,8 @@ func (lease *Lease) chain(b *budget, asked Origin) *Capture {
 	}
 }
 
-// follow is where a redirect leads from a hop at an origin, in a chain that
-// began with asked, if it may be followed there.
+// follow resolves the redirect from a hop at an origin, in a chain that began
+// with asked, and checks that it may be followed.
 func follow(from, location string, asked, at Origin) (to Origin, target string, fail *failure) {
 	next, fail := redirectOf(from, location)
 	if fail == nil {
@@ -61,9 +61,9 @@ func follow(from, location string, asked, at Origin) (to Origin, target string, 
 	return to, requestTarget(next), nil
 }
 
-// IsRedirect tells the statuses that send a GET elsewhere, 300 where it names a
-// preferred choice (RFC 9110 section 15.4.1). 304 to 306 do not; what they are
-// package robots decides.
+// IsRedirect reports whether a status sends a GET elsewhere, including 300 if
+// it names a preferred choice (RFC 9110 section 15.4.1). 304 to 306 do not;
+// package robots decides what they mean.
 func IsRedirect(status int) bool {
 	switch status {
 	case 300, 301, 302, 303, 307, 308:
@@ -72,8 +72,8 @@ func IsRedirect(status int) bool {
 	return false
 }
 
-// requestTarget is path and query as the request line may hold them: net/url
-// lets spaces and raw bytes stand in a query.
+// requestTarget returns path and query, escaped for the request line: net/url
+// permits spaces and raw bytes in a query.
 func requestTarget(u *url.URL) string {
 	uri := u.RequestURI()
 	clean := func(c byte) bool { return c > ' ' && c < 0x7f }
@@ -90,7 +90,7 @@ func requestTarget(u *url.URL) string {
 
 const (
 	maxLocation = 8 << 10
-	// maxHopURL is what is kept of the URL of a hop.
+	// maxHopURL bounds the URL kept of a hop.
 	maxHopURL = 2 << 10
 )
 
@@ -101,9 +101,9 @@ func clipURL(url string) string {
 	return url
 }
 
-// Redirect is the URL that a stored redirect leads to: from answered with
-// location. Where that leads nowhere, class and err say why. Nothing is
-// fetched there, so any port will do.
+// Redirect returns the target of a stored redirect: from answered with
+// location. If the target is invalid, class and err say why. Any port is
+// allowed, because nothing is fetched.
 func Redirect(from, location string) (next string, class robots.ErrorClass, err error) {
 	to, fail := redirectOf(from, location)
 	var at Origin

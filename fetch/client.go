@@ -19,53 +19,54 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// Config says how to ask. All fields up to PerDomain must be set.
+// Config configures a Client. All fields up to PerDomain must be set.
 type Config struct {
 	UserAgent    string
-	Timeout      time.Duration // for one origin: all schemes, hops, retries and waits together
-	Retries      int           // further attempts after a 5xx or a failure that may pass; 503 twice as many
-	MaxRedirects int           // redirects followed, the largest of the profiles'
-	MaxBody      int           // bytes of decoded body kept, the largest of the profiles'
-	Concurrency  int           // requests in flight
+	Timeout      time.Duration // for one origin: all schemes, hops, retries and their waits together
+	Retries      int           // further attempts after a 5xx or a temporary failure; twice as many after 503
+	MaxRedirects int           // redirects to follow: the largest of the profiles
+	MaxBody      int           // bytes of decoded body to keep: the largest of the profiles
+	Concurrency  int           // maximum requests in flight
 	PerAddress   int           // of these, to one address
-	PerDomain    int           // of these, to hosts of one registered domain
+	PerDomain    int           // of these, to the hosts of one registered domain
 
-	// Room is how many bytes answers under way may take in memory, besides some
-	// 16 KB each; what is more goes to the file that Spool creates when there is
-	// need. Where Spool is nil, all stay in memory. Waiting is how many origins
-	// may wait without a slot, besides as many as Concurrency.
+	// Room is the memory in bytes that answers in flight may take, beyond some
+	// 16 KB each. The rest goes to a file that Spool creates when needed. If
+	// Spool is nil, everything stays in memory. Waiting is the number of
+	// origins that may wait without a slot, beyond a first Concurrency.
 	Room    int64
 	Spool   func() (*os.File, error)
 	Waiting int
 
-	Rate         float64 // requests a second in all, 0 for any
-	AddressRate  float64 // and to one address, 0 for any
+	Rate         float64 // requests a second in total; 0: no limit
+	AddressRate  float64 // and to one address; 0: no limit
 	ConnectTo    netip.AddrPort
 	Proxy        *url.URL // http://[user:password@]host:port; nil: none
 	AllowPrivate bool
 	RootCAs      *x509.CertPool // nil: the system's
 	Resolver     netip.AddrPort // invalid: the system's
 
-	// ProbeMisconfigured asks an origin that answers 5xx for two more pages,
-	// to tell a broken site from one that answers all missing pages so.
+	// ProbeMisconfigured asks an origin that answers 5xx for two more pages, to
+	// distinguish a broken site from one that answers 5xx for all missing
+	// pages.
 	ProbeMisconfigured bool
 
-	Now func() time.Time // for the time of each request; nil: time.Now
+	Now func() time.Time // the time of each request; nil: time.Now
 
 	// OutagePatience is how long this machine may be cut off before all fetches
-	// end with ErrCutOff; 0: every failure is believed to be the host's. Where
-	// nothing has ever been reached AcceptUnreachable has that believed too,
-	// which else ends all fetches with ErrNeverReached. Others, if not nil, gives
-	// hosts of the whole list in random order. Outage, if not nil, is told since
-	// when failures are held, and the zero time when that is over; it must not
-	// wait for anything.
+	// end with ErrCutOff. If it is 0, every failure counts as the host's. If
+	// nothing has ever been reached, fetches end with ErrNeverReached, or, with
+	// AcceptUnreachable, the failures count as the hosts'. Others, if not nil,
+	// returns hosts of the whole list in random order. Outage, if not nil, is
+	// called with the time since which failures are held, and with the zero
+	// time when the outage is over; it must not block.
 	OutagePatience    time.Duration
 	AcceptUnreachable bool
 	Others            func(context.Context) []Origin
 	Outage            func(since time.Time)
 }
 
-// Client fetches. It is safe for concurrent use and holds nothing to close.
+// Client fetches. It is safe for concurrent use and need not be closed.
 type Client struct {
 	config      Config
 	requestTail string
@@ -78,7 +79,7 @@ type Client struct {
 	refused     func(netip.Addr) bool // the guard
 }
 
-// New checks the configuration and makes a client of it.
+// New checks the configuration and returns a client.
 func New(config Config) (*Client, error) {
 	switch {
 	case config.Timeout <= 0:
@@ -122,9 +123,9 @@ func New(config Config) (*Client, error) {
 	return c, nil
 }
 
-// tlsConfig costs a handshake as little as it may: nothing secret is asked
-// for, so the cheapest curve comes first, post-quantum ones are left out, and
-// there are no tickets.
+// tlsConfig makes handshakes cheap: nothing secret is transferred, so the
+// cheapest curve comes first, post-quantum curves are left out, and there are
+// no tickets.
 func (c *Client) tlsConfig(host string) *tls.Config {
 	return &tls.Config{
 		ServerName: host, RootCAs: c.config.RootCAs, MinVersion: tls.VersionTLS10,
@@ -133,8 +134,8 @@ func (c *Client) tlsConfig(host string) *tls.Config {
 	}
 }
 
-// allSuites has the weak ones too: some servers speak nothing else, and what
-// is asked of them is public.
+// allSuites includes weak cipher suites: some servers have no others, and
+// robots.txt is public.
 var allSuites = func() (ids []uint16) {
 	for _, suite := range append(tls.CipherSuites(), tls.InsecureCipherSuites()...) {
 		ids = append(ids, suite.ID)
@@ -142,7 +143,7 @@ var allSuites = func() (ids []uint16) {
 	return ids
 }()
 
-// Fetch enters and fetches: for callers that ask few origins.
+// Fetch is Enter, [Lease.Fetch] and Leave, for callers with few origins.
 func (c *Client) Fetch(ctx context.Context, candidates ...Origin) *Capture {
 	p, err := c.Enter(ctx, ctx)
 	if err != nil {
@@ -152,10 +153,10 @@ func (c *Client) Fetch(ctx context.Context, candidates ...Origin) *Capture {
 	return p.Fetch(0, candidates...)
 }
 
-// Fetch asks the candidates for their robots.txt, in order: a later one only
-// where the earlier gave no HTTP answer at all. Where none does, the facts are
-// those of candidate number prefer. It always returns facts; a context that ended
-// is one of them (class canceled).
+// Fetch asks the candidates for their robots.txt, in order. It asks a later one
+// only if the earlier ones gave no HTTP answer at all. If none answers, the
+// facts are those of candidate number prefer. Fetch always returns facts; if
+// the context ended, their class is canceled.
 func (lease *Lease) Fetch(prefer int, candidates ...Origin) *Capture {
 	began := time.Now()
 	b := &budget{deadline: began.Add(lease.client.config.Timeout)}
@@ -174,7 +175,7 @@ func (lease *Lease) Fetch(prefer int, candidates ...Origin) *Capture {
 		case tried[last].Local != nil:
 			return tried[last]
 		case answered:
-			got, candidates, prefer = tried[last], candidates[last:last+1], 0 // the one to retry
+			got, candidates, prefer = tried[last], candidates[last:last+1], 0 // retry this one
 		}
 		if got != tried[0] {
 			fallback = tried[0].Error
@@ -187,7 +188,7 @@ func (lease *Lease) Fetch(prefer int, candidates ...Origin) *Capture {
 			again = lease.probe(b, got) || again
 		}
 		if err := lease.ctx.Err(); err != nil && (again || got.Error != "") {
-			// Another request, or another address, might have come to something else.
+			// Another request or another address might have succeeded.
 			got.Error, got.Err = robots.Canceled, fmt.Errorf("stopped: %w", err)
 		}
 		got.Start, got.Attempts, got.Fallback = start, attempts, fallback
@@ -197,14 +198,14 @@ func (lease *Lease) Fetch(prefer int, candidates ...Origin) *Capture {
 	}
 }
 
-// round asks each candidate once, until one gives an answer, which is then the
-// last that was tried.
+// round asks each candidate once until one answers. That one is the last in
+// tried.
 func (lease *Lease) round(b *budget, prefer int, candidates []Origin) (tried []*Capture, answered bool) {
 	for i, o := range candidates {
 		a := lease.attempt(b, len(candidates)-i, o)
 		tried = append(tried, a)
 		if a.Local != nil {
-			break // the next scheme would hide it
+			break // the next scheme would hide the failure
 		}
 		if a.Status() != 0 || len(a.Hops) > 1 {
 			return tried, true
@@ -217,8 +218,8 @@ func (lease *Lease) round(b *budget, prefer int, candidates []Origin) (tried []*
 	return tried, false
 }
 
-// attempt makes one attempt, of n that are left to be made: one that hangs leaves
-// the others their share of the time.
+// attempt makes one of n remaining attempts. Its share of the time is 1/n, so
+// that an attempt that hangs leaves time for the others.
 func (lease *Lease) attempt(b *budget, n int, o Origin) (a *Capture) {
 	err := lease.sure(b, func() robots.ErrorClass {
 		share := b.share(n)
@@ -237,20 +238,20 @@ func (lease *Lease) attempt(b *budget, n int, o Origin) (a *Capture) {
 	return a
 }
 
-// budget is the time that one origin may take. Waiting for a place under the
-// politeness limits is our doing and not the host's: it moves the deadline.
+// budget is the time that one origin may take. Waits for the politeness limits
+// are ours, not the host's: they move the deadline.
 type budget struct {
 	deadline time.Time
 	waited   time.Duration
 }
 
-// share is an nth of what is left.
+// share returns a budget of 1/n of the remaining time.
 func (b *budget) share(n int) *budget {
 	now := time.Now()
 	return &budget{deadline: now.Add(b.deadline.Sub(now) / time.Duration(n))}
 }
 
-// wait moves the deadline by a wait that was ours.
+// wait moves the deadline by a wait of ours.
 func (b *budget) wait(d time.Duration) {
 	b.deadline = b.deadline.Add(d)
 	b.waited += d
@@ -263,9 +264,10 @@ const (
 	maxRetryAfter = 10 * time.Second
 )
 
-// retry decides whether attempt number round (from 0) is followed by another,
-// and after what wait: doubling, with half to one and a half of it by chance
-// so that hosts of one server do not come back together.
+// retry decides whether another attempt follows attempt number round (from 0),
+// and after what wait. The wait doubles each round and is multiplied by a
+// random factor between 0.5 and 1.5, so that hosts of one server do not come
+// back together.
 func (c *Client) retry(got *Capture, round int) (time.Duration, bool) {
 	retries := c.config.Retries
 	status := got.Status()
@@ -292,7 +294,7 @@ func (c *Client) retry(got *Capture, round int) (time.Duration, bool) {
 	if h := got.Headers.RetryAfter; h != nil {
 		if after, ok := retryAfter(*h); ok {
 			if after > maxRetryAfter {
-				return 0, false // to come back earlier would be worse than not to
+				return 0, false // coming back earlier would be worse than giving up
 			}
 			wait = max(wait, after)
 		}
@@ -304,7 +306,7 @@ func retryAfter(value string) (time.Duration, bool) {
 	if digits := strings.TrimSpace(value); digits != "" && strings.Trim(digits, "0123456789") == "" {
 		s, err := strconv.ParseInt(digits, 10, 64)
 		if err != nil {
-			s = 1 << 20 // more than an int64 holds is very long, and not absent
+			s = 1 << 20 // a number beyond int64 is very long, not absent
 		}
 		return time.Duration(min(s, 1<<20)) * time.Second, true
 	}

@@ -15,13 +15,13 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// maxTries bounds the addresses of one host that are dialled in turn.
+// maxTries bounds the addresses of one host that are dialled.
 const maxTries = 3
 
 // connect opens a connection to o: through --connect-to or the proxy, else to
-// the addresses that its name resolves to, each judged by the guard right
-// before it is dialled. It holds the places of o's domain and address until
-// release is called.
+// the addresses that its name resolves to. The guard checks each address right
+// before it is dialled. connect holds the places of o's domain and address
+// until release is called.
 func (lease *Lease) connect(b *budget, o Origin, a *answer) (conn net.Conn, release func(), fail *failure) {
 	c := lease.client
 	domain := domainOf(o.Host)
@@ -80,7 +80,7 @@ func (lease *Lease) reach(b *budget, o Origin, a *answer) (net.Conn, func(), *fa
 			return conn, release, nil
 		}
 		if why.class != robots.NoRoute || tries == 1 {
-			fail = why // of an address that could be dialled, where there is one
+			fail = why // prefer the failure of an address with a route
 		}
 		if lease.ctx.Err() != nil || b.spent() {
 			break
@@ -89,10 +89,10 @@ func (lease *Lease) reach(b *budget, o Origin, a *answer) (net.Conn, func(), *fa
 	return nil, nil, fail
 }
 
-// literalOf is the address that a host is by itself.
+// literalOf returns the address that a host denotes without a resolver.
 func literalOf(host string) (addr netip.Addr, ok bool) {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return netip.AddrFrom4([4]byte{127, 0, 0, 1}), true // RFC 6761 section 6.3: nobody is asked
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1}), true // RFC 6761 section 6.3: not looked up
 	}
 	addr, err := netip.ParseAddr(host)
 	return addr, err == nil
@@ -107,12 +107,13 @@ func (lease *Lease) dial(b *budget, to netip.AddrPort, key string, a *answer) (n
 	return lease.open(b, to.String(), key, to, a)
 }
 
-// proxyTimeout bounds the way to the proxy. It is no part of an origin's time:
-// without its proxy a run would call the whole web unreachable.
+// proxyTimeout bounds the connection to the proxy. It is not part of an
+// origin's time: without its proxy a run would report the whole web as
+// unreachable.
 const proxyTimeout = 10 * time.Second
 
-// dialProxy connects to the proxy, which resolves the host itself: the guard
-// sees no address then, and the proxy's own is ours to choose.
+// dialProxy connects to the proxy, which resolves the host itself. The guard
+// then sees no address; the proxy's own address is the user's choice.
 func (lease *Lease) dialProxy(b *budget, o Origin, a *answer) (net.Conn, func(), *failure) {
 	if o.Scheme == "ftp" {
 		return nil, nil, failed(robots.ConnectFailure, "connect: ftp does not go through a proxy")
@@ -133,8 +134,8 @@ func proxyAddress(proxy *url.URL) string {
 	return net.JoinHostPort(proxy.Hostname(), port)
 }
 
-// open dials when there is a place under key, and its turn has come. remote is
-// the host's address, invalid for the proxy's.
+// open dials once there is a place under key and its turn has come. remote is
+// the host's address, invalid if to is a proxy.
 func (lease *Lease) open(b *budget, to, key string, remote netip.AddrPort, a *answer) (net.Conn, func(), *failure) {
 	c := lease.client
 	if err := lease.acquire(b, c.politeness.addresses, key); err != nil {
@@ -175,7 +176,7 @@ func (lease *Lease) open(b *budget, to, key string, remote netip.AddrPort, a *an
 			release()
 			return nil, nil, fail
 		}
-		// Ports or files that are used up come back when others end.
+		// Ports and files that are used up become free when other fetches end.
 		select {
 		case <-time.After(wait):
 		case <-lease.ctx.Done():
@@ -186,15 +187,15 @@ func (lease *Lease) open(b *budget, to, key string, remote netip.AddrPort, a *an
 	}
 }
 
-// How long this machine may take to have what it lacks, before it is a failure
-// that ends the run.
+// How long to wait for ports or files of this machine before the failure ends
+// the run.
 const (
 	firstLocalWait = 20 * time.Millisecond
 	maxLocalWait   = time.Minute
 )
 
-// hasRoute says whether this machine could send to an address. To connect a
-// socket of UDP sends nothing.
+// hasRoute reports whether this machine could send to an address. Connecting a
+// UDP socket sends nothing.
 func (c *Client) hasRoute(to netip.AddrPort) bool {
 	conn, err := c.dialer.Dial("udp", to.String())
 	if err != nil {
@@ -204,7 +205,7 @@ func (c *Client) hasRoute(to netip.AddrPort) bool {
 	return true
 }
 
-// tunnel asks the proxy for a connection to o.
+// tunnel opens a tunnel to o through the proxy.
 func (c *Client) tunnel(ctx context.Context, conn net.Conn, o Origin) *failure {
 	status, fail := c.askTunnel(ctx, conn, o)
 	if fail == nil && status != http.StatusOK {
@@ -216,14 +217,14 @@ func (c *Client) tunnel(ctx context.Context, conn net.Conn, o Origin) *failure {
 	return fail
 }
 
-// askTunnel asks the proxy for a connection to o (RFC 9110 section 9.3.6), and
+// askTunnel asks the proxy for a tunnel to o (RFC 9110 section 9.3.6) and
 // returns the status of its answer.
 func (c *Client) askTunnel(ctx context.Context, conn net.Conn, o Origin) (status int, fail *failure) {
 	to := net.JoinHostPort(o.Host, strconv.Itoa(int(o.Port)))
 	if _, err := conn.Write([]byte("CONNECT " + to + " HTTP/1.1\r\nHost: " + to + "\r\n" + c.proxyAuth + "\r\n")); err != nil {
 		return 0, classify(ctx, connecting, err)
 	}
-	// One byte at a time, so that nothing of what follows the header is read.
+	// Read one byte at a time, to read nothing after the header.
 	in := &bounded{Conn: conn, left: maxHeader}
 	resp, err := http.ReadResponse(bufio.NewReaderSize(oneByte{in}, 16), connectRequest)
 	if err != nil {

@@ -37,7 +37,7 @@ type script struct {
 	asked int // A questions so far
 }
 
-// at is a name with these addresses, IPv4 and IPv6 as they come.
+// at returns a name with these addresses, IPv4 and IPv6 as they come.
 func at(addrs ...string) *script {
 	s := &script{a: [][]string{nil}}
 	for _, addr := range addrs {
@@ -112,7 +112,7 @@ func serveDNS(t *testing.T, z zone, tcp bool) netip.AddrPort {
 	return netip.MustParseAddrPort(udp.LocalAddr().String())
 }
 
-// noNameServer is an address that refuses questions: a socket that listens to
+// noNameServer returns an address that refuses questions: a socket that listens to
 // one peer only.
 func noNameServer(t *testing.T) netip.AddrPort {
 	t.Helper()
@@ -169,7 +169,7 @@ func (z zone) answerStream(t *testing.T, c net.Conn) {
 	}
 }
 
-// answer is the reply to a question, nil for none. It is final where it
+// answer returns the reply to a question, nil for none. It is final where it
 // leaves nobody waiting.
 func (z zone) answer(t *testing.T, packet []byte, udp bool) (reply []byte, final bool) {
 	var q dnsmessage.Message

@@ -13,11 +13,11 @@ import (
 // encodingVersion is the first byte of an encoded capture.
 const encodingVersion = 1
 
-// encoded is a capture of the network without its bodies, which follow it.
+// encoded is a capture from the network without its bodies, which follow it.
 type encoded struct {
 	Origin Origin
 	facts
-	Body       *int           `json:",omitempty"` // bytes, nil where there was none
+	Body       *int           `json:",omitempty"` // bytes, nil without a body
 	Remembered bool           `json:",omitempty"`
 	Memory     *robots.Memory `json:",omitempty"`
 	Copy       *encodedCopy   `json:",omitempty"`
@@ -29,9 +29,9 @@ type encodedCopy struct {
 	Bytes     int
 }
 
-// MarshalBinary encodes a capture of the network with its bodies: version, size
-// of what follows in JSON, that, body, earlier copy. Of Err it keeps the text.
-// A failure of this machine is no capture to be kept.
+// MarshalBinary encodes a capture from the network with its bodies: version,
+// size of the JSON, JSON, body, earlier copy. Of Err it keeps the text. It
+// refuses stored captures and failures of this machine.
 func (c *Capture) MarshalBinary() ([]byte, error) {
 	if c.Local != nil || c.Location != "" || c.Unstored {
 		return nil, fmt.Errorf("the capture of %s does not come from the network", c.Origin)
@@ -57,7 +57,7 @@ func (c *Capture) MarshalBinary() ([]byte, error) {
 
 var errNoCapture = errors.New("not a capture encoded by this program")
 
-// UnmarshalBinary decodes what MarshalBinary has made.
+// UnmarshalBinary decodes the output of MarshalBinary.
 func (c *Capture) UnmarshalBinary(data []byte) error {
 	if len(data) == 0 || data[0] != encodingVersion {
 		return errNoCapture

@@ -10,8 +10,8 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// facts are a capture of the network as it is stored, without its origin, its
-// bodies, and what is known of the past.
+// facts is a capture from the network as it is stored, without its origin, its
+// bodies and its history.
 type facts struct {
 	Start         time.Time
 	Hops          []hop             `json:",omitempty"`
@@ -63,8 +63,8 @@ func factsOf(c *Capture) facts {
 	return f
 }
 
-// capture is what the facts were made of. Its Err has the text and nothing
-// else.
+// capture reverses factsOf. The Err of the capture has only the text of the
+// original.
 func (f *facts) capture(o Origin) *Capture {
 	c := &Capture{
 		Origin: o, Start: f.Start, Attempts: f.Attempts, Error: f.Error, Fallback: f.Fallback,
@@ -85,8 +85,8 @@ func (f *facts) capture(o Origin) *Capture {
 	return c
 }
 
-// raw is a string of any bytes. In JSON each byte stands as the code point of
-// its value: JSON's strings are text, and would not bring all bytes back.
+// raw is a string of any bytes. In JSON each byte is the code point of its
+// value, because a JSON string cannot hold bytes that are not UTF-8.
 type raw string
 
 func (s raw) MarshalText() ([]byte, error) {

@@ -18,7 +18,7 @@ import (
 type failure struct {
 	class robots.ErrorClass
 	err   error
-	local error // err, where it is the failure of this machine
+	local error // err, if it is a failure of this machine
 }
 
 func (f *failure) Error() string { return f.err.Error() }
@@ -28,10 +28,10 @@ func failed(class robots.ErrorClass, format string, args ...any) *failure {
 	return &failure{class: class, err: fmt.Errorf(format, args...)}
 }
 
-// errTooMuch is what a connection says whose bound of bytes is used up.
+// errTooMuch means that a connection has used up its bound of bytes.
 var errTooMuch = errors.New("the answer is longer than its bound")
 
-// phase is what a fetch was doing when it failed.
+// phase is the step in which a fetch failed.
 type phase string
 
 const (
@@ -41,8 +41,8 @@ const (
 	reading    phase = "body"
 )
 
-// classify gives an error of a connection its class. ctx tells our own
-// cancellation from the peer's doing.
+// classify returns a connection error with its class. ctx distinguishes our own
+// cancellation from failures of the peer.
 func classify(ctx context.Context, at phase, err error) *failure {
 	var known *failure
 	if errors.As(err, &known) {
@@ -81,17 +81,17 @@ func classify(ctx context.Context, at phase, err error) *failure {
 	}
 	var invalid x509.CertificateInvalidError
 	if errors.As(err, &invalid) && invalid.Reason == x509.Expired {
-		err = errors.New("the certificate has expired or is not yet valid") // the library's text has the time of day
+		err = errors.New("the certificate has expired or is not yet valid") // the library's text contains the current time
 	}
-	// The operation's addresses are columns of their own, and its local port
-	// would make two equal answers differ.
+	// The text omits addresses: they have columns, and the local port would
+	// make two equal answers differ.
 	var operation *net.OpError
 	if errors.As(err, &operation) {
 		err = operation.Err
 	}
 	var call *os.SyscallError
 	if errors.As(err, &call) {
-		err = call.Err // its name says no more than the phase does
+		err = call.Err // the phase already says what its name would
 	}
 	fail := failed(class, "%s: %w", at, err)
 	if isLocal(err) {
@@ -100,7 +100,7 @@ func classify(ctx context.Context, at phase, err error) *failure {
 	return fail
 }
 
-// isLocal tells that this machine has run out of something.
+// isLocal reports whether this machine has run out of something.
 func isLocal(err error) bool {
 	for _, mine := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRNOTAVAIL} {
 		if errors.Is(err, mine) {
@@ -110,8 +110,8 @@ func isLocal(err error) bool {
 	return false
 }
 
-// isRoute tells errors of dialling by which this machine may say that it has no
-// way to an address. A router far away may say so too.
+// isRoute reports whether a dial failed in a way that a missing route on this
+// machine can cause. A distant router can cause it too.
 func isRoute(err error) bool {
 	return errors.Is(err, syscall.ENETUNREACH) || errors.Is(err, syscall.EAFNOSUPPORT) || errors.Is(err, syscall.EADDRNOTAVAIL)
 }
@@ -123,13 +123,14 @@ func isTimeout(err error) bool {
 		errors.Is(err, syscall.ETIMEDOUT)
 }
 
-// isNetwork tells errors of the connection from those of what was sent on it.
+// isNetwork reports whether an error is one of the connection, not of the data
+// sent on it.
 func isNetwork(err error) bool {
 	var network net.Error
 	return isTimeout(err) || errors.As(err, &network) || errors.Is(err, net.ErrClosed)
 }
 
-// classifyDNS gives an error of a resolver its class.
+// classifyDNS returns a resolver error with its class.
 func classifyDNS(ctx context.Context, host string, err error) *failure {
 	var dns *net.DNSError
 	switch {
@@ -138,8 +139,8 @@ func classifyDNS(ctx context.Context, host string, err error) *failure {
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return failed(robots.DNSNotFound, "resolve %s: no such host", host)
 	}
-	// The library's text has the addresses and ports of the query, by which
-	// two equal answers would differ.
+	// The library's text contains the addresses and ports of the query, which
+	// would make two equal answers differ.
 	what := "the resolver failed"
 	if isTimeout(err) {
 		what = "the resolver did not answer in time"

@@ -19,21 +19,22 @@ import (
 )
 
 const (
-	// maxReplies bounds all bytes of the control connection together.
+	// maxReplies bounds the total bytes of the control connection.
 	maxReplies = 64 << 10
-	// maxReplyLine bounds one line of it.
+	// maxReplyLine bounds one line of the control connection.
 	maxReplyLine = 4 << 10
-	// minDataPort keeps data connections off the services of the server's
-	// own machine: a port of 25 would be an attempt to reach those.
+	// minDataPort keeps data connections off the services of the server's own
+	// machine. A port of 25, for example, would be an attempt to reach its mail
+	// server.
 	minDataPort = 1024
-	// password is an address-like word, as RFC 1635 wants of a guest.
+	// password is a word like a mail address, as RFC 1635 asks of a guest.
 	password = "robocensus@"
 )
 
 // getFTP retrieves target (path and query) as a guest. The answer's status is
-// the reply that ended the exchange, and stays 0 where the connection ended
-// first, whatever preliminary replies (1yz, 3yz) had come; first byte is that
-// of the greeting.
+// the reply that ended the exchange. It stays 0 if the connection ended first,
+// whatever preliminary replies (1yz, 3yz) had come. The first byte is that of
+// the greeting.
 func (lease *Lease) getFTP(b *budget, o Origin, target string) (answer, *failure) {
 	var a answer
 	path, fail := pathFTP(target)
@@ -55,7 +56,7 @@ func (lease *Lease) getFTP(b *budget, o Origin, target string) (answer, *failure
 }
 
 // converse logs in and retrieves the file at path. dialData opens the data
-// connection to a port that the server names.
+// connection to the port that the server names.
 func (lease *Lease) converse(b *budget, conn net.Conn, path string, a *answer, dialData func(port uint16) (net.Conn, *failure)) *failure {
 	ctx := lease.ctx
 	began := time.Now()
@@ -101,21 +102,21 @@ func (lease *Lease) converse(b *budget, conn net.Conn, path string, a *answer, d
 	return lease.transfer(in, file, pausing(ctx, b, conn, data), a)
 }
 
-// transfer reads the file, and the reply that says whether that was all.
+// transfer reads the file and the reply that confirms its end.
 func (lease *Lease) transfer(in *control, file *ftp.Response, paused func(time.Duration), a *answer) *failure {
 	ctx := lease.ctx
 	a.body = lease.text(4095, paused)
 	var err error
 	if a.truncated, err = a.body.fill(file, lease.client.config.MaxBody); a.truncated {
-		// The reply about a transfer that we break off is about us: it is not
-		// waited for, and the transfer counts as the one that it was.
+		// We broke off this transfer, so its reply would be about us. Do not
+		// wait for it, and count the transfer as complete.
 		a.status = ftp.StatusClosingDataConnection
 		return nil
 	}
 	if err != nil {
 		return classify(ctx, reading, err)
 	}
-	file.Close() // reads the reply, which in has noted
+	file.Close() // reads the reply; in has recorded it
 	switch {
 	case errors.Is(in.err, io.EOF):
 		return failed(robots.TruncatedBody, "body: closed before the reply that ends the transfer")
@@ -129,7 +130,7 @@ func (lease *Lease) transfer(in *control, file *ftp.Response, paused func(time.D
 	return nil
 }
 
-// retrieve is session.Retr, which panics over a hostile "227 )(".
+// retrieve is session.Retr, which panics on a hostile "227 )(".
 func retrieve(session *ftp.ServerConn, path string) (file *ftp.Response, err error) {
 	defer func() {
 		if recover() != nil {
@@ -139,10 +140,10 @@ func retrieve(session *ftp.ServerConn, path string) (file *ftp.Response, err err
 	return session.Retr(path)
 }
 
-// dataPort is the port of an address that a server names for the data
-// connection. The data connection goes to the address that the control connection
-// has, whichever one the server names: another would be a request made for the
-// server (RFC 2577, the bounce attack), past the guard.
+// dataPort returns the port that a server names for the data connection. The
+// data connection always goes to the address of the control connection. To
+// connect to another one would be a request on the server's behalf (RFC 2577,
+// the bounce attack), past the guard.
 func dataPort(named string) (uint16, *failure) {
 	_, text, err := net.SplitHostPort(named)
 	if err != nil {
@@ -166,16 +167,16 @@ func (c *Client) dialData(ctx context.Context, deadline time.Time, to netip.Addr
 	return conn, nil
 }
 
-// expire ends reads and writes of conn at the deadline, or with ctx (Ctrl-C must
-// wake a blocked read).
+// expire ends reads and writes of conn at the deadline or when ctx ends: Ctrl-C
+// must wake a blocked read.
 func expire(ctx context.Context, conn net.Conn, deadline time.Time) (stop func() bool) {
 	conn.SetDeadline(deadline)
 	return context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 }
 
-// pathFTP is the name to retrieve: relative, so that it begins where the
-// login does (RFC 1738 section 3.2.2), and without the bytes that would end
-// the command and begin another.
+// pathFTP returns the name to retrieve: relative to the login directory (RFC
+// 1738 section 3.2.2), and without bytes that would end the command and begin
+// another.
 func pathFTP(target string) (string, *failure) {
 	path, err := url.PathUnescape(strings.TrimPrefix(target, "/"))
 	if err != nil || path == "" || strings.ContainsAny(path, "\r\n\x00") {
@@ -184,28 +185,28 @@ func pathFTP(target string) (string, *failure) {
 	return path, nil
 }
 
-// retriedFTP tells the replies after which another attempt may do better:
-// all refusals but 550, no such file, and 530: a server that lets no guest in
-// will not at the second knock either, and repeated logins that fail look
-// like the guessing of passwords.
+// retriedFTP reports whether another attempt may succeed after a reply: after
+// all refusals but 550, no such file, and 530. A server that admits no guest
+// will not admit one on the second try, and repeated failing logins look like
+// password guessing.
 func retriedFTP(reply int) bool {
 	return reply >= 400 && reply != ftp.StatusFileUnavailable && reply != ftp.StatusNotLoggedIn
 }
 
-// errNotFTP has no text of the server's, which the library's errors quote.
+// errNotFTP contains no text of the server, unlike the library's errors.
 var errNotFTP = failed(robots.Protocol, "header: the answer is not FTP")
 
-// control is a control connection. It hands the library one line per Read
-// and none in advance, so that reply is always the reply that the library
-// has read last: for some refusals its error does not tell the code.
+// control is a control connection. It hands the library one line per Read and
+// none in advance, so that reply is always the last reply that the library has
+// read: some errors of the library do not contain the code.
 type control struct {
 	*bounded
 	r     *bufio.Reader
-	line  []byte // what is left of the line to hand out
-	open  int    // the code of a reply of several lines, while it lasts
+	line  []byte // the rest of the line to hand out
+	open  int    // the code of an unfinished reply of several lines
 	reply int    // the code of the last whole reply
 	err   error  // what ended the reading
-	used  bool   // the library has it
+	used  bool   // handed to the library
 }
 
 func newControl(conn net.Conn) *control {
@@ -223,7 +224,7 @@ func (c *control) Read(p []byte) (int, error) {
 			err = errTooMuch
 		}
 		if err == nil && !c.note(line) {
-			err = errNotFTP // to the library "SSH-2.0" begins a reply of several lines
+			err = errNotFTP // the library would take "SSH-2.0" for a reply of several lines
 		}
 		if c.err = err; err != nil {
 			return 0, err
@@ -235,15 +236,15 @@ func (c *control) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// note reads the code off a line (RFC 959 section 4.2), and reports whether
-// the line may stand where it does.
+// note records the code of a line (RFC 959 section 4.2) and reports whether the
+// line is valid at this point.
 func (c *control) note(line []byte) bool {
 	code := 0
 	if len(line) > 3 && (line[3] == ' ' || line[3] == '-') {
 		code, _ = strconv.Atoi(string(line[:3]))
 	}
 	switch {
-	case c.open != 0 && (code != c.open || line[3] == '-'): // text amid a reply
+	case c.open != 0 && (code != c.open || line[3] == '-'): // text within a reply
 	case code < 100:
 		return false
 	case line[3] == '-':
@@ -254,14 +255,14 @@ func (c *control) note(line []byte) bool {
 	return true
 }
 
-// ended tells how a session ended that got to no transfer: by a reply, which
-// is the status, or by a failure.
+// ended returns the outcome of a session without a transfer: the last reply as
+// the status, or a failure.
 func (c *control) ended(ctx context.Context, err error) (status int, fail *failure) {
 	switch {
 	case errors.As(err, &fail):
 		return 0, fail
-	// 421 answers any command of a server that shuts down (RFC 959 section
-	// 5.4): that it then hangs up is no news.
+	// A server that shuts down answers any command with 421 (RFC 959 section
+	// 5.4) and may then hang up.
 	case (c.err != nil || isNetwork(err)) && (c.reply != ftp.StatusNotAvailable || ctx.Err() != nil):
 		return 0, classify(ctx, waiting, err)
 	case c.reply/100 == 2: // success, but not what was asked for, and no transfer

@@ -145,7 +145,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// readSoFar is the body of an answer as far as it was read, nil for none.
+// readSoFar returns the body of an answer as far as it was read, nil for none.
 func readSoFar(t *testing.T, a *answer) []byte {
 	t.Helper()
 	if a.body == nil {

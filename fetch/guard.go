@@ -2,10 +2,10 @@ package fetch
 
 import "net/netip"
 
-// special holds the blocks that no public host lives in: the IANA registries
-// of special-purpose addresses (RFC 6890 and its updates), multicast and
-// reserved space. A name that resolves there is a mistake or an attempt to
-// make the census ask the inside of somebody's network.
+// special holds the blocks without public hosts: the IANA registries of
+// special-purpose addresses (RFC 6890 and its updates), multicast and reserved
+// space. A name that resolves there is a mistake or an attempt to make the
+// census probe a private network.
 var special = func() []netip.Prefix {
 	var out []netip.Prefix
 	for _, s := range []string{
@@ -21,8 +21,8 @@ var special = func() []netip.Prefix {
 	return out
 }()
 
-// carriers embed an IPv4 address at the given byte: dialling the one reaches
-// the other (RFC 6052 NAT64, RFC 3056 6to4).
+// carriers embed an IPv4 address at the given byte: dialling the IPv6 address
+// reaches the IPv4 address (RFC 6052 NAT64, RFC 3056 6to4).
 var carriers = []struct {
 	prefix netip.Prefix
 	at     int
@@ -31,8 +31,8 @@ var carriers = []struct {
 	{netip.MustParsePrefix("2002::/16"), 2},
 }
 
-// isSpecial reports whether addr must not be dialled without leave. IPv4
-// inside IPv6 (mapped, NAT64, 6to4) is judged by the IPv4 address.
+// isSpecial reports whether addr must not be dialled unless Config.AllowPrivate
+// is set. IPv4 inside IPv6 (mapped, NAT64, 6to4) is judged by the IPv4 address.
 func isSpecial(addr netip.Addr) bool {
 	addr = addr.Unmap().WithZone("")
 	for _, p := range special {
@@ -52,15 +52,15 @@ func isSpecial(addr netip.Addr) bool {
 	return !global.Contains(addr)
 }
 
-// global is all of IPv6 that is given out to public hosts (RFC 4291 section
-// 2.4, IANA): whatever lies outside is special or unassigned.
+// global is the part of IPv6 assigned to public hosts (RFC 4291 section 2.4,
+// IANA). Everything else is special or unassigned.
 var global = netip.MustParsePrefix("2000::/3")
 
-// isPortRefused tells ports that a redirect may not lead to: the system ports
-// but those of the web and FTP, and the others that browsers refuse too (Fetch
-// standard, section 2.9 "port blocking"), behind which servers of other
-// protocols listen. An origin that a list names may have any port, and chains
-// may come back to the ports they have been at.
+// isPortRefused reports whether a redirect may not lead to a port: the system
+// ports except those of the web and FTP, and the other ports that browsers
+// refuse (Fetch standard, section 2.9 "port blocking"), where servers of other
+// protocols listen. An origin in a list may have any port, and a chain may
+// return to its earlier ports.
 func isPortRefused(to, asked, from Origin) bool {
 	switch to.Port {
 	case asked.Port, from.Port, DefaultPort("http"), DefaultPort("https"), DefaultPort(to.Scheme):

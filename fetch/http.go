@@ -20,29 +20,28 @@ import (
 const (
 	// maxHeader bounds status line, headers and 1xx answers together.
 	maxHeader = 64 << 10
-	// maxHeaderValue bounds a header value that is kept.
+	// maxHeaderValue bounds each header value kept.
 	maxHeaderValue = 2 << 10
 	// maxInterim bounds 1xx answers before the final one.
 	maxInterim = 8
 )
 
-// answer is what one request gave. What is known stays filled in when it
-// ends in a failure.
+// answer is the result of one request. After a failure it holds what is known.
 type answer struct {
 	status    int
 	remote    netip.AddrPort
-	looked    time.Time // before the look-up, zero where none was made
+	looked    time.Time // before the look-up, zero without one
 	dialed    time.Time // before the connection was opened
 	http, tls string
 	headers   Headers
 	location  string
 	times     Times
-	body      *text // nil where there is none
+	body      *text // nil without a body
 	truncated bool
 }
 
-// bounded ends reads of a connection after left bytes, and remembers what ended
-// them: readers of lines give out what they have of one, and forget it.
+// bounded ends reads of a connection after left bytes and records the error:
+// line readers return the partial line and drop the error.
 type bounded struct {
 	net.Conn
 	left int64
@@ -67,7 +66,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 
 var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4<<10) }}
 
-// get asks o for target (path and query) over a connection of its own.
+// get asks o for target (path and query) over a new connection.
 func (lease *Lease) get(b *budget, o Origin, target string) (answer, *failure) {
 	var a answer
 	conn, release, fail := lease.connect(b, o, &a)
@@ -109,8 +108,8 @@ func (lease *Lease) get(b *budget, o Origin, target string) (answer, *failure) {
 	return a, lease.exchange(in, conn, o, target, "", &a)
 }
 
-// exchange sends the request, with more headers if there are any, and reads
-// the answer. conn is over, or is itself, what is weighed.
+// exchange sends the request, with the extra headers, and reads the answer.
+// below is conn or the connection under its TLS.
 func (lease *Lease) exchange(below *weighed, conn net.Conn, o Origin, target, headers string, a *answer) *failure {
 	c, ctx := lease.client, lease.ctx
 	began := time.Now()
@@ -147,12 +146,12 @@ func (lease *Lease) exchange(below *weighed, conn net.Conn, o Origin, target, he
 			return nil
 		}
 		if _, e := r.Peek(1); e == io.EOF {
-			return nil // 1xx only: a status of its own in SPEC's table
+			return nil // only 1xx: SPEC's table has a row for that status
 		}
 		resp, err = readResponse(r)
 	}
 	if err != nil {
-		// A line that was cut off is reported as malformed.
+		// ReadResponse reports a line that was cut off as malformed.
 		if in.err == io.EOF {
 			err = io.ErrUnexpectedEOF
 		} else if in.err != nil {
@@ -167,17 +166,17 @@ func (lease *Lease) exchange(below *weighed, conn net.Conn, o Origin, target, he
 	a.headers = keep(resp.Header)
 	a.location = resp.Header.Get("Location")
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil // the bodies of errors and redirects are nobody's rules
+		return nil // the bodies of errors and redirects hold no rules
 	}
-	// What is sent may be larger than what it decodes to: chunks of one byte
-	// are six bytes each.
+	// The wire form may be larger than the decoded body: a chunk of one byte
+	// takes six bytes.
 	contentRange := resp.Header.Get("Content-Range")
 	in.left = int64(c.config.MaxBody)*8 + 64<<10
 	below.body = true
 	a.body, a.truncated, err = lease.readBody(resp, below.paused)
 	var ours *failure
 	switch {
-	case errors.As(err, &ours): // of the disk
+	case errors.As(err, &ours): // a failure of our disk
 		return ours
 	case err == nil && resp.StatusCode == http.StatusPartialContent:
 		if err := Partial(contentRange, a.truncated || a.body.size() == c.config.MaxBody); err != nil {
@@ -192,11 +191,12 @@ func (lease *Lease) exchange(below *weighed, conn net.Conn, o Origin, target, he
 	return classify(ctx, reading, err)
 }
 
-// Partial says what a 206 with this Content-Range lacks, nil where its body is
-// as good as the whole file. full says that the body reaches the limit.
+// Partial returns why the body of a 206 with this Content-Range is not the
+// whole file, or nil if it is as good. full reports whether the body reaches
+// the limit.
 func Partial(contentRange string, full bool) error {
-	// RFC 9110 section 14.4: bytes FIRST-LAST/LENGTH, or /* for a length that is
-	// not known.
+	// RFC 9110 section 14.4: bytes FIRST-LAST/LENGTH, with * for an unknown
+	// length.
 	unit, rest, _ := strings.Cut(trimSpace(contentRange), " ")
 	span, length, ok := strings.Cut(trimSpace(rest), "/")
 	first, last, isSpan := strings.Cut(span, "-")
@@ -218,7 +218,7 @@ func Partial(contentRange string, full bool) error {
 	return nil
 }
 
-// getRequest tells ReadResponse that a body may follow; it is only read.
+// getRequest tells ReadResponse that a body may follow. It is shared read-only.
 var getRequest = &http.Request{Method: "GET"}
 
 func keep(h http.Header) Headers {
@@ -231,7 +231,7 @@ func keep(h http.Header) Headers {
 		if len(v) > maxHeaderValue {
 			v = v[:maxHeaderValue]
 		}
-		v = strings.Clone(v) // not the whole block, which ReadResponse keeps as one string
+		v = strings.Clone(v) // releases the header block, which ReadResponse keeps as one string
 		return &v
 	}
 	if lines := h["Cache-Control"]; len(lines) > 1 {
@@ -249,5 +249,5 @@ func since(t time.Time) *time.Duration {
 	return &d
 }
 
-// trimSpace cuts off optional whitespace (RFC 9110 section 5.6.3).
+// trimSpace removes optional white space (RFC 9110 section 5.6.3).
 func trimSpace(s string) string { return strings.Trim(s, " \t") }

@@ -127,7 +127,7 @@ func partOf(contentRange string) stage {
 	return plain("HTTP/1.1 206 Part\r\nContent-Range: " + contentRange + "\r\nContent-Length: 3\r\n\r\nabc")
 }
 
-// limited is a stage with a limit of n bytes.
+// limited returns a stage with a limit of n bytes.
 func limited(n int, st stage) stage {
 	return func(t *testing.T, s *scene) {
 		s.MaxBody = n

@@ -119,14 +119,14 @@ var networkRows = []row{
 	}, want{0, robots.Canceled, 1, once, stopped}},
 }
 
-// canceled is a run that is stopped in the middle of an answer.
+// canceled returns a run that is stopped in the middle of an answer.
 func canceled(answer func(c *net.TCPConn, cancel func())) stage {
 	return func(t *testing.T, s *scene) {
 		s.ConnectTo = serve(t, func(c *net.TCPConn, _ *http.Request, _ int) { answer(c, s.cancel) })
 	}
 }
 
-// fullBacklog is a listener that takes no more connections: its queue is
+// fullBacklog returns a listener that takes no more connections: its queue is
 // full, and Linux leaves further attempts without an answer.
 func fullBacklog(t *testing.T, s *scene) {
 	t.Helper()

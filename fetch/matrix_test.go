@@ -65,13 +65,13 @@ var (
 // Readings are what each profile makes of the facts.
 type readings map[string]robots.Answer
 
-// same is a reading on which all documents agree.
+// same returns a reading on which all documents agree.
 func same(o robots.Outcome, why robots.AnswerReason) readings {
 	a := robots.Answer{Outcome: o, Reason: why}
 	return readings{"google": a, "google-2019": a, "google-2012": a, "classic-1996": a, "rfc9309": a}
 }
 
-// but is the reading with another outcome under google-2012, and under
+// but returns the reading with another outcome under google-2012, and under
 // classic-1996, which borrows from it.
 func (r readings) but(o robots.Outcome, why robots.AnswerReason) readings {
 	r["google-2012"] = robots.Answer{Outcome: o, Reason: why}
@@ -79,7 +79,7 @@ func (r readings) but(o robots.Outcome, why robots.AnswerReason) readings {
 	return r
 }
 
-// outage is a failure that google-2012 does not speak of.
+// outage returns a failure that google-2012 does not speak of.
 func outage(why robots.AnswerReason) readings {
 	return same(robots.FullDisallow, why).but(robots.Undecided, why)
 }
@@ -99,7 +99,7 @@ var (
 	stopped         = same(robots.Undecided, robots.NetworkFailed)
 )
 
-// rows is the whole matrix.
+// rows returns the whole matrix.
 func rows() (all []row) {
 	for _, table := range [][]row{
 		answerRows, bodyRows, redirectRows, networkRows, tlsRows, dnsRows, guardRows, deepRows,
@@ -222,7 +222,7 @@ func TestMatrixIsComplete(t *testing.T) {
 	}
 }
 
-// constants are the string constants of the given types in a file.
+// constants returns the string constants of the given types in a file.
 func constants(t *testing.T, file string, types ...string) map[string]string {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
@@ -252,10 +252,10 @@ func constants(t *testing.T, file string, types ...string) map[string]string {
 	return found
 }
 
-// plain is a server that answers every request with text.
+// plain returns a server that answers every request with text.
 func plain(text string) stage { return served(write(text)) }
 
-// served is a server of http.
+// served returns a server of http.
 func served(answer func(c *net.TCPConn, r *http.Request, n int)) stage {
 	return func(t *testing.T, s *scene) { s.ConnectTo = serve(t, answer) }
 }

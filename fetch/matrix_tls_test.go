@@ -14,7 +14,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// secure is a server of https on which with is changed. The answer is a file.
+// secure returns a server of https on which with is changed. The answer is a file.
 func secure(change func(t *testing.T, with *tls.Config)) stage {
 	return secureAnswer(change, say("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc"))
 }
@@ -30,14 +30,14 @@ func secureAnswer(change func(t *testing.T, with *tls.Config), answer func(net.C
 	}
 }
 
-// certified is a server with a certificate of ca that change has changed.
+// certified returns a server with a certificate of ca that change has changed.
 func certified(ca func() *authority, change func(*x509.Certificate)) stage {
 	return secure(func(t *testing.T, with *tls.Config) {
 		with.Certificates[0] = certificate(t, ca(), change)
 	})
 }
 
-// onTLSPort is a server that does not get as far as TLS.
+// onTLSPort returns a server that does not get as far as TLS.
 func onTLSPort(handle func(*net.TCPConn)) stage {
 	return func(t *testing.T, s *scene) {
 		s.ConnectTo = listen(t, handle)
@@ -57,12 +57,12 @@ func versionIs(version string, st stage) stage {
 	}
 }
 
-// only is a server that speaks one version of TLS.
+// only returns a server that speaks one version of TLS.
 func only(version uint16) stage {
 	return secure(func(_ *testing.T, with *tls.Config) { with.MinVersion, with.MaxVersion = version, version })
 }
 
-// needsName is a server that speaks TLS with those alone who name a host.
+// needsName returns a server that speaks TLS with those alone who name a host.
 func needsName(_ *testing.T, with *tls.Config) {
 	with.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 		if hello.ServerName == "" {

@@ -8,24 +8,24 @@ import (
 	"net/http"
 )
 
-// readResponse reads an answer's header as browsers do where package net/http is
-// stricter: a line without a colon is passed over, and so is a transfer coding
-// of "identity", which RFC 2616 section 3.6 had and RFC 9112 has not. The package
-// itself takes lines that end with LF alone, folded lines, a status without a
-// reason, a space before a colon, one length said twice, and a length beside
-// chunks, which win; an unfinished trailer is taken by [chunks].
+// readResponse reads an answer's header as leniently as browsers do. It skips a
+// line without a colon and a transfer coding of "identity", which RFC 2616
+// section 3.6 defined and RFC 9112 dropped. Package net/http itself accepts
+// lines that end with LF alone, folded lines, a status without a reason, a
+// space before a colon, a repeated equal length, and a length beside chunks,
+// which win. [chunks] accepts an unfinished trailer.
 //
-// What it refuses besides stays an error, with these reasons:
+// Everything else that net/http refuses stays an error:
 //
 //   - no status line, one of another protocol, or a status that is not three
-//     digits: nothing says that what follows is a file;
-//   - two lengths that differ, or one that is no number; a transfer coding but
-//     chunked; a chunk whose size is no number: where the body ends is a guess,
-//     two readers would see two files (RFC 9112 section 6.3), and half a rule is
-//     another rule;
+//     digits: nothing shows that a file follows;
+//   - two different lengths, or one that is not a number; a transfer coding
+//     other than chunked; a chunk size that is not a number: the end of the body
+//     is a guess, two readers would see two files (RFC 9112 section 6.3), and
+//     half a rule is another rule;
 //   - no name before a colon, a control character in a name or a value, or a
-//     first line that continues none: two readers may split the header at different
-//     places, and see different headers.
+//     first line that continues another: two readers may split the header
+//     differently and see different headers.
 func readResponse(r *bufio.Reader) (*http.Response, error) {
 	buffered, _ := r.Peek(r.Buffered())
 	if isPlain(buffered) {
@@ -45,14 +45,13 @@ func readResponse(r *bufio.Reader) (*http.Response, error) {
 			header = append(header, line...)
 		}
 		if err != nil || last {
-			break // at an error, what r says next says it again
+			break // r returns the error again on the next read
 		}
 	}
 	return http.ReadResponse(bufio.NewReaderSize(io.MultiReader(bytes.NewReader(header), r), 4<<10), getRequest)
 }
 
-// isPlain says of what is there of an answer that it holds the whole header, and
-// no line of that is passed over.
+// isPlain reports whether text holds the whole header without a line to skip.
 func isPlain(text []byte) bool {
 	for first := true; ; first = false {
 		line, rest, ok := bytes.Cut(text, []byte{'\n'})

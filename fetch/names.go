@@ -11,25 +11,25 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// names resolves host names, asks for each only once at a time, and remembers
-// what it was told for a while: retries, the second scheme and hosts that
-// redirect to one place need no look-up of their own. What it remembers is
-// bounded in number and in age; a failure that may pass is not remembered.
+// names resolves host names and caches the results. It looks up each name only
+// once at a time; retries, the second scheme and hosts that redirect to one
+// place need no further look-up. The cache is bounded in number and age.
+// Temporary failures are not cached.
 type names struct {
 	resolver *net.Resolver
-	asking   chan struct{} // a place for each look-up under way
+	asking   chan struct{} // a place for each look-up in flight
 
 	mu     sync.Mutex
 	young  map[string]*lookup
 	old    map[string]*lookup
-	turned time.Time // when young was begun
+	turned time.Time // when young began
 }
 
-// MaxLookups bounds the look-ups under way, of which each has two sockets.
+// MaxLookups bounds the look-ups in flight. Each has two sockets.
 const MaxLookups = 1024
 
 const (
-	namesAge  = 2 * time.Minute // of a generation; an answer lives for two at most
+	namesAge  = 2 * time.Minute // of a generation; an entry lives for at most two
 	namesMost = 50_000          // in a generation
 )
 
@@ -50,8 +50,8 @@ func newNames(resolver netip.AddrPort) *names {
 			ours.Store(&err)
 		}
 		if err == nil {
-			// The library waits its own five seconds and not ctx. A list full
-			// of dead name servers would pile sockets up.
+			// The library waits five seconds whatever ctx says. A list full of
+			// dead name servers would pile up sockets.
 			context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 		}
 		return conn, err
@@ -62,7 +62,7 @@ func newNames(resolver netip.AddrPort) *names {
 	}
 }
 
-// addresses are those of host. took is nil where no look-up was made for it.
+// addresses returns the addresses of host. took is nil if no look-up was made.
 func (n *names) addresses(ctx context.Context, host string, deadline time.Time) (addrs []netip.Addr, took *time.Duration, fail *failure) {
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
@@ -80,7 +80,7 @@ func (n *names) addresses(ctx context.Context, host string, deadline time.Time) 
 		select {
 		case <-l.done:
 			if l.fail != nil && l.fail.class != robots.DNSNotFound {
-				continue // the other's time may have been up; ours is not
+				continue // the other caller may have run out of time; we have not
 			}
 			return l.addrs, nil, l.fail
 		case <-ctx.Done():
@@ -89,10 +89,10 @@ func (n *names) addresses(ctx context.Context, host string, deadline time.Time) 
 	}
 }
 
-// ask looks both kinds of addresses up by themselves: asked for both, the
-// library tells what became of the one that came last, and "no addresses"
-// would hide a name server that fails. IPv4 and IPv6 take turns, so that a
-// machine without the one gets to the other.
+// ask looks up IPv4 and IPv6 separately. Asked for both, the library reports
+// only the error of the last one, and "no addresses" would hide a failing name
+// server. The result alternates IPv4 and IPv6, so that a machine without one of
+// them reaches the other.
 func (n *names) ask(ctx context.Context, host string) (addrs []netip.Addr, fail *failure) {
 	select {
 	case n.asking <- struct{}{}:
@@ -103,12 +103,13 @@ func (n *names) ask(ctx context.Context, host string) (addrs []netip.Addr, fail 
 	return n.look(ctx, host)
 }
 
-// look asks without waiting for a place.
+// look is ask without waiting for a place.
 func (n *names) look(ctx context.Context, host string) (addrs []netip.Addr, fail *failure) {
-	if !IsAsked(host) { // of a redirect: the library would say that it does not exist
+	if !IsAsked(host) { // a redirect led here; the library would report that it does not exist
 		return nil, failed(robots.DNSFailure, "resolve %s: not asked for, since a label begins or ends with a hyphen", host)
 	}
-	// Of a socket that could not be had the library tells the text alone.
+	// If no socket can be opened, the library returns only the text of the
+	// error.
 	var ours atomic.Pointer[error]
 	ctx = context.WithValue(ctx, localKey{}, &ours)
 	var six []netip.Addr
@@ -150,8 +151,8 @@ func (n *names) look(ctx context.Context, host string) (addrs []netip.Addr, fail
 
 type localKey struct{}
 
-// find returns what is known or being asked about host, or a new look-up that
-// is the caller's to make.
+// find returns the known or pending look-up of host, or a new one that the
+// caller must make.
 func (n *names) find(host string) (l *lookup, ours bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -168,7 +169,7 @@ func (n *names) find(host string) (l *lookup, ours bool) {
 	return l, true
 }
 
-// drop forgets a look-up that failed.
+// drop removes a failed look-up.
 func (n *names) drop(host string, l *lookup) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

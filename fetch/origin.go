@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// Origin is scheme, host and port: what one robots.txt speaks for. Host is
+// Origin is the scheme, host and port that one robots.txt applies to. Host is
 // canonical: lower case, IDN as punycode, IPv6 without brackets, no trailing
 // dot. Two spellings of one origin are equal values.
 type Origin struct {
@@ -26,16 +26,17 @@ type Origin struct {
 // ErrScheme is wrapped by errors about a scheme that cannot be fetched.
 var ErrScheme = errors.New("cannot be fetched (use http, https or ftp)")
 
-// idnaProfile maps as browsers do (UTS #46, non-transitional), so that ß
-// stays ß, and refuses what DNS could not hold. Underscores are let through:
-// hosts with them exist and answer.
+// idnaProfile maps as browsers do (UTS #46, non-transitional, so ß stays ß) and
+// refuses names that DNS cannot hold. It permits underscores: hosts with them
+// exist and answer.
 var idnaProfile = idna.New(
 	idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false),
 	idna.BidiRule(), idna.CheckHyphens(false), idna.VerifyDNSLength(true),
 )
 
-// ParseHost makes a host name canonical. It accepts names, IDNs, IPv4 and
-// (bracketed or bare) IPv6 literals, and says what is wrong with all else.
+// ParseHost returns the canonical form of a host. It accepts names, IDNs, IPv4
+// literals and (bracketed or bare) IPv6 literals. For anything else the error
+// says what is wrong.
 func ParseHost(s string) (string, error) {
 	if s == "" {
 		return "", errors.New("empty host")
@@ -58,8 +59,8 @@ func ParseHost(s string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// "1.2.3" and "0x7f.1" are addresses to some resolvers and names to
-	// others; no public name ends with a numeric label.
+	// Some resolvers take "1.2.3" and "0x7f.1" for addresses, others for names.
+	// No public name ends with a numeric label.
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	if last != "" && (isDigits(last) || strings.HasPrefix(last, "0x") && isHex(last[2:])) {
 		return "", fmt.Errorf("%q is neither a name nor an IP address", clip(s))
@@ -71,7 +72,8 @@ func plainHost(s string) (string, error) {
 	if fast, ok := asciiHost(s); ok {
 		return fast, nil
 	}
-	// Package idna would take each byte for U+FFFD, and so ask another host.
+	// Package idna would replace each invalid byte by U+FFFD, and we would ask
+	// another host.
 	if !utf8.ValidString(s) || strings.ContainsRune(s, utf8.RuneError) {
 		return "", fmt.Errorf("%q is not UTF-8", clip(s))
 	}
@@ -90,8 +92,8 @@ func plainHost(s string) (string, error) {
 	return host, nil
 }
 
-// asciiHost is the common case without idna's tables: already lower case or
-// nearly so, no punycode to verify, lengths within DNS.
+// asciiHost handles the common case without idna's tables: ASCII, no punycode
+// to verify, lengths within DNS.
 func asciiHost(s string) (string, bool) {
 	s = strings.TrimSuffix(s, ".")
 	if len(s) == 0 || len(s) > 253 {
@@ -132,9 +134,10 @@ func hostByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '.' || c == '_'
 }
 
-// IsAsked says whether a resolver is asked for a host. Resolvers, Go's among
-// them, say of a name with a label that begins or ends with a hyphen that it does
-// not exist, and ask nobody. Such hosts are in stored captures all the same.
+// IsAsked reports whether resolvers look up a host. For a name with a label
+// that begins or ends with a hyphen, resolvers, Go's among them, report without
+// a query that it does not exist. Stored captures contain such hosts
+// nevertheless.
 func IsAsked(host string) bool {
 	return !strings.HasPrefix(host, "-") && !strings.HasSuffix(host, "-") && !strings.Contains(host, ".-") && !strings.Contains(host, "-.")
 }
@@ -149,10 +152,10 @@ func clip(s string) string {
 	return s
 }
 
-// Parse reads a host, an origin or a URL, as hosts lists hold them. scheme is
-// what a bare host gets. target is the path and query of a URL, "" where
-// there was none, so that a caller can tell an origin from a sample.
-// Credentials, unknown schemes and impossible ports are errors.
+// Parse parses a host, an origin or a URL, as host lists hold them. A bare host
+// gets scheme. target is the path and query of a URL, "" if there are none, so
+// that a caller can distinguish an origin from a sample URL. Credentials,
+// unknown schemes and invalid ports are errors.
 func Parse(s, scheme string) (o Origin, target string, err error) {
 	rest := s
 	if i := strings.IndexByte(s, ':'); i > 0 && slices.Contains(noAuthority, strings.ToLower(s[:i])) {
@@ -196,7 +199,7 @@ func Parse(s, scheme string) (o Origin, target string, err error) {
 	return Origin{Scheme: scheme, Host: host, Port: port}, target, nil
 }
 
-// noAuthority are schemes whose URLs name no host, so that no :// follows them.
+// noAuthority are schemes whose URLs have no host, so that no :// follows them.
 var noAuthority = []string{"mailto", "javascript", "data", "tel", "sms", "sip", "sips", "urn", "news", "about", "blob", "magnet", "view-source"}
 
 func splitPort(authority string) (host string, port uint16, err error) {
@@ -216,8 +219,7 @@ func splitPort(authority string) (host string, port uint16, err error) {
 	return authority[:colon], uint16(n), nil
 }
 
-// DefaultPort is the port that a scheme has where none is named, 0 for one
-// that cannot be fetched.
+// DefaultPort returns the default port of a scheme, 0 if it cannot be fetched.
 func DefaultPort(scheme string) uint16 {
 	switch scheme {
 	case "http":
@@ -230,8 +232,8 @@ func DefaultPort(scheme string) uint16 {
 	return 0
 }
 
-// WithScheme is the same host under another scheme; a default port follows
-// the scheme, any other stays.
+// WithScheme returns the same host under another scheme. A default port changes
+// with the scheme; any other stays.
 func (o Origin) WithScheme(scheme string) Origin {
 	if o.Port == DefaultPort(o.Scheme) {
 		o.Port = DefaultPort(scheme)
@@ -240,8 +242,8 @@ func (o Origin) WithScheme(scheme string) Origin {
 	return o
 }
 
-// Authority is host and port as they stand in a URL: a default port is left
-// out, IPv6 is bracketed.
+// Authority returns host and port as in a URL: without a default port, IPv6 in
+// brackets.
 func (o Origin) Authority() string {
 	host := o.Host
 	if strings.IndexByte(host, ':') >= 0 {
@@ -255,12 +257,12 @@ func (o Origin) Authority() string {
 
 func (o Origin) String() string { return o.Scheme + "://" + o.Authority() }
 
-// RobotsURL is where the origin's robots.txt is (RFC 9309 section 2.3).
+// RobotsURL returns the URL of the origin's robots.txt (RFC 9309 section 2.3).
 func (o Origin) RobotsURL() string { return o.String() + "/robots.txt" }
 
-// RegisteredDomain is the registrable domain of a host by the public suffix
-// list, and tld its last label; both "" for an IP literal, and domain "" for
-// a name that is itself a public suffix.
+// RegisteredDomain returns the registrable domain of a host by the public
+// suffix list, and its last label. Both are "" for an IP literal; domain is ""
+// for a public suffix.
 func RegisteredDomain(host string) (domain, tld string) {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return "", ""
@@ -272,7 +274,7 @@ func RegisteredDomain(host string) (domain, tld string) {
 	return domain, host[strings.LastIndexByte(host, '.')+1:]
 }
 
-// originOf is the origin of a URL met on the way.
+// originOf returns the origin of a redirect's URL.
 func originOf(u *url.URL) (Origin, error) {
 	o, _, err := Parse(u.Scheme+"://"+u.Host, "")
 	return o, err

@@ -10,79 +10,82 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// ErrNeverReached ends a fetch of a client that has never had proof that this
-// machine is connected, and ErrCutOff one of a client whose proofs have ceased.
+// ErrNeverReached ends the fetches of a client that never had proof that this
+// machine is connected. ErrCutOff ends those of a client that no longer gets
+// proof.
 var (
 	ErrNeverReached = errors.New("no host could be reached")
 	ErrCutOff       = errors.New("this machine is cut off from the network")
 )
 
 // FirstPatience is how long a client waits for its first proof that this
-// machine is connected, if Config.OutagePatience is not shorter.
+// machine is connected, unless Config.OutagePatience is shorter.
 const FirstPatience = 30 * time.Second
 
-// link tells the failures of hosts from those of this machine's own connection.
+// link distinguishes failures of hosts from failures of this machine's
+// connection.
 //
-// The rule. What proves that this machine is connected is an HTTP status (or a
-// reply of FTP), a connection that a host refuses, and a name that the resolver
-// says does not exist. A connection that is merely accepted proves nothing, nor
+// The rule. This machine is proved to be connected by an HTTP status (or an FTP
+// reply), by a connection that a host refuses, and by a name that the resolver
+// reports as not existing. An accepted connection proves nothing, and neither
 // does a resolver that fails. An attempt that ends without an answer is held,
-// with its slot, until there is a proof whose look-up and connection began after
-// the attempt had ended; only then it is the host's failure. Failures of look-ups
-// want a proof that began with a look-up, since hosts whose names are known
-// already answer without the resolver.
+// with its slot, until there is proof whose look-up and connection began after
+// the attempt ended; only then does it count as the host's failure. A failed
+// look-up needs proof that began with a look-up, because hosts with cached
+// names answer without the resolver.
 //
-// Where the network is waited for and no proof comes for a second, or all attempts
-// under way are held, up to eight hosts that answered last, of different
-// registered domains and address blocks, are looked up anew and connected to. No
-// request is sent, so that no host is asked twice. One that can be connected to,
-// or refuses, is proof. If all fail within four seconds, that is an outage; they
-// are tried again after 1 s, 2 s and so on up to 15 s. The next proof ends it.
-// After an outage, or four seconds without proof, each attempt that has failed or
-// will, and had begun before that moment, is made again: it says nothing about the
-// host. So it is with attempts during which the clock has jumped, because the
-// process was stopped or the machine slept. An outage that outlasts the patience
-// ends all fetches with ErrCutOff.
+// If attempts wait for the network and no proof comes for a second, or if all
+// attempts are held, the link probes: it looks up and connects to up to eight
+// hosts that answered last, of different registered domains and address blocks.
+// It sends no request, so no host is asked twice. A host that accepts or
+// refuses the connection is proof. If all fail within four seconds, that is an
+// outage. Probes are repeated after 1 s, 2 s and so on up to 15 s, and the next
+// proof ends the outage. After an outage, or four seconds without proof, every
+// attempt that began before that moment and fails is made again: its failure
+// says nothing about the host. The same holds for attempts during which the
+// clock jumped, because the process was stopped or the machine slept. An outage
+// that outlasts the patience ends all fetches with ErrCutOff.
 //
-// A client that has had no proof yet tries hosts drawn at random from the whole
-// list, 8 and then 64 at a time, and gives up 30 s after the first failure with
-// ErrNeverReached, unless it is told to accept failures.
+// A client without any proof so far probes hosts drawn at random from the whole
+// list, 8 and then 64 at a time. It gives up 30 s after the first failure with
+// ErrNeverReached, unless it is configured to accept failures.
 //
-// False alarms. If q is the chance that a host which answered a while ago cannot
-// be connected to within four seconds, dead hosts are taken for an outage once in
-// 1/q^8 probes: for q = 5 % once in 25 thousand million. Such an alarm costs time
-// and no row: the hosts are asked again. A list of which not one host in a hundred
-// lives, and whose first hosts in flight are all dead, is refused by mistake once
-// in 600 times, a list without a living host always.
+// False alarms. Let q be the chance that a host which answered a while ago
+// cannot be connected to within four seconds. Then dead hosts are taken for an
+// outage once in 1/q^8 probes: for q = 5 % once in 25 thousand million. Such an
+// alarm costs time but no row: the hosts are asked again. A list in which fewer
+// than one host in a hundred is alive, and whose first hosts in flight are all
+// dead, is refused by mistake once in 600 times; a list without a living host
+// is always refused.
 //
-// With Config.ConnectTo all hosts are one address, whose probe is a connection to
-// it: an address that accepts connections and never answers is the hosts' doing.
-// Through a proxy, a probe is a CONNECT that the proxy answers with other than
-// 5xx, and no 5xx is proof: it may be the proxy's own.
+// With Config.ConnectTo all hosts share one address, and a probe connects to
+// it. If it accepts connections and never answers, that counts as the hosts'
+// failure. Through a proxy, a probe is a CONNECT that the proxy answers with
+// any status but 5xx, and no 5xx is proof: it may be the proxy's own.
 type link struct {
 	client *Client
 	times  linkTimes
 
 	mu       sync.Mutex
-	wake     chan struct{} // the watch looks before its next tick
+	wake     chan struct{} // makes the watch look before its next tick
 	watched  bool
-	underWay int // attempts, those that are held included
-	active   int // of these, those that wait for the network
+	underWay int // attempts, including those held
+	active   int // attempts that wait for the network
 	held     [2][]*heldFailure
 
-	named, reached time.Time // when the latest proof began: with a look-up, or of any kind
-	clean          time.Time // failures of attempts that began before it do not count
-	beaten, wall   time.Time // when the clock was last looked at, and what it showed
-	heard          time.Time // when the latest proof came, or the network was first waited for after a rest
-	since          time.Time // since when failures are held without proof
+	named, reached time.Time // when the latest proof began: one with a look-up, and any
+	clean          time.Time // failures of attempts that began earlier do not count
+	beaten, wall   time.Time // when the clock was last read, and its wall time
+	heard          time.Time // when the latest proof came, or the first wait after a rest began
+	since          time.Time // when the first failure was held without proof
 	out            bool      // an outage
 	outages        int
 	accepted       bool
 	failed         error
 
 	probing bool
-	stop    context.CancelFunc // of the probe under way
-	next    time.Time          // no probe before
+	stop    context.CancelFunc // ends the probe in flight
+	next    time.Time          // the earliest time of the next probe
 	pause   time.Duration
 
 	witnesses []witness
@@ -91,11 +94,11 @@ type link struct {
 	sampled   bool
 }
 
-// linkTimes are those of the rule; tests shorten them.
+// linkTimes are the times of the rule; tests shorten them.
 type linkTimes struct {
 	patience, atFirst   time.Duration
 	tick, jump          time.Duration
-	quiet, silence      time.Duration // without proof: to probe, and to ask again
+	quiet, silence      time.Duration // without proof: until a probe, and until attempts are repeated
 	probe, stagger, gap time.Duration
 	pause, maxPause     time.Duration
 }
@@ -109,7 +112,7 @@ func newLink(c *Client) *link {
 	}}
 }
 
-// heldFailure is an attempt that has failed and waits for proof.
+// heldFailure is a failed attempt that waits for proof.
 type heldFailure struct {
 	began, ended time.Time
 	settled      chan struct{} // closed when the next two are known
@@ -117,19 +120,19 @@ type heldFailure struct {
 	err          error
 }
 
-// The two kinds of failures that are held.
+// The two kinds of failures held.
 const (
 	ofNetwork = iota
 	ofNames
 )
 
-// maxAgain bounds how often an attempt is made for our own sake: on a machine
-// whose clock jumps all the time a dead host must have its end too.
+// maxAgain bounds how often an attempt is repeated because of this machine:
+// even if the clock jumps all the time, a dead host must come to an end.
 const maxAgain = 10
 
-// sure makes an attempt, again for as long as it fails and its failure is not
-// believed. All but the last one is our time and not the host's. The error is
-// that of a context that ended, or that this machine is cut off.
+// sure makes an attempt and repeats it while it fails and the failure is not
+// believed. Only the last attempt counts against the host's time. The error is
+// that of an ended context, or that this machine is cut off.
 func (lease *Lease) sure(b *budget, attempt func() robots.ErrorClass) error {
 	l := lease.client.link
 	if l.times.patience == 0 {
@@ -150,7 +153,7 @@ func (lease *Lease) sure(b *budget, attempt func() robots.ErrorClass) error {
 	}
 }
 
-// begin counts an attempt, and sees to it that the clock is watched meanwhile.
+// begin counts an attempt and starts watching the clock if necessary.
 func (l *link) begin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -161,7 +164,7 @@ func (l *link) begin() {
 	}
 }
 
-// await counts what waits for the network, by one up or down.
+// await adds by to the number of attempts that wait for the network.
 func (l *link) await(by int) {
 	if l.times.patience == 0 {
 		return
@@ -174,7 +177,7 @@ func (l *link) await(by int) {
 	l.active += by
 }
 
-// believe ends an attempt. It waits until it is known whether a failure is the
+// believe ends an attempt. It blocks until it is known whether a failure is the
 // host's.
 func (l *link) believe(ctx context.Context, began time.Time, class robots.ErrorClass) (bool, error) {
 	l.mu.Lock()
@@ -214,7 +217,7 @@ func (l *link) believe(ctx context.Context, began time.Time, class robots.ErrorC
 	return false, ctx.Err()
 }
 
-// isDoubtful tells the failures that may be this machine's.
+// isDoubtful reports whether a failure may be this machine's.
 func isDoubtful(class robots.ErrorClass) bool {
 	switch class {
 	case robots.DNSFailure, robots.ConnectFailure, robots.ConnectTimeout, robots.NoRoute, robots.Timeout, robots.Reset, robots.TLSFailure, robots.TruncatedBody:
@@ -225,7 +228,7 @@ func isDoubtful(class robots.ErrorClass) bool {
 
 func (l *link) isHolding() bool { return len(l.held[ofNetwork])+len(l.held[ofNames]) > 0 }
 
-// settle lets those failures go about which it is known what they are.
+// settle releases the held failures whose cause is known.
 func (l *link) settle() {
 	for kind, proof := range [2]time.Time{ofNetwork: l.reached, ofNames: l.named} {
 		l.held[kind] = slices.DeleteFunc(l.held[kind], func(h *heldFailure) bool {
@@ -234,7 +237,7 @@ func (l *link) settle() {
 				h.err = l.failed
 			case h.began.Before(l.clean):
 				if l.out {
-					return false // to ask again now would be for nothing
+					return false // asking again during an outage would be useless
 				}
 			case l.accepted || proof.After(h.ended):
 				h.believed = true
@@ -250,7 +253,7 @@ func (l *link) settle() {
 	}
 }
 
-// hurry has the watch look now where nothing but a probe can help.
+// hurry wakes the watch if only a probe can help.
 func (l *link) hurry() {
 	if !l.isStuck() {
 		return
@@ -261,15 +264,15 @@ func (l *link) hurry() {
 	}
 }
 
-// isStuck says that no attempt goes on, or none can be begun.
+// isStuck reports whether all attempts are held, or no further one can begin.
 func (l *link) isStuck() bool {
 	n := len(l.held[ofNetwork]) + len(l.held[ofNames])
 	return n > 0 && n == l.underWay || n >= l.client.config.Concurrency
 }
 
-// beat looks at the clock. Where it has jumped, because this process was stopped,
-// the machine slept or the time was set, what failed since the last look counts
-// for nothing.
+// beat reads the clock. If it has jumped, because this process was stopped, the
+// machine slept or the time was set, failures since the last reading do not
+// count.
 func (l *link) beat() time.Time {
 	now := time.Now()
 	elapsed := now.Sub(l.beaten)
@@ -282,7 +285,7 @@ func (l *link) beat() time.Time {
 	return now
 }
 
-// watch goes on as long as attempts do.
+// watch runs as long as there are attempts.
 func (l *link) watch() {
 	ticker := time.NewTicker(l.times.tick)
 	defer ticker.Stop()
@@ -336,8 +339,8 @@ func (l *link) look() bool {
 	return true
 }
 
-// proof records what proves that this machine is connected: when the look-up
-// began, if one was made, and when what gave the proof did.
+// proof records a proof that this machine is connected: when its look-up began,
+// zero without one, and when its connection did.
 func (l *link) proof(named, reached time.Time) {
 	now := time.Now()
 	if now.Sub(l.heard) > l.times.silence {

@@ -8,22 +8,22 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// politeness holds the limits on requests. A request in flight holds a slot, a
-// place under the registered domain of its host and a place under the address
+// politeness enforces the limits on requests. A request in flight holds a slot,
+// a place under the registered domain of its host and a place under the address
 // that it dials. A request that waits, for a place, for the pace or before a
 // retry, releases its slot meanwhile, so that a busy address costs the others
 // nothing.
 //
 // A request takes the place of its domain first, that of its address second and
-// a slot last. A request that holds a slot waits for nothing, so requests cannot
-// deadlock.
+// a slot last. A request that holds a slot waits for nothing, so requests
+// cannot deadlock.
 type politeness struct {
 	inside    *limiter // origins between Enter and the end of Fetch
 	slots     *limiter
 	domains   *limiter
 	addresses *limiter
 	pace      *rate.Limiter // of all requests together
-	starts    *limiter      // the one whose first request is next
+	starts    *limiter      // admits one origin at a time to its first request
 }
 
 func newPoliteness(c Config) *politeness {
@@ -44,18 +44,18 @@ func newPoliteness(c Config) *politeness {
 // serves one [Lease.Fetch] and ends with [Lease.Leave].
 type Lease struct {
 	client    *Client
-	ctx       context.Context // until the first connection is dialled, that of beginning
+	ctx       context.Context // begin of Enter, until the first connection is dialled
 	onceBegun context.Context // from then on
 	held      bool
 	asked     bool // the first request has kept the pace
 
 	texts  []*text // of its answers
-	landed bool    // has a place for a body that is back from disk
+	landed bool    // holds a place in spool.landing
 }
 
-// Enter waits until a slot is free. Its error is that of begin, which bounds
-// the waits up to the first connection, here and in [Lease.Fetch]. From then on
-// ctx does, which ends no earlier.
+// Enter waits until a slot is free. The context begin bounds the waits up to
+// the first connection, here and in [Lease.Fetch], and Enter returns its error.
+// After that ctx applies, which must not end earlier.
 func (c *Client) Enter(begin, ctx context.Context) (*Lease, error) {
 	lease := &Lease{client: c, ctx: begin, onceBegun: ctx}
 	if err := c.politeness.inside.acquire(begin, ""); err != nil {
@@ -88,8 +88,8 @@ func (lease *Lease) giveSlot() {
 	}
 }
 
-// acquire takes a place under key, with the slot given away if that takes
-// time. Waiting is our doing and not the host's: it moves the deadline.
+// acquire takes a place under key. It gives up the slot if that takes time. The
+// wait is ours, not the host's: it moves the deadline.
 func (lease *Lease) acquire(b *budget, l *limiter, key string) error {
 	began := time.Now()
 	if turn := l.join(key); turn != nil {
@@ -106,7 +106,7 @@ func (lease *Lease) acquire(b *budget, l *limiter, key string) error {
 	return err
 }
 
-// rest sleeps without a slot, and sees to it that there is one afterwards.
+// rest sleeps without a slot and takes one afterwards.
 func (lease *Lease) rest(d time.Duration) error {
 	if d > 0 {
 		lease.giveSlot()
@@ -120,9 +120,9 @@ func (lease *Lease) rest(d time.Duration) error {
 	return lease.takeSlot()
 }
 
-// keepPace waits for the turn of one more request among all. Origins that
-// have not begun wait in a queue of their own, of which one at a time draws a
-// turn: a redirect or a retry has no more than that one before it.
+// keepPace waits for the turn of one more request among all. Origins that have
+// not begun wait in a separate queue, of which one at a time draws a turn, so a
+// redirect or a retry waits for at most one of them.
 func (lease *Lease) keepPace(b *budget) error {
 	m := lease.client.politeness
 	if m.pace == nil {
@@ -144,8 +144,8 @@ func (lease *Lease) keepPace(b *budget) error {
 	return lease.rest(m.pace.Reserve().Delay())
 }
 
-// pause waits before another try, and reports whether there is time for one
-// after it. The wait is the host's; getting a slot again is ours.
+// pause waits before another attempt and reports whether there is time for one.
+// The wait is the host's; getting a slot again is ours.
 func (lease *Lease) pause(b *budget, wait time.Duration) bool {
 	if time.Until(b.deadline) <= wait {
 		return false
@@ -174,16 +174,16 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// limiter lets at most n at once, first come first served, and at most so
-// many a second, under each key. A key in nobody's use costs nothing once its
-// pace is not ahead of the clock.
+// limiter admits at most n at once under each key, first come first served, and
+// at most rate a second. An unused key costs nothing once its pace is not ahead
+// of the clock.
 type limiter struct {
 	n    int
-	rate rate.Limit // 0: any
+	rate rate.Limit // 0: no limit
 
 	mu    sync.Mutex
 	keys  map[string]*queue
-	sweep int // the number of keys at which idle ones are looked for
+	sweep int // the number of keys that triggers removing idle ones
 }
 
 type queue struct {
@@ -192,17 +192,17 @@ type queue struct {
 	pace    *rate.Limiter // nil without a rate
 }
 
-// turn is one waiter's.
+// turn is one waiter's turn.
 type turn struct {
 	come chan struct{}
-	gone bool // the waiter has left; under the limiter's lock
+	gone bool // the waiter has left; guarded by limiter.mu
 }
 
 func newLimiter(n int, perSecond float64) *limiter {
 	return &limiter{n: n, rate: rate.Limit(perSecond), keys: make(map[string]*queue), sweep: 1024}
 }
 
-// join takes a place, or a turn to wait for.
+// join takes a place, or returns a turn to wait for.
 func (l *limiter) join(key string) *turn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -224,7 +224,8 @@ func (l *limiter) join(key string) *turn {
 	return t
 }
 
-// pause is how long who has a place under key is to wait before using it.
+// pause returns how long the holder of a place under key must wait before using
+// it.
 func (l *limiter) pause(key string) time.Duration {
 	if l.rate == 0 {
 		return 0
@@ -234,7 +235,7 @@ func (l *limiter) pause(key string) time.Duration {
 	return l.keys[key].pace.Reserve().Delay()
 }
 
-// await waits for the turn, if there is one to wait for.
+// await waits for the turn, if there is one.
 func (l *limiter) await(ctx context.Context, key string, t *turn) error {
 	if t == nil {
 		return nil
@@ -248,7 +249,7 @@ func (l *limiter) await(ctx context.Context, key string, t *turn) error {
 	t.gone = true
 	l.mu.Unlock()
 	select {
-	case <-t.come: // it came all the same, before we were gone
+	case <-t.come: // the turn came before we left
 		l.release(key)
 	default:
 	}
@@ -259,7 +260,7 @@ func (l *limiter) acquire(ctx context.Context, key string) error {
 	return l.await(ctx, key, l.join(key))
 }
 
-// release gives a place to the first who waits for it.
+// release gives a place to the first waiter.
 func (l *limiter) release(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -278,12 +279,13 @@ func (l *limiter) release(key string) {
 	}
 }
 
-// idle says that forgetting the queue would let nobody go faster.
+// idle reports whether the queue can be dropped without letting anyone go
+// faster.
 func (q *queue) idle() bool {
 	return q.held == 0 && (q.pace == nil || q.pace.Tokens() >= 1)
 }
 
-// forget drops keys that only their pace has kept.
+// forget drops idle keys.
 func (l *limiter) forget() {
 	if len(l.keys) < l.sweep {
 		return

@@ -7,13 +7,13 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// probe finds out whether a 5xx for robots.txt means anything. A site that
-// answers every missing page so is misconfigured, and its robots.txt is
-// missing: the front page is there, and a page that cannot exist gets the
-// same status (SPEC section 2, "can be determined"). It costs two requests of
-// the server that gave the 5xx, within what is left of the origin's time.
+// probe determines whether a 5xx for robots.txt means anything. A site that
+// answers every missing page with 5xx is misconfigured, and its robots.txt is
+// missing: the front page exists, and a page that cannot exist gets the same
+// status (SPEC section 2, "can be determined"). It costs two requests to the
+// server that gave the 5xx, within what is left of the origin's time.
 //
-// It reports whether it asked anything.
+// It reports whether it sent a request.
 func (lease *Lease) probe(b *budget, got *Capture) bool {
 	if status := got.Status(); got.Error != "" || status < 500 || status > 599 || got.at.Scheme == "ftp" {
 		return false
@@ -27,7 +27,7 @@ func (lease *Lease) probe(b *budget, got *Capture) bool {
 	return true
 }
 
-// page asks for one more page of the origin that gave the answer.
+// page requests one more page of the origin that answered.
 func (lease *Lease) page(b *budget, got *Capture, target string) (a answer, fail *failure) {
 	err := lease.sure(b, func() robots.ErrorClass {
 		if a, fail = lease.get(b, got.at, target); fail == nil {

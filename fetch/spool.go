@@ -14,16 +14,15 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// spool bounds what answers under way take of memory. A host may send almost all
-// of the largest body there is and then stall, and so may every host in flight.
-// Each answer has a block of memory; what it holds beyond comes out of the
-// room that all share, and once that is spent, goes to blocks of one file. To wait
-// for room instead would let the server's patience end, and call our shortage its
-// failure.
+// spool bounds the memory of answers in flight. A host may send almost all of
+// the largest possible body and then stall, and so may every host in flight.
+// Each answer has a block of memory. Beyond that it takes from the room that
+// all share and, once that is spent, writes blocks to one file. Waiting for
+// room instead would let the server time out and blame it for our shortage.
 type spool struct {
-	create  func() (*os.File, error) // nil: there is always room
-	landing chan struct{}            // a place for each body that is back from the file
-	heavy   chan struct{}            // a place for each answer with a heavy beginning
+	create  func() (*os.File, error) // nil: room is unlimited
+	landing chan struct{}            // a place for each body read back from the file
+	heavy   chan struct{}            // a place for each heavy answer; see weighed
 
 	mu   sync.Mutex
 	room int64
@@ -34,11 +33,11 @@ type spool struct {
 
 const (
 	blockBytes = 16 << 10
-	// lightBytes are more than TLS handshake and header of an ordinary answer
-	// take together. heavyBytes are what the most of both come to, parsed.
+	// lightBytes exceeds the TLS handshake and header of an ordinary answer.
+	// heavyBytes is the parsed size of the largest of both.
 	lightBytes = 32 << 10
 	heavyBytes = 1 << 20
-	// maxHeavy bounds answers with heavy beginnings, where memory does not.
+	// maxHeavy bounds the heavy answers if memory does not.
 	maxHeavy = 256
 )
 
@@ -65,7 +64,7 @@ func (s *spool) take(n int64) bool {
 	return true
 }
 
-// give gives back what was taken, and blocks of the file.
+// give returns what was taken, and blocks of the file.
 func (s *spool) give(n int64, blocks []int64) {
 	if s.create == nil {
 		return
@@ -103,16 +102,16 @@ func spoolError(err error) error {
 	return f
 }
 
-// text is a body, or what it is decoded from, while it is read.
+// text is a body, or its encoded form, while it is read.
 type text struct {
 	spool  *spool
-	paused func(time.Duration) // told of waits for the disk; may be nil
+	paused func(time.Duration) // called with waits for the disk; may be nil
 	blocks []int64             // of the spool's file, in order
-	tail   []byte              // what follows them
+	tail   []byte              // the bytes after the blocks
 	taken  int64               // of the spool's room
 }
 
-// newText makes a text that is expected to come to some size.
+// newText returns a text with an expected size.
 func newText(s *spool, expect int, paused func(time.Duration)) *text {
 	t := &text{spool: s, paused: paused}
 	if expect++; expect > blockBytes {
@@ -128,8 +127,8 @@ func newText(s *spool, expect int, paused func(time.Duration)) *text {
 
 func (t *text) size() int { return len(t.blocks)*blockBytes + len(t.tail) }
 
-// fill reads r to its end, or as far as limit bytes. truncated tells that there
-// was more. What came before an error is kept.
+// fill reads r to its end, or up to limit bytes. truncated reports whether
+// there was more. After an error the text keeps the bytes read before it.
 func (t *text) fill(r io.Reader, limit int) (truncated bool, err error) {
 	for {
 		if len(t.tail) == cap(t.tail) {
@@ -154,7 +153,7 @@ func (t *text) fill(r io.Reader, limit int) (truncated bool, err error) {
 	}
 }
 
-// grow makes room behind the tail of a text that comes to most bytes at most.
+// grow extends the tail of a text that has at most `most` bytes.
 func (t *text) grow(most int) error {
 	size := min(2*cap(t.tail)+512, most-len(t.blocks)*blockBytes)
 	switch more := int64(size) - t.taken; {
@@ -194,7 +193,7 @@ func (t *text) unload() error {
 	return nil
 }
 
-// bytes are all of the text.
+// bytes returns the whole text.
 func (t *text) bytes() ([]byte, error) {
 	if len(t.blocks) == 0 {
 		if cap(t.tail)-len(t.tail) > len(t.tail)/4 {
@@ -207,7 +206,7 @@ func (t *text) bytes() ([]byte, error) {
 	return all, err
 }
 
-// reader reads the text from its beginning.
+// reader returns a reader of the whole text.
 func (t *text) reader() io.Reader {
 	readers := make([]io.Reader, 0, len(t.blocks)+1)
 	for _, at := range t.blocks {
@@ -216,7 +215,8 @@ func (t *text) reader() io.Reader {
 	return io.MultiReader(append(readers, bytes.NewReader(t.tail))...)
 }
 
-// spoolFile tells errors of the disk from those of the connection.
+// spoolFile marks errors of the disk, to distinguish them from errors of the
+// connection.
 type spoolFile struct{ s *spool }
 
 func (f spoolFile) ReadAt(p []byte, off int64) (int, error) {
@@ -227,15 +227,15 @@ func (f spoolFile) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// release gives back what the text takes, once.
+// release returns the memory and blocks of the text. It may be called again.
 func (t *text) release() {
 	t.spool.give(t.taken, t.blocks)
 	t.taken, t.blocks, t.tail = 0, nil, nil
 }
 
-// land has the capture's body stand in memory. Bodies that were on disk come
-// back few at a time, each until its place is given back: the caller has put it
-// elsewhere then.
+// land moves the body into memory and returns the capture. Only a few bodies at
+// a time come back from disk. Each keeps its place until [Lease.Leave], when
+// the caller has stored it.
 func (lease *Lease) land(got *Capture) *Capture {
 	t := got.text
 	if t == nil {
@@ -262,15 +262,14 @@ func (lease *Lease) land(got *Capture) *Capture {
 	return got
 }
 
-// text makes a text of an answer that conn brings. It is released with the
-// place.
+// text returns a text for an answer. It is released with the lease.
 func (lease *Lease) text(expect int, paused func(time.Duration)) *text {
 	t := newText(lease.client.spool, expect, paused)
 	lease.texts = append(lease.texts, t)
 	return t
 }
 
-// settle gives back what the place's answers took.
+// settle releases the memory of the lease's answers.
 func (lease *Lease) settle() {
 	for _, t := range lease.texts {
 		t.release()
@@ -282,14 +281,15 @@ func (lease *Lease) settle() {
 	}
 }
 
-// pausing returns what moves the deadline of connections by a wait that is ours.
+// pausing returns a function that moves the deadlines of connections by a wait
+// of ours.
 func pausing(ctx context.Context, b *budget, conns ...net.Conn) func(time.Duration) {
 	return func(d time.Duration) {
 		b.wait(d)
 		for _, conn := range conns {
 			conn.SetDeadline(b.deadline)
 			if ctx.Err() != nil {
-				conn.SetDeadline(time.Unix(1, 0)) // which [expire] may have done before
+				conn.SetDeadline(time.Unix(1, 0)) // [expire] may have done so already
 			}
 		}
 	}

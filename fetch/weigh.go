@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// weighed is a connection whose answer takes a place among the heavy ones if
-// its TLS handshake and header are longer than those of ordinary answers: they
-// are held in memory until they are whole, and parsed they take several times as
-// much. The wait for the place is ours and not the host's.
+// weighed is a connection that takes a place among the heavy answers if its TLS
+// handshake and header are longer than usual: they are held in memory until
+// they are complete, and take several times as much once parsed. The wait for
+// the place is ours, not the host's.
 type weighed struct {
 	net.Conn
 	ctx    context.Context
 	spool  *spool
 	paused func(time.Duration)
 	read   int
-	body   bool // the header is read
+	body   bool // the header has been read
 	held   bool
 }
 
@@ -36,7 +36,7 @@ func (w *weighed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// leave gives the place back.
+// leave releases the place.
 func (w *weighed) leave() {
 	if w.held {
 		<-w.spool.heavy

@@ -14,19 +14,19 @@ import (
 
 const (
 	maxWitnesses = 32 // kept
-	probed       = 8  // of them, at once
-	probedFirst  = 64 // of the list, where nothing has been reached yet
+	probed       = 8  // witnesses in one probe
+	probedFirst  = 64 // hosts of the list, if nothing has been reached yet
 )
 
-// witness is a host that has proved that this machine is connected. No two are
-// of one registered domain or one address block.
+// witness is a host that has proved that this machine is connected. No two
+// witnesses share a registered domain or an address block.
 type witness struct {
 	origin Origin
 	domain string
 	block  netip.Prefix
 }
 
-// notice takes from an exchange what it proves.
+// notice records what an exchange proves.
 func (l *link) notice(o Origin, a *answer, fail *failure) {
 	if l.times.patience == 0 {
 		return
@@ -57,7 +57,7 @@ func (l *link) notice(o Origin, a *answer, fail *failure) {
 	l.proof(a.looked, a.dialed)
 }
 
-// domainOf is the registered domain of a host, or the host where it has none.
+// domainOf returns the registered domain of a host, or the host if it has none.
 func domainOf(host string) string {
 	if domain, _ := RegisteredDomain(host); domain != "" {
 		return domain
@@ -65,19 +65,20 @@ func domainOf(host string) string {
 	return host
 }
 
-// block is what is likely to be routed as one: the /16 of IPv4, the /32 of IPv6.
+// block returns the addresses that are probably routed together: the /16 of
+// IPv4, the /32 of IPv6.
 func block(addr netip.Addr) netip.Prefix {
 	addr = addr.Unmap().WithZone("")
 	bits := 32
 	if addr.Is4() {
 		bits = 16
 	}
-	p, _ := addr.Prefix(bits) // of an address that is not known there is none
+	p, _ := addr.Prefix(bits) // an unknown address has none
 	return p
 }
 
-// probe tries to reach hosts, until one proves that this machine is connected,
-// and declares an outage if none does.
+// probe tries to reach hosts until one proves that this machine is connected.
+// If none does, it declares an outage.
 func (l *link) probe(ctx context.Context, stop context.CancelFunc) {
 	defer stop()
 	targets := l.targets(ctx)
@@ -89,7 +90,7 @@ func (l *link) probe(ctx context.Context, stop context.CancelFunc) {
 	for i, o := range targets {
 		go func() {
 			var r result
-			// The first ones are likely to do.
+			// The first ones probably suffice.
 			if sleep(ctx, time.Duration(i%probed)*l.times.stagger) == nil {
 				r.looked, r.dialed, r.proved, r.local = l.reach(ctx, o)
 			}
@@ -104,7 +105,7 @@ func (l *link) probe(ctx context.Context, stop context.CancelFunc) {
 			got = r
 		}
 		if got.proved {
-			stop() // and wait for the others to see that
+			stop() // and wait for the others to end
 		}
 	}
 	l.mu.Lock()
@@ -116,7 +117,8 @@ func (l *link) probe(ctx context.Context, stop context.CancelFunc) {
 		l.pause = 0
 		l.proof(got.looked, got.dialed)
 	case got.local || errors.Is(ctx.Err(), context.Canceled) || !l.isHolding() && l.active == 0:
-		// No descriptor is left, or nobody waits any more: that tells nothing.
+		// Out of descriptors, or no attempt waits any more: the probe shows
+		// nothing.
 	default:
 		l.pause = min(max(2*l.pause, l.times.pause), l.times.maxPause)
 		l.next = time.Now().Add(l.pause)
@@ -124,8 +126,8 @@ func (l *link) probe(ctx context.Context, stop context.CancelFunc) {
 	}
 }
 
-// targets are the hosts to probe: those that answered last, by turns, and where
-// they are few, others of the list.
+// targets returns the hosts to probe: the witnesses in turn and, if they are
+// few, other hosts of the list.
 func (l *link) targets(ctx context.Context) (targets []Origin) {
 	config := &l.client.config
 	if config.ConnectTo.IsValid() {
@@ -139,7 +141,8 @@ func (l *link) targets(ctx context.Context) (targets []Origin) {
 	}
 	slices.Reverse(targets)
 	if n > 0 {
-		// The next probe begins with another, so that nobody is connected to all the time.
+		// The next probe begins with another host, so that none is contacted
+		// all the time.
 		last := len(l.witnesses) - 1
 		l.witnesses = append([]witness{l.witnesses[last]}, l.witnesses[:last]...)
 	}
@@ -160,13 +163,13 @@ func (l *link) targets(ctx context.Context) (targets []Origin) {
 	targets = append(targets, l.sample[:more]...)
 	l.sample = append(slices.Clone(l.sample[more:]), l.sample[:more]...)
 	if len(targets) == 0 {
-		return l.unknown // last, since a resolver that is cut off itself may remember it
+		return l.unknown // last, because a resolver that is cut off may have it cached
 	}
 	return targets
 }
 
-// reach resolves and connects to a host, past the cache of names and the places
-// of politeness, and asks it nothing.
+// reach resolves and connects to a host, bypassing the name cache and the
+// politeness limits, and sends no request.
 func (l *link) reach(ctx context.Context, o Origin) (looked, dialed time.Time, proved, local bool) {
 	c := l.client
 	if c.config.Proxy != nil {
@@ -206,8 +209,8 @@ func (l *link) reach(ctx context.Context, o Origin) (looked, dialed time.Time, p
 	return looked, dialed, false, local
 }
 
-// reachByProxy has the proxy connect to a host. A proxy that refuses has been
-// told by the host, or need not ask it.
+// reachByProxy asks the proxy to connect to a host. A proxy that refuses has
+// asked the host, or did not need to.
 func (l *link) reachByProxy(ctx context.Context, o Origin) (looked, dialed time.Time, proved, local bool) {
 	if literal, ok := literalOf(o.Host); ok && l.client.refused(literal) {
 		return looked, dialed, false, false

@@ -7,11 +7,12 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// fault is how a memory ends whose folder cannot be written any more, as on a
-// full disk. Pebble then ends the process, by its log's Fatalf or by panics
-// that cannot be recovered, for they unlock its locks twice. So it is not
-// told: whatever of it writes is held where the write failed, for ever, and
-// those who wait for it get the error and may end the run in good order.
+// fault ends the use of a memory whose folder cannot be written any more, as on
+// a full disk. Pebble would then end the process, by its log's Fatalf or by
+// panics that cannot be recovered because they unlock its locks twice. So
+// pebble never sees the error: each of its goroutines that writes blocks
+// forever at the failed write. Callers that wait for it get the error and can
+// end the run properly.
 type fault struct {
 	once   sync.Once
 	broken chan struct{}
@@ -27,7 +28,7 @@ func (f *fault) failed() bool {
 	}
 }
 
-// fail makes err the answer to all that is asked from now on.
+// fail makes all later calls return err.
 func (m *Memory) fail(err error) {
 	m.once.Do(func() {
 		m.err = fmt.Errorf("the state folder %s cannot be written: %w; free space on its disk, or give another --state", m.dir, oneLine{err})
@@ -35,7 +36,7 @@ func (m *Memory) fail(err error) {
 	})
 }
 
-// hold does not return from an error.
+// hold blocks forever if err is not nil.
 func (m *Memory) hold(err error) {
 	if err != nil {
 		m.fail(err)
@@ -43,7 +44,8 @@ func (m *Memory) hold(err error) {
 	}
 }
 
-// guard does what may be held, in a goroutine that can be left behind.
+// guard runs do, which may block in hold, in a goroutine that can be left
+// behind.
 func (m *Memory) guard(do func() error) error {
 	if m.failed() {
 		return m.err
@@ -58,7 +60,8 @@ func (m *Memory) guard(do func() error) error {
 	}
 }
 
-// holding is a file system from whose failing writes nobody returns.
+// holding is a file system whose writes never return an error: they block
+// instead.
 type holding struct {
 	vfs.FS
 	m *Memory
@@ -111,7 +114,8 @@ func (f holdingFile) SyncTo(length int64) (bool, error) {
 	return full, nil
 }
 
-// quiet is pebble's log: what matters comes back as an error.
+// quiet is pebble's log. It drops everything: what matters is returned as an
+// error.
 type quiet struct{ m *Memory }
 
 func (quiet) Infof(string, ...any)  {}

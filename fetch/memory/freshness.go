@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// maxLengthening bounds what a site may make of --max-age: 7 days of the
-// default of one.
+// maxLengthening bounds how much a site can extend --max-age: to 7 days for the
+// default of one day.
 const maxLengthening = 7
 
-// lifetime is how long an answer may serve without a new request: maxAge,
-// unless its Cache-Control says less (no-store and no-cache: not at all) or,
-// where lengthen allows it, more. It is 0 where maxAge is.
+// lifetime returns how long an answer may be used without a new request:
+// maxAge, unless its Cache-Control says less (no-store and no-cache: not at
+// all) or, if lengthen is set, more. It is 0 if maxAge is.
 //
-// The memory is a private cache, as of one user (RFC 9111 section 1):
-// s-maxage is not meant for it. Of several max-age the first counts, and one
-// that is no number of seconds makes the answer stale (section 4.2.1).
+// The memory is a private cache, as of one user (RFC 9111 section 1), so
+// s-maxage does not apply. Of several max-age the first counts. One that is not
+// a number of seconds makes the answer stale (section 4.2.1).
 func lifetime(maxAge time.Duration, cacheControl *string, lengthen bool) time.Duration {
 	if maxAge <= 0 {
 		return 0
@@ -48,8 +48,8 @@ func lifetime(maxAge time.Duration, cacheControl *string, lengthen bool) time.Du
 	return told
 }
 
-// seconds reads delta-seconds, 0 for what is none. More than 2^31 is as much
-// as that (RFC 9111 section 1.2.2).
+// seconds parses delta-seconds. It returns 0 for anything else, and caps the
+// value at 2^31 (RFC 9111 section 1.2.2).
 func seconds(s string) time.Duration {
 	if s == "" || strings.Trim(s, "0123456789") != "" {
 		return 0
@@ -61,10 +61,10 @@ func seconds(s string) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// directive takes the first directive of a Cache-Control (RFC 9111 section
-// 5.2: a token, perhaps with "=" and a token or quoted string). What is no
-// directive up to a comma has a name that none has. A comma in quotes
-// divides nothing.
+// directive splits off the first directive of a Cache-Control (RFC 9111 section
+// 5.2: a token, optionally with "=" and a token or quoted string). Text that is
+// not a directive gets a name that no directive has. A comma in quotes does not
+// separate.
 func directive(s string) (name, value, rest string) {
 	i := strings.IndexAny(s, `=,"`)
 	if i < 0 {
@@ -88,8 +88,8 @@ func directive(s string) (name, value, rest string) {
 	return name, value, rest
 }
 
-// quoted reads what follows an opening quote; without a closing one all of it
-// is quoted.
+// quoted reads a string after its opening quote. Without a closing quote it
+// extends to the end.
 func quoted(s string) (value, rest string) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

@@ -1,8 +1,8 @@
-// Package memory keeps what earlier requests told about origins from run to run.
-// A run asks it before the network, and tells it of each answer.
+// Package memory keeps the answers of origins from run to run. A run asks it
+// before the network, and stores each answer in it.
 //
-// It keeps facts: the last answer, the last whole copy, and what kinds of answers
-// came since. Whether they are an outage each profile says for itself.
+// It keeps facts: the last answer, the last whole copy, and the kinds of
+// answers since. Each profile decides whether they are an outage.
 package memory
 
 import (
@@ -26,59 +26,57 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// Memory is what earlier requests told about origins, in a folder on disk
-// that one process has open at a time. It is safe for concurrent use until it
-// is closed, and takes a bounded part of the process's memory, but for 8 to 16
-// bytes per origin while a sweep goes on.
+// Memory is a store of earlier answers in a folder on disk, which one process
+// can open at a time. It is safe for concurrent use until it is closed. Its use
+// of the process's memory is bounded, except for 8 to 16 bytes per origin
+// during a sweep.
 //
 // It keeps one record per origin, and each body once, under its digest.
 type Memory struct {
 	dir     string
 	db      *pebble.DB
-	keeping [256]sync.Mutex // by origin: keep reads before it writes
+	keeping [256]sync.Mutex // by origin, because keep reads before it writes
 
-	// Estimates that tell when to sweep.
+	// Estimates that decide when to sweep.
 	bodies, superseded atomic.Int64
 
 	fault
 }
 
-// digest names a body: its SHA-256. The tables use SHA-1, as Common Crawl
-// does, but of that one collisions can be made: a host could publish a file
-// that takes the place of another host's.
+// digest is the SHA-256 of a body. The tables use SHA-1, as Common Crawl does,
+// but SHA-1 has collisions: a host could publish a file that replaces another
+// host's.
 type digest [sha256.Size]byte
 
-// history is what is known about an origin. The zero value is nothing.
+// history is what the memory knows about an origin. The zero value is empty.
 type history struct {
-	// Run is the one that stored Last.
+	// Run is the run that stored Last.
 	Run string
-	// Last is the latest answer, nil where there is none. Its Body is nil;
-	// LastBody is the digest of what it was, nil where there was none. Its
-	// Err has the text of the one stored and nothing else of it.
+	// Last is the latest answer, nil if there is none. Its Body is nil;
+	// LastBody is the digest of the body, nil if it had none. Its Err has only
+	// the text of the original.
 	Last     *fetch.Capture
 	LastBody *digest
-	// Memory is the sequence of kinds of answers up to Last.
+	// Memory holds the kinds of answers up to Last.
 	Memory robots.Memory
-	// Copy is the last whole copy, nil where there is none that any profile
-	// could still use.
+	// Copy is the last whole copy, nil unless some profile could still use it.
 	Copy *goodCopy
 }
 
-// goodCopy is a whole body of a 2xx answer, as far as the limit of the request
-// that got it.
+// goodCopy is a complete body of a 2xx answer, up to the limit of its request.
 type goodCopy struct {
 	Fetched   time.Time
 	Digest    digest
-	Truncated bool // more than the limit was there
+	Truncated bool // the body was longer than the limit
 }
 
-// Open opens the memory in dir and creates it where there is none. The
-// error says so where another process has it open. It may take a while where
-// many bodies have been superseded, which are removed now.
+// Open opens the memory in dir and creates it if necessary. The error says so
+// if another process has it open. Open removes superseded bodies, which may
+// take a while if they are many.
 func Open(dir string) (*Memory, error) {
 	m := &Memory{dir: dir, fault: fault{broken: make(chan struct{})}}
-	// A folder of its own: pebble removes files that look like its own old
-	// ones, and dir may be any folder by mistake.
+	// Pebble removes files that look like old ones of its own, and dir may be
+	// any folder by mistake. So it gets a subfolder.
 	err := m.guard(func() (err error) {
 		m.db, err = pebble.Open(filepath.Join(dir, "answers"), m.options())
 		return err
@@ -97,17 +95,17 @@ func Open(dir string) (*Memory, error) {
 		err = m.sweep()
 	}
 	if err != nil {
-		m.guard(m.db.Close) // its error would follow from this one
+		m.guard(m.db.Close) // an error would be a consequence of err
 		return nil, err
 	}
 	return m, nil
 }
 
-// errFirst ends the reading of records after the first.
+// errFirst stops reading after the first record.
 var errFirst = errors.New("the first record")
 
 // checkVersion refuses a folder of another version before a run begins. All
-// records of a folder are of one version.
+// records of a folder have the same version.
 func (m *Memory) checkVersion() error {
 	err := m.each(recordPrefix, func(_, value []byte) error {
 		if len(value) > 0 && value[0] > 0 && value[0] != recordVersion {
@@ -121,8 +119,8 @@ func (m *Memory) checkVersion() error {
 	return err
 }
 
-// isLocked tells pebble's errors about its lock, which it returns as the
-// system gave them; those about files say which file.
+// isLocked reports whether err is about pebble's lock. Pebble returns such
+// errors unwrapped; errors about files name the file.
 func isLocked(err error) bool {
 	_, bare := err.(syscall.Errno)
 	return bare || err.Error() == "lock held by current process"
@@ -135,23 +133,23 @@ func (m *Memory) options() *pebble.Options {
 		FormatMajorVersion: pebble.FormatNewest,
 		CacheSize:          32 << 20,
 		MemTableSize:       16 << 20,
-		MaxOpenFiles:       128, // the descriptors are for connections
+		MaxOpenFiles:       128, // leaves the descriptors to connections
 		EventListener: &pebble.EventListener{
-			// Pebble would try again for ever, be the disk full or a file
-			// damaged, and writers wait.
+			// Pebble would retry forever, whether the disk is full or a file
+			// damaged, and writers would wait.
 			BackgroundError: m.fail,
-			// The read that met it returns the error.
+			// The read that found the damage returns the error.
 			DataCorruption: func(pebble.DataCorruptionInfo) {},
 		},
 	}
 	o.Levels[0].FilterPolicy = bloom.FilterPolicy(10) // most origins of a first run are unknown
-	o.Levels[0].BlockSize = 32 << 10                  // records and files resemble each other: they shrink together
+	o.Levels[0].BlockSize = 32 << 10                  // records and files resemble each other and compress well together
 	o.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionBalanced })
 	return o
 }
 
-// Close closes the folder. Nothing else may be under way. Where the folder
-// has failed it stays locked until the process ends.
+// Close closes the folder. No other call may be in progress. If the folder has
+// failed, it stays locked until the process ends.
 func (m *Memory) Close() error {
 	if err := m.storeCounts(); err != nil {
 		return err
@@ -173,13 +171,13 @@ func (m *Memory) recall(o fetch.Origin) (history, error) {
 	return r.past(), nil
 }
 
-// keep remembers c as the latest answer of its origin, on behalf of a run. It
-// is on disk when keep returns. A request that was stopped, or that we
-// refused to send, says nothing about the site and is not kept.
+// keep stores c as the latest answer of its origin, on behalf of a run. It is
+// on disk when keep returns. A request that was stopped, or that we refused to
+// send, says nothing about the site and is not kept.
 //
-// A whole 2xx body becomes the copy. It stands until an answer comes after which
-// no profile could use it: to fall back to it would bring back rules that were
-// withdrawn.
+// A complete 2xx body becomes the copy. The copy is dropped when an answer
+// comes after which no profile could use it: using it would restore rules that
+// were withdrawn.
 func (m *Memory) keep(run string, c *fetch.Capture) error {
 	if c.Error == robots.Canceled || c.Error == robots.AddressBlocked || c.Error == robots.NoRoute {
 		return nil
@@ -211,7 +209,7 @@ func (m *Memory) keep(run string, c *fetch.Capture) error {
 	return m.commit(b, pebble.Sync)
 }
 
-// body returns a body that a [history] names.
+// body returns the body with a digest from a [history].
 func (m *Memory) body(d digest) ([]byte, error) {
 	body, err := m.get(key(bodyPrefix, d[:]))
 	switch {
@@ -227,7 +225,7 @@ func (m *Memory) body(d digest) ([]byte, error) {
 	return nil, fmt.Errorf("the state folder %s: body %x %w; give another --state", m.dir, d[:4], err)
 }
 
-// record is nil where nothing is known.
+// record returns the record of an origin, nil if there is none.
 func (m *Memory) record(o fetch.Origin) (*record, error) {
 	value, err := m.get(recordKey(o))
 	if err != nil || value == nil {
@@ -251,7 +249,7 @@ func (m *Memory) reading(err error) error {
 	return fmt.Errorf("read the state folder %s: %w; if it is damaged, give another --state", m.dir, oneLine{err})
 }
 
-// oneLine is an error of pebble's, of which the first line is for people.
+// oneLine is a pebble error. Only its first line is meant for people.
 type oneLine struct{ error }
 
 func (e oneLine) Error() string {
@@ -261,7 +259,7 @@ func (e oneLine) Error() string {
 
 func (e oneLine) Unwrap() error { return e.error }
 
-// get returns a copy of the value, nil where there is none.
+// get returns a copy of the value, nil if there is none.
 func (m *Memory) get(key []byte) ([]byte, error) {
 	if m.failed() {
 		return nil, m.err
@@ -277,7 +275,7 @@ func (m *Memory) get(key []byte) ([]byte, error) {
 	return append(make([]byte, 0, len(value)), value...), nil
 }
 
-// commit writes b. Pebble groups what many goroutines want synced.
+// commit writes b. Pebble groups the syncs of concurrent commits.
 func (m *Memory) commit(b *pebble.Batch, o *pebble.WriteOptions) error {
 	return m.guard(func() error {
 		if err := m.db.Apply(b, o); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 )
 
-// benchAnswer is a typical answer with a body of 4 KB.
+// benchAnswer returns a typical answer with a body of 4 KB.
 func benchAnswer(i int, body []byte) *fetch.Capture {
 	c := whole(host(i), day, "")
 	text, d := func(s string) *string { return &s }, 12345*time.Microsecond

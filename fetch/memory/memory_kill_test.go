@@ -41,7 +41,7 @@ func childOf(t *testing.T) (dir string, n int) {
 	return dir, n
 }
 
-// bodyOf is the body that host i had in a round: of many sizes, some shared.
+// bodyOf returns the body that host i had in a round: of many sizes, some shared.
 func bodyOf(i, round int) []byte {
 	if i%5 == 0 {
 		return []byte("shared")

@@ -9,21 +9,21 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// Terms say when an answer that the memory has may serve without a request. One
-// that it has from the run named Run is taken as this run's own; one of another
-// run, if it is younger than MaxAge or what its Cache-Control says, which may
-// lengthen that where Lengthen is set.
+// Terms say when a stored answer may be used without a request. An answer
+// stored by the run named Run may always be. One of another run may be if it is
+// younger than MaxAge or than its Cache-Control says, which can extend MaxAge
+// only if Lengthen is set.
 type Terms struct {
 	Run          string
 	MaxAge       time.Duration
 	Lengthen     bool
-	MaxRedirects int              // that this run follows
+	MaxRedirects int              // redirects that this run follows
 	Now          func() time.Time // nil: time.Now
 }
 
-// Fetch answers from the memory where that may serve, else from the network, and
-// keeps what it has learned. A memory that fails is a failure of this machine: no
-// host's facts can be told without it.
+// Fetch returns the stored answer if the terms permit, else one from the
+// network, and stores that. A failure of the memory is a failure of this
+// machine: without it no host's facts are complete.
 func (m *Memory) Fetch(lease *fetch.Lease, t Terms, candidates ...fetch.Origin) *fetch.Capture {
 	pasts := make([]history, len(candidates))
 	for i, o := range candidates {
@@ -44,22 +44,23 @@ func (m *Memory) Fetch(lease *fetch.Lease, t Terms, candidates ...fetch.Origin) 
 	if err := m.addPast(got, past); err != nil {
 		return lost(got.Origin, err)
 	}
-	// The slot is held until the answer is stored: what a crash can lose, and
-	// another run asks again, is then bounded by the concurrency.
+	// Holding the slot until the answer is stored bounds the answers that a
+	// crash can lose, and another run requests again, by the concurrency.
 	if err := m.keep(t.Run, got); err != nil {
 		return lost(got.Origin, err)
 	}
 	return got
 }
 
-// choose tells which candidate's past may serve without a request, -1 for none,
-// and which one's row it is where no candidate answers: the one that last did.
+// choose returns the candidate whose past answer may be used without a request,
+// -1 for none, and the candidate whose facts count if none answers: the one
+// that last had a whole copy.
 func (t Terms) choose(pasts []history) (serves, prefer int) {
 	serves = -1
 	for i := range pasts {
 		past := &pasts[i]
-		// A later candidate's answer stands for all only if it was got after
-		// the first was given up, and the first one's only if it was not.
+		// A later candidate's answer counts for all only if it came after the
+		// first was given up, and the first one's only if it was not.
 		if last := past.Last; last != nil && (last.Fallback != "") == (i > 0) && (t.isOwn(past) || t.isFresh(past)) &&
 			(serves < 0 || last.Start.After(pasts[serves].Last.Start)) {
 			serves = i
@@ -75,13 +76,13 @@ func lost(o fetch.Origin, err error) *fetch.Capture {
 	return &fetch.Capture{Origin: o, Start: time.Now(), Error: robots.Canceled, Err: err, Local: err}
 }
 
-// isOwn says that this run has stored the answer itself, before it was
+// isOwn reports whether this run stored the answer itself, before it was
 // interrupted.
 func (t Terms) isOwn(past *history) bool { return past.Last != nil && past.Run == t.Run }
 
-// isFresh says that the answer of another run may serve without a request. What
-// some profile counts as an outage never may, nor what this run might read or
-// follow further.
+// isFresh reports whether the answer of another run may be used without a
+// request. An answer that some profile counts as an outage never may, nor one
+// that this run might read or follow further.
 func (t Terms) isFresh(past *history) bool {
 	last := past.Last
 	if last == nil || !past.Memory.Settled() || last.Truncated ||
@@ -99,7 +100,7 @@ func (t Terms) now() time.Time {
 	return time.Now()
 }
 
-// remembered is the answer as it was stored.
+// remembered returns the answer as it was stored.
 func (m *Memory) remembered(o fetch.Origin, past *history, t Terms) *fetch.Capture {
 	got := past.Last
 	got.Remembered = !t.isOwn(past)
@@ -115,8 +116,8 @@ func (m *Memory) remembered(o fetch.Origin, past *history, t Terms) *fetch.Captu
 	return got
 }
 
-// addPast adds to the facts what is known of the origin's past. Only an answer
-// that some profile may count as an outage needs the copy.
+// addPast adds the origin's history to the facts. Only an answer that some
+// profile may count as an outage needs the copy.
 func (m *Memory) addPast(got *fetch.Capture, past *history) error {
 	got.Memory = &past.Memory
 	if past.Copy == nil || got.Facts().Kind().Settled() {

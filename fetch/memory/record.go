@@ -12,14 +12,14 @@ import (
 )
 
 // recordVersion is the first byte of a record: the format of a folder. Format 1
-// told of outages as Google's profile saw them; format 2 had no capture of its own.
+// recorded outages as Google's profile saw them; format 2 had no encoded
+// capture.
 const recordVersion = 3
 
-// A record is what the memory holds about an origin: version, digest of the
-// last answer's body, digest of the whole copy, size of what follows in JSON,
-// that, and the last answer without its body as [fetch.Capture.MarshalBinary] has
-// it. Zeros are no digest. The digests stand in front so that a sweep reads
-// nothing else.
+// A record is the memory of an origin: version, digest of the last answer's
+// body, digest of the whole copy, size of the JSON, JSON, and the last answer
+// without its body as [fetch.Capture.MarshalBinary] encodes it. A digest of
+// zeros means none. The digests come first so that a sweep reads nothing else.
 type record struct {
 	body, copy digest
 	rest       struct {
@@ -30,13 +30,13 @@ type record struct {
 	last *fetch.Capture
 }
 
-// good tells of the whole copy.
+// good describes the whole copy.
 type good struct {
 	Fetched   time.Time
 	Truncated bool `json:",omitempty"`
 }
 
-// followed is the record after c, with the meaning that keep documents.
+// followed returns the record after c; see keep.
 func (r *record) followed(run string, c *fetch.Capture) *record {
 	last := *c
 	last.Body, last.Remembered, last.Memory, last.Copy = nil, false, nil, nil
@@ -86,7 +86,7 @@ func (r *record) encode() ([]byte, error) {
 	return append(append(value, rest...), last...), nil
 }
 
-// recordDigests reads the front of a record and returns what follows it.
+// recordDigests decodes the front of a record and returns the rest.
 func recordDigests(value []byte) (body, copy digest, rest []byte, err error) {
 	const n = len(digest{})
 	switch {

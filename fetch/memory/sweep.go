@@ -11,8 +11,8 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 )
 
-// The keys. A body has two: the one without a value tells that it is there,
-// and is read without reading bodies.
+// The keys. A body has two. The one without a value marks that the body is
+// stored, and can be read without reading bodies.
 const (
 	recordPrefix = 'o' // and an origin
 	knownPrefix  = 'k' // and a digest
@@ -28,9 +28,8 @@ func recordKey(o fetch.Origin) []byte { return key(recordPrefix, []byte(o.String
 
 func digestOf(body []byte) digest { return sha256.Sum256(body) }
 
-// account adds to b the body of next, where it is new, and the counts that
-// change with it. A body that is known already is at least as durable as b
-// will be: it comes earlier in the log.
+// account adds to b the body of next, if it is new, and the changed counts. A
+// known body is at least as durable as b will be: it comes earlier in the log.
 func (m *Memory) account(b *pebble.Batch, old, next *record, body []byte) error {
 	none := digest{}
 	changed := false
@@ -63,7 +62,7 @@ func (m *Memory) account(b *pebble.Batch, old, next *record, body []byte) error 
 	return m.count(b)
 }
 
-// storeCounts writes the counts as they are.
+// storeCounts writes the current counts.
 func (m *Memory) storeCounts() error {
 	b := m.db.NewBatch()
 	if err := m.count(b); err != nil {
@@ -72,8 +71,8 @@ func (m *Memory) storeCounts() error {
 	return m.commit(b, pebble.Sync)
 }
 
-// count adds the counts to b. Batches may be written in another order than
-// they were counted in, so that after a kill they are a little off.
+// count adds the counts to b. Batches may be written in another order than they
+// were counted, so after a kill the counts are slightly off.
 func (m *Memory) count(b *pebble.Batch) error {
 	counts := binary.BigEndian.AppendUint64(nil, uint64(m.bodies.Load()))
 	counts = binary.BigEndian.AppendUint64(counts, uint64(m.superseded.Load()))
@@ -83,14 +82,13 @@ func (m *Memory) count(b *pebble.Batch) error {
 	return nil
 }
 
-// minSuperseded is the number of superseded bodies that are not worth a sweep
-// however few others there are.
+// minSuperseded is the number of superseded bodies below which a sweep is never
+// worthwhile.
 const minSuperseded = 1000
 
-// sweep removes the bodies that no record names, once those may be a third of
-// all. It runs before anything is kept, so that no body can be named anew
-// meanwhile. The counts are reset last: a sweep that was cut short is done
-// again.
+// sweep removes the bodies that no record names, once they may be a third of
+// all. It runs before anything is kept, so no record can name such a body again
+// meanwhile. The counts are reset last: an interrupted sweep runs again.
 func (m *Memory) sweep() error {
 	counts, err := m.get([]byte{countsPrefix})
 	if err != nil {
@@ -115,8 +113,8 @@ func (m *Memory) sweep() error {
 			bodies++
 			return nil
 		}
-		// The mark goes with its body: a mark without one would lose the
-		// next answer of that digest.
+		// Mark and body go together: a mark without a body would lose the next
+		// answer with that digest.
 		for _, prefix := range []byte{bodyPrefix, knownPrefix} {
 			if err := b.Delete(key(prefix, name), nil); err != nil {
 				return fmt.Errorf("remove a body: %w", err)
@@ -140,8 +138,8 @@ func (m *Memory) sweep() error {
 	return m.commit(b, pebble.Sync)
 }
 
-// named returns the first 8 bytes of every digest that a record names,
-// sorted. That a superseded body shares them with another only keeps it.
+// named returns the first 8 bytes of every digest that a record names, sorted.
+// A superseded body that shares them with another is merely kept.
 func (m *Memory) named() ([]uint64, error) {
 	var named []uint64
 	err := m.each(recordPrefix, func(origin, value []byte) error {

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// digestMismatch says that a body is not the one of which an archive has the
-// digest (WARC/1.1 section 5.9): algorithm and value, in base32 or hexadecimal.
-// It is "" where the two agree, and for a digest of an unknown kind.
+// digestMismatch returns a message if a body does not have the archive's digest
+// (WARC/1.1 section 5.9): algorithm and value, in base32 or hexadecimal. It
+// returns "" if they agree, and for an unknown kind of digest.
 func digestMismatch(named string, body []byte) string {
 	algorithm, value, _ := strings.Cut(named, ":")
 	var sum []byte
@@ -35,7 +35,7 @@ func digestMismatch(named string, body []byte) string {
 		want, err = base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.TrimRight(strings.ToUpper(value), "="))
 	}
 	if err != nil || len(want) != len(sum) || bytes.Equal(want, sum) {
-		return "" // what is no digest tells nothing
+		return "" // an invalid digest proves nothing
 	}
 	return fmt.Sprintf("the stored body is not the one of the record's WARC-Payload-Digest %s", named)
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 )
 
-// maxRecordHead bounds the header of a record, and that of HTTP inside it.
+// maxRecordHead bounds the header of a record, and the HTTP header inside it.
 const maxRecordHead = 64 << 10
 
-// recordHead are the fields of a record's header that matter here; they point
+// recordHead holds the fields of a record's header that matter here. They point
 // into its text.
 type recordHead struct {
 	text   []byte
-	length int64 // -1: not readable
-	joined bool  // two headers, the end of the first being lost
+	length int64 // -1: invalid
+	joined bool  // two headers: the end of the first is lost
 
 	kind, uri, date, address, truncated, digest, payloadType []byte
 	profile, refersTo, refersToURI, refersToDate             []byte
@@ -59,8 +59,8 @@ func (h *recordHead) parse(text []byte) {
 	}
 }
 
-// unbracket: WARC 1.0 puts a URI in angle brackets by its grammar, which not
-// all writers do, and WARC 1.1 does not.
+// unbracket removes angle brackets. The grammar of WARC 1.0 puts a URI in them,
+// which not all writers do; that of WARC 1.1 does not.
 func unbracket(uri []byte) []byte {
 	if n := len(uri); n > 1 && uri[0] == '<' && uri[n-1] == '>' {
 		return uri[1 : n-1]
@@ -68,7 +68,7 @@ func unbracket(uri []byte) []byte {
 	return uri
 }
 
-// parseLength reads a length, -1 for what is none.
+// parseLength parses a length. It returns -1 if b is not one.
 func parseLength(b []byte) int64 {
 	if n, err := strconv.ParseUint(string(b), 10, 62); err == nil {
 		return int64(n)
@@ -76,8 +76,8 @@ func parseLength(b []byte) int64 {
 	return -1
 }
 
-// robotsOf is the origin that a robots.txt speaks for. ok is false for a
-// target that is no robots.txt of an origin that can be fetched.
+// robotsOf returns the origin of a robots.txt. ok is false if the target is not
+// the robots.txt of an origin that can be fetched.
 func (h *recordHead) robotsOf() (o fetch.Origin, ok bool) {
 	uri, _, _ := bytes.Cut(h.uri, []byte("#"))
 	if !bytes.HasSuffix(uri, []byte("/robots.txt")) || !bytes.Contains(uri, []byte("://")) {
@@ -87,8 +87,8 @@ func (h *recordHead) robotsOf() (o fetch.Origin, ok bool) {
 	return o, err == nil && target == "/robots.txt"
 }
 
-// parseDate reads a WARC-Date, which since WARC 1.1 may be as fine as a
-// nanosecond or as coarse as a year.
+// parseDate parses a WARC-Date. Since WARC 1.1 its precision ranges from a year
+// to a nanosecond.
 func parseDate(b []byte) (t time.Time, ok bool) {
 	if t.UnmarshalText(b) == nil {
 		return t.UTC(), true
@@ -101,7 +101,7 @@ func parseDate(b []byte) (t time.Time, ok bool) {
 	return t, false
 }
 
-// peekHead shows the header at the start of in, as far as the blank line that
+// peekHead returns the header at the start of in, including the blank line that
 // ends it, or limit bytes without one.
 func peekHead(in *bufio.Reader, limit int) (b []byte, ended bool, err error) {
 	for seen := 0; ; seen = max(len(b)-3, 0) {
@@ -118,8 +118,8 @@ func peekHead(in *bufio.Reader, limit int) (b []byte, ended bool, err error) {
 	}
 }
 
-// blankLine is where the first blank line behind from ends, -1 if there is
-// none. Lines end with LF, with or without CR.
+// blankLine returns the end of the first blank line after from, or -1. Lines
+// end with LF, with or without CR.
 func blankLine(b []byte, from int) int {
 	for i := from; ; {
 		n := bytes.IndexByte(b[i:], '\n')
@@ -136,9 +136,9 @@ func blankLine(b []byte, from int) int {
 	}
 }
 
-// cutField takes the first field off a header, together with the lines that
-// are folded under it. The name is put into lower case where it stands; it is
-// empty for a line that is no field.
+// cutField splits off the first field of a header, including its folded lines.
+// It converts the name to lower case in place. The name is empty for a line
+// that is not a field.
 func cutField(h []byte) (name, value, rest []byte) {
 	end := 0
 	for {

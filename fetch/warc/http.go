@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// maxStoredHeader bounds a header value that is kept.
+	// maxStoredHeader bounds each header value kept.
 	maxStoredHeader = 2 << 10
 	// maxInterim bounds 1xx answers before the final one.
 	maxInterim = 8
 )
 
-// answerHead is what the header of a stored HTTP answer says; the values
-// point into its text.
+// answerHead holds the header of a stored HTTP answer. The values point into
+// its text.
 type answerHead struct {
 	text    []byte
 	version string
@@ -31,14 +31,13 @@ type answerHead struct {
 
 	contentType, server, etag, lastModified, cacheControl, retryAfter, location, contentRange []byte
 
-	encoding, transfer, length []byte // as for the body that is stored
+	encoding, transfer, length []byte // of the body as stored
 	undone                     []byte // X-Crawl-Content-Encoding
-	decoded, dechunked         bool   // the writer undid that, and said so
+	decoded, dechunked         bool   // by the writer, which renamed the header
 }
 
-// readAnswer reads the HTTP answer that is the record's block into c. What is
-// wrong with the answer is a fact about the capture; an error is one of the
-// record.
+// readAnswer reads the HTTP answer in the record's block into c. A fault of the
+// answer is a fact about the capture; an error is a fault of the record.
 func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	h := &w.answer
 	ended, err := w.readHead(in)
@@ -56,7 +55,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		c.Location, c.Error, c.Err = fetch.Redirect(c.Hops[0].URL, string(h.location))
 	}
 	if h.status < 200 || h.status > 299 || c.Revisit != nil {
-		return nil // the bodies of errors and redirects are nobody's rules
+		return nil // the bodies of errors and redirects hold no rules
 	}
 	if !ended && w.left > 0 {
 		c.Error, c.Err = robots.HeaderTooLarge, errLongHeader
@@ -75,7 +74,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		c.Truncated = true
 		c.Error, c.Err = robots.TruncatedBody, fmt.Errorf("body: truncated by the archive: %s", c.Cut)
 	case c.Cut != "":
-		// By the writer's own limit, or for a reason that it does not give.
+		// By the writer's own limit, or for no reason given.
 		c.Truncated = true
 		if c.Error == robots.TruncatedBody {
 			c.Error, c.Err = "", nil
@@ -87,7 +86,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		c.Error, c.Err = robots.TruncatedBody, fmt.Errorf("body: %d of %d bytes are stored", stored, declared)
 	}
 	if w.asStored && !c.Truncated && c.Error == "" {
-		// A digest of what was chunked or encoded may be of either form.
+		// If the body was chunked or encoded, the digest may be of either form.
 		c.Mismatch = digestMismatch(c.PayloadDigest, c.Body)
 	}
 	if h.status == http.StatusPartialContent && c.Error == "" {
@@ -98,8 +97,8 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	return nil
 }
 
-// readHead reads the header of the final answer. ended is false where there
-// is no blank line behind it, and the status 0 where there is no answer.
+// readHead reads the header of the final answer. ended reports whether a blank
+// line follows it. The status is 0 if there is no answer.
 func (w *reader) readHead(in *bufio.Reader) (ended bool, err error) {
 	h := &w.answer
 	h.status = 0
@@ -164,16 +163,16 @@ func (h *answerHead) parse(text []byte) {
 			continue
 		}
 		if value == nil {
-			value = line[:0] // there, but empty
+			value = line[:0] // present but empty
 		}
-		if *to == nil { // the first of several, as a client has it
+		if *to == nil { // the first of several counts, as in a client
 			*to = value
 		}
 	}
 }
 
-// parseStatus reads "HTTP/1.1 200 OK", with or without the reason, and
-// "HTTP/2 200", as some writers put what had no such line.
+// parseStatus parses "HTTP/1.1 200 OK", with or without the reason, and "HTTP/2
+// 200", which some writers store for protocols without such a line.
 func (h *answerHead) parseStatus(line []byte) {
 	version, rest, _ := bytes.Cut(line[len(httpMagic):], []byte(" "))
 	code := bytes.TrimLeft(rest, " ")
@@ -217,7 +216,8 @@ func (h *answerHead) keep() fetch.Headers {
 	}
 }
 
-// isChunked goes by the last coding, as a client does: some servers say it twice.
+// isChunked reports whether the last coding is chunked, as a client does: some
+// servers name it twice.
 func (h *answerHead) isChunked() bool {
 	last := h.transfer[bytes.LastIndexByte(h.transfer, ',')+1:]
 	return !h.dechunked && bytes.EqualFold(bytes.TrimSpace(last), []byte("chunked"))
@@ -225,7 +225,8 @@ func (h *answerHead) isChunked() bool {
 
 func (h *answerHead) isEncoded() bool { return !h.decoded && len(h.encoding) > 0 }
 
-// isAsSent says that the body is stored as the server sent it, in no coding.
+// isAsSent reports whether the body is stored as the server sent it, without
+// coding.
 func (h *answerHead) isAsSent() bool {
 	return !h.decoded && !h.dechunked && !h.isEncoded() && !h.isChunked()
 }
@@ -240,8 +241,9 @@ func (b *brokenBody) Error() string { return "body: " + b.err.Error() }
 func (b *brokenBody) Unwrap() error { return b.err }
 
 // readBody reads the body as its server meant it. Common Crawl stores bodies
-// decoded and renames the headers of what was undone; other writers store
-// them as they came, and some decode and leave the headers as they were.
+// decoded and renames the headers of the codings that it removed. Other writers
+// store bodies as they came, and some decode them and leave the headers
+// unchanged.
 func (w *reader) readBody(in *bufio.Reader) (body []byte, truncated bool, err error) {
 	h := &w.answer
 	if w.asStored = !h.isEncoded() && !h.isChunked(); w.asStored {
@@ -249,7 +251,7 @@ func (w *reader) readBody(in *bufio.Reader) (body []byte, truncated bool, err er
 		body = make([]byte, min(w.left, int64(w.limit)))
 		return body, truncated, w.readFull(in, body)
 	}
-	// Encoded bodies may be longer than what they decode to, but not by much.
+	// An encoded body may be longer than its decoded form, but not by much.
 	w.stored = slices.Grow(w.stored[:0], int(min(w.left, int64(4*w.limit)+64<<10)))
 	w.stored = w.stored[:min(w.left, int64(4*w.limit)+64<<10)]
 	rest := w.left > int64(len(w.stored))
@@ -267,12 +269,12 @@ func (w *reader) readFull(in *bufio.Reader, b []byte) error {
 	n, err := io.ReadFull(in, b)
 	w.left -= int64(n)
 	if err == io.ErrUnexpectedEOF {
-		_, err = in.Peek(1) // which tells a cut file from a member that ends
+		_, err = in.Peek(1) // distinguishes a cut file from the end of a member
 	}
 	return err
 }
 
-// decode undoes the encodings of a body that is stored as it came.
+// decode decodes a body that is stored as it came.
 func (h *answerHead) decode(stored []byte, limit int) (body []byte, truncated bool, err error) {
 	if h.isChunked() && looksChunked(stored) {
 		if stored, err = io.ReadAll(httputil.NewChunkedReader(bytes.NewReader(stored))); err != nil {
@@ -298,8 +300,8 @@ func broken(err error) error {
 	return &brokenBody{robots.Protocol, err}
 }
 
-// looksChunked: a first line that is a length in hexadecimal, and maybe an
-// extension behind it.
+// looksChunked reports whether the first line is a length in hexadecimal, with
+// or without an extension.
 func looksChunked(b []byte) bool {
 	line, _, ok := bytes.Cut(b[:min(len(b), 256)], []byte("\n"))
 	size, _, _ := bytes.Cut(bytes.TrimRight(line, " \t\r"), []byte(";"))
@@ -307,7 +309,8 @@ func looksChunked(b []byte) bool {
 	return ok && len(size) > 0 && len(size) <= 8 && len(bytes.Trim(size, "0123456789abcdefABCDEF")) == 0
 }
 
-// isUndone says that b, by its first bytes, is not of that encoding.
+// isUndone reports whether the first bytes of b show that it is not in that
+// encoding.
 func isUndone(encoding string, b []byte) bool {
 	switch strings.ToLower(encoding) {
 	case "gzip", "x-gzip":
@@ -315,11 +318,11 @@ func isUndone(encoding string, b []byte) bool {
 	case "zstd":
 		return !bytes.HasPrefix(b, []byte(zstdMagic)) && !isSkippable(b)
 	}
-	return false // br and deflate have no mark
+	return false // br and deflate have no magic number
 }
 
-// isText says that b begins as no compressed data does: without control
-// characters.
+// isText reports whether b begins without control characters, as no compressed
+// data does.
 func isText(b []byte) bool {
 	for _, c := range b[:min(len(b), 512)] {
 		if c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' {

@@ -15,20 +15,20 @@ import (
 type members struct {
 	file   *warcFile
 	raw    *bufio.Reader // of file
-	form   warcForm      // known once there was a record
-	opened warcForm      // of the member under way
+	form   warcForm      // known after the first record
+	opened warcForm      // of the current member
 	gzip   gzip.Reader
 	zstd   *zstd.Decoder
 	frame  zstdFrame
-	plain  *bufio.Reader // what a member holds
-	guess  counted       // what one holds whose place is a guess
-	start  int64         // of the member under way, of the record in a plain file
-	count  int           // of the members opened
+	plain  *bufio.Reader // the contents of a member
+	guess  counted       // the contents of a member whose place is a guess
+	start  int64         // of the current member, or of the record in a plain file
+	count  int           // members opened
 	shared bool          // the member holds several records
-	lost   bool          // the place is a guess, until a record is found there
+	lost   bool          // the place is a guess until a record is found there
 }
 
-// warcForm is how a WARC file is compressed.
+// warcForm is the compression of a WARC file.
 type warcForm int
 
 const (
@@ -43,7 +43,7 @@ const (
 	gzipMagic   = "\x1f\x8b\x08"
 	zstdMagic   = "\x28\xb5\x2f\xfd"
 
-	// signature is the most that must be seen to know a member's start: a
+	// signature is the number of bytes needed to recognise a member's start: a
 	// line end before a plain record.
 	signature = 1 + len(recordMagic)
 )
@@ -67,11 +67,11 @@ func (m *members) close() {
 	}
 }
 
-// offset is that of the next byte of the file that is not used yet.
+// offset returns the offset of the next unread byte of the file.
 func (m *members) offset() int64 { return m.file.at - int64(m.raw.Buffered()) }
 
-// next opens the next member, or what looks like one if the place is lost.
-// io.EOF is the end of the file.
+// next opens the next member or, if the place is lost, what looks like one. It
+// returns io.EOF at the end of the file.
 func (m *members) next() (*bufio.Reader, error) {
 	if m.lost {
 		if err := scan(m.raw, m.form); err != nil {
@@ -101,7 +101,7 @@ func (m *members) next() (*bufio.Reader, error) {
 	return m.raw, nil
 }
 
-// unfold reads what the member holds that was opened.
+// unfold returns a reader of the contents of the opened member.
 func (m *members) unfold(r io.Reader) *bufio.Reader {
 	if m.lost {
 		m.guess.r, r = r, &m.guess
@@ -110,7 +110,7 @@ func (m *members) unfold(r io.Reader) *bufio.Reader {
 	return m.plain
 }
 
-// counted counts what is read through it.
+// counted counts the bytes read through it.
 type counted struct {
 	r io.Reader
 	n int64
@@ -141,19 +141,19 @@ func formOf(head []byte) warcForm {
 	return formUnknown
 }
 
-// holdsMany says whether in may hold more than one record: that of a file
-// written or compressed as a whole. The first member of others holds a
-// warcinfo record, no content from a stranger.
+// holdsMany reports whether in may hold more than one record, as a file written
+// or compressed as a whole does. In other files the first member holds a
+// warcinfo record and no content from a stranger.
 func (m *members) holdsMany(in *bufio.Reader) bool { return in == m.raw || m.shared || m.count == 1 }
 
-// salvage looks for a place to go on after in, if it was opened, turned out
-// to hold something that is no record. again says that in itself stands at
-// another record, whole that in was read to a good end. Otherwise the place
-// is lost, and the next one is looked for behind the start of the member: not
-// behind what damaged data made us read.
+// salvage looks for a place to resume after in, if it was opened, turned out to
+// hold something other than a record. again reports whether in itself is at
+// another record, whole whether in was read to a good end. Otherwise the place
+// is lost. The search for the next one starts behind the start of the member,
+// not behind what damaged data made us read.
 //
-// A stranger's body that looks like a record may be taken for one here, in a
-// plain file. Nothing tells it from one where a length is wrong.
+// In a plain file, salvage may take a stranger's body that looks like a record
+// for one. It cannot be distinguished from a record after a wrong length.
 func (m *members) salvage(in *bufio.Reader) (again, whole bool) {
 	if in != nil && in != m.raw {
 		var err error
@@ -172,8 +172,9 @@ func (m *members) salvage(in *bufio.Reader) (again, whole bool) {
 	}
 	m.lost = true
 	to := m.start + 1
-	// What is read twice is bounded, however many members pretend to begin
-	// inside each other, and what it unfolds to, where all end in one bomb.
+	// This bounds the bytes read again, however many members seem to begin
+	// inside each other, and the bytes that they expand to, if all end in one
+	// bomb.
 	if m.file.read+m.guess.n/mostUnfolds > maxAgain*m.file.most+64<<20 {
 		to = m.file.most
 	}
@@ -181,14 +182,14 @@ func (m *members) salvage(in *bufio.Reader) (again, whole bool) {
 	return false, false
 }
 
-// maxAgain is how often a file may be read again, on the average over its
-// bytes, to find a place to go on.
+// maxAgain bounds how often the bytes of a file are read again, on average, to
+// find a place to resume.
 const maxAgain = 32
 
-// mostUnfolds is more than what the bytes of an honest file unfold to.
+// mostUnfolds exceeds the compression ratio of an honest file.
 const mostUnfolds = 16
 
-// goTo goes to an offset, if it can: otherwise it stays.
+// goTo moves to an offset and reports whether it could.
 func (m *members) goTo(offset int64) bool {
 	if ahead := offset - m.offset(); ahead >= 0 && ahead <= int64(m.raw.Buffered()) {
 		m.raw.Discard(int(ahead))
@@ -201,10 +202,10 @@ func (m *members) goTo(offset int64) bool {
 	return true
 }
 
-// pastEnd says whether n bytes are more than the file has left.
+// pastEnd reports whether the file has fewer than n bytes left.
 func (m *members) pastEnd(n int64) bool { return m.file.seeker != nil && n > m.file.size-m.offset() }
 
-// skip passes over n bytes of in.
+// skip skips n bytes of in.
 func (m *members) skip(in *bufio.Reader, n int64) error {
 	if in == m.raw && m.pastEnd(n) {
 		return io.ErrUnexpectedEOF
@@ -221,8 +222,8 @@ func (m *members) skip(in *bufio.Reader, n int64) error {
 	return nil
 }
 
-// scan goes on to what looks like the start of a member of that form, or of
-// any. io.EOF says that there is none.
+// scan moves to the next apparent start of a member of that form, or of any
+// form. It returns io.EOF if there is none.
 func scan(in *bufio.Reader, form warcForm) error {
 	for {
 		_, err := in.Peek(signature)
@@ -238,9 +239,9 @@ func scan(in *bufio.Reader, form warcForm) error {
 	}
 }
 
-// find is where b has a start of a member, -1 if nowhere. It takes b piece by
-// piece: where starts of one form are many, all of b would be searched for the
-// other forms each time.
+// find returns the index of the first start of a member in b, or -1. It
+// searches b in pieces: if starts of one form are many, searching for the other
+// forms would read all of b each time.
 func find(b []byte, form warcForm) int {
 	const piece = 1 << 10
 	for from := 0; from < len(b); from += piece {
@@ -267,21 +268,21 @@ func findIn(b []byte, form warcForm) int {
 	return at
 }
 
-// warcFile reads a file in chunks, counts what it reads, and keeps an error
-// that is not the end of the file.
+// warcFile reads a file in chunks, counts the bytes, and keeps an error other
+// than io.EOF.
 type warcFile struct {
 	ctx    context.Context
 	r      io.Reader
 	seeker io.Seeker // nil: cannot seek
-	size   int64     // 0 where it cannot
+	size   int64     // 0 if it cannot seek
 	chunk  int
 	at     int64 // offset of the next byte
-	most   int64 // the furthest offset ever
-	read   int64 // bytes in all
+	most   int64 // the furthest offset read
+	read   int64 // total bytes
 	err    error
 }
 
-// A chunk is small after a seek, when little may be wanted there, and grows.
+// Chunks are small after a seek, when little may be needed there, and grow.
 const minChunk, maxChunk = 4 << 10, 256 << 10
 
 func (f *warcFile) Read(p []byte) (int, error) {

@@ -1,6 +1,6 @@
-// Package warc reads the stored captures of robots.txt files from WARC files:
-// gzip, zstd or plain, with a member or frame for each record or one for all.
-// Damage costs the records that it hits; reading resumes at the next one.
+// Package warc reads stored captures of robots.txt files from WARC files: gzip,
+// zstd or plain, with one member or frame per record or one for all. Damage
+// costs only the records that it hits; reading resumes at the next one.
 package warc
 
 import (
@@ -16,51 +16,51 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// Capture is a stored capture of a robots.txt, as far as one record (a
-// response or a revisit) tells it.
+// Capture is a stored capture of a robots.txt, as one record (a response or a
+// revisit) describes it.
 type Capture struct {
 	fetch.Capture
 
-	// Where the record is: the gzip member or zstd frame of its own, as an
-	// index (CDX) has it, or the record itself in a plain file. Length is 0
-	// where the member is shared, and Offset then that of the member.
+	// The place of the record: its gzip member or zstd frame, as in an index
+	// (CDX), or the record itself in a plain file. If the member holds other
+	// records too, Length is 0 and Offset is that of the member.
 	File           string
 	Offset, Length int64
 
 	Cut           string // WARC-Truncated: length, time, disconnect, unspecified
 	PayloadDigest string // as written: "sha1:…"
-	PayloadType   string // what the writer took the payload for
-	Mismatch      string // why the body is not that of the digest, "" where it is or that cannot be told
+	PayloadType   string // the media type that the writer identified
+	Mismatch      string // how the body contradicts the digest, "" if it does not or is unknown
 
-	// Revisit is set in a revisit record: its payload is that of the record
-	// referred to. The capture has a status and headers, where they were
-	// kept, but no body.
+	// Revisit is set for a revisit record, whose payload is that of the record
+	// referred to. The capture has a status and headers, if they were stored,
+	// but no body.
 	Revisit *Revisit
 }
 
-// Revisit names the earlier record, as far as the revisit does.
+// Revisit identifies the earlier record, as far as the revisit does.
 type Revisit struct {
-	Profile                     string // a URI that says what was found to be the same
+	Profile                     string // a URI that says what was unchanged
 	RecordID, TargetURI, OfDate string
 }
 
-// Counts are the records of a file by what became of them.
+// Counts are the numbers of records by outcome.
 type Counts struct {
 	Captures, OtherURLs, OtherTypes int64
-	Damaged                         int64 // places; what was lost in one may be more than a record
+	Damaged                         int64 // places; each may have cost several records
 }
 
 // Read calls emit for every stored capture of a robots.txt (a response or
-// revisit whose target's path is exactly /robots.txt), in the order of the
-// file, and damaged for what cannot be read, with the offset where it begins.
-// Reading goes on at the next record behind. Bodies are kept as far as limit.
-// A capture is emit's to keep.
+// revisit whose target's path is exactly /robots.txt), in file order. It calls
+// damaged for data that it cannot read, with the offset where it begins, and
+// resumes at the next record. It keeps at most limit bytes of a body. emit may
+// keep the capture.
 //
-// The file is gzip or zstd, with a member or frame per record as it should
-// be, or plain; its first bytes tell. Where r can seek, a wrong length costs
-// its own record; where r cannot, or one member holds many records, also
-// those that the length takes in. The error is one of reading r, of emit or
-// of damaged, or ctx's.
+// The file is gzip or zstd, normally with a member or frame per record, or
+// plain; its first bytes decide. If r can seek, a wrong length costs only its
+// record. If r cannot, or one member holds many records, it also costs the
+// records within that length. Read returns an error of r, of emit or of
+// damaged, or ctx's.
 func Read(ctx context.Context, name string, r io.Reader, limit int,
 	emit func(*Capture) error, damaged func(offset int64, what string) error) (Counts, error) {
 	w := &reader{members: newMembers(ctx, r), name: name, limit: limit, emit: emit, damaged: damaged}
@@ -86,8 +86,7 @@ func Read(ctx context.Context, name string, r io.Reader, limit int,
 	}
 }
 
-// reader reads the records of one file. What it reads into is reused from
-// record to record.
+// reader reads the records of one file. It reuses its buffers for each record.
 type reader struct {
 	*members
 	name    string
@@ -95,14 +94,14 @@ type reader struct {
 	emit    func(*Capture) error
 	damaged func(offset int64, what string) error
 	counts  Counts
-	counter *int64 // what the record under way is counted as, if it is good
+	counter *int64 // the count of the current record, if it is good
 
 	head   recordHead
 	answer answerHead
 	left   int64  // of the record's block
-	stored []byte // a body that is to be decoded
+	stored []byte // a body before decoding
 
-	asStored bool // the body is what the record holds, byte for byte
+	asStored bool // the body equals the record's bytes
 }
 
 var (
@@ -115,7 +114,7 @@ var (
 	errNoDate     = errors.New("no readable warc-date")
 )
 
-// records reads those of one member. An error is a reason to stop.
+// records reads the records of one member. An error stops the reading.
 func (w *reader) records(in *bufio.Reader) error {
 	for more := true; more; {
 		if in == w.raw {
@@ -150,13 +149,13 @@ func (w *reader) records(in *bufio.Reader) error {
 	return nil
 }
 
-// spoilt reports what cannot be read. again tells that another record was
-// found in the same member.
+// spoilt reports unreadable data to damaged. again reports whether another
+// record was found in the same member.
 func (w *reader) spoilt(in *bufio.Reader, what error) (again bool, err error) {
 	guess := w.lost
 	again, whole := w.salvage(in)
 	if w.file.err != nil || guess && !again && !whole {
-		return false, w.file.err // what looked like a member was none
+		return false, w.file.err // what looked like a member was not one
 	}
 	w.counts.Damaged++
 	return again, w.damaged(w.start, explain(what))
@@ -172,8 +171,8 @@ func explain(err error) string {
 	return err.Error()
 }
 
-// record reads one record as far as the end of its block, and makes a capture
-// of it if it is one. io.EOF says that the member ends inside the block.
+// record reads one record up to the end of its block and returns its capture,
+// if it is one. It returns io.EOF if the member ends inside the block.
 func (w *reader) record(in *bufio.Reader) (*Capture, error) {
 	if b, err := in.Peek(len(recordMagic)); string(b) != recordMagic {
 		if err != nil && err != io.EOF {
@@ -220,8 +219,8 @@ func (w *reader) record(in *bufio.Reader) (*Capture, error) {
 	return c, w.skip(in, w.left)
 }
 
-// end reads what follows a block: two line ends, and then the next record of
-// the same member (more) or its end. c is what the block gave.
+// end reads what follows a block: two line ends, then the next record of the
+// same member (more) or the member's end. c is the capture in the block.
 func (w *reader) end(in *bufio.Reader, c *Capture) (more bool, err error) {
 	lines := 0
 	for ; ; lines++ {
@@ -243,8 +242,8 @@ func (w *reader) end(in *bufio.Reader, c *Capture) (more bool, err error) {
 	if b, _ := in.Peek(len(recordMagic)); string(b) == recordMagic {
 		return true, nil
 	}
-	// Where records stand one behind the other it may be the next one that
-	// is damaged, or this one whose length ends at a blank line by chance.
+	// If records follow each other in one member, the next one may be damaged,
+	// or the length of this one ends at a blank line by chance.
 	if w.holdsMany(in) && lines >= 2 && (c == nil || c.Mismatch == "") {
 		return true, nil
 	}

@@ -22,7 +22,7 @@ import (
 
 const limit = 1000
 
-// warcRecord is the text of a record: the fields behind its version line,
+// warcRecord returns the text of a record: the fields behind its version line,
 // without the length, and its block.
 func warcRecord(fields, block string) string {
 	return fmt.Sprintf("WARC/1.0\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n", fields, len(block), block)

@@ -12,20 +12,19 @@ import (
 )
 
 const (
-	// maxFrameWindow is the most that a frame may make us keep of what it
-	// has given: that of zstd --long.
+	// maxFrameWindow bounds the output of a frame that we must keep: the window
+	// of zstd --long.
 	maxFrameWindow = 128 << 20
 	// maxDictionary bounds the dictionary of a file.
 	maxDictionary = 8 << 20
 )
 
-// isSkippable: RFC 8878, section 3.1.2.
+// isSkippable implements RFC 8878, section 3.1.2.
 func isSkippable(head []byte) bool {
 	return len(head) >= 4 && head[0]&0xf0 == 0x50 && string(head[1:4]) == "\x2a\x4d\x18"
 }
 
-// nextFrame opens the zstd frame at the start of raw, behind those that are
-// to be skipped.
+// nextFrame opens the zstd frame at the start of raw, after skippable frames.
 func (m *members) nextFrame() (*bufio.Reader, error) {
 	for {
 		head, err := m.raw.Peek(8)
@@ -66,9 +65,9 @@ func (m *members) newDecoder(dictionary ...[]byte) (err error) {
 	return err
 }
 
-// loadDictionary: a .warc.zst may begin with a skippable frame that holds the
-// dictionary of all others, plain or itself compressed (IIPC, "Use of
-// Zstandard dictionaries in WARC").
+// loadDictionary loads the dictionary of the file. A .warc.zst may begin with a
+// skippable frame that holds the dictionary of all others, plain or itself
+// compressed (IIPC, "Use of Zstandard dictionaries in WARC").
 func (m *members) loadDictionary(size int64) error {
 	if size > maxDictionary {
 		return fmt.Errorf("the dictionary is longer than %d bytes", maxDictionary)
@@ -94,11 +93,11 @@ func (m *members) loadDictionary(size int64) error {
 	return nil
 }
 
-// zstdFrame reads the bytes of one frame and no more. The decoder itself
-// would go on into the next frame, and where that begins would not be known.
+// zstdFrame reads the bytes of one frame and no more. The decoder alone would
+// continue into the next frame and hide where it begins.
 type zstdFrame struct {
 	r         *bufio.Reader
-	left      int // bytes of the header, block or checksum under way
+	left      int // bytes left of the current header, block or checksum
 	last, sum bool
 }
 
@@ -116,7 +115,7 @@ func (f *zstdFrame) open(r *bufio.Reader) error {
 	return nil
 }
 
-// Read walks from block to block (RFC 8878, section 3.1.1).
+// Read goes from block to block (RFC 8878, section 3.1.1).
 func (f *zstdFrame) Read(p []byte) (int, error) {
 	for f.left == 0 {
 		if f.last {

@@ -1,5 +1,5 @@
-// Package fetchtest makes captures for the tests of package fetch and of those that
-// store its captures.
+// Package fetchtest generates captures for the tests of package fetch and of
+// packages that store its captures.
 package fetchtest
 
 import (
@@ -19,8 +19,8 @@ var classes = []robots.ErrorClass{
 	robots.RedirectInvalid, robots.RedirectUnsupported, robots.RedirectLoop, robots.RedirectLimit,
 }
 
-// Captures draws any capture of o, with bytes of any kind in what comes from
-// the network.
+// Captures draws any capture of o, with arbitrary bytes in everything that
+// comes from the network.
 func Captures(o fetch.Origin) *rapid.Generator[*fetch.Capture] {
 	anything := rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) })
 	header := rapid.Ptr(anything, true)
