@@ -142,9 +142,6 @@ func (c *Changes) Write(rows ...Change) error { return Table[Change]{c.w}.Write(
 // not be read in one of the two or in both. Nothing of those is compared.
 func (c *Changes) Compared(hosts, unread int64) { c.record.Hosts, c.record.Unread = hosts, unread }
 
-// Scratch makes a file to write to and read back while the runs are compared.
-func (c *Changes) Scratch() (*store.Scratch, error) { return c.store.Scratch(c.record.folder()) }
-
 // Commit publishes the part in place of an earlier one, then the expectations,
 // then the record.
 func (c *Changes) Commit() error {
@@ -227,6 +224,9 @@ func (a *annex) sweep() error {
 	}
 	return nil
 }
+
+// Scratch makes a file to write to and read back while the work is under way.
+func (a *annex) Scratch() (*store.Scratch, error) { return a.store.Scratch(a.record.folder()) }
 
 // Expectations begins the file of what is broken, expectations.csv.
 func (a *annex) Expectations() (*store.File, error) {

@@ -22,7 +22,7 @@ func readExpectations(ctx context.Context, path string) (*audit.Expectations, er
 	if err != nil {
 		return nil, err
 	}
-	return audit.ParseExpectations(path, text)
+	return audit.ParseExpectations(path, text, func(path string) ([]byte, error) { return readInput(ctx, path) })
 }
 
 // promises holds a finished run against what is expected of it.

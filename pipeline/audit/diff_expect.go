@@ -22,6 +22,13 @@ func (d *differ) expect(ctx context.Context) error {
 		}
 	}
 	agents := judged[1].agents
+	if m := d.runs[1]; slices.Contains(m.Tables, "agents") {
+		// With their tokens.
+		var err error
+		if agents, err = readAgents(ctx, d.Dir, m); err != nil {
+			return err
+		}
+	}
 	for _, x := range d.Expect.list {
 		if len(agents) > 0 {
 			if err := d.Expect.knownAgents(x, agents); err != nil {
@@ -33,7 +40,7 @@ func (d *differ) expect(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("write expectations.csv: %w", err)
 	}
-	d.checker = newChecker(d.Expect, agents, file)
+	d.checker = newChecker(d.Expect, agents, file, d.out.Scratch)
 	for i, x := range d.Expect.list {
 		if x.what != "no_change" {
 			continue
@@ -59,6 +66,7 @@ var kindNeeds = map[string]struct {
 	"sitemap":      {[]string{"sitemaps"}, true},
 	"crawl_delay":  {[]string{"groups"}, true},
 	"reachability": {nil, true},
+	"rules":        {[]string{"groups", "rules", "agents"}, true},
 	"text":         {nil, true},
 }
 
@@ -88,6 +96,9 @@ func (d *differ) unseen(x *expectation, judged [2]firstTarget) string {
 		}
 		if kindNeeds[kind].reading && !d.reading {
 			return fmt.Sprintf("the first profiles of the runs differ, so that no change of kind %s is told", kind)
+		}
+		if kind == "rules" && d.rules == nil {
+			return "the profile of the runs is not known, so that no change of kind rules is told"
 		}
 		if (kind == "policy_class" || kind == "verdict") && len(x.Profile) == 0 && !slices.ContainsFunc(d.runs[0].Profiles, func(p string) bool { return slices.Contains(d.runs[1].Profiles, p) }) {
 			return "the runs have no profile in common"

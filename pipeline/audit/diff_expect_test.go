@@ -68,7 +68,7 @@ func sidesOf(t *testing.T, sides [2]side) pipeline.Config {
 
 // What a comparison would not show is no promise kept.
 func TestPromisesThatCannotBeChecked(t *testing.T) {
-	const rest = "fetches groups signals sitemaps policies verdicts"
+	const rest = "fetches agents groups rules signals sitemaps policies verdicts"
 	lacking := func(tables string) [2]side {
 		left := slices.DeleteFunc(strings.Fields(rest), func(name string) bool { return slices.Contains(strings.Fields(tables), name) })
 		return [2]side{{tables: rest}, {tables: strings.Join(left, " ")}}
@@ -90,7 +90,7 @@ func TestPromisesThatCannotBeChecked(t *testing.T) {
 			"no_change: policy_class": "run b has no table policies", "no_change: all": "run b has no table policies", "no_change: [sitemap, policy_class]": "run b has no table policies",
 			"no_change: verdict": "", "no_change: [group, signal, sitemap, crawl_delay, outcome, text, reachability, redirect, host_new, host_gone]": "",
 			"no_change: verdict, category: search": "run b has no table policies", "no_change: group, agents: RoboTestA": "run b has no table policies",
-			"class: partial": "run b has no table policies", "verdict: allow, urls: /, category: search, hosts: h.example": "run b has no table policies, which tells the categories of agents",
+			"class: partial": "run b has no table policies", "verdict: allow, urls: /, category: search, hosts: h.example": "",
 			"verdict: allow, urls: /, agents: RoboTestA, hosts: h.example": "", "reachable: true, hosts: h.example": "",
 		}},
 		{"no verdicts", lacking("verdicts"), map[string]string{
@@ -100,13 +100,27 @@ func TestPromisesThatCannotBeChecked(t *testing.T) {
 			"no_change: group": "run b has no table groups", "no_change: crawl_delay": "run b has no table groups",
 			"no_change: signal": "", "no_change: signal, agents: RoboTestA": "run b has no table groups",
 		}},
+		{"no rules", lacking("rules"), map[string]string{
+			"no_change: rules": "run b has no table rules", "no_change: all": "run b has no table rules", "no_change: [text, group, policy_class]": "",
+			"at_least_as_strict_as: m": "run b has no table rules, by which rules are compared under google",
+		}},
+		{"no policies and agents", lacking("policies agents"), map[string]string{
+			"verdict: allow, urls: /, category: search, hosts: h.example": "run b has no table policies, which tells the categories of agents",
+		}},
+		{"no agents", lacking("agents"), map[string]string{
+			"no_change: rules": "run b has no table agents", "no_change: text": "",
+			"at_most_as_strict_as: m": "run b has no table agents, which tells the tokens of agents",
+		}},
+		{"no bodies", [2]side{{tables: rest, profiles: "google-2012 google"}, {tables: rest, profiles: "google-2012 google"}}, map[string]string{
+			"no_change: rules": "", "at_least_as_strict_as: m": "run b has no table bodies, by which rules are compared under google-2012",
+		}},
 		{"no signals and sitemaps", lacking("signals sitemaps"), map[string]string{
 			"no_change: signal": "run b has no table signals", "no_change: sitemap": "run b has no table sitemaps", "no_change: text": "", "no_change: all": "run b has no table signals",
 		}},
 		{"first profiles differ", profiles("google rfc9309", "google-2012 rfc9309"), map[string]string{
 			"no_change: outcome": fmt.Sprintf(differ, "outcome"), "no_change: text": fmt.Sprintf(differ, "text"), "no_change: group": fmt.Sprintf(differ, "group"),
 			"no_change: signal": fmt.Sprintf(differ, "signal"), "no_change: sitemap": fmt.Sprintf(differ, "sitemap"), "no_change: crawl_delay": fmt.Sprintf(differ, "crawl_delay"),
-			"no_change: reachability": fmt.Sprintf(differ, "reachability"), "no_change: all": fmt.Sprintf(differ, "outcome"),
+			"no_change: reachability": fmt.Sprintf(differ, "reachability"), "no_change: all": fmt.Sprintf(differ, "rules"), "no_change: rules": fmt.Sprintf(differ, "rules"),
 			"no_change: [policy_class, verdict, redirect, host_new, host_gone]": "", "no_change: verdict, profile: rfc9309": "", "no_change: verdict, profile: google": "run b does not judge by profile google",
 		}},
 		{"no profile in common", profiles("google", "google-2012"), map[string]string{
@@ -123,7 +137,7 @@ func TestPromisesThatCannotBeChecked(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			c := sidesOf(t, row.sides)
 			for text, why := range row.want {
-				e, err := ParseExpectations("e", []byte("- {name: x, "+text+"}"))
+				e, err := ParseExpectations("e", []byte("- {name: x, "+text+"}"), func(string) ([]byte, error) { return nil, nil })
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -39,11 +39,17 @@ type expectation struct {
 	Reachable bool   `yaml:"reachable"`
 	NoChange  words  `yaml:"no_change"` // kinds, or all
 
+	// Files, models of a robots.txt.
+	AtLeastAsStrict string `yaml:"at_least_as_strict_as"`
+	AtMostAsStrict  string `yaml:"at_most_as_strict_as"`
+
 	Severity words `yaml:"severity"` // of changes
 	After    words `yaml:"after"`
 
 	line    int
-	what    string // its key: verdict, class, reachable or no_change
+	lines   map[string]int // of its keys
+	what    string         // its key, of expectKeys
+	model   []byte         // the file that it names
 	count   int64
 	percent float64 // where at_most is a share, else -1
 }
@@ -69,12 +75,18 @@ var expectKeys = map[string][]string{
 	"class":     {"agents", "category", "profile"},
 	"reachable": {},
 	"no_change": {"agents", "category", "profile", "urls", "severity", "after"},
+
+	atLeastAsStrict: {"agents", "category"},
+	atMostAsStrict:  {"agents", "category"},
 }
+
+const expectable = "verdict, class, reachable, no_change, at_least_as_strict_as or at_most_as_strict_as"
 
 // ParseExpectations reads a YAML list of expectations. An unknown key or
 // value, and an entry that expects nothing, or two things, are errors with
-// their line.
-func ParseExpectations(path string, text []byte) (*Expectations, error) {
+// their line. read reads the files that expectations name, whose paths are
+// relative to that of the expectations.
+func ParseExpectations(path string, text []byte, read func(path string) ([]byte, error)) (*Expectations, error) {
 	nodes, err := userfile.List(path, text, "expectation")
 	if err != nil {
 		return nil, err
@@ -90,6 +102,15 @@ func ParseExpectations(path string, text []byte) (*Expectations, error) {
 			return nil, e.fail(x.line, "expectation %q stands in line %d already", x.Name, first)
 		}
 		names[x.Name] = x.line
+		if x.isOfModel() {
+			if x.model, err = read(x.modelPath(path)); err != nil {
+				var input *userfile.Error
+				if !errors.As(err, &input) {
+					return nil, err
+				}
+				return nil, e.fail(x.lines[x.what], "%s: %w", x.what, err)
+			}
+		}
 		e.list = append(e.list, x)
 	}
 	return e, nil
@@ -100,7 +121,7 @@ func (e *Expectations) fail(line int, format string, args ...any) error {
 }
 
 func parseExpectation(file string, node *yaml.Node) (*expectation, error) {
-	err := userfile.CheckKeys(file, node, "name", "hosts", "at_most", "verdict", "class", "reachable", "no_change",
+	err := userfile.CheckKeys(file, node, "name", "hosts", "at_most", "verdict", "class", "reachable", "no_change", atLeastAsStrict, atMostAsStrict,
 		"agents", "category", "profile", "urls", "severity", "after")
 	if err != nil {
 		return nil, err
@@ -110,12 +131,13 @@ func parseExpectation(file string, node *yaml.Node) (*expectation, error) {
 		return nil, err
 	}
 	lines := make(map[string]int)
+	x.lines = lines
 	for i := 0; i < len(node.Content); i += 2 {
 		key := node.Content[i]
 		lines[key.Value] = key.Line
 		if expectKeys[key.Value] != nil {
 			if x.what != "" {
-				return nil, (&Expectations{path: file}).fail(key.Line, "an expectation has one of verdict, class, reachable and no_change; make two of it")
+				return nil, (&Expectations{path: file}).fail(key.Line, "an expectation has one of %s; make two of it", strings.Replace(expectable, " or ", " and ", 1))
 			}
 			x.what = key.Value
 		}
@@ -132,7 +154,7 @@ func (x *expectation) check(lines map[string]int) (key string, err error) {
 	case x.Name == "":
 		return "", errors.New("the expectation has no name; give it one")
 	case x.what == "":
-		return "", fmt.Errorf("expectation %q expects nothing: give verdict, class, reachable or no_change", x.Name)
+		return "", fmt.Errorf("expectation %q expects nothing: give %s", x.Name, expectable)
 	}
 	for key := range lines {
 		if !slices.Contains([]string{"name", "hosts", "at_most", x.what}, key) && !slices.Contains(expectKeys[x.what], key) {
@@ -177,6 +199,8 @@ func (x *expectation) check(lines map[string]int) (key string, err error) {
 		return "verdict", fmt.Errorf("verdict %q: use allow or disallow", x.Verdict)
 	case x.what == "verdict" && len(x.URLs) == 0:
 		return "verdict", errors.New("verdict needs urls: name the samples to check")
+	case x.isOfModel() && x.AtLeastAsStrict+x.AtMostAsStrict == "":
+		return x.what, fmt.Errorf("%s is empty; name a robots.txt file", x.what)
 	case x.what == "reachable" && !x.Reachable:
 		return "reachable", errors.New("reachable can only be true")
 	}
@@ -206,6 +230,7 @@ var afterKinds = map[string][]string{
 	"outcome":      outcomeNames,
 	"host_new":     outcomeNames,
 	"host_gone":    {},
+	"rules":        {"closes", "opens", "both"},
 }
 
 var outcomeNames = []string{string(robots.ConditionalAllow), string(robots.FullAllow), string(robots.FullDisallow), string(robots.Undecided)}
@@ -245,7 +270,7 @@ func (x *expectation) isOf(agent, category string) bool {
 
 // table is the one that the expectation looks at.
 func (x *expectation) table() string {
-	return map[string]string{"verdict": "verdicts", "class": "policies", "reachable": "fetches", "no_change": "changes"}[x.what]
+	return map[string]string{"verdict": "verdicts", "class": "policies", "reachable": "fetches", "no_change": "changes", atLeastAsStrict: "rules", atMostAsStrict: "rules"}[x.what]
 }
 
 // Fit finds out, before a run, whether it will show what is expected: an
@@ -254,8 +279,17 @@ func (x *expectation) table() string {
 func (e *Expectations) Fit(c evaluate.Config, tables []string) error {
 	profiles := c.ProfileNames()
 	for _, x := range e.list {
-		if table := x.table(); x.what != "no_change" && !slices.Contains(tables, table) {
-			return e.fail(x.line, "expectation %q looks at table %s, which the run does not write: add it to --tables", x.Name, table)
+		needs := []string{x.table()}
+		switch {
+		case x.what == "no_change":
+			needs = nil
+		case x.isOfModel() && len(c.Profiles) > 0:
+			needs = modelTables(c.Profiles[0])
+		}
+		for _, table := range needs {
+			if !slices.Contains(tables, table) {
+				return e.fail(x.line, "expectation %q looks at table %s, which the run does not write: add it to --tables", x.Name, table)
+			}
 		}
 		for _, p := range x.Profile {
 			if !slices.Contains(profiles, p) {
@@ -294,16 +328,17 @@ const (
 
 // Promise is an expectation, and what became of it.
 type Promise struct {
-	Name    string   `json:"name"`
-	Line    int      `json:"line"` // in the file
-	State   State    `json:"state"`
-	Fails   bool     `json:"fails"`   // counts for exit code 1: broken, or unchecked by a mistake
-	Note    string   `json:"note"`    // why it is unchecked, or not everything is known
-	Checked int64    `json:"checked"` // rows, or hosts where nothing may change
-	Broken  int64    `json:"broken"`  // of these, or the number of changes
-	Unknown int64    `json:"unknown"` // policies besides those checked, whose class the host did not show
-	AtMost  string   `json:"at_most"`
-	First   []Breach `json:"first"` // the first of those that are otherwise
+	Name      string   `json:"name"`
+	Line      int      `json:"line"` // in the file
+	State     State    `json:"state"`
+	Fails     bool     `json:"fails"`     // counts for exit code 1: broken, or unchecked by a mistake
+	Note      string   `json:"note"`      // why it is unchecked, or not everything is known
+	Checked   int64    `json:"checked"`   // rows, or hosts where nothing may change
+	Broken    int64    `json:"broken"`    // of these, or the number of changes
+	Unknown   int64    `json:"unknown"`   // policies besides those checked, which the host did not show
+	Undecided int64    `json:"undecided"` // of the checked, or changes, those that could not be compared by what they mean
+	AtMost    string   `json:"at_most"`
+	First     []Breach `json:"first"` // the first of those that are otherwise
 }
 
 // unchecked says why nobody can tell. That is no mistake where nothing but an
@@ -325,7 +360,8 @@ type Breach struct {
 const maxBreaches = 20
 
 // judge says what became of a promise, once all is checked. To promise
-// something of nothing is a mistake; of an outage nothing is expected.
+// something of nothing is a mistake; of an outage nothing is expected. What is
+// undecided may be otherwise: a promise that hangs on it is unchecked.
 func (x *expectation) judge(p *Promise) {
 	if p.State == Unchecked {
 		return
@@ -333,19 +369,29 @@ func (x *expectation) judge(p *Promise) {
 	if p.Unknown > 0 {
 		p.Note = fmt.Sprintf("%d of %d policies unknown for an outage", p.Unknown, p.Checked+p.Unknown)
 	}
-	kept := p.Broken <= x.count
-	if x.percent >= 0 {
-		kept = float64(p.Broken)*100 <= x.percent*float64(p.Checked)
+	if p.Undecided > 0 {
+		if p.Note != "" {
+			p.Note += "; "
+		}
+		p.Note += fmt.Sprintf("%d undecided by what their rules mean", p.Undecided)
+	}
+	kept := func(broken int64) bool {
+		if x.percent >= 0 {
+			return float64(broken)*100 <= x.percent*float64(p.Checked)
+		}
+		return broken <= x.count
 	}
 	switch {
 	case p.Checked == 0 && p.Unknown > 0:
 		p.unchecked(p.Note, false)
 	case p.Checked == 0:
 		p.unchecked("it matches nothing; correct the entry or remove it", true)
-	case kept:
-		p.State = Kept
-	default:
+	case !kept(p.Broken):
 		p.State, p.Fails = Broken, true
+	case !kept(p.Broken + p.Undecided):
+		p.unchecked(p.Note, true)
+	default:
+		p.State = Kept
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -27,10 +28,12 @@ type checker struct {
 	promises     []*Promise // by expectation
 	agents       []evaluate.Agent
 	csv          *csv.Writer
+	scratch      func() (*store.Scratch, error) // files to sort in
+	model        *modelCheck                    // nil where no expectation has a model
 }
 
-func newChecker(e *Expectations, agents []evaluate.Agent, file io.Writer) *checker {
-	c := &checker{expectations: e, agents: agents, csv: csv.NewWriter(file)}
+func newChecker(e *Expectations, agents []evaluate.Agent, file io.Writer, scratch func() (*store.Scratch, error)) *checker {
+	c := &checker{expectations: e, agents: agents, csv: csv.NewWriter(file), scratch: scratch}
 	for _, x := range e.list {
 		c.promises = append(c.promises, &Promise{Name: x.Name, Line: x.line, AtMost: x.AtMost, First: []Breach{}})
 	}
@@ -85,7 +88,7 @@ func (e *Expectations) Check(ctx context.Context, dir, run string, agents []eval
 	if err != nil {
 		return nil, fmt.Errorf("write expectations.csv: %w", err)
 	}
-	c := newChecker(e, agents, file)
+	c := newChecker(e, agents, file, out.Scratch)
 	for i, x := range e.list {
 		if x.what == "no_change" {
 			c.promises[i].unchecked("it is about two runs; robocensus diff checks it", false)
@@ -105,7 +108,11 @@ func (e *Expectations) Check(ctx context.Context, dir, run string, agents []eval
 // without a host that is meant only its part of fetches is read.
 func (c *checker) run(ctx context.Context, dir string, m *sink.Manifest) error {
 	for i, x := range c.expectations.list {
-		if t := x.table(); x.what != "no_change" && !slices.Contains(m.Tables, t) {
+		if x.isOfModel() {
+			if why := c.lacksModel(m); why != "" {
+				c.promises[i].unchecked(why, true)
+			}
+		} else if t := x.table(); x.what != "no_change" && !slices.Contains(m.Tables, t) {
 			c.promises[i].unchecked(fmt.Sprintf("run %s has no table %s", m.Run, t), true)
 		} else if x.what == "verdict" && len(x.Category) > 0 && len(c.agents) == 0 && !slices.Contains(m.Tables, "policies") {
 			c.promises[i].unchecked(fmt.Sprintf("run %s has no table policies, which tells the categories of agents", m.Run), true)
@@ -127,6 +134,9 @@ func (c *checker) run(ctx context.Context, dir string, m *sink.Manifest) error {
 					return err
 				}
 			}
+		}
+		if err := c.ofModels(ctx, dir, parts[segment]); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -280,17 +290,46 @@ func (c *checker) verdicts(meant []int, batch arrow.RecordBatch) {
 func (c *checker) changed(row *sink.Change) {
 	for _, k := range c.meant("changes") {
 		x := c.expectations.list[k]
-		if !x.matches(row.Host) || !slices.Contains(x.NoChange, "all") && !slices.Contains(x.NoChange, row.Kind) || !x.Severity.has(row.Severity) {
+		if !x.matches(row.Host) || !slices.Contains(x.NoChange, "all") && !slices.Contains(x.NoChange, row.Kind) {
 			continue
 		}
-		// A row that says nothing of agents is about none.
-		if (len(x.Agents) > 0 || len(x.Category) > 0) && (row.Agent == nil || !x.isOf(*row.Agent, text(row.Category))) ||
-			len(x.Profile) > 0 && (row.Profile == nil || !x.Profile.has(*row.Profile)) ||
-			len(x.URLs) > 0 && (row.URL == nil || !x.URLs.has(*row.URL)) || len(x.After) > 0 && (row.After == nil || !x.After.has(*row.After)) {
-			continue
+		switch {
+		case row.Kind == "rules" && *row.After == undecided && x.hangsOn(row):
+			c.promises[k].Undecided++
+		case x.forbids(row):
+			c.breach(k, Breach{Host: row.Host, Agent: row.Agent, Profile: row.Profile, URL: row.URL, Found: shownFound(row), Line: row.LineAfter})
 		}
-		c.breach(k, Breach{Host: row.Host, Agent: row.Agent, Profile: row.Profile, URL: row.URL, Found: shownFound(row), Line: row.LineAfter})
 	}
+}
+
+// forbids reports whether a change of a kind that may not occur is one of those
+// that may not.
+func (x *expectation) forbids(row *sink.Change) bool {
+	if !x.Severity.has(row.Severity) || len(x.After) > 0 && (row.After == nil || !x.After.has(*row.After)) {
+		return false
+	}
+	// A row that says nothing of agents is about none.
+	return !((len(x.Agents) > 0 || len(x.Category) > 0) && (row.Agent == nil || !x.isOf(*row.Agent, text(row.Category))) ||
+		len(x.Profile) > 0 && (row.Profile == nil || !x.Profile.has(*row.Profile)) ||
+		len(x.URLs) > 0 && (row.URL == nil || !x.URLs.has(*row.URL)))
+}
+
+// hangsOn reports whether a change whose meaning is undecided may be one that
+// may not occur. Where a path shows a difference, and any is forbidden, it is.
+func (x *expectation) hangsOn(row *sink.Change) bool {
+	if row.URL != nil && len(x.Severity)+len(x.After)+len(x.URLs) == 0 {
+		return false
+	}
+	if row.Agent == nil {
+		// It is about all agents, and of a kind that somebody has to name: runs
+		// without bodies have it of every text that changed.
+		if !slices.Contains(x.NoChange, "rules") {
+			return false
+		}
+	} else if !x.isOf(*row.Agent, text(row.Category)) {
+		return false
+	}
+	return row.Profile == nil || x.Profile.has(*row.Profile)
 }
 
 // host counts a host that is compared.

@@ -13,11 +13,12 @@ func FuzzExpectations(f *testing.F) {
 	for _, text := range []string{
 		"- {name: open, agents: [GPTBot], class: allow_all, at_most: 1%}\n", "- name: a\n  hosts: ['*.test', '[a-c]?']\n  verdict: allow\n  urls: /\n  category: search\n",
 		"- {name: still, no_change: [policy_class], severity: critical, after: disallow_all, at_most: 3}\n- {name: up, reachable: true}", "- {name: x, verdict: allow}", "- a",
+		"- {name: model, at_least_as_strict_as: m.txt, category: search}\n- {name: other, at_most_as_strict_as: /m, at_most: 2%}",
 	} {
 		f.Add([]byte(text), "a.test")
 	}
 	f.Fuzz(func(t *testing.T, text []byte, host string) {
-		e, err := ParseExpectations("file", text)
+		e, err := ParseExpectations("file", text, func(string) ([]byte, error) { return nil, nil })
 		if err != nil {
 			userfiletest.CheckError(t, err, text)
 			return

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,7 +52,7 @@ func TestAMistakeInExpectationsIsAnErrorWithItsLine(t *testing.T) {
 		{"- name: a\n  reachable: true\n  at_most: NaN%\n", `e:3: at_most "NaN%"`},
 		{"- name: a\n  reachable: true\n- name: a\n  reachable: true\n", `e:3: expectation "a" stands in line 1 already`},
 	} {
-		_, err := ParseExpectations("e", []byte(row.text))
+		_, err := ParseExpectations("e", []byte(row.text), nil)
 		var input *userfile.Error
 		if err == nil || !strings.HasPrefix(err.Error(), row.want) || !errors.As(err, &input) {
 			t.Errorf("%q: %v, want %s", row.text, err, row.want)
@@ -64,7 +65,11 @@ func TestTheExampleOfExpectationsIsOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := ParseExpectations("example", text)
+	var models []string
+	e, err := ParseExpectations("../x/example", text, func(path string) ([]byte, error) {
+		models = append(models, path)
+		return nil, nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,6 +79,9 @@ func TestTheExampleOfExpectationsIsOne(t *testing.T) {
 	}
 	if len(what) != len(expectKeys) {
 		t.Errorf("the example shows %v", what)
+	}
+	if !slices.Equal(models, []string{"../x/house-rules.txt", "../x/house-rules.txt"}) {
+		t.Errorf("its models are %q", models)
 	}
 }
 
@@ -89,7 +97,7 @@ func TestExpectationsThatARunCannotShowAreRefused(t *testing.T) {
 		"- name: a\n  no_change: all\n  agents: GPTBot\n":                "",
 		"- {name: a, verdict: allow, urls: 'http://h1.example/own'}\n":   "",
 	} {
-		e, err := ParseExpectations("e", []byte(text))
+		e, err := ParseExpectations("e", []byte(text), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +138,7 @@ func TestExpectationsOfARun(t *testing.T) {
 - {name: too few up, reachable: true, at_most: 9.9%}
 - {name: none, reachable: true, hosts: "*.test"}
 - {name: later, no_change: all}
-`))
+`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +218,7 @@ func TestExpectationsOfChanges(t *testing.T) {
 		"{reachable: true, at_most: 2}":                                                      "kept 2",
 		"{verdict: allow, urls: /, hosts: h000.example, agents: RoboTestA, profile: google}": "broken 1",
 	} {
-		e, err := ParseExpectations("e", []byte("- "+strings.Replace(text, "{", "{name: x, ", 1)))
+		e, err := ParseExpectations("e", []byte("- "+strings.Replace(text, "{", "{name: x, ", 1)), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +230,7 @@ func TestExpectationsOfChanges(t *testing.T) {
 			t.Errorf("%s: %s, %d broken, want %s: %+v", text, p.State, p.Broken, want, p.First)
 		}
 	}
-	e, err := ParseExpectations("e", []byte("- {name: x, no_change: all, agents: Stranger}"))
+	e, err := ParseExpectations("e", []byte("- {name: x, no_change: all, agents: Stranger}"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

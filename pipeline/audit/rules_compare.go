@@ -141,12 +141,9 @@ func (c *ruleComparer) ask(i int, registered bool) answered {
 	x, ok := c.known[key]
 	if !ok {
 		var took int
-		x.Comparison, took = robots.CompareWithin(a, b, rulesWork-c.work)
+		x.Comparison, took = compareWithin(a, b, rulesWork-c.work)
 		x.registered = registered
 		c.work += took
-		if x.Relation == robots.NotDecided && x.Closes == nil && x.Opens == nil && took > 0 {
-			x.Comparison = robots.Probe(a, b)
-		}
 		c.known[key] = x
 	}
 	if x.Relation == robots.NotDecided {

@@ -1,0 +1,248 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
+)
+
+// Keys of expectations that compare hosts with a model, by what rules mean.
+const (
+	atLeastAsStrict = "at_least_as_strict_as"
+	atMostAsStrict  = "at_most_as_strict_as"
+)
+
+// isOfModel reports whether the expectation compares hosts with a model.
+func (x *expectation) isOfModel() bool { return x.what == atLeastAsStrict || x.what == atMostAsStrict }
+
+// modelPath is where the model lies: beside the file of expectations.
+func (x *expectation) modelPath(expectations string) string {
+	name := x.AtLeastAsStrict + x.AtMostAsStrict // one of them
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(filepath.Dir(expectations), name)
+}
+
+// modelTables are the tables that hold what a profile reads in a file.
+func modelTables(p *robots.Profile) []string {
+	if readsTables(p) {
+		return []string{"groups", "rules"}
+	}
+	return []string{"bodies"}
+}
+
+// modelCheck compares the hosts of a run with models.
+type modelCheck struct {
+	profile *robots.Profile // the first of the run
+	judged  *robots.Profile // the same, without its limit of size where the tables hold its reading
+	tables  bool            // they do
+	agents  []robots.Agent
+	models  map[int]*policyFile // by expectation
+	empty   *policyFile
+}
+
+// lacksModel says why the run does not show how its hosts stand to a model, ""
+// where it does.
+func (c *checker) lacksModel(m *sink.Manifest) string {
+	if len(m.Profiles) == 0 {
+		return fmt.Sprintf("run %s names no profile", m.Run)
+	}
+	p, err := profileOf(m, m.Profiles[0])
+	if err != nil {
+		return err.Error()
+	}
+	for _, table := range modelTables(p) {
+		if !slices.Contains(m.Tables, table) {
+			return fmt.Sprintf("run %s has no table %s, by which rules are compared under %s", m.Run, table, p.Name)
+		}
+	}
+	if !slices.ContainsFunc(c.agents, func(a evaluate.Agent) bool { return len(a.Tokens) > 0 }) {
+		return fmt.Sprintf("run %s has no table agents, which tells the tokens of agents", m.Run)
+	}
+	c.model = &modelCheck{profile: p, judged: p, tables: readsTables(p), models: make(map[int]*policyFile)}
+	if c.model.tables {
+		c.model.judged = withoutLimit(p)
+	}
+	for _, a := range c.agents {
+		c.model.agents = append(c.model.agents, a.Robots())
+	}
+	c.model.empty = c.model.read(nil)
+	return ""
+}
+
+// read is what a body says to the agents.
+func (m *modelCheck) read(body []byte) *policyFile {
+	f := newPolicyFile(m.judged, body[:min(len(body), m.profile.SizeLimit)])
+	f.ask(m.judged, m.agents)
+	return f
+}
+
+// modelTarget is a target of a segment that some expectations compare with
+// their models.
+type modelTarget struct {
+	host, outcome string
+	of            []int // expectations
+}
+
+// ofModels checks the targets of a segment.
+func (c *checker) ofModels(ctx context.Context, dir string, parts map[string]sink.Part) error {
+	meant := slices.DeleteFunc(c.meant("rules"), func(k int) bool { return !c.expectations.list[k].isOfModel() })
+	if len(meant) == 0 {
+		return nil
+	}
+	var targets []modelTarget
+	var list []wanted
+	err := sink.ReadRows(ctx, dir, parts["fetches"], scan.Selection{Columns: []string{"seq", "host", "outcome", "content_digest"}}, func(batch arrow.RecordBatch) error {
+		seq, host := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.String](batch, "host")
+		outcome, digest := scan.Column[*array.String](batch, "outcome"), scan.Column[*array.String](batch, "content_digest")
+		for i := range int(batch.NumRows()) {
+			t := modelTarget{host: host.Value(i)}
+			for _, k := range meant {
+				if c.expectations.list[k].matches(t.host) {
+					t.of = append(t.of, k)
+				}
+			}
+			if len(t.of) == 0 {
+				continue
+			}
+			t.host, t.outcome = strings.Clone(t.host), strings.Clone(outcome.Value(i))
+			if t.outcome == string(robots.ConditionalAllow) {
+				list = append(list, wanted{seq: seq.Value(i), n: int64(len(targets)), digest: strings.Clone(digest.Value(i))})
+			}
+			targets = append(targets, t)
+		}
+		return nil
+	})
+	if err != nil || len(targets) == 0 {
+		return err
+	}
+	found := &sorter{scratch: c.scratch, memory: sortMemory}
+	defer found.close()
+	for _, table := range modelTables(c.model.profile) {
+		p, ok := parts[table]
+		switch {
+		case !ok:
+		case table == "bodies":
+			err = readBodies(ctx, dir, p, list, found)
+		case table == "groups":
+			err = readDetails(ctx, dir, p, tableGroups, list, new(names), found)
+		default:
+			err = readDetails(ctx, dir, p, tableRules, list, new(names), found)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	sorted, err := found.sorted()
+	if err != nil {
+		return err
+	}
+	rows := &foundReader{m: sorted}
+	if err := rows.advance(); err != nil {
+		return err
+	}
+	for i := range targets {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		of, err := rows.take(int64(i))
+		if err != nil {
+			return err
+		}
+		c.ofModel(&targets[i], &of)
+	}
+	return nil
+}
+
+// ofModel compares one target with the models. An answer that allows everything
+// is a policy; an outage is none.
+func (c *checker) ofModel(t *modelTarget, rows *[foundTables]decoder) {
+	m := c.model
+	var file *policyFile
+	switch {
+	case t.outcome == string(robots.FullAllow):
+		file = m.empty
+	case t.outcome != string(robots.ConditionalAllow):
+	case len(rows[tableBodies]) > 0:
+		file = m.read(rows[tableBodies][1:])
+	case m.tables:
+		if file = ofTables(m.profile, m.judged, rows[tableGroups], rows[tableRules]); file != nil {
+			file.ask(m.judged, m.agents)
+		}
+	}
+	for _, k := range t.of {
+		x, p := c.expectations.list[k], c.promises[k]
+		if m.models[k] == nil {
+			m.models[k] = m.read(x.model)
+		}
+		known, work := make(map[[2]int]robots.Comparison), 0
+		for i := range c.agents {
+			agent := &c.agents[i]
+			switch {
+			case !x.isOf(agent.Name, agent.Category):
+				continue
+			case t.outcome != string(robots.FullAllow) && t.outcome != string(robots.ConditionalAllow):
+				p.Unknown++
+				continue
+			}
+			p.Checked++
+			if file == nil {
+				p.Undecided++
+				continue
+			}
+			a, b := m.models[k].judge.Policy(i), file.judge.Policy(i)
+			key := [2]int{a.SameAs, b.SameAs}
+			compared, ok := known[key]
+			if !ok {
+				var took int
+				compared, took = compareWithin(a, b, rulesWork-work)
+				work += took
+				known[key] = compared
+			}
+			c.heldAgainst(k, t, agent.Name, compared, m.models[k], file)
+		}
+	}
+}
+
+// compareWithin is how b stands to a, and some path that shows it where too many
+// are to be searched for the shortest.
+func compareWithin(a, b *robots.Policy, most int) (robots.Comparison, int) {
+	c, took := robots.CompareWithin(a, b, most)
+	if c.Relation == robots.NotDecided && c.Closes == nil && c.Opens == nil && took > 0 {
+		c = robots.Probe(a, b)
+	}
+	return c, took
+}
+
+// heldAgainst says of one agent whether the host is as strict as its model.
+func (c *checker) heldAgainst(k int, t *modelTarget, agent string, compared robots.Comparison, model, file *policyFile) {
+	x, p := c.expectations.list[k], c.promises[k]
+	against, fine := compared.Opens, robots.Stricter
+	if x.what == atMostAsStrict {
+		against, fine = compared.Closes, robots.Looser
+	}
+	switch {
+	case against == nil && (compared.Relation == robots.Equal || compared.Relation == fine):
+		return
+	case against == nil:
+		p.Undecided++
+		return
+	}
+	found := fmt.Sprintf("%v, and the model %v", against.B.Value, against.A.Value)
+	if line := model.lineOf(against.A); line != nil {
+		found += fmt.Sprintf(" (line %d)", *line)
+	}
+	path := against.Path
+	c.breach(k, Breach{Host: t.host, Agent: &agent, Profile: &c.model.profile.Name, URL: &path, Found: found, Line: file.lineOf(against.B)})
+}

@@ -1,0 +1,152 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// Hosts are held against a model by what their rules mean, for each agent.
+func TestHostsAgainstAModel(t *testing.T) {
+	const model = "User-agent: *\nDisallow: /private/\nDisallow: /news/\nAllow: /news/today$\n\nUser-agent: RoboTestB\nDisallow: /\n"
+	folder := t.TempDir()
+	for host, text := range map[string]string{
+		"same.example":     model,
+		"other.example":    "User-agent: RoboTestB\nDisallow: *\n\nUser-agent: *\nDisallow: /private/*\nDisallow: /private/a\nAllow: /news/today$\nDisallow: /news/\n",
+		"stricter.example": "User-agent: *\nDisallow: /\n",
+		"looser.example":   "User-agent: *\nDisallow: /private/\n\nUser-agent: RoboTestB\nDisallow: /a\n",
+		"mixed.example":    strings.Replace(model, "/private/", "/privat", 1) + "Allow: /b\n",
+		"none.example":     "",
+		"hostile.example":  "User-agent: *\nDisallow: /private/\n" + strings.Repeat("Disallow: /*a*b*c*d*e\nAllow: /*b*d*f*a*c\nDisallow: /*c*a*e*g*i*k\n", 1) + hostileRules(60),
+	} {
+		must(t, os.WriteFile(folder+"/"+host, []byte(text), 0o666))
+	}
+	google, _ := robots.ProfileNamed("google")
+	old, _ := robots.ProfileNamed("google-2012")
+	for _, c := range []struct {
+		name, tables string
+		profile      *robots.Profile
+	}{{"from tables", "fetches agents groups rules", google}, {"from bodies", "fetches agents bodies", old}} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			storedRun(t, dir, "r", folder, c.tables, c.profile)
+			agents, err := readAgents(t.Context(), dir, manifestOf(t, dir, "r"))
+			must(t, err)
+			for _, x := range []struct {
+				text     string
+				want     string // state, checked, broken, undecided
+				breaches []string
+			}{
+				{"at_least_as_strict_as: m, hosts: [same.*, other.*, stricter.*]", "kept 9 0 0", nil},
+				{"at_most_as_strict_as: m, hosts: [same.*, other.*]", "kept 6 0 0", nil},
+				{"at_least_as_strict_as: m, hosts: looser.*", "broken 3 3 0", []string{
+					"looser.example RoboTestA /news/ allow, and the model disallow (line 3) 0",
+					"looser.example RoboTestB / allow, and the model disallow (line 7) 0",
+					"looser.example RoboTestC /news/ allow, and the model disallow (line 3) 0",
+				}},
+				{"at_most_as_strict_as: m, hosts: looser.*", "kept 3 0 0", nil},
+				{"at_most_as_strict_as: m, hosts: stricter.*, agents: RoboTestA", "broken 1 1 0", []string{"stricter.example RoboTestA / disallow, and the model allow 2"}},
+				{"at_least_as_strict_as: m, hosts: mixed.*", "broken 3 1 0", []string{"mixed.example RoboTestB /b allow, and the model disallow (line 7) 8"}},
+				{"at_least_as_strict_as: m, hosts: mixed.*, at_most: 1", "kept 3 1 0", nil},
+				{"at_most_as_strict_as: m, hosts: mixed.*, category: search", "broken 1 1 0", []string{"mixed.example RoboTestA /privat disallow, and the model allow 2"}},
+				{"at_least_as_strict_as: m, hosts: none.*, agents: robotestc", "broken 1 1 0", []string{"none.example RoboTestC /news/ allow, and the model disallow (line 3) 0"}},
+				{"at_most_as_strict_as: m, hosts: none.*", "kept 3 0 0", nil},
+				{"at_most_as_strict_as: m, hosts: nowhere.*", "unchecked 0 0 0", nil},
+			} {
+				e, err := ParseExpectations("e", []byte("- {name: x, "+x.text+"}"), func(string) ([]byte, error) { return []byte(model), nil })
+				must(t, err)
+				promises, err := e.Check(t.Context(), dir, "r", agents)
+				must(t, err)
+				p := promises[0]
+				if got := fmt.Sprintf("%s %d %d %d", p.State, p.Checked, p.Broken, p.Undecided); got != x.want {
+					t.Errorf("%s: %s, want %s: %s", x.text, got, x.want, p.Note)
+				}
+				if c.profile != google || x.breaches == nil {
+					continue // lines and some verdicts are others
+				}
+				var got []string
+				for _, b := range p.First {
+					line := int32(0)
+					if b.Line != nil {
+						line = *b.Line
+					}
+					got = append(got, fmt.Sprintf("%s %s %s %s %d", b.Host, *b.Agent, *b.URL, b.Found, line))
+				}
+				slices.Sort(got)
+				if diff := cmp.Diff(x.breaches, got); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", x.text, diff)
+				}
+			}
+			// What cannot be decided keeps no promise and breaks none.
+			e, err := ParseExpectations("e", []byte("- {name: x, at_least_as_strict_as: m, hosts: hostile.*}"), func(string) ([]byte, error) { return []byte("User-agent: *\n" + hostileRules(61)), nil })
+			must(t, err)
+			promises, err := e.Check(t.Context(), dir, "r", agents)
+			must(t, err)
+			if p := promises[0]; p.State != Unchecked || !p.Fails || p.Undecided != 3 || !strings.Contains(p.Note, "3 undecided") {
+				t.Errorf("of hostile rules: %+v", p)
+			}
+		})
+	}
+}
+
+// hostileRules are too many wildcards to be compared.
+func hostileRules(n int) string {
+	var out strings.Builder
+	for i := range n {
+		fmt.Fprintf(&out, "%s: /*%c*%c*%c*%d\n", []string{"Disallow", "Allow"}[i%2], 'a'+i%7, 'b'+i%11, 'c'+i%5, i)
+	}
+	return out.String()
+}
+
+func manifestOf(t *testing.T, dir, run string) *sink.Manifest {
+	t.Helper()
+	m, err := sink.ReadManifest(dir, run)
+	must(t, err)
+	return m
+}
+
+// An outage is no policy: it keeps no promise and breaks none.
+func TestAnOutageAgainstAModel(t *testing.T) {
+	down, gone := fetchOf("https://down.example", "server_error", "", 0), fetchOf("https://gone.example", "client_error", "", 0)
+	dir := t.TempDir()
+	makeRun(t, dir, "r", []string{"fetches", "groups", "rules", "agents"}, []sink.Fetch{down, gone})
+	agents := []evaluate.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "B", Tokens: []string{"B"}}}
+	for text, want := range map[string]string{
+		"hosts: down.example": "unchecked false 0 0 2", "hosts: gone.example": "broken true 2 2 0", "hosts: '*.example', at_most: 2": "kept false 2 2 2",
+	} {
+		e, err := ParseExpectations("e", []byte("- {name: x, at_least_as_strict_as: m, "+text+"}"), func(string) ([]byte, error) { return []byte("User-agent: *\nDisallow: /x"), nil })
+		must(t, err)
+		promises, err := e.Check(t.Context(), dir, "r", agents)
+		must(t, err)
+		if p := promises[0]; fmt.Sprintf("%s %v %d %d %d", p.State, p.Fails, p.Checked, p.Broken, p.Unknown) != want {
+			t.Errorf("%s: %+v, want %s", text, p, want)
+		}
+	}
+}
+
+func TestAModelThatCannotBeRead(t *testing.T) {
+	_, err := ParseExpectations("dir/e.yaml", []byte("- name: x\n  hosts: a\n  at_least_as_strict_as: m.txt\n"), func(path string) ([]byte, error) {
+		return nil, &userfile.Error{Path: path, Err: errors.New("no such file or directory")}
+	})
+	if want := "dir/e.yaml:3: at_least_as_strict_as: dir/m.txt: no such file or directory"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	for text, want := range map[string]string{
+		"at_least_as_strict_as: ''": "e:1: at_least_as_strict_as is empty", "at_most_as_strict_as: m, urls: /": "urls does not apply to at_most_as_strict_as",
+		"at_most_as_strict_as: m, class: partial": "an expectation has one of verdict, class,",
+	} {
+		if _, err := ParseExpectations("e", []byte("- {name: x, "+text+"}"), func(string) ([]byte, error) { return nil, nil }); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
