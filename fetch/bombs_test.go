@@ -17,7 +17,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// packed is n bytes of s, over and over, in a content coding.
+// packed returns n bytes of s, repeated, in a content coding.
 func packed(t *testing.T, coding func(io.Writer) io.WriteCloser, s string, n int64) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -43,17 +43,17 @@ func zstdCoding(w io.Writer) io.WriteCloser {
 	return z
 }
 
-// wideFrame is a frame of zstd, three bytes long, that asks for a window of
-// 512 MiB (RFC 8878 section 3.1.1.1.2).
+// wideFrame is a zstd frame of few bytes that asks for a window of 512 MiB (RFC
+// 8878 section 3.1.1.1.2).
 const wideFrame = "\x28\xb5\x2f\xfd\x00\x98" + "\x19\x00\x00abc"
 
-// TestABombCostsNoMoreThanTheLimit counts what is allocated, here and in the
-// server together, while an answer is read that is a million times larger
-// than what is kept of it. It runs alone: the count is of the whole process.
+// TestABombCostsNoMoreThanTheLimit counts the bytes allocated, by client and
+// server together, while an answer is read that is a million times larger than
+// the part kept. It must run alone: the count is of the whole process.
 func TestABombCostsNoMoreThanTheLimit(t *testing.T) {
 	const limit = 512_000
-	// Members of gzip and frames of zstd may stand after each other (RFC 1952
-	// section 2.2, RFC 8878 section 3).
+	// Gzip members and zstd frames may follow each other (RFC 1952 section 2.2,
+	// RFC 8878 section 3).
 	zip := strings.Repeat(packed(t, gzipCoding, "\x00", 1<<20), 1024)
 	frames := strings.Repeat(packed(t, zstdCoding, "\x00", 16<<20), 64)
 	coded := func(coding, body string) func(*net.TCPConn, *http.Request, int) {
@@ -110,9 +110,9 @@ func TestABombCostsNoMoreThanTheLimit(t *testing.T) {
 	}
 }
 
-// TestTheLimitOfAProfile sends bodies that end at, before and behind the
-// size limit of each profile, in the middle of a rule: the last line is read
-// as far as it lies within.
+// TestTheLimitOfAProfile sends bodies that end at, before and after the size
+// limit of each profile, in the middle of a rule. The last line is read up to
+// the limit.
 func TestTheLimitOfAProfile(t *testing.T) {
 	for _, name := range robots.ProfileNames() {
 		p, _ := robots.ProfileNamed(name)
@@ -154,8 +154,8 @@ func TestTheLimitOfAProfile(t *testing.T) {
 	}
 }
 
-// sizeLimit is the largest limit of the built-in profiles, which is kept of
-// a body where all are judged together.
+// sizeLimit is the largest limit of the built-in profiles: the part kept of a
+// body when all judge it.
 var sizeLimit = func() (n int) {
 	for _, name := range robots.ProfileNames() {
 		p, _ := robots.ProfileNamed(name)
@@ -164,9 +164,8 @@ var sizeLimit = func() (n int) {
 	return n
 }()
 
-// bodyAround returns a body that is longer than limit by over bytes, whose rule,
-// last, ends there, or, if more is to follow than the rule has bytes, at the
-// limit.
+// bodyAround returns a body that is over bytes longer than limit. Its rule,
+// last, is at the end, or ends at the limit if over exceeds the rule's length.
 func bodyAround(limit, over int, last string) string {
 	const head = "User-agent: *\n#"
 	after := ""

@@ -24,13 +24,13 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// raceDetector says that the tests run under the race detector.
+// raceDetector is set when the tests run under the race detector.
 var raceDetector bool
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// serve starts a server on loopback that hands each connection, once its
-// request is read, to answer, with the number of the request from 1.
+// serve starts a server on loopback. Once it has read a connection's request,
+// it calls answer with the number of the request, from 1.
 func serve(t *testing.T, answer func(c *net.TCPConn, r *http.Request, n int)) netip.AddrPort {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -77,8 +77,8 @@ func newClient(t *testing.T, to netip.AddrPort, change func(*Config)) *Client {
 	return c
 }
 
-// hasBody reports whether the body is as wanted, "-" for none. Of one that was cut
-// short the size is known.
+// hasBody reports whether the body is want, "-" for none. Of a body that was
+// cut short it compares the size.
 func hasBody(got *Capture, want string) bool {
 	switch {
 	case got.Cut != nil:
@@ -182,7 +182,7 @@ func TestResetInTheBody(t *testing.T) {
 	read := make(chan struct{})
 	c := newClient(t, serve(t, func(c *net.TCPConn, _ *http.Request, _ int) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\nabc")
-		<-read // not before the header has arrived: a reset throws away what is unread
+		<-read // wait until the header has arrived: a reset discards unread bytes
 		reset(c)
 	}), nil)
 	time.AfterFunc(100*time.Millisecond, func() { close(read) })
@@ -293,8 +293,8 @@ func TestFailuresOfConnecting(t *testing.T) {
 	if diff := cmp.Diff([]robots.Hop{{URL: "http://a.example/robots.txt"}}, got.Hops); diff != "" {
 		t.Errorf("hops (-want +got):\n%s", diff)
 	}
-	// A name under .invalid exists nowhere (RFC 6761); a resolver that does
-	// not answer is another matter than a name that does not exist.
+	// A name under .invalid does not exist (RFC 6761), but a resolver that does
+	// not answer is not a name that does not exist.
 	got = newClient(t, netip.AddrPort{}, func(c *Config) {
 		c.Resolver, c.Timeout = free, 2*time.Second
 	}).Fetch(context.Background(), origin(t, "a.invalid"))
@@ -391,8 +391,8 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// What this machine lacks is no fact about a host. It is waited for during a
-// minute, of the bubble's time.
+// A shortage of this machine is not a fact about a host. The client waits a
+// minute for it, in the bubble's time.
 func TestOurOwnFailuresAreToldApart(t *testing.T) {
 	to := serve(t, write("HTTP/1.1 200 OK\r\n\r\n"))
 	for lack, isLocal := range map[error]bool{syscall.EMFILE: true, syscall.EHOSTUNREACH: false} {

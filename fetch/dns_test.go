@@ -14,22 +14,21 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// A zone is the scripts of a name server, by name without the final dot. A
-// name that is not there does not exist.
+// A zone holds the scripts of a name server, by name without the final dot. A
+// name without a script does not exist.
 type zone map[string]*script
 
-// A script is what a name server does when asked for one name.
+// A script says how a name server answers questions for one name.
 type script struct {
 	rcode dnsmessage.RCode
-	a     [][]string // addresses of the first answer, the second …; the last one stays
+	a     [][]string // addresses of the first answer, the second …; the last one repeats
 	aaaa  []string
 	cname []string // the chain in the answer, from the name itself
-	// failA has A questions answered with SERVFAIL, failAAAA AAAA questions.
+	// failA answers A questions with SERVFAIL, failAAAA AAAA questions.
 	failA, failAAAA bool
 	silent          bool // no answer at all
-	garbage         bool // an answer that is no DNS message
-	// truncated has answers over UDP say that the whole is to be had over
-	// TCP (RFC 1035 section 4.2.1).
+	garbage         bool // an answer that is not a DNS message
+	// truncated sends UDP answers that refer to TCP (RFC 1035 section 4.2.1).
 	truncated bool
 	onAsk     func()
 
@@ -37,7 +36,7 @@ type script struct {
 	asked int // A questions so far
 }
 
-// at returns a name with these addresses, IPv4 and IPv6 as they come.
+// at returns a script with these IPv4 and IPv6 addresses.
 func at(addrs ...string) *script {
 	s := &script{a: [][]string{nil}}
 	for _, addr := range addrs {
@@ -50,8 +49,8 @@ func at(addrs ...string) *script {
 	return s
 }
 
-// serveDNS starts a name server on loopback, over UDP and, if tcp is set,
-// over TCP on the same port, where it otherwise hangs up.
+// serveDNS starts a name server on loopback, over UDP and, on the same port,
+// over TCP. Unless tcp is set, it hangs up on TCP connections.
 func serveDNS(t *testing.T, z zone, tcp bool) netip.AddrPort {
 	t.Helper()
 	var udp *net.UDPConn
@@ -112,8 +111,8 @@ func serveDNS(t *testing.T, z zone, tcp bool) netip.AddrPort {
 	return netip.MustParseAddrPort(udp.LocalAddr().String())
 }
 
-// noNameServer returns an address that refuses questions: a socket that listens to
-// one peer only.
+// noNameServer returns an address that refuses questions: a socket that listens
+// to only one peer.
 func noNameServer(t *testing.T) netip.AddrPort {
 	t.Helper()
 	c, err := net.Dial("udp", serveDNS(t, zone{}, false).String())
@@ -124,8 +123,8 @@ func noNameServer(t *testing.T) netip.AddrPort {
 	return netip.MustParseAddrPort(c.LocalAddr().String())
 }
 
-// unanswered are questions that a script leaves open. They are answered in
-// the end, since the library waits for seconds after whoever asked has gone.
+// unanswered holds questions that a script leaves open. They are answered in
+// the end, because the library waits for seconds after its caller has left.
 type unanswered struct {
 	mu   sync.Mutex
 	list []func(*net.UDPConn)
@@ -169,8 +168,8 @@ func (z zone) answerStream(t *testing.T, c net.Conn) {
 	}
 }
 
-// answer returns the reply to a question, nil for none. It is final where it
-// leaves nobody waiting.
+// answer returns the reply to a question, nil for none. final reports whether
+// the client will stop waiting.
 func (z zone) answer(t *testing.T, packet []byte, udp bool) (reply []byte, final bool) {
 	var q dnsmessage.Message
 	if err := q.Unpack(packet); err != nil || len(q.Questions) != 1 {
@@ -213,7 +212,7 @@ func (s *script) fill(m *dnsmessage.Message, question dnsmessage.Question) {
 	m.RCode = s.rcode
 	owner := question.Name
 	add := func(body dnsmessage.ResourceBody) {
-		// A TTL of 0: nobody may answer from memory.
+		// A TTL of 0: no cache may answer.
 		m.Answers = append(m.Answers, dnsmessage.Resource{
 			Header: dnsmessage.ResourceHeader{Name: owner, Class: dnsmessage.ClassINET}, Body: body,
 		})

@@ -15,7 +15,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// What is decoded is what was encoded, and half of it is nothing.
+// Decoding restores the capture; half an encoding is an error.
 func TestACaptureIsEncodedWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := fetchtest.Captures(fetch.Origin{Scheme: "https", Host: "a.test", Port: 443}).Draw(t, "capture")

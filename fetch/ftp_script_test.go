@@ -10,17 +10,17 @@ import (
 	"testing"
 )
 
-// ftpScript is a server by the book but for the replies that it names by
-// command ("" is the greeting): "close" hangs up after what it says, and
-// "PORT" stands for the port of the data connection, as 227 or as 229 has it.
+// ftpScript is a correct server except for the replies that it overrides by
+// command ("" is the greeting). "close" hangs up after the reply, and "PORT"
+// stands for the port of the data connection, in the format of 227 or 229.
 type ftpScript struct {
 	replies map[string]string
 	send    func(data *net.TCPConn)   // the transfer; nil sends abc
 	nth     func(n int, s *ftpScript) // changes the nth connection, from 1
 }
 
-// serveFTP starts the server; each connection's commands arrive at asked when
-// it has ended.
+// serveFTP starts the server. It sends the commands of each connection to asked
+// when the connection ends.
 func serveFTP(t *testing.T, s ftpScript) (at netip.AddrPort, asked <-chan []string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

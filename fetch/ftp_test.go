@@ -20,7 +20,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// secret stands in the text of every reply, and must not be seen again.
+// secret is in the text of every reply and must not appear in any error.
 const secret = "SECRET"
 
 func TestAnswersOfFTP(t *testing.T) {
@@ -122,7 +122,7 @@ func TestFTPSaysNoMoreThanItMust(t *testing.T) {
 	}
 }
 
-// RFC 2577: a server must not be able to make us ask another address.
+// RFC 2577: a server must not be able to make us contact another address.
 func TestPassiveModeLeadsToNoOtherAddress(t *testing.T) {
 	other, err := net.Listen("tcp", "127.0.0.2:0")
 	if err != nil {
@@ -208,7 +208,7 @@ func TestRetriesOfFTP(t *testing.T) {
 		{"", "421 too many\r\nclose", false, 226, 2},
 		{"RETR", "450 busy", false, 226, 2},
 		{"done", "426 aborted", false, 226, 2},
-		{"TYPE", "503 not now", true, 503, 2}, // of HTTP it would be retried "often"
+		{"TYPE", "503 not now", true, 503, 2}, // with HTTP it would be retried "often"
 		{"RETR", "550 no such file", true, 550, 1},
 		{"USER", "530 no", true, 530, 1},
 	} {
@@ -230,7 +230,7 @@ func TestRetriesOfFTP(t *testing.T) {
 
 func TestRedirectsToFTP(t *testing.T) {
 	for _, row := range []struct {
-		path, command string // "" is never asked
+		path, command string // "": no command
 	}{
 		{"/robots.txt", "RETR robots.txt"},
 		{"/pub/a%20b%C3%A9.txt?c", "RETR pub/a bé.txt?c"},
@@ -270,7 +270,7 @@ func TestRedirectsToFTP(t *testing.T) {
 	}
 }
 
-// guests lets nobody else in.
+// guests admits nobody else.
 type guests struct{}
 
 func (guests) CheckPasswd(_ *server.Context, user, password string) (bool, error) {
@@ -291,7 +291,7 @@ func TestAServerOfOthersMaking(t *testing.T) {
 	}{
 		"a file":       {guests{}, "User-agent: *\r\nDisallow: /pub\r\n", 226, "User-agent: *\r\nDisallow: /pub\r\n"},
 		"a large file": {guests{}, strings.Repeat("#", 1<<20), 226, strings.Repeat("#", 1000)},
-		"none":         {guests{}, "", 551, ""}, // RFC 959 has 550 for this; this server does not
+		"none":         {guests{}, "", 551, ""}, // RFC 959 says 550, but not this server
 		"no guests":    {&server.SimpleAuth{Name: "admin", Password: "x"}, "a", 530, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// recorded is a connection to a server that says what it says, whatever it is
-// told, and then hangs up.
+// recorded is a connection to a server that sends fixed bytes, whatever it
+// receives, and then hangs up.
 type recorded struct {
 	io.Reader
 	told  bytes.Buffer
@@ -48,8 +48,8 @@ func fuzzClient(t testing.TB) *Client {
 	return c
 }
 
-// FuzzAnswer: what an HTTP answer means does not depend on how it is cut into
-// pieces; no more is read than may be, and no more is kept.
+// FuzzAnswer checks that the meaning of an HTTP answer does not depend on how
+// it is split into reads, and that no more is read or kept than allowed.
 func FuzzAnswer(f *testing.F) {
 	for _, answer := range []string{
 		"HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 4\r\n\r\nbody",
@@ -101,8 +101,9 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// FuzzDecode: what a body decodes to does not depend on how it is cut into
-// pieces or on the guess at its size; a lower limit gives the beginning of it.
+// FuzzDecode checks that the decoded body does not depend on how the input is
+// split into reads or on the guess at its size, and that a lower limit gives a
+// prefix.
 func FuzzDecode(f *testing.F) {
 	text := "User-agent: *\nDisallow: /\n"
 	for name, coding := range map[string]func(io.Writer) io.WriteCloser{
@@ -145,7 +146,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// readSoFar returns the body of an answer as far as it was read, nil for none.
+// readSoFar returns the part of an answer's body that was read, nil for none.
 func readSoFar(t *testing.T, a *answer) []byte {
 	t.Helper()
 	if a.body == nil {
@@ -158,8 +159,9 @@ func readSoFar(t *testing.T, a *answer) []byte {
 	return body
 }
 
-// FuzzFTP: whatever a server replies, only commands of ours are sent, of one line
-// each, no reply is quoted, and no more is read and kept than may be.
+// FuzzFTP checks that, whatever a server replies, only our commands are sent,
+// of one line each, no reply is quoted, and no more is read or kept than
+// allowed.
 func FuzzFTP(f *testing.F) {
 	for _, replies := range []string{
 		"220 ready\r\n331 password\r\n230 in\r\n211-list\r\n EPSV\r\n211 end\r\n200 binary\r\n229 passive (|||4000|)\r\n150 here\r\n226 done\r\n221 bye\r\n",
@@ -199,7 +201,7 @@ func FuzzFTP(f *testing.F) {
 		case fail == nil && a.status/100 == 2 && !a.truncated && !bytes.Equal(body, file):
 			t.Fatalf("status %d, and %d of %d bytes", a.status, len(body), len(file))
 		}
-		// Three words of the server's in a row would be a quotation.
+		// A long line of the server in an error would be a quotation.
 		if fail != nil && len(replies) > 0 {
 			for _, line := range strings.Split(string(replies), "\r\n") {
 				if len(line) > 20 && strings.Contains(fail.Error(), line) {
@@ -210,8 +212,8 @@ func FuzzFTP(f *testing.F) {
 	})
 }
 
-// FuzzCapture: bytes are no capture, or are encoded as what they were decoded
-// from says.
+// FuzzCapture checks that bytes either are not a capture or encode back to the
+// capture that they decode to.
 func FuzzCapture(f *testing.F) {
 	day := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	c := &Capture{Origin: Origin{"https", "a.test", 443}, Start: day, Attempts: 1, Body: []byte("body"), Copy: &WholeCopy{Fetched: day, Body: []byte("copy")}}
@@ -227,7 +229,7 @@ func FuzzCapture(f *testing.F) {
 		}
 		again, err := one.MarshalBinary()
 		if err != nil {
-			t.Skip(err) // a time of a year that JSON cannot hold
+			t.Skip(err) // the year is outside of JSON's range
 		}
 		if err := two.UnmarshalBinary(again); err != nil {
 			t.Fatalf("%q is encoded as %q, which %v", value, again, err)

@@ -13,8 +13,8 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// refuseAll has every connection refused before it is made, and says which
-// addresses were dialled.
+// refuseAll refuses every connection before it is made. dialled lists the
+// addresses.
 func refuseAll(c *Client) (dialed func() []string) {
 	var mu sync.Mutex
 	var list []string
@@ -31,8 +31,8 @@ func refuseAll(c *Client) (dialed func() []string) {
 	}
 }
 
-// The guard judges each address right before it is dialled, whether its name
-// was just looked up or is remembered, and however many were dialled before.
+// The guard checks each address right before it is dialled, whether its name
+// was just looked up or cached, and however many were dialled before.
 func TestTheGuardJudgesEveryAddress(t *testing.T) {
 	server := serveDNS(t, zone{
 		"inside.example": at("127.0.0.1", "10.0.0.1", "::1"),
@@ -59,8 +59,8 @@ func TestTheGuardJudgesEveryAddress(t *testing.T) {
 	}
 }
 
-// A probe dials only what the guard allows: hosts of the list that nobody has
-// asked yet, and names that have moved to special addresses since they answered.
+// A probe dials only what the guard allows: hosts of the list not asked yet,
+// and names that moved to special addresses after they answered.
 func TestTheGuardJudgesTheAddressesOfProbes(t *testing.T) {
 	server := serveDNS(t, zone{
 		"inside.example": at("127.0.0.1", "10.0.0.1", "::1"),
@@ -75,7 +75,7 @@ func TestTheGuardJudgesTheAddressesOfProbes(t *testing.T) {
 			return list
 		}
 	})
-	dialed := refuseAll(c) // which would prove that this machine is connected
+	dialed := refuseAll(c) // a refusal would prove that this machine is connected
 	c.link.await(1)
 	probe := func() {
 		c.link.mu.Lock()
@@ -97,8 +97,8 @@ func TestTheGuardJudgesTheAddressesOfProbes(t *testing.T) {
 	}
 }
 
-// RFC 9110 section 10.2.3: who asks again does so no earlier than Retry-After
-// says, or not at all.
+// RFC 9110 section 10.2.3: a client that asks again waits at least as long as
+// Retry-After says.
 func TestRetryAfterIsKept(t *testing.T) {
 	c := newClient(t, netip.AddrPort{}, func(c *Config) { c.Retries = 2 })
 	for _, status := range []int{500, 503} {

@@ -18,8 +18,8 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// Ports or files that are used up for a while are waited for, and never a
-// failure of the host.
+// A temporary shortage of ports or files is waited out and never counts as the
+// host's failure.
 func TestThisMachineRunsOutForAWhile(t *testing.T) {
 	for _, lack := range []error{syscall.EADDRNOTAVAIL, syscall.EMFILE} {
 		to := listen(t, func(c *net.TCPConn) { io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"); hang(c) })
@@ -70,8 +70,8 @@ func TestRetryAfterThatIsVeryLong(t *testing.T) {
 	}
 }
 
-// Where package net/http is stricter than browsers, and the difference would
-// close a site.
+// Headers that package net/http refuses and browsers accept, where the
+// difference would close a site.
 func TestHeadersAsBrowsersTakeThem(t *testing.T) {
 	const body = "User-agent: *\n"
 	long := "X: " + strings.Repeat("a", 4<<10-len("HTTP/1.1 200 OK\r\n")-len("X: ")) + "\r\n"

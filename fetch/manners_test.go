@@ -44,7 +44,7 @@ func TestLimiterIsFirstComeFirstServed(t *testing.T) {
 	default:
 	}
 	l.release("a")
-	<-third.come // past the one who has left
+	<-third.come // skips the waiter that left
 	l.release("a")
 	if len(l.keys) != 0 {
 		t.Errorf("%d keys are kept that nobody uses", len(l.keys))
@@ -59,7 +59,7 @@ func TestLimiterLosesNoPlace(t *testing.T) {
 		all.Go(func() {
 			ctx, cancel := context.WithCancel(context.Background())
 			if i%3 == 0 {
-				go cancel() // at the very moment, sometimes, that the turn comes
+				go cancel() // sometimes just when the turn comes
 			}
 			defer cancel()
 			if l.acquire(ctx, "a") != nil {
@@ -110,8 +110,8 @@ func TestAPaceIsKeptPerKeyAndForgotten(t *testing.T) {
 	}
 }
 
-// crowd counts requests at once by what key makes of them, and holds each
-// until there are enough.
+// crowd counts concurrent requests by key and holds each until there are
+// enough.
 type crowd struct {
 	mu    sync.Mutex
 	now   map[string]int
@@ -146,7 +146,7 @@ func TestADomainIsAskedPolitelyAndHoldsUpNobody(t *testing.T) {
 		c.leave(domain)
 		io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 	})
-	// Ten slots: those of the busy domain would fill them.
+	// The requests of the busy domain would fill all ten slots.
 	client := newClient(t, address, func(c *Config) { c.Concurrency, c.PerDomain, c.PerAddress, c.Timeout = 10, 3, 100, time.Minute })
 	done := make(chan *Capture)
 	ask := func(host string) {
@@ -187,7 +187,7 @@ func TestAddressesAreAskedPolitely(t *testing.T) {
 			peak.Store(v)
 		}
 		if n == 2 {
-			close(enough) // two at once are allowed, so two do come
+			close(enough) // two at once are allowed, so two must arrive
 		}
 		<-enough
 		now.Add(-1)
@@ -232,7 +232,7 @@ func TestRatesAreKept(t *testing.T) {
 				})
 			}
 			all.Wait()
-			// Nine intervals of 20 ms; the first may have come late.
+			// Nine intervals of 20 ms; the first may have been late.
 			if took := times[9].Sub(times[0]); took < 100*time.Millisecond {
 				t.Errorf("10 requests in %v at 50 a second", took)
 			}
@@ -256,7 +256,7 @@ func TestAWaitForARetryHoldsNoSlot(t *testing.T) {
 		t.Fatal(err)
 	}
 	all.Go(func() { defer first.Leave(); first.Fetch(0, origin(t, "down.example")); order <- "down" })
-	second, err := client.Enter(context.Background(), context.Background()) // once the first waits for its retry
+	second, err := client.Enter(context.Background(), context.Background()) // returns once the first waits for its retry
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,9 +20,10 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// deepRows are failures inside of what usually fails whole.
+// deepRows are failures in the middle of something that usually fails as a
+// whole.
 var deepRows = []row{
-	// bufio gives out what it has of a line and forgets the error behind it.
+	// bufio returns the partial line and drops the error after it.
 	{"reset in the status line", served(func(c *net.TCPConn, _ *http.Request, _ int) {
 		io.WriteString(c, "HTTP/1.1 20")
 		reset(c)
@@ -39,8 +40,8 @@ var deepRows = []row{
 		io.WriteString(c, "HTTP/1.1 200 OK\r\n")
 		drip(c, "Server: x\r\n")
 	})), want{0, robots.Timeout, 1, once, networkFailure}},
-	// Go reports the end of a connection without TLS's closing alert as an
-	// end, and as unexpected only within a record, of which the rest is lost.
+	// Go reports a connection closed without TLS's closing alert as io.EOF, and
+	// as unexpected only within a record, the rest of which is lost.
 	{"closed in a record of the body", secureAnswer(nil, func(c net.Conn, _ *http.Request) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\nUser-agent: *\n")
 		io.WriteString(c.(*tls.Conn).NetConn(), "\x17\x03\x03\x00\x40half a record")
@@ -50,8 +51,8 @@ var deepRows = []row{
 		io.WriteString(c.(*tls.Conn).NetConn(), "\x17\x03\x03\x00\x40half a record")
 	}), want{0, robots.Reset, 1, again, networkFailure}},
 
-	// RFC 9112 section 8: a body is incomplete if the last chunk, of size 0,
-	// has not been received. Here it has.
+	// RFC 9112 section 8: a body is incomplete until the last chunk, of size 0,
+	// is received. Here it was received.
 	{"chunking without its last line", plain("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n"), want{200, "", 1, once, rulesDecide}},
 	// As for gzip and zstd.
 	{"br of nothing", plain("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n" + nothing), want{200, "", 1, once, rulesDecide}},
@@ -66,10 +67,10 @@ var deepRows = []row{
 		}
 	}, want{200, "", 1, once, rulesDecide}},
 
-	// The library answers for the question that it put last.
+	// The library returns the error of its last question.
 	{"SERVFAIL for A, no addresses for AAAA", resolved(&script{failA: true}), want{0, robots.DNSFailure, 1, again, networkFailure}},
 
-	// The library's text tells what time it is.
+	// The library's text contains the current time.
 	{"expired", func(t *testing.T, s *scene) {
 		certified(testCA, func(c *x509.Certificate) {
 			c.NotBefore, c.NotAfter = time.Now().Add(-2*time.Hour), time.Now().Add(-time.Hour)
@@ -82,8 +83,8 @@ var deepRows = []row{
 	}, want{0, robots.TLSFailure, 1, once, networkFailure}},
 }
 
-// TestACutAtTheLargestLimitIsSeen: a profile must be able to tell that its
-// limit ended a body, also where the capture has ended it at the same byte.
+// TestACutAtTheLargestLimitIsSeen checks that a profile knows that its limit
+// cut a body, even if the capture cut it at the same byte.
 func TestACutAtTheLargestLimitIsSeen(t *testing.T) {
 	for _, name := range robots.ProfileNames() {
 		t.Run(name, func(t *testing.T) {
@@ -108,9 +109,9 @@ func TestACutAtTheLargestLimitIsSeen(t *testing.T) {
 	}
 }
 
-// TestALookUpLeavesNothingBehind: who has given up a name that nobody answers
-// for must not keep sockets and goroutines for the seconds that the library
-// waits. A run over a list with dead name servers would pile them up.
+// TestALookUpLeavesNothingBehind checks that giving up on a name that nobody
+// answers for releases sockets and goroutines before the library's timeout of
+// several seconds. A run over a list with dead name servers would pile them up.
 func TestALookUpLeavesNothingBehind(t *testing.T) {
 	for _, name := range []string{"timeout", "canceled"} {
 		t.Run(name, func(t *testing.T) {

@@ -18,13 +18,13 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// resolved asks for a.example, whose name server follows the script, where a
-// server on 127.0.0.1 answers.
+// resolved fetches a.example, whose name server follows the script. A server on
+// 127.0.0.1 answers.
 func resolved(answers *script) stage {
 	return func(t *testing.T, s *scene) {
 		to := serve(t, write("HTTP/1.1 200 OK\r\n"+nothing))
 		s.AllowPrivate = true
-		// A script counts; the two fetches of a row do not share it.
+		// A script counts, so the two fetches of a row get separate ones.
 		s.Resolver = serveDNS(t, zone{"a.example": &script{
 			rcode: answers.rcode, a: answers.a, aaaa: answers.aaaa, cname: answers.cname,
 			failA: answers.failA, failAAAA: answers.failAAAA,
@@ -66,12 +66,12 @@ var dnsRows = []row{
 	}, want{0, robots.DNSNotFound, 2, once, networkFailure}},
 }
 
-// public is an address that the guard lets pass.
+// public is an address that the guard permits.
 const public = "1.2.3.4"
 
-// guarded asks a.example, at a public address, which redirects to location;
-// $PORT in it is that of a server on loopback that nobody may reach. The
-// names are what else the name server knows.
+// guarded fetches a.example, at a public address, which redirects to location.
+// $PORT in it is the port of a server on loopback that must not be reached.
+// names are the other names of the name server.
 func guarded(location string, names zone) stage {
 	return func(t *testing.T, s *scene) {
 		victim := serve(t, func(_ *net.TCPConn, r *http.Request, _ int) {
@@ -93,10 +93,9 @@ func guarded(location string, names zone) stage {
 	}
 }
 
-// onlyPublic puts the server at to in the place of the public address, under
-// the dialer, so that the guard is tried as it stands: a socket that is
-// connected already is connected once more without an error. Any other
-// address that is dialled is a fault.
+// onlyPublic connects the public address to the server at `to`, below the
+// dialer, so that the guard works as in production: connecting a socket that is
+// already connected succeeds. Dialling any other address is an error.
 func onlyPublic(t *testing.T, to netip.AddrPort) func(*Client) {
 	control := func(_, address string, socket syscall.RawConn) error {
 		if !strings.HasPrefix(address, public+":") {
@@ -138,14 +137,14 @@ var guardRows = []row{
 	{"to the metadata of a cloud", guarded("http://169.254.169.254/latest/meta-data/", nil), want{0, robots.AddressBlocked, 2, once, refused}},
 	{"to a name with a public address among special ones", guarded("http://b.example/",
 		zone{"b.example": at("127.0.0.1", public, "10.0.0.1", "::1")}), want{200, "", 2, once, rulesDecide}},
-	// The first look-up is for the hop that is asked, the second finds
-	// another address (DNS rebinding).
+	// The first look-up is for the hop requested, the second finds another
+	// address (DNS rebinding).
 	{"to a name that has turned to loopback", func(t *testing.T, s *scene) {
 		guarded("http://b.example:$PORT/", zone{"b.example": {a: [][]string{{public}, {"127.0.0.1"}}}})(t, s)
 		first := s.client
 		s.client = func(c *Client) {
 			first(c)
-			// Another client, which shares no memory of names with this one.
+			// A second client, with a separate name cache.
 			before, err := New(s.Config)
 			if err != nil {
 				t.Fatal(err)
@@ -158,9 +157,9 @@ var guardRows = []row{
 	}, want{0, robots.AddressBlocked, 2, once, refused}},
 }
 
-// TestANameThatTurnsInAChain redirects a host to itself, while its address
-// changes to loopback. Whether the name is looked up again or remembered is
-// left open: loopback is never dialled.
+// TestANameThatTurnsInAChain redirects a host to itself while its address
+// changes to loopback. The name may be looked up again or cached; loopback is
+// never dialled.
 func TestANameThatTurnsInAChain(t *testing.T) {
 	s := &scene{Config: newClient(t, netip.AddrPort{}, nil).config}
 	guarded("http://a.example/next", zone{"a.example": {a: [][]string{{public}, {"127.0.0.1"}}}})(t, s)

@@ -15,7 +15,7 @@ import (
 
 const nothing = "Content-Length: 0\r\n\r\n"
 
-// answerRows are the rows of whole answers: 2xx, 4xx, 5xx and any other.
+// answerRows are complete answers: 2xx, 4xx, 5xx and any other.
 var answerRows = []row{
 	{"200", plain("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc"), want{200, "", 1, once, rulesDecide}},
 	{"200 with an empty body", plain("HTTP/1.1 200 OK\r\n" + nothing), want{200, "", 1, once, rulesDecide}},
@@ -69,7 +69,7 @@ var answerRows = []row{
 	{"000", plain("HTTP/1.1 000 Nothing\r\n" + nothing), want{0, robots.Protocol, 1, once, invalidResponse}},
 }
 
-// passes fails with one status as often as it may, then answers 200.
+// passes answers `times` requests with a status, then 200.
 func passes(status string, times int) stage {
 	return served(func(c *net.TCPConn, _ *http.Request, n int) {
 		if n <= times {
@@ -80,8 +80,8 @@ func passes(status string, times int) stage {
 	})
 }
 
-// TestWhatPasses asks, with one retry, servers that are out of order for a
-// while: the capture tells of the last attempt, and counts all.
+// TestWhatPasses fetches, with one retry, from servers that fail temporarily.
+// The capture describes the last attempt and counts all.
 func TestWhatPasses(t *testing.T) {
 	for _, r := range []row{
 		{"500 once", passes("500 Broken", 1), want{200, "", 1, attempts{1: 2}, rulesDecide}},
@@ -122,12 +122,12 @@ func TestWhatPasses(t *testing.T) {
 	}
 }
 
-// partOf answers with three bytes that are this range of the file.
+// partOf answers with three bytes as the given range of the file.
 func partOf(contentRange string) stage {
 	return plain("HTTP/1.1 206 Part\r\nContent-Range: " + contentRange + "\r\nContent-Length: 3\r\n\r\nabc")
 }
 
-// limited returns a stage with a limit of n bytes.
+// limited runs a stage with a limit of n bytes.
 func limited(n int, st stage) stage {
 	return func(t *testing.T, s *scene) {
 		s.MaxBody = n
@@ -135,7 +135,7 @@ func limited(n int, st stage) stage {
 	}
 }
 
-// bodyRows are those of a 2xx whose body is not whole, or is not HTTP.
+// bodyRows are 2xx answers whose body is incomplete or not HTTP.
 var bodyRows = []row{
 	{"a body shorter than declared", plain("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), want{200, robots.TruncatedBody, 1, again, incompleteBody}},
 	{"a declared body that is missing", plain("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"), want{200, robots.TruncatedBody, 1, again, incompleteBody}},
@@ -193,7 +193,7 @@ var bodyRows = []row{
 	{"an unknown content coding", plain("HTTP/1.1 200 OK\r\nContent-Encoding: utf-8\r\n\r\nabc"), want{200, "", 1, once, rulesDecide}},
 }
 
-// spoiled is s with its byte flipped that stands n from the end.
+// spoiled returns s with the nth byte from the end flipped.
 func spoiled(s string, n int) string {
 	b := []byte(s)
 	b[len(b)-n] ^= 0xff

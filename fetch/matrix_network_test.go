@@ -15,13 +15,13 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// networkRows are those of the row "connect, timeout, reset, invalid HTTP",
-// before the body.
+// networkRows are the row "connect, timeout, reset, invalid HTTP", before the
+// body.
 var networkRows = []row{
 	{"connection refused", func(t *testing.T, s *scene) { s.ConnectTo = closedPort(t) },
 		want{0, robots.ConnectRefused, 1, again, networkFailure}},
 	{"no route", func(t *testing.T, s *scene) {
-		// The broadcast address of loopback: no connection goes there.
+		// The broadcast address of loopback accepts no connection.
 		s.AllowPrivate, s.ask = true, []Origin{origin(t, "http://127.255.255.255")}
 	}, want{0, robots.ConnectFailure, 1, again, networkFailure}},
 	{"no route for this address family", func(t *testing.T, s *scene) {
@@ -119,15 +119,15 @@ var networkRows = []row{
 	}, want{0, robots.Canceled, 1, once, stopped}},
 }
 
-// canceled returns a run that is stopped in the middle of an answer.
+// canceled is a run that is stopped in the middle of an answer.
 func canceled(answer func(c *net.TCPConn, cancel func())) stage {
 	return func(t *testing.T, s *scene) {
 		s.ConnectTo = serve(t, func(c *net.TCPConn, _ *http.Request, _ int) { answer(c, s.cancel) })
 	}
 }
 
-// fullBacklog returns a listener that takes no more connections: its queue is
-// full, and Linux leaves further attempts without an answer.
+// fullBacklog is a listener that accepts no more connections: its queue is
+// full, and Linux does not answer further attempts.
 func fullBacklog(t *testing.T, s *scene) {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)

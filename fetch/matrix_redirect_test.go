@@ -19,8 +19,8 @@ func to(location string) stage {
 	return plain("HTTP/1.1 302 Found\r\nLocation: " + location + "\r\n" + nothing)
 }
 
-// chainOf asks for a chain of n redirects from host to host, that ends in a
-// file.
+// chainOf fetches through a chain of n redirects from host to host that ends in
+// a file.
 func chainOf(n int) stage {
 	return func(t *testing.T, s *scene) {
 		s.ask = []Origin{origin(t, fmt.Sprintf("http://h%d.example", n))}

@@ -18,12 +18,12 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// The fault matrix: each way of a network to misbehave, made by a real
-// server on loopback, and what must become of it: the facts of the capture,
-// with retries and without, and their reading under every profile.
+// The fault matrix: each way in which a network misbehaves, produced by a real
+// server on loopback, and the expected result: the facts of the capture, with
+// and without retries, and their reading under every profile.
 
-// A row is one misbehaviour. Its name says what happens; the tables are
-// divided by the rows of SPEC section 2.
+// A row is one fault. Its name says what happens. The tables follow the rows of
+// SPEC section 2.
 type row struct {
 	name  string
 	stage stage
@@ -38,48 +38,48 @@ type want struct {
 	reading  readings
 }
 
-// A stage starts what misbehaves, and turns the scene towards it.
+// A stage starts the server of a fault and points the scene at it.
 type stage func(t *testing.T, s *scene)
 
-// A scene is one fetch about to be made.
+// A scene is the setup of one fetch.
 type scene struct {
 	Config
 	ask           []Origin
 	ctx           context.Context
 	cancel        context.CancelFunc
-	client        func(*Client)              // a last touch, nil for none
-	also          func(*testing.T, *Capture) // what else must hold, nil for nothing
-	misconfigured bool                       // what a probe would have found
-	skip          string                     // why this system cannot show it, "" where it can
+	client        func(*Client)              // final changes, nil for none
+	also          func(*testing.T, *Capture) // further checks, nil for none
+	misconfigured bool                       // the result of a probe
+	skip          string                     // why this system cannot run it, "" if it can
 }
 
-// attempts are those made without retries and with one.
+// attempts are the numbers of attempts without retries and with one.
 type attempts [2]int
 
 var (
-	once  = attempts{1, 1} // an answer, or a failure that will not pass
+	once  = attempts{1, 1} // an answer, or a permanent failure
 	again = attempts{1, 2}
 	often = attempts{1, 3} // "503 retried often"
 )
 
-// Readings are what each profile makes of the facts.
+// readings is each profile's reading of the facts.
 type readings map[string]robots.Answer
 
-// same returns a reading on which all documents agree.
+// same returns a reading that all documents share.
 func same(o robots.Outcome, why robots.AnswerReason) readings {
 	a := robots.Answer{Outcome: o, Reason: why}
 	return readings{"google": a, "google-2019": a, "google-2012": a, "classic-1996": a, "rfc9309": a}
 }
 
-// but returns the reading with another outcome under google-2012, and under
-// classic-1996, which borrows from it.
+// but changes the outcome under google-2012 and under classic-1996, which
+// copies it.
 func (r readings) but(o robots.Outcome, why robots.AnswerReason) readings {
 	r["google-2012"] = robots.Answer{Outcome: o, Reason: why}
 	r["classic-1996"] = r["google-2012"]
 	return r
 }
 
-// outage returns a failure that google-2012 does not speak of.
+// outage is the reading of a failure that google-2012 does not define.
 func outage(why robots.AnswerReason) readings {
 	return same(robots.FullDisallow, why).but(robots.Undecided, why)
 }
@@ -115,7 +115,7 @@ func TestFaultMatrix(t *testing.T) {
 		scene *scene
 		got   *Capture
 	}
-	// t.Parallel would let only as many rows wait as there are processors.
+	// t.Parallel would run only as many rows at once as there are processors.
 	var fetches errgroup.Group
 	fetches.SetLimit(16)
 	var results [][2]*result
@@ -153,8 +153,8 @@ func TestFaultMatrix(t *testing.T) {
 				}
 				r.want.check(t, r.got, retries, r.scene)
 			}
-			// Equal answers give equal rows of the tables. Where the run was
-			// stopped there is no answer.
+			// Equal answers give equal rows of the tables. A stopped run has no
+			// answer.
 			a, b := both[0].got.Err, both[1].got.Err
 			if both[0].want.class != robots.Canceled && a != nil && b != nil && a.Error() != b.Error() {
 				t.Errorf("the same failure reads %q and %q", a, b)
@@ -196,13 +196,13 @@ func (w want) check(t *testing.T, got *Capture, retries int, s *scene) {
 	}
 }
 
-// TestMatrixIsComplete finds the error classes and the reasons that no row
-// of the matrix gives.
+// TestMatrixIsComplete finds error classes and reasons without a row in the
+// matrix.
 func TestMatrixIsComplete(t *testing.T) {
 	seen := map[string]bool{
-		// Not to be had from one fetch: what memory and stores add.
+		// Not possible with one fetch: added by the memory and by archives.
 		string(robots.StaleCopy): true, string(robots.UnreachableTooLong): true, string(robots.UnresolvedRedirect): true, string(robots.UnresolvedRevisit): true,
-		// What the tables call a final status that is no answer.
+		// The tables' class of a final status without an answer.
 		string(robots.UnexpectedStatus): true,
 	}
 	for _, r := range rows() {
@@ -252,15 +252,15 @@ func constants(t *testing.T, file string, types ...string) map[string]string {
 	return found
 }
 
-// plain returns a server that answers every request with text.
+// plain is a server that answers every request with text.
 func plain(text string) stage { return served(write(text)) }
 
-// served returns a server of http.
+// served is an http server.
 func served(answer func(c *net.TCPConn, r *http.Request, n int)) stage {
 	return func(t *testing.T, s *scene) { s.ConnectTo = serve(t, answer) }
 }
 
-// roomy lets a body be as long as flood makes it.
+// roomy raises the limit above the size of flood.
 func roomy(st stage) stage {
 	return func(t *testing.T, s *scene) {
 		s.MaxBody = 2 * floodSize
@@ -268,7 +268,7 @@ func roomy(st stage) stage {
 	}
 }
 
-// brief gives a stage that hangs a second and no more.
+// brief gives a stage that hangs only a second.
 func brief(st stage) stage {
 	return func(t *testing.T, s *scene) {
 		s.Timeout = time.Second

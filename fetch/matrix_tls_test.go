@@ -14,7 +14,8 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// secure returns a server of https on which with is changed. The answer is a file.
+// secure is an https server with a changed configuration. It answers with a
+// file.
 func secure(change func(t *testing.T, with *tls.Config)) stage {
 	return secureAnswer(change, say("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc"))
 }
@@ -30,14 +31,14 @@ func secureAnswer(change func(t *testing.T, with *tls.Config), answer func(net.C
 	}
 }
 
-// certified returns a server with a certificate of ca that change has changed.
+// certified is a server with a certificate of ca, modified by change.
 func certified(ca func() *authority, change func(*x509.Certificate)) stage {
 	return secure(func(t *testing.T, with *tls.Config) {
 		with.Certificates[0] = certificate(t, ca(), change)
 	})
 }
 
-// onTLSPort returns a server that does not get as far as TLS.
+// onTLSPort is a server that fails before TLS begins.
 func onTLSPort(handle func(*net.TCPConn)) stage {
 	return func(t *testing.T, s *scene) {
 		s.ConnectTo = listen(t, handle)
@@ -45,7 +46,7 @@ func onTLSPort(handle func(*net.TCPConn)) stage {
 	}
 }
 
-// versionIs checks the version that a capture tells.
+// versionIs checks the TLS version in the capture.
 func versionIs(version string, st stage) stage {
 	return func(t *testing.T, s *scene) {
 		st(t, s)
@@ -57,12 +58,12 @@ func versionIs(version string, st stage) stage {
 	}
 }
 
-// only returns a server that speaks one version of TLS.
+// only is a server that accepts one version of TLS.
 func only(version uint16) stage {
 	return secure(func(_ *testing.T, with *tls.Config) { with.MinVersion, with.MaxVersion = version, version })
 }
 
-// needsName returns a server that speaks TLS with those alone who name a host.
+// needsName refuses TLS clients that send no host name.
 func needsName(_ *testing.T, with *tls.Config) {
 	with.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 		if hello.ServerName == "" {
@@ -80,7 +81,7 @@ func firstRecord(c *net.TCPConn) {
 	}
 }
 
-// tlsRows are the rows of TLS, good and bad.
+// tlsRows are TLS connections, good and bad.
 var tlsRows = []row{
 	{"TLS 1.3", versionIs("1.3", secure(nil)), want{200, "", 1, once, rulesDecide}},
 	{"TLS 1.2 only", versionIs("1.2", only(tls.VersionTLS12)), want{200, "", 1, once, rulesDecide}},

@@ -9,7 +9,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// TestHowStrictAnswersAreRead has an entry for each one of the lists of
+// TestHowStrictAnswersAreRead has a row for each entry in the lists of
 // readResponse.
 func TestHowStrictAnswersAreRead(t *testing.T) {
 	for _, row := range []struct {

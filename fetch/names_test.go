@@ -59,7 +59,7 @@ func TestWhatIsRememberedOfNames(t *testing.T) {
 	if _, asked, class := lookUp(t, n, "none.example", 5*time.Second); class != robots.DNSNotFound || asked {
 		t.Errorf("the same again: %q, asked again %v", class, asked)
 	}
-	// An answer outlives one turn of the generations, and not two.
+	// An entry survives one turn of the generations, but not two.
 	for turn, again := range []bool{false, true} {
 		n.turned = n.turned.Add(-namesAge - time.Second)
 		n.find(fmt.Sprint("turn", turn))
@@ -79,8 +79,8 @@ func TestNamesAreBounded(t *testing.T) {
 	}
 }
 
-// Who waits for another's look-up waits no longer than its own time, and takes
-// the look-up over when the other gives up.
+// A caller that waits for another's look-up waits no longer than its own time,
+// and takes the look-up over if the other gives up.
 func TestALookUpOfAnotherIsNoPromise(t *testing.T) {
 	n := newNames(serveDNS(t, zone{"a.example": {silent: true}}, true))
 	if _, ours := n.find("a.example"); !ours {
@@ -95,7 +95,7 @@ func TestALookUpOfAnotherIsNoPromise(t *testing.T) {
 	}
 }
 
-// Nobody has said that such a name does not exist.
+// No resolver has reported that such a name does not exist.
 func TestANameThatIsNotAskedFor(t *testing.T) {
 	n := newNames(netip.AddrPort{})
 	for host, want := range map[string]bool{"-a.test": false, "a-.test": false, "a.b-": false, "a.-b.test": false, "a-b.test": true, "a_.test": true} {
@@ -111,8 +111,8 @@ func TestANameThatIsNotAskedFor(t *testing.T) {
 	}
 }
 
-// An answer is not believed for ever, even where so few names are looked up that
-// no generation turns.
+// A cached answer expires even if so few names are looked up that no generation
+// turns.
 func TestANameIsLookedUpAgain(t *testing.T) {
 	n := newNames(netip.AddrPort{})
 	old, _ := n.find("a.example")

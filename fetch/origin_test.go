@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The seeds' table of robots.txt URLs and what they are valid for: two URLs
-// share a file exactly when their origins are equal.
+// The seeds' table of robots.txt URLs and where they apply: two URLs share a
+// file exactly if their origins are equal.
 func TestSeedsTableOfValidity(t *testing.T) {
 	for _, row := range []struct {
 		robots, url string

@@ -8,8 +8,8 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// What may come of this machine's own outage is held until there is proof; what a
-// host has said is not.
+// Failures that this machine's own outage may have caused are held until there
+// is proof; a host's answers are not.
 func TestWhatIsDoubtful(t *testing.T) {
 	for class, want := range map[robots.ErrorClass]bool{
 		robots.DNSFailure: true, robots.ConnectFailure: true, robots.ConnectTimeout: true, robots.NoRoute: true,
@@ -23,12 +23,13 @@ func TestWhatIsDoubtful(t *testing.T) {
 	}
 }
 
-// A proof after a silence says nothing about what failed within it: that is asked
-// again. A proof that follows soon settles what had failed before.
+// A proof after a silence says nothing about the failures during it: those
+// attempts are repeated. A proof that follows soon settles the failures before
+// it.
 func TestASilenceIsAskedAgain(t *testing.T) {
 	for _, row := range []struct {
 		name    string
-		quiet   time.Duration // since the proof before
+		quiet   time.Duration // since the previous proof
 		believe bool
 	}{{"soon", 0, true}, {"after a silence", time.Minute, false}} {
 		l := newLink(newClient(t, netip.AddrPort{}, nil))

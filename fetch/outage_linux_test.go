@@ -18,9 +18,9 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// web is a small web with a line that can be cut: live hosts h0.test, h1.test
-// and so on, each of a domain and an address block of its own, that count what
-// they are asked; and addresses of 127.255.0.0/16, behind which nobody is.
+// web is a small web with a line that can be cut. It has live hosts h0.test,
+// h1.test and so on, each with a separate domain and address block, that count
+// their requests, and the addresses of 127.255.0.0/16, which have no host.
 type web struct {
 	resolver     netip.AddrPort
 	port         uint16
@@ -65,7 +65,7 @@ func newWeb(t *testing.T, hosts int, z zone) *web {
 	return w
 }
 
-// client has short times and the web's line.
+// client returns a client with short times that uses the web's line.
 func (w *web) client(t *testing.T, change func(*Config)) *Client {
 	t.Helper()
 	c := newClient(t, netip.AddrPort{}, func(c *Config) {
@@ -167,7 +167,8 @@ func TestHostsOfAnOutageAreAskedAgain(t *testing.T) {
 	}
 }
 
-// What comes after the patience ends the run, and is no fact of any host.
+// An outage that outlasts the patience ends the run and is not a fact about any
+// host.
 func TestAnOutageThatStays(t *testing.T) {
 	w := newWeb(t, 60, nil)
 	w.onAsk = func(n int, _ string) {
@@ -182,7 +183,7 @@ func TestAnOutageThatStays(t *testing.T) {
 		switch {
 		case got.Status() == 200:
 			answered++
-		case !errors.Is(got.Local, ErrCutOff) || got.Error != robots.Canceled: // which no memory keeps
+		case !errors.Is(got.Local, ErrCutOff) || got.Error != robots.Canceled: // not kept by any memory
 			t.Errorf("%s: %s, %v", hosts[i], got.Error, got.Local)
 		}
 	}
@@ -212,8 +213,8 @@ func TestNothingIsEverReached(t *testing.T) {
 	}
 }
 
-// Each of these proves that this machine is connected, so that the failures of
-// others are theirs.
+// Each of these proves that this machine is connected, so that other hosts'
+// failures are theirs.
 func TestProofs(t *testing.T) {
 	for name, proof := range map[string]string{
 		"a status": "http://h0.test:%d", "a refusal": "http://h0.test:1", "an unknown name": "http://none.test",
@@ -239,13 +240,13 @@ func TestProofs(t *testing.T) {
 	}
 }
 
-// A connection that is merely accepted proves nothing, nor an answer that was
-// under way before the failure, nor for a look-up one that needed no look-up.
+// An accepted connection proves nothing, and neither does an answer that was in
+// flight before the failure, or, for a failed look-up, one without a look-up.
 func TestNoProofs(t *testing.T) {
 	w := newWeb(t, 0, nil)
 	l := w.client(t, nil).link
 	l.times.quiet, l.times.atFirst = time.Hour, time.Hour
-	l.begin() // so that not all attempts under way are held
+	l.begin() // so that not all attempts are held
 	l.await(1)
 	for _, class := range []robots.ErrorClass{robots.ConnectTimeout, robots.DNSFailure} {
 		before := time.Now()
@@ -295,8 +296,7 @@ func TestNoProofs(t *testing.T) {
 	}
 }
 
-// Lists of dead hosts must finish, in whichever order they stand, and no outage
-// is seen where there is none.
+// Lists of dead hosts must finish, in any order, without a false outage.
 func TestListsOfDeadHosts(t *testing.T) {
 	const n = 150
 	live := hostsNamed("h%d.test", n)
@@ -311,7 +311,7 @@ func TestListsOfDeadHosts(t *testing.T) {
 		case 1:
 			z[host] = &script{failA: true, failAAAA: true}
 		default:
-			z[host] = at("127.77.0.1") // which hangs up
+			z[host] = at("127.77.0.1") // hangs up
 		}
 	}
 	var mixed []string
@@ -344,7 +344,7 @@ func TestListsOfDeadHosts(t *testing.T) {
 	}
 }
 
-// A process that was stopped, or a machine that slept, asks again.
+// Attempts are repeated after the process was stopped or the machine slept.
 func TestAClockThatJumps(t *testing.T) {
 	for name, jump := range map[string]func(*link){
 		"stopped":       func(l *link) { l.beaten = l.beaten.Add(-4 * time.Second) },
@@ -369,7 +369,7 @@ func TestAClockThatJumps(t *testing.T) {
 	}
 }
 
-// A failure that is held ends with its context, and is no fact.
+// A held failure ends with its context and is not a fact.
 func TestAHeldFailureIsStopped(t *testing.T) {
 	w := newWeb(t, 1, nil)
 	w.cut.Store(true)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// RFC 9110 section 14.4: what is served of a file is the whole of it only where
-// it begins at its first byte and ends at its last.
+// RFC 9110 section 14.4: a range is the whole file only if it begins at the
+// first byte and ends at the last.
 func TestPartialIsWhole(t *testing.T) {
 	for value, want := range map[string]string{
 		"bytes 0-9/10": "", "BYTES 0-9/10": "", " bytes  0-9 / 10 ": "", "bytes 0-0/1": "",
@@ -19,7 +19,7 @@ func TestPartialIsWhole(t *testing.T) {
 			t.Errorf("%q: %s, want %q", value, got, want)
 		}
 	}
-	// Of a body that reaches the limit nobody wants the rest.
+	// A body that reaches the limit needs no rest.
 	if err := Partial("bytes 0-9/20", true); err != nil {
 		t.Errorf("up to the limit: %v", err)
 	}
@@ -28,7 +28,7 @@ func TestPartialIsWhole(t *testing.T) {
 	}
 }
 
-// The Fetch standard's ports that are refused, and the system ports.
+// The ports that the Fetch standard refuses, and the system ports.
 func TestEdgesOfPortsThatAreRefused(t *testing.T) {
 	asked := Origin{"http", "a.example", 80}
 	for port, want := range map[uint16]bool{

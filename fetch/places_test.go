@@ -10,7 +10,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// A place whose turn comes at the moment its waiter leaves is free again.
+// If a turn comes just as its waiter leaves, its place becomes free again.
 func TestATurnThatComesTooLateIsPassedOn(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -20,7 +20,7 @@ func TestATurnThatComesTooLateIsPassedOn(t *testing.T) {
 			t.Fatal("the place is lost")
 		}
 		turn := l.join("a")
-		l.release("a") // to the one who waits
+		l.release("a") // for the waiter
 		if err := l.await(gone, "a", turn); err == nil {
 			l.release("a")
 		}
@@ -30,8 +30,8 @@ func TestATurnThatComesTooLateIsPassedOn(t *testing.T) {
 	}
 }
 
-// Who is stopped before it could use a place holds none afterwards, neither
-// under its domain nor under its address.
+// A request that is stopped before it could use a place holds none afterwards,
+// neither of its domain nor of its address.
 func TestAPlaceThatIsNotUsedIsFree(t *testing.T) {
 	c := newClient(t, netip.AddrPort{}, func(c *Config) { c.AddressRate = 1e-6 })
 	stopped, cancel := context.WithCancel(t.Context())

@@ -20,7 +20,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// proxy is an HTTP proxy that knows one web, whatever the name: to.
+// proxy is an HTTP proxy that connects every name to one web server.
 type proxy struct {
 	to string
 
@@ -82,7 +82,7 @@ func TestProxy(t *testing.T) {
 		{"http://a.example:8080", 200, "", "plain"},
 		{"https://example.com", 200, "", "secure"},
 		{"https://gone.example", 0, robots.ConnectFailure, ""},
-		{"http://gone.example", 502, "", ""}, // whose answer this is cannot be told
+		{"http://gone.example", 502, "", ""}, // the host's answer or the proxy's
 		{"https://a.example", 0, robots.TLSFailure, ""},
 		{"http://127.0.0.1", 0, robots.AddressBlocked, ""},
 		{"https://[::1]", 0, robots.AddressBlocked, ""},
@@ -106,7 +106,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// The guard holds for what a probe has the proxy connect to.
+// The guard applies to the hosts that a probe asks the proxy to connect to.
 func TestAProxyIsNotProbedWithSpecialAddresses(t *testing.T) {
 	p := &proxy{}
 	server := httptest.NewServer(p)
@@ -128,7 +128,7 @@ func TestAProxyIsNotProbedWithSpecialAddresses(t *testing.T) {
 	}
 }
 
-// A run must not call the whole web unreachable because its proxy is.
+// A run must not report the whole web as unreachable because its proxy is.
 func TestAProxyThatFailsIsNoFactAboutTheHost(t *testing.T) {
 	server := httptest.NewServer(&proxy{})
 	address := server.Listener.Addr().String()

@@ -17,7 +17,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// spooling gives a client a file for answers under way, in a folder of its own.
+// spooling gives a client a spool file in a temporary folder.
 func spooling(t *testing.T, room int64) func(*Config) {
 	path := filepath.Join(t.TempDir(), "spool")
 	var file *os.File
@@ -31,7 +31,7 @@ func spooling(t *testing.T, room int64) func(*Config) {
 	}
 }
 
-// TestAnswersUnderWayAreBounded has 200 hosts stall near the limit, 80 MB
+// TestAnswersUnderWayAreBounded lets 200 hosts stall near the limit, 80 MB
 // together, and then send the rest.
 func TestAnswersUnderWayAreBounded(t *testing.T) {
 	const hosts, room = 200, 1 << 20
@@ -103,7 +103,7 @@ func TestAnswersUnderWayAreBounded(t *testing.T) {
 	}
 }
 
-// TestAFullDiskIsNoFailureOfTheHost: a body that can be kept nowhere says
+// TestAFullDiskIsNoFailureOfTheHost checks that a body that cannot be kept says
 // nothing about its server.
 func TestAFullDiskIsNoFailureOfTheHost(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
@@ -122,8 +122,9 @@ func TestAFullDiskIsNoFailureOfTheHost(t *testing.T) {
 	}
 }
 
-// TestHeavyHeadersWaitForEachOther: what is held before a header is whole is
-// bounded too, the wait is not the host's, and an ordinary answer waits for none.
+// TestHeavyHeadersWaitForEachOther checks that the memory of incomplete headers
+// is bounded too, that the wait is not the host's, and that ordinary answers do
+// not wait.
 func TestHeavyHeadersWaitForEachOther(t *testing.T) {
 	const hosts, rounds = 12, 3 // four at a time
 	address := serve(t, func(c *net.TCPConn, r *http.Request, _ int) {

@@ -12,8 +12,8 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// Who is in flight when no new host is to be begun gets its answer, redirects
-// included, and who waits for a place sends nothing.
+// When no new host may begin, a request in flight still gets its answer,
+// including redirects, and a request that waits for a place sends nothing.
 func TestWhoHasNotBegunIsNotBegun(t *testing.T) {
 	begin, stop := context.WithCancel(t.Context())
 	var requests atomic.Int32
@@ -39,7 +39,7 @@ func TestWhoHasNotBegunIsNotBegun(t *testing.T) {
 	}
 	first := fetch("first.one.test")
 	<-inFlight
-	second := fetch("second.one.test") // of the same domain, which has one place
+	second := fetch("second.one.test") // same domain, which has one place
 	stop()
 	close(answer)
 	if got := <-first; got.Status() != 200 || got.Error != "" || len(got.Hops) != 2 {
@@ -56,8 +56,7 @@ func TestWhoHasNotBegunIsNotBegun(t *testing.T) {
 	}
 }
 
-// A request that was broken off says nothing about its host, whatever the
-// reason was.
+// A request that was broken off, for any reason, says nothing about its host.
 func TestABrokenOffRequestIsCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	client := newClient(t, serve(t, func(conn *net.TCPConn, r *http.Request, n int) {

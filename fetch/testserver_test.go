@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// listen starts a server on loopback that gives each connection to handle.
-// At the end of the test it closes what is still open and waits for all.
+// listen starts a server on loopback that gives each connection to handle. At
+// the end of the test it closes open connections and waits for all handlers.
 func listen(t *testing.T, handle func(*net.TCPConn)) netip.AddrPort {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -61,8 +61,8 @@ func listen(t *testing.T, handle func(*net.TCPConn)) netip.AddrPort {
 	return netip.MustParseAddrPort(l.Addr().String())
 }
 
-// closedPort is where nobody listens: the near end of a connection, which
-// keeps the port from others while the test lasts.
+// closedPort returns an address without a listener: the near end of a
+// connection, which reserves the port during the test.
 func closedPort(t *testing.T) netip.AddrPort {
 	t.Helper()
 	c, err := net.Dial("tcp", listen(t, func(c *net.TCPConn) { hang(c) }).String())
@@ -73,16 +73,16 @@ func closedPort(t *testing.T) netip.AddrPort {
 	return netip.MustParseAddrPort(c.LocalAddr().String())
 }
 
-// hang keeps a connection until the other side has had enough.
+// hang keeps a connection open until the other side closes it.
 func hang(c net.Conn) { io.Copy(io.Discard, c) }
 
 const floodSize = 8 << 20
 
-// flood sends more than the buffers of a connection hold that nobody has read
-// from yet: when it is done, what was sent before has been read.
+// flood sends more than the buffers of an unread connection hold. When it
+// returns, the peer has read everything sent before.
 func flood(c net.Conn) { io.Copy(c, io.LimitReader(endless("#"), floodSize)) }
 
-// endless repeats a text without end, begun anew with every Read.
+// endless repeats a text without end, starting over with every Read.
 type endless string
 
 func (s endless) Read(p []byte) (n int, _ error) {
@@ -93,7 +93,7 @@ func (s endless) Read(p []byte) (n int, _ error) {
 	return n, nil
 }
 
-// drip sends a byte of text each second, until the other side has had enough.
+// drip sends a byte of text each second until the other side closes.
 func drip(c net.Conn, text string) {
 	gone := make(chan struct{})
 	go func() { defer close(gone); hang(c) }()
@@ -112,9 +112,9 @@ func drip(c net.Conn, text string) {
 	}
 }
 
-// serveTLS is serve for https: with is nil for a good certificate. A
-// connection that does not begin with a handshake is served in the clear, so
-// that one address does for chains that change the scheme.
+// serveTLS is serve for https; if with is nil, it has a good certificate. It
+// serves a connection that does not begin with a handshake in the clear, so
+// that one address works for chains that change the scheme.
 func serveTLS(t *testing.T, with *tls.Config, answer func(c net.Conn, r *http.Request)) netip.AddrPort {
 	t.Helper()
 	if with == nil {
@@ -136,12 +136,11 @@ func serveTLS(t *testing.T, with *tls.Config, answer func(c net.Conn, r *http.Re
 		if r, err := http.ReadRequest(bufio.NewReader(secure)); err == nil {
 			answer(secure, r)
 		}
-		// Not secure.Close: a handler says itself whether it ends TLS as it
-		// should.
+		// Not secure.Close: the handler decides whether TLS ends properly.
 	})
 }
 
-// peeked is a connection whose first bytes have been looked at.
+// peeked is a connection whose first bytes have been peeked at.
 type peeked struct {
 	*net.TCPConn
 	in *bufio.Reader
@@ -149,7 +148,7 @@ type peeked struct {
 
 func (p peeked) Read(b []byte) (int, error) { return p.in.Read(b) }
 
-// say answers with text and ends TLS, if it is TLS, with its closing alert.
+// say answers with text and ends TLS, if used, with its closing alert.
 func say(text string) func(net.Conn, *http.Request) {
 	return func(c net.Conn, _ *http.Request) {
 		io.WriteString(c, text)
@@ -186,7 +185,7 @@ func newAuthority() *authority {
 	return &authority{cert, key}
 }
 
-// testCA is the authority that clients of tests trust, strangeCA one that
+// testCA is the authority that the tests' clients trust, strangeCA one that
 // they do not.
 var testCA, strangeCA = sync.OnceValue(newAuthority), sync.OnceValue(newAuthority)
 
@@ -196,8 +195,8 @@ func testRoots() *x509.CertPool {
 	return pool
 }
 
-// certificate is one of ca for *.example and 127.0.0.1, but for what change
-// changes; without ca it signs itself.
+// certificate returns a certificate of ca for *.example and 127.0.0.1, modified
+// by change. Without ca it is self-signed.
 func certificate(t *testing.T, ca *authority, change func(*x509.Certificate)) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

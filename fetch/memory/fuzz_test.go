@@ -14,8 +14,8 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// FuzzMemoryRecord: a record of the memory of answers is damaged, or is encoded
-// as what it was decoded from says.
+// FuzzMemoryRecord checks that bytes either are a damaged record or encode back
+// to the record that they decode to.
 func FuzzMemoryRecord(f *testing.F) {
 	day := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	o := fetch.Origin{Scheme: "https", Host: "a.test", Port: 443}
@@ -41,7 +41,7 @@ func FuzzMemoryRecord(f *testing.F) {
 		}
 		again, err := r.encode()
 		if err != nil {
-			t.Skip(err) // a time of a year that JSON cannot hold
+			t.Skip(err) // the year is outside of JSON's range
 		}
 		back, err := decodeRecord(again)
 		if err != nil {

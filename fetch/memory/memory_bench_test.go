@@ -25,7 +25,7 @@ func benchBody(i int) []byte {
 	return bytes.Repeat(fmt.Appendf(nil, "Disallow: /host-%06d/%08x\n", i, uint32(i)*2654435761), 140)[:4096]
 }
 
-// together does n things in 500 goroutines, as many as a run has.
+// together calls do n times from 500 goroutines, as many as a run has.
 func together(b *testing.B, n int, do func(i int) error) {
 	var next atomic.Int64
 	var all sync.WaitGroup

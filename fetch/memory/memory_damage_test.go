@@ -51,7 +51,7 @@ func TestDamagedRecords(t *testing.T) {
 			}
 		})
 	}
-	// A sweep cannot know what a damaged record names.
+	// A sweep cannot know which bodies a damaged record names.
 	if err := m.db.Set(recordKey(o), sound[:40], pebble.Sync); err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +65,8 @@ func TestDamagedRecords(t *testing.T) {
 	}
 }
 
-// The facts that another format held are not what profiles ask for now: a run
-// ends before it asks anybody.
+// The facts of another format are not those that profiles need now: the run
+// ends before its first request.
 func TestAnotherFormatIsRefused(t *testing.T) {
 	for _, version := range []byte{1, 2, recordVersion + 1} {
 		m := openMemory(t, t.TempDir())
@@ -89,8 +89,8 @@ func TestAnotherFormatIsRefused(t *testing.T) {
 	}
 }
 
-// Bytes that changed on disk are an error of the read that meets them, and
-// never another answer.
+// A read that finds bytes changed on disk returns an error, never another
+// answer.
 func TestDamagedFiles(t *testing.T) {
 	dir := t.TempDir()
 	m := openMemory(t, dir)
@@ -110,8 +110,8 @@ func TestDamagedFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// All in one table at the bottom, which pebble has no cause to rewrite:
-	// there the damage would end the memory before it is read.
+	// All in one table at the bottom level, which pebble has no reason to
+	// rewrite. A rewrite would find the damage first and end the memory.
 	if err := m.db.Compact(t.Context(), []byte{0}, []byte{0xff}, false); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestDamagedFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data[len(data)*3/4] ^= 0x10 // the last of the data are records
+	data[len(data)*3/4] ^= 0x10 // records come last
 	if err := os.WriteFile(tables[0], data, 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestDamagedFiles(t *testing.T) {
 	closeMemory(t, m)
 }
 
-// A body is not taken for another, whatever happened to the folder.
+// A body is never taken for another, whatever happened to the folder.
 func TestADamagedBodyIsNotTaken(t *testing.T) {
 	m := openMemory(t, t.TempDir())
 	defer closeMemory(t, m)

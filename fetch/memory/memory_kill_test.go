@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// child runs one of the tests below in a process of its own, which finds the
-// folder and a number in its environment.
+// child runs one of the tests below in a child process, which finds the folder
+// and a number in its environment.
 func child(t *testing.T, test, dir string, n int) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0], "-test.run=^"+test+"$", "-test.v")
@@ -41,7 +41,8 @@ func childOf(t *testing.T) (dir string, n int) {
 	return dir, n
 }
 
-// bodyOf returns the body that host i had in a round: of many sizes, some shared.
+// bodyOf returns the body of host i in a round. Bodies have many sizes, and
+// some are shared.
 func bodyOf(i, round int) []byte {
 	if i%5 == 0 {
 		return []byte("shared")
@@ -49,8 +50,8 @@ func bodyOf(i, round int) []byte {
 	return bytes.Repeat(fmt.Appendf(nil, "host %d round %d\n", i, round), i%100*10)
 }
 
-// TestKeepForEver keeps answers until it is killed, and prints each one that
-// Keep has returned for.
+// TestKeepForEver keeps answers until it is killed, and prints each one after
+// keep has returned.
 func TestKeepForEver(t *testing.T) {
 	dir, round := childOf(t)
 	m := openMemory(t, dir)
@@ -118,7 +119,7 @@ func TestWhatWasKeptOutlivesAKill(t *testing.T) {
 				t.Errorf("round %d: host %d was kept and is %+v", round, n, p)
 				continue
 			}
-			// One that was under way may have replaced it.
+			// A call in flight may have replaced it.
 			for later := int(p.Last.Start.Sub(day)); i < later; {
 				i += 1000
 			}
@@ -154,8 +155,8 @@ func TestOneOpensIt(t *testing.T) {
 	}
 }
 
-// TestFillTheDisk keeps answers until that fails, under a limit of the system
-// on what a file may hold.
+// TestFillTheDisk keeps answers until that fails, under a system limit on the
+// size of a file.
 func TestFillTheDisk(t *testing.T) {
 	dir, size := childOf(t)
 	m := openMemory(t, dir)
@@ -183,7 +184,7 @@ func TestFillTheDisk(t *testing.T) {
 			}
 		})
 	}
-	all.Wait() // every Keep returns
+	all.Wait() // every keep returns
 	_, readErr := m.recall(host(0))
 	fmt.Println("error", m.err)
 	fmt.Println("error", readErr)
@@ -207,7 +208,7 @@ func TestAFullDiskIsAnError(t *testing.T) {
 		if told != 3 {
 			t.Errorf("limit %d: %s", size, out)
 		}
-		// What was written before can be read, and there may be room again.
+		// Earlier writes are readable, and there may be room again.
 		m := openMemory(t, dir)
 		keepIn(t, m, whole(host(0), day, "a"))
 		closeMemory(t, m)

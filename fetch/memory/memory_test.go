@@ -71,10 +71,10 @@ func host(i int) fetch.Origin {
 	return fetch.Origin{Scheme: "https", Host: fmt.Sprintf("host-%d.example", i), Port: 443}
 }
 
-// notOfTheAnswer are the fields of a capture that Keep is not told.
+// notOfTheAnswer are the fields of a capture that keep does not store.
 var notOfTheAnswer = []string{"Local", "Remembered", "Memory", "Copy", "Location", "Unstored", "at", "text"}
 
-// sameAnswer compares all of two captures but their bodies, errors by text.
+// sameAnswer compares two captures without their bodies, and errors by text.
 var sameAnswer = cmp.Options{
 	cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Body" || slices.Contains(notOfTheAnswer, p.String()) }, cmp.Ignore()),
 	cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) }),
@@ -128,7 +128,7 @@ func TestAnswersComeBackAsTheyWere(t *testing.T) {
 	closeMemory(t, m)
 }
 
-// A field that Capture gains must be kept too.
+// A new field of Capture must be kept too.
 func TestEveryFieldOfAnAnswerIsKept(t *testing.T) {
 	text, d, n := "\x00\xff<&>\u2028", time.Duration(1), 1
 	c := &fetch.Capture{

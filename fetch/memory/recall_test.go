@@ -8,7 +8,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// What an earlier run was told serves only where this run would be told the same.
+// An earlier run's answer is used only if this run would get the same.
 func TestWhatServesWithoutARequest(t *testing.T) {
 	terms := Terms{Run: "r", MaxAge: 24 * time.Hour, MaxRedirects: 2, Now: func() time.Time { return day }}
 	o := host(1)
@@ -45,7 +45,8 @@ func TestWhatServesWithoutARequest(t *testing.T) {
 	}
 }
 
-// What we refused to send, or could not, says nothing about the site.
+// A request that we refused to send, or could not send, says nothing about the
+// site.
 func TestWhatIsNoAnswerIsNotKept(t *testing.T) {
 	m := openMemory(t, t.TempDir())
 	defer closeMemory(t, m)

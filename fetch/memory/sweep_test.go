@@ -11,8 +11,8 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// bodies counts what is stored of bodies and of their marks, which must be
-// equal.
+// bodies counts the stored bodies and their marks, which must be equal in
+// number.
 func bodies(t testing.TB, m *Memory) int {
 	t.Helper()
 	n := map[byte]int{}
@@ -63,8 +63,8 @@ func TestSupersededBodiesAreRemoved(t *testing.T) {
 	closeMemory(t, m)
 }
 
-// Whatever was kept in whatever order: after a sweep exactly the bodies that
-// records name are there.
+// After a sweep exactly the bodies that records name remain, whatever was kept
+// in whatever order.
 func TestASweepLeavesWhatIsNamed(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "")

@@ -16,13 +16,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// manners are ways in which a record goes wrong: in its text before it is
-// packed, or in what is packed.
+// manners are ways to damage a record: in its text before it is packed, or in
+// the packed bytes.
 var manners = []struct {
 	name   string
 	text   func(string) string
 	packed func([]byte, *rand.Rand) []byte
-	forms  string // those that can tell
+	forms  string // the forms that detect it
 }{
 	{name: "no version line", text: func(s string) string { return strings.TrimPrefix(s, "WARC/1.0\r\n") }},
 	{name: "another version", text: func(s string) string { return strings.Replace(s, "WARC/1.0", "WARC/2.0", 1) }},
@@ -66,8 +66,8 @@ func length(change func(int) int) func(string) string {
 	}
 }
 
-// TestWARCDamage: with every tenth response damaged, all others are read, and
-// the damaged ones are reported where they begin.
+// TestWARCDamage damages every tenth response. All others are read, and the
+// damaged ones are reported at their offsets.
 func TestWARCDamage(t *testing.T) {
 	for _, form := range warcForms {
 		for _, manner := range manners {
@@ -116,8 +116,8 @@ func TestWARCDamage(t *testing.T) {
 	}
 }
 
-// TestWARCCut: of a file that is cut off anywhere all is read that was whole,
-// through a reader that can seek or cannot.
+// TestWARCCut checks that from a file cut off anywhere all complete records are
+// read, with and without seeking.
 func TestWARCCut(t *testing.T) {
 	for _, form := range warcForms {
 		t.Run(form.name, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestWARCCut(t *testing.T) {
 				whole, at := 0, false
 				for _, end := range ends {
 					if form.name == "plain" {
-						end -= 4 // the line ends behind a block are not missed
+						end -= 4 // the line ends after a block are optional
 					}
 					if cut >= end {
 						whole++
@@ -153,8 +153,8 @@ func TestWARCCut(t *testing.T) {
 	}
 }
 
-// TestWARCStreamDamage: a reader that cannot seek loses no more than what a
-// wrong length takes in.
+// TestWARCStreamDamage checks that without seeking, a wrong length loses only
+// the records within it.
 func TestWARCStreamDamage(t *testing.T) {
 	for _, form := range warcForms {
 		var file []byte
@@ -168,7 +168,7 @@ func TestWARCStreamDamage(t *testing.T) {
 		captures, damages, _ := readAll(t, struct{ io.Reader }{bytes.NewReader(file)})
 		want := 27
 		if form.name == "plain" {
-			want = 24 // the start of the record behind each is taken in
+			want = 24 // the length swallows the start of each next record
 		}
 		if len(captures) != want || len(damages) != 3 {
 			t.Errorf("%s: %d captures, damages %q", form.name, len(captures), damages)
@@ -176,8 +176,8 @@ func TestWARCStreamDamage(t *testing.T) {
 	}
 }
 
-// TestWARCOneMemberDamage: in a file that was compressed as a whole, reading
-// goes on inside the member.
+// TestWARCOneMemberDamage checks that in a file compressed as a whole, reading
+// resumes inside the member.
 func TestWARCOneMemberDamage(t *testing.T) {
 	var text strings.Builder
 	for i := range 30 {
@@ -198,8 +198,8 @@ func TestWARCOneMemberDamage(t *testing.T) {
 	}
 }
 
-// TestWARCBetween: what lies before, between and behind the members is
-// reported and passed over.
+// TestWARCBetween checks that junk before, between and after the members is
+// reported and skipped.
 func TestWARCBetween(t *testing.T) {
 	for _, form := range warcForms {
 		for _, junk := range []string{"x", "\x00\x00\x00\x00", "\x1f\x8b\x08\x00", zstdMagic, "junk WARC/1.", strings.Repeat("junk ", 100_000)} {
@@ -213,7 +213,7 @@ func TestWARCBetween(t *testing.T) {
 	}
 }
 
-// countingReader counts what is read from it.
+// countingReader counts the bytes read from it.
 type countingReader struct {
 	*bytes.Reader
 	n int64
@@ -225,11 +225,11 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestWARCWork: members that begin inside each other, each as long as the
-// rest of the file, cost a bounded number of passes over it.
+// TestWARCWork checks that members that begin inside each other, each as long
+// as the rest of the file, cost a bounded number of passes over it.
 func TestWARCWork(t *testing.T) {
-	// Stored blocks of deflate: a header of a gzip member and of a record in
-	// each, and a next block behind.
+	// Stored blocks of deflate: each contains the header of a gzip member and
+	// of a record, and the next block.
 	inner := gzipMagic + "\x00\x00\x00\x00\x00\x00\xff"
 	record := "WARC/1.0\r\nContent-Length: 1000000000\r\n\r\n"
 	var nested strings.Builder
@@ -240,7 +240,7 @@ func TestWARCWork(t *testing.T) {
 		nested.WriteString(record)
 	}
 	plain := strings.Repeat("WARC/1.0\r\nContent-Length: 100000\r\n\r\n", 20_000)
-	// A scan for the other forms must not begin anew at each of these.
+	// The scan for the other forms must not start over at each of these.
 	zstd := strings.Repeat(zstdMagic, 1<<20)
 	for name, file := range map[string]string{"gzip": nested.String(), "plain": plain, "zstd": zstd} {
 		in := &countingReader{Reader: bytes.NewReader([]byte(file))}
@@ -251,8 +251,8 @@ func TestWARCWork(t *testing.T) {
 	}
 }
 
-// TestWARCBombs: members that begin inside each other and all end in one bomb
-// unfold it a few times, not as often as the file may be read.
+// TestWARCBombs checks that members that begin inside each other and all end in
+// one bomb expand it only a few times, not as often as the file may be read.
 func TestWARCBombs(t *testing.T) {
 	const raw, repeated, reserved = 0, 1, 3
 	block := func(kind, size int) []byte { return []byte{byte(size<<3 | kind<<1), byte(size >> 5), byte(size >> 13)} }
@@ -260,7 +260,7 @@ func TestWARCBombs(t *testing.T) {
 	var file []byte
 	const frames = 10_000
 	for k := range frames {
-		file = append(append(file, frame...), block(raw, (frames-1-k)*(len(frame)+3))...) // as far as the bomb
+		file = append(append(file, frame...), block(raw, (frames-1-k)*(len(frame)+3))...) // up to the bomb
 	}
 	file = append(file, bytes.Repeat(append(block(repeated, 128<<10), 'x'), 4000)...)
 	file = append(file, block(reserved, 0)...)
@@ -271,8 +271,8 @@ func TestWARCBombs(t *testing.T) {
 	}
 }
 
-// FuzzWARC: nothing breaks, and what is read from a file is read again from
-// the place where it is said to be.
+// FuzzWARC checks that nothing panics and that each capture can be read again
+// from its reported place.
 func FuzzWARC(f *testing.F) {
 	records := []string{
 		warcRecord("WARC-Type: warcinfo\r\n", "software: x\r\n"),
@@ -300,7 +300,7 @@ func FuzzWARC(f *testing.F) {
 				t.Fatalf("%d bytes at %d+%d, behind %d, of %d", len(c.Body), c.Offset, c.Length, end, len(file))
 			}
 			if end = c.Offset + c.Length; c.Length == 0 || isSkippable(file) {
-				continue // a member with others, or a frame that needs a dictionary
+				continue // a shared member, or a frame that needs a dictionary
 			}
 			again, damages, _ := readAll(t, bytes.NewReader(file[c.Offset:end]))
 			if len(again) != 1 || len(damages) > 0 || !bytes.Equal(again[0].Body, c.Body) || again[0].Origin != c.Origin || again[0].Start != c.Start {
@@ -310,8 +310,8 @@ func FuzzWARC(f *testing.F) {
 	})
 }
 
-// BenchmarkWARC reads an archive like those of Common Crawl: a gzip member
-// per record, three records per capture.
+// BenchmarkWARC reads an archive like Common Crawl's: a gzip member per record,
+// three records per capture.
 func BenchmarkWARC(b *testing.B) {
 	var file []byte
 	text := 0

@@ -22,13 +22,13 @@ import (
 
 const limit = 1000
 
-// warcRecord returns the text of a record: the fields behind its version line,
+// warcRecord returns the text of a record: the fields after its version line,
 // without the length, and its block.
 func warcRecord(fields, block string) string {
 	return fmt.Sprintf("WARC/1.0\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n", fields, len(block), block)
 }
 
-// warcFields are those of a response for a host's robots.txt.
+// warcFields returns the fields of a response for a host's robots.txt.
 func warcFields(host string) string {
 	return "WARC-Type: response\r\nWARC-Date: 2026-01-10T06:00:00Z\r\nWARC-Target-URI: https://" + host + "/robots.txt\r\n"
 }
@@ -51,14 +51,13 @@ func zstandard(s string) []byte { return zstdEncoder.EncodeAll([]byte(s), nil) }
 
 func unpacked(s string) []byte { return []byte(s) }
 
-// warcForms pack a record each.
+// warcForms each pack one record.
 var warcForms = []struct {
 	name string
 	pack func(string) []byte
 }{{"gzip", gzipped}, {"zstd", zstandard}, {"plain", unpacked}}
 
-// readAll reads a file and returns its captures, and what was damaged as
-// "offset: what".
+// readAll returns the captures of a file, and the damage as "offset: what".
 func readAll(t testing.TB, r io.Reader) (captures []*Capture, damages []string, counts Counts) {
 	t.Helper()
 	counts, err := Read(context.Background(), "test.warc", r, limit,
@@ -76,7 +75,7 @@ func readAll(t testing.TB, r io.Reader) (captures []*Capture, damages []string, 
 	return captures, damages, counts
 }
 
-// one reads a record that must be a good capture.
+// one reads a single good capture.
 func one(t *testing.T, record string) *Capture {
 	t.Helper()
 	captures, damages, counts := readAll(t, bytes.NewReader(gzipped(record)))
@@ -169,7 +168,7 @@ func TestWARCRevisit(t *testing.T) {
 	if d := cmp.Diff(want, c.Revisit); d != "" || c.Body != nil || c.Status() != 200 || *c.Headers.Server != "s" || c.Error != "" || c.PayloadDigest != "sha1:ABC" {
 		t.Errorf("%+v\n%s", c, d)
 	}
-	// The block may be left out.
+	// The block may be missing.
 	c = one(t, strings.Replace(warcResponse("a.test", ""), "response", "revisit", 1))
 	if c.Revisit == nil || c.Body != nil || c.Status() != 0 || c.Error != "" {
 		t.Errorf("without a block: %+v", c)
@@ -281,14 +280,14 @@ func TestWARCErrors(t *testing.T) {
 	}
 }
 
-// TestWARCMemory: whatever lengths are claimed and however far data unfolds,
-// little memory is used.
+// TestWARCMemory checks that memory stays small, whatever lengths are claimed
+// and however far data expands.
 func TestWARCMemory(t *testing.T) {
 	huge := strings.Repeat("\x00", 16<<20)
 	encoded := "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + string(gzipped(huge))
 	for name, row := range map[string]struct {
 		file []byte
-		want string // of the capture, or the damage
+		want string // the capture, or the damage
 	}{
 		"a bomb for a body":        {gzipped(warcResponse("a.test", encoded)), "1000 true"},
 		"a bomb for a record":      {gzipped(warcResponse("a.test", "HTTP/1.1 200 OK\r\n\r\n"+huge)), "1000 true"},
