@@ -138,7 +138,7 @@ func TestTheLimitOfAProfile(t *testing.T) {
 					c := newClient(t, serve(t, write(answer)), func(c *Config) { c.MaxBody = sizeLimit })
 					got := c.Fetch(t.Context(), origin(t, "a.example"))
 					if got.Error != "" || got.Truncated != (len(body) > sizeLimit) || len(got.Body) != min(len(body), sizeLimit) {
-						t.Fatalf("of %d bytes %d are kept, truncated %v, error %q (%v)", len(body), len(got.Body), got.Truncated, got.Error, got.Err)
+						t.Fatalf("a body of %d bytes: kept %d, truncated %v, error %q (%v)", len(body), len(got.Body), got.Truncated, got.Error, got.Err)
 					}
 					var f robots.File
 					f.Parse(got.Body, p)

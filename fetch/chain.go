@@ -53,7 +53,7 @@ func follow(from, location string, asked, at Origin) (to Origin, target string, 
 		to, fail = redirectOrigin(next)
 	}
 	if fail == nil && isPortRefused(to, asked, at) {
-		fail = failed(robots.AddressBlocked, "redirect to port %d, where no web server is sought", to.Port)
+		fail = failed(robots.AddressBlocked, "redirect to port %d, which is blocked", to.Port)
 	}
 	if fail != nil {
 		return Origin{}, "", fail

@@ -33,7 +33,7 @@ type Config struct {
 	// Room is the memory in bytes that answers in flight may take, beyond some
 	// 16 KB each. The rest goes to a file that Spool creates when needed. If
 	// Spool is nil, everything stays in memory. Waiting is the number of
-	// origins that may wait without a slot, beyond a first Concurrency.
+	// origins that may wait without a slot, in addition to Concurrency.
 	Room    int64
 	Spool   func() (*os.File, error)
 	Waiting int
@@ -97,7 +97,7 @@ func New(config Config) (*Client, error) {
 	}
 	for i := 0; i < len(config.UserAgent); i++ {
 		if c := config.UserAgent[i]; c < ' ' || c > '~' {
-			return nil, fmt.Errorf("the user agent holds byte %#x; use printable ASCII", c)
+			return nil, fmt.Errorf("the user agent contains byte %#x; use printable ASCII", c)
 		}
 	}
 	c := &Client{

@@ -275,7 +275,7 @@ func TestARedirectMeetsTheGuard(t *testing.T) {
 	}
 	c := newClient(t, netip.AddrPort{}, func(c *Config) { c.AllowPrivate = true })
 	if got := c.Fetch(context.Background(), origin(t, "http://"+to.String())); got.Error != "" || got.Remote != to {
-		t.Errorf("with leave: error %q (%v), remote %v", got.Error, got.Err, got.Remote)
+		t.Errorf("with AllowPrivate: error %q (%v), remote %v", got.Error, got.Err, got.Remote)
 	}
 }
 
@@ -405,7 +405,7 @@ func TestOurOwnFailuresAreToldApart(t *testing.T) {
 				t.Errorf("%v: error %q (%v), local %v", lack, got.Error, got.Err, got.Local)
 			}
 			if took := time.Since(began); (took >= maxLocalWait) != isLocal {
-				t.Errorf("%v: it took %v", lack, took)
+				t.Errorf("%v: took %v", lack, took)
 			}
 		})
 	}

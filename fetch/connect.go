@@ -99,7 +99,7 @@ func literalOf(host string) (addr netip.Addr, ok bool) {
 }
 
 func blocked(addr netip.Addr) *failure {
-	return failed(robots.AddressBlocked, "%s is a special address, not dialled without leave", addr)
+	return failed(robots.AddressBlocked, "%s is a special address; give --allow-private to dial it", addr)
 }
 
 // dial opens one connection, with a place under the politeness key.

@@ -173,7 +173,7 @@ func (z zone) answerStream(t *testing.T, c net.Conn) {
 func (z zone) answer(t *testing.T, packet []byte, udp bool) (reply []byte, final bool) {
 	var q dnsmessage.Message
 	if err := q.Unpack(packet); err != nil || len(q.Questions) != 1 {
-		t.Errorf("name server: a question that is none: %v", err)
+		t.Errorf("name server: not a question: %v", err)
 		return nil, true
 	}
 	question := q.Questions[0]

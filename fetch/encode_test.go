@@ -43,7 +43,7 @@ func TestACaptureIsEncodedWhole(t *testing.T) {
 		}
 		for _, other := range [][]byte{data[:rapid.IntRange(0, len(data)-1).Draw(t, "at")], append(data[:len(data):len(data)], 0), append([]byte{9}, data[1:]...)} {
 			if new(fetch.Capture).UnmarshalBinary(other) == nil {
-				t.Errorf("%d of %d bytes are taken for a capture", len(other), len(data))
+				t.Errorf("%d of %d bytes decode to a capture", len(other), len(data))
 			}
 		}
 	})

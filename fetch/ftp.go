@@ -180,7 +180,7 @@ func expire(ctx context.Context, conn net.Conn, deadline time.Time) (stop func()
 func pathFTP(target string) (string, *failure) {
 	path, err := url.PathUnescape(strings.TrimPrefix(target, "/"))
 	if err != nil || path == "" || strings.ContainsAny(path, "\r\n\x00") {
-		return "", failed(robots.RedirectInvalid, "the path names no file that FTP could ask for")
+		return "", failed(robots.RedirectInvalid, "the path is not a file name that FTP can request")
 	}
 	return path, nil
 }

@@ -266,7 +266,7 @@ func TestRedirectsToFTP(t *testing.T) {
 	c := newClient(t, netip.AddrPort{}, nil)
 	got := c.Fetch(context.Background(), origin(t, "ftp://127.0.0.1"))
 	if got.Error != robots.AddressBlocked {
-		t.Errorf("without leave: error %q (%v)", got.Error, got.Err)
+		t.Errorf("without AllowPrivate: error %q (%v)", got.Error, got.Err)
 	}
 }
 

@@ -75,11 +75,11 @@ func FuzzAnswer(f *testing.F) {
 			defer over.leave()
 			fail := lease.exchange(over, over, o, "/robots.txt", "", &a)
 			if most := int64(maxHeader + c.config.MaxBody*8 + 64<<10); conn.given > most {
-				t.Fatalf("%d bytes are read, more than %d", conn.given, most)
+				t.Fatalf("read %d bytes, more than %d", conn.given, most)
 			}
 			body = readSoFar(t, &a)
 			if len(body) > c.config.MaxBody || a.truncated && fail == nil && body == nil {
-				t.Fatalf("%d bytes of a body are kept, truncated: %v", len(body), a.truncated)
+				t.Fatalf("%d bytes of a body kept, truncated: %v", len(body), a.truncated)
 			}
 			a.times, a.body = Times{}, nil
 			if fail == nil {
@@ -141,7 +141,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		begin, cut, err := decode(bytes.NewReader(stored), 10, int(most))
 		if err != nil || !bytes.HasPrefix(whole, begin) || cut != (len(whole) > int(most)) && len(stored) <= int(most) {
-			t.Fatalf("of %d bytes those up to %d are %d, truncated: %v, %v", len(whole), most, len(begin), cut, err)
+			t.Fatalf("%d bytes, with limit %d decoded %d, truncated: %v, %v", len(whole), most, len(begin), cut, err)
 		}
 	})
 }
@@ -190,12 +190,12 @@ func FuzzFTP(f *testing.F) {
 		for _, line := range strings.SplitAfter(conn.told.String(), "\r\n") {
 			verb, _, _ := strings.Cut(strings.TrimSuffix(line, "\r\n"), " ")
 			if strings.Contains(strings.TrimSuffix(line, "\r\n"), "\n") || !strings.Contains(" USER PASS FEAT TYPE EPSV PASV RETR QUIT OPTS ", " "+verb+" ") && line != "" {
-				t.Fatalf("the server is told %q", line)
+				t.Fatalf("sent %q to the server", line)
 			}
 		}
 		switch {
 		case fail == nil && (a.status < 100 || a.status > 999):
-			t.Fatalf("no failure, and status %d", a.status)
+			t.Fatalf("status %d without a failure", a.status)
 		case fail != nil && (fail.class == "" || fail.local != nil):
 			t.Fatalf("failure %q: %v, local: %v", fail.class, fail.err, fail.local)
 		case fail == nil && a.status/100 == 2 && !a.truncated && !bytes.Equal(body, file):
@@ -232,7 +232,7 @@ func FuzzCapture(f *testing.F) {
 			t.Skip(err) // the year is outside of JSON's range
 		}
 		if err := two.UnmarshalBinary(again); err != nil {
-			t.Fatalf("%q is encoded as %q, which %v", value, again, err)
+			t.Fatalf("%q encodes as %q: %v", value, again, err)
 		}
 		if !bytes.Equal(one.Body, two.Body) || (one.Copy == nil) != (two.Copy == nil) || one.Origin != two.Origin || !one.Start.Equal(two.Start) {
 			t.Fatalf("%+v becomes %+v", one, two)

@@ -88,12 +88,12 @@ func TestTheGuardJudgesTheAddressesOfProbes(t *testing.T) {
 		t.Errorf("dialled %v", list)
 	}
 	if !c.link.out || !c.link.reached.IsZero() {
-		t.Errorf("an outage is seen: %v; proof at %v", c.link.out, c.link.reached)
+		t.Errorf("outage %v, proof at %v", c.link.out, c.link.reached)
 	}
 	c.link.witnesses = []witness{{origin: origin(t, "http://mixed.example")}}
 	probe()
 	if list := dialed(); len(list) != 1 || list[0] != "1.2.3.4:80" || c.link.out {
-		t.Errorf("dialled %v; the outage lasts: %v", list, c.link.out)
+		t.Errorf("dialled %v, outage %v", list, c.link.out)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestRetryAfterIsKept(t *testing.T) {
 			}
 			wait, again := c.retry(got, 0)
 			if again != row.another || wait < row.least || wait > max(row.least, firstWait*3/2) {
-				t.Errorf("%d with Retry-After %q: another try %v, after %v", status, row.value, again, wait)
+				t.Errorf("%d with Retry-After %q: retry %v, after %v", status, row.value, again, wait)
 			}
 		}
 	}

@@ -25,7 +25,7 @@ func TestLimiterIsFirstComeFirstServed(t *testing.T) {
 	gone := l.join("a")
 	third := l.join("a")
 	if first == nil || gone == nil || third == nil {
-		t.Fatal("a second place was given under a key that has one")
+		t.Fatal("took a second place under a key with one")
 	}
 	if err := l.acquire(ctx, "b"); err != nil {
 		t.Errorf("another key: %v", err)
@@ -40,14 +40,14 @@ func TestLimiterIsFirstComeFirstServed(t *testing.T) {
 	<-first.come
 	select {
 	case <-third.come:
-		t.Error("two have the one place")
+		t.Error("two hold the only place")
 	default:
 	}
 	l.release("a")
 	<-third.come // skips the waiter that left
 	l.release("a")
 	if len(l.keys) != 0 {
-		t.Errorf("%d keys are kept that nobody uses", len(l.keys))
+		t.Errorf("%d unused keys are kept", len(l.keys))
 	}
 }
 
@@ -75,7 +75,7 @@ func TestLimiterLosesNoPlace(t *testing.T) {
 	}
 	all.Wait()
 	if peak.Load() > 3 || got.Load() < 133 || len(l.keys) != 0 {
-		t.Errorf("%d at once, %d of 133 and more served, %d keys left", peak.Load(), got.Load(), len(l.keys))
+		t.Errorf("%d at once, served %d, want 133 or more, %d keys left", peak.Load(), got.Load(), len(l.keys))
 	}
 }
 
@@ -96,7 +96,7 @@ func TestAPaceIsKeptPerKeyAndForgotten(t *testing.T) {
 		l.release(key)
 	}
 	if len(l.keys) != 2 {
-		t.Errorf("%d keys: a key that is ahead of its pace must not be forgotten", len(l.keys))
+		t.Errorf("%d keys: a key ahead of its pace must be kept", len(l.keys))
 	}
 	fast := newLimiter(10, 1e9)
 	for i := range 10_000 {
@@ -106,7 +106,7 @@ func TestAPaceIsKeptPerKeyAndForgotten(t *testing.T) {
 		fast.release(key)
 	}
 	if len(fast.keys) > 2048 {
-		t.Errorf("%d keys kept of 10,000 that nobody uses", len(fast.keys))
+		t.Errorf("%d of 10,000 unused keys are kept", len(fast.keys))
 	}
 }
 

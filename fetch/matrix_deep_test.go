@@ -62,7 +62,7 @@ var deepRows = []row{
 		plain("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"+strings.Repeat("1\r\n#\r\n", s.MaxBody)+"0\r\n\r\n")(t, s)
 		s.also = func(t *testing.T, got *Capture) {
 			if len(got.Body) != s.MaxBody || got.Truncated {
-				t.Errorf("of %d bytes %d are kept, truncated: %v", s.MaxBody, len(got.Body), got.Truncated)
+				t.Errorf("limit %d: kept %d bytes, truncated: %v", s.MaxBody, len(got.Body), got.Truncated)
 			}
 		}
 	}, want{200, "", 1, once, rulesDecide}},
@@ -104,7 +104,7 @@ func TestACutAtTheLargestLimitIsSeen(t *testing.T) {
 					return
 				}
 			}
-			t.Error("no remark on the line that was cut")
+			t.Error("no remark on the cut line")
 		})
 	}
 }

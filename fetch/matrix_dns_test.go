@@ -75,7 +75,7 @@ const public = "1.2.3.4"
 func guarded(location string, names zone) stage {
 	return func(t *testing.T, s *scene) {
 		victim := serve(t, func(_ *net.TCPConn, r *http.Request, _ int) {
-			t.Errorf("%s was reached behind the guard", r.Host)
+			t.Errorf("%s was reached past the guard", r.Host)
 		})
 		location := strings.ReplaceAll(location, "$PORT", fmt.Sprint(victim.Port()))
 		z := zone{"a.example": at(public)}
@@ -99,7 +99,7 @@ func guarded(location string, names zone) stage {
 func onlyPublic(t *testing.T, to netip.AddrPort) func(*Client) {
 	control := func(_, address string, socket syscall.RawConn) error {
 		if !strings.HasPrefix(address, public+":") {
-			t.Errorf("%s is dialled", address)
+			t.Errorf("%s was dialled", address)
 			return syscall.EPERM
 		}
 		var err error

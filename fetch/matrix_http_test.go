@@ -45,7 +45,7 @@ var answerRows = []row{
 		s.Timeout /= 3
 		s.also = func(t *testing.T, got *Capture) {
 			if got.Headers.RetryAfter == nil || *got.Headers.RetryAfter != "86400" {
-				t.Errorf("retry-after is kept as %v", got.Headers.RetryAfter)
+				t.Errorf("retry-after is %v", got.Headers.RetryAfter)
 			}
 		}
 	}, want{503, "", 1, once, serverError}},

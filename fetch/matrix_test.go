@@ -218,7 +218,7 @@ func TestMatrixIsComplete(t *testing.T) {
 		}
 	}
 	if n < 30 {
-		t.Errorf("found %d constants only: look where they are declared now", n)
+		t.Errorf("found only %d constants: have their declarations moved?", n)
 	}
 }
 

@@ -106,7 +106,7 @@ func (n *names) ask(ctx context.Context, host string) (addrs []netip.Addr, fail 
 // look is ask without waiting for a place.
 func (n *names) look(ctx context.Context, host string) (addrs []netip.Addr, fail *failure) {
 	if !IsAsked(host) { // a redirect led here; the library would report that it does not exist
-		return nil, failed(robots.DNSFailure, "resolve %s: not asked for, since a label begins or ends with a hyphen", host)
+		return nil, failed(robots.DNSFailure, "resolve %s: not looked up, because a label begins or ends with a hyphen", host)
 	}
 	// If no socket can be opened, the library returns only the text of the
 	// error.

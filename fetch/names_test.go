@@ -41,7 +41,7 @@ func TestNamesAreLookedUpOnce(t *testing.T) {
 	there.mu.Unlock()
 	list, _, _ := n.addresses(context.Background(), "a.example", time.Now().Add(time.Second))
 	if len(list) != 3 || !list[0].Is4() || !list[1].Is6() || !list[2].Is4() {
-		t.Errorf("%v: the kinds of addresses do not take turns", list)
+		t.Errorf("%v: IPv4 and IPv6 do not alternate", list)
 	}
 }
 
@@ -50,11 +50,11 @@ func TestWhatIsRememberedOfNames(t *testing.T) {
 	n := newNames(serveDNS(t, zone{"failing.example": failing}, true))
 	for range 2 {
 		if _, asked, class := lookUp(t, n, "failing.example", 5*time.Second); class != robots.DNSFailure || !asked {
-			t.Errorf("a failure that may pass: %q, asked again %v", class, asked)
+			t.Errorf("a temporary failure: %q, asked again %v", class, asked)
 		}
 	}
 	if _, asked, class := lookUp(t, n, "none.example", 5*time.Second); class != robots.DNSNotFound || !asked {
-		t.Errorf("a name that is not there: %q, asked %v", class, asked)
+		t.Errorf("an unknown name: %q, asked %v", class, asked)
 	}
 	if _, asked, class := lookUp(t, n, "none.example", 5*time.Second); class != robots.DNSNotFound || asked {
 		t.Errorf("the same again: %q, asked again %v", class, asked)
@@ -75,7 +75,7 @@ func TestNamesAreBounded(t *testing.T) {
 		n.find(fmt.Sprint(i))
 	}
 	if len(n.young)+len(n.old) > 2*namesMost {
-		t.Errorf("%d names are remembered", len(n.young)+len(n.old))
+		t.Errorf("%d names are cached", len(n.young)+len(n.old))
 	}
 }
 
@@ -117,10 +117,10 @@ func TestANameIsLookedUpAgain(t *testing.T) {
 	n := newNames(netip.AddrPort{})
 	old, _ := n.find("a.example")
 	if l, ours := n.find("a.example"); ours || l != old {
-		t.Error("a name is looked up twice at a time")
+		t.Error("a name is looked up twice at once")
 	}
 	old.begun = old.begun.Add(-2 * namesAge)
 	if l, ours := n.find("a.example"); !ours || l == old {
-		t.Error("an old answer is believed")
+		t.Error("an expired answer is used")
 	}
 }

@@ -126,8 +126,8 @@ const (
 	ofNames
 )
 
-// maxAgain bounds how often an attempt is repeated because of this machine:
-// even if the clock jumps all the time, a dead host must come to an end.
+// maxAgain bounds how often an attempt is repeated because of this machine.
+// Otherwise a dead host would never end on a machine whose clock keeps jumping.
 const maxAgain = 10
 
 // sure makes an attempt and repeats it while it fails and the failure is not

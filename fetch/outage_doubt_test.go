@@ -43,7 +43,7 @@ func TestASilenceIsAskedAgain(t *testing.T) {
 		select {
 		case <-h.settled:
 		default:
-			t.Fatalf("%s: the failure is held on", row.name)
+			t.Fatalf("%s: the failure is still held", row.name)
 		}
 		if h.believed != row.believe {
 			t.Errorf("%s: the failure is believed: %v", row.name, h.believed)

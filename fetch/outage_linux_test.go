@@ -275,12 +275,12 @@ func TestNoProofs(t *testing.T) {
 		}
 		l.mu.Lock()
 		if !l.isHolding() {
-			t.Errorf("%s: no proof, and not held any more", class)
+			t.Errorf("%s: released without proof", class)
 		}
 		l.mu.Unlock()
 		prove(time.Now(), time.Now())
 		if !<-held {
-			t.Errorf("%s: a proof, and not believed", class)
+			t.Errorf("%s: not believed despite proof", class)
 		}
 	}
 	l.mu.Lock()

@@ -116,7 +116,7 @@ func TestAProxyIsNotProbedWithSpecialAddresses(t *testing.T) {
 	defer cancel()
 	for _, host := range []string{"127.0.0.1", "169.254.169.254", "[::1]", "localhost"} {
 		if _, _, proved, _ := c.link.reach(ctx, origin(t, "http://"+host)); proved {
-			t.Errorf("%s is proof", host)
+			t.Errorf("%s counts as proof", host)
 		}
 	}
 	if len(p.seen) > 0 {
@@ -138,6 +138,6 @@ func TestAProxyThatFailsIsNoFactAboutTheHost(t *testing.T) {
 	}
 	server.Close()
 	if got := without.Fetch(context.Background(), origin(t, "http://a.example")); got.Local == nil {
-		t.Errorf("a proxy that is not there: %q (%v), no local error", got.Error, got.Err)
+		t.Errorf("a missing proxy: %q (%v), no local error", got.Error, got.Err)
 	}
 }

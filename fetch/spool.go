@@ -97,7 +97,7 @@ func (s *spool) put(block []byte) (at int64, err error) {
 }
 
 func spoolError(err error) error {
-	f := failed(robots.Canceled, "keep an answer under way on disk: %w", err)
+	f := failed(robots.Canceled, "spool an answer to disk: %w", err)
 	f.local = f.err
 	return f
 }

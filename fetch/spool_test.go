@@ -92,7 +92,7 @@ func TestAnswersUnderWayAreBounded(t *testing.T) {
 				}
 			}
 			if grown := heap() - before; grown > room+hosts*100<<10 {
-				t.Errorf("%d answers under way take %d bytes of memory", hosts, grown)
+				t.Errorf("%d answers in flight take %d bytes of memory", hosts, grown)
 			}
 			close(goOn)
 			all.Wait()
@@ -139,7 +139,7 @@ func TestHeavyHeadersWaitForEachOther(t *testing.T) {
 		hang(c)
 	})
 	if raceDetector {
-		t.Skip("it measures time, which the race detector takes")
+		t.Skip("measures time, and the race detector is slow")
 	}
 	const timeout = time.Second
 	client := newClient(t, address, func(c *Config) {

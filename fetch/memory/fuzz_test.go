@@ -45,7 +45,7 @@ func FuzzMemoryRecord(f *testing.F) {
 		}
 		back, err := decodeRecord(again)
 		if err != nil {
-			t.Fatalf("%q is encoded as %q, which %v", value, again, err)
+			t.Fatalf("%q encodes as %q: %v", value, again, err)
 		}
 		texts := cmp.Comparer(func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) })
 		if diff := cmp.Diff(past, back.past(), cmpopts.IgnoreUnexported(fetch.Capture{}), cmpopts.EquateComparable(netip.AddrPort{}), cmpopts.EquateEmpty(), texts); diff != "" {

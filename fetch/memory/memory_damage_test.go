@@ -44,7 +44,7 @@ func TestDamagedRecords(t *testing.T) {
 				}
 			}
 			if err := m.keep("r", whole(o, day, "b")); err == nil {
-				t.Error("a record that cannot be read was written over")
+				t.Error("an unreadable record was overwritten")
 			}
 			if value, err := m.get(recordKey(o)); err != nil || !bytes.Equal(value, row.value) {
 				t.Errorf("the record became %q, %v", value, err)

@@ -32,7 +32,7 @@ func childOf(t *testing.T) (dir string, n int) {
 	t.Helper()
 	dir = os.Getenv("MEMORY_DIR")
 	if dir == "" {
-		t.Skip("runs only in a process of its own")
+		t.Skip("runs only as a child process")
 	}
 	n, err := strconv.Atoi(os.Getenv("MEMORY_N"))
 	if err != nil {
@@ -102,7 +102,7 @@ func TestWhatWasKeptOutlivesAKill(t *testing.T) {
 			kept[i%1000] = max(kept[i%1000], i)
 			if n++; n == until+1 {
 				if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), "in use by another run") {
-					t.Errorf("opened while another process has it: %v", err)
+					t.Errorf("opened while in use by another process: %v", err)
 				}
 				if err := c.Process.Kill(); err != nil {
 					t.Fatal(err)
@@ -110,7 +110,7 @@ func TestWhatWasKeptOutlivesAKill(t *testing.T) {
 			}
 		}
 		if err := c.Wait(); err == nil || len(kept) == 0 {
-			t.Fatalf("the child ended by itself, with %d kept: %v", len(kept), err)
+			t.Fatalf("the child ended before it was killed, with %d kept: %v", len(kept), err)
 		}
 		m := openMemory(t, dir)
 		for n, i := range kept {

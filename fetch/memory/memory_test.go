@@ -142,7 +142,7 @@ func TestEveryFieldOfAnAnswerIsKept(t *testing.T) {
 		for i := range reflect.ValueOf(v).NumField() {
 			name := reflect.TypeOf(v).Field(i).Name
 			if reflect.ValueOf(v).Field(i).IsZero() && !slices.Contains(notOfTheAnswer, name) {
-				t.Errorf("this test says nothing about field %s of %T", name, v)
+				t.Errorf("this test does not set field %s of %T", name, v)
 			}
 		}
 	}
@@ -232,7 +232,7 @@ func TestNothingIsKnownOfAnotherOrigin(t *testing.T) {
 		}
 	}
 	if _, err := m.body(digest{1}); err == nil || !strings.Contains(err.Error(), m.dir) {
-		t.Errorf("a body that is not there: %v", err)
+		t.Errorf("a missing body: %v", err)
 	}
 }
 

@@ -107,7 +107,7 @@ func TestASweepLeavesWhatIsNamed(t *testing.T) {
 				}
 			}
 			if got := bodies(t, m); got != len(named) {
-				rt.Errorf("%d bodies are left, and %d are named", got, len(named))
+				rt.Errorf("%d bodies are left, but %d are named", got, len(named))
 			}
 		}
 		closeMemory(t, m)

@@ -424,7 +424,8 @@ var benchURLs = []string{
 	"/cart",
 }
 
-// benchBodies returns the real bodies that all packages accept, in a fixed order.
+// benchBodies returns the real bodies that all packages accept, in a fixed
+// order.
 func benchBodies(b *testing.B) (bodies [][]byte, size int64) {
 	all := corpus(b)
 	for _, host := range slices.Sorted(maps.Keys(all)) {
