@@ -150,6 +150,13 @@ func showDiff(p page, r *audit.DiffResult) {
 	}
 	p.table("Hosts by rank, and by their gravest change", append([]string{"rank", "compared", "changed"}, audit.Severities...), 1, rows)
 	rows = nil
+	for _, e := range r.Together {
+		rows = append(rows, []string{e.Severity, p.foreign(e.Origin), toldOfHost(p, &e), words.Number(e.Hosts)})
+	}
+	if len(rows) > 0 {
+		p.table("Hosts that changed in the same way, as one template does", []string{"severity", "such as", "change", "hosts"}, 3, rows)
+	}
+	rows = nil
 	for _, e := range r.Examples {
 		rows = append(rows, []string{e.Severity, p.foreign(e.Origin), told(p, &e)})
 	}
@@ -203,8 +210,16 @@ func lineWord(line *int32) string {
 	return fmt.Sprintf("line %d", *line)
 }
 
-// told says an example in a line.
+// told says an example in a line, and how many hosts changed in the same way.
 func told(p page, e *audit.DiffExample) string {
+	out := toldOfHost(p, e)
+	if e.Hosts > 1 {
+		out += fmt.Sprintf(" (%s changed so)", words.Count(e.Hosts, "host"))
+	}
+	return out
+}
+
+func toldOfHost(p page, e *audit.DiffExample) string {
 	side := func(value *string, line *int32) string {
 		if value == nil {
 			return "none"

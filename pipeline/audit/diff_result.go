@@ -29,7 +29,8 @@ type DiffResult struct {
 	Agents     []DiffAgent    `json:"agents"`            // those whose class changed anywhere, by how many hosts closed
 	Categories []DiffCategory `json:"categories"`        // the same for any agent of a category
 	Strata     []DiffStratum  `json:"strata"`            // of the rank in the later run
-	Examples   []DiffExample  `json:"examples"`          // the gravest, one to a host
+	Examples   []DiffExample  `json:"examples"`          // the gravest, one to a host, and one of hosts that changed in the same way
+	Together   []DiffExample  `json:"together"`          // ways in which several hosts changed, the commonest first
 
 	Expectations []*Promise `json:"expectations,omitempty"`
 
@@ -37,6 +38,7 @@ type DiffResult struct {
 	agents  map[[2]string]*DiffAgent
 	closing map[string]*DiffCategory
 	strata  map[string]*DiffStratum
+	ways    ways
 	pair    pairChanges
 }
 
@@ -46,6 +48,7 @@ type pairChanges struct {
 	stratum    *DiffStratum // nil before the first change
 	kinds      map[[2]string]bool
 	categories map[string]DiffClasses // by category, of agents
+	way        wayOfPair
 }
 
 // DiffSeverities counts hosts, each once, by the gravest of their changes.
@@ -128,6 +131,9 @@ type DiffExample struct {
 	LineBefore *int32  `json:"line_before"`
 	LineAfter  *int32  `json:"line_after"`
 	More       int64   `json:"more"`
+	Hosts      int64   `json:"hosts"` // that changed in the same way, this one too
+
+	way uint64 // 0 for none that hosts share
 }
 
 // exampleKey tells the rows that one example stands for.
@@ -177,6 +183,7 @@ func (r *DiffResult) add(row *sink.Change, rank *int64) {
 	r.kinds[kind].Count++
 	r.pair.kinds[kind] = true
 	r.pair.stratum = r.of(rank)
+	r.pair.way.add(row)
 	key := exampleKey{severity: row.Severity, kind: row.Kind}
 	switch row.Kind {
 	case "policy_class":
@@ -184,6 +191,8 @@ func (r *DiffResult) add(row *sink.Change, rank *int64) {
 		key.before, key.after = *row.Before, *row.After
 	case "verdict":
 		key.before, key.after = *row.Before, *row.After
+	case "rules":
+		key.after = *row.After
 	}
 	if e := r.pair.told[key]; e != nil {
 		e.More++
@@ -248,9 +257,14 @@ func (r *DiffResult) endOfPair() {
 		r.pair.stratum.Changed++
 		r.pair.stratum.add(best.Severity)
 	}
+	best.way = r.pair.way.end()
+	r.ways.count(best)
 	clear(r.pair.told)
 	clear(r.pair.kinds)
 	clear(r.pair.categories)
+	if best.way != 0 && slices.ContainsFunc(r.Examples, func(e DiffExample) bool { return e.way == best.way }) {
+		return
+	}
 	r.Examples = append(r.Examples, *best)
 	slices.SortStableFunc(r.Examples, func(a, b DiffExample) int { return cmp.Or(gravity(&a, &b), summary.CompareRanks(a.Rank, b.Rank)) })
 	r.Examples = r.Examples[:min(len(r.Examples), maxExamples)]
@@ -273,6 +287,10 @@ func (r *DiffResult) finish() {
 	if r.Examples == nil {
 		r.Examples = []DiffExample{}
 	}
+	for i := range r.Examples {
+		r.Examples[i].Hosts = r.ways.hosts(&r.Examples[i])
+	}
+	r.Together = r.ways.commonest()
 	for _, severity := range Severities {
 		for _, kind := range Kinds {
 			if k := r.kinds[[2]string{severity, kind}]; k != nil {

@@ -106,3 +106,44 @@ func TestRulesUndecided(t *testing.T) {
 		}
 	})
 }
+
+// Hosts whose template changed in the same way are told together, whatever names
+// the host itself.
+func TestHostsThatChangeInTheSameWay(t *testing.T) {
+	google, _ := robots.ProfileNamed("google")
+	texts := make(map[string][2]string)
+	for i := range 9 {
+		host := fmt.Sprintf("shop%d.example", i)
+		before := "User-agent: *\nDisallow: /cart/\nHost: " + host + "\n"
+		after := strings.Replace(before, "/cart/", "/cart/\nDisallow: /news/", 1)
+		switch {
+		case i == 7:
+			after = strings.Replace(after, "/news/", "/blog/", 1)
+		case i == 8:
+			after = "# today\n" + before
+		default:
+			after += "Sitemap: https://" + host + fmt.Sprintf("/%d.xml\n", i)
+		}
+		texts[host] = [2]string{before, after}
+	}
+	for i := range 3 {
+		texts[fmt.Sprintf("forum%d.example", i)] = [2]string{"User-agent: *\nDisallow: /a\n", "User-agent: *\nDisallow: /\n"}
+	}
+	dir := twoFolders(t, texts, tablesOfRules, google)
+	r, err := Diff(t.Context(), DiffConfig{Dir: dir, Before: "a", After: "b"})
+	must(t, err)
+	show := func(list []DiffExample) (out []string) {
+		for _, e := range list {
+			out = append(out, fmt.Sprintf("%s %s %s %s %d", e.Severity, e.Host, e.Kind, text(e.URL), e.Hosts))
+		}
+		return out
+	}
+	if diff := cmp.Diff([]string{"major shop1.example rules /news/ 7", "critical forum1.example policy_class  3"}, show(r.Together)); diff != "" {
+		t.Errorf("together (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{
+		"critical forum0.example policy_class  3", "major shop0.example rules /news/ 7", "major shop7.example rules /blog/ 1", "cosmetic shop8.example text  1",
+	}, show(r.Examples)); diff != "" {
+		t.Errorf("examples (-want +got):\n%s", diff)
+	}
+}
