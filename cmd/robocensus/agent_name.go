@@ -7,7 +7,8 @@ import (
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 )
 
-// namesOf are what an agent may be asked for by: its name and its own tokens.
+// namesOf returns the names by which a user may ask for an agent: its name and its
+// own tokens.
 func namesOf(a evaluate.Agent) []string { return append([]string{a.Name}, a.Tokens...) }
 
 var (
@@ -15,9 +16,8 @@ var (
 	compatible = regexp.MustCompile(`compatible; *([A-Za-z][A-Za-z0-9._-]*)`)
 )
 
-// tokenWithin is the product token in what a crawler sends as its User-Agent:
-// one of the registry, else the name that follows "compatible;", else the first
-// word.
+// tokenWithin returns the product token in a User-Agent header: one of the
+// registry, otherwise the name after "compatible;", otherwise the first word.
 func tokenWithin(userAgent string, agents []evaluate.Agent) string {
 	words := product.FindAllString(userAgent, -1)
 	for _, word := range words {

@@ -123,8 +123,8 @@ func (f *checkFlags) check(ctx context.Context, words []string, stdin io.Reader,
 	return f.checkFile(ctx, words[0], words[1], words[2:], profiles, stdin, stdout)
 }
 
-// findAgent looks an agent up in the registry, else takes its name for a
-// product token.
+// findAgent looks an agent up in the registry. Any other name is taken as a product
+// token.
 func (f *commonFlags) findAgent(ctx context.Context, name string) (robots.Agent, string, error) {
 	agents, _, err := f.readAgents(ctx)
 	if err != nil {
@@ -173,7 +173,7 @@ func (f *checkFlags) checkFile(ctx context.Context, path, name string, urls []st
 	return e.exit()
 }
 
-// explainer prints its answers to stdout, with --json when it exits.
+// explainer returns an explainer for stdout; with --json it prints at the end.
 func (f *checkFlags) explainer(stdout io.Writer, profiles []*robots.Profile, agent robots.Agent) *explainer {
 	if !f.json {
 		return newExplainer(stdout, profiles, agent)
@@ -183,7 +183,8 @@ func (f *checkFlags) explainer(stdout io.Writer, profiles []*robots.Profile, age
 	return e
 }
 
-// checkURL refuses what is neither a path nor, where one is needed, a URL.
+// checkURL refuses a text that is neither a path nor a URL, or a path where a URL is
+// needed.
 func checkURL(url string, absolute bool) error {
 	if strings.HasPrefix(url, "/") && !absolute {
 		return nil
@@ -197,7 +198,8 @@ func checkURL(url string, absolute bool) error {
 	return nil
 }
 
-// withOthers adds the built-in profiles, to show how they would have it.
+// withOthers adds the built-in profiles, to show their verdicts beside the first
+// one's.
 func (f *commonFlags) withOthers(profiles []*robots.Profile) []*robots.Profile {
 	out := profiles
 	for _, name := range robots.ProfileNames() {
@@ -232,9 +234,9 @@ func (f *checkFlags) checkLive(ctx context.Context, urls []string, profiles []*r
 			return err
 		}
 	}
-	// All are asked before any is judged: another's answer proves that a failure is
-	// not this machine's.
-	captures := make([]*fetch.Capture, len(urls)) // nil: that of the URL before
+	// All are asked before any is judged: one answer proves that another's failure
+	// is not this machine's.
+	captures := make([]*fetch.Capture, len(urls)) // nil if the same as for the URL before
 	reached := f.acceptUnreachable
 	var doubtful error
 	var last fetch.Origin

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/term"
 )
 
-// style is how words stand out on a terminal.
+// style is a text style of terminals.
 type style string
 
 const (
@@ -17,8 +17,8 @@ const (
 	yellow style = "\x1b[33m"
 )
 
-// paint is text in a style where out is a terminal that shows it, else text as it
-// is: in files and pipes, under NO_COLOR (https://no-color.org) and TERM=dumb.
+// paint returns text in a style if out is a terminal, otherwise the text alone: in
+// files and pipes, under NO_COLOR (https://no-color.org) and TERM=dumb.
 func paint(out io.Writer, s style, text string) string {
 	if c, ok := out.(*checked); ok {
 		out = c.Writer

@@ -62,7 +62,7 @@ func newCompareFlags() *compareFlags {
 	return f
 }
 
-// A compared is one of the two policies.
+// compared is one of the two policies.
 type compared struct {
 	path    string
 	body    []byte
@@ -182,8 +182,8 @@ func showComparison(out io.Writer, sides *[2]compared, c robots.Comparison) {
 	}
 }
 
-// witnessURL is a path as check takes it: what begins with two slashes would be
-// a host.
+// witnessURL returns a path in a form that check takes: a path that begins with two
+// slashes would be read as a host.
 func witnessURL(path string) string {
 	if strings.HasPrefix(path, "//") {
 		return "http://host.example" + path
@@ -191,7 +191,7 @@ func witnessURL(path string) string {
 	return path
 }
 
-// group says which group a policy follows.
+// group names the group that a policy follows.
 func (c *compared) group() string {
 	switch c.policy.Match {
 	case robots.NoGroup:
@@ -202,7 +202,7 @@ func (c *compared) group() string {
 	return fmt.Sprintf("the group of %s, line %d", plain(c.policy.GroupAgent), c.policy.GroupLine)
 }
 
-// reason says what decides on a path.
+// reason names what decides a path.
 func (c *compared) reason(v robots.Verdict, path string) string {
 	switch v.Reason {
 	case robots.ReasonNoRule:
@@ -224,7 +224,7 @@ func (c *compared) reason(v robots.Verdict, path string) string {
 	return c.text(v.Rule)
 }
 
-// text is the line of a rule.
+// text returns the line of a rule.
 func (c *compared) text(rule int32) string {
 	number := c.file.Rules[rule].Line
 	text := plain(sink.Text(bytes.TrimSpace(lineOf(c.body, number))))
@@ -234,7 +234,7 @@ func (c *compared) text(rule int32) string {
 	return fmt.Sprintf("line %d: %s", number, text)
 }
 
-// readRobots reads a robots.txt, from standard input for -.
+// readRobots reads a robots.txt file; - is standard input.
 func (f *commonFlags) readRobots(ctx context.Context, path string, stdin io.Reader) ([]byte, error) {
 	if path == "-" {
 		endBySignal(ctx)
@@ -243,7 +243,7 @@ func (f *commonFlags) readRobots(ctx context.Context, path string, stdin io.Read
 	return readInput(ctx, path)
 }
 
-// A pair is one line of compare --jsonl.
+// pair is one line of compare --jsonl.
 type pair struct {
 	A *pairSide `json:"a"`
 	B *pairSide `json:"b"`

@@ -46,13 +46,12 @@ func completionCommand(root *cobra.Command) *cobra.Command {
 
 const noFiles = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 
-// completeFlag has a flag's values completed out of words.
+// completeFlag completes the values of a flag from words.
 func completeFlag(c *cobra.Command, name string, words ...string) {
-	c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, noFiles)) // the error is a flag that is not there
+	c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, noFiles)) // the only error is an unknown flag
 }
 
-// completeList does the same for a flag that takes words with commas between
-// them.
+// completeList does the same for a flag that takes a list of words with commas.
 func completeList(c *cobra.Command, name string, words []string) {
 	c.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) (out []string, _ cobra.ShellCompDirective) {
 		before := typed[:strings.LastIndex(typed, ",")+1]
@@ -65,7 +64,7 @@ func completeList(c *cobra.Command, name string, words []string) {
 	})
 }
 
-// completeMeaning completes the flags that addMeaning adds.
+// completeMeaning completes the flags of addMeaning.
 func completeMeaning(c *cobra.Command) {
 	completeList(c, "profile", robots.ProfileNames())
 	for _, name := range []string{"agents", "config"} {
@@ -73,8 +72,8 @@ func completeMeaning(c *cobra.Command) {
 	}
 }
 
-// completeRuns completes up to n arguments that are runs of the folder --out,
-// the last by name first.
+// completeRuns completes up to n arguments with the runs in the folder --out, in
+// descending order of their names.
 func completeRuns(n int) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		dir, err := c.Flags().GetString("out")
@@ -89,7 +88,7 @@ func completeRuns(n int) cobra.CompletionFunc {
 	}
 }
 
-// completeAgents completes a flag by the agents of the registry.
+// completeAgents completes a flag with the agents of the registry.
 func completeAgents(c *cobra.Command, name string, f *commonFlags) {
 	c.RegisterFlagCompletionFunc(name, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		agents, _, err := f.readAgents(context.Background())

@@ -16,10 +16,9 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// applyConfig sets the flags that the configuration file names and the
-// command line does not, and reads its section profiles. A key that is no flag
-// of run's is an error with its line; one that only other commands have is
-// passed over.
+// applyConfig sets the flags that the configuration file names and the command line
+// does not, and reads its section profiles. A key that is no flag of run is an
+// error with its line; flags that this command does not have are skipped.
 func (f *commonFlags) applyConfig(ctx context.Context) error {
 	if f.config == "" {
 		return nil
@@ -75,7 +74,7 @@ func configError(path string, node *yaml.Node, format string, args ...any) error
 	return &userfile.Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf(format, args...)}
 }
 
-// readOwnProfiles reads profiles of one's own: by name, a base and the fields
+// readOwnProfiles reads the user's profiles: for each name, a base and the fields
 // that differ from it.
 func readOwnProfiles(path string, section *yaml.Node) (map[string]*robots.Profile, error) {
 	if section.Kind != yaml.MappingNode {

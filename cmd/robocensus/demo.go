@@ -90,7 +90,7 @@ func (f *runFlags) demo(ctx context.Context, stdout, stderr io.Writer) (err erro
 	return f.execute(ctx, c, stdout, stderr)
 }
 
-// startDemo serves the demo's hosts on a free port of loopback.
+// startDemo serves the hosts of the demo on a free loopback port.
 func startDemo() (*farm.Server, string, error) {
 	files, err := fs.Sub(testdata.Demo, "demo/hosts")
 	if err != nil {

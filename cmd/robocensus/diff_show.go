@@ -11,14 +11,12 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit"
 )
 
-// page is what a comparison is shown on: a terminal, or Markdown for chat and
-// tickets.
+// page prints a comparison for a terminal, or as Markdown for chat and tickets.
 type page interface {
 	line(text string)
-	// table has names in its first columns, as many as head has more than
-	// numbers, and then numbers.
+	// table prints rows of names, then numbers. head names all columns.
 	table(title string, head []string, names int, rows [][]string)
-	// foreign shows text that came from a file or the network.
+	// foreign escapes text from a file or the network.
 	foreign(text string) string
 }
 
@@ -32,7 +30,7 @@ func (p *textPage) table(title string, head []string, names int, rows [][]string
 	p.rows(head, names, rows)
 }
 
-// rows is a table without a title.
+// rows prints a table without a title.
 func (p *textPage) rows(head []string, names int, rows [][]string) {
 	rows = append([][]string{head}, rows...)
 	widths := make([]int, len(head))
@@ -57,7 +55,7 @@ func (p *textPage) rows(head []string, names int, rows [][]string) {
 	}
 }
 
-// list prints short texts, as many to a line as a terminal has room for.
+// list prints short texts, as many per line as fit.
 func (p *textPage) list(texts []string) {
 	line := " "
 	for i, text := range texts {
@@ -73,18 +71,18 @@ func (p *textPage) list(texts []string) {
 	fmt.Fprintln(p.out, line)
 }
 
-// terminalColumns is what a terminal has at least.
+// terminalColumns is the assumed width of a terminal.
 const terminalColumns = 80
 
 type markdownPage struct{ out io.Writer }
 
 func (p *markdownPage) line(text string) { fmt.Fprint(p.out, text, "\n\n") }
 
-// foreign makes a span of code, in which nothing is a link, a mention, HTML or
-// the end of a table's cell; what could end the span is shown as an escape.
+// foreign makes a code span, so that the text is no link, mention, HTML or end of a
+// table cell. It escapes what could end the span.
 func (p *markdownPage) foreign(text string) string {
 	if text == "" {
-		return "(empty)" // two backticks would begin a span
+		return "(empty)" // two backticks would begin a code span
 	}
 	return "`" + strings.NewReplacer("`", `\u0060`, "|", `\u007c`).Replace(plain(text)) + "`"
 }
@@ -98,8 +96,8 @@ func (p *markdownPage) table(title string, head []string, names int, rows [][]st
 	fmt.Fprintln(p.out)
 }
 
-// headline says how many hosts changed. Hosts that a run could not read are
-// not hosts without a change.
+// headline says how many hosts changed. Hosts that a run could not read do not count
+// as unchanged.
 func headline(r *audit.DiffResult) string {
 	apart := fmt.Sprintf("%s new, %s gone", words.Number(r.New), words.Number(r.Gone))
 	switch {
@@ -165,8 +163,7 @@ func showDiff(p page, r *audit.DiffResult) {
 
 const shownAgents = 12
 
-// showAgents tells whom hosts closed and opened themselves to, agents and their
-// categories.
+// showAgents shows the agents that hosts closed or opened to, with categories.
 func showAgents(p page, r *audit.DiffResult) {
 	if len(r.Agents) == 0 {
 		return
@@ -196,7 +193,7 @@ func showAgents(p page, r *audit.DiffResult) {
 	p.table(title, append([]string{"category", "agent"}, head...), 2, rows)
 }
 
-// valueWords are the words for what stood before and after a change.
+// valueWords are the words for the values before and after a change.
 var valueWords = map[string]words.Vocabulary{
 	"policy_class": words.Class, "group": words.Class, "outcome": words.Outcome, "host_new": words.Outcome, "host_gone": words.Outcome,
 	"reachability": words.Reason, "rules": words.Effect,
@@ -210,7 +207,8 @@ func lineWord(line *int32) string {
 	return fmt.Sprintf("line %d", *line)
 }
 
-// told says an example in a line, and how many hosts changed in the same way.
+// told returns an example as one line, with the number of hosts that changed in the
+// same way.
 func told(p page, e *audit.DiffExample) string {
 	out := toldOfHost(p, e)
 	if e.Hosts > 1 {

@@ -12,7 +12,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 )
 
-// preview prints what the run would ask and write, and does neither.
+// preview prints what the run would ask and write, without doing it.
 func (f *runFlags) preview(ctx context.Context, c pipeline.Config, stdout io.Writer) error {
 	p, err := pipeline.PreviewRun(ctx, c)
 	if ctx.Err() != nil {
@@ -56,7 +56,7 @@ func (f *runFlags) preview(ctx context.Context, c pipeline.Config, stdout io.Wri
 	if p.Hosts > 0 {
 		row("verdicts", fmt.Sprintf("%s: each URL on each of its hosts, for each agent and profile", words.Number(p.Verdicts)))
 		if !slices.Contains(c.Tables, "verdicts") {
-			p.Verdicts = 0 // none is written
+			p.Verdicts = 0 // no verdicts are written
 		}
 		row("disk", fmt.Sprintf("about %s bytes: 550 for each host and 0.2 for each verdict, as 4,977 real hosts took with all tables but bodies", words.Number(p.Bytes())))
 	}
@@ -64,7 +64,7 @@ func (f *runFlags) preview(ctx context.Context, c pipeline.Config, stdout io.Wri
 	return nil
 }
 
-// inputOf is where an input of the run comes from.
+// inputOf names the file of an input.
 func inputOf(c pipeline.Config, role string) string {
 	for _, in := range c.Inputs {
 		if in.Role == role {
@@ -74,7 +74,7 @@ func inputOf(c pipeline.Config, role string) string {
 	return ""
 }
 
-// few are the first of many words.
+// few returns the first of many words.
 func few(all []string) []string {
 	const most = 5
 	if len(all) > most {

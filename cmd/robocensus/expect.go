@@ -13,7 +13,7 @@ import (
 
 const exitBroken exitError = 1
 
-// readExpectations reads the file of --expect, nil where none is given.
+// readExpectations reads the file of --expect; nil if there is none.
 func readExpectations(ctx context.Context, path string) (*audit.Expectations, error) {
 	if path == "" {
 		return nil, nil
@@ -25,7 +25,7 @@ func readExpectations(ctx context.Context, path string) (*audit.Expectations, er
 	return audit.ParseExpectations(path, text, func(path string) ([]byte, error) { return readInput(ctx, path) })
 }
 
-// promises holds a finished run against what is expected of it.
+// promises checks a finished run against the expectations.
 func (f *runFlags) promises(ctx context.Context, c pipeline.Config) ([]*audit.Promise, error) {
 	if f.expectations == nil {
 		return nil, nil
@@ -37,7 +37,7 @@ func (f *runFlags) promises(ctx context.Context, c pipeline.Config) ([]*audit.Pr
 	return promises, err
 }
 
-// check holds a finished run against what is expected of it, and tells.
+// check checks a finished run against the expectations and prints the result.
 func (f *runFlags) check(ctx context.Context, c pipeline.Config, stdout io.Writer) error {
 	promises, err := f.promises(ctx, c)
 	if err != nil {
@@ -51,8 +51,8 @@ func (f *runFlags) check(ctx context.Context, c pipeline.Config, stdout io.Write
 	return nil
 }
 
-// broken is the exit code of promises of which one is broken, or unchecked by a
-// mistake.
+// broken returns the exit code for promises: not 0 if one is broken or cannot be
+// checked.
 func broken(promises []*audit.Promise) error {
 	for _, p := range promises {
 		if p.Fails {
@@ -62,8 +62,8 @@ func broken(promises []*audit.Promise) error {
 	return nil
 }
 
-// showPromises tells what became of the expectations and, of the broken ones, by
-// what.
+// showPromises prints which expectations hold, and for the broken ones by which
+// hosts.
 func showPromises(p page, promises []*audit.Promise) {
 	if len(promises) == 0 {
 		return

@@ -13,8 +13,8 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// explainer says of one robots.txt after another what an agent may fetch and
-// why. The first profile decides, the others are shown beside it.
+// explainer explains what an agent may fetch under a robots.txt file, and why. The
+// first profile decides; the others are shown beside it.
 type explainer struct {
 	out      io.Writer
 	agent    robots.Agent
@@ -23,11 +23,11 @@ type explainer struct {
 
 	disallowed, undefined bool
 
-	json    io.Writer // nil: answers are text
+	json    io.Writer // nil for text
 	answers []explainedURL
 }
 
-// explainedURL is one answer of check --json.
+// explainedURL is an answer of check --json.
 type explainedURL struct {
 	URL        string            `json:"url"`
 	Agent      string            `json:"agent"`
@@ -35,7 +35,7 @@ type explainedURL struct {
 	Reason     string            `json:"reason"`
 	Line       int32             `json:"line"` // 0 where no rule decided
 	Pattern    string            `json:"pattern"`
-	GroupAgent string            `json:"group_agent"` // the token whose group it was, * or empty
+	GroupAgent string            `json:"group_agent"` // the token whose group applies, * or empty
 	Profile    string            `json:"profile"`
 	Outcome    string            `json:"outcome"`
 	Others     map[string]string `json:"others"` // verdicts of other profiles
@@ -56,7 +56,7 @@ func newExplainer(out io.Writer, profiles []*robots.Profile, agent robots.Agent)
 	return e
 }
 
-// load takes a capture.
+// load sets the capture to explain.
 func (e *explainer) load(c *fetch.Capture) {
 	e.body = c.Whole()
 	facts := c.Facts()
@@ -67,8 +67,8 @@ func (e *explainer) load(c *fetch.Capture) {
 	}
 }
 
-// unread says when a body has text and not one line of it means anything: it is
-// hardly the robots.txt that who asks believes it to be.
+// unread warns about a body of which no line has a meaning: it is probably not the
+// robots.txt that the user expects.
 func (e *explainer) unread() {
 	f := &e.readings[0].file
 	if f.InvalidLines == 0 || len(f.Groups)+len(f.Rules)+len(f.Sitemaps) > 0 ||
@@ -78,8 +78,8 @@ func (e *explainer) unread() {
 	fmt.Fprintf(e.out, "not one of %d lines is a line of a robots.txt%s: all is allowed for want of rules\n\n", f.Lines, map[bool]string{true: "; it looks like HTML"}[f.IsHTML])
 }
 
-// capture takes what was fetched. It says what the origin answered before it
-// says what the profile makes of that: an outage is no policy.
+// capture sets what was fetched. It prints what the origin answered, then what that
+// means under the profile: an outage is no policy.
 func (e *explainer) capture(c *fetch.Capture) {
 	e.load(c)
 	first := e.readings[0]
@@ -101,7 +101,7 @@ func (e *explainer) capture(c *fetch.Capture) {
 	}
 }
 
-// meaning says what an outcome is for the URLs of an origin.
+// meaning says what an outcome means for the URLs of an origin.
 var meaning = map[robots.Outcome]string{
 	robots.ConditionalAllow: "the rules decide",
 	robots.FullAllow:        "everything is allowed",
@@ -138,7 +138,7 @@ func answered(c *fetch.Capture, a robots.Answer) string {
 	case class == robots.UnexpectedStatus:
 		return fmt.Sprintf("%sanswers with a status that means nothing here (%d)", who, status)
 	case class == "":
-		return fmt.Sprintf("%sanswers with status %d", who, status) // such as 429, if that is an outage to the profile
+		return fmt.Sprintf("%sanswers with status %d", who, status) // such as 429, if the profile treats it as an outage
 	case status == 0:
 		return fmt.Sprintf("%scould not be reached (%s)", who, words.ErrorClass.Of(string(class)))
 	default:
@@ -161,7 +161,7 @@ func (e *explainer) exit() error {
 	return nil
 }
 
-// verdict is what a reading says of a URL.
+// verdict returns the verdict of a reading on a URL.
 func (r *explained) verdict(url string) robots.Verdict {
 	t := r.profile.Target(url)
 	if v, decided := r.answer.Verdict(&t); decided {
@@ -170,7 +170,7 @@ func (r *explained) verdict(url string) robots.Verdict {
 	return r.answer.Weigh(r.judge.Policy(0).Judge(&t))
 }
 
-// explain says what an agent may do with one URL.
+// explain prints the verdict on a URL.
 func (e *explainer) explain(url string) {
 	first := e.readings[0]
 	v := first.verdict(url)
@@ -231,8 +231,8 @@ func (e *explainer) explain(url string) {
 	fmt.Fprintln(e.out)
 }
 
-// runnersUp shows the rule that came second, or, where none decided, those
-// that might have.
+// runnersUp prints the rule that came second or, if none decided, the rules that
+// nearly match.
 func (e *explainer) runnersUp(r *explained, policy *robots.Policy, url string, v robots.Verdict) {
 	t := r.profile.Target(url)
 	shown := 0
@@ -271,7 +271,7 @@ func (e *explainer) line(word string, number int32, remark string) {
 
 func (e *explainer) note(text string) { fmt.Fprintf(e.out, "  %s\n", text) }
 
-// lineOf is line number n of a body, counted from 1; LF, CR and CRLF end one.
+// lineOf returns line n of a body, from 1; LF, CR and CRLF end lines.
 func lineOf(body []byte, n int32) []byte {
 	for ; ; n-- {
 		end := bytes.IndexAny(body, "\r\n")

@@ -67,12 +67,12 @@ func exportCommand() *cobra.Command {
 	return c
 }
 
-// exportable are the tables that a run may have.
+// exportable are the tables that can be exported.
 var exportable = append(slices.Clone(sink.TableNames), "changes")
 
 func export(ctx context.Context, out, run string, what sink.Selection, stdout, stderr io.Writer) error {
 	if c, ok := stdout.(*checked); ok {
-		stdout = c.Writer // what exporting it tells is enough
+		stdout = c.Writer // export reports write errors itself
 	}
 	if f, ok := stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return usagef("the output is binary: redirect it to a file or a program")
@@ -84,7 +84,7 @@ func export(ctx context.Context, out, run string, what sink.Selection, stdout, s
 	if err != nil {
 		return err
 	}
-	// Where who reads has had enough, SIGPIPE ends us as it ends cat.
+	// If the reader closes the pipe, SIGPIPE ends the process, as it ends cat.
 	err = sink.Export(ctx, stdout, out, m, what)
 	switch {
 	case ctx.Err() != nil:

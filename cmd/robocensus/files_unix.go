@@ -8,16 +8,16 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 )
 
-// spareFiles are what a run opens besides its connections: parts under way,
-// the memory of answers, inputs, the answers and bodies of waiting segments.
+// spareFiles is the number of files that a run opens besides its connections: open
+// parts, the memory of answers, inputs, the answers and bodies of segments.
 const spareFiles = 530
 
-// enoughFiles refuses a concurrency that this process may not have the
-// descriptors for. Go has raised the soft limit to the hard one at the start.
+// enoughFiles refuses a concurrency that needs more file descriptors than the
+// process may have. Go raises the soft limit to the hard one at the start.
 func enoughFiles(concurrency int, resolves bool) error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return nil // then the run will tell
+		return nil // the run will fail if it matters
 	}
 	files := concurrency + spareFiles
 	if resolves {

@@ -27,7 +27,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// commonFlags are those that every command has which judges and fetches.
+// commonFlags are the flags of the commands that fetch and judge.
 type commonFlags struct {
 	set *pflag.FlagSet
 
@@ -61,15 +61,15 @@ func outFlag(c *cobra.Command) *string {
 	return out
 }
 
-// jsonFlag adds --json; what is the form of the answer.
+// jsonFlag adds --json; what describes the output.
 func jsonFlag(set *pflag.FlagSet, what string) *bool {
 	return set.Bool("json", false, "print only JSON to standard output: "+what)
 }
 
-// errNoOut is the error of a command that reads tables and is not told which.
+// errNoOut is the error of a command that needs --out.
 var errNoOut = usagef("--out is missing: give the folder of the tables")
 
-// addMeaning adds the flags that say how robots.txt is read and for whom.
+// addMeaning adds the flags of profiles and agents.
 func (f *commonFlags) addMeaning() {
 	f.set.StringSliceVarP(&f.profiles, "profile", "p", []string{"google"}, "how to read robots.txt: "+strings.Join(robots.ProfileNames(), ", ")+", or a profile of the configuration file; with several, each gives its own verdicts")
 	f.set.StringVar(&f.agents, "agents", "", "YAML `FILE` of agents (default a built-in registry)")
@@ -77,7 +77,7 @@ func (f *commonFlags) addMeaning() {
 	group(f.set, "Meaning")
 }
 
-// addNetwork adds the flags that say how to fetch.
+// addNetwork adds the flags of fetching.
 func (f *commonFlags) addNetwork() {
 	s := f.set
 	s.IntVar(&f.perAddress, "per-address", 4, "concurrent requests to one address")
@@ -97,7 +97,7 @@ func (f *commonFlags) addNetwork() {
 	group(f.set, "Network")
 }
 
-// profile finds a profile by name, one's own first.
+// profile finds a profile by name, the user's own first.
 func (f *commonFlags) profile(name string) (*robots.Profile, bool) {
 	if p, ok := f.own[name]; ok {
 		return p, true
@@ -105,7 +105,7 @@ func (f *commonFlags) profile(name string) (*robots.Profile, bool) {
 	return robots.ProfileNamed(name)
 }
 
-// readProfiles are the profiles that --profile names.
+// readProfiles returns the profiles that --profile names.
 func (f *commonFlags) readProfiles() ([]*robots.Profile, error) {
 	known := robots.ProfileNames()
 	for name := range f.own {
@@ -147,7 +147,7 @@ func (f *commonFlags) readAgents(ctx context.Context) ([]evaluate.Agent, sink.In
 	return agents, sink.Input{Role: "agents", Path: path, SHA256: digest(text), Rows: int64(len(agents))}, err
 }
 
-// fetchConfig says how to fetch, within what the profiles ask for.
+// fetchConfig makes the configuration of fetching, with the limits of the profiles.
 func (f *commonFlags) fetchConfig(ctx context.Context, profiles []*robots.Profile) (fetch.Config, error) {
 	c := fetch.Config{
 		UserAgent: f.userAgent, Timeout: f.timeout, Retries: f.retries, Concurrency: max(f.concurrency, 1),
@@ -214,11 +214,10 @@ func digest(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// maxInputFile bounds the small files that are read whole.
+// maxInputFile bounds the files that are read whole.
 const maxInputFile = 64 << 20
 
-// readInput reads a file. Where that waits for the writer of a pipe, the end of
-// ctx leaves it waiting.
+// readInput reads a file. It stops waiting for the writer of a pipe when ctx ends.
 func readInput(ctx context.Context, path string) ([]byte, error) {
 	type result struct {
 		text []byte

@@ -12,7 +12,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 )
 
-// prepared gives a tree of commands one manner of help and of errors.
+// prepared gives all commands of a tree the same help and errors.
 func prepared(root *cobra.Command) *cobra.Command {
 	cobra.EnableCommandSorting = false
 	root.SilenceErrors, root.SilenceUsage, root.DisableFlagsInUseLine = true, true, true
@@ -26,11 +26,10 @@ func prepared(root *cobra.Command) *cobra.Command {
 	return root
 }
 
-// groupKey is the annotation of a flag with the heading that --help shows it
-// under.
+// groupKey annotates a flag with its heading in --help.
 const groupKey = "group"
 
-// group puts the flags of set that have no heading yet under one.
+// group gives a heading to the flags of set that have none.
 func group(set *pflag.FlagSet, heading string) {
 	set.VisitAll(func(f *pflag.Flag) {
 		if f.Annotations[groupKey] == nil {
@@ -39,11 +38,10 @@ func group(set *pflag.FlagSet, heading string) {
 	})
 }
 
-// helpWidth is the width of the text that --help prints.
+// helpWidth is the width of --help.
 const helpWidth = 100
 
-// showHelp prints what a command does and takes. A write that fails is reported
-// by mainCode.
+// showHelp prints the help of a command. mainCode reports a failed write.
 func showHelp(c *cobra.Command) {
 	out := c.OutOrStdout()
 	fmt.Fprintf(out, "Usage: %s\n\n%s\n", c.UseLine(), c.Long)
@@ -82,7 +80,7 @@ func showHelp(c *cobra.Command) {
 	}
 }
 
-// names are those of a command's subcommands.
+// names returns the names of a command's subcommands.
 func names(c *cobra.Command) (out []string) {
 	for _, sub := range c.Commands() {
 		out = append(out, sub.Name())

@@ -20,9 +20,9 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// question is one line of check --jsonl. One of the bodies is given, and an
-// agent, or several tokens in order of preference; the pointers tell an empty
-// one from none.
+// question is one line of check --jsonl. It has one of the bodies, and one agent or
+// several tokens in order of preference. The pointers distinguish empty from
+// absent.
 type question struct {
 	Robots    *string  `json:"robots"`
 	RobotsB64 *[]byte  `json:"robots_b64"`
@@ -36,13 +36,13 @@ type reply struct {
 	Reason  string `json:"reason"`
 	Line    int32  `json:"line"` // 0 where no rule decided
 	Pattern string `json:"pattern"`
-	Agent   string `json:"agent"` // the token whose group it was, * or empty
+	Agent   string `json:"agent"` // the token whose group applies, * or empty
 }
 
 // maxQuestion bounds one line of questions.
 const maxQuestion = 64 << 20
 
-// checkJSONL answers questions.
+// checkJSONL answers a stream of questions.
 func checkJSONL(in io.Reader, out io.Writer, profile *robots.Profile) error {
 	var file robots.File
 	return answerLines(in, out, func(line []byte) (any, error) {
@@ -54,9 +54,9 @@ func checkJSONL(in io.Reader, out io.Writer, profile *robots.Profile) error {
 	})
 }
 
-// answerLines answers line by line. A line that is no question gets an object
-// with an error in its place, so that answers stay beside their questions, and
-// makes the exit code 65; a blank line is passed over.
+// answerLines answers line by line. A line that is no question gets an object with
+// an error, so that answers stay in step with questions, and the exit code is 65.
+// Blank lines are skipped.
 func answerLines(in io.Reader, out io.Writer, answerTo func(line []byte) (any, error)) error {
 	r := bufio.NewReaderSize(in, 1<<16)
 	w := bufio.NewWriter(out)
@@ -87,7 +87,7 @@ func answerLines(in io.Reader, out io.Writer, answerTo func(line []byte) (any, e
 		if err := encoder.Encode(answer); err != nil {
 			return fmt.Errorf("write an answer: %w", err)
 		}
-		if r.Buffered() == 0 { // who asks one by one waits for each answer
+		if r.Buffered() == 0 { // a caller may wait for each answer
 			if err := w.Flush(); err != nil {
 				return fmt.Errorf("write an answer: %w", err)
 			}
@@ -99,7 +99,7 @@ func answerLines(in io.Reader, out io.Writer, answerTo func(line []byte) (any, e
 	return first
 }
 
-// readQuestion reads a line of bounded length, whatever ends it.
+// readQuestion reads a line of bounded length.
 func readQuestion(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -132,7 +132,8 @@ func parseQuestion(line []byte) (*question, []byte, error) {
 	return q, body, err
 }
 
-// decodeQuestion decodes a line of JSON that says what it means to say.
+// decodeQuestion decodes a question. It refuses text that JSON would decode to other
+// bytes than the caller meant.
 func decodeQuestion(line []byte, into any) error {
 	if !utf8.Valid(line) {
 		return errors.New(`is not UTF-8; give the bytes of a body as "robots_b64", and those of a URL as %XX`)
@@ -146,7 +147,7 @@ func decodeQuestion(line []byte, into any) error {
 	return nil
 }
 
-// asked are the tokens and the body that a question gives.
+// asked returns the tokens and the body of a question.
 func asked(text *string, b64 *[]byte, agent *string, agents []string) ([]string, []byte, error) {
 	if agent != nil && len(agents) == 0 {
 		agents = []string{*agent}
@@ -162,9 +163,9 @@ func asked(text *string, b64 *[]byte, agent *string, agents []string) ([]string,
 	return agents, *b64, nil
 }
 
-// loneSurrogate is the first escape in a JSON text that is one half of a UTF-16
-// pair without the other, "" for none. Package json reads it as U+FFFD, which
-// is another question than the one asked.
+// loneSurrogate returns the first escape in a JSON text that is half of a UTF-16
+// pair, "" for none. Package json would read it as U+FFFD and answer another
+// question.
 func loneSurrogate(text []byte) string {
 	for {
 		i := bytes.IndexByte(text, '\\')
@@ -185,8 +186,8 @@ func loneSurrogate(text []byte) string {
 	}
 }
 
-// escaped is the code unit of an escape \uXXXX at the beginning of a valid JSON
-// text, -1 if none stands there.
+// escaped returns the code unit of the escape \uXXXX at the beginning of a JSON
+// text, -1 if there is none.
 func escaped(text []byte) rune {
 	if !bytes.HasPrefix(text, []byte(`\u`)) {
 		return -1
@@ -195,7 +196,7 @@ func escaped(text []byte) rune {
 	return rune(unit)
 }
 
-// notQuestion says what is wrong with a line without naming types of Go.
+// notQuestion explains an error of package json without naming Go types.
 func notQuestion(err error) error {
 	var kind *json.UnmarshalTypeError
 	var base64Text base64.CorruptInputError
@@ -214,7 +215,7 @@ func notQuestion(err error) error {
 	return fmt.Errorf("is not JSON: %w", err)
 }
 
-// answer takes tokens and URL as they are: no registry, no escaping.
+// answer takes tokens and URL literally: no registry, no escaping.
 func (q *question) answer(profile *robots.Profile, file *robots.File, body []byte) reply {
 	file.Parse(body, profile)
 	judge := robots.NewJudge(profile, []robots.Agent{{Name: q.Agents[0], Tokens: q.Agents}})

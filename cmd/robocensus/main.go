@@ -37,10 +37,10 @@ const (
 	exitInterrupted = 130
 )
 
-// errInterrupted is a run that a signal has ended.
+// errInterrupted is the error of a run that a signal has ended.
 var errInterrupted = errors.New("interrupted")
 
-// usageError is a mistake in how the command was called.
+// usageError is an error in the arguments of a command.
 type usageError struct{ error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
@@ -49,7 +49,7 @@ func main() {
 	os.Exit(mainCode(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// commands is the tree of commands.
+// commands returns the tree of commands.
 func commands() *cobra.Command {
 	root := &cobra.Command{
 		Use:     "robocensus COMMAND",
@@ -57,7 +57,7 @@ func commands() *cobra.Command {
 		Long:    rootHelp,
 		Version: sink.ToolVersion(version),
 		Args:    noCommand,
-		RunE:    func(*cobra.Command, []string) error { return nil }, // never: Args refuses everything
+		RunE:    func(*cobra.Command, []string) error { return nil }, // not called: Args refuses everything
 	}
 	for _, group := range []struct {
 		title    string
@@ -83,7 +83,7 @@ contains, and what each agent may fetch. Query them with DuckDB.
 
 Start with robocensus demo: it needs no network and no configuration.`
 
-// noCommand is the error of a call that names no command.
+// noCommand is the error of a call without a known command.
 func noCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		root.SetOut(root.ErrOrStderr())
@@ -116,7 +116,7 @@ func mainCode(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	err := execute(ctx, args, stdin, out, stderr)
 	var code exitError
 	if out.err != nil && (err == nil || errors.As(err, &code)) {
-		// An answer that nobody has got is none, whatever it was.
+		// Output that was not written is an error, whatever the result.
 		err = fmt.Errorf("write to standard output: %w", out.err)
 	}
 	if err == nil {
@@ -133,13 +133,13 @@ func mainCode(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return codeOf(err)
 }
 
-// signalled is why the command ends, the cause of its context.
+// signalled is the cause of a context that a signal has ended.
 type signalled struct{ os.Signal }
 
 func (s signalled) Error() string { return s.String() }
 func (s signalled) Unwrap() error { return context.Canceled }
 
-// code is the exit code of a command that the signal has ended.
+// code is the exit code of a command that a signal has ended.
 func (s signalled) code() int {
 	if s.Signal == syscall.SIGTERM {
 		return exitTemporary
@@ -147,8 +147,8 @@ func (s signalled) code() int {
 	return exitInterrupted
 }
 
-// endBySignal has a signal end the process at once: for a command that reads
-// standard input, where a read does not heed a context.
+// endBySignal lets a signal end the process at once: for commands that read standard
+// input, because a context cannot end such a read.
 func endBySignal(ctx context.Context) {
 	context.AfterFunc(ctx, func() {
 		var by signalled
@@ -158,8 +158,8 @@ func endBySignal(ctx context.Context) {
 	})
 }
 
-// untilSignal ends its context with the first signal, so that the command ends
-// in order. The second ends the process.
+// untilSignal returns a context that the first signal ends, so that the command can
+// finish its work. The second signal ends the process.
 func untilSignal() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -175,8 +175,8 @@ func untilSignal() (context.Context, func()) {
 	return ctx, func() { signal.Stop(signals); cancel(nil) }
 }
 
-// checked keeps the first error of writing, which those who print do not look
-// at one by one.
+// checked is a writer that keeps the first error, so that callers need not check
+// each write.
 type checked struct {
 	io.Writer
 	err error
@@ -190,7 +190,7 @@ func (c *checked) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// codeOf is the exit code for an error.
+// codeOf returns the exit code for an error.
 func codeOf(err error) int {
 	var usage usageError
 	var input *userfile.Error
@@ -210,5 +210,5 @@ func codeOf(err error) int {
 	return exitIO
 }
 
-// plain is how everything that came from a file or the network is printed.
+// plain escapes text from a file or the network for a terminal.
 var plain = visible.Text

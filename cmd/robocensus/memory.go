@@ -12,10 +12,10 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 )
 
-// size is a flag's number of bytes, such as 512M; 0 is one that is not given.
+// size is the value of a flag in bytes, such as 512M; 0 if it is not given.
 type size int64
 
-// minMemory is what a run takes that asks a few hosts.
+// minMemory is what a run of a few hosts takes.
 const minMemory = 96 << 20
 
 var errSize = errors.New("expected a size such as 512M or 2G")
@@ -48,9 +48,8 @@ func (s *size) String() string {
 
 func (s *size) Type() string { return "size" }
 
-// processMemory is what the process may take: what it is given, else what the
-// system lets it have, and 0 where that is not known. Where the environment sets
-// GOMEMLIMIT, that is what it is given.
+// processMemory returns the memory that the process may take: the value of --memory
+// or GOMEMLIMIT, otherwise what the system allows, 0 if unknown.
 func processMemory(given size, concurrency int) (int64, error) {
 	memory, source := int64(given), "--memory "+given.String()
 	if memory == 0 && hasLimit() {
@@ -71,8 +70,8 @@ func processMemory(given size, concurrency int) (int64, error) {
 	return memory, nil
 }
 
-// limitMemory has the runtime collect garbage before the process takes more
-// than that. An eighth is left to the kernel's buffers for it.
+// limitMemory makes the runtime collect garbage before the process exceeds its
+// memory. It leaves an eighth for the kernel's buffers.
 func limitMemory(given size, memory int64) {
 	if memory > 0 && (given > 0 || !hasLimit()) {
 		debug.SetMemoryLimit(memory - memory/8)
@@ -85,9 +84,8 @@ func hasLimit() bool {
 	return text != "" && text != "off"
 }
 
-// systemMemory is what Linux lets this process have, 0 where it does not say:
-// what the machine has, or less where a control group of version 1 or 2 that
-// holds the process says so.
+// systemMemory returns the memory that Linux allows this process, 0 if unknown: that
+// of the machine, or less in a control group of version 1 or 2.
 func systemMemory(root string) int64 {
 	memory := int64(0)
 	lower := func(text string, unit int64) {
@@ -117,8 +115,8 @@ func systemMemory(root string) int64 {
 		default:
 			continue
 		}
-		// A group's own limit, and those of the groups that hold it. In a
-		// container the nearest that is seen may be the mount itself.
+		// The limits of the group and of the groups above it. In a container, the
+		// nearest visible one may be the mount itself.
 		for group := path.Clean("/" + fields[2]); ; group = path.Dir(group) {
 			text, _ := os.ReadFile(path.Join(root, mount, group, file))
 			lower(string(text), 1)

@@ -12,7 +12,7 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// Names that stand for a run: the last complete one, and the one before it.
+// Names that stand for a run: the last complete one and the one before it.
 const (
 	latest   = "latest"
 	previous = "previous"
@@ -20,8 +20,8 @@ const (
 
 func standsForRun(name string) bool { return name == latest || name == previous }
 
-// findRun is the ID of the run of dir that name stands for. Whether there is a
-// run of a name of its own is left to those who open it; see noRun.
+// findRun returns the ID of the run in dir that name stands for. Other names are
+// returned unchanged; opening the run shows whether it exists, see noRun.
 func findRun(dir, name string) (string, error) {
 	if err := sink.CheckRunID(name); err != nil {
 		return "", usageError{err}
@@ -53,7 +53,7 @@ func findRun(dir, name string) (string, error) {
 	}
 }
 
-// findRuns replaces names of runs by their IDs. An empty one stays.
+// findRuns replaces names of runs by IDs. An empty one stays.
 func findRuns(dir string, names ...*string) error {
 	for _, name := range names {
 		if *name == "" {
@@ -69,7 +69,7 @@ func findRuns(dir string, names ...*string) error {
 }
 
 // findRunFolder does the same for the folder of a run: DIR/_runs/latest, or latest
-// alone for a run of out.
+// for a run in out.
 func findRunFolder(out, path string) (string, error) {
 	folder, name := filepath.Split(filepath.Clean(path))
 	switch {
@@ -84,8 +84,8 @@ func findRunFolder(out, path string) (string, error) {
 	return filepath.Join(folder, id), err
 }
 
-// noRun is the error of a run that is not there. It names the one that was
-// meant, or those that are there.
+// noRun is the error of a run that does not exist. It names a similar one, or those
+// that exist.
 func noRun(dir, name string) error {
 	remark := suggest.Remark(name, append(runNames(dir), latest, previous))
 	if remark == "" {
@@ -94,7 +94,7 @@ func noRun(dir, name string) error {
 	return usagef("no run %q in %s%s", name, dir, remark)
 }
 
-// runsIn names the runs that are there, a few where there are many.
+// runsIn names the runs in dir, or a few of many.
 func runsIn(dir string) string {
 	names := runNames(dir)
 	if len(names) == 0 {
@@ -106,9 +106,9 @@ func runsIn(dir string) string {
 	return " (there are " + strings.Join(names, ", ") + ")"
 }
 
-// runNames are the IDs of all runs of dir, whatever their state, by name.
+// runNames returns the IDs of all runs in dir, in any state, sorted.
 func runNames(dir string) (names []string) {
-	folders, _ := os.ReadDir(filepath.Join(dir, "_runs")) // what cannot be read has no names
+	folders, _ := os.ReadDir(filepath.Join(dir, "_runs")) // an unreadable folder has no runs
 	for _, f := range folders {
 		if sink.CheckRunID(f.Name()) == nil {
 			names = append(names, f.Name())

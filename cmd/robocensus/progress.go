@@ -19,8 +19,8 @@ const (
 	logEvery = 5 * time.Second
 )
 
-// show reports progress until stop is called: a bar on a terminal, a line
-// every few seconds elsewhere.
+// show reports progress until stop is called: as a bar on a terminal, otherwise as
+// a line every few seconds.
 func show(mode string, p *pipeline.Progress, stderr io.Writer) (stop func()) {
 	if mode == "auto" {
 		mode = "log"
@@ -37,8 +37,8 @@ func show(mode string, p *pipeline.Progress, stderr io.Writer) (stop func()) {
 	return func() {}
 }
 
-// every calls f at an interval until the returned function is called, and
-// once more then.
+// every calls f at an interval until the returned function is called, and then once
+// more.
 func every(interval time.Duration, f func()) (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -77,11 +77,11 @@ type barView struct {
 
 func (b *barView) draw(s pipeline.Snapshot, elapsed time.Duration) {
 	if b.bar == nil {
-		b.total = -1 // the list is read once before its length is known
+		b.total = -1 // the length is unknown until the list was read once
 		b.bar = progressbar.NewOptions64(b.total,
 			progressbar.OptionSetWriter(b.out), progressbar.OptionSetWidth(10),
 			progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(),
-			// Else a goroutine draws beside us, and on after the run has ended.
+			// Otherwise a goroutine of the bar would draw too, even after the run.
 			progressbar.OptionSetSpinnerChangeInterval(0))
 	}
 	if s.Total > 0 && s.Total != b.total {
@@ -91,7 +91,7 @@ func (b *barView) draw(s pipeline.Snapshot, elapsed time.Duration) {
 	b.bar.Describe(mix(s, width(b.out)-barColumns, elapsed))
 	done := s.Done
 	if b.total > 0 {
-		done = min(done, b.total-1) // a full bar goes away, and there is more to do
+		done = min(done, b.total-1) // a full bar disappears, and there is more to do
 	}
 	b.bar.Set64(done)
 }
@@ -108,8 +108,8 @@ type logger struct {
 	last pipeline.Snapshot
 }
 
-// say writes a line, unless nothing has happened. After the last answer it
-// always does: a run that is silent seems to hang.
+// say writes a line if something has happened. After the last answer it always
+// does, because a silent run seems to hang.
 func (l *logger) say(s pipeline.Snapshot, elapsed time.Duration) {
 	if !s.CutOff.IsZero() {
 		l.out.Warn("no host can be reached; waiting, and nothing that fails now is recorded", "since", s.CutOff.UTC().Format(time.RFC3339), "fetched", s.Fetched)
@@ -134,7 +134,7 @@ func (l *logger) say(s pipeline.Snapshot, elapsed time.Duration) {
 	l.out.Info("progress", args...)
 }
 
-// atWork says what is done after the last answer, "" before it and after all.
+// atWork names the work after the last answer, "" before it and at the end.
 func atWork(s pipeline.Snapshot) string {
 	switch s.Phase {
 	case pipeline.Writing:
@@ -147,10 +147,10 @@ func atWork(s pipeline.Snapshot) string {
 	return ""
 }
 
-// barColumns is what percentage, bar and times take of a line.
+// barColumns is the width of percentage, bar and times.
 const barColumns = 40
 
-// width is that of the terminal, in columns.
+// width returns the columns of the terminal.
 func width(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
@@ -160,9 +160,8 @@ func width(w io.Writer) int {
 	return 80
 }
 
-// mix says what is done after the last answer, and until then what has come so
-// far, as much of it as there is room for: a line
-// that wraps could not be drawn over.
+// mix counts the answers so far or, after the last one, names the current work. It
+// fits into the line: a line that wraps cannot be redrawn.
 func mix(s pipeline.Snapshot, room int, elapsed time.Duration) string {
 	if doing := atWork(s); doing != "" && s.CutOff.IsZero() {
 		return doing[:min(len(doing), max(room, 0))]

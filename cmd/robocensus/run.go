@@ -49,7 +49,7 @@ const runExamples = `  robocensus run example.com www.example.org --out out
   robocensus run --from-run out/_runs/20261120T101500Z --agents mine.yaml --out out
   cd out && duckdb -init views.sql`
 
-// runFlags are the flags of run as they were given.
+// runFlags are the flags of run.
 type runFlags struct {
 	commonFlags
 
@@ -70,8 +70,8 @@ type runFlags struct {
 	json, dryRun             bool
 	expect                   string
 	expectations             *audit.Expectations // nil for none
-	dated                    bool                // the run's ID is the time, which another may have taken
-	damaged                  []string            // runs that --resume has passed over
+	dated                    bool                // the run ID is the time, so that another run may have it
+	damaged                  []string            // runs that --resume skips
 }
 
 func newRunFlags() *runFlags {

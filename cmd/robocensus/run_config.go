@@ -73,7 +73,7 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 	return c, nil
 }
 
-// checkSource checks that the flags name one source, which can be read.
+// checkSource checks that the flags name exactly one source.
 func (f *runFlags) checkSource() error {
 	stored := 0
 	for _, given := range []bool{len(f.warc) > 0, f.bodies != "", f.fromRun != ""} {
@@ -106,7 +106,7 @@ func (f *runFlags) checkSource() error {
 	return nil
 }
 
-// checkValues checks the flags that say how a run goes.
+// checkValues checks the other flags.
 func (f *runFlags) checkValues() error {
 	switch {
 	case f.out == "":
@@ -138,8 +138,8 @@ func (f *runFlags) checkValues() error {
 	return nil
 }
 
-// setRun gives the run its ID: the one of the flag, the unfinished run's that is
-// to be resumed, or the time.
+// setRun sets the ID of the run: that of the flag, of the unfinished run to resume,
+// or the time.
 func (f *runFlags) setRun(c *pipeline.Config) (err error) {
 	c.Run = f.run
 	if c.Run == "" && f.resume && !f.forceNew {
@@ -149,7 +149,7 @@ func (f *runFlags) setRun(c *pipeline.Config) (err error) {
 	}
 	if c.Run == "" {
 		c.Run, f.dated = time.Now().UTC().Format("20060102T150405Z"), true
-		c.ForceNew = false // or it would remove another's
+		c.ForceNew = false // otherwise it could remove another run
 	}
 	if err := sink.CheckRunID(c.Run); err != nil {
 		return usageError{err}
@@ -160,7 +160,7 @@ func (f *runFlags) setRun(c *pipeline.Config) (err error) {
 	return nil
 }
 
-// setTables chooses the tables: those of the flag, else all but the bodies.
+// setTables sets the tables: those of the flag, otherwise all but bodies.
 func (f *runFlags) setTables(c *pipeline.Config) error {
 	for _, table := range f.tables {
 		if !slices.Contains(sink.TableNames, table) {
@@ -179,8 +179,8 @@ func (f *runFlags) setTables(c *pipeline.Config) error {
 	return nil
 }
 
-// setLimits sets the memory that the run may take, and checks that this machine
-// has room for its requests.
+// setLimits sets the memory of the run and checks that memory and file descriptors
+// suffice for the requests in flight.
 func (f *runFlags) setLimits(c *pipeline.Config) (err error) {
 	requests := f.concurrency
 	if c.Source.IsStored() {
@@ -192,7 +192,7 @@ func (f *runFlags) setLimits(c *pipeline.Config) (err error) {
 	return enoughFiles(f.concurrency, f.connectTo == "" && f.proxy == "")
 }
 
-// checkNamed checks the hosts that are given as arguments.
+// checkNamed checks the hosts given as arguments.
 func (f *runFlags) checkNamed() error {
 	if len(f.named) == 0 {
 		return nil
@@ -216,8 +216,7 @@ func (f *runFlags) checkNamed() error {
 	return nil
 }
 
-// isSameFile says whether two paths lead to one file or folder, however they are
-// spelt. What does not exist is no file.
+// isSameFile reports whether two paths lead to the same existing file or folder.
 func isSameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {
@@ -227,7 +226,7 @@ func isSameFile(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// files reads agents and URL samples, the built-in ones where none are named.
+// files reads the agents and URL samples, by default the built-in ones.
 func (f *runFlags) files(ctx context.Context, c *pipeline.Config) error {
 	agents, agentsInput, err := f.readAgents(ctx)
 	if err != nil {
@@ -251,9 +250,8 @@ func (f *runFlags) files(ctx context.Context, c *pipeline.Config) error {
 	return nil
 }
 
-// settings are the flags as the manifest shows them, whether given or not:
-// what bears on the tables, and apart from it what a run may be gone on with
-// under other values.
+// settings returns the values of all flags for the manifest: those that the tables
+// depend on, and those that may differ when a run is resumed.
 func (f *runFlags) settings() (settings, pace map[string]any) {
 	settings, pace = make(map[string]any), make(map[string]any)
 	f.set.VisitAll(func(flag *pflag.Flag) {
@@ -264,7 +262,7 @@ func (f *runFlags) settings() (settings, pace map[string]any) {
 		case "concurrency", "per-address", "per-domain", "rate", "address-rate", "state", "grace", "outage-patience", "accept-unreachable", "memory":
 			out = pace
 		case "proxy":
-			// A password has no business in a folder that is published.
+			// A password must not appear in a folder that may be published.
 			if u, err := url.Parse(f.proxy); err == nil {
 				pace[flag.Name] = u.Redacted()
 			}

@@ -18,12 +18,12 @@ type runResult struct {
 	Hosts    int64  `json:"hosts"`
 	Rejected int64  `json:"rejected"`
 
-	// Of a run that was complete before, these are left out.
+	// Absent if the run was complete before:
 	Seconds  float64          `json:"seconds,omitempty"`
-	Profile  string           `json:"profile"` // the first, of which the figures are
+	Profile  string           `json:"profile"` // the first, whose figures these are
 	Outcomes map[string]int64 `json:"outcomes,omitempty"`
 	Reasons  map[string]int64 `json:"reasons,omitempty"`
-	Failures map[string]int64 `json:"failures,omitempty"` // by error class, of network_failure
+	Failures map[string]int64 `json:"failures,omitempty"` // with reason network_failure, by error class
 
 	Rows         map[string]int64 `json:"rows"` // by table
 	Expectations []*audit.Promise `json:"expectations,omitempty"`
@@ -37,7 +37,7 @@ func (f *runFlags) writeResult(ctx context.Context, c pipeline.Config, r *pipeli
 	})
 }
 
-// writeComplete is for a run that was complete before.
+// writeComplete prints the result of a run that was complete before.
 func (f *runFlags) writeComplete(ctx context.Context, c pipeline.Config, stdout io.Writer) error {
 	m, err := sink.ReadManifest(c.Dir, c.Run)
 	if err != nil {

@@ -81,7 +81,7 @@ func showRuns(out io.Writer, runs []sink.RunInfo) {
 	}
 }
 
-// writeJSON prints what --json asks for.
+// writeJSON prints a value for --json.
 func writeJSON(out io.Writer, v any) error {
 	e := json.NewEncoder(out)
 	e.SetIndent("", "  ")

@@ -20,7 +20,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// execute makes the run and prints what came of it.
+// execute makes the run and prints its summary.
 func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stderr io.Writer) error {
 	f.remarkTokens(c, stderr)
 	for _, run := range f.damaged {
@@ -38,7 +38,7 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 	endRemark := f.remarkContact(c, &progress, stderr)
 	result, err := pipeline.Run(ctx, c, &progress)
 	for n := 2; f.dated && c.Source.Ranks != "-" && n < 1000 && (errors.Is(err, sink.ErrRunExists) || errors.Is(err, sink.ErrRunBusy)); n++ {
-		// Another run was begun in this second.
+		// Another run began in the same second.
 		c.Run = fmt.Sprintf("%s-%d", strings.SplitN(c.Run, "-", 2)[0], n)
 		result, err = pipeline.Run(ctx, c, &progress)
 	}
@@ -64,7 +64,7 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 	return f.check(ctx, c, stdout)
 }
 
-// advised adds to the error of a run what to do about it.
+// advised adds advice to the error of a run.
 func advised(c pipeline.Config, err error) error {
 	const cutOff = "%w: for %s (--outage-patience) nothing was reachable, not even hosts that had answered before; "
 	switch code := codeOf(err); {
@@ -82,12 +82,11 @@ func advised(c pipeline.Config, err error) error {
 	return err
 }
 
-// manyHosts are more than a person asks by hand.
+// manyHosts is more than a person asks by hand.
 const manyHosts = 100
 
-// remarkContact says once, when more hosts than a few have been asked over the
-// network, that their owners cannot tell by whom, until the returned function is
-// called. Loopback has no such owners.
+// remarkContact prints a note once many hosts were asked with a user agent that has
+// no contact, until the returned function is called. Loopback needs none.
 func (f *runFlags) remarkContact(c pipeline.Config, p *pipeline.Progress, stderr io.Writer) (stop func()) {
 	if c.Source.IsStored() || c.Fetch.ConnectTo.Addr().IsLoopback() || hasContact(c.Fetch.UserAgent) {
 		return func() {}
@@ -101,12 +100,13 @@ func (f *runFlags) remarkContact(c pipeline.Config, p *pipeline.Progress, stderr
 	})
 }
 
-// hasContact tells a user agent with a URL or an address of mail.
+// hasContact reports whether a user agent has a URL or a mail address.
 func hasContact(userAgent string) bool {
 	return strings.Contains(userAgent, "://") || strings.Contains(userAgent, "@")
 }
 
-// interrupted says what is left of a run that a signal has ended.
+// interrupted makes the error of a run that a signal has ended: what is kept, and
+// how to resume.
 func interrupted(c pipeline.Config, err error, s pipeline.Snapshot) error {
 	folder := filepath.Join(c.Dir, "_runs", c.Run)
 	const how = "continue with --resume"
@@ -126,15 +126,14 @@ func interrupted(c pipeline.Config, err error, s pipeline.Snapshot) error {
 		errInterrupted, words.Count(left.Committed+left.Kept, "host"), folder, words.Number(left.Committed), how)
 }
 
-// isResumable tells whether the run has begun, and its inputs can be read again.
+// isResumable reports whether the run has begun and its inputs can be read again.
 func isResumable(c pipeline.Config) bool {
 	m, err := sink.ReadManifest(c.Dir, c.Run)
 	return err == nil && m.CanBeReadAgain()
 }
 
-// remarkTokens says once, of a registry that the user has written, what a reader
-// who compares with Google's parser must know (SPEC section 4): it cuts such
-// names, and so never finds their groups. The built-in registry knows.
+// remarkTokens prints a note if the user's registry has names with characters that
+// Google's parser cuts off (SPEC section 4): it never finds their groups.
 func (f *runFlags) remarkTokens(c pipeline.Config, stderr io.Writer) {
 	if f.agents == "" {
 		return
@@ -156,9 +155,8 @@ func (f *runFlags) remarkTokens(c pipeline.Config, stderr io.Writer) {
 	fmt.Fprintf(stderr, "note: tokens of %s%s have a digit or a dot, which no product token has (RFC 9309, 2.2.1): their groups are found here, and Google's parser finds none\n", strings.Join(names, ", "), more)
 }
 
-// answers are the reasons of fetches as a person groups them, so that what a
-// site has said is told from what its outage makes of it. Every reason is in
-// one of them.
+// answers groups the reasons of fetches, so that the answer of a site is kept apart
+// from the effect of an outage. Every reason is in one group.
 var answers = []struct {
 	name    string
 	reasons []string
@@ -175,23 +173,23 @@ var answers = []struct {
 	{"not asked, no route from here", []string{"no_route"}},
 }
 
-// shutOut is how an agent fares: the hosts that shut it out, of these those that
-// do so in a group of its own, and those that close a part.
+// shutOut counts the hosts that shut an agent out, those of them that name it, and
+// the hosts that close a part.
 type shutOut struct {
 	agent, category        string
 	hosts, byName, partial int64
 }
 
-// figures are what the terminal tells of a run, as its first profile reads it.
+// figures are the figures of the terminal, under the first profile.
 type figures struct {
 	targets  int64
 	outcomes map[string]int64
 	reasons  map[string]int64
-	failures map[string]int64 // by error class, of those that could not be reached
-	agents   []*shutOut       // who is shut out anywhere, of most hosts first
+	failures map[string]int64 // hosts that could not be reached, by error class
+	agents   []*shutOut       // those that any host shuts out, most hosts first
 
-	hasTraining bool  // AI training crawlers are among the agents
-	training    int64 // hosts that shut out one of them
+	hasTraining bool  // the registry has AI training crawlers
+	training    int64 // hosts that shut out at least one of them
 }
 
 const aiTraining = "ai-training"
@@ -244,7 +242,7 @@ func figuresOf(profile string, r *pipeline.Result) *figures {
 	return f
 }
 
-// sorted are keys by their counts, the greatest first.
+// sorted returns keys by descending count.
 func sorted(counts map[string]int64) []string {
 	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
@@ -253,8 +251,8 @@ func sorted(counts map[string]int64) []string {
 
 const topAgents = 10
 
-// fromMemory counts the hosts that were not asked, for an earlier answer is
-// fresh. Nobody counts them in a run without the table summary.
+// fromMemory counts the hosts that were not asked because an earlier answer is
+// fresh. It is 0 without the table summary.
 func fromMemory(r *pipeline.Result) (n int64) {
 	for _, row := range r.Counts.List() {
 		if row.Metric == "source" && row.Key == "cache" {
@@ -283,7 +281,7 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result) {
 		p.line("skipped: " + strings.Join(skipped, ", "))
 	}
 	f := figuresOf(profile, r)
-	if len(f.reasons) > 0 { // else there is no host, or no table summary
+	if len(f.reasons) > 0 { // empty without hosts or without the table summary
 		showAnswers(p, profile, f)
 		showShutOut(p, f)
 		if len(c.Evaluate.Profiles) > 1 {
@@ -301,7 +299,7 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result) {
 	}
 }
 
-// skippedTexts say what a source held besides its targets.
+// skippedTexts describe the records of a source that were skipped.
 func skippedTexts(s source.Skipped) (out []string) {
 	for _, kind := range []struct {
 		n          int64
@@ -314,8 +312,8 @@ func skippedTexts(s source.Skipped) (out []string) {
 	return out
 }
 
-// parts are the rows below a group of answers: its reasons or, of what could not
-// be reached, the errors.
+// parts returns the rows below a group of answers: its reasons or, for hosts that
+// could not be reached, the error classes.
 func (f *figures) parts(reasons []string) (n int64, parts map[string]int64) {
 	parts = make(map[string]int64)
 	for _, reason := range reasons {
@@ -336,7 +334,7 @@ func (f *figures) parts(reasons []string) (n int64, parts map[string]int64) {
 	return n, parts
 }
 
-// showAnswers tells how many hosts answered what, and what that means.
+// showAnswers prints how many hosts gave which answer, and what it means.
 func showAnswers(p *textPage, profile string, f *figures) {
 	answered, _ := f.parts(answers[0].reasons)
 	files := f.outcomes[string(robots.ConditionalAllow)]
@@ -367,8 +365,7 @@ func showAnswers(p *textPage, profile string, f *figures) {
 	p.table("What that means under profile "+p.foreign(profile), []string{"", "hosts", "of hosts"}, 1, rows)
 }
 
-// showShutOut tells whom rules shut out. A host that an outage closes has shut
-// out nobody.
+// showShutOut prints which agents are shut out by rules. An outage shuts out nobody.
 func showShutOut(p *textPage, f *figures) {
 	files := f.outcomes[string(robots.ConditionalAllow)]
 	if files == 0 {

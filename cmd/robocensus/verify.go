@@ -73,8 +73,8 @@ func verify(ctx context.Context, out, run string, asJSON bool, stdout, stderr io
 	case err != nil:
 		return err
 	}
-	// The views hang on which files are there: of those that are missing they
-	// would tell a second time. A run that is not complete has not written them.
+	// The views depend on the files that exist, so a missing part would be
+	// reported twice. An incomplete run has not written them.
 	if v.Complete && !slices.ContainsFunc(v.Problems, func(p sink.Problem) bool { return p.Kind == "file" }) {
 		wrong, err := views.Check(out)
 		if err != nil {
@@ -97,7 +97,7 @@ func verify(ctx context.Context, out, run string, asJSON bool, stdout, stderr io
 	return nil
 }
 
-// verification is what verify --json prints.
+// verification is the output of verify --json.
 type verification struct {
 	Run      string         `json:"run"`
 	Complete bool           `json:"complete"`
@@ -129,7 +129,7 @@ func count[N int | int64](n N, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// verifyBar shows on a terminal how far the verification is.
+// verifyBar shows the progress of the verification on a terminal.
 func verifyBar(stderr io.Writer) (progress func(parts, of int), end func()) {
 	f, ok := stderr.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {

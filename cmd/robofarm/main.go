@@ -1,5 +1,5 @@
-// Command robofarm is a farm of loopback hosts that serve robots.txt files,
-// well or badly, as told: a web to try robocensus on.
+// Command robofarm serves robots.txt files as many loopback hosts, well or badly, so
+// that robocensus can be tried without the network.
 package main
 
 import (
@@ -40,7 +40,7 @@ badly, as told: a web to try robocensus on.
   robofarm --version
 `
 
-// failure is an error with the exit code that it calls for.
+// failure is an error with its exit code.
 type failure struct {
 	error
 	code int
@@ -96,7 +96,7 @@ func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	return usagef("no command %q; see robofarm --help", args[0])
 }
 
-// toolVersion is the one set at link time, or the module's.
+// toolVersion returns the version set at link time, otherwise that of the module.
 func toolVersion() string {
 	if version != "" {
 		return version

@@ -85,7 +85,7 @@ func serve(ctx context.Context, args []string, stdout io.Writer) error {
 	return out.Encode(report)
 }
 
-// config reads what the set name.
+// config makes the configuration from the flags.
 func (f *serveFlags) config() (c farm.Config, err error) {
 	if f.dir != "" {
 		if c.Hosts, err = farm.Load(f.dir); err != nil {

@@ -1,5 +1,4 @@
-// Package flags says in a user's words what is wrong with the flags of a
-// command.
+// Package flags explains errors in the flags of a command.
 package flags
 
 import (
@@ -12,8 +11,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 )
 
-// Parse parses args into set. Its error is [pflag.ErrHelp] where help is asked
-// for.
+// Parse parses args into set. Its error is [pflag.ErrHelp] if help is asked for.
 func Parse(set *pflag.FlagSet, args []string) error {
 	if err := CheckDashes(set, args); err != nil {
 		return err
@@ -24,8 +22,8 @@ func Parse(set *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-// CheckDashes refuses a long flag that has one dash, as in -out DIR: pflag would
-// read it as short flags, and write to the folder ut.
+// CheckDashes refuses a long flag with one dash. Pflag would read -out DIR as the
+// short flag -o with the value ut.
 func CheckDashes(set *pflag.FlagSet, args []string) error {
 	takesValue := func(f *pflag.Flag) bool { return f != nil && f.NoOptDefVal == "" }
 	for i := 0; i < len(args) && args[i] != "--"; i++ {
@@ -50,8 +48,7 @@ func CheckDashes(set *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-// Explain says what is wrong with the arguments that set could not parse, and
-// which flag was meant.
+// Explain explains why set could not parse its arguments, and suggests a flag.
 func Explain(set *pflag.FlagSet, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return pflag.ErrHelp
@@ -78,7 +75,7 @@ func Explain(set *pflag.FlagSet, err error) error {
 	return err
 }
 
-// Wanted says what kind of value a flag takes, where value is none.
+// Wanted describes the value that a flag takes, for an error about value.
 func Wanted(flag *pflag.Flag, value string) error {
 	switch flag.Value.Type() {
 	case "bool":

@@ -12,11 +12,10 @@ import (
 	"path/filepath"
 )
 
-// Write writes what write writes to the file at path. A regular file appears
-// whole or not at all, and keeps its permissions; a link stays, and the file
-// that it leads to is replaced. What is no regular file (a device, a pipe) is
-// written to: a rename would put a file in its place. Where opening a pipe
-// waits for a reader, an end of ctx ends the wait.
+// Write calls write to fill the file at path. A regular file appears whole or not
+// at all, and keeps its permissions. A link stays, and its target is replaced. A
+// device or pipe is written to directly, because a rename would replace it. The
+// end of ctx ends a wait for the reader of a pipe.
 func Write(ctx context.Context, path string, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
 	switch {
@@ -38,8 +37,8 @@ func Write(ctx context.Context, path string, write func(io.Writer) error) error 
 	return nil
 }
 
-// reason takes away from an error the operation and the path, which may be that
-// of a temporary file.
+// reason removes the operation and the path from an error: the path may be that of a
+// temporary file.
 func reason(err error) error {
 	var path *fs.PathError
 	var link *os.LinkError
@@ -78,8 +77,8 @@ func writeInto(ctx context.Context, path string, write func(io.Writer) error) er
 	return err
 }
 
-// replace writes beside the file, under a name that nobody can foresee, and
-// renames.
+// replace writes a temporary file beside the file, under a random name, and renames
+// it.
 func replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	path, err := follow(path)
 	if err != nil {
@@ -108,8 +107,8 @@ func replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	return err
 }
 
-// follow is the file that a path leads to by links; unlike
-// [filepath.EvalSymlinks] it follows a link to what does not exist yet.
+// follow returns the file that a path leads to through links. Unlike
+// [filepath.EvalSymlinks] it follows a link to a file that does not exist yet.
 func follow(path string) (string, error) {
 	for range 40 { // as many as Linux follows
 		to, err := os.Readlink(path)

@@ -1,4 +1,4 @@
-// Package suggest finds the name that a mistyped one was meant to be.
+// Package suggest finds the name that a mistyped name stands for.
 package suggest
 
 import (
@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Nearest is the one of names that name is a slip of the pen away from, "" for
-// none: one slip, two from eight letters on and so forth, and never more than a
-// third of the letters. Case does not matter.
+// Nearest returns the name that is most similar to name, "" for none. It allows one
+// slip, two from eight letters on and so forth, and at most a third of the letters.
+// Case does not matter.
 func Nearest(name string, names []string) string {
 	if len(name) > 100 {
 		return ""
@@ -23,7 +23,8 @@ func Nearest(name string, names []string) string {
 	return best
 }
 
-// Remark is " (did you mean …?)" with the name that [Nearest] finds, "" for none.
+// Remark returns " (did you mean …?)" with the name that [Nearest] finds, "" for
+// none.
 func Remark(name string, names []string) string {
 	if other := Nearest(name, names); other != "" {
 		return fmt.Sprintf(" (did you mean %s?)", other)
@@ -32,7 +33,7 @@ func Remark(name string, names []string) string {
 }
 
 // slips counts the insertions, deletions, substitutions and swaps of neighbours
-// that make b of a.
+// that turn a into b.
 func slips(a, b string) int {
 	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

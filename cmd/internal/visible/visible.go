@@ -1,4 +1,4 @@
-// Package visible shows what came from the network or a file to a person.
+// Package visible makes text from the network or a file safe to show.
 package visible
 
 import (
@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text keeps what a stranger wrote from speaking to a terminal or misleading a
-// reader: control characters, escape sequences and marks that turn the
-// direction of text, or hide, are shown as escapes, all on one line.
+// Text returns s on one line, with escapes for control characters, escape
+// sequences, marks that change the direction of text, and invisible characters: text
+// from the network must neither control a terminal nor mislead a reader.
 func Text(s string) string {
 	var out strings.Builder
 	for _, r := range s {
@@ -23,7 +23,7 @@ func Text(s string) string {
 	return out.String()
 }
 
-// unseen are letters, marks and symbols that nothing is drawn for.
+// unseen are letters, marks and symbols that are invisible.
 var unseen = map[rune]bool{
 	0x034f: true, 0x115f: true, 0x1160: true, 0x17b4: true, 0x17b5: true, 0x2800: true, 0x3164: true, 0xffa0: true,
 }

@@ -1,6 +1,5 @@
-// Package words says for people what the tables say in enumerated values, and
-// writes shares and counts in one way: on the terminal, in comparisons and in
-// the report.
+// Package words has the words for the enumerated values of the tables, and formats
+// shares and counts. The terminal, comparisons and the report use it.
 package words
 
 import (
@@ -8,11 +7,11 @@ import (
 	"strings"
 )
 
-// Vocabulary has the words for the values of one column or counter.
+// Vocabulary maps the values of a column or counter to words.
 type Vocabulary map[string]string
 
-// Of is what to call a value: itself, with spaces, where there are no words for
-// it. Then it may be a stranger's.
+// Of returns the words for a value. A value without words is returned with spaces
+// for underscores; it may come from the network.
 func (v Vocabulary) Of(value string) string {
 	if said, ok := v[value]; ok {
 		return said
@@ -20,8 +19,8 @@ func (v Vocabulary) Of(value string) string {
 	return strings.ReplaceAll(value, "_", " ")
 }
 
-// Outcome says what an answer means. Full disallow is what an outage means, and
-// nothing that a site has said.
+// Outcome has words for outcomes. A full disallow is the effect of an outage, not a
+// statement of the site.
 var Outcome = Vocabulary{
 	"conditional_allow": "the rules decide",
 	"full_allow":        "everything allowed, no rules",
@@ -29,7 +28,7 @@ var Outcome = Vocabulary{
 	"undefined":         "undefined",
 }
 
-// Reason says what was answered.
+// Reason has words for the reasons of fetches.
 var Reason = Vocabulary{
 	"success":              "a robots.txt",
 	"client_error":         "no robots.txt (4xx)",
@@ -51,7 +50,7 @@ var Reason = Vocabulary{
 	"no_route":             "not asked: no route from here",
 }
 
-// ErrorClass says what went wrong on the way.
+// ErrorClass has words for error classes.
 var ErrorClass = Vocabulary{
 	"dns_not_found":        "DNS: no such name",
 	"dns_failure":          "DNS failure",
@@ -75,7 +74,7 @@ var ErrorClass = Vocabulary{
 	"redirect_limit":       "too many redirects",
 }
 
-// Class says how far a policy, or a group, lets an agent in.
+// Class has words for the classes of policies and groups.
 var Class = Vocabulary{
 	"allow_all":    "open",
 	"disallow_all": "shut out",
@@ -84,7 +83,7 @@ var Class = Vocabulary{
 	"unknown":      "unknown (outage)",
 }
 
-// Match says how an agent came to its group.
+// Match has words for how an agent matches its group.
 var Match = Vocabulary{
 	"own":      "by name",
 	"fallback": "by another crawler's name",
@@ -92,7 +91,7 @@ var Match = Vocabulary{
 	"none":     "no group",
 }
 
-// Feature says what a file has.
+// Feature has words for the features of files.
 var Feature = Vocabulary{
 	"group":       "a group",
 	"rule":        "an allow or disallow rule",
@@ -104,7 +103,7 @@ var Feature = Vocabulary{
 	"sitemap":     "a sitemap",
 }
 
-// LineClass says what is remarkable about a line.
+// LineClass has words for the classes of lines.
 var LineClass = Vocabulary{
 	"extension":     "extension",
 	"unknown_field": "unknown field",
@@ -120,7 +119,7 @@ var LineClass = Vocabulary{
 	"comment":       "comment",
 }
 
-// Kind says what has changed. Severities are words as they are.
+// Kind has words for the kinds of changes.
 var Kind = Vocabulary{
 	"policy_class": "policy",
 	"verdict":      "verdict",
@@ -137,7 +136,7 @@ var Kind = Vocabulary{
 	"text":         "text alone",
 }
 
-// Effect says what another meaning of rules does.
+// Effect has words for the effects of changed rules.
 var Effect = Vocabulary{
 	"closes":    "closes a part",
 	"opens":     "opens a part",
@@ -145,7 +144,7 @@ var Effect = Vocabulary{
 	"undecided": "undecided",
 }
 
-// Percent writes a share, 0% for nothing only and 100% for all only.
+// Percent formats a share. 0% means none and 100% means all, exactly.
 func Percent(n, of int64) string {
 	switch p := 100 * float64(n) / float64(of); {
 	case of <= 0 || n == 0:
@@ -161,7 +160,7 @@ func Percent(n, of int64) string {
 	}
 }
 
-// Number writes a count with its thousands apart.
+// Number formats a count with separated thousands.
 func Number(n int64) string {
 	if n < 1000 {
 		return strconv.FormatInt(n, 10)
@@ -170,7 +169,7 @@ func Number(n int64) string {
 	return Number(n/1000) + "," + last[1:]
 }
 
-// Count writes a count with its noun, whose plural is one s longer.
+// Count formats a count with its noun, whose plural ends in s.
 func Count(n int64, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -178,7 +177,7 @@ func Count(n int64, noun string) string {
 	return Number(n) + " " + noun
 }
 
-// Category says whom the agents of a category serve.
+// Category has words for the categories of agents.
 var Category = Vocabulary{
 	"search":       "search engines",
 	"ai-training":  "AI training",
@@ -192,7 +191,7 @@ var Category = Vocabulary{
 	"other":        "others",
 }
 
-// Body says what is remarkable about a file as a whole.
+// Body has words for the oddities of bodies.
 var Body = Vocabulary{
 	"bom":       "begins with a byte order mark",
 	"not_utf8":  "is not UTF-8",
