@@ -192,7 +192,7 @@ func TestResetInTheBody(t *testing.T) {
 	}
 }
 
-func TestRequestIsWhatItSays(t *testing.T) {
+func TestRequestAsSent(t *testing.T) {
 	var heads []string
 	c := newClient(t, serve(t, func(c *net.TCPConn, r *http.Request, _ int) {
 		heads = append(heads, fmt.Sprint(r.Method, " ", r.RequestURI, " ", r.Host, " ", r.Header))
@@ -393,7 +393,7 @@ func TestNewRefuses(t *testing.T) {
 
 // A shortage of this machine is not a fact about a host. The client waits a
 // minute for it, in the bubble's time.
-func TestOurOwnFailuresAreToldApart(t *testing.T) {
+func TestLocalFailures(t *testing.T) {
 	to := serve(t, write("HTTP/1.1 200 OK\r\n\r\n"))
 	for lack, isLocal := range map[error]bool{syscall.EMFILE: true, syscall.EHOSTUNREACH: false} {
 		synctest.Test(t, func(t *testing.T) {

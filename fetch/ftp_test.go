@@ -113,7 +113,7 @@ func TestAnswersOfFTP(t *testing.T) {
 	}
 }
 
-func TestFTPSaysNoMoreThanItMust(t *testing.T) {
+func TestFTPSendsOnlyNecessaryCommands(t *testing.T) {
 	at, asked := serveFTP(t, ftpScript{})
 	newClient(t, at, nil).Fetch(context.Background(), origin(t, "ftp://a.example"))
 	want := []string{"USER anonymous", "PASS robocensus@", "FEAT", "TYPE I", "EPSV", "RETR robots.txt", "QUIT"}
@@ -277,7 +277,7 @@ func (guests) CheckPasswd(_ *server.Context, user, password string) (bool, error
 	return user == "anonymous" && strings.Contains(password, "@"), nil
 }
 
-func TestAServerOfOthersMaking(t *testing.T) {
+func TestAThirdPartyFTPServer(t *testing.T) {
 	root := t.TempDir()
 	driver, err := file.NewDriver(root)
 	if err != nil {

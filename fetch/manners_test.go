@@ -134,7 +134,7 @@ func (c *crowd) leave(key string) {
 	c.now[key]--
 }
 
-func TestADomainIsAskedPolitelyAndHoldsUpNobody(t *testing.T) {
+func TestADomainIsAskedPolitely(t *testing.T) {
 	var c crowd
 	open := make(chan struct{})
 	address := serve(t, func(conn *net.TCPConn, r *http.Request, _ int) {

@@ -80,9 +80,9 @@ func passes(status string, times int) stage {
 	})
 }
 
-// TestWhatPasses fetches, with one retry, from servers that fail temporarily.
+// TestTemporaryFailures fetches, with one retry, from servers that fail temporarily.
 // The capture describes the last attempt and counts all.
-func TestWhatPasses(t *testing.T) {
+func TestTemporaryFailures(t *testing.T) {
 	for _, r := range []row{
 		{"500 once", passes("500 Broken", 1), want{200, "", 1, attempts{1: 2}, rulesDecide}},
 		{"503 twice", passes("503 Busy", 2), want{200, "", 1, attempts{1: 3}, rulesDecide}},

@@ -103,7 +103,7 @@ func (n *names) ask(ctx context.Context, host string) (addrs []netip.Addr, fail 
 	return n.look(ctx, host)
 }
 
-// look is ask without waiting for a place.
+// look is ask without the wait for a place.
 func (n *names) look(ctx context.Context, host string) (addrs []netip.Addr, fail *failure) {
 	if !IsAsked(host) { // a redirect led here; the library would report that it does not exist
 		return nil, failed(robots.DNSFailure, "resolve %s: not looked up, because a label begins or ends with a hyphen", host)

@@ -45,7 +45,7 @@ func TestNamesAreLookedUpOnce(t *testing.T) {
 	}
 }
 
-func TestWhatIsRememberedOfNames(t *testing.T) {
+func TestNamesAreCached(t *testing.T) {
 	failing := &script{rcode: dnsmessage.RCodeServerFailure}
 	n := newNames(serveDNS(t, zone{"failing.example": failing}, true))
 	for range 2 {
@@ -81,7 +81,7 @@ func TestNamesAreBounded(t *testing.T) {
 
 // A caller that waits for another's look-up waits no longer than its own time,
 // and takes the look-up over if the other gives up.
-func TestALookUpOfAnotherIsNoPromise(t *testing.T) {
+func TestWaitingForAnothersLookUp(t *testing.T) {
 	n := newNames(serveDNS(t, zone{"a.example": {silent: true}}, true))
 	if _, ours := n.find("a.example"); !ours {
 		t.Fatal("known already")
@@ -96,7 +96,7 @@ func TestALookUpOfAnotherIsNoPromise(t *testing.T) {
 }
 
 // No resolver has reported that such a name does not exist.
-func TestANameThatIsNotAskedFor(t *testing.T) {
+func TestNamesThatAreNotLookedUp(t *testing.T) {
 	n := newNames(netip.AddrPort{})
 	for host, want := range map[string]bool{"-a.test": false, "a-.test": false, "a.b-": false, "a.-b.test": false, "a-b.test": true, "a_.test": true} {
 		if IsAsked(host) != want {

@@ -77,7 +77,7 @@ type link struct {
 	clean          time.Time // failures of attempts that began earlier do not count
 	beaten, wall   time.Time // when the clock was last read, and its wall time
 	heard          time.Time // when the latest proof came, or the first wait after a rest began
-	since          time.Time // when the first failure was held without proof
+	since          time.Time // start of the time without proof in which failures are held
 	out            bool      // an outage
 	outages        int
 	accepted       bool

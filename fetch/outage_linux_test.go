@@ -169,7 +169,7 @@ func TestHostsOfAnOutageAreAskedAgain(t *testing.T) {
 
 // An outage that outlasts the patience ends the run and is not a fact about any
 // host.
-func TestAnOutageThatStays(t *testing.T) {
+func TestAnOutageThatLasts(t *testing.T) {
 	w := newWeb(t, 60, nil)
 	w.onAsk = func(n int, _ string) {
 		if n == 30 {
@@ -192,7 +192,7 @@ func TestAnOutageThatStays(t *testing.T) {
 	}
 }
 
-func TestNothingIsEverReached(t *testing.T) {
+func TestNothingReached(t *testing.T) {
 	w := newWeb(t, 30, nil)
 	w.noNames.Store(true)
 	w.cut.Store(true)

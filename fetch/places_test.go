@@ -59,7 +59,7 @@ func TestAPlaceThatIsNotUsedIsFree(t *testing.T) {
 	}
 }
 
-func TestADomainIsLeftWhereConnectingFails(t *testing.T) {
+func TestAFailedConnectionReleasesTheDomain(t *testing.T) {
 	c := newClient(t, netip.AddrPort{}, nil)
 	for range 3 {
 		if got := c.Fetch(t.Context(), origin(t, "http://10.0.0.1")); got.Error != robots.AddressBlocked {

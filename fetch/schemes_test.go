@@ -33,7 +33,7 @@ func TestTheNextSchemeIsAskedOnlyWithoutAnAnswer(t *testing.T) {
 
 // A name that does not exist, and addresses that are special or have no route
 // from here, fail the same way under every scheme.
-func TestTheNextSchemeIsNotAskedInVain(t *testing.T) {
+func TestHopelessFailuresSkipTheNextScheme(t *testing.T) {
 	server := serveDNS(t, zone{"inside.example": at("127.0.0.1")}, false)
 	for host, class := range map[string]robots.ErrorClass{
 		"none.example": robots.DNSNotFound, "inside.example": robots.AddressBlocked, "[2a00::1]": robots.NoRoute,

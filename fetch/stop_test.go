@@ -14,7 +14,7 @@ import (
 
 // When no new host may begin, a request in flight still gets its answer,
 // including redirects, and a request that waits for a place sends nothing.
-func TestWhoHasNotBegunIsNotBegun(t *testing.T) {
+func TestAStoppedRunBeginsNoRequest(t *testing.T) {
 	begin, stop := context.WithCancel(t.Context())
 	var requests atomic.Int32
 	inFlight, answer := make(chan struct{}), make(chan struct{})

@@ -18,8 +18,8 @@ func (r Relation) String() string {
 	return [...]string{"equal", "stricter", "looser", "mixed", "undecided"}[r]
 }
 
-// A Witness is the shortest path on which two policies differ, the first in
-// byte order of these, with both verdicts.
+// A Witness is a path on which two policies differ, with both verdicts.
+// [Compare] returns the shortest, and of these the first in byte order.
 type Witness struct {
 	Path string
 	A, B Verdict

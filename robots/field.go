@@ -6,7 +6,7 @@ import "strings"
 type field uint8
 
 const (
-	fieldNone field = iota // not a field of ours
+	fieldNone field = iota // none of the four
 	fieldAgent
 	fieldAllow
 	fieldDisallow

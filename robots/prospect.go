@@ -181,8 +181,8 @@ func (m *automaton) on(st []int32, d *ladder, key int32, want label, other *ladd
 	return true
 }
 
-// under counts, for two ladders of a view, the plains before each plain whose
-// disallow on a is not on b, or whose allow on b is not on a.
+// under counts, for each plain of a view, the plains before it whose disallow
+// on ladder a is not on b, or whose allow on b is not on a.
 func (v *view) under(a, b int32) []int32 {
 	if known, ok := v.unders[[2]int32{a, b}]; ok {
 		return known

@@ -76,7 +76,7 @@ func TestKeepForEver(t *testing.T) {
 	all.Wait()
 }
 
-func TestWhatWasKeptOutlivesAKill(t *testing.T) {
+func TestKeptAnswersSurviveAKill(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 6 {
 		c := child(t, "TestKeepForEver", dir, round)
@@ -137,7 +137,7 @@ func TestWhatWasKeptOutlivesAKill(t *testing.T) {
 	}
 }
 
-func TestOneOpensIt(t *testing.T) {
+func TestOnlyOneProcessOpensIt(t *testing.T) {
 	dir := t.TempDir()
 	m := openMemory(t, dir)
 	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), dir+" is in use by another run") {

@@ -9,7 +9,7 @@ import (
 )
 
 // An earlier run's answer is used only if this run would get the same.
-func TestWhatServesWithoutARequest(t *testing.T) {
+func TestAnswersUsedWithoutARequest(t *testing.T) {
 	terms := Terms{Run: "r", MaxAge: 24 * time.Hour, MaxRedirects: 2, Now: func() time.Time { return day }}
 	o := host(1)
 	limited := func(hops int) *fetch.Capture {
@@ -47,7 +47,7 @@ func TestWhatServesWithoutARequest(t *testing.T) {
 
 // A request that we refused to send, or could not send, says nothing about the
 // site.
-func TestWhatIsNoAnswerIsNotKept(t *testing.T) {
+func TestRequestsNotSentAreNotKept(t *testing.T) {
 	m := openMemory(t, t.TempDir())
 	defer closeMemory(t, m)
 	o := host(1)
