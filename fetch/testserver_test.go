@@ -158,7 +158,6 @@ func say(text string) func(net.Conn, *http.Request) {
 	}
 }
 
-// authority is a certificate authority.
 type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey

@@ -41,7 +41,6 @@ func (c *choices) reset() {
 	*c = choices{spellings: c.spellings[:0]}
 }
 
-// add records a misspelling.
 func (c *choices) add(f field, key []byte) {
 	for i := range c.spellings {
 		if c.spellings[i].is(key) {

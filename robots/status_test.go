@@ -9,7 +9,6 @@ import (
 
 const robotsURL = "http://example.com/robots.txt"
 
-// chain returns hops with the given statuses.
 func chain(statuses ...int) []Hop {
 	var hops []Hop
 	for _, s := range statuses {

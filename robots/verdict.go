@@ -108,7 +108,6 @@ func (j *Judge) weigh(rs *ruleset, t *Target) Verdict {
 	return j.weighOpen(rs, t)
 }
 
-// verdict returns the verdict that follows from the deciding rule.
 func (j *Judge) verdict(rs *ruleset, m match) Verdict {
 	switch {
 	case m.key < 0 && rs.emptyAllow >= 0:

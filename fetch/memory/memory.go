@@ -71,8 +71,8 @@ type goodCopy struct {
 }
 
 // Open opens the memory in dir and creates it if necessary. The error says so
-// if another process has it open. Open removes superseded bodies, which may
-// take a while if they are many.
+// if another process has it open. If many bodies have been superseded, Open
+// removes them, which may take a while.
 func Open(dir string) (*Memory, error) {
 	m := &Memory{dir: dir, fault: fault{broken: make(chan struct{})}}
 	// Pebble removes files that look like old ones of its own, and dir may be
