@@ -15,34 +15,35 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-const checkHelp = `Says whether AGENT may fetch each URL, and why: the line that decides, the group
-that it stands in, the rule that came second, and how other profiles have it.
-ROBOTS_FILE may be - for standard input, and a URL may be a path. Without a file,
-the robots.txt of each URL's origin is fetched first.
+const checkHelp = `Shows whether AGENT may fetch each URL, and why: the line that decides, its group,
+the rule that came second, and the verdicts of other profiles. ROBOTS_FILE may be -
+for standard input, and a URL may be a path. Without a file, check fetches the
+robots.txt of each URL's origin first.
 
-AGENT is a name of the registry (--agents), with its fallback tokens, or else a
+AGENT is an agent of the registry (--agents), with its fallback tokens, or any
 product token.
 
-With --jsonl each line of standard input is an object
+With --jsonl, each line of standard input is an object
 
     {"robots": TEXT, "agent": TOKEN, "url": URL}
 
-("robots_b64" for bytes; "agents" for tokens in order of preference), taken byte
-for byte, and each line of output one
+("robots_b64" for bytes; "agents" for tokens in order of preference). Tokens and URL
+are taken literally. Each line of output is an object
 
     {"verdict", "reason", "line", "pattern", "agent"}
 
-in the same order; line is 0 where no rule decided.
+in the same order. line is 0 if no rule decides.
 
-With --json the answers are one array, for each URL an object
+With --json, the output is one array with an object for each URL
 
     {"url", "agent", "verdict", "reason", "line", "pattern", "group_agent", "profile", "outcome", "others"}
 
-where group_agent is the token whose group decides, and others has the verdicts of the
-other profiles by name.
+group_agent is the token whose group decides; others maps the other profiles to
+their verdicts.
 
-Exit codes: 0 all allowed, 1 any disallowed, else 2 any undefined; 64 usage, 65
-bad input, 69 no host could be reached, so that nothing is judged, 130 interrupted. With --jsonl: 0, or 65 if a line is no such object.`
+Exit codes: 0 all allowed, 1 any disallowed, 2 any undefined and none disallowed;
+64 usage, 65 bad input, 69 no host could be reached, 130 interrupted. With --jsonl:
+0, or 65 if a line is not such an object.`
 
 const checkExamples = `  robocensus check robots.txt GPTBot /private/page.html
   robocensus check https://www.example.com/ --agent Googlebot-Image`

@@ -13,33 +13,33 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-const compareHelp = `Says whether two policies mean the same. B is equal to A, stricter (it forbids all
-that A forbids, and more), looser or mixed, with the shortest URL on which they
-differ, each way, and the line that decides on each side. The answer holds for all
-URLs. It is about rules: what a server answers in place of a file is not asked.
+const compareHelp = `Shows whether two policies mean the same. B is equal to A, stricter (it forbids all
+that A forbids, and more), looser, or mixed. For each direction, compare prints the
+shortest URL on which they differ and the line that decides on each side. The answer
+holds for all URLs. Only rules are compared, not what a server answers.
 
-FILE, --agent or --profile is given twice, or several of them; what is given once
-holds for both policies. One FILE may be - for standard input.
+Give FILE, --agent or --profile twice; what is given once holds for both policies.
+One FILE may be - for standard input.
 
-AGENT is a name of the registry (--agents), with its fallback tokens, or else a
-product token. Where too many wildcards are entangled, the answer is undecided; a URL that is
-shown then is a difference all the same.
+AGENT is an agent of the registry (--agents), with its fallback tokens, or any
+product token. The answer is undecided if rules with many wildcards take too long to
+compare; a URL that is shown then is a difference nevertheless.
 
-With --jsonl each line of standard input is an object
+With --jsonl, each line of standard input is an object
 
     {"a": {"robots": TEXT, "agents": [TOKEN], "profile": NAME}, "b": {...}}
 
-("robots_b64" for bytes; "agent" for one token; "profile" may be left out), taken
-byte for byte, and each line of output one
+("robots_b64" for bytes; "agent" for one token; "profile" is optional). Tokens are
+taken literally. Each line of output is an object
 
     {"relation", "closes", "opens"}
 
-in the same order; closes is where B forbids more than A, opens where it forbids
-less, each {"url", "line_a", "line_b", "verdict_a", "verdict_b"} or null; a line is
-0 where no rule decided.
+in the same order. closes shows where B forbids more than A, opens where it forbids
+less, each {"url", "line_a", "line_b", "verdict_a", "verdict_b"} or null. A line is
+0 if no rule decides.
 
 Exit codes: 0 equal, 1 different, 2 undecided; 64 usage, 65 bad input, 130
-interrupted. With --jsonl: 0, or 65 if a line is no such object.`
+interrupted. With --jsonl: 0, or 65 if a line is not such an object.`
 
 const compareExamples = `  robocensus compare old.txt new.txt --agent GPTBot
   robocensus compare robots.txt --agent Googlebot --agent bingbot

@@ -11,8 +11,8 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-const completionHelp = `Prints the script by which a shell completes commands, flags, and the names of
-runs, tables, profiles and agents.`
+const completionHelp = `Prints a script that makes a shell complete commands, flags, and the names of runs,
+tables, profiles and agents.`
 
 const completionExamples = `  source <(robocensus completion bash)
   robocensus completion zsh > "${fpath[1]}/_robocensus"
@@ -22,7 +22,7 @@ var shells = []string{"bash", "zsh", "fish"}
 
 func completionCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: "completion bash|zsh|fish", Short: "The script by which a shell completes commands", Long: completionHelp, Example: completionExamples,
+		Use: "completion bash|zsh|fish", Short: "A completion script for a shell", Long: completionHelp, Example: completionExamples,
 		ValidArgs: shells,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || !slices.Contains(shells, args[0]) {

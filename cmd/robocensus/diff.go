@@ -15,24 +15,26 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-const diffHelp = `Compares two runs of DIR host by host and writes what changed from RUN_A to RUN_B
-to the table changes, one row for each change, with a severity:
+const diffHelp = `Compares two runs in DIR host by host and writes the changes from RUN_A to RUN_B to
+the table changes, one row per change, with a severity:
 
-  critical  an agent, or all, were shut out
-  major     a part was closed, or what was shut is open; other terms of use; no answer
-  minor     whatever else has a meaning
-  cosmetic  another text that says the same to every agent, on every path
+  critical  an agent, or every agent, was shut out
+  major     a part was closed, or a closed host opened; terms of use; no answer
+  minor     any other change of meaning
+  cosmetic  another text with the same meaning for every agent on every path
 
-Rules are compared by what they mean (kind rules), under the first profile by the tables
-groups and rules; other profiles, and google-2012, need runs made with --keep-bodies.
-A host that was not reached in one of the runs has one row, and no other: an outage
-is no policy. What cannot be compared, since the runs were made otherwise, is noted.
+Rules are compared by meaning (kind rules): under the first profile from the tables
+groups and rules; under other profiles, and under google-2012, from the bodies of
+runs made with --keep-bodies. A host that one of the runs did not reach has one row
+only: an outage is no policy. If the runs differ in their settings, a note names
+what is not compared.
 
-With --expect it says which expectations are kept and which broken, of RUN_B and of
-what may change. One that these runs cannot show is unchecked, which counts as broken
-unless an outage is all that stands in the way.
-Exit codes: 0 done, 1 done and an expectation is broken (or counts as broken), 64
-usage, or runs that cannot be compared, 65 bad input, 74 I/O, 130 interrupted.`
+With --expect, diff checks the expectations of RUN_B and of the changes. An
+expectation that these runs cannot show is unchecked; it counts as broken unless
+only an outage is the reason.
+
+Exit codes: 0 done, 1 done and an expectation is broken, 64 usage or runs that cannot
+be compared, 65 bad input, 74 I/O, 130 interrupted.
 
 const diffExamples = `  robocensus diff --out out 20261113T101500Z 20261120T101500Z`
 

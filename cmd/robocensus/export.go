@@ -18,11 +18,12 @@ import (
 )
 
 const exportHelp = `Writes a table of RUN to standard output as an Arrow IPC stream, which pandas,
-Polars, R and others read without files. Rows stand in the order of the input.
+Polars, R and others can read. Rows are in the order of the input.
 
-TABLE is one of the run's tables, or changes, where it was compared with
-another run. Of a run that is under way, or was interrupted, it writes what is
-committed. A stream that an error has ended does not read as a whole one.
+TABLE is one of the run's tables, or changes if the run was compared with another.
+For an unfinished run, export writes what is committed. A stream that ends with an
+error does not read as a complete one.
+
 Exit codes: 0 done, 64 usage, 74 I/O, 130 interrupted.`
 
 const exportExamples = `  robocensus export --out out 20261120T101500Z fetches > fetches.arrows

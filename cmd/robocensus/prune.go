@@ -18,13 +18,14 @@ import (
 	"github.com/robocensus/robocensus/sink/views"
 )
 
-const pruneHelp = `Removes from DIR all complete runs but the N that began last, with the unfinished
-runs that began before these, comparisons (table changes) of which a run is gone,
-and what an interrupted removal has left; and makes views.sql anew. A run that is
-being written stays, and so does one whose manifest is damaged. Where there are
-fewer than N complete runs, none is removed for its age.
+const pruneHelp = `Keeps the N complete runs in DIR that began last and removes the older ones, older
+unfinished runs, comparisons (table changes) of removed runs, and the remains of an
+interrupted removal. Then it rewrites views.sql. It keeps runs that are under way and
+runs whose manifest is damaged. With fewer than N complete runs it removes no run for
+its age.
 
-If it is interrupted, start it again.
+If prune is interrupted, start it again.
+
 Exit codes: 0 done, 64 usage, 74 I/O, 130 interrupted.`
 
 const pruneExamples = `  robocensus prune --out out --keep 26 --dry-run`

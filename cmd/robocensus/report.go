@@ -14,17 +14,14 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-const reportHelp = `Draws RUN as one page of HTML that opens from disk and needs nothing from
-elsewhere: who shuts out AI crawlers and other agents, what hosts answer, what
-the files hold and what is wrong with them, and how the network fares, each with
-the numbers and the SQL behind it. It reads the tables summary and examples,
-which have one part for the whole run, so that the number of hosts hardly
-matters; of a run that is under way or was interrupted it reads what each
-segment has counted.
+const reportHelp = `Writes a report of RUN as one self-contained HTML page: who shuts out AI crawlers
+and other agents, what hosts answer, what the files contain and what is wrong with
+them, and how the network performs. Each figure has its numbers and SQL. The report
+reads the tables summary and examples only, so that it takes about as long for any
+number of hosts. For an unfinished run it reads what each segment has counted.
 
-With --against it also says what has changed since RUN_A, which robocensus diff
-must have compared with RUN before. Without --html the page goes to standard
-output.
+With --against, the page also shows the changes since RUN_A; run robocensus diff
+first. Without --html, the page goes to standard output.
 
 Exit codes: 0 done, 64 usage, 74 I/O, 130 interrupted.`
 
@@ -32,7 +29,7 @@ const reportExamples = `  robocensus report --out out 20261120T101500Z --html re
 
 func reportCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "report --out DIR RUN [--against RUN_A] [--html FILE]", Short: "A page of pictures about a run", Long: reportHelp, Example: reportExamples,
+		Use: "report --out DIR RUN [--against RUN_A] [--html FILE]", Short: "An HTML report of a run", Long: reportHelp, Example: reportExamples,
 		ValidArgsFunction: completeRuns(1),
 	}
 	out := outFlag(c)

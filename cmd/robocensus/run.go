@@ -29,7 +29,7 @@ If this machine is cut off from the network, the run waits and asks again; it
 records no failure from that time. It stops after --outage-patience, or after 30
 seconds if it never reached a host; --resume continues it.
 
-With --json a run that completes prints one object
+With --json, a run that completes prints one object
 
     {"run", "folder", "state", "hosts", "rejected", "seconds", "profile", "outcomes", "reasons", "failures",
      "rows", "expectations"}
@@ -39,8 +39,9 @@ table. A run that was already complete has no seconds, outcomes, reasons or
 failures. A run that fails prints nothing to standard output. Progress and notes go
 to standard error.
 
-Exit codes: 0 done, 1 done and an expectation is broken or cannot be checked, 64 usage, 65 bad input, 69 no host could be reached, 74 I/O,
-75 ended by SIGTERM or this machine is cut off, 130 ended by Ctrl-C.`
+Exit codes: 0 done, 1 done and an expectation is broken or cannot be checked, 64
+usage, 65 bad input, 69 no host could be reached, 74 I/O, 75 ended by SIGTERM or this
+machine is cut off, 130 ended by Ctrl-C.`
 
 const runExamples = `  robocensus run example.com www.example.org --out out
   robocensus run --hosts tranco.csv --limit 10000 --out out

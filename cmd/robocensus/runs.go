@@ -17,18 +17,18 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-const runsHelp = `Lists the runs of DIR, the newest last: ID, state, start, hosts in the tables and
-profiles. A run is complete; or unfinished, which is under way or interrupted (run
---resume continues it); or damaged, of which robocensus verify says more.
+const runsHelp = `Lists the runs in DIR, the newest last: ID, state, start, hosts in the tables and
+profiles. A run is complete, unfinished (under way or interrupted; run --resume
+continues it) or damaged (robocensus verify shows the problems).
 
 Where other commands take a RUN, latest is the last complete run of this list and
 previous the one before it.
 
-With --json it is one array, each run an object
+With --json, the output is one array with an object for each run
 
     {"run", "state", "started", "finished", "hosts", "rejected", "profiles", "tables"}
 
-with "damage" where the run is damaged. What is not known is null.
+and "damage" if the run is damaged. Unknown values are null.
 
 Exit codes: 0 done, 64 usage, 74 I/O.`
 
@@ -37,7 +37,7 @@ const runsExamples = `  robocensus runs --out out
   robocensus diff --out out previous latest`
 
 func runsCommand() *cobra.Command {
-	c := &cobra.Command{Use: "runs --out DIR [--json]", Short: "The runs that are there", Long: runsHelp, Example: runsExamples}
+	c := &cobra.Command{Use: "runs --out DIR [--json]", Short: "List the runs of a folder", Long: runsHelp, Example: runsExamples}
 	out := outFlag(c)
 	asJSON := jsonFlag(c.Flags(), "one array, an object for each run")
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -17,15 +17,14 @@ import (
 	"github.com/robocensus/robocensus/sink/views"
 )
 
-const verifyHelp = `Reads everything that RUN has left in DIR, and says what is wrong with it: a plan,
-manifest or record that is damaged or at odds with the others; parts,
-rejected.csv, expectations.csv and comparisons with earlier runs that are
-missing, damaged or not named by a record; other rows or columns than were
-written, rows out of order, targets counted twice or lost between the tables; a
-views.sql that does not fit the runs of DIR. One line for each problem, and one
-for the whole.
+const verifyHelp = `Reads all files of RUN in DIR and prints one line for each problem: a plan, manifest
+or record that is damaged or contradicts another; a part, rejected.csv,
+expectations.csv or comparison that is missing, damaged or not named by a record;
+rows or columns that differ from what was written, rows out of order, targets that
+are lost or counted twice; a views.sql that does not match the runs in DIR. The last
+line is the result.
 
-Of a run that is under way, or was interrupted, it verifies what is committed.
+For an unfinished run, verify checks what is committed.
 With --json it prints one object
 
     {"run", "complete", "parts", "rows", "bytes", "problems": [{"path", "kind", "text"}]}
@@ -38,7 +37,7 @@ const exitProblems exitError = 1
 
 func verifyCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "verify --out DIR RUN", Short: "Is what a run has written whole", Long: verifyHelp, Example: verifyExamples,
+		Use: "verify --out DIR RUN", Short: "Check the files of a run", Long: verifyHelp, Example: verifyExamples,
 		ValidArgsFunction: completeRuns(1),
 	}
 	out := outFlag(c)
