@@ -34,7 +34,7 @@ expectation that these runs cannot show is unchecked; it counts as broken unless
 only an outage is the reason.
 
 Exit codes: 0 done, 1 done and an expectation is broken, 64 usage or runs that cannot
-be compared, 65 bad input, 74 I/O, 130 interrupted.
+be compared, 65 bad input, 74 I/O, 130 interrupted.`
 
 const diffExamples = `  robocensus diff --out out 20261113T101500Z 20261120T101500Z`
 
