@@ -9,9 +9,9 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
-	"strconv"
 	"sync"
 
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -51,18 +51,6 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-func answersFolder(run string) string { return runFile(run, "answers") }
-
-func answersPath(run string, segment int) string {
-	return runFile(run, "answers", segmentName(segment))
-}
-
-// answersNumber is the segment whose answers a file holds by its name.
-func answersNumber(name string) (int, bool) {
-	n, err := strconv.ParseUint(name, 10, 63)
-	return int(n), err == nil && len(name) == segmentDigits
-}
-
 // Answers are those of a segment that is not committed. They are open until it
 // is, or the run is closed.
 func (r *Run) Answers(segment int) (*Answers, error) {
@@ -81,7 +69,7 @@ func (r *Run) Answers(segment int) (*Answers, error) {
 }
 
 func (r *Run) openAnswers(segment int) (*Answers, error) {
-	a := &Answers{store: r.store, name: answersPath(r.plan.Run, segment)}
+	a := &Answers{store: r.store, name: layout.Answers(r.plan.Run, segment)}
 	digest, err := hex.DecodeString(r.planDigest)
 	if err != nil {
 		return a, err
@@ -89,7 +77,7 @@ func (r *Run) openAnswers(segment int) (*Answers, error) {
 	a.header = append([]byte(answersMagic), digest...)
 	if r.answers == nil {
 		r.answers = make(map[int]*Answers)
-		if err := r.store.MakeFolder(answersFolder(r.plan.Run)); err != nil {
+		if err := r.store.MakeFolder(layout.AnswersFolder(r.plan.Run)); err != nil {
 			return a, err
 		}
 	}
@@ -242,10 +230,10 @@ func (a *Answers) sync() (int64, error) {
 // Kept counts the targets of committed segments, and those of others whose
 // answers are kept, which it brings to disk.
 func (r *Run) Kept() (committed, answered int64, err error) {
-	folder := answersFolder(r.plan.Run)
+	folder := layout.AnswersFolder(r.plan.Run)
 	files, err := r.store.List(folder)
 	for _, f := range files {
-		segment, ok := answersNumber(f.Name())
+		segment, ok := layout.AnswersNumber(f.Name())
 		if err != nil || !ok || r.Committed(segment) != nil {
 			continue
 		}
@@ -285,10 +273,10 @@ func (r *Run) dropAnswers(segment int) {
 
 // sweepAnswers removes those of all committed segments.
 func (r *Run) sweepAnswers() error {
-	files, err := r.store.List(answersFolder(r.plan.Run))
+	files, err := r.store.List(layout.AnswersFolder(r.plan.Run))
 	for _, f := range files {
-		if segment, ok := answersNumber(f.Name()); err == nil && ok && r.records[segment] != nil {
-			err = r.store.Remove(answersPath(r.plan.Run, segment))
+		if segment, ok := layout.AnswersNumber(f.Name()); err == nil && ok && r.records[segment] != nil {
+			err = r.store.Remove(layout.Answers(r.plan.Run, segment))
 		}
 	}
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/robocensus/robocensus/sink/internal/layout"
 )
 
 // reopen ends the process's part of a run, and resumes it.
@@ -88,7 +90,7 @@ func TestAnswersOutliveTheProcess(t *testing.T) {
 	}
 
 	// The commit removes them, also where a crash came between.
-	path := filepath.Join(dir, answersPath("r", 3))
+	path := filepath.Join(dir, layout.Answers("r", 3))
 	left, err := os.ReadFile(path)
 	must(t, err)
 	s, err := run.Segment(3)
@@ -119,10 +121,10 @@ func TestAnswersOutliveTheProcess(t *testing.T) {
 	if left := leftovers(t, dir); len(left) > 0 {
 		t.Errorf("a complete run leaves %v", left)
 	}
-	if _, err := os.Stat(filepath.Join(dir, answersFolder("r"))); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(dir, layout.AnswersFolder("r"))); !os.IsNotExist(err) {
 		t.Errorf("a complete run has a folder of answers: %v", err)
 	}
-	must(t, os.MkdirAll(filepath.Join(dir, answersFolder("r")), 0o777))
+	must(t, os.MkdirAll(filepath.Join(dir, layout.AnswersFolder("r")), 0o777))
 	must(t, os.WriteFile(path, left, 0o666))
 	v, err = Verify(context.Background(), dir, "r", func(int, int) {})
 	must(t, err)
@@ -157,7 +159,7 @@ func TestDamagedAnswersAreAskedAgain(t *testing.T) {
 		must(t, a.Keep(i, answerOf(i)))
 		ends = append(ends, a.end)
 	}
-	path := filepath.Join(dir, answersPath("r", 3))
+	path := filepath.Join(dir, layout.Answers("r", 3))
 	content, err := os.ReadFile(path)
 	must(t, err)
 	for at := range content {
@@ -193,7 +195,7 @@ func TestAnswersBelongToOnePlan(t *testing.T) {
 	run, err := Create(dir, described())
 	must(t, err)
 	answersOf(t, run, 0, 10)
-	path := filepath.Join(dir, answersPath("r", 3))
+	path := filepath.Join(dir, layout.Answers("r", 3))
 	content, err := os.ReadFile(path)
 	must(t, err)
 	must(t, run.Close())

@@ -8,13 +8,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
-
-// changesTable holds comparisons of runs: changes/run=B/against=A/.
-const changesTable = "changes"
-
-const expectationsName = "expectations.csv"
 
 // Comparison is the record of a comparison of a run with an earlier one, or, of
 // one with none, of what was expected of the run alone. It lies in the later
@@ -31,29 +27,13 @@ type Comparison struct {
 	Expectations *store.Digest `json:"expectations_file,omitempty"` // expectations.csv, of what is broken
 }
 
-// comparisonRecord is where the record of a comparison lies.
-func comparisonRecord(run, against string) string {
-	if against == "" {
-		return runFile(run, "expectations.json")
-	}
-	return runFile(run, "against", against+".json")
-}
-
-// comparisonFolder is where the files of a comparison lie.
-func comparisonFolder(run, against string) string {
-	if against == "" {
-		return runFile(run)
-	}
-	return path.Join(tableFolder(changesTable, run), "against="+against)
-}
-
-func (c *Comparison) folder() string { return comparisonFolder(c.Run, c.Against) }
+func (c *Comparison) folder() string { return layout.ComparisonFolder(c.Run, c.Against) }
 
 // partPath is where the one part lies.
-func (c *Comparison) partPath() string { return path.Join(c.folder(), PartName(0)) }
+func (c *Comparison) partPath() string { return path.Join(c.folder(), layout.PartName(0)) }
 
 func readComparison(s *store.Store, run, against string) (*Comparison, error) {
-	name := comparisonRecord(run, against)
+	name := layout.ComparisonRecord(run, against)
 	c := new(Comparison)
 	if _, err := readSealed(s, name, maxSealed, c); err != nil {
 		return nil, err
@@ -62,7 +42,7 @@ func readComparison(s *store.Store, run, against string) (*Comparison, error) {
 		return nil, fmt.Errorf("%s is %w: it is the record of run %q against %q", s.Path(name), errDamaged, c.Run, c.Against)
 	}
 	if c.Part != nil {
-		if err := checkPart(*c.Part, []string{changesTable}, c.partPath()); err != nil {
+		if err := checkPart(*c.Part, []string{layout.Changes}, c.partPath()); err != nil {
 			return nil, fmt.Errorf("%s is %w", s.Path(name), err)
 		}
 	}
@@ -87,7 +67,7 @@ func ReadComparison(dir, run, against string) (*Comparison, error) {
 
 // comparedWith are the runs that a run was compared with.
 func comparedWith(s *store.Store, run string) (ids []string, err error) {
-	files, err := s.List(runFile(run, "against"))
+	files, err := s.List(layout.RunFile(run, "against"))
 	for _, f := range files {
 		if id, ok := strings.CutSuffix(f.Name(), ".json"); ok && CheckRunID(id) == nil {
 			ids = append(ids, id)
@@ -116,17 +96,17 @@ func CreateChanges(dir string, m *Manifest, against, toolVersion string, notes .
 		return nil, err
 	}
 	metadata := map[string]string{
-		metadataSchema:            strconv.Itoa(SchemaVersion),
-		metadataRun:               m.Run,
-		metadataAgainst:           against,
-		"robocensus.tool_version": toolVersion,
-		metadataConfiguration:     m.ConfigurationDigest,
+		layout.KeySchema:        strconv.Itoa(SchemaVersion),
+		layout.KeyRun:           m.Run,
+		layout.KeyAgainst:       against,
+		layout.KeyToolVersion:   toolVersion,
+		layout.KeyConfiguration: m.ConfigurationDigest,
 	}
 	if len(notes) > 0 {
-		metadata[metadataNotes] = strings.Join(notes, "\n")
+		metadata[layout.KeyNotes] = strings.Join(notes, "\n")
 	}
 	var err error
-	c.w, err = newWriter[Change](c.store, Part{Table: changesTable, Path: c.record.partPath()}, toolVersion, metadata, new(sync.Pool))
+	c.w, err = newWriter[Change](c.store, Part{Table: layout.Changes, Path: c.record.partPath()}, toolVersion, metadata, new(sync.Pool))
 	if err != nil {
 		c.Abort()
 		return nil, err
@@ -230,7 +210,7 @@ func (a *annex) Scratch() (*store.Scratch, error) { return a.store.Scratch(a.rec
 
 // Expectations begins the file of what is broken, expectations.csv.
 func (a *annex) Expectations() (*store.File, error) {
-	f, err := a.store.Create(path.Join(a.record.folder(), expectationsName))
+	f, err := a.store.Create(path.Join(a.record.folder(), layout.ExpectationsName))
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +221,7 @@ func (a *annex) Expectations() (*store.File, error) {
 // commit publishes the files and the record. Meanwhile there is no record: a
 // crash leaves files that none names, and not files that are not those named.
 func (a *annex) commit() error {
-	name := comparisonRecord(a.record.Run, a.record.Against)
+	name := layout.ComparisonRecord(a.record.Run, a.record.Against)
 	if a.expectations != nil {
 		digest, err := a.expectations.Finish()
 		if err != nil {
@@ -270,7 +250,7 @@ func (a *annex) commit() error {
 	if a.expectations != nil {
 		err = a.expectations.Publish()
 	} else {
-		err = a.store.Remove(path.Join(a.record.folder(), expectationsName)) // of an earlier comparison
+		err = a.store.Remove(path.Join(a.record.folder(), layout.ExpectationsName)) // of an earlier comparison
 	}
 	if err == nil {
 		err = a.store.Sync(a.record.folder())
@@ -318,17 +298,17 @@ func (a *annex) close() {
 // comparisons are the folders and records of all comparisons that a run has a
 // part in.
 func comparisons(s *store.Store, run string) (names []string, err error) {
-	names = []string{tableFolder(changesTable, run)}
-	later, err := s.List(changesTable)
+	names = []string{layout.TableFolder(layout.Changes, run)}
+	later, err := s.List(layout.Changes)
 	for _, f := range later {
 		if f.IsDir() {
-			names = append(names, path.Join(changesTable, f.Name(), "against="+run))
+			names = append(names, path.Join(layout.Changes, f.Name(), "against="+run))
 		}
 	}
-	runs, e := s.List(runsFolder)
+	runs, e := s.List(layout.Runs)
 	for _, f := range runs {
 		if f.IsDir() {
-			names = append(names, comparisonRecord(f.Name(), run))
+			names = append(names, layout.ComparisonRecord(f.Name(), run))
 		}
 	}
 	return names, errors.Join(err, e)

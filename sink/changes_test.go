@@ -9,6 +9,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/robocensus/robocensus/sink/internal/layout"
 )
 
 func TestChangesReplaceAnEarlierComparisonAsAWhole(t *testing.T) {
@@ -75,7 +77,7 @@ func TestChangesReplaceAnEarlierComparisonAsAWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	for key, want := range map[string]string{metadataRun: "b", "robocensus.against": "a", metadataConfiguration: "c", metadataSchema: "2", "robocensus.tool_version": "v1"} {
+	for key, want := range map[string]string{layout.KeyRun: "b", "robocensus.against": "a", layout.KeyConfiguration: "c", layout.KeySchema: "2", "robocensus.tool_version": "v1"} {
 		if got := r.MetaData().KeyValueMetadata().FindValue(key); got == nil || *got != want {
 			t.Errorf("metadata %s is %v, want %s", key, got, want)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -72,20 +73,20 @@ func (r *Run) complete(c Completion) error {
 	var counters []Part
 	m.RunParts = merged
 	m.Parts = slices.DeleteFunc(m.Parts, func(p Part) bool {
-		if ofRun[p.Table] {
+		if layout.OfRun[p.Table] {
 			counters = append(counters, p)
 		}
-		return ofRun[p.Table]
+		return layout.OfRun[p.Table]
 	})
 	content, _, err := seal(m)
 	if err != nil {
 		return fmt.Errorf("manifest of the run: %w", err)
 	}
 	// All segments are committed: no answer is needed any more.
-	if err := r.store.RemoveAll(answersFolder(r.plan.Run)); err != nil {
+	if err := r.store.RemoveAll(layout.AnswersFolder(r.plan.Run)); err != nil {
 		return fmt.Errorf("remove stored answers: %w", err)
 	}
-	free, err := r.store.Put(runFile(r.plan.Run, manifestName), content)
+	free, err := r.store.Put(layout.RunFile(r.plan.Run, layout.ManifestName), content)
 	if err != nil {
 		return fmt.Errorf("write the manifest: %w", err)
 	}
@@ -125,7 +126,7 @@ func writeTotals[R any](r *Run, table string, rows []R) (Part, error) {
 	if n := r.Rows()[table]; n > 0 && len(rows) == 0 {
 		return Part{}, fmt.Errorf("the segments of run %s have %d rows of %s that are not summed up", r.plan.Run, n, table)
 	}
-	p := Part{Table: table, Path: partPath(table, r.plan.Run, 0)}
+	p := Part{Table: table, Path: layout.Part(table, r.plan.Run, 0)}
 	w, err := newWriter[R](r.store, p, r.toolVersion, r.metadata, r.spareOf(table))
 	if err != nil {
 		return Part{}, err
@@ -137,7 +138,7 @@ func writeTotals[R any](r *Run, table string, rows []R) (Part, error) {
 		err = w.publish()
 	}
 	if err == nil {
-		err = r.store.Sync(tableFolder(table, r.plan.Run))
+		err = r.store.Sync(layout.TableFolder(table, r.plan.Run))
 	}
 	if err != nil {
 		w.discard()
@@ -150,7 +151,7 @@ func writeTotals[R any](r *Run, table string, rows []R) (Part, error) {
 func whole(records []*Record) error {
 	before := -1
 	for _, record := range records {
-		if text := gap(before, record.Segment); text != "" {
+		if text := layout.Gap(before, record.Segment); text != "" {
 			return fmt.Errorf("the run cannot be completed: %s", text)
 		}
 		before = record.Segment

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/sink/internal/layout"
 )
 
 var update = flag.Bool("update", false, "write the data dictionary anew")
@@ -99,7 +101,7 @@ func TestDictionaryHasEveryColumn(t *testing.T) {
 	for _, d := range Dictionary() {
 		of[d.Table] = append(of[d.Table], d.Column)
 	}
-	for _, table := range append(TableNames, changesTable) {
+	for _, table := range append(TableNames, layout.Changes) {
 		schema, err := Schema(table)
 		must(t, err)
 		var want []string

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/robocensus/robocensus/sink/internal/layout"
 )
 
 func init() {
@@ -62,7 +64,7 @@ func many[T any](table func(*Segment) Table[T], cell func(*T) *string) func(*Seg
 // error, and nothing left of the segment.
 func tryEveryTable(dir string, run *Run, kilobytes int, want error) error {
 	for _, table := range TableNames {
-		if !hasPart(table, 1) {
+		if !layout.HasPart(table, 1) {
 			continue
 		}
 		s, err := run.Segment(1)
@@ -77,7 +79,7 @@ func tryEveryTable(dir string, run *Run, kilobytes int, want error) error {
 		} else if s != nil {
 			s.Abort()
 		}
-		if !errors.Is(err, want) || !strings.Contains(err.Error(), segmentPath(table, "r", 1)) {
+		if !errors.Is(err, want) || !strings.Contains(err.Error(), layout.SegmentPart(table, "r", 1)) {
 			return fmt.Errorf("%s is full: %w", table, err)
 		}
 		if err := nothingOf(dir, 1); err != nil {
@@ -90,7 +92,7 @@ func tryEveryTable(dir string, run *Run, kilobytes int, want error) error {
 // nothingOf finds files of a segment, and temporary ones.
 func nothingOf(dir string, segment int) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && (strings.HasSuffix(path, ".tmp") || strings.Contains(path, segmentName(segment))) {
+		if err == nil && (strings.HasSuffix(path, ".tmp") || strings.Contains(path, fmt.Sprintf("%010d", segment))) {
 			err = fmt.Errorf("%s is left", path)
 		}
 		return err
@@ -304,7 +306,7 @@ func TestAFolderThatIsReadOnly(t *testing.T) {
 	// Of root, who may write everywhere, this thread is made another user,
 	// who owns the files.
 	readOnly := func(table string, f func()) {
-		folder := filepath.Join(dir, tableFolder(table, "r"))
+		folder := filepath.Join(dir, layout.TableFolder(table, "r"))
 		if os.Getuid() == 0 {
 			must(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 				return errors.Join(err, os.Chown(path, 65534, -1))

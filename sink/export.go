@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -66,18 +67,18 @@ func partsToExport(in *store.Store, m *Manifest, s Selection) ([]Part, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for comparisons: %w", err)
 	}
-	if s.Table == changesTable && len(compared) > 0 {
+	if s.Table == layout.Changes && len(compared) > 0 {
 		return changesToExport(in, m.Run, s.Against, compared)
 	}
 	if !slices.Contains(m.Tables, s.Table) || !slices.Contains(TableNames, s.Table) {
 		there := m.Tables
 		if len(compared) > 0 {
-			there = append(slices.Clip(there), changesTable)
+			there = append(slices.Clip(there), layout.Changes)
 		}
 		return nil, fmt.Errorf("table %q %w: run %s has %s", s.Table, ErrNotThere, m.Run, strings.Join(there, ", "))
 	}
 	if s.Against != "" {
-		return nil, fmt.Errorf("comparison of table %s with %q %w: only %s are compared", s.Table, s.Against, ErrNotThere, changesTable)
+		return nil, fmt.Errorf("comparison of table %s with %q %w: only %s are compared", s.Table, s.Against, ErrNotThere, layout.Changes)
 	}
 	return m.PartsOf(s.Table), nil
 }
@@ -93,7 +94,7 @@ func changesToExport(in *store.Store, run, against string, compared []string) ([
 	}
 	c, err := readComparison(in, run, against)
 	if err != nil {
-		return nil, fmt.Errorf("look for the part of %s: %w", changesTable, err)
+		return nil, fmt.Errorf("look for the part of %s: %w", layout.Changes, err)
 	}
 	return []Part{*c.Part}, nil
 }

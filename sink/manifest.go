@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -100,7 +101,7 @@ func readRun(dir, run string, complete func(s *store.Store, run string) (*Manife
 // readManifest reads the manifest of a complete run.
 func readManifest(s *store.Store, run string) (*Manifest, error) {
 	m := new(Manifest)
-	digest, err := readSealed(s, runFile(run, manifestName), 1<<40, m)
+	digest, err := readSealed(s, layout.RunFile(run, layout.ManifestName), 1<<40, m)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +136,7 @@ func (m *Manifest) add(records []*Record) {
 // check refuses a manifest that nobody would have written.
 func (m *Manifest) check(s *store.Store, run string) error {
 	bad := func(format string, args ...any) error {
-		return fmt.Errorf("%s is %w: %s", s.Path(runFile(run, manifestName)), errDamaged, fmt.Sprintf(format, args...))
+		return fmt.Errorf("%s is %w: %s", s.Path(layout.RunFile(run, layout.ManifestName)), errDamaged, fmt.Sprintf(format, args...))
 	}
 	if m.Run != run {
 		return bad("it is the manifest of run %q", m.Run)
@@ -145,7 +146,7 @@ func (m *Manifest) check(s *store.Store, run string) error {
 	}
 	for i, p := range m.RunParts {
 		twice := slices.ContainsFunc(m.RunParts[:i], func(q Part) bool { return q.Table == p.Table })
-		if !ofRun[p.Table] || twice || p.Segment != 0 || checkPart(p, m.Tables, partPath(p.Table, run, 0)) != nil {
+		if !layout.OfRun[p.Table] || twice || p.Segment != 0 || checkPart(p, m.Tables, layout.Part(p.Table, run, 0)) != nil {
 			return bad("it names %q as the part of table %q", p.Path, p.Table)
 		}
 	}
@@ -154,7 +155,7 @@ func (m *Manifest) check(s *store.Store, run string) error {
 		if p.Segment != before {
 			clear(tables)
 		}
-		if p.Segment < before || tables[p.Table] || ofRun[p.Table] || checkPart(p, m.Tables, partPath(p.Table, run, p.Segment)) != nil {
+		if p.Segment < before || tables[p.Table] || layout.OfRun[p.Table] || checkPart(p, m.Tables, layout.Part(p.Table, run, p.Segment)) != nil {
 			return bad("it names %q as a part of table %q and segment %d", p.Path, p.Table, p.Segment)
 		}
 		before, tables[p.Table] = p.Segment, true
@@ -165,7 +166,7 @@ func (m *Manifest) check(s *store.Store, run string) error {
 // readHead reads the manifest of a complete run as far as its records, and
 // checks its digest all the same.
 func readHead(s *store.Store, run string) (*Manifest, error) {
-	name := runFile(run, manifestName)
+	name := layout.RunFile(run, layout.ManifestName)
 	f, err := s.Open(name)
 	if err != nil {
 		return nil, err

@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -96,37 +96,20 @@ func (p *Plan) complete() error {
 	return nil
 }
 
-// Files of a run, in its folder.
-const (
-	planName     = "plan.json"
-	manifestName = "manifest.json"
-	rejectedName = "rejected.csv"
-	// removingName is what the manifest, or else the plan, is called once the
-	// removal of the run has begun.
-	removingName = "removing.json"
-)
-
-const runsFolder = "_runs"
-
-// runFile is a file of a run's own folder.
-func runFile(run string, names ...string) string {
-	return path.Join(append([]string{runsFolder, run}, names...)...)
-}
-
 // errRemoving is what a run is whose removal was interrupted.
 var errRemoving = fmt.Errorf("%w: its removal was interrupted; remove it again", ErrNotResumable)
 
 // readPlan reads the plan of a run, and gives its digest. It returns
 // [fs.ErrNotExist] where there is no such run.
 func readPlan(s *store.Store, run string) (p Plan, digest string, err error) {
-	removing, err := s.Exists(runFile(run, removingName))
+	removing, err := s.Exists(layout.RunFile(run, layout.RemovingName))
 	if err != nil {
 		return p, "", err
 	}
 	if removing {
-		return p, "", fmt.Errorf("%s: %w by --force-new", s.Path(runFile(run)), errRemoving)
+		return p, "", fmt.Errorf("%s: %w by --force-new", s.Path(layout.RunFile(run)), errRemoving)
 	}
-	name := runFile(run, planName)
+	name := layout.RunFile(run, layout.PlanName)
 	if digest, err = readSealed(s, name, maxSealed, &p); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("read the plan: %w", err)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -79,7 +80,7 @@ func Prune(ctx context.Context, dir string, keep int, dryRun bool, each func(Pru
 			continue // of a run that was busy
 		}
 		if !dryRun {
-			for _, name := range []string{comparisonRecord(o.run, o.against), o.Path} {
+			for _, name := range []string{layout.ComparisonRecord(o.run, o.against), o.Path} {
 				if err := s.RemoveAll(name); err != nil {
 					return fmt.Errorf("remove a comparison: %w", err)
 				}
@@ -102,7 +103,7 @@ func runsToPrune(s *store.Store, keep int, now time.Time) ([]Pruned, error) {
 	var complete []Pruned
 	latest := make(map[string]time.Time) // when a complete run ended
 	for _, id := range ids {
-		p := Pruned{Path: runFile(id)}
+		p := Pruned{Path: layout.RunFile(id)}
 		plan, finished, err := planOf(s, id)
 		switch {
 		case errors.Is(err, errRemoving):
@@ -156,9 +157,9 @@ func planOf(s *store.Store, run string) (p Plan, finished *time.Time, err error)
 }
 
 func sizeOfRun(s *store.Store, run string) int64 {
-	size := s.Size(runFile(run))
+	size := s.Size(layout.RunFile(run))
 	for _, table := range TableNames {
-		size += s.Size(tableFolder(table, run))
+		size += s.Size(layout.TableFolder(table, run))
 	}
 	return size
 }
@@ -170,13 +171,13 @@ type orphan struct {
 }
 
 func orphansOf(s *store.Store, goes map[string]bool) (out []orphan, err error) {
-	runs, err := partitions(s, changesTable, "run")
+	runs, err := partitions(s, layout.Changes, "run")
 	for _, run := range runs {
-		others, e := partitions(s, tableFolder(changesTable, run), "against")
+		others, e := partitions(s, layout.TableFolder(layout.Changes, run), "against")
 		err = errors.Join(err, e)
 		for _, against := range others {
 			if isGone(s, run, goes) || isGone(s, against, goes) {
-				name := comparisonFolder(run, against)
+				name := layout.ComparisonFolder(run, against)
 				out = append(out, orphan{Pruned{Path: name, State: "orphaned", Removed: true, Bytes: s.Size(name)}, run, against})
 			}
 		}
@@ -197,8 +198,8 @@ func partitions(s *store.Store, folder, key string) (values []string, err error)
 
 func isGone(s *store.Store, run string, goes map[string]bool) bool {
 	there := func(name string) bool {
-		_, err := s.Stat(runFile(run, name))
+		_, err := s.Stat(layout.RunFile(run, name))
 		return !errors.Is(err, fs.ErrNotExist)
 	}
-	return goes[run] || there(removingName) || !there(manifestName) && !there(planName)
+	return goes[run] || there(layout.RemovingName) || !there(layout.ManifestName) && !there(layout.PlanName)
 }

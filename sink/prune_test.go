@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/sink/internal/layout"
 )
 
 // weekly writes runs that begin a week apart, in the order of their names'
@@ -187,7 +189,7 @@ func TestAPruneThatWasInterrupted(t *testing.T) {
 		compared(t, dir, "changes/run=c2/against=c1")
 		must(t, os.Rename(filepath.Join(dir, "_runs/c1/manifest.json"), filepath.Join(dir, "_runs/c1/removing.json")))
 		for _, table := range TableNames[:removed] {
-			must(t, os.RemoveAll(filepath.Join(dir, tableFolder(table, "c1"))))
+			must(t, os.RemoveAll(filepath.Join(dir, layout.TableFolder(table, "c1"))))
 		}
 		want := []string{"removed _runs/c1 half removed", "kept _runs/c2 complete", "kept _runs/c3 complete", "removed changes/run=c2/against=c1 orphaned"}
 		if diff := cmp.Diff(want, prune(t, dir, 9, false)); diff != "" {

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -52,7 +53,7 @@ func TestSealsFindEveryChange(t *testing.T) {
 func TestNamesSortAsTheInput(t *testing.T) {
 	segments := []int{0, 1, 99, SegmentsPerVolume - 1, SegmentsPerVolume, 9 * SegmentsPerVolume, 10 * SegmentsPerVolume, 11 * SegmentsPerVolume,
 		64_000 * SegmentsPerVolume, MaxVolumes*SegmentsPerVolume - 1}
-	for _, path := range []func(int) string{PartName, func(n int) string { return recordPath("r", n) }, func(n int) string { return segmentPath("summary", "r", n) }} {
+	for _, path := range []func(int) string{layout.PartName, func(n int) string { return layout.Record("r", n) }, func(n int) string { return layout.SegmentPart("summary", "r", n) }} {
 		var names []string
 		for _, n := range segments {
 			names = append(names, path(n))
@@ -62,7 +63,7 @@ func TestNamesSortAsTheInput(t *testing.T) {
 		}
 	}
 	for _, n := range segments {
-		if got, ok := recordNumber(filepath.Base(recordPath("r", n))); !ok || got != n {
+		if got, ok := layout.RecordNumber(filepath.Base(layout.Record("r", n))); !ok || got != n {
 			t.Errorf("segment %d is read as %d, %v", n, got, ok)
 		}
 	}
@@ -134,7 +135,7 @@ func TestASegmentIsWrittenOnce(t *testing.T) {
 	// The record of another process stays, and the parts of this one go.
 	s, err = run.Segment(2)
 	must(t, err)
-	record := filepath.Join(dir, recordPath("r", 2))
+	record := filepath.Join(dir, layout.Record("r", 2))
 	must(t, os.WriteFile(record, []byte("another's"), 0o666))
 	if err := s.Commit(); err == nil || !strings.Contains(err.Error(), "segment 2 of run r is committed by another process") {
 		t.Errorf("a segment that another process has committed: %v", err)
@@ -158,8 +159,8 @@ func nothingLeft(dir string, segment int) error {
 	}
 	defer s.Close()
 	for _, table := range TableNames {
-		if there, err := s.Exists(segmentPath(table, "r", segment)); there || err != nil {
-			return fmt.Errorf("%s is left: %w", segmentPath(table, "r", segment), err)
+		if there, err := s.Exists(layout.SegmentPart(table, "r", segment)); there || err != nil {
+			return fmt.Errorf("%s is left: %w", layout.SegmentPart(table, "r", segment), err)
 		}
 	}
 	return nil
@@ -206,7 +207,7 @@ func TestOpenRefusesDamagedRecords(t *testing.T) {
 	must(t, run.Close())
 	record := func(change func(r *Record)) func(t *testing.T, dir string) {
 		return func(t *testing.T, dir string) {
-			path := filepath.Join(dir, recordPath("r", 1))
+			path := filepath.Join(dir, layout.Record("r", 1))
 			content, err := os.ReadFile(path)
 			must(t, err)
 			var r Record
@@ -221,10 +222,10 @@ func TestOpenRefusesDamagedRecords(t *testing.T) {
 		want  string
 	}{
 		{"a flipped bit", func(t *testing.T, dir string) {
-			edit(t, filepath.Join(dir, recordPath("r", 1)), func(b []byte) []byte { b[40] ^= 4; return b })
+			edit(t, filepath.Join(dir, layout.Record("r", 1)), func(b []byte) []byte { b[40] ^= 4; return b })
 		}, "0000000001.json is damaged"},
 		{"a record of another number", func(t *testing.T, dir string) {
-			must(t, os.Rename(filepath.Join(dir, recordPath("r", 1)), filepath.Join(dir, recordPath("r", 2))))
+			must(t, os.Rename(filepath.Join(dir, layout.Record("r", 1)), filepath.Join(dir, layout.Record("r", 2))))
 		}, "it is the record of segment 1"},
 		{"a record of another plan", record(func(r *Record) { r.Plan = strings.Repeat("0", 64) }), "belongs to another plan"},
 		{"a record of another run", record(func(r *Record) { r.Run = "x" }), `of run "x"`},
@@ -235,19 +236,19 @@ func TestOpenRefusesDamagedRecords(t *testing.T) {
 			edit(t, filepath.Join(dir, "_runs/r/plan.json"), func(b []byte) []byte { b[40] ^= 4; return b })
 		}, "plan.json is damaged"},
 		{"counters gone", func(t *testing.T, dir string) {
-			must(t, os.Remove(filepath.Join(dir, segmentPath("summary", "r", 1))))
+			must(t, os.Remove(filepath.Join(dir, layout.SegmentPart("summary", "r", 1))))
 		}, "a committed part is missing"},
 		{"a part of another size", func(t *testing.T, dir string) {
-			must(t, os.Truncate(filepath.Join(dir, partPath("rules", "r", 1)), 9))
+			must(t, os.Truncate(filepath.Join(dir, layout.Part("rules", "r", 1)), 9))
 		}, "has 9 bytes"},
 		{"a byte flipped in a part", func(t *testing.T, dir string) {
-			edit(t, filepath.Join(dir, partPath("rules", "r", 1)), func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
+			edit(t, filepath.Join(dir, layout.Part("rules", "r", 1)), func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
 		}, "rules/run=r/part-0000000001.parquet: does not have the bytes that were written"},
 		{"a byte flipped in counters", func(t *testing.T, dir string) {
-			edit(t, filepath.Join(dir, segmentPath("summary", "r", 1)), func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
+			edit(t, filepath.Join(dir, layout.SegmentPart("summary", "r", 1)), func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
 		}, "0000000001.summary.parquet: does not have the bytes"},
 		{"a link in the place of a part", func(t *testing.T, dir string) {
-			part := filepath.Join(dir, partPath("rules", "r", 1))
+			part := filepath.Join(dir, layout.Part("rules", "r", 1))
 			must(t, errors.Join(os.Rename(part, part+"-away"), os.Symlink(filepath.Base(part)+"-away", part)))
 		}, "committed part rules/run=r"},
 	} {
@@ -312,7 +313,7 @@ func TestUnfinishedPassesOverWhatIsDamaged(t *testing.T) {
 	}
 	edit(t, filepath.Join(dir, "_runs/damaged/plan.json"), func(b []byte) []byte { b[30] ^= 1; return b })
 	must(t, os.WriteFile(filepath.Join(dir, "_runs/complete/manifest.json"), []byte("{"), 0o666)) // complete all the same
-	must(t, os.WriteFile(filepath.Join(dir, recordPath("a", 0)), []byte("{"), 0o666))             // for Open to refuse
+	must(t, os.WriteFile(filepath.Join(dir, layout.Record("a", 0)), []byte("{"), 0o666))          // for Open to refuse
 	must(t, os.MkdirAll(filepath.Join(dir, "_runs/empty"), 0o777))
 	must(t, os.WriteFile(filepath.Join(dir, "_runs/file"), nil, 0o666))
 	run, damaged, err := Unfinished(dir)
@@ -349,7 +350,7 @@ func TestPlantedLinks(t *testing.T) {
 	digest, err := f.Finish()
 	must(t, err)
 	commitSegment(t, run, 0)
-	for _, name := range []string{"views.sql", partPath("rules", "r", 1), recordPath("r", 2)} {
+	for _, name := range []string{"views.sql", layout.Part("rules", "r", 1), layout.Record("r", 2)} {
 		must(t, os.Symlink(secret, filepath.Join(dir, name)))
 	}
 	must(t, run.ReplaceFile("views.sql", []byte("SELECT 1")))
@@ -359,18 +360,18 @@ func TestPlantedLinks(t *testing.T) {
 	if err := s.Commit(); err == nil {
 		t.Error("a record is written where a link is")
 	}
-	must(t, os.Remove(filepath.Join(dir, recordPath("r", 2))))
+	must(t, os.Remove(filepath.Join(dir, layout.Record("r", 2))))
 	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: Tally{Targets: 2 * targetsOfSegment}, Inputs: described().Inputs, Rejected: &digest}))
 	must(t, run.Close())
 	if v := verify(t, dir); len(v.Problems) > 0 {
 		t.Errorf("%+v", v.Problems)
 	}
-	part := filepath.Join(dir, partPath("lines", "r", 0))
+	part := filepath.Join(dir, layout.Part("lines", "r", 0))
 	must(t, os.Remove(part))
 	must(t, os.Symlink(secret, part))
 	m, err := ReadManifest(dir, "r")
 	must(t, err)
-	if _, err := OpenPart(t.Context(), dir, *m.part(partPath("lines", "r", 0))); err == nil {
+	if _, err := OpenPart(t.Context(), dir, *m.part(layout.Part("lines", "r", 0))); err == nil {
 		t.Error("a part is read where a link is")
 	}
 	if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != badFile {
@@ -405,7 +406,7 @@ func TestCompleteNeedsTheTotals(t *testing.T) {
 // Who finds a run busy leaves what its writer is about to use.
 func TestABusyRunKeepsItsFolders(t *testing.T) {
 	dir := t.TempDir()
-	must(t, os.MkdirAll(filepath.Join(dir, segmentsFolder("r")), 0o777))
+	must(t, os.MkdirAll(filepath.Join(dir, layout.Records("r")), 0o777))
 	s, err := store.Open(dir)
 	must(t, err)
 	defer s.Close()
@@ -417,7 +418,7 @@ func TestABusyRunKeepsItsFolders(t *testing.T) {
 	if _, err := Create(dir, described()); !errors.Is(err, ErrRunBusy) {
 		t.Errorf("create: %v", err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, segmentsFolder("r"))); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, layout.Records("r"))); err != nil {
 		t.Error(err)
 	}
 	l.Release()

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -32,7 +33,7 @@ func Remove(dir, run string) error {
 }
 
 func removeRun(s *store.Store, run string) error {
-	folder := runFile(run)
+	folder := layout.RunFile(run)
 	if !anyOf(s, run) {
 		return nil
 	}
@@ -52,9 +53,9 @@ func removeRun(s *store.Store, run string) error {
 }
 
 func anyOf(s *store.Store, run string) bool {
-	folders := []string{runFile(run)}
+	folders := []string{layout.RunFile(run)}
 	for _, table := range TableNames {
-		folders = append(folders, tableFolder(table, run))
+		folders = append(folders, layout.TableFolder(table, run))
 	}
 	for _, folder := range folders {
 		if _, err := s.Stat(folder); err == nil {
@@ -65,11 +66,11 @@ func anyOf(s *store.Store, run string) bool {
 }
 
 func removeLocked(s *store.Store, run string) error {
-	folder := runFile(run)
+	folder := layout.RunFile(run)
 	// From here on nobody takes it for a run. A rename needs no room: the
 	// disk may be full, and this meant to make some.
-	marker := path.Join(folder, removingName)
-	for _, name := range []string{manifestName, planName} {
+	marker := path.Join(folder, layout.RemovingName)
+	for _, name := range []string{layout.ManifestName, layout.PlanName} {
 		marked, err := s.Exists(marker)
 		if err == nil && !marked {
 			err = s.Rename(path.Join(folder, name), marker)
@@ -82,7 +83,7 @@ func removeLocked(s *store.Store, run string) error {
 		return err
 	}
 	for _, table := range TableNames {
-		if err := s.RemoveAll(tableFolder(table, run)); err != nil {
+		if err := s.RemoveAll(layout.TableFolder(table, run)); err != nil {
 			return err
 		}
 		if err := s.Sync(table); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -103,7 +104,7 @@ func removeLocked(s *store.Store, run string) error {
 		return err
 	}
 	for _, f := range files {
-		if name := f.Name(); name != store.LockName && name != removingName {
+		if name := f.Name(); name != store.LockName && name != layout.RemovingName {
 			if err := s.RemoveAll(path.Join(folder, name)); err != nil {
 				return err
 			}

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -44,7 +45,7 @@ func Open(ctx context.Context, dir string, p Plan) (*Run, error) {
 	if r.store, err = store.Open(dir); err != nil {
 		return nil, err
 	}
-	if _, err = r.store.Stat(runFile(p.Run)); err == nil {
+	if _, err = r.store.Stat(layout.RunFile(p.Run)); err == nil {
 		if r.lock, err = lockRun(r.store, p.Run); err == nil {
 			err = r.open(ctx)
 		}
@@ -76,7 +77,7 @@ func (r *Run) open(ctx context.Context) error {
 		return refuse(errors.New(strings.Join(reasons, "; ")))
 	}
 	r.plan, r.planDigest = m.Plan, m.PlanDigest
-	r.metadata[metadataConfiguration] = m.ConfigurationDigest
+	r.metadata[layout.KeyConfiguration] = m.ConfigurationDigest
 	check := func() error { return inPlace(r.store, append(m.RunParts, m.Parts...)) }
 	if !m.Complete() {
 		check = func() error { return sound(ctx, r.store, m.Parts) }
@@ -164,11 +165,11 @@ func (r *Run) sweep(named map[string]bool) error {
 		return nil
 	}
 	for _, table := range TableNames {
-		if err := remove(tableFolder(table, r.plan.Run), isLeftover); err != nil {
+		if err := remove(layout.TableFolder(table, r.plan.Run), layout.IsLeftover); err != nil {
 			return err
 		}
 	}
-	if err := remove(segmentsFolder(r.plan.Run), func(name string) bool {
+	if err := remove(layout.Records(r.plan.Run), func(name string) bool {
 		return store.IsTemporary(name) || strings.HasSuffix(name, ".parquet")
 	}); err != nil {
 		return err
@@ -176,13 +177,7 @@ func (r *Run) sweep(named map[string]bool) error {
 	if err := r.sweepAnswers(); err != nil {
 		return err
 	}
-	return remove(runFile(r.plan.Run), store.IsTemporary)
-}
-
-// isLeftover tells the names that a writer of parts leaves behind, by which it
-// can be told only from the records whether they are parts that count.
-func isLeftover(name string) bool {
-	return strings.HasPrefix(name, "part-") && (strings.HasSuffix(name, ".parquet") || store.IsTemporary(name))
+	return remove(layout.RunFile(r.plan.Run), store.IsTemporary)
 }
 
 // differences says in which ways a run was started otherwise than it is to be

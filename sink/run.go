@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -47,7 +48,7 @@ func Create(dir string, p Plan) (*Run, error) {
 	if r.store, err = store.Create(dir); err != nil {
 		return nil, fmt.Errorf("create the output folder: %w", err)
 	}
-	folder := runFile(p.Run)
+	folder := layout.RunFile(p.Run)
 	if err = r.store.MakeFolder(folder); err != nil {
 		err = fmt.Errorf("create the folder of the run: %w", err)
 	} else if r.lock, err = lockRun(r.store, p.Run); err == nil {
@@ -61,10 +62,10 @@ func Create(dir string, p Plan) (*Run, error) {
 }
 
 func (r *Run) create() error {
-	folder := runFile(r.plan.Run)
+	folder := layout.RunFile(r.plan.Run)
 	// A folder without a plan is left of a Create that did not end.
 	exists := fmt.Errorf("%w: %s (give another --run ID, or continue it with --resume)", ErrRunExists, r.store.Path(folder))
-	for _, name := range []string{planName, manifestName, removingName} {
+	for _, name := range []string{layout.PlanName, layout.ManifestName, layout.RemovingName} {
 		taken, err := r.store.Exists(path.Join(folder, name))
 		if err != nil {
 			return fmt.Errorf("create the run: %w", err)
@@ -74,7 +75,7 @@ func (r *Run) create() error {
 		}
 	}
 	for _, table := range TableNames {
-		parts := tableFolder(table, r.plan.Run)
+		parts := layout.TableFolder(table, r.plan.Run)
 		if files, err := r.store.List(parts); err == nil && len(files) > 0 {
 			return fmt.Errorf("%w: %s holds files, but %s has no plan (give another --run ID)", ErrRunExists, r.store.Path(parts), r.store.Path(folder))
 		}
@@ -90,7 +91,7 @@ func (r *Run) create() error {
 		return fmt.Errorf("plan of the run: %w", err)
 	}
 	r.planDigest = digest
-	free, err := r.store.Put(path.Join(folder, planName), content)
+	free, err := r.store.Put(path.Join(folder, layout.PlanName), content)
 	if err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
@@ -108,28 +109,18 @@ func prepare(p Plan) (*Run, error) {
 	return &Run{
 		plan: p, toolVersion: p.ToolVersion, records: make(map[int]*Record), taken: make(map[int]bool),
 		metadata: map[string]string{
-			metadataSchema:            strconv.Itoa(SchemaVersion),
-			metadataRun:               p.Run,
-			"robocensus.tool_version": p.ToolVersion,
-			"robocensus.profile":      strings.Join(p.Profiles, ","),
-			metadataConfiguration:     p.ConfigurationDigest,
+			layout.KeySchema:        strconv.Itoa(SchemaVersion),
+			layout.KeyRun:           p.Run,
+			layout.KeyToolVersion:   p.ToolVersion,
+			layout.KeyProfile:       strings.Join(p.Profiles, ","),
+			layout.KeyConfiguration: p.ConfigurationDigest,
 		},
 	}, nil
 }
 
-// Keys of the metadata of every part.
-const (
-	metadataSchema        = "robocensus.schema_version"
-	metadataRun           = "robocensus.run"
-	metadataConfiguration = "robocensus.configuration_digest"
-	metadataBins          = "robocensus.summary_bins" // of summary only
-	metadataAgainst       = "robocensus.against"      // of changes only, as are notes
-	metadataNotes         = "robocensus.notes"        // a line each
-)
-
 // lockRun makes the caller the one writer of a run, whose folder must exist.
 func lockRun(s *store.Store, run string) (*store.Lock, error) {
-	l, err := s.Lock(runFile(run))
+	l, err := s.Lock(layout.RunFile(run))
 	if errors.Is(err, store.ErrLocked) {
 		return nil, fmt.Errorf("run %s %w", run, ErrRunBusy)
 	}
@@ -143,9 +134,9 @@ func lockRun(s *store.Store, run string) (*store.Lock, error) {
 // way to it is. Later none is made: one that is gone has taken committed parts
 // with it.
 func (r *Run) makeFolders() error {
-	folders := []string{segmentsFolder(r.plan.Run)}
+	folders := []string{layout.Records(r.plan.Run)}
 	for _, table := range r.plan.Tables {
-		folders = append(folders, tableFolder(table, r.plan.Run))
+		folders = append(folders, layout.TableFolder(table, r.plan.Run))
 	}
 	for _, folder := range folders {
 		if err := r.store.MakeFolder(folder); err != nil {
@@ -157,14 +148,14 @@ func (r *Run) makeFolders() error {
 
 // Folder is where the run keeps its plan, its records and rejected.csv, as the
 // user knows it.
-func (r *Run) Folder() string { return r.store.Path(runFile(r.plan.Run)) }
+func (r *Run) Folder() string { return r.store.Path(layout.RunFile(r.plan.Run)) }
 
 // Store is the output folder.
 func (r *Run) Store() *store.Store { return r.store }
 
 // Rejected begins rejected.csv, which may be read while it is written.
 func (r *Run) Rejected() (*store.File, error) {
-	f, err := r.store.Create(runFile(r.plan.Run, rejectedName))
+	f, err := r.store.Create(layout.RunFile(r.plan.Run, layout.RejectedName))
 	if err != nil {
 		return nil, err
 	}
@@ -176,12 +167,12 @@ func (r *Run) Rejected() (*store.File, error) {
 }
 
 // Scratch makes a file to write to and read back while the run is written.
-func (r *Run) Scratch() (*store.Scratch, error) { return r.store.Scratch(runFile(r.plan.Run)) }
+func (r *Run) Scratch() (*store.Scratch, error) { return r.store.Scratch(layout.RunFile(r.plan.Run)) }
 
 // ReplaceFile replaces a file of the output folder. What a crash leaves of it
 // lies in the run's folder, where [Open] removes it.
 func (r *Run) ReplaceFile(name string, content []byte) error {
-	return r.store.Replace(name, runFile(r.plan.Run), content)
+	return r.store.Replace(name, layout.RunFile(r.plan.Run), content)
 }
 
 // begin takes a segment for a writer: none is written twice.
@@ -224,7 +215,7 @@ func (r *Run) enter(record *Record) (inDoubt bool, err error) {
 		return false, fmt.Errorf("record of segment %d has %d bytes, more than %d: its note is too long", record.Segment, len(content), maxSealed)
 	}
 	record.digest = digest
-	free, err := r.store.Put(recordPath(r.plan.Run, record.Segment), content)
+	free, err := r.store.Put(layout.Record(r.plan.Run, record.Segment), content)
 	if err != nil {
 		return free, fmt.Errorf("write the record of segment %d: %w", record.Segment, err)
 	}
@@ -249,11 +240,11 @@ func (r *Run) Close() error {
 		a.close()
 	}
 	if r.lock != nil {
-		folder := runFile(r.plan.Run)
-		planned, err := r.store.Exists(path.Join(folder, planName))
+		folder := layout.RunFile(r.plan.Run)
+		planned, err := r.store.Exists(path.Join(folder, layout.PlanName))
 		unborn := err == nil && !planned
 		if unborn {
-			r.store.Remove(segmentsFolder(r.plan.Run))
+			r.store.Remove(layout.Records(r.plan.Run))
 		}
 		r.lock.Release()
 		r.lock = nil

@@ -22,6 +22,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -191,7 +192,7 @@ func leftovers(t *testing.T, dir string) (names []string) {
 		named[p.Path] = true
 	}
 	for _, r := range m.Records {
-		named[recordPath("r", r.Segment)] = true
+		named[layout.Record("r", r.Segment)] = true
 	}
 	for name := range tree(t, dir) {
 		if !named[name] {
@@ -251,7 +252,7 @@ func killUntilComplete(t *testing.T, dir string) (kills int) {
 		complete = m.State == "complete"
 		sums := make(map[string]string)
 		for _, p := range m.Parts {
-			if !ofRun[p.Table] { // which are merged at the end
+			if !layout.OfRun[p.Table] { // which are merged at the end
 				sums[p.Path] = p.SHA256
 			}
 		}
@@ -372,7 +373,7 @@ func TestARemovalThatWasInterrupted(t *testing.T) {
 		must(t, run.Close())
 		must(t, os.Rename(filepath.Join(dir, "_runs/r/plan.json"), filepath.Join(dir, "_runs/r/removing.json")))
 		for _, table := range TableNames[:gone] {
-			must(t, os.RemoveAll(filepath.Join(dir, tableFolder(table, "r"))))
+			must(t, os.RemoveAll(filepath.Join(dir, layout.TableFolder(table, "r"))))
 		}
 		if _, err := Open(t.Context(), dir, described()); !errors.Is(err, ErrNotResumable) || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "removal was interrupted") {
 			t.Errorf("open: %v", err)

@@ -8,12 +8,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
 // runIDs are the names below _runs that may be runs.
 func runIDs(s *store.Store) (ids []string, err error) {
-	folders, err := s.List(runsFolder)
+	folders, err := s.List(layout.Runs)
 	if err != nil {
 		return nil, fmt.Errorf("look for runs: %w", err)
 	}
@@ -63,7 +64,7 @@ func Unfinished(dir string) (run string, damaged []string, err error) {
 	}
 	var began time.Time
 	for _, id := range ids {
-		if complete, err := s.Exists(runFile(id, manifestName)); complete || err != nil {
+		if complete, err := s.Exists(layout.RunFile(id, layout.ManifestName)); complete || err != nil {
 			continue
 		}
 		plan, _, err := readPlan(s, id)

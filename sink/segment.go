@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/internal/shred"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -115,10 +116,10 @@ func (r *Run) Segment(index int) (*Segment, error) {
 }
 
 func openTable[T any](s *Segment, name string, t *Table[T]) error {
-	if !slices.Contains(s.run.plan.Tables, name) || !hasPart(name, s.index) {
+	if !slices.Contains(s.run.plan.Tables, name) || !layout.HasPart(name, s.index) {
 		return nil
 	}
-	p := Part{Table: name, Segment: s.index, Path: segmentPath(name, s.run.plan.Run, s.index)}
+	p := Part{Table: name, Segment: s.index, Path: layout.SegmentPart(name, s.run.plan.Run, s.index)}
 	w, err := newWriter[T](s.run.store, p, s.run.toolVersion, s.run.metadata, s.run.spareOf(name))
 	if err != nil {
 		return err
@@ -154,7 +155,7 @@ func writerOptions(table, toolVersion string, metadata map[string]string) []parq
 		options = append(options, parquet.KeyValueMetadata(key, value))
 	}
 	if table == "summary" {
-		options = append(options, parquet.KeyValueMetadata(metadataBins, strconv.Itoa(BinsVersion)))
+		options = append(options, parquet.KeyValueMetadata(layout.KeyBins, strconv.Itoa(BinsVersion)))
 	}
 	if table == "bodies" {
 		// The least and the greatest body of a page would stand before it, and

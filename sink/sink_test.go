@@ -21,6 +21,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/robocensus/robocensus/sink/internal/layout"
 )
 
 // The contract: names, types and nullability of every column, in their order.
@@ -68,7 +70,7 @@ func newRun(t *testing.T) (*Run, string) {
 func partsIn(segments ...int) (n int) {
 	for _, segment := range segments {
 		for _, table := range TableNames {
-			if hasPart(table, segment) {
+			if layout.HasPart(table, segment) {
 				n++
 			}
 		}
@@ -123,7 +125,7 @@ func TestColumnsAreTheContract(t *testing.T) {
 	must(t, err)
 	must(t, s.Commit())
 	for _, name := range TableNames {
-		r, table := readTable(t, filepath.Join(dir, segmentPath(name, "test", 0)))
+		r, table := readTable(t, filepath.Join(dir, layout.SegmentPart(name, "test", 0)))
 		var got []string
 		for _, f := range table.Schema().Fields() {
 			got = append(got, f.Name+" "+typeName(f))
@@ -132,7 +134,7 @@ func TestColumnsAreTheContract(t *testing.T) {
 		if diff := cmp.Diff(want, strings.Join(got, ", ")); diff != "" {
 			t.Errorf("%s (-contract +written):\n%s", name, diff)
 		}
-		keys := map[string]string{"robocensus.run": "test", "robocensus.schema_version": "2", "robocensus.profile": "google", "robocensus.tool_version": "v0"}
+		keys := map[string]string{"robocensus.run": "test", "robocensus.schema_version": "2", layout.KeyProfile: "google", "robocensus.tool_version": "v0"}
 		if name == "summary" {
 			keys["robocensus.summary_bins"] = "1"
 		}
@@ -285,11 +287,11 @@ func TestManifestNamesWhatIsThere(t *testing.T) {
 	must(t, completeRun(run, Completion{Finished: time.Now()}))
 	m, err := ReadManifest(dir, "test")
 	must(t, err)
-	if m.State != "complete" || len(m.Parts) != partsIn(0, 1)-2*len(ofRun) || len(m.RunParts) != len(ofRun) {
-		t.Fatalf("state %q with %d parts, want complete with %d", m.State, len(m.Parts), partsIn(0, 1)-2*len(ofRun))
+	if m.State != "complete" || len(m.Parts) != partsIn(0, 1)-2*len(layout.OfRun) || len(m.RunParts) != len(layout.OfRun) {
+		t.Fatalf("state %q with %d parts, want complete with %d", m.State, len(m.Parts), partsIn(0, 1)-2*len(layout.OfRun))
 	}
 	for i, p := range m.Parts {
-		if want := i / (partsIn(0) - len(ofRun)); p.Segment != want {
+		if want := i / (partsIn(0) - len(layout.OfRun)); p.Segment != want {
 			t.Errorf("part %d is of segment %d, want %d", i, p.Segment, want)
 		}
 		content, err := os.ReadFile(filepath.Join(dir, p.Path))

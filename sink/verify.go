@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -59,7 +60,7 @@ func Verify(ctx context.Context, dir, run string, progress func(parts, of int)) 
 	v := &verifier{run: run, progress: progress}
 	m, err := ReadManifest(dir, run)
 	if errors.Is(err, errDamaged) || errors.Is(err, errRemoving) {
-		v.add(runFile(run), badManifest, err.Error())
+		v.add(layout.RunFile(run), badManifest, err.Error())
 		return &v.Verification, nil
 	}
 	if err != nil {
@@ -84,7 +85,7 @@ func Verify(ctx context.Context, dir, run string, progress func(parts, of int)) 
 			return nil, err
 		}
 	}
-	if now, err := v.store.Exists(runFile(run, manifestName)); now && err == nil && !v.Complete {
+	if now, err := v.store.Exists(layout.RunFile(run, layout.ManifestName)); now && err == nil && !v.Complete {
 		return Verify(ctx, dir, run, progress) // completed meanwhile, and its counters are gone
 	}
 	slices.SortStableFunc(v.Problems, func(a, b Problem) int { return cmp.Compare(a.Path, b.Path) })
@@ -164,7 +165,7 @@ func (v *verifier) parts(ctx context.Context, m *Manifest) error {
 	}
 	known = known && slices.Contains(m.Tables, "fetches")
 	if known && targets != m.Targets {
-		v.add(runFile(v.run, manifestName), badRows, fmt.Sprintf("says %d targets, and fetches holds %d", m.Targets, targets))
+		v.add(layout.RunFile(v.run, layout.ManifestName), badRows, fmt.Sprintf("says %d targets, and fetches holds %d", m.Targets, targets))
 	}
 	return v.runParts(ctx, m, targets, known)
 }
@@ -184,8 +185,8 @@ func (v *verifier) runParts(ctx context.Context, m *Manifest, targets int64, kno
 	}
 	for _, table := range m.Tables {
 		named := slices.ContainsFunc(m.RunParts, func(p Part) bool { return p.Table == table })
-		if v.Complete && ofRun[table] && !named {
-			v.add(runFile(v.run, manifestName), badManifest, fmt.Sprintf("names no part of table %s", table))
+		if v.Complete && layout.OfRun[table] && !named {
+			v.add(layout.RunFile(v.run, layout.ManifestName), badManifest, fmt.Sprintf("names no part of table %s", table))
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -20,7 +21,7 @@ import (
 func (v *verifier) comparisons(ctx context.Context, m *Manifest) error {
 	others := []string{""}
 	for _, folder := range []struct{ name, before, after string }{
-		{runFile(v.run, "against"), "", ".json"}, {tableFolder(changesTable, v.run), "against=", ""},
+		{layout.RunFile(v.run, "against"), "", ".json"}, {layout.TableFolder(layout.Changes, v.run), "against=", ""},
 	} {
 		files, err := v.store.List(folder.name)
 		if err != nil {
@@ -48,7 +49,7 @@ func (v *verifier) comparisons(ctx context.Context, m *Manifest) error {
 // annexed verifies a comparison. Another process may be at it: what it has
 // changed meanwhile is no damage.
 func (v *verifier) annexed(ctx context.Context, m *Manifest, against string) error {
-	folder := comparisonFolder(v.run, against)
+	folder := layout.ComparisonFolder(v.run, against)
 	files, err := v.store.List(folder)
 	if err != nil {
 		v.add(folder, badFile, err.Error())
@@ -61,7 +62,7 @@ func (v *verifier) annexed(ctx context.Context, m *Manifest, against string) err
 	}
 	before := len(v.Problems)
 	if err != nil {
-		v.add(comparisonRecord(v.run, against), badRecord, err.Error())
+		v.add(layout.ComparisonRecord(v.run, against), badRecord, err.Error())
 	} else if err := v.recorded(ctx, m, record, files); err != nil {
 		return err
 	}
@@ -74,19 +75,19 @@ func (v *verifier) annexed(ctx context.Context, m *Manifest, against string) err
 // recorded verifies a comparison that has its record.
 func (v *verifier) recorded(ctx context.Context, m *Manifest, record *Comparison, files []fs.DirEntry) error {
 	if record.Manifest != m.digest {
-		v.add(comparisonRecord(v.run, record.Against), badRecord, "is about another run of this name")
+		v.add(layout.ComparisonRecord(v.run, record.Against), badRecord, "is about another run of this name")
 	}
 	var named []string
 	if record.Part != nil {
 		named = append(named, path.Base(record.Part.Path))
 		c := &segmentCheck{verifier: v}
-		if err := c.part(ctx, *record.Part, map[string]string{metadataAgainst: record.Against}); err != nil {
+		if err := c.part(ctx, *record.Part, map[string]string{layout.KeyAgainst: record.Against}); err != nil {
 			return err
 		}
 	}
 	if record.Expectations != nil {
-		named = append(named, expectationsName)
-		f, err := v.open(ctx, path.Join(record.folder(), expectationsName), *record.Expectations)
+		named = append(named, layout.ExpectationsName)
+		f, err := v.open(ctx, path.Join(record.folder(), layout.ExpectationsName), *record.Expectations)
 		if f != nil {
 			f.Close()
 		}
@@ -108,18 +109,18 @@ func (v *verifier) recorded(ctx context.Context, m *Manifest, record *Comparison
 // unrecorded verifies what there is of a comparison without a record: one that
 // is under way, or was interrupted while it was published.
 func (v *verifier) unrecorded(ctx context.Context, against string, files []fs.DirEntry, locked bool) error {
-	folder := comparisonFolder(v.run, against)
+	folder := layout.ComparisonFolder(v.run, against)
 	for _, f := range files {
 		name := path.Join(folder, f.Name())
 		switch {
-		case against == "" && f.Name() != expectationsName, f.Name() == store.LockName, locked && store.IsTemporary(f.Name()):
-		case locked && f.Name() == PartName(0):
+		case against == "" && f.Name() != layout.ExpectationsName, f.Name() == store.LockName, locked && store.IsTemporary(f.Name()):
+		case locked && f.Name() == layout.PartName(0):
 			if err := v.comparison(ctx, name, against); err != nil {
 				return err
 			}
-		case locked && f.Name() == expectationsName:
+		case locked && f.Name() == layout.ExpectationsName:
 		default:
-			v.add(name, badRecord, fmt.Sprintf("no record names it: %s is gone, or the comparison was interrupted; compare again", comparisonRecord(v.run, against)))
+			v.add(name, badRecord, fmt.Sprintf("no record names it: %s is gone, or the comparison was interrupted; compare again", layout.ComparisonRecord(v.run, against)))
 		}
 	}
 	return nil
@@ -133,7 +134,7 @@ func (v *verifier) comparison(ctx context.Context, name, against string) error {
 		return nil
 	}
 	defer f.Close()
-	p := Part{Table: changesTable, Path: name, Rows: anyRows}
-	_, err = v.decode(ctx, p, f, map[string]string{metadataAgainst: against}, func(arrow.RecordBatch) {})
+	p := Part{Table: layout.Changes, Path: name, Rows: anyRows}
+	_, err = v.decode(ctx, p, f, map[string]string{layout.KeyAgainst: against}, func(arrow.RecordBatch) {})
 	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -113,9 +114,9 @@ func (v *verifier) decodeParquet(ctx context.Context, p Part, f *os.File, more m
 	if err != nil {
 		return false, err
 	}
-	keys := map[string]string{metadataRun: v.run, metadataSchema: strconv.Itoa(SchemaVersion)}
+	keys := map[string]string{layout.KeyRun: v.run, layout.KeySchema: strconv.Itoa(SchemaVersion)}
 	if p.Table == "summary" {
-		keys[metadataBins] = strconv.Itoa(BinsVersion)
+		keys[layout.KeyBins] = strconv.Itoa(BinsVersion)
 	}
 	maps.Copy(keys, more)
 	for key, want := range keys {

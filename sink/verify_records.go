@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -30,9 +31,9 @@ func (v *verifier) records(ctx context.Context, m *Manifest) error {
 			return ctx.Err()
 		}
 		if name.Segment <= before {
-			v.add(runFile(v.run, manifestName), badNumbering, fmt.Sprintf("segment %d stands after segment %d", name.Segment, before))
-		} else if text := gap(before, name.Segment); text != "" {
-			v.add(runFile(v.run, manifestName), badNumbering, text)
+			v.add(layout.RunFile(v.run, layout.ManifestName), badNumbering, fmt.Sprintf("segment %d stands after segment %d", name.Segment, before))
+		} else if text := layout.Gap(before, name.Segment); text != "" {
+			v.add(layout.RunFile(v.run, layout.ManifestName), badNumbering, text)
 		}
 		before = max(before, name.Segment)
 		record := v.record(m, name, parts[name.Segment])
@@ -44,13 +45,13 @@ func (v *verifier) records(ctx context.Context, m *Manifest) error {
 		targets += record.Targets
 	}
 	for segment := range parts {
-		v.add(runFile(v.run, manifestName), badNumbering, fmt.Sprintf("names parts of segment %d, and no record of it", segment))
+		v.add(layout.RunFile(v.run, layout.ManifestName), badNumbering, fmt.Sprintf("names parts of segment %d, and no record of it", segment))
 	}
 	if known && targets != m.Targets {
-		v.add(runFile(v.run, manifestName), badRows, fmt.Sprintf("says %d targets, and the records of its segments %d", m.Targets, targets))
+		v.add(layout.RunFile(v.run, layout.ManifestName), badRows, fmt.Sprintf("says %d targets, and the records of its segments %d", m.Targets, targets))
 	}
 	if len(m.Records) == 0 && len(m.Tables) > 0 {
-		v.add(runFile(v.run, manifestName), badNumbering, "no segment is named, and the run is complete")
+		v.add(layout.RunFile(v.run, layout.ManifestName), badNumbering, "no segment is named, and the run is complete")
 	}
 	return nil
 }
@@ -58,7 +59,7 @@ func (v *verifier) records(ctx context.Context, m *Manifest) error {
 // plan holds the manifest against the plan. Digest and rows of standard input
 // are known only at the end.
 func (v *verifier) plan(m *Manifest) {
-	name := runFile(v.run, planName)
+	name := layout.RunFile(v.run, layout.PlanName)
 	plan, digest, err := readPlan(v.store, v.run)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -87,7 +88,7 @@ func (v *verifier) plan(m *Manifest) {
 // record reads the record of a segment and holds it against the manifest, nil
 // where it cannot be used.
 func (v *verifier) record(m *Manifest, name RecordName, parts []Part) *Record {
-	where := recordPath(v.run, name.Segment)
+	where := layout.Record(v.run, name.Segment)
 	r, err := readRecord(v.store, &m.Plan, m.PlanDigest, name.Segment)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -100,13 +101,13 @@ func (v *verifier) record(m *Manifest, name RecordName, parts []Part) *Record {
 		v.add(where, badRecord, fmt.Sprintf("is not the record that the manifest names, %.12s…", name.SHA256))
 		return nil
 	}
-	own := slices.DeleteFunc(slices.Clone(r.Parts), func(p Part) bool { return ofRun[p.Table] })
+	own := slices.DeleteFunc(slices.Clone(r.Parts), func(p Part) bool { return layout.OfRun[p.Table] })
 	if !slices.Equal(own, parts) {
 		v.add(where, badRecord, "names other parts than the manifest")
 	}
 	for _, p := range r.Parts {
 		// A completion that was interrupted has left them; they do no harm.
-		if there, err := v.store.Exists(p.Path); ofRun[p.Table] && there && err == nil {
+		if there, err := v.store.Exists(p.Path); layout.OfRun[p.Table] && there && err == nil {
 			v.left = append(v.left, p)
 		}
 	}
@@ -119,7 +120,7 @@ func (v *verifier) rejected(ctx context.Context, m *Manifest) error {
 	if m.RejectedFile == nil {
 		return nil
 	}
-	f, err := v.open(ctx, runFile(v.run, rejectedName), *m.RejectedFile)
+	f, err := v.open(ctx, layout.RunFile(v.run, layout.RejectedName), *m.RejectedFile)
 	if f != nil {
 		f.Close()
 	}
@@ -135,7 +136,7 @@ func (v *verifier) unnamed(ctx context.Context, m *Manifest) error {
 		named[p.Path] = true
 	}
 	for _, r := range m.Records {
-		named[recordPath(v.run, r.Segment)], segments[r.Segment] = true, true
+		named[layout.Record(v.run, r.Segment)], segments[r.Segment] = true, true
 	}
 	for _, p := range v.left {
 		f, err := openFile(ctx, v.store, p.Path, p.Digest)
@@ -157,34 +158,34 @@ func (v *verifier) unnamed(ctx context.Context, m *Manifest) error {
 		return nil
 	}
 	for _, table := range TableNames {
-		if err := look(tableFolder(table, v.run), func(name string) bool {
+		if err := look(layout.TableFolder(table, v.run), func(name string) bool {
 			// Of a segment that is not committed anything may be there.
 			var segment int
 			fmt.Sscanf(name, "part-%d.", &segment)
-			return !v.Complete && isLeftover(name) && (store.IsTemporary(name) || ofRun[table] || !segments[segment])
+			return !v.Complete && layout.IsLeftover(name) && (store.IsTemporary(name) || layout.OfRun[table] || !segments[segment])
 		}); err != nil {
 			return err
 		}
 	}
-	if err := look(segmentsFolder(v.run), func(name string) bool {
+	if err := look(layout.Records(v.run), func(name string) bool {
 		number, _, _ := strings.Cut(name, ".")
-		segment, ok := recordNumber(number + ".json")
+		segment, ok := layout.RecordNumber(number + ".json")
 		return !v.Complete && (store.IsTemporary(name) || ok && !segments[segment])
 	}); err != nil {
 		return err
 	}
 	if !v.Complete {
-		if err := look(answersFolder(v.run), func(name string) bool { _, ok := answersNumber(name); return ok }); err != nil {
+		if err := look(layout.AnswersFolder(v.run), func(name string) bool { _, ok := layout.AnswersNumber(name); return ok }); err != nil {
 			return err
 		}
 	}
-	return look(runFile(v.run), func(name string) bool {
+	return look(layout.RunFile(v.run), func(name string) bool {
 		switch name {
-		case path.Base(answersFolder(v.run)):
+		case path.Base(layout.AnswersFolder(v.run)):
 			return !v.Complete
-		case planName, manifestName, store.LockName, path.Base(segmentsFolder(v.run)), "against", expectationsName, "expectations.json":
+		case layout.PlanName, layout.ManifestName, store.LockName, path.Base(layout.Records(v.run)), "against", layout.ExpectationsName, "expectations.json":
 			return true
-		case rejectedName:
+		case layout.RejectedName:
 			return !v.Complete || m.RejectedFile != nil
 		}
 		// What a kill at the very end has left, or a check that is under way.

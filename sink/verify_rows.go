@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/scan"
 )
 
@@ -56,7 +57,7 @@ func (r *rowCheck) batch(batch arrow.RecordBatch) {
 			}
 		}
 		return
-	case "agents", "examples", "bodies", changesTable:
+	case "agents", "examples", "bodies", layout.Changes:
 		return
 	}
 	seqs := scan.Column[*array.Int64](batch, "seq")

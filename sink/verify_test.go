@@ -19,6 +19,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/robocensus/robocensus/sink/internal/layout"
 )
 
 func verify(t *testing.T, dir string) *Verification {
@@ -80,7 +82,7 @@ func rename(t *testing.T, dir, path string, change func(p *Part)) {
 			}
 		}
 		part := m.part(path)
-		file := filepath.Join(dir, recordPath("r", part.Segment))
+		file := filepath.Join(dir, layout.Record("r", part.Segment))
 		content, err := os.ReadFile(file)
 		must(t, err)
 		var r Record
@@ -115,7 +117,7 @@ func TestVerifyFindsNothingInAGoodRun(t *testing.T) {
 	var read, parts int
 	v, err := Verify(context.Background(), dir, "r", func(n, of int) { read, parts = n, of })
 	must(t, err)
-	if len(v.Problems) > 0 || !v.Complete || v.Segments != 3 || v.Parts != partsIn(0, 1, 2)-2*len(ofRun) || v.Rows == 0 || v.Bytes == 0 {
+	if len(v.Problems) > 0 || !v.Complete || v.Segments != 3 || v.Parts != partsIn(0, 1, 2)-2*len(layout.OfRun) || v.Rows == 0 || v.Bytes == 0 {
 		t.Errorf("%+v", v)
 	}
 	if read != v.Parts || parts != v.Parts {
@@ -242,7 +244,7 @@ func TestVerifyFindsPlantedDamage(t *testing.T) {
 			must(t, parquet.Write(&out, []struct {
 				ContentDigest string `parquet:"content_digest,dict"`
 				Body          string `parquet:"body"`
-			}{}, parquet.KeyValueMetadata(metadataRun, "r"), parquet.KeyValueMetadata(metadataSchema, strconv.Itoa(SchemaVersion))))
+			}{}, parquet.KeyValueMetadata(layout.KeyRun, "r"), parquet.KeyValueMetadata(layout.KeySchema, strconv.Itoa(SchemaVersion))))
 			replacePart(t, dir, "bodies/run=r/part-0000000001.parquet", out.Bytes())
 		}, "bodies/run=r/part-0000000001.parquet: rows, bodies/run=r/part-0000000001.parquet: schema"},
 		{"a part of another segment", nil, func(t *testing.T, dir string) {
@@ -252,10 +254,10 @@ func TestVerifyFindsPlantedDamage(t *testing.T) {
 		}, rules + ": seq"},
 		{"a segment twice", nil, func(t *testing.T, dir string) {
 			for _, table := range TableNames {
-				if ofRun[table] {
+				if layout.OfRun[table] {
 					continue
 				}
-				if !hasPart(table, 1) {
+				if !layout.HasPart(table, 1) {
 					continue
 				}
 				content, err := os.ReadFile(filepath.Join(dir, table, "run=r/part-0000000002.parquet"))

@@ -556,7 +556,7 @@ func TestWhatCannotBeRead(t *testing.T) {
 	c, err := sink.CreateChanges(dir, m, "a", "v1")
 	must(t, err)
 	must(t, c.Commit())
-	path := "changes/run=r/against=a/" + sink.PartName(0)
+	path := "changes/run=r/against=a/part-0000000000.parquet"
 	must(t, os.WriteFile(filepath.Join(dir, path), []byte("PAR1 no, not at all PAR1"), 0o666))
 	if _, err := Page(context.Background(), dir, m, "a"); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("no Parquet: %v", err)
