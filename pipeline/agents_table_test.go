@@ -18,6 +18,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
+	"github.com/robocensus/robocensus/sink/verify"
 )
 
 // SPEC, 4: only its own tokens make a group an agent's own. A file that names
@@ -186,7 +187,7 @@ func TestARunHasItsRegistryOnce(t *testing.T) {
 			if diff := cmp.Diff(want, lists); diff != "" {
 				t.Errorf("lists (-want +got):\n%s", diff)
 			}
-			v, err := sink.Verify(context.Background(), c.Dir, c.Run, func(int, int) {})
+			v, err := verify.Run(context.Background(), c.Dir, c.Run, func(int, int) {})
 			if err != nil || len(v.Problems) > 0 || !v.Complete {
 				t.Errorf("verify: %+v, %v", v, err)
 			}

@@ -39,7 +39,7 @@ func readComparison(s *store.Store, run, against string) (*Comparison, error) {
 		return nil, err
 	}
 	if c.Run != run || c.Against != against || (c.Part == nil) != (against == "") || c.Part == nil && c.Expectations == nil {
-		return nil, fmt.Errorf("%s is %w: it is the record of run %q against %q", s.Path(name), errDamaged, c.Run, c.Against)
+		return nil, fmt.Errorf("%s is %w: it is the record of run %q against %q", s.Path(name), ErrDamaged, c.Run, c.Against)
 	}
 	if c.Part != nil {
 		if err := checkPart(*c.Part, []string{layout.Changes}, c.partPath()); err != nil {
@@ -50,12 +50,14 @@ func readComparison(s *store.Store, run, against string) (*Comparison, error) {
 }
 
 // ReadComparison reads the record of the comparison of a run below dir with an
-// earlier one. It returns [fs.ErrNotExist] where there is none.
+// earlier one, or, with none, of what was expected of the run alone. It returns
+// [fs.ErrNotExist] where there is none.
 func ReadComparison(dir, run, against string) (*Comparison, error) {
-	for _, id := range []string{run, against} {
-		if err := CheckRunID(id); err != nil {
-			return nil, err
-		}
+	if err := CheckRunID(run); err != nil {
+		return nil, err
+	}
+	if err := CheckRunID(against); err != nil && against != "" {
+		return nil, err
 	}
 	s, err := store.Open(dir)
 	if err != nil {
@@ -65,8 +67,8 @@ func ReadComparison(dir, run, against string) (*Comparison, error) {
 	return readComparison(s, run, against)
 }
 
-// comparedWith are the runs that a run was compared with.
-func comparedWith(s *store.Store, run string) (ids []string, err error) {
+// ComparedWith are the runs that a run was compared with.
+func ComparedWith(s *store.Store, run string) (ids []string, err error) {
 	files, err := s.List(layout.RunFile(run, "against"))
 	for _, f := range files {
 		if id, ok := strings.CutSuffix(f.Name(), ".json"); ok && CheckRunID(id) == nil {

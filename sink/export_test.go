@@ -269,7 +269,7 @@ func TestAnExportThatFailsReadsAsBroken(t *testing.T) {
 		dir, run := exported(t)
 		finish(t, run, 3)
 		patch(t, dir, func(m *Manifest) { m.part(layout.Part("groups", "r", 1)).Path = "../secret" })
-		if _, err := ReadManifest(dir, "r"); !errors.Is(err, errDamaged) {
+		if _, err := ReadManifest(dir, "r"); !errors.Is(err, ErrDamaged) {
 			t.Errorf("error %v", err)
 		}
 	})

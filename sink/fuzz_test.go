@@ -90,19 +90,19 @@ func FuzzRecords(f *testing.F) {
 			}
 		}
 		write(t, "_runs/r/plan.json", content)
-		if p, _, err := readPlan(s, "r"); err == nil {
-			again(p, func() error { _, _, err := readPlan(s, "r"); return err })
-		} else if !errors.Is(err, errDamaged) {
+		if p, _, err := ReadPlan(s, "r"); err == nil {
+			again(p, func() error { _, _, err := ReadPlan(s, "r"); return err })
+		} else if !errors.Is(err, ErrDamaged) {
 			t.Fatal(err)
 		}
 		write(t, "_runs/r/plan.json", planFile)
 		write(t, "_runs/r/segments/0000000000.json", content)
-		if r, err := readRecord(s, &plan, planDigest, 0); err == nil {
+		if r, err := ReadRecord(s, &plan, planDigest, 0); err == nil {
 			for _, p := range r.Parts {
 				named(p, layout.SegmentPart(p.Table, "r", 0))
 			}
-			again(r, func() error { _, err := readRecord(s, &plan, planDigest, 0); return err })
-		} else if !errors.Is(err, errDamaged) {
+			again(r, func() error { _, err := ReadRecord(s, &plan, planDigest, 0); return err })
+		} else if !errors.Is(err, ErrDamaged) {
 			t.Fatal(err)
 		}
 		write(t, "_runs/r/manifest.json", content)
@@ -116,14 +116,14 @@ func FuzzRecords(f *testing.F) {
 				t.Fatalf("digest %s, and %s of the head", m.digest, head.digest)
 			}
 			again(m, func() error { _, err := readManifest(s, "r"); return err })
-		} else if !errors.Is(err, errDamaged) {
+		} else if !errors.Is(err, ErrDamaged) {
 			t.Fatal(err)
 		}
 		write(t, "_runs/r/against/a.json", content)
 		if c, err := readComparison(s, "r", "a"); err == nil {
 			named(*c.Part, "changes/run=r/against=a/part-0000000000.parquet")
 			again(c, func() error { _, err := readComparison(s, "r", "a"); return err })
-		} else if !errors.Is(err, errDamaged) {
+		} else if !errors.Is(err, ErrDamaged) {
 			t.Fatal(err)
 		}
 	})

@@ -53,6 +53,9 @@ type Tally struct {
 	Skipped  map[string]int64 `json:"skipped,omitempty"` // what is no target and no mistake, by kind
 }
 
+// Digest is the manifest's own, "" of a run that is not complete.
+func (m *Manifest) Digest() string { return m.digest }
+
 // Complete reports whether the run has come to its end.
 func (m *Manifest) Complete() bool { return m.State == stateComplete }
 
@@ -111,7 +114,7 @@ func readManifest(s *store.Store, run string) (*Manifest, error) {
 
 // readRunning makes the manifest of a run that is not complete.
 func readRunning(s *store.Store, run string) (*Manifest, error) {
-	plan, digest, err := readPlan(s, run)
+	plan, digest, err := ReadPlan(s, run)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +139,7 @@ func (m *Manifest) add(records []*Record) {
 // check refuses a manifest that nobody would have written.
 func (m *Manifest) check(s *store.Store, run string) error {
 	bad := func(format string, args ...any) error {
-		return fmt.Errorf("%s is %w: %s", s.Path(layout.RunFile(run, layout.ManifestName)), errDamaged, fmt.Sprintf(format, args...))
+		return fmt.Errorf("%s is %w: %s", s.Path(layout.RunFile(run, layout.ManifestName)), ErrDamaged, fmt.Sprintf(format, args...))
 	}
 	if m.Run != run {
 		return bad("it is the manifest of run %q", m.Run)
@@ -186,13 +189,13 @@ func decodeHead(f *os.File) (*Manifest, error) {
 	}
 	sealed := info.Size() - int64(len(noSeal))
 	if sealed < 0 {
-		return nil, fmt.Errorf("%w: it is truncated", errDamaged)
+		return nil, fmt.Errorf("%w: it is truncated", ErrDamaged)
 	}
 	sum := sha256.New()
 	body := io.TeeReader(io.NewSectionReader(f, 0, sealed), sum)
 	fields, err := headFields(json.NewDecoder(body))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errDamaged, err) // however much follows
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err) // however much follows
 	}
 	if _, err := io.Copy(io.Discard, body); err != nil {
 		return nil, err
@@ -210,7 +213,7 @@ func decodeHead(f *os.File) (*Manifest, error) {
 		err = json.Unmarshal(text, m)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return m, nil
 }

@@ -1,10 +1,40 @@
 package sink
 
-import "context"
+import (
+	"context"
+	"io"
+	"os"
 
-// SumUp is that of package summary, which imports this one: the tests of package
-// sink_test set it.
-var SumUp func(context.Context, *Run) (Totals, error)
+	"github.com/apache/arrow-go/v18/arrow"
+)
+
+// What packages above this one do with a run, whom its tests cannot import: those
+// of package sink_test set it.
+var (
+	SumUp       func(context.Context, *Run) (Totals, error)
+	Verify      func(ctx context.Context, dir, run string, progress func(parts, of int)) (*Verification, error)
+	Export      func(ctx context.Context, w io.Writer, dir string, m *Manifest, s Selection) error
+	ErrNotThere error
+	Schema      func(table string) (*arrow.Schema, error)
+	OpenPart    func(ctx context.Context, dir string, p Part) (*os.File, error)
+)
+
+// Verification is verify.Result.
+type Verification struct {
+	Complete        bool
+	Segments, Parts int
+	Rows, Bytes     int64
+	Problems        []Problem
+}
+
+// Problem is verify.Problem.
+type Problem struct{ Path, Kind, Text string }
+
+// Selection is export.Selection.
+type Selection struct {
+	Table, Against string
+	Columns        []string
+}
 
 // completeRun sums a run up and completes it.
 func completeRun(run *Run, c Completion) (err error) {

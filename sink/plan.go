@@ -96,18 +96,18 @@ func (p *Plan) complete() error {
 	return nil
 }
 
-// errRemoving is what a run is whose removal was interrupted.
-var errRemoving = fmt.Errorf("%w: its removal was interrupted; remove it again", ErrNotResumable)
+// ErrRemoving is what a run is whose removal was interrupted.
+var ErrRemoving = fmt.Errorf("%w: its removal was interrupted; remove it again", ErrNotResumable)
 
-// readPlan reads the plan of a run, and gives its digest. It returns
+// ReadPlan reads the plan of a run, and gives its digest. It returns
 // [fs.ErrNotExist] where there is no such run.
-func readPlan(s *store.Store, run string) (p Plan, digest string, err error) {
+func ReadPlan(s *store.Store, run string) (p Plan, digest string, err error) {
 	removing, err := s.Exists(layout.RunFile(run, layout.RemovingName))
 	if err != nil {
 		return p, "", err
 	}
 	if removing {
-		return p, "", fmt.Errorf("%s: %w by --force-new", s.Path(layout.RunFile(run)), errRemoving)
+		return p, "", fmt.Errorf("%s: %w by --force-new", s.Path(layout.RunFile(run)), ErrRemoving)
 	}
 	name := layout.RunFile(run, layout.PlanName)
 	if digest, err = readSealed(s, name, maxSealed, &p); err != nil {
@@ -117,10 +117,10 @@ func readPlan(s *store.Store, run string) (p Plan, digest string, err error) {
 		return p, "", err
 	}
 	if p.Run != run {
-		return p, "", fmt.Errorf("%s is %w: it is the plan of run %q", s.Path(name), errDamaged, p.Run)
+		return p, "", fmt.Errorf("%s is %w: it is the plan of run %q", s.Path(name), ErrDamaged, p.Run)
 	}
 	if err := CheckTables(p.Tables); err != nil && p.SchemaVersion == SchemaVersion {
-		return p, "", fmt.Errorf("%s is %w: %w", s.Path(name), errDamaged, err)
+		return p, "", fmt.Errorf("%s is %w: %w", s.Path(name), ErrDamaged, err)
 	}
 	return p, digest, nil
 }

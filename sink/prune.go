@@ -106,7 +106,7 @@ func runsToPrune(s *store.Store, keep int, now time.Time) ([]Pruned, error) {
 		p := Pruned{Path: layout.RunFile(id)}
 		plan, finished, err := planOf(s, id)
 		switch {
-		case errors.Is(err, errRemoving):
+		case errors.Is(err, ErrRemoving):
 			p.State, p.Removed = "half removed", true
 		case err != nil:
 			// Also a manifest that cannot be read: no run stands in the way of
@@ -147,7 +147,7 @@ func runsToPrune(s *store.Store, keep int, now time.Time) ([]Pruned, error) {
 func planOf(s *store.Store, run string) (p Plan, finished *time.Time, err error) {
 	m, err := readHead(s, run)
 	if errors.Is(err, fs.ErrNotExist) {
-		p, _, err = readPlan(s, run)
+		p, _, err = ReadPlan(s, run)
 		return p, nil, err
 	}
 	if err != nil {

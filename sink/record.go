@@ -24,6 +24,9 @@ type Record struct {
 	digest string // its own
 }
 
+// Digest is the record's own.
+func (r *Record) Digest() string { return r.digest }
+
 // Part is one part file as its record, or the manifest, names it.
 type Part struct {
 	Table   string `json:"table"`
@@ -48,13 +51,13 @@ const (
 // put it: a path is not opened because it is written somewhere.
 func checkPart(p Part, tables []string, want string) error {
 	if !slices.Contains(tables, p.Table) || !layout.HasPart(p.Table, p.Segment) || p.Path != want {
-		return fmt.Errorf("%w: it names %q as a part of table %q and segment %d", errDamaged, p.Path, p.Table, p.Segment)
+		return fmt.Errorf("%w: it names %q as a part of table %q and segment %d", ErrDamaged, p.Path, p.Table, p.Segment)
 	}
 	return nil
 }
 
-// readRecord reads the record of a segment of a run that was planned so.
-func readRecord(s *store.Store, plan *Plan, planDigest string, segment int) (*Record, error) {
+// ReadRecord reads the record of a segment of a run that was planned so.
+func ReadRecord(s *store.Store, plan *Plan, planDigest string, segment int) (*Record, error) {
 	name := layout.Record(plan.Run, segment)
 	r := new(Record)
 	digest, err := readSealed(s, name, maxSealed, r)
@@ -71,26 +74,26 @@ func readRecord(s *store.Store, plan *Plan, planDigest string, segment int) (*Re
 func (r *Record) check(plan *Plan, planDigest string, segment int) error {
 	switch {
 	case r.Run != plan.Run || r.Segment != segment:
-		return fmt.Errorf("%w: it is the record of segment %d of run %q", errDamaged, r.Segment, r.Run)
+		return fmt.Errorf("%w: it is the record of segment %d of run %q", ErrDamaged, r.Segment, r.Run)
 	case r.Plan != planDigest:
-		return fmt.Errorf("%w: it belongs to another plan (%.12s…) than the run has (%.12s…)", errDamaged, r.Plan, planDigest)
+		return fmt.Errorf("%w: it belongs to another plan (%.12s…) than the run has (%.12s…)", ErrDamaged, r.Plan, planDigest)
 	}
 	for _, table := range plan.Tables {
 		named := slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Table == table })
 		if layout.HasPart(table, segment) && !named {
-			return fmt.Errorf("%w: it names no part of table %s", errDamaged, table)
+			return fmt.Errorf("%w: it names no part of table %s", ErrDamaged, table)
 		}
 	}
 	var tables []string
 	for _, p := range r.Parts {
 		if p.Segment != segment {
-			return fmt.Errorf("%w: it names %q of segment %d", errDamaged, p.Path, p.Segment)
+			return fmt.Errorf("%w: it names %q of segment %d", ErrDamaged, p.Path, p.Segment)
 		}
 		if err := checkPart(p, plan.Tables, layout.SegmentPart(p.Table, plan.Run, segment)); err != nil {
 			return err
 		}
 		if slices.Contains(tables, p.Table) {
-			return fmt.Errorf("%w: it names %s twice", errDamaged, p.Path)
+			return fmt.Errorf("%w: it names %s twice", ErrDamaged, p.Path)
 		}
 		tables = append(tables, p.Table)
 	}
@@ -109,7 +112,7 @@ func readRecords(s *store.Store, plan *Plan, planDigest string) ([]*Record, erro
 		if !ok {
 			continue
 		}
-		r, err := readRecord(s, plan, planDigest, segment)
+		r, err := ReadRecord(s, plan, planDigest, segment)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s disappeared while it was read", s.Path(layout.Record(plan.Run, segment)))
 		}

@@ -36,13 +36,13 @@ func TestSealsFindEveryChange(t *testing.T) {
 		for bit := range 8 {
 			other := bytes.Clone(content)
 			other[i] ^= 1 << bit
-			if _, err := unseal(other); !errors.Is(err, errDamaged) {
+			if _, err := unseal(other); !errors.Is(err, ErrDamaged) {
 				t.Fatalf("bit %d of byte %d of\n%s: %v", bit, i, content, err)
 			}
 		}
 	}
 	for n := range content {
-		if _, err := unseal(content[:n]); !errors.Is(err, errDamaged) {
+		if _, err := unseal(content[:n]); !errors.Is(err, ErrDamaged) {
 			t.Fatalf("cut to %d bytes: %v", n, err)
 		}
 	}
@@ -374,7 +374,7 @@ func TestPlantedLinks(t *testing.T) {
 	if _, err := OpenPart(t.Context(), dir, *m.part(layout.Part("lines", "r", 0))); err == nil {
 		t.Error("a part is read where a link is")
 	}
-	if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != badFile {
+	if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != "file" {
 		t.Errorf("a link in the place of a part: %+v", v.Problems)
 	}
 	must(t, Remove(dir, "r"))
@@ -440,7 +440,7 @@ func TestVerifyReadsRejected(t *testing.T) {
 		t.Errorf("%+v", v.Problems)
 	}
 	edit(t, filepath.Join(dir, "_runs/r/rejected.csv"), func(b []byte) []byte { b[3] ^= 1; return b })
-	if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != badDigest || v.Problems[0].Path != "_runs/r/rejected.csv" {
+	if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != "digest" || v.Problems[0].Path != "_runs/r/rejected.csv" {
 		t.Errorf("%+v", v.Problems)
 	}
 }
@@ -496,7 +496,7 @@ func TestTheHeadOfAManifest(t *testing.T) {
 	for _, text := range damaged {
 		must(t, os.WriteFile(manifest, []byte(text), 0o666))
 		for _, read := range []func(dir, run string) (*Manifest, error){ReadManifest, ReadManifestHead} {
-			if _, err := read(dir, "r"); !errors.Is(err, errDamaged) {
+			if _, err := read(dir, "r"); !errors.Is(err, ErrDamaged) {
 				t.Errorf("%.10q… of %d bytes: %v", text, len(text), err)
 			}
 		}

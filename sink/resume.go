@@ -67,7 +67,7 @@ func (r *Run) open(ctx context.Context) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		m, err = r.restore()
 	}
-	if errors.Is(err, errDamaged) {
+	if errors.Is(err, ErrDamaged) {
 		return refuse(err)
 	}
 	if err != nil {
@@ -102,7 +102,7 @@ func (r *Run) open(ctx context.Context) error {
 
 // restore reads the plan and the records of a run that is not complete.
 func (r *Run) restore() (*Manifest, error) {
-	plan, digest, err := readPlan(r.store, r.plan.Run)
+	plan, digest, err := ReadPlan(r.store, r.plan.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func sound(ctx context.Context, s *store.Store, parts []Part) error {
 			break
 		}
 		g.Go(func() error {
-			f, err := openFile(ctx, s, p.Path, p.Digest)
+			f, err := s.OpenWritten(ctx, p.Path, p.Digest)
 			if errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("a committed part is missing: %w", err)
 			}
@@ -242,6 +242,9 @@ func keys[V any](a, b map[string]V) []string {
 	slices.Sort(all)
 	return slices.Compact(all)
 }
+
+// Same reports whether two plans say the same.
+func (p *Plan) Same(q *Plan) bool { return asJSON(p) == asJSON(q) }
 
 // asJSON shows a value as it is after a way through JSON, where a number is a
 // number of whatever type.

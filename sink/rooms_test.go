@@ -1,8 +1,39 @@
 package sink_test
 
 import (
+	"context"
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/export"
+	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/summary"
+	"github.com/robocensus/robocensus/sink/verify"
 )
 
-func init() { sink.SumUp = summary.SumUp }
+func init() {
+	sink.SumUp, sink.OpenPart, sink.ErrNotThere = summary.SumUp, scan.OpenPart, export.ErrNotThere
+	sink.Verify = func(ctx context.Context, dir, run string, progress func(parts, of int)) (*sink.Verification, error) {
+		r, err := verify.Run(ctx, dir, run, progress)
+		if err != nil {
+			return nil, err
+		}
+		v := &sink.Verification{Complete: r.Complete, Segments: r.Segments, Parts: r.Parts, Rows: r.Rows, Bytes: r.Bytes}
+		for _, p := range r.Problems {
+			v.Problems = append(v.Problems, sink.Problem(p))
+		}
+		return v, nil
+	}
+	sink.Export = func(ctx context.Context, w io.Writer, dir string, m *sink.Manifest, s sink.Selection) error {
+		return export.Table(ctx, w, dir, m, export.Selection{Table: s.Table, Against: s.Against, Columns: s.Columns})
+	}
+	sink.Schema = func(table string) (*arrow.Schema, error) {
+		f, err := scan.Empty(table)
+		if err != nil {
+			return nil, err
+		}
+		return f.Schema(), nil
+	}
+}

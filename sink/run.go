@@ -150,7 +150,7 @@ func (r *Run) makeFolders() error {
 // user knows it.
 func (r *Run) Folder() string { return r.store.Path(layout.RunFile(r.plan.Run)) }
 
-// Store is the output folder.
+// Store is the output folder, nil once the run is closed.
 func (r *Run) Store() *store.Store { return r.store }
 
 // Rejected begins rejected.csv, which may be read while it is written.

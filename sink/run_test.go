@@ -381,7 +381,7 @@ func TestARemovalThatWasInterrupted(t *testing.T) {
 		if _, err := Create(dir, described()); !errors.Is(err, ErrRunExists) {
 			t.Errorf("create: %v", err)
 		}
-		if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != badManifest {
+		if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != "manifest" {
 			t.Errorf("verify: %+v", v)
 		}
 		must(t, Remove(dir, "r"))

@@ -67,7 +67,7 @@ func Unfinished(dir string) (run string, damaged []string, err error) {
 		if complete, err := s.Exists(layout.RunFile(id, layout.ManifestName)); complete || err != nil {
 			continue
 		}
-		plan, _, err := readPlan(s, id)
+		plan, _, err := ReadPlan(s, id)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:

@@ -24,8 +24,8 @@ var (
 	noSeal    = sealBegin + strings.Repeat("0", 2*sha256.Size) + sealEnd
 )
 
-// errDamaged tells that a plan, a record or a manifest is not what was written.
-var errDamaged = errors.New("damaged")
+// ErrDamaged tells that a plan, a record or a manifest is not what was written.
+var ErrDamaged = errors.New("damaged")
 
 // maxSealed bounds a record, and what is read at once of a plan.
 const maxSealed = 64 << 20
@@ -47,7 +47,7 @@ func seal(object any) (content []byte, digest string, err error) {
 func unseal(content []byte) (digest string, err error) {
 	at := len(content) - len(noSeal)
 	if at < 0 {
-		return "", fmt.Errorf("%w: it is truncated", errDamaged)
+		return "", fmt.Errorf("%w: it is truncated", ErrDamaged)
 	}
 	sum := sha256.New()
 	sum.Write(content[:at])
@@ -59,7 +59,7 @@ func checkSeal(sum hash.Hash, end []byte) (digest string, err error) {
 	io.WriteString(sum, noSeal)
 	digest = hex.EncodeToString(sum.Sum(nil))
 	if string(end) != sealBegin+digest+sealEnd {
-		return "", fmt.Errorf("%w: its bytes do not match its SHA-256", errDamaged)
+		return "", fmt.Errorf("%w: its bytes do not match its SHA-256", ErrDamaged)
 	}
 	return digest, nil
 }
@@ -72,7 +72,7 @@ func readSealed(s *store.Store, name string, most int64, object any) (digest str
 	}
 	if digest, err = unseal(content); err == nil {
 		if e := json.Unmarshal(content, object); e != nil {
-			err = fmt.Errorf("%w: %w", errDamaged, e)
+			err = fmt.Errorf("%w: %w", ErrDamaged, e)
 		}
 	}
 	if err != nil {

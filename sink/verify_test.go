@@ -299,7 +299,7 @@ func TestVerifyFindsPlantedDamage(t *testing.T) {
 				if p.Text == "" || strings.Contains(p.Text, "\n") {
 					t.Errorf("text %q", p.Text)
 				}
-				if p.Kind == badExtra && strings.Contains(row.want, "extra parts") && strings.Contains(p.Path, "/run=") {
+				if p.Kind == "extra" && strings.Contains(row.want, "extra parts") && strings.Contains(p.Path, "/run=") {
 					extra++
 					continue
 				}
@@ -333,12 +333,12 @@ func TestVerifyOfWhatIsNotComplete(t *testing.T) {
 	}
 	under.Abort()
 	edit(t, filepath.Join(dir, "lines/run=r/part-0000000003.parquet"), func(b []byte) []byte { b[9] ^= 1; return b })
-	if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != badDigest {
+	if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != "digest" {
 		t.Errorf("a committed part is damaged: %+v", v)
 	}
 	must(t, run.Close())
 	edit(t, filepath.Join(dir, "_runs/r/segments/0000000003.json"), func(b []byte) []byte { b[9] ^= 1; return b })
-	if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != badManifest {
+	if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != "manifest" {
 		t.Errorf("a record is damaged: %+v", v)
 	}
 }

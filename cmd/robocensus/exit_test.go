@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/export"
 )
 
 // Exit codes are a contract with schedulers: 64 and 65 are not worth
@@ -20,7 +21,7 @@ func TestExitCodes(t *testing.T) {
 		err  error
 		want int
 	}{
-		{usagef("no flag"), 64}, {sink.ErrRunExists, 64}, {sink.ErrRunBusy, 64}, {sink.ErrNotResumable, 64}, {audit.ErrNotComparable, 64}, {sink.ErrNotThere, 64},
+		{usagef("no flag"), 64}, {sink.ErrRunExists, 64}, {sink.ErrRunBusy, 64}, {sink.ErrNotResumable, 64}, {audit.ErrNotComparable, 64}, {export.ErrNotThere, 64},
 		{&userfile.Error{Path: "hosts", Err: errors.New("holds no host")}, 65},
 		{fetch.ErrNeverReached, 69}, {fetch.ErrCutOff, 75}, {errInterrupted, 130},
 		{&pipeline.LocalError{Err: errors.New("no file descriptor is left")}, 74}, {errors.New("no space left on device"), 74},

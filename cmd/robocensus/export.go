@@ -15,6 +15,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/export"
 )
 
 const exportHelp = `Writes a table of RUN to standard output as an Arrow IPC stream, which pandas,
@@ -63,7 +64,7 @@ func exportCommand() *cobra.Command {
 		if err := findRuns(*out, &run, against); err != nil {
 			return err
 		}
-		return export(c.Context(), *out, run, sink.Selection{Table: args[1], Against: *against, Columns: *columns}, c.OutOrStdout(), c.ErrOrStderr())
+		return exportTable(c.Context(), *out, run, export.Selection{Table: args[1], Against: *against, Columns: *columns}, c.OutOrStdout(), c.ErrOrStderr())
 	}
 	return c
 }
@@ -71,7 +72,7 @@ func exportCommand() *cobra.Command {
 // exportable are the tables that can be exported.
 var exportable = append(slices.Clone(sink.TableNames), "changes")
 
-func export(ctx context.Context, out, run string, what sink.Selection, stdout, stderr io.Writer) error {
+func exportTable(ctx context.Context, out, run string, what export.Selection, stdout, stderr io.Writer) error {
 	if c, ok := stdout.(*checked); ok {
 		stdout = c.Writer // export reports write errors itself
 	}
@@ -86,7 +87,7 @@ func export(ctx context.Context, out, run string, what sink.Selection, stdout, s
 		return err
 	}
 	// If the reader closes the pipe, SIGPIPE ends the process, as it ends cat.
-	err = sink.Export(ctx, stdout, out, m, what)
+	err = export.Table(ctx, stdout, out, m, what)
 	switch {
 	case ctx.Err() != nil:
 		return errInterrupted

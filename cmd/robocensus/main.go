@@ -21,6 +21,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/audit"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/export"
 )
 
 // version is set at link time by make build.
@@ -196,7 +197,7 @@ func codeOf(err error) int {
 	var input *userfile.Error
 	switch {
 	case errors.As(err, &usage), errors.Is(err, sink.ErrRunExists), errors.Is(err, sink.ErrRunBusy), errors.Is(err, sink.ErrNotResumable),
-		errors.Is(err, audit.ErrNotComparable), errors.Is(err, sink.ErrNotThere):
+		errors.Is(err, audit.ErrNotComparable), errors.Is(err, export.ErrNotThere):
 		return exitUsage
 	case errors.As(err, &input):
 		return exitInput

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/verify"
 	"github.com/robocensus/robocensus/sink/views"
 )
 
@@ -55,14 +55,14 @@ func verifyCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return verify(c.Context(), *out, run, *asJSON, c.OutOrStdout(), c.ErrOrStderr())
+		return verifyRun(c.Context(), *out, run, *asJSON, c.OutOrStdout(), c.ErrOrStderr())
 	}
 	return c
 }
 
-func verify(ctx context.Context, out, run string, asJSON bool, stdout, stderr io.Writer) error {
+func verifyRun(ctx context.Context, out, run string, asJSON bool, stdout, stderr io.Writer) error {
 	progress, end := verifyBar(stderr)
-	v, err := sink.Verify(ctx, out, run, progress)
+	v, err := verify.Run(ctx, out, run, progress)
 	end()
 	switch {
 	case ctx.Err() != nil:
@@ -74,17 +74,17 @@ func verify(ctx context.Context, out, run string, asJSON bool, stdout, stderr io
 	}
 	// The views depend on the files that exist, so a missing part would be
 	// reported twice. An incomplete run has not written them.
-	if v.Complete && !slices.ContainsFunc(v.Problems, func(p sink.Problem) bool { return p.Kind == "file" }) {
+	if v.Complete && !slices.ContainsFunc(v.Problems, func(p verify.Problem) bool { return p.Kind == "file" }) {
 		wrong, err := views.Check(out)
 		if err != nil {
 			return err
 		}
 		if wrong != "" {
-			v.Problems = append(v.Problems, sink.Problem{Path: "views.sql", Kind: "views", Text: wrong})
+			v.Problems = append(v.Problems, verify.Problem{Path: "views.sql", Kind: "views", Text: wrong})
 		}
 	}
 	if asJSON {
-		if err := writeJSON(stdout, verification{run, v.Complete, v.Parts, v.Rows, v.Bytes, append([]sink.Problem{}, v.Problems...)}); err != nil {
+		if err := writeJSON(stdout, verification{run, v.Complete, v.Parts, v.Rows, v.Bytes, append([]verify.Problem{}, v.Problems...)}); err != nil {
 			return err
 		}
 	} else {
@@ -98,15 +98,15 @@ func verify(ctx context.Context, out, run string, asJSON bool, stdout, stderr io
 
 // verification is the output of verify --json.
 type verification struct {
-	Run      string         `json:"run"`
-	Complete bool           `json:"complete"`
-	Parts    int            `json:"parts"`
-	Rows     int64          `json:"rows"`
-	Bytes    int64          `json:"bytes"`
-	Problems []sink.Problem `json:"problems"`
+	Run      string           `json:"run"`
+	Complete bool             `json:"complete"`
+	Parts    int              `json:"parts"`
+	Rows     int64            `json:"rows"`
+	Bytes    int64            `json:"bytes"`
+	Problems []verify.Problem `json:"problems"`
 }
 
-func showVerification(out io.Writer, run string, v *sink.Verification) {
+func showVerification(out io.Writer, run string, v *verify.Result) {
 	for _, p := range v.Problems {
 		fmt.Fprintf(out, "%s: %s: %s\n", plain(p.Path), p.Kind, plain(p.Text))
 	}

@@ -75,7 +75,7 @@ var fetchColumns = []string{
 
 // readFetches adds a part of fetches to what is sorted by host.
 func readFetches(ctx context.Context, dir string, p sink.Part, into *sorter) error {
-	return sink.ReadRows(ctx, dir, p, scan.Selection{Columns: fetchColumns}, func(batch arrow.RecordBatch) error {
+	return scan.Rows(ctx, dir, p, scan.Selection{Columns: fetchColumns}, func(batch arrow.RecordBatch) error {
 		text := func(name string) func(int) string {
 			column := scan.Column[*array.String](batch, name)
 			return func(i int) string {
@@ -177,7 +177,7 @@ func readDetails(ctx context.Context, dir string, p sink.Part, table int, list [
 		i, _ := slices.BinarySearchFunc(list, least, func(w wanted, seq int64) int { return cmp.Compare(w.seq, seq) })
 		return i < len(list) && list[i].seq <= greatest
 	}
-	err := sink.ReadRows(ctx, dir, p, scan.Selection{Columns: t.columns, Wanted: within}, func(batch arrow.RecordBatch) error {
+	err := scan.Rows(ctx, dir, p, scan.Selection{Columns: t.columns, Wanted: within}, func(batch arrow.RecordBatch) error {
 		encode := t.bind(r, batch)
 		for i, seq := range scan.Column[*array.Int64](batch, "seq").Int64Values() {
 			if seq < before {

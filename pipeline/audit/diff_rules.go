@@ -106,7 +106,7 @@ func readAgents(ctx context.Context, dir string, m *sink.Manifest) (out []evalua
 		if p.Table != "agents" || p.Rows == 0 {
 			continue
 		}
-		err = sink.ReadRows(ctx, dir, p, scan.Selection{Columns: []string{"agent", "category", "tokens", "falls_back_to", "user_agent", "ignores_star"}}, func(batch arrow.RecordBatch) error {
+		err = scan.Rows(ctx, dir, p, scan.Selection{Columns: []string{"agent", "category", "tokens", "falls_back_to", "user_agent", "ignores_star"}}, func(batch arrow.RecordBatch) error {
 			text := func(name string) func(int) string {
 				column := scan.Column[*array.String](batch, name)
 				return func(i int) string { return strings.Clone(column.Value(i)) } // "" for null
@@ -160,7 +160,7 @@ func readBodies(ctx context.Context, dir string, p sink.Part, list []wanted, int
 	if len(of) == 0 {
 		return nil
 	}
-	f, err := sink.OpenPart(ctx, dir, p)
+	f, err := scan.OpenPart(ctx, dir, p)
 	if err != nil {
 		return err
 	}

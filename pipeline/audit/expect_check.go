@@ -175,7 +175,7 @@ func (c *checker) part(ctx context.Context, dir string, p, fetches sink.Part) er
 		"verdicts": {"host", "agent", "profile", "url", "verdict", "reason", "rule_line"},
 	}[p.Table]
 	check := map[string]func([]int, arrow.RecordBatch){"fetches": c.fetches, "policies": c.policies, "verdicts": c.verdicts}[p.Table]
-	return sink.ReadRows(ctx, dir, p, scan.Selection{Columns: columns, Wanted: wanted}, func(batch arrow.RecordBatch) error {
+	return scan.Rows(ctx, dir, p, scan.Selection{Columns: columns, Wanted: wanted}, func(batch arrow.RecordBatch) error {
 		check(meant, batch)
 		return nil
 	})
@@ -183,7 +183,7 @@ func (c *checker) part(ctx context.Context, dir string, p, fetches sink.Part) er
 
 // seqs are the targets of a segment that any of the expectations means.
 func (c *checker) seqs(ctx context.Context, dir string, fetches sink.Part, meant []int) (out []int64, err error) {
-	err = sink.ReadRows(ctx, dir, fetches, scan.Selection{Columns: []string{"seq", "host"}}, func(batch arrow.RecordBatch) error {
+	err = scan.Rows(ctx, dir, fetches, scan.Selection{Columns: []string{"seq", "host"}}, func(batch arrow.RecordBatch) error {
 		seq, host := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.String](batch, "host")
 		for i := range int(batch.NumRows()) {
 			name := host.Value(i)
@@ -376,7 +376,7 @@ func firstRows(ctx context.Context, dir string, m *sink.Manifest, table string, 
 			continue
 		}
 		var first *int64
-		err := sink.ReadRows(ctx, dir, p, scan.Selection{Columns: append([]string{"seq"}, columns...)}, func(batch arrow.RecordBatch) error {
+		err := scan.Rows(ctx, dir, p, scan.Selection{Columns: append([]string{"seq"}, columns...)}, func(batch arrow.RecordBatch) error {
 			seq := scan.Column[*array.Int64](batch, "seq")
 			texts := make(map[string]*array.String)
 			for _, name := range columns {

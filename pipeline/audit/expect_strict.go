@@ -103,7 +103,7 @@ func (c *checker) ofModels(ctx context.Context, dir string, parts map[string]sin
 	}
 	var targets []modelTarget
 	var list []wanted
-	err := sink.ReadRows(ctx, dir, parts["fetches"], scan.Selection{Columns: []string{"seq", "host", "outcome", "content_digest"}}, func(batch arrow.RecordBatch) error {
+	err := scan.Rows(ctx, dir, parts["fetches"], scan.Selection{Columns: []string{"seq", "host", "outcome", "content_digest"}}, func(batch arrow.RecordBatch) error {
 		seq, host := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.String](batch, "host")
 		outcome, digest := scan.Column[*array.String](batch, "outcome"), scan.Column[*array.String](batch, "content_digest")
 		for i := range int(batch.NumRows()) {

@@ -17,6 +17,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
 )
 
 // openRun adds the volumes of --from-run: one for each segment of an earlier run.
@@ -89,7 +90,7 @@ func (e earlierRun) readSegment(ctx context.Context, parts *segmentParts, emit f
 	if err != nil {
 		return err
 	}
-	file, err := sink.OpenPart(ctx, e.dir, parts.bodies)
+	file, err := scan.OpenPart(ctx, e.dir, parts.bodies)
 	if err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func (b *bodyReader) of(row *sink.Fetch) ([]byte, error) {
 }
 
 func readFetchRows(ctx context.Context, dir string, p sink.Part) ([]sink.Fetch, error) {
-	f, err := sink.OpenPart(ctx, dir, p)
+	f, err := scan.OpenPart(ctx, dir, p)
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,9 @@ import (
 // SumUp adds up the counters and examples of a run's committed segments, for
 // [sink.Run.Complete].
 func SumUp(ctx context.Context, r *sink.Run) (sums sink.Totals, err error) {
+	if r.Store() == nil {
+		return sums, errors.New("sum up a run that is closed")
+	}
 	counts, err := sum(ctx, r.Store(), r.Parts("summary"), newCounts)
 	if err != nil {
 		return sums, err
@@ -113,7 +116,7 @@ func sum[T additive[T]](ctx context.Context, s *store.Store, parts []sink.Part, 
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}
-				err := sink.ReadPart(ctx, s, parts[at], mine.selection(), func(batch arrow.RecordBatch) error {
+				err := scan.Part(ctx, s, parts[at], mine.selection(), func(batch arrow.RecordBatch) error {
 					if err := mine.read(parts[at].Segment, batch); err != nil {
 						return fmt.Errorf("read %s (see robocensus verify): %w", parts[at].Path, err)
 					}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -258,12 +259,12 @@ func (s scope) rows(dir fs.FS, table string) (string, error) {
 		return fmt.Sprintf("read_parquet(%s, hive_partitioning = true, hive_types = {'%s': VARCHAR}, union_by_name = true)",
 			quoteSQL(files), strings.Join(partitions, "': VARCHAR, '")), nil
 	}
-	schema, err := sink.Schema(table)
+	empty, err := scan.Empty(table)
 	if err != nil {
 		return "", err
 	}
 	var nulls []string
-	for _, f := range schema.Fields() {
+	for _, f := range empty.Schema().Fields() {
 		nulls = append(nulls, "NULL::"+typeSQL(f.Type)+" AS "+nameSQL(f.Name))
 	}
 	for _, name := range partitions {

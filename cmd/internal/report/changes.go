@@ -13,6 +13,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
 )
 
 type severity struct{ key, class string }
@@ -96,7 +97,7 @@ func readChanges(ctx context.Context, dir string, m *sink.Manifest, against, pro
 	}
 	c.compared, c.unread = compared.Hosts, compared.Unread
 	columns := []string{"severity", "kind", "agent", "before", "after", "host", "url", "profile", "category", "origin", "rank"}
-	if err := sink.ReadTexts(ctx, dir, *compared.Part, columns, c.add); err != nil {
+	if err := scan.Texts(ctx, dir, *compared.Part, columns, c.add); err != nil {
 		return nil, err
 	}
 	for _, note := range compared.Notes[:min(len(compared.Notes), changeNotes)] {

@@ -1,4 +1,4 @@
-package sink
+package verify
 
 import (
 	"context"
@@ -12,13 +12,14 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
 // comparisons verifies what was compared with the run, and what was expected of
 // it alone.
-func (v *verifier) comparisons(ctx context.Context, m *Manifest) error {
+func (v *verifier) comparisons(ctx context.Context, m *sink.Manifest) error {
 	others := []string{""}
 	for _, folder := range []struct{ name, before, after string }{
 		{layout.RunFile(v.run, "against"), "", ".json"}, {layout.TableFolder(layout.Changes, v.run), "against=", ""},
@@ -31,7 +32,7 @@ func (v *verifier) comparisons(ctx context.Context, m *Manifest) error {
 			id, is := strings.CutPrefix(f.Name(), folder.before)
 			id, ends := strings.CutSuffix(id, folder.after)
 			switch {
-			case !is || !ends || CheckRunID(id) != nil:
+			case !is || !ends || sink.CheckRunID(id) != nil:
 				v.add(path.Join(folder.name, f.Name()), badExtra, "is no comparison")
 			case !slices.Contains(others, id):
 				others = append(others, id)
@@ -48,7 +49,7 @@ func (v *verifier) comparisons(ctx context.Context, m *Manifest) error {
 
 // annexed verifies a comparison. Another process may be at it: what it has
 // changed meanwhile is no damage.
-func (v *verifier) annexed(ctx context.Context, m *Manifest, against string) error {
+func (v *verifier) annexed(ctx context.Context, m *sink.Manifest, against string) error {
 	folder := layout.ComparisonFolder(v.run, against)
 	files, err := v.store.List(folder)
 	if err != nil {
@@ -56,7 +57,7 @@ func (v *verifier) annexed(ctx context.Context, m *Manifest, against string) err
 		return nil
 	}
 	locked := slices.ContainsFunc(files, func(f fs.DirEntry) bool { return f.Name() == store.LockName })
-	record, err := readComparison(v.store, v.run, against)
+	record, err := sink.ReadComparison(v.dir, v.run, against)
 	if errors.Is(err, fs.ErrNotExist) {
 		return v.unrecorded(ctx, against, files, locked)
 	}
@@ -66,15 +67,15 @@ func (v *verifier) annexed(ctx context.Context, m *Manifest, against string) err
 	} else if err := v.recorded(ctx, m, record, files); err != nil {
 		return err
 	}
-	if now, e := readComparison(v.store, v.run, against); locked && (!reflect.DeepEqual(record, now) || (e == nil) != (err == nil)) {
+	if now, e := sink.ReadComparison(v.dir, v.run, against); locked && (!reflect.DeepEqual(record, now) || (e == nil) != (err == nil)) {
 		v.Problems = v.Problems[:before]
 	}
 	return nil
 }
 
 // recorded verifies a comparison that has its record.
-func (v *verifier) recorded(ctx context.Context, m *Manifest, record *Comparison, files []fs.DirEntry) error {
-	if record.Manifest != m.digest {
+func (v *verifier) recorded(ctx context.Context, m *sink.Manifest, record *sink.Comparison, files []fs.DirEntry) error {
+	if record.Manifest != m.Digest() {
 		v.add(layout.ComparisonRecord(v.run, record.Against), badRecord, "is about another run of this name")
 	}
 	var named []string
@@ -87,7 +88,7 @@ func (v *verifier) recorded(ctx context.Context, m *Manifest, record *Comparison
 	}
 	if record.Expectations != nil {
 		named = append(named, layout.ExpectationsName)
-		f, err := v.open(ctx, path.Join(record.folder(), layout.ExpectationsName), *record.Expectations)
+		f, err := v.open(ctx, path.Join(layout.ComparisonFolder(record.Run, record.Against), layout.ExpectationsName), *record.Expectations)
 		if f != nil {
 			f.Close()
 		}
@@ -100,7 +101,7 @@ func (v *verifier) recorded(ctx context.Context, m *Manifest, record *Comparison
 	}
 	for _, f := range files {
 		if name := f.Name(); !slices.Contains(named, name) && name != store.LockName && !store.IsTemporary(name) {
-			v.add(path.Join(record.folder(), name), badExtra, "is not named by the record of the comparison")
+			v.add(path.Join(layout.ComparisonFolder(record.Run, record.Against), name), badExtra, "is not named by the record of the comparison")
 		}
 	}
 	return nil
@@ -134,7 +135,7 @@ func (v *verifier) comparison(ctx context.Context, name, against string) error {
 		return nil
 	}
 	defer f.Close()
-	p := Part{Table: layout.Changes, Path: name, Rows: anyRows}
+	p := sink.Part{Table: layout.Changes, Path: name, Rows: anyRows}
 	_, err = v.decode(ctx, p, f, map[string]string{layout.KeyAgainst: against}, func(arrow.RecordBatch) {})
 	return err
 }

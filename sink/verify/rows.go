@@ -1,4 +1,4 @@
-package sink
+package verify
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/scan"
 )
@@ -20,7 +21,7 @@ var within = map[string]string{
 // segment's targets.
 type rowCheck struct {
 	segment *segmentCheck
-	part    Part
+	part    sink.Part
 	row     int64 // counted from 0
 	seq     int64 // of the row before
 	inner   int32
@@ -43,7 +44,7 @@ func (p *problems) add(format string, args ...any) {
 	p.n++
 }
 
-func (c *segmentCheck) check(p Part) *rowCheck {
+func (c *segmentCheck) check(p sink.Part) *rowCheck {
 	return &rowCheck{segment: c, part: p, seqs: []int64{}}
 }
 

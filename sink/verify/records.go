@@ -1,4 +1,4 @@
-package sink
+package verify
 
 import (
 	"context"
@@ -9,19 +9,20 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
 // records holds the manifest of a complete run against the plan and the records
 // of its segments. Of a run that is not complete it is made of them.
-func (v *verifier) records(ctx context.Context, m *Manifest) error {
+func (v *verifier) records(ctx context.Context, m *sink.Manifest) error {
 	v.Segments = len(m.Records)
 	if !m.Complete() {
 		return nil
 	}
 	v.plan(m)
-	parts := make(map[int][]Part)
+	parts := make(map[int][]sink.Part)
 	for _, p := range m.Parts {
 		parts[p.Segment] = append(parts[p.Segment], p)
 	}
@@ -58,9 +59,9 @@ func (v *verifier) records(ctx context.Context, m *Manifest) error {
 
 // plan holds the manifest against the plan. Digest and rows of standard input
 // are known only at the end.
-func (v *verifier) plan(m *Manifest) {
+func (v *verifier) plan(m *sink.Manifest) {
 	name := layout.RunFile(v.run, layout.PlanName)
-	plan, digest, err := readPlan(v.store, v.run)
+	plan, digest, err := sink.ReadPlan(v.store, v.run)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		v.add(name, badFile, "is missing")
@@ -80,16 +81,16 @@ func (v *verifier) plan(m *Manifest) {
 	}
 	said := m.Plan
 	said.Inputs = inputs
-	if asJSON(plan) != asJSON(said) {
+	if !plan.Same(&said) {
 		v.add(name, badManifest, "says something else than the manifest")
 	}
 }
 
 // record reads the record of a segment and holds it against the manifest, nil
 // where it cannot be used.
-func (v *verifier) record(m *Manifest, name RecordName, parts []Part) *Record {
+func (v *verifier) record(m *sink.Manifest, name sink.RecordName, parts []sink.Part) *sink.Record {
 	where := layout.Record(v.run, name.Segment)
-	r, err := readRecord(v.store, &m.Plan, m.PlanDigest, name.Segment)
+	r, err := sink.ReadRecord(v.store, &m.Plan, m.PlanDigest, name.Segment)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		v.add(where, badRecord, "is missing")
@@ -97,11 +98,11 @@ func (v *verifier) record(m *Manifest, name RecordName, parts []Part) *Record {
 	case err != nil:
 		v.add(where, badRecord, err.Error())
 		return nil
-	case r.digest != name.SHA256:
+	case r.Digest() != name.SHA256:
 		v.add(where, badRecord, fmt.Sprintf("is not the record that the manifest names, %.12s…", name.SHA256))
 		return nil
 	}
-	own := slices.DeleteFunc(slices.Clone(r.Parts), func(p Part) bool { return layout.OfRun[p.Table] })
+	own := slices.DeleteFunc(slices.Clone(r.Parts), func(p sink.Part) bool { return layout.OfRun[p.Table] })
 	if !slices.Equal(own, parts) {
 		v.add(where, badRecord, "names other parts than the manifest")
 	}
@@ -116,7 +117,7 @@ func (v *verifier) record(m *Manifest, name RecordName, parts []Part) *Record {
 
 // rejected verifies rejected.csv. Of a run that is not complete it is not
 // whole.
-func (v *verifier) rejected(ctx context.Context, m *Manifest) error {
+func (v *verifier) rejected(ctx context.Context, m *sink.Manifest) error {
 	if m.RejectedFile == nil {
 		return nil
 	}
@@ -129,7 +130,7 @@ func (v *verifier) rejected(ctx context.Context, m *Manifest) error {
 
 // unnamed looks in the run's folders for files that nothing names. A run that
 // is not complete may hold what a writer has under way or has left.
-func (v *verifier) unnamed(ctx context.Context, m *Manifest) error {
+func (v *verifier) unnamed(ctx context.Context, m *sink.Manifest) error {
 	named := make(map[string]bool)
 	segments := make(map[int]bool)
 	for _, p := range slices.Concat(m.RunParts, m.Parts) {
@@ -139,7 +140,7 @@ func (v *verifier) unnamed(ctx context.Context, m *Manifest) error {
 		named[layout.Record(v.run, r.Segment)], segments[r.Segment] = true, true
 	}
 	for _, p := range v.left {
-		f, err := openFile(ctx, v.store, p.Path, p.Digest)
+		f, err := v.store.OpenWritten(ctx, p.Path, p.Digest)
 		if err == nil {
 			named[p.Path] = true
 			f.Close()
@@ -157,7 +158,7 @@ func (v *verifier) unnamed(ctx context.Context, m *Manifest) error {
 		}
 		return nil
 	}
-	for _, table := range TableNames {
+	for _, table := range sink.TableNames {
 		if err := look(layout.TableFolder(table, v.run), func(name string) bool {
 			// Of a segment that is not committed anything may be there.
 			var segment int

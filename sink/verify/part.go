@@ -1,4 +1,4 @@
-package sink
+package verify
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 
+	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
@@ -39,12 +40,12 @@ type segmentCheck struct {
 }
 
 // segment verifies parts; the error is about ctx alone.
-func (c *segmentCheck) segment(ctx context.Context, parts []Part) error {
+func (c *segmentCheck) segment(ctx context.Context, parts []sink.Part) error {
 	// The part of fetches comes first, whose targets the others are held
 	// against.
 	parts = slices.Clone(parts)
-	slices.SortStableFunc(parts, func(a, b Part) int {
-		return slices.Index(TableNames, a.Table) - slices.Index(TableNames, b.Table)
+	slices.SortStableFunc(parts, func(a, b sink.Part) int {
+		return slices.Index(sink.TableNames, a.Table) - slices.Index(sink.TableNames, b.Table)
 	})
 	for _, p := range parts {
 		if err := c.part(ctx, p, nil); err != nil {
@@ -58,7 +59,7 @@ func (c *segmentCheck) segment(ctx context.Context, parts []Part) error {
 }
 
 // part verifies one part, whose metadata has the keys of all parts and more.
-func (c *segmentCheck) part(ctx context.Context, p Part, more map[string]string) error {
+func (c *segmentCheck) part(ctx context.Context, p sink.Part, more map[string]string) error {
 	f, err := c.open(ctx, p.Path, p.Digest)
 	if f == nil {
 		return err
@@ -76,7 +77,7 @@ func (c *segmentCheck) part(ctx context.Context, p Part, more map[string]string)
 // decoded, for they would give a hundred problems for one, or take all memory.
 // Without a file what is wrong is told; the error is about ctx alone.
 func (v *verifier) open(ctx context.Context, name string, want store.Digest) (*os.File, error) {
-	f, err := openFile(ctx, v.store, name, want)
+	f, err := v.store.OpenWritten(ctx, name, want)
 	switch {
 	case err == nil:
 		return f, nil
@@ -84,7 +85,7 @@ func (v *verifier) open(ctx context.Context, name string, want store.Digest) (*o
 		return nil, ctx.Err()
 	case errors.Is(err, fs.ErrNotExist):
 		v.add(name, badFile, "is missing")
-	case errors.Is(err, errOtherBytes):
+	case errors.Is(err, store.ErrOtherBytes):
 		v.add(name, badDigest, err.Error())
 	default:
 		v.add(name, badFile, err.Error())
@@ -98,7 +99,7 @@ const anyRows = -1
 // decode decodes every cell of a part, whose metadata has the keys of all parts
 // and more, and reports whether that could be done. The error is about ctx
 // alone.
-func (v *verifier) decode(ctx context.Context, p Part, f *os.File, more map[string]string, each func(arrow.RecordBatch)) (ok bool, err error) {
+func (v *verifier) decode(ctx context.Context, p sink.Part, f *os.File, more map[string]string, each func(arrow.RecordBatch)) (ok bool, err error) {
 	ok, err = v.decodeParquet(ctx, p, f, more, each)
 	if ctx.Err() != nil {
 		return false, ctx.Err()
@@ -109,14 +110,14 @@ func (v *verifier) decode(ctx context.Context, p Part, f *os.File, more map[stri
 	return ok, nil
 }
 
-func (v *verifier) decodeParquet(ctx context.Context, p Part, f *os.File, more map[string]string, each func(arrow.RecordBatch)) (ok bool, err error) {
+func (v *verifier) decodeParquet(ctx context.Context, p sink.Part, f *os.File, more map[string]string, each func(arrow.RecordBatch)) (ok bool, err error) {
 	in, err := scan.Open(f)
 	if err != nil {
 		return false, err
 	}
-	keys := map[string]string{layout.KeyRun: v.run, layout.KeySchema: strconv.Itoa(SchemaVersion)}
+	keys := map[string]string{layout.KeyRun: v.run, layout.KeySchema: strconv.Itoa(sink.SchemaVersion)}
 	if p.Table == "summary" {
-		keys[layout.KeyBins] = strconv.Itoa(BinsVersion)
+		keys[layout.KeyBins] = strconv.Itoa(sink.BinsVersion)
 	}
 	maps.Copy(keys, more)
 	for key, want := range keys {
@@ -149,4 +150,34 @@ func shown(value *string) string {
 		return "nothing"
 	}
 	return strconv.Quote(*value)
+}
+
+// layouts are the columns of every table as it is written, one text for each.
+func layouts() (map[string][]string, error) {
+	out := make(map[string][]string)
+	for _, table := range append(slices.Clip(sink.TableNames), layout.Changes) {
+		part, err := scan.Empty(table)
+		if err != nil {
+			return nil, err
+		}
+		out[table] = part.Layout()
+	}
+	return out, nil
+}
+
+// otherColumn names the first column that is not the one it should be, "" for
+// none.
+func otherColumn(want, got []string) string {
+	column := func(texts []string, i int) string {
+		if i < len(texts) {
+			return texts[i]
+		}
+		return "none"
+	}
+	for i := range max(len(want), len(got)) {
+		if a, b := column(want, i), column(got, i); a != b {
+			return fmt.Sprintf("column %d is %s, and should be %s", i, b, a)
+		}
+	}
+	return ""
 }

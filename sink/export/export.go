@@ -1,4 +1,5 @@
-package sink
+// Package export writes tables as Arrow IPC streams.
+package export
 
 import (
 	"bufio"
@@ -12,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 
+	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
@@ -21,7 +23,7 @@ import (
 // is not there; the error lists those that are.
 var ErrNotThere = errors.New("is not there")
 
-// Selection says what [Export] writes.
+// Selection says what [Table] writes.
 type Selection struct {
 	Table   string   // one of the run's, or changes
 	Against string   // of changes: the run that it was compared with, "" where there is one
@@ -32,23 +34,23 @@ type Selection struct {
 // stream may end without a mark: one that ends by an error would look whole.
 var broken = []byte{0xff, 0xff, 0xff, 0xff, 8, 0, 0, 0}
 
-// Export writes a table of the run m below dir as an Arrow IPC stream, in the
+// Table writes a table of the run m below dir as an Arrow IPC stream, in the
 // order of its parts, batch by batch: of a run that is not complete, what is
 // committed. Where it fails, no reader takes what it has written for whole.
 // The error is [ErrNotThere] where nothing was written because there is no such
 // table, column or comparison.
-func Export(ctx context.Context, w io.Writer, dir string, m *Manifest, s Selection) error {
+func Table(ctx context.Context, w io.Writer, dir string, m *sink.Manifest, s Selection) error {
 	in, err := store.Open(dir)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	parts, err := partsToExport(in, m, s)
+	parts, err := partsOf(in, dir, m, s)
 	if err != nil {
 		return err
 	}
 	e := &exporter{ctx: ctx, out: bufio.NewWriter(w), Selection: s}
-	err = e.parts(in, parts)
+	err = e.parts(dir, parts)
 	if err == nil {
 		err = e.stream.Close()
 	} else if e.stream != nil {
@@ -60,17 +62,17 @@ func Export(ctx context.Context, w io.Writer, dir string, m *Manifest, s Selecti
 	return err
 }
 
-// partsToExport are the parts of a table. A table without any is one of a run
+// partsOf are the parts of a table. A table without any is one of a run
 // that has committed nothing yet.
-func partsToExport(in *store.Store, m *Manifest, s Selection) ([]Part, error) {
-	compared, err := comparedWith(in, m.Run)
+func partsOf(in *store.Store, dir string, m *sink.Manifest, s Selection) ([]sink.Part, error) {
+	compared, err := sink.ComparedWith(in, m.Run)
 	if err != nil {
 		return nil, fmt.Errorf("look for comparisons: %w", err)
 	}
 	if s.Table == layout.Changes && len(compared) > 0 {
-		return changesToExport(in, m.Run, s.Against, compared)
+		return changesOf(dir, m.Run, s.Against, compared)
 	}
-	if !slices.Contains(m.Tables, s.Table) || !slices.Contains(TableNames, s.Table) {
+	if !slices.Contains(m.Tables, s.Table) || !slices.Contains(sink.TableNames, s.Table) {
 		there := m.Tables
 		if len(compared) > 0 {
 			there = append(slices.Clip(there), layout.Changes)
@@ -83,7 +85,7 @@ func partsToExport(in *store.Store, m *Manifest, s Selection) ([]Part, error) {
 	return m.PartsOf(s.Table), nil
 }
 
-func changesToExport(in *store.Store, run, against string, compared []string) ([]Part, error) {
+func changesOf(dir, run, against string, compared []string) ([]sink.Part, error) {
 	switch {
 	case against == "" && len(compared) > 1:
 		return nil, fmt.Errorf("the only comparison of run %s %w: choose one with --against: %s", run, ErrNotThere, strings.Join(compared, ", "))
@@ -92,11 +94,11 @@ func changesToExport(in *store.Store, run, against string, compared []string) ([
 	case !slices.Contains(compared, against):
 		return nil, fmt.Errorf("comparison of run %s with %q %w: it was compared with %s", run, against, ErrNotThere, strings.Join(compared, ", "))
 	}
-	c, err := readComparison(in, run, against)
+	c, err := sink.ReadComparison(dir, run, against)
 	if err != nil {
 		return nil, fmt.Errorf("look for the part of %s: %w", layout.Changes, err)
 	}
-	return []Part{*c.Part}, nil
+	return []sink.Part{*c.Part}, nil
 }
 
 // exporter writes parts to one stream.
@@ -108,14 +110,14 @@ type exporter struct {
 	stream *ipc.Writer
 }
 
-func (e *exporter) parts(in *store.Store, parts []Part) error {
+func (e *exporter) parts(dir string, parts []sink.Part) error {
 	for _, p := range parts {
-		f, err := openFile(e.ctx, in, p.Path, p.Digest)
+		f, err := scan.OpenPart(e.ctx, dir, p)
 		if e.ctx.Err() != nil {
 			return e.ctx.Err()
 		}
 		if err != nil {
-			return unreadable(p, err)
+			return err
 		}
 		err = e.part(scan.Open(f))
 		f.Close()
@@ -130,7 +132,7 @@ func (e *exporter) parts(in *store.Store, parts []Part) error {
 		return nil
 	}
 	// A table without parts has columns all the same.
-	return e.part(emptyPart(e.Table))
+	return e.part(scan.Empty(e.Table))
 }
 
 func (e *exporter) part(f *scan.File, err error) error {

@@ -1,4 +1,7 @@
-package sink
+// Package verify holds everything that a run has left against everything else:
+// the manifest against the plan and the records, parts against their digests and
+// schemas, and the rows of a segment against its targets.
+package verify
 
 import (
 	"cmp"
@@ -11,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -38,8 +42,8 @@ const (
 	badExtra     = "extra"     // a file that no record names
 )
 
-// Verification is what [Verify] has found.
-type Verification struct {
+// Result is what [Run] has found.
+type Result struct {
 	Complete bool // else the run is under way or was interrupted
 	Segments int
 	Parts    int
@@ -48,7 +52,7 @@ type Verification struct {
 	Problems []Problem // by path
 }
 
-// Verify reads everything that a run below dir has left: it holds the manifest
+// Run reads everything that a run below dir has left: it holds the manifest
 // against the plan and the records, every part against its digest, the rows of
 // a segment's parts against each other, the counters of the run against its
 // targets, and its comparisons with earlier runs against their records. Where
@@ -56,18 +60,18 @@ type Verification struct {
 // run is a [Problem] and stops nothing; the error is about reading itself, or
 // there is no such run ([fs.ErrNotExist]). After each segment progress hears
 // how many of how many parts are read.
-func Verify(ctx context.Context, dir, run string, progress func(parts, of int)) (*Verification, error) {
-	v := &verifier{run: run, progress: progress}
-	m, err := ReadManifest(dir, run)
-	if errors.Is(err, errDamaged) || errors.Is(err, errRemoving) {
+func Run(ctx context.Context, dir, run string, progress func(parts, of int)) (*Result, error) {
+	v := &verifier{dir: dir, run: run, progress: progress}
+	m, err := sink.ReadManifest(dir, run)
+	if errors.Is(err, sink.ErrDamaged) || errors.Is(err, sink.ErrRemoving) {
 		v.add(layout.RunFile(run), badManifest, err.Error())
-		return &v.Verification, nil
+		return &v.Result, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if m.SchemaVersion != SchemaVersion {
-		return nil, fmt.Errorf("run %s has schema version %d, but this program reads version %d: verify it with robocensus %s", run, m.SchemaVersion, SchemaVersion, m.ToolVersion)
+	if m.SchemaVersion != sink.SchemaVersion {
+		return nil, fmt.Errorf("run %s has schema version %d, but this program reads version %d: verify it with robocensus %s", run, m.SchemaVersion, sink.SchemaVersion, m.ToolVersion)
 	}
 	if v.layouts, err = layouts(); err != nil {
 		return nil, err
@@ -80,29 +84,29 @@ func Verify(ctx context.Context, dir, run string, progress func(parts, of int)) 
 	for _, p := range slices.Concat(m.RunParts, m.Parts) {
 		v.Rows, v.Bytes = v.Rows+p.Rows, v.Bytes+p.Bytes
 	}
-	for _, check := range []func(context.Context, *Manifest) error{v.records, v.parts, v.rejected, v.unnamed, v.comparisons} {
+	for _, check := range []func(context.Context, *sink.Manifest) error{v.records, v.parts, v.rejected, v.unnamed, v.comparisons} {
 		if err := check(ctx, m); err != nil {
 			return nil, err
 		}
 	}
 	if now, err := v.store.Exists(layout.RunFile(run, layout.ManifestName)); now && err == nil && !v.Complete {
-		return Verify(ctx, dir, run, progress) // completed meanwhile, and its counters are gone
+		return Run(ctx, dir, run, progress) // completed meanwhile, and its counters are gone
 	}
 	slices.SortStableFunc(v.Problems, func(a, b Problem) int { return cmp.Compare(a.Path, b.Path) })
-	return &v.Verification, nil
+	return &v.Result, nil
 }
 
 // verifier gathers what several goroutines find.
 type verifier struct {
+	dir, run string
 	store    *store.Store
-	run      string
 	progress func(parts, of int)
 	layouts  map[string][]string
 
 	mu   sync.Mutex
-	read int    // parts
-	left []Part // counters of a complete run
-	Verification
+	read int         // parts
+	left []sink.Part // counters of a complete run
+	Result
 }
 
 func (v *verifier) add(path, kind, text string) {
@@ -112,7 +116,7 @@ func (v *verifier) add(path, kind, text string) {
 }
 
 // bySegment are the parts of segments, in their order.
-func bySegment(parts []Part) (segments [][]Part) {
+func bySegment(parts []sink.Part) (segments [][]sink.Part) {
 	for len(parts) > 0 {
 		n := 1
 		for n < len(parts) && parts[n].Segment == parts[0].Segment {
@@ -124,7 +128,7 @@ func bySegment(parts []Part) (segments [][]Part) {
 }
 
 // parts verifies the parts, several segments at a time.
-func (v *verifier) parts(ctx context.Context, m *Manifest) error {
+func (v *verifier) parts(ctx context.Context, m *sink.Manifest) error {
 	segments := bySegment(m.Parts)
 	found := make([]segmentFacts, len(segments))
 	g, running := errgroup.WithContext(ctx)
@@ -171,7 +175,7 @@ func (v *verifier) parts(ctx context.Context, m *Manifest) error {
 }
 
 // runParts verifies the parts of the tables that have one for the whole run.
-func (v *verifier) runParts(ctx context.Context, m *Manifest, targets int64, known bool) error {
+func (v *verifier) runParts(ctx context.Context, m *sink.Manifest, targets int64, known bool) error {
 	for _, p := range m.RunParts {
 		c := &segmentCheck{verifier: v}
 		if err := c.part(ctx, p, nil); err != nil {
@@ -184,7 +188,7 @@ func (v *verifier) runParts(ctx context.Context, m *Manifest, targets int64, kno
 		}
 	}
 	for _, table := range m.Tables {
-		named := slices.ContainsFunc(m.RunParts, func(p Part) bool { return p.Table == table })
+		named := slices.ContainsFunc(m.RunParts, func(p sink.Part) bool { return p.Table == table })
 		if v.Complete && layout.OfRun[table] && !named {
 			v.add(layout.RunFile(v.run, layout.ManifestName), badManifest, fmt.Sprintf("names no part of table %s", table))
 		}

@@ -1,0 +1,112 @@
+package scan
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// OpenPart opens a part below dir that a manifest names, if its bytes are those
+// that were written.
+func OpenPart(ctx context.Context, dir string, p sink.Part) (*os.File, error) {
+	s, err := store.Open(dir)
+	if err != nil {
+		return nil, unreadable(p, err)
+	}
+	defer s.Close()
+	f, err := s.OpenWritten(ctx, p.Path, p.Digest)
+	if err != nil {
+		return nil, unreadable(p, err)
+	}
+	return f, nil
+}
+
+// unreadable is the error of a part that cannot be read.
+func unreadable(p sink.Part, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("it is gone") // wrapped, it would be taken for a run that is
+	}
+	return fmt.Errorf("read %s (see robocensus verify): %w", p.Path, err)
+}
+
+// Texts streams columns of a part below dir as text: row gets the cells of
+// one row, in the order of names, nil for null. They hold only until it
+// returns.
+func Texts(ctx context.Context, dir string, p sink.Part, names []string, row func(cells []*string)) error {
+	return Rows(ctx, dir, p, Selection{Columns: names}, func(batch arrow.RecordBatch) error {
+		columns, texts, line := make([]arrow.Array, len(names)), make([]string, len(names)), make([]*string, len(names))
+		for k, name := range names {
+			columns[k] = Column[arrow.Array](batch, name)
+		}
+		for i := range int(batch.NumRows()) {
+			for k, column := range columns {
+				line[k] = nil
+				if column.IsValid(i) {
+					texts[k] = column.ValueStr(i)
+					line[k] = &texts[k]
+				}
+			}
+			row(line)
+		}
+		return nil
+	})
+}
+
+// Rows reads a committed part below dir batch by batch (see
+// [File.Batches]). What each returns comes back as it is.
+func Rows(ctx context.Context, dir string, p sink.Part, s Selection, each func(arrow.RecordBatch) error) error {
+	in, err := store.Open(dir)
+	if err != nil {
+		return unreadable(p, err)
+	}
+	defer in.Close()
+	return Part(ctx, in, p, s, each)
+}
+
+// Part reads a part of an open output folder like [Rows].
+func Part(ctx context.Context, in *store.Store, p sink.Part, s Selection, each func(arrow.RecordBatch) error) error {
+	f, err := in.OpenWritten(ctx, p.Path, p.Digest)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return unreadable(p, err)
+	}
+	defer f.Close()
+	var own error // of each
+	opened, err := Open(f)
+	if err == nil {
+		err = opened.Batches(ctx, s, func(batch arrow.RecordBatch) error {
+			own = each(batch)
+			return own
+		})
+	}
+	if err == nil || own != nil {
+		return own
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return unreadable(p, err)
+}
+
+// Empty is a part of a table as it is written, without rows.
+func Empty(table string) (*File, error) {
+	content, err := sink.EmptyPart(table)
+	if err != nil {
+		return nil, err
+	}
+	f, err := Open(bytes.NewReader(content))
+	if err != nil {
+		return nil, fmt.Errorf("schema of %s: %w", table, err)
+	}
+	return f, nil
+}

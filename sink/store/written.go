@@ -1,0 +1,60 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// ErrOtherBytes tells that a file has other bytes than were written.
+var ErrOtherBytes = errors.New("does not have the bytes that were written")
+
+// OpenWritten opens a file if its bytes are those that were written: a flipped
+// one may still decode, to other rows.
+func (s *Store) OpenWritten(ctx context.Context, name string, want Digest) (*os.File, error) {
+	f, err := s.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := want.check(ctx, f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (d Digest) check(ctx context.Context, f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() != d.Bytes {
+		return fmt.Errorf("has %d bytes, but %d were written", info.Size(), d.Bytes)
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, whileRunning{ctx, f}); err != nil {
+		return err
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)); got != d.SHA256 {
+		return fmt.Errorf("%w: SHA-256 %.12s… and not %.12s…", ErrOtherBytes, got, d.SHA256)
+	}
+	_, err = f.Seek(0, io.SeekStart)
+	return err
+}
+
+// whileRunning reads until ctx ends.
+type whileRunning struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (w whileRunning) Read(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return w.r.Read(p)
+}
