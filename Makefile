@@ -9,15 +9,22 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .DEFAULT_GOAL := help
 
-# How often make torture kills each of its two runs.
+# One set of build flags for all targets, so that none compiles again what another
+# has compiled. What needs C (the race detector, DuckDB) sets CGO_ENABLED itself.
+export GOFLAGS := $(shell $(GO) env GOFLAGS) -trimpath -ldflags=-s
+export CGO_ENABLED := 0
+
+# How often make torture kills each of its two runs, and how often it sends each
+# signal to others.
 KILLS ?= 500
+STOPS ?= 10
 
 # Tests bring thousands of small files to disk, and wait for it. Where a folder
 # in memory has 4 GB free, they use that; what the compiler writes stays outside.
 IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 { print "/dev/shm" }')
 ifneq ($(and $(IN_MEMORY),$(shell test -w /dev/shm && echo writable)),)
-test-unit test-race soak test-duckdb torture fuzz: export GOTMPDIR := $(or $(GOTMPDIR),$(TMPDIR),/tmp)
-test-unit test-race soak test-duckdb torture fuzz: export TMPDIR := $(IN_MEMORY)
+test-unit test-race test-duckdb soak torture fuzz: export GOTMPDIR := $(or $(GOTMPDIR),$(TMPDIR),/tmp)
+test-unit test-race test-duckdb soak torture fuzz: export TMPDIR := $(IN_MEMORY)
 endif
 
 # How long make fuzz runs each target, and those that it runs.
@@ -33,33 +40,40 @@ run: ## a census of a small web on this machine: no network, no configuration; t
 	$(GO) run ./cmd/robocensus demo --out $(OUT)
 
 build: ## one static binary each in bin/: robocensus and robofarm
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/robocensus ./cmd/robofarm
+	$(GO) build -ldflags '-s -X main.version=$(VERSION)' -o bin/ ./cmd/robocensus ./cmd/robofarm
 
 man: ## man pages in bin/man: man -l bin/man/robocensus-run.1
 	$(GO) test -count=1 -run '^TestManPages$$' ./cmd/robocensus -args -man $(abspath bin/man)
 
-test: lint test-unit test-race test-duckdb ## everything: formatting, vet, unit tests, race detector, the commands' scripts, DuckDB over the tables
+test: lint test-unit test-race test-duckdb ## every check of a change, with -short: fewer draws, smaller lists; make soak runs the same without
+
+# Tests wait more than they compute, so more run side by side than there are
+# processors. lint vets.
+TEST = $(GO) test -vet=off -parallel 8 -timeout 30m
+
+# The packages that run goroutines. A static binary has the code of these tags.
+CONCURRENT = ./fetch ./pipeline ./pipeline/audit ./pipeline/source ./sink ./sink/store ./cmd/robocensus ./cmd/robofarm ./cmd/internal/farm ./cmd/internal/output
+RACE       = CGO_ENABLED=1 $(TEST) -race -tags netgo,osusergo,pebblegozstd
 
 test-unit: ## the tests of all packages, and beside other parsers where the data for it is there
-	CGO_ENABLED=0 $(GO) build ./...
-	$(GO) test -timeout 30m ./...
-	cd robots/compare && $(GO) test ./...
-	cd configs/schedule/check && $(GO) test ./...
+	$(TEST) -short ./...
+	cd robots/compare && $(TEST) -short ./...
+	cd configs/schedule/check && $(TEST) -short ./...
 
-# The packages that run goroutines, in their code or in their tests.
-CONCURRENT = ./fetch/... ./pipeline/... ./sink/... ./cmd/robocensus ./cmd/robofarm ./cmd/internal/farm ./cmd/internal/output
-
-test-race: ## the packages that run goroutines under the race detector (needs a C compiler), properties with fewer draws
-	$(GO) test -race -short -timeout 30m $(CONCURRENT)
-
-soak: ## all packages under the race detector with all their draws: long
-	$(GO) test -race -timeout 0 ./...
+test-race: ## the packages that run goroutines under the race detector (needs a C compiler)
+	$(RACE) -short $(CONCURRENT)
 
 test-duckdb: ## DuckDB over tables that the command has written; every command and query of the documents
-	cd sink/duckdb && $(GO) test -count=1 -timeout 30m ./...  # the command is built anew, which no cache sees
+	cd sink/duckdb && CGO_ENABLED=1 $(TEST) -short -count=1 .  # the command is built anew, which no cache sees
 
-torture: ## runs stopped and killed at random moments, resumed and held against undisturbed ones: make torture KILLS=500
-	cd sink/duckdb && $(GO) test -count=1 -v -timeout 0 -run 'Torture|SameBytes|Stops' . -kills $(KILLS) -stops 10
+soak: ## the tests of make test without -short: all draws, whole lists, the whole corpus of real files
+	$(TEST) -timeout 0 ./...
+	cd robots/compare && $(TEST) ./...
+	$(RACE) -timeout 0 $(CONCURRENT)
+	cd sink/duckdb && CGO_ENABLED=1 $(TEST) -timeout 0 -count=1 .
+
+torture: ## runs stopped and killed at random moments, resumed and held against undisturbed ones: make torture KILLS=500 STOPS=10
+	cd sink/duckdb && CGO_ENABLED=1 $(TEST) -count=1 -v -timeout 0 -run 'Torture|SameBytes|Stops' . -kills $(KILLS) -stops $(STOPS)
 
 # Of each input that is new the fuzzer would look for a shorter one for a minute,
 # and do little else where coverage varies from call to call.
@@ -80,10 +94,10 @@ bench: ## benchmarks: parser and verdicts, beside other packages; whole runs, be
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }
 	$(GO) vet ./...
-	cd sink/duckdb && $(GO) vet ./...
+	cd sink/duckdb && CGO_ENABLED=1 $(GO) vet ./...
 	cd robots/compare && $(GO) vet ./...
 	cd configs/schedule/check && $(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 
 query: ## DuckDB for those who have not installed it: make query SQL="SELECT ..."
-	@cd sink/duckdb && $(GO) run . $(abspath $(OUT)) "$$SQL"
+	@cd sink/duckdb && CGO_ENABLED=1 $(GO) run . $(abspath $(OUT)) "$$SQL"

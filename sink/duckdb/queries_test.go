@@ -53,6 +53,9 @@ func TestQueries(t *testing.T) {
 // The table of definitions beside the profiles is what the query gives on the
 // corpus.
 func TestDefinitionsTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("of the whole corpus")
+	}
 	c, _ := corpusDatabase(t)
 	sql, err := os.ReadFile(filepath.Join(queries, "definitions.sql"))
 	if err != nil {

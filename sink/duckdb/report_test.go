@@ -316,6 +316,9 @@ func TestReportOfTheDemo(t *testing.T) {
 
 // The same of real files.
 func TestReportOfTheCorpus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the demo stands for it")
+	}
 	c, db := corpusDatabase(t)
 	checkReport(t, db, report(t, c.dir, one(t, db, "SELECT any_value(run) FROM fetches")),
 		"ai-training categories signals agents named answers reasons sizes lines features delays sitemaps fields flaws bodies times")
@@ -337,6 +340,9 @@ func TestReportOfChanges(t *testing.T) {
 		}
 	}
 	slices.Sort(hosts)
+	if testing.Short() {
+		hosts = hosts[:4*250]
+	}
 	for _, run := range []string{"before", "after"} {
 		bodies := filepath.Join(dir, run)
 		must(t, os.Mkdir(bodies, 0o777))

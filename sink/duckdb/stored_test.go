@@ -91,6 +91,9 @@ func TestAllSourcesComeToTheSame(t *testing.T) {
 			if _, err := os.Stat(files); err != nil {
 				t.Skipf("no corpus of real files: %v", err)
 			}
+			if name == "corpus" && testing.Short() {
+				t.Skip("the demo stands for it")
+			}
 			robocensus, robofarm := filepath.Join(bin, "robocensus"), filepath.Join(bin, "robofarm")
 			dir := t.TempDir()
 			out, agents, list := filepath.Join(dir, "out"), filepath.Join(dir, "agents.yaml"), filepath.Join(dir, "hosts.txt")

@@ -30,7 +30,11 @@ func TestTorture(t *testing.T) {
 	}
 	t.Logf("-seed %d", *seed)
 	again := []string{"again0.test", "again1.test", "again2.test", "again3.test", "again4.test"}
-	t.Run("without a memory", func(t *testing.T) { torture(t, newWeb(t, 4500, "uniform:1ms-15ms", again...), false) })
+	if testing.Short() {
+		*kills = min(*kills, 4)
+	} else {
+		t.Run("without a memory", func(t *testing.T) { torture(t, newWeb(t, 4500, "uniform:1ms-15ms", again...), false) })
+	}
 	if *kills > 100 { // hosts that hang cost each run its timeout
 		again = append(again, "hang0.test", "hang1.test")
 	}
@@ -87,7 +91,7 @@ func torture(t *testing.T, w *web, memory bool) {
 	for _, at := range slices.Sorted(maps.Keys(found)) {
 		t.Logf("%4d %s", found[at], at[2:])
 	}
-	if len(found) < 4 {
+	if *kills >= 25 && len(found) < 4 {
 		t.Errorf("the kills hit %d kinds of moments only: %v", len(found), found)
 	}
 }
