@@ -186,7 +186,7 @@ func (c *checker) ofModel(t *modelTarget, rows *[foundTables]decoder) {
 		if m.models[k] == nil {
 			m.models[k] = m.read(x.model)
 		}
-		known, work := make(map[[2]int]robots.Comparison), 0
+		pairs := policyPairs{profile: m.judged, files: [2]*policyFile{m.models[k], file}}
 		for i := range c.agents {
 			agent := &c.agents[i]
 			switch {
@@ -201,28 +201,9 @@ func (c *checker) ofModel(t *modelTarget, rows *[foundTables]decoder) {
 				p.Undecided++
 				continue
 			}
-			a, b := m.models[k].judge.Policy(i), file.judge.Policy(i)
-			key := [2]int{a.SameAs, b.SameAs}
-			compared, ok := known[key]
-			if !ok {
-				var took int
-				compared, took = compareWithin(a, b, rulesWork-work)
-				work += took
-				known[key] = compared
-			}
-			c.heldAgainst(k, t, agent.Name, compared, m.models[k], file)
+			c.heldAgainst(k, t, agent.Name, pairs.compare(i), m.models[k], file)
 		}
 	}
-}
-
-// compareWithin is how b stands to a, and some path that shows it where too many
-// are to be searched for the shortest.
-func compareWithin(a, b *robots.Policy, most int) (robots.Comparison, int) {
-	c, took := robots.CompareWithin(a, b, most)
-	if c.Relation == robots.NotDecided && c.Closes == nil && c.Opens == nil && took > 0 {
-		c = robots.Probe(a, b)
-	}
-	return c, took
 }
 
 // heldAgainst says of one agent whether the host is as strict as its model.

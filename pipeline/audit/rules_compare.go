@@ -28,12 +28,10 @@ type ruleRow struct {
 	lines     [2]*int32
 }
 
-// Bounds of comparing two files under one profile: agents of the files besides
-// those of the registry, and work as [robots.Relate] has it, a tenth of a second
-// beyond the comparison that reaches it.
+// Bounds of comparing two files under one profile, for agents of the files
+// besides those of the registry.
 const (
 	maxStrangers  = 4096
-	rulesWork     = 1 << 24
 	maxSubstrings = 1 << 21 // names compared with user-agent lines, where any part of a name counts
 )
 
@@ -81,24 +79,17 @@ func (r *rulesDiff) compareFiles(p *pair, k int) *rulesResult {
 	if k == 0 && r.roomy != nil && !r.bodies {
 		profile = r.roomy
 	}
-	c := ruleComparer{profile: profile, files: files, agents: r.agents, known: make(map[[2]int]answered)}
+	c := ruleComparer{policyPairs: policyPairs{profile: profile, files: files}, agents: r.agents, registered: make(map[[2]int]bool), result: new(rulesResult)}
 	return c.run()
 }
 
 // ruleComparer compares two files for the agents of the registry, and then for
 // those that the files name besides.
 type ruleComparer struct {
-	profile *robots.Profile
-	files   [2]*policyFile
-	agents  [2][]robots.Agent
-	known   map[[2]int]answered // by the first agents with the same rules
-	work    int
-	result  rulesResult
-}
-
-type answered struct {
-	robots.Comparison
-	registered bool // an agent of the registry has these policies
+	policyPairs
+	agents     [2][]robots.Agent
+	registered map[[2]int]bool // by the first agents with the same groups: one of the registry is among them
+	result     *rulesResult    // on its own: it is kept when the rest is not
 }
 
 func (c *ruleComparer) run() *rulesResult {
@@ -119,41 +110,34 @@ func (c *ruleComparer) run() *rulesResult {
 		f.ask(c.profile, agents)
 	}
 	for i, agent := range c.agents[0] {
-		if x := c.ask(i, true); x.Relation != robots.Equal {
+		if x, _ := c.ask(i, true); x.Relation != robots.Equal {
 			c.tell(i, agent.Name, false, x)
 		}
 	}
 	told := make(map[string]bool)
 	for i, name := range names {
 		i, name = i+len(c.agents[0]), strings.ToLower(name)
-		if x := c.ask(i, false); x.Relation != robots.Equal && !x.registered && !told[name] {
+		if x, known := c.ask(i, false); x.Relation != robots.Equal && !known && !told[name] {
 			told[name] = true
 			c.tell(i, name, true, x)
 		}
 	}
-	return &c.result
+	return c.result
 }
 
-// ask compares the policies of agent i.
-func (c *ruleComparer) ask(i int, registered bool) answered {
-	a, b := c.files[0].judge.Policy(i), c.files[1].judge.Policy(i)
-	key := [2]int{a.SameAs, b.SameAs}
-	x, ok := c.known[key]
-	if !ok {
-		var took int
-		x.Comparison, took = compareWithin(a, b, rulesWork-c.work)
-		x.registered = registered
-		c.work += took
-		c.known[key] = x
-	}
-	if x.Relation == robots.NotDecided {
-		c.result.proven = false
-	}
-	return x
+// ask compares the policies of agent i. told says that an agent of the registry
+// follows the same groups.
+func (c *ruleComparer) ask(i int, registered bool) (x robots.Comparison, told bool) {
+	key := [2]int{c.files[0].judge.Policy(i).SameAs, c.files[1].judge.Policy(i).SameAs}
+	told = c.registered[key]
+	c.registered[key] = told || registered
+	x = c.compare(i)
+	c.result.proven = c.result.proven && x.Relation != robots.NotDecided
+	return x, told
 }
 
 // tell makes the row of agent i.
-func (c *ruleComparer) tell(i int, agent string, isStranger bool, x answered) {
+func (c *ruleComparer) tell(i int, agent string, isStranger bool, x robots.Comparison) {
 	row := ruleRow{agent: agent, stranger: isStranger, closing: x.Closes != nil}
 	row.sameClass = c.files[0].judge.Policy(i).Class() == c.files[1].judge.Policy(i).Class()
 	row.how = map[robots.Relation]string{robots.Stricter: "closes", robots.Looser: "opens", robots.Mixed: "both", robots.NotDecided: undecided}[x.Relation]

@@ -1,0 +1,76 @@
+package audit
+
+import "github.com/robocensus/robocensus/robots"
+
+// policyPairs compare what two files say to agents that both judge by the same
+// index. Agents whose groups have the same rules are one question: many files
+// repeat one group for a hundred agents.
+type policyPairs struct {
+	profile *robots.Profile
+	files   [2]*policyFile
+	leads   [2]map[int]int // the first agents with the same rules, by the first with the same groups
+	list    [2][]int       // of these first agents
+	known   map[[2]int]robots.Comparison
+	work    int
+}
+
+// rulesWork bounds the work for one pair of files, as [robots.Relate] has it: a
+// tenth of a second, beyond the comparison that reaches it.
+const rulesWork = 1 << 24
+
+// sameRulesTried bounds the sets of rules that others are compared with.
+const sameRulesTried = 64
+
+// lead is the first agent whose policy in file i has the same rules.
+func (c *policyPairs) lead(i, agent int) int {
+	p := c.files[i].judge.Policy(agent)
+	if lead, ok := c.leads[i][p.SameAs]; ok {
+		return lead
+	}
+	if c.leads[i] == nil {
+		c.leads[i] = make(map[int]int)
+	}
+	for _, lead := range c.list[i] {
+		if p.SameRules(c.files[i].judge.Policy(lead)) {
+			c.leads[i][p.SameAs] = lead
+			return lead
+		}
+	}
+	if len(c.list[i]) < sameRulesTried {
+		c.list[i] = append(c.list[i], p.SameAs)
+	}
+	c.leads[i][p.SameAs] = p.SameAs
+	return p.SameAs
+}
+
+// compare says how the second file's policy of an agent stands to the first
+// one's. Where that is undecided, it has some path that shows a difference, if
+// the rules name one, which need not be the shortest.
+func (c *policyPairs) compare(agent int) robots.Comparison {
+	key := [2]int{c.lead(0, agent), c.lead(1, agent)}
+	x, ok := c.known[key]
+	if !ok {
+		a, b := c.files[0].judge.Policy(key[0]), c.files[1].judge.Policy(key[1])
+		var took int
+		x, took = robots.CompareWithin(a, b, rulesWork-c.work)
+		if x.Relation == robots.NotDecided && x.Closes == nil && x.Opens == nil && took > 0 {
+			x = robots.Probe(a, b)
+		}
+		if c.known == nil {
+			c.known = make(map[[2]int]robots.Comparison)
+		}
+		c.known[key] = x
+		c.work += took
+	}
+	x.Closes, x.Opens = c.own(x.Closes, agent), c.own(x.Opens, agent)
+	return x
+}
+
+// own is a witness with the rules of the agent's own groups.
+func (c *policyPairs) own(w *robots.Witness, agent int) *robots.Witness {
+	if w == nil {
+		return nil
+	}
+	target := c.profile.LiteralTarget("http://host.example" + w.Path)
+	return &robots.Witness{Path: w.Path, A: c.files[0].judge.Policy(agent).Judge(&target), B: c.files[1].judge.Policy(agent).Judge(&target)}
+}
