@@ -52,7 +52,7 @@ test: lint test-unit test-race test-duckdb ## every check of a change, with -sho
 TEST = $(GO) test -vet=off -parallel 8 -timeout 30m
 
 # The packages that run goroutines. A static binary has the code of these tags.
-CONCURRENT = ./fetch ./pipeline ./pipeline/audit ./pipeline/source ./sink ./sink/store ./cmd/robocensus ./cmd/robofarm ./cmd/internal/farm ./cmd/internal/output
+CONCURRENT = ./fetch ./pipeline ./pipeline/audit ./pipeline/source ./sink ./sink/export ./sink/store ./sink/summary ./sink/verify ./cmd/robocensus ./cmd/robofarm ./cmd/internal/farm ./cmd/internal/output
 RACE       = CGO_ENABLED=1 $(TEST) -race -tags netgo,osusergo,pebblegozstd
 
 test-unit: ## the tests of all packages, and beside other parsers where the data for it is there

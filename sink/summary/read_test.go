@@ -294,11 +294,14 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// sequential leaves a test out where the race detector looks on: it runs no
-// goroutines and takes long.
+// raceDetector says that the tests run under the race detector.
+var raceDetector bool
+
+// sequential leaves a test out under the race detector: it runs no goroutines
+// and takes long.
 func sequential(t *testing.T) {
 	t.Helper()
-	if testing.Short() {
+	if raceDetector {
 		t.Skip("nothing in it is concurrent")
 	}
 }

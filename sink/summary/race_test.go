@@ -1,0 +1,5 @@
+//go:build race
+
+package summary
+
+func init() { raceDetector = true }
