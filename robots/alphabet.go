@@ -22,12 +22,12 @@ func (s *byteSet) has(c byte) bool { return c < 128 && s[c>>6]&(1<<(c&63)) != 0 
 // what it stands for.
 func (m *automaton) alphabet(st []int32) byteSet {
 	if !m.escapes {
-		set := m.heed(st)
+		set := m.distinguished(st)
 		set.addOther(false)
 		return set
 	}
 	pending, inQuery := byte(st[0]), st[0]&inQueryBit != 0
-	set := m.heed(st)
+	set := m.distinguished(st)
 	if pending == 0 {
 		percent, stars := m.matter(st, &set, inQuery)
 		set.add(m.query(inQuery))
@@ -44,7 +44,7 @@ func (m *automaton) alphabet(st []int32) byteSet {
 	copy(m.flushed, st)
 	m.flush(m.flushed)
 	base := set
-	set = m.heed(m.flushed)
+	set = m.distinguished(m.flushed)
 	read := set
 	m.addSpecial(&set, inQuery)
 	set.addOther(true)
@@ -104,25 +104,25 @@ func (m *automaton) addSpecial(set *byteSet, inQuery bool) {
 // expects a %; or some forms decode an escape and some keep it, which is like !
 // only if no pattern expects the character or the digits. If a form compares
 // byte for byte, the case of the digits distinguishes the forms too.
-func (m *automaton) matter(st []int32, heeded *byteSet, inQuery bool) (percent, stars bool) {
+func (m *automaton) matter(st []int32, told *byteSet, inQuery bool) (percent, stars bool) {
 	other := byte('!')
-	if heeded.has(other) {
+	if told.has(other) {
 		other = '"'
 	}
-	if heeded.has(other) || heeded.has('%') {
+	if told.has(other) || told.has('%') {
 		return true, m.rfc()
 	}
 	copy(m.flushed, st)
 	m.step(m.flushed, other)
-	next := m.heed(m.flushed)
+	next := m.distinguished(m.flushed)
 	if m.forms[asIs] {
 		percent = next[0]&hexDigits[0]|next[1]&hexDigits[1] != 0
 	}
 	parted := m.parted[index(inQuery)]
 	for d := byte('!'); d <= '~' && !percent; d++ {
-		percent = parted.has(d) && (heeded.has(d) || next.has(upperHex[d>>4]) || next.has(upperHex[d&15]))
+		percent = parted.has(d) && (told.has(d) || next.has(upperHex[d>>4]) || next.has(upperHex[d&15]))
 	}
-	stars = m.rfc() && (heeded.has('*') || heeded.has('$') || next.has('2') || next.has('4') || next.has('A'))
+	stars = m.rfc() && (told.has('*') || told.has('$') || next.has('2') || next.has('4') || next.has('A'))
 	return percent, stars
 }
 
@@ -155,7 +155,7 @@ func (m *automaton) addFirstDigits(set, base, read *byteSet, inQuery bool) {
 	decoded, parted := m.decoded[index(inQuery)], m.parted[index(inQuery)]
 	least, leastKept := false, false
 	for _, c := range []byte("0123456789ABCDEFabcdef") {
-		heeded := read.has(c) || read.has(upper(c))
+		told := read.has(c) || read.has(upper(c))
 		row := unhex(c) << 4
 		parts, kept := false, true // some escape; every escape
 		for d := row; ; d++ {
@@ -172,10 +172,10 @@ func (m *automaton) addFirstDigits(set, base, read *byteSet, inQuery bool) {
 			}
 		}
 		switch {
-		case heeded || parts || !least || kept && !leastKept:
+		case told || parts || !least || kept && !leastKept:
 			set.add(c)
 		}
-		if !heeded {
+		if !told {
 			least = true
 			leastKept = leastKept || kept
 		}
@@ -201,9 +201,9 @@ func index(b bool) int {
 	return 0
 }
 
-// heed returns the bytes that the patterns distinguish, each view in its form;
+// distinguished returns the bytes that the patterns distinguish, each view in its form;
 // all others lead to one state.
-func (m *automaton) heed(st []int32) byteSet {
+func (m *automaton) distinguished(st []int32) byteSet {
 	var set byteSet
 	for i := range m.views {
 		v := &m.views[i]
@@ -226,9 +226,9 @@ func (m *automaton) heed(st []int32) byteSet {
 	}
 	for k, slot := range m.slots {
 		if p := st[slot]; m.stars[k].forms {
-			m.stars[k].heed(st, &set)
+			m.stars[k].distinguish(st, &set)
 		} else if p != gone {
-			m.text.heed(p, &set)
+			m.text.distinguish(p, &set)
 		}
 	}
 	return set

@@ -338,10 +338,10 @@ func (m *automaton) verdict(st []int32, s *stance) Value {
 	said := Allowed
 	for i, v := range s.voices {
 		var labels [4]label
-		for k := range laddersOf[v.manner] {
+		for k := range laddersOf[v.mode] {
 			labels[k] = m.says(st, v.ladders[k])
 		}
-		x := verdictOf(v.manner, labels)
+		x := verdictOf(v.mode, labels)
 		if i > 0 && x != said {
 			return Undefined
 		}

@@ -60,11 +60,11 @@ const (
 	atBorder        // if the path ends there, or a ? or / follows
 )
 
-// A manner says how the labels of ladders give a verdict.
-type manner uint8
+// A mode says how the labels of ladders give a verdict.
+type mode uint8
 
 const (
-	nothingSaid    manner = iota // allow
+	nothingSaid    mode = iota // allow
 	theLongest                   // best
 	theLongestTies               // best, best with ties to disallow
 	anyWild                      // best plain, any wild disallow, any wild allow
@@ -76,7 +76,7 @@ const (
 // A voice is the verdict of one permitted reading. The verdict of a policy is
 // that of all its voices, or undefined if they differ.
 type voice struct {
-	manner  manner
+	mode  mode
 	ladders [4]int32
 }
 
@@ -84,7 +84,7 @@ var laddersOf = [...]int{nothingSaid: 0, theLongest: 1, theLongestTies: 2, anyWi
 
 // verdictOf returns the verdict that follows from the labels of a voice's
 // ladders; see weighOpen.
-func verdictOf(m manner, said [4]label) Value {
+func verdictOf(m mode, said [4]label) Value {
 	may := [2]bool{}
 	switch m {
 	case nothingSaid:

@@ -197,22 +197,22 @@ func (l *language) addVoice(j *Judge, rs *ruleset, f form, whole bool) voice {
 	ties := j.profile.Ties == TiesOpen
 	switch {
 	case j.profile.Precedence == LongestOpen && ties:
-		v.manner = anyWildTies
+		v.mode = anyWildTies
 		v.ladders = [4]int32{w.ladder(noLabel, plain), w.ladder(noLabel, plainTies), w.ladder(noLabel, wild(labelDisallow)), w.ladder(noLabel, wild(labelAllow))}
 	case j.profile.Precedence == LongestOpen:
-		v.manner = anyWild
+		v.mode = anyWild
 		v.ladders = [4]int32{w.ladder(noLabel, plain), w.ladder(noLabel, wild(labelDisallow)), w.ladder(noLabel, wild(labelAllow))}
 	case j.profile.Precedence == LongestOrLeast && ties:
-		v.manner = orTheLeastTies
+		v.mode = orTheLeastTies
 		v.ladders = [4]int32{w.ladder(labelAllow, all), w.ladder(noLabel, plain), w.ladder(noLabel, wild(labelAllow)), w.ladder(labelAllow, allTies)}
 	case j.profile.Precedence == LongestOrLeast:
-		v.manner = orTheLeast
+		v.mode = orTheLeast
 		v.ladders = [4]int32{w.ladder(labelAllow, all), w.ladder(noLabel, plain), w.ladder(noLabel, wild(labelAllow))}
 	case ties:
-		v.manner = theLongestTies
+		v.mode = theLongestTies
 		v.ladders = [4]int32{w.ladder(labelAllow, all), w.ladder(labelAllow, allTies)}
 	default:
-		v.manner = theLongest
+		v.mode = theLongest
 		v.ladders = [4]int32{w.ladder(labelAllow, all)}
 	}
 	return v

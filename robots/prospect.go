@@ -50,7 +50,7 @@ func (m *automaton) coming(st []int32, s *stance) values {
 }
 
 func (m *automaton) comingOf(st []int32, v voice) values {
-	n := laddersOf[v.manner]
+	n := laddersOf[v.mode]
 	var may [4][noLabel + 3]bool
 	for k := range n {
 		d := &m.language.ladders[v.ladders[k]]
@@ -70,7 +70,7 @@ func (m *automaton) comingOf(st []int32, v voice) values {
 	var try func(k int)
 	try = func(k int) {
 		if k == n {
-			set |= setOf(verdictOf(v.manner, labels))
+			set |= setOf(verdictOf(v.mode, labels))
 			return
 		}
 		for l, ok := range may[k] {
@@ -98,13 +98,13 @@ func (m *automaton) over(st []int32, b, a *stance) bool {
 	}
 	for i := range max(n, k) {
 		x, y := a.voices[min(i, n-1)], b.voices[min(i, k-1)]
-		if x.manner == nothingSaid {
+		if x.mode == nothingSaid {
 			continue
 		}
-		if x.manner != y.manner {
+		if x.mode != y.mode {
 			return false
 		}
-		for i := range laddersOf[x.manner] {
+		for i := range laddersOf[x.mode] {
 			if !m.overLadder(st, y.ladders[i], x.ladders[i]) {
 				return false
 			}

@@ -127,8 +127,8 @@ func (t *table) step(i int32, c byte) int32 {
 // stays reports whether a byte leaves a pattern waiting at i.
 func (t *table) stays(i int32, c byte) bool { return t.text[i] != c && t.miss[i] == -2-i }
 
-// heed adds the bytes that the next step distinguishes.
-func (t *table) heed(i int32, set *byteSet) {
+// distinguish adds the bytes that the next step distinguishes.
+func (t *table) distinguish(i int32, set *byteSet) {
 	for ; i >= 0; i = t.miss[i] {
 		set.add(t.text[i])
 	}
@@ -195,14 +195,14 @@ func (s *starred) meet(p, q *int32, k int) {
 	}
 }
 
-func (s *starred) heed(st []int32, set *byteSet) {
+func (s *starred) distinguish(st []int32, set *byteSet) {
 	if p := st[s.slot]; p != gone {
-		s.path.heed(p, set)
+		s.path.distinguish(p, set)
 	}
 	if s.forms {
 		set.add('?')
 		if q := st[s.slot+1]; q != gone {
-			s.query.heed(q, set)
+			s.query.distinguish(q, set)
 		}
 	}
 }

@@ -76,7 +76,7 @@ func showHelp(c *cobra.Command) {
 		}
 	}
 	if c.HasSubCommands() {
-		fmt.Fprintf(out, "\n%s COMMAND --help, or %[1]s help COMMAND, says what a command takes.\n", c.Name())
+		fmt.Fprintf(out, "\n%s COMMAND --help and %[1]s help COMMAND show the help of a command.\n", c.Name())
 	}
 }
 

@@ -1,20 +1,20 @@
 #!/bin/sh
-# The census of a week: run, verify, compare with the week before, report, and
-# remove old runs. Started again in the same week it goes on where it was, and
-# does nothing once the week is done (its report is there).
+# The census of one week: run, verify, compare with the week before, report, and
+# remove old runs. If started again in the same week, it continues; once the week
+# is done (its report exists), it does nothing.
 #
 #   weekly.sh DIR HOSTS [flags of robocensus run]
 #
-# DIR gets tables/, state/ and reports/. HOSTS must stay the same until the week
-# is done; what is not done by the end of the week stays unfinished. From the
-# environment: KEEP, the number of complete runs that stay (26 unless given);
-# EXPECT, a file of expectations; WEEK, such as 2026-W47 (default this one, UTC).
-# One at a time: see robocensus.cron.
+# DIR gets tables/, state/ and reports/. HOSTS must not change until the week is
+# done; a week that is not done by its end stays unfinished. Environment: KEEP, the
+# number of complete runs to keep (default 26); EXPECT, a file of expectations;
+# WEEK, such as 2026-W47 (default the current week, UTC). Run one at a time: see
+# robocensus.cron.
 #
-# Exit codes: 0 done; 1 done, with a broken expectation; 64 usage and 65 bad
-# input, which trying again does not mend; 69 no host could be reached, start it
-# again later; 74 a disk, or damaged tables; 75 this machine is cut off from the
-# network, or SIGTERM, and 130 Ctrl-C: start it again. Others are those of a signal.
+# Exit codes: 0 done; 1 done, with a broken expectation; 64 usage and 65 bad input:
+# fix it before starting again; 69 no host could be reached: start again later; 74
+# disk failure or damaged tables; 75 this machine is cut off from the network, or
+# SIGTERM, and 130 Ctrl-C: start again. Any other code is that of a signal.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -29,15 +29,15 @@ tables=$dir/tables
 week=${WEEK:-$(date -u +%G-W%V)}
 report=$dir/reports/$week.html
 
-# Ctrl-C reaches the command itself; SIGTERM may reach this shell alone, as
-# process 1 of a container or under KillMode=mixed. Twice would be too often: the
-# second one ends robocensus at once.
+# Ctrl-C reaches robocensus itself. SIGTERM may reach only this shell: as process 1
+# of a container, or under KillMode=mixed. It is forwarded once, because a second
+# signal ends robocensus at once.
 child='' stopped=''
 trap 'stopped=130' INT
 trap 'stopped=75; [ -z "$child" ] || kill "$child"' TERM
 
-# step runs a robocensus command, whose exit code may be 1. The first signal
-# ends wait and not the command.
+# step runs a robocensus command and accepts the exit codes 0 and 1. A signal ends
+# the first wait, but not the command.
 step() {
 	[ -z "$stopped" ] || exit "$stopped"
 	robocensus "$@" &
@@ -50,7 +50,7 @@ step() {
 	done
 	child=''
 	if [ "$code" -gt 1 ]; then
-		echo "weekly.sh: robocensus $1 of $week has failed with exit code $code" >&2
+		echo "weekly.sh: robocensus $1 of $week failed with exit code $code" >&2
 		exit "$code"
 	fi
 }

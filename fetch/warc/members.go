@@ -146,15 +146,15 @@ func formOf(head []byte) warcForm {
 // warcinfo record and no content from a stranger.
 func (m *members) holdsMany(in *bufio.Reader) bool { return in == m.raw || m.shared || m.count == 1 }
 
-// salvage looks for a place to resume after in, if it was opened, turned out to
+// resync looks for a place to resume after in, if it was opened, turned out to
 // hold something other than a record. again reports whether in itself is at
 // another record, whole whether in was read to a good end. Otherwise the place
 // is lost. The search for the next one starts behind the start of the member,
 // not behind what damaged data made us read.
 //
-// In a plain file, salvage may take a stranger's body that looks like a record
+// In a plain file, resync may take a stranger's body that looks like a record
 // for one. It cannot be distinguished from a record after a wrong length.
-func (m *members) salvage(in *bufio.Reader) (again, whole bool) {
+func (m *members) resync(in *bufio.Reader) (again, whole bool) {
 	if in != nil && in != m.raw {
 		var err error
 		if m.holdsMany(in) && !m.lost {

@@ -71,7 +71,7 @@ func Read(ctx context.Context, name string, r io.Reader, limit int,
 		case err == nil:
 			err = w.records(in)
 		case err != io.EOF:
-			_, err = w.spoilt(nil, err)
+			_, err = w.unreadable(nil, err)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -128,7 +128,7 @@ func (w *reader) records(in *bufio.Reader) error {
 			more, err = w.end(in, c)
 		}
 		if err != nil {
-			if more, err = w.spoilt(in, err); err != nil {
+			if more, err = w.unreadable(in, err); err != nil {
 				return err
 			}
 			continue
@@ -149,11 +149,11 @@ func (w *reader) records(in *bufio.Reader) error {
 	return nil
 }
 
-// spoilt reports unreadable data to damaged. again reports whether another
+// unreadable reports unreadable data to damaged. again reports whether another
 // record was found in the same member.
-func (w *reader) spoilt(in *bufio.Reader, what error) (again bool, err error) {
+func (w *reader) unreadable(in *bufio.Reader, what error) (again bool, err error) {
 	guess := w.lost
-	again, whole := w.salvage(in)
+	again, whole := w.resync(in)
 	if w.file.err != nil || guess && !again && !whole {
 		return false, w.file.err // what looked like a member was not one
 	}

@@ -1,16 +1,15 @@
-// Package farm is a web of hosts on the loopback interface that answer for
-// their robots.txt, well or badly, as told: what a census is tried on.
+// Package farm serves robots.txt files as many hosts on the loopback interface, well
+// or badly, for trials and benchmarks of a census.
 //
-// Three things make a farm. [Hosts] are the bodies, by host name. [Faults] say
-// which hosts misbehave and how, from a wrong status down to a handshake that
-// never ends; [FaultFormat] is the reference of their file. [Latency] draws a
-// delay for each host. A [Server] made of these listens on as many loopback
-// addresses as wanted, tells hosts apart by the Host header and by TLS server
-// name, and keeps count of who asked for what and how much of it at once
-// ([Report]), so that it can bear witness to a client's manners.
+// A farm has three parts. [Hosts] are the bodies, by host name. [Faults] say which
+// hosts misbehave and how, from a wrong status to a handshake that never ends;
+// [FaultFormat] documents their file. [Latency] draws a delay for each host. A
+// [Server] listens on any number of loopback addresses, distinguishes hosts by the
+// Host header and the TLS server name, and counts requests and concurrency by host
+// ([Report]), which show whether a client is polite.
 //
-// Most of what goes wrong on a real network lies below HTTP, so the server
-// speaks it by hand over bare connections: one goroutine each, no timers, one
-// write for a plain answer. It is meant to share a machine with the program
-// under test and to leave the machine to it.
+// Most faults of a real network lie below HTTP, so the server speaks HTTP by hand
+// over bare connections: one goroutine each, no timers, one write for a plain
+// answer. It shares the machine with the program under test and leaves most of it
+// to that program.
 package farm
