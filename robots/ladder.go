@@ -65,18 +65,18 @@ type mode uint8
 
 const (
 	nothingSaid    mode = iota // allow
-	theLongest                   // best
-	theLongestTies               // best, best with ties to disallow
-	anyWild                      // best plain, any wild disallow, any wild allow
-	anyWildTies                  // best plain, the same with ties to disallow, any wild disallow, any wild allow
-	orTheLeast                   // best, best plain, any wild allow
-	orTheLeastTies               // best, best plain, any wild allow, best with ties to disallow
+	theLongest                 // best
+	theLongestTies             // best, best with ties to disallow
+	anyWild                    // best plain, any wild disallow, any wild allow
+	anyWildTies                // best plain, the same with ties to disallow, any wild disallow, any wild allow
+	orTheLeast                 // best, best plain, any wild allow
+	orTheLeastTies             // best, best plain, any wild allow, best with ties to disallow
 )
 
 // A voice is the verdict of one permitted reading. The verdict of a policy is
 // that of all its voices, or undefined if they differ.
 type voice struct {
-	mode  mode
+	mode    mode
 	ladders [4]int32
 }
 
