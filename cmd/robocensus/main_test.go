@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -18,6 +19,11 @@ import (
 
 func TestMain(m *testing.M) {
 	os.Setenv("GORACE", raceSettings)
+	// A shell ignores SIGINT for its background jobs, and their children inherit
+	// that, unless it is handled here.
+	if signal.Ignored(os.Interrupt) {
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	}
 	if os.Getenv("ROBOCENSUS_AS_COMMAND") != "" { // see command
 		main()
 	}

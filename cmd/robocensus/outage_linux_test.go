@@ -133,6 +133,13 @@ func (n *network) within(namespace string, f func()) {
 	<-done
 }
 
+// on calls f at a request, by its number.
+func (n *network) on(request int, f func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.at[int64(request)] = f
+}
+
 func (n *network) answer(w http.ResponseWriter, r *http.Request) {
 	if i, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(r.Host, "h"), ".test")); err == nil {
 		n.asked[i].Add(1)
@@ -293,11 +300,11 @@ func TestTheNetworkIsTakenAwayAndGivenBack(t *testing.T) {
 			t.Parallel()
 			n := newNetwork(t)
 			hosts, dir := scale(4000), t.TempDir()
-			n.at[int64(hosts/2)] = func() {
+			n.on(hosts/2, func() {
 				faults[0](n)
 				time.Sleep(6 * time.Second) // the fault itself
 				faults[1](n)
-			}
+			})
 			n.ends(n.census(dir, named("h%d.test", hosts), "--concurrency", "200"), 0)
 			// Hosts whose answer was lost on its way are asked again.
 			n.expectAll(dir, hosts, 200)
@@ -312,7 +319,7 @@ func TestTheNetworkIsLeftOff(t *testing.T) {
 			t.Parallel()
 			n := newNetwork(t)
 			hosts, dir := scale(4000), t.TempDir()
-			n.at[int64(hosts/2)] = n.cut
+			n.on(hosts/2, n.cut)
 			flags := []string{"--concurrency", "200"}
 			if remember {
 				flags = append(flags, "--state", filepath.Join(dir, "state"))
@@ -443,11 +450,11 @@ func TestAProcessThatWasStopped(t *testing.T) {
 	c := n.census(dir, named("h%d.test", hosts), "--concurrency", "200", "--timeout", "9s")
 	var said bytes.Buffer
 	c.Stdout, c.Stderr = &said, &said
-	n.at[int64(hosts/2)] = func() {
+	n.on(hosts/2, func() {
 		c.Process.Signal(syscall.SIGSTOP)
 		time.Sleep(4 * time.Second)
 		c.Process.Signal(syscall.SIGCONT)
-	}
+	})
 	if err := c.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, said.String())
 	}
