@@ -1,5 +1,6 @@
-// Package sink holds the tables of a census: their row types, the part files
-// they are written to, and the records that say which parts count.
+// Package sink writes the tables of a census: their row types, the part files
+// that hold them, and the records that say which parts count. Packages scan,
+// summary, verify and export, below it, read them.
 //
 // A run writes one folder per table, hive-partitioned by run:
 //
@@ -22,16 +23,16 @@
 // twice and nothing is appended to, so that resuming a run ([Open]) is to list
 // its records and to remove what none of them names.
 //
-// Counters add up over segments, and examples of a few hosts are picked out of
-// them, so that the tables summary and examples have one part for the whole run.
-// Until it is complete they lie beside the records, where no reader of the
-// tables counts them twice. [Run.Complete] adds them up, writes the manifest if
-// it is absent, and removes them.
+// Counters add up over segments, and examples of a few hosts are chosen from
+// them, so the tables summary and examples have one part for the whole run. Until
+// the run is complete they lie beside the records, where no reader of the tables
+// counts them twice. [Run.Complete] takes what they come to, writes the manifest
+// if it is absent, and removes them.
 //
 // Plan, records and manifest end with their own digest, and name the digests of
 // what they belong to: a record that of the plan, the manifest those of the
-// records. [Verify] holds all of them, and every file that they name, against
-// each other. A path that one of them names is opened only if it is the one
+// records. Package verify checks all of them, and every file that they name,
+// against each other. A path that one of them names is opened only if it is the one
 // that run, table and segment give (see package store for links).
 //
 // Parts are written with parquet-go, which encodes rows of plain structs

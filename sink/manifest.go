@@ -77,7 +77,7 @@ func (m *Manifest) PartsOf(table string) (parts []Part) {
 func ReadManifest(dir, run string) (*Manifest, error) { return readRun(dir, run, readManifest) }
 
 // ReadManifestHead reads what [ReadManifest] does, but for the records and the
-// parts of a complete run: [ReadCounts] and [ReadExamples] can do without.
+// parts of a complete run: package summary can do without.
 func ReadManifestHead(dir, run string) (*Manifest, error) { return readRun(dir, run, readHead) }
 
 func readRun(dir, run string, complete func(s *store.Store, run string) (*Manifest, error)) (*Manifest, error) {

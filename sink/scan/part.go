@@ -14,7 +14,7 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// OpenPart opens a part below dir that a manifest names, if its bytes are those
+// OpenPart opens a part below dir, as a manifest names it, if its bytes are those
 // that were written.
 func OpenPart(ctx context.Context, dir string, p sink.Part) (*os.File, error) {
 	s, err := store.Open(dir)
@@ -37,9 +37,8 @@ func unreadable(p sink.Part, err error) error {
 	return fmt.Errorf("read %s (see robocensus verify): %w", p.Path, err)
 }
 
-// Texts streams columns of a part below dir as text: row gets the cells of
-// one row, in the order of names, nil for null. They hold only until it
-// returns.
+// Texts streams columns of a part below dir as text: row gets the cells of one
+// row, in the order of names, nil for null. They are valid only until it returns.
 func Texts(ctx context.Context, dir string, p sink.Part, names []string, row func(cells []*string)) error {
 	return Rows(ctx, dir, p, Selection{Columns: names}, func(batch arrow.RecordBatch) error {
 		columns, texts, line := make([]arrow.Array, len(names)), make([]string, len(names)), make([]*string, len(names))
@@ -60,8 +59,8 @@ func Texts(ctx context.Context, dir string, p sink.Part, names []string, row fun
 	})
 }
 
-// Rows reads a committed part below dir batch by batch (see
-// [File.Batches]). What each returns comes back as it is.
+// Rows reads a part below dir batch by batch (see [File.Batches]). An error of
+// each is returned as it is.
 func Rows(ctx context.Context, dir string, p sink.Part, s Selection, each func(arrow.RecordBatch) error) error {
 	in, err := store.Open(dir)
 	if err != nil {
@@ -71,13 +70,13 @@ func Rows(ctx context.Context, dir string, p sink.Part, s Selection, each func(a
 	return Part(ctx, in, p, s, each)
 }
 
-// Part reads a part of an open output folder like [Rows].
+// Part does what [Rows] does, for a part of an open output folder.
 func Part(ctx context.Context, in *store.Store, p sink.Part, s Selection, each func(arrow.RecordBatch) error) error {
 	f, err := in.OpenWritten(ctx, p.Path, p.Digest)
-	if ctx.Err() != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
-	}
-	if err != nil {
+	case err != nil:
 		return unreadable(p, err)
 	}
 	defer f.Close()
