@@ -19,7 +19,7 @@ func TestPhasesAfterTheLastAnswer(t *testing.T) {
 		want     Phase
 	}{
 		{"fetches/run=test/part-0000000000.parquet", Writing},
-		{"summary/run=test/part-0000000000.parquet", SummingUp},
+		{"summary/run=test/part-0000000000.parquet", Completing},
 		{"_runs/test/manifest.json", Completing},
 		{"nothing", Finished},
 	} {
