@@ -1,5 +1,5 @@
-// Command robofarm serves robots.txt files as many loopback hosts, well or badly, so
-// that robocensus can be tried without the network.
+// Command robofarm serves robots.txt files for many loopback hosts, with faults on
+// request, to try robocensus without the network.
 package main
 
 import (
@@ -28,14 +28,14 @@ const (
 	exitIO    = 74
 )
 
-const help = `robofarm is a farm of loopback hosts that serve robots.txt files, well or
-badly, as told: a web to try robocensus on.
+const help = `robofarm serves robots.txt files for many loopback hosts, with faults on
+request: a small web to try robocensus on.
 
   robofarm serve --dir DIR|TAR --http ADDR          serve a folder or tar of files
   robofarm warc --dir DIR|TAR --out FILE.warc.gz    write them as stored captures
 
-  robofarm serve --help                             what else serve takes
-  robofarm warc --help                              what else warc takes
+  robofarm serve --help                             the flags of serve
+  robofarm warc --help                              the flags of warc
   robofarm help faults                              how to make hosts misbehave
   robofarm --version
 `
@@ -59,7 +59,7 @@ func main() {
 func mainCode(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// A second signal ends the process if the first one fails to.
+	// A second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
 	err := dispatch(ctx, args, stdout, stderr)
 	if err == nil || errors.Is(err, pflag.ErrHelp) {
@@ -96,7 +96,7 @@ func dispatch(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	return usagef("no command %q; see robofarm --help", args[0])
 }
 
-// toolVersion returns the version set at link time, otherwise that of the module.
+// toolVersion returns the version set at link time, else that of the module.
 func toolVersion() string {
 	if version != "" {
 		return version

@@ -57,7 +57,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// await FILE waits until the file is there.
+// await FILE waits until the file exists.
 func await(ts *testscript.TestScript, _ bool, args []string) {
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
@@ -69,8 +69,8 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// get ADDRESSES URL writes status and body of the answer to stdout. The URL's
-// host is found at the first address of its scheme in the file ADDRESSES; the
+// get ADDRESSES URL writes the status and body of the answer to stdout. It
+// connects to the first address of the URL's scheme in the file ADDRESSES. The
 // certificate must be signed by ca.pem.
 func get(ts *testscript.TestScript, neg bool, args []string) {
 	scheme, _, _ := strings.Cut(args[1], ":")

@@ -17,12 +17,12 @@ import (
 
 const serveHelp = `usage: robofarm serve --dir DIR|TAR --http ADDR [flags]
 
-Serves one robots.txt per host, told apart by the Host header and over https
-by server name. The files are those of a folder or tar, each named by its host
-(example.com_8443: that port alone). Other hosts answer 404. Prints the
-addresses that it listens on, and on Ctrl-C what it was asked, as JSON; the
-same is at /_farm on any host (/_farm?hosts=1 with all hosts, /_farm/reset to
-begin anew).
+Serves one robots.txt per host, selected by the Host header and over https by
+the server name. The files are those of a folder or tar, each named after its
+host (example.com_8443: that port alone). Other hosts answer 404. Prints the
+addresses that it listens on and, on Ctrl-C, a report of the requests as JSON.
+Any host serves the report at /_farm (/_farm?hosts=1 with all hosts;
+/_farm/reset clears it).
 
   robofarm serve --dir testdata/hosts --http 127.0.0.1:8080
   curl -H 'Host: example.com' http://127.0.0.1:8080/robots.txt
@@ -44,12 +44,12 @@ func serve(ctx context.Context, args []string, stdout io.Writer) error {
 	set.StringVar(&f.dir, "dir", "", "folder, tar or tar.gz of robots.txt files")
 	set.StringArrayVar(&f.http, "http", nil, "serve http on this loopback `address` (port 0: any free one); repeatable")
 	set.StringArrayVar(&f.https, "https", nil, "serve https on this loopback `address`; repeatable")
-	set.StringVar(&f.dns, "dns", "", "answer for all names on this loopback `address` (UDP): each lives at one of the\naddresses above, chosen by its name")
+	set.StringVar(&f.dns, "dns", "", "resolve every name by DNS on this loopback `address` (UDP), to one of the addresses\nabove, chosen by the name")
 	set.StringVar(&f.caOut, "ca-out", "", "write the certificate that clients must trust to this `file` (PEM)")
 	set.StringVar(&f.faults, "faults", "", "YAML `file` of hosts that misbehave; see robofarm help faults")
 	set.StringVar(&f.latency, "latency", "none", "delay per host: none, hang, fixed:50ms, uniform:10ms-200ms,\nlognormal:median=80ms,sigma=0.8, mix:0.95=uniform:1ms-200ms,0.05=hang")
-	set.Uint64Var(&f.seed, "seed", 1, "of the delays: the same seed draws the same ones")
-	set.IntVar(&f.top, "top", 20, "list this many hosts in the report at the end; -1: all")
+	set.Uint64Var(&f.seed, "seed", 1, "seed of the delays: the same seed draws the same delays")
+	set.IntVar(&f.top, "top", 20, "list this many hosts and domains in the report at the end; -1: all")
 	set.StringVar(&f.addrFile, "addr-file", "", "write the addresses to this `file` too, once all can be dialled")
 	set.Usage = func() { fmt.Fprint(stdout, serveHelp, set.FlagUsages()) }
 	if err := flags.Parse(set, args); err != nil {
@@ -59,7 +59,7 @@ func serve(ctx context.Context, args []string, stdout io.Writer) error {
 	case set.NArg() > 0:
 		return usagef("unexpected argument %q; see robofarm serve --help", set.Arg(0))
 	case f.dir == "" && f.faults == "":
-		return usagef("nothing to serve: give --dir, or --faults with bodies of its own")
+		return usagef("nothing to serve: give --dir, or --faults with bodies")
 	case len(f.http)+len(f.https) == 0:
 		return usagef("no address to listen on: give --http, as in --http 127.0.0.1:8080")
 	case len(f.https) > 0 && f.caOut == "":
@@ -85,7 +85,7 @@ func serve(ctx context.Context, args []string, stdout io.Writer) error {
 	return out.Encode(report)
 }
 
-// config makes the configuration from the flags.
+// config loads the files that the flags name.
 func (f *serveFlags) config() (c farm.Config, err error) {
 	if f.dir != "" {
 		if c.Hosts, err = farm.Load(f.dir); err != nil {

@@ -15,12 +15,13 @@ import (
 
 const warcHelp = `usage: robofarm warc --dir DIR|TAR --out FILE.warc.gz [flags]
 
-Writes captures of robots.txt files as Common Crawl stores them: request,
-response and metadata of each, bodies decoded, what was undone renamed to
-X-Crawl-Content-Encoding and the like. The suffix of FILE chooses the form:
-.warc.gz (a gzip member per record), .warc.zst (a frame per record), .warc.
-Hosts are asked over https, those of a port (example.com_8080) over http
-unless it ends in 443. The same files and flags give the same bytes.
+Writes captures of robots.txt files as Common Crawl stores them: a request,
+response and metadata record each, bodies decoded, the headers of removed
+encodings renamed to X-Crawl-Content-Encoding and the like. The suffix of FILE
+selects the form: .warc.gz (a gzip member per record), .warc.zst (a frame per
+record), .warc. URLs are https; those of hosts with a port (example.com_8080)
+are http unless the port ends in 443. The same files and flags give the same
+bytes.
 
   robofarm warc --dir testdata/hosts --out hosts.warc.gz
   robofarm warc --dir hosts.tar.gz --out large.warc.gz --repeat 100 --other 40
@@ -34,7 +35,7 @@ func warc(ctx context.Context, args []string, stdout io.Writer) error {
 	set.SortFlags = false
 	set.StringVar(&dir, "dir", "", "folder, tar or tar.gz of robots.txt files")
 	set.StringVar(&out, "out", "", "`file` to write: .warc.gz, .warc.zst or .warc")
-	set.IntVar(&archive.Repeat, "repeat", 1, "captures of every body: the 3rd one of the 17th host, by name,\nis of site17-3.test")
+	set.IntVar(&archive.Repeat, "repeat", 1, "captures of every body: the 3rd of the 17th host, by name,\nhas the host site17-3.test")
 	set.IntVar(&archive.Other, "other", 0, "`percentage` of captures with a 404, a 301 or a 403 (6:3:1) in place\nof the body")
 	set.Usage = func() { fmt.Fprint(stdout, warcHelp, set.FlagUsages()) }
 	if err := flags.Parse(set, args); err != nil {

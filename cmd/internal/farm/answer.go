@@ -8,21 +8,21 @@ import (
 	"sync"
 )
 
-// asked is what matters of a request.
+// asked describes a request to a host with a fault.
 type asked struct {
-	n      int // of the step's requests, from 0
+	n      int // index among the step's requests, from 0
 	hop    int
 	head   bool
 	robots bool // for /robots.txt
 }
 
-// answer is what is to be sent.
+// answer is a response, ready to send.
 type answer struct {
-	kind  string // its name in the report
+	kind  string // key in Report.Answers
 	start []byte // status line and headers
-	body  []byte // with its framing
+	body  []byte // framed
 	bomb  *bomb
-	whole bool // the connection can serve another request afterwards
+	whole bool // the connection can serve another request
 }
 
 const (
@@ -30,7 +30,7 @@ const (
 	notFound = "HTTP/1.1 404 Not Found\r\nServer: robofarm\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: "
 )
 
-// behave sends the answer of a host that does what is right.
+// behave sends the answer of a host without a fault.
 func (c *conn) behave(h *host, found, head bool) {
 	kind, start, body := "200", ok, h.body
 	if !found {
@@ -47,7 +47,7 @@ func (c *conn) behave(h *host, found, head bool) {
 	keep(buffer, out)
 }
 
-// compose is the answer of a host with a fault.
+// compose returns the answer of a host with a fault.
 func (s *Server) compose(h *host, f *fault, q asked) answer {
 	status, location := f.status(q.n), ""
 	switch {
@@ -91,7 +91,7 @@ func (s *Server) compose(h *host, f *fault, q asked) answer {
 	return a
 }
 
-// body returns the one that is meant.
+// body returns the body that f selects for h, padded but not yet encoded.
 func (s *Server) body(h *host, f *fault) []byte {
 	body := h.body
 	switch {
@@ -108,7 +108,7 @@ func (s *Server) body(h *host, f *fault) []byte {
 	return body
 }
 
-// comments returns comment lines of n bytes together.
+// comments returns robots.txt comment lines of n bytes in total.
 func comments(n int) []byte {
 	line := "#" + strings.Repeat(".", 62) + "\n"
 	out := bytes.Repeat([]byte(line), n/len(line))
@@ -166,7 +166,7 @@ func (s *Server) writeStart(a *answer, h *host, f *fault, status int, location s
 	for _, given := range f.headers {
 		b.WriteString(given.name + ": " + h.expand(given.value) + "\r\n")
 		if strings.EqualFold(given.name, "Content-Length") || strings.EqualFold(given.name, "Transfer-Encoding") {
-			a.whole = false // who knows where the client thinks the body ends
+			a.whole = false // the client may see another end of the body than we do
 		}
 	}
 	filling(&b, f)
@@ -174,7 +174,7 @@ func (s *Server) writeStart(a *answer, h *host, f *fault, status int, location s
 	a.start = b.Bytes()
 }
 
-// filling writes headers that only take up room.
+// filling writes headers that exist only for their number and size.
 func filling(b *bytes.Buffer, f *fault) {
 	const usual = 4 << 10
 	count := f.headerCount
@@ -188,7 +188,7 @@ func filling(b *bytes.Buffer, f *fault) {
 	}
 }
 
-// frame cuts off the body, and wraps it in chunks.
+// frame truncates the body and wraps it in chunks, as f asks.
 func frame(a *answer, f *fault) {
 	whole := f.truncate < 0 || f.truncate >= len(a.body)
 	if !whole && a.bomb == nil {
@@ -222,16 +222,17 @@ func frame(a *answer, f *fault) {
 var noise = func() string {
 	out := make([]byte, 256)
 	for i := range out {
-		out[i] = byte(mix(uint64(i))) | 0x80 // no letter of any status line
+		out[i] = byte(mix(uint64(i))) | 0x80 // not ASCII, so not the start of a status line
 	}
 	return string(out) + "\r\n\r\n"
 }()
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// send writes p, all of it unless a drip slows it down or the client goes.
-// The request is settled under kind just before the last bytes leave, so that
-// a client that has them all finds nothing of its own in flight.
+// send writes p, in pieces during a drip, and reports whether the client took
+// it all. If last, it settles the request under kind just before the last
+// bytes leave, so that a client that has read them all never finds its
+// request still in flight.
 func (c *conn) send(p []byte, last bool, kind string) bool {
 	const tail = 4 << 10
 	for len(p) > 0 {
@@ -256,7 +257,7 @@ func (c *conn) send(p []byte, last bool, kind string) bool {
 	return true
 }
 
-// finish sends an answer in one go.
+// finish sends an answer without interruption.
 func (c *conn) finish(a answer) {
 	c.spent = c.spent || !a.whole
 	if a.bomb != nil {
@@ -271,7 +272,8 @@ func (c *conn) finish(a answer) {
 	keep(buffer, out)
 }
 
-// keep returns what buffer has grown to for another answer, within reason.
+// keep returns grown to the pool in place of buffer, unless it is too large to
+// hold on to.
 func keep(buffer *[]byte, grown []byte) {
 	if cap(grown) <= 64<<10 {
 		*buffer = grown
@@ -279,7 +281,7 @@ func keep(buffer *[]byte, grown []byte) {
 	}
 }
 
-// misbehave does what the fault says.
+// misbehave answers a request as f says.
 func (c *conn) misbehave(h *host, f *fault, q asked) {
 	if !c.wait(f.delay) {
 		return
@@ -316,7 +318,8 @@ func (c *conn) misbehave(h *host, f *fault, q asked) {
 	c.sendSlowly(a, f)
 }
 
-// sendSlowly sends an answer part by part, with what happens in between.
+// sendSlowly sends an answer in parts, with the delays, drips and cuts of f
+// between them.
 func (c *conn) sendSlowly(a answer, f *fault) {
 	c.spent = c.spent || !a.whole
 	if f.drip.from == inHeader {
@@ -331,7 +334,7 @@ func (c *conn) sendSlowly(a answer, f *fault) {
 	}
 	body := a.body
 	if a.bomb != nil {
-		body = a.bomb.head // a bomb that is held up need not be whole
+		body = a.bomb.head // a bomb that is interrupted need not be whole
 		c.spent = true
 	}
 	half := len(body) / 2

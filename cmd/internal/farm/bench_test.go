@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// benchFarm is the variable that makes the test binary a farm, so that its
-// processor time can be told from that of its client.
+// benchFarm is the environment variable that makes the test binary a farm, so
+// that its processor time is measured apart from its client's.
 const benchFarm = "ROBOFARM_BENCH"
 
-// bareServer accepts, reads, writes and closes, and does nothing else: what
-// no farm can do without.
+// bareServer accepts, reads, writes and closes, and does nothing else: the
+// lower bound for a farm.
 func bareServer() {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -61,7 +61,7 @@ func serveForBenchmark() {
 }
 
 // benchmark runs do against a farm in another process and reports the
-// processor time that the farm spent on each request.
+// farm's processor time per request.
 func benchmark(b *testing.B, server string, do func(addr string)) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), benchFarm+"="+server)
@@ -93,7 +93,7 @@ func benchmark(b *testing.B, server string, do func(addr string)) {
 
 const benchRequest = "GET /robots.txt HTTP/1.1\r\nHost: a.test\r\nUser-Agent: benchmark\r\nAccept-Encoding: gzip\r\n"
 
-// BenchmarkKeepAlive is the cost of a request without that of a connection.
+// BenchmarkKeepAlive measures a request without the cost of a connection.
 func BenchmarkKeepAlive(b *testing.B) {
 	benchmark(b, "farm", func(addr string) {
 		c := dial(b, addr)
@@ -108,13 +108,13 @@ func BenchmarkKeepAlive(b *testing.B) {
 	})
 }
 
-// BenchmarkConnection is the cost of a request with a connection of its own,
-// as a census asks.
+// BenchmarkConnection measures a request with its connection, as a census
+// makes it.
 func BenchmarkConnection(b *testing.B) {
 	benchmark(b, "farm", func(addr string) { connections(b, addr) })
 }
 
-// BenchmarkBareConnection is the part of it that is the system's.
+// BenchmarkBareConnection measures the system's part of [BenchmarkConnection].
 func BenchmarkBareConnection(b *testing.B) {
 	benchmark(b, "bare", func(addr string) { connections(b, addr) })
 }

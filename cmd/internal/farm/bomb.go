@@ -13,9 +13,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// bomb is a gzip file of very many zero bytes, kept in a few kilobytes. Once
-// the decoder's window holds nothing but zeros, every further mebibyte of
-// them compresses to the same bytes, so that one copy serves for all.
+// bomb is a gzip file that decodes to a huge run of zero bytes, kept in a few
+// kilobytes. Once the decoder's window holds nothing but zeros, every further
+// mebibyte compresses to the same bytes, so one copy is enough.
 type bomb struct {
 	head, block, tail []byte
 	repeat            int
@@ -56,8 +56,8 @@ func newBomb(size int) *bomb {
 
 func (b *bomb) length() int { return len(b.head) + b.repeat*len(b.block) + len(b.tail) }
 
-// pieces calls send with the file's bytes, some tens of kilobytes at a time,
-// until it returns false.
+// pieces calls send with the file's bytes, tens of kilobytes at a time. It
+// stops and returns false when send does.
 func (b *bomb) pieces(send func(p []byte, last bool) bool) bool {
 	if !send(b.head, false) {
 		return false
@@ -72,7 +72,7 @@ func (b *bomb) pieces(send func(p []byte, last bool) bool) bool {
 	return send(b.tail, true)
 }
 
-// encode compresses body, quickly rather than well.
+// encode compresses body, for speed rather than size.
 func encode(encoding string, body []byte) []byte {
 	var out bytes.Buffer
 	var w io.WriteCloser
@@ -88,7 +88,7 @@ func encode(encoding string, body []byte) []byte {
 		err = fmt.Errorf("no encoding %q", encoding)
 	}
 	if err != nil {
-		panic(err) // the faults file admits no other
+		panic(err) // ParseFaults accepts no other encoding
 	}
 	w.Write(body)
 	w.Close()

@@ -20,11 +20,12 @@ import (
 
 var tlsKinds = []string{"wrong_name", "expired", "untrusted", "tls10", "tls12", "unknown_name", "plain"}
 
-// maxCertificates bounds the cache, about 1 KB each; beyond it starts anew.
+// maxCertificates bounds the cache, at about 1 KB each. A full cache is
+// cleared.
 const maxCertificates = 50_000
 
-// authority signs certificates on demand. All share one key: only the names
-// differ, and nothing here is secret.
+// authority signs certificates on demand. They share one key, because nothing
+// here is secret.
 type authority struct {
 	cert    *x509.Certificate
 	pem     []byte
@@ -70,9 +71,9 @@ func newAuthority() (*authority, error) {
 	}, nil
 }
 
-// leaf returns a certificate for name. Names beside each other share one with
-// a wildcard, so that a population of h1.farm.test, h2.farm.test… costs one
-// signature; the wildcard never covers a public suffix.
+// leaf returns a certificate for name. Sibling names share one with a
+// wildcard, so that h1.farm.test, h2.farm.test… cost one signature. The
+// wildcard never covers a public suffix.
 func (a *authority) leaf(name string, expired bool) (*tls.Certificate, error) {
 	names := []string{name}
 	ip := net.ParseIP(name)
@@ -122,13 +123,13 @@ func serial() *big.Int {
 	return n
 }
 
-// configs returns what a handshake runs under, by kind of fault; "" is the
-// sound one. untrusted signs for hosts that are to have a bad certificate.
+// configs returns the TLS configurations by kind of fault, "" for none.
+// untrusted signs for hosts with the fault of that name.
 func configs(trusted, untrusted *authority) map[string]*tls.Config {
 	base := func(a *authority, change func(*tls.ClientHelloInfo) (name string, expired bool)) *tls.Config {
 		return &tls.Config{
-			// The cheapest key exchange that everybody has, and no tickets:
-			// who asks once resumes nothing.
+			// The cheapest key exchange that every client supports. No
+			// tickets, because a census connects to a host once.
 			CurvePreferences:       []tls.CurveID{tls.X25519, tls.CurveP256},
 			SessionTicketsDisabled: true,
 			GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
@@ -144,7 +145,7 @@ func configs(trusted, untrusted *authority) map[string]*tls.Config {
 		"wrong_name": base(trusted, func(*tls.ClientHelloInfo) (string, bool) { return "somebody-else.invalid", false }),
 		"tls10":      base(trusted, right),
 		"tls12":      base(trusted, right),
-		// A server without any certificate refuses the name.
+		// A server without a certificate refuses every name.
 		"unknown_name": {},
 	}
 	all["tls10"].MinVersion, all["tls10"].MaxVersion = tls.VersionTLS10, tls.VersionTLS10
@@ -152,8 +153,8 @@ func configs(trusted, untrusted *authority) map[string]*tls.Config {
 	return all
 }
 
-// helloName is the host that a client wants: the server name, or where it
-// gave none the address that it dialled.
+// helloName returns the host that a client asks for: the server name or, if
+// the client sent none, the address it dialled.
 func helloName(hello *tls.ClientHelloInfo) string {
 	name := strings.ToLower(strings.TrimSuffix(hello.ServerName, "."))
 	if name == "" {

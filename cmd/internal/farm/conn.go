@@ -15,32 +15,30 @@ import (
 )
 
 const (
-	// maxRequest bounds what a client sends with one request.
-	maxRequest = 64 << 10
-	// bufferSize is that of the buffers that are kept for another request.
-	bufferSize = 4 << 10
+	maxRequest = 64 << 10 // bytes a client may send per request
+	bufferSize = 4 << 10  // bytes of a pooled read buffer
 )
 
-// conn is one connection and its goroutine.
+// conn is a connection, served by one goroutine.
 type conn struct {
 	srv *Server
 	at  *address
 	raw *net.TCPConn
 	io  net.Conn // raw, or TLS over it
 	r   *bufio.Reader
-	in  *host // the request in flight is to this one; guarded by srv.mu
+	in  *host // host of the request in flight, or nil; guarded by srv.mu
 
-	left  int         // bytes that the client may still send
+	left  int         // bytes the client may still send
 	wire  *handshaker // nil without TLS
-	gone  bool        // closed already
+	gone  bool        // closed
 	drip  drip
-	hung  bool // counted as a hang
-	spent bool // no further request on this connection
+	hung  bool // already counted as a hang
+	spent bool // serve no further request
 }
 
 var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, bufferSize) }}
 
-// Read reads for the bufio.Reader, within the bound.
+// Read feeds c.r and enforces c.left.
 func (c *conn) Read(p []byte) (int, error) {
 	if c.left <= 0 {
 		return 0, errTooMuch
@@ -76,7 +74,7 @@ func (c *conn) serve() {
 	}
 }
 
-// end closes the connection in the regular way, if nothing else has.
+// end closes the connection gracefully, unless it is already closed.
 func (c *conn) end() {
 	c.srv.forget(c)
 	if !c.gone {
@@ -85,7 +83,7 @@ func (c *conn) end() {
 	}
 }
 
-// reset ends the connection with a TCP RST.
+// reset closes the connection with a TCP RST.
 func (c *conn) reset() {
 	c.gone = true
 	c.raw.SetLinger(0)
@@ -93,8 +91,8 @@ func (c *conn) reset() {
 	c.raw.Close()
 }
 
-// refuse answers what is no request; a client that has just gone gets no
-// answer.
+// refuse answers a malformed request with 400. It sends nothing after a
+// network error or EOF, when the client is already gone.
 func (c *conn) refuse(err error) {
 	var network net.Error
 	if errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) {
@@ -104,8 +102,8 @@ func (c *conn) refuse(err error) {
 	io.WriteString(c.io, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
 }
 
-// handshaker is the connection as TLS sees it. It can be silenced once the
-// client's hello is read: what a fault then does must come before any byte,
+// handshaker is the connection that crypto/tls writes to. mute drops the
+// writes: a fault in the handshake must happen before any byte of the server,
 // and crypto/tls would send an alert.
 type handshaker struct {
 	*net.TCPConn
@@ -124,7 +122,7 @@ func (h *handshaker) Write(p []byte) (int, error) {
 
 var errFault = errors.New("a fault")
 
-// handshake does the TLS handshake, or the fault that takes its place, and
+// handshake performs the TLS handshake, or the fault in its place, and
 // reports whether requests can follow.
 func (c *conn) handshake() bool {
 	c.wire = &handshaker{TCPConn: c.raw, c: c}
@@ -139,7 +137,7 @@ func (c *conn) handshake() bool {
 		return false // no hello
 	}
 	c.srv.mu.Lock()
-	h.steps[overHTTPS]++ // the next request meets the next step
+	h.steps[overHTTPS]++ // a failed handshake uses up a request of the fault's sequence
 	c.srv.mu.Unlock()
 	switch {
 	case f != nil && f.tls == "plain":
@@ -150,14 +148,15 @@ func (c *conn) handshake() bool {
 			c.cutOff(f.cut.how)
 		}
 	case f != nil:
-		c.srv.settle(c, f.tls) // the client did not like it, as it should
+		c.srv.settle(c, f.tls) // the client rejected the faulty TLS, as it should
 	default:
 		c.srv.settle(c, "handshake")
 	}
 	return false
 }
 
-// hello decides what the handshake is, when the client has named its host.
+// hello returns the TLS configuration for the host that the client's hello
+// names.
 func (c *conn) hello(info *tls.ClientHelloInfo) (*tls.Config, error) {
 	s := c.srv
 	s.mu.Lock()
@@ -183,8 +182,8 @@ func hostPort(name string) string {
 	return name
 }
 
-// wait lets d pass and reports whether the client is still there. It waits in
-// a read, which a client that goes away ends at once.
+// wait waits for d and reports whether the client is still there. It waits in
+// a read, so that it notices at once when the client closes the connection.
 func (c *conn) wait(d time.Duration) bool {
 	if d <= 0 {
 		return true
@@ -202,7 +201,7 @@ func (c *conn) wait(d time.Duration) bool {
 		c.abandoned()
 		return false
 	}
-	// The client sends and sends: there is no read to wait in.
+	// The client has sent all that it may, so there is no read to wait in.
 	var after <-chan time.Time
 	if d < forever {
 		timer := time.NewTimer(d - time.Since(began))
@@ -218,14 +217,14 @@ func (c *conn) wait(d time.Duration) bool {
 	}
 }
 
-// watch reads until an error says why there is no more to read. What belongs
-// to a next request stays in the buffer.
+// watch reads until an error and returns it. Bytes of a next request stay in
+// the buffer.
 func (c *conn) watch() error {
 	c.left = maxRequest
 	for {
 		var err error
 		if c.wire != nil && c.io == net.Conn(c.raw) {
-			// A handshake that has come to nothing: only its end matters.
+			// The handshake failed: only the end of the connection matters.
 			_, err = c.raw.Read(make([]byte, 512))
 		} else {
 			_, err = c.r.Peek(c.r.Buffered() + 1)
@@ -236,7 +235,7 @@ func (c *conn) watch() error {
 	}
 }
 
-// abandoned ends a request whose client is gone.
+// abandoned settles a request whose client is gone.
 func (c *conn) abandoned() {
 	c.spent = true
 	kind := "abandoned"
@@ -246,7 +245,8 @@ func (c *conn) abandoned() {
 	c.srv.settle(c, kind)
 }
 
-// cutOff ends the request and the connection as told.
+// cutOff ends the request and the connection: how is reset, close or hang, or
+// a kind of answer, after which the connection closes.
 func (c *conn) cutOff(how string) {
 	c.spent = true
 	switch how {
@@ -260,7 +260,7 @@ func (c *conn) cutOff(how string) {
 	default:
 		c.srv.settle(c, how)
 		if c.wire != nil {
-			c.raw.CloseWrite() // without the alert that says goodbye
+			c.raw.CloseWrite() // without the TLS close_notify alert
 		}
 		c.end()
 	}
@@ -270,7 +270,7 @@ func (c *conn) cutOff(how string) {
 func (c *conn) respond(req *http.Request) {
 	s := c.srv
 	if req.ContentLength != 0 || req.Close || !req.ProtoAtLeast(1, 1) {
-		c.spent = true // a body is not read, so nothing can follow it
+		c.spent = true // the request's body is never read, so no request can follow
 	}
 	path := req.URL.Path
 	if path == "/_farm" || strings.HasPrefix(path, "/_farm/") {

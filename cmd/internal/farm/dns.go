@@ -11,11 +11,11 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// ListenDNS answers questions for names over UDP on addr, an address of the
-// loopback interface, and returns the address with its true port. Every name
-// has one IPv4 address, that of one of the farm's listeners, chosen by the
-// name: so a client that resolves names itself finds each host where it is,
-// and the hosts spread over the addresses.
+// ListenDNS answers DNS queries over UDP on addr, a loopback address, and
+// returns the address with its actual port. Every name has one A record: the
+// IPv4 address of one of the farm's listeners, chosen by a hash of the name,
+// so that the hosts spread over the addresses. Queries for other types get an
+// empty answer.
 func (s *Server) ListenDNS(addr string) (string, error) {
 	resolved, err := net.ResolveUDPAddr("udp", addr)
 	if err != nil {
@@ -55,7 +55,8 @@ func (s *Server) answerNames(conn *net.UDPConn) {
 	}
 }
 
-// resolve makes the answer to a message, nil for one that is no question.
+// resolve returns the answer to a DNS message, or nil if the message is not a
+// query.
 func (s *Server) resolve(message []byte) []byte {
 	var p dnsmessage.Parser
 	head, err := p.Start(message)
@@ -72,7 +73,7 @@ func (s *Server) resolve(message []byte) []byte {
 	b.EnableCompression()
 	b.StartQuestions()
 	b.Question(q)
-	if at := s.placeOf(q.Name.String()); q.Type == dnsmessage.TypeA && at.Is4() {
+	if at := s.addressOf(q.Name.String()); q.Type == dnsmessage.TypeA && at.Is4() {
 		b.StartAnswers()
 		b.AResource(dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 60}, dnsmessage.AResource{A: at.As4()})
 	}
@@ -83,8 +84,9 @@ func (s *Server) resolve(message []byte) []byte {
 	return answer
 }
 
-// placeOf is the address that a name lives at.
-func (s *Server) placeOf(name string) netip.Addr {
+// addressOf returns the IPv4 address of name, or the zero Addr if the farm
+// listens on none.
+func (s *Server) addressOf(name string) netip.Addr {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var places []netip.Addr

@@ -90,7 +90,7 @@ func get(t testing.TB, addr, host, target string) (*http.Response, string) {
 	return resp, string(body)
 }
 
-// until waits for something that another goroutine does.
+// until polls done for at most 20 s.
 func until(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !done(); time.Sleep(time.Millisecond) {
@@ -106,7 +106,7 @@ func (s *Server) inFlight() int {
 	return int(s.requests.now)
 }
 
-func TestHostsAreToldApart(t *testing.T) {
+func TestHostsAreDistinguished(t *testing.T) {
 	hosts := Hosts{"a.test": []byte("a"), "b.test": []byte("b"), "b.test_8443": []byte("b8443"), "c.test_443": []byte("c443"), "::1": []byte("six")}
 	s, plain, secure := open(t, hosts, "")
 	_, port, _ := net.SplitHostPort(plain)

@@ -11,28 +11,28 @@ import (
 	"time"
 )
 
-// FaultFormat is the reference of the faults file, for people.
+// FaultFormat is the reference of the faults file, as help text.
 //
 //go:embed faults.txt
 var FaultFormat string
 
-// Faults say which hosts misbehave, and how. The nil value leaves all alone.
+// Faults selects the hosts that misbehave, and how. A nil *Faults selects none.
 type Faults struct {
 	file  string
 	exact map[string]*entry
 	globs []*entry
 }
 
-// entry is one key of the file with its alternatives.
+// entry is a key of the faults file with its alternatives.
 type entry struct {
 	pattern string
 	match   *regexp.Regexp // nil for a plain name
 	alts    []alternative
 }
 
-// alternative is what some hosts of an entry do, request after request.
+// alternative is the sequence of faults for some hosts of an entry.
 type alternative struct {
-	from, to float64 // share of the hosts, as a band of [0, 1)
+	from, to float64 // share of the hosts, as an interval in [0, 1); to is 0 without a share
 	scheme   [2]bool // by index of scheme
 	steps    []*fault
 }
@@ -42,7 +42,7 @@ const (
 	overHTTPS = 1
 )
 
-// place is a point in the exchange, in order of time.
+// place is a point in the exchange, in chronological order.
 type place int
 
 const (
@@ -53,17 +53,16 @@ const (
 	inBody
 )
 
-// cut is an end that comes too early.
+// cut ends the exchange early.
 type cut struct {
 	how string // reset, close or hang
 	at  place
 }
 
-// fault is what a host does with one request. The zero value does what is
-// right.
+// fault is how a host answers a request.
 type fault struct {
-	line     int
-	times    int // requests this step lasts
+	line     int // in the faults file
+	times    int // number of requests before the next step
 	statuses []int
 	reason   *string
 	version  string
@@ -85,7 +84,7 @@ type fault struct {
 	delay     time.Duration
 	bodyDelay time.Duration
 	cut       cut
-	truncate  int // -1: nothing is cut off
+	truncate  int // bytes of the body to send; -1: all
 	drip      drip
 	framing   string
 	raw       *string
@@ -100,15 +99,16 @@ type pathFault struct {
 	fault *fault
 }
 
-// drip slows down sending: so many bytes at a time.
+// drip slows down sending to bytes per every.
 type drip struct {
 	bytes int
 	every time.Duration
 	from  place
 }
 
-// pick returns what host does with its nth request over scheme; n counts
-// from 0. nil means what is right.
+// pick returns the fault for host's nth request over scheme, counted from 0,
+// or nil for a correct answer. since is the index of the request within the
+// fault's step.
 func (e *entry) pick(host string, scheme, n int) (f *fault, since int) {
 	if e == nil {
 		return nil, 0
@@ -138,8 +138,9 @@ func (e *entry) pick(host string, scheme, n int) (f *fault, since int) {
 	return nil, 0
 }
 
-// find returns the entry that decides for name, bare being the name without
-// a port; nil if none does.
+// find returns the entry for a host, or nil: that of name, which may have a
+// port, else that of bare, which has none, else the first glob that matches
+// bare.
 func (f *Faults) find(name, bare string) *entry {
 	if f == nil {
 		return nil
@@ -157,7 +158,7 @@ func (f *Faults) find(name, bare string) *entry {
 	return nil
 }
 
-// check reports a body_from that names none of hosts.
+// check returns an error if a body_from names a host that is not in hosts.
 func (f *Faults) check(hosts Hosts) error {
 	if f == nil {
 		return nil
@@ -184,8 +185,8 @@ func (f *Faults) check(hosts Hosts) error {
 	return nil
 }
 
-// status returns the one for the nth request of a step, or 0 for the one
-// that is right.
+// status returns the status for the nth request of a step, or 0 for the
+// status of a correct answer.
 func (f *fault) status(n int) int {
 	if f == nil || len(f.statuses) == 0 {
 		return 0
@@ -193,8 +194,8 @@ func (f *fault) status(n int) int {
 	return f.statuses[min(n, len(f.statuses)-1)]
 }
 
-// forPath returns what is done with a request for another path than
-// /robots.txt, nil for the 404 that is right.
+// forPath returns the fault for a path other than /robots.txt, or nil for a
+// plain 404.
 func (f *fault) forPath(path string) *fault {
 	if f == nil {
 		return nil
@@ -207,7 +208,7 @@ func (f *fault) forPath(path string) *fault {
 	return nil
 }
 
-// glob compiles a pattern in which an asterisk is any run of characters.
+// glob compiles a pattern in which an asterisk matches any run of characters.
 func glob(pattern string) *regexp.Regexp {
 	parts := strings.Split(pattern, "*")
 	for i, p := range parts {
@@ -216,7 +217,8 @@ func glob(pattern string) *regexp.Regexp {
 	return regexp.MustCompile("^(?s:" + strings.Join(parts, "(.*?)") + ")$")
 }
 
-// expand fills in {host} and {1}, {2}….
+// expand replaces {host} with the host's name, and {1}, {2}… with what the
+// asterisks of its entry's pattern match.
 func (h *host) expand(text string) string {
 	if !strings.Contains(text, "{") {
 		return text

@@ -18,7 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// head is what stands before the rest of the headers.
+// head returns the status line and the first header.
 func head(status string) string {
 	return "HTTP/1.1 " + status + "\r\nServer: robofarm\r\n"
 }
@@ -28,7 +28,7 @@ const (
 	sized = typed + "Content-Length: 33\r\n"
 )
 
-// TestFaults holds every fault that shows in the bytes against them.
+// TestFaults compares the bytes of an answer for every fault that changes them.
 func TestFaults(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "other.txt"), []byte("from a file"), 0o644); err != nil {
@@ -126,7 +126,7 @@ func TestHangEndsWithTheClient(t *testing.T) {
 		s, addr, _ := open(t, Hosts{"x.test": []byte(rules)}, "x.test: {hang: "+place+"}")
 		c := dial(t, addr)
 		ask(c, "x.test", "/robots.txt")
-		// A second request that was sent early must not hide the end.
+		// A pipelined request must not hide the end of the connection.
 		ask(c, "x.test", "/robots.txt")
 		if _, err := io.ReadFull(c, make([]byte, sent)); err != nil {
 			t.Fatal(err)
@@ -236,7 +236,7 @@ h7.farm.test: {body: by name}
 			t.Errorf("h%d goes to %s", i, resp.Header.Get("Location"))
 		}
 	}
-	// The names decide, so these are facts and no estimates.
+	// Hashes of the names select the hosts, so the counts never vary.
 	if count[301] < 120 || count[301] > 180 || count[500] < 75 || count[500] > 125 || len(count) != 3 {
 		t.Errorf("15 %% and 10 %% of 1000 hosts: %v", count)
 	}

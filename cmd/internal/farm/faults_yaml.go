@@ -14,12 +14,13 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 )
 
-// maxFaults is more than package userfile takes.
+// maxFaults bounds the bytes read. It exceeds the limit of package userfile,
+// which reports a file that is too large.
 const maxFaults = 64 << 20
 
 // ParseFaults reads a faults file as [FaultFormat] describes it. name is the
-// file's: errors begin with it and a line number, and body_file is relative
-// to its folder.
+// name of the file: errors begin with it and a line number, and body_file is
+// relative to its folder.
 func ParseFaults(r io.Reader, name string) (*Faults, error) {
 	p := &parser{name: name}
 	text, err := io.ReadAll(io.LimitReader(r, maxFaults+1))
@@ -77,7 +78,8 @@ func (p *parser) alternatives(e *entry, value *yaml.Node) error {
 	return nil
 }
 
-// alternative reads a fault with the keys that only the outermost may have.
+// alternative reads a fault with the keys that are allowed at the outermost
+// level only.
 func (p *parser) alternative(n *yaml.Node) (a alternative, share float64, err error) {
 	a.scheme = [2]bool{true, true}
 	var after []*fault
@@ -115,8 +117,7 @@ func (p *parser) then(v *yaml.Node) ([]*fault, error) {
 	return steps, nil
 }
 
-// fault reads a number, which is a status, or a map whose keys are read by
-// key.
+// fault reads a fault: a status, or a map whose entries key reads.
 func (p *parser) fault(n *yaml.Node, key func(f *fault, key, v *yaml.Node) error) (*fault, error) {
 	f := &fault{truncate: -1, line: n.Line}
 	var err error
@@ -134,7 +135,8 @@ func (p *parser) fault(n *yaml.Node, key func(f *fault, key, v *yaml.Node) error
 	return f, err
 }
 
-// stepKey reads a key of what a host does for a while.
+// stepKey reads a key that is allowed in a step but not under paths, or any
+// key of a fault.
 func (p *parser) stepKey(f *fault, key, v *yaml.Node) (err error) {
 	switch key.Value {
 	case "times":
@@ -166,7 +168,7 @@ func (p *parser) paths(f *fault, v *yaml.Node) error {
 	})
 }
 
-// key reads one key of any fault.
+// key reads a key that is allowed in every fault.
 func (p *parser) key(f *fault, key, v *yaml.Node) (err error) {
 	switch key.Value {
 	case "status":
@@ -238,14 +240,14 @@ func (p *parser) key(f *fault, key, v *yaml.Node) (err error) {
 	case "http09":
 		f.http09, err = p.yes(v)
 	case "share", "schemes", "times", "then", "paths", "tls":
-		err = p.errorf(key, "%q cannot be said here, only further out", key.Value)
+		err = p.errorf(key, "%q is not allowed here, only at an outer level", key.Value)
 	default:
 		err = p.errorf(key, "unknown key %q; robofarm help faults lists them", key.Value)
 	}
 	return err
 }
 
-// check refuses what contradicts itself.
+// check returns an error if keys of a fault exclude each other.
 func (p *parser) check(f *fault, n *yaml.Node) error {
 	bodies := 0
 	for _, given := range []bool{f.body != nil, f.bodyFrom != "", f.bomb != nil} {
@@ -257,7 +259,7 @@ func (p *parser) check(f *fault, n *yaml.Node) error {
 	case bodies > 1:
 		return p.errorf(n, "more than one of body, body_file, body_from and bomb")
 	case f.bomb != nil && (f.framing != "" || f.encoding != "" || f.pad > 0 || f.truncate >= 0):
-		return p.errorf(n, "a bomb goes with no framing, encoding, pad or truncate")
+		return p.errorf(n, "a bomb cannot have framing, encoding, pad or truncate")
 	case f.raw != nil && f.http09:
 		return p.errorf(n, "more than one of garbage, raw and http09")
 	}
@@ -323,7 +325,8 @@ func (p *parser) drip(f *fault, v *yaml.Node) error {
 	return err
 }
 
-// file returns what a file beside the faults file holds.
+// file returns the contents of a file; its name is relative to the folder of
+// the faults file.
 func (p *parser) file(v *yaml.Node) (*string, error) {
 	name := v.Value
 	if !filepath.IsAbs(name) {

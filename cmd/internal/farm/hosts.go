@@ -14,15 +14,15 @@ import (
 	"strings"
 )
 
-// Hosts holds robots.txt bodies by host name: lower case, an IDN in its
-// punycode form, an IPv6 address without brackets. A name that ends in an
-// underscore and a port, such as "example.com_8443", answers for that port
-// alone and is preferred there to the bare name.
+// Hosts holds robots.txt bodies by host name: lower case, an IDN in punycode,
+// an IPv6 address without brackets. A name that ends in an underscore and a
+// port, such as "example.com_8443", answers for that port alone and takes
+// precedence there over the bare name.
 type Hosts map[string][]byte
 
-// Load reads a folder, or a tar that may be compressed with gzip, with one
-// file per host, named by the host. Folders inside count for nothing, nor do
-// files whose name begins with a dot. Everything is kept in memory.
+// Load reads a folder, tar or tar.gz with one file per host, named by the host.
+// It ignores the folders that files are in, and files whose name begins with a
+// dot. Two files for one host are an error. All bodies stay in memory.
 func Load(name string) (Hosts, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -43,7 +43,7 @@ func Load(name string) (Hosts, error) {
 	return hosts, nil
 }
 
-// LoadFS reads hosts as [Load] does, from the files of fsys.
+// LoadFS is like [Load] but reads the files of fsys.
 func LoadFS(fsys fs.FS) (Hosts, error) {
 	hosts := Hosts{}
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {

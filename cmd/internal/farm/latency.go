@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// Latency draws one delay per host: the same for a host each time, and the
-// same in every farm with the same distribution and seed. The nil Latency
-// delays nobody.
+// Latency draws one delay per host. A host has the same delay in every farm
+// with the same distribution and seed. A nil *Latency delays no host.
 type Latency struct {
 	draw func(random) time.Duration
 	seed uint64
@@ -20,7 +19,7 @@ type Latency struct {
 // forever is the delay of a host that never answers.
 const forever = time.Duration(math.MaxInt64)
 
-// random gives the numbers of one host, each in [0, 1), by index.
+// random returns the ith random number of a host, in [0, 1).
 type random func(i int) float64
 
 // ParseLatency reads a distribution:
@@ -29,7 +28,7 @@ type random func(i int) float64
 //	hang                                        no answer, ever
 //	fixed:50ms
 //	uniform:10ms-200ms
-//	lognormal:median=80ms,sigma=0.8             sigma is that of the logarithm
+//	lognormal:median=80ms,sigma=0.8             sigma of the logarithm
 //	mix:0.95=uniform:1ms-200ms,0.05=hang        weights add up to 1
 func ParseLatency(dist string, seed uint64) (*Latency, error) {
 	draw, err := parseDist(dist)
@@ -111,8 +110,8 @@ func parseLognormal(args string) (func(random) time.Duration, error) {
 }
 
 func parseMix(args string) (func(random) time.Duration, error) {
-	// A part that begins with a number opens a component; any other belongs
-	// to the component before it, whose own arguments have commas.
+	// A part that begins with a number starts a component. Any other part
+	// continues the component before it, whose arguments contain commas.
 	type component struct {
 		upTo float64
 		dist string
@@ -157,12 +156,12 @@ func parseMix(args string) (func(random) time.Duration, error) {
 func parseDuration(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	if err != nil || d < 0 {
-		return 0, fmt.Errorf("%q is no duration such as 80ms or 2s", s)
+		return 0, fmt.Errorf("%q is not a duration such as 80ms or 2s", s)
 	}
 	return d, nil
 }
 
-// hash spreads names evenly: FNV-1a, whose weak low bits mix repairs.
+// hash returns a uniform hash of name: FNV-1a, whose weak low bits mix repairs.
 func hash(seed uint64, name string) uint64 {
 	h := uint64(0xcbf29ce484222325) ^ mix(seed)
 	for i := range len(name) {
@@ -171,7 +170,7 @@ func hash(seed uint64, name string) uint64 {
 	return mix(h)
 }
 
-// mix is the finaliser of splitmix64.
+// mix is one step of splitmix64.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

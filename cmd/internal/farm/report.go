@@ -8,44 +8,42 @@ import (
 	"strconv"
 )
 
-// Report is what a farm was asked. In flight is a request from the moment
+// Report counts the requests to a farm. A request is in flight from the moment
 // that its host is known (over https from the client's hello) until the last
-// bytes of the answer leave; a connection that its client has closed does not
-// count any more.
+// bytes of the answer leave. A connection counts until either side closes it.
 type Report struct {
-	Requests    int64 `json:"requests"`    // also handshakes that came to nothing
+	Requests    int64 `json:"requests"`    // including failed handshakes
 	Connections int64 `json:"connections"` // accepted
-	Hosts       int   `json:"hosts"`       // different names asked for
-	// Answers counts requests by status, or by what took the answer's place:
-	// reset, close, hang, truncate, bad_chunk, garbage, raw, http09,
-	// interim_only, plain, the kind of a bad TLS, handshake (one that failed
-	// through no fault of ours), abandoned (the client left first).
+	Hosts       int   `json:"hosts"`       // distinct names requested
+	// Answers counts requests by status, or by the fault in its place: reset,
+	// close, hang, truncate, bad_chunk, garbage, raw, http09, interim_only,
+	// plain, a kind of faulty TLS, handshake (failed without a fault of the
+	// farm), abandoned (the client left first).
 	Answers map[string]int64 `json:"answers"`
-	Cookies int64            `json:"cookies"` // requests that brought a cookie
+	Cookies int64            `json:"cookies"` // requests with a cookie
 
 	PeakRequests    int `json:"peak_requests"`    // in flight at once
 	PeakConnections int `json:"peak_connections"` // open at once
-	PeakHost        int `json:"peak_host"`        // in flight at once to any one host
-	PeakDomain      int `json:"peak_domain"`      // to any one registered domain
-	PeakAddress     int `json:"peak_address"`     // to any one local address
+	PeakHost        int `json:"peak_host"`        // in flight at once to one host
+	PeakDomain      int `json:"peak_domain"`      // to one registered domain
+	PeakAddress     int `json:"peak_address"`     // to one local address
 
 	ByAddress []Count `json:"by_address"`
 	ByDomain  []Count `json:"by_domain"` // highest peak first, then most requests
 	ByHost    []Count `json:"by_host"`
 }
 
-// Count is one line of a Report.
+// Count counts the requests to one address, domain or host.
 type Count struct {
 	Name     string `json:"name"`
 	Requests int64  `json:"requests"`
 	Peak     int    `json:"peak"` // requests in flight at once
-	// PeakConnections is known for addresses only.
+	// PeakConnections counts connections open at once. Only addresses have it.
 	PeakConnections int `json:"peak_connections,omitempty"`
 }
 
-// Report returns what was asked since the start or the last
-// [Server.Reset]. top bounds the domains and the hosts that are listed; a
-// negative top lists all.
+// Report returns the counts since the start or the last [Server.Reset]. It
+// lists at most top domains and top hosts; a negative top lists all.
 func (s *Server) Report(top int) Report {
 	r := s.counts()
 	r.ByDomain, r.ByHost = first(r.ByDomain, top), first(r.ByHost, top)
@@ -95,7 +93,8 @@ func (t *tally) count(name string) Count {
 	return Count{Name: name, Requests: t.asked, Peak: int(t.peak)}
 }
 
-// first sorts counts and keeps the first n.
+// first sorts counts, highest peak first, and keeps the first n; a negative n
+// keeps all.
 func first(counts []Count, n int) []Count {
 	slices.SortFunc(counts, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(b.Peak, a.Peak), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Name, b.Name))
@@ -106,8 +105,8 @@ func first(counts []Count, n int) []Count {
 	return counts
 }
 
-// Reset sets the report to zero; sequences of faults begin anew. What is in
-// flight stays so.
+// Reset clears the report and restarts the sequences of faults. Requests in
+// flight stay counted as such.
 func (s *Server) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,11 +127,12 @@ func (s *Server) Reset() {
 	}
 }
 
-// topListed is how many hosts and domains /_farm lists unless asked for all.
+// topListed is the number of hosts, and of domains, that /_farm lists without
+// ?hosts=1.
 const topListed = 20
 
 // control answers /_farm (the report), /_farm?hosts=1 (with all hosts) and
-// /_farm/reset, on any host. These requests are not counted.
+// /_farm/reset, on any host. The report does not count these requests.
 func (c *conn) control(req *http.Request) {
 	s := c.srv
 	s.mu.Lock()

@@ -70,12 +70,12 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestPeaksAreNeverTooHigh: clients that never have more than two
-// connections to a host at once must not be seen with more, though they dial
-// again the moment that they have the answer, or have lost patience.
+// TestPeaksAreNeverTooHigh checks that clients with at most two connections to
+// a host at once are never reported with more, even though they dial again as
+// soon as they have the answer or give up.
 func TestPeaksAreNeverTooHigh(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("only Linux tells the farm that a client is gone before it reads")
+		t.Skip("only on Linux can the farm see that a client is gone before it reads")
 	}
 	const rounds = 200
 	for name, fault := range map[string]string{

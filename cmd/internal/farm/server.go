@@ -14,14 +14,14 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// Config is what a farm is made of. Each part may be left out.
+// Config holds the inputs of a farm. All are optional.
 type Config struct {
 	Hosts   Hosts
 	Faults  *Faults
 	Latency *Latency
 }
 
-// Server is a farm at work. Its methods may be called from any goroutine.
+// Server is a farm. Its methods may be called concurrently.
 type Server struct {
 	hosts   Hosts
 	names   []string // of hosts, sorted
@@ -29,7 +29,7 @@ type Server struct {
 	latency *Latency
 	ca      *authority
 	tls     map[string]*tls.Config // by kind of fault
-	hello   *tls.Config            // leads to one of tls
+	hello   *tls.Config            // selects one of tls by the client's hello
 	done    chan struct{}
 	running sync.WaitGroup
 
@@ -46,7 +46,7 @@ type Server struct {
 	cookies   int64
 }
 
-// address is one that the farm listens on.
+// address is an address that the farm listens on.
 type address struct {
 	name     string
 	port     string
@@ -55,21 +55,21 @@ type address struct {
 	open     tally
 }
 
-// host is what the farm knows of a name that was asked for.
+// host is the state of a requested name.
 type host struct {
-	name    string // with the port, if it is that of one port alone
-	bare    string // without
+	name    string // with the port, if body or entry applies to that port alone
+	bare    string // without a port
 	body    []byte
 	known   bool
 	entry   *entry
 	delay   time.Duration
 	domain  *tally
 	counted tally
-	steps   [2]int // requests for robots.txt so far, by scheme
+	steps   [2]int // requests for robots.txt, by scheme
 }
 
-// New returns a farm that does not listen yet. It is an error if a fault
-// borrows the body of a host that is not there.
+// New returns a farm that does not listen yet. A fault whose body_from names a
+// host that is not in config.Hosts is an error.
 func New(config Config) (*Server, error) {
 	s := &Server{
 		hosts:   config.Hosts,
@@ -92,28 +92,27 @@ func New(config Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a certificate authority: %w", err)
 	}
-	stranger, err := newAuthority()
+	untrusted, err := newAuthority()
 	if err != nil {
 		return nil, fmt.Errorf("make a certificate authority: %w", err)
 	}
-	s.ca, s.tls = ca, configs(ca, stranger)
+	s.ca, s.tls = ca, configs(ca, untrusted)
 	s.hello = &tls.Config{GetConfigForClient: func(info *tls.ClientHelloInfo) (*tls.Config, error) {
 		return info.Conn.(*handshaker).c.hello(info)
 	}}
 	return s, nil
 }
 
-// ListenHTTP serves http on addr, an address of the loopback interface such
-// as "127.0.0.1:0", and returns the address with its true port. It may be
-// called again for further addresses.
+// ListenHTTP serves http on addr, a loopback address such as "127.0.0.1:0", and
+// returns the address with its actual port. It may be called more than once.
 func (s *Server) ListenHTTP(addr string) (string, error) { return s.listen(addr, overHTTP) }
 
-// ListenHTTPS does for https what [Server.ListenHTTP] does for http. Clients
-// find the certificates sound if they trust [Server.CA].
+// ListenHTTPS is like [Server.ListenHTTP] but serves https. Clients must trust
+// [Server.CA].
 func (s *Server) ListenHTTPS(addr string) (string, error) { return s.listen(addr, overHTTPS) }
 
-// CA returns the certificate of the authority that signs for all hosts, as
-// PEM. Each Server has its own.
+// CA returns the certificate of the server's certificate authority, PEM
+// encoded. Each Server has a different one.
 func (s *Server) CA() []byte { return s.ca.pem }
 
 func (s *Server) listen(addr string, scheme int) (string, error) {
@@ -124,7 +123,7 @@ func (s *Server) listen(addr string, scheme int) (string, error) {
 	if resolved.IP == nil || !resolved.IP.IsLoopback() {
 		return "", fmt.Errorf("listen on %q: a farm stays on the loopback interface; use 127.0.0.1:%d", addr, resolved.Port)
 	}
-	// Without keep-alive probes a connection costs four system calls less.
+	// Without keep-alive probes a connection costs four fewer system calls.
 	config := net.ListenConfig{KeepAlive: -1}
 	l, err := config.Listen(context.Background(), "tcp", resolved.String())
 	if err != nil {
@@ -153,7 +152,8 @@ func (s *Server) accept(l net.Listener, a *address) {
 		case errors.Is(err, net.ErrClosed):
 			return
 		default:
-			// No descriptors left, most likely: others must end first.
+			// Most likely no file descriptors are left: wait until other
+			// connections end.
 			select {
 			case <-s.done:
 				return
@@ -179,8 +179,8 @@ func (s *Server) start(raw *net.TCPConn, a *address) {
 	s.running.Go(c.serve)
 }
 
-// forget is the end of a connection, before it is closed, so that a client
-// that has seen the end is no longer counted.
+// forget stops counting a connection. It must run before the connection closes,
+// so that a client that sees the end is no longer counted.
 func (s *Server) forget(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,7 +192,8 @@ func (s *Server) forget(c *conn) {
 	}
 }
 
-// Close ends everything, what hangs included, and returns when all is gone.
+// Close closes all listeners and connections, hanging ones included, and waits
+// for their goroutines.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	if !s.closed {
@@ -210,12 +211,12 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// find returns the host that authority (as in a Host header) names to who
-// has dialled a. Called under the lock.
+// find returns the host for authority, as in a Host header, of a request that
+// arrived at a. The caller holds s.mu.
 func (s *Server) find(authority string, a *address) *host {
 	bare, port := splitPort(strings.ToLower(authority))
 	if port == "" || port == a.port {
-		// Who names the farm's own port means the port that it stands for.
+		// The farm's port stands for the default port of the scheme.
 		port = [...]string{"80", "443"}[a.scheme]
 	}
 	name, full := bare, withPort(bare, port)
@@ -250,8 +251,8 @@ func (s *Server) domain(name string) *tally {
 	return t
 }
 
-// splitPort takes an authority apart. An IPv6 address loses its brackets, a
-// name the dot at its end.
+// splitPort splits an authority into host and port, which may be empty. It
+// removes the brackets of an IPv6 address and the trailing dot of a name.
 func splitPort(authority string) (host, port string) {
 	host = authority
 	first, last := strings.IndexByte(host, ':'), strings.LastIndexByte(host, ':')
@@ -270,7 +271,7 @@ func withPort(host, port string) string {
 	return host + "_" + port
 }
 
-// enter opens a request of c to h: from here on it counts as in flight.
+// enter counts a request of c to h as in flight. The caller holds s.mu.
 func (s *Server) enter(c *conn, h *host) {
 	if c.in == h {
 		return
@@ -283,7 +284,7 @@ func (s *Server) enter(c *conn, h *host) {
 	}
 }
 
-// leave ends what enter began. Both are called under the lock.
+// leave undoes enter. The caller holds s.mu.
 func (s *Server) leave(c *conn) {
 	if c.in == nil {
 		return
@@ -294,8 +295,8 @@ func (s *Server) leave(c *conn) {
 	c.in = nil
 }
 
-// settle ends a request, or the part of it that a client can see, under the
-// name that the report gives its answer; "" if that is counted already.
+// settle ends the request in flight and counts its answer under kind, unless
+// kind is "".
 func (s *Server) settle(c *conn, kind string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -305,7 +306,7 @@ func (s *Server) settle(c *conn, kind string) {
 	s.leave(c)
 }
 
-// count notes an answer whose request stays in flight.
+// count counts an answer whose request stays in flight.
 func (s *Server) count(kind string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

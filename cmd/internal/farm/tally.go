@@ -2,12 +2,12 @@ package farm
 
 import "net"
 
-// maxWatched bounds the connections of one tally that are looked at again
-// before a new peak is believed.
+// maxWatched bounds the connections that a tally checks again before it accepts
+// a new peak.
 const maxWatched = 64
 
-// tally counts what one host, domain or address was asked, and how much of
-// it at once. Guarded by the server's lock.
+// tally counts requests or connections, in total and at once. It is guarded by
+// Server.mu.
 type tally struct {
 	asked     int64
 	now, peak int32
@@ -22,10 +22,9 @@ func (t *tally) enter(c *net.TCPConn) {
 	if t.now <= t.peak {
 		return
 	}
-	// A client that hangs up and dials again at once may be seen doing the
-	// second before the first. A peak is evidence against it, so connections
-	// that it has closed already do not count, whether or not their
-	// goroutines have had the time to notice.
+	// When a client closes a connection and dials again, the farm may see the
+	// new connection before the close. A peak is evidence against the client,
+	// so connections that it has already closed must not count.
 	live := t.now
 	if t.now <= maxWatched {
 		for _, w := range t.watched {
@@ -49,9 +48,9 @@ func (t *tally) leave(c *net.TCPConn) {
 		}
 	}
 	if len(t.watched) == 0 {
-		t.watched = nil // most hosts are asked once
+		t.watched = nil // most hosts get one request: free the memory
 	}
 }
 
-// reset begins anew with what is going on.
+// reset clears the counts but keeps what is in flight.
 func (t *tally) reset() { t.asked, t.peak = 0, t.now }

@@ -19,30 +19,30 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Archive is what [Archive.Write] makes of hosts: a WARC file as Common Crawl
-// writes them, with one capture of each host's robots.txt.
+// Archive describes a WARC file in the form of Common Crawl, with captures of
+// the robots.txt of hosts.
 type Archive struct {
 	Hosts Hosts
-	// Repeat is how many captures there are of every body: the first under
-	// its own host, the k-th of the i-th host (in the order of their names,
-	// from 1) under "site<i>-<k>.test".
+	// Repeat is the number of captures per body, at least 1. The first has the
+	// body's host. The k-th of the i-th host, both counted from 1 and hosts
+	// sorted by name, has the host "site<i>-<k>.test".
 	Repeat int
-	// Other is the percentage of captures that hold a 404, a 301 or a 403
-	// (6:3:1) in place of the body, drawn by the name of the host.
+	// Other is the percentage of captures with a 404, 301 or 403 (6:3:1) in
+	// place of the body, selected by a hash of the host's name.
 	Other int
 }
 
-// archiveLimit is where Common Crawl cuts a body off.
+// archiveLimit is the length in bytes to which Common Crawl truncates bodies.
 const archiveLimit = 1 << 20
 
-// archiveStart is the date of the first capture. The others follow a
-// twentieth of a second apart.
+// archiveStart is the date of the first capture. The others follow at
+// intervals of 50 ms.
 var archiveStart = time.Date(2026, 1, 10, 6, 0, 0, 0, time.UTC)
 
-// Write writes the archive and returns the number of its captures. The suffix
-// of name chooses the form: .warc.gz (a gzip member per record), .warc.zst (a
-// frame per record) or .warc (plain). The same archive and name give the same
-// bytes.
+// Write writes the archive to out and returns the number of captures. The
+// suffix of name selects the form: .warc.gz (a gzip member per record),
+// .warc.zst (a frame per record) or .warc (plain); any other is an error. The
+// output depends only on the archive and name.
 func (a *Archive) Write(ctx context.Context, out io.Writer, name string) (captures int, err error) {
 	w := &warcWriter{out: bufio.NewWriterSize(out, 1<<18)}
 	switch {
@@ -77,7 +77,7 @@ func (a *Archive) Write(ctx context.Context, out io.Writer, name string) (captur
 	return captures, w.out.Flush()
 }
 
-// warcWriter writes records, and remembers the first error of doing so.
+// warcWriter writes records and keeps the first error.
 type warcWriter struct {
 	out        *bufio.Writer
 	compressor interface {
@@ -87,12 +87,12 @@ type warcWriter struct {
 	err     error
 	records uint64
 	infoID  string
-	header  []byte // of the record
-	block   []byte // of the record, as far as it is made here
+	header  []byte // of the current record
+	block   []byte // of the current record, without a host's body
 }
 
-// record writes one record, whose block is w.block and then body. fields are
-// the lines of its header after those that every record has.
+// record writes a record with the block w.block + body. fields holds further
+// lines of its header.
 func (w *warcWriter) record(kind, contentType, id string, date time.Time, fields string, body []byte) {
 	w.header = fmt.Appendf(w.header[:0], "WARC/1.0\r\nWARC-Type: %s\r\nWARC-Date: %s\r\nWARC-Record-ID: %s\r\nContent-Length: %d\r\nContent-Type: %s\r\n%s\r\n",
 		kind, date.Format("2006-01-02T15:04:05Z"), id, len(w.block)+len(body), contentType, fields)
@@ -113,7 +113,7 @@ func (w *warcWriter) record(kind, contentType, id string, date time.Time, fields
 	}
 }
 
-// newID is the next record's name, a UUID in form.
+// newID returns the ID of the next record: a UUID by form, but deterministic.
 func (w *warcWriter) newID() string {
 	w.records++
 	var u [16]byte
@@ -164,8 +164,8 @@ func (w *warcWriter) capture(n int, host string, body []byte, other int) {
 		about+"WARC-Concurrent-To: "+response+"\r\nWARC-Target-URI: "+url+"\r\n", nil)
 }
 
-// robotsURL is where the body of a host of that name is. A port that ends in
-// 443 speaks https, as bare names do, any other one http.
+// robotsURL returns the URL of a host's robots.txt: http for a port that does
+// not end in 443, else https.
 func robotsURL(host string) string {
 	scheme := "https"
 	host, port := cutPort(host)
@@ -183,7 +183,7 @@ func robotsURL(host string) string {
 	return scheme + "://" + host + "/robots.txt"
 }
 
-// cutPort splits a name as [Hosts] have it.
+// cutPort splits a name of [Hosts] into host and port, which may be empty.
 func cutPort(name string) (host, port string) {
 	i := strings.LastIndexByte(name, '_')
 	if i < 0 || strings.Trim(name[i+1:], "0123456789") != "" {
@@ -192,8 +192,8 @@ func cutPort(name string) (host, port string) {
 	return name[:i], name[i+1:]
 }
 
-// archiveAddress is the host itself where it is an address, else one of those
-// that are for documentation (RFC 5737, RFC 3849).
+// archiveAddress returns the host if it is an IP address, else an address
+// reserved for documentation (RFC 5737, RFC 3849).
 func archiveAddress(host string, drawn uint64) string {
 	name, _ := cutPort(host)
 	if _, err := netip.ParseAddr(name); err == nil {
@@ -205,8 +205,8 @@ func archiveAddress(host string, drawn uint64) string {
 	return fmt.Sprintf("%s.%d", [...]string{"192.0.2", "198.51.100", "203.0.113"}[drawn>>8%3], drawn>>16&0xff)
 }
 
-// archiveAnswer is status line and headers of an answer, without the length
-// of its body and the end, the body and its type.
+// archiveAnswer returns the status line and headers of an answer, without
+// Content-Length and the empty line, and its body and media type.
 func archiveAnswer(date time.Time, url string, body []byte, otherwise bool, drawn uint64) (head string, _ []byte, mime string) {
 	at := date.Format("Mon, 02 Jan 2006 15:04:05 GMT")
 	server := [...]string{"nginx", "Apache", "cloudflare", "Microsoft-IIS/10.0", "LiteSpeed"}[drawn>>24%5]
@@ -225,7 +225,8 @@ func archiveAnswer(date time.Time, url string, body []byte, otherwise bool, draw
 		}
 		return page("404 Not Found")
 	}
-	// What was undone on the way into the archive is renamed, not left out.
+	// Common Crawl stores decoded bodies and renames the headers of the
+	// encodings that it removed.
 	head = "HTTP/1.1 200 OK\r\n" + common + "Content-Type: text/plain; charset=utf-8\r\n"
 	switch drawn >> 40 % 4 {
 	case 0:

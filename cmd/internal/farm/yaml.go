@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// parser reads YAML nodes as values of the kinds that a faults file has; each
-// complaint begins with the file and the line.
+// parser reads the values of a faults file from YAML nodes. Its errors begin
+// with the file and the line.
 type parser struct{ name string }
 
 func (p *parser) errorf(at *yaml.Node, format string, args ...any) error {
@@ -26,7 +26,8 @@ func (p *parser) syntax(err error) error {
 	return err
 }
 
-// pairs calls do with the keys of a map and their values, in order.
+// pairs calls do with each key of a map and its value, in order. A key that
+// occurs twice is an error.
 func (p *parser) pairs(n *yaml.Node, do func(key, value *yaml.Node) error) error {
 	n = follow(n)
 	if n.Kind != yaml.MappingNode {
@@ -39,7 +40,7 @@ func (p *parser) pairs(n *yaml.Node, do func(key, value *yaml.Node) error) error
 			return p.errorf(key, "a key must be a plain word")
 		}
 		if seen[key.Value] {
-			return p.errorf(key, "%q is here twice; make its value a list of alternatives", key.Value)
+			return p.errorf(key, "duplicate key %q; make its value a list of alternatives", key.Value)
 		}
 		seen[key.Value] = true
 		if err := do(key, value); err != nil {
@@ -49,7 +50,7 @@ func (p *parser) pairs(n *yaml.Node, do func(key, value *yaml.Node) error) error
 	return nil
 }
 
-// follow returns what an alias stands for.
+// follow resolves an alias.
 func follow(n *yaml.Node) *yaml.Node {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -82,14 +83,14 @@ func (p *parser) share(v *yaml.Node) (float64, error) {
 		share /= 100
 	}
 	if err != nil || !(share > 0 && share <= 1) {
-		return 0, p.errorf(v, "share %q: want a part of the hosts such as 10%%", v.Value)
+		return 0, p.errorf(v, "share %q: want a share of the hosts such as 10%%", v.Value)
 	}
 	return share, nil
 }
 
 func (p *parser) text(v *yaml.Node) (*string, error) {
 	if v.Kind != yaml.ScalarNode {
-		return nil, p.errorf(v, "want a text")
+		return nil, p.errorf(v, "want text")
 	}
 	return &v.Value, nil
 }
