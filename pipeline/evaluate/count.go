@@ -104,14 +104,13 @@ func (e *Evaluator) countGroups(row *sink.Fetch, f *robots.File, stratum string)
 			e.examples.Add("crawl_delay", key, row.Host, g.Line, strconv.FormatFloat(g.CrawlDelay, 'f', -1, 64))
 		}
 	}
+	var wildcard, anchor bool
 	for i := range f.Rules {
-		r := &f.Rules[i]
-		e.once("feature", stratum, "rule")
-		if r.Wildcard {
-			e.once("feature", stratum, "wildcard")
-		}
-		if r.Anchor {
-			e.once("feature", stratum, "anchor")
+		wildcard, anchor = wildcard || f.Rules[i].Wildcard, anchor || f.Rules[i].Anchor
+	}
+	for feature, has := range map[string]bool{"rule": len(f.Rules) > 0, "wildcard": wildcard, "anchor": anchor} {
+		if has {
+			e.counts.Add("feature", stratum, feature)
 		}
 	}
 }

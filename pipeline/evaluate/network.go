@@ -24,13 +24,15 @@ func (e *Evaluator) countNetwork(row *sink.Fetch, stratum string) {
 		e.counts.Add("total_us", stratum, summary.BinOf(*row.TotalMicros).String())
 		e.examples.Slowest(row.Host, *row.TotalMicros)
 	}
-	for metric, key := range map[string]string{"tld": tldKey(row.TLD), "address_block": blockKey(row.RemoteAddress), "server": serverKey(row.Server)} {
-		e.counts.Add(metric, stratum, key)
+	for _, part := range [...]struct{ metric, key string }{
+		{"tld", tldKey(row.TLD)}, {"address_block", blockKey(row.RemoteAddress)}, {"server", serverKey(row.Server)},
+	} {
+		e.counts.Add(part.metric, stratum, part.key)
 		if failed(row) {
-			e.counts.Add(metric+"_failed", stratum, key)
+			e.counts.Add(part.metric+"_failed", stratum, part.key)
 		}
 		if slow {
-			e.counts.Add(metric+"_slow", stratum, key)
+			e.counts.Add(part.metric+"_slow", stratum, part.key)
 		}
 	}
 	if row.Server != nil && serverKey(row.Server) == other {

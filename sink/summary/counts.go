@@ -62,6 +62,9 @@ func New(agents []Agent, profiles []string) *Counts {
 
 // id is the number of a text, which is copied if it is new.
 func (n *Counts) id(text string) uint32 {
+	if text == "" {
+		return 0 // most labels of most counters
+	}
 	id, ok := n.ids[text]
 	if !ok {
 		id = uint32(len(n.texts))
