@@ -51,8 +51,9 @@ test: lint test-unit test-race test-duckdb ## every check of a change, with -sho
 # processors. lint vets.
 TEST = $(GO) test -vet=off -parallel 8 -timeout 30m
 
-# The packages that run goroutines. A static binary has the code of these tags.
-CONCURRENT = ./fetch ./pipeline ./pipeline/audit ./pipeline/source ./sink ./sink/export ./sink/store ./sink/summary ./sink/verify ./cmd/robocensus ./cmd/robofarm ./cmd/internal/farm ./cmd/internal/output
+# The packages that run goroutines; the command's scripts run those of
+# pipeline/audit, which soak adds. A static binary has the code of these tags.
+CONCURRENT = ./fetch ./pipeline ./pipeline/source ./sink ./sink/export ./sink/store ./sink/summary ./sink/verify ./cmd/robocensus ./cmd/robofarm ./cmd/internal/farm ./cmd/internal/output
 RACE       = CGO_ENABLED=1 $(TEST) -race -tags netgo,osusergo,pebblegozstd
 
 test-unit: ## the tests of all packages, and beside other parsers where the data for it is there
@@ -69,7 +70,7 @@ test-duckdb: ## DuckDB over tables that the command has written; every command a
 soak: ## the tests of make test without -short: all draws, whole lists, the whole corpus of real files
 	$(TEST) -timeout 0 ./...
 	cd robots/compare && $(TEST) ./...
-	$(RACE) -timeout 0 $(CONCURRENT)
+	$(RACE) -timeout 0 $(CONCURRENT) ./pipeline/audit
 	cd sink/duckdb && CGO_ENABLED=1 $(TEST) -timeout 0 -count=1 .
 
 torture: ## runs stopped and killed at random moments, resumed and held against undisturbed ones: make torture KILLS=500 STOPS=10

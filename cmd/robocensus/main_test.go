@@ -55,8 +55,17 @@ func command(args ...string) *exec.Cmd {
 // The command as a user meets it: see testdata/script.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	const folder = "testdata/script"
+	files, err := filepath.Glob(folder + "/*.txtar")
+	if raceDetector { // the others run no goroutines
+		files = nil
+		for _, name := range []string{"demo", "diff", "interrupt", "memory", "report", "resume", "run", "stored", "verify"} {
+			files = append(files, filepath.Join(folder, name+".txtar"))
+		}
+	}
+	must(t, err)
 	testscript.Run(t, testscript.Params{
-		Dir:   "testdata/script",
+		Files: files,
 		Setup: func(e *testscript.Env) error { e.Setenv("GORACE", raceSettings); return nil },
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"farm":  startFarm,
