@@ -138,6 +138,9 @@ rules major RoboTestC other {P} /y - closes - 6
 group minor RoboTestC other - - - partial - 4`},
 	{"a copy of such a group", text1("User-agent: *\nDisallow: /x\n"), text1("User-agent: *\nDisallow: /x\n\nUser-agent: RoboTestC\nDisallow: /x\n"), true, false, `
 group minor RoboTestC other - - - partial - 4`},
+	{"copies of one group, each with its own lines", text1("User-agent: RoboTestA\nDisallow: /x\n\nUser-agent: RoboTestB\nDisallow: /x\n\n"), text1("User-agent: RoboTestA\nDisallow: /x/y\n\nUser-agent: RoboTestB\nDisallow: /x/y\n\n"), false, false, `
+rules minor RoboTestA search {P} /x - opens 2 -
+rules minor RoboTestB ai-training {P} /x - opens 5 -`},
 	{"an implied rule", text1(twoGroups), text1(strings.Replace(twoGroups, "/b", "/b\nDisallow: /b/c\nAllow: /c", 1)), false, false, "text cosmetic - - - - {D} {D} - -"},
 }
 
