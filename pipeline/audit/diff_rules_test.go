@@ -122,7 +122,7 @@ func TestHostsThatChangeInTheSameWay(t *testing.T) {
 		case i == 8:
 			after = "# today\n" + before
 		default:
-			after += "Sitemap: https://" + host + fmt.Sprintf("/%d.xml\n", i)
+			after = strings.Replace(after, "Host: ", "Host: www.", 1) + "Sitemap: https://" + host + fmt.Sprintf("/%d.xml\n", i)
 		}
 		texts[host] = [2]string{before, after}
 	}
