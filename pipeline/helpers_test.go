@@ -15,7 +15,6 @@ var (
 	warcFields   = pipelinetest.ResponseFields
 	warcResponse = pipelinetest.Response
 	gzipped      = pipelinetest.Gzip
-	zstandard    = pipelinetest.Zstd
 )
 
 // rowsOf reads a table of a run of one segment.

@@ -98,7 +98,7 @@ func realFiles(t *testing.T) (out []realFile) {
 				stars++
 			}
 		}
-		if stars != 1 || p.Class() != robots.Partial || len(text) > 20_000 || len(f.file.Remarks) > 0 || strings.ContainsAny(text, "\r\xef") || strings.Contains(strings.ToLower(text), "robo") && strings.Contains(strings.ToLower(text), "test") ||
+		if stars != 1 || p.Class() != robots.Partial || len(text) > 20_000 || len(f.file.Remarks) > 0 || strings.Contains(text, "\r") || strings.HasPrefix(text, "\ufeff") || strings.Contains(strings.ToLower(text), "robo") && strings.Contains(strings.ToLower(text), "test") ||
 			slices.ContainsFunc(f.file.Rules, func(r robots.Rule) bool {
 				return r.Kind == robots.Allow || !r.Effective || r.Wildcard && r.Pattern[0] == '*'
 			}) {
