@@ -1,6 +1,6 @@
-// Package configs holds what robocensus knows without being told: a registry
-// of agents, a dozen URL samples, and the DuckDB views over the tables. Beside
-// it, schedule/ has what starts a census every week.
+// Package configs embeds the defaults of robocensus: a registry of agents, a list
+// of URL samples, and the DuckDB views over the tables. The folder schedule starts
+// a census every week.
 package configs
 
 import _ "embed"
@@ -15,7 +15,7 @@ var Agents []byte
 //go:embed urls.txt
 var URLs []byte
 
-// Views is how views.sql begins: schemas and macros.
+// Views is the beginning of views.sql: schemas and macros.
 //
 //go:embed views.sql
 var Views string
@@ -26,6 +26,6 @@ var redirectViews string
 //go:embed definitions.sql
 var definitionViews string
 
-// DerivedViews is the SQL of views over those of the tables. It names no
-// schema: each schema has these views over its own tables.
+// DerivedViews is the SQL of the views over the views of the tables. It names no
+// schema, so that it can run once in each.
 var DerivedViews = redirectViews + definitionViews

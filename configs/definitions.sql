@@ -1,6 +1,6 @@
 
--- The lines of a file that the studies below take for a directive, in order. They want a field spelt right and a
--- colon after it; spaced is a line with white space before that colon.
+-- The lines of a file that the studies below read as directives, in order. They require a correctly spelt field and a
+-- colon after it. spaced marks a line with white space before the colon.
 CREATE OR REPLACE VIEW directives AS
   WITH odd AS (
     SELECT run, seq, line, bool_or(class <> 'spaced_colon') AS misspelt, bool_or(class = 'spaced_colon') AS spaced
@@ -15,26 +15,26 @@ CREATE OR REPLACE VIEW directives AS
   ) LEFT JOIN odd USING (run, seq, line)
   WHERE NOT coalesce(misspelt, false);
 
--- How two studies class the agents that a file names, a row per file and name as written:
+-- How two studies classify the agents that a file names, a row per file and name as written:
 --
---   cc       Common Crawl's robotstxt-experiments (robotstxt_statistics.py, metrics-top-k-sample.ipynb; 2025). Classes go
---            by the whole rule set of a name, letter by letter: disallow-all is one Disallow: / and nothing else;
---            allow-all is one Disallow: without a path, or one Allow: of nothing, /, * or /*; the rest is allow-part. A
---            name without a rule has no class. Names that differ in case are different names. Only files of status 200
---            and a plain text type count, so that stored bodies (--bodies), of which neither is known, have no rows of cc.
+--   cc       Common Crawl's robotstxt-experiments (robotstxt_statistics.py, metrics-top-k-sample.ipynb; 2025). The class
+--            depends on the literal rules of a name: disallow-all is one Disallow: / and nothing else; allow-all is one
+--            Disallow: without a path, or one Allow: with nothing, /, * or /*; the rest is allow-part. A name without a
+--            rule has no class. Names that differ in case are different names. Only files with status 200 and a plain text
+--            type count, so stored bodies (--bodies), for which neither is known, have no rows of cc.
 --   longpre  Longpre et al., Consent in Crisis, 2024 (parse_robots.py of the Data Provenance Collection). Rules with a ?
---            are left out; none is a name without a disallow, with Disallow: of nothing alone, or whose allows are its
---            disallows; all has Disallow: / and no allow; the rest is some. White space before a colon makes a line
---            void, and so does a byte order mark. Names that differ in case are one, known by the spelling that comes first.
+--            are ignored. none is a name without a disallow, with only an empty Disallow:, or whose allows equal its
+--            disallows; all has Disallow: / and no allow; the rest is some. A line with white space before the colon, or
+--            with a byte order mark, is ignored. Names that differ in case are one, in the spelling that comes first.
 --
--- Both forget agents where several share a group that is not the file's first: once they have seen the line that ends a
--- list of agents (cc: a rule; longpre: a rule, crawl-delay or sitemap) each agent line begins a new group, so the one
--- before it keeps no rules. published is the class so found; mended the one where only an agent line after such a line
--- begins a group, and nothing else is changed.
+-- Both lose agents that share a group other than the file's first: after the first line that ends a list of agents (cc: a
+-- rule; longpre: a rule, crawl-delay or sitemap), every agent line begins a new group, so the agent before it keeps no
+-- rules. published is the class with this error. In mended, only an agent line after such a line begins a group; all else
+-- is as published.
 --
--- Of parse_robots.py there are states that differ in how agents share a group; this is the latest known. The views want
--- google for the run's first profile. What the tables do not tell is not followed: that cc reads on after a CR alone, what
--- a NUL or white space beyond ASCII does to a value, a web page that begins with a comment, and what the limit cuts off.
+-- Versions of parse_robots.py differ in how agents share a group; this follows the latest known. The views require google
+-- as the run's first profile. They do not reproduce what the tables do not hold: that cc reads on after a bare CR, what a
+-- NUL or white space beyond ASCII does to a value, a web page that begins with a comment, and text beyond the size limit.
 CREATE OR REPLACE VIEW named_classes AS
   WITH taken AS (
     SELECT 'cc' AS study, * FROM directives
@@ -60,7 +60,7 @@ CREATE OR REPLACE VIEW named_classes AS
       count(*) FILTER (is_agent AND just_before) OVER file AS mended
     FROM marked WINDOW file AS (PARTITION BY study, run, seq ORDER BY line)
   ),
-  -- Rules are added up before they are told apart by reading, for there are many of them.
+  -- Sum the rules before unnesting the readings, because there are many rules.
   added AS (
     SELECT study, run, seq, published, mended, min(line) AS line,
       count(*) FILTER (field = 'disallow') AS disallows,
@@ -86,7 +86,7 @@ CREATE OR REPLACE VIEW named_classes AS
       CASE study WHEN 'cc' THEN 1 ELSE count(*) END AS times
     FROM agents GROUP BY study, run, seq, reading, block, key
   ),
-  -- times: longpre gives an agent that is listed twice each rule twice, so that its Disallow: of nothing is not alone.
+  -- times: longpre gives an agent that is listed twice each rule twice, so an empty Disallow: is no longer the only one.
   sets AS (
     SELECT study, run, seq, reading, key, min_by(name, n.line) AS name, count(b.block) AS blocks,
       coalesce(sum(times * disallows), 0) AS disallows, coalesce(sum(times * allows), 0) AS allows,
@@ -115,11 +115,10 @@ CREATE OR REPLACE VIEW named_classes AS
     any_value(class) FILTER (reading = 'mended') AS mended
   FROM classed GROUP BY run, seq, study, key;
 
--- Each policy under five definitions: class is ours, by meaning; the others are those of named_classes, of the agent by
--- its name, or where the file does not name it, of *. cc is null where the file names neither (and where cc takes none of
--- it); of spellings that differ in case and in class it takes the most closed. longpre is none where the file names
--- neither, and no_robots where there is no file. cc wants an answer of status 200: where status is null, as with --bodies,
--- nobody knows what cc says.
+-- Each policy under five definitions: class is ours, by meaning; the others are those of named_classes, for the agent's
+-- name or, if the file does not name it, for *. cc is null if the file names neither, or if cc does not count the file; if
+-- the classes of two spellings differ, it is the most closed. longpre is none if the file names neither, and no_robots
+-- without a file. cc requires status 200: if status is null, as with --bodies, the class under cc is unknown.
 CREATE OR REPLACE VIEW classifications AS
   WITH cc AS (
     -- The names of the classes sort from open to closed.

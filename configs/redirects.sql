@@ -1,15 +1,15 @@
 
--- The last capture of each origin in each run: captures of one origin are all kept.
+-- The last capture of each origin in each run. fetches keeps all captures of an origin.
 CREATE OR REPLACE VIEW fetches_latest AS
   SELECT fetches.* FROM fetches SEMI JOIN (
     SELECT run, max_by(seq, {'time': fetch_time, 'seq': seq}) AS seq FROM fetches GROUP BY run, origin
   ) USING (run, seq);
 
--- Where the redirects lead that stored captures leave open (redirect_unresolved), a row each: the target of a redirect is
--- looked for among the captures of the same run, the last one of its URL, five times at most (SPEC, 2: five hops, any
--- host). content_seq is the capture that is no redirect; where there is none it is null, and reason says why:
--- redirect_loop and redirect_limit, which count as 404, or still redirect_unresolved, where the target was not captured.
--- Five joins and no recursion: DuckDB would take that for the larger side of what joins it, and hold the other in memory.
+-- The targets of redirects that stored captures leave open (redirect_unresolved), a row each. The target is the last
+-- capture of the URL in the same run; at most five hops are followed, to any host (SPEC, 2). content_seq is the capture at
+-- the end of the chain. If it is null, reason is redirect_loop or redirect_limit, which count as 404, or still
+-- redirect_unresolved because the target was not captured. Five joins in place of a recursion, because DuckDB would take a
+-- recursive CTE for the larger side of a join and hold the other side in memory.
 CREATE OR REPLACE VIEW redirects AS
   WITH open AS (
     SELECT run, seq, host, rank, origin, robots_url, hops[1] AS hop, canonical_url(hops[-1].url) AS target
@@ -46,12 +46,12 @@ CREATE OR REPLACE VIEW redirects AS
       WHEN len(hops) > 5 THEN 'redirect_limit'
       ELSE 'redirect_unresolved'
     END AS reason,
-    hops[:list_unique(urls)] AS hops, -- a loop goes round once
+    hops[:list_unique(urls)] AS hops, -- a loop once
     urls[-1] AS target
   FROM chain;
 
--- fetches with these redirects followed: who was asked, and what is found at the end of the chain. content_seq is the
--- target whose groups, rules, sitemaps, lines and signals are this row's.
+-- fetches with these redirects followed: the origin of the first capture, with the answer at the end of the chain.
+-- content_seq is the seq of the groups, rules, sitemaps, lines and signals of the row.
 CREATE OR REPLACE VIEW fetches_resolved AS
   SELECT *, seq AS content_seq FROM fetches WHERE reason <> 'redirect_unresolved'
   UNION ALL BY NAME
@@ -86,7 +86,7 @@ CREATE OR REPLACE VIEW policies_resolved AS
   FROM redirects r JOIN policies p ON p.run = r.run AND p.seq = r.seq
   WHERE r.content_seq IS NULL;
 
--- A sample that only the asked origin has, and the target has not, stays undefined.
+-- A sample for the first origin only, not for the target's, stays undefined.
 CREATE OR REPLACE VIEW verdicts_resolved AS
   WITH found AS (
     SELECT DISTINCT v.run, v.seq AS content_seq, v.agent, v.profile, v.url, v.verdict, v.reason, v.group_agent,

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// run runs a tool that checks a file of the schedules, or skips where there is
-// none.
+// run runs a tool that checks a file of the schedules. It skips the test if the
+// tool is not installed.
 func run(t *testing.T, dir, tool string, args ...string) string {
 	t.Helper()
 	if _, err := exec.LookPath(tool); err != nil {
@@ -34,8 +34,8 @@ func read(t *testing.T, name string) string {
 	return string(content)
 }
 
-// units copies the units to a folder, with the script where it is here:
-// systemd-analyze looks for it.
+// units copies the units to a folder, with the path of the script in this checkout,
+// because systemd-analyze checks that it exists.
 func units(t *testing.T) string {
 	t.Helper()
 	script, err := filepath.Abs("schedule/weekly.sh")
@@ -53,14 +53,15 @@ func units(t *testing.T) string {
 }
 
 func TestSystemdUnits(t *testing.T) {
-	// It says what it does not know, and exits with 0.
+	// systemd-analyze reports unknown settings but exits with 0.
 	if text := run(t, units(t), "systemd-analyze", "verify", "--man=no", "./robocensus.service", "./robocensus-failed.service", "./robocensus.timer"); text != "" {
 		t.Error(text)
 	}
 }
 
-// Of 10 for a service without any fence; 1.2 when this was written.
-func TestSystemdServiceIsFencedIn(t *testing.T) {
+// The exposure level is 10 for a service without restrictions; this one had 1.2 when
+// the test was written.
+func TestSystemdServiceIsRestricted(t *testing.T) {
 	run(t, units(t), "systemd-analyze", "security", "--offline=true", "--threshold=15", "--no-pager", "./robocensus.service")
 }
 
@@ -68,7 +69,7 @@ func TestScheduleScript(t *testing.T) {
 	run(t, "schedule", "shellcheck", "weekly.sh")
 }
 
-// Debian's crontab checks a file of a user's, which names no user.
+// Debian's crontab -n checks a user's crontab, whose lines have no user field.
 func TestCrontab(t *testing.T) {
 	table := regexp.MustCompile(`(?m)^((?:\S+ ){5}|@reboot +)robocensus cd `).ReplaceAllString(read(t, "robocensus.cron"), "${1}cd ")
 	if strings.Contains(table, "robocensus cd ") || strings.Contains(table, "%") {
@@ -84,8 +85,8 @@ func TestCrontab(t *testing.T) {
 	run(t, "", "crontab", "-n", path)
 }
 
-// All start at the same time, those that give up a day of a week again on the
-// next, and take the same exit codes for final.
+// The schedules start at the same time, those for machines every day and at boot,
+// and treat the same exit codes as final.
 func TestSchedulesAgree(t *testing.T) {
 	for name, want := range map[string][]string{
 		"robocensus.timer":   {"OnCalendar=*-*-* 03:17:00 UTC\n", "Persistent=true\n"},

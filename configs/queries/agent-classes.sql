@@ -1,8 +1,8 @@
 -- What agents may fetch, by meaning: the agents that most hosts close to.
 -- Base: hosts (all of the last complete run) and files (of these, the hosts whose rules decide: outcome
--- conditional_allow). closed, in_part and open count hosts; unknown are those whose rules nobody has seen: outages, and
--- redirects whose end was not captured. A host without a robots.txt is open. After the tables of all, some and none of
--- Longpre et al. 2024, and of disallow-all, allow-part and allow-all of Common Crawl's robotstxt-experiments, whose
+-- conditional_allow). closed, in_part, open and unknown count hosts; unknown are those whose rules were not seen: outages,
+-- and redirects whose target was not captured. A host without a robots.txt is open. After the tables of all, some and none
+-- in Longpre et al. 2024, and of disallow-all, allow-part and allow-all in Common Crawl's robotstxt-experiments, whose
 -- shares are of files.
 SELECT agent, category,
   count(*) FILTER (class = 'disallow_all') AS closed,

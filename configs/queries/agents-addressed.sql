@@ -1,7 +1,7 @@
 -- Which agents robots.txt files name, by top-k of the ranks: the first eight of each.
--- Base: hosts (all of the last complete run with a rank up to k) and files (of these, the hosts whose rules decide). naming counts
--- the hosts that name the agent, with rules or without; (any) those that name one at all. Names are as written, but for
--- case. After the table robotstxt-user-agents-topk of Common Crawl's robotstxt-experiments, whose shares are of k itself.
+-- Base: hosts (all of the last complete run with a rank up to k) and files (of these, the hosts whose rules decide). naming
+-- counts the hosts that name the agent, with rules or without; (any) those that name at least one. Names are as written,
+-- in lower case. After the table robotstxt-user-agents-topk of Common Crawl's robotstxt-experiments, whose shares are of k.
 WITH asked AS (
   SELECT k, f.* FROM fetches_resolved f JOIN (SELECT unnest([1000, 10000, 100000, 1000000]) AS k) ON f.rank <= k
 ),

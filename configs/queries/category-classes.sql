@@ -1,7 +1,7 @@
 -- How hosts treat the categories of agents, by meaning.
 -- Base: hosts (all of the last complete run) and files (of these, the hosts whose rules decide). close_all counts the
--- hosts that close to every agent of the category, close_some those that close to one at least but not to all; the
--- shares are of both together. After the comparisons of Longpre et al. 2024 between operators and purposes.
+-- hosts that close to every agent of the category, close_some those that close to at least one but not to all; the
+-- shares count both. After the comparisons between operators and purposes in Longpre et al. 2024.
 WITH treatment AS (
   SELECT category, seq, count(*) AS agents, count(*) FILTER (class = 'disallow_all') AS closed,
     bool_or(outcome = 'conditional_allow') AS by_file

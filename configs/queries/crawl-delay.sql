@@ -1,7 +1,7 @@
--- Whom hosts ask for a crawl-delay, and for how long.
+-- Which agents hosts ask for a crawl-delay, and how long it is.
 -- Base: hosts (all of the last complete run) and files (of these, the hosts whose rules decide). asking counts the hosts
--- that have a delay for the agent, a number, in the group that it follows; by_name those of them where that group is the
--- agent's own. p10, median, p90 and longest are seconds.
+-- with a numeric delay in the group that the agent follows; by_name those of them where the group names the agent. p10,
+-- median, p90 and longest are in seconds.
 SELECT agent, count(crawl_delay) AS asking, count(crawl_delay) FILTER (is_explicit) AS by_name,
   count(*) AS hosts, round(100 * asking / hosts, 1) AS percent_of_hosts,
   count(*) FILTER (outcome = 'conditional_allow') AS files, round(100 * asking / files, 1) AS percent_of_files,

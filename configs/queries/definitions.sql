@@ -1,8 +1,8 @@
--- How many hosts keep an agent out, by whose definition.
--- Base: files (the hosts of the last complete run whose rules decide). meaning is the class of policies; by_name are
--- those of them with a group of the agent's own. cc and longpre are the studies' definitions as published, cc_mended and
--- longpre_mended with their loss of agents mended (configs/definitions.sql). What cc says hangs on the status of the
--- answer: where none is known, as with --bodies, cc and cc_mended are null, and note says so.
+-- How many hosts shut an agent out, under each definition.
+-- Base: files (the hosts of the last complete run whose rules decide). meaning counts the class of policies; by_name those
+-- of them with a group that names the agent. cc and longpre are the studies' definitions as published; cc_mended and
+-- longpre_mended repair their loss of agents (configs/definitions.sql). cc requires the status of the answer: if it is
+-- unknown, as with --bodies, cc and cc_mended are null, and note says so.
 SELECT agent,
   count(*) FILTER (class = 'disallow_all') AS meaning,
   count(*) FILTER (class = 'disallow_all' AND is_explicit) AS by_name,

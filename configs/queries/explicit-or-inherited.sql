@@ -1,9 +1,9 @@
--- Who closes to agents by name, and who by the group for all: closed agents, by where their group comes from.
+-- Which hosts close to agents by name, and which by the group for all: closed agents, by the origin of their group.
 -- Base: hosts (all of the last complete run) and files (of these, the hosts whose rules decide). closed_by_name counts
--- the hosts that close by a group of the agent's own, closed_by_fallback by that of a crawler whose group it follows for
--- want of one, closed_by_star by *; the shares are of the three together. opened are the hosts that close * and let the
--- agent in by a group of its own. After the columns disallow-all and *-disallow-all of Common Crawl's
--- robotstxt-experiments: by its own name, and that or inherited from *.
+-- the hosts that close by a group that names the agent, closed_by_fallback by the group of a crawler that the agent
+-- follows, closed_by_star by *; the shares count all three. opened counts the hosts that close * and let the agent in by a
+-- group that names it. After the columns disallow-all and *-disallow-all of Common Crawl's robotstxt-experiments: by name,
+-- and by name or inherited from *.
 WITH stars AS (
   SELECT run, seq, bool_or(class = 'disallow_all') AS closed
   FROM groups WHERE list_contains(tokens, '*') GROUP BY run, seq

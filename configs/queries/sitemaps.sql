@@ -1,8 +1,8 @@
--- How files tell of sitemaps, by top-k of the ranks.
+-- How files declare sitemaps, by top-k of the ranks.
 -- Base: hosts (all of the last complete run with a rank up to k) and files (of these, the hosts whose rules decide).
--- with_sitemap counts the hosts whose file has such a line, and the shares are its; lines are all of them, most the most
--- of one file. with_relative are the hosts that have a line without a full URL, which the documents want; with_other_host
--- those that have a full URL of another host than the file's.
+-- with_sitemap counts the hosts whose file has a sitemap line, as do the shares; lines counts all such lines, most is the
+-- most in one file. with_relative counts the hosts with a line that is not a full URL, which the documents require;
+-- with_other_host those with a full URL on a host other than the file's.
 WITH asked AS (
   SELECT f.rank, f.outcome = 'conditional_allow' AS by_file, count(s.line) AS lines, count(s.line) FILTER (NOT s.is_absolute) AS relative,
     count(s.line) FILTER (s.is_absolute AND NOT s.is_same_host) AS other_host

@@ -1,7 +1,7 @@
 -- How large files are: quantiles, by top-k of the ranks.
 -- Base: files (the hosts of the last complete run with a rank up to k whose rules decide). Bytes are those of the decoded
--- body, as far as the profile reads (google: 512,000); over_limit are the files that are longer. An empty file counts,
--- with one line.
+-- body, up to the limit of the profile (google: 512,000); over_limit counts longer files. An empty file counts and has one
+-- line.
 SELECT k AS top, measure, count(*) AS files,
   quantile_disc(n, 0.1)::INT AS p10, quantile_disc(n, 0.5)::INT AS median, quantile_disc(n, 0.9)::INT AS p90,
   quantile_disc(n, 0.99)::INT AS p99, max(n)::INT AS most, round(avg(n), 1) AS mean, count(*) FILTER (body_truncated) AS over_limit

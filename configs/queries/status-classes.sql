@@ -1,8 +1,8 @@
 -- What the robots.txt of sites answers, by top-k of the ranks.
 -- Base: of_hosts (the hosts of the last complete run with a rank up to k). 401 counts as open. After the table
--- robotstxt-status-counts-topk of Common Crawl's robotstxt-experiments, whose shares are of k itself, with the best of
--- its captures for each host: hosts that were not asked are among its hosts without a capture. Stored bodies have no
--- status, which the answer then says.
+-- robotstxt-status-counts-topk of Common Crawl's robotstxt-experiments, whose shares are of k, with the best capture of
+-- each host: its hosts without a capture include hosts that were never requested. Stored bodies have no status, and a
+-- class of their answers says so.
 WITH answers AS (
   SELECT rank, CASE
       WHEN source = 'body' AND status IS NULL THEN '9 a file whose status is not known'

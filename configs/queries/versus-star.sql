@@ -1,7 +1,7 @@
--- Which rules for a crawler change anything: how the group that names an agent stands to the group for all (*).
--- Base: hosts whose file has a group of the agent's own. repeated are those whose group allows and forbids on every path
--- what the group for all does, so that naming the agent changes nothing; stricter forbids all that the other does, and
--- more; a file without a group for all allows all.
+-- Which groups for a crawler change anything: the group that names an agent, compared with the group for all (*).
+-- Base: hosts whose file has a group that names the agent. repeated counts those whose group allows and forbids the same as
+-- the group for all on every path, so that naming the agent changes nothing; a stricter group forbids all that the group
+-- for all forbids, and more. A file without a group for all allows all.
 SELECT agent, category, count(*) AS named,
   count(*) FILTER (versus_star = 'equal') AS repeated,
   round(100 * repeated / named, 1) AS percent_of_named,

@@ -6,10 +6,10 @@
 #   weekly.sh DIR HOSTS [flags of robocensus run]
 #
 # DIR gets tables/, state/ and reports/. HOSTS must not change until the week is
-# done; a week that is not done by its end stays unfinished. Environment: KEEP, the
-# number of complete runs to keep (default 26); EXPECT, a file of expectations;
-# WEEK, such as 2026-W47 (default the current week, UTC). Run one at a time: see
-# robocensus.cron.
+# done. A week that is not done when the next one begins stays unfinished.
+# Environment: KEEP, the number of complete runs to keep (default 26); EXPECT, a file
+# of expectations; WEEK, such as 2026-W47 (default the current week, UTC). Run one at
+# a time: see robocensus.cron.
 #
 # Exit codes: 0 done; 1 done, with a broken expectation; 64 usage and 65 bad input:
 # fix it before starting again; 69 no host could be reached: start again later; 74
@@ -61,7 +61,7 @@ if [ -e "$report" ]; then
 fi
 mkdir -p "$dir/reports"
 
-# The last complete run before this one; the names sort by time.
+# The last complete run before this week. The names sort by time.
 before=''
 for manifest in "$tables"/_runs/[0-9][0-9][0-9][0-9]-W[0-9][0-9]/manifest.json; do
 	run=${manifest%/manifest.json}
@@ -72,7 +72,7 @@ for manifest in "$tables"/_runs/[0-9][0-9][0-9][0-9]-W[0-9][0-9]/manifest.json; 
 		before=$run
 	fi
 done
-# diff checks all that is expected of the later run too.
+# diff also checks the expectations of the later run, so run need not.
 first=${EXPECT:-}
 [ -z "$before" ] || first=''
 

@@ -1,12 +1,12 @@
-// Package userfile reads the files that users write and says what is wrong
-// with them: which file, which line, and in a user's words what is expected.
-// YAML files hold one document of bounded size.
+// Package userfile reads files that users write. Its errors name the file, the line
+// and what is expected there, without type names of Go. A YAML file holds one
+// document of bounded size.
 package userfile
 
 import "fmt"
 
-// Error is bad input: what, where, and what to do. The command exits with 65
-// for it.
+// Error reports bad input: what, where, and what to do. The command exits with
+// code 65.
 type Error struct {
 	Path string
 	Line int64 // 0 for the file as a whole

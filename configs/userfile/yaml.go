@@ -13,27 +13,27 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Bounds of a document. The library compares each key of a map with every
-// other when it decodes them, and aliases make a small file unfold to any size.
+// Bounds of a document. When the library decodes a map, it compares every key with
+// every other; and aliases let a small file expand to any size.
 const (
 	maxBytes  = 16 << 20
-	maxValues = 2_000_000 // of the document, each alias counted as what it stands for
-	maxKeys   = 10_000    // of a map that is decoded
+	maxValues = 2_000_000 // of a document, with aliases expanded
+	maxKeys   = 10_000    // of a map
 )
 
-// failed is an error in a line of a document, without its path.
+// failed returns an error at a line of a document, without the path.
 func failed(line int, format string, args ...any) error {
 	return &Error{Line: int64(line), Err: fmt.Errorf(format, args...)}
 }
 
-// Parse returns the value of a document, nil for an empty one. A second
-// document is an error, since nothing would read it.
+// Parse returns the root value of a document, or nil if it is empty. A second
+// document is an error, because it would go unread. path is for errors.
 func Parse(path string, text []byte) (*yaml.Node, error) {
 	root, err := parse(text)
 	return root, in(path, err)
 }
 
-// in puts the path of the file in an error of this package.
+// in sets the path of an error of this package.
 func in(path string, err error) error {
 	if known, ok := err.(*Error); ok {
 		known.Path = path
@@ -59,7 +59,7 @@ func parse(text []byte) (*yaml.Node, error) {
 	}
 	root := document.Content[0]
 	if root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
-		return nil, nil // nothing but comments, or ---
+		return nil, nil // only comments, or ---
 	}
 	if _, err := measure(root, make(map[*yaml.Node]int)); err != nil {
 		return nil, err
@@ -67,8 +67,9 @@ func parse(text []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
-// measure counts the values below a node, aliases unfolded. known has the nodes
-// counted before; 0 stands for one that is under way, and so holds itself.
+// measure returns the number of values in a node, with aliases expanded. known
+// holds the sizes of nodes already measured, and 0 for the ancestors of n, so that
+// a node that contains itself is an error.
 func measure(n *yaml.Node, known map[*yaml.Node]int) (int, error) {
 	if size, ok := known[n]; ok {
 		if size == 0 {
@@ -95,7 +96,8 @@ func measure(n *yaml.Node, known map[*yaml.Node]int) (int, error) {
 	return size, nil
 }
 
-// Decode decodes a node of a document that [Parse] has returned.
+// Decode decodes a node of a document that [Parse] returned. A map with too many
+// keys and a value of the wrong type are errors.
 func Decode(path string, n *yaml.Node, into any) error {
 	if err := countKeys(n); err != nil {
 		return in(path, err)
@@ -106,8 +108,8 @@ func Decode(path string, n *yaml.Node, into any) error {
 	return nil
 }
 
-// List returns the entries of a document that is a list. kind names an entry
-// in errors.
+// List returns the entries of a document that is a list; an empty list is an error.
+// kind names an entry in errors.
 func List(path string, text []byte, kind string) ([]*yaml.Node, error) {
 	root, err := Parse(path, text)
 	if err != nil {
@@ -128,8 +130,8 @@ func List(path string, text []byte, kind string) ([]*yaml.Node, error) {
 	return nodes, nil
 }
 
-// CheckKeys refuses a mapping with a key that is not among names, so that a
-// misspelt key is not taken for an absent one.
+// CheckKeys returns an error if node is not a mapping or has a key that is not in
+// names. A misspelt key must not pass for an absent one.
 func CheckKeys(path string, node *yaml.Node, names ...string) error {
 	if node.Kind != yaml.MappingNode {
 		return &Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf("expected `key: value` pairs with the keys %s", strings.Join(names, ", "))}
@@ -144,7 +146,7 @@ func CheckKeys(path string, node *yaml.Node, names ...string) error {
 
 func countKeys(n *yaml.Node) error {
 	if n.Kind == yaml.MappingNode && len(n.Content)/2 > maxKeys {
-		return failed(n.Line, "%d keys stand here; %d at most", len(n.Content)/2, maxKeys)
+		return failed(n.Line, "%d keys here; at most %d are allowed", len(n.Content)/2, maxKeys)
 	}
 	inner := n.Content
 	if n.Kind == yaml.AliasNode {
@@ -165,8 +167,8 @@ var (
 	wantKind  = map[string]string{"bool": "true or false", "string": "a word", "int": "a whole number", "float64": "a number"}
 )
 
-// reworded rewrites an error of the library, which has its line in the text
-// and names types of Go.
+// reworded rewrites an error of the library, whose text contains the line and names
+// types of Go.
 func reworded(err error) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	var types *yaml.TypeError

@@ -157,7 +157,7 @@ var sentences = map[string][]sentence{
 	"lines": {{"The median file has %q lines, and nine in ten at most %q", []string{quantile("lines", 0.5), quantile("lines", 0.9)}}},
 	"features": {{"%s of files have a group for all (*), %s a wildcard in a rule, %s a sitemap", []string{
 		shareOf("(SELECT count(DISTINCT seq) FROM groups WHERE list_contains(tokens, '*'))", "files()"), shareOf("(SELECT count(DISTINCT seq) FROM rules WHERE has_wildcard)", "files()"), shareOf("(SELECT count(DISTINCT seq) FROM sitemaps)", "files()")}}},
-	"sitemaps": {{"%s of files name a sitemap; of the %d sitemap lines, %s lead to another host and %s are no absolute URL", []string{
+	"sitemaps": {{"%s of files name a sitemap; of the %d sitemap lines, %s lead to another host and %s are not absolute URLs", []string{
 		shareOf("(SELECT count(DISTINCT seq) FROM sitemaps)", "files()"), "SELECT count(*) FROM sitemaps",
 		shareOf("(SELECT count(*) FROM sitemaps WHERE is_absolute AND NOT is_same_host)", "(SELECT count(*) FROM sitemaps)"), shareOf("(SELECT count(*) FROM sitemaps WHERE NOT is_absolute)", "(SELECT count(*) FROM sitemaps)")}}},
 	"fields": {{"The commonest extension is crawl-delay, in %s of files", []string{shareOf("(SELECT count(DISTINCT seq) FROM lines WHERE class = 'extension' AND lower(field) = 'crawl-delay')", "files()")}}},
@@ -171,7 +171,7 @@ var sentences = map[string][]sentence{
 			"SELECT field FROM signals GROUP BY ALL ORDER BY count(DISTINCT seq) DESC LIMIT 1", shareOf("(SELECT max(n) FROM (SELECT count(DISTINCT seq) AS n FROM signals GROUP BY field))", "files()")}},
 	},
 	"errors": {{"At %d of %d hosts the attempt failed or led nowhere, most often with %w", []string{"SELECT count(error_class) FROM fetches", "hosts()", ""}}},
-	"times":  {{"The median host is done in about %w, and nine in ten within %w; %s take a second or more", []string{"", "", shareOf("(SELECT count(*) FROM fetches WHERE total_us >= 1000000)", "(SELECT count(total_us) FROM fetches)")}}},
+	"times":  {{"The median fetch takes about %w, and nine in ten at most %w; %s take a second or more", []string{"", "", shareOf("(SELECT count(*) FROM fetches WHERE total_us >= 1000000)", "(SELECT count(total_us) FROM fetches)")}}},
 	"changes": {{"%d of %d hosts changed since %w: %d shut out an agent that could come in before", []string{
 		"SELECT count(DISTINCT origin) FROM changes WHERE kind NOT IN ('host_new', 'host_gone')", "hosts()", "", "SELECT count(DISTINCT origin) FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all'"}}},
 	"change-categories": {{"AI training lost most: %d hosts newly shut out at least one of its agents", []string{

@@ -15,9 +15,9 @@ import (
 
 var reportParts = flag.Int("report-parts", 500, "segments of the run that BenchmarkPage draws, of 2,048 hosts each")
 
-// BenchmarkPage draws a run whose segments are like those of a census: some
-// 2,500 counters and 150 examples for each 2,048 hosts, and a manifest that names
-// parts of all tables. A hundred million hosts are -report-parts 50000.
+// BenchmarkPage renders a run with segments like those of a census: about 2,500
+// counters and 150 examples per 2,048 hosts, and a manifest that lists parts of
+// all tables. For a hundred million hosts use -report-parts 50000.
 func BenchmarkPage(b *testing.B) {
 	dir := b.TempDir()
 	benchRun(b, dir)

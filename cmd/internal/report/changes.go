@@ -18,63 +18,62 @@ import (
 
 type severity struct{ key, class string }
 
-// severities of changes, the worst first.
+// severities are the severities of changes, worst first.
 var severities = []severity{
 	{"critical", "closed"}, {"major", "partly"}, {"minor", "star"}, {"cosmetic", "unknown"},
 }
 
-// ways are how a host changed its policy for an agent.
+// ways are the ways in which a host can change its policy for an agent.
 var ways = []struct{ key, class, name string }{
 	{"shut_out", "closed", "shut out"}, {"narrowed", "partly", "closed in part"}, {"widened", "open", "opened further"}, {"let_in", "allow", "let in again"},
 }
 
-// changes are the rows of the table of that name, counted by host: the rows of
-// a host stand together.
+// changes counts the rows of the table changes by host. The table holds the rows
+// of a host next to each other.
 type changes struct {
 	profile string
-	since   string // when the earlier run was, or its ID
+	since   string // date of the earlier run, or its ID
 	rows    int64
 
 	kinds      map[string]*change          // by kind
-	gravest    map[string]int64            // hosts of both runs by their gravest change
-	gone, new  int64                       // hosts of one run
-	changed    int64                       // hosts of both runs with a change
+	gravest    map[string]int64            // hosts in both runs, by their gravest change
+	gone, new  int64                       // hosts in one run only
+	changed    int64                       // hosts in both runs with a change
 	closed     int64                       // hosts that shut out an agent
 	opened     int64                       // hosts that let one in again
 	agents     map[string]map[string]int64 // hosts by agent and way
 	categories map[string]map[string]int64 // hosts by category and way
-	examples   map[string][]changeExample  // of hosts, by their gravest change, the best ranked first
+	examples   map[string][]changeExample  // one per host, by its gravest change, best ranked first
 	notes      []string                    // what was not compared
-	compared   int64                       // hosts of both runs
-	unread     int64                       // of these, the ones that a run could not read
+	compared   int64                       // hosts in both runs
+	unread     int64                       // of these, unreadable in one run or both
 
-	// Of the host under way.
+	// State of the current host.
 	origin string
 	worst  int                // index into severities
-	first  *changeExample     // the first row of that severity
-	met    map[string]bool    // its kinds
-	went   map[[2]string]bool // categories, and ways
+	first  *changeExample     // first row of that severity
+	seen   map[string]bool    // kinds
+	went   map[[2]string]bool // pairs of category and way
 }
 
-// change is how many hosts, and rows, there are of a kind.
+// change counts the hosts and rows of a kind.
 type change struct{ hosts, rows int64 }
 
-// changeExample is a row of a host, and how many more it has of that severity.
-// Texts are strangers'.
+// changeExample is a row of a host. Its strings are text from the network.
 type changeExample struct {
 	Host, Kind, Agent, URL, Before, After string
 	rank                                  int64
-	more                                  int
+	more                                  int // further rows of that severity
 }
 
 const (
 	changeExamples = 6
-	changeNames    = 2000 // kinds, agents or categories that are told apart
+	changeNames    = 2000 // distinct kinds, agents or categories counted
 	changeNotes    = 20
 )
 
-// readChanges counts what diff has found between two runs, in one profile's
-// reading.
+// readChanges counts the changes from run against to the run of m under one
+// profile.
 func readChanges(ctx context.Context, dir string, m *sink.Manifest, against, profile string) (*changes, error) {
 	compared, err := sink.ReadComparison(dir, m.Run, against)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +84,7 @@ func readChanges(ctx context.Context, dir string, m *sink.Manifest, against, pro
 	}
 	c := &changes{
 		profile: profile, since: "run " + against, kinds: make(map[string]*change), gravest: make(map[string]int64), agents: make(map[string]map[string]int64),
-		categories: make(map[string]map[string]int64), examples: make(map[string][]changeExample), met: make(map[string]bool), went: make(map[[2]string]bool),
+		categories: make(map[string]map[string]int64), examples: make(map[string][]changeExample), seen: make(map[string]bool), went: make(map[[2]string]bool),
 	}
 	switch before, err := sink.ReadManifestHead(dir, against); {
 	case err == nil && day(before.Started) == day(m.Started):
@@ -125,8 +124,8 @@ func (c *changes) add(cells []*string) {
 	}
 	if k != nil {
 		k.rows++
-		if !c.met[kind] {
-			c.met[strings.Clone(kind)] = true
+		if !c.seen[kind] {
+			c.seen[strings.Clone(kind)] = true
 			k.hosts++
 		}
 	}
@@ -141,7 +140,7 @@ func (c *changes) add(cells []*string) {
 	c.example(cells)
 }
 
-// example keeps the first of the gravest rows of the host under way.
+// example keeps the first of the gravest rows of the current host.
 func (c *changes) example(cells []*string) {
 	at := slices.IndexFunc(severities, func(s severity) bool { return s.key == text(cells[0]) })
 	switch {
@@ -160,21 +159,21 @@ func (c *changes) example(cells []*string) {
 	}
 }
 
-// endOfHost counts the host whose rows have come.
+// endOfHost counts the current host and clears its state.
 func (c *changes) endOfHost() {
 	defer func() {
 		c.worst, c.first = len(severities), nil
-		clear(c.met)
+		clear(c.seen)
 		clear(c.went)
 	}()
-	if len(c.met) == 0 {
+	if len(c.seen) == 0 {
 		return
 	}
 	switch {
-	case c.met["host_new"]:
+	case c.seen["host_new"]:
 		c.new++
 		return
-	case c.met["host_gone"]:
+	case c.seen["host_gone"]:
 		c.gone++
 		return
 	}
@@ -201,7 +200,7 @@ func (c *changes) endOfHost() {
 	}
 }
 
-// wayOf is how a policy went from one class to another.
+// wayOf returns the way of a change from one policy class to another.
 func wayOf(before, after string) string {
 	switch {
 	case after == "disallow_all":
@@ -214,7 +213,7 @@ func wayOf(before, after string) string {
 	return "widened"
 }
 
-// wayIs is the condition of SQL for a way.
+// wayIs holds the SQL condition of each way.
 var wayIs = map[string]string{
 	"shut_out": "after = 'disallow_all'",
 	"let_in":   "before = 'disallow_all' AND after <> 'disallow_all'",
@@ -234,7 +233,8 @@ func tally(of map[string]map[string]int64, name, key string) {
 	row[key]++
 }
 
-// clipped is a text of its own memory, and of a bounded length.
+// clipped returns a copy of s of bounded length. The copy shares no memory with
+// the batch that s is part of.
 func clipped(s string) string {
 	const longest = 300
 	if len(s) > longest {
@@ -247,12 +247,12 @@ func (d *data) fromChanges() string {
 	return fmt.Sprintf("FROM history.changes WHERE run = %s AND against = %s AND coalesce(profile, %[3]s) = %[3]s", quote(d.run), quote(d.against), quote(d.profile))
 }
 
-// changedHosts is how many hosts changed, by their gravest change.
+// changedHosts shows how many hosts changed, by their gravest change.
 func (d *data) changedHosts() *figure {
 	c := d.changes
 	f := &figure{ID: "changes", Of: fmt.Sprintf("Shares of the run's %s.", hosts(d.hosts)), Names: func(s string) string { return s }, Head: []string{"gravest", "hosts"}}
 	if len(c.notes) > 0 {
-		f.Note = "Not all was compared: " + strings.Join(c.notes, "; ") + "."
+		f.Note = "Not everything was compared: " + strings.Join(c.notes, "; ") + "."
 	}
 	if c.unread > 0 {
 		f.Note = strings.TrimSpace(fmt.Sprintf("Of the %s in both runs, %s could not be read in one or in both: their policies are not compared. ", hosts(c.compared), count(c.unread)) + f.Note)
@@ -260,7 +260,7 @@ func (d *data) changedHosts() *figure {
 	if c.rows == 0 {
 		switch {
 		case c.unread > 0 && c.unread == c.compared:
-			f.Title = fmt.Sprintf("Nothing is known of changes since %s: no host could be read in both runs", c.since)
+			f.Title = fmt.Sprintf("Changes since %s are unknown: no host could be read in both runs", c.since)
 		case c.unread > 0 || len(c.notes) > 0:
 			f.Title = fmt.Sprintf("Of what was compared, nothing has changed since %s", c.since)
 		default:
@@ -290,7 +290,7 @@ func (d *data) changedHosts() *figure {
 	if most > 0 {
 		f.Axis = fmt.Sprintf("%d%% of hosts", scale)
 	}
-	f.Note = strings.TrimSpace("A host counts once, by its gravest change. Critical: it shuts an agent out. Major: it closes a part, lets an agent in again, says otherwise what content may be used for, or cannot be reached any more. Cosmetic: another text with the same meaning. " + f.Note)
+	f.Note = strings.TrimSpace("A host counts once, by its gravest change. Critical: it shuts an agent out. Major: it closes a part, lets an agent in again, changes what content may be used for, or is no longer reachable. Cosmetic: a different text with the same meaning. " + f.Note)
 	f.Examples = &listed{Caption: "Examples", What: "change", HasKey: true}
 	for _, s := range severities {
 		n := c.gravest[s.key]
@@ -357,7 +357,7 @@ func (x *changeExample) words() (s string) {
 	return s
 }
 
-// changeKinds is what changed, in hosts.
+// changeKinds shows the hosts by kind of change.
 func (d *data) changeKinds() *figure {
 	c := d.changes
 	if len(c.kinds) == 0 {
@@ -378,7 +378,7 @@ func (d *data) changeKinds() *figure {
 	f := &figure{
 		ID: "change-kinds", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", count(d.hosts)), Names: words.Kind.Of,
 		Title: title, Axis: hosts(full),
-		Note: "A host counts once for each kind. The table changes has a row for each agent, URL or token concerned: the numbers tell both.",
+		Note: "A host counts once for each kind. The table changes has a row for each agent, URL or token concerned; the numbers show both.",
 		Head: []string{"kind", "hosts", "rows"},
 	}
 	for i, kind := range kinds {
@@ -392,7 +392,7 @@ func (d *data) changeKinds() *figure {
 	return f
 }
 
-// changeWays is to whom hosts closed and opened, by agent or by category.
+// changeWays shows to which agents or categories hosts closed or opened.
 func (d *data) changeWays(id, name string, by map[string]map[string]int64, named func(string) string) *figure {
 	if len(by) == 0 {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Nothing of the hostile text runs in a browser, and nothing is asked of the
-// network. A page that does not escape it shows that the test would notice.
+// In a browser, no hostile text runs and the page makes no request. A page without
+// escaping shows that the test would notice.
 func TestNothingRunsInChromium(t *testing.T) {
 	var browser string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {

@@ -11,62 +11,62 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// figure is one picture with all that belongs to it: what it says, the drawing,
-// its numbers, and the SQL that gives them.
+// figure is a drawing with its finding, its numbers, and the SQL that computes
+// them.
 type figure struct {
 	ID       string
-	Title    string // what it shows, a sentence without its full stop
-	Of       string // what the shares are shares of
+	Title    string // the finding: a sentence without a full stop
+	Of       string // base of the shares
 	Note     string
 	Legend   []legend
-	Axis     string     // what the full width of a bar stands for, as "2% of hosts"
-	Heads    []string   // of the values beside the bars, where there are two
-	Bars     []bar      // or
-	Columns  *columns   // a histogram
-	Head     []string   // of the numbers: the columns of the SQL
-	Rows     [][]string // raw, as the SQL gives them
+	Axis     string     // what the full width of a bar stands for, such as "2% of hosts"
+	Heads    []string   // heads of the values beside the bars, if each bar has two
+	Bars     []bar      // nil for a histogram
+	Columns  *columns   // a histogram, or nil
+	Head     []string   // heads of the numbers: the columns of the SQL
+	Rows     [][]string // the numbers as the SQL returns them
 	Names    func(string) string
 	SQL      string
 	Examples *listed
 
-	file   string // what a copy is called
-	source string // what a copy says that it is from
+	file   string // file name of a download, without suffix
+	source string // provenance, printed in a download
 }
 
 type legend struct{ Class, Name string }
 
 // bar is a name with one track, or with one for each base.
 type bar struct {
-	Name, Sub string // Name may be a stranger's
+	Name, Sub string // Name may be text from the network
 	Tracks    []track
 }
 
 // track is one horizontal bar of several parts, with its values at the right.
 type track struct {
-	Label  string // tells it from the bar's other ones
+	Label  string // distinguishes the tracks of a bar
 	Parts  []part
 	Values []string
 }
 
-// part is a rectangle of X and Width per cent of the track.
+// part is a rectangle. X and Width are percentages of the track's width.
 type part struct {
 	Class    string
 	X, Width float64
-	Tip      string // what it shows, in words
-	Text     string // inside it, where there is room
+	Tip      string // tooltip
+	Text     string // inside the rectangle, if there is room
 }
 
-// Middle is where the text stands.
+// Middle returns the x position of the text, in per cent.
 func (p part) Middle() float64 { return p.X + p.Width/2 }
 
-// share is a number of hosts, or of whatever a bar is about.
+// share is a number of hosts, or of what else a bar counts.
 type share struct {
 	class, name string
 	n           int64
 }
 
-// parts draws shares of a whole, one beside another. The width of the track
-// stands for scale per cent of the whole.
+// parts draws shares of a whole side by side. The width of the track stands for
+// scale per cent of the whole.
 func parts(scale, whole int64, of ...share) (out []part) {
 	x := 0.0
 	for _, s := range of {
@@ -80,8 +80,7 @@ func parts(scale, whole int64, of ...share) (out []part) {
 	return out
 }
 
-// lengths draws numbers, one beside another. The width of the track stands for
-// full.
+// lengths draws numbers side by side. The width of the track stands for full.
 func lengths(full int64, of ...share) (out []part) {
 	x := 0.0
 	for _, s := range of {
@@ -94,7 +93,7 @@ func lengths(full int64, of ...share) (out []part) {
 	return out
 }
 
-// roundUp is the next of 1, 2, 5, 10, 20, 50 and so on.
+// roundUp returns the least of 1, 2, 5, 10, 20, 50 and so on that is at least n.
 func roundUp(n int64) int64 {
 	for decade := int64(1); ; decade *= 10 {
 		for _, step := range []int64{1, 2, 5} {
@@ -105,7 +104,7 @@ func roundUp(n int64) int64 {
 	}
 }
 
-// inscribed writes shares into the parts of a track that is a whole.
+// inscribed writes the percentage into each part that has room for it.
 func inscribed(of []part) []part {
 	for i := range of {
 		if p := &of[i]; p.Width >= 9 {
@@ -115,8 +114,8 @@ func inscribed(of []part) []part {
 	return of
 }
 
-// scaleFor is the per cent that the width of a track stands for: as few as
-// leave room for the longest bar, so that small shares can be told apart.
+// scaleFor returns the percentage that the width of a track stands for: the least
+// that leaves room for the longest bar, so that small shares stay visible.
 func scaleFor(most, whole int64) int64 {
 	for _, p := range []int64{1, 2, 5, 10, 20, 50} {
 		if 100*float64(most) <= float64(whole)*float64(p) {
@@ -126,7 +125,8 @@ func scaleFor(most, whole int64) int64 {
 	return 100
 }
 
-// columns is a histogram; X, Width and Middle are per cent across.
+// columns is a histogram. X, Width and Middle of a column are percentages of its
+// width.
 type columns struct {
 	Columns []column
 	Axis    string
@@ -136,22 +136,22 @@ type column struct {
 	X, Width, Middle float64
 	Share            float64 // of the highest column
 	Tip, Label, Top  string
-	Sparse           bool // its label is left out where the page is narrow
+	Sparse           bool // hide the label on a narrow page
 }
 
-// Heights of a histogram in pixels, for the template and the copy.
+// Heights of a histogram in pixels, on the page and in its SVG.
 const (
 	plotTop    = 20
 	plotHeight = 130
 	plotFoot   = 24
 )
 
-// Y and Height place a column under a space for its label.
+// Y and Height leave room for a label above the column.
 func (c column) Y() string      { return decimal(plotTop + plotHeight*(1-c.Share)) }
 func (c column) Height() string { return decimal(plotHeight * c.Share) }
 
-// histogram draws a distribution in bins that can be read. label and name tell
-// a value, noun what is counted.
+// histogram draws a distribution in grouped bins, or returns nil if there is
+// nothing to draw. label and name format a value; noun names what is counted.
 func histogram(h summary.Histogram, whole int64, label, name func(int64) string, noun, axis string) *columns {
 	if len(h) == 0 || whole <= 0 {
 		return nil
@@ -177,7 +177,7 @@ func histogram(h summary.Histogram, whole int64, label, name func(int64) string,
 	return c
 }
 
-// binLabel is the label of a column: the value, or the first of several.
+// binLabel returns the label of a column: its value, or the first of several.
 func binLabel(b summary.Bin, name func(int64) string) string {
 	if b.First == b.Last {
 		return name(b.First)
@@ -203,7 +203,7 @@ func percent(n, of int64) string          { return words.Percent(n, of) }
 func counted(n int64, noun string) string { return words.Count(n, noun) }
 func hosts(n int64) string                { return words.Count(n, "host") }
 
-// and joins parts of a sentence.
+// and joins parts of a sentence with commas and "and".
 func and(parts []string) string {
 	switch n := len(parts); n {
 	case 0:
@@ -215,7 +215,7 @@ func and(parts []string) string {
 	}
 }
 
-// about marks a quantile that is not exact.
+// about formats a quantile, which is exact below 100 only.
 func about(n int64) string {
 	if n < 100 {
 		return count(n)
@@ -225,7 +225,7 @@ func about(n int64) string {
 
 func day(t time.Time) string { return t.UTC().Format("2 January 2006") }
 
-// short is the least value of a bin as a label: it has one digit and zeros.
+// short formats the least value of a bin, one digit and zeros, as a label.
 func short(n int64) string {
 	for _, unit := range []string{"", "k", "M", "G", "T"} {
 		if n < 1000 {
@@ -236,7 +236,7 @@ func short(n int64) string {
 	return count(n) + "P"
 }
 
-// binName is the key of a bin in words.
+// binName returns the display name of a bin's key.
 func binName(key string) string {
 	b, err := summary.ParseBin(key)
 	if err != nil {
@@ -245,7 +245,7 @@ func binName(key string) string {
 	return span(b, count)
 }
 
-// microsName is a time as a label.
+// microsName formats a time in microseconds.
 func microsName(n int64) string {
 	trim := func(f float64, unit string) string {
 		return strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1, 64), ".0") + "\u00a0" + unit
@@ -261,24 +261,24 @@ func microsName(n int64) string {
 	return trim(float64(n)/1_000_000, "s")
 }
 
-// listed are the examples of a figure.
+// listed is the table of a figure's examples.
 type listed struct {
 	Caption string
-	What    string // the head of their texts
+	What    string // head of the column of texts
 	HasKey  bool
 	HasLine bool
 	HasRank bool
 	Rows    []example
 }
 
-// example is a row. Key is "" where it is that of the row before; Span says
-// for how many rows it stands.
+// example is a row. Key is "" if it equals that of the row before; otherwise Span
+// is the number of rows with the key.
 type example struct {
 	Key, Host, Rank, Line, Text string
 	Span                        int
 }
 
-// measured shows texts that are numbers as sizes.
+// measured formats the texts that are numbers with name.
 func (l *listed) measured(name func(int64) string) *listed {
 	if l != nil {
 		for i := range l.Rows {
@@ -290,8 +290,8 @@ func (l *listed) measured(name func(int64) string) *listed {
 	return l
 }
 
-// Cell shows a cell of the numbers: those of the first column in words, and
-// numbers with their thousands apart.
+// Cell formats a cell of the numbers: keys in the first column as words, and
+// numbers with thousands separators.
 func (f *figure) Cell(column int, text string) string {
 	if column == 0 && f.Names != nil {
 		return f.Names(text)
@@ -302,10 +302,10 @@ func (f *figure) Cell(column int, text string) string {
 	return text
 }
 
-// Label is a head of the numbers in words.
+// Label formats a head of the numbers.
 func (f *figure) Label(head string) string { return strings.ReplaceAll(head, "_", " ") }
 
-// IsNumber tells whether the cells of a column are numbers.
+// IsNumber reports whether all cells of a column are numbers.
 func (f *figure) IsNumber(column int) bool {
 	return column > 0 && !slices.ContainsFunc(f.Rows, func(row []string) bool { return strings.Trim(row[column], "0123456789") != "" })
 }

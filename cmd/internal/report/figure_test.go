@@ -44,7 +44,7 @@ func TestPartsLieSideBySide(t *testing.T) {
 	})
 }
 
-// Columns stand for 1-2-5 bins, the empty ones between others too.
+// Columns stand for 1-2-5 bins, including empty ones in between.
 func TestHistogramHasEveryBinBetween(t *testing.T) {
 	h, err := summary.NewHistogram(map[string]int64{"0": 1, "4": 4, "16": 2})
 	if err != nil {
@@ -88,7 +88,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// Where several lead, all of them are told, or how many.
+// If several keys tie for the greatest count, leading names all or counts them.
 func TestLeading(t *testing.T) {
 	same := func(s string) string { return s }
 	for _, row := range []struct {
@@ -105,8 +105,8 @@ func TestLeading(t *testing.T) {
 	}
 }
 
-// A share stands beside that of the other base, each under its head; where all
-// hosts have a file there is one.
+// A bar shows the shares of both bases, each under its head; if all hosts have a
+// file, it shows one.
 func TestSharesOfBothBases(t *testing.T) {
 	d := &data{hosts: 1000, files: 400}
 	if diff := cmp.Diff([][]string{{"of hosts", "of files"}, {"3.0%", "7.5%"}, {"3.0% of hosts", "7.5% of files"}}, [][]string{d.heads(), d.shares(30), d.of(30)}); diff != "" {

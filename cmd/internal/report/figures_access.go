@@ -10,7 +10,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 )
 
-// heads are those of values that are shares of both bases.
+// heads returns the heads of values that are shares of both bases.
 func (d *data) heads() []string {
 	if d.files == d.hosts {
 		return nil
@@ -18,7 +18,7 @@ func (d *data) heads() []string {
 	return []string{"of hosts", "of files"}
 }
 
-// shares are n as a share of hosts, and of files where that is another.
+// shares returns n as a share of hosts and, if some host has no file, of files.
 func (d *data) shares(n int64) []string {
 	if d.files == d.hosts {
 		return []string{percent(n, d.hosts)}
@@ -26,7 +26,7 @@ func (d *data) shares(n int64) []string {
 	return []string{percent(n, d.hosts), percent(n, d.files)}
 }
 
-// ofBoth says a share of hosts, and of files where that is another.
+// ofBoth returns n as shares of hosts and files in words.
 func (d *data) ofBoth(n int64) string {
 	if d.files == d.hosts {
 		return percent(n, d.hosts) + " of " + hosts(d.hosts)
@@ -34,7 +34,7 @@ func (d *data) ofBoth(n int64) string {
 	return fmt.Sprintf("%s of %s (%s of the %s)", percent(n, d.hosts), hosts(d.hosts), percent(n, d.files), counted(d.files, "file"))
 }
 
-// hostsAndFiles names the bases.
+// hostsAndFiles returns the bases in words.
 func (d *data) hostsAndFiles() string {
 	if d.files == d.hosts {
 		return counted(d.hosts, "host") + ", all with a file"
@@ -51,7 +51,7 @@ func has(n int64) string {
 
 const stratumOrder = "try_cast(split_part(stratum, '-', 1) AS BIGINT) NULLS LAST"
 
-// rankName is what a stratum is called.
+// rankName returns the display name of a stratum.
 func rankName(stratum string) string {
 	switch from, to, ok := strings.Cut(stratum, "-"); {
 	case !ok:
@@ -70,10 +70,10 @@ func commas(digits string) string {
 	return digits
 }
 
-// headline is the category that people ask about first.
+// headline is the category of the first figure.
 const headline = "ai-training"
 
-// aiTraining is how many hosts shut out crawlers for AI training, by rank.
+// aiTraining shows how many hosts shut out crawlers for AI training, by rank.
 func (d *data) aiTraining() *figure {
 	of := func(l label) string { return l.stratum }
 	closed, found := make(map[string]map[string]int64), make(map[string]int64)
@@ -99,13 +99,12 @@ func (d *data) aiTraining() *figure {
 	perStratum, filesOf := d.sums.by("targets", d.profile, of), d.sums.pivot("outcome", d.profile, of)
 	f := &figure{
 		ID: "ai-training", Of: "Shares of " + d.hostsAndFiles() + ".",
-		Note: fmt.Sprintf("A host shuts a crawler out where its file lets it fetch nothing: by name, by the name of a crawler that it follows, or by the group for all (*). A page without a file, and one that cannot be reached, shuts nobody out here. %s asked about.",
+		Note: fmt.Sprintf("A host shuts a crawler out where its file lets it fetch nothing: by name, by the name of a crawler that it follows, or by the group for all (*). A host without a file, and one that cannot be reached, shuts nobody out here. %s covered.",
 			verbed(agents, "AI training crawler is", "AI training crawlers are")),
 		Legend: []legend{{"closed", "shut out all"}, {"partly", "shut out some"}},
 		Names:  rankName, Heads: d.heads(),
 		Head: []string{"stratum", "hosts", "files", "shut_out_all", "shut_out_some", "shut_out_none", "unknown"},
 	}
-	f.Note = strings.Replace(f.Note, "A page without a file, and one", "A host without a file, and one", 1)
 	all, some := found["all"], found["some"]
 	switch {
 	case all+some == 0:
@@ -130,7 +129,7 @@ func (d *data) aiTraining() *figure {
 		lines = append(lines, l)
 	}
 	if len(lines) == 2 {
-		lines = lines[:1] // one stratum is all
+		lines = lines[:1] // the only stratum is all hosts
 	}
 	scale := int64(1)
 	for _, l := range lines {
@@ -166,13 +165,13 @@ func verbed(n int64, one, many string) string {
 	return count(n) + " " + many
 }
 
-// fate is how hosts treat an agent.
+// fate counts how hosts treat an agent.
 type fate struct {
 	agent, category string
 	closed          int64
-	byName          int64            // of these, by a group of its own
-	byFallback      int64            // by that of another crawler, which it follows
-	named           map[string]int64 // hosts with a group of its own, by class
+	byName          int64            // of these, by a group that names the agent
+	byFallback      int64            // of these, by the group of a crawler that the agent follows
+	named           map[string]int64 // hosts with a group that names the agent, by class
 	names           int64
 }
 
@@ -194,7 +193,7 @@ func (d *data) fates() []fate {
 
 const categoryOf = "any_value(category) AS category"
 
-// agents is who is shut out most, and by which group.
+// agents shows which agents are shut out most, and by which group.
 func (d *data) agents() *figure {
 	all := d.fates()
 	if len(all) == 0 || d.known == 0 {
@@ -204,7 +203,7 @@ func (d *data) agents() *figure {
 		return cmp.Or(cmp.Compare(b.closed, a.closed), cmp.Compare(b.names, a.names))
 	})
 	f := &figure{
-		ID: "agents", Of: "Shares of " + d.hostsAndFiles() + ".", Title: "No host shuts out any of the agents asked about",
+		ID: "agents", Of: "Shares of " + d.hostsAndFiles() + ".", Title: "No host shuts out any of the agents",
 		Note:   "By name: a group for one of the agent's own names lets it fetch nothing. By another crawler's name: so does the group of a crawler that the agent follows where none names it.",
 		Legend: []legend{{"closed", "shut out by name"}, {"broken", "by another crawler's name"}, {"star", "by the group for all (*)"}},
 		Heads:  d.heads(),
@@ -241,7 +240,7 @@ func (d *data) agents() *figure {
 
 var classes = []struct{ key, class string }{{"disallow_all", "closed"}, {"partial", "partly"}, {"allow_all", "allow"}}
 
-// named is whom files have a group for, and what these groups say.
+// named shows which agents files name, and the class of their groups.
 func (d *data) named() *figure {
 	all := d.fates()
 	slices.SortStableFunc(all, func(a, b fate) int { return cmp.Compare(b.names, a.names) })
@@ -250,7 +249,7 @@ func (d *data) named() *figure {
 	}
 	f := &figure{
 		ID: "named", Of: "Shares of " + d.hostsAndFiles() + ".",
-		Note:  "A file names an agent where it has a group for one of the agent's own names. What the group says is the bar's colour.",
+		Note:  "A file names an agent where it has a group for one of the agent's own names. The colour shows what the group says.",
 		Heads: d.heads(), Head: []string{"agent", "category", "named", "shut_out", "partly_closed", "open"},
 	}
 	top := all[0]
@@ -288,7 +287,7 @@ func (d *data) named() *figure {
 	return f
 }
 
-// categories is how many agents of each category hosts shut out.
+// categories shows how many hosts shut out all or some agents of each category.
 func (d *data) categories() *figure {
 	by := d.sums.pivot("category", d.profile, func(l label) string { return l.category })
 	closed := make(map[string]int64)

@@ -8,13 +8,13 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 )
 
-// answerKinds tell apart what hosts answered before any profile says what that
-// means: an outage is no policy. said completes "4 hosts …" and "1 host …".
+// answerKinds classify answers before a profile interprets them: an outage is not
+// a policy. one completes "1 host …", many "4 hosts …".
 var answerKinds = []struct {
 	key, class, name string
 	one, many        string
 	reasons          []string
-	known            bool // it says what the host lets crawlers do
+	known            bool // the host's policy is known
 }{
 	{"file", "allow", "has a file", "has a file", "have a file", []string{"success"}, true},
 	{"no_file", "open", "has none or refuses it", "has none or refuses it", "have none or refuse it", []string{"client_error", "misconfigured_server"}, true},
@@ -27,8 +27,8 @@ var answerKinds = []struct {
 	{"not_seen", "unknown", "was not asked, or its answer is not stored", "was not asked, or its answer is not stored", "were not asked, or their answers are not stored", []string{"address_blocked", "no_route", "redirect_unresolved", "revisit_unresolved"}, false},
 }
 
-// kindOf is the index of the kind of answer, for a reason that nobody knows
-// that of what was not seen.
+// kindOf returns the index of the kind of answer; an unknown reason counts as not
+// seen.
 func kindOf(reason string) int {
 	for i, k := range answerKinds {
 		if slices.Contains(k.reasons, reason) {
@@ -38,7 +38,7 @@ func kindOf(reason string) int {
 	return len(answerKinds) - 1
 }
 
-// answered is how many hosts said what they let crawlers do.
+// answered returns the number of hosts whose policy is known.
 func (d *data) answered() (n int64) {
 	for reason, count := range d.sums.by("reason", d.profile, key) {
 		if answerKinds[kindOf(reason)].known {
@@ -48,7 +48,7 @@ func (d *data) answered() (n int64) {
 	return n
 }
 
-// failures are the classes of error of what could not be reached, such as
+// failures returns the commonest classes of error of unreachable hosts, such as
 // "DNS: no such name 20, timeout 2".
 func (d *data) failures() string {
 	classes := d.sums.by("error_class", d.profile, key)
@@ -66,7 +66,7 @@ func (d *data) failures() string {
 	return strings.Join(said, ", ")
 }
 
-// answers is what hosts answered, by rank.
+// answers shows what hosts answered, by rank.
 func (d *data) answers() *figure {
 	all := make([]int64, len(answerKinds))
 	for reason, n := range d.sums.by("reason", d.profile, key) {
@@ -120,12 +120,12 @@ func (d *data) answers() *figure {
 	return f
 }
 
-// reasons are the answers one by one, with examples, and what they mean under
-// the profile.
+// reasons shows the answers by reason, with examples, and what they mean under the
+// profile.
 func (d *data) reasons() *figure {
 	all := d.sums.by("reason", d.profile, key)
 	if len(all) < 2 {
-		return nil // the figure of all answers says it
+		return nil // the figure answers already shows it
 	}
 	f := &figure{ID: "reasons", Of: fmt.Sprintf("Shares of %s.", hosts(d.hosts)), Names: words.Reason.Of}
 	others := make(map[string]int64)
@@ -142,8 +142,8 @@ func (d *data) reasons() *figure {
 	outcomes := d.sums.by("outcome", d.profile, key)
 	var means []string
 	for _, m := range []struct{ key, words string }{
-		{"conditional_allow", "the rules decide for"}, {"full_allow", "everything is allowed, for want of rules, at"},
-		{"full_disallow", "everything is closed until they answer again at"}, {"undefined", "the document leaves open what holds for"},
+		{"conditional_allow", "the rules decide for"}, {"full_allow", "everything is allowed without rules at"},
+		{"full_disallow", "everything is closed until they answer again at"}, {"undefined", "the document leaves the policy open for"},
 	} {
 		if n := outcomes[m.key]; n > 0 {
 			means = append(means, fmt.Sprintf("%s %s (%s)", m.words, hosts(n), percent(n, d.hosts)))
@@ -155,7 +155,7 @@ func (d *data) reasons() *figure {
 	return f
 }
 
-// errors are how attempts failed.
+// errors shows how attempts failed.
 func (d *data) errors() *figure {
 	all := d.sums.by("error_class", d.profile, key)
 	if len(all) == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 )
 
-// ofFiles says what the shares of contents are shares of.
+// ofFiles returns the base of shares of contents in words.
 func (d *data) ofFiles() string {
 	switch more := d.texts - d.files; {
 	case more == 0:
@@ -120,23 +120,23 @@ func (d *data) sitemaps() *figure {
 	lines := kinds["same_host"] + kinds["other_host"] + kinds["relative"]
 	f := &figure{
 		ID: "sitemaps", Of: d.ofFiles(),
-		Title: fmt.Sprintf("%s of files name a sitemap; of the %s, %s lead to another host and %s are no absolute URL",
+		Title: fmt.Sprintf("%s of files name a sitemap; of the %s, %s lead to another host and %s are not absolute URLs",
 			percent(bins.Total()-without, d.texts), counted(lines, "sitemap line"), percent(kinds["other_host"], lines), percent(kinds["relative"], lines)),
 		Note:    "Sitemap lines in a file. A column is labelled with its least value.",
 		Columns: histogram(bins, d.texts, short, count, "file", "sitemap lines"),
 	}
 	d.bins(f, "sitemaps", "files", bins)
 	f.Examples = d.examples.list("Examples", "sitemap", "sitemap", func(key string) string {
-		return map[string]string{"other_host": "on another host", "relative": "no absolute URL"}[key]
+		return map[string]string{"other_host": "on another host", "relative": "not an absolute URL"}[key]
 	}, "other_host", "relative")
 	return f
 }
 
-// fieldName is what a field, or a signal, is called; other stands for all that
-// nobody knows.
+// fieldName returns the display name of a field. Key other counts all unknown
+// fields.
 func fieldName(field string) string {
 	if field == "other" {
-		return "a field that nobody knows"
+		return "an unknown field"
 	}
 	return strings.TrimSuffix(strings.Replace(field, " other", ": something else", 1), "=other")
 }
@@ -155,8 +155,8 @@ func (d *data) fields() *figure {
 	return f
 }
 
-// signalsOfAI tells whether a file says in a content signal what it thinks of
-// AI training.
+// signalsOfAI reports whether a file refuses or permits AI training in a content
+// signal.
 func (d *data) signalsOfAI() bool {
 	all := d.sums.by("signal", d.profile, key)
 	return all["content-signal ai-train=no"]+all["content-signal ai-train=yes"] > 0
@@ -183,7 +183,7 @@ func (d *data) signals() *figure {
 	return f
 }
 
-// signalName is what a signal is called.
+// signalName returns the display name of a signal.
 func signalName(signal string) string {
 	if field, ok := strings.CutSuffix(signal, " other"); ok {
 		return field + " of another kind"
@@ -194,8 +194,8 @@ func signalName(signal string) string {
 	return signal
 }
 
-// flaws are what is remarkable about lines, but for extensions and comments,
-// which are no mistakes.
+// flaws shows the classes of remarkable lines, except extensions and comments,
+// which are not mistakes.
 func (d *data) flaws() *figure {
 	on, lines := d.sums.by("line_class_hosts", d.profile, key), d.sums.by("line_class", d.profile, key)
 	for _, m := range []map[string]int64{on, lines} {
@@ -235,7 +235,7 @@ func (d *data) bodies() *figure {
 	return f
 }
 
-// commonest says which key files have most often.
+// commonest returns a sentence about the key that most files have.
 func commonest(what string, counts map[string]int64, of int64, named func(string) string) string {
 	names, most := leading(counts, named)
 	share := percent(counts[ranked(counts)[0]], of)
@@ -245,7 +245,7 @@ func commonest(what string, counts map[string]int64, of int64, named func(string
 	return fmt.Sprintf("The commonest %s is %s, in %s of files", what, names, share)
 }
 
-// leading are the names of the greatest counts, and their number.
+// leading returns the names of the keys with the greatest count, and that count.
 func leading(counts map[string]int64, named func(string) string) (names, most string) {
 	var tied []string
 	top := ranked(counts)
@@ -267,7 +267,7 @@ func quoted(named func(string) string) func(string) string {
 	return func(key string) string { return "“" + named(key) + "”" }
 }
 
-// worst is the name with the highest rate.
+// worst returns the name with the highest rate n/of.
 func worst(names []string, n, of map[string]int64) string {
 	return slices.MaxFunc(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(float64(n[a])/float64(of[a]), float64(n[b])/float64(of[b])), cmp.Compare(of[a], of[b]), cmp.Compare(b, a))

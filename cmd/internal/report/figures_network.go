@@ -15,7 +15,7 @@ func (d *data) times() *figure {
 	timed, slow := bins.Total(), d.sums.total("tld_slow")
 	f := &figure{
 		ID: "times", Of: fmt.Sprintf("Shares of the %s asked over the network.", hosts(timed)),
-		Title:   fmt.Sprintf("The median host is done in about %s, and nine in ten within %s; %s take a second or more", microsName(bins.Quantile(0.5)), microsName(bins.Quantile(0.9)), percent(slow, timed)),
+		Title:   fmt.Sprintf("The median fetch takes about %s, and nine in ten at most %s; %s take a second or more", microsName(bins.Quantile(0.5)), microsName(bins.Quantile(0.9)), percent(slow, timed)),
 		Note:    "The whole fetch, with redirects and retries, whether it succeeds or not. A column is labelled with its least value.",
 		Columns: histogram(bins, timed, microsName, microsName, "host", "time"),
 	}
@@ -24,13 +24,14 @@ func (d *data) times() *figure {
 	return f
 }
 
-// networkListed bounds the parts of the network that the numbers have.
+// Bounds of the parts of the network with a bar, and of those with numbers.
 const (
 	networkDrawn  = 12
 	networkListed = 50
 )
 
-// enough is how many hosts a part of the network must have to be compared.
+// enough returns the number of hosts that a part of the network needs to be
+// compared.
 func (d *data) enough() int64 {
 	if d.hosts < 100 {
 		return 1
@@ -38,12 +39,12 @@ func (d *data) enough() int64 {
 	return max(10, d.hosts/1000)
 }
 
-// network is how parts of the network fare, the worst first.
+// network compares failures and slow answers of parts of the network, worst first.
 func (d *data) network(metric, what, prefix string) *figure {
 	all, failed, slow := d.sums.by(metric, d.profile, key), d.sums.by(metric+"_failed", d.profile, key), d.sums.by(metric+"_slow", d.profile, key)
 	var names []string
 	for k, n := range all {
-		if n >= d.enough() && k != "none" { // none is for what did not answer
+		if n >= d.enough() && k != "none" { // none: the host did not answer
 			names = append(names, k)
 		}
 	}
@@ -52,7 +53,7 @@ func (d *data) network(metric, what, prefix string) *figure {
 		return cmp.Or(cmp.Compare(rate(b), rate(a)), cmp.Compare(all[b], all[a]), cmp.Compare(a, b))
 	})
 	if len(names) < 2 || rate(names[0]) == 0 {
-		return nil // there is nothing to compare, or nothing is amiss
+		return nil // nothing to compare, or no failure
 	}
 	shown := func(k string) string {
 		switch k {

@@ -8,13 +8,13 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 )
 
-// standings are how an agent's own group may stand to the one for all.
+// standings are the relations of an agent's own group to the group for all (*).
 var standings = []struct{ key, class, name string }{
 	{"equal", "star", "the same as for all (*)"}, {"stricter", "closed", "stricter"}, {"looser", "allow", "looser"},
 	{"mixed", "partly", "stricter here, looser there"}, {"undecided", "unknown", "undecided"},
 }
 
-// versusStar is how the groups that name an agent stand to the group for all.
+// versusStar compares the groups that name an agent with the group for all.
 func (d *data) versusStar() *figure {
 	by := d.sums.pivot("policy_versus_star", d.profile, func(l label) string { return l.agent })
 	category, named := d.sums.agents(d.profile), make(map[string]int64)
@@ -65,14 +65,15 @@ func (d *data) versusStar() *figure {
 	return f
 }
 
-// partings are how a file may read under a profile and under the first.
+// partings are the relations of a file's meaning under a profile to that under the
+// first.
 var partings = []struct{ key, class, name string }{
 	{"different", "closed", "different"}, {"undecided", "unknown", "undecided"}, {"equal", "open", "the same"},
 }
 
-const partingNote = "The rules are compared on every path, not on samples. Hosts whose rules decide under both profiles are counted; what each profile makes of a status is not compared. A difference may lie on paths that crawlers hardly ask for: rfc9309 takes /%75 for /u, google does not, and so they part on most files that forbid a word. Figure #profiles lists some of the paths."
+const partingNote = "The rules are compared on every path, not on samples. Hosts whose rules decide under both profiles are counted; what each profile makes of a status is not compared. A difference may lie on paths that crawlers rarely request: rfc9309 takes /%75 for /u, google does not, and so they differ on most files that forbid a word. Figure #profiles lists some of the paths."
 
-// profiles is on how many hosts the profiles part.
+// profiles shows on how many files the profiles differ.
 func (d *data) profiles() *figure {
 	by := make(map[string]map[string]int64)
 	for l, n := range d.sums["versus_first_hosts"] {
@@ -93,9 +94,9 @@ func (d *data) profiles() *figure {
 	top := by[names[0]]
 	f := &figure{
 		ID: "profiles", Of: "Shares of the files whose rules decide under both profiles.", Note: partingNote,
-		Title: fmt.Sprintf("%s reads %s of %s otherwise than %s, for at least one agent", names[0], percent(top["different"], top["files"]), counted(top["files"], "file"), d.profile),
+		Title: fmt.Sprintf("%s reads %s of %s differently from %s, for at least one agent", names[0], percent(top["different"], top["files"]), counted(top["files"], "file"), d.profile),
 		Head:  []string{"profile", "files"}, Heads: []string{"different"}, Axis: "100% of the files",
-		Examples: d.examples.list("A path on which they part", "agent, path, verdicts", "versus_first", nil, names...),
+		Examples: d.examples.list("A path on which they differ", "agent, path, verdicts", "versus_first", nil, names...),
 	}
 	for _, s := range partings {
 		f.Head = append(f.Head, s.key)
@@ -119,7 +120,7 @@ func (d *data) profiles() *figure {
 	return f
 }
 
-// profileAgents is for which agents the profiles part most.
+// profileAgents shows for which agents the profiles differ most.
 func (d *data) profileAgents() *figure {
 	type asked struct{ agent, category, profile string }
 	by := make(map[asked]map[string]int64)
@@ -144,7 +145,7 @@ func (d *data) profileAgents() *figure {
 	top := by[all[0]]
 	f := &figure{
 		ID: "profile-agents", Of: "Shares of the files whose rules decide under both profiles.", Note: partingNote,
-		Title:  fmt.Sprintf("Of the agents, the profiles part most on %s: %s reads %s of %s otherwise than %s for it", all[0].agent, all[0].profile, percent(top["different"], top["files"]), counted(top["files"], "file"), d.profile),
+		Title:  fmt.Sprintf("The profiles differ most for %s: %s reads %s of %s differently from %s", all[0].agent, all[0].profile, percent(top["different"], top["files"]), counted(top["files"], "file"), d.profile),
 		Legend: []legend{{"closed", "different"}, {"unknown", "undecided"}}, Heads: []string{"files", "different"},
 		Head: []string{"agent", "category", "profile", "files", "different", "undecided", "equal"},
 	}

@@ -1,19 +1,19 @@
-// Package report draws a run of the census as one page of HTML.
+// Package report renders a run of the census as one page of HTML.
 //
 //	summary, examples, changes ─► sums ─► figures ─► page
 //
-// It reads no table but these three, and of the first two what a run has summed
-// up, so that the number of hosts hardly matters. A figure has a title that says
-// what it shows, the base of its shares, a drawing, and the numbers with the SQL
-// that gives them. Its drawing and its numbers can be taken away.
+// It reads only these three tables. The first two hold totals, so the cost hardly
+// depends on the number of hosts. A figure has a title that states its finding, the
+// base of its shares, a drawing, and the numbers with the SQL that computes them.
+// The drawing and the numbers can be downloaded.
 //
 // There are two bases: all hosts of the run, and the files, which are the hosts
 // whose rules decide. An outage is neither a file nor a policy.
 //
-// The page stands alone: no script, no font, no image, nothing from elsewhere;
-// a policy in its head forbids all of that. Hosts, rules, servers and agents
-// are strangers' text: html/template escapes it, and package visible shows
-// what would hide in it or turn it round.
+// The page is self-contained: it has no script, font or image and loads nothing,
+// and its Content-Security-Policy forbids all of that. Hosts, rules, servers and
+// agents are text from the network: html/template escapes it, and package visible
+// shows invisible and bidirectional control characters as escapes.
 package report
 
 import (
@@ -38,12 +38,13 @@ var pageText string
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"visible": visible.Text, "decimal": decimal, "plotHeight": func() int { return plotTop + plotHeight + plotFoot }, "plotBase": func() int { return plotTop + plotHeight }}).Parse(pageText))
 
-// ErrNoChanges tells that two runs have not been compared.
+// ErrNoChanges reports that the two runs have not been compared.
 var ErrNoChanges = errors.New("the runs have not been compared")
 
-// Page makes the page about the run below dir whose manifest is m, as far as it
-// is committed, and with against not "" about what has changed since that run.
-// It returns [ErrNoChanges] where diff has not been asked to compare the two.
+// Page returns the page for the run with manifest m in dir. It covers the
+// committed segments. If against is not "", the page also shows what changed
+// since that run; Page returns an error that wraps [ErrNoChanges] if the two runs
+// have not been compared.
 func Page(ctx context.Context, dir string, m *sink.Manifest, against string) (_ []byte, err error) {
 	d := &data{run: m.Run, against: against, manifest: m, sums: make(sums), examples: make(examples)}
 	if len(m.Profiles) > 0 {
@@ -78,19 +79,19 @@ func Page(ctx context.Context, dir string, m *sink.Manifest, against string) (_ 
 	return out.Bytes(), nil
 }
 
-// data is what the figures are made of.
+// data holds the input of the figures.
 type data struct {
 	run, against string
-	profile      string // the first
+	profile      string // the run's first
 	manifest     *sink.Manifest
 	sums         sums
 	examples     examples
-	changes      *changes // nil where none were asked for
+	changes      *changes // nil without against
 
 	hosts int64 // all of the run
-	files int64 // of these, the ones whose rules decide
-	texts int64 // files whose contents were counted: all, and what the profile leaves open
-	known int64 // hosts that said what they let crawlers do
+	files int64 // hosts whose rules decide
+	texts int64 // files whose contents were counted, including those that the profile leaves undefined
+	known int64 // hosts whose policy is known
 }
 
 type page struct {
@@ -99,7 +100,7 @@ type page struct {
 	Remarks  []string
 	Tiles    []tile
 	Sections []section
-	Sources  []fact // where it comes from, at its end
+	Sources  []fact // provenance, in the footer
 	Changes  bool
 }
 
@@ -123,10 +124,10 @@ func (d *data) page() *page {
 		p.Remarks = append(p.Remarks, "The run is not complete: the page shows what is committed so far.")
 	}
 	if len(m.Profiles) > 1 {
-		p.Remarks = append(p.Remarks, fmt.Sprintf("The run judges every file under %d profiles. The page shows the first, %s, and where the others part from it; the tables have all of them.", len(m.Profiles), d.profile))
+		p.Remarks = append(p.Remarks, fmt.Sprintf("The run judges every file under %d profiles. The page shows the first, %s, and where the others differ from it; the tables hold all of them.", len(m.Profiles), d.profile))
 	}
 	if !slices.Contains(m.Tables, "examples") {
-		p.Remarks = append(p.Remarks, "The page has no examples, for the run has no table of that name.")
+		p.Remarks = append(p.Remarks, "The page has no examples, because the run did not write the table examples.")
 	}
 	if d.hosts == 0 {
 		p.Remarks = append(p.Remarks, "The run has no counters: either no host was asked, or the table summary was left out.")
@@ -144,7 +145,7 @@ func (d *data) page() *page {
 	add := func(title string, figures ...*figure) {
 		s := section{Title: title}
 		for _, f := range figures {
-			if f != nil { // what it shows was not counted, or there is none of it
+			if f != nil { // nil: the run has no counters for it
 				f.file, f.source = "robocensus-"+d.run+"-"+f.ID, p.Title+", run "+d.run
 				s.Figures = append(s.Figures, f)
 			}
@@ -165,7 +166,7 @@ func (d *data) page() *page {
 			d.changeWays("change-agents", "agent", c.agents, nil), d.changeKinds())
 	}
 	if d.known > 0 {
-		add("Whom do they shut out, and whom do they name?", d.agents(), d.named(), d.versusStar())
+		add("Which agents do hosts shut out, and which do they name?", d.agents(), d.named(), d.versusStar())
 	}
 	if d.known > 0 {
 		add("What do hosts answer?", d.answers(), d.reasons(), d.errors())
@@ -176,31 +177,31 @@ func (d *data) page() *page {
 		return p
 	}
 	add("What is in the files?", d.sizes(), d.lines(), d.features(), d.delays(), d.sitemaps(), d.fields(), ofFiles)
-	add("Where do the profiles part?", d.profiles(), d.profileAgents())
-	add("What is wrong with them?", d.flaws(), d.bodies())
-	add("How does the network fare?", d.times(),
+	add("Where do the profiles differ?", d.profiles(), d.profileAgents())
+	add("What is wrong with the files?", d.flaws(), d.bodies())
+	add("How does the network perform?", d.times(),
 		d.network("tld", "top-level domain", "."), d.network("address_block", "address block", ""), d.network("server", "server software", ""))
 	return p
 }
 
-// tiles are the numbers that a reader wants first.
+// tiles returns the headline numbers.
 func (d *data) tiles() []tile {
 	tiles := []tile{{"hosts", count(d.hosts), ""}}
 	if d.files != d.hosts {
 		tiles = append(tiles, tile{"files", count(d.files), percent(d.files, d.hosts) + " of hosts have rules that decide"})
 	}
 	if silent := d.hosts - d.known; silent > 0 {
-		tiles = append(tiles, tile{"policy not known", count(silent), percent(silent, d.hosts) + " of hosts, for an outage or the like"})
+		tiles = append(tiles, tile{"policy unknown", count(silent), percent(silent, d.hosts) + " of hosts, because of an outage or the like"})
 	}
 	closed := d.sums.pivot("category", d.profile, func(l label) string { return l.category })[headline]
 	if closed != nil {
 		n := closed["all"] + closed["some"]
 		tiles = append(tiles, tile{"shut out AI training", count(n), strings.Join(d.of(n), ", ")})
 	}
-	return append(tiles, tile{"agents asked about", count(int64(len(d.sums.agents(d.profile)))), ""})
+	return append(tiles, tile{"agents evaluated", count(int64(len(d.sums.agents(d.profile)))), ""})
 }
 
-// of are n as shares, with their bases.
+// of returns n as a share of each base.
 func (d *data) of(n int64) []string {
 	if d.files == d.hosts {
 		return []string{percent(n, d.hosts) + " of hosts"}
@@ -208,7 +209,7 @@ func (d *data) of(n int64) []string {
 	return []string{percent(n, d.hosts) + " of hosts", percent(n, d.files) + " of files"}
 }
 
-// source is where the answers come from.
+// source describes where the answers come from.
 func (d *data) source() string {
 	for _, in := range d.manifest.Inputs {
 		switch in.Role {
@@ -223,11 +224,11 @@ func (d *data) source() string {
 	return "asked over the network"
 }
 
-// sources say what the page was made of, as far as it can be cited: names and
-// digests of files, and no folders of the machine that they lay on.
+// sources returns the provenance of the page. It names input files and their
+// digests but not their folders, because the page may be published.
 func (d *data) sources() []fact {
 	m := d.manifest
-	out := []fact{{"run", m.Run}, {"made by", strings.TrimSpace("robocensus " + m.ToolVersion)}, {"begun", m.Started.UTC().Format("2006-01-02 15:04 UTC")}}
+	out := []fact{{"run", m.Run}, {"made by", strings.TrimSpace("robocensus " + m.ToolVersion)}, {"started", m.Started.UTC().Format("2006-01-02 15:04 UTC")}}
 	if len(m.ConfigurationDigest) >= 12 {
 		out = append(out, fact{"configuration", "sha256 " + m.ConfigurationDigest[:12]})
 	}

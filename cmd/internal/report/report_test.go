@@ -24,8 +24,8 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// hostile is what strangers may write, and each tries to act: as markup, as an
-// attribute, in a style sheet, on a terminal, or by hiding and turning round.
+// hostile holds attacks in text from the network: markup, attributes, style
+// sheets, terminal escapes, invisible and bidirectional characters.
 var hostile = []string{
 	`<script>document.documentElement.setAttribute("data-ran", "1")</script>`,
 	`"><img src=x onerror='document.documentElement.setAttribute("data-ran", "1")'>`,
@@ -43,7 +43,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// manifest is a run as it is begun.
+// manifest returns the manifest of a run that has just started.
 func plan(run string) sink.Plan {
 	return sink.Plan{
 		Run: run, ToolVersion: "v0", Tables: []string{"summary", "examples"}, Profiles: []string{"google"}, Started: time.Unix(1_800_000_000, 0),
@@ -51,7 +51,7 @@ func plan(run string) sink.Plan {
 	}
 }
 
-// writeRun makes a complete run of segments that have these rows.
+// writeRun writes a complete run whose segments have these rows.
 func writeRun(t testing.TB, dir string, p sink.Plan, segments int, counts []sink.Count, examples []sink.Example) {
 	t.Helper()
 	run, err := sink.Create(dir, p)
@@ -77,7 +77,8 @@ func drawn(t testing.TB, dir, run, against string) []byte {
 	return out
 }
 
-// hostilePage is a page that has hostile text wherever a stranger's can come.
+// hostilePage returns a page with hostile text wherever text from the network can
+// appear.
 func hostilePage(t testing.TB) []byte {
 	t.Helper()
 	dir := t.TempDir()
@@ -188,8 +189,8 @@ func TestHostileTextIsText(t *testing.T) {
 	}
 }
 
-// checkCopy holds what a link carries against what a browser and a spreadsheet
-// would make of it: SVG that shows and does nothing, CSV without a formula.
+// checkCopy checks a download for what a browser or a spreadsheet would execute:
+// the SVG must be inert, and the CSV must have no formula.
 func checkCopy(t *testing.T, link string) {
 	t.Helper()
 	kind, content := copied(t, link)
@@ -246,7 +247,7 @@ func checkCopy(t *testing.T, link string) {
 	}
 }
 
-// copied is what a link carries.
+// copied returns the contents of a data: URL.
 func copied(t *testing.T, link string) (kind string, content []byte) {
 	t.Helper()
 	head, text, ok := strings.Cut(strings.TrimPrefix(link, "data:"), ";base64,")
@@ -257,7 +258,7 @@ func copied(t *testing.T, link string) (kind string, content []byte) {
 	return head, content
 }
 
-// Spreadsheets take a cell that begins so for a formula.
+// Spreadsheets take a cell that begins like this for a formula.
 func TestNumbersAreNoFormulas(t *testing.T) {
 	for cell, want := range map[string]string{
 		"": "", "12": "12", "GPTBot": "GPTBot", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@x": "'@x", "\t=1": `\u0009=1`, "\r=1": `\u000d=1`, "a=b": "a=b", `"x",y`: `"x",y`,
@@ -272,7 +273,7 @@ func count1(metric, key string, n int64) sink.Count {
 	return sink.Count{Metric: metric, Stratum: "unranked", Key: sink.NonZero(key), Count: n}
 }
 
-// agentCount is a counter of an agent.
+// agentCount returns a counter of an agent.
 func agentCount(metric, agent, category, key string, n int64) sink.Count {
 	return sink.Count{Metric: metric, Stratum: "1-1000", Agent: &agent, Category: &category, Profile: sink.Some("google"), Key: &key, Count: n}
 }
@@ -283,7 +284,7 @@ func profiled(metric, key, profile string, n int64) sink.Count {
 	return c
 }
 
-// Counters add up over parts; sentences say what they come to, of which base.
+// Counters add up over parts; titles state the totals and their base.
 func TestSentences(t *testing.T) {
 	dir := t.TempDir()
 	p := plan("r")
@@ -319,13 +320,13 @@ func TestSentences(t *testing.T) {
 		"80.0% of 1,000 hosts have a file, 18.0% have none or refuse it, 0.4% give a server error and 1.6% cannot be reached",
 		"Why hosts cannot be reached: DNS: no such name 14, timeout 2.",
 		"The commonest answer other than a robots.txt is “no robots.txt (4xx)” (18.0% of hosts)",
-		"Under the profile google the rules decide for 800 hosts (80.0%), everything is allowed, for want of rules, at 180 hosts (18.0%) and everything is closed until they answer again at 20 hosts (2.0%).",
+		"Under the profile google the rules decide for 800 hosts (80.0%), everything is allowed without rules at 180 hosts (18.0%) and everything is closed until they answer again at 20 hosts (2.0%).",
 		"At 20 of 1,000 hosts the attempt failed or led nowhere, most often with “DNS: no such name” (14)",
 		"The median file has 64 bytes, and nine in ten at most 549; 0.2% reach the size limit",
 		"A content signal refuses AI training in 1.0% of files, and permits it in 0%",
 		"The commonest flaw is “line without a field”, in 0.5% of files",
 		"By top-level domain, failures are commonest for .de (10.0% of 400 hosts), slow answers for .com (1.0% of 600 hosts)",
-		"The run judges every file under 2 profiles. The page shows the first, google, and where the others part from it; the tables have all of them.",
+		"The run judges every file under 2 profiles. The page shows the first, google, and where the others differ from it; the tables hold all of them.",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the page does not say: %s", want)
@@ -341,7 +342,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// text1 is what a reader sees of a page, but for SQL.
+// text1 returns the visible text of a page without SQL.
 func text1(t *testing.T, page []byte) string {
 	t.Helper()
 	tree, err := html.Parse(bytes.NewReader(page))
@@ -363,8 +364,7 @@ func text1(t *testing.T, page []byte) string {
 	return strings.TrimSpace(out.String())
 }
 
-// A drawing shows what its figure says: two bases are two bars, each of its own
-// share.
+// A drawing agrees with its figure: each of the two bases has a bar with its share.
 func TestTheHeadlineHasTwoBases(t *testing.T) {
 	d := &data{profile: "google", hosts: 1000, files: 400, known: 1000, sums: sums{
 		"targets": {{stratum: "1-1000"}: 600, {stratum: "unranked"}: 400},
@@ -408,7 +408,7 @@ func TestARunWithoutCounters(t *testing.T) {
 	}
 }
 
-// Where several lead, no sentence names the first of them alone.
+// If several keys tie for the greatest count, no title names just one.
 func TestLeadersTie(t *testing.T) {
 	dir := t.TempDir()
 	writeRun(t, dir, plan("r"), 1, []sink.Count{
@@ -428,7 +428,7 @@ func TestLeadersTie(t *testing.T) {
 	}
 }
 
-// A page about one host does not speak of all of them.
+// A page about one host does not use the plural.
 func TestOneHostFailed(t *testing.T) {
 	dir := t.TempDir()
 	writeRun(t, dir, plan("r"), 1, []sink.Count{
@@ -442,8 +442,8 @@ func TestOneHostFailed(t *testing.T) {
 	}
 }
 
-// A page about hosts that did not answer says so, how the attempts failed, and
-// nothing about policies.
+// A page about hosts that did not answer says so, shows how the attempts failed,
+// and says nothing about policies.
 func TestNothingAnswered(t *testing.T) {
 	dir := t.TempDir()
 	writeRun(t, dir, plan("r"), 1, []sink.Count{
@@ -465,7 +465,7 @@ func TestNothingAnswered(t *testing.T) {
 	}
 }
 
-// Every figure can be linked to and taken away, and its tables have heads.
+// Every figure has a link and downloads, and its tables have heads.
 func TestFiguresCanBeTakenAway(t *testing.T) {
 	dir := t.TempDir()
 	writeRun(t, dir, plan("r"), 1, []sink.Count{
@@ -526,7 +526,7 @@ func attribute(n *html.Node, key string) string {
 	return ""
 }
 
-// No folder of the machine, and no address of a list, stands in the page.
+// The page contains no folder of the machine and no URL of an input.
 func TestNoPathOfTheMachine(t *testing.T) {
 	dir := t.TempDir()
 	p := plan("r")
@@ -571,9 +571,9 @@ func TestWhatCannotBeRead(t *testing.T) {
 	}
 }
 
-// What changed is told in hosts: a host that shuts out 20 agents is one.
-// Agents that lost as many hosts as others are not told as the one that lost
-// most; and where not all was compared, nothing is not all that changed.
+// Changes count hosts: a host that shuts out 20 agents counts once. An agent that
+// ties with others is not named as the one that lost most. If not everything was
+// compared, the page does not say that nothing changed.
 func TestSentencesOfChanges(t *testing.T) {
 	policy := func(host, agent, after string) sink.Change {
 		before := map[string]string{"disallow_all": "partial", "partial": "disallow_all"}[after]
@@ -596,12 +596,12 @@ func TestSentencesOfChanges(t *testing.T) {
 		want    string
 		not     string
 	}{
-		{"unread 9", nil, nil, "Nothing is known of changes since 8 January 2027: no host could be read in both runs", "Of what was"},
+		{"unread 9", nil, nil, "Changes since 8 January 2027 are unknown: no host could be read in both runs", "Of what was"},
 		{"unread 4", nil, nil, "Of what was compared, nothing has changed since 8 January 2027", "Nothing has changed"},
 		{"unread 2", many, nil, "Of the 9 hosts in both runs, 2 could not be read in one or in both: their policies are not compared.", "Nothing"},
-		{"nothing", nil, nil, "Nothing has changed since 8 January 2027", "Not all was compared"},
+		{"nothing", nil, nil, "Nothing has changed since 8 January 2027", "Not everything was compared"},
 		{"nothing of some", nil, []string{"verdicts are not compared", "nor is <b>"}, "Of what was compared, nothing has changed since 8 January 2027", "Nothing has changed"},
-		{"notes", nil, []string{"verdicts are not compared", "nor is <b>"}, "Not all was compared: verdicts are not compared; nor is <b>.", "100 critical"},
+		{"notes", nil, []string{"verdicts are not compared", "nor is <b>"}, "Not everything was compared: verdicts are not compared; nor is <b>.", "100 critical"},
 		{"hosts, and no pairs", many, nil, "5 of 9 hosts changed since 8 January 2027: 5 shut out an agent that could come in before", "100 changes"},
 		{"hosts of a kind", many, nil, "The commonest change is “policy”, on 5 hosts", "on 100 hosts"},
 		{"rows are named so", many, nil, "policy5100", "hosts 100"},
@@ -639,10 +639,10 @@ func TestSentencesOfChanges(t *testing.T) {
 	}
 }
 
-// Examples of changes are of hosts by their gravest change, the best ranked
-// first, wherever they stand in the table.
+// Examples of changes show hosts by their gravest change, best ranked first,
+// whatever their order in the table.
 func TestExamplesOfChangesByRank(t *testing.T) {
-	c := &changes{kinds: make(map[string]*change), gravest: make(map[string]int64), examples: make(map[string][]changeExample), met: make(map[string]bool), worst: len(severities)}
+	c := &changes{kinds: make(map[string]*change), gravest: make(map[string]int64), examples: make(map[string][]changeExample), seen: make(map[string]bool), worst: len(severities)}
 	for i, rank := range []string{"90", "", "7", "800", "20", "3", "1000", "7", "4", ""} {
 		cells := make([]*string, 11)
 		for k, v := range map[int]string{0: "minor", 1: "text", 5: fmt.Sprint("h", i), 9: fmt.Sprint("http://h", i), 10: rank} {

@@ -8,8 +8,9 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// from is the FROM and WHERE of a metric's counters. It names the run, for a page
-// is kept: a bare summary is that of the last run.
+// from returns the FROM and WHERE clauses for the counters of metrics. It names
+// the run, because the page is kept, and the bare view summary shows only the last
+// run.
 func (d *data) from(metrics string, profiled bool) string {
 	s := fmt.Sprintf("FROM history.summary WHERE run = %s AND metric ", quote(d.run))
 	if names := strings.Fields(metrics); len(names) == 1 {
@@ -28,16 +29,16 @@ func (d *data) from(metrics string, profiled bool) string {
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// sumIf is a column of counters that fulfil a condition.
+// sumIf returns a column that sums the counters for which condition holds.
 func sumIf(condition, name string) string {
 	return fmt.Sprintf("coalesce(sum(count) FILTER (%s), 0)::BIGINT AS %s", condition, name)
 }
 
-// number is a cell.
+// number returns n as a cell.
 func number(n int64) string { return fmt.Sprint(n) }
 
-// byKey gives a figure the numbers of a metric by key, the greatest first, and
-// draws them as shares of hosts or files.
+// byKey fills a figure with the counts of a metric by key, greatest first, and
+// draws them as shares of base.
 func (d *data) byKey(f *figure, metric, name, unit string, profiled bool, counts map[string]int64, class string, base int64) {
 	f.Head = []string{name, unit}
 	for _, k := range ranked(counts) {
@@ -47,7 +48,7 @@ func (d *data) byKey(f *figure, metric, name, unit string, profiled bool, counts
 	f.keyBars(counts, class, unit, base)
 }
 
-// barsDrawn bounds the bars of a figure; its numbers have all.
+// barsDrawn bounds the bars of a figure; its numbers are complete.
 const barsDrawn = 24
 
 func (f *figure) keyBars(counts map[string]int64, class, unit string, base int64) {
@@ -59,18 +60,18 @@ func (f *figure) keyBars(counts map[string]int64, class, unit string, base int64
 	}
 }
 
-// histogram is the distribution that a metric counts.
+// histogram returns the distribution that a metric counts.
 func (d *data) histogram(metric string) summary.Histogram {
 	counts := d.sums.by(metric, d.profile, key)
 	maps.DeleteFunc(counts, func(key string, _ int64) bool {
 		_, err := summary.ParseBin(key)
 		return err != nil
 	})
-	h, _ := summary.NewHistogram(counts) // all of them are bins
+	h, _ := summary.NewHistogram(counts) // no error: all keys are bins
 	return h
 }
 
-// bins gives a figure the numbers of a histogram, in the bins that are drawn.
+// bins fills a figure with the numbers of a histogram, in the bins that are drawn.
 func (d *data) bins(f *figure, metric, unit string, h summary.Histogram) {
 	f.Head, f.Names = []string{"least", "most", unit}, commas
 	for _, b := range h.Grouped() {

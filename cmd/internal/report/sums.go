@@ -11,7 +11,7 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// label is what the report tells counters of one metric apart by.
+// label identifies a counter of a metric.
 type label struct{ stratum, agent, category, profile, key string }
 
 // sums are the counters of a run, by metric.
@@ -31,7 +31,7 @@ func text(s *string) string {
 	return *s
 }
 
-// total sums a metric up.
+// total returns the sum of a metric's counters.
 func (s sums) total(metric string) (n int64) {
 	for _, count := range s[metric] {
 		n += count
@@ -39,8 +39,8 @@ func (s sums) total(metric string) (n int64) {
 	return n
 }
 
-// by sums a metric's counters up by one of their labels; those of other
-// profiles are left out, unless the metric has none.
+// by sums a metric's counters by one of their labels. It skips counters of
+// profiles other than profile.
 func (s sums) by(metric, profile string, of func(label) string) map[string]int64 {
 	out := make(map[string]int64)
 	for l, count := range s[metric] {
@@ -53,7 +53,7 @@ func (s sums) by(metric, profile string, of func(label) string) map[string]int64
 
 func key(l label) string { return l.key }
 
-// pivot sums a metric's counters up by one label and by key.
+// pivot is like by, but groups by a label and by key.
 func (s sums) pivot(metric, profile string, of func(label) string) map[string]map[string]int64 {
 	out := make(map[string]map[string]int64)
 	for l, count := range s[metric] {
@@ -70,7 +70,7 @@ func (s sums) pivot(metric, profile string, of func(label) string) map[string]ma
 	return out
 }
 
-// agents are the category of each agent.
+// agents returns the category of each agent.
 func (s sums) agents(profile string) map[string]string {
 	out := make(map[string]string)
 	for l := range s["policy"] {
@@ -81,14 +81,14 @@ func (s sums) agents(profile string) map[string]string {
 	return out
 }
 
-// ranked are keys by their counts, the greatest first.
+// ranked returns the keys of counts, greatest count first.
 func ranked(counts map[string]int64) []string {
 	return slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
 	})
 }
 
-// first is the first value of a bin or band, as 8 of 8-15.
+// first returns the first value of a bin or band, such as 8 for 8-15.
 func first(bin string) int64 {
 	from, _, _ := strings.Cut(bin, "-")
 	n, err := strconv.ParseInt(from, 10, 64)
@@ -100,12 +100,12 @@ func first(bin string) int64 {
 
 const noBin = 1<<63 - 1
 
-// ascending are the keys of bins or bands in their order.
+// ascending returns bins or bands in ascending order.
 func ascending[V any](of map[string]V) []string {
 	return slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(a, b)) })
 }
 
-// examples are a few of each metric and key.
+// examples holds a few examples for each metric and key.
 type examples map[[2]string][]sink.Example
 
 func (e examples) add(x sink.Example) {
@@ -113,8 +113,8 @@ func (e examples) add(x sink.Example) {
 	e[at] = append(e[at], x)
 }
 
-// list gives the examples of keys, nil where there are none. named says what a
-// key is called.
+// list returns the examples of keys, or nil if there are none. named, if not nil,
+// returns the display name of a key.
 func (e examples) list(caption, what, metric string, named func(string) string, keys ...string) *listed {
 	out := &listed{Caption: caption, What: what, HasKey: len(keys) > 1}
 	for _, k := range keys[:min(len(keys), barsDrawn)] {

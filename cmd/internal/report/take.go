@@ -12,18 +12,17 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/visible"
 )
 
-// What can be taken out of the page: a figure's numbers as CSV, and its drawing
-// as SVG, as links that carry the file, so that no script is needed. What is
-// written here is opened elsewhere, by a spreadsheet or as a document of its
-// own.
+// A figure can be downloaded: its numbers as CSV and its drawing as SVG, from
+// data: URLs, which need no script. The files are opened outside the page, by a
+// spreadsheet or as a document, where its Content-Security-Policy does not apply.
 
-// CSVFile is what the copy of the numbers is called.
+// CSVFile returns the file name of the numbers.
 func (f *figure) CSVFile() string { return f.file + ".csv" }
 
-// SVGFile is what the copy of the drawing is called.
+// SVGFile returns the file name of the drawing.
 func (f *figure) SVGFile() string { return f.file + ".svg" }
 
-// CSV is a link to the numbers.
+// CSV returns the numbers as a data: URL.
 func (f *figure) CSV() (template.URL, error) {
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
@@ -39,7 +38,7 @@ func (f *figure) CSV() (template.URL, error) {
 	return dataURL("text/csv;charset=utf-8", out.Bytes()), w.Error()
 }
 
-// inert is a cell that no spreadsheet takes for a formula.
+// inert returns cell in a form that no spreadsheet takes for a formula.
 func inert(cell string) string {
 	cell = visible.Text(cell)
 	if cell != "" && strings.ContainsRune("=+-@", rune(cell[0])) {
@@ -52,10 +51,10 @@ func dataURL(kind string, content []byte) template.URL {
 	return template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(content))
 }
 
-// Measures of a drawing in pixels.
+// Dimensions of a drawing in pixels.
 const (
 	svgWidth  = 960
-	svgNames  = 260 // of bars
+	svgNames  = 260 // names of bars
 	svgValues = 150
 	svgTrack  = 17
 	svgMargin = 20
@@ -67,16 +66,16 @@ var fills = map[string]string{
 	"allow": "#2f6fb3", "open": "#9cc4ea", "partly": "#e9b44c", "closed": "#b23a0e", "star": "#f0a07c", "broken": "#7a5195", "stale": "#5f9e8f", "unknown": "#a9b3bc",
 }
 
-// inks are those of text on dark fills.
+// inks are the colours of text on dark fills.
 var inks = map[string]string{"allow": "#ffffff", "closed": "#ffffff", "broken": "#ffffff"}
 
-// svg draws a figure as a document that stands alone.
+// svg draws a figure as a self-contained document.
 type svg struct {
 	bytes.Buffer
 	y int
 }
 
-// esc is a stranger's text as content of XML.
+// esc escapes text from the network for XML.
 func esc(s string) string {
 	var out strings.Builder
 	xml.EscapeText(&out, []byte(visible.Text(s)))
@@ -87,7 +86,7 @@ func (s *svg) text(x float64, y int, attributes, text string) {
 	fmt.Fprintf(s, `<text x="%.1f" y="%d" %s>%s</text>`, x, y, attributes, esc(text))
 }
 
-// lines writes a text in lines of so many characters.
+// lines writes a text, wrapped at longest characters.
 func (s *svg) lines(text string, longest, height int, attributes string) {
 	line := ""
 	flush := func() {
@@ -111,7 +110,7 @@ func (s *svg) lines(text string, longest, height int, attributes string) {
 	flush()
 }
 
-// SVG is a link to the drawing.
+// SVG returns the drawing as a data: URL.
 func (f *figure) SVG() template.URL {
 	return dataURL("image/svg+xml", f.draw())
 }

@@ -1,5 +1,5 @@
-// Package check holds the Kubernetes file against the types of the API. It is a
-// module of its own, so that the command does not depend on them.
+// Package check tests the Kubernetes manifest against the types of the API. It is a
+// separate module, so that the command does not depend on them.
 package check
 
 import (
@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// read decodes the documents of the file, of which no field may be unknown, of
-// another type, or there twice.
+// read decodes the documents of the file. A field that is unknown, duplicate or of
+// the wrong type fails the test.
 func read(t *testing.T) (claim core.PersistentVolumeClaim, job batch.CronJob) {
 	t.Helper()
 	content, err := os.ReadFile("../cronjob.yaml")
@@ -33,8 +33,8 @@ func read(t *testing.T) (claim core.PersistentVolumeClaim, job batch.CronJob) {
 	return claim, job
 }
 
-// What the types cannot tell: enumerated values, names that refer to others,
-// and what the script relies on.
+// TestCronJob checks what the types do not: enumerated values, references, and the
+// assumptions of weekly.sh.
 func TestCronJob(t *testing.T) {
 	claim, job := read(t)
 	jobSpec := job.Spec.JobTemplate.Spec
@@ -64,7 +64,7 @@ func TestCronJob(t *testing.T) {
 	}
 	actions := make(map[batch.PodFailurePolicyAction]bool)
 	codes := map[batch.PodFailurePolicyAction][]int32{
-		batch.PodFailurePolicyActionFailJob: {1, 64, 65}, // another attempt does not mend them
+		batch.PodFailurePolicyActionFailJob: {1, 64, 65}, // another attempt would fail too
 		batch.PodFailurePolicyActionIgnore:  {69, 75},    // the network, which may be gone for days
 	}
 	for _, rule := range jobSpec.PodFailurePolicy.Rules {
