@@ -7,15 +7,16 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
-// field is a column of a file, or what a list or a struct is made of.
+// field is a column of a file, or an element of a list or field of a struct.
 type field struct {
 	arrow.Field
 	levels   file.LevelInfo
-	leaf     int      // index of the column chunk, of a field without children
+	leaf     int      // index of the column chunk, if there are no children
 	children []*field // the element of a list, or the fields of a struct
 }
 
-// foreign is the type of a column that no table of ours has.
+// foreign is the type of a column that our tables do not use, such as a nested
+// struct.
 type foreign string
 
 func (f foreign) ID() arrow.Type               { return arrow.NULL }
@@ -53,8 +54,8 @@ func fieldOf(s *schema.Schema, n schema.Node, levels file.LevelInfo) *field {
 	return f
 }
 
-// list makes a field of a list of three levels: group (LIST), repeated group,
-// element.
+// list sets f to a list of three levels: group (LIST), repeated group, element. Any
+// other form is foreign.
 func (f *field) list(s *schema.Schema, n *schema.GroupNode) {
 	f.Type = foreign("a list of another form")
 	if n.NumFields() != 1 || n.Field(0).RepetitionType() != parquet.Repetitions.Repeated {
@@ -74,7 +75,8 @@ func (f *field) list(s *schema.Schema, n *schema.GroupNode) {
 	f.Type = arrow.ListOfField(element.Field)
 }
 
-// structure makes a field of a struct that is never null and has flat fields.
+// structure sets f to a struct that is never null and has flat fields. Any other
+// form is foreign.
 func (f *field) structure(s *schema.Schema, n *schema.GroupNode) {
 	f.Type = foreign("a nested struct")
 	var fields []arrow.Field
@@ -90,8 +92,8 @@ func (f *field) structure(s *schema.Schema, n *schema.GroupNode) {
 	}
 }
 
-// leafType is the Arrow type of the values of a column. Narrow whole numbers are
-// read as wide as Parquet stores them.
+// leafType returns the Arrow type of a column's values. Narrow integers have the
+// width in which Parquet stores them.
 func leafType(n *schema.PrimitiveNode) arrow.DataType {
 	logical := n.LogicalType()
 	none := logical == nil || logical.IsNone()
@@ -151,7 +153,7 @@ func timestamp(t schema.TimestampLogicalType) arrow.DataType {
 	return &arrow.TimestampType{Unit: unit, TimeZone: zone}
 }
 
-// asDictionary is the same column with its texts as a dictionary.
+// asDictionary returns the column with its texts as a dictionary.
 func (f *field) asDictionary() *field {
 	if f.Type.ID() != arrow.STRING {
 		return f

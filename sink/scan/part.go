@@ -14,8 +14,8 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// OpenPart opens a part below dir, as a manifest names it, if its bytes are those
-// that were written.
+// OpenPart opens a part in dir, as a manifest names it. It returns an error if the
+// contents do not match the part's digest.
 func OpenPart(ctx context.Context, dir string, p sink.Part) (*os.File, error) {
 	s, err := store.Open(dir)
 	if err != nil {
@@ -29,16 +29,16 @@ func OpenPart(ctx context.Context, dir string, p sink.Part) (*os.File, error) {
 	return f, nil
 }
 
-// unreadable is the error of a part that cannot be read.
+// unreadable returns the error for a part that cannot be read.
 func unreadable(p sink.Part, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		err = errors.New("it is gone") // wrapped, it would be taken for a run that is
+		err = errors.New("it is gone") // unwrapped: fs.ErrNotExist would mean that the run is gone
 	}
 	return fmt.Errorf("read %s (see robocensus verify): %w", p.Path, err)
 }
 
-// Texts streams columns of a part below dir as text: row gets the cells of one
-// row, in the order of names, nil for null. They are valid only until it returns.
+// Texts reads columns of a part in dir as text. It calls row with the cells of each
+// row, in the order of names, nil for null; they are valid until row returns.
 func Texts(ctx context.Context, dir string, p sink.Part, names []string, row func(cells []*string)) error {
 	return Rows(ctx, dir, p, Selection{Columns: names}, func(batch arrow.RecordBatch) error {
 		columns, texts, line := make([]arrow.Array, len(names)), make([]string, len(names)), make([]*string, len(names))
@@ -59,8 +59,8 @@ func Texts(ctx context.Context, dir string, p sink.Part, names []string, row fun
 	})
 }
 
-// Rows reads a part below dir batch by batch (see [File.Batches]). An error of
-// each is returned as it is.
+// Rows reads a part in dir batch by batch (see [File.Batches]). It returns an error
+// of each unchanged.
 func Rows(ctx context.Context, dir string, p sink.Part, s Selection, each func(arrow.RecordBatch) error) error {
 	in, err := store.Open(dir)
 	if err != nil {
@@ -70,7 +70,7 @@ func Rows(ctx context.Context, dir string, p sink.Part, s Selection, each func(a
 	return Part(ctx, in, p, s, each)
 }
 
-// Part does what [Rows] does, for a part of an open output folder.
+// Part is like [Rows], for a part of an open output folder.
 func Part(ctx context.Context, in *store.Store, p sink.Part, s Selection, each func(arrow.RecordBatch) error) error {
 	f, err := in.OpenWritten(ctx, p.Path, p.Digest)
 	switch {
@@ -80,7 +80,7 @@ func Part(ctx context.Context, in *store.Store, p sink.Part, s Selection, each f
 		return unreadable(p, err)
 	}
 	defer f.Close()
-	var own error // of each
+	var own error // returned by each
 	opened, err := Open(f)
 	if err == nil {
 		err = opened.Batches(ctx, s, func(batch arrow.RecordBatch) error {
@@ -97,7 +97,7 @@ func Part(ctx context.Context, in *store.Store, p sink.Part, s Selection, each f
 	return unreadable(p, err)
 }
 
-// Empty is a part of a table as it is written, without rows.
+// Empty returns a part of a table without rows, as package sink writes it.
 func Empty(table string) (*File, error) {
 	content, err := sink.EmptyPart(table)
 	if err != nil {

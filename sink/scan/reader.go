@@ -10,10 +10,10 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 )
 
-// reader decodes one field, row group after row group.
+// reader decodes one field, row group by row group.
 type reader struct {
 	*field
-	records  file.RecordReader // nil of a field with children
+	records  file.RecordReader // nil for a field with children
 	children []*reader
 }
 
@@ -38,7 +38,7 @@ func (r *reader) release() {
 	}
 }
 
-// begin turns to a row group.
+// begin starts a row group.
 func (r *reader) begin(group *file.RowGroupReader) error {
 	for _, child := range r.children {
 		if err := child.begin(group); err != nil {
@@ -55,7 +55,7 @@ func (r *reader) begin(group *file.RowGroupReader) error {
 	return r.records.(file.RecordReaderWithError).SetPageReaderWithError(pages)
 }
 
-// next decodes n rows, fewer where the row group has no more.
+// next decodes n rows, or fewer at the end of the row group.
 func (r *reader) next(n int64) (arrow.Array, error) {
 	if err := r.load(n); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (r *reader) load(n int64) error {
 	return nil
 }
 
-// build makes an array of what is decoded, of at most n values.
+// build returns the decoded values, at most n, as an array.
 func (r *reader) build(n int64) (arrow.Array, error) {
 	switch r.Type.ID() {
 	case arrow.LIST:
@@ -109,8 +109,8 @@ func (r *reader) build(n int64) (arrow.Array, error) {
 	return made(r.Type, r.records.ValuesWritten(), int(r.records.NullCount()), nil, valid, values), nil
 }
 
-// made makes an array of buffers, which it takes over, the first of them the
-// bits of what is not null.
+// made returns an array of buffers and takes ownership of them. The first is the
+// validity bitmap.
 func made(t arrow.DataType, n, nulls int, children []arrow.ArrayData, buffers ...*memory.Buffer) arrow.Array {
 	if nulls == 0 && buffers[0] != nil {
 		buffers[0].Release()
@@ -126,8 +126,9 @@ func made(t arrow.DataType, n, nulls int, children []arrow.ArrayData, buffers ..
 	return array.MakeFromData(data)
 }
 
-// texts are the values of a column of bytes. They come in several chunks where a
-// page does without the dictionary of those before it, or offsets would overflow.
+// texts returns the values of a column of bytes. They arrive in several chunks when
+// a page does not use the dictionary of the pages before it, or when offsets would
+// overflow.
 func (r *reader) texts() (arrow.Array, error) {
 	chunks := r.records.(file.BinaryRecordReader).GetBuilderChunks()
 	defer func() {
@@ -144,7 +145,7 @@ func (r *reader) texts() (arrow.Array, error) {
 	return array.Concatenate(chunks, memory.DefaultAllocator)
 }
 
-// structure has the fields of a struct that is never null.
+// structure returns n values of a struct that is never null.
 func (r *reader) structure(n int64) (arrow.Array, error) {
 	fields := make([]arrow.ArrayData, 0, len(r.children))
 	var built []arrow.Array
@@ -166,7 +167,7 @@ func (r *reader) structure(n int64) (arrow.Array, error) {
 	return made(r.Type, built[0].Len(), 0, fields, nil), nil
 }
 
-// list has n lists at most.
+// list returns at most n lists.
 func (r *reader) list(n int64) (arrow.Array, error) {
 	leaf := r.children[0]
 	for leaf.records == nil {

@@ -1,14 +1,14 @@
 // Package scan reads Parquet files into Arrow batches: the parts of runs, and
 // lists of hosts.
 //
-// It is the one reader of Parquet columns. It reads with arrow-go's parquet/file
-// and not with parquet/pqarrow, which does the same for every type there is but
-// links gRPC and Arrow Flight into the binary: 10 MB. The columns of our tables
-// are flat, lists, or lists of structs, and no more is read here.
+// It is the only reader of Parquet columns. It uses arrow-go's parquet/file instead
+// of parquet/pqarrow, which supports every type but links gRPC and Arrow Flight into
+// the binary: 10 MB. Columns of our tables are flat, lists, or lists of structs;
+// this package reads nothing else.
 //
-// Files may be damaged or hostile. arrow-go panics on some of them: a panic
-// becomes an error. A batch is held decoded at a time, of [batchBytes] or of few
-// rows.
+// Files may be damaged or hostile. arrow-go panics on some of them; this package
+// turns a panic into an error. It decodes one batch at a time, of [batchBytes] or of
+// few rows.
 package scan
 
 import (
@@ -27,8 +27,9 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 )
 
-// smallFile is read at once instead of column by column: a run of a hundred
-// million hosts has fifty thousand parts of a table.
+// smallFile is the size in bytes up to which a file is read at once instead of
+// column by column: a run of a hundred million hosts has fifty thousand parts of a
+// table.
 const smallFile = 1 << 20
 
 // File is a Parquet file whose footer is read.
@@ -44,8 +45,7 @@ func Open(in parquet.ReaderAtSeeker) (f *File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// Column chunks are read as they are decoded: one of bodies may have
-	// gigabytes.
+	// Stream column chunks: one of bodies may have gigabytes.
 	properties := parquet.NewReaderProperties(memory.DefaultAllocator)
 	properties.BufferedStreamEnabled = true
 	properties.BufferSize = 256 << 10
@@ -70,16 +70,16 @@ func recovered(err *error) {
 	}
 }
 
-// Rows is the number of rows by the footer.
+// Rows returns the number of rows according to the footer.
 func (f *File) Rows() int64 { return f.reader.NumRows() }
 
-// Metadata is a value of the footer's metadata, nil where there is none.
+// Metadata returns a value of the footer's metadata, or nil.
 func (f *File) Metadata(key string) *string {
 	return f.reader.MetaData().KeyValueMetadata().FindValue(key)
 }
 
-// Schema has the columns of the file as Arrow types, and its metadata. A column
-// of a type that cannot be read has one that tells its name alone.
+// Schema returns the columns of the file as Arrow types, and its metadata. A column
+// that this package cannot read has a type that only has a name.
 func (f *File) Schema() *arrow.Schema { return schemaOf(f.reader, f.fields) }
 
 func schemaOf(r *file.Reader, fields []*field) *arrow.Schema {
@@ -92,8 +92,8 @@ func schemaOf(r *file.Reader, fields []*field) *arrow.Schema {
 	return arrow.NewSchema(all, &said)
 }
 
-// Layout describes the columns as Parquet has them, leaf by leaf: files of one
-// layout hold the same columns, of the same types and nulls.
+// Layout describes the leaf columns of the Parquet schema. Files with equal layouts
+// have the same columns, types and nullability.
 func (f *File) Layout() (columns []string) {
 	s := f.reader.MetaData().Schema
 	for i := range s.NumColumns() {
@@ -105,27 +105,28 @@ func (f *File) Layout() (columns []string) {
 
 // Selection says what is read of a file.
 type Selection struct {
-	// Columns are read in the order of the file, all where none is named.
+	// Columns are the columns to read, in the order of the file. Empty means all.
 	Columns []string
-	// Dictionaries are columns of text that come as dictionaries.
+	// Dictionaries are columns of text to return as dictionaries.
 	Dictionaries []string
-	// Wanted leaves row groups out whose column seq holds none of the seqs that
-	// are wanted from least to greatest, as far as statistics tell. Nil wants all.
+	// Wanted reports whether a row group whose statistics give seqs from least to
+	// greatest may hold wanted rows. Nil wants all.
 	Wanted func(least, greatest int64) bool
 }
 
 const (
-	// batchRows is the most rows of a batch. Its first one has firstRows: a cell
-	// may have a megabyte.
+	// batchRows is the most rows of a batch. The first batch has firstRows, because
+	// a cell may have a megabyte.
 	batchRows = 8192
 	firstRows = 64
 
-	// batchBytes is what a batch grows to in bytes, but for its last doubling.
+	// batchBytes is the size in bytes of a batch. After a batch that exceeds it, the
+	// next has half as many rows.
 	batchBytes = 8 << 20
 )
 
-// Batches reads a file batch by batch in the order of its rows. A batch, and
-// what is taken out of it, holds only until each returns.
+// Batches reads a file batch by batch, in the order of its rows. A batch, and all
+// values taken from it, are valid until each returns.
 func (f *File) Batches(ctx context.Context, s Selection, each func(arrow.RecordBatch) error) (err error) {
 	defer recovered(&err)
 	fields, err := f.selected(s)
@@ -199,13 +200,13 @@ func take(schema *arrow.Schema, readers []*reader, n int64, each func(arrow.Reco
 	return bytes, each(batch)
 }
 
-// Column is a column of a batch by its name. It panics, which [File.Batches]
-// makes an error of, where the column is of another type.
+// Column returns a column of a batch. It panics if the column has another type;
+// [File.Batches] turns the panic into an error.
 func Column[T arrow.Array](batch arrow.RecordBatch, name string) T {
 	return batch.Column(batch.Schema().FieldIndices(name)[0]).(T)
 }
 
-// selected are the columns that are read.
+// selected returns the fields to read.
 func (f *File) selected(s Selection) (fields []*field, err error) {
 	left := slices.Clone(s.Columns)
 	for _, c := range f.fields {
@@ -227,7 +228,7 @@ func (f *File) selected(s Selection) (fields []*field, err error) {
 	return fields, nil
 }
 
-// isWanted tells whether a row group may hold a wanted seq.
+// isWanted reports whether a row group may hold a wanted seq.
 func isWanted(r *file.Reader, group *file.RowGroupReader, wanted func(least, greatest int64) bool) bool {
 	seq := r.MetaData().Schema.ColumnIndexByName("seq")
 	if wanted == nil || seq < 0 {

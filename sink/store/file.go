@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 )
 
-// File is a file that is being written from its beginning to its end.
+// File is a file that is written sequentially.
 type File struct {
 	store *Store
 	file  *os.File
@@ -21,13 +21,13 @@ type File struct {
 	name  string
 }
 
-// Digest tells a file by its length and the SHA-256 of its bytes.
+// Digest identifies a file's contents by length and SHA-256.
 type Digest struct {
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
 }
 
-// Create begins a file, under a temporary name in the same folder.
+// Create creates a file under a temporary name in the same folder.
 func (s *Store) Create(name string) (*File, error) {
 	file, tmp, err := s.exclusive(name, os.O_WRONLY)
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *Store) Create(name string) (*File, error) {
 	return &File{store: s, file: file, sum: sha256.New(), tmp: tmp, name: name}, nil
 }
 
-// Path is what a user calls the file.
+// Path returns the file's final path for messages.
 func (f *File) Path() string { return f.store.Path(f.name) }
 
 func (f *File) Write(p []byte) (int, error) {
@@ -49,7 +49,7 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Finish brings the file to disk and closes it.
+// Finish syncs the file to disk, closes it and returns its digest.
 func (f *File) Finish() (Digest, error) {
 	err := f.file.Sync()
 	if e := f.file.Close(); err == nil {
@@ -61,8 +61,8 @@ func (f *File) Finish() (Digest, error) {
 	return Digest{f.bytes, hex.EncodeToString(f.sum.Sum(nil))}, nil
 }
 
-// Publish gives the file its name, in place of what had it. A file that may be
-// read while it is written is published before it is finished.
+// Publish renames the file to its final name and replaces a file of that name.
+// Publish before Finish lets others read the file while it is written.
 func (f *File) Publish() error {
 	if err := f.store.Rename(f.tmp, f.name); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (f *File) Publish() error {
 	return nil
 }
 
-// Discard removes the file, also if it is published.
+// Discard closes and removes the file, even if it is published.
 func (f *File) Discard() {
 	f.file.Close()
 	name := f.tmp
@@ -81,34 +81,34 @@ func (f *File) Discard() {
 	f.store.Remove(name)
 }
 
-// Scratch is a file for this process alone, without a name where the system
-// allows that, so that nothing is left of it.
+// Scratch is a temporary file for this process. If the system allows, it has no
+// name, so that not even a crash leaves it behind.
 type Scratch struct {
 	*os.File
 	store *Store
 	tmp   string
 }
 
-// Scratch makes a file in a folder to write to and read back.
+// Scratch creates a scratch file in a folder.
 func (s *Store) Scratch(folder string) (*Scratch, error) {
 	f, tmp, err := s.exclusive(folder+"/scratch", os.O_RDWR)
 	if err != nil {
 		return nil, err
 	}
-	s.Remove(tmp) // a system that cannot removes it in Close
+	s.Remove(tmp) // if the system cannot remove an open file, Close removes it
 	return &Scratch{f, s, tmp}, nil
 }
 
-// Close gives the room back.
+// Close closes the file and frees its disk space.
 func (c *Scratch) Close() error {
 	err := c.File.Close()
 	c.store.Remove(c.tmp)
 	return err
 }
 
-// Extend opens a file to be read, and written where it ends, and makes one
-// where there is none. It is the only file that changes once it has its name:
-// for what a process keeps against its own end.
+// Extend opens a file to read and to append to, and creates it if it does not
+// exist. It is the only kind of file that changes under its final name: it keeps
+// what a process would lose if it were killed.
 func (s *Store) Extend(name string) (*os.File, error) {
 	flag := os.O_RDWR
 	switch info, err := s.Stat(name); {

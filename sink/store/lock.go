@@ -9,30 +9,32 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// ErrLocked tells that another process holds a folder.
+// ErrLocked reports that another process holds the lock of a folder.
 var ErrLocked = errors.New("is held by another process")
 
-// LockName is the file by which a folder is held. One without a holder is left
-// of a process that was killed.
+// LockName is the name of a folder's lock file. A killed process leaves its lock
+// file behind, unlocked.
 const LockName = "lock"
 
-// Lock holds a folder. It ends with the process, however that ends.
+// Lock is an exclusive lock on a folder. The system releases it when the process
+// ends, however it ends.
 type Lock struct {
 	store *Store
 	name  string
 	flock *flock.Flock
 }
 
-// Lock makes the caller the one holder of a folder, which must exist.
+// Lock locks a folder, which must exist. It returns [ErrLocked] if another process
+// holds the lock.
 func (s *Store) Lock(folder string) (*Lock, error) {
 	name := path.Join(folder, LockName)
 	for range 100 {
-		// To open a pipe would wait for its other end.
+		// Opening a pipe would block until its other end is open.
 		if info, err := s.Stat(name); err == nil && !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("%s %w", s.Path(name), errNotRegular)
 		}
-		// Made here, where no link leads out, and opened by its path later:
-		// what that opens is held against the file here.
+		// os.Root creates the file, so no link can redirect it. flock opens it
+		// again by path; SameFile below detects a link planted in between.
 		f, err := s.root.OpenFile(name, os.O_RDONLY|os.O_CREATE, 0o666)
 		if err != nil {
 			return nil, s.told(err)
@@ -41,7 +43,7 @@ func (s *Store) Lock(folder string) (*Lock, error) {
 		l := flock.New(s.Path(name), flock.SetFlag(os.O_RDONLY))
 		got, err := l.TryLock()
 		if errors.Is(err, os.ErrNotExist) {
-			continue // its holder removed it meanwhile
+			continue // its holder has just removed it
 		}
 		if err != nil {
 			return nil, err
@@ -49,8 +51,8 @@ func (s *Store) Lock(folder string) (*Lock, error) {
 		if !got {
 			break
 		}
-		// The file may have been removed by the one who held it, after we
-		// had opened it: then it locks nothing.
+		// The previous holder may have removed the file after we opened it: then
+		// our lock is on a file that nobody else can open.
 		held, err := l.Stat()
 		if err == nil {
 			if named, e := s.Stat(name); e == nil && os.SameFile(held, named) {
@@ -62,8 +64,8 @@ func (s *Store) Lock(folder string) (*Lock, error) {
 	return nil, ErrLocked
 }
 
-// Release removes the lock's file while it is held, so that none is left, and
-// nobody's else is removed.
+// Release removes the lock file and unlocks it. It removes the file first, because
+// after unlocking the file could be another process's.
 func (l *Lock) Release() {
 	l.store.Remove(l.name)
 	l.flock.Close()

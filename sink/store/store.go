@@ -1,15 +1,15 @@
-// Package store is the folder in which runs lie, and the only code that
-// touches their files.
+// Package store accesses the output folder. It is the only code that touches the
+// files of runs.
 //
-// A name is a path below the folder, with slashes. None leads out of it, not by
-// "..", not by a link that somebody has planted there ([os.Root]): a census may
-// run as root, and its output folder may be writable for others. Temporary
-// files have random names, are made with O_EXCL and end in ".tmp", which no
-// reader's pattern for *.parquet matches.
+// A name is a slash-separated path relative to the folder. No name leads out of the
+// folder, neither by ".." nor by a planted link ([os.Root]): a census may run as
+// root, and its output folder may be writable by others. Temporary files have
+// random names, are created with O_EXCL and end in ".tmp", so that no reader's
+// pattern *.parquet matches them.
 //
-// What is durable: [Store.Put], [Store.Replace], [Store.MakeFolder] return once
-// the file and its name are on disk. A streamed [File] is on disk after Finish,
-// its name after Publish and a [Store.Sync] of the folder.
+// Durability: [Store.Put], [Store.Replace] and [Store.MakeFolder] return once the
+// contents and the name are on disk. The contents of a streamed [File] are on disk
+// after Finish, its name after Publish and a [Store.Sync] of the folder.
 package store
 
 import (
@@ -25,20 +25,19 @@ import (
 	"strings"
 )
 
-// Store is a folder. It is safe for concurrent use.
+// Store is an output folder. It is safe for concurrent use.
 type Store struct {
 	dir  string
 	root *os.Root
 }
 
-// ErrLeadsOut tells that a name leads out of the folder.
+// ErrLeadsOut reports that a name leads out of the folder.
 var ErrLeadsOut = errors.New("leads out of the output folder, by a link or by \"..\"")
 
-// errNotRegular tells that a name is no file that can be read from its
-// beginning to its end.
+// errNotRegular reports a pipe, device or folder in place of a file.
 var errNotRegular = errors.New("is not a regular file")
 
-// Open opens the folder dir. It returns [fs.ErrNotExist] where there is none.
+// Open opens the folder dir. It returns [fs.ErrNotExist] if dir does not exist.
 func Open(dir string) (*Store, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -47,12 +46,12 @@ func Open(dir string) (*Store, error) {
 	return &Store{dir, root}, nil
 }
 
-// Create opens the folder dir, which it makes where there is none.
+// Create opens the folder dir and creates it if it does not exist.
 func Create(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
-	// The folder above may be closed to us, and is not ours.
+	// Not an error: we may lack permission for the parent folder.
 	if above, err := os.Open(filepath.Dir(filepath.Clean(dir))); err == nil {
 		above.Sync()
 		above.Close()
@@ -60,14 +59,14 @@ func Create(dir string) (*Store, error) {
 	return Open(dir)
 }
 
-// Close releases the folder. Files that are open stay so.
+// Close closes the folder. Open files stay open.
 func (s *Store) Close() error { return s.root.Close() }
 
-// Path is what a user calls a name.
+// Path returns the path of a name for messages.
 func (s *Store) Path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
 
-// told is an error of os.Root in the words of a user, who knows no name without
-// its folder.
+// told returns an error of os.Root with the full path in place of the name, and
+// with [ErrLeadsOut] as its cause if the name leads out of the folder.
 func (s *Store) told(err error) error {
 	cause := func(err error) error {
 		if err.Error() == "path escapes from parent" { // os does not export it
@@ -86,7 +85,7 @@ func (s *Store) told(err error) error {
 	return err
 }
 
-// writing names a file, in an error of its temporary one, as it will be called.
+// writing replaces the temporary name in an error by the final one.
 func (s *Store) writing(name string, err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
@@ -95,7 +94,7 @@ func (s *Store) writing(name string, err error) error {
 	return err
 }
 
-// verb is the operation without the system call's ending: open for openat.
+// verb returns the plain name of a system call, such as open for openat.
 func verb(op string) string {
 	if op == "unlinkat" {
 		return "remove"
@@ -106,7 +105,7 @@ func verb(op string) string {
 	return op
 }
 
-// Stat describes a file or folder; of a link, the link.
+// Stat returns the info of a file or folder. It does not follow a link.
 func (s *Store) Stat(name string) (fs.FileInfo, error) {
 	info, err := s.root.Lstat(filepath.FromSlash(name))
 	if err != nil {
@@ -115,7 +114,7 @@ func (s *Store) Stat(name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// Exists reports whether a name is taken.
+// Exists reports whether a name exists.
 func (s *Store) Exists(name string) (bool, error) {
 	_, err := s.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -124,9 +123,9 @@ func (s *Store) Exists(name string) (bool, error) {
 	return err == nil, err
 }
 
-// Open opens a regular file to read it.
+// Open opens a regular file for reading.
 func (s *Store) Open(name string) (*os.File, error) {
-	info, err := s.Stat(name) // before it is opened: a pipe would wait for a writer
+	info, err := s.Stat(name) // before opening, because a pipe would block
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +139,7 @@ func (s *Store) Open(name string) (*os.File, error) {
 	return f, nil
 }
 
-// Read reads a regular file of at most so many bytes.
+// Read reads a regular file. A file of more than most bytes is an error.
 func (s *Store) Read(name string, most int64) ([]byte, error) {
 	f, err := s.Open(name)
 	if err != nil {
@@ -157,7 +156,7 @@ func (s *Store) Read(name string, most int64) ([]byte, error) {
 	return content, nil
 }
 
-// List lists a folder by name: nothing where there is none.
+// List lists a folder, sorted by name. A folder that does not exist has no entries.
 func (s *Store) List(folder string) ([]fs.DirEntry, error) {
 	f, err := s.root.Open(filepath.FromSlash(folder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -175,10 +174,11 @@ func (s *Store) List(folder string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// FS shows the folder to what reads by pattern.
+// FS returns the folder as a file system, for [fs.Glob].
 func (s *Store) FS() fs.FS { return s.root.FS() }
 
-// Size is that of all regular files in a folder, as far as it can be found out.
+// Size returns the total size of the regular files in a folder. It skips files that
+// it cannot read.
 func (s *Store) Size(folder string) (size int64) {
 	fs.WalkDir(s.root.FS(), folder, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -192,7 +192,7 @@ func (s *Store) Size(folder string) (size int64) {
 	return size
 }
 
-// MakeFolder makes a folder and those above it.
+// MakeFolder creates a folder and its parents.
 func (s *Store) MakeFolder(folder string) error {
 	if err := s.root.MkdirAll(filepath.FromSlash(folder), 0o777); err != nil {
 		return s.told(err)
@@ -206,7 +206,7 @@ func (s *Store) MakeFolder(folder string) error {
 	return nil
 }
 
-// Sync brings the names in a folder to disk.
+// Sync syncs the names in a folder to disk.
 func (s *Store) Sync(folder string) error {
 	d, err := s.root.Open(filepath.FromSlash(folder))
 	if err != nil {
@@ -216,8 +216,8 @@ func (s *Store) Sync(folder string) error {
 	return d.Sync()
 }
 
-// Remove removes a file or an empty folder; that it is gone already is no
-// error.
+// Remove removes a file or an empty folder. It is not an error if the name does not
+// exist.
 func (s *Store) Remove(name string) error {
 	if err := s.root.Remove(filepath.FromSlash(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s.told(err)
@@ -225,7 +225,7 @@ func (s *Store) Remove(name string) error {
 	return nil
 }
 
-// RemoveAll removes a folder with all that is in it.
+// RemoveAll removes a folder and its contents.
 func (s *Store) RemoveAll(folder string) error {
 	if err := s.root.RemoveAll(filepath.FromSlash(folder)); err != nil {
 		return s.told(err)
@@ -233,7 +233,7 @@ func (s *Store) RemoveAll(folder string) error {
 	return nil
 }
 
-// Rename gives a file another name. It needs no room on the disk.
+// Rename renames a file. It needs no free disk space.
 func (s *Store) Rename(from, to string) error {
 	if err := s.root.Rename(filepath.FromSlash(from), filepath.FromSlash(to)); err != nil {
 		return s.told(err)
@@ -241,13 +241,13 @@ func (s *Store) Rename(from, to string) error {
 	return nil
 }
 
-// Put writes a file if the name is not taken, and says whether it was free: of
-// several writers one wins, in whatever process, and who loses has changed
-// nothing. An error together with true says that the file has its name, and
-// that this may not outlive a crash.
+// Put writes a file if the name does not exist, and reports whether it did not. One
+// of several writers wins, even across processes; the others change nothing. An
+// error with free == true means that the file has its name but may lose it in a
+// crash.
 //
-// The name is given by link(2), which alone does not replace what is there:
-// O_EXCL would show a file that is half written.
+// Put names the file with link(2), which never replaces a file. O_EXCL would show
+// others a file that is half written.
 func (s *Store) Put(name string, content []byte) (free bool, err error) {
 	tmp, err := s.temporary(name, content)
 	if err != nil {
@@ -255,7 +255,7 @@ func (s *Store) Put(name string, content []byte) (free bool, err error) {
 	}
 	err = s.root.Link(filepath.FromSlash(tmp), filepath.FromSlash(name))
 	if err != nil && s.isOne(tmp, name) {
-		err = nil // the answer to a request over the network was lost
+		err = nil // a network file system lost the answer, but the link exists
 	}
 	if e := s.Remove(tmp); err == nil && e != nil {
 		return true, e
@@ -280,9 +280,9 @@ func (s *Store) isOne(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// Replace writes a file so that a reader, or a crash, meets the old content or
-// the new one and nothing between. The temporary file lies in the folder
-// beside, which whoever cleans up after a crash knows.
+// Replace replaces a file atomically: a reader, or a crash, sees the old contents or
+// the new. The temporary file is in the folder beside, where the cleanup after a
+// crash finds it.
 func (s *Store) Replace(name, beside string, content []byte) error {
 	tmp, err := s.temporary(path.Join(beside, path.Base(name)), content)
 	if err != nil {
@@ -295,7 +295,7 @@ func (s *Store) Replace(name, beside string, content []byte) error {
 	return s.Sync(path.Dir(name))
 }
 
-// temporary writes a temporary file and brings it to disk.
+// temporary writes a temporary file and syncs it to disk.
 func (s *Store) temporary(name string, content []byte) (tmp string, err error) {
 	f, tmp, err := s.exclusive(name, os.O_WRONLY)
 	if err != nil {
@@ -315,8 +315,8 @@ func (s *Store) temporary(name string, content []byte) (tmp string, err error) {
 	return tmp, nil
 }
 
-// exclusive makes a temporary file for a name: part-1.parquet is first called
-// part-1.ABCDEFGH.parquet.tmp.
+// exclusive creates a temporary file for a name, such as
+// part-1.ABCDEFGH.parquet.tmp for part-1.parquet.
 func (s *Store) exclusive(name string, flag int) (f *os.File, tmp string, err error) {
 	stem, ext := name, path.Ext(name)
 	stem = strings.TrimSuffix(stem, ext)
@@ -330,6 +330,6 @@ func (s *Store) exclusive(name string, flag int) (f *os.File, tmp string, err er
 
 const temporarySuffix = ".tmp"
 
-// IsTemporary reports whether a file is one that is being written, or that a
-// crash has left.
+// IsTemporary reports whether name is that of a temporary file, which is still
+// being written or was left by a crash.
 func IsTemporary(name string) bool { return strings.HasSuffix(name, temporarySuffix) }

@@ -10,11 +10,11 @@ import (
 	"os"
 )
 
-// ErrOtherBytes tells that a file has other bytes than were written.
+// ErrOtherBytes reports that a file differs from what was written.
 var ErrOtherBytes = errors.New("does not have the bytes that were written")
 
-// OpenWritten opens a file if its bytes are those that were written: a flipped
-// one may still decode, to other rows.
+// OpenWritten opens a file whose contents match want, else returns [ErrOtherBytes].
+// A file with a flipped bit may still decode, but to other rows.
 func (s *Store) OpenWritten(ctx context.Context, name string, want Digest) (*os.File, error) {
 	f, err := s.Open(name)
 	if err != nil {
@@ -46,7 +46,7 @@ func (d Digest) check(ctx context.Context, f *os.File) error {
 	return err
 }
 
-// whileRunning reads until ctx ends.
+// whileRunning is a reader that fails when ctx ends.
 type whileRunning struct {
 	ctx context.Context
 	r   io.Reader

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// A distribution in summary is a histogram with fixed edges, so that the counts
-// of parts and of runs add up. Values below 100 are exact. From there on each
-// decade has 100 bins, none wider than 4 % of its first value, so that the
-// middle of a bin is within 2 % of every value in it. Who changes an edge raises
+// A distribution in summary is a histogram with fixed edges, so that the counts of
+// parts and runs add up. Values below 100 are exact. Each decade from 100 on has at
+// most 100 bins, none wider than 4 % of its first value, so the middle of a bin is
+// within 2 % of every value in it. Changing an edge requires a new
 // [sink.BinsVersion].
 
-// Bin is a range of whole numbers, its ends included.
+// Bin is a range of whole numbers, both ends included.
 type Bin struct{ First, Last int64 }
 
-// BinOf is the bin of summary in which a value lies. Those below 0 count as 0.
+// BinOf returns the bin of a value. Values below 0 count as 0.
 func BinOf(n int64) Bin {
 	if n < 100 {
 		return Bin{max(n, 0), max(n, 0)}
@@ -35,8 +35,8 @@ func BinOf(n int64) Bin {
 	return bin(from+(n-from)/step*step, step)
 }
 
-// groupOf is the bin for display in which a value lies: 0, 1, 2-4, 5-9, 10-19,
-// 20-49 and so on. Each bin of summary lies in one of them.
+// groupOf returns the display bin of a value: 0, 1, 2-4, 5-9, 10-19, 20-49 and so
+// on. Each bin of summary lies within one display bin.
 func groupOf(n int64) Bin {
 	if n <= 0 {
 		return Bin{}
@@ -51,7 +51,7 @@ func groupOf(n int64) Bin {
 	return bin(decade, decade)
 }
 
-// decadeOf is the greatest power of ten that is not above n.
+// decadeOf returns the greatest power of ten that is at most n.
 func decadeOf(n int64) int64 {
 	decade := int64(1)
 	for n/10 >= decade {
@@ -60,7 +60,8 @@ func decadeOf(n int64) int64 {
 	return decade
 }
 
-// bin is that of width values. The last one ends where int64 does.
+// bin returns the bin of width values from first. The last bin ends at
+// math.MaxInt64.
 func bin(first, width int64) Bin {
 	if first > math.MaxInt64-(width-1) {
 		return Bin{first, math.MaxInt64}
@@ -68,7 +69,7 @@ func bin(first, width int64) Bin {
 	return Bin{first, first + width - 1}
 }
 
-// String is the bin's key in summary, such as 57 or 104-107.
+// String returns the bin's key in summary, such as 57 or 104-107.
 func (b Bin) String() string {
 	if b.First == b.Last {
 		return strconv.FormatInt(b.First, 10)
@@ -76,10 +77,10 @@ func (b Bin) String() string {
 	return strconv.FormatInt(b.First, 10) + "-" + strconv.FormatInt(b.Last, 10)
 }
 
-// middle stands for all values of the bin.
+// middle returns the value that represents the bin.
 func (b Bin) middle() int64 { return b.First + (b.Last-b.First)/2 }
 
-// ParseBin reads a key of summary.
+// ParseBin parses a key of summary. A key that is not a bin is an error.
 func ParseBin(key string) (Bin, error) {
 	first, _, _ := strings.Cut(key, "-")
 	n, err := strconv.ParseInt(first, 10, 64)
@@ -89,17 +90,17 @@ func ParseBin(key string) (Bin, error) {
 	return BinOf(n), nil
 }
 
-// Histogram is a distribution, its bins ascending.
+// Histogram is a distribution, sorted by bin.
 type Histogram []BinCount
 
-// BinCount is how many values lie in a bin.
+// BinCount is the number of values in a bin.
 type BinCount struct {
 	Bin
 	Count int64
 }
 
-// NewHistogram makes a distribution of the counts of a metric by key. A key
-// that is no bin is an error.
+// NewHistogram returns the distribution for the counts of a metric by key. A key
+// that is not a bin is an error.
 func NewHistogram(counts map[string]int64) (Histogram, error) {
 	h := make(Histogram, 0, len(counts))
 	for key, n := range counts {
@@ -113,7 +114,7 @@ func NewHistogram(counts map[string]int64) (Histogram, error) {
 	return h, nil
 }
 
-// Total is the number of values.
+// Total returns the number of values.
 func (h Histogram) Total() (n int64) {
 	for _, b := range h {
 		n += b.Count
@@ -121,8 +122,9 @@ func (h Histogram) Total() (n int64) {
 	return n
 }
 
-// Quantile is the smallest value that at least the share q of all values do
-// not exceed: exact below 100, and else within 2 %. Of no values it is 0.
+// Quantile returns the smallest value that at least the share q of all values do
+// not exceed: exact below 100, otherwise within 2 %. It returns 0 for an empty
+// histogram.
 func (h Histogram) Quantile(q float64) int64 {
 	wanted := max(1, int64(math.Ceil(q*float64(h.Total()))))
 	below := int64(0)
@@ -134,8 +136,8 @@ func (h Histogram) Quantile(q float64) int64 {
 	return 0
 }
 
-// Grouped is the distribution for display, in bins that people can read, with
-// the empty ones between the first and the last.
+// Grouped returns the distribution in display bins, including empty ones between the
+// first and the last.
 func (h Histogram) Grouped() Histogram {
 	sums := make(map[Bin]int64)
 	for _, b := range h {

@@ -5,14 +5,14 @@ import "github.com/robocensus/robocensus/robots"
 // ClassEmpty is the class of a group without a rule.
 const ClassEmpty = "empty"
 
-// The classes of policies are those of package robots and unknown, for a
-// target whose answer shows no policy.
+// The classes of policies are those of package robots, and unknown for a target
+// whose policy is unknown.
 const (
 	ClassUnknown = int(robots.DisallowAll) + 1
 	classes      = ClassUnknown + 1
 )
 
-// ClassNames are the classes as the tables name them.
+// ClassNames holds the names of the classes in the tables.
 var ClassNames = [classes]string{
 	robots.Partial: robots.Partial.String(), robots.AllowAll: robots.AllowAll.String(),
 	robots.DisallowAll: robots.DisallowAll.String(), ClassUnknown: "unknown",
@@ -20,20 +20,20 @@ var ClassNames = [classes]string{
 
 const values = int(robots.Undefined) + 1
 
-// ValueNames are the verdicts as the tables name them.
+// ValueNames holds the names of the verdicts in the tables.
 var ValueNames = [values]string{
 	robots.Allowed: robots.Allowed.String(), robots.Disallowed: robots.Disallowed.String(), robots.Undefined: robots.Undefined.String(),
 }
 
 const relations = int(robots.NotDecided) + 1
 
-// RelationNames are the relations of policies as the tables name them.
+// RelationNames holds the names of the relations of policies in the tables.
 var RelationNames = [relations]string{
 	robots.Equal: robots.Equal.String(), robots.Stricter: robots.Stricter.String(), robots.Looser: robots.Looser.String(),
 	robots.Mixed: robots.Mixed.String(), robots.NotDecided: robots.NotDecided.String(),
 }
 
-// What two profiles may make of one file for an agent.
+// Whether two profiles read the rules of one file for an agent alike.
 const (
 	Agree = iota
 	Part
@@ -41,5 +41,5 @@ const (
 	parts
 )
 
-// PartNames are these as the tables name them.
+// PartNames holds their names in the tables.
 var PartNames = [parts]string{Agree: "equal", Part: "different", PartUndecided: "undecided"}

@@ -15,17 +15,18 @@ import (
 	"github.com/robocensus/robocensus/sink/scan"
 )
 
-// columns are the texts that tell one counter from another.
+// columns are the columns of text that identify a counter.
 var columns = []string{"metric", "stratum", "agent", "category", "profile", "key"}
 
-// labels are these texts by their numbers: thousands of counters have few texts.
+// labels are the values of columns, as indices into Counts.texts: thousands of
+// counters share few texts.
 type labels [6]uint32
 
-// mostCounters bounds the counters that are told apart. A run has as many as
-// agents and known keys make; more come from a forged part.
+// mostCounters bounds the distinct counters. A run has no more than its agents and
+// the known keys allow; only a forged part has more.
 const mostCounters = 4 << 20
 
-// Counts are additive counters: those of segments add up to those of a run.
+// Counts holds additive counters: those of segments add up to those of a run.
 type Counts struct {
 	agents   []Agent
 	profiles []string
@@ -37,22 +38,23 @@ type Counts struct {
 	tallies map[string][]Tally // by stratum; index profile × agents + agent
 }
 
-// Agent is what counters say of an agent.
+// Agent is an agent as counters label it.
 type Agent struct{ Name, Category string }
 
-// Tally counts for one agent, profile and stratum what is counted for every
-// target: arrays instead of labels, since there are thousands per target.
+// Tally holds the counters of one agent, profile and stratum that every target
+// increments. It has arrays instead of labels, because there are thousands of
+// increments per target.
 type Tally struct {
 	Policies [classes]int64   // by class
-	Explicit [classes]int64   // of these, with a group for the agent itself
-	Fallback [classes]int64   // with one for an agent that it falls back to
-	Versus   [relations]int64 // by how its group compares with the group for *
-	Parted   [parts]int64     // by whether they differ from the first profile's
+	Explicit [classes]int64   // of these, with a group that names the agent
+	Fallback [classes]int64   // of these, with a group for a crawler that the agent follows
+	Versus   [relations]int64 // by relation of the agent's group to the group for *
+	Parted   [parts]int64     // by difference from the first profile
 	Verdicts [values]int64
 }
 
-// New counts for agents and profiles, whose names differ. Without any it still
-// adds up what others have counted.
+// New returns empty counters for agents and profiles, whose names must be unique.
+// Without agents and profiles it can only add up the counters of others.
 func New(agents []Agent, profiles []string) *Counts {
 	return &Counts{
 		agents: agents, profiles: profiles,
@@ -60,7 +62,7 @@ func New(agents []Agent, profiles []string) *Counts {
 	}
 }
 
-// id is the number of a text, which is copied if it is new.
+// id returns the index of a text. It copies a new text.
 func (n *Counts) id(text string) uint32 {
 	if text == "" {
 		return 0 // most labels of most counters
@@ -79,20 +81,21 @@ func (n *Counts) add(metric, stratum, agent, category, profile, key string, coun
 	n.sums[labels{n.id(metric), n.id(stratum), n.id(agent), n.id(category), n.id(profile), n.id(key)}] += count
 }
 
-// Add counts a key of a metric.
+// Add increments the counter of a key.
 func (n *Counts) Add(metric, stratum, key string) { n.add(metric, stratum, "", "", "", key, 1) }
 
-// AddProfile counts one under a profile, by its index.
+// AddProfile increments the counter of a key under a profile, given by index.
 func (n *Counts) AddProfile(metric, stratum string, profile int, key string) {
 	n.add(metric, stratum, "", "", n.profiles[profile], key, 1)
 }
 
-// AddCategory counts one under a profile for a category of agents.
+// AddCategory increments the counter of a key under a profile, given by index, for a
+// category of agents.
 func (n *Counts) AddCategory(metric, stratum, category string, profile int, key string) {
 	n.add(metric, stratum, "", category, n.profiles[profile], key, 1)
 }
 
-// Of is the tally of a stratum's agents under one profile.
+// Of returns the tallies of a stratum under one profile, by index of the agent.
 func (n *Counts) Of(stratum string, profile int) []Tally {
 	all := n.tallies[stratum]
 	if all == nil {
@@ -102,7 +105,7 @@ func (n *Counts) Of(stratum string, profile int) []Tally {
 	return all[profile*len(n.agents):][:len(n.agents)]
 }
 
-// settle moves the tallies to the other counters.
+// settle moves the tallies into sums.
 func (n *Counts) settle() {
 	for stratum, tallies := range n.tallies {
 		for i := range tallies {
@@ -126,8 +129,8 @@ func (n *Counts) settle() {
 	clear(n.tallies)
 }
 
-// Merge adds other counters, of a segment or of parts, and leaves them with the
-// same figures. Several may be merged at the same time.
+// Merge adds the counters of from, which keep their values. It may be called
+// concurrently.
 func (n *Counts) Merge(from *Counts) error {
 	from.settle()
 	n.mu.Lock()
@@ -145,20 +148,19 @@ func (n *Counts) Merge(from *Counts) error {
 	return n.bounded()
 }
 
-// Reset forgets all figures.
+// Reset removes all counters.
 func (n *Counts) Reset() {
 	clear(n.sums)
 	clear(n.tallies)
 }
 
-// Count is one counter with its labels, "" for those that it has not.
+// Count is a counter with its labels; a label that it lacks is "".
 type Count struct {
 	Metric, Stratum, Agent, Category, Profile, Key string
 	N                                              int64
 }
 
-// List gives the counters in one order, whatever the order in which they were
-// counted.
+// List returns the counters sorted by their labels.
 func (n *Counts) List() []Count {
 	n.settle()
 	keys := slices.SortedFunc(maps.Keys(n.sums), func(a, b labels) int {
@@ -177,7 +179,7 @@ func (n *Counts) List() []Count {
 	return list
 }
 
-// Rows are the counters as rows of the table summary.
+// Rows returns the counters as rows of the table summary.
 func (n *Counts) Rows() []sink.Count {
 	list := n.List()
 	rows := make([]sink.Count, len(list))
@@ -192,7 +194,7 @@ func (n *Counts) Rows() []sink.Count {
 
 func (n *Counts) selection() scan.Selection { return scan.Selection{Dictionaries: columns} }
 
-// read adds the rows of a batch, whose texts are dictionaries.
+// read adds the rows of a batch, whose columns of text are dictionaries.
 func (n *Counts) read(_ int, batch arrow.RecordBatch) error {
 	var texts [len(labels{})]*array.Dictionary
 	var ids [len(labels{})][]uint32 // by index of the dictionary

@@ -16,43 +16,42 @@ import (
 )
 
 const (
-	ExamplesOfKey = 3  // of each metric and key
-	examplesOfTop = 10 // of the largest and the slowest
+	ExamplesOfKey = 3  // per metric and key
+	examplesOfTop = 10 // for the largest and the slowest
 	ExampleBytes  = 200
 
-	// mostKeys bounds the keys that are told apart: a run has some hundred of
-	// them; more come from a forged part.
+	// mostKeys bounds the distinct keys. A run has some hundred of them; only a
+	// forged part has more.
 	mostKeys = 10_000
 )
 
-// Examples are a bounded few of what is counted: of what is largest or slowest
-// the greatest, else those of the best rank, and of equal ones the first in the
-// order of the input, so that the same answers give the same rows. Those of a
-// segment are as many as a run wants, so that the best of all segments are among
-// them.
+// Examples keeps a few examples per metric and key: the greatest of the largest and
+// slowest, otherwise those with the best rank. Ties go to the first in the order of
+// the input, so that the same answers give the same rows. A segment keeps as many as
+// a run, so that the best of all segments are among them.
 type Examples struct {
 	of   map[[2]string][]placed // by metric and key
-	rank *int64                 // of the target under way
-	at   placed                 // where the input has come to
+	rank *int64                 // of the current target
+	at   placed                 // current position in the input
 }
 
-// placed is an example and where it stands in the input.
+// placed is an example with its position in the input.
 type placed struct {
 	sink.Example
 	segment int
 	row     int64
-	size    int64 // of what is largest or slowest, by which it is chosen
+	size    int64 // for the largest and the slowest
 }
 
-// Reset forgets all examples.
+// Reset removes all examples.
 func (e *Examples) Reset() { *e = Examples{of: make(map[[2]string][]placed)} }
 
-// Begin sets the rank of the target that the next examples are of.
+// Begin sets the rank of the current target.
 func (e *Examples) Begin(rank *int64) { e.rank = rank }
 
-// Wants tells whether an example would be kept, so that a caller makes a text
-// only then. A host gives one for each key: a page of HTML does not give them
-// all.
+// Wants reports whether an example would be kept, so that the caller builds its text
+// only then. A host has at most one example per key, lest one page of HTML provide
+// them all.
 func (e *Examples) Wants(metric, key, host string) bool {
 	have := e.of[[2]string{metric, key}]
 	for i := range have {
@@ -63,8 +62,8 @@ func (e *Examples) Wants(metric, key, host string) bool {
 	return len(have) < ExamplesOfKey || CompareRanks(e.rank, have[len(have)-1].Rank) < 0
 }
 
-// Add keeps an example if it is wanted. Line 0 is none. text is valid UTF-8,
-// and is cut where it is long.
+// Add keeps an example if it is wanted. Line 0 means no line. text must be valid
+// UTF-8; Add truncates a long one.
 func (e *Examples) Add(metric, key, host string, line int32, text string) {
 	if e.Wants(metric, key, host) {
 		e.keep(sink.Example{Metric: metric, Key: key, Host: host, Rank: e.rank, Line: sink.NonZero(line), Text: Cut(text)})
@@ -83,7 +82,7 @@ func (e *Examples) top(metric, key, host string, size int64) {
 	}
 }
 
-// keep takes the example that comes next in the input.
+// keep adds the next example of the input.
 func (e *Examples) keep(x sink.Example) error {
 	next := e.at
 	next.Example = x
@@ -91,7 +90,7 @@ func (e *Examples) keep(x sink.Example) error {
 	return e.place(next)
 }
 
-// place puts an example where it belongs, if it is one of the best.
+// place inserts an example in order, if it is one of the best.
 func (e *Examples) place(x placed) error {
 	most := ExamplesOfKey
 	if x.Key == "largest" || x.Key == "slowest" {
@@ -110,14 +109,14 @@ func (e *Examples) place(x placed) error {
 		return fmt.Errorf("examples has more than %d different keys", mostKeys)
 	}
 	for _, text := range []*string{&x.Metric, &x.Key, &x.Host, &x.Text} {
-		*text = strings.Clone(*text) // of memory that is used again
+		*text = strings.Clone(*text) // the caller reuses its memory
 	}
 	have = slices.Insert(have, at, x)
 	e.of[[2]string{x.Metric, x.Key}] = have[:min(len(have), most)]
 	return nil
 }
 
-// Merge adds other examples, each of which knows where it stands in the input.
+// Merge adds the examples of from, which carry their position in the input.
 func (e *Examples) Merge(from *Examples) error {
 	for _, list := range from.of {
 		for _, x := range list {
@@ -129,7 +128,7 @@ func (e *Examples) Merge(from *Examples) error {
 	return nil
 }
 
-// Rows are the examples by metric and key, those of one in their order.
+// Rows returns the examples, sorted by metric and key, best first.
 func (e *Examples) Rows() []sink.Example {
 	var rows []sink.Example
 	for _, list := range e.of {
@@ -145,8 +144,8 @@ func (e *Examples) Rows() []sink.Example {
 
 func (e *Examples) selection() scan.Selection { return scan.Selection{} }
 
-// read adds the rows of a batch of a segment's part; those of one part come in
-// order.
+// read adds the rows of a batch of a segment's part. The batches of a part must come
+// in order.
 func (e *Examples) read(segment int, batch arrow.RecordBatch) error {
 	if e.at.segment != segment {
 		e.at = placed{segment: segment}
@@ -169,13 +168,13 @@ func (e *Examples) read(segment int, batch arrow.RecordBatch) error {
 	return nil
 }
 
-// Clip makes a text of the first bytes of a value, which may have half a
-// megabyte. It is one that lives on when the value's memory is used again.
+// Clip returns the beginning of a value, which may have half a megabyte, as an
+// example's text. The text shares no memory with b.
 func Clip(b []byte) string {
 	return Cut(sink.TextString(string(b[:min(len(b), ExampleBytes+utf8.UTFMax)])))
 }
 
-// Cut shortens a text between two characters, and shows it.
+// Cut truncates a text to [ExampleBytes] between two characters and marks the cut.
 func Cut(text string) string {
 	if len(text) <= ExampleBytes {
 		return text

@@ -16,9 +16,9 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// A run of a hundred million hosts has fifty thousand segments, each with its
-// counters and examples. Reading them takes two cores a minute or two, so
-// completion adds them up into one part of summary and one of examples.
+// A run of a hundred million hosts has fifty thousand segments, each with counters
+// and examples. Reading them takes two cores a minute or two, so completion adds
+// them up into one part of summary and one of examples.
 
 // SumUp adds up the counters and examples of a run's committed segments, for
 // [sink.Run.Complete].
@@ -37,8 +37,8 @@ func SumUp(ctx context.Context, r *sink.Run) (sums sink.Totals, err error) {
 	return sink.Totals{Counts: counts.Rows(), Examples: examples.Rows()}, nil
 }
 
-// Restore adds what a run's committed segments have counted, for a process that
-// resumes it.
+// Restore adds the counters of a run's committed segments, for a process that
+// resumes the run.
 func (n *Counts) Restore(ctx context.Context, r *sink.Run) error {
 	counts, err := sum(ctx, r.Store(), r.Parts("summary"), newCounts)
 	if err != nil {
@@ -47,8 +47,8 @@ func (n *Counts) Restore(ctx context.Context, r *sink.Run) error {
 	return n.Merge(counts)
 }
 
-// Read adds up the counters of a run below dir. A run whose distributions have
-// bins of another version is an error: they cannot be read as these.
+// Read adds up the counters of a run in dir. A run with another version of the bins
+// is an error, because counts of different bins do not add up.
 func Read(ctx context.Context, dir string, m *sink.Manifest) (*Counts, error) {
 	if m.SummaryBins != sink.BinsVersion {
 		return nil, fmt.Errorf("the distributions in summary of run %s have bins of version %d, but this program reads version %d: use the version that wrote the run (%s)", m.Run, m.SummaryBins, sink.BinsVersion, m.ToolVersion)
@@ -56,7 +56,7 @@ func Read(ctx context.Context, dir string, m *sink.Manifest) (*Counts, error) {
 	return readTable(ctx, dir, m, "summary", newCounts)
 }
 
-// ReadExamples reads the examples of a run below dir.
+// ReadExamples reads the examples of a run in dir.
 func ReadExamples(ctx context.Context, dir string, m *sink.Manifest) (*Examples, error) {
 	return readTable(ctx, dir, m, "examples", newExamples)
 }
@@ -69,7 +69,7 @@ func newExamples() *Examples {
 	return e
 }
 
-// additive is what parts come to, in whatever order they are added.
+// additive is a total over parts that does not depend on their order.
 type additive[T any] interface {
 	selection() scan.Selection
 	read(segment int, batch arrow.RecordBatch) error
@@ -84,7 +84,8 @@ func readTable[T additive[T]](ctx context.Context, dir string, m *sink.Manifest,
 	defer s.Close()
 	all, err := sum(ctx, s, m.PartsOf(table), empty)
 	if err != nil && !m.Complete() {
-		// Completion removes what segments have for the tables of the run.
+		// A completion in the meantime removes the segments' counters and
+		// examples.
 		now, e := sink.ReadManifest(dir, m.Run)
 		switch {
 		case e == nil && now.Complete():
@@ -96,7 +97,7 @@ func readTable[T additive[T]](ctx context.Context, dir string, m *sink.Manifest,
 	return all, err
 }
 
-// sum reads all parts of a table.
+// sum adds up all parts of a table.
 func sum[T additive[T]](ctx context.Context, s *store.Store, parts []sink.Part, empty func() T) (all T, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	var mu sync.Mutex

@@ -15,7 +15,7 @@ var Strata = []struct {
 // Unranked is the stratum of hosts without a rank.
 const Unranked = "unranked"
 
-// StratumOf is the stratum of a rank, nil for none.
+// StratumOf returns the stratum of a rank; nil is no rank.
 func StratumOf(rank *int64) string {
 	if rank == nil {
 		return Unranked
@@ -28,7 +28,7 @@ func StratumOf(rank *int64) string {
 	return Unranked
 }
 
-// CompareRanks puts hosts without a rank last.
+// CompareRanks compares ranks like [cmp.Compare]; nil, no rank, is the greatest.
 func CompareRanks(a, b *int64) int {
 	switch {
 	case a == nil && b == nil:
