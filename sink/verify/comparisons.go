@@ -17,8 +17,8 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// comparisons verifies what was compared with the run, and what was expected of
-// it alone.
+// comparisons verifies the comparisons of the run with earlier runs, and the check
+// of its expectations.
 func (v *verifier) comparisons(ctx context.Context, m *sink.Manifest) error {
 	others := []string{""}
 	for _, folder := range []struct{ name, before, after string }{
@@ -47,8 +47,8 @@ func (v *verifier) comparisons(ctx context.Context, m *sink.Manifest) error {
 	return nil
 }
 
-// annexed verifies a comparison. Another process may be at it: what it has
-// changed meanwhile is no damage.
+// annexed verifies a comparison. Changes that another process makes in the meantime
+// are not a problem.
 func (v *verifier) annexed(ctx context.Context, m *sink.Manifest, against string) error {
 	folder := layout.ComparisonFolder(v.run, against)
 	files, err := v.store.List(folder)
@@ -73,7 +73,7 @@ func (v *verifier) annexed(ctx context.Context, m *sink.Manifest, against string
 	return nil
 }
 
-// recorded verifies a comparison that has its record.
+// recorded verifies a comparison with a record.
 func (v *verifier) recorded(ctx context.Context, m *sink.Manifest, record *sink.Comparison, files []fs.DirEntry) error {
 	if record.Manifest != m.Digest() {
 		v.add(layout.ComparisonRecord(v.run, record.Against), badRecord, "is about another run of this name")
@@ -97,7 +97,7 @@ func (v *verifier) recorded(ctx context.Context, m *sink.Manifest, record *sink.
 		}
 	}
 	if record.Against == "" {
-		return nil // the rest of the folder is the run's
+		return nil // the other files of the folder belong to the run
 	}
 	for _, f := range files {
 		if name := f.Name(); !slices.Contains(named, name) && name != store.LockName && !store.IsTemporary(name) {
@@ -107,8 +107,8 @@ func (v *verifier) recorded(ctx context.Context, m *sink.Manifest, record *sink.
 	return nil
 }
 
-// unrecorded verifies what there is of a comparison without a record: one that
-// is under way, or was interrupted while it was published.
+// unrecorded verifies the files of a comparison without a record, which is in
+// progress or was interrupted during publication.
 func (v *verifier) unrecorded(ctx context.Context, against string, files []fs.DirEntry, locked bool) error {
 	folder := layout.ComparisonFolder(v.run, against)
 	for _, f := range files {
@@ -127,7 +127,7 @@ func (v *verifier) unrecorded(ctx context.Context, against string, files []fs.Di
 	return nil
 }
 
-// comparison decodes a part that no record names yet.
+// comparison decodes a part of changes that no record names yet.
 func (v *verifier) comparison(ctx context.Context, name, against string) error {
 	f, err := v.store.Open(name)
 	if err != nil {

@@ -18,14 +18,14 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// maxTargets bounds the seqs that are held of one segment, whose parts may
-// come from anywhere: 32 MB, a thousand times what a run writes.
+// maxTargets bounds the seqs of a segment in memory, because parts may be forged:
+// 32 MB, a thousand times what a run writes.
 const maxTargets = 4 << 20
 
-// segmentFacts are what a segment's part of fetches says.
+// segmentFacts are facts from a segment's part of fetches.
 type segmentFacts struct {
 	path        string // of the part
-	known       bool   // it is there, and could be read
+	known       bool   // the part exists and could be read
 	targets     int64
 	first, last int64 // seq
 }
@@ -34,15 +34,14 @@ type segmentFacts struct {
 type segmentCheck struct {
 	*verifier
 	segmentFacts
-	seqs    []int64 // of fetches, ascending; nil where not known
-	counted *int64  // targets as summary has them
-	summary string  // its path
+	seqs    []int64 // in fetches, ascending; nil if unknown
+	counted *int64  // targets according to summary
+	summary string  // path of the part of summary
 }
 
-// segment verifies parts; the error is about ctx alone.
+// segment verifies the parts of a segment. It returns an error only if ctx ends.
 func (c *segmentCheck) segment(ctx context.Context, parts []sink.Part) error {
-	// The part of fetches comes first, whose targets the others are held
-	// against.
+	// fetches first: the rows of the others must belong to its targets.
 	parts = slices.Clone(parts)
 	slices.SortStableFunc(parts, func(a, b sink.Part) int {
 		return slices.Index(sink.TableNames, a.Table) - slices.Index(sink.TableNames, b.Table)
@@ -58,7 +57,8 @@ func (c *segmentCheck) segment(ctx context.Context, parts []sink.Part) error {
 	return nil
 }
 
-// part verifies one part, whose metadata has the keys of all parts and more.
+// part verifies a part. more holds the metadata that it must have besides that of
+// all parts.
 func (c *segmentCheck) part(ctx context.Context, p sink.Part, more map[string]string) error {
 	f, err := c.open(ctx, p.Path, p.Digest)
 	if f == nil {
@@ -73,9 +73,9 @@ func (c *segmentCheck) part(ctx context.Context, p sink.Part, more map[string]st
 	return err
 }
 
-// open opens a file if its bytes are those that were written: others are not
-// decoded, for they would give a hundred problems for one, or take all memory.
-// Without a file what is wrong is told; the error is about ctx alone.
+// open opens a file if its contents match want. Otherwise it adds a problem and
+// returns nil, because decoding other contents could report a hundred problems for
+// one, or use up the memory. It returns an error only if ctx ends.
 func (v *verifier) open(ctx context.Context, name string, want store.Digest) (*os.File, error) {
 	f, err := v.store.OpenWritten(ctx, name, want)
 	switch {
@@ -93,12 +93,12 @@ func (v *verifier) open(ctx context.Context, name string, want store.Digest) (*o
 	return nil, nil
 }
 
-// anyRows is the number of rows of a part that no record names.
+// anyRows stands for the unknown number of rows of a part that no record names.
 const anyRows = -1
 
-// decode decodes every cell of a part, whose metadata has the keys of all parts
-// and more, and reports whether that could be done. The error is about ctx
-// alone.
+// decode decodes every cell of a part and checks its metadata, as [segmentCheck.part]
+// does. It reports whether the part could be decoded, and returns an error only if
+// ctx ends.
 func (v *verifier) decode(ctx context.Context, p sink.Part, f *os.File, more map[string]string, each func(arrow.RecordBatch)) (ok bool, err error) {
 	ok, err = v.decodeParquet(ctx, p, f, more, each)
 	if ctx.Err() != nil {
@@ -131,7 +131,7 @@ func (v *verifier) decodeParquet(ctx context.Context, p sink.Part, f *os.File, m
 	}
 	if text := otherColumn(v.layouts[p.Table], in.Layout()); text != "" {
 		v.add(p.Path, badSchema, text)
-		return false, nil // its columns cannot be taken for what they are called
+		return false, nil // columns of the wrong type cannot be checked further
 	}
 	read := int64(0)
 	err = in.Batches(ctx, scan.Selection{}, func(batch arrow.RecordBatch) error {
@@ -152,7 +152,7 @@ func shown(value *string) string {
 	return strconv.Quote(*value)
 }
 
-// layouts are the columns of every table as it is written, one text for each.
+// layouts returns the columns of every table as package sink writes them.
 func layouts() (map[string][]string, error) {
 	out := make(map[string][]string)
 	for _, table := range append(slices.Clip(sink.TableNames), layout.Changes) {
@@ -165,8 +165,7 @@ func layouts() (map[string][]string, error) {
 	return out, nil
 }
 
-// otherColumn names the first column that is not the one it should be, "" for
-// none.
+// otherColumn describes the first column that differs, or returns "".
 func otherColumn(want, got []string) string {
 	column := func(texts []string, i int) string {
 		if i < len(texts) {

@@ -14,8 +14,8 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// records holds the manifest of a complete run against the plan and the records
-// of its segments. Of a run that is not complete it is made of them.
+// records checks the manifest of a complete run against the plan and the records of
+// its segments. The manifest of an incomplete run is derived from them.
 func (v *verifier) records(ctx context.Context, m *sink.Manifest) error {
 	v.Segments = len(m.Records)
 	if !m.Complete() {
@@ -57,8 +57,8 @@ func (v *verifier) records(ctx context.Context, m *sink.Manifest) error {
 	return nil
 }
 
-// plan holds the manifest against the plan. Digest and rows of standard input
-// are known only at the end.
+// plan checks the manifest against the plan. The digest and rows of standard input
+// may differ, because they are known only at the end.
 func (v *verifier) plan(m *sink.Manifest) {
 	name := layout.RunFile(v.run, layout.PlanName)
 	plan, digest, err := sink.ReadPlan(v.store, v.run)
@@ -86,8 +86,8 @@ func (v *verifier) plan(m *sink.Manifest) {
 	}
 }
 
-// record reads the record of a segment and holds it against the manifest, nil
-// where it cannot be used.
+// record reads the record of a segment and checks it against the manifest. It
+// returns nil if the record cannot be used.
 func (v *verifier) record(m *sink.Manifest, name sink.RecordName, parts []sink.Part) *sink.Record {
 	where := layout.Record(v.run, name.Segment)
 	r, err := sink.ReadRecord(v.store, &m.Plan, m.PlanDigest, name.Segment)
@@ -107,7 +107,7 @@ func (v *verifier) record(m *sink.Manifest, name sink.RecordName, parts []sink.P
 		v.add(where, badRecord, "names other parts than the manifest")
 	}
 	for _, p := range r.Parts {
-		// A completion that was interrupted has left them; they do no harm.
+		// Left by an interrupted completion, and harmless.
 		if there, err := v.store.Exists(p.Path); layout.OfRun[p.Table] && there && err == nil {
 			v.left = append(v.left, p)
 		}
@@ -115,8 +115,7 @@ func (v *verifier) record(m *sink.Manifest, name sink.RecordName, parts []sink.P
 	return r
 }
 
-// rejected verifies rejected.csv. Of a run that is not complete it is not
-// whole.
+// rejected verifies rejected.csv of a complete run; before that it is incomplete.
 func (v *verifier) rejected(ctx context.Context, m *sink.Manifest) error {
 	if m.RejectedFile == nil {
 		return nil
@@ -128,8 +127,8 @@ func (v *verifier) rejected(ctx context.Context, m *sink.Manifest) error {
 	return err
 }
 
-// unnamed looks in the run's folders for files that nothing names. A run that
-// is not complete may hold what a writer has under way or has left.
+// unnamed looks for files in the run's folders that no record names. An incomplete
+// run may have files that a writer is still writing or has left.
 func (v *verifier) unnamed(ctx context.Context, m *sink.Manifest) error {
 	named := make(map[string]bool)
 	segments := make(map[int]bool)
@@ -160,7 +159,7 @@ func (v *verifier) unnamed(ctx context.Context, m *sink.Manifest) error {
 	}
 	for _, table := range sink.TableNames {
 		if err := look(layout.TableFolder(table, v.run), func(name string) bool {
-			// Of a segment that is not committed anything may be there.
+			// A segment that is not committed may have any files.
 			var segment int
 			fmt.Sscanf(name, "part-%d.", &segment)
 			return !v.Complete && layout.IsLeftover(name) && (store.IsTemporary(name) || layout.OfRun[table] || !segments[segment])
@@ -189,7 +188,7 @@ func (v *verifier) unnamed(ctx context.Context, m *sink.Manifest) error {
 		case layout.RejectedName:
 			return !v.Complete || m.RejectedFile != nil
 		}
-		// What a kill at the very end has left, or a check that is under way.
+		// Left by a kill at the very end, or part of a check in progress.
 		stem, _, _ := strings.Cut(name, ".")
 		return store.IsTemporary(name) && (!v.Complete || slices.Contains([]string{"manifest", "expectations", "views"}, stem))
 	})

@@ -12,26 +12,26 @@ import (
 	"github.com/robocensus/robocensus/sink/scan"
 )
 
-// within is the column by which the rows of one target are ordered.
+// within holds, by table, the column that orders the rows of a target.
 var within = map[string]string{
 	"groups": "group_index", "rules": "line", "sitemaps": "line", "lines": "line", "signals": "line",
 }
 
-// rowCheck holds the rows of one part against their order, and against the
-// segment's targets.
+// rowCheck checks the order of a part's rows, and that they belong to the segment's
+// targets.
 type rowCheck struct {
 	segment *segmentCheck
 	part    sink.Part
 	row     int64 // counted from 0
-	seq     int64 // of the row before
+	seq     int64 // of the previous row
 	inner   int32
 
 	disordered, orphans problems
 	counted             int64   // of the metric targets
-	seqs                []int64 // of fetches, nil where there are too many
+	seqs                []int64 // in fetches; nil if there are too many
 }
 
-// problems are many of one kind, of which the first is shown.
+// problems counts problems of one kind and keeps the first.
 type problems struct {
 	n     int64
 	first string
@@ -76,7 +76,7 @@ func (r *rowCheck) batch(batch arrow.RecordBatch) {
 	}
 }
 
-// one holds a row against the row before it and the targets.
+// one checks a row against the previous row and the targets.
 func (r *rowCheck) one(seq int64, inner int32) {
 	s := r.segment
 	table := r.part.Table

@@ -1,6 +1,6 @@
-// Package verify holds everything that a run has left against everything else:
-// the manifest against the plan and the records, parts against their digests and
-// schemas, and the rows of a segment against its targets.
+// Package verify checks the files of a run against each other: the manifest against
+// the plan and the records, parts against their digests and schemas, and the rows of
+// a segment against its targets.
 package verify
 
 import (
@@ -19,32 +19,33 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// Problem is one thing that is wrong with a run on disk.
+// Problem is a defect of a run on disk.
 type Problem struct {
 	Path string `json:"path"` // relative to the output folder, with slashes
-	Kind string `json:"kind"` // what is wrong, in a word: one of those below
+	Kind string `json:"kind"` // one of the kinds below
 	Text string `json:"text"`
 }
 
-// The kinds of problems: what they are called stays.
+// The kinds of problems. Their names are part of the output of --json and do not
+// change.
 const (
 	badManifest  = "manifest"  // damaged, or at odds with itself or the plan
 	badRecord    = "record"    // of a segment or a comparison: missing, damaged, or at odds with the manifest
-	badNumbering = "numbering" // a segment is missing, or of other tables
-	badFile      = "file"      // missing, not readable, or of another size
-	badDigest    = "digest"    // other bytes than were written
+	badNumbering = "numbering" // a segment is missing, or has other tables
+	badFile      = "file"      // missing, unreadable, or of the wrong size
+	badDigest    = "digest"    // contents differ from what was written
 	badParquet   = "parquet"   // cannot be decoded
-	badSchema    = "schema"    // other columns, or metadata of another run
-	badRows      = "rows"      // more or fewer than the manifest says
+	badSchema    = "schema"    // wrong columns, or metadata of another run
+	badRows      = "rows"      // more or fewer rows than the manifest says
 	badOrder     = "order"     // rows out of order, or a target counted twice
-	badSeq       = "seq"       // a row of no target of its segment
-	badSummary   = "summary"   // counts other targets than fetches holds
+	badSeq       = "seq"       // a row without a target in its segment
+	badSummary   = "summary"   // counts differ from the targets in fetches
 	badExtra     = "extra"     // a file that no record names
 )
 
-// Result is what [Run] has found.
+// Result is the result of [Run].
 type Result struct {
-	Complete bool // else the run is under way or was interrupted
+	Complete bool // false: the run is in progress or was interrupted
 	Segments int
 	Parts    int
 	Rows     int64
@@ -52,14 +53,14 @@ type Result struct {
 	Problems []Problem // by path
 }
 
-// Run reads everything that a run below dir has left: it holds the manifest
-// against the plan and the records, every part against its digest, the rows of
-// a segment's parts against each other, the counters of the run against its
-// targets, and its comparisons with earlier runs against their records. Where
-// the run is not complete it verifies what is committed. What is wrong with the
-// run is a [Problem] and stops nothing; the error is about reading itself, or
-// there is no such run ([fs.ErrNotExist]). After each segment progress hears
-// how many of how many parts are read.
+// Run reads and verifies all files of a run in dir: the manifest against the plan
+// and the records, every part against its digest, the rows of a segment's parts
+// against each other, the counters of the run against its targets, and comparisons
+// with earlier runs against their records. For an incomplete run it verifies the
+// committed segments. A defect becomes a [Problem] and does not stop verification;
+// an error means that reading failed, or that there is no such run
+// ([fs.ErrNotExist]). Run calls progress after each segment with the number of parts
+// read and their total.
 func Run(ctx context.Context, dir, run string, progress func(parts, of int)) (*Result, error) {
 	v := &verifier{dir: dir, run: run, progress: progress}
 	m, err := sink.ReadManifest(dir, run)
@@ -90,13 +91,13 @@ func Run(ctx context.Context, dir, run string, progress func(parts, of int)) (*R
 		}
 	}
 	if now, err := v.store.Exists(layout.RunFile(run, layout.ManifestName)); now && err == nil && !v.Complete {
-		return Run(ctx, dir, run, progress) // completed meanwhile, and its counters are gone
+		return Run(ctx, dir, run, progress) // completed in the meantime, which removed its counters
 	}
 	slices.SortStableFunc(v.Problems, func(a, b Problem) int { return cmp.Compare(a.Path, b.Path) })
 	return &v.Result, nil
 }
 
-// verifier gathers what several goroutines find.
+// verifier collects the findings of several goroutines.
 type verifier struct {
 	dir, run string
 	store    *store.Store
@@ -104,8 +105,8 @@ type verifier struct {
 	layouts  map[string][]string
 
 	mu   sync.Mutex
-	read int         // parts
-	left []sink.Part // counters of a complete run
+	read int         // parts read
+	left []sink.Part // counters of segments that an interrupted completion left
 	Result
 }
 
@@ -115,7 +116,7 @@ func (v *verifier) add(path, kind, text string) {
 	v.Problems = append(v.Problems, Problem{path, kind, text})
 }
 
-// bySegment are the parts of segments, in their order.
+// bySegment groups parts by segment, in order.
 func bySegment(parts []sink.Part) (segments [][]sink.Part) {
 	for len(parts) > 0 {
 		n := 1

@@ -35,16 +35,16 @@ func Write(dir string) error {
 	return WriteIn(s, func(name string, content []byte) error { return s.Replace(name, ".", content) })
 }
 
-// WriteIn writes views.sql by replace. A run replaces it by way of its folder,
-// where a crash leaves nothing behind.
+// WriteIn writes views.sql with replace. A run passes [sink.Run.ReplaceFile], whose
+// temporary files are removed after a crash.
 func WriteIn(s *store.Store, replace func(name string, content []byte) error) error {
 	for {
 		text, err := textIn(s)
 		if err != nil {
 			return err
 		}
-		// Two runs that end together may overwrite each other's views, so a
-		// writer reads the file again until it holds both.
+		// Two runs that end at the same time may overwrite each other's views, so
+		// repeat until the file covers both.
 		old, err := s.Read(fileName, int64(len(text)))
 		if err == nil && bytes.Equal(old, text) {
 			return nil
@@ -55,7 +55,7 @@ func WriteIn(s *store.Store, replace func(name string, content []byte) error) er
 	}
 }
 
-// Check says what is wrong with dir/views.sql, "" for nothing.
+// Check describes what is wrong with dir/views.sql, or returns "".
 func Check(dir string) (wrong string, err error) {
 	s, err := store.Open(dir)
 	if err != nil {
@@ -68,7 +68,7 @@ func Check(dir string) (wrong string, err error) {
 		if err != nil {
 			return "", err
 		}
-		// A run may have begun after the file was written.
+		// A run may have started after the file was written.
 		for _, files := range []fs.FS{s.FS(), finished{s.FS(), runs}} {
 			text, err := textOf(files, runs)
 			if err != nil {
@@ -88,7 +88,7 @@ func Check(dir string) (wrong string, err error) {
 	}
 }
 
-// finished globs only files of complete runs.
+// finished is a file system whose globs match only files of complete runs.
 type finished struct {
 	fs.FS
 	runs []*sink.Manifest
@@ -104,7 +104,7 @@ func (f finished) Glob(pattern string) (names []string, err error) {
 	return names, err
 }
 
-// textIn is the content of views.sql.
+// textIn returns the contents of views.sql.
 func textIn(in *store.Store) ([]byte, error) {
 	runs, err := sink.CompleteRuns(in)
 	if err != nil {
@@ -118,7 +118,7 @@ func textOf(files fs.FS, runs []*sink.Manifest) ([]byte, error) {
 	out.WriteString(configs.Views)
 	for _, s := range []scope{everyRun(len(runs) == 0), lastRun(runs)} {
 		fmt.Fprintf(&out, "\n-- %s\nSET schema = %s;\n", s.about, quoteSQL(s.schema))
-		// A view can be made only after those that it joins, as the tables stand.
+		// A view must come after those that it joins; TableNames has that order.
 		for _, table := range append(slices.Clone(sink.TableNames), "changes") {
 			view, err := s.view(files, table)
 			if err != nil {
@@ -136,16 +136,15 @@ func textOf(files fs.FS, runs []*sink.Manifest) ([]byte, error) {
 	return []byte(out.String()), nil
 }
 
-// scope is what the views of one schema show.
+// scope describes what the views of a schema show.
 type scope struct {
 	schema, about     string
-	runs, comparisons string // patterns of folders below that of a table, "" for none
-	profile           string // the only one, "" for all
+	runs, comparisons string // patterns of folders in that of a table, "" for none
+	profile           string // the only profile, "" for all
 	none              bool   // no run is complete
-	// missing is the error of a query where the table has no part; %s stands for
-	// its name.
+	// missing is the error of a query if the table has no part; %s is its name.
 	missing    string
-	uncompared string // of changes instead, "" for missing
+	uncompared string // the error for changes, if not missing
 }
 
 func everyRun(none bool) scope {
@@ -182,7 +181,7 @@ func lastRun(runs []*sink.Manifest) scope {
 	return s
 }
 
-// files is a pattern of the parts of a table, "" where there are none.
+// files returns a pattern for the parts of a table, or "" if there are none.
 func (s scope) files(dir fs.FS, table string) (string, error) {
 	folders := s.runs
 	if table == "changes" {
@@ -199,8 +198,8 @@ func (s scope) files(dir fs.FS, table string) (string, error) {
 	return pattern, nil
 }
 
-// view is the statement that makes the view of a table. Where there is no part
-// of the table, the view has its columns, and fails with a reason when queried.
+// view returns the statement that creates the view of a table. If the table has no
+// part, the view has its columns and fails with a reason when queried.
 func (s scope) view(dir fs.FS, table string) (string, error) {
 	from, err := s.rows(dir, table)
 	if err != nil {
@@ -230,7 +229,7 @@ func (s scope) view(dir fs.FS, table string) (string, error) {
 				joins = "\n  LEFT JOIN (SELECT DISTINCT run, agent, category FROM " + named + ") a USING (run, agent)"
 			}
 		}
-	case "bodies": // one that several parts have met is stored in each
+	case "bodies": // several parts may store the same body
 		columns, joins = "run, content_digest, any_value(body) AS body", "\n  GROUP BY run, content_digest"
 	}
 	where := ""
@@ -245,7 +244,7 @@ func (s scope) view(dir fs.FS, table string) (string, error) {
 	return fmt.Sprintf("CREATE OR REPLACE VIEW %s AS\n  SELECT %s FROM %s t%s%s;", table, columns, from, joins, where), nil
 }
 
-// rows is what the view of a table selects from.
+// rows returns the FROM clause of a table's view.
 func (s scope) rows(dir fs.FS, table string) (string, error) {
 	files, err := s.files(dir, table)
 	if err != nil {
@@ -285,12 +284,12 @@ func (s scope) rows(dir fs.FS, table string) (string, error) {
 	case s.none && (table == "summary" || table == "examples"):
 		why = "no run in this folder is complete: the table " + table + " is written at the end of one; finish it with robocensus run --resume"
 	}
-	// LIMIT keeps DuckDB from asking the conditions of a query first, which no
-	// null meets, so that it would answer with no rows.
+	// LIMIT keeps DuckDB from pushing down the conditions of a query. No null
+	// fulfils them, so the query would return no rows instead of the error.
 	return fmt.Sprintf("(SELECT %s WHERE error(%s) LIMIT 1)", strings.Join(nulls, ", "), quoteSQL(why)), nil
 }
 
-// typeSQL is the type in which DuckDB reads a column.
+// typeSQL returns the DuckDB type of a column.
 func typeSQL(t arrow.DataType) string {
 	switch t := t.(type) {
 	case *arrow.BooleanType:

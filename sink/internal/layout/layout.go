@@ -1,6 +1,5 @@
-// Package layout names the files of a run: where each lies by its run, table and
-// segment, and what a name says of a file. A path that a record gives is opened
-// only if it is the one that stands here.
+// Package layout defines the paths of a run's files by run, table and segment.
+// A path in a record is opened only if this package gives the same one.
 package layout
 
 import (
@@ -18,8 +17,8 @@ const (
 	ManifestName     = "manifest.json"
 	RejectedName     = "rejected.csv"
 	ExpectationsName = "expectations.csv"
-	// RemovingName is what the manifest, or else the plan, is called once the
-	// removal of the run has begun.
+	// RemovingName is the name to which removal first renames the manifest, or the
+	// plan if there is no manifest.
 	RemovingName = "removing.json"
 )
 
@@ -36,18 +35,18 @@ const (
 	KeyToolVersion   = "robocensus.tool_version"
 	KeyProfile       = "robocensus.profile"
 	KeyConfiguration = "robocensus.configuration_digest"
-	KeyBins          = "robocensus.summary_bins" // of summary only
-	KeyAgainst       = "robocensus.against"      // of changes only, as are notes
-	KeyNotes         = "robocensus.notes"        // a line each
+	KeyBins          = "robocensus.summary_bins" // only in summary
+	KeyAgainst       = "robocensus.against"      // only in changes
+	KeyNotes         = "robocensus.notes"        // only in changes, one per line
 )
 
-// OfRun are the tables that have one part for the whole run, written when it
-// is complete. Until then each segment keeps its rows beside its record, where
-// no view over the tables counts them a second time.
+// OfRun holds the tables with one part for the whole run, written at completion.
+// Until then each segment keeps its rows beside its record, where no view over the
+// tables counts them twice.
 var OfRun = map[string]bool{"summary": true, "examples": true}
 
-// HasPart tells which segments have a part of a table. What does not depend on
-// targets stands with segment 0, which every complete run has.
+// HasPart reports whether a segment has a part of a table. The table agents does not
+// depend on targets, so only segment 0 has it.
 func HasPart(table string, segment int) bool { return table != "agents" || segment == 0 }
 
 // SegmentsPerVolume and MaxVolumes bound the numbers of segments, so that the
@@ -59,11 +58,12 @@ const (
 	digits = 10 // of their product
 )
 
-// number is a segment's number as it stands in the names of files.
+// number formats a segment's number for names of files.
 func number(segment int) string { return fmt.Sprintf("%0*d", digits, segment) }
 
-// Gap describes the segments that are missing between two records, "" for none: a
-// file that is read beside others begins at a multiple of [SegmentsPerVolume].
+// Gap describes the segments that are missing between two consecutive records, or
+// returns "". A multiple of [SegmentsPerVolume] may follow any segment, because it
+// begins the next file of the input.
 func Gap(before, segment int) string {
 	if segment == before+1 || segment%SegmentsPerVolume == 0 {
 		return ""
@@ -71,24 +71,24 @@ func Gap(before, segment int) string {
 	return fmt.Sprintf("segments %d to %d are missing", before+1, segment-1)
 }
 
-// RunFile is a file of a run's own folder.
+// RunFile returns the path of a file in a run's folder.
 func RunFile(run string, names ...string) string {
 	return path.Join(append([]string{Runs, run}, names...)...)
 }
 
-// TableFolder holds the parts of a run's table.
+// TableFolder returns the folder with the parts of a run's table.
 func TableFolder(table, run string) string { return path.Join(table, "run="+run) }
 
-// PartName is what the part of a segment is called, in the folder of its table.
+// PartName returns the file name of a segment's part.
 func PartName(segment int) string { return "part-" + number(segment) + ".parquet" }
 
-// Part is where the part of a segment, or of a run, lies.
+// Part returns the path of a segment's part, or of a run's part as segment 0.
 func Part(table, run string, segment int) string {
 	return path.Join(TableFolder(table, run), PartName(segment))
 }
 
-// SegmentPart is where a segment's rows of a table lie: in its part, or of a
-// table of the run beside the record.
+// SegmentPart returns the path of a segment's rows of a table. For the tables in
+// [OfRun], they are beside the record.
 func SegmentPart(table, run string, segment int) string {
 	if OfRun[table] {
 		return path.Join(Records(run), number(segment)+"."+table+".parquet")
@@ -96,15 +96,15 @@ func SegmentPart(table, run string, segment int) string {
 	return Part(table, run, segment)
 }
 
-// Records is the folder of the records of segments.
+// Records returns the folder of the segments' records.
 func Records(run string) string { return RunFile(run, "segments") }
 
-// Record is where the record of a segment lies.
+// Record returns the path of a segment's record.
 func Record(run string, segment int) string {
 	return path.Join(Records(run), number(segment)+".json")
 }
 
-// RecordNumber is the segment that a file is the record of by its name.
+// RecordNumber returns the segment of a record by its file name.
 func RecordNumber(name string) (int, bool) {
 	number, ok := strings.CutSuffix(name, ".json")
 	if !ok {
@@ -113,25 +113,25 @@ func RecordNumber(name string) (int, bool) {
 	return AnswersNumber(number)
 }
 
-// AnswersFolder holds the answers of segments under way.
+// AnswersFolder returns the folder of the answers of uncommitted segments.
 func AnswersFolder(run string) string { return RunFile(run, "answers") }
 
-// Answers is where the answers of a segment lie.
+// Answers returns the path of a segment's answers.
 func Answers(run string, segment int) string { return path.Join(AnswersFolder(run), number(segment)) }
 
-// AnswersNumber is the segment whose answers a file holds by its name.
+// AnswersNumber returns the segment of a file of answers by its file name.
 func AnswersNumber(name string) (int, bool) {
 	n, err := strconv.ParseUint(name, 10, 63)
 	return int(n), err == nil && len(name) == digits
 }
 
-// IsLeftover tells the names that a writer of parts leaves behind, by which it
-// can be told only from the records whether they are parts that count.
+// IsLeftover reports whether name may be a part, or a temporary file of one, that an
+// interrupted writer left behind. Only the records show whether a part counts.
 func IsLeftover(name string) bool {
 	return strings.HasPrefix(name, "part-") && (strings.HasSuffix(name, ".parquet") || store.IsTemporary(name))
 }
 
-// ComparisonRecord is where the record of a comparison lies.
+// ComparisonRecord returns the path of a comparison's record.
 func ComparisonRecord(run, against string) string {
 	if against == "" {
 		return RunFile(run, "expectations.json")
@@ -139,7 +139,7 @@ func ComparisonRecord(run, against string) string {
 	return RunFile(run, "against", against+".json")
 }
 
-// ComparisonFolder is where the files of a comparison lie.
+// ComparisonFolder returns the folder of a comparison's files.
 func ComparisonFolder(run, against string) string {
 	if against == "" {
 		return RunFile(run)

@@ -9,16 +9,16 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// shredder takes flat rows apart, column by column, for parquet-go to write.
+// shredder splits flat rows into columns, for parquet-go to write.
 type shredder[T any] struct {
 	file    *parquet.GenericWriter[T]
 	columns []shred
 	texts   []*texts
-	spare   *sync.Pool // of the texts of such rows
+	spare   *sync.Pool // of []*texts for this row type
 	rows    int        // in the row group
 }
 
-// shred takes one column out of rows.
+// shred extracts one column from rows.
 type shred struct {
 	offset uintptr // of its field
 	write  func(cells) error
@@ -33,21 +33,20 @@ type cells struct {
 
 func at[V any](c cells, i int) V { return *(*V)(unsafe.Add(c.first, uintptr(i)*c.stride)) }
 
-// batchRows are taken apart at a time, so that they stay in the cache from
-// column to column.
+// batchRows is the number of rows shredded at a time, so that they stay in the CPU
+// cache from column to column.
 const batchRows = 256
 
-// dictionaryBytes ends the row group in which the texts of one column have
-// come to as much. Hostile files can bring that; parquet-go would hold
-// dictionaries of up to a gigabyte.
+// dictionaryBytes bounds the texts of a column in a row group; more of them end the
+// row group. Hostile files can reach it, and parquet-go would hold dictionaries of
+// up to a gigabyte.
 const dictionaryBytes = 16 << 20
 
-// spareBytes is the most that a column's texts may have come to for their
-// memory to be kept.
+// spareBytes bounds the memory of a column's texts that is kept for reuse.
 const spareBytes = 8 << 20
 
-// newShredder returns nil for rows with fields of other kinds than these,
-// which parquet-go takes apart.
+// newShredder returns nil if T has a field of a kind that it does not support; then
+// parquet-go shreds the rows.
 func newShredder[T any](out io.Writer, spare *sync.Pool, options []parquet.WriterOption) (*shredder[T], error) {
 	row, schema := reflect.TypeFor[T](), parquet.SchemaOf(*new(T))
 	root, kinds := record{Node: schema}, make([]*kind, row.NumField())
@@ -78,7 +77,7 @@ func newShredder[T any](out io.Writer, spare *sync.Pool, options []parquet.Write
 	}
 	s.file = parquet.NewGenericWriter[T](out, append(options, parquet.NewSchema(schema.Name(), root))...)
 	for i, w := range s.file.ColumnWriters() {
-		if _, err := w.WriteRowValues(nil); err != nil { // has the buffer made
+		if _, err := w.WriteRowValues(nil); err != nil { // creates the buffer
 			return nil, err
 		}
 		c, k := shred{offset: row.Field(i).Offset}, kinds[i]
@@ -105,7 +104,7 @@ func newShredder[T any](out io.Writer, spare *sync.Pool, options []parquet.Write
 	return s, nil
 }
 
-// write appends rows. Nothing of them is kept.
+// write appends rows. It keeps no reference to them.
 func (s *shredder[T]) write(rows []T) error {
 	for len(rows) > 0 {
 		n := min(len(rows), batchRows, RowGroup-s.rows)
@@ -130,8 +129,8 @@ func (s *shredder[T]) write(rows []T) error {
 	return nil
 }
 
-// release leaves the memory of the texts to the next part of the table. Each
-// goes to the same column: else all would grow to the size of the largest.
+// release passes the memory of the texts on to the next part of the table, column by
+// column: otherwise all would grow to the size of the largest.
 func (s *shredder[T]) release() {
 	if s.texts == nil {
 		return
@@ -148,8 +147,8 @@ func (s *shredder[T]) release() {
 	s.texts = nil
 }
 
-// required puts cells into the column's buffer, and has a page of them written
-// when it is full.
+// required returns a function that appends cells to the column's buffer and flushes
+// a full page.
 func required[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(cells) error {
 	values := make([]V, batchRows)
 	return func(c cells) error {
@@ -164,8 +163,8 @@ func required[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(c
 	}
 }
 
-// nullable does the same with the cells that are not null, and tells parquet-go
-// which these are.
+// nullable is like required for the cells that are not null, and gives parquet-go
+// the definition levels.
 func nullable[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(cells) error {
 	values, levels := make([]V, 0, batchRows), make([]parquet.Value, batchRows)
 	present, null := parquet.Value{}.Level(0, 1, 0), parquet.Value{}
@@ -188,7 +187,7 @@ func nullable[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(c
 // requiredTexts is required for texts.
 func requiredTexts(w *parquet.ColumnWriter, t *texts) func(cells) error {
 	return func(c cells) error {
-		above := "" // while the rows are written nobody changes its bytes
+		above := "" // may share memory with the rows, which do not change during write
 		for i := range c.n {
 			text := at[string](c, i)
 			if i > 0 && len(text) == len(above) && unsafe.StringData(text) == unsafe.StringData(above) {

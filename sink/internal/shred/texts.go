@@ -6,28 +6,28 @@ import (
 	"github.com/parquet-go/parquet-go/encoding"
 )
 
-// texts are the distinct texts of a column in a row group, numbered in the
-// order in which they were met, and the cells of a page as their numbers.
+// texts is the dictionary of a column in a row group, numbered in order of first
+// occurrence, and the cells of a page as indices into it.
 type texts struct {
-	values  []byte   // one text after the other
+	values  []byte   // the texts, concatenated
 	offsets []uint32 // of each in values, and the end of the last
 	hashes  []uint32 // of each
 	slots   []slot   // a power of two, at least half of them free
-	after   []int32  // by text: the one that followed when last another did
-	last    int32    // the text that was met last, -1 for none
+	after   []int32  // by text: the different text that followed it last
+	last    int32    // the text of the last cell, -1 for none
 	cells   []int32
 }
 
-// slot is an entry of an open hash table, free where text is 0.
+// slot is an entry of an open-addressing hash table, free if text is 0.
 type slot struct {
 	hash uint32
-	text int32 // its number, counted from 1
+	text int32 // index of the text plus 1
 }
 
 const fewSlots = 64
 
-// textSeed is this process's own, so that who writes a robots.txt cannot make
-// texts collide. Nothing that is written depends on it.
+// textSeed is random, so that the author of a robots.txt cannot make texts collide.
+// The output does not depend on it.
 var textSeed = maphash.MakeSeed()
 
 func newTexts() *texts {
@@ -45,7 +45,7 @@ func (t *texts) forget() {
 	clear(t.slots)
 }
 
-// add appends a cell. Most are the one before, or follow it as they did the
+// add appends a cell. Most cells equal the previous one, or follow it as they did
 // last time: URLs in the order of their list, the rules of a template.
 func (t *texts) add(text string) {
 	switch {
@@ -61,7 +61,7 @@ func (t *texts) add(text string) {
 	t.cells = append(t.cells, t.last)
 }
 
-// addAbove appends the cell that was appended last once more.
+// addAbove appends the last cell again.
 func (t *texts) addAbove() { t.cells = append(t.cells, t.last) }
 
 func (t *texts) is(n int32, text string) bool {

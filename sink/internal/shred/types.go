@@ -5,11 +5,11 @@ import (
 	"github.com/parquet-go/parquet-go/encoding"
 )
 
-// What parquet-go asks of a schema to have a column's cells from us. Its
-// interfaces hold methods that only parquet-go can write, for its own way with
-// rows; they are had by embedding one of its own, which stays empty.
+// The types through which parquet-go reads a column's cells from us. Its interfaces
+// have unexported methods, for its own writing of rows; our types get them by
+// embedding a value of parquet-go, which stays empty.
 
-// record and leaf are the nodes of a schema whose columns are of our types.
+// record and leaf are the nodes of a schema with columns of our types.
 type record struct {
 	parquet.Node
 	fields []parquet.Field
@@ -24,8 +24,8 @@ type leaf struct {
 
 func (l leaf) Type() parquet.Type { return l.kind }
 
-// Encoding is by differences for whole numbers: rows stand in the order of seq
-// and line, and repeat them. The verdicts are a quarter of the size for it.
+// Encoding returns the delta encoding for integers: rows are ordered by seq and line,
+// and repeat them. It makes the table verdicts a quarter of the size.
 func (l leaf) Encoding() encoding.Encoding {
 	if k := l.kind.Kind(); k == parquet.Int64 || k == parquet.Int32 {
 		return &parquet.DeltaBinaryPacked
@@ -33,12 +33,12 @@ func (l leaf) Encoding() encoding.Encoding {
 	return l.Field.Encoding()
 }
 
-// kind is the type of one column of one writer. It keeps the buffer that is
-// made for the column.
+// kind is the type of a column of one writer. It keeps the buffer that parquet-go
+// creates for the column.
 type kind struct {
 	parquet.Type
 	column int
-	texts  *texts // nil for a column of something else
+	texts  *texts // nil if the column does not hold texts
 	buffer parquet.ColumnBuffer
 }
 
@@ -54,13 +54,13 @@ func (k *kind) NewDictionary(column, values int, data encoding.Values) parquet.D
 	return dictionary{k.Type.NewDictionary(column, values, data), k}
 }
 
-// filled is a buffer that has its cells already when parquet-go is told which
-// rows have one.
+// filled is a buffer that already has its cells when parquet-go writes the
+// definition levels.
 type filled struct{ parquet.ColumnBuffer }
 
 func (filled) WriteValues(values []parquet.Value) (int, error) { return len(values), nil }
 
-// buffer shows the cells of a column of texts.
+// buffer is the buffer of a column of texts.
 type buffer struct {
 	parquet.ColumnBuffer
 	kind *kind
@@ -76,7 +76,7 @@ func (b buffer) Page() parquet.Page {
 	return numbered.NewPage(k.column, len(k.texts.cells), encoding.Int32Values(k.texts.cells))
 }
 
-// dictionary shows the distinct texts of a column.
+// dictionary is the dictionary of a column of texts.
 type dictionary struct {
 	parquet.Dictionary
 	kind *kind
