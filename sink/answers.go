@@ -15,29 +15,28 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// Answers are what the targets of a segment that is not committed have
-// answered so far, in a file of the run's folder, so that resuming asks none of
-// them again. A process that is killed loses none; a machine that loses power
-// may lose the last. The commit of the segment removes them. Answers are safe
-// for concurrent use.
+// Answers stores the answers of an uncommitted segment's targets in a file of the
+// run's folder, so that resuming requests none of them again. A killed process loses
+// no answer; a power failure may lose the last ones. Committing the segment removes
+// the file. Answers is safe for concurrent use.
 //
-// The file is a header, which binds it to the run's plan, and a frame for each
+// The file consists of a header, which binds it to the run's plan, and a frame per
 // answer: length and CRC-32C of what follows (big endian), the target's ordinal
-// within the segment (4 bytes), the answer. A frame that is torn or damaged
-// ends the file; what stands before it counts.
+// within the segment (4 bytes), the answer. Reading stops at a torn or damaged
+// frame; the frames before it are valid.
 type Answers struct {
 	store  *store.Store
 	name   string
 	header []byte
 
 	mu   sync.Mutex
-	file *os.File // nil until there is an answer
+	file *os.File // nil before the first answer
 	end  int64
 	kept int64
-	old  map[uint32]frame // those that were there before, by ordinal
+	old  map[uint32]frame // answers of earlier processes, by ordinal
 }
 
-// frame is where an answer lies.
+// frame is the position of an answer in the file.
 type frame struct {
 	from int64
 	size int
@@ -51,8 +50,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Answers are those of a segment that is not committed. They are open until it
-// is, or the run is closed.
+// Answers returns the stored answers of an uncommitted segment. They stay open until
+// the segment is committed or the run is closed.
 func (r *Run) Answers(segment int) (*Answers, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,8 +89,8 @@ func (r *Run) openAnswers(segment int) (*Answers, error) {
 	return a, err
 }
 
-// scan finds the frames that are whole. The file ends after them, or is empty
-// where it is not of this plan.
+// scan reads the intact frames and truncates the file after them. A file of another
+// plan becomes empty.
 func (a *Answers) scan() error {
 	in := &counted{r: bufio.NewReaderSize(a.file, 1<<16)}
 	header := make([]byte, len(a.header))
@@ -116,11 +115,11 @@ func (a *Answers) scan() error {
 	return a.file.Truncate(a.end)
 }
 
-// errTorn is a frame that is not whole, and the end of the file.
+// errTorn reports an incomplete or damaged frame, or the end of the file.
 var errTorn = errors.New("torn")
 
-// nextFrame reads a frame without keeping its answer: a length that is damaged
-// may be anything.
+// nextFrame reads a frame and discards its answer, because a damaged length may be
+// huge.
 func nextFrame(in io.Reader) (ordinal uint32, size int, err error) {
 	torn := func(err error) error {
 		if err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -147,7 +146,7 @@ func nextFrame(in io.Reader) (ordinal uint32, size int, err error) {
 	return binary.BigEndian.Uint32(head[frameHead:]), int(length) - ordinalSize, nil
 }
 
-// counted counts what is read.
+// counted is a reader that counts bytes.
 type counted struct {
 	r io.Reader
 	n int64
@@ -159,8 +158,8 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Find is the answer of a target that an earlier process of the run has kept,
-// nil where there is none.
+// Find returns the answer of a target that an earlier process of the run stored, or
+// nil.
 func (a *Answers) Find(ordinal int) ([]byte, error) {
 	at, ok := a.old[uint32(ordinal)]
 	if !ok {
@@ -173,7 +172,7 @@ func (a *Answers) Find(ordinal int) ([]byte, error) {
 	return answer, nil
 }
 
-// Keep adds the answer of a target.
+// Keep stores the answer of a target.
 func (a *Answers) Keep(ordinal int, answer []byte) error {
 	frame := make([]byte, frameHead+ordinalSize, frameHead+ordinalSize+len(answer))
 	binary.BigEndian.PutUint32(frame, uint32(ordinalSize+len(answer)))
@@ -217,7 +216,7 @@ func (a *Answers) close() {
 	}
 }
 
-// sync brings the answers to disk, and returns their number.
+// sync syncs the answers to disk and returns their number.
 func (a *Answers) sync() (int64, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -227,8 +226,8 @@ func (a *Answers) sync() (int64, error) {
 	return a.kept, a.file.Sync()
 }
 
-// Kept counts the targets of committed segments, and those of others whose
-// answers are kept, which it brings to disk.
+// Kept returns the number of targets in committed segments, and of other targets
+// with a stored answer. It syncs these answers to disk.
 func (r *Run) Kept() (committed, answered int64, err error) {
 	folder := layout.AnswersFolder(r.plan.Run)
 	files, err := r.store.List(folder)
@@ -258,8 +257,8 @@ func (r *Run) Kept() (committed, answered int64, err error) {
 	return committed, answered, nil
 }
 
-// dropAnswers removes those of a segment that is committed. What stays does no
-// harm, and goes when the run is complete.
+// dropAnswers removes the answers of a committed segment. It ignores errors, because
+// completion removes the whole folder.
 func (r *Run) dropAnswers(segment int) {
 	r.mu.Lock()
 	a := r.answers[segment]
@@ -271,7 +270,7 @@ func (r *Run) dropAnswers(segment int) {
 	}
 }
 
-// sweepAnswers removes those of all committed segments.
+// sweepAnswers removes the answers of all committed segments.
 func (r *Run) sweepAnswers() error {
 	files, err := r.store.List(layout.AnswersFolder(r.plan.Run))
 	for _, f := range files {

@@ -12,24 +12,24 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// Comparison is the record of a comparison of a run with an earlier one, or, of
-// one with none, of what was expected of the run alone. It lies in the later
-// run's folder and is written after the files that it names. While a later
-// comparison publishes others in their place there is none.
+// Comparison is the record of a comparison of a run with an earlier one or, if
+// Against is empty, of a check of the run's expectations. It is in the later run's
+// folder and is written after the files that it names. While another comparison
+// replaces these files, there is no record.
 type Comparison struct {
 	Run          string        `json:"run"`
-	Manifest     string        `json:"manifest_sha256"` // the run's manifest's own digest
+	Manifest     string        `json:"manifest_sha256"` // digest in the run's manifest
 	Against      string        `json:"against,omitempty"`
 	Notes        []string      `json:"notes,omitempty"`             // what was not compared
 	Hosts        int64         `json:"hosts,omitempty"`             // origins in both runs
-	Unread       int64         `json:"hosts_unread,omitempty"`      // of these, the ones that a run could not read
+	Unread       int64         `json:"hosts_unread,omitempty"`      // of these, unreadable in one run or both
 	Part         *Part         `json:"part,omitempty"`              // of changes
-	Expectations *store.Digest `json:"expectations_file,omitempty"` // expectations.csv, of what is broken
+	Expectations *store.Digest `json:"expectations_file,omitempty"` // expectations.csv: broken expectations
 }
 
 func (c *Comparison) folder() string { return layout.ComparisonFolder(c.Run, c.Against) }
 
-// partPath is where the one part lies.
+// partPath returns the path of the only part.
 func (c *Comparison) partPath() string { return path.Join(c.folder(), layout.PartName(0)) }
 
 func readComparison(s *store.Store, run, against string) (*Comparison, error) {
@@ -49,9 +49,9 @@ func readComparison(s *store.Store, run, against string) (*Comparison, error) {
 	return c, nil
 }
 
-// ReadComparison reads the record of the comparison of a run below dir with an
-// earlier one, or, with none, of what was expected of the run alone. It returns
-// [fs.ErrNotExist] where there is none.
+// ReadComparison reads the record of the comparison of a run in dir with the run
+// against or, if against is "", of the check of its expectations. It returns
+// [fs.ErrNotExist] if there is no record.
 func ReadComparison(dir, run, against string) (*Comparison, error) {
 	if err := CheckRunID(run); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func ReadComparison(dir, run, against string) (*Comparison, error) {
 	return readComparison(s, run, against)
 }
 
-// ComparedWith are the runs that a run was compared with.
+// ComparedWith returns the earlier runs with which a run was compared.
 func ComparedWith(s *store.Store, run string) (ids []string, err error) {
 	files, err := s.List(layout.RunFile(run, "against"))
 	for _, f := range files {
@@ -78,17 +78,16 @@ func ComparedWith(s *store.Store, run string) (ids []string, err error) {
 	return ids, err
 }
 
-// Changes writes the table `changes` of one run against an earlier one. It is
-// a single part, so that one rename replaces what an earlier comparison of the
-// two has left.
+// Changes writes the table `changes` of a run against an earlier one. It has a
+// single part, so that one rename replaces that of an earlier comparison of the two.
 type Changes struct {
 	annex
 	w *writer[Change]
 }
 
-// CreateChanges begins the comparison of the run m with the run against, below
-// dir; notes say what is not compared. Another process that is at the same
-// comparison is [ErrRunBusy].
+// CreateChanges starts the comparison of the run m in dir with the run against.
+// notes say what is not compared. It returns [ErrRunBusy] if another process makes
+// the same comparison.
 func CreateChanges(dir string, m *Manifest, against, toolVersion string, notes ...string) (*Changes, error) {
 	if err := CheckRunID(against); err != nil {
 		return nil, err
@@ -117,15 +116,15 @@ func CreateChanges(dir string, m *Manifest, against, toolVersion string, notes .
 	return c, nil
 }
 
-// Write appends rows, whose memory may be reused once it returns.
+// Write appends rows. The caller may reuse their memory afterwards.
 func (c *Changes) Write(rows ...Change) error { return Table[Change]{c.w}.Write(rows...) }
 
-// Compared records how many hosts both runs have, and how many of them could
-// not be read in one of the two or in both. Nothing of those is compared.
+// Compared records the number of hosts in both runs, and of those that were
+// unreadable in one run or both, which are not compared.
 func (c *Changes) Compared(hosts, unread int64) { c.record.Hosts, c.record.Unread = hosts, unread }
 
-// Commit publishes the part in place of an earlier one, then the expectations,
-// then the record.
+// Commit publishes the part in place of an earlier one, then the broken
+// expectations, then the record.
 func (c *Changes) Commit() error {
 	p, err := c.w.finish()
 	if err != nil {
@@ -135,11 +134,11 @@ func (c *Changes) Commit() error {
 	return c.commit()
 }
 
-// Check writes what is broken of the expectations of one complete run.
+// Check writes the broken expectations of a complete run.
 type Check struct{ annex }
 
-// CreateCheck begins the check of the complete run m below dir. Another process
-// that is at the same check, or removes the run, is [ErrRunBusy].
+// CreateCheck starts the check of the complete run m in dir. It returns [ErrRunBusy]
+// if another process makes the same check or removes the run.
 func CreateCheck(dir string, m *Manifest) (*Check, error) {
 	c := new(Check)
 	if err := c.begin(dir, Comparison{Run: m.Run, Manifest: m.digest}); err != nil {
@@ -148,11 +147,10 @@ func CreateCheck(dir string, m *Manifest) (*Check, error) {
 	return c, nil
 }
 
-// Commit publishes the expectations, then their record.
+// Commit publishes the broken expectations, then the record.
 func (c *Check) Commit() error { return c.commit() }
 
-// annex is what is added to a complete run: files, and the record that names
-// them.
+// annex adds files to a complete run, and the record that names them.
 type annex struct {
 	store  *store.Store
 	lock   *store.Lock
@@ -161,7 +159,7 @@ type annex struct {
 		publish() error
 		discard()
 	}
-	expectations *store.File // nil where nothing is expected
+	expectations *store.File // nil without expectations
 }
 
 func (a *annex) begin(dir string, record Comparison) (err error) {
@@ -193,7 +191,7 @@ func (a *annex) begin(dir string, record Comparison) (err error) {
 	return a.sweep()
 }
 
-// sweep removes what an earlier comparison has left that was killed.
+// sweep removes the files that a killed comparison left.
 func (a *annex) sweep() error {
 	files, err := a.store.List(a.record.folder())
 	for _, f := range files {
@@ -207,10 +205,10 @@ func (a *annex) sweep() error {
 	return nil
 }
 
-// Scratch makes a file to write to and read back while the work is under way.
+// Scratch creates a scratch file in the folder of the comparison.
 func (a *annex) Scratch() (*store.Scratch, error) { return a.store.Scratch(a.record.folder()) }
 
-// Expectations begins the file of what is broken, expectations.csv.
+// Expectations creates the file of broken expectations, expectations.csv.
 func (a *annex) Expectations() (*store.File, error) {
 	f, err := a.store.Create(path.Join(a.record.folder(), layout.ExpectationsName))
 	if err != nil {
@@ -220,8 +218,8 @@ func (a *annex) Expectations() (*store.File, error) {
 	return f, nil
 }
 
-// commit publishes the files and the record. Meanwhile there is no record: a
-// crash leaves files that none names, and not files that are not those named.
+// commit publishes the files and the record. It first removes an earlier record, so
+// that a crash leaves files without a record, never a record of other files.
 func (a *annex) commit() error {
 	name := layout.ComparisonRecord(a.record.Run, a.record.Against)
 	if a.expectations != nil {
@@ -268,8 +266,8 @@ func (a *annex) commit() error {
 	return nil
 }
 
-// Abort removes what was written; an earlier comparison stays, unless this one
-// has begun to be published. After Commit it does nothing.
+// Abort removes the written files. An earlier comparison stays, unless publication
+// has started. After Commit it does nothing.
 func (a *annex) Abort() {
 	for _, f := range a.files {
 		f.discard()
@@ -288,7 +286,7 @@ func (a *annex) close() {
 	if a.lock != nil {
 		a.lock.Release()
 		a.lock = nil
-		if a.record.Against != "" { // unless something is in them
+		if a.record.Against != "" { // Remove fails if the folder is not empty
 			a.store.Remove(a.record.folder())
 			a.store.Remove(path.Dir(a.record.folder()))
 		}
@@ -297,8 +295,8 @@ func (a *annex) close() {
 	a.store = nil
 }
 
-// comparisons are the folders and records of all comparisons that a run has a
-// part in.
+// comparisons returns the folders and records of all comparisons of a run with
+// earlier or later runs.
 func comparisons(s *store.Store, run string) (names []string, err error) {
 	names = []string{layout.TableFolder(layout.Changes, run)}
 	later, err := s.List(layout.Changes)

@@ -11,30 +11,30 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// Completion is what is known only at the end of a run.
+// Completion holds what is known only at the end of a run.
 type Completion struct {
 	Finished time.Time
 	Tally
 	Totals
 	Inputs   []Input
-	Rejected *store.Digest // of rejected.csv, nil where there is none
+	Rejected *store.Digest // of rejected.csv, or nil
 }
 
-// Totals are what the counters and examples of a run's segments come to (see
-// package summary).
+// Totals holds the counters and examples of all segments of a run (see package
+// summary).
 type Totals struct {
 	Counts   []Count
 	Examples []Example
 }
 
-// Complete makes the run complete, and lets others at it:
+// Complete completes the run and releases its lock:
 //
 //	totals of the segments   ─► one part of summary, one of examples
 //	plan, records, parts     ─► manifest.json, if absent
 //	counters of the segments ─► removed
 //
-// A crash between any two steps leaves a run that [Open] resumes, or finds
-// complete and tidies up.
+// After a crash between any two steps, [Open] resumes the run, or finds it complete
+// and cleans up.
 func (r *Run) Complete(c Completion) error {
 	if err := r.complete(c); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (r *Run) complete(c Completion) error {
 	if err != nil {
 		return fmt.Errorf("manifest of the run: %w", err)
 	}
-	// All segments are committed: no answer is needed any more.
+	// All segments are committed, so no answer is needed.
 	if err := r.store.RemoveAll(layout.AnswersFolder(r.plan.Run)); err != nil {
 		return fmt.Errorf("remove stored answers: %w", err)
 	}
@@ -97,12 +97,12 @@ func (r *Run) complete(c Completion) error {
 	r.merged = merged
 	r.mu.Unlock()
 	for _, p := range counters {
-		r.store.Remove(p.Path) // the run is complete: what stays does no harm
+		r.store.Remove(p.Path) // the run is complete: a leftover is harmless
 	}
 	return nil
 }
 
-// merge writes the parts of the tables that have one for the whole run.
+// merge writes the parts of the tables with one part for the whole run.
 func (r *Run) merge(t Totals) (parts []Part, err error) {
 	for _, table := range r.plan.Tables {
 		var p Part
@@ -147,7 +147,7 @@ func writeTotals[R any](r *Run, table string, rows []R) (Part, error) {
 	return p, nil
 }
 
-// whole refuses records between which segments are missing.
+// whole returns an error if a segment is missing between records.
 func whole(records []*Record) error {
 	before := -1
 	for _, record := range records {
@@ -159,8 +159,7 @@ func whole(records []*Record) error {
 	return nil
 }
 
-// inPlace finds out whether committed parts are there, as far as their sizes
-// tell.
+// inPlace returns an error if a committed part is missing or has the wrong size.
 func inPlace(s *store.Store, parts []Part) error {
 	for _, p := range parts {
 		info, err := s.Stat(p.Path)

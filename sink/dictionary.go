@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// dictionaryText is the data dictionary. A test makes its tables from the row
+// dictionaryText is the data dictionary. A test generates its tables from the row
 // types and their comments.
 //
 //go:embed README.md
@@ -18,7 +18,7 @@ const columnsHead = "| column | type | meaning |\n|---|---|---|\n"
 // ColumnDoc documents a column of a table.
 type ColumnDoc struct {
 	Table, Column, Type string
-	Meaning             string // with what a null means, and an example
+	Meaning             string // with the meaning of null, and an example
 }
 
 // Dictionary documents every column, in the order of the tables.

@@ -8,7 +8,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// emptyParts write a part without rows of every table.
+// emptyParts holds, by table, a function that writes a part without rows.
 var emptyParts = map[string]func(io.Writer) error{
 	"fetches":  empty[Fetch],
 	"groups":   empty[Group],
@@ -25,8 +25,7 @@ var emptyParts = map[string]func(io.Writer) error{
 	"changes":  empty[Change],
 }
 
-// EmptyPart is a part of a table without rows, from which its columns can be
-// read.
+// EmptyPart returns a part of a table without rows, to read its columns from.
 func EmptyPart(table string) ([]byte, error) {
 	write, ok := emptyParts[table]
 	if !ok {

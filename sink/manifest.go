@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	stateRunning  = "running" // of a run without a manifest: it is under way, or was interrupted
+	stateRunning  = "running" // a run without a manifest: in progress, or interrupted
 	stateComplete = "complete"
 )
 
-// Manifest says what a run was asked, what it read and which parts it wrote. A
-// part that it does not name does not count. It is written once, when the run
-// is complete; of a run that is not, it is made of the plan and the records.
+// Manifest holds the configuration of a run, what it read and which parts it wrote.
+// A part that it does not name does not count. It is written once, when the run is
+// complete; before that, it is derived from the plan and the records.
 type Manifest struct {
 	Plan
 	PlanDigest string     `json:"plan_sha256"`
@@ -30,36 +30,36 @@ type Manifest struct {
 	Finished   *time.Time `json:"finished,omitempty"`
 	Tally
 	RejectedFile *store.Digest `json:"rejected_file,omitempty"` // rejected.csv
-	RunParts     []Part        `json:"run_parts,omitempty"`     // of the tables that have one for the whole run
+	RunParts     []Part        `json:"run_parts,omitempty"`     // of the tables with one part for the whole run
 
-	// Records and parts come last, and may be half a million.
+	// Last, because there may be half a million of them (see readHead).
 	Records []RecordName `json:"records"`
 	Parts   []Part       `json:"parts"`
 
-	digest string // its own, "" of a run that is not complete
-	head   bool   // records and parts were not read
+	digest string // of this manifest; "" for an incomplete run
+	head   bool   // without records and parts
 }
 
 // RecordName names the record of a segment.
 type RecordName struct {
 	Segment int    `json:"segment"`
-	SHA256  string `json:"sha256"` // the record's own digest
+	SHA256  string `json:"sha256"` // digest at the end of the record
 }
 
-// Tally says what became of the source.
+// Tally counts the rows of the source.
 type Tally struct {
 	Targets  int64            `json:"targets"`
 	Rejected int64            `json:"rejected"`          // lines of rejected.csv
-	Skipped  map[string]int64 `json:"skipped,omitempty"` // what is no target and no mistake, by kind
+	Skipped  map[string]int64 `json:"skipped,omitempty"` // neither target nor mistake, by kind
 }
 
-// Digest is the manifest's own, "" of a run that is not complete.
+// Digest returns the digest at the end of the manifest, or "" for an incomplete run.
 func (m *Manifest) Digest() string { return m.digest }
 
-// Complete reports whether the run has come to its end.
+// Complete reports whether the run is complete.
 func (m *Manifest) Complete() bool { return m.State == stateComplete }
 
-// PartsOf are the parts of one table, in the order of the input.
+// PartsOf returns the parts of a table, in the order of the input.
 func (m *Manifest) PartsOf(table string) (parts []Part) {
 	for _, list := range [][]Part{m.RunParts, m.Parts} {
 		for _, p := range list {
@@ -71,13 +71,12 @@ func (m *Manifest) PartsOf(table string) (parts []Part) {
 	return parts
 }
 
-// ReadManifest reads the manifest of a run below dir, with the parts that are
-// committed so far where the run is under way or interrupted. It returns
-// [fs.ErrNotExist] where there is no such run.
+// ReadManifest reads the manifest of a run in dir. For an incomplete run it has the
+// parts committed so far. It returns [fs.ErrNotExist] if there is no such run.
 func ReadManifest(dir, run string) (*Manifest, error) { return readRun(dir, run, readManifest) }
 
-// ReadManifestHead reads what [ReadManifest] does, but for the records and the
-// parts of a complete run: package summary can do without.
+// ReadManifestHead is like [ReadManifest], but omits the records and parts of the
+// segments of a complete run.
 func ReadManifestHead(dir, run string) (*Manifest, error) { return readRun(dir, run, readHead) }
 
 func readRun(dir, run string, complete func(s *store.Store, run string) (*Manifest, error)) (*Manifest, error) {
@@ -94,7 +93,7 @@ func readRun(dir, run string, complete func(s *store.Store, run string) (*Manife
 		return m, err
 	}
 	m, err = readRunning(s, run)
-	// It may have been completed meanwhile.
+	// The run may have been completed in the meantime.
 	if now, e := complete(s, run); !errors.Is(e, fs.ErrNotExist) {
 		return now, e
 	}
@@ -112,7 +111,7 @@ func readManifest(s *store.Store, run string) (*Manifest, error) {
 	return m, m.check(s, run)
 }
 
-// readRunning makes the manifest of a run that is not complete.
+// readRunning derives the manifest of an incomplete run.
 func readRunning(s *store.Store, run string) (*Manifest, error) {
 	plan, digest, err := ReadPlan(s, run)
 	if err != nil {
@@ -127,7 +126,7 @@ func readRunning(s *store.Store, run string) (*Manifest, error) {
 	return m, nil
 }
 
-// add enters the records of segments, in their order.
+// add adds the records of segments and their parts.
 func (m *Manifest) add(records []*Record) {
 	for _, r := range records {
 		m.Records = append(m.Records, RecordName{r.Segment, r.digest})
@@ -136,7 +135,7 @@ func (m *Manifest) add(records []*Record) {
 	}
 }
 
-// check refuses a manifest that nobody would have written.
+// check returns [ErrDamaged] if the manifest contradicts itself or its run.
 func (m *Manifest) check(s *store.Store, run string) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%s is %w: %s", s.Path(layout.RunFile(run, layout.ManifestName)), ErrDamaged, fmt.Sprintf(format, args...))
@@ -166,8 +165,8 @@ func (m *Manifest) check(s *store.Store, run string) error {
 	return nil
 }
 
-// readHead reads the manifest of a complete run as far as its records, and
-// checks its digest all the same.
+// readHead reads the manifest of a complete run up to its records. It checks the
+// digest of the whole file.
 func readHead(s *store.Store, run string) (*Manifest, error) {
 	name := layout.RunFile(run, layout.ManifestName)
 	f, err := s.Open(name)
@@ -195,7 +194,7 @@ func decodeHead(f *os.File) (*Manifest, error) {
 	body := io.TeeReader(io.NewSectionReader(f, 0, sealed), sum)
 	fields, err := headFields(json.NewDecoder(body))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err) // however much follows
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err) // without reading the rest
 	}
 	if _, err := io.Copy(io.Discard, body); err != nil {
 		return nil, err
@@ -218,7 +217,7 @@ func decodeHead(f *os.File) (*Manifest, error) {
 	return m, nil
 }
 
-// headFields are the fields of an object before its records.
+// headFields returns the fields of an object before its records.
 func headFields(d *json.Decoder) (map[string]json.RawMessage, error) {
 	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
 		return nil, errors.Join(errors.New("it is not an object"), err)

@@ -15,7 +15,7 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// Plan says what a run is asked to do. It is written once, when the run begins.
+// Plan is the configuration of a run. It is written once, when the run starts.
 type Plan struct {
 	SchemaVersion       int            `json:"schema_version"`
 	SummaryBins         int            `json:"summary_bins"` // version of the bins of distributions in summary
@@ -24,7 +24,7 @@ type Plan struct {
 	Run                 string         `json:"run"`
 	Started             time.Time      `json:"started"`
 	Configuration       map[string]any `json:"configuration"`
-	Pace                map[string]any `json:"pace"`                 // settings that the tables do not depend on
+	Pace                map[string]any `json:"pace"`                 // settings that do not affect the tables
 	ConfigurationDigest string         `json:"configuration_digest"` // SHA-256 of configuration as JSON
 	Inputs              []Input        `json:"inputs"`
 	Tables              []string       `json:"tables"`
@@ -32,28 +32,28 @@ type Plan struct {
 	Shards              int            `json:"shards"`
 }
 
-// Input is one file that was read. Of standard input, digest and rows are
-// known only when the run is complete.
+// Input is an input file. The digest and rows of standard input are known only when
+// the run is complete.
 type Input struct {
 	Role   string `json:"role"` // hosts, warc, bodies, run, ranks, agents, urls, configuration
 	Path   string `json:"path"`
 	SHA256 string `json:"sha256,omitempty"`
-	// Of an archive, which is not read for a digest: its size, and the
-	// SHA-256 of that (8 bytes, big endian), its first and its last 64 KiB;
-	// of a folder, of the names, sizes and times of its files.
+	// An archive has no SHA256, because it is not read for a digest. Bytes is its
+	// size; Ends is the SHA-256 of the size (8 bytes, big endian) and its first and
+	// last 64 KiB. For a folder, Ends covers the names, sizes and times of its files.
 	Bytes int64  `json:"bytes,omitempty"`
 	Ends  string `json:"ends_sha256,omitempty"`
 	Rows  int64  `json:"rows,omitempty"`
 }
 
-// CanBeReadAgain reports whether resuming can read the inputs from their
-// beginning. Standard input, and what else is no regular file, has no digest.
+// CanBeReadAgain reports whether resuming can read the inputs from their beginning.
+// Standard input, like any input that is not a regular file, has no digest.
 func (p *Plan) CanBeReadAgain() bool {
 	return !slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.SHA256 == "" && in.Ends == "" })
 }
 
-// CheckRunID refuses an ID that could not stand as a folder name and as a
-// hive partition value everywhere.
+// CheckRunID returns an error if an ID is not portable as a folder name and as a
+// hive partition value.
 func CheckRunID(id string) error {
 	if id == "" || len(id) > 100 || strings.HasPrefix(id, ".") || strings.HasPrefix(id, "-") {
 		return fmt.Errorf("run ID %q: use 1 to 100 letters, digits, '-', '_' and '.', not starting with '.' or '-'", id)
@@ -68,7 +68,7 @@ func CheckRunID(id string) error {
 	return nil
 }
 
-// CheckTables refuses names that are no tables.
+// CheckTables returns an error if a name is not that of a table.
 func CheckTables(names []string) error {
 	for _, name := range names {
 		if !slices.Contains(TableNames, name) {
@@ -78,7 +78,7 @@ func CheckTables(names []string) error {
 	return nil
 }
 
-// complete checks a plan and fills in what this program knows.
+// complete checks a plan and sets the versions and digests.
 func (p *Plan) complete() error {
 	if err := CheckRunID(p.Run); err != nil {
 		return err
@@ -96,11 +96,11 @@ func (p *Plan) complete() error {
 	return nil
 }
 
-// ErrRemoving is what a run is whose removal was interrupted.
+// ErrRemoving reports a run whose removal was interrupted.
 var ErrRemoving = fmt.Errorf("%w: its removal was interrupted; remove it again", ErrNotResumable)
 
-// ReadPlan reads the plan of a run, and gives its digest. It returns
-// [fs.ErrNotExist] where there is no such run.
+// ReadPlan reads the plan of a run and returns its digest. It returns
+// [fs.ErrNotExist] if there is no such run.
 func ReadPlan(s *store.Store, run string) (p Plan, digest string, err error) {
 	removing, err := s.Exists(layout.RunFile(run, layout.RemovingName))
 	if err != nil {

@@ -14,26 +14,25 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// Pruned is what [Prune] has done, or would do, about a run or a comparison.
+// Pruned is the fate of a run or a comparison under [Prune].
 type Pruned struct {
 	Path    string // relative to the output folder, with slashes: _runs/ID or changes/run=B/against=A
-	State   string // complete, unfinished, half removed, busy, damaged (or without a manifest), or orphaned: a comparison of which a run is gone
+	State   string // complete, unfinished, half removed, busy, damaged (or without a manifest), or orphaned: a comparison one of whose runs is gone
 	Started time.Time
 	Removed bool
-	Bytes   int64 // of all its files, where it is removed
+	Bytes   int64 // of all its files, if it is removed
 }
 
-// Prune removes from dir all complete runs but the keep that ended last, the
-// unfinished ones that began before all of these, runs whose removal was
-// interrupted, and comparisons of which a run is gone. A run that another
-// process writes stays, and so does one whose manifest is damaged, of which
-// nobody knows when it began. So does one that began after now, by a clock that
-// was wrong, and it is none of the keep. Where there are fewer complete runs than keep, no
-// run is removed for its age.
+// Prune removes from dir all complete runs except the keep that ended last,
+// unfinished runs that started before all of these, runs whose removal was
+// interrupted, and comparisons one of whose runs is gone. It keeps a run that another
+// process is writing, and one with a damaged manifest, because its start is unknown.
+// It also keeps a run that started in the future, by a clock that was wrong; such a
+// run does not count towards keep. If there are fewer complete runs than keep, age
+// removes no run.
 //
-// each hears of everything that is removed, after that, and of all runs that
-// stay. With dryRun nothing is removed. A Prune that was interrupted may be
-// started again.
+// Prune calls each after every removal, and for every run that stays. With dryRun it
+// removes nothing. An interrupted Prune may be repeated.
 func Prune(ctx context.Context, dir string, keep int, dryRun bool, each func(Pruned)) error {
 	if keep < 1 {
 		return fmt.Errorf("keep %d runs: keep at least one", keep)
@@ -51,7 +50,7 @@ func Prune(ctx context.Context, dir string, keep int, dryRun bool, each func(Pru
 	for _, p := range runs {
 		goes[path.Base(p.Path)] = p.Removed
 	}
-	// Looked for before a run goes, whose removal may take them along.
+	// Before the removal of runs, which may remove their comparisons too.
 	orphans, err := orphansOf(s, goes)
 	if err != nil {
 		return err
@@ -77,7 +76,7 @@ func Prune(ctx context.Context, dir string, keep int, dryRun bool, each func(Pru
 	}
 	for _, o := range orphans {
 		if !isGone(s, o.run, goes) && !isGone(s, o.against, goes) {
-			continue // of a run that was busy
+			continue // its run was busy
 		}
 		if !dryRun {
 			for _, name := range []string{layout.ComparisonRecord(o.run, o.against), o.Path} {
@@ -85,15 +84,14 @@ func Prune(ctx context.Context, dir string, keep int, dryRun bool, each func(Pru
 					return fmt.Errorf("remove a comparison: %w", err)
 				}
 			}
-			s.Remove(path.Dir(o.Path)) // unless something is in it
+			s.Remove(path.Dir(o.Path)) // fails if the folder is not empty
 		}
 		each(o.Pruned)
 	}
 	return nil
 }
 
-// runsToPrune are all runs, the oldest first, with what is to become
-// of them.
+// runsToPrune returns all runs, oldest first, with Removed set for those to remove.
 func runsToPrune(s *store.Store, keep int, now time.Time) ([]Pruned, error) {
 	ids, err := runIDs(s)
 	if err != nil {
@@ -109,7 +107,7 @@ func runsToPrune(s *store.Store, keep int, now time.Time) ([]Pruned, error) {
 		case errors.Is(err, ErrRemoving):
 			p.State, p.Removed = "half removed", true
 		case err != nil:
-			// Also a manifest that cannot be read: no run stands in the way of
+			// Includes a manifest that cannot be read: one bad run must not prevent
 			// the removal of others.
 			p.State = "damaged"
 		case finished == nil:
@@ -141,9 +139,8 @@ func runsToPrune(s *store.Store, keep int, now time.Time) ([]Pruned, error) {
 	return runs, nil
 }
 
-// planOf reads what the manifest of a run says, or else its plan; finished is nil
-// where the run is not complete. The parts do not matter here, and a record may
-// be damaged.
+// planOf reads the plan of a run, from its manifest if there is one; finished is nil
+// for an incomplete run. It does not read records, which may be damaged.
 func planOf(s *store.Store, run string) (p Plan, finished *time.Time, err error) {
 	m, err := readHead(s, run)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -164,7 +161,7 @@ func sizeOfRun(s *store.Store, run string) int64 {
 	return size
 }
 
-// orphan is a comparison of which a run is gone, or will be.
+// orphan is a comparison one of whose runs is gone, or will be.
 type orphan struct {
 	Pruned
 	run, against string
@@ -185,7 +182,7 @@ func orphansOf(s *store.Store, goes map[string]bool) (out []orphan, err error) {
 	return out, err
 }
 
-// partitions are the values of a key whose folders are in a hive folder.
+// partitions returns the values of a key in a hive-partitioned folder.
 func partitions(s *store.Store, folder, key string) (values []string, err error) {
 	entries, err := s.List(folder)
 	for _, f := range entries {

@@ -11,44 +11,45 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// Record says what a committed segment holds. It is written once, after its
+// Record lists the parts of a committed segment. It is written once, after the
 // parts: from that moment they count.
 type Record struct {
 	Run     string          `json:"run"`
-	Plan    string          `json:"plan_sha256"` // of the plan's own digest
+	Plan    string          `json:"plan_sha256"` // digest at the end of the plan
 	Segment int             `json:"segment"`
 	Targets int64           `json:"targets"`
 	Note    json.RawMessage `json:"note,omitempty"` // the caller's, see Segment.Note
 	Parts   []Part          `json:"parts"`
 
-	digest string // its own
+	digest string // of this record
 }
 
-// Digest is the record's own.
+// Digest returns the digest at the end of the record.
 func (r *Record) Digest() string { return r.digest }
 
-// Part is one part file as its record, or the manifest, names it.
+// Part is a part file as its record, or the manifest, names it.
 type Part struct {
 	Table   string `json:"table"`
-	Segment int    `json:"segment"` // 0 of a table that has one part for the whole run
+	Segment int    `json:"segment"` // 0 for a table with one part for the whole run
 	Path    string `json:"path"`    // relative to the output folder, with slashes
 	Rows    int64  `json:"rows"`
 	store.Digest
 }
 
 const (
-	// SegmentsPerVolume keeps the segments of several files apart that are read
-	// at the same time: those of the third are numbered from 200,000. Segments
-	// are numbered without gaps otherwise.
+	// SegmentsPerVolume separates the segments of files that are read at the same
+	// time: those of the third file are numbered from 200,000. Within a file,
+	// numbers have no gaps.
 	SegmentsPerVolume = layout.SegmentsPerVolume
 
-	// MaxVolumes bounds the files of a run, so that the names of parts sort as
-	// their numbers do. A monthly crawl of Common Crawl has 100,000.
+	// MaxVolumes bounds the files of a run, so that the names of parts sort like
+	// their numbers. A monthly crawl of Common Crawl has 100,000.
 	MaxVolumes = layout.MaxVolumes
 )
 
-// checkPart refuses a part that does not lie where its run, table and number
-// put it: a path is not opened because it is written somewhere.
+// checkPart returns an error if the path of a part is not want, which package layout
+// gives for its run, table and segment: no path is opened just because a file names
+// it.
 func checkPart(p Part, tables []string, want string) error {
 	if !slices.Contains(tables, p.Table) || !layout.HasPart(p.Table, p.Segment) || p.Path != want {
 		return fmt.Errorf("%w: it names %q as a part of table %q and segment %d", ErrDamaged, p.Path, p.Table, p.Segment)
@@ -56,7 +57,7 @@ func checkPart(p Part, tables []string, want string) error {
 	return nil
 }
 
-// ReadRecord reads the record of a segment of a run that was planned so.
+// ReadRecord reads the record of a segment. A record of another plan is an error.
 func ReadRecord(s *store.Store, plan *Plan, planDigest string, segment int) (*Record, error) {
 	name := layout.Record(plan.Run, segment)
 	r := new(Record)
@@ -100,7 +101,7 @@ func (r *Record) check(plan *Plan, planDigest string, segment int) error {
 	return nil
 }
 
-// readRecords reads the records of the committed segments, by their numbers.
+// readRecords reads the records of the committed segments, in order.
 func readRecords(s *store.Store, plan *Plan, planDigest string) ([]*Record, error) {
 	files, err := s.List(layout.Records(plan.Run))
 	if err != nil {

@@ -10,10 +10,9 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// Remove removes a run below dir, whatever its state: its parts of all tables,
-// its comparisons, and its folder last. Where there is none it does nothing. A
-// removal that was interrupted leaves a run that [Open] and [Create] refuse,
-// and that may be removed again.
+// Remove removes a run in dir, whatever its state: its parts, its comparisons, and
+// last its folder. If there is no such run it does nothing. After an interrupted
+// removal, [Open] and [Create] refuse the run, and Remove may be repeated.
 func Remove(dir, run string) error {
 	if err := CheckRunID(run); err != nil {
 		return err
@@ -67,8 +66,8 @@ func anyOf(s *store.Store, run string) bool {
 
 func removeLocked(s *store.Store, run string) error {
 	folder := layout.RunFile(run)
-	// From here on nobody takes it for a run. A rename needs no room: the
-	// disk may be full, and this meant to make some.
+	// From here on it no longer counts as a run. A rename needs no free disk space;
+	// the caller may be removing the run because the disk is full.
 	marker := path.Join(folder, layout.RemovingName)
 	for _, name := range []string{layout.ManifestName, layout.PlanName} {
 		marked, err := s.Exists(marker)

@@ -18,25 +18,24 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// ErrRunComplete tells that a run is complete: nothing is left to do.
+// ErrRunComplete reports that a run is complete and need not be resumed.
 var ErrRunComplete = errors.New("the run is already complete")
 
-// ErrNotResumable tells that a run cannot be resumed as it is asked to; the
-// error says why.
+// ErrNotResumable reports that a run cannot be resumed with the given plan. The error
+// that wraps it says why.
 var ErrNotResumable = errors.New("cannot be resumed")
 
-// otherwise says what to do with a run that cannot be resumed.
+// otherwise is the advice for a run that cannot be resumed.
 const otherwise = "(use another --run, or --force-new to begin this one anew)"
 
-// Open resumes an interrupted run below dir, which p must describe as it was
-// described to [Create], tool version and start aside. It reads the committed
-// parts, whose bytes must be those that were written, and removes what the run
-// left half: temporary files, and parts of segments that are not committed.
+// Open resumes an interrupted run in dir. p must equal the plan passed to [Create],
+// except for the tool version and the start. Open verifies the digests of the
+// committed parts, and removes temporary files and the parts of uncommitted
+// segments.
 //
-// It returns [fs.ErrNotExist] where there is no such run, so that the caller
-// may create it, [ErrRunComplete] where nothing is left to do, [ErrRunBusy]
-// where another process writes the run, and [ErrNotResumable] with every
-// reason where the run was started otherwise.
+// It returns [fs.ErrNotExist] if there is no such run, [ErrRunComplete] if the run is
+// complete, [ErrRunBusy] if another process is writing the run, and
+// [ErrNotResumable], with every reason, if the plans differ or a part is damaged.
 func Open(ctx context.Context, dir string, p Plan) (*Run, error) {
 	r, err := prepare(p)
 	if err != nil {
@@ -60,7 +59,7 @@ func Open(ctx context.Context, dir string, p Plan) (*Run, error) {
 func (r *Run) open(ctx context.Context) error {
 	folder := r.Folder()
 	refuse := func(err error) error {
-		// Not wrapped: that a part is gone would be taken for a run that is.
+		// Not wrapped: fs.ErrNotExist for a part would mean that the run is gone.
 		return fmt.Errorf("%s %w: %v %s", folder, ErrNotResumable, err, otherwise)
 	}
 	m, err := readManifest(r.store, r.plan.Run)
@@ -100,7 +99,7 @@ func (r *Run) open(ctx context.Context) error {
 	return r.makeFolders()
 }
 
-// restore reads the plan and the records of a run that is not complete.
+// restore reads the plan and the records of an incomplete run.
 func (r *Run) restore() (*Manifest, error) {
 	plan, digest, err := ReadPlan(r.store, r.plan.Run)
 	if err != nil {
@@ -118,8 +117,8 @@ func (r *Run) restore() (*Manifest, error) {
 	return m, nil
 }
 
-// sound finds out whether committed parts are there, byte for byte. A run that
-// resumed over a damaged part would end complete, and damaged.
+// sound returns an error if the contents of a committed part do not match its
+// digest. Resuming with a damaged part would complete a damaged run.
 func sound(ctx context.Context, s *store.Store, parts []Part) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
@@ -141,16 +140,15 @@ func sound(ctx context.Context, s *store.Store, parts []Part) error {
 	return g.Wait()
 }
 
-// Committed is the record of a committed segment, nil where it is not
-// committed.
+// Committed returns the record of a segment, or nil if it is not committed.
 func (r *Run) Committed(index int) *Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.records[index]
 }
 
-// sweep removes what an interrupted run has left: temporary files, parts and
-// counters that are not named, and answers of committed segments.
+// sweep removes what an interrupted run left: temporary files, parts and counters
+// that no record names, and answers of committed segments.
 func (r *Run) sweep(named map[string]bool) error {
 	remove := func(folder string, left func(name string) bool) error {
 		files, err := r.store.List(folder)
@@ -180,8 +178,8 @@ func (r *Run) sweep(named map[string]bool) error {
 	return remove(layout.RunFile(r.plan.Run), store.IsTemporary)
 }
 
-// differences says in which ways a run was started otherwise than it is to be
-// resumed: tables of both would not be those of one run.
+// differences describes how the plan of a run differs from the one to resume it with.
+// Tables made under both would not be those of one run.
 func differences(old, now *Plan) []string {
 	var out []string
 	differ := func(what string, a, b any) {
@@ -194,8 +192,8 @@ func differences(old, now *Plan) []string {
 	differ("tables", old.Tables, now.Tables)
 	differ("profiles", old.Profiles, now.Profiles)
 
-	// Of a configuration file only what it sets counts, and of a file that
-	// was read only its content, wherever it lies.
+	// A configuration file matters by what it sets, an input by its contents, not by
+	// its path.
 	inputs := func(m *Plan) map[string][]Input {
 		by := make(map[string][]Input)
 		for _, in := range m.Inputs {
@@ -228,7 +226,7 @@ func differences(old, now *Plan) []string {
 		}
 	}
 	for _, key := range keys(old.Configuration, now.Configuration) {
-		// A flag that names an input is called as its role.
+		// The flag of an input has the name of its role, which is compared above.
 		if before[key] == nil && after[key] == nil {
 			differ(key, old.Configuration[key], now.Configuration[key])
 		}
@@ -236,18 +234,17 @@ func differences(old, now *Plan) []string {
 	return out
 }
 
-// keys are those of both maps, in one order.
+// keys returns the keys of both maps, sorted.
 func keys[V any](a, b map[string]V) []string {
 	all := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// Same reports whether two plans say the same.
+// Same reports whether two plans are equal.
 func (p *Plan) Same(q *Plan) bool { return asJSON(p) == asJSON(q) }
 
-// asJSON shows a value as it is after a way through JSON, where a number is a
-// number of whatever type.
+// asJSON encodes a value as JSON, so that numbers of different types compare equal.
 func asJSON(value any) string {
 	text, err := json.Marshal(value)
 	if err == nil {

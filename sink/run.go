@@ -13,8 +13,8 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// Run is a run that is being written. Its one writer is this process, from
-// [Create] or [Open] to [Run.Complete] or [Run.Close].
+// Run is a run that this process writes, as its only writer, from [Create] or [Open]
+// to [Run.Complete] or [Run.Close].
 type Run struct {
 	store       *store.Store
 	plan        Plan
@@ -26,20 +26,19 @@ type Run struct {
 	mu      sync.Mutex
 	lock    *store.Lock // nil once closed
 	records map[int]*Record
-	taken   map[int]bool     // segments begun or committed
-	answers map[int]*Answers // of segments under way
-	merged  []Part           // of the run's tables, in place of its segments' own
+	taken   map[int]bool     // segments started or committed
+	answers map[int]*Answers // of started segments
+	merged  []Part           // of tables with one part for the whole run
 }
 
-// ErrRunExists tells that the run ID is taken in this output folder.
+// ErrRunExists reports that the output folder already has a run with this ID.
 var ErrRunExists = errors.New("the run already exists")
 
-// ErrRunBusy tells that another process writes the run, or removes it.
+// ErrRunBusy reports that another process is writing or removing the run.
 var ErrRunBusy = errors.New("is being written by another process; wait for it or use another --run")
 
-// Create begins the run p.Run below dir and writes its plan. It returns
-// [ErrRunExists] where the ID is taken, and [ErrRunBusy] where another process
-// writes the run.
+// Create starts the run p.Run in dir and writes its plan. It returns [ErrRunExists]
+// if there is a run with this ID, and [ErrRunBusy] if another process is writing it.
 func Create(dir string, p Plan) (*Run, error) {
 	r, err := prepare(p)
 	if err != nil {
@@ -63,7 +62,7 @@ func Create(dir string, p Plan) (*Run, error) {
 
 func (r *Run) create() error {
 	folder := layout.RunFile(r.plan.Run)
-	// A folder without a plan is left of a Create that did not end.
+	// An interrupted Create leaves a folder without a plan, which we may use.
 	exists := fmt.Errorf("%w: %s (give another --run ID, or continue it with --resume)", ErrRunExists, r.store.Path(folder))
 	for _, name := range []string{layout.PlanName, layout.ManifestName, layout.RemovingName} {
 		taken, err := r.store.Exists(path.Join(folder, name))
@@ -101,7 +100,7 @@ func (r *Run) create() error {
 	return nil
 }
 
-// prepare checks p and completes it.
+// prepare checks and completes p.
 func prepare(p Plan) (*Run, error) {
 	if err := p.complete(); err != nil {
 		return nil, err
@@ -118,7 +117,7 @@ func prepare(p Plan) (*Run, error) {
 	}, nil
 }
 
-// lockRun makes the caller the one writer of a run, whose folder must exist.
+// lockRun locks a run, whose folder must exist, for writing.
 func lockRun(s *store.Store, run string) (*store.Lock, error) {
 	l, err := s.Lock(layout.RunFile(run))
 	if errors.Is(err, store.ErrLocked) {
@@ -130,8 +129,8 @@ func lockRun(s *store.Store, run string) (*store.Lock, error) {
 	return l, nil
 }
 
-// makeFolders makes the folders of all tables: a part is committed only if the
-// way to it is. Later none is made: one that is gone has taken committed parts
+// makeFolders creates and syncs the folders of all tables, before any part is
+// committed. No folder is created later: if one is missing, committed parts are lost
 // with it.
 func (r *Run) makeFolders() error {
 	folders := []string{layout.Records(r.plan.Run)}
@@ -146,14 +145,14 @@ func (r *Run) makeFolders() error {
 	return nil
 }
 
-// Folder is where the run keeps its plan, its records and rejected.csv, as the
-// user knows it.
+// Folder returns the path of the folder with the run's plan, records and
+// rejected.csv, for messages.
 func (r *Run) Folder() string { return r.store.Path(layout.RunFile(r.plan.Run)) }
 
-// Store is the output folder, nil once the run is closed.
+// Store returns the output folder, or nil after the run is closed.
 func (r *Run) Store() *store.Store { return r.store }
 
-// Rejected begins rejected.csv, which may be read while it is written.
+// Rejected creates rejected.csv, which others may read while it is written.
 func (r *Run) Rejected() (*store.File, error) {
 	f, err := r.store.Create(layout.RunFile(r.plan.Run, layout.RejectedName))
 	if err != nil {
@@ -166,16 +165,16 @@ func (r *Run) Rejected() (*store.File, error) {
 	return f, nil
 }
 
-// Scratch makes a file to write to and read back while the run is written.
+// Scratch creates a scratch file in the run's folder.
 func (r *Run) Scratch() (*store.Scratch, error) { return r.store.Scratch(layout.RunFile(r.plan.Run)) }
 
-// ReplaceFile replaces a file of the output folder. What a crash leaves of it
-// lies in the run's folder, where [Open] removes it.
+// ReplaceFile replaces a file of the output folder. The temporary file is in the
+// run's folder, where [Open] removes it after a crash.
 func (r *Run) ReplaceFile(name string, content []byte) error {
 	return r.store.Replace(name, layout.RunFile(r.plan.Run), content)
 }
 
-// begin takes a segment for a writer: none is written twice.
+// begin reserves a segment, because none may be written twice.
 func (r *Run) begin(index int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -189,16 +188,16 @@ func (r *Run) begin(index int) error {
 	return nil
 }
 
-// giveUp lets a segment that was not committed be written again.
+// giveUp releases a segment that was not committed, so that it can be written again.
 func (r *Run) giveUp(index int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.taken, index)
 }
 
-// enter writes the record of a segment, whose parts are on disk: the moment
-// from which they count. Together with an error, inDoubt says that the record
-// has its name, and may have it no more after a crash.
+// enter writes the record of a segment whose parts are on disk. From that moment
+// they count. If it fails with inDoubt, the record exists but may not survive a
+// crash.
 func (r *Run) enter(record *Record) (inDoubt bool, err error) {
 	r.mu.Lock()
 	closed := r.lock == nil
@@ -228,8 +227,8 @@ func (r *Run) enter(record *Record) (inDoubt bool, err error) {
 	return false, nil
 }
 
-// Close ends the writing of a run, and lets others at it. It may be called
-// twice, but not while segments are being written.
+// Close stops writing and releases the lock of the run. It may be called twice, but
+// not while segments are being written.
 func (r *Run) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -249,7 +248,7 @@ func (r *Run) Close() error {
 		r.lock.Release()
 		r.lock = nil
 		if unborn {
-			r.store.Remove(folder) // unless something is in it
+			r.store.Remove(folder) // fails if the folder is not empty
 		}
 	}
 	err := r.store.Close()
@@ -257,10 +256,10 @@ func (r *Run) Close() error {
 	return err
 }
 
-// Started is when the run was created, by whichever process.
+// Started returns the time of [Create], in this process or an earlier one.
 func (r *Run) Started() time.Time { return r.plan.Started }
 
-// Parts are the parts that the committed segments have of a table.
+// Parts returns the parts of a table in the committed segments.
 func (r *Run) Parts(table string) (parts []Part) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -274,7 +273,7 @@ func (r *Run) Parts(table string) (parts []Part) {
 	return parts
 }
 
-// Rows counts the rows committed so far, by table.
+// Rows returns the number of committed rows by table.
 func (r *Run) Rows() map[string]int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

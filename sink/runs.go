@@ -12,23 +12,22 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// runIDs are the names below _runs that may be runs.
+// runIDs returns the names in _runs that are valid run IDs.
 func runIDs(s *store.Store) (ids []string, err error) {
 	folders, err := s.List(layout.Runs)
 	if err != nil {
 		return nil, fmt.Errorf("look for runs: %w", err)
 	}
 	for _, f := range folders {
-		if CheckRunID(f.Name()) == nil { // else nothing of ours
+		if CheckRunID(f.Name()) == nil { // otherwise not a run
 			ids = append(ids, f.Name())
 		}
 	}
 	return ids, nil
 }
 
-// CompleteRuns reads the manifests of the complete runs in a folder, without
-// their parts, in the order of their start, then of their ID. A run whose
-// manifest is damaged is left out.
+// CompleteRuns returns the manifests of the complete runs in a folder, without their
+// parts, sorted by start, then by ID. It skips runs with a damaged manifest.
 func CompleteRuns(s *store.Store) ([]*Manifest, error) {
 	ids, err := runIDs(s)
 	if err != nil {
@@ -46,9 +45,9 @@ func CompleteRuns(s *store.Store) ([]*Manifest, error) {
 	return runs, nil
 }
 
-// Unfinished is the ID of the run below dir that was begun last and is not
-// complete, "" where there is none. Runs whose plan is damaged are passed over,
-// and listed: they may be anything.
+// Unfinished returns the ID of the incomplete run in dir that was started last, or "".
+// It skips runs with a damaged plan and returns their IDs, because one of them could
+// be the last.
 func Unfinished(dir string) (run string, damaged []string, err error) {
 	s, err := store.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -79,7 +78,7 @@ func Unfinished(dir string) (run string, damaged []string, err error) {
 	return run, damaged, nil
 }
 
-// RunInfo says how a run stands.
+// RunInfo describes the state of a run.
 type RunInfo struct {
 	Run      string     `json:"run"`
 	State    string     `json:"state"` // Complete, Incomplete or Damaged
@@ -95,12 +94,12 @@ type RunInfo struct {
 // States of a run in [RunInfo].
 const (
 	Complete   = "complete"
-	Incomplete = "unfinished" // under way, or interrupted
-	Damaged    = "damaged"    // its plan, manifest or a record is, or its removal was interrupted
+	Incomplete = "unfinished" // in progress, or interrupted
+	Damaged    = "damaged"    // damaged plan, manifest or record, or an interrupted removal
 )
 
-// Runs lists the runs below dir in the order of their start, then of their ID;
-// those of which nobody knows the start come first. It reads no part.
+// Runs returns the runs in dir, sorted by start, then by ID; runs whose start is
+// unknown come first. It reads no part.
 func Runs(dir string) ([]RunInfo, error) {
 	s, err := store.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -14,8 +14,8 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// The files that say what a run holds are JSON objects whose last field is
-// their own digest: the SHA-256 of the file with zeros in its place.
+// Plans, records and manifests are JSON objects whose last field is the digest of the
+// file: its SHA-256 with zeros in place of the digest.
 
 const sealEnd = "\"\n}\n"
 
@@ -24,13 +24,13 @@ var (
 	noSeal    = sealBegin + strings.Repeat("0", 2*sha256.Size) + sealEnd
 )
 
-// ErrDamaged tells that a plan, a record or a manifest is not what was written.
+// ErrDamaged reports that a plan, record or manifest differs from what was written.
 var ErrDamaged = errors.New("damaged")
 
-// maxSealed bounds a record, and what is read at once of a plan.
+// maxSealed bounds the bytes of a record or a plan.
 const maxSealed = 64 << 20
 
-// seal makes the file of an object, and gives its digest.
+// seal returns the file of an object, and its digest.
 func seal(object any) (content []byte, digest string, err error) {
 	content, err = json.MarshalIndent(object, "", " ")
 	if err != nil {
@@ -43,7 +43,7 @@ func seal(object any) (content []byte, digest string, err error) {
 	return content, digest, nil
 }
 
-// unseal checks a file and gives its digest.
+// unseal checks a file and returns its digest.
 func unseal(content []byte) (digest string, err error) {
 	at := len(content) - len(noSeal)
 	if at < 0 {
@@ -54,7 +54,7 @@ func unseal(content []byte) (digest string, err error) {
 	return checkSeal(sum, content[at:])
 }
 
-// checkSeal checks the end of a file, whose other bytes went into sum.
+// checkSeal checks the end of a file. sum has hashed the bytes before it.
 func checkSeal(sum hash.Hash, end []byte) (digest string, err error) {
 	io.WriteString(sum, noSeal)
 	digest = hex.EncodeToString(sum.Sum(nil))
@@ -64,7 +64,7 @@ func checkSeal(sum hash.Hash, end []byte) (digest string, err error) {
 	return digest, nil
 }
 
-// readSealed reads a file that [seal] made into an object.
+// readSealed reads a file made by [seal] into an object.
 func readSealed(s *store.Store, name string, most int64, object any) (digest string, err error) {
 	content, err := s.Read(name, most)
 	if err != nil {

@@ -17,14 +17,14 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// TableNames lists every table, in the order in which a reader meets them.
+// TableNames lists every table, in the order of the documentation.
 var TableNames = []string{
 	"fetches", "groups", "rules", "sitemaps", "lines", "signals",
 	"agents", "policies", "verdicts", "summary", "examples", "bodies",
 }
 
-// Segment writes the parts of one run of targets. It is not safe for
-// concurrent use; several segments of a run may be written side by side.
+// Segment writes the parts for a range of targets. It is not safe for concurrent
+// use, but several segments of a run may be written at the same time.
 type Segment struct {
 	Fetches  Table[Fetch]
 	Groups   Table[Group]
@@ -34,15 +34,15 @@ type Segment struct {
 	Signals  Table[Signal]
 	Policies Table[Policy]
 	Verdicts Table[Verdict]
-	Agents   Table[Agent] // of segment 0 alone
+	Agents   Table[Agent] // in segment 0 only
 	Summary  Table[Count]
 	Examples Table[Example]
 	Bodies   Table[Body]
 
-	// Targets are counted by the caller; a run is complete if its segments have
-	// all that the source had.
+	// Targets is the number of targets, set by the caller. The segments of a complete
+	// run have all targets of the source.
 	Targets int64
-	// Note is the caller's own, JSON that resuming needs (see [Run.Committed]).
+	// Note is JSON of the caller, for use when resuming (see [Run.Committed]).
 	Note json.RawMessage
 
 	run   *Run
@@ -51,13 +51,12 @@ type Segment struct {
 	over  bool // committed or aborted
 }
 
-// Table is one part under way. The zero value stands for a table that was
-// not asked for, or of which the segment has no part: it takes rows and drops
-// them.
+// Table writes the part of a table. The zero value discards rows: it stands for a
+// table that the run does not write, or of which the segment has no part.
 type Table[T any] struct{ w *writer[T] }
 
-// Write appends rows. Their memory may be reused once it returns. The error
-// of a full disk may come only from [Segment.Commit].
+// Write appends rows. The caller may reuse their memory afterwards. A full disk may
+// cause an error only in [Segment.Commit].
 func (t Table[T]) Write(rows ...T) error {
 	if t.w == nil || len(rows) == 0 {
 		return nil
@@ -69,11 +68,11 @@ func (t Table[T]) Write(rows ...T) error {
 	return nil
 }
 
-// Wanted reports whether rows are kept, so that a caller can save the work of
-// making them.
+// Wanted reports whether rows are written, so that the caller can avoid making
+// unwanted ones.
 func (t Table[T]) Wanted() bool { return t.w != nil }
 
-// part is a writer whatever its row type.
+// part is a writer of any row type.
 type part interface {
 	finish() (Part, error) // close and sync, under the temporary name
 	discard()
@@ -86,8 +85,8 @@ type writer[T any] struct {
 	info Part
 }
 
-// Segment starts the parts of segment number index, counted from 0. It refuses
-// one that is committed, or under way.
+// Segment starts segment index, counted from 0. A segment that is already started or
+// committed is an error.
 func (r *Run) Segment(index int) (*Segment, error) {
 	if err := r.begin(index); err != nil {
 		return nil, err
@@ -142,8 +141,8 @@ func newWriter[T any](s *store.Store, info Part, toolVersion string, metadata ma
 	return &writer[T]{rows: rows, file: file, info: info}, nil
 }
 
-// codec is shared by all writers: each of its encoders holds a window of
-// megabytes, and it needs only as many as compress at the same moment.
+// codec is shared by all writers: an encoder holds a window of megabytes, and the
+// codec needs only as many encoders as compress at the same time.
 var codec = &zstd.Codec{Level: zstd.SpeedDefault, Concurrency: 1}
 
 func writerOptions(table, toolVersion string, metadata map[string]string) []parquet.WriterOption {
@@ -158,9 +157,9 @@ func writerOptions(table, toolVersion string, metadata map[string]string) []parq
 		options = append(options, parquet.KeyValueMetadata(layout.KeyBins, strconv.Itoa(BinsVersion)))
 	}
 	if table == "bodies" {
-		// The least and the greatest body of a page would stand before it, and
-		// those of the row group in the footer. A large body is a page of its
-		// own: that made files of five times the size.
+		// Bounds would repeat the least and the greatest body of each page in its
+		// header, and those of the row group in the footer. A large body fills a
+		// page alone, so bounds made files five times as large.
 		options = append(options, parquet.SkipPageStatistics("body"), parquet.SkipPageBounds("body"))
 	}
 	if hasHost[table] {
@@ -169,7 +168,7 @@ func writerOptions(table, toolVersion string, metadata map[string]string) []parq
 	return options
 }
 
-// spareOf is where the parts of a table leave memory to those that follow.
+// spareOf returns the pool in which parts of a table leave memory for later parts.
 func (r *Run) spareOf(table string) *sync.Pool {
 	pool, _ := r.spare.LoadOrStore(table, new(sync.Pool))
 	return pool.(*sync.Pool)
@@ -180,11 +179,11 @@ var hasHost = map[string]bool{
 	"lines": true, "signals": true, "policies": true, "verdicts": true, "examples": true, "changes": true,
 }
 
-// Commit closes, syncs and renames all parts, syncs their folders, and writes
-// the segment's record. After an error nothing of the segment counts, and what
-// was written is removed; only where a failing disk leaves in doubt whether the
-// record outlives a crash do the parts stay, for [Open] to decide. Several
-// segments may be committed at the same time.
+// Commit closes, syncs and renames all parts, syncs their folders, and writes the
+// segment's record. After an error the segment does not count, and Commit removes
+// its files. The exception is a failing disk that leaves in doubt whether the record
+// survives a crash: then the parts stay, and [Open] decides. Several segments may be
+// committed at the same time.
 func (s *Segment) Commit() error {
 	if s.over {
 		return fmt.Errorf("segment %d is already committed or aborted", s.index)
@@ -228,8 +227,8 @@ func (s *Segment) commit() (inDoubt bool, err error) {
 	return inDoubt, err
 }
 
-// Abort removes what the segment has written, which may then be begun anew.
-// After Commit it does nothing.
+// Abort removes the segment's files. The segment may then be started again. After
+// Commit it does nothing.
 func (s *Segment) Abort() {
 	if s.over {
 		return
@@ -265,8 +264,8 @@ func (w *writer[T]) publish() error {
 	return nil
 }
 
-// ToolVersion is the version that parts and manifests carry: the one set at
-// link time, else the module's own as the build recorded it.
+// ToolVersion returns the version for parts and manifests: linked, which is set at
+// link time, else the version of the module in the build information.
 func ToolVersion(linked string) string {
 	if linked != "" {
 		return linked

@@ -6,9 +6,9 @@ import (
 	"unsafe"
 )
 
-// Text makes a STRING out of bytes: valid UTF-8 stays as it is, every other
-// byte, and NUL, becomes %XX. The result shares memory with b where nothing
-// had to change, so it holds only as long as b is left alone.
+// Text converts bytes to a STRING: valid UTF-8 stays unchanged; every other byte, and
+// NUL, becomes %XX. The result may share memory with b, so it is valid only until b
+// changes.
 func Text(b []byte) string {
 	if len(b) == 0 {
 		return ""
@@ -17,7 +17,7 @@ func Text(b []byte) string {
 	return TextString(s)
 }
 
-// TextString is [Text] for a string.
+// TextString is like [Text], for a string.
 func TextString(s string) string {
 	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
 		return s
@@ -40,11 +40,11 @@ func TextString(s string) string {
 	return out.String()
 }
 
-// Some makes a cell of a nullable column that is not null.
+// Some returns a cell of a nullable column that is not null.
 func Some[T any](value T) *T { return &value }
 
-// NonZero makes a cell of a nullable column that is null for the zero value:
-// for columns where "" or 0 is no value.
+// NonZero returns a cell of a nullable column: null for the zero value. It is for
+// columns in which "" or 0 is not a value.
 func NonZero[T comparable](value T) *T {
 	var zero T
 	if value == zero {

@@ -14,7 +14,7 @@ type shredder[T any] struct {
 	file    *parquet.GenericWriter[T]
 	columns []shred
 	texts   []*texts
-	spare   *sync.Pool // of []*texts for this row type
+	spare   *sync.Pool // of *[]*texts, for this row type
 	rows    int        // in the row group
 }
 
