@@ -6,7 +6,7 @@ CREATE OR REPLACE VIEW fetches_latest AS
   ) USING (run, seq);
 
 -- The targets of redirects that stored captures leave open (redirect_unresolved), a row each. The target is the last
--- capture of the URL in the same run; at most five hops are followed, to any host (SPEC, 2). content_seq is the capture at
+-- capture of the URL in the same run; at most five hops are followed, to any host (RFC 9309, 2.3.1.2). content_seq is the capture at
 -- the end of the chain. If it is null, reason is redirect_loop or redirect_limit, which count as 404, or still
 -- redirect_unresolved because the target was not captured. Five joins in place of a recursion, because DuckDB would take a
 -- recursive CTE for the larger side of a join and hold the other side in memory.

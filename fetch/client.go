@@ -277,7 +277,7 @@ func (c *Client) retry(got *Capture, round int) (time.Duration, bool) {
 			return 0, false
 		}
 	case status == http.StatusServiceUnavailable:
-		retries *= 2 // SPEC section 2: "503 retried often"
+		retries *= 2 // Google's document of 2012: a 503 is retried often
 	case status >= 500 && status < 600:
 	default:
 		switch got.Error {

@@ -146,7 +146,7 @@ func (lease *Lease) exchange(below *weighed, conn net.Conn, o Origin, target, he
 			return nil
 		}
 		if _, e := r.Peek(1); e == io.EOF {
-			return nil // only 1xx: SPEC's table has a row for that status
+			return nil // nothing but 1xx: profiles read that status as other_status
 		}
 		resp, err = readResponse(r)
 	}

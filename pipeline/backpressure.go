@@ -47,7 +47,7 @@ type backpressure struct {
 	mu       sync.Mutex
 	change   *sync.Cond
 	open     int   // segments begun and not committed
-	full     int   // of these, those that have all their captures
+	complete int   // of these, those that have all their captures
 	bodies   int64 // bytes of bodies in memory
 	input    int64 // bytes of the targets' texts
 	segments int   // open at once
@@ -73,7 +73,7 @@ func newBackpressure(c *Config) *backpressure {
 }
 
 // enter waits until another segment may be opened. It waits for bytes of bodies
-// only while some segment is full: only evaluation frees them, and until then
+// only while some segment is complete: only evaluation frees them, and until then
 // bodies go to disk. Texts cannot go to disk; for them it waits as long as any
 // segment is open, since open segments fill without a new one.
 func (p *backpressure) enter(ctx context.Context) error {
@@ -84,7 +84,7 @@ func (p *backpressure) enter(ctx context.Context) error {
 	})()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for ctx.Err() == nil && (p.open >= p.segments || p.full > 0 && p.bodies > p.held || p.open > 0 && p.input > p.texts) {
+	for ctx.Err() == nil && (p.open >= p.segments || p.complete > 0 && p.bodies > p.held || p.open > 0 && p.input > p.texts) {
 		p.change.Wait()
 	}
 	p.open++
@@ -120,7 +120,7 @@ func (p *backpressure) hold(bytes int) bool {
 func (p *backpressure) filled() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.full++
+	p.complete++
 }
 
 // leave records that a segment is committed and its bodies are freed.
@@ -128,7 +128,7 @@ func (p *backpressure) leave(bodies, input int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.open--
-	p.full--
+	p.complete--
 	p.bodies -= bodies
 	p.input -= input
 	p.change.Broadcast()

@@ -25,7 +25,7 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 	must(t, err)
 	defer run.Close()
 	n := &census{
-		Config: c, run: run, progress: new(Progress), shared: evaluate.Prepare(c.Evaluate),
+		config: c, run: run, progress: new(Progress), shared: evaluate.Prepare(c.Evaluate),
 		pressure: newBackpressure(&c), ready: make(chan *segment, 1),
 	}
 	n.totals = n.shared.NewCounts()
@@ -55,7 +55,7 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 	n.pressure.most = 3 * 1000 // two bodies, and what is told beside them
 	jobs := []*job{add("a.example", whole(want[0])), add("b.example", stale(want[1])), add("c.example", whole(want[2])), add("d.example", stale(want[3]))}
 	for i, j := range jobs {
-		must(t, n.keep(j))
+		must(t, n.account(j))
 		held := len(j.Capture.Body)
 		if j.Capture.Copy != nil {
 			held += len(j.Capture.Copy.Body)
@@ -73,8 +73,8 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 	must(t, n.done(t.Context(), s))
 	close(n.ready)
 	must(t, n.evaluate(t.Context()))
-	if g := n.pressure; g.bodies != 0 || g.input != 0 || g.open != 0 || g.full != 0 {
-		t.Errorf("after the commit: %d bytes of bodies, %d of texts, %d segments open, %d full", g.bodies, g.input, g.open, g.full)
+	if g := n.pressure; g.bodies != 0 || g.input != 0 || g.open != 0 || g.complete != 0 {
+		t.Errorf("after the commit: %d bytes of bodies, %d of texts, %d segments open, %d full", g.bodies, g.input, g.open, g.complete)
 	}
 	var got []string
 	for _, row := range rowsOf[sink.Body](t, c, "bodies") {

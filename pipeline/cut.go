@@ -46,7 +46,7 @@ func (c *cutter) open(ctx context.Context) (err error) {
 	if c.now.committed {
 		return nil
 	}
-	if n.again && !n.Source.IsStored() {
+	if n.again && !n.config.Source.IsStored() {
 		if c.now.answers, err = n.run.Answers(c.now.index); err != nil {
 			return err
 		}
@@ -68,9 +68,9 @@ func (c *cutter) add(t *source.Target) {
 	}
 }
 
-// full reports whether the open segment ends here.
-func (c *cutter) full() bool {
-	each := len(c.census.Evaluate.Agents) * len(c.census.Evaluate.Profiles)
+// atLimit reports whether the open segment ends here.
+func (c *cutter) atLimit() bool {
+	each := len(c.census.config.Evaluate.Agents) * len(c.census.config.Evaluate.Profiles)
 	return c.volume.Most > 1 &&
 		(c.targets == segmentTargets || c.urls*each >= segmentVerdicts || c.text >= segmentText || c.stored >= segmentStored)
 }

@@ -18,7 +18,7 @@ import (
 func (n *census) read(begin, late context.Context, fetching *errgroup.Group) error {
 	g, reading := errgroup.WithContext(begin) // it ends before the fetches do
 	g.SetLimit(runtime.GOMAXPROCS(0))
-	if n.Source.Limit > 0 {
+	if n.config.Source.Limit > 0 {
 		g.SetLimit(1) // the first N are those of the first volumes
 	}
 	for _, v := range n.source.Volumes {
@@ -53,7 +53,7 @@ func (n *census) readVolume(ctx, late context.Context, v *source.Volume, take fu
 				return err
 			}
 		}
-		if c.full() {
+		if c.atLimit() {
 			return c.seal(late)
 		}
 		return nil
@@ -70,17 +70,17 @@ func (n *census) readVolume(ctx, late context.Context, v *source.Volume, take fu
 }
 
 // take fetches a job's capture in a goroutine, once the client has a slot for it.
-// A capture that is stored, or that an earlier process of the run kept, is not
+// A capture that is stored, or that an earlier process of the run saved, is not
 // fetched again.
 func (n *census) take(begin, late context.Context, fetching *errgroup.Group, j *job) error {
 	s := j.segment
-	if err := n.recall(j); err != nil {
+	if err := n.savedAnswer(j); err != nil {
 		return err
 	}
 	if j.Capture != nil {
 		s.jobs = append(s.jobs, j)
 		n.progress.fetched(j.Capture, j.Lines)
-		return n.keep(j)
+		return n.account(j)
 	}
 	lease, err := n.client.Enter(begin, late)
 	if err != nil {
@@ -99,7 +99,7 @@ func (n *census) fetch(ctx context.Context, lease *fetch.Lease, j *job) error {
 	if n.memory == nil {
 		j.Capture = lease.Fetch(0, j.Candidates...)
 	} else {
-		j.Capture = n.memory.Fetch(lease, n.Terms, j.Candidates...)
+		j.Capture = n.memory.Fetch(lease, n.config.Terms, j.Candidates...)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err() // the capture may describe our own stop
@@ -113,19 +113,19 @@ func (n *census) fetch(ctx context.Context, lease *fetch.Lease, j *job) error {
 	if j.Capture.Error == robots.Canceled {
 		return nil // it did not begin, and its segment stays open
 	}
-	if err := n.record(j); err != nil {
+	if err := n.saveAnswer(j); err != nil {
 		return err
 	}
 	n.progress.fetched(j.Capture, j.Lines)
-	if err := n.keep(j); err != nil {
+	if err := n.account(j); err != nil {
 		return err
 	}
 	return n.done(ctx, j.segment)
 }
 
-// keep accounts for the memory of a job's capture. Bodies that do not fit go to
+// account counts the memory of a job's capture. Bodies that do not fit go to
 // disk.
-func (n *census) keep(j *job) error {
+func (n *census) account(j *job) error {
 	weight := j.Capture.Weight()
 	n.pressure.weigh(weight)
 	j.segment.bytes.Add(int64(weight))

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -39,5 +41,35 @@ func (n *census) passOver(index int, targets int, lines int64) error {
 		return fmt.Errorf("the note in the record of segment %d: %w", index, err)
 	}
 	n.progress.passedOver(targets, lines)
+	return nil
+}
+
+// saveAnswer saves a job's capture on disk until its segment is committed, in case
+// this process dies.
+func (n *census) saveAnswer(j *job) error {
+	if j.segment.answers == nil {
+		return nil
+	}
+	answer, err := j.Capture.MarshalBinary()
+	if err != nil {
+		return fmt.Errorf("save the answer of %s: %w", j.Capture.Origin, err)
+	}
+	return j.segment.answers.Keep(j.ordinal, answer)
+}
+
+// savedAnswer gives a job without a capture the one that an earlier process of the
+// run saved, if there is one and it can be decoded.
+func (n *census) savedAnswer(j *job) error {
+	if j.Capture != nil || j.segment.answers == nil {
+		return nil
+	}
+	answer, err := j.segment.answers.Find(j.ordinal)
+	if err != nil || answer == nil {
+		return err
+	}
+	var c fetch.Capture
+	if err := c.UnmarshalBinary(answer); err == nil && slices.Contains(j.Candidates, c.Origin) {
+		j.Capture = &c
+	}
 	return nil
 }

@@ -172,10 +172,10 @@ func TestAKeptAnswerIsOfItsHost(t *testing.T) {
 	defer run.Close()
 	answers, err = run.Answers(0)
 	must(t, err)
-	n := &census{Config: c, run: run}
+	n := &census{config: c, run: run}
 	for host, want := range map[string]bool{"http://a.example": true, "http://b.example": false, "https://a.example": false} {
 		j := &job{Target: source.Target{Candidates: []fetch.Origin{originOf(t, host)}}, segment: &segment{answers: answers}}
-		must(t, n.recall(j))
+		must(t, n.savedAnswer(j))
 		if (j.Capture != nil) != want {
 			t.Errorf("%s is told what http://a.example said: %v", host, j.Capture != nil)
 		}

@@ -75,13 +75,13 @@ type segment struct {
 	pending   atomic.Int64  // jobs without a capture, plus one until it is sealed
 	answers   *sink.Answers // kept for a later process, nil if none can resume
 	spill     spill
-	bytes     atomic.Int64 // of the captured bodies
+	bytes     atomic.Int64 // memory of the captures: bodies, hops, headers
 	text      int64        // bytes of the targets' texts
 }
 
 // census is a run under way.
 type census struct {
-	Config
+	config   Config
 	run      *sink.Run
 	source   *source.Source
 	client   *fetch.Client
@@ -103,7 +103,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	began := time.Now()
 	c.Source.MaxBody = c.Fetch.MaxBody
 	n := &census{
-		Config: c, progress: progress, shared: evaluate.Prepare(c.Evaluate), pressure: newBackpressure(&c), ready: make(chan *segment, 1),
+		config: c, progress: progress, shared: evaluate.Prepare(c.Evaluate), pressure: newBackpressure(&c), ready: make(chan *segment, 1),
 	}
 	n.totals = n.shared.NewCounts()
 	if n.source, err = source.Open(ctx, c.Source); err != nil {
@@ -160,14 +160,14 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 			return nil, err
 		}
 	}
-	n.Terms.MaxRedirects, n.Terms.Now = n.Fetch.MaxRedirects, n.Fetch.Now
+	n.config.Terms.MaxRedirects, n.config.Terms.Now = n.config.Fetch.MaxRedirects, n.config.Fetch.Now
 	// Another output folder may hold a run of the same name.
-	n.Terms.Run = c.Run + " " + n.run.Started().Format(time.RFC3339Nano)
-	n.Fetch.Others, n.Fetch.Outage = n.source.Others, progress.outage
+	n.config.Terms.Run = c.Run + " " + n.run.Started().Format(time.RFC3339Nano)
+	n.config.Fetch.Others, n.config.Fetch.Outage = n.source.Others, progress.outage
 	spool, release := n.spool()
 	defer release()
-	n.Fetch.Spool, n.Fetch.Room, n.Fetch.Waiting = spool, n.pressure.underWay, n.pressure.waiting
-	if n.client, err = fetch.New(n.Fetch); err != nil {
+	n.config.Fetch.Spool, n.config.Fetch.Room, n.config.Fetch.Waiting = spool, n.pressure.underWay, n.pressure.waiting
+	if n.client, err = fetch.New(n.config.Fetch); err != nil {
 		return nil, err
 	}
 	rejectedFile, err := n.run.Rejected()

@@ -3,10 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
-
-	"github.com/robocensus/robocensus/fetch"
 )
 
 // Stopped is the error of a run whose context has ended.
@@ -35,7 +32,7 @@ func (n *census) stopped(err error) error {
 // grace returns a context that ends some time after ctx: for the hosts in flight
 // and the segments that have all their captures. Stored captures get no grace.
 func (n *census) grace(ctx context.Context) (context.Context, context.CancelFunc) {
-	if n.Source.IsStored() {
+	if n.config.Source.IsStored() {
 		return context.WithCancel(ctx)
 	}
 	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -46,40 +43,10 @@ func (n *census) grace(ctx context.Context) (context.Context, context.CancelFunc
 			return
 		}
 		select {
-		case <-time.After(n.Grace):
+		case <-time.After(n.config.Grace):
 			cancel()
 		case <-late.Done():
 		}
 	}()
 	return late, cancel
-}
-
-// record keeps a job's capture on disk until its segment is committed, in case
-// this process dies.
-func (n *census) record(j *job) error {
-	if j.segment.answers == nil {
-		return nil
-	}
-	answer, err := j.Capture.MarshalBinary()
-	if err != nil {
-		return fmt.Errorf("keep the answer of %s: %w", j.Capture.Origin, err)
-	}
-	return j.segment.answers.Keep(j.ordinal, answer)
-}
-
-// recall gives a job without a capture the one that an earlier process of the run
-// recorded, if there is one and it can be decoded.
-func (n *census) recall(j *job) error {
-	if j.Capture != nil || j.segment.answers == nil {
-		return nil
-	}
-	answer, err := j.segment.answers.Find(j.ordinal)
-	if err != nil || answer == nil {
-		return err
-	}
-	var c fetch.Capture
-	if err := c.UnmarshalBinary(answer); err == nil && slices.Contains(j.Candidates, c.Origin) {
-		j.Capture = &c
-	}
-	return nil
 }

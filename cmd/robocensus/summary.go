@@ -133,7 +133,7 @@ func isResumable(c pipeline.Config) bool {
 }
 
 // remarkTokens prints a note if the user's registry has names with characters that
-// Google's parser cuts off (SPEC section 4): it never finds their groups.
+// Google's parser cuts off: it never finds their groups.
 func (f *runFlags) remarkTokens(c pipeline.Config, stderr io.Writer) {
 	if f.agents == "" {
 		return

@@ -5,7 +5,7 @@ import (
 )
 
 // memo holds the verdicts of the current target by agent, so that each sample is
-// judged once for agents with the same rules (SPEC section 7). Without it, a
+// judged once for agents with the same rules. Without it, a
 // hostile file of half a megabyte costs a second per agent.
 type memo struct {
 	from     []int // by agent: where its verdicts begin in kept, -1 for none

@@ -119,7 +119,7 @@ func (s *Shared) URLs(t *source.Target) int {
 }
 
 // Unused returns the absolute samples whose origin was no target. They are errors
-// of the input (SPEC section 1), never silent allows.
+// of the input, never silent allows.
 func (s *Shared) Unused() []Sample {
 	var out []Sample
 	for _, p := range s.samples.list {
