@@ -14,6 +14,7 @@ import (
 // The definitions that studies use, told again from their code, give every
 // agent and file the class that the view gives: on the corpus,
 func TestDefinitionsAreTheStudies(t *testing.T) {
+	t.Parallel()
 	c, _ := corpusDatabase(t)
 	definitions(t, c)
 }
@@ -21,6 +22,7 @@ func TestDefinitionsAreTheStudies(t *testing.T) {
 // and on files put together at random, where the clauses meet that real files
 // seldom try.
 func TestDefinitionsOfRandomFiles(t *testing.T) {
+	t.Parallel()
 	const files = 1500
 	random := rand.New(rand.NewPCG(1, 2))
 	c := map[string][]byte{}

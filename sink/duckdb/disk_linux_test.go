@@ -100,6 +100,7 @@ func mountable(t *testing.T, options string) string {
 // A disk is full in the middle of each kind of file, is made larger, and the
 // run is gone on with.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	mountable(t, "size=1m")
 	w := newWeb(t, 2400, "none")
 	want := filepath.Join(t.TempDir(), "out")
@@ -154,6 +155,7 @@ var once = []string{"--retries", "0"}
 // The disk is full of answers that wait for their segment. Resuming asks only
 // those whose answers are lost.
 func TestFullOfAnswers(t *testing.T) {
+	t.Parallel()
 	w := newWeb(t, 1000, "none")
 	want := filepath.Join(t.TempDir(), "out")
 	robocensus(t, 0, w.census(want)...)
@@ -173,6 +175,7 @@ func TestFullOfAnswers(t *testing.T) {
 // The same with a limit of the size of files: each that is larger than all
 // before it is hit.
 func TestLimitedFiles(t *testing.T) {
+	t.Parallel()
 	w := newWeb(t, 2400, "none")
 	want := filepath.Join(t.TempDir(), "out")
 	source := filepath.Join(t.TempDir(), "source")
@@ -221,6 +224,7 @@ func TestReadOnlyFolder(t *testing.T) {
 
 // During a run something is taken away from it.
 func TestTakenAway(t *testing.T) {
+	t.Parallel()
 	hosts := 3500
 	if testing.Short() {
 		hosts = 2400 // two segments
@@ -288,6 +292,7 @@ func TestTakenAway(t *testing.T) {
 // With too few files for its connections a run does not begin, and with just
 // enough it is as any other.
 func TestFewOpenFiles(t *testing.T) {
+	t.Parallel()
 	w := newWeb(t, 1000, "uniform:1ms-15ms")
 	state := func() []string { return []string{"--state", filepath.Join(t.TempDir(), "state")} }
 	want := filepath.Join(t.TempDir(), "out")

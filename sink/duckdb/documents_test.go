@@ -64,6 +64,7 @@ func isAnswer(text string, blocks []block, i int) bool {
 // asked of the tables in out/, and what is printed is the answer that the document
 // has below it.
 func TestDocuments(t *testing.T) {
+	t.Parallel()
 	web := newInternet(t)
 	for _, document := range documents {
 		t.Run(document, func(t *testing.T) {

@@ -15,6 +15,7 @@ const queries = "../../configs/queries"
 // Each query of configs/queries names its base, and gives on the demo's tables
 // the answer in testdata/queries.
 func TestQueries(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(queries, "*.sql"))
 	if err != nil || len(files) < 10 {
 		t.Fatalf("%d queries, %v", len(files), err)

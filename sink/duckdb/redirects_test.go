@@ -11,6 +11,7 @@ import (
 // each hop, as a WARC has them: the demo's tables are taken apart, and the
 // views must put them together.
 func TestRedirectsAcrossCaptures(t *testing.T) {
+	t.Parallel()
 	live, dir := database(t), filepath.Join(scratch, "captures")
 	for _, table := range []string{"fetches", "policies", "verdicts"} {
 		if err := os.MkdirAll(filepath.Join(dir, table, "run=first"), 0o777); err != nil {

@@ -17,6 +17,7 @@ func (w *web) rejudged(from, to string, args ...string) []string {
 // What a run knows of an answer of any kind is enough to come to the same
 // tables without asking again; times stay those of the asking.
 func TestAnEarlierRunJudgedAgainIsTheSame(t *testing.T) {
+	t.Parallel()
 	const hosts = 2400 // two segments
 	w := newWeb(t, 0, "none")
 	var list strings.Builder // URLs that a list brings along are not kept

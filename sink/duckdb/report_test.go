@@ -327,6 +327,7 @@ func TestReportOfTheCorpus(t *testing.T) {
 // What the report says of two runs between which 250 hosts changed: 200 shut
 // GPTBot out, 50 all agents.
 func TestReportOfChanges(t *testing.T) {
+	t.Parallel()
 	if _, err := os.Stat(corpusFile); errors.Is(err, fs.ErrNotExist) {
 		t.Skip("the corpus of real files is not beside this repository")
 	}

@@ -84,6 +84,7 @@ func hostFiles(t *testing.T, files string) (names []string) {
 // they lie, and judged again out of a run that has kept them, are the same
 // tables: only what tells of the request differs.
 func TestAllSourcesComeToTheSame(t *testing.T) {
+	t.Parallel()
 	for name, files := range map[string]string{
 		"demo": "../../testdata/demo/hosts", "corpus": "../../../shared/corpus/robots-real.tar.gz",
 	} {

@@ -25,6 +25,7 @@ var (
 // then another one, until there were enough kills. Each ends with the tables
 // of one that was left alone.
 func TestTorture(t *testing.T) {
+	t.Parallel()
 	if *seed == 0 {
 		*seed = rand.Uint64()
 	}

@@ -71,6 +71,7 @@ func questions(t *testing.T) map[string]string {
 
 // Other runs and other profiles in the folder change no answer.
 func TestACountIsNeverDoubled(t *testing.T) {
+	t.Parallel()
 	alone, among := folder(t, single), folder(t, crowded(t))
 	for name, text := range questions(t) {
 		head, rows, err := ask(alone, text)
@@ -98,6 +99,7 @@ var derived = map[string]string{
 // Views that are not derived hold what the globs of the README do, and a bare
 // name that of one run and profile.
 func TestHistoryIsAllRunsAndProfiles(t *testing.T) {
+	t.Parallel()
 	dir := crowded(t)
 	db := folder(t, dir)
 	profiled := []string{"policies", "verdicts", "summary"}
@@ -161,6 +163,7 @@ func fails(t *testing.T, db *sql.DB, query string) string {
 }
 
 func TestAMissingTableSaysSo(t *testing.T) {
+	t.Parallel()
 	for _, written := range []string{"fetches", "rules,groups,verdicts", "groups,rules,sitemaps,lines,policies"} {
 		dir := filepath.Join(t.TempDir(), "out")
 		runCommand(t, filepath.Join(bin, "robocensus"), "run", "--bodies", "../../testdata/demo/hosts", "--out", dir, "--run", "r", "--tables", written, "--progress", "none")
