@@ -58,7 +58,7 @@ func (n *census) readVolume(ctx, late context.Context, v *source.Volume, take fu
 		}
 		return nil
 	})
-	if err == nil && c.next == v.First && (v.First == 0 || v.Most == 1) {
+	if err == nil && c.next == v.First && (v == n.source.Volumes[0] || v.Most == 1) {
 		// A source without targets gets empty tables. So does a segment of an
 		// earlier run of which --hosts keeps nothing: numbers have no gaps.
 		err = c.open(ctx)

@@ -59,18 +59,25 @@ func (s *Source) openArchives() error {
 	if len(paths) > sink.MaxVolumes {
 		return &userfile.Error{Path: "--warc", Err: fmt.Errorf("names %d files, but a run takes at most %d; make several runs", len(paths), sink.MaxVolumes)}
 	}
+	inputs := make([]sink.Input, len(paths))
+	sizes := make([]int64, len(paths))
 	for i, path := range paths {
-		in := sink.Input{Role: "warc", Path: path}
+		inputs[i] = sink.Input{Role: "warc", Path: path}
 		if path != "-" {
-			if in, err = identify("warc", path); err != nil {
+			if inputs[i], err = identify("warc", path); err != nil {
 				return err
 			}
 		}
-		if s.config.Limit == 0 {
-			s.Total += in.Bytes
-		}
-		s.add(in, func(ctx context.Context, emit func(Target) error) error {
-			reject, done, err := s.rejects.archive(i)
+		sizes[i] = inputs[i].Bytes
+	}
+	if n := s.config.Shard.Count; n > len(paths) {
+		return &userfile.Error{Path: "--warc", Err: fmt.Errorf("names %d files, too few for %d shards", len(paths), n)}
+	}
+	from, to := s.config.Shard.groupOf(sizes)
+	s.elsewhere.Add(int64(len(paths) - (to - from)))
+	for i, path := range paths {
+		v := s.add(inputs[i], func(ctx context.Context, emit func(Target) error) error {
+			reject, done, err := s.rejects.archive(i - from)
 			if err != nil {
 				return err
 			}
@@ -80,8 +87,12 @@ func (s *Source) openArchives() error {
 			}
 			return err
 		})
+		if s.config.Limit == 0 && from <= i && i < to {
+			s.Total += v.input.Bytes
+		}
 	}
 	s.number()
+	s.Volumes = s.Volumes[from:to]
 	return nil
 }
 

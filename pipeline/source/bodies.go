@@ -39,11 +39,12 @@ func (s *Source) openBodies() error {
 	if err != nil {
 		return err
 	}
-	s.add(in, func(ctx context.Context, emit func(Target) error) error {
+	v := s.add(in, func(ctx context.Context, emit func(Target) error) error {
 		return read(ctx, name, func(file string, modified time.Time, body []byte) error {
 			return s.takeBody(file, modified, body, emit)
 		})
 	})
+	v.mixed = true
 	s.number()
 	return nil
 }
@@ -56,11 +57,11 @@ func (s *Source) takeBody(file string, modified time.Time, body []byte, emit fun
 	}
 	o, err := originOfFile(base, s.config.Schemes[0])
 	if err != nil {
-		return s.rejects.body(file, rejection(err))
+		return s.rejectBody(file, rejection(err))
 	}
 	target, ok := s.wanted(o)
 	if !ok {
-		s.rejects.skip(Skipped{OtherHosts: 1})
+		s.skipHost(o)
 		return nil
 	}
 	c := &fetch.Capture{Origin: o, Start: modified, Hops: []robots.Hop{{URL: o.RobotsURL(), Status: 200}}}
@@ -134,7 +135,7 @@ func (s *Source) readFolder(ctx context.Context, name string, take func(file str
 		}
 		info, err := fs.Stat(root, file)
 		if err != nil || !info.Mode().IsRegular() {
-			return s.rejects.body(file, notFile)
+			return s.rejectBody(file, notFile)
 		}
 		f, err := root.Open(file)
 		if err != nil {
@@ -176,7 +177,7 @@ func (s *Source) readTar(ctx context.Context, name string, take func(file string
 		case tar.TypeDir, tar.TypeXGlobalHeader:
 			continue
 		default:
-			if err := s.rejects.body(entry.Name, notFile); err != nil {
+			if err := s.rejectBody(entry.Name, notFile); err != nil {
 				return err
 			}
 			continue
@@ -197,4 +198,19 @@ func readBody(r io.Reader, limit int) ([]byte, error) {
 	var b bytes.Buffer
 	_, err := b.ReadFrom(io.LimitReader(r, int64(limit)+1))
 	return b.Bytes(), err
+}
+
+// rejectBody rejects a file of bodies.
+func (s *Source) rejectBody(file, reason string) error {
+	if !s.config.Shard.isFirst() {
+		return nil
+	}
+	return s.rejects.body(file, reason)
+}
+
+// skipHost counts a stored answer whose host the filter does not name.
+func (s *Source) skipHost(o fetch.Origin) {
+	if s.config.Shard.has(o.Host) {
+		s.rejects.skip(Skipped{OtherHosts: 1})
+	}
 }

@@ -58,7 +58,7 @@ func (s *Source) openRun() error {
 		v := s.add(in, func(ctx context.Context, emit func(Target) error) error {
 			err := e.readSegment(ctx, parts, func(t Target) error {
 				if s.filter != nil && !s.filter.has(t.Capture.Origin) {
-					s.rejects.skip(Skipped{OtherHosts: 1})
+					s.skipHost(t.Capture.Origin)
 					return nil
 				}
 				return emit(t)
@@ -69,7 +69,7 @@ func (s *Source) openRun() error {
 			}
 			return err
 		})
-		v.First, v.Most = index, 1
+		v.First, v.Most, v.mixed = index, 1, true
 	}
 	return nil
 }

@@ -19,9 +19,13 @@ const (
 // rows of an origin are rejected.
 type grouper struct {
 	schemes []string
+	shard   Shard
 	reject  func(line int64, text, reason string) error
 	remark  func(line int64, text, reason string) error // on a line that is accepted
 	emit    func(Target) error
+
+	rows      int64 // read, of all shards
+	elsewhere int64 // of these, of other shards
 
 	seen  hashSet
 	asked map[string]bool // of the current target's URLs
@@ -31,9 +35,17 @@ type grouper struct {
 
 // take reads one row.
 func (g *grouper) take(r row) error {
+	g.rows++
 	candidates, sample, why := g.read(r)
 	if why != "" {
+		if !g.shard.isFirst() {
+			return nil
+		}
 		return g.reject(r.line, r.text, why)
+	}
+	if !g.shard.has(candidates[0].Host) {
+		g.elsewhere++
+		return g.flush()
 	}
 	if r.badRank {
 		if err := g.remark(r.line, r.text, "bad_rank: no whole number from 1; the host is asked without"); err != nil {
@@ -43,16 +55,18 @@ func (g *grouper) take(r row) error {
 	if g.open && g.now.Candidates[0] == candidates[0] {
 		return g.join(r, candidates, sample)
 	}
+	// A row of another origin ends the target, even one that is rejected below: a
+	// shard does not know whether another shard rejects a row.
+	if err := g.flush(); err != nil {
+		return err
+	}
 	if !g.seen.add(candidates[0].String()) {
 		if sample != "" {
 			return g.reject(r.line, r.text, "not_adjacent")
 		}
 		return g.reject(r.line, r.text, "duplicate")
 	}
-	if err := g.flush(); err != nil {
-		return err
-	}
-	g.now = Target{Input: strings.Clone(r.given()), Rank: r.rank, Candidates: candidates, Lines: 1}
+	g.now = Target{Seq: g.rows, Input: strings.Clone(r.given()), Rank: r.rank, Candidates: candidates, Lines: 1}
 	g.open = true
 	if len(g.asked) > 1000 {
 		g.asked = nil // a map never shrinks

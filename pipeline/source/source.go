@@ -28,6 +28,7 @@ type Config struct {
 
 	Schemes []string // to try for a host without a scheme, in order
 	Limit   int64    // most targets, 0 for all
+	Shard   Shard    // the share to read, by default all
 	MaxBody int      // bytes at which stored bodies are cut
 }
 
@@ -39,14 +40,15 @@ type Source struct {
 	Volumes []*Volume
 	Total   int64 // lines of the list or bytes of archives, 0 if unknown
 
-	config   Config
-	inputs   []sink.Input
-	ranks    ranks
-	filter   *filter // nil for every host
-	rejects  *Rejects
-	progress func(bytes int64) // of archives read
-	sum      hash.Hash         // of a pipe, which can be read only once
-	passed   atomic.Int64      // targets
+	config    Config
+	inputs    []sink.Input
+	ranks     ranks
+	filter    *filter // nil for every host
+	rejects   *Rejects
+	progress  func(bytes int64) // of archives read
+	sum       hash.Hash         // of a pipe, which can be read only once
+	passed    atomic.Int64      // targets
+	elsewhere atomic.Int64      // targets or rows of other shards
 }
 
 // Open finds the inputs of a source, identifies them, and reads the ranks. An input
@@ -96,7 +98,7 @@ func (s *Source) openLists(ctx context.Context) error {
 			in.Role = list.role
 			s.inputs = append(s.inputs, in)
 			if !s.config.IsStored() {
-				s.Total = in.Rows
+				s.Total = in.Rows / int64(max(1, s.config.Shard.Count))
 			}
 		}
 	}
@@ -117,14 +119,18 @@ func (s *Source) Inputs() []sink.Input { return slices.Clone(s.inputs) }
 func (s *Source) Start(ctx context.Context, rejects *Rejects, progress func(bytes int64)) (err error) {
 	s.rejects, s.progress = rejects, progress
 	if s.config.IsStored() && s.config.Hosts != "" {
-		if s.filter, err = readFilter(ctx, s.config.Hosts, s.sum, rejects.host); err == nil {
+		reject := rejects.host
+		if !s.config.Shard.isFirst() {
+			reject = func(int64, string, string) error { return nil }
+		}
+		if s.filter, err = readFilter(ctx, s.config.Hosts, s.sum, reject); err == nil {
 			s.digest()
 		}
 	}
 	return err
 }
 
-// Targets is the number of targets that the volumes have yielded.
+// Targets returns the number of targets that the volumes have yielded.
 func (s *Source) Targets() int64 { return s.passed.Load() }
 
 // Enough reports whether the limit is reached. Volumes then yield nothing.
@@ -132,8 +138,11 @@ func (s *Source) Enough() bool { return s.config.Limit > 0 && s.passed.Load() >=
 
 // readHosts emits the hosts to ask.
 func (s *Source) readHosts(ctx context.Context, emit func(Target) error) error {
-	g := &grouper{schemes: s.config.Schemes, reject: s.rejects.host, remark: s.rejects.remark, emit: emit}
-	defer s.digest()
+	g := &grouper{schemes: s.config.Schemes, shard: s.config.Shard, reject: s.rejects.host, remark: s.rejects.remark, emit: emit}
+	defer func() {
+		s.elsewhere.Add(g.elsewhere)
+		s.digest()
+	}()
 	if err := s.readRows(ctx, s.sum, g.take); err != nil {
 		return err
 	}
@@ -165,9 +174,12 @@ func (s *Source) digest() {
 // namedPath stands for the path of a list if the hosts are named.
 const namedPath = "the hosts given"
 
-// Empty returns the error of a source without targets.
+// Empty returns the error of a source without targets. A shard may have none.
 func (s *Source) Empty() error {
 	c := &s.config
+	if s.elsewhere.Load() > 0 {
+		return nil
+	}
 	path, wanted := c.Hosts, "holds no host; give one host, origin or URL to a line, or a table with a column host, url or host_rev"
 	skipped := s.rejects.Skipped()
 	switch {

@@ -24,6 +24,7 @@ type Volume struct {
 	source *Source
 	input  sink.Input
 	seq    int64 // before that of its first target; unused if targets have one
+	mixed  bool  // it yields the targets of all shards
 	read   func(ctx context.Context, emit func(Target) error) error
 }
 
@@ -48,6 +49,10 @@ func (v *Volume) Read(ctx context.Context, emit func(Target) error) error {
 		}
 		if seq++; t.Seq == 0 {
 			t.Seq = seq
+		}
+		if v.mixed && !v.source.config.Shard.has(t.Candidates[0].Host) {
+			v.source.elsewhere.Add(1)
+			return nil
 		}
 		v.source.passed.Add(1)
 		if err := emit(t); err != nil {

@@ -1,0 +1,102 @@
+package source
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// The hash is part of the contract: a plan and its workers may have different
+// versions, and users compute it in SQL.
+func TestShardOfIsAHashOfTheDomain(t *testing.T) {
+	for host, want := range map[string]int{
+		"www.example.com": 5, "example.com": 5, "a.b.example.com": 5,
+		"example.co.uk": 2, "192.0.2.1": 3, "localhost": 0,
+	} {
+		if got := ShardOf(host, 8); got != want {
+			t.Errorf("%s: shard %d, want %d", host, got, want)
+		}
+	}
+}
+
+// Each archive belongs to one shard, in order, no shard is empty, and none has much
+// more than its share.
+func TestArchivesAreGroupedBySize(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sizes := rapid.SliceOfN(rapid.Int64Range(0, 1<<30), 1, 40).Draw(t, "sizes")
+		count := rapid.IntRange(1, len(sizes)).Draw(t, "shards")
+		next, all, largest := 0, int64(0), slices.Max(sizes)
+		for _, size := range sizes {
+			all += size
+		}
+		for i := range count {
+			from, to := Shard{i, count}.groupOf(sizes)
+			if from != next || to <= from {
+				t.Fatalf("shard %d of %d: from %d to %d, the one before ends at %d", i, count, from, to, next)
+			}
+			var bytes int64
+			for _, size := range sizes[from:to] {
+				bytes += size
+			}
+			if share := all / int64(count); bytes > share+2*largest {
+				t.Fatalf("shard %d of %d: %d bytes of %d", i, count, bytes, all)
+			}
+			next = to
+		}
+		if next != len(sizes) {
+			t.Fatalf("%d of %d archives belong to shards", next, len(sizes))
+		}
+	})
+}
+
+func TestShardsOfAListAreTheWhole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var text string
+		for range rapid.IntRange(1, 60).Draw(t, "lines") {
+			line := rapid.SampledFrom([]string{
+				"a.test", "www.a.test", "b.test", "https://c.test/x", "https://c.test/y", "http://c.test/z", "-bad-.test", "", "# no host", "d.test:8443",
+			}).Draw(t, "line")
+			text += line + "\n"
+		}
+		read := func(s Shard) (targets, rejected []string) {
+			return readShard(t, text, s)
+		}
+		wholeTargets, wholeRejected := read(Shard{})
+		count := rapid.IntRange(1, 5).Draw(t, "shards")
+		var targets, rejected []string
+		for i := range count {
+			some, others := read(Shard{i, count})
+			targets, rejected = append(targets, some...), append(rejected, others...)
+		}
+		slices.Sort(wholeTargets)
+		slices.Sort(targets)
+		slices.Sort(wholeRejected)
+		slices.Sort(rejected)
+		if !slices.Equal(targets, wholeTargets) || !slices.Equal(rejected, wholeRejected) {
+			t.Fatalf("of\n%s%d shards read\n%q\n%q\ninstead of\n%q\n%q", text, count, targets, rejected, wholeTargets, wholeRejected)
+		}
+	})
+}
+
+// readShard returns the targets and the rejected lines of a shard of a list.
+func readShard(t interface{ Fatal(...any) }, text string, shard Shard) (targets, rejected []string) {
+	g := &grouper{schemes: []string{"https", "http"}, shard: shard, emit: func(x Target) error {
+		targets = append(targets, fmt.Sprint(x.Seq, x.Input, x.Candidates, x.Paths, x.Lines))
+		return nil
+	}}
+	g.reject = func(line int64, text, reason string) error {
+		rejected = append(rejected, fmt.Sprint(line, text, reason))
+		return nil
+	}
+	g.remark = g.reject
+	if err := readLines("list", strings.NewReader(text), g.take); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.flush(); err != nil {
+		t.Fatal(err)
+	}
+	return targets, rejected
+}
