@@ -95,8 +95,9 @@ func (m *automaton) addSpecial(set *byteSet, inQuery bool) {
 	}
 }
 
-// matter reports whether a %, or a * or $ that a form escapes, reaches any
-// state that other bytes do not reach as soon and earlier in byte order.
+// matter reports whether a %, or a * or $ that a form escapes, leads to a state
+// that other bytes do not reach in as few steps and earlier in byte order.
+// expected holds the bytes that patterns distinguish.
 //
 // A % that begins no escape is like any byte that no pattern expects, such as
 // !. An escape that every form decodes is like its character. One that every
@@ -104,12 +105,12 @@ func (m *automaton) addSpecial(set *byteSet, inQuery bool) {
 // expects a %; or some forms decode an escape and some keep it, which is like !
 // only if no pattern expects the character or the digits. If a form compares
 // byte for byte, the case of the digits distinguishes the forms too.
-func (m *automaton) matter(st []int32, told *byteSet, inQuery bool) (percent, stars bool) {
+func (m *automaton) matter(st []int32, expected *byteSet, inQuery bool) (percent, stars bool) {
 	other := byte('!')
-	if told.has(other) {
+	if expected.has(other) {
 		other = '"'
 	}
-	if told.has(other) || told.has('%') {
+	if expected.has(other) || expected.has('%') {
 		return true, m.rfc()
 	}
 	copy(m.flushed, st)
@@ -120,14 +121,14 @@ func (m *automaton) matter(st []int32, told *byteSet, inQuery bool) (percent, st
 	}
 	parted := m.parted[index(inQuery)]
 	for d := byte('!'); d <= '~' && !percent; d++ {
-		percent = parted.has(d) && (told.has(d) || next.has(upperHex[d>>4]) || next.has(upperHex[d&15]))
+		percent = parted.has(d) && (expected.has(d) || next.has(upperHex[d>>4]) || next.has(upperHex[d&15]))
 	}
-	stars = m.rfc() && (told.has('*') || told.has('$') || next.has('2') || next.has('4') || next.has('A'))
+	stars = m.rfc() && (expected.has('*') || expected.has('$') || next.has('2') || next.has('4') || next.has('A'))
 	return percent, stars
 }
 
-// learnEscapes records which escapes the forms in use decode, in the path and
-// in the query: decoded by all of them, parted by some.
+// learnEscapes records, for the path and for the query, which escapes all forms
+// in use decode (decoded) and which only some decode (parted).
 func (m *automaton) learnEscapes() {
 	for d := byte('!'); d <= '~'; d++ {
 		for i, inQuery := range [...]bool{false, true} {
@@ -155,9 +156,9 @@ func (m *automaton) addFirstDigits(set, base, read *byteSet, inQuery bool) {
 	decoded, parted := m.decoded[index(inQuery)], m.parted[index(inQuery)]
 	least, leastKept := false, false
 	for _, c := range []byte("0123456789ABCDEFabcdef") {
-		told := read.has(c) || read.has(upper(c))
+		expected := read.has(c) || read.has(upper(c))
 		row := unhex(c) << 4
-		parts, kept := false, true // some escape; every escape
+		parts, kept := false, true // whether forms disagree on some escape; keep every escape
 		for d := row; ; d++ {
 			if decoded.has(d) {
 				kept = false
@@ -172,10 +173,10 @@ func (m *automaton) addFirstDigits(set, base, read *byteSet, inQuery bool) {
 			}
 		}
 		switch {
-		case told || parts || !least || kept && !leastKept:
+		case expected || parts || !least || kept && !leastKept:
 			set.add(c)
 		}
-		if !told {
+		if !expected {
 			least = true
 			leastKept = leastKept || kept
 		}

@@ -11,7 +11,7 @@ import (
 //	0                an escape that may have begun: 0 for none, '%', or the
 //	                 digit after one; and whether the query has begun
 //	view.slot        the plains that may still match: from, to, bytes read
-//	ladders + i      of ladder i: the key below which nothing matters any
+//	ladders + i      for ladder i: the key below which nothing matters any
 //	                 more, and its label, as key<<2 | label
 //	starred.slot     how far the pattern is matched
 //
@@ -19,18 +19,19 @@ import (
 // automaton drops what cannot change an answer any more.
 type automaton struct {
 	*language
-	ladders int32 // the slot of the first
-	size    int
-	cost    int                   // of a step: numbers and rungs read
-	forms   [reservedToo + 1]bool // in use
+	ladders int32                 // slot of the first ladder
+	size    int                   // numbers in a state
+	cost    int                   // numbers and rungs that a step reads
+	forms   [reservedToo + 1]bool // the forms in use
 	escapes bool                  // a form in use does not compare byte for byte
-	// Escapes that every form in use decodes, and those that some do: in the
-	// path, in the query.
+	// decoded holds the escapes that every form in use decodes, parted those
+	// that only some do; the first of each is for the path, the second for the
+	// query.
 	decoded, parted [2]byteSet
 
-	slots   []int32 // of stars
+	slots   []int32 // slot of each star
 	anchors []int32 // the stars with an anchor
-	wanted  []bool  // of stars
+	wanted  []bool  // for canonical: the stars that still matter
 	flushed []int32 // memory for a copy of a state
 }
 
@@ -335,17 +336,17 @@ func (m *automaton) verdict(st []int32, s *stance) Value {
 	if s.exempt >= 0 && m.says(st, s.exempt) == labelAllow {
 		return Allowed
 	}
-	said := Allowed
+	value := Allowed
 	for i, v := range s.voices {
 		var labels [4]label
 		for k := range laddersOf[v.mode] {
 			labels[k] = m.says(st, v.ladders[k])
 		}
 		x := verdictOf(v.mode, labels)
-		if i > 0 && x != said {
+		if i > 0 && x != value {
 			return Undefined
 		}
-		said = x
+		value = x
 	}
-	return said
+	return value
 }

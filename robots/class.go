@@ -51,12 +51,11 @@ func (p *Policy) Class() Class {
 	return c
 }
 
-// GroupClass returns the class of one group of the file last loaded, as an
-// agent has it that follows this group alone. A group without a rule is
-// allow_all.
+// GroupClass returns the class that an agent's policy has if it follows only
+// this group of the file last loaded. A group without a rule is allow_all.
 func (j *Judge) GroupClass(f *File, group int) Class {
-	// If an agent follows it alone, it is compiled already. With several
-	// readings, the last one compiled may not be f.
+	// The group is compiled already if an agent follows only this group. With
+	// several readings, the last one compiled may not be f.
 	if group < len(j.byGroup) && !j.several {
 		if rs := j.byGroup[group]; rs != nil && rs.file == f {
 			return j.classify(rs)
@@ -69,8 +68,9 @@ func (j *Judge) GroupClass(f *File, group int) Class {
 	return class
 }
 
-// foreign occurs in no normalized pattern: bytes from 0x80 are escaped there.
-// Where they are not, patterns are plain prefixes, and "/" is asked too.
+// foreign occurs in no normalized pattern: normalizing escapes bytes from 0x80.
+// A profile that does not escape them has no wildcards, so the verdict on "/"
+// decides too.
 const foreign = 0xFF
 
 // classBudget bounds the comparisons of rules for one class.

@@ -158,11 +158,11 @@ type search struct {
 	*automaton
 	states []int32 // size numbers for each node
 	nodes  []node
-	table  []int32  // of nodes by the hash of their states
+	table  []int32  // hash table of nodes, by their states
 	found  [2]int32 // the node of the first witness each way, or -1
 	work   int
 	most   int     // bound on work
-	ways   [2]bool // in which the policies can differ
+	ways   [2]bool // how the policies can differ
 	either bool    // stop at the first witness
 	now    []int32
 }

@@ -57,9 +57,9 @@ type queryForm struct {
 
 // A Group is a run of user-agent lines and the rules that follow.
 type Group struct {
-	Line   int32 // of its first user-agent line
-	Agents Span  // in File.Agents
-	Rules  Span  // in File.Rules
+	Line   int32 // line of the first user-agent
+	Agents Span  // indices in File.Agents
+	Rules  Span  // indices in File.Rules
 	// Joined reports whether a line that is neither agent, rule, blank nor
 	// comment stands among the user-agent lines. Other parsers see two groups
 	// there.

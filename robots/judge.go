@@ -12,23 +12,23 @@ type Judge struct {
 	profile  *Profile
 	agents   []Agent
 	names    []*names   // one, or two if the profile leaves the case of agents open
-	products [][]byte   // per agent: the name it sends, in lower case (MatchSubstring)
+	products [][]byte   // per agent: the name that it sends, in lower case (MatchSubstring)
 	policies []Policy   // per agent
 	readings []*File    // further readings of the file, if the profile leaves choices
 	sets     []*ruleset // rulesets; the first `used` are in use
 	used     int
 	known    map[uint64]*ruleset // rulesets in use by linesOf, if several
-	leads    map[uint64]int      // first agents by the hash of their sets, for those with several
+	leads    map[uint64]int      // by hash of sets: the first agent with these several sets
 
-	file    *File  // as loaded
+	file    *File  // the file last loaded
 	several bool   // the file has several readings
-	plain   bool   // the longest rule decides; no choice is open
+	plain   bool   // the longest rule decides, and the profile leaves no choice open
 	path    []byte // memory of Policy.Class
 
-	// Of the reading at hand:
-	star    []int32    // the groups for all
+	// For the reading that is being added:
+	star    []int32    // groups for all crawlers
 	found   []int32    // groups of one agent (MatchSubstring)
-	byGroup []*ruleset // compiled, per group
+	byGroup []*ruleset // per group: its rules, once compiled
 	starSet *ruleset
 }
 

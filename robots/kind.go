@@ -52,7 +52,8 @@ func (f Facts) class(last Hop) AnswerReason {
 	}
 	class := classify(last)
 	switch {
-	// A revisit may omit the header too: it is the other capture's.
+	// A revisit record may also omit the header, which repeats that of the
+	// other capture.
 	case f.Unstored && (class == Success || last.Status == 304 || last.Status == 0 && f.Error == ""):
 		return UnresolvedRevisit
 	case class == ClientError && last.Status == 429:

@@ -64,7 +64,7 @@ const (
 type mode uint8
 
 const (
-	nothingSaid    mode = iota // allow
+	alwaysAllow    mode = iota // allow
 	theLongest                 // best
 	theLongestTies             // best, best with ties to disallow
 	anyWild                    // best plain, any wild disallow, any wild allow
@@ -80,32 +80,32 @@ type voice struct {
 	ladders [4]int32
 }
 
-var laddersOf = [...]int{nothingSaid: 0, theLongest: 1, theLongestTies: 2, anyWild: 3, anyWildTies: 4, orTheLeast: 3, orTheLeastTies: 4}
+var laddersOf = [...]int{alwaysAllow: 0, theLongest: 1, theLongestTies: 2, anyWild: 3, anyWildTies: 4, orTheLeast: 3, orTheLeastTies: 4}
 
 // verdictOf returns the verdict that follows from the labels of a voice's
 // ladders; see weighOpen.
-func verdictOf(m mode, said [4]label) Value {
+func verdictOf(m mode, labels [4]label) Value {
 	may := [2]bool{}
 	switch m {
-	case nothingSaid:
+	case alwaysAllow:
 		return Allowed
 	case theLongest:
-		may[Disallow] = said[0] == labelDisallow
+		may[Disallow] = labels[0] == labelDisallow
 	case theLongestTies:
-		may[Disallow] = said[0] == labelDisallow || said[1] == labelDisallow
-		may[Allow] = said[0] == labelAllow
+		may[Disallow] = labels[0] == labelDisallow || labels[1] == labelDisallow
+		may[Allow] = labels[0] == labelAllow
 	case anyWild:
-		may[Disallow] = said[0] == labelDisallow || said[1] == labelDisallow
-		may[Allow] = said[0] == labelAllow || said[2] == labelAllow
+		may[Disallow] = labels[0] == labelDisallow || labels[1] == labelDisallow
+		may[Allow] = labels[0] == labelAllow || labels[2] == labelAllow
 	case anyWildTies:
-		may[Disallow] = said[0] == labelDisallow || said[1] == labelDisallow || said[2] == labelDisallow
-		may[Allow] = said[0] == labelAllow || said[3] == labelAllow
+		may[Disallow] = labels[0] == labelDisallow || labels[1] == labelDisallow || labels[2] == labelDisallow
+		may[Allow] = labels[0] == labelAllow || labels[3] == labelAllow
 	case orTheLeast:
-		may[Disallow] = said[0] == labelDisallow
-		may[Allow] = said[0] == labelAllow || said[1] == labelAllow || said[2] == labelAllow
+		may[Disallow] = labels[0] == labelDisallow
+		may[Allow] = labels[0] == labelAllow || labels[1] == labelAllow || labels[2] == labelAllow
 	case orTheLeastTies:
-		may[Disallow] = said[0] == labelDisallow || said[3] == labelDisallow
-		may[Allow] = said[0] == labelAllow || said[1] == labelAllow || said[2] == labelAllow
+		may[Disallow] = labels[0] == labelDisallow || labels[3] == labelDisallow
+		may[Allow] = labels[0] == labelAllow || labels[1] == labelAllow || labels[2] == labelAllow
 	}
 	switch {
 	case !may[Disallow]:

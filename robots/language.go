@@ -19,10 +19,10 @@ type plainPattern struct {
 // A view is the path in one form, and the patterns compared with it.
 type view struct {
 	form   form
-	plains []plainPattern // ascending by text
-	slot   int32          // of its state: a range of plains and the bytes read
-	stars  []int32        // of language.stars
-	unders map[[2]int32][]int32
+	plains []plainPattern       // ascending by text
+	slot   int32                // slot of its state: a range of plains, and the bytes read
+	stars  []int32              // indices in language.stars
+	unders map[[2]int32][]int32 // see under
 }
 
 // A form says how the path of a URL is normalized before it is compared.
@@ -35,6 +35,7 @@ const (
 	reservedToo      // EscapesRFC, reserved characters of the path equal
 )
 
+// A stance is a policy as the voices of its permitted readings.
 type stance struct {
 	voices []voice
 	// exempt is the ladder of /robots.txt if that is always allowed, else -1.
@@ -47,12 +48,13 @@ type language struct {
 	ladders []ladder
 	stars   []starred
 	of      [2]stance
-	text    table // of starred patterns
+	text    table // texts of the starred patterns
 
-	plainAt  map[string]int32 // by view and text, during construction
+	// Used during construction: indices by view and text.
+	plainAt  map[string]int32
 	starAt   map[string]int32
 	ladderAt map[string]int32
-	size     int // effects
+	size     int // number of effects
 	key      []byte
 }
 
@@ -136,8 +138,8 @@ func (l *language) addPolicy(s *stance, p *Policy) bool {
 }
 
 func (s *stance) add(v voice) {
-	// Only the last 64 are searched, so that ten thousand groups do not take
-	// quadratic time.
+	// Search only the last 64, so that ten thousand groups do not take quadratic
+	// time.
 	if !slices.Contains(s.voices[max(0, len(s.voices)-64):], v) {
 		s.voices = append(s.voices, v)
 	}

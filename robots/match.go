@@ -6,7 +6,7 @@ import "bytes"
 type literal struct {
 	head, mask uint64 // the first eight bytes of the pattern, and the mask of those it has
 	key        int32  // precedence: length, then allow before disallow
-	rule       int32  // index in the File of the ruleset
+	rule       int32  // index in the Rules of the ruleset's file
 	n          int32  // length without anchor
 	anchor     bool
 }

@@ -39,7 +39,7 @@ func (m Memory) After(k AnswerKind, at time.Time) Memory {
 	if k.Settled() {
 		return Memory{First: at, Seen: []Seen{{Kind: k}}}
 	}
-	// A date after this answer came from a wrong clock.
+	// A date later than this answer came from a wrong clock.
 	next := Memory{First: earlier(m.First, at), Seen: make([]Seen, 0, len(m.Seen)+1)}
 	for _, s := range m.Seen {
 		if s.Kind == k {

@@ -6,7 +6,7 @@ import "bytes"
 // regard to case.
 type names struct {
 	tokens   *tokenTable
-	wanted   [][]int    // per agent: numbers of its tokens and its fallbacks, in order of preference
+	wanted   [][]int    // per agent: numbers of its tokens and fallbacks, in order of preference
 	groupsOf [][]int32  // per token: the groups that name it
 	touched  []int      // tokens with groups
 	byToken  []*ruleset // compiled and merged, per token

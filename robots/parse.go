@@ -16,8 +16,8 @@ func (f *File) Parse(body []byte, p *Profile) {
 	f.parse(body, p, nil)
 }
 
-// parse is Parse under one reading of what the profile leaves open; nil is the
-// first reading.
+// parse parses a body under one reading of what the profile leaves open. A nil
+// reading is the first.
 func (f *File) parse(body []byte, p *Profile, r *reading) {
 	f.reset(body, p)
 	body = f.body
@@ -50,7 +50,7 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 	for {
 		s.line++
 		if lf < start {
-			// Written out: nearly every line comes here.
+			// Written out for speed: nearly every line passes here.
 			if lf = bytes.IndexByte(body[start:], '\n'); lf < 0 {
 				lf = len(body)
 			} else {

@@ -102,8 +102,8 @@ func (s *parser) normalize(pattern []byte, foreign bool) []byte {
 	return s.scratch[from:len(s.scratch):len(s.scratch)]
 }
 
-// noteForm records the query form of a pattern if it differs from the path form
-// at scratch[from:].
+// noteForm records the query form of a pattern if it differs from the path
+// form, which is scratch[from:].
 func (s *parser) noteForm(pattern []byte, from int, slash bool) {
 	to := len(s.forms)
 	if slash {

@@ -6,6 +6,31 @@ import (
 	"time"
 )
 
+// To add a field to Profile:
+//
+//   - profile.go: the field, its yaml name, and a line in Validate. A new type
+//     needs UnmarshalText. Validate refuses values that contradict each other.
+//   - profiles.go: its value in google, from which the others derive, and in each
+//     profile that differs.
+//   - The code that reads it: record.go (lines, groups), judge.go (which group),
+//     pattern.go and target.go (patterns, URLs), verdict.go (conflicts),
+//     answer.go (answers). A value that leaves open how a line is read is a
+//     choice in reading.go.
+//   - judge.go: if the field can make another rule than the longest decide, plain
+//     must be false for it.
+//   - class.go and Compare: a field about patterns or conflicts changes the
+//     witnesses (class.go) and the ladders (language.go). monotone.go assumes
+//     that one more disallow never opens a path, nor one more allow closes one.
+//   - Tests: model_test.go, drawProfile in compare_test.go, and the row of the
+//     field in README.md (TestProfileTable).
+//   - pipeline/audit: readsTables and plainPattern in rebuild.go, if the tables
+//     of a run lack what the field reads; rules_compare.go, if it changes which
+//     group an agent follows.
+//
+// A new profile is a function in profiles.go, listed in builtin, a column of
+// the tables in README.md, and an expectation in the tests that ask every
+// profile (seeds_test.go, status_test.go).
+
 // A Profile is one document's reading of robots.txt, as data: every field is a
 // point on which the documents differ. The yaml names are those of the
 // configuration file. To derive a profile, copy one, decode onto the copy, and

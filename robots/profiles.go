@@ -4,9 +4,9 @@ import "time"
 
 const thirtyDays = 30 * 24 * time.Hour
 
-// google has the grammar and matching of Google's current parser and the status
-// semantics of the documents of 2019. Each other profile is written as its
-// differences from another one.
+// google combines the grammar and matching of Google's current parser with the
+// status semantics of the documents of 2019. Each other profile is written as
+// its differences from another one.
 func google() Profile {
 	return Profile{
 		Name:         "google",
@@ -52,10 +52,11 @@ func google() Profile {
 	}
 }
 
-// google2019 is the documents that Google published in July 2019, to the
-// letter: no misspellings, and a conflict with a wildcard undefined, as their
-// own table prints it. The case of agents is open: by the text it counts, but
-// in the table the crawler Googlebot follows "user-agent: googlebot".
+// google2019 follows the documents that Google published in July 2019 to the
+// letter: misspellings do not count, and a conflict with a wildcard is
+// undefined, as their table of examples says. The case of agents is open: it
+// matters according to the text, but in the table the crawler Googlebot follows
+// "user-agent: googlebot".
 func google2019() Profile {
 	p := google()
 	p.Name = "google-2019"
@@ -71,9 +72,9 @@ func google2019() Profile {
 	return p
 }
 
-// google2012 is Google's document before July 2019. It leaves open what happens
-// to misspellings, to several groups for one agent, to wildcards in a conflict,
-// to network failures and to a lasting outage.
+// google2012 follows Google's document from before July 2019. It leaves open
+// what misspellings, several groups for one agent, wildcards in a conflict,
+// network failures and a lasting outage mean.
 func google2012() Profile {
 	p := google2019()
 	p.Name = "google-2012"
@@ -92,9 +93,9 @@ func google2012() Profile {
 	return p
 }
 
-// classic1996 is the standard for robot exclusion in its Russian edition: two
-// fields, lists in one line, plain prefixes. It does not say what an answer
-// means, so that part is taken from google-2012.
+// classic1996 follows the Russian edition of the standard for robot exclusion:
+// two fields, lists in one line, plain prefixes. The standard does not say what
+// an answer means, so that part comes from google-2012.
 func classic1996() Profile {
 	p := google2012()
 	p.Name = "classic-1996"
@@ -115,7 +116,7 @@ func classic1996() Profile {
 	return p
 }
 
-// rfc9309 is the standard of 2022.
+// rfc9309 follows RFC 9309, the standard of 2022.
 func rfc9309() Profile {
 	p := google2019()
 	p.Name = "rfc9309"

@@ -5,7 +5,7 @@ import "slices"
 // This file determines what can still follow from a state, so that the search
 // skips states without a future.
 
-// A values is a set of verdicts.
+// values is a set of verdicts.
 type values uint8
 
 func setOf(v Value) values { return 1 << v }
@@ -41,7 +41,7 @@ func (m *automaton) coming(st []int32, s *stance) values {
 		some |= x
 	}
 	if len(s.voices) > 1 && some&(some-1) != 0 {
-		every |= setOf(Undefined) // they may differ
+		every |= setOf(Undefined) // the voices may differ
 	}
 	if s.exempt >= 0 && m.left(st, s.exempt) != [2]bool{} {
 		every |= setOf(Allowed)
@@ -98,7 +98,7 @@ func (m *automaton) over(st []int32, b, a *stance) bool {
 	}
 	for i := range max(n, k) {
 		x, y := a.voices[min(i, n-1)], b.voices[min(i, k-1)]
-		if x.mode == nothingSaid {
+		if x.mode == alwaysAllow {
 			continue
 		}
 		if x.mode != y.mode {

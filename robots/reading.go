@@ -61,7 +61,7 @@ func (s *spelling) is(key []byte) bool {
 // A reading is one combination of choices. The first reading accepts every line
 // and ends no list.
 type reading struct {
-	of          *choices // of the first reading
+	of          *choices // the choices that the first reading found
 	dropNoColon bool
 	unknownEnds bool
 	letter      bool

@@ -132,7 +132,7 @@ type record uint8
 
 const (
 	noRecord      record = iota // not a field, a colon and a value
-	unknownRecord               // its field is not one of the document's
+	unknownRecord               // the document does not define its field
 	validRecord                 // a sitemap
 )
 

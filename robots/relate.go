@@ -121,9 +121,9 @@ const probeWork = 1 << 16
 // A prober asks two policies about paths that their rules name.
 type prober struct {
 	a, b  *Policy
-	ways  [2]bool // in which the policies can differ
+	ways  [2]bool // how the policies can differ
 	found [2]bool
-	paths [2][]byte // where, by way
+	paths [2][]byte // by way: a path on which they differ
 	path  []byte    // last path asked
 	work  int
 

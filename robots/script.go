@@ -48,7 +48,7 @@ func (s *scanner) redirects() bool {
 }
 
 // word returns the next word, empty at the end; the word before it, if only
-// white space and dots stand between; and whether there is a dot.
+// white space and dots separate the two; and whether a dot does.
 func (s *scanner) word() (word, before []byte, dotted bool) {
 	for s.at < len(s.text) {
 		c := s.text[s.at]

@@ -12,7 +12,7 @@ import (
 // for each byte of the pattern.
 type starred struct {
 	view    int32
-	slot    int32 // of its state, and of a second one after it if forms
+	slot    int32 // slot of its state; if forms, the next slot holds a second one
 	anchor  bool
 	path    segments
 	query   segments // if forms

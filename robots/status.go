@@ -26,7 +26,7 @@ const (
 	RedirectLoop        ErrorClass = "redirect_loop"
 	RedirectLimit       ErrorClass = "redirect_limit"
 
-	// Classes of a final status that gives no answer; see Facts.Failure.
+	// Facts.Failure returns these classes for a final status that gives no answer.
 	FinalServerError ErrorClass = "server_error"
 	UnexpectedStatus ErrorClass = "unexpected_status"
 )

@@ -27,7 +27,8 @@ type Target struct {
 	whole bool
 }
 
-// Path returns the path and query in the form that is compared.
+// longPath is the length of a path from which its letters and pairs filter too
+// little.
 const longPath = 128
 
 // Target prepares a URL or a path as a person writes it: it escapes what a URL
@@ -99,7 +100,8 @@ func filters(b []byte) (letters, pairs uint64) {
 
 func pairBit(a, b byte) uint64 { return 1 << ((a*11 ^ b*5) & 63) }
 
-// may reports whether a literal may occur in a path that has allPairs.
+// may reports whether a literal can occur in the path, which must have
+// allPairs.
 func (t *Target) may(seg []byte) bool {
 	for i := 0; i+1 < len(seg); i++ {
 		k := uint16(seg[i])<<8 | uint16(seg[i+1])
