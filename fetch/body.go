@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// errEncoding means that a body does not decode by its Content-Encoding.
+// errEncoding means that a body is not in its Content-Encoding.
 var errEncoding = errors.New("the body does not decode by its content encoding")
 
 // zstdWindow bounds the memory that a zstd frame can make us allocate.

@@ -30,7 +30,7 @@ type Capture struct {
 	// was none.
 	Fallback robots.ErrorClass
 
-	// The last hop.
+	// Remote to Times describe the last hop.
 	Remote      netip.AddrPort
 	HTTPVersion string // "1.1"
 	TLSVersion  string // "1.3"
@@ -50,20 +50,20 @@ type Capture struct {
 	// Config.ProbeMisconfigured.
 	Misconfigured bool
 
-	// Stored captures only. Location is the target of a redirect that is
-	// another capture, else "". Unstored reports whether the body is that of
-	// another capture, which is not available.
+	// Only stored captures set these two. Location is the target of a redirect
+	// that is another capture, else "". Unstored reports whether the body is
+	// that of another capture, which is not available.
 	Location string
 	Unstored bool
 
-	// With a memory of earlier runs only. Remembered reports whether the answer
-	// is an earlier run's and still fresh. Memory is the history of answers.
-	// Copy is the last whole copy, if some profile may ask for it.
+	// Only a memory of earlier runs sets these three. Remembered reports whether
+	// the answer is an earlier run's and still fresh. Memory is the history of
+	// answers. Copy is the last whole copy, if some profile may ask for it.
 	Remembered bool
 	Memory     *robots.Memory
 	Copy       *WholeCopy
 
-	at   Origin // of the last hop
+	at   Origin // origin of the last hop
 	text *text  // the body, until [Lease.land]
 }
 

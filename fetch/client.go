@@ -27,8 +27,8 @@ type Config struct {
 	MaxRedirects int           // redirects to follow: the largest of the profiles
 	MaxBody      int           // bytes of decoded body to keep: the largest of the profiles
 	Concurrency  int           // maximum requests in flight
-	PerAddress   int           // of these, to one address
-	PerDomain    int           // of these, to the hosts of one registered domain
+	PerAddress   int           // maximum requests in flight to one address
+	PerDomain    int           // maximum requests in flight to the hosts of one registered domain
 
 	// Room is the memory in bytes that answers in flight may take, beyond some
 	// 16 KB each. The rest goes to a file that Spool creates when needed. If
@@ -39,7 +39,7 @@ type Config struct {
 	Waiting int
 
 	Rate         float64 // requests a second in total; 0: no limit
-	AddressRate  float64 // and to one address; 0: no limit
+	AddressRate  float64 // requests a second to one address; 0: no limit
 	ConnectTo    netip.AddrPort
 	Proxy        *url.URL // http://[user:password@]host:port; nil: none
 	AllowPrivate bool
@@ -238,8 +238,8 @@ func (lease *Lease) attempt(b *budget, n int, o Origin) (a *Capture) {
 	return a
 }
 
-// budget is the time that one origin may take. Waits for the politeness limits
-// are ours, not the host's: they move the deadline.
+// budget is the time that one origin may take. It excludes our own waits, for
+// the politeness limits, memory, the disk or local ports: they move the deadline.
 type budget struct {
 	deadline time.Time
 	waited   time.Duration

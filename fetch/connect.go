@@ -107,9 +107,9 @@ func (lease *Lease) dial(b *budget, to netip.AddrPort, key string, a *answer) (n
 	return lease.open(b, to.String(), key, to, a)
 }
 
-// proxyTimeout bounds the connection to the proxy. It is not part of an
-// origin's time: without its proxy a run would report the whole web as
-// unreachable.
+// proxyTimeout bounds the connection to the proxy, in place of the origin's
+// deadline. A failure to reach the proxy is this machine's: counted as the
+// origins', it would make the whole web unreachable.
 const proxyTimeout = 10 * time.Second
 
 // dialProxy connects to the proxy, which resolves the host itself. The guard

@@ -30,7 +30,7 @@ type encodedCopy struct {
 }
 
 // MarshalBinary encodes a capture from the network with its bodies: version,
-// size of the JSON, JSON, body, earlier copy. Of Err it keeps the text. It
+// size of the JSON, JSON, body, earlier copy. It keeps only the text of Err. It
 // refuses stored captures and failures of this machine.
 func (c *Capture) MarshalBinary() ([]byte, error) {
 	if c.Local != nil || c.Location != "" || c.Unstored {

@@ -91,7 +91,7 @@ func classify(ctx context.Context, at phase, err error) *failure {
 	}
 	var call *os.SyscallError
 	if errors.As(err, &call) {
-		err = call.Err // the phase already says what its name would
+		err = call.Err // without the name of the call, which the phase implies
 	}
 	fail := failed(class, "%s: %w", at, err)
 	if isLocal(err) {

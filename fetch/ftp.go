@@ -45,7 +45,7 @@ func (lease *Lease) getFTP(b *budget, o Origin, target string) (answer, *failure
 	if fail != nil {
 		return a, fail
 	}
-	c, ctx := lease.client, lease.ctx // which connect may have changed
+	c, ctx := lease.client, lease.ctx // connect replaces lease.ctx when it dials
 	defer release()
 	defer conn.Close()
 	defer expire(ctx, conn, b.deadline)()

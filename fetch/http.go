@@ -66,14 +66,17 @@ func (b *bounded) Read(p []byte) (int, error) {
 
 var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4<<10) }}
 
-// get asks o for target (path and query) over a new connection.
+// get asks o for target (path and query) over a new connection. The deadline of
+// b bounds the handshake, the request and the answer. It is read only after
+// connect, whose waits for the politeness limits move it; waits for memory or
+// the disk move it again (see paused).
 func (lease *Lease) get(b *budget, o Origin, target string) (answer, *failure) {
 	var a answer
 	conn, release, fail := lease.connect(b, o, &a)
 	if fail != nil {
 		return a, fail
 	}
-	c, ctx := lease.client, lease.ctx // which connect may have changed
+	c, ctx := lease.client, lease.ctx // connect replaces lease.ctx when it dials
 	defer release()
 	defer conn.Close()
 	defer expire(ctx, conn, b.deadline)()

@@ -29,8 +29,8 @@ type names struct {
 const MaxLookups = 1024
 
 const (
-	namesAge  = 2 * time.Minute // of a generation; an entry lives for at most two
-	namesMost = 50_000          // in a generation
+	namesAge  = 2 * time.Minute // length of a generation; an entry lives for at most two
+	namesMost = 50_000          // most entries of a generation
 )
 
 type lookup struct {
@@ -103,7 +103,7 @@ func (n *names) ask(ctx context.Context, host string) (addrs []netip.Addr, fail 
 	return n.look(ctx, host)
 }
 
-// look is ask without the wait for a place.
+// look does what ask does without waiting for a place.
 func (n *names) look(ctx context.Context, host string) (addrs []netip.Addr, fail *failure) {
 	if !IsAsked(host) { // a redirect led here; the library would report that it does not exist
 		return nil, failed(robots.DNSFailure, "resolve %s: not looked up, because a label begins or ends with a hyphen", host)

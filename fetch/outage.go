@@ -115,12 +115,12 @@ func newLink(c *Client) *link {
 // heldFailure is a failed attempt that waits for proof.
 type heldFailure struct {
 	began, ended time.Time
-	settled      chan struct{} // closed when the next two are known
+	settled      chan struct{} // closed when believed and err are set
 	believed     bool
 	err          error
 }
 
-// The two kinds of failures held.
+// Indices of link.held: failed connections and failed look-ups.
 const (
 	ofNetwork = iota
 	ofNames

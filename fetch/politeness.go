@@ -22,7 +22,7 @@ type politeness struct {
 	slots     *limiter
 	domains   *limiter
 	addresses *limiter
-	pace      *rate.Limiter // of all requests together
+	pace      *rate.Limiter // limits all requests together; nil: no limit
 	starts    *limiter      // admits one origin at a time to its first request
 }
 
@@ -44,12 +44,12 @@ func newPoliteness(c Config) *politeness {
 // serves one [Lease.Fetch] and ends with [Lease.Leave].
 type Lease struct {
 	client    *Client
-	ctx       context.Context // begin of Enter, until the first connection is dialled
-	onceBegun context.Context // from then on
-	held      bool
+	ctx       context.Context // the context begin of Enter; onceBegun once a connection is dialled
+	onceBegun context.Context
+	held      bool // holds a slot
 	asked     bool // the first request has kept the pace
 
-	texts  []*text // of its answers
+	texts  []*text // texts of its answers
 	landed bool    // holds a place in spool.landing
 }
 

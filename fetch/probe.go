@@ -10,9 +10,9 @@ import (
 // probe determines whether a 5xx for robots.txt means anything. A site that
 // answers every missing page with 5xx is misconfigured, and its robots.txt is
 // missing: the front page exists, and a page that cannot exist gets the same
-// status. Google's document says to treat such a 5xx as a 404; the probe is our
-// way to tell. It costs two requests to the server that gave the 5xx, within what
-// is left of the origin's time.
+// status. Google's document says to treat such a 5xx as a 404. The probe costs
+// two requests to the server that gave the 5xx, within the time that the origin
+// has left.
 //
 // It reports whether it sent a request.
 func (lease *Lease) probe(b *budget, got *Capture) bool {

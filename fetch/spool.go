@@ -27,7 +27,7 @@ type spool struct {
 	mu   sync.Mutex
 	room int64
 	file *os.File
-	free []int64 // blocks of the file, by offset
+	free []int64 // offsets of the file's free blocks
 	end  int64
 }
 
@@ -106,9 +106,9 @@ func spoolError(err error) error {
 type text struct {
 	spool  *spool
 	paused func(time.Duration) // called with waits for the disk; may be nil
-	blocks []int64             // of the spool's file, in order
+	blocks []int64             // offsets of its blocks in the spool's file, in order
 	tail   []byte              // the bytes after the blocks
-	taken  int64               // of the spool's room
+	taken  int64               // bytes taken from the spool's room
 }
 
 // newText returns a text with an expected size.

@@ -8,7 +8,7 @@ import (
 )
 
 // budgets divide the memory of the process. They bound what grows with the bodies
-// of hosts and the lines of lists. Besides, a run takes about 60 MB and 8 to 24
+// of hosts and the lines of lists. In addition, a run takes about 60 MB and 8 to 24
 // bytes per origin of its list. The runtime's soft limit keeps garbage within the
 // memory; it leaves an eighth for the kernel's buffers (see the flag --memory).
 type budgets struct {
@@ -34,7 +34,7 @@ func budgetsOf(memory int64) budgets {
 // requestBytes is the memory of a request in flight without its body, with TLS.
 const requestBytes = 56 << 10
 
-// MostConcurrency is the number of requests in flight that fit into half of the
+// MostConcurrency returns the number of requests in flight that fit into half of the
 // given bytes of memory.
 func MostConcurrency(memory int64) int64 { return memory / 2 / requestBytes }
 
@@ -47,10 +47,10 @@ type backpressure struct {
 	mu       sync.Mutex
 	change   *sync.Cond
 	open     int   // segments begun and not committed
-	complete int   // of these, those that have all their captures
+	complete int   // open segments that have all their captures
 	bodies   int64 // bytes of bodies in memory
 	input    int64 // bytes of the targets' texts
-	segments int   // open at once
+	segments int   // most segments open at once
 }
 
 const (

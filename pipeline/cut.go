@@ -12,8 +12,8 @@ import (
 // of verdicts, small enough that a lost one costs little.
 const segmentTargets = 2048
 
-// A segment ends early when its targets reach one of these: verdicts on URLs of
-// their own, bytes of hosts and URLs as the input has them, bytes of stored
+// A segment ends early when its targets reach one of these limits: verdicts on
+// their own URLs, bytes of hosts and URLs as the input has them, bytes of stored
 // bodies. Bodies of the network do not count: their size is not known when the
 // segment is cut.
 const (
@@ -28,9 +28,9 @@ type cutter struct {
 	census *census
 	volume *source.Volume
 	next   int      // number of the next segment
-	now    *segment // the open one, nil for none
+	now    *segment // the open segment, nil if none is open
 
-	// Of the open segment:
+	// Totals of the open segment:
 	targets, urls, text, stored int
 	lines                       int64
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 )
 
-// Preview is what a run would ask and write.
+// Preview describes a run before it begins.
 type Preview struct {
-	Hosts    int64 // to ask; -1 if unknown until the source is read
+	Hosts    int64 // hosts to ask; -1 if unknown until the source is read
 	Rejected int64 // lines of the list that name no host
-	Verdicts int64 // of Hosts
+	Verdicts int64 // verdicts on these hosts
 }
 
 // Bytes on disk per target and per verdict, in all tables but bodies: 4,977 real

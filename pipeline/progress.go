@@ -22,7 +22,7 @@ const (
 // under way.
 type Progress struct {
 	phase     atomic.Int32
-	targets   atomic.Int64 // of the source plus one, 0 before its end
+	targets   atomic.Int64 // targets of the source plus one; 0 before it ends
 	total     atomic.Int64
 	limited   atomic.Bool
 	lines     atomic.Int64
@@ -51,7 +51,7 @@ type Snapshot struct {
 	OtherError  int64 // 5xx and every other status
 	Unreachable int64 // no answer
 
-	Outages int64     // of this machine
+	Outages int64     // outages of this machine
 	CutOff  time.Time // since when this machine seems to be cut off; zero if it is connected
 }
 

@@ -16,10 +16,10 @@ import (
 // capture. It opens segments and begins fetches until begin ends; fetches that
 // have begun end with late.
 func (n *census) read(begin, late context.Context, fetching *errgroup.Group) error {
-	g, reading := errgroup.WithContext(begin) // it ends before the fetches do
+	g, reading := errgroup.WithContext(begin) // reading ends before the fetches do
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	if n.config.Source.Limit > 0 {
-		g.SetLimit(1) // the first N are those of the first volumes
+		g.SetLimit(1) // read volumes one by one: the limit takes the first targets
 	}
 	for _, v := range n.source.Volumes {
 		if reading.Err() != nil || n.source.Enough() {
@@ -60,7 +60,7 @@ func (n *census) readVolume(ctx, late context.Context, v *source.Volume, take fu
 	})
 	if err == nil && c.next == v.First && (v == n.source.Volumes[0] || v.Most == 1) {
 		// A source without targets gets empty tables. So does a segment of an
-		// earlier run of which --hosts keeps nothing: numbers have no gaps.
+		// earlier run if --hosts keeps none of it: segment numbers have no gaps.
 		err = c.open(ctx)
 	}
 	if err != nil {

@@ -29,19 +29,19 @@ type Config struct {
 	Fetch       fetch.Config
 	Grace       time.Duration // how long hosts in flight may take when ctx ends
 	State       string        // folder of the memory of answers, "" for none
-	Terms       memory.Terms  // of that memory; Run sets Run, MaxRedirects and Now
+	Terms       memory.Terms  // when that memory may answer; its Run, MaxRedirects and Now are set by Run
 	Memory      int64         // bytes that the process may take, 0 if unknown; see [budgets]
 	ToolVersion string
 	Resume      bool           // resume the run if it was interrupted
 	ForceNew    bool           // remove the run first, whatever its state
 	Settings    map[string]any // the configuration, for the manifest
 	Pace        map[string]any // the settings that the tables do not depend on
-	Inputs      []sink.Input   // besides those of the source
+	Inputs      []sink.Input   // inputs in addition to those of the source
 }
 
 // Result is the outcome of a run.
 type Result struct {
-	Folder   string // of manifest.json and rejected.csv
+	Folder   string // folder of manifest.json and rejected.csv
 	Targets  int64
 	Rejected int64
 	Skipped  source.Skipped
@@ -50,12 +50,12 @@ type Result struct {
 	Counts   *summary.Counts
 }
 
-// job is a target on its way to its capture.
+// job is a target that waits for its capture, or has it.
 type job struct {
 	source.Target
 	spilled [2]*place // where the bodies lie on disk, nil if in memory
 	segment *segment
-	ordinal int // within it
+	ordinal int // index within the segment
 }
 
 // bodies returns the capture's body and that of its earlier copy, if it has one.
@@ -70,7 +70,7 @@ func (j *job) bodies() []*[]byte {
 // segment is a bounded number of jobs, in the order of the input.
 type segment struct {
 	index     int
-	committed bool // by an earlier process; then it has no jobs
+	committed bool // an earlier process committed it; it has no jobs
 	jobs      []*job
 	pending   atomic.Int64  // jobs without a capture, plus one until it is sealed
 	answers   *sink.Answers // kept for a later process, nil if none can resume
@@ -90,9 +90,9 @@ type census struct {
 	shared   *evaluate.Shared
 	totals   *summary.Counts
 	pressure *backpressure
-	ready    chan *segment // those that have all their captures
+	ready    chan *segment // segments that have all their captures
 	progress *Progress
-	again    bool // the inputs can be read again, as resuming does
+	again    bool // the inputs can be read again, so the run can be resumed
 }
 
 // Run makes the census. It returns when every target is in the tables, when ctx

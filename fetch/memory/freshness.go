@@ -24,28 +24,28 @@ func lifetime(maxAge time.Duration, cacheControl *string, lengthen bool) time.Du
 	if cacheControl == nil {
 		return maxAge
 	}
-	told := time.Duration(-1)
+	given := time.Duration(-1)
 	for rest := *cacheControl; rest != ""; {
 		var name, value string
 		name, value, rest = directive(rest)
 		switch {
 		case strings.EqualFold(name, "no-store"), strings.EqualFold(name, "no-cache"):
 			return 0
-		case strings.EqualFold(name, "max-age") && told < 0:
-			told = seconds(value)
+		case strings.EqualFold(name, "max-age") && given < 0:
+			given = seconds(value)
 		}
 	}
 	switch {
-	case told < 0:
+	case given < 0:
 		return maxAge
-	case told <= maxAge:
-		return told
+	case given <= maxAge:
+		return given
 	case !lengthen:
 		return maxAge
-	case told/maxLengthening >= maxAge:
+	case given/maxLengthening >= maxAge:
 		return maxAge * maxLengthening
 	}
-	return told
+	return given
 }
 
 // seconds parses delta-seconds. It returns 0 for anything else, and caps the

@@ -35,7 +35,7 @@ import (
 type Memory struct {
 	dir     string
 	db      *pebble.DB
-	keeping [256]sync.Mutex // by origin, because keep reads before it writes
+	keeping [256]sync.Mutex // one for each hash of an origin: keep reads before it writes
 
 	// Estimates that decide when to sweep.
 	bodies, superseded atomic.Int64

@@ -44,8 +44,9 @@ func (m *Memory) Fetch(lease *fetch.Lease, t Terms, candidates ...fetch.Origin) 
 	if err := m.addPast(got, past); err != nil {
 		return lost(got.Origin, err)
 	}
-	// Holding the slot until the answer is stored bounds the answers that a
-	// crash can lose, and another run requests again, by the concurrency.
+	// The lease keeps its slot until the answer is stored. So a crash loses at
+	// most as many answers as there are slots, and only those are requested
+	// again.
 	if err := m.keep(t.Run, got); err != nil {
 		return lost(got.Origin, err)
 	}

@@ -17,7 +17,7 @@ const maxRecordHead = 64 << 10
 type recordHead struct {
 	text   []byte
 	length int64 // -1: invalid
-	joined bool  // two headers: the end of the first is lost
+	joined bool  // the text holds two headers: the end of the first is missing
 
 	kind, uri, date, address, truncated, digest, payloadType []byte
 	profile, refersTo, refersToURI, refersToDate             []byte

@@ -31,9 +31,9 @@ type answerHead struct {
 
 	contentType, server, etag, lastModified, cacheControl, retryAfter, location, contentRange []byte
 
-	encoding, transfer, length []byte // of the body as stored
+	encoding, transfer, length []byte // headers that describe the body as stored
 	undone                     []byte // X-Crawl-Content-Encoding
-	decoded, dechunked         bool   // by the writer, which renamed the header
+	decoded, dechunked         bool   // the writer removed the coding and renamed the header
 }
 
 // readAnswer reads the HTTP answer in the record's block into c. A fault of the
@@ -74,7 +74,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		c.Truncated = true
 		c.Error, c.Err = robots.TruncatedBody, fmt.Errorf("body: truncated by the archive: %s", c.Cut)
 	case c.Cut != "":
-		// By the writer's own limit, or for no reason given.
+		// The writer's own limit cut the body, or it gives no reason.
 		c.Truncated = true
 		if c.Error == robots.TruncatedBody {
 			c.Error, c.Err = "", nil
@@ -86,7 +86,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		c.Error, c.Err = robots.TruncatedBody, fmt.Errorf("body: %d of %d bytes are stored", stored, declared)
 	}
 	if w.asStored && !c.Truncated && c.Error == "" {
-		// If the body was chunked or encoded, the digest may be of either form.
+		// Not for a chunked or encoded body: its digest may be of either form.
 		c.Mismatch = digestMismatch(c.PayloadDigest, c.Body)
 	}
 	if h.status == http.StatusPartialContent && c.Error == "" {

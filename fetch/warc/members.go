@@ -14,15 +14,15 @@ import (
 // records of a plain file, which is one piece.
 type members struct {
 	file   *warcFile
-	raw    *bufio.Reader // of file
+	raw    *bufio.Reader // reads file
 	form   warcForm      // known after the first record
-	opened warcForm      // of the current member
+	opened warcForm      // form of the current member
 	gzip   gzip.Reader
 	zstd   *zstd.Decoder
 	frame  zstdFrame
 	plain  *bufio.Reader // the contents of a member
 	guess  counted       // the contents of a member whose place is a guess
-	start  int64         // of the current member, or of the record in a plain file
+	start  int64         // offset of the current member, or of the record in a plain file
 	count  int           // members opened
 	shared bool          // the member holds several records
 	lost   bool          // the place is a guess until a record is found there
@@ -146,11 +146,12 @@ func formOf(head []byte) warcForm {
 // warcinfo record and no content from a stranger.
 func (m *members) holdsMany(in *bufio.Reader) bool { return in == m.raw || m.shared || m.count == 1 }
 
-// resync looks for a place to resume after in, if it was opened, turned out to
-// hold something other than a record. again reports whether in itself is at
-// another record, whole whether in was read to a good end. Otherwise the place
-// is lost. The search for the next one starts behind the start of the member,
-// not behind what damaged data made us read.
+// resync looks for a place to resume after in, which turned out not to hold a
+// record, or after a member that did not open (in is nil). again reports that
+// in holds another record, and in is now at its start. whole reports that in
+// ended well, so the next member follows. If neither holds, the place is lost,
+// and the search continues one byte after the start of the member: damaged data
+// may have made us read too far.
 //
 // In a plain file, resync may take a stranger's body that looks like a record
 // for one. It cannot be distinguished from a record after a wrong length.
@@ -172,9 +173,8 @@ func (m *members) resync(in *bufio.Reader) (again, whole bool) {
 	}
 	m.lost = true
 	to := m.start + 1
-	// This bounds the bytes read again, however many members seem to begin
-	// inside each other, and the bytes that they expand to, if all end in one
-	// bomb.
+	// Bound the bytes read again, however many members seem to begin inside each
+	// other, and the bytes that they expand to, if all end in one bomb.
 	if m.file.read+m.guess.n/mostUnfolds > maxAgain*m.file.most+64<<20 {
 		to = m.file.most
 	}

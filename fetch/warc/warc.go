@@ -1,6 +1,12 @@
-// Package warc reads stored captures of robots.txt files from WARC files: gzip,
-// zstd or plain, with one member or frame per record or one for all. Damage
-// costs only the records that it hits; reading resumes at the next one.
+// Package warc reads stored captures of robots.txt files from WARC files.
+//
+// A file is compressed with gzip or zstd, one member or frame per record or one
+// for all records, or is plain. [Read] takes it as a stream and calls back for
+// each capture and each damaged place. Damage costs only the records that it
+// hits; reading resumes at the next one.
+//
+// The files are hostile input: lengths, headers and bodies may contradict each
+// other, so every read and every search is bounded.
 package warc
 
 import (
@@ -21,9 +27,9 @@ import (
 type Capture struct {
 	fetch.Capture
 
-	// The place of the record: its gzip member or zstd frame, as in an index
-	// (CDX), or the record itself in a plain file. If the member holds other
-	// records too, Length is 0 and Offset is that of the member.
+	// File, Offset and Length locate the record: its gzip member or zstd frame,
+	// as in an index (CDX), or the record itself in a plain file. If the member
+	// holds other records too, Length is 0 and Offset is that of the member.
 	File           string
 	Offset, Length int64
 
@@ -38,7 +44,7 @@ type Capture struct {
 	Revisit *Revisit
 }
 
-// Revisit identifies the earlier record, as far as the revisit does.
+// Revisit identifies the earlier record, as far as the revisit record does.
 type Revisit struct {
 	Profile                     string // a URI that says what was unchanged
 	RecordID, TargetURI, OfDate string
@@ -47,7 +53,7 @@ type Revisit struct {
 // Counts are the numbers of records by outcome.
 type Counts struct {
 	Captures, OtherURLs, OtherTypes int64
-	Damaged                         int64 // places; each may have cost several records
+	Damaged                         int64 // damaged places; each may have cost several records
 }
 
 // Read calls emit for every stored capture of a robots.txt (a response or
@@ -59,8 +65,8 @@ type Counts struct {
 // The file is gzip or zstd, normally with a member or frame per record, or
 // plain; its first bytes decide. If r can seek, a wrong length costs only its
 // record. If r cannot, or one member holds many records, it also costs the
-// records within that length. Read returns an error of r, of emit or of
-// damaged, or ctx's.
+// records within that length. Read returns the first error of r, emit, damaged
+// or ctx.
 func Read(ctx context.Context, name string, r io.Reader, limit int,
 	emit func(*Capture) error, damaged func(offset int64, what string) error) (Counts, error) {
 	w := &reader{members: newMembers(ctx, r), name: name, limit: limit, emit: emit, damaged: damaged}
@@ -98,8 +104,8 @@ type reader struct {
 
 	head   recordHead
 	answer answerHead
-	left   int64  // of the record's block
-	stored []byte // a body before decoding
+	left   int64  // bytes left of the record's block
+	stored []byte // memory for a body before decoding
 
 	asStored bool // the body equals the record's bytes
 }
@@ -194,7 +200,7 @@ func (w *reader) record(in *bufio.Reader) (*Capture, error) {
 	in.Discard(len(b))
 	h := &w.head
 	if h.joined {
-		return nil, errNoEnd // before that of the next record
+		return nil, errNoEnd // the first header runs into that of the next record
 	}
 	if w.left = h.length; w.left < 0 {
 		return nil, errNoLength

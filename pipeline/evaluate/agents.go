@@ -10,12 +10,12 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// Config says by what captures are judged.
+// Config says under which profiles captures are judged, for which agents and URLs.
 type Config struct {
 	Agents       []Agent
 	Samples      []Sample
 	Profiles     []*robots.Profile // the first one also fills the tables of content: groups, rules, …
-	KeepComments bool              // as rows of the table lines
+	KeepComments bool              // also write comments to the table lines
 }
 
 // ProfileNames returns the names of the profiles, in their order.
@@ -43,7 +43,7 @@ var Categories = []string{
 	"search", "ai-training", "ai-search", "ai-assistant", "seo", "archive", "preview", "ads", "social", "other",
 }
 
-// Robots returns the agent as package robots has it.
+// Robots converts the agent for package robots.
 func (a Agent) Robots() robots.Agent {
 	return robots.Agent{Name: a.Name, Tokens: a.Tokens, FallsBackTo: a.FallsBackTo, UserAgent: a.UserAgent, IgnoresStar: a.IgnoresStar}
 }

@@ -63,7 +63,7 @@ func (e *Evaluator) groupRows(row *sink.Fetch, f *robots.File) []sink.Group {
 			r.AgentLines = append(r.AgentLines, agent.Line)
 			token := agent.Token
 			if len(agent.Wide) > len(token) {
-				token = agent.Wide // policies are found by MJ12bot, not by MJ
+				token = agent.Wide // policies name MJ12bot, not MJ
 			}
 			// Tokens compare without regard to case.
 			r.Tokens = append(r.Tokens, strings.ToLower(sink.Text(token)))
@@ -128,7 +128,7 @@ func (e *Evaluator) lineRows(row *sink.Fetch, f *robots.File) []sink.Line {
 // signalRows returns the rows of signals, with fields in lower case.
 func (e *Evaluator) signalRows(row *sink.Fetch, f *robots.File) []sink.Signal {
 	e.signals = e.signals[:0]
-	var path *string // of the signal before: a line has one path and up to 100,000 keys
+	var path *string // path of the previous signal: a line has one path and up to 100,000 keys
 	for i, s := range f.Signals {
 		if i == 0 || !same(s.Path, f.Signals[i-1].Path) {
 			path = optional(s.Path)

@@ -13,16 +13,16 @@ import (
 // content is a file as one profile reads it, with its policies for the agents.
 type content struct {
 	file     robots.File
-	patterns []string  // of the file's rules, as text
-	classes  []string  // of its groups, if asked for
-	policies []policy  // by agent, if asked for
-	partings []parting // by agent, against the first profile; if asked for
+	patterns []string  // the patterns of its rules, as text
+	classes  []string  // the classes of its groups, if asked for
+	policies []policy  // per agent, if asked for
+	partings []parting // per agent, against the first profile; if asked for
 
-	// Of cached contents:
+	// Only cached contents have these:
 	body     []byte
 	asked    questions
 	digest   string
-	verdicts []robots.Verdict // by agent and path sample; nil if they are too many to cache
+	verdicts []robots.Verdict // per agent and path sample; nil if they are too many to cache
 }
 
 // policy is the policy of a file for one agent.
@@ -31,23 +31,23 @@ type policy struct {
 	line       *int32  // where the group begins
 	match      robots.Match
 	class      int
-	versusStar robots.Relation // of an own group
+	versusStar robots.Relation // relation of its own group to the group for *
 	crawlDelay *float64
 	lead       int  // the first agent with the same rules
 	shared     bool // another agent has the same rules
 }
 
-// questions are what is asked of a body besides its rows.
+// questions select what to find out about a body besides its rows.
 type questions struct {
 	profile int
 	cut     bool // the body is not complete
-	classes bool // classes of groups
-	judging bool // policies of agents
-	parting bool // comparison with the first profile
+	classes bool // the classes of its groups
+	judging bool // the policies of the agents
+	parting bool // the comparison with the first profile
 }
 
-// contents cache parsed bodies: most of the web are templates. The evaluators
-// share them, and a cached content never changes.
+// contents caches parsed bodies, because most hosts use a template. The
+// evaluators share it, and a cached content never changes.
 //
 // The cache has two generations. When the young one reaches generationBytes it
 // becomes the old one, and the old one is dropped; a hit moves a content to the
@@ -57,7 +57,7 @@ type questions struct {
 type contents struct {
 	mu         sync.Mutex
 	young, old map[uint64]*content
-	weight     int               // bytes of the young generation, about
+	weight     int               // estimated bytes of the young generation
 	met        [metBodies]uint64 // hashes of recent bodies
 }
 
@@ -114,7 +114,8 @@ func (c *content) weight() int {
 	return 1024 + 3*len(c.body) + 120*parts + 48*len(c.policies) + 8*len(c.verdicts)
 }
 
-// read parses a body, nil for none, for reading k, or takes it from the cache.
+// read gives reading k the content of a body, nil for none: from the cache, or
+// parsed anew.
 func (e *Evaluator) read(k int, body []byte, q questions) {
 	r := &e.readings[k]
 	r.body, r.loaded, q.profile = body, nil, k
@@ -153,17 +154,17 @@ func (e *Evaluator) read(k int, body []byte, q questions) {
 		r.load()
 		for i := range agents {
 			p := r.judge.Policy(i)
-			told := policy{group: sink.NonZero(p.GroupAgent), line: sink.NonZero(p.GroupLine), match: p.Match, lead: p.SameAs}
+			entry := policy{group: sink.NonZero(p.GroupAgent), line: sink.NonZero(p.GroupLine), match: p.Match, lead: p.SameAs}
 			if p.SameAs < i {
 				lead := &c.policies[p.SameAs]
-				lead.shared, told.shared, told.class = true, true, lead.class
+				lead.shared, entry.shared, entry.class = true, true, lead.class
 			} else {
-				told.class = int(p.Class())
+				entry.class = int(p.Class())
 			}
 			if p.HasCrawlDelay {
-				told.crawlDelay = sink.Some(p.CrawlDelay)
+				entry.crawlDelay = sink.Some(p.CrawlDelay)
 			}
-			c.policies = append(c.policies, told)
+			c.policies = append(c.policies, entry)
 		}
 		r.compareWithStar(c.policies)
 	}

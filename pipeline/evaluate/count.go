@@ -16,7 +16,7 @@ import (
 // count adds a target to the summary and the examples.
 func (e *Evaluator) count(row *sink.Fetch, stratum string) {
 	n := e.counts
-	clear(e.said)
+	clear(e.counted)
 	e.examples.Begin(row.Rank)
 	n.Add("targets", stratum, "")
 	for i := range e.readings {
@@ -76,8 +76,8 @@ func (e *Evaluator) count(row *sink.Fetch, stratum string) {
 
 // once counts a key once per target: such counters count hosts.
 func (e *Evaluator) once(metric, stratum, key string) {
-	if l := [2]string{metric, key}; !e.said[l] {
-		e.said[l] = true
+	if l := [2]string{metric, key}; !e.counted[l] {
+		e.counted[l] = true
 		e.counts.Add(metric, stratum, key)
 	}
 }

@@ -37,13 +37,13 @@ func (s *Shared) NewCounts() *summary.Counts {
 type Evaluator struct {
 	config   Config
 	samples  *samples
-	contents *contents        // of all evaluators
-	readings []reading        // by profile
-	counts   *summary.Counts  // of the current segment
-	examples summary.Examples // of the current segment
+	contents *contents        // shared by all evaluators
+	readings []reading        // one per profile
+	counts   *summary.Counts  // counts of the current segment
+	examples summary.Examples // examples of the current segment
 	bodies   map[string]bool  // digests written in the current segment
-	note     note             // of the current segment
-	memo     memo             // of the current target
+	note     note             // note of the current segment
+	memo     memo             // verdicts on the current target
 
 	// Row buffers, reused for every target.
 	groups   []sink.Group
@@ -54,25 +54,25 @@ type Evaluator struct {
 	policies []sink.Policy
 	verdicts []sink.Verdict
 	indexes  []int32            // group indexes that rows point at
-	said     map[[2]string]bool // of the current target, see once
+	counted  map[[2]string]bool // keys counted for the current target; see once
 }
 
 // reading is the current capture as one profile reads it.
 type reading struct {
 	profile *robots.Profile
 	judge   *robots.Judge
-	loaded  *content // given to the judge
+	loaded  *content // what the judge has loaded
 	answer  robots.Answer
 	body    []byte // nil for none
 	content *content
-	once    content // of a body that is not cached
+	once    content // content of a body that is not cached
 }
 
 // Evaluator returns an evaluator for one goroutine.
 func (s *Shared) Evaluator() *Evaluator {
 	e := &Evaluator{
 		config: s.config, samples: s.samples, contents: s.contents, readings: make([]reading, len(s.config.Profiles)),
-		counts: s.NewCounts(), bodies: make(map[string]bool), said: make(map[[2]string]bool),
+		counts: s.NewCounts(), bodies: make(map[string]bool), counted: make(map[[2]string]bool),
 	}
 	agents := make([]robots.Agent, len(s.config.Agents)+1)
 	for i, agent := range s.config.Agents {

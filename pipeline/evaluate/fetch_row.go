@@ -42,7 +42,7 @@ func (e *Evaluator) fetchRow(t *source.Target, failure robots.ErrorClass) sink.F
 		row.Hops, row.FinalURL = append(row.Hops, sink.Hop{URL: sink.TextString(c.Location)}), nil
 	}
 	if s := t.Stored; s != nil {
-		tell(&row, s)
+		addStored(&row, s)
 	}
 	switch {
 	case c.Err != nil:
@@ -105,9 +105,9 @@ func micros(d *time.Duration) *int64 {
 	return sink.Some(d.Microseconds())
 }
 
-// tell adds what is known of a stored capture to its row, and removes what is not
-// known of it.
-func tell(row *sink.Fetch, s *source.Stored) {
+// addStored adds the origin of a stored capture to its row, and clears cells that
+// the capture does not know.
+func addStored(row *sink.Fetch, s *source.Stored) {
 	row.Source = s.Source
 	if s.WARC != "" {
 		row.WARCFile, row.WARCOffset, row.WARCLength = sink.Some(sink.TextString(s.WARC)), sink.Some(s.Offset), sink.NonZero(s.Length)

@@ -69,8 +69,8 @@ func (e *Evaluator) judgements(row *sink.Fetch, listed []*prepared, paths []stri
 	return nil
 }
 
-// verdictRows is how many verdicts of a target are written at once: the writer
-// goes through them column by column.
+// verdictRows is the number of verdicts to write at once: the writer goes through
+// them column by column.
 const verdictRows = 1024
 
 // writeVerdicts writes the waiting verdicts if there are at least many.
@@ -93,12 +93,12 @@ func (e *Evaluator) policy(row *sink.Fetch, r *reading, agent int) (sink.Policy,
 	match, class := robots.NoGroup, summary.ClassUnknown // an outage is no policy
 	switch r.answer.Outcome {
 	case robots.ConditionalAllow:
-		told := &r.content.policies[agent]
-		match, class = told.match, told.class
-		p.GroupAgent, p.GroupLine, p.CrawlDelay = told.group, told.line, told.crawlDelay
+		found := &r.content.policies[agent]
+		match, class = found.match, found.class
+		p.GroupAgent, p.GroupLine, p.CrawlDelay = found.group, found.line, found.crawlDelay
 		p.Match, p.IsExplicit = &matchNames[match], match == robots.OwnGroup
 		if p.IsExplicit {
-			p.VersusStar = &summary.RelationNames[told.versusStar]
+			p.VersusStar = &summary.RelationNames[found.versusStar]
 		}
 	case robots.FullAllow:
 		class = int(robots.AllowAll)
@@ -108,8 +108,8 @@ func (e *Evaluator) policy(row *sink.Fetch, r *reading, agent int) (sink.Policy,
 }
 
 // group returns the token whose group decides an agent's verdicts, nil for none.
-// Rules may decide even where the profile leaves open whether the copy of an
-// unreachable origin serves.
+// Rules may decide even if the profile leaves open whether the last copy of an
+// unreachable origin applies.
 func (r *reading) group(agent int) *string {
 	if !r.answer.AsksRules() {
 		return nil
@@ -117,8 +117,8 @@ func (r *reading) group(agent int) *string {
 	return r.content.policies[agent].group
 }
 
-// of judges a URL, prepared for profile k, for an agent.
-func (e *Evaluator) of(k, agent int, target *robots.Target) robots.Verdict {
+// verdictOn judges a URL, prepared for profile k, for an agent.
+func (e *Evaluator) verdictOn(k, agent int, target *robots.Target) robots.Verdict {
 	r := &e.readings[k]
 	if got, decided := r.answer.Verdict(target); decided {
 		return got
@@ -127,13 +127,13 @@ func (e *Evaluator) of(k, agent int, target *robots.Target) robots.Verdict {
 	return r.answer.Weigh(r.judge.Policy(agent).Judge(target))
 }
 
-// ofPath judges one of the paths for all hosts.
-func (e *Evaluator) ofPath(k, agent, path int) robots.Verdict {
+// verdictOnPath judges one of the paths for all hosts.
+func (e *Evaluator) verdictOnPath(k, agent, path int) robots.Verdict {
 	r := &e.readings[k]
 	if known := r.content.verdicts; known != nil && r.answer.AsksRules() {
 		return r.answer.Weigh(known[agent*len(e.samples.paths)+path])
 	}
-	return e.of(k, agent, &e.samples.paths[path].targets[k])
+	return e.verdictOn(k, agent, &e.samples.paths[path].targets[k])
 }
 
 func (e *Evaluator) verdict(row *sink.Fetch, r *reading, policy *sink.Policy, group *string, url string, got robots.Verdict, tally *summary.Tally) {

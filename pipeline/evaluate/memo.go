@@ -5,12 +5,12 @@ import (
 )
 
 // memo holds the verdicts of the current target by agent, so that each sample is
-// judged once for agents with the same rules. Without it, a
-// hostile file of half a megabyte costs a second per agent.
+// judged once for agents with the same rules. Without it, a hostile file of half
+// a megabyte costs a second per agent.
 type memo struct {
-	from     []int // by agent: where its verdicts begin in kept, -1 for none
+	from     []int // per agent: where its verdicts begin in kept, -1 for none
 	kept     []robots.Verdict
-	verdicts []robots.Verdict // of an agent that shares its rules with no other
+	verdicts []robots.Verdict // verdicts of an agent that shares its rules with no other
 }
 
 // memoVerdicts bounds the memo; beyond it, rules are judged again.
@@ -53,15 +53,15 @@ func (e *Evaluator) judge(k, agent int, listed []*prepared, own *ownURLs) []robo
 // judgeAll appends the verdicts for an agent on all URLs of a target.
 func (e *Evaluator) judgeAll(dst []robots.Verdict, k, agent int, listed []*prepared, own *ownURLs) []robots.Verdict {
 	for s := range e.samples.paths {
-		dst = append(dst, e.ofPath(k, agent, s))
+		dst = append(dst, e.verdictOnPath(k, agent, s))
 	}
 	for _, s := range listed {
-		dst = append(dst, e.of(k, agent, &s.targets[k]))
+		dst = append(dst, e.verdictOn(k, agent, &s.targets[k]))
 	}
 	for from := 0; from < len(own.paths); {
 		targets := own.prepared(from, e.readings[k].profile)
 		for i := range targets {
-			dst = append(dst, e.of(k, agent, &targets[i]))
+			dst = append(dst, e.verdictOn(k, agent, &targets[i]))
 		}
 		from += len(targets)
 	}

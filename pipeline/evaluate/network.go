@@ -10,16 +10,13 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// slowMicros is the duration from which a fetch counts as slow.
-const slowMicros = 1_000_000
-
 // countNetwork counts a fetch by its source and time, and by top-level domain,
 // address block and server.
 func (e *Evaluator) countNetwork(row *sink.Fetch, stratum string) {
 	e.counts.Add("source", stratum, row.Source)
 	// An answer from memory has the times of an earlier run.
 	timed := row.TotalMicros != nil && row.Source != "cache"
-	slow := timed && *row.TotalMicros >= slowMicros
+	slow := timed && *row.TotalMicros >= summary.SlowMicros
 	if timed {
 		e.counts.Add("total_us", stratum, summary.BinOf(*row.TotalMicros).String())
 		e.examples.Slowest(row.Host, *row.TotalMicros)

@@ -7,28 +7,29 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// ownURLs are a target's own URL samples, as URLs of the origin that answered. A
-// prepared URL takes about 10 KB per profile and an origin may have 100,000, so
-// they are prepared in batches, one profile at a time. A single batch is prepared
-// once per profile, several are prepared again for each set of rules.
+// ownURLs are a target's own URL samples, as URLs of the origin that answered. An
+// origin may have 100,000, and a long URL takes over 8 KB once prepared, so only
+// one batch is prepared at a time, for one profile. If all URLs fit into one
+// batch, it is prepared once per profile; otherwise the batches take turns and are
+// prepared again for each set of rules that is judged.
 type ownURLs struct {
 	origin string
 	paths  []string
 
-	shown      []string // of the batch that begins at shownFrom, -1 for none
+	shown      []string // texts of the batch that begins at shownFrom, -1 for none
 	shownFrom  int
-	targets    []robots.Target // of the batch that begins at targetFrom, for profile
+	targets    []robots.Target // for profile, the batch that begins at targetFrom, -1 for none
 	targetFrom int
 	profile    *robots.Profile
 }
 
-// The size of a batch, in URLs and in bytes of URLs.
+// A batch ends at this many URLs or bytes of URLs.
 const (
 	batchURLs  = 256
 	batchBytes = 256 << 10
 )
 
-// newOwn leaves out URLs that are also among the listed samples: each URL is
+// newOwn returns the own URLs of a target, without URLs that are also among the listed samples: each URL is
 // judged once.
 func newOwn(origin string, paths []string, listed []*prepared) *ownURLs {
 	if len(listed) > 0 && len(paths) > 0 {

@@ -14,13 +14,13 @@ import (
 type parting struct {
 	standing int             // index into summary.PartNames
 	witness  *robots.Witness // a path on which they differ; A is the first profile's verdict
-	lines    [2]int32        // that decide it on both sides, 0 for none
+	lines    [2]int32        // lines that decide on the witness under both profiles, 0 for none
 }
 
-// The work that comparing two profiles may take, for one agent and for one file,
-// in the unit of [robots.Relate]: about 1 and 10 ms. Most differences show on a
-// short path. To prove that two profiles agree can take long, and little is lost
-// by leaving that undecided.
+// Bounds on the work of comparing two profiles, for one agent and for one file, in
+// the unit of [robots.Relate]: about 1 and 10 ms. Most differences show on a short
+// path. Proving that two profiles agree can take long, and little is lost by
+// leaving that undecided.
 const (
 	partingWork     = 1 << 17
 	filePartingWork = 1 << 21

@@ -69,14 +69,14 @@ func ParseSamples(path string, text []byte) ([]Sample, error) {
 type samples struct {
 	paths    []prepared
 	absolute map[fetch.Origin][]*prepared
-	list     []*prepared // the absolute ones, in the order of the file
+	list     []*prepared // absolute samples, in the order of the file
 }
 
 type prepared struct {
 	Sample
-	shown   string          // as the tables hold it
-	targets []robots.Target // by profile
-	index   int             // in the list of absolute ones
+	shown   string          // the URL as the tables hold it
+	targets []robots.Target // one per profile
+	index   int             // index in samples.list
 	used    atomic.Bool
 }
 
@@ -112,7 +112,7 @@ func (s *samples) use(o fetch.Origin) []*prepared {
 	return listed
 }
 
-// URLs is the number of URLs that are judged on a target for each agent and
+// URLs returns the number of URLs that are judged on a target for each agent and
 // profile, if its first candidate answers.
 func (s *Shared) URLs(t *source.Target) int {
 	return len(s.samples.paths) + len(t.Paths) + len(s.samples.absolute[t.Candidates[0]])

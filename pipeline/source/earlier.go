@@ -101,7 +101,7 @@ func (e earlierRun) readSegment(ctx context.Context, parts *segmentParts, emit f
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		body, err := bodies.of(&rows[i])
+		body, err := bodies.body(&rows[i])
 		if err != nil {
 			return err
 		}
@@ -131,8 +131,8 @@ func newBodyReader(file io.ReaderAt, rows []sink.Fetch) *bodyReader {
 	return b
 }
 
-// of returns the body of the next row, nil if it has none.
-func (b *bodyReader) of(row *sink.Fetch) ([]byte, error) {
+// body returns the body of the next row, nil if it has none.
+func (b *bodyReader) body(row *sink.Fetch) ([]byte, error) {
 	if row.ContentDigest == nil {
 		return nil, nil
 	}
@@ -163,8 +163,8 @@ func readFetchRows(ctx context.Context, dir string, p sink.Part) ([]sink.Fetch, 
 	return parquet.Read[sink.Fetch](f, p.Bytes)
 }
 
-// limits are the size limits of an earlier run's profiles: of the first one, and
-// the largest, up to which bodies were fetched.
+// limits are two size limits of an earlier run: that of its first profile, and the
+// largest, up to which it fetched bodies.
 type limits struct{ first, most int }
 
 func limitsOf(profiles []string) (l limits) {
@@ -180,15 +180,16 @@ func limitsOf(profiles []string) (l limits) {
 	return l
 }
 
-// cut reports whether a body was longer than what was captured. A row's
-// body_truncated also says that its profile read only a part.
+// cut reports whether the earlier run captured only a part of a body. In a row,
+// body_truncated can also mean that only the profile read a part.
 func (l limits) cut(row *sink.Fetch, body []byte) bool {
 	return row.BodyTruncated && (len(body) <= l.first || len(body) >= l.most)
 }
 
 // targetOf makes the target of a row of fetches, with its capture. No column says
-// that a server is misconfigured, so that is known only if the first profile of
-// the run gave it as the reason.
+// that a server is misconfigured: only the reason that the run's first profile gave
+// can show it. A new column of fetches that holds a fact of the capture must be
+// read here, or re-judging a run loses it.
 func targetOf(row *sink.Fetch, body []byte, l limits) Target {
 	o := fetch.Origin{Scheme: row.Scheme, Host: row.Host, Port: uint16(row.Port)}
 	c := &fetch.Capture{
@@ -217,9 +218,9 @@ func targetOf(row *sink.Fetch, body []byte, l limits) Target {
 		c.Hops = append(c.Hops, robots.Hop{URL: h.URL, Status: int(value(h.Status))})
 	}
 	s := &Stored{Source: row.Source, WARC: value(row.WARCFile), Offset: value(row.WARCOffset), Length: value(row.WARCLength)}
-	// A failed request has an error class. A last hop without answer and without
-	// class was not asked for: a stored redirect leads there. This holds under
-	// any profile.
+	// A failed request has an error class under any profile. So a last hop without
+	// answer and without class was not requested: it is the target of a stored
+	// redirect.
 	if last := len(c.Hops) - 1; last > 0 && c.Hops[last].Status == 0 && row.ErrorClass == nil {
 		c.Location, c.Hops = c.Hops[last].URL, c.Hops[:last]
 	}
@@ -230,7 +231,7 @@ func targetOf(row *sink.Fetch, body []byte, l limits) Target {
 	if len(c.Hops) == 0 && row.Status == nil && row.ErrorClass == nil {
 		s.Assumed, c.Hops = true, []robots.Hop{{URL: o.RobotsURL(), Status: 200}}
 	}
-	// Of the memory, a row has only what the first profile concluded from it.
+	// A row does not hold the memory, only what the first profile derived from it.
 	if since := row.UnreachableSince; since != nil {
 		c.Memory = &robots.Memory{First: *since}
 		if row.StaleSince != nil {

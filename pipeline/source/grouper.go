@@ -21,14 +21,14 @@ type grouper struct {
 	schemes []string
 	shard   Shard
 	reject  func(line int64, text, reason string) error
-	remark  func(line int64, text, reason string) error // on a line that is accepted
+	remark  func(line int64, text, reason string) error // notes something about an accepted line
 	emit    func(Target) error
 
 	rows      int64 // read, of all shards
 	elsewhere int64 // of these, of other shards
 
 	seen  hashSet
-	asked map[string]bool // of the current target's URLs
+	asked map[string]bool // the current target's URLs
 	now   Target
 	open  bool
 }

@@ -20,9 +20,9 @@ import (
 // row is one line of a hosts list.
 type row struct {
 	line int64
-	text string // as it stands in the file
+	text string // as written in the file
 	host string // a host, an origin or a URL, "" for none
-	url  string // of the column `url`
+	url  string // the cell of the column `url`
 	rank *int64
 	err  string // why the line cannot be read, for rejected.csv
 

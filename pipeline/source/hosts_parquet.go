@@ -59,7 +59,7 @@ func readParquetHosts(ctx context.Context, path string, f *os.File, yield func(r
 		return fail(0, errors.New("has no column host, host_rev or url"))
 	}
 	line := int64(0)
-	var own error // of yield
+	var own error // what yield returned
 	err = in.Batches(ctx, scan.Selection{Columns: columns}, func(batch arrow.RecordBatch) error {
 		cell := func(column, i int) string {
 			if column < 0 {
@@ -87,14 +87,14 @@ func readParquetHosts(ctx context.Context, path string, f *os.File, yield func(r
 	return fail(line+1, err)
 }
 
-// isReadable tells the types that cellText knows.
+// isReadable reports whether cellText can read a type.
 func isReadable(t arrow.DataType) bool {
 	return arrow.IsBaseBinary(t.ID()) || arrow.IsInteger(t.ID()) || arrow.IsFloating(t.ID())
 }
 
-// cellText is a value as a line of text would hold it, "" for null. Bytes that
-// no writer has called text are read as such, and whole numbers kept as
-// doubles (a column with gaps, out of pandas) as whole numbers.
+// cellText returns a cell as a line of text would hold it, "" for null. Binary
+// cells are read as text. Doubles that are whole numbers are read as such: pandas
+// makes doubles of a column of numbers with gaps.
 func cellText(column arrow.Array, i int) string {
 	if column.IsNull(i) {
 		return ""

@@ -25,8 +25,8 @@ import (
 // maxLine bounds one line of a hosts list; a longer one is rejected whole.
 const maxLine = 64 << 10
 
-// endlessLine is the length of a line from which a file is no list but /dev/zero or
-// a compression bomb.
+// endlessLine is a length that no line of a list has: the file is /dev/zero or a
+// compression bomb.
 const endlessLine = 64 << 20
 
 var errEndless = fmt.Errorf("is longer than %d MiB: not a list of hosts", endlessLine>>20)
@@ -98,7 +98,7 @@ func noFile(path string, err error) error {
 	return &userfile.Error{Path: path, Err: why}
 }
 
-// isListName reports whether a name ends as that of a list.
+// isListName reports whether a name ends like that of a list.
 func isListName(path string) bool {
 	switch filepath.Ext(path) {
 	case ".txt", ".csv", ".tsv", ".gz", ".zst", ".parquet", ".lst", ".list":

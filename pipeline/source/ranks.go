@@ -41,7 +41,7 @@ func readRanks(ctx context.Context, path string) (out ranks, err error) {
 
 // filter holds the hosts and origins of --hosts beside a stored source.
 type filter struct {
-	hosts   hashSet // named without a scheme: all their origins
+	hosts   hashSet // hosts named without a scheme: all their origins
 	origins hashSet
 }
 

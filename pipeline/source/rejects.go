@@ -48,13 +48,13 @@ type Rejects struct {
 	scratch  func() (*store.Scratch, error) // makes the scratch file of an archive
 	most     int64                          // lines to list
 	main     *rejectsFile
-	archives map[int]*rejectsFile // those that are done and wait for an earlier one
+	archives map[int]*rejectsFile // archives that are done and wait for an earlier one
 	next     int                  // archive whose lines come next
 	n        int64                // rejected lines and records
-	unlisted int64                // of these, not in the file
-	first    string               // of these, with its reason
+	unlisted int64                // rejected lines and records that the file lacks
+	first    string               // the first rejected line, with its reason
 	skipped  Skipped
-	count    func(int64) // for the progress
+	count    func(int64) // counts rejected lines for the progress
 }
 
 // rejectsFile is rejected.csv or the scratch file of an archive.
@@ -77,7 +77,7 @@ func NewRejects(file *store.File, scratch func() (*store.Scratch, error), count 
 	return &Rejects{file: file, scratch: scratch, most: maxRejected, main: main, archives: make(map[int]*rejectsFile), count: count}
 }
 
-// Lines is the number of rejected lines, files and records.
+// Lines returns the number of rejected lines, files and records.
 func (r *Rejects) Lines() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -211,7 +211,7 @@ func (r *Rejects) append(f *rejectsFile) error {
 
 // Finish completes rejected.csv and returns its digest.
 func (r *Rejects) Finish() (*store.Digest, error) {
-	for _, f := range r.archives { // of a run that ended early
+	for _, f := range r.archives { // left over if the run ended early
 		f.archive.Close()
 	}
 	if r.unlisted > 0 {

@@ -26,7 +26,7 @@ type Config struct {
 	FromRun string   // DIR/_runs/ID of an earlier run
 	Ranks   string   // list of ranked hosts, for WARC and bodies
 
-	Schemes []string // to try for a host without a scheme, in order
+	Schemes []string // schemes to try for a host without one, in order
 	Limit   int64    // most targets, 0 for all
 	Shard   Shard    // the share to read, by default all
 	MaxBody int      // bytes at which stored bodies are cut
@@ -45,9 +45,9 @@ type Source struct {
 	ranks     ranks
 	filter    *filter // nil for every host
 	rejects   *Rejects
-	progress  func(bytes int64) // of archives read
-	sum       hash.Hash         // of a pipe, which can be read only once
-	passed    atomic.Int64      // targets
+	progress  func(bytes int64) // counts the bytes of archives read
+	sum       hash.Hash         // digest of a pipe, which can be read only once
+	passed    atomic.Int64      // targets yielded
 	elsewhere atomic.Int64      // targets or rows of other shards
 }
 
@@ -114,8 +114,8 @@ func (s *Source) openLists(ctx context.Context) error {
 // only after it was read.
 func (s *Source) Inputs() []sink.Input { return slices.Clone(s.inputs) }
 
-// Start prepares the reading of volumes and reads the filter. It accounts in rejects
-// for what is no target, and calls progress with the bytes of archives read.
+// Start prepares the reading of volumes and reads the filter. Reading then records in
+// rejects what is not a target, and calls progress with the bytes of archives read.
 func (s *Source) Start(ctx context.Context, rejects *Rejects, progress func(bytes int64)) (err error) {
 	s.rejects, s.progress = rejects, progress
 	if s.config.IsStored() && s.config.Hosts != "" {

@@ -6,19 +6,19 @@ import (
 
 // Target is an origin to ask or, with its Capture, one that is stored.
 type Target struct {
-	Seq        int64 // from 1, in the order of the input
+	Seq        int64 // number of the target from 1, in the order of the input
 	Input      string
 	Rank       *int64
 	Candidates []fetch.Origin // the origins to ask, in order, until one answers
-	Lines      int64          // of the list that it takes
+	Lines      int64          // lines of the list that it takes up
 	Paths      []string       // its own URL samples: path and query, for the candidate that answers
-	ownBytes   int            // memory of Paths
+	ownBytes   int            // memory that Paths take
 
 	Capture *fetch.Capture // nil until it is fetched
-	Stored  *Stored        // nil if the capture is of the network
+	Stored  *Stored        // nil if the capture comes from the network
 }
 
-// Stored is where a stored capture comes from, and what is not known of it.
+// Stored says where a stored capture comes from, and what it does not know.
 type Stored struct {
 	Source string // warc, body, or the source in an earlier run
 	WARC   string // path of the archive, "" for none
@@ -28,7 +28,7 @@ type Stored struct {
 	Mismatch string // how the body differs from its digest, "" if it does not
 	Assumed  bool   // the status is unknown and taken for 200
 
-	// Of a body that an earlier run did not keep because it was cut short:
+	// Set for a body that an earlier run did not keep because it was cut short:
 	Bytes     *int64
 	Truncated bool // the body was longer than the limit
 }

@@ -23,7 +23,7 @@ type Volume struct {
 
 	source *Source
 	input  sink.Input
-	seq    int64 // before that of its first target; unused if targets have one
+	seq    int64 // the number before its first target; unused if targets have numbers
 	mixed  bool  // it yields the targets of all shards
 	read   func(ctx context.Context, emit func(Target) error) error
 }

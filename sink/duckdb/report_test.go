@@ -171,7 +171,7 @@ var sentences = map[string][]sentence{
 			"SELECT field FROM signals GROUP BY ALL ORDER BY count(DISTINCT seq) DESC LIMIT 1", shareOf("(SELECT max(n) FROM (SELECT count(DISTINCT seq) AS n FROM signals GROUP BY field))", "files()")}},
 	},
 	"errors": {{"At %d of %d hosts the attempt failed or led nowhere, most often with %w", []string{"SELECT count(error_class) FROM fetches", "hosts()", ""}}},
-	"times":  {{"The median fetch takes about %w, and nine in ten at most %w; %s take a second or more", []string{"", "", shareOf("(SELECT count(*) FROM fetches WHERE total_us >= 1000000)", "(SELECT count(total_us) FROM fetches)")}}},
+	"times":  {{"The median fetch takes about %w, and nine in ten at most %w; %s take 1\u00a0s or more", []string{"", "", shareOf("(SELECT count(*) FROM fetches WHERE total_us >= 1000000)", "(SELECT count(total_us) FROM fetches)")}}},
 	"changes": {{"%d of %d hosts changed since %w: %d shut out an agent that could come in before", []string{
 		"SELECT count(DISTINCT origin) FROM changes WHERE kind NOT IN ('host_new', 'host_gone')", "hosts()", "", "SELECT count(DISTINCT origin) FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all'"}}},
 	"change-categories": {{"AI training lost most: %d hosts newly shut out at least one of its agents", []string{

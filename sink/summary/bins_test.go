@@ -1,9 +1,12 @@
 package summary
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -133,5 +136,16 @@ func TestQuantilesOfAnyDistribution(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The documentation of summary names the threshold of slow fetches.
+func TestSlowIsDocumented(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("those that took %d s or more", SlowMicros/1_000_000); !strings.Contains(string(readme), want) {
+		t.Errorf("sink/README.md does not say %q", want)
 	}
 }

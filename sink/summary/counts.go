@@ -22,6 +22,10 @@ var columns = []string{"metric", "stratum", "agent", "category", "profile", "key
 // counters share few texts.
 type labels [6]uint32
 
+// SlowMicros is the duration in microseconds from which a fetch counts as slow, in
+// the metrics that end with _slow.
+const SlowMicros = 1_000_000
+
 // mostCounters bounds the distinct counters. A run has no more than its agents and
 // the known keys allow; only a forged part has more.
 const mostCounters = 4 << 20

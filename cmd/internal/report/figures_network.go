@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 func (d *data) times() *figure {
@@ -15,7 +17,7 @@ func (d *data) times() *figure {
 	timed, slow := bins.Total(), d.sums.total("tld_slow")
 	f := &figure{
 		ID: "times", Of: fmt.Sprintf("Shares of the %s asked over the network.", hosts(timed)),
-		Title:   fmt.Sprintf("The median fetch takes about %s, and nine in ten at most %s; %s take a second or more", microsName(bins.Quantile(0.5)), microsName(bins.Quantile(0.9)), percent(slow, timed)),
+		Title:   fmt.Sprintf("The median fetch takes about %s, and nine in ten at most %s; %s take %s or more", microsName(bins.Quantile(0.5)), microsName(bins.Quantile(0.9)), percent(slow, timed), microsName(summary.SlowMicros)),
 		Note:    "The whole fetch, with redirects and retries, whether it succeeds or not. A column is labelled with its least value.",
 		Columns: histogram(bins, timed, microsName, microsName, "host", "time"),
 	}
@@ -66,8 +68,8 @@ func (d *data) network(metric, what, prefix string) *figure {
 	}
 	f := &figure{
 		ID: strings.ReplaceAll(metric, "_", "-"), Of: fmt.Sprintf("Shares of the hosts of each %s, the worst first, of %s with at least %s.", what, count(int64(len(names))), hosts(d.enough())),
-		Note: fmt.Sprintf("Failed: no answer, or a server error. Slow: a second or more, failed or not. Of all %s, %s failed and %s were slow.",
-			hosts(d.hosts), percent(d.sums.total(metric+"_failed"), d.hosts), percent(d.sums.total(metric+"_slow"), d.hosts)),
+		Note: fmt.Sprintf("Failed: no answer, or a server error. Slow: %s or more, failed or not. Of all %s, %s failed and %s were slow.",
+			microsName(summary.SlowMicros), hosts(d.hosts), percent(d.sums.total(metric+"_failed"), d.hosts), percent(d.sums.total(metric+"_slow"), d.hosts)),
 		Head: []string{metric, "hosts", "failed", "slow"}, Names: shown,
 		Legend: []legend{{"closed", "failed"}, {"partly", "slow"}},
 	}

@@ -22,7 +22,7 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// WriteFile writes a file of the test's and returns its path.
+// WriteFile writes a temporary file and returns its path.
 func WriteFile(t testing.TB, name string, content []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -38,18 +38,18 @@ func Rows[T any](t testing.TB, dir, run, table string) []T {
 	return rows
 }
 
-// Record is the text of a WARC record: the fields behind its version line,
+// Record returns the text of a WARC record: the fields behind its version line,
 // without the length, and its block.
 func Record(fields, block string) string {
 	return fmt.Sprintf("WARC/1.0\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n", fields, len(block), block)
 }
 
-// ResponseFields are the fields of a response for a host's robots.txt.
+// ResponseFields returns the fields of a response for a host's robots.txt.
 func ResponseFields(host string) string {
 	return "WARC-Type: response\r\nWARC-Date: 2026-01-10T06:00:00Z\r\nWARC-Target-URI: https://" + host + "/robots.txt\r\n"
 }
 
-// Response is the record of a host's answer.
+// Response returns the record of a host's answer.
 func Response(host, answer string) string { return Record(ResponseFields(host), answer) }
 
 // Gzip compresses a text.
