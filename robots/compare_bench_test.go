@@ -15,12 +15,7 @@ func corpusPairs(tb testing.TB, bodies [][]byte, p *Profile, f func(star, own *P
 	var file File
 	for _, body := range bodies {
 		file.Parse(body, p)
-		agents := []Agent{{Name: "*"}}
-		for _, a := range file.Agents {
-			if n := string(a.Token); n != "" && n != "*" {
-				agents = append(agents, Agent{Name: n, Tokens: []string{n}})
-			}
-		}
+		agents := namedAgents(&file)
 		j := NewJudge(p, agents)
 		j.Load(&file)
 		for n := range agents {
@@ -29,6 +24,17 @@ func corpusPairs(tb testing.TB, bodies [][]byte, p *Profile, f func(star, own *P
 			}
 		}
 	}
+}
+
+// namedAgents returns an agent that no group names, and those that a file names.
+func namedAgents(f *File) []Agent {
+	agents := []Agent{{Name: "*"}}
+	for _, a := range f.Agents {
+		if n := string(a.Token); n != "" && n != "*" {
+			agents = append(agents, Agent{Name: n, Tokens: []string{n}})
+		}
+	}
+	return agents
 }
 
 // BenchmarkCompare compares each group of the corpus with the group for all.
