@@ -27,27 +27,20 @@ type DiffConfig struct {
 	memory int // of each sorter, 0 for sortMemory
 }
 
-// ErrNotComparable tells that two runs cannot be compared; the error says why.
+// ErrNotComparable is the error of two runs that cannot be compared. The error that
+// wraps it says why.
 var ErrNotComparable = errors.New("cannot be compared")
 
-// noRunError is [fs.ErrNotExist], without its words about a file.
+// noRunError is [fs.ErrNotExist] with a message about a run, not a file.
 type noRunError struct{ dir, run string }
 
 func (e noRunError) Error() string        { return fmt.Sprintf("no run %q in %s", e.run, e.dir) }
 func (e noRunError) Is(target error) bool { return target == fs.ErrNotExist }
 
-// Diff compares two runs origin by origin, writes the table changes of the
-// later against the earlier one, in place of an earlier comparison of the two,
-// and returns a summary. It returns [fs.ErrNotExist] where there is no such
-// run, and [ErrNotComparable].
-//
-//	fetches of A ─► sorted by host ─┐          ┌─ tables of A ─► sorted by pair ─┐
-//	                                ├─► pairs ─┤ (those that differ)             ├─► changes
-//	fetches of B ─► sorted by host ─┘          └─ tables of B ─► sorted by pair ─┘
-//
-// The lists may differ and stand in any order; sorting goes to disk beyond
-// some megabytes. Of a host whose text, answer and configuration agree nothing
-// but the row of fetches is read.
+// Diff compares two runs origin by origin, writes the table changes and returns a
+// summary. It replaces an earlier comparison of the same runs. If a run does not
+// exist, the error is [fs.ErrNotExist]; if the runs cannot be compared, it is
+// [ErrNotComparable].
 func Diff(ctx context.Context, c DiffConfig) (*DiffResult, error) {
 	d := &differ{DiffConfig: c, names: new(names)}
 	if err := d.open(); err != nil {
@@ -73,28 +66,27 @@ func Diff(ctx context.Context, c DiffConfig) (*DiffResult, error) {
 	return d.result, views.Write(c.Dir)
 }
 
-// differ is a comparison under way. What there is of each run stands at 0 for
-// the earlier and 1 for the later one.
+// A differ compares two runs. In its arrays, 0 is the earlier run and 1 the later.
 type differ struct {
 	DiffConfig
 	runs    [2]*sink.Manifest
-	tables  []int // of detailTables, those that both runs have
+	tables  []int // indices in detailTables of the tables that both runs have
 	notes   []string
 	reading bool       // both runs' first profile is the same
 	same    bool       // both runs have the same configuration
-	rules   *rulesDiff // nil where the meaning of rules is not compared
+	rules   *rulesDiff // nil if the meaning of rules is not compared
 
 	names   *names
 	sorters []*sorter
-	byHost  [2]*sorter // rows of fetches
-	pairs   *sorter    // that differ, by number
-	asked   [2]*sorter // for the rows of targets, by segment and seq
-	found   [2]*sorter // rows of targets, by number of pair and table
+	byHost  [2]*sorter // rows of fetches by host
+	pairs   *sorter    // pairs that may differ, by number
+	asked   [2]*sorter // targets whose rows are needed, by segment and seq
+	found   [2]*sorter // rows of these targets, by number of the pair and table
 
 	out     *sink.Changes
 	result  *DiffResult
 	compare *comparison
-	checker *checker // nil where nothing is expected
+	checker *checker // nil without expectations
 }
 
 func (d *differ) sorter() *sorter {
@@ -109,7 +101,7 @@ func (d *differ) close() {
 	}
 }
 
-// open reads the manifests and finds out what can be compared.
+// open reads the manifests and decides what can be compared.
 func (d *differ) open() error {
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("runs %s and %s %w: %s", d.Before, d.After, ErrNotComparable, fmt.Sprintf(format, args...))
@@ -174,10 +166,11 @@ func (d *differ) note(format string, args ...any) {
 	d.notes = append(d.notes, fmt.Sprintf(format, args...))
 }
 
-// asText tells own profiles apart; both come out of JSON.
+// asText returns user-defined profiles, which were read from JSON, as text that can
+// be compared.
 func asText(v any) string { return fmt.Sprint(v) }
 
-// isOwn reports whether a profile of a run is one of its configuration.
+// isOwn reports whether the configuration of a run defines a profile.
 func isOwn(m *sink.Manifest, name string) bool {
 	_, own := ownProfile(m, name)
 	return own
@@ -208,8 +201,8 @@ func (d *differ) fetches(ctx context.Context) error {
 	return g.Wait()
 }
 
-// details reads the rows of those targets that join has asked for, each part
-// once and in any order.
+// details reads the rows of the targets that join asked for. It reads each part
+// once, in any order.
 func (d *differ) details(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
@@ -302,11 +295,11 @@ func (d *differ) compareAll(ctx context.Context) error {
 	}
 }
 
-// foundReader reads the rows of targets in the order of their pairs.
+// A foundReader reads the rows of targets in the order of their pairs.
 type foundReader struct {
 	m     *merged
-	n     int64 // pair of what is held
-	table int
+	n     int64 // number of the pair of held
+	table int   // of held
 	held  []byte
 	over  bool
 }
@@ -325,7 +318,7 @@ func (r *foundReader) advance() error {
 	return nil
 }
 
-// take is what was found of pair n, by table.
+// take returns the rows of pair n by table.
 func (r *foundReader) take(n int64) (rows [foundTables]decoder, err error) {
 	for !r.over && r.n == n {
 		rows[r.table] = slices.Clone(r.held)

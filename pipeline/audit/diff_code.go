@@ -3,11 +3,12 @@ package audit
 import (
 	"encoding/binary"
 	"math"
+	"strings"
 	"sync"
 )
 
-// encoder and decoder keep what is sorted on disk. Nobody else reads it, and
-// the sorter gives back only what was added to it: a decoder needs no checks.
+// An encoder writes the records of a sorter, and a decoder reads them. The sorter
+// returns only records that were added to it, so a decoder checks nothing.
 type encoder []byte
 
 func (e *encoder) uint(v uint64) { *e = binary.AppendUvarint(*e, v) }
@@ -16,7 +17,7 @@ func (e *encoder) float(v float64) {
 	*e = binary.LittleEndian.AppendUint64(*e, math.Float64bits(v))
 }
 
-// ordered appends a number so that bytes are in the order of numbers.
+// ordered appends a number in a form whose byte order is the order of numbers.
 func (e *encoder) ordered(v int64) { *e = binary.BigEndian.AppendUint64(*e, uint64(v)^1<<63) }
 
 type decoder []byte
@@ -48,8 +49,8 @@ func (d *decoder) float() float64 {
 	return v
 }
 
-// names numbers the texts that a configuration sets, and that therefore are
-// few: agents, categories, profiles, and the paths for all hosts.
+// names numbers the texts that a configuration sets: agents, categories, profiles,
+// and the paths for all hosts. They are few.
 type names struct {
 	mu   sync.Mutex
 	ids  map[string]uint64
@@ -64,7 +65,7 @@ func (n *names) id(s string) uint64 {
 		if n.ids == nil {
 			n.ids = make(map[string]uint64)
 		}
-		s = string([]byte(s)) // a batch's memory is not kept for it
+		s = strings.Clone(s) // s points into a batch
 		id = uint64(len(n.list))
 		n.ids[s], n.list = id, append(n.list, s)
 	}

@@ -7,57 +7,48 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// Severities of changes. Critical is what shuts an agent out; major is what
-// closes a part, opens what was shut, or says otherwise what content may be
-// used for; minor is the rest of what has a meaning; cosmetic has none.
-const (
-	critical = "critical"
-	major    = "major"
-	minor    = "minor"
-	cosmetic = "cosmetic"
-)
-
-// Severities and Kinds are the values of these columns, in the order in which
-// they are told.
-var (
-	Severities = []string{critical, major, minor, cosmetic}
-	Kinds      = []string{
-		"policy_class", "verdict", "rules", "outcome", "group", "signal", "sitemap", "crawl_delay", "redirect",
-		"reachability", "host_new", "host_gone", "text",
-	}
-)
-
-// comparison makes the rows of changes, pair by pair. Its memory is reused
-// from pair to pair.
-type comparison struct {
-	d         *differ
-	base      sink.Change // host and origin of the pair under way
-	rank      *int64
-	emitted   int // rows of the pair
-	rows      []sink.Change
-	agents    map[string]registered // by name in lower case
-	classes   map[agentProfile]classes2
-	groupsFor map[string]bool // tokens whose groups agents of the registry follow, in lower case
-	before    map[agentProfile]int
-	whole     bool // every table is compared
-	coarse    bool // of the pair: its signals for the files as a whole
-	proven    bool // of the pair: the meaning of all rules is compared, and where it differs, told
-	unsettled int  // rows of the pair that show no difference, and say that one is undecided
+// Kinds holds the values of the column kind, in the order in which a host's rows
+// are written.
+var Kinds = []string{
+	"policy_class", "verdict", "rules", "outcome", "group", "signal", "sitemap", "crawl_delay", "redirect",
+	"reachability", "host_new", "host_gone", "text",
 }
 
-// registered is an agent of the registry, as policies has it.
+// A comparison writes the rows of changes, pair by pair.
+type comparison struct {
+	d      *differ
+	rows   []sink.Change         // to be written
+	agents map[string]registered // by name in lower case
+	whole  bool                  // every table is compared
+
+	// State of the current pair.
+	base      sink.Change // holds host and origin
+	rank      *int64
+	emitted   int // rows
+	unsettled int // rows that say undecided and show no difference
+	classes   map[agentProfile]classes2
+	groupsFor map[string]bool      // tokens, in lower case, whose groups agents of the registry follow
+	before    map[agentProfile]int // where the verdicts of a policy begin in the earlier run
+	coarse    bool                 // signals are compared for whole files
+	proven    bool                 // the rows cover every agent and path whose verdict may differ
+}
+
+// registered is an agent of the registry, as the table policies spells it.
 type registered struct{ name, category string }
 
-// agentProfile names a policy by the numbers of both.
+// agentProfile identifies a policy by the numbers of its profile and agent in
+// names.
 type agentProfile struct{ profile, agent uint64 }
 
-// classes2 are the classes of a policy before and after.
+// classes2 holds the classes of a policy before and after.
 type classes2 [2]string
+
+// changed reports whether the class differs.
+func (c classes2) changed() bool { return c[0] != c[1] }
 
 func newComparison(d *differ) *comparison {
 	return &comparison{
@@ -66,7 +57,7 @@ func newComparison(d *differ) *comparison {
 	}
 }
 
-// emit takes a row, which lacks host, origin and rank.
+// emit completes a row with host, origin and rank, counts it and queues it.
 func (c *comparison) emit(row sink.Change) error {
 	row.Host, row.Origin, row.Rank = c.base.Host, c.base.Origin, c.rank
 	c.emitted++
@@ -89,7 +80,7 @@ func (c *comparison) flush() error {
 	return err
 }
 
-// pair makes the rows of one pair, in the order of [Kinds].
+// pair writes the rows of one pair, in the order of [Kinds].
 func (c *comparison) pair(p *pair) error {
 	a, b, last := p.sides[0], p.sides[1], p.last()
 	c.base.Host, c.base.Origin, c.rank, c.emitted, c.unsettled = last.host, last.origin, last.rank, 0, 0
@@ -115,19 +106,15 @@ func (c *comparison) pair(p *pair) error {
 	return nil
 }
 
-// reachability makes the one row of a host that one of the runs did not see:
-// what it says meanwhile is not known, or not from this run.
+// reachability writes the only row of a host that one of the runs did not see.
 func (c *comparison) reachability(a, b *fetched) error {
-	row := sink.Change{Kind: "reachability", Severity: minor, Before: &a.reason, After: &b.reason}
+	row := sink.Change{Kind: "reachability", Severity: reachabilitySeverity(a.reason, b.reason), Before: &a.reason, After: &b.reason}
 	switch {
 	case a.origin != b.origin && !unreachable[a.reason] && !unreachable[b.reason]:
 		row.Before, row.After = &a.origin, &b.origin
 	case unreachable[a.reason] != unreachable[b.reason]:
-		if unreachable[b.reason] {
-			row.Severity = major
-		}
 	case a.since != 0 && b.since != 0 && a.since != b.since:
-		// It was back in the meantime.
+		// The host was reachable in between.
 		since := func(f *fetched) *string {
 			return sink.Some("unreachable since " + time.UnixMicro(f.since).UTC().Format(time.RFC3339))
 		}
@@ -138,25 +125,16 @@ func (c *comparison) reachability(a, b *fetched) error {
 	return c.emit(row)
 }
 
-// classSeverity is that of a policy that went from one class to another.
-func classSeverity(before, after string) string {
-	switch {
-	case after == summary.ClassNames[robots.DisallowAll]:
-		return critical
-	case before == summary.ClassNames[robots.DisallowAll], before == summary.ClassNames[robots.AllowAll]:
-		return major
-	}
-	return minor // partial → allow_all
-}
-
-// policyRow is a row of policies, texts by their numbers; group is one more
-// than its number.
+// policyRow is a row of policies. It holds the numbers of its texts in names;
+// group is 0 for null, else its number plus 1.
 type policyRow struct{ profile, agent, category, class, group uint64 }
 
 func (d *decoder) policy() policyRow {
 	return policyRow{d.uint(), d.uint(), d.uint(), d.uint(), d.uint()}
 }
 
+// policies writes a row for each policy whose class changed, unless one of the
+// two is unknown.
 func (c *comparison) policies(p *pair) error {
 	clear(c.classes)
 	clear(c.groupsFor)
@@ -196,58 +174,37 @@ func (c *comparison) policies(p *pair) error {
 	return nil
 }
 
-// outcome tells when the rules came or went as a whole, or the host is closed
-// or open by its status.
+// outcome writes a row if the rules as a whole appeared or disappeared, or the
+// status of the answer closed or opened the host.
 func (c *comparison) outcome(p *pair) error {
 	a, b := p.sides[0], p.sides[1]
 	if !c.d.reading || a.outcome == b.outcome {
 		return nil
 	}
-	severity := major
-	switch b.outcome {
-	case string(robots.FullDisallow):
-		severity = critical
-	case string(robots.ConditionalAllow):
-		if a.outcome == string(robots.FullAllow) {
-			severity = minor
-		}
-	}
-	return c.emit(sink.Change{Kind: "outcome", Severity: severity, Before: &a.outcome, After: &b.outcome})
+	return c.emit(sink.Change{Kind: "outcome", Severity: outcomeSeverity(a.outcome, b.outcome), Before: &a.outcome, After: &b.outcome})
 }
 
+// redirect writes a row if robots.txt was found at another URL.
 func (c *comparison) redirect(p *pair) error {
 	a, b := p.sides[0], p.sides[1]
 	if a.final == b.final || a.final == "" || b.final == "" {
 		return nil
 	}
-	severity := minor
-	if siteOf(a.final) != siteOf(b.final) {
-		severity = major // another site says what this one's policy is
-	}
-	return c.emit(sink.Change{Kind: "redirect", Severity: severity, Before: &a.final, After: &b.final})
+	return c.emit(sink.Change{Kind: "redirect", Severity: redirectSeverity(a.final, b.final), Before: &a.final, After: &b.final})
 }
 
-// siteOf is the authority of a URL without its leading www.
-func siteOf(url string) string {
-	_, rest, _ := strings.Cut(url, "://")
-	rest, _, _ = strings.Cut(rest, "/")
-	return strings.TrimPrefix(rest, "www.")
-}
-
-// text tells that only the text differs: no verdict on any path does, for any
-// agent, and nothing else. That is proven where the change is cosmetic.
+// text writes a row if the texts differ and no other row shows a difference. The
+// change is cosmetic only if it is proven that no verdict on any path differs,
+// for any agent.
 func (c *comparison) text(p *pair) error {
 	a, b := p.sides[0], p.sides[1]
 	if !c.d.reading || c.emitted > c.unsettled || a.digest == b.digest || a.digest == "" || b.digest == "" {
 		return nil
 	}
-	severity := cosmetic
-	if !c.whole || c.coarse || !c.proven {
-		severity = minor // what it means is undecided
-	}
-	return c.emit(sink.Change{Kind: "text", Severity: severity, Before: &a.digest, After: &b.digest})
+	return c.emit(sink.Change{Kind: "text", Severity: textSeverity(c.whole && !c.coarse && c.proven), Before: &a.digest, After: &b.digest})
 }
 
+// sitemaps writes a row for each sitemap that appeared or disappeared.
 func (c *comparison) sitemaps(p *pair) error {
 	read := func(d decoder) (urls []string, lines map[string]int32) {
 		lines = make(map[string]int32)

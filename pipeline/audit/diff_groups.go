@@ -9,14 +9,14 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// tokenGroups are all groups of one token taken together.
+// tokenGroups merges all groups of one token.
 type tokenGroups struct {
-	line  int32 // of the first
+	line  int32 // of the first group
 	class string
-	delay *float64 // the first
+	delay *float64 // the first crawl delay
 }
 
-// groupsOf reads the groups of a target by token.
+// groupsOf reads the groups of a target, by token.
 func groupsOf(d decoder) map[string]*tokenGroups {
 	out := make(map[string]*tokenGroups)
 	for len(d) > 0 {
@@ -27,7 +27,7 @@ func groupsOf(d decoder) map[string]*tokenGroups {
 				out[token] = &tokenGroups{line: g.line, class: g.class, delay: g.delay}
 				continue
 			}
-			t.class = joined(t.class, g.class)
+			t.class = mergedClass(t.class, g.class)
 			if t.delay == nil {
 				t.delay = g.delay
 			}
@@ -36,8 +36,9 @@ func groupsOf(d decoder) map[string]*tokenGroups {
 	return out
 }
 
-// joined is the class of two groups as far as their classes tell it.
-func joined(a, b string) string {
+// mergedClass returns the class of two groups together, as far as their classes
+// show it.
+func mergedClass(a, b string) string {
 	switch {
 	case a == b, b == summary.ClassEmpty:
 		return a
@@ -47,6 +48,7 @@ func joined(a, b string) string {
 	return summary.ClassNames[robots.Partial]
 }
 
+// groupRow is a row of groups.
 type groupRow struct {
 	index, line int32
 	class       string
@@ -69,8 +71,8 @@ func (d *decoder) group() groupRow {
 	return g
 }
 
-// eachToken goes through the tokens of both sides in order; a side that has no
-// group for it is nil.
+// eachToken calls f for each token of either side, in order. A side without a group
+// for the token is nil.
 func eachToken(p *pair, f func(token string, a, b *tokenGroups) error) error {
 	before, after := groupsOf(p.rows[0][tableGroups]), groupsOf(p.rows[1][tableGroups])
 	all := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
@@ -83,10 +85,13 @@ func eachToken(p *pair, f func(token string, a, b *tokenGroups) error) error {
 	return nil
 }
 
-// groups tells tokens that got a group or lost it, and a class that changed
-// where no agent of the registry follows that group and so tells it.
+// groups writes a row for each token that gained or lost a group, and for each
+// whose class changed if no agent of the registry follows it.
 func (c *comparison) groups(p *pair) error {
 	return eachToken(p, func(token string, a, b *tokenGroups) error {
+		if !c.hasGroupRow(token, a, b) {
+			return nil
+		}
 		row := sink.Change{Kind: "group", Severity: minor}
 		if a != nil {
 			row.Before, row.LineBefore = &a.class, &a.line
@@ -94,19 +99,17 @@ func (c *comparison) groups(p *pair) error {
 		if b != nil {
 			row.After, row.LineAfter = &b.class, &b.line
 		}
-		if !c.tellsGroup(token, a, b) {
-			return nil
-		}
 		row.Agent, row.Category = c.named(token)
 		return c.emit(row)
 	})
 }
 
-func (c *comparison) tellsGroup(token string, a, b *tokenGroups) bool {
+// hasGroupRow reports whether a token has a row of kind group.
+func (c *comparison) hasGroupRow(token string, a, b *tokenGroups) bool {
 	return a == nil || b == nil || !c.groupsFor[token] && meaning(a.class) != meaning(b.class)
 }
 
-// meaning of a group's class: one without rules allows all.
+// meaning returns the class of a group, in which an empty group allows all.
 func meaning(class string) string {
 	if class == summary.ClassEmpty {
 		return summary.ClassNames[robots.AllowAll]
@@ -114,6 +117,8 @@ func meaning(class string) string {
 	return class
 }
 
+// crawlDelays writes a row for each token with a group in both runs whose crawl
+// delay changed.
 func (c *comparison) crawlDelays(p *pair) error {
 	return eachToken(p, func(token string, a, b *tokenGroups) error {
 		if a == nil || b == nil || (a.delay == nil) == (b.delay == nil) && (a.delay == nil || *a.delay == *b.delay) {

@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// pair is an origin in both runs, or in one of them.
+// A pair is an origin with its row of fetches in each run.
 type pair struct {
-	sides [2]*fetched // nil where the run has none
+	sides [2]*fetched // nil if the run does not have the origin
 	rows  [2][foundTables]decoder
 }
 
-// host is what is told of it: the later run's, where it is there.
+// last returns the row of the later run, or that of the earlier one if the later
+// run does not have the origin.
 func (p *pair) last() *fetched {
 	if p.sides[1] != nil {
 		return p.sides[1]
@@ -43,21 +44,21 @@ func decodePair(b []byte) *pair {
 	return p
 }
 
-// unreachable are the reasons for which a run has not seen what a host's
-// robots.txt says now. They are of a profile's reading, as all reasons.
+// unreachable holds the reasons of answers that do not show what a host's
+// robots.txt says now. Like all reasons, they depend on the profile.
 var unreachable = map[string]bool{
 	"server_error": true, "network_failure": true, "invalid_response": true, "incomplete_body": true,
 	"unreachable_too_long": true, "stale_copy": true, "address_blocked": true, "no_route": true, "redirect_unresolved": true,
 }
 
-// seen reports whether both runs have seen what the host says. A host that
-// left https for http, or came back to it, counts as not seen.
+// seen reports whether both runs saw the host's policy. A host that moved between
+// https and http counts as not seen.
 func (p *pair) seen() bool {
 	a, b := p.sides[0], p.sides[1]
 	return a != nil && b != nil && a.origin == b.origin && !unreachable[a.reason] && !unreachable[b.reason]
 }
 
-// hostReader reads the rows of fetches host by host.
+// A hostReader reads the rows of fetches host by host.
 type hostReader struct {
 	m    *merged
 	next *fetched // nil at the end
@@ -86,8 +87,8 @@ func (r *hostReader) advance() error {
 	return nil
 }
 
-// take is the last row of each origin of a host, in the order of origins.
-// Captures out of archives may give several.
+// take returns the last row of each origin of a host, in the order of origins.
+// Archives may hold several captures of one origin.
 func (r *hostReader) take(host string) (out []*fetched, err error) {
 	for r.next != nil && r.next.host == host {
 		if n := len(out); n > 0 && out[n-1].origin == r.next.origin {
@@ -102,8 +103,8 @@ func (r *hostReader) take(host string) (out []*fetched, err error) {
 	return out, nil
 }
 
-// join pairs the origins of both runs in their order, and asks for the rows of
-// those that differ.
+// join pairs the origins of both runs in order and asks for the rows of pairs that
+// may differ.
 func (d *differ) join(ctx context.Context) error {
 	var readers [2]*hostReader
 	for i := range readers {
@@ -145,8 +146,8 @@ func (d *differ) join(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// compareHeads tells which of two ordered lists, of which one has something
-// left, has the next row: -1 the first, 1 the second, 0 both.
+// compareHeads returns which of two sorted lists has the next element: -1 the
+// first, 1 the second, 0 both. At most one of them may be empty.
 func compareHeads[T any](before, after []T, compare func(a, b T) int) int {
 	switch {
 	case len(before) == 0:
@@ -157,9 +158,9 @@ func compareHeads[T any](before, after []T, compare func(a, b T) int) int {
 	return compare(before[0], after[0])
 }
 
-// pairsOf pairs the rows of one host by origin. One origin that is left on
-// each side, where a run gave https up for http, makes a pair too: that host
-// is neither new nor gone.
+// pairsOf pairs the rows of one host by origin. If a run gave up https for http, one
+// origin may be left on each side. These two form a pair, because the host is
+// neither new nor gone.
 func pairsOf(before, after []*fetched) []*pair {
 	var out []*pair
 	for len(before)+len(after) > 0 {
@@ -191,11 +192,11 @@ func pairsOf(before, after []*fetched) []*pair {
 	return out
 }
 
-// isBare reports whether the origin is one that a host without a scheme and a
-// port stands for.
+// isBare reports whether a list could name the origin by its host alone.
 func (f *fetched) isBare() bool { return strings.HasSuffix(f.origin, "://"+f.host) }
 
-// joined keeps a pair in which something may differ, and asks for its rows.
+// joined counts a pair. If anything in it may differ, joined queues it and asks for
+// its rows.
 func (d *differ) joined(p *pair, n int64) error {
 	d.result.joined(p)
 	if d.checker != nil {

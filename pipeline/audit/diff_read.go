@@ -16,7 +16,7 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// fetched is what a comparison knows of a row of fetches.
+// fetched holds the columns of a row of fetches that are compared.
 type fetched struct {
 	host, origin    string
 	time, seq       int64
@@ -25,14 +25,13 @@ type fetched struct {
 	outcome, reason string
 	digest, final   string // "" for none
 	fallback        string
-	since           int64 // unreachable, in microseconds, 0 where that is not known
+	since           int64 // unreachable since, in microseconds; 0 if unknown
 }
 
-// key puts rows of one host, and of these the rows of one origin, beside each
-// other, the last one last.
+// key orders rows by host, origin and time.
 func (f *fetched) key() []byte {
 	e := make(encoder, 0, len(f.host)+len(f.origin)+18)
-	e = append(append(append(e, f.host...), 0), f.origin...) // a text has no NUL
+	e = append(append(append(e, f.host...), 0), f.origin...) // texts in tables have no NUL
 	e = append(e, 0)
 	e.ordered(f.time)
 	e.ordered(f.seq)
@@ -73,7 +72,7 @@ var fetchColumns = []string{
 	"seq", "host", "rank", "origin", "fetch_time", "outcome", "reason", "final_url", "fallback_error_class", "content_digest", "unreachable_since",
 }
 
-// readFetches adds a part of fetches to what is sorted by host.
+// readFetches adds the rows of a part of fetches to a sorter.
 func readFetches(ctx context.Context, dir string, p sink.Part, into *sorter) error {
 	return scan.Rows(ctx, dir, p, scan.Selection{Columns: fetchColumns}, func(batch arrow.RecordBatch) error {
 		text := func(name string) func(int) string {
@@ -111,8 +110,8 @@ func readFetches(ctx context.Context, dir string, p sink.Part, into *sorter) err
 	})
 }
 
-// wanted is a target whose rows are compared: number n of the pairs. Its body
-// is wanted where digest says which.
+// wanted is the target of pair n, whose rows are compared. If digest is not empty,
+// its body is needed too.
 type wanted struct {
 	seq, n int64
 	digest string
@@ -126,12 +125,12 @@ const (
 	tableSignals
 	tableSitemaps
 	tableRules
-	tableBodies // which is read otherwise, and not in detailTables
+	tableBodies // read by readBodies; not in detailTables
 	foundTables
 )
 
-// detailTables are the tables that say what a host's policy is, each with the
-// columns that are compared and what encodes a row of them.
+// detailTables lists the tables that describe a host's policy, each with the columns
+// that are compared and the function that encodes a row of them.
 var detailTables = []struct {
 	name    string
 	columns []string
@@ -145,18 +144,20 @@ var detailTables = []struct {
 	{"rules", []string{"seq", "group_index", "line", "kind", "pattern"}, (*detailReader).rules},
 }
 
-// detailReader reads one part of one of these tables.
+// A detailReader reads one part of one of these tables.
 type detailReader struct {
-	names           *names
-	ids             map[string]uint64 // as far as this part has met them
-	begun           bool              // a row of the target under way is encoded
-	own             map[string]uint64 // URLs of the target under way, in the order of their coming
-	agent, profile  string            // of that row
+	names *names
+	ids   map[string]uint64 // the part of names that this part uses
+
+	// State of the current target.
+	begun           bool              // a row is encoded
+	own             map[string]uint64 // its own URLs, numbered in order of appearance
+	agent, profile  string            // of the last row
 	agentID, profID uint64
 }
 
-// readDetails adds the wanted targets' rows of a part, one record for each
-// target, by its number and the table's. The list is in the order of seq.
+// readDetails adds a record to a sorter for each wanted target with rows in a part.
+// The key is the number of the pair and that of the table. list is ascending by seq.
 func readDetails(ctx context.Context, dir string, p sink.Part, table int, list []wanted, n *names, into *sorter) error {
 	t := &detailTables[table]
 	r := &detailReader{names: n, ids: make(map[string]uint64), own: make(map[string]uint64)}
@@ -202,7 +203,7 @@ func readDetails(ctx context.Context, dir string, p sink.Part, table int, list [
 	return end()
 }
 
-// id is the number of a text that the configuration set.
+// id returns the number of a text that the configuration set.
 func (r *detailReader) id(s string) uint64 {
 	id, ok := r.ids[s]
 	if !ok {
@@ -229,13 +230,14 @@ func (r *detailReader) policies(batch arrow.RecordBatch) func(int, *encoder) {
 	}
 }
 
-// What the first byte of a verdict says, besides the verdict.
+// The first byte of an encoded verdict. A target may have 100,000 URLs for each
+// agent, so each URL is stored once.
 const (
-	verdictBits = 3      // index in valueNames
+	verdictBits = 3      // robots.Value
 	hasLine     = 1 << 2 // a line follows
-	ownURL      = 1 << 3 // the URL's number is one of the target, else one of all
+	ownURL      = 1 << 3 // the URL's number is one of the target's own, else one of names
 	newAgent    = 1 << 4 // profile and agent come first
-	newURL      = 1 << 5 // the URL follows its number: there are a hundred thousand of one target, for each agent
+	newURL      = 1 << 5 // the URL follows its number
 )
 
 func (r *detailReader) verdicts(batch arrow.RecordBatch) func(int, *encoder) {
@@ -246,7 +248,7 @@ func (r *detailReader) verdicts(batch arrow.RecordBatch) func(int, *encoder) {
 		a, p, u := agent.Value(i), profile.Value(i), url.Value(i)
 		value := valueOf(verdict.Value(i))
 		if value == robots.Disallowed && line.IsNull(i) {
-			value = robots.Undefined // no line disallows it: an outage (full_disallow), which is no policy
+			value = robots.Undefined // full_disallow: an outage is no policy
 		}
 		head := byte(value)
 		if !line.IsNull(i) {
@@ -287,7 +289,7 @@ func (r *detailReader) verdicts(batch arrow.RecordBatch) func(int, *encoder) {
 	}
 }
 
-// valueOf is the verdict of a name.
+// valueOf returns the verdict with a name.
 func valueOf(s string) robots.Value {
 	switch s {
 	case summary.ValueNames[robots.Allowed]:

@@ -18,19 +18,19 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// rulesDiff is what two runs let compare by meaning.
+// rulesDiff compares the rules of two runs by meaning.
 type rulesDiff struct {
-	profiles []*robots.Profile // of both runs, the first one first
-	roomy    *robots.Profile   // the first without its limit of size, nil where the tables do not hold its reading
-	bodies   bool              // both runs have the bodies, and some profile needs them
-	agents   [2][]robots.Agent // that both runs judge, of one name at one index
-	differ   bool              // some of these are defined otherwise
-	known    map[[2]string][]*rulesResult
-	rows     int // of known
+	profiles []*robots.Profile            // profiles that both runs have, the first profile first
+	roomy    *robots.Profile              // the first without its size limit; nil if the tables do not hold its reading
+	bodies   bool                         // some profile needs bodies, and both runs have them
+	agents   [2][]robots.Agent            // agents that both runs judge, in one order
+	differ   bool                         // the runs define one of them differently
+	known    map[[2]string][]*rulesResult // by digests
+	rows     int                          // in known
 }
 
-// planRules finds out how the meaning of rules can be compared. own says that
-// profiles of one's own are defined otherwise.
+// planRules decides how the meaning of rules is compared. own reports whether the
+// runs define their own profiles differently.
 func (d *differ) planRules(own bool) {
 	a, b := d.runs[0], d.runs[1]
 	has := func(table string) bool { return slices.Contains(a.Tables, table) && slices.Contains(b.Tables, table) }
@@ -39,7 +39,7 @@ func (d *differ) planRules(own bool) {
 		return
 	}
 	if !has("groups") || !has("rules") {
-		return // which is noted as of every table
+		return // open has noted it
 	}
 	r := &rulesDiff{known: make(map[[2]string][]*rulesResult)}
 	for i, name := range b.Profiles {
@@ -74,7 +74,7 @@ func (d *differ) planRules(own bool) {
 	d.rules = r
 }
 
-// agents reads the registries of both runs.
+// agents reads the registries of both runs and keeps the agents they share.
 func (d *differ) agents(ctx context.Context) error {
 	if d.rules == nil {
 		return nil
@@ -100,7 +100,7 @@ func (d *differ) agents(ctx context.Context) error {
 	return nil
 }
 
-// readAgents is the registry of a run, from its table agents.
+// readAgents reads the registry of a run from its table agents.
 func readAgents(ctx context.Context, dir string, m *sink.Manifest) (out []evaluate.Agent, err error) {
 	for _, p := range m.Parts {
 		if p.Table != "agents" || p.Rows == 0 {
@@ -148,8 +148,8 @@ func (r *rulesDiff) compares(p *pair) bool {
 // asks reports whether the bodies of a pair are needed.
 func (r *rulesDiff) asks(p *pair) bool { return r.compares(p) && r.bodies }
 
-// readBodies adds the wanted bodies of a part, for each target that wants one.
-// It reads one at a time: a body may be half a megabyte.
+// readBodies adds a record with the body to a sorter for each target that needs one
+// from a part. It reads one body at a time, as each may have half a megabyte.
 func readBodies(ctx context.Context, dir string, p sink.Part, list []wanted, into *sorter) error {
 	of := make(map[string][]int64)
 	for _, w := range list {
@@ -171,7 +171,7 @@ func readBodies(ctx context.Context, dir string, p sink.Part, list []wanted, int
 		one := make([]sink.Body, 1)
 		n, err := r.Read(one)
 		if n == 0 && err == io.EOF {
-			break // a run may lack a body that it could not keep
+			break // a run lacks the bodies that it could not keep
 		}
 		if n == 0 || err != nil && !errors.Is(err, io.EOF) {
 			return err
@@ -180,7 +180,7 @@ func readBodies(ctx context.Context, dir string, p sink.Part, list []wanted, int
 			var key encoder
 			key.ordered(target)
 			key = append(key, tableBodies)
-			// A value of no bytes would be none: an empty body has its mark.
+			// The leading byte tells an empty body from a missing one.
 			if err := into.add(key, append([]byte{1}, one[0].Body...)); err != nil {
 				return err
 			}
@@ -190,11 +190,12 @@ func readBodies(ctx context.Context, dir string, p sink.Part, list []wanted, int
 	return ctx.Err()
 }
 
-// undecided says in the column after that rules could not be compared.
+// undecided is the value of the column after if rules could not be compared.
 const undecided = "undecided"
 
-// rules tells agents whose policy means something else, where no change of its
-// class says so, and groups of others that do.
+// rules writes a row for each agent whose policy changed its meaning but not its
+// class, and for each group of an agent outside the registry that changed its
+// meaning.
 func (c *comparison) rules(p *pair) error {
 	r := c.d.rules
 	if c.proven = r != nil; !r.compares(p) {
@@ -203,7 +204,7 @@ func (c *comparison) rules(p *pair) error {
 	results := r.of(p)
 	for k, profile := range r.profiles {
 		if k == 0 && (p.sides[0].outcome != string(robots.ConditionalAllow) || p.sides[1].outcome != string(robots.ConditionalAllow)) {
-			continue // its rules do not decide
+			continue // rules do not decide
 		}
 		result := results[k]
 		if result == nil || result.more {
@@ -225,8 +226,8 @@ func (c *comparison) rules(p *pair) error {
 	return nil
 }
 
-// anyPartial reports whether any agent has policies under a profile whose
-// meaning their classes do not tell.
+// anyPartial reports whether the policy of any agent under a profile was and is
+// partial, so that its class does not show a change of meaning.
 func (c *comparison) anyPartial(profile string) bool {
 	id := c.d.names.id(profile)
 	for key, class := range c.classes {
@@ -237,25 +238,24 @@ func (c *comparison) anyPartial(profile string) bool {
 	return false
 }
 
+// ruleRows writes the rows of one profile, without those that a row of another kind
+// covers.
 func (c *comparison) ruleRows(p *pair, profile string, result *rulesResult) error {
-	var told map[string]bool // tokens whose groups have a row
+	var covered map[string]bool // tokens with a row of kind group
 	for i := range result.rows {
 		x := &result.rows[i]
-		row := sink.Change{Kind: "rules", Severity: minor, Agent: &x.agent, Profile: &profile, After: &x.how, LineBefore: x.lines[0], LineAfter: x.lines[1]}
-		if x.closing {
-			row.Severity = major
-		}
+		row := sink.Change{Kind: "rules", Severity: rulesSeverity(x.closing), Agent: &x.agent, Profile: &profile, After: &x.how, LineBefore: x.lines[0], LineAfter: x.lines[1]}
 		if x.path != "" {
 			row.URL = &x.path
 			if strings.HasPrefix(x.path, "//") {
-				row.URL = sink.Some(c.base.Origin + x.path) // else it would name a host
+				row.URL = sink.Some(c.base.Origin + x.path) // the path alone would name a host
 			}
 		}
 		if x.stranger {
-			if told == nil {
-				told = c.groupsTold(p)
+			if covered == nil {
+				covered = c.tokensWithGroupRow(p)
 			}
-			if told[x.agent] {
+			if covered[x.agent] {
 				continue
 			}
 		} else {
@@ -271,8 +271,7 @@ func (c *comparison) ruleRows(p *pair, profile string, result *rulesResult) erro
 	return nil
 }
 
-// sameClass reports whether no row tells of the class of a policy that it
-// changed, or is not known.
+// sameClass reports whether the class of a policy is known and did not change.
 func (c *comparison) sameClass(profile string, x *ruleRow) bool {
 	if !slices.Contains(c.d.tables, tablePolicies) {
 		return x.sameClass
@@ -281,11 +280,11 @@ func (c *comparison) sameClass(profile string, x *ruleRow) bool {
 	return ok && class[0] == class[1] && class[0] != summary.ClassNames[summary.ClassUnknown]
 }
 
-// groupsTold are the tokens of which a row of kind group tells.
-func (c *comparison) groupsTold(p *pair) map[string]bool {
+// tokensWithGroupRow returns the tokens that have a row of kind group.
+func (c *comparison) tokensWithGroupRow(p *pair) map[string]bool {
 	out := make(map[string]bool)
 	eachToken(p, func(token string, a, b *tokenGroups) error {
-		out[token] = c.tellsGroup(token, a, b)
+		out[token] = c.hasGroupRow(token, a, b)
 		return nil
 	})
 	return out

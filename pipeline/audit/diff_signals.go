@@ -9,10 +9,10 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// signalBytes bounds the text of a file's signals, each told for every agent of
-// its group: there may be thousands of both. Where it is more, the signals of
-// both files are compared for the files as a whole. That goes by what there is,
-// and not by its order: a file that was only put in another order has no change.
+// signalBytes bounds the text of a file's signals, repeated for every agent of
+// their groups; a hostile file has thousands of both. Beyond it, the signals of
+// both files are compared as those of the whole file. The bound does not depend on
+// the order of lines, so reordering a file is never a change.
 const signalBytes = 8 << 20
 
 // signalRow is a row of signals.
@@ -21,13 +21,13 @@ type signalRow struct {
 	line  int32
 	field string
 	path  *string
-	rank  int    // of the path, among those of both files
+	rank  int    // the path's place among the paths of both files, from 1
 	key   string // with its =, "" for none
-	text  string // the line of robots.txt that would say it alone
+	text  string // a line of robots.txt with this signal alone
 }
 
-// What stands before the path of a signal. A line has one path, and may have
-// thousands of keys: it is kept once.
+// The mark before the path of a signal. A line has one path and possibly
+// thousands of keys, so the path is stored once.
 const (
 	noPath = iota
 	newPath
@@ -58,13 +58,13 @@ func signalRows(d decoder) (rows []signalRow) {
 	return rows
 }
 
-// token is an agent of a group.
+// A token names the agent of a group.
 type token struct {
 	name string // in lower case
-	rank int    // among those of both files; 0 for none
+	rank int    // its place among the tokens of both files, from 1
 }
 
-// tokensOf are the agents of each group of a target.
+// tokensOf returns the tokens of each group of a target, by group index.
 func tokensOf(d decoder) map[int32][]token {
 	out := make(map[int32][]token)
 	for len(d) > 0 {
@@ -76,8 +76,8 @@ func tokensOf(d decoder) map[int32][]token {
 	return out
 }
 
-// rank numbers texts in their order, since to compare long ones again and again
-// takes long. each gives a text, and where its number belongs.
+// rank numbers texts from 1 in their order, so that long texts are compared once.
+// each yields every text with the place for its number.
 func rank(each func(f func(text string, rank *int))) {
 	ranks := make(map[string]int)
 	each(func(text string, _ *int) { ranks[text] = 0 })
@@ -87,7 +87,7 @@ func rank(each func(f func(text string, rank *int))) {
 	each(func(text string, rank *int) { *rank = ranks[text] })
 }
 
-// signalFile is what a file says in signals.
+// A signalFile holds the signals of a file, and the tokens of its groups.
 type signalFile struct {
 	rows   []signalRow
 	tokens map[int32][]token
@@ -114,7 +114,7 @@ func (f *signalFile) agents(each func(text string, rank *int)) {
 	}
 }
 
-// bytes is about what it takes to tell each signal for every agent.
+// bytes estimates the size of all signals, repeated for every agent.
 func (f *signalFile) bytes() (n int) {
 	for _, r := range f.rows {
 		n += max(1, len(f.tokens[r.group])) * (len(r.text) + 100)
@@ -122,7 +122,7 @@ func (f *signalFile) bytes() (n int) {
 	return n
 }
 
-// signalID is what a signal is about.
+// A signalID identifies a signal whose value may change.
 type signalID struct {
 	agent int // rank, 0 before the first group
 	field string
@@ -130,15 +130,15 @@ type signalID struct {
 	key   string
 }
 
-// signal is one value of what its ID identifies.
+// signal is one value of a signalID.
 type signal struct {
-	agent string // its token, "" for none
+	agent string // token, "" for none
 	text  string
 	line  int32
 }
 
-// signals are those of a file, for each agent of their group or for the file as
-// a whole.
+// signals returns the signals of a file, for each agent of their group or for the
+// whole file.
 func (f *signalFile) signals(byAgent bool) map[signalID][]signal {
 	out := make(map[signalID][]signal)
 	for i := range f.rows {
@@ -155,7 +155,8 @@ func (f *signalFile) signals(byAgent bool) map[signalID][]signal {
 	return out
 }
 
-// signals tells those that appeared, vanished, or have another value.
+// signals writes a row for each signal that appeared, disappeared or changed its
+// value.
 func (c *comparison) signals(p *pair) error {
 	c.coarse = false
 	if len(p.rows[0][tableSignals])+len(p.rows[1][tableSignals]) == 0 {
@@ -178,11 +179,7 @@ func (c *comparison) signals(p *pair) error {
 	for _, id := range slices.Compact(ids) {
 		gone, come := without(before[id], after[id]), without(after[id], before[id])
 		for i := range max(len(gone), len(come)) {
-			row := sink.Change{Kind: "signal", Severity: minor}
-			switch id.field {
-			case "content-signal", "content-usage", "license":
-				row.Severity = major // what content may be used for
-			}
+			row := sink.Change{Kind: "signal", Severity: signalSeverity(id.field)}
 			var agent string
 			if i < len(gone) {
 				agent, row.Before, row.LineBefore = gone[i].agent, &gone[i].text, &gone[i].line
@@ -201,7 +198,7 @@ func (c *comparison) signals(p *pair) error {
 	return nil
 }
 
-// without are the signals of list whose values others has not, each once, in
+// without returns the signals of list whose values are not in others, each once, in
 // the order of the file.
 func without(list, others []signal) (out []signal) {
 	known := make(map[string]bool)

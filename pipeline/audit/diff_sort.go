@@ -15,13 +15,12 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// sortMemory is what a sorter holds before it goes to disk, and what the
-// buffers of its reading may take together.
+// sortMemory bounds what a sorter holds before it writes to disk, and the buffers
+// that it reads with.
 const sortMemory = 32 << 20
 
-// sorter brings records into the order of their keys, which must differ, in
-// bounded memory: sorted stretches go to a file that has no name once it is
-// open, so that nothing is left of it, and are merged as they are read.
+// A sorter sorts records by their keys, which must be distinct, in bounded memory.
+// It writes sorted stretches to a scratch file and merges them when they are read.
 type sorter struct {
 	scratch func() (*store.Scratch, error)
 	memory  int
@@ -34,15 +33,14 @@ type sorter struct {
 	runs    []*io.SectionReader
 }
 
-// record is a key and its value behind it, in the arena.
+// record is the place of a key and the length of the value after it in the arena.
 type record struct{ from, key, value int }
 
-// sortedHead is what stands before a record on disk: a checksum of all that
-// follows, and the lengths of key and value.
+// sortedHead is the size of a record's head on disk: a checksum of all that follows,
+// and the lengths of key and value.
 const sortedHead = 12
 
-// checksum keeps damage away from those who decode keys and values: they take
-// them for what was added.
+// checksum detects damage on disk, because a decoder checks nothing.
 func checksum(lengths, content []byte) uint32 {
 	return crc32.Update(crc32.Checksum(lengths, castagnoli), castagnoli, content)
 }
@@ -51,7 +49,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var errDamagedSort = errors.New("it is truncated or damaged")
 
-// add takes a copy of a record. It may be called from several goroutines.
+// add adds a copy of a record. It is safe for concurrent use.
 func (s *sorter) add(key, value []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +98,7 @@ func (s *sorter) flush() error {
 	return nil
 }
 
-// close gives memory and disk back.
+// close releases memory and disk.
 func (s *sorter) close() error {
 	s.arena, s.records, s.runs = nil, nil, nil
 	if s.file == nil {
@@ -111,7 +109,7 @@ func (s *sorter) close() error {
 	return f.Close()
 }
 
-// sorted reads the records in order. There is nothing to be added afterwards.
+// sorted returns a reader of the records in order. Nothing can be added after it.
 func (s *sorter) sorted() (*merged, error) {
 	if s.file == nil {
 		s.sort()
@@ -137,12 +135,12 @@ func (s *sorter) sorted() (*merged, error) {
 // merged reads records in the order of their keys.
 type merged struct {
 	sorter    *sorter
-	at        int // in the sorter's own records, where nothing went to disk
+	at        int // index in the sorter's records if it wrote nothing to disk
 	stretches []*stretch
 	begun     bool
 }
 
-// next is the next record, whose memory holds until the call after, or io.EOF.
+// next returns the next record, or io.EOF. The record is valid until the next call.
 func (m *merged) next() (key, value []byte, err error) {
 	if m.stretches == nil {
 		if m.at == len(m.sorter.records) {
@@ -172,10 +170,10 @@ func (m *merged) Push(any)           {}
 func (m *merged) Pop() any           { return nil }
 func (m *merged) Less(i, j int) bool { return m.stretches[i].before(m.stretches[j]) }
 
-// stretch is a sorted one, read one record at a time.
+// A stretch reads a sorted stretch of records, one at a time.
 type stretch struct {
 	r      *bufio.Reader
-	left   int64 // bytes to be read
+	left   int64 // unread bytes
 	record []byte
 	key    int
 	done   bool

@@ -8,23 +8,24 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// judged is one verdict of a block: those of one agent under one profile.
+// judged is one verdict of a block.
 type judged struct {
 	url   string
 	value robots.Value
 	line  *int32
 }
 
-// blocks are the verdicts of a target, in the order of the table.
+// blocks reads the verdicts of a target in the order of the table. A block holds
+// the verdicts of one agent under one profile.
 type blocks struct {
 	d     decoder
 	names *names
-	own   []string     // URLs of the target, as far as they were met
-	key   agentProfile // of the block to come
+	own   []string     // the target's own URLs read so far
+	key   agentProfile // of the block in list
 	list  []judged
 }
 
-// next fills the list with the verdicts of the next block.
+// next reads the next block into list.
 func (b *blocks) next() bool {
 	if len(b.d) == 0 {
 		return false
@@ -44,7 +45,7 @@ func (b *blocks) next() bool {
 		j := judged{value: robots.Value(head & verdictBits)}
 		number := b.d.uint()
 		if head&newURL != 0 {
-			if url := b.d.bytes(); int(number) == len(b.own) { // else this block is read again
+			if url := b.d.bytes(); int(number) == len(b.own) { // else this block was read before
 				b.own = append(b.own, string(url))
 			}
 		}
@@ -61,23 +62,17 @@ func (b *blocks) next() bool {
 	return true
 }
 
-// verdicts tells single verdicts that flipped, where nothing before says so:
-// a policy that became disallow_all or allow_all says it of every path. The
-// verdicts of an outage are undefined here, and none flips to or from them. The URLs that
-// are a host's own are told all the same, for these somebody asked by name.
+// verdicts writes a row for each single verdict that changed, unless the row of
+// the policy's class covers it: disallow_all and allow_all hold for every path. A
+// host's own URLs always have a row, because the user asked for them by name.
+//
+// [detailReader.verdicts] makes the verdicts of an outage undefined, and no row
+// goes from or to undefined.
 func (c *comparison) verdicts(p *pair) error {
-	clear(c.before)
 	old := p.rows[0][tableVerdicts]
 	was := blocks{d: old, names: c.d.names}
-	for {
-		at := len(old) - len(was.d)
-		if !was.next() {
-			break
-		}
-		c.before[was.key] = at
-	}
+	c.findBlocks(&was)
 	now := blocks{d: p.rows[1][tableVerdicts], names: c.d.names}
-	byURL := make(map[string]int)
 	for now.next() {
 		at, ok := c.before[now.key]
 		if !ok {
@@ -85,59 +80,73 @@ func (c *comparison) verdicts(p *pair) error {
 		}
 		was.d = old[at:]
 		was.next()
-		mapped := false
-		for i, after := range now.list {
-			k := i
-			if k >= len(was.list) || was.list[k].url != after.url {
-				if !mapped {
-					clear(byURL)
-					for n, j := range was.list {
-						byURL[j.url] = n
-					}
-					mapped = true
-				}
-				if k, ok = byURL[after.url]; !ok {
-					continue
-				}
-			}
-			if err := c.flip(now.key, c.classes[now.key], was.list[k], after); err != nil {
-				return err
-			}
+		if err := c.blockRows(was.list, &now); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// flip makes the row of a verdict that flipped. To close a URL is major; of a
-// path of all hosts it is minor where the agent's class became partial, which is
-// told as such. A URL that somebody asked for by name has no other row.
-func (c *comparison) flip(key agentProfile, class classes2, before, after judged) error {
+// findBlocks records where each block of the earlier run begins.
+func (c *comparison) findBlocks(was *blocks) {
+	clear(c.before)
+	size := len(was.d)
+	for {
+		at := size - len(was.d)
+		if !was.next() {
+			return
+		}
+		c.before[was.key] = at
+	}
+}
+
+// blockRows compares two blocks of one agent and profile, URL by URL.
+func (c *comparison) blockRows(before []judged, now *blocks) error {
+	var byURL map[string]int // of before, once the orders differ
+	for i, after := range now.list {
+		k := i
+		if k >= len(before) || before[k].url != after.url {
+			if byURL == nil {
+				byURL = make(map[string]int, len(before))
+				for n, j := range before {
+					byURL[j.url] = n
+				}
+			}
+			var ok bool
+			if k, ok = byURL[after.url]; !ok {
+				continue
+			}
+		}
+		if err := c.flip(now.key, before[k], after); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flip writes the row of one URL if its verdict changed.
+func (c *comparison) flip(key agentProfile, before, after judged) error {
 	if before.value == after.value || before.value == robots.Undefined || after.value == robots.Undefined {
 		return nil
 	}
-	own := !strings.HasPrefix(after.url, "/")
-	severity := minor
-	if class[0] != class[1] && !own {
-		if class[1] != summary.ClassNames[robots.Partial] {
-			return nil
-		}
-	} else if after.value == robots.Disallowed {
-		severity = major
+	class, own := c.classes[key], !strings.HasPrefix(after.url, "/")
+	if class.changed() && !own && class[1] != summary.ClassNames[robots.Partial] {
+		return nil // the row of the class covers it
 	}
 	agent := c.d.names.text(key.agent)
 	return c.emit(sink.Change{
-		Kind: "verdict", Severity: severity, Agent: &agent, Category: c.category(agent), Profile: sink.Some(c.d.names.text(key.profile)),
+		Kind: "verdict", Severity: verdictSeverity(after.value, class.changed(), own), Agent: &agent, Category: c.category(agent), Profile: sink.Some(c.d.names.text(key.profile)),
 		URL: &after.url, Before: &summary.ValueNames[before.value], After: &summary.ValueNames[after.value], LineBefore: before.line, LineAfter: after.line,
 	})
 }
 
-// category is that of an agent of the registry, nil for others.
+// category returns the category of an agent of the registry, nil for any other.
 func (c *comparison) category(agent string) *string {
 	return sink.NonZero(c.agents[strings.ToLower(agent)].category)
 }
 
-// named is the agent that a token in lower case names, as the registry spells
-// it, and its category: the token itself and nil where there is none.
+// named returns the name and category of the registry's agent that a token in
+// lower case names; the token itself and nil if there is no such agent.
 func (c *comparison) named(token string) (agent, category *string) {
 	if a, ok := c.agents[token]; ok {
 		return &a.name, &a.category

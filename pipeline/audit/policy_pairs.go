@@ -2,26 +2,26 @@ package audit
 
 import "github.com/robocensus/robocensus/robots"
 
-// policyPairs compare what two files say to agents that both judge by the same
-// index. Agents whose groups have the same rules are one question: many files
-// repeat one group for a hundred agents.
+// policyPairs compares the policies of two files, agent by agent. Both files must
+// have been asked for the same agents. Agents with the same rules are compared once,
+// because many files repeat one group for a hundred agents.
 type policyPairs struct {
 	profile *robots.Profile
 	files   [2]*policyFile
-	leads   [2]map[int]int // the first agents with the same rules, by the first with the same groups
-	list    [2][]int       // of these first agents
+	leads   [2]map[int]int // the first agent with the same rules, by SameAs
+	list    [2][]int       // the first agents
 	known   map[[2]int]robots.Comparison
 	work    int
 }
 
-// rulesWork bounds the work for one pair of files, as [robots.Relate] has it: a
-// tenth of a second, beyond the comparison that reaches it.
+// rulesWork bounds the work for one pair of files, in the unit of [robots.Relate]:
+// about a tenth of a second, plus the comparison that reaches it.
 const rulesWork = 1 << 24
 
-// sameRulesTried bounds the sets of rules that others are compared with.
+// sameRulesTried bounds the distinct sets of rules that a set is looked up in.
 const sameRulesTried = 64
 
-// lead is the first agent whose policy in file i has the same rules.
+// lead returns the first agent whose policy in file i has the same rules.
 func (c *policyPairs) lead(i, agent int) int {
 	p := c.files[i].judge.Policy(agent)
 	if lead, ok := c.leads[i][p.SameAs]; ok {
@@ -43,9 +43,9 @@ func (c *policyPairs) lead(i, agent int) int {
 	return p.SameAs
 }
 
-// compare says how the second file's policy of an agent stands to the first
-// one's. Where that is undecided, it has some path that shows a difference, if
-// the rules name one, which need not be the shortest.
+// compare compares the second file's policy of an agent with the first file's. If
+// that is undecided, the witnesses are paths that the rules name, which need not be
+// the shortest.
 func (c *policyPairs) compare(agent int) robots.Comparison {
 	key := [2]int{c.lead(0, agent), c.lead(1, agent)}
 	x, ok := c.known[key]
@@ -66,7 +66,7 @@ func (c *policyPairs) compare(agent int) robots.Comparison {
 	return x
 }
 
-// own is a witness with the rules of the agent's own groups.
+// own returns a witness with the lines of the agent's own groups.
 func (c *policyPairs) own(w *robots.Witness, agent int) *robots.Witness {
 	if w == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// profileOf is a profile of a run by its name: a built-in one, or one that the
-// run's configuration defines.
+// profileOf returns the profile of a run with a name: a built-in one, or one that
+// the run's configuration defines.
 func profileOf(m *sink.Manifest, name string) (*robots.Profile, error) {
 	if p, ok := robots.ProfileNamed(name); ok {
 		return p, nil
@@ -29,7 +29,7 @@ func profileOf(m *sink.Manifest, name string) (*robots.Profile, error) {
 	if !ok {
 		return nil, fmt.Errorf("run %s bases profile %s on %q, which this program does not know", m.Run, name, base)
 	}
-	text, err := json.Marshal(own) // which is YAML too
+	text, err := json.Marshal(own) // JSON is YAML
 	if err == nil {
 		err = yaml.Unmarshal(text, p)
 	}
@@ -43,14 +43,14 @@ func profileOf(m *sink.Manifest, name string) (*robots.Profile, error) {
 	return p, nil
 }
 
-// ownProfile is what the configuration of a run says of one of its profiles.
+// ownProfile returns the definition of a profile in the configuration of a run.
 func ownProfile(m *sink.Manifest, name string) (map[string]any, bool) {
 	all, _ := m.Configuration["profiles"].(map[string]any)
 	own, ok := all[name].(map[string]any)
 	return own, ok
 }
 
-// withoutLimit is a profile that reads files of any size.
+// withoutLimit returns a copy of a profile that reads files of any size.
 func withoutLimit(p *robots.Profile) *robots.Profile {
 	roomy := *p
 	roomy.SizeLimit = math.MaxInt

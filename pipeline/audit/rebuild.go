@@ -9,7 +9,7 @@ import (
 
 // ruleLine is a row of rules.
 type ruleLine struct {
-	group   int32 // -1 before the first
+	group   int32 // -1 before the first group
 	line    int32
 	allow   bool
 	pattern []byte
@@ -22,15 +22,15 @@ func (d *decoder) rule() ruleLine {
 	return r
 }
 
-// agentLine is a value of a user-agent line.
+// agentLine is a value on a user-agent line.
 type agentLine struct {
 	line  int32
 	value string
 }
 
-// readsTables says whether the tables groups and rules hold all that a profile
-// reads in a file, in its first reading and in every other. They do not hold
-// misspellings as written, nor what stands between user-agent lines.
+// readsTables reports whether the tables groups and rules hold everything that a
+// profile reads in a file, in all its readings. They hold neither misspellings as
+// written nor the lines between user-agent lines.
 func readsTables(p *robots.Profile) bool {
 	for _, l := range []robots.Leniency{p.Typos, p.NearTypos, p.KeyPrefixes, p.MissingColon} {
 		if l == robots.Open {
@@ -40,22 +40,22 @@ func readsTables(p *robots.Profile) bool {
 	return p.GroupEnd != robots.EndAtRecord
 }
 
-// rebuild writes a robots.txt that says what the rows of groups and rules of a
-// target say, each line where it stood. ok is false where the rows may stand
-// for several files that the profile, one of [readsTables], reads differently.
+// rebuild returns a robots.txt with the groups and rules of a target on their
+// original lines. [readsTables] must hold for the profile. ok is false if the rows
+// could come from several files that the profile reads differently.
 func rebuild(p *robots.Profile, groups, rules decoder) (text []byte, ok bool) {
 	var agents []agentLine
 	for len(groups) > 0 {
 		agents = append(agents, groups.group().agents...)
 	}
 	line, field := int32(1), ""
-	// put appends a value of a line. Some profiles read several on one line.
+	// put appends a value on a line. Some profiles read several values on one.
 	put := func(at int32, name, value string) bool {
 		if at == line && field != "" {
 			text = append(append(text, ' '), value...)
 			return field == name && p.Lists
 		}
-		// A body within the limit has no more lines than bytes, and one.
+		// A body has at most one line more than bytes.
 		if at < line || at == line && field != "" || int(at) > p.SizeLimit+1 {
 			return false
 		}
@@ -92,19 +92,19 @@ func rebuild(p *robots.Profile, groups, rules decoder) (text []byte, ok bool) {
 	return text, true
 }
 
-// longestPattern is less than what Google's parser keeps of a line.
+// longestPattern is less than the part of a line that Google's parser keeps.
 const longestPattern = 16_000
 
-// plainPattern says whether the pattern of a row is read as the one of the file
-// was. The tables have %XX for a byte that is no UTF-8, and for NUL: most
-// profiles escape the first in the same way, and none does the second.
+// plainPattern reports whether a profile reads the pattern of a row as it read the
+// one in the file. The tables have %XX for NUL and for a byte that is not UTF-8.
+// Most profiles escape the latter themselves, and none escapes NUL.
 func plainPattern(p *robots.Profile, pattern []byte) bool {
 	return len(pattern) <= longestPattern &&
 		!(p.Escapes == robots.EscapesLiteral && hasEscape(pattern)) &&
 		!(p.Lines == robots.LinesPlain && bytes.Contains(pattern, []byte("%00")))
 }
 
-// hasEscape says whether %XX may stand for a byte that was not text.
+// hasEscape reports whether text has a %XX that may replace a byte of the file.
 func hasEscape(b []byte) bool {
 	for i := 0; i+2 < len(b); i++ {
 		if b[i] == '%' {
@@ -116,8 +116,7 @@ func hasEscape(b []byte) bool {
 	return false
 }
 
-// isRebuilt says whether a file has the groups and rules of the rows that it
-// was rebuilt from.
+// isRebuilt reports whether a rebuilt file has the groups and rules of its rows.
 func isRebuilt(f *robots.File, groups, rules decoder) bool {
 	n := 0
 	for ; len(groups) > 0; n++ {
@@ -136,22 +135,22 @@ func isRebuilt(f *robots.File, groups, rules decoder) bool {
 	return n == len(f.Groups) && k == len(f.Rules)
 }
 
-// A policyFile is a file as one profile reads it, and what it says to agents.
+// A policyFile is a file under one profile with its policies for agents.
 type policyFile struct {
 	file  robots.File
 	judge *robots.Judge
 }
 
-// newPolicyFile reads a body. agents are asked for by their index.
+// newPolicyFile parses a body.
 func newPolicyFile(p *robots.Profile, body []byte) *policyFile {
 	f := new(policyFile)
 	f.file.Parse(body, p)
 	return f
 }
 
-// ofTables reads what the rows of groups and rules say; nil where they do not
-// tell what the profile reads. roomy is the profile without its limit of size:
-// the rows have what lies within, and escapes make it longer.
+// ofTables parses the file of a target's rows of groups and rules; nil if the rows
+// do not determine what the profile reads. roomy is the profile without its size
+// limit: the rows lie within the limit, and their escapes take more bytes.
 func ofTables(p, roomy *robots.Profile, groups, rules decoder) *policyFile {
 	text, ok := rebuild(p, groups, rules)
 	if !ok {
@@ -164,12 +163,13 @@ func ofTables(p, roomy *robots.Profile, groups, rules decoder) *policyFile {
 	return f
 }
 
+// ask finds the policies for agents, which are then known by their index.
 func (f *policyFile) ask(p *robots.Profile, agents []robots.Agent) {
 	f.judge = robots.NewJudge(p, agents)
 	f.judge.Load(&f.file)
 }
 
-// lineOf is the line that decides, nil for none.
+// lineOf returns the line that decides, nil for none.
 func (f *policyFile) lineOf(v robots.Verdict) *int32 {
 	if v.Rule < 0 {
 		return nil

@@ -9,11 +9,10 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// rulesResult is how the meaning of one file differs from that of another, in
-// one profile's reading.
+// rulesResult describes how two files differ in meaning under one profile.
 type rulesResult struct {
 	rows   []ruleRow
-	proven bool // rows tell of every agent whose verdict differs on any path
+	proven bool // rows has every agent whose verdict differs on any path
 	more   bool // the files name more agents than were compared
 }
 
@@ -22,24 +21,24 @@ type ruleRow struct {
 	agent     string
 	stranger  bool // a token, in lower case
 	sameClass bool
-	how       string // closes, opens, both, undecided
-	closing   bool   // the path shows that something is closed
-	path      string // where it differs, "" where that is undecided
-	lines     [2]*int32
+	how       string    // closes, opens, both, undecided
+	closing   bool      // the path shows that something was closed
+	path      string    // a path on which they differ, "" if undecided
+	lines     [2]*int32 // that decide the path
 }
 
-// Bounds of comparing two files under one profile, for agents of the files
-// besides those of the registry.
+// Bounds of comparing two files under one profile for agents that the files name
+// and the registry does not.
 const (
 	maxStrangers  = 4096
-	maxSubstrings = 1 << 21 // names compared with user-agent lines, where any part of a name counts
+	maxSubstrings = 1 << 21 // names times user-agent lines, if the profile compares substrings
 )
 
-// knownRows bounds the rows that are kept of pairs of files met before.
+// knownRows bounds the rows of rulesDiff.known.
 const knownRows = 1 << 14
 
-// of compares the files of a pair under each profile; nil is undecided. Many
-// hosts have the same two files.
+// of compares the files of a pair under each profile; a nil result is undecided.
+// Results are cached, because many hosts share the same two files.
 func (r *rulesDiff) of(p *pair) []*rulesResult {
 	key := [2]string{p.sides[0].digest, p.sides[1].digest}
 	if known, ok := r.known[key]; ok {
@@ -83,13 +82,13 @@ func (r *rulesDiff) compareFiles(p *pair, k int) *rulesResult {
 	return c.run()
 }
 
-// ruleComparer compares two files for the agents of the registry, and then for
-// those that the files name besides.
+// A ruleComparer compares two files for the agents of the registry, and then for
+// other agents that the files name.
 type ruleComparer struct {
 	policyPairs
 	agents     [2][]robots.Agent
-	registered map[[2]int]bool // by the first agents with the same groups: one of the registry is among them
-	result     *rulesResult    // on its own: it is kept when the rest is not
+	registered map[[2]int]bool // by SameAs on both sides: an agent of the registry has these groups
+	result     *rulesResult    // outlives the comparer in rulesDiff.known
 }
 
 func (c *ruleComparer) run() *rulesResult {
@@ -100,7 +99,7 @@ func (c *ruleComparer) run() *rulesResult {
 	}
 	c.result.proven, c.result.more = whole, !whole
 	if c.profile.AgentMatch == robots.MatchSubstring && c.profile.SeveralGroups == robots.MergeGroups {
-		c.result.proven = false // a name may have parts that join any groups
+		c.result.proven = false // one name may match any set of groups
 	}
 	for i, f := range c.files {
 		agents := slices.Clip(c.agents[i])
@@ -111,33 +110,33 @@ func (c *ruleComparer) run() *rulesResult {
 	}
 	for i, agent := range c.agents[0] {
 		if x, _ := c.ask(i, true); x.Relation != robots.Equal {
-			c.tell(i, agent.Name, false, x)
+			c.addRow(i, agent.Name, false, x)
 		}
 	}
-	told := make(map[string]bool)
+	done := make(map[string]bool)
 	for i, name := range names {
 		i, name = i+len(c.agents[0]), strings.ToLower(name)
-		if x, known := c.ask(i, false); x.Relation != robots.Equal && !known && !told[name] {
-			told[name] = true
-			c.tell(i, name, true, x)
+		if x, known := c.ask(i, false); x.Relation != robots.Equal && !known && !done[name] {
+			done[name] = true
+			c.addRow(i, name, true, x)
 		}
 	}
 	return c.result
 }
 
-// ask compares the policies of agent i. told says that an agent of the registry
-// follows the same groups.
-func (c *ruleComparer) ask(i int, registered bool) (x robots.Comparison, told bool) {
+// ask compares the policies of agent i. known reports whether an agent of the
+// registry that was asked before follows the same groups.
+func (c *ruleComparer) ask(i int, registered bool) (x robots.Comparison, known bool) {
 	key := [2]int{c.files[0].judge.Policy(i).SameAs, c.files[1].judge.Policy(i).SameAs}
-	told = c.registered[key]
-	c.registered[key] = told || registered
+	known = c.registered[key]
+	c.registered[key] = known || registered
 	x = c.compare(i)
 	c.result.proven = c.result.proven && x.Relation != robots.NotDecided
-	return x, told
+	return x, known
 }
 
-// tell makes the row of agent i.
-func (c *ruleComparer) tell(i int, agent string, isStranger bool, x robots.Comparison) {
+// addRow adds the row of agent i.
+func (c *ruleComparer) addRow(i int, agent string, isStranger bool, x robots.Comparison) {
 	row := ruleRow{agent: agent, stranger: isStranger, closing: x.Closes != nil}
 	row.sameClass = c.files[0].judge.Policy(i).Class() == c.files[1].judge.Policy(i).Class()
 	row.how = map[robots.Relation]string{robots.Stricter: "closes", robots.Looser: "opens", robots.Mixed: "both", robots.NotDecided: undecided}[x.Relation]
@@ -151,7 +150,7 @@ func (c *ruleComparer) tell(i int, agent string, isStranger bool, x robots.Compa
 	c.result.rows = append(c.result.rows, row)
 }
 
-// stranger is an agent of one name, or everybody whom no group names.
+// stranger returns an agent with one name; for *, an agent that no group names.
 func stranger(name string) robots.Agent {
 	if name == "*" {
 		return robots.Agent{Name: name}
@@ -159,9 +158,10 @@ func stranger(name string) robots.Agent {
 	return robots.Agent{Name: name, Tokens: []string{name}}
 }
 
-// strangers are names of agents by which any two policies differ that differ at
-// all, where both files name the same tokens: an agent follows the groups of
-// one token, or those for all. whole is false where they are too many.
+// strangers returns the names to ask about besides the registry's. An agent follows
+// the groups of one token, or those for *. So if the policies of any agent differ,
+// and its token is in both files, they differ for one of these names. whole is false
+// if there are too many.
 func strangers(p *robots.Profile, a, b *policyFile) (names []string, whole bool) {
 	before, whole := tokensIn(p, a)
 	after, all := tokensIn(p, b)
@@ -169,7 +169,7 @@ func strangers(p *robots.Profile, a, b *policyFile) (names []string, whole bool)
 	whole = whole && all
 	for _, token := range slices.Sorted(maps.Keys(spellings[0])) {
 		if spellings[1][token] == nil {
-			continue // of which a row of kind group tells
+			continue // it has a row of kind group
 		}
 		if len(names) >= maxStrangers {
 			return names, false
@@ -199,13 +199,13 @@ func strangers(p *robots.Profile, a, b *policyFile) (names []string, whole bool)
 // maxSpellings bounds the spellings of one token.
 const maxSpellings = 64
 
-// tokensIn are the tokens that a file names, in lower case, each with how it is
-// spelt. whole is false where one has too many spellings.
+// tokensIn returns the spellings of the tokens of a file, by token in lower case.
+// whole is false if a token has too many spellings.
 func tokensIn(p *robots.Profile, f *policyFile) (out map[string][]string, whole bool) {
 	out, whole = make(map[string][]string), true
 	add := func(token []byte) {
 		if len(token) == 0 || bytes.ContainsFunc(token, func(r rune) bool { return r >= 0x80 }) {
-			return // no agent has such a name
+			return // no agent can have this name
 		}
 		lower := strings.ToLower(string(token))
 		list := out[lower]
@@ -226,8 +226,8 @@ func tokensIn(p *robots.Profile, f *policyFile) (out map[string][]string, whole 
 	return out, whole
 }
 
-// otherSpelling is a token in letters of another case than those listed, ""
-// where it has only one spelling. ok is false where none is found.
+// otherSpelling returns a spelling of a token that is not listed, "" if the token
+// has only one. ok is false if it finds none.
 func otherSpelling(token string, listed []string) (other string, ok bool) {
 	if token == strings.ToUpper(token) {
 		return "", true

@@ -1,0 +1,105 @@
+package audit
+
+import (
+	"strings"
+
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// Severities of changes. Critical shuts an agent out. Major closes a part, opens
+// what was shut, or changes what content may be used for. Minor is any other
+// change of meaning. Cosmetic changes no meaning.
+const (
+	critical = "critical"
+	major    = "major"
+	minor    = "minor"
+	cosmetic = "cosmetic"
+)
+
+// Severities holds the values of the column severity, gravest first.
+var Severities = []string{critical, major, minor, cosmetic}
+
+// Kinds of change that are not listed here are always minor.
+
+// classSeverity rates the change of an agent's class.
+func classSeverity(before, after string) string {
+	switch {
+	case after == summary.ClassNames[robots.DisallowAll]:
+		return critical
+	case before == summary.ClassNames[robots.DisallowAll], before == summary.ClassNames[robots.AllowAll]:
+		return major
+	}
+	return minor // partial to allow_all
+}
+
+// verdictSeverity rates the change of a verdict. If a path has a row although
+// the agent's class changed, the row of that change outweighs it.
+func verdictSeverity(after robots.Value, classChanged, ownURL bool) string {
+	if after == robots.Disallowed && (ownURL || !classChanged) {
+		return major
+	}
+	return minor
+}
+
+// rulesSeverity rates a change of meaning. closes reports whether its path shows
+// that something was closed.
+func rulesSeverity(closes bool) string {
+	if closes {
+		return major
+	}
+	return minor
+}
+
+// outcomeSeverity rates the change of what an answer means as a whole.
+func outcomeSeverity(before, after string) string {
+	switch {
+	case after == string(robots.FullDisallow):
+		return critical
+	case before == string(robots.FullAllow) && after == string(robots.ConditionalAllow):
+		return minor
+	}
+	return major
+}
+
+// signalSeverity rates the change of a signal by its field.
+func signalSeverity(field string) string {
+	switch field {
+	case "content-signal", "content-usage", "license":
+		return major // what content may be used for
+	}
+	return minor
+}
+
+// redirectSeverity rates the change of the URL that robots.txt was found at.
+func redirectSeverity(before, after string) string {
+	if siteOf(before) != siteOf(after) {
+		return major // another site now sets this one's policy
+	}
+	return minor
+}
+
+// siteOf returns the authority of a URL without a leading www.
+func siteOf(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	rest, _, _ = strings.Cut(rest, "/")
+	return strings.TrimPrefix(rest, "www.")
+}
+
+// reachabilitySeverity rates the change of the reasons of two answers of which at
+// least one does not show the host's policy.
+func reachabilitySeverity(before, after string) string {
+	if unreachable[after] && !unreachable[before] {
+		return major
+	}
+	return minor
+}
+
+// textSeverity rates a change of text alone. proven reports whether the
+// comparison has shown that no verdict changed.
+func textSeverity(proven bool) string {
+	if proven {
+		return cosmetic
+	}
+	return minor
+}
