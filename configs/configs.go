@@ -1,6 +1,9 @@
-// Package configs embeds the defaults of robocensus: a registry of agents, a list
-// of URL samples, and the DuckDB views over the tables. The folder schedule starts
-// a census every week.
+// Package configs embeds the defaults of robocensus, as bytes: a registry of agents,
+// a list of URL samples, and SQL for DuckDB views over the tables.
+//
+// Package views combines the SQL with the views of the tables: views.sql comes first,
+// the derived views last, once in each schema. The folders queries (a cookbook) and
+// schedule (a census every week) are not embedded.
 package configs
 
 import _ "embed"

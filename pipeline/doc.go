@@ -16,4 +16,6 @@
 //
 // A failed host is a row, never an error. An error of this package ends the run:
 // the source is unreadable, the disk fails, or this machine is cut off.
+//
+// robots/README.md has a glossary of the words used here.
 package pipeline

@@ -1,6 +1,6 @@
-// Package sink writes the tables of a census: their row types, the part files
-// that hold them, and the records that say which parts count. Packages scan,
-// summary, verify and export, below it, read them.
+// Package sink writes the tables of a census: it defines their rows, writes the part
+// files that hold them, and records which parts count. Its subpackages scan, summary,
+// verify and export read them.
 //
 // A run writes one folder per table, hive-partitioned by run:
 //
@@ -16,8 +16,8 @@
 //	DIR/changes/run=<ID>/against=<ID>/part-<0>.parquet, expectations.csv
 //	DIR/views.sql
 //
-// The unit of commit is a [Segment]: a bounded run of targets in the order of
-// the input, with one part per table. Parts are written under temporary names,
+// The unit of commit is a [Segment]: a bounded number of consecutive targets of the
+// input, with one part per table. Parts are written under temporary names,
 // synced and renamed together. Then the segment's [Record], which names them, is
 // written if it does not exist: from that moment they count. No file is written
 // twice or appended to, so resuming a run ([Open]) lists its records and removes the

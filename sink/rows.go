@@ -2,7 +2,22 @@ package sink
 
 import "time"
 
-// SchemaVersion changes when a column changes its name, type or meaning.
+// To add a column:
+//
+//   - its field in a row type below, in the place that it has in the table. The
+//     comment says its unit, what null means, and an example; go test ./sink -run
+//     Dictionary -update copies it to README.md, and views.sql takes it from there.
+//   - its value, where package evaluate makes the row (audit for changes).
+//   - targetOf in pipeline/source/earlier.go, for a column of fetches that holds a
+//     fact of the capture. Otherwise re-judging a run loses the fact.
+//   - configs/*.sql, if a derived view shows it. The views of tables take every
+//     column by themselves.
+//   - the types in sink/duckdb/tables_test.go.
+//   - SchemaVersion.
+
+// SchemaVersion changes when a column is added or removed, or changes its name, type
+// or meaning. Package verify compares the columns of parts with the row types
+// exactly, and runs of another version are neither verified, resumed nor compared.
 const SchemaVersion = 2
 
 // BinsVersion changes when an edge of the bins of distributions does (see package

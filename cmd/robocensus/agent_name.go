@@ -7,8 +7,8 @@ import (
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 )
 
-// namesOf returns the names by which a user may ask for an agent: its name and its
-// own tokens.
+// namesOf returns the names that a user may give for an agent: its name and its own
+// tokens.
 func namesOf(a evaluate.Agent) []string { return append([]string{a.Name}, a.Tokens...) }
 
 var (

@@ -235,9 +235,9 @@ func (f *checkFlags) checkLive(ctx context.Context, urls []string, profiles []*r
 			return err
 		}
 	}
-	// All are asked before any is judged: one answer proves that another's failure
-	// is not this machine's.
-	captures := make([]*fetch.Capture, len(urls)) // nil if the same as for the URL before
+	// Fetch all before judging any: one answer proves that another's failure is not
+	// this machine's.
+	captures := make([]*fetch.Capture, len(urls)) // nil: the same as for the previous URL
 	reached := f.acceptUnreachable
 	var doubtful error
 	var last fetch.Origin

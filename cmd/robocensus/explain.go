@@ -33,7 +33,7 @@ type explainedURL struct {
 	Agent      string            `json:"agent"`
 	Verdict    string            `json:"verdict"`
 	Reason     string            `json:"reason"`
-	Line       int32             `json:"line"` // 0 where no rule decided
+	Line       int32             `json:"line"` // 0 if no rule decided
 	Pattern    string            `json:"pattern"`
 	GroupAgent string            `json:"group_agent"` // the token whose group applies, * or empty
 	Profile    string            `json:"profile"`
@@ -67,7 +67,7 @@ func (e *explainer) load(c *fetch.Capture) {
 	}
 }
 
-// unread warns about a body of which no line has a meaning: it is probably not the
+// unread warns about a body without a meaningful line: it is probably not the
 // robots.txt that the user expects.
 func (e *explainer) unread() {
 	f := &e.readings[0].file
@@ -78,8 +78,8 @@ func (e *explainer) unread() {
 	fmt.Fprintf(e.out, "not one of %d lines is a line of a robots.txt%s: all is allowed for want of rules\n\n", f.Lines, map[bool]string{true: "; it looks like HTML"}[f.IsHTML])
 }
 
-// capture sets what was fetched. It prints what the origin answered, then what that
-// means under the profile: an outage is no policy.
+// capture loads what was fetched. It prints what the origin answered, and then what
+// that means under the profile: an outage is no policy.
 func (e *explainer) capture(c *fetch.Capture) {
 	e.load(c)
 	first := e.readings[0]
@@ -101,7 +101,7 @@ func (e *explainer) capture(c *fetch.Capture) {
 	}
 }
 
-// meaning says what an outcome means for the URLs of an origin.
+// meaning describes what an outcome means for the URLs of an origin.
 var meaning = map[robots.Outcome]string{
 	robots.ConditionalAllow: "the rules decide",
 	robots.FullAllow:        "everything is allowed",
@@ -109,7 +109,7 @@ var meaning = map[robots.Outcome]string{
 	robots.Undecided:        "what may be fetched stays undefined",
 }
 
-// answered says in words what an origin answered.
+// answered describes what an origin answered.
 func answered(c *fetch.Capture, a robots.Answer) string {
 	status := c.Status()
 	who := c.Origin.String() + " "

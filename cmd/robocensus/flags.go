@@ -43,7 +43,7 @@ type commonFlags struct {
 	allowPrivate, probe            bool
 	caFile                         string
 
-	own          map[string]*robots.Profile // of the configuration file
+	own          map[string]*robots.Profile // profiles of the configuration file
 	ownAsWritten map[string]map[string]any
 	configInput  *sink.Input
 }
@@ -61,7 +61,7 @@ func outFlag(c *cobra.Command) *string {
 	return out
 }
 
-// jsonFlag adds --json; what describes the output.
+// jsonFlag adds --json. The argument what describes the output.
 func jsonFlag(set *pflag.FlagSet, what string) *bool {
 	return set.Bool("json", false, "print only JSON to standard output: "+what)
 }

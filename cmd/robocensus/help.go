@@ -16,7 +16,7 @@ import (
 func prepared(root *cobra.Command) *cobra.Command {
 	cobra.EnableCommandSorting = false
 	root.SilenceErrors, root.SilenceUsage, root.DisableFlagsInUseLine = true, true, true
-	root.CompletionOptions.DisableDefaultCmd = true // completionCommand is ours
+	root.CompletionOptions.DisableDefaultCmd = true // completionCommand replaces it
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) { showHelp(c) })
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{flags.Explain(c.Flags(), err)} })

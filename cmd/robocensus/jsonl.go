@@ -34,7 +34,7 @@ type question struct {
 type reply struct {
 	Verdict string `json:"verdict"`
 	Reason  string `json:"reason"`
-	Line    int32  `json:"line"` // 0 where no rule decided
+	Line    int32  `json:"line"` // 0 if no rule decided
 	Pattern string `json:"pattern"`
 	Agent   string `json:"agent"` // the token whose group applies, * or empty
 }

@@ -1,6 +1,29 @@
 // Command robocensus takes a census of crawl policies: from a list of hosts it
 // makes Parquet tables that say what each host's robots.txt answered, what
 // it contains, and what each agent may fetch.
+//
+// Each command is a file of this package, listed in [commands]. It turns flags into
+// the configuration of a package below, and that package's errors into exit codes.
+// Package pipeline runs a census: see its comment for the way from a list of hosts to
+// the tables. robots/README.md has a glossary.
+//
+// Where changes start:
+//
+//   - a profile, or a field of profiles: the list above type Profile in
+//     robots/profile.go
+//   - a field of agents: Agent in pipeline/evaluate/agents.go, with its conversion
+//     for package robots and its column in the table agents
+//   - a column: the list above SchemaVersion in sink/rows.go
+//   - a counter: pipeline/evaluate/count.go, and the table of metrics in
+//     sink/README.md
+//   - a source: pipeline/source/source.go (Config, Open, Empty); its flag in run.go
+//     and run_config.go here
+//   - a command: a file here, and [commands]
+//   - a flag of run: runFlags in run.go; its check in run_config.go
+//   - a figure of the report: a file figures_*.go in cmd/internal/report, and the
+//     sections of a page in its report.go
+//   - a kind of change between runs: pipeline/audit, whose comment maps its files;
+//     its words in cmd/internal/words
 package main
 
 import (
@@ -117,7 +140,7 @@ func mainCode(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	err := execute(ctx, args, stdin, out, stderr)
 	var code exitError
 	if out.err != nil && (err == nil || errors.As(err, &code)) {
-		// Output that was not written is an error, whatever the result.
+		// Output that could not be written is an error, whatever the result.
 		err = fmt.Errorf("write to standard output: %w", out.err)
 	}
 	if err == nil {
@@ -140,7 +163,7 @@ type signalled struct{ os.Signal }
 func (s signalled) Error() string { return s.String() }
 func (s signalled) Unwrap() error { return context.Canceled }
 
-// code is the exit code of a command that a signal has ended.
+// code returns the exit code of a command that the signal has ended.
 func (s signalled) code() int {
 	if s.Signal == syscall.SIGTERM {
 		return exitTemporary

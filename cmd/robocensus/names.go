@@ -53,7 +53,7 @@ func findRun(dir, name string) (string, error) {
 	}
 }
 
-// findRuns replaces names of runs by IDs. An empty one stays.
+// findRuns replaces names of runs by IDs. Empty names stay empty.
 func findRuns(dir string, names ...*string) error {
 	for _, name := range names {
 		if *name == "" {

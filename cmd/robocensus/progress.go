@@ -81,7 +81,7 @@ func (b *barView) draw(s pipeline.Snapshot, elapsed time.Duration) {
 		b.bar = progressbar.NewOptions64(b.total,
 			progressbar.OptionSetWriter(b.out), progressbar.OptionSetWidth(10),
 			progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(),
-			// Otherwise a goroutine of the bar would draw too, even after the run.
+			// No spinner: its goroutine would draw too, even after the run.
 			progressbar.OptionSetSpinnerChangeInterval(0))
 	}
 	if s.Total > 0 && s.Total != b.total {

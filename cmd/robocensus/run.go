@@ -71,7 +71,7 @@ type runFlags struct {
 	json, dryRun             bool
 	expect                   string
 	expectations             *audit.Expectations // nil for none
-	dated                    bool                // the run ID is the time, so that another run may have it
+	dated                    bool                // the run ID is the current time: another run may have the same
 	damaged                  []string            // runs that --resume skips
 }
 

@@ -75,11 +75,9 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 
 // checkSource checks that the flags name exactly one source.
 func (f *runFlags) checkSource() error {
-	stored := 0
-	for _, given := range []bool{len(f.warc) > 0, f.bodies != "", f.fromRun != ""} {
-		if given {
-			stored++
-		}
+	stored := len(f.given())
+	if f.hosts != "" {
+		stored--
 	}
 	piped := 0
 	for _, path := range append([]string{f.hosts, f.ranks}, f.warc...) {
@@ -149,7 +147,7 @@ func (f *runFlags) setRun(c *pipeline.Config) (err error) {
 	}
 	if c.Run == "" {
 		c.Run, f.dated = time.Now().UTC().Format("20060102T150405Z"), true
-		c.ForceNew = false // otherwise it could remove another run
+		c.ForceNew = false // it would remove a run that began in the same second
 	}
 	if err := sink.CheckRunID(c.Run); err != nil {
 		return usageError{err}
@@ -192,18 +190,26 @@ func (f *runFlags) setLimits(c *pipeline.Config) (err error) {
 	return enoughFiles(f.concurrency, f.connectTo == "" && f.proxy == "")
 }
 
+// given returns the flags that name a source and have a value.
+func (f *runFlags) given() (names []string) {
+	for _, source := range []struct {
+		name  string
+		given bool
+	}{{"hosts", f.hosts != ""}, {"warc", len(f.warc) > 0}, {"bodies", f.bodies != ""}, {"from-run", f.fromRun != ""}} {
+		if source.given {
+			names = append(names, source.name)
+		}
+	}
+	return names
+}
+
 // checkNamed checks the hosts given as arguments.
 func (f *runFlags) checkNamed() error {
 	if len(f.named) == 0 {
 		return nil
 	}
-	for _, other := range []struct {
-		name  string
-		given bool
-	}{{"hosts", f.hosts != ""}, {"warc", len(f.warc) > 0}, {"bodies", f.bodies != ""}, {"from-run", f.fromRun != ""}} {
-		if other.given {
-			return usagef("%s and --%s are both sources: give one of them", f.named[0], other.name)
-		}
+	if given := f.given(); len(given) > 0 {
+		return usagef("%s and --%s are both sources: give one of them", f.named[0], given[0])
 	}
 	for _, host := range f.named {
 		if info, err := os.Stat(host); err == nil && info.Mode().IsRegular() {

@@ -18,14 +18,14 @@ type runResult struct {
 	Hosts    int64  `json:"hosts"`
 	Rejected int64  `json:"rejected"`
 
-	// Absent if the run was complete before:
+	// Absent if the run was already complete:
 	Seconds  float64          `json:"seconds,omitempty"`
-	Profile  string           `json:"profile"` // the first, whose figures these are
+	Profile  string           `json:"profile"` // the first profile: the figures are its
 	Outcomes map[string]int64 `json:"outcomes,omitempty"`
 	Reasons  map[string]int64 `json:"reasons,omitempty"`
-	Failures map[string]int64 `json:"failures,omitempty"` // with reason network_failure, by error class
+	Failures map[string]int64 `json:"failures,omitempty"` // hosts with reason network_failure, by error class
 
-	Rows         map[string]int64 `json:"rows"` // by table
+	Rows         map[string]int64 `json:"rows"` // rows by table
 	Expectations []*audit.Promise `json:"expectations,omitempty"`
 }
 
@@ -37,7 +37,7 @@ func (f *runFlags) writeResult(ctx context.Context, c pipeline.Config, r *pipeli
 	})
 }
 
-// writeComplete prints the result of a run that was complete before.
+// writeComplete prints the result of a run that was already complete.
 func (f *runFlags) writeComplete(ctx context.Context, c pipeline.Config, stdout io.Writer) error {
 	m, err := sink.ReadManifest(c.Dir, c.Run)
 	if err != nil {

@@ -82,7 +82,7 @@ func advised(c pipeline.Config, err error) error {
 	return err
 }
 
-// manyHosts is more than a person asks by hand.
+// manyHosts is more than a person names by hand.
 const manyHosts = 100
 
 // remarkContact prints a note once many hosts were asked with a user agent that has
@@ -155,8 +155,8 @@ func (f *runFlags) remarkTokens(c pipeline.Config, stderr io.Writer) {
 	fmt.Fprintf(stderr, "note: tokens of %s%s have a digit or a dot, which no product token has (RFC 9309, 2.2.1): their groups are found here, and Google's parser finds none\n", strings.Join(names, ", "), more)
 }
 
-// answers groups the reasons of fetches, so that the answer of a site is kept apart
-// from the effect of an outage. Every reason is in one group.
+// answers groups the reasons of fetches, so that the answers of sites are separate
+// from the effects of outages. Every reason is in one group.
 var answers = []struct {
 	name    string
 	reasons []string
@@ -186,7 +186,7 @@ type figures struct {
 	outcomes map[string]int64
 	reasons  map[string]int64
 	failures map[string]int64 // hosts that could not be reached, by error class
-	agents   []*shutOut       // those that any host shuts out, most hosts first
+	agents   []*shutOut       // agents that any host shuts out, most hosts first
 
 	hasTraining bool  // the registry has AI training crawlers
 	training    int64 // hosts that shut out at least one of them

@@ -1,9 +1,12 @@
 // Package scan reads Parquet files into Arrow batches: the parts of runs, and
 // lists of hosts.
 //
+// [Open] takes a file; [File.Batches] yields the selected columns of the selected
+// rows, batch by batch, and [Column] gives typed access to a column of a batch.
+//
 // It is the only reader of Parquet columns. It uses arrow-go's parquet/file instead
-// of parquet/pqarrow, which supports every type but links gRPC and Arrow Flight into
-// the binary: 10 MB. Columns of our tables are flat, lists, or lists of structs;
+// of parquet/pqarrow, which supports every type but adds 10 MB of gRPC and Arrow
+// Flight to the binary. The columns of a table are flat, lists, or lists of structs;
 // this package reads nothing else.
 //
 // Files may be damaged or hostile. arrow-go panics on some of them; this package

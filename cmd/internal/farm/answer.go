@@ -13,14 +13,14 @@ type asked struct {
 	n      int // index among the step's requests, from 0
 	hop    int
 	head   bool
-	robots bool // for /robots.txt
+	robots bool // the request is for /robots.txt
 }
 
 // answer is a response, ready to send.
 type answer struct {
 	kind  string // key in Report.Answers
 	start []byte // status line and headers
-	body  []byte // framed
+	body  []byte // with its framing
 	bomb  *bomb
 	whole bool // the connection can serve another request
 }

@@ -24,11 +24,11 @@ type conn struct {
 	srv *Server
 	at  *address
 	raw *net.TCPConn
-	io  net.Conn // raw, or TLS over it
+	io  net.Conn // raw, or a TLS connection over it
 	r   *bufio.Reader
 	in  *host // host of the request in flight, or nil; guarded by srv.mu
 
-	left  int         // bytes the client may still send
+	left  int         // bytes that the client may still send
 	wire  *handshaker // nil without TLS
 	gone  bool        // closed
 	drip  drip

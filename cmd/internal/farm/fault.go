@@ -33,7 +33,7 @@ type entry struct {
 // alternative is the sequence of faults for some hosts of an entry.
 type alternative struct {
 	from, to float64 // share of the hosts, as an interval in [0, 1); to is 0 without a share
-	scheme   [2]bool // by index of scheme
+	scheme   [2]bool // the schemes that it applies to, by index
 	steps    []*fault
 }
 
@@ -61,8 +61,8 @@ type cut struct {
 
 // fault is how a host answers a request.
 type fault struct {
-	line     int // in the faults file
-	times    int // number of requests before the next step
+	line     int // line of the faults file
+	times    int // requests before the next step
 	statuses []int
 	reason   *string
 	version  string

@@ -12,8 +12,8 @@ import (
 // that its host is known (over https from the client's hello) until the last
 // bytes of the answer leave. A connection counts until either side closes it.
 type Report struct {
-	Requests    int64 `json:"requests"`    // including failed handshakes
-	Connections int64 `json:"connections"` // accepted
+	Requests    int64 `json:"requests"`    // requests, failed handshakes included
+	Connections int64 `json:"connections"` // connections accepted
 	Hosts       int   `json:"hosts"`       // distinct names requested
 	// Answers counts requests by status, or by the fault in its place: reset,
 	// close, hang, truncate, bad_chunk, garbage, raw, http09, interim_only,
@@ -22,11 +22,11 @@ type Report struct {
 	Answers map[string]int64 `json:"answers"`
 	Cookies int64            `json:"cookies"` // requests with a cookie
 
-	PeakRequests    int `json:"peak_requests"`    // in flight at once
-	PeakConnections int `json:"peak_connections"` // open at once
-	PeakHost        int `json:"peak_host"`        // in flight at once to one host
-	PeakDomain      int `json:"peak_domain"`      // to one registered domain
-	PeakAddress     int `json:"peak_address"`     // to one local address
+	PeakRequests    int `json:"peak_requests"`    // requests in flight at once
+	PeakConnections int `json:"peak_connections"` // connections open at once
+	PeakHost        int `json:"peak_host"`        // requests in flight at once to one host
+	PeakDomain      int `json:"peak_domain"`      // the same, to one registered domain
+	PeakAddress     int `json:"peak_address"`     // the same, to one local address
 
 	ByAddress []Count `json:"by_address"`
 	ByDomain  []Count `json:"by_domain"` // highest peak first, then most requests

@@ -24,11 +24,11 @@ type Config struct {
 // Server is a farm. Its methods may be called concurrently.
 type Server struct {
 	hosts   Hosts
-	names   []string // of hosts, sorted
+	names   []string // names of hosts, sorted
 	faults  *Faults
 	latency *Latency
 	ca      *authority
-	tls     map[string]*tls.Config // by kind of fault
+	tls     map[string]*tls.Config // configurations by kind of fault
 	hello   *tls.Config            // selects one of tls by the client's hello
 	done    chan struct{}
 	running sync.WaitGroup
@@ -37,11 +37,11 @@ type Server struct {
 	closed    bool
 	listeners []net.Listener
 	conns     map[*net.TCPConn]struct{}
-	asked     map[string]*host // by authority
+	asked     map[string]*host // hosts requested, by authority
 	domains   map[string]*tally
 	addresses []*address
 	requests  tally
-	open      tally // connections
+	open      tally // open connections
 	answers   map[string]int64
 	cookies   int64
 }
@@ -57,8 +57,8 @@ type address struct {
 
 // host is the state of a requested name.
 type host struct {
-	name    string // with the port, if body or entry applies to that port alone
-	bare    string // without a port
+	name    string // with the port, if body or entry applies only to that port
+	bare    string // name without a port
 	body    []byte
 	known   bool
 	entry   *entry

@@ -83,12 +83,12 @@ type warcWriter struct {
 	compressor interface {
 		io.WriteCloser
 		Reset(io.Writer)
-	} // nil: plain
+	} // nil for a plain file
 	err     error
 	records uint64
 	infoID  string
-	header  []byte // of the current record
-	block   []byte // of the current record, without a host's body
+	header  []byte // header of the current record
+	block   []byte // block of the current record, without a host's body
 }
 
 // record writes a record with the block w.block + body. fields holds further

@@ -7,8 +7,9 @@
 // base of its shares, a drawing, and the numbers with the SQL that computes them.
 // The drawing and the numbers can be downloaded.
 //
-// There are two bases: all hosts of the run, and the files, which are the hosts
-// whose rules decide. An outage is neither a file nor a policy.
+// Each share has one of two bases: all hosts of the run, or its files, which are the
+// hosts whose rules decide. An outage is neither a file nor a policy. Tests compare
+// every figure with its SQL.
 //
 // The page is self-contained: it has no script, font or image and loads nothing,
 // and its Content-Security-Policy forbids all of that. Hosts, rules, servers and

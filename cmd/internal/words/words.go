@@ -1,5 +1,9 @@
-// Package words has the words for the enumerated values of the tables, and formats
-// shares and counts. The terminal, comparisons and the report use it.
+// Package words translates values of the tables into English.
+//
+// A [Vocabulary] maps the enumerated values of a column to words; [Percent], [Number]
+// and [Count] format figures. The terminal, comparisons and the report all use them,
+// so that a value has the same words everywhere. A value without words may come from
+// the network: the caller escapes the result.
 package words
 
 import (
@@ -13,8 +17,8 @@ type Vocabulary map[string]string
 // Of returns the words for a value. A value without words is returned with spaces
 // for underscores; it may come from the network.
 func (v Vocabulary) Of(value string) string {
-	if said, ok := v[value]; ok {
-		return said
+	if text, ok := v[value]; ok {
+		return text
 	}
 	return strings.ReplaceAll(value, "_", " ")
 }

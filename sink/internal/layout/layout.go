@@ -1,5 +1,9 @@
-// Package layout defines the paths of a run's files by run, table and segment.
-// A path in a record is opened only if this package gives the same one.
+// Package layout defines the paths of a run's files.
+//
+// Its functions take a run, a table and the number of a segment, and return a path
+// relative to the output folder. They are the only source of such paths: a path that
+// a record names is opened only if this package gives the same one, so a forged
+// record leads to no other file.
 package layout
 
 import (
