@@ -152,13 +152,13 @@ func showDiff(p page, r *audit.DiffResult) {
 		rows = append(rows, []string{e.Severity, p.foreign(e.Origin), toldOfHost(p, &e), words.Number(e.Hosts)})
 	}
 	if len(rows) > 0 {
-		p.table("Hosts that changed in the same way, as one template does", []string{"severity", "such as", "change", "hosts"}, 3, rows)
+		p.table("Hosts that changed in the same way", []string{"severity", "such as", "change", "hosts"}, 3, rows)
 	}
 	rows = nil
 	for _, e := range r.Examples {
 		rows = append(rows, []string{e.Severity, p.foreign(e.Origin), told(p, &e)})
 	}
-	p.table("The gravest, one of each host", []string{"severity", "origin", "change"}, 3, rows)
+	p.table("The gravest changes, one for each host", []string{"severity", "origin", "change"}, 3, rows)
 }
 
 const shownAgents = 12
@@ -212,12 +212,19 @@ func lineWord(line *int32) string {
 func told(p page, e *audit.DiffExample) string {
 	out := toldOfHost(p, e)
 	if e.Hosts > 1 {
-		out += fmt.Sprintf(" (%s changed so)", words.Count(e.Hosts, "host"))
+		out += fmt.Sprintf(" (%s changed in this way)", words.Count(e.Hosts, "host"))
 	}
 	return out
 }
 
+// toldOfHost returns an example as one line.
 func toldOfHost(p page, e *audit.DiffExample) string {
+	if e.Kind == "text" { // its values are digests
+		if e.Severity == "cosmetic" {
+			return "texts differ; no verdict on any path of any agent does"
+		}
+		return "texts differ; whether any verdict does is undecided"
+	}
 	side := func(value *string, line *int32) string {
 		if value == nil {
 			return "none"

@@ -64,7 +64,7 @@ func (c *comparison) emit(row sink.Change) error {
 	if row.Kind == "rules" && *row.After == undecided && row.URL == nil {
 		c.unsettled++
 	}
-	c.d.result.add(&row, c.rank)
+	c.d.result.add(&row)
 	if c.d.checker != nil {
 		c.d.checker.changed(&row)
 	}

@@ -2,34 +2,32 @@ package audit
 
 import (
 	"cmp"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// DiffResult is what a comparison comes to. Hosts are counted by origin.
+// DiffResult is the summary of a comparison. Hosts are counted by origin.
 type DiffResult struct {
 	Before   string   `json:"before"` // IDs of the runs
 	After    string   `json:"after"`
 	Notes    []string `json:"notes"`    // what is not compared, and why
-	Compared int64    `json:"compared"` // in both runs
-	Unread   int64    `json:"unread"`   // of these, the ones whose robots.txt could not be read in one run or in both
-	Same     int64    `json:"same"`     // of these, the ones in which nothing was read further
-	Changed  int64    `json:"changed"`  // of these, the ones with a change
+	Compared int64    `json:"compared"` // hosts in both runs
+	Unread   int64    `json:"unread"`   // compared hosts whose robots.txt could not be read in one run or both
+	Same     int64    `json:"same"`     // compared hosts whose row of fetches shows that nothing changed
+	Changed  int64    `json:"changed"`  // compared hosts with a change
 	New      int64    `json:"new"`
 	Gone     int64    `json:"gone"`
 	Changes  int64    `json:"changes"` // rows
 
-	BySeverity DiffSeverities `json:"hosts_by_severity"` // of the hosts with a change
-	Kinds      []DiffKind     `json:"kinds"`             // those that occur, by severity and kind
-	Agents     []DiffAgent    `json:"agents"`            // those whose class changed anywhere, by how many hosts closed
+	BySeverity DiffSeverities `json:"hosts_by_severity"` // changed hosts
+	Kinds      []DiffKind     `json:"kinds"`             // by severity and kind
+	Agents     []DiffAgent    `json:"agents"`            // agents whose class changed on any host, most closed first
 	Categories []DiffCategory `json:"categories"`        // the same for any agent of a category
-	Strata     []DiffStratum  `json:"strata"`            // of the rank in the later run
-	Examples   []DiffExample  `json:"examples"`          // the gravest, one to a host, and one of hosts that changed in the same way
+	Strata     []DiffStratum  `json:"strata"`            // by the rank in the later run
+	Examples   []DiffExample  `json:"examples"`          // the gravest changes, one for a host and one for hosts that changed in the same way
 	Together   []DiffExample  `json:"together"`          // ways in which several hosts changed, the commonest first
 
 	Expectations []*Promise `json:"expectations,omitempty"`
@@ -38,17 +36,16 @@ type DiffResult struct {
 	agents  map[[2]string]*DiffAgent
 	closing map[string]*DiffCategory
 	strata  map[string]*DiffStratum
-	ways    ways
+	ways    Ways
 	pair    pairChanges
 }
 
-// pairChanges are the changes of the pair under way.
+// pairChanges holds the changes of the current pair.
 type pairChanges struct {
-	told       map[exampleKey]*DiffExample
+	examples   exampleSet
 	stratum    *DiffStratum // nil before the first change
 	kinds      map[[2]string]bool
-	categories map[string]DiffClasses // by category, of agents
-	way        wayOfPair
+	categories map[string]DiffClasses // by category of agents
 }
 
 // DiffSeverities counts hosts, each once, by the gravest of their changes.
@@ -72,8 +69,7 @@ func (s *DiffSeverities) add(severity string) {
 	}
 }
 
-// DiffKind counts the changes of one kind and severity, and the hosts that have
-// any.
+// DiffKind counts the changes of one kind and severity, and the hosts with any.
 type DiffKind struct {
 	Severity string `json:"severity"`
 	Kind     string `json:"kind"`
@@ -81,9 +77,7 @@ type DiffKind struct {
 	Count    int64  `json:"count"` // rows
 }
 
-// DiffAgent counts the hosts whose policy for an agent changed its class:
-// Closed to disallow_all, Opened from there, Narrowed from allow_all to
-// partial, Widened from partial to allow_all.
+// DiffAgent counts the hosts whose policy for an agent changed its class.
 type DiffAgent struct {
 	Agent    string `json:"agent"`
 	Category string `json:"category"`
@@ -91,8 +85,8 @@ type DiffAgent struct {
 	DiffClasses
 }
 
-// DiffCategory counts the hosts whose policy for any agent of a category
-// changed its class so, under any profile. A host may do several.
+// DiffCategory counts the hosts whose policy for any agent of a category changed its
+// class under any profile. A host may count in several ways.
 type DiffCategory struct {
 	Category string `json:"category"`
 	DiffClasses
@@ -100,13 +94,13 @@ type DiffCategory struct {
 
 // DiffClasses counts hosts by how the class of a policy changed.
 type DiffClasses struct {
-	Closed   int64 `json:"closed"`
-	Opened   int64 `json:"opened"`
-	Narrowed int64 `json:"narrowed"`
-	Widened  int64 `json:"widened"`
+	Closed   int64 `json:"closed"`   // to disallow_all
+	Opened   int64 `json:"opened"`   // from disallow_all
+	Narrowed int64 `json:"narrowed"` // from allow_all to partial
+	Widened  int64 `json:"widened"`  // from partial to allow_all
 }
 
-// DiffStratum counts the hosts of a band of rank, by their gravest change.
+// DiffStratum counts the hosts of a band of ranks by their gravest change.
 type DiffStratum struct {
 	Stratum  string `json:"stratum"`
 	Compared int64  `json:"compared"`
@@ -114,42 +108,15 @@ type DiffStratum struct {
 	DiffSeverities
 }
 
-// DiffExample is a change, and how many more agents or URLs of that host have
-// the like.
-type DiffExample struct {
-	Host       string  `json:"host"`
-	Origin     string  `json:"origin"`
-	Rank       *int64  `json:"rank"`
-	Kind       string  `json:"kind"`
-	Severity   string  `json:"severity"`
-	Agent      *string `json:"agent"`
-	Category   *string `json:"category"`
-	Profile    *string `json:"profile"`
-	URL        *string `json:"url"`
-	Before     *string `json:"before"`
-	After      *string `json:"after"`
-	LineBefore *int32  `json:"line_before"`
-	LineAfter  *int32  `json:"line_after"`
-	More       int64   `json:"more"`
-	Hosts      int64   `json:"hosts"` // that changed in the same way, this one too
-
-	way uint64 // 0 for none that hosts share
-}
-
-// exampleKey tells the rows that one example stands for.
-type exampleKey struct{ severity, kind, before, after string }
-
-const maxExamples = 10
-
 func newDiffResult(c DiffConfig, notes []string) *DiffResult {
 	return &DiffResult{
 		Before: c.Before, After: c.After, Notes: append([]string{}, notes...), kinds: make(map[[2]string]*DiffKind),
 		agents: make(map[[2]string]*DiffAgent), closing: make(map[string]*DiffCategory), strata: make(map[string]*DiffStratum),
-		pair: pairChanges{told: make(map[exampleKey]*DiffExample), kinds: make(map[[2]string]bool), categories: make(map[string]DiffClasses)},
+		pair: pairChanges{examples: make(exampleSet), kinds: make(map[[2]string]bool), categories: make(map[string]DiffClasses)},
 	}
 }
 
-// joined counts a pair, whether it differs or not.
+// joined counts a pair.
 func (r *DiffResult) joined(p *pair) {
 	switch {
 	case p.sides[0] == nil:
@@ -165,6 +132,7 @@ func (r *DiffResult) joined(p *pair) {
 	}
 }
 
+// of returns the stratum of a rank.
 func (r *DiffResult) of(rank *int64) *DiffStratum {
 	name := summary.StratumOf(rank)
 	if r.strata[name] == nil {
@@ -174,7 +142,7 @@ func (r *DiffResult) of(rank *int64) *DiffStratum {
 }
 
 // add counts a row of changes.
-func (r *DiffResult) add(row *sink.Change, rank *int64) {
+func (r *DiffResult) add(row *sink.Change) {
 	r.Changes++
 	kind := [2]string{row.Severity, row.Kind}
 	if r.kinds[kind] == nil {
@@ -182,28 +150,15 @@ func (r *DiffResult) add(row *sink.Change, rank *int64) {
 	}
 	r.kinds[kind].Count++
 	r.pair.kinds[kind] = true
-	r.pair.stratum = r.of(rank)
-	r.pair.way.add(row)
-	key := exampleKey{severity: row.Severity, kind: row.Kind}
-	switch row.Kind {
-	case "policy_class":
+	r.pair.stratum = r.of(row.Rank)
+	r.pair.examples.add(row)
+	r.ways.Add(row)
+	if row.Kind == "policy_class" {
 		r.class(row)
-		key.before, key.after = *row.Before, *row.After
-	case "verdict":
-		key.before, key.after = *row.Before, *row.After
-	case "rules":
-		key.after = *row.After
-	}
-	if e := r.pair.told[key]; e != nil {
-		e.More++
-		return
-	}
-	r.pair.told[key] = &DiffExample{
-		Host: row.Host, Origin: row.Origin, Rank: rank, Kind: row.Kind, Severity: row.Severity, Agent: row.Agent, Category: row.Category,
-		Profile: row.Profile, URL: row.URL, Before: row.Before, After: row.After, LineBefore: row.LineBefore, LineAfter: row.LineAfter,
 	}
 }
 
+// class counts a row of kind policy_class.
 func (r *DiffResult) class(row *sink.Change) {
 	key := [2]string{*row.Agent, *row.Profile}
 	a := r.agents[key]
@@ -230,16 +185,12 @@ func (r *DiffResult) class(row *sink.Change) {
 	r.pair.categories[*row.Category] = ofPair
 }
 
-// endOfPair counts the pair's host, and keeps its gravest change among the
-// examples.
+// endOfPair counts the current host.
 func (r *DiffResult) endOfPair() {
-	if len(r.pair.told) == 0 {
+	best := r.pair.examples.gravest()
+	if best == nil {
 		return
 	}
-	best := slices.MinFunc(slices.Collect(maps.Values(r.pair.told)), func(a, b *DiffExample) int {
-		return cmp.Or(gravity(a, b), cmp.Compare(slices.Index(Kinds, a.Kind), slices.Index(Kinds, b.Kind)), cmp.Compare(b.More, a.More),
-			strings.Compare(text(a.Before)+" "+text(a.After), text(b.Before)+" "+text(b.After)))
-	})
 	for kind := range r.pair.kinds {
 		r.kinds[kind].Hosts++
 	}
@@ -257,31 +208,33 @@ func (r *DiffResult) endOfPair() {
 		r.pair.stratum.Changed++
 		r.pair.stratum.add(best.Severity)
 	}
-	best.way = r.pair.way.end()
-	r.ways.count(best)
-	clear(r.pair.told)
+	if shared := r.ways.end(); shared != nil && isShared(best.Kind, best.Agent) {
+		best.way = shared.way
+	}
+	clear(r.pair.examples)
 	clear(r.pair.kinds)
 	clear(r.pair.categories)
-	if best.way != 0 && slices.ContainsFunc(r.Examples, func(e DiffExample) bool { return e.way == best.way }) {
-		return
+	r.addExample(best)
+}
+
+// addExample adds the gravest change of a host to the examples. Hosts that changed in
+// the same way have one example, the best-ranked of them.
+func (r *DiffResult) addExample(best *DiffExample) {
+	if best.way != 0 {
+		i := slices.IndexFunc(r.Examples, func(e DiffExample) bool { return e.way == best.way })
+		if i >= 0 && summary.CompareRanks(best.Rank, r.Examples[i].Rank) >= 0 {
+			return
+		}
+		if i >= 0 {
+			r.Examples = slices.Delete(r.Examples, i, i+1)
+		}
 	}
 	r.Examples = append(r.Examples, *best)
 	slices.SortStableFunc(r.Examples, func(a, b DiffExample) int { return cmp.Or(gravity(&a, &b), summary.CompareRanks(a.Rank, b.Rank)) })
 	r.Examples = r.Examples[:min(len(r.Examples), maxExamples)]
 }
 
-func gravity(a, b *DiffExample) int {
-	return cmp.Compare(slices.Index(Severities, a.Severity), slices.Index(Severities, b.Severity))
-}
-
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}
-
-// finish puts the counters into order.
+// finish sorts the counters into lists.
 func (r *DiffResult) finish() {
 	r.Kinds, r.Agents, r.Categories, r.Strata = []DiffKind{}, []DiffAgent{}, []DiffCategory{}, []DiffStratum{}
 	if r.Examples == nil {
@@ -290,7 +243,7 @@ func (r *DiffResult) finish() {
 	for i := range r.Examples {
 		r.Examples[i].Hosts = r.ways.hosts(&r.Examples[i])
 	}
-	r.Together = r.ways.commonest()
+	r.Together = r.ways.Commonest()
 	for _, severity := range Severities {
 		for _, kind := range Kinds {
 			if k := r.kinds[[2]string{severity, kind}]; k != nil {

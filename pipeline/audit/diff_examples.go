@@ -1,0 +1,84 @@
+package audit
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// DiffExample is one change of a host, standing for all of its changes that are
+// alike.
+type DiffExample struct {
+	Host       string  `json:"host"`
+	Origin     string  `json:"origin"`
+	Rank       *int64  `json:"rank"`
+	Kind       string  `json:"kind"`
+	Severity   string  `json:"severity"`
+	Agent      *string `json:"agent"`
+	Category   *string `json:"category"`
+	Profile    *string `json:"profile"`
+	URL        *string `json:"url"`
+	Before     *string `json:"before"`
+	After      *string `json:"after"`
+	LineBefore *int32  `json:"line_before"`
+	LineAfter  *int32  `json:"line_after"`
+	More       int64   `json:"more"`  // further rows of the host that are alike
+	Hosts      int64   `json:"hosts"` // hosts that changed in the same way, with this one
+
+	way uint64 // its hash, 0 if hosts do not share the change
+}
+
+// maxExamples bounds each list of examples.
+const maxExamples = 10
+
+// An exampleSet holds an example for each sort of change on one host.
+type exampleSet map[exampleKey]*DiffExample
+
+// exampleKey is the same for changes that are alike.
+type exampleKey struct{ severity, kind, before, after string }
+
+func (s exampleSet) add(row *sink.Change) {
+	key := exampleKey{severity: row.Severity, kind: row.Kind}
+	switch row.Kind {
+	case "policy_class", "verdict":
+		key.before, key.after = *row.Before, *row.After
+	case "rules":
+		key.after = *row.After
+	}
+	if e := s[key]; e != nil {
+		e.More++
+		return
+	}
+	s[key] = &DiffExample{
+		Host: row.Host, Origin: row.Origin, Rank: row.Rank, Kind: row.Kind, Severity: row.Severity, Agent: row.Agent, Category: row.Category,
+		Profile: row.Profile, URL: row.URL, Before: row.Before, After: row.After, LineBefore: row.LineBefore, LineAfter: row.LineAfter,
+	}
+}
+
+// gravest returns the gravest example: of equal ones, the first by kind, and then the
+// one with most changes that are alike. It returns nil for an empty set.
+func (s exampleSet) gravest() *DiffExample {
+	if len(s) == 0 {
+		return nil
+	}
+	return slices.MinFunc(slices.Collect(maps.Values(s)), func(a, b *DiffExample) int {
+		return cmp.Or(gravity(a, b), cmp.Compare(slices.Index(Kinds, a.Kind), slices.Index(Kinds, b.Kind)), cmp.Compare(b.More, a.More),
+			strings.Compare(text(a.Before)+" "+text(a.After), text(b.Before)+" "+text(b.After)))
+	})
+}
+
+// gravity orders examples by severity, the gravest first.
+func gravity(a, b *DiffExample) int {
+	return cmp.Compare(slices.Index(Severities, a.Severity), slices.Index(Severities, b.Severity))
+}
+
+// text returns the text of a nullable cell, "" for null.
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
