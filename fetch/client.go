@@ -22,7 +22,7 @@ import (
 // Config configures a Client. All fields up to PerDomain must be set.
 type Config struct {
 	UserAgent    string
-	Timeout      time.Duration // for one origin: all schemes, hops, retries and their waits together
+	Timeout      time.Duration // limit for one origin: all schemes, hops, retries and their waits
 	Retries      int           // further attempts after a 5xx or a temporary failure; twice as many after 503
 	MaxRedirects int           // redirects to follow: the largest of the profiles
 	MaxBody      int           // bytes of decoded body to keep: the largest of the profiles

@@ -130,7 +130,7 @@ func (lease *Lease) transfer(in *control, file *ftp.Response, paused func(time.D
 	return nil
 }
 
-// retrieve is session.Retr, which panics on a hostile "227 )(".
+// retrieve calls session.Retr, which panics on a hostile "227 )(".
 func retrieve(session *ftp.ServerConn, path string) (file *ftp.Response, err error) {
 	defer func() {
 		if recover() != nil {

@@ -46,7 +46,7 @@ type Result struct {
 	Rejected int64
 	Skipped  source.Skipped
 	Elapsed  time.Duration
-	Rows     map[string]int64 // by table
+	Rows     map[string]int64 // rows per table
 	Counts   *summary.Counts
 }
 

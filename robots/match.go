@@ -13,7 +13,7 @@ type literal struct {
 
 // A wild is a compiled pattern with a * that is not at its end.
 type wild struct {
-	head, mask     uint64 // of the literal before the first *
+	head, mask     uint64 // those of the literal before the first *
 	letters, pairs uint64 // filters of what a path must contain; see Target
 	pattern        []byte // without anchor and trailing stars
 	// inQuery is the form of the pattern in a query, nil if it is the same.

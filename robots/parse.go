@@ -159,7 +159,7 @@ func (s *parser) remark(c RemarkClass, field, value []byte) {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// isSpace is white space in C: space, \t, \n, \v, \f, \r.
+// isSpace reports white space as C defines it: space, \t, \n, \v, \f, \r.
 func isSpace(c byte) bool { return c == ' ' || c-'\t' < 5 }
 
 // trim removes white space of either kind. Remarks use it, so that they are the

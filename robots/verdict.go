@@ -136,7 +136,7 @@ func (j *Judge) verdict(rs *ruleset, m match) Verdict {
 func (j *Judge) weighOpen(rs *ruleset, t *Target) Verdict {
 	plain := rs.bestLiteral(t)
 	best := plain
-	var wilds, may [2]bool // by Kind: a wildcard rule matches; a rule may win
+	var wilds, may [2]bool // per Kind: whether a wildcard rule matches, whether a rule may win
 	for i := range rs.wilds {
 		w := &rs.wilds[i]
 		if (t.head^w.head)&w.mask != 0 || wilds[w.key&1] && best.worse(w.key, w.rule) {

@@ -22,8 +22,8 @@ type Comparison struct {
 	Against      string        `json:"against,omitempty"`
 	Notes        []string      `json:"notes,omitempty"`             // what was not compared
 	Hosts        int64         `json:"hosts,omitempty"`             // origins in both runs
-	Unread       int64         `json:"hosts_unread,omitempty"`      // of these, unreadable in one run or both
-	Part         *Part         `json:"part,omitempty"`              // of changes
+	Unread       int64         `json:"hosts_unread,omitempty"`      // hosts that are unreadable in one run or both
+	Part         *Part         `json:"part,omitempty"`              // the part of the table changes
 	Expectations *store.Digest `json:"expectations_file,omitempty"` // expectations.csv: broken expectations
 }
 
@@ -250,7 +250,7 @@ func (a *annex) commit() error {
 	if a.expectations != nil {
 		err = a.expectations.Publish()
 	} else {
-		err = a.store.Remove(path.Join(a.record.folder(), layout.ExpectationsName)) // of an earlier comparison
+		err = a.store.Remove(path.Join(a.record.folder(), layout.ExpectationsName)) // the file of an earlier comparison
 	}
 	if err == nil {
 		err = a.store.Sync(a.record.folder())

@@ -17,7 +17,7 @@ type Completion struct {
 	Tally
 	Totals
 	Inputs   []Input
-	Rejected *store.Digest // of rejected.csv, or nil
+	Rejected *store.Digest // digest of rejected.csv, or nil
 }
 
 // Totals holds the counters and examples of all segments of a run (see package

@@ -18,7 +18,7 @@ const columnsHead = "| column | type | meaning |\n|---|---|---|\n"
 // ColumnDoc documents a column of a table.
 type ColumnDoc struct {
 	Table, Column, Type string
-	Meaning             string // with the meaning of null, and an example
+	Meaning             string // includes the meaning of null, and an example
 }
 
 // Dictionary documents every column, in the order of the tables.

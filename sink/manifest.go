@@ -30,13 +30,13 @@ type Manifest struct {
 	Finished   *time.Time `json:"finished,omitempty"`
 	Tally
 	RejectedFile *store.Digest `json:"rejected_file,omitempty"` // rejected.csv
-	RunParts     []Part        `json:"run_parts,omitempty"`     // of the tables with one part for the whole run
+	RunParts     []Part        `json:"run_parts,omitempty"`     // parts of the tables with one part for the whole run
 
 	// Last, because there may be half a million of them (see readHead).
 	Records []RecordName `json:"records"`
 	Parts   []Part       `json:"parts"`
 
-	digest string // of this manifest; "" for an incomplete run
+	digest string // digest of this manifest; "" for an incomplete run
 	head   bool   // without records and parts
 }
 

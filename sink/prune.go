@@ -20,7 +20,7 @@ type Pruned struct {
 	State   string // complete, unfinished, half removed, busy, damaged (or without a manifest), or orphaned: a comparison one of whose runs is gone
 	Started time.Time
 	Removed bool
-	Bytes   int64 // of all its files, if it is removed
+	Bytes   int64 // size of all its files, if it is removed
 }
 
 // Prune removes from dir all complete runs except the keep that ended last,

@@ -21,7 +21,7 @@ type Record struct {
 	Note    json.RawMessage `json:"note,omitempty"` // the caller's, see Segment.Note
 	Parts   []Part          `json:"parts"`
 
-	digest string // of this record
+	digest string // digest of this record
 }
 
 // Digest returns the digest at the end of the record.

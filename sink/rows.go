@@ -84,7 +84,7 @@ type Fetch struct {
 	Error *string `parquet:"error,dict"`
 	// Why https was given up for http. Null if it was not. Example: `connect_failure`.
 	FallbackErrorClass *string `parquet:"fallback_error_class,dict"`
-	// How often the target was asked, retries included. Example: `1`.
+	// Number of times that the target was asked, retries included. Example: `1`.
 	Attempts int32 `parquet:"attempts"`
 	// IP address that answered last. Null for a stored answer and if no connection was made. Example:
 	// `192.0.2.7`.
@@ -116,8 +116,8 @@ type Fetch struct {
 	// Time from the request to the first byte of the answer, last hop, in microseconds. Null if there was
 	// none.
 	FirstByteMicros *int64 `parquet:"first_byte_us"`
-	// Time of the whole, all hops and retries, waits for politeness excluded, in microseconds. Null for a
-	// stored answer. Example: `215000`.
+	// Duration of the fetch with all hops and retries, without waits for politeness, in microseconds. Null
+	// for a stored answer. Example: `215000`.
 	TotalMicros *int64 `parquet:"total_us"`
 	// Bytes of the decoded body as kept. Null if there is no body. Example: `1337`.
 	BodyBytes *int64 `parquet:"body_bytes"`
@@ -132,10 +132,10 @@ type Fetch struct {
 	IsUTF8 bool `parquet:"is_utf8"`
 	// The body looks like HTML.
 	IsHTML bool `parquet:"is_html"`
-	// When the copy was fetched that is judged in place of an unreachable file (reason `stale_copy`), in
-	// UTC. Null if the answer itself is judged.
+	// When the judged copy was fetched, in UTC, if it stands in for an unreachable file (reason
+	// `stale_copy`). Null if the answer itself is judged.
 	StaleSince *time.Time `parquet:"stale_since,timestamp(microsecond)"`
-	// Since when the origin gives no answer, by the memory of `--state`, in UTC. Null if it answers, or
+	// Start of the origin's outage, by the memory of `--state`, in UTC. Null if it answers, or
 	// without `--state`.
 	UnreachableSince *time.Time `parquet:"unreachable_since,timestamp(microsecond)"`
 	// Lines of the file. Example: `42`.
@@ -150,7 +150,7 @@ type Fetch struct {
 	InvalidLines int32 `parquet:"invalid_lines"`
 	// Archive that holds the capture, as named. Null for other sources. Example: `crawl-0001.warc.gz`.
 	WARCFile *string `parquet:"warc_file,dict"`
-	// Where its record begins in the archive as stored, in bytes. Null for other sources.
+	// Offset of its record in the archive as stored, in bytes. Null for other sources.
 	WARCOffset *int64 `parquet:"warc_offset"`
 	// Length of the record as stored, in bytes. Null for other sources, and if the compression gives no
 	// length.
@@ -193,7 +193,7 @@ type Group struct {
 	CrawlDelay *float64 `parquet:"crawl_delay"`
 	// What the group's rules mean: `allow_all`, `disallow_all`, `partial`, `empty` (no rules).
 	Class string `parquet:"class,dict"`
-	// Its list of agents goes on across a line that is no rule: by other readings these are two groups.
+	// Its list of agents continues after a line that is not a rule: other parsers see two groups there.
 	Joined bool `parquet:"joined"`
 }
 
@@ -336,12 +336,12 @@ type Policy struct {
 	// What the content means for the agent: `allow_all`, `disallow_all`, `partial`; `allow_all` for
 	// `full_allow`; `unknown` for `full_disallow` and `undefined`, so that an outage is no policy.
 	Class string `parquet:"class,dict"`
-	// How the agent's own group stands to the file's group for `*`, by what they mean on every path:
+	// How the agent's own group compares with the file's group for `*`, by its meaning on every path:
 	// `equal`, `stricter` (it forbids all that the other does, and more), `looser`, `mixed`; `undecided`
-	// where too many wildcards are entangled. A file without a group for `*` allows all. Null unless
-	// `match` is `own`.
+	// if too many wildcards interact. A file without a group for `*` allows all. Null unless `match` is
+	// `own`.
 	VersusStar *string `parquet:"versus_star,dict"`
-	// Whether the rules say the same to the agent under this row's profile as under the run's first, on
+	// Whether the rules mean the same for the agent under this row's profile as under the run's first, on
 	// every path: `equal`, `different`, `undecided`. Null for the first profile, and unless the rules of one
 	// body decide under both.
 	VersusFirst *string `parquet:"versus_first,dict"`
@@ -404,8 +404,8 @@ type Agent struct {
 	UserTriggered bool `parquet:"user_triggered"`
 }
 
-// Count is a row of `summary`: an additive counter. The sum over parts and
-// runs of the rows with equal labels is the figure for the whole.
+// Count is a row of `summary`: an additive counter. Rows with equal labels add up,
+// over parts and runs.
 type Count struct {
 	// What is counted (below). Example: `policy`.
 	Metric string `parquet:"metric,dict"`
@@ -423,8 +423,8 @@ type Count struct {
 	Count int64 `parquet:"count"`
 }
 
-// Example is a row of `examples`: a bounded few of what a counter of summary
-// counts, or of what is largest and slowest, in each part.
+// Example is a row of `examples`: one of a bounded few hosts that a counter of summary
+// counts, or one of the largest and slowest.
 type Example struct {
 	// As in `summary`. Example: `line_class`.
 	Metric string `parquet:"metric,dict"`
@@ -436,7 +436,7 @@ type Example struct {
 	Rank *int64 `parquet:"rank"`
 	// Line of the file. Null if it is about no line. Example: `12`.
 	Line *int32 `parquet:"line"`
-	// What stands there, cut at 200 bytes. Example: `Disalow: /`.
+	// Text of the line or value, cut at 200 bytes. Example: `Disalow: /`.
 	Text string `parquet:"text,dict"`
 }
 

@@ -19,16 +19,16 @@ type Run struct {
 	store       *store.Store
 	plan        Plan
 	planDigest  string
-	toolVersion string // of this process
+	toolVersion string // version of this process
 	metadata    map[string]string
-	spare       sync.Map // by table, a *sync.Pool (see spareOf)
+	spare       sync.Map // a *sync.Pool per table (see spareOf)
 
 	mu      sync.Mutex
 	lock    *store.Lock // nil once closed
 	records map[int]*Record
 	taken   map[int]bool     // segments started or committed
-	answers map[int]*Answers // of started segments
-	merged  []Part           // of tables with one part for the whole run
+	answers map[int]*Answers // answers of started segments
+	merged  []Part           // parts of the tables with one part for the whole run
 }
 
 // ErrRunExists reports that the output folder already has a run with this ID.

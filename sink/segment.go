@@ -34,7 +34,7 @@ type Segment struct {
 	Signals  Table[Signal]
 	Policies Table[Policy]
 	Verdicts Table[Verdict]
-	Agents   Table[Agent] // in segment 0 only
+	Agents   Table[Agent] // only segment 0 writes it
 	Summary  Table[Count]
 	Examples Table[Example]
 	Bodies   Table[Body]

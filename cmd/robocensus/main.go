@@ -107,7 +107,7 @@ contains, and what each agent may fetch. Query them with DuckDB.
 
 Start with robocensus demo: it needs no network and no configuration.`
 
-// noCommand is the error of a call without a known command.
+// noCommand returns the error for a call without a known command.
 func noCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		root.SetOut(root.ErrOrStderr())

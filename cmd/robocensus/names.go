@@ -84,7 +84,7 @@ func findRunFolder(out, path string) (string, error) {
 	return filepath.Join(folder, id), err
 }
 
-// noRun is the error of a run that does not exist. It names a similar one, or those
+// noRun returns the error for a run that does not exist. It names a similar one, or those
 // that exist.
 func noRun(dir, name string) error {
 	remark := suggest.Remark(name, append(runNames(dir), latest, previous))

@@ -17,8 +17,8 @@ import (
 // every other; and aliases let a small file expand to any size.
 const (
 	maxBytes  = 16 << 20
-	maxValues = 2_000_000 // of a document, with aliases expanded
-	maxKeys   = 10_000    // of a map
+	maxValues = 2_000_000 // most values of a document, with aliases expanded
+	maxKeys   = 10_000    // most keys of a map
 )
 
 // failed returns an error at a line of a document, without the path.

@@ -84,7 +84,7 @@ func ParseAgents(path string, text []byte) ([]Agent, error) {
 			return nil, fail("an agent needs a name")
 		}
 		if first, ok := lines[strings.ToLower(a.Name)]; ok {
-			return nil, fail("agent %q stands in line %d already", a.Name, first)
+			return nil, fail("agent %q is already in line %d", a.Name, first)
 		}
 		lines[strings.ToLower(a.Name)] = node.Line
 		if len(a.Tokens) == 0 {

@@ -64,7 +64,7 @@ func TestParseAgentsRefuses(t *testing.T) {
 		"":                                      "a: holds no agents",
 		"- {name: A}\n- {}\n":                   "a:2: an agent needs a name",
 		"- {name: A}\n- name: B\n  tokens: A\n": "a:3: expected a list, got `A`",
-		"- {name: A}\n\n- {name: a}\n":          `a:3: agent "a" stands in line 1 already`,
+		"- {name: A}\n\n- {name: a}\n":          `a:3: agent "a" is already in line 1`,
 		"- name: A\n  categroy: seo\n":          `a:2: unknown key "categroy"`,
 		"- {name: A, category: spam}\n":         `a:1: agent "A": no category "spam"`,
 		"- {name: A, tokens: [\"A/1.0\"]}\n":    `a:1: agent "A": token "A/1.0" has a character outside A-Z a-z 0-9 . _ -; use "A"`,

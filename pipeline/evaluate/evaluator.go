@@ -101,7 +101,7 @@ func (e *Evaluator) Segment(out *sink.Segment, targets iter.Seq2[*source.Target,
 			return nil, err
 		}
 	}
-	if out.Agents.Wanted() { // of segment 0 alone
+	if out.Agents.Wanted() { // in segment 0 only
 		if err := out.Agents.Write(agentRows(e.config.Agents)...); err != nil {
 			return nil, err
 		}

@@ -19,7 +19,7 @@ const starWork = 1 << 24
 func (r *reading) compareWithStar(policies []policy) {
 	star := r.judge.Policy(len(policies))
 	work := 0
-	known := make(map[int]robots.Relation) // by lead
+	known := make(map[int]robots.Relation) // per lead
 	var dear []int                         // leads whose comparison took work
 	for i := range policies {
 		p := &policies[i]

@@ -140,7 +140,7 @@ func (g *grouper) add(sample string) {
 	g.now.ownBytes += ownBytes(sample)
 }
 
-// ownBytes is the memory that a sample takes, with its place in a list.
+// ownBytes returns the memory that a sample takes, with its place in a list.
 func ownBytes(sample string) int { return len(sample) + 32 }
 
 // flush emits the current target.
@@ -171,7 +171,7 @@ func candidatesOf(given string, schemes []string) ([]fetch.Origin, string, error
 	return out, sample, nil
 }
 
-// rejection is the reason in rejected.csv for what [fetch.Parse] refuses.
+// rejection returns the reason in rejected.csv for what [fetch.Parse] refuses.
 func rejection(err error) string {
 	if errors.Is(err, fetch.ErrScheme) {
 		return "unsupported_scheme: " + err.Error()

@@ -19,26 +19,25 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// ErrNotThere tells that a table, a column or a comparison was asked for that
-// is not there; the error lists those that are.
+// ErrNotThere reports that the run lacks a table, column or comparison. The error
+// that wraps it lists what the run has.
 var ErrNotThere = errors.New("is not there")
 
 // Selection says what [Table] writes.
 type Selection struct {
-	Table   string   // one of the run's, or changes
-	Against string   // of changes: the run that it was compared with, "" where there is one
+	Table   string   // a table of the run, or changes
+	Against string   // for changes: the earlier run; "" if there is only one comparison
 	Columns []string // nil for all; they keep the order of the table
 }
 
-// broken is the prefix of an Arrow IPC message of 8 bytes that do not follow. A
-// stream may end without a mark: one that ends by an error would look whole.
+// broken is the prefix of an Arrow IPC message of 8 bytes, which never follow. A
+// stream needs no mark at its end, so one that an error cuts would look whole.
 var broken = []byte{0xff, 0xff, 0xff, 0xff, 8, 0, 0, 0}
 
-// Table writes a table of the run m below dir as an Arrow IPC stream, in the
-// order of its parts, batch by batch: of a run that is not complete, what is
-// committed. Where it fails, no reader takes what it has written for whole.
-// The error is [ErrNotThere] where nothing was written because there is no such
-// table, column or comparison.
+// Table writes a table of the run m in dir as an Arrow IPC stream, in the order of
+// its parts, batch by batch. For an incomplete run it writes the committed segments.
+// If it fails, readers find the stream incomplete. It returns [ErrNotThere], and
+// writes nothing, if there is no such table, column or comparison.
 func Table(ctx context.Context, w io.Writer, dir string, m *sink.Manifest, s Selection) error {
 	in, err := store.Open(dir)
 	if err != nil {
@@ -62,8 +61,8 @@ func Table(ctx context.Context, w io.Writer, dir string, m *sink.Manifest, s Sel
 	return err
 }
 
-// partsOf are the parts of a table. A table without any is one of a run
-// that has committed nothing yet.
+// partsOf returns the parts of a table. There are none if the run has not committed
+// a segment.
 func partsOf(in *store.Store, dir string, m *sink.Manifest, s Selection) ([]sink.Part, error) {
 	compared, err := sink.ComparedWith(in, m.Run)
 	if err != nil {
@@ -106,7 +105,7 @@ type exporter struct {
 	Selection
 	ctx    context.Context
 	out    *bufio.Writer
-	schema *arrow.Schema // of the first part, as it is exported
+	schema *arrow.Schema // the columns of the first part that are exported
 	stream *ipc.Writer
 }
 
@@ -131,7 +130,7 @@ func (e *exporter) parts(dir string, parts []sink.Part) error {
 	if len(parts) > 0 {
 		return nil
 	}
-	// A table without parts has columns all the same.
+	// A table without parts still has columns.
 	return e.part(scan.Empty(e.Table))
 }
 
@@ -152,7 +151,7 @@ func (e *exporter) part(f *scan.File, err error) error {
 	return f.Batches(e.ctx, scan.Selection{Columns: e.Columns}, func(batch arrow.RecordBatch) error { return e.stream.Write(batch) })
 }
 
-// columns are those that are wanted. The first part tells which there are.
+// columns returns the wanted columns of a part.
 func (e *exporter) columns(f *scan.File) (*arrow.Schema, error) {
 	all := f.Schema()
 	var names []string

@@ -121,7 +121,7 @@ func (s *Store) Extend(name string) (*os.File, error) {
 	}
 	f, err := s.root.OpenFile(filepath.FromSlash(name), flag, 0o666)
 	if err != nil {
-		return nil, s.told(err)
+		return nil, s.full(err)
 	}
 	return f, nil
 }

@@ -37,7 +37,7 @@ func (s *Store) Lock(folder string) (*Lock, error) {
 		// again by path; SameFile below detects a link planted in between.
 		f, err := s.root.OpenFile(name, os.O_RDONLY|os.O_CREATE, 0o666)
 		if err != nil {
-			return nil, s.told(err)
+			return nil, s.full(err)
 		}
 		f.Close()
 		l := flock.New(s.Path(name), flock.SetFlag(os.O_RDONLY))

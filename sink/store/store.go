@@ -65,9 +65,9 @@ func (s *Store) Close() error { return s.root.Close() }
 // Path returns the path of a name for messages.
 func (s *Store) Path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
 
-// told returns an error of os.Root with the full path in place of the name, and
+// full returns an error of os.Root with the full path in place of the name, and
 // with [ErrLeadsOut] as its cause if the name leads out of the folder.
-func (s *Store) told(err error) error {
+func (s *Store) full(err error) error {
 	cause := func(err error) error {
 		if err.Error() == "path escapes from parent" { // os does not export it
 			return ErrLeadsOut
@@ -109,7 +109,7 @@ func verb(op string) string {
 func (s *Store) Stat(name string) (fs.FileInfo, error) {
 	info, err := s.root.Lstat(filepath.FromSlash(name))
 	if err != nil {
-		return nil, s.told(err)
+		return nil, s.full(err)
 	}
 	return info, nil
 }
@@ -134,7 +134,7 @@ func (s *Store) Open(name string) (*os.File, error) {
 	}
 	f, err := s.root.Open(filepath.FromSlash(name))
 	if err != nil {
-		return nil, s.told(err)
+		return nil, s.full(err)
 	}
 	return f, nil
 }
@@ -163,7 +163,7 @@ func (s *Store) List(folder string) ([]fs.DirEntry, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, s.told(err)
+		return nil, s.full(err)
 	}
 	defer f.Close()
 	entries, err := f.ReadDir(-1)
@@ -195,7 +195,7 @@ func (s *Store) Size(folder string) (size int64) {
 // MakeFolder creates a folder and its parents.
 func (s *Store) MakeFolder(folder string) error {
 	if err := s.root.MkdirAll(filepath.FromSlash(folder), 0o777); err != nil {
-		return s.told(err)
+		return s.full(err)
 	}
 	for folder != "." {
 		folder = path.Dir(folder)
@@ -210,7 +210,7 @@ func (s *Store) MakeFolder(folder string) error {
 func (s *Store) Sync(folder string) error {
 	d, err := s.root.Open(filepath.FromSlash(folder))
 	if err != nil {
-		return s.told(err)
+		return s.full(err)
 	}
 	defer d.Close()
 	return d.Sync()
@@ -220,7 +220,7 @@ func (s *Store) Sync(folder string) error {
 // exist.
 func (s *Store) Remove(name string) error {
 	if err := s.root.Remove(filepath.FromSlash(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return s.told(err)
+		return s.full(err)
 	}
 	return nil
 }
@@ -228,7 +228,7 @@ func (s *Store) Remove(name string) error {
 // RemoveAll removes a folder and its contents.
 func (s *Store) RemoveAll(folder string) error {
 	if err := s.root.RemoveAll(filepath.FromSlash(folder)); err != nil {
-		return s.told(err)
+		return s.full(err)
 	}
 	return nil
 }
@@ -236,7 +236,7 @@ func (s *Store) RemoveAll(folder string) error {
 // Rename renames a file. It needs no free disk space.
 func (s *Store) Rename(from, to string) error {
 	if err := s.root.Rename(filepath.FromSlash(from), filepath.FromSlash(to)); err != nil {
-		return s.told(err)
+		return s.full(err)
 	}
 	return nil
 }
@@ -264,9 +264,9 @@ func (s *Store) Put(name string, content []byte) (free bool, err error) {
 	case errors.Is(err, fs.ErrExist):
 		return false, nil
 	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, fs.ErrPermission):
-		return false, fmt.Errorf("%w; the file system of the output folder must support hard links", s.told(err))
+		return false, fmt.Errorf("%w; the file system of the output folder must support hard links", s.full(err))
 	case err != nil:
-		return false, s.told(err)
+		return false, s.full(err)
 	}
 	return true, s.Sync(path.Dir(name))
 }
@@ -323,7 +323,7 @@ func (s *Store) exclusive(name string, flag int) (f *os.File, tmp string, err er
 	tmp = stem + "." + rand.Text()[:8] + ext + temporarySuffix
 	f, err = s.root.OpenFile(filepath.FromSlash(tmp), flag|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return nil, "", s.told(err)
+		return nil, "", s.full(err)
 	}
 	return f, tmp, nil
 }

@@ -33,7 +33,8 @@ var RelationNames = [relations]string{
 	robots.Mixed: robots.Mixed.String(), robots.NotDecided: robots.NotDecided.String(),
 }
 
-// Whether two profiles read the rules of one file for an agent alike.
+// The relations of two profiles: whether the rules of a file mean the same to an
+// agent under both.
 const (
 	Agree = iota
 	Part
@@ -41,5 +42,5 @@ const (
 	parts
 )
 
-// PartNames holds their names in the tables.
+// PartNames holds the names of these relations in the tables.
 var PartNames = [parts]string{Agree: "equal", Part: "different", PartUndecided: "undecided"}

@@ -36,10 +36,10 @@ type Counts struct {
 	profiles []string
 
 	mu      sync.Mutex
-	ids     map[string]uint32 // of texts
+	ids     map[string]uint32 // indices in texts
 	texts   []string
 	sums    map[labels]int64
-	tallies map[string][]Tally // by stratum; index profile × agents + agent
+	tallies map[string][]Tally // per stratum, at profile × agents + agent
 }
 
 // Agent is an agent as counters label it.
@@ -49,11 +49,11 @@ type Agent struct{ Name, Category string }
 // increments. It has arrays instead of labels, because there are thousands of
 // increments per target.
 type Tally struct {
-	Policies [classes]int64   // by class
-	Explicit [classes]int64   // of these, with a group that names the agent
-	Fallback [classes]int64   // of these, with a group for a crawler that the agent follows
-	Versus   [relations]int64 // by relation of the agent's group to the group for *
-	Parted   [parts]int64     // by difference from the first profile
+	Policies [classes]int64   // policies by class
+	Explicit [classes]int64   // those whose group names the agent
+	Fallback [classes]int64   // those whose group names a crawler that the agent falls back to
+	Versus   [relations]int64 // own groups by their relation to the group for *
+	Parted   [parts]int64     // policies by their difference from the first profile
 	Verdicts [values]int64
 }
 

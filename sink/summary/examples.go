@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	ExamplesOfKey = 3  // per metric and key
-	examplesOfTop = 10 // for the largest and the slowest
+	ExamplesOfKey = 3  // examples per metric and key
+	examplesOfTop = 10 // examples of the largest and of the slowest
 	ExampleBytes  = 200
 
 	// mostKeys bounds the distinct keys. A run has some hundred of them; only a
@@ -30,8 +30,8 @@ const (
 // the input, so that the same answers give the same rows. A segment keeps as many as
 // a run, so that the best of all segments are among them.
 type Examples struct {
-	of   map[[2]string][]placed // by metric and key
-	rank *int64                 // of the current target
+	of   map[[2]string][]placed // examples by metric and key
+	rank *int64                 // rank of the current target
 	at   placed                 // current position in the input
 }
 
@@ -40,7 +40,7 @@ type placed struct {
 	sink.Example
 	segment int
 	row     int64
-	size    int64 // for the largest and the slowest
+	size    int64 // what orders the largest and the slowest
 }
 
 // Reset removes all examples.

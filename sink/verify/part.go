@@ -24,17 +24,17 @@ const maxTargets = 4 << 20
 
 // segmentFacts are facts from a segment's part of fetches.
 type segmentFacts struct {
-	path        string // of the part
+	path        string // path of the part
 	known       bool   // the part exists and could be read
 	targets     int64
-	first, last int64 // seq
+	first, last int64 // least and greatest seq
 }
 
 // segmentCheck verifies the parts of one segment.
 type segmentCheck struct {
 	*verifier
 	segmentFacts
-	seqs    []int64 // in fetches, ascending; nil if unknown
+	seqs    []int64 // the seqs in fetches, ascending; nil if unknown
 	counted *int64  // targets according to summary
 	summary string  // path of the part of summary
 }
@@ -93,7 +93,7 @@ func (v *verifier) open(ctx context.Context, name string, want store.Digest) (*o
 	return nil, nil
 }
 
-// anyRows stands for the unknown number of rows of a part that no record names.
+// anyRows is the number of rows of a part that no record names: unknown.
 const anyRows = -1
 
 // decode decodes every cell of a part and checks its metadata, as [segmentCheck.part]

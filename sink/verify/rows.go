@@ -23,12 +23,12 @@ type rowCheck struct {
 	segment *segmentCheck
 	part    sink.Part
 	row     int64 // counted from 0
-	seq     int64 // of the previous row
+	seq     int64 // seq of the previous row
 	inner   int32
 
 	disordered, orphans problems
-	counted             int64   // of the metric targets
-	seqs                []int64 // in fetches; nil if there are too many
+	counted             int64   // sum of the metric targets
+	seqs                []int64 // the seqs in fetches; nil if there are too many
 }
 
 // problems counts problems of one kind and keeps the first.

@@ -38,7 +38,7 @@ type Problem struct {
 // change.
 const (
 	badManifest  = "manifest"  // damaged, or at odds with itself or the plan
-	badRecord    = "record"    // of a segment or a comparison: missing, damaged, or at odds with the manifest
+	badRecord    = "record"    // a record of a segment or comparison is missing, damaged, or at odds with the manifest
 	badNumbering = "numbering" // a segment is missing, or has other tables
 	badFile      = "file"      // missing, unreadable, or of the wrong size
 	badDigest    = "digest"    // contents differ from what was written
@@ -58,7 +58,7 @@ type Result struct {
 	Parts    int
 	Rows     int64
 	Bytes    int64
-	Problems []Problem // by path
+	Problems []Problem // sorted by path
 }
 
 // Run reads and verifies all files of a run in dir: the manifest against the plan

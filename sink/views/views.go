@@ -315,7 +315,7 @@ func typeSQL(t arrow.DataType) string {
 		}
 		return "STRUCT(" + strings.Join(fields, ", ") + ")"
 	}
-	panic("views.sql: no type of DuckDB for " + t.String()) // of a table of our own
+	panic("views.sql: no type of DuckDB for " + t.String()) // a row type of package sink needs a case above
 }
 
 func quoteSQL(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

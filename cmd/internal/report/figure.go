@@ -134,7 +134,7 @@ type columns struct {
 
 type column struct {
 	X, Width, Middle float64
-	Share            float64 // of the highest column
+	Share            float64 // share of the highest column
 	Tip, Label, Top  string
 	Sparse           bool // hide the label on a narrow page
 }

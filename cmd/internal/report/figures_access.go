@@ -169,8 +169,8 @@ func verbed(n int64, one, many string) string {
 type fate struct {
 	agent, category string
 	closed          int64
-	byName          int64            // of these, by a group that names the agent
-	byFallback      int64            // of these, by the group of a crawler that the agent follows
+	byName          int64            // hosts that close by a group that names the agent
+	byFallback      int64            // hosts that close by the group of a crawler that it falls back to
 	named           map[string]int64 // hosts with a group that names the agent, by class
 	names           int64
 }

@@ -59,7 +59,7 @@ const (
 	SegmentsPerVolume = 100_000
 	MaxVolumes        = 100_000
 
-	digits = 10 // of their product
+	digits = 10 // digits of their product
 )
 
 // number formats a segment's number for names of files.

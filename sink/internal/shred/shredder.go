@@ -14,13 +14,13 @@ type shredder[T any] struct {
 	file    *parquet.GenericWriter[T]
 	columns []shred
 	texts   []*texts
-	spare   *sync.Pool // of *[]*texts, for this row type
-	rows    int        // in the row group
+	spare   *sync.Pool // *[]*texts for reuse by this row type
+	rows    int        // rows in the row group
 }
 
 // shred extracts one column from rows.
 type shred struct {
-	offset uintptr // of its field
+	offset uintptr // offset of the column's field
 	write  func(cells) error
 }
 
@@ -163,8 +163,8 @@ func required[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(c
 	}
 }
 
-// nullable is like required for the cells that are not null, and gives parquet-go
-// the definition levels.
+// nullable does what required does for the cells that are not null, and gives
+// parquet-go the definition levels.
 func nullable[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(cells) error {
 	values, levels := make([]V, 0, batchRows), make([]parquet.Value, batchRows)
 	present, null := parquet.Value{}.Level(0, 1, 0), parquet.Value{}
@@ -184,7 +184,7 @@ func nullable[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(c
 	}
 }
 
-// requiredTexts is required for texts.
+// requiredTexts does what required does, for texts.
 func requiredTexts(w *parquet.ColumnWriter, t *texts) func(cells) error {
 	return func(c cells) error {
 		above := "" // may share memory with the rows, which do not change during write
@@ -202,7 +202,7 @@ func requiredTexts(w *parquet.ColumnWriter, t *texts) func(cells) error {
 	}
 }
 
-// nullableTexts is nullable for texts.
+// nullableTexts does what nullable does, for texts.
 func nullableTexts(w *parquet.ColumnWriter, t *texts) func(cells) error {
 	levels := make([]parquet.Value, batchRows)
 	present, null := parquet.Value{}.Level(0, 1, 0), parquet.Value{}

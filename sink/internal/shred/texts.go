@@ -10,10 +10,10 @@ import (
 // occurrence, and the cells of a page as indices into it.
 type texts struct {
 	values  []byte   // the texts, concatenated
-	offsets []uint32 // of each in values, and the end of the last
-	hashes  []uint32 // of each
+	offsets []uint32 // where each text begins in values, and where the last ends
+	hashes  []uint32 // hash of each text
 	slots   []slot   // a power of two, at least half of them free
-	after   []int32  // by text: the different text that followed it last
+	after   []int32  // per text: the different text that followed it last
 	last    int32    // the text of the last cell, -1 for none
 	cells   []int32
 }
