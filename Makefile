@@ -86,11 +86,11 @@ fuzz: ## every fuzz target, as the code has them, for a minute each, half an hou
 		done; \
 	done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
-bench: ## benchmarks: parser and verdicts, beside other packages; whole runs, beside bare connections; segments, on disk and in memory
+bench: ## benchmarks: parser and verdicts, beside other packages; whole runs, beside bare connections; segments, on disk and in memory; files joined, beside copied
 	$(GO) test -run '^$$' -bench . -benchmem ./robots ./cmd/internal/farm
 	cd robots/compare && GOMAXPROCS=1 $(GO) test -run '^$$' -bench . ./...
 	$(GO) test -run '^$$' -bench . ./cmd/robocensus
-	$(GO) test -run '^$$' -bench . ./sink
+	$(GO) test -run '^$$' -bench . ./sink ./sink/internal/concat
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on these files"; exit 1; }

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"database/sql"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// DuckDB reads of a file that is made of parts what it reads of the parts, by Bloom
+// filters too, and sees all their row groups.
+func TestJoinedParts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	make := exec.Command("go", "test", "-count=1", "-run", "^TestRows$", "./sink/internal/concat", "-args", "-keep", dir)
+	make.Dir = "../.."
+	make.Env = append(make.Environ(), "CGO_ENABLED=0")
+	if text, err := make.CombinedOutput(); err != nil {
+		t.Fatalf("make the files: %v\n%s", err, text)
+	}
+	joined, err := filepath.Glob(filepath.Join(dir, "*[a-z].parquet"))
+	if err != nil || len(joined) != 12 {
+		t.Fatalf("%d files, %v", len(joined), err)
+	}
+	db, err := sql.Open("duckdb", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, file := range joined {
+		table := strings.TrimSuffix(filepath.Base(file), ".parquet")
+		fill := strings.NewReplacer("JOINED", "'"+file+"'", "PARTS", "'"+strings.TrimSuffix(file, ".parquet")+"-*.parquet'").Replace
+		same := func(query string) {
+			t.Helper()
+			want, got := one(t, db, fill(strings.ReplaceAll(query, "FILES", "PARTS"))), one(t, db, fill(strings.ReplaceAll(query, "FILES", "JOINED")))
+			if got != want {
+				t.Errorf("%s: %s\n%s, want %s", table, query, got, want)
+			}
+		}
+		same("SELECT count(*) FROM read_parquet(FILES)")
+		same("SELECT count(DISTINCT (file_name, row_group_id)) FROM parquet_metadata(FILES)")
+		same("SELECT sum(num_rows) FROM parquet_file_metadata(FILES)")
+		for _, query := range []string{
+			"SELECT count(*) FROM (FROM read_parquet(PARTS) EXCEPT ALL FROM read_parquet(JOINED))",
+			"SELECT count(*) FROM (FROM read_parquet(JOINED) EXCEPT ALL FROM read_parquet(PARTS))",
+		} {
+			if n := one(t, db, fill(query)); n != "0" {
+				t.Errorf("%s: %s\n%s rows", table, query, n)
+			}
+		}
+		if table != "verdicts" && table != "fetches" {
+			continue
+		}
+		for _, host := range []string{"h0.s0.example", "h246.s0.example", "h7.s1.example", "h2.s3.example", "absent.example"} {
+			same("SELECT count(*) FROM read_parquet(FILES) WHERE host = '" + host + "'")
+			same("SELECT count(*) FROM parquet_bloom_probe(FILES, 'host', '" + host + "') WHERE bloom_filter_excludes")
+		}
+		same("SELECT sum(seq) FROM read_parquet(FILES) WHERE seq BETWEEN 200 AND 1010")
+	}
+}
