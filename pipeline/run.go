@@ -188,11 +188,15 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		return nil, err
 	}
 	if n.source.Targets() == 0 {
-		return nil, n.source.Empty()
-	}
-	for _, s := range n.shared.Unused() {
-		if err := n.rejects.Sample(s.Line, s.URL, "origin_not_in_run"); err != nil {
+		if err := n.source.Empty(); err != nil {
 			return nil, err
+		}
+	}
+	if c.Source.Shard.Count <= 1 { // otherwise another shard may use them
+		for _, s := range n.shared.Unused() {
+			if err := n.rejects.Sample(s.Line, s.URL, unusedSample); err != nil {
+				return nil, err
+			}
 		}
 	}
 	rejected, err := n.rejects.Finish()
@@ -218,6 +222,9 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		Rows: n.run.Rows(), Counts: n.totals,
 	}, nil
 }
+
+// unusedSample is the reason to reject a URL sample.
+const unusedSample = "origin_not_in_run"
 
 // work writes the source's targets to the tables.
 func (n *census) work(ctx context.Context) error {

@@ -171,14 +171,14 @@ func TestDamagedAnswersAreAskedAgain(t *testing.T) {
 				want++
 			}
 			must(t, os.WriteFile(path, damaged, 0o666))
-			a, err := (&Run{store: run.store, plan: run.plan, planDigest: run.planDigest, answers: make(map[int]*Answers)}).Answers(3)
+			a, err := (&Run{output: output{store: run.store, plan: run.plan, planDigest: run.planDigest}, answers: make(map[int]*Answers)}).Answers(3)
 			must(t, err)
 			if len(a.old) != want {
 				t.Fatalf("%s at byte %d of %d: %d answers, want %d", what, at, len(content), len(a.old), want)
 			}
 			must(t, a.Keep(200, answerOf(200))) // goes where the damage was
 			a.close()
-			again, err := (&Run{store: run.store, plan: run.plan, planDigest: run.planDigest, answers: make(map[int]*Answers)}).Answers(3)
+			again, err := (&Run{output: output{store: run.store, plan: run.plan, planDigest: run.planDigest}, answers: make(map[int]*Answers)}).Answers(3)
 			must(t, err)
 			if got, err := again.Find(200); len(again.old) != want+1 || err != nil || !bytes.Equal(got, answerOf(200)) {
 				t.Fatalf("%s at byte %d: then %d answers, and %q, %v", what, at, len(again.old), got, err)

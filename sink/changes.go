@@ -30,7 +30,7 @@ type Comparison struct {
 func (c *Comparison) folder() string { return layout.ComparisonFolder(c.Run, c.Against) }
 
 // partPath returns the path of the only part.
-func (c *Comparison) partPath() string { return path.Join(c.folder(), layout.PartName(0)) }
+func (c *Comparison) partPath() string { return path.Join(c.folder(), layout.PartName(0, "")) }
 
 func readComparison(s *store.Store, run, against string) (*Comparison, error) {
 	name := layout.ComparisonRecord(run, against)

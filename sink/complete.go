@@ -49,35 +49,15 @@ func (r *Run) Complete(c Completion) error {
 func (r *Run) complete(c Completion) error {
 	r.mu.Lock()
 	closed := r.lock == nil
-	records := slices.SortedFunc(maps.Values(r.records), func(a, b *Record) int { return cmp.Compare(a.Segment, b.Segment) })
+	records := slices.SortedFunc(maps.Values(r.records), bySegment)
 	r.mu.Unlock()
 	if closed {
 		return fmt.Errorf("run %s is closed", r.plan.Run)
 	}
-	m := &Manifest{Plan: r.plan, PlanDigest: r.planDigest, State: stateComplete, Finished: &c.Finished, RejectedFile: c.Rejected}
-	m.add(records)
-	if err := whole(records); err != nil {
-		return err
-	}
-	if m.Targets != c.Targets {
-		return fmt.Errorf("the segments of run %s have %d targets, and the source had %d", r.plan.Run, m.Targets, c.Targets)
-	}
-	m.Tally, m.Inputs = c.Tally, c.Inputs
-	if err := inPlace(r.store, m.Parts); err != nil {
-		return err
-	}
-	merged, err := r.merge(c.Totals)
+	m, counters, err := r.conclude(records, c, "")
 	if err != nil {
 		return err
 	}
-	var counters []Part
-	m.RunParts = merged
-	m.Parts = slices.DeleteFunc(m.Parts, func(p Part) bool {
-		if layout.OfRun[p.Table] {
-			counters = append(counters, p)
-		}
-		return layout.OfRun[p.Table]
-	})
 	content, _, err := seal(m)
 	if err != nil {
 		return fmt.Errorf("manifest of the run: %w", err)
@@ -94,7 +74,7 @@ func (r *Run) complete(c Completion) error {
 		return fmt.Errorf("run %s was completed by another process", r.plan.Run)
 	}
 	r.mu.Lock()
-	r.merged = merged
+	r.merged = m.RunParts
 	r.mu.Unlock()
 	for _, p := range counters {
 		r.store.Remove(p.Path) // the run is complete: a leftover is harmless
@@ -102,15 +82,43 @@ func (r *Run) complete(c Completion) error {
 	return nil
 }
 
-// merge writes the parts of the tables with one part for the whole run.
-func (r *Run) merge(t Totals) (parts []Part, err error) {
-	for _, table := range r.plan.Tables {
+func bySegment(a, b *Record) int { return cmp.Compare(a.Segment, b.Segment) }
+
+// conclude writes the parts of the tables with one part for the whole run, and
+// returns the manifest of the run and the segments' parts that the run's replace.
+func (o *output) conclude(records []*Record, c Completion, attempt string) (m *Manifest, replaced []Part, err error) {
+	m = &Manifest{Plan: o.plan, PlanDigest: o.planDigest, State: stateComplete, Finished: &c.Finished, RejectedFile: c.Rejected}
+	m.add(records)
+	if err := whole(records); err != nil {
+		return nil, nil, err
+	}
+	if m.Targets != c.Targets {
+		return nil, nil, fmt.Errorf("the segments of run %s have %d targets, and the source had %d", o.plan.Run, m.Targets, c.Targets)
+	}
+	m.Tally, m.Inputs = c.Tally, c.Inputs
+	if err := inPlace(o.store, m.Parts); err != nil {
+		return nil, nil, err
+	}
+	m.Parts = slices.DeleteFunc(m.Parts, func(p Part) bool {
+		if layout.OfRun[p.Table] {
+			replaced = append(replaced, p)
+		}
+		return layout.OfRun[p.Table]
+	})
+	m.RunParts, err = o.merge(c.Totals, replaced, attempt)
+	return m, replaced, err
+}
+
+// merge writes the parts of the tables with one part for the whole run, which
+// replace parts of the segments.
+func (o *output) merge(t Totals, replaced []Part, attempt string) (parts []Part, err error) {
+	for _, table := range o.plan.Tables {
 		var p Part
 		switch table {
 		case "summary":
-			p, err = writeTotals(r, table, t.Counts)
+			p, err = writeTotals(o, table, t.Counts, replaced, attempt)
 		case "examples":
-			p, err = writeTotals(r, table, t.Examples)
+			p, err = writeTotals(o, table, t.Examples, replaced, attempt)
 		default:
 			continue
 		}
@@ -122,12 +130,18 @@ func (r *Run) merge(t Totals) (parts []Part, err error) {
 	return parts, nil
 }
 
-func writeTotals[R any](r *Run, table string, rows []R) (Part, error) {
-	if n := r.Rows()[table]; n > 0 && len(rows) == 0 {
-		return Part{}, fmt.Errorf("the segments of run %s have %d rows of %s that are not summed up", r.plan.Run, n, table)
+func writeTotals[R any](o *output, table string, rows []R, replaced []Part, attempt string) (Part, error) {
+	var n int64
+	for _, p := range replaced {
+		if p.Table == table {
+			n += p.Rows
+		}
 	}
-	p := Part{Table: table, Path: layout.Part(table, r.plan.Run, 0)}
-	w, err := newWriter[R](r.store, p, r.toolVersion, r.metadata, r.spareOf(table))
+	if n > 0 && len(rows) == 0 {
+		return Part{}, fmt.Errorf("the segments of run %s have %d rows of %s that are not summed up", o.plan.Run, n, table)
+	}
+	p := Part{Table: table, Path: layout.Part(table, o.plan.Run, 0, attempt)}
+	w, err := newWriter[R](o.store, p, o.toolVersion, o.metadata, o.spareOf(table))
 	if err != nil {
 		return Part{}, err
 	}
@@ -138,7 +152,7 @@ func writeTotals[R any](r *Run, table string, rows []R) (Part, error) {
 		err = w.publish()
 	}
 	if err == nil {
-		err = r.store.Sync(layout.TableFolder(table, r.plan.Run))
+		err = o.store.Sync(layout.TableFolder(table, o.plan.Run))
 	}
 	if err != nil {
 		w.discard()

@@ -79,7 +79,7 @@ func tryEveryTable(dir string, run *Run, kilobytes int, want error) error {
 		} else if s != nil {
 			s.Abort()
 		}
-		if !errors.Is(err, want) || !strings.Contains(err.Error(), layout.SegmentPart(table, "r", 1)) {
+		if !errors.Is(err, want) || !strings.Contains(err.Error(), layout.SegmentPart(table, "r", 1, "")) {
 			return fmt.Errorf("%s is full: %w", table, err)
 		}
 		if err := nothingOf(dir, 1); err != nil {

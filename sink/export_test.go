@@ -101,7 +101,7 @@ func TestExportGivesTheRowsOfTheParquet(t *testing.T) {
 			if !layout.HasPart(table, segment) || layout.OfRun[table] && segment > 0 {
 				continue
 			}
-			_, part := readTable(t, filepath.Join(dir, layout.Part(table, "r", segment)))
+			_, part := readTable(t, filepath.Join(dir, layout.Part(table, "r", segment, "")))
 			var columns []arrow.Array
 			for i := range part.NumCols() {
 				chunks := part.Column(int(i)).Data().Chunks()
@@ -237,16 +237,16 @@ func TestAnExportThatFailsReadsAsBroken(t *testing.T) {
 	sequential(t)
 	for name, damage := range map[string]func(t *testing.T, dir string){
 		"missing": func(t *testing.T, dir string) {
-			must(t, os.Remove(filepath.Join(dir, layout.Part("groups", "r", 1))))
+			must(t, os.Remove(filepath.Join(dir, layout.Part("groups", "r", 1, ""))))
 		},
 		"no Parquet": func(t *testing.T, dir string) {
-			must(t, os.WriteFile(filepath.Join(dir, layout.Part("groups", "r", 1)), []byte("no Parquet"), 0o666))
+			must(t, os.WriteFile(filepath.Join(dir, layout.Part("groups", "r", 1, "")), []byte("no Parquet"), 0o666))
 		},
 		"other columns": func(t *testing.T, dir string) {
-			copyPart(t, dir, layout.Part("rules", "r", 1), layout.Part("groups", "r", 1))
+			copyPart(t, dir, layout.Part("rules", "r", 1, ""), layout.Part("groups", "r", 1, ""))
 		},
 		"pages of zeros": func(t *testing.T, dir string) {
-			edit(t, filepath.Join(dir, layout.Part("groups", "r", 1)), func(content []byte) []byte {
+			edit(t, filepath.Join(dir, layout.Part("groups", "r", 1, "")), func(content []byte) []byte {
 				clear(content[4 : len(content)/3])
 				return content
 			})
@@ -268,7 +268,7 @@ func TestAnExportThatFailsReadsAsBroken(t *testing.T) {
 	t.Run("a path of the manifest's", func(t *testing.T) {
 		dir, run := exported(t)
 		finish(t, run, 3)
-		patch(t, dir, func(m *Manifest) { m.part(layout.Part("groups", "r", 1)).Path = "../secret" })
+		patch(t, dir, func(m *Manifest) { m.part(layout.Part("groups", "r", 1, "")).Path = "../secret" })
 		if _, err := ReadManifest(dir, "r"); !errors.Is(err, ErrDamaged) {
 			t.Errorf("error %v", err)
 		}

@@ -52,9 +52,9 @@ func FuzzRecords(f *testing.F) {
 	record := Record{Run: "r", Plan: planDigest, Targets: 3, Note: []byte("1")}
 	manifest := Manifest{Plan: plan, PlanDigest: planDigest, State: stateComplete, Finished: &time.Time{}, RejectedFile: &digest}
 	for _, table := range TableNames {
-		record.Parts = append(record.Parts, Part{table, 0, layout.SegmentPart(table, "r", 0), 4, digest})
+		record.Parts = append(record.Parts, Part{table, 0, layout.SegmentPart(table, "r", 0, ""), 4, digest})
 		if layout.OfRun[table] {
-			manifest.RunParts = append(manifest.RunParts, Part{table, 0, layout.Part(table, "r", 0), 4, digest})
+			manifest.RunParts = append(manifest.RunParts, Part{table, 0, layout.Part(table, "r", 0, ""), 4, digest})
 		}
 	}
 	manifest.add([]*Record{&record})
@@ -99,7 +99,7 @@ func FuzzRecords(f *testing.F) {
 		write(t, "_runs/r/segments/0000000000.json", content)
 		if r, err := ReadRecord(s, &plan, planDigest, 0); err == nil {
 			for _, p := range r.Parts {
-				named(p, layout.SegmentPart(p.Table, "r", 0))
+				named(p, layout.SegmentPart(p.Table, "r", 0, ""))
 			}
 			again(r, func() error { _, err := ReadRecord(s, &plan, planDigest, 0); return err })
 		} else if !errors.Is(err, ErrDamaged) {
@@ -109,7 +109,7 @@ func FuzzRecords(f *testing.F) {
 		if m, err := readManifest(s, "r"); err == nil {
 			for _, p := range m.Parts {
 				if CheckTables(m.Tables) == nil {
-					named(p, layout.Part(p.Table, "r", p.Segment))
+					named(p, layout.Part(p.Table, "r", p.Segment, ""))
 				}
 			}
 			if head, err := readHead(s, "r"); err == nil && head.digest != m.digest {

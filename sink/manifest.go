@@ -148,19 +148,19 @@ func (m *Manifest) check(s *store.Store, run string) error {
 	}
 	for i, p := range m.RunParts {
 		twice := slices.ContainsFunc(m.RunParts[:i], func(q Part) bool { return q.Table == p.Table })
-		if !layout.OfRun[p.Table] || twice || p.Segment != 0 || checkPart(p, m.Tables, layout.Part(p.Table, run, 0)) != nil {
+		if !layout.OfRun[p.Table] || twice || p.Segment != 0 || checkPart(p, m.Tables, layout.Part(p.Table, run, 0, layout.Attempt(p.Path))) != nil {
 			return bad("it names %q as the part of table %q", p.Path, p.Table)
 		}
 	}
-	before, tables := -1, map[string]bool{}
+	before, paths := -1, map[string]bool{} // the paths of one segment
 	for _, p := range m.Parts {
 		if p.Segment != before {
-			clear(tables)
+			clear(paths)
 		}
-		if p.Segment < before || tables[p.Table] || layout.OfRun[p.Table] || checkPart(p, m.Tables, layout.Part(p.Table, run, p.Segment)) != nil {
+		if p.Segment < before || paths[p.Path] || layout.OfRun[p.Table] || checkPart(p, m.Tables, layout.Part(p.Table, run, p.Segment, layout.Attempt(p.Path))) != nil {
 			return bad("it names %q as a part of table %q and segment %d", p.Path, p.Table, p.Segment)
 		}
-		before, tables[p.Table] = p.Segment, true
+		before, paths[p.Path] = p.Segment, true
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package sink
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -29,7 +30,7 @@ type Plan struct {
 	Inputs              []Input        `json:"inputs"`
 	Tables              []string       `json:"tables"`
 	Profiles            []string       `json:"profiles"`
-	Shards              int            `json:"shards"`
+	Shards              int            `json:"shards"` // processes that share the work, 1 for a run without shards
 }
 
 // Input is an input file. The digest and rows of standard input are known only when
@@ -50,6 +51,23 @@ type Input struct {
 // Standard input, like any input that is not a regular file, has no digest.
 func (p *Plan) CanBeReadAgain() bool {
 	return !slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.SHA256 == "" && in.Ends == "" })
+}
+
+// ShardOf returns the shard of a host, of count shards: the first eight bytes (big
+// endian) of the SHA-256 of its registered domain, modulo count. Without a registered
+// domain ("") the host stands for itself.
+func ShardOf(host, domain string, count int) int {
+	if domain == "" {
+		domain = host
+	}
+	sum := sha256.Sum256([]byte(domain))
+	return int(binary.BigEndian.Uint64(sum[:8]) % uint64(count))
+}
+
+// HasShardsOfHosts reports whether the shards of the run divide the hosts by
+// [ShardOf]. Shards of archives divide the archives, in order.
+func (p *Plan) HasShardsOfHosts() bool {
+	return p.Shards > 1 && !slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.Role == "warc" })
 }
 
 // CheckRunID returns an error if an ID is not portable as a folder name and as a
@@ -91,7 +109,7 @@ func (p *Plan) complete() error {
 		return fmt.Errorf("configuration as JSON: %w", err)
 	}
 	digest := sha256.Sum256(configuration)
-	p.SchemaVersion, p.SummaryBins, p.Tool, p.Shards = SchemaVersion, BinsVersion, "robocensus", 1
+	p.SchemaVersion, p.SummaryBins, p.Tool, p.Shards = SchemaVersion, BinsVersion, "robocensus", max(p.Shards, 1)
 	p.ConfigurationDigest = hex.EncodeToString(digest[:])
 	return nil
 }

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,7 +19,8 @@ type Record struct {
 	Plan    string          `json:"plan_sha256"` // digest at the end of the plan
 	Segment int             `json:"segment"`
 	Targets int64           `json:"targets"`
-	Note    json.RawMessage `json:"note,omitempty"` // the caller's, see Segment.Note
+	Note    json.RawMessage `json:"note,omitempty"`  // the caller's, see Segment.Note
+	Shard   *ShardRecord    `json:"shard,omitempty"` // nil in a run without shards
 	Parts   []Part          `json:"parts"`
 
 	digest string // digest of this record
@@ -47,9 +49,9 @@ const (
 	MaxVolumes = layout.MaxVolumes
 )
 
-// checkPart returns an error if the path of a part is not want, which package layout
-// gives for its run, table and segment: no path is opened just because a file names
-// it.
+// checkPart returns an error if the path of a part is not want, the one that package
+// layout gives for its run, table, segment and attempt: no path is opened just because a
+// file names it.
 func checkPart(p Part, tables []string, want string) error {
 	if !slices.Contains(tables, p.Table) || !layout.HasPart(p.Table, p.Segment) || p.Path != want {
 		return fmt.Errorf("%w: it names %q as a part of table %q and segment %d", ErrDamaged, p.Path, p.Table, p.Segment)
@@ -85,18 +87,18 @@ func (r *Record) check(plan *Plan, planDigest string, segment int) error {
 			return fmt.Errorf("%w: it names no part of table %s", ErrDamaged, table)
 		}
 	}
-	var tables []string
+	var paths []string
 	for _, p := range r.Parts {
 		if p.Segment != segment {
 			return fmt.Errorf("%w: it names %q of segment %d", ErrDamaged, p.Path, p.Segment)
 		}
-		if err := checkPart(p, plan.Tables, layout.SegmentPart(p.Table, plan.Run, segment)); err != nil {
+		if err := checkPart(p, plan.Tables, layout.SegmentPart(p.Table, plan.Run, segment, layout.Attempt(p.Path))); err != nil {
 			return err
 		}
-		if slices.Contains(tables, p.Table) {
+		if slices.Contains(paths, p.Path) {
 			return fmt.Errorf("%w: it names %s twice", ErrDamaged, p.Path)
 		}
-		tables = append(tables, p.Table)
+		paths = append(paths, p.Path)
 	}
 	return nil
 }
@@ -123,4 +125,27 @@ func readRecords(s *store.Store, plan *Plan, planDigest string) ([]*Record, erro
 		records = append(records, r)
 	}
 	return records, nil
+}
+
+// EachRecord calls f with the record of each committed segment of a run, in order.
+func EachRecord(ctx context.Context, dir, run string, f func(*Record) error) error {
+	s, err := store.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	plan, digest, err := ReadPlan(s, run)
+	if err != nil {
+		return err
+	}
+	records, err := readRecords(s, &plan, digest)
+	for _, r := range records {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = f(r)
+		}
+	}
+	return err
 }

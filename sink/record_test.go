@@ -53,7 +53,7 @@ func TestSealsFindEveryChange(t *testing.T) {
 func TestNamesSortAsTheInput(t *testing.T) {
 	segments := []int{0, 1, 99, SegmentsPerVolume - 1, SegmentsPerVolume, 9 * SegmentsPerVolume, 10 * SegmentsPerVolume, 11 * SegmentsPerVolume,
 		64_000 * SegmentsPerVolume, MaxVolumes*SegmentsPerVolume - 1}
-	for _, path := range []func(int) string{layout.PartName, func(n int) string { return layout.Record("r", n) }, func(n int) string { return layout.SegmentPart("summary", "r", n) }} {
+	for _, path := range []func(int) string{func(n int) string { return layout.PartName(n, "") }, func(n int) string { return layout.Record("r", n) }, func(n int) string { return layout.SegmentPart("summary", "r", n, "") }} {
 		var names []string
 		for _, n := range segments {
 			names = append(names, path(n))
@@ -159,8 +159,8 @@ func nothingLeft(dir string, segment int) error {
 	}
 	defer s.Close()
 	for _, table := range TableNames {
-		if there, err := s.Exists(layout.SegmentPart(table, "r", segment)); there || err != nil {
-			return fmt.Errorf("%s is left: %w", layout.SegmentPart(table, "r", segment), err)
+		if there, err := s.Exists(layout.SegmentPart(table, "r", segment, "")); there || err != nil {
+			return fmt.Errorf("%s is left: %w", layout.SegmentPart(table, "r", segment, ""), err)
 		}
 	}
 	return nil
@@ -236,19 +236,19 @@ func TestOpenRefusesDamagedRecords(t *testing.T) {
 			edit(t, filepath.Join(dir, "_runs/r/plan.json"), func(b []byte) []byte { b[40] ^= 4; return b })
 		}, "plan.json is damaged"},
 		{"counters gone", func(t *testing.T, dir string) {
-			must(t, os.Remove(filepath.Join(dir, layout.SegmentPart("summary", "r", 1))))
+			must(t, os.Remove(filepath.Join(dir, layout.SegmentPart("summary", "r", 1, ""))))
 		}, "a committed part is missing"},
 		{"a part of another size", func(t *testing.T, dir string) {
-			must(t, os.Truncate(filepath.Join(dir, layout.Part("rules", "r", 1)), 9))
+			must(t, os.Truncate(filepath.Join(dir, layout.Part("rules", "r", 1, "")), 9))
 		}, "has 9 bytes"},
 		{"a byte flipped in a part", func(t *testing.T, dir string) {
-			edit(t, filepath.Join(dir, layout.Part("rules", "r", 1)), func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
+			edit(t, filepath.Join(dir, layout.Part("rules", "r", 1, "")), func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
 		}, "rules/run=r/part-0000000001.parquet: does not have the bytes that were written"},
 		{"a byte flipped in counters", func(t *testing.T, dir string) {
-			edit(t, filepath.Join(dir, layout.SegmentPart("summary", "r", 1)), func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
+			edit(t, filepath.Join(dir, layout.SegmentPart("summary", "r", 1, "")), func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
 		}, "0000000001.summary.parquet: does not have the bytes"},
 		{"a link in the place of a part", func(t *testing.T, dir string) {
-			part := filepath.Join(dir, layout.Part("rules", "r", 1))
+			part := filepath.Join(dir, layout.Part("rules", "r", 1, ""))
 			must(t, errors.Join(os.Rename(part, part+"-away"), os.Symlink(filepath.Base(part)+"-away", part)))
 		}, "committed part rules/run=r"},
 	} {
@@ -350,7 +350,7 @@ func TestPlantedLinks(t *testing.T) {
 	digest, err := f.Finish()
 	must(t, err)
 	commitSegment(t, run, 0)
-	for _, name := range []string{"views.sql", layout.Part("rules", "r", 1), layout.Record("r", 2)} {
+	for _, name := range []string{"views.sql", layout.Part("rules", "r", 1, ""), layout.Record("r", 2)} {
 		must(t, os.Symlink(secret, filepath.Join(dir, name)))
 	}
 	must(t, run.ReplaceFile("views.sql", []byte("SELECT 1")))
@@ -366,12 +366,12 @@ func TestPlantedLinks(t *testing.T) {
 	if v := verify(t, dir); len(v.Problems) > 0 {
 		t.Errorf("%+v", v.Problems)
 	}
-	part := filepath.Join(dir, layout.Part("lines", "r", 0))
+	part := filepath.Join(dir, layout.Part("lines", "r", 0, ""))
 	must(t, os.Remove(part))
 	must(t, os.Symlink(secret, part))
 	m, err := ReadManifest(dir, "r")
 	must(t, err)
-	if _, err := OpenPart(t.Context(), dir, *m.part(layout.Part("lines", "r", 0))); err == nil {
+	if _, err := OpenPart(t.Context(), dir, *m.part(layout.Part("lines", "r", 0, ""))); err == nil {
 		t.Error("a part is read where a link is")
 	}
 	if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != "file" {

@@ -37,7 +37,7 @@ const otherwise = "(use another --run, or --force-new to begin this one anew)"
 // complete, [ErrRunBusy] if another process is writing the run, and
 // [ErrNotResumable], with every reason, if the plans differ or a part is damaged.
 func Open(ctx context.Context, dir string, p Plan) (*Run, error) {
-	r, err := prepare(p)
+	r, err := prepared(p)
 	if err != nil {
 		return nil, err
 	}
@@ -189,6 +189,7 @@ func differences(old, now *Plan) []string {
 	}
 	differ("the tables' schema version", old.SchemaVersion, now.SchemaVersion)
 	differ("the version of the bins in summary", old.SummaryBins, now.SummaryBins)
+	differ("shards", old.Shards, now.Shards)
 	differ("tables", old.Tables, now.Tables)
 	differ("profiles", old.Profiles, now.Profiles)
 

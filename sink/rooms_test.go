@@ -14,7 +14,8 @@ import (
 )
 
 func init() {
-	sink.SumUp, sink.OpenPart, sink.ErrNotThere = summary.SumUp, scan.OpenPart, export.ErrNotThere
+	sink.SumUp = func(ctx context.Context, r *sink.Run) (sink.Totals, error) { return summary.SumUp(ctx, r) }
+	sink.OpenPart, sink.ErrNotThere = scan.OpenPart, export.ErrNotThere
 	sink.Verify = func(ctx context.Context, dir, run string, progress func(parts, of int)) (*sink.Verification, error) {
 		r, err := verify.Run(ctx, dir, run, progress)
 		if err != nil {

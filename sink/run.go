@@ -3,6 +3,7 @@ package sink
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"strconv"
 	"strings"
@@ -16,12 +17,7 @@ import (
 // Run is a run that this process writes, as its only writer, from [Create] or [Open]
 // to [Run.Complete] or [Run.Close].
 type Run struct {
-	store       *store.Store
-	plan        Plan
-	planDigest  string
-	toolVersion string // version of this process
-	metadata    map[string]string
-	spare       sync.Map // a *sync.Pool per table (see spareOf)
+	output
 
 	mu      sync.Mutex
 	lock    *store.Lock // nil once closed
@@ -40,7 +36,7 @@ var ErrRunBusy = errors.New("is being written by another process; wait for it or
 // Create starts the run p.Run in dir and writes its plan. It returns [ErrRunExists]
 // if there is a run with this ID, and [ErrRunBusy] if another process is writing it.
 func Create(dir string, p Plan) (*Run, error) {
-	r, err := prepare(p)
+	r, err := prepared(p)
 	if err != nil {
 		return nil, err
 	}
@@ -48,9 +44,17 @@ func Create(dir string, p Plan) (*Run, error) {
 		return nil, fmt.Errorf("create the output folder: %w", err)
 	}
 	folder := layout.RunFile(p.Run)
-	if err = r.store.MakeFolder(folder); err != nil {
-		err = fmt.Errorf("create the folder of the run: %w", err)
-	} else if r.lock, err = lockRun(r.store, p.Run); err == nil {
+	for range 100 {
+		if err = r.store.MakeFolder(folder); err != nil {
+			err = fmt.Errorf("create the folder of the run: %w", err)
+			break
+		}
+		// [Open] in another process removes a folder without a plan.
+		if r.lock, err = lockRun(r.store, p.Run); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	if err == nil {
 		err = r.create()
 	}
 	if err != nil {
@@ -100,21 +104,35 @@ func (r *Run) create() error {
 	return nil
 }
 
+// output is the folder of a run, its plan, and what its parts say of both.
+type output struct {
+	store       *store.Store
+	plan        Plan
+	planDigest  string
+	toolVersion string // version of this process
+	metadata    map[string]string
+	spare       sync.Map // a *sync.Pool per table (see spareOf)
+}
+
 // prepare checks and completes p.
-func prepare(p Plan) (*Run, error) {
+func (o *output) prepare(p Plan) error {
 	if err := p.complete(); err != nil {
-		return nil, err
+		return err
 	}
-	return &Run{
-		plan: p, toolVersion: p.ToolVersion, records: make(map[int]*Record), taken: make(map[int]bool),
-		metadata: map[string]string{
-			layout.KeySchema:        strconv.Itoa(SchemaVersion),
-			layout.KeyRun:           p.Run,
-			layout.KeyToolVersion:   p.ToolVersion,
-			layout.KeyProfile:       strings.Join(p.Profiles, ","),
-			layout.KeyConfiguration: p.ConfigurationDigest,
-		},
-	}, nil
+	o.plan, o.toolVersion = p, p.ToolVersion
+	o.metadata = map[string]string{
+		layout.KeySchema:        strconv.Itoa(SchemaVersion),
+		layout.KeyRun:           p.Run,
+		layout.KeyToolVersion:   p.ToolVersion,
+		layout.KeyProfile:       strings.Join(p.Profiles, ","),
+		layout.KeyConfiguration: p.ConfigurationDigest,
+	}
+	return nil
+}
+
+func prepared(p Plan) (*Run, error) {
+	r := &Run{records: make(map[int]*Record), taken: make(map[int]bool)}
+	return r, r.prepare(p)
 }
 
 // lockRun locks a run, whose folder must exist, for writing.
@@ -132,13 +150,13 @@ func lockRun(s *store.Store, run string) (*store.Lock, error) {
 // makeFolders creates and syncs the folders of all tables, before any part is
 // committed. No folder is created later: if one is missing, committed parts are lost
 // with it.
-func (r *Run) makeFolders() error {
-	folders := []string{layout.Records(r.plan.Run)}
-	for _, table := range r.plan.Tables {
-		folders = append(folders, layout.TableFolder(table, r.plan.Run))
+func (o *output) makeFolders() error {
+	folders := []string{layout.Records(o.plan.Run)}
+	for _, table := range o.plan.Tables {
+		folders = append(folders, layout.TableFolder(table, o.plan.Run))
 	}
 	for _, folder := range folders {
-		if err := r.store.MakeFolder(folder); err != nil {
+		if err := o.store.MakeFolder(folder); err != nil {
 			return fmt.Errorf("create the folder of a table: %w", err)
 		}
 	}
@@ -147,10 +165,10 @@ func (r *Run) makeFolders() error {
 
 // Folder returns the path of the folder with the run's plan, records and
 // rejected.csv, for messages.
-func (r *Run) Folder() string { return r.store.Path(layout.RunFile(r.plan.Run)) }
+func (o *output) Folder() string { return o.store.Path(layout.RunFile(o.plan.Run)) }
 
 // Store returns the output folder, or nil after the run is closed.
-func (r *Run) Store() *store.Store { return r.store }
+func (o *output) Store() *store.Store { return o.store }
 
 // Rejected creates rejected.csv, which others may read while it is written.
 func (r *Run) Rejected() (*store.File, error) {
@@ -170,8 +188,8 @@ func (r *Run) Scratch() (*store.Scratch, error) { return r.store.Scratch(layout.
 
 // ReplaceFile replaces a file of the output folder. The temporary file is in the
 // run's folder, where [Open] removes it after a crash.
-func (r *Run) ReplaceFile(name string, content []byte) error {
-	return r.store.Replace(name, layout.RunFile(r.plan.Run), content)
+func (o *output) ReplaceFile(name string, content []byte) error {
+	return o.store.Replace(name, layout.RunFile(o.plan.Run), content)
 }
 
 // begin reserves a segment, because none may be written twice.

@@ -118,7 +118,7 @@ func openTable[T any](s *Segment, name string, t *Table[T]) error {
 	if !slices.Contains(s.run.plan.Tables, name) || !layout.HasPart(name, s.index) {
 		return nil
 	}
-	p := Part{Table: name, Segment: s.index, Path: layout.SegmentPart(name, s.run.plan.Run, s.index)}
+	p := Part{Table: name, Segment: s.index, Path: layout.SegmentPart(name, s.run.plan.Run, s.index, "")}
 	w, err := newWriter[T](s.run.store, p, s.run.toolVersion, s.run.metadata, s.run.spareOf(name))
 	if err != nil {
 		return err
@@ -169,8 +169,8 @@ func writerOptions(table, toolVersion string, metadata map[string]string) []parq
 }
 
 // spareOf returns the pool in which parts of a table leave memory for later parts.
-func (r *Run) spareOf(table string) *sync.Pool {
-	pool, _ := r.spare.LoadOrStore(table, new(sync.Pool))
+func (o *output) spareOf(table string) *sync.Pool {
+	pool, _ := o.spare.LoadOrStore(table, new(sync.Pool))
 	return pool.(*sync.Pool)
 }
 

@@ -125,7 +125,7 @@ func TestColumnsAreTheContract(t *testing.T) {
 	must(t, err)
 	must(t, s.Commit())
 	for _, name := range TableNames {
-		r, table := readTable(t, filepath.Join(dir, layout.SegmentPart(name, "test", 0)))
+		r, table := readTable(t, filepath.Join(dir, layout.SegmentPart(name, "test", 0, "")))
 		var got []string
 		for _, f := range table.Schema().Fields() {
 			got = append(got, f.Name+" "+typeName(f))

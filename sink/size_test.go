@@ -19,7 +19,7 @@ func TestSizesOfCommittedParts(t *testing.T) {
 	must(t, err)
 	defer run.Close()
 	commitSegment(t, run, 0)
-	part := filepath.Join(dir, layout.Part("rules", "r", 0))
+	part := filepath.Join(dir, layout.Part("rules", "r", 0, ""))
 	good, err := os.ReadFile(part)
 	must(t, err)
 	must(t, os.WriteFile(part, good[:len(good)-1], 0o666))

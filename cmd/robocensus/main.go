@@ -222,7 +222,7 @@ func codeOf(err error) int {
 	case errors.As(err, &usage), errors.Is(err, sink.ErrRunExists), errors.Is(err, sink.ErrRunBusy), errors.Is(err, sink.ErrNotResumable),
 		errors.Is(err, audit.ErrNotComparable), errors.Is(err, export.ErrNotThere):
 		return exitUsage
-	case errors.As(err, &input):
+	case errors.As(err, &input), errors.Is(err, sink.ErrOtherPlan):
 		return exitInput
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted

@@ -71,8 +71,10 @@ type runFlags struct {
 	json, dryRun             bool
 	expect                   string
 	expectations             *audit.Expectations // nil for none
-	dated                    bool                // the run ID is the current time: another run may have the same
-	damaged                  []string            // runs that --resume skips
+	shards, shard, parallel  int
+	spool                    string
+	dated                    bool     // the run ID is the current time: another run may have the same
+	damaged                  []string // runs that --resume skips
 }
 
 func newRunFlags() *runFlags {
@@ -100,6 +102,12 @@ func newRunFlags() *runFlags {
 	s.BoolVar(&f.acceptUnreachable, "accept-unreachable", false, "complete the run even if no host can be reached: blame the hosts, not this machine")
 	s.DurationVar(&f.grace, "grace", 10*time.Second, "after Ctrl-C or SIGTERM, wait this long for the hosts in flight; --resume asks no host again that has answered")
 	group(s, "Network")
+
+	s.IntVar(&f.shards, "shards", 1, "number of shards of the run, `N` processes that share the work; see --shard")
+	s.IntVar(&f.shard, "shard", -1, "make the shard `I`, from 0 (default the index that Kubernetes, Slurm, AWS Batch or Google Batch gives an array's task); needs --run, implies --resume")
+	s.IntVar(&f.parallel, "parallelism", 0, "shards at work at the same time, `P` (default all): each gets that share of --rate, --address-rate and --per-address")
+	s.StringVar(&f.spool, "spool", "", "`DIR` where a shard lies until it is complete (default in DIR/_runs/ID); a retry resumes what it finds there")
+	group(s, "Shards")
 
 	s.StringVarP(&f.out, "out", "o", "", "`DIR` for the tables")
 	s.StringVar(&f.run, "run", "", "`ID` of the run (default the UTC start time, such as 20261120T101500Z)")
@@ -155,6 +163,9 @@ func runCommand() *cobra.Command {
 				return f.preview(ctx, config, c.OutOrStdout())
 			}
 			limitMemory(f.memory, config.Memory)
+			if f.shards > 1 {
+				return f.executeShard(ctx, config, c.OutOrStdout(), c.ErrOrStderr())
+			}
 			return f.execute(ctx, config, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}

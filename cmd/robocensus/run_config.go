@@ -29,7 +29,7 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 			return c, err
 		}
 	}
-	for _, check := range []func() error{f.checkNamed, f.checkSource, f.checkValues} {
+	for _, check := range []func() error{f.checkNamed, f.checkSource, f.checkValues, f.checkShard} {
 		if err := check(); err != nil {
 			return c, err
 		}
@@ -38,7 +38,7 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 		Dir: f.out, Grace: f.grace, State: f.state, Resume: f.resume, ForceNew: f.forceNew, ToolVersion: sink.ToolVersion(version),
 		Source: source.Config{
 			Hosts: f.hosts, WARC: f.warc, Bodies: f.bodies, FromRun: f.fromRun, Ranks: f.ranks, Named: f.named,
-			Schemes: f.schemes, Limit: f.limit,
+			Schemes: f.schemes, Limit: f.limit, Shard: f.shardOf(),
 		},
 		Evaluate: evaluate.Config{KeepComments: f.keepComments},
 	}
@@ -53,6 +53,7 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 	if c.Fetch, err = f.fetchConfig(ctx, c.Evaluate.Profiles); err != nil {
 		return c, err
 	}
+	f.divide(&c.Fetch)
 	c.Fetch.OutagePatience, c.Fetch.AcceptUnreachable = f.outagePatience, f.acceptUnreachable
 	c.Terms = memory.Terms{MaxAge: f.maxAge, Lengthen: !slices.ContainsFunc(c.Evaluate.Profiles, func(p *robots.Profile) bool { return !p.MaxAgeLengthens })}
 	if err := f.setLimits(&c); err != nil {
@@ -263,9 +264,9 @@ func (f *runFlags) settings() (settings, pace map[string]any) {
 	f.set.VisitAll(func(flag *pflag.Flag) {
 		out := settings
 		switch flag.Name {
-		case "out", "run", "config", "progress", "help", "resume", "force-new", "expect", "json", "dry-run":
+		case "out", "run", "config", "progress", "help", "resume", "force-new", "expect", "json", "dry-run", "shards", "shard", "spool":
 			return
-		case "concurrency", "per-address", "per-domain", "rate", "address-rate", "state", "grace", "outage-patience", "accept-unreachable", "memory":
+		case "concurrency", "per-address", "per-domain", "rate", "address-rate", "state", "grace", "outage-patience", "accept-unreachable", "memory", "parallelism":
 			out = pace
 		case "proxy":
 			// A password must not appear in a folder that may be published.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -148,4 +149,16 @@ func (s *Shared) Restore(text json.RawMessage) error {
 		}
 	}
 	return nil
+}
+
+// Note returns the note of all that was used so far, as of one segment.
+func (s *Shared) Note() (json.RawMessage, error) {
+	var all note
+	for _, listed := range s.samples.absolute {
+		if listed[0].used.Load() {
+			all.Samples = append(all.Samples, listed[0].index)
+		}
+	}
+	slices.Sort(all.Samples)
+	return json.Marshal(all)
 }

@@ -73,7 +73,7 @@ func NewRejects(file *store.File, scratch func() (*store.Scratch, error), count 
 		w = file
 	}
 	main := &rejectsFile{w: csv.NewWriter(w)}
-	main.w.Write([]string{"line", "text", "reason", "input"})
+	main.w.Write(rejectedHeader)
 	return &Rejects{file: file, scratch: scratch, most: maxRejected, main: main, archives: make(map[int]*rejectsFile), count: count}
 }
 
@@ -215,7 +215,7 @@ func (r *Rejects) Finish() (*store.Digest, error) {
 		f.archive.Close()
 	}
 	if r.unlisted > 0 {
-		r.main.w.Write([]string{"0", "", fmt.Sprintf("not_listed: %d more; the first %d are listed", r.unlisted, r.most), ""})
+		r.main.w.Write(restOf(r.unlisted, r.most))
 	}
 	r.main.w.Flush()
 	err := r.main.w.Error()

@@ -1,11 +1,10 @@
 package source
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/sink"
 )
 
 // Shard selects one of Count shares of a source, counted from 0. The zero value
@@ -19,16 +18,10 @@ type Shard struct {
 	Index, Count int
 }
 
-// ShardOf returns the shard of a host, of count shards: the first eight bytes
-// (big endian) of the SHA-256 of its registered domain, modulo count. A host without
-// a registered domain, such as an address, stands for itself.
+// ShardOf returns the shard of a host, of count shards; see [sink.ShardOf].
 func ShardOf(host string, count int) int {
 	domain, _ := fetch.RegisteredDomain(host)
-	if domain == "" {
-		domain = host
-	}
-	sum := sha256.Sum256([]byte(domain))
-	return int(binary.BigEndian.Uint64(sum[:8]) % uint64(count))
+	return sink.ShardOf(host, domain, count)
 }
 
 func (s Shard) String() string { return fmt.Sprintf("shard %d of %d", s.Index, s.Count) }

@@ -20,9 +20,15 @@ import (
 // and examples. Reading them takes two cores a minute or two, so completion adds
 // them up into one part of summary and one of examples.
 
+// Written is a run, or one made of shards, with the parts of its committed segments.
+type Written interface {
+	Store() *store.Store
+	Parts(table string) []sink.Part
+}
+
 // SumUp adds up the counters and examples of a run's committed segments, for
-// [sink.Run.Complete].
-func SumUp(ctx context.Context, r *sink.Run) (sums sink.Totals, err error) {
+// [sink.Run.Complete] and [sink.Shards.Complete].
+func SumUp(ctx context.Context, r Written) (sums sink.Totals, err error) {
 	if r.Store() == nil {
 		return sums, errors.New("sum up a run that is closed")
 	}

@@ -115,7 +115,7 @@ func (v *verifier) unrecorded(ctx context.Context, against string, files []fs.Di
 		name := path.Join(folder, f.Name())
 		switch {
 		case against == "" && f.Name() != layout.ExpectationsName, f.Name() == store.LockName, locked && store.IsTemporary(f.Name()):
-		case locked && f.Name() == layout.PartName(0):
+		case locked && f.Name() == layout.PartName(0, ""):
 			if err := v.comparison(ctx, name, against); err != nil {
 				return err
 			}

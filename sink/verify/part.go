@@ -34,9 +34,10 @@ type segmentFacts struct {
 type segmentCheck struct {
 	*verifier
 	segmentFacts
-	seqs    []int64 // the seqs in fetches, ascending; nil if unknown
-	counted *int64  // targets according to summary
-	summary string  // path of the part of summary
+	seqs    []int64   // the seqs in fetches, ascending; nil if unknown
+	before  *rowCheck // the check of the previous part
+	counted *int64    // targets according to summary
+	summary string    // path of the part of summary
 }
 
 // segment verifies the parts of a segment. It returns an error only if ctx ends.
@@ -66,6 +67,7 @@ func (c *segmentCheck) part(ctx context.Context, p sink.Part, more map[string]st
 	}
 	defer f.Close()
 	check := c.check(p)
+	c.before = check
 	ok, err := c.decode(ctx, p, f, more, check.batch)
 	if ok {
 		check.end()

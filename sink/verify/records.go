@@ -161,14 +161,14 @@ func (v *verifier) unnamed(ctx context.Context, m *sink.Manifest) error {
 		if err := look(layout.TableFolder(table, v.run), func(name string) bool {
 			// A segment that is not committed may have any files.
 			var segment int
-			fmt.Sscanf(name, "part-%d.", &segment)
+			fmt.Sscanf(name, "part-%d", &segment)
 			return !v.Complete && layout.IsLeftover(name) && (store.IsTemporary(name) || layout.OfRun[table] || !segments[segment])
 		}); err != nil {
 			return err
 		}
 	}
 	if err := look(layout.Records(v.run), func(name string) bool {
-		number, _, _ := strings.Cut(name, ".")
+		number := name[:strings.IndexAny(name+".", ".-")]
 		segment, ok := layout.RecordNumber(number + ".json")
 		return !v.Complete && (store.IsTemporary(name) || ok && !segments[segment])
 	}); err != nil {
@@ -181,7 +181,7 @@ func (v *verifier) unnamed(ctx context.Context, m *sink.Manifest) error {
 	}
 	return look(layout.RunFile(v.run), func(name string) bool {
 		switch name {
-		case path.Base(layout.AnswersFolder(v.run)):
+		case path.Base(layout.AnswersFolder(v.run)), path.Base(layout.Beats(v.run)), "spool":
 			return !v.Complete
 		case layout.PlanName, layout.ManifestName, store.LockName, path.Base(layout.Records(v.run)), "against", layout.ExpectationsName, "expectations.json":
 			return true

@@ -22,13 +22,15 @@ var within = map[string]string{
 type rowCheck struct {
 	segment *segmentCheck
 	part    sink.Part
+	after   bool  // rows of a previous part
 	row     int64 // counted from 0
 	seq     int64 // seq of the previous row
 	inner   int32
 
 	disordered, orphans problems
-	counted             int64   // sum of the metric targets
-	seqs                []int64 // the seqs in fetches; nil if there are too many
+	misplaced           problems // targets of other shards
+	counted             int64    // sum of the metric targets
+	seqs                []int64  // the seqs in fetches; nil if there are too many
 }
 
 // problems counts problems of one kind and keeps the first.
@@ -44,8 +46,14 @@ func (p *problems) add(format string, args ...any) {
 	p.n++
 }
 
+// check returns the check of a part. A shard may have several parts of a table, whose
+// rows follow each other.
 func (c *segmentCheck) check(p sink.Part) *rowCheck {
-	return &rowCheck{segment: c, part: p, seqs: []int64{}}
+	r := &rowCheck{segment: c, part: p, seqs: []int64{}}
+	if before := c.before; before != nil && before.part.Table == p.Table {
+		r.after, r.seq, r.inner, r.seqs, r.counted = before.after || before.row > 0, before.seq, before.inner, before.seqs, before.counted
+	}
+	return r
 }
 
 func (r *rowCheck) batch(batch arrow.RecordBatch) {
@@ -66,6 +74,9 @@ func (r *rowCheck) batch(batch arrow.RecordBatch) {
 	if name := within[r.part.Table]; name != "" {
 		inner = scan.Column[*array.Int32](batch, name)
 	}
+	if r.part.Table == "fetches" && r.segment.shards > 0 {
+		r.shard(batch)
+	}
 	for i := range int(batch.NumRows()) {
 		seq, n := seqs.Value(i), int32(0)
 		if inner != nil {
@@ -76,13 +87,24 @@ func (r *rowCheck) batch(batch arrow.RecordBatch) {
 	}
 }
 
+// shard checks that the hosts of fetches belong to the shard, so that none is in two.
+func (r *rowCheck) shard(batch arrow.RecordBatch) {
+	hosts, domains := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "registered_domain")
+	for i := range int(batch.NumRows()) {
+		if at := sink.ShardOf(hosts.Value(i), domains.Value(i), r.segment.shards); at != r.part.Segment {
+			r.misplaced.add("row %d has a host of shard %d", r.row+int64(i), at)
+		}
+	}
+}
+
 // one checks a row against the previous row and the targets.
 func (r *rowCheck) one(seq int64, inner int32) {
 	s := r.segment
 	table := r.part.Table
-	same := r.row > 0 && seq == r.seq
+	follows := r.after || r.row > 0
+	same := follows && seq == r.seq
 	switch {
-	case r.row > 0 && seq < r.seq:
+	case follows && seq < r.seq:
 		r.disordered.add("row %d has seq %d after %d", r.row, seq, r.seq)
 	case same && table == "fetches":
 		r.disordered.add("row %d has seq %d again", r.row, seq)
@@ -97,7 +119,7 @@ func (r *rowCheck) one(seq int64, inner int32) {
 		}
 		return
 	}
-	if r.row == 0 {
+	if !follows {
 		s.first = seq
 	}
 	s.first, s.last = min(s.first, seq), max(s.last, seq)
@@ -111,7 +133,7 @@ func (r *rowCheck) one(seq int64, inner int32) {
 
 func (r *rowCheck) end() {
 	s := r.segment
-	for kind, found := range map[string]problems{badOrder: r.disordered, badSeq: r.orphans} {
+	for kind, found := range map[string]problems{badOrder: r.disordered, badSeq: r.orphans, badShard: r.misplaced} {
 		if found.n > 1 {
 			found.first += fmt.Sprintf(" (the first of %d such rows)", found.n)
 		}

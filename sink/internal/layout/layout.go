@@ -83,22 +83,56 @@ func RunFile(run string, names ...string) string {
 // TableFolder returns the folder with the parts of a run's table.
 func TableFolder(table, run string) string { return path.Join(table, "run="+run) }
 
+// An attempt names the files of one of several processes that try the same shard
+// of a run: part-0000000003-9f86d081.parquet. A run without shards has no attempts.
+
+// attempt returns the end of a name without its suffix.
+func attempt(of string) string {
+	if of == "" {
+		return ""
+	}
+	return "-" + of
+}
+
+// Attempt returns the attempt in the path of a part or of a segment's rows, or "".
+func Attempt(name string) string {
+	stem := strings.TrimPrefix(path.Base(name), "part-")
+	if len(stem) <= digits || stem[digits] != '-' {
+		return ""
+	}
+	of, _, _ := strings.Cut(stem[digits+1:], ".")
+	return of
+}
+
 // PartName returns the file name of a segment's part.
-func PartName(segment int) string { return "part-" + number(segment) + ".parquet" }
+func PartName(segment int, of string) string {
+	return "part-" + number(segment) + attempt(of) + ".parquet"
+}
 
 // Part returns the path of a segment's part, or of a run's part as segment 0.
-func Part(table, run string, segment int) string {
-	return path.Join(TableFolder(table, run), PartName(segment))
+func Part(table, run string, segment int, of string) string {
+	return path.Join(TableFolder(table, run), PartName(segment, of))
 }
 
 // SegmentPart returns the path of a segment's rows of a table. For the tables in
 // [OfRun], they are beside the record.
-func SegmentPart(table, run string, segment int) string {
+func SegmentPart(table, run string, segment int, of string) string {
 	if OfRun[table] {
-		return path.Join(Records(run), number(segment)+"."+table+".parquet")
+		return path.Join(Records(run), number(segment)+attempt(of)+"."+table+".parquet")
 	}
-	return Part(table, run, segment)
+	return Part(table, run, segment, of)
 }
+
+// ShardRejected returns the path of the rejected lines of a shard.
+func ShardRejected(run string, shard int, of string) string {
+	return path.Join(Records(run), number(shard)+attempt(of)+".rejected.csv")
+}
+
+// Beats returns the folder of the signs of life of a run's shards.
+func Beats(run string) string { return RunFile(run, "heartbeats") }
+
+// Beat returns the path of a shard's sign of life.
+func Beat(run string, shard int) string { return path.Join(Beats(run), number(shard)+".json") }
 
 // Records returns the folder of the segments' records.
 func Records(run string) string { return RunFile(run, "segments") }

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// mostShards bounds the shards of a run.
+const mostShards = 100_000
+
+// indices are the variables in which schedulers give a task of an array its index,
+// and the variable of the first index, if that is not 0.
+var indices = []struct{ name, first string }{
+	{"JOB_COMPLETION_INDEX", ""}, // Kubernetes Indexed Job
+	{"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN"},
+	{"AWS_BATCH_JOB_ARRAY_INDEX", ""},
+	{"BATCH_TASK_INDEX", ""}, // Google Batch
+}
+
+// indexOf returns the index of this task in its array, from 0, and the variable that
+// says so; "" if there is none.
+func indexOf(lookup func(string) (string, bool)) (index int, name string, err error) {
+	for _, v := range indices {
+		text, ok := lookup(v.name)
+		if !ok {
+			continue
+		}
+		first := 0
+		if index, err = strconv.Atoi(text); err == nil && v.first != "" {
+			if min, ok := lookup(v.first); ok {
+				first, err = strconv.Atoi(min)
+			}
+		}
+		if err != nil || index < first {
+			return 0, v.name, usagef("%s is %q, which is no index: give --shard", v.name, text)
+		}
+		return index - first, v.name, nil
+	}
+	return 0, "", nil
+}
+
+// checkShard checks the flags of shards and finds the index of the shard.
+func (f *runFlags) checkShard() error {
+	switch {
+	case f.shards < 1 || f.shards > mostShards:
+		return usagef("--shards must be between 1 and %d", mostShards)
+	case f.parallel < 0:
+		return usagef("--parallelism must be positive")
+	case f.shards == 1 && (f.shard > 0 || f.spool != "" || f.parallel > 0):
+		return usagef("--shard, --spool and --parallelism need --shards N")
+	case f.shards == 1:
+		return nil
+	case f.run == "":
+		return usagef("--shards needs --run ID: all shards are of one run")
+	case f.forceNew:
+		return usagef("--force-new would remove the other shards: remove DIR/_runs/ID and its parts with prune, or give another --run")
+	case f.limit > 0:
+		return usagef("--limit cannot be combined with --shards: shorten the list")
+	case f.expect != "":
+		return usagef("--expect needs all shards: give it to diff once the run is complete")
+	case len(f.named) > 0:
+		return usagef("--shards needs a source that every process can read: give --hosts FILE")
+	case f.hosts == "-" || f.ranks == "-" || len(f.warc) > 0 && f.warc[0] == "-":
+		return usagef("--shards needs a source that every process can read: keep the list in a file")
+	}
+	if f.shard < 0 {
+		index, name, err := indexOf(os.LookupEnv)
+		if err != nil {
+			return err
+		}
+		if name == "" {
+			return usagef("--shards %d needs --shard I: this process is no task of an array of Kubernetes, Slurm, AWS Batch or Google Batch", f.shards)
+		}
+		f.shard = index
+	}
+	if f.shard >= f.shards {
+		return usagef("there is no shard %d of %d: shards count from 0", f.shard, f.shards)
+	}
+	return nil
+}
+
+// shardOf returns the shard to make.
+func (f *runFlags) shardOf() source.Shard {
+	if f.shards == 1 {
+		return source.Shard{}
+	}
+	return source.Shard{Index: f.shard, Count: f.shards}
+}
+
+// divide gives a shard its share of the limits that hold for all shards together.
+// The limits per domain stay: all hosts of a domain are in one shard.
+func (f *runFlags) divide(c *fetch.Config) {
+	if f.shards == 1 {
+		return
+	}
+	at := f.shards
+	if f.parallel > 0 {
+		at = min(at, f.parallel)
+	}
+	c.Rate /= float64(at)
+	c.AddressRate /= float64(at)
+	c.PerAddress = max(1, c.PerAddress/at)
+}
+
+// executeShard makes a shard and prints its summary.
+func (f *runFlags) executeShard(ctx context.Context, c pipeline.Config, stdout, stderr io.Writer) error {
+	f.remarkTokens(c, stderr)
+	spool := filepath.Join(c.Dir, "_runs", c.Run, "spool")
+	if f.spool != "" {
+		spool = filepath.Join(f.spool, "robocensus-"+c.Run)
+	}
+	var progress pipeline.Progress
+	stop := show(f.progress, &progress, stderr)
+	endRemark := f.remarkContact(c, &progress, stderr)
+	r, err := pipeline.RunShard(ctx, c, spool, &progress)
+	stop()
+	endRemark()
+	if err != nil {
+		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+			return fmt.Errorf("%w: %s is not committed; a retry resumes it where %s survives", errInterrupted, c.Source.Shard, spool)
+		}
+		return advised(c, err)
+	}
+	if f.json {
+		return f.writeShard(c, r, stdout)
+	}
+	showShard(stdout, c, r)
+	return nil
+}
+
+// showShard prints what became of a shard and of the run.
+func showShard(out io.Writer, c pipeline.Config, r *pipeline.ShardResult) {
+	switch {
+	case r.Result != nil && r.Won:
+		fmt.Fprintf(out, "%s: %s, %s\n", r.Shard, words.Count(r.Result.Targets, "host"), words.Count(r.Result.Rejected, "rejected line"))
+	case r.Won:
+		fmt.Fprintf(out, "%s: committed what an earlier attempt had made\n", r.Shard)
+	default:
+		fmt.Fprintf(out, "%s: another attempt has committed it\n", r.Shard)
+	}
+	folder := plain(filepath.Join(c.Dir, "_runs", c.Run))
+	if r.Complete {
+		fmt.Fprintf(out, "all shards are committed: the run in %s is complete\n", folder)
+		return
+	}
+	fmt.Fprintf(out, "%s missing from the run in %s\n", isAre(r.Missing), folder)
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "1 shard is"
+	}
+	return words.Count(int64(n), "shard") + " are"
+}
+
+// shardResult is what run --json prints of a shard.
+type shardResult struct {
+	Run      string `json:"run"`
+	Folder   string `json:"folder"`
+	State    string `json:"state"` // of the run
+	Shard    int    `json:"shard"`
+	Shards   int    `json:"shards"`
+	Missing  int    `json:"missing"` // shards that are not committed
+	Won      bool   `json:"won"`     // this process committed the shard
+	Hosts    int64  `json:"hosts"`   // of the shard, 0 if this process did not make it
+	Rejected int64  `json:"rejected"`
+}
+
+func (f *runFlags) writeShard(c pipeline.Config, r *pipeline.ShardResult, stdout io.Writer) error {
+	out := shardResult{
+		Run: c.Run, Folder: filepath.Join(c.Dir, "_runs", c.Run), State: sink.Incomplete,
+		Shard: r.Shard.Index, Shards: r.Shard.Count, Missing: r.Missing, Won: r.Won,
+	}
+	if r.Complete {
+		out.State = sink.Complete
+	}
+	if r.Result != nil {
+		out.Hosts, out.Rejected = r.Result.Targets, r.Result.Rejected
+	}
+	return writeJSON(stdout, out)
+}

@@ -1,0 +1,220 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
+	"github.com/robocensus/robocensus/sink/views"
+)
+
+// ShardResult is the outcome of a shard.
+type ShardResult struct {
+	Shard    source.Shard
+	Result   *Result // of the shard alone; nil if it was already committed, or judged by an earlier process
+	Won      bool    // this process committed the shard, not another attempt
+	Missing  int     // shards that are not committed
+	Complete bool    // the run is complete
+}
+
+// RunShard makes the shard c.Source.Shard of the run c.Run, as an ordinary run in
+// a folder of its own below spool, and commits it to the run in c.Dir. Whichever
+// process commits the last shard completes the run. RunShard resumes what an earlier
+// attempt has left below spool. Several processes may try the same shard: the first
+// to commit wins, and the others end without an error.
+func RunShard(ctx context.Context, c Config, spool string, progress *Progress) (*ShardResult, error) {
+	shard := c.Source.Shard
+	plan, err := c.plan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	shards, err := sink.Join(c.Dir, plan)
+	if err != nil {
+		return nil, err
+	}
+	defer shards.Close()
+	out := &ShardResult{Shard: shard}
+	done, err := shards.Committed(shard.Index)
+	if err == nil && !done {
+		err = makeShard(ctx, c, shards, spool, progress, out)
+		if err != nil && ctx.Err() == nil {
+			// Completion removes the files of losers.
+			if lost, e := shards.Committed(shard.Index); e == nil && lost {
+				err = nil
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if out.Missing, err = shards.Missing(); err != nil || out.Missing > 0 {
+		return out, err
+	}
+	if out.Complete, err = shards.Completed(); err == nil && !out.Complete {
+		err = complete(ctx, c, shards)
+		if err != nil {
+			// A process that completes the run removes what others still read.
+			if done, e := shards.Completed(); e == nil && done {
+				err = nil
+			}
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("complete the run: %w", err)
+	}
+	out.Complete = true
+	return out, views.Write(c.Dir)
+}
+
+// makeShard makes a shard in the spool and commits it.
+func makeShard(ctx context.Context, c Config, shards *sink.Shards, spool string, progress *Progress, out *ShardResult) (err error) {
+	defer beat(shards, c.Source.Shard.Index, progress)()
+	c.Resume, c.ForceNew = true, false
+	for attempt := 0; ; attempt++ {
+		// Each attempt on this machine has a folder, and resumes the first that no
+		// other process works in.
+		c.Dir = filepath.Join(spool, fmt.Sprintf("%d-of-%d.%d", c.Source.Shard.Index, c.Source.Shard.Count, attempt))
+		out.Result, err = Run(ctx, c, progress)
+		if !errors.Is(err, sink.ErrRunBusy) {
+			break
+		}
+	}
+	if errors.Is(err, sink.ErrNotResumable) {
+		// Of another version or of other settings; it holds nothing but a cache.
+		if err = os.RemoveAll(c.Dir); err == nil {
+			out.Result, err = Run(ctx, c, progress)
+		}
+	}
+	if err != nil && !errors.Is(err, sink.ErrRunComplete) {
+		return err
+	}
+	note, err := noteOf(ctx, c)
+	if err != nil {
+		return err
+	}
+	if out.Won, err = shards.Commit(ctx, c.Source.Shard.Index, c.Dir, note); err != nil {
+		return fmt.Errorf("commit %s: %w", c.Source.Shard, err)
+	}
+	if err := os.RemoveAll(c.Dir); err != nil {
+		return fmt.Errorf("remove the spool: %w", err)
+	}
+	os.Remove(spool) // fails while other shards use it
+	return nil
+}
+
+// beatEvery is the time between two signs of life.
+const beatEvery = 30 * time.Second
+
+// beat writes signs of life until the returned function is called. They are for
+// information only, so errors do not matter.
+func beat(shards *sink.Shards, shard int, progress *Progress) (stop func()) {
+	ended, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(gone)
+		tick := time.NewTicker(beatEvery)
+		defer tick.Stop()
+		for {
+			shards.Beat(shard, progress.Snapshot().Fetched)
+			select {
+			case <-tick.C:
+			case <-ended:
+				return
+			}
+		}
+	}()
+	return func() { close(ended); <-gone }
+}
+
+// plan returns the plan of a run made of shards, whose inputs are those of all shards.
+func (c *Config) plan(ctx context.Context) (sink.Plan, error) {
+	s, err := source.Open(ctx, c.Source)
+	if err != nil {
+		return sink.Plan{}, err
+	}
+	p := sink.Plan{
+		Run: c.Run, ToolVersion: c.ToolVersion, Started: time.Now().UTC(), Configuration: c.Settings, Pace: c.Pace,
+		Inputs: append(s.Inputs(), c.Inputs...), Tables: c.Tables, Profiles: c.Evaluate.ProfileNames(), Shards: c.Source.Shard.Count,
+	}
+	if !p.CanBeReadAgain() {
+		return p, errors.New("a shard needs inputs that every process can read: keep lists and archives in files")
+	}
+	return p, nil
+}
+
+// noteOf returns the note of a shard's record: which absolute URL samples its
+// segments used.
+func noteOf(ctx context.Context, c Config) (json.RawMessage, error) {
+	shared := evaluate.Prepare(c.Evaluate)
+	err := sink.EachRecord(ctx, c.Dir, c.Run, func(r *sink.Record) error { return shared.Restore(r.Note) })
+	if err != nil {
+		return nil, fmt.Errorf("read the spool of the shard: %w", err)
+	}
+	return shared.Note()
+}
+
+// complete completes a run all of whose shards are committed.
+func complete(ctx context.Context, c Config, shards *sink.Shards) error {
+	sums, err := summary.SumUp(ctx, shards)
+	if err != nil {
+		return err
+	}
+	records, err := shards.Records()
+	if err != nil {
+		return err
+	}
+	plan := shards.Plan()
+	shared := evaluate.Prepare(c.Evaluate)
+	end := sink.Completion{Finished: time.Now().UTC(), Totals: sums, Inputs: plan.Inputs, Tally: sink.Tally{Skipped: make(map[string]int64)}}
+	for _, r := range records {
+		if r.Shard == nil {
+			return fmt.Errorf("record %d of %s is no record of a shard", r.Segment, shards.Folder())
+		}
+		end.Targets += r.Targets
+		end.Tally.Rejected += r.Shard.Rejected
+		for kind, n := range r.Shard.Skipped {
+			end.Skipped[kind] += n
+		}
+		if err := shared.Restore(r.Note); err != nil {
+			return fmt.Errorf("the note in the record of shard %d: %w", r.Segment, err)
+		}
+	}
+	unused := shared.Unused()
+	end.Tally.Rejected += int64(len(unused))
+	end.Rejected, err = shards.WriteRejected(func(w io.Writer) error {
+		m := source.NewMerge(w)
+		for _, r := range records {
+			f, err := shards.Rejected(ctx, r)
+			if err != nil {
+				return err
+			}
+			if f == nil {
+				continue
+			}
+			err = m.Add(f)
+			f.Close()
+			if err != nil {
+				return fmt.Errorf("the rejected lines of shard %d: %w", r.Segment, err)
+			}
+		}
+		for _, s := range unused {
+			m.Sample(s.Line, s.URL, unusedSample)
+		}
+		return m.Finish()
+	})
+	if err != nil {
+		return err
+	}
+	if end.Targets == 0 {
+		return fmt.Errorf("the input of the run in %s holds no host", filepath.Base(shards.Folder()))
+	}
+	return shards.Complete(end)
+}

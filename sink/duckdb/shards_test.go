@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// wantSameTables finds out whether run r of two folders has the same rows and the
+// same rejected lines, whatever the shards, and that nothing else lies in the second
+// folder. Every shard has the bodies that it saw, and its own choice of examples.
+func wantSameTables(t *testing.T, want, got string) {
+	t.Helper()
+	if text, _ := robocensus(t, 0, "verify", "--out", got, "r"); !strings.HasSuffix(text, ": whole\n") {
+		t.Errorf("verify says %s", text)
+	}
+	for table := range types {
+		switch table {
+		case "changes", "examples", "bodies":
+			continue
+		}
+		wantSameRows(t, want, got, table)
+	}
+	db := folder(t, got)
+	if n := one(t, db, fmt.Sprintf(`
+		FROM (SELECT DISTINCT content_digest, body FROM read_parquet('%s/bodies/run=r/*.parquet')) AS a
+		FULL JOIN (SELECT DISTINCT content_digest, body FROM read_parquet('%s/bodies/run=r/*.parquet')) AS b USING (content_digest)
+		SELECT count(*) FILTER (a.body IS DISTINCT FROM b.body)`, want, got)); n != "0" {
+		t.Errorf("%s bodies differ", n)
+	}
+	const bounds = "SELECT metric, key, count(*) FROM read_parquet('%s/examples/run=r/*.parquet') WHERE metric <> 'total_us' GROUP BY ALL"
+	if n := one(t, db, fmt.Sprintf("SELECT count(*) FROM ("+bounds+" EXCEPT "+bounds+")", want, got)); n != "0" {
+		t.Errorf("%s kinds have another number of examples", n)
+	}
+	a, err := os.ReadFile(filepath.Join(want, "_runs/r/rejected.csv"))
+	must(t, err)
+	b, err := os.ReadFile(filepath.Join(got, "_runs/r/rejected.csv"))
+	must(t, err)
+	if string(a) != string(b) {
+		t.Errorf("rejected.csv differs:\n%s", firstDifference(string(a), string(b)))
+	}
+	wantNothingElse(t, got)
+}
+
+// ofShards are the arguments of a shard of a run.
+func ofShards(args []string, shard, shards int) []string {
+	return append(args[:len(args):len(args)], "--shards", strconv.Itoa(shards), "--shard", strconv.Itoa(shard))
+}
+
+// together runs shards as processes of their own, at the same time.
+func together(t *testing.T, shards int, args func(shard int) []string) {
+	t.Helper()
+	var all sync.WaitGroup
+	for i := range shards {
+		all.Go(func() {
+			c := exec.Command(filepath.Join(bin, "robocensus"), args(i)...)
+			if text, err := c.CombinedOutput(); err != nil {
+				t.Errorf("shard %d: %v\n%s", i, err, text)
+			}
+		})
+	}
+	all.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+}
+
+// The tables of a run of shards are those of a run without, from every source: of
+// hosts that are asked, with lines that are rejected and URLs of their own; of
+// bodies, archives and an earlier run.
+func TestShardsMakeTheSameRun(t *testing.T) {
+	t.Parallel()
+	w := newWeb(t, 2500, "none")
+	list, err := os.ReadFile(w.hosts)
+	must(t, err)
+	w.hosts = write(t, filepath.Join(t.TempDir(), "hosts.csv"),
+		string(list)+"not a host\nhttp://own.test/a\nhttp://own.test/b\n-x-\nown.test\nhttp://other.test/\nhttp://own.test/c\n"+firstLine(string(list))+"\n")
+	dir := t.TempDir()
+	whole := filepath.Join(dir, "hosts")
+	robocensus(t, 0, w.census(whole)...)
+	filter := "not a host\nnone.example\n"
+	files, err := os.ReadDir("../../testdata/demo/hosts")
+	must(t, err)
+	for _, f := range files[1:] {
+		filter += f.Name() + "\n"
+	}
+	for i := range 5 {
+		name := filepath.Join(dir, fmt.Sprintf("%d.warc.gz", i))
+		finish(t, 0, exec.Command(filepath.Join(bin, "robofarm"), "warc", "--dir", "../../testdata/demo/hosts", "--out", name, "--repeat", strconv.Itoa(1+5*i)))
+	}
+	common := []string{"--run", "r", "--agents", w.agents, "--urls", w.url, "--profile", "google,rfc9309", "--keep-bodies", "--progress", "none"}
+	for _, source := range []struct {
+		name string
+		args []string
+	}{
+		{"hosts", w.census("")[1:]},
+		{"bodies", append(common, "--bodies", "../../testdata/demo/hosts", "--hosts", write(t, filepath.Join(dir, "filter"), filter))},
+		{"archives", append(common, "--warc", filepath.Join(dir, "*.warc.gz"))},
+		{"run", append(common, "--from-run", filepath.Join(whole, "_runs", "r"))},
+	} {
+		t.Run(source.name, func(t *testing.T) {
+			args := func(out string) []string {
+				return append(append([]string{"run"}, source.args...), "--out", out)
+			}
+			whole, shards := filepath.Join(dir, source.name), filepath.Join(t.TempDir(), "shards")
+			if source.name != "hosts" {
+				robocensus(t, 0, args(whole)...)
+			}
+			together(t, 3, func(i int) []string { return ofShards(args(shards), i, 3) })
+			wantSameTables(t, whole, shards)
+		})
+	}
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// Of many attempts at a shard at once one wins, and nothing is left of the others.
+func TestAttemptsAtAShard(t *testing.T) {
+	t.Parallel()
+	w := newWeb(t, 300, "none")
+	whole, shards := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "shards")
+	robocensus(t, 0, w.census(whole)...)
+	robocensus(t, 0, ofShards(w.census(shards), 1, 2)...)
+	together(t, 16, func(int) []string { return ofShards(w.census(shards), 0, 2) })
+	wantSameTables(t, whole, shards)
+}

@@ -1,0 +1,366 @@
+package sink
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// Shards is a run that several processes write, a shard each. A process makes its
+// shard as an ordinary run in a folder of its own, the spool, and then commits it
+// here, as one segment. There is no lock: the plan, the record of a shard and the
+// manifest are each written if absent, so that of several attempts at a shard one
+// wins.
+//
+//	spool/<table>/run=R/part-*.parquet  ─► <table>/run=R/part-<shard>-<attempt>.parquet
+//	spool/_runs/R/manifest.json         ─► _runs/R/segments/<shard>.json
+//
+// The process that commits the last record completes the run.
+type Shards struct {
+	output
+	attempt string // of this process
+}
+
+// ShardRecord holds what the record of a shard says besides that of a segment.
+type ShardRecord struct {
+	Attempt      string           `json:"attempt"`
+	Started      time.Time        `json:"started"` // of the first process that worked on the attempt
+	Finished     time.Time        `json:"finished"`
+	Rejected     int64            `json:"rejected"` // lines of rejected.csv
+	Skipped      map[string]int64 `json:"skipped,omitempty"`
+	RejectedFile *store.Digest    `json:"rejected_file,omitempty"` // segments/<shard>-<attempt>.rejected.csv
+}
+
+// ErrOtherPlan reports settings that differ from the plan of a run made of shards.
+var ErrOtherPlan = errors.New("has another plan")
+
+// Join opens the run p.Run in dir, which has p.Shards shards. If there is no such
+// run, it writes p as the plan. A run with another plan is [ErrOtherPlan], with
+// every difference. The caller closes it.
+func Join(dir string, p Plan) (s *Shards, err error) {
+	s = &Shards{attempt: strings.ToLower(rand.Text()[:8])}
+	if err := s.prepare(p); err != nil {
+		return nil, err
+	}
+	if s.store, err = store.Create(dir); err != nil {
+		return nil, fmt.Errorf("create the output folder: %w", err)
+	}
+	if err := s.join(); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Shards) join() error {
+	if err := s.makeFolders(); err != nil {
+		return err
+	}
+	content, digest, err := seal(&s.plan)
+	if err != nil {
+		return fmt.Errorf("plan of the run: %w", err)
+	}
+	free, err := s.store.Put(layout.RunFile(s.plan.Run, layout.PlanName), content)
+	if err != nil {
+		return fmt.Errorf("write the plan: %w", err)
+	}
+	if free {
+		s.planDigest = digest
+		return nil
+	}
+	plan, digest, err := ReadPlan(s.store, s.plan.Run)
+	if err != nil {
+		return err
+	}
+	if reasons := differences(&plan, &s.plan); len(reasons) > 0 {
+		return fmt.Errorf("%s %w: %s (give the settings of the plan, or another --run)", s.Folder(), ErrOtherPlan, strings.Join(reasons, "; "))
+	}
+	s.plan, s.planDigest = plan, digest
+	s.metadata[layout.KeyConfiguration] = plan.ConfigurationDigest
+	return nil
+}
+
+// Close closes the output folder.
+func (s *Shards) Close() error { return s.store.Close() }
+
+// Plan returns the plan of the run.
+func (s *Shards) Plan() Plan { return s.plan }
+
+// Committed reports whether a shard is committed.
+func (s *Shards) Committed(shard int) (bool, error) {
+	return s.store.Exists(layout.Record(s.plan.Run, shard))
+}
+
+// Completed reports whether the run is complete.
+func (s *Shards) Completed() (bool, error) {
+	return s.store.Exists(layout.RunFile(s.plan.Run, layout.ManifestName))
+}
+
+// Missing returns the number of shards that are not committed.
+func (s *Shards) Missing() (int, error) {
+	files, err := s.store.List(layout.Records(s.plan.Run))
+	n := s.plan.Shards
+	for _, f := range files {
+		if shard, ok := layout.RecordNumber(f.Name()); ok && shard < s.plan.Shards {
+			n--
+		}
+	}
+	return n, err
+}
+
+// Records returns the records of the committed shards, in order.
+func (s *Shards) Records() ([]*Record, error) { return readRecords(s.store, &s.plan, s.planDigest) }
+
+// Parts returns the parts of a table in the committed shards. It reads the records
+// anew and returns none if that fails; [Shards.Complete] then fails too.
+func (s *Shards) Parts(table string) (parts []Part) {
+	records, _ := s.Records()
+	for _, r := range records {
+		for _, p := range r.Parts {
+			if p.Table == table {
+				parts = append(parts, p)
+			}
+		}
+	}
+	return parts
+}
+
+// Commit copies the complete run of the same ID in the folder spool to this run and
+// writes the record of the shard. It reports whether this attempt won: if another
+// has committed the shard, Commit removes what it copied. note is the caller's.
+func (s *Shards) Commit(ctx context.Context, shard int, spool string, note json.RawMessage) (won bool, err error) {
+	from, err := store.Open(spool)
+	if err != nil {
+		return false, fmt.Errorf("commit %d: %w", shard, err)
+	}
+	defer from.Close()
+	m, err := readManifest(from, s.plan.Run)
+	if err != nil {
+		return false, fmt.Errorf("commit shard %d: %w", shard, err)
+	}
+	r := &Record{Run: s.plan.Run, Plan: s.planDigest, Segment: shard, Targets: m.Targets, Note: note, Parts: []Part{}, Shard: &ShardRecord{
+		Attempt: s.attempt, Started: m.Started, Finished: *m.Finished, Rejected: m.Rejected, Skipped: m.Skipped, RejectedFile: m.RejectedFile,
+	}}
+	inDoubt := false
+	defer func() {
+		if !won && !inDoubt {
+			s.discard(r)
+		}
+	}()
+	if err := s.copyParts(ctx, from, m, r); err != nil {
+		// Completion may have removed the parts of a losing attempt.
+		if done, e := s.Committed(shard); e == nil && done && ctx.Err() == nil {
+			return false, nil
+		}
+		return false, err
+	}
+	content, digest, err := seal(r)
+	if err != nil {
+		return false, fmt.Errorf("record of shard %d: %w", shard, err)
+	}
+	r.digest = digest
+	free, err := s.store.Put(layout.Record(s.plan.Run, shard), content)
+	if err != nil {
+		inDoubt = free
+		return false, fmt.Errorf("write the record of shard %d: %w", shard, err)
+	}
+	return free, nil
+}
+
+// copyParts copies the parts and the rejected lines of a shard's run.
+func (s *Shards) copyParts(ctx context.Context, from *store.Store, m *Manifest, r *Record) error {
+	for _, table := range s.plan.Tables {
+		if !layout.HasPart(table, r.Segment) {
+			continue
+		}
+		for i, group := range groupParts(m.PartsOf(table), 0) {
+			attempt := s.attempt
+			if i > 0 {
+				attempt = fmt.Sprintf("%s-%d", attempt, i)
+			}
+			p := Part{Table: table, Segment: r.Segment, Path: layout.SegmentPart(table, s.plan.Run, r.Segment, attempt)}
+			for _, part := range group {
+				p.Rows += part.Rows
+			}
+			err := s.copyTo(p.Path, &p.Digest, func(w io.Writer) error { return joinParts(ctx, w, from, group) })
+			if err != nil {
+				return fmt.Errorf("copy table %s of shard %d: %w", table, r.Segment, err)
+			}
+			r.Parts = append(r.Parts, p)
+		}
+		if err := s.store.Sync(path.Dir(layout.SegmentPart(table, s.plan.Run, r.Segment, ""))); err != nil {
+			return err
+		}
+	}
+	if r.Shard.RejectedFile == nil {
+		return nil
+	}
+	return s.copyTo(layout.ShardRejected(s.plan.Run, r.Segment, s.attempt), r.Shard.RejectedFile, func(w io.Writer) error {
+		f, err := from.OpenWritten(ctx, layout.RunFile(s.plan.Run, layout.RejectedName), *m.RejectedFile)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = io.Copy(w, f)
+		return err
+	})
+}
+
+// maxPartBytes bounds a part of a shard, except one of a single larger part.
+const maxPartBytes = 1 << 30
+
+// groupParts divides parts into consecutive groups of at most so many bytes.
+func groupParts(parts []Part, most int64) (groups [][]Part) {
+	var bytes int64
+	for i, p := range parts {
+		if i == 0 || bytes+p.Bytes > most {
+			groups, bytes = append(groups, nil), 0
+		}
+		last := &groups[len(groups)-1]
+		*last, bytes = append(*last, p), bytes+p.Bytes
+	}
+	return groups
+}
+
+// copyTo writes a file and sets its digest.
+func (s *Shards) copyTo(name string, digest *store.Digest, write func(io.Writer) error) error {
+	f, err := s.store.Create(name)
+	if err != nil {
+		return err
+	}
+	if err = write(f); err == nil {
+		*digest, err = f.Finish()
+	}
+	if err == nil {
+		err = f.Publish()
+	}
+	if err != nil {
+		f.Discard()
+	}
+	return err
+}
+
+// discard removes the files of this attempt at a shard.
+func (s *Shards) discard(r *Record) {
+	for _, p := range r.Parts {
+		s.store.Remove(p.Path)
+	}
+	s.store.Remove(layout.ShardRejected(s.plan.Run, r.Segment, s.attempt))
+}
+
+// Rejected opens the rejected lines of a shard, or returns nil if there are none.
+func (s *Shards) Rejected(ctx context.Context, r *Record) (io.ReadCloser, error) {
+	if r.Shard == nil || r.Shard.RejectedFile == nil {
+		return nil, nil
+	}
+	return s.store.OpenWritten(ctx, layout.ShardRejected(s.plan.Run, r.Segment, r.Shard.Attempt), *r.Shard.RejectedFile)
+}
+
+// WriteRejected writes rejected.csv of the run. All processes that complete a run
+// write the same contents.
+func (s *Shards) WriteRejected(write func(io.Writer) error) (*store.Digest, error) {
+	var digest store.Digest
+	err := s.copyTo(layout.RunFile(s.plan.Run, layout.RejectedName), &digest, write)
+	if err != nil {
+		return nil, fmt.Errorf("write rejected.csv: %w", err)
+	}
+	return &digest, s.store.Sync(layout.RunFile(s.plan.Run))
+}
+
+// Complete completes the run, all of whose shards are committed:
+//
+//	totals of the shards      ─► one part of summary, one of examples
+//	plan, records, parts      ─► manifest.json, if absent
+//	counters, losing attempts ─► removed
+//
+// Several processes may complete a run at the same time; one of them writes the
+// manifest, the others remove what they wrote.
+func (s *Shards) Complete(c Completion) error {
+	records, err := s.Records()
+	if err != nil {
+		return err
+	}
+	if len(records) != s.plan.Shards {
+		return fmt.Errorf("the run cannot be completed: %d of %d shards are committed", len(records), s.plan.Shards)
+	}
+	m, replaced, err := s.conclude(records, c, s.attempt)
+	if err != nil {
+		return err
+	}
+	content, _, err := seal(m)
+	if err != nil {
+		return fmt.Errorf("manifest of the run: %w", err)
+	}
+	free, err := s.store.Put(layout.RunFile(s.plan.Run, layout.ManifestName), content)
+	if err != nil {
+		return fmt.Errorf("write the manifest: %w", err)
+	}
+	if !free {
+		for _, p := range m.RunParts {
+			s.store.Remove(p.Path)
+		}
+		return nil
+	}
+	return s.cleanUp(m, records, replaced)
+}
+
+// cleanUp removes what a complete run does not need: the counters of shards, signs of
+// life, and the files of losing attempts. A loser that still writes removes its own.
+func (s *Shards) cleanUp(m *Manifest, records []*Record, replaced []Part) error {
+	named := make(map[string]bool)
+	for _, p := range slices.Concat(m.RunParts, m.Parts) {
+		named[p.Path] = true
+	}
+	for _, r := range records {
+		named[layout.Record(s.plan.Run, r.Segment)] = true
+	}
+	folders := []string{layout.Records(s.plan.Run), layout.RunFile(s.plan.Run)}
+	for _, table := range s.plan.Tables {
+		folders = append(folders, layout.TableFolder(table, s.plan.Run))
+	}
+	for _, folder := range folders {
+		files, err := s.store.List(folder)
+		if err != nil {
+			return fmt.Errorf("clean up the run: %w", err)
+		}
+		for _, f := range files {
+			if name := path.Join(folder, f.Name()); !named[name] && (folder != layout.RunFile(s.plan.Run) || store.IsTemporary(name)) {
+				if err := s.store.Remove(name); err != nil {
+					return fmt.Errorf("clean up the run: %w", err)
+				}
+			}
+		}
+	}
+	return s.store.RemoveAll(layout.Beats(s.plan.Run))
+}
+
+// Beat is a sign of life of a process that makes a shard. It is for information
+// only.
+type Beat struct {
+	Shard   int       `json:"shard"`
+	Attempt string    `json:"attempt"`
+	Time    time.Time `json:"time"`
+	Targets int64     `json:"targets"` // captured so far
+}
+
+// Beat writes a sign of life, with the number of targets captured so far.
+func (s *Shards) Beat(shard int, targets int64) error {
+	content, err := json.Marshal(Beat{shard, s.attempt, time.Now().UTC(), targets})
+	if err == nil {
+		err = s.store.MakeFolder(layout.Beats(s.plan.Run))
+	}
+	if err == nil {
+		err = s.store.Replace(layout.Beat(s.plan.Run, shard), layout.Beats(s.plan.Run), content)
+	}
+	return err
+}
