@@ -117,7 +117,7 @@ func (d *differ) open() error {
 		case err != nil:
 			return err
 		case !m.Complete():
-			return refuse("%s is unfinished; the command that began it goes on with it with --resume", run)
+			return refuse("%s is unfinished; continue it with --resume", run)
 		case m.SchemaVersion != sink.SchemaVersion:
 			return refuse("%s has tables of schema version %d, and this program knows version %d", run, m.SchemaVersion, sink.SchemaVersion)
 		case !slices.Contains(m.Tables, "fetches"):
@@ -131,6 +131,26 @@ func (d *differ) open() error {
 	if !d.reading {
 		d.note("the first profiles differ (%s, %s): reachability, outcomes, groups, crawl delays, rules, signals, sitemaps and texts are not compared", strings.Join(a.Profiles, ","), strings.Join(b.Profiles, ","))
 	}
+	d.planTables()
+	d.same = true
+	for _, role := range []string{"agents", "urls"} {
+		if !slices.Equal(digests(a, role), digests(b, role)) {
+			d.same = false
+			d.note("the runs' %s differ: those that both have are compared", role)
+		}
+	}
+	if !slices.Equal(a.Profiles, b.Profiles) || own {
+		d.same = false
+		d.note("the runs' profiles differ: those with the same name are compared")
+	}
+	if d.reading {
+		d.planRules(own)
+	}
+	return nil
+}
+
+// planTables finds the tables that both runs have and that can be compared.
+func (d *differ) planTables() {
 	for i, t := range detailTables {
 		var without []string
 		for _, m := range d.runs {
@@ -145,21 +165,6 @@ func (d *differ) open() error {
 			d.tables = append(d.tables, i)
 		}
 	}
-	d.same = true
-	for _, role := range []string{"agents", "urls"} {
-		if !slices.Equal(digests(a, role), digests(b, role)) {
-			d.same = false
-			d.note("the runs' %s differ: those that both have are compared", role)
-		}
-	}
-	if !slices.Equal(a.Profiles, b.Profiles) || own {
-		d.same = false
-		d.note("the runs' profiles differ: those of one name are compared")
-	}
-	if d.reading {
-		d.planRules(own)
-	}
-	return nil
 }
 
 func (d *differ) note(format string, args ...any) {

@@ -7,9 +7,11 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/sink"
 )
 
-// expect begins to hold the comparison against what is expected of it.
+// expect prepares the checker, and finds the expectations of changes that these runs
+// cannot show.
 func (d *differ) expect(ctx context.Context) error {
 	if d.Expect == nil {
 		return nil
@@ -23,7 +25,7 @@ func (d *differ) expect(ctx context.Context) error {
 	}
 	agents := judged[1].agents
 	if m := d.runs[1]; slices.Contains(m.Tables, "agents") {
-		// With their tokens.
+		// This table has their tokens too.
 		var err error
 		if agents, err = readAgents(ctx, d.Dir, m); err != nil {
 			return err
@@ -52,8 +54,8 @@ func (d *differ) expect(ctx context.Context) error {
 	return nil
 }
 
-// kindNeeds are the tables that both runs must have for changes of a kind to
-// be found, and whether these are of the first profile's reading.
+// kindNeeds lists the tables that both runs need for changes of a kind to be found.
+// reading reports whether the runs also need the same first profile.
 var kindNeeds = map[string]struct {
 	tables  []string
 	reading bool
@@ -70,67 +72,101 @@ var kindNeeds = map[string]struct {
 	"text":         {nil, true},
 }
 
-// unseen says why changes that an expectation forbids would not be found, ""
-// where they would.
+// unseen returns why changes that an expectation forbids would not be found, "" if
+// they would.
 func (d *differ) unseen(x *expectation, judged [2]firstTarget) string {
 	kinds := []string(x.NoChange)
 	if slices.Contains(kinds, "all") {
 		kinds = Kinds
 	}
-	ofAgents := len(x.Agents)+len(x.Category) > 0
 	for _, kind := range kinds {
-		tables := kindNeeds[kind].tables
-		if ofAgents {
-			// They tell who is in the registry, and of what category.
-			tables = append(slices.Clip(tables), "policies")
-			if kind == "signal" {
-				tables = append(tables, "groups") // tell whose it is
-			}
-		}
-		for _, table := range tables {
-			for _, m := range d.runs {
-				if !slices.Contains(m.Tables, table) {
-					return fmt.Sprintf("run %s has no table %s", m.Run, table)
-				}
-			}
-		}
-		if kindNeeds[kind].reading && !d.reading {
-			return fmt.Sprintf("the first profiles of the runs differ, so that no change of kind %s is told", kind)
-		}
-		if kind == "rules" && d.rules == nil {
-			return "the profile of the runs is not known, so that no change of kind rules is told"
-		}
-		if (kind == "policy_class" || kind == "verdict") && len(x.Profile) == 0 && !slices.ContainsFunc(d.runs[0].Profiles, func(p string) bool { return slices.Contains(d.runs[1].Profiles, p) }) {
-			return "the runs have no profile in common"
+		if why := d.unseenKind(x, kind); why != "" {
+			return why
 		}
 	}
+	onlyVerdicts := slices.Equal(kinds, []string{"verdict"}) // else a URL may be that of a sitemap
 	for i, m := range d.runs {
-		for _, profile := range x.Profile {
-			if !slices.Contains(m.Profiles, profile) {
-				return fmt.Sprintf("run %s does not judge by profile %s", m.Run, profile)
-			}
+		why := unseenProfile(x, m)
+		if why == "" {
+			why = unseenAgent(x, m.Run, judged[i].agents)
 		}
-		for _, name := range x.Agents {
-			if len(judged[i].agents) > 0 && !slices.ContainsFunc(judged[i].agents, func(a evaluate.Agent) bool { return strings.EqualFold(a.Name, name) }) {
-				return fmt.Sprintf("run %s does not judge agent %s", m.Run, name)
-			}
+		if why == "" && onlyVerdicts {
+			why = unseenURL(x, m.Run, judged[i].paths)
 		}
-		if len(judged[i].agents) > 0 && !slices.ContainsFunc(judged[i].agents, func(a evaluate.Agent) bool { return x.isOf(a.Name, a.Category) }) {
-			return fmt.Sprintf("run %s judges no such agent", m.Run)
-		}
-		if !slices.Equal(kinds, []string{"verdict"}) {
-			continue // the URL of a sitemap may be meant
-		}
-		for _, url := range x.URLs {
-			if len(judged[i].paths) > 0 && strings.HasPrefix(url, "/") && !slices.Contains(judged[i].paths, url) {
-				return fmt.Sprintf("run %s does not judge the URL %s", m.Run, url)
-			}
+		if why != "" {
+			return why
 		}
 	}
 	return ""
 }
 
-// expected checks what is expected of the later run itself, and ends.
+// unseenKind returns why changes of one kind would not be found.
+func (d *differ) unseenKind(x *expectation, kind string) string {
+	tables := kindNeeds[kind].tables
+	if len(x.Agents)+len(x.Category) > 0 {
+		tables = append(slices.Clip(tables), "policies") // the registry and its categories
+		if kind == "signal" {
+			tables = append(tables, "groups") // the agents of a signal
+		}
+	}
+	for _, table := range tables {
+		for _, m := range d.runs {
+			if !slices.Contains(m.Tables, table) {
+				return fmt.Sprintf("run %s has no table %s", m.Run, table)
+			}
+		}
+	}
+	common := func(p string) bool { return slices.Contains(d.runs[1].Profiles, p) }
+	switch {
+	case kindNeeds[kind].reading && !d.reading:
+		return fmt.Sprintf("the first profiles of the runs differ, so no change of kind %s is found", kind)
+	case kind == "rules" && d.rules == nil:
+		return "the profile of the runs is not known, so no change of kind rules is found"
+	case (kind == "policy_class" || kind == "verdict") && len(x.Profile) == 0 && !slices.ContainsFunc(d.runs[0].Profiles, common):
+		return "the runs have no profile in common"
+	}
+	return ""
+}
+
+// unseenProfile returns which profile of the expectation a run lacks.
+func unseenProfile(x *expectation, m *sink.Manifest) string {
+	for _, profile := range x.Profile {
+		if !slices.Contains(m.Profiles, profile) {
+			return fmt.Sprintf("run %s does not judge by profile %s", m.Run, profile)
+		}
+	}
+	return ""
+}
+
+// unseenAgent returns which agent of the expectation a run does not judge. judged is
+// empty if that is not known.
+func unseenAgent(x *expectation, run string, judged []evaluate.Agent) string {
+	if len(judged) == 0 {
+		return ""
+	}
+	for _, name := range x.Agents {
+		if !slices.ContainsFunc(judged, func(a evaluate.Agent) bool { return strings.EqualFold(a.Name, name) }) {
+			return fmt.Sprintf("run %s does not judge agent %s", run, name)
+		}
+	}
+	if !slices.ContainsFunc(judged, func(a evaluate.Agent) bool { return x.isOf(a.Name, a.Category) }) {
+		return fmt.Sprintf("run %s judges no such agent", run)
+	}
+	return ""
+}
+
+// unseenURL returns which path of the expectation a run does not judge. judged is
+// empty if that is not known.
+func unseenURL(x *expectation, run string, judged []string) string {
+	for _, url := range x.URLs {
+		if len(judged) > 0 && strings.HasPrefix(url, "/") && !slices.Contains(judged, url) {
+			return fmt.Sprintf("run %s does not judge the URL %s", run, url)
+		}
+	}
+	return ""
+}
+
+// expected checks the expectations of the later run itself, and judges all of them.
 func (d *differ) expected(ctx context.Context) (err error) {
 	if d.checker == nil {
 		return nil

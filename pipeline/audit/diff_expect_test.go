@@ -74,7 +74,7 @@ func TestPromisesThatCannotBeChecked(t *testing.T) {
 		return [2]side{{tables: rest}, {tables: strings.Join(left, " ")}}
 	}
 	profiles := func(a, b string) [2]side { return [2]side{{profiles: a}, {profiles: b}} }
-	const differ = "the first profiles of the runs differ, so that no change of kind %s is told"
+	const differ = "the first profiles of the runs differ, so no change of kind %s is found"
 	for _, row := range []struct {
 		name  string
 		sides [2]side
@@ -105,11 +105,11 @@ func TestPromisesThatCannotBeChecked(t *testing.T) {
 			"at_least_as_strict_as: m": "run b has no table rules, by which rules are compared under google",
 		}},
 		{"no policies and agents", lacking("policies agents"), map[string]string{
-			"verdict: allow, urls: /, category: search, hosts: h.example": "run b has no table policies, which tells the categories of agents",
+			"verdict: allow, urls: /, category: search, hosts: h.example": "run b has no table policies, which has the categories of agents",
 		}},
 		{"no agents", lacking("agents"), map[string]string{
 			"no_change: rules": "run b has no table agents", "no_change: text": "",
-			"at_most_as_strict_as: m": "run b has no table agents, which tells the tokens of agents",
+			"at_most_as_strict_as: m": "run b has no table agents, which has the tokens of agents",
 		}},
 		{"no bodies", [2]side{{tables: rest, profiles: "google-2012 google"}, {tables: rest, profiles: "google-2012 google"}}, map[string]string{
 			"no_change: rules": "", "at_least_as_strict_as: m": "run b has no table bodies, by which rules are compared under google-2012",

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -17,12 +16,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/sink"
-	"github.com/robocensus/robocensus/sink/store"
 )
 
 // makeRun writes a run of one segment for each list of rows.
@@ -150,7 +147,7 @@ func TestDiffRefusesAndSaysWhy(t *testing.T) {
 	defer unfinished.Close()
 	for run, want := range map[string]string{
 		"none":       `no run "none"`,
-		"unfinished": "unfinished is unfinished; the command that began it goes on with it with --resume",
+		"unfinished": "unfinished is unfinished; continue it with --resume",
 		"a":          "they are one run",
 		"policies":   "policies has no table fetches",
 	} {
@@ -222,101 +219,6 @@ func TestDiffIsTheSameWhateverTheMemory(t *testing.T) {
 	}
 	if _, err := os.Stat(part); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the comparison outlives one of its runs: %v", err)
-	}
-}
-
-// in makes files to sort in.
-func in(t *testing.T, dir string) func() (*store.Scratch, error) {
-	t.Helper()
-	s, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return func() (*store.Scratch, error) { return s.Scratch(".") }
-}
-
-func TestSorterGivesBackEveryRecordInOrder(t *testing.T) {
-	dir := t.TempDir()
-	scratch := in(t, dir)
-	rapid.Check(t, func(t *rapid.T) {
-		s := &sorter{scratch: scratch, memory: rapid.IntRange(1, 2000).Draw(t, "memory")}
-		defer s.close()
-		records := rapid.MapOf(rapid.StringN(0, 20, -1), rapid.StringN(0, 60, -1)).Draw(t, "records")
-		var want, got [][2]string
-		for key, value := range records {
-			want = append(want, [2]string{key, value})
-			if err := s.add([]byte(key), []byte(value)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		m, err := s.sorted()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for {
-			key, value, err := m.next()
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, [2]string{string(key), string(value)})
-		}
-		slices.SortFunc(want, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatal(diff)
-		}
-	})
-	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("left on disk: %v, %v", left, err)
-	}
-}
-
-// Whatever byte of what is sorted on disk is another, and wherever it is cut
-// short, is an error: nobody decodes it.
-func TestSorterNoticesDamage(t *testing.T) {
-	scratch := in(t, t.TempDir())
-	// read gives back what is sorted after damage to its file of so many bytes.
-	read := func(damage func(f *store.Scratch, size int64)) (records int, size int64, err error) {
-		s := &sorter{scratch: scratch, memory: 100}
-		defer s.close()
-		for i := range 12 {
-			if err := s.add([]byte{byte(i)}, bytes.Repeat([]byte{byte(i)}, i)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := s.flush(); err != nil {
-			t.Fatal(err)
-		}
-		damage(s.file, s.end)
-		m, err := s.sorted()
-		for err == nil {
-			if _, _, err = m.next(); err == nil {
-				records++
-			}
-		}
-		return records, s.end, err
-	}
-	records, size, err := read(func(*store.Scratch, int64) {})
-	if records != 12 || err != io.EOF {
-		t.Fatalf("without damage: %d records, %v", records, err)
-	}
-	for at := range size {
-		for what, damage := range map[string]func(f *store.Scratch, size int64){
-			"cut short": func(f *store.Scratch, size int64) { f.Truncate(at) },
-			"a bit flipped": func(f *store.Scratch, size int64) {
-				var one [1]byte
-				f.ReadAt(one[:], at)
-				one[0] ^= 1 << (at % 8)
-				f.WriteAt(one[:], at)
-			},
-		} {
-			if _, _, err := read(damage); !errors.Is(err, errDamagedSort) {
-				t.Errorf("%s at byte %d of %d: %v", what, at, size, err)
-			}
-		}
 	}
 }
 

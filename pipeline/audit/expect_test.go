@@ -50,7 +50,7 @@ func TestAMistakeInExpectationsIsAnErrorWithItsLine(t *testing.T) {
 		{"- name: a\n  reachable: true\n  at_most: -1\n", `e:3: at_most "-1"`},
 		{"- name: a\n  reachable: true\n  at_most: 101%\n", `e:3: at_most "101%"`},
 		{"- name: a\n  reachable: true\n  at_most: NaN%\n", `e:3: at_most "NaN%"`},
-		{"- name: a\n  reachable: true\n- name: a\n  reachable: true\n", `e:3: expectation "a" stands in line 1 already`},
+		{"- name: a\n  reachable: true\n- name: a\n  reachable: true\n", `e:3: expectation "a" is already in line 1`},
 	} {
 		_, err := ParseExpectations("e", []byte(row.text), nil)
 		var input *userfile.Error

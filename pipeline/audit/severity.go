@@ -20,7 +20,7 @@ const (
 // Severities holds the values of the column severity, gravest first.
 var Severities = []string{critical, major, minor, cosmetic}
 
-// Kinds of change that are not listed here are always minor.
+// A kind of change without a function here is always minor.
 
 // classSeverity rates the change of an agent's class.
 func classSeverity(before, after string) string {

@@ -16,7 +16,7 @@ import (
 	"github.com/robocensus/robocensus/sink/scan"
 )
 
-// Keys of expectations that compare hosts with a model, by what rules mean.
+// Keys of expectations that compare the rules of hosts with a model by meaning.
 const (
 	atLeastAsStrict = "at_least_as_strict_as"
 	atMostAsStrict  = "at_most_as_strict_as"
@@ -25,7 +25,8 @@ const (
 // isOfModel reports whether the expectation compares hosts with a model.
 func (x *expectation) isOfModel() bool { return x.what == atLeastAsStrict || x.what == atMostAsStrict }
 
-// modelPath is where the model lies: beside the file of expectations.
+// modelPath returns the path of the model, which is relative to the file of
+// expectations.
 func (x *expectation) modelPath(expectations string) string {
 	name := x.AtLeastAsStrict + x.AtMostAsStrict // one of them
 	if filepath.IsAbs(name) {
@@ -34,7 +35,7 @@ func (x *expectation) modelPath(expectations string) string {
 	return filepath.Join(filepath.Dir(expectations), name)
 }
 
-// modelTables are the tables that hold what a profile reads in a file.
+// modelTables returns the tables that hold what a profile reads in a file.
 func modelTables(p *robots.Profile) []string {
 	if readsTables(p) {
 		return []string{"groups", "rules"}
@@ -44,16 +45,16 @@ func modelTables(p *robots.Profile) []string {
 
 // modelCheck compares the hosts of a run with models.
 type modelCheck struct {
-	profile *robots.Profile // the first of the run
-	judged  *robots.Profile // the same, without its limit of size where the tables hold its reading
-	tables  bool            // they do
+	profile *robots.Profile // the run's first
+	tables  bool            // groups and rules hold its reading
+	judged  *robots.Profile // profile, without its size limit if tables is set
 	agents  []robots.Agent
 	models  map[int]*policyFile // by expectation
 	empty   *policyFile
 }
 
-// lacksModel says why the run does not show how its hosts stand to a model, ""
-// where it does.
+// lacksModel returns what a run lacks to compare its hosts with a model, "" for
+// nothing.
 func (c *checker) lacksModel(m *sink.Manifest) string {
 	if len(m.Profiles) == 0 {
 		return fmt.Sprintf("run %s names no profile", m.Run)
@@ -68,7 +69,7 @@ func (c *checker) lacksModel(m *sink.Manifest) string {
 		}
 	}
 	if !slices.ContainsFunc(c.agents, func(a evaluate.Agent) bool { return len(a.Tokens) > 0 }) {
-		return fmt.Sprintf("run %s has no table agents, which tells the tokens of agents", m.Run)
+		return fmt.Sprintf("run %s has no table agents, which has the tokens of agents", m.Run)
 	}
 	c.model = &modelCheck{profile: p, judged: p, tables: readsTables(p), models: make(map[int]*policyFile)}
 	if c.model.tables {
@@ -81,21 +82,20 @@ func (c *checker) lacksModel(m *sink.Manifest) string {
 	return ""
 }
 
-// read is what a body says to the agents.
+// read parses a body and finds its policies for the agents.
 func (m *modelCheck) read(body []byte) *policyFile {
 	f := newPolicyFile(m.judged, body[:min(len(body), m.profile.SizeLimit)])
 	f.ask(m.judged, m.agents)
 	return f
 }
 
-// modelTarget is a target of a segment that some expectations compare with
-// their models.
+// A modelTarget is a target of a segment that is compared with models.
 type modelTarget struct {
 	host, outcome string
-	of            []int // expectations
+	of            []int // indices of expectations
 }
 
-// ofModels checks the targets of a segment.
+// ofModels checks the targets of a segment against models.
 func (c *checker) ofModels(ctx context.Context, dir string, parts map[string]sink.Part) error {
 	meant := slices.DeleteFunc(c.meant("rules"), func(k int) bool { return !c.expectations.list[k].isOfModel() })
 	if len(meant) == 0 {
@@ -165,8 +165,8 @@ func (c *checker) ofModels(ctx context.Context, dir string, parts map[string]sin
 	return nil
 }
 
-// ofModel compares one target with the models. An answer that allows everything
-// is a policy; an outage is none.
+// ofModel compares one target with its models. An answer that allows everything is a
+// policy; an outage is not.
 func (c *checker) ofModel(t *modelTarget, rows *[foundTables]decoder) {
 	m := c.model
 	var file *policyFile
@@ -201,29 +201,28 @@ func (c *checker) ofModel(t *modelTarget, rows *[foundTables]decoder) {
 				p.Undecided++
 				continue
 			}
-			c.heldAgainst(k, t, agent.Name, pairs.compare(i), m.models[k], file)
+			c.compared(k, t, agent.Name, pairs.compare(i), m.models[k], file)
 		}
 	}
 }
 
-// heldAgainst says of one agent whether the host is as strict as its model.
-func (c *checker) heldAgainst(k int, t *modelTarget, agent string, compared robots.Comparison, model, file *policyFile) {
-	x, p := c.expectations.list[k], c.promises[k]
-	against, fine := compared.Opens, robots.Stricter
-	if x.what == atMostAsStrict {
-		against, fine = compared.Closes, robots.Looser
+// compared checks the comparison of a host with its model for one agent.
+func (c *checker) compared(k int, t *modelTarget, agent string, x robots.Comparison, model, file *policyFile) {
+	breach, fine := x.Opens, robots.Stricter
+	if c.expectations.list[k].what == atMostAsStrict {
+		breach, fine = x.Closes, robots.Looser
 	}
 	switch {
-	case against == nil && (compared.Relation == robots.Equal || compared.Relation == fine):
+	case breach == nil && (x.Relation == robots.Equal || x.Relation == fine):
 		return
-	case against == nil:
-		p.Undecided++
+	case breach == nil:
+		c.promises[k].Undecided++
 		return
 	}
-	found := fmt.Sprintf("%v, and the model %v", against.B.Value, against.A.Value)
-	if line := model.lineOf(against.A); line != nil {
+	found := fmt.Sprintf("%v, and the model %v", breach.B.Value, breach.A.Value)
+	if line := model.lineOf(breach.A); line != nil {
 		found += fmt.Sprintf(" (line %d)", *line)
 	}
-	path := against.Path
-	c.breach(k, Breach{Host: t.host, Agent: &agent, Profile: &c.model.profile.Name, URL: &path, Found: found, Line: file.lineOf(against.B)})
+	path := breach.Path
+	c.breach(k, Breach{Host: t.host, Agent: &agent, Profile: &c.model.profile.Name, URL: &path, Found: found, Line: file.lineOf(breach.B)})
 }
