@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robocensus/robocensus/sink/internal/concat"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -183,7 +184,7 @@ func (s *Shards) copyParts(ctx context.Context, from *store.Store, m *Manifest, 
 		if !layout.HasPart(table, r.Segment) {
 			continue
 		}
-		for i, group := range groupParts(m.PartsOf(table), 0) {
+		for i, group := range groupParts(m.PartsOf(table)) {
 			attempt := s.attempt
 			if i > 0 {
 				attempt = fmt.Sprintf("%s-%d", attempt, i)
@@ -216,20 +217,44 @@ func (s *Shards) copyParts(ctx context.Context, from *store.Store, m *Manifest, 
 	})
 }
 
-// maxPartBytes bounds a part of a shard, except one of a single larger part.
-const maxPartBytes = 1 << 30
+// Bounds of a part of a shard: bytes, unless a single part has more, and parts that
+// it is made of. A Parquet file has at most 32,767 row groups, and a part of verdicts
+// of one segment up to 70.
+const (
+	maxPartBytes   = 1 << 30
+	maxPartsJoined = 400
+)
 
-// groupParts divides parts into consecutive groups of at most so many bytes.
-func groupParts(parts []Part, most int64) (groups [][]Part) {
+// groupParts divides parts into consecutive groups, each of which becomes one part.
+func groupParts(parts []Part) (groups [][]Part) {
 	var bytes int64
 	for i, p := range parts {
-		if i == 0 || bytes+p.Bytes > most {
+		if i == 0 || bytes+p.Bytes > maxPartBytes || len(groups[len(groups)-1]) == maxPartsJoined {
 			groups, bytes = append(groups, nil), 0
 		}
 		last := &groups[len(groups)-1]
 		*last, bytes = append(*last, p), bytes+p.Bytes
 	}
 	return groups
+}
+
+// joinParts writes one part with the row groups of several.
+func joinParts(ctx context.Context, w io.Writer, from *store.Store, parts []Part) error {
+	_, err := concat.Write(w, func(yield func(concat.File, error) bool) {
+		for _, p := range parts {
+			f, err := from.OpenWritten(ctx, p.Path, p.Digest)
+			if err != nil {
+				yield(concat.File{}, err)
+				return
+			}
+			more := yield(concat.File{Name: f.Name(), ReaderAt: f, Size: p.Bytes}, nil)
+			f.Close()
+			if !more {
+				return
+			}
+		}
+	})
+	return err
 }
 
 // copyTo writes a file and sets its digest.

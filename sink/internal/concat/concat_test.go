@@ -93,7 +93,7 @@ func makeParts(t testing.TB) map[string][][]byte {
 		must(t, s.Commit())
 		for _, table := range sink.TableNames {
 			if layout.HasPart(table, segment) {
-				content, err := os.ReadFile(filepath.Join(dir, layout.SegmentPart(table, "r", segment)))
+				content, err := os.ReadFile(filepath.Join(dir, layout.SegmentPart(table, "r", segment, "")))
 				must(t, err)
 				parts[table] = append(parts[table], content)
 			}
