@@ -14,7 +14,7 @@ import (
 	"github.com/robocensus/robocensus/sink/internal/layout"
 )
 
-// reopen ends the process's part of a run, and resumes it.
+// reopen closes the run, as if its process had ended, and resumes it.
 func reopen(t *testing.T, dir string, run *Run) *Run {
 	t.Helper()
 	must(t, run.Close())
@@ -24,7 +24,7 @@ func reopen(t *testing.T, dir string, run *Run) *Run {
 	return run
 }
 
-// answersOf keeps answers of segment 3, from eight goroutines.
+// answersOf stores answers of segment 3 from eight goroutines.
 func answersOf(t *testing.T, run *Run, from, to int) {
 	t.Helper()
 	a, err := run.Answers(3)
@@ -44,7 +44,8 @@ func answersOf(t *testing.T, run *Run, from, to int) {
 
 func answerOf(i int) []byte { return bytes.Repeat([]byte{byte(i)}, i%50) }
 
-// found counts the answers of segment 3, which must be those that were kept.
+// found returns the number of stored answers of segment 3, and checks their
+// contents.
 func found(t *testing.T, run *Run) (n int) {
 	t.Helper()
 	a, err := run.Answers(3)
@@ -89,7 +90,7 @@ func TestAnswersOutliveTheProcess(t *testing.T) {
 		t.Errorf("verify finds %v", v.Problems)
 	}
 
-	// The commit removes them, also where a crash came between.
+	// The commit removes them, even if a crash interrupted it.
 	path := filepath.Join(dir, layout.Answers("r", 3))
 	left, err := os.ReadFile(path)
 	must(t, err)
@@ -116,7 +117,7 @@ func TestAnswersOutliveTheProcess(t *testing.T) {
 	}
 	must(t, run.Close())
 
-	// None outlives completion, nor the removal of its run.
+	// None outlives the completion or the removal of its run.
 	must(t, writeRun(dir, func() {}))
 	if left := leftovers(t, dir); len(left) > 0 {
 		t.Errorf("a complete run leaves %v", left)
@@ -145,8 +146,8 @@ func problemsOf(v *Verification) string {
 	return strings.Join(out, ", ")
 }
 
-// Wherever the file is cut or changed, what stands before counts and nothing
-// else does.
+// Wherever the file is cut or changed, the answers before that place are valid and
+// no others.
 func TestDamagedAnswersAreAskedAgain(t *testing.T) {
 	dir := t.TempDir()
 	run, err := Create(dir, described())
@@ -176,7 +177,7 @@ func TestDamagedAnswersAreAskedAgain(t *testing.T) {
 			if len(a.old) != want {
 				t.Fatalf("%s at byte %d of %d: %d answers, want %d", what, at, len(content), len(a.old), want)
 			}
-			must(t, a.Keep(200, answerOf(200))) // goes where the damage was
+			must(t, a.Keep(200, answerOf(200))) // overwrites the damage
 			a.close()
 			again, err := (&Run{output: output{store: run.store, plan: run.plan, planDigest: run.planDigest}, answers: make(map[int]*Answers)}).Answers(3)
 			must(t, err)
@@ -188,8 +189,8 @@ func TestDamagedAnswersAreAskedAgain(t *testing.T) {
 	}
 }
 
-// Answers of another plan, as of a run of the same ID that was begun anew, are
-// none of this run's.
+// Answers of another plan, such as that of an earlier run with the same ID, are
+// ignored.
 func TestAnswersBelongToOnePlan(t *testing.T) {
 	dir := t.TempDir()
 	run, err := Create(dir, described())

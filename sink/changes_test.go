@@ -56,7 +56,7 @@ func TestChangesReplaceAnEarlierComparisonAsAWhole(t *testing.T) {
 	if diff := cmp.Diff([]string{"one", "two"}, hosts()); diff != "" {
 		t.Errorf("after one that was given up: %s", diff)
 	}
-	// What a comparison that was killed has left goes with the next.
+	// The next comparison removes what a killed one left.
 	for _, name := range []string{"sort-1.tmp", "expectations-1.tmp", "part-0000000000.parquet.tmp", "lock"} {
 		if err := os.WriteFile(filepath.Join(filepath.Dir(part), name), []byte("left"), 0o666); err != nil {
 			t.Fatal(err)

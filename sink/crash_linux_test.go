@@ -26,7 +26,7 @@ type step struct {
 	gone bool
 }
 
-// watcher tells what happens below a folder, in the order in which it does.
+// watcher records the changes of names in a folder, in their order.
 type watcher struct {
 	t       *testing.T
 	fd      int
@@ -50,7 +50,7 @@ func watch(t *testing.T, dir string) *watcher {
 	return w
 }
 
-// steps are those so far; the watch ends.
+// steps ends the watch and returns the steps so far.
 func (w *watcher) steps() (out []step) {
 	w.t.Helper()
 	defer unix.Close(w.fd)
@@ -72,8 +72,8 @@ func (w *watcher) steps() (out []step) {
 	}
 }
 
-// killedAfter writes a folder as a crash after so many steps leaves it: what was there
-// before, changed by the steps. A temporary file holds half of something.
+// killedAfter writes a folder as a crash after some steps leaves it: the contents
+// before, changed by the steps. A temporary file is half written.
 func killedAfter(t *testing.T, before map[string]string, steps []step, content map[string]string) string {
 	t.Helper()
 	files := maps.Clone(before)
@@ -95,14 +95,14 @@ func killedAfter(t *testing.T, before map[string]string, steps []step, content m
 	return dir
 }
 
-// Wherever a run is killed between two steps of a commit or of its completion,
-// what is committed is whole, and resuming ends with the same files.
+// If a run is killed between any two steps of a commit or of its completion,
+// committed segments are whole, and resuming yields the same files.
 func TestACrashBetweenAnyTwoSteps(t *testing.T) {
 	sequential(t)
 	dir := t.TempDir()
 	run, err := Create(dir, described())
 	must(t, err)
-	before := tree(t, dir) // with the lock, as a process leaves it that is killed
+	before := tree(t, dir) // includes the lock file, as a killed process leaves it
 	w := watch(t, dir)
 	commitSegment(t, run, 0)
 	commitSegment(t, run, 1)
@@ -161,9 +161,8 @@ func finishedAt(t *testing.T, files map[string]string) (at time.Time) {
 	return at
 }
 
-// Wherever a comparison is killed that replaces an earlier one, nothing says
-// that the run is damaged, no reader takes the files of both for one, and the
-// next comparison ends as if there had been none.
+// If a comparison that replaces an earlier one is killed, the run does not count as
+// damaged, no reader mixes files of the two, and the next comparison succeeds.
 func TestAComparisonThatIsKilledBetweenAnyTwoSteps(t *testing.T) {
 	sequential(t)
 	dir := wholeRun(t, nil)

@@ -18,14 +18,13 @@ import (
 
 var update = flag.Bool("update", false, "write the data dictionary anew")
 
-// rowTypes are the row types by table, as they are called in rows.go.
+// rowTypes maps tables to their row types in rows.go.
 var rowTypes = map[string]string{
 	"fetches": "Fetch", "groups": "Group", "rules": "Rule", "sitemaps": "Sitemap", "lines": "Line", "signals": "Signal",
 	"policies": "Policy", "verdicts": "Verdict", "agents": "Agent", "summary": "Count", "examples": "Example", "bodies": "Body", "changes": "Change",
 }
 
-// The data dictionary has the columns of every table as the row types and their
-// comments have them.
+// The data dictionary agrees with the row types and their comments.
 func TestDictionaryIsCurrent(t *testing.T) {
 	got := dictionaryText
 	for table, name := range rowTypes {

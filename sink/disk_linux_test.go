@@ -60,8 +60,8 @@ func many[T any](table func(*Segment) Table[T], cell func(*T) *string) func(*Seg
 	}
 }
 
-// tryEveryTable fills up the part of one table after another, and wants the
-// error, and nothing left of the segment.
+// tryEveryTable fills the part of one table after another. It expects the error
+// want, and no files of the segment afterwards.
 func tryEveryTable(dir string, run *Run, kilobytes int, want error) error {
 	for _, table := range TableNames {
 		if !layout.HasPart(table, 1) {
@@ -89,7 +89,7 @@ func tryEveryTable(dir string, run *Run, kilobytes int, want error) error {
 	return nil
 }
 
-// nothingOf finds files of a segment, and temporary ones.
+// nothingOf returns an error if files of a segment, or temporary files, exist.
 func nothingOf(dir string, segment int) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && (strings.HasSuffix(path, ".tmp") || strings.Contains(path, fmt.Sprintf("%010d", segment))) {
@@ -134,7 +134,7 @@ func limited(dir string) error {
 		return err
 	}
 
-	// Parts, each in its turn.
+	// The parts, one by one.
 	restore, err := setLimit(unix.RLIMIT_FSIZE, 64<<10)
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func limited(dir string) error {
 	if err := tryEveryTable(dir, run, 300, syscall.EFBIG); err != nil {
 		return err
 	}
-	// The record: the parts have room.
+	// The record: the parts fit.
 	for range 2 {
 		if err := commit(1, long); !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), "record") {
 			return fmt.Errorf("the record is full: %w", err)
@@ -151,7 +151,7 @@ func limited(dir string) error {
 			return err
 		}
 	}
-	// There is still room for a short one.
+	// A short record still fits.
 	if err := commit(1, ""); err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func limited(dir string) error {
 		return fmt.Errorf("after a manifest that was not written: %w", err)
 	}
 
-	// Open files: enough for some parts and not for all.
+	// Open files: enough for some parts but not for all.
 	open, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		return err
@@ -216,7 +216,7 @@ func TestAFullDisk(t *testing.T) {
 	commitSegment(t, run, 0)
 	must(t, tryEveryTable(dir, run, 2048, syscall.ENOSPC))
 
-	// No byte more.
+	// No byte is left.
 	filler := filepath.Join(disk, "filler")
 	f, err := os.Create(filler)
 	must(t, err)
@@ -245,7 +245,7 @@ func TestAFullDisk(t *testing.T) {
 		t.Errorf("a run on a full disk: %v", err)
 	}
 
-	// With room again it goes on where it was.
+	// Once there is room, the run continues.
 	must(t, run.Close())
 	must(t, os.Remove(filler))
 	run, err = Open(t.Context(), dir, described())
@@ -303,8 +303,8 @@ func TestAFolderThatIsReadOnly(t *testing.T) {
 	run, err := Create(dir, described())
 	must(t, err)
 	commitSegment(t, run, 0)
-	// Of root, who may write everywhere, this thread is made another user,
-	// who owns the files.
+	// Root may write everywhere, so this thread becomes the user who owns the
+	// files.
 	readOnly := func(table string, f func()) {
 		folder := filepath.Join(dir, layout.TableFolder(table, "r"))
 		if os.Getuid() == 0 {
@@ -336,7 +336,7 @@ func TestAFolderThatIsReadOnly(t *testing.T) {
 	must(t, run.Close())
 	run, err = Open(t.Context(), dir, described())
 	must(t, err)
-	must(t, nothingOf(dir, 1)) // what could not be removed then is now
+	must(t, nothingOf(dir, 1)) // the next attempt removes what stayed
 	commitSegment(t, run, 1)
 	finish(t, run, 2)
 	if v := verify(t, dir); len(v.Problems) > 0 {

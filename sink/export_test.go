@@ -19,8 +19,8 @@ import (
 	"github.com/robocensus/robocensus/sink/internal/layout"
 )
 
-// exported is a run of three segments with more rows of verdicts than one
-// batch holds, and with nulls, lists and times.
+// exported writes a run of three segments with more rows of verdicts than one batch
+// holds, and with nulls, lists and times.
 func exported(t *testing.T) (dir string, run *Run) {
 	t.Helper()
 	dir = t.TempDir()
@@ -140,7 +140,8 @@ func TestExportOfColumns(t *testing.T) {
 	}
 }
 
-// A run that has committed nothing, or not all, is exported as far as it is.
+// Of an incomplete run, the committed segments are exported, even if there are
+// none.
 func TestExportOfWhatIsNotComplete(t *testing.T) {
 	sequential(t)
 	dir := t.TempDir()
@@ -187,7 +188,7 @@ func TestExportSaysWhatIsThere(t *testing.T) {
 	}
 }
 
-// copyPart puts a part of the run in another place.
+// copyPart copies a part of the run to another path.
 func copyPart(t *testing.T, dir, from, to string) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(dir, from))
@@ -232,7 +233,7 @@ func TestExportOfChanges(t *testing.T) {
 	}
 }
 
-// A stream that ends by an error must not look whole, whatever was written.
+// A stream that an error ends must not look whole, however much was written.
 func TestAnExportThatFailsReadsAsBroken(t *testing.T) {
 	sequential(t)
 	for name, damage := range map[string]func(t *testing.T, dir string){

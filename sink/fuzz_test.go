@@ -14,8 +14,7 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// fuzzStore is an output folder in which each file is written by the returned
-// function.
+// fuzzStore creates an output folder. The returned function writes a file of it.
 func fuzzStore(f *testing.F) (*store.Store, func(t testing.TB, name string, content []byte)) {
 	f.Helper()
 	dir := f.TempDir()
@@ -30,7 +29,7 @@ func fuzzStore(f *testing.F) (*store.Store, func(t testing.TB, name string, cont
 	}
 }
 
-// forged gives any text the digest that it would have as a file of ours.
+// forged appends to a text the digest that it would have as one of our files.
 func forged(text []byte) []byte {
 	content := append(bytes.TrimSuffix(bytes.Clone(text), []byte("\n}")), noSeal...)
 	sum := sha256.Sum256(content)
@@ -38,10 +37,9 @@ func forged(text []byte) []byte {
 	return content
 }
 
-// FuzzRecords: whatever a plan, a record, a manifest or the record of a
-// comparison says, and be its digest right, it names no file but those that its
-// run, tables and segments have; and of what is accepted a file can be made that
-// says the same.
+// FuzzRecords checks that a plan, record or manifest with a valid digest, whatever
+// it says, names no file but those that its run, tables and segments have, and that
+// an accepted one encodes back to the same.
 func FuzzRecords(f *testing.F) {
 	s, write := fuzzStore(f)
 	plan := described()
@@ -58,7 +56,7 @@ func FuzzRecords(f *testing.F) {
 		}
 	}
 	manifest.add([]*Record{&record})
-	manifest.Parts = manifest.Parts[:9] // without those of the run
+	manifest.Parts = manifest.Parts[:9] // without the parts of the run
 	comparison := Comparison{Run: "r", Manifest: planDigest, Against: "a", Notes: []string{"x"}, Expectations: &digest}
 	comparison.Part = &Part{layout.Changes, 0, comparison.partPath(), 4, digest}
 	for _, object := range []any{plan, record, manifest, comparison} {
@@ -129,8 +127,8 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-// FuzzAnswersFile: of a file of answers what stands before the first damage
-// counts, and it is the same when it is read again and after more is added.
+// FuzzAnswersFile checks that the answers before the first damage are read, and
+// stay the same when the file is read again and after answers are added.
 func FuzzAnswersFile(f *testing.F) {
 	s, write := fuzzStore(f)
 	const name = "answers"

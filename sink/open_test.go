@@ -55,8 +55,8 @@ func TestOpenRefusesACommittedPartThatIsGone(t *testing.T) {
 	}
 }
 
-// A run is resumed with every input that its plan names and no other, of each
-// role as many and in the same order: seq is the place in the input.
+// A run is resumed only with the inputs of its plan: of each role as many, in the
+// same order, because seq depends on the place in the input.
 func TestOpenRefusesOtherInputs(t *testing.T) {
 	hosts, urls := Input{Role: "hosts", Path: "hosts.csv", SHA256: "aa"}, Input{Role: "urls", Path: "urls.txt", SHA256: "bb"}
 	one, two := Input{Role: "warc", Path: "1.warc", Ends: "cc"}, Input{Role: "warc", Path: "2.warc", Ends: "dd"}
@@ -72,7 +72,7 @@ func TestOpenRefusesOtherInputs(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		inputs []Input
-		want   string // in the error; "" where it opens
+		want   string // in the error; "" if it opens
 	}{
 		{"the same", []Input{hosts, one, two, urls}, ""},
 		{"roles in another order", []Input{urls, one, hosts, two}, ""},
@@ -107,7 +107,7 @@ func TestOpenRefusesARunThatWasStartedOtherwise(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		change func(m *Plan)
-		want   []string // in the error; none where it opens
+		want   []string // in the error; none if it opens
 	}{
 		{"the same", func(m *Plan) {}, nil},
 		{"another start and version", func(m *Plan) { m.Started, m.ToolVersion = time.Now(), "v1" }, nil},

@@ -8,8 +8,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 )
 
-// What packages above this one do with a run, whom its tests cannot import: those
-// of package sink_test set it.
+// Functions of packages that import this one, and that its tests cannot import.
+// Tests of package sink_test set them.
 var (
 	SumUp       func(context.Context, *Run) (Totals, error)
 	Verify      func(ctx context.Context, dir, run string, progress func(parts, of int)) (*Verification, error)

@@ -17,8 +17,8 @@ import (
 	"github.com/robocensus/robocensus/sink/internal/layout"
 )
 
-// weekly writes runs that begin a week apart, in the order of their names'
-// last byte: complete c…, unfinished u…
+// weekly writes runs that start a week apart, in the order of the last byte of
+// their names: c… is complete, u… unfinished.
 func weekly(t *testing.T, runs ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,8 +41,7 @@ func finishAt(t *testing.T, run *Run, at time.Time) {
 	must(t, completeRun(run, Completion{Finished: at, Tally: Tally{Targets: targetsOfSegment}, Inputs: described().Inputs}))
 }
 
-// A clock that was ahead, or behind until it was set, does not make the run that
-// ended last the oldest one.
+// A clock that was wrong does not make the run that ended last the oldest.
 func TestPruneWhereTheClockWasWrong(t *testing.T) {
 	sequential(t)
 	add := func(dir, id string, started, finished time.Time) {
@@ -120,7 +119,7 @@ func TestPrune(t *testing.T) {
 			if diff := cmp.Diff(row.want, prune(t, dir, row.keep, false)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			// What stays is whole, of the others nothing is left.
+			// The runs that stay are whole, and nothing of the others is left.
 			for _, line := range row.want {
 				verb, rest, _ := strings.Cut(line, " _runs/")
 				run, _, _ := strings.Cut(rest, " ")
@@ -162,7 +161,7 @@ func TestPruneRemovesComparisonsOfWhatIsGone(t *testing.T) {
 	}
 }
 
-// A run that another process writes is nobody's to remove.
+// A run that another process is writing is not removed.
 func TestPruneLeavesARunThatIsBeingWritten(t *testing.T) {
 	sequential(t)
 	dir := weekly(t, "u0", "c1", "c2")
@@ -181,7 +180,7 @@ func TestPruneLeavesARunThatIsBeingWritten(t *testing.T) {
 	}
 }
 
-// Wherever a prune was interrupted, the next one does what was left to do.
+// The next prune finishes what an interrupted one left.
 func TestAPruneThatWasInterrupted(t *testing.T) {
 	sequential(t)
 	for _, removed := range []int{0, 1, len(TableNames)} {
@@ -209,7 +208,7 @@ func TestAPruneThatWasInterrupted(t *testing.T) {
 	}
 }
 
-// Of a run whose manifest cannot be read nobody knows when it began.
+// The start of a run with an unreadable manifest is unknown, so it stays.
 func TestPruneLeavesWhatItDoesNotUnderstand(t *testing.T) {
 	sequential(t)
 	dir := weekly(t, "c1", "c2", "c3")

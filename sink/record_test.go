@@ -48,8 +48,8 @@ func TestSealsFindEveryChange(t *testing.T) {
 	}
 }
 
-// Names of parts and records sort as the segments do, for as many archives as a
-// run may have.
+// Names of parts and records sort like the segments, for as many archives as a run
+// can have.
 func TestNamesSortAsTheInput(t *testing.T) {
 	segments := []int{0, 1, 99, SegmentsPerVolume - 1, SegmentsPerVolume, 9 * SegmentsPerVolume, 10 * SegmentsPerVolume, 11 * SegmentsPerVolume,
 		64_000 * SegmentsPerVolume, MaxVolumes*SegmentsPerVolume - 1}
@@ -132,7 +132,7 @@ func TestASegmentIsWrittenOnce(t *testing.T) {
 	if err := s.Commit(); err == nil {
 		t.Error("a segment is committed twice")
 	}
-	// The record of another process stays, and the parts of this one go.
+	// The record of the other process stays, and this one's parts are removed.
 	s, err = run.Segment(2)
 	must(t, err)
 	record := filepath.Join(dir, layout.Record("r", 2))
@@ -151,7 +151,7 @@ func TestASegmentIsWrittenOnce(t *testing.T) {
 	}
 }
 
-// nothingLeft finds files of a segment.
+// nothingLeft returns an error if files of a segment exist.
 func nothingLeft(dir string, segment int) error {
 	s, err := store.Open(dir)
 	if err != nil {
@@ -197,7 +197,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// What is not as it was written is refused, and not resumed with other rows.
+// A run with damaged files is refused, not resumed with other rows.
 func TestOpenRefusesDamagedRecords(t *testing.T) {
 	good := t.TempDir()
 	run, err := Create(good, described())
@@ -294,7 +294,7 @@ func TestARunIsCompleteOnlyWithAllSegments(t *testing.T) {
 	}
 }
 
-// A damaged run is nobody's reason not to resume another.
+// A damaged run does not prevent resuming another.
 func TestUnfinishedPassesOverWhatIsDamaged(t *testing.T) {
 	dir := t.TempDir()
 	if run, damaged, err := Unfinished(filepath.Join(dir, "none")); run != "" || damaged != nil || err != nil {
@@ -312,8 +312,8 @@ func TestUnfinishedPassesOverWhatIsDamaged(t *testing.T) {
 		must(t, run.Close())
 	}
 	edit(t, filepath.Join(dir, "_runs/damaged/plan.json"), func(b []byte) []byte { b[30] ^= 1; return b })
-	must(t, os.WriteFile(filepath.Join(dir, "_runs/complete/manifest.json"), []byte("{"), 0o666)) // complete all the same
-	must(t, os.WriteFile(filepath.Join(dir, layout.Record("a", 0)), []byte("{"), 0o666))          // for Open to refuse
+	must(t, os.WriteFile(filepath.Join(dir, "_runs/complete/manifest.json"), []byte("{"), 0o666)) // still complete
+	must(t, os.WriteFile(filepath.Join(dir, layout.Record("a", 0)), []byte("{"), 0o666))          // Open refuses it
 	must(t, os.MkdirAll(filepath.Join(dir, "_runs/empty"), 0o777))
 	must(t, os.WriteFile(filepath.Join(dir, "_runs/file"), nil, 0o666))
 	run, damaged, err := Unfinished(dir)
@@ -326,8 +326,8 @@ func TestUnfinishedPassesOverWhatIsDamaged(t *testing.T) {
 	}
 }
 
-// A link that somebody has planted in the output folder leads nowhere: neither
-// for who writes a run nor for who reads or removes it.
+// A link planted in the output folder leads nowhere, whether a run is written, read
+// or removed.
 func TestPlantedLinks(t *testing.T) {
 	outside := t.TempDir()
 	secret := filepath.Join(outside, "secret")
@@ -383,7 +383,7 @@ func TestPlantedLinks(t *testing.T) {
 	}
 }
 
-// A run is not completed without what its segments have counted.
+// A run cannot be completed without the totals of its segments.
 func TestCompleteNeedsTheTotals(t *testing.T) {
 	dir := t.TempDir()
 	run, err := Create(dir, described())
@@ -403,14 +403,14 @@ func TestCompleteNeedsTheTotals(t *testing.T) {
 	}
 }
 
-// Who finds a run busy leaves what its writer is about to use.
+// Finding a run busy does not remove the folders that its writer is about to use.
 func TestABusyRunKeepsItsFolders(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.MkdirAll(filepath.Join(dir, layout.Records("r")), 0o777))
 	s, err := store.Open(dir)
 	must(t, err)
 	defer s.Close()
-	l, err := lockRun(s, "r") // as Create has it before there is a plan
+	l, err := lockRun(s, "r") // as Create does before it writes the plan
 	must(t, err)
 	if _, err := Open(t.Context(), dir, described()); !errors.Is(err, ErrRunBusy) {
 		t.Errorf("open: %v", err)
@@ -445,7 +445,8 @@ func TestVerifyReadsRejected(t *testing.T) {
 	}
 }
 
-// Expectations are those of the comparison that stands.
+// A comparison without expectations removes those of the comparison that it
+// replaces.
 func TestAComparisonWithoutExpectationsReplacesThem(t *testing.T) {
 	sequential(t)
 	dir := wholeRun(t, nil)
@@ -469,7 +470,7 @@ func TestAComparisonWithoutExpectationsReplacesThem(t *testing.T) {
 	}
 }
 
-// The head of a manifest is all of it but the parts, where these are not needed.
+// The head of a manifest has everything but the parts.
 func TestTheHeadOfAManifest(t *testing.T) {
 	dir := wholeRun(t, nil)
 	manifest := filepath.Join(dir, "_runs/r/manifest.json")
@@ -488,7 +489,7 @@ func TestTheHeadOfAManifest(t *testing.T) {
 		t.Fatalf("the manifest has %d bytes", len(content))
 	}
 	damaged := []string{"", "[]", "{", string(content[:100]), string(content[:len(content)-1]), string(content) + "\n"}
-	for _, at := range []int{30, len(content) / 2, len(content) - 300, len(content) - 40, len(content) - 1} { // also behind the head
+	for _, at := range []int{30, len(content) / 2, len(content) - 300, len(content) - 40, len(content) - 1} { // after the head, too
 		other := bytes.Clone(content)
 		other[at] ^= 1
 		damaged = append(damaged, string(other))

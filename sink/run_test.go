@@ -56,7 +56,7 @@ func child(t *testing.T, role, dir string) (*exec.Cmd, io.ReadCloser, io.WriteCl
 	return c, out, in
 }
 
-// described is a run as Create and Open take it.
+// described returns a plan to create and to resume a run with.
 func described() Plan {
 	return Plan{
 		Run: "r", ToolVersion: "v0", Tables: TableNames, Profiles: []string{"google"},
@@ -75,7 +75,7 @@ const (
 	targetsOfSegment = 20
 )
 
-// fill writes rows of all tables that are a segment's and no other's.
+// fill writes rows of all tables that differ between segments.
 func fill(s *Segment, index int) error {
 	s.Targets = targetsOfSegment
 	for i := range targetsOfSegment {
@@ -104,8 +104,8 @@ func fill(s *Segment, index int) error {
 
 func note(index int) string { return fmt.Sprintf(`{"segment":%d}`, index) }
 
-// writeRun creates the run, or goes on with it, two segments at a time, and
-// calls step along the way.
+// writeRun creates or resumes the run, writes two segments at a time, and calls
+// step along the way.
 func writeRun(dir string, step func()) error {
 	run, err := Open(context.Background(), dir, described())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -166,7 +166,7 @@ func holdRun(dir string) error {
 	return run.Close()
 }
 
-// tree is every file below dir with its content.
+// tree returns the files in dir with their contents.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
@@ -182,7 +182,8 @@ func tree(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// leftovers are the files that are neither committed parts nor the run's own.
+// leftovers returns the files that are neither committed parts nor files of the
+// run.
 func leftovers(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	m, err := ReadManifest(dir, "r")
@@ -209,12 +210,13 @@ func TestAKilledRunGoesOnToTheSameTables(t *testing.T) {
 		wanted = 5
 	}
 	must(t, writeRun(quiet, func() {}))
-	// How far a child comes before it is killed is chance.
+	// How far a child gets before it is killed is random.
 	kills, runs := 0, 0
 	for ; kills < wanted; runs++ {
 		dir := t.TempDir()
 		kills += killUntilComplete(t, dir)
-		// A child that was killed once it was complete leaves its lock, or counters of its segments.
+		// A child killed after completion may leave its lock, or counters of its
+		// segments.
 		if _, err := Open(t.Context(), dir, described()); !errors.Is(err, ErrRunComplete) {
 			t.Errorf("a complete run: %v", err)
 		}
@@ -225,14 +227,14 @@ func TestAKilledRunGoesOnToTheSameTables(t *testing.T) {
 	t.Logf("%d runs were killed %d times", runs, kills)
 }
 
-// killUntilComplete kills a run and has it gone on with until it is complete,
-// and returns how often it was killed.
+// killUntilComplete kills and resumes a run until it is complete, and returns the
+// number of kills.
 func killUntilComplete(t *testing.T, dir string) (kills int) {
 	t.Helper()
 	committed := make(map[string]string)
 	for complete := false; !complete; {
 		c, out, _ := child(t, "write", dir)
-		// It is killed somewhere after so many steps, while it goes on.
+		// Kill it after a random number of steps.
 		if _, err := io.CopyN(io.Discard, out, rand.Int64N(8)); err == nil {
 			c.Process.Kill()
 		}
@@ -252,7 +254,7 @@ func killUntilComplete(t *testing.T, dir string) (kills int) {
 		complete = m.State == "complete"
 		sums := make(map[string]string)
 		for _, p := range m.Parts {
-			if !layout.OfRun[p.Table] { // which are merged at the end
+			if !layout.OfRun[p.Table] { // completion merges them
 				sums[p.Path] = p.SHA256
 			}
 		}
@@ -298,7 +300,7 @@ func TestOneWriterAcrossProcesses(t *testing.T) {
 	must(t, run.Close())
 }
 
-// The lock's file is removed by its holder, under the noses of those who wait.
+// The holder of a lock removes its file while others wait for it.
 func TestTheLockIsHeldByOneAtATime(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.MkdirAll(filepath.Join(dir, "_runs/r"), 0o777))
@@ -335,7 +337,7 @@ func TestTheLockIsHeldByOneAtATime(t *testing.T) {
 
 func TestRemove(t *testing.T) {
 	dir := t.TempDir()
-	must(t, Remove(dir, "r")) // there is none
+	must(t, Remove(dir, "r")) // nothing to remove
 	other := described()
 	other.Run = "other"
 	run, err := Create(dir, other)
@@ -361,7 +363,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// However far a removal came, nobody takes what is left for a run, and it can
+// However far an interrupted removal got, the rest does not count as a run and can
 // be removed.
 func TestARemovalThatWasInterrupted(t *testing.T) {
 	sequential(t)
@@ -399,7 +401,7 @@ func commitSegment(t *testing.T, run *Run, index int) {
 	must(t, s.Commit())
 }
 
-// finish completes a run that has so many segments.
+// finish completes a run of the given number of segments.
 func finish(t *testing.T, run *Run, segments int64) {
 	t.Helper()
 	must(t, completeRun(run, Completion{
@@ -408,7 +410,7 @@ func finish(t *testing.T, run *Run, segments int64) {
 	must(t, run.Close())
 }
 
-// patch writes the manifest of a complete run anew, and seals it.
+// patch changes the manifest of a complete run and seals it.
 func patch(t *testing.T, dir string, change func(m *Manifest)) {
 	t.Helper()
 	m, err := ReadManifest(dir, "r")
@@ -424,8 +426,8 @@ func resealed(t *testing.T, path string, object any) {
 	must(t, os.WriteFile(path, content, 0o666))
 }
 
-// A crash leaves half-written files in the run's folder alone, where the next
-// process removes them, whether the run exists by then or not.
+// A crash leaves half-written files only in the run's folder, where the next
+// process removes them, whether or not the run exists by then.
 func TestWhatACrashLeavesIsRemoved(t *testing.T) {
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "_runs", "r")

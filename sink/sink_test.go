@@ -25,8 +25,8 @@ import (
 	"github.com/robocensus/robocensus/sink/internal/layout"
 )
 
-// The contract: names, types and nullability of every column, in their order.
-// A question mark stands for nullable.
+// The contract: names, types and nullability of every column, in their order. A
+// question mark means nullable.
 var contract = map[string]string{
 	"fetches": `seq int64, input utf8, host utf8, rank int64?, origin utf8, scheme utf8, port int32, registered_domain utf8?,
 		tld utf8?, robots_url utf8, source utf8, fetch_time timestamp[us, tz=UTC], outcome utf8, reason utf8, status int32?,
@@ -55,7 +55,7 @@ var contract = map[string]string{
 	"bodies":   `content_digest utf8, body binary`,
 }
 
-// newRun makes a run with every table, in a folder of the test's own.
+// newRun creates a run with every table in a temporary folder.
 func newRun(t *testing.T) (*Run, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -66,7 +66,7 @@ func newRun(t *testing.T) (*Run, string) {
 	return run, dir
 }
 
-// partsIn is how many parts these segments have, of all tables.
+// partsIn returns the number of parts that segments have in all tables.
 func partsIn(segments ...int) (n int) {
 	for _, segment := range segments {
 		for _, table := range TableNames {
@@ -146,7 +146,7 @@ func TestColumnsAreTheContract(t *testing.T) {
 	}
 }
 
-// column is a column of a table that stands in one chunk.
+// column returns a column of a table, which must have a single chunk.
 func column[T arrow.Array](t *testing.T, table arrow.Table, name string) T {
 	t.Helper()
 	i := table.Schema().FieldIndices(name)
@@ -208,7 +208,7 @@ func TestRowsReadBack(t *testing.T) {
 	}
 }
 
-// Nulls are nulls whatever stands around them.
+// A null stays null whatever values surround it.
 func TestNullsAmongValues(t *testing.T) {
 	sequential(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -263,7 +263,7 @@ func TestLargeBodiesStandInTheFileOnce(t *testing.T) {
 	must(t, err)
 	source, size := rand.NewChaCha8([32]byte{}), 0
 	for i := range 10 {
-		body := make([]byte, 300<<10) // that cannot be compressed
+		body := make([]byte, 300<<10) // incompressible
 		source.Read(body)
 		must(t, s.Bodies.Write(Body{ContentDigest: fmt.Sprint(i), Body: body}))
 		size += len(body)
@@ -278,7 +278,7 @@ func TestLargeBodiesStandInTheFileOnce(t *testing.T) {
 
 func TestManifestNamesWhatIsThere(t *testing.T) {
 	run, dir := newRun(t)
-	for _, index := range []int{1, 0} { // segments commit in any order
+	for _, index := range []int{1, 0} { // segments may be committed in any order
 		s, err := run.Segment(index)
 		must(t, err)
 		must(t, s.Rules.Write(Rule{Seq: 1}, Rule{Seq: 2}))
@@ -313,7 +313,7 @@ func TestEqualRowsGiveEqualBytes(t *testing.T) {
 	var first map[string]string
 	for range 3 {
 		run, dir := newRun(t)
-		for index := range 2 { // a writer must not remember the part before
+		for index := range 2 { // a writer must not remember the previous part
 			s, err := run.Segment(index)
 			must(t, err)
 			for i := range int64(5000) {
@@ -401,11 +401,10 @@ func TestText(t *testing.T) {
 	}
 }
 
-// raceDetector says that the tests run under the race detector.
+// raceDetector is set under the race detector.
 var raceDetector bool
 
-// sequential leaves a test out under the race detector: it runs no goroutines
-// and takes long.
+// sequential skips a slow test without goroutines under the race detector.
 func sequential(t *testing.T) {
 	t.Helper()
 	if raceDetector {

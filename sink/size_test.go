@@ -11,8 +11,8 @@ import (
 	"github.com/robocensus/robocensus/sink/internal/layout"
 )
 
-// The size of a committed part is the cheap sign that it is whole: where a run is
-// completed, and where one that is complete is asked to be resumed.
+// The size of a part is a cheap check that it is whole: at completion, and if a
+// complete run is to be resumed.
 func TestSizesOfCommittedParts(t *testing.T) {
 	dir := t.TempDir()
 	run, err := Create(dir, described())

@@ -30,7 +30,7 @@ func verify(t *testing.T, dir string) *Verification {
 	return v
 }
 
-// wholeRun makes a complete run of three segments, with extra rows in segment 1.
+// wholeRun writes a complete run of three segments, with extra rows in segment 1.
 func wholeRun(t *testing.T, extra func(s *Segment) error) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -60,8 +60,8 @@ func (m *Manifest) part(path string) *Part {
 	return nil
 }
 
-// replacePart puts content in a part's place, and names it in the record and in
-// the manifest.
+// replacePart replaces the contents of a part, and updates the record and the
+// manifest.
 func replacePart(t *testing.T, dir, path string, content []byte) {
 	t.Helper()
 	must(t, os.WriteFile(filepath.Join(dir, path), content, 0o666))
@@ -71,7 +71,7 @@ func replacePart(t *testing.T, dir, path string, content []byte) {
 	})
 }
 
-// rename changes what is said of a part, in the record and in the manifest.
+// rename changes the entry of a part in the record and in the manifest.
 func rename(t *testing.T, dir, path string, change func(p *Part)) {
 	t.Helper()
 	patch(t, dir, func(m *Manifest) {
@@ -113,7 +113,7 @@ func edit(t *testing.T, path string, change func(content []byte) []byte) {
 
 func TestVerifyFindsNothingInAGoodRun(t *testing.T) {
 	dir := wholeRun(t, nil)
-	must(t, os.WriteFile(filepath.Join(dir, "_runs/r/lock"), nil, 0o600)) // of a process that was killed
+	must(t, os.WriteFile(filepath.Join(dir, "_runs/r/lock"), nil, 0o600)) // left by a killed process
 	var read, parts int
 	v, err := Verify(context.Background(), dir, "r", func(n, of int) { read, parts = n, of })
 	must(t, err)
@@ -141,7 +141,7 @@ func TestVerifyFindsPlantedDamage(t *testing.T) {
 		name  string
 		extra func(s *Segment) error
 		plant func(t *testing.T, dir string)
-		want  string // path: kind, of each
+		want  string // path: kind, for each problem
 	}{
 		{"a byte flipped in a page", nil, file(func(b []byte) []byte { b[100] ^= 1; return b }), rules + ": digest"},
 		{"a byte flipped in the footer", nil, file(func(b []byte) []byte { b[len(b)-20] ^= 1; return b }), rules + ": digest"},
@@ -352,8 +352,8 @@ func TestVerifyEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A comparison has a record of its own. What is under way, or was killed, is no
-// damage.
+// A comparison has its own record. A comparison in progress, or a killed one, is
+// not damage.
 func TestVerifyReadsComparisons(t *testing.T) {
 	sequential(t)
 	good := wholeRun(t, nil)

@@ -28,9 +28,8 @@ func write(t *testing.T, path, text string) string {
 	return path
 }
 
-// misbehaviour is a web with a fault of every kind whose outcome does not
-// hang on how often or how fast it is asked. Those of again*.test are tried
-// again.
+// misbehaviour holds a fault of every kind whose outcome does not depend on how
+// often or how fast a host is asked. The hosts again*.test are retried.
 const misbehaviour = `
 "hang*.test": {hang: start}
 "again*.test":
@@ -68,14 +67,14 @@ const misbehaviour = `
   - {body_from: "*"}
 `
 
-// web is a farm of hosts, and the files that a census of them takes.
+// web is a farm of hosts, and the input files of a census of them.
 type web struct {
 	addr               string
 	hosts, agents, url string
 }
 
-// newWeb serves n hosts, and those of more, and lists them among lines that
-// are no targets.
+// newWeb serves n hosts and those of more. Its list also has lines that name no
+// host.
 func newWeb(t *testing.T, n int, latency string, more ...string) *web {
 	t.Helper()
 	dir := t.TempDir()
@@ -117,7 +116,7 @@ func newWeb(t *testing.T, n int, latency string, more ...string) *web {
 	return w
 }
 
-// census is a run of the command over the web, called r.
+// census returns the arguments of a run r over the web.
 func (w *web) census(dir string, args ...string) []string {
 	return append([]string{
 		"run", "--hosts", w.hosts, "--out", dir, "--run", "r", "--schemes", "http", "--connect-to", w.addr, "--agents", w.agents, "--urls", w.url,
@@ -125,8 +124,7 @@ func (w *web) census(dir string, args ...string) []string {
 	}, args...)
 }
 
-// robocensus runs the command, which must exit with code, and returns what it
-// printed.
+// robocensus runs the command, checks its exit code, and returns its output.
 func robocensus(t *testing.T, code int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	return finish(t, code, exec.Command(filepath.Join(bin, "robocensus"), args...))
@@ -144,7 +142,7 @@ func finish(t *testing.T, code int, c *exec.Cmd) (stdout, stderr string) {
 	return out.String(), err.String()
 }
 
-// asked is what the farm was asked since it was reset: requests by host.
+// asked returns the farm's requests by host since its reset.
 func (w *web) asked(t *testing.T) map[string]int64 {
 	t.Helper()
 	resp, err := http.Get("http://" + w.addr + "/_farm?hosts=1")

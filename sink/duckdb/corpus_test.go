@@ -24,14 +24,14 @@ import (
 const (
 	corpusFile = "../../../shared/corpus/robots-real.tar.gz"
 	ranksFile  = "../../../shared/corpus/hosts-ranked.csv"
-	// sizeLimit is how much of a file the census reads.
+	// sizeLimit is the number of bytes of a file that the census reads.
 	sizeLimit = 512000
 )
 
 // census is a run of the command over files that the farm serves.
 type census struct {
 	dir   string
-	files map[string][]byte // by host, and by port where that is not 80
+	files map[string][]byte // by host, with the port unless it is 80
 }
 
 // theCorpus is made once for all tests; TestMain removes its folder.
@@ -40,8 +40,8 @@ var theCorpus = sync.OnceValues(func() (*census, error) {
 	if err != nil {
 		return nil, err
 	}
-	// All hosts of the corpus are asked, with their ranks, and the ranked
-	// ones that have no file there.
+	// The list has all hosts of the corpus with their ranks, and the ranked hosts
+	// without a file.
 	ranks, err := os.ReadFile(ranksFile)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ var theCorpus = sync.OnceValues(func() (*census, error) {
 	return sample(files, hosts.String())
 })
 
-// sample is a census of every tenth host of a list.
+// sample runs a census of every tenth host of a list.
 func sample(files map[string][]byte, list string) (*census, error) {
 	dir := filepath.Join(scratch, "sample")
 	if err := os.Mkdir(dir, 0o777); err != nil {
@@ -81,7 +81,7 @@ func sample(files map[string][]byte, list string) (*census, error) {
 	return survey("corpus", dir, some, []byte(hosts))
 }
 
-// corpusDatabase skips the test where there is no corpus.
+// corpusDatabase skips the test if there is no corpus.
 func corpusDatabase(t *testing.T) (*census, *sql.DB) {
 	t.Helper()
 	if _, err := os.Stat(corpusFile); errors.Is(err, fs.ErrNotExist) {
@@ -134,7 +134,7 @@ func corpusFiles() (map[string][]byte, error) {
 	}
 }
 
-// survey serves a folder or tar of files by the farm, asks it for a list of
+// survey serves a folder or tar of files with the farm, runs a census of a list of
 // hosts, and keeps the tables in the folder scratch.
 func survey(name, source string, files map[string][]byte, hosts []byte) (*census, error) {
 	c := &census{dir: filepath.Join(scratch, name), files: files}

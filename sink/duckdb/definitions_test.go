@@ -11,16 +11,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The definitions that studies use, told again from their code, give every
-// agent and file the class that the view gives: on the corpus,
+// The definitions of two studies, reimplemented from their code, give every agent
+// and file the class that the view gives: for the corpus
 func TestDefinitionsAreTheStudies(t *testing.T) {
 	t.Parallel()
 	c, _ := corpusDatabase(t)
 	definitions(t, c)
 }
 
-// and on files put together at random, where the clauses meet that real files
-// seldom try.
+// and for random files, in which clauses meet that real files seldom combine.
 func TestDefinitionsOfRandomFiles(t *testing.T) {
 	t.Parallel()
 	const files = 1500
@@ -46,9 +45,9 @@ func TestDefinitionsOfRandomFiles(t *testing.T) {
 	definitions(t, run)
 }
 
-// randomFile has what the definitions look at, and none of the four things
-// that the tables do not tell: lines ended by a CR alone, a NUL in a line,
-// white space beyond ASCII, and a web page that begins with a comment.
+// randomFile returns a file with everything that the definitions look at, without
+// four things that the tables do not show: lines that end with CR alone, a NUL in a
+// line, white space beyond ASCII, and a web page that begins with a comment.
 func randomFile(random *rand.Rand) []byte {
 	pick := func(from ...string) string { return from[random.IntN(len(from))] }
 	var b bytes.Buffer

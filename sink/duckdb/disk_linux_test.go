@@ -16,17 +16,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// under is a run of the command under a limit that sh's ulimit sets, in whose
-// units it is, and on one core: so its segments are committed one by one.
+// under returns the command with a limit that sh's ulimit sets, in its units, and
+// on one core, so that segments are committed one by one.
 func under(limit string, args []string) *exec.Cmd {
 	c := exec.Command("sh", append([]string{"-c", limit + `; exec "$0" "$@"`, filepath.Join(bin, "robocensus")}, args...)...)
 	c.Env = append(os.Environ(), "GOMAXPROCS=1")
 	return c
 }
 
-// stopped runs a run that stops with exit code 74 and one line, with the cause
-// in it, and nothing half in the tables, and returns the line; "" where it was
-// not stopped.
+// stopped runs a command that must end with exit code 74 and one line that contains
+// the cause, and must leave no half part in the tables. It returns the line, or ""
+// if the command succeeded.
 func stopped(t *testing.T, c *exec.Cmd, dir, cause string) string {
 	t.Helper()
 	var stderr bytes.Buffer
@@ -51,13 +51,13 @@ func stopped(t *testing.T, c *exec.Cmd, dir, cause string) string {
 
 const page = 4096
 
-// file is one that a run writes, and the room that it takes on a disk.
+// file is a file of a run, and the disk space that it takes.
 type file struct {
 	path  string
 	pages int64
 }
 
-// filesOf are the files of run r of a folder in the order of writing.
+// filesOf returns the files of run r in a folder, in the order of writing.
 func filesOf(t *testing.T, dir string) (files []file) {
 	t.Helper()
 	add := func(path string, bytes int64) { files = append(files, file{path, (bytes + page - 1) / page}) }
@@ -97,8 +97,8 @@ func mountable(t *testing.T, options string) string {
 	return disk
 }
 
-// A disk is full in the middle of each kind of file, is made larger, and the
-// run is gone on with.
+// The disk fills up in the middle of each kind of file; after it is enlarged, the
+// run is resumed.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	mountable(t, "size=1m")
@@ -116,15 +116,15 @@ func TestFullDisk(t *testing.T) {
 		before += f.pages
 		if at < 2 || strings.Contains(f.path, "part-0000000000") && !strings.Contains(f.path, "summary") && !strings.Contains(f.path, "examples") ||
 			strings.Contains(f.path, "segments/0000000000.") && !strings.HasSuffix(f.path, ".json") || strings.HasSuffix(f.path, "segments/0000000001.json") {
-			continue // without a plan there is no run, and no line of an earlier run is rejected; the others are as those of the other segment
+			continue // without a plan there is no run; an earlier run rejects no line; the other files resemble those of the other segment
 		}
 		if testing.Short() && at%5 != 0 && at != len(files)-1 {
 			continue
 		}
-		name, _, _ := strings.Cut(f.path, "/run=") // DuckDB takes the rest for a partition
+		name, _, _ := strings.Cut(f.path, "/run=") // DuckDB would read the rest as a partition
 		t.Run(fmt.Sprint(at, " ", path.Base(name)), func(t *testing.T) {
-			// Times take more or less room from run to run: the disk is made
-			// smaller or larger until it is full in the file.
+			// The space that times take varies from run to run: change the size of
+			// the disk until the file fills it.
 			for range 60 {
 				size = max(size, 1)
 				disk := mountable(t, fmt.Sprint("size=", size*page))
@@ -149,11 +149,11 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// once asks no host again.
+// once disables retries.
 var once = []string{"--retries", "0"}
 
-// The disk is full of answers that wait for their segment. Resuming asks only
-// those whose answers are lost.
+// The disk is full of answers that wait for their segment. Resuming asks only the
+// hosts whose answers are lost.
 func TestFullOfAnswers(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, 1000, "none")
@@ -172,8 +172,8 @@ func TestFullOfAnswers(t *testing.T) {
 	wantNothingAskedTwice(t, requests, w.asked(t), 64)
 }
 
-// The same with a limit of the size of files: each that is larger than all
-// before it is hit.
+// The same with a limit on the size of a file, for each file that is larger than
+// all before it.
 func TestLimitedFiles(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, 2400, "none")
@@ -201,7 +201,7 @@ func TestLimitedFiles(t *testing.T) {
 	}
 }
 
-// Nobody is asked whose answer could not be kept.
+// No host is asked if its answer could not be stored.
 func TestReadOnlyFolder(t *testing.T) {
 	disk := t.TempDir()
 	if os.Getuid() == 0 {
@@ -222,7 +222,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	}
 }
 
-// During a run something is taken away from it.
+// Something is taken away from a run in progress.
 func TestTakenAway(t *testing.T) {
 	t.Parallel()
 	hosts := 3500
@@ -238,7 +238,7 @@ func TestTakenAway(t *testing.T) {
 		take        func(dir string, pid int) error
 		give        func(dir string) error
 	}{
-		{"the folder's name", "", false, // which the run does without
+		{"the folder's name", "", false, // the run does not need it
 			func(dir string, _ int) error { return os.Rename(dir, dir+"-away") },
 			func(dir string) error {
 				if _, err := os.Stat(dir); err == nil {
@@ -289,8 +289,8 @@ func TestTakenAway(t *testing.T) {
 	}
 }
 
-// With too few files for its connections a run does not begin, and with just
-// enough it is as any other.
+// With too few file descriptors for its connections a run does not start; with just
+// enough it is like any other.
 func TestFewOpenFiles(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, 1000, "uniform:1ms-15ms")
@@ -311,8 +311,8 @@ func TestFewOpenFiles(t *testing.T) {
 	wantSameBytes(t, want, dir)
 }
 
-// removeWhileWritten removes a folder in which a run makes files meanwhile: one
-// that came between the look and the removal takes another try.
+// removeWhileWritten removes a folder in which a run creates files meanwhile, and
+// tries again if one appears.
 func removeWhileWritten(dir string) error {
 	var err error
 	for range 100 {

@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "write the answers in the documents, and
 
 const repository = "../.."
 
-// documents are the texts whose commands and queries TestDocuments pastes.
+// documents are the documents whose commands and queries TestDocuments pastes.
 var documents = []string{"README.md", "configs/queries/README.md", "configs/schedule/README.md", "robots/README.md", "sink/README.md"}
 
 // A block is fenced text of a document. A text block directly below a command or
@@ -50,7 +50,7 @@ func blocksOf(t *testing.T, document string) (text string, blocks []block) {
 	return text, blocks
 }
 
-// isAnswer says whether block i answers the one above it.
+// isAnswer reports whether block i is the answer of the block above it.
 func isAnswer(text string, blocks []block, i int) bool {
 	if i == 0 || blocks[i].language != "text" || !slices.Contains([]string{"sh", "sql"}, blocks[i-1].language) {
 		return false
@@ -59,10 +59,9 @@ func isAnswer(text string, blocks []block, i int) bool {
 	return text[above.at+len(above.text):blocks[i].at] == "```\n\n```text\n"
 }
 
-// What every document shows works when it is pasted, from top to bottom, in a
-// fresh clone: each command exits with a code that is no failure, each query is
-// asked of the tables in out/, and what is printed is the answer that the document
-// has below it.
+// Every document works if it is pasted, from top to bottom, in a fresh clone: no
+// command fails, each query runs over the tables in out/, and the output is the
+// answer in the document.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	web := newInternet(t)
@@ -72,7 +71,7 @@ func TestDocuments(t *testing.T) {
 			clone := freshClone(t)
 			shell := newShell(t, clone, web)
 			made, end, printed := "", 0, ""
-			var db *sql.DB // of out/, until a command may change it
+			var db *sql.DB // the tables in out/, until a command may change them
 			for i, b := range blocks {
 				switch {
 				case isAnswer(text, blocks, i):
@@ -107,8 +106,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// elided is a line of an answer that stands for lines that the document leaves
-// out.
+// elided is a line of an answer in place of lines that the document omits.
 const elided = "\n...\n"
 
 func elides(answer, printed string) bool {
@@ -126,12 +124,12 @@ func neutral(text string) string {
 	text = regexp.MustCompile(`\d\d:\d\d:\d\d`).ReplaceAllString(text, "<CLOCK>")
 	text = regexp.MustCompile(`127\.0\.0\.1:\d+`).ReplaceAllString(text, "<ADDR>")
 	text = regexp.MustCompile(`\b[\d.,]+ (k|M)?B\b`).ReplaceAllString(text, "<SIZE>")
-	// How many bins of time are in use.
+	// The number of bins of times varies.
 	text = regexp.MustCompile(`\b(summary|examples) [\d,]+`).ReplaceAllString(text, "$1 <ROWS>")
 	return regexp.MustCompile(`\b[\d.]+m?s\b`).ReplaceAllString(text, "<SECONDS>")
 }
 
-// freshClone copies what the repository has, without what is made there.
+// freshClone copies the repository without generated files.
 func freshClone(t *testing.T) string {
 	t.Helper()
 	clone := t.TempDir()
@@ -165,9 +163,9 @@ func freshClone(t *testing.T) string {
 	return clone
 }
 
-// An internet stands for what a reader has and a test has not: hosts on the web
-// (a farm of the demo's), lists of them, a DuckDB shell (this program), and time
-// to compile. Its programs stand ahead of others in the PATH.
+// An internet provides what a reader has and a test lacks: hosts on the web (a farm
+// of the demo's), lists of them, a DuckDB shell (this program), and time to
+// compile. Its programs come first in the PATH.
 type internet struct {
 	path, gopath string
 }
@@ -182,7 +180,7 @@ esac
 exec "$GOPATH/bin/robocensus" "$@"
 `
 
-// curl writes a list in the form of the one that is asked for.
+// curl writes a list in the form of the requested one.
 const curlShim = `#!/bin/sh
 case "$*" in
 *top-1m.csv.zip) cat %[1]s/tranco.zip ;;
@@ -192,8 +190,8 @@ case "$*" in
 esac
 `
 
-// go installs the commands that TestMain has built, and runs this program in
-// place of the one in this folder. A compiler takes minutes for the same.
+// go installs the commands that TestMain has built, and runs this program in place
+// of the one in this folder: a compiler would take minutes.
 const goShim = `#!/bin/sh
 case "$*" in
 "install ./cmd/"*) cd "$2" && mkdir -p "$GOPATH/bin" && cp %[1]s/"${2##*/}" "$GOPATH/bin/" ;;
@@ -261,15 +259,15 @@ func newInternet(t *testing.T) *internet {
 	return w
 }
 
-// environment is that of a reader.
+// environment returns the environment of a reader.
 func (w *internet) environment() []string {
 	return append(os.Environ(), "GOPATH="+w.gopath, "PATH="+w.path+":"+os.Getenv("PATH"), "LC_ALL=C", "NO_COLOR=1")
 }
 
-// A shell is one bash that all commands of a document are pasted to.
+// A shell is the bash into which all commands of a document are pasted.
 type shell struct {
 	in      io.Writer
-	out     *bufio.Reader // what goes to standard error is in the folder scripts
+	out     *bufio.Reader // standard error goes to a file in the folder scripts
 	scripts string
 	pasted  int
 }
@@ -293,8 +291,8 @@ func newShell(t *testing.T, dir string, w *internet) *shell {
 		c.Wait()
 		r.Close()
 	})
-	// 1 and 2 are answers: a broken expectation, an agent that is shut out, a
-	// policy that differs.
+	// Exit codes 1 and 2 are answers: a broken expectation, an agent that is shut
+	// out, a policy that differs.
 	fmt.Fprintln(in, `trap 'code=$?; [ $code -le 2 ] || { echo "exit code $code"; exit $code; }' ERR`)
 	return s
 }
@@ -321,8 +319,8 @@ func (s *shell) paste(t *testing.T, text string) string {
 	}
 }
 
-// asDuckDB is this program called as main, or as the shell duckdb with the
-// arguments that the documents have.
+// asDuckDB runs this program as main, or as the shell duckdb with the arguments
+// that the documents use.
 func asDuckDB(args []string) error {
 	set := flag.NewFlagSet("duckdb", flag.ContinueOnError)
 	views := set.String("init", "", "")
@@ -344,7 +342,7 @@ func asDuckDB(args []string) error {
 		}
 		*text = string(content)
 	}
-	if *text == "" { // a terminal would be asked now
+	if *text == "" { // a real shell would read the terminal now
 		*text = "SELECT 1"
 	}
 	return query(os.Stdout, ".", *text)

@@ -8,22 +8,22 @@ import (
 	"unicode"
 )
 
-// What two studies do with a robots.txt, told again from their code and from
-// nothing of ours: the views named_classes and classifications must come to
-// the same. A mended reading differs in one thing, that an agent line forgets
-// what it has seen, as it begins a new list.
+// The readings of robots.txt of two studies, reimplemented from their code and from
+// none of ours: the views named_classes and classifications must give the same
+// classes. A mended reading differs in one point: an agent line after a rule begins
+// a new list.
 
 // ruleSet is what a study keeps of one agent: its rules by field.
 type ruleSet map[string][]string
 
-// Of robotstxt_statistics.py of Common Crawl's robotstxt-experiments.
+// From robotstxt_statistics.py of Common Crawl's robotstxt-experiments.
 var (
 	ccDirective = regexp.MustCompile(`^(?i)[\s\v]*(user-agent|disallow|allow|crawl-delay|sitemap|clean-param|host|noindex)[\s\v]*:[\s\v]*([^\r#]*)`)
 	ccHTML      = regexp.MustCompile(`^(?i)(?:<html|<!DOCTYPE html)\b`)
 	ccSpace     = regexp.MustCompile(`[\s\p{Z}]+`)
 )
 
-// ccSets is each agent's rules, by its name as written.
+// ccSets returns each agent's rules, by its name as written.
 func ccSets(body []byte, mended bool) map[string]ruleSet {
 	sets := map[string]ruleSet{}
 	active := map[string]bool{}
@@ -64,7 +64,7 @@ func ccSets(body []byte, mended bool) map[string]ruleSet {
 	return sets
 }
 
-// ccClass is classify_robotstxt_rules of metrics-top-k-sample.ipynb.
+// ccClass reimplements classify_robotstxt_rules of metrics-top-k-sample.ipynb.
 func ccClass(rules ruleSet) string {
 	is := func(field, value string) bool {
 		return len(rules) == 1 && slices.Equal(rules[field], []string{value})
@@ -78,12 +78,12 @@ func ccClass(rules ruleSet) string {
 	return "allow-part"
 }
 
-// ccOf is the class of an agent: of its own rules, where spellings differ the
-// most closed, else of *.
+// ccOf returns the class of an agent: that of its own rules, the most closed if
+// spellings differ, else that of *.
 func ccOf(sets map[string]ruleSet, agent string) string {
 	found := "NULL"
 	for name, rules := range sets {
-		// NULL sorts first, and the classes from open to closed.
+		// NULL sorts first, then the classes from open to closed.
 		if class := ccClass(rules); strings.EqualFold(name, agent) && class > found {
 			found = class
 		}
@@ -94,8 +94,8 @@ func ccOf(sets map[string]ruleSet, agent string) string {
 	return found
 }
 
-// longpreSets is parse_robots_txt of parse_robots.py of the Data Provenance
-// Collection: each agent's rules, by the spelling that comes first.
+// longpreSets reimplements parse_robots_txt of parse_robots.py of the Data
+// Provenance Collection: each agent's rules, by the spelling that comes first.
 func longpreSets(body []byte, mended bool) map[string]ruleSet {
 	sets := map[string]ruleSet{}
 	spelling := map[string]string{}
@@ -140,7 +140,7 @@ func longpreSets(body []byte, mended bool) map[string]ruleSet {
 	return sets
 }
 
-// longpreClass is interpret_agent.
+// longpreClass reimplements interpret_agent.
 func longpreClass(rules ruleSet) string {
 	asked := func(value string) bool { return strings.Contains(value, "?") }
 	disallow := slices.DeleteFunc(slices.Clone(rules["disallow"]), asked)
@@ -154,7 +154,7 @@ func longpreClass(rules ruleSet) string {
 	return "some"
 }
 
-// longpreOf is how compute_url_date_agent_status looks an agent up.
+// longpreOf looks an agent up as compute_url_date_agent_status does.
 func longpreOf(sets map[string]ruleSet, agent string) string {
 	for _, name := range []string{agent, "*"} {
 		if rules, ok := sets[name]; ok {
@@ -164,7 +164,7 @@ func longpreOf(sets map[string]ruleSet, agent string) string {
 	return "none"
 }
 
-// pythonLines is str.splitlines.
+// pythonLines reimplements str.splitlines.
 func pythonLines(text string) []string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	return strings.FieldsFunc(text, func(r rune) bool {
@@ -172,7 +172,7 @@ func pythonLines(text string) []string {
 	})
 }
 
-// pythonStrip is str.strip.
+// pythonStrip reimplements str.strip.
 func pythonStrip(text string) string {
 	return strings.TrimFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f })
 }

@@ -12,8 +12,8 @@ import (
 
 const queries = "../../configs/queries"
 
-// Each query of configs/queries names its base, and gives on the demo's tables
-// the answer in testdata/queries.
+// Each query of configs/queries names its base, and its answer on the demo's tables
+// is that in testdata/queries.
 func TestQueries(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(queries, "*.sql"))
@@ -51,7 +51,7 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-// The table of definitions beside the profiles is what the query gives on the
+// The table of definitions in robots/README.md is the answer of the query on the
 // corpus.
 func TestDefinitionsTable(t *testing.T) {
 	if testing.Short() {

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// What a live run found behind redirects is found again in single captures of
-// each hop, as a WARC has them: the demo's tables are taken apart, and the
-// views must put them together.
+// The views find the redirects of a live run again if each hop is a separate
+// capture, as in a WARC: the test takes the demo's tables apart.
 func TestRedirectsAcrossCaptures(t *testing.T) {
 	t.Parallel()
 	live, dir := database(t), filepath.Join(scratch, "captures")
@@ -25,8 +24,8 @@ func TestRedirectsAcrossCaptures(t *testing.T) {
 	}
 	part := func(table string) string { return filepath.Join(dir, table, "run=first", "part-0.parquet") }
 	for _, statement := range []string{
-		// Who redirects where. The last hop of the loop, and one that was
-		// never captured, are in no chain of the live run.
+		// The redirects. The last hop of the loop, and one that was never captured,
+		// are in no chain of the live run.
 		`CREATE TABLE edges AS
 			SELECT DISTINCT hops[i].url AS url, hops[i].status AS status, hops[i + 1].url AS target
 			FROM (SELECT hops, unnest(range(1, len(hops))) AS i FROM fetches WHERE run = 'first')
@@ -70,14 +69,13 @@ func TestRedirectsAcrossCaptures(t *testing.T) {
 			t.Fatalf("%s: %v", statement, err)
 		}
 	}
-	runCommand(t, filepath.Join(bin, "robocensus"), "prune", "--out", dir, "--keep", "100") // writes its views.sql
+	runCommand(t, filepath.Join(bin, "robocensus"), "prune", "--out", dir, "--keep", "100") // rewrites its views.sql
 	split := everyRun(t, dir)
 
 	if got := one(t, split, "SELECT count(*) FROM fetches WHERE reason = 'redirect_unresolved'"); got != "11" {
 		t.Errorf("%s captures are redirects, want 11", got)
 	}
-	// What is the capture's and not the content's differs, and the one that
-	// leads nowhere.
+	// Facts of the capture differ, and the redirect that leads nowhere.
 	const lost = "host <> 'www.morningpost.example' AND seq < 1000000"
 	for table, columns := range map[string]string{
 		"fetches": `seq, input, host, rank, origin, robots_url, outcome, reason, status, hops, final_url, error_class, content_type,
@@ -109,7 +107,7 @@ func TestRedirectsAcrossCaptures(t *testing.T) {
 		"SELECT concat_ws(' ', outcome, reason, status, len(hops), hops[-1].url, content_seq = seq) FROM fetches_resolved WHERE host = 'www.morningpost.example'": "undefined redirect_unresolved 301 2 http://not-captured.test/robots.txt true",
 		"SELECT string_agg(DISTINCT class || ' ' || outcome, ', ') FROM policies_resolved WHERE host = 'www.morningpost.example'":                                 "unknown undefined",
 		"SELECT string_agg(DISTINCT verdict, ', ') FROM verdicts_resolved WHERE host = 'www.morningpost.example'":                                                 "undefined",
-		// Each row is resolved once and none is lost.
+		// Each row is resolved once, and none is lost.
 		"SELECT count(*) - (SELECT count(*) FROM fetches) FROM fetches_resolved":                                                             "0",
 		"SELECT count(*) - (SELECT count(*) FROM policies) FROM policies_resolved WHERE seq < 1000000":                                       "0",
 		"SELECT count(*) - (SELECT count(*) FROM verdicts) FROM verdicts_resolved":                                                           "0",

@@ -8,19 +8,19 @@ import (
 	"testing"
 )
 
-// rejudged is the command that judges run r of a folder again.
+// rejudged returns the arguments to re-judge run r of a folder.
 func (w *web) rejudged(from, to string, args ...string) []string {
 	return append([]string{"run", "--from-run", filepath.Join(from, "_runs", "r"), "--out", to, "--run", "r", "--agents", w.agents, "--urls", w.url,
 		"--profile", "google,rfc9309", "--keep-bodies", "--progress", "none"}, args...)
 }
 
-// What a run knows of an answer of any kind is enough to come to the same
-// tables without asking again; times stay those of the asking.
+// Re-judging a run with answers of every kind gives the same tables without asking
+// any host; the times stay those of the fetch.
 func TestAnEarlierRunJudgedAgainIsTheSame(t *testing.T) {
 	t.Parallel()
 	const hosts = 2400 // two segments
 	w := newWeb(t, 0, "none")
-	var list strings.Builder // URLs that a list brings along are not kept
+	var list strings.Builder // a run does not store the URLs of its list
 	for i := range hosts {
 		fmt.Fprintf(&list, "h%d.test\n", i)
 	}
@@ -52,7 +52,7 @@ func TestAnEarlierRunJudgedAgainIsTheSame(t *testing.T) {
 		}
 	}
 
-	// Nothing of the first segment passes the filter.
+	// No target of the first segment passes the filter.
 	some := filepath.Join(t.TempDir(), "out")
 	robocensus(t, 0, w.rejudged(dir, some, "--hosts", write(t, filepath.Join(t.TempDir(), "some"), "h2300.test\nh2301.test\n"))...)
 	if text, _ := robocensus(t, 0, "verify", "--out", some, "r"); !strings.HasSuffix(text, ": whole\n") {
@@ -61,9 +61,9 @@ func TestAnEarlierRunJudgedAgainIsTheSame(t *testing.T) {
 	if n := one(t, db, fmt.Sprintf("SELECT count(*) FROM read_parquet('%s/fetches/run=r/*.parquet')", some)); n != "2" {
 		t.Errorf("the second segment alone: %s rows, want 2", n)
 	}
-	// A filter that nothing passes is bad input.
+	// A filter that no target passes is bad input.
 	robocensus(t, 65, w.rejudged(dir, filepath.Join(t.TempDir(), "out"), "--hosts", write(t, filepath.Join(t.TempDir(), "none"), "elsewhere.test\n"))...)
 }
 
-// tables are those of a run that keeps its bodies.
+// tables are the tables of a run with bodies.
 var tables = []string{"fetches", "groups", "rules", "sitemaps", "lines", "signals", "agents", "policies", "verdicts", "summary", "examples", "bodies"}

@@ -29,13 +29,13 @@ var (
 	sqlPattern    = regexp.MustCompile(`(?s)<pre class="sql">(.*?)</pre>`)
 )
 
-// drawn is a figure as the page has it.
+// drawn is a figure as the page shows it.
 type drawn struct {
 	title, of, sql string
 	rows           [][]string // the numbers, under their head
 }
 
-// report draws a run of the census below dir.
+// report renders a run of the census in dir.
 func report(t *testing.T, dir string, args ...string) map[string]drawn {
 	t.Helper()
 	page, err := exec.Command(filepath.Join(bin, "robocensus"), append([]string{"report", "--out", dir}, args...)...).Output()
@@ -63,16 +63,15 @@ func report(t *testing.T, dir string, args ...string) map[string]drawn {
 	return figures
 }
 
-// sentence is what the title of a figure says, and what queries of the tables
-// give for it: %s is a share, of which the query gives both numbers, %d a
-// number, %q a quantile, %w a word, which is not looked at where there is no
-// query.
+// sentence is the title of a figure, and queries over the tables for its values: %s
+// is a share, for which the query gives both numbers, %d a number, %q a quantile,
+// %w a word, which is not checked if there is no query.
 type sentence struct {
 	format string
 	values []string // SQL
 }
 
-// ofTables are the bases, and what several sentences ask of the tables.
+// ofTables holds macros for the bases, and for what several sentences ask.
 const ofTables = `
 CREATE OR REPLACE TEMP MACRO hosts() AS (SELECT count(*) FROM fetches);
 CREATE OR REPLACE TEMP MACRO files() AS (SELECT count(*) FROM fetches WHERE outcome = 'conditional_allow');
@@ -81,8 +80,8 @@ CREATE OR REPLACE TEMP VIEW closings AS SELECT seq, category, bool_and(class = '
 CREATE OR REPLACE TEMP VIEW shut_out AS SELECT agent, count(*) AS n FROM policies WHERE class = 'disallow_all' GROUP BY agent;
 CREATE OR REPLACE TEMP VIEW named AS SELECT agent, count(*) AS n, count(*) FILTER (class = 'disallow_all') AS closed FROM policies WHERE match = 'own' GROUP BY agent;`
 
-// numbersOf are the numbers of figures by the tables themselves, and not by
-// the counters of which the page is drawn.
+// numbersOf holds the numbers of figures computed from the tables, not from the
+// counters that the page uses.
 var numbersOf = map[string]string{
 	"ai-training": `SELECT stratum(rank) AS stratum, count(*) AS hosts, count(*) FILTER (outcome = 'conditional_allow') AS files,
 		count(*) FILTER (one AND every AND NOT unknown) AS shut_out_all, count(*) FILTER (one AND NOT every AND NOT unknown) AS shut_out_some,
@@ -138,8 +137,8 @@ func binned(value, unit, from string) string {
 			FROM (SELECT ` + value + ` AS v FROM ` + from + `)) GROUP BY ALL ORDER BY least`
 }
 
-// sentences are what titles say of the tables. Where a figure may have others,
-// the one that fits the data is meant.
+// sentences holds the titles of figures. If a figure has several, the one that fits
+// the data counts.
 var sentences = map[string][]sentence{
 	"ai-training": {{"%s of %d hosts (%s of the %d files) shut out crawlers for AI training: %s of hosts all of them, %s some", []string{
 		shareOf(closed, "hosts()"), "hosts()", shareOf(closed, "files()"), "files()", shareOf(closedAll, "hosts()"), shareOf(closed+" - "+closedAll, "hosts()")}}},
@@ -200,7 +199,7 @@ func quantile(column string, q float64) string {
 	return fmt.Sprintf("SELECT quantile_disc(%s, %g) FROM fetches WHERE content_digest IS NOT NULL", column, q)
 }
 
-// holds tells whether a title is the sentence, with what the queries give.
+// holds reports whether a title is the sentence with the values of the queries.
 func (s sentence) holds(t *testing.T, db *sql.DB, title string) bool {
 	t.Helper()
 	pattern, kinds := "^"+regexp.QuoteMeta(s.format), ""
@@ -256,9 +255,9 @@ func isShare(said string, n, of float64) bool {
 	return err == nil && math.Abs(p-100*n/of) <= 0.0500001
 }
 
-// checkReport holds all numbers and titles against the SQL below them and
-// against the tables, and the bases against the tables. Of figures there must
-// be those named.
+// checkReport compares all numbers and titles with the SQL below them and with the
+// tables, and the bases with the tables. The page must have the figures named by
+// want.
 func checkReport(t *testing.T, db *sql.DB, figures map[string]drawn, want string) {
 	t.Helper()
 	if _, err := db.Exec(ofTables); err != nil {
@@ -299,8 +298,8 @@ func checkReport(t *testing.T, db *sql.DB, figures map[string]drawn, want string
 	}
 }
 
-// What the report says of the demo is what the tables say. Its SQL gives the
-// numbers of an earlier run too, under one profile of two.
+// The report of the demo agrees with the tables. Its SQL also gives the numbers of
+// an earlier run, under one of two profiles.
 func TestReportOfTheDemo(t *testing.T) {
 	db := folder(t, single)
 	all := "ai-training categories signals agents named answers reasons errors sizes lines features delays sitemaps fields flaws bodies times tld server"
@@ -314,7 +313,7 @@ func TestReportOfTheDemo(t *testing.T) {
 	}
 }
 
-// The same of real files.
+// The same for real files.
 func TestReportOfTheCorpus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the demo stands for it")
@@ -324,8 +323,8 @@ func TestReportOfTheCorpus(t *testing.T) {
 		"ai-training categories signals agents named answers reasons sizes lines features delays sitemaps fields flaws bodies times")
 }
 
-// What the report says of two runs between which 250 hosts changed: 200 shut
-// GPTBot out, 50 all agents.
+// The report of two runs between which 250 hosts changed: 200 shut out GPTBot, 50
+// all agents.
 func TestReportOfChanges(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat(corpusFile); errors.Is(err, fs.ErrNotExist) {
@@ -365,7 +364,7 @@ func TestReportOfChanges(t *testing.T) {
 	figures := report(t, filepath.Join(dir, "out"), "after", "--against", "before")
 	for id := range figures {
 		if !strings.HasPrefix(id, "change") {
-			delete(figures, id) // they need tables that were not written here
+			delete(figures, id) // they need tables that this run did not write
 		}
 	}
 	checkReport(t, db, figures, "changes change-categories change-agents change-kinds")

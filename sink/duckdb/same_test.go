@@ -12,26 +12,26 @@ import (
 	"testing"
 )
 
-// timeless are the columns of fetches that two runs of the same answers have
-// in common: of the times of the memory, whether there is one.
+// timeless selects the columns of fetches that two runs of the same answers share;
+// of the times of the memory, whether there is one.
 const timeless = `* EXCLUDE (fetch_time, dns_us, connect_us, tls_us, first_byte_us, total_us)
 	REPLACE (unreachable_since IS NOT NULL AS unreachable_since, stale_since IS NOT NULL AS stale_since)`
 
-// wantSame finds out whether run r of two folders is complete, whole, and the
-// same but for times, and that nothing else lies in the second folder.
+// wantSame checks that run r of both folders is complete and whole, that the two
+// are the same except for times, and that the second folder holds nothing else.
 func wantSame(t *testing.T, want, got string) {
 	t.Helper()
 	wantSameBytes(t, want, got)
 	for table := range types {
 		if table == "changes" {
-			continue // of a comparison, and not of a run
+			continue // a comparison, not a run
 		}
 		wantSameRows(t, want, got, table)
 	}
 }
 
-// wantSameBytes does so by the digests that verify holds against the files,
-// and of tables with times in them by the rows.
+// wantSameBytes compares digests, which verify has checked against the files, and
+// the rows of tables that contain times.
 func wantSameBytes(t *testing.T, want, got string) {
 	t.Helper()
 	if text, _ := robocensus(t, 0, "verify", "--out", got, "r"); !strings.HasSuffix(text, ": whole\n") {
@@ -56,15 +56,15 @@ func wantSameBytes(t *testing.T, want, got string) {
 	wantNothingElse(t, got)
 }
 
-// timed are the tables that say how long something took, without that.
+// timed holds queries for the tables that contain durations, without these.
 var timed = map[string]string{
 	"fetches":  "SELECT " + timeless + " FROM rows",
 	"summary":  "SELECT * FROM rows WHERE metric <> 'total_us' AND NOT ends_with(metric, '_slow')",
 	"examples": "SELECT * FROM rows WHERE metric <> 'total_us'",
 }
 
-// wantSameRows takes all files of a table's folder, as a query without the
-// manifest does.
+// wantSameRows reads all files in a table's folder, as a query without the manifest
+// does.
 func wantSameRows(t *testing.T, want, got, table string) {
 	t.Helper()
 	db, err := sql.Open("duckdb", "")
@@ -111,8 +111,8 @@ func readManifest(t *testing.T, dir string) (m manifest) {
 	return m
 }
 
-// timelessManifest is the manifest without times, paths, and what follows
-// from times: the digests of plan and records, size and digest of the parts of
+// timelessManifest returns the manifest without times, paths, and what depends on
+// times: the digests of plan and records, and the size and digest of the parts of
 // fetches.
 func timelessManifest(t *testing.T, dir string) string {
 	t.Helper()
@@ -141,7 +141,8 @@ func timelessManifest(t *testing.T, dir string) string {
 	return string(text)
 }
 
-// wantNothingElse finds files that no complete run leaves.
+// wantNothingElse checks that there are no files that a complete run does not
+// leave.
 func wantNothingElse(t *testing.T, dir string) {
 	t.Helper()
 	m := readManifest(t, dir)
@@ -177,7 +178,7 @@ func firstDifference(a, b string) string {
 	return fmt.Sprintf("%d lines were, %d are", len(x), len(y))
 }
 
-// Same answers, same bytes: at any pace, on any number of cores.
+// The same answers give the same bytes, at any pace and on any number of cores.
 func TestTheSameAnswersGiveTheSameBytes(t *testing.T) {
 	w := newWeb(t, 3000, "uniform:0ms-5ms", "again0.test", "again1.test", "again2.test", "again3.test", "again4.test")
 	first, second := filepath.Join(t.TempDir(), "first"), filepath.Join(t.TempDir(), "second")

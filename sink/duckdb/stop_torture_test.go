@@ -15,10 +15,10 @@ import (
 
 var stops = flag.Int("stops", 0, "how often TestStops sends each signal, with a memory and without")
 
-// A run is sent each signal at random moments, and resumed where that has ended
-// it. It ends with the tables of one that was left alone, and hosts are asked
-// again only if they were in flight at a SIGKILL, or while the process stood
-// still for so long that nobody can tell what they did.
+// A run gets each signal at random moments, and is resumed if that ended it. It
+// ends with the tables of an undisturbed run. Hosts are asked again only if they
+// were in flight at a SIGKILL, or while the process was stopped for so long that
+// their answers are in doubt.
 func TestStops(t *testing.T) {
 	if *stops == 0 {
 		t.Skip("make torture runs it")
@@ -30,8 +30,8 @@ func TestStops(t *testing.T) {
 	chance := rand.New(rand.NewPCG(*seed, 1))
 	w := newWeb(t, 3000, "uniform:1ms-15ms", "again0.test", "again1.test")
 	dir := t.TempDir()
-	// The time of a host is long enough for a process that stands still to have
-	// no timeouts but those that its clock tells.
+	// The timeout is long enough that a stopped process has no timeouts but those
+	// that it derives from its clock.
 	args := func(name string, memory bool) []string {
 		args := w.census(filepath.Join(dir, name), "--resume", "--timeout", "9s")
 		if memory {
@@ -44,12 +44,13 @@ func TestStops(t *testing.T) {
 	began := time.Now()
 	robocensus(t, 0, args("undisturbed-false", false)...)
 	whole, requests := time.Since(began), w.asked(t)
-	// Each of the 64 in flight may have redirected, and others wait for a retry.
+	// Each of the 64 requests in flight may have redirected, and others wait for a
+	// retry.
 	const inFlight = 2 * 64
 	for _, row := range []struct {
 		signal syscall.Signal
-		code   int // of a run that was not at its end before
-		again  int // hosts at most
+		code   int // exit code, unless the run had already ended
+		again  int // most hosts asked again
 	}{{syscall.SIGINT, 130, 0}, {syscall.SIGTERM, 75, 0}, {syscall.SIGKILL, -1, inFlight}, {syscall.SIGSTOP, 0, inFlight}} {
 		for _, memory := range []bool{false, true} {
 			ended, total := 0, 0

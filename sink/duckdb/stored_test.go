@@ -48,7 +48,7 @@ func serveFarm(t *testing.T, robofarm, files string) (addr string) {
 	return strings.TrimPrefix(strings.TrimSpace(line), "http://")
 }
 
-// hostFiles are the names of the files in a folder or tar.gz.
+// hostFiles returns the names of the files in a folder or tar.gz.
 func hostFiles(t *testing.T, files string) (names []string) {
 	t.Helper()
 	if entries, err := os.ReadDir(files); err == nil {
@@ -80,9 +80,9 @@ func hostFiles(t *testing.T, files string) (names []string) {
 	}
 }
 
-// The same files, asked for over the network, read from a WARC and from where
-// they lie, and judged again out of a run that has kept them, are the same
-// tables: only what tells of the request differs.
+// The same files give the same tables from every source: fetched over the network,
+// read from a WARC, read from disk, and re-judged from a run that kept them. Only
+// the columns about the request differ.
 func TestAllSourcesComeToTheSame(t *testing.T) {
 	t.Parallel()
 	for name, files := range map[string]string{
@@ -144,7 +144,7 @@ func TestAllSourcesComeToTheSame(t *testing.T) {
 					}
 				}
 			}
-			// A run judged again has the facts of the one that it was made of.
+			// A re-judged run has the facts of the run that it reads.
 			query := "SELECT count(*) FROM (SELECT * EXCLUDE (run) FROM fetches WHERE run = 'network' EXCEPT ALL SELECT * EXCLUDE (run) FROM fetches WHERE run = 'again')"
 			if got := one(t, db, query); got != "0" {
 				t.Errorf("fetches: %s rows differ when judged again", got)

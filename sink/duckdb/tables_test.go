@@ -14,10 +14,9 @@ import (
 	"testing"
 )
 
-// out is a folder that the command robocensus has written two runs of the demo
-// to, and single one with one run, of which said is what the command printed.
-// All are in the folder scratch, with what else the tests make; the commands
-// are in bin.
+// out is a folder with two runs of the demo by the command robocensus, and single
+// one with one run, whose output is said. Both are in the folder scratch, with
+// everything else that the tests write; the commands are in bin.
 var (
 	scratch, bin, out, single string
 	said                      []byte
@@ -40,7 +39,7 @@ func TestMain(m *testing.M) {
 		out, single = filepath.Join(scratch, "out"), filepath.Join(scratch, "single")
 		bin = filepath.Join(scratch, "bin")
 		build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./cmd/robocensus", "./cmd/robofarm")
-		build.Dir, build.Env = "../..", append(os.Environ(), "CGO_ENABLED=0") // as make build
+		build.Dir, build.Env = "../..", append(os.Environ(), "CGO_ENABLED=0") // like make build
 		if text, err := build.CombinedOutput(); err != nil {
 			return 1, fmt.Errorf("build the commands: %w\n%s", err, text)
 		}
@@ -79,8 +78,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// folder opens a folder of tables as a user does: a bare name is the last complete run,
-// first profile.
+// folder opens a folder of tables as a user does: a bare name is the last complete
+// run, first profile.
 func folder(t *testing.T, dir string) *sql.DB {
 	t.Helper()
 	db, err := open(dir)
@@ -106,7 +105,7 @@ func database(t *testing.T) *sql.DB {
 	return everyRun(t, out)
 }
 
-// one is the single cell that a query gives, as text.
+// one returns the single cell of a query's result, as text.
 func one(t *testing.T, db *sql.DB, query string) string {
 	t.Helper()
 	_, rows, err := ask(db, query)
@@ -154,8 +153,8 @@ var types = map[string]string{
 		url VARCHAR, before VARCHAR, after VARCHAR, line_before INTEGER, line_after INTEGER, against VARCHAR, run VARCHAR`,
 }
 
-// Both schemas have the columns, also of tables that were not written: the
-// folder single has neither bodies nor changes.
+// Both schemas have the columns of every table, even of tables that were not
+// written: the folder single has neither bodies nor changes.
 func TestViewsLoadWithTheTypesOfTheContract(t *testing.T) {
 	for _, dir := range []string{out, single} {
 		db := folder(t, dir)
@@ -190,16 +189,16 @@ func TestPartitionsByRun(t *testing.T) {
 	}
 }
 
-// versusStarBroken counts the verdicts of agents with a group of their own that
-// its standing to the group for * rules out. The other side are the verdicts of
-// an agent that follows that group, or allow where there is none.
+// versusStarBroken counts the verdicts that contradict versus_star, for agents with
+// their own group. They are compared with the verdicts of an agent that follows the
+// group for *, or with allow if there is none.
 const versusStarBroken = `WITH v AS (SELECT run, seq, agent, profile, url, CASE verdict WHEN 'allow' THEN 0 WHEN 'undefined' THEN 1 ELSE 2 END AS n, match, versus_star
 		FROM verdicts JOIN policies USING (run, seq, agent, profile)),
 	star AS (SELECT run, seq, profile, url, any_value(n) AS n FROM v JOIN agents USING (run, agent) WHERE match IN ('star', 'none') AND NOT ignores_star GROUP BY ALL)
 	SELECT count(*) FROM v JOIN star USING (run, seq, profile, url)
 	WHERE v.versus_star = 'equal' AND v.n <> star.n OR v.versus_star = 'stricter' AND v.n < star.n OR v.versus_star = 'looser' AND v.n > star.n`
 
-// A query of each row gives the number of rows that break a rule.
+// Each query gives the number of rows that break a rule.
 func TestNoRowBreaksARule(t *testing.T) {
 	db := database(t)
 	for name, query := range map[string]string{
@@ -290,7 +289,7 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 			WHEN bool_and(class = 'disallow_all') THEN 'all' ELSE 'some' END AS key FROM policies WHERE run = 'first' GROUP BY seq, rank, category, profile`
 	)
 	queries := map[string]string{
-		"reason":             "SELECT " + stratum + ", NULL, NULL, 'google', reason, count(*) FROM fetches GROUP BY ALL", // of the first profile
+		"reason":             "SELECT " + stratum + ", NULL, NULL, 'google', reason, count(*) FROM fetches GROUP BY ALL", // under the first profile
 		"targets":            "SELECT " + stratum + ", NULL, NULL, NULL, NULL, count(*) FROM fetches GROUP BY ALL",
 		"status":             "SELECT " + stratum + ", NULL, NULL, NULL, coalesce(status::VARCHAR, 'none'), count(*) FROM fetches GROUP BY ALL",
 		"error_class":        "SELECT " + stratum + ", NULL, NULL, NULL, error_class, count(*) FROM fetches WHERE error_class IS NOT NULL GROUP BY ALL",
@@ -356,8 +355,8 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 	}
 }
 
-// An example is a row of the table that its counter counts, and there are a few
-// of each key.
+// Every example is a row of the table that its counter counts, and each key has a
+// few.
 func TestExamplesAreOfTheTables(t *testing.T) {
 	db := database(t)
 	for name, query := range map[string]string{
@@ -409,7 +408,7 @@ func TestTheSameAnswersGiveTheSameTables(t *testing.T) {
 	}
 }
 
-// The demo's hosts do what testdata/demo/README.md says of them.
+// The demo's hosts behave as testdata/demo/README.md says.
 func TestDemoHosts(t *testing.T) {
 	db := database(t)
 	for host, want := range map[string]string{

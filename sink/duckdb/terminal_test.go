@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sections are what the demo printed, by heading: the lines after it, to the
-// next empty one. What stands before the first heading is that of "".
+// sections returns the output of the demo by heading: the lines after the heading,
+// up to an empty line. The heading "" has the lines before the first one.
 func sections() map[string][]string {
 	out := make(map[string][]string)
 	for paragraph := range strings.SplitSeq(strings.Trim(string(said), "\n"), "\n\n") {
@@ -49,7 +49,7 @@ var printedRows = map[string]string{
 
 var printedRow = regexp.MustCompile(`^(.*?) +(\S+) +(\S+)$`)
 
-// Every figure that the demo prints is what the tables say.
+// Every figure that the demo prints agrees with the tables.
 func TestTerminalIsWhatTheTablesSay(t *testing.T) {
 	db, err := open(single)
 	if err != nil {
@@ -150,7 +150,7 @@ func TestTerminalIsWhatTheTablesSay(t *testing.T) {
 	}
 }
 
-// What the demo prints is no wider than a terminal, but for paths.
+// The demo's output fits a terminal, except for paths.
 func TestTerminalWidth(t *testing.T) {
 	for i, line := range strings.Split(string(said), "\n") {
 		if len([]rune(line)) > 80 && !strings.Contains(line, scratch) {
@@ -159,7 +159,7 @@ func TestTerminalWidth(t *testing.T) {
 	}
 }
 
-// Shares are written in one way.
+// All shares have the same format.
 func TestTerminalShares(t *testing.T) {
 	odd := regexp.MustCompile(`\d+\.\d+ +%|\d\.\d\d+%|\d\.0%\b`)
 	if found := odd.FindAllString(string(said), -1); found != nil {
@@ -175,7 +175,7 @@ func number(t *testing.T, db *sql.DB, what string) (n int64) {
 	return n
 }
 
-// share writes n of a whole as the terminal does.
+// share formats n of a whole as the terminal does.
 func share(n, whole int64) string {
 	if n == whole {
 		return "100%"

@@ -21,9 +21,8 @@ var (
 	seed  = flag.Uint64("seed", 0, "of the moments at which runs are killed (0: another each time)")
 )
 
-// A run is killed again and again and gone on with, until it is complete, and
-// then another one, until there were enough kills. Each ends with the tables
-// of one that was left alone.
+// A run is killed and resumed until it is complete, then another one, until there
+// were enough kills. Each ends with the tables of an undisturbed run.
 func TestTorture(t *testing.T) {
 	t.Parallel()
 	if *seed == 0 {
@@ -97,9 +96,8 @@ func torture(t *testing.T, w *web, memory bool) {
 	}
 }
 
-// wantNothingAskedTwice holds the requests of a run that was killed against
-// those of one that was not. A host may be asked again only if it was in
-// flight at a kill.
+// wantNothingAskedTwice compares the requests of a killed run with those of an
+// undisturbed one. A host may be asked again only if it was in flight at a kill.
 func wantNothingAskedTwice(t *testing.T, undisturbed, got map[string]int64, inFlight int) {
 	t.Helper()
 	again := int64(0)
@@ -125,12 +123,12 @@ func wantNothingAskedTwice(t *testing.T, undisturbed, got map[string]int64, inFl
 type victim struct {
 	dir      string
 	segments int
-	whole    time.Duration // of an undisturbed run
+	whole    time.Duration // duration of an undisturbed run
 	chance   *rand.Rand
 }
 
-// run goes on with the run, kills it at some moment if it is to, and reports
-// whether it was complete before.
+// run resumes the run, kills it at some moment if kill is set, and reports whether
+// it was already complete.
 func (v *victim) run(t *testing.T, args []string, kill bool) (complete bool) {
 	t.Helper()
 	c := exec.Command(filepath.Join(bin, "robocensus"), args...)
@@ -166,10 +164,9 @@ func (v *victim) run(t *testing.T, args []string, kill bool) (complete bool) {
 	}
 }
 
-// moment draws one: what is to be seen on disk first, and how long after that.
-// Most of a run's time is spent fetching, and most of what may go wrong is not
-// in there. The end is drawn seldom while there is something to do before it:
-// whole runs take the test its time.
+// moment draws a moment: a sight on disk, and a delay after it. A run spends most
+// of its time fetching, where little can go wrong. The end is drawn seldom while
+// there is more to do: whole runs take most of the test's time.
 func (v *victim) moment() (reached func() bool, delay time.Duration) {
 	before := v.look()
 	upTo := func(d time.Duration) time.Duration { return time.Duration(v.chance.Float64() * float64(d)) }
@@ -196,18 +193,18 @@ func (v *victim) moment() (reached func() bool, delay time.Duration) {
 	}
 }
 
-// sight is what a run looks like on disk.
+// sight describes the state of a run on disk.
 type sight struct {
-	state     string // running where there is a plan, complete where there is a manifest, else ""
+	state     string // running if there is a plan, complete if there is a manifest, else ""
 	planning  bool   // the plan is being written
 	summedUp  bool   // the counters of the segments are merged
 	ending    bool   // the manifest is being written
-	tidying   bool   // it is, and counters of the segments are left
-	committed int    // segments
-	segments  int    // of the whole run
+	tidying   bool   // the manifest exists, and counters of segments are left
+	committed int    // segments committed
+	segments  int    // segments of the whole run
 	recording bool   // a record is being written
 	temporary int    // parts under their temporary names
-	closing   bool   // some of them hold something
+	closing   bool   // some of these are not empty
 	renamed   int    // parts under their names that are not committed
 }
 
@@ -249,7 +246,7 @@ func (v *victim) look() (s sight) {
 	return s
 }
 
-// String says when a run was killed, with its place in the order of such
+// String describes when a run was killed; the texts sort in the order of such
 // moments.
 func (s sight) String() string {
 	switch {
@@ -279,7 +276,7 @@ func (s sight) String() string {
 	return fmt.Sprintf("2 while fetching, %d segments committed", s.committed)
 }
 
-// verify holds what is committed to be whole.
+// verify checks that what is committed is whole.
 func (v *victim) verify(t *testing.T) {
 	t.Helper()
 	code, want := 1, "unfinished, it can be resumed; of what is committed, "
@@ -288,7 +285,7 @@ func (v *victim) verify(t *testing.T) {
 		return
 	case "complete":
 		if _, err := os.Stat(filepath.Join(v.dir, "views.sql")); err != nil {
-			return // killed before it was written, as verify says
+			return // killed before the plan was written
 		}
 		code, want = 0, ""
 	}

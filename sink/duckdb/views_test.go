@@ -17,9 +17,9 @@ import (
 
 var makeCrowded sync.Once
 
-// crowded is a folder of three runs of the demo with three profiles each: an
-// earlier one of fewer hosts, the last that is complete, and a later one that
-// never was completed. By their names they would stand in another order.
+// crowded returns a folder of three runs of the demo with three profiles each: an
+// earlier one of fewer hosts, the last complete one, and a later incomplete one.
+// Their names sort in another order.
 func crowded(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(scratch, "crowded")
@@ -37,13 +37,13 @@ func crowded(t *testing.T) string {
 	return dir
 }
 
-// prune removes old runs of a folder, and writes its views.sql.
+// prune removes old runs of a folder, and rewrites its views.sql.
 func prune(t *testing.T, dir, keep string) string {
 	t.Helper()
 	return runCommand(t, filepath.Join(bin, "robocensus"), "prune", "--out", dir, "--keep", keep)
 }
 
-// questions are the queries of the documents and of configs/queries about one
+// questions returns the queries of the documents and of configs/queries about one
 // run, by name.
 func questions(t *testing.T) map[string]string {
 	t.Helper()
@@ -69,7 +69,7 @@ func questions(t *testing.T) map[string]string {
 	return all
 }
 
-// Other runs and other profiles in the folder change no answer.
+// Other runs and profiles in the folder change no answer.
 func TestACountIsNeverDoubled(t *testing.T) {
 	t.Parallel()
 	alone, among := folder(t, single), folder(t, crowded(t))
@@ -88,16 +88,15 @@ func TestACountIsNeverDoubled(t *testing.T) {
 	}
 }
 
-// derived are the views over those of the tables, with the tables that they
-// cannot do without.
+// derived maps the views over the tables' views to the tables that they need.
 var derived = map[string]string{
 	"fetches_latest": "fetches", "fetches_resolved": "fetches", "redirects": "fetches", "policies_resolved": "fetches policies",
 	"verdicts_resolved": "fetches verdicts", "directives": "groups rules sitemaps lines",
 	"named_classes": "fetches groups rules sitemaps lines", "classifications": "fetches groups rules sitemaps lines policies",
 }
 
-// Views that are not derived hold what the globs of the README do, and a bare
-// name that of one run and profile.
+// The views of tables in history have the rows of the globs in README; a bare name
+// has those of one run and profile.
 func TestHistoryIsAllRunsAndProfiles(t *testing.T) {
 	t.Parallel()
 	dir := crowded(t)
@@ -105,7 +104,7 @@ func TestHistoryIsAllRunsAndProfiles(t *testing.T) {
 	profiled := []string{"policies", "verdicts", "summary"}
 	for table := range types {
 		if table == "changes" || table == "bodies" {
-			continue // not in this folder
+			continue // this folder lacks the table
 		}
 		glob := fmt.Sprintf("read_parquet('%s/%s/*/*.parquet', hive_partitioning = true)", dir, table)
 		where := "run = 'm'"
@@ -131,7 +130,7 @@ func TestHistoryIsAllRunsAndProfiles(t *testing.T) {
 		"SELECT string_agg(DISTINCT run || profile, ' ') FROM classifications":                     "mgoogle",
 		"SELECT count(*) - (SELECT count(*) FROM history.policies) FROM history.policies_resolved": "0",
 		"SELECT count(*) - (SELECT count(*) FROM history.verdicts) FROM history.verdicts_resolved": "0",
-		// What a join brings along doubles no row, and is the row's own.
+		// Columns that come by join double no row and fit it.
 		"SELECT count(*) FROM history.verdicts v JOIN history.policies p USING (run, seq, agent, profile) WHERE v.category IS DISTINCT FROM p.category": "0",
 		"SELECT count(*) FROM history.rules r JOIN history.fetches f USING (run, seq) WHERE r.rank IS DISTINCT FROM f.rank":                             "0",
 		"SELECT count(*) FROM history.groups g JOIN history.fetches f USING (run, seq) WHERE g.rank IS DISTINCT FROM f.rank":                            "0",
@@ -151,7 +150,7 @@ func TestHistoryIsAllRunsAndProfiles(t *testing.T) {
 	}
 }
 
-// fails tells with which error a query fails.
+// fails returns the error of a query.
 func fails(t *testing.T, db *sql.DB, query string) string {
 	t.Helper()
 	_, rows, err := ask(db, query)
@@ -204,13 +203,13 @@ func TestAMissingTableSaysSo(t *testing.T) {
 						want = map[string]string{"": "only complete one", "history.": "robocensus diff"}[schema]
 					}
 					if !slices.ContainsFunc(gone, names) || !strings.Contains(said, want) ||
-						strings.Contains(said, "history.") { // no other run has it either
+						strings.Contains(said, "history.") { // no run has the table
 						t.Errorf("with %s: %s says %s", written, query, said)
 					}
 				}
 			}
 		}
-		// What a join cannot find is null.
+		// A column whose join finds nothing is null.
 		if written == "rules,groups,verdicts" {
 			for _, query := range []string{"SELECT count(rank) FROM rules", "SELECT count(rank) FROM history.groups", "SELECT count(category) FROM verdicts"} {
 				if got := one(t, db, query); got != "0" {
@@ -221,7 +220,7 @@ func TestAMissingTableSaysSo(t *testing.T) {
 	}
 }
 
-// Runs go, and the views stay with the last.
+// After runs are removed, the views show the last run.
 func TestViewsAfterPrune(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	must(t, os.CopyFS(dir, os.DirFS(crowded(t))))
@@ -258,8 +257,8 @@ func TestViewsAfterPrune(t *testing.T) {
 	}
 }
 
-// changes compares the last complete run with the one before it, whichever
-// others are compared.
+// The view changes compares the last complete run with the one before it, whichever
+// others were compared.
 func TestChangesAreOfTheLastTwoRuns(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	command := filepath.Join(bin, "robocensus")
@@ -289,14 +288,14 @@ func TestChangesAreOfTheLastTwoRuns(t *testing.T) {
 	}
 }
 
-// No name of a folder or of a profile gets out of its quotes.
+// No name of a folder or profile escapes its quotes.
 func TestViewsOfHostileNames(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a [b]*? 'c', {d} run=e; --")
 	config := write(t, filepath.Join(t.TempDir(), "config.yaml"), "profile: [\"it's;DROP\", google]\nprofiles:\n  \"it's;DROP\": {base: google}\n")
-	for range 2 { // the second finds the run complete
+	for range 2 { // the second time, the run is complete
 		runCommand(t, filepath.Join(bin, "robocensus"), "run", "--bodies", "../../testdata/demo/hosts", "--out", dir, "--run", "1.e-5", "--config", config, "--resume", "--progress", "none")
 	}
-	t.Chdir(dir) // as the README has it: a search path has a grammar of its own
+	t.Chdir(dir) // as in README: a search path has its own grammar
 	db := folder(t, ".")
 	for query, want := range map[string]string{
 		"SELECT string_agg(DISTINCT run || ' ' || profile, ', ') FROM policies": "1.e-5 it's;DROP",
@@ -309,7 +308,7 @@ func TestViewsOfHostileNames(t *testing.T) {
 	}
 }
 
-// The macro has the bands of the summary, up to their edges.
+// The macro has the bands of summary, up to their edges.
 func TestStratum(t *testing.T) {
 	dir := t.TempDir()
 	bodies, ranks := filepath.Join(dir, "bodies"), ""
@@ -360,8 +359,8 @@ func TestWhatStoredBodiesDoNotTell(t *testing.T) {
 	}
 }
 
-// The terminal, the queries and the counters of the report say the
-// same about an agent, of the same bases.
+// The terminal, the queries and the report's counters agree about each agent, with
+// the same bases.
 func TestFiguresAgree(t *testing.T) {
 	db := folder(t, single)
 	for _, agent := range []string{"GPTBot", "AhrefsBot", "Bytespider"} {
@@ -388,7 +387,8 @@ func TestFiguresAgree(t *testing.T) {
 			}
 		}
 	}
-	// No share has a third base, but for the one of what naming an agent changes.
+	// No share has a third base, except in the query about the effect of naming an
+	// agent.
 	for name, text := range questions(t) {
 		head, _, err := ask(db, text)
 		must(t, err)
@@ -400,7 +400,7 @@ func TestFiguresAgree(t *testing.T) {
 	}
 }
 
-// Every column that a table has says what it means.
+// Every column of a table has a description.
 func TestColumnsAreDescribed(t *testing.T) {
 	db := folder(t, single)
 	for table := range types {

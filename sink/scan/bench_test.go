@@ -13,8 +13,8 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 )
 
-// BenchmarkRead reads all columns, and two, of 200,000 rows: with this package and
-// with pqarrow, which it does without.
+// BenchmarkRead reads all columns, and two, of 200,000 rows with this package and
+// with pqarrow.
 func BenchmarkRead(b *testing.B) {
 	some, line, rank := "/section", int32(7), int64(3)
 	rows := make([]row, 200_000)

@@ -82,7 +82,7 @@ func read(t interface{ Fatal(...any) }, content []byte, s Selection) (schema *ar
 	return schema, rows
 }
 
-// readByArrow reads the same with pqarrow.
+// readByArrow reads a file with pqarrow.
 func readByArrow(t interface{ Fatal(...any) }, content []byte) (schema *arrow.Schema, rows []string) {
 	r, err := file.NewParquetReader(bytes.NewReader(content))
 	if err != nil {
@@ -103,8 +103,8 @@ func readByArrow(t interface{ Fatal(...any) }, content []byte) (schema *arrow.Sc
 	return table.Schema(), rows
 }
 
-// Rows of every kind of column come as pqarrow reads them, over pages and row
-// groups, whatever the runs of nulls and the lengths of lists.
+// Columns of every kind are read as pqarrow reads them, over pages and row groups,
+// whatever the runs of nulls and the lengths of lists.
 func TestRowsAreAsPqarrowReadsThem(t *testing.T) {
 	texts := rapid.SampledFrom([]string{"", "a", "/x", "é", strings.Repeat("long ", 50)})
 	when := rapid.Custom(func(t *rapid.T) time.Time { return time.UnixMicro(rapid.Int64Range(-1e15, 4e15).Draw(t, "µs")).UTC() })
@@ -131,7 +131,7 @@ func TestRowsAreAsPqarrowReadsThem(t *testing.T) {
 			parquet.PageBufferSize(rapid.IntRange(100, 10000).Draw(t, "page")), parquet.KeyValueMetadata("k", "v"))
 		wantSchema, want := readByArrow(t, content)
 		schema, got := read(t, content, Selection{})
-		for i, f := range wantSchema.Fields() { // but for the numbers of fields, which parquet-go leaves out
+		for i, f := range wantSchema.Fields() { // except for field IDs, which parquet-go omits
 			f.Metadata = arrow.Metadata{}
 			if got := schema.Field(i); got.String() != f.String() {
 				t.Fatalf("column %s, want %s", got, f)
@@ -177,7 +177,7 @@ func TestColumnsAreChosen(t *testing.T) {
 	}
 }
 
-// Row groups without a wanted seq are passed over.
+// Row groups without a wanted seq are skipped.
 func TestRowGroupsAreChosen(t *testing.T) {
 	var rows []row
 	for i := range int64(100) {
@@ -190,12 +190,12 @@ func TestRowGroupsAreChosen(t *testing.T) {
 	}
 }
 
-// Long cells make batches of few rows.
+// Batches of long cells have few rows.
 func TestBatchesAreBounded(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	rows := make([]row, 200)
 	for i := range rows {
-		rows[i].Text = long // a thousandth in the file: it is in a dictionary
+		rows[i].Text = long // a thousandth of that in the file, in a dictionary
 	}
 	f, err := Open(bytes.NewReader(written(t, rows, parquet.SkipPageBounds("text"), parquet.SkipPageStatistics("text"))))
 	if err != nil {
@@ -211,8 +211,7 @@ func TestBatchesAreBounded(t *testing.T) {
 	}
 }
 
-// A column that no table has is named when it is asked for, and no hindrance
-// else.
+// A column that no table has is an error if it is selected, and harmless otherwise.
 func TestForeignColumns(t *testing.T) {
 	type deep struct {
 		Seq   int64           `parquet:"seq"`
@@ -240,7 +239,7 @@ func TestForeignColumns(t *testing.T) {
 	}
 }
 
-// Whatever is damaged in a file, reading ends with its rows or with an error.
+// Whatever is damaged in a file, reading returns its rows or an error.
 func FuzzFile(f *testing.F) {
 	b := "b"
 	line := int32(3)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// smallFiles has this process write no file of more than so many bytes. Tests
-// that use it do not run beside others.
+// smallFiles limits the size of files that this process writes. Tests that use it
+// must not run in parallel.
 func smallFiles(t *testing.T, most uint64) (restore func()) {
 	t.Helper()
 	var before syscall.Rlimit
@@ -22,8 +22,7 @@ func smallFiles(t *testing.T, most uint64) (restore func()) {
 	return func() { must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before)) }
 }
 
-// Of a file that could not be written nothing is left, and what had its name is
-// as it was.
+// A failed write leaves nothing, and a file of that name stays as it was.
 func TestAFailedWriteLeavesNothing(t *testing.T) {
 	s, dir := newStore(t)
 	must(t, s.MakeFolder("_runs/r"))
@@ -69,7 +68,7 @@ func TestAFailedWriteLeavesNothing(t *testing.T) {
 	}
 }
 
-// A file that cannot be given its name is removed too.
+// A file that cannot get its name is removed too.
 func TestAFileWithoutANameIsRemoved(t *testing.T) {
 	s, dir := newStore(t)
 	must(t, s.MakeFolder("taken/by"))

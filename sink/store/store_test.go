@@ -31,7 +31,7 @@ func newStore(t *testing.T) (*Store, string) {
 	return s, dir
 }
 
-// names are the files below a folder.
+// names returns the files in a folder.
 func names(t *testing.T, dir string) (out []string) {
 	t.Helper()
 	must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -44,14 +44,14 @@ func names(t *testing.T, dir string) (out []string) {
 	return out
 }
 
-// Of sixteen writers of one name one wins, and its content is what is there.
+// Of sixteen writers of one name one wins, and the file has its content.
 func TestPutHasOneWinner(t *testing.T) {
-	rounds := 300 // a driver that is known to let two win does so in several of 1,500
+	rounds := 300 // a driver with this flaw lets two win in several of 1,500
 	if testing.Short() {
 		rounds = 50
 	}
 	dir := t.TempDir()
-	var stores [16]*Store // as sixteen processes have them
+	var stores [16]*Store // one per writer, as separate processes have
 	for i := range stores {
 		s, err := Open(dir)
 		must(t, err)
@@ -174,8 +174,8 @@ func TestReplaceAndScratch(t *testing.T) {
 	}
 }
 
-// Whatever somebody has planted in the folder, nothing outside is read, made,
-// written or removed.
+// Whatever is planted in the folder, nothing outside is read, created, written or
+// removed.
 func TestPlantedLinksLeadNowhere(t *testing.T) {
 	outside := t.TempDir()
 	secret := filepath.Join(outside, "secret")
@@ -221,7 +221,7 @@ func TestPlantedLinksLeadNowhere(t *testing.T) {
 		}
 		_, err = s.Lock(".")
 		refused("lock by a link", err)
-		// A link is replaced and removed, and not what it leads to.
+		// A link itself is replaced and removed, not its target.
 		must(t, s.Replace("file", ".", []byte("ours")))
 		f, err := s.Create("relative")
 		must(t, err)
@@ -241,7 +241,7 @@ func TestPlantedLinksLeadNowhere(t *testing.T) {
 	}
 }
 
-// What would wait, or never end, is not read.
+// Files that would block, or never end, are not read.
 func TestOnlyRegularFilesAreRead(t *testing.T) {
 	s, dir := newStore(t)
 	must(t, s.MakeFolder("folder"))
@@ -283,12 +283,11 @@ func TestLockHasOneHolder(t *testing.T) {
 	if got := names(t, dir); len(got) != 0 {
 		t.Errorf("left: %v", got)
 	}
-	must(t, os.WriteFile(filepath.Join(dir, LockName), nil, 0o600)) // of a process that was killed
+	must(t, os.WriteFile(filepath.Join(dir, LockName), nil, 0o600)) // left by a killed process
 	l, err = s.Lock(".")
 	must(t, err)
 	l.Release()
-	// A file that is locked and has lost its name locks nothing, nor does one
-	// that has another.
+	// A locked file that was removed or renamed locks nothing.
 	must(t, os.WriteFile(filepath.Join(dir, "other"), nil, 0o666))
 	must(t, os.Symlink("other", filepath.Join(dir, LockName)))
 	if _, err := s.Lock("."); err == nil {
@@ -296,8 +295,8 @@ func TestLockHasOneHolder(t *testing.T) {
 	}
 }
 
-// A holder removes the file of its lock: who had opened it before locks nothing
-// by it.
+// A holder removes its lock file: a process that opened the file before must not
+// take the lock with it.
 func TestLockIsHeldByOneAtATime(t *testing.T) {
 	_, dir := newStore(t)
 	var holders, taken atomic.Int64

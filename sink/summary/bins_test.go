@@ -32,8 +32,8 @@ func TestBinKeys(t *testing.T) {
 	}
 }
 
-// Edges follow each other without a gap, no bin reaches over two groups, and
-// the middle of each is within 2 % of its ends.
+// Bins have no gaps, each lies within one display bin, and the middle of each is
+// within 2 % of its ends.
 func TestBinsAreWhole(t *testing.T) {
 	perDecade := make(map[int64]int)
 	for n := int64(0); ; {

@@ -19,7 +19,8 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// Counters add up over parts, whatever the parts; null and "" are one label.
+// Counters add up over parts, however they are split; null and "" are the same
+// label.
 func TestCountersAddUpOverParts(t *testing.T) {
 	sequential(t)
 	texts := rapid.SampledFrom([]string{"", "a", "b", "é", "a long text that is no label"})
@@ -95,9 +96,9 @@ func TestCountersAddUpOverParts(t *testing.T) {
 	})
 }
 
-// Of each metric and key the examples of the best rank are given, the first in
-// the order of the input where they are equal, and of the largest the greatest, in whatever order the parts were
-// committed and whoever has read them.
+// Each metric and key keeps the examples of the best rank, ties going to the first
+// in the input, and the largest keep the greatest, in whatever order parts are
+// committed and read.
 func TestExamplesAreTheFirstAndTheGreatest(t *testing.T) {
 	sequential(t)
 	row := rapid.Custom(func(t *rapid.T) sink.Example {
@@ -185,7 +186,7 @@ func TestExamplesAreTheFirstAndTheGreatest(t *testing.T) {
 	})
 }
 
-// written makes a run of two segments of 20 targets each.
+// written writes a run of two segments of 20 targets each.
 func written(t *testing.T) (dir string, run *sink.Run) {
 	t.Helper()
 	dir = t.TempDir()
@@ -209,7 +210,7 @@ func complete(run *sink.Run) error {
 	return run.Complete(sink.Completion{Totals: sums})
 }
 
-// Counters that are not what was written are an error, not other figures.
+// Counters that differ from what was written are an error, not other figures.
 func TestCountersOfOtherBytesAreRefused(t *testing.T) {
 	const part = "summary/run=r/part-0000000000.parquet"
 	for _, row := range []struct {
@@ -243,8 +244,8 @@ func TestCountersOfOtherBytesAreRefused(t *testing.T) {
 	}
 }
 
-// A reader that has begun before a run is complete finds its counters also
-// where completion has merged them meanwhile.
+// A reader that started before the run was complete still finds the counters if
+// completion merges them meanwhile.
 func TestCountersOfARunThatIsCompletedMeanwhile(t *testing.T) {
 	dir, run := written(t)
 	m, err := sink.ReadManifest(dir, "r")
@@ -257,7 +258,7 @@ func TestCountersOfARunThatIsCompletedMeanwhile(t *testing.T) {
 	}
 }
 
-// Bins of another version are other ranges: their counters cannot be read.
+// Counters with bins of another version are refused.
 func TestCountersOfOtherBinsAreRefused(t *testing.T) {
 	dir, _ := written(t)
 	m, err := sink.ReadManifest(dir, "r")
@@ -268,7 +269,7 @@ func TestCountersOfOtherBinsAreRefused(t *testing.T) {
 	}
 }
 
-// More to tell apart than a run writes is an error, not all memory.
+// More distinct keys than a run writes are an error, and do not use up memory.
 func TestExamplesOfTooManyKeys(t *testing.T) {
 	dir := t.TempDir()
 	run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: []string{"examples"}})
@@ -294,11 +295,10 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// raceDetector says that the tests run under the race detector.
+// raceDetector is set under the race detector.
 var raceDetector bool
 
-// sequential leaves a test out under the race detector: it runs no goroutines
-// and takes long.
+// sequential skips a slow test without goroutines under the race detector.
 func sequential(t *testing.T) {
 	t.Helper()
 	if raceDetector {

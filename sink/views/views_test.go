@@ -11,7 +11,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// viewRun writes a run that began on a day of November, with the table fetches.
+// viewRun writes a run that started on a day of November, with the table fetches.
 func viewRun(t *testing.T, dir, id string, day int, complete bool, profiles ...string) {
 	t.Helper()
 	began := time.Date(2026, 11, day, 0, 0, 0, 0, time.UTC)
@@ -26,7 +26,7 @@ func viewRun(t *testing.T, dir, id string, day int, complete bool, profiles ...s
 	must(t, run.Close())
 }
 
-// viewsIn returns the two schemas of the views that are written for a folder.
+// viewsIn returns the two schemas of a folder's views.
 func viewsIn(t *testing.T, dir string) (history, last string) {
 	t.Helper()
 	must(t, Write(dir))
@@ -43,10 +43,10 @@ func viewsIn(t *testing.T, dir string) (history, last string) {
 	return history, last
 }
 
-// The last run is the one that began last, whatever it is called and whenever
-// it ended; one that is not complete does not count.
+// The last run is the one that started last, whatever its name and its end; an
+// incomplete run does not count.
 func TestViewsNameTheLastCompleteRun(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "a [b]* {c}") // no part of a pattern
+	dir := filepath.Join(t.TempDir(), "a [b]* {c}") // characters that have a meaning in patterns
 	must(t, os.MkdirAll(dir, 0o777))
 	wants := func(when, files, profile, problem string) {
 		t.Helper()
@@ -83,8 +83,8 @@ func TestViewsNameTheLastCompleteRun(t *testing.T) {
 	wants("a manifest is damaged", "'fetches/run=a-same-day/part-*.parquet'", "profile = 'rfc9309'", "robocensus diff --out DIR z-older a-same-day")
 }
 
-// The schema history holds all runs, in which seqs and agents are the same
-// again and again: a join without the run multiplies rows.
+// In the schema history seqs and agents repeat in every run: a join without the run
+// would multiply rows.
 func TestViewsJoinWithinARun(t *testing.T) {
 	dir := t.TempDir()
 	tables := []string{"fetches", "groups", "rules", "policies", "verdicts", "agents", "bodies"}

@@ -63,8 +63,8 @@ func rowsOf[T any](t interface{ Fatal(...any) }, f *parquet.File) []T {
 	return rows
 }
 
-// What is taken apart by column comes back as it was, whatever the runs of
-// nulls and of equal texts, and whatever was in the memory that is used again.
+// Shredded rows read back as they were, whatever the runs of nulls and of equal
+// texts, and whatever the reused memory held.
 func TestShreddedRowsComeBack(t *testing.T) {
 	var spare sync.Pool
 	rapid.Check(t, func(t *rapid.T) {
@@ -95,8 +95,8 @@ func TestShreddedRowsComeBack(t *testing.T) {
 	})
 }
 
-// Nothing of a row is kept once it is written: its texts may lie in memory
-// that the next target's overwrite.
+// The shredder keeps no reference to a row: its texts may be in memory that the
+// next target overwrites.
 func TestShredderKeepsNoTexts(t *testing.T) {
 	var out bytes.Buffer
 	s, err := New[rule](&out, new(sync.Pool))
@@ -127,7 +127,7 @@ func TestShredderKeepsNoTexts(t *testing.T) {
 	}
 }
 
-// A row group ends before its dictionary outgrows memory.
+// A row group ends before its dictionary grows too large.
 func TestShredderBoundsDictionaries(t *testing.T) {
 	pad := strings.Repeat("x", 1<<20)
 	var rows []rule
@@ -149,8 +149,8 @@ func TestShredderBoundsDictionaries(t *testing.T) {
 	}
 }
 
-// BenchmarkVerdicts writes rows as a target's 20 agents and 10 URLs give them,
-// taken apart here and by parquet-go.
+// BenchmarkVerdicts writes the rows of targets with 20 agents and 10 URLs, shredded
+// by this package and by parquet-go.
 func BenchmarkVerdicts(b *testing.B) {
 	kind, pattern, star := "disallow", "/section", "*"
 	rows := make([]verdict, 0, 200*256)
