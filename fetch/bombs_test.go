@@ -117,7 +117,7 @@ func TestTheLimitOfAProfile(t *testing.T) {
 	for _, name := range robots.ProfileNames() {
 		p, _ := robots.ProfileNamed(name)
 		for _, row := range []struct {
-			last      string // of the body
+			last      string // last line of the body
 			over      int    // bytes beyond the limit
 			pattern   string
 			truncated bool

@@ -31,7 +31,7 @@ type row struct {
 }
 
 type want struct {
-	status   int // of the last hop
+	status   int // status of the last hop
 	class    robots.ErrorClass
 	hops     int
 	attempts attempts

@@ -20,7 +20,7 @@ func TestATurnThatComesTooLateIsPassedOn(t *testing.T) {
 			t.Fatal("the place is lost")
 		}
 		turn := l.join("a")
-		l.release("a") // for the waiter
+		l.release("a") // gives the place to the waiter
 		if err := l.await(gone, "a", turn); err == nil {
 			l.release("a")
 		}

@@ -21,8 +21,8 @@ import (
 	"github.com/robocensus/robocensus/sink/verify"
 )
 
-// SPEC, 4: only its own tokens make a group an agent's own. A file that names
-// Googlebot alone names none of the crawlers that follow its group.
+// SPEC 4: only an agent's own tokens make a group its own. A file that names only
+// Googlebot names none of the crawlers that fall back to its group.
 func TestOnlyItsOwnTokenNamesAnAgent(t *testing.T) {
 	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Host == "down.example" {
@@ -95,7 +95,7 @@ func TestOnlyItsOwnTokenNamesAnAgent(t *testing.T) {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
 
-	// A run that is resumed begins with what its summary has counted.
+	// A resumed run starts with the counts of its committed segments.
 	again := evaluate.Prepare(c.Evaluate).NewCounts()
 	m, err := sink.ReadManifest(c.Dir, c.Run)
 	if err == nil {
@@ -111,7 +111,7 @@ func TestOnlyItsOwnTokenNamesAnAgent(t *testing.T) {
 		t.Errorf("counters read back (-want +got):\n%s", diff)
 	}
 
-	// Tokens are in one case, whatever the file's.
+	// Tokens are in lower case, whatever the file has.
 	var tokens []string
 	each(t, c, "groups", "tokens", func(column any) {
 		values := column.(*array.List).ListValues().(*array.String)
@@ -124,8 +124,8 @@ func TestOnlyItsOwnTokenNamesAnAgent(t *testing.T) {
 	}
 }
 
-// The registry stands in a run once, whichever segment is committed first and
-// however often the run is interrupted.
+// A run has its registry once, whichever segment is committed first and however
+// often the run is interrupted.
 func TestARunHasItsRegistryOnce(t *testing.T) {
 	for name, slow := range map[string]int{"in the first segment": 3, "in the second segment": segmentTargets + 5} {
 		t.Run(name, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// A filter that lets nothing pass is a mistake, and leaves no run behind.
+// A filter that no capture passes is an error, and leaves no run behind.
 func TestTheFilterLetsNothingPass(t *testing.T) {
 	for source, change := range map[string]func(c *Config){
 		"warc": func(c *Config) {
@@ -42,12 +42,11 @@ func TestTheFilterLetsNothingPass(t *testing.T) {
 	}
 }
 
-// TestWARCDamageIsCounted: no damaged place goes without a word, however many
-// there are.
+// Every damaged place is counted, however many there are.
 func TestWARCDamageIsCounted(t *testing.T) {
 	sequential(t)
 	const (
-		maxRejected = 1_000_000 // lines that rejected.csv lists
+		maxRejected = 1_000_000 // the most lines that rejected.csv lists
 		places      = maxRejected + 10
 	)
 	c := newConfig(t, nil, "")
@@ -63,14 +62,14 @@ func TestWARCDamageIsCounted(t *testing.T) {
 			listed++
 		}
 	}
-	// Two URL samples of the configuration are of other origins.
+	// Two URL samples of the configuration belong to other origins.
 	if listed != maxRejected || result.Rejected != places+2 || !strings.HasPrefix(last, "not_listed") {
 		t.Errorf("%d damaged places are listed, %d counted, last of all %q; want %d and %d", listed, result.Rejected, last, maxRejected, places+2)
 	}
 }
 
-// TestPayloadDigest: WARC/1.1 section 5.9. A body that is not the one of which
-// the archive has the digest is judged as it stands, and its row says so.
+// WARC/1.1 section 5.9: a body that contradicts the archive's digest is judged as
+// it is, and its row says so.
 func TestPayloadDigest(t *testing.T) {
 	const body = "User-agent: *\nDisallow: /\n"
 	gzippedBody := string(gzipped(body))
@@ -93,7 +92,7 @@ func TestPayloadDigest(t *testing.T) {
 		{"sha1:" + hex.EncodeToString(sum1[:]), "", body[1:], true},
 		{"sha-256:" + hex.EncodeToString(sum256[:]), "", "", true},
 		{"sha1:" + digestOf([]byte(body)), "X-Crawl-Content-Encoding: gzip\r\n", body + "#", true},
-		{"sha1:" + digestOf([]byte(gzippedBody)), "Content-Encoding: gzip\r\n", gzippedBody, false}, // of either form
+		{"sha1:" + digestOf([]byte(gzippedBody)), "Content-Encoding: gzip\r\n", gzippedBody, false}, // the digest may be of either form
 		{"sha1:" + digestOf([]byte(body)), "Content-Encoding: gzip\r\n", gzippedBody, false},
 		{"sha1:ABC", "", body, false},
 		{"xxh3:0123456789abcdef", "", body, false},

@@ -15,8 +15,8 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// What a segment's captures take is counted while they are held, goes to disk
-// where it is too much (an earlier copy too), comes back as it was, and is
+// The memory of a segment's captures is counted while they are held. What exceeds
+// the limit goes to disk (an earlier copy too), comes back unchanged, and is
 // released once the segment is committed.
 func TestMemoryOfCapturesIsReleased(t *testing.T) {
 	c := newConfig(t, nil, "")
@@ -52,7 +52,7 @@ func TestMemoryOfCapturesIsReleased(t *testing.T) {
 		want = append(want, host+strings.Repeat("#", 1000))
 	}
 	must(t, n.pressure.enter(t.Context()))
-	n.pressure.most = 3 * 1000 // two bodies, and what is told beside them
+	n.pressure.most = 3 * 1000 // two bodies, with their headers
 	jobs := []*job{add("a.example", whole(want[0])), add("b.example", stale(want[1])), add("c.example", whole(want[2])), add("d.example", stale(want[3]))}
 	for i, j := range jobs {
 		must(t, n.account(j))

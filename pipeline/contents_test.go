@@ -16,9 +16,9 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// The first time a file is met it is read, the second time it is read and kept,
-// and the third time it is known; cut off, it is another. What it says must not
-// hang on that.
+// A body is parsed the first time, parsed and cached the second time, and found in
+// the cache the third time; cut off, it is another body. The rows must not depend
+// on that.
 func TestContentMetAgainSaysTheSame(t *testing.T) {
 	sequential(t)
 	files, err := filepath.Glob("../testdata/demo/hosts/*")
@@ -55,7 +55,8 @@ func TestContentMetAgainSaysTheSame(t *testing.T) {
 	_, err = Run(t.Context(), c, &Progress{})
 	must(t, err)
 
-	// told is what a table says of each host, in the order of times.
+	// compare checks that the hosts with one body have the same rows, whichever
+	// time the body occurs.
 	compare := func(table string, hosts []string, rows []string) {
 		t.Helper()
 		of := make(map[string]*[times][]string)
@@ -99,8 +100,9 @@ func TestContentMetAgainSaysTheSame(t *testing.T) {
 	}
 }
 
-// compareRows gives the rows of a table as texts, without those for
-// which host, which takes away what tells them apart, says "".
+// compareRows passes the rows of a table to compare as texts, with their hosts. The
+// function which returns a row's host, "" to skip the row, and clears the cells
+// that distinguish hosts.
 func compareRows[T any](t *testing.T, c Config, table string, compare func(string, []string, []string), host func(*T) string) {
 	t.Helper()
 	var hosts, texts []string
@@ -112,7 +114,7 @@ func compareRows[T any](t *testing.T, c Config, table string, compare func(strin
 	compare(table, hosts, texts)
 }
 
-// show is a row as text, with what its pointers point at.
+// show formats a row, with the values behind its pointers.
 func show(row any) string {
 	text, err := json.Marshal(row)
 	if err != nil {

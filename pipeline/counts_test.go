@@ -9,7 +9,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 )
 
-// What is odd about bodies is counted by host, each in its own key.
+// The oddities of bodies are counted by host, each under its own key.
 func TestOddBodiesAreCounted(t *testing.T) {
 	rules := "User-agent: *\nDisallow: /\n"
 	var archive strings.Builder

@@ -15,8 +15,8 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// Hosts that make up fields, values, servers and domains make no new counter,
-// and as few examples as others; what they write is text that any reader takes.
+// Hosts that invent fields, values, servers and domains create no new counter, and
+// only as many examples as others; the text of these is valid for any reader.
 func TestNoStrangerMakesACounter(t *testing.T) {
 	const n = 300
 	var hosts strings.Builder
@@ -91,8 +91,8 @@ func TestTopKeepsTheGreatestInOrder(t *testing.T) {
 	}
 }
 
-// Examples are of the hosts that rank best, wherever they stand in the input;
-// of those without a rank the first come last. A host gives one.
+// Examples come from the hosts with the best rank, wherever they are in the input;
+// of unranked hosts the first count. A host gives one example.
 func TestExamplesAreOfTheBestRanks(t *testing.T) {
 	var e summary.Examples
 	e.Reset()

@@ -23,7 +23,7 @@ func rowsOf[T any](t *testing.T, c Config, table string) []T {
 	return pipelinetest.Rows[T](t, c.Dir, c.Run, table)
 }
 
-// in makes files to sort in.
+// in returns a function that creates scratch files in a folder.
 func in(t *testing.T, dir string) func() (*store.Scratch, error) {
 	t.Helper()
 	s, err := store.Open(dir)

@@ -15,7 +15,8 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 )
 
-// Archives are read side by side; what is told of them is not.
+// Archives are read concurrently, but rejected.csv has their lines in the order of
+// the input.
 func TestRejectsStandInTheOrderOfTheInput(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 8 {
@@ -54,7 +55,8 @@ func TestRejectsStandInTheOrderOfTheInput(t *testing.T) {
 	}
 }
 
-// A run that has asked nobody leaves nothing; one that has, what it did.
+// A failed run that asked no host leaves nothing; one that asked hosts leaves what
+// it did.
 func TestAFailedRunLeavesNothingBehind(t *testing.T) {
 	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {}, "x@y.test\n\n")
 	_, err := Run(t.Context(), c, new(Progress))

@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// TestOwnURLsKeepTheirOrder: an origin's own URLs that are prepared in several
-// batches stand in the order of the input under each profile and agent, each
-// with its own verdict.
+// An origin's own URLs that are prepared in several batches keep the order of the
+// input under each profile and agent, each with its own verdict.
 func TestOwnURLsKeepTheirOrder(t *testing.T) {
 	const n = 2*256 + 50 // more than two batches
 	var rows strings.Builder
@@ -52,8 +51,7 @@ func TestOwnURLsKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// TestASegmentEndsByItsText: what the input has of many hosts, and the verdicts on
-// it, are held and lost by the segment.
+// A segment ends early if its hosts, URLs and verdicts grow too large.
 func TestASegmentEndsByItsText(t *testing.T) {
 	sequential(t)
 	const hosts, urls, long = 60, 50, 4 << 10 // 12 MiB together

@@ -11,8 +11,8 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// A run that cannot do the last of its work stays at it: that is what a bar
-// shows while it lasts.
+// The phase of a run whose last work fails is the phase that failed: a bar shows it
+// while it lasts.
 func TestPhasesAfterTheLastAnswer(t *testing.T) {
 	for _, row := range []struct {
 		obstacle string // a folder in place of a file
@@ -47,7 +47,7 @@ func TestPhasesAfterTheLastAnswer(t *testing.T) {
 	}
 }
 
-// Until the source is at its end, and while an answer is due, a run fetches.
+// Until the source ends and every answer has arrived, the phase is fetching.
 func TestPhaseBeforeTheLastAnswer(t *testing.T) {
 	var p Progress
 	p.passedOver(2, 2)

@@ -21,7 +21,7 @@ import (
 )
 
 // stopAfterOne runs c until segment 0 is committed and the record of segment 1
-// cannot be written, and clears the way again.
+// cannot be written, and then removes the obstacle.
 func stopAfterOne(t *testing.T, c Config, progress *Progress) {
 	t.Helper()
 	records := filepath.Join(c.Dir, "_runs", c.Run, "segments")
@@ -36,7 +36,7 @@ func stopAfterOne(t *testing.T, c Config, progress *Progress) {
 	}
 }
 
-// Resuming asks the hosts of no committed segment again, and all others.
+// Resuming asks all hosts except those of committed segments.
 func TestResumeAsksEachHostOnce(t *testing.T) {
 	const n = segmentTargets + 3
 	var progress Progress
@@ -49,7 +49,7 @@ func TestResumeAsksEachHostOnce(t *testing.T) {
 		var i int
 		fmt.Sscanf(r.Host, "h%d.", &i)
 		for i >= segmentTargets && progress.Snapshot().Committed < segmentTargets && r.Context().Err() == nil {
-			time.Sleep(time.Millisecond) // so that segment 0 is committed first
+			time.Sleep(time.Millisecond) // lets segment 0 be committed first
 		}
 		fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
 	}, list(n))
@@ -74,14 +74,14 @@ func TestResumeAsksEachHostOnce(t *testing.T) {
 			t.Fatalf("row %d is %s with seq %d", i, hosts[i], seqs[i])
 		}
 	}
-	// The URL that h1.example alone has was tried by the first process.
+	// The first process judged the URL of h1.example.
 	if got := rejectedReasons(t, c); !slices.Equal(got, []string{"origin_not_in_run"}) {
 		t.Errorf("rejected: %v", got)
 	}
 }
 
-// Stored captures give the same bytes in every table, whether their run was
-// interrupted or not, and no committed part is written again.
+// Stored captures give the same bytes in every table, whether or not the run was
+// interrupted, and no committed part is written again.
 func TestResumeOfStoredCaptures(t *testing.T) {
 	var archive strings.Builder
 	const n = segmentTargets + 3
@@ -131,7 +131,7 @@ func TestGraceKeepsWhatIsInFlight(t *testing.T) {
 	var asked sync.WaitGroup
 	asked.Add(inFlight)
 	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
-		asked.Done() // of a host that is asked twice it panics
+		asked.Done() // panics if a host is asked twice
 		<-ctx.Done()
 		select {
 		case <-r.Context().Done(): // a client without grace
@@ -153,8 +153,7 @@ func TestGraceKeepsWhatIsInFlight(t *testing.T) {
 	}
 }
 
-// An answer that was kept for another host is not taken: a target is asked rather
-// than told what another said.
+// A stored answer of another host is not used: the target is asked instead.
 func TestAKeptAnswerIsOfItsHost(t *testing.T) {
 	c := newConfig(t, nil, "")
 	plan := sink.Plan{Run: c.Run, Tables: []string{"fetches"}, Profiles: []string{"google"}}
@@ -177,13 +176,13 @@ func TestAKeptAnswerIsOfItsHost(t *testing.T) {
 		j := &job{Target: source.Target{Candidates: []fetch.Origin{originOf(t, host)}}, segment: &segment{answers: answers}}
 		must(t, n.savedAnswer(j))
 		if (j.Capture != nil) != want {
-			t.Errorf("%s is told what http://a.example said: %v", host, j.Capture != nil)
+			t.Errorf("%s gets the answer of http://a.example: %v", host, j.Capture != nil)
 		}
 	}
 }
 
-// Resuming a complete run writes the views that an interrupted process did not;
-// no view names a run that --force-new removes.
+// Resuming a complete run writes the views that an interrupted process did not
+// write; no view names a run that --force-new removes.
 func TestViewsFollowARunThatIsStartedAgain(t *testing.T) {
 	c := newConfig(t, nil, "")
 	c.Source.Hosts, c.Source.Bodies = "", t.TempDir()

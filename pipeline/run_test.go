@@ -28,11 +28,10 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// raceDetector says that the tests run under the race detector.
+// raceDetector is set under the race detector.
 var raceDetector bool
 
-// sequential leaves a test out under the race detector: it is about one host at
-// a time and takes long.
+// sequential skips a slow test about one host at a time under the race detector.
 func sequential(t *testing.T) {
 	t.Helper()
 	if raceDetector {
@@ -42,7 +41,8 @@ func sequential(t *testing.T) {
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// newConfig asks a server on loopback for every host.
+// newConfig returns the configuration of a run that asks a server on loopback for
+// every host.
 func newConfig(t *testing.T, handler http.HandlerFunc, hosts string) Config {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -74,7 +74,7 @@ func list(n int) string {
 	return text.String()
 }
 
-// int64s and texts read a column of all parts of a table, in their order.
+// int64s and texts read a column of all parts of a table, in order.
 func int64s(t *testing.T, c Config, table, name string) (out []int64) {
 	t.Helper()
 	each(t, c, table, name, func(column any) {
@@ -130,7 +130,7 @@ func TestRowsStandInTheOrderOfTheInput(t *testing.T) {
 	var answered atomic.Int64
 	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Host == "h0.example" {
-			<-first // the slowest host is the first; it holds up its segment alone
+			<-first // the first host is the slowest; it delays only its segment
 		} else if answered.Add(1) == int64(n-1) {
 			close(first)
 		}
@@ -150,7 +150,7 @@ func TestRowsStandInTheOrderOfTheInput(t *testing.T) {
 			t.Fatalf("row %d is %s with seq %d", i, hosts[i], seqs[i])
 		}
 	}
-	// Two agents, two paths everywhere, and one URL on its own origin only.
+	// Two agents, two paths on every host, and one URL on its own origin.
 	if got, want := result.Rows["verdicts"], int64(2*2*n+2); got != want {
 		t.Errorf("%d verdicts, want %d", got, want)
 	}
@@ -186,8 +186,7 @@ func rejectedReasons(t *testing.T, c Config) (reasons []string) {
 	return reasons
 }
 
-// Bodies that memory has no room for go by way of the disk, and come to the
-// same.
+// Bodies that do not fit into memory go through the disk, and give the same rows.
 func TestLargeBodies(t *testing.T) {
 	const size = 1 << 20
 	n := 104
@@ -195,7 +194,7 @@ func TestLargeBodies(t *testing.T) {
 		head := "User-agent: *\nDisallow: /" + r.Host + "\n"
 		fmt.Fprint(w, head, strings.Repeat("#", size-len(head)))
 	}, list(n))
-	c.Memory = 128 << 20 // of which bodies may take 16 MiB
+	c.Memory = 128 << 20 // bodies may take 16 MiB of it
 	result, err := Run(context.Background(), c, new(Progress))
 	if err != nil {
 		t.Fatal(err)
@@ -287,7 +286,7 @@ func TestAFailingDiskEndsTheRun(t *testing.T) {
 	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	// A file where the folder of a table must be.
+	// A file in place of the folder of a table.
 	if err := os.WriteFile(filepath.Join(c.Dir, "verdicts"), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +311,7 @@ func TestGateLetsBodiesDrain(t *testing.T) {
 	}
 	must(g.enter(ctx))
 	g.hold(int(g.held + 1))
-	must(g.enter(ctx)) // no segment is full: to wait would be to wait for ever
+	must(g.enter(ctx)) // no segment is full: waiting would never end
 	g.filled()
 	entered := make(chan error)
 	go func() { entered <- g.enter(ctx) }()

@@ -9,7 +9,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// A file of more than the limit is cut, and said to be.
+// A file that exceeds the limit is cut, and its row says so.
 func TestBodiesAreCutAtTheLimit(t *testing.T) {
 	dir := t.TempDir()
 	rules := "User-agent: *\n"

@@ -25,7 +25,7 @@ import (
 
 var firstDay = time.Date(2026, 3, 1, 4, 0, 0, 0, time.UTC)
 
-// site answers for all hosts with what it is set to, and counts.
+// site gives all hosts the answer that is set, and counts requests.
 type site struct {
 	mu     sync.Mutex
 	answer func(w http.ResponseWriter)
@@ -53,17 +53,17 @@ func cutShort(w http.ResponseWriter) {
 	fmt.Fprint(w, "User-agent: *\n")
 }
 
-// A run each so many days after the first, under every profile: SPEC section
-// 2, the table of memory. "-" is no verdict on /private, by the outcome alone.
+// Runs on the given days after the first, under every profile: SPEC 2, the table of
+// memory. "-" means that the outcome alone decides, with no verdict on /private.
 func TestMemoryOverTime(t *testing.T) {
 	sequential(t)
 	type day struct {
 		n      int
 		answer func(http.ResponseWriter)
-		want   map[string]string // by profile: outcome, class
-		reason string            // of the first profile, google
+		want   map[string]string // per profile: outcome, class
+		reason string            // under the first profile, google
 		since  int               // unreachable since this day, -1 for reachable
-		stale  int               // the copy is of this day, -1 for none
+		stale  int               // day of the copy, -1 for none
 	}
 	closed, open, partial, unknown := "full_disallow unknown", "full_allow allow_all", "conditional_allow partial", "undefined unknown"
 	all := func(s string) map[string]string {
@@ -140,8 +140,8 @@ func TestMemoryOverTime(t *testing.T) {
 	}
 }
 
-// SPEC section 2: what counts as unreachable is the profile's own, and the
-// memory holds facts. One run each day, over one memory.
+// SPEC 2: each profile decides what counts as unreachable, and the memory holds
+// facts. One run each day, with one memory.
 func TestUnreachableIsTheProfilesOwn(t *testing.T) {
 	sequential(t)
 	strict, _ := robots.ProfileNamed("rfc9309")
@@ -153,11 +153,11 @@ func TestUnreachableIsTheProfilesOwn(t *testing.T) {
 		answer   func(http.ResponseWriter)
 		profiles []*robots.Profile
 		row      string   // outcome, reason, error class, unreachable since, stale since
-		verdicts []string // by profile: on /, /private and /robots.txt
+		verdicts []string // per profile: on /, /private and /robots.txt
 	}
 	for _, row := range []struct {
 		name    string
-		missing int // the status of pages that are not there, where the run probes for it
+		missing int // the status of missing pages, if the run probes for it
 		days    []day
 	}{
 		{"429 under a strict profile", 0, []day{
@@ -221,7 +221,7 @@ func TestUnreachableIsTheProfilesOwn(t *testing.T) {
 				if (f.ContentDigest != nil) != (f.Reason == "success" || f.Reason == "stale_copy") {
 					t.Errorf("day %d: digest %v beside %s", n, f.ContentDigest, f.Reason)
 				}
-				// Judged again, the facts of the row lead to it once more.
+				// Re-judging the row's facts gives the same row.
 				again := c
 				again.Dir, again.State, again.Source = filepath.Join(t.TempDir(), "again"), "", source.Config{FromRun: filepath.Join(c.Dir, "_runs", c.Run)}
 				if _, err := Run(context.Background(), again, new(Progress)); err != nil {
@@ -261,7 +261,7 @@ func TestUnreachableIsTheProfilesOwn(t *testing.T) {
 	}
 }
 
-// How long an answer serves without a request: SPEC section 2, freshness.
+// How long an answer is used without a request: SPEC 2, freshness.
 func TestFreshAnswersAreNotAskedFor(t *testing.T) {
 	sequential(t)
 	const day = 24 * time.Hour
@@ -322,7 +322,7 @@ func TestFreshAnswersAreNotAskedFor(t *testing.T) {
 				t.Errorf("%d requests, source %s; want %d, %s", s.asked, after.Source, want, source)
 			}
 			if row.cached {
-				// Nothing but the source tells the rows apart.
+				// Only the source distinguishes the rows.
 				after.Source = "network"
 				if diff := cmp.Diff(before, after); diff != "" {
 					t.Errorf("a remembered answer (-network +cache):\n%s", diff)
@@ -332,8 +332,8 @@ func TestFreshAnswersAreNotAskedFor(t *testing.T) {
 	}
 }
 
-// Another output folder may hold a run of the same ID, whose answers are not
-// this one's own.
+// Another output folder may hold a run of the same ID. Its answers do not belong to
+// this run.
 func TestARunOfTheSameIDElsewhereIsAnother(t *testing.T) {
 	s := &site{}
 	c := newConfig(t, s.ServeHTTP, "h.example\n")
@@ -352,7 +352,7 @@ func TestARunOfTheSameIDElsewhereIsAnother(t *testing.T) {
 
 func TestTheSchemeThatOnceAnsweredIsTheRow(t *testing.T) {
 	s := &site{}
-	c := newConfig(t, s.ServeHTTP, "h.example\n") // speaks no TLS
+	c := newConfig(t, s.ServeHTTP, "h.example\n") // the server has no TLS
 	c.State, c.Source.Schemes = filepath.Join(t.TempDir(), "state"), []string{"https", "http"}
 	s.set(file1)
 	google, _ := robots.ProfileNamed("rfc9309")
@@ -393,7 +393,7 @@ func closedPort(t *testing.T) netip.AddrPort {
 	return netip.MustParseAddrPort(l.Addr().String())
 }
 
-// A proxy that is gone must not make a table of unreachable hosts.
+// A proxy that is gone must not give a table of unreachable hosts.
 func TestAFailureOfThisMachineEndsTheRun(t *testing.T) {
 	s := &site{}
 	s.set(file1)

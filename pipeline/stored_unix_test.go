@@ -21,7 +21,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// storedConfig reads a source in place of asking.
+// storedConfig returns the configuration of a run that reads a stored source.
 func storedConfig(t *testing.T, s source.Config) Config {
 	c := newConfig(t, nil, "")
 	c.Source = s
@@ -36,7 +36,8 @@ func bodiesOf(t *testing.T, c Config) (hosts []string) {
 	return hosts
 }
 
-// A link to a file is that file; nothing that is not read goes without a word.
+// A link to a file is read as that file. Other links and special files are
+// rejected.
 func TestFolderOfLinks(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"a.example": "User-agent: *\n", ".hidden": "", "sub/b.example": "", "else/c": "Disallow: /\n"} {
@@ -57,7 +58,7 @@ func TestFolderOfLinks(t *testing.T) {
 	if diff := cmp.Diff([]string{"not_a_file", "not_a_file", "not_a_file", "not_a_file"}, slices.DeleteFunc(rejectedReasons(t, c), func(s string) bool { return s == "origin_not_in_run" })); diff != "" {
 		t.Error(diff)
 	}
-	// The digest of the input is that of the file behind the link.
+	// The digest of the input is that of the link's target.
 	digest := func() string {
 		s, err := source.Open(t.Context(), source.Config{Bodies: c.Source.Bodies})
 		must(t, err)
@@ -66,7 +67,7 @@ func TestFolderOfLinks(t *testing.T) {
 	before := digest()
 	must(t, os.WriteFile(filepath.Join(dir, "else", "c"), []byte("Disallow:\n"), 0o666))
 	if digest() == before {
-		t.Error("another file behind a link is not told apart")
+		t.Error("another file behind a link has the same digest")
 	}
 }
 
@@ -93,7 +94,7 @@ func TestTarOfLinks(t *testing.T) {
 	}
 }
 
-// Nobody writes into the pipe: the end of the context ends the waiting.
+// The pipe has no writer: the end of the context ends the wait.
 func TestPipesAreInterruptible(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	must(t, syscall.Mkfifo(pipe, 0o666))
@@ -110,7 +111,7 @@ func TestPipesAreInterruptible(t *testing.T) {
 			if err := <-ended; !errors.Is(err, context.Canceled) {
 				t.Errorf("error %v", err)
 			}
-			// What waits to open the pipe, or is about to, is let go.
+			// End goroutines that wait, or are about to wait, to open the pipe.
 			stacks := make([]byte, 1<<20)
 			for strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "pipeline.interruptible") {
 				if f, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
@@ -122,8 +123,8 @@ func TestPipesAreInterruptible(t *testing.T) {
 	}
 }
 
-// What a run knows of stored answers is enough to come to the same rows again,
-// whatever its profiles made of them.
+// Re-judging a run of stored answers gives the same rows, whatever its profiles
+// concluded from them.
 func TestRejudgingKeepsTheFacts(t *testing.T) {
 	file := "User-agent: *\nDisallow: /private\n"
 	var archive strings.Builder
@@ -169,7 +170,8 @@ func TestRejudgingKeepsTheFacts(t *testing.T) {
 		if got != class || (row.Error != nil) != (class != "") {
 			t.Errorf("%s: class of error %q, error %v, want %q", row.Host, got, row.Error, class)
 		}
-		// The network is not asked for what 305 names, and a store is read alike.
+		// A run over the network does not request the proxy that a 305 names;
+		// stored answers are read the same way.
 		if row.Host == "proxy.example" && row.Reason != "redirect_invalid" {
 			t.Errorf("305: reason %s", row.Reason)
 		}

@@ -13,14 +13,12 @@ import (
 	"time"
 )
 
-// BenchmarkArchive times whole runs of the command on a WARC of stored
-// captures: with every table and 200 verdicts for each capture, with `fetches`
-// alone, with a filter that no host passes, which is our reader alone, and
-// beside them gzip -dc. One op is one run; read the metrics. captures/cpu-s is
-// the speed of a core, on which other programs have less influence than on
-// captures/s.
-//
-// ROBOCENSUS_BENCH_CAPTURES adds a WARC of as many.
+// BenchmarkArchive times whole runs of the command on a WARC of stored captures:
+// with every table and 200 verdicts for each capture, with fetches alone, with a
+// filter that no host passes (which measures the reader), and, for comparison, gzip
+// -dc. One op is one run; read the metrics. captures/cpu-s is the speed of a core,
+// which other programs influence less than captures/s. ROBOCENSUS_BENCH_CAPTURES
+// adds a WARC with that many captures.
 func BenchmarkArchive(b *testing.B) {
 	dir := b.TempDir()
 	farm, binary := build(b, dir, "robofarm"), build(b, dir, "robocensus")
@@ -80,7 +78,7 @@ func BenchmarkArchive(b *testing.B) {
 	}
 }
 
-// judgingArgs are 20 agents and 10 URLs.
+// judgingArgs returns flags for 20 agents and 10 URLs.
 func judgingArgs(b *testing.B, dir string) []string {
 	b.Helper()
 	var agents, urls strings.Builder
@@ -98,7 +96,7 @@ func judgingArgs(b *testing.B, dir string) []string {
 	return []string{"--agents", filepath.Join(dir, "agents.yaml"), "--urls", filepath.Join(dir, "urls.txt")}
 }
 
-// benchArchive makes a WARC of n captures or a few more, and tells how many.
+// benchArchive writes a WARC of at least n captures, and returns their number.
 func benchArchive(b *testing.B, dir, farm string, n int) (string, int) {
 	b.Helper()
 	hosts := "../../../shared/corpus/robots-real.tar.gz"
@@ -121,7 +119,7 @@ func benchArchive(b *testing.B, dir, farm string, n int) (string, int) {
 	return path, write((n + once - 1) / once)
 }
 
-// counting counts what is written to it.
+// counting counts the bytes written to it.
 type counting int64
 
 func (c *counting) Write(p []byte) (int, error) {
@@ -129,12 +127,12 @@ func (c *counting) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// usage is what some processes took, and what they wrote.
+// usage is what some processes used and wrote.
 type usage struct {
 	runs      int
 	cpu, wall time.Duration
-	rss       int64 // KiB, of the largest
-	written   int64 // bytes of parts
+	rss       int64 // KiB, the largest of them
+	written   int64 // bytes in parts
 	rows      map[string]int64
 }
 

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// benchFarm starts robofarm as a process of its own, so that its CPU is not
-// counted as ours: by default with a body for every name under test.
+// benchFarm is robofarm in a separate process, so that its CPU time does not count
+// as ours. By default it has a body for every name under test.
 type benchFarm struct {
 	process     *exec.Cmd
 	http, https string // addresses
@@ -85,10 +85,10 @@ func benchHosts(b *testing.B, dir string, n int) string {
 	return path
 }
 
-// BenchmarkRun times whole runs of the command against a farm, beside the
-// floor: the cheapest program that could ask the same hosts, a bare
-// connection and http.ReadResponse for each. One op is one run; read the
-// metrics, which are per host, and the ratio to the floor of the same run.
+// BenchmarkRun times whole runs of the command against a farm, and the floor in the
+// same run: the cheapest program that could ask the same hosts, with a bare
+// connection and http.ReadResponse for each. One op is one run; read the metrics,
+// which are per host, and the ratio to the floor.
 func BenchmarkRun(b *testing.B) {
 	dir := b.TempDir()
 	addr, binary := startBenchFarm(b, dir, aBodyForAll).http, build(b, dir, "robocensus")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Who asks many hosts and leaves no address hears of it once.
+// A run of many hosts without a contact in its user agent prints one note.
 func TestRunOfManyHostsWithoutContact(t *testing.T) {
 	for _, row := range []struct {
 		hosts int

@@ -24,8 +24,8 @@ var (
 	corruptionSeed = flag.Uint64("corruption-seed", 0, "of these corruptions (0: another each time)")
 )
 
-// Whatever is changed, cut, removed, renamed, copied or exchanged of all that
-// complete runs and their comparison leave, verify finds it: go test
+// Verify finds every corruption of complete runs and their comparison: a file that
+// is changed, cut, removed, renamed, copied or exchanged. For more draws: go test
 // ./cmd/robocensus -run EveryCorruption -corruptions 500
 func TestVerifyFindsEveryCorruption(t *testing.T) {
 	sequential(t)
@@ -56,7 +56,7 @@ func TestVerifyFindsEveryCorruption(t *testing.T) {
 		path := files[chance.IntN(len(files))]
 		what, undo := corrupt(t, chance, path, files)
 		if what == "" {
-			continue // changes nothing
+			continue // it changes nothing
 		}
 		n++
 		kind, _, _ := strings.Cut(what, ":")
@@ -86,8 +86,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// comparedRuns makes two runs of several segments, the second with what is
-// broken of it, and their comparison, with the same.
+// comparedRuns writes two runs of several segments and their comparison, the second
+// run and the comparison with broken expectations.
 func comparedRuns(t *testing.T) string {
 	t.Helper()
 	work := t.TempDir()
@@ -104,7 +104,7 @@ func comparedRuns(t *testing.T) string {
 	}
 	agents := write("agents.yaml", "- {name: GPTBot, tokens: [GPTBot], category: ai-training}\n- {name: Otherbot, tokens: [Otherbot]}\n")
 	expect := write("expect.yaml", "- {name: open, agents: [GPTBot], class: allow_all}\n- {name: still, no_change: all}\n")
-	urls := write("urls.txt", "/\n/1/x\nhttps://h1.example/2\nhttps://nowhere.example/\n") // the last is rejected
+	urls := write("urls.txt", "/\n/1/x\nhttps://h1.example/2\nhttps://nowhere.example/\n") // the last one is rejected
 	out := filepath.Join(work, "out")
 	call := func(f func() error) {
 		t.Helper()
@@ -141,7 +141,7 @@ func comparedRuns(t *testing.T) string {
 	return out
 }
 
-// verified is what verify says of a run, "" where it is whole.
+// verified returns the problems that verify finds in a run, "" if it is whole.
 func verified(t *testing.T, dir, run string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -156,8 +156,8 @@ func verified(t *testing.T, dir, run string) string {
 	return stdout.String()
 }
 
-// corrupt makes one corruption of a file, says which, "" for none, and can undo
-// it.
+// corrupt corrupts a file. It returns a description, "" if it did nothing, and a
+// function that undoes it.
 func corrupt(t *testing.T, chance *rand.Rand, path string, files []string) (what string, undo func()) {
 	t.Helper()
 	content, err := os.ReadFile(path)
@@ -202,7 +202,7 @@ func corrupt(t *testing.T, chance *rand.Rand, path string, files []string) (what
 		return "renamed: " + filepath.Base(to), func() { must(t, os.Rename(to, path)) }
 	case 6:
 		to := sibling()
-		// Of the output folder itself only views.sql is ours.
+		// Directly in the output folder, only views.sql is ours.
 		if _, err := os.Stat(to); err == nil || filepath.Base(path) == "views.sql" {
 			return "", nil
 		}
@@ -227,7 +227,7 @@ func corrupt(t *testing.T, chance *rand.Rand, path string, files []string) (what
 	}
 }
 
-// edited changes one value of a JSON object, nil where there is none.
+// edited changes one value of a JSON object. It returns nil if there is none.
 func edited(chance *rand.Rand, content []byte) []byte {
 	var object map[string]any
 	if json.Unmarshal(content, &object) != nil {

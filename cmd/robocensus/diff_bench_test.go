@@ -14,9 +14,9 @@ import (
 
 var diffHosts = flag.Int("diff-hosts", 20_000, "hosts of the runs that BenchmarkDiff compares")
 
-// BenchmarkDiff compares two runs of -diff-hosts hosts with 20 agents and 10
-// paths, 200 verdicts each, in different orders: of some hosts another text,
-// which changes one verdict in half of them and closes an agent in a tenth.
+// BenchmarkDiff compares two runs of -diff-hosts hosts in different orders, with 20
+// agents and 10 paths, so 200 verdicts each. Some hosts have a new text, which
+// changes one verdict in half of them and closes an agent in a tenth.
 func BenchmarkDiff(b *testing.B) {
 	for _, percent := range []int{10, 100} {
 		b.Run(fmt.Sprintf("hosts=%d/other-text=%d%%", *diffHosts, percent), func(b *testing.B) {

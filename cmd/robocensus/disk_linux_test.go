@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An answer that nobody has got is no success, whatever the command.
+// Output that cannot be written is not a success, whatever the command.
 func TestOutputToAFullDisk(t *testing.T) {
 	sequential(t)
 	dir := comparedRuns(t)
@@ -21,7 +21,7 @@ func TestOutputToAFullDisk(t *testing.T) {
 	must(t, os.WriteFile(questions, []byte(`{"robots":"","agent":"x","url":"/"}`+"\n"), 0o666))
 	for _, args := range [][]string{
 		{"run", "--warc", filepath.Join(work, "a?.warc"), "--out", dir, "--run", "c", "--progress", "none"},
-		{"run", "--warc", filepath.Join(work, "a?.warc"), "--out", dir, "--run", "c", "--resume", "--progress", "none"}, // nothing to do
+		{"run", "--warc", filepath.Join(work, "a?.warc"), "--out", dir, "--run", "c", "--resume", "--progress", "none"}, // the run is already complete
 		{"run", "--help"},
 		{"verify", "--out", dir, "b"},
 		{"diff", "--out", dir, "a", "b"},
@@ -52,14 +52,14 @@ func TestOutputToAFullDisk(t *testing.T) {
 	}
 }
 
-// On a full disk a command writes all or nothing of what it writes beside a run,
-// and says so; prune makes room.
+// On a full disk a command writes each file beside a run whole or not at all, and
+// reports it; prune makes room.
 func TestCommandsOnAFullDisk(t *testing.T) {
 	sequential(t)
 	good := comparedRuns(t)
 	must(t, os.RemoveAll(filepath.Join(good, "changes")))
 	must(t, os.RemoveAll(filepath.Join(good, "_runs/b/against")))
-	if code, said := called("prune", "--out", good, "--keep", "2"); code != exitOK { // the views are without changes
+	if code, said := called("prune", "--out", good, "--keep", "2"); code != exitOK { // its views lack changes
 		t.Fatal(said)
 	}
 	expect, archive := filepath.Join(filepath.Dir(good), "expect.yaml"), filepath.Join(filepath.Dir(good), "b?.warc")
@@ -71,13 +71,14 @@ func TestCommandsOnAFullDisk(t *testing.T) {
 	whole := func(dir string) {
 		t.Helper()
 		for _, run := range []string{"a", "b"} {
-			// A run or a comparison may be whole, and views.sql be of before it.
+			// A run or comparison may be whole while views.sql still describes the
+			// state before it.
 			if problems := verified(t, dir, run); problems != "" && (!strings.HasPrefix(problems, "views.sql: views: ") || !strings.Contains(problems, ": 1 problem\n")) {
 				t.Errorf("run %s on a full disk: %s", run, problems)
 			}
 		}
 	}
-	// With no page free, with a few, and so on until there is room.
+	// With no free page, with a few, and so on until everything fits.
 	for _, row := range []struct {
 		args      []string
 		makesRoom bool
@@ -111,7 +112,7 @@ func TestCommandsOnAFullDisk(t *testing.T) {
 	}
 }
 
-// fill leaves so many pages of a disk free.
+// fill leaves the given number of pages of a disk free.
 func fill(t *testing.T, disk string, pages int) (name string) {
 	t.Helper()
 	var stat unix.Statfs_t

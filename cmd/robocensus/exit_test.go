@@ -34,7 +34,8 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// Of promises that fail, whatever their state, the exit code is 1.
+// An expectation that fails makes the exit code 1, even if it failed because it
+// could not be checked.
 func TestABrokenPromiseIsTold(t *testing.T) {
 	kept, failed := &audit.Promise{State: audit.Kept}, &audit.Promise{State: audit.Unchecked, Fails: true}
 	for _, row := range []struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// nowhere is a resolver to which no name is known.
+// nowhere returns a resolver that knows no name.
 func nowhere(t *testing.T) string {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -40,8 +40,7 @@ func nowhere(t *testing.T) string {
 	return conn.LocalAddr().String()
 }
 
-// An outage is not a policy: what could not be reached is said before any
-// verdict.
+// An outage is not a policy: check reports a failed request before any verdict.
 func TestCheckSaysFirstThatAnOriginIsNotReached(t *testing.T) {
 	var out bytes.Buffer
 	err := execute(t.Context(), []string{"check", "https://no-such-name.example/x", "--agent", "GPTBot", "--resolver", nowhere(t), "--retries", "0"}, nil, &out, &out)
@@ -61,7 +60,7 @@ DISALLOW  GPTBot may not fetch https://no-such-name.example/x
 	}
 }
 
-// What an origin answered is said in words, from the facts.
+// The description of an answer follows from the facts.
 func TestAnswered(t *testing.T) {
 	at := func(statuses ...int) *fetch.Capture {
 		c := &fetch.Capture{Origin: fetch.Origin{Scheme: "http", Host: "a.example", Port: 80}}

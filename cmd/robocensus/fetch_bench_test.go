@@ -27,9 +27,9 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// BenchmarkFetch takes the CPU of one fetch beside that of the cheapest
+// BenchmarkFetch compares the CPU time of one fetch with that of the cheapest
 // program that could make it, in the same run: a bare connection and
-// http.ReadResponse, over https with TLS 1.3 and X25519 alone.
+// http.ReadResponse, over https with TLS 1.3 and X25519.
 func BenchmarkFetch(b *testing.B) {
 	dir := b.TempDir()
 	farm := startBenchFarm(b, dir, aBodyForAll)
@@ -99,7 +99,7 @@ func perFetch(b *testing.B, n int, atOnce int, one func(i int64) error) float64 
 	return float64(spent(after)-spent(before)) / float64(n)
 }
 
-// bare is the floor: a connection, one request, one answer.
+// bare makes the cheapest fetch: a connection, one request, one answer.
 func bare(addr string, secure *tls.Config, i int64) error {
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -122,11 +122,11 @@ func bare(addr string, secure *tls.Config, i int64) error {
 	return err
 }
 
-// BenchmarkSchedule is a run over hosts as a real list has them: most are fine
-// within 200 ms, some redirect, some fail, and one in twenty hangs until the
-// deadline. Its wall time stands beside that of an ideal schedule, in which
-// every slot is busy from the first moment to the last, or in which the CPU
-// is, the farm's included, whichever takes longer.
+// BenchmarkSchedule runs over hosts like those of a real list: most answer within
+// 200 ms, some redirect, some fail, and one in twenty hangs until the deadline. It
+// compares the wall time with that of an ideal schedule, which keeps either every
+// slot or the CPU, including the farm's share, busy from beginning to end,
+// whichever takes longer.
 func BenchmarkSchedule(b *testing.B) {
 	const n, concurrency = 50_000, 5_000
 	dir := b.TempDir()
@@ -173,7 +173,7 @@ func BenchmarkSchedule(b *testing.B) {
 	}
 }
 
-// totalTime is the sum of what the fetches of a run have taken, in seconds.
+// totalTime returns the sum of the durations of a run's fetches, in seconds.
 func totalTime(b *testing.B, out string) float64 {
 	b.Helper()
 	parts, err := filepath.Glob(filepath.Join(out, "fetches", "run=r", "*.parquet"))
@@ -193,8 +193,8 @@ func totalTime(b *testing.B, out string) float64 {
 	return float64(micros) / 1e6
 }
 
-// processCPU is what another process has spent so far, in seconds, where the
-// system tells.
+// processCPU returns the CPU time of another process so far, in seconds, if the
+// system reports it.
 func processCPU(b *testing.B, pid int) float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -14,8 +14,9 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// FuzzConfiguration: a configuration file sets no flag that the command line has
-// set, and its profiles are sound; what is wrong with it is an error with its line.
+// FuzzConfiguration checks that a configuration file sets no flag that the command
+// line sets, that its profiles are valid, and that a mistake in it is an error with
+// its line.
 func FuzzConfiguration(f *testing.F) {
 	for _, text := range []string{
 		"hosts: h.csv\nconcurrency: 7\ntimeout: 3s\nschemes: [http]\ntables: fetches,rules\nkeep-bodies: true\n",
@@ -46,8 +47,9 @@ func FuzzConfiguration(f *testing.F) {
 	})
 }
 
-// FuzzJSONL: each line that is not blank has one answer, in its place: an error,
-// or a verdict; and the answers do not depend on how the lines are cut into pieces.
+// FuzzJSONL checks that each line that is not blank has one answer, in its place:
+// an error or a verdict. The answers do not depend on how the input is split into
+// reads.
 func FuzzJSONL(f *testing.F) {
 	for _, line := range []string{
 		`{"robots":"User-agent: *\nDisallow: /","agent":"GPTBot","url":"/x"}`, `{"robots_b64":"VXNlci1hZ2VudDogKg==","agents":["a","b"],"url":"https://a.test/"}`,

@@ -18,14 +18,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// called runs the command in this process and returns its exit code and all that
-// it said.
+// called runs the command in this process and returns its exit code and its output.
 func called(args ...string) (code int, said string) {
 	var out bytes.Buffer
 	return mainCode(args, nil, &out, &out), out.String()
 }
 
-// copied is a copy of a folder.
+// copied copies a folder.
 func copied(t *testing.T, from string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "out")
@@ -33,7 +32,7 @@ func copied(t *testing.T, from string) string {
 	return to
 }
 
-// contents are the files below a folder, links as such.
+// contents returns the files in a folder, links as links.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
@@ -51,8 +50,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// rewritten changes a manifest and gives it the digest of what it then says, as
-// somebody would who means harm.
+// rewritten changes a manifest and updates its digest, as an attacker would.
 func rewritten(t *testing.T, path string, change func(manifest map[string]any)) {
 	t.Helper()
 	content, err := os.ReadFile(path)
@@ -61,7 +59,7 @@ func rewritten(t *testing.T, path string, change func(manifest map[string]any)) 
 	must(t, json.Unmarshal(content, &manifest))
 	change(manifest)
 	delete(manifest, "sha256")
-	// Records and parts stand last.
+	// Records and parts come last.
 	ordered := []string{`"records"`, `"parts"`}
 	text := "{"
 	for key, value := range manifest {
@@ -90,8 +88,8 @@ func must2(content []byte, err error) []byte {
 	return content
 }
 
-// Whatever a manifest names and whatever links stand in the folder, no command
-// reads a file outside of it, though it has the very bytes that were written.
+// Whatever a manifest names and whatever links are in the folder, no command reads
+// a file outside of it, even if that file has the right bytes.
 func TestNoCommandReadsOutsideOfTheFolder(t *testing.T) {
 	sequential(t)
 	good := comparedRuns(t)
@@ -172,7 +170,7 @@ func TestNoCommandReadsOutsideOfTheFolder(t *testing.T) {
 			}
 		})
 	}
-	// The same commands over what nobody has touched.
+	// The same commands over an intact folder.
 	dir := copied(t, good)
 	rewritten(t, filepath.Join(dir, "_runs/a/manifest.json"), func(map[string]any) {})
 	for _, args := range [][]string{
@@ -185,8 +183,8 @@ func TestNoCommandReadsOutsideOfTheFolder(t *testing.T) {
 	}
 }
 
-// Wherever a link stands in the output folder, no command writes, makes or
-// removes anything where it leads.
+// Wherever a link is in the output folder, no command writes, creates or removes
+// anything through it.
 func TestNoCommandWritesThroughALink(t *testing.T) {
 	sequential(t)
 	good := comparedRuns(t)
@@ -196,14 +194,14 @@ func TestNoCommandWritesThroughALink(t *testing.T) {
 	must(t, os.WriteFile(secret, []byte("secret"), 0o666))
 	for _, row := range []struct {
 		name  string
-		links []string // in the place of which a link stands
+		links []string // paths that a link replaces
 		args  func(dir string) []string
 	}{
 		{"run", []string{
 			"views.sql", "fetches", "rules/run=c", "_runs", "_runs/c", "_runs/c/plan.json", "_runs/c/rejected.csv", "_runs/c/lock", "_runs/c/segments",
 			"_runs/c/segments/0000000000.json", "_runs/c/segments/0000000000.summary.parquet", "_runs/c/manifest.json",
 			"lines/run=c/part-0000000000.parquet", "summary/run=c/part-0000000000.parquet", "_runs/c/expectations.csv", "_runs/c/expectations.json",
-			// As temporary files might be called.
+			// Names that temporary files might have.
 			"views.sql.tmp", "_runs/c/manifest.json.tmp", "lines/run=c/part-0000000000.parquet.tmp", "_runs/c/rejected.csv.tmp",
 		}, func(dir string) []string {
 			return []string{"run", "--warc", archive, "--out", dir, "--run", "c", "--expect", expect, "--agents", filepath.Join(filepath.Dir(good), "agents.yaml"), "--progress", "none"}
@@ -227,7 +225,7 @@ func TestNoCommandWritesThroughALink(t *testing.T) {
 		for i, link := range row.links {
 			for k, to := range []string{"what is there", "nothing"} {
 				if (i+k)%2 == 1 && !strings.Contains(link, ".") {
-					continue // of folders each second one
+					continue // every second folder
 				}
 				dir := copied(t, good)
 				path := filepath.Join(dir, link)
@@ -255,7 +253,7 @@ func TestNoCommandWritesThroughALink(t *testing.T) {
 	}
 }
 
-// Damaged runs stand in nobody's way.
+// Damaged runs affect no command about other runs.
 func TestADamagedRunStopsNoCommandAboutOthers(t *testing.T) {
 	sequential(t)
 	good := comparedRuns(t)
@@ -285,7 +283,7 @@ func TestADamagedRunStopsNoCommandAboutOthers(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(dir, "_runs/a run\x1b[31m"), nil, 0o666))
 		large, err := os.Create(filepath.Join(copyRun("large"), "manifest.json"))
 		must(t, err)
-		must(t, errors.Join(large.Truncate(1<<40), large.Close())) // takes no room
+		must(t, errors.Join(large.Truncate(1<<40), large.Close())) // sparse: takes no disk space
 	}
 	archive := filepath.Join(filepath.Dir(good), "b?.warc")
 	for _, args := range [][]string{
@@ -301,7 +299,7 @@ func TestADamagedRunStopsNoCommandAboutOthers(t *testing.T) {
 		dir := copied(t, good)
 		damage(t, dir)
 		if args[0] == "verify" {
-			code, said := called("prune", "--keep", "9", "--out", dir) // makes views.sql anew
+			code, said := called("prune", "--keep", "9", "--out", dir) // rewrites views.sql
 			if code != exitOK {
 				t.Fatal(said)
 			}

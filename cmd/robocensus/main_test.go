@@ -19,8 +19,8 @@ import (
 
 func TestMain(m *testing.M) {
 	os.Setenv("GORACE", raceSettings)
-	// A shell ignores SIGINT for its background jobs, and their children inherit
-	// that, unless it is handled here.
+	// A shell makes its background jobs ignore SIGINT, and their children inherit
+	// that unless they handle it.
 	if signal.Ignored(os.Interrupt) {
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	}
@@ -30,11 +30,11 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"robocensus": main})
 }
 
-// raceDetector says that the tests run under the race detector.
+// raceDetector is set under the race detector.
 var raceDetector bool
 
-// sequential leaves a test out under the race detector: it runs one command
-// after the other, and the scripts run them all.
+// sequential skips a test under the race detector: it runs one command after the
+// other, and the scripts run all of these commands.
 func sequential(t *testing.T) {
 	t.Helper()
 	if raceDetector {
@@ -42,22 +42,22 @@ func sequential(t *testing.T) {
 	}
 }
 
-// Each command would sleep for a second at its end, for the race detector.
+// Under the race detector each command would sleep for a second before it ends.
 const raceSettings = "atexit_sleep_ms=0"
 
-// command is the program as a process of its own, which a test may kill.
+// command returns the program as a separate process, which a test may kill.
 func command(args ...string) *exec.Cmd {
 	c := exec.Command(os.Args[0], args...)
 	c.Env = append(os.Environ(), "ROBOCENSUS_AS_COMMAND=1")
 	return c
 }
 
-// The command as a user meets it: see testdata/script.
+// Scripts run the command as a user does: see testdata/script.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	const folder = "testdata/script"
 	files, err := filepath.Glob(folder + "/*.txtar")
-	if raceDetector { // the others run no goroutines
+	if raceDetector { // the other scripts run no goroutines
 		files = nil
 		for _, name := range []string{"demo", "diff", "interrupt", "memory", "report", "resume", "run", "stored", "verify"} {
 			files = append(files, filepath.Join(folder, name+".txtar"))
@@ -77,8 +77,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// farm HOSTS [FAULTS] serves the folder HOSTS for the rest of the script, at
-// $ADDR.
+// farm HOSTS [FAULTS] serves the folder HOSTS at $ADDR until the script ends.
 func startFarm(ts *testscript.TestScript, neg bool, args []string) {
 	hosts, err := farm.LoadFS(os.DirFS(ts.MkAbs(args[0])))
 	ts.Check(err)
@@ -99,8 +98,8 @@ func startFarm(ts *testscript.TestScript, neg bool, args []string) {
 	servers.Store(ts, server)
 }
 
-// warc HOSTS FILE REPEAT OTHER writes captures of the folder HOSTS, each so
-// many times, of which a percentage are no answers of 200.
+// warc HOSTS FILE REPEAT OTHER writes REPEAT captures of each file in the folder
+// HOSTS, of which OTHER per cent are not answers of 200.
 func writeWARC(ts *testscript.TestScript, neg bool, args []string) {
 	hosts, err := farm.LoadFS(os.DirFS(ts.MkAbs(args[0])))
 	ts.Check(err)
@@ -116,7 +115,7 @@ func writeWARC(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(f.Close())
 }
 
-// spoil FILE turns the bytes in the middle of a file.
+// spoil FILE changes the bytes in the middle of a file.
 func spoil(ts *testscript.TestScript, neg bool, args []string) {
 	text := []byte(ts.ReadFile(args[0]))
 	for i := range text[len(text)/2:][:40] {
@@ -125,9 +124,9 @@ func spoil(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), text, 0o666))
 }
 
-var servers sync.Map // of a *testscript.TestScript: its *farm.Server
+var servers sync.Map // the *farm.Server of each *testscript.TestScript
 
-// asked N waits until the farm was asked N times.
+// asked N waits until the farm has got N requests.
 func awaitRequests(ts *testscript.TestScript, neg bool, args []string) {
 	n, err := strconv.ParseInt(args[0], 10, 64)
 	ts.Check(err)
@@ -140,7 +139,7 @@ func awaitRequests(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("the farm was not asked %d times", n)
 }
 
-// exits CODE COMMAND … runs a command that must end with CODE.
+// exits CODE COMMAND … runs a command that must exit with CODE.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)

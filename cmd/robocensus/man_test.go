@@ -11,8 +11,8 @@ import (
 
 var man = flag.String("man", "", "folder to write the man pages to; see make man")
 
-// Every command has a man page. It is a test that writes them, so that the binary
-// does not carry the generator.
+// Every command has a man page. A test writes them, so that the binary does not
+// contain the generator.
 func TestManPages(t *testing.T) {
 	folder := *man
 	if folder == "" {

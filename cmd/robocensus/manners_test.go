@@ -12,7 +12,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/farm"
 )
 
-// listenOnFive has the farm listen on five loopback addresses of one port.
+// listenOnFive makes the farm listen on five loopback addresses with the same port.
 func listenOnFive(t *testing.T, server *farm.Server) (port string) {
 	t.Helper()
 	first, err := server.ListenHTTP("127.0.0.1:0")
@@ -28,10 +28,9 @@ func listenOnFive(t *testing.T, server *farm.Server) (port string) {
 	return port
 }
 
-// 2,000 names live on five addresses, and 300 more are of one registered
-// domain. The farm's own count of what it had at once never exceeds the
-// limits; it reaches them, so it would show more; and the hosts of the domain
-// come to an end although the others fill the addresses.
+// 2,000 names share five addresses, and 300 more share a registered domain. The
+// farm's counts of concurrent requests reach the limits and never exceed them. The
+// hosts of the domain finish although the others fill the addresses.
 func TestPoliteness(t *testing.T) {
 	latency, err := farm.ParseLatency("fixed:5ms", 1)
 	if err != nil {
@@ -54,7 +53,7 @@ func TestPoliteness(t *testing.T) {
 	folder := t.TempDir()
 	var hosts strings.Builder
 	for i := range 300 {
-		fmt.Fprintf(&hosts, "h%d.giant.test:%s\n", i, port) // all in front
+		fmt.Fprintf(&hosts, "h%d.giant.test:%s\n", i, port) // the first in the list
 	}
 	for i := range 2000 {
 		fmt.Fprintf(&hosts, "h%d.test:%s\n", i, port)

@@ -25,7 +25,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestMemoryOfTheSystem reads what the kernel says in each version of control
+// TestMemoryOfTheSystem reads the files of the kernel in each version of control
 // groups, inside and outside of a container.
 func TestMemoryOfTheSystem(t *testing.T) {
 	const meminfo = "MemTotal:       16384000 kB\nMemFree: 1 kB\n"

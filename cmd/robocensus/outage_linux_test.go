@@ -26,10 +26,10 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// network is two network namespaces with a line between them. In the one all of
-// 10.0.0.0/9 answers over HTTP, the rest of 10.0.0.0/8 drops what comes, and a
-// name server knows where h1.test and so on are (it fails for f1.test, and
-// d1.test is where nobody answers). In the other the program runs.
+// network consists of two network namespaces with a link between them. In the far
+// one all of 10.0.0.0/9 answers over HTTP, the rest of 10.0.0.0/8 drops packets,
+// and a name server knows the addresses of h1.test and so on (it fails for f1.test,
+// and nobody answers at the address of d1.test). The program runs in the near one.
 type network struct {
 	t        *testing.T
 	far      string
@@ -39,7 +39,7 @@ type network struct {
 	noNames  atomic.Bool
 	requests atomic.Int64
 	asked    [1 << 17]atomic.Int32
-	at       map[int64]func() // what happens at a request
+	at       map[int64]func() // what to do at a request
 	mu       sync.Mutex
 }
 
@@ -74,7 +74,7 @@ func newNetwork(t *testing.T) *network {
 			t.Fatal(err)
 		}
 		// A burst of look-ups overflows a buffer of the usual size, and the
-		// resolver asks again only after five seconds.
+		// resolver repeats a question only after five seconds.
 		n.enlarge(n.names)
 		n.server.Handler = http.HandlerFunc(n.answer)
 		n.server.SetKeepAlivesEnabled(false)
@@ -113,12 +113,12 @@ func (n *network) ip(args ...string) {
 	}
 }
 
-// within does f in a namespace: sockets stay where they were made.
+// within runs f in a namespace; sockets that f opens stay there.
 func (n *network) within(namespace string, f func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // and not unlocked: the thread ends with the goroutine
+		runtime.LockOSThread() // stays locked, so that the thread ends with the goroutine
 		ns, err := os.Open("/run/netns/" + namespace)
 		if err == nil {
 			defer ns.Close()
@@ -133,7 +133,7 @@ func (n *network) within(namespace string, f func()) {
 	<-done
 }
 
-// on calls f at a request, by its number.
+// on calls f at the request of that number.
 func (n *network) on(request int, f func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -188,19 +188,19 @@ func (n *network) resolve() {
 	}
 }
 
-// cut drops all packets from the far end, silently, and mend lets them through.
+// cut drops all packets from the far end, silently, and mend lets them pass again.
 func (n *network) cut()  { n.ip("-n", n.far, "route", "add", "blackhole", "10.255.0.2/32") }
 func (n *network) mend() { n.ip("-n", n.far, "route", "del", "blackhole", "10.255.0.2/32") }
 
-// command is the program in the near namespace.
+// command returns the program in the near namespace.
 func (n *network) command(args ...string) *exec.Cmd {
 	c := exec.Command("ip", append([]string{"netns", "exec", n.near, os.Args[0]}, args...)...)
 	c.Env = append(os.Environ(), "ROBOCENSUS_AS_COMMAND=1")
 	return c
 }
 
-// census is a run over hosts. Its time for each is more than the five seconds
-// after which the resolver asks again, for packets get lost here too.
+// census returns a run over hosts. Its timeout exceeds the five seconds after which
+// the resolver repeats a question, because packets get lost here too.
 func (n *network) census(dir string, hosts []string, more ...string) *exec.Cmd {
 	list := filepath.Join(dir, "hosts.txt")
 	if err := os.WriteFile(list, []byte(strings.Join(hosts, "\n")+"\n"), 0o666); err != nil {
@@ -210,7 +210,7 @@ func (n *network) census(dir string, hosts []string, more ...string) *exec.Cmd {
 		"--resolver", "10.255.0.1", "--tables", "fetches", "--timeout", "12s", "--retries", "1", "--progress", "log"}, more...)...)
 }
 
-// ends runs a command, which must end with the code, and gives what it said.
+// ends runs a command that must exit with the code, and returns its output.
 func (n *network) ends(c *exec.Cmd, code int) string {
 	n.t.Helper()
 	text, err := c.CombinedOutput()
@@ -243,8 +243,7 @@ func named(pattern string, n int) (hosts []string) {
 	return hosts
 }
 
-// scale is how many hosts there are: fewer with -short, more with
-// ROBOCENSUS_HOSTS.
+// scale returns the number of hosts: fewer with -short, more with ROBOCENSUS_HOSTS.
 func scale(n int) int {
 	if more, err := strconv.Atoi(os.Getenv("ROBOCENSUS_HOSTS")); err == nil {
 		return more
@@ -255,8 +254,8 @@ func scale(n int) int {
 	return n
 }
 
-// expectAll wants every host answered, after no more requests than extra above
-// one to each.
+// expectAll expects every host to be answered, after at most one request each and
+// extra more.
 func (n *network) expectAll(dir string, hosts, extra int) {
 	n.t.Helper()
 	rows := n.rows(dir)
@@ -306,7 +305,7 @@ func TestTheNetworkIsTakenAwayAndGivenBack(t *testing.T) {
 				faults[1](n)
 			})
 			n.ends(n.census(dir, named("h%d.test", hosts), "--concurrency", "200"), 0)
-			// Hosts whose answer was lost on its way are asked again.
+			// Hosts whose answer got lost are asked again.
 			n.expectAll(dir, hosts, 200)
 		})
 	}
@@ -330,13 +329,14 @@ func TestTheNetworkIsLeftOff(t *testing.T) {
 			}
 			n.mend()
 			n.ends(n.census(dir, named("h%d.test", hosts), append(flags, "--resume")...), 0)
-			// Of those that were in flight, the answer may have been on its way.
+			// Some answers of requests in flight may have been on their way.
 			n.expectAll(dir, hosts, 200)
 		})
 	}
 }
 
-// Two weeks without a network: neither is done. Once there is one, the second is.
+// Two weeks without a network: neither is done. When there is one again, the second
+// week is.
 func TestWeeksWithoutANetwork(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
@@ -405,8 +405,8 @@ func TestNoNetwork(t *testing.T) {
 	}
 }
 
-// A list of as many dead hosts as live ones finishes, however they stand, and no
-// outage is seen.
+// A list with as many dead hosts as live ones finishes, in any order, without an
+// outage.
 func TestDeadHostsAmongLiveOnes(t *testing.T) {
 	t.Parallel()
 	hosts := scale(500)
@@ -442,7 +442,8 @@ func TestDeadHostsAmongLiveOnes(t *testing.T) {
 	}
 }
 
-// A process that is stopped for four seconds asks again what timed out meanwhile.
+// A process that was stopped for four seconds repeats the requests that timed out
+// meanwhile.
 func TestAProcessThatWasStopped(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)

@@ -19,8 +19,8 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// Ctrl-C and SIGTERM have an exit code each, also of a command that waits for
-// its standard input.
+// Ctrl-C and SIGTERM have different exit codes, even if a command waits for
+// standard input.
 func TestEachSignalHasItsExitCode(t *testing.T) {
 	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 75} {
 		for name, line := range map[string]string{
@@ -35,7 +35,7 @@ func TestEachSignalHasItsExitCode(t *testing.T) {
 			must(t, c.Start())
 			_, err = io.WriteString(in, line+"\n")
 			must(t, err)
-			if answer, err := bufio.NewReader(out).ReadString('\n'); err != nil { // it waits for another line
+			if answer, err := bufio.NewReader(out).ReadString('\n'); err != nil { // then it waits for another line
 				t.Errorf("%q, %v", answer, err)
 			}
 			c.Process.Signal(signal)
@@ -47,12 +47,13 @@ func TestEachSignalHasItsExitCode(t *testing.T) {
 	}
 }
 
-// A run whose list came through a pipe cannot be resumed, and nobody says so.
+// A run whose list came through a pipe cannot be resumed, and no message says that
+// it can.
 func TestAStoppedRunOfAPipeIsNotCalledResumable(t *testing.T) {
 	t.Parallel()
 	const hosts = 3000
 	var list strings.Builder
-	list.WriteString("slow.test\n") // so that no segment is committed by itself
+	list.WriteString("slow.test\n") // no segment is complete before the run stops
 	for i := range hosts - 1 {
 		fmt.Fprintf(&list, "h%d.test\n", i)
 	}
@@ -90,12 +91,12 @@ func TestAStoppedRunOfAPipeIsNotCalledResumable(t *testing.T) {
 	}
 }
 
-// To resume is advised where that works: the run has begun, and its inputs can
-// be read again.
+// The advice to resume appears only if it works: the run has started, and its
+// inputs can be read again.
 func TestResumingIsAdvisedWhereItWorks(t *testing.T) {
 	cutOff, full := fmt.Errorf("fetch: %w", fetch.ErrCutOff), errors.New("no space left on device")
 	for name, row := range map[string]struct {
-		inputs    []sink.Input // nil where the run has not begun
+		inputs    []sink.Input // nil if the run has not started
 		resumable bool
 	}{
 		"a list":         {[]sink.Input{{Role: "hosts", Path: "hosts", SHA256: "aa"}}, true},

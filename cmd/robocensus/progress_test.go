@@ -10,7 +10,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 )
 
-// What follows the last answer takes a while, and is said.
+// The work after the last answer takes a while, and progress names it.
 func TestWhatFollowsTheLastAnswerIsSaid(t *testing.T) {
 	of := func(phase pipeline.Phase, fetched, committed int64) pipeline.Snapshot {
 		return pipeline.Snapshot{Phase: phase, Total: 3000, Done: fetched, Fetched: fetched, Committed: committed, Answered: fetched}
@@ -21,8 +21,8 @@ func TestWhatFollowsTheLastAnswerIsSaid(t *testing.T) {
 	view := &barView{out: &line}
 	for i, step := range []struct {
 		snapshot pipeline.Snapshot
-		log      string // in the line of the log, "" for no line
-		bar      string // beside the bar
+		log      string // text of the log line, "" for none
+		bar      string // text beside the bar
 	}{
 		{of(pipeline.Fetching, 0, 0), "", "asking"},
 		{of(pipeline.Fetching, 1500, 0), "left=1s", "1500 hosts/s, 2xx 100%"},

@@ -18,8 +18,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// weeks runs configs/schedule/weekly.sh in weeks of our choosing, against a
-// farm.
+// weeks runs configs/schedule/weekly.sh in given weeks, against a farm.
 type weeks struct {
 	t        *testing.T
 	dir      string
@@ -27,7 +26,7 @@ type weeks struct {
 	addr     string
 	hosts    string
 	keep     string
-	settings []string // of the environment
+	settings []string // environment variables
 }
 
 func newWeeks(t *testing.T, faults, hosts string) *weeks {
@@ -76,7 +75,7 @@ func (w *weeks) command(week string, flags ...string) *exec.Cmd {
 	return c
 }
 
-// run runs the script, which must end with the code, and gives what it said.
+// run runs the script, which must exit with the code, and returns its output.
 func (w *weeks) run(code int, week string, flags ...string) string {
 	w.t.Helper()
 	text, err := w.command(week, flags...).CombinedOutput()
@@ -98,7 +97,7 @@ func (w *weeks) exited(code int, week string, err error, text []byte) {
 	}
 }
 
-// left are the names of what a pattern below the folder matches.
+// left returns the names that match a pattern below the folder.
 func (w *weeks) left(pattern string) (names []string) {
 	w.t.Helper()
 	found, err := filepath.Glob(filepath.Join(w.dir, pattern))
@@ -135,8 +134,8 @@ func (w *weeks) fetches(week string) map[string]sink.Fetch {
 	return by
 }
 
-// Five weeks: a host that fails and comes back, an interruption, a script that
-// is started again.
+// Five weeks with a host that fails and comes back, an interruption, and a second
+// start of the script.
 func TestWeeks(t *testing.T) {
 	t.Parallel()
 	w := newWeeks(t, `
@@ -164,8 +163,8 @@ late.example: {times: 3, status: 404, then: [{hang: start}, {status: 404}]}
 		t.Errorf("flaky.example is unreachable since %v, and a week later since %v", since, again)
 	}
 
-	// Stopped as systemd and Kubernetes do, the shell alone: the command ends
-	// in order, and the week can be gone on with.
+	// Stopped as systemd and Kubernetes do it, by a signal to the shell only: the
+	// command ends in order, and the week can be resumed.
 	c := w.command("2027-W02")
 	var said strings.Builder
 	c.Stdout, c.Stderr = &said, &said
@@ -274,7 +273,7 @@ func TestWeeksOfBrokenExpectations(t *testing.T) {
 	if said := w.run(1, "2026-W02"); !strings.Contains(said, "shops are open") {
 		t.Errorf("said:\n%s", said)
 	}
-	// It is told once: the week is done.
+	// The script reports the week once, and the week is done.
 	w.expectLeft("reports/*", "reports/2026-W01.html", "reports/2026-W02.html")
 	w.run(0, "2026-W02")
 }

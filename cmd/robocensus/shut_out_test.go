@@ -15,8 +15,8 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/farm"
 )
 
-// What the terminal says of who is shut out, of hosts none of whose figures is
-// that of another column.
+// The terminal's table of agents that are shut out. No two columns have the same
+// figures.
 func TestWhoIsShutOutOfWhat(t *testing.T) {
 	hosts := farm.Hosts{
 		"own1.test": []byte("User-agent: GPTBot\nDisallow: /\n"),

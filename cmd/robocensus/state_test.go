@@ -14,9 +14,8 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// A run is killed without warning. The next one, with the same memory, gets
-// all hosts into its table, and asks none again whose answer was stored: at
-// most those that were in flight at that moment.
+// A run is killed without warning. The next run with the same memory has all hosts
+// in its table, and repeats at most the requests that were in flight.
 func TestKilledRunsLoseNothingAndAskNothingTwice(t *testing.T) {
 	const hosts, concurrency = 2000, 40
 	latency, err := farm.ParseLatency("fixed:10ms", 1)

@@ -21,8 +21,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// stopWeb answers for hosts of every name, those called slow after a second,
-// those called hang never.
+// stopWeb answers for hosts of every name: slow ones after a second, hang never.
 func stopWeb(t *testing.T) (*farm.Server, string) {
 	t.Helper()
 	latency, err := farm.ParseLatency("fixed:5ms", 1)
@@ -60,8 +59,8 @@ func awaitAsked(t *testing.T, server *farm.Server, n int64) {
 	}
 }
 
-// exitOf is the exit code of a process that has ended, and 128 and its number
-// for one that a signal has killed, as in a shell.
+// exitOf returns the exit code of a process, or 128 plus the number of the signal
+// that killed it, as a shell does.
 func exitOf(t *testing.T, err error) int {
 	t.Helper()
 	var exit *exec.ExitError
@@ -77,13 +76,13 @@ func exitOf(t *testing.T, err error) int {
 	return exit.ExitCode()
 }
 
-// A run that is stopped and resumed asks nobody again who has answered, with a
-// memory or without, and has the rows of one that was left alone.
+// A stopped and resumed run asks no host again that has answered, with or without a
+// memory, and has the rows of an undisturbed run.
 func TestAStoppedRunKeepsItsAnswers(t *testing.T) {
 	t.Parallel()
 	const hosts, concurrency = 3000, 40
 	var list strings.Builder
-	list.WriteString("slow.test\n") // so that no segment is committed by itself
+	list.WriteString("slow.test\n") // no segment is complete before the run stops
 	for i := range hosts - 1 {
 		fmt.Fprintf(&list, "h%d.test\n", i)
 	}
@@ -94,7 +93,7 @@ func TestAStoppedRunKeepsItsAnswers(t *testing.T) {
 	for _, row := range []struct {
 		signal syscall.Signal
 		code   int
-		twice  int // hosts that may be asked twice
+		twice  int // most hosts asked twice
 		state  bool
 	}{
 		{syscall.SIGINT, 130, 0, false}, {syscall.SIGINT, 130, 0, true}, {syscall.SIGTERM, 75, 0, false}, {syscall.SIGKILL, 137, concurrency, false},
@@ -164,7 +163,8 @@ func TestAStoppedRunKeepsItsAnswers(t *testing.T) {
 	}
 }
 
-// A second signal does not wait for the hosts in flight, and loses no answer.
+// A second signal ends the run without waiting for the hosts in flight, and no
+// answer is lost.
 func TestASecondSignalEndsTheRunAtOnce(t *testing.T) {
 	server, addr := stopWeb(t)
 	dir := t.TempDir()
@@ -183,7 +183,7 @@ func TestASecondSignalEndsTheRunAtOnce(t *testing.T) {
 	}
 	awaitAsked(t, server, 2)
 	c.Process.Signal(syscall.SIGINT)
-	// It says so once it has heard the first.
+	// Wait for the message about the first signal.
 	if line, err := readLine(pipe); !strings.Contains(line, "another signal ends the run at once") {
 		t.Fatalf("%q, %v", line, err)
 	}
@@ -210,7 +210,7 @@ func readLine(r io.Reader) (string, error) {
 	}
 }
 
-// A pipe that nobody writes to is waited for until a signal comes.
+// A signal ends the wait for a pipe without a writer.
 func TestASignalEndsTheWaitForAPipe(t *testing.T) {
 	for _, flag := range []string{"--hosts", "--agents", "--urls", "--config", "--expect", "--ca-file"} {
 		t.Run(flag, func(t *testing.T) {
@@ -228,7 +228,7 @@ func TestASignalEndsTheWaitForAPipe(t *testing.T) {
 			if err := c.Start(); err != nil {
 				t.Fatal(err)
 			}
-			// A writer gets in once there is a reader, and writes nothing.
+			// A writer can open the pipe once there is a reader; it writes nothing.
 			var writer *os.File
 			for deadline := time.Now().Add(20 * time.Second); writer == nil && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 				writer, _ = os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
@@ -250,7 +250,7 @@ func TestASignalEndsTheWaitForAPipe(t *testing.T) {
 	}
 }
 
-// Two runs that are begun in one second get an ID each.
+// Two runs that start in the same second get different IDs.
 func TestTwoRunsOfOneSecondHaveTwoIDs(t *testing.T) {
 	_, addr := stopWeb(t)
 	dir := t.TempDir()
@@ -258,7 +258,7 @@ func TestTwoRunsOfOneSecondHaveTwoIDs(t *testing.T) {
 	if err := os.WriteFile(path, []byte("slow.test\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	const runs = 4 // two at least begin in one second
+	const runs = 4 // at least two start in the same second
 	errs := make(chan error, runs)
 	for range runs {
 		go func() {

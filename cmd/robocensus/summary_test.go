@@ -8,8 +8,8 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 )
 
-// A reason that is in no group of answers would be left out of the summary, one
-// in two counted twice.
+// Every reason belongs to exactly one group of answers: otherwise the summary would
+// omit it or count it twice.
 func TestEveryReasonIsOneAnswer(t *testing.T) {
 	var got []string
 	for _, a := range answers {

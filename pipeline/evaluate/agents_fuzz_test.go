@@ -15,8 +15,8 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// FuzzAgents: a registry that is accepted says the same when it is written out
-// and read again, and robots can use it.
+// FuzzAgents checks that an accepted registry means the same after it is written
+// and read again, and that package robots accepts it.
 func FuzzAgents(f *testing.F) {
 	for _, text := range []string{
 		"- {name: GPTBot, tokens: [GPTBot], category: ai-training}\n", "- name: a\n  falls_back_to: [b]\n  user_agent: a/1.0 x\n  ignores_star: true\n- &x {name: c}\n- *x\n",
@@ -37,8 +37,8 @@ func FuzzAgents(f *testing.F) {
 			}
 			names[strings.ToLower(a.Name)] = true
 		}
-		// What strconv escapes YAML reads; the library does not read all that it
-		// writes.
+		// YAML reads the escapes of strconv; the library cannot read everything
+		// that it writes.
 		quoted := func(words ...string) string {
 			for i, w := range words {
 				words[i] = strconv.QuoteToASCII(w)
@@ -54,7 +54,7 @@ func FuzzAgents(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q is written as %q: %v", text, out, err)
 		}
-		for i := range again { // an empty list is none
+		for i := range again { // an empty list reads as nil
 			if len(again[i].FallsBackTo) == 0 && len(agents[i].FallsBackTo) == 0 {
 				again[i].FallsBackTo, agents[i].FallsBackTo = nil, nil
 			}
@@ -65,8 +65,8 @@ func FuzzAgents(f *testing.F) {
 	})
 }
 
-// FuzzSamples: a list of URLs that is accepted gives the same samples when they
-// are listed again, and each can be matched under each profile.
+// FuzzSamples checks that an accepted list of URLs gives the same samples after it
+// is written again, and that each sample can be prepared under each profile.
 func FuzzSamples(f *testing.F) {
 	f.Add([]byte("/\n# comment\n\n/x?y#z\nhttps://a.test/\xff\n/é%zz\n"))
 	f.Add([]byte("a.test\n"))

@@ -30,7 +30,7 @@ func TestBuiltInRegistry(t *testing.T) {
 			t.Errorf("no agent of category %s", c)
 		}
 	}
-	// A name of another agent of the registry is no agent's own.
+	// No agent has another agent's name among its own tokens.
 	names := make(map[string]string)
 	for _, a := range agents {
 		for _, token := range a.Tokens {
@@ -44,7 +44,7 @@ func TestBuiltInRegistry(t *testing.T) {
 		"Googlebot": "[Googlebot] []", "Googlebot-Image": "[Googlebot-Image] [Googlebot]", "Kagibot": "[Kagibot] [Googlebot]",
 		"Google-CloudVertexBot": "[Google-CloudVertexBot] [Googlebot]", "Applebot": "[Applebot] [Googlebot]",
 		"AdsBot-Google-Mobile-Apps": "[AdsBot-Google-Mobile-Apps] [AdsBot-Google]", "YandexImages": "[YandexImages] [Yandex]",
-		"bingbot": "[bingbot msnbot] []", // its older name
+		"bingbot": "[bingbot msnbot] []", // msnbot is its older name
 	} {
 		if got := fmt.Sprint(by[name].Tokens, by[name].FallsBackTo); got != want {
 			t.Errorf("%s: got %s, want %s", name, got, want)

@@ -8,8 +8,8 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// A hostile line has a path of hundreds of kilobytes, which is no text, and a
-// hundred thousand keys behind it.
+// A hostile line has a path of hundreds of kilobytes that is not text, and a
+// hundred thousand keys after it.
 func TestSignalsOfALineShareItsPath(t *testing.T) {
 	p, _ := robots.ProfileNamed("rfc9309")
 	body := []byte("User-agent: *\nContent-Usage: /" + string(bytes.Repeat([]byte{0xff}, 1000)) + " a=y, b=y, c=y\nContent-Usage: /x d=y\nContent-Usage: e=y\n")

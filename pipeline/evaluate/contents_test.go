@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Contents are let go in the end, and a kept one is found whatever else is met.
+// The cache drops contents in the end, and finds a cached one whatever other bodies
+// occur.
 func TestContentsAreBounded(t *testing.T) {
 	k := newContents()
 	heavy := make([]byte, 10_000)

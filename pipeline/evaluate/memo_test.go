@@ -8,9 +8,9 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// TestVerdictsAreJudgedOnce: agents that follow the same rules have the same
-// verdicts as if each had been asked, on the paths for all, the samples listed
-// for the origin, and its own, and whether or not the content is kept.
+// Agents that follow the same rules get the same verdicts as if each was judged
+// separately: on the paths for all hosts, the origin's samples and its own URLs,
+// whether or not the content is cached.
 func TestVerdictsAreJudgedOnce(t *testing.T) {
 	body := []byte("user-agent: *\ndisallow: /p\nuser-agent: b\nuser-agent: C\nallow: /p\ndisalow: /l\nuser-agent: d\ncrawl-delay: 1\nuser-agent: e\ndisallow: /o\n")
 	var profiles []*robots.Profile
@@ -32,7 +32,7 @@ func TestVerdictsAreJudgedOnce(t *testing.T) {
 		listed = append(listed, &prepared{targets: targetsOf("http://h"+path, profiles)})
 	}
 	own := newOwn("http://h", []string{"/o/1", "/p/2", "/x"}, nil)
-	for range 3 { // met for the first time, kept, found again
+	for range 3 { // parsed, cached, found in the cache
 		for k := range profiles {
 			r := &a.readings[k]
 			r.answer = robots.Answer{Outcome: robots.ConditionalAllow}
@@ -73,9 +73,9 @@ func TestVerdictsAreJudgedOnce(t *testing.T) {
 	}
 }
 
-// BenchmarkHostileHost is one target of half a megabyte of wildcard rules, for
-// the registry's worth of agents and eleven long samples. "each agent" is what
-// it costs to ask for every agent by itself.
+// BenchmarkHostileHost evaluates one target of half a megabyte of wildcard rules,
+// for as many agents as the registry has and eleven long samples. "each agent"
+// judges every agent separately.
 func BenchmarkHostileHost(b *testing.B) {
 	p, _ := robots.ProfileNamed("google")
 	random := rand.New(rand.NewPCG(1, 2))

@@ -8,8 +8,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// TestManyOwnURLsTakeLittleMemory: 20,000 of them under five profiles were a
-// gigabyte when they were prepared all at once.
+// Preparing 20,000 URLs under five profiles all at once would take a gigabyte.
 func TestManyOwnURLsTakeLittleMemory(t *testing.T) {
 	profiles := profilesNamed(robots.ProfileNames()...)
 	agents, err := ParseAgents("agents", []byte("- {name: GPTBot}\n- {name: Googlebot}\n"))

@@ -9,8 +9,8 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// TestPartings: profiles are held against the first on every path, with the
-// lines of each side, whether or not the content is kept.
+// Profiles are compared with the first on every path, with the lines of each side,
+// whether or not the content is cached.
 func TestPartings(t *testing.T) {
 	agents := []Agent{{Name: "A", Tokens: []string{"a"}}, {Name: "B", Tokens: []string{"b"}}, {Name: "C", Tokens: []string{"c"}}, {Name: "E", Tokens: []string{"e"}}}
 	body := "user-agent: a\ndisallow: /\nuser-agent: b\nallow: /page\ndisallow: /*.htm\nuser-agent: *\ndisallow:\n"
@@ -39,7 +39,7 @@ func TestPartings(t *testing.T) {
 				got = append(got, text)
 			}
 		}
-		// rfc9309 always allows /robots.txt itself, and decodes %2E of a path.
+		// rfc9309 always allows /robots.txt itself, and decodes %2E in a path.
 		want := "equal; different /page.htm disallow undefined [5 0]; equal; equal; different /robots.txt disallow allow [2 0]; different /%2Ehtm allow disallow [0 5]; equal; equal"
 		if text := strings.Join(got, "; "); text != want {
 			t.Errorf("got  %s\nwant %s", text, want)

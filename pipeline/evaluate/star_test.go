@@ -57,8 +57,8 @@ func TestVersusStar(t *testing.T) {
 	}
 }
 
-// TestVersusStarIsBounded: a file whose every group takes a comparison to its
-// bounds costs little more than one of these, and answers the same each time.
+// A file in which every group takes a comparison to its bounds costs little more
+// than one such comparison, and gives the same answer each time.
 func TestVersusStarIsBounded(t *testing.T) {
 	var star, body strings.Builder
 	for i := range 18 {

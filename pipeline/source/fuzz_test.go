@@ -18,9 +18,9 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 )
 
-// FuzzHosts: a list gives the same rows however it is packed and cut into pieces,
-// each line one at most; each row is a target or is rejected, and no target is
-// given twice.
+// FuzzHosts checks that a list gives the same rows however it is compressed and
+// split into reads, at most one per line. Each row is a target or is rejected, and
+// no target occurs twice.
 func FuzzHosts(f *testing.F) {
 	for _, list := range []string{
 		"example.com\n# comment\n\nhttps://a.test:8443/x\n", "rank,host\n1,a.test\n2,\"b.test\"\nx,c.test\n", "#harmonicc_pos\thost_rev\n1\tcom.example\n",
@@ -89,8 +89,8 @@ func FuzzHosts(f *testing.F) {
 	})
 }
 
-// FuzzParquetHosts: a damaged list of hosts in Parquet is an error of input, and
-// rows are numbered as they stand.
+// FuzzParquetHosts checks that a damaged list of hosts in Parquet is an input
+// error, and that rows are numbered in order.
 func FuzzParquetHosts(f *testing.F) {
 	type listed struct {
 		Host string  `parquet:"host,dict"`
@@ -120,7 +120,7 @@ func FuzzParquetHosts(f *testing.F) {
 				t.Fatalf("row %d is numbered %d", line, r.line)
 			}
 			if line > 10_000 {
-				return errEnough // of a few bytes
+				return errEnough // a few bytes can hold millions of rows
 			}
 			return nil
 		})

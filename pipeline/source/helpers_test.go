@@ -18,7 +18,7 @@ var (
 	zstandard = pipelinetest.Zstd
 )
 
-// in makes files to sort in.
+// in returns a function that creates scratch files in a folder.
 func in(t *testing.T, dir string) func() (*store.Scratch, error) {
 	t.Helper()
 	s, err := store.Open(dir)

@@ -184,7 +184,7 @@ func TestHostsFileParquet(t *testing.T) {
 	if err := parquet.WriteFile(path, []hostRow{{Rank: &one, Host: "a.example", Extra: []string{"x", "y"}}, {Host: "b.example"}, {Host: "no host"}}); err != nil {
 		t.Fatal(err)
 	}
-	// A damaged file is an error whatever is damaged, and never a panic.
+	// Whatever is damaged in a file, reading it is an error and never a panic.
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -257,7 +257,7 @@ func TestACancelledReadEnds(t *testing.T) {
 	if _, err := inspect(ctx, path); !errors.Is(err, context.Canceled) {
 		t.Errorf("inspect: %v", err)
 	}
-	// A pipe that gives nothing.
+	// A pipe without data.
 	r, w := io.Pipe()
 	defer w.Close()
 	if _, err := io.ReadAll(interruptible(ctx, r)); !errors.Is(err, context.Canceled) {
@@ -299,15 +299,15 @@ func TestSourceLimit(t *testing.T) {
 	}
 }
 
-// Ranks are of lists of hundreds of millions: 16 bytes and a hash's room each,
-// whatever the names.
+// Lists of ranks have hundreds of millions of rows: a row takes 16 bytes and the
+// free slots of the hash table, whatever the names.
 func TestRanksAreSmall(t *testing.T) {
 	const hosts = 150_000
 	var list strings.Builder
 	for i := range hosts {
 		fmt.Fprintf(&list, "%d,host-of-some-length-%d.example\n", i+1, i)
 	}
-	list.WriteString("1000000,host-of-some-length-7.example\n") // the first counts
+	list.WriteString("1000000,host-of-some-length-7.example\n") // the first rank counts
 	file := writeFile(t, "ranks.csv", []byte(list.String()))
 	var before, after runtime.MemStats
 	runtime.GC()

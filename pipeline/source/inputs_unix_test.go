@@ -18,7 +18,7 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// A pipe that nobody writes to is waited for until the run is stopped.
+// Stopping the run ends the wait for a pipe without a writer.
 func TestAWaitForAPipeEnds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o666); err != nil {
@@ -29,8 +29,8 @@ func TestAWaitForAPipeEnds(t *testing.T) {
 	if err := readHosts(ctx, path, sha256.New(), func(row) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	// Let the abandoned reader go, for the check of leaks. A writer that does not
-	// wait gets ENXIO until the reader waits inside its call to open.
+	// End the abandoned reader, for the check of leaks. Opening the pipe to write
+	// fails with ENXIO until the reader waits in its call to open.
 	for {
 		f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 		if errors.Is(err, syscall.ENXIO) {

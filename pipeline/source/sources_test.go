@@ -31,7 +31,7 @@ func TestRanksOfRows(t *testing.T) {
 	}
 }
 
-// Lists name sites, and archives the hosts that answered for them: with www. or
+// Lists name sites, archives the hosts that answered for them: with www. or
 // without.
 func TestRanksAreOfSites(t *testing.T) {
 	ranks, err := readRanks(t.Context(), writeFile(t, "ranks", []byte("1,bare.example\n2,www.named.example\n3,both.example\n4,www.both.example\n5,bare.example\n")))
@@ -46,8 +46,8 @@ func TestRanksAreOfSites(t *testing.T) {
 	}
 }
 
-// A host stands for all its origins, a host with a port for both schemes at it,
-// and an origin for itself.
+// A host in a filter means all its origins, a host with a port both schemes at that
+// port, and an origin only itself.
 func TestAFilterNamesOrigins(t *testing.T) {
 	f, err := readFilter(t.Context(), writeFile(t, "hosts", []byte("any.example\nport.example:8080\nhttps://one.example\nhttp://plain.example:80\n")), io.Discard, nil)
 	must(t, err)
@@ -63,8 +63,8 @@ func TestAFilterNamesOrigins(t *testing.T) {
 	}
 }
 
-// The limit of rejected.csv holds over all archives, and what is beyond is
-// counted.
+// The limit of rejected.csv applies to all archives together, and lines beyond it
+// are counted.
 func TestRejectsOfArchivesAreBounded(t *testing.T) {
 	dir := t.TempDir()
 	s, err := store.Create(dir)
@@ -78,7 +78,7 @@ func TestRejectsOfArchivesAreBounded(t *testing.T) {
 	for i := range 2 {
 		reject, done, err := r.archive(i)
 		must(t, err)
-		for range 2 + 3*i { // the second has more than the limit by itself
+		for range 2 + 3*i { // the second alone exceeds the limit
 			must(t, reject(7, "a.warc", "damaged_record"))
 		}
 		must(t, done())
@@ -100,8 +100,8 @@ func parsed(t *testing.T, url string) fetch.Origin {
 	return o
 }
 
-// TestOwnURLsAreBoundedInBytes: what an origin has beyond goes to rejected.csv
-// with the reason, and the next origin has room of its own.
+// An origin's URLs beyond the bound go to rejected.csv with the reason; the next
+// origin has its own bound.
 func TestOwnURLsAreBoundedInBytes(t *testing.T) {
 	const long = 60 << 10
 	const fit = maxOwnBytes / (long + 32)

@@ -171,7 +171,7 @@ func TestArchiveForms(t *testing.T) {
 		if !bytes.Equal(once, again) {
 			t.Errorf("%s: other bytes the second time", name)
 		}
-		// The name of the file stands in the first record, with its length.
+		// The first record contains the name of the file, with its length.
 		_, got, _ := bytes.Cut(undo(once), []byte("WARC-Filename: "+name))
 		if _, want, _ := bytes.Cut(plain, []byte("WARC-Filename: a.warc")); !bytes.Equal(got, want) {
 			t.Errorf("%s: other content than plain", name)

@@ -47,7 +47,7 @@ func TestWriteIntoPipe(t *testing.T) {
 	}
 }
 
-// Nobody reads the pipe.
+// The pipe has no reader.
 func TestWriteIntoPipeEnds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o666); err != nil {
@@ -59,7 +59,7 @@ func TestWriteIntoPipeEnds(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil {
-		f.Close() // lets go who waits for a reader
+		f.Close() // ends the wait for a reader
 	}
 }
 

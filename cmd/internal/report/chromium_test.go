@@ -31,7 +31,7 @@ func TestNothingRunsInChromium(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	defer server.Close()
 	dir := t.TempDir()
-	// dump is the document after everything in it has run.
+	// dump returns the document after its scripts have run.
 	dump := func(name string, content []byte) string {
 		t.Helper()
 		path := filepath.Join(dir, name)
@@ -62,7 +62,7 @@ func TestNothingRunsInChromium(t *testing.T) {
 	if !strings.Contains(out, "&lt;img src=") {
 		t.Error("the hostile text is not in the page")
 	}
-	// Even what slips through meets the page's own policy.
+	// Even if markup is not escaped, the page's own policy stops it.
 	slipped := bytes.Replace(hostilePage(t), []byte("<main>"), []byte("<main>"+hostile[0]+hostile[1]+image), 1)
 	if out := dump("slipped.html", slipped); strings.Contains(out, `<html lang="en" data-ran="1"`) || asked.Load() > 0 {
 		t.Errorf("the policy of the page lets scripts run, or made %d requests", asked.Load())

@@ -10,7 +10,7 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// The rectangles of a bar lie side by side within it, each as wide as its share.
+// The rectangles of a bar are side by side within it, each as wide as its share.
 func TestPartsLieSideBySide(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		counts := rapid.SliceOfN(rapid.Int64Range(0, 1<<40), 1, 5).Draw(t, "counts")
@@ -44,7 +44,7 @@ func TestPartsLieSideBySide(t *testing.T) {
 	})
 }
 
-// Columns stand for 1-2-5 bins, including empty ones in between.
+// Columns are 1-2-5 bins, including empty ones in between.
 func TestHistogramHasEveryBinBetween(t *testing.T) {
 	h, err := summary.NewHistogram(map[string]int64{"0": 1, "4": 4, "16": 2})
 	if err != nil {

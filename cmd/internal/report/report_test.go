@@ -43,7 +43,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// manifest returns the manifest of a run that has just started.
+// plan returns the plan of a run that has just started.
 func plan(run string) sink.Plan {
 	return sink.Plan{
 		Run: run, ToolVersion: "v0", Tables: []string{"summary", "examples"}, Profiles: []string{"google"}, Started: time.Unix(1_800_000_000, 0),

@@ -15,7 +15,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// constants are the values of a type's constants in a file of package robots.
+// constants returns the values of a type's constants in a file of package robots.
 func constants(t *testing.T, file, name string) (values []string) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), "../../../robots/"+file, nil, 0)
