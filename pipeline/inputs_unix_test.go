@@ -17,7 +17,7 @@ import (
 
 // Archives are read concurrently, but rejected.csv has their lines in the order of
 // the input.
-func TestRejectsStandInTheOrderOfTheInput(t *testing.T) {
+func TestRejectsKeepTheOrderOfTheInput(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 8 {
 		text := ""

@@ -124,7 +124,7 @@ func each(t *testing.T, c Config, table, name string, f func(column any)) {
 	}
 }
 
-func TestRowsStandInTheOrderOfTheInput(t *testing.T) {
+func TestRowsKeepTheOrderOfTheInput(t *testing.T) {
 	n := segmentTargets*2 + 10
 	first := make(chan struct{})
 	var answered atomic.Int64

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The model of a verdict is written from SPEC.md, not from the package: it
+// The model of a verdict is written from the specification, not from the package: it
 // makes every permitted reading of a body one by one and asks each.
 
 type slowGroup struct {

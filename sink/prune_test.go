@@ -42,7 +42,7 @@ func finishAt(t *testing.T, run *Run, at time.Time) {
 }
 
 // A clock that was wrong does not make the run that ended last the oldest.
-func TestPruneWhereTheClockWasWrong(t *testing.T) {
+func TestPruneIfTheClockWasWrong(t *testing.T) {
 	sequential(t)
 	add := func(dir, id string, started, finished time.Time) {
 		m := described()
@@ -140,7 +140,7 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-func TestPruneRemovesComparisonsOfWhatIsGone(t *testing.T) {
+func TestPruneRemovesComparisonsOfRemovedRuns(t *testing.T) {
 	sequential(t)
 	dir := weekly(t, "c1", "c2", "c3")
 	compared(t, dir, "changes/run=c2/against=c1", "changes/run=c3/against=c2", "changes/run=c3/against=c1", "changes/run=c1/against=c0", "changes/else")

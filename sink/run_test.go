@@ -203,7 +203,7 @@ func leftovers(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-func TestAKilledRunGoesOnToTheSameTables(t *testing.T) {
+func TestAKilledRunEndsWithTheSameTables(t *testing.T) {
 	sequential(t)
 	quiet, wanted := t.TempDir(), 20
 	if testing.Short() {

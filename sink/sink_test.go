@@ -257,7 +257,7 @@ func TestHostHasABloomFilter(t *testing.T) {
 	}
 }
 
-func TestLargeBodiesStandInTheFileOnce(t *testing.T) {
+func TestLargeBodiesAreStoredOnce(t *testing.T) {
 	run, dir := newRun(t)
 	s, err := run.Segment(0)
 	must(t, err)

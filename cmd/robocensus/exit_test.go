@@ -36,7 +36,7 @@ func TestExitCodes(t *testing.T) {
 
 // An expectation that fails makes the exit code 1, even if it failed because it
 // could not be checked.
-func TestABrokenPromiseIsTold(t *testing.T) {
+func TestAFailedExpectationExitsWithOne(t *testing.T) {
 	kept, failed := &audit.Promise{State: audit.Kept}, &audit.Promise{State: audit.Unchecked, Fails: true}
 	for _, row := range []struct {
 		promises []*audit.Promise

@@ -93,7 +93,7 @@ func TestAStoppedRunOfAPipeIsNotCalledResumable(t *testing.T) {
 
 // The advice to resume appears only if it works: the run has started, and its
 // inputs can be read again.
-func TestResumingIsAdvisedWhereItWorks(t *testing.T) {
+func TestResumingIsAdvisedOnlyIfItWorks(t *testing.T) {
 	cutOff, full := fmt.Errorf("fetch: %w", fetch.ErrCutOff), errors.New("no space left on device")
 	for name, row := range map[string]struct {
 		inputs    []sink.Input // nil if the run has not started

@@ -11,7 +11,7 @@ import (
 )
 
 // The work after the last answer takes a while, and progress names it.
-func TestWhatFollowsTheLastAnswerIsSaid(t *testing.T) {
+func TestWorkAfterTheLastAnswerIsNamed(t *testing.T) {
 	of := func(phase pipeline.Phase, fetched, committed int64) pipeline.Snapshot {
 		return pipeline.Snapshot{Phase: phase, Total: 3000, Done: fetched, Fetched: fetched, Committed: committed, Answered: fetched}
 	}

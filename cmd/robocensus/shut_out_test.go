@@ -17,7 +17,7 @@ import (
 
 // The terminal's table of agents that are shut out. No two columns have the same
 // figures.
-func TestWhoIsShutOutOfWhat(t *testing.T) {
+func TestShutOutTable(t *testing.T) {
 	hosts := farm.Hosts{
 		"own1.test": []byte("User-agent: GPTBot\nDisallow: /\n"),
 		"own2.test": []byte("User-agent: GPTBot\nDisallow: /\nUser-agent: *\nDisallow: /x\n"),

@@ -101,7 +101,7 @@ func TestRejectsAreBounded(t *testing.T) {
 	}
 }
 
-func TestInputsStandInOneOrder(t *testing.T) {
+func TestInputsHaveOneOrder(t *testing.T) {
 	for range 20 {
 		s, err := Open(t.Context(), Config{Hosts: writeFile(t, "h", []byte("a.test\n")), Ranks: writeFile(t, "r", []byte("1,a.test\n"))})
 		must(t, err)

@@ -83,7 +83,7 @@ func hostFiles(t *testing.T, files string) (names []string) {
 // The same files give the same tables from every source: fetched over the network,
 // read from a WARC, read from disk, and re-judged from a run that kept them. Only
 // the columns about the request differ.
-func TestAllSourcesComeToTheSame(t *testing.T) {
+func TestAllSourcesGiveTheSameTables(t *testing.T) {
 	t.Parallel()
 	for name, files := range map[string]string{
 		"demo": "../../testdata/demo/hosts", "corpus": "../../../shared/corpus/robots-real.tar.gz",

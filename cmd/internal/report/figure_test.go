@@ -11,7 +11,7 @@ import (
 )
 
 // The rectangles of a bar are side by side within it, each as wide as its share.
-func TestPartsLieSideBySide(t *testing.T) {
+func TestPartsAreSideBySide(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		counts := rapid.SliceOfN(rapid.Int64Range(0, 1<<40), 1, 5).Draw(t, "counts")
 		whole, most := rapid.Int64Range(0, 1<<40).Draw(t, "rest"), int64(0)
