@@ -24,7 +24,7 @@ type DiffConfig struct {
 	ToolVersion   string
 	Expect        *Expectations // nil for none
 
-	memory int // of each sorter, 0 for sortMemory
+	memory int // bound for each sorter, 0 for sortMemory
 }
 
 // ErrNotComparable is the error of two runs that cannot be compared. The error that
@@ -303,8 +303,8 @@ func (d *differ) compareAll(ctx context.Context) error {
 // A foundReader reads the rows of targets in the order of their pairs.
 type foundReader struct {
 	m     *merged
-	n     int64 // number of the pair of held
-	table int   // of held
+	n     int64 // the pair that held belongs to
+	table int   // the table that held is from
 	held  []byte
 	over  bool
 }

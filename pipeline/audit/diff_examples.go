@@ -31,8 +31,8 @@ type DiffExample struct {
 	way uint64 // its hash, 0 if hosts do not share the change
 }
 
-// maxExamples bounds each list of examples.
-const maxExamples = 10
+// MaxExamples bounds each list of examples.
+const MaxExamples = 10
 
 // An exampleSet holds an example for each sort of change on one host.
 type exampleSet map[exampleKey]*DiffExample
@@ -44,9 +44,9 @@ func (s exampleSet) add(row *sink.Change) {
 	key := exampleKey{severity: row.Severity, kind: row.Kind}
 	switch row.Kind {
 	case "policy_class", "verdict":
-		key.before, key.after = *row.Before, *row.After
+		key.before, key.after = text(row.Before), text(row.After)
 	case "rules":
-		key.after = *row.After
+		key.after = text(row.After)
 	}
 	if e := s[key]; e != nil {
 		e.More++

@@ -11,7 +11,7 @@ import (
 
 // tokenGroups merges all groups of one token.
 type tokenGroups struct {
-	line  int32 // of the first group
+	line  int32 // where the first group begins
 	class string
 	delay *float64 // the first crawl delay
 }

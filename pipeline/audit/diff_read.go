@@ -152,7 +152,7 @@ type detailReader struct {
 	// State of the current target.
 	begun           bool              // a row is encoded
 	own             map[string]uint64 // its own URLs, numbered in order of appearance
-	agent, profile  string            // of the last row
+	agent, profile  string            // the last row's
 	agentID, profID uint64
 }
 

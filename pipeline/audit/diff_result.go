@@ -231,7 +231,7 @@ func (r *DiffResult) addExample(best *DiffExample) {
 	}
 	r.Examples = append(r.Examples, *best)
 	slices.SortStableFunc(r.Examples, func(a, b DiffExample) int { return cmp.Or(gravity(&a, &b), summary.CompareRanks(a.Rank, b.Rank)) })
-	r.Examples = r.Examples[:min(len(r.Examples), maxExamples)]
+	r.Examples = r.Examples[:min(len(r.Examples), MaxExamples)]
 }
 
 // finish sorts the counters into lists.

@@ -26,7 +26,7 @@ type rulesDiff struct {
 	agents   [2][]robots.Agent            // agents that both runs judge, in one order
 	differ   bool                         // the runs define one of them differently
 	known    map[[2]string][]*rulesResult // by digests
-	rows     int                          // in known
+	rows     int                          // size of known
 }
 
 // planRules decides how the meaning of rules is compared. own reports whether the
@@ -180,7 +180,7 @@ func readBodies(ctx context.Context, dir string, p sink.Part, list []wanted, int
 			var key encoder
 			key.ordered(target)
 			key = append(key, tableBodies)
-			// The leading byte tells an empty body from a missing one.
+			// The leading byte distinguishes an empty body from a missing one.
 			if err := into.add(key, append([]byte{1}, one[0].Body...)); err != nil {
 				return err
 			}

@@ -21,7 +21,7 @@ type blocks struct {
 	d     decoder
 	names *names
 	own   []string     // the target's own URLs read so far
-	key   agentProfile // of the block in list
+	key   agentProfile // the policy of list
 	list  []judged
 }
 
@@ -102,7 +102,7 @@ func (c *comparison) findBlocks(was *blocks) {
 
 // blockRows compares two blocks of one agent and profile, URL by URL.
 func (c *comparison) blockRows(before []judged, now *blocks) error {
-	var byURL map[string]int // of before, once the orders differ
+	var byURL map[string]int // indices of before, made once the orders differ
 	for i, after := range now.list {
 		k := i
 		if k >= len(before) || before[k].url != after.url {

@@ -45,7 +45,7 @@
 //	severity.go         severities
 //	diff_result.go      the summary of a comparison
 //	diff_examples.go    its examples
-//	ways.go             hosts that changed in the same way
+//	ways.go             hosts that changed in the same way, for Diff and the report
 //	diff_expect.go      expectations during a comparison
 //	diff_first.go       the agents and paths that a run judged
 //

@@ -37,7 +37,7 @@ type expectation struct {
 	AtLeastAsStrict string `yaml:"at_least_as_strict_as"`
 	AtMostAsStrict  string `yaml:"at_most_as_strict_as"`
 
-	Severity words `yaml:"severity"` // of changes
+	Severity words `yaml:"severity"` // for no_change
 	After    words `yaml:"after"`
 
 	line    int

@@ -24,7 +24,7 @@ type ruleRow struct {
 	how       string    // closes, opens, both, undecided
 	closing   bool      // the path shows that something was closed
 	path      string    // a path on which they differ, "" if undecided
-	lines     [2]*int32 // that decide the path
+	lines     [2]*int32 // the lines that decide the path
 }
 
 // Bounds of comparing two files under one profile for agents that the files name
@@ -246,5 +246,5 @@ func otherSpelling(token string, listed []string) (other string, ok bool) {
 			}
 		}
 	}
-	return "", len(token) == 1 // which has two spellings
+	return "", len(token) == 1 // both spellings are listed
 }

@@ -13,14 +13,14 @@ import (
 
 // Ways groups hosts that changed in the same way, as hosts do whose files come from
 // one template. Two hosts changed in the same way if they have the same rows of
-// changes, apart from the host's own name and from the kinds in ownKinds.
+// changes, apart from the host's own name and from the kinds in OwnKinds.
 type Ways struct {
 	known  map[uint64]*way
 	shared int // ways of several hosts
 
 	// State of the current host.
 	hash     maphash.Hash
-	examples exampleSet // of the rows that hash covers
+	examples exampleSet // for the rows that hash covers
 }
 
 // A way is one set of changes.
@@ -38,13 +38,13 @@ const (
 	maxSharedWays = 1 << 14
 )
 
-// ownKinds are kinds of change that hosts of one template do not share.
-var ownKinds = []string{"sitemap", "redirect", "reachability", "host_new", "host_gone", "text"}
+// OwnKinds lists the kinds of change that hosts of one template do not share.
+var OwnKinds = []string{"sitemap", "redirect", "reachability", "host_new", "host_gone", "text"}
 
 // isShared reports whether a change counts for the way in which a host changed. A
 // row of kind rules without an agent only says that something is undecided.
 func isShared(kind string, agent *string) bool {
-	return !slices.Contains(ownKinds, kind) && !(kind == "rules" && agent == nil)
+	return !slices.Contains(OwnKinds, kind) && !(kind == "rules" && agent == nil)
 }
 
 // Add adds a row of the current host. Rows of a host come in the order of the table
@@ -151,5 +151,5 @@ func (w *Ways) Commonest() []DiffExample {
 	slices.SortFunc(out, func(a, b DiffExample) int {
 		return cmp.Or(cmp.Compare(b.Hosts, a.Hosts), gravity(&a, &b), strings.Compare(a.Host, b.Host))
 	})
-	return out[:min(len(out), maxExamples)]
+	return out[:min(len(out), MaxExamples)]
 }

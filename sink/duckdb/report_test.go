@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/base64"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html"
@@ -122,6 +123,12 @@ var numbersOf = map[string]string{
 	"changes": `WITH worst AS (SELECT CASE WHEN bool_or(severity = 'critical') THEN 1 WHEN bool_or(severity = 'major') THEN 2 WHEN bool_or(severity = 'minor') THEN 3 ELSE 4 END AS n
 		FROM changes WHERE kind NOT IN ('host_new', 'host_gone') GROUP BY origin) SELECT CASE n WHEN 1 THEN 'critical' WHEN 2 THEN 'major' WHEN 3 THEN 'minor' ELSE 'cosmetic' END AS gravest, count(*) AS hosts FROM worst GROUP BY n ORDER BY n`,
 	"change-kinds": `SELECT kind, count(DISTINCT origin) AS hosts, count(*) AS rows FROM changes GROUP BY ALL ORDER BY hosts DESC, kind`,
+	"change-together": `WITH mine AS (SELECT origin, host, coalesce(rank, 1000000000) AS rank, severity, concat_ws('|', kind, coalesce(agent, '-'), coalesce(profile, '-'), coalesce(replace(url, host, '@'), '-'),
+			coalesce(replace(before, host, '@'), '-'), coalesce(replace(after, host, '@'), '-'), coalesce(line_before, -1), coalesce(line_after, -1)) AS row
+			FROM changes WHERE kind IN ('policy_class', 'verdict', 'outcome', 'group', 'signal', 'crawl_delay') OR kind = 'rules' AND agent IS NOT NULL),
+		hosts AS (SELECT origin, host, rank, bool_or(severity = 'critical') AS critical, bool_or(severity = 'major') AS major, string_agg(row, chr(10) ORDER BY row) AS way FROM mine GROUP BY ALL)
+		SELECT arg_min(origin, (rank, host)) AS such_as, count(*) AS hosts FROM hosts GROUP BY way HAVING count(*) > 1
+		ORDER BY hosts DESC, bool_or(critical) DESC, bool_or(major) DESC, arg_min(host, (rank, host)) LIMIT 10`,
 	"change-agents": `SELECT agent, count(*) FILTER (after = 'disallow_all') AS shut_out, count(*) FILTER (before = 'allow_all' AND after = 'partial') AS narrowed,
 		count(*) FILTER (before = 'partial' AND after = 'allow_all') AS widened, count(*) FILTER (before = 'disallow_all') AS let_in
 		FROM changes WHERE kind = 'policy_class' GROUP BY ALL ORDER BY shut_out DESC, count(*) DESC, agent`,
@@ -177,6 +184,7 @@ var sentences = map[string][]sentence{
 		"SELECT count(DISTINCT origin) FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all' AND category = 'ai-training'"}}},
 	"change-agents": {{"%w lost most: %d hosts newly shut it out", []string{
 		"SELECT agent FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all' GROUP BY ALL ORDER BY count(*) DESC LIMIT 1", "SELECT max(n) FROM (SELECT count(*) AS n FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all' GROUP BY agent)"}}},
+	"change-together": {{"The commonest set of changes is on %d hosts", []string{"SELECT max(hosts) FROM (" + numbersOf["change-together"] + ")"}}},
 	"change-kinds": {{"The commonest change is “%w”, on %d hosts", []string{"", "SELECT max(n) FROM (SELECT count(DISTINCT origin) AS n FROM changes GROUP BY kind)"}}},
 }
 
@@ -359,7 +367,7 @@ func TestReportOfChanges(t *testing.T) {
 		}
 		robocensus(t, 0, "run", "--bodies", bodies, "--ranks", ranksFile, "--out", filepath.Join(dir, "out"), "--run", run, "--progress", "none", "--tables", "fetches,groups,policies,signals,sitemaps,summary,examples")
 	}
-	robocensus(t, 0, "diff", "--out", filepath.Join(dir, "out"), "before", "after")
+	diff, _ := robocensus(t, 0, "diff", "--out", filepath.Join(dir, "out"), "--format", "json", "before", "after")
 	db := folder(t, filepath.Join(dir, "out"))
 	figures := report(t, filepath.Join(dir, "out"), "after", "--against", "before")
 	for id := range figures {
@@ -367,5 +375,19 @@ func TestReportOfChanges(t *testing.T) {
 			delete(figures, id) // they need tables that this run did not write
 		}
 	}
-	checkReport(t, db, figures, "changes change-categories change-agents change-kinds")
+	checkReport(t, db, figures, "changes change-categories change-agents change-together change-kinds")
+	var compared struct {
+		Together []struct {
+			Origin string
+			Hosts  int
+		}
+	}
+	must(t, json.Unmarshal([]byte(diff), &compared))
+	together := [][]string{{"such_as", "hosts"}}
+	for _, x := range compared.Together {
+		together = append(together, []string{x.Origin, strconv.Itoa(x.Hosts)})
+	}
+	if diff := cmp.Diff(together, figures["change-together"].rows); diff != "" {
+		t.Errorf("change-together (-diff +report):\n%s", diff)
+	}
 }

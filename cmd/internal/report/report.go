@@ -164,7 +164,7 @@ func (d *data) page() *page {
 	}
 	if c := d.changes; c != nil {
 		add("What changed since "+c.since, d.changedHosts(), d.changeWays("change-categories", "category", c.categories, words.Category.Of),
-			d.changeWays("change-agents", "agent", c.agents, nil), d.changeKinds())
+			d.changeWays("change-agents", "agent", c.agents, nil), d.changedTogether(), d.changeKinds())
 	}
 	if d.known > 0 {
 		add("Which agents do hosts shut out, and which do they name?", d.agents(), d.named(), d.versusStar())

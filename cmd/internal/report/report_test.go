@@ -642,15 +642,9 @@ func TestSentencesOfChanges(t *testing.T) {
 // Examples of changes show hosts by their gravest change, best ranked first,
 // whatever their order in the table.
 func TestExamplesOfChangesByRank(t *testing.T) {
-	c := &changes{kinds: make(map[string]*change), gravest: make(map[string]int64), examples: make(map[string][]changeExample), seen: make(map[string]bool), worst: len(severities)}
+	c := newChanges("google", "")
 	for i, rank := range []string{"90", "", "7", "800", "20", "3", "1000", "7", "4", ""} {
-		cells := make([]*string, 11)
-		for k, v := range map[int]string{0: "minor", 1: "text", 5: fmt.Sprint("h", i), 9: fmt.Sprint("http://h", i), 10: rank} {
-			if v != "" {
-				cells[k] = &v
-			}
-		}
-		c.add(cells)
+		c.add(&sink.Change{Severity: "minor", Kind: "text", Host: fmt.Sprint("h", i), Origin: fmt.Sprint("http://h", i), Rank: integer[int64](&rank)})
 	}
 	c.endOfHost()
 	var got []string

@@ -1,0 +1,277 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline/audit"
+)
+
+func (d *data) fromChanges() string {
+	return fmt.Sprintf("FROM history.changes WHERE run = %s AND against = %s AND coalesce(profile, %[3]s) = %[3]s", quote(d.run), quote(d.against), quote(d.profile))
+}
+
+// changedHosts shows how many hosts changed, by their gravest change.
+func (d *data) changedHosts() *figure {
+	c := d.changes
+	f := &figure{ID: "changes", Of: fmt.Sprintf("Shares of the run's %s.", hosts(d.hosts)), Names: func(s string) string { return s }, Head: []string{"gravest", "hosts"}}
+	if len(c.notes) > 0 {
+		f.Note = "Not everything was compared: " + strings.Join(c.notes, "; ") + "."
+	}
+	if c.unread > 0 {
+		f.Note = strings.TrimSpace(fmt.Sprintf("Of the %s in both runs, %s could not be read in one or in both: their policies are not compared. ", hosts(c.compared), count(c.unread)) + f.Note)
+	}
+	if c.rows == 0 {
+		switch {
+		case c.unread > 0 && c.unread == c.compared:
+			f.Title = fmt.Sprintf("Changes since %s are unknown: no host could be read in both runs", c.since)
+		case c.unread > 0 || len(c.notes) > 0:
+			f.Title = fmt.Sprintf("Of what was compared, nothing has changed since %s", c.since)
+		default:
+			f.Title = fmt.Sprintf("Nothing has changed since %s", c.since)
+		}
+		return f
+	}
+	f.Title = fmt.Sprintf("%s of %s changed since %s", count(c.changed), hosts(d.hosts), c.since)
+	var said []string
+	if c.closed > 0 {
+		said = append(said, count(c.closed)+" shut out an agent that could come in before")
+	}
+	if c.opened > 0 {
+		said = append(said, count(c.opened)+" let one in that was shut out")
+	}
+	if len(said) > 0 {
+		f.Title += ": " + and(said)
+	}
+	if c.new+c.gone > 0 {
+		f.Title += fmt.Sprintf("; %s new, %s gone", count(c.new), count(c.gone))
+	}
+	most := int64(0)
+	for _, n := range c.gravest {
+		most = max(most, n)
+	}
+	scale := scaleFor(most, d.hosts)
+	if most > 0 {
+		f.Axis = fmt.Sprintf("%d%% of hosts", scale)
+	}
+	f.Note = strings.TrimSpace("A host counts once, by its gravest change. Critical: it shuts an agent out. Major: it closes a part, lets an agent in again, changes what content may be used for, or is no longer reachable. Cosmetic: a different text with the same meaning. " + f.Note)
+	f.Examples = &listed{Caption: "Examples", What: "change", HasKey: true}
+	for _, s := range severities {
+		n := c.gravest[s.key]
+		if n > 0 {
+			f.Rows = append(f.Rows, []string{s.key, number(n)})
+			f.Bars = append(f.Bars, bar{Name: s.key, Tracks: []track{{Parts: parts(scale, d.hosts, share{s.class, "hosts", n}), Values: []string{hosts(n), percent(n, d.hosts)}}}})
+		}
+		for i, x := range c.examples[s.key] {
+			row := example{Host: x.Host, Text: x.words()}
+			if x.rank < math.MaxInt64 {
+				row.Rank, f.Examples.HasRank = count(x.rank), true
+			}
+			if i == 0 {
+				row.Key, row.Span = s.key, len(c.examples[s.key])
+			}
+			f.Examples.Rows = append(f.Examples.Rows, row)
+		}
+	}
+	f.SQL = fmt.Sprintf(`SELECT ['critical', 'major', 'minor', 'cosmetic'][worst] AS gravest, count(*) AS hosts
+FROM (SELECT min(list_position(['critical', 'major', 'minor', 'cosmetic'], severity)) AS worst
+    %s
+    GROUP BY origin HAVING NOT bool_or(kind IN ('host_new', 'host_gone')))
+GROUP BY worst ORDER BY worst`, d.fromChanges())
+	return f
+}
+
+func (x *changeExample) words() (s string) {
+	said := func(value string) string {
+		switch x.Kind {
+		case "policy_class", "group":
+			return words.Class.Of(value)
+		case "outcome":
+			return words.Outcome.Of(value)
+		case "reachability":
+			return words.Reason.Of(value)
+		case "host_new", "host_gone":
+			return words.Outcome.Of(value)
+		case "rules":
+			return words.Effect.Of(value)
+		}
+		return value
+	}
+	s = words.Kind.Of(x.Kind)
+	if x.Agent != "" {
+		s += ", " + x.Agent
+	}
+	if x.URL != "" && x.URL != x.Before && x.URL != x.After {
+		s += ", " + x.URL
+	}
+	if x.more > 0 {
+		defer func() { s += fmt.Sprintf(" (and %s more)", count(x.more)) }()
+	}
+	switch {
+	case x.Kind == "text": // its before and after are digests
+	case x.Kind == "rules":
+		s += ": " + said(x.After)
+	case x.Before != "" && x.After != "":
+		s += ": " + said(x.Before) + " → " + said(x.After)
+	case x.After != "":
+		s += ": now " + said(x.After)
+	case x.Before != "":
+		s += ": was " + said(x.Before)
+	}
+	return s
+}
+
+// changeKinds shows the hosts by kind of change.
+func (d *data) changeKinds() *figure {
+	c := d.changes
+	if len(c.kinds) == 0 {
+		return nil
+	}
+	onHosts, most := make(map[string]int64), int64(0)
+	for kind, n := range c.kinds {
+		onHosts[kind] = n.hosts
+		most = max(most, n.hosts)
+	}
+	kinds := ranked(onHosts)
+	full := roundUp(most)
+	names, tied := leading(onHosts, quoted(words.Kind.Of))
+	title := fmt.Sprintf("The commonest change is %s, on %s", names, hosts(most))
+	if strings.HasSuffix(tied, "each") {
+		title = fmt.Sprintf("The commonest changes are %s, on %s each", names, hosts(most))
+	}
+	f := &figure{
+		ID: "change-kinds", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", count(d.hosts)), Names: words.Kind.Of,
+		Title: title, Axis: hosts(full),
+		Note: "A host counts once for each kind. The table changes has a row for each agent, URL or token concerned; the numbers show both.",
+		Head: []string{"kind", "hosts", "rows"},
+	}
+	for i, kind := range kinds {
+		n := c.kinds[kind]
+		if i < barsDrawn {
+			f.Bars = append(f.Bars, bar{Name: words.Kind.Of(kind), Tracks: []track{{Parts: lengths(full, share{"allow", "hosts", n.hosts}), Values: []string{hosts(n.hosts)}}}})
+		}
+		f.Rows = append(f.Rows, []string{kind, number(n.hosts), number(n.rows)})
+	}
+	f.SQL = "SELECT kind, count(DISTINCT origin) AS hosts, count(*) AS rows\n" + d.fromChanges() + "\nGROUP BY kind ORDER BY hosts DESC, kind"
+	return f
+}
+
+// changedTogether shows the ways in which several hosts changed, as hosts do whose
+// files come from one template.
+func (d *data) changedTogether() *figure {
+	ways := d.changes.together.Commonest()
+	if len(ways) == 0 {
+		return nil
+	}
+	most := ways[0].Hosts
+	full := roundUp(most)
+	f := &figure{
+		ID: "change-together", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", count(d.hosts)),
+		Title: fmt.Sprintf("The commonest set of changes is on %s", hosts(most)), Axis: hosts(full), Names: func(s string) string { return s },
+		Note: "Two hosts changed in the same way if the table changes has the same rows for both, apart from their names, sitemaps, redirects and reachability. They often use one template. Each bar shows the best-ranked host and its gravest change.",
+		Head: []string{"such_as", "hosts"},
+	}
+	for _, w := range ways {
+		x := changeExample{Kind: w.Kind, Agent: clipped(text(w.Agent)), URL: clipped(text(w.URL)), Before: clipped(text(w.Before)), After: clipped(text(w.After)), more: w.More}
+		at := slices.IndexFunc(severities, func(s severity) bool { return s.key == w.Severity })
+		f.Bars = append(f.Bars, bar{Name: clipped(w.Host), Sub: x.words(), Tracks: []track{{
+			Parts: lengths(full, share{severities[max(at, 0)].class, w.Severity, w.Hosts}), Values: []string{hosts(w.Hosts)},
+		}}})
+		f.Rows = append(f.Rows, []string{w.Origin, number(w.Hosts)})
+	}
+	f.SQL = fmt.Sprintf(`WITH ways AS (SELECT origin, any_value(host) AS host, any_value(rank) AS rank,
+      min(list_position(['critical', 'major', 'minor', 'cosmetic'], severity)) AS worst,
+      list_sort(list([kind, agent, profile, replace(url, host, '*'), replace(before, host, '*'), replace(after, host, '*'),
+        line_before::VARCHAR, line_after::VARCHAR])) AS way
+    %s
+      AND kind NOT IN ('%s') AND NOT (kind = 'rules' AND agent IS NULL)
+    GROUP BY origin)
+SELECT first(origin ORDER BY rank NULLS LAST, host, origin) AS such_as, count(*) AS hosts
+FROM ways GROUP BY way HAVING hosts > 1
+ORDER BY hosts DESC, min(worst), first(host ORDER BY rank NULLS LAST, host, origin) LIMIT %d`, d.fromChanges(), strings.Join(audit.OwnKinds, "', '"), audit.MaxExamples)
+	return f
+}
+
+// wayIs holds the SQL condition of each way.
+var wayIs = map[string]string{
+	"shut_out": "after = 'disallow_all'",
+	"let_in":   "before = 'disallow_all' AND after <> 'disallow_all'",
+	"narrowed": "after = 'partial' AND before <> 'disallow_all'",
+	"widened":  "after NOT IN ('disallow_all', 'partial') AND before <> 'disallow_all'",
+}
+
+// changeWays shows to which agents or categories hosts closed or opened.
+func (d *data) changeWays(id, name string, by map[string]map[string]int64, named func(string) string) *figure {
+	if len(by) == 0 {
+		return nil
+	}
+	all, rank, occurs := make(map[string]int64), make(map[string]int64), make(map[string]bool)
+	most, lost := int64(0), int64(0)
+	for k, n := range by {
+		for _, w := range ways {
+			all[k] += n[w.key]
+			occurs[w.key] = occurs[w.key] || n[w.key] > 0
+		}
+		rank[k] = n["shut_out"]<<31 + all[k]
+		most, lost = max(most, all[k]), max(lost, n["shut_out"])
+	}
+	names := ranked(rank)
+	f := &figure{
+		ID: id, Of: fmt.Sprintf("Numbers of hosts; the run has %s.", count(d.hosts)), Names: named, Head: []string{name},
+	}
+	tied := 0
+	for _, k := range names {
+		if by[k]["shut_out"] == lost {
+			tied++
+		}
+	}
+	many := map[string]string{"agent": "agents", "category": "categories"}[name]
+	switch {
+	case lost == 0:
+		f.Title = fmt.Sprintf("No %s was newly shut out anywhere", name)
+	case tied == 1:
+		f.Title = fmt.Sprintf("%s lost most: %s newly shut it out", f.Cell(0, names[0]), hosts(lost))
+		if name == "category" {
+			f.Title = fmt.Sprintf("%s lost most: %s newly shut out at least one of its agents", f.Cell(0, names[0]), hosts(lost))
+		}
+	default:
+		f.Title = fmt.Sprintf("%s %s lost most: %s newly shut out each of them", count(int64(tied)), many, hosts(lost))
+		if name == "category" {
+			f.Title = fmt.Sprintf("%s %s lost most: %s newly shut out at least one agent of each", count(int64(tied)), many, hosts(lost))
+		}
+	}
+	if name == "category" {
+		f.Note = "A host counts once for each category and way, however many agents of the category it concerns; it may shut out one agent and let in another."
+	}
+	columns := []string{name}
+	for _, w := range ways {
+		if occurs[w.key] { // the numbers beside a bar follow the legend
+			f.Legend = append(f.Legend, legend{w.class, w.name})
+		}
+		f.Head = append(f.Head, w.key)
+		columns = append(columns, fmt.Sprintf("count(DISTINCT origin) FILTER (%s) AS %s", wayIs[w.key], w.key))
+	}
+	full := roundUp(most)
+	f.Axis = hosts(full)
+	for i, k := range names {
+		row, shares := []string{k}, []share(nil)
+		var said []string
+		for _, w := range ways {
+			n := by[k][w.key]
+			row, shares = append(row, number(n)), append(shares, share{w.class, w.name, n})
+			if occurs[w.key] {
+				said = append(said, count(n))
+			}
+		}
+		if i < barsDrawn {
+			f.Bars = append(f.Bars, bar{Name: f.Cell(0, k), Tracks: []track{{Parts: lengths(full, shares...), Values: []string{strings.Join(said, " + ")}}}})
+		}
+		f.Rows = append(f.Rows, row)
+	}
+	f.SQL = "SELECT " + strings.Join(columns, ",\n  ") + "\n" + d.fromChanges() + " AND kind = 'policy_class'\nGROUP BY " + name +
+		" ORDER BY shut_out DESC, shut_out + narrowed + widened + let_in DESC, " + name
+	return f
+}
