@@ -123,7 +123,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	var created bool
 	plan := sink.Plan{
 		Run: c.Run, ToolVersion: c.ToolVersion, Started: began.UTC(), Configuration: c.Settings, Pace: c.Pace,
-		Inputs: append(n.source.Inputs(), c.Inputs...), Tables: c.Tables, Profiles: c.Evaluate.ProfileNames(),
+		Inputs: append(n.source.Inputs(), c.Inputs...), Tables: c.Tables, Profiles: c.Evaluate.ProfileNames(), FromShards: n.source.FromShards(),
 	}
 	n.again = plan.CanBeReadAgain()
 	n.run, created, err = begin(ctx, c, plan)

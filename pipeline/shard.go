@@ -142,7 +142,7 @@ func (c *Config) plan(ctx context.Context) (sink.Plan, error) {
 	}
 	p := sink.Plan{
 		Run: c.Run, ToolVersion: c.ToolVersion, Started: time.Now().UTC(), Configuration: c.Settings, Pace: c.Pace,
-		Inputs: append(s.Inputs(), c.Inputs...), Tables: c.Tables, Profiles: c.Evaluate.ProfileNames(), Shards: c.Source.Shard.Count,
+		Inputs: append(s.Inputs(), c.Inputs...), Tables: c.Tables, Profiles: c.Evaluate.ProfileNames(), Shards: c.Source.Shard.Count, FromShards: s.FromShards(),
 	}
 	if !p.CanBeReadAgain() {
 		return p, errors.New("a shard needs inputs that every process can read: keep lists and archives in files")

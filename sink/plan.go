@@ -31,6 +31,9 @@ type Plan struct {
 	Tables              []string       `json:"tables"`
 	Profiles            []string       `json:"profiles"`
 	Shards              int            `json:"shards"` // processes that share the work, 1 for a run without shards
+	// FromShards is the number of shards of hosts of the earlier run that this one
+	// judges again, volume by volume; 0 for none.
+	FromShards int `json:"from_shards,omitempty"`
 }
 
 // Input is an input file. The digest and rows of standard input are known only when
@@ -64,10 +67,24 @@ func ShardOf(host, domain string, count int) int {
 	return int(binary.BigEndian.Uint64(sum[:8]) % uint64(count))
 }
 
-// HasShardsOfHosts reports whether the shards of the run divide the hosts by
-// [ShardOf]. Shards of archives divide the archives, in order.
-func (p *Plan) HasShardsOfHosts() bool {
-	return p.Shards > 1 && !slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.Role == "warc" })
+// ShardsOfHosts returns the number of shards that divide the hosts by [ShardOf], or 0:
+// shards of archives divide the archives, in order.
+func (p *Plan) ShardsOfHosts() int {
+	switch {
+	case p.Shards == 1:
+		return p.FromShards
+	case slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.Role == "warc" }):
+		return 0
+	}
+	return p.Shards
+}
+
+// ShardOfSegment returns the shard of hosts that a segment belongs to.
+func (p *Plan) ShardOfSegment(segment int) int {
+	if p.Shards == 1 {
+		return segment / SegmentsPerVolume
+	}
+	return segment
 }
 
 // CheckRunID returns an error if an ID is not portable as a folder name and as a

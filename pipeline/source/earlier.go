@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,22 +41,32 @@ func (s *Source) openRun() error {
 		return &userfile.Error{Path: folder, Err: errors.New("is not complete; complete it with --resume first")}
 	}
 	e := earlierRun{dir: dir, limits: limitsOf(m.Profiles)}
+	s.fromShards = m.ShardsOfHosts()
+	if n := s.config.Shard.Count; n > 1 && s.fromShards > 0 && (m.Shards != s.fromShards || n != s.fromShards) {
+		// Otherwise a shard would have targets of several, out of order.
+		return &userfile.Error{Path: folder, Err: fmt.Errorf("has %d shards; judge it again with --shards %[1]d, or without shards", s.fromShards)}
+	}
 	segments := make(map[int]*segmentParts)
 	for _, p := range m.Parts {
 		if segments[p.Segment] == nil {
 			segments[p.Segment] = &segmentParts{}
 		}
-		switch p.Table {
+		switch of := segments[p.Segment]; p.Table {
 		case "fetches":
-			segments[p.Segment].fetches = p
+			of.fetches = append(of.fetches, p)
 		case "bodies":
-			segments[p.Segment].bodies = p
+			of.bodies = append(of.bodies, p)
 		}
 	}
 	for _, index := range slices.Sorted(maps.Keys(segments)) {
+		if s.config.Shard.isPart() && s.fromShards > 0 && index != s.config.Shard.Index {
+			s.elsewhere.Add(1)
+			s.inputs = append(s.inputs, segments[index].input())
+			continue
+		}
 		parts := segments[index]
-		in := sink.Input{Role: "run", Path: parts.fetches.Path, SHA256: parts.fetches.SHA256, Rows: parts.fetches.Rows}
-		v := s.add(in, func(ctx context.Context, emit func(Target) error) error {
+		first := parts.fetches[0]
+		v := s.add(parts.input(), func(ctx context.Context, emit func(Target) error) error {
 			err := e.readSegment(ctx, parts, func(t Target) error {
 				if s.filter != nil && !s.filter.has(t.Capture.Origin) {
 					s.skipHost(t.Capture.Origin)
@@ -65,11 +76,14 @@ func (s *Source) openRun() error {
 			})
 			var input *userfile.Error
 			if err != nil && !errors.Is(err, errEnough) && !errors.As(err, &input) && ctx.Err() == nil {
-				err = &userfile.Error{Path: parts.fetches.Path, Err: err}
+				err = &userfile.Error{Path: first.Path, Err: err}
 			}
 			return err
 		})
 		v.First, v.Most, v.mixed = index, 1, true
+		if m.Shards > 1 { // it may have a hundred thousand targets
+			v.First, v.Most = index*sink.SegmentsPerVolume, sink.SegmentsPerVolume
+		}
 	}
 	return nil
 }
@@ -80,72 +94,114 @@ type earlierRun struct {
 	limits limits
 }
 
-// segmentParts are the parts of a segment that hold captures.
-type segmentParts struct{ fetches, bodies sink.Part }
+// segmentParts are the parts of a segment that hold captures. A shard is one segment
+// of the run, made of segments of its own: a row group of fetches each.
+type segmentParts struct{ fetches, bodies []sink.Part }
+
+// input identifies the segment as an input.
+func (s *segmentParts) input() sink.Input {
+	in := sink.Input{Role: "run", Path: s.fetches[0].Path, SHA256: s.fetches[0].SHA256}
+	for _, p := range s.fetches {
+		in.Rows += p.Rows
+	}
+	return in
+}
 
 // readSegment emits the targets of a segment with their bodies. Rows with the same
 // body share it.
 func (e earlierRun) readSegment(ctx context.Context, parts *segmentParts, emit func(Target) error) error {
-	rows, err := readFetchRows(ctx, e.dir, parts.fetches)
-	if err != nil {
-		return err
-	}
-	file, err := scan.OpenPart(ctx, e.dir, parts.bodies)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	bodies := newBodyReader(file, rows)
-	defer bodies.next.Close()
-	for i := range rows {
-		if err := ctx.Err(); err != nil {
-			return err
+	bodies := &bodyReader{run: e, parts: parts.bodies}
+	defer bodies.close()
+	return e.eachGroup(ctx, parts.fetches, func(rows []sink.Fetch) error {
+		bodies.expect(rows)
+		for i := range rows {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			body, err := bodies.body(ctx, &rows[i])
+			if err != nil {
+				return err
+			}
+			if err := emit(targetOf(&rows[i], body, e.limits)); err != nil {
+				return err
+			}
 		}
-		body, err := bodies.body(&rows[i])
-		if err != nil {
-			return err
-		}
-		if err := emit(targetOf(&rows[i], body, e.limits)); err != nil {
+		return nil
+	})
+}
+
+// eachGroup calls f with the rows of each row group.
+func (e earlierRun) eachGroup(ctx context.Context, parts []sink.Part, f func([]sink.Fetch) error) error {
+	for _, p := range parts {
+		if err := e.eachGroupOf(ctx, p, f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// bodyReader reads a part of bodies along with its rows. The part has each body
-// once, in the order in which rows first name them; a body is held until the last
-// row that needs it.
+func (e earlierRun) eachGroupOf(ctx context.Context, p sink.Part, f func([]sink.Fetch) error) error {
+	file, err := scan.OpenPart(ctx, e.dir, p)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	groups, err := parquet.OpenFile(file, p.Bytes)
+	if err != nil {
+		return err
+	}
+	for _, g := range groups.RowGroups() {
+		in := parquet.NewGenericRowGroupReader[sink.Fetch](g)
+		rows := make([]sink.Fetch, g.NumRows())
+		n, err := in.Read(rows)
+		in.Close()
+		if err != nil && err != io.EOF || int64(n) != g.NumRows() {
+			return fmt.Errorf("read %s: %d of %d rows: %w", p.Path, n, g.NumRows(), cmp.Or(err, io.ErrUnexpectedEOF))
+		}
+		if err := f(rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bodyReader reads the bodies of a segment along with the rows of fetches. For each
+// row group of fetches there is each body once, in the order in which rows first name
+// them; a body is held until the last row of the group that needs it.
 type bodyReader struct {
+	run    earlierRun
+	parts  []sink.Part // to read
+	file   io.Closer
 	next   *parquet.GenericReader[sink.Body]
-	needed map[string]int // remaining rows, by digest
+	needed map[string]int // remaining rows of the group, by digest
 	held   map[string][]byte
 }
 
-func newBodyReader(file io.ReaderAt, rows []sink.Fetch) *bodyReader {
-	b := &bodyReader{next: parquet.NewGenericReader[sink.Body](file), needed: make(map[string]int), held: make(map[string][]byte)}
+// expect prepares for the rows of a group.
+func (b *bodyReader) expect(rows []sink.Fetch) {
+	b.needed, b.held = make(map[string]int), make(map[string][]byte)
 	for i := range rows {
 		if d := rows[i].ContentDigest; d != nil {
 			b.needed[*d]++
 		}
 	}
-	return b
 }
 
 // body returns the body of the next row, nil if it has none.
-func (b *bodyReader) body(row *sink.Fetch) ([]byte, error) {
+func (b *bodyReader) body(ctx context.Context, row *sink.Fetch) ([]byte, error) {
 	if row.ContentDigest == nil {
 		return nil, nil
 	}
 	digest := *row.ContentDigest
 	for b.held[digest] == nil {
-		one := make([]sink.Body, 1)
-		if k, err := b.next.Read(one); k == 0 {
-			if err == nil || err == io.EOF {
-				err = fmt.Errorf("the body of %s is not in the table bodies", row.Host)
-			}
+		one, err := b.read(ctx)
+		if err == io.EOF {
+			err = fmt.Errorf("the body of %s is not in the table bodies", row.Host)
+		}
+		if err != nil {
 			return nil, err
 		}
-		b.held[one[0].ContentDigest] = append([]byte{}, one[0].Body...)
+		b.held[one.ContentDigest] = append([]byte{}, one.Body...)
 	}
 	body := b.held[digest]
 	if b.needed[digest]--; b.needed[digest] == 0 {
@@ -154,13 +210,38 @@ func (b *bodyReader) body(row *sink.Fetch) ([]byte, error) {
 	return body, nil
 }
 
-func readFetchRows(ctx context.Context, dir string, p sink.Part) ([]sink.Fetch, error) {
-	f, err := scan.OpenPart(ctx, dir, p)
-	if err != nil {
-		return nil, err
+// read reads the next body.
+func (b *bodyReader) read(ctx context.Context) (sink.Body, error) {
+	for {
+		if b.next == nil {
+			if len(b.parts) == 0 {
+				return sink.Body{}, io.EOF
+			}
+			f, err := scan.OpenPart(ctx, b.run.dir, b.parts[0])
+			if err != nil {
+				return sink.Body{}, err
+			}
+			b.file, b.next, b.parts = f, parquet.NewGenericReader[sink.Body](f), b.parts[1:]
+		}
+		one := make([]sink.Body, 1)
+		n, err := b.next.Read(one)
+		if n > 0 {
+			return one[0], nil
+		}
+		if err != nil && err != io.EOF {
+			return sink.Body{}, err
+		}
+		b.close()
 	}
-	defer f.Close()
-	return parquet.Read[sink.Fetch](f, p.Bytes)
+}
+
+// close closes the part that is open.
+func (b *bodyReader) close() {
+	if b.next != nil {
+		b.next.Close()
+		b.file.Close()
+		b.next = nil
+	}
 }
 
 // limits are two size limits of an earlier run: that of its first profile, and the

@@ -40,15 +40,16 @@ type Source struct {
 	Volumes []*Volume
 	Total   int64 // lines of the list or bytes of archives, 0 if unknown
 
-	config    Config
-	inputs    []sink.Input
-	ranks     ranks
-	filter    *filter // nil for every host
-	rejects   *Rejects
-	progress  func(bytes int64) // counts the bytes of archives read
-	sum       hash.Hash         // digest of a pipe, which can be read only once
-	passed    atomic.Int64      // targets yielded
-	elsewhere atomic.Int64      // targets or rows of other shards
+	config     Config
+	inputs     []sink.Input
+	ranks      ranks
+	filter     *filter // nil for every host
+	rejects    *Rejects
+	progress   func(bytes int64) // counts the bytes of archives read
+	sum        hash.Hash         // digest of a pipe, which can be read only once
+	passed     atomic.Int64      // targets yielded
+	fromShards int               // shards of hosts of the earlier run
+	elsewhere  atomic.Int64      // targets or rows of other shards
 }
 
 // Open finds the inputs of a source, identifies them, and reads the ranks. An input
@@ -109,6 +110,10 @@ func (s *Source) openLists(ctx context.Context) error {
 	}
 	return nil
 }
+
+// FromShards returns the number of shards of hosts of the earlier run whose captures
+// the source reads, or 0.
+func (s *Source) FromShards() int { return s.fromShards }
 
 // Inputs returns the files of the source with their digests. A pipe has its digest
 // only after it was read.

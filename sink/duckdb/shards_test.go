@@ -75,7 +75,7 @@ func together(t *testing.T, shards int, args func(shard int) []string) {
 // bodies, archives and an earlier run.
 func TestShardsMakeTheSameRun(t *testing.T) {
 	t.Parallel()
-	w := newWeb(t, 2500, "none")
+	w := newWeb(t, 4400, "none") // more than one segment in each of two shards
 	list, err := os.ReadFile(w.hosts)
 	must(t, err)
 	w.hosts = write(t, filepath.Join(t.TempDir(), "hosts.csv"),
@@ -94,11 +94,13 @@ func TestShardsMakeTheSameRun(t *testing.T) {
 		finish(t, 0, exec.Command(filepath.Join(bin, "robofarm"), "warc", "--dir", "../../testdata/demo/hosts", "--out", name, "--repeat", strconv.Itoa(1+5*i)))
 	}
 	common := []string{"--run", "r", "--agents", w.agents, "--urls", w.url, "--profile", "google,rfc9309", "--keep-bodies", "--progress", "none"}
+	ofHosts := filepath.Join(dir, "hosts-in-shards")
+	together(t, 2, func(i int) []string { return ofShards(w.census(ofHosts), i, 2) })
+	wantSameTables(t, whole, ofHosts)
 	for _, source := range []struct {
 		name string
 		args []string
 	}{
-		{"hosts", w.census("")[1:]},
 		{"bodies", append(common, "--bodies", "../../testdata/demo/hosts", "--hosts", write(t, filepath.Join(dir, "filter"), filter))},
 		{"archives", append(common, "--warc", filepath.Join(dir, "*.warc.gz"))},
 		{"run", append(common, "--from-run", filepath.Join(whole, "_runs", "r"))},
@@ -107,14 +109,29 @@ func TestShardsMakeTheSameRun(t *testing.T) {
 			args := func(out string) []string {
 				return append(append([]string{"run"}, source.args...), "--out", out)
 			}
-			whole, shards := filepath.Join(dir, source.name), filepath.Join(t.TempDir(), "shards")
-			if source.name != "hosts" {
-				robocensus(t, 0, args(whole)...)
-			}
+			whole, shards := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "shards")
+			robocensus(t, 0, args(whole)...)
 			together(t, 3, func(i int) []string { return ofShards(args(shards), i, 3) })
 			wantSameTables(t, whole, shards)
 		})
 	}
+	t.Run("run of shards", func(t *testing.T) {
+		again, anew := filepath.Join(t.TempDir(), "again"), filepath.Join(t.TempDir(), "anew")
+		robocensus(t, 0, w.rejudged(whole, again)...)
+		robocensus(t, 0, w.rejudged(ofHosts, anew)...)
+		wantSameTables(t, again, anew)
+		same := filepath.Join(t.TempDir(), "same")
+		together(t, 2, func(i int) []string { return ofShards(w.rejudged(ofHosts, same), i, 2) })
+		wantSameTables(t, again, same)
+		robocensus(t, 65, ofShards(w.rejudged(ofHosts, filepath.Join(t.TempDir(), "other")), 0, 3)...)
+	})
+	// Commands that read a run take one of shards as any other.
+	robocensus(t, 0, w.census(ofHosts, "--run", "s")...)
+	robocensus(t, 0, "diff", "--out", ofHosts, "s", "r")
+	if n := one(t, folder(t, ofHosts), "SELECT count(*) FROM history.changes"); n != "0" {
+		t.Errorf("%s changes between a run of shards and one without", n)
+	}
+	robocensus(t, 0, "report", "--out", ofHosts, "r") // from the table summary, which is compared above
 }
 
 func firstLine(text string) string {

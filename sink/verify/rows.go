@@ -91,7 +91,7 @@ func (r *rowCheck) batch(batch arrow.RecordBatch) {
 func (r *rowCheck) shard(batch arrow.RecordBatch) {
 	hosts, domains := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "registered_domain")
 	for i := range int(batch.NumRows()) {
-		if at := sink.ShardOf(hosts.Value(i), domains.Value(i), r.segment.shards); at != r.part.Segment {
+		if at := sink.ShardOf(hosts.Value(i), domains.Value(i), r.segment.shards); at != r.segment.planned.ShardOfSegment(r.part.Segment) {
 			r.misplaced.add("row %d has a host of shard %d", r.row+int64(i), at)
 		}
 	}

@@ -90,9 +90,8 @@ func Run(ctx context.Context, dir, run string, progress func(parts, of int)) (*R
 		return nil, err
 	}
 	defer v.store.Close()
-	if m.HasShardsOfHosts() {
-		v.shards = m.Shards
-	}
+	v.planned = &m.Plan
+	v.shards = m.ShardsOfHosts()
 	v.Complete, v.Parts = m.Complete(), len(m.RunParts)+len(m.Parts)
 	for _, p := range slices.Concat(m.RunParts, m.Parts) {
 		v.Rows, v.Bytes = v.Rows+p.Rows, v.Bytes+p.Bytes
@@ -115,6 +114,7 @@ type verifier struct {
 	store    *store.Store
 	progress func(parts, of int)
 	layouts  map[string][]string
+	planned  *sink.Plan
 	shards   int // that divide the hosts, 0 if segments follow each other in the input
 
 	mu   sync.Mutex
