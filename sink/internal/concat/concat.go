@@ -13,9 +13,10 @@
 // arrow-go has no way to copy encoded pages.
 //
 // Files may be damaged. [Write] accepts a file only if its chunks, filters and indexes
-// cover all bytes between its magic number and its footer, each byte once, so that
-// it notices a wrong offset or length before it reaches the output. It does not
-// notice damage in pages or statistics: compare the digest of a file first.
+// cover all bytes between its magic number and its footer, and pages those of their
+// chunk, each byte once. So it notices a wrong offset or length before it reaches the
+// output. It does not notice damage in pages or statistics: compare the digest of a
+// file first.
 package concat
 
 import (
@@ -170,22 +171,25 @@ func (o *output) addIndexes(c chunk, indexes []byte, offset, distance int64) err
 		o.columnIndexes = append(o.columnIndexes, index...)
 	}
 	if s := c.offsetIndex; s.length() > 0 {
-		page := int64(0)
+		next := c.data // begin of the next page
 		index, err := edit(indexes[s.from-offset:s.to-offset], offsetIndexRoot, 1, func(at path, v int64) (int64, error) {
 			switch at {
 			case pageOffset:
-				if v < c.pages.from || v >= c.pages.to {
-					return 0, fmt.Errorf("a page at %d, outside its chunk", v)
+				if v != next {
+					return 0, fmt.Errorf("a page at %d, want %d", v, next)
 				}
-				page = v
 				v += distance
 			case pageSize:
-				if v <= 0 || v > c.pages.to-page {
-					return 0, fmt.Errorf("a page of %d bytes, more than its chunk has", v)
+				if v <= 0 || v > c.pages.to-next {
+					return 0, fmt.Errorf("a page of %d bytes, where its chunk has %d", v, c.pages.to-next)
 				}
+				next += v
 			}
 			return v, nil
 		})
+		if err == nil && next != c.pages.to {
+			err = fmt.Errorf("%d bytes of its chunk are in no page", c.pages.to-next)
+		}
 		if err != nil {
 			return fmt.Errorf("damaged offset index: %w", err)
 		}

@@ -296,6 +296,9 @@ func TestPageIndexes(t *testing.T) {
 		if n := f.Metadata().RowGroups[i].Ordinal; int(n) != i {
 			t.Errorf("row group %d has ordinal %d", i, n)
 		}
+		if begin, column := f.Metadata().RowGroups[i].FileOffset, f.Metadata().RowGroups[i].Columns[0].MetaData; begin != column.DataPageOffset {
+			t.Errorf("row group %d begins at %d, and its first column at %d", i, begin, column.DataPageOffset)
+		}
 		for k, c := range g.ColumnChunks() {
 			was := before[i].ColumnChunks()[k]
 			offsets, err := c.OffsetIndex()

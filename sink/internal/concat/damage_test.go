@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/concat"
@@ -64,6 +66,7 @@ func TestErrors(t *testing.T) {
 		{"other nullability", [][]byte{good, other(&nullable{})}, "concatenate part 1: its schema is not that of part 0"},
 		{"encrypted", [][]byte{other(&row{}, key)}, "concatenate part 0: damaged or foreign footer: it is encrypted, or names other files"},
 		{"long footer", [][]byte{append(bytes.Clone(good[:len(good)-8]), "\xff\xff\xff\x0fPAR1"...)}, fmt.Sprintf("concatenate part 0: damaged: a footer of 268435455 bytes in a file of %d", len(good))},
+		{"field twice", [][]byte{[]byte("PAR1\x15\x02\x05\x02\x02\x00\x06\x00\x00\x00PAR1")}, "concatenate part 0: damaged or foreign footer: field 1 after field 1"},
 		{"cut out", [][]byte{slices.Concat(good[:100], good[101:])}, "concatenate part 0: damaged or foreign footer: "},
 		{"put in", [][]byte{slices.Insert(bytes.Clone(good), 100, 'x')}, "concatenate part 0: damaged or foreign footer: of the bytes from "},
 	} {
@@ -75,6 +78,98 @@ func TestErrors(t *testing.T) {
 		if bytes.HasSuffix(out.Bytes(), []byte("PAR1")) && out.Len() > 4 {
 			t.Errorf("%s: the output has a footer", test.name)
 		}
+	}
+}
+
+// What a footer says of its file is checked before it is copied.
+func TestFooters(t *testing.T) {
+	good := small(t)
+	for _, test := range []struct {
+		name   string
+		change func(m *format.FileMetaData)
+		want   string
+	}{
+		{"nothing", func(*format.FileMetaData) {}, "<nil>"},
+		{"no order of columns", func(m *format.FileMetaData) { m.ColumnOrders = nil }, "its schema is not that of part 0"},
+		{"a row more", func(m *format.FileMetaData) { m.NumRows++ }, "its row groups lack 1 of the 4 rows"},
+		{"a row less", func(m *format.FileMetaData) { m.NumRows-- }, "a row group of 1 rows, where the file has 0 more"},
+		{"rows less than none", func(m *format.FileMetaData) { m.RowGroups[0].NumRows = -1 }, "a row group of -1 rows"},
+		{"a row group less", func(m *format.FileMetaData) { m.RowGroups = m.RowGroups[:1] }, "its row groups lack 1 of the 3 rows"},
+		{"row groups in another order", func(m *format.FileMetaData) { slices.Reverse(m.RowGroups) }, "row group 0 has ordinal 1"},
+		{"a column less", func(m *format.FileMetaData) { m.RowGroups[0].Columns = m.RowGroups[0].Columns[1:] }, "a row group of 3 columns, where the schema has 4"},
+		{"a row group that begins behind the footer", func(m *format.FileMetaData) { m.RowGroups[1].FileOffset = 1 << 40 }, "offset 1099511627776"},
+		{"a chunk in another file", func(m *format.FileMetaData) { m.RowGroups[1].Columns[2].FilePath = "/etc/passwd" }, "it is encrypted, or names other files"},
+		{"a chunk that begins before its file", func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.DataPageOffset = -9 }, "a column chunk of"},
+		{"a chunk that is longer than its file", func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize = 1<<63 - 1 }, "a column chunk of"},
+		{"a chunk that reaches into the next", func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize++ }, "it says nothing, or two things"},
+		{"a chunk that ends early", func(m *format.FileMetaData) { m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize-- }, "it says nothing, or two things"},
+		{"data pages in the next chunk", func(m *format.FileMetaData) { m.RowGroups[0].Columns[1].MetaData.DataPageOffset += 1000 }, "outside their chunk"},
+		{"a Bloom filter without a length", func(m *format.FileMetaData) { m.RowGroups[0].Columns[1].MetaData.BloomFilterLength = 0 }, "a Bloom filter of 0 bytes"},
+		{"no Bloom filter", func(m *format.FileMetaData) {
+			c := &m.RowGroups[0].Columns[1].MetaData
+			c.BloomFilterOffset, c.BloomFilterLength = 0, 0
+		}, "it says nothing, or two things"},
+		{"a page index among the data", func(m *format.FileMetaData) {
+			index, filter := &m.RowGroups[0].Columns[0], &m.RowGroups[1].Columns[1].MetaData
+			index.OffsetIndexOffset, filter.BloomFilterOffset = filter.BloomFilterOffset, index.OffsetIndexOffset
+		}, "a page index at"},
+		{"another chunk's offset index", func(m *format.FileMetaData) {
+			a, b := &m.RowGroups[0].Columns[0], &m.RowGroups[0].Columns[1]
+			a.OffsetIndexOffset, a.OffsetIndexLength, b.OffsetIndexOffset, b.OffsetIndexLength = b.OffsetIndexOffset, b.OffsetIndexLength, a.OffsetIndexOffset, a.OffsetIndexLength
+		}, "damaged offset index: a page at"},
+		{"a column index as offset index", func(m *format.FileMetaData) {
+			c := &m.RowGroups[0].Columns[0]
+			c.OffsetIndexOffset, c.OffsetIndexLength, c.ColumnIndexOffset, c.ColumnIndexLength = c.ColumnIndexOffset, c.ColumnIndexLength, c.OffsetIndexOffset, c.OffsetIndexLength
+		}, "damaged offset index: "},
+	} {
+		m := opened(t, good).Metadata()
+		test.change(m)
+		length := int(binary.LittleEndian.Uint32(good[len(good)-8:]))
+		encoded, err := thrift.Marshal(new(thrift.CompactProtocol), m)
+		must(t, err)
+		bad := slices.Concat(good[:len(good)-8-length], encoded, binary.LittleEndian.AppendUint32(nil, uint32(len(encoded))), []byte("PAR1"))
+		if _, err := concat.Write(io.Discard, files(good, bad)); !strings.Contains(fmt.Sprint(err), test.want) {
+			t.Errorf("%s: %v, want %s", test.name, err, test.want)
+		}
+	}
+}
+
+// Pages that are not those of their chunk are an error.
+func TestPageLocations(t *testing.T) {
+	good := small(t)
+	c := opened(t, good).Metadata().RowGroups[0].Columns[0]
+	for want, change := range map[string]func(*format.PageLocation){
+		"a page of ":                          func(p *format.PageLocation) { p.CompressedPageSize++ },
+		"1 bytes of its chunk are in no page": func(p *format.PageLocation) { p.CompressedPageSize-- },
+		"a page at 5, want 4":                 func(p *format.PageLocation) { p.Offset++ },
+	} {
+		bad := bytes.Clone(good)
+		in := bad[c.OffsetIndexOffset:][:c.OffsetIndexLength]
+		var index format.OffsetIndex
+		must(t, thrift.Unmarshal(new(thrift.CompactProtocol), in, &index))
+		change(&index.PageLocations[0])
+		encoded, err := thrift.Marshal(new(thrift.CompactProtocol), &index)
+		must(t, err)
+		if copy(in, encoded) != len(encoded) {
+			t.Fatal("the index is longer")
+		}
+		if _, err := concat.Write(io.Discard, files(bad)); !strings.Contains(fmt.Sprint(err), "damaged offset index: "+want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// Files may have more row groups together than an ordinal counts; Write says so.
+func TestManyRowGroups(t *testing.T) {
+	var out bytes.Buffer
+	must(t, parquet.Write(&out, make([]sink.Sitemap, 1000), parquet.MaxRowsPerRowGroup(1)))
+	parts := slices.Repeat([][]byte{out.Bytes()}, 33)
+	f := opened(t, joined(t, parts[:2]...))
+	if n := len(f.RowGroups()); n != 2000 || f.Metadata().RowGroups[1999].Ordinal != 1999 {
+		t.Errorf("%d row groups, want 2000", n)
+	}
+	if _, err := concat.Write(io.Discard, files(parts...)); !strings.Contains(fmt.Sprint(err), "there are more than 32767 row groups: write several files") {
+		t.Error(err)
 	}
 }
 

@@ -76,7 +76,10 @@ type footer struct {
 }
 
 // chunk says where the bytes of a column chunk are.
-type chunk struct{ pages, bloom, columnIndex, offsetIndex span }
+type chunk struct {
+	pages, bloom, columnIndex, offsetIndex span
+	data                                   int64 // begin of the data pages, which end the pages
+}
 
 // span is a range of bytes of a file.
 type span struct{ from, to int64 }
@@ -195,7 +198,8 @@ func (p *parser) leave(at path) error {
 
 // chunkOf returns the chunk with these numbers.
 func chunkOf(found map[path]int64, end int64) (c chunk, err error) {
-	begin, data := found[dataOffset], found[dataOffset]
+	c.data = found[dataOffset]
+	begin := c.data
 	if dictionary := found[dictionaryOffset]; dictionary != 0 {
 		begin = dictionary
 	}
@@ -218,8 +222,8 @@ func chunkOf(found map[path]int64, end int64) (c chunk, err error) {
 		}
 		*s.span = span{s.from, s.from + s.length}
 	}
-	if data < c.pages.from || data >= c.pages.to {
-		return chunk{}, fmt.Errorf("data pages at %d, outside their chunk", data)
+	if c.data < c.pages.from || c.data >= c.pages.to {
+		return chunk{}, fmt.Errorf("data pages at %d, outside their chunk", c.data)
 	}
 	return c, nil
 }
