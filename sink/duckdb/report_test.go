@@ -184,7 +184,7 @@ var sentences = map[string][]sentence{
 		"SELECT count(DISTINCT origin) FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all' AND category = 'ai-training'"}}},
 	"change-agents": {{"%w lost most: %d hosts newly shut it out", []string{
 		"SELECT agent FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all' GROUP BY ALL ORDER BY count(*) DESC LIMIT 1", "SELECT max(n) FROM (SELECT count(*) AS n FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all' GROUP BY agent)"}}},
-	"change-together": {{"The commonest set of changes is on %d hosts", []string{"SELECT max(hosts) FROM (" + numbersOf["change-together"] + ")"}}},
+	"change-together": {{"The commonest set of changes is shared by %d hosts", []string{"SELECT max(hosts) FROM (" + numbersOf["change-together"] + ")"}}},
 	"change-kinds":    {{"The commonest change is “%w”, on %d hosts", []string{"", "SELECT max(n) FROM (SELECT count(DISTINCT origin) AS n FROM changes GROUP BY kind)"}}},
 }
 

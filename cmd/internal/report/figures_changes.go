@@ -170,17 +170,29 @@ func (d *data) changedTogether() *figure {
 	full := roundUp(most)
 	f := &figure{
 		ID: "change-together", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", count(d.hosts)),
-		Title: fmt.Sprintf("The commonest set of changes is on %s", hosts(most)), Axis: hosts(full), Names: func(s string) string { return s },
-		Note: "Two hosts changed in the same way if the table changes has the same rows for both, apart from their names, sitemaps, redirects and reachability. They often use one template. Each bar shows the best-ranked host and its gravest change.",
+		Title: fmt.Sprintf("The commonest set of changes is shared by %s", hosts(most)), Axis: hosts(full), Names: func(s string) string { return s },
+		Note: "Two hosts changed in the same way if the table changes has the same rows for both, apart from their names, sitemaps, redirects and reachability. They often use one template. Each bar is named after the best-ranked host, and coloured by its gravest change.",
 		Head: []string{"such_as", "hosts"},
 	}
+	f.Examples = &listed{Caption: "The gravest change of each set", What: "change"}
+	for _, s := range severities {
+		if slices.ContainsFunc(ways, func(w audit.DiffExample) bool { return w.Severity == s.key }) {
+			f.Legend = append(f.Legend, legend{s.class, s.key})
+		}
+	}
 	for _, w := range ways {
-		x := changeExample{Kind: w.Kind, Agent: clipped(text(w.Agent)), URL: clipped(text(w.URL)), Before: clipped(text(w.Before)), After: clipped(text(w.After)), more: w.More}
+		host := clipped(w.Host)
 		at := slices.IndexFunc(severities, func(s severity) bool { return s.key == w.Severity })
-		f.Bars = append(f.Bars, bar{Name: clipped(w.Host), Sub: x.words(), Tracks: []track{{
+		f.Bars = append(f.Bars, bar{Name: host, Tracks: []track{{
 			Parts: lengths(full, share{severities[max(at, 0)].class, w.Severity, w.Hosts}), Values: []string{hosts(w.Hosts)},
 		}}})
 		f.Rows = append(f.Rows, []string{w.Origin, number(w.Hosts)})
+		x := changeExample{Kind: w.Kind, Agent: clipped(text(w.Agent)), URL: clipped(text(w.URL)), Before: clipped(text(w.Before)), After: clipped(text(w.After)), more: w.More}
+		row := example{Host: host, Text: x.words()}
+		if w.Rank != nil {
+			row.Rank, f.Examples.HasRank = count(*w.Rank), true
+		}
+		f.Examples.Rows = append(f.Examples.Rows, row)
 	}
 	f.SQL = fmt.Sprintf(`WITH ways AS (SELECT origin, any_value(host) AS host, any_value(rank) AS rank,
       min(list_position(['critical', 'major', 'minor', 'cosmetic'], severity)) AS worst,
