@@ -36,7 +36,7 @@ func (c Class) String() string {
 // The answer is exact for paths that may hold any byte but NUL, which ends a
 // URL. Two cases are partial without further search:
 //
-//   - patterns that together name every byte of a URL, so that no byte is foreign;
+//   - a pattern contains the foreign byte, in a profile that does not escape it;
 //   - so many rules that asking would take more than some milliseconds.
 //
 // /robots.txt is ignored where it is always allowed. A policy with several
@@ -68,10 +68,27 @@ func (j *Judge) GroupClass(f *File, group int) Class {
 	return class
 }
 
-// foreign occurs in no normalized pattern: normalizing escapes bytes from 0x80.
-// A profile that does not escape them has no wildcards, so the verdict on "/"
-// decides too.
+// foreign occurs in no normalized pattern, because bytes from 0x80 are escaped,
+// unless escapes is literal.
 const foreign = 0xFF
+
+// namesForeign reports whether a pattern of the ruleset contains the foreign byte.
+func (j *Judge) namesForeign(rs *ruleset) bool {
+	if j.profile.Escapes != EscapesLiteral {
+		return false
+	}
+	for i := range rs.literals {
+		if l := &rs.literals[i]; bytes.IndexByte(rs.text(l)[:l.n], foreign) >= 0 {
+			return true
+		}
+	}
+	for i := range rs.wilds {
+		if bytes.IndexByte(rs.wilds[i].pattern, foreign) >= 0 {
+			return true
+		}
+	}
+	return false
+}
 
 // classBudget bounds the comparisons of rules for one class.
 const classBudget = 1 << 20
@@ -103,6 +120,10 @@ func (j *Judge) findClass(rs *ruleset) Class {
 	}
 	if disallows == 0 {
 		return AllowAll
+	}
+	// If all rules are disallows without wildcards, the verdict on "/" decides.
+	if (allows > 0 || j.profile.Wildcards) && j.namesForeign(rs) {
+		return Partial
 	}
 	j.path = append(j.path[:0], '/', foreign)
 	root, any := j.ask(rs, j.path[:1]), j.ask(rs, j.path)

@@ -68,6 +68,24 @@ func TestClassWithoutWildcards(t *testing.T) {
 	}
 }
 
+// A profile that does not escape patterns leaves no byte that none can contain. If
+// a pattern contains the byte of the witnesses, no class but partial is proven.
+func TestClassOfUnescapedPatterns(t *testing.T) {
+	p := named(t, "google")
+	p.Escapes = EscapesLiteral
+	for rules, want := range map[string]Class{
+		"disallow: /\nallow: /a*b\ndisallow: /a\xffb***": Partial, // /axb is allowed
+		"allow: /\ndisallow: /a*b\nallow: /a\xffb***":    Partial, // /axb is not
+		"disallow: /$\ndisallow: /\xff":                  Partial, // /x is allowed
+		"disallow: /\nallow: /\xc3\xa9":                  Partial,
+		"disallow: /\ndisallow: /\xc3\xa9":               DisallowAll,
+	} {
+		if got := classOf(p, rules); got != want {
+			t.Errorf("%q: got %v, want %v", rules, got, want)
+		}
+	}
+}
+
 func TestClassOfProfiles(t *testing.T) {
 	for _, c := range []struct {
 		rules string

@@ -1,10 +1,9 @@
 // Package verify finds damage in a stored run.
 //
-// [Run] takes a folder and a run, reads every file once, and returns a list of
-// problems. It checks the manifest against the plan and the records, parts against
-// their digests and columns, the rows of a segment against its targets, counters
-// against rows, and comparisons against their records. Files that no record names
-// are problems too.
+// [Run] takes a folder and a run, reads every file, and returns a list of problems.
+// It checks the manifest against the plan and the records, parts against their digests
+// and columns, the rows of a segment against its targets, counters against rows, and
+// comparisons against their records. Files that no record names are problems too.
 //
 // A defect is a [Problem], never an error: verification continues with the next
 // file. Anything on disk may be forged, so memory is bounded, and a path in a record
