@@ -228,8 +228,8 @@ func differences(old, now *Plan) []string {
 		}
 	}
 	for _, key := range keys(old.Configuration, now.Configuration) {
-		// The flag of an input has the name of its role, which is compared above.
-		if before[key] == nil && after[key] == nil {
+		// The flag of an input has the name of its role; roles and tables are compared above.
+		if before[key] == nil && after[key] == nil && key != "tables" {
 			differ(key, old.Configuration[key], now.Configuration[key])
 		}
 	}

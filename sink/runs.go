@@ -89,6 +89,57 @@ type RunInfo struct {
 	Profiles []string   `json:"profiles"`
 	Tables   []string   `json:"tables"`
 	Damage   string     `json:"damage,omitempty"`
+
+	Shards *ShardsInfo `json:"shards,omitempty"` // nil for a run without shards
+}
+
+// ShardsInfo describes the state of a run made of shards.
+type ShardsInfo struct {
+	Of        int   `json:"of"`
+	Committed int   `json:"committed"`
+	UnderWay  []int `json:"under_way"` // with a recent sign of life; for information only
+	Missing   []int `json:"missing"`   // neither
+}
+
+// beatLasts is how long a sign of life lasts: several times the interval of
+// [Shards.Beat].
+const beatLasts = 2 * time.Minute
+
+// shardsOf returns the state of the shards of a run, nil for a run without.
+func shardsOf(s *store.Store, m *Manifest, now time.Time) (*ShardsInfo, error) {
+	if m.Shards <= 1 {
+		return nil, nil
+	}
+	info := &ShardsInfo{Of: m.Shards, UnderWay: []int{}, Missing: []int{}}
+	if m.Complete() {
+		info.Committed = m.Shards
+		return info, nil
+	}
+	committed := make(map[int]bool)
+	for _, r := range m.Records {
+		committed[r.Segment] = true
+	}
+	info.Committed = len(committed)
+	beats, err := s.List(layout.Beats(m.Run))
+	if err != nil {
+		return nil, fmt.Errorf("look for signs of life: %w", err)
+	}
+	alive := make(map[int]bool)
+	for _, f := range beats {
+		shard, ok := layout.RecordNumber(f.Name())
+		at, err := f.Info()
+		alive[shard] = ok && err == nil && now.Sub(at.ModTime()) < beatLasts
+	}
+	for i := range m.Shards {
+		switch {
+		case committed[i]:
+		case alive[i]:
+			info.UnderWay = append(info.UnderWay, i)
+		default:
+			info.Missing = append(info.Missing, i)
+		}
+	}
+	return info, nil
 }
 
 // States of a run in [RunInfo].
@@ -125,8 +176,12 @@ func Runs(dir string) ([]RunInfo, error) {
 			if m.Finished == nil {
 				state = Incomplete
 			}
+			shards, err := shardsOf(s, m, time.Now())
+			if err != nil {
+				return nil, err
+			}
 			runs = append(runs, RunInfo{
-				Run: id, State: state, Started: &m.Started, Finished: m.Finished, Hosts: m.Targets, Rejected: m.Rejected,
+				Shards: shards, Run: id, State: state, Started: &m.Started, Finished: m.Finished, Hosts: m.Targets, Rejected: m.Rejected,
 				Profiles: m.Profiles, Tables: m.Tables,
 			})
 		}

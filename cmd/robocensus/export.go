@@ -45,6 +45,7 @@ func exportCommand() *cobra.Command {
 	columns := c.Flags().StringSlice("columns", nil, "`NAMES` of the columns to write (default all)")
 	against := c.Flags().String("against", "", "for the table changes: the `RUN` it was compared with, if there are several")
 	c.RegisterFlagCompletionFunc("against", completeRuns(3))
+	incomplete := incompleteFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {
 		case *out == "":
@@ -64,7 +65,7 @@ func exportCommand() *cobra.Command {
 		if err := findRuns(*out, &run, against); err != nil {
 			return err
 		}
-		return exportTable(c.Context(), *out, run, export.Selection{Table: args[1], Against: *against, Columns: *columns}, c.OutOrStdout(), c.ErrOrStderr())
+		return exportTable(c.Context(), *out, run, export.Selection{Table: args[1], Against: *against, Columns: *columns}, *incomplete, c.OutOrStdout(), c.ErrOrStderr())
 	}
 	return c
 }
@@ -72,7 +73,7 @@ func exportCommand() *cobra.Command {
 // exportable are the tables that can be exported.
 var exportable = append(slices.Clone(sink.TableNames), "changes")
 
-func exportTable(ctx context.Context, out, run string, what export.Selection, stdout, stderr io.Writer) error {
+func exportTable(ctx context.Context, out, run string, what export.Selection, incomplete bool, stdout, stderr io.Writer) error {
 	if c, ok := stdout.(*checked); ok {
 		stdout = c.Writer // export reports write errors itself
 	}
@@ -82,6 +83,9 @@ func exportTable(ctx context.Context, out, run string, what export.Selection, st
 	m, err := sink.ReadManifest(out, run)
 	if errors.Is(err, fs.ErrNotExist) {
 		return noRun(out, run)
+	}
+	if err == nil {
+		err = checkComplete(m, incomplete)
 	}
 	if err != nil {
 		return err

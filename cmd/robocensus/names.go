@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
@@ -115,4 +117,17 @@ func runNames(dir string) (names []string) {
 		}
 	}
 	return names
+}
+
+// incompleteFlag adds the flag --incomplete.
+func incompleteFlag(c *cobra.Command) *bool {
+	return c.Flags().Bool("incomplete", false, "read a run that is not complete: what is committed so far")
+}
+
+// checkComplete returns an error for a run that is not complete.
+func checkComplete(m *sink.Manifest, incomplete bool) error {
+	if m.Complete() || incomplete {
+		return nil
+	}
+	return usagef("run %s is not complete: complete it with run --resume, or give --incomplete for what is committed", m.Run)
 }

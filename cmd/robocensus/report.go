@@ -37,6 +37,7 @@ func reportCommand() *cobra.Command {
 	against := c.Flags().String("against", "", "earlier `RUN_A`, to show what changed")
 	c.MarkFlagFilename("html", "html")
 	c.RegisterFlagCompletionFunc("against", completeRuns(2))
+	incomplete := incompleteFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {
 		case *out == "":
@@ -52,15 +53,18 @@ func reportCommand() *cobra.Command {
 		if err := findRuns(*out, &run, against); err != nil {
 			return err
 		}
-		return writeReport(c.Context(), *out, run, *against, *html, c.OutOrStdout())
+		return writeReport(c.Context(), *out, run, *against, *html, *incomplete, c.OutOrStdout())
 	}
 	return c
 }
 
-func writeReport(ctx context.Context, out, run, against, html string, stdout io.Writer) error {
+func writeReport(ctx context.Context, out, run, against, html string, incomplete bool, stdout io.Writer) error {
 	m, err := sink.ReadManifestHead(out, run)
 	if errors.Is(err, fs.ErrNotExist) {
 		return noRun(out, run)
+	}
+	if err == nil {
+		err = checkComplete(m, incomplete)
 	}
 	if err != nil {
 		return err

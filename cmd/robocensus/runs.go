@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,7 +29,10 @@ With --json, the output is one array with an object for each run
 
     {"run", "state", "started", "finished", "hosts", "rejected", "profiles", "tables"}
 
-and "damage" if the run is damaged. Unknown values are null.
+"damage" if the run is damaged, and for a run made of shards "shards": {"of",
+"committed", "under_way", "missing"}, the last two as lists of shards. A shard is
+under way if its process gave a sign of life in the last two minutes. Unknown values
+are null.
 
 Exit codes: 0 done, 64 usage, 74 I/O.`
 
@@ -75,10 +79,37 @@ func showRuns(out io.Writer, runs []sink.RunInfo) {
 	}
 	p.rows([]string{"run", "state", "started", "profiles", "hosts"}, 4, rows)
 	for _, r := range runs {
+		if s := r.Shards; s != nil && s.Committed < s.Of {
+			p.line(fmt.Sprintf("%s: %d of %d shards are committed%s%s", r.Run, s.Committed, s.Of, listed("under way", s.UnderWay), listed("missing", s.Missing)))
+		}
 		if r.Damage != "" {
 			p.line(p.foreign(fmt.Sprintf("%s: %s", r.Run, r.Damage)))
 		}
 	}
+}
+
+// listed lists shards, as in "; missing: 3, 7-9".
+func listed(what string, shards []int) string {
+	if len(shards) == 0 {
+		return ""
+	}
+	var ranges []string
+	for i := 0; i < len(shards); {
+		j := i + 1
+		for j < len(shards) && shards[j] == shards[j-1]+1 {
+			j++
+		}
+		text := strconv.Itoa(shards[i])
+		if j > i+1 {
+			text += "-" + strconv.Itoa(shards[j-1])
+		}
+		ranges, i = append(ranges, text), j
+	}
+	const most = 20
+	if n := len(ranges); n > most {
+		ranges = append(ranges[:most], "…")
+	}
+	return "; " + what + ": " + strings.Join(ranges, ", ")
 }
 
 // writeJSON prints a value for --json.

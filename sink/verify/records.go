@@ -170,7 +170,8 @@ func (v *verifier) unnamed(ctx context.Context, m *sink.Manifest) error {
 	if err := look(layout.Records(v.run), func(name string) bool {
 		number := name[:strings.IndexAny(name+".", ".-")]
 		segment, ok := layout.RecordNumber(number + ".json")
-		return !v.Complete && (store.IsTemporary(name) || ok && !segments[segment])
+		rejected := strings.HasSuffix(name, ".rejected.csv") // of a shard
+		return !v.Complete && (store.IsTemporary(name) || ok && (rejected || !segments[segment]))
 	}); err != nil {
 		return err
 	}
