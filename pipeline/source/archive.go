@@ -52,36 +52,38 @@ func realName(path string) string {
 
 // openArchives adds the volumes of --warc.
 func (s *Source) openArchives() error {
-	paths, err := archives(s.config.WARC)
+	inputs, err := s.identifyArchives()
 	if err != nil {
 		return err
 	}
-	if len(paths) > sink.MaxVolumes {
-		return &userfile.Error{Path: "--warc", Err: fmt.Errorf("names %d files, but a run takes at most %d; make several runs", len(paths), sink.MaxVolumes)}
+	if len(inputs) > sink.MaxVolumes {
+		return &userfile.Error{Path: "--warc", Err: fmt.Errorf("names %d files, but a run takes at most %d; make several runs", len(inputs), sink.MaxVolumes)}
 	}
-	inputs := make([]sink.Input, len(paths))
-	sizes := make([]int64, len(paths))
-	for i, path := range paths {
-		inputs[i] = sink.Input{Role: "warc", Path: path}
-		if path != "-" {
-			if inputs[i], err = identify("warc", path); err != nil {
-				return err
-			}
-		}
-		sizes[i] = inputs[i].Bytes
+	if n := s.config.Shard.Count; n > len(inputs) {
+		return &userfile.Error{Path: "--warc", Err: fmt.Errorf("names %d files, too few for %d shards", len(inputs), n)}
 	}
-	if n := s.config.Shard.Count; n > len(paths) {
-		return &userfile.Error{Path: "--warc", Err: fmt.Errorf("names %d files, too few for %d shards", len(paths), n)}
+	sizes := make([]int64, len(inputs))
+	for i, in := range inputs {
+		sizes[i] = in.Bytes
 	}
 	from, to := s.config.Shard.groupOf(sizes)
-	s.elsewhere.Add(int64(len(paths) - (to - from)))
-	for i, path := range paths {
-		v := s.add(inputs[i], func(ctx context.Context, emit func(Target) error) error {
+	s.elsewhere.Add(int64(len(inputs) - (to - from)))
+	for i, in := range inputs {
+		if planned := s.config.Archives != nil; planned && from <= i && i < to {
+			now, err := identify("warc", in.Path)
+			if err != nil {
+				return err
+			}
+			if now.Ends != in.Ends {
+				return &userfile.Error{Path: in.Path, Err: errors.New("has changed since the run was planned")}
+			}
+		}
+		v := s.add(in, func(ctx context.Context, emit func(Target) error) error {
 			reject, done, err := s.rejects.archive(i - from)
 			if err != nil {
 				return err
 			}
-			err = s.readArchive(ctx, path, reject, emit)
+			err = s.readArchive(ctx, in.Path, reject, emit)
 			if e := done(); err == nil || errors.Is(err, errEnough) && e != nil {
 				err = e
 			}
@@ -94,6 +96,28 @@ func (s *Source) openArchives() error {
 	s.number()
 	s.Volumes = s.Volumes[from:to]
 	return nil
+}
+
+// identifyArchives identifies the archives of all shards. Those of a planned run are
+// known.
+func (s *Source) identifyArchives() ([]sink.Input, error) {
+	if s.config.Archives != nil {
+		return s.config.Archives, nil
+	}
+	paths, err := archives(s.config.WARC)
+	if err != nil {
+		return nil, err
+	}
+	inputs := make([]sink.Input, len(paths))
+	for i, path := range paths {
+		inputs[i] = sink.Input{Role: "warc", Path: path}
+		if path != "-" {
+			if inputs[i], err = identify("warc", path); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return inputs, nil
 }
 
 func (s *Source) readArchive(ctx context.Context, path string, reject func(offset int64, path, reason string) error, emit func(Target) error) error {

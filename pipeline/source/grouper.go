@@ -36,6 +36,9 @@ type grouper struct {
 // take reads one row.
 func (g *grouper) take(r row) error {
 	g.rows++
+	if r.seq == 0 {
+		r.seq = g.rows
+	}
 	candidates, sample, why := g.read(r)
 	if why != "" {
 		if !g.shard.isFirst() {
@@ -52,7 +55,7 @@ func (g *grouper) take(r row) error {
 			return err
 		}
 	}
-	if g.open && g.now.Candidates[0] == candidates[0] {
+	if g.open && !r.parted && g.now.Candidates[0] == candidates[0] {
 		return g.join(r, candidates, sample)
 	}
 	// A row of another origin ends the target, even one that is rejected below: a
@@ -66,7 +69,7 @@ func (g *grouper) take(r row) error {
 		}
 		return g.reject(r.line, r.text, "duplicate")
 	}
-	g.now = Target{Seq: g.rows, Input: strings.Clone(r.given()), Rank: r.rank, Candidates: candidates, Lines: 1}
+	g.now = Target{Seq: r.seq, Input: strings.Clone(r.given()), Rank: r.rank, Candidates: candidates, Lines: 1}
 	g.open = true
 	if len(g.asked) > 1000 {
 		g.asked = nil // a map never shrinks

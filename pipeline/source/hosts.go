@@ -26,6 +26,9 @@ type row struct {
 	rank *int64
 	err  string // why the line cannot be read, for rejected.csv
 
+	seq    int64 // ordinal in the list, 0 if the reader is to count
+	parted bool  // a row of another origin precedes it, which this list lacks
+
 	badRank bool // the rank is no whole number from 1
 }
 

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"math/rand/v2"
@@ -20,7 +21,7 @@ const (
 // time. By asking them, a run finds out whether its first hosts are dead or this
 // machine is cut off. A pipe has none, because it can be read only once.
 func (s *Source) Others(ctx context.Context) []fetch.Origin {
-	if info, err := os.Stat(s.config.Hosts); s.config.IsStored() || err != nil || !info.Mode().IsRegular() {
+	if info, err := os.Stat(cmp.Or(s.config.Planned, s.config.Hosts)); s.config.IsStored() || err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, othersTime)
@@ -28,7 +29,7 @@ func (s *Source) Others(ctx context.Context) []fetch.Origin {
 	var drawn []fetch.Origin
 	seen := int64(0)
 	// An error of the list is reported when the list is read as a source.
-	readHosts(ctx, s.config.Hosts, io.Discard, func(r row) error {
+	s.readRows(ctx, io.Discard, func(r row) error {
 		seen++
 		if s.config.Limit > 0 && seen > s.config.Limit {
 			return errEnough

@@ -1,12 +1,18 @@
 package source
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // The hash is part of the contract: a plan and its workers may have different
@@ -83,8 +89,12 @@ func TestShardsOfAListAreTheWhole(t *testing.T) {
 
 // readShard returns the targets and the rejected lines of a shard of a list.
 func readShard(t interface{ Fatal(...any) }, text string, shard Shard) (targets, rejected []string) {
+	return readGrouped(t, shard, func(take func(row) error) error { return readLines("list", strings.NewReader(text), take) })
+}
+
+func readGrouped(t interface{ Fatal(...any) }, shard Shard, read func(take func(row) error) error) (targets, rejected []string) {
 	g := &grouper{schemes: []string{"https", "http"}, shard: shard, emit: func(x Target) error {
-		targets = append(targets, fmt.Sprint(x.Seq, x.Input, x.Candidates, x.Paths, x.Lines))
+		targets = append(targets, fmt.Sprint(x.Seq, x.Input, x.Candidates, x.Paths, x.Lines, x.Rank != nil))
 		return nil
 	}}
 	g.reject = func(line int64, text, reason string) error {
@@ -92,11 +102,61 @@ func readShard(t interface{ Fatal(...any) }, text string, shard Shard) (targets,
 		return nil
 	}
 	g.remark = g.reject
-	if err := readLines("list", strings.NewReader(text), g.take); err != nil {
+	if err := read(g.take); err != nil {
 		t.Fatal(err)
 	}
 	if err := g.flush(); err != nil {
 		t.Fatal(err)
 	}
 	return targets, rejected
+}
+
+// The lists of a partition yield what shards of the whole list yield, whatever the
+// lines hold.
+func TestPartitionIsTheShards(t *testing.T) {
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		text := "rank,host,url\n"
+		for range rapid.IntRange(1, 60).Draw(t, "lines") {
+			text += rapid.SampledFrom([]string{
+				"1,a.test,", ",www.a.test,", "x,b.test,", ",,https://c.test/x", ",,https://c.test/y", ",,http://c.test/z?a=\"\"&b,", "2,-bad-.test,",
+				"", "# no host", ",d.test:8443,/p", "\"1\",\"e.test\",\"/a,b\"", ",\"f.test\r\",", ",\x00\xff,", "one field", ",h.test,/" + strings.Repeat("x", 500),
+			}).Draw(t, "line") + "\n"
+		}
+		path := filepath.Join(dir, "list.csv")
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		count := rapid.IntRange(1, 5).Draw(t, "shards")
+		s, err := store.Create(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		scratch, err := s.Scratch(".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer scratch.Close()
+		p, err := NewPartition(t.Context(), Config{Hosts: path, Schemes: []string{"https", "http"}}, count, scratch, func(int64) {})
+		if err != nil {
+			return // only lines that are no rows
+		}
+		for i := range count {
+			var list bytes.Buffer
+			if err := p.WriteShard(&list, i); err != nil {
+				t.Fatal(err)
+			}
+			planned := filepath.Join(dir, "shard")
+			if err := os.WriteFile(planned, list.Bytes(), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			shard := Shard{i, count}
+			targets, rejected := readGrouped(t, shard, func(take func(row) error) error { return readHosts(t.Context(), path, io.Discard, take) })
+			got, also := readGrouped(t, shard, func(take func(row) error) error { return readPlanned(t.Context(), planned, take) })
+			if !slices.Equal(got, targets) || !slices.Equal(also, rejected) {
+				t.Fatalf("of\n%s%v reads\n%q\n%q\nfrom its list, and from the whole\n%q\n%q", text, shard, got, also, targets, rejected)
+			}
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -29,11 +30,17 @@ type Config struct {
 	Schemes []string // schemes to try for a host without one, in order
 	Limit   int64    // most targets, 0 for all
 	Shard   Shard    // the share to read, by default all
-	MaxBody int      // bytes at which stored bodies are cut
+
+	// Of a run that was planned:
+	Planned  string       // path of the list of the shard, instead of Hosts
+	Archives []sink.Input // all archives, instead of WARC
+	MaxBody  int          // bytes at which stored bodies are cut
 }
 
 // IsStored reports whether the source has captures, so that no host is asked.
-func (c *Config) IsStored() bool { return len(c.WARC) > 0 || c.Bodies != "" || c.FromRun != "" }
+func (c *Config) IsStored() bool {
+	return len(c.WARC) > 0 || len(c.Archives) > 0 || c.Bodies != "" || c.FromRun != ""
+}
 
 // Source is a source that can be read.
 type Source struct {
@@ -57,7 +64,7 @@ type Source struct {
 func Open(ctx context.Context, c Config) (s *Source, err error) {
 	s = &Source{config: c, sum: sha256.New()}
 	switch {
-	case len(c.WARC) > 0:
+	case len(c.WARC) > 0 || len(c.Archives) > 0:
 		err = s.openArchives()
 	case c.Bodies != "":
 		err = s.openBodies()
@@ -86,7 +93,7 @@ func Open(ctx context.Context, c Config) (s *Source, err error) {
 
 // openLists inspects the lists of hosts and of ranks.
 func (s *Source) openLists(ctx context.Context) error {
-	for _, list := range []struct{ role, path string }{{"hosts", s.config.Hosts}, {"ranks", s.config.Ranks}} {
+	for _, list := range []struct{ role, path string }{{"hosts", cmp.Or(s.config.Planned, s.config.Hosts)}, {"ranks", s.config.Ranks}} {
 		switch list.path {
 		case "":
 		case "-":
@@ -99,7 +106,10 @@ func (s *Source) openLists(ctx context.Context) error {
 			in.Role = list.role
 			s.inputs = append(s.inputs, in)
 			if !s.config.IsStored() {
-				s.Total = in.Rows / int64(max(1, s.config.Shard.Count))
+				s.Total = in.Rows
+				if s.config.Planned == "" {
+					s.Total /= int64(max(1, s.config.Shard.Count))
+				}
 			}
 		}
 	}
@@ -156,6 +166,9 @@ func (s *Source) readHosts(ctx context.Context, emit func(Target) error) error {
 
 // readRows reads the rows of the hosts to ask; see [readHosts].
 func (s *Source) readRows(ctx context.Context, sum io.Writer, yield func(row) error) error {
+	if s.config.Planned != "" {
+		return readPlanned(ctx, s.config.Planned, yield)
+	}
 	if len(s.config.Named) == 0 {
 		return readHosts(ctx, s.config.Hosts, sum, yield)
 	}
@@ -182,7 +195,7 @@ const namedPath = "the hosts given"
 // Empty returns the error of a source without targets. A shard may have none.
 func (s *Source) Empty() error {
 	c := &s.config
-	if s.elsewhere.Load() > 0 {
+	if s.elsewhere.Load() > 0 || c.Planned != "" {
 		return nil
 	}
 	path, wanted := c.Hosts, "holds no host; give one host, origin or URL to a line, or a table with a column host, url or host_rev"
