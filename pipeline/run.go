@@ -37,6 +37,7 @@ type Config struct {
 	Settings    map[string]any // the configuration, for the manifest
 	Pace        map[string]any // the settings that the tables do not depend on
 	Inputs      []sink.Input   // inputs in addition to those of the source
+	Planned     *sink.Plan     // the plan of a planned run; nil for none
 }
 
 // Result is the outcome of a run.

@@ -34,6 +34,9 @@ type ShardResult struct {
 func RunShard(ctx context.Context, c Config, spool string, progress *Progress) (*ShardResult, error) {
 	shard := c.Source.Shard
 	plan, err := c.plan(ctx)
+	if err == nil {
+		err = c.checkList(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -136,18 +139,75 @@ func beat(shards *sink.Shards, shard int, progress *Progress) (stop func()) {
 
 // plan returns the plan of a run made of shards, whose inputs are those of all shards.
 func (c *Config) plan(ctx context.Context) (sink.Plan, error) {
-	s, err := source.Open(ctx, c.Source)
-	if err != nil {
-		return sink.Plan{}, err
-	}
 	p := sink.Plan{
 		Run: c.Run, ToolVersion: c.ToolVersion, Started: time.Now().UTC(), Configuration: c.Settings, Pace: c.Pace,
-		Inputs: append(s.Inputs(), c.Inputs...), Tables: c.Tables, Profiles: c.Evaluate.ProfileNames(), Shards: c.Source.Shard.Count, FromShards: s.FromShards(),
+		Tables: c.Tables, Profiles: c.Evaluate.ProfileNames(), Shards: c.Source.Shard.Count,
 	}
+	if c.Source.Planned != "" {
+		for _, in := range c.Planned.Inputs {
+			if in.Role == "hosts" {
+				p.Inputs = append(p.Inputs, in)
+			}
+		}
+	} else {
+		s, err := source.Open(ctx, c.Source)
+		if err != nil {
+			return p, err
+		}
+		p.Inputs, p.FromShards = s.Inputs(), s.FromShards()
+	}
+	p.Inputs = append(p.Inputs, c.Inputs...)
 	if !p.CanBeReadAgain() {
 		return p, errors.New("a shard needs inputs that every process can read: keep lists and archives in files")
 	}
 	return p, nil
+}
+
+// PlanShards plans a run made of c.Source.Shard.Count shards. It divides a list of
+// hosts into the lists of the shards; shards of stored captures share the inputs. It
+// reports false if the run is planned already, with the same settings. progress is
+// called with the number of rows read.
+func PlanShards(ctx context.Context, c Config, progress func(rows int64)) (planned bool, err error) {
+	p, err := c.plan(ctx)
+	if err != nil {
+		return false, err
+	}
+	planning, err := sink.NewPlanning(c.Dir, p)
+	if err != nil {
+		return false, err
+	}
+	defer planning.Close()
+	if done, err := planning.Planned(); err != nil || done {
+		return false, err
+	}
+	if !c.Source.IsStored() {
+		scratch, err := planning.Scratch()
+		if err != nil {
+			return false, fmt.Errorf("create a file for the lists: %w", err)
+		}
+		defer scratch.Close()
+		lists, err := source.NewPartition(ctx, c.Source, p.Shards, scratch, progress)
+		if err != nil {
+			return false, err
+		}
+		for i := range p.Shards {
+			if err := ctx.Err(); err != nil {
+				return false, err
+			}
+			if err := planning.Add(lists.Rows(i), func(w io.Writer) error { return lists.WriteShard(w, i) }); err != nil {
+				return false, err
+			}
+		}
+	}
+	return true, planning.Finish()
+}
+
+// checkList returns an error if the list of the shard is not the one of the plan.
+func (c *Config) checkList(ctx context.Context) error {
+	if c.Source.Planned == "" {
+		return nil
+	}
+	return sink.CheckList(ctx, c.Dir, c.Planned.Lists[c.Source.Shard.Index])
 }
 
 // noteOf returns the note of a shard's record: which absolute URL samples its

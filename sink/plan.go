@@ -33,7 +33,8 @@ type Plan struct {
 	Shards              int            `json:"shards"` // processes that share the work, 1 for a run without shards
 	// FromShards is the number of shards of hosts of the earlier run that this one
 	// judges again, volume by volume; 0 for none.
-	FromShards int `json:"from_shards,omitempty"`
+	FromShards int    `json:"from_shards,omitempty"`
+	Lists      []List `json:"lists,omitempty"` // of the shards of a planned run
 }
 
 // Input is an input file. The digest and rows of standard input are known only when

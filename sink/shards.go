@@ -83,8 +83,8 @@ func (s *Shards) join() error {
 	if err != nil {
 		return err
 	}
-	if reasons := differences(&plan, &s.plan); len(reasons) > 0 {
-		return fmt.Errorf("%s %w: %s (give the settings of the plan, or another --run)", s.Folder(), ErrOtherPlan, strings.Join(reasons, "; "))
+	if err := s.same(&plan); err != nil {
+		return err
 	}
 	s.plan, s.planDigest = plan, digest
 	s.metadata[layout.KeyConfiguration] = plan.ConfigurationDigest
@@ -258,8 +258,8 @@ func joinParts(ctx context.Context, w io.Writer, from *store.Store, parts []Part
 }
 
 // copyTo writes a file and sets its digest.
-func (s *Shards) copyTo(name string, digest *store.Digest, write func(io.Writer) error) error {
-	f, err := s.store.Create(name)
+func (o *output) copyTo(name string, digest *store.Digest, write func(io.Writer) error) error {
+	f, err := o.store.Create(name)
 	if err != nil {
 		return err
 	}
@@ -366,7 +366,12 @@ func (s *Shards) cleanUp(m *Manifest, records []*Record, replaced []Part) error 
 			}
 		}
 	}
-	return s.store.RemoveAll(layout.Beats(s.plan.Run))
+	for _, folder := range []string{layout.Beats(s.plan.Run), layout.Lists(s.plan.Run)} {
+		if err := s.store.RemoveAll(folder); err != nil {
+			return fmt.Errorf("clean up the run: %w", err)
+		}
+	}
+	return nil
 }
 
 // Beat is a sign of life of a process that makes a shard. It is for information

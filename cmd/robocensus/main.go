@@ -87,7 +87,7 @@ func commands() *cobra.Command {
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Make a census", []*cobra.Command{runCommand(), demoCommand()}},
+		{"Make a census", []*cobra.Command{runCommand(), planCommand(), demoCommand()}},
 		{"Ask about one policy", []*cobra.Command{checkCommand(), compareCommand()}},
 		{"Read what a census has found", []*cobra.Command{runsCommand(), reportCommand(), diffCommand(), verifyCommand(), exportCommand(), pruneCommand()}},
 		{"Other", []*cobra.Command{completionCommand(root), helpCommand(root)}},

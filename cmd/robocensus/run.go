@@ -73,8 +73,10 @@ type runFlags struct {
 	expectations             *audit.Expectations // nil for none
 	shards, shard, parallel  int
 	spool                    string
-	dated                    bool     // the run ID is the current time: another run may have the same
-	damaged                  []string // runs that --resume skips
+	planning                 bool       // for plan: no shard is made
+	plan                     *sink.Plan // nil for a run that was not planned
+	dated                    bool       // the run ID is the current time: another run may have the same
+	damaged                  []string   // runs that --resume skips
 }
 
 func newRunFlags() *runFlags {
@@ -153,6 +155,9 @@ func runCommand() *cobra.Command {
 			f.named = args
 			ctx := c.Context()
 			if err := f.applyConfig(ctx); err != nil {
+				return err
+			}
+			if err := f.applyPlan(); err != nil {
 				return err
 			}
 			config, err := f.build(ctx)

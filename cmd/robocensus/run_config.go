@@ -53,6 +53,7 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 	if c.Fetch, err = f.fetchConfig(ctx, c.Evaluate.Profiles); err != nil {
 		return c, err
 	}
+	f.setPlanned(&c)
 	f.divide(&c.Fetch)
 	c.Fetch.OutagePatience, c.Fetch.AcceptUnreachable = f.outagePatience, f.acceptUnreachable
 	c.Terms = memory.Terms{MaxAge: f.maxAge, Lengthen: !slices.ContainsFunc(c.Evaluate.Profiles, func(p *robots.Profile) bool { return !p.MaxAgeLengthens })}

@@ -74,6 +74,10 @@ func (f *runFlags) checkShard() error {
 	case f.hosts == "-" || f.ranks == "-" || len(f.warc) > 0 && f.warc[0] == "-":
 		return usagef("--shards needs a source that every process can read: keep the list in a file")
 	}
+	if f.planning {
+		f.shard = 0
+		return nil
+	}
 	if f.shard < 0 {
 		index, name, err := indexOf(os.LookupEnv)
 		if err != nil {

@@ -139,6 +139,42 @@ func firstLine(text string) string {
 	return line
 }
 
+// A process of a planned run needs no source and no settings. It reads its own list
+// or archives only, and refuses other settings.
+func TestPlannedShards(t *testing.T) {
+	t.Parallel()
+	w := newWeb(t, 1000, "none")
+	dir := t.TempDir()
+	for i := range 5 {
+		finish(t, 0, exec.Command(filepath.Join(bin, "robofarm"), "warc", "--dir", "../../testdata/demo/hosts", "--out", filepath.Join(dir, fmt.Sprintf("%d.warc.gz", i)), "--repeat", strconv.Itoa(1+5*i)))
+	}
+	for name, args := range map[string][]string{
+		"hosts":    w.census("")[1:],
+		"archives": {"--warc", filepath.Join(dir, "*.warc.gz"), "--run", "r", "--agents", w.agents, "--urls", w.url, "--profile", "rfc9309", "--keep-bodies"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			whole, shards := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "shards")
+			robocensus(t, 0, append(append([]string{"run"}, args...), "--out", whole)...)
+			plan := append(append([]string{"plan"}, args...), "--shards", "3", "--out", shards)
+			robocensus(t, 0, plan...)
+			if text, _ := robocensus(t, 0, plan...); !strings.HasPrefix(text, "nothing to do") {
+				t.Errorf("planned twice: %s", text)
+			}
+			robocensus(t, 65, append(plan, "--max-redirects", "1")...)
+			worker := []string{"run", "--run", "r", "--out", shards, "--shard"}
+			robocensus(t, 65, append(worker, "1", "--tables", "fetches")...)
+			robocensus(t, 65, append(worker, "1", "--shards", "4")...)
+			robocensus(t, 64, append(worker, "3")...)
+			if name == "hosts" {
+				must(t, os.Rename(w.hosts, w.hosts+".gone"))
+				defer os.Rename(w.hosts+".gone", w.hosts)
+			}
+			together(t, 3, func(i int) []string { return append(worker[:len(worker):len(worker)], strconv.Itoa(i)) })
+			wantSameTables(t, whole, shards)
+		})
+	}
+}
+
 // Of many attempts at a shard at once one wins, and nothing is left of the others.
 func TestAttemptsAtAShard(t *testing.T) {
 	t.Parallel()

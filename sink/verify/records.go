@@ -182,7 +182,7 @@ func (v *verifier) unnamed(ctx context.Context, m *sink.Manifest) error {
 	}
 	return look(layout.RunFile(v.run), func(name string) bool {
 		switch name {
-		case path.Base(layout.AnswersFolder(v.run)), path.Base(layout.Beats(v.run)), "spool":
+		case path.Base(layout.AnswersFolder(v.run)), path.Base(layout.Beats(v.run)), path.Base(layout.Lists(v.run)), "spool":
 			return !v.Complete
 		case layout.PlanName, layout.ManifestName, store.LockName, path.Base(layout.Records(v.run)), "against", layout.ExpectationsName, "expectations.json":
 			return true

@@ -128,6 +128,14 @@ func ShardRejected(run string, shard int, of string) string {
 	return path.Join(Records(run), number(shard)+attempt(of)+".rejected.csv")
 }
 
+// Lists returns the folder of the lists of a planned run's shards.
+func Lists(run string) string { return RunFile(run, "lists") }
+
+// List returns the path of the list of a shard.
+func List(run string, shard int, of string) string {
+	return path.Join(Lists(run), number(shard)+attempt(of)+".csv.zst")
+}
+
 // Beats returns the folder of the signs of life of a run's shards.
 func Beats(run string) string { return RunFile(run, "heartbeats") }
 

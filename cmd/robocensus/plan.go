@@ -1,0 +1,172 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/sink"
+)
+
+const planHelp = `Plans a run that several processes make together, a shard each: under Kubernetes,
+Slurm, AWS Batch, Google Batch, or whatever starts one command per index.
+
+Divides the list of hosts once, so that no process reads all of it, and writes the
+plan to DIR/_runs/ID/plan.json with the number of shards, the settings and the
+digests of all inputs. Hosts of one registered domain are in one shard, so the limits
+per domain hold; archives (--warc) are divided into groups of about equal size. The
+memory it takes does not grow with the list.
+
+Each process then needs no more than
+
+    robocensus run --out DIR --run ID [--shard I]
+
+It takes the source and the settings from the plan; files such as --agents must have
+the same path there. A setting that differs from the plan ends with exit code 65.
+Whichever process commits the last shard completes the run.
+
+Planning an already planned run changes nothing.
+
+Exit codes: 0 done, 64 usage, 65 bad input or another plan, 74 I/O, 130 interrupted.`
+
+const planExamples = `  robocensus plan --hosts hosts.txt --shards 100 --out out --run 2026-11
+  robocensus run --out out --run 2026-11 --shard 7
+  robocensus runs --out out`
+
+func planCommand() *cobra.Command {
+	f := newRunFlags()
+	c := &cobra.Command{
+		Use: `plan --hosts FILE --shards N --out DIR --run ID [flags of run]
+       robocensus plan --warc GLOB | --bodies DIR|TAR | --from-run DIR/_runs/ID --shards N --out DIR --run ID [flags of run]`,
+		Short: "Plan a run of many shards", Long: planHelp, Example: planExamples,
+		RunE: func(c *cobra.Command, args []string) error {
+			f.named, f.planning = args, true
+			ctx := c.Context()
+			if err := f.applyConfig(ctx); err != nil {
+				return err
+			}
+			if f.shards == 1 {
+				return usagef("--shards N is missing: give the number of shards")
+			}
+			config, err := f.build(ctx)
+			if err != nil {
+				return err
+			}
+			rows := int64(0)
+			planned, err := pipeline.PlanShards(ctx, config, func(n int64) { rows = n })
+			if ctx.Err() != nil {
+				return errInterrupted
+			}
+			if err != nil {
+				return err
+			}
+			showPlan(c.OutOrStdout(), f, config, planned, rows)
+			return nil
+		},
+	}
+	f.addTo(c)
+	for _, name := range []string{"shard", "spool", "resume", "force-new", "dry-run", "json", "progress", "expect", "limit"} {
+		c.Flags().Lookup(name).Hidden = true
+	}
+	return c
+}
+
+func showPlan(out io.Writer, f *runFlags, c pipeline.Config, planned bool, rows int64) {
+	folder := plain(filepath.Join(c.Dir, "_runs", c.Run))
+	if !planned {
+		fmt.Fprintf(out, "nothing to do: %s is planned with these settings\n", folder)
+		return
+	}
+	of := ""
+	if rows > 0 {
+		of = " of " + words.Count(rows, "row")
+	}
+	fmt.Fprintf(out, "planned %s%s in %s; start each with\n\n  robocensus run --out %s --run %s --shard I\n\n"+
+		"with I from 0 to %d, or as the tasks of an array without --shard\n",
+		words.Count(int64(f.shards), "shard"), of, folder, plain(f.out), plain(c.Run), f.shards-1)
+}
+
+// applyPlan takes the source and the settings from the plan of a run made of shards,
+// if no source is given and there is such a plan. Flags that are given stay: a
+// difference from the plan is an error later.
+func (f *runFlags) applyPlan() error {
+	if f.run == "" || f.out == "" || len(f.given())+len(f.named) > 0 {
+		return nil
+	}
+	plan, err := sink.PlanOf(f.out, f.run)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if plan.Shards == 1 {
+		return nil
+	}
+	f.plan = plan
+	machine := []string{"memory", "state", "proxy"} // depends on the machine, or has a password
+	f.set.VisitAll(func(flag *pflag.Flag) {
+		for _, settings := range []map[string]any{plan.Configuration, plan.Pace} {
+			if value, ok := settings[flag.Name]; ok && !flag.Changed && !slices.Contains(machine, flag.Name) && err == nil {
+				err = applySetting(flag, value)
+			}
+		}
+	})
+	if shards := f.set.Lookup("shards"); !shards.Changed {
+		f.shards = plan.Shards
+	}
+	return err
+}
+
+// applySetting sets a flag to the value that a plan has of it.
+func applySetting(flag *pflag.Flag, value any) (err error) {
+	list, isList := flag.Value.(pflag.SliceValue)
+	switch value := value.(type) {
+	case string:
+		err = flag.Value.Set(value)
+	case []any:
+		var items []string
+		for _, item := range value {
+			text, ok := item.(string)
+			if !ok {
+				return fmt.Errorf("--%s in the plan: expected a list of words", flag.Name)
+			}
+			items = append(items, text)
+		}
+		if !isList {
+			return fmt.Errorf("--%s in the plan: expected one value", flag.Name)
+		}
+		err = list.Replace(items)
+	case nil:
+	default:
+		return fmt.Errorf("--%s in the plan: expected a word", flag.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("--%s in the plan: %w", flag.Name, err)
+	}
+	return nil
+}
+
+// setPlanned has a planned run read what the plan names.
+func (f *runFlags) setPlanned(c *pipeline.Config) {
+	if f.plan == nil {
+		return
+	}
+	c.Planned = f.plan
+	if f.shard < len(f.plan.Lists) {
+		c.Source.Planned = filepath.Join(f.out, filepath.FromSlash(f.plan.Lists[f.shard].Path))
+	}
+	for _, in := range f.plan.Inputs {
+		if in.Role == "warc" {
+			c.Source.Archives = append(c.Source.Archives, in)
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package sink
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// List is the list of hosts of a shard, as a plan names it.
+type List struct {
+	Path string `json:"path"` // relative to the output folder, with slashes
+	Rows int64  `json:"rows"`
+	store.Digest
+}
+
+// Planning writes the plan of a run made of shards, before any of them begins.
+type Planning struct {
+	output
+	attempt string
+	done    bool
+}
+
+// NewPlanning begins to plan the run p.Run in dir. The caller closes it.
+func NewPlanning(dir string, p Plan) (n *Planning, err error) {
+	n = &Planning{attempt: strings.ToLower(rand.Text()[:8])}
+	if err := n.prepare(p); err != nil {
+		return nil, err
+	}
+	if n.store, err = store.Create(dir); err != nil {
+		return nil, fmt.Errorf("create the output folder: %w", err)
+	}
+	if err = n.makeFolders(); err == nil {
+		err = n.store.MakeFolder(layout.Lists(p.Run))
+	}
+	if err != nil {
+		n.store.Close()
+		return nil, err
+	}
+	return n, nil
+}
+
+// Planned reports whether the run has a plan with the settings of this one. Another
+// plan is [ErrOtherPlan].
+func (n *Planning) Planned() (bool, error) {
+	plan, _, err := ReadPlan(n.store, n.plan.Run)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return true, n.same(&plan)
+}
+
+// same returns [ErrOtherPlan] if the settings of a plan differ from the output's.
+func (o *output) same(plan *Plan) error {
+	if reasons := differences(plan, &o.plan); len(reasons) > 0 {
+		return fmt.Errorf("%s %w: %s (give the settings of the plan, or another --run)", o.Folder(), ErrOtherPlan, strings.Join(reasons, "; "))
+	}
+	return nil
+}
+
+// Scratch creates a scratch file in the run's folder.
+func (n *Planning) Scratch() (*store.Scratch, error) {
+	return n.store.Scratch(layout.RunFile(n.plan.Run))
+}
+
+// Add writes the list of the next shard.
+func (n *Planning) Add(rows int64, write func(io.Writer) error) error {
+	list := List{Path: layout.List(n.plan.Run, len(n.plan.Lists), n.attempt), Rows: rows}
+	if err := n.copyTo(list.Path, &list.Digest, write); err != nil {
+		return err
+	}
+	n.plan.Lists = append(n.plan.Lists, list)
+	return nil
+}
+
+// Finish writes the plan, unless another process has written the same one first.
+func (n *Planning) Finish() error {
+	if err := n.store.Sync(layout.Lists(n.plan.Run)); err != nil {
+		return fmt.Errorf("sync the lists of the shards: %w", err)
+	}
+	content, _, err := seal(&n.plan)
+	if err != nil {
+		return fmt.Errorf("plan of the run: %w", err)
+	}
+	n.done, err = n.store.Put(layout.RunFile(n.plan.Run, layout.PlanName), content)
+	if err != nil {
+		return fmt.Errorf("write the plan: %w", err)
+	}
+	if n.done {
+		return nil
+	}
+	_, err = n.Planned()
+	return err
+}
+
+// Close closes the output folder. It removes the lists unless they are those of the
+// plan.
+func (n *Planning) Close() error {
+	if !n.done {
+		for _, list := range n.plan.Lists {
+			n.store.Remove(list.Path)
+		}
+	}
+	return n.store.Close()
+}
+
+// PlanOf reads the plan of a run in dir. It returns [fs.ErrNotExist] if there is no
+// such run.
+func PlanOf(dir, run string) (*Plan, error) {
+	if err := CheckRunID(run); err != nil {
+		return nil, err
+	}
+	s, err := store.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	plan, _, err := ReadPlan(s, run)
+	if err != nil {
+		return nil, err
+	}
+	for i, list := range plan.Lists {
+		if want := layout.List(run, i, layout.Attempt(list.Path)); list.Path != want || len(plan.Lists) != plan.Shards {
+			return nil, fmt.Errorf("%s is %w: it names %q as the list of shard %d", s.Path(path.Join(layout.RunFile(run), layout.PlanName)), ErrDamaged, list.Path, i)
+		}
+	}
+	return &plan, nil
+}
+
+// CheckList returns an error if the list of a shard is not what the plan names.
+func CheckList(ctx context.Context, dir string, list List) error {
+	s, err := store.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	f, err := s.OpenWritten(ctx, list.Path, list.Digest)
+	if err != nil {
+		return fmt.Errorf("the list of the shard: %w", err)
+	}
+	return f.Close()
+}
