@@ -120,6 +120,9 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 				err = e // otherwise it follows from err
 			}
 		}()
+		if err := n.memory.Bind(c.Source.Shard.Name()); err != nil {
+			return nil, err
+		}
 	}
 	var created bool
 	plan := sink.Plan{

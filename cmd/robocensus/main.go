@@ -42,6 +42,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/visible"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/memory"
 	"github.com/robocensus/robocensus/pipeline/audit"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/export"
@@ -222,7 +223,7 @@ func codeOf(err error) int {
 	case errors.As(err, &usage), errors.Is(err, sink.ErrRunExists), errors.Is(err, sink.ErrRunBusy), errors.Is(err, sink.ErrNotResumable),
 		errors.Is(err, audit.ErrNotComparable), errors.Is(err, export.ErrNotThere):
 		return exitUsage
-	case errors.As(err, &input), errors.Is(err, sink.ErrOtherPlan):
+	case errors.As(err, &input), errors.Is(err, sink.ErrOtherPlan), errors.Is(err, memory.ErrOtherShare):
 		return exitInput
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted

@@ -119,6 +119,43 @@ func (m *Memory) checkVersion() error {
 	return err
 }
 
+// ErrOtherShare reports a folder that remembers other hosts.
+var ErrOtherShare = errors.New("remembers other hosts")
+
+// Bind binds a new folder to a share of the hosts, such as a shard, or to all hosts
+// (""). A folder that is bound to another share is [ErrOtherShare]: it would lack some
+// of the hosts, and nothing would say so.
+func (m *Memory) Bind(share string) error {
+	before, err := m.get([]byte{sharePrefix})
+	if err != nil {
+		return err
+	}
+	bound := before != nil
+	if !bound { // new, or written before there were shares
+		err := m.each(recordPrefix, func(_, _ []byte) error { return errFirst })
+		if bound = errors.Is(err, errFirst); err != nil && !bound {
+			return err
+		}
+	}
+	if bound && string(before) != share {
+		of := func(share string) string {
+			if share == "" {
+				return "all hosts"
+			}
+			return "the hosts of " + share
+		}
+		return fmt.Errorf("the state folder %s %w: %s, not %s; give another --state", m.dir, ErrOtherShare, of(string(before)), of(share))
+	}
+	if bound {
+		return nil
+	}
+	b := m.db.NewBatch()
+	if err := b.Set([]byte{sharePrefix}, []byte(share), nil); err != nil {
+		return fmt.Errorf("bind the state folder %s: %w", m.dir, err)
+	}
+	return m.commit(b, pebble.Sync)
+}
+
 // isLocked reports whether err is about pebble's lock. Pebble returns such
 // errors unwrapped; errors about files name the file.
 func isLocked(err error) bool {

@@ -18,6 +18,7 @@ const (
 	knownPrefix  = 'k' // and a digest
 	bodyPrefix   = 'b' // and a digest
 	countsPrefix = 'c' // alone: bodies and superseded
+	sharePrefix  = 's' // alone: which hosts the folder remembers, see Bind
 )
 
 func key(prefix byte, rest []byte) []byte {

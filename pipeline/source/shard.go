@@ -24,6 +24,14 @@ func ShardOf(host string, count int) int {
 	return sink.ShardOf(host, domain, count)
 }
 
+// Name names the share of the hosts, "" for all.
+func (s Shard) Name() string {
+	if !s.isPart() {
+		return ""
+	}
+	return s.String()
+}
+
 func (s Shard) String() string { return fmt.Sprintf("shard %d of %d", s.Index, s.Count) }
 
 // isPart reports whether the shard is less than the whole source.
