@@ -167,6 +167,9 @@ type search struct {
 	now    []int32
 }
 
+// someNodes is the number of nodes for which a search first allocates memory.
+const someNodes = 128
+
 type node struct {
 	parent int32
 	byte   byte
@@ -181,6 +184,8 @@ const (
 func (s *search) run() bool {
 	s.now = make([]int32, s.size)
 	s.table = make([]int32, 64)
+	s.nodes = make([]node, 0, someNodes)
+	s.states = make([]int32, 0, someNodes*s.size)
 	s.begin(s.now)
 	if !s.useful(s.now) {
 		return true

@@ -64,7 +64,13 @@ const maxEffects = 1 << 21
 // newLanguage builds the language of two policies; ok is false if it would be
 // too large.
 func newLanguage(a, b *Policy) (l *language, ok bool) {
-	l = &language{plainAt: map[string]int32{}, starAt: map[string]int32{}, ladderAt: map[string]int32{}}
+	rules := 0
+	for _, rs := range a.sets {
+		if rs != nil {
+			rules = max(rules, len(rs.literals))
+		}
+	}
+	l = &language{plainAt: make(map[string]int32, rules), starAt: map[string]int32{}, ladderAt: map[string]int32{}}
 	for i, p := range [...]*Policy{a, b} {
 		if !l.addPolicy(&l.of[i], p) {
 			return nil, false
@@ -171,7 +177,7 @@ type writer struct {
 }
 
 func (l *language) addVoice(j *Judge, rs *ruleset, f form, whole bool) voice {
-	w := writer{l: l, view: l.view(f)}
+	w := writer{l: l, view: l.view(f), items: make([]item, 0, len(rs.literals)+len(rs.wilds))}
 	for i := range rs.literals {
 		x := &rs.literals[i]
 		text := rs.text(x)[:x.n]
@@ -265,7 +271,7 @@ func (w *writer) star(p *wild, x item) {
 // equal ladders.
 func (w *writer) ladder(initial label, key func(item) (int32, bool)) int32 {
 	l := w.l
-	var on []item
+	on := make([]item, 0, len(w.items))
 	for _, x := range w.items {
 		k, ok := key(x)
 		if ok {

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -13,7 +14,7 @@ import (
 // one agent.
 type parting struct {
 	standing int             // index into summary.PartNames
-	witness  *robots.Witness // a path on which they differ; A is the first profile's verdict
+	witness  *robots.Witness // a path on which they differ, nil for copies of a group; A is the first profile's verdict
 	lines    [2]int32        // lines that decide on the witness under both profiles, 0 for none
 }
 
@@ -26,6 +27,12 @@ const (
 	filePartingWork = 1 << 21
 )
 
+// dearPartings bounds the comparisons that the rules of an agent are looked up in.
+const dearPartings = 64
+
+// A dearParting is a comparison that took work.
+type dearParting struct{ agent, most, took int }
+
 // part compares reading k with the first reading, for each agent. Agents with the
 // same rules under both are compared once.
 func (e *Evaluator) part(dst []parting, k int) []parting {
@@ -34,6 +41,7 @@ func (e *Evaluator) part(dst []parting, k int) []parting {
 	r.load()
 	work := 0
 	known := make(map[[2]int]int)
+	var dear []dearParting
 	for i := range e.config.Agents {
 		x, y := first.judge.Policy(i), r.judge.Policy(i)
 		leads := [2]int{x.SameAs, y.SameAs}
@@ -42,8 +50,22 @@ func (e *Evaluator) part(dst []parting, k int) []parting {
 			continue
 		}
 		known[leads] = i
-		w, decided, took := robots.Distinguish(x, y, min(partingWork, filePartingWork-work))
+		most := min(partingWork, filePartingWork-work)
+		same := slices.IndexFunc(dear, func(d dearParting) bool {
+			return (d.most == most || d.took <= most) && x.SameRules(first.judge.Policy(d.agent)) && y.SameRules(r.judge.Policy(d.agent))
+		})
+		if same >= 0 {
+			// A copy of another group. It counts as much work, so that copies do not
+			// decide which later agents are undecided.
+			work += dear[same].took
+			dst = append(dst, parting{standing: dst[dear[same].agent].standing})
+			continue
+		}
+		w, decided, took := robots.Distinguish(x, y, most)
 		work += took
+		if took > 0 && len(dear) < dearPartings {
+			dear = append(dear, dearParting{i, most, took})
+		}
 		p := parting{standing: summary.Agree, witness: w}
 		switch {
 		case w != nil:
@@ -85,7 +107,7 @@ func (e *Evaluator) countPartings(row *sink.Fetch, k int, stratum string) {
 	worst := summary.Agree
 	for i := range r.content.partings {
 		p := &r.content.partings[i]
-		if p.standing == summary.Part && worst != summary.Part && e.examples.Wants("versus_first", r.profile.Name, row.Host) {
+		if p.witness != nil && worst != summary.Part && e.examples.Wants("versus_first", r.profile.Name, row.Host) {
 			side := func(name string, v robots.Verdict, line int32) string {
 				text := fmt.Sprintf("%s: %s", name, v.Value)
 				if line > 0 {

@@ -12,8 +12,8 @@ import (
 // Profiles are compared with the first on every path, with the lines of each side,
 // whether or not the content is cached.
 func TestPartings(t *testing.T) {
-	agents := []Agent{{Name: "A", Tokens: []string{"a"}}, {Name: "B", Tokens: []string{"b"}}, {Name: "C", Tokens: []string{"c"}}, {Name: "E", Tokens: []string{"e"}}}
-	body := "user-agent: a\ndisallow: /\nuser-agent: b\nallow: /page\ndisallow: /*.htm\nuser-agent: *\ndisallow:\n"
+	agents := []Agent{{Name: "A", Tokens: []string{"a"}}, {Name: "B", Tokens: []string{"b"}}, {Name: "C", Tokens: []string{"c"}}, {Name: "E", Tokens: []string{"e"}}, {Name: "Copy", Tokens: []string{"copy"}}}
+	body := "user-agent: a\ndisallow: /\nuser-agent: b\nallow: /page\ndisallow: /*.htm\nuser-agent: *\ndisallow:\nuser-agent: copy\nallow: /page\ndisallow: /*.htm\n"
 	var profiles []*robots.Profile
 	for _, name := range []string{"google", "google-2019", "rfc9309"} {
 		p, _ := robots.ProfileNamed(name)
@@ -40,7 +40,7 @@ func TestPartings(t *testing.T) {
 			}
 		}
 		// rfc9309 always allows /robots.txt itself, and decodes %2E in a path.
-		want := "equal; different /page.htm disallow undefined [5 0]; equal; equal; different /robots.txt disallow allow [2 0]; different /%2Ehtm allow disallow [0 5]; equal; equal"
+		want := "equal; different /page.htm disallow undefined [5 0]; equal; equal; different; different /robots.txt disallow allow [2 0]; different /%2Ehtm allow disallow [0 5]; equal; equal; different"
 		if text := strings.Join(got, "; "); text != want {
 			t.Errorf("got  %s\nwant %s", text, want)
 		}
