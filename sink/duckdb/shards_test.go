@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // wantSameTables finds out whether run r of two folders has the same rows and the
@@ -183,5 +185,40 @@ func TestAttemptsAtAShard(t *testing.T) {
 	robocensus(t, 0, w.census(whole)...)
 	robocensus(t, 0, ofShards(w.census(shards), 1, 2)...)
 	together(t, 16, func(int) []string { return ofShards(w.census(shards), 0, 2) })
+	wantSameTables(t, whole, shards)
+}
+
+// Shards that are killed or terminated at any moment are complete after retries, and
+// the run is the same. A terminated shard says 75, which is worth a retry.
+func TestShardsAreRetried(t *testing.T) {
+	t.Parallel()
+	w := newWeb(t, 800, "uniform:0ms-20ms")
+	whole, shards := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "shards")
+	robocensus(t, 0, w.census(whole)...)
+	ended := map[int]int{}
+	for shard := range 3 {
+		for try := 1; ; try++ {
+			c := exec.Command(filepath.Join(bin, "robocensus"), ofShards(w.census(shards, "--grace", "20ms", "--concurrency", "16"), shard, 3)...)
+			must(t, c.Start())
+			by := []os.Signal{syscall.SIGKILL, syscall.SIGTERM}[try%2]
+			timer := time.AfterFunc(time.Duration(try)*40*time.Millisecond, func() { c.Process.Signal(by) })
+			c.Wait()
+			timer.Stop()
+			code := c.ProcessState.ExitCode()
+			if ended[code]++; code == 0 {
+				break
+			}
+			if code != -1 && (code != 75 || by == syscall.SIGKILL) { // SIGTERM kills a process that has just begun
+				t.Fatalf("try %d of shard %d ended by %v says %d", try, shard, by, code)
+			}
+			if try > 100 {
+				t.Fatalf("shard %d makes no progress", shard)
+			}
+		}
+	}
+	t.Logf("ended by exit code: %v", ended)
+	if ended[-1] == 0 || ended[75] == 0 {
+		t.Errorf("no process was ended by both signals: %v", ended)
+	}
 	wantSameTables(t, whole, shards)
 }
