@@ -175,7 +175,8 @@ const robocensusShim = `#!/bin/sh
 case "$1 $*" in
 *--connect-to*) ;;
 "run "*--warc*|"run "*--bodies*|"run "*--from-run*|"run "*--help*) ;;
-"run "*|"check "*https://*) set -- "$@" --connect-to %s --ca-file %s --timeout 5s --retries 0 ;;
+"run "*--shard*) ;;
+"run "*|"plan "*|"check "*https://*) set -- "$@" --connect-to %s --ca-file %s --timeout 5s --retries 0 ;;
 esac
 exec "$GOPATH/bin/robocensus" "$@"
 `
