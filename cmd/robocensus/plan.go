@@ -45,7 +45,7 @@ func planCommand() *cobra.Command {
 	f := newRunFlags()
 	c := &cobra.Command{
 		Use: `plan --hosts FILE --shards N --out DIR --run ID [flags of run]
-       robocensus plan --warc GLOB | --bodies DIR|TAR | --from-run DIR/_runs/ID --shards N --out DIR --run ID [flags of run]`,
+       robocensus plan --warc GLOB | --warc-paths FILE | --bodies DIR|TAR | --from-run DIR/_runs/ID --shards N --out DIR --run ID [flags of run]`,
 		Short: "Plan a run of many shards", Long: planHelp, Example: planExamples,
 		RunE: func(c *cobra.Command, args []string) error {
 			f.named, f.planning = args, true

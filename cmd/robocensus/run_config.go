@@ -37,7 +37,7 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 	c = pipeline.Config{
 		Dir: f.out, Grace: f.grace, State: f.state, Resume: f.resume, ForceNew: f.forceNew, ToolVersion: sink.ToolVersion(version),
 		Source: source.Config{
-			Hosts: f.hosts, WARC: f.warc, Bodies: f.bodies, FromRun: f.fromRun, Ranks: f.ranks, Named: f.named,
+			Hosts: f.hosts, WARC: f.warc, Paths: f.warcPaths, Bodies: f.bodies, FromRun: f.fromRun, Ranks: f.ranks, Named: f.named,
 			Schemes: f.schemes, Limit: f.limit, Shard: f.shardOf(),
 		},
 		Evaluate: evaluate.Config{KeepComments: f.keepComments},
@@ -93,7 +93,7 @@ func (f *runFlags) checkSource() error {
 	case f.forceNew && f.fromRun != "" && f.run != "" && isSameFile(f.fromRun, filepath.Join(f.out, "_runs", f.run)):
 		return usagef("--force-new would remove the run that --from-run reads; give another --run")
 	case stored > 1:
-		return usagef("--warc, --bodies and --from-run exclude each other: give one of them")
+		return usagef("--warc, --warc-paths, --bodies and --from-run exclude each other: give one of them")
 	case f.ranks != "" && (stored == 0 || f.fromRun != ""):
 		return usagef("--ranks needs --warc or --bodies; a list of hosts and an earlier run have ranks already")
 	case stored == 1 && f.state != "":
@@ -197,7 +197,7 @@ func (f *runFlags) given() (names []string) {
 	for _, source := range []struct {
 		name  string
 		given bool
-	}{{"hosts", f.hosts != ""}, {"warc", len(f.warc) > 0}, {"bodies", f.bodies != ""}, {"from-run", f.fromRun != ""}} {
+	}{{"hosts", f.hosts != ""}, {"warc", len(f.warc) > 0}, {"warc-paths", f.warcPaths != ""}, {"bodies", f.bodies != ""}, {"from-run", f.fromRun != ""}} {
 		if source.given {
 			names = append(names, source.name)
 		}

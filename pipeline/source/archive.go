@@ -1,10 +1,13 @@
 package source
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
@@ -35,6 +38,39 @@ func archives(patterns []string) ([]string, error) {
 				out = append(out, path)
 			}
 		}
+	}
+	return out, nil
+}
+
+// readPaths reads a list of WARC files, one to a line, plain or compressed. Blank
+// lines and those that begin with # are skipped.
+func readPaths(list string) ([]string, error) {
+	f, err := os.Open(list)
+	if err != nil {
+		return nil, &userfile.Error{Path: list, Err: errors.Unwrap(err)}
+	}
+	defer f.Close()
+	plain, done, err := decompress(f)
+	if err != nil {
+		return nil, &userfile.Error{Path: list, Err: err}
+	}
+	defer done()
+	var out []string
+	lines := bufio.NewScanner(plain)
+	for line := int64(1); lines.Scan(); line++ {
+		switch path := strings.TrimSpace(lines.Text()); {
+		case path == "" || strings.HasPrefix(path, "#"):
+		case len(out) == sink.MaxVolumes:
+			return nil, &userfile.Error{Path: list, Line: line, Err: fmt.Errorf("a run takes at most %d archives; make several runs", sink.MaxVolumes)}
+		default:
+			out = append(out, path)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, &userfile.Error{Path: list, Err: err}
+	}
+	if len(out) == 0 {
+		return nil, &userfile.Error{Path: list, Err: errors.New("names no WARC file; give one path to a line")}
 	}
 	return out, nil
 }
@@ -104,7 +140,11 @@ func (s *Source) identifyArchives() ([]sink.Input, error) {
 	if s.config.Archives != nil {
 		return s.config.Archives, nil
 	}
-	paths, err := archives(s.config.WARC)
+	read := func() ([]string, error) { return archives(s.config.WARC) }
+	if s.config.Paths != "" {
+		read = func() ([]string, error) { return readPaths(s.config.Paths) }
+	}
+	paths, err := read()
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ type Config struct {
 	Hosts   string   // path of the hosts list, - for standard input
 	Named   []string // the hosts themselves, instead of a list
 	WARC    []string // patterns of WARC files, - for standard input
+	Paths   string   // list of WARC files, instead of WARC
 	Bodies  string   // folder or tar of robots.txt files
 	FromRun string   // DIR/_runs/ID of an earlier run
 	Ranks   string   // list of ranked hosts, for WARC and bodies
@@ -39,8 +40,10 @@ type Config struct {
 
 // IsStored reports whether the source has captures, so that no host is asked.
 func (c *Config) IsStored() bool {
-	return len(c.WARC) > 0 || len(c.Archives) > 0 || c.Bodies != "" || c.FromRun != ""
+	return c.hasArchives() || c.Bodies != "" || c.FromRun != ""
 }
+
+func (c *Config) hasArchives() bool { return len(c.WARC) > 0 || c.Paths != "" || len(c.Archives) > 0 }
 
 // Source is a source that can be read.
 type Source struct {
@@ -64,7 +67,7 @@ type Source struct {
 func Open(ctx context.Context, c Config) (s *Source, err error) {
 	s = &Source{config: c, sum: sha256.New()}
 	switch {
-	case len(c.WARC) > 0 || len(c.Archives) > 0:
+	case c.hasArchives():
 		err = s.openArchives()
 	case c.Bodies != "":
 		err = s.openBodies()
@@ -206,10 +209,10 @@ func (s *Source) Empty() error {
 	case s.filter != nil && s.filter.isEmpty():
 	case s.filter != nil && skipped.OtherHosts > 0:
 		wanted = fmt.Sprintf("names no host of the %d stored answers; give hosts that are among them", skipped.OtherHosts)
-	case len(c.WARC) > 0 && skipped.OtherURLs+skipped.OtherRecords > 0:
-		path, wanted = strings.Join(c.WARC, " "), fmt.Sprintf("holds no capture of a robots.txt, but %d of other URLs and %d other records", skipped.OtherURLs, skipped.OtherRecords)
-	case len(c.WARC) > 0:
-		path, wanted = strings.Join(c.WARC, " "), "holds no WARC record; give files such as those of a crawl's robotstxt folder"
+	case c.hasArchives() && skipped.OtherURLs+skipped.OtherRecords > 0:
+		path, wanted = c.archiveNames(), fmt.Sprintf("holds no capture of a robots.txt, but %d of other URLs and %d other records", skipped.OtherURLs, skipped.OtherRecords)
+	case c.hasArchives():
+		path, wanted = c.archiveNames(), "holds no WARC record; give files such as those of a crawl's robotstxt folder"
 	case c.Bodies != "":
 		path, wanted = c.Bodies, "holds no file named by a host, as in example.com or example.com_8443"
 	case c.FromRun != "":
@@ -222,4 +225,9 @@ func (s *Source) Empty() error {
 		wanted = fmt.Sprintf("%s; rejected: %d, the first %s", wanted, n, sink.TextString(first))
 	}
 	return &userfile.Error{Path: path, Err: errors.New(wanted)}
+}
+
+// archiveNames names the archives for an error.
+func (c *Config) archiveNames() string {
+	return cmp.Or(c.Paths, strings.Join(c.WARC, " "), "the planned archives")
 }

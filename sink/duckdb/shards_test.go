@@ -150,9 +150,13 @@ func TestPlannedShards(t *testing.T) {
 	for i := range 5 {
 		finish(t, 0, exec.Command(filepath.Join(bin, "robofarm"), "warc", "--dir", "../../testdata/demo/hosts", "--out", filepath.Join(dir, fmt.Sprintf("%d.warc.gz", i)), "--repeat", strconv.Itoa(1+5*i)))
 	}
+	paths := ""
+	for i := range 5 {
+		paths += filepath.Join(dir, fmt.Sprintf("%d.warc.gz", i)) + "\n"
+	}
 	for name, args := range map[string][]string{
 		"hosts":    w.census("")[1:],
-		"archives": {"--warc", filepath.Join(dir, "*.warc.gz"), "--run", "r", "--agents", w.agents, "--urls", w.url, "--profile", "rfc9309", "--keep-bodies"},
+		"archives": {"--warc-paths", write(t, filepath.Join(dir, "paths"), "# five\n"+paths), "--run", "r", "--agents", w.agents, "--urls", w.url, "--profile", "rfc9309", "--keep-bodies"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			whole, shards := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "shards")
