@@ -168,7 +168,7 @@ type search struct {
 }
 
 // someNodes is the number of nodes for which a search first allocates memory.
-const someNodes = 128
+const someNodes = 32
 
 type node struct {
 	parent int32
