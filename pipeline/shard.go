@@ -19,11 +19,11 @@ import (
 
 // ShardResult is the outcome of a shard.
 type ShardResult struct {
-	Shard    source.Shard
-	Result   *Result // of the shard alone; nil if it was already committed, or judged by an earlier process
-	Won      bool    // this process committed the shard, not another attempt
-	Missing  int     // shards that are not committed
-	Complete bool    // the run is complete
+	Shard       source.Shard
+	Result      *Result // of the shard alone; nil if it was already committed, or judged by an earlier process
+	Won         bool    // this process committed the shard, not another attempt
+	Uncommitted int     // shards that are not committed
+	Complete    bool    // the run is complete
 }
 
 // RunShard makes the shard c.Source.Shard of the run c.Run, as an ordinary run in
@@ -40,12 +40,19 @@ func RunShard(ctx context.Context, c Config, spool string, progress *Progress) (
 	if err != nil {
 		return nil, err
 	}
-	shards, err := sink.Join(c.Dir, plan)
+	shards, err := sink.OpenSharded(c.Dir, plan)
 	if err != nil {
 		return nil, err
 	}
 	defer shards.Close()
 	out := &ShardResult{Shard: shard}
+	if out.Complete, err = shards.Completed(); err != nil {
+		return nil, err
+	}
+	if out.Complete {
+		// A loser that was killed after the completion has left its files.
+		return out, errors.Join(shards.Sweep(), views.Write(c.Dir))
+	}
 	done, err := shards.Committed(shard.Index)
 	if err == nil && !done {
 		err = makeShard(ctx, c, shards, spool, progress, out)
@@ -59,7 +66,7 @@ func RunShard(ctx context.Context, c Config, spool string, progress *Progress) (
 	if err != nil {
 		return nil, err
 	}
-	if out.Missing, err = shards.Missing(); err != nil || out.Missing > 0 {
+	if out.Uncommitted, err = shards.Uncommitted(); err != nil || out.Uncommitted > 0 {
 		return out, err
 	}
 	if out.Complete, err = shards.Completed(); err == nil && !out.Complete {
@@ -79,7 +86,7 @@ func RunShard(ctx context.Context, c Config, spool string, progress *Progress) (
 }
 
 // makeShard makes a shard in the spool and commits it.
-func makeShard(ctx context.Context, c Config, shards *sink.Shards, spool string, progress *Progress, out *ShardResult) (err error) {
+func makeShard(ctx context.Context, c Config, shards *sink.ShardedRun, spool string, progress *Progress, out *ShardResult) (err error) {
 	defer beat(shards, c.Source.Shard.Index, progress)()
 	c.Resume, c.ForceNew = true, false
 	for attempt := 0; ; attempt++ {
@@ -119,7 +126,7 @@ const beatEvery = 30 * time.Second
 
 // beat writes signs of life until the returned function is called. They are for
 // information only, so errors do not matter.
-func beat(shards *sink.Shards, shard int, progress *Progress) (stop func()) {
+func beat(shards *sink.ShardedRun, shard int, progress *Progress) (stop func()) {
 	ended, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)
@@ -222,7 +229,7 @@ func noteOf(ctx context.Context, c Config) (json.RawMessage, error) {
 }
 
 // complete completes a run all of whose shards are committed.
-func complete(ctx context.Context, c Config, shards *sink.Shards) error {
+func complete(ctx context.Context, c Config, shards *sink.ShardedRun) error {
 	sums, err := summary.SumUp(ctx, shards)
 	if err != nil {
 		return err

@@ -75,6 +75,9 @@ func (m *Manifest) PartsOf(table string) (parts []Part) {
 // parts committed so far. It returns [fs.ErrNotExist] if there is no such run.
 func ReadManifest(dir, run string) (*Manifest, error) { return readRun(dir, run, readManifest) }
 
+// ManifestIn reads the manifest of a complete run.
+func ManifestIn(s *store.Store, run string) (*Manifest, error) { return readManifest(s, run) }
+
 // ReadManifestHead is like [ReadManifest], but omits the records and parts of the
 // segments of a complete run.
 func ReadManifestHead(dir, run string) (*Manifest, error) { return readRun(dir, run, readHead) }

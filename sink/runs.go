@@ -102,7 +102,7 @@ type ShardsInfo struct {
 }
 
 // beatLasts is how long a sign of life lasts: several times the interval of
-// [Shards.Beat].
+// [ShardedRun.Beat].
 const beatLasts = 2 * time.Minute
 
 // shardsOf returns the state of the shards of a run, nil for a run without.

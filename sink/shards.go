@@ -17,7 +17,7 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// Shards is a run that several processes write, a shard each. A process makes its
+// ShardedRun is a run that several processes write, a shard each. A process makes its
 // shard as an ordinary run in a folder of its own, the spool, and then commits it
 // here, as one segment. There is no lock: the plan, the record of a shard and the
 // manifest are each written if absent, so that of several attempts at a shard one
@@ -27,7 +27,7 @@ import (
 //	spool/_runs/R/manifest.json         ─► _runs/R/segments/<shard>.json
 //
 // The process that commits the last record completes the run.
-type Shards struct {
+type ShardedRun struct {
 	output
 	attempt string // of this process
 }
@@ -45,11 +45,11 @@ type ShardRecord struct {
 // ErrOtherPlan reports settings that differ from the plan of a run made of shards.
 var ErrOtherPlan = errors.New("has another plan")
 
-// Join opens the run p.Run in dir, which has p.Shards shards. If there is no such
+// OpenSharded opens the run p.Run in dir, which has p.Shards shards. If there is no such
 // run, it writes p as the plan. A run with another plan is [ErrOtherPlan], with
 // every difference. The caller closes it.
-func Join(dir string, p Plan) (s *Shards, err error) {
-	s = &Shards{attempt: strings.ToLower(rand.Text()[:8])}
+func OpenSharded(dir string, p Plan) (s *ShardedRun, err error) {
+	s = &ShardedRun{attempt: strings.ToLower(rand.Text()[:8])}
 	if err := s.prepare(p); err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func Join(dir string, p Plan) (s *Shards, err error) {
 	return s, nil
 }
 
-func (s *Shards) join() error {
+func (s *ShardedRun) join() error {
 	if err := s.makeFolders(); err != nil {
 		return err
 	}
@@ -92,23 +92,23 @@ func (s *Shards) join() error {
 }
 
 // Close closes the output folder.
-func (s *Shards) Close() error { return s.store.Close() }
+func (s *ShardedRun) Close() error { return s.store.Close() }
 
 // Plan returns the plan of the run.
-func (s *Shards) Plan() Plan { return s.plan }
+func (s *ShardedRun) Plan() Plan { return s.plan }
 
 // Committed reports whether a shard is committed.
-func (s *Shards) Committed(shard int) (bool, error) {
+func (s *ShardedRun) Committed(shard int) (bool, error) {
 	return s.store.Exists(layout.Record(s.plan.Run, shard))
 }
 
 // Completed reports whether the run is complete.
-func (s *Shards) Completed() (bool, error) {
+func (s *ShardedRun) Completed() (bool, error) {
 	return s.store.Exists(layout.RunFile(s.plan.Run, layout.ManifestName))
 }
 
-// Missing returns the number of shards that are not committed.
-func (s *Shards) Missing() (int, error) {
+// Uncommitted returns the number of shards that are not committed.
+func (s *ShardedRun) Uncommitted() (int, error) {
 	files, err := s.store.List(layout.Records(s.plan.Run))
 	n := s.plan.Shards
 	for _, f := range files {
@@ -120,11 +120,11 @@ func (s *Shards) Missing() (int, error) {
 }
 
 // Records returns the records of the committed shards, in order.
-func (s *Shards) Records() ([]*Record, error) { return readRecords(s.store, &s.plan, s.planDigest) }
+func (s *ShardedRun) Records() ([]*Record, error) { return readRecords(s.store, &s.plan, s.planDigest) }
 
 // Parts returns the parts of a table in the committed shards. It reads the records
-// anew and returns none if that fails; [Shards.Complete] then fails too.
-func (s *Shards) Parts(table string) (parts []Part) {
+// anew and returns none if that fails; [ShardedRun.Complete] then fails too.
+func (s *ShardedRun) Parts(table string) (parts []Part) {
 	records, _ := s.Records()
 	for _, r := range records {
 		for _, p := range r.Parts {
@@ -139,7 +139,10 @@ func (s *Shards) Parts(table string) (parts []Part) {
 // Commit copies the complete run of the same ID in the folder spool to this run and
 // writes the record of the shard. It reports whether this attempt won: if another
 // has committed the shard, Commit removes what it copied. note is the caller's.
-func (s *Shards) Commit(ctx context.Context, shard int, spool string, note json.RawMessage) (won bool, err error) {
+func (s *ShardedRun) Commit(ctx context.Context, shard int, spool string, note json.RawMessage) (won bool, err error) {
+	if done, err := s.Committed(shard); err != nil || done {
+		return false, err // before queries over the folder see the parts of a loser
+	}
 	from, err := store.Open(spool)
 	if err != nil {
 		return false, fmt.Errorf("commit %d: %w", shard, err)
@@ -179,7 +182,7 @@ func (s *Shards) Commit(ctx context.Context, shard int, spool string, note json.
 }
 
 // copyParts copies the parts and the rejected lines of a shard's run.
-func (s *Shards) copyParts(ctx context.Context, from *store.Store, m *Manifest, r *Record) error {
+func (s *ShardedRun) copyParts(ctx context.Context, from *store.Store, m *Manifest, r *Record) error {
 	for _, table := range s.plan.Tables {
 		if !layout.HasPart(table, r.Segment) {
 			continue
@@ -276,7 +279,7 @@ func (o *output) copyTo(name string, digest *store.Digest, write func(io.Writer)
 }
 
 // discard removes the files of this attempt at a shard.
-func (s *Shards) discard(r *Record) {
+func (s *ShardedRun) discard(r *Record) {
 	for _, p := range r.Parts {
 		s.store.Remove(p.Path)
 	}
@@ -284,7 +287,7 @@ func (s *Shards) discard(r *Record) {
 }
 
 // Rejected opens the rejected lines of a shard, or returns nil if there are none.
-func (s *Shards) Rejected(ctx context.Context, r *Record) (io.ReadCloser, error) {
+func (s *ShardedRun) Rejected(ctx context.Context, r *Record) (io.ReadCloser, error) {
 	if r.Shard == nil || r.Shard.RejectedFile == nil {
 		return nil, nil
 	}
@@ -293,7 +296,7 @@ func (s *Shards) Rejected(ctx context.Context, r *Record) (io.ReadCloser, error)
 
 // WriteRejected writes rejected.csv of the run. All processes that complete a run
 // write the same contents.
-func (s *Shards) WriteRejected(write func(io.Writer) error) (*store.Digest, error) {
+func (s *ShardedRun) WriteRejected(write func(io.Writer) error) (*store.Digest, error) {
 	var digest store.Digest
 	err := s.copyTo(layout.RunFile(s.plan.Run, layout.RejectedName), &digest, write)
 	if err != nil {
@@ -310,7 +313,7 @@ func (s *Shards) WriteRejected(write func(io.Writer) error) (*store.Digest, erro
 //
 // Several processes may complete a run at the same time; one of them writes the
 // manifest, the others remove what they wrote.
-func (s *Shards) Complete(c Completion) error {
+func (s *ShardedRun) Complete(c Completion) error {
 	records, err := s.Records()
 	if err != nil {
 		return err
@@ -318,7 +321,7 @@ func (s *Shards) Complete(c Completion) error {
 	if len(records) != s.plan.Shards {
 		return fmt.Errorf("the run cannot be completed: %d of %d shards are committed", len(records), s.plan.Shards)
 	}
-	m, replaced, err := s.conclude(records, c, s.attempt)
+	m, _, err := s.conclude(records, c, s.attempt)
 	if err != nil {
 		return err
 	}
@@ -336,17 +339,22 @@ func (s *Shards) Complete(c Completion) error {
 		}
 		return nil
 	}
-	return s.cleanUp(m, records, replaced)
+	return s.Sweep()
 }
 
-// cleanUp removes what a complete run does not need: the counters of shards, signs of
-// life, and the files of losing attempts. A loser that still writes removes its own.
-func (s *Shards) cleanUp(m *Manifest, records []*Record, replaced []Part) error {
+// Sweep removes what a complete run does not need: the counters and lists of shards,
+// signs of life, and the files of losing attempts. A loser that still writes removes
+// its own, unless it is killed; then Sweep may be repeated.
+func (s *ShardedRun) Sweep() error {
+	m, err := readManifest(s.store, s.plan.Run)
+	if err != nil {
+		return fmt.Errorf("clean up the run: %w", err)
+	}
 	named := make(map[string]bool)
 	for _, p := range slices.Concat(m.RunParts, m.Parts) {
 		named[p.Path] = true
 	}
-	for _, r := range records {
+	for _, r := range m.Records {
 		named[layout.Record(s.plan.Run, r.Segment)] = true
 	}
 	folders := []string{layout.Records(s.plan.Run), layout.RunFile(s.plan.Run)}
@@ -384,7 +392,7 @@ type Beat struct {
 }
 
 // Beat writes a sign of life, with the number of targets captured so far.
-func (s *Shards) Beat(shard int, targets int64) error {
+func (s *ShardedRun) Beat(shard int, targets int64) error {
 	content, err := json.Marshal(Beat{shard, s.attempt, time.Now().UTC(), targets})
 	if err == nil {
 		err = s.store.MakeFolder(layout.Beats(s.plan.Run))

@@ -158,7 +158,7 @@ func showShard(out io.Writer, c pipeline.Config, r *pipeline.ShardResult) {
 		fmt.Fprintf(out, "all shards are committed: the run in %s is complete\n", folder)
 		return
 	}
-	fmt.Fprintf(out, "%s missing from the run in %s\n", isAre(r.Missing), folder)
+	fmt.Fprintf(out, "%s missing from the run in %s\n", isAre(r.Uncommitted), folder)
 }
 
 func isAre(n int) string {
@@ -170,21 +170,21 @@ func isAre(n int) string {
 
 // shardResult is what run --json prints of a shard.
 type shardResult struct {
-	Run      string `json:"run"`
-	Folder   string `json:"folder"`
-	State    string `json:"state"` // of the run
-	Shard    int    `json:"shard"`
-	Shards   int    `json:"shards"`
-	Missing  int    `json:"missing"` // shards that are not committed
-	Won      bool   `json:"won"`     // this process committed the shard
-	Hosts    int64  `json:"hosts"`   // of the shard, 0 if this process did not make it
-	Rejected int64  `json:"rejected"`
+	Run         string `json:"run"`
+	Folder      string `json:"folder"`
+	State       string `json:"state"` // of the run
+	Shard       int    `json:"shard"`
+	Shards      int    `json:"shards"`
+	Uncommitted int    `json:"uncommitted"` // shards that are not committed
+	Won         bool   `json:"won"`         // this process committed the shard
+	Hosts       int64  `json:"hosts"`       // of the shard, 0 if this process did not make it
+	Rejected    int64  `json:"rejected"`
 }
 
 func (f *runFlags) writeShard(c pipeline.Config, r *pipeline.ShardResult, stdout io.Writer) error {
 	out := shardResult{
 		Run: c.Run, Folder: filepath.Join(c.Dir, "_runs", c.Run), State: sink.Incomplete,
-		Shard: r.Shard.Index, Shards: r.Shard.Count, Missing: r.Missing, Won: r.Won,
+		Shard: r.Shard.Index, Shards: r.Shard.Count, Uncommitted: r.Uncommitted, Won: r.Won,
 	}
 	if r.Complete {
 		out.State = sink.Complete

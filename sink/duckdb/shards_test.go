@@ -226,3 +226,24 @@ func TestShardsAreRetried(t *testing.T) {
 	}
 	wantSameTables(t, whole, shards)
 }
+
+// Bare views do not show the parts of an attempt that lost and was killed before it
+// removed them, and starting the shard again removes them.
+func TestPartsOfALostAttempt(t *testing.T) {
+	t.Parallel()
+	w := newWeb(t, 100, "none")
+	whole, shards := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "shards")
+	robocensus(t, 0, w.census(whole)...)
+	together(t, 2, func(i int) []string { return ofShards(w.census(shards), i, 2) })
+	rows := one(t, folder(t, shards), "SELECT count(*) FROM policies")
+	for _, p := range readManifest(t, shards).Parts {
+		content, err := os.ReadFile(filepath.Join(shards, p.Path))
+		must(t, err)
+		write(t, filepath.Join(shards, strings.TrimSuffix(p.Path, ".parquet")[:len(p.Path)-len("abcdefgh.parquet")]+"lostlost.parquet"), string(content))
+	}
+	if n := one(t, folder(t, shards), "SELECT count(*) FROM policies"); n != rows {
+		t.Errorf("%s rows, want %s", n, rows)
+	}
+	robocensus(t, 0, ofShards(w.census(shards), 1, 2)...)
+	wantSameTables(t, whole, shards)
+}

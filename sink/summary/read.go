@@ -27,7 +27,7 @@ type Written interface {
 }
 
 // SumUp adds up the counters and examples of a run's committed segments, for
-// [sink.Run.Complete] and [sink.Shards.Complete].
+// [sink.Run.Complete] and [sink.ShardedRun.Complete].
 func SumUp(ctx context.Context, r Written) (sums sink.Totals, err error) {
 	if r.Store() == nil {
 		return sums, errors.New("sum up a run that is closed")

@@ -64,7 +64,7 @@ func Check(dir string) (wrong string, err error) {
 	defer s.Close()
 	const anew = "the next run, comparison or prune writes it anew"
 	for {
-		runs, err := sink.CompleteRuns(s)
+		runs, err := completeRuns(s)
 		if err != nil {
 			return "", err
 		}
@@ -104,9 +104,24 @@ func (f finished) Glob(pattern string) (names []string, err error) {
 	return names, err
 }
 
+// completeRuns returns the complete runs of a folder, and of the last one, if it is
+// made of shards, the parts.
+func completeRuns(s *store.Store) ([]*sink.Manifest, error) {
+	runs, err := sink.CompleteRuns(s)
+	if err != nil || len(runs) == 0 || runs[len(runs)-1].Shards == 1 {
+		return runs, err
+	}
+	last, err := sink.ManifestIn(s, runs[len(runs)-1].Run)
+	if err != nil {
+		return runs[:len(runs)-1], nil // damaged, as CompleteRuns skips it
+	}
+	runs[len(runs)-1] = last
+	return runs, nil
+}
+
 // textIn returns the contents of views.sql.
 func textIn(in *store.Store) ([]byte, error) {
-	runs, err := sink.CompleteRuns(in)
+	runs, err := completeRuns(in)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +159,8 @@ type scope struct {
 	none              bool   // no run is complete
 	// missing is the error of a query if the table has no part; %s is its name.
 	missing    string
-	uncompared string // the error for changes, if not missing
+	uncompared string              // the error for changes, if not missing
+	parts      map[string][]string // of a run made of shards, by table; nil to take all in the folder
 }
 
 func everyRun(none bool) scope {
@@ -167,6 +183,13 @@ func lastRun(runs []*sink.Manifest) scope {
 	last := runs[len(runs)-1]
 	s.about = "The last complete run, and of its profiles the first."
 	s.runs = "run=" + last.Run
+	if last.Shards > 1 {
+		// Their names, because an attempt that has lost may leave files beside them.
+		s.parts = make(map[string][]string)
+		for _, p := range append(last.RunParts, last.Parts...) {
+			s.parts[p.Table] = append(s.parts[p.Table], p.Path)
+		}
+	}
 	s.missing = "run " + last.Run + " did not write the table %s: name it in --tables (bodies: --keep-bodies); history.%[1]s has that of other runs"
 	if len(last.Profiles) > 0 {
 		s.profile = last.Profiles[0]
@@ -244,6 +267,9 @@ func (s scope) view(dir fs.FS, table string) (string, error) {
 	return fmt.Sprintf("CREATE OR REPLACE VIEW %s AS\n  SELECT %s FROM %s t%s%s;", table, columns, from, joins, where), nil
 }
 
+// read reads files, given as SQL, with partitions as columns.
+const read = "read_parquet(%s, hive_partitioning = true, hive_types = {'%s': VARCHAR}, union_by_name = true)"
+
 // rows returns the FROM clause of a table's view.
 func (s scope) rows(dir fs.FS, table string) (string, error) {
 	files, err := s.files(dir, table)
@@ -254,9 +280,15 @@ func (s scope) rows(dir fs.FS, table string) (string, error) {
 	if table == "changes" {
 		partitions = []string{"against", "run"}
 	}
+	if parts := s.parts[table]; len(parts) > 0 {
+		quoted := make([]string, len(parts))
+		for i, part := range parts {
+			quoted[i] = quoteSQL(part)
+		}
+		return fmt.Sprintf(read, "[\n    "+strings.Join(quoted, ",\n    ")+"]", strings.Join(partitions, "': VARCHAR, '")), nil
+	}
 	if files != "" {
-		return fmt.Sprintf("read_parquet(%s, hive_partitioning = true, hive_types = {'%s': VARCHAR}, union_by_name = true)",
-			quoteSQL(files), strings.Join(partitions, "': VARCHAR, '")), nil
+		return fmt.Sprintf(read, quoteSQL(files), strings.Join(partitions, "': VARCHAR, '")), nil
 	}
 	empty, err := scan.Empty(table)
 	if err != nil {

@@ -86,12 +86,12 @@ func TableFolder(table, run string) string { return path.Join(table, "run="+run)
 // An attempt names the files of one of several processes that try the same shard
 // of a run: part-0000000003-9f86d081.parquet. A run without shards has no attempts.
 
-// attempt returns the end of a name without its suffix.
-func attempt(of string) string {
-	if of == "" {
+// suffix returns the end of a name that tells attempts apart, "" for no attempt.
+func suffix(attempt string) string {
+	if attempt == "" {
 		return ""
 	}
-	return "-" + of
+	return "-" + attempt
 }
 
 // Attempt returns the attempt in the path of a part or of a segment's rows, or "".
@@ -100,40 +100,40 @@ func Attempt(name string) string {
 	if len(stem) <= digits || stem[digits] != '-' {
 		return ""
 	}
-	of, _, _ := strings.Cut(stem[digits+1:], ".")
-	return of
+	attempt, _, _ := strings.Cut(stem[digits+1:], ".")
+	return attempt
 }
 
 // PartName returns the file name of a segment's part.
-func PartName(segment int, of string) string {
-	return "part-" + number(segment) + attempt(of) + ".parquet"
+func PartName(segment int, attempt string) string {
+	return "part-" + number(segment) + suffix(attempt) + ".parquet"
 }
 
 // Part returns the path of a segment's part, or of a run's part as segment 0.
-func Part(table, run string, segment int, of string) string {
-	return path.Join(TableFolder(table, run), PartName(segment, of))
+func Part(table, run string, segment int, attempt string) string {
+	return path.Join(TableFolder(table, run), PartName(segment, attempt))
 }
 
 // SegmentPart returns the path of a segment's rows of a table. For the tables in
 // [OfRun], they are beside the record.
-func SegmentPart(table, run string, segment int, of string) string {
+func SegmentPart(table, run string, segment int, attempt string) string {
 	if OfRun[table] {
-		return path.Join(Records(run), number(segment)+attempt(of)+"."+table+".parquet")
+		return path.Join(Records(run), number(segment)+suffix(attempt)+"."+table+".parquet")
 	}
-	return Part(table, run, segment, of)
+	return Part(table, run, segment, attempt)
 }
 
 // ShardRejected returns the path of the rejected lines of a shard.
-func ShardRejected(run string, shard int, of string) string {
-	return path.Join(Records(run), number(shard)+attempt(of)+".rejected.csv")
+func ShardRejected(run string, shard int, attempt string) string {
+	return path.Join(Records(run), number(shard)+suffix(attempt)+".rejected.csv")
 }
 
 // Lists returns the folder of the lists of a planned run's shards.
 func Lists(run string) string { return RunFile(run, "lists") }
 
 // List returns the path of the list of a shard.
-func List(run string, shard int, of string) string {
-	return path.Join(Lists(run), number(shard)+attempt(of)+".csv.zst")
+func List(run string, shard int, attempt string) string {
+	return path.Join(Lists(run), number(shard)+suffix(attempt)+".csv.zst")
 }
 
 // Beats returns the folder of the signs of life of a run's shards.
