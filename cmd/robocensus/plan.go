@@ -19,21 +19,21 @@ import (
 const planHelp = `Plans a run that several processes make together, a shard each: under Kubernetes,
 Slurm, AWS Batch, Google Batch, or whatever starts one command per index.
 
-Divides the list of hosts once, so that no process reads all of it, and writes the
+It divides the list of hosts once, so that no process reads all of it, and writes the
 plan to DIR/_runs/ID/plan.json with the number of shards, the settings and the
 digests of all inputs. Hosts of one registered domain are in one shard, so the limits
 per domain hold; archives (--warc) are divided into groups of about equal size. The
 memory it takes does not grow with the list.
 
-Each process then needs no more than
+Then start each process with
 
     robocensus run --out DIR --run ID [--shard I]
 
-It takes the source and the settings from the plan; files such as --agents must have
-the same path there. A setting that differs from the plan ends with exit code 65.
-Whichever process commits the last shard completes the run.
+The process takes the source and the settings from the plan. Files such as --agents
+must be at the same path. A process whose settings differ from the plan ends with
+exit code 65. The process that commits the last shard completes the run.
 
-Planning an already planned run changes nothing.
+To plan a planned run again changes nothing.
 
 Exit codes: 0 done, 64 usage, 65 bad input or another plan, 74 I/O, 130 interrupted.`
 

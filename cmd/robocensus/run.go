@@ -29,6 +29,9 @@ If this machine is cut off from the network, the run waits and asks again; it
 records no failure from that time. It stops after --outage-patience, or after 30
 seconds if it never reached a host; --resume continues it.
 
+A run of --shards N is made by N processes, one --shard each, and is complete when
+all are; see robocensus plan. What differs from the plan of the run is an error.
+
 With --json, a run that completes prints one object
 
     {"run", "folder", "state", "hosts", "rejected", "seconds", "profile", "outcomes", "reasons", "failures",
@@ -36,8 +39,12 @@ With --json, a run that completes prints one object
 
 with hosts by outcome, reason and error class under the first profile, and rows by
 table. A run that was already complete has no seconds, outcomes, reasons or
-failures. A run that fails prints nothing to standard output. Progress and notes go
-to standard error.
+failures. A shard prints
+
+    {"run", "folder", "state", "shard", "shards", "uncommitted", "won", "hosts", "rejected"}
+
+A run that fails prints nothing to standard output. Progress and notes go to standard
+error.
 
 Exit codes: 0 done, 1 done and an expectation is broken or cannot be checked, 64
 usage, 65 bad input, 69 no host could be reached, 74 I/O, 75 ended by SIGTERM or this
@@ -107,10 +114,13 @@ func newRunFlags() *runFlags {
 	s.DurationVar(&f.grace, "grace", 10*time.Second, "after Ctrl-C or SIGTERM, wait this long for the hosts in flight; --resume asks no host again that has answered")
 	group(s, "Network")
 
-	s.IntVar(&f.shards, "shards", 1, "number of shards of the run, `N` processes that share the work; see --shard")
-	s.IntVar(&f.shard, "shard", -1, "make the shard `I`, from 0 (default the index that Kubernetes, Slurm, AWS Batch or Google Batch gives an array's task); needs --run, implies --resume")
-	s.IntVar(&f.parallel, "parallelism", 0, "shards at work at the same time, `P` (default all): each gets that share of --rate, --address-rate and --per-address")
-	s.StringVar(&f.spool, "spool", "", "`DIR` where a shard lies until it is complete (default in DIR/_runs/ID); a retry resumes what it finds there")
+	s.IntVar(&f.shards, "shards", 1, "divide the run among `N` processes")
+	s.IntVar(&f.shard, "shard", -1, "make shard `I`, counted from 0 (default the index of this task in an array of Kubernetes, Slurm, AWS Batch or Google Batch); needs --run, implies --resume")
+	s.IntVar(&f.parallel, "parallelism", 0, "number `P` of shards that run at once (default all); each gets 1/P of --rate, --address-rate and --per-address")
+	s.StringVar(&f.spool, "spool", "", "`DIR` for unfinished shards (default in DIR/_runs/ID); a retry resumes what it finds there")
+	for _, name := range []string{"shard", "parallelism"} {
+		s.Lookup(name).DefValue = "0" // not shown
+	}
 	group(s, "Shards")
 
 	s.StringVarP(&f.out, "out", "o", "", "`DIR` for the tables")
@@ -151,6 +161,7 @@ func runCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: `run HOST... --out DIR [flags]
        robocensus run --hosts FILE --out DIR [flags]
+       robocensus run --out DIR --run ID [--shard I] [flags]           of a planned run
        robocensus run --warc GLOB | --bodies DIR|TAR | --from-run DIR/_runs/ID --out DIR [flags]`,
 		Short: "Ask hosts for their robots.txt, or read stored answers, and write the tables", Long: runHelp, Example: runExamples,
 		RunE: func(c *cobra.Command, args []string) error {

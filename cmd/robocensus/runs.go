@@ -29,10 +29,12 @@ With --json, the output is one array with an object for each run
 
     {"run", "state", "started", "finished", "hosts", "rejected", "profiles", "tables"}
 
-"damage" if the run is damaged, and for a run made of shards "shards": {"of",
-"committed", "under_way", "missing"}, the last two as lists of shards. A shard is
-under way if its process gave a sign of life in the last two minutes. Unknown values
-are null.
+A damaged run also has "damage"; a run made of shards also has
+
+    "shards": {"of", "committed", "under_way", "missing"}
+
+with the last two as lists of shards. A shard is under way if its process gave a sign
+of life in the last two minutes. Unknown values are null.
 
 Exit codes: 0 done, 64 usage, 74 I/O.`
 
