@@ -134,6 +134,10 @@ func runsToPrune(s *store.Store, keep int, now time.Time) ([]Pruned, error) {
 			runs[i].Removed = !p.Started.After(now) && !slices.Contains(stay, p)
 		case "unfinished":
 			runs[i].Removed = p.Started.Before(oldest)
+			// Shards hold no lock.
+			if alive, err := aliveShards(s, path.Base(p.Path), now); err != nil || len(alive) > 0 {
+				runs[i].Removed, runs[i].State = false, "busy"
+			}
 		}
 	}
 	return runs, nil

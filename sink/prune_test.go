@@ -235,3 +235,27 @@ func TestPruneLeavesWhatItDoesNotUnderstand(t *testing.T) {
 		}
 	}
 }
+
+// A run of shards that gives signs of life is busy, although it holds no lock; without
+// them it is removed as any other.
+func TestPruneLeavesLivingShards(t *testing.T) {
+	sequential(t)
+	dir := weekly(t, "c5")
+	p := described()
+	p.Run, p.Shards, p.Started = "u1", 3, p.Started.AddDate(-1, 0, 7)
+	s, err := OpenSharded(dir, p)
+	must(t, err)
+	must(t, s.Beat(1, 10))
+	must(t, s.Close())
+	if diff := cmp.Diff([]string{"kept _runs/u1 busy", "kept _runs/c5 complete"}, prune(t, dir, 1, false)); diff != "" {
+		t.Errorf("alive (-want +got):\n%s", diff)
+	}
+	old := time.Now().Add(-2 * beatLasts)
+	must(t, os.Chtimes(filepath.Join(dir, layout.Beat("u1", 1)), old, old))
+	if diff := cmp.Diff([]string{"removed _runs/u1 unfinished", "kept _runs/c5 complete"}, prune(t, dir, 1, false)); diff != "" {
+		t.Errorf("dead (-want +got):\n%s", diff)
+	}
+	if _, err := os.Stat(filepath.Join(dir, layout.RunFile("u1"))); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the run is left: %v", err)
+	}
+}

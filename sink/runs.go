@@ -105,6 +105,22 @@ type ShardsInfo struct {
 // [ShardedRun.Beat].
 const beatLasts = 2 * time.Minute
 
+// aliveShards returns the shards of a run with a recent sign of life.
+func aliveShards(s *store.Store, run string, now time.Time) (map[int]bool, error) {
+	beats, err := s.List(layout.Beats(run))
+	if err != nil {
+		return nil, fmt.Errorf("look for signs of life: %w", err)
+	}
+	alive := make(map[int]bool)
+	for _, f := range beats {
+		shard, ok := layout.RecordNumber(f.Name())
+		if at, err := f.Info(); ok && err == nil && now.Sub(at.ModTime()) < beatLasts {
+			alive[shard] = true
+		}
+	}
+	return alive, nil
+}
+
 // shardsOf returns the state of the shards of a run, nil for a run without.
 func shardsOf(s *store.Store, m *Manifest, now time.Time) (*ShardsInfo, error) {
 	if m.Shards <= 1 {
@@ -120,15 +136,9 @@ func shardsOf(s *store.Store, m *Manifest, now time.Time) (*ShardsInfo, error) {
 		committed[r.Segment] = true
 	}
 	info.Committed = len(committed)
-	beats, err := s.List(layout.Beats(m.Run))
+	alive, err := aliveShards(s, m.Run, now)
 	if err != nil {
-		return nil, fmt.Errorf("look for signs of life: %w", err)
-	}
-	alive := make(map[int]bool)
-	for _, f := range beats {
-		shard, ok := layout.RecordNumber(f.Name())
-		at, err := f.Info()
-		alive[shard] = ok && err == nil && now.Sub(at.ModTime()) < beatLasts
+		return nil, err
 	}
 	for i := range m.Shards {
 		switch {
