@@ -13,7 +13,7 @@ import _ "embed"
 //go:embed agents.yaml
 var Agents []byte
 
-// URLs is the list of URL samples, one to a line.
+// URLs is the list of URL samples, one per line.
 //
 //go:embed urls.txt
 var URLs []byte

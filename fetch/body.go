@@ -40,7 +40,7 @@ func (lease *Lease) readBody(resp *http.Response, paused func(time.Duration)) (b
 		expect = int(n)
 	}
 	coding, err := codingOf(strings.Join(resp.Header["Content-Encoding"], ","))
-	resp.Header = nil // may be large, and the body may take long
+	resp.Header = nil // free it: it may be large, and the body may take long
 	body = lease.text(min(expect, limit), paused)
 	if err != nil || coding == "" {
 		if err == nil {

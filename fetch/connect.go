@@ -134,8 +134,8 @@ func proxyAddress(proxy *url.URL) string {
 	return net.JoinHostPort(proxy.Hostname(), port)
 }
 
-// open dials once there is a place under key and its turn has come. remote is
-// the host's address, invalid if to is a proxy.
+// open dials once a connection under key is free and the limits on requests per
+// second allow one more. remote is the host's address, invalid if to is a proxy.
 func (lease *Lease) open(b *budget, to, key string, remote netip.AddrPort, a *answer) (net.Conn, func(), *failure) {
 	c := lease.client
 	if err := lease.acquire(b, c.politeness.addresses, key); err != nil {

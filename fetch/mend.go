@@ -51,7 +51,7 @@ func readResponse(r *bufio.Reader) (*http.Response, error) {
 	return http.ReadResponse(bufio.NewReaderSize(io.MultiReader(bytes.NewReader(header), r), 4<<10), getRequest)
 }
 
-// isPlain reports whether text holds the whole header without a line to skip.
+// isPlain reports whether text is a whole header with no line to skip.
 func isPlain(text []byte) bool {
 	for first := true; ; first = false {
 		line, rest, ok := bytes.Cut(text, []byte{'\n'})

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	maxWitnesses = 32 // kept
+	maxWitnesses = 32 // witnesses kept
 	probed       = 8  // witnesses in one probe
 	probedFirst  = 64 // hosts of the list, if nothing has been reached yet
 )
@@ -90,7 +90,7 @@ func (l *link) probe(ctx context.Context, stop context.CancelFunc) {
 	for i, o := range targets {
 		go func() {
 			var r result
-			// The first ones probably suffice.
+			// Stagger the dials: the first few probably suffice.
 			if sleep(ctx, time.Duration(i%probed)*l.times.stagger) == nil {
 				r.looked, r.dialed, r.proved, r.local = l.reach(ctx, o)
 			}

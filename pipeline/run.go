@@ -117,7 +117,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		}
 		defer func() {
 			if e := n.memory.Close(); err == nil {
-				err = e // otherwise it follows from err
+				err = e // otherwise err is the cause
 			}
 		}()
 		if err := n.memory.Bind(c.Source.Shard.Name()); err != nil {
@@ -155,7 +155,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		}
 		// Committed segments can be queried, however the run ended.
 		if e := views.WriteIn(n.run.Store(), n.run.ReplaceFile); err == nil {
-			err = e // otherwise it follows from err
+			err = e // otherwise err is the cause
 		}
 	}()
 	if c.ForceNew {

@@ -8,20 +8,30 @@
 //	DIR/_runs/<ID>/plan.json                    the configuration, when the run starts
 //	DIR/_runs/<ID>/segments/<segment>.json      the record of a committed segment
 //	DIR/_runs/<ID>/segments/<segment>.<table>.parquet   its counters and examples, until the run is complete
+//	DIR/_runs/<ID>/answers/<segment>            captures of an uncommitted segment
 //	DIR/_runs/<ID>/manifest.json                plan, records and parts, once the run is complete
 //	DIR/_runs/<ID>/rejected.csv
 //	DIR/_runs/<ID>/lock                         while a process writes the run
 //	DIR/_runs/<ID>/expectations.csv, expectations.json   broken expectations, and their record
 //	DIR/_runs/<ID>/against/<ID>.json            the record of a comparison
-//	DIR/changes/run=<ID>/against=<ID>/part-<0>.parquet, expectations.csv
+//	DIR/changes/run=<ID>/against=<ID>/part-0000000000.parquet, expectations.csv
 //	DIR/views.sql
 //
+// A run made of shards commits each shard as one segment, whose files have
+// -<attempt> after the number. Until it is complete, it also has
+//
+//	DIR/_runs/<ID>/lists/<shard>-<attempt>.csv.zst   the list of a planned shard
+//	DIR/_runs/<ID>/segments/<shard>-<attempt>.rejected.csv
+//	DIR/_runs/<ID>/heartbeats/<shard>.json      how far a shard is
+//	DIR/_runs/<ID>/spool/                       uncommitted shards, unless they lie elsewhere
+//
 // The unit of commit is a [Segment]: a bounded number of consecutive targets of the
-// input, with one part per table. Parts are written under temporary names,
-// synced and renamed together. Then the segment's [Record], which names them, is
-// written if it does not exist: from that moment they count. No file is written
-// twice or appended to, so resuming a run ([Open]) lists its records and removes the
-// files that none of them names.
+// input, with one part per table. Parts are written under temporary names, synced
+// and renamed. Then the segment's [Record], which names them, is written if it does
+// not exist: from that moment they count. A program that lists the folder of a table
+// may see parts before their record; the views of complete runs never do. No part or
+// record is written twice or appended to, so resuming a run ([Open]) lists its
+// records and removes the files that none of them names.
 //
 // Counters add up over segments, and the examples of a run are chosen from those of
 // its segments, so the tables summary and examples have one part for the whole run.

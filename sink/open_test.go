@@ -83,7 +83,7 @@ func TestOpenRefusesOtherInputs(t *testing.T) {
 		{"an archive twice", []Input{hosts, one, two, two, urls}, "the number of inputs called warc was 2 and is now 3"},
 		{"archives in another order", []Input{hosts, two, one, urls}, "warc: 2.warc is not the file that the run has read, 1.warc"},
 		{"another archive", []Input{hosts, one, {Role: "warc", Path: "2.warc", Ends: "ee"}, urls}, "warc: 2.warc is not the file"},
-		{"an archive that is no file", []Input{hosts, one, {Role: "warc", Path: "2.warc"}, urls}, "warc: 2.warc is no regular file"},
+		{"an archive that is no file", []Input{hosts, one, {Role: "warc", Path: "2.warc"}, urls}, "warc: 2.warc is not a regular file"},
 		{"other URLs", []Input{hosts, one, two, {Role: "urls", Path: "urls.txt", SHA256: "ee"}}, "urls: urls.txt (SHA-256 ee…) differs"},
 		{"none", nil, "the number of inputs called hosts was 1 and is now 0"},
 	} {
@@ -123,7 +123,7 @@ func TestOpenRefusesARunThatWasStartedOtherwise(t *testing.T) {
 		{"two inputs", func(m *Plan) { m.Inputs[0].SHA256, m.Inputs[1].SHA256 = "1", "2" }, []string{"hosts: ", "agents: agents.yaml"}},
 		{"an input more", func(m *Plan) { m.Inputs = append(m.Inputs, Input{Role: "urls", SHA256: "1"}) }, []string{"the number of inputs called urls was 0 and is now 1"}},
 		{"standard input", func(m *Plan) { m.Inputs[0] = Input{Role: "hosts", Path: "-"} }, []string{"standard input cannot be read again"}},
-		{"a pipe", func(m *Plan) { m.Inputs[0].SHA256 = "" }, []string{"hosts.csv is no regular file"}},
+		{"a pipe", func(m *Plan) { m.Inputs[0].SHA256 = "" }, []string{"hosts.csv is not a regular file"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			m := described()

@@ -221,7 +221,7 @@ func differences(old, now *Plan) []string {
 			case b.SHA256 == "" && b.Path == "-", a.SHA256 == "" && a.Path == "-":
 				out = append(out, fmt.Sprintf("%s: standard input cannot be read again; keep the list in a file", role))
 			case b.SHA256 == "" || a.SHA256 == "":
-				out = append(out, fmt.Sprintf("%s: %s is no regular file and cannot be read again; keep the list in a file", role, b.Path))
+				out = append(out, fmt.Sprintf("%s: %s is not a regular file and cannot be read again; keep the list in a file", role, b.Path))
 			case a.SHA256 != b.SHA256:
 				out = append(out, fmt.Sprintf("%s: %s (SHA-256 %.12s…) differs from what the run has read, %s (%.12s…)", role, b.Path, b.SHA256, a.Path, a.SHA256))
 			}

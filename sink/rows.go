@@ -73,7 +73,8 @@ type Fetch struct {
 	// Requests in order, redirects and all, each with `url` and `status`. Example: `[{url:
 	// http://a.example/robots.txt, status: 301}, …]`.
 	Hops []Hop `parquet:"hops,list"`
-	// URL of the last hop. Null if nothing was asked. Example: `https://www.news.example/robots.txt`.
+	// URL of the last hop. Null if it did not answer, for a redirect that an archive does not resolve, and
+	// for a stored file. Example: `https://www.news.example/robots.txt`.
 	FinalURL *string `parquet:"final_url,dict"`
 	// What went wrong: `dns_not_found`, `dns_failure`, `address_blocked`, `no_route`, `connect_refused`,
 	// `connect_timeout`, `connect_failure`, `tls`, `timeout`, `reset`, `protocol`, `truncated_body`,
@@ -299,7 +300,7 @@ type Signal struct {
 	Path *string `parquet:"path,dict"`
 	// Key of the signal. Null if the extension has no keys. Example: `ai-train`.
 	Key *string `parquet:"key,dict"`
-	// Example: `no`.
+	// Value as written. Example: `no`.
 	Value string `parquet:"value,dict"`
 }
 
@@ -334,7 +335,7 @@ type Policy struct {
 	// `match` is `own`: the file names the agent.
 	IsExplicit bool `parquet:"is_explicit"`
 	// What the content means for the agent: `allow_all`, `disallow_all`, `partial`; `allow_all` for
-	// `full_allow`; `unknown` for `full_disallow` and `undefined`, so that an outage is no policy.
+	// `full_allow`; `unknown` for `full_disallow` and `undefined`, so that an outage is not a policy.
 	Class string `parquet:"class,dict"`
 	// How the agent's own group compares with the file's group for `*`, by its meaning on every path:
 	// `equal`, `stricter` (it forbids all that the other does, and more), `looser`, `mixed`; `undecided`
@@ -342,8 +343,8 @@ type Policy struct {
 	// `own`.
 	VersusStar *string `parquet:"versus_star,dict"`
 	// Whether the rules mean the same for the agent under this row's profile as under the run's first, on
-	// every path: `equal`, `different`, `undecided`. Null for the first profile, and unless the rules of one
-	// body decide under both.
+	// every path: `equal`, `different`, `undecided`. Null for the first profile, and where the two do not
+	// judge the same body by its rules.
 	VersusFirst *string `parquet:"versus_first,dict"`
 	// Crawl-delay of its group, in seconds. Null if there is none. Example: `10`.
 	CrawlDelay *float64 `parquet:"crawl_delay"`
@@ -398,7 +399,7 @@ type Agent struct {
 	FallsBackTo []string `parquet:"falls_back_to,list" parquet-element:",dict"`
 	// User agent that it sends. Null if the registry does not say.
 	UserAgent *string `parquet:"user_agent,dict"`
-	// It does not follow a group for `*` (profile `google`). Example: `AdsBot-Google`.
+	// It does not follow a group for `*` (profile `google`): true for AdsBot-Google.
 	IgnoresStar bool `parquet:"ignores_star"`
 	// A user's request triggers it.
 	UserTriggered bool `parquet:"user_triggered"`
@@ -461,8 +462,8 @@ type Change struct {
 	// `outcome`, `group`, `signal`, `sitemap`, `crawl_delay`, `redirect`, `reachability`, `host_new`,
 	// `host_gone`, `text` (nothing but the text).
 	Kind string `parquet:"kind,dict"`
-	// `critical`, `major`, `minor`, `cosmetic`. Of `text`, cosmetic is a proof: no verdict on any path
-	// differs, for any agent; minor is undecided.
+	// `critical`, `major`, `minor`, `cosmetic`. For `text`, cosmetic means proven: no verdict
+	// differs, on any path, for any agent; minor means undecided.
 	Severity string `parquet:"severity,dict"`
 	// Agent, or token of a group. Null if the change is about none. Example: `GPTBot`.
 	Agent *string `parquet:"agent,dict"`

@@ -74,7 +74,7 @@ func newCheckFlags() *checkFlags {
 	f.set.BoolVar(&f.json, "json", false, "print only JSON to standard output: one array, an object for each URL")
 	group(f.set, "Questions and answers")
 	f.addMeaning()
-	f.set.BoolVar(&f.acceptUnreachable, "accept-unreachable", false, "judge hosts even if none can be reached: blame the hosts, not this machine")
+	f.set.BoolVar(&f.acceptUnreachable, "accept-unreachable", false, "judge hosts even if none can be reached: treat that as the hosts' failure")
 	f.addNetwork()
 	return f
 }
@@ -85,7 +85,7 @@ func checkCommand() *cobra.Command {
 		Use: `check ROBOTS_FILE AGENT URL...
        robocensus check URL... --agent AGENT
        robocensus check --jsonl < QUESTIONS`,
-		Short: "May an agent fetch a URL, and why", Long: checkHelp, Example: checkExamples,
+		Short: "Say whether an agent may fetch a URL, and why", Long: checkHelp, Example: checkExamples,
 		RunE: func(c *cobra.Command, args []string) error {
 			return f.check(c.Context(), args, c.InOrStdin(), c.OutOrStdout())
 		},

@@ -17,8 +17,8 @@ const (
 	yellow style = "\x1b[33m"
 )
 
-// paint returns text in a style if out is a terminal, otherwise the text alone: in
-// files and pipes, under NO_COLOR (https://no-color.org) and TERM=dumb.
+// paint returns text in style s if out is a terminal. It returns text unchanged
+// otherwise, and if NO_COLOR (https://no-color.org) is set or TERM is dumb.
 func paint(out io.Writer, s style, text string) string {
 	if c, ok := out.(*checked); ok {
 		out = c.Writer

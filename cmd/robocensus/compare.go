@@ -87,7 +87,7 @@ func compareCommand() *cobra.Command {
        robocensus compare FILE --agent AGENT_A --agent AGENT_B
        robocensus compare FILE --agent AGENT --profile PROFILE_A --profile PROFILE_B
        robocensus compare --jsonl < PAIRS`,
-		Short: "Do two policies mean the same, and where not", Long: compareHelp, Example: compareExamples,
+		Short: "Compare the meaning of two policies", Long: compareHelp, Example: compareExamples,
 		RunE: func(c *cobra.Command, args []string) error {
 			return f.compare(c.Context(), args, c.InOrStdin(), c.OutOrStdout())
 		},

@@ -23,11 +23,11 @@ network and no configuration. It takes the flags of run, so you can try
 
 func demoCommand() *cobra.Command {
 	f := newRunFlags()
-	f.set.MarkHidden("hosts")
-	f.set.MarkHidden("connect-to")
-	f.set.MarkHidden("dry-run")
+	for _, name := range notForDemo {
+		f.set.MarkHidden(name)
+	}
 	c := &cobra.Command{
-		Use: "demo [--out DIR] [flags of run]", Short: "A census of a small web on this machine", Long: demoHelp,
+		Use: "demo [--out DIR] [flags of run]", Short: "Take a census of a small web on this machine", Long: demoHelp,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usagef("unexpected argument %q", args[0])
@@ -39,15 +39,20 @@ func demoCommand() *cobra.Command {
 	return c
 }
 
+// notForDemo are the flags of run that demo refuses.
+var notForDemo = []string{
+	"hosts", "warc", "warc-paths", "bodies", "from-run", "ranks", "connect-to", "proxy", "dry-run",
+	"shards", "shard", "parallelism", "spool",
+}
+
 func (f *runFlags) demo(ctx context.Context, stdout, stderr io.Writer) (err error) {
-	if f.dryRun {
-		return usagef("--dry-run is for run; demo asks this machine only")
-	}
-	if f.set.Changed("hosts") || f.set.Changed("connect-to") {
-		return usagef("demo brings its own hosts; use run for yours")
-	}
 	if err := f.applyConfig(ctx); err != nil {
 		return err
+	}
+	for _, name := range notForDemo {
+		if f.set.Changed(name) {
+			return usagef("--%s is for run: demo brings its own hosts and asks this machine only", name)
+		}
 	}
 	set := func(name, value string) {
 		if err == nil && !f.set.Changed(name) {

@@ -26,21 +26,21 @@ the table changes, one row per change, with a severity:
 Rules are compared by meaning (kind rules): under the first profile from the tables
 groups and rules; under other profiles, and under google-2012, from the bodies of
 runs made with --keep-bodies. A host that one of the runs did not reach has one row
-only: an outage is no policy. If the runs differ in their settings, a note names
+only: an outage is not a policy. If the runs differ in their settings, a note names
 what is not compared.
 
 With --expect, diff checks the expectations of RUN_B and of the changes. An
-expectation that these runs cannot show is unchecked; it counts as broken unless
+expectation that these runs cannot decide is unchecked; it counts as broken unless
 only an outage is the reason.
 
-Exit codes: 0 done, 1 done and an expectation is broken, 64 usage or runs that cannot
-be compared, 65 bad input, 74 I/O, 130 interrupted.`
+Exit codes: 0 done, 1 done and an expectation is broken or cannot be checked, 64
+usage or runs that cannot be compared, 65 bad input, 74 I/O, 130 interrupted.`
 
 const diffExamples = `  robocensus diff --out out 20261113T101500Z 20261120T101500Z`
 
 func diffCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "diff --out DIR RUN_A RUN_B", Short: "What changed between two runs", Long: diffHelp, Example: diffExamples,
+		Use: "diff --out DIR RUN_A RUN_B", Short: "Show what changed between two runs", Long: diffHelp, Example: diffExamples,
 		ValidArgsFunction: completeRuns(2),
 	}
 	out := outFlag(c)

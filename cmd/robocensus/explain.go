@@ -79,7 +79,7 @@ func (e *explainer) unread() {
 }
 
 // capture loads what was fetched. It prints what the origin answered, and then what
-// that means under the profile: an outage is no policy.
+// that means under the profile: an outage is not a policy.
 func (e *explainer) capture(c *fetch.Capture) {
 	e.load(c)
 	first := e.readings[0]

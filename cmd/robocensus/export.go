@@ -22,8 +22,8 @@ const exportHelp = `Writes a table of RUN to standard output as an Arrow IPC str
 Polars, R and others can read. Rows are in the order of the input.
 
 TABLE is one of the run's tables, or changes if the run was compared with another.
-For an unfinished run, export writes what is committed. A stream that ends with an
-error does not read as a complete one.
+An unfinished run needs --incomplete; export then writes what is committed. A stream
+that ends with an error does not read as a complete one.
 
 Exit codes: 0 done, 64 usage, 74 I/O, 130 interrupted.`
 
@@ -33,7 +33,7 @@ const exportExamples = `  robocensus export --out out 20261120T101500Z fetches >
 
 func exportCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "export --out DIR [--columns NAME,...] RUN TABLE", Short: "A table as an Arrow stream", Long: exportHelp, Example: exportExamples,
+		Use: "export --out DIR [--columns NAME,...] RUN TABLE", Short: "Write a table as an Arrow stream", Long: exportHelp, Example: exportExamples,
 		ValidArgsFunction: func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 1 {
 				return exportable, noFiles

@@ -84,13 +84,13 @@ func (f *commonFlags) addNetwork() {
 	s.IntVar(&f.perDomain, "per-domain", 8, "concurrent requests to the hosts of one registered domain")
 	s.Float64Var(&f.rate, "rate", 0, "requests per second in total (default no limit)")
 	s.Float64Var(&f.addressRate, "address-rate", 0, "requests per second to one address (default no limit)")
-	s.DurationVar(&f.timeout, "timeout", 30*time.Second, "time limit for one host, with redirects, retries and waits")
+	s.DurationVar(&f.timeout, "timeout", 30*time.Second, "time limit for one host, with redirects and retries; waits for politeness do not count")
 	s.IntVar(&f.retries, "retries", 2, "attempts after the first on a 5xx or a temporary failure; twice as many on a 503")
 	s.IntVar(&f.maxRedirects, "max-redirects", 0, "redirects to follow (default as the profiles say)")
 	s.StringVar(&f.connectTo, "connect-to", "", "dial `ADDR` (IP:port) for every host; politeness is then per host and domain")
 	s.BoolVar(&f.allowPrivate, "allow-private", false, "dial loopback, private and other special addresses too")
 	s.StringVar(&f.caFile, "ca-file", "", "PEM `FILE` of certificate authorities to trust instead of the system's")
-	s.StringVar(&f.resolver, "resolver", "", "DNS server, `ADDR` (IP or IP:port; default the system's)")
+	s.StringVar(&f.resolver, "resolver", "", "`ADDR` of the DNS server (IP or IP:port; default the system's)")
 	s.StringVar(&f.proxy, "proxy", "", "HTTP proxy, http://[user:password@]host:port. The proxy resolves names: special addresses are refused only if literal, addresses and DNS times are unknown, politeness is per host and domain, and the proxy's own errors over http look like the host's")
 	s.BoolVar(&f.probe, "probe-misconfigured", false, "if robots.txt gives a 5xx, request two more pages, to see whether the host answers every missing page with a 5xx")
 	s.StringVar(&f.userAgent, "user-agent", "robocensus/1", "user agent to send; include a contact, as in our-census/1 (+https://example.org/census)")
@@ -147,7 +147,8 @@ func (f *commonFlags) readAgents(ctx context.Context) ([]evaluate.Agent, sink.In
 	return agents, sink.Input{Role: "agents", Path: path, SHA256: digest(text), Rows: int64(len(agents))}, err
 }
 
-// fetchConfig makes the configuration of fetching, with the limits of the profiles.
+// fetchConfig returns the configuration of the fetch client, with the limits of the
+// profiles.
 func (f *commonFlags) fetchConfig(ctx context.Context, profiles []*robots.Profile) (fetch.Config, error) {
 	c := fetch.Config{
 		UserAgent: f.userAgent, Timeout: f.timeout, Retries: f.retries, Concurrency: max(f.concurrency, 1),

@@ -90,7 +90,7 @@ func names(c *cobra.Command) (out []string) {
 
 func helpCommand(root *cobra.Command) *cobra.Command {
 	c := &cobra.Command{
-		Use: "help [COMMAND]", Short: "Help for a command",
+		Use: "help [COMMAND]", Short: "Show the help of a command",
 		Long: "Prints the same as COMMAND --help.",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return names(root), noFiles

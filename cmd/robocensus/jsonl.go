@@ -54,7 +54,7 @@ func checkJSONL(in io.Reader, out io.Writer, profile *robots.Profile) error {
 	})
 }
 
-// answerLines answers line by line. A line that is no question gets an object with
+// answerLines answers line by line. A line that is not a question gets an object with
 // an error, so that answers stay in step with questions, and the exit code is 65.
 // Blank lines are skipped.
 func answerLines(in io.Reader, out io.Writer, answerTo func(line []byte) (any, error)) error {

@@ -57,7 +57,7 @@ func TestAStoppedRunOfAPipeIsNotCalledResumable(t *testing.T) {
 	for i := range hosts - 1 {
 		fmt.Fprintf(&list, "h%d.test\n", i)
 	}
-	for path, refusal := range map[string]string{"-": "standard input cannot be read again", "/dev/stdin": "/dev/stdin is no regular file and cannot be read again"} {
+	for path, refusal := range map[string]string{"-": "standard input cannot be read again", "/dev/stdin": "/dev/stdin is not a regular file and cannot be read again"} {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Parallel()
 			server, addr := stopWeb(t)

@@ -18,11 +18,11 @@ import (
 	"github.com/robocensus/robocensus/sink/views"
 )
 
-const pruneHelp = `Keeps the N complete runs in DIR that began last and removes the older ones, older
-unfinished runs, comparisons (table changes) of removed runs, and the remains of an
-interrupted removal. Then it rewrites views.sql. It keeps runs that are under way and
-runs whose manifest is damaged. With fewer than N complete runs it removes no run for
-its age.
+const pruneHelp = `Keeps the N complete runs in DIR that ended last and removes the other complete runs,
+older unfinished runs, comparisons (table changes) of removed runs, and the remains of
+an interrupted removal. Then it rewrites views.sql. It keeps runs that are under way
+and runs whose manifest is damaged. With fewer than N complete runs it removes no
+complete run.
 
 If prune is interrupted, start it again.
 

@@ -16,9 +16,10 @@ import (
 
 const reportHelp = `Writes a report of RUN as one self-contained HTML page: who shuts out AI crawlers
 and other agents, what hosts answer, what the files contain and what is wrong with
-them, and how the network performs. Each figure has its numbers and SQL. The report
-reads the tables summary and examples only, so that it takes about as long for any
-number of hosts. For an unfinished run it reads what each segment has counted.
+them, and how the network performs. Each figure comes with its numbers and SQL. The
+report reads the tables summary and examples only, so that it takes about as long for
+any number of hosts. An unfinished run needs --incomplete; the report then covers what
+is committed.
 
 With --against, the page also shows the changes since RUN_A; run robocensus diff
 first. Without --html, the page goes to standard output.
@@ -29,7 +30,7 @@ const reportExamples = `  robocensus report --out out 20261120T101500Z --html re
 
 func reportCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "report --out DIR RUN [--against RUN_A] [--html FILE]", Short: "An HTML report of a run", Long: reportHelp, Example: reportExamples,
+		Use: "report --out DIR RUN [--against RUN_A] [--html FILE]", Short: "Write an HTML report of a run", Long: reportHelp, Example: reportExamples,
 		ValidArgsFunction: completeRuns(1),
 	}
 	out := outFlag(c)

@@ -21,9 +21,9 @@ http if https gives no answer. Adjacent rows of one origin that have URLs become
 samples of that origin alone.
 
 Lines that are not hosts go to DIR/_runs/ID/rejected.csv. After Ctrl-C, a full
-disk or a crash, continue with --resume: it asks no host again that has answered,
-and the tables are those of an undisturbed run. A second Ctrl-C stops at once,
-without waiting for the hosts in flight (--grace).
+disk or a crash, continue with --resume: it does not ask a host again once it has
+answered, and the tables are those of an undisturbed run. A second Ctrl-C stops at
+once, without waiting for the hosts in flight (--grace).
 
 If this machine is cut off from the network, the run waits and asks again; it
 records no failure from that time. It stops after --outage-patience, or after 30
@@ -92,7 +92,7 @@ func newRunFlags() *runFlags {
 	s := f.set
 	s.StringVar(&f.hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; with --warc or --bodies, take only these hosts")
 	s.StringArrayVar(&f.warc, "warc", nil, "WARC files, a quoted `GLOB`, plain, .gz or .zst; - is standard input; repeatable")
-	s.StringVar(&f.warcPaths, "warc-paths", "", "`FILE` of WARC files, one path to a line, plain, .gz or .zst")
+	s.StringVar(&f.warcPaths, "warc-paths", "", "`FILE` of WARC files, one per line, plain, .gz or .zst")
 	s.StringVar(&f.bodies, "bodies", "", "folder or tar (`DIR|TAR`) of robots.txt files, named by host (example.com_8443: that port)")
 	s.StringVar(&f.fromRun, "from-run", "", "folder (`DIR/_runs/ID`) of an earlier run with --keep-bodies, to judge again; latest and previous are complete runs of --out")
 	s.StringVar(&f.ranks, "ranks", "", "`FILE` of ranked hosts (as --hosts), for --warc and --bodies")
@@ -101,7 +101,7 @@ func newRunFlags() *runFlags {
 
 	f.addMeaning()
 	s.StringVar(&f.urls, "urls", "", "`FILE` of URLs to judge, one per line: a path applies to every host, an absolute URL to its origin (default a dozen built-in paths)")
-	s.StringVar(&f.expect, "expect", "", "YAML `FILE` of expectations about the hosts; if one is broken, the exit code is 1")
+	s.StringVar(&f.expect, "expect", "", "YAML `FILE` of expectations about the hosts; if one is broken or cannot be checked, the exit code is 1")
 	group(s, "Meaning")
 
 	s.StringSliceVar(&f.schemes, "schemes", []string{"https", "http"}, "schemes to try, in order, for hosts without one")
@@ -110,8 +110,8 @@ func newRunFlags() *runFlags {
 	s.StringVar(&f.state, "state", "", "`DIR` that keeps answers from run to run: outages, last copies, and answers fresh enough to serve again")
 	s.DurationVar(&f.maxAge, "max-age", 24*time.Hour, "with --state: serve an answer up to this age without asking; Cache-Control may shorten the age, or lengthen it up to seven times; 0 always asks")
 	s.DurationVar(&f.outagePatience, "outage-patience", 10*time.Minute, "if this machine is cut off from the network, wait this long before stopping with exit code 75")
-	s.BoolVar(&f.acceptUnreachable, "accept-unreachable", false, "complete the run even if no host can be reached: blame the hosts, not this machine")
-	s.DurationVar(&f.grace, "grace", 10*time.Second, "after Ctrl-C or SIGTERM, wait this long for the hosts in flight; --resume asks no host again that has answered")
+	s.BoolVar(&f.acceptUnreachable, "accept-unreachable", false, "complete the run even if no host can be reached: treat that as the hosts' failure")
+	s.DurationVar(&f.grace, "grace", 10*time.Second, "after Ctrl-C or SIGTERM, wait this long for the hosts in flight; --resume does not ask a host again once it has answered")
 	group(s, "Network")
 
 	s.IntVar(&f.shards, "shards", 1, "divide the run among `N` processes")

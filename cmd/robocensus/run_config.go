@@ -106,7 +106,7 @@ func (f *runFlags) checkSource() error {
 	return nil
 }
 
-// checkValues checks the other flags.
+// checkValues checks the values of flags that do not name a source.
 func (f *runFlags) checkValues() error {
 	switch {
 	case f.out == "":

@@ -29,7 +29,8 @@ With --json it prints one object
 
     {"run", "complete", "parts", "rows", "bytes", "problems": [{"path", "kind", "text"}]}
 
-Exit codes: 0 whole, 1 problems, or unfinished without --incomplete, 64 usage, 74 I/O, 130 interrupted.`
+Exit codes: 0 whole, 1 problems, or unfinished without --incomplete, 64 usage, 74
+I/O, 130 interrupted.`
 
 const verifyExamples = `  robocensus verify --out out 20261120T101500Z`
 

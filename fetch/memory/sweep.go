@@ -11,8 +11,8 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 )
 
-// The keys. A body has two. The one without a value marks that the body is
-// stored, and can be read without reading bodies.
+// The keys. A body has two keys. The one without a value shows that the body exists,
+// without reading it.
 const (
 	recordPrefix = 'o' // and an origin
 	knownPrefix  = 'k' // and a digest

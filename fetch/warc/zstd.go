@@ -19,7 +19,7 @@ const (
 	maxDictionary = 8 << 20
 )
 
-// isSkippable implements RFC 8878, section 3.1.2.
+// isSkippable reports whether head begins a skippable frame (RFC 8878, 3.1.2).
 func isSkippable(head []byte) bool {
 	return len(head) >= 4 && head[0]&0xf0 == 0x50 && string(head[1:4]) == "\x2a\x4d\x18"
 }

@@ -90,7 +90,7 @@ func (e *Evaluator) policy(row *sink.Fetch, r *reading, agent int) (sink.Policy,
 		Agent: e.config.Agents[agent].Name, Category: e.config.Agents[agent].Category,
 		Profile: r.profile.Name, Outcome: string(r.answer.Outcome),
 	}
-	match, class := robots.NoGroup, summary.ClassUnknown // an outage is no policy
+	match, class := robots.NoGroup, summary.ClassUnknown // an outage is not a policy
 	switch r.answer.Outcome {
 	case robots.ConditionalAllow:
 		found := &r.content.policies[agent]
@@ -127,7 +127,7 @@ func (e *Evaluator) verdictOn(k, agent int, target *robots.Target) robots.Verdic
 	return r.answer.Weigh(r.judge.Policy(agent).Judge(target))
 }
 
-// verdictOnPath judges one of the paths for all hosts.
+// verdictOnPath judges one of the samples that apply to every host.
 func (e *Evaluator) verdictOnPath(k, agent, path int) robots.Verdict {
 	r := &e.readings[k]
 	if known := r.content.verdicts; known != nil && r.answer.AsksRules() {

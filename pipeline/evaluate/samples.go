@@ -119,7 +119,7 @@ func (s *Shared) URLs(t *source.Target) int {
 	return len(s.samples.paths) + len(t.Paths) + len(s.samples.absolute[t.Candidates[0]])
 }
 
-// Unused returns the absolute samples whose origin was no target. They are errors
+// Unused returns the absolute samples whose origin was not a target. They are errors
 // of the input, never silent allows.
 func (s *Shared) Unused() []Sample {
 	var out []Sample
@@ -134,7 +134,7 @@ func (s *Shared) Unused() []Sample {
 // note is what a process that resumes the run needs of a committed segment besides
 // its tables.
 type note struct {
-	Samples []int `json:"samples,omitempty"` // index of one absolute sample per origin that had some
+	Samples []int `json:"samples,omitempty"` // for each origin with absolute samples, the index of one of them
 }
 
 // Restore reads the note of a committed segment.

@@ -186,8 +186,8 @@ func (s *Source) readArchive(ctx context.Context, path string, reject func(offse
 	return err
 }
 
-// wanted makes a target of a stored origin, if the filter has it.
-func (s *Source) wanted(o fetch.Origin) (Target, bool) {
+// wanted returns the target of a stored origin; ok is false if the filter excludes it.
+func (s *Source) wanted(o fetch.Origin) (target Target, ok bool) {
 	if s.filter != nil && !s.filter.has(o) {
 		return Target{}, false
 	}

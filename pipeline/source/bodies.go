@@ -119,7 +119,7 @@ func originOfFile(base, first string) (fetch.Origin, error) {
 	return o, err
 }
 
-// notFile is the reason in rejected.csv for an entry that is no regular file.
+// notFile is the reason in rejected.csv for an entry that is not a regular file.
 const notFile = "not_a_file"
 
 // readFolder reads the files below a folder, in the order of their names. It

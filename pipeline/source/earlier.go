@@ -98,7 +98,7 @@ type earlierRun struct {
 // of the run, made of segments of its own: a row group of fetches each.
 type segmentParts struct{ fetches, bodies []sink.Part }
 
-// input identifies the segment as an input.
+// input returns the Input that identifies the segment in the plan.
 func (s *segmentParts) input() sink.Input {
 	in := sink.Input{Role: "run", Path: s.fetches[0].Path, SHA256: s.fetches[0].SHA256}
 	for _, p := range s.fetches {

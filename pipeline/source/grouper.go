@@ -51,7 +51,7 @@ func (g *grouper) take(r row) error {
 		return g.flush()
 	}
 	if r.badRank {
-		if err := g.remark(r.line, r.text, "bad_rank: no whole number from 1; the host is asked without"); err != nil {
+		if err := g.remark(r.line, r.text, "bad_rank: not a whole number from 1; the host is asked without"); err != nil {
 			return err
 		}
 	}

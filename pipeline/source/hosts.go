@@ -29,7 +29,7 @@ type row struct {
 	seq    int64 // ordinal in the list, 0 if the reader is to count
 	parted bool  // a row of another origin precedes it, which this list lacks
 
-	badRank bool // the rank is no whole number from 1
+	badRank bool // the rank is not a whole number from 1
 }
 
 // given returns the host that the row names, otherwise its URL.

@@ -117,7 +117,7 @@ func (p *Partition) add(shard int, r *row) error {
 	return p.flush(shard)
 }
 
-// badRank stands for a rank that is no number.
+// badRank stands for a rank that is not a number.
 const badRank = "?"
 
 // flush writes the chunk of a shard to the scratch file.
@@ -173,7 +173,7 @@ func readPlanned(ctx context.Context, path string, yield func(row) error) error 
 			r, err = plannedRow(fields)
 		}
 		if err != nil {
-			return &userfile.Error{Path: path, Err: fmt.Errorf("is no list of a shard: %w", err)}
+			return &userfile.Error{Path: path, Err: fmt.Errorf("is not the list of a shard: %w", err)}
 		}
 		if err := yield(r); err != nil {
 			return err

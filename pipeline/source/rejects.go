@@ -17,7 +17,7 @@ import (
 // any number of bad lines or damaged places. All of them are counted.
 const maxRejected = 1_000_000
 
-// Skipped counts the records of a source that are no targets.
+// Skipped counts the records of a source that are not targets.
 type Skipped struct {
 	OtherURLs    int64 // captures of other URLs than /robots.txt
 	OtherRecords int64 // WARC records of other types
@@ -38,7 +38,7 @@ func (s Skipped) Kinds() map[string]int64 {
 	return out
 }
 
-// Rejects accounts for the input that is no target: rejected.csv lists bad lines and
+// Rejects accounts for the input that is not a target: rejected.csv lists bad lines and
 // damaged records in the order of the input, and [Skipped] counts the rest.
 // Archives are read concurrently; each writes to a scratch file until those before
 // it are done.

@@ -205,7 +205,7 @@ func (s *Source) Empty() error {
 	skipped := s.rejects.Skipped()
 	switch {
 	case len(c.Named) > 0:
-		path, wanted = namedPath, "are no hosts"
+		path, wanted = namedPath, "are not hosts"
 	case s.filter != nil && s.filter.isEmpty():
 	case s.filter != nil && skipped.OtherHosts > 0:
 		wanted = fmt.Sprintf("names no host of the %d stored answers; give hosts that are among them", skipped.OtherHosts)

@@ -219,7 +219,7 @@ func TestNoRowBreaksARule(t *testing.T) {
 		"deciding rules are rules":               "SELECT count(*) FROM verdicts v WHERE profile = 'google' AND rule_line IS NOT NULL AND NOT EXISTS (FROM rules r WHERE r.run = v.run AND r.seq = v.seq AND r.line = v.rule_line AND r.kind = v.rule_kind AND r.pattern = v.rule_pattern)",
 		"counts of fetches are those of tables":  "SELECT count(*) FROM fetches f WHERE groups <> (SELECT count(*) FROM groups g WHERE g.run = f.run AND g.seq = f.seq) OR rules <> (SELECT count(*) FROM rules r WHERE r.run = f.run AND r.seq = f.seq) OR sitemaps <> (SELECT count(*) FROM sitemaps s WHERE s.run = f.run AND s.seq = f.seq)",
 		"full allow allows":                      "SELECT count(*) FROM verdicts JOIN policies USING (run, seq, agent, profile) WHERE outcome = 'full_allow' AND verdict <> 'allow' OR outcome = 'full_disallow' AND verdict <> 'disallow'",
-		"an outage is no policy":                 "SELECT count(*) FROM policies WHERE (outcome IN ('full_disallow', 'undefined')) <> (class = 'unknown')",
+		"an outage is not a policy":              "SELECT count(*) FROM policies WHERE (outcome IN ('full_disallow', 'undefined')) <> (class = 'unknown')",
 		"group_agent only where rules decide":    "SELECT count(*) FROM policies WHERE group_agent IS NOT NULL AND outcome <> 'conditional_allow' OR is_explicit AND (group_agent IS NULL OR group_agent = '*')",
 		"is_explicit is a group of one's own":    "SELECT count(*) FROM policies WHERE is_explicit <> (match IS NOT DISTINCT FROM 'own')",
 		"only own groups stand to *":             "SELECT count(*) FROM policies WHERE (versus_star IS NOT NULL) <> (match IS NOT DISTINCT FROM 'own')",

@@ -33,7 +33,7 @@ func (v *verifier) comparisons(ctx context.Context, m *sink.Manifest) error {
 			id, ends := strings.CutSuffix(id, folder.after)
 			switch {
 			case !is || !ends || sink.CheckRunID(id) != nil:
-				v.add(path.Join(folder.name, f.Name()), badExtra, "is no comparison")
+				v.add(path.Join(folder.name, f.Name()), badExtra, "is not a comparison")
 			case !slices.Contains(others, id):
 				others = append(others, id)
 			}

@@ -48,7 +48,7 @@ func (d *data) byKey(f *figure, metric, name, unit string, profiled bool, counts
 	f.keyBars(counts, class, unit, base)
 }
 
-// barsDrawn bounds the bars of a figure; its numbers are complete.
+// barsDrawn is the most bars that a figure draws. Its table lists all numbers.
 const barsDrawn = 24
 
 func (f *figure) keyBars(counts map[string]int64, class, unit string, base int64) {
