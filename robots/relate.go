@@ -60,6 +60,39 @@ func Probe(a, b *Policy) Comparison {
 	return c
 }
 
+// Differ reports whether two policies differ on any path, as [Distinguish] does, but
+// without the shortest path. It first asks about paths that the rules name, which
+// shows most differences at little cost. If the answer would take more work than
+// most, decided is false.
+func Differ(a, b *Policy, most int) (differ, decided bool, work int) {
+	if sameRules(a, b) {
+		return false, true, 0
+	}
+	if c, ok := compareClasses(a, b); ok {
+		return c.Relation != Equal, true, 0
+	}
+	if a.Class() == AllowAll && b.Class() == AllowAll {
+		return false, true, 0
+	}
+	if most <= 0 {
+		return false, false, 0
+	}
+	p := prober{a: a, b: b, ways: ways(a, b), either: true, escaping: true}
+	p.try(a)
+	p.try(b)
+	if p.settled() {
+		return true, true, p.work
+	}
+	l, ok := newLanguage(a, b)
+	if !ok {
+		return false, false, maxEffects * effectWork
+	}
+	s := search{automaton: newAutomaton(l), most: min(most, maxWork), ways: p.ways, either: true, found: [2]int32{-1, -1}}
+	whole := s.run()
+	differ = s.found[closes] >= 0 || s.found[opens] >= 0
+	return differ, differ || whole, s.work + l.size*effectWork
+}
+
 // Distinguish returns the shortest path on which two policies differ, the first
 // in byte order of these; nil if they mean the same. [Compare] finds the same
 // path first, but then searches on for a difference the other way, at much more

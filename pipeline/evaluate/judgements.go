@@ -20,7 +20,7 @@ func (e *Evaluator) judgements(row *sink.Fetch, listed []*prepared, paths []stri
 			policy, match, class := e.policy(row, r, i)
 			tally := &tallies[i]
 			if e.parted(k) {
-				standing := r.content.partings[i].standing
+				standing := r.content.partings[i]
 				policy.VersusFirst = &summary.PartNames[standing]
 				tally.Parted[standing]++
 			}

@@ -10,13 +10,9 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// A parting compares a profile's reading of a file with the first profile's, for
-// one agent.
-type parting struct {
-	standing int             // index into summary.PartNames
-	witness  *robots.Witness // a path on which they differ, nil for copies of a group; A is the first profile's verdict
-	lines    [2]int32        // lines that decide on the witness under both profiles, 0 for none
-}
+// A parting says whether a profile's reading of a file differs from the first
+// profile's, for one agent: an index into summary.PartNames.
+type parting int
 
 // Bounds on the work of comparing two profiles, for one agent and for one file, in
 // the unit of [robots.Relate]: about 1 and 10 ms. Most differences show on a short
@@ -58,20 +54,20 @@ func (e *Evaluator) part(dst []parting, k int) []parting {
 			// A copy of another group. It counts as much work, so that copies do not
 			// decide which later agents are undecided.
 			work += dear[same].took
-			dst = append(dst, parting{standing: dst[dear[same].agent].standing})
+			dst = append(dst, dst[dear[same].agent])
 			continue
 		}
-		w, decided, took := robots.Distinguish(x, y, most)
+		differ, decided, took := robots.Differ(x, y, most)
 		work += took
 		if took > 0 && len(dear) < dearPartings {
 			dear = append(dear, dearParting{i, most, took})
 		}
-		p := parting{standing: summary.Agree, witness: w}
+		p := parting(summary.Agree)
 		switch {
-		case w != nil:
-			p.standing, p.lines = summary.Part, [2]int32{first.lineOf(w.A), r.lineOf(w.B)}
+		case differ:
+			p = summary.Part
 		case !decided:
-			p.standing = summary.PartUndecided
+			p = summary.PartUndecided
 		}
 		dst = append(dst, p)
 	}
@@ -104,23 +100,36 @@ func (e *Evaluator) countPartings(row *sink.Fetch, k int, stratum string) {
 		return
 	}
 	r := &e.readings[k]
-	worst := summary.Agree
-	for i := range r.content.partings {
-		p := &r.content.partings[i]
-		if p.witness != nil && worst != summary.Part && e.examples.Wants("versus_first", r.profile.Name, row.Host) {
-			side := func(name string, v robots.Verdict, line int32) string {
-				text := fmt.Sprintf("%s: %s", name, v.Value)
-				if line > 0 {
-					text += fmt.Sprintf(" (line %d)", line)
-				}
-				return text
+	worst := parting(summary.Agree)
+	for i, p := range r.content.partings {
+		if p == summary.Part && worst != summary.Part && e.examples.Wants("versus_first", r.profile.Name, row.Host) {
+			if text := e.partedOn(k, i); text != "" {
+				e.examples.Add("versus_first", r.profile.Name, row.Host, 0, text)
 			}
-			e.examples.Add("versus_first", r.profile.Name, row.Host, 0, fmt.Sprintf("%s, %s; %s; %s", e.config.Agents[i].Name, summary.Clip([]byte(p.witness.Path)),
-				side(e.readings[0].profile.Name, p.witness.A, p.lines[0]), side(r.profile.Name, p.witness.B, p.lines[1])))
 		}
-		if p.standing == summary.Part || worst == summary.Agree {
-			worst = p.standing
+		if p == summary.Part || worst == summary.Agree {
+			worst = p
 		}
 	}
 	e.counts.AddProfile("versus_first_hosts", stratum, k, summary.PartNames[worst])
+}
+
+// partedOn describes the shortest path on which profile k and the first differ for an
+// agent, with both verdicts and the lines that decide.
+func (e *Evaluator) partedOn(k, agent int) string {
+	first, r := &e.readings[0], &e.readings[k]
+	first.load()
+	r.load()
+	w, _, _ := robots.Distinguish(first.judge.Policy(agent), r.judge.Policy(agent), partingWork)
+	if w == nil {
+		return ""
+	}
+	side := func(r *reading, v robots.Verdict) string {
+		text := fmt.Sprintf("%s: %s", r.profile.Name, v.Value)
+		if line := r.lineOf(v); line > 0 {
+			text += fmt.Sprintf(" (line %d)", line)
+		}
+		return text
+	}
+	return fmt.Sprintf("%s, %s; %s; %s", e.config.Agents[agent].Name, summary.Clip([]byte(w.Path)), side(first, w.A), side(r, w.B))
 }

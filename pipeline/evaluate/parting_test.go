@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -30,17 +29,17 @@ func TestPartings(t *testing.T) {
 			if a.parted(k) != (k > 0) {
 				t.Fatalf("profile %d: parted is %v", k, a.parted(k))
 			}
-			for i := range a.readings[k].content.partings {
-				p := &a.readings[k].content.partings[i]
-				text := summary.PartNames[p.standing]
-				if p.witness != nil {
-					text += fmt.Sprintf(" %s %v %v %v", p.witness.Path, p.witness.A.Value, p.witness.B.Value, p.lines)
+			for i, p := range a.readings[k].content.partings {
+				if got = append(got, summary.PartNames[p]); p == summary.Part {
+					got[len(got)-1] = a.partedOn(k, i)
 				}
-				got = append(got, text)
 			}
 		}
 		// rfc9309 always allows /robots.txt itself, and decodes %2E in a path.
-		want := "equal; different /page.htm disallow undefined [5 0]; equal; equal; different; different /robots.txt disallow allow [2 0]; different /%2Ehtm allow disallow [0 5]; equal; equal; different"
+		want := strings.Join([]string{
+			"equal", "B, /page.htm; google: disallow (line 5); google-2019: undefined", "equal", "equal", "Copy, /page.htm; google: disallow (line 10); google-2019: undefined",
+			"A, /robots.txt; google: disallow (line 2); rfc9309: allow", "B, /%2Ehtm; google: allow; rfc9309: disallow (line 5)", "equal", "equal", "Copy, /%2Ehtm; google: allow; rfc9309: disallow (line 10)",
+		}, "; ")
 		if text := strings.Join(got, "; "); text != want {
 			t.Errorf("got  %s\nwant %s", text, want)
 		}
