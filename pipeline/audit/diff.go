@@ -212,20 +212,16 @@ func (d *differ) details(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, m := range d.runs {
-		parts := make(map[int][]sink.Part)
-		for _, p := range m.Parts {
-			parts[p.Segment] = append(parts[p.Segment], p)
-		}
+		parts, _ := partsOf(m)
 		d.found[i] = d.sorter()
 		read := func(segment int, list []wanted) {
-			for _, p := range parts[segment] {
-				if p.Table == "bodies" && d.rules != nil && d.rules.bodies {
-					g.Go(func() error { return readBodies(ctx, d.Dir, p, list, d.found[i]) })
-				}
-				for _, t := range d.tables {
-					if detailTables[t].name == p.Table {
-						g.Go(func() error { return readDetails(ctx, d.Dir, p, t, list, d.names, d.found[i]) })
-					}
+			of := parts[segment]
+			if d.rules != nil && d.rules.bodies {
+				g.Go(func() error { return readBodies(ctx, d.Dir, of["bodies"], list, d.found[i]) })
+			}
+			for _, t := range d.tables {
+				for _, p := range of[detailTables[t].name] {
+					g.Go(func() error { return readDetails(ctx, d.Dir, p, t, list, d.names, d.found[i]) })
 				}
 			}
 		}
@@ -256,6 +252,20 @@ func (d *differ) details(ctx context.Context) error {
 		read(segment, list)
 	}
 	return g.Wait()
+}
+
+// partsOf returns the parts of each segment by table, and the segments in order. A
+// shard may have several parts of a table.
+func partsOf(m *sink.Manifest) (parts map[int]map[string][]sink.Part, segments []int) {
+	parts = make(map[int]map[string][]sink.Part)
+	for _, p := range m.Parts {
+		if parts[p.Segment] == nil {
+			parts[p.Segment] = make(map[string][]sink.Part)
+			segments = append(segments, p.Segment)
+		}
+		parts[p.Segment][p.Table] = append(parts[p.Segment][p.Table], p)
+	}
+	return parts, segments
 }
 
 // compareAll compares pair by pair.

@@ -150,16 +150,27 @@ func (r *rulesDiff) asks(p *pair) bool { return r.compares(p) && r.bodies }
 
 // readBodies adds a record with the body to a sorter for each target that needs one
 // from a part. It reads one body at a time, as each may have half a megabyte.
-func readBodies(ctx context.Context, dir string, p sink.Part, list []wanted, into *sorter) error {
+func readBodies(ctx context.Context, dir string, parts []sink.Part, list []wanted, into *sorter) error {
 	of := make(map[string][]int64)
 	for _, w := range list {
 		if w.digest != "" {
 			of[w.digest] = append(of[w.digest], w.n)
 		}
 	}
-	if len(of) == 0 {
-		return nil
+	for _, p := range parts {
+		if len(of) == 0 {
+			return nil
+		}
+		if err := readBodiesOf(ctx, dir, p, of, into); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// readBodiesOf reads the bodies of one part, and removes those that it finds from of,
+// the targets by digest.
+func readBodiesOf(ctx context.Context, dir string, p sink.Part, of map[string][]int64, into *sorter) error {
 	f, err := scan.OpenPart(ctx, dir, p)
 	if err != nil {
 		return err

@@ -104,18 +104,10 @@ func (c *checker) run(ctx context.Context, dir string, m *sink.Manifest) error {
 			c.promises[i].unchecked(why, true)
 		}
 	}
-	parts := make(map[int]map[string]sink.Part)
-	var order []int
-	for _, p := range m.Parts {
-		if parts[p.Segment] == nil {
-			parts[p.Segment] = make(map[string]sink.Part)
-			order = append(order, p.Segment)
-		}
-		parts[p.Segment][p.Table] = p
-	}
-	for _, segment := range order {
+	parts, segments := partsOf(m)
+	for _, segment := range segments {
 		for _, table := range []string{"fetches", "policies", "verdicts"} {
-			if p, ok := parts[segment][table]; ok {
+			for _, p := range parts[segment][table] {
 				if err := c.part(ctx, dir, p, parts[segment]["fetches"]); err != nil {
 					return err
 				}

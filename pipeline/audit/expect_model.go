@@ -96,14 +96,14 @@ type modelTarget struct {
 }
 
 // ofModels checks the targets of a segment against models.
-func (c *checker) ofModels(ctx context.Context, dir string, parts map[string]sink.Part) error {
+func (c *checker) ofModels(ctx context.Context, dir string, parts map[string][]sink.Part) error {
 	meant := slices.DeleteFunc(c.meant("rules"), func(k int) bool { return !c.expectations.list[k].isOfModel() })
 	if len(meant) == 0 {
 		return nil
 	}
 	var targets []modelTarget
 	var list []wanted
-	err := scan.Rows(ctx, dir, parts["fetches"], scan.Selection{Columns: []string{"seq", "host", "outcome", "content_digest"}}, func(batch arrow.RecordBatch) error {
+	read := func(batch arrow.RecordBatch) error {
 		seq, host := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.String](batch, "host")
 		outcome, digest := scan.Column[*array.String](batch, "outcome"), scan.Column[*array.String](batch, "content_digest")
 		for i := range int(batch.NumRows()) {
@@ -123,25 +123,33 @@ func (c *checker) ofModels(ctx context.Context, dir string, parts map[string]sin
 			targets = append(targets, t)
 		}
 		return nil
-	})
-	if err != nil || len(targets) == 0 {
-		return err
+	}
+	for _, p := range parts["fetches"] {
+		err := scan.Rows(ctx, dir, p, scan.Selection{Columns: []string{"seq", "host", "outcome", "content_digest"}}, read)
+		if err != nil {
+			return err
+		}
+	}
+	if len(targets) == 0 {
+		return nil
 	}
 	found := &sorter{scratch: c.scratch, memory: sortMemory}
 	defer found.close()
 	for _, table := range modelTables(c.model.profile) {
-		p, ok := parts[table]
-		switch {
-		case !ok:
-		case table == "bodies":
-			err = readBodies(ctx, dir, p, list, found)
-		case table == "groups":
-			err = readDetails(ctx, dir, p, tableGroups, list, new(names), found)
-		default:
-			err = readDetails(ctx, dir, p, tableRules, list, new(names), found)
+		if table == "bodies" {
+			if err := readBodies(ctx, dir, parts[table], list, found); err != nil {
+				return err
+			}
+			continue
 		}
-		if err != nil {
-			return err
+		as := tableRules
+		if table == "groups" {
+			as = tableGroups
+		}
+		for _, p := range parts[table] {
+			if err := readDetails(ctx, dir, p, as, list, new(names), found); err != nil {
+				return err
+			}
 		}
 	}
 	sorted, err := found.sorted()

@@ -13,17 +13,24 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// part checks the expectations of one part. fetches is the segment's part of fetches.
-func (c *checker) part(ctx context.Context, dir string, p, fetches sink.Part) error {
+// part checks the expectations of one part. fetches are the segment's parts of fetches.
+func (c *checker) part(ctx context.Context, dir string, p sink.Part, fetches []sink.Part) error {
 	meant := c.meant(p.Table)
 	if len(meant) == 0 {
 		return nil
 	}
 	var wanted func(least, greatest int64) bool
-	if p.Table != "fetches" && fetches.Path != "" {
-		seqs, err := c.seqs(ctx, dir, fetches, meant)
-		if err != nil || len(seqs) == 0 {
-			return err
+	if p.Table != "fetches" && len(fetches) > 0 {
+		var seqs []int64
+		for _, f := range fetches {
+			more, err := c.seqs(ctx, dir, f, meant)
+			if err != nil {
+				return err
+			}
+			seqs = append(seqs, more...)
+		}
+		if len(seqs) == 0 {
+			return nil
 		}
 		slices.Sort(seqs)
 		wanted = func(least, greatest int64) bool {

@@ -51,7 +51,7 @@ func rebuiltOf(t *testing.T, dir, id string, each func(groups, rules decoder, bo
 		case "rules":
 			must(t, readDetails(t.Context(), dir, p, tableRules, list, new(names), found))
 		case "bodies":
-			must(t, readBodies(t.Context(), dir, p, list, found))
+			must(t, readBodies(t.Context(), dir, []sink.Part{p}, list, found))
 		}
 	}
 	sorted, err := found.sorted()
