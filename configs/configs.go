@@ -2,8 +2,8 @@
 // a list of URL samples, and SQL for DuckDB views over the tables.
 //
 // Package views combines the SQL with the views of the tables: views.sql comes first,
-// the derived views last, once in each schema. The folders queries (a cookbook) and
-// schedule (a census every week) are not embedded.
+// the derived views last, once in each schema. The folders queries (a cookbook),
+// schedule (a census every week) and deploy (runs on many machines) are not embedded.
 package configs
 
 import _ "embed"

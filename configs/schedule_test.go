@@ -65,8 +65,9 @@ func TestSystemdServiceIsRestricted(t *testing.T) {
 	run(t, units(t), "systemd-analyze", "security", "--offline=true", "--threshold=15", "--no-pager", "./robocensus.service")
 }
 
-func TestScheduleScript(t *testing.T) {
+func TestScripts(t *testing.T) {
 	run(t, "schedule", "shellcheck", "weekly.sh")
+	run(t, "deploy/slurm", "shellcheck", "robocensus.sbatch", "test.sh")
 }
 
 // Debian's crontab -n checks a user's crontab, whose lines have no user field.

@@ -28,7 +28,7 @@ var update = flag.Bool("update", false, "write the answers in the documents, and
 const repository = "../.."
 
 // documents are the documents whose commands and queries TestDocuments pastes.
-var documents = []string{"README.md", "configs/queries/README.md", "configs/schedule/README.md", "robots/README.md", "sink/README.md"}
+var documents = []string{"README.md", "configs/deploy/README.md", "configs/queries/README.md", "configs/schedule/README.md", "robots/README.md", "sink/README.md"}
 
 // A block is fenced text of a document. A text block directly below a command or
 // query is its answer.

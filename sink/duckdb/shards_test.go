@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -179,6 +180,19 @@ func TestPlannedShards(t *testing.T) {
 			wantSameTables(t, whole, shards)
 		})
 	}
+}
+
+var (
+	oneMachine = flag.String("one-machine", "", "folder of run r, made on one machine")
+	array      = flag.String("array", "", "folder of run r, made as an array of shards")
+)
+
+// TestTablesOfSlurm compares the tables that make test-slurm has made.
+func TestTablesOfSlurm(t *testing.T) {
+	if *oneMachine == "" || *array == "" {
+		t.Skip("make test-slurm runs this test")
+	}
+	wantSameTables(t, *oneMachine, *array)
 }
 
 // Of many attempts at a shard at once one wins, and nothing is left of the others.
