@@ -46,8 +46,8 @@ func (c *cutter) open(ctx context.Context) (err error) {
 	if c.now.committed {
 		return nil
 	}
-	if n.again && !n.config.Source.IsStored() {
-		if c.now.answers, err = n.run.Answers(c.now.index); err != nil {
+	if n.rereadable && !n.config.Source.IsStored() {
+		if c.now.captures, err = n.run.Captures(c.now.index); err != nil {
 			return err
 		}
 	}
@@ -57,7 +57,7 @@ func (c *cutter) open(ctx context.Context) (err error) {
 
 // add counts a target of the open segment.
 func (c *cutter) add(t *source.Target) {
-	text := t.Text()
+	text := t.TextBytes()
 	c.targets, c.urls, c.text, c.lines = c.targets+1, c.urls+len(t.Paths), c.text+text, c.lines+t.Lines
 	if t.Capture != nil {
 		c.stored += len(t.Capture.Body)

@@ -25,7 +25,7 @@ type Progress struct {
 	targets   atomic.Int64 // targets of the source plus one; 0 before it ends
 	total     atomic.Int64
 	limited   atomic.Bool
-	lines     atomic.Int64
+	inputRead atomic.Int64
 	done      atomic.Int64
 	stored    atomic.Int64
 	rejects   atomic.Int64
@@ -57,7 +57,7 @@ type Snapshot struct {
 
 // Snapshot reads the counters.
 func (p *Progress) Snapshot() Snapshot {
-	done := p.lines.Load() + p.rejects.Load()
+	done := p.inputRead.Load() + p.rejects.Load()
 	if p.limited.Load() {
 		done = p.done.Load()
 	}
@@ -100,19 +100,20 @@ func (p *Progress) sourceEnds(targets int64) { p.targets.Store(targets + 1) }
 func (p *Progress) rejected(n int64) { p.rejects.Add(n) }
 func (p *Progress) committed(n int)  { p.stored.Add(int64(n)) }
 
-// read counts bytes of archives, the measure of their progress.
-func (p *Progress) read(bytes int64) { p.lines.Add(bytes) }
+// read counts bytes of archives. Their progress is measured in bytes, that of lists in
+// lines.
+func (p *Progress) read(bytes int64) { p.inputRead.Add(bytes) }
 
 // passedOver counts a segment that an earlier process committed.
 func (p *Progress) passedOver(targets int, lines int64) {
 	p.done.Add(int64(targets))
 	p.stored.Add(int64(targets))
-	p.lines.Add(lines)
+	p.inputRead.Add(lines)
 }
 
 func (p *Progress) fetched(c *fetch.Capture, lines int64) {
 	p.done.Add(1)
-	p.lines.Add(lines)
+	p.inputRead.Add(lines)
 	switch status := c.Status(); {
 	case status == 0:
 		p.unreached.Add(1)

@@ -74,7 +74,7 @@ func (n *census) readVolume(ctx, late context.Context, v *source.Volume, take fu
 // fetched again.
 func (n *census) take(begin, late context.Context, fetching *errgroup.Group, j *job) error {
 	s := j.segment
-	if err := n.savedAnswer(j); err != nil {
+	if err := n.savedCapture(j); err != nil {
 		return err
 	}
 	if j.Capture != nil {
@@ -113,7 +113,7 @@ func (n *census) fetch(ctx context.Context, lease *fetch.Lease, j *job) error {
 	if j.Capture.Error == robots.Canceled {
 		return nil // it did not begin, and its segment stays open
 	}
-	if err := n.saveAnswer(j); err != nil {
+	if err := n.saveCapture(j); err != nil {
 		return err
 	}
 	n.progress.fetched(j.Capture, j.Lines)

@@ -44,31 +44,31 @@ func (n *census) passOver(index int, targets int, lines int64) error {
 	return nil
 }
 
-// saveAnswer saves a job's capture on disk until its segment is committed, in case
+// saveCapture saves a job's capture on disk until its segment is committed, in case
 // this process dies.
-func (n *census) saveAnswer(j *job) error {
-	if j.segment.answers == nil {
+func (n *census) saveCapture(j *job) error {
+	if j.segment.captures == nil {
 		return nil
 	}
-	answer, err := j.Capture.MarshalBinary()
+	encoded, err := j.Capture.MarshalBinary()
 	if err != nil {
-		return fmt.Errorf("save the answer of %s: %w", j.Capture.Origin, err)
+		return fmt.Errorf("save the capture of %s: %w", j.Capture.Origin, err)
 	}
-	return j.segment.answers.Keep(j.ordinal, answer)
+	return j.segment.captures.Keep(j.ordinal, encoded)
 }
 
-// savedAnswer gives a job without a capture the one that an earlier process of the
+// savedCapture gives a job without a capture the one that an earlier process of the
 // run saved, if there is one and it can be decoded.
-func (n *census) savedAnswer(j *job) error {
-	if j.Capture != nil || j.segment.answers == nil {
+func (n *census) savedCapture(j *job) error {
+	if j.Capture != nil || j.segment.captures == nil {
 		return nil
 	}
-	answer, err := j.segment.answers.Find(j.ordinal)
-	if err != nil || answer == nil {
+	encoded, err := j.segment.captures.Find(j.ordinal)
+	if err != nil || encoded == nil {
 		return err
 	}
 	var c fetch.Capture
-	if err := c.UnmarshalBinary(answer); err == nil && slices.Contains(j.Candidates, c.Origin) {
+	if err := c.UnmarshalBinary(encoded); err == nil && slices.Contains(j.Candidates, c.Origin) {
 		j.Capture = &c
 	}
 	return nil

@@ -159,22 +159,22 @@ func TestAKeptAnswerIsOfItsHost(t *testing.T) {
 	plan := sink.Plan{Run: c.Run, Tables: []string{"fetches"}, Profiles: []string{"google"}}
 	run, err := sink.Create(c.Dir, plan)
 	must(t, err)
-	answers, err := run.Answers(0)
+	captures, err := run.Captures(0)
 	must(t, err)
 	kept := fetch.Capture{Origin: originOf(t, "http://a.example"), Start: firstDay, Hops: []robots.Hop{{URL: "http://a.example/robots.txt", Status: 200}}}
 	content, err := kept.MarshalBinary()
 	must(t, err)
-	must(t, answers.Keep(0, content))
+	must(t, captures.Keep(0, content))
 	must(t, run.Close())
 	run, err = sink.Open(t.Context(), c.Dir, plan)
 	must(t, err)
 	defer run.Close()
-	answers, err = run.Answers(0)
+	captures, err = run.Captures(0)
 	must(t, err)
 	n := &census{config: c, run: run}
 	for host, want := range map[string]bool{"http://a.example": true, "http://b.example": false, "https://a.example": false} {
-		j := &job{Target: source.Target{Candidates: []fetch.Origin{originOf(t, host)}}, segment: &segment{answers: answers}}
-		must(t, n.savedAnswer(j))
+		j := &job{Target: source.Target{Candidates: []fetch.Origin{originOf(t, host)}}, segment: &segment{captures: captures}}
+		must(t, n.savedCapture(j))
 		if (j.Capture != nil) != want {
 			t.Errorf("%s gets the answer of http://a.example: %v", host, j.Capture != nil)
 		}

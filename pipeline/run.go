@@ -73,8 +73,8 @@ type segment struct {
 	index     int
 	committed bool // an earlier process committed it; it has no jobs
 	jobs      []*job
-	pending   atomic.Int64  // jobs without a capture, plus one until it is sealed
-	answers   *sink.Answers // kept for a later process, nil if none can resume
+	pending   atomic.Int64   // jobs without a capture, plus one until it is sealed
+	captures  *sink.Captures // kept for a later process, nil if none can resume
 	spill     spill
 	bytes     atomic.Int64 // memory of the captures: bodies, hops, headers
 	text      int64        // bytes of the targets' texts
@@ -82,18 +82,18 @@ type segment struct {
 
 // census is a run under way.
 type census struct {
-	config   Config
-	run      *sink.Run
-	source   *source.Source
-	client   *fetch.Client
-	memory   *memory.Memory // nil for none
-	rejects  *source.Rejects
-	shared   *evaluate.Shared
-	totals   *summary.Counts
-	pressure *backpressure
-	ready    chan *segment // segments that have all their captures
-	progress *Progress
-	again    bool // the inputs can be read again, so the run can be resumed
+	config     Config
+	run        *sink.Run
+	source     *source.Source
+	client     *fetch.Client
+	memory     *memory.Memory // nil for none
+	rejects    *source.Rejects
+	shared     *evaluate.Shared
+	totals     *summary.Counts
+	pressure   *backpressure
+	ready      chan *segment // segments that have all their captures
+	progress   *Progress
+	rereadable bool // the inputs can be read again, so the run can be resumed
 }
 
 // Run makes the census. It returns when every target is in the tables, when ctx
@@ -129,7 +129,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		Run: c.Run, ToolVersion: c.ToolVersion, Started: began.UTC(), Configuration: c.Settings, Pace: c.Pace,
 		Inputs: append(n.source.Inputs(), c.Inputs...), Tables: c.Tables, Profiles: c.Evaluate.ProfileNames(), FromShards: n.source.FromShards(),
 	}
-	n.again = plan.CanBeReadAgain()
+	n.rereadable = plan.CanBeReadAgain()
 	n.run, created, err = begin(ctx, c, plan)
 	if errors.Is(err, sink.ErrRunComplete) {
 		// The process that completed the run may have died before it wrote the views.

@@ -26,7 +26,7 @@ func (n *census) stopped(err error) error {
 	if e != nil {
 		return e
 	}
-	return &Stopped{committed, kept, n.again, err}
+	return &Stopped{committed, kept, n.rereadable, err}
 }
 
 // grace returns a context that ends some time after ctx: for the hosts in flight

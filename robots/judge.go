@@ -177,7 +177,7 @@ func (j *Judge) read(r *File) {
 	for i := range r.Agents {
 		a := &r.Agents[i]
 		switch {
-		case !j.counts(r, a.Group):
+		case !j.recognises(r, a.Group):
 		case isForAll(a):
 			j.star = appendGroup(j.star, a.Group)
 		case j.profile.AgentMatch != MatchSubstring:
@@ -195,8 +195,8 @@ func (j *Judge) read(r *File) {
 
 func isForAll(a *AgentLine) bool { return len(a.Token) == 1 && a.Token[0] == '*' }
 
-// counts reports whether the profile recognises a group.
-func (j *Judge) counts(r *File, group int32) bool {
+// recognises reports whether the profile takes a group for one.
+func (j *Judge) recognises(r *File, group int32) bool {
 	return !j.profile.NeedsRule || r.Groups[group].Rules.Len() > 0
 }
 
@@ -214,7 +214,7 @@ func (j *Judge) choose(r *File, n *names, i int) {
 	if j.profile.AgentMatch == MatchSubstring {
 		j.found = j.found[:0]
 		for k := range r.Agents {
-			if l := &r.Agents[k]; len(l.Token) > 0 && !isForAll(l) && j.counts(r, l.Group) && containsFold(j.products[i], l.Token) {
+			if l := &r.Agents[k]; len(l.Token) > 0 && !isForAll(l) && j.recognises(r, l.Group) && containsFold(j.products[i], l.Token) {
 				j.found = appendGroup(j.found, l.Group)
 			}
 		}

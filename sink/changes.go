@@ -69,7 +69,7 @@ func ReadComparison(dir, run, against string) (*Comparison, error) {
 
 // ComparedWith returns the earlier runs with which a run was compared.
 func ComparedWith(s *store.Store, run string) (ids []string, err error) {
-	files, err := s.List(layout.RunFile(run, "against"))
+	files, err := s.List(layout.ComparisonRecords(run))
 	for _, f := range files {
 		if id, ok := strings.CutSuffix(f.Name(), ".json"); ok && CheckRunID(id) == nil {
 			ids = append(ids, id)
@@ -302,7 +302,7 @@ func comparisons(s *store.Store, run string) (names []string, err error) {
 	later, err := s.List(layout.Changes)
 	for _, f := range later {
 		if f.IsDir() {
-			names = append(names, path.Join(layout.Changes, f.Name(), "against="+run))
+			names = append(names, path.Join(layout.Changes, f.Name(), layout.AgainstPrefix+run))
 		}
 	}
 	runs, e := s.List(layout.Runs)

@@ -62,9 +62,9 @@ func (r *Run) complete(c Completion) error {
 	if err != nil {
 		return fmt.Errorf("manifest of the run: %w", err)
 	}
-	// All segments are committed, so no answer is needed.
-	if err := r.store.RemoveAll(layout.AnswersFolder(r.plan.Run)); err != nil {
-		return fmt.Errorf("remove stored answers: %w", err)
+	// All segments are committed, so no capture is needed.
+	if err := r.store.RemoveAll(layout.CapturesFolder(r.plan.Run)); err != nil {
+		return fmt.Errorf("remove stored captures: %w", err)
 	}
 	free, err := r.store.Put(layout.RunFile(r.plan.Run, layout.ManifestName), content)
 	if err != nil {
@@ -89,14 +89,14 @@ func bySegment(a, b *Record) int { return cmp.Compare(a.Segment, b.Segment) }
 func (o *output) conclude(records []*Record, c Completion, attempt string) (m *Manifest, replaced []Part, err error) {
 	m = &Manifest{Plan: o.plan, PlanDigest: o.planDigest, State: stateComplete, Finished: &c.Finished, RejectedFile: c.Rejected}
 	m.add(records)
-	if err := whole(records); err != nil {
+	if err := checkGaps(records); err != nil {
 		return nil, nil, err
 	}
 	if m.Targets != c.Targets {
 		return nil, nil, fmt.Errorf("the segments of run %s have %d targets, and the source had %d", o.plan.Run, m.Targets, c.Targets)
 	}
 	m.Tally, m.Inputs = c.Tally, c.Inputs
-	if err := inPlace(o.store, m.Parts); err != nil {
+	if err := checkSizes(o.store, m.Parts); err != nil {
 		return nil, nil, err
 	}
 	m.Parts = slices.DeleteFunc(m.Parts, func(p Part) bool {
@@ -161,8 +161,8 @@ func writeTotals[R any](o *output, table string, rows []R, replaced []Part, atte
 	return p, nil
 }
 
-// whole returns an error if a segment is missing between records.
-func whole(records []*Record) error {
+// checkGaps returns an error if a segment is missing between records.
+func checkGaps(records []*Record) error {
 	before := -1
 	for _, record := range records {
 		if text := layout.Gap(before, record.Segment); text != "" {
@@ -173,8 +173,8 @@ func whole(records []*Record) error {
 	return nil
 }
 
-// inPlace returns an error if a committed part is missing or has the wrong size.
-func inPlace(s *store.Store, parts []Part) error {
+// checkSizes returns an error if a committed part is missing or has the wrong size.
+func checkSizes(s *store.Store, parts []Part) error {
 	for _, p := range parts {
 		info, err := s.Stat(p.Path)
 		if err != nil {

@@ -8,7 +8,7 @@
 //	DIR/_runs/<ID>/plan.json                    the configuration, when the run starts
 //	DIR/_runs/<ID>/segments/<segment>.json      the record of a committed segment
 //	DIR/_runs/<ID>/segments/<segment>.<table>.parquet   its counters and examples, until the run is complete
-//	DIR/_runs/<ID>/answers/<segment>            captures of an uncommitted segment
+//	DIR/_runs/<ID>/captures/<segment>           captures of an uncommitted segment
 //	DIR/_runs/<ID>/manifest.json                plan, records and parts, once the run is complete
 //	DIR/_runs/<ID>/rejected.csv
 //	DIR/_runs/<ID>/lock                         while a process writes the run

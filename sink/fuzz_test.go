@@ -127,14 +127,14 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-// FuzzAnswersFile checks that the answers before the first damage are read, and
-// stay the same when the file is read again and after answers are added.
-func FuzzAnswersFile(f *testing.F) {
+// FuzzAnswersFile checks that the captures before the first damage are read, and
+// stay the same when the file is read again and after captures are added.
+func FuzzCapturesFile(f *testing.F) {
 	s, write := fuzzStore(f)
-	const name = "answers"
-	header := []byte(answersMagic + "digest")
-	open := func(t testing.TB) *Answers {
-		a := &Answers{store: s, name: name, header: header}
+	const name = "captures"
+	header := []byte(capturesMagic + "digest")
+	open := func(t testing.TB) *Captures {
+		a := &Captures{store: s, name: name, header: header}
 		var err error
 		a.file, err = s.Extend(name)
 		must(t, err)

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	stateRunning  = "running" // a run without a manifest: in progress, or interrupted
-	stateComplete = "complete"
+	stateIncomplete = "running" // a run without a manifest: in progress, or interrupted
+	stateComplete   = "complete"
 )
 
 // Manifest holds the configuration of a run, what it read and which parts it wrote.
@@ -124,7 +124,7 @@ func readRunning(s *store.Store, run string) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Manifest{Plan: plan, PlanDigest: digest, State: stateRunning, Parts: []Part{}}
+	m := &Manifest{Plan: plan, PlanDigest: digest, State: stateIncomplete, Parts: []Part{}}
 	m.add(records)
 	return m, nil
 }

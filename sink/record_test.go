@@ -297,7 +297,7 @@ func TestARunIsCompleteOnlyWithAllSegments(t *testing.T) {
 // A damaged run does not prevent resuming another.
 func TestUnfinishedPassesOverWhatIsDamaged(t *testing.T) {
 	dir := t.TempDir()
-	if run, damaged, err := Unfinished(filepath.Join(dir, "none")); run != "" || damaged != nil || err != nil {
+	if run, damaged, err := LastIncomplete(filepath.Join(dir, "none")); run != "" || damaged != nil || err != nil {
 		t.Errorf("of no folder: %q, %v, %v", run, damaged, err)
 	}
 	for i, id := range []string{"c", "b", "a", "complete", "damaged"} {
@@ -316,12 +316,12 @@ func TestUnfinishedPassesOverWhatIsDamaged(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(dir, layout.Record("a", 0)), []byte("{"), 0o666))          // Open refuses it
 	must(t, os.MkdirAll(filepath.Join(dir, "_runs/empty"), 0o777))
 	must(t, os.WriteFile(filepath.Join(dir, "_runs/file"), nil, 0o666))
-	run, damaged, err := Unfinished(dir)
+	run, damaged, err := LastIncomplete(dir)
 	if diff := cmp.Diff([]string{"damaged"}, damaged); run != "a" || diff != "" || err != nil {
 		t.Errorf("run %q, %v: %s", run, err, diff)
 	}
 	must(t, Remove(dir, "a"))
-	if run, _, err := Unfinished(dir); run != "b" || err != nil {
+	if run, _, err := LastIncomplete(dir); run != "b" || err != nil {
 		t.Errorf("run %q, %v", run, err)
 	}
 }

@@ -25,8 +25,8 @@ var ErrRunComplete = errors.New("the run is already complete")
 // that wraps it says why.
 var ErrNotResumable = errors.New("cannot be resumed")
 
-// otherwise is the advice for a run that cannot be resumed.
-const otherwise = "(use another --run, or --force-new to begin this one anew)"
+// resumeAdvice is the advice for a run that cannot be resumed.
+const resumeAdvice = "(use another --run, or --force-new to begin this one anew)"
 
 // Open resumes an interrupted run in dir. p must equal the plan passed to [Create],
 // except for the tool version and the start. Open verifies the digests of the
@@ -60,7 +60,7 @@ func (r *Run) open(ctx context.Context) error {
 	folder := r.Folder()
 	refuse := func(err error) error {
 		// Not wrapped: fs.ErrNotExist for a part would mean that the run is gone.
-		return fmt.Errorf("%s %w: %v %s", folder, ErrNotResumable, err, otherwise)
+		return fmt.Errorf("%s %w: %v %s", folder, ErrNotResumable, err, resumeAdvice)
 	}
 	m, err := readManifest(r.store, r.plan.Run)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -77,9 +77,9 @@ func (r *Run) open(ctx context.Context) error {
 	}
 	r.plan, r.planDigest = m.Plan, m.PlanDigest
 	r.metadata[layout.KeyConfiguration] = m.ConfigurationDigest
-	check := func() error { return inPlace(r.store, append(m.RunParts, m.Parts...)) }
+	check := func() error { return checkSizes(r.store, append(m.RunParts, m.Parts...)) }
 	if !m.Complete() {
-		check = func() error { return sound(ctx, r.store, m.Parts) }
+		check = func() error { return checkDigests(ctx, r.store, m.Parts) }
 	}
 	if err := check(); ctx.Err() != nil {
 		return ctx.Err()
@@ -112,14 +112,14 @@ func (r *Run) restore() (*Manifest, error) {
 	for _, record := range records {
 		r.records[record.Segment], r.taken[record.Segment] = record, true
 	}
-	m := &Manifest{Plan: plan, PlanDigest: digest, State: stateRunning}
+	m := &Manifest{Plan: plan, PlanDigest: digest, State: stateIncomplete}
 	m.add(records)
 	return m, nil
 }
 
-// sound returns an error if the contents of a committed part do not match its
+// checkDigests returns an error if the contents of a committed part do not match its
 // digest. Resuming with a damaged part would complete a damaged run.
-func sound(ctx context.Context, s *store.Store, parts []Part) error {
+func checkDigests(ctx context.Context, s *store.Store, parts []Part) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for _, p := range parts {
@@ -148,7 +148,7 @@ func (r *Run) Committed(index int) *Record {
 }
 
 // sweep removes what an interrupted run left: temporary files, parts and counters
-// that no record names, and answers of committed segments.
+// that no record names, and captures of committed segments.
 func (r *Run) sweep(named map[string]bool) error {
 	remove := func(folder string, left func(name string) bool) error {
 		files, err := r.store.List(folder)
@@ -172,7 +172,7 @@ func (r *Run) sweep(named map[string]bool) error {
 	}); err != nil {
 		return err
 	}
-	if err := r.sweepAnswers(); err != nil {
+	if err := r.sweepCaptures(); err != nil {
 		return err
 	}
 	return remove(layout.RunFile(r.plan.Run), store.IsTemporary)

@@ -19,12 +19,12 @@ import (
 type Run struct {
 	output
 
-	mu      sync.Mutex
-	lock    *store.Lock // nil once closed
-	records map[int]*Record
-	taken   map[int]bool     // segments started or committed
-	answers map[int]*Answers // answers of started segments
-	merged  []Part           // parts of the tables with one part for the whole run
+	mu       sync.Mutex
+	lock     *store.Lock // nil once closed
+	records  map[int]*Record
+	taken    map[int]bool      // segments started or committed
+	captures map[int]*Captures // captures of started segments
+	merged   []Part            // parts of the tables with one part for the whole run
 }
 
 // ErrRunExists reports that the output folder already has a run with this ID.
@@ -253,7 +253,7 @@ func (r *Run) Close() error {
 	if r.store == nil {
 		return nil
 	}
-	for _, a := range r.answers {
+	for _, a := range r.captures {
 		a.close()
 	}
 	if r.lock != nil {

@@ -45,16 +45,16 @@ func CompleteRuns(s *store.Store) ([]*Manifest, error) {
 	return runs, nil
 }
 
-// Unfinished returns the ID of the incomplete run in dir that was started last, or "".
+// LastIncomplete returns the ID of the incomplete run in dir that was started last, or "".
 // It skips runs with a damaged plan and returns their IDs, because one of them could
 // be the last.
-func Unfinished(dir string) (run string, damaged []string, err error) {
+func LastIncomplete(dir string) (run string, damaged []string, err error) {
 	s, err := store.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil, nil
 	}
 	if err != nil {
-		return "", nil, fmt.Errorf("look for unfinished runs: %w", err)
+		return "", nil, fmt.Errorf("look for incomplete runs: %w", err)
 	}
 	defer s.Close()
 	ids, err := runIDs(s)

@@ -222,7 +222,7 @@ func (s *Segment) commit() (inDoubt bool, err error) {
 		synced = folder
 	}
 	if inDoubt, err = s.run.enter(r); err == nil {
-		s.run.dropAnswers(s.index)
+		s.run.dropCaptures(s.index)
 	}
 	return inDoubt, err
 }

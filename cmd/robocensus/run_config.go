@@ -143,7 +143,7 @@ func (f *runFlags) checkValues() error {
 func (f *runFlags) setRun(c *pipeline.Config) (err error) {
 	c.Run = f.run
 	if c.Run == "" && f.resume && !f.forceNew {
-		if c.Run, f.damaged, err = sink.Unfinished(f.out); err != nil {
+		if c.Run, f.damaged, err = sink.LastIncomplete(f.out); err != nil {
 			return err
 		}
 	}

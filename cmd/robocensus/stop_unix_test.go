@@ -194,7 +194,7 @@ func TestASecondSignalEndsTheRunAtOnce(t *testing.T) {
 	if n := server.Report(0).Requests; n != 2 {
 		t.Errorf("%d requests, want 2", n)
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, "out", "_runs", "r", "answers", "0000000000")); err != nil || !bytes.Contains(text, []byte("a.test")) {
+	if text, err := os.ReadFile(filepath.Join(dir, "out", "_runs", "r", "captures", "0000000000")); err != nil || !bytes.Contains(text, []byte("a.test")) {
 		t.Errorf("the answer of a.test is not kept: %q, %v", text, err)
 	}
 }

@@ -12,11 +12,11 @@ import (
 
 // content is a file as one profile reads it, with its policies for the agents.
 type content struct {
-	file     robots.File
-	patterns []string  // the patterns of its rules, as text
-	classes  []string  // the classes of its groups, if asked for
-	policies []policy  // per agent, if asked for
-	partings []parting // per agent, against the first profile; if asked for
+	file        robots.File
+	patterns    []string      // the patterns of its rules, as text
+	classes     []string      // the classes of its groups, if asked for
+	policies    []policy      // per agent, if asked for
+	versusFirst []versusFirst // per agent, against the first profile; if asked for
 
 	// Only cached contents have these:
 	body     []byte
@@ -39,11 +39,11 @@ type policy struct {
 
 // questions select what to find out about a body besides its rows.
 type questions struct {
-	profile int
-	cut     bool // the body is not complete
-	classes bool // the classes of its groups
-	judging bool // the policies of the agents
-	parting bool // the comparison with the first profile
+	profile     int
+	cut         bool // the body is not complete
+	classes     bool // the classes of its groups
+	judging     bool // the policies of the agents
+	versusFirst bool // the comparison with the first profile
 }
 
 // contents caches parsed bodies, because most hosts use a template. The
@@ -168,9 +168,9 @@ func (e *Evaluator) read(k int, body []byte, q questions) {
 		}
 		r.compareWithStar(c.policies)
 	}
-	c.partings = c.partings[:0]
-	if q.parting {
-		c.partings = e.part(c.partings, k)
+	c.versusFirst = c.versusFirst[:0]
+	if q.versusFirst {
+		c.versusFirst = e.compareWithFirst(c.versusFirst, k)
 	}
 	if !met {
 		return

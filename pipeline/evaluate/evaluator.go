@@ -135,7 +135,7 @@ func (e *Evaluator) target(t *source.Target, out *sink.Segment) error {
 		r.body = body
 		e.read(i, body, questions{
 			cut: cut, classes: i == 0 && out.Groups.Wanted(), judging: judging && r.answer.AsksRules(),
-			parting: judging && i > 0 && sameBody(&e.readings[0], r),
+			versusFirst: judging && i > 0 && sameBody(&e.readings[0], r),
 		})
 	}
 	first := &e.readings[0]

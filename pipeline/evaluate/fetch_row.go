@@ -22,7 +22,7 @@ func (e *Evaluator) fetchRow(t *source.Target, failure robots.ErrorClass) sink.F
 		Seq: t.Seq, Input: sink.TextString(t.Input), Host: c.Origin.Host, Rank: t.Rank,
 		Origin: c.Origin.String(), Scheme: c.Origin.Scheme, Port: int32(c.Origin.Port),
 		RegisteredDomain: sink.NonZero(domain), TLD: sink.NonZero(tld), RobotsURL: c.Origin.RobotsURL(),
-		Source: "network", FetchTime: c.Start.UTC().Truncate(time.Microsecond),
+		Source: sourceOf(t), FetchTime: c.Start.UTC().Truncate(time.Microsecond),
 		Outcome: string(first.answer.Outcome), Reason: string(first.answer.Reason),
 		Status: sink.NonZero(int32(c.Status())), ErrorClass: sink.NonZero(string(failure)), FallbackErrorClass: sink.NonZero(string(c.Fallback)),
 		Attempts: int32(c.Attempts), HTTPVersion: sink.NonZero(c.HTTPVersion), TLSVersion: sink.NonZero(c.TLSVersion),
@@ -55,9 +55,6 @@ func (e *Evaluator) fetchRow(t *source.Target, failure robots.ErrorClass) sink.F
 	}
 	if c.Remote.IsValid() {
 		row.RemoteAddress = sink.Some(c.Remote.Addr().String())
-	}
-	if c.Remembered {
-		row.Source = "cache"
 	}
 	if since := first.answer.UnreachableSince; !since.IsZero() {
 		row.UnreachableSince = sink.Some(since.UTC().Truncate(time.Microsecond))
@@ -105,10 +102,20 @@ func micros(d *time.Duration) *int64 {
 	return sink.Some(d.Microseconds())
 }
 
-// addStored adds the origin of a stored capture to its row, and clears cells that
+// sourceOf returns where the target's capture comes from.
+func sourceOf(t *source.Target) string {
+	switch {
+	case t.Capture.Remembered:
+		return "cache"
+	case t.Stored != nil:
+		return t.Stored.Source
+	}
+	return "network"
+}
+
+// addStored adds the provenance of a stored capture to its row, and clears cells that
 // the capture does not know.
 func addStored(row *sink.Fetch, s *source.Stored) {
-	row.Source = s.Source
 	if s.WARC != "" {
 		row.WARCFile, row.WARCOffset, row.WARCLength = sink.Some(sink.TextString(s.WARC)), sink.Some(s.Offset), sink.NonZero(s.Length)
 	}

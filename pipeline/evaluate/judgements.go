@@ -19,10 +19,10 @@ func (e *Evaluator) judgements(row *sink.Fetch, listed []*prepared, paths []stri
 		for i := range e.config.Agents {
 			policy, match, class := e.policy(row, r, i)
 			tally := &tallies[i]
-			if e.parted(k) {
-				standing := r.content.partings[i]
-				policy.VersusFirst = &summary.PartNames[standing]
-				tally.Parted[standing]++
+			if e.hasVersusFirst(k) {
+				relation := r.content.versusFirst[i]
+				policy.VersusFirst = &summary.VersusFirstNames[relation]
+				tally.VersusFirst[relation]++
 			}
 			tally.Policies[class]++
 			switch match {
@@ -61,7 +61,7 @@ func (e *Evaluator) judgements(row *sink.Fetch, listed []*prepared, paths []stri
 			return err
 		}
 		e.countCategories(stratum, k)
-		e.countPartings(row, k, stratum)
+		e.countVersusFirst(row, k, stratum)
 		if err := out.Policies.Write(e.policies...); err != nil {
 			return err
 		}

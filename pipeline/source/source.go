@@ -57,7 +57,7 @@ type Source struct {
 	rejects    *Rejects
 	progress   func(bytes int64) // counts the bytes of archives read
 	sum        hash.Hash         // digest of a pipe, which can be read only once
-	passed     atomic.Int64      // targets yielded
+	emitted    atomic.Int64      // targets yielded
 	fromShards int               // shards of hosts of the earlier run
 	elsewhere  atomic.Int64      // targets or rows of other shards
 }
@@ -149,10 +149,10 @@ func (s *Source) Start(ctx context.Context, rejects *Rejects, progress func(byte
 }
 
 // Targets returns the number of targets that the volumes have yielded.
-func (s *Source) Targets() int64 { return s.passed.Load() }
+func (s *Source) Targets() int64 { return s.emitted.Load() }
 
 // Enough reports whether the limit is reached. Volumes then yield nothing.
-func (s *Source) Enough() bool { return s.config.Limit > 0 && s.passed.Load() >= s.config.Limit }
+func (s *Source) Enough() bool { return s.config.Limit > 0 && s.emitted.Load() >= s.config.Limit }
 
 // readHosts emits the hosts to ask.
 func (s *Source) readHosts(ctx context.Context, emit func(Target) error) error {

@@ -33,5 +33,5 @@ type Stored struct {
 	Truncated bool // the body was longer than the limit
 }
 
-// Text estimates the bytes of memory of the target's texts.
-func (t *Target) Text() int { return len(t.Input) + t.ownBytes }
+// TextBytes estimates the bytes of memory of the target's texts.
+func (t *Target) TextBytes() int { return len(t.Input) + t.ownBytes }

@@ -54,7 +54,7 @@ func (v *Volume) Read(ctx context.Context, emit func(Target) error) error {
 			v.source.elsewhere.Add(1)
 			return nil
 		}
-		v.source.passed.Add(1)
+		v.source.emitted.Add(1)
 		if err := emit(t); err != nil {
 			return err
 		}

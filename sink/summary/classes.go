@@ -36,11 +36,11 @@ var RelationNames = [relations]string{
 // The relations of two profiles: whether the rules of a file mean the same to an
 // agent under both.
 const (
-	Agree = iota
-	Part
-	PartUndecided
-	parts
+	FirstEqual = iota
+	FirstDifferent
+	FirstUndecided
+	firstRelations
 )
 
-// PartNames holds the names of these relations in the tables.
-var PartNames = [parts]string{Agree: "equal", Part: "different", PartUndecided: "undecided"}
+// VersusFirstNames holds the names of these relations in the tables.
+var VersusFirstNames = [firstRelations]string{FirstEqual: "equal", FirstDifferent: "different", FirstUndecided: "undecided"}

@@ -49,12 +49,12 @@ type Agent struct{ Name, Category string }
 // increments. It has arrays instead of labels, because there are thousands of
 // increments per target.
 type Tally struct {
-	Policies [classes]int64   // policies by class
-	Explicit [classes]int64   // those whose group names the agent
-	Fallback [classes]int64   // those whose group names a crawler that the agent falls back to
-	Versus   [relations]int64 // own groups by their relation to the group for *
-	Parted   [parts]int64     // policies by their difference from the first profile
-	Verdicts [values]int64
+	Policies    [classes]int64        // policies by class
+	Explicit    [classes]int64        // those whose group names the agent
+	Fallback    [classes]int64        // those whose group names a crawler that the agent falls back to
+	Versus      [relations]int64      // own groups by their relation to the group for *
+	VersusFirst [firstRelations]int64 // policies by their difference from the first profile
+	Verdicts    [values]int64
 }
 
 // New returns empty counters for agents and profiles, whose names must be unique.
@@ -126,7 +126,7 @@ func (n *Counts) settle() {
 			move("policy_explicit", ClassNames[:], t.Explicit[:])
 			move("policy_fallback", ClassNames[:], t.Fallback[:])
 			move("policy_versus_star", RelationNames[:], t.Versus[:])
-			move("versus_first", PartNames[:], t.Parted[:])
+			move("versus_first", VersusFirstNames[:], t.VersusFirst[:])
 			move("verdict", ValueNames[:], t.Verdicts[:])
 		}
 	}

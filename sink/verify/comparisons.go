@@ -22,7 +22,7 @@ import (
 func (v *verifier) comparisons(ctx context.Context, m *sink.Manifest) error {
 	others := []string{""}
 	for _, folder := range []struct{ name, before, after string }{
-		{layout.RunFile(v.run, "against"), "", ".json"}, {layout.TableFolder(layout.Changes, v.run), "against=", ""},
+		{layout.ComparisonRecords(v.run), "", ".json"}, {layout.TableFolder(layout.Changes, v.run), layout.AgainstPrefix, ""},
 	} {
 		files, err := v.store.List(folder.name)
 		if err != nil {

@@ -176,15 +176,15 @@ func (v *verifier) unnamed(ctx context.Context, m *sink.Manifest) error {
 		return err
 	}
 	if !v.Complete {
-		if err := look(layout.AnswersFolder(v.run), func(name string) bool { _, ok := layout.AnswersNumber(name); return ok }); err != nil {
+		if err := look(layout.CapturesFolder(v.run), func(name string) bool { _, ok := layout.SegmentNumber(name); return ok }); err != nil {
 			return err
 		}
 	}
 	return look(layout.RunFile(v.run), func(name string) bool {
 		switch name {
-		case path.Base(layout.AnswersFolder(v.run)), path.Base(layout.Beats(v.run)), path.Base(layout.Lists(v.run)), "spool":
+		case path.Base(layout.CapturesFolder(v.run)), path.Base(layout.Beats(v.run)), path.Base(layout.Lists(v.run)), layout.SpoolName:
 			return !v.Complete
-		case layout.PlanName, layout.ManifestName, store.LockName, path.Base(layout.Records(v.run)), "against", layout.ExpectationsName, "expectations.json":
+		case layout.PlanName, layout.ManifestName, store.LockName, path.Base(layout.Records(v.run)), path.Base(layout.ComparisonRecords(v.run)), layout.ExpectationsName, layout.ExpectationsRecordName:
 			return true
 		case layout.RejectedName:
 			return !v.Complete || m.RejectedFile != nil

@@ -8,8 +8,8 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 )
 
-// standings are the relations of an agent's own group to the group for all (*).
-var standings = []struct{ key, class, name string }{
+// versusStar are the relations of an agent's own group to the group for all (*).
+var versusStar = []struct{ key, class, name string }{
 	{"equal", "star", "the same as for all (*)"}, {"stricter", "closed", "stricter"}, {"looser", "allow", "looser"},
 	{"mixed", "partly", "stricter here, looser there"}, {"undecided", "unknown", "undecided"},
 }
@@ -37,7 +37,7 @@ func (d *data) versusStar() *figure {
 		Note: "Groups are compared by what they mean on every path, not by their text. A group is stricter than the one for all (*) where it forbids all that the other forbids, and more. A file without a group for all allows all.",
 		Head: []string{"agent", "category", "named"}, Heads: []string{"named by", "the same"},
 	}
-	for _, s := range standings {
+	for _, s := range versusStar {
 		f.Head = append(f.Head, s.key)
 		if s.key != "undecided" || slices.ContainsFunc(agents, func(a string) bool { return by[a]["undecided"] > 0 }) {
 			f.Legend = append(f.Legend, legend{s.class, s.name})
@@ -45,7 +45,7 @@ func (d *data) versusStar() *figure {
 	}
 	for i, agent := range agents {
 		row, shares := []string{agent, category[agent], number(named[agent])}, []share(nil)
-		for _, s := range standings {
+		for _, s := range versusStar {
 			row = append(row, number(by[agent][s.key]))
 			shares = append(shares, share{s.class, s.name, by[agent][s.key]})
 		}
@@ -58,20 +58,20 @@ func (d *data) versusStar() *figure {
 	}
 	f.Axis = "100% of the hosts that name the agent"
 	f.SQL = fmt.Sprintf("SELECT agent, %s,\n  sum(count)::BIGINT AS named", categoryOf)
-	for _, s := range standings {
+	for _, s := range versusStar {
 		f.SQL += ",\n  " + sumIf("key = "+quote(s.key), s.key)
 	}
 	f.SQL += "\n" + d.from("policy_versus_star", true) + "\nGROUP BY agent ORDER BY named DESC, agent"
 	return f
 }
 
-// partings are the relations of a file's meaning under a profile to that under the
+// versusFirst are the relations of a file's meaning under a profile to that under the
 // first.
-var partings = []struct{ key, class, name string }{
+var versusFirst = []struct{ key, class, name string }{
 	{"different", "closed", "different"}, {"undecided", "unknown", "undecided"}, {"equal", "open", "the same"},
 }
 
-const partingNote = "The rules are compared on every path, not on samples. Hosts whose rules decide under both profiles are counted; what each profile makes of a status is not compared. A difference may lie on paths that crawlers rarely request: rfc9309 takes /%75 for /u, google does not, and so they differ on most files that forbid a word. Figure #profiles lists some of the paths."
+const versusFirstNote = "The rules are compared on every path, not on samples. Hosts whose rules decide under both profiles are counted; what each profile makes of a status is not compared. A difference may lie on paths that crawlers rarely request: rfc9309 takes /%75 for /u, google does not, and so they differ on most files that forbid a word. Figure #profiles lists some of the paths."
 
 // profiles shows on how many files the profiles differ.
 func (d *data) profiles() *figure {
@@ -93,19 +93,19 @@ func (d *data) profiles() *figure {
 	names := ranked(different)
 	top := by[names[0]]
 	f := &figure{
-		ID: "profiles", Of: "Shares of the files whose rules decide under both profiles.", Note: partingNote,
+		ID: "profiles", Of: "Shares of the files whose rules decide under both profiles.", Note: versusFirstNote,
 		Title: fmt.Sprintf("%s reads %s of %s differently from %s, for at least one agent", names[0], percent(top["different"], top["files"]), counted(top["files"], "file"), d.profile),
 		Head:  []string{"profile", "files"}, Heads: []string{"different"}, Axis: "100% of the files",
 		Examples: d.examples.list("A path on which they differ", "agent, path, verdicts", "versus_first", nil, names...),
 	}
-	for _, s := range partings {
+	for _, s := range versusFirst {
 		f.Head = append(f.Head, s.key)
 		f.Legend = append(f.Legend, legend{s.class, s.name})
 	}
 	for _, name := range names {
 		n := by[name]
 		row, shares := []string{name, number(n["files"])}, []share(nil)
-		for _, s := range partings {
+		for _, s := range versusFirst {
 			row = append(row, number(n[s.key]))
 			shares = append(shares, share{s.class, s.name, n[s.key]})
 		}
@@ -113,7 +113,7 @@ func (d *data) profiles() *figure {
 		f.Bars = append(f.Bars, bar{Name: name, Tracks: []track{{Parts: inscribed(parts(100, n["files"], shares...)), Values: []string{percent(n["different"], n["files"])}}}})
 	}
 	f.SQL = "SELECT profile, sum(count)::BIGINT AS files"
-	for _, s := range partings {
+	for _, s := range versusFirst {
 		f.SQL += ",\n  " + sumIf("key = "+quote(s.key), s.key)
 	}
 	f.SQL += "\n" + d.from("versus_first_hosts", false) + "\nGROUP BY profile ORDER BY different DESC, profile"
@@ -144,7 +144,7 @@ func (d *data) profileAgents() *figure {
 	}
 	top := by[all[0]]
 	f := &figure{
-		ID: "profile-agents", Of: "Shares of the files whose rules decide under both profiles.", Note: partingNote,
+		ID: "profile-agents", Of: "Shares of the files whose rules decide under both profiles.", Note: versusFirstNote,
 		Title:  fmt.Sprintf("The profiles differ most for %s: %s reads %s of %s differently from %s", all[0].agent, all[0].profile, percent(top["different"], top["files"]), counted(top["files"], "file"), d.profile),
 		Legend: []legend{{"closed", "different"}, {"unknown", "undecided"}}, Heads: []string{"files", "different"},
 		Head: []string{"agent", "category", "profile", "files", "different", "undecided", "equal"},

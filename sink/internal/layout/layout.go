@@ -21,6 +21,10 @@ const (
 	ManifestName     = "manifest.json"
 	RejectedName     = "rejected.csv"
 	ExpectationsName = "expectations.csv"
+	// ExpectationsRecordName is the record of ExpectationsName.
+	ExpectationsRecordName = "expectations.json"
+	// SpoolName is the folder of uncommitted shards, unless --spool names another.
+	SpoolName = "spool"
 	// RemovingName is the name to which removal first renames the manifest, or the
 	// plan if there is no manifest.
 	RemovingName = "removing.json"
@@ -30,7 +34,10 @@ const (
 const Runs = "_runs"
 
 // Changes is the table of comparisons of runs: changes/run=B/against=A/.
-const Changes = "changes"
+const (
+	Changes       = "changes"
+	AgainstPrefix = "against="
+)
 
 // Keys of the metadata of every part.
 const (
@@ -156,17 +163,17 @@ func RecordNumber(name string) (int, bool) {
 	if !ok {
 		return 0, false
 	}
-	return AnswersNumber(number)
+	return SegmentNumber(number)
 }
 
-// AnswersFolder returns the folder of the answers of uncommitted segments.
-func AnswersFolder(run string) string { return RunFile(run, "answers") }
+// CapturesFolder returns the folder of the captures of uncommitted segments.
+func CapturesFolder(run string) string { return RunFile(run, "captures") }
 
-// Answers returns the path of a segment's answers.
-func Answers(run string, segment int) string { return path.Join(AnswersFolder(run), number(segment)) }
+// Captures returns the path of a segment's captures.
+func Captures(run string, segment int) string { return path.Join(CapturesFolder(run), number(segment)) }
 
-// AnswersNumber returns the segment of a file of answers by its file name.
-func AnswersNumber(name string) (int, bool) {
+// SegmentNumber returns the segment of a file of captures by its file name.
+func SegmentNumber(name string) (int, bool) {
 	n, err := strconv.ParseUint(name, 10, 63)
 	return int(n), err == nil && len(name) == digits
 }
@@ -180,15 +187,19 @@ func IsLeftover(name string) bool {
 // ComparisonRecord returns the path of a comparison's record.
 func ComparisonRecord(run, against string) string {
 	if against == "" {
-		return RunFile(run, "expectations.json")
+		return RunFile(run, ExpectationsRecordName)
 	}
-	return RunFile(run, "against", against+".json")
+	return path.Join(ComparisonRecords(run), against+".json")
 }
+
+// ComparisonRecords returns the folder of the records of comparisons of a run with
+// earlier ones.
+func ComparisonRecords(run string) string { return RunFile(run, "against") }
 
 // ComparisonFolder returns the folder of a comparison's files.
 func ComparisonFolder(run, against string) string {
 	if against == "" {
 		return RunFile(run)
 	}
-	return path.Join(TableFolder(Changes, run), "against="+against)
+	return path.Join(TableFolder(Changes, run), AgainstPrefix+against)
 }

@@ -10,34 +10,34 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// A parting says whether a profile's reading of a file differs from the first
-// profile's, for one agent: an index into summary.PartNames.
-type parting int
+// A versusFirst says whether a profile's reading of a file differs from the first
+// profile's, for one agent: an index into summary.VersusFirstNames.
+type versusFirst int
 
 // Bounds on the work of comparing two profiles, for one agent and for one file, in
 // the unit of [robots.Relate]: about 1 and 10 ms. Most differences show on a short
 // path. Proving that two profiles agree can take long, and little is lost by
 // leaving that undecided.
 const (
-	partingWork     = 1 << 17
-	filePartingWork = 1 << 21
+	versusFirstWork     = 1 << 17
+	fileVersusFirstWork = 1 << 21
 )
 
-// dearPartings bounds the comparisons that the rules of an agent are looked up in.
-const dearPartings = 64
+// maxDear is the most comparisons in which an agent's rules are looked up.
+const maxDear = 64
 
-// A dearParting is a comparison that took work.
-type dearParting struct{ agent, most, took int }
+// A dearComparison is a comparison that took work.
+type dearComparison struct{ agent, most, took int }
 
-// part compares reading k with the first reading, for each agent. Agents with the
+// compareWithFirst compares reading k with the first reading, for each agent. Agents with the
 // same rules under both are compared once.
-func (e *Evaluator) part(dst []parting, k int) []parting {
+func (e *Evaluator) compareWithFirst(dst []versusFirst, k int) []versusFirst {
 	first, r := &e.readings[0], &e.readings[k]
 	first.load()
 	r.load()
 	work := 0
 	known := make(map[[2]int]int)
-	var dear []dearParting
+	var dear []dearComparison
 	for i := range e.config.Agents {
 		x, y := first.judge.Policy(i), r.judge.Policy(i)
 		leads := [2]int{x.SameAs, y.SameAs}
@@ -46,8 +46,8 @@ func (e *Evaluator) part(dst []parting, k int) []parting {
 			continue
 		}
 		known[leads] = i
-		most := min(partingWork, filePartingWork-work)
-		same := slices.IndexFunc(dear, func(d dearParting) bool {
+		most := min(versusFirstWork, fileVersusFirstWork-work)
+		same := slices.IndexFunc(dear, func(d dearComparison) bool {
 			return (d.most == most || d.took <= most) && x.SameRules(first.judge.Policy(d.agent)) && y.SameRules(r.judge.Policy(d.agent))
 		})
 		if same >= 0 {
@@ -59,15 +59,15 @@ func (e *Evaluator) part(dst []parting, k int) []parting {
 		}
 		differ, decided, took := robots.Differ(x, y, most)
 		work += took
-		if took > 0 && len(dear) < dearPartings {
-			dear = append(dear, dearParting{i, most, took})
+		if took > 0 && len(dear) < maxDear {
+			dear = append(dear, dearComparison{i, most, took})
 		}
-		p := parting(summary.Agree)
+		p := versusFirst(summary.FirstEqual)
 		switch {
 		case differ:
-			p = summary.Part
+			p = summary.FirstDifferent
 		case !decided:
-			p = summary.PartUndecided
+			p = summary.FirstUndecided
 		}
 		dst = append(dst, p)
 	}
@@ -87,40 +87,40 @@ func sameBody(first, r *reading) bool {
 	return first.answer.AsksRules() && r.answer.AsksRules() && bytes.Equal(first.body, r.body)
 }
 
-// parted reports whether the rules decide under the first profile and under profile
+// hasVersusFirst reports whether the rules decide under the first profile and under profile
 // k, and both read the same body.
-func (e *Evaluator) parted(k int) bool {
+func (e *Evaluator) hasVersusFirst(k int) bool {
 	first, r := &e.readings[0], &e.readings[k]
-	return k > 0 && len(r.content.partings) > 0 && first.answer.Outcome == robots.ConditionalAllow && r.answer.Outcome == robots.ConditionalAllow
+	return k > 0 && len(r.content.versusFirst) > 0 && first.answer.Outcome == robots.ConditionalAllow && r.answer.Outcome == robots.ConditionalAllow
 }
 
-// countPartings counts a host by whether two profiles differ on it for any agent.
-func (e *Evaluator) countPartings(row *sink.Fetch, k int, stratum string) {
-	if !e.parted(k) {
+// countVersusFirst counts a host by whether two profiles differ on it for any agent.
+func (e *Evaluator) countVersusFirst(row *sink.Fetch, k int, stratum string) {
+	if !e.hasVersusFirst(k) {
 		return
 	}
 	r := &e.readings[k]
-	worst := parting(summary.Agree)
-	for i, p := range r.content.partings {
-		if p == summary.Part && worst != summary.Part && e.examples.Wants("versus_first", r.profile.Name, row.Host) {
-			if text := e.partedOn(k, i); text != "" {
+	worst := versusFirst(summary.FirstEqual)
+	for i, p := range r.content.versusFirst {
+		if p == summary.FirstDifferent && worst != summary.FirstDifferent && e.examples.Wants("versus_first", r.profile.Name, row.Host) {
+			if text := e.versusFirstText(k, i); text != "" {
 				e.examples.Add("versus_first", r.profile.Name, row.Host, 0, text)
 			}
 		}
-		if p == summary.Part || worst == summary.Agree {
+		if p == summary.FirstDifferent || worst == summary.FirstEqual {
 			worst = p
 		}
 	}
-	e.counts.AddProfile("versus_first_hosts", stratum, k, summary.PartNames[worst])
+	e.counts.AddProfile("versus_first_hosts", stratum, k, summary.VersusFirstNames[worst])
 }
 
-// partedOn describes the shortest path on which profile k and the first differ for an
+// versusFirstText describes the shortest path on which profile k and the first differ for an
 // agent, with both verdicts and the lines that decide.
-func (e *Evaluator) partedOn(k, agent int) string {
+func (e *Evaluator) versusFirstText(k, agent int) string {
 	first, r := &e.readings[0], &e.readings[k]
 	first.load()
 	r.load()
-	w, _, _ := robots.Distinguish(first.judge.Policy(agent), r.judge.Policy(agent), partingWork)
+	w, _, _ := robots.Distinguish(first.judge.Policy(agent), r.judge.Policy(agent), versusFirstWork)
 	if w == nil {
 		return ""
 	}

@@ -24,16 +24,16 @@ func reopen(t *testing.T, dir string, run *Run) *Run {
 	return run
 }
 
-// answersOf stores answers of segment 3 from eight goroutines.
-func answersOf(t *testing.T, run *Run, from, to int) {
+// answersOf stores captures of segment 3 from eight goroutines.
+func keepCaptures(t *testing.T, run *Run, from, to int) {
 	t.Helper()
-	a, err := run.Answers(3)
+	a, err := run.Captures(3)
 	must(t, err)
 	var all sync.WaitGroup
 	for worker := range 8 {
 		all.Go(func() {
 			for i := from + worker; i < to; i += 8 {
-				if err := a.Keep(i, answerOf(i)); err != nil {
+				if err := a.Keep(i, captureOf(i)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -42,13 +42,13 @@ func answersOf(t *testing.T, run *Run, from, to int) {
 	all.Wait()
 }
 
-func answerOf(i int) []byte { return bytes.Repeat([]byte{byte(i)}, i%50) }
+func captureOf(i int) []byte { return bytes.Repeat([]byte{byte(i)}, i%50) }
 
-// found returns the number of stored answers of segment 3, and checks their
+// found returns the number of stored captures of segment 3, and checks their
 // contents.
 func found(t *testing.T, run *Run) (n int) {
 	t.Helper()
-	a, err := run.Answers(3)
+	a, err := run.Captures(3)
 	must(t, err)
 	for i := range 300 {
 		got, err := a.Find(i)
@@ -56,33 +56,33 @@ func found(t *testing.T, run *Run) (n int) {
 		if got == nil {
 			continue
 		}
-		if n++; !bytes.Equal(got, answerOf(i)) {
-			t.Errorf("answer %d is %q", i, got)
+		if n++; !bytes.Equal(got, captureOf(i)) {
+			t.Errorf("capture %d is %q", i, got)
 		}
 	}
 	return n
 }
 
-func TestAnswersOutliveTheProcess(t *testing.T) {
+func TestCapturesOutliveTheProcess(t *testing.T) {
 	sequential(t)
 	dir := t.TempDir()
 	run, err := Create(dir, described())
 	must(t, err)
-	answersOf(t, run, 0, 100)
+	keepCaptures(t, run, 0, 100)
 	run = reopen(t, dir, run)
 	if n := found(t, run); n != 100 {
-		t.Errorf("%d answers were found, want 100", n)
+		t.Errorf("%d captures were found, want 100", n)
 	}
-	answersOf(t, run, 100, 200)
+	keepCaptures(t, run, 100, 200)
 	if _, n, err := run.Kept(); n != 200 || err != nil {
-		t.Errorf("%d answers, %v, want 200", n, err)
+		t.Errorf("%d captures, %v, want 200", n, err)
 	}
 	run = reopen(t, dir, run)
 	if _, n, err := run.Kept(); n != 200 || err != nil {
-		t.Errorf("after all is read again: %d answers, %v, want 200", n, err)
+		t.Errorf("after all is read again: %d captures, %v, want 200", n, err)
 	}
 	if n := found(t, run); n != 200 {
-		t.Errorf("%d answers were found, want 200", n)
+		t.Errorf("%d captures were found, want 200", n)
 	}
 	v, err := Verify(context.Background(), dir, "r", func(int, int) {})
 	must(t, err)
@@ -91,7 +91,7 @@ func TestAnswersOutliveTheProcess(t *testing.T) {
 	}
 
 	// The commit removes them, even if a crash interrupted it.
-	path := filepath.Join(dir, layout.Answers("r", 3))
+	path := filepath.Join(dir, layout.Captures("r", 3))
 	left, err := os.ReadFile(path)
 	must(t, err)
 	s, err := run.Segment(3)
@@ -113,7 +113,7 @@ func TestAnswersOutliveTheProcess(t *testing.T) {
 		t.Errorf("after resuming: %v", err)
 	}
 	if committed, n, err := run.Kept(); committed != targetsOfSegment || n != 0 || err != nil {
-		t.Errorf("%d targets are committed, of %d more there are answers, %v; want %d and none", committed, n, err, targetsOfSegment)
+		t.Errorf("%d targets are committed, of %d more there are captures, %v; want %d and none", committed, n, err, targetsOfSegment)
 	}
 	must(t, run.Close())
 
@@ -122,14 +122,14 @@ func TestAnswersOutliveTheProcess(t *testing.T) {
 	if left := leftovers(t, dir); len(left) > 0 {
 		t.Errorf("a complete run leaves %v", left)
 	}
-	if _, err := os.Stat(filepath.Join(dir, layout.AnswersFolder("r"))); !os.IsNotExist(err) {
-		t.Errorf("a complete run has a folder of answers: %v", err)
+	if _, err := os.Stat(filepath.Join(dir, layout.CapturesFolder("r"))); !os.IsNotExist(err) {
+		t.Errorf("a complete run has a folder of captures: %v", err)
 	}
-	must(t, os.MkdirAll(filepath.Join(dir, layout.AnswersFolder("r")), 0o777))
+	must(t, os.MkdirAll(filepath.Join(dir, layout.CapturesFolder("r")), 0o777))
 	must(t, os.WriteFile(path, left, 0o666))
 	v, err = Verify(context.Background(), dir, "r", func(int, int) {})
 	must(t, err)
-	if text := problemsOf(v); !strings.Contains(text, "_runs/r/answers: extra") {
+	if text := problemsOf(v); !strings.Contains(text, "_runs/r/captures: extra") {
 		t.Errorf("verify finds %q", text)
 	}
 	must(t, Remove(dir, "r"))
@@ -146,21 +146,21 @@ func problemsOf(v *Verification) string {
 	return strings.Join(out, ", ")
 }
 
-// Wherever the file is cut or changed, the answers before that place are valid and
+// Wherever the file is cut or changed, the captures before that place are valid and
 // no others.
-func TestDamagedAnswersAreAskedAgain(t *testing.T) {
+func TestTargetsOfDamagedCapturesAreAskedAgain(t *testing.T) {
 	dir := t.TempDir()
 	run, err := Create(dir, described())
 	must(t, err)
 	defer func() { run.Close() }()
-	a, err := run.Answers(3)
+	a, err := run.Captures(3)
 	must(t, err)
 	ends := []int64{0}
 	for i := range 10 {
-		must(t, a.Keep(i, answerOf(i)))
+		must(t, a.Keep(i, captureOf(i)))
 		ends = append(ends, a.end)
 	}
-	path := filepath.Join(dir, layout.Answers("r", 3))
+	path := filepath.Join(dir, layout.Captures("r", 3))
 	content, err := os.ReadFile(path)
 	must(t, err)
 	for at := range content {
@@ -172,17 +172,17 @@ func TestDamagedAnswersAreAskedAgain(t *testing.T) {
 				want++
 			}
 			must(t, os.WriteFile(path, damaged, 0o666))
-			a, err := (&Run{output: output{store: run.store, plan: run.plan, planDigest: run.planDigest}, answers: make(map[int]*Answers)}).Answers(3)
+			a, err := (&Run{output: output{store: run.store, plan: run.plan, planDigest: run.planDigest}, captures: make(map[int]*Captures)}).Captures(3)
 			must(t, err)
 			if len(a.old) != want {
-				t.Fatalf("%s at byte %d of %d: %d answers, want %d", what, at, len(content), len(a.old), want)
+				t.Fatalf("%s at byte %d of %d: %d captures, want %d", what, at, len(content), len(a.old), want)
 			}
-			must(t, a.Keep(200, answerOf(200))) // overwrites the damage
+			must(t, a.Keep(200, captureOf(200))) // overwrites the damage
 			a.close()
-			again, err := (&Run{output: output{store: run.store, plan: run.plan, planDigest: run.planDigest}, answers: make(map[int]*Answers)}).Answers(3)
+			again, err := (&Run{output: output{store: run.store, plan: run.plan, planDigest: run.planDigest}, captures: make(map[int]*Captures)}).Captures(3)
 			must(t, err)
-			if got, err := again.Find(200); len(again.old) != want+1 || err != nil || !bytes.Equal(got, answerOf(200)) {
-				t.Fatalf("%s at byte %d: then %d answers, and %q, %v", what, at, len(again.old), got, err)
+			if got, err := again.Find(200); len(again.old) != want+1 || err != nil || !bytes.Equal(got, captureOf(200)) {
+				t.Fatalf("%s at byte %d: then %d captures, and %q, %v", what, at, len(again.old), got, err)
 			}
 			again.close()
 		}
@@ -191,12 +191,12 @@ func TestDamagedAnswersAreAskedAgain(t *testing.T) {
 
 // Answers of another plan, such as that of an earlier run with the same ID, are
 // ignored.
-func TestAnswersBelongToOnePlan(t *testing.T) {
+func TestCapturesBelongToOnePlan(t *testing.T) {
 	dir := t.TempDir()
 	run, err := Create(dir, described())
 	must(t, err)
-	answersOf(t, run, 0, 10)
-	path := filepath.Join(dir, layout.Answers("r", 3))
+	keepCaptures(t, run, 0, 10)
+	path := filepath.Join(dir, layout.Captures("r", 3))
 	content, err := os.ReadFile(path)
 	must(t, err)
 	must(t, run.Close())
@@ -209,6 +209,6 @@ func TestAnswersBelongToOnePlan(t *testing.T) {
 	must(t, os.MkdirAll(filepath.Dir(path), 0o777))
 	must(t, os.WriteFile(path, content, 0o666))
 	if n := found(t, run); n != 0 {
-		t.Errorf("%d answers of another plan were found", n)
+		t.Errorf("%d captures of another plan were found", n)
 	}
 }

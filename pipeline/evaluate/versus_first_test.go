@@ -10,7 +10,7 @@ import (
 
 // Profiles are compared with the first on every path, with the lines of each side,
 // whether or not the content is cached.
-func TestPartings(t *testing.T) {
+func TestVersusFirst(t *testing.T) {
 	agents := []Agent{{Name: "A", Tokens: []string{"a"}}, {Name: "B", Tokens: []string{"b"}}, {Name: "C", Tokens: []string{"c"}}, {Name: "E", Tokens: []string{"e"}}, {Name: "Copy", Tokens: []string{"copy"}}}
 	body := "user-agent: a\ndisallow: /\nuser-agent: b\nallow: /page\ndisallow: /*.htm\nuser-agent: *\ndisallow:\nuser-agent: copy\nallow: /page\ndisallow: /*.htm\n"
 	var profiles []*robots.Profile
@@ -22,16 +22,16 @@ func TestPartings(t *testing.T) {
 	for range 3 {
 		for k := range profiles {
 			a.readings[k].answer = robots.Answer{Outcome: robots.ConditionalAllow}
-			a.read(k, []byte(body), questions{judging: true, parting: k > 0})
+			a.read(k, []byte(body), questions{judging: true, versusFirst: k > 0})
 		}
 		var got []string
 		for k := range profiles {
-			if a.parted(k) != (k > 0) {
-				t.Fatalf("profile %d: parted is %v", k, a.parted(k))
+			if a.hasVersusFirst(k) != (k > 0) {
+				t.Fatalf("profile %d: hasVersusFirst is %v", k, a.hasVersusFirst(k))
 			}
-			for i, p := range a.readings[k].content.partings {
-				if got = append(got, summary.PartNames[p]); p == summary.Part {
-					got[len(got)-1] = a.partedOn(k, i)
+			for i, p := range a.readings[k].content.versusFirst {
+				if got = append(got, summary.VersusFirstNames[p]); p == summary.FirstDifferent {
+					got[len(got)-1] = a.versusFirstText(k, i)
 				}
 			}
 		}
