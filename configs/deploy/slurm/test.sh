@@ -39,7 +39,7 @@ outside() {
 		command -v "$tool" >/dev/null || fail "needs $tool (Debian: util-linux, iproute2, coreutils)"
 	done
 	if ! chroot "$root" sh -c 'command -v slurmctld && command -v munged' >/dev/null 2>&1; then
-		[ ! -e "$root" ] || fail "$root has no slurm-wlm and munge: remove it, or set SLURM_ROOT to a folder that has"
+		[ ! -e "$root" ] || fail "$root has no slurm-wlm and munge: set SLURM_ROOT to a folder that has, or that does not exist"
 		command -v debootstrap >/dev/null ||
 			fail "needs a Debian with Slurm: install debootstrap, or set SLURM_ROOT to a folder with slurm-wlm and munge"
 		say "debootstrap installs slurm-wlm and munge in $root"
@@ -57,8 +57,11 @@ outside() {
 		fail "$1 has no robocensus and robofarm: make build"
 	fi
 	work=$(mktemp -d)
-	trap 'rm -rf --one-file-system "$work"' EXIT
-	unshare --mount --net --ipc --uts --pid --fork --kill-child --mount-proc -- "$here/test.sh" inside "$work" "$@"
+	unshare --mount --net --ipc --uts --pid --fork --kill-child --mount-proc -- "$here/test.sh" inside "$work" "$@" &
+	space=$!
+	trap 'kill -KILL "$space" 2>/dev/null && sleep 1; rm -rf --one-file-system "$work"' EXIT
+	trap 'exit 130' INT TERM
+	wait "$space"
 	cd "$here/../../../sink/duckdb"
 	CGO_ENABLED=1 "${GO:-go}" test -vet=off -count=1 -run '^TestTablesOfSlurm$' . -one-machine "$work/single" -array "$work/array"
 }
