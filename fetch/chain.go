@@ -30,9 +30,9 @@ func (lease *Lease) chain(b *budget, asked Origin) *Capture {
 			if at, target, fail = follow(here, a.location, asked, at); fail == nil {
 				switch {
 				case seen[at.String()+target]:
-					fail = failed(robots.RedirectLoop, "redirected to a URL of the same chain")
+					fail = failed(robots.ErrorRedirectLoop, "redirected to a URL of the same chain")
 				case len(got.Hops) > limit:
-					fail = failed(robots.RedirectLimit, "redirected more than %d times", limit)
+					fail = failed(robots.ErrorRedirectLimit, "redirected more than %d times", limit)
 				default:
 					continue
 				}
@@ -53,7 +53,7 @@ func follow(from, location string, asked, at Origin) (to Origin, target string, 
 		to, fail = redirectOrigin(next)
 	}
 	if fail == nil && isPortRefused(to, asked, at) {
-		fail = failed(robots.AddressBlocked, "redirect to port %d, which is blocked", to.Port)
+		fail = failed(robots.ErrorAddressBlocked, "redirect to port %d, which is blocked", to.Port)
 	}
 	if fail != nil {
 		return Origin{}, "", fail
@@ -118,32 +118,32 @@ func Redirect(from, location string) (next string, class robots.ErrorClass, err 
 
 func redirectOf(from, location string) (*url.URL, *failure) {
 	if location == "" {
-		return nil, failed(robots.RedirectInvalid, "redirect without location")
+		return nil, failed(robots.ErrorRedirectInvalid, "redirect without location")
 	}
 	if len(location) > maxLocation {
-		return nil, failed(robots.RedirectInvalid, "redirect to a location of %d bytes", len(location))
+		return nil, failed(robots.ErrorRedirectInvalid, "redirect to a location of %d bytes", len(location))
 	}
 	base, err := url.Parse(from)
 	if err != nil {
-		return nil, failed(robots.RedirectInvalid, "redirect from an impossible URL")
+		return nil, failed(robots.ErrorRedirectInvalid, "redirect from an impossible URL")
 	}
 	next, err := base.Parse(location)
 	if err != nil {
-		return nil, failed(robots.RedirectInvalid, "redirect to an impossible URL")
+		return nil, failed(robots.ErrorRedirectInvalid, "redirect to an impossible URL")
 	}
 	return next, nil
 }
 
 func redirectOrigin(u *url.URL) (Origin, *failure) {
 	if DefaultPort(u.Scheme) == 0 {
-		return Origin{}, failed(robots.RedirectUnsupported, "redirect to scheme %q", clip(u.Scheme))
+		return Origin{}, failed(robots.ErrorRedirectUnsupported, "redirect to scheme %q", clip(u.Scheme))
 	}
 	if u.User != nil {
-		return Origin{}, failed(robots.RedirectInvalid, "redirect to a URL with credentials")
+		return Origin{}, failed(robots.ErrorRedirectInvalid, "redirect to a URL with credentials")
 	}
 	o, err := originOf(u)
 	if err != nil {
-		return Origin{}, failed(robots.RedirectInvalid, "redirect: %w", err)
+		return Origin{}, failed(robots.ErrorRedirectInvalid, "redirect: %w", err)
 	}
 	return o, nil
 }

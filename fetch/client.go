@@ -147,7 +147,7 @@ var allSuites = func() (ids []uint16) {
 func (c *Client) Fetch(ctx context.Context, candidates ...Origin) *Capture {
 	p, err := c.Enter(ctx, ctx)
 	if err != nil {
-		return &Capture{Origin: candidates[0], Start: time.Now(), Error: robots.Canceled, Err: err}
+		return &Capture{Origin: candidates[0], Start: time.Now(), Error: robots.ErrorCanceled, Err: err}
 	}
 	defer p.Leave()
 	return p.Fetch(0, candidates...)
@@ -189,7 +189,7 @@ func (lease *Lease) Fetch(prefer int, candidates ...Origin) *Capture {
 		}
 		if err := lease.ctx.Err(); err != nil && (again || got.Error != "") {
 			// Another request or another address might have succeeded.
-			got.Error, got.Err = robots.Canceled, fmt.Errorf("stopped: %w", err)
+			got.Error, got.Err = robots.ErrorCanceled, fmt.Errorf("stopped: %w", err)
 		}
 		got.Start, got.Attempts, got.Fallback = start, attempts, fallback
 		total := time.Since(began) - b.waited
@@ -210,7 +210,7 @@ func (lease *Lease) round(b *budget, prefer int, candidates []Origin) (tried []*
 		if a.Status() != 0 || len(a.Hops) > 1 {
 			return tried, true
 		}
-		hopeless := a.Error == robots.DNSNotFound || a.Error == robots.AddressBlocked || a.Error == robots.NoRoute
+		hopeless := a.Error == robots.ErrorDNSNotFound || a.Error == robots.ErrorAddressBlocked || a.Error == robots.ErrorNoRoute
 		if lease.ctx.Err() != nil || b.spent() || hopeless && i >= prefer {
 			break
 		}
@@ -230,7 +230,7 @@ func (lease *Lease) attempt(b *budget, n int, o Origin) (a *Capture) {
 		return a.Error
 	})
 	if err != nil {
-		a = &Capture{Origin: o, Start: a.Start, Error: robots.Canceled, Err: fmt.Errorf("stopped: %w", err)}
+		a = &Capture{Origin: o, Start: a.Start, Error: robots.ErrorCanceled, Err: fmt.Errorf("stopped: %w", err)}
 		if lease.ctx.Err() == nil {
 			a.Local = err
 		}
@@ -281,8 +281,8 @@ func (c *Client) retry(got *Capture, round int) (time.Duration, bool) {
 	case status >= 500 && status < 600:
 	default:
 		switch got.Error {
-		case robots.DNSFailure, robots.ConnectRefused, robots.ConnectFailure, robots.ConnectTimeout,
-			robots.Reset, robots.TruncatedBody, robots.Timeout:
+		case robots.ErrorDNSFailure, robots.ErrorConnectRefused, robots.ErrorConnectFailure, robots.ErrorConnectTimeout,
+			robots.ErrorReset, robots.ErrorTruncatedBody, robots.ErrorTimeout:
 		default:
 			return 0, false
 		}

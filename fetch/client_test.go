@@ -129,15 +129,15 @@ func TestAnswers(t *testing.T) {
 		{"no reason phrase", write("HTTP/1.1 200\r\nContent-Length: 1\r\n\r\na"), 200, "", "a", false},
 		{"delimited by the end", write("HTTP/1.0 200 OK\r\n\r\nabc"), 200, "", "abc", false},
 		{"chunked", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n"), 200, "", "abc", false},
-		{"bad chunking", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nxyz\r\n"), 200, robots.Protocol, "ab", false},
-		{"cut chunking", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\nab"), 200, robots.TruncatedBody, "ab", false},
-		{"shorter than declared", write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), 200, robots.TruncatedBody, "abc", false},
+		{"bad chunking", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nxyz\r\n"), 200, robots.ErrorProtocol, "ab", false},
+		{"cut chunking", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\nab"), 200, robots.ErrorTruncatedBody, "ab", false},
+		{"shorter than declared", write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), 200, robots.ErrorTruncatedBody, "abc", false},
 		{"exactly the limit", write("HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", 1000)), 200, "", strings.Repeat("x", 1000), false},
 		{"one over the limit", write("HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", 1001)), 200, "", strings.Repeat("x", 1000), true},
 		{"far over the limit, and cut", write("HTTP/1.1 200 OK\r\nContent-Length: 90000\r\n\r\n" + strings.Repeat("x", 5000)), 200, "", strings.Repeat("x", 1000), true},
 		{"gzip", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped([]byte("abc"))), 200, "", "abc", false},
-		{"gzip that is none", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nUser-agent: *"), 200, robots.Protocol, "", false},
-		{"gzip that is cut", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped([]byte("abc"))[:15]), 200, robots.TruncatedBody, "", false},
+		{"gzip that is none", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nUser-agent: *"), 200, robots.ErrorProtocol, "", false},
+		{"gzip that is cut", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped([]byte("abc"))[:15]), 200, robots.ErrorTruncatedBody, "", false},
 		{"gzip of nothing", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 0\r\n\r\n"), 200, "", "", false},
 		{"a gzip bomb", write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped(make([]byte, 8<<20))), 200, "", strings.Repeat("\x00", 1000), true},
 		{"404", write("HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nabc"), 404, "", "-", false},
@@ -145,13 +145,13 @@ func TestAnswers(t *testing.T) {
 		{"600", write("HTTP/1.1 600 What\r\n\r\n"), 600, "", "-", false},
 		{"103, then 200", write("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"), 200, "", "a", false},
 		{"103 and no more", write("HTTP/1.1 103 Early Hints\r\n\r\n"), 103, "", "-", false},
-		{"status 000", write("HTTP/1.1 000 Nothing\r\n\r\n"), 0, robots.Protocol, "-", false},
-		{"many headers", write("HTTP/1.1 200 OK\r\n" + strings.Repeat("X-Filler: 1234567\r\n", 8000) + "\r\n"), 0, robots.HeaderTooLarge, "-", false},
-		{"not HTTP", write("SSH-2.0-OpenSSH_9.2\r\n"), 0, robots.Protocol, "-", false},
-		{"HTTP/0.9", write("User-agent: *\nDisallow: /\n"), 0, robots.Protocol, "-", false},
-		{"closed before a word", func(*net.TCPConn, *http.Request, int) {}, 0, robots.Reset, "-", false},
-		{"closed in the header", write("HTTP/1.1 200 OK\r\nContent-Le"), 0, robots.Reset, "-", false},
-		{"reset before a word", func(c *net.TCPConn, _ *http.Request, _ int) { reset(c) }, 0, robots.Reset, "-", false},
+		{"status 000", write("HTTP/1.1 000 Nothing\r\n\r\n"), 0, robots.ErrorProtocol, "-", false},
+		{"many headers", write("HTTP/1.1 200 OK\r\n" + strings.Repeat("X-Filler: 1234567\r\n", 8000) + "\r\n"), 0, robots.ErrorHeaderTooLarge, "-", false},
+		{"not HTTP", write("SSH-2.0-OpenSSH_9.2\r\n"), 0, robots.ErrorProtocol, "-", false},
+		{"HTTP/0.9", write("User-agent: *\nDisallow: /\n"), 0, robots.ErrorProtocol, "-", false},
+		{"closed before a word", func(*net.TCPConn, *http.Request, int) {}, 0, robots.ErrorReset, "-", false},
+		{"closed in the header", write("HTTP/1.1 200 OK\r\nContent-Le"), 0, robots.ErrorReset, "-", false},
+		{"reset before a word", func(c *net.TCPConn, _ *http.Request, _ int) { reset(c) }, 0, robots.ErrorReset, "-", false},
 		{"a header without end", func(c *net.TCPConn, _ *http.Request, _ int) {
 			io.WriteString(c, "HTTP/1.1 200 OK\r\n")
 			for {
@@ -159,7 +159,7 @@ func TestAnswers(t *testing.T) {
 					return
 				}
 			}
-		}, 0, robots.HeaderTooLarge, "-", false},
+		}, 0, robots.ErrorHeaderTooLarge, "-", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := newClient(t, serve(t, row.answer), nil)
@@ -187,7 +187,7 @@ func TestResetInTheBody(t *testing.T) {
 	}), nil)
 	time.AfterFunc(100*time.Millisecond, func() { close(read) })
 	got := c.Fetch(context.Background(), origin(t, "a.example"))
-	if got.Status() != 200 || got.Error != robots.Reset || !hasBody(got, "abc") {
+	if got.Status() != 200 || got.Error != robots.ErrorReset || !hasBody(got, "abc") {
 		t.Errorf("status %d, error %q, body %q", got.Status(), got.Error, got.Body)
 	}
 }
@@ -227,7 +227,7 @@ func TestRedirectChains(t *testing.T) {
 		host  string
 		hops  int
 		class robots.ErrorClass
-	}{{"h0.example", 1, ""}, {"h1.example", 2, ""}, {"h5.example", 6, ""}, {"h6.example", 6, robots.RedirectLimit}} {
+	}{{"h0.example", 1, ""}, {"h1.example", 2, ""}, {"h5.example", 6, ""}, {"h6.example", 6, robots.ErrorRedirectLimit}} {
 		got := c.Fetch(context.Background(), origin(t, row.host))
 		if len(got.Hops) != row.hops || got.Error != row.class {
 			t.Errorf("%s: %d hops, error %q; want %d, %q", row.host, len(got.Hops), got.Error, row.hops, row.class)
@@ -240,21 +240,21 @@ func TestRedirectChains(t *testing.T) {
 
 func TestRedirectsThatLeadNowhere(t *testing.T) {
 	for location, class := range map[string]robots.ErrorClass{
-		"":                                      robots.RedirectInvalid,
-		"Location: \r\n":                        robots.RedirectInvalid,
-		"Location: http://\r\n":                 robots.RedirectInvalid,
-		"Location: http://a b/\r\n":             robots.RedirectInvalid,
-		"Location: //u:p@b.example\r\n":         robots.RedirectInvalid,
-		"Location: http://b.example:99999/\r\n": robots.RedirectInvalid,
-		"Location: " + strings.Repeat("x", 9000) + "\r\n": robots.RedirectInvalid,
-		"Location: gopher://b.example/robots.txt\r\n":     robots.RedirectUnsupported,
-		"Location: http://b.example:25/\r\n":              robots.AddressBlocked,
-		"Location: https://b.example:6667/\r\n":           robots.AddressBlocked,
-		"Location: file:///etc/passwd\r\n":                robots.RedirectUnsupported,
-		"Location: javascript:alert(1)\r\n":               robots.RedirectUnsupported,
-		"Location: /robots.txt\r\n":                       robots.RedirectLoop,
-		"Location: #top\r\n":                              robots.RedirectLoop,
-		"Location: HTTP://A.example:80/robots.txt\r\n":    robots.RedirectLoop,
+		"":                                      robots.ErrorRedirectInvalid,
+		"Location: \r\n":                        robots.ErrorRedirectInvalid,
+		"Location: http://\r\n":                 robots.ErrorRedirectInvalid,
+		"Location: http://a b/\r\n":             robots.ErrorRedirectInvalid,
+		"Location: //u:p@b.example\r\n":         robots.ErrorRedirectInvalid,
+		"Location: http://b.example:99999/\r\n": robots.ErrorRedirectInvalid,
+		"Location: " + strings.Repeat("x", 9000) + "\r\n": robots.ErrorRedirectInvalid,
+		"Location: gopher://b.example/robots.txt\r\n":     robots.ErrorRedirectUnsupported,
+		"Location: http://b.example:25/\r\n":              robots.ErrorAddressBlocked,
+		"Location: https://b.example:6667/\r\n":           robots.ErrorAddressBlocked,
+		"Location: file:///etc/passwd\r\n":                robots.ErrorRedirectUnsupported,
+		"Location: javascript:alert(1)\r\n":               robots.ErrorRedirectUnsupported,
+		"Location: /robots.txt\r\n":                       robots.ErrorRedirectLoop,
+		"Location: #top\r\n":                              robots.ErrorRedirectLoop,
+		"Location: HTTP://A.example:80/robots.txt\r\n":    robots.ErrorRedirectLoop,
 	} {
 		c := newClient(t, serve(t, write("HTTP/1.1 302 Found\r\n"+location+"\r\n")), func(c *Config) { c.Retries = 3 })
 		got := c.Fetch(context.Background(), origin(t, "a.example"))
@@ -269,8 +269,8 @@ func TestARedirectMeetsTheGuard(t *testing.T) {
 	for _, asked := range []string{to.String(), "localhost:80", "[::ffff:127.0.0.1]:80", "169.254.169.254"} {
 		c := newClient(t, netip.AddrPort{}, nil)
 		got := c.Fetch(context.Background(), origin(t, "http://"+asked))
-		if got.Error != robots.AddressBlocked || got.Status() != 0 || got.Remote.IsValid() {
-			t.Errorf("%s: error %q (%v), remote %v; want %q before any dial", asked, got.Error, got.Err, got.Remote, robots.AddressBlocked)
+		if got.Error != robots.ErrorAddressBlocked || got.Status() != 0 || got.Remote.IsValid() {
+			t.Errorf("%s: error %q (%v), remote %v; want %q before any dial", asked, got.Error, got.Err, got.Remote, robots.ErrorAddressBlocked)
 		}
 	}
 	c := newClient(t, netip.AddrPort{}, func(c *Config) { c.AllowPrivate = true })
@@ -287,7 +287,7 @@ func TestFailuresOfConnecting(t *testing.T) {
 	free := netip.MustParseAddrPort(l.Addr().String())
 	l.Close()
 	got := newClient(t, free, nil).Fetch(context.Background(), origin(t, "a.example"))
-	if got.Error != robots.ConnectRefused {
+	if got.Error != robots.ErrorConnectRefused {
 		t.Errorf("a closed port: %q (%v)", got.Error, got.Err)
 	}
 	if diff := cmp.Diff([]robots.Hop{{URL: "http://a.example/robots.txt"}}, got.Hops); diff != "" {
@@ -298,7 +298,7 @@ func TestFailuresOfConnecting(t *testing.T) {
 	got = newClient(t, netip.AddrPort{}, func(c *Config) {
 		c.Resolver, c.Timeout = free, 2*time.Second
 	}).Fetch(context.Background(), origin(t, "a.invalid"))
-	if got.Error != robots.DNSFailure {
+	if got.Error != robots.ErrorDNSFailure {
 		t.Errorf("no resolver: %q (%v)", got.Error, got.Err)
 	}
 }
@@ -325,7 +325,7 @@ func TestAHangEndsAtTheDeadline(t *testing.T) {
 	} {
 		c := newClient(t, serve(t, answer), func(c *Config) { c.Timeout, c.Retries = 300*time.Millisecond, 5 })
 		got := c.Fetch(context.Background(), origin(t, "a.example"))
-		if got.Error != robots.Timeout {
+		if got.Error != robots.ErrorTimeout {
 			t.Errorf("%s: %q (%v)", name, got.Error, got.Err)
 		}
 		if total := *got.Times.Total; total < 300*time.Millisecond || total > 2*time.Second {
@@ -368,7 +368,7 @@ func TestCancelIsAFact(t *testing.T) {
 	defer close(end)
 	c := newClient(t, serve(t, func(*net.TCPConn, *http.Request, int) { close(asked); <-end }), nil)
 	go func() { <-asked; cancel() }()
-	if got := c.Fetch(ctx, origin(t, "a.example")); got.Error != robots.Canceled {
+	if got := c.Fetch(ctx, origin(t, "a.example")); got.Error != robots.ErrorCanceled {
 		t.Errorf("error %q (%v)", got.Error, got.Err)
 	}
 }
@@ -401,7 +401,7 @@ func TestLocalFailures(t *testing.T) {
 			c.dialer.Control = func(string, string, syscall.RawConn) error { return lack }
 			began := time.Now()
 			got := c.Fetch(t.Context(), origin(t, "a.example"))
-			if isLocal && !errors.Is(got.Local, lack) || !isLocal && (got.Local != nil || got.Error != robots.ConnectFailure) {
+			if isLocal && !errors.Is(got.Local, lack) || !isLocal && (got.Local != nil || got.Error != robots.ErrorConnectFailure) {
 				t.Errorf("%v: error %q (%v), local %v", lack, got.Error, got.Err, got.Local)
 			}
 			if took := time.Since(began); (took >= maxLocalWait) != isLocal {

@@ -62,7 +62,7 @@ func (lease *Lease) reach(b *budget, o Origin, a *answer) (net.Conn, func(), *fa
 			return nil, nil, fail
 		}
 	}
-	fail := failed(robots.DNSNotFound, "resolve %s: no addresses", o.Host)
+	fail := failed(robots.ErrorDNSNotFound, "resolve %s: no addresses", o.Host)
 	tries := 0
 	for _, addr := range addrs {
 		addr = addr.Unmap()
@@ -79,7 +79,7 @@ func (lease *Lease) reach(b *budget, o Origin, a *answer) (net.Conn, func(), *fa
 		if why == nil {
 			return conn, release, nil
 		}
-		if why.class != robots.NoRoute || tries == 1 {
+		if why.class != robots.ErrorNoRoute || tries == 1 {
 			fail = why // prefer the failure of an address with a route
 		}
 		if lease.ctx.Err() != nil || b.spent() {
@@ -99,7 +99,7 @@ func literalOf(host string) (addr netip.Addr, ok bool) {
 }
 
 func blocked(addr netip.Addr) *failure {
-	return failed(robots.AddressBlocked, "%s is a special address; give --allow-private to dial it", addr)
+	return failed(robots.ErrorAddressBlocked, "%s is a special address; give --allow-private to dial it", addr)
 }
 
 // dial opens one connection, with a place under the politeness key.
@@ -116,10 +116,10 @@ const proxyTimeout = 10 * time.Second
 // then sees no address; the proxy's own address is the user's choice.
 func (lease *Lease) dialProxy(b *budget, o Origin, a *answer) (net.Conn, func(), *failure) {
 	if o.Scheme == "ftp" {
-		return nil, nil, failed(robots.ConnectFailure, "connect: ftp does not go through a proxy")
+		return nil, nil, failed(robots.ErrorConnectFailure, "connect: ftp does not go through a proxy")
 	}
 	conn, release, fail := lease.open(b, proxyAddress(lease.client.config.Proxy), o.Host, netip.AddrPort{}, a)
-	if fail != nil && fail.class != robots.Canceled && fail.local == nil {
+	if fail != nil && fail.class != robots.ErrorCanceled && fail.local == nil {
 		fail = failed(fail.class, "connect to the proxy: %w", fail.err)
 		fail.local = fail.err
 	}
@@ -170,7 +170,7 @@ func (lease *Lease) open(b *budget, to, key string, remote netip.AddrPort, a *an
 		}
 		fail := classify(lease.ctx, connecting, err)
 		if isRoute(err) && remote.IsValid() && !c.hasRoute(remote) {
-			fail = failed(robots.NoRoute, "connect: this machine has no route to %s", remote.Addr())
+			fail = failed(robots.ErrorNoRoute, "connect: this machine has no route to %s", remote.Addr())
 		}
 		if fail.local == nil || waited >= maxLocalWait {
 			release()
@@ -209,7 +209,7 @@ func (c *Client) hasRoute(to netip.AddrPort) bool {
 func (c *Client) tunnel(ctx context.Context, conn net.Conn, o Origin) *failure {
 	status, fail := c.askTunnel(ctx, conn, o)
 	if fail == nil && status != http.StatusOK {
-		fail = failed(robots.ConnectFailure, "connect: the proxy answers %d", status)
+		fail = failed(robots.ErrorConnectFailure, "connect: the proxy answers %d", status)
 		if status == http.StatusProxyAuthRequired {
 			fail.local = fail.err
 		}

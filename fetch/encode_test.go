@@ -25,7 +25,7 @@ func TestACaptureIsEncodedWhole(t *testing.T) {
 		}
 		want.Misconfigured, want.Remembered = rapid.Bool().Draw(t, "misconfigured"), rapid.Bool().Draw(t, "remembered")
 		if rapid.Bool().Draw(t, "has a memory") {
-			m := robots.Memory{}.After(robots.Facts{Error: robots.Timeout}.Kind(), want.Start.UTC())
+			m := robots.Memory{}.After(robots.Facts{Error: robots.ErrorTimeout}.Kind(), want.Start.UTC())
 			want.Memory = &m
 			want.Copy = &fetch.WholeCopy{Fetched: want.Start.UTC().Add(-time.Hour), Body: body.Draw(t, "copy"), Truncated: rapid.Bool().Draw(t, "cut")}
 		}

@@ -48,36 +48,36 @@ func classify(ctx context.Context, at phase, err error) *failure {
 	if errors.As(err, &known) {
 		return known
 	}
-	class := robots.Protocol
+	class := robots.ErrorProtocol
 	var certificate *tls.CertificateVerificationError
 	var alert tls.AlertError
 	var record tls.RecordHeaderError
 	var unknownCA x509.UnknownAuthorityError
 	switch {
 	case errors.Is(context.Cause(ctx), context.Canceled):
-		class = robots.Canceled
+		class = robots.ErrorCanceled
 	case isTimeout(err) && at == connecting:
-		class = robots.ConnectTimeout
+		class = robots.ErrorConnectTimeout
 	case isTimeout(err):
-		class = robots.Timeout
+		class = robots.ErrorTimeout
 	case at == connecting && errors.Is(err, syscall.ECONNREFUSED):
-		class = robots.ConnectRefused
+		class = robots.ErrorConnectRefused
 	case at == connecting:
-		class = robots.ConnectFailure
+		class = robots.ErrorConnectFailure
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNABORTED):
-		class = robots.Reset
+		class = robots.ErrorReset
 	case errors.As(err, &certificate), errors.As(err, &alert), errors.As(err, &record), errors.As(err, &unknownCA):
-		class = robots.TLSFailure
+		class = robots.ErrorTLS
 	case at == handshake && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
-		class = robots.Reset
+		class = robots.ErrorReset
 	case at == handshake:
-		class = robots.TLSFailure
+		class = robots.ErrorTLS
 	case at == waiting && errors.Is(err, errTooMuch):
-		class = robots.HeaderTooLarge
+		class = robots.ErrorHeaderTooLarge
 	case at == waiting && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
-		class = robots.Reset // closed before a whole header
+		class = robots.ErrorReset // closed before a whole header
 	case at == reading && errors.Is(err, io.ErrUnexpectedEOF):
-		class = robots.TruncatedBody
+		class = robots.ErrorTruncatedBody
 	}
 	var invalid x509.CertificateInvalidError
 	if errors.As(err, &invalid) && invalid.Reason == x509.Expired {
@@ -135,9 +135,9 @@ func classifyDNS(ctx context.Context, host string, err error) *failure {
 	var dns *net.DNSError
 	switch {
 	case errors.Is(context.Cause(ctx), context.Canceled):
-		return failed(robots.Canceled, "resolve %s: %w", host, err)
+		return failed(robots.ErrorCanceled, "resolve %s: %w", host, err)
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return failed(robots.DNSNotFound, "resolve %s: no such host", host)
+		return failed(robots.ErrorDNSNotFound, "resolve %s: no such host", host)
 	}
 	// The library's text contains the addresses and ports of the query, which
 	// would make two equal answers differ.
@@ -145,5 +145,5 @@ func classifyDNS(ctx context.Context, host string, err error) *failure {
 	if isTimeout(err) {
 		what = "the resolver did not answer in time"
 	}
-	return failed(robots.DNSFailure, "resolve %s: %s", host, what)
+	return failed(robots.ErrorDNSFailure, "resolve %s: %s", host, what)
 }

@@ -119,13 +119,13 @@ func (lease *Lease) transfer(in *control, file *ftp.Response, paused func(time.D
 	file.Close() // reads the reply; in has recorded it
 	switch {
 	case errors.Is(in.err, io.EOF):
-		return failed(robots.TruncatedBody, "body: closed before the reply that ends the transfer")
+		return failed(robots.ErrorTruncatedBody, "body: closed before the reply that ends the transfer")
 	case in.err != nil:
 		return classify(ctx, waiting, in.err)
 	}
 	a.status = in.reply
 	if a.status/100 != 2 {
-		return failed(robots.TruncatedBody, "body: the transfer ended with reply %d", a.status)
+		return failed(robots.ErrorTruncatedBody, "body: the transfer ended with reply %d", a.status)
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func dataPort(named string) (uint16, *failure) {
 	}
 	port, err := strconv.ParseUint(text, 10, 16)
 	if err != nil || port < minDataPort {
-		return 0, failed(robots.Protocol, "data connection: the server names no port from %d to 65535", minDataPort)
+		return 0, failed(robots.ErrorProtocol, "data connection: the server names no port from %d to 65535", minDataPort)
 	}
 	return uint16(port), nil
 }
@@ -180,7 +180,7 @@ func expire(ctx context.Context, conn net.Conn, deadline time.Time) (stop func()
 func pathFTP(target string) (string, *failure) {
 	path, err := url.PathUnescape(strings.TrimPrefix(target, "/"))
 	if err != nil || path == "" || strings.ContainsAny(path, "\r\n\x00") {
-		return "", failed(robots.RedirectInvalid, "the path is not a file name that FTP can request")
+		return "", failed(robots.ErrorRedirectInvalid, "the path is not a file name that FTP can request")
 	}
 	return path, nil
 }
@@ -194,7 +194,7 @@ func retriedFTP(reply int) bool {
 }
 
 // errNotFTP contains no text of the server, unlike the library's errors.
-var errNotFTP = failed(robots.Protocol, "header: the answer is not FTP")
+var errNotFTP = failed(robots.ErrorProtocol, "header: the answer is not FTP")
 
 // control is a control connection. It hands the library one line per Read and
 // none in advance, so that reply is always the last reply that the library has
@@ -266,7 +266,7 @@ func (c *control) ended(ctx context.Context, err error) (status int, fail *failu
 	case (c.err != nil || isNetwork(err)) && (c.reply != ftp.StatusNotAvailable || ctx.Err() != nil):
 		return 0, classify(ctx, waiting, err)
 	case c.reply/100 == 2: // success, but not what was asked for, and no transfer
-		return 0, failed(robots.Protocol, "header: reply %d out of turn", c.reply)
+		return 0, failed(robots.ErrorProtocol, "header: reply %d out of turn", c.reply)
 	}
 	return c.reply, nil
 }

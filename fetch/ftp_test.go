@@ -67,28 +67,28 @@ func TestAnswersOfFTP(t *testing.T) {
 		{"no passive mode", passive("502 no"), 502, "", "-", false},
 		{"a reply like a redirect is none", on("RETR", "301 elsewhere"), 301, "", "-", false},
 
-		{"success out of turn", on("RETR", "226 done"), 0, robots.Protocol, "-", false},
-		{"no port in the reply", passive("227 (127,0,0,1)"), 0, robots.Protocol, "-", false},
-		{"brackets the wrong way round", passive("227 )("), 0, robots.Protocol, "-", false},
-		{"a port that is none", on("EPSV", "229 (|||65536|)"), 0, robots.Protocol, "-", false},
-		{"a negative port", passive("227 (127,0,0,1,-4,0)"), 0, robots.Protocol, "-", false},
-		{"a port of the system", on("EPSV", "229 (|||25|)"), 0, robots.Protocol, "-", false},
-		{"a port of the system, by PASV", passive("227 (127,0,0,1,3,255)"), 0, robots.Protocol, "-", false},
-		{"not FTP", on("", "SSH-2.0-OpenSSH_9.2"), 0, robots.Protocol, "-", false},
-		{"not FTP after a while", on("TYPE", "okay"), 0, robots.Protocol, "-", false},
-		{"closed before a word", on("", "close"), 0, robots.Reset, "-", false},
-		{"closed amid the session", on("PASS", "close"), 0, robots.Reset, "-", false},
-		{"closed after EPSV is refused", on("EPSV", "500 what?\r\nclose"), 0, robots.Reset, "-", false},
-		{"a greeting without end", on("", strings.Repeat("220-on and on\r\n", 10_000)), 0, robots.HeaderTooLarge, "-", false},
-		{"a line without end", on("PASS", "230 "+strings.Repeat("x", 100_000)), 0, robots.HeaderTooLarge, "-", false},
-		{"a line without end where a refusal is passed over", on("EPSV", "500 "+strings.Repeat("x", 100_000)), 0, robots.HeaderTooLarge, "-", false},
+		{"success out of turn", on("RETR", "226 done"), 0, robots.ErrorProtocol, "-", false},
+		{"no port in the reply", passive("227 (127,0,0,1)"), 0, robots.ErrorProtocol, "-", false},
+		{"brackets the wrong way round", passive("227 )("), 0, robots.ErrorProtocol, "-", false},
+		{"a port that is none", on("EPSV", "229 (|||65536|)"), 0, robots.ErrorProtocol, "-", false},
+		{"a negative port", passive("227 (127,0,0,1,-4,0)"), 0, robots.ErrorProtocol, "-", false},
+		{"a port of the system", on("EPSV", "229 (|||25|)"), 0, robots.ErrorProtocol, "-", false},
+		{"a port of the system, by PASV", passive("227 (127,0,0,1,3,255)"), 0, robots.ErrorProtocol, "-", false},
+		{"not FTP", on("", "SSH-2.0-OpenSSH_9.2"), 0, robots.ErrorProtocol, "-", false},
+		{"not FTP after a while", on("TYPE", "okay"), 0, robots.ErrorProtocol, "-", false},
+		{"closed before a word", on("", "close"), 0, robots.ErrorReset, "-", false},
+		{"closed amid the session", on("PASS", "close"), 0, robots.ErrorReset, "-", false},
+		{"closed after EPSV is refused", on("EPSV", "500 what?\r\nclose"), 0, robots.ErrorReset, "-", false},
+		{"a greeting without end", on("", strings.Repeat("220-on and on\r\n", 10_000)), 0, robots.ErrorHeaderTooLarge, "-", false},
+		{"a line without end", on("PASS", "230 "+strings.Repeat("x", 100_000)), 0, robots.ErrorHeaderTooLarge, "-", false},
+		{"a line without end where a refusal is passed over", on("EPSV", "500 "+strings.Repeat("x", 100_000)), 0, robots.ErrorHeaderTooLarge, "-", false},
 
-		{"the transfer is given up", on("done", "426 aborted"), 426, robots.TruncatedBody, "abc", false},
-		{"a fault of the disk", on("done", "451 fault"), 451, robots.TruncatedBody, "abc", false},
-		{"closed without the last reply", on("done", "close"), 0, robots.TruncatedBody, "abc", false},
-		{"noise for the last reply", on("done", "okay"), 0, robots.Protocol, "abc", false},
-		{"a last reply without end", on("done", strings.Repeat("226-on and on\r\n", 10_000)), 0, robots.HeaderTooLarge, "abc", false},
-		{"a reset in the transfer", ftpScript{send: reset}, 0, robots.Reset, "", false},
+		{"the transfer is given up", on("done", "426 aborted"), 426, robots.ErrorTruncatedBody, "abc", false},
+		{"a fault of the disk", on("done", "451 fault"), 451, robots.ErrorTruncatedBody, "abc", false},
+		{"closed without the last reply", on("done", "close"), 0, robots.ErrorTruncatedBody, "abc", false},
+		{"noise for the last reply", on("done", "okay"), 0, robots.ErrorProtocol, "abc", false},
+		{"a last reply without end", on("done", strings.Repeat("226-on and on\r\n", 10_000)), 0, robots.ErrorHeaderTooLarge, "abc", false},
+		{"a reset in the transfer", ftpScript{send: reset}, 0, robots.ErrorReset, "", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			at, _ := serveFTP(t, row.server)
@@ -167,7 +167,7 @@ func TestADataPortThatIsClosed(t *testing.T) {
 	l.Close()
 	at, _ := serveFTP(t, ftpScript{replies: map[string]string{"EPSV": fmt.Sprintf("229 (|||%d|)", free)}})
 	got := newClient(t, at, nil).Fetch(context.Background(), origin(t, "ftp://a.example"))
-	if got.Error != robots.ConnectRefused || got.Status() != 0 || !strings.HasPrefix(got.Err.Error(), "data connection: ") {
+	if got.Error != robots.ErrorConnectRefused || got.Status() != 0 || !strings.HasPrefix(got.Err.Error(), "data connection: ") {
 		t.Errorf("status %d, error %q (%v)", got.Status(), got.Error, got.Err)
 	}
 }
@@ -184,7 +184,7 @@ func TestAHangOfFTPEndsAtTheDeadline(t *testing.T) {
 		at, _ := serveFTP(t, server)
 		c := newClient(t, at, func(c *Config) { c.Timeout, c.Retries = 300*time.Millisecond, 5 })
 		got := c.Fetch(context.Background(), origin(t, "ftp://a.example"))
-		if got.Error != robots.Timeout || got.Status() != 0 {
+		if got.Error != robots.ErrorTimeout || got.Status() != 0 {
 			t.Errorf("%s: status %d, %q (%v)", name, got.Status(), got.Error, got.Err)
 		}
 	}
@@ -194,7 +194,7 @@ func TestCancelWakesATransfer(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	at, _ := serveFTP(t, ftpScript{send: func(c *net.TCPConn) { cancel(); io.Copy(io.Discard, c) }})
 	got := newClient(t, at, func(c *Config) { c.Timeout = time.Hour }).Fetch(ctx, origin(t, "ftp://a.example"))
-	if got.Error != robots.Canceled {
+	if got.Error != robots.ErrorCanceled {
 		t.Errorf("error %q (%v)", got.Error, got.Err)
 	}
 }
@@ -251,7 +251,7 @@ func TestRedirectsToFTP(t *testing.T) {
 		c := newClient(t, netip.AddrPort{}, func(c *Config) { c.AllowPrivate = true })
 		got := c.Fetch(context.Background(), origin(t, "http://"+from.String()))
 		if row.command == "" {
-			if got.Error != robots.RedirectInvalid || got.Status() != 0 {
+			if got.Error != robots.ErrorRedirectInvalid || got.Status() != 0 {
 				t.Errorf("%s: status %d, error %q (%v)", to, got.Status(), got.Error, got.Err)
 			}
 			continue
@@ -265,7 +265,7 @@ func TestRedirectsToFTP(t *testing.T) {
 	}
 	c := newClient(t, netip.AddrPort{}, nil)
 	got := c.Fetch(context.Background(), origin(t, "ftp://127.0.0.1"))
-	if got.Error != robots.AddressBlocked {
+	if got.Error != robots.ErrorAddressBlocked {
 		t.Errorf("without AllowPrivate: error %q (%v)", got.Error, got.Err)
 	}
 }

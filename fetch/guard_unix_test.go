@@ -42,7 +42,7 @@ func TestTheGuardJudgesEveryAddress(t *testing.T) {
 	dialed := refuseAll(c)
 	for try, wasLookedUp := range []bool{true, false} {
 		got := c.Fetch(t.Context(), origin(t, "http://inside.example"))
-		if got.Error != robots.AddressBlocked || (got.Times.DNS != nil) != wasLookedUp {
+		if got.Error != robots.ErrorAddressBlocked || (got.Times.DNS != nil) != wasLookedUp {
 			t.Errorf("fetch %d: error %q (%v), looked up %v", try+1, got.Error, got.Err, got.Times.DNS != nil)
 		}
 	}
@@ -50,7 +50,7 @@ func TestTheGuardJudgesEveryAddress(t *testing.T) {
 		t.Errorf("dialled %v", list)
 	}
 	for range 2 {
-		if got := c.Fetch(t.Context(), origin(t, "http://mixed.example")); got.Error != robots.ConnectRefused {
+		if got := c.Fetch(t.Context(), origin(t, "http://mixed.example")); got.Error != robots.ErrorConnectRefused {
 			t.Errorf("error %q (%v)", got.Error, got.Err)
 		}
 	}

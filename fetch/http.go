@@ -89,7 +89,7 @@ func (lease *Lease) get(b *budget, o Origin, target string) (answer, *failure) {
 		if o.Scheme == "http" {
 			fail := lease.exchange(in, conn, o, o.String()+target, c.proxyAuth, &a)
 			if a.status == http.StatusProxyAuthRequired { // no origin may send it, RFC 9110 section 15.5.8
-				fail = failed(robots.ConnectFailure, "connect: the proxy answers %d", a.status)
+				fail = failed(robots.ErrorConnectFailure, "connect: the proxy answers %d", a.status)
 				fail.local = fail.err
 			}
 			return a, fail
@@ -139,7 +139,7 @@ func (lease *Lease) exchange(below *weighed, conn net.Conn, o Origin, target, he
 		if err != nil {
 			return classify(ctx, waiting, err)
 		}
-		return failed(robots.Protocol, "header: the answer is not HTTP/1")
+		return failed(robots.ErrorProtocol, "header: the answer is not HTTP/1")
 	}
 
 	resp, err := readResponse(r)
@@ -163,7 +163,7 @@ func (lease *Lease) exchange(below *weighed, conn net.Conn, o Origin, target, he
 		return classify(ctx, waiting, err)
 	}
 	if resp.StatusCode < 100 {
-		return failed(robots.Protocol, "header: status %03d", resp.StatusCode)
+		return failed(robots.ErrorProtocol, "header: status %03d", resp.StatusCode)
 	}
 	a.status, a.http = resp.StatusCode, strings.TrimPrefix(resp.Proto, "HTTP/")
 	a.headers = keep(resp.Header)
@@ -183,13 +183,13 @@ func (lease *Lease) exchange(below *weighed, conn net.Conn, o Origin, target, he
 		return ours
 	case err == nil && resp.StatusCode == http.StatusPartialContent:
 		if err := Partial(contentRange, a.truncated || a.body.size() == c.config.MaxBody); err != nil {
-			return failed(robots.TruncatedBody, "body: %w", err)
+			return failed(robots.ErrorTruncatedBody, "body: %w", err)
 		}
 		return nil
 	case err == nil:
 		return nil
 	case errors.Is(err, errEncoding):
-		return failed(robots.Protocol, "body: %w", err)
+		return failed(robots.ErrorProtocol, "body: %w", err)
 	}
 	return classify(ctx, reading, err)
 }

@@ -130,7 +130,7 @@ func TestEmptyGzipMembersAreNoFile(t *testing.T) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
 		io.WriteString(c, strings.Repeat(member, 1<<15))
 	})
-	if got := newClient(t, to, nil).Fetch(t.Context(), origin(t, "http://a.test")); got.Error != robots.Protocol {
+	if got := newClient(t, to, nil).Fetch(t.Context(), origin(t, "http://a.test")); got.Error != robots.ErrorProtocol {
 		t.Errorf("error %q, %v", got.Error, got.Err)
 	}
 }

@@ -81,22 +81,22 @@ func (r readings) but(o robots.Outcome, why robots.AnswerReason) readings {
 
 // outage is the reading of a failure that google-2012 does not define.
 func outage(why robots.AnswerReason) readings {
-	return same(robots.FullDisallow, why).but(robots.Undecided, why)
+	return same(robots.FullDisallow, why).but(robots.OutcomeUndefined, why)
 }
 
 var (
-	rulesDecide     = same(robots.ConditionalAllow, robots.Success)
-	asIfMissing     = same(robots.FullAllow, robots.ClientError)
-	serverError     = same(robots.FullDisallow, robots.ServerError)
-	networkFailure  = outage(robots.NetworkFailed)
-	invalidResponse = outage(robots.InvalidResponse)
-	incompleteBody  = outage(robots.IncompleteBody)
-	limitReached    = same(robots.FullAllow, robots.TooManyRedirects)
-	loops           = same(robots.FullAllow, robots.RedirectsLoop)
-	leadsNowhere    = same(robots.FullAllow, robots.InvalidRedirect)
-	cannotBeFetched = same(robots.FullAllow, robots.UnsupportedRedirect).but(robots.Undecided, robots.UnsupportedRedirect)
-	refused         = same(robots.Undecided, robots.AddressBlockedByGuard)
-	stopped         = same(robots.Undecided, robots.NetworkFailed)
+	rulesDecide     = same(robots.ConditionalAllow, robots.AnswerSuccess)
+	asIfMissing     = same(robots.FullAllow, robots.AnswerClientError)
+	serverError     = same(robots.FullDisallow, robots.AnswerServerError)
+	networkFailure  = outage(robots.AnswerNetworkFailure)
+	invalidResponse = outage(robots.AnswerInvalidResponse)
+	incompleteBody  = outage(robots.AnswerIncompleteBody)
+	limitReached    = same(robots.FullAllow, robots.AnswerRedirectLimit)
+	loops           = same(robots.FullAllow, robots.AnswerRedirectLoop)
+	leadsNowhere    = same(robots.FullAllow, robots.AnswerRedirectInvalid)
+	cannotBeFetched = same(robots.FullAllow, robots.AnswerRedirectUnsupported).but(robots.OutcomeUndefined, robots.AnswerRedirectUnsupported)
+	refused         = same(robots.OutcomeUndefined, robots.AnswerAddressBlocked)
+	stopped         = same(robots.OutcomeUndefined, robots.AnswerNetworkFailure)
 )
 
 // rows returns the whole matrix.
@@ -156,7 +156,7 @@ func TestFaultMatrix(t *testing.T) {
 			// Equal answers give equal rows of the tables. A stopped run has no
 			// answer.
 			a, b := both[0].got.Err, both[1].got.Err
-			if both[0].want.class != robots.Canceled && a != nil && b != nil && a.Error() != b.Error() {
+			if both[0].want.class != robots.ErrorCanceled && a != nil && b != nil && a.Error() != b.Error() {
 				t.Errorf("the same failure reads %q and %q", a, b)
 			}
 		})
@@ -201,9 +201,9 @@ func (w want) check(t *testing.T, got *Capture, retries int, s *scene) {
 func TestMatrixIsComplete(t *testing.T) {
 	seen := map[string]bool{
 		// Not possible with one fetch: added by the memory and by archives.
-		string(robots.StaleCopy): true, string(robots.UnreachableTooLong): true, string(robots.UnresolvedRedirect): true, string(robots.UnresolvedRevisit): true,
+		string(robots.AnswerStaleCopy): true, string(robots.AnswerUnreachableTooLong): true, string(robots.AnswerRedirectUnresolved): true, string(robots.AnswerRevisitUnresolved): true,
 		// The tables' class of a final status without an answer.
-		string(robots.UnexpectedStatus): true,
+		string(robots.ErrorUnexpectedStatus): true,
 	}
 	for _, r := range rows() {
 		seen[string(r.want.class)] = true

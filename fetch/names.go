@@ -71,7 +71,7 @@ func (n *names) addresses(ctx context.Context, host string, deadline time.Time) 
 		if ours {
 			began := time.Now()
 			l.addrs, l.fail = n.ask(ctx, host)
-			if l.fail != nil && l.fail.class != robots.DNSNotFound {
+			if l.fail != nil && l.fail.class != robots.ErrorDNSNotFound {
 				n.drop(host, l)
 			}
 			close(l.done)
@@ -79,7 +79,7 @@ func (n *names) addresses(ctx context.Context, host string, deadline time.Time) 
 		}
 		select {
 		case <-l.done:
-			if l.fail != nil && l.fail.class != robots.DNSNotFound {
+			if l.fail != nil && l.fail.class != robots.ErrorDNSNotFound {
 				continue // the other caller may have run out of time; we have not
 			}
 			return l.addrs, nil, l.fail
@@ -106,7 +106,7 @@ func (n *names) ask(ctx context.Context, host string) (addrs []netip.Addr, fail 
 // look does what ask does without waiting for a place.
 func (n *names) look(ctx context.Context, host string) (addrs []netip.Addr, fail *failure) {
 	if !IsAsked(host) { // a redirect led here; the library would report that it does not exist
-		return nil, failed(robots.DNSFailure, "resolve %s: not looked up, because a label begins or ends with a hyphen", host)
+		return nil, failed(robots.ErrorDNSFailure, "resolve %s: not looked up, because a label begins or ends with a hyphen", host)
 	}
 	// If no socket can be opened, the library returns only the text of the
 	// error.
@@ -135,15 +135,15 @@ func (n *names) look(ctx context.Context, host string) (addrs []netip.Addr, fail
 		if err == nil {
 			continue
 		}
-		if f := classifyDNS(ctx, host, err); fail == nil || fail.class == robots.DNSNotFound {
+		if f := classifyDNS(ctx, host, err); fail == nil || fail.class == robots.ErrorDNSNotFound {
 			fail = f
 		}
 	}
 	if fail == nil {
-		fail = failed(robots.DNSNotFound, "resolve %s: no addresses", host)
+		fail = failed(robots.ErrorDNSNotFound, "resolve %s: no addresses", host)
 	}
 	if err := ours.Load(); err != nil {
-		fail = failed(robots.DNSFailure, "resolve %s: %w", host, *err)
+		fail = failed(robots.ErrorDNSFailure, "resolve %s: %w", host, *err)
 		fail.local = fail.err
 	}
 	return nil, fail

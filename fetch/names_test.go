@@ -49,14 +49,14 @@ func TestNamesAreCached(t *testing.T) {
 	failing := &script{rcode: dnsmessage.RCodeServerFailure}
 	n := newNames(serveDNS(t, zone{"failing.example": failing}, true))
 	for range 2 {
-		if _, asked, class := lookUp(t, n, "failing.example", 5*time.Second); class != robots.DNSFailure || !asked {
+		if _, asked, class := lookUp(t, n, "failing.example", 5*time.Second); class != robots.ErrorDNSFailure || !asked {
 			t.Errorf("a temporary failure: %q, asked again %v", class, asked)
 		}
 	}
-	if _, asked, class := lookUp(t, n, "none.example", 5*time.Second); class != robots.DNSNotFound || !asked {
+	if _, asked, class := lookUp(t, n, "none.example", 5*time.Second); class != robots.ErrorDNSNotFound || !asked {
 		t.Errorf("an unknown name: %q, asked %v", class, asked)
 	}
-	if _, asked, class := lookUp(t, n, "none.example", 5*time.Second); class != robots.DNSNotFound || asked {
+	if _, asked, class := lookUp(t, n, "none.example", 5*time.Second); class != robots.ErrorDNSNotFound || asked {
 		t.Errorf("the same again: %q, asked again %v", class, asked)
 	}
 	// An entry survives one turn of the generations, but not two.
@@ -87,7 +87,7 @@ func TestWaitingForAnothersLookUp(t *testing.T) {
 		t.Fatal("known already")
 	}
 	began := time.Now()
-	if _, _, class := lookUp(t, n, "a.example", 50*time.Millisecond); class != robots.DNSFailure {
+	if _, _, class := lookUp(t, n, "a.example", 50*time.Millisecond); class != robots.ErrorDNSFailure {
 		t.Errorf("class %q", class)
 	}
 	if took := time.Since(began); took > 10*time.Second {
@@ -105,7 +105,7 @@ func TestNamesThatAreNotLookedUp(t *testing.T) {
 		if want {
 			continue
 		}
-		if _, fail := n.ask(t.Context(), host); fail == nil || fail.class != robots.DNSFailure {
+		if _, fail := n.ask(t.Context(), host); fail == nil || fail.class != robots.ErrorDNSFailure {
 			t.Errorf("%s: %v", host, fail)
 		}
 	}

@@ -188,7 +188,7 @@ func (l *link) believe(ctx context.Context, began time.Time, class robots.ErrorC
 	}()
 	l.beat()
 	kind := ofNetwork
-	if class == robots.DNSFailure {
+	if class == robots.ErrorDNSFailure {
 		kind = ofNames
 	}
 	if !isDoubtful(class) {
@@ -220,7 +220,7 @@ func (l *link) believe(ctx context.Context, began time.Time, class robots.ErrorC
 // isDoubtful reports whether a failure may be this machine's.
 func isDoubtful(class robots.ErrorClass) bool {
 	switch class {
-	case robots.DNSFailure, robots.ConnectFailure, robots.ConnectTimeout, robots.NoRoute, robots.Timeout, robots.Reset, robots.TLSFailure, robots.TruncatedBody:
+	case robots.ErrorDNSFailure, robots.ErrorConnectFailure, robots.ErrorConnectTimeout, robots.ErrorNoRoute, robots.ErrorTimeout, robots.ErrorReset, robots.ErrorTLS, robots.ErrorTruncatedBody:
 		return true
 	}
 	return false

@@ -12,10 +12,10 @@ import (
 // is proof; a host's answers are not.
 func TestWhatIsDoubtful(t *testing.T) {
 	for class, want := range map[robots.ErrorClass]bool{
-		robots.DNSFailure: true, robots.ConnectFailure: true, robots.ConnectTimeout: true, robots.NoRoute: true,
-		robots.Timeout: true, robots.Reset: true, robots.TLSFailure: true, robots.TruncatedBody: true,
-		"": false, robots.DNSNotFound: false, robots.ConnectRefused: false, robots.Protocol: false, robots.HeaderTooLarge: false,
-		robots.AddressBlocked: false, robots.RedirectLimit: false, robots.RedirectLoop: false, robots.Canceled: false,
+		robots.ErrorDNSFailure: true, robots.ErrorConnectFailure: true, robots.ErrorConnectTimeout: true, robots.ErrorNoRoute: true,
+		robots.ErrorTimeout: true, robots.ErrorReset: true, robots.ErrorTLS: true, robots.ErrorTruncatedBody: true,
+		"": false, robots.ErrorDNSNotFound: false, robots.ErrorConnectRefused: false, robots.ErrorProtocol: false, robots.ErrorHeaderTooLarge: false,
+		robots.ErrorAddressBlocked: false, robots.ErrorRedirectLimit: false, robots.ErrorRedirectLoop: false, robots.ErrorCanceled: false,
 	} {
 		if isDoubtful(class) != want {
 			t.Errorf("%q is held: %v", class, !want)

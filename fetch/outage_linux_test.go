@@ -183,7 +183,7 @@ func TestAnOutageThatLasts(t *testing.T) {
 		switch {
 		case got.Status() == 200:
 			answered++
-		case !errors.Is(got.Local, ErrCutOff) || got.Error != robots.Canceled: // not kept by any memory
+		case !errors.Is(got.Local, ErrCutOff) || got.Error != robots.ErrorCanceled: // not kept by any memory
 			t.Errorf("%s: %s, %v", hosts[i], got.Error, got.Local)
 		}
 	}
@@ -203,9 +203,9 @@ func TestNothingReached(t *testing.T) {
 		}
 	}
 	for _, got := range w.fetchAll(t, w.client(t, func(c *Config) { c.AcceptUnreachable = true }), hosts) {
-		want := robots.DNSFailure
+		want := robots.ErrorDNSFailure
 		if got.Origin.Host == "127.9.9.9" {
-			want = robots.ConnectFailure
+			want = robots.ErrorConnectFailure
 		}
 		if got.Error != want || got.Local != nil {
 			t.Errorf("accepted, %s: %s, %v", got.Origin, got.Error, got.Local)
@@ -222,7 +222,7 @@ func TestProofs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWeb(t, 1, zone{"dead.test": at("127.255.0.1"), "failing.test": {failA: true, failAAAA: true}})
 			c := w.client(t, func(c *Config) { c.Retries = 0 })
-			for host, class := range map[string]robots.ErrorClass{"dead.test": robots.ConnectFailure, "failing.test": robots.DNSFailure} {
+			for host, class := range map[string]robots.ErrorClass{"dead.test": robots.ErrorConnectFailure, "failing.test": robots.ErrorDNSFailure} {
 				held := make(chan *Capture, 1)
 				go func() { held <- c.Fetch(t.Context(), w.origin(t, host)) }()
 				for done := false; !done; {
@@ -248,7 +248,7 @@ func TestNoProofs(t *testing.T) {
 	l.times.quiet, l.times.atFirst = time.Hour, time.Hour
 	l.begin() // so that not all attempts are held
 	l.await(1)
-	for _, class := range []robots.ErrorClass{robots.ConnectTimeout, robots.DNSFailure} {
+	for _, class := range []robots.ErrorClass{robots.ErrorConnectTimeout, robots.ErrorDNSFailure} {
 		before := time.Now()
 		held := make(chan bool, 1)
 		l.begin()
@@ -270,7 +270,7 @@ func TestNoProofs(t *testing.T) {
 			l.proof(named, reached)
 		}
 		prove(before, before)
-		if class == robots.DNSFailure {
+		if class == robots.ErrorDNSFailure {
 			prove(time.Time{}, time.Now())
 		}
 		l.mu.Lock()
@@ -288,9 +288,9 @@ func TestNoProofs(t *testing.T) {
 	l.mu.Unlock()
 
 	for o, a := range map[string]answer{"http://a.test": {dialed: time.Now()}, "http://b.test": {}} {
-		l.notice(origin(t, o), &a, failed(robots.Timeout, "timeout"))
+		l.notice(origin(t, o), &a, failed(robots.ErrorTimeout, "timeout"))
 	}
-	l.notice(origin(t, "http://c.test"), &answer{}, failed(robots.DNSNotFound, "of the cache"))
+	l.notice(origin(t, "http://c.test"), &answer{}, failed(robots.ErrorDNSNotFound, "of the cache"))
 	if len(l.witnesses) > 0 {
 		t.Errorf("witnesses %v", l.witnesses)
 	}
@@ -375,7 +375,7 @@ func TestAHeldFailureIsStopped(t *testing.T) {
 	w.cut.Store(true)
 	ctx, cancel := context.WithCancel(t.Context())
 	c := w.client(t, func(c *Config) { c.Outage = func(time.Time) { cancel() } })
-	if got := c.Fetch(ctx, w.origin(t, "h0.test")); got.Error != robots.Canceled || got.Local != nil {
+	if got := c.Fetch(ctx, w.origin(t, "h0.test")); got.Error != robots.ErrorCanceled || got.Local != nil {
 		t.Errorf("%s, %v", got.Error, got.Err)
 	}
 }

@@ -81,12 +81,12 @@ func TestProxy(t *testing.T) {
 	}{
 		{"http://a.example:8080", 200, "", "plain"},
 		{"https://example.com", 200, "", "secure"},
-		{"https://gone.example", 0, robots.ConnectFailure, ""},
+		{"https://gone.example", 0, robots.ErrorConnectFailure, ""},
 		{"http://gone.example", 502, "", ""}, // the host's answer or the proxy's
-		{"https://a.example", 0, robots.TLSFailure, ""},
-		{"http://127.0.0.1", 0, robots.AddressBlocked, ""},
-		{"https://[::1]", 0, robots.AddressBlocked, ""},
-		{"http://localhost", 0, robots.AddressBlocked, ""},
+		{"https://a.example", 0, robots.ErrorTLS, ""},
+		{"http://127.0.0.1", 0, robots.ErrorAddressBlocked, ""},
+		{"https://[::1]", 0, robots.ErrorAddressBlocked, ""},
+		{"http://localhost", 0, robots.ErrorAddressBlocked, ""},
 	} {
 		got := client.Fetch(context.Background(), origin(t, row.asked))
 		if got.Status() != row.status || got.Error != row.class || string(got.Body) != row.body || got.Local != nil {

@@ -21,7 +21,7 @@ func TestTheNextSchemeIsAskedOnlyWithoutAnAnswer(t *testing.T) {
 	}
 	plain := serve(t, write("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na")) // no TLS there
 	got := newClient(t, plain, nil).Fetch(context.Background(), both(t)...)
-	if got.Origin.Scheme != "http" || got.Fallback != robots.TLSFailure || got.Attempts != 2 || got.Error != "" {
+	if got.Origin.Scheme != "http" || got.Fallback != robots.ErrorTLS || got.Attempts != 2 || got.Error != "" {
 		t.Errorf("http answers: %v, fallback %q, %d attempts, error %q", got.Origin, got.Fallback, got.Attempts, got.Error)
 	}
 	dead := serve(t, func(c *net.TCPConn, _ *http.Request, _ int) { reset(c) })
@@ -36,7 +36,7 @@ func TestTheNextSchemeIsAskedOnlyWithoutAnAnswer(t *testing.T) {
 func TestHopelessFailuresSkipTheNextScheme(t *testing.T) {
 	server := serveDNS(t, zone{"inside.example": at("127.0.0.1")}, false)
 	for host, class := range map[string]robots.ErrorClass{
-		"none.example": robots.DNSNotFound, "inside.example": robots.AddressBlocked, "[2a00::1]": robots.NoRoute,
+		"none.example": robots.ErrorDNSNotFound, "inside.example": robots.ErrorAddressBlocked, "[2a00::1]": robots.ErrorNoRoute,
 	} {
 		c := newClient(t, netip.AddrPort{}, func(c *Config) { c.Resolver, c.Retries = server, 2 })
 		c.dialer.Control = func(string, string, syscall.RawConn) error { return syscall.ENETUNREACH }
@@ -76,7 +76,7 @@ func TestASchemeThatHangsLeavesTimeForTheNext(t *testing.T) {
 	defer func() { l.Close(); <-done }()
 	c := newClient(t, netip.MustParseAddrPort(l.Addr().String()), func(c *Config) { c.Timeout = time.Second })
 	got := c.Fetch(context.Background(), origin(t, "https://a.example"), origin(t, "http://a.example"))
-	if got.Origin.Scheme != "http" || got.Status() != 200 || got.Fallback != robots.Timeout {
+	if got.Origin.Scheme != "http" || got.Status() != 200 || got.Fallback != robots.ErrorTimeout {
 		t.Errorf("%v, status %d, fallback %q (%v)", got.Origin, got.Status(), got.Fallback, got.Err)
 	}
 }
@@ -86,7 +86,7 @@ func TestFallbackIsRememberedOverRetries(t *testing.T) {
 		fmt.Fprintf(c, "HTTP/1.1 %d X\r\nContent-Length: 0\r\n\r\n", []int{503, 200}[min(n, 2)-1])
 	}), func(c *Config) { c.Retries = 1 })
 	got := c.Fetch(context.Background(), origin(t, "https://a.example"), origin(t, "http://a.example"))
-	if got.Status() != 200 || got.Fallback != robots.TLSFailure || got.Attempts != 3 {
+	if got.Status() != 200 || got.Fallback != robots.ErrorTLS || got.Attempts != 3 {
 		t.Errorf("status %d, fallback %q, %d attempts", got.Status(), got.Fallback, got.Attempts)
 	}
 }
@@ -100,7 +100,7 @@ func TestAFailureBehindARedirectIsNoReasonForAnotherScheme(t *testing.T) {
 		io.WriteString(c, "HTTP/1.1 301 Moved\r\nLocation: http://dead.example/robots.txt\r\n\r\n")
 	}), nil)
 	got := c.Fetch(context.Background(), origin(t, "http://a.example"), origin(t, "http://b.example"))
-	if got.Origin.Host != "a.example" || len(got.Hops) != 2 || got.Error != robots.Reset || got.Fallback != "" {
+	if got.Origin.Host != "a.example" || len(got.Hops) != 2 || got.Error != robots.ErrorReset || got.Fallback != "" {
 		t.Errorf("%v, hops %v, error %q, fallback %q", got.Origin, got.Hops, got.Error, got.Fallback)
 	}
 }

@@ -97,7 +97,7 @@ func (s *spool) put(block []byte) (at int64, err error) {
 }
 
 func spoolError(err error) error {
-	f := failed(robots.Canceled, "spool an answer to disk: %w", err)
+	f := failed(robots.ErrorCanceled, "spool an answer to disk: %w", err)
 	f.local = f.err
 	return f
 }
@@ -251,13 +251,13 @@ func (lease *Lease) land(got *Capture) *Capture {
 		case lease.client.spool.landing <- struct{}{}:
 			lease.landed = true
 		case <-lease.ctx.Done():
-			got.Error, got.Err = robots.Canceled, fmt.Errorf("stopped: %w", lease.ctx.Err())
+			got.Error, got.Err = robots.ErrorCanceled, fmt.Errorf("stopped: %w", lease.ctx.Err())
 			return got
 		}
 	}
 	var err error
 	if got.Body, err = t.bytes(); err != nil {
-		return &Capture{Origin: got.Origin, Start: time.Now(), Error: robots.Canceled, Err: err, Local: err}
+		return &Capture{Origin: got.Origin, Start: time.Now(), Error: robots.ErrorCanceled, Err: err, Local: err}
 	}
 	return got
 }

@@ -117,7 +117,7 @@ func TestAFullDiskIsNoFailureOfTheHost(t *testing.T) {
 	})
 	client := newClient(t, address, spooling(t, 0))
 	client.spool.create = func() (*os.File, error) { return full, nil }
-	if got := client.Fetch(t.Context(), origin(t, "a.example")); got.Local == nil || got.Error != robots.Canceled {
+	if got := client.Fetch(t.Context(), origin(t, "a.example")); got.Local == nil || got.Error != robots.ErrorCanceled {
 		t.Errorf("error %q (%v), local %v", got.Error, got.Err, got.Local)
 	}
 }
@@ -151,7 +151,7 @@ func TestHeavyHeadersWaitForEachOther(t *testing.T) {
 	for i := range hosts {
 		all.Go(func() {
 			got := client.Fetch(t.Context(), origin(t, fmt.Sprintf("h%d.example", i)))
-			if got.Error != robots.Timeout || *got.Times.Total < timeout || *got.Times.Total > 2*timeout {
+			if got.Error != robots.ErrorTimeout || *got.Times.Total < timeout || *got.Times.Total > 2*timeout {
 				t.Errorf("error %q (%v) after %v, want a timeout after %v", got.Error, got.Err, *got.Times.Total, timeout)
 			}
 		})

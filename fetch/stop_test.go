@@ -45,10 +45,10 @@ func TestAStoppedRunBeginsNoRequest(t *testing.T) {
 	if got := <-first; got.Status() != 200 || got.Error != "" || len(got.Hops) != 2 {
 		t.Errorf("in flight: status %d, error %q (%v), hops %v", got.Status(), got.Error, got.Err, got.Hops)
 	}
-	if got := <-second; got.Error != robots.Canceled {
+	if got := <-second; got.Error != robots.ErrorCanceled {
 		t.Errorf("not begun: status %d, error %q", got.Status(), got.Error)
 	}
-	if got := <-fetch("other.test"); got.Error != robots.Canceled {
+	if got := <-fetch("other.test"); got.Error != robots.ErrorCanceled {
 		t.Errorf("begun after the end: status %d, error %q", got.Status(), got.Error)
 	}
 	if n := requests.Load(); n != 2 {
@@ -63,7 +63,7 @@ func TestABrokenOffRequestIsCanceled(t *testing.T) {
 		cancel(errors.New("the disk is full"))
 		hang(conn)
 	}), nil)
-	if got := client.Fetch(ctx, origin(t, "http://a.test")); got.Error != robots.Canceled {
+	if got := client.Fetch(ctx, origin(t, "http://a.test")); got.Error != robots.ErrorCanceled {
 		t.Errorf("error %q (%v)", got.Error, got.Err)
 	}
 }

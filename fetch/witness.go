@@ -34,8 +34,8 @@ func (l *link) notice(o Origin, a *answer, fail *failure) {
 	proxied := l.client.config.Proxy != nil
 	switch {
 	case a.status != 0 && !(proxied && a.status >= 500):
-	case fail != nil && fail.class == robots.ConnectRefused && !proxied:
-	case fail != nil && fail.class == robots.DNSNotFound && !a.looked.IsZero():
+	case fail != nil && fail.class == robots.ErrorConnectRefused && !proxied:
+	case fail != nil && fail.class == robots.ErrorDNSNotFound && !a.looked.IsZero():
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.unknown = []Origin{o}
@@ -183,7 +183,7 @@ func (l *link) reach(ctx context.Context, o Origin) (looked, dialed time.Time, p
 			looked = time.Now()
 			var fail *failure
 			if addrs, fail = c.names.look(ctx, o.Host); fail != nil {
-				return looked, looked, fail.class == robots.DNSNotFound, fail.local != nil
+				return looked, looked, fail.class == robots.ErrorDNSNotFound, fail.local != nil
 			}
 		}
 	}

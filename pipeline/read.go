@@ -110,7 +110,7 @@ func (n *census) fetch(ctx context.Context, lease *fetch.Lease, j *job) error {
 	case err != nil:
 		return &LocalError{err}
 	}
-	if j.Capture.Error == robots.Canceled {
+	if j.Capture.Error == robots.ErrorCanceled {
 		return nil // it did not begin, and its segment stays open
 	}
 	if err := n.saveCapture(j); err != nil {

@@ -145,7 +145,7 @@ func TestMemoryOverTime(t *testing.T) {
 func TestUnreachableIsTheProfilesOwn(t *testing.T) {
 	sequential(t)
 	strict, _ := robots.ProfileNamed("rfc9309")
-	strict.Name, strict.TooManyRequests = "strict", robots.ServerError
+	strict.Name, strict.TooManyRequests = "strict", robots.AnswerServerError
 	google, _ := robots.ProfileNamed("google")
 	rfc, _ := robots.ProfileNamed("rfc9309")
 	tooMany := func(w http.ResponseWriter) { w.WriteHeader(http.StatusTooManyRequests) }

@@ -34,8 +34,8 @@ func (a Answer) Verdict(t *Target) (v Verdict, ok bool) {
 // Weigh applies the answer to a verdict of the rules. It returns v, or
 // undefined if the document permits another outcome that differs from v.
 func (a Answer) Weigh(v Verdict) Verdict {
-	if a.Outcome == Undecided && v.Reason != ReasonRobotsTxt && a.Instead.verdict().Value != v.Value {
-		return Undecided.verdict()
+	if a.Outcome == OutcomeUndefined && v.Reason != ReasonRobotsTxt && a.Instead.verdict().Value != v.Value {
+		return OutcomeUndefined.verdict()
 	}
 	return v
 }
@@ -64,16 +64,16 @@ func (p *Profile) Answer(f Facts) Answer {
 	since, stands := p.recall(f.Memory, f.Time)
 	a.UnreachableSince = since
 	if f.Time.Sub(since) > p.UnreachableLimit {
-		a.Outcome, a.Reason, r.copy = p.Unreachable, UnreachableTooLong, p.UnreachableCopy
+		a.Outcome, a.Reason, r.copy = p.Unreachable, AnswerUnreachableTooLong, p.UnreachableCopy
 	}
 	if !stands {
 		return a
 	}
 	switch r.copy {
 	case TakeCopy:
-		a.Outcome, a.Reason, a.UseCopy = ConditionalAllow, StaleCopy, true
+		a.Outcome, a.Reason, a.UseCopy = ConditionalAllow, AnswerStaleCopy, true
 	case EitherCopy:
-		a.Outcome, a.Reason, a.UseCopy, a.Instead = Undecided, StaleCopy, true, a.Outcome
+		a.Outcome, a.Reason, a.UseCopy, a.Instead = OutcomeUndefined, AnswerStaleCopy, true, a.Outcome
 	}
 	return a
 }
@@ -97,41 +97,41 @@ func (p *Profile) read(k AnswerKind) rowReading {
 		return rowReading{Answer{Outcome: o, Reason: why}, true, copy}
 	}
 	if k.Redirects > p.MaxRedirects {
-		return answered(FullAllow, TooManyRedirects)
+		return answered(FullAllow, AnswerRedirectLimit)
 	}
 	switch k.Class {
-	case RedirectByHTML:
-		if p.HTMLRedirect == Undecided {
-			return answered(Undecided, RedirectByHTML)
+	case AnswerHTMLRedirect:
+		if p.HTMLRedirect == OutcomeUndefined {
+			return answered(OutcomeUndefined, AnswerHTMLRedirect)
 		}
-		return answered(ConditionalAllow, Success)
-	case ClientError, TooManyRedirects, RedirectsLoop, InvalidRedirect:
+		return answered(ConditionalAllow, AnswerSuccess)
+	case AnswerClientError, AnswerRedirectLimit, AnswerRedirectLoop, AnswerRedirectInvalid:
 		return answered(FullAllow, k.Class)
-	case UnsupportedRedirect:
-		return answered(p.RedirectUnsupported, UnsupportedRedirect)
-	case AddressBlockedByGuard, NoRouteFromHere, UnresolvedRedirect, UnresolvedRevisit:
-		return answered(Undecided, k.Class)
-	case canceled:
-		return answered(Undecided, NetworkFailed)
-	case tooManyRequests:
-		if p.TooManyRequests != ServerError {
-			return answered(FullAllow, ClientError)
+	case AnswerRedirectUnsupported:
+		return answered(p.RedirectUnsupported, AnswerRedirectUnsupported)
+	case AnswerAddressBlocked, AnswerNoRoute, AnswerRedirectUnresolved, AnswerRevisitUnresolved:
+		return answered(OutcomeUndefined, k.Class)
+	case answerCanceled:
+		return answered(OutcomeUndefined, AnswerNetworkFailure)
+	case answerTooManyRequests:
+		if p.TooManyRequests != AnswerServerError {
+			return answered(FullAllow, AnswerClientError)
 		}
-		return failed(p.ServerError, ServerError, p.ServerErrorCopy)
-	case MisconfiguredServer:
+		return failed(p.ServerError, AnswerServerError, p.ServerErrorCopy)
+	case AnswerMisconfiguredServer:
 		if p.MisconfiguredAs404 {
-			return answered(FullAllow, MisconfiguredServer)
+			return answered(FullAllow, AnswerMisconfiguredServer)
 		}
-		return failed(p.ServerError, ServerError, p.ServerErrorCopy)
-	case ServerError:
-		return failed(p.ServerError, ServerError, p.ServerErrorCopy)
-	case otherStatus:
-		if p.OtherStatus == ServerError {
-			return failed(p.ServerError, InvalidResponse, p.ServerErrorCopy)
+		return failed(p.ServerError, AnswerServerError, p.ServerErrorCopy)
+	case AnswerServerError:
+		return failed(p.ServerError, AnswerServerError, p.ServerErrorCopy)
+	case answerOtherStatus:
+		if p.OtherStatus == AnswerServerError {
+			return failed(p.ServerError, AnswerInvalidResponse, p.ServerErrorCopy)
 		}
-		return failed(Undecided, InvalidResponse, p.NetworkCopy)
-	case NetworkFailed, InvalidResponse, IncompleteBody:
+		return failed(OutcomeUndefined, AnswerInvalidResponse, p.NetworkCopy)
+	case AnswerNetworkFailure, AnswerInvalidResponse, AnswerIncompleteBody:
 		return failed(p.NetworkFailure, k.Class, p.NetworkCopy)
 	}
-	return answered(ConditionalAllow, Success)
+	return answered(ConditionalAllow, AnswerSuccess)
 }

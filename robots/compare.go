@@ -7,11 +7,11 @@ import "slices"
 type Relation uint8
 
 const (
-	Equal      Relation = iota // the same verdict on every path
-	Stricter                   // no lower verdict on any path, and a higher one on some
-	Looser                     // no higher verdict on any path, and a lower one on some
-	Mixed                      // a higher verdict on some paths, a lower one on others
-	NotDecided                 // "undecided": the search reached its bounds
+	Equal             Relation = iota // the same verdict on every path
+	Stricter                          // no lower verdict on any path, and a higher one on some
+	Looser                            // no higher verdict on any path, and a lower one on some
+	Mixed                             // a higher verdict on some paths, a lower one on others
+	RelationUndecided                 // "undecided": the search reached its bounds
 )
 
 func (r Relation) String() string {
@@ -72,14 +72,14 @@ func CompareWithin(a, b *Policy, most int) (c Comparison, work int) {
 		return Comparison{}, 0
 	}
 	if most <= 0 {
-		return Comparison{Relation: NotDecided}, 0
+		return Comparison{Relation: RelationUndecided}, 0
 	}
 	if c, ok := compareClasses(a, b); ok {
 		return c, 0
 	}
 	l, ok := newLanguage(a, b)
 	if !ok {
-		return Comparison{Relation: NotDecided}, maxEffects * effectWork
+		return Comparison{Relation: RelationUndecided}, maxEffects * effectWork
 	}
 	s := search{automaton: newAutomaton(l), most: min(most, maxWork), found: [2]int32{-1, -1}, ways: ways(a, b)}
 	whole := s.run()
@@ -100,7 +100,7 @@ func (s *search) relation(whole bool) Relation {
 	case s.found[closes] >= 0 && s.found[opens] >= 0:
 		return Mixed
 	case !whole:
-		return NotDecided
+		return RelationUndecided
 	case s.found[closes] >= 0:
 		return Stricter
 	case s.found[opens] >= 0:

@@ -137,7 +137,7 @@ func TestCompareHostile(t *testing.T) {
 		if d := time.Since(start); d > 3*time.Second {
 			t.Errorf("%s: %s takes %v, with %d states", p.Name, name, d, c.States)
 		}
-		if c.Relation == NotDecided {
+		if c.Relation == RelationUndecided {
 			undecided++
 		}
 	}

@@ -483,7 +483,7 @@ func TestCompareCorpus(t *testing.T) {
 			r, pairs := rand.New(rand.NewPCG(16, uint64(i))), 0
 			corpusPairs(t, bodies, named(t, name), func(star, own *Policy) {
 				pairs++
-				if c := tryURLs(t, r, urls, star, own); c.Relation == NotDecided {
+				if c := tryURLs(t, r, urls, star, own); c.Relation == RelationUndecided {
 					t.Errorf("pair %d, %s and *: undecided after %d states", pairs, own.GroupAgent, c.States)
 				}
 			})
@@ -510,7 +510,7 @@ func TestCompareCorpus(t *testing.T) {
 						}
 						known[key] = true
 						pairs++
-						if c := tryURLs(t, r, urls, a, b); c.Relation == NotDecided {
+						if c := tryURLs(t, r, urls, a, b); c.Relation == RelationUndecided {
 							undecided++
 						}
 					}
@@ -529,7 +529,7 @@ func TestCompareCorpus(t *testing.T) {
 func tryURLs(t *testing.T, r *rand.Rand, urls int, a, b *Policy) Comparison {
 	t.Helper()
 	c := Compare(a, b)
-	if r, _ := Relate(a, b, maxWork); r != c.Relation && c.Relation != NotDecided {
+	if r, _ := Relate(a, b, maxWork); r != c.Relation && c.Relation != RelationUndecided {
 		t.Fatalf("Compare gives %v, Relate %v", c.Relation, r)
 	}
 	for range urls {
@@ -540,7 +540,7 @@ func tryURLs(t *testing.T, r *rand.Rand, urls int, a, b *Policy) Comparison {
 			differs bool
 			*Witness
 		}{{higher, c.Closes}, {lower, c.Opens}} {
-			if w.differs && (w.Witness == nil && c.Relation != NotDecided || w.Witness != nil && shorter(string(path), w.Path) < 0) {
+			if w.differs && (w.Witness == nil && c.Relation != RelationUndecided || w.Witness != nil && shorter(string(path), w.Path) < 0) {
 				t.Fatalf("%s has %v and %v, and the relation is %v, first %v", path, x.Value, y.Value, c.Relation, w.Witness)
 			}
 		}

@@ -266,7 +266,7 @@ func FuzzCompare(f *testing.F) {
 		c, back := Compare(a, b), Compare(b, a)
 		for i, pair := range [...][2]*Witness{{c.Closes, back.Opens}, {c.Opens, back.Closes}} {
 			w, mirrored := pair[0], pair[1]
-			if c.Relation != NotDecided && back.Relation != NotDecided && ((w == nil) != (mirrored == nil) || w != nil && w.Path != mirrored.Path) {
+			if c.Relation != RelationUndecided && back.Relation != RelationUndecided && ((w == nil) != (mirrored == nil) || w != nil && w.Path != mirrored.Path) {
 				t.Fatalf("%+v and %+v", c, back)
 			}
 			if w != nil {
@@ -277,7 +277,7 @@ func FuzzCompare(f *testing.F) {
 			// Every prefix of the path.
 			for n := 1; n <= len(path); n++ {
 				x, y := rank(a.judgePath(path[:n]).Value), rank(b.judgePath(path[:n]).Value)
-				if x != y && y > x == (i == 0) && (w == nil && c.Relation != NotDecided || w != nil && shorter(string(path[:n]), w.Path) < 0) {
+				if x != y && y > x == (i == 0) && (w == nil && c.Relation != RelationUndecided || w != nil && shorter(string(path[:n]), w.Path) < 0) {
 					t.Fatalf("%v, first %+v, and on %s the ranks are %d and %d", c.Relation, w, path[:n], x, y)
 				}
 			}

@@ -14,9 +14,9 @@ type AnswerKind struct {
 }
 
 const (
-	tooManyRequests AnswerReason = "too_many_requests" // 429
-	otherStatus     AnswerReason = "other_status"      // neither 2xx, a redirect, 4xx nor 5xx
-	canceled        AnswerReason = "canceled"          // the run was stopped
+	answerTooManyRequests AnswerReason = "too_many_requests" // 429
+	answerOtherStatus     AnswerReason = "other_status"      // neither 2xx, a redirect, 4xx nor 5xx
+	answerCanceled        AnswerReason = "canceled"          // the run was stopped
 )
 
 // Kind returns the kind of the answer. A status of 4xx or 5xx stands even if
@@ -35,56 +35,56 @@ func (f Facts) Kind() AnswerKind {
 
 func (f Facts) class(last Hop) AnswerReason {
 	switch f.Error {
-	case AddressBlocked:
-		return AddressBlockedByGuard
-	case NoRoute:
-		return NoRouteFromHere
-	case Canceled:
-		return canceled
-	case RedirectInvalid:
-		return InvalidRedirect
-	case RedirectUnsupported:
-		return UnsupportedRedirect
-	case RedirectLoop:
-		return RedirectsLoop
-	case RedirectLimit:
-		return TooManyRedirects
+	case ErrorAddressBlocked:
+		return AnswerAddressBlocked
+	case ErrorNoRoute:
+		return AnswerNoRoute
+	case ErrorCanceled:
+		return answerCanceled
+	case ErrorRedirectInvalid:
+		return AnswerRedirectInvalid
+	case ErrorRedirectUnsupported:
+		return AnswerRedirectUnsupported
+	case ErrorRedirectLoop:
+		return AnswerRedirectLoop
+	case ErrorRedirectLimit:
+		return AnswerRedirectLimit
 	}
 	class := classify(last)
 	switch {
 	// A revisit record may also omit the header, which repeats that of the
 	// other capture.
-	case f.Unstored && (class == Success || last.Status == 304 || last.Status == 0 && f.Error == ""):
-		return UnresolvedRevisit
-	case class == ClientError && last.Status == 429:
-		return tooManyRequests
-	case class == ServerError && f.Misconfigured:
-		return MisconfiguredServer
-	case class == ClientError || class == ServerError:
+	case f.Unstored && (class == AnswerSuccess || last.Status == 304 || last.Status == 0 && f.Error == ""):
+		return AnswerRevisitUnresolved
+	case class == AnswerClientError && last.Status == 429:
+		return answerTooManyRequests
+	case class == AnswerServerError && f.Misconfigured:
+		return AnswerMisconfiguredServer
+	case class == AnswerClientError || class == AnswerServerError:
 		return class
-	case f.Error == TruncatedBody:
-		return IncompleteBody
-	case f.Error == Protocol || f.Error == HeaderTooLarge:
-		return InvalidResponse
+	case f.Error == ErrorTruncatedBody:
+		return AnswerIncompleteBody
+	case f.Error == ErrorProtocol || f.Error == ErrorHeaderTooLarge:
+		return AnswerInvalidResponse
 	case f.Error != "" || last.Status == 0:
-		return NetworkFailed
+		return AnswerNetworkFailure
 	case isRedirect(last) && f.Unfollowed:
-		return UnresolvedRedirect
+		return AnswerRedirectUnresolved
 	case isRedirect(last):
-		return InvalidRedirect
-	case class == InvalidResponse:
-		return otherStatus
+		return AnswerRedirectInvalid
+	case class == AnswerInvalidResponse:
+		return answerOtherStatus
 	case f.HTMLRedirect:
-		return RedirectByHTML
+		return AnswerHTMLRedirect
 	}
-	return Success
+	return AnswerSuccess
 }
 
 // Settled reports whether no profile, whatever its fields, treats the origin as
 // unreachable after this answer.
 func (k AnswerKind) Settled() bool {
 	switch k.Class {
-	case tooManyRequests, ServerError, MisconfiguredServer, otherStatus, NetworkFailed, InvalidResponse, IncompleteBody:
+	case answerTooManyRequests, AnswerServerError, AnswerMisconfiguredServer, answerOtherStatus, AnswerNetworkFailure, AnswerInvalidResponse, AnswerIncompleteBody:
 		return false
 	}
 	return true
@@ -107,15 +107,15 @@ func isRedirect(h Hop) bool {
 func classify(h Hop) AnswerReason {
 	switch s := h.Status; {
 	case s >= 200 && s < 300:
-		return Success
+		return AnswerSuccess
 	case isFTP(h) && s == 550:
-		return ClientError
+		return AnswerClientError
 	case isFTP(h) && s != 0:
-		return ServerError
+		return AnswerServerError
 	case s >= 400 && s < 500:
-		return ClientError
+		return AnswerClientError
 	case s >= 500 && s < 600:
-		return ServerError
+		return AnswerServerError
 	}
-	return InvalidResponse
+	return AnswerInvalidResponse
 }

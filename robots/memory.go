@@ -74,7 +74,7 @@ func (m Memory) WholeCopy() bool {
 	return len(m.Seen) > 0 && m.Seen[0].Kind.whole()
 }
 
-func (k AnswerKind) whole() bool { return k.Class == Success || k.Class == RedirectByHTML }
+func (k AnswerKind) whole() bool { return k.Class == AnswerSuccess || k.Class == AnswerHTMLRedirect }
 
 // recall returns when an origin became unreachable for the profile, and whether
 // the copy is still valid. A later answer that was neither another whole copy

@@ -11,9 +11,9 @@ import (
 // kindFacts has facts of every kind that a memory can hold.
 var kindFacts = []Facts{
 	{Hops: chain(200)}, {Hops: chain(200), HTMLRedirect: true}, {Hops: chain(404)}, {Hops: chain(429)}, {Hops: chain(500)},
-	{Hops: chain(500), Misconfigured: true}, {Hops: chain(304)}, {Error: DNSFailure}, {Hops: chain(200), Error: TruncatedBody},
-	{Error: Protocol}, {Hops: chain(301), Error: RedirectLoop}, {Hops: chain(301), Error: RedirectUnsupported},
-	{Hops: chain(301, 301, 301, 200)}, {Hops: chain(301, 301, 301, 503)}, {Hops: chain(301, 301, 301), Error: Timeout},
+	{Hops: chain(500), Misconfigured: true}, {Hops: chain(304)}, {Error: ErrorDNSFailure}, {Hops: chain(200), Error: ErrorTruncatedBody},
+	{Error: ErrorProtocol}, {Hops: chain(301), Error: ErrorRedirectLoop}, {Hops: chain(301), Error: ErrorRedirectUnsupported},
+	{Hops: chain(301, 301, 301, 200)}, {Hops: chain(301, 301, 301, 503)}, {Hops: chain(301, 301, 301), Error: ErrorTimeout},
 }
 
 // memoryProfiles returns profiles that differ in what they count as
@@ -23,7 +23,7 @@ func memoryProfiles() []*Profile {
 	for _, f := range builtin {
 		p := f()
 		strict := f()
-		strict.TooManyRequests, strict.MaxRedirects, strict.MisconfiguredAs404 = ServerError, 2, !p.MisconfiguredAs404
+		strict.TooManyRequests, strict.MaxRedirects, strict.MisconfiguredAs404 = AnswerServerError, 2, !p.MisconfiguredAs404
 		all = append(all, &p, &strict)
 	}
 	return all
@@ -68,7 +68,7 @@ func TestMemoryIsExact(t *testing.T) {
 // unreachable.
 func TestMemoryByProfile(t *testing.T) {
 	strict := named(t, "rfc9309")
-	strict.Name, strict.TooManyRequests = "strict", ServerError
+	strict.Name, strict.TooManyRequests = "strict", AnswerServerError
 	good, missing, limited, broken := Facts{Hops: chain(200)}, Facts{Hops: chain(404)}, Facts{Hops: chain(429)}, Facts{Hops: chain(500), Misconfigured: true}
 	for _, c := range []struct {
 		name    string
@@ -120,10 +120,10 @@ func TestMemoryByProfile(t *testing.T) {
 // outage is reported as no longer than known.
 func TestMemoryIsBounded(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	m := Memory{}.After(AnswerKind{Class: Success}, at)
+	m := Memory{}.After(AnswerKind{Class: AnswerSuccess}, at)
 	for i := range 3 * maxSeen {
 		at = at.AddDate(0, 0, 1)
-		m = m.After(AnswerKind{Class: ServerError, Redirects: i}, at)
+		m = m.After(AnswerKind{Class: AnswerServerError, Redirects: i}, at)
 	}
 	if len(m.Seen) != maxSeen || m.WholeCopy() {
 		t.Errorf("%d kinds, whole copy %v", len(m.Seen), m.WholeCopy())
@@ -151,8 +151,8 @@ func TestFailure(t *testing.T) {
 		{"redirect to 502", Facts{Hops: chain(301, 502)}, "server_error"},
 		{"304", Facts{Hops: chain(304)}, "unexpected_status"},
 		{"600", Facts{Hops: chain(600)}, "unexpected_status"},
-		{"stopped after a 500", Facts{Hops: chain(500), Error: Canceled}, "canceled"},
-		{"dns", Facts{Hops: chain(0), Error: DNSNotFound}, "dns_not_found"},
+		{"stopped after a 500", Facts{Hops: chain(500), Error: ErrorCanceled}, "canceled"},
+		{"dns", Facts{Hops: chain(0), Error: ErrorDNSNotFound}, "dns_not_found"},
 		{"ftp 421", Facts{Hops: []Hop{{"ftp://h/robots.txt", 421}}}, "server_error"},
 		{"ftp 550", Facts{Hops: []Hop{{"ftp://h/robots.txt", 550}}}, ""},
 	} {
@@ -165,7 +165,7 @@ func TestFailure(t *testing.T) {
 // A clock that was ahead has dated an earlier answer after this one.
 func TestUnreachableSinceIsNeverInTheFuture(t *testing.T) {
 	now := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
-	failed, whole := Facts{Error: DNSFailure}.Kind(), Facts{Hops: chain(200)}.Kind()
+	failed, whole := Facts{Error: ErrorDNSFailure}.Kind(), Facts{Hops: chain(200)}.Kind()
 	google, _ := ProfileNamed("google")
 	for _, before := range [][]AnswerKind{{failed}, {whole, failed}} {
 		var m Memory

@@ -366,16 +366,16 @@ func (p *Profile) Validate() error {
 		{"precedence", q.Precedence.UnmarshalText([]byte(p.Precedence))},
 		{"ties", q.Ties.UnmarshalText([]byte(p.Ties))},
 		{"bare_prefix", q.BarePrefix.UnmarshalText([]byte(p.BarePrefix))},
-		{"html_redirect", oneOf(&q.HTMLRedirect, []byte(p.HTMLRedirect), ConditionalAllow, Undecided)},
-		{"redirect_unsupported", oneOf(&q.RedirectUnsupported, []byte(p.RedirectUnsupported), FullAllow, Undecided)},
-		{"too_many_requests", oneOf(&q.TooManyRequests, []byte(p.TooManyRequests), ClientError, ServerError)},
-		{"other_status", oneOf(&q.OtherStatus, []byte(p.OtherStatus), ServerError, InvalidResponse)},
-		{"server_error", oneOf(&q.ServerError, []byte(p.ServerError), FullAllow, FullDisallow, Undecided)},
+		{"html_redirect", oneOf(&q.HTMLRedirect, []byte(p.HTMLRedirect), ConditionalAllow, OutcomeUndefined)},
+		{"redirect_unsupported", oneOf(&q.RedirectUnsupported, []byte(p.RedirectUnsupported), FullAllow, OutcomeUndefined)},
+		{"too_many_requests", oneOf(&q.TooManyRequests, []byte(p.TooManyRequests), AnswerClientError, AnswerServerError)},
+		{"other_status", oneOf(&q.OtherStatus, []byte(p.OtherStatus), AnswerServerError, AnswerInvalidResponse)},
+		{"server_error", oneOf(&q.ServerError, []byte(p.ServerError), FullAllow, FullDisallow, OutcomeUndefined)},
 		{"server_error_copy", q.ServerErrorCopy.UnmarshalText([]byte(p.ServerErrorCopy))},
-		{"network_failure", oneOf(&q.NetworkFailure, []byte(p.NetworkFailure), FullAllow, FullDisallow, Undecided)},
+		{"network_failure", oneOf(&q.NetworkFailure, []byte(p.NetworkFailure), FullAllow, FullDisallow, OutcomeUndefined)},
 		{"network_failure_copy", q.NetworkCopy.UnmarshalText([]byte(p.NetworkCopy))},
 		{"unreachable_copy", q.UnreachableCopy.UnmarshalText([]byte(p.UnreachableCopy))},
-		{"unreachable", oneOf(&q.Unreachable, []byte(p.Unreachable), FullAllow, FullDisallow, Undecided)},
+		{"unreachable", oneOf(&q.Unreachable, []byte(p.Unreachable), FullAllow, FullDisallow, OutcomeUndefined)},
 	} {
 		if f.err != nil {
 			return fmt.Errorf("profile %s: %s: %w", p.Name, f.name, f.err)

@@ -28,8 +28,8 @@ func TestProfileYAML(t *testing.T) {
 	want.Name, want.SizeLimit, want.Typos, want.Precedence = "mine", 1000, Open, LongestOpen
 	want.Ties, want.NearTypos, want.GroupEnd, want.UnknownEnds = TiesOpen, Open, EndAtRecord, Open
 	want.AgentMatch, want.Escapes, want.Reserved = MatchTokenOpen, EscapesRFC, ReservedOpen
-	want.TooManyRequests, want.UnreachableLimit, want.Unreachable = ServerError, 48*time.Hour, Undecided
-	want.RedirectUnsupported, want.ServerErrorCopy, want.NetworkCopy, want.UnreachableCopy = Undecided, EitherCopy, TakeCopy, IgnoreCopy
+	want.TooManyRequests, want.UnreachableLimit, want.Unreachable = AnswerServerError, 48*time.Hour, OutcomeUndefined
+	want.RedirectUnsupported, want.ServerErrorCopy, want.NetworkCopy, want.UnreachableCopy = OutcomeUndefined, EitherCopy, TakeCopy, IgnoreCopy
 	if *p != want {
 		t.Errorf("got %+v", *p)
 	}

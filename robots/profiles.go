@@ -38,8 +38,8 @@ func google() Profile {
 
 		HTMLRedirect:        ConditionalAllow,
 		RedirectUnsupported: FullAllow,
-		TooManyRequests:     ClientError,
-		OtherStatus:         ServerError,
+		TooManyRequests:     AnswerClientError,
+		OtherStatus:         AnswerServerError,
 		MisconfiguredAs404:  true,
 		ServerError:         FullDisallow,
 		ServerErrorCopy:     IgnoreCopy,
@@ -86,10 +86,10 @@ func google2012() Profile {
 	p.AddSlash = true
 	p.Precedence = LongestOpen
 	p.Ties = TiesOpen
-	p.HTMLRedirect, p.RedirectUnsupported = Undecided, Undecided
-	p.OtherStatus = InvalidResponse
-	p.NetworkFailure = Undecided
-	p.Unreachable, p.UnreachableCopy = Undecided, IgnoreCopy
+	p.HTMLRedirect, p.RedirectUnsupported = OutcomeUndefined, OutcomeUndefined
+	p.OtherStatus = AnswerInvalidResponse
+	p.NetworkFailure = OutcomeUndefined
+	p.Unreachable, p.UnreachableCopy = OutcomeUndefined, IgnoreCopy
 	return p
 }
 

@@ -17,7 +17,7 @@ func (p *Policy) SameRules(other *Policy) bool { return sameRules(p, other) }
 // is undecided.
 func Relate(a, b *Policy, most int) (r Relation, work int) {
 	if most <= 0 {
-		return NotDecided, 0
+		return RelationUndecided, 0
 	}
 	if sameRules(a, b) {
 		return Equal, 0
@@ -29,12 +29,12 @@ func Relate(a, b *Policy, most int) (r Relation, work int) {
 		return Equal, 0
 	}
 	p := newProber(a, b)
-	if r := p.relation(); r != NotDecided {
+	if r := p.relation(); r != RelationUndecided {
 		return r, p.work
 	}
 	l, ok := newLanguage(a, b)
 	if !ok {
-		return NotDecided, p.work + maxEffects*effectWork
+		return RelationUndecided, p.work + maxEffects*effectWork
 	}
 	s := search{automaton: newAutomaton(l), most: min(most, maxWork), ways: p.ways}
 	for way, found := range p.found {
@@ -193,7 +193,7 @@ func (p *prober) relation() Relation {
 	case p.found[opens] && !p.ways[closes]:
 		return Looser
 	}
-	return NotDecided
+	return RelationUndecided
 }
 
 // try asks about the paths of a policy's rules.

@@ -7,28 +7,28 @@ import "time"
 type ErrorClass string
 
 const (
-	DNSNotFound         ErrorClass = "dns_not_found"
-	DNSFailure          ErrorClass = "dns_failure"
-	AddressBlocked      ErrorClass = "address_blocked" // we refused to dial the address
-	NoRoute             ErrorClass = "no_route"        // this machine cannot reach the host's address family
-	ConnectRefused      ErrorClass = "connect_refused"
-	ConnectTimeout      ErrorClass = "connect_timeout"
-	ConnectFailure      ErrorClass = "connect_failure"
-	TLSFailure          ErrorClass = "tls"
-	Timeout             ErrorClass = "timeout"
-	Reset               ErrorClass = "reset"
-	Protocol            ErrorClass = "protocol" // not HTTP, bad chunking, bad content coding
-	TruncatedBody       ErrorClass = "truncated_body"
-	HeaderTooLarge      ErrorClass = "header_too_large"
-	Canceled            ErrorClass = "canceled" // the run was stopped
-	RedirectInvalid     ErrorClass = "redirect_invalid"
-	RedirectUnsupported ErrorClass = "redirect_unsupported"
-	RedirectLoop        ErrorClass = "redirect_loop"
-	RedirectLimit       ErrorClass = "redirect_limit"
+	ErrorDNSNotFound         ErrorClass = "dns_not_found"
+	ErrorDNSFailure          ErrorClass = "dns_failure"
+	ErrorAddressBlocked      ErrorClass = "address_blocked" // we refused to dial the address
+	ErrorNoRoute             ErrorClass = "no_route"        // this machine cannot reach the host's address family
+	ErrorConnectRefused      ErrorClass = "connect_refused"
+	ErrorConnectTimeout      ErrorClass = "connect_timeout"
+	ErrorConnectFailure      ErrorClass = "connect_failure"
+	ErrorTLS                 ErrorClass = "tls"
+	ErrorTimeout             ErrorClass = "timeout"
+	ErrorReset               ErrorClass = "reset"
+	ErrorProtocol            ErrorClass = "protocol" // not HTTP, bad chunking, bad content coding
+	ErrorTruncatedBody       ErrorClass = "truncated_body"
+	ErrorHeaderTooLarge      ErrorClass = "header_too_large"
+	ErrorCanceled            ErrorClass = "canceled" // the run was stopped
+	ErrorRedirectInvalid     ErrorClass = "redirect_invalid"
+	ErrorRedirectUnsupported ErrorClass = "redirect_unsupported"
+	ErrorRedirectLoop        ErrorClass = "redirect_loop"
+	ErrorRedirectLimit       ErrorClass = "redirect_limit"
 
 	// Facts.Failure returns these classes for a final status that gives no answer.
-	FinalServerError ErrorClass = "server_error"
-	UnexpectedStatus ErrorClass = "unexpected_status"
+	ErrorServerError      ErrorClass = "server_error"
+	ErrorUnexpectedStatus ErrorClass = "unexpected_status"
 )
 
 // A Hop is one request of a redirect chain and the status of its answer: that
@@ -70,10 +70,10 @@ func (f Facts) Failure() ErrorClass {
 		return f.Error
 	}
 	switch f.Kind().Class {
-	case ServerError, MisconfiguredServer:
-		return FinalServerError
-	case otherStatus:
-		return UnexpectedStatus
+	case AnswerServerError, AnswerMisconfiguredServer:
+		return ErrorServerError
+	case answerOtherStatus:
+		return ErrorUnexpectedStatus
 	}
 	return ""
 }
@@ -85,29 +85,29 @@ const (
 	ConditionalAllow Outcome = "conditional_allow" // the rules decide
 	FullAllow        Outcome = "full_allow"
 	FullDisallow     Outcome = "full_disallow"
-	Undecided        Outcome = "undefined"
+	OutcomeUndefined Outcome = "undefined"
 )
 
 // AnswerReason says why an answer has its outcome.
 type AnswerReason string
 
 const (
-	Success               AnswerReason = "success"
-	ClientError           AnswerReason = "client_error"
-	ServerError           AnswerReason = "server_error"
-	MisconfiguredServer   AnswerReason = "misconfigured_server"
-	TooManyRedirects      AnswerReason = "redirect_limit"
-	RedirectsLoop         AnswerReason = "redirect_loop"
-	InvalidRedirect       AnswerReason = "redirect_invalid"
-	UnsupportedRedirect   AnswerReason = "redirect_unsupported"
-	UnresolvedRedirect    AnswerReason = "redirect_unresolved"
-	UnresolvedRevisit     AnswerReason = "revisit_unresolved"
-	RedirectByHTML        AnswerReason = "html_redirect"
-	NetworkFailed         AnswerReason = "network_failure"
-	InvalidResponse       AnswerReason = "invalid_response"
-	IncompleteBody        AnswerReason = "incomplete_body"
-	StaleCopy             AnswerReason = "stale_copy"
-	UnreachableTooLong    AnswerReason = "unreachable_too_long"
-	AddressBlockedByGuard AnswerReason = "address_blocked"
-	NoRouteFromHere       AnswerReason = "no_route"
+	AnswerSuccess             AnswerReason = "success"
+	AnswerClientError         AnswerReason = "client_error"
+	AnswerServerError         AnswerReason = "server_error"
+	AnswerMisconfiguredServer AnswerReason = "misconfigured_server"
+	AnswerRedirectLimit       AnswerReason = "redirect_limit"
+	AnswerRedirectLoop        AnswerReason = "redirect_loop"
+	AnswerRedirectInvalid     AnswerReason = "redirect_invalid"
+	AnswerRedirectUnsupported AnswerReason = "redirect_unsupported"
+	AnswerRedirectUnresolved  AnswerReason = "redirect_unresolved"
+	AnswerRevisitUnresolved   AnswerReason = "revisit_unresolved"
+	AnswerHTMLRedirect        AnswerReason = "html_redirect"
+	AnswerNetworkFailure      AnswerReason = "network_failure"
+	AnswerInvalidResponse     AnswerReason = "invalid_response"
+	AnswerIncompleteBody      AnswerReason = "incomplete_body"
+	AnswerStaleCopy           AnswerReason = "stale_copy"
+	AnswerUnreachableTooLong  AnswerReason = "unreachable_too_long"
+	AnswerAddressBlocked      AnswerReason = "address_blocked"
+	AnswerNoRoute             AnswerReason = "no_route"
 )

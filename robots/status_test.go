@@ -43,20 +43,20 @@ func TestAnswer(t *testing.T) {
 		{"one redirect", Facts{Hops: chain(301, 200)}, all(good)},
 		{"5 redirects", Facts{Hops: chain(301, 302, 303, 307, 308, 200)}, all(good)},
 		{"6 redirects", Facts{Hops: chain(301, 302, 303, 307, 308, 301, 200)}, all("full_allow redirect_limit")},
-		{"limit told", Facts{Hops: chain(301), Error: RedirectLimit}, all("full_allow redirect_limit")},
-		{"limit before failure", Facts{Hops: chain(301, 301, 301, 301, 301, 301), Error: Timeout}, all("full_allow redirect_limit")},
+		{"limit told", Facts{Hops: chain(301), Error: ErrorRedirectLimit}, all("full_allow redirect_limit")},
+		{"limit before failure", Facts{Hops: chain(301, 301, 301, 301, 301, 301), Error: ErrorTimeout}, all("full_allow redirect_limit")},
 		{"redirect to 404", Facts{Hops: chain(301, 404)}, all(noFile)},
 		{"redirect to 500", Facts{Hops: chain(301, 500)}, all(down)},
-		{"redirect to failure", Facts{Hops: chain(301), Error: ConnectRefused}, fail("network_failure")},
-		{"redirect to failure, noted", Facts{Hops: chain(301, 0), Error: ConnectRefused}, fail("network_failure")},
-		{"no location", Facts{Hops: chain(301), Error: RedirectInvalid}, all("full_allow redirect_invalid")},
+		{"redirect to failure", Facts{Hops: chain(301), Error: ErrorConnectRefused}, fail("network_failure")},
+		{"redirect to failure, noted", Facts{Hops: chain(301, 0), Error: ErrorConnectRefused}, fail("network_failure")},
+		{"no location", Facts{Hops: chain(301), Error: ErrorRedirectInvalid}, all("full_allow redirect_invalid")},
 		{"no location, no error", Facts{Hops: chain(301)}, all("full_allow redirect_invalid")},
 		{"300 with a location, followed", Facts{Hops: chain(300, 200)}, all(good)},
-		{"300 without a location", Facts{Hops: chain(300), Error: RedirectInvalid}, all("full_allow redirect_invalid")},
-		{"300 to mailto", Facts{Hops: chain(300), Error: RedirectUnsupported}, nowhere},
-		{"to mailto", Facts{Hops: chain(301), Error: RedirectUnsupported}, nowhere},
-		{"6 redirects, then to mailto", Facts{Hops: chain(301, 301, 301, 301, 301, 301), Error: RedirectUnsupported}, all("full_allow redirect_limit")},
-		{"loop", Facts{Hops: chain(301, 301), Error: RedirectLoop}, all("full_allow redirect_loop")},
+		{"300 without a location", Facts{Hops: chain(300), Error: ErrorRedirectInvalid}, all("full_allow redirect_invalid")},
+		{"300 to mailto", Facts{Hops: chain(300), Error: ErrorRedirectUnsupported}, nowhere},
+		{"to mailto", Facts{Hops: chain(301), Error: ErrorRedirectUnsupported}, nowhere},
+		{"6 redirects, then to mailto", Facts{Hops: chain(301, 301, 301, 301, 301, 301), Error: ErrorRedirectUnsupported}, all("full_allow redirect_limit")},
+		{"loop", Facts{Hops: chain(301, 301), Error: ErrorRedirectLoop}, all("full_allow redirect_loop")},
 		{"stored revisit", Facts{Hops: chain(200), Unstored: true}, all("undefined revisit_unresolved")},
 		{"stored revisit without a header", Facts{Hops: chain(0), Unstored: true}, all("undefined revisit_unresolved")},
 		{"stored revisit of an error", Facts{Hops: chain(404), Unstored: true}, all("full_allow client_error")},
@@ -70,7 +70,7 @@ func TestAnswer(t *testing.T) {
 		{"410", Facts{Hops: chain(410)}, all(noFile)},
 		{"429", Facts{Hops: chain(429)}, all(noFile)},
 		{"499", Facts{Hops: chain(499)}, all(noFile)},
-		{"404 cut", Facts{Hops: chain(404), Error: TruncatedBody}, all(noFile)},
+		{"404 cut", Facts{Hops: chain(404), Error: ErrorTruncatedBody}, all(noFile)},
 		{"500", Facts{Hops: chain(500)}, all(down)},
 		{"503", Facts{Hops: chain(503)}, all(down)},
 		{"599", Facts{Hops: chain(599)}, all(down)},
@@ -83,16 +83,16 @@ func TestAnswer(t *testing.T) {
 		{"999", Facts{Hops: chain(999)}, fail("invalid_response")},
 		{"redirect to 304", Facts{Hops: chain(301, 304)}, fail("invalid_response")},
 		{"nothing", Facts{}, fail("network_failure")},
-		{"dns", Facts{Error: DNSNotFound}, fail("network_failure")},
-		{"tls", Facts{Error: TLSFailure}, fail("network_failure")},
-		{"timeout in the body", Facts{Hops: chain(200), Error: Timeout}, fail("network_failure")},
-		{"chunking", Facts{Hops: chain(200), Error: Protocol}, fail("invalid_response")},
-		{"headers", Facts{Error: HeaderTooLarge}, fail("invalid_response")},
-		{"short body", Facts{Hops: chain(200), Error: TruncatedBody}, fail("incomplete_body")},
-		{"our refusal", Facts{Error: AddressBlocked}, all("undefined address_blocked")},
-		{"no route from here", Facts{Error: NoRoute}, all("undefined no_route")},
-		{"our refusal of a hop", Facts{Hops: chain(302), Error: AddressBlocked}, all("undefined address_blocked")},
-		{"stopped", Facts{Error: Canceled}, all(undecided)},
+		{"dns", Facts{Error: ErrorDNSNotFound}, fail("network_failure")},
+		{"tls", Facts{Error: ErrorTLS}, fail("network_failure")},
+		{"timeout in the body", Facts{Hops: chain(200), Error: ErrorTimeout}, fail("network_failure")},
+		{"chunking", Facts{Hops: chain(200), Error: ErrorProtocol}, fail("invalid_response")},
+		{"headers", Facts{Error: ErrorHeaderTooLarge}, fail("invalid_response")},
+		{"short body", Facts{Hops: chain(200), Error: ErrorTruncatedBody}, fail("incomplete_body")},
+		{"our refusal", Facts{Error: ErrorAddressBlocked}, all("undefined address_blocked")},
+		{"no route from here", Facts{Error: ErrorNoRoute}, all("undefined no_route")},
+		{"our refusal of a hop", Facts{Hops: chain(302), Error: ErrorAddressBlocked}, all("undefined address_blocked")},
+		{"stopped", Facts{Error: ErrorCanceled}, all(undecided)},
 		{"ftp transfer", Facts{Hops: []Hop{{"ftp://h/robots.txt", 226}}}, all(good)},
 		{"ftp no such file", Facts{Hops: []Hop{{"FTP://h/robots.txt", 550}}}, all(noFile)},
 		{"ftp not now", Facts{Hops: []Hop{{"ftp://h/robots.txt", 421}}}, all(down)},
@@ -137,10 +137,10 @@ func TestAnswerMemory(t *testing.T) {
 		{"5xx, first time, copy", Facts{Hops: chain(503)}, 0, true, by{down, down, down, down, or + "full_disallow"}},
 		{"5xx, long, no copy", Facts{Hops: chain(500)}, 30*day + 1, false, by{long, long, forever, forever, long}},
 		{"5xx, long, copy", Facts{Hops: chain(500)}, 31 * day, true, by{stale, stale, forever, forever, or + "full_allow"}},
-		{"network, no copy", Facts{Error: DNSFailure}, day, false, by{broken, broken, open, open, broken}},
-		{"network, copy", Facts{Error: DNSFailure}, 30 * day, true, by{broken, broken, open, open, or + "full_disallow"}},
-		{"network, long, no copy", Facts{Error: Reset}, 31 * day, false, by{long, long, forever, forever, long}},
-		{"network, long, copy", Facts{Error: Reset}, 31 * day, true, by{stale, stale, forever, forever, or + "full_allow"}},
+		{"network, no copy", Facts{Error: ErrorDNSFailure}, day, false, by{broken, broken, open, open, broken}},
+		{"network, copy", Facts{Error: ErrorDNSFailure}, 30 * day, true, by{broken, broken, open, open, or + "full_disallow"}},
+		{"network, long, no copy", Facts{Error: ErrorReset}, 31 * day, false, by{long, long, forever, forever, long}},
+		{"network, long, copy", Facts{Error: ErrorReset}, 31 * day, true, by{stale, stale, forever, forever, or + "full_allow"}},
 		{"other status, copy", Facts{Hops: chain(304)}, day, true, by{bad, bad, badOpen, badOpen, or + "full_disallow"}},
 		{"other status, long, no copy", Facts{Hops: chain(600)}, 31 * day, false, by{long, long, forever, forever, long}},
 		// rfc9309 has no misconfigured sites: this is a server error.
@@ -151,24 +151,24 @@ func TestAnswerMemory(t *testing.T) {
 		{"404, copy", Facts{Hops: chain(404)}, 31 * day, true, all("full_allow client_error")},
 		{"429, copy", Facts{Hops: chain(429)}, 31 * day, true, all("full_allow client_error")},
 		{"200, copy", Facts{Hops: chain(200)}, 31 * day, true, all("conditional_allow success")},
-		{"our refusal, copy", Facts{Error: AddressBlocked}, 31 * day, true, all("undefined address_blocked")},
+		{"our refusal, copy", Facts{Error: ErrorAddressBlocked}, 31 * day, true, all("undefined address_blocked")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			eachProfile(t, func(t *testing.T, p *Profile) {
 				now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 				c.facts.Time, c.facts.Memory = now, &Memory{First: now.Add(-c.since)}
 				if c.copy {
-					c.facts.Memory = &Memory{Seen: []Seen{{AnswerKind{Class: Success}, now.Add(-c.since)}}, HasCopy: true}
+					c.facts.Memory = &Memory{Seen: []Seen{{AnswerKind{Class: AnswerSuccess}, now.Add(-c.since)}}, HasCopy: true}
 				}
 				a := p.Answer(c.facts)
 				got := string(a.Outcome) + " " + string(a.Reason)
 				if a.Instead != "" {
 					got += " or " + string(a.Instead)
 				}
-				if got != c.want.of(p.Name) || a.UseCopy != (a.Reason == StaleCopy) {
+				if got != c.want.of(p.Name) || a.UseCopy != (a.Reason == AnswerStaleCopy) {
 					t.Errorf("got %s, copy %v, want %s", got, a.UseCopy, c.want.of(p.Name))
 				}
-				reached := map[AnswerReason]bool{Success: true, ClientError: true, AddressBlockedByGuard: true, MisconfiguredServer: true}[a.Reason]
+				reached := map[AnswerReason]bool{AnswerSuccess: true, AnswerClientError: true, AnswerAddressBlocked: true, AnswerMisconfiguredServer: true}[a.Reason]
 				if since := now.Add(-c.since); reached != a.UnreachableSince.IsZero() || !reached && !a.UnreachableSince.Equal(since) {
 					t.Errorf("unreachable since %v, want %v", a.UnreachableSince, since)
 				}
@@ -181,7 +181,7 @@ func TestAnswerMemory(t *testing.T) {
 func TestAnswerFields(t *testing.T) {
 	now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	outage := func(f Facts) Facts {
-		f.Time, f.Memory = now, &Memory{Seen: []Seen{{AnswerKind{Class: Success}, now.Add(-time.Hour)}}, HasCopy: true}
+		f.Time, f.Memory = now, &Memory{Seen: []Seen{{AnswerKind{Class: AnswerSuccess}, now.Add(-time.Hour)}}, HasCopy: true}
 		return f
 	}
 	for _, c := range []struct {
@@ -190,20 +190,20 @@ func TestAnswerFields(t *testing.T) {
 		facts  Facts
 		want   string
 	}{
-		{"429 as 5xx", func(p *Profile) { p.TooManyRequests = ServerError }, Facts{Hops: chain(429)}, "full_disallow server_error"},
-		{"429 as 5xx has the copy of 5xx", func(p *Profile) { p.TooManyRequests, p.ServerErrorCopy = ServerError, TakeCopy },
+		{"429 as 5xx", func(p *Profile) { p.TooManyRequests = AnswerServerError }, Facts{Hops: chain(429)}, "full_disallow server_error"},
+		{"429 as 5xx has the copy of 5xx", func(p *Profile) { p.TooManyRequests, p.ServerErrorCopy = AnswerServerError, TakeCopy },
 			outage(Facts{Hops: chain(429)}), "conditional_allow stale_copy"},
 		{"no redirects", func(p *Profile) { p.MaxRedirects = 0 }, Facts{Hops: chain(301, 200)}, "full_allow redirect_limit"},
 		{"ten redirects", func(p *Profile) { p.MaxRedirects = 10 }, Facts{Hops: chain(301, 301, 301, 301, 301, 301, 200)}, "conditional_allow success"},
-		{"to mailto, undefined", func(p *Profile) { p.RedirectUnsupported = Undecided }, Facts{Hops: chain(301), Error: RedirectUnsupported}, "undefined redirect_unsupported"},
-		{"another status, undefined", func(p *Profile) { p.OtherStatus = InvalidResponse }, Facts{Hops: chain(304)}, "undefined invalid_response"},
-		{"another status, the copy of failures", func(p *Profile) { p.OtherStatus, p.NetworkCopy = InvalidResponse, TakeCopy },
+		{"to mailto, undefined", func(p *Profile) { p.RedirectUnsupported = OutcomeUndefined }, Facts{Hops: chain(301), Error: ErrorRedirectUnsupported}, "undefined redirect_unsupported"},
+		{"another status, undefined", func(p *Profile) { p.OtherStatus = AnswerInvalidResponse }, Facts{Hops: chain(304)}, "undefined invalid_response"},
+		{"another status, the copy of failures", func(p *Profile) { p.OtherStatus, p.NetworkCopy = AnswerInvalidResponse, TakeCopy },
 			outage(Facts{Hops: chain(304)}), "conditional_allow stale_copy"},
 		{"misconfigured as 5xx", func(p *Profile) { p.MisconfiguredAs404 = false }, Facts{Hops: chain(500), Misconfigured: true}, "full_disallow server_error"},
 		{"5xx, the copy", func(p *Profile) { p.ServerErrorCopy = TakeCopy }, outage(Facts{Hops: chain(500)}), "conditional_allow stale_copy"},
 		{"5xx, open", func(p *Profile) { p.ServerErrorCopy = EitherCopy }, outage(Facts{Hops: chain(500)}), "undefined stale_copy"},
 		{"5xx, another outcome", func(p *Profile) { p.ServerError = FullAllow }, outage(Facts{Hops: chain(500)}), "full_allow server_error"},
-		{"the copy of 5xx is not that of failures", func(p *Profile) { p.ServerErrorCopy = TakeCopy }, outage(Facts{Error: Reset}), "full_disallow network_failure"},
+		{"the copy of 5xx is not that of failures", func(p *Profile) { p.ServerErrorCopy = TakeCopy }, outage(Facts{Error: ErrorReset}), "full_disallow network_failure"},
 		{"a short limit", func(p *Profile) { p.UnreachableLimit = time.Minute }, outage(Facts{Hops: chain(500)}), "conditional_allow stale_copy"},
 		{"a short limit, no copy", func(p *Profile) { p.UnreachableLimit, p.UnreachableCopy = time.Minute, IgnoreCopy },
 			outage(Facts{Hops: chain(500)}), "full_allow unreachable_too_long"},
@@ -235,16 +235,16 @@ func TestAnswerVerdict(t *testing.T) {
 	}{
 		{"full allow", Answer{Outcome: FullAllow}, "/private", "google", "allow full_allow"},
 		{"full disallow", Answer{Outcome: FullDisallow}, "/", "google", "disallow full_disallow"},
-		{"undefined", Answer{Outcome: Undecided}, "/", "google", "undefined undefined"},
+		{"undefined", Answer{Outcome: OutcomeUndefined}, "/", "google", "undefined undefined"},
 		{"the rules", Answer{Outcome: ConditionalAllow}, "/private", "google", "disallow rule"},
-		{"copy or full disallow: they agree", Answer{Undecided, StaleCopy, true, FullDisallow, time.Time{}}, "/private", "rfc9309", "disallow rule"},
-		{"copy or full disallow: they differ", Answer{Undecided, StaleCopy, true, FullDisallow, time.Time{}}, "/", "rfc9309", "undefined undefined"},
-		{"copy or full allow: they agree", Answer{Undecided, StaleCopy, true, FullAllow, time.Time{}}, "/", "rfc9309", "allow no_rule"},
-		{"copy or full allow: they differ", Answer{Undecided, StaleCopy, true, FullAllow, time.Time{}}, "/private", "rfc9309", "undefined undefined"},
-		{"copy or undefined", Answer{Undecided, StaleCopy, true, Undecided, time.Time{}}, "/", "google", "undefined undefined"},
+		{"copy or full disallow: they agree", Answer{OutcomeUndefined, AnswerStaleCopy, true, FullDisallow, time.Time{}}, "/private", "rfc9309", "disallow rule"},
+		{"copy or full disallow: they differ", Answer{OutcomeUndefined, AnswerStaleCopy, true, FullDisallow, time.Time{}}, "/", "rfc9309", "undefined undefined"},
+		{"copy or full allow: they agree", Answer{OutcomeUndefined, AnswerStaleCopy, true, FullAllow, time.Time{}}, "/", "rfc9309", "allow no_rule"},
+		{"copy or full allow: they differ", Answer{OutcomeUndefined, AnswerStaleCopy, true, FullAllow, time.Time{}}, "/private", "rfc9309", "undefined undefined"},
+		{"copy or undefined", Answer{OutcomeUndefined, AnswerStaleCopy, true, OutcomeUndefined, time.Time{}}, "/", "google", "undefined undefined"},
 		{"robots.txt of a closed site", Answer{Outcome: FullDisallow}, "/robots.txt", "rfc9309", "allow robots_txt"},
-		{"robots.txt, undefined", Answer{Outcome: Undecided}, "/robots.txt", "rfc9309", "allow robots_txt"},
-		{"robots.txt, copy or full disallow", Answer{Undecided, StaleCopy, true, FullDisallow, time.Time{}}, "/robots.txt", "rfc9309", "allow robots_txt"},
+		{"robots.txt, undefined", Answer{Outcome: OutcomeUndefined}, "/robots.txt", "rfc9309", "allow robots_txt"},
+		{"robots.txt, copy or full disallow", Answer{OutcomeUndefined, AnswerStaleCopy, true, FullDisallow, time.Time{}}, "/robots.txt", "rfc9309", "allow robots_txt"},
 		{"robots.txt is like another under google", Answer{Outcome: FullDisallow}, "/robots.txt", "google", "disallow full_disallow"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -285,7 +285,7 @@ func TestProfileValidate(t *testing.T) {
 		"precedence: \"shortest\" is not one of longest, longest_open, longest_or_least": func(p *Profile) { p.Precedence = "shortest" },
 		"typos":             func(p *Profile) { p.Typos = "" },
 		"server_error":      func(p *Profile) { p.ServerError = ConditionalAllow },
-		"too_many_requests": func(p *Profile) { p.TooManyRequests = Success },
+		"too_many_requests": func(p *Profile) { p.TooManyRequests = AnswerSuccess },
 		"redirect_unsupported: \"full_disallow\" is not one of full_allow, undefined": func(p *Profile) { p.RedirectUnsupported = FullDisallow },
 		"server_error_copy: \"true\" is not one of ignore, use, open":                 func(p *Profile) { p.ServerErrorCopy = "true" },
 		"network_failure_copy": func(p *Profile) { p.NetworkCopy = "" },

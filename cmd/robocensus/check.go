@@ -260,7 +260,7 @@ func (f *checkFlags) checkLive(ctx context.Context, urls []string, profiles []*r
 		if c.IsDoubtful() {
 			doubtful = cmp.Or(doubtful, c.Err)
 		} else {
-			reached = reached || c.Error != robots.AddressBlocked
+			reached = reached || c.Error != robots.ErrorAddressBlocked
 		}
 	}
 	if doubtful != nil && !reached {

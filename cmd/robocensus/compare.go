@@ -149,7 +149,7 @@ func (f *compareFlags) compare(ctx context.Context, files []string, stdin io.Rea
 	switch c.Relation {
 	case robots.Equal:
 		return nil
-	case robots.NotDecided:
+	case robots.RelationUndecided:
 		return exitUndefined
 	}
 	return exitDifferent
@@ -162,11 +162,11 @@ func showComparison(out io.Writer, sides *[2]compared, c robots.Comparison) {
 		fmt.Fprintf(out, "%c  %s, %s, profile %s: %s\n", 'A'+i, plain(s.path), plain(s.agent.Name), plain(s.profile.Name), s.group())
 	}
 	fmt.Fprintf(out, "\n%s  %s\n", strings.ToUpper(c.Relation.String()), map[robots.Relation]string{
-		robots.Equal:      "A and B allow and forbid the same URLs",
-		robots.Stricter:   "B forbids all that A forbids, and more; A is looser than B",
-		robots.Looser:     "B forbids less than A, and nothing that A allows; A is stricter than B",
-		robots.Mixed:      "B forbids some URLs that A does not, and the other way round",
-		robots.NotDecided: "too many wildcards are entangled to compare all URLs",
+		robots.Equal:             "A and B allow and forbid the same URLs",
+		robots.Stricter:          "B forbids all that A forbids, and more; A is looser than B",
+		robots.Looser:            "B forbids less than A, and nothing that A allows; A is stricter than B",
+		robots.Mixed:             "B forbids some URLs that A does not, and the other way round",
+		robots.RelationUndecided: "too many wildcards are entangled to compare all URLs",
 	}[c.Relation])
 	for _, w := range [...]struct {
 		word string

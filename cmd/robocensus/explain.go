@@ -106,7 +106,7 @@ var meaning = map[robots.Outcome]string{
 	robots.ConditionalAllow: "the rules decide",
 	robots.FullAllow:        "everything is allowed",
 	robots.FullDisallow:     "nothing may be fetched while that lasts",
-	robots.Undecided:        "what may be fetched stays undefined",
+	robots.OutcomeUndefined: "what may be fetched stays undefined",
 }
 
 // answered describes what an origin answered.
@@ -117,25 +117,25 @@ func answered(c *fetch.Capture, a robots.Answer) string {
 		who += "redirects to " + c.Hops[n-1].URL + ", which "
 	}
 	switch a.Reason {
-	case robots.Success:
+	case robots.AnswerSuccess:
 		return fmt.Sprintf("%s has a robots.txt (%d)", c.Origin, status)
-	case robots.ClientError:
+	case robots.AnswerClientError:
 		return fmt.Sprintf("%s has no robots.txt (%d): everything is allowed", c.Origin, status)
-	case robots.RedirectByHTML:
+	case robots.AnswerHTMLRedirect:
 		return fmt.Sprintf("%sanswers with a web page that redirects (%d)", who, status)
-	case robots.TooManyRedirects:
+	case robots.AnswerRedirectLimit:
 		return c.Origin.String() + " redirects too often"
-	case robots.RedirectsLoop, robots.InvalidRedirect, robots.UnsupportedRedirect:
+	case robots.AnswerRedirectLoop, robots.AnswerRedirectInvalid, robots.AnswerRedirectUnsupported:
 		return fmt.Sprintf("%s gave no robots.txt: %s (%d)", c.Origin, words.Reason.Of(string(a.Reason)), status)
-	case robots.AddressBlockedByGuard:
+	case robots.AnswerAddressBlocked:
 		return who + "was not asked: its address is a special one, and --allow-private is not given"
 	}
 	switch class := c.Facts().Failure(); {
-	case class == robots.FinalServerError && a.Reason == robots.MisconfiguredServer:
+	case class == robots.ErrorServerError && a.Reason == robots.AnswerMisconfiguredServer:
 		return fmt.Sprintf("%sanswers with a server error (%d), as it does for any page that is missing", who, status)
-	case class == robots.FinalServerError:
+	case class == robots.ErrorServerError:
 		return fmt.Sprintf("%sanswers with a server error (%d)", who, status)
-	case class == robots.UnexpectedStatus:
+	case class == robots.ErrorUnexpectedStatus:
 		return fmt.Sprintf("%sanswers with a status that means nothing here (%d)", who, status)
 	case class == "":
 		return fmt.Sprintf("%sanswers with status %d", who, status) // such as 429, if the profile treats it as an outage

@@ -80,7 +80,7 @@ func TestAnswered(t *testing.T) {
 	page.Body = []byte("<html><frame src=x>")
 	google, _ := robots.ProfileNamed("google")
 	strict, _ := robots.ProfileNamed("google-2012")
-	strict.TooManyRequests = robots.ServerError
+	strict.TooManyRequests = robots.AnswerServerError
 	for _, row := range []struct {
 		capture *fetch.Capture
 		profile *robots.Profile
@@ -97,13 +97,13 @@ func TestAnswered(t *testing.T) {
 		{at(301, 502), google, "redirects to http://b.example/x, which answers with a server error (502)"},
 		{broken, google, "answers with a server error (503), as it does for any page that is missing"},
 		{at(304), google, "answers with a status that means nothing here (304)"},
-		{failed(robots.DNSNotFound, 0), google, "could not be reached (DNS: no such name)"},
-		{failed(robots.Timeout, 301, 0), google, "redirects to http://b.example/x, which could not be reached (timeout)"},
-		{failed(robots.TruncatedBody, 200), google, "gave no whole answer (answer broke off)"},
-		{failed(robots.RedirectLoop, 301), google, "gave no robots.txt: redirects in a loop (301)"},
-		{failed(robots.RedirectUnsupported, 301), google, "gave no robots.txt: redirect to what cannot be crawled (301)"},
+		{failed(robots.ErrorDNSNotFound, 0), google, "could not be reached (DNS: no such name)"},
+		{failed(robots.ErrorTimeout, 301, 0), google, "redirects to http://b.example/x, which could not be reached (timeout)"},
+		{failed(robots.ErrorTruncatedBody, 200), google, "gave no whole answer (answer broke off)"},
+		{failed(robots.ErrorRedirectLoop, 301), google, "gave no robots.txt: redirects in a loop (301)"},
+		{failed(robots.ErrorRedirectUnsupported, 301), google, "gave no robots.txt: redirect to what cannot be crawled (301)"},
 		{at(301, 301, 301, 301, 301, 301, 200), google, "redirects too often"},
-		{failed(robots.AddressBlocked, 0), google, "was not asked: its address is a special one, and --allow-private is not given"},
+		{failed(robots.ErrorAddressBlocked, 0), google, "was not asked: its address is a special one, and --allow-private is not given"},
 	} {
 		if got := answered(row.capture, row.profile.Answer(row.capture.Facts())); got != "http://a.example "+row.want {
 			t.Errorf("%s, want %s", got, row.want)

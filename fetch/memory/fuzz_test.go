@@ -21,7 +21,7 @@ func FuzzMemoryRecord(f *testing.F) {
 	o := fetch.Origin{Scheme: "https", Host: "a.test", Port: 443}
 	for _, c := range []*fetch.Capture{
 		{Origin: o, Start: day, Attempts: 1, Hops: []robots.Hop{{URL: "https://a.test/robots.txt", Status: 200}}, Body: []byte("a"), HTTPVersion: "1.1"},
-		{Origin: o, Start: day, Error: robots.Timeout, Err: errors.New("caf\xe9"), Fallback: robots.TLSFailure, Remote: netip.MustParseAddrPort("[2001:db8::1]:443")},
+		{Origin: o, Start: day, Error: robots.ErrorTimeout, Err: errors.New("caf\xe9"), Fallback: robots.ErrorTLS, Remote: netip.MustParseAddrPort("[2001:db8::1]:443")},
 	} {
 		r := new(record).followed("run", c)
 		value, err := r.encode()

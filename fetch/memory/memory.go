@@ -216,7 +216,7 @@ func (m *Memory) recall(o fetch.Origin) (history, error) {
 // comes after which no profile could use it: using it would restore rules that
 // were withdrawn.
 func (m *Memory) keep(run string, c *fetch.Capture) error {
-	if c.Error == robots.Canceled || c.Error == robots.AddressBlocked || c.Error == robots.NoRoute {
+	if c.Error == robots.ErrorCanceled || c.Error == robots.ErrorAddressBlocked || c.Error == robots.ErrorNoRoute {
 		return nil
 	}
 	origin := fnv.New32a()

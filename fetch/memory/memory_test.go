@@ -133,7 +133,7 @@ func TestEveryFieldOfAnAnswerIsKept(t *testing.T) {
 	text, d, n := "\x00\xff<&>\u2028", time.Duration(1), 1
 	c := &fetch.Capture{
 		Origin: host(1), Start: day, Hops: []robots.Hop{{URL: text, Status: 200}}, Attempts: 1,
-		Error: robots.TruncatedBody, Err: errors.New(text), Fallback: robots.TLSFailure,
+		Error: robots.ErrorTruncatedBody, Err: errors.New(text), Fallback: robots.ErrorTLS,
 		Remote: netip.MustParseAddrPort("[fe80::1%eth0]:443"), HTTPVersion: text, TLSVersion: text,
 		Headers: fetch.Headers{ContentType: &text, ContentEncoding: &text, Server: &text, ETag: &text, LastModified: &text, CacheControl: &text, RetryAfter: &text},
 		Times:   fetch.Times{DNS: &d, Connect: &d, TLS: &d, FirstByte: &d, Total: &d}, Body: []byte(text), Truncated: true, Cut: &n, Misconfigured: true,
@@ -156,8 +156,8 @@ func TestUnreachableSinceAndTheGoodCopy(t *testing.T) {
 	o := host(1)
 	at := func(n int) time.Time { return day.AddDate(0, 0, n) }
 	good := func(n int, body string) *fetch.Capture { return whole(o, at(n), body) }
-	down := func(n int) *fetch.Capture { return broken(o, at(n), robots.ConnectTimeout) }
-	cut := broken(o, at(2), robots.TruncatedBody)
+	down := func(n int) *fetch.Capture { return broken(o, at(n), robots.ErrorConnectTimeout) }
+	cut := broken(o, at(2), robots.ErrorTruncatedBody)
 	cut.Body = []byte("User-agent: *\nDisa")
 	long := whole(o, at(1), "long")
 	long.Truncated = true
@@ -185,12 +185,12 @@ func TestUnreachableSinceAndTheGoodCopy(t *testing.T) {
 		{"4xx ends it", []*fetch.Capture{down(1), status(o, at(2), 403)}, time.Time{}, nil},
 		{"4xx: the site says that it has no file: no copy", []*fetch.Capture{good(1, "a"), status(o, at(2), 404)}, time.Time{}, nil},
 		{"RFC 9309 2.3.1.4 after 2.3.1.3: rules withdrawn stay withdrawn", []*fetch.Capture{good(1, "a"), status(o, at(2), 404), down(3)}, at(3), nil},
-		{"redirect loop, as 404: no copy", []*fetch.Capture{good(1, "a"), broken(o, at(2), robots.RedirectLoop)}, time.Time{}, nil},
+		{"redirect loop, as 404: no copy", []*fetch.Capture{good(1, "a"), broken(o, at(2), robots.ErrorRedirectLoop)}, time.Time{}, nil},
 		{"429, an outage to some: the copy stands for them", []*fetch.Capture{good(1, "a"), status(o, at(2), 429)}, time.Time{}, copied(1, "a", false)},
 		{"429, and later a 5xx", []*fetch.Capture{good(1, "a"), status(o, at(2), 429), status(o, at(3), 500)}, at(3), copied(1, "a", false)},
 		{"a 2xx without a body is no copy", []*fetch.Capture{good(1, "a"), status(o, at(2), 204)}, time.Time{}, nil},
-		{"a stopped run says nothing", []*fetch.Capture{good(1, "a"), down(2), broken(o, at(3), robots.Canceled), broken(o, at(3), robots.Canceled)}, at(2), copied(1, "a", false)},
-		{"our own refusal to dial says nothing", []*fetch.Capture{good(1, "a"), broken(o, at(3), robots.AddressBlocked)}, time.Time{}, copied(1, "a", false)},
+		{"a stopped run says nothing", []*fetch.Capture{good(1, "a"), down(2), broken(o, at(3), robots.ErrorCanceled), broken(o, at(3), robots.ErrorCanceled)}, at(2), copied(1, "a", false)},
+		{"our own refusal to dial says nothing", []*fetch.Capture{good(1, "a"), broken(o, at(3), robots.ErrorAddressBlocked)}, time.Time{}, copied(1, "a", false)},
 		{"a clock that went back: the beginning is not in the future", []*fetch.Capture{down(5), down(1)}, at(1), nil},
 	} {
 		t.Run(row.clause, func(t *testing.T) {
@@ -242,7 +242,7 @@ func TestMemoryLeavesNothingBehind(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 64 {
 		all.Go(func() {
-			if err := m.keep("r", broken(host(i/4), day, robots.Reset)); err != nil {
+			if err := m.keep("r", broken(host(i/4), day, robots.ErrorReset)); err != nil {
 				t.Error(err)
 			}
 			if _, err := m.recall(host(i / 4)); err != nil {

@@ -37,7 +37,7 @@ func (m *Memory) Fetch(lease *fetch.Lease, t Terms, candidates ...fetch.Origin) 
 		return m.remembered(candidates[serves], &pasts[serves], t)
 	}
 	got := lease.Fetch(prefer, candidates...)
-	if got.Error == robots.Canceled || got.Local != nil {
+	if got.Error == robots.ErrorCanceled || got.Local != nil {
 		return got
 	}
 	past := &pasts[max(0, slices.Index(candidates, got.Origin))]
@@ -74,7 +74,7 @@ func (t Terms) choose(pasts []history) (serves, prefer int) {
 }
 
 func lost(o fetch.Origin, err error) *fetch.Capture {
-	return &fetch.Capture{Origin: o, Start: time.Now(), Error: robots.Canceled, Err: err, Local: err}
+	return &fetch.Capture{Origin: o, Start: time.Now(), Error: robots.ErrorCanceled, Err: err, Local: err}
 }
 
 // isOwn reports whether this run stored the answer itself, before it was
@@ -87,7 +87,7 @@ func (t Terms) isOwn(past *history) bool { return past.Last != nil && past.Run =
 func (t Terms) isFresh(past *history) bool {
 	last := past.Last
 	if last == nil || !past.Memory.Settled() || last.Truncated ||
-		last.Error == robots.RedirectLimit && len(last.Hops) <= t.MaxRedirects {
+		last.Error == robots.ErrorRedirectLimit && len(last.Hops) <= t.MaxRedirects {
 		return false
 	}
 	age := t.now().Sub(past.Last.Start)

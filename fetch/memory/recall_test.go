@@ -13,7 +13,7 @@ func TestAnswersUsedWithoutARequest(t *testing.T) {
 	terms := Terms{Run: "r", MaxAge: 24 * time.Hour, MaxRedirects: 2, Now: func() time.Time { return day }}
 	o := host(1)
 	limited := func(hops int) *fetch.Capture {
-		got := &fetch.Capture{Origin: o, Start: day.Add(-time.Hour), Error: robots.RedirectLimit}
+		got := &fetch.Capture{Origin: o, Start: day.Add(-time.Hour), Error: robots.ErrorRedirectLimit}
 		for range hops {
 			got.Hops = append(got.Hops, robots.Hop{URL: o.RobotsURL(), Status: 301})
 		}
@@ -36,7 +36,7 @@ func TestAnswersUsedWithoutARequest(t *testing.T) {
 		{"as many as are followed now", limited(2), false},
 		{"an outage to some profile", status(o, day.Add(-time.Hour), 503), false},
 		{"429", status(o, day.Add(-time.Hour), 429), false},
-		{"nobody answered", broken(o, day.Add(-time.Hour), robots.ConnectTimeout), false},
+		{"nobody answered", broken(o, day.Add(-time.Hour), robots.ErrorConnectTimeout), false},
 	} {
 		past := &history{Run: "another", Last: row.last, Memory: robots.Memory{}.After(row.last.Facts().Kind(), row.last.Start)}
 		if got := terms.isFresh(past); got != row.want {
@@ -52,7 +52,7 @@ func TestRequestsNotSentAreNotKept(t *testing.T) {
 	defer closeMemory(t, m)
 	o := host(1)
 	keepIn(t, m, whole(o, day, "User-agent: *\n"))
-	for _, class := range []robots.ErrorClass{robots.Canceled, robots.AddressBlocked, robots.NoRoute} {
+	for _, class := range []robots.ErrorClass{robots.ErrorCanceled, robots.ErrorAddressBlocked, robots.ErrorNoRoute} {
 		keepIn(t, m, broken(o, day.Add(time.Hour), class))
 		if past := recall(t, m, o); past.Last.Error != "" || !past.Last.Start.Equal(day) || past.Copy == nil {
 			t.Errorf("%s is remembered: %+v", class, past.Last)

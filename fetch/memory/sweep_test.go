@@ -80,7 +80,7 @@ func TestASweepLeavesWhatIsNamed(t *testing.T) {
 				if rapid.Bool().Draw(rt, "body") {
 					c = whole(o, day, rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(rt, "text"))
 					if outage {
-						c.Error = robots.TruncatedBody
+						c.Error = robots.ErrorTruncatedBody
 					}
 				}
 				keepIn(t, m, c)

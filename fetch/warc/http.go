@@ -46,7 +46,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	}
 	if h.status == 0 {
 		if c.Revisit == nil {
-			c.Error, c.Err = robots.Protocol, errors.New("header: the stored answer is not HTTP/1 or HTTP/2")
+			c.Error, c.Err = robots.ErrorProtocol, errors.New("header: the stored answer is not HTTP/1 or HTTP/2")
 		}
 		return nil
 	}
@@ -58,7 +58,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		return nil // the bodies of errors and redirects hold no rules
 	}
 	if !ended && w.left > 0 {
-		c.Error, c.Err = robots.HeaderTooLarge, errLongHeader
+		c.Error, c.Err = robots.ErrorHeaderTooLarge, errLongHeader
 		return nil
 	}
 	declared, stored := parseLength(h.length), w.left
@@ -72,18 +72,18 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	switch {
 	case c.Cut == "time" || c.Cut == "disconnect":
 		c.Truncated = true
-		c.Error, c.Err = robots.TruncatedBody, fmt.Errorf("body: truncated by the archive: %s", c.Cut)
+		c.Error, c.Err = robots.ErrorTruncatedBody, fmt.Errorf("body: truncated by the archive: %s", c.Cut)
 	case c.Cut != "":
 		// The writer's own limit cut the body, or it gives no reason.
 		c.Truncated = true
-		if c.Error == robots.TruncatedBody {
+		if c.Error == robots.ErrorTruncatedBody {
 			c.Error, c.Err = "", nil
 		}
 	case c.Error != "":
 	case !ended:
-		c.Error, c.Err = robots.TruncatedBody, errNoEnd
+		c.Error, c.Err = robots.ErrorTruncatedBody, errNoEnd
 	case declared > stored && h.isAsSent():
-		c.Error, c.Err = robots.TruncatedBody, fmt.Errorf("body: %d of %d bytes are stored", stored, declared)
+		c.Error, c.Err = robots.ErrorTruncatedBody, fmt.Errorf("body: %d of %d bytes are stored", stored, declared)
 	}
 	if w.asStored && !c.Truncated && c.Error == "" {
 		// Not for a chunked or encoded body: its digest may be of either form.
@@ -91,7 +91,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	}
 	if h.status == http.StatusPartialContent && c.Error == "" {
 		if err := fetch.Partial(string(h.contentRange), c.Truncated || len(c.Body) == w.limit); err != nil {
-			c.Error, c.Err = robots.TruncatedBody, fmt.Errorf("body: %w", err)
+			c.Error, c.Err = robots.ErrorTruncatedBody, fmt.Errorf("body: %w", err)
 		}
 	}
 	return nil
@@ -295,9 +295,9 @@ func (h *answerHead) decode(stored []byte, limit int) (body []byte, truncated bo
 
 func broken(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return &brokenBody{robots.TruncatedBody, err}
+		return &brokenBody{robots.ErrorTruncatedBody, err}
 	}
-	return &brokenBody{robots.Protocol, err}
+	return &brokenBody{robots.ErrorProtocol, err}
 }
 
 // looksChunked reports whether the first line is a length in hexadecimal, with

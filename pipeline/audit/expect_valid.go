@@ -124,7 +124,7 @@ var afterKinds = map[string][]string{
 	"rules":        {"closes", "opens", "both"},
 }
 
-var outcomeNames = []string{string(robots.ConditionalAllow), string(robots.FullAllow), string(robots.FullDisallow), string(robots.Undecided)}
+var outcomeNames = []string{string(robots.ConditionalAllow), string(robots.FullAllow), string(robots.FullDisallow), string(robots.OutcomeUndefined)}
 
 // afterWords returns the values of after for the kinds of the expectation, nil for
 // any.

@@ -53,7 +53,7 @@ func (c *policyPairs) compare(agent int) robots.Comparison {
 		a, b := c.files[0].judge.Policy(key[0]), c.files[1].judge.Policy(key[1])
 		var took int
 		x, took = robots.CompareWithin(a, b, rulesWork-c.work)
-		if x.Relation == robots.NotDecided && x.Closes == nil && x.Opens == nil && took > 0 {
+		if x.Relation == robots.RelationUndecided && x.Closes == nil && x.Opens == nil && took > 0 {
 			x = robots.Probe(a, b)
 		}
 		if c.known == nil {

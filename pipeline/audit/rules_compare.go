@@ -131,7 +131,7 @@ func (c *ruleComparer) ask(i int, registered bool) (x robots.Comparison, known b
 	known = c.registered[key]
 	c.registered[key] = known || registered
 	x = c.compare(i)
-	c.result.proven = c.result.proven && x.Relation != robots.NotDecided
+	c.result.proven = c.result.proven && x.Relation != robots.RelationUndecided
 	return x, known
 }
 
@@ -139,7 +139,7 @@ func (c *ruleComparer) ask(i int, registered bool) (x robots.Comparison, known b
 func (c *ruleComparer) addRow(i int, agent string, isStranger bool, x robots.Comparison) {
 	row := ruleRow{agent: agent, stranger: isStranger, closing: x.Closes != nil}
 	row.sameClass = c.files[0].judge.Policy(i).Class() == c.files[1].judge.Policy(i).Class()
-	row.how = map[robots.Relation]string{robots.Stricter: "closes", robots.Looser: "opens", robots.Mixed: "both", robots.NotDecided: undecided}[x.Relation]
+	row.how = map[robots.Relation]string{robots.Stricter: "closes", robots.Looser: "opens", robots.Mixed: "both", robots.RelationUndecided: undecided}[x.Relation]
 	w := x.Closes
 	if w == nil {
 		w = x.Opens

@@ -28,7 +28,7 @@ func (e *Evaluator) count(row *sink.Fetch, stratum string) {
 		status = strconv.Itoa(int(*row.Status))
 	}
 	n.Add("status", stratum, status)
-	if row.Reason == string(robots.NetworkFailed) {
+	if row.Reason == string(robots.AnswerNetworkFailure) {
 		class := "none"
 		if row.ErrorClass != nil {
 			class = *row.ErrorClass
@@ -43,7 +43,7 @@ func (e *Evaluator) count(row *sink.Fetch, stratum string) {
 		}
 		e.examples.Add("error_class", *row.ErrorClass, row.Host, 0, text)
 	}
-	if row.Reason != string(robots.Success) {
+	if row.Reason != string(robots.AnswerSuccess) {
 		text := ""
 		switch {
 		case row.FinalURL != nil:

@@ -284,10 +284,10 @@ func targetOf(row *sink.Fetch, body []byte, l limits) Target {
 			DNS: duration(row.DNSMicros), Connect: duration(row.ConnectMicros), TLS: duration(row.TLSMicros),
 			FirstByte: duration(row.FirstByteMicros), Total: duration(row.TotalMicros),
 		},
-		Misconfigured: row.Reason == string(robots.MisconfiguredServer),
+		Misconfigured: row.Reason == string(robots.AnswerMisconfiguredServer),
 	}
 	switch {
-	case c.Error == robots.FinalServerError, c.Error == robots.UnexpectedStatus:
+	case c.Error == robots.ErrorServerError, c.Error == robots.ErrorUnexpectedStatus:
 		c.Error = "" // in a capture, these are statuses
 	case row.Error != nil:
 		c.Err = errors.New(*row.Error)
@@ -305,7 +305,7 @@ func targetOf(row *sink.Fetch, body []byte, l limits) Target {
 	if last := len(c.Hops) - 1; last > 0 && c.Hops[last].Status == 0 && row.ErrorClass == nil {
 		c.Location, c.Hops = c.Hops[last].URL, c.Hops[:last]
 	}
-	c.Unstored = row.Reason == string(robots.UnresolvedRevisit)
+	c.Unstored = row.Reason == string(robots.AnswerRevisitUnresolved)
 	if row.ContentDigest == nil {
 		s.Bytes, s.Truncated = row.BodyBytes, row.BodyTruncated
 	}
@@ -316,7 +316,7 @@ func targetOf(row *sink.Fetch, body []byte, l limits) Target {
 	if since := row.UnreachableSince; since != nil {
 		c.Memory = &robots.Memory{First: *since}
 		if row.StaleSince != nil {
-			c.Memory.Seen = []robots.Seen{{Kind: robots.AnswerKind{Class: robots.Success}, Next: *since}}
+			c.Memory.Seen = []robots.Seen{{Kind: robots.AnswerKind{Class: robots.AnswerSuccess}, Next: *since}}
 		}
 	}
 	if row.StaleSince != nil {

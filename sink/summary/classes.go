@@ -25,12 +25,12 @@ var ValueNames = [values]string{
 	robots.Allowed: robots.Allowed.String(), robots.Disallowed: robots.Disallowed.String(), robots.Undefined: robots.Undefined.String(),
 }
 
-const relations = int(robots.NotDecided) + 1
+const relations = int(robots.RelationUndecided) + 1
 
 // RelationNames holds the names of the relations of policies in the tables.
 var RelationNames = [relations]string{
 	robots.Equal: robots.Equal.String(), robots.Stricter: robots.Stricter.String(), robots.Looser: robots.Looser.String(),
-	robots.Mixed: robots.Mixed.String(), robots.NotDecided: robots.NotDecided.String(),
+	robots.Mixed: robots.Mixed.String(), robots.RelationUndecided: robots.RelationUndecided.String(),
 }
 
 // The relations of two profiles: whether the rules of a file mean the same to an

@@ -14,9 +14,9 @@ import (
 )
 
 var classes = []robots.ErrorClass{
-	"", robots.DNSNotFound, robots.DNSFailure, robots.ConnectRefused, robots.ConnectTimeout, robots.ConnectFailure,
-	robots.TLSFailure, robots.Timeout, robots.Reset, robots.Protocol, robots.TruncatedBody, robots.HeaderTooLarge,
-	robots.RedirectInvalid, robots.RedirectUnsupported, robots.RedirectLoop, robots.RedirectLimit,
+	"", robots.ErrorDNSNotFound, robots.ErrorDNSFailure, robots.ErrorConnectRefused, robots.ErrorConnectTimeout, robots.ErrorConnectFailure,
+	robots.ErrorTLS, robots.ErrorTimeout, robots.ErrorReset, robots.ErrorProtocol, robots.ErrorTruncatedBody, robots.ErrorHeaderTooLarge,
+	robots.ErrorRedirectInvalid, robots.ErrorRedirectUnsupported, robots.ErrorRedirectLoop, robots.ErrorRedirectLimit,
 }
 
 // Captures draws any capture of o, with arbitrary bytes in everything that
