@@ -45,8 +45,8 @@ func (lease *Lease) chain(b *budget, asked Origin) *Capture {
 	}
 }
 
-// follow resolves the redirect from a hop at an origin, in a chain that began
-// with asked, and checks that it may be followed.
+// follow resolves location, the redirect that the URL from gives. It checks that the
+// origin at, which gave it, may lead there in a chain that began at the origin asked.
 func follow(from, location string, asked, at Origin) (to Origin, target string, fail *failure) {
 	next, fail := redirectOf(from, location)
 	if fail == nil {

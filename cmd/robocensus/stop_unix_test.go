@@ -76,7 +76,7 @@ func exitOf(t *testing.T, err error) int {
 	return exit.ExitCode()
 }
 
-// A stopped and resumed run asks no host again that has answered, with or without a
+// A stopped and resumed run does not ask a host again once it has answered, with or without a
 // memory, and has the rows of an undisturbed run.
 func TestAStoppedRunKeepsItsAnswers(t *testing.T) {
 	t.Parallel()

@@ -11,7 +11,7 @@ import (
 )
 
 // expect prepares the checker, and finds the expectations of changes that these runs
-// cannot show.
+// cannot decide.
 func (d *differ) expect(ctx context.Context) error {
 	if d.Expect == nil {
 		return nil

@@ -248,7 +248,7 @@ func (r *detailReader) verdicts(batch arrow.RecordBatch) func(int, *encoder) {
 		a, p, u := agent.Value(i), profile.Value(i), url.Value(i)
 		value := valueOf(verdict.Value(i))
 		if value == robots.Disallowed && line.IsNull(i) {
-			value = robots.Undefined // full_disallow: an outage is no policy
+			value = robots.Undefined // full_disallow: an outage is not a policy
 		}
 		head := byte(value)
 		if !line.IsNull(i) {

@@ -115,7 +115,7 @@ func manifestOf(t *testing.T, dir, run string) *sink.Manifest {
 	return m
 }
 
-// An outage is no policy: it keeps no promise and breaks none.
+// An outage is not a policy: it keeps no promise and breaks none.
 func TestAnOutageAgainstAModel(t *testing.T) {
 	down, gone := fetchOf("https://down.example", "server_error", "", 0), fetchOf("https://gone.example", "client_error", "", 0)
 	dir := t.TempDir()

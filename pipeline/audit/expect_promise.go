@@ -20,14 +20,14 @@ type Promise struct {
 	Note      string   `json:"note"`      // why it is unchecked, or what is unknown
 	Checked   int64    `json:"checked"`   // rows; for no_change, hosts
 	Broken    int64    `json:"broken"`    // checked rows that differ; for no_change, changes
-	Unknown   int64    `json:"unknown"`   // policies that an outage hid; not among the checked
+	Unknown   int64    `json:"unknown"`   // policies that an outage hid; not counted in Checked
 	Undecided int64    `json:"undecided"` // checked rows or changes whose meaning is undecided
 	AtMost    string   `json:"at_most"`
 	First     []Breach `json:"first"` // the first breaches
 }
 
-// unchecked makes the promise unchecked. It is a mistake unless only an outage is the
-// reason, or another command checks the promise.
+// unchecked gives up a promise. It is a mistake unless only an outage is the reason,
+// or another command checks the promise.
 func (p *Promise) unchecked(why string, mistake bool) {
 	p.State, p.Note, p.Fails = Unchecked, why, mistake
 }

@@ -18,7 +18,7 @@ type policyPairs struct {
 // about a tenth of a second, plus the comparison that reaches it.
 const rulesWork = 1 << 24
 
-// sameRulesTried bounds the distinct sets of rules that a set is looked up in.
+// sameRulesTried is the most rule sets that lead compares a set with.
 const sameRulesTried = 64
 
 // lead returns the first agent whose policy in file i has the same rules.

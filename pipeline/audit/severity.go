@@ -86,8 +86,8 @@ func siteOf(url string) string {
 	return strings.TrimPrefix(rest, "www.")
 }
 
-// reachabilitySeverity rates the change of the reasons of two answers of which at
-// least one does not show the host's policy.
+// reachabilitySeverity rates a change between two answers, at least one of which does
+// not show the host's policy, by their reasons.
 func reachabilitySeverity(before, after string) string {
 	if unreachable[after] && !unreachable[before] {
 		return major

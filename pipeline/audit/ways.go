@@ -138,8 +138,8 @@ func (w *Ways) hosts(e *DiffExample) int64 {
 	return 1
 }
 
-// Commonest returns the ways in which several hosts changed, those of most hosts
-// first, each with the gravest change on its best-ranked host.
+// Commonest returns the ways in which several hosts changed, most common first, each
+// with the gravest change on its best-ranked host.
 func (w *Ways) Commonest() []DiffExample {
 	out := []DiffExample{}
 	for _, x := range w.known {

@@ -41,7 +41,7 @@ const (
 	bloomOffset      = chunkMeta<<8 | 14
 	bloomLength      = chunkMeta<<8 | 15
 
-	// Roots of paths in page indexes are no fields of FileMetaData.
+	// Roots of paths in page indexes are not fields of FileMetaData.
 	columnIndexRoot path = 0xF0
 	offsetIndexRoot path = 0xF1
 	pageOffset           = (offsetIndexRoot<<8|1)<<8 | 1

@@ -11,10 +11,10 @@ import (
 type texts struct {
 	values  []byte   // the texts, concatenated
 	offsets []uint32 // where each text begins in values, and where the last ends
-	hashes  []uint32 // hash of each text
-	slots   []slot   // a power of two, at least half of them free
-	after   []int32  // per text: the different text that followed it last
-	last    int32    // the text of the last cell, -1 for none
+	hashes  []uint32
+	slots   []slot  // a power of two, at least half of them free
+	after   []int32 // per text: the different text that followed it last
+	last    int32   // the text of the last cell, -1 for none
 	cells   []int32
 }
 
