@@ -35,7 +35,7 @@ func (n *census) passOver(index int, targets int, lines int64) error {
 	record := n.run.Committed(index)
 	if record.Targets != int64(targets) {
 		// The digest is that of the same list, so its reading has changed.
-		return fmt.Errorf("segment %d had %d targets and now has %d: this version reads the list differently; start over with --force-new", index, record.Targets, targets)
+		return fmt.Errorf("the run %w: segment %d had %d targets and now has %d, so this version reads the list differently; start over with --force-new", sink.ErrNotResumable, index, record.Targets, targets)
 	}
 	if err := n.shared.Restore(record.Note); err != nil {
 		return fmt.Errorf("the note in the record of segment %d: %w", index, err)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
@@ -34,9 +35,6 @@ type ShardResult struct {
 func RunShard(ctx context.Context, c Config, spool string, progress *Progress) (*ShardResult, error) {
 	shard := c.Source.Shard
 	plan, err := c.plan(ctx)
-	if err == nil {
-		err = c.checkList(ctx)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -56,11 +54,8 @@ func RunShard(ctx context.Context, c Config, spool string, progress *Progress) (
 	done, err := shards.Committed(shard.Index)
 	if err == nil && !done {
 		err = makeShard(ctx, c, shards, spool, progress, out)
-		if err != nil && ctx.Err() == nil {
-			// Completion removes the files of losers.
-			if lost, e := shards.Committed(shard.Index); e == nil && lost {
-				err = nil
-			}
+		if err != nil && ctx.Err() == nil && shards.Lost(shard.Index) {
+			err = nil // completion removes the files of losers
 		}
 	}
 	if err != nil {
@@ -87,12 +82,22 @@ func RunShard(ctx context.Context, c Config, spool string, progress *Progress) (
 
 // makeShard makes a shard in the spool and commits it.
 func makeShard(ctx context.Context, c Config, shards *sink.ShardedRun, spool string, progress *Progress, out *ShardResult) (err error) {
+	if err := c.checkList(ctx); err != nil {
+		return err
+	}
+	// A link in place of the spool would lead out of the output folder.
+	if info, err := os.Lstat(spool); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is not a folder; remove it", spool)
+	}
 	defer beat(shards, c.Source.Shard.Index, progress)()
 	c.Resume, c.ForceNew = true, false
 	for attempt := 0; ; attempt++ {
 		// Each attempt on this machine has a folder, and resumes the first that no
 		// other process works in.
-		c.Dir = filepath.Join(spool, fmt.Sprintf("%d-of-%d.%d", c.Source.Shard.Index, c.Source.Shard.Count, attempt))
+		c.Dir = filepath.Join(spool, fmt.Sprintf("%d-of-%d.%.12s.%d", c.Source.Shard.Index, c.Source.Shard.Count, shards.PlanDigest(), attempt))
+		if info, err := os.Lstat(c.Dir); err == nil && !info.IsDir() {
+			return fmt.Errorf("%s is not a folder; remove it", c.Dir)
+		}
 		out.Result, err = Run(ctx, c, progress)
 		if !errors.Is(err, sink.ErrRunBusy) {
 			break
@@ -165,7 +170,7 @@ func (c *Config) plan(ctx context.Context) (sink.Plan, error) {
 	}
 	p.Inputs = append(p.Inputs, c.Inputs...)
 	if !p.CanBeReadAgain() {
-		return p, errors.New("a shard needs inputs that every process can read: keep lists and archives in files")
+		return p, &userfile.Error{Path: "the input", Err: errors.New("must be in files that every process of the run can read")}
 	}
 	return p, nil
 }
@@ -281,7 +286,7 @@ func complete(ctx context.Context, c Config, shards *sink.ShardedRun) error {
 		return err
 	}
 	if end.Targets == 0 {
-		return fmt.Errorf("the input of the run in %s holds no host", filepath.Base(shards.Folder()))
+		return &userfile.Error{Path: plan.Inputs[0].Path, Err: errors.New("holds no host; all shards are committed, and the run cannot be complete: remove it")}
 	}
 	return shards.Complete(end)
 }

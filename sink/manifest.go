@@ -146,6 +146,9 @@ func (m *Manifest) check(s *store.Store, run string) error {
 	if m.Run != run {
 		return bad("it is the manifest of run %q", m.Run)
 	}
+	if m.Finished == nil {
+		return bad("it does not say when the run was finished")
+	}
 	if m.State != stateComplete {
 		return bad("state %q is not complete", m.State)
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/publicsuffix"
+
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -30,7 +32,8 @@ type Plan struct {
 	Inputs              []Input        `json:"inputs"`
 	Tables              []string       `json:"tables"`
 	Profiles            []string       `json:"profiles"`
-	Shards              int            `json:"shards"` // processes that share the work, 1 for a run without shards
+	PublicSuffixes      string         `json:"public_suffixes,omitempty"` // version of the list by which shards divide the hosts
+	Shards              int            `json:"shards"`                    // processes that share the work, 1 for a run without shards
 	// FromShards is the number of shards of hosts of the earlier run that this one
 	// judges again, volume by volume; 0 for none.
 	FromShards int    `json:"from_shards,omitempty"`
@@ -128,6 +131,9 @@ func (p *Plan) complete() error {
 	}
 	digest := sha256.Sum256(configuration)
 	p.SchemaVersion, p.SummaryBins, p.Tool, p.Shards = SchemaVersion, BinsVersion, "robocensus", max(p.Shards, 1)
+	if p.Shards > 1 {
+		p.PublicSuffixes = publicsuffix.List.String()
+	}
 	p.ConfigurationDigest = hex.EncodeToString(digest[:])
 	return nil
 }

@@ -37,13 +37,6 @@ func NewPlanning(dir string, p Plan) (n *Planning, err error) {
 	if n.store, err = store.Create(dir); err != nil {
 		return nil, fmt.Errorf("create the output folder: %w", err)
 	}
-	if err = n.makeFolders(); err == nil {
-		err = n.store.MakeFolder(layout.Lists(p.Run))
-	}
-	if err != nil {
-		n.store.Close()
-		return nil, err
-	}
 	return n, nil
 }
 
@@ -68,8 +61,11 @@ func (o *output) same(plan *Plan) error {
 	return nil
 }
 
-// Scratch creates a scratch file in the run's folder.
+// Scratch creates the folders of the run and a scratch file in them.
 func (n *Planning) Scratch() (*store.Scratch, error) {
+	if err := n.store.MakeFolder(layout.Lists(n.plan.Run)); err != nil {
+		return nil, err
+	}
 	return n.store.Scratch(layout.RunFile(n.plan.Run))
 }
 
@@ -85,12 +81,20 @@ func (n *Planning) Add(rows int64, write func(io.Writer) error) error {
 
 // Finish writes the plan, unless another process has written the same one first.
 func (n *Planning) Finish() error {
-	if err := n.store.Sync(layout.Lists(n.plan.Run)); err != nil {
-		return fmt.Errorf("sync the lists of the shards: %w", err)
+	for _, folder := range []string{layout.Lists(n.plan.Run), layout.Beats(n.plan.Run)} {
+		if err := n.store.MakeFolder(folder); err != nil {
+			return fmt.Errorf("create a folder of the run: %w", err)
+		}
+		if err := n.store.Sync(folder); err != nil {
+			return fmt.Errorf("sync a folder of the run: %w", err)
+		}
 	}
 	content, _, err := seal(&n.plan)
 	if err != nil {
 		return fmt.Errorf("plan of the run: %w", err)
+	}
+	if len(content) > maxSealed {
+		return fmt.Errorf("the plan of the run has %d bytes, more than %d: plan fewer shards or archives", len(content), maxSealed)
 	}
 	n.done, err = n.store.Put(layout.RunFile(n.plan.Run, layout.PlanName), content)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"time"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
@@ -43,7 +44,14 @@ func removeRun(s *store.Store, run string) error {
 	if err != nil {
 		return err
 	}
-	err = removeLocked(s, run)
+	// Shards hold no lock.
+	alive, err := aliveShards(s, run, time.Now())
+	if err == nil && len(alive) > 0 {
+		err = fmt.Errorf("run %s %w", run, ErrRunBusy)
+	}
+	if err == nil {
+		err = removeLocked(s, run)
+	}
 	lock.Release()
 	if err == nil {
 		err = s.Remove(folder)

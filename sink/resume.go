@@ -189,6 +189,7 @@ func differences(old, now *Plan) []string {
 	}
 	differ("the tables' schema version", old.SchemaVersion, now.SchemaVersion)
 	differ("the version of the bins in summary", old.SummaryBins, now.SummaryBins)
+	differ("the public suffix list of the program", old.PublicSuffixes, now.PublicSuffixes)
 	differ("shards", old.Shards, now.Shards)
 	differ("shards of the earlier run", old.FromShards, now.FromShards)
 	differ("tables", old.Tables, now.Tables)

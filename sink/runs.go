@@ -45,7 +45,8 @@ func CompleteRuns(s *store.Store) ([]*Manifest, error) {
 	return runs, nil
 }
 
-// LastIncomplete returns the ID of the incomplete run in dir that was started last, or "".
+// LastIncomplete returns the ID of the incomplete run without shards in dir that was
+// started last, or "".
 // It skips runs with a damaged plan and returns their IDs, because one of them could
 // be the last.
 func LastIncomplete(dir string) (run string, damaged []string, err error) {
@@ -71,6 +72,7 @@ func LastIncomplete(dir string) (run string, damaged []string, err error) {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
 			damaged = append(damaged, id)
+		case plan.Shards > 1: // its processes resume it
 		case run == "" || plan.Started.After(began):
 			run, began = id, plan.Started
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink/internal/concat"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/internal/shred"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -64,6 +66,9 @@ func OpenSharded(dir string, p Plan) (s *ShardedRun, err error) {
 }
 
 func (s *ShardedRun) join() error {
+	if _, _, err := ReadPlan(s.store, s.plan.Run); errors.Is(err, ErrRemoving) {
+		return err
+	}
 	if err := s.makeFolders(); err != nil {
 		return err
 	}
@@ -77,7 +82,7 @@ func (s *ShardedRun) join() error {
 	}
 	if free {
 		s.planDigest = digest
-		return nil
+		return s.store.MakeFolder(layout.Beats(s.plan.Run))
 	}
 	plan, digest, err := ReadPlan(s.store, s.plan.Run)
 	if err != nil {
@@ -97,10 +102,43 @@ func (s *ShardedRun) Close() error { return s.store.Close() }
 // Plan returns the plan of the run.
 func (s *ShardedRun) Plan() Plan { return s.plan }
 
+// record returns the record of a shard, nil if it is not committed. A record of
+// another plan is an error: the run was removed and begun anew.
+func (s *ShardedRun) record(shard int) (*Record, error) {
+	r, err := ReadRecord(s.store, &s.plan, s.planDigest, shard)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && r.Shard == nil {
+		err = fmt.Errorf("%s is %w: it is not the record of a shard", s.store.Path(layout.Record(s.plan.Run, shard)), ErrDamaged)
+	}
+	return r, err
+}
+
 // Committed reports whether a shard is committed.
 func (s *ShardedRun) Committed(shard int) (bool, error) {
-	return s.store.Exists(layout.Record(s.plan.Run, shard))
+	r, err := s.record(shard)
+	return r != nil, err
 }
+
+// Lost reports whether another attempt has committed a shard.
+func (s *ShardedRun) Lost(shard int) bool {
+	r, err := s.record(shard)
+	return err == nil && r != nil && r.Shard.Attempt != s.attempt
+}
+
+// checkPlan returns [ErrOtherPlan] if the run was removed, or begun anew, since it was
+// opened.
+func (s *ShardedRun) checkPlan() error {
+	_, digest, err := ReadPlan(s.store, s.plan.Run)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && digest != s.planDigest {
+		return fmt.Errorf("%s %w: the run was removed while this process worked on it", s.Folder(), ErrOtherPlan)
+	}
+	return err
+}
+
+// PlanDigest returns the digest of the plan.
+func (s *ShardedRun) PlanDigest() string { return s.planDigest }
 
 // Completed reports whether the run is complete.
 func (s *ShardedRun) Completed() (bool, error) {
@@ -163,8 +201,11 @@ func (s *ShardedRun) Commit(ctx context.Context, shard int, spool string, note j
 	}()
 	if err := s.copyParts(ctx, from, m, r); err != nil {
 		// Completion may have removed the parts of a losing attempt.
-		if done, e := s.Committed(shard); e == nil && done && ctx.Err() == nil {
+		if ctx.Err() == nil && s.Lost(shard) {
 			return false, nil
+		}
+		if e := s.checkPlan(); e != nil {
+			err = e
 		}
 		return false, err
 	}
@@ -172,7 +213,13 @@ func (s *ShardedRun) Commit(ctx context.Context, shard int, spool string, note j
 	if err != nil {
 		return false, fmt.Errorf("record of shard %d: %w", shard, err)
 	}
+	if len(content) > maxSealed {
+		return false, fmt.Errorf("record of shard %d has %d bytes, more than %d: make more shards", shard, len(content), maxSealed)
+	}
 	r.digest = digest
+	if err := s.checkPlan(); err != nil {
+		return false, err
+	}
 	free, err := s.store.Put(layout.Record(s.plan.Run, shard), content)
 	if err != nil {
 		inDoubt = free
@@ -220,23 +267,24 @@ func (s *ShardedRun) copyParts(ctx context.Context, from *store.Store, m *Manife
 	})
 }
 
-// Bounds of a part of a shard: bytes, unless a single part has more, and parts that
-// it is made of. A Parquet file has at most 32,767 row groups, and a part of verdicts
-// of one segment up to 70.
+// Bounds of a part of a shard: bytes, unless a single part has more, the parts that it
+// is made of, and row groups, of which a Parquet file has at most 32,767.
 const (
 	maxPartBytes   = 1 << 30
 	maxPartsJoined = 400
+	maxRowGroups   = 30_000
 )
 
 // groupParts divides parts into consecutive groups, each of which becomes one part.
 func groupParts(parts []Part) (groups [][]Part) {
-	var bytes int64
+	var bytes, rowGroups int64
 	for i, p := range parts {
-		if i == 0 || bytes+p.Bytes > maxPartBytes || len(groups[len(groups)-1]) == maxPartsJoined {
-			groups, bytes = append(groups, nil), 0
+		n := p.Rows/shred.RowGroup + 1
+		if i == 0 || bytes+p.Bytes > maxPartBytes || rowGroups+n > maxRowGroups || len(groups[len(groups)-1]) == maxPartsJoined {
+			groups, bytes, rowGroups = append(groups, nil), 0, 0
 		}
 		last := &groups[len(groups)-1]
-		*last, bytes = append(*last, p), bytes+p.Bytes
+		*last, bytes, rowGroups = append(*last, p), bytes+p.Bytes, rowGroups+n
 	}
 	return groups
 }
@@ -329,6 +377,9 @@ func (s *ShardedRun) Complete(c Completion) error {
 	if err != nil {
 		return fmt.Errorf("manifest of the run: %w", err)
 	}
+	if err := s.checkPlan(); err != nil {
+		return err
+	}
 	free, err := s.store.Put(layout.RunFile(s.plan.Run, layout.ManifestName), content)
 	if err != nil {
 		return fmt.Errorf("write the manifest: %w", err)
@@ -357,24 +408,32 @@ func (s *ShardedRun) Sweep() error {
 	for _, r := range m.Records {
 		named[layout.Record(s.plan.Run, r.Segment)] = true
 	}
-	folders := []string{layout.Records(s.plan.Run), layout.RunFile(s.plan.Run)}
-	for _, table := range s.plan.Tables {
-		folders = append(folders, layout.TableFolder(table, s.plan.Run))
-	}
-	for _, folder := range folders {
+	remove := func(folder string, left func(name string) bool) error {
 		files, err := s.store.List(folder)
+		for _, f := range files {
+			if name := path.Join(folder, f.Name()); err == nil && left(f.Name()) && !named[name] {
+				err = s.store.Remove(name)
+			}
+		}
 		if err != nil {
 			return fmt.Errorf("clean up the run: %w", err)
 		}
-		for _, f := range files {
-			if name := path.Join(folder, f.Name()); !named[name] && (folder != layout.RunFile(s.plan.Run) || store.IsTemporary(name)) {
-				if err := s.store.Remove(name); err != nil {
-					return fmt.Errorf("clean up the run: %w", err)
-				}
-			}
+		return nil
+	}
+	for _, table := range s.plan.Tables {
+		if err := remove(layout.TableFolder(table, s.plan.Run), layout.IsLeftover); err != nil {
+			return err
 		}
 	}
-	for _, folder := range []string{layout.Beats(s.plan.Run), layout.Lists(s.plan.Run)} {
+	if err := remove(layout.Records(s.plan.Run), func(name string) bool {
+		return store.IsTemporary(name) || strings.HasSuffix(name, ".parquet") || strings.HasSuffix(name, ".rejected.csv")
+	}); err != nil {
+		return err
+	}
+	if err := remove(layout.RunFile(s.plan.Run), store.IsTemporary); err != nil {
+		return err
+	}
+	for _, folder := range []string{layout.Beats(s.plan.Run), layout.Lists(s.plan.Run), layout.Spool(s.plan.Run)} {
 		if err := s.store.RemoveAll(folder); err != nil {
 			return fmt.Errorf("clean up the run: %w", err)
 		}
@@ -395,9 +454,7 @@ type Beat struct {
 func (s *ShardedRun) Beat(shard int, targets int64) error {
 	content, err := json.Marshal(Beat{shard, s.attempt, time.Now().UTC(), targets})
 	if err == nil {
-		err = s.store.MakeFolder(layout.Beats(s.plan.Run))
-	}
-	if err == nil {
+		// The folder is gone once the run is complete or removed.
 		err = s.store.Replace(layout.Beat(s.plan.Run, shard), layout.Beats(s.plan.Run), content)
 	}
 	return err

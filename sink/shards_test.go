@@ -2,9 +2,13 @@ package sink
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -54,5 +58,58 @@ func TestOpenShardedWithAnotherPlan(t *testing.T) {
 		if _, err := OpenSharded(dir, other); !errors.Is(err, ErrOtherPlan) {
 			t.Errorf("other %s: %v", what, err)
 		}
+	}
+}
+
+// The process of a run that was removed, and begun anew under the same name, commits
+// nothing to the new one.
+func TestShardOfARemovedRun(t *testing.T) {
+	dir, spool := t.TempDir(), t.TempDir()
+	p := described()
+	p.Shards = 2
+	old, err := OpenSharded(dir, p)
+	must(t, err)
+	defer old.Close()
+	local, err := Create(spool, described())
+	must(t, err)
+	commitSegment(t, local, 0)
+	finishAt(t, local, p.Started.Add(time.Hour))
+	must(t, local.Close())
+
+	must(t, Remove(dir, p.Run))
+	if won, err := old.Commit(t.Context(), 0, spool, nil); won || !errors.Is(err, ErrOtherPlan) {
+		t.Errorf("to a run that is gone: %v, %v", won, err)
+	}
+	p.Started = p.Started.Add(time.Minute)
+	anew, err := OpenSharded(dir, p)
+	must(t, err)
+	defer anew.Close()
+	if won, err := old.Commit(t.Context(), 0, spool, nil); won || !errors.Is(err, ErrOtherPlan) {
+		t.Errorf("to another run: %v, %v", won, err)
+	}
+	if n, err := anew.Uncommitted(); n != 2 || err != nil {
+		t.Errorf("%d shards are not committed, %v", n, err)
+	}
+	for _, table := range p.Tables {
+		if files, err := os.ReadDir(filepath.Join(dir, layout.TableFolder(table, p.Run))); err != nil || len(files) > 0 {
+			t.Errorf("%s has %v, %v", table, files, err)
+		}
+	}
+	if won, err := anew.Commit(t.Context(), 0, spool, nil); !won || err != nil {
+		t.Errorf("its own: %v, %v", won, err)
+	}
+}
+
+// A run with living shards is not removed.
+func TestRemoveLeavesLivingShards(t *testing.T) {
+	dir := t.TempDir()
+	p := described()
+	p.Shards = 2
+	s, err := OpenSharded(dir, p)
+	must(t, err)
+	defer s.Close()
+	must(t, s.Beat(0, 1))
+	if err := Remove(dir, p.Run); !errors.Is(err, ErrRunBusy) {
+		t.Errorf("error %v", err)
 	}
 }

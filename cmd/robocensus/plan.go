@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -30,7 +31,7 @@ Then start each process with
     robocensus run --out DIR --run ID [--shard I]
 
 The process takes the source and the settings from the plan. Files such as --agents
-must be at the same path. A process whose settings differ from the plan ends with
+must be at the same path; a --proxy must be given again. A process whose settings differ from the plan ends with
 exit code 65. The process that commits the last shard completes the run.
 
 To plan a planned run again changes nothing.
@@ -53,8 +54,13 @@ func planCommand() *cobra.Command {
 			if err := f.applyConfig(ctx); err != nil {
 				return err
 			}
-			if f.shards == 1 {
-				return usagef("--shards N is missing: give the number of shards")
+			for _, name := range notPlanned {
+				if c.Flags().Changed(name) {
+					return usagef("--%s does not apply to a plan", name)
+				}
+			}
+			if f.shards <= 1 {
+				return usagef("--shards N is missing or too small: give the number of shards, at least 2")
 			}
 			config, err := f.build(ctx)
 			if err != nil {
@@ -73,11 +79,14 @@ func planCommand() *cobra.Command {
 		},
 	}
 	f.addTo(c)
-	for _, name := range []string{"shard", "spool", "resume", "force-new", "dry-run", "json", "progress", "expect", "limit"} {
+	for _, name := range append(slices.Clone(notPlanned), "progress") {
 		c.Flags().Lookup(name).Hidden = true
 	}
 	return c
 }
+
+// notPlanned are the flags of run that do not apply to a plan.
+var notPlanned = []string{"shard", "spool", "resume", "force-new", "dry-run", "json", "expect", "limit"}
 
 func showPlan(out io.Writer, f *runFlags, c pipeline.Config, planned bool, rows int64) {
 	folder := plain(filepath.Join(c.Dir, "_runs", c.Run))
@@ -113,17 +122,27 @@ func (f *runFlags) applyPlan() error {
 	}
 	f.plan = plan
 	machine := []string{"memory", "state", "proxy"} // depends on the machine, or has a password
-	f.set.VisitAll(func(flag *pflag.Flag) {
-		for _, settings := range []map[string]any{plan.Configuration, plan.Pace} {
-			if value, ok := settings[flag.Name]; ok && !flag.Changed && !slices.Contains(machine, flag.Name) && err == nil {
+	settings, pace := f.settings()
+	apply := func(planned, own map[string]any) {
+		for name := range own { // no other flag is a setting, whatever the file says
+			value, ok := planned[name]
+			if flag := f.set.Lookup(name); ok && flag != nil && !flag.Changed && !slices.Contains(machine, name) && err == nil {
 				err = applySetting(flag, value)
 			}
 		}
-	})
+	}
+	apply(plan.Configuration, settings)
+	apply(plan.Pace, pace)
+	if err != nil {
+		return &userfile.Error{Path: filepath.Join(f.out, "_runs", f.run, "plan.json"), Err: err}
+	}
+	if plan.Pace["proxy"] != nil && plan.Pace["proxy"] != "" && f.proxy == "" {
+		return usagef("the run is planned with a --proxy, whose password the plan does not hold: give --proxy")
+	}
 	if shards := f.set.Lookup("shards"); !shards.Changed {
 		f.shards = plan.Shards
 	}
-	return err
+	return nil
 }
 
 // applySetting sets a flag to the value that a plan has of it.

@@ -80,7 +80,7 @@ type runFlags struct {
 	expect                   string
 	expectations             *audit.Expectations // nil for none
 	shards, shard, parallel  int
-	spool                    string
+	spool, indexFrom         string     // indexFrom: the variable that gave the index of the shard
 	planning                 bool       // for plan: no shard is made
 	plan                     *sink.Plan // nil for a run that was not planned
 	dated                    bool       // the run ID is the current time: another run may have the same
@@ -116,7 +116,7 @@ func newRunFlags() *runFlags {
 
 	s.IntVar(&f.shards, "shards", 1, "divide the run among `N` processes")
 	s.IntVar(&f.shard, "shard", -1, "make shard `I`, counted from 0 (default the index of this task in an array of Kubernetes, Slurm, AWS Batch or Google Batch); needs --run, implies --resume")
-	s.IntVar(&f.parallel, "parallelism", 0, "number `P` of shards that run at once (default all); each gets 1/P of --rate, --address-rate and --per-address")
+	s.IntVar(&f.parallel, "parallelism", 0, "number `P` of shards that run at once (default all); each gets 1/P of --rate, --address-rate and --per-address, at least one request at a time")
 	s.StringVar(&f.spool, "spool", "", "`DIR` for unfinished shards (default in DIR/_runs/ID); a retry resumes what it finds there")
 	for _, name := range []string{"shard", "parallelism"} {
 		s.Lookup(name).DefValue = "0" // not shown

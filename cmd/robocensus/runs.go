@@ -81,6 +81,9 @@ func showRuns(out io.Writer, runs []sink.RunInfo) {
 	}
 	p.rows([]string{"run", "state", "started", "profiles", "hosts"}, 4, rows)
 	for _, r := range runs {
+		if s := r.Shards; s != nil && s.Committed == s.Of && r.Finished == nil {
+			p.line(fmt.Sprintf("%s: all %d shards are committed; start any of them again to complete the run", r.Run, s.Of))
+		}
 		if s := r.Shards; s != nil && s.Committed < s.Of {
 			p.line(fmt.Sprintf("%s: %d of %d shards are committed%s%s", r.Run, s.Committed, s.Of, listed("under way", s.UnderWay), listed("missing", s.Missing)))
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
@@ -57,36 +58,44 @@ func (f *runFlags) checkShard() error {
 		return usagef("--shards must be between 1 and %d", mostShards)
 	case f.parallel < 0:
 		return usagef("--parallelism must be positive")
-	case f.shards == 1 && (f.shard > 0 || f.spool != "" || f.parallel > 0):
+	case f.shards == 1 && (f.set.Changed("shard") || f.spool != "" || f.parallel > 0):
 		return usagef("--shard, --spool and --parallelism need --shards N")
 	case f.shards == 1:
 		return nil
 	case f.run == "":
 		return usagef("--shards needs --run ID: all shards are of one run")
 	case f.forceNew:
-		return usagef("--force-new would remove the other shards: remove DIR/_runs/ID and its parts with prune, or give another --run")
+		return usagef("--force-new would remove the other shards: give another --run")
 	case f.limit > 0:
 		return usagef("--limit cannot be combined with --shards: shorten the list")
 	case f.expect != "":
 		return usagef("--expect needs all shards: give it to diff once the run is complete")
 	case len(f.named) > 0:
 		return usagef("--shards needs a source that every process can read: give --hosts FILE")
-	case f.hosts == "-" || f.ranks == "-" || len(f.warc) > 0 && f.warc[0] == "-":
+	case f.hosts == "-" || f.ranks == "-" || slices.Contains(f.warc, "-"):
 		return usagef("--shards needs a source that every process can read: keep the list in a file")
 	}
 	if f.planning {
 		f.shard = 0
 		return nil
 	}
+	if f.set.Changed("shard") && f.shard < 0 {
+		return usagef("--shard %d: shards count from 0", f.shard)
+	}
 	if f.shard < 0 {
 		index, name, err := indexOf(os.LookupEnv)
 		if err != nil {
 			return err
 		}
+		// Tasks counted from 1 are shards counted from 0, but a few tasks of an array,
+		// submitted again, are not the first shards.
+		if count, min := os.Getenv("SLURM_ARRAY_TASK_COUNT"), os.Getenv("SLURM_ARRAY_TASK_MIN"); name == "SLURM_ARRAY_TASK_ID" && min != "0" && count != "" && count != strconv.Itoa(f.shards) {
+			return usagef("the array has %s tasks from %s, and the run %d shards: give --shard", count, min, f.shards)
+		}
 		if name == "" {
 			return usagef("--shards %d needs --shard I: this process is no task of an array of Kubernetes, Slurm, AWS Batch or Google Batch", f.shards)
 		}
-		f.shard = index
+		f.shard, f.indexFrom = index, name
 	}
 	if f.shard >= f.shards {
 		return usagef("there is no shard %d of %d: shards count from 0", f.shard, f.shards)
@@ -124,6 +133,9 @@ func (f *runFlags) executeShard(ctx context.Context, c pipeline.Config, stdout, 
 	if f.spool != "" {
 		spool = filepath.Join(f.spool, "robocensus-"+c.Run)
 	}
+	if f.indexFrom != "" {
+		fmt.Fprintf(stderr, "note: this is %s, by %s\n", c.Source.Shard, f.indexFrom)
+	}
 	var progress pipeline.Progress
 	stop := show(f.progress, &progress, stderr)
 	endRemark := f.remarkContact(c, &progress, stderr)
@@ -132,7 +144,10 @@ func (f *runFlags) executeShard(ctx context.Context, c pipeline.Config, stdout, 
 	endRemark()
 	if err != nil {
 		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-			return fmt.Errorf("%w: %s is not committed; a retry resumes it where %s survives", errInterrupted, c.Source.Shard, spool)
+			return fmt.Errorf("%w: start %s again; it resumes if %s survives", errInterrupted, c.Source.Shard, spool)
+		}
+		if code := codeOf(err); code == exitIO || code == exitTemporary {
+			return fmt.Errorf("%w; fix that, then start %s again", err, c.Source.Shard)
 		}
 		return advised(c, err)
 	}

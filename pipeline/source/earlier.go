@@ -44,6 +44,9 @@ func (s *Source) openRun() error {
 	s.fromShards = m.ShardsOfHosts()
 	if n := s.config.Shard.Count; n > 1 && s.fromShards > 0 && (m.Shards != s.fromShards || n != s.fromShards) {
 		// Otherwise a shard would have targets of several, out of order.
+		if m.Shards != s.fromShards {
+			return &userfile.Error{Path: folder, Err: errors.New("judges a run of shards again; judge it without shards")}
+		}
 		return &userfile.Error{Path: folder, Err: fmt.Errorf("has %d shards; judge it again with --shards %[1]d, or without shards", s.fromShards)}
 	}
 	segments := make(map[int]*segmentParts)

@@ -46,7 +46,7 @@ func (g *grouper) take(r row) error {
 		}
 		return g.reject(r.line, r.text, why)
 	}
-	if !g.shard.has(candidates[0].Host) {
+	if !r.planned && !g.shard.has(candidates[0].Host) {
 		g.elsewhere++
 		return g.flush()
 	}

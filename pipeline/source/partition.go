@@ -40,8 +40,8 @@ type frame struct {
 	size int32
 }
 
-// partitionBytes bounds the memory of all chunks. A chunk has at least
-// leastChunk bytes, for the sake of compression.
+// partitionBytes bounds the memory of all chunks, of up to 16,384 shards: a chunk has
+// at least leastChunk bytes, for the sake of compression.
 const (
 	partitionBytes = 64 << 20
 	leastChunk     = 4 << 10
@@ -62,13 +62,14 @@ func NewPartition(ctx context.Context, c Config, shards int, scratch *store.Scra
 		most: min(max(partitionBytes/shards, leastChunk), mostChunk),
 	}
 	g := &grouper{schemes: c.Schemes}
-	before, seq := "", int64(0)
+	before, seq, hosts := "", int64(0), int64(0)
 	err = readHosts(ctx, c.Hosts, sha256.New(), func(r row) error {
 		seq++
 		progress(seq)
 		r.seq = seq
 		shard := 0 // that of a row that names no host
 		if candidates, _, why := g.read(r); why == "" {
+			hosts++
 			origin := candidates[0].String()
 			r.parted, before = origin != before, origin
 			shard = ShardOf(candidates[0].Host, shards)
@@ -78,8 +79,8 @@ func NewPartition(ctx context.Context, c Config, shards int, scratch *store.Scra
 	if err != nil {
 		return nil, err
 	}
-	if seq == 0 {
-		return nil, &userfile.Error{Path: c.Hosts, Err: errors.New("holds no host")}
+	if hosts == 0 {
+		return nil, &userfile.Error{Path: c.Hosts, Err: errors.New("holds no host; give one host, origin or URL to a line, or a table with a column host, url or host_rev")}
 	}
 	for shard := range p.chunks {
 		if err := p.flush(shard); err != nil {
@@ -188,6 +189,7 @@ func plannedRow(fields []string) (r row, err error) {
 	if r.line, err = strconv.ParseInt(fields[1], 10, 64); err != nil {
 		return r, err
 	}
+	r.planned = true
 	r.parted, r.host, r.url, r.err, r.text = fields[2] != "", fields[3], fields[4], fields[6], fields[7]
 	if r.text == "" {
 		r.text = r.host

@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 
@@ -19,8 +20,12 @@ type Merge struct {
 	most     int        // lines to list
 	lines    []rejected // of the source
 	samples  [][]string
+	bytes    int // of lines
 	unlisted int64
 }
+
+// mergeBytes bounds the memory of the lines that are merged.
+const mergeBytes = 64 << 20
 
 type rejected struct {
 	line   int64 // of the hosts list, 0 otherwise
@@ -52,14 +57,38 @@ func (m *Merge) Add(r io.Reader) error {
 		switch _, err := fmt.Sscanf(record[2], notListed, &n); {
 		case err == nil && record[3] == "":
 			m.unlisted += n
-		case len(m.lines) >= 2*m.most:
-			m.unlisted++
-		case record[3] == "hosts":
+		default:
+			if record[3] != "hosts" {
+				line = math.MaxInt64 // a place in an archive; they follow the lines of the list
+			}
 			m.lines = append(m.lines, rejected{line, record})
-		default: // the line is a place in an archive
-			m.lines = append(m.lines, rejected{0, record})
+			if m.bytes += sizeOf(record); len(m.lines) > 2*m.most || m.bytes > 2*mergeBytes {
+				m.shorten()
+			}
 		}
 	}
+}
+
+// shorten drops the last lines, beyond the bounds.
+func (m *Merge) shorten() {
+	slices.SortStableFunc(m.lines, func(a, b rejected) int { return cmp.Compare(a.line, b.line) })
+	kept, bytes := 0, 0
+	for kept < min(len(m.lines), m.most) && bytes <= mergeBytes {
+		bytes += sizeOf(m.lines[kept].record)
+		kept++
+	}
+	m.unlisted += int64(len(m.lines) - kept)
+	clear(m.lines[kept:])
+	m.lines, m.bytes = m.lines[:kept], bytes
+}
+
+// sizeOf estimates the memory of a record.
+func sizeOf(record []string) int {
+	n := 120
+	for _, field := range record {
+		n += len(field)
+	}
+	return n
 }
 
 // Sample adds a rejected URL sample.
@@ -69,7 +98,7 @@ func (m *Merge) Sample(line int64, url, reason string) {
 
 // Finish writes the merged file.
 func (m *Merge) Finish() error {
-	slices.SortStableFunc(m.lines, func(a, b rejected) int { return cmp.Compare(a.line, b.line) })
+	m.shorten()
 	w := csv.NewWriter(m.w)
 	w.Write(rejectedHeader)
 	listed := 0
@@ -87,7 +116,7 @@ func (m *Merge) Finish() error {
 		list(record)
 	}
 	if m.unlisted > 0 {
-		w.Write(restOf(m.unlisted, int64(m.most)))
+		w.Write(restOf(m.unlisted, int64(min(listed, m.most))))
 	}
 	w.Flush()
 	return w.Error()

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"flag"
 	"fmt"
 	"os"
@@ -260,4 +263,79 @@ func TestPartsOfALostAttempt(t *testing.T) {
 	}
 	robocensus(t, 0, ofShards(w.census(shards), 1, 2)...)
 	wantSameTables(t, whole, shards)
+}
+
+// What must not happen to a run of shards, and what a process says of it.
+func TestShardsGoneWrong(t *testing.T) {
+	t.Parallel()
+	w := newWeb(t, 200, "none")
+	dir := t.TempDir()
+	planned := func(name string) (out string, worker []string) {
+		out = filepath.Join(dir, name)
+		robocensus(t, 0, append(append([]string{"plan"}, w.census(out)[1:]...), "--shards", "2")...)
+		return out, []string{"run", "--run", "r", "--out", out, "--progress", "none", "--shard"}
+	}
+
+	// A task that is started again after the end changes nothing.
+	out, worker := planned("again")
+	for _, shard := range []string{"0", "1", "0", "1"} {
+		robocensus(t, 0, append(worker, shard)...)
+	}
+	robocensus(t, 0, "verify", "--out", out, "r")
+	robocensus(t, 0, append(append([]string{"plan"}, w.census(out)[1:]...), "--shards", "2")...)
+	robocensus(t, 0, "verify", "--out", out, "r") // planning again leaves nothing
+
+	// A file of the user in a table's folder stays.
+	out, worker = planned("notes")
+	robocensus(t, 0, append(worker, "0")...)
+	note := write(t, filepath.Join(out, "fetches/run=r/notes.txt"), "mine")
+	robocensus(t, 0, append(worker, "1")...)
+	if _, err := os.Stat(note); err != nil {
+		t.Error(err)
+	}
+
+	// A link in place of the spool leads nowhere.
+	out, worker = planned("link")
+	victim := t.TempDir()
+	must(t, os.Symlink(victim, filepath.Join(out, "_runs/r/spool")))
+	robocensus(t, 74, append(worker, "0")...)
+	if files, _ := os.ReadDir(victim); len(files) > 0 {
+		t.Errorf("%v", files)
+	}
+
+	// Flags that are no settings are not taken from a plan, whatever it says.
+	out, _ = planned("forged")
+	name := filepath.Join(out, "_runs/r/plan.json")
+	text, err := os.ReadFile(name)
+	must(t, err)
+	must(t, os.WriteFile(name, resealed(bytes.Replace(text, []byte(`"pace": {`), []byte(`"pace": {"dry-run": "true", "spool": "/nowhere",`), 1)), 0o666))
+	robocensus(t, 0, "run", "--run", "r", "--out", out, "--progress", "none", "--shard", "0")
+	if text, _ := robocensus(t, 0, "runs", "--out", out); !strings.Contains(text, "1 of 2 shards are committed") {
+		t.Errorf("runs says %s", text)
+	}
+
+	// A list without a host is refused before anything is made.
+	none := write(t, filepath.Join(dir, "none.txt"), "not a host\n-x-\n")
+	robocensus(t, 65, "plan", "--hosts", none, "--shards", "2", "--out", filepath.Join(dir, "none"), "--run", "r")
+	robocensus(t, 65, "run", "--hosts", none, "--shards", "2", "--shard", "1", "--out", filepath.Join(dir, "none"), "--run", "r")
+
+	// Another run of the same name and spool does not take the answers of this one.
+	out, worker = planned("spool")
+	spool := filepath.Join(dir, "elsewhere")
+	robocensus(t, 0, append(worker, "0", "--spool", spool)...)
+	if files, _ := os.ReadDir(filepath.Join(spool, "robocensus-r")); len(files) > 0 {
+		t.Errorf("left in the spool: %v", files)
+	}
+	robocensus(t, 64, "plan", "--hosts", w.hosts, "--shards", "2", "--out", out, "--run", "s", "--dry-run")
+	robocensus(t, 64, "run", "--out", out, "--run", "r", "--shard", "-3")
+	robocensus(t, 64, "run", "--hosts", w.hosts, "--out", out, "--run", "q", "--shard", "0")
+}
+
+// resealed sets the digest at the end of a plan, record or manifest.
+func resealed(text []byte) []byte {
+	at := len(text) - len("\"\n}\n") - 64
+	copy(text[at:], strings.Repeat("0", 64))
+	sum := sha256.Sum256(text)
+	copy(text[at:], hex.EncodeToString(sum[:]))
+	return text
 }

@@ -143,6 +143,9 @@ func List(run string, shard int, attempt string) string {
 	return path.Join(Lists(run), number(shard)+suffix(attempt)+".csv.zst")
 }
 
+// Spool returns the folder of the unfinished shards of a run.
+func Spool(run string) string { return RunFile(run, "spool") }
+
 // Beats returns the folder of the signs of life of a run's shards.
 func Beats(run string) string { return RunFile(run, "heartbeats") }
 

@@ -1,0 +1,48 @@
+package source
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The merged file is that of a run without shards: the lines of the list in order,
+// then archives in the order of the shards, then samples; of too many the first.
+func TestMergeOfRejects(t *testing.T) {
+	const head = "line,text,reason,input\n"
+	for _, c := range []struct {
+		name   string
+		most   int
+		shards []string
+		want   string
+	}{
+		{"lines in order", 9, []string{"1,a,bad,hosts\n5,b,bad,hosts\n", "2,c,bad,hosts\n"}, "1,a,bad,hosts\n2,c,bad,hosts\n5,b,bad,hosts\n"},
+		{"the list before archives", 9, []string{"7,x,damaged,warc\n3,y,damaged,warc\n", "2,c,bad,hosts\n", "1,z,damaged,warc\n"},
+			"2,c,bad,hosts\n7,x,damaged,warc\n3,y,damaged,warc\n1,z,damaged,warc\n"},
+		{"the first of too many", 3, []string{"1,a,bad,hosts\n4,a,bad,hosts\n7,a,bad,hosts\n", "2,b,bad,hosts\n5,b,bad,hosts\n8,b,bad,hosts\n", "3,c,bad,hosts\n6,c,bad,hosts\n9,c,bad,hosts\n"},
+			"1,a,bad,hosts\n2,b,bad,hosts\n3,c,bad,hosts\n0,,not_listed: 7 more; the first 3 are listed,\n"},
+		{"shards with too many", 3, []string{"1,a,bad,hosts\n0,,not_listed: 10 more; the first 1 are listed,\n", "2,b,bad,hosts\n"},
+			"1,a,bad,hosts\n2,b,bad,hosts\n4,http://s.test/,unused,urls\n0,,not_listed: 10 more; the first 3 are listed,\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out strings.Builder
+			m := NewMerge(&out)
+			m.most = c.most
+			for _, text := range c.shards {
+				if err := m.Add(strings.NewReader(head + text)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.most == 3 {
+				m.Sample(4, "http://s.test/", "unused")
+			}
+			if err := m.Finish(); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(head+c.want, out.String()); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
