@@ -1,0 +1,174 @@
+package sink
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+
+	"github.com/robocensus/robocensus/sink/internal/concat"
+	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/internal/shred"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// Commit copies the complete run of the same ID in the folder spool to this run and
+// writes the record of the shard. It reports whether this attempt won: if another
+// has committed the shard, Commit removes what it copied. note is the caller's.
+func (s *ShardedRun) Commit(ctx context.Context, shard int, spool string, note json.RawMessage) (won bool, err error) {
+	if done, err := s.Committed(shard); err != nil || done {
+		return false, err // before queries over the folder see the parts of a loser
+	}
+	from, err := store.Open(spool)
+	if err != nil {
+		return false, fmt.Errorf("commit %d: %w", shard, err)
+	}
+	defer from.Close()
+	m, err := readManifest(from, s.plan.Run)
+	if err != nil {
+		return false, fmt.Errorf("commit shard %d: %w", shard, err)
+	}
+	r := &Record{Run: s.plan.Run, Plan: s.planDigest, Segment: shard, Targets: m.Targets, Note: note, Parts: []Part{}, Shard: &ShardRecord{
+		Attempt: s.attempt, Started: m.Started, Finished: *m.Finished, Rejected: m.Rejected, Skipped: m.Skipped, RejectedFile: m.RejectedFile,
+	}}
+	inDoubt := false
+	defer func() {
+		if !won && !inDoubt {
+			s.discard(r)
+		}
+	}()
+	if err := s.copyParts(ctx, from, m, r); err != nil {
+		// Completion may have removed the parts of a losing attempt.
+		if ctx.Err() == nil && s.Lost(shard) {
+			return false, nil
+		}
+		if e := s.checkPlan(); e != nil {
+			err = e
+		}
+		return false, err
+	}
+	content, digest, err := seal(r)
+	if err != nil {
+		return false, fmt.Errorf("record of shard %d: %w", shard, err)
+	}
+	if len(content) > maxSealed {
+		return false, fmt.Errorf("record of shard %d has %d bytes, more than %d: make more shards", shard, len(content), maxSealed)
+	}
+	r.digest = digest
+	if err := s.checkPlan(); err != nil {
+		return false, err
+	}
+	free, err := s.store.Put(layout.Record(s.plan.Run, shard), content)
+	if err != nil {
+		inDoubt = free
+		return false, fmt.Errorf("write the record of shard %d: %w", shard, err)
+	}
+	return free, nil
+}
+
+// copyParts copies the parts and the rejected lines of a shard's run.
+func (s *ShardedRun) copyParts(ctx context.Context, from *store.Store, m *Manifest, r *Record) error {
+	for _, table := range s.plan.Tables {
+		if !layout.HasPart(table, r.Segment) {
+			continue
+		}
+		for i, group := range groupParts(m.PartsOf(table)) {
+			attempt := s.attempt
+			if i > 0 {
+				attempt = fmt.Sprintf("%s-%d", attempt, i)
+			}
+			p := Part{Table: table, Segment: r.Segment, Path: layout.SegmentPart(table, s.plan.Run, r.Segment, attempt)}
+			for _, part := range group {
+				p.Rows += part.Rows
+			}
+			err := s.copyTo(p.Path, &p.Digest, func(w io.Writer) error { return joinParts(ctx, w, from, group) })
+			if err != nil {
+				return fmt.Errorf("copy table %s of shard %d: %w", table, r.Segment, err)
+			}
+			r.Parts = append(r.Parts, p)
+		}
+		if err := s.store.Sync(path.Dir(layout.SegmentPart(table, s.plan.Run, r.Segment, ""))); err != nil {
+			return err
+		}
+	}
+	if r.Shard.RejectedFile == nil {
+		return nil
+	}
+	return s.copyTo(layout.ShardRejected(s.plan.Run, r.Segment, s.attempt), r.Shard.RejectedFile, func(w io.Writer) error {
+		f, err := from.OpenWritten(ctx, layout.RunFile(s.plan.Run, layout.RejectedName), *m.RejectedFile)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		_, err = io.Copy(w, f)
+		return err
+	})
+}
+
+// Bounds of a part of a shard: bytes, unless a single part has more, the parts that it
+// is made of, and row groups, of which a Parquet file has at most 32,767.
+const (
+	maxPartBytes   = 1 << 30
+	maxPartsJoined = 400
+	maxRowGroups   = 30_000
+)
+
+// groupParts divides parts into consecutive groups, each of which becomes one part.
+func groupParts(parts []Part) (groups [][]Part) {
+	var bytes, rowGroups int64
+	for i, p := range parts {
+		n := p.Rows/shred.RowGroup + 1
+		if i == 0 || bytes+p.Bytes > maxPartBytes || rowGroups+n > maxRowGroups || len(groups[len(groups)-1]) == maxPartsJoined {
+			groups, bytes, rowGroups = append(groups, nil), 0, 0
+		}
+		last := &groups[len(groups)-1]
+		*last, bytes, rowGroups = append(*last, p), bytes+p.Bytes, rowGroups+n
+	}
+	return groups
+}
+
+// joinParts writes one part with the row groups of several.
+func joinParts(ctx context.Context, w io.Writer, from *store.Store, parts []Part) error {
+	_, err := concat.Write(w, func(yield func(concat.File, error) bool) {
+		for _, p := range parts {
+			f, err := from.OpenWritten(ctx, p.Path, p.Digest)
+			if err != nil {
+				yield(concat.File{}, err)
+				return
+			}
+			more := yield(concat.File{Name: f.Name(), ReaderAt: f, Size: p.Bytes}, nil)
+			f.Close()
+			if !more {
+				return
+			}
+		}
+	})
+	return err
+}
+
+// copyTo writes a file and sets its digest.
+func (o *output) copyTo(name string, digest *store.Digest, write func(io.Writer) error) error {
+	f, err := o.store.Create(name)
+	if err != nil {
+		return err
+	}
+	if err = write(f); err == nil {
+		*digest, err = f.Finish()
+	}
+	if err == nil {
+		err = f.Publish()
+	}
+	if err != nil {
+		f.Discard()
+	}
+	return err
+}
+
+// discard removes the files of this attempt at a shard.
+func (s *ShardedRun) discard(r *Record) {
+	for _, p := range r.Parts {
+		s.store.Remove(p.Path)
+	}
+	s.store.Remove(layout.ShardRejected(s.plan.Run, r.Segment, s.attempt))
+}

@@ -1,0 +1,120 @@
+package sink
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// Rejected opens the rejected lines of a shard, or returns nil if there are none.
+func (s *ShardedRun) Rejected(ctx context.Context, r *Record) (io.ReadCloser, error) {
+	if r.Shard == nil || r.Shard.RejectedFile == nil {
+		return nil, nil
+	}
+	return s.store.OpenWritten(ctx, layout.ShardRejected(s.plan.Run, r.Segment, r.Shard.Attempt), *r.Shard.RejectedFile)
+}
+
+// WriteRejected writes rejected.csv of the run. All processes that complete a run
+// write the same contents.
+func (s *ShardedRun) WriteRejected(write func(io.Writer) error) (*store.Digest, error) {
+	var digest store.Digest
+	err := s.copyTo(layout.RunFile(s.plan.Run, layout.RejectedName), &digest, write)
+	if err != nil {
+		return nil, fmt.Errorf("write rejected.csv: %w", err)
+	}
+	return &digest, s.store.Sync(layout.RunFile(s.plan.Run))
+}
+
+// Complete completes the run, all of whose shards are committed:
+//
+//	totals of the shards      ─► one part of summary, one of examples
+//	plan, records, parts      ─► manifest.json, if absent
+//	counters, losing attempts ─► removed
+//
+// Several processes may complete a run at the same time; one of them writes the
+// manifest, the others remove what they wrote.
+func (s *ShardedRun) Complete(c Completion) error {
+	records, err := s.Records()
+	if err != nil {
+		return err
+	}
+	if len(records) != s.plan.Shards {
+		return fmt.Errorf("the run cannot be completed: %d of %d shards are committed", len(records), s.plan.Shards)
+	}
+	m, _, err := s.conclude(records, c, s.attempt)
+	if err != nil {
+		return err
+	}
+	content, _, err := seal(m)
+	if err != nil {
+		return fmt.Errorf("manifest of the run: %w", err)
+	}
+	if err := s.checkPlan(); err != nil {
+		return err
+	}
+	free, err := s.store.Put(layout.RunFile(s.plan.Run, layout.ManifestName), content)
+	if err != nil {
+		return fmt.Errorf("write the manifest: %w", err)
+	}
+	if !free {
+		for _, p := range m.RunParts {
+			s.store.Remove(p.Path)
+		}
+		return nil
+	}
+	return s.Sweep()
+}
+
+// Sweep removes what a complete run does not need: the counters and lists of shards,
+// signs of life, and the files of losing attempts. A loser that still writes removes
+// its own, unless it is killed; then Sweep may be repeated.
+func (s *ShardedRun) Sweep() error {
+	m, err := readManifest(s.store, s.plan.Run)
+	if err != nil {
+		return fmt.Errorf("clean up the run: %w", err)
+	}
+	named := make(map[string]bool)
+	for _, p := range slices.Concat(m.RunParts, m.Parts) {
+		named[p.Path] = true
+	}
+	for _, r := range m.Records {
+		named[layout.Record(s.plan.Run, r.Segment)] = true
+	}
+	remove := func(folder string, left func(name string) bool) error {
+		files, err := s.store.List(folder)
+		for _, f := range files {
+			if name := path.Join(folder, f.Name()); err == nil && left(f.Name()) && !named[name] {
+				err = s.store.Remove(name)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("clean up the run: %w", err)
+		}
+		return nil
+	}
+	for _, table := range s.plan.Tables {
+		if err := remove(layout.TableFolder(table, s.plan.Run), layout.IsLeftover); err != nil {
+			return err
+		}
+	}
+	if err := remove(layout.Records(s.plan.Run), func(name string) bool {
+		return store.IsTemporary(name) || strings.HasSuffix(name, ".parquet") || strings.HasSuffix(name, ".rejected.csv")
+	}); err != nil {
+		return err
+	}
+	if err := remove(layout.RunFile(s.plan.Run), store.IsTemporary); err != nil {
+		return err
+	}
+	for _, folder := range []string{layout.Beats(s.plan.Run), layout.Lists(s.plan.Run), layout.Spool(s.plan.Run)} {
+		if err := s.store.RemoveAll(folder); err != nil {
+			return fmt.Errorf("clean up the run: %w", err)
+		}
+	}
+	return nil
+}
