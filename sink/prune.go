@@ -109,11 +109,11 @@ func runsToPrune(s *store.Store, keep int, now time.Time) ([]Pruned, error) {
 		case err != nil:
 			// Includes a manifest that cannot be read: one bad run must not prevent
 			// the removal of others.
-			p.State = "damaged"
+			p.State = Damaged
 		case finished == nil:
-			p.State, p.Started = "unfinished", plan.Started
+			p.State, p.Started = Incomplete, plan.Started
 		default:
-			p.State, p.Started = "complete", plan.Started
+			p.State, p.Started = Complete, plan.Started
 			if !plan.Started.After(now) {
 				complete = append(complete, p)
 				latest[p.Path] = slices.MaxFunc([]time.Time{plan.Started, *finished}, time.Time.Compare)
@@ -130,9 +130,9 @@ func runsToPrune(s *store.Store, keep int, now time.Time) ([]Pruned, error) {
 	oldest := slices.MinFunc(stay, func(a, b Pruned) int { return a.Started.Compare(b.Started) }).Started
 	for i, p := range runs {
 		switch p.State {
-		case "complete":
+		case Complete:
 			runs[i].Removed = !p.Started.After(now) && !slices.Contains(stay, p)
-		case "unfinished":
+		case Incomplete:
 			runs[i].Removed = p.Started.Before(oldest)
 			// Shards hold no lock.
 			if alive, err := aliveShards(s, path.Base(p.Path), now); err != nil || len(alive) > 0 {
