@@ -26,9 +26,9 @@ type row struct {
 	rank *int64
 	err  string // why the line cannot be read, for rejected.csv
 
-	seq    int64 // ordinal in the list, 0 if the reader is to count
-	planned bool // of the list of this shard
-	parted bool  // a row of another origin precedes it, which this list lacks
+	seq     int64 // ordinal in the list, 0 if the reader is to count
+	planned bool  // of the list of this shard
+	parted  bool  // a row of another origin precedes it, which this list lacks
 
 	badRank bool // the rank is not a whole number from 1
 }
