@@ -196,14 +196,18 @@ func (j *Judge) all(rs *ruleset, k Kind, want Value) bool {
 	return true
 }
 
-// eachStart asks about a witness, which begins with a slash too many. A star at
-// the start matches at least the slash of the path, unless what follows begins
+// eachStart asks about a witness, which begins with a slash too many. Stars at
+// the start match at least the slash of the path, unless what follows begins
 // with one.
 func (j *Judge) eachStart(path []byte, ask func([]byte) bool) bool {
 	if path[1] == '/' {
 		return ask(path[1:])
 	}
-	if len(path) > 2 && path[2] == '/' && !ask(path[2:]) {
+	n := 1
+	for path[n] == foreign { // a pattern does not end with a star
+		n++
+	}
+	if path[n] == '/' && !ask(path[n:]) {
 		return false
 	}
 	return ask(path)

@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -48,6 +49,12 @@ func TestClass(t *testing.T) {
 		{"disallow: *a\nallow: /****a", AllowAll},
 		{"disallow: */a\nallow: /*****/a", Partial}, // they differ on "/a"
 		{"disallow: */a\nallow: *****/a", AllowAll},
+		// Several stars at the start match no more than one: the slash of "/a" too
+		// may be that of the pattern.
+		{"disallow: **/a\nallow: /*/**", Partial},
+		{"disallow: ***/a\nallow: /*/***", Partial},
+		{"disallow: *\nallow: **/a*b\ndisallow: /*/***************", Partial},
+		{"disallow: **/a\nallow: /***a", AllowAll},
 		{"disallow: /*****\nallow: /a", DisallowAll},
 		{"disallow: /***************\nallow: /a/index.html", DisallowAll},
 		{"disallow: /*\nallow: /index.html", Partial},
@@ -56,6 +63,47 @@ func TestClass(t *testing.T) {
 		if got := classOf(named(t, "google"), c.rules); got != c.want {
 			t.Errorf("%q: got %v, want %v", c.rules, got, c.want)
 		}
+	}
+}
+
+// TestClassOfTwoRules checks the class of every two short patterns: all paths
+// have its verdict, or, if it is partial, two short ones have different verdicts.
+func TestClassOfTwoRules(t *testing.T) {
+	texts := []string{"/", "*"}
+	for from := 0; len(texts[from]) < 4; from++ {
+		for _, c := range []string{"*", "/", "a"} {
+			texts = append(texts, texts[from]+c)
+		}
+	}
+	for _, name := range []string{"google", "google-2019"} {
+		t.Run(name, func(t *testing.T) {
+			p := named(t, name)
+			var targets []Target
+			for _, path := range (&arena{path: "!/a", length: 6}).paths() {
+				targets = append(targets, p.target([]byte(path)))
+			}
+			f, j := new(File), NewJudge(p, []Agent{{Tokens: []string{"a"}}})
+			for _, rules := range []string{"allow: %s\ndisallow: %s", "allow: %s$\ndisallow: %s", "allow: %s\ndisallow: %s$", "disallow: /\nallow: %s\ndisallow: %s"} {
+				for _, one := range texts {
+					for _, two := range texts {
+						body := fmt.Sprintf("user-agent: a\n"+rules, one, two)
+						f.Parse([]byte(body), p)
+						j.Load(f)
+						class, first := j.Policy(0).Class(), j.Policy(0).Judge(&targets[0]).Value
+						want := map[Value]Class{Allowed: AllowAll, Disallowed: DisallowAll, Undefined: Partial}[first]
+						path := targets[0].path
+						for i := 1; i < len(targets) && want != Partial; i++ {
+							if j.Policy(0).Judge(&targets[i]).Value != first {
+								want, path = Partial, targets[i].path
+							}
+						}
+						if class != want {
+							t.Fatalf("%s\ngot %v, want %v: see %s", body, class, want, path)
+						}
+					}
+				}
+			}
+		})
 	}
 }
 

@@ -83,7 +83,7 @@ func TestClassModel(t *testing.T) {
 			p := named(t, name)
 			var targets []Target
 			for _, path := range paths {
-				targets = append(targets, p.LiteralTarget(path))
+				targets = append(targets, p.target([]byte(path)))
 			}
 			rapid.Check(t, func(t *rapid.T) {
 				body := "user-agent: a\n"
