@@ -132,7 +132,7 @@ func (j *Judge) findClass(rs *ruleset) Class {
 		return Partial
 	case root == Disallowed && j.all(rs, Allow, Disallowed):
 		return DisallowAll
-	case root == Allowed && allows > 0 && j.all(rs, Disallow, Allowed):
+	case root == Allowed && (allows > 0 || j.profile.RobotsTxtAllowed) && j.all(rs, Disallow, Allowed):
 		return AllowAll
 	}
 	return Partial
@@ -152,7 +152,8 @@ func (j *Judge) all(rs *ruleset, k Kind, want Value) bool {
 		if budget -= cost + len(path); budget < 0 {
 			return false
 		}
-		return bytes.IndexByte(path, 0) >= 0 || j.ask(rs, path) == want
+		ignored := bytes.IndexByte(path, 0) >= 0 || j.profile.RobotsTxtAllowed && string(path) == "/robots.txt"
+		return ignored || j.ask(rs, path) == want
 	}
 	for i := range rs.literals {
 		l := &rs.literals[i]

@@ -161,6 +161,10 @@ func TestClassOfProfiles(t *testing.T) {
 		// No URL contains a NUL. Under google it ends the line, so all is
 		// allowed.
 		{"disallow: /\nallow: /*\x00b", by{"allow_all", "disallow_all", "disallow_all", "disallow_all", "disallow_all"}},
+		// RFC 9309, 2.2.2: /robots.txt itself is always allowed.
+		{"disallow: /\nallow: /robots.txt$", by{"partial", "partial", "partial", "disallow_all", "disallow_all"}},
+		{"disallow: **/robots.txt$", by{"partial", "partial", "partial", "allow_all", "partial"}},
+		{"disallow: /robots.txt$", by{"partial", "partial", "partial", "partial", "allow_all"}},
 		// Patterns with two forms (rfc9309).
 		{"disallow: /\ndisallow: /*%3A", all("disallow_all")},
 		{"disallow: /*%3A\nallow: /*%3A", by{"allow_all", "allow_all", "partial", "partial", "allow_all"}},
