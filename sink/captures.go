@@ -36,7 +36,7 @@ type Captures struct {
 	old  map[uint32]frame // captures of earlier processes, by ordinal
 }
 
-// frame is the position of an capture in the file.
+// frame is the position of a capture in the file.
 type frame struct {
 	from int64
 	size int
@@ -182,7 +182,7 @@ func (c *Captures) Keep(ordinal int, capture []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.append(frame); err != nil {
-		return fmt.Errorf("keep an capture: %w", err)
+		return fmt.Errorf("keep a capture: %w", err)
 	}
 	return nil
 }
