@@ -31,6 +31,8 @@ func TestCompare(t *testing.T) {
 	}{
 		{"google", "disallow: /a", "disallow: /a", "equal - -"},
 		{"google", "disallow: /private/", "disallow: /private/\ndisallow: /news/", "stricter /news/ -"},
+		{"google", "disallow: /a", "disallow: /a\ndisallow: /a", "equal - -"},
+		{"google", "disallow: /a\nallow: /b", "allow: /b\ndisallow: /a", "equal - -"},
 		{"google", "disallow: /a", "disallow: /a$\ndisallow: /a*", "equal - -"},
 		{"google", "disallow: /a", "disallow: /a$\ndisallow: /a/", "looser - /a!"},
 		{"google", "disallow: /\nallow: /a", "disallow: /ab", "mixed /ab /"},
@@ -88,6 +90,9 @@ func TestCompare(t *testing.T) {
 		}
 		if r, _ := Relate(a, b, maxWork); r != x.Relation {
 			t.Errorf("%s: %q and %q: Compare gives %v, Relate %v", c.profiles, c.a, c.b, x.Relation, r)
+		}
+		if differ, decided, _ := Differ(a, b, maxWork); !decided || differ != (x.Relation != Equal) {
+			t.Errorf("%s: %q and %q: Compare gives %v, Differ %t (%t)", c.profiles, c.a, c.b, x.Relation, differ, decided)
 		}
 	}
 }
@@ -183,6 +188,9 @@ func checkComparison(c Comparison, a, b *Policy, ar *arena, paths []string, ta, 
 	}
 	if r, _ := Relate(a, b, maxWork); r != c.Relation {
 		return fmt.Errorf("Compare gives %v, Relate %v", c.Relation, r)
+	}
+	if differ, decided, _ := Differ(a, b, maxWork); !decided || differ != (c.Relation != Equal) {
+		return fmt.Errorf("Compare gives %v, Differ %t (%t)", c.Relation, differ, decided)
 	}
 	first := c.Closes
 	if first == nil || c.Opens != nil && shorter(c.Opens.Path, first.Path) < 0 {

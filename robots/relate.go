@@ -80,7 +80,7 @@ func Differ(a, b *Policy, most int) (differ, decided bool, work int) {
 	p := prober{a: a, b: b, ways: ways(a, b), either: true, escaping: true}
 	p.try(a)
 	p.try(b)
-	if p.settled() {
+	if p.found != [2]bool{} {
 		return true, true, p.work
 	}
 	l, ok := newLanguage(a, b)
@@ -137,7 +137,7 @@ func Distinguish(a, b *Policy, most int) (w *Witness, decided bool, work int) {
 		p := prober{a: a, b: b, ways: s.ways, either: true, escaping: true}
 		p.try(a)
 		p.try(b)
-		if work += p.work; !p.settled() {
+		if work += p.work; p.found == [2]bool{} {
 			return nil, false, work
 		}
 		path = p.path
