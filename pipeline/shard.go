@@ -91,6 +91,16 @@ func makeShard(ctx context.Context, c Config, shards *sink.ShardedRun, spool str
 	}
 	defer beat(shards, c.Source.Shard.Index, progress)()
 	c.Resume, c.ForceNew = true, false
+	own := "" // this attempt's folder
+	defer func() {
+		// What is committed needs no spool. It stays for a retry otherwise.
+		if own != "" && (err == nil || shards.Lost(c.Source.Shard.Index)) {
+			if e := os.RemoveAll(own); err == nil && e != nil {
+				err = fmt.Errorf("remove the spool: %w", e)
+			}
+			os.Remove(spool) // fails while other shards use it
+		}
+	}()
 	for attempt := 0; ; attempt++ {
 		// Each attempt on this machine has a folder, and resumes the first that no
 		// other process works in.
@@ -98,6 +108,7 @@ func makeShard(ctx context.Context, c Config, shards *sink.ShardedRun, spool str
 		if info, err := os.Lstat(c.Dir); err == nil && !info.IsDir() {
 			return fmt.Errorf("%s is not a folder; remove it", c.Dir)
 		}
+		own = c.Dir
 		out.Result, err = Run(ctx, c, progress)
 		if !errors.Is(err, sink.ErrRunBusy) {
 			break
@@ -119,10 +130,6 @@ func makeShard(ctx context.Context, c Config, shards *sink.ShardedRun, spool str
 	if out.Won, err = shards.Commit(ctx, c.Source.Shard.Index, c.Dir, note); err != nil {
 		return fmt.Errorf("commit %s: %w", c.Source.Shard, err)
 	}
-	if err := os.RemoveAll(c.Dir); err != nil {
-		return fmt.Errorf("remove the spool: %w", err)
-	}
-	os.Remove(spool) // fails while other shards use it
 	return nil
 }
 
