@@ -117,9 +117,9 @@ start_slurm() {
 		mount -t tmpfs tmpfs "$root/$folder"
 	done
 	chmod 1777 "$root/tmp"
-	mkdir -p "$root"/var/spool/{slurmd,slurmctld} "$root"/{run,var/log}/munge "$root"/mnt/{bin,work}
+	mkdir -p "$root"/var/spool/{slurmd,slurmctld} "$root"/{run,var/log}/munge "$root"/mnt/{bin,census}
 	mount --bind "$bin" "$root/mnt/bin"
-	mount --bind "$work" "$root/mnt/work"
+	mount --bind "$work" "$root/mnt/census"
 	slurm_conf >"$root/etc/slurm/slurm.conf"
 	echo '127.0.0.1 localhost' >"$root/run/hosts"
 	touch "$root/etc/hosts"
@@ -179,18 +179,21 @@ inside() {
 	# Slurm looks every 30 seconds.
 	mkdir "$work/log"
 	cp "$here/robocensus.sbatch" "$work/"
-	settings[1]=/mnt/work/hosts.csv settings[3]=/mnt/work/agents.yaml
-	in_root env PATH="/mnt/bin:$PATH" robocensus plan "${settings[@]}" --shards $shards --concurrency 3 --out /mnt/work/array
+	settings[1]=/mnt/census/hosts.csv settings[3]=/mnt/census/agents.yaml
+	in_root env PATH="/mnt/bin:$PATH" robocensus plan "${settings[@]}" --shards $shards --concurrency 3 --out /mnt/census/array
 	# The spool of shard 3 is a file: its first attempt ends with 74.
 	mkdir -p "$work/array/_runs/r/spool"
-	touch "$work/array/_runs/r/spool/3-of-$shards.0"
+	# Its name has the beginning of the plan's digest, which is the last line but one.
+	digest=$(sed -n 's/^ "sha256": "\([0-9a-f]\{12\}\).*/\1/p' "$work/array/_runs/r/plan.json" | tail -n 1)
+	spool="$work/array/_runs/r/spool/3-of-$shards.$digest.0"
+	touch "$spool"
 	began=$SECONDS
-	job=$(in_root env PATH="/mnt/bin:$PATH" OUT=/mnt/work/array RUN=r sbatch --parsable --chdir=/mnt/work --mem=100M --time=1:00:00 \
-		--array=0-$((shards - 1)) --output=/mnt/work/log/%A_%a /mnt/work/robocensus.sbatch)
+	job=$(in_root env PATH="/mnt/bin:$PATH" OUT=/mnt/census/array RUN=r sbatch --parsable --chdir=/mnt/census --mem=100M --time=1:00:00 \
+		--array=0-$((shards - 1)) --output=/mnt/census/log/%A_%a /mnt/census/robocensus.sbatch)
 	say "job $job: an array of $shards shards"
 
 	until_true 60 "shard 3 ends with 74" has_logged 3 'exit code 74'
-	rm "$work/array/_runs/r/spool/3-of-$shards.0"
+	rm "$spool"
 	say "shard 3: exit code 74, for a file where its spool should be; removed"
 
 	under_way 2
