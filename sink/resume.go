@@ -150,11 +150,20 @@ func (r *Run) Committed(index int) *Record {
 // sweep removes what an interrupted run left: temporary files, parts and counters
 // that no record names, and captures of committed segments.
 func (r *Run) sweep(named map[string]bool) error {
+	if err := r.sweepCaptures(); err != nil {
+		return err
+	}
+	return r.output.sweep(named)
+}
+
+// sweep removes temporary files, and parts, counters and rejected lines of shards that
+// are not named.
+func (o *output) sweep(named map[string]bool) error {
 	remove := func(folder string, left func(name string) bool) error {
-		files, err := r.store.List(folder)
+		files, err := o.store.List(folder)
 		for _, f := range files {
 			if name := path.Join(folder, f.Name()); err == nil && left(f.Name()) && !named[name] {
-				err = r.store.Remove(name)
+				err = o.store.Remove(name)
 			}
 		}
 		if err != nil {
@@ -163,19 +172,16 @@ func (r *Run) sweep(named map[string]bool) error {
 		return nil
 	}
 	for _, table := range TableNames {
-		if err := remove(layout.TableFolder(table, r.plan.Run), layout.IsLeftover); err != nil {
+		if err := remove(layout.TableFolder(table, o.plan.Run), layout.IsLeftover); err != nil {
 			return err
 		}
 	}
-	if err := remove(layout.Records(r.plan.Run), func(name string) bool {
-		return store.IsTemporary(name) || strings.HasSuffix(name, ".parquet")
+	if err := remove(layout.Records(o.plan.Run), func(name string) bool {
+		return store.IsTemporary(name) || strings.HasSuffix(name, ".parquet") || strings.HasSuffix(name, ".rejected.csv")
 	}); err != nil {
 		return err
 	}
-	if err := r.sweepCaptures(); err != nil {
-		return err
-	}
-	return remove(layout.RunFile(r.plan.Run), store.IsTemporary)
+	return remove(layout.RunFile(o.plan.Run), store.IsTemporary)
 }
 
 // differences describes how the plan of a run differs from the one to resume it with.

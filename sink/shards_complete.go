@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path"
 	"slices"
-	"strings"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
@@ -83,32 +81,7 @@ func (s *ShardedRun) Sweep() error {
 	for _, p := range slices.Concat(m.RunParts, m.Parts) {
 		named[p.Path] = true
 	}
-	for _, r := range m.Records {
-		named[layout.Record(s.plan.Run, r.Segment)] = true
-	}
-	remove := func(folder string, left func(name string) bool) error {
-		files, err := s.store.List(folder)
-		for _, f := range files {
-			if name := path.Join(folder, f.Name()); err == nil && left(f.Name()) && !named[name] {
-				err = s.store.Remove(name)
-			}
-		}
-		if err != nil {
-			return fmt.Errorf("clean up the run: %w", err)
-		}
-		return nil
-	}
-	for _, table := range s.plan.Tables {
-		if err := remove(layout.TableFolder(table, s.plan.Run), layout.IsLeftover); err != nil {
-			return err
-		}
-	}
-	if err := remove(layout.Records(s.plan.Run), func(name string) bool {
-		return store.IsTemporary(name) || strings.HasSuffix(name, ".parquet") || strings.HasSuffix(name, ".rejected.csv")
-	}); err != nil {
-		return err
-	}
-	if err := remove(layout.RunFile(s.plan.Run), store.IsTemporary); err != nil {
+	if err := s.sweep(named); err != nil {
 		return err
 	}
 	for _, folder := range []string{layout.Beats(s.plan.Run), layout.Lists(s.plan.Run), layout.Spool(s.plan.Run)} {

@@ -28,7 +28,7 @@ type Merge struct {
 const mergeBytes = 64 << 20
 
 type rejected struct {
-	line   int64 // of the hosts list, 0 otherwise
+	line   int64 // line of the hosts list, otherwise beyond all lines
 	record []string
 }
 
@@ -54,17 +54,16 @@ func (m *Merge) Add(r io.Reader) error {
 			return err
 		}
 		var n int64
-		switch _, err := fmt.Sscanf(record[2], notListed, &n); {
-		case err == nil && record[3] == "":
+		if _, err := fmt.Sscanf(record[2], notListed, &n); err == nil && record[3] == "" {
 			m.unlisted += n
-		default:
-			if record[3] != "hosts" {
-				line = math.MaxInt64 // a place in an archive; they follow the lines of the list
-			}
-			m.lines = append(m.lines, rejected{line, record})
-			if m.bytes += sizeOf(record); len(m.lines) > 2*m.most || m.bytes > 2*mergeBytes {
-				m.shorten()
-			}
+			continue
+		}
+		if record[3] != "hosts" {
+			line = math.MaxInt64 // a place in an archive; they follow the lines of the list
+		}
+		m.lines = append(m.lines, rejected{line, record})
+		if m.bytes += sizeOf(record); len(m.lines) > 2*m.most || m.bytes > 2*mergeBytes {
+			m.shorten()
 		}
 	}
 }
