@@ -32,6 +32,7 @@ type Config struct {
 	Terms       memory.Terms  // when that memory may answer; its Run, MaxRedirects and Now are set by Run
 	Memory      int64         // bytes that the process may take, 0 if unknown; see [budgets]
 	ToolVersion string
+	AsOf        *time.Time     // date of the run; nil to take it from the captures, or the start
 	Resume      bool           // resume the run if it was interrupted
 	ForceNew    bool           // remove the run first, whatever its state
 	Settings    map[string]any // the configuration, for the manifest
@@ -129,6 +130,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		Run: c.Run, ToolVersion: c.ToolVersion, Started: began.UTC(), Configuration: c.Settings, Pace: c.Pace,
 		Inputs: append(n.source.Inputs(), c.Inputs...), Tables: c.Tables, Profiles: c.Evaluate.ProfileNames(), FromShards: n.source.FromShards(),
 	}
+	c.describe(&plan, n.source.AsOf())
 	n.rereadable = plan.CanBeReadAgain()
 	n.run, created, err = begin(ctx, c, plan)
 	if errors.Is(err, sink.ErrRunComplete) {
@@ -225,6 +227,15 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		Folder: n.run.Folder(), Targets: targets, Rejected: lines, Skipped: skipped, Elapsed: time.Since(began),
 		Rows: n.run.Rows(), Counts: n.totals,
 	}, nil
+}
+
+// describe sets what a plan says of the profiles, and the date of the run. earlier is
+// the date of the run whose captures are judged again, nil for none.
+func (c *Config) describe(p *sink.Plan, earlier *time.Time) {
+	p.ProfileFields = c.Evaluate.ProfileFields()
+	if p.AsOf = c.AsOf; p.AsOf == nil {
+		p.AsOf = earlier
+	}
 }
 
 // unusedSample is the reason to reject a URL sample.

@@ -162,6 +162,7 @@ func (c *Config) plan(ctx context.Context) (sink.Plan, error) {
 		Run: c.Run, ToolVersion: c.ToolVersion, Started: time.Now().UTC(), Configuration: c.Settings, Pace: c.Pace,
 		Tables: c.Tables, Profiles: c.Evaluate.ProfileNames(), Shards: c.Source.Shard.Count,
 	}
+	var earlier *time.Time
 	if c.Source.Planned != "" {
 		for _, in := range c.Planned.Inputs {
 			if in.Role == "hosts" {
@@ -173,8 +174,9 @@ func (c *Config) plan(ctx context.Context) (sink.Plan, error) {
 		if err != nil {
 			return p, err
 		}
-		p.Inputs, p.FromShards = s.Inputs(), s.FromShards()
+		p.Inputs, p.FromShards, earlier = s.Inputs(), s.FromShards(), s.AsOf()
 	}
+	c.describe(&p, earlier)
 	p.Inputs = append(p.Inputs, c.Inputs...)
 	if !p.CanBeReadAgain() {
 		return p, &userfile.Error{Path: "the input", Err: errors.New("must be in files that every process of the run can read")}

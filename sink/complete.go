@@ -96,6 +96,7 @@ func (o *output) conclude(records []*Record, c Completion, attempt string) (m *M
 		return nil, nil, fmt.Errorf("the segments of run %s have %d targets, and the source had %d", o.plan.Run, m.Targets, c.Targets)
 	}
 	m.Tally, m.Inputs = c.Tally, c.Inputs
+	m.setDate(c.Counts)
 	if err := checkSizes(o.store, m.Parts); err != nil {
 		return nil, nil, err
 	}

@@ -25,9 +25,13 @@ const (
 // complete; before that, it is derived from the plan and the records.
 type Manifest struct {
 	Plan
-	PlanDigest string     `json:"plan_sha256"`
-	State      string     `json:"state"` // running or complete
-	Finished   *time.Time `json:"finished,omitempty"`
+	PlanDigest string `json:"plan_sha256"`
+	State      string `json:"state"` // running or complete
+	// Date is when the answers were given, by which runs are ordered: Plan.AsOf; else,
+	// for captures of archives, the median day of the captures; else the start. An
+	// incomplete run does not know its captures yet.
+	Date     time.Time  `json:"date"`
+	Finished *time.Time `json:"finished,omitempty"`
 	Tally
 	RejectedFile *store.Digest `json:"rejected_file,omitempty"` // rejected.csv
 	RunParts     []Part        `json:"run_parts,omitempty"`     // parts of the tables with one part for the whole run
@@ -111,6 +115,7 @@ func readManifest(s *store.Store, run string) (*Manifest, error) {
 		return nil, err
 	}
 	m.digest = digest
+	m.setDate(nil)
 	return m, m.check(s, run)
 }
 
@@ -125,6 +130,7 @@ func readRunning(s *store.Store, run string) (*Manifest, error) {
 		return nil, err
 	}
 	m := &Manifest{Plan: plan, PlanDigest: digest, State: stateIncomplete, Parts: []Part{}}
+	m.setDate(nil)
 	m.add(records)
 	return m, nil
 }
@@ -184,6 +190,7 @@ func readHead(s *store.Store, run string) (*Manifest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s is %w", s.Path(name), err)
 	}
+	m.setDate(nil)
 	return m, m.check(s, run)
 }
 

@@ -32,8 +32,15 @@ type Plan struct {
 	Inputs              []Input        `json:"inputs"`
 	Tables              []string       `json:"tables"`
 	Profiles            []string       `json:"profiles"`
-	PublicSuffixes      string         `json:"public_suffixes,omitempty"` // version of the list by which shards divide the hosts
-	Shards              int            `json:"shards"`                    // processes that share the work, 1 for a run without shards
+	// ProfileFields are the fields of each profile, by their names in a configuration
+	// file: built-in profiles change with the version of the program.
+	ProfileFields map[string]map[string]any `json:"profile_fields,omitempty"`
+	// AsOf is the date that the user gave the run, or the date of the run that this
+	// one judges again; nil for neither (see [Manifest.Date]).
+	AsOf *time.Time `json:"as_of,omitempty"`
+
+	PublicSuffixes string `json:"public_suffixes,omitempty"` // version of the list by which shards divide the hosts
+	Shards         int    `json:"shards"`                    // processes that share the work, 1 for a run without shards
 	// FromShards is the number of shards of hosts of the earlier run that this one
 	// judges again, volume by volume; 0 for none.
 	FromShards int    `json:"from_shards,omitempty"`

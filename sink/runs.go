@@ -27,7 +27,7 @@ func runIDs(s *store.Store) (ids []string, err error) {
 }
 
 // CompleteRuns returns the manifests of the complete runs in a folder, without their
-// parts, sorted by start, then by ID. It skips runs with a damaged manifest.
+// parts, sorted by date, then by ID. It skips runs with a damaged manifest.
 func CompleteRuns(s *store.Store) ([]*Manifest, error) {
 	ids, err := runIDs(s)
 	if err != nil {
@@ -39,9 +39,7 @@ func CompleteRuns(s *store.Store) ([]*Manifest, error) {
 			runs = append(runs, m)
 		}
 	}
-	slices.SortFunc(runs, func(a, b *Manifest) int {
-		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Run, b.Run))
-	})
+	slices.SortFunc(runs, byDate)
 	return runs, nil
 }
 
@@ -84,6 +82,7 @@ func LastIncomplete(dir string) (run string, damaged []string, err error) {
 type RunInfo struct {
 	Run      string     `json:"run"`
 	State    string     `json:"state"` // Complete, Incomplete or Damaged
+	Date     *time.Time `json:"date"`  // see [Manifest.Date]
 	Started  *time.Time `json:"started"`
 	Finished *time.Time `json:"finished"`
 	Hosts    int64      `json:"hosts"` // targets in the tables
@@ -161,7 +160,7 @@ const (
 	Damaged    = "damaged"    // damaged plan, manifest or record, or an interrupted removal
 )
 
-// Runs returns the runs in dir, sorted by start, then by ID; runs whose start is
+// Runs returns the runs in dir, sorted by date, then by ID; runs whose date is
 // unknown come first. It reads no part.
 func Runs(dir string) ([]RunInfo, error) {
 	s, err := store.Open(dir)
@@ -193,18 +192,18 @@ func Runs(dir string) ([]RunInfo, error) {
 				return nil, err
 			}
 			runs = append(runs, RunInfo{
-				Shards: shards, Run: id, State: state, Started: &m.Started, Finished: m.Finished, Hosts: m.Targets, Rejected: m.Rejected,
+				Shards: shards, Run: id, State: state, Date: &m.Date, Started: &m.Started, Finished: m.Finished, Hosts: m.Targets, Rejected: m.Rejected,
 				Profiles: m.Profiles, Tables: m.Tables,
 			})
 		}
 	}
-	slices.SortStableFunc(runs, func(a, b RunInfo) int { return cmp.Or(start(a).Compare(start(b)), cmp.Compare(a.Run, b.Run)) })
+	slices.SortStableFunc(runs, func(a, b RunInfo) int { return cmp.Or(date(a).Compare(date(b)), cmp.Compare(a.Run, b.Run)) })
 	return runs, nil
 }
 
-func start(r RunInfo) time.Time {
-	if r.Started == nil {
+func date(r RunInfo) time.Time {
+	if r.Date == nil {
 		return time.Time{}
 	}
-	return *r.Started
+	return *r.Date
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -42,7 +43,7 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 		},
 		Evaluate: evaluate.Config{KeepComments: f.keepComments},
 	}
-	for _, set := range []func(*pipeline.Config) error{f.setRun, f.setTables} {
+	for _, set := range []func(*pipeline.Config) error{f.setRun, f.setDate, f.setTables} {
 		if err := set(&c); err != nil {
 			return c, err
 		}
@@ -158,6 +159,32 @@ func (f *runFlags) setRun(c *pipeline.Config) (err error) {
 		return usagef("--run %s: the name is reserved for a complete run; choose another ID", c.Run)
 	}
 	return nil
+}
+
+// setDate sets the date that --as-of gives.
+func (f *runFlags) setDate(c *pipeline.Config) error {
+	if f.asOf == "" {
+		return nil
+	}
+	t, err := parseDate(f.asOf)
+	if err != nil {
+		return usagef("--as-of %q: give a date such as 2024-05, 2024-05-14 or 2024-05-14T08:00:00Z", f.asOf)
+	}
+	c.AsOf = &t
+	return nil
+}
+
+// parseDate reads a month, a day or a time.
+func parseDate(text string) (t time.Time, err error) {
+	for _, form := range []string{"2006-01", time.DateOnly, time.RFC3339} {
+		if t, err = time.Parse(form, text); err == nil {
+			break
+		}
+	}
+	if err == nil && (t.Year() < 1994 || t.Year() >= 2100) {
+		err = errors.New("out of range")
+	}
+	return t.UTC(), err
 }
 
 // setTables sets the tables: those of the flag, otherwise all but bodies.

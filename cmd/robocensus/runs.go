@@ -18,8 +18,9 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-const runsHelp = `Lists the runs in DIR, the newest last: ID, state, start, hosts in the tables and
-profiles. A run is complete, unfinished (under way or interrupted; run --resume
+const runsHelp = `Lists the runs in DIR by date, the newest last: ID, state, date, start, profiles and
+hosts in the tables. The date is that of --as-of, else the median day of the captures
+for WARC files, else the start. A run is complete, unfinished (under way or interrupted; run --resume
 continues it) or damaged (robocensus verify shows the problems).
 
 Where other commands take a RUN, latest is the last complete run of this list and
@@ -27,7 +28,8 @@ previous the one before it.
 
 With --json, the output is one array with an object for each run
 
-    {"run", "state", "started", "finished", "hosts", "rejected", "profiles", "tables"}
+    {"run", "state", "date", "started", "finished", "hosts", "rejected", "profiles",
+     "tables"}
 
 A damaged run also has "damage"; a run made of shards also has
 
@@ -73,13 +75,13 @@ func showRuns(out io.Writer, runs []sink.RunInfo) {
 	p := &textPage{out}
 	var rows [][]string
 	for _, r := range runs {
-		row := []string{r.Run, r.State, "", "", ""}
+		row := []string{r.Run, r.State, "", "", "", ""}
 		if r.Started != nil {
-			row = []string{r.Run, r.State, r.Started.UTC().Format(time.RFC3339), p.foreign(strings.Join(r.Profiles, ",")), words.Number(r.Hosts)}
+			row = []string{r.Run, r.State, showDate(*r.Date), r.Started.UTC().Format(time.RFC3339), p.foreign(strings.Join(r.Profiles, ",")), words.Number(r.Hosts)}
 		}
 		rows = append(rows, row)
 	}
-	p.rows([]string{"run", "state", "started", "profiles", "hosts"}, 4, rows)
+	p.rows([]string{"run", "state", "date", "started", "profiles", "hosts"}, 5, rows)
 	for _, r := range runs {
 		if s := r.Shards; s != nil && s.Committed == s.Of && r.Finished == nil {
 			p.line(fmt.Sprintf("%s: all %d shards are committed; start any of them again to complete the run", r.Run, s.Of))
@@ -92,6 +94,9 @@ func showRuns(out io.Writer, runs []sink.RunInfo) {
 		}
 	}
 }
+
+// showDate formats the date of a run, whose time of day may be unknown.
+func showDate(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // listed lists shards, as in "; missing: 3, 7-9".
 func listed(what string, shards []int) string {

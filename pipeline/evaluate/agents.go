@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -24,6 +26,24 @@ func (c *Config) ProfileNames() (names []string) {
 		names = append(names, p.Name)
 	}
 	return names
+}
+
+// ProfileFields returns the fields of each profile, by their names in a configuration
+// file.
+func (c *Config) ProfileFields() map[string]map[string]any {
+	all := make(map[string]map[string]any)
+	for _, p := range c.Profiles {
+		text, err := yaml.Marshal(p)
+		fields := make(map[string]any)
+		if err == nil {
+			err = yaml.Unmarshal(text, &fields)
+		}
+		if err != nil {
+			panic("fields of profile " + p.Name + ": " + err.Error()) // all are numbers, words and flags
+		}
+		all[p.Name] = fields
+	}
+	return all
 }
 
 // Agent is an entry of the registry: a crawler as its operator documents it.

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"net/netip"
 	"strings"
+	"time"
 
 	"golang.org/x/net/publicsuffix"
 
@@ -14,6 +15,9 @@ import (
 // address block and server.
 func (e *Evaluator) countNetwork(row *sink.Fetch, stratum string) {
 	e.counts.Add("source", stratum, row.Source)
+	if row.Source == "warc" {
+		e.counts.Add(sink.Captured, stratum, dayKey(row.FetchTime))
+	}
 	// An answer from memory has the times of an earlier run.
 	timed := row.TotalMicros != nil && row.Source != "cache"
 	slow := timed && *row.TotalMicros >= summary.SlowMicros
@@ -35,6 +39,15 @@ func (e *Evaluator) countNetwork(row *sink.Fetch, stratum string) {
 	if row.Server != nil && serverKey(row.Server) == other {
 		e.examples.Add("server", other, row.Host, 0, *row.Server)
 	}
+}
+
+// dayKey returns the day of a capture. A day that no crawl can have counts as other,
+// so that an archive cannot make a counter of every day of the calendar.
+func dayKey(t time.Time) string {
+	if t = t.UTC(); t.Year() < 1994 || t.Year() >= 2100 {
+		return other
+	}
+	return t.Format(sink.DayFormat)
 }
 
 // failed reports whether an origin gave no answer or a 5xx. A redirect that leads

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/sink"
@@ -59,6 +60,7 @@ type Source struct {
 	sum        hash.Hash         // digest of a pipe, which can be read only once
 	emitted    atomic.Int64      // targets yielded
 	fromShards int               // shards of hosts of the earlier run
+	asOf       *time.Time        // date of the earlier run
 	elsewhere  atomic.Int64      // targets or rows of other shards
 }
 
@@ -127,6 +129,9 @@ func (s *Source) openLists(ctx context.Context) error {
 // FromShards returns the number of shards of hosts of the earlier run whose captures
 // the source reads, or 0.
 func (s *Source) FromShards() int { return s.fromShards }
+
+// AsOf returns the date of the earlier run whose captures the source reads, or nil.
+func (s *Source) AsOf() *time.Time { return s.asOf }
 
 // Inputs returns the files of the source with their digests. A pipe has its digest
 // only after it was read.

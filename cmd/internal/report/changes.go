@@ -93,10 +93,11 @@ func readChanges(ctx context.Context, dir string, m *sink.Manifest, against, pro
 	}
 	c := newChanges(profile, "run "+against)
 	switch before, err := sink.ReadManifestHead(dir, against); {
-	case err == nil && day(before.Started) == day(m.Started):
-		c.since = before.Started.UTC().Format("2 January 2006, 15:04:05")
-	case err == nil:
-		c.since = day(before.Started)
+	case err == nil && day(before.Date) != day(m.Date):
+		c.since = day(before.Date)
+	case err == nil && !before.Date.Equal(m.Date):
+		c.since = before.Date.Format("2 January 2006, 15:04:05")
+	case err == nil: // the ID tells them apart
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}

@@ -27,6 +27,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/robocensus/robocensus/cmd/internal/visible"
 	"github.com/robocensus/robocensus/cmd/internal/words"
@@ -116,7 +117,7 @@ type section struct {
 
 func (d *data) page() *page {
 	m := d.manifest
-	p := &page{Title: fmt.Sprintf("Crawl policies of %s, %s", hosts(d.hosts), day(m.Started)), Changes: d.changes != nil, Sources: d.sources()}
+	p := &page{Title: fmt.Sprintf("Crawl policies of %s, %s", hosts(d.hosts), day(m.Date)), Changes: d.changes != nil, Sources: d.sources()}
 	if d.changes != nil {
 		p.Title += ", and what changed since " + strings.TrimPrefix(d.changes.since, "run ")
 	}
@@ -229,7 +230,7 @@ func (d *data) source() string {
 // digests but not their folders, because the page may be published.
 func (d *data) sources() []fact {
 	m := d.manifest
-	out := []fact{{"run", m.Run}, {"made by", strings.TrimSpace("robocensus " + m.ToolVersion)}, {"started", m.Started.UTC().Format("2006-01-02 15:04 UTC")}}
+	out := []fact{{"run", m.Run}, {"made by", strings.TrimSpace("robocensus " + m.ToolVersion)}, {"date", m.Date.Format(time.DateOnly)}, {"started", m.Started.UTC().Format("2006-01-02 15:04 UTC")}}
 	if len(m.ConfigurationDigest) >= 12 {
 		out = append(out, fact{"configuration", "sha256 " + m.ConfigurationDigest[:12]})
 	}

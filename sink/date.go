@@ -1,0 +1,61 @@
+package sink
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Captured is the metric of summary that counts captures of archives by day, and
+// DayFormat the form of its keys.
+const (
+	Captured  = "captured"
+	DayFormat = "2006-01-02"
+)
+
+// setDate sets the date of the run, unless it has one. counts are the rows of
+// summary, nil if they are not known.
+func (m *Manifest) setDate(counts []Count) {
+	if !m.Date.IsZero() {
+		return
+	}
+	m.Date = m.Started
+	if m.AsOf != nil {
+		m.Date = *m.AsOf
+	} else if day, ok := medianDay(counts); ok {
+		m.Date = day
+	}
+	m.Date = m.Date.UTC()
+}
+
+// medianDay returns the median day of the captures. The first and the last would
+// depend on a single capture with a wrong clock.
+func medianDay(counts []Count) (day time.Time, ok bool) {
+	type days struct {
+		time.Time
+		n int64
+	}
+	var all []days
+	var total int64
+	for _, c := range counts {
+		if c.Metric != Captured || c.Key == nil {
+			continue
+		}
+		if t, err := time.Parse(DayFormat, *c.Key); err == nil {
+			all, total = append(all, days{t, c.Count}), total+c.Count
+		}
+	}
+	slices.SortFunc(all, func(a, b days) int { return a.Compare(b.Time) })
+	var before int64
+	for _, d := range all {
+		if before += d.n; before >= total-before {
+			return d.Time, true
+		}
+	}
+	return day, false
+}
+
+// byDate orders runs by date, then by ID.
+func byDate(a, b *Manifest) int {
+	return cmp.Or(a.Date.Compare(b.Date), cmp.Compare(a.Run, b.Run))
+}
