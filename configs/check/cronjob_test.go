@@ -1,42 +1,19 @@
-// Package check tests the Kubernetes manifest against the types of the API. It is a
-// separate module, so that the command does not depend on them.
 package check
 
 import (
-	"bytes"
-	"os"
 	"slices"
 	"testing"
 
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
-	"sigs.k8s.io/yaml"
 )
-
-// read decodes the documents of the file. A field that is unknown, duplicate or of
-// the wrong type fails the test.
-func read(t *testing.T) (claim core.PersistentVolumeClaim, job batch.CronJob) {
-	t.Helper()
-	content, err := os.ReadFile("../cronjob.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	documents := bytes.Split(content, []byte("\n---\n"))
-	if len(documents) != 2 {
-		t.Fatalf("%d documents, want 2", len(documents))
-	}
-	for i, into := range []any{&claim, &job} {
-		if err := yaml.UnmarshalStrict(documents[i], into); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return claim, job
-}
 
 // TestCronJob checks what the types do not: enumerated values, references, and the
 // assumptions of weekly.sh.
 func TestCronJob(t *testing.T) {
-	claim, job := read(t)
+	var claim core.PersistentVolumeClaim
+	var job batch.CronJob
+	decode(t, "../schedule/cronjob.yaml", &claim, &job)
 	jobSpec := job.Spec.JobTemplate.Spec
 	pod := jobSpec.Template.Spec
 	if len(pod.Containers) != 1 {

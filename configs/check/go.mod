@@ -1,4 +1,4 @@
-module github.com/robocensus/robocensus/configs/schedule/check
+module github.com/robocensus/robocensus/configs/check
 
 go 1.26.0
 
