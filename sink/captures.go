@@ -25,7 +25,7 @@ import (
 // within the segment (4 bytes), the capture. Reading stops at a torn or damaged
 // frame; the frames before it are valid.
 type Captures struct {
-	store  *store.Store
+	folder *store.Folder
 	name   string
 	header []byte
 
@@ -68,7 +68,7 @@ func (r *Run) Captures(segment int) (*Captures, error) {
 }
 
 func (r *Run) openCaptures(segment int) (*Captures, error) {
-	c := &Captures{store: r.store, name: layout.Captures(r.plan.Run, segment)}
+	c := &Captures{folder: r.folder, name: layout.Captures(r.plan.Run, segment)}
 	digest, err := hex.DecodeString(r.planDigest)
 	if err != nil {
 		return c, err
@@ -80,9 +80,9 @@ func (r *Run) openCaptures(segment int) (*Captures, error) {
 			return c, err
 		}
 	}
-	there, err := r.store.Exists(c.name)
+	there, err := store.Exists(r.store, c.name)
 	if there && err == nil {
-		if c.file, err = r.store.Extend(c.name); err == nil {
+		if c.file, err = r.folder.Extend(c.name); err == nil {
 			err = c.scan()
 		}
 	}
@@ -189,7 +189,7 @@ func (c *Captures) Keep(ordinal int, capture []byte) error {
 
 func (c *Captures) append(frame []byte) (err error) {
 	if c.file == nil {
-		if c.file, err = c.store.Extend(c.name); err != nil {
+		if c.file, err = c.folder.Extend(c.name); err != nil {
 			return err
 		}
 	}

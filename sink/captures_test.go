@@ -172,14 +172,14 @@ func TestTargetsOfDamagedCapturesAreAskedAgain(t *testing.T) {
 				want++
 			}
 			must(t, os.WriteFile(path, damaged, 0o666))
-			a, err := (&Run{output: output{store: run.store, plan: run.plan, planDigest: run.planDigest}, captures: make(map[int]*Captures)}).Captures(3)
+			a, err := (&Run{folder: run.folder, output: output{store: run.store, plan: run.plan, planDigest: run.planDigest}, captures: make(map[int]*Captures)}).Captures(3)
 			must(t, err)
 			if len(a.old) != want {
 				t.Fatalf("%s at byte %d of %d: %d captures, want %d", what, at, len(content), len(a.old), want)
 			}
 			must(t, a.Keep(200, captureOf(200))) // overwrites the damage
 			a.close()
-			again, err := (&Run{output: output{store: run.store, plan: run.plan, planDigest: run.planDigest}, captures: make(map[int]*Captures)}).Captures(3)
+			again, err := (&Run{folder: run.folder, output: output{store: run.store, plan: run.plan, planDigest: run.planDigest}, captures: make(map[int]*Captures)}).Captures(3)
 			must(t, err)
 			if got, err := again.Find(200); len(again.old) != want+1 || err != nil || !bytes.Equal(got, captureOf(200)) {
 				t.Fatalf("%s at byte %d: then %d captures, and %q, %v", what, at, len(again.old), got, err)

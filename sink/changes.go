@@ -32,7 +32,7 @@ func (c *Comparison) folder() string { return layout.ComparisonFolder(c.Run, c.A
 // partPath returns the path of the only part.
 func (c *Comparison) partPath() string { return path.Join(c.folder(), layout.PartName(0, "")) }
 
-func readComparison(s *store.Store, run, against string) (*Comparison, error) {
+func readComparison(s store.Store, run, against string) (*Comparison, error) {
 	name := layout.ComparisonRecord(run, against)
 	c := new(Comparison)
 	if _, err := readSealed(s, name, maxSealed, c); err != nil {
@@ -67,8 +67,13 @@ func ReadComparison(dir, run, against string) (*Comparison, error) {
 	return readComparison(s, run, against)
 }
 
+// ComparisonIn reads the record of the comparison of a run with the run against.
+func ComparisonIn(s store.Store, run, against string) (*Comparison, error) {
+	return readComparison(s, run, against)
+}
+
 // ComparedWith returns the earlier runs with which a run was compared.
-func ComparedWith(s *store.Store, run string) (ids []string, err error) {
+func ComparedWith(s store.Store, run string) (ids []string, err error) {
 	files, err := s.List(layout.ComparisonRecords(run))
 	for _, f := range files {
 		if id, ok := strings.CutSuffix(f.Name(), ".json"); ok && CheckRunID(id) == nil {
@@ -152,7 +157,7 @@ func (c *Check) Commit() error { return c.commit() }
 
 // annex adds files to a complete run, and the record that names them.
 type annex struct {
-	store  *store.Store
+	store  store.Store
 	lock   *store.Lock
 	record Comparison
 	files  []interface {
@@ -297,7 +302,7 @@ func (a *annex) close() {
 
 // comparisons returns the folders and records of all comparisons of a run with
 // earlier or later runs.
-func comparisons(s *store.Store, run string) (names []string, err error) {
+func comparisons(s store.Store, run string) (names []string, err error) {
 	names = []string{layout.TableFolder(layout.Changes, run)}
 	later, err := s.List(layout.Changes)
 	for _, f := range later {

@@ -175,7 +175,7 @@ func checkGaps(records []*Record) error {
 }
 
 // checkSizes returns an error if a committed part is missing or has the wrong size.
-func checkSizes(s *store.Store, parts []Part) error {
+func checkSizes(s store.Store, parts []Part) error {
 	for _, p := range parts {
 		info, err := s.Stat(p.Path)
 		if err != nil {

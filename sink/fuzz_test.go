@@ -15,10 +15,10 @@ import (
 )
 
 // fuzzStore creates an output folder. The returned function writes a file of it.
-func fuzzStore(f *testing.F) (*store.Store, func(t testing.TB, name string, content []byte)) {
+func fuzzStore(f *testing.F) (*store.Folder, func(t testing.TB, name string, content []byte)) {
 	f.Helper()
 	dir := f.TempDir()
-	s, err := store.Open(dir)
+	s, err := store.OpenFolder(dir)
 	must(f, err)
 	f.Cleanup(func() { s.Close() })
 	return s, func(t testing.TB, name string, content []byte) {
@@ -134,7 +134,7 @@ func FuzzCapturesFile(f *testing.F) {
 	const name = "captures"
 	header := []byte(capturesMagic + "digest")
 	open := func(t testing.TB) *Captures {
-		a := &Captures{store: s, name: name, header: header}
+		a := &Captures{folder: s, name: name, header: header}
 		var err error
 		a.file, err = s.Extend(name)
 		must(t, err)

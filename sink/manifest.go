@@ -80,13 +80,13 @@ func (m *Manifest) PartsOf(table string) (parts []Part) {
 func ReadManifest(dir, run string) (*Manifest, error) { return readRun(dir, run, readManifest) }
 
 // ManifestIn reads the manifest of a complete run.
-func ManifestIn(s *store.Store, run string) (*Manifest, error) { return readManifest(s, run) }
+func ManifestIn(s store.Store, run string) (*Manifest, error) { return readManifest(s, run) }
 
 // ReadManifestHead is like [ReadManifest], but omits the records and parts of the
 // segments of a complete run.
 func ReadManifestHead(dir, run string) (*Manifest, error) { return readRun(dir, run, readHead) }
 
-func readRun(dir, run string, complete func(s *store.Store, run string) (*Manifest, error)) (*Manifest, error) {
+func readRun(dir, run string, complete func(s store.Store, run string) (*Manifest, error)) (*Manifest, error) {
 	if err := CheckRunID(run); err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func readRun(dir, run string, complete func(s *store.Store, run string) (*Manife
 }
 
 // readManifest reads the manifest of a complete run.
-func readManifest(s *store.Store, run string) (*Manifest, error) {
+func readManifest(s store.Store, run string) (*Manifest, error) {
 	m := new(Manifest)
 	digest, err := readSealed(s, layout.RunFile(run, layout.ManifestName), 1<<40, m)
 	if err != nil {
@@ -120,7 +120,7 @@ func readManifest(s *store.Store, run string) (*Manifest, error) {
 }
 
 // readRunning derives the manifest of an incomplete run.
-func readRunning(s *store.Store, run string) (*Manifest, error) {
+func readRunning(s store.Store, run string) (*Manifest, error) {
 	plan, digest, err := ReadPlan(s, run)
 	if err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (m *Manifest) add(records []*Record) {
 }
 
 // check returns [ErrDamaged] if the manifest contradicts itself or its run.
-func (m *Manifest) check(s *store.Store, run string) error {
+func (m *Manifest) check(s store.Store, run string) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%s is %w: %s", s.Path(layout.RunFile(run, layout.ManifestName)), ErrDamaged, fmt.Sprintf(format, args...))
 	}
@@ -179,7 +179,7 @@ func (m *Manifest) check(s *store.Store, run string) error {
 
 // readHead reads the manifest of a complete run up to its records. It checks the
 // digest of the whole file.
-func readHead(s *store.Store, run string) (*Manifest, error) {
+func readHead(s store.Store, run string) (*Manifest, error) {
 	name := layout.RunFile(run, layout.ManifestName)
 	f, err := s.Open(name)
 	if err != nil {

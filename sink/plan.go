@@ -150,8 +150,8 @@ var ErrRemoving = fmt.Errorf("%w: its removal was interrupted; remove it again",
 
 // ReadPlan reads the plan of a run and returns its digest. It returns
 // [fs.ErrNotExist] if there is no such run.
-func ReadPlan(s *store.Store, run string) (p Plan, digest string, err error) {
-	removing, err := s.Exists(layout.RunFile(run, layout.RemovingName))
+func ReadPlan(s store.Store, run string) (p Plan, digest string, err error) {
+	removing, err := store.Exists(s, layout.RunFile(run, layout.RemovingName))
 	if err != nil {
 		return p, "", err
 	}

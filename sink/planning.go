@@ -148,7 +148,7 @@ func CheckList(ctx context.Context, dir string, list List) error {
 		return err
 	}
 	defer s.Close()
-	f, err := s.OpenWritten(ctx, list.Path, list.Digest)
+	f, err := store.OpenWritten(ctx, s, list.Path, list.Digest)
 	if err != nil {
 		return fmt.Errorf("the list of the shard: %w", err)
 	}

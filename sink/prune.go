@@ -92,7 +92,7 @@ func Prune(ctx context.Context, dir string, keep int, dryRun bool, each func(Pru
 }
 
 // runsToPrune returns all runs, oldest first, with Removed set for those to remove.
-func runsToPrune(s *store.Store, keep int, now time.Time) ([]Pruned, error) {
+func runsToPrune(s store.Store, keep int, now time.Time) ([]Pruned, error) {
 	ids, err := runIDs(s)
 	if err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func runsToPrune(s *store.Store, keep int, now time.Time) ([]Pruned, error) {
 
 // planOf reads the plan of a run, from its manifest if there is one; finished is nil
 // for an incomplete run. It does not read records, which may be damaged.
-func planOf(s *store.Store, run string) (p Plan, finished *time.Time, err error) {
+func planOf(s store.Store, run string) (p Plan, finished *time.Time, err error) {
 	m, err := readHead(s, run)
 	if errors.Is(err, fs.ErrNotExist) {
 		p, _, err = ReadPlan(s, run)
@@ -157,7 +157,7 @@ func planOf(s *store.Store, run string) (p Plan, finished *time.Time, err error)
 	return m.Plan, m.Finished, nil
 }
 
-func sizeOfRun(s *store.Store, run string) int64 {
+func sizeOfRun(s store.Store, run string) int64 {
 	size := s.Size(layout.RunFile(run))
 	for _, table := range TableNames {
 		size += s.Size(layout.TableFolder(table, run))
@@ -171,7 +171,7 @@ type orphan struct {
 	run, against string
 }
 
-func orphansOf(s *store.Store, goes map[string]bool) (out []orphan, err error) {
+func orphansOf(s store.Store, goes map[string]bool) (out []orphan, err error) {
 	runs, err := partitions(s, layout.Changes, "run")
 	for _, run := range runs {
 		others, e := partitions(s, layout.TableFolder(layout.Changes, run), "against")
@@ -187,7 +187,7 @@ func orphansOf(s *store.Store, goes map[string]bool) (out []orphan, err error) {
 }
 
 // partitions returns the values of a key in a hive-partitioned folder.
-func partitions(s *store.Store, folder, key string) (values []string, err error) {
+func partitions(s store.Store, folder, key string) (values []string, err error) {
 	entries, err := s.List(folder)
 	for _, f := range entries {
 		if value, ok := strings.CutPrefix(f.Name(), key+"="); ok && f.IsDir() {
@@ -197,7 +197,7 @@ func partitions(s *store.Store, folder, key string) (values []string, err error)
 	return values, err
 }
 
-func isGone(s *store.Store, run string, goes map[string]bool) bool {
+func isGone(s store.Store, run string, goes map[string]bool) bool {
 	there := func(name string) bool {
 		_, err := s.Stat(layout.RunFile(run, name))
 		return !errors.Is(err, fs.ErrNotExist)

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -60,7 +62,7 @@ func checkPart(p Part, tables []string, want string) error {
 }
 
 // ReadRecord reads the record of a segment. A record of another plan is an error.
-func ReadRecord(s *store.Store, plan *Plan, planDigest string, segment int) (*Record, error) {
+func ReadRecord(s store.Store, plan *Plan, planDigest string, segment int) (*Record, error) {
 	name := layout.Record(plan.Run, segment)
 	r := new(Record)
 	digest, err := readSealed(s, name, maxSealed, r)
@@ -104,25 +106,40 @@ func (r *Record) check(plan *Plan, planDigest string, segment int) error {
 }
 
 // readRecords reads the records of the committed segments, in order.
-func readRecords(s *store.Store, plan *Plan, planDigest string) ([]*Record, error) {
+func readRecords(s store.Store, plan *Plan, planDigest string) ([]*Record, error) {
 	files, err := s.List(layout.Records(plan.Run))
 	if err != nil {
 		return nil, fmt.Errorf("look for committed segments: %w", err)
 	}
-	var records []*Record
+	var segments []int
 	for _, f := range files {
-		segment, ok := layout.RecordNumber(f.Name())
-		if !ok {
-			continue
+		if segment, ok := layout.RecordNumber(f.Name()); ok {
+			segments = append(segments, segment)
 		}
-		r, err := ReadRecord(s, plan, planDigest, segment)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s disappeared while it was read", s.Path(layout.Record(plan.Run, segment)))
-		}
-		if err != nil {
-			return nil, err
-		}
-		records = append(records, r)
+	}
+	return recordsOf(s, plan, planDigest, segments)
+}
+
+// readers is the number of records that are read at the same time: most of the time
+// an object store is waited for.
+const readers = 16
+
+// recordsOf reads the records of segments.
+func recordsOf(s store.Store, plan *Plan, planDigest string, segments []int) ([]*Record, error) {
+	var g errgroup.Group
+	g.SetLimit(readers)
+	records := make([]*Record, len(segments))
+	for i, segment := range segments {
+		g.Go(func() (err error) {
+			records[i], err = ReadRecord(s, plan, planDigest, segment)
+			if errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("%s disappeared while it was read", s.Path(layout.Record(plan.Run, segment)))
+			}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
 	}
 	return records, nil
 }

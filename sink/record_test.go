@@ -159,7 +159,7 @@ func nothingLeft(dir string, segment int) error {
 	}
 	defer s.Close()
 	for _, table := range TableNames {
-		if there, err := s.Exists(layout.SegmentPart(table, "r", segment, "")); there || err != nil {
+		if there, err := store.Exists(s, layout.SegmentPart(table, "r", segment, "")); there || err != nil {
 			return fmt.Errorf("%s is left: %w", layout.SegmentPart(table, "r", segment, ""), err)
 		}
 	}

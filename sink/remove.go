@@ -32,7 +32,7 @@ func Remove(dir, run string) error {
 	return nil
 }
 
-func removeRun(s *store.Store, run string) error {
+func removeRun(s store.Store, run string) error {
 	folder := layout.RunFile(run)
 	if !anyOf(s, run) {
 		return nil
@@ -59,7 +59,7 @@ func removeRun(s *store.Store, run string) error {
 	return err
 }
 
-func anyOf(s *store.Store, run string) bool {
+func anyOf(s store.Store, run string) bool {
 	folders := []string{layout.RunFile(run)}
 	for _, table := range TableNames {
 		folders = append(folders, layout.TableFolder(table, run))
@@ -72,13 +72,13 @@ func anyOf(s *store.Store, run string) bool {
 	return false
 }
 
-func removeLocked(s *store.Store, run string) error {
+func removeLocked(s store.Store, run string) error {
 	folder := layout.RunFile(run)
 	// From here on it no longer counts as a run. A rename needs no free disk space;
 	// the caller may be removing the run because the disk is full.
 	marker := path.Join(folder, layout.RemovingName)
 	for _, name := range []string{layout.ManifestName, layout.PlanName} {
-		marked, err := s.Exists(marker)
+		marked, err := store.Exists(s, marker)
 		if err == nil && !marked {
 			err = s.Rename(path.Join(folder, name), marker)
 		}

@@ -41,9 +41,10 @@ func Open(ctx context.Context, dir string, p Plan) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.store, err = store.Open(dir); err != nil {
+	if r.folder, err = store.OpenFolder(dir); err != nil {
 		return nil, err
 	}
+	r.store = r.folder
 	if _, err = r.store.Stat(layout.RunFile(p.Run)); err == nil {
 		if r.lock, err = lockRun(r.store, p.Run); err == nil {
 			err = r.open(ctx)
@@ -119,7 +120,7 @@ func (r *Run) restore() (*Manifest, error) {
 
 // checkDigests returns an error if the contents of a committed part do not match its
 // digest. Resuming with a damaged part would complete a damaged run.
-func checkDigests(ctx context.Context, s *store.Store, parts []Part) error {
+func checkDigests(ctx context.Context, s store.Store, parts []Part) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for _, p := range parts {
@@ -127,7 +128,7 @@ func checkDigests(ctx context.Context, s *store.Store, parts []Part) error {
 			break
 		}
 		g.Go(func() error {
-			f, err := s.OpenWritten(ctx, p.Path, p.Digest)
+			f, err := store.OpenWritten(ctx, s, p.Path, p.Digest)
 			if errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("a committed part is missing: %w", err)
 			}

@@ -18,6 +18,7 @@ import (
 // to [Run.Complete] or [Run.Close].
 type Run struct {
 	output
+	folder *store.Folder // the same as output.store
 
 	mu       sync.Mutex
 	lock     *store.Lock // nil once closed
@@ -40,9 +41,10 @@ func Create(dir string, p Plan) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.store, err = store.Create(dir); err != nil {
+	if r.folder, err = store.CreateFolder(dir); err != nil {
 		return nil, fmt.Errorf("create the output folder: %w", err)
 	}
+	r.store = r.folder
 	folder := layout.RunFile(p.Run)
 	for range 100 {
 		if err = r.store.MakeFolder(folder); err != nil {
@@ -69,7 +71,7 @@ func (r *Run) create() error {
 	// An interrupted Create leaves a folder without a plan, which we may use.
 	exists := fmt.Errorf("%w: %s (give another --run ID, or continue it with --resume)", ErrRunExists, r.store.Path(folder))
 	for _, name := range []string{layout.PlanName, layout.ManifestName, layout.RemovingName} {
-		taken, err := r.store.Exists(path.Join(folder, name))
+		taken, err := store.Exists(r.store, path.Join(folder, name))
 		if err != nil {
 			return fmt.Errorf("create the run: %w", err)
 		}
@@ -106,7 +108,7 @@ func (r *Run) create() error {
 
 // output is the folder of a run, its plan, and what its parts say of both.
 type output struct {
-	store       *store.Store
+	store       store.Store
 	plan        Plan
 	planDigest  string
 	toolVersion string // version of this process
@@ -136,7 +138,7 @@ func prepared(p Plan) (*Run, error) {
 }
 
 // lockRun locks a run, whose folder must exist, for writing.
-func lockRun(s *store.Store, run string) (*store.Lock, error) {
+func lockRun(s store.Store, run string) (*store.Lock, error) {
 	l, err := s.Lock(layout.RunFile(run))
 	if errors.Is(err, store.ErrLocked) {
 		return nil, fmt.Errorf("run %s %w", run, ErrRunBusy)
@@ -168,7 +170,7 @@ func (o *output) makeFolders() error {
 func (o *output) Folder() string { return o.store.Path(layout.RunFile(o.plan.Run)) }
 
 // Store returns the output folder, or nil after the run is closed.
-func (o *output) Store() *store.Store { return o.store }
+func (o *output) Store() store.Store { return o.store }
 
 // Rejected creates rejected.csv, which others may read while it is written.
 func (r *Run) Rejected() (*store.File, error) {
@@ -258,7 +260,7 @@ func (r *Run) Close() error {
 	}
 	if r.lock != nil {
 		folder := layout.RunFile(r.plan.Run)
-		planned, err := r.store.Exists(path.Join(folder, layout.PlanName))
+		planned, err := store.Exists(r.store, path.Join(folder, layout.PlanName))
 		unborn := err == nil && !planned
 		if unborn {
 			r.store.Remove(layout.Records(r.plan.Run))

@@ -13,7 +13,7 @@ import (
 )
 
 // runIDs returns the names in _runs that are valid run IDs.
-func runIDs(s *store.Store) (ids []string, err error) {
+func runIDs(s store.Store) (ids []string, err error) {
 	folders, err := s.List(layout.Runs)
 	if err != nil {
 		return nil, fmt.Errorf("look for runs: %w", err)
@@ -28,7 +28,7 @@ func runIDs(s *store.Store) (ids []string, err error) {
 
 // CompleteRuns returns the manifests of the complete runs in a folder, without their
 // parts, sorted by date, then by ID. It skips runs with a damaged manifest.
-func CompleteRuns(s *store.Store) ([]*Manifest, error) {
+func CompleteRuns(s store.Store) ([]*Manifest, error) {
 	ids, err := runIDs(s)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func LastIncomplete(dir string) (run string, damaged []string, err error) {
 	}
 	var began time.Time
 	for _, id := range ids {
-		if complete, err := s.Exists(layout.RunFile(id, layout.ManifestName)); complete || err != nil {
+		if complete, err := store.Exists(s, layout.RunFile(id, layout.ManifestName)); complete || err != nil {
 			continue
 		}
 		plan, _, err := ReadPlan(s, id)
@@ -107,7 +107,7 @@ type ShardsInfo struct {
 const beatLasts = 2 * time.Minute
 
 // aliveShards returns the shards of a run with a recent sign of life.
-func aliveShards(s *store.Store, run string, now time.Time) (map[int]bool, error) {
+func aliveShards(s store.Store, run string, now time.Time) (map[int]bool, error) {
 	beats, err := s.List(layout.Beats(run))
 	if err != nil {
 		return nil, fmt.Errorf("look for signs of life: %w", err)
@@ -123,7 +123,7 @@ func aliveShards(s *store.Store, run string, now time.Time) (map[int]bool, error
 }
 
 // shardsOf returns the state of the shards of a run, nil for a run without.
-func shardsOf(s *store.Store, m *Manifest, now time.Time) (*ShardsInfo, error) {
+func shardsOf(s store.Store, m *Manifest, now time.Time) (*ShardsInfo, error) {
 	if m.Shards <= 1 {
 		return nil, nil
 	}

@@ -65,7 +65,7 @@ func checkSeal(sum hash.Hash, end []byte) (digest string, err error) {
 }
 
 // readSealed reads a file made by [seal] into an object.
-func readSealed(s *store.Store, name string, most int64, object any) (digest string, err error) {
+func readSealed(s store.Store, name string, most int64, object any) (digest string, err error) {
 	content, err := s.Read(name, most)
 	if err != nil {
 		return "", err

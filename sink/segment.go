@@ -128,7 +128,7 @@ func openTable[T any](s *Segment, name string, t *Table[T]) error {
 	return nil
 }
 
-func newWriter[T any](s *store.Store, info Part, toolVersion string, metadata map[string]string, spare *sync.Pool) (*writer[T], error) {
+func newWriter[T any](s store.Store, info Part, toolVersion string, metadata map[string]string, spare *sync.Pool) (*writer[T], error) {
 	file, err := s.Create(info.Path)
 	if err != nil {
 		return nil, fmt.Errorf("create a part: %w", err)

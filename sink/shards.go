@@ -25,7 +25,8 @@ import (
 // The process that commits the last record completes the run.
 type ShardedRun struct {
 	output
-	attempt string // of this process
+	attempt string    // of this process
+	records []*Record // of all shards, once all are committed
 }
 
 // ShardRecord holds what the record of a shard says besides that of a segment.
@@ -50,7 +51,7 @@ func OpenSharded(dir string, p Plan) (s *ShardedRun, err error) {
 		return nil, err
 	}
 	if s.store, err = store.Create(dir); err != nil {
-		return nil, fmt.Errorf("create the output folder: %w", err)
+		return nil, fmt.Errorf("open the output folder: %w", err)
 	}
 	if err := s.join(); err != nil {
 		s.Close()
@@ -136,26 +137,56 @@ func (s *ShardedRun) PlanDigest() string { return s.planDigest }
 
 // Completed reports whether the run is complete.
 func (s *ShardedRun) Completed() (bool, error) {
-	return s.store.Exists(layout.RunFile(s.plan.Run, layout.ManifestName))
+	return store.Exists(s.store, layout.RunFile(s.plan.Run, layout.ManifestName))
 }
 
-// Uncommitted returns the number of shards that are not committed.
+// Uncommitted returns the number of shards that are not committed. It is 0 for the
+// process that commits the last one, at least. The list of an object store may lag, so
+// a shard that it lacks counts as missing only if its record cannot be found either;
+// from the first such shard on the list is taken as it is.
 func (s *ShardedRun) Uncommitted() (int, error) {
 	files, err := s.store.List(layout.Records(s.plan.Run))
-	n := s.plan.Shards
+	if err != nil {
+		return 0, fmt.Errorf("look for committed shards: %w", err)
+	}
+	there := make([]bool, s.plan.Shards)
+	missing := s.plan.Shards
 	for _, f := range files {
 		if shard, ok := layout.RecordNumber(f.Name()); ok && shard < s.plan.Shards {
-			n--
+			there[shard] = true
+			missing--
 		}
 	}
-	return n, err
+	for shard, listed := range there {
+		if listed {
+			continue
+		}
+		if committed, err := s.Committed(shard); err != nil || !committed {
+			return missing, err
+		}
+		missing--
+	}
+	return missing, nil
 }
 
-// Records returns the records of the committed shards, in order.
-func (s *ShardedRun) Records() ([]*Record, error) { return readRecords(s.store, &s.plan, s.planDigest) }
+// Records returns the records of the shards, all of which are committed, in order.
+func (s *ShardedRun) Records() ([]*Record, error) {
+	if s.records == nil {
+		shards := make([]int, s.plan.Shards)
+		for i := range shards {
+			shards[i] = i
+		}
+		records, err := recordsOf(s.store, &s.plan, s.planDigest, shards)
+		if err != nil {
+			return nil, err
+		}
+		s.records = records
+	}
+	return s.records, nil
+}
 
-// Parts returns the parts of a table in the committed shards. It reads the records
-// anew and returns none if that fails; [ShardedRun.Complete] then fails too.
+// Parts returns the parts of a table, of all shards. It returns none if their records
+// cannot be read; [ShardedRun.Complete] then fails too.
 func (s *ShardedRun) Parts(table string) (parts []Part) {
 	records, _ := s.Records()
 	for _, r := range records {

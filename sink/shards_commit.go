@@ -17,6 +17,7 @@ import (
 // writes the record of the shard. It reports whether this attempt won: if another
 // has committed the shard, Commit removes what it copied. note is the caller's.
 func (s *ShardedRun) Commit(ctx context.Context, shard int, spool string, note json.RawMessage) (won bool, err error) {
+	s = s.during(ctx)
 	if done, err := s.Committed(shard); err != nil || done {
 		return false, err // before queries over the folder see the parts of a loser
 	}
@@ -67,8 +68,16 @@ func (s *ShardedRun) Commit(ctx context.Context, shard int, spool string, note j
 	return free, nil
 }
 
+// during returns the run with transfers that end when ctx ends.
+func (s *ShardedRun) during(ctx context.Context) *ShardedRun {
+	return &ShardedRun{
+		attempt: s.attempt, records: s.records,
+		output: output{store: store.During(ctx, s.store), plan: s.plan, planDigest: s.planDigest, toolVersion: s.toolVersion, metadata: s.metadata},
+	}
+}
+
 // copyParts copies the parts and the rejected lines of a shard's run.
-func (s *ShardedRun) copyParts(ctx context.Context, from *store.Store, m *Manifest, r *Record) error {
+func (s *ShardedRun) copyParts(ctx context.Context, from store.Store, m *Manifest, r *Record) error {
 	for _, table := range s.plan.Tables {
 		if !layout.HasPart(table, r.Segment) {
 			continue
@@ -96,7 +105,7 @@ func (s *ShardedRun) copyParts(ctx context.Context, from *store.Store, m *Manife
 		return nil
 	}
 	return s.copyTo(layout.ShardRejected(s.plan.Run, r.Segment, s.attempt), r.Shard.RejectedFile, func(w io.Writer) error {
-		f, err := from.OpenWritten(ctx, layout.RunFile(s.plan.Run, layout.RejectedName), *m.RejectedFile)
+		f, err := store.OpenWritten(ctx, from, layout.RunFile(s.plan.Run, layout.RejectedName), *m.RejectedFile)
 		if err != nil {
 			return err
 		}
@@ -129,10 +138,10 @@ func groupParts(parts []Part) (groups [][]Part) {
 }
 
 // joinParts writes one part with the row groups of several.
-func joinParts(ctx context.Context, w io.Writer, from *store.Store, parts []Part) error {
+func joinParts(ctx context.Context, w io.Writer, from store.Store, parts []Part) error {
 	_, err := concat.Write(w, func(yield func(concat.File, error) bool) {
 		for _, p := range parts {
-			f, err := from.OpenWritten(ctx, p.Path, p.Digest)
+			f, err := store.OpenWritten(ctx, from, p.Path, p.Digest)
 			if err != nil {
 				yield(concat.File{}, err)
 				return

@@ -15,7 +15,7 @@ func (s *ShardedRun) Rejected(ctx context.Context, r *Record) (io.ReadCloser, er
 	if r.Shard == nil || r.Shard.RejectedFile == nil {
 		return nil, nil
 	}
-	return s.store.OpenWritten(ctx, layout.ShardRejected(s.plan.Run, r.Segment, r.Shard.Attempt), *r.Shard.RejectedFile)
+	return store.OpenWritten(ctx, s.store, layout.ShardRejected(s.plan.Run, r.Segment, r.Shard.Attempt), *r.Shard.RejectedFile)
 }
 
 // WriteRejected writes rejected.csv of the run. All processes that complete a run
@@ -41,9 +41,6 @@ func (s *ShardedRun) Complete(c Completion) error {
 	records, err := s.Records()
 	if err != nil {
 		return err
-	}
-	if len(records) != s.plan.Shards {
-		return fmt.Errorf("the run cannot be completed: %d of %d shards are committed", len(records), s.plan.Shards)
 	}
 	m, _, err := s.conclude(records, c, s.attempt)
 	if err != nil {

@@ -63,7 +63,7 @@ func Table(ctx context.Context, w io.Writer, dir string, m *sink.Manifest, s Sel
 
 // partsOf returns the parts of a table. There are none if the run has not committed
 // a segment.
-func partsOf(in *store.Store, dir string, m *sink.Manifest, s Selection) ([]sink.Part, error) {
+func partsOf(in store.Store, dir string, m *sink.Manifest, s Selection) ([]sink.Part, error) {
 	compared, err := sink.ComparedWith(in, m.Run)
 	if err != nil {
 		return nil, fmt.Errorf("look for comparisons: %w", err)

@@ -22,7 +22,7 @@ func OpenPart(ctx context.Context, dir string, p sink.Part) (*os.File, error) {
 		return nil, unreadable(p, err)
 	}
 	defer s.Close()
-	f, err := s.OpenWritten(ctx, p.Path, p.Digest)
+	f, err := store.OpenWritten(ctx, s, p.Path, p.Digest)
 	if err != nil {
 		return nil, unreadable(p, err)
 	}
@@ -71,8 +71,8 @@ func Rows(ctx context.Context, dir string, p sink.Part, s Selection, each func(a
 }
 
 // Part is like [Rows], for a part of an open output folder.
-func Part(ctx context.Context, in *store.Store, p sink.Part, s Selection, each func(arrow.RecordBatch) error) error {
-	f, err := in.OpenWritten(ctx, p.Path, p.Digest)
+func Part(ctx context.Context, in store.Store, p sink.Part, s Selection, each func(arrow.RecordBatch) error) error {
+	f, err := store.OpenWritten(ctx, in, p.Path, p.Digest)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()

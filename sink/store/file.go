@@ -13,12 +13,22 @@ import (
 
 // File is a file that is written sequentially.
 type File struct {
-	store *Store
 	file  *os.File
 	sum   hash.Hash
 	bytes int64
-	tmp   string // "" once published
-	name  string
+	path  string // for messages
+	target
+}
+
+// target is where a file goes.
+type target interface {
+	finish() error  // after the last byte
+	publish() error // gives the file its name
+	discard()       // removes the file, even if it is published
+}
+
+func newFile(f *os.File, path string, t target) *File {
+	return &File{file: f, sum: sha256.New(), path: path, target: t}
 }
 
 // Digest identifies a file's contents by length and SHA-256.
@@ -27,89 +37,104 @@ type Digest struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Create creates a file under a temporary name in the same folder.
-func (s *Store) Create(name string) (*File, error) {
-	file, tmp, err := s.exclusive(name, os.O_WRONLY)
-	if err != nil {
-		return nil, err
-	}
-	return &File{store: s, file: file, sum: sha256.New(), tmp: tmp, name: name}, nil
-}
-
-// Path returns the file's final path for messages.
-func (f *File) Path() string { return f.store.Path(f.name) }
+// Path returns the file's final path or URL for messages.
+func (f *File) Path() string { return f.path }
 
 func (f *File) Write(p []byte) (int, error) {
 	n, err := f.file.Write(p)
 	f.sum.Write(p[:n])
 	f.bytes += int64(n)
 	if err != nil {
-		err = f.store.writing(f.name, err)
+		err = writing(f.path, err)
 	}
 	return n, err
 }
 
-// Finish syncs the file to disk, closes it and returns its digest.
+// Finish brings the contents to disk and returns their digest.
 func (f *File) Finish() (Digest, error) {
-	err := f.file.Sync()
-	if e := f.file.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return Digest{}, f.store.writing(f.name, err)
+	if err := f.finish(); err != nil {
+		return Digest{}, writing(f.path, err)
 	}
 	return Digest{f.bytes, hex.EncodeToString(f.sum.Sum(nil))}, nil
 }
 
-// Publish renames the file to its final name and replaces a file of that name.
-// Publish before Finish lets others read the file while it is written.
-func (f *File) Publish() error {
-	if err := f.store.Rename(f.tmp, f.name); err != nil {
+// Publish gives the file its final name and replaces a file of that name. In a folder
+// it may come before Finish: then others can read the file while it is written.
+func (f *File) Publish() error { return f.publish() }
+
+// Discard removes the file, even if it is published.
+func (f *File) Discard() { f.discard() }
+
+// Create creates a file under a temporary name in the same folder.
+func (s *Folder) Create(name string) (*File, error) {
+	file, tmp, err := s.exclusive(name, os.O_WRONLY)
+	if err != nil {
+		return nil, err
+	}
+	return newFile(file, s.Path(name), &written{s, file, tmp, name}), nil
+}
+
+// written is a file that is written in its folder.
+type written struct {
+	folder *Folder
+	file   *os.File
+	tmp    string // "" once published
+	name   string
+}
+
+func (w *written) finish() error {
+	err := w.file.Sync()
+	if e := w.file.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+func (w *written) publish() error {
+	if err := w.folder.Rename(w.tmp, w.name); err != nil {
 		return err
 	}
-	f.tmp = ""
+	w.tmp = ""
 	return nil
 }
 
-// Discard closes and removes the file, even if it is published.
-func (f *File) Discard() {
-	f.file.Close()
-	name := f.tmp
+func (w *written) discard() {
+	w.file.Close()
+	name := w.tmp
 	if name == "" {
-		name = f.name
+		name = w.name
 	}
-	f.store.Remove(name)
+	w.folder.Remove(name)
 }
 
 // Scratch is a temporary file for this process. If the system allows, it has no
 // name, so that not even a crash leaves it behind.
 type Scratch struct {
 	*os.File
-	store *Store
-	tmp   string
+	remove func() error
 }
 
 // Scratch creates a scratch file in a folder.
-func (s *Store) Scratch(folder string) (*Scratch, error) {
+func (s *Folder) Scratch(folder string) (*Scratch, error) {
 	f, tmp, err := s.exclusive(folder+"/scratch", os.O_RDWR)
 	if err != nil {
 		return nil, err
 	}
 	s.Remove(tmp) // if the system cannot remove an open file, Close removes it
-	return &Scratch{f, s, tmp}, nil
+	return &Scratch{f, func() error { return s.Remove(tmp) }}, nil
 }
 
 // Close closes the file and frees its disk space.
 func (c *Scratch) Close() error {
 	err := c.File.Close()
-	c.store.Remove(c.tmp)
+	c.remove()
 	return err
 }
 
 // Extend opens a file to read and to append to, and creates it if it does not
 // exist. It is the only kind of file that changes under its final name: it keeps
 // what a process would lose if it were killed.
-func (s *Store) Extend(name string) (*os.File, error) {
+func (s *Folder) Extend(name string) (*os.File, error) {
 	flag := os.O_RDWR
 	switch info, err := s.Stat(name); {
 	case errors.Is(err, fs.ErrNotExist):

@@ -18,15 +18,11 @@ const LockName = "lock"
 
 // Lock is an exclusive lock on a folder. The system releases it when the process
 // ends, however it ends.
-type Lock struct {
-	store *Store
-	name  string
-	flock *flock.Flock
-}
+type Lock struct{ release func() }
 
 // Lock locks a folder, which must exist. It returns [ErrLocked] if another process
 // holds the lock.
-func (s *Store) Lock(folder string) (*Lock, error) {
+func (s *Folder) Lock(folder string) (*Lock, error) {
 	name := path.Join(folder, LockName)
 	for range 100 {
 		// Opening a pipe would block until its other end is open.
@@ -56,7 +52,10 @@ func (s *Store) Lock(folder string) (*Lock, error) {
 		held, err := l.Stat()
 		if err == nil {
 			if named, e := s.Stat(name); e == nil && os.SameFile(held, named) {
-				return &Lock{s, name, l}, nil
+				return &Lock{func() {
+					s.Remove(name)
+					l.Close()
+				}}, nil
 			}
 		}
 		l.Close()
@@ -66,7 +65,4 @@ func (s *Store) Lock(folder string) (*Lock, error) {
 
 // Release removes the lock file and unlocks it. It removes the file first, because
 // after unlocking the file could be another process's.
-func (l *Lock) Release() {
-	l.store.Remove(l.name)
-	l.flock.Close()
-}
+func (l *Lock) Release() { l.release() }

@@ -1,335 +1,124 @@
-// Package store accesses the output folder. It is the only code that touches the
-// files of runs.
+// Package store accesses the place where runs lie: an output folder, or a folder in
+// an object store. It is the only code that touches the files of runs.
 //
-// A name is a slash-separated path relative to the folder. No name leads out of the
-// folder, neither by ".." nor by a planted link ([os.Root]): a census may run as
-// root, and its output folder may be writable by others. Temporary files have
+// A name is a slash-separated path relative to that place. On a file system no name
+// leads out of it, neither by ".." nor by a planted link ([os.Root]): a census may
+// run as root, and its output folder may be writable by others. Temporary files have
 // random names, are created with O_EXCL and end in ".tmp", so that no reader's
 // pattern *.parquet matches them.
 //
-// Durability: [Store.Put], [Store.Replace] and [Store.MakeFolder] return once the
-// contents and the name are on disk. The contents of a streamed [File] are on disk
-// after Finish, its name after Publish and a [Store.Sync] of the folder.
+// Durability: Put, Replace and MakeFolder return once the contents and the name are
+// on disk. The contents of a streamed [File] are on disk after Finish, its name after
+// Publish and a Sync of the folder.
+//
+// In an object store there are no folders, locks and renames. What one of several
+// writers must win is written by Put; all other names are those of one attempt. A
+// file that is read is copied to a temporary one, and a file that is written is sent
+// whole when it is published.
 package store
 
 import (
-	"crypto/rand"
+	"context"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"path"
-	"path/filepath"
-	"slices"
-	"strings"
+
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
-// Store is an output folder. It is safe for concurrent use.
-type Store struct {
-	dir  string
-	root *os.Root
+// Store is a [Folder] or a [Bucket]. It is safe for concurrent use.
+type Store interface {
+	// Path returns the path or URL of a name.
+	Path(name string) string
+	// Close closes the store. Open files stay open.
+	Close() error
+
+	// Stat returns the info of a file or folder. It does not follow a link.
+	Stat(name string) (fs.FileInfo, error)
+	// Open opens a regular file for reading.
+	Open(name string) (*os.File, error)
+	// Read reads a regular file. A file of more than most bytes is an error.
+	Read(name string, most int64) ([]byte, error)
+	// List lists a folder, sorted by name. A folder that does not exist has no
+	// entries. The list of an object store may lack what was written just before.
+	List(folder string) ([]fs.DirEntry, error)
+	// Size returns the total size of the regular files in a folder. It skips what it
+	// cannot read.
+	Size(folder string) int64
+
+	// Put writes a file if the name does not exist, and reports whether it did not.
+	// One of several writers wins, even across processes; the others change nothing.
+	// An error with free == true means that the file may have its name, now or after
+	// a crash. Contents must differ between writers, except where it does not matter
+	// which of them wins.
+	Put(name string, content []byte) (free bool, err error)
+	// Replace replaces a file atomically: a reader, or a crash, sees the old contents
+	// or the new. A temporary file is in the folder beside, where the cleanup after a
+	// crash finds it.
+	Replace(name, beside string, content []byte) error
+	// Create creates a file under a temporary name.
+	Create(name string) (*File, error)
+	// Scratch creates a temporary file for this process, in a folder if the store is
+	// one.
+	Scratch(folder string) (*Scratch, error)
+	// MakeFolder creates a folder and its parents.
+	MakeFolder(folder string) error
+	// Sync syncs the names in a folder to disk.
+	Sync(folder string) error
+	// Remove removes a file or an empty folder. It is not an error if the name does
+	// not exist.
+	Remove(name string) error
+	// RemoveAll removes a folder and its contents.
+	RemoveAll(folder string) error
+	// Rename renames a file. It needs no free disk space.
+	Rename(from, to string) error
+	// Lock locks a folder, which must exist. It returns [ErrLocked] if another
+	// process holds the lock. An object store has no locks: there it locks nothing.
+	Lock(folder string) (*Lock, error)
 }
 
-// ErrLeadsOut reports that a name leads out of the folder.
-var ErrLeadsOut = errors.New("leads out of the output folder, by a link or by \"..\"")
+// IsURL reports whether dir is the URL of a folder in an object store.
+func IsURL(dir string) bool { return remote.IsBucket(dir) }
 
-// errNotRegular reports a pipe, device or folder in place of a file.
-var errNotRegular = errors.New("is not a regular file")
-
-// Open opens the folder dir. It returns [fs.ErrNotExist] if dir does not exist.
-func Open(dir string) (*Store, error) {
-	root, err := os.OpenRoot(dir)
+// Open opens a folder, or a folder in an object store by its URL. It returns
+// [fs.ErrNotExist] if there is no such folder or bucket.
+func Open(dir string) (Store, error) {
+	if IsURL(dir) {
+		return openBucket(dir)
+	}
+	f, err := OpenFolder(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &Store{dir, root}, nil
+	return f, nil
 }
 
-// Create opens the folder dir and creates it if it does not exist.
-func Create(dir string) (*Store, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+// Create opens a folder and creates it if it does not exist, or opens a folder in an
+// object store, whose bucket must exist.
+func Create(dir string) (Store, error) {
+	if IsURL(dir) {
+		return openBucket(dir)
+	}
+	f, err := CreateFolder(dir)
+	if err != nil {
 		return nil, err
 	}
-	// Not an error: we may lack permission for the parent folder.
-	if above, err := os.Open(filepath.Dir(filepath.Clean(dir))); err == nil {
-		above.Sync()
-		above.Close()
-	}
-	return Open(dir)
+	return f, nil
 }
 
-// Close closes the folder. Open files stay open.
-func (s *Store) Close() error { return s.root.Close() }
-
-// Path returns the path of a name for messages.
-func (s *Store) Path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
-
-// full returns an error of os.Root with the full path in place of the name, and
-// with [ErrLeadsOut] as its cause if the name leads out of the folder.
-func (s *Store) full(err error) error {
-	cause := func(err error) error {
-		if err.Error() == "path escapes from parent" { // os does not export it
-			return ErrLeadsOut
-		}
-		return err
+// During returns a store whose transfers end when ctx ends.
+func During(ctx context.Context, s Store) Store {
+	if b, ok := s.(*Bucket); ok {
+		return &Bucket{b.bucket, ctx}
 	}
-	var at *fs.PathError
-	var link *os.LinkError
-	switch {
-	case errors.As(err, &at):
-		return &fs.PathError{Op: verb(at.Op), Path: s.Path(at.Path), Err: cause(at.Err)}
-	case errors.As(err, &link):
-		return &os.LinkError{Op: verb(link.Op), Old: s.Path(link.Old), New: s.Path(link.New), Err: cause(link.Err)}
-	}
-	return err
-}
-
-// writing replaces the temporary name in an error by the final one.
-func (s *Store) writing(name string, err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		return &fs.PathError{Op: at.Op, Path: s.Path(name), Err: at.Err}
-	}
-	return err
-}
-
-// verb returns the plain name of a system call, such as open for openat.
-func verb(op string) string {
-	if op == "unlinkat" {
-		return "remove"
-	}
-	if op != "stat" && op != "lstat" {
-		op = strings.TrimSuffix(op, "at")
-	}
-	return op
-}
-
-// Stat returns the info of a file or folder. It does not follow a link.
-func (s *Store) Stat(name string) (fs.FileInfo, error) {
-	info, err := s.root.Lstat(filepath.FromSlash(name))
-	if err != nil {
-		return nil, s.full(err)
-	}
-	return info, nil
+	return s
 }
 
 // Exists reports whether a name exists.
-func (s *Store) Exists(name string) (bool, error) {
+func Exists(s Store, name string) (bool, error) {
 	_, err := s.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	return err == nil, err
 }
-
-// Open opens a regular file for reading.
-func (s *Store) Open(name string) (*os.File, error) {
-	info, err := s.Stat(name) // before opening, because a pipe would block
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s %w", s.Path(name), errNotRegular)
-	}
-	f, err := s.root.Open(filepath.FromSlash(name))
-	if err != nil {
-		return nil, s.full(err)
-	}
-	return f, nil
-}
-
-// Read reads a regular file. A file of more than most bytes is an error.
-func (s *Store) Read(name string, most int64) ([]byte, error) {
-	f, err := s.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(content)) > most {
-		return nil, fmt.Errorf("%s has more than %d bytes", s.Path(name), most)
-	}
-	return content, nil
-}
-
-// List lists a folder, sorted by name. A folder that does not exist has no entries.
-func (s *Store) List(folder string) ([]fs.DirEntry, error) {
-	f, err := s.root.Open(filepath.FromSlash(folder))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, s.full(err)
-	}
-	defer f.Close()
-	entries, err := f.ReadDir(-1)
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	return entries, nil
-}
-
-// FS returns the folder as a file system, for [fs.Glob].
-func (s *Store) FS() fs.FS { return s.root.FS() }
-
-// Size returns the total size of the regular files in a folder. It skips files that
-// it cannot read.
-func (s *Store) Size(folder string) (size int64) {
-	fs.WalkDir(s.root.FS(), folder, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return nil
-		}
-		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
-			size += info.Size()
-		}
-		return nil
-	})
-	return size
-}
-
-// MakeFolder creates a folder and its parents.
-func (s *Store) MakeFolder(folder string) error {
-	if err := s.root.MkdirAll(filepath.FromSlash(folder), 0o777); err != nil {
-		return s.full(err)
-	}
-	for folder != "." {
-		folder = path.Dir(folder)
-		if err := s.Sync(folder); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Sync syncs the names in a folder to disk.
-func (s *Store) Sync(folder string) error {
-	d, err := s.root.Open(filepath.FromSlash(folder))
-	if err != nil {
-		return s.full(err)
-	}
-	defer d.Close()
-	return d.Sync()
-}
-
-// Remove removes a file or an empty folder. It is not an error if the name does not
-// exist.
-func (s *Store) Remove(name string) error {
-	if err := s.root.Remove(filepath.FromSlash(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return s.full(err)
-	}
-	return nil
-}
-
-// RemoveAll removes a folder and its contents.
-func (s *Store) RemoveAll(folder string) error {
-	if err := s.root.RemoveAll(filepath.FromSlash(folder)); err != nil {
-		return s.full(err)
-	}
-	return nil
-}
-
-// Rename renames a file. It needs no free disk space.
-func (s *Store) Rename(from, to string) error {
-	if err := s.root.Rename(filepath.FromSlash(from), filepath.FromSlash(to)); err != nil {
-		return s.full(err)
-	}
-	return nil
-}
-
-// Put writes a file if the name does not exist, and reports whether it did not. One
-// of several writers wins, even across processes; the others change nothing. An
-// error with free == true means that the file has its name but may lose it in a
-// crash.
-//
-// Put names the file with link(2), which never replaces a file. O_EXCL would show
-// others a file that is half written.
-func (s *Store) Put(name string, content []byte) (free bool, err error) {
-	tmp, err := s.temporary(name, content)
-	if err != nil {
-		return false, err
-	}
-	err = s.root.Link(filepath.FromSlash(tmp), filepath.FromSlash(name))
-	if err != nil && s.isOne(tmp, name) {
-		err = nil // a network file system lost the answer, but the link exists
-	}
-	if e := s.Remove(tmp); err == nil && e != nil {
-		return true, e
-	}
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return false, nil
-	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, fs.ErrPermission):
-		return false, fmt.Errorf("%w; the file system of the output folder must support hard links", s.full(err))
-	case err != nil:
-		return false, s.full(err)
-	}
-	return true, s.Sync(path.Dir(name))
-}
-
-func (s *Store) isOne(a, b string) bool {
-	one, err := s.Stat(a)
-	if err != nil {
-		return false
-	}
-	other, err := s.Stat(b)
-	return err == nil && os.SameFile(one, other)
-}
-
-// Replace replaces a file atomically: a reader, or a crash, sees the old contents or
-// the new. The temporary file is in the folder beside, where the cleanup after a
-// crash finds it.
-func (s *Store) Replace(name, beside string, content []byte) error {
-	tmp, err := s.temporary(path.Join(beside, path.Base(name)), content)
-	if err != nil {
-		return err
-	}
-	if err := s.Rename(tmp, name); err != nil {
-		s.Remove(tmp)
-		return err
-	}
-	return s.Sync(path.Dir(name))
-}
-
-// temporary writes a temporary file and syncs it to disk.
-func (s *Store) temporary(name string, content []byte) (tmp string, err error) {
-	f, tmp, err := s.exclusive(name, os.O_WRONLY)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(content)
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		s.Remove(tmp)
-		return "", s.writing(name, err)
-	}
-	return tmp, nil
-}
-
-// exclusive creates a temporary file for a name, such as
-// part-1.ABCDEFGH.parquet.tmp for part-1.parquet.
-func (s *Store) exclusive(name string, flag int) (f *os.File, tmp string, err error) {
-	stem, ext := name, path.Ext(name)
-	stem = strings.TrimSuffix(stem, ext)
-	tmp = stem + "." + rand.Text()[:8] + ext + temporarySuffix
-	f, err = s.root.OpenFile(filepath.FromSlash(tmp), flag|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return nil, "", s.full(err)
-	}
-	return f, tmp, nil
-}
-
-const temporarySuffix = ".tmp"
-
-// IsTemporary reports whether name is that of a temporary file, which is still
-// being written or was left by a crash.
-func IsTemporary(name string) bool { return strings.HasSuffix(name, temporarySuffix) }

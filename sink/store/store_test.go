@@ -22,10 +22,10 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func newStore(t *testing.T) (*Store, string) {
+func newStore(t *testing.T) (*Folder, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "out", "tables")
-	s, err := Create(dir)
+	s, err := CreateFolder(dir)
 	must(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s, dir
@@ -51,9 +51,9 @@ func TestPutHasOneWinner(t *testing.T) {
 		rounds = 50
 	}
 	dir := t.TempDir()
-	var stores [16]*Store // one per writer, as separate processes have
+	var stores [16]*Folder // one per writer, as separate processes have
 	for i := range stores {
-		s, err := Open(dir)
+		s, err := OpenFolder(dir)
 		must(t, err)
 		defer s.Close()
 		stores[i] = s
@@ -261,7 +261,7 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 	if list, err := s.List("none"); err != nil || len(list) > 0 {
 		t.Errorf("list of none: %v, %v", list, err)
 	}
-	if _, err := Open(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := OpenFolder(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no such folder: %v", err)
 	}
 }
@@ -270,7 +270,7 @@ func TestLockHasOneHolder(t *testing.T) {
 	s, dir := newStore(t)
 	l, err := s.Lock(".")
 	must(t, err)
-	other, err := Open(dir)
+	other, err := OpenFolder(dir)
 	must(t, err)
 	defer other.Close()
 	if _, err := other.Lock("."); !errors.Is(err, ErrLocked) {
@@ -303,7 +303,7 @@ func TestLockIsHeldByOneAtATime(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			s, err := Open(dir)
+			s, err := OpenFolder(dir)
 			if err != nil {
 				t.Error(err)
 				return

@@ -15,8 +15,8 @@ var ErrOtherBytes = errors.New("does not have the bytes that were written")
 
 // OpenWritten opens a file whose contents match want, else returns [ErrOtherBytes].
 // A file with a flipped bit may still decode, but to other rows.
-func (s *Store) OpenWritten(ctx context.Context, name string, want Digest) (*os.File, error) {
-	f, err := s.Open(name)
+func OpenWritten(ctx context.Context, s Store, name string, want Digest) (*os.File, error) {
+	f, err := During(ctx, s).Open(name)
 	if err != nil {
 		return nil, err
 	}

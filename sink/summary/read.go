@@ -22,7 +22,7 @@ import (
 
 // Written is a run, or one made of shards, with the parts of its committed segments.
 type Written interface {
-	Store() *store.Store
+	Store() store.Store
 	Parts(table string) []sink.Part
 }
 
@@ -103,13 +103,17 @@ func readTable[T additive[T]](ctx context.Context, dir string, m *sink.Manifest,
 	return all, err
 }
 
+// readers is the least number of parts that are read at the same time: an object
+// store is mostly waited for.
+const readers = 8
+
 // sum adds up all parts of a table.
-func sum[T additive[T]](ctx context.Context, s *store.Store, parts []sink.Part, empty func() T) (all T, err error) {
+func sum[T additive[T]](ctx context.Context, s store.Store, parts []sink.Part, empty func() T) (all T, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	var mu sync.Mutex
 	all = empty()
 	next := 0
-	for range min(runtime.GOMAXPROCS(0), len(parts)) {
+	for range min(max(runtime.GOMAXPROCS(0), readers), len(parts)) {
 		g.Go(func() error {
 			mine := empty()
 			for {

@@ -79,7 +79,7 @@ func (c *segmentCheck) part(ctx context.Context, p sink.Part, more map[string]st
 // returns nil, because decoding other contents could report a hundred problems for
 // one, or use up the memory. It returns an error only if ctx ends.
 func (v *verifier) open(ctx context.Context, name string, want store.Digest) (*os.File, error) {
-	f, err := v.store.OpenWritten(ctx, name, want)
+	f, err := store.OpenWritten(ctx, v.store, name, want)
 	switch {
 	case err == nil:
 		return f, nil

@@ -108,7 +108,7 @@ func (v *verifier) record(m *sink.Manifest, name sink.RecordName, parts []sink.P
 	}
 	for _, p := range r.Parts {
 		// Left by an interrupted completion, and harmless.
-		if there, err := v.store.Exists(p.Path); layout.OfRun[p.Table] && there && err == nil {
+		if there, err := store.Exists(v.store, p.Path); layout.OfRun[p.Table] && there && err == nil {
 			v.left = append(v.left, p)
 		}
 	}
@@ -139,7 +139,7 @@ func (v *verifier) unnamed(ctx context.Context, m *sink.Manifest) error {
 		named[layout.Record(v.run, r.Segment)], segments[r.Segment] = true, true
 	}
 	for _, p := range v.left {
-		f, err := v.store.OpenWritten(ctx, p.Path, p.Digest)
+		f, err := store.OpenWritten(ctx, v.store, p.Path, p.Digest)
 		if err == nil {
 			named[p.Path] = true
 			f.Close()

@@ -100,7 +100,7 @@ func Run(ctx context.Context, dir, run string, progress func(parts, of int)) (*R
 			return nil, err
 		}
 	}
-	if now, err := v.store.Exists(layout.RunFile(run, layout.ManifestName)); now && err == nil && !v.Complete {
+	if now, err := store.Exists(v.store, layout.RunFile(run, layout.ManifestName)); now && err == nil && !v.Complete {
 		return Run(ctx, dir, run, progress) // completed in the meantime, which removed its counters
 	}
 	slices.SortStableFunc(v.Problems, func(a, b Problem) int { return cmp.Compare(a.Path, b.Path) })
@@ -110,7 +110,7 @@ func Run(ctx context.Context, dir, run string, progress func(parts, of int)) (*R
 // verifier collects the findings of several goroutines.
 type verifier struct {
 	dir, run string
-	store    *store.Store
+	store    store.Store
 	progress func(parts, of int)
 	layouts  map[string][]string
 	planned  *sink.Plan

@@ -12,14 +12,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
-	"github.com/apache/arrow-go/v18/arrow"
-
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/sink"
-	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -37,7 +35,7 @@ func Write(dir string) error {
 
 // WriteIn writes views.sql with replace. A run passes [sink.Run.ReplaceFile], whose
 // temporary files are removed after a crash.
-func WriteIn(s *store.Store, replace func(name string, content []byte) error) error {
+func WriteIn(s store.Store, replace func(name string, content []byte) error) error {
 	for {
 		text, err := textIn(s)
 		if err != nil {
@@ -69,8 +67,12 @@ func Check(dir string) (wrong string, err error) {
 			return "", err
 		}
 		// A run may have started after the file was written.
-		for _, files := range []fs.FS{s.FS(), finished{s.FS(), runs}} {
-			text, err := textOf(files, runs)
+		all, err := filesOf(s, runs)
+		if err != nil {
+			return "", err
+		}
+		for _, in := range []files{all, all.finished(runs)} {
+			text, err := textOf(in, runs)
 			if err != nil {
 				return "", err
 			}
@@ -88,54 +90,100 @@ func Check(dir string) (wrong string, err error) {
 	}
 }
 
-// finished is a file system whose globs match only files of complete runs.
-type finished struct {
-	fs.FS
-	runs []*sink.Manifest
+// files finds the files of runs.
+type files struct {
+	glob func(pattern string) ([]string, error)
+	base string // URL of the object store, with a slash at the end; "" for a folder
 }
 
-func (f finished) Glob(pattern string) (names []string, err error) {
-	found, err := fs.Glob(f.FS, pattern)
-	for _, name := range found {
-		if slices.ContainsFunc(f.runs, func(m *sink.Manifest) bool { return strings.Contains(name, "/run="+m.Run+"/") }) {
-			names = append(names, name)
+// finished finds only files of complete runs.
+func (f files) finished(runs []*sink.Manifest) files {
+	return files{base: f.base, glob: func(pattern string) (names []string, err error) {
+		found, err := f.glob(pattern)
+		for _, name := range found {
+			if slices.ContainsFunc(runs, func(m *sink.Manifest) bool { return strings.Contains(name, "/run="+m.Run+"/") }) {
+				names = append(names, name)
+			}
+		}
+		return names, err
+	}}
+}
+
+// filesOf returns the files of runs in s. An object store is not searched, but the
+// manifests and the records of comparisons name what is there: DuckDB could not list
+// the store either, and its list may lag.
+func filesOf(s store.Store, runs []*sink.Manifest) (files, error) {
+	if folder, ok := s.(*store.Folder); ok {
+		return files{glob: folder.Glob}, nil
+	}
+	var named []string
+	for _, m := range runs {
+		for _, p := range slices.Concat(m.RunParts, m.Parts) {
+			named = append(named, p.Path)
+		}
+		compared, err := sink.ComparedWith(s, m.Run)
+		if err != nil {
+			return files{}, fmt.Errorf("look for comparisons: %w", err)
+		}
+		for _, against := range compared {
+			// A comparison that is being replaced, or damaged, has no view.
+			if c, err := sink.ComparisonIn(s, m.Run, against); err == nil {
+				named = append(named, c.Part.Path)
+			}
 		}
 	}
-	return names, err
+	return files{base: s.Path("") + "/", glob: func(pattern string) (names []string, err error) {
+		for _, name := range named {
+			if ok, e := path.Match(pattern, name); ok {
+				names = append(names, name)
+			} else if e != nil {
+				err = e
+			}
+		}
+		return names, err
+	}}, nil
 }
 
-// completeRuns returns the complete runs of a folder, and of the last one, if it is
-// made of shards, the parts.
-func completeRuns(s *store.Store) ([]*sink.Manifest, error) {
-	runs, err := sink.CompleteRuns(s)
-	if err != nil || len(runs) == 0 || runs[len(runs)-1].Shards == 1 {
-		return runs, err
-	}
-	last, err := sink.ManifestIn(s, runs[len(runs)-1].Run)
+// completeRuns returns the complete runs of a folder with the parts that views name:
+// of the last one, if it is made of shards, and of all in an object store.
+func completeRuns(s store.Store) (runs []*sink.Manifest, err error) {
+	heads, err := sink.CompleteRuns(s)
 	if err != nil {
-		return runs[:len(runs)-1], nil // damaged, as CompleteRuns skips it
+		return nil, err
 	}
-	runs[len(runs)-1] = last
+	_, isFolder := s.(*store.Folder)
+	for i, m := range heads {
+		if !isFolder || i == len(heads)-1 && m.Shards > 1 {
+			if m, err = sink.ManifestIn(s, m.Run); err != nil {
+				continue // damaged, as CompleteRuns skips it
+			}
+		}
+		runs = append(runs, m)
+	}
 	return runs, nil
 }
 
 // textIn returns the contents of views.sql.
-func textIn(in *store.Store) ([]byte, error) {
+func textIn(in store.Store) ([]byte, error) {
 	runs, err := completeRuns(in)
 	if err != nil {
 		return nil, err
 	}
-	return textOf(in.FS(), runs)
+	files, err := filesOf(in, runs)
+	if err != nil {
+		return nil, err
+	}
+	return textOf(files, runs)
 }
 
-func textOf(files fs.FS, runs []*sink.Manifest) ([]byte, error) {
+func textOf(in files, runs []*sink.Manifest) ([]byte, error) {
 	var out strings.Builder
 	out.WriteString(configs.Views)
 	for _, s := range []scope{everyRun(len(runs) == 0), lastRun(runs)} {
 		fmt.Fprintf(&out, "\n-- %s\nSET schema = %s;\n", s.about, quoteSQL(s.schema))
 		// A view must come after those that it joins; TableNames has that order.
 		for _, table := range append(slices.Clone(sink.TableNames), "changes") {
-			view, err := s.view(files, table)
+			view, err := s.view(in, table)
 			if err != nil {
 				return nil, err
 			}
@@ -150,205 +198,3 @@ func textOf(files fs.FS, runs []*sink.Manifest) ([]byte, error) {
 	}
 	return []byte(out.String()), nil
 }
-
-// scope describes what the views of a schema show.
-type scope struct {
-	schema, about     string
-	runs, comparisons string // patterns of folders in that of a table, "" for none
-	profile           string // the only profile, "" for all
-	none              bool   // no run is complete
-	// missing is the error of a query if the table has no part; %s is its name.
-	missing    string
-	uncompared string              // the error for changes, if not missing
-	parts      map[string][]string // of a run made of shards, by table; nil to take all in the folder
-}
-
-func everyRun(none bool) scope {
-	return scope{
-		none:   none,
-		schema: "history", about: "All runs and profiles, complete or not.",
-		runs: "run=*", comparisons: "run=*/against=*",
-		missing:    "no run in this folder wrote the table %s: name it in --tables (bodies: --keep-bodies)",
-		uncompared: "no runs in this folder are compared: robocensus diff --out DIR RUN_A RUN_B writes the table changes",
-	}
-}
-
-func lastRun(runs []*sink.Manifest) scope {
-	s := scope{schema: "main", none: len(runs) == 0}
-	if len(runs) == 0 {
-		s.about = "No run is complete."
-		s.missing = "no run in this folder is complete: finish it with robocensus run --resume; history.%s has what is committed so far"
-		return s
-	}
-	last := runs[len(runs)-1]
-	s.about = "The last complete run, and of its profiles the first."
-	s.runs = "run=" + last.Run
-	if last.Shards > 1 {
-		// Their names, because an attempt that has lost may leave files beside them.
-		s.parts = make(map[string][]string)
-		for _, p := range append(last.RunParts, last.Parts...) {
-			s.parts[p.Table] = append(s.parts[p.Table], p.Path)
-		}
-	}
-	s.missing = "run " + last.Run + " did not write the table %s: name it in --tables (bodies: --keep-bodies); history.%[1]s has that of other runs"
-	if len(last.Profiles) > 0 {
-		s.profile = last.Profiles[0]
-	}
-	if len(runs) == 1 {
-		s.uncompared = "run " + last.Run + " is the only complete one: the table changes compares two"
-		return s
-	}
-	previous := runs[len(runs)-2].Run
-	s.comparisons = s.runs + "/against=" + previous
-	s.uncompared = "run " + last.Run + " is not compared with the one before it: robocensus diff --out DIR " + previous + " " + last.Run + " writes the table changes"
-	return s
-}
-
-// files returns a pattern for the parts of a table, or "" if there are none.
-func (s scope) files(dir fs.FS, table string) (string, error) {
-	folders := s.runs
-	if table == "changes" {
-		folders = s.comparisons
-	}
-	if folders == "" {
-		return "", nil
-	}
-	pattern := table + "/" + folders + "/part-*.parquet"
-	found, err := fs.Glob(dir, pattern)
-	if err != nil || len(found) == 0 {
-		return "", err
-	}
-	return pattern, nil
-}
-
-// view returns the statement that creates the view of a table. If the table has no
-// part, the view has its columns and fails with a reason when queried.
-func (s scope) view(dir fs.FS, table string) (string, error) {
-	from, err := s.rows(dir, table)
-	if err != nil {
-		return "", err
-	}
-	columns, joins := "*", ""
-	switch table {
-	case "groups", "rules":
-		ranked, err := s.files(dir, "fetches")
-		if err != nil {
-			return "", err
-		}
-		columns = "t.*, NULL::BIGINT AS rank /* there is no table fetches */"
-		if ranked != "" {
-			columns = "t.*, f.rank"
-			joins = "\n  LEFT JOIN (SELECT run, seq, rank FROM fetches) f USING (run, seq)"
-		}
-	case "verdicts":
-		columns = "t.*, NULL::VARCHAR AS category /* there is neither table, agents nor policies */"
-		for _, named := range []string{"policies", "agents"} {
-			known, err := s.files(dir, named)
-			if err != nil {
-				return "", err
-			}
-			if known != "" {
-				columns = "t.*, a.category"
-				joins = "\n  LEFT JOIN (SELECT DISTINCT run, agent, category FROM " + named + ") a USING (run, agent)"
-			}
-		}
-	case "bodies": // several parts may store the same body
-		columns, joins = "run, content_digest, any_value(body) AS body", "\n  GROUP BY run, content_digest"
-	}
-	where := ""
-	if s.profile != "" {
-		switch only := "profile = " + quoteSQL(s.profile); table {
-		case "policies", "verdicts":
-			where = "\n  WHERE " + only
-		case "summary", "changes":
-			where = "\n  WHERE profile IS NULL OR " + only
-		}
-	}
-	return fmt.Sprintf("CREATE OR REPLACE VIEW %s AS\n  SELECT %s FROM %s t%s%s;", table, columns, from, joins, where), nil
-}
-
-// read reads files, given as SQL, with partitions as columns.
-const read = "read_parquet(%s, hive_partitioning = true, hive_types = {'%s': VARCHAR}, union_by_name = true)"
-
-// rows returns the FROM clause of a table's view.
-func (s scope) rows(dir fs.FS, table string) (string, error) {
-	files, err := s.files(dir, table)
-	if err != nil {
-		return "", err
-	}
-	partitions := []string{"run"}
-	if table == "changes" {
-		partitions = []string{"against", "run"}
-	}
-	if parts := s.parts[table]; len(parts) > 0 {
-		quoted := make([]string, len(parts))
-		for i, part := range parts {
-			quoted[i] = quoteSQL(part)
-		}
-		return fmt.Sprintf(read, "[\n    "+strings.Join(quoted, ",\n    ")+"]", strings.Join(partitions, "': VARCHAR, '")), nil
-	}
-	if files != "" {
-		return fmt.Sprintf(read, quoteSQL(files), strings.Join(partitions, "': VARCHAR, '")), nil
-	}
-	empty, err := scan.Empty(table)
-	if err != nil {
-		return "", err
-	}
-	var nulls []string
-	for _, f := range empty.Schema().Fields() {
-		nulls = append(nulls, "NULL::"+typeSQL(f.Type)+" AS "+nameSQL(f.Name))
-	}
-	for _, name := range partitions {
-		nulls = append(nulls, "NULL::VARCHAR AS "+name)
-	}
-	why := fmt.Sprintf(s.missing, table)
-	if all := everyRun(s.none); !s.none && table != "changes" {
-		// The schema history has it only if another run wrote it.
-		if other, err := all.files(dir, table); err != nil {
-			return "", err
-		} else if other == "" {
-			why = fmt.Sprintf(all.missing, table)
-		}
-	}
-	switch {
-	case table == "changes" && s.uncompared != "":
-		why = s.uncompared
-	case s.none && (table == "summary" || table == "examples"):
-		why = "no run in this folder is complete: the table " + table + " is written at the end of one; finish it with robocensus run --resume"
-	}
-	// LIMIT keeps DuckDB from pushing down the conditions of a query. No null
-	// fulfils them, so the query would return no rows instead of the error.
-	return fmt.Sprintf("(SELECT %s WHERE error(%s) LIMIT 1)", strings.Join(nulls, ", "), quoteSQL(why)), nil
-}
-
-// typeSQL returns the DuckDB type of a column.
-func typeSQL(t arrow.DataType) string {
-	switch t := t.(type) {
-	case *arrow.BooleanType:
-		return "BOOLEAN"
-	case *arrow.Int32Type:
-		return "INTEGER"
-	case *arrow.Int64Type:
-		return "BIGINT"
-	case *arrow.Float64Type:
-		return "DOUBLE"
-	case *arrow.StringType:
-		return "VARCHAR"
-	case *arrow.BinaryType:
-		return "BLOB"
-	case *arrow.TimestampType:
-		return "TIMESTAMP WITH TIME ZONE"
-	case *arrow.ListType:
-		return typeSQL(t.Elem()) + "[]"
-	case *arrow.StructType:
-		var fields []string
-		for _, f := range t.Fields() {
-			fields = append(fields, nameSQL(f.Name)+" "+typeSQL(f.Type))
-		}
-		return "STRUCT(" + strings.Join(fields, ", ") + ")"
-	}
-	panic("views.sql: no type of DuckDB for " + t.String()) // a row type of package sink needs a case above
-}
-
-func quoteSQL(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
-func nameSQL(text string) string  { return `"` + strings.ReplaceAll(text, `"`, `""`) + `"` }

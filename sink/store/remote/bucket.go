@@ -1,0 +1,287 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+)
+
+// Bucket is a folder in an object store: a prefix of the names in a bucket.
+type Bucket struct {
+	url    string // without a slash at the end
+	prefix string // "" or with a slash at the end
+	bucket *blob.Bucket
+}
+
+// Entry is an object of a bucket, or a folder.
+type Entry struct {
+	Name     string // relative to the bucket's URL; without a slash at the end
+	IsFolder bool
+	Size     int64
+	Modified time.Time
+}
+
+// OpenBucket opens a folder by its URL, such as s3://bucket/folder. It does not ask
+// the store.
+func OpenBucket(ctx context.Context, folder string) (*Bucket, error) {
+	if err := check(folder); err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(folder)
+	if err != nil {
+		return nil, err
+	}
+	if u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return nil, fmt.Errorf("%s: give the URL as %s://BUCKET/FOLDER", folder, u.Scheme)
+	}
+	b := &Bucket{url: u.Scheme + "://" + u.Host, prefix: strings.Trim(u.Path, "/")}
+	if b.prefix != "" {
+		b.url += "/" + b.prefix
+		b.prefix += "/"
+	}
+	b.bucket, err = blob.OpenBucket(ctx, u.Scheme+"://"+u.Host+parameters(u.Scheme))
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", folder, err)
+	}
+	return b, nil
+}
+
+// parameters returns what the driver of a scheme is told in the URL. Stores other
+// than Amazon's need no names of buckets in the DNS, and often know no region.
+func parameters(scheme string) string {
+	if scheme != "s3" || os.Getenv("AWS_ENDPOINT_URL") == "" && os.Getenv("AWS_ENDPOINT_URL_S3") == "" {
+		return ""
+	}
+	text := "?use_path_style=true"
+	if os.Getenv("AWS_REGION") == "" && os.Getenv("AWS_DEFAULT_REGION") == "" {
+		text += "&region=us-east-1"
+	}
+	return text
+}
+
+// Close closes the bucket.
+func (b *Bucket) Close() error { return b.bucket.Close() }
+
+// URL returns the URL of a name in the bucket.
+func (b *Bucket) URL(name string) string {
+	if name == "" || name == "." {
+		return b.url
+	}
+	return b.url + "/" + name
+}
+
+// explain makes the error of an operation on a name, with the causes that package
+// fs knows.
+func (b *Bucket) explain(op, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	cause := err
+	switch gcerrors.Code(err) {
+	case gcerrors.NotFound:
+		cause = fs.ErrNotExist
+	case gcerrors.PermissionDenied:
+		cause = fs.ErrPermission
+	case gcerrors.InvalidArgument, gcerrors.Unimplemented:
+		cause = permanent{err}
+	}
+	return &fs.PathError{Op: op, Path: b.URL(name), Err: cause}
+}
+
+// call repeats an operation on a name until it succeeds or fails for good.
+func (b *Bucket) call(ctx context.Context, op, name string, f func(ctx context.Context) error) error {
+	return repeat(ctx, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, callTimeout)
+		defer cancel()
+		return b.explain(op, name, f(ctx))
+	})
+}
+
+// Object finds an object. It returns [fs.ErrNotExist] if there is none.
+func (b *Bucket) Object(ctx context.Context, name string) (*Object, error) {
+	var at *blob.Attributes
+	err := b.call(ctx, "open", name, func(ctx context.Context) (err error) {
+		at, err = b.bucket.Attributes(ctx, b.prefix+name)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Object{
+		URL: b.URL(name), Size: at.Size, Modified: at.ModTime,
+		version: version{at.Size, at.ModTime.UTC().Truncate(time.Second).String()},
+		open: func(ctx context.Context, from int64) (io.ReadCloser, version, error) {
+			r, err := b.bucket.NewRangeReader(ctx, b.prefix+name, from, -1, nil)
+			if err != nil {
+				return nil, version{}, b.explain("read", name, err)
+			}
+			return r, version{r.Size(), r.ModTime().UTC().Truncate(time.Second).String()}, nil
+		},
+	}, nil
+}
+
+// Find returns what has a name: an object or, if there is none, a folder. It returns
+// [fs.ErrNotExist] if there is neither.
+func (b *Bucket) Find(ctx context.Context, name string) (e Entry, err error) {
+	if name != "" && name != "." {
+		o, err := b.Object(ctx, name)
+		if err == nil {
+			return Entry{Name: name, Size: o.Size, Modified: o.Modified}, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return Entry{}, err
+		}
+	}
+	some := false
+	err = b.call(ctx, "find", name, func(ctx context.Context) error {
+		page, _, err := b.bucket.ListPage(ctx, blob.FirstPageToken, 1, &blob.ListOptions{Prefix: b.folder(name)})
+		some = len(page) > 0
+		return err
+	})
+	if err == nil && !some {
+		err = &fs.PathError{Op: "find", Path: b.URL(name), Err: fs.ErrNotExist}
+	}
+	return Entry{Name: name, IsFolder: true}, err
+}
+
+// Check returns an error if there is no such bucket, or if it may not be listed.
+func (b *Bucket) Check(ctx context.Context) error {
+	err := b.call(ctx, "list", "", func(ctx context.Context) error {
+		_, _, err := b.bucket.ListPage(ctx, blob.FirstPageToken, 1, &blob.ListOptions{Prefix: b.prefix})
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: there is no such bucket", b.url)
+	}
+	return err
+}
+
+// folder returns the prefix of the names in a folder.
+func (b *Bucket) folder(name string) string {
+	if name == "" || name == "." {
+		return b.prefix
+	}
+	return b.prefix + name + "/"
+}
+
+// List calls each with what is in a folder: objects and folders, or, if deep, the
+// objects in it and in the folders below. A folder that does not exist has no
+// entries.
+func (b *Bucket) List(ctx context.Context, folder string, deep bool, each func(Entry) error) error {
+	options := &blob.ListOptions{Prefix: b.folder(folder)}
+	if !deep {
+		options.Delimiter = "/"
+	}
+	for token := blob.FirstPageToken; len(token) > 0; {
+		var page []*blob.ListObject
+		var next []byte
+		err := b.call(ctx, "list", folder, func(ctx context.Context) (err error) {
+			page, next, err = b.bucket.ListPage(ctx, token, 1000, options)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, o := range page {
+			name := strings.TrimSuffix(strings.TrimPrefix(o.Key, b.prefix), "/")
+			if o.Key == options.Prefix { // some tools create an object for the folder
+				continue
+			}
+			if err := each(Entry{name, o.IsDir, o.Size, o.ModTime}); err != nil {
+				return err
+			}
+		}
+		token = next
+	}
+	return nil
+}
+
+// Write writes an object, and replaces one of that name.
+func (b *Bucket) Write(ctx context.Context, name string, content []byte) error {
+	return b.call(ctx, "write", name, func(ctx context.Context) error {
+		return b.bucket.WriteAll(ctx, b.prefix+name, content, &blob.WriterOptions{ContentType: contentType(name)})
+	})
+}
+
+// Upload writes an object from a file, and replaces one of that name. A part of it
+// that fails is sent again, and after that the whole.
+func (b *Bucket) Upload(ctx context.Context, name string, from io.ReadSeeker) error {
+	return repeat(ctx, func(ctx context.Context) error {
+		if _, err := from.Seek(0, io.SeekStart); err != nil {
+			return permanent{err}
+		}
+		err := b.bucket.Upload(ctx, b.prefix+name, from, &blob.WriterOptions{ContentType: contentType(name), BufferSize: partSize, MaxConcurrency: partsInFlight})
+		return b.explain("write", name, err)
+	})
+}
+
+// Bounds of an upload: a part is held in memory while it is sent. S3 allows 10,000
+// parts.
+const (
+	partSize      = 8 << 20
+	partsInFlight = 2
+)
+
+func contentType(name string) string {
+	switch {
+	case strings.HasSuffix(name, ".json"):
+		return "application/json"
+	case strings.HasSuffix(name, ".csv"):
+		return "text/csv; charset=utf-8"
+	case strings.HasSuffix(name, ".sql"):
+		return "application/sql"
+	case strings.HasSuffix(name, ".parquet"):
+		return "application/vnd.apache.parquet"
+	}
+	return "application/octet-stream"
+}
+
+// Create writes an object unless there is one of that name, and reports whether
+// there was none. Of several writers one wins.
+//
+// The answer to a write may be lost, and the repetition then finds the object that
+// it has written: an object with the same bytes is taken for this writer's, so
+// content must have something that no other writer's has. An error with inDoubt means
+// that the object may have been written.
+func (b *Bucket) Create(ctx context.Context, name string, content []byte) (won, inDoubt bool, err error) {
+	err = b.call(ctx, "write", name, func(ctx context.Context) error {
+		err := b.bucket.WriteAll(ctx, b.prefix+name, content, &blob.WriterOptions{ContentType: contentType(name), IfNotExist: true})
+		if gcerrors.Code(err) != gcerrors.FailedPrecondition {
+			inDoubt = inDoubt || err != nil && gcerrors.Code(err) != gcerrors.PermissionDenied
+			won = err == nil
+			return err
+		}
+		there, err := b.bucket.ReadAll(ctx, b.prefix+name)
+		if gcerrors.Code(err) == gcerrors.NotFound {
+			// Removed in between, or the store answers a write that loses before the
+			// one that wins.
+			return errors.New("the object exists and cannot be read")
+		}
+		won = err == nil && string(there) == string(content)
+		return err
+	})
+	return won && err == nil, inDoubt && err != nil, err
+}
+
+// Remove removes an object. It is not an error if there is none.
+func (b *Bucket) Remove(ctx context.Context, name string) error {
+	err := b.call(ctx, "remove", name, func(ctx context.Context) error { return b.bucket.Delete(ctx, b.prefix+name) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Copy copies an object within the bucket.
+func (b *Bucket) Copy(ctx context.Context, from, to string) error {
+	return b.call(ctx, "copy", from, func(ctx context.Context) error { return b.bucket.Copy(ctx, b.prefix+to, b.prefix+from, nil) })
+}

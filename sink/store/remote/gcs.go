@@ -1,0 +1,7 @@
+//go:build gcs
+
+package remote
+
+import _ "gocloud.dev/blob/gcsblob"
+
+func init() { schemes = append(schemes, "gs") }

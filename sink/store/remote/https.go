@@ -1,0 +1,163 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// longestWait bounds the wait that a server may ask for.
+const longestWait = 5 * time.Minute
+
+// busyError is the answer of a server that wants to be asked later.
+type busyError struct {
+	status string
+	wait   time.Duration
+}
+
+func (b *busyError) Error() string { return "the server answers " + b.status }
+
+// client asks servers for objects. Its limits bound what a server can hold up; a body
+// may take as long as it brings bytes (see reader).
+var client = &http.Client{
+	Transport: &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:    30 * time.Second,
+		ResponseHeaderTimeout:  time.Minute,
+		IdleConnTimeout:        time.Minute,
+		MaxResponseHeaderBytes: 1 << 20,
+		DisableCompression:     true, // the bytes as they are
+		ForceAttemptHTTP2:      true,
+	},
+	CheckRedirect: func(r *http.Request, via []*http.Request) error {
+		if len(via) >= 10 {
+			return permanent{fmt.Errorf("more than %d redirects", len(via))}
+		}
+		if r.URL.Scheme != "https" {
+			return permanent{fmt.Errorf("a redirect leads to %s, which is not https", r.URL.Scheme)}
+		}
+		return nil
+	},
+}
+
+func openHTTPS(ctx context.Context, url string) (*Object, error) {
+	o := &Object{URL: url, Size: -1}
+	o.open = func(ctx context.Context, from int64) (io.ReadCloser, version, error) { return get(ctx, o, from) }
+	err := repeat(ctx, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, callTimeout)
+		defer cancel()
+		// Not HEAD: some servers refuse it, or sign a URL for GET alone.
+		a, err := ask(ctx, o, "bytes=0-0")
+		if err != nil {
+			return err
+		}
+		defer a.Body.Close()
+		if o.version, err = versionOf(a, 0, 0); err == nil {
+			o.Size = o.version.size
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// ask asks for a range of an object. Of the answers that it returns the caller closes
+// the body.
+func ask(ctx context.Context, o *Object, span string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, o.URL, nil)
+	if err != nil {
+		return nil, permanent{err}
+	}
+	r.Header.Set("User-Agent", "robocensus")
+	r.Header.Set("Accept-Encoding", "identity")
+	r.Header.Set("Range", span)
+	a, err := client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	switch code := a.StatusCode; {
+	case code == http.StatusOK, code == http.StatusPartialContent, code == http.StatusRequestedRangeNotSatisfiable:
+		return a, nil
+	case code == http.StatusNotFound, code == http.StatusGone:
+		err = &fs.PathError{Op: "open", Path: o.URL, Err: fs.ErrNotExist}
+	case code == http.StatusUnauthorized:
+		err = &fs.PathError{Op: "open", Path: o.URL, Err: fs.ErrPermission}
+	// Common Crawl answers 403 and 503 to those who ask too much.
+	case code == http.StatusForbidden, code == http.StatusTooManyRequests, code == http.StatusRequestTimeout, code >= 500:
+		err = fmt.Errorf("read %s: %w", o.URL, &busyError{strconv.Itoa(code), retryAfter(a.Header.Get("Retry-After"), time.Now())})
+	default:
+		err = permanent{fmt.Errorf("read %s: the server answers %d", o.URL, code)}
+	}
+	a.Body.Close()
+	return nil, err
+}
+
+// get asks for an object from a byte on.
+func get(ctx context.Context, o *Object, from int64) (io.ReadCloser, version, error) {
+	a, err := ask(ctx, o, fmt.Sprintf("bytes=%d-", from))
+	if err != nil {
+		return nil, version{}, err
+	}
+	v, err := versionOf(a, from, -1)
+	// A server without ranges sends all of it.
+	if err == nil && a.StatusCode == http.StatusOK && v == o.version {
+		_, err = io.CopyN(io.Discard, a.Body, from)
+	}
+	if err != nil {
+		a.Body.Close()
+		return nil, version{}, err
+	}
+	return a.Body, v, nil
+}
+
+// versionOf returns the version of the object in an answer to a request for a range,
+// whose last byte is the object's if it is negative (RFC 9110, section 14.4).
+func versionOf(a *http.Response, first, last int64) (v version, err error) {
+	if v.tag = a.Header.Get("ETag"); v.tag == "" {
+		v.tag = a.Header.Get("Last-Modified")
+	}
+	span := a.Header.Get("Content-Range")
+	switch a.StatusCode {
+	case http.StatusOK:
+		v.size = a.ContentLength
+		return v, nil
+	case http.StatusRequestedRangeNotSatisfiable: // of an empty object
+		_, err = fmt.Sscanf(span, "bytes */%d", &v.size)
+		if err == nil && v.size > first {
+			err = errors.New("refused")
+		}
+	default:
+		var from, to int64
+		_, err = fmt.Sscanf(span, "bytes %d-%d/%d", &from, &to, &v.size)
+		if last < 0 {
+			last = v.size - 1
+		}
+		if err == nil && (from != first || to != last) {
+			err = errors.New("another")
+		}
+	}
+	if err != nil {
+		return v, permanent{fmt.Errorf("read %s: the server answers a request for the bytes from %d with the range %q", a.Request.URL.Redacted(), first, span)}
+	}
+	return v, nil
+}
+
+// retryAfter returns the time that a server asks to wait (RFC 9110, section 10.2.3).
+func retryAfter(text string, now time.Time) time.Duration {
+	if seconds, err := strconv.Atoi(text); err == nil {
+		return time.Duration(min(max(seconds, 0), int(longestWait/time.Second))) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(at.Sub(now), 0)
+	}
+	return 0
+}

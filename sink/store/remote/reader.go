@@ -1,0 +1,120 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// stalled bounds how long a read may wait for bytes.
+const stalled = time.Minute
+
+// Reader reads an object from an offset on. A read that breaks resumes where it
+// broke, as long as each attempt brings bytes, or one of several in a row does. An object that
+// was replaced meanwhile is [ErrChanged].
+func (o *Object) Reader(ctx context.Context, from int64) io.ReadCloser {
+	return &reader{ctx: ctx, object: o, at: from}
+}
+
+type reader struct {
+	ctx    context.Context
+	object *Object
+	at     int64 // offset of the next byte
+	failed int   // attempts in a row that brought nothing
+	last   error
+
+	body   io.ReadCloser // nil between attempts
+	cancel context.CancelFunc
+	watch  *time.Timer // cancels a read that stalls
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	for {
+		if err := r.ctx.Err(); err != nil {
+			return 0, err
+		}
+		if size := r.object.Size; size >= 0 && r.at >= size {
+			return 0, io.EOF
+		}
+		if r.body == nil {
+			if err := r.open(); err != nil {
+				return 0, err
+			}
+		}
+		r.watch.Reset(stalled)
+		n, err := r.body.Read(p)
+		r.watch.Stop()
+		r.at += int64(n)
+		if n > 0 {
+			r.failed = 0
+		}
+		switch {
+		case err == nil:
+			return n, nil
+		case err == io.EOF && r.object.Size < 0:
+			return n, io.EOF
+		}
+		// The end of the object is found by its size, so this one came early.
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		r.last = err
+		r.drop()
+		if n > 0 {
+			return n, nil
+		}
+		r.failed++
+	}
+}
+
+// open opens the object at the offset, after a pause if the last attempt failed.
+func (r *reader) open() error {
+	for ; ; r.failed++ {
+		if r.failed >= attempts {
+			return fmt.Errorf("read %s at byte %d: %w", r.object.URL, r.at, r.last)
+		}
+		if r.failed > 0 {
+			if err := pause(r.ctx, r.failed-1, r.last); err != nil {
+				return err
+			}
+		}
+		ctx, cancel := context.WithCancel(r.ctx)
+		r.watch = time.AfterFunc(stalled, cancel)
+		body, v, err := r.object.open(ctx, r.at)
+		r.watch.Stop()
+		if err == nil && v != r.object.version {
+			body.Close()
+			err = fmt.Errorf("%s %w", r.object.URL, ErrChanged)
+		}
+		if err == nil {
+			r.body, r.cancel = body, cancel
+			return nil
+		}
+		cancel()
+		r.last = err
+		if !passing(r.ctx, err) {
+			if p := (permanent{}); errors.As(err, &p) {
+				err = p.error
+			}
+			return err
+		}
+	}
+}
+
+func (r *reader) drop() {
+	if r.body != nil {
+		r.body.Close()
+		r.cancel()
+		r.body = nil
+	}
+}
+
+func (r *reader) Close() error {
+	r.drop()
+	return nil
+}

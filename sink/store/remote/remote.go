@@ -1,0 +1,171 @@
+// Package remote reads and writes objects by URL: s3://, gs:// and azblob:// through
+// gocloud.dev, and https:// for reading.
+//
+// Credentials, region and endpoint are found as each cloud's own tools find them: for
+// s3:// in AWS_ACCESS_KEY_ID, AWS_PROFILE, the instance's role and so on, with
+// AWS_ENDPOINT_URL for MinIO, Ceph, R2 and other stores that speak S3. The default
+// build has s3:// and https://; the build tags gcs and azure add the other two.
+//
+// Every call is repeated after errors that may pass, with growing pauses. A read
+// that breaks resumes at the byte where it broke.
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Object is an object to read. It may be read by several goroutines.
+type Object struct {
+	URL      string
+	Size     int64     // -1 if the server does not say
+	Modified time.Time // zero if the server does not say
+	version  version
+
+	// open returns the bytes from an offset on, and the version that they belong to.
+	open  func(ctx context.Context, from int64) (io.ReadCloser, version, error)
+	close func() error
+}
+
+// version tells the contents of an object from later ones.
+type version struct {
+	size int64
+	tag  string // entity tag, or the time of the last modification
+}
+
+// ErrChanged reports an object that was replaced while it was read.
+var ErrChanged = errors.New("was replaced while it was read; read it again")
+
+// schemes are the schemes of this build.
+var schemes = []string{"https"}
+
+// optional are the schemes that a build tag adds.
+var optional = map[string]string{"gs": "gcs", "azblob": "azure"}
+
+// IsURL reports whether name is a URL of a kind that this package reads, in this
+// build or another, and not the path of a file.
+func IsURL(name string) bool { return IsBucket(name) || schemeOf(name) == "https" }
+
+// IsBucket reports whether name is the URL of a folder in an object store.
+func IsBucket(name string) bool {
+	scheme := schemeOf(name)
+	return scheme == "s3" || optional[scheme] != ""
+}
+
+func schemeOf(name string) string {
+	scheme, _, ok := strings.Cut(name, "://")
+	if !ok {
+		return ""
+	}
+	return scheme
+}
+
+// check returns an error if this build cannot read a URL.
+func check(url string) error {
+	scheme := schemeOf(url)
+	if slices.Contains(schemes, scheme) {
+		return nil
+	}
+	if tag := optional[scheme]; tag != "" {
+		return fmt.Errorf("%s: this build of robocensus has no %s:// (build it with go build -tags %s)", url, scheme, tag)
+	}
+	return fmt.Errorf("%s: the scheme must be one of %s", url, strings.Join(schemes, ", "))
+}
+
+// Open finds an object. It returns [fs.ErrNotExist] if there is none.
+func Open(ctx context.Context, url string) (*Object, error) {
+	if err := check(url); err != nil {
+		return nil, err
+	}
+	if schemeOf(url) == "https" {
+		return openHTTPS(ctx, url)
+	}
+	folder, name := url, ""
+	if i := strings.LastIndex(url, "/"); i > strings.Index(url, "://")+2 {
+		folder, name = url[:i], url[i+1:]
+	}
+	if name == "" {
+		return nil, &fs.PathError{Op: "open", Path: url, Err: errors.New("is a folder; give the URL of an object")}
+	}
+	b, err := OpenBucket(ctx, folder)
+	if err != nil {
+		return nil, err
+	}
+	o, err := b.Object(ctx, name)
+	if err != nil {
+		b.Close()
+		return nil, err
+	}
+	o.close = b.Close
+	return o, nil
+}
+
+// Close releases the connections of the object.
+func (o *Object) Close() error {
+	if o.close == nil {
+		return nil
+	}
+	return o.close()
+}
+
+// Copy copies an object to a temporary file, which has no name where the system
+// allows it. The caller closes it.
+func (o *Object) Copy(ctx context.Context) (*os.File, error) {
+	f, err := Scratch()
+	if err != nil {
+		return nil, err
+	}
+	in := o.Reader(ctx, 0)
+	_, err = io.Copy(f, in)
+	in.Close()
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Scratch creates a temporary file in the system's folder for them. Its name is
+// removed at once, so that nothing is left of it, however the process ends.
+func Scratch() (*os.File, error) {
+	f, err := os.CreateTemp("", "robocensus-*.tmp")
+	if err != nil {
+		return nil, err
+	}
+	os.Remove(f.Name())
+	return f, nil
+}
+
+// ReadAll reads an object of at most so many bytes.
+func ReadAll(ctx context.Context, url string, most int64) ([]byte, error) {
+	o, err := Open(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	defer o.Close()
+	return o.ReadAll(ctx, most)
+}
+
+// ReadAll reads the object, which must have at most so many bytes.
+func (o *Object) ReadAll(ctx context.Context, most int64) ([]byte, error) {
+	in := o.Reader(ctx, 0)
+	defer in.Close()
+	content, err := io.ReadAll(io.LimitReader(in, most+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(content)) > most {
+		return nil, fmt.Errorf("%s has more than %d bytes", o.URL, most)
+	}
+	return content, nil
+}

@@ -1,0 +1,67 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"time"
+)
+
+// Bounds of the repetition of a call: attempts, the pause after the first, which
+// doubles after each, and the longest pause. Clients of clouds repeat a request two
+// times themselves.
+const (
+	attempts   = 6
+	firstPause = 200 * time.Millisecond
+	mostPause  = 10 * time.Second
+)
+
+// callTimeout bounds one attempt at a call that moves little.
+const callTimeout = time.Minute
+
+// permanent is an error that no repetition changes.
+type permanent struct{ error }
+
+func (p permanent) Unwrap() error { return p.error }
+
+// repeat calls f until it succeeds or fails for good.
+func repeat(ctx context.Context, f func(ctx context.Context) error) (err error) {
+	for i := range attempts {
+		if i > 0 {
+			if e := pause(ctx, i-1, err); e != nil {
+				return e
+			}
+		}
+		if err = f(ctx); err == nil || !passing(ctx, err) {
+			break
+		}
+	}
+	if p := (permanent{}); errors.As(err, &p) {
+		err = p.error
+	}
+	return err
+}
+
+// passing reports whether an error may pass.
+func passing(ctx context.Context, err error) bool {
+	return ctx.Err() == nil && !errors.As(err, new(permanent)) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, ErrChanged)
+}
+
+// pause waits before attempt n+2: half of a doubling time and up to as much again,
+// or what the server asks for.
+func pause(ctx context.Context, n int, after error) error {
+	d := min(firstPause<<n, mostPause)
+	d = d/2 + rand.N(d/2+1)
+	if busy := (*busyError)(nil); errors.As(after, &busy) {
+		d = max(d, min(busy.wait, longestWait))
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

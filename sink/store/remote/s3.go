@@ -1,0 +1,5 @@
+package remote
+
+import _ "gocloud.dev/blob/s3blob"
+
+func init() { schemes = append(schemes, "s3") }

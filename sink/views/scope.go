@@ -1,0 +1,215 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
+)
+
+// scope describes what the views of a schema show.
+type scope struct {
+	schema, about     string
+	runs, comparisons string // patterns of folders in that of a table, "" for none
+	profile           string // the only profile, "" for all
+	none              bool   // no run is complete
+	// missing is the error of a query if the table has no part; %s is its name.
+	missing    string
+	uncompared string              // the error for changes, if not missing
+	parts      map[string][]string // of a run made of shards, by table; nil to take all in the folder
+}
+
+func everyRun(none bool) scope {
+	return scope{
+		none:   none,
+		schema: "history", about: "All runs and profiles, complete or not.",
+		runs: "run=*", comparisons: "run=*/against=*",
+		missing:    "no run in this folder wrote the table %s: name it in --tables (bodies: --keep-bodies)",
+		uncompared: "no runs in this folder are compared: robocensus diff --out DIR RUN_A RUN_B writes the table changes",
+	}
+}
+
+func lastRun(runs []*sink.Manifest) scope {
+	s := scope{schema: "main", none: len(runs) == 0}
+	if len(runs) == 0 {
+		s.about = "No run is complete."
+		s.missing = "no run in this folder is complete: finish it with robocensus run --resume; history.%s has what is committed so far"
+		return s
+	}
+	last := runs[len(runs)-1]
+	s.about = "The last complete run, and of its profiles the first."
+	s.runs = "run=" + last.Run
+	if last.Shards > 1 {
+		// Their names, because an attempt that has lost may leave files beside them.
+		s.parts = make(map[string][]string)
+		for _, p := range append(last.RunParts, last.Parts...) {
+			s.parts[p.Table] = append(s.parts[p.Table], p.Path)
+		}
+	}
+	s.missing = "run " + last.Run + " did not write the table %s: name it in --tables (bodies: --keep-bodies); history.%[1]s has that of other runs"
+	if len(last.Profiles) > 0 {
+		s.profile = last.Profiles[0]
+	}
+	if len(runs) == 1 {
+		s.uncompared = "run " + last.Run + " is the only complete one: the table changes compares two"
+		return s
+	}
+	previous := runs[len(runs)-2].Run
+	s.comparisons = s.runs + "/against=" + previous
+	s.uncompared = "run " + last.Run + " is not compared with the one before it: robocensus diff --out DIR " + previous + " " + last.Run + " writes the table changes"
+	return s
+}
+
+// files returns the parts of a table as SQL, or "" if there are none.
+func (s scope) files(in files, table string) (string, error) {
+	folders := s.runs
+	if table == "changes" {
+		folders = s.comparisons
+	}
+	if folders == "" {
+		return "", nil
+	}
+	pattern := table + "/" + folders + "/part-*.parquet"
+	found, err := in.glob(pattern)
+	if err != nil || len(found) == 0 {
+		return "", err
+	}
+	if parts := s.parts[table]; len(parts) > 0 {
+		found = parts
+	} else if in.base == "" {
+		return quoteSQL(pattern), nil
+	}
+	quoted := make([]string, len(found))
+	for i, name := range found {
+		quoted[i] = quoteSQL(in.base + name)
+	}
+	return "[\n    " + strings.Join(quoted, ",\n    ") + "]", nil
+}
+
+// view returns the statement that creates the view of a table. If the table has no
+// part, the view has its columns and fails with a reason when queried.
+func (s scope) view(in files, table string) (string, error) {
+	from, err := s.rows(in, table)
+	if err != nil {
+		return "", err
+	}
+	columns, joins := "*", ""
+	switch table {
+	case "groups", "rules":
+		ranked, err := s.files(in, "fetches")
+		if err != nil {
+			return "", err
+		}
+		columns = "t.*, NULL::BIGINT AS rank /* there is no table fetches */"
+		if ranked != "" {
+			columns = "t.*, f.rank"
+			joins = "\n  LEFT JOIN (SELECT run, seq, rank FROM fetches) f USING (run, seq)"
+		}
+	case "verdicts":
+		columns = "t.*, NULL::VARCHAR AS category /* there is neither table, agents nor policies */"
+		for _, named := range []string{"policies", "agents"} {
+			known, err := s.files(in, named)
+			if err != nil {
+				return "", err
+			}
+			if known != "" {
+				columns = "t.*, a.category"
+				joins = "\n  LEFT JOIN (SELECT DISTINCT run, agent, category FROM " + named + ") a USING (run, agent)"
+			}
+		}
+	case "bodies": // several parts may store the same body
+		columns, joins = "run, content_digest, any_value(body) AS body", "\n  GROUP BY run, content_digest"
+	}
+	where := ""
+	if s.profile != "" {
+		switch only := "profile = " + quoteSQL(s.profile); table {
+		case "policies", "verdicts":
+			where = "\n  WHERE " + only
+		case "summary", "changes":
+			where = "\n  WHERE profile IS NULL OR " + only
+		}
+	}
+	return fmt.Sprintf("CREATE OR REPLACE VIEW %s AS\n  SELECT %s FROM %s t%s%s;", table, columns, from, joins, where), nil
+}
+
+// read reads files, given as SQL, with partitions as columns.
+const read = "read_parquet(%s, hive_partitioning = true, hive_types = {'%s': VARCHAR}, union_by_name = true)"
+
+// rows returns the FROM clause of a table's view.
+func (s scope) rows(in files, table string) (string, error) {
+	files, err := s.files(in, table)
+	if err != nil {
+		return "", err
+	}
+	partitions := []string{"run"}
+	if table == "changes" {
+		partitions = []string{"against", "run"}
+	}
+	if files != "" {
+		return fmt.Sprintf(read, files, strings.Join(partitions, "': VARCHAR, '")), nil
+	}
+	empty, err := scan.Empty(table)
+	if err != nil {
+		return "", err
+	}
+	var nulls []string
+	for _, f := range empty.Schema().Fields() {
+		nulls = append(nulls, "NULL::"+typeSQL(f.Type)+" AS "+nameSQL(f.Name))
+	}
+	for _, name := range partitions {
+		nulls = append(nulls, "NULL::VARCHAR AS "+name)
+	}
+	why := fmt.Sprintf(s.missing, table)
+	if all := everyRun(s.none); !s.none && table != "changes" {
+		// The schema history has it only if another run wrote it.
+		if other, err := all.files(in, table); err != nil {
+			return "", err
+		} else if other == "" {
+			why = fmt.Sprintf(all.missing, table)
+		}
+	}
+	switch {
+	case table == "changes" && s.uncompared != "":
+		why = s.uncompared
+	case s.none && (table == "summary" || table == "examples"):
+		why = "no run in this folder is complete: the table " + table + " is written at the end of one; finish it with robocensus run --resume"
+	}
+	// LIMIT keeps DuckDB from pushing down the conditions of a query. No null
+	// fulfils them, so the query would return no rows instead of the error.
+	return fmt.Sprintf("(SELECT %s WHERE error(%s) LIMIT 1)", strings.Join(nulls, ", "), quoteSQL(why)), nil
+}
+
+// typeSQL returns the DuckDB type of a column.
+func typeSQL(t arrow.DataType) string {
+	switch t := t.(type) {
+	case *arrow.BooleanType:
+		return "BOOLEAN"
+	case *arrow.Int32Type:
+		return "INTEGER"
+	case *arrow.Int64Type:
+		return "BIGINT"
+	case *arrow.Float64Type:
+		return "DOUBLE"
+	case *arrow.StringType:
+		return "VARCHAR"
+	case *arrow.BinaryType:
+		return "BLOB"
+	case *arrow.TimestampType:
+		return "TIMESTAMP WITH TIME ZONE"
+	case *arrow.ListType:
+		return typeSQL(t.Elem()) + "[]"
+	case *arrow.StructType:
+		var fields []string
+		for _, f := range t.Fields() {
+			fields = append(fields, nameSQL(f.Name)+" "+typeSQL(f.Type))
+		}
+		return "STRUCT(" + strings.Join(fields, ", ") + ")"
+	}
+	panic("views.sql: no type of DuckDB for " + t.String()) // a row type of package sink needs a case above
+}
+
+func quoteSQL(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+func nameSQL(text string) string  { return `"` + strings.ReplaceAll(text, `"`, `""`) + `"` }
