@@ -31,7 +31,7 @@ endif
 FUZZTIME ?= 1m
 FUZZ     ?= .
 
-.PHONY: help run build man test test-unit test-race soak test-duckdb test-slurm torture fuzz bench lint query
+.PHONY: help run build man test test-unit test-race soak test-duckdb test-slurm test-kubernetes torture fuzz bench lint query
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ soak: ## the tests of make test without -short: all draws, whole lists, the whol
 
 test-slurm: build ## an array of shards under a real Slurm, disturbed: needs root, and debootstrap or SLURM_ROOT=DIR (configs/deploy/slurm/test.sh)
 	GO=$(GO) configs/deploy/slurm/test.sh $(abspath bin) $(abspath ../shared/corpus)
+
+test-kubernetes: build ## the Indexed Job under a real control plane, disturbed: needs root; builds etcd and Kubernetes, or KUBERNETES_BIN=DIR (configs/deploy/kubernetes/test.sh)
+	GO=$(GO) configs/deploy/kubernetes/test.sh $(abspath bin) $(abspath ../shared/corpus)
 
 torture: ## runs stopped and killed at random moments, resumed and held against undisturbed ones: make torture KILLS=500 STOPS=10
 	cd sink/duckdb && CGO_ENABLED=1 $(TEST) -count=1 -v -timeout 0 -run 'Torture|SameBytes|Stops' . -kills $(KILLS) -stops $(STOPS)

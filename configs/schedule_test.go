@@ -68,6 +68,7 @@ func TestSystemdServiceIsRestricted(t *testing.T) {
 func TestScripts(t *testing.T) {
 	run(t, "schedule", "shellcheck", "weekly.sh")
 	run(t, "deploy/slurm", "shellcheck", "robocensus.sbatch", "test.sh")
+	run(t, "deploy/kubernetes", "shellcheck", "test.sh")
 }
 
 // Debian's crontab -n checks a user's crontab, whose lines have no user field.

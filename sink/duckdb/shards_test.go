@@ -190,10 +190,11 @@ var (
 	array      = flag.String("array", "", "folder of run r, made as an array of shards")
 )
 
-// TestTablesOfSlurm compares the tables that make test-slurm has made.
-func TestTablesOfSlurm(t *testing.T) {
+// TestTablesOfArray compares the tables that make test-slurm or make test-kubernetes
+// has made.
+func TestTablesOfArray(t *testing.T) {
 	if *oneMachine == "" || *array == "" {
-		t.Skip("make test-slurm runs this test")
+		t.Skip("make test-slurm and make test-kubernetes run this test")
 	}
 	wantSameTables(t, *oneMachine, *array)
 }

@@ -63,7 +63,7 @@ outside() {
 	trap 'exit 130' INT TERM
 	wait "$space"
 	cd "$here/../../../sink/duckdb"
-	CGO_ENABLED=1 "${GO:-go}" test -vet=off -count=1 -run '^TestTablesOfSlurm$' . -one-machine "$work/single" -array "$work/array"
+	CGO_ENABLED=1 "${GO:-go}" test -vet=off -count=1 -run '^TestTablesOfArray$' . -one-machine "$work/single" -array "$work/array"
 }
 
 slurm_conf() {

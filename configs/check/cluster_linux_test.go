@@ -1,0 +1,433 @@
+package check
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	batch "k8s.io/api/batch/v1"
+	core "k8s.io/api/core/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+var (
+	binaries = flag.String("binaries", "", "folder of etcd, kube-apiserver and kube-controller-manager")
+	bin      = flag.String("bin", "", "folder of robocensus and robofarm")
+	corpus   = flag.String("corpus", "", "folder of robots-real.tar.gz and hosts-ranked.csv; the hosts of the demo if it has none")
+	work     = flag.String("work", "", "empty folder; the tables of one machine end up in single, those of the Job in array")
+)
+
+const (
+	jobsPath = "/apis/batch/v1/namespaces/default/jobs"
+	run      = "r"
+	shards   = 8
+)
+
+// TestJobUnderKubernetes applies the manifest to a real control plane and disturbs
+// four shards. Shard 5 fails, so the Job does, and the run is incomplete. Made again
+// without the cause, the Job completes the run.
+func TestJobUnderKubernetes(t *testing.T) {
+	if *binaries == "" {
+		t.Skip("make test-kubernetes runs this test")
+	}
+	began := time.Now()
+	say := func(format string, args ...any) {
+		fmt.Fprintf(os.Stderr, "%5.1f s  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
+	}
+	hosts, files := hostsAndFiles(t)
+	farm := startFarm(t, files)
+	const agents = "- name: GPTBot\n- name: Googlebot\n- name: CCBot\n- name: Nobody\n"
+	flags := map[string]any{
+		"hosts": "/etc/robocensus/hosts.csv", "agents": "/etc/robocensus/agents.yaml", "schemes": "http", "connect-to": farm,
+		"profile": "google,rfc9309", "keep-bodies": true,
+	}
+	must(t, os.WriteFile(filepath.Join(*work, "agents.yaml"), []byte(agents), 0o666))
+	alone := exec.Command(filepath.Join(*bin, "robocensus"), "run", "--hosts", hosts, "--agents", filepath.Join(*work, "agents.yaml"), "--schemes", "http",
+		"--connect-to", farm, "--profile", "google,rfc9309", "--keep-bodies", "--out", filepath.Join(*work, "single"), "--run", run, "--progress", "none")
+	if text, err := alone.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	say("the run on one machine is complete")
+
+	api := startControlPlane(t)
+	say("the control plane is ready: %s", versionOf(t, api))
+	list, err := os.ReadFile(hosts)
+	must(t, err)
+	m := readManifest(t)
+	planned := m.planned(t)
+	maps.Copy(planned, flags)
+	planned["concurrency"] = 10 // a shard takes a while, so that it can be disturbed
+	config, err := yaml.Marshal(planned)
+	must(t, err)
+	m.environment.Data["RUN"] = run
+	m.files.Data = map[string]string{"config.yaml": string(config), "agents.yaml": agents, "hosts.csv": string(list)}
+
+	// The run is below the volume that the manifest mounts at OUT.
+	ctx, stop := context.WithCancel(t.Context())
+	d := &disturbances{t: t, say: say, api: api, plan: filepath.Join("_runs", run)}
+	k := &kubelet{api: api, image: makeImage(t), work: *work, before: d.before, line: d.line}
+	d.kubelet, d.out = k, k.claim(m.claim.Name)
+	done := make(chan struct{})
+	go func() { k.run(ctx); close(done) }()
+	defer func() { stop(); <-done; k.running.Wait() }()
+
+	applyManifest(t, api, m)
+	job := d.waitForJob()
+	d.wantCodes(map[int][]int{0: {0}, 1: {75, 0}, 2: {137, 0}, 3: {74, 0}, 4: {0}, 5: {65}, 6: {0}, 7: {0}})
+	if s := job.Status; conditionOf(job) != batch.JobFailed || s.CompletedIndexes != "0-4,6,7" || s.FailedIndexes == nil || *s.FailedIndexes != "5" {
+		t.Fatalf("the Job has the status %+v", s)
+	}
+	for index, want := range map[int]string{1: "0", 2: "1", 3: "1"} {
+		if got := d.failures(index); got != want {
+			t.Errorf("%s failures of shard %d count, want %s", got, index, want)
+		}
+	}
+	say("the Job has failed: %s", job.Status.Conditions[len(job.Status.Conditions)-1].Message)
+	if missing := d.missing(); !slices.Equal(missing, []int{5}) {
+		t.Fatalf("shards %v are missing, want 5", missing)
+	}
+
+	must(t, api.do(ctx, http.MethodDelete, jobsPath+"/"+job.Name+"?propagationPolicy=Background", "", nil, nil))
+	waitFor(t, "the Job is deleted", func() bool {
+		var e *apiError
+		return errors.As(api.get(ctx, jobsPath+"/"+job.Name, nil), &e) && e.status == http.StatusNotFound
+	})
+	d.began = len(k.all)
+	applyManifest(t, api, m)
+	job = d.waitForJob()
+	if conditionOf(job) != batch.JobComplete || job.Status.CompletedIndexes != "0-7" {
+		t.Fatalf("the Job has the status %+v", job.Status)
+	}
+	d.wantCodes(map[int][]int{0: {0}, 1: {0}, 2: {0}, 3: {0}, 4: {0}, 5: {0}, 6: {0}, 7: {0}})
+	if missing := d.missing(); len(missing) > 0 {
+		t.Fatalf("shards %v are missing", missing)
+	}
+	if len(d.complete) == 0 || d.complete[0] != 5 {
+		t.Fatalf("shards %v say that the run is complete, want 5 first", d.complete)
+	}
+	say("shard 5 was committed last and completed the run")
+	must(t, os.Rename(d.out, filepath.Join(*work, "array")))
+}
+
+// hostsAndFiles returns the list of hosts and their robots.txt files.
+func hostsAndFiles(t *testing.T) (hosts, files string) {
+	t.Helper()
+	hosts, files = filepath.Join(*corpus, "hosts-ranked.csv"), filepath.Join(*corpus, "robots-real.tar.gz")
+	if _, err := os.Stat(files); err == nil {
+		return hosts, files
+	}
+	fmt.Fprintf(os.Stderr, "no corpus in %s: the hosts of the demo serve\n", *corpus)
+	files = "../../testdata/demo/hosts"
+	entries, err := os.ReadDir(files)
+	must(t, err)
+	var list strings.Builder
+	for _, e := range entries {
+		fmt.Fprintln(&list, e.Name())
+	}
+	for i := range 4000 { // enough hosts that no file exists for, to be interrupted at
+		fmt.Fprintf(&list, "none%d.example\n", i)
+	}
+	hosts = filepath.Join(*work, "hosts.csv")
+	must(t, os.WriteFile(hosts, []byte(list.String()), 0o666))
+	return hosts, files
+}
+
+// startFarm serves the files and returns the address.
+func startFarm(t *testing.T, files string) string {
+	t.Helper()
+	addrFile := filepath.Join(*work, "farm")
+	start(t, "", filepath.Join(*bin, "robofarm"), "serve", "--dir", files, "--http", "127.0.0.1:0", "--addr-file", addrFile, "--latency", "uniform:100ms-500ms")
+	var address string
+	waitFor(t, "the farm answers", func() bool {
+		text, _ := os.ReadFile(addrFile)
+		address = strings.TrimPrefix(strings.TrimSpace(string(text)), "http://")
+		return address != ""
+	})
+	return address
+}
+
+// makeImage makes a folder with what the Containerfile puts in the image.
+func makeImage(t *testing.T) string {
+	t.Helper()
+	image := filepath.Join(*work, "image")
+	must(t, os.MkdirAll(filepath.Join(image, "etc/ssl/certs"), 0o755))
+	must(t, os.Mkdir(filepath.Join(image, "tmp"), 0o755))
+	binary, err := os.ReadFile(filepath.Join(*bin, "robocensus"))
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(image, "robocensus"), binary, 0o755))
+	return image
+}
+
+// startControlPlane starts etcd, the API server, and the controllers of Jobs and of
+// garbage.
+func startControlPlane(t *testing.T) *apiServer {
+	t.Helper()
+	const etcd, peers, token = "http://127.0.0.1:12379", "http://127.0.0.1:12380", "test"
+	keys := filepath.Join(*work, "keys")
+	must(t, os.Mkdir(keys, 0o700))
+	if text, err := exec.Command("openssl", "genrsa", "-out", filepath.Join(keys, "sa.key"), "2048").CombinedOutput(); err != nil {
+		t.Fatalf("openssl: %v: %s", err, text)
+	}
+	must(t, os.WriteFile(filepath.Join(keys, "tokens.csv"), []byte(token+`,admin,admin,"system:masters"`+"\n"), 0o600))
+	start(t, "etcd.log", filepath.Join(*binaries, "etcd"), "--data-dir", filepath.Join(*work, "etcd"), "--unsafe-no-fsync",
+		"--listen-client-urls", etcd, "--advertise-client-urls", etcd,
+		"--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers, "--initial-cluster", "default="+peers)
+	start(t, "kube-apiserver.log", filepath.Join(*binaries, "kube-apiserver"), "--etcd-servers", etcd, "--cert-dir", keys,
+		"--bind-address", "127.0.0.1", "--secure-port", "16443", "--advertise-address", "192.0.2.1", "--endpoint-reconciler-type", "none",
+		"--service-account-issuer", "https://test.invalid", "--service-account-key-file", filepath.Join(keys, "sa.key"), "--service-account-signing-key-file", filepath.Join(keys, "sa.key"),
+		"--token-auth-file", filepath.Join(keys, "tokens.csv"), "--authorization-mode", "AlwaysAllow",
+		"--service-cluster-ip-range", "10.0.0.0/24", "--disable-admission-plugins", "ServiceAccount")
+	api := newAPIServer("https://127.0.0.1:16443", token)
+	waitFor(t, "the API server is ready", func() bool {
+		return api.get(t.Context(), "/readyz", nil) == nil && api.get(t.Context(), "/api/v1/namespaces/default", nil) == nil
+	})
+	config := filepath.Join(keys, "config.yaml")
+	must(t, os.WriteFile(config, []byte(`
+apiVersion: v1
+kind: Config
+clusters: [{name: test, cluster: {server: "`+api.url+`", insecure-skip-tls-verify: true}}]
+users: [{name: admin, user: {token: `+token+`}}]
+contexts: [{name: test, context: {cluster: test, user: admin}}]
+current-context: test
+`), 0o600))
+	start(t, "kube-controller-manager.log", filepath.Join(*binaries, "kube-controller-manager"), "--kubeconfig", config,
+		"--controllers", "job-controller,garbage-collector-controller", "--leader-elect=false", "--bind-address", "127.0.0.1")
+	return api
+}
+
+func versionOf(t *testing.T, api *apiServer) string {
+	var version struct{ GitVersion string }
+	must(t, api.get(t.Context(), "/version", &version))
+	return version.GitVersion
+}
+
+// start starts a server until the test ends. Its output goes to a file of that name,
+// if any, which is shown if the test fails.
+func start(t *testing.T, log, name string, args ...string) {
+	t.Helper()
+	c := exec.Command(name, args...)
+	path := filepath.Join(*work, log)
+	if log != "" {
+		f, err := os.Create(path)
+		must(t, err)
+		defer f.Close()
+		c.Stdout, c.Stderr = f, f
+	}
+	must(t, c.Start())
+	t.Cleanup(func() {
+		c.Process.Kill()
+		c.Wait()
+		if t.Failed() && log != "" {
+			text, _ := os.ReadFile(path)
+			t.Logf("%s ends with\n%s", log, text[max(0, len(text)-1000):])
+		}
+	})
+}
+
+// waitFor waits until a condition holds.
+func waitFor(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Minute); !holds(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not so within 5 minutes", what)
+		}
+	}
+}
+
+// applyManifest does what kubectl apply does with the manifest, of which m replaces
+// the ConfigMaps.
+func applyManifest(t *testing.T, api *apiServer, m *manifest) {
+	t.Helper()
+	all := documents(t, jobPath)
+	for i, c := range []*core.ConfigMap{&m.environment, &m.files} {
+		var err error
+		all[i], err = yaml.Marshal(c)
+		must(t, err)
+	}
+	const core = "/api/v1/namespaces/default/"
+	for i, path := range []string{core + "configmaps/" + m.environment.Name, core + "configmaps/" + m.files.Name, core + "persistentvolumeclaims/" + m.claim.Name, jobsPath + "/" + m.job.Name} {
+		must(t, api.apply(t.Context(), path, all[i]))
+	}
+}
+
+func conditionOf(job *batch.Job) batch.JobConditionType {
+	for _, c := range job.Status.Conditions {
+		if c.Status == core.ConditionTrue && (c.Type == batch.JobComplete || c.Type == batch.JobFailed) {
+			return c.Type
+		}
+	}
+	return ""
+}
+
+// disturbances are what happens to the shards.
+type disturbances struct {
+	t       *testing.T
+	say     func(format string, args ...any)
+	api     *apiServer
+	kubelet *kubelet
+	out     string // the folder OUT
+	plan    string // the folder of the run in it
+	began   int    // number of pods when the Job was made
+
+	spool string // a file in place of the spool of shard 3
+
+	mu       sync.Mutex
+	once     [shards]bool
+	complete []int // shards that say that the run is complete, in order
+}
+
+// first reports whether it is called for the first time for this shard.
+func (d *disturbances) first(index int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	defer func() { d.once[index] = true }()
+	return !d.once[index]
+}
+
+// before puts a file in place of the spool of shard 3, and other agents on the node of
+// shard 5.
+func (d *disturbances) before(p *pod, container string) {
+	var err error
+	switch {
+	case p.index == 3 && container == "census" && d.first(p.index):
+		err = d.blockSpool()
+	case p.index == 5 && container == "plan" && d.first(p.index):
+		err = os.WriteFile(filepath.Join(*work, "pods", p.Name, "files/..data/agents.yaml"), []byte("- name: Other\n"), 0o666)
+	}
+	if err != nil {
+		d.kubelet.fail(fmt.Errorf("disturb shard %d: %w", p.index, err))
+	}
+}
+
+func (d *disturbances) blockSpool() error {
+	text, err := os.ReadFile(filepath.Join(d.out, d.plan, "plan.json"))
+	if err != nil {
+		return err
+	}
+	var plan struct{ SHA256 string }
+	if err := json.Unmarshal(text, &plan); err != nil {
+		return err
+	}
+	d.spool = filepath.Join(d.out, d.plan, "spool", fmt.Sprintf("3-of-%d.%.12s.0", shards, plan.SHA256))
+	if err := os.MkdirAll(filepath.Dir(d.spool), 0o777); err != nil {
+		return err
+	}
+	if err := os.Chmod(filepath.Dir(d.spool), 0o777); err != nil { // whatever the umask says
+		return err
+	}
+	return os.WriteFile(d.spool, nil, 0o666)
+}
+
+var underWay = regexp.MustCompile(`fetched=\d\d`)
+
+// line evicts the pod of shard 1 and kills shard 2 once they are under way.
+func (d *disturbances) line(p *pod, container, text string) {
+	d.t.Logf("%s %s: %s", p.Name, container, text)
+	if strings.HasPrefix(text, "all shards are committed") {
+		d.mu.Lock()
+		d.complete = append(d.complete, p.index)
+		d.mu.Unlock()
+	}
+	if p.index == 5 && strings.Contains(text, "differ") {
+		d.say("shard 5: %s", text)
+	}
+	if p.index == 3 && strings.Contains(text, "is not a folder") {
+		os.Remove(d.spool)
+		d.say("shard 3: %s", text)
+	}
+	if !underWay.MatchString(text) || (p.index != 1 && p.index != 2) || !d.first(p.index) {
+		return
+	}
+	if p.index == 2 {
+		d.kubelet.kill(p)
+		d.say("shard 2: SIGKILL")
+		return
+	}
+	eviction := map[string]any{"apiVersion": "policy/v1", "kind": "Eviction", "metadata": meta.ObjectMeta{Name: p.Name}}
+	if err := d.api.post(d.t.Context(), podsPath+"/"+p.Name+"/eviction", eviction); err != nil {
+		d.kubelet.fail(err)
+	}
+	d.say("shard 1: evicted")
+}
+
+// waitForJob waits until the Job has ended.
+func (d *disturbances) waitForJob() *batch.Job {
+	d.t.Helper()
+	var job batch.Job
+	waitFor(d.t, "the Job has ended", func() bool {
+		must(d.t, d.kubelet.err())
+		job = batch.Job{}
+		must(d.t, d.api.get(d.t.Context(), jobsPath+"/robocensus", &job))
+		return conditionOf(&job) != ""
+	})
+	return &job
+}
+
+// wantCodes checks how the pods of the Job ended, by shard.
+func (d *disturbances) wantCodes(want map[int][]int) {
+	d.t.Helper()
+	d.kubelet.mu.Lock()
+	defer d.kubelet.mu.Unlock()
+	got := make(map[int][]int)
+	for _, p := range d.kubelet.all[d.began:] {
+		got[p.index] = append(got[p.index], p.exitCode)
+	}
+	for i := range shards {
+		d.say("shard %d: exit codes %s", i, strings.Trim(fmt.Sprint(got[i]), "[]"))
+		if !slices.Equal(got[i], want[i]) {
+			d.t.Errorf("shard %d ended with %v, want %v", i, got[i], want[i])
+		}
+	}
+}
+
+// failures returns how many failures of a shard have counted when its last pod began.
+func (d *disturbances) failures(index int) (count string) {
+	d.kubelet.mu.Lock()
+	defer d.kubelet.mu.Unlock()
+	for _, p := range d.kubelet.all {
+		if p.index == index {
+			count = p.Annotations["batch.kubernetes.io/job-index-failure-count"]
+		}
+	}
+	return count
+}
+
+// missing returns the shards that robocensus runs calls missing or under way.
+func (d *disturbances) missing() []int {
+	d.t.Helper()
+	text, err := exec.Command(filepath.Join(*bin, "robocensus"), "runs", "--json", "--out", d.out).Output()
+	must(d.t, err)
+	var runs []struct {
+		State  string
+		Shards struct {
+			Committed int
+			UnderWay  []int `json:"under_way"`
+			Missing   []int
+		}
+	}
+	must(d.t, json.Unmarshal(text, &runs))
+	if len(runs) != 1 {
+		d.t.Fatalf("runs: %s", text)
+	}
+	s := runs[0].Shards
+	missing := append(s.Missing, s.UnderWay...)
+	if complete := runs[0].State == "complete"; complete != (len(missing) == 0) {
+		d.t.Fatalf("the state is %s, but shards %v are missing", runs[0].State, missing)
+	}
+	d.say("the run is %s: %d of %d shards are committed", runs[0].State, s.Committed, shards)
+	return missing
+}
