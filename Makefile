@@ -51,13 +51,17 @@ test: lint test-unit test-race test-duckdb ## every check of a change, with -sho
 # processors. lint vets.
 TEST = $(GO) test -vet=off -parallel 8 -timeout 30m
 
-# The packages that run goroutines; the command's scripts run those of
-# pipeline/audit, which soak adds. A static binary has the code of these tags.
-CONCURRENT = ./fetch ./pipeline ./pipeline/source ./sink ./sink/export ./sink/store ./sink/summary ./sink/verify ./cmd/robocensus ./cmd/robofarm ./cmd/internal/farm ./cmd/internal/output
-RACE       = CGO_ENABLED=1 $(TEST) -race -tags netgo,osusergo,pebblegozstd
+# The packages that run goroutines, the slowest first; the command's scripts run
+# those of pipeline/audit, which soak adds. A static binary has the code of these
+# tags. Of these packages test-race runs all tests but those whose names end in
+# _NoRace, and test-unit these: they run nothing concurrent that others do not, or
+# measure time. The detector would wait a second before a process ends.
+CONCURRENT = ./cmd/robocensus ./sink ./pipeline ./fetch ./cmd/internal/farm ./pipeline/source ./sink/export ./sink/store ./sink/summary ./sink/verify ./cmd/robofarm ./cmd/internal/output
+RACE       = GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TEST) -race -tags netgo,osusergo,pebblegozstd -skip '_NoRace$$'
 
-test-unit: ## the tests of all packages, and beside other parsers where the data for it is there
-	$(TEST) -short ./...
+test-unit: ## the tests that test-race leaves out, and beside other parsers where the data for it is there
+	$(TEST) -short -run '_NoRace$$' $(CONCURRENT)
+	$(TEST) -short $(filter-out $(CONCURRENT:.%=github.com/robocensus/robocensus%),$(shell $(GO) list ./...))
 	cd robots/compare && $(TEST) -short ./...
 	cd configs/check && $(TEST) -short ./...
 

@@ -24,9 +24,6 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// raceDetector is set when the tests run under the race detector.
-var raceDetector bool
-
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // serve starts a server on loopback. Once it has read a connection's request,

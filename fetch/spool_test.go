@@ -122,10 +122,10 @@ func TestAFullDiskIsNoFailureOfTheHost(t *testing.T) {
 	}
 }
 
-// TestHeavyHeadersWaitForEachOther checks that the memory of incomplete headers
+// TestHeavyHeadersWaitForEachOther_NoRace checks that the memory of incomplete headers
 // is bounded too, that the wait is not the host's, and that ordinary answers do
 // not wait.
-func TestHeavyHeadersWaitForEachOther(t *testing.T) {
+func TestHeavyHeadersWaitForEachOther_NoRace(t *testing.T) {
 	const hosts, rounds = 12, 3 // four at a time
 	address := serve(t, func(c *net.TCPConn, r *http.Request, _ int) {
 		io.WriteString(c, "HTTP/1.1 200 OK\r\n")
@@ -138,9 +138,6 @@ func TestHeavyHeadersWaitForEachOther(t *testing.T) {
 		}
 		hang(c)
 	})
-	if raceDetector {
-		t.Skip("measures time, and the race detector is slow")
-	}
 	const timeout = time.Second
 	client := newClient(t, address, func(c *Config) {
 		spooling(t, 0)(c)

@@ -43,8 +43,7 @@ func TestTheFilterLetsNothingPass(t *testing.T) {
 }
 
 // Every damaged place is counted, however many there are.
-func TestWARCDamageIsCounted(t *testing.T) {
-	sequential(t)
+func TestWARCDamageIsCounted_NoRace(t *testing.T) {
 	const (
 		maxRejected = 1_000_000 // the most lines that rejected.csv lists
 		places      = maxRejected + 10

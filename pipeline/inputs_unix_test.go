@@ -29,7 +29,11 @@ func TestRejectsKeepTheOrderOfTheInput(t *testing.T) {
 		}
 	}
 	var first string
-	for range 4 {
+	runs := 4
+	if testing.Short() {
+		runs = 2
+	}
+	for range runs {
 		c := newConfig(t, nil, "")
 		c.Source = source.Config{Schemes: []string{"http"}, WARC: []string{filepath.Join(dir, "*.warc")}}
 		result, err := Run(t.Context(), c, new(Progress))

@@ -52,8 +52,7 @@ func TestOwnURLsKeepTheirOrder(t *testing.T) {
 }
 
 // A segment ends early if its hosts, URLs and verdicts grow too large.
-func TestASegmentEndsByItsText(t *testing.T) {
-	sequential(t)
+func TestASegmentEndsByItsText_NoRace(t *testing.T) {
 	const hosts, urls, long = 60, 50, 4 << 10 // 12 MiB together
 	var rows strings.Builder
 	for h := range hosts {

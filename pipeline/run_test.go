@@ -28,17 +28,6 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// raceDetector is set under the race detector.
-var raceDetector bool
-
-// sequential skips a slow test about one host at a time under the race detector.
-func sequential(t *testing.T) {
-	t.Helper()
-	if raceDetector {
-		t.Skip("nothing in it is concurrent that others do not run")
-	}
-}
-
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // newConfig returns the configuration of a run that asks a server on loopback for
@@ -125,7 +114,7 @@ func each(t *testing.T, c Config, table, name string, f func(column any)) {
 }
 
 func TestRowsKeepTheOrderOfTheInput(t *testing.T) {
-	n := segmentTargets*2 + 10
+	n := segmentTargets + 10
 	first := make(chan struct{})
 	var answered atomic.Int64
 	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {

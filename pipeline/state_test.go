@@ -55,8 +55,7 @@ func cutShort(w http.ResponseWriter) {
 
 // Runs on the given days after the first, under every profile: SPEC 2, the table of
 // memory. "-" means that the outcome alone decides, with no verdict on /private.
-func TestMemoryOverTime(t *testing.T) {
-	sequential(t)
+func TestMemoryOverTime_NoRace(t *testing.T) {
 	type day struct {
 		n      int
 		answer func(http.ResponseWriter)
@@ -142,8 +141,7 @@ func TestMemoryOverTime(t *testing.T) {
 
 // SPEC 2: each profile decides what counts as unreachable, and the memory holds
 // facts. One run each day, with one memory.
-func TestUnreachableIsTheProfilesOwn(t *testing.T) {
-	sequential(t)
+func TestUnreachableIsTheProfilesOwn_NoRace(t *testing.T) {
 	strict, _ := robots.ProfileNamed("rfc9309")
 	strict.Name, strict.TooManyRequests = "strict", robots.AnswerServerError
 	google, _ := robots.ProfileNamed("google")
@@ -262,8 +260,7 @@ func TestUnreachableIsTheProfilesOwn(t *testing.T) {
 }
 
 // How long an answer is used without a request: SPEC 2, freshness.
-func TestFreshAnswersAreNotAskedFor(t *testing.T) {
-	sequential(t)
+func TestFreshAnswersAreNotAskedFor_NoRace(t *testing.T) {
 	const day = 24 * time.Hour
 	caching := func(value string) func(http.ResponseWriter) {
 		return func(w http.ResponseWriter) {

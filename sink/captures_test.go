@@ -63,8 +63,7 @@ func found(t *testing.T, run *Run) (n int) {
 	return n
 }
 
-func TestCapturesOutliveTheProcess(t *testing.T) {
-	sequential(t)
+func TestCapturesOutliveTheProcess_NoRace(t *testing.T) {
 	dir := t.TempDir()
 	run, err := Create(dir, described())
 	must(t, err)

@@ -97,8 +97,7 @@ func killedAfter(t *testing.T, before map[string]string, steps []step, content m
 
 // If a run is killed between any two steps of a commit or of its completion,
 // committed segments are whole, and resuming yields the same files.
-func TestACrashBetweenAnyTwoSteps(t *testing.T) {
-	sequential(t)
+func TestACrashBetweenAnyTwoSteps_NoRace(t *testing.T) {
 	dir := t.TempDir()
 	run, err := Create(dir, described())
 	must(t, err)
@@ -163,8 +162,7 @@ func finishedAt(t *testing.T, files map[string]string) (at time.Time) {
 
 // If a comparison that replaces an earlier one is killed, the run does not count as
 // damaged, no reader mixes files of the two, and the next comparison succeeds.
-func TestAComparisonThatIsKilledBetweenAnyTwoSteps(t *testing.T) {
-	sequential(t)
+func TestAComparisonThatIsKilledBetweenAnyTwoSteps_NoRace(t *testing.T) {
 	dir := wholeRun(t, nil)
 	compare := func(dir string, hosts ...string) {
 		t.Helper()

@@ -192,8 +192,7 @@ func limited(dir string) error {
 	return completeRun(run, Completion{Tally: Tally{Targets: 3 * targetsOfSegment}, Inputs: described().Inputs})
 }
 
-func TestLimitsOfFiles(t *testing.T) {
-	sequential(t)
+func TestLimitsOfFiles_NoRace(t *testing.T) {
 	dir := t.TempDir()
 	c, out, _ := child(t, "limited", dir)
 	io.Copy(io.Discard, out)
@@ -203,8 +202,7 @@ func TestLimitsOfFiles(t *testing.T) {
 	}
 }
 
-func TestAFullDisk(t *testing.T) {
-	sequential(t)
+func TestAFullDisk_NoRace(t *testing.T) {
 	disk := t.TempDir()
 	if err := unix.Mount("none", disk, "tmpfs", 0, "size=1m"); err != nil {
 		t.Skipf("a small disk cannot be mounted (%v); TestLimitsOfFiles stands for it", err)

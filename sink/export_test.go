@@ -91,8 +91,7 @@ func rendered(columns []arrow.Array) (rows []string) {
 	return rows
 }
 
-func TestExportGivesTheRowsOfTheParquet(t *testing.T) {
-	sequential(t)
+func TestExportGivesTheRowsOfTheParquet_NoRace(t *testing.T) {
 	dir, run := exported(t)
 	finish(t, run, 3)
 	for _, table := range TableNames {
@@ -125,8 +124,7 @@ func TestExportGivesTheRowsOfTheParquet(t *testing.T) {
 	}
 }
 
-func TestExportOfColumns(t *testing.T) {
-	sequential(t)
+func TestExportOfColumns_NoRace(t *testing.T) {
 	dir, _ := exported(t)
 	content, err := export(t, dir, Selection{Table: "fetches", Columns: []string{"hops", "fetch_time", "seq"}})
 	must(t, err)
@@ -142,8 +140,7 @@ func TestExportOfColumns(t *testing.T) {
 
 // Of an incomplete run, the committed segments are exported, even if there are
 // none.
-func TestExportOfWhatIsNotComplete(t *testing.T) {
-	sequential(t)
+func TestExportOfWhatIsNotComplete_NoRace(t *testing.T) {
 	dir := t.TempDir()
 	run, err := Create(dir, described())
 	must(t, err)
@@ -197,8 +194,7 @@ func copyPart(t *testing.T, dir, from, to string) {
 	must(t, os.WriteFile(filepath.Join(dir, to), content, 0o666))
 }
 
-func TestExportOfChanges(t *testing.T) {
-	sequential(t)
+func TestExportOfChanges_NoRace(t *testing.T) {
 	dir, _ := exported(t)
 	compare := func(against string, hosts ...string) {
 		m, err := ReadManifest(dir, "r")
@@ -234,8 +230,7 @@ func TestExportOfChanges(t *testing.T) {
 }
 
 // A stream that an error ends must not look whole, however much was written.
-func TestAnExportThatFailsReadsAsBroken(t *testing.T) {
-	sequential(t)
+func TestAnExportThatFailsReadsAsBroken_NoRace(t *testing.T) {
 	for name, damage := range map[string]func(t *testing.T, dir string){
 		"missing": func(t *testing.T, dir string) {
 			must(t, os.Remove(filepath.Join(dir, layout.Part("groups", "r", 1, ""))))

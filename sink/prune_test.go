@@ -42,8 +42,7 @@ func finishAt(t *testing.T, run *Run, at time.Time) {
 }
 
 // A clock that was wrong does not make the run that ended last the oldest.
-func TestPruneIfTheClockWasWrong(t *testing.T) {
-	sequential(t)
+func TestPruneIfTheClockWasWrong_NoRace(t *testing.T) {
 	add := func(dir, id string, started, finished time.Time) {
 		m := described()
 		m.Run, m.Started = id, started
@@ -89,8 +88,7 @@ func prune(t *testing.T, dir string, keep int, dryRun bool) (lines []string) {
 	return lines
 }
 
-func TestPrune(t *testing.T) {
-	sequential(t)
+func TestPrune_NoRace(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		runs []string
@@ -140,8 +138,7 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-func TestPruneRemovesComparisonsOfRemovedRuns(t *testing.T) {
-	sequential(t)
+func TestPruneRemovesComparisonsOfRemovedRuns_NoRace(t *testing.T) {
 	dir := weekly(t, "c1", "c2", "c3")
 	compared(t, dir, "changes/run=c2/against=c1", "changes/run=c3/against=c2", "changes/run=c3/against=c1", "changes/run=c1/against=c0", "changes/else")
 	want := []string{"removed _runs/c1 complete", "kept _runs/c2 complete", "kept _runs/c3 complete",
@@ -162,8 +159,7 @@ func TestPruneRemovesComparisonsOfRemovedRuns(t *testing.T) {
 }
 
 // A run that another process is writing is not removed.
-func TestPruneLeavesARunThatIsBeingWritten(t *testing.T) {
-	sequential(t)
+func TestPruneLeavesARunThatIsBeingWritten_NoRace(t *testing.T) {
 	dir := weekly(t, "u0", "c1", "c2")
 	m := described()
 	m.Run = "u0"
@@ -181,8 +177,7 @@ func TestPruneLeavesARunThatIsBeingWritten(t *testing.T) {
 }
 
 // The next prune finishes what an interrupted one left.
-func TestAPruneThatWasInterrupted(t *testing.T) {
-	sequential(t)
+func TestAPruneThatWasInterrupted_NoRace(t *testing.T) {
 	for _, removed := range []int{0, 1, len(TableNames)} {
 		dir := weekly(t, "c1", "c2", "c3")
 		compared(t, dir, "changes/run=c2/against=c1")
@@ -209,8 +204,7 @@ func TestAPruneThatWasInterrupted(t *testing.T) {
 }
 
 // The start of a run with an unreadable manifest is unknown, so it stays.
-func TestPruneLeavesWhatItDoesNotUnderstand(t *testing.T) {
-	sequential(t)
+func TestPruneLeavesWhatItDoesNotUnderstand_NoRace(t *testing.T) {
 	dir := weekly(t, "c1", "c2", "c3")
 	must(t, os.WriteFile(filepath.Join(dir, "_runs/c1/manifest.json"), []byte("{"), 0o666))
 	outside := t.TempDir()
@@ -238,8 +232,7 @@ func TestPruneLeavesWhatItDoesNotUnderstand(t *testing.T) {
 
 // A run of shards that gives signs of life is busy, although it holds no lock; without
 // them it is removed as any other.
-func TestPruneLeavesLivingShards(t *testing.T) {
-	sequential(t)
+func TestPruneLeavesLivingShards_NoRace(t *testing.T) {
 	dir := weekly(t, "c5")
 	p := described()
 	p.Run, p.Shards, p.Started = "u1", 3, p.Started.AddDate(-1, 0, 7)

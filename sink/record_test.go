@@ -166,8 +166,7 @@ func nothingLeft(dir string, segment int) error {
 	return nil
 }
 
-func TestNotes(t *testing.T) {
-	sequential(t)
+func TestNotes_NoRace(t *testing.T) {
 	dir := t.TempDir()
 	run, err := Create(dir, described())
 	must(t, err)
@@ -447,8 +446,7 @@ func TestVerifyReadsRejected(t *testing.T) {
 
 // A comparison without expectations removes those of the comparison that it
 // replaces.
-func TestAComparisonWithoutExpectationsReplacesThem(t *testing.T) {
-	sequential(t)
+func TestAComparisonWithoutExpectationsReplacesThem_NoRace(t *testing.T) {
 	dir := wholeRun(t, nil)
 	m, err := ReadManifest(dir, "r")
 	must(t, err)

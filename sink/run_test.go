@@ -203,8 +203,7 @@ func leftovers(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-func TestAKilledRunEndsWithTheSameTables(t *testing.T) {
-	sequential(t)
+func TestAKilledRunEndsWithTheSameTables_NoRace(t *testing.T) {
 	quiet, wanted := t.TempDir(), 20
 	if testing.Short() {
 		wanted = 5
@@ -365,8 +364,7 @@ func TestRemove(t *testing.T) {
 
 // However far an interrupted removal got, the rest does not count as a run and can
 // be removed.
-func TestARemovalThatWasInterrupted(t *testing.T) {
-	sequential(t)
+func TestARemovalThatWasInterrupted_NoRace(t *testing.T) {
 	for gone := range len(TableNames) + 1 {
 		dir := t.TempDir()
 		run, err := Create(dir, described())

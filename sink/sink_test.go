@@ -209,8 +209,7 @@ func TestRowsReadBack(t *testing.T) {
 }
 
 // A null stays null whatever values surround it.
-func TestNullsAmongValues(t *testing.T) {
-	sequential(t)
+func TestNullsAmongValues_NoRace(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		run, dir := newRun(t)
 		s, err := run.Segment(0)
@@ -398,16 +397,5 @@ func TestText(t *testing.T) {
 		if got := Text([]byte(row[0])); got != row[1] {
 			t.Errorf("%q is %q, want %q", row[0], got, row[1])
 		}
-	}
-}
-
-// raceDetector is set under the race detector.
-var raceDetector bool
-
-// sequential skips a slow test without goroutines under the race detector.
-func sequential(t *testing.T) {
-	t.Helper()
-	if raceDetector {
-		t.Skip("nothing in it is concurrent")
 	}
 }

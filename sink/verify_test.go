@@ -125,8 +125,7 @@ func TestVerifyFindsNothingInAGoodRun(t *testing.T) {
 	}
 }
 
-func TestVerifyFindsPlantedDamage(t *testing.T) {
-	sequential(t)
+func TestVerifyFindsPlantedDamage_NoRace(t *testing.T) {
 	const rules = "rules/run=r/part-0000000001.parquet"
 	const manifest = "_runs/r/manifest.json"
 	const record = "_runs/r/segments/0000000001.json"
@@ -354,8 +353,7 @@ func TestVerifyEndsWithItsContext(t *testing.T) {
 
 // A comparison has its own record. A comparison in progress, or a killed one, is
 // not damage.
-func TestVerifyReadsComparisons(t *testing.T) {
-	sequential(t)
+func TestVerifyReadsComparisons_NoRace(t *testing.T) {
 	good := wholeRun(t, nil)
 	m, err := ReadManifest(good, "r")
 	must(t, err)

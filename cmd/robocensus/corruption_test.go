@@ -27,8 +27,7 @@ var (
 // Verify finds every corruption of complete runs and their comparison: a file that
 // is changed, cut, removed, renamed, copied or exchanged. For more draws: go test
 // ./cmd/robocensus -run EveryCorruption -corruptions 500
-func TestVerifyFindsEveryCorruption(t *testing.T) {
-	sequential(t)
+func TestVerifyFindsEveryCorruption_NoRace(t *testing.T) {
 	if *corruptionSeed == 0 {
 		*corruptionSeed = rand.Uint64()
 	}

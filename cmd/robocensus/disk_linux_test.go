@@ -12,8 +12,7 @@ import (
 )
 
 // Output that cannot be written is not a success, whatever the command.
-func TestOutputToAFullDisk(t *testing.T) {
-	sequential(t)
+func TestOutputToAFullDisk_NoRace(t *testing.T) {
 	dir := comparedRuns(t)
 	work := filepath.Dir(dir)
 	robots := filepath.Join(work, "a0/h0.example")
@@ -54,8 +53,7 @@ func TestOutputToAFullDisk(t *testing.T) {
 
 // On a full disk a command writes each file beside a run whole or not at all, and
 // reports it; prune makes room.
-func TestCommandsOnAFullDisk(t *testing.T) {
-	sequential(t)
+func TestCommandsOnAFullDisk_NoRace(t *testing.T) {
 	good := comparedRuns(t)
 	must(t, os.RemoveAll(filepath.Join(good, "changes")))
 	must(t, os.RemoveAll(filepath.Join(good, "_runs/b/against")))

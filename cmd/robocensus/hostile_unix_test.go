@@ -90,8 +90,7 @@ func must2(content []byte, err error) []byte {
 
 // Whatever a manifest names and whatever links are in the folder, no command reads
 // a file outside of it, even if that file has the right bytes.
-func TestNoCommandReadsOutsideOfTheFolder(t *testing.T) {
-	sequential(t)
+func TestNoCommandReadsOutsideOfTheFolder_NoRace(t *testing.T) {
 	good := comparedRuns(t)
 	// renamed gives every part of run a another path.
 	renamed := func(t *testing.T, dir string, path func(old string) string) {
@@ -185,8 +184,7 @@ func TestNoCommandReadsOutsideOfTheFolder(t *testing.T) {
 
 // Wherever a link is in the output folder, no command writes, creates or removes
 // anything through it.
-func TestNoCommandWritesThroughALink(t *testing.T) {
-	sequential(t)
+func TestNoCommandWritesThroughALink_NoRace(t *testing.T) {
 	good := comparedRuns(t)
 	archive := filepath.Join(filepath.Dir(good), "b?.warc")
 	expect := filepath.Join(filepath.Dir(good), "expect.yaml")
@@ -254,8 +252,7 @@ func TestNoCommandWritesThroughALink(t *testing.T) {
 }
 
 // Damaged runs affect no command about other runs.
-func TestADamagedRunStopsNoCommandAboutOthers(t *testing.T) {
-	sequential(t)
+func TestADamagedRunStopsNoCommandAboutOthers_NoRace(t *testing.T) {
 	good := comparedRuns(t)
 	damage := func(t *testing.T, dir string) {
 		copyRun := func(id string) string {

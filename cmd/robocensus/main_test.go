@@ -7,7 +7,9 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -30,18 +32,6 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"robocensus": main})
 }
 
-// raceDetector is set under the race detector.
-var raceDetector bool
-
-// sequential skips a test under the race detector: it runs one command after the
-// other, and the scripts run all of these commands.
-func sequential(t *testing.T) {
-	t.Helper()
-	if raceDetector {
-		t.Skip("nothing in it is concurrent")
-	}
-}
-
 // Under the race detector each command would sleep for a second before it ends.
 const raceSettings = "atexit_sleep_ms=0"
 
@@ -52,18 +42,25 @@ func command(args ...string) *exec.Cmd {
 	return c
 }
 
+// concurrent names the scripts whose commands run goroutines.
+var concurrent = []string{"demo", "diff", "interrupt", "memory", "report", "resume", "run", "stored", "verify"}
+
 // Scripts run the command as a user does: see testdata/script.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	const folder = "testdata/script"
-	files, err := filepath.Glob(folder + "/*.txtar")
-	if raceDetector { // the other scripts run no goroutines
-		files = nil
-		for _, name := range []string{"demo", "diff", "interrupt", "memory", "report", "resume", "run", "stored", "verify"} {
-			files = append(files, filepath.Join(folder, name+".txtar"))
-		}
-	}
+	scripts(t, func(name string) bool { return slices.Contains(concurrent, name) })
+}
+
+func TestScripts_NoRace(t *testing.T) {
+	t.Parallel()
+	scripts(t, func(name string) bool { return !slices.Contains(concurrent, name) })
+}
+
+func scripts(t *testing.T, wanted func(name string) bool) {
+	t.Helper()
+	files, err := filepath.Glob("testdata/script/*.txtar")
 	must(t, err)
+	files = slices.DeleteFunc(files, func(file string) bool { return !wanted(strings.TrimSuffix(filepath.Base(file), ".txtar")) })
 	testscript.Run(t, testscript.Params{
 		Files: files,
 		Setup: func(e *testscript.Env) error { e.Setenv("GORACE", raceSettings); return nil },

@@ -337,7 +337,7 @@ func TestTheNetworkIsLeftOff(t *testing.T) {
 
 // Two weeks without a network: neither is done. When there is one again, the second
 // week is.
-func TestWeeksWithoutANetwork(t *testing.T) {
+func TestWeeksWithoutANetwork_NoRace(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
 	dir, bin := t.TempDir(), t.TempDir()

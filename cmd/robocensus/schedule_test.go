@@ -136,7 +136,7 @@ func (w *weeks) fetches(week string) map[string]sink.Fetch {
 
 // Five weeks with a host that fails and comes back, an interruption, and a second
 // start of the script.
-func TestWeeks(t *testing.T) {
+func TestWeeks_NoRace(t *testing.T) {
 	t.Parallel()
 	w := newWeeks(t, `
 good.example: {body: "User-agent: *\nDisallow: /private\n"}
@@ -204,7 +204,7 @@ late.example: {times: 3, status: 404, then: [{hang: start}, {status: 404}]}
 	}
 }
 
-func TestWeeksThatFail(t *testing.T) {
+func TestWeeksThatFail_NoRace(t *testing.T) {
 	t.Parallel()
 	w := newWeeks(t, "", "a.example\n")
 	t.Run("bad input", func(t *testing.T) {
@@ -260,7 +260,7 @@ func TestWeeksThatFail(t *testing.T) {
 	})
 }
 
-func TestWeeksOfBrokenExpectations(t *testing.T) {
+func TestWeeksOfBrokenExpectations_NoRace(t *testing.T) {
 	t.Parallel()
 	w := newWeeks(t, `shop.example: {times: 1, status: 404, then: {body: "User-agent: *\nDisallow: /\n"}}`, "shop.example\n")
 	expectations := filepath.Join(t.TempDir(), "expectations.yaml")

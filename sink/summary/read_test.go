@@ -21,8 +21,7 @@ import (
 
 // Counters add up over parts, however they are split; null and "" are the same
 // label.
-func TestCountersAddUpOverParts(t *testing.T) {
-	sequential(t)
+func TestCountersAddUpOverParts_NoRace(t *testing.T) {
 	texts := rapid.SampledFrom([]string{"", "a", "b", "é", "a long text that is no label"})
 	row := rapid.Custom(func(t *rapid.T) sink.Count {
 		return sink.Count{
@@ -99,8 +98,7 @@ func TestCountersAddUpOverParts(t *testing.T) {
 // Each metric and key keeps the examples of the best rank, ties going to the first
 // in the input, and the largest keep the greatest, in whatever order parts are
 // committed and read.
-func TestExamplesAreTheFirstAndTheGreatest(t *testing.T) {
-	sequential(t)
+func TestExamplesAreTheFirstAndTheGreatest_NoRace(t *testing.T) {
 	row := rapid.Custom(func(t *rapid.T) sink.Example {
 		e := sink.Example{Metric: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "metric"), Key: rapid.SampledFrom([]string{"", "x", "largest", "slowest"}).Draw(t, "key")}
 		e.Line, e.Rank = sink.NonZero(rapid.Int32Range(0, 3).Draw(t, "line")), sink.NonZero(rapid.Int64Range(0, 9).Draw(t, "rank"))
@@ -292,16 +290,5 @@ func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-// raceDetector is set under the race detector.
-var raceDetector bool
-
-// sequential skips a slow test without goroutines under the race detector.
-func sequential(t *testing.T) {
-	t.Helper()
-	if raceDetector {
-		t.Skip("nothing in it is concurrent")
 	}
 }

@@ -1,5 +1,0 @@
-//go:build race
-
-package summary
-
-func init() { raceDetector = true }
