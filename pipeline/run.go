@@ -15,6 +15,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/views"
 )
@@ -29,6 +30,7 @@ type Config struct {
 	Fetch       fetch.Config
 	Grace       time.Duration // how long hosts in flight may take when ctx ends
 	State       string        // folder of the memory of answers, "" for none
+	Spool       string        // folder for shards that are not committed; unused for a run in a folder without shards
 	Terms       memory.Terms  // when that memory may answer; its Run, MaxRedirects and Now are set by Run
 	Memory      int64         // bytes that the process may take, 0 if unknown; see [budgets]
 	ToolVersion string
@@ -102,6 +104,9 @@ type census struct {
 // fails. Committed segments stay, and so do the answers of hosts that were asked.
 // progress may be read meanwhile.
 func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err error) {
+	if store.IsURL(c.Dir) {
+		return runInBucket(ctx, c, progress)
+	}
 	began := time.Now()
 	c.Source.MaxBody = c.Fetch.MaxBody
 	n := &census{

@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/views"
 )
@@ -28,11 +29,11 @@ type ShardResult struct {
 }
 
 // RunShard makes the shard c.Source.Shard of the run c.Run, as an ordinary run in
-// a folder of its own below spool, and commits it to the run in c.Dir. Whichever
-// process commits the last shard completes the run. RunShard resumes what an earlier
-// attempt has left below spool. Several processes may try the same shard: the first
+// a folder below c.Spool, and commits it to the run in c.Dir. The process that
+// commits the last shard completes the run. RunShard resumes what an earlier
+// attempt has left below c.Spool. Several processes may try the same shard: the first
 // to commit wins, and the others end without an error.
-func RunShard(ctx context.Context, c Config, spool string, progress *Progress) (*ShardResult, error) {
+func RunShard(ctx context.Context, c Config, progress *Progress) (*ShardResult, error) {
 	shard := c.Source.Shard
 	plan, err := c.plan(ctx)
 	if err != nil {
@@ -53,7 +54,7 @@ func RunShard(ctx context.Context, c Config, spool string, progress *Progress) (
 	}
 	done, err := shards.Committed(shard.Index)
 	if err == nil && !done {
-		err = makeShard(ctx, c, shards, spool, progress, out)
+		err = makeShard(ctx, c, shards, progress, out)
 		if err != nil && ctx.Err() == nil && shards.Lost(shard.Index) {
 			err = nil // completion removes the files of losers
 		}
@@ -81,10 +82,8 @@ func RunShard(ctx context.Context, c Config, spool string, progress *Progress) (
 }
 
 // makeShard makes a shard in the spool and commits it.
-func makeShard(ctx context.Context, c Config, shards *sink.ShardedRun, spool string, progress *Progress, out *ShardResult) (err error) {
-	if err := c.checkList(ctx); err != nil {
-		return err
-	}
+func makeShard(ctx context.Context, c Config, shards *sink.ShardedRun, progress *Progress, out *ShardResult) (err error) {
+	dir, spool := c.Dir, c.Spool
 	// A link in place of the spool would lead out of the output folder.
 	if info, err := os.Lstat(spool); err == nil && !info.IsDir() {
 		return fmt.Errorf("%s is not a folder; remove it", spool)
@@ -109,6 +108,9 @@ func makeShard(ctx context.Context, c Config, shards *sink.ShardedRun, spool str
 			return fmt.Errorf("%s is not a folder; remove it", c.Dir)
 		}
 		own = c.Dir
+		if err := c.takeList(ctx, dir); err != nil {
+			return err
+		}
 		out.Result, err = Run(ctx, c, progress)
 		if !errors.Is(err, sink.ErrRunBusy) {
 			break
@@ -117,6 +119,9 @@ func makeShard(ctx context.Context, c Config, shards *sink.ShardedRun, spool str
 	if errors.Is(err, sink.ErrNotResumable) {
 		// Of another version or of other settings; it holds nothing but a cache.
 		if err = os.RemoveAll(c.Dir); err == nil {
+			err = c.takeList(ctx, dir)
+		}
+		if err == nil {
 			out.Result, err = Run(ctx, c, progress)
 		}
 	}
@@ -163,7 +168,7 @@ func (c *Config) plan(ctx context.Context) (sink.Plan, error) {
 		Tables: c.Tables, Profiles: c.Evaluate.ProfileNames(), Shards: c.Source.Shard.Count,
 	}
 	var earlier *time.Time
-	if c.Source.Planned != "" {
+	if c.Planned != nil && len(c.Planned.Lists) > 0 {
 		for _, in := range c.Planned.Inputs {
 			if in.Role == "hosts" {
 				p.Inputs = append(p.Inputs, in)
@@ -223,12 +228,17 @@ func PlanShards(ctx context.Context, c Config, progress func(rows int64)) (plann
 	return true, planning.Finish()
 }
 
-// checkList returns an error if the list of the shard is not the one of the plan.
-func (c *Config) checkList(ctx context.Context) error {
-	if c.Source.Planned == "" {
+// takeList copies the list of the shard from the run in dir to this attempt's folder:
+// the list is what the plan names, and stays when another process completes the run.
+func (c *Config) takeList(ctx context.Context, dir string) error {
+	if c.Planned == nil || len(c.Planned.Lists) == 0 {
 		return nil
 	}
-	return sink.CheckList(ctx, c.Dir, c.Planned.Lists[c.Source.Shard.Index])
+	if err := os.MkdirAll(c.Dir, 0o777); err != nil {
+		return err
+	}
+	c.Source.Planned = filepath.Join(c.Dir, "hosts.csv.zst")
+	return sink.CopyList(ctx, dir, c.Planned.Lists[c.Source.Shard.Index], c.Source.Planned)
 }
 
 // noteOf returns the note of a shard's record: which absolute URL samples its
@@ -298,4 +308,29 @@ func complete(ctx context.Context, c Config, shards *sink.ShardedRun) error {
 		return &userfile.Error{Path: plan.Inputs[0].Path, Err: errors.New("holds no host; all shards are committed, and the run cannot be complete: remove it")}
 	}
 	return shards.Complete(end)
+}
+
+// runInBucket makes a run in an object store, as the only shard of one that is made of
+// shards: on this machine, and sent when it is complete.
+func runInBucket(ctx context.Context, c Config, progress *Progress) (*Result, error) {
+	if c.ForceNew {
+		if err := sink.Remove(c.Dir, c.Run); err != nil {
+			return nil, err
+		}
+	} else if !c.Resume {
+		if err := sink.CheckNew(c.Dir, c.Run); err != nil {
+			return nil, err
+		}
+	}
+	c.Source.Shard = source.Shard{Count: 1}
+	r, err := RunShard(ctx, c, progress)
+	if err != nil {
+		return nil, err
+	}
+	folder := store.Join(c.Dir, "_runs", c.Run)
+	if r.Result == nil {
+		return nil, fmt.Errorf("%s: %w", folder, sink.ErrRunComplete)
+	}
+	r.Result.Folder = folder
+	return r.Result, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"strings"
 
@@ -141,16 +142,31 @@ func PlanOf(dir, run string) (*Plan, error) {
 	return &plan, nil
 }
 
-// CheckList returns an error if the list of a shard is not what the plan names.
-func CheckList(ctx context.Context, dir string, list List) error {
+// CopyList copies the list of a shard to a file. It returns an error if the list is not
+// what the plan names.
+func CopyList(ctx context.Context, dir string, list List, to string) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("copy the list of the shard: %w", err)
+		}
+	}()
 	s, err := store.Open(dir)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	f, err := store.OpenWritten(ctx, s, list.Path, list.Digest)
+	in, err := store.OpenWritten(ctx, s, list.Path, list.Digest)
 	if err != nil {
-		return fmt.Errorf("the list of the shard: %w", err)
+		return err
 	}
-	return f.Close()
+	defer in.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if e := out.Close(); err == nil {
+		err = e
+	}
+	return err
 }

@@ -12,6 +12,21 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
+// RunIDs returns the IDs of the runs in dir, in any state, sorted; nil if dir has no
+// folder of runs.
+func RunIDs(dir string) ([]string, error) {
+	s, err := store.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	if _, err := s.Stat(layout.Runs); err != nil {
+		return nil, err
+	}
+	ids, err := runIDs(s)
+	return append([]string{}, ids...), err
+}
+
 // runIDs returns the names in _runs that are valid run IDs.
 func runIDs(s store.Store) (ids []string, err error) {
 	folders, err := s.List(layout.Runs)
@@ -41,6 +56,18 @@ func CompleteRuns(s store.Store) ([]*Manifest, error) {
 	}
 	slices.SortFunc(runs, byDate)
 	return runs, nil
+}
+
+// CheckNew returns [ErrRunExists] if there is a run in dir with this ID.
+func CheckNew(dir, run string) error {
+	_, err := ReadManifestHead(dir, run)
+	if err == nil || errors.Is(err, ErrDamaged) || errors.Is(err, ErrRemoving) {
+		return fmt.Errorf("%w: %s (give another --run ID, or continue it with --resume)", ErrRunExists, store.Join(dir, layout.RunFile(run)))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // LastIncomplete returns the ID of the incomplete run without shards in dir that was

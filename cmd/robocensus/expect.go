@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 const exitBroken exitError = 1
@@ -45,7 +45,7 @@ func (f *runFlags) check(ctx context.Context, c pipeline.Config, stdout io.Write
 	}
 	showPromises(&textPage{stdout}, promises)
 	if err := broken(promises); err != nil {
-		fmt.Fprintf(stdout, "\nAll that is otherwise or unchecked: %s\n", filepath.Join(c.Dir, "_runs", c.Run, "expectations.csv"))
+		fmt.Fprintf(stdout, "\nAll that is otherwise or unchecked: %s\n", store.Join(c.Dir, "_runs", c.Run, "expectations.csv"))
 		return err
 	}
 	return nil

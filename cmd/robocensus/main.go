@@ -46,6 +46,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/export"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // version is set at link time by make build.
@@ -221,7 +222,7 @@ func codeOf(err error) int {
 	var input *userfile.Error
 	switch {
 	case errors.As(err, &usage), errors.Is(err, sink.ErrRunExists), errors.Is(err, sink.ErrRunBusy), errors.Is(err, sink.ErrNotResumable),
-		errors.Is(err, audit.ErrNotComparable), errors.Is(err, export.ErrNotThere):
+		errors.Is(err, audit.ErrNotComparable), errors.Is(err, export.ErrNotThere), errors.Is(err, remote.ErrScheme):
 		return exitUsage
 	case errors.As(err, &input), errors.Is(err, sink.ErrOtherPlan), errors.Is(err, memory.ErrOtherShare):
 		return exitInput

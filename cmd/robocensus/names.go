@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -73,17 +72,21 @@ func findRuns(dir string, names ...*string) error {
 // findRunFolder does the same for the folder of a run: DIR/_runs/latest, or latest
 // for a run in out.
 func findRunFolder(out, path string) (string, error) {
-	folder, name := filepath.Split(filepath.Clean(path))
+	clean := filepath.Clean(path)
+	if store.IsURL(path) {
+		clean = strings.TrimRight(path, "/")
+	}
+	folder, name := filepath.Split(clean)
 	switch {
 	case !standsForRun(name):
 		return path, nil
 	case folder == "":
-		folder = filepath.Join(out, "_runs")
+		folder = store.Join(out, "_runs")
 	case filepath.Base(folder) != "_runs":
 		return path, nil
 	}
-	id, err := findRun(filepath.Dir(filepath.Clean(folder)), name)
-	return filepath.Join(folder, id), err
+	id, err := findRun(strings.TrimSuffix(strings.TrimRight(folder, "/"), "/_runs"), name)
+	return store.Join(folder, id), err
 }
 
 // noRun returns the error for a run that does not exist. It names a similar one, or those
@@ -109,14 +112,21 @@ func runsIn(dir string) string {
 }
 
 // runNames returns the IDs of all runs in dir, in any state, sorted.
-func runNames(dir string) (names []string) {
-	folders, _ := os.ReadDir(filepath.Join(dir, "_runs")) // an unreadable folder has no runs
-	for _, f := range folders {
-		if sink.CheckRunID(f.Name()) == nil {
-			names = append(names, f.Name())
-		}
-	}
+func runNames(dir string) []string {
+	names, _ := sink.RunIDs(dir) // an unreadable folder has no runs
 	return names
+}
+
+// someRuns returns an error if dir is no output folder.
+func someRuns(dir string) error {
+	names, err := sink.RunIDs(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if names == nil {
+		return usagef("--out %s: no runs in this folder", dir)
+	}
+	return nil
 }
 
 // incompleteFlag adds the flag --incomplete.

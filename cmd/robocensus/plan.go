@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -15,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 const planHelp = `Plans a run that several processes make together, a shard each: under Kubernetes,
@@ -90,7 +90,7 @@ func planCommand() *cobra.Command {
 var notPlanned = []string{"shard", "spool", "resume", "force-new", "dry-run", "json", "expect", "limit"}
 
 func showPlan(out io.Writer, f *runFlags, c pipeline.Config, planned bool, rows int64) {
-	folder := plain(filepath.Join(c.Dir, "_runs", c.Run))
+	folder := plain(store.Join(c.Dir, "_runs", c.Run))
 	if !planned {
 		fmt.Fprintf(out, "nothing to do: %s is planned with these settings\n", folder)
 		return
@@ -135,7 +135,7 @@ func (f *runFlags) applyPlan() error {
 	apply(plan.Configuration, settings)
 	apply(plan.Pace, pace)
 	if err != nil {
-		return &userfile.Error{Path: filepath.Join(f.out, "_runs", f.run, "plan.json"), Err: err}
+		return &userfile.Error{Path: store.Join(f.out, "_runs", f.run, "plan.json"), Err: err}
 	}
 	if plan.Pace["proxy"] != nil && plan.Pace["proxy"] != "" && f.proxy == "" {
 		return usagef("the run is planned with a --proxy, whose password the plan does not hold: give --proxy")
@@ -181,9 +181,6 @@ func (f *runFlags) setPlanned(c *pipeline.Config) {
 		return
 	}
 	c.Planned = f.plan
-	if f.shard < len(f.plan.Lists) {
-		c.Source.Planned = filepath.Join(f.out, filepath.FromSlash(f.plan.Lists[f.shard].Path))
-	}
 	for _, in := range f.plan.Inputs {
 		if in.Role == "warc" {
 			c.Source.Archives = append(c.Source.Archives, in)

@@ -2,13 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -46,8 +42,8 @@ func pruneCommand() *cobra.Command {
 		case len(args) > 0:
 			return usagef("unexpected argument %q", args[0])
 		}
-		if _, err := os.Stat(filepath.Join(*out, "_runs")); errors.Is(err, fs.ErrNotExist) {
-			return usagef("--out %s: no runs in this folder", *out)
+		if err := someRuns(*out); err != nil {
+			return err
 		}
 		return prune(c.Context(), *out, *keep, *dryRun, c.OutOrStdout())
 	}

@@ -43,7 +43,7 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 		},
 		Evaluate: evaluate.Config{KeepComments: f.keepComments},
 	}
-	for _, set := range []func(*pipeline.Config) error{f.setRun, f.setDate, f.setTables} {
+	for _, set := range []func(*pipeline.Config) error{f.setRun, f.setSpool, f.setDate, f.setTables} {
 		if err := set(&c); err != nil {
 			return c, err
 		}

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"io"
-	"path/filepath"
 
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // runResult is what run --json prints.
@@ -49,7 +49,7 @@ func (f *runFlags) writeComplete(ctx context.Context, c pipeline.Config, stdout 
 			rows[table] += p.Rows
 		}
 	}
-	return f.write(ctx, c, stdout, runResult{Folder: filepath.Join(c.Dir, "_runs", c.Run), Hosts: m.Targets, Rejected: m.Rejected, Rows: rows})
+	return f.write(ctx, c, stdout, runResult{Folder: store.Join(c.Dir, "_runs", c.Run), Hosts: m.Targets, Rejected: m.Rejected, Rows: rows})
 }
 
 func (f *runFlags) write(ctx context.Context, c pipeline.Config, stdout io.Writer, r runResult) error {

@@ -2,12 +2,8 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -55,8 +51,8 @@ func runsCommand() *cobra.Command {
 		case len(args) > 0:
 			return usagef("unexpected argument %q", args[0])
 		}
-		if _, err := os.Stat(filepath.Join(*out, "_runs")); errors.Is(err, fs.ErrNotExist) {
-			return usagef("--out %s: no runs in this folder", *out)
+		if err := someRuns(*out); err != nil {
+			return err
 		}
 		runs, err := sink.Runs(*out)
 		if err != nil {

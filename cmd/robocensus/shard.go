@@ -15,6 +15,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // mostShards bounds the shards of a run.
@@ -58,8 +59,12 @@ func (f *runFlags) checkShard() error {
 		return usagef("--shards must be between 1 and %d", mostShards)
 	case f.parallel < 0:
 		return usagef("--parallelism must be positive")
-	case f.shards == 1 && (f.set.Changed("shard") || f.spool != "" || f.parallel > 0):
-		return usagef("--shard, --spool and --parallelism need --shards N")
+	case f.shards == 1 && (f.set.Changed("shard") || f.parallel > 0):
+		return usagef("--shard and --parallelism need --shards N")
+	case f.shards == 1 && f.spool != "" && !store.IsURL(f.out):
+		return usagef("--spool needs --shards N, or an object store as --out")
+	case f.shards == 1 && store.IsURL(f.out) && len(f.named) == 0 && (f.hosts == "-" || f.ranks == "-" || slices.Contains(f.warc, "-")):
+		return usagef("standard input cannot be read again, as a run in an object store needs it: keep the list in a file")
 	case f.shards == 1:
 		return nil
 	case f.run == "":
@@ -126,25 +131,39 @@ func (f *runFlags) divide(c *fetch.Config) {
 	c.PerAddress = max(1, c.PerAddress/at)
 }
 
+// setSpool sets the folder for what is not committed yet. In an object store nothing
+// grows, so it is on this machine.
+func (f *runFlags) setSpool(c *pipeline.Config) error {
+	switch {
+	case f.spool != "":
+		c.Spool = filepath.Join(f.spool, "robocensus-"+c.Run)
+	case !store.IsURL(c.Dir):
+		c.Spool = filepath.Join(c.Dir, "_runs", c.Run, "spool")
+	default:
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return usagef("an object store as --out needs a folder on this machine: give --spool DIR (%v)", err)
+		}
+		c.Spool = filepath.Join(cache, "robocensus", c.Run)
+	}
+	return nil
+}
+
 // executeShard makes a shard and prints its summary.
 func (f *runFlags) executeShard(ctx context.Context, c pipeline.Config, stdout, stderr io.Writer) error {
 	f.remarkTokens(c, stderr)
-	spool := filepath.Join(c.Dir, "_runs", c.Run, "spool")
-	if f.spool != "" {
-		spool = filepath.Join(f.spool, "robocensus-"+c.Run)
-	}
 	if f.indexFrom != "" {
 		fmt.Fprintf(stderr, "note: this is %s, by %s\n", c.Source.Shard, f.indexFrom)
 	}
 	var progress pipeline.Progress
 	stop := show(f.progress, &progress, stderr)
 	endRemark := f.remarkContact(c, &progress, stderr)
-	r, err := pipeline.RunShard(ctx, c, spool, &progress)
+	r, err := pipeline.RunShard(ctx, c, &progress)
 	stop()
 	endRemark()
 	if err != nil {
 		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-			return fmt.Errorf("%w: start %s again; it resumes if %s survives", errInterrupted, c.Source.Shard, spool)
+			return fmt.Errorf("%w: start %s again; it resumes if %s survives", errInterrupted, c.Source.Shard, c.Spool)
 		}
 		if code := codeOf(err); code == exitIO || code == exitTemporary {
 			return fmt.Errorf("%w; fix that, then start %s again", err, c.Source.Shard)
@@ -168,7 +187,7 @@ func showShard(out io.Writer, c pipeline.Config, r *pipeline.ShardResult) {
 	default:
 		fmt.Fprintf(out, "%s: another attempt has committed it\n", r.Shard)
 	}
-	folder := plain(filepath.Join(c.Dir, "_runs", c.Run))
+	folder := plain(store.Join(c.Dir, "_runs", c.Run))
 	if r.Complete {
 		fmt.Fprintf(out, "all shards are committed: the run in %s is complete\n", folder)
 		return
@@ -198,7 +217,7 @@ type shardResult struct {
 
 func (f *runFlags) writeShard(c pipeline.Config, r *pipeline.ShardResult, stdout io.Writer) error {
 	out := shardResult{
-		Run: c.Run, Folder: filepath.Join(c.Dir, "_runs", c.Run), State: sink.Incomplete,
+		Run: c.Run, Folder: store.Join(c.Dir, "_runs", c.Run), State: sink.Incomplete,
 		Shard: r.Shard.Index, Shards: r.Shard.Count, Uncommitted: r.Uncommitted, Won: r.Won,
 	}
 	if r.Complete {

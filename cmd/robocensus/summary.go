@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // execute makes the run and prints its summary.
@@ -108,7 +108,10 @@ func hasContact(userAgent string) bool {
 // interrupted makes the error of a run that a signal has ended: what is kept, and
 // how to resume.
 func interrupted(c pipeline.Config, err error, s pipeline.Snapshot) error {
-	folder := filepath.Join(c.Dir, "_runs", c.Run)
+	folder := store.Join(c.Dir, "_runs", c.Run)
+	if store.IsURL(c.Dir) {
+		return fmt.Errorf("%w: continue with --resume; it asks no host again that has answered, if %s survives", errInterrupted, c.Spool)
+	}
 	const how = "continue with --resume"
 	var left *pipeline.Stopped
 	switch {
@@ -274,7 +277,7 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result) {
 	}
 	text := fmt.Sprintf("\n%s in %s", what, r.Elapsed.Round(100*time.Millisecond))
 	if r.Rejected > 0 {
-		text += fmt.Sprintf("; %s rejected: %s", words.Number(r.Rejected), filepath.Join(r.Folder, "rejected.csv"))
+		text += fmt.Sprintf("; %s rejected: %s", words.Number(r.Rejected), store.Join(r.Folder, "rejected.csv"))
 	}
 	p.line(text)
 	if skipped := skippedTexts(r.Skipped); len(skipped) > 0 {
@@ -295,8 +298,17 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result) {
 	p.line("\nRows written to " + c.Dir)
 	p.list(rows)
 	if slices.Contains(c.Tables, "policies") && (len(f.agents) > 0 || len(f.reasons) == 0) {
-		p.line(fmt.Sprintf("\nAsk DuckDB about the last complete run, for example who is shut out of most:\n  cd %s && duckdb -init views.sql -c \"%s\"", shellWord(c.Dir), firstQuery))
+		p.line("\nAsk DuckDB about the last complete run, for example who is shut out of most:\n  " + askDuckDB(c.Dir))
 	}
+}
+
+// askDuckDB returns a command that asks the tables in dir.
+func askDuckDB(dir string) string {
+	ask := fmt.Sprintf("duckdb -init views.sql -c \"%s\"", firstQuery)
+	if store.IsURL(dir) { // DuckDB reads the parts there, but no script
+		return "aws s3 cp " + shellWord(store.Join(dir, "views.sql")) + " . && " + ask
+	}
+	return "cd " + shellWord(dir) + " && " + ask
 }
 
 // skippedTexts describe the records of a source that were skipped.

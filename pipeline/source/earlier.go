@@ -8,8 +8,10 @@ import (
 	"io"
 	"maps"
 	"net/netip"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
@@ -19,6 +21,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // openRun adds the volumes of --from-run: one for each segment of an earlier run.
@@ -28,6 +31,11 @@ func (s *Source) openRun() error {
 	folder := s.config.FromRun // DIR/_runs/ID
 	clean := filepath.Clean(folder)
 	dir, id := filepath.Dir(filepath.Dir(clean)), filepath.Base(clean)
+	if store.IsURL(folder) {
+		clean = strings.TrimRight(folder, "/")
+		id = path.Base(clean)
+		dir = strings.TrimSuffix(clean[:len(clean)-len(id)-1], "/_runs")
+	}
 	m, err := sink.ReadManifest(dir, id)
 	if err != nil {
 		return &userfile.Error{Path: folder, Err: fmt.Errorf("is not a run: %w; give DIR/_runs/ID", err)}

@@ -167,8 +167,11 @@ func (b *Bucket) Remove(name string) error {
 // removers is the number of objects that are removed at the same time.
 const removers = 16
 
-// RemoveAll removes the objects in a folder.
+// RemoveAll removes the objects in a folder, or the object of that name.
 func (b *Bucket) RemoveAll(folder string) error {
+	if err := b.Remove(folder); err != nil {
+		return err
+	}
 	g, ctx := errgroup.WithContext(b.ctx)
 	g.SetLimit(removers)
 	err := b.bucket.List(ctx, folder, true, func(e remote.Entry) error {

@@ -22,6 +22,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
+	"path/filepath"
+	"strings"
 
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -68,7 +71,7 @@ type Store interface {
 	// Remove removes a file or an empty folder. It is not an error if the name does
 	// not exist.
 	Remove(name string) error
-	// RemoveAll removes a folder and its contents.
+	// RemoveAll removes a file, or a folder and its contents.
 	RemoveAll(folder string) error
 	// Rename renames a file. It needs no free disk space.
 	Rename(from, to string) error
@@ -104,6 +107,14 @@ func Create(dir string) (Store, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// Join returns the path or URL of a name in dir.
+func Join(dir string, names ...string) string {
+	if IsURL(dir) {
+		return strings.TrimRight(dir, "/") + "/" + path.Join(names...)
+	}
+	return filepath.Join(append([]string{dir}, names...)...)
 }
 
 // During returns a store whose transfers end when ctx ends.

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,6 +81,9 @@ func (b *Bucket) URL(name string) string {
 	return b.url + "/" + name
 }
 
+// refusals are answers that no repetition changes: a wrong key or request.
+var refusals = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed}
+
 // explain makes the error of an operation on a name, with the causes that package
 // fs knows.
 func (b *Bucket) explain(op, name string, err error) error {
@@ -86,11 +91,16 @@ func (b *Bucket) explain(op, name string, err error) error {
 		return nil
 	}
 	cause := err
+	var answer interface{ HTTPStatusCode() int }
+	if errors.As(err, &answer) && slices.Contains(refusals, answer.HTTPStatusCode()) {
+		cause = permanent{err}
+	}
+	if strings.Contains(err.Error(), "Invalid region") {
+		cause = permanent{fmt.Errorf("set AWS_REGION, or AWS_ENDPOINT_URL for a store that is not Amazon's: %w", err)}
+	}
 	switch gcerrors.Code(err) {
 	case gcerrors.NotFound:
 		cause = fs.ErrNotExist
-	case gcerrors.PermissionDenied:
-		cause = fs.ErrPermission
 	case gcerrors.InvalidArgument, gcerrors.Unimplemented:
 		cause = permanent{err}
 	}

@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -98,9 +97,6 @@ func (r *reader) open() error {
 		cancel()
 		r.last = err
 		if !passing(r.ctx, err) {
-			if p := (permanent{}); errors.As(err, &p) {
-				err = p.error
-			}
 			return err
 		}
 	}

@@ -67,6 +67,9 @@ func schemeOf(name string) string {
 	return scheme
 }
 
+// ErrScheme reports a URL that this build cannot read.
+var ErrScheme = errors.New("this build of robocensus cannot read it")
+
 // check returns an error if this build cannot read a URL.
 func check(url string) error {
 	scheme := schemeOf(url)
@@ -74,9 +77,9 @@ func check(url string) error {
 		return nil
 	}
 	if tag := optional[scheme]; tag != "" {
-		return fmt.Errorf("%s: this build of robocensus has no %s:// (build it with go build -tags %s)", url, scheme, tag)
+		return fmt.Errorf("%s: %w: build it with go build -tags %s", url, ErrScheme, tag)
 	}
-	return fmt.Errorf("%s: the scheme must be one of %s", url, strings.Join(schemes, ", "))
+	return fmt.Errorf("%s: %w: the scheme must be one of %s", url, ErrScheme, strings.Join(schemes, ", "))
 }
 
 // Open finds an object. It returns [fs.ErrNotExist] if there is none.

@@ -37,9 +37,6 @@ func repeat(ctx context.Context, f func(ctx context.Context) error) (err error) 
 			break
 		}
 	}
-	if p := (permanent{}); errors.As(err, &p) {
-		err = p.error
-	}
 	return err
 }
 
