@@ -56,13 +56,15 @@ func (p *Policy) Class() Class {
 func (j *Judge) GroupClass(f *File, group int) Class {
 	// The group is compiled already if an agent follows only this group. With
 	// several readings, the last one compiled may not be f.
+	var rs *ruleset
 	if group < len(j.byGroup) && !j.several {
-		if rs := j.byGroup[group]; rs != nil && rs.file == f {
-			return j.classify(rs)
-		}
+		rs = j.byGroup[group]
 	}
-	class := j.classify(j.compile(f, int32(group)))
-	if f.choices.letter && j.classify(j.compile(j.readings[f.choices.letterReading()-1], int32(group))) != class {
+	if rs == nil || rs.file != f {
+		rs = j.compile(f, int32(group))
+	}
+	class := j.classify(rs)
+	if rs.twin != nil && j.classify(rs.twin) != class {
 		return Partial
 	}
 	return class

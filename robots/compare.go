@@ -116,7 +116,7 @@ func (p *Policy) judgePath(path []byte) Verdict {
 
 // sameRules reports whether two policies have the same rules in the same order.
 func sameRules(a, b *Policy) bool {
-	if a.judge.profile != b.judge.profile || a.judge.file.choices.letter != b.judge.file.choices.letter || len(a.sets) != len(b.sets) {
+	if a.judge.profile != b.judge.profile || len(a.sets) != len(b.sets) {
 		return false
 	}
 	for i := range a.sets {

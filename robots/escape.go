@@ -1,6 +1,9 @@
 package robots
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 const upperHex = "0123456789ABCDEF"
 
@@ -96,35 +99,61 @@ func appendRFC(dst, b []byte, whose side, query, letter bool) []byte {
 // / of a path, the first ? and the first = after it, which the RFC's table
 // leaves alone. In the path this applies only if letter.
 func octets(norm []byte, letter bool) int {
-	n, query, equals := len(norm), false, false
-	for _, c := range norm {
-		switch {
-		case c == '*' || c == '$' || !isReserved(c):
-		case c == '?' && !query:
-			query = true
-		case c == '=' && query && !equals:
-			equals = true
-		case query || letter && c != '/':
-			n += 2
+	n := len(norm)
+	query := bytes.IndexByte(norm, '?')
+	if query < 0 {
+		query = n
+	}
+	if letter {
+		for _, c := range norm[:query] {
+			if c != '/' {
+				n += int(escaping[c])
+			}
 		}
+	}
+	if query == len(norm) {
+		return n
+	}
+	equals := false
+	for _, c := range norm[query+1:] {
+		if c == '=' && !equals {
+			equals = true
+			continue
+		}
+		n += int(escaping[c])
 	}
 	return n
 }
 
-// twoWays reports whether the pattern may match other paths, or have another
-// length, if reserved characters in a path equal their escapes. What follows a
-// ? is in the query and does not matter.
-func twoWays(pattern []byte) bool {
+// twoPaths reports whether the pattern may match other paths if reserved
+// characters in a path equal their escapes. What follows a ? is in the query
+// and does not matter.
+func twoPaths(pattern []byte) bool {
 	for i, c := range pattern {
-		switch {
-		case c == '?':
+		if c == '?' {
 			return false
-		case isEscape(pattern, i):
-			d := unhex(pattern[i+1])<<4 | unhex(pattern[i+2])
-			if isReserved(d) && strings.IndexByte("/?*$#", d) < 0 {
-				return true
-			}
-		case c == '%', isReserved(c) && c != '/' && c != '*' && c != '$':
+		}
+		if c != '%' {
+			continue
+		}
+		if !isEscape(pattern, i) {
+			return true
+		}
+		d := unhex(pattern[i+1])<<4 | unhex(pattern[i+2])
+		if isReserved(d) && strings.IndexByte("/?*$#", d) < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// twoLengths reports the same of its length.
+func twoLengths(pattern []byte) bool {
+	for _, c := range pattern {
+		if c == '?' {
+			return false
+		}
+		if escaping[c] > 0 && c != '/' {
 			return true
 		}
 	}
@@ -142,6 +171,18 @@ func isReserved(c byte) bool { return reserved[c] }
 var reserved = func() (t [256]bool) {
 	for _, c := range []byte(":/?#[]@!$&'()*+,;=") {
 		t[c] = true
+	}
+	return t
+}()
+
+// escaping holds the octets by which a character of a pattern grows in the
+// column "Path to Match" of RFC 9309, 2.2.2, where that escapes it. The stars
+// and the anchor of a pattern are no characters.
+var escaping = func() (t [256]uint8) {
+	for c := range t {
+		if isReserved(byte(c)) && c != '*' && c != '$' {
+			t[c] = 2
+		}
 	}
 	return t
 }()

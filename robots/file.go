@@ -43,6 +43,7 @@ type File struct {
 	body    []byte // the part within the size limit
 	choices choices
 	letter  bool   // reserved characters in a path equal their escapes
+	base    *File  // the file of setLetter
 	scratch []byte // escaped patterns
 	forms   []byte // memory of inQuery
 	// inQuery holds the query form of the few patterns whose form in a query
@@ -64,6 +65,10 @@ type Group struct {
 	// comment stands among the user-agent lines. Other parsers see two groups
 	// there.
 	Joined bool
+	// twoPaths and twoLengths report whether a rule of the group may match other
+	// paths, or have another length, if reserved characters in a path equal
+	// their escapes (ReservedOpen).
+	twoPaths, twoLengths bool
 	// CrawlDelay is the group's first crawl-delay that is a number, in seconds.
 	CrawlDelay    float64
 	HasCrawlDelay bool

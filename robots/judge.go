@@ -15,12 +15,14 @@ type Judge struct {
 	products [][]byte   // per agent: the name that it sends, in lower case (MatchSubstring)
 	policies []Policy   // per agent
 	readings []*File    // further readings of the file, if the profile leaves choices
+	letters  []*File    // readings with reserved characters in a path equal to their escapes
 	sets     []*ruleset // rulesets; the first `used` are in use
 	used     int
 	known    map[uint64]*ruleset // rulesets in use by linesOf, if several
 	leads    map[uint64]int      // by hash of sets: the first agent with these several sets
 
 	file    *File  // the file last loaded
+	inUse   int    // the letters in use
 	several bool   // the file has several readings
 	plain   bool   // the longest rule decides, and the profile leaves no choice open
 	path    []byte // memory of Policy.Class
@@ -105,7 +107,7 @@ func NewJudge(p *Profile, agents []Agent) *Judge {
 // Load finds the policies of a file, which must have been parsed under the
 // judge's profile.
 func (j *Judge) Load(f *File) {
-	j.used = 0
+	j.used, j.inUse = 0, 0
 	for i := range j.policies {
 		p := &j.policies[i]
 		p.GroupAgent, p.Match, p.GroupLine = "", NoGroup, 0
@@ -250,8 +252,12 @@ func (j *Judge) choose(r *File, n *names, i int) {
 // search is bounded so that a file that names an agent in ten thousand groups
 // is not slow; a duplicate set is harmless.
 func (j *Judge) addSet(p *Policy, rs *ruleset) {
-	if !j.several || !slices.Contains(p.sets[:min(len(p.sets), 32)], rs) {
-		p.sets = append(p.sets, rs)
+	if j.several && slices.Contains(p.sets[:min(len(p.sets), 32)], rs) {
+		return
+	}
+	p.sets = append(p.sets, rs)
+	if rs != nil && rs.twin != nil {
+		p.sets = append(p.sets, rs.twin)
 	}
 }
 
@@ -300,19 +306,44 @@ func (j *Judge) compile(r *File, groups ...int32) *ruleset {
 			return rs
 		}
 	}
+	rs := j.compileOne(r, groups)
+	if rs.hasTwin(r) {
+		rs.setTwin(j.compileOne(j.letterOf(r), groups))
+	}
+	if j.several {
+		j.known[sum] = rs
+	}
+	return rs
+}
+
+func (j *Judge) compileOne(r *File, groups []int32) *ruleset {
 	if j.used == len(j.sets) {
 		j.sets = append(j.sets, &ruleset{id: uint64(j.used) + 1})
 	}
 	rs := j.sets[j.used]
 	j.used++
 	rs.reset(r, groups)
-	if j.several {
-		j.known[sum] = rs
-	}
 	for _, g := range groups {
 		rs.add(j.profile, &r.Groups[g])
 	}
 	return rs
+}
+
+// letterOf returns the reading r with reserved characters in a path equal to
+// their escapes.
+func (j *Judge) letterOf(r *File) *File {
+	for _, f := range j.letters[:j.inUse] {
+		if f.base == r {
+			return f
+		}
+	}
+	if j.inUse == len(j.letters) {
+		j.letters = append(j.letters, new(File))
+	}
+	f := j.letters[j.inUse]
+	j.inUse++
+	f.setLetter(r, j.profile)
+	return f
 }
 
 // ruleOf returns the index of a ruleset's rule in the file as loaded. A rule of

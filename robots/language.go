@@ -107,7 +107,7 @@ func (j *Judge) forms(rs *ruleset) []form {
 		switch {
 		case j.profile.Reserved == ReservedEqual || rs.letter:
 			return []form{reservedToo}
-		case j.profile.Reserved == ReservedOpen && !j.file.choices.letter:
+		case j.profile.Reserved == ReservedOpen && rs.twin == nil:
 			return []form{normalForm, reservedToo}
 		}
 		return []form{normalForm}

@@ -41,7 +41,7 @@ func (rs *ruleset) stated() (out []statedRule) {
 func ways(a, b *Policy) [2]bool {
 	both := [2]bool{closes: true, opens: true}
 	j := a.judge
-	if j.profile != b.judge.profile || len(a.sets) != 1 || len(b.sets) != 1 || j.file.choices.letter != b.judge.file.choices.letter {
+	if j.profile != b.judge.profile || len(a.sets) != 1 || len(b.sets) != 1 {
 		return both
 	}
 	x, y := a.sets[0], b.sets[0]

@@ -30,7 +30,7 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 		white:   &blank,
 	}
 	s.reject, s.leave = p.leniencies()
-	s.letter = p.Reserved == ReservedEqual || r != nil && r.letter
+	s.letter = p.Reserved == ReservedEqual
 	if s.google {
 		s.white = &space
 	}

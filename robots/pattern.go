@@ -21,15 +21,30 @@ func (s *parser) addRule(kind Kind, pattern []byte) {
 	if len(pattern) == 0 {
 		return
 	}
-	foreign, star := scan(pattern)
-	if foreign || s.p.AddSlash || s.p.Escapes == EscapesRFC {
-		r.Normalized = s.normalize(pattern, foreign)
-		if s.p.Escapes == EscapesRFC && s.p.Reserved == ReservedOpen && s.reading == nil && !s.choices.letter {
-			s.choices.letter = twoWays(pattern)
+	s.compile(r, int32(n))
+}
+
+// compile sets what comparing rule number n requires. Its pattern is not empty.
+func (s *parser) compile(r *Rule, n int32) {
+	foreign, star, reserved := false, false, false
+	if s.p.Escapes == EscapesRFC {
+		foreign, star, reserved = scanRFC(r.Pattern)
+		if (foreign || reserved) && s.p.Reserved == ReservedOpen && s.group >= 0 {
+			g := &s.Groups[s.group]
+			g.twoPaths = g.twoPaths || foreign && twoPaths(r.Pattern)
+			g.twoLengths = g.twoLengths || twoLengths(r.Pattern)
 		}
+	} else {
+		foreign, star = scan(r.Pattern)
+	}
+	if foreign || reserved || s.p.AddSlash {
+		r.Normalized = s.normalize(r.Pattern, n, foreign)
 	}
 	norm := r.Normalized
-	length := s.length(norm)
+	length := len(norm)
+	if foreign || reserved {
+		length = s.length(norm)
+	}
 	r.Effective = norm[0] == '/' && s.group >= 0
 	if s.p.Wildcards {
 		r.Wildcard = star
@@ -37,7 +52,10 @@ func (s *parser) addRule(kind Kind, pattern []byte) {
 		r.Effective = (norm[0] == '/' || norm[0] == '*') && s.group >= 0
 		if star && !s.p.CountTrailingStar {
 			core, anchor := stripStars(norm, r.Anchor)
-			length = s.length(core)
+			length = len(core)
+			if foreign || reserved {
+				length = s.length(core)
+			}
 			if anchor {
 				length++
 			}
@@ -49,6 +67,34 @@ func (s *parser) addRule(kind Kind, pattern []byte) {
 		r.Length = int32(length)
 	}
 }
+
+// setLetter makes f the reading base with reserved characters in a path equal to
+// their escapes. It has what rulesets require: f must not be parsed.
+func (f *File) setLetter(base *File, p *Profile) {
+	f.base, f.letter = base, true
+	f.Groups, f.Rules = base.Groups, append(f.Rules[:0], base.Rules...)
+	f.scratch, f.forms, f.inQuery = f.scratch[:0], f.forms[:0], f.inQuery[:0]
+	s, forms := parser{File: f, p: p}, base.inQuery
+	for i := range f.Rules {
+		r, n := &f.Rules[i], int32(i)
+		s.group = r.Group
+		two := r.Group >= 0 && f.Groups[r.Group].twoWays() && len(r.Pattern) > 0
+		if two {
+			r.Normalized = r.Pattern
+			s.compile(r, n)
+		}
+		if len(forms) > 0 && forms[0].rule == n {
+			if !two {
+				f.inQuery = append(f.inQuery, forms[0])
+			}
+			forms = forms[1:]
+		}
+	}
+}
+
+// twoWays reports whether a rule of the group is another one if reserved
+// characters in a path equal their escapes.
+func (g *Group) twoWays() bool { return g.twoPaths || g.twoLengths }
 
 // length returns the length of a normalized pattern for precedence.
 func (s *parser) length(norm []byte) int {
@@ -77,7 +123,7 @@ func stripStars(pattern []byte, anchor bool) ([]byte, bool) {
 
 // normalize returns the form of a pattern that is compared: usually the pattern
 // itself, else scratch memory.
-func (s *parser) normalize(pattern []byte, foreign bool) []byte {
+func (s *parser) normalize(pattern []byte, rule int32, foreign bool) []byte {
 	slash := s.p.AddSlash && pattern[0] != '/'
 	dollar := -1 // index of a $ that is not an anchor
 	if s.p.Escapes == EscapesRFC {
@@ -97,14 +143,14 @@ func (s *parser) normalize(pattern []byte, foreign bool) []byte {
 		s.scratch = appendEscaped(s.scratch, pattern)
 	case EscapesRFC:
 		s.scratch = appendRFC(s.scratch, pattern, patternSide, false, s.letter)
-		s.noteForm(pattern, from, slash)
+		s.noteForm(pattern, rule, from, slash)
 	}
 	return s.scratch[from:len(s.scratch):len(s.scratch)]
 }
 
 // noteForm records the query form of a pattern if it differs from the path
 // form, which is scratch[from:].
-func (s *parser) noteForm(pattern []byte, from int, slash bool) {
+func (s *parser) noteForm(pattern []byte, rule int32, from int, slash bool) {
 	to := len(s.forms)
 	if slash {
 		s.forms = append(s.forms, '/')
@@ -115,25 +161,61 @@ func (s *parser) noteForm(pattern []byte, from int, slash bool) {
 		s.forms = s.forms[:to]
 		return
 	}
-	s.inQuery = append(s.inQuery, queryForm{int32(len(s.Rules) - 1), form})
+	s.inQuery = append(s.inQuery, queryForm{rule, form})
 }
+
+const ones, highs = 0x0101010101010101, 0x8080808080808080
 
 // scan looks at a pattern eight bytes at a time. foreign reports a % or a byte
 // from 0x80, which normalizing may change; star reports a *.
 func scan(b []byte) (foreign, star bool) {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	var f, s uint64
-	i := 0
-	for ; i+8 <= len(b); i += 8 {
-		w := binary.LittleEndian.Uint64(b[i:])
+	for {
+		w := first8(b)
 		x, y := w^ones*'%', w^ones*'*'
 		f |= w | (x-ones)&^x
 		s |= (y - ones) &^ y
+		if len(b) <= 8 {
+			return f&highs != 0, s&highs != 0
+		}
+		b = b[8:]
 	}
-	foreign, star = f&highs != 0, s&highs != 0
-	for ; i < len(b); i++ {
-		foreign = foreign || b[i] >= 0x80 || b[i] == '%'
-		star = star || b[i] == '*'
+}
+
+// scanRFC is scan for EscapesRFC. If reserved is false, then no reserved
+// character is in the pattern but / and * and a $ at the end: such a pattern
+// without foreign bytes is its own normal form, and as long as it looks.
+func scanRFC(pattern []byte) (foreign, star, reserved bool) {
+	b := pattern
+	if b[len(b)-1] == '$' {
+		b = b[:len(b)-1]
 	}
-	return foreign, star
+	var f, s, r uint64
+	for {
+		w := first8(b)
+		f |= w
+		high := w & highs
+		w &^= highs
+		// Each sum has the high bit of a byte that is at least the character.
+		noStar := w ^ ones*'*' + ones*0x7F
+		s |= ^(noStar | high)
+		r |= (w+ones*(0x80-'!'))&^(w+ones*(0x80-'-'))&noStar |
+			(w+ones*(0x80-':'))&^(w+ones*(0x80-'A')) |
+			(w+ones*(0x80-'['))&^(w+ones*(0x80-'^'))
+		if len(b) <= 8 {
+			break
+		}
+		b = b[8:]
+	}
+	reserved = r&highs != 0
+	foreign = f&highs != 0 || reserved && bytes.IndexByte(pattern, '%') >= 0
+	return foreign, s&highs != 0, reserved
+}
+
+// first8 returns the first eight bytes, padded with zeros.
+func first8(b []byte) uint64 {
+	if len(b) >= 8 {
+		return binary.LittleEndian.Uint64(b)
+	}
+	return firstBytes(b)
 }

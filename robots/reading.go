@@ -5,18 +5,18 @@ package robots
 //
 //   - whether a line without a colon counts;
 //   - whether a misspelling counts, decided for each spelling, up to maxSpellings;
-//   - whether a record of an unknown field ends a list of agents;
-//   - whether reserved characters in a path equal their escapes.
+//   - whether a record of an unknown field ends a list of agents.
 //
 // Every combination is a reading, so the verdict is exact for up to
 // maxSpellings spellings. With more, all spellings of one field are one choice.
-// That limits the readings to 32, or 64 if reserved characters are open too.
+// That limits the readings to 32.
 // For rules this is still exact, except for the groups that they separate: one
 // more rule of a kind can move a verdict in one direction only, so the extremes
 // are all of them and none of them. For user-agent lines it may miss a reading:
 // in a file with more than maxSpellings spellings, a verdict can come out as
 // settled that depends on accepting one misspelling of user-agent and rejecting
-// another.
+// another. Whether reserved characters equal their escapes (ReservedOpen)
+// changes no line, so that is a matter of each set of rules; see ruleset.twin.
 //
 // The third choice covers all unknown fields at once. That is exact if one of
 // several groups is valid (several_groups: open): a list that ends leaves its
@@ -25,7 +25,6 @@ package robots
 type choices struct {
 	noColon   bool
 	unknown   bool
-	letter    bool
 	many      bool // more spellings than maxSpellings
 	spellings []spelling
 }
@@ -64,7 +63,6 @@ type reading struct {
 	of          *choices // the choices that the first reading found
 	dropNoColon bool
 	unknownEnds bool
-	letter      bool
 	dropped     uint8 // bits: indices of of.spellings, or fieldBit if of.many
 }
 
@@ -75,9 +73,6 @@ func (c *choices) readings() int {
 		n *= 2
 	}
 	if c.unknown {
-		n *= 2
-	}
-	if c.letter {
 		n *= 2
 	}
 	return n
@@ -92,24 +87,8 @@ func (c *choices) reading(i int) reading {
 	if c.unknown {
 		r.unknownEnds, i = i&1 != 0, i>>1
 	}
-	if c.letter {
-		r.letter, i = i&1 != 0, i>>1
-	}
 	r.dropped = uint8(i)
 	return r
-}
-
-// letterReading returns the number of the reading in which reserved characters
-// equal their escapes and all else is as in the first. It requires c.letter.
-func (c *choices) letterReading() int {
-	i := 1
-	if c.noColon {
-		i *= 2
-	}
-	if c.unknown {
-		i *= 2
-	}
-	return i
 }
 
 // drops reports whether the reading drops a misspelled line.

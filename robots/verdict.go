@@ -54,7 +54,10 @@ func (p *Policy) Judge(t *Target) Verdict {
 		return p.judge.decide(p.sets[0], t)
 	}
 	v := p.judge.decideForms(p.sets[0], t)
-	for _, rs := range p.sets[1:] {
+	for i, rs := range p.sets[1:] {
+		if base := p.sets[i]; t.letter == nil && rs != nil && base != nil && base.twin == rs && base.agrees(t) {
+			continue
+		}
 		if v.Value == Undefined || p.judge.decideForms(rs, t).Value != v.Value {
 			return Verdict{Undefined, ReasonUndefined, -1}
 		}
@@ -73,7 +76,7 @@ func (j *Judge) decideForms(rs *ruleset, t *Target) Verdict {
 		return j.decide(rs, t.letter)
 	}
 	v := j.decide(rs, t)
-	if !j.file.choices.letter && j.decide(rs, t.letter).Value != v.Value {
+	if rs.twin == nil && j.decide(rs, t.letter).Value != v.Value {
 		return Verdict{Undefined, ReasonUndefined, -1}
 	}
 	return v
@@ -89,6 +92,13 @@ func (j *Judge) decide(rs *ruleset, t *Target) Verdict {
 	}
 	if j.profile.BarePrefix == Accept {
 		return j.weigh(rs, t)
+	}
+	if j.profile.BarePrefix == Open && j.profile.Precedence == Longest && j.profile.Ties == TiesAllow {
+		// The best of all rules is the best of those that end on a border too,
+		// if it is one of them.
+		if m, border := rs.bestBorder(t); border {
+			return j.verdict(rs, m)
+		}
 	}
 	whole := *t
 	whole.whole = true
@@ -208,7 +218,7 @@ func (p *Policy) Contenders(dst []int32, t *Target) []int32 {
 		if !rs.letter || t.letter == nil {
 			rs.each(t, note)
 		}
-		if t.letter != nil && (rs.letter || !p.judge.file.choices.letter) {
+		if t.letter != nil && (rs.letter || rs.twin == nil) {
 			rs.each(t.letter, note)
 		}
 	}
