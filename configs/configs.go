@@ -29,6 +29,11 @@ var redirectViews string
 //go:embed definitions.sql
 var definitionViews string
 
+// SeriesViews is the end of views.sql: views over all complete runs.
+//
+//go:embed series.sql
+var SeriesViews string
+
 // DerivedViews is the SQL of the views over the views of the tables. It names no
 // schema, so that it can run once in each.
 var DerivedViews = redirectViews + definitionViews

@@ -1,9 +1,11 @@
 -- DuckDB views over the tables in this folder, written by robocensus. From this folder:  duckdb -init views.sql
 --
 -- A bare name (fetches, policies, ...) is the last complete run and its first profile, so that a second run or profile
--- never doubles a count. changes compares that run with the complete run before it. Runs are ordered by date
--- (--as-of, else the median day of a WARC run's captures, else the start), then by ID. The same names in the schema history (history.fetches, ...) hold all runs and profiles, complete or not. Every
--- table has the column run. If a run did not write a table, the view says so when you query it.
+-- never doubles a count. changes compares that run with the complete run before it. Runs are ordered by date (--as-of,
+-- else the median day of a WARC run's captures, else the start), then by ID. The same names in the schema history
+-- (history.fetches, ...) hold all runs and profiles, complete or not, and history.runs lists the complete ones. The views
+-- series_policies and so on follow figures over them. Every table has the column run. If a run did not write a table, the
+-- view says so when you query it.
 
 CREATE SCHEMA IF NOT EXISTS history;
 

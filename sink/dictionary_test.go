@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write the data dictionary anew")
 // rowTypes maps tables to their row types in rows.go.
 var rowTypes = map[string]string{
 	"fetches": "Fetch", "groups": "Group", "rules": "Rule", "sitemaps": "Sitemap", "lines": "Line", "signals": "Signal",
-	"policies": "Policy", "verdicts": "Verdict", "agents": "Agent", "summary": "Count", "examples": "Example", "bodies": "Body", "changes": "Change",
+	"policies": "Policy", "verdicts": "Verdict", "agents": "Agent", "summary": "Count", "examples": "Example", "bodies": "Body", "changes": "Change", "series": "Point",
 }
 
 // The data dictionary agrees with the row types and their comments.
@@ -100,7 +100,7 @@ func TestDictionaryHasEveryColumn(t *testing.T) {
 	for _, d := range Dictionary() {
 		of[d.Table] = append(of[d.Table], d.Column)
 	}
-	for _, table := range append(TableNames, layout.Changes) {
+	for _, table := range append(TableNames, layout.Changes, "series") {
 		schema, err := Schema(table)
 		must(t, err)
 		var want []string
@@ -111,7 +111,7 @@ func TestDictionaryHasEveryColumn(t *testing.T) {
 			t.Errorf("%s (-table +dictionary):\n%s", table, diff)
 		}
 	}
-	if len(of) != len(TableNames)+1 {
+	if len(of) != len(TableNames)+2 {
 		t.Errorf("the dictionary has %d tables", len(of))
 	}
 }

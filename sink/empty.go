@@ -23,6 +23,7 @@ var emptyParts = map[string]func(io.Writer) error{
 	"examples": empty[Example],
 	"bodies":   empty[Body],
 	"changes":  empty[Change],
+	"series":   empty[Point],
 }
 
 // EmptyPart returns a part of a table without rows, to read its columns from.

@@ -484,3 +484,55 @@ type Change struct {
 	// Line that decides now. Null if none does.
 	LineAfter *int32 `parquet:"line_after"`
 }
+
+// Point is a row of `series`: a figure of one run in a series over several. It belongs
+// to no run; robocensus series writes it to a file.
+type Point struct {
+	// What is counted, as in `summary`: `policy`, `policy_explicit`, `category`, `signal`, `field`,
+	// `feature`, `status`, `outcome`, `reason`, `targets`; or `entered`, `left` and `change` (below).
+	// Example: `policy`.
+	Metric string `parquet:"metric,dict" json:"metric"`
+	// `all` hosts of the run; with `--panel` also `panel`, those in all runs, and `others`, the rest.
+	Population string `parquet:"population,dict" json:"population"`
+	// Band of rank as in `summary`; `all` of them; `weighted`, all of them by `--weights`.
+	Stratum string `parquet:"stratum,dict" json:"stratum"`
+	// Agent that the figure is about. Null if it is about none.
+	Agent *string `parquet:"agent,dict" json:"agent"`
+	// Its category in this run. Null without an agent or category.
+	Category *string `parquet:"category,dict" json:"category"`
+	// Profile whose reading is counted. Null if none matters, or for the first profile's reading.
+	Profile *string `parquet:"profile,dict" json:"profile"`
+	// Value that is counted. Null if the metric has no key. Example: `disallow_all`.
+	Key *string `parquet:"key,dict" json:"key"`
+	// ID of the run. Example: `20261120T101500Z`.
+	Run string `parquet:"run,dict" json:"run"`
+	// Date of the run, in UTC. Example: `2026-11-20 10:15:02`.
+	Date time.Time `parquet:"date,timestamp(microsecond)" json:"date"`
+	// What the share is of: `hosts` of the run; `files`, the hosts whose rules decide; `texts`, the hosts
+	// that have a file; `both`, the hosts that this run and the one before it have; `before`, those of
+	// the run before.
+	Base string `parquet:"base,dict" json:"base"`
+	// Hosts that are counted. Example: `18`.
+	Count int64 `parquet:"count" json:"count"`
+	// Hosts of the base. Example: `132`.
+	Denominator int64 `parquet:"denominator" json:"denominator"`
+	// Count by denominator; weighted, the estimate. Null if the denominator is 0. Example: `0.136`.
+	Share *float64 `parquet:"share" json:"share"`
+	// Lower end of the interval of 95 %. Null without a share, and for a figure that is no estimate.
+	Low *float64 `parquet:"low" json:"low"`
+	// Upper end of the interval. Null like `low`.
+	High *float64 `parquet:"high" json:"high"`
+	// How the interval is computed: `wilson`, `stratified`, `clustered` (below). Null without an interval.
+	Method *string `parquet:"method,dict" json:"method"`
+	// Variance by that of a simple sample of as many hosts. Null for `wilson`, and if the share is 0 or 1.
+	DesignEffect *float64 `parquet:"design_effect" json:"design_effect"`
+	// Registered domains of the sample. Null unless the method is `clustered`.
+	Clusters *int64 `parquet:"clusters" json:"clusters"`
+	// Why the interval may be wrong, with commas between: `few_hosts`, `rare`, `few_clusters`,
+	// `uneven_clusters` (below). Null if nothing speaks against it.
+	Caution *string `parquet:"caution,dict" json:"caution"`
+	// The share can be compared with that of the run before. Null for the first run.
+	Comparable *bool `parquet:"comparable" json:"comparable"`
+	// Why not, in words. Null if it can, and for the first run.
+	WhyNot *string `parquet:"why_not,dict" json:"why_not"`
+}

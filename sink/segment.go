@@ -3,6 +3,7 @@ package sink
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"path"
 	"runtime/debug"
 	"slices"
@@ -262,6 +263,20 @@ func (w *writer[T]) publish() error {
 		return fmt.Errorf("publish a part: %w", err)
 	}
 	return nil
+}
+
+// WriteSeries writes rows of the table series as a Parquet file.
+func WriteSeries(w io.Writer, rows []Point, toolVersion string) error {
+	metadata := map[string]string{layout.KeySchema: strconv.Itoa(SchemaVersion), layout.KeyToolVersion: toolVersion}
+	out, err := shred.New[Point](w, new(sync.Pool), writerOptions("series", toolVersion, metadata)...)
+	if err != nil {
+		return fmt.Errorf("create the table series: %w", err)
+	}
+	defer out.Release()
+	if err = out.Write(rows); err == nil {
+		err = out.Close()
+	}
+	return err
 }
 
 // ToolVersion returns the version for parts and manifests: linked, which is set at

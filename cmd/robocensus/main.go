@@ -44,6 +44,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/memory"
 	"github.com/robocensus/robocensus/pipeline/audit"
+	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/export"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -91,7 +92,7 @@ func commands() *cobra.Command {
 	}{
 		{"Make a census", []*cobra.Command{runCommand(), planCommand(), demoCommand()}},
 		{"Ask about one policy", []*cobra.Command{checkCommand(), compareCommand()}},
-		{"Read what a census has found", []*cobra.Command{runsCommand(), reportCommand(), diffCommand(), verifyCommand(), exportCommand(), pruneCommand()}},
+		{"Read what a census has found", []*cobra.Command{runsCommand(), reportCommand(), diffCommand(), seriesCommand(), verifyCommand(), exportCommand(), pruneCommand()}},
 		{"Other", []*cobra.Command{completionCommand(root), helpCommand(root)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
@@ -222,7 +223,7 @@ func codeOf(err error) int {
 	var input *userfile.Error
 	switch {
 	case errors.As(err, &usage), errors.Is(err, sink.ErrRunExists), errors.Is(err, sink.ErrRunBusy), errors.Is(err, sink.ErrNotResumable),
-		errors.Is(err, audit.ErrNotComparable), errors.Is(err, export.ErrNotThere), errors.Is(err, remote.ErrScheme):
+		errors.Is(err, audit.ErrNotComparable), errors.Is(err, export.ErrNotThere), errors.Is(err, remote.ErrScheme), errors.Is(err, series.ErrNoTable):
 		return exitUsage
 	case errors.As(err, &input), errors.Is(err, sink.ErrOtherPlan), errors.Is(err, memory.ErrOtherShare):
 		return exitInput

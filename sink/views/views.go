@@ -196,5 +196,7 @@ func textOf(in files, runs []*sink.Manifest) ([]byte, error) {
 		}
 		out.WriteString(configs.DerivedViews)
 	}
+	out.WriteString(listOf(runs))
+	out.WriteString(configs.SeriesViews)
 	return []byte(out.String()), nil
 }

@@ -1,0 +1,301 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/robocensus/robocensus/cmd/internal/output"
+	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/pipeline/series"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+const seriesHelp = `Follows the figures of the complete runs in DIR over time: for agents, categories,
+signals, statuses and features the share at each run, with its denominator and an
+interval of 95 %, by stratum of rank. It reads the table summary, so that it takes as
+long for any number of hosts.
+
+Runs are ordered by date (robocensus runs). Two neighbours are comparable if they
+counted the same in the same way: the same entry of the registry of agents, the same
+fields of the profile, and the same kind of list, by its name without numbers. The
+column why_not says what differs. Marks say where an agent entered the registry, or
+a profile changed. Changes of policies are counted for neighbours that robocensus
+diff has compared.
+
+With --panel, the hosts that all runs have are counted apart, and so are the others,
+and those that come and go. With --clustered, intervals allow for several hosts of one
+registered domain. Both read the tables fetches and policies of every run.
+
+--weights is a CSV file of the hosts that each stratum has in the population, such as
+"1-1000,1000"; the figures of the stratum "weighted" then count each stratum by these.
+
+Without --parquet, --csv, --html or --json, the output is an overview. The columns of
+the table series are in the data dictionary.
+
+Exit codes: 0 done, 64 usage, 65 bad input, 74 I/O, 130 interrupted.`
+
+const seriesExamples = `  robocensus series --out out
+  robocensus series --out out --runs 'CC-MAIN-*' --html series.html --parquet series.parquet
+  robocensus series --out out --since 2024-01 --panel --clustered --csv series.csv`
+
+// seriesFlags are the flags of series.
+type seriesFlags struct {
+	out, runs, since, weights string
+	parquet, csv              string
+	profiles, strata          []string
+	panel, clustered, json    bool
+}
+
+func seriesCommand() *cobra.Command {
+	f := new(seriesFlags)
+	c := &cobra.Command{
+		Use: "series --out DIR [--runs GLOB] [--since DATE] [flags]", Short: "Follow figures over several runs", Long: seriesHelp, Example: seriesExamples,
+	}
+	s := c.Flags()
+	s.StringVarP(&f.out, "out", "o", "", "`DIR` of the tables")
+	s.StringVar(&f.runs, "runs", "", "runs whose IDs match a quoted `GLOB`, such as 'CC-MAIN-*' (default all complete runs)")
+	s.StringVar(&f.since, "since", "", "runs from a `DATE` on, such as 2024-01 or 2024-01-15")
+	s.StringSliceVar(&f.profiles, "profile", nil, "`NAMES` of profiles to follow (default the first of the last run)")
+	s.StringSliceVar(&f.strata, "stratum", nil, "`NAMES` of strata: all, weighted, 1-1000 and so on, unranked (default all of them)")
+	s.BoolVar(&f.panel, "panel", false, "also count apart the hosts that all runs have")
+	s.BoolVar(&f.clustered, "clustered", false, "intervals that allow for several hosts of one registered domain")
+	s.StringVar(&f.weights, "weights", "", "CSV `FILE` of strata and their hosts in the population")
+	s.StringVar(&f.parquet, "parquet", "", "write the table series to a Parquet `FILE`")
+	s.StringVar(&f.csv, "csv", "", "write it to a CSV `FILE`; - is standard output")
+	s.BoolVar(&f.json, "json", false, "print only JSON to standard output: one object")
+	c.MarkFlagDirname("out")
+	c.MarkFlagFilename("parquet", "parquet")
+	for _, name := range []string{"csv", "weights"} {
+		c.MarkFlagFilename(name, "csv")
+	}
+	completeList(c, "profile", robots.ProfileNames())
+	completeList(c, "stratum", strataNames())
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return usagef("unexpected argument %q", args[0])
+		}
+		config, err := f.config(c.Context())
+		if err != nil {
+			return err
+		}
+		return f.write(c.Context(), config, c.OutOrStdout(), c.ErrOrStderr())
+	}
+	return c
+}
+
+func strataNames() []string {
+	names := []string{series.All, "weighted"}
+	for _, s := range summary.Strata {
+		names = append(names, s.Name)
+	}
+	return append(names, summary.Unranked)
+}
+
+// config checks the flags and finds the runs.
+func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
+	switch {
+	case f.out == "":
+		return c, errNoOut
+	case f.json && f.csv == "-":
+		return c, usagef("--json and --csv - both write to standard output: give --csv a file")
+	}
+	for _, name := range f.strata {
+		if !slices.Contains(strataNames(), name) {
+			return c, usagef("--stratum: no stratum %q%s: the strata are %s", name, suggest.Remark(name, strataNames()), strings.Join(strataNames(), ", "))
+		}
+	}
+	if slices.Contains(f.strata, "weighted") && f.weights == "" {
+		return c, usagef("--stratum weighted needs --weights FILE")
+	}
+	c = series.Config{Dir: f.out, Profiles: f.profiles, Strata: f.strata, Panel: f.panel, Clustered: f.clustered}
+	if c.Runs, err = f.chosen(); err != nil {
+		return c, err
+	}
+	if f.panel && len(c.Runs) < 2 {
+		return c, usagef("--panel needs at least two runs, and there is only %s", c.Runs[0])
+	}
+	if f.weights != "" {
+		c.Weights, err = readWeights(ctx, f.weights)
+	}
+	return c, err
+}
+
+// chosen returns the IDs of the runs to follow, by date.
+func (f *seriesFlags) chosen() (ids []string, err error) {
+	var since time.Time
+	if f.since != "" {
+		if since, err = parseDate(f.since); err != nil {
+			return nil, usagef("--since %q: give a date such as 2024-01 or 2024-01-15", f.since)
+		}
+	}
+	if _, err := path.Match(f.runs, ""); err != nil {
+		return nil, usagef("--runs %q: not a pattern", f.runs)
+	}
+	s, err := store.Open(f.out)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, usagef("no run in %s", f.out)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	complete, err := sink.CompleteRuns(s)
+	if err != nil {
+		return nil, err
+	}
+	profiles := make(map[string]bool)
+	for _, m := range complete {
+		if match, _ := path.Match(cmp.Or(f.runs, "*"), m.Run); match && !m.Date.Before(since) {
+			ids = append(ids, m.Run)
+			for _, p := range m.Profiles {
+				profiles[p] = true
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return nil, usagef("no complete run in %s matches%s", f.out, runsIn(f.out))
+	}
+	for _, p := range f.profiles {
+		if !profiles[p] {
+			known := slices.Sorted(maps.Keys(profiles))
+			return nil, usagef("--profile: no run has a profile %q%s: the profiles are %s", p, suggest.Remark(p, known), strings.Join(known, ", "))
+		}
+	}
+	return ids, nil
+}
+
+// readWeights reads the hosts of strata in the population.
+func readWeights(ctx context.Context, file string) (map[string]float64, error) {
+	content, err := readInput(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	in := csv.NewReader(strings.NewReader(string(content)))
+	in.FieldsPerRecord, in.Comment, in.TrimLeadingSpace = 2, '#', true
+	rows, err := in.ReadAll()
+	if err != nil {
+		return nil, &userfile.Error{Path: file, Err: err}
+	}
+	weights, sum := make(map[string]float64), 0.0
+	for i, row := range rows {
+		n, err := strconv.ParseFloat(strings.TrimSpace(row[1]), 64)
+		if i == 0 && err != nil {
+			continue // the head
+		}
+		bad := ""
+		switch _, twice := weights[row[0]]; {
+		case err != nil || !(n >= 0) || n > 1e15:
+			bad = fmt.Sprintf("%q is not a number of hosts", row[1])
+		case twice:
+			bad = fmt.Sprintf("stratum %q comes twice", row[0])
+		case !slices.Contains(strataNames()[2:], row[0]):
+			bad = fmt.Sprintf("no stratum %q%s; the strata are %s", row[0], suggest.Remark(row[0], strataNames()[2:]), strings.Join(strataNames()[2:], ", "))
+		}
+		if bad != "" {
+			line, _ := in.FieldPos(0)
+			return nil, &userfile.Error{Path: file, Err: fmt.Errorf("row %d of %d: %s", i+1, line, bad)}
+		}
+		weights[row[0]] = n
+		sum += n
+	}
+	if sum == 0 {
+		return nil, &userfile.Error{Path: file, Err: errors.New("has no hosts; give lines such as 1-1000,1000")}
+	}
+	return weights, nil
+}
+
+// write reads the series and writes it in every form that is asked for.
+func (f *seriesFlags) write(ctx context.Context, c series.Config, stdout, stderr io.Writer) error {
+	r, err := series.Read(ctx, c)
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
+	if err != nil {
+		return err
+	}
+	for _, file := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{
+		{f.parquet, func(w io.Writer) error { return sink.WriteSeries(w, r.Points, sink.ToolVersion(version)) }},
+		{f.csv, func(w io.Writer) error { return series.WriteCSV(w, r.Points) }},
+	} {
+		switch {
+		case file.path == "-" && file.path == f.csv:
+			err = file.write(stdout)
+		case file.path != "":
+			err = output.Write(ctx, file.path, file.write)
+		}
+		if ctx.Err() != nil {
+			return errInterrupted
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case f.json:
+		return writeJSON(stdout, r)
+	case f.parquet != "" || f.csv != "":
+		for _, text := range r.Warnings {
+			fmt.Fprintf(stderr, "robocensus: %s\n", plain(text))
+		}
+	default:
+		showSeries(stdout, r)
+	}
+	return nil
+}
+
+// showSeries prints an overview.
+func showSeries(out io.Writer, r *series.Result) {
+	p := &textPage{out}
+	closed := make(map[string]int64) // hosts by run that shut out an agent for AI training
+	known := make(map[string]bool)
+	for i := range r.Points {
+		pt := &r.Points[i]
+		if pt.Metric == "category" && pt.Population == series.All && pt.Stratum == series.All && pt.Base == "hosts" && *pt.Category == "ai-training" && *pt.Profile == r.Profiles[0] {
+			known[pt.Run] = true
+			if *pt.Key == "all" || *pt.Key == "some" {
+				closed[pt.Run] += pt.Count
+			}
+		}
+	}
+	var rows [][]string
+	for _, run := range r.Runs {
+		row := []string{run.Run, showDate(run.Date), words.Number(run.Hosts), words.Number(run.Files), "", ""}
+		if known[run.Run] {
+			row[4], row[5] = words.Percent(closed[run.Run], run.Hosts), words.Percent(closed[run.Run], run.Files)
+		}
+		rows = append(rows, row)
+	}
+	p.line("Hosts that shut out a crawler for AI training")
+	p.rows([]string{"run", "date", "hosts", "files", "of hosts", "of files"}, 2, rows)
+	if r.Panel != nil {
+		p.line("in all runs: " + words.Count(r.Panel.Hosts, "host"))
+	}
+	for _, m := range r.Marks {
+		p.line(p.foreign(fmt.Sprintf("%s: %s", m.Run, m.Text)))
+	}
+	for _, text := range r.Warnings {
+		p.line(p.foreign(text))
+	}
+	p.line("--parquet, --csv and --json write all figures")
+}

@@ -1,0 +1,59 @@
+
+-- Figures over time, as robocensus series gives them: every complete run, by date, with its denominators. The stratum all
+-- adds up the others. A share is of hosts, of files (the hosts whose rules decide) or of texts (the hosts that have a
+-- file). Whether two runs can be compared, and why not, only robocensus series says.
+SET schema = 'main';
+
+CREATE OR REPLACE VIEW series_counts AS
+  SELECT r.run, r.date, s.metric, coalesce(s.stratum, 'all') AS stratum, s.agent, s.category, s.profile, s.key, s.count
+  FROM (SELECT run, metric, stratum, agent, category, profile, key, sum(count)::BIGINT AS count FROM history.summary
+        GROUP BY GROUPING SETS ((run, metric, stratum, agent, category, profile, key), (run, metric, agent, category, profile, key))) s
+  JOIN history.runs r ON r.run = s.run;
+
+CREATE OR REPLACE VIEW series_sizes AS
+  SELECT run, date, stratum, coalesce(sum(count) FILTER (metric = 'targets'), 0)::BIGINT AS hosts,
+         coalesce(sum(count) FILTER (metric = 'body_bytes'), 0)::BIGINT AS texts
+  FROM series_counts GROUP BY ALL;
+
+CREATE OR REPLACE VIEW series_files AS
+  SELECT run, stratum, profile, coalesce(sum(count) FILTER (key = 'conditional_allow'), 0)::BIGINT AS files
+  FROM series_counts WHERE metric = 'outcome' GROUP BY ALL;
+
+CREATE OR REPLACE VIEW series_policies AS
+  SELECT s.run, s.date, s.stratum, a.agent, a.category, a.profile, k.class, coalesce(c.count, 0)::BIGINT AS count, s.hosts, f.files,
+         coalesce(c.count, 0) / nullif(s.hosts, 0) AS of_hosts, CASE WHEN k.class IN ('disallow_all', 'partial') THEN coalesce(c.count, 0) / nullif(f.files, 0) END AS of_files
+  FROM (SELECT DISTINCT run, agent, category, profile FROM series_counts WHERE metric = 'policy') a
+  CROSS JOIN (VALUES ('partial'), ('allow_all'), ('disallow_all'), ('unknown')) k(class)
+  JOIN series_sizes s ON s.run = a.run
+  LEFT JOIN series_files f ON f.run = a.run AND f.stratum = s.stratum AND f.profile = a.profile
+  LEFT JOIN series_counts c ON c.metric = 'policy' AND c.run = a.run AND c.stratum = s.stratum AND c.agent = a.agent AND c.profile = a.profile AND c.key = k.class;
+
+CREATE OR REPLACE VIEW series_categories AS
+  SELECT s.run, s.date, s.stratum, a.category, a.profile, k.closes, coalesce(c.count, 0)::BIGINT AS count, s.hosts, f.files,
+         coalesce(c.count, 0) / nullif(s.hosts, 0) AS of_hosts, CASE WHEN k.closes IN ('all', 'some') THEN coalesce(c.count, 0) / nullif(f.files, 0) END AS of_files
+  FROM (SELECT DISTINCT run, category, profile FROM series_counts WHERE metric = 'category') a
+  CROSS JOIN (VALUES ('all'), ('some'), ('none'), ('unknown')) k(closes)
+  JOIN series_sizes s ON s.run = a.run
+  LEFT JOIN series_files f ON f.run = a.run AND f.stratum = s.stratum AND f.profile = a.profile
+  LEFT JOIN series_counts c ON c.metric = 'category' AND c.run = a.run AND c.stratum = s.stratum AND c.category = a.category AND c.profile = a.profile AND c.key = k.closes;
+
+CREATE OR REPLACE VIEW series_statuses AS
+  SELECT s.run, s.date, s.stratum, k.metric, k.profile, k.key, coalesce(c.count, 0)::BIGINT AS count, s.hosts, coalesce(c.count, 0) / nullif(s.hosts, 0) AS of_hosts
+  FROM (SELECT DISTINCT metric, profile, key FROM series_counts WHERE metric IN ('status', 'outcome', 'reason')) k
+  CROSS JOIN series_sizes s
+  LEFT JOIN series_counts c ON c.run = s.run AND c.stratum = s.stratum AND c.metric = k.metric AND c.profile IS NOT DISTINCT FROM k.profile AND c.key = k.key
+  WHERE k.profile IS NULL OR (s.run, k.profile) IN (SELECT (run, profile) FROM series_counts WHERE metric = k.metric);
+
+CREATE OR REPLACE VIEW series_signals AS
+  SELECT s.run, s.date, s.stratum, k.metric, k.key, coalesce(c.count, 0)::BIGINT AS count, s.hosts, s.texts,
+         coalesce(c.count, 0) / nullif(s.hosts, 0) AS of_hosts, coalesce(c.count, 0) / nullif(s.texts, 0) AS of_texts
+  FROM (SELECT DISTINCT metric, key FROM series_counts WHERE metric IN ('signal', 'field')) k
+  CROSS JOIN series_sizes s
+  LEFT JOIN series_counts c ON c.run = s.run AND c.stratum = s.stratum AND c.metric = k.metric AND c.key = k.key;
+
+CREATE OR REPLACE VIEW series_features AS
+  SELECT s.run, s.date, s.stratum, k.key AS feature, coalesce(c.count, 0)::BIGINT AS count, s.hosts, s.texts,
+         coalesce(c.count, 0) / nullif(s.hosts, 0) AS of_hosts, coalesce(c.count, 0) / nullif(s.texts, 0) AS of_texts
+  FROM (SELECT DISTINCT key FROM series_counts WHERE metric = 'feature') k
+  CROSS JOIN series_sizes s
+  LEFT JOIN series_counts c ON c.metric = 'feature' AND c.run = s.run AND c.stratum = s.stratum AND c.key = k.key;

@@ -1,0 +1,65 @@
+package series
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// WriteCSV writes points as CSV: the columns of the table series, null as an empty
+// cell. Agents and keys that a spreadsheet could take for a formula get an apostrophe.
+func WriteCSV(w io.Writer, points []sink.Point) error {
+	out := csv.NewWriter(w)
+	var head []string
+	for _, d := range sink.Dictionary() {
+		if d.Table == "series" {
+			head = append(head, d.Column)
+		}
+	}
+	out.Write(head) // Flush reports errors
+	for i := range points {
+		p := &points[i]
+		out.Write([]string{
+			p.Metric, p.Population, p.Stratum, word(p.Agent), word(p.Category), word(p.Profile), word(p.Key), p.Run, p.Date.Format(time.RFC3339), p.Base,
+			strconv.FormatInt(p.Count, 10), strconv.FormatInt(p.Denominator, 10), number(p.Share), number(p.Low), number(p.High), word(p.Method),
+			number(p.DesignEffect), integer(p.Clusters), word(p.Caution), flag(p.Comparable), word(p.WhyNot),
+		})
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func word(s *string) string {
+	if s == nil {
+		return ""
+	}
+	if *s != "" && strings.ContainsRune("=+-@\t\r", rune((*s)[0])) {
+		return "'" + *s
+	}
+	return *s
+}
+
+func number(f *float64) string {
+	if f == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*f, 'g', -1, 64)
+}
+
+func integer(n *int64) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.FormatInt(*n, 10)
+}
+
+func flag(b *bool) string {
+	if b == nil {
+		return ""
+	}
+	return strconv.FormatBool(*b)
+}

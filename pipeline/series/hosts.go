@@ -1,0 +1,349 @@
+package series
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// The pass over hosts reads fetches and policies of each run, segment by segment. What
+// a run says of a host is a vector of a few bytes and one for each agent; hosts with
+// equal files have equal vectors, of which there are far fewer than hosts. Counts are
+// made from vectors.
+
+// ofHosts are the metrics that the pass over hosts counts.
+var ofHosts = map[string]bool{"targets": true, "outcome": true, "reason": true, "status": true, "policy": true, "policy_explicit": true, "category": true}
+
+// readHosts counts the hosts of the runs, of the panel and others apart.
+func readHosts(ctx context.Context, c Config, runs []*counted, r *Result) error {
+	for _, run := range runs {
+		for _, table := range []string{"fetches", "policies"} {
+			if !slices.Contains(run.m.Tables, table) {
+				return fmt.Errorf("run %s %w host by host: it has no table %s", run.m.Run, ErrNoTable, table)
+			}
+		}
+	}
+	var panel []uint64
+	var err error
+	if c.Panel {
+		if panel, err = findPanel(ctx, c.Dir, runs, r); err != nil {
+			return err
+		}
+	}
+	for _, run := range runs {
+		h := newHostReader(c, run, panel)
+		if err := h.read(ctx); err != nil {
+			return err
+		}
+		h.finish()
+	}
+	return nil
+}
+
+// hostReader reads the hosts of one run.
+type hostReader struct {
+	Config
+	run      *counted
+	panel    []uint64
+	agents   []string // sorted
+	profiles []string // of the series, that the run has
+	first    bool     // the run's first profile is one of them
+
+	mu      sync.Mutex
+	vectors map[string]uint32
+	texts   []string // the vectors
+	groups  map[group]int64
+	hosts   []clusterHost // if clustered
+	figures *figures
+}
+
+// group identifies hosts that count alike.
+type group struct {
+	vector uint32
+	band   uint8 // index in bandNames
+	panel  bool
+}
+
+// clusterHost is a host with its registered domain: 16 bytes.
+type clusterHost struct {
+	domain uint64
+	group
+}
+
+// bandNames are the strata but All.
+var bandNames = func() (names []string) {
+	for _, s := range summary.Strata {
+		names = append(names, s.Name)
+	}
+	return append(names, summary.Unranked)
+}()
+
+func newHostReader(c Config, run *counted, panel []uint64) *hostReader {
+	h := &hostReader{Config: c, run: run, panel: panel, vectors: make(map[string]uint32), groups: make(map[group]int64)}
+	h.agents = slices.Sorted(maps.Keys(run.category))
+	for _, p := range c.Profiles {
+		if slices.Contains(run.m.Profiles, p) {
+			h.profiles = append(h.profiles, p)
+		}
+	}
+	h.first = slices.Contains(h.profiles, firstOf(run.m))
+	h.figures = newFigures(h)
+	return h
+}
+
+// read reads all segments.
+func (h *hostReader) read(ctx context.Context) error {
+	segments := make(map[int][2][]sink.Part)
+	for k, table := range []string{"fetches", "policies"} {
+		for _, p := range h.run.m.PartsOf(table) {
+			of := segments[p.Segment]
+			of[k] = append(of[k], p)
+			segments[p.Segment] = of
+		}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for _, parts := range segments {
+		g.Go(func() error {
+			s := &hostSegment{hostReader: h}
+			if err := s.fetches(ctx, parts[0]); err != nil {
+				return err
+			}
+			if err := s.policies(ctx, parts[1]); err != nil {
+				return err
+			}
+			s.merge()
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// hostSegment holds the hosts of a segment. A vector has the outcome under each
+// profile, the reason, the status, and a byte for each agent and profile.
+type hostSegment struct {
+	*hostReader
+	seqs    []int64
+	domains []uint64
+	bands   []uint8
+	inPanel []bool
+	vectors []byte // all, of the same size
+}
+
+func (h *hostReader) head() int { return len(h.profiles) + 3 }
+func (h *hostReader) size() int { return h.head() + len(h.profiles)*len(h.agents) }
+
+// outcomes and reasons are those of the tables; the index of a text is its byte in a
+// vector. An unknown one, of a damaged table, is the last.
+var (
+	outcomes = []string{"", "conditional_allow", "full_allow", "full_disallow", "undefined"}
+	reasons  = []string{
+		"success", "client_error", "server_error", "misconfigured_server", "redirect_limit", "redirect_loop", "redirect_invalid",
+		"redirect_unsupported", "redirect_unresolved", "revisit_unresolved", "html_redirect", "network_failure", "invalid_response",
+		"incomplete_body", "stale_copy", "unreachable_too_long", "address_blocked", "no_route", "other",
+	}
+)
+
+func indexOf(texts []string, text string) byte {
+	i := slices.Index(texts, text)
+	if i < 0 {
+		i = len(texts) - 1
+	}
+	return byte(i)
+}
+
+// classSet marks the byte of an agent whose policy is there.
+const (
+	classSet    = 0x80
+	explicitBit = 0x40
+)
+
+func (s *hostSegment) fetches(ctx context.Context, parts []sink.Part) error {
+	for _, p := range parts {
+		columns := []string{"seq", "host", "port", "rank", "registered_domain", "outcome", "reason", "status"}
+		err := scan.Rows(ctx, s.Dir, p, scan.Selection{Columns: columns}, func(batch arrow.RecordBatch) error {
+			seqs, ranks, statuses := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.Int64](batch, "rank"), scan.Column[*array.Int32](batch, "status")
+			hosts, ports, domains := scan.Column[*array.String](batch, "host"), scan.Column[*array.Int32](batch, "port"), scan.Column[*array.String](batch, "registered_domain")
+			said, why := scan.Column[*array.String](batch, "outcome"), scan.Column[*array.String](batch, "reason")
+			for i := range int(batch.NumRows()) {
+				if n := len(s.seqs); n > 0 && seqs.Value(i) <= s.seqs[n-1] {
+					return fmt.Errorf("%s: seq %d follows %d", p.Path, seqs.Value(i), s.seqs[n-1])
+				}
+				s.seqs = append(s.seqs, seqs.Value(i))
+				domain := hosts.Value(i)
+				if domains.IsValid(i) {
+					domain = domains.Value(i)
+				}
+				s.domains = append(s.domains, maphash.String(seed, domain))
+				var rank *int64
+				if ranks.IsValid(i) {
+					v := ranks.Value(i)
+					rank = &v
+				}
+				s.bands = append(s.bands, uint8(slices.Index(bandNames, summary.StratumOf(rank))))
+				_, in := slices.BinarySearch(s.panel, keyOf(hosts.Value(i), ports.Value(i)))
+				s.inPanel = append(s.inPanel, in)
+				v := make([]byte, s.size())
+				if s.first {
+					v[slices.Index(s.profiles, firstOf(s.run.m))] = indexOf(outcomes, said.Value(i))
+				}
+				v[s.head()-3] = indexOf(reasons, why.Value(i))
+				status := uint16(0) // none
+				if statuses.IsValid(i) {
+					status = uint16(statuses.Value(i))
+				}
+				binary.LittleEndian.PutUint16(v[s.head()-2:], status)
+				s.vectors = append(s.vectors, v...)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *hostSegment) policies(ctx context.Context, parts []sink.Part) error {
+	texts := []string{"agent", "profile", "outcome", "class"}
+	at := 0
+	for _, p := range parts {
+		what := scan.Selection{Columns: append([]string{"seq", "is_explicit"}, texts...), Dictionaries: texts}
+		err := scan.Rows(ctx, s.Dir, p, what, func(batch arrow.RecordBatch) error {
+			seqs, explicit := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.Boolean](batch, "is_explicit")
+			var columns [4]*array.Dictionary
+			var numbers [4][]int // by index of the dictionary
+			for k, name := range texts {
+				columns[k] = scan.Column[*array.Dictionary](batch, name)
+				all := columns[k].Dictionary().(*array.String)
+				for i := range all.Len() {
+					numbers[k] = append(numbers[k], slices.Index([][]string{s.agents, s.profiles, outcomes, summary.ClassNames[:]}[k], all.Value(i)))
+				}
+			}
+			for i := range int(batch.NumRows()) {
+				for at < len(s.seqs) && s.seqs[at] < seqs.Value(i) {
+					at++
+				}
+				if at == len(s.seqs) || s.seqs[at] != seqs.Value(i) {
+					return fmt.Errorf("%s: seq %d is not in fetches", p.Path, seqs.Value(i))
+				}
+				agent, profile := numbers[0][columns[0].GetValueIndex(i)], numbers[1][columns[1].GetValueIndex(i)]
+				outcome, class := numbers[2][columns[2].GetValueIndex(i)], numbers[3][columns[3].GetValueIndex(i)]
+				if profile < 0 {
+					continue // not of the series
+				}
+				if agent < 0 || outcome < 0 || class < 0 {
+					return fmt.Errorf("%s: a policy of an agent that summary does not have, or of an unknown class or outcome", p.Path)
+				}
+				v := s.vectors[at*s.size():][:s.size()]
+				v[profile] = byte(outcome)
+				b := classSet | byte(class)
+				if explicit.Value(i) {
+					b |= explicitBit
+				}
+				v[s.head()+profile*len(s.agents)+agent] = b
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mostVectors is the number of vectors from which counts are made, so that a panel
+// takes the same memory however many hosts there are.
+const mostVectors = 1 << 16
+
+// merge adds the hosts of a segment to those of the run.
+func (s *hostSegment) merge() {
+	h := s.hostReader
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := range s.seqs {
+		v := s.vectors[i*s.size():][:s.size()]
+		n, ok := h.vectors[string(v)]
+		if !ok {
+			if !h.Clustered && len(h.texts) >= mostVectors {
+				h.countGroups()
+				clear(h.vectors)
+				h.texts = nil
+			}
+			text := string(v)
+			n = uint32(len(h.texts))
+			h.vectors[text], h.texts = n, append(h.texts, text)
+		}
+		g := group{n, s.bands[i], s.inPanel[i]}
+		h.groups[g]++
+		if h.Clustered {
+			h.hosts = append(h.hosts, clusterHost{s.domains[i], g})
+		}
+	}
+}
+
+// countGroups counts the hosts of all groups, and forgets them.
+func (h *hostReader) countGroups() {
+	for g, n := range h.groups {
+		f := h.figures.of(h.texts[g.vector])
+		for _, p := range h.populations(g.panel) {
+			for _, name := range []string{bandNames[g.band], All} {
+				h.figures.count(p, name, f, n)
+			}
+		}
+	}
+	clear(h.groups)
+}
+
+// populations returns the populations of a host.
+func (h *hostReader) populations(inPanel bool) []population {
+	switch {
+	case !h.Panel:
+		return []population{h.run.all}
+	case inPanel:
+		return []population{h.run.all, h.run.panel}
+	}
+	return []population{h.run.all, h.run.others}
+}
+
+// finish sets the figures of the run.
+func (h *hostReader) finish() {
+	if h.Panel {
+		h.run.panel, h.run.others = make(population), make(population)
+		for _, p := range []population{h.run.panel, h.run.others} {
+			p.of(All)
+		}
+	}
+	// The counts of all hosts are made again, from the same rows as those of the
+	// panel and of the others.
+	for _, b := range h.run.all {
+		maps.DeleteFunc(b.counts, func(k id, _ tally) bool {
+			return ofHosts[k.metric] && k.metric != "targets" && (k.profile == "" || slices.Contains(h.profiles, k.profile)) && (k.metric != "reason" || k.profile == firstOf(h.run.m))
+		})
+		maps.DeleteFunc(b.sizes, func(base string, _ sizes) bool {
+			profile, ok := strings.CutPrefix(base, baseFiles+" ")
+			return base == baseHosts || ok && slices.Contains(h.profiles, profile)
+		})
+	}
+	if h.Clustered {
+		h.countClusters()
+	} else {
+		h.countGroups()
+	}
+	h.figures.settle()
+	h.vectors, h.texts, h.hosts = nil, nil, nil
+}

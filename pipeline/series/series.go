@@ -1,0 +1,267 @@
+package series
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// All is the stratum of all hosts.
+const All = "all"
+
+// Config says what a series is about.
+type Config struct {
+	Dir       string
+	Runs      []string           // IDs of complete runs, by date
+	Profiles  []string           // nil for the first profile of the last run
+	Strata    []string           // bands of rank, or All; nil for all of them
+	Panel     bool               // also count the hosts that all runs have, apart
+	Clustered bool               // allow for several hosts of one registered domain
+	Weights   map[string]float64 // hosts of the population by stratum; nil for none
+}
+
+// Result is a series.
+type Result struct {
+	Profiles []string     `json:"profiles"`
+	Runs     []Run        `json:"runs"` // by date
+	Marks    []Mark       `json:"marks"`
+	Panel    *Panel       `json:"panel,omitempty"`
+	Warnings []string     `json:"warnings"`
+	Points   []sink.Point `json:"points"` // by series, then by date
+}
+
+// Run describes a run of a series.
+type Run struct {
+	Run   string    `json:"run"`
+	Date  time.Time `json:"date"`
+	Hosts int64     `json:"hosts"`
+	// Files are the hosts whose rules decide, under the first profile of the series.
+	Files int64 `json:"files"`
+	// Breaks say why no figure can be compared with those of the run before.
+	Breaks []string `json:"breaks,omitempty"`
+}
+
+// Mark is an event that the figures of a run may show: what differs from the run
+// before.
+type Mark struct {
+	Run  string `json:"run"`
+	Kind string `json:"kind"` // agent_new, agent_gone, agent_changed, profile_changed, list_changed, break
+	Of   string `json:"of"`   // the agent or profile; "" for the run
+	Text string `json:"text"`
+}
+
+// ErrNoRuns reports that there is nothing to follow.
+var ErrNoRuns = errors.New("a series needs at least one complete run")
+
+// ErrNoTable reports a run that did not write a table that a series needs.
+var ErrNoTable = errors.New("cannot be followed")
+
+// id identifies a figure.
+type id struct{ metric, agent, category, profile, key string }
+
+// counted is a run with what is counted in it.
+type counted struct {
+	m        *sink.Manifest
+	agents   *registry
+	category map[string]string // of agents, as counted
+	sources  map[string]int64  // hosts by where their answer comes from
+	all      population
+	panel    population // with --panel
+	others   population
+	moved    moved // against the run before
+	changes  *changes
+}
+
+// population is a set of hosts of a run, by stratum.
+type population map[string]*band
+
+// band holds the figures of the hosts of a stratum. sizes are the hosts of the
+// stratum, by base.
+type band struct {
+	sizes  map[string]sizes // by base; files also by profile, see filesOf
+	counts map[id]tally
+}
+
+// filesOf is the base of the hosts whose rules decide under a profile.
+func filesOf(profile string) string { return baseFiles + " " + profile }
+
+// Bases of shares.
+const (
+	baseHosts = "hosts"
+	baseFiles = "files"
+	baseTexts = "texts"
+	baseBoth  = "both"
+
+	baseBefore = "before"
+)
+
+// metrics of summary that a series follows, with their bases. Files are a base of
+// those keys that only hosts with a file can have.
+var metrics = map[string]struct {
+	bases []string
+	files []string // keys with files as a second base
+}{
+	"targets":         {bases: []string{baseHosts}},
+	"outcome":         {bases: []string{baseHosts}},
+	"reason":          {bases: []string{baseHosts}},
+	"status":          {bases: []string{baseHosts}},
+	"policy":          {bases: []string{baseHosts}, files: []string{"disallow_all", "partial"}},
+	"policy_explicit": {bases: []string{baseFiles}},
+	"category":        {bases: []string{baseHosts}, files: []string{"all", "some"}},
+	"signal":          {bases: []string{baseHosts, baseTexts}},
+	"field":           {bases: []string{baseHosts, baseTexts}},
+	"feature":         {bases: []string{baseHosts, baseTexts}},
+}
+
+// Read reads a series.
+func Read(ctx context.Context, c Config) (*Result, error) {
+	if len(c.Runs) == 0 {
+		return nil, ErrNoRuns
+	}
+	runs := make([]*counted, len(c.Runs))
+	g, each := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, run := range c.Runs {
+		g.Go(func() (err error) {
+			runs[i], err = readRun(each, c.Dir, run)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	if len(c.Profiles) == 0 {
+		if last := runs[len(runs)-1].m; len(last.Profiles) > 0 {
+			c.Profiles = last.Profiles[:1]
+		}
+	}
+	r := &Result{Profiles: c.Profiles, Marks: []Mark{}, Warnings: []string{}}
+	if c.Panel || c.Clustered {
+		if err := readHosts(ctx, c, runs, r); err != nil {
+			return nil, err
+		}
+	}
+	for i := range runs {
+		if i == 0 {
+			continue
+		}
+		var err error
+		if runs[i].changes, err = readChanges(ctx, c, runs[i-1].m, runs[i].m); err != nil {
+			return nil, err
+		}
+	}
+	newPointer(c, runs, r).points()
+	return r, nil
+}
+
+// readRun reads the counters and the registry of a run.
+func readRun(ctx context.Context, dir, run string) (*counted, error) {
+	m, err := sink.ReadManifest(dir, run)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(m.Tables, "summary") {
+		return nil, fmt.Errorf("run %s %w: it has no table summary; choose other runs with --runs", run, ErrNoTable)
+	}
+	r := &counted{m: m, all: make(population), category: make(map[string]string), sources: make(map[string]int64)}
+	if r.agents, err = readRegistry(ctx, dir, m); err != nil {
+		return nil, err
+	}
+	counts, err := summary.Read(ctx, dir, m)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range counts.List() {
+		r.add(c)
+	}
+	r.all.sumUp()
+	return r, nil
+}
+
+// add adds a counter of summary.
+func (r *counted) add(c summary.Count) {
+	b := r.all.of(c.Stratum)
+	switch c.Metric {
+	case "targets":
+		b.size(baseHosts, c.N)
+	case "body_bytes":
+		b.size(baseTexts, c.N)
+	case "outcome":
+		if c.Key == "conditional_allow" {
+			b.size(filesOf(c.Profile), c.N)
+		}
+	case "source":
+		source := c.Key
+		if source == "cache" {
+			source = "network"
+		}
+		r.sources[source] += c.N
+	case "policy":
+		r.category[c.Agent] = c.Category
+	}
+	if _, ok := metrics[c.Metric]; !ok {
+		return
+	}
+	k := id{c.Metric, c.Agent, c.Category, c.Profile, c.Key}
+	b.counts[k] = b.counts[k].plus(simple(c.N))
+}
+
+func (p population) of(stratum string) *band {
+	if p[stratum] == nil {
+		p[stratum] = &band{sizes: make(map[string]sizes), counts: make(map[id]tally)}
+	}
+	return p[stratum]
+}
+
+func (b *band) size(base string, n int64) { b.sizes[base] = b.sizes[base].plus(simpleSizes(n)) }
+
+// sumUp adds the strata up to All. The sums of squares of clusters do not add up,
+// because a cluster may have hosts in several strata: the pass over hosts sets those.
+func (p population) sumUp() {
+	sum := p.of(All)
+	for stratum, b := range p {
+		if stratum == All {
+			continue
+		}
+		for base, n := range b.sizes {
+			sum.sizes[base] = sum.sizes[base].plus(n)
+		}
+		for k, n := range b.counts {
+			sum.counts[k] = sum.counts[k].plus(n)
+		}
+	}
+}
+
+// strata returns the strata that any run has, in order of rank, All first.
+func strata(runs []*counted, wanted []string) (names []string) {
+	in := make(map[string]bool)
+	for _, r := range runs {
+		for name := range r.all {
+			in[name] = true
+		}
+	}
+	names = slices.SortedFunc(maps.Keys(in), func(a, b string) int { return cmp.Compare(bandOrder(a), bandOrder(b)) })
+	return slices.DeleteFunc(names, func(name string) bool { return wanted != nil && !slices.Contains(wanted, name) })
+}
+
+func bandOrder(name string) int {
+	if name == All {
+		return -1
+	}
+	for i, s := range summary.Strata {
+		if s.Name == name {
+			return i
+		}
+	}
+	return len(summary.Strata)
+}
