@@ -47,13 +47,13 @@ registered domain. Both read the tables fetches and policies of every run.
 --weights is a CSV file of the hosts that each stratum has in the population, such as
 "1-1000,1000"; the figures of the stratum "weighted" then count each stratum by these.
 
-Without --parquet, --csv, --html or --json, the output is an overview. The columns of
+Without --parquet, --csv or --json, the output is an overview. The columns of
 the table series are in the data dictionary.
 
 Exit codes: 0 done, 64 usage, 65 bad input, 74 I/O, 130 interrupted.`
 
 const seriesExamples = `  robocensus series --out out
-  robocensus series --out out --runs 'CC-MAIN-*' --html series.html --parquet series.parquet
+  robocensus series --out out --runs 'CC-MAIN-*' --parquet series.parquet
   robocensus series --out out --since 2024-01 --panel --clustered --csv series.csv`
 
 // seriesFlags are the flags of series.
