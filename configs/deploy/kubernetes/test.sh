@@ -24,27 +24,24 @@ fail() {
 
 say() { echo "$(date -u +%T) $*"; }
 
-# build builds packages to a path. Their module's go.mod is on standard input.
+# build builds packages to a path. A go.mod with their module is on standard input.
 build() {
 	local to=$1 flags=$2 folder
 	shift 2
 	folder=$(mktemp -d -p "$work")
 	cat >"$folder/go.mod"
-	(
-		cd "$folder"
-		"$go" get "$@"
-		CGO_ENABLED=0 GOFLAGS='-p=1 -mod=mod -trimpath' nice "$go" build -ldflags "-s -w $flags" -o "$to" "$@"
-	) >"$folder/log" 2>&1 || fail "cannot build $*: $(tail -n 5 "$folder/log")"
+	(cd "$folder" && CGO_ENABLED=0 GOFLAGS='-mod=mod -trimpath' nice "$go" build -ldflags "-s -w $flags" -o "$to" "$@") >"$folder/log" 2>&1 ||
+		fail "cannot build $*: $(tail -n 5 "$folder/log")"
 }
 
-# kubernetes_mod prints a go.mod. That of Kubernetes replaces some modules by folders
-# of its repository; they are published as 0.36.3 where Kubernetes is 1.36.3.
+# kubernetes_mod prints the go.mod of Kubernetes, with itself as a dependency. Some of
+# its modules are folders of its repository; they are published as 0.36.3 where
+# Kubernetes is 1.36.3.
 kubernetes_mod() {
 	local mod
 	mod=$("$go" mod download -json "k8s.io/kubernetes@v$kubernetes" | sed -n 's/.*"GoMod": "\(.*\)",/\1/p')
-	printf 'module servers\ngo 1.26.0\nrequire k8s.io/kubernetes v%s\nreplace (\n' "$kubernetes"
-	sed -n "s,^\t\(k8s.io/[^ ]*\) => ./staging/.*,\1 => \1 v0.${kubernetes#1.},p" "$mod"
-	echo ')'
+	sed -e 's,^module .*,module servers,' -e "s,=> ./staging/src/\(k8s.io/.*\),=> \1 v0.${kubernetes#1.}," "$mod"
+	echo "require k8s.io/kubernetes v$kubernetes"
 }
 
 build_servers() {
