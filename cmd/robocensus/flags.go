@@ -23,8 +23,10 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // commonFlags are the flags of the commands that fetch and judge.
@@ -218,8 +220,18 @@ func digest(text []byte) string {
 // maxInputFile bounds the files that are read whole.
 const maxInputFile = 64 << 20
 
-// readInput reads a file. It stops waiting for the writer of a pipe when ctx ends.
+// readInput reads a file or an object by its URL. It stops waiting for the writer of a pipe when ctx ends.
 func readInput(ctx context.Context, path string) ([]byte, error) {
+	if remote.IsURL(path) {
+		text, err := remote.ReadAll(ctx, path, maxInputFile)
+		if ctx.Err() != nil {
+			return nil, errInterrupted
+		}
+		if err != nil {
+			return nil, source.Unread(path, err)
+		}
+		return text, nil
+	}
 	type result struct {
 		text []byte
 		err  error

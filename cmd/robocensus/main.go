@@ -225,6 +225,8 @@ func codeOf(err error) int {
 	case errors.As(err, &usage), errors.Is(err, sink.ErrRunExists), errors.Is(err, sink.ErrRunBusy), errors.Is(err, sink.ErrNotResumable),
 		errors.Is(err, audit.ErrNotComparable), errors.Is(err, export.ErrNotThere), errors.Is(err, remote.ErrScheme), errors.Is(err, series.ErrNoTable):
 		return exitUsage
+	case errors.Is(err, remote.ErrTransfer):
+		return exitIO
 	case errors.As(err, &input), errors.Is(err, sink.ErrOtherPlan), errors.Is(err, memory.ErrOtherShare):
 		return exitInput
 	case errors.Is(err, errInterrupted):

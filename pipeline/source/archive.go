@@ -5,19 +5,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/warc"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // archives returns the WARC files that patterns name, each once, in the order of
 // the patterns and of the names.
-func archives(patterns []string) ([]string, error) {
+func archives(ctx context.Context, patterns []string) ([]string, error) {
 	var out []string
 	known := make(map[string]bool)
 	for _, pattern := range patterns {
@@ -25,9 +27,16 @@ func archives(patterns []string) ([]string, error) {
 			out = append(out, pattern)
 			continue
 		}
-		paths, err := filepath.Glob(pattern)
+		glob := filepath.Glob
+		if remote.IsURL(pattern) {
+			glob = func(pattern string) ([]string, error) { return globURL(ctx, pattern) }
+		}
+		paths, err := glob(pattern)
+		if errors.Is(err, filepath.ErrBadPattern) {
+			err = &userfile.Error{Path: pattern, Err: err}
+		}
 		if err != nil {
-			return nil, &userfile.Error{Path: pattern, Err: err}
+			return nil, err
 		}
 		if len(paths) == 0 {
 			return nil, &userfile.Error{Path: pattern, Err: fmt.Errorf("no such file; give WARC files, and quote a pattern")}
@@ -44,12 +53,12 @@ func archives(patterns []string) ([]string, error) {
 
 // readPaths reads a list of WARC files, one to a line, plain or compressed. Blank
 // lines and those that begin with # are skipped.
-func readPaths(list string) ([]string, error) {
-	f, err := os.Open(list)
+func readPaths(ctx context.Context, list string) ([]string, error) {
+	f, closeList, err := openStored(ctx, list)
 	if err != nil {
-		return nil, &userfile.Error{Path: list, Err: errors.Unwrap(err)}
+		return nil, err
 	}
-	defer f.Close()
+	defer closeList()
 	plain, done, err := decompress(f)
 	if err != nil {
 		return nil, &userfile.Error{Path: list, Err: err}
@@ -77,6 +86,9 @@ func readPaths(list string) ([]string, error) {
 
 // realName returns the absolute path of a file without links.
 func realName(path string) string {
+	if remote.IsURL(path) {
+		return path
+	}
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
@@ -87,8 +99,8 @@ func realName(path string) string {
 }
 
 // openArchives adds the volumes of --warc.
-func (s *Source) openArchives() error {
-	inputs, err := s.identifyArchives()
+func (s *Source) openArchives(ctx context.Context) error {
+	inputs, err := s.identifyArchives(ctx)
 	if err != nil {
 		return err
 	}
@@ -106,7 +118,7 @@ func (s *Source) openArchives() error {
 	s.elsewhere.Add(int64(len(inputs) - (to - from)))
 	for i, in := range inputs {
 		if planned := s.config.Archives != nil; planned && from <= i && i < to {
-			now, err := identify("warc", in.Path)
+			now, err := identify(ctx, "warc", in.Path)
 			if err != nil {
 				return err
 			}
@@ -134,30 +146,37 @@ func (s *Source) openArchives() error {
 	return nil
 }
 
+// identifying is the number of archives that are identified at the same time: servers
+// are waited for.
+const identifying = 8
+
 // identifyArchives identifies the archives of all shards. Those of a planned run are
 // known.
-func (s *Source) identifyArchives() ([]sink.Input, error) {
+func (s *Source) identifyArchives(ctx context.Context) ([]sink.Input, error) {
 	if s.config.Archives != nil {
 		return s.config.Archives, nil
 	}
-	read := func() ([]string, error) { return archives(s.config.WARC) }
+	read := func() ([]string, error) { return archives(ctx, s.config.WARC) }
 	if s.config.Paths != "" {
-		read = func() ([]string, error) { return readPaths(s.config.Paths) }
+		read = func() ([]string, error) { return readPaths(ctx, s.config.Paths) }
 	}
 	paths, err := read()
 	if err != nil {
 		return nil, err
 	}
 	inputs := make([]sink.Input, len(paths))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(identifying)
 	for i, path := range paths {
 		inputs[i] = sink.Input{Role: "warc", Path: path}
 		if path != "-" {
-			if inputs[i], err = identify("warc", path); err != nil {
-				return nil, err
-			}
+			g.Go(func() (err error) {
+				inputs[i], err = identify(ctx, "warc", path)
+				return err
+			})
 		}
 	}
-	return inputs, nil
+	return inputs, g.Wait()
 }
 
 func (s *Source) readArchive(ctx context.Context, path string, reject func(offset int64, path, reason string) error, emit func(Target) error) error {

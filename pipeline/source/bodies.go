@@ -19,23 +19,27 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // openBodies adds the volume of --bodies: a folder or tar of robots.txt files, each
 // named by its authority. Not every file system allows a colon in a name, so
 // www.hrs.de_443 stands for port 443. A default port decides the scheme; otherwise
 // it is the first of --schemes.
-func (s *Source) openBodies() error {
-	name := s.config.Bodies
-	info, err := os.Stat(name)
-	if err != nil {
-		return &userfile.Error{Path: name, Err: errors.Unwrap(err)}
+func (s *Source) openBodies(ctx context.Context) error {
+	name, isFolder := s.config.Bodies, false
+	if !remote.IsURL(name) {
+		info, err := os.Stat(name)
+		if err != nil {
+			return &userfile.Error{Path: name, Err: errors.Unwrap(err)}
+		}
+		isFolder = info.IsDir()
 	}
 	identified, read := identify, s.readTar
-	if info.IsDir() {
+	if isFolder {
 		identified, read = identifyFolder, s.readFolder
 	}
-	in, err := identified("bodies", name)
+	in, err := identified(ctx, "bodies", name)
 	if err != nil {
 		return err
 	}
@@ -74,7 +78,7 @@ func (s *Source) takeBody(file string, modified time.Time, body []byte, emit fun
 }
 
 // identifyFolder identifies a folder by the names, sizes and times of its files.
-func identifyFolder(role, name string) (sink.Input, error) {
+func identifyFolder(_ context.Context, role, name string) (sink.Input, error) {
 	in := sink.Input{Role: role, Path: name}
 	sum := sha256.New()
 	root := os.DirFS(name)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // row is one line of a hosts list.
@@ -48,7 +49,25 @@ func (r *row) given() string {
 func readHosts(ctx context.Context, path string, sum io.Writer, yield func(row) error) error {
 	name, in := "standard input", io.Reader(os.Stdin)
 	piped := true
-	if path != "-" {
+	switch {
+	case path == "-":
+	case remote.IsURL(path):
+		f, _, err := openURL(ctx, path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		b := bufio.NewReaderSize(f, 1<<18)
+		if head, _ := b.Peek(len(parquetMagic)); string(head) == parquetMagic {
+			copied, err := copyURL(ctx, path)
+			if err != nil {
+				return err
+			}
+			defer copied.Close()
+			return readParquetHosts(ctx, path, copied, yield)
+		}
+		name, in, piped = path, b, false
+	default:
 		info, err := os.Stat(path)
 		if err != nil {
 			return noFile(path, err)

@@ -18,19 +18,22 @@ import (
 	"github.com/robocensus/robocensus/sink/scan"
 )
 
+// parquetMagic begins a Parquet file.
+const parquetMagic = "PAR1"
+
 func isParquet(f *os.File) bool {
 	var head [4]byte
 	n, _ := f.ReadAt(head[:], 0)
-	return n == 4 && string(head[:]) == "PAR1"
+	return n == 4 && string(head[:]) == parquetMagic
 }
 
-func parquetRows(f *os.File, size int64, sum io.Writer) (rows int64, err error) {
+func parquetRows(f *os.File, name string, size int64, sum io.Writer) (rows int64, err error) {
 	in, err := scan.Open(f)
 	if err != nil {
-		return 0, &userfile.Error{Path: f.Name(), Err: fmt.Errorf("is truncated or damaged Parquet: %w", err)}
+		return 0, &userfile.Error{Path: name, Err: fmt.Errorf("is truncated or damaged Parquet: %w", err)}
 	}
 	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, size)); err != nil {
-		return 0, &userfile.Error{Path: f.Name(), Err: err}
+		return 0, &userfile.Error{Path: name, Err: err}
 	}
 	return in.Rows(), nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // maxLine bounds one line of a hosts list; a longer one is rejected whole.
@@ -59,6 +60,9 @@ func decompress(r io.Reader) (io.Reader, func(), error) {
 // inspect reads a hosts list once before the run, for its digest and its number of
 // lines, and to fail on an unreadable list before anything is fetched.
 func inspect(ctx context.Context, path string) (sink.Input, error) {
+	if remote.IsURL(path) {
+		return inspectURL(ctx, path)
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return sink.Input{}, noFile(path, err)
@@ -77,7 +81,7 @@ func inspect(ctx context.Context, path string) (sink.Input, error) {
 	sum := sha256.New()
 	counted := func() (int64, error) {
 		if isParquet(f) {
-			return parquetRows(f, info.Size(), sum)
+			return parquetRows(f, path, info.Size(), sum)
 		}
 		return countLines(ctx, path, io.TeeReader(f, sum))
 	}
@@ -86,6 +90,35 @@ func inspect(ctx context.Context, path string) (sink.Input, error) {
 		return sink.Input{}, err
 	}
 	return sink.Input{Role: "hosts", Path: path, SHA256: hex.EncodeToString(sum.Sum(nil)), Rows: rows}, nil
+}
+
+// inspectURL inspects a hosts list at a URL.
+func inspectURL(ctx context.Context, url string) (sink.Input, error) {
+	in, _, err := openURL(ctx, url)
+	if err != nil {
+		return sink.Input{}, err
+	}
+	defer in.Close()
+	sum := sha256.New()
+	b := bufio.NewReaderSize(in, 1<<18)
+	var rows int64
+	if head, _ := b.Peek(len(parquetMagic)); string(head) == parquetMagic {
+		var f *os.File
+		if f, err = copyURL(ctx, url); err != nil {
+			return sink.Input{}, err
+		}
+		defer f.Close()
+		var info os.FileInfo
+		if info, err = f.Stat(); err == nil {
+			rows, err = parquetRows(f, url, info.Size(), sum)
+		}
+	} else {
+		rows, err = countLines(ctx, url, io.TeeReader(b, sum))
+	}
+	if err != nil {
+		return sink.Input{}, err
+	}
+	return sink.Input{Role: "hosts", Path: url, SHA256: hex.EncodeToString(sum.Sum(nil)), Rows: rows}, nil
 }
 
 // noFile makes the error of a list that cannot be opened. It helps the user who

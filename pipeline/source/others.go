@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 const (
@@ -21,7 +22,11 @@ const (
 // time. By asking them, a run finds out whether its first hosts are dead or this
 // machine is cut off. A pipe has none, because it can be read only once.
 func (s *Source) Others(ctx context.Context) []fetch.Origin {
-	if info, err := os.Stat(cmp.Or(s.config.Planned, s.config.Hosts)); s.config.IsStored() || err != nil || !info.Mode().IsRegular() {
+	list := cmp.Or(s.config.Planned, s.config.Hosts)
+	if s.config.IsStored() {
+		return nil
+	}
+	if info, err := os.Stat(list); !remote.IsURL(list) && (err != nil || !info.Mode().IsRegular()) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, othersTime)

@@ -70,9 +70,9 @@ func Open(ctx context.Context, c Config) (s *Source, err error) {
 	s = &Source{config: c, sum: sha256.New()}
 	switch {
 	case c.hasArchives():
-		err = s.openArchives()
+		err = s.openArchives(ctx)
 	case c.Bodies != "":
-		err = s.openBodies()
+		err = s.openBodies(ctx)
 	case c.FromRun != "":
 		err = s.openRun()
 	default:

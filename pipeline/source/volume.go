@@ -11,6 +11,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // A Volume is a part of a source that is read in order: a list of hosts, a WARC
@@ -88,7 +89,20 @@ func (s *Source) add(in sink.Input, read func(ctx context.Context, emit func(Tar
 
 // identify identifies a file by its size, its first and its last bytes: archives
 // have gigabytes and are read only once.
-func identify(role, path string) (sink.Input, error) {
+func identify(ctx context.Context, role, path string) (sink.Input, error) {
+	if remote.IsURL(path) {
+		o, err := remote.Open(ctx, path)
+		if err != nil {
+			return sink.Input{}, Unread(path, err)
+		}
+		defer o.Close()
+		if o.Size < 0 {
+			return sink.Input{}, &userfile.Error{Path: path, Err: errors.New("the server does not say how large it is; download it")}
+		}
+		return identifyEnds(role, path, o.Size, func(from, size int64) io.Reader {
+			return &io.LimitedReader{R: o.Reader(ctx, from), N: size}
+		})
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return sink.Input{}, &userfile.Error{Path: path, Err: errors.Unwrap(err)}
@@ -105,13 +119,23 @@ func identify(role, path string) (sink.Input, error) {
 		return sink.Input{}, &userfile.Error{Path: path, Err: errors.Unwrap(err)}
 	}
 	defer f.Close()
+	return identifyEnds(role, path, info.Size(), func(from, size int64) io.Reader { return io.NewSectionReader(f, from, size) })
+}
+
+// identifyEnds identifies a file of so many bytes; section reads some of them.
+func identifyEnds(role, path string, bytes int64, section func(from, size int64) io.Reader) (sink.Input, error) {
+	in := sink.Input{Role: role, Path: path, Bytes: bytes}
 	const ends = 64 << 10
 	sum := sha256.New()
-	in.Bytes = info.Size()
-	binary.Write(sum, binary.BigEndian, in.Bytes)
-	for _, part := range []io.Reader{io.NewSectionReader(f, 0, ends), io.NewSectionReader(f, max(0, in.Bytes-ends), ends)} {
-		if _, err := io.Copy(sum, part); err != nil {
-			return in, &userfile.Error{Path: path, Err: err}
+	binary.Write(sum, binary.BigEndian, bytes)
+	for _, from := range []int64{0, max(0, bytes-ends)} {
+		r := section(from, ends)
+		_, err := io.Copy(sum, r)
+		if l, ok := r.(*io.LimitedReader); ok {
+			l.R.(io.Closer).Close()
+		}
+		if err != nil {
+			return in, Unread(path, err)
 		}
 	}
 	in.Ends = hex.EncodeToString(sum.Sum(nil))
@@ -123,6 +147,13 @@ func identify(role, path string) (sink.Input, error) {
 func openStored(ctx context.Context, path string) (io.Reader, func(), error) {
 	if path == "-" {
 		return interruptible(ctx, os.Stdin), func() {}, nil
+	}
+	if remote.IsURL(path) {
+		in, _, err := openURL(ctx, path)
+		if err != nil {
+			return nil, nil, err
+		}
+		return in, func() { in.Close() }, nil
 	}
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {

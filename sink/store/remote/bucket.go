@@ -58,12 +58,17 @@ func OpenBucket(ctx context.Context, folder string) (*Bucket, error) {
 }
 
 // parameters returns what the driver of a scheme is told in the URL. Stores other
-// than Amazon's need no names of buckets in the DNS, and often know no region.
+// than Amazon's need no names of buckets in the DNS, and often know no region. Parts
+// have digests of their own, so an answer without a checksum needs no warning.
 func parameters(scheme string) string {
-	if scheme != "s3" || os.Getenv("AWS_ENDPOINT_URL") == "" && os.Getenv("AWS_ENDPOINT_URL_S3") == "" {
+	if scheme != "s3" {
 		return ""
 	}
-	text := "?use_path_style=true"
+	text := "?response_checksum_validation=when_required"
+	if os.Getenv("AWS_ENDPOINT_URL") == "" && os.Getenv("AWS_ENDPOINT_URL_S3") == "" {
+		return text
+	}
+	text += "&use_path_style=true"
 	if os.Getenv("AWS_REGION") == "" && os.Getenv("AWS_DEFAULT_REGION") == "" {
 		text += "&region=us-east-1"
 	}

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -13,7 +14,7 @@ const stalled = time.Minute
 // Reader reads an object from an offset on. A read that breaks resumes where it
 // broke, as long as each attempt brings bytes, or one of several in a row does. An object that
 // was replaced meanwhile is [ErrChanged].
-func (o *Object) Reader(ctx context.Context, from int64) io.ReadCloser {
+func (o *Object) Reader(ctx context.Context, from int64) io.ReadSeekCloser {
 	return &reader{ctx: ctx, object: o, at: from}
 }
 
@@ -71,11 +72,32 @@ func (r *reader) Read(p []byte) (int, error) {
 	}
 }
 
+// Seek moves to an offset. It needs the size of the object.
+func (r *reader) Seek(offset int64, whence int) (int64, error) {
+	size := r.object.Size
+	switch {
+	case size < 0:
+		return 0, errors.New("the size of the object is not known")
+	case whence == io.SeekCurrent:
+		offset += r.at
+	case whence == io.SeekEnd:
+		offset += size
+	}
+	if offset < 0 {
+		return 0, errors.New("negative position")
+	}
+	if offset != r.at {
+		r.drop()
+		r.at = offset
+	}
+	return offset, nil
+}
+
 // open opens the object at the offset, after a pause if the last attempt failed.
 func (r *reader) open() error {
 	for ; ; r.failed++ {
 		if r.failed >= attempts {
-			return fmt.Errorf("read %s at byte %d: %w", r.object.URL, r.at, r.last)
+			return fmt.Errorf("read %s at byte %d: %w: %w", r.object.URL, r.at, ErrTransfer, r.last)
 		}
 		if r.failed > 0 {
 			if err := pause(r.ctx, r.failed-1, r.last); err != nil {

@@ -43,6 +43,10 @@ type version struct {
 // ErrChanged reports an object that was replaced while it was read.
 var ErrChanged = errors.New("was replaced while it was read; read it again")
 
+// ErrTransfer reports a transfer that failed after several attempts. It may succeed
+// later.
+var ErrTransfer = errors.New("the transfer fails again and again")
+
 // schemes are the schemes of this build.
 var schemes = []string{"https"}
 

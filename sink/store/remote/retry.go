@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"time"
@@ -34,10 +35,10 @@ func repeat(ctx context.Context, f func(ctx context.Context) error) (err error) 
 			}
 		}
 		if err = f(ctx); err == nil || !passing(ctx, err) {
-			break
+			return err
 		}
 	}
-	return err
+	return fmt.Errorf("%w: %w", ErrTransfer, err)
 }
 
 // passing reports whether an error may pass.
