@@ -1,7 +1,6 @@
 package main
 
 import (
-	"database/sql"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -23,11 +22,7 @@ func TestJoinedParts(t *testing.T) {
 	if err != nil || len(joined) != 12 {
 		t.Fatalf("%d files, %v", len(joined), err)
 	}
-	db, err := sql.Open("duckdb", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := bare(t)
 	for _, file := range joined {
 		table := strings.TrimSuffix(filepath.Base(file), ".parquet")
 		fill := strings.NewReplacer("JOINED", "'"+file+"'", "PARTS", "'"+strings.TrimSuffix(file, ".parquet")+"-*.parquet'").Replace

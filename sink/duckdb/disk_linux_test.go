@@ -168,7 +168,7 @@ func TestFullOfAnswers(t *testing.T) {
 	}
 	must(t, unix.Mount("none", disk, "tmpfs", unix.MS_REMOUNT, "size=64m"))
 	robocensus(t, 0, w.census(dir, "--resume")...)
-	wantSame(t, want, dir)
+	wantSameBytes(t, want, dir)
 	wantNothingAskedTwice(t, requests, w.asked(t), 64)
 }
 

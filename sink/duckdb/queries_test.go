@@ -20,6 +20,7 @@ func TestQueries(t *testing.T) {
 	if err != nil || len(files) < 10 {
 		t.Fatalf("%d queries, %v", len(files), err)
 	}
+	db := folder(t, single)
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".sql")
 		t.Run(name, func(t *testing.T) {
@@ -31,7 +32,7 @@ func TestQueries(t *testing.T) {
 				t.Error("it names no base")
 			}
 			var got bytes.Buffer
-			if err := query(&got, single, string(sql)); err != nil {
+			if err := printAnswer(&got, db, string(sql)); err != nil {
 				t.Fatal(err)
 			}
 			golden := filepath.Join("testdata", "queries", name+".txt")

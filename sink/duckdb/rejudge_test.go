@@ -1,7 +1,6 @@
 package main
 
 import (
-	"database/sql"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -35,9 +34,7 @@ func TestAnEarlierRunJudgedAgainIsTheSame(t *testing.T) {
 	if text, _ := robocensus(t, 0, "verify", "--out", again, "r"); !strings.HasSuffix(text, ": whole\n") {
 		t.Errorf("verify says %s", text)
 	}
-	db, err := sql.Open("duckdb", "")
-	must(t, err)
-	defer db.Close()
+	db := bare(t)
 	for _, table := range tables {
 		rows := func(dir string) string {
 			return fmt.Sprintf("(FROM read_parquet('%s/%s/run=r/*.parquet'))", dir, table)

@@ -76,7 +76,7 @@ func TestStops(t *testing.T) {
 					ended++
 					robocensus(t, 0, args(name, memory)...)
 				}
-				wantSame(t, filepath.Join(dir, fmt.Sprintf("undisturbed-%v", memory)), out)
+				wantSameBytes(t, filepath.Join(dir, fmt.Sprintf("undisturbed-%v", memory)), out)
 				again := 0
 				for host, got := range w.asked(t) {
 					if got > requests[host] {

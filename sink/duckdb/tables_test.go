@@ -87,6 +87,24 @@ func folder(t *testing.T, dir string) *sql.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
+	return alone(t, db)
+}
+
+// bare opens a database without views.
+func bare(t *testing.T) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("duckdb", "")
+	must(t, err)
+	t.Cleanup(func() { db.Close() })
+	return alone(t, db)
+}
+
+// alone leaves the other cores to the other tests: the threads of a database look
+// for work all the time.
+func alone(t *testing.T, db *sql.DB) *sql.DB {
+	t.Helper()
+	_, err := db.Exec("SET threads = 1")
+	must(t, err)
 	return db
 }
 

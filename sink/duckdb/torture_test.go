@@ -78,7 +78,7 @@ func torture(t *testing.T, w *web, memory bool) {
 				v.verify(t)
 			}
 		}
-		wantSame(t, filepath.Join(dir, "undisturbed"), v.dir)
+		wantSameBytes(t, filepath.Join(dir, "undisturbed"), v.dir)
 		if memory {
 			wantNothingAskedTwice(t, requests, w.asked(t), inRound*64)
 		}
