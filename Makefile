@@ -47,9 +47,10 @@ man: ## man pages in bin/man: man -l bin/man/robocensus-run.1
 
 test: lint test-unit test-race test-duckdb ## every check of a change, with -short: fewer draws, smaller lists; make soak runs the same without
 
-# Tests wait more than they compute, so more run side by side than there are
-# processors. lint vets.
-TEST = $(GO) test -vet=off -parallel 8 -timeout 30m
+# Tests wait more than they compute, so more packages and tests run side by side
+# than there are processors. lint vets.
+PACKAGES := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+TEST      = $(GO) test -vet=off -p $(PACKAGES) -parallel 8 -timeout 30m
 
 # The packages that run goroutines, the slowest first; the command's scripts run
 # those of pipeline/audit, which soak adds. A static binary has the code of these

@@ -112,6 +112,7 @@ func TestShardsMakeTheSameRun(t *testing.T) {
 		{"run", append(common, "--from-run", filepath.Join(whole, "_runs", "r"))},
 	} {
 		t.Run(source.name, func(t *testing.T) {
+			t.Parallel()
 			args := func(out string) []string {
 				return append(append([]string{"run"}, source.args...), "--out", out)
 			}
@@ -122,6 +123,7 @@ func TestShardsMakeTheSameRun(t *testing.T) {
 		})
 	}
 	t.Run("run of shards", func(t *testing.T) {
+		t.Parallel()
 		again, anew := filepath.Join(t.TempDir(), "again"), filepath.Join(t.TempDir(), "anew")
 		robocensus(t, 0, w.rejudged(whole, again)...)
 		robocensus(t, 0, w.rejudged(ofHosts, anew)...)
@@ -163,6 +165,7 @@ func TestPlannedShards(t *testing.T) {
 		"archives": {"--warc-paths", write(t, filepath.Join(dir, "paths"), "# five\n"+paths), "--run", "r", "--agents", w.agents, "--urls", w.url, "--profile", "rfc9309", "--keep-bodies"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			whole, shards := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "shards")
 			robocensus(t, 0, append(append([]string{"run"}, args...), "--out", whole)...)
 			plan := append(append([]string{"plan"}, args...), "--shards", "3", "--out", shards)

@@ -278,7 +278,7 @@ zstd.test: {encoding: zstd}`)
 	}
 }
 
-func TestBomb(t *testing.T) {
+func TestBomb_NoRace(t *testing.T) {
 	for _, size := range []int{0, 1, 1000, bombBlock - 1, bombBlock, bombBlock + 1, 100*bombBlock + 12345} {
 		_, addr, _ := open(t, nil, fmt.Sprintf("x.test: {bomb: %d}", size))
 		resp, body := get(t, addr, "x.test", "/robots.txt")
