@@ -137,7 +137,7 @@ func TestARunHasItsRegistryOnce(t *testing.T) {
 					case <-r.Context().Done():
 					}
 				}
-			}, list(segmentTargets+10))
+			}, list(segmentTargets*2))
 			c.Tables = []string{"fetches", "agents"}
 			c.Evaluate.Agents = append(c.Evaluate.Agents, evaluate.Agent{
 				Name: "X Images", Tokens: []string{"X-Images", "XI"}, FallsBackTo: []string{"X"}, Operator: "X", Category: "search",
@@ -169,7 +169,7 @@ func TestARunHasItsRegistryOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if result.Rows["agents"] != 3 || result.Rows["fetches"] != segmentTargets+10 {
+			if result.Rows["agents"] != 3 || result.Rows["fetches"] != 2*segmentTargets {
 				t.Errorf("rows: %v", result.Rows)
 			}
 			if diff := cmp.Diff([]string{"GPTBot", "Googlebot", "X Images"}, texts(t, c, "agents", "agent")); diff != "" {
