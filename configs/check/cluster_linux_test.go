@@ -63,6 +63,7 @@ func TestJobUnderKubernetes(t *testing.T) {
 	}
 	say("the run on one machine is complete")
 
+	backing := startStore(t)
 	api := startControlPlane(t)
 	say("the control plane is ready: %s", versionOf(t, api))
 	list, err := os.ReadFile(hosts)
@@ -74,13 +75,13 @@ func TestJobUnderKubernetes(t *testing.T) {
 	config, err := yaml.Marshal(planned)
 	must(t, err)
 	m.environment.Data["RUN"] = run
+	m.environment.Data["AWS_ENDPOINT_URL"] = storeURL
 	m.files.Data = map[string]string{"config.yaml": string(config), "agents.yaml": agents, "hosts.csv": string(list)}
 
-	// The run is below the volume that the manifest mounts at OUT.
 	ctx, stop := context.WithCancel(t.Context())
-	d := &disturbances{t: t, say: say, api: api, plan: filepath.Join("_runs", run)}
+	d := &disturbances{t: t, say: say, api: api, out: m.environment.Data["OUT"]}
 	k := &kubelet{api: api, image: makeImage(t), work: *work, before: d.before, line: d.line}
-	d.kubelet, d.out = k, k.claim(m.claim.Name)
+	d.kubelet = k
 	done := make(chan struct{})
 	go func() { k.run(ctx); close(done) }()
 	defer func() { stop(); <-done; k.running.Wait() }()
@@ -120,7 +121,12 @@ func TestJobUnderKubernetes(t *testing.T) {
 		t.Fatalf("shards %v say that the run is complete, want 5 first", d.complete)
 	}
 	say("shard 5 was committed last and completed the run")
-	must(t, os.Rename(d.out, filepath.Join(*work, "array")))
+	d.robocensus("verify", "--out", d.out, run)
+	wantViews(t, backing, d.out)
+	// DuckDB reads files. prune writes their views.
+	array := filepath.Join(*work, "array")
+	must(t, os.CopyFS(array, os.DirFS(backing)))
+	d.robocensus("prune", "--out", array, "--keep", "1")
 }
 
 // hostsAndFiles returns the list of hosts and their robots.txt files.
@@ -170,6 +176,60 @@ func makeImage(t *testing.T) string {
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(image, "robocensus"), binary, 0o755))
 	return image
+}
+
+// The S3 server and its keys.
+const (
+	storeAddress = "127.0.0.1:17070"
+	storeURL     = "http://" + storeAddress
+	accessKey    = "test"
+	secretKey    = "testtest"
+)
+
+// startStore starts an S3 server with the bucket and folder of the manifest, and
+// returns the folder where it keeps their objects as files. Commands that the test
+// runs use it.
+func startStore(t *testing.T) (backing string) {
+	t.Helper()
+	environment := readManifest(t).environment.Data
+	for name, value := range map[string]string{
+		"AWS_ACCESS_KEY_ID": accessKey, "AWS_SECRET_ACCESS_KEY": secretKey, "AWS_ENDPOINT_URL": storeURL, "AWS_REGION": environment["AWS_REGION"],
+	} {
+		t.Setenv(name, value)
+	}
+	buckets := filepath.Join(*work, "buckets")
+	bucket, folder, _ := strings.Cut(strings.TrimPrefix(environment["OUT"], "s3://"), "/")
+	must(t, os.MkdirAll(filepath.Join(buckets, bucket), 0o777))
+	start(t, "versitygw.log", filepath.Join(*binaries, "versitygw"), "--port", storeAddress, "--access", accessKey, "--secret", secretKey, "--region", environment["AWS_REGION"], "posix", buckets)
+	waitFor(t, "the store answers", func() bool {
+		answer, err := http.Get(storeURL)
+		if err == nil {
+			answer.Body.Close()
+		}
+		return err == nil
+	})
+	return filepath.Join(buckets, bucket, folder)
+}
+
+// wantViews checks that views.sql names the parts in the store that the manifest does.
+func wantViews(t *testing.T, backing, out string) {
+	t.Helper()
+	views, err := os.ReadFile(filepath.Join(backing, "views.sql"))
+	must(t, err)
+	text, err := os.ReadFile(filepath.Join(backing, "_runs", run, "manifest.json"))
+	must(t, err)
+	named := func(pattern string, text []byte) []string {
+		names := regexp.MustCompile(pattern+`([a-z]+/run=[^"']*\.parquet)`).FindAllStringSubmatch(string(text), -1)
+		all := make(map[string]bool)
+		for _, n := range names {
+			all[n[1]] = true
+		}
+		return slices.Sorted(maps.Keys(all))
+	}
+	got, want := named("'"+regexp.QuoteMeta(out)+"/", views), named(`"`, text)
+	if len(want) == 0 || !slices.Equal(got, want) {
+		t.Errorf("views.sql names the parts %q, the manifest %q", got, want)
+	}
 }
 
 // startControlPlane starts etcd, the API server, and the controllers of Jobs and of
@@ -249,7 +309,7 @@ func waitFor(t *testing.T, what string, holds func() bool) {
 }
 
 // applyManifest does what kubectl apply does with the manifest, of which m replaces
-// the ConfigMaps.
+// the ConfigMaps, and makes the Secret.
 func applyManifest(t *testing.T, api *apiServer, m *manifest) {
 	t.Helper()
 	all := documents(t, jobPath)
@@ -258,8 +318,15 @@ func applyManifest(t *testing.T, api *apiServer, m *manifest) {
 		all[i], err = yaml.Marshal(c)
 		must(t, err)
 	}
-	const core = "/api/v1/namespaces/default/"
-	for i, path := range []string{core + "configmaps/" + m.environment.Name, core + "configmaps/" + m.files.Name, core + "persistentvolumeclaims/" + m.claim.Name, jobsPath + "/" + m.job.Name} {
+	secret, err := yaml.Marshal(core.Secret{
+		TypeMeta:   meta.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+		ObjectMeta: meta.ObjectMeta{Name: m.job.Spec.Template.Spec.Containers[0].EnvFrom[1].SecretRef.Name},
+		StringData: map[string]string{"AWS_ACCESS_KEY_ID": accessKey, "AWS_SECRET_ACCESS_KEY": secretKey},
+	})
+	must(t, err)
+	const objects = "/api/v1/namespaces/default/"
+	must(t, api.apply(t.Context(), objects+"secrets/robocensus", secret))
+	for i, path := range []string{objects + "configmaps/" + m.environment.Name, objects + "configmaps/" + m.files.Name, jobsPath + "/" + m.job.Name} {
 		must(t, api.apply(t.Context(), path, all[i]))
 	}
 }
@@ -279,8 +346,7 @@ type disturbances struct {
 	say     func(format string, args ...any)
 	api     *apiServer
 	kubelet *kubelet
-	out     string // the folder OUT
-	plan    string // the folder of the run in it
+	out     string // OUT
 	began   int    // number of pods when the Job was made
 
 	spool string // a file in place of the spool of shard 3
@@ -304,32 +370,15 @@ func (d *disturbances) before(p *pod, container string) {
 	var err error
 	switch {
 	case p.index == 3 && container == "census" && d.first(p.index):
-		err = d.blockSpool()
+		if err = os.Mkdir(filepath.Join(*work, "pods", p.Name, "tmp/robocensus"), 0o755); err == nil {
+			err = os.WriteFile(filepath.Join(*work, "pods", p.Name, "tmp/robocensus", run), nil, 0o666)
+		}
 	case p.index == 5 && container == "plan" && d.first(p.index):
 		err = os.WriteFile(filepath.Join(*work, "pods", p.Name, "files/..data/agents.yaml"), []byte("- name: Other\n"), 0o666)
 	}
 	if err != nil {
 		d.kubelet.fail(fmt.Errorf("disturb shard %d: %w", p.index, err))
 	}
-}
-
-func (d *disturbances) blockSpool() error {
-	text, err := os.ReadFile(filepath.Join(d.out, d.plan, "plan.json"))
-	if err != nil {
-		return err
-	}
-	var plan struct{ SHA256 string }
-	if err := json.Unmarshal(text, &plan); err != nil {
-		return err
-	}
-	d.spool = filepath.Join(d.out, d.plan, "spool", fmt.Sprintf("3-of-%d.%.12s.0", shards, plan.SHA256))
-	if err := os.MkdirAll(filepath.Dir(d.spool), 0o777); err != nil {
-		return err
-	}
-	if err := os.Chmod(filepath.Dir(d.spool), 0o777); err != nil { // whatever the umask says
-		return err
-	}
-	return os.WriteFile(d.spool, nil, 0o666)
 }
 
 var underWay = regexp.MustCompile(`fetched=\d\d`)
@@ -346,7 +395,6 @@ func (d *disturbances) line(p *pod, container, text string) {
 		d.say("shard 5: %s", text)
 	}
 	if p.index == 3 && strings.Contains(text, "is not a folder") {
-		os.Remove(d.spool)
 		d.say("shard 3: %s", text)
 	}
 	if !underWay.MatchString(text) || (p.index != 1 && p.index != 2) || !d.first(p.index) {
@@ -406,11 +454,23 @@ func (d *disturbances) failures(index int) (count string) {
 	return count
 }
 
+// robocensus runs a command and returns what it prints.
+func (d *disturbances) robocensus(args ...string) []byte {
+	d.t.Helper()
+	c := exec.Command(filepath.Join(*bin, "robocensus"), args...)
+	var errors strings.Builder
+	c.Stderr = &errors
+	text, err := c.Output()
+	if err != nil {
+		d.t.Fatalf("robocensus %q: %v: %s%s", args, err, text, &errors)
+	}
+	return text
+}
+
 // missing returns the shards that robocensus runs calls missing or under way.
 func (d *disturbances) missing() []int {
 	d.t.Helper()
-	text, err := exec.Command(filepath.Join(*bin, "robocensus"), "runs", "--json", "--out", d.out).Output()
-	must(d.t, err)
+	text := d.robocensus("runs", "--json", "--out", d.out)
 	var runs []struct {
 		State  string
 		Shards struct {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -29,7 +30,7 @@ import (
 type kubelet struct {
 	api   *apiServer
 	image string // folder with what the image holds
-	work  string // folder for pods and volumes
+	work  string // folder for pods
 
 	// before is called before a container starts, and line with each line that one
 	// prints.
@@ -238,8 +239,6 @@ func (k *kubelet) volume(ctx context.Context, folder string, p *pod, v *core.Vol
 		return k.configMap(ctx, filepath.Join(folder, v.Name), v.ConfigMap.Name)
 	case v.EmptyDir != nil:
 		path = filepath.Join(folder, v.Name)
-	case v.PersistentVolumeClaim != nil:
-		path = k.claim(v.PersistentVolumeClaim.ClaimName)
 	default:
 		return "", fmt.Errorf("volume %s is of a kind that is not supported", v.Name)
 	}
@@ -251,9 +250,6 @@ func (k *kubelet) volume(ctx context.Context, folder string, p *pod, v *core.Vol
 	}
 	return path, os.Chmod(path, 0o770|os.ModeSetgid)
 }
-
-// claim returns the folder of a persistent volume claim.
-func (k *kubelet) claim(name string) string { return filepath.Join(k.work, "volumes", name) }
 
 // configMap writes the files of a ConfigMap to a folder as a node does, through links.
 func (k *kubelet) configMap(ctx context.Context, folder, name string) (string, error) {
@@ -285,17 +281,23 @@ func (k *kubelet) readConfigMap(ctx context.Context, name string) (*core.ConfigM
 
 // environment returns the environment of a container.
 func (k *kubelet) environment(ctx context.Context, p *pod, c *core.Container) (map[string]string, error) {
-	env := make(map[string]string)
+	env := map[string]string{"XDG_CACHE_HOME": "/tmp"} // of the image
 	for _, from := range c.EnvFrom {
-		if from.ConfigMapRef == nil {
-			return nil, errors.New("envFrom of a kind that is not supported")
-		}
-		m, err := k.readConfigMap(ctx, from.ConfigMapRef.Name)
-		if err != nil {
-			return nil, err
-		}
-		for name, value := range m.Data {
-			env[name] = value
+		switch {
+		case from.ConfigMapRef != nil:
+			m, err := k.readConfigMap(ctx, from.ConfigMapRef.Name)
+			if err != nil {
+				return nil, err
+			}
+			maps.Copy(env, m.Data)
+		case from.SecretRef != nil:
+			var s core.Secret
+			if err := k.api.get(ctx, "/api/v1/namespaces/default/secrets/"+from.SecretRef.Name, &s); err != nil {
+				return nil, err
+			}
+			for name, value := range s.Data {
+				env[name] = string(value)
+			}
 		}
 	}
 	field := regexp.MustCompile(`^metadata\.(labels|annotations)\['(.*)'\]$`)

@@ -7,13 +7,13 @@
 #
 # BIN has robocensus and robofarm. CORPUS has robots-real.tar.gz and hosts-ranked.csv;
 # without it, the hosts of the demo serve. KUBERNETES_BIN is a folder with etcd,
-# kube-apiserver and kube-controller-manager; what it lacks is built from their
-# modules.
+# kube-apiserver, kube-controller-manager and versitygw, an S3 server; what it lacks is
+# built from their modules.
 #
 # All servers run in namespaces, whose end ends every process and mount.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-kubernetes=1.36.3 etcd=3.7.3
+kubernetes=1.36.3 etcd=3.7.3 versitygw=1.8.0
 servers=$(realpath -m "${KUBERNETES_BIN:-${XDG_CACHE_HOME:-$HOME/.cache}/robocensus/kubernetes-$kubernetes}")
 go=${GO:-go}
 
@@ -54,6 +54,10 @@ build_servers() {
 	if [ ! -x "$servers/etcd" ]; then
 		say "building etcd $etcd in $servers"
 		printf 'module servers\ngo 1.26.0\nrequire go.etcd.io/etcd/server/v3 v%s\n' $etcd | build "$servers/etcd" '' go.etcd.io/etcd/server/v3
+	fi
+	if [ ! -x "$servers/versitygw" ]; then
+		say "building versitygw $versitygw in $servers"
+		printf 'module servers\ngo 1.26.0\nrequire github.com/versity/versitygw v%s\n' $versitygw | build "$servers/versitygw" '' github.com/versity/versitygw/cmd/versitygw
 	fi
 	say "built: $((SECONDS - began)) s"
 }
