@@ -45,19 +45,26 @@ var ErrOtherPlan = errors.New("has another plan")
 // OpenSharded opens the run p.Run in dir, which has p.Shards shards. If there is no such
 // run, it writes p as the plan. A run with another plan is [ErrOtherPlan], with
 // every difference. The caller closes it.
-func OpenSharded(dir string, p Plan) (s *ShardedRun, err error) {
-	s = &ShardedRun{attempt: strings.ToLower(rand.Text()[:8])}
-	if err := s.prepare(p); err != nil {
-		return nil, err
-	}
-	if s.store, err = store.Create(dir); err != nil {
+func OpenSharded(dir string, p Plan) (*ShardedRun, error) {
+	in, err := store.Create(dir)
+	if err != nil {
 		return nil, fmt.Errorf("open the output folder: %w", err)
 	}
-	if err := s.join(); err != nil {
-		s.Close()
+	s, err := openSharded(in, p)
+	if err != nil {
+		in.Close()
 		return nil, err
 	}
 	return s, nil
+}
+
+func openSharded(in store.Store, p Plan) (*ShardedRun, error) {
+	s := &ShardedRun{attempt: strings.ToLower(rand.Text()[:8])}
+	if err := s.prepare(p); err != nil {
+		return nil, err
+	}
+	s.store = in
+	return s, s.join()
 }
 
 func (s *ShardedRun) join() error {

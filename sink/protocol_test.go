@@ -1,0 +1,375 @@
+package sink
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+var interleavings = flag.Int("interleavings", 0, "interleavings of attempts at the shards of a run (default 10000, with -short 60)")
+
+// simulation lets attempts at the shards of a run take turns at a store: between any
+// two operations another attempt may go on, crash, or begin. The store is a folder
+// that behaves as an object store does: it has no folders, its lists lag, and an
+// answer to a write may be lost.
+type simulation struct {
+	*rand.Rand
+	dir    string
+	folder store.Store
+	lists  map[string][]fs.DirEntry // of before, by folder
+
+	alive []*attempt
+}
+
+// attempt is a process that makes a shard.
+type attempt struct {
+	store.Store
+	sim   *simulation
+	shard int
+	calm  bool // nothing goes wrong
+
+	mu     sync.Mutex // one operation at a time
+	turn   chan bool  // true to go on, false to crash
+	at     chan bool  // true before an operation, false at the end
+	dead   bool
+	won    bool
+	err    error
+	writes int // answers that were lost
+}
+
+var errDead = errors.New("the process is dead")
+
+// step waits for a turn, does an operation, and may crash before or after it.
+func (a *attempt) step(do func() error) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.dead {
+		return errDead
+	}
+	a.at <- true
+	if !<-a.turn {
+		a.dead = true
+		if a.sim.IntN(2) == 0 {
+			do()
+		}
+		return errDead
+	}
+	return do()
+}
+
+func (a *attempt) Close() error { return nil }
+
+func (a *attempt) Stat(name string) (info fs.FileInfo, err error) {
+	e := a.step(func() error { info, err = a.Store.Stat(name); return err })
+	return info, e
+}
+
+func (a *attempt) Open(name string) (f *os.File, err error) {
+	e := a.step(func() error { f, err = a.Store.Open(name); return err })
+	return f, e
+}
+
+func (a *attempt) Read(name string, most int64) (b []byte, err error) {
+	e := a.step(func() error { b, err = a.Store.Read(name, most); return err })
+	return b, e
+}
+
+func (a *attempt) List(folder string) (list []fs.DirEntry, err error) {
+	e := a.step(func() error {
+		list, err = a.Store.List(folder)
+		before := a.sim.lists[folder]
+		a.sim.lists[folder] = list
+		if !a.calm && a.sim.IntN(3) == 0 {
+			list = before
+		}
+		return err
+	})
+	return list, e
+}
+
+func (a *attempt) Put(name string, content []byte) (free bool, err error) {
+	e := a.step(func() error {
+		a.sim.parents(name)
+		free, err = a.Store.Put(name, content)
+		if free && !a.calm && a.sim.IntN(10) == 0 {
+			a.writes++
+			err = errors.New("the answer is lost")
+		}
+		return err
+	})
+	return free, e
+}
+
+func (a *attempt) Replace(name, beside string, content []byte) error {
+	return a.step(func() error { a.sim.parents(name); return a.Store.Replace(name, beside, content) })
+}
+
+func (a *attempt) Create(name string) (f *store.File, err error) {
+	e := a.step(func() error { a.sim.parents(name); f, err = a.Store.Create(name); return err })
+	return f, e
+}
+
+func (a *attempt) MakeFolder(string) error { return nil }
+func (a *attempt) Sync(string) error       { return a.step(func() error { return nil }) }
+
+func (a *attempt) Remove(name string) error {
+	return a.step(func() error { return a.Store.Remove(name) })
+}
+
+func (a *attempt) RemoveAll(folder string) error {
+	return a.step(func() error { return a.Store.RemoveAll(folder) })
+}
+
+// parents makes the folders of a name, which an object store does not need.
+func (s *simulation) parents(name string) { os.MkdirAll(filepath.Join(s.dir, path.Dir(name)), 0o777) }
+
+// begin begins an attempt at a shard.
+func (s *simulation) begin(shard int, calm bool, spools []string, p Plan) {
+	a := &attempt{Store: s.folder, sim: s, shard: shard, calm: calm, turn: make(chan bool), at: make(chan bool)}
+	s.alive = append(s.alive, a)
+	go func() {
+		a.err = a.make(spools[shard], p)
+		a.at <- false
+	}()
+	<-a.at
+}
+
+// make makes the shard as pipeline.RunShard does, from the commit on.
+func (a *attempt) make(spool string, p Plan) error {
+	run, err := openSharded(a, p)
+	if err != nil {
+		return err
+	}
+	if done, err := run.Completed(); err != nil {
+		return err
+	} else if done {
+		return run.Sweep()
+	}
+	done, err := run.Committed(a.shard)
+	if err == nil && !done {
+		run.Beat(a.shard, 0)
+		a.won, err = run.Commit(context.Background(), a.shard, spool, nil)
+		if err != nil && run.Lost(a.shard) {
+			err = nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if n, err := run.Uncommitted(); err != nil || n > 0 {
+		return err
+	}
+	done, err = run.Completed()
+	if err != nil || done {
+		return err
+	}
+	end := Completion{Finished: time.Now(), Tally: Tally{Targets: int64(p.Shards) * targetsOfSegment}, Inputs: p.Inputs}
+	end.Counts = []Count{{Metric: "targets", Count: end.Targets}}
+	if err = run.Complete(end); err != nil {
+		if done, e := run.Completed(); e == nil && done {
+			return nil
+		}
+	}
+	return err
+}
+
+// run gives turns until no attempt is left, and begins others meanwhile. A scheduler
+// begins a shard anew until an attempt ends without an error.
+func (s *simulation) run(spools []string, p Plan) (crashed int, ended []*attempt) {
+	left := make([]int, p.Shards) // attempts that may go wrong
+	for i := range left {
+		left[i] = 1 + s.IntN(3)
+	}
+	for shard := range left {
+		s.begin(shard, false, spools, p)
+	}
+	for len(s.alive) > 0 {
+		i := s.IntN(len(s.alive))
+		a := s.alive[i]
+		wasDead := a.dead
+		a.turn <- a.calm || s.IntN(40) > 0
+		if <-a.at {
+			if !wasDead && s.IntN(30) == 0 && left[a.shard] > 0 { // two attempts at once
+				left[a.shard]--
+				s.begin(a.shard, false, spools, p)
+			}
+			continue
+		}
+		s.alive = slices.Delete(s.alive, i, i+1)
+		ended = append(ended, a)
+		if a.dead {
+			crashed++
+		}
+		if a.dead || a.err != nil {
+			left[a.shard]--
+			s.begin(a.shard, left[a.shard] < 0, spools, p)
+		}
+	}
+	return crashed, ended
+}
+
+// Attempts at the shards of a run, interleaved at random, some crashing between two
+// operations: the run completes, each shard counts once, and nothing is left of the
+// attempts that lost.
+func TestShardsInterleaved(t *testing.T) {
+	n := *interleavings
+	if n == 0 {
+		n = 10_000
+		if testing.Short() {
+			n = 60
+		}
+	}
+	p := described()
+	p.Tables, p.Shards = []string{"fetches", "agents", "summary"}, 3
+	spools := make([]string, p.Shards)
+	for i := range spools {
+		spools[i] = t.TempDir()
+		local := described()
+		local.Tables = p.Tables
+		run, err := Create(spools[i], local)
+		must(t, err)
+		s, err := run.Segment(0)
+		must(t, err)
+		must(t, fill(s, i))
+		must(t, s.Commit())
+		finishAt(t, run, p.Started.Add(time.Hour))
+		must(t, run.Close())
+	}
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	attempts, crashes, next := 0, 0, 0
+	for range 4 {
+		all.Go(func() {
+			for {
+				mu.Lock()
+				seed := next
+				next++
+				mu.Unlock()
+				if seed >= n || t.Failed() {
+					return
+				}
+				made, crashed, err := interleave(t.TempDir(), uint64(seed), spools, p)
+				if err != nil {
+					t.Errorf("interleaving %d: %v", seed, err)
+				}
+				mu.Lock()
+				attempts, crashes = attempts+made, crashes+crashed
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	t.Logf("%d interleavings: %d attempts, of which %d crashed", n, attempts, crashes)
+	if crashes == 0 {
+		t.Error("no attempt crashed")
+	}
+}
+
+func interleave(dir string, seed uint64, spools []string, p Plan) (attempts, crashed int, err error) {
+	defer os.RemoveAll(dir)
+	folder, err := store.CreateFolder(dir)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer folder.Close()
+	s := &simulation{Rand: rand.New(rand.NewPCG(seed, 0)), dir: dir, folder: folder, lists: make(map[string][]fs.DirEntry)}
+	crashed, ended := s.run(spools, p)
+	// Each shard had an attempt that ended well, so one of them completed the run.
+	if _, err := readManifest(folder, p.Run); err != nil {
+		return 0, 0, err
+	}
+	// A loser that crashed after the completion has left its files for the next
+	// attempt, of whichever shard.
+	s.begin(0, true, spools, p)
+	for len(s.alive) > 0 {
+		s.alive[0].turn <- true
+		if !<-s.alive[0].at {
+			err, s.alive = s.alive[0].err, nil
+		}
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("the attempt after the completion: %w", err)
+	}
+	return len(ended), crashed, s.check(ended, p)
+}
+
+// check returns an error if the run is not whole, or if there is more than the run.
+func (s *simulation) check(ended []*attempt, p Plan) error {
+	won := make([]int, p.Shards)
+	for _, a := range ended {
+		if a.won {
+			won[a.shard]++
+		}
+	}
+	for shard, n := range won {
+		if n > 1 {
+			return fmt.Errorf("%d attempts won shard %d", n, shard)
+		}
+	}
+	m, err := readManifest(s.folder, p.Run)
+	if err != nil {
+		return err
+	}
+	parts := slices.Concat(m.RunParts, m.Parts)
+	if err := checkDigests(context.Background(), s.folder, parts); err != nil {
+		return err
+	}
+	if want := int64(p.Shards) * targetsOfSegment; m.Targets != want || len(m.Records) != p.Shards {
+		return fmt.Errorf("the manifest has %d targets in %d records", m.Targets, len(m.Records))
+	}
+	named := map[string]bool{layout.RunFile(p.Run, layout.PlanName): true, layout.RunFile(p.Run, layout.ManifestName): true}
+	rows := 0
+	for _, part := range parts {
+		named[part.Path] = true
+		if part.Table == "fetches" {
+			rows += int(part.Rows)
+		}
+	}
+	if rows != int(m.Targets) {
+		return fmt.Errorf("%d rows of fetches for %d targets", rows, m.Targets)
+	}
+	for _, r := range m.Records {
+		named[layout.Record(p.Run, r.Segment)] = true
+		record, err := ReadRecord(s.folder, &m.Plan, m.PlanDigest, r.Segment)
+		if err != nil {
+			return err
+		}
+		a, _ := json.Marshal(record.Parts)
+		b, _ := json.Marshal(slices.DeleteFunc(slices.Clone(m.Parts), func(q Part) bool { return q.Segment != r.Segment }))
+		kept := slices.DeleteFunc(record.Parts, func(q Part) bool { return layout.OfRun[q.Table] })
+		if c, _ := json.Marshal(kept); !bytes.Equal(c, b) {
+			return fmt.Errorf("the record of shard %d names %s and the manifest %s", r.Segment, a, b)
+		}
+	}
+	var left []string
+	err = filepath.WalkDir(s.dir, func(name string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(s.dir, name)
+		// The sign of life of a process that began before the completion may come
+		// after it; the folder says nothing then.
+		if err == nil && !d.IsDir() && !named[filepath.ToSlash(rel)] && !strings.HasPrefix(filepath.ToSlash(rel), layout.Beats(p.Run)) {
+			left = append(left, rel)
+		}
+		delete(named, filepath.ToSlash(rel))
+		return err
+	})
+	if err != nil || len(left) > 0 || len(named) > 0 {
+		return fmt.Errorf("left behind: %v; missing: %v; %v", left, named, err)
+	}
+	return nil
+}
