@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/output"
+	"github.com/robocensus/robocensus/cmd/internal/report"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/configs/userfile"
@@ -47,19 +48,19 @@ registered domain. Both read the tables fetches and policies of every run.
 --weights is a CSV file of the hosts that each stratum has in the population, such as
 "1-1000,1000"; the figures of the stratum "weighted" then count each stratum by these.
 
-Without --parquet, --csv or --json, the output is an overview. The columns of
+Without --html, --parquet, --csv or --json, the output is an overview. The columns of
 the table series are in the data dictionary.
 
 Exit codes: 0 done, 64 usage, 65 bad input, 74 I/O, 130 interrupted.`
 
 const seriesExamples = `  robocensus series --out out
-  robocensus series --out out --runs 'CC-MAIN-*' --parquet series.parquet
+  robocensus series --out out --runs 'CC-MAIN-*' --html series.html --parquet series.parquet
   robocensus series --out out --since 2024-01 --panel --clustered --csv series.csv`
 
 // seriesFlags are the flags of series.
 type seriesFlags struct {
 	out, runs, since, weights string
-	parquet, csv              string
+	html, parquet, csv        string
 	profiles, strata          []string
 	panel, clustered, json    bool
 }
@@ -78,10 +79,12 @@ func seriesCommand() *cobra.Command {
 	s.BoolVar(&f.panel, "panel", false, "also count apart the hosts that all runs have")
 	s.BoolVar(&f.clustered, "clustered", false, "intervals that allow for several hosts of one registered domain")
 	s.StringVar(&f.weights, "weights", "", "CSV `FILE` of strata and their hosts in the population")
+	s.StringVar(&f.html, "html", "", "draw the series as an HTML `FILE`, replaced if it exists")
 	s.StringVar(&f.parquet, "parquet", "", "write the table series to a Parquet `FILE`")
 	s.StringVar(&f.csv, "csv", "", "write it to a CSV `FILE`; - is standard output")
 	s.BoolVar(&f.json, "json", false, "print only JSON to standard output: one object")
 	c.MarkFlagDirname("out")
+	c.MarkFlagFilename("html", "html")
 	c.MarkFlagFilename("parquet", "parquet")
 	for _, name := range []string{"csv", "weights"} {
 		c.MarkFlagFilename(name, "csv")
@@ -236,6 +239,13 @@ func (f *seriesFlags) write(ctx context.Context, c series.Config, stdout, stderr
 		write func(io.Writer) error
 	}{
 		{f.parquet, func(w io.Writer) error { return sink.WriteSeries(w, r.Points, sink.ToolVersion(version)) }},
+		{f.html, func(w io.Writer) error {
+			page, err := report.SeriesPage(r)
+			if err == nil {
+				_, err = w.Write(page)
+			}
+			return err
+		}},
 		{f.csv, func(w io.Writer) error { return series.WriteCSV(w, r.Points) }},
 	} {
 		switch {
@@ -254,7 +264,7 @@ func (f *seriesFlags) write(ctx context.Context, c series.Config, stdout, stderr
 	switch {
 	case f.json:
 		return writeJSON(stdout, r)
-	case f.parquet != "" || f.csv != "":
+	case f.parquet != "" || f.csv != "" || f.html != "":
 		for _, text := range r.Warnings {
 			fmt.Fprintf(stderr, "robocensus: %s\n", plain(text))
 		}
@@ -271,11 +281,8 @@ func showSeries(out io.Writer, r *series.Result) {
 	known := make(map[string]bool)
 	for i := range r.Points {
 		pt := &r.Points[i]
-		if pt.Metric == "category" && pt.Population == series.All && pt.Stratum == series.All && pt.Base == "hosts" && *pt.Category == "ai-training" && *pt.Profile == r.Profiles[0] {
-			known[pt.Run] = true
-			if *pt.Key == "all" || *pt.Key == "some" {
-				closed[pt.Run] += pt.Count
-			}
+		if pt.Metric == "category" && *pt.Key == "any" && pt.Population == series.All && pt.Stratum == series.All && pt.Base == "hosts" && *pt.Category == "ai-training" && *pt.Profile == r.Profiles[0] {
+			known[pt.Run], closed[pt.Run] = true, pt.Count
 		}
 	}
 	var rows [][]string
@@ -297,5 +304,5 @@ func showSeries(out io.Writer, r *series.Result) {
 	for _, text := range r.Warnings {
 		p.line(p.foreign(text))
 	}
-	p.line("--parquet, --csv and --json write all figures")
+	p.line("--html draws all figures; --parquet, --csv and --json write them")
 }

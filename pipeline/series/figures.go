@@ -20,8 +20,8 @@ type figures struct {
 	policy     [][len(summary.ClassNames)]int32 // by profile × agents + agent
 	explicit   [][len(summary.ClassNames)]int32
 	categories []string
-	categoryOf []int      // by agent
-	category   [][4]int32 // by profile × categories + category
+	categoryOf []int                      // by agent
+	category   [][len(categoryKeys)]int32 // by profile × categories + category
 	dense      map[*band]*dense
 	list       []int32 // reused by of
 	closing    []closing
@@ -32,8 +32,12 @@ type figures struct {
 // closing counts how a host treats the agents of a category.
 type closing struct{ agents, closed, unknown int }
 
-// categoryKeys are the keys of the metric category.
-var categoryKeys = [4]string{"all", "some", "none", "unknown"}
+// categoryKeys are the keys of the metric category in a series.
+var categoryKeys = [...]string{"all", "some", "none", "unknown", closesAny}
+
+// closesAny is the key of hosts that close all agents of a category or some. It is not
+// in summary, because it is the sum of two that are.
+const closesAny = "any"
 
 // dense holds the tallies of a band by number. The sums of clusters are nil without
 // clusters.
@@ -66,7 +70,7 @@ func newFigures(h *hostReader) *figures {
 			f.policy, f.explicit = append(f.policy, policy), append(f.explicit, explicit)
 		}
 		for _, category := range f.categories {
-			var numbers [4]int32
+			var numbers [len(categoryKeys)]int32
 			for k, key := range categoryKeys {
 				numbers[k] = f.number(id{"category", "", category, profile, key})
 			}
@@ -133,7 +137,11 @@ func (f *figures) of(vector string) []int32 {
 		}
 		for k, c := range f.closing {
 			if c.agents > 0 {
-				list = append(list, f.category[p*len(f.categories)+k][c.key()])
+				numbers := &f.category[p*len(f.categories)+k]
+				list = append(list, numbers[c.key()])
+				if c.closed > 0 && c.unknown == 0 {
+					list = append(list, numbers[slices.Index(categoryKeys[:], closesAny)])
+				}
 			}
 		}
 	}

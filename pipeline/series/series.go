@@ -117,7 +117,7 @@ var metrics = map[string]struct {
 	"status":          {bases: []string{baseHosts}},
 	"policy":          {bases: []string{baseHosts}, files: []string{"disallow_all", "partial"}},
 	"policy_explicit": {bases: []string{baseFiles}},
-	"category":        {bases: []string{baseHosts}, files: []string{"all", "some"}},
+	"category":        {bases: []string{baseHosts}, files: []string{"all", "some", closesAny}},
 	"signal":          {bases: []string{baseHosts, baseTexts}},
 	"field":           {bases: []string{baseHosts, baseTexts}},
 	"feature":         {bases: []string{baseHosts, baseTexts}},
@@ -214,6 +214,10 @@ func (r *counted) add(c summary.Count) {
 	}
 	k := id{c.Metric, c.Agent, c.Category, c.Profile, c.Key}
 	b.counts[k] = b.counts[k].plus(simple(c.N))
+	if c.Metric == "category" && (c.Key == "all" || c.Key == "some") {
+		k.key = closesAny
+		b.counts[k] = b.counts[k].plus(simple(c.N))
+	}
 }
 
 func (p population) of(stratum string) *band {

@@ -1,14 +1,19 @@
 package main
 
 import (
+	"encoding/base64"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"html"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // history is a census of made-up crawls whose figures are known beforehand.
@@ -271,7 +276,7 @@ func TestSeriesOfAKnownHistory(t *testing.T) {
 		},
 		"series_categories": {
 			rows("'category'", "category, profile, key, base, count, denominator, share"),
-			"SELECT run, date, stratum, category, profile, closes, 'hosts', count, hosts, of_hosts FROM series_categories UNION ALL SELECT run, date, stratum, category, profile, closes, 'files', count, files, of_files FROM series_categories WHERE closes IN ('all', 'some')",
+			"SELECT run, date, stratum, category, profile, closes, 'hosts', count, hosts, of_hosts FROM series_categories UNION ALL SELECT run, date, stratum, category, profile, closes, 'files', count, files, of_files FROM series_categories WHERE closes IN ('all', 'some', 'any')",
 		},
 		"series_statuses": {
 			rows("'status', 'outcome', 'reason'", "metric, profile, key, count, denominator, share"),
@@ -297,6 +302,37 @@ func TestSeriesOfAKnownHistory(t *testing.T) {
 				t.Errorf("%s %s %s rows, such as %v %v", view, what, n, sample, err)
 			}
 		}
+	}
+}
+
+// The SQL below each drawing of a series gives its numbers.
+func TestSQLOfASeries(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	newHistory().run(t, dir, out)
+	robocensus(t, 0, "series", "--out", out, "--html", filepath.Join(dir, "series.html"))
+	page, err := os.ReadFile(filepath.Join(dir, "series.html"))
+	must(t, err)
+	db := everyRun(t, out)
+	asked := 0
+	for _, figure := range figurePattern.FindAllStringSubmatch(string(page), -1) {
+		content, err := base64.StdEncoding.DecodeString(html.UnescapeString(csvPattern.FindStringSubmatch(figure[0])[1]))
+		must(t, err)
+		want, err := csv.NewReader(strings.NewReader(string(content))).ReadAll()
+		must(t, err)
+		query := sqlPattern.FindStringSubmatch(figure[0])
+		if query == nil {
+			continue
+		}
+		asked++
+		head, rows, err := ask(db, html.UnescapeString(query[1]))
+		if diff := cmp.Diff(want, append([][]string{head}, rows...)); err != nil || diff != "" {
+			t.Errorf("%s (-page +SQL): %v\n%s", figure[1], err, diff)
+		}
+	}
+	if asked < 8 {
+		t.Errorf("%d drawings have SQL", asked)
 	}
 }
 

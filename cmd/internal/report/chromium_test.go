@@ -62,6 +62,11 @@ func TestNothingRunsInChromium(t *testing.T) {
 	if !strings.Contains(out, "&lt;img src=") {
 		t.Error("the hostile text is not in the page")
 	}
+	page, err := SeriesPage(hostileSeries())
+	must(t, err)
+	if out := dump("series.html", page); strings.Contains(out, "data-ran=\"1\"") || asked.Load() > 0 {
+		t.Errorf("hostile text of a series ran, or made %d requests", asked.Load())
+	}
 	// Even if markup is not escaped, the page's own policy stops it.
 	slipped := bytes.Replace(hostilePage(t), []byte("<main>"), []byte("<main>"+hostile[0]+hostile[1]+image), 1)
 	if out := dump("slipped.html", slipped); strings.Contains(out, `<html lang="en" data-ran="1"`) || asked.Load() > 0 {

@@ -14,20 +14,22 @@ import (
 // figure is a drawing with its finding, its numbers, and the SQL that computes
 // them.
 type figure struct {
-	ID       string
-	Title    string // the finding: a sentence without a full stop
-	Of       string // base of the shares
-	Note     string
-	Legend   []legend
-	Axis     string     // what the full width of a bar stands for, such as "2% of hosts"
-	Heads    []string   // heads of the values beside the bars, if each bar has two
-	Bars     []bar      // nil for a histogram
-	Columns  *columns   // a histogram, or nil
-	Head     []string   // heads of the numbers: the columns of the SQL
-	Rows     [][]string // the numbers as the SQL returns them
-	Names    func(string) string
-	SQL      string
-	Examples *listed
+	ID        string
+	Title     string // the finding: a sentence without a full stop
+	Of        string // base of the shares
+	Note      string
+	Legend    []legend
+	Axis      string      // what the full width of a bar stands for, such as "2% of hosts"
+	Heads     []string    // heads of the values beside the bars, if each bar has two
+	Bars      []bar       // nil for a histogram
+	Columns   *columns    // a histogram, or nil
+	Multiples []*multiple // drawings of lines over time
+	Wide      bool        // the only multiple takes the width of the page
+	Head      []string    // heads of the numbers: the columns of the SQL
+	Rows      [][]string  // the numbers as the SQL returns them
+	Names     func(string) string
+	SQL       string
+	Examples  *listed
 
 	file   string // file name of a download, without suffix
 	source string // provenance, printed in a download

@@ -103,7 +103,7 @@ type page struct {
 	Tiles    []tile
 	Sections []section
 	Sources  []fact // provenance, in the footer
-	Changes  bool
+	Drawn    string // which tables the page is drawn from
 }
 
 type fact struct{ Name, Value string }
@@ -117,8 +117,9 @@ type section struct {
 
 func (d *data) page() *page {
 	m := d.manifest
-	p := &page{Title: fmt.Sprintf("Crawl policies of %s, %s", hosts(d.hosts), day(m.Date)), Changes: d.changes != nil, Sources: d.sources()}
+	p := &page{Title: fmt.Sprintf("Crawl policies of %s, %s", hosts(d.hosts), day(m.Date)), Drawn: "Drawn from the tables summary and examples alone", Sources: d.sources()}
 	if d.changes != nil {
+		p.Drawn = "Drawn from the tables summary, examples and changes alone"
 		p.Title += ", and what changed since " + strings.TrimPrefix(d.changes.since, "run ")
 	}
 	p.Facts = []fact{{"source", d.source()}, {"profile", d.profile}}

@@ -224,11 +224,11 @@ func checkCopy(t *testing.T, link string) {
 		must(t, err)
 		switch token := token.(type) {
 		case xml.StartElement:
-			if !slices.Contains(strings.Fields("svg title desc rect text g line"), token.Name.Local) {
+			if !slices.Contains(strings.Fields("svg title desc rect text g line path"), token.Name.Local) {
 				t.Errorf("a drawing has an element %s", token.Name.Local)
 			}
 			for _, a := range token.Attr {
-				if !slices.Contains(strings.Fields("xmlns width height viewBox role aria-labelledby font-family font-size font-weight text-anchor id x y x1 x2 y1 y2 fill stroke"), a.Name.Local) {
+				if !slices.Contains(strings.Fields("xmlns width height viewBox preserveAspectRatio overflow d fill-opacity stroke-width stroke-linecap stroke-dasharray vector-effect role aria-labelledby font-family font-size font-weight text-anchor id x y x1 x2 y1 y2 fill stroke"), a.Name.Local) {
 					t.Errorf("%s has an attribute %s", token.Name.Local, a.Name.Local)
 				}
 				if a.Name.Local == "id" {

@@ -125,6 +125,9 @@ func (f *figure) draw() []byte {
 		s.columns(f.Columns)
 	}
 	s.bars(f)
+	if f.Multiples != nil {
+		s.multiples(f)
+	}
 	s.y += 6
 	s.lines(f.Note, 130, 18, `font-size="12" fill="#55626f"`)
 	s.lines(f.source, 130, 22, `font-size="12" fill="#55626f"`)

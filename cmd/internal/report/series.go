@@ -1,0 +1,277 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline/series"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// SeriesPage returns the page of a series over several runs.
+func SeriesPage(r *series.Result) ([]byte, error) {
+	d := newSeriesData(r)
+	var out bytes.Buffer
+	if err := pageTemplate.Execute(&out, d.page()); err != nil {
+		return nil, fmt.Errorf("draw the series: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// followed identifies a line: a figure of a population, by base.
+type followed struct{ metric, population, stratum, agent, category, profile, key, base string }
+
+// seriesData holds the points of a series by line, each in the order of the runs.
+type seriesData struct {
+	*series.Result
+	profile string
+	lines   map[followed][]*sink.Point
+	index   map[string]int // of runs, by ID
+	last    string         // ID of the last run
+
+	allFiles bool // in every run, the rules of all hosts decide
+}
+
+func newSeriesData(r *series.Result) *seriesData {
+	d := &seriesData{Result: r, lines: make(map[followed][]*sink.Point), index: make(map[string]int)}
+	if len(r.Profiles) > 0 {
+		d.profile = r.Profiles[0]
+	}
+	d.allFiles = true
+	for i, run := range r.Runs {
+		d.allFiles = d.allFiles && run.Files == run.Hosts
+		d.index[run.Run], d.last = i, run.Run
+	}
+	for i := range r.Points {
+		p := &r.Points[i]
+		l := followed{p.Metric, p.Population, p.Stratum, text(p.Agent), text(p.Category), text(p.Profile), text(p.Key), p.Base}
+		if l.agent != "" {
+			l.category = ""
+		}
+		d.lines[l] = append(d.lines[l], p)
+	}
+	return d
+}
+
+func (d *seriesData) page() *page {
+	first, last := d.Runs[0], d.Runs[len(d.Runs)-1]
+	p := &page{
+		Title: fmt.Sprintf("Crawl policies over time: %s, %s to %s", counted(int64(len(d.Runs)), "run"), day(first.Date), day(last.Date)),
+		Facts: []fact{{"profile", d.profile}, {"runs", first.Run + " to " + last.Run}},
+		Drawn: "Drawn from the table summary of each run",
+	}
+	if len(d.Runs) == 1 {
+		p.Title = "Crawl policies in one run, " + day(first.Date)
+		p.Facts = []fact{{"profile", d.profile}, {"run", first.Run}}
+	}
+	if d.Panel != nil {
+		p.Drawn += ", and from fetches and policies for the panel"
+	}
+	for _, run := range d.Runs {
+		for _, text := range run.Breaks {
+			p.Remarks = append(p.Remarks, fmt.Sprintf("No figure of run %s can be compared with the run before it: %s.", run.Run, text))
+		}
+	}
+	for _, text := range d.Warnings {
+		p.Remarks = append(p.Remarks, sentence(text))
+	}
+	p.Remarks = append(p.Remarks[:min(len(p.Remarks), 12)], howToRead)
+	p.Tiles = d.tiles()
+	add := func(title string, figures ...*figure) {
+		s := section{Title: title}
+		for _, f := range figures {
+			if f != nil {
+				f.file, f.source = "robocensus-series-"+f.ID, p.Title
+				s.Figures = append(s.Figures, f)
+			}
+		}
+		if len(s.Figures) > 0 {
+			p.Sections = append(p.Sections, s)
+		}
+	}
+	add("Do hosts shut out AI crawlers?", d.training(), d.ofCategories(), d.ofStrata())
+	add("Which agents do hosts shut out?", d.ofAgents(), d.ofNamed())
+	add("The same hosts, and all hosts", d.populations(), d.movements())
+	add("What happened between two runs?", d.ofChanges())
+	add("What do hosts answer?", d.ofOutcomes(), d.ofReasons(), d.ofStatuses())
+	add("What is in the files?", d.ofSignals(), d.ofFeatures())
+	for _, run := range d.Runs[:min(len(d.Runs), 40)] {
+		p.Sources = append(p.Sources, fact{run.Run, run.Date.Format(time.DateOnly) + ", " + hosts(run.Hosts)})
+	}
+	return p
+}
+
+func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] + "." }
+
+func (d *seriesData) tiles() []tile {
+	last := d.Runs[len(d.Runs)-1]
+	tiles := []tile{{"runs", count(int64(len(d.Runs))), ""}, {"hosts of the last run", count(last.Hosts), percent(last.Files, last.Hosts) + " of them have rules that decide"}}
+	if d.Panel != nil {
+		tiles = append(tiles, tile{"hosts of all runs", count(d.Panel.Hosts), percent(d.Panel.Hosts, last.Hosts) + " of the last run"})
+	}
+	if p := d.at(d.closing(headline, series.All, series.All, "hosts"), d.last); p != nil {
+		tiles = append(tiles, tile{"shut out AI training", percent(p.Count, p.Denominator), "of hosts, in the last run"})
+	}
+	return tiles
+}
+
+// closing is the line of the hosts that shut out an agent of a category.
+func (d *seriesData) closing(category, population, stratum, base string) followed {
+	return followed{metric: "category", population: population, stratum: stratum, category: category, profile: d.profile, key: "any", base: base}
+}
+
+// at returns the point of a line at a run, or nil.
+func (d *seriesData) at(l followed, run string) *sink.Point {
+	for _, p := range d.lines[l] {
+		if p.Run == run {
+			return p
+		}
+	}
+	return nil
+}
+
+// told says a share at the first and the last run that have the line.
+func (d *seriesData) told(l followed, what string) string {
+	points := slices.DeleteFunc(slices.Clone(d.lines[l]), func(p *sink.Point) bool { return p.Denominator == 0 })
+	if len(points) == 0 {
+		return "No host " + what
+	}
+	a, b := points[0], points[len(points)-1]
+	if a == b {
+		return fmt.Sprintf("%s of hosts %s", percent(a.Count, a.Denominator), what)
+	}
+	text := fmt.Sprintf("%s of hosts %s on %s, and %s on %s", percent(a.Count, a.Denominator), what, day(a.Date), percent(b.Count, b.Denominator), day(b.Date))
+	if slices.ContainsFunc(points[1:], func(p *sink.Point) bool { return p.Comparable != nil && !*p.Comparable }) {
+		text += ", which cannot be compared throughout"
+	}
+	return text
+}
+
+// values returns the values of one label, among the lines that keep accepts, the
+// greatest share at the last run that has it first.
+func (d *seriesData) values(of func(followed) string, keep func(followed) bool) []string {
+	greatest := make(map[string]float64)
+	for l, points := range d.lines {
+		if keep(l) {
+			p := points[len(points)-1]
+			if p.Share != nil {
+				greatest[of(l)] = max(greatest[of(l)], *p.Share)
+			}
+		}
+	}
+	var names []string
+	for name, share := range greatest {
+		if share > 0 || slices.ContainsFunc(d.lines[d.any(of, keep, name)], func(p *sink.Point) bool { return p.Count > 0 }) {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(greatest[b], greatest[a]), cmp.Compare(a, b)) })
+	return names
+}
+
+func (d *seriesData) any(of func(followed) string, keep func(followed) bool, name string) followed {
+	for l := range d.lines {
+		if keep(l) && of(l) == name {
+			return l
+		}
+	}
+	return followed{}
+}
+
+// howToRead explains the drawings.
+const howToRead = "How to read the drawings: a band is the interval of 95 %, as if the hosts were a sample, and a hollow point has a caution. Runs that cannot be compared are not joined; a dashed line marks what changed. All drawings of a figure have the same scale."
+
+// follow makes a figure of small multiples. SQL computes its rows.
+func (d *seriesData) follow(f *figure, query string, of ...*multiple) *figure {
+	var all []*multiple
+	most := 0.0
+	for _, m := range of {
+		if m != nil && m.hasPoints() {
+			all = append(all, m)
+			most = max(most, m.most())
+		}
+	}
+	if all == nil {
+		return nil
+	}
+	scale := scaleFor(int64(most*1e6), 1e6)
+	for _, m := range all {
+		m.place(d, float64(scale)/100)
+		f.Multiples = append(f.Multiples, m)
+	}
+	f.Axis = fmt.Sprintf("%d%%", scale)
+	f.SQL = query
+	return f
+}
+
+// runsSQL is the condition that a view shows the runs of the series.
+func (d *seriesData) runsSQL() string {
+	ids := make([]string, len(d.Runs))
+	for i, run := range d.Runs {
+		ids[i] = quote(run.Run)
+	}
+	return "run IN (" + strings.Join(ids, ", ") + ")"
+}
+
+// query returns a query of a view: one row for each run and name.
+func (d *seriesData) query(view, name, bases, where string) string {
+	return fmt.Sprintf("SELECT run, strftime(date AT TIME ZONE 'UTC', '%%Y-%%m-%%d') AS date, %s, count, %s\nFROM %s\nWHERE %s\n  AND %s\nORDER BY %s, series_%s.date, run", name, bases, view, where, d.runsSQL(), strings.Fields(name)[0], strings.TrimPrefix(view, "series_"))
+}
+
+// rows sets the numbers of a figure: a row for each run and name.
+func (d *seriesData) rows(f *figure, name string, bases []string, names []string, line func(name, base string) followed) {
+	f.Head = append([]string{"run", "date", name, "count"}, bases...)
+	slices.Sort(names)
+	for _, n := range names {
+		for _, p := range d.lines[line(n, bases[0])] {
+			row := []string{p.Run, p.Date.Format(time.DateOnly), n, number(p.Count)}
+			for _, base := range bases {
+				of := "0"
+				if q := d.at(line(n, base), p.Run); q != nil {
+					of = number(q.Denominator)
+				}
+				row = append(row, of)
+			}
+			f.Rows = append(f.Rows, row)
+		}
+	}
+}
+
+func (d *seriesData) marksOf(kinds []string, of string) (out []series.Mark) {
+	for _, m := range d.Marks {
+		if slices.Contains(kinds, m.Kind) && (of == "" || m.Of == of) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// common are the marks that every figure shows.
+func (d *seriesData) common() []series.Mark {
+	return append(d.marksOf([]string{"break"}, ""), d.marksOf([]string{"profile_changed"}, d.profile)...)
+}
+
+// twoBases is the legend of lines of hosts and of files.
+func (d *seriesData) twoBases() []legend {
+	if d.allFiles {
+		return nil
+	}
+	return []legend{{"allow", "of hosts"}, {"closed", "of files"}}
+}
+
+// bothBases draws a line of hosts and one of the other base.
+func (d *seriesData) bothBases(name, sub, other string, marks []series.Mark, line func(base string) followed) *multiple {
+	m := &multiple{Name: name, Sub: sub, marks: marks}
+	m.add(d, "allow", "of hosts", line("hosts"))
+	if other != "files" || !d.allFiles {
+		m.add(d, "closed", "of "+other, line(other))
+	}
+	return m
+}
+
+func categoryWords(category string) string { return words.Category.Of(category) }

@@ -1,0 +1,125 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"github.com/robocensus/robocensus/pipeline/series"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// hostileSeries is a series of three runs: the second and the third are comparable,
+// and the registry, the list and the signals have hostile text.
+func hostileSeries() *series.Result {
+	r := &series.Result{Profiles: []string{"google"}, Warnings: []string{"a warning " + hostile[0]}}
+	for i, run := range []string{"one", "two", "three"} {
+		at := series.Run{Run: run, Date: time.Date(2024+i, 1, 1, 0, 0, 0, 0, time.UTC), Hosts: 2000, Files: 1500}
+		if i == 1 {
+			at.Breaks = []string{"another list of hosts: " + hostile[1]}
+		}
+		r.Runs = append(r.Runs, at)
+	}
+	for k, text := range hostile {
+		r.Marks = append(r.Marks, series.Mark{Run: "two", Kind: "agent_changed", Of: text, Text: "the entry of " + text + " changed"})
+		for i, run := range r.Runs {
+			share, low, high := 0.1*float64(i+1), 0.05*float64(i+1), 0.2*float64(i+1)
+			p := sink.Point{
+				Metric: "policy", Population: "all", Stratum: "all", Agent: &text, Category: &text, Profile: sink.Some("google"), Key: sink.Some("disallow_all"), Run: run.Run, Date: run.Date,
+				Base: "hosts", Count: int64(200*(i+1) - k), Denominator: 2000, Share: &share, Low: &low, High: &high, Method: sink.Some("wilson"), Caution: sink.Some("rare"),
+			}
+			if i > 0 {
+				p.Comparable = sink.Some(i == 2)
+			}
+			if i == 1 {
+				p.WhyNot = sink.Some("another list of hosts: " + hostile[1])
+			}
+			signal := p
+			signal.Metric, signal.Agent, signal.Category, signal.Profile, signal.Key = "signal", nil, nil, nil, &text
+			r.Points = append(r.Points, p, signal)
+		}
+	}
+	return r
+}
+
+// Text of registries, lists and files is text on the page, in attributes, and in the
+// drawings.
+func TestHostileTextOfASeries(t *testing.T) {
+	page, err := SeriesPage(hostileSeries())
+	must(t, err)
+	doc, err := html.Parse(bytes.NewReader(page))
+	must(t, err)
+	images := 0
+	for n := range doc.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		switch n.Data {
+		case "script", "img", "iframe", "object":
+			t.Errorf("the page has <%s>", n.Data)
+		}
+		for _, a := range n.Attr {
+			if strings.HasPrefix(a.Key, "on") || strings.HasPrefix(strings.TrimSpace(a.Val), "javascript:") {
+				t.Errorf("<%s %s=%q>", n.Data, a.Key, a.Val)
+			}
+			if strings.HasPrefix(a.Val, "data:image/svg") {
+				images++
+				checkCopy(t, a.Val)
+			}
+		}
+	}
+	if images < 2 {
+		t.Errorf("%d drawings can be taken", images)
+	}
+	for _, raw := range []string{"\u202e", "\x1b", "\ufeff", "\u2066"} {
+		if bytes.Contains(page, []byte(raw)) {
+			t.Errorf("the page has %q", raw)
+		}
+	}
+	if !bytes.Contains(page, []byte("&lt;script&gt;document")) {
+		t.Error("the hostile text is not in the page")
+	}
+}
+
+// Points are joined only where they can be compared, and the page says why not.
+func TestGapsOfASeries(t *testing.T) {
+	d := newSeriesData(hostileSeries())
+	f := d.ofAgents()
+	for _, m := range f.Multiples {
+		c := m.Curves[0]
+		if len(c.Dots) != 3 || len(c.Paths) != 1 || strings.Count(c.Paths[0], "L") != 1 || len(c.Bands) != 1 || !c.Dots[0].Hollow {
+			t.Fatalf("%q: %+v", m.Name, c)
+		}
+		if !strings.HasPrefix(c.Paths[0], "M"+c.Dots[1].X+" ") {
+			t.Errorf("the line %s does not begin at the second point, %s", c.Paths[0], c.Dots[1].X)
+		}
+		if len(m.Lines) != 1 || m.Lines[0].X != c.Dots[1].X || !strings.Contains(m.Why[0], "changed") {
+			t.Errorf("%q is marked by %+v, %q", m.Name, m.Lines, m.Why)
+		}
+	}
+	// The scale leaves room for the greatest share, 30 %.
+	if f.Axis != "50%" || f.Multiples[0].Curves[0].Dots[2].Y != "120.00" {
+		t.Errorf("axis %s, the last point at %s", f.Axis, f.Multiples[0].Curves[0].Dots[2].Y)
+	}
+	page, err := SeriesPage(hostileSeries())
+	must(t, err)
+	for _, want := range []string{"cannot be compared throughout", "No figure of run two can be compared with the run before it"} {
+		if !bytes.Contains(page, []byte(want)) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
+// A series of one run has points and no lines.
+func TestASeriesOfOneRun(t *testing.T) {
+	r := hostileSeries()
+	r.Runs, r.Points, r.Marks = r.Runs[:1], r.Points[:2], nil
+	page, err := SeriesPage(r)
+	must(t, err)
+	if !bytes.Contains(page, []byte("Crawl policies in one run, 1 January 2024")) {
+		t.Errorf("the title is another")
+	}
+}
