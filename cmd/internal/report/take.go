@@ -117,7 +117,7 @@ func (f *figure) SVG() template.URL {
 
 func (f *figure) draw() []byte {
 	s := &svg{y: 10}
-	s.lines(f.Title, 92, 24, `font-size="18" font-weight="bold" fill="#16202a"`)
+	s.lines(f.Title, 84, 24, `font-size="18" font-weight="bold" fill="#16202a"`)
 	s.lines(f.Of, 130, 19, `font-size="13" fill="#55626f"`)
 	s.legend(f.Legend)
 	s.y += 8
