@@ -23,18 +23,18 @@ STOPS ?= 10
 # in memory has 4 GB free, they use that; what the compiler writes stays outside.
 IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 { print "/dev/shm" }')
 ifneq ($(and $(IN_MEMORY),$(shell test -w /dev/shm && echo writable)),)
-test-unit test-race test-duckdb soak torture fuzz: export GOTMPDIR := $(or $(GOTMPDIR),$(TMPDIR),/tmp)
-test-unit test-race test-duckdb soak torture fuzz: export TMPDIR := $(IN_MEMORY)
+test-unit test-race test-duckdb test-s3 soak torture fuzz: export GOTMPDIR := $(or $(GOTMPDIR),$(TMPDIR),/tmp)
+test-unit test-race test-duckdb test-s3 soak torture fuzz: export TMPDIR := $(IN_MEMORY)
 endif
 
 # How long make fuzz runs each target, and those that it runs.
 FUZZTIME ?= 1m
 FUZZ     ?= .
 
-.PHONY: help run build man test test-unit test-race soak test-duckdb test-slurm test-kubernetes torture fuzz bench lint query
+.PHONY: help run build man test test-unit test-race soak test-duckdb test-s3 test-slurm test-kubernetes torture fuzz bench lint query
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: ## a census of a small web on this machine: no network, no configuration; tables in out/
 	$(GO) run ./cmd/robocensus demo --out $(OUT)
@@ -45,7 +45,7 @@ build: ## one static binary each in bin/: robocensus and robofarm
 man: ## man pages in bin/man: man -l bin/man/robocensus-run.1
 	$(GO) test -count=1 -run '^TestManPages$$' ./cmd/robocensus -args -man $(abspath bin/man)
 
-test: lint test-unit test-race test-duckdb ## every check of a change, with -short: fewer draws, smaller lists; make soak runs the same without
+test: lint test-unit test-race test-duckdb test-s3 ## every check of a change, with -short: fewer draws, smaller lists; make soak runs the same without
 
 # Tests wait more than they compute, so more packages and tests run side by side
 # than there are processors. lint vets.
@@ -72,9 +72,13 @@ test-race: ## the packages that run goroutines under the race detector (needs a 
 test-duckdb: ## DuckDB over tables that the command has written; every command and query of the documents
 	cd sink/duckdb && CGO_ENABLED=1 $(TEST) -short -count=1 .  # the command is built anew, which no cache sees
 
+test-s3: ## runs in an object store: a real S3 server, behind a proxy that disturbs; builds the server the first time
+	cd sink/s3 && $(TEST) -short ./...
+
 soak: ## the tests of make test without -short: all draws, whole lists, the whole corpus of real files
 	$(TEST) -timeout 0 ./...
 	cd robots/compare && $(TEST) ./...
+	cd sink/s3 && $(TEST) ./...
 	$(RACE) -timeout 0 $(CONCURRENT) ./pipeline/audit
 	cd sink/duckdb && CGO_ENABLED=1 $(TEST) -timeout 0 -count=1 .
 
@@ -108,6 +112,7 @@ lint: ## gofmt, go vet, staticcheck
 	$(GO) vet ./...
 	cd sink/duckdb && CGO_ENABLED=1 $(GO) vet ./...
 	cd robots/compare && $(GO) vet ./...
+	cd sink/s3 && $(GO) vet ./...
 	cd configs/check && $(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 

@@ -84,7 +84,8 @@ type Store interface {
 func IsURL(dir string) bool { return remote.IsBucket(dir) }
 
 // Open opens a folder, or a folder in an object store by its URL. It returns
-// [fs.ErrNotExist] if there is no such folder or bucket.
+// [fs.ErrNotExist] if there is no such folder. A bucket that does not exist is
+// another error, since every folder in a bucket that does exist can be opened.
 func Open(dir string) (Store, error) {
 	if IsURL(dir) {
 		return openBucket(dir)

@@ -87,7 +87,11 @@ func (b *Bucket) URL(name string) string {
 }
 
 // refusals are answers that no repetition changes: a wrong key or request.
-var refusals = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed}
+var refusals = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed}
+
+// broken are the codes of S3 for a request that did not arrive whole, which have the
+// status 400.
+var broken = []string{"RequestTimeout", "IncompleteBody", "BadDigest", "XAmzContentSHA256Mismatch"}
 
 // explain makes the error of an operation on a name, with the causes that package
 // fs knows.
@@ -97,7 +101,8 @@ func (b *Bucket) explain(op, name string, err error) error {
 	}
 	cause := err
 	var answer interface{ HTTPStatusCode() int }
-	if errors.As(err, &answer) && slices.Contains(refusals, answer.HTTPStatusCode()) {
+	var code interface{ ErrorCode() string }
+	if errors.As(err, &answer) && slices.Contains(refusals, answer.HTTPStatusCode()) && !(errors.As(err, &code) && slices.Contains(broken, code.ErrorCode())) {
 		cause = permanent{err}
 	}
 	if strings.Contains(err.Error(), "Invalid region") {

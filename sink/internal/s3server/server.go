@@ -1,0 +1,94 @@
+// Package s3server runs a real S3 server on loopback, for tests: versitygw over a
+// folder, each of whose folders is a bucket.
+package s3server
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Server is a running server.
+type Server struct {
+	Dir string // with the buckets, and their objects as files
+	URL string
+
+	stop func()
+}
+
+// Start builds the server from the module in the folder module, unless Go has it in
+// its cache, and runs it over a new folder in scratch. The caller stops it.
+func Start(module, scratch string) (*Server, error) {
+	build := exec.Command("go", "tool", "-n", "github.com/versity/versitygw/cmd/versitygw")
+	build.Dir, build.Env = module, append(os.Environ(), "CGO_ENABLED=0")
+	build.Stderr = os.Stderr
+	program, err := build.Output()
+	if err != nil {
+		return nil, fmt.Errorf("build versitygw: %w", err)
+	}
+	s := &Server{}
+	if s.Dir, err = os.MkdirTemp(scratch, "buckets-"); err != nil {
+		return nil, err
+	}
+	for range 5 { // another process may take the port
+		if err = s.start(strings.TrimSpace(string(program))); err == nil {
+			return s, nil
+		}
+	}
+	return nil, err
+}
+
+func (s *Server) start(program string) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	addr := l.Addr().String()
+	l.Close()
+	s.URL = "http://" + addr
+	c := exec.Command(program, "--quiet", "--port", addr, "posix", s.Dir)
+	c.Env = append(os.Environ(), "ROOT_ACCESS_KEY=test", "ROOT_SECRET_KEY=testtest")
+	var said strings.Builder
+	c.Stderr = &said
+	if err := c.Start(); err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	go func() { c.Wait(); close(ended) }()
+	s.stop = func() { c.Process.Kill(); <-ended }
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		select {
+		case <-ended:
+			return fmt.Errorf("versitygw ended: %v\n%s", c.ProcessState, &said)
+		default:
+		}
+		if a, err := http.Get(s.URL); err == nil {
+			a.Body.Close()
+			return nil
+		}
+	}
+	s.stop()
+	return fmt.Errorf("versitygw does not answer")
+}
+
+// Stop ends the server.
+func (s *Server) Stop() { s.stop() }
+
+// Environment returns the environment of a client of a server at a URL, which asks
+// and reads nothing else.
+func Environment(url string) []string {
+	return []string{
+		"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=testtest", "AWS_ENDPOINT_URL=" + url, "AWS_EC2_METADATA_DISABLED=true",
+		"AWS_CONFIG_FILE=" + os.DevNull, "AWS_SHARED_CREDENTIALS_FILE=" + os.DevNull,
+	}
+}
+
+// Bucket creates a bucket, and returns its URL.
+func (s *Server) Bucket(name string) (string, error) {
+	return "s3://" + name, os.Mkdir(filepath.Join(s.Dir, name), 0o777)
+}

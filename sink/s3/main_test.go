@@ -1,0 +1,86 @@
+package s3
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/robocensus/robocensus/sink/internal/s3server"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+var (
+	server *s3server.Server
+	faulty *proxy // between the clients of this process and the server
+)
+
+// The test binary is its own child: a process that puts an object.
+func TestMain(m *testing.M) {
+	if url := os.Getenv("PUT_TO"); url != "" {
+		if err := putAsChild(url); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	code, err := func() (int, error) {
+		scratch, err := os.MkdirTemp("", "robocensus-s3-")
+		if err != nil {
+			return 1, err
+		}
+		defer os.RemoveAll(scratch)
+		if server, err = s3server.Start(".", scratch); err != nil {
+			return 1, err
+		}
+		defer server.Stop()
+		if faulty, err = newProxy(server.URL); err != nil {
+			return 1, err
+		}
+		defer faulty.close()
+		for _, setting := range s3server.Environment(faulty.url) {
+			name, value, _ := strings.Cut(setting, "=")
+			os.Setenv(name, value)
+		}
+		return m.Run(), nil
+	}()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
+}
+
+// putAsChild puts an object named after each line of standard input, and says whether
+// it won.
+func putAsChild(url string) error {
+	s, err := store.Create(url)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	fmt.Println("ready")
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		won, err := s.Put(lines.Text(), fmt.Append(nil, os.Getpid()))
+		if err != nil {
+			return err
+		}
+		fmt.Println(won)
+	}
+	return nil
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// bucket creates a bucket whose requests meet no faults.
+func bucket(t testing.TB, name string) (url string) {
+	t.Helper()
+	url, err := server.Bucket(name)
+	must(t, err)
+	return url
+}
