@@ -191,7 +191,7 @@ func (a *attempt) make(spool string, p Plan) error {
 
 // run gives turns until no attempt is left, and begins others meanwhile. A scheduler
 // begins a shard anew until an attempt ends without an error.
-func (s *simulation) run(spools []string, p Plan) (crashed int, ended []*attempt) {
+func (s *simulation) run(spools []string, p Plan) (crashed int, ended []*attempt, err error) {
 	left := make([]int, p.Shards) // attempts that may go wrong
 	for i := range left {
 		left[i] = 1 + s.IntN(3)
@@ -217,11 +217,13 @@ func (s *simulation) run(spools []string, p Plan) (crashed int, ended []*attempt
 			crashed++
 		}
 		if a.dead || a.err != nil {
-			left[a.shard]--
+			if left[a.shard]--; left[a.shard] < -3 {
+				return crashed, ended, fmt.Errorf("shard %d fails again and again: %w", a.shard, a.err)
+			}
 			s.begin(a.shard, left[a.shard] < 0, spools, p)
 		}
 	}
-	return crashed, ended
+	return crashed, ended, nil
 }
 
 // Attempts at the shards of a run, interleaved at random, some crashing between two
@@ -289,7 +291,10 @@ func interleave(dir string, seed uint64, spools []string, p Plan) (attempts, cra
 	}
 	defer folder.Close()
 	s := &simulation{Rand: rand.New(rand.NewPCG(seed, 0)), dir: dir, folder: folder, lists: make(map[string][]fs.DirEntry)}
-	crashed, ended := s.run(spools, p)
+	crashed, ended, err := s.run(spools, p)
+	if err != nil {
+		return 0, 0, err
+	}
 	// Each shard had an attempt that ended well, so one of them completed the run.
 	if _, err := readManifest(folder, p.Run); err != nil {
 		return 0, 0, err

@@ -53,6 +53,14 @@ func (b *Bucket) Stat(name string) (fs.FileInfo, error) {
 	return info{e}, nil
 }
 
+func (b *Bucket) statObject(name string) (fs.FileInfo, error) {
+	o, err := b.bucket.Object(b.ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return info{remote.Entry{Name: name, Size: o.Size, Modified: o.Modified}}, nil
+}
+
 // Open copies an object to a temporary file.
 func (b *Bucket) Open(name string) (*os.File, error) {
 	o, err := b.bucket.Object(b.ctx, name)
@@ -64,11 +72,7 @@ func (b *Bucket) Open(name string) (*os.File, error) {
 
 // Read reads an object.
 func (b *Bucket) Read(name string, most int64) ([]byte, error) {
-	o, err := b.bucket.Object(b.ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return o.ReadAll(b.ctx, most)
+	return b.bucket.Read(b.ctx, name, most)
 }
 
 // List lists a folder.

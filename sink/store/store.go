@@ -126,9 +126,13 @@ func During(ctx context.Context, s Store) Store {
 	return s
 }
 
-// Exists reports whether a name exists.
+// Exists reports whether there is a file of that name.
 func Exists(s Store, name string) (bool, error) {
-	_, err := s.Stat(name)
+	stat := s.Stat
+	if b, ok := s.(*Bucket); ok {
+		stat = b.statObject // one request less
+	}
+	_, err := stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -149,6 +149,26 @@ func (b *Bucket) Object(ctx context.Context, name string) (*Object, error) {
 	}, nil
 }
 
+// Read reads an object of at most so many bytes.
+func (b *Bucket) Read(ctx context.Context, name string, most int64) (content []byte, err error) {
+	err = b.call(ctx, "read", name, func(ctx context.Context) error {
+		r, err := b.bucket.NewReader(ctx, b.prefix+name, nil)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		if r.Size() > most {
+			return permanent{fmt.Errorf("has more than %d bytes", most)}
+		}
+		content, err = io.ReadAll(r)
+		if err == nil && int64(len(content)) != r.Size() {
+			err = io.ErrUnexpectedEOF
+		}
+		return err
+	})
+	return content, err
+}
+
 // Find returns what has a name: an object or, if there is none, a folder. It returns
 // [fs.ErrNotExist] if there is neither.
 func (b *Bucket) Find(ctx context.Context, name string) (e Entry, err error) {
