@@ -69,6 +69,19 @@ func (t Table[T]) Write(rows ...T) error {
 	return nil
 }
 
+// WriteEach appends the rows once for each text, which stands in the named column in
+// place of theirs. It is much faster than Write for rows that differ in nothing else.
+func (t Table[T]) WriteEach(column string, texts []string, rows ...T) error {
+	if t.w == nil || len(rows) == 0 {
+		return nil
+	}
+	if err := t.w.rows.WriteEach(column, texts, rows); err != nil {
+		return fmt.Errorf("write %s: %w", t.w.file.Path(), err)
+	}
+	t.w.info.Rows += int64(len(rows)) * int64(len(texts))
+	return nil
+}
+
 // Wanted reports whether rows are written, so that the caller can avoid making
 // unwanted ones.
 func (t Table[T]) Wanted() bool { return t.w != nil }

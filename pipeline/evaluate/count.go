@@ -63,9 +63,12 @@ func (e *Evaluator) count(row *sink.Fetch, stratum string) {
 	n.Add("rules", stratum, summary.BinOf(int64(row.Rules)).String())
 	n.Add("groups", stratum, summary.BinOf(int64(row.Groups)).String())
 	n.Add("sitemaps", stratum, summary.BinOf(int64(row.Sitemaps)).String())
-	for flag, set := range map[string]bool{"bom": row.HasBOM, "not_utf8": !row.IsUTF8, "html": row.IsHTML, "truncated": row.BodyTruncated} {
-		if set {
-			n.Add("body", stratum, flag)
+	for _, c := range [...]struct {
+		flag string
+		set  bool
+	}{{"bom", row.HasBOM}, {"not_utf8", !row.IsUTF8}, {"html", row.IsHTML}, {"truncated", row.BodyTruncated}} {
+		if c.set {
+			n.Add("body", stratum, c.flag)
 		}
 	}
 	f := &e.readings[0].content.file
@@ -108,9 +111,12 @@ func (e *Evaluator) countGroups(row *sink.Fetch, f *robots.File, stratum string)
 	for i := range f.Rules {
 		wildcard, anchor = wildcard || f.Rules[i].Wildcard, anchor || f.Rules[i].Anchor
 	}
-	for feature, has := range map[string]bool{"rule": len(f.Rules) > 0, "wildcard": wildcard, "anchor": anchor} {
-		if has {
-			e.counts.Add("feature", stratum, feature)
+	for _, c := range [...]struct {
+		feature string
+		has     bool
+	}{{"rule", len(f.Rules) > 0}, {"wildcard", wildcard}, {"anchor", anchor}} {
+		if c.has {
+			e.counts.Add("feature", stratum, c.feature)
 		}
 	}
 }

@@ -53,6 +53,7 @@ type Evaluator struct {
 	signals  []sink.Signal
 	policies []sink.Policy
 	verdicts []sink.Verdict
+	run      run
 	indexes  []int32            // group indexes that rows point at
 	counted  map[[2]string]bool // keys counted for the current target; see once
 }

@@ -16,6 +16,7 @@ func (e *Evaluator) judgements(row *sink.Fetch, listed []*prepared, paths []stri
 		tallies := e.counts.Of(stratum, k)
 		e.policies, e.verdicts = e.policies[:0], e.verdicts[:0]
 		e.memo.forget(len(e.config.Agents))
+		e.run.agents = e.run.agents[:0]
 		for i := range e.config.Agents {
 			policy, match, class := e.policy(row, r, i)
 			tally := &tallies[i]
@@ -34,10 +35,18 @@ func (e *Evaluator) judgements(row *sink.Fetch, listed []*prepared, paths []stri
 			}
 			e.policies = append(e.policies, policy)
 			group := r.group(i)
+			if e.run.extend(policy.Agent, r.lead(i), group, tally) {
+				continue
+			}
+			if err := e.writeRun(out); err != nil {
+				return err
+			}
+			from, before := len(e.verdicts), tally.Verdicts
 			got := e.judge(k, i, listed, own)
 			for s := range e.samples.paths {
 				e.verdict(row, r, &policy, group, e.samples.paths[s].shown, got[s], tally)
 			}
+			n := len(got)
 			got = got[len(e.samples.paths):]
 			for s := range listed {
 				e.verdict(row, r, &policy, group, listed[s].shown, got[s], tally)
@@ -53,9 +62,15 @@ func (e *Evaluator) judgements(row *sink.Fetch, listed []*prepared, paths []stri
 					return err
 				}
 			}
-			if err := e.writeVerdicts(out, verdictRows); err != nil {
-				return err
+			if n <= runRows && len(e.verdicts) == from+n { // none is written yet
+				e.run.begin(policy.Agent, r.lead(i), group, from)
+				for v := range tally.Verdicts {
+					e.run.said.Verdicts[v] = tally.Verdicts[v] - before[v]
+				}
 			}
+		}
+		if err := e.writeRun(out); err != nil {
+			return err
 		}
 		if err := e.writeVerdicts(out, 1); err != nil {
 			return err
@@ -115,6 +130,15 @@ func (r *reading) group(agent int) *string {
 		return nil
 	}
 	return r.content.policies[agent].group
+}
+
+// lead returns the first agent whose verdicts are those of the given one. Without
+// rules, all agents have the same.
+func (r *reading) lead(agent int) int {
+	if !r.answer.AsksRules() {
+		return 0
+	}
+	return r.content.policies[agent].lead
 }
 
 // verdictOn judges a URL, prepared for profile k, for an agent.

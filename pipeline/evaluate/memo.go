@@ -29,10 +29,7 @@ func (m *memo) forget(agents int) {
 // next call.
 func (e *Evaluator) judge(k, agent int, listed []*prepared, own *ownURLs) []robots.Verdict {
 	r, m := &e.readings[k], &e.memo
-	lead, shared := 0, true // without rules, all agents have the same verdicts
-	if r.answer.AsksRules() {
-		lead, shared = r.content.policies[agent].lead, r.content.policies[agent].shared
-	}
+	lead, shared := r.lead(agent), !r.answer.AsksRules() || r.content.policies[agent].shared
 	n := len(e.samples.paths) + len(listed) + len(own.paths)
 	if !shared {
 		m.verdicts = e.judgeAll(m.verdicts[:0], k, agent, listed, own)

@@ -12,6 +12,7 @@
 package shred
 
 import (
+	"fmt"
 	"io"
 	"reflect"
 	"strings"
@@ -53,6 +54,15 @@ func (w *Writer[T]) Write(rows []T) error {
 	}
 	_, err := w.parquet.Write(rows)
 	return err
+}
+
+// WriteEach appends the rows once for each text, which stands in the named column
+// in place of theirs. The column must hold texts that are not null.
+func (w *Writer[T]) WriteEach(column string, texts []string, rows []T) error {
+	if w.shredder != nil {
+		return w.shredder.writeEach(column, texts, rows)
+	}
+	return fmt.Errorf("a table with lists or of other types has no column %s to write", column)
 }
 
 // Close finishes the file. Its error may be the first sign of a full disk.

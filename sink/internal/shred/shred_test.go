@@ -2,8 +2,10 @@ package shred
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -94,6 +96,71 @@ func TestShreddedRowsComeBack(t *testing.T) {
 		}
 	})
 }
+
+// Rows written once for each text of a column are those written one after the
+// other, wherever row groups end.
+func TestWriteEach(t *testing.T) {
+	write := func(rows []verdict, agents []string, each bool) []verdict {
+		var out bytes.Buffer
+		w, err := New[verdict](&out, new(sync.Pool))
+		for n := 0; err == nil && n <= RowGroup+len(rows)*len(agents); n += len(rows) * len(agents) {
+			if each {
+				err = w.WriteEach("agent", agents, rows)
+				continue
+			}
+			for _, agent := range agents {
+				for _, r := range rows {
+					r.Agent = agent
+					err = errors.Join(err, w.Write([]verdict{r}))
+				}
+			}
+		}
+		if err := errors.Join(err, w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		f, err := parquet.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(f.RowGroups()) != 2 || f.RowGroups()[0].NumRows() != RowGroup {
+			t.Fatalf("%d row groups, the first of %d rows", len(f.RowGroups()), f.RowGroups()[0].NumRows())
+		}
+		return rowsOf[verdict](t, f)
+	}
+	a, b, rank, line := "a", "b", int64(7), int32(3)
+	var rows []verdict
+	for i := range 700 {
+		r := verdict{Seq: int64(i / 5), Host: "h", Agent: "none", URL: fmt.Sprint("/", i%9), Rank: &rank}
+		switch i % 4 {
+		case 1:
+			r.GroupAgent, r.RuleLine = &a, &line
+		case 2:
+			r.GroupAgent, r.RuleKind, r.RulePattern, r.Rank = &a, &a, &b, nil
+		}
+		rows = append(rows, r)
+	}
+	agents := []string{"x", "y", "x", "z", "agent 4", "agent 5", "agent 6"}
+	same := func(x, y verdict) bool {
+		return x.Seq == y.Seq && x.Host == y.Host && x.Agent == y.Agent && x.URL == y.URL && equal(x.Rank, y.Rank) &&
+			equal(x.GroupAgent, y.GroupAgent) && equal(x.RuleKind, y.RuleKind) && equal(x.RulePattern, y.RulePattern) && equal(x.RuleLine, y.RuleLine)
+	}
+	for _, n := range []int{37, len(rows)} {
+		if !slices.EqualFunc(write(rows[:n], agents, true), write(rows[:n], agents, false), same) {
+			t.Errorf("%d rows, %d agents: not what is written one after the other", n, len(agents))
+		}
+	}
+	w, err := New[verdict](io.Discard, new(sync.Pool))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, column := range []string{"seq", "group_agent", "other"} {
+		if err := w.WriteEach(column, agents, rows); err == nil {
+			t.Errorf("WriteEach accepts the column %s", column)
+		}
+	}
+}
+
+func equal[V comparable](a, b *V) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // The shredder keeps no reference to a row: its texts may be in memory that the
 // next target overwrites.

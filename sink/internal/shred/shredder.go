@@ -1,8 +1,10 @@
 package shred
 
 import (
+	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -20,15 +22,18 @@ type shredder[T any] struct {
 
 // shred extracts one column from rows.
 type shred struct {
+	name   string
 	offset uintptr // offset of the column's field
 	write  func(cells) error
+	each   func(n int, texts []string) error // writes each text n times; nil unless cells are texts
 }
 
-// cells are one field of n consecutive rows.
+// cells are one field of n consecutive rows, which are written several times in
+// their order: n × times is at most batchRows.
 type cells struct {
-	first  unsafe.Pointer
-	stride uintptr
-	n      int
+	first    unsafe.Pointer
+	stride   uintptr
+	n, times int
 }
 
 func at[V any](c cells, i int) V { return *(*V)(unsafe.Add(c.first, uintptr(i)*c.stride)) }
@@ -80,10 +85,10 @@ func newShredder[T any](out io.Writer, spare *sync.Pool, options []parquet.Write
 		if _, err := w.WriteRowValues(nil); err != nil { // creates the buffer
 			return nil, err
 		}
-		c, k := shred{offset: row.Field(i).Offset}, kinds[i]
+		c, k := shred{name: schema.Fields()[i].Name(), offset: row.Field(i).Offset}, kinds[i]
 		switch reflect.Zero(row.Field(i).Type).Interface().(type) {
 		case string:
-			c.write = requiredTexts(w, k.texts)
+			c.write, c.each = requiredTexts(w, k.texts), eachText(w, k.texts)
 		case *string:
 			c.write = nullableTexts(w, k.texts)
 		case int64:
@@ -108,25 +113,67 @@ func newShredder[T any](out io.Writer, spare *sync.Pool, options []parquet.Write
 func (s *shredder[T]) write(rows []T) error {
 	for len(rows) > 0 {
 		n := min(len(rows), batchRows, RowGroup-s.rows)
-		for _, c := range s.columns {
-			first := unsafe.Add(unsafe.Pointer(unsafe.SliceData(rows)), c.offset)
-			if err := c.write(cells{first: first, stride: unsafe.Sizeof(rows[0]), n: n}); err != nil {
-				return err
-			}
+		if err := s.batch(rows[:n], -1, nil); err != nil {
+			return err
 		}
-		rows, s.rows = rows[n:], s.rows+n
-		full := s.rows == RowGroup
-		for _, t := range s.texts {
-			full = full || len(t.values) >= dictionaryBytes
-		}
-		if full {
-			s.rows = 0
-			if err := s.file.Flush(); err != nil {
-				return err
-			}
-		}
+		rows = rows[n:]
 	}
 	return nil
+}
+
+// writeEach appends rows once for each text of a column.
+func (s *shredder[T]) writeEach(column string, texts []string, rows []T) error {
+	at := slices.IndexFunc(s.columns, func(c shred) bool { return c.name == column && c.each != nil })
+	if at < 0 {
+		return fmt.Errorf("no column %s of texts", column)
+	}
+	for len(texts) > 0 && len(rows) > 0 {
+		times := min(len(texts), batchRows/len(rows), (RowGroup-s.rows)/len(rows))
+		if times > 0 {
+			if err := s.batch(rows, at, texts[:times]); err != nil {
+				return err
+			}
+			texts = texts[times:]
+			continue
+		}
+		for rest := rows; len(rest) > 0; {
+			n := min(len(rest), batchRows, RowGroup-s.rows)
+			if err := s.batch(rest[:n], at, texts[:1]); err != nil {
+				return err
+			}
+			rest = rest[n:]
+		}
+		texts = texts[1:]
+	}
+	return nil
+}
+
+// batch appends at most batchRows rows: the given ones, or these once for each text
+// of a column.
+func (s *shredder[T]) batch(rows []T, column int, texts []string) error {
+	times := max(len(texts), 1)
+	for i, c := range s.columns {
+		var err error
+		if i == column {
+			err = c.each(len(rows), texts)
+		} else {
+			first := unsafe.Add(unsafe.Pointer(unsafe.SliceData(rows)), c.offset)
+			err = c.write(cells{first: first, stride: unsafe.Sizeof(rows[0]), n: len(rows), times: times})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	s.rows += len(rows) * times
+	full := s.rows == RowGroup
+	for _, t := range s.texts {
+		full = full || len(t.values) >= dictionaryBytes
+	}
+	if !full {
+		return nil
+	}
+	s.rows = 0
+	return s.file.Flush()
 }
 
 // release passes the memory of the texts on to the next part of the table, column by
@@ -155,8 +202,10 @@ func required[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(c
 		for i := range c.n {
 			values[i] = at[V](c, i)
 		}
-		if _, err := add(values[:c.n]); err != nil {
-			return err
+		for range c.times {
+			if _, err := add(values[:c.n]); err != nil {
+				return err
+			}
 		}
 		_, err := w.WriteRowValues(nil)
 		return err
@@ -176,10 +225,12 @@ func nullable[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(c
 				levels[i], values = present, append(values, *p)
 			}
 		}
-		if _, err := add(values); err != nil {
-			return err
+		for range c.times {
+			if _, err := add(values); err != nil {
+				return err
+			}
 		}
-		_, err := w.WriteRowValues(levels[:c.n])
+		_, err := w.WriteRowValues(repeated(levels, c))
 		return err
 	}
 }
@@ -187,6 +238,7 @@ func nullable[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(c
 // requiredTexts does what required does, for texts.
 func requiredTexts(w *parquet.ColumnWriter, t *texts) func(cells) error {
 	return func(c cells) error {
+		from := len(t.cells)
 		above := "" // may share memory with the rows, which do not change during write
 		for i := range c.n {
 			text := at[string](c, i)
@@ -196,6 +248,21 @@ func requiredTexts(w *parquet.ColumnWriter, t *texts) func(cells) error {
 			}
 			t.add(text)
 			above = text
+		}
+		t.repeat(from, c.times)
+		_, err := w.WriteRowValues(nil)
+		return err
+	}
+}
+
+// eachText returns a function that appends each text n times.
+func eachText(w *parquet.ColumnWriter, t *texts) func(int, []string) error {
+	return func(n int, texts []string) error {
+		for _, text := range texts {
+			t.add(text)
+			for range n - 1 {
+				t.addAbove()
+			}
 		}
 		_, err := w.WriteRowValues(nil)
 		return err
@@ -207,6 +274,7 @@ func nullableTexts(w *parquet.ColumnWriter, t *texts) func(cells) error {
 	levels := make([]parquet.Value, batchRows)
 	present, null := parquet.Value{}.Level(0, 1, 0), parquet.Value{}
 	return func(c cells) error {
+		from := len(t.cells)
 		var above *string
 		for i := range c.n {
 			p := at[*string](c, i)
@@ -222,7 +290,16 @@ func nullableTexts(w *parquet.ColumnWriter, t *texts) func(cells) error {
 			}
 			levels[i] = present
 		}
-		_, err := w.WriteRowValues(levels[:c.n])
+		t.repeat(from, c.times)
+		_, err := w.WriteRowValues(repeated(levels, c))
 		return err
 	}
+}
+
+// repeated repeats the levels of the rows.
+func repeated(levels []parquet.Value, c cells) []parquet.Value {
+	for k := 1; k < c.times; k++ {
+		copy(levels[k*c.n:], levels[:c.n])
+	}
+	return levels[:c.n*c.times]
 }

@@ -64,6 +64,14 @@ func (t *texts) add(text string) {
 // addAbove appends the last cell again.
 func (t *texts) addAbove() { t.cells = append(t.cells, t.last) }
 
+// repeat appends the cells from index from on again, so that they stand there
+// several times.
+func (t *texts) repeat(from, times int) {
+	for n := len(t.cells) - from; times > 1; times-- {
+		t.cells = append(t.cells, t.cells[from:from+n]...)
+	}
+}
+
 func (t *texts) is(n int32, text string) bool {
 	return string(t.values[t.offsets[n]:t.offsets[n+1]]) == text
 }

@@ -1,0 +1,54 @@
+package evaluate
+
+import (
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// run is agents that stand together in the list, follow the same group and so have
+// the same verdicts on the current target. Their rows differ in the agent alone:
+// they are made once, and written once for each agent.
+type run struct {
+	agents []string
+	from   int // where the rows of the first agent begin in Evaluator.verdicts
+	lead   int
+	group  *string
+	said   summary.Tally // its Verdicts are those of one agent
+}
+
+// runRows is the most rows of an agent in a run: more are written as they are made.
+const runRows = 128
+
+func (r *run) begin(agent string, lead int, group *string, from int) {
+	r.agents, r.from, r.lead, r.group = append(r.agents[:0], agent), from, lead, group
+}
+
+// extend adds an agent to the run, and its verdicts to the tally, if it belongs
+// there.
+func (r *run) extend(agent string, lead int, group *string, tally *summary.Tally) bool {
+	if len(r.agents) == 0 || lead != r.lead || (group == nil) != (r.group == nil) || group != nil && *group != *r.group {
+		return false
+	}
+	r.agents = append(r.agents, agent)
+	for v := range tally.Verdicts {
+		tally.Verdicts[v] += r.said.Verdicts[v]
+	}
+	return true
+}
+
+// writeRun ends the run. The rows of a single agent wait for others.
+func (e *Evaluator) writeRun(out *sink.Segment) error {
+	r := &e.run
+	if len(r.agents) > 1 {
+		waiting, rows := e.verdicts[:r.from], e.verdicts[r.from:]
+		if err := out.Verdicts.Write(waiting...); err != nil {
+			return err
+		}
+		if err := out.Verdicts.WriteEach("agent", r.agents, rows...); err != nil {
+			return err
+		}
+		e.verdicts = e.verdicts[:0]
+	}
+	r.agents = r.agents[:0]
+	return e.writeVerdicts(out, verdictRows)
+}
