@@ -191,8 +191,6 @@ type disturbances struct {
 	out     string // OUT
 	began   int    // number of pods when the Job was made
 
-	spool string // a file in place of the spool of shard 3
-
 	mu       sync.Mutex
 	once     [shards]bool
 	complete []int // shards that say that the run is complete, in order
