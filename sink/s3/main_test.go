@@ -2,6 +2,7 @@ package s3
 
 import (
 	"bufio"
+	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -25,6 +26,8 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	flag.Parse()
+	flag.Set("test.parallel", "32") // tests wait more than they compute
 	code, err := func() (int, error) {
 		scratch, err := os.MkdirTemp("", "robocensus-s3-")
 		if err != nil {

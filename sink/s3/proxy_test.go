@@ -2,6 +2,7 @@ package s3
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -32,7 +33,11 @@ type script struct {
 	faults float64    // share of the requests
 	lists  map[string][]byte
 	met    map[string]int // faults by kind
+	open   sync.WaitGroup // requests
 }
+
+// end waits for the requests of clients that are gone.
+func (s *script) end() { s.open.Wait() }
 
 // kinds are the faults that a request may meet.
 var kinds = []string{
@@ -131,6 +136,8 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Unlock()
 	fault := ""
 	if s != nil {
+		s.open.Add(1)
+		defer s.open.Done()
 		fault = s.next(r)
 	}
 	switch fault {
@@ -204,7 +211,7 @@ func (broken) Read([]byte) (int, error) { return 0, errors.New("broken") }
 
 // forward sends a request to the server. The host stays as it was signed.
 func (p *proxy) forward(r *http.Request, body io.Reader) (*http.Response, error) {
-	out := r.Clone(r.Context())
+	out := r.Clone(context.WithoutCancel(r.Context())) // a request that was sent arrives
 	out.URL.Scheme, out.URL.Host, _ = strings.Cut(p.server, "://")
 	out.RequestURI, out.Body = "", io.NopCloser(body)
 	if r.ContentLength == 0 {
