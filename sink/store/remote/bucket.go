@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -50,29 +49,15 @@ func OpenBucket(ctx context.Context, folder string) (*Bucket, error) {
 		b.url += "/" + b.prefix
 		b.prefix += "/"
 	}
-	b.bucket, err = blob.OpenBucket(ctx, u.Scheme+"://"+u.Host+parameters(u.Scheme))
+	if u.Scheme == "s3" {
+		b.bucket, err = openS3(ctx, u.Host)
+	} else {
+		b.bucket, err = blob.OpenBucket(ctx, u.Scheme+"://"+u.Host)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", folder, err)
 	}
 	return b, nil
-}
-
-// parameters returns what the driver of a scheme is told in the URL. Stores other
-// than Amazon's need no names of buckets in the DNS, and often know no region. Parts
-// have digests of their own, so an answer without a checksum needs no warning.
-func parameters(scheme string) string {
-	if scheme != "s3" {
-		return ""
-	}
-	text := "?response_checksum_validation=when_required"
-	if os.Getenv("AWS_ENDPOINT_URL") == "" && os.Getenv("AWS_ENDPOINT_URL_S3") == "" {
-		return text
-	}
-	text += "&use_path_style=true"
-	if os.Getenv("AWS_REGION") == "" && os.Getenv("AWS_DEFAULT_REGION") == "" {
-		text += "&region=us-east-1"
-	}
-	return text
 }
 
 // Close closes the bucket.
