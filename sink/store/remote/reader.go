@@ -9,7 +9,7 @@ import (
 )
 
 // stalled bounds how long a read may wait for bytes.
-const stalled = time.Minute
+var stalled = time.Minute // tests do not wait as long
 
 // Reader reads an object from an offset on. A read that breaks resumes where it
 // broke, as long as each attempt brings bytes, or one of several in a row does. An object that
