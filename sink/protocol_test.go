@@ -50,6 +50,7 @@ type attempt struct {
 	dead   bool
 	won    bool
 	err    error
+	id     string // in the names of its files
 	writes int // answers that were lost
 }
 
@@ -156,6 +157,7 @@ func (a *attempt) make(spool string, p Plan) error {
 	if err != nil {
 		return err
 	}
+	a.id = run.attempt
 	if done, err := run.Completed(); err != nil {
 		return err
 	} else if done {
@@ -299,6 +301,15 @@ func interleave(dir string, seed uint64, spools []string, p Plan) (attempts, cra
 	if _, err := readManifest(folder, p.Run); err != nil {
 		return 0, 0, err
 	}
+	failed := make(map[string]bool)
+	for _, a := range ended {
+		if a.dead || a.err != nil {
+			failed[a.id] = true
+		}
+	}
+	if err := s.check(ended, p, failed); err != nil {
+		return 0, 0, err
+	}
 	// A loser that crashed after the completion has left its files for the next
 	// attempt, of whichever shard.
 	s.begin(0, true, spools, p)
@@ -311,11 +322,12 @@ func interleave(dir string, seed uint64, spools []string, p Plan) (attempts, cra
 	if err != nil {
 		return 0, 0, fmt.Errorf("the attempt after the completion: %w", err)
 	}
-	return len(ended), crashed, s.check(ended, p)
+	return len(ended), crashed, s.check(ended, p, nil)
 }
 
-// check returns an error if the run is not whole, or if there is more than the run.
-func (s *simulation) check(ended []*attempt, p Plan) error {
+// check returns an error if the run is not whole, or if there is more than the run and
+// what attempts that failed have left.
+func (s *simulation) check(ended []*attempt, p Plan, failed map[string]bool) error {
 	won := make([]int, p.Shards)
 	for _, a := range ended {
 		if a.won {
@@ -367,7 +379,7 @@ func (s *simulation) check(ended []*attempt, p Plan) error {
 		rel, _ := filepath.Rel(s.dir, name)
 		// The sign of life of a process that began before the completion may come
 		// after it; the folder says nothing then.
-		if err == nil && !d.IsDir() && !named[filepath.ToSlash(rel)] && !strings.HasPrefix(filepath.ToSlash(rel), layout.Beats(p.Run)) {
+		if err == nil && !d.IsDir() && !named[filepath.ToSlash(rel)] && !strings.HasPrefix(filepath.ToSlash(rel), layout.Beats(p.Run)) && !failed[layout.Attempt(rel)] {
 			left = append(left, rel)
 		}
 		delete(named, filepath.ToSlash(rel))
