@@ -377,12 +377,19 @@ func (s *simulation) check(ended []*attempt, p Plan, failed map[string]bool) err
 	var left []string
 	err = filepath.WalkDir(s.dir, func(name string, d fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(s.dir, name)
+		rel = filepath.ToSlash(rel)
+		switch {
+		case err != nil || d.IsDir() || named[rel]:
 		// The sign of life of a process that began before the completion may come
 		// after it; the folder says nothing then.
-		if err == nil && !d.IsDir() && !named[filepath.ToSlash(rel)] && !strings.HasPrefix(filepath.ToSlash(rel), layout.Beats(p.Run)) && !failed[layout.Attempt(rel)] {
+		case strings.HasPrefix(rel, layout.Beats(p.Run)):
+		// If the process that completed the run crashed, or its list lagged, the
+		// counters of shards stay until the next attempt.
+		case failed != nil && (failed[layout.Attempt(rel)] || strings.HasPrefix(rel, layout.Records(p.Run))):
+		default:
 			left = append(left, rel)
 		}
-		delete(named, filepath.ToSlash(rel))
+		delete(named, rel)
 		return err
 	})
 	if err != nil || len(left) > 0 || len(named) > 0 {
