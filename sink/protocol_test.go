@@ -51,7 +51,7 @@ type attempt struct {
 	won    bool
 	err    error
 	id     string // in the names of its files
-	writes int // answers that were lost
+	writes int    // answers that were lost
 }
 
 var errDead = errors.New("the process is dead")
@@ -396,4 +396,72 @@ func (s *simulation) check(ended []*attempt, p Plan, failed map[string]bool) err
 		return fmt.Errorf("left behind: %v; missing: %v; %v", left, named, err)
 	}
 	return nil
+}
+
+// Ten thousand shards: some are tried twice, some attempts fail before the record, and
+// the last commits complete the run.
+func TestTenThousandShards(t *testing.T) {
+	shards := 10_000
+	if testing.Short() {
+		shards = 100
+	}
+	p := described()
+	p.Tables, p.Shards = []string{"fetches", "agents", "summary"}, shards
+	spool, dir := t.TempDir(), t.TempDir()
+	local := described()
+	local.Tables = p.Tables
+	run, err := Create(spool, local)
+	must(t, err)
+	commitSegment(t, run, 0)
+	finishAt(t, run, p.Started.Add(time.Hour))
+	must(t, run.Close())
+
+	end := Completion{Finished: time.Now(), Tally: Tally{Targets: int64(shards) * targetsOfSegment}, Inputs: p.Inputs}
+	end.Counts = []Count{{Metric: "targets", Count: end.Targets}}
+	draw := rand.New(rand.NewPCG(1, 1))
+	began, failed, second := time.Now(), 0, 0
+	queue := draw.Perm(shards)
+	for len(queue) > 0 {
+		shard := queue[0]
+		queue = queue[1:]
+		s, err := OpenSharded(dir, p)
+		must(t, err)
+		switch draw.IntN(20) {
+		case 0: // killed before the record: its parts stay
+			m, err := ReadManifest(spool, p.Run)
+			must(t, err)
+			from, err := store.Open(spool)
+			must(t, err)
+			must(t, s.copyParts(t.Context(), from, m, &Record{Segment: shard, Shard: &ShardRecord{}}))
+			must(t, from.Close())
+			queue, failed = append(queue, shard), failed+1
+		case 1: // begun again after its commit
+			queue, second = append(queue, shard), second+1
+			fallthrough
+		default:
+			_, err := s.Commit(t.Context(), shard, spool, nil)
+			must(t, err)
+		}
+		must(t, s.Close())
+	}
+	committed := time.Since(began)
+	s, err := OpenSharded(dir, p)
+	must(t, err)
+	defer s.Close()
+	if n, err := s.Uncommitted(); n != 0 || err != nil {
+		t.Fatalf("%d shards are not committed, %v", n, err)
+	}
+	began = time.Now()
+	must(t, s.Complete(end))
+	t.Logf("%d shards, %d attempts killed, %d repeated: commits %v, completion %v", shards, failed, second, committed, time.Since(began))
+	m, err := ReadManifest(dir, p.Run)
+	must(t, err)
+	if m.Targets != end.Targets || len(m.Records) != shards {
+		t.Errorf("%d targets in %d records", m.Targets, len(m.Records))
+	}
+	must(t, checkSizes(s.Store(), m.Parts))
+	files, err := os.ReadDir(filepath.Join(dir, layout.TableFolder("fetches", p.Run)))
+	if must(t, err); len(files) != shards {
+		t.Errorf("%d parts of fetches, with those of attempts that failed", len(files))
+	}
 }

@@ -32,6 +32,12 @@ seconds if it never reached a host; --resume continues it.
 A run of --shards N is made by N processes, one --shard each, and is complete when
 all are; see robocensus plan. What differs from the plan of the run is an error.
 
+DIR may be a folder in an object store: s3://bucket/folder. The run is then made on
+this machine, in --spool, and sent when it is complete. Inputs may be URLs too, s3://
+or https://. Keys, region and endpoint are found as AWS's own tools find them: in
+AWS_ACCESS_KEY_ID, AWS_PROFILE, AWS_REGION, and AWS_ENDPOINT_URL for other stores that
+speak S3.
+
 With --json, a run that completes prints one object
 
     {"run", "folder", "state", "hosts", "rejected", "seconds", "profile", "outcomes", "reasons", "failures",
@@ -118,13 +124,13 @@ func newRunFlags() *runFlags {
 	s.IntVar(&f.shards, "shards", 1, "divide the run among `N` processes")
 	s.IntVar(&f.shard, "shard", -1, "make shard `I`, counted from 0 (default the index of this task in an array of Kubernetes, Slurm, AWS Batch or Google Batch); needs --run, implies --resume")
 	s.IntVar(&f.parallel, "parallelism", 0, "number `P` of shards that run at once (default all); each gets 1/P of --rate, --address-rate and --per-address, at least one request at a time")
-	s.StringVar(&f.spool, "spool", "", "`DIR` for unfinished shards (default in DIR/_runs/ID); a retry resumes what it finds there")
+	s.StringVar(&f.spool, "spool", "", "`DIR` on this machine for what is not committed yet (default in DIR/_runs/ID, or for an object store in the user's cache folder); a retry resumes what it finds there")
 	for _, name := range []string{"shard", "parallelism"} {
 		s.Lookup(name).DefValue = "0" // not shown
 	}
 	group(s, "Shards")
 
-	s.StringVarP(&f.out, "out", "o", "", "`DIR` for the tables")
+	s.StringVarP(&f.out, "out", "o", "", "`DIR` for the tables, a folder or s3://bucket/folder")
 	s.StringVar(&f.run, "run", "", "`ID` of the run (default the UTC start time, such as 20261120T101500Z)")
 	s.StringVar(&f.asOf, "as-of", "", "`DATE` of the run, such as 2024-05, 2024-05-14 or 2024-05-14T08:00:00Z, by which runs are ordered (default the median day of the captures, the date of the run in --from-run, or the start)")
 	s.BoolVar(&f.resume, "resume", false, "continue an interrupted run: the one named by --run, or the last one in DIR; if there is none, begin one")

@@ -135,6 +135,7 @@ func (f *runFlags) divide(c *fetch.Config) {
 // grows, so it is on this machine.
 func (f *runFlags) setSpool(c *pipeline.Config) error {
 	switch {
+	case f.planning, f.dryRun:
 	case f.spool != "":
 		c.Spool = filepath.Join(f.spool, "robocensus-"+c.Run)
 	case !store.IsURL(c.Dir):
