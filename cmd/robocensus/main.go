@@ -22,6 +22,8 @@
 //   - a flag of run: runFlags in run.go; its check in run_config.go
 //   - a figure of the report: a file figures_*.go in cmd/internal/report, and the
 //     sections of a page in its report.go
+//   - a figure over several runs: metrics in pipeline/series/series.go, its drawing in
+//     cmd/internal/report/figures_series.go, its view in configs/series.sql
 //   - a kind of change between runs: pipeline/audit, whose comment maps its files;
 //     its words in cmd/internal/words
 package main

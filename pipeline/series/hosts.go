@@ -1,6 +1,7 @@
 package series
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -101,6 +102,12 @@ func newHostReader(c Config, run *counted, panel []uint64) *hostReader {
 		}
 	}
 	h.first = slices.Contains(h.profiles, firstOf(run.m))
+	if c.Panel {
+		run.panel, run.others = make(population), make(population)
+		for _, p := range []population{run.panel, run.others} {
+			p.of(All)
+		}
+	}
 	h.figures = newFigures(h)
 	return h
 }
@@ -224,25 +231,26 @@ func (s *hostSegment) policies(ctx context.Context, parts []sink.Part) error {
 	for _, p := range parts {
 		what := scan.Selection{Columns: append([]string{"seq", "is_explicit"}, texts...), Dictionaries: texts}
 		err := scan.Rows(ctx, s.Dir, p, what, func(batch arrow.RecordBatch) error {
-			seqs, explicit := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.Boolean](batch, "is_explicit")
-			var columns [4]*array.Dictionary
+			seqs, explicit := scan.Column[*array.Int64](batch, "seq").Int64Values(), scan.Column[*array.Boolean](batch, "is_explicit")
+			var columns [4][]int32
 			var numbers [4][]int // by index of the dictionary
 			for k, name := range texts {
-				columns[k] = scan.Column[*array.Dictionary](batch, name)
-				all := columns[k].Dictionary().(*array.String)
+				column := scan.Column[*array.Dictionary](batch, name)
+				columns[k] = column.Indices().(*array.Int32).Int32Values()
+				all := column.Dictionary().(*array.String)
 				for i := range all.Len() {
 					numbers[k] = append(numbers[k], slices.Index([][]string{s.agents, s.profiles, outcomes, summary.ClassNames[:]}[k], all.Value(i)))
 				}
 			}
-			for i := range int(batch.NumRows()) {
-				for at < len(s.seqs) && s.seqs[at] < seqs.Value(i) {
+			for i, seq := range seqs {
+				for at < len(s.seqs) && s.seqs[at] < seq {
 					at++
 				}
-				if at == len(s.seqs) || s.seqs[at] != seqs.Value(i) {
-					return fmt.Errorf("%s: seq %d is not in fetches", p.Path, seqs.Value(i))
+				if at == len(s.seqs) || s.seqs[at] != seq {
+					return fmt.Errorf("%s: seq %d is not in fetches", p.Path, seq)
 				}
-				agent, profile := numbers[0][columns[0].GetValueIndex(i)], numbers[1][columns[1].GetValueIndex(i)]
-				outcome, class := numbers[2][columns[2].GetValueIndex(i)], numbers[3][columns[3].GetValueIndex(i)]
+				agent, profile := numbers[0][columns[0][i]], numbers[1][columns[1][i]]
+				outcome, class := numbers[2][columns[2][i]], numbers[3][columns[3][i]]
 				if profile < 0 {
 					continue // not of the series
 				}
@@ -279,7 +287,7 @@ func (s *hostSegment) merge() {
 		v := s.vectors[i*s.size():][:s.size()]
 		n, ok := h.vectors[string(v)]
 		if !ok {
-			if !h.Clustered && len(h.texts) >= mostVectors {
+			if !h.Clustered && len(h.texts) >= cmp.Or(h.Config.vectors, mostVectors) {
 				h.countGroups()
 				clear(h.vectors)
 				h.texts = nil
@@ -322,12 +330,6 @@ func (h *hostReader) populations(inPanel bool) []population {
 
 // finish sets the figures of the run.
 func (h *hostReader) finish() {
-	if h.Panel {
-		h.run.panel, h.run.others = make(population), make(population)
-		for _, p := range []population{h.run.panel, h.run.others} {
-			p.of(All)
-		}
-	}
 	// The counts of all hosts are made again, from the same rows as those of the
 	// panel and of the others.
 	for _, b := range h.run.all {

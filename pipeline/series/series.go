@@ -28,6 +28,8 @@ type Config struct {
 	Panel     bool               // also count the hosts that all runs have, apart
 	Clustered bool               // allow for several hosts of one registered domain
 	Weights   map[string]float64 // hosts of the population by stratum; nil for none
+
+	vectors int // bound for the vectors of a panel, 0 for mostVectors
 }
 
 // Result is a series.

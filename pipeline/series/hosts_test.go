@@ -1,0 +1,228 @@
+package series
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// madeUp is a run of hosts whose policies are drawn at random.
+type madeUp map[string]map[string]string // class by host and agent
+
+var agentsOfTest = []summary.Agent{{Name: "A", Category: "ai-training"}, {Name: "B", Category: "ai-training"}, {Name: "C", Category: "search"}}
+
+// write writes a run in segments of 40 hosts, with its counters.
+func (m madeUp) write(t *testing.T, dir, run string, at int) {
+	t.Helper()
+	p := sink.Plan{Run: run, Started: time.Date(2024, time.Month(1+at), 1, 0, 0, 0, 0, time.UTC), Tables: []string{"fetches", "policies", "summary"}, Profiles: []string{"google"}, Inputs: []sink.Input{{Role: "hosts", Path: "hosts", SHA256: "x"}, {Role: "agents", SHA256: "y"}}}
+	r, err := sink.Create(dir, p)
+	must(t, err)
+	defer r.Close()
+	counts := summary.New(agentsOfTest, []string{"google"})
+	hosts := make([]string, 0, len(m))
+	for host := range m {
+		hosts = append(hosts, host)
+	}
+	segments := 0
+	for from := 0; from < len(hosts); from += 40 {
+		s, err := r.Segment(segments)
+		must(t, err)
+		segments++
+		for i, host := range hosts[from:min(from+40, len(hosts))] {
+			seq := int64(from + i)
+			domain := host[strings.IndexByte(host, '.')+1:]
+			f := sink.Fetch{Seq: seq, Host: host, Origin: "https://" + host, Port: 443, RegisteredDomain: &domain, Outcome: "conditional_allow", Reason: "success", Status: sink.Some(int32(200))}
+			if i%3 == 0 {
+				f.Rank = sink.Some(seq + 1)
+			}
+			if m[host]["A"] == "unknown" {
+				f.Outcome, f.Reason, f.Status = "full_disallow", "network_failure", nil
+			}
+			stratum := summary.StratumOf(f.Rank)
+			counts.Add("targets", stratum, "")
+			counts.Add("source", stratum, "network")
+			counts.AddProfile("outcome", stratum, 0, f.Outcome)
+			must(t, s.Fetches.Write(f))
+			for k, a := range agentsOfTest {
+				class := m[host][a.Name]
+				for n, name := range summary.ClassNames {
+					if name == class {
+						counts.Of(stratum, 0)[k].Policies[n]++
+					}
+				}
+				must(t, s.Policies.Write(sink.Policy{Seq: seq, Host: host, Rank: f.Rank, Origin: f.Origin, Agent: a.Name, Category: a.Category, Profile: "google", Outcome: f.Outcome, Class: class}))
+			}
+			s.Targets++
+		}
+		must(t, s.Commit())
+	}
+	must(t, r.Complete(sink.Completion{Finished: p.Started, Tally: sink.Tally{Targets: int64(len(hosts))}, Totals: sink.Totals{Counts: counts.Rows()}, Inputs: p.Inputs}))
+}
+
+// The pass over hosts counts what the hosts say, also if it may keep two vectors only,
+// and all hosts together as summary does.
+func TestHostsAreCounted(t *testing.T) {
+	dir := t.TempDir()
+	r := rand.New(rand.NewPCG(1, 1))
+	var runs []madeUp
+	var ids []string
+	for at := range 3 {
+		m := make(madeUp)
+		for d := range 90 {
+			for h := range 1 + d%3 {
+				if r.IntN(8) == 0 {
+					continue
+				}
+				classes := make(map[string]string)
+				for _, a := range agentsOfTest {
+					classes[a.Name] = []string{"allow_all", "partial", "disallow_all"}[r.IntN(3)]
+				}
+				if r.IntN(10) == 0 {
+					classes = map[string]string{"A": "unknown", "B": "unknown", "C": "unknown"}
+				}
+				m[fmt.Sprintf("h%d.d%d.com", h, d)] = classes
+			}
+		}
+		runs, ids = append(runs, m), append(ids, fmt.Sprintf("r%d", at))
+		m.write(t, dir, ids[at], at)
+	}
+	inAll := func(host string) bool {
+		for _, m := range runs {
+			if m[host] == nil {
+				return false
+			}
+		}
+		return true
+	}
+	plain, err := Read(t.Context(), Config{Dir: dir, Runs: ids})
+	must(t, err)
+	fromSummary := make(map[string]int64)
+	label := func(p *sink.Point) string {
+		return fmt.Sprint(p.Metric, p.Stratum, word(p.Agent), word(p.Category), word(p.Key), p.Run, p.Base)
+	}
+	for i := range plain.Points {
+		fromSummary[label(&plain.Points[i])] = plain.Points[i].Count
+	}
+	for name, c := range map[string]Config{
+		"panel": {Panel: true}, "few vectors": {Panel: true, vectors: 2}, "clustered": {Panel: true, Clustered: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.Dir, c.Runs = dir, ids
+			s, err := Read(t.Context(), c)
+			must(t, err)
+			checked := 0
+			for i := range s.Points {
+				p := &s.Points[i]
+				if p.Population == All && (p.Metric == "policy" || p.Metric == "outcome") {
+					if want, ok := fromSummary[label(p)]; !ok || want != p.Count {
+						t.Errorf("%s: %d, and %d in summary", label(p), p.Count, want)
+					}
+				}
+				if p.Stratum != All || p.Base != "hosts" || p.Metric != "policy" && p.Metric != "category" {
+					continue
+				}
+				checked++
+				var n, of int64
+				for host, classes := range runs[p.Run[1]-'0'] {
+					if p.Population != All && inAll(host) != (p.Population == "panel") {
+						continue
+					}
+					of++
+					switch {
+					case p.Metric == "policy":
+						if classes[*p.Agent] == *p.Key {
+							n++
+						}
+					case *p.Category == "ai-training":
+						key := "none"
+						switch a, b := classes["A"] == "disallow_all", classes["B"] == "disallow_all"; {
+						case classes["A"] == "unknown":
+							key = "unknown"
+						case a && b:
+							key = "all"
+						case a || b:
+							key = "some"
+						}
+						if key == *p.Key || *p.Key == "any" && (key == "all" || key == "some") {
+							n++
+						}
+					default:
+						continue
+					}
+				}
+				if p.Metric == "category" && *p.Category == "search" {
+					continue
+				}
+				if p.Count != n || p.Denominator != of {
+					t.Errorf("%s %s: %d of %d, want %d of %d", p.Population, label(p), p.Count, p.Denominator, n, of)
+				}
+			}
+			if want := 3*3*3*4 + 3*3*2*5; checked != want {
+				t.Errorf("%d points are checked, want %d", checked, want)
+			}
+		})
+	}
+}
+
+// A profile whose fields changed, another kind of list and another edition of one.
+func TestWhatBreaksASeries(t *testing.T) {
+	base := func() *counted {
+		return &counted{
+			m: &sink.Manifest{Plan: sink.Plan{
+				Run: "a", Profiles: []string{"google"}, ProfileFields: map[string]map[string]any{"google": {"size_limit": 1.0}},
+				Inputs: []sink.Input{{Role: "hosts", Path: "in/tranco-2024-01-01.csv", SHA256: "1"}}, Configuration: map[string]any{"limit": "0"},
+			}},
+			agents: &registry{known: true, entries: map[string]entry{"A": {category: "x", tokens: "[A]"}}}, category: map[string]string{"A": "x"}, sources: map[string]int64{"network": 5},
+		}
+	}
+	agent, category, status := id{metric: "policy", agent: "A", profile: "google"}, id{metric: "category", category: "x", profile: "google"}, id{metric: "status"}
+	for name, c := range map[string]struct {
+		change                 func(*counted)
+		agent, category, other string // parts of why, "" for comparable
+		mark                   string
+	}{
+		"nothing": {func(r *counted) {}, "", "", "", ""},
+		"another edition": {func(r *counted) {
+			r.m.Inputs = []sink.Input{{Role: "hosts", Path: "x/tranco-2024-02-01.csv", SHA256: "2"}}
+		}, "", "", "", "list_changed"},
+		"another list": {func(r *counted) { r.m.Inputs = []sink.Input{{Role: "hosts", Path: "crux.csv", SHA256: "2"}} },
+			"another list of hosts: tranco-#-#-#.csv, then crux.csv", "another list", "another list", "break"},
+		"another source":  {func(r *counted) { r.sources = map[string]int64{"warc": 5} }, "another kind of source: network, then warc", "another kind", "another kind", "break"},
+		"another profile": {func(r *counted) { r.m.ProfileFields = map[string]map[string]any{"google": {"size_limit": 2.0}} }, "size_limit was 1 and is 2", "size_limit", "", "profile_changed"},
+		"without profile": {func(r *counted) { r.m.Profiles = []string{"rfc9309"} }, "run b has no profile google", "no profile", "", "profile_changed"},
+		"tokens":          {func(r *counted) { r.agents.entries["A"] = entry{category: "x", tokens: "[B]"} }, "tokens was [A] and is [B]", "A changed", "", "agent_changed"},
+		"another agent":   {func(r *counted) { r.category["B"] = "x" }, "", "with B", "", "agent_new"},
+		"another limit":   {func(r *counted) { r.m.Configuration = map[string]any{"limit": "7"} }, "another --limit: 0, then 7", "limit", "limit", "break"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before, after := base(), base()
+			after.m.Run = "b"
+			c.change(after)
+			n := newNeighbours(before, after, []string{"google"})
+			for _, x := range []struct {
+				k    id
+				want string
+			}{{agent, c.agent}, {category, c.category}, {status, c.other}} {
+				if got := n.whyNot(x.k, All); (got == "") != (x.want == "") || !strings.Contains(got, x.want) {
+					t.Errorf("%s: %q, want %q", x.k.metric, got, x.want)
+				}
+			}
+			marks := n.marks([]string{"google"})
+			if (len(marks) > 0) != (c.mark != "") || c.mark != "" && marks[0].Kind != c.mark {
+				t.Errorf("marks are %+v, want %s", marks, c.mark)
+			}
+		})
+	}
+}
