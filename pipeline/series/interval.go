@@ -33,7 +33,7 @@ import "math"
 // Rao and A. J. Scott, Biometrics 48, 1992, 577). That estimate is steadier, but wrong
 // if large clusters are of another kind. Where it is the greater, the mean of both is
 // taken: of the four choices this is the one whose intervals hold the true share in
-// 94 to 96 % of simulated samples, under both conditions (TestCoverage).
+// 94 to 96 % of simulated samples, under both conditions (TestCoverage_NoRace).
 //
 // No correction is made for a sample that is a
 // large part of its population.

@@ -203,7 +203,7 @@ func TestStrata(t *testing.T) {
 
 // Of 95 % intervals, between 94 and 96 % hold the true share, where the conditions
 // that the cautions check hold. Elsewhere the coverage is printed.
-func TestCoverage(t *testing.T) {
+func TestCoverage_NoRace(t *testing.T) {
 	draws, slack := 10_000, 0.0
 	if testing.Short() {
 		draws, slack = 1000, 0.012 // 1.7 standard errors more
