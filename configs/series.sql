@@ -28,6 +28,12 @@ CREATE OR REPLACE VIEW series_policies AS
   LEFT JOIN series_files f ON f.run = a.run AND f.stratum = s.stratum AND f.profile = a.profile
   LEFT JOIN series_counts c ON c.metric = 'policy' AND c.run = a.run AND c.stratum = s.stratum AND c.agent = a.agent AND c.profile = a.profile AND c.key = k.class;
 
+CREATE OR REPLACE VIEW series_closings AS
+  SELECT run, stratum, category, profile, key, count FROM series_counts WHERE metric = 'category'
+  UNION ALL
+  SELECT run, stratum, category, profile, 'any', sum(count)::BIGINT FROM series_counts
+  WHERE metric = 'category' AND key IN ('all', 'some') GROUP BY ALL;
+
 CREATE OR REPLACE VIEW series_categories AS
   SELECT s.run, s.date, s.stratum, a.category, a.profile, k.closes, coalesce(c.count, 0)::BIGINT AS count, s.hosts, f.files,
          coalesce(c.count, 0) / nullif(s.hosts, 0) AS of_hosts, CASE WHEN k.closes IN ('all', 'some', 'any') THEN coalesce(c.count, 0) / nullif(f.files, 0) END AS of_files
@@ -35,9 +41,7 @@ CREATE OR REPLACE VIEW series_categories AS
   CROSS JOIN (VALUES ('all'), ('some'), ('any'), ('none'), ('unknown')) k(closes)
   JOIN series_sizes s ON s.run = a.run
   LEFT JOIN series_files f ON f.run = a.run AND f.stratum = s.stratum AND f.profile = a.profile
-  LEFT JOIN (SELECT run, metric, stratum, category, profile, key, count FROM series_counts WHERE metric = 'category' UNION ALL
-             SELECT run, metric, stratum, category, profile, 'any', sum(count)::BIGINT FROM series_counts
-             WHERE metric = 'category' AND key IN ('all', 'some') GROUP BY ALL) c ON c.run = a.run AND c.stratum = s.stratum AND c.category = a.category AND c.profile = a.profile AND c.key = k.closes;
+  LEFT JOIN series_closings c ON c.run = a.run AND c.stratum = s.stratum AND c.category = a.category AND c.profile = a.profile AND c.key = k.closes;
 
 CREATE OR REPLACE VIEW series_statuses AS
   SELECT s.run, s.date, s.stratum, k.metric, k.profile, k.key, coalesce(c.count, 0)::BIGINT AS count, s.hosts, coalesce(c.count, 0) / nullif(s.hosts, 0) AS of_hosts
