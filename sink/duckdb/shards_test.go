@@ -25,6 +25,12 @@ func wantSameTables(t *testing.T, want, got string) {
 	if text, _ := robocensus(t, 0, "verify", "--out", got, "r"); !strings.HasSuffix(text, ": whole\n") {
 		t.Errorf("verify says %s", text)
 	}
+	wantSameRun(t, want, got)
+}
+
+// wantSameRun is [wantSameTables] for what need not be a folder that the command reads.
+func wantSameRun(t *testing.T, want, got string) {
+	t.Helper()
 	for table := range types {
 		switch table {
 		case "changes", "examples", "bodies":
@@ -32,7 +38,7 @@ func wantSameTables(t *testing.T, want, got string) {
 		}
 		wantSameRows(t, want, got, table)
 	}
-	db := folder(t, got)
+	db := bare(t)
 	if n := one(t, db, fmt.Sprintf(`
 		FROM (SELECT DISTINCT content_digest, body FROM read_parquet('%s/bodies/run=r/*.parquet')) AS a
 		FULL JOIN (SELECT DISTINCT content_digest, body FROM read_parquet('%s/bodies/run=r/*.parquet')) AS b USING (content_digest)

@@ -146,7 +146,7 @@ func TestFaultsOfTheStore(t *testing.T) {
 				random := rand.New(rand.NewPCG(uint64(seed), 1))
 				script := faulty.disturb(name, uint64(seed), 0.03+0.22*random.Float64())
 				var all sync.WaitGroup
-				var winners [shards]atomic.Int64
+				var winners, ended [shards]atomic.Int64
 				for i := range 3 * shards {
 					ctx, kill := context.WithCancel(t.Context())
 					delay := time.Duration(random.IntN(300)) * time.Millisecond
@@ -157,6 +157,9 @@ func TestFaultsOfTheStore(t *testing.T) {
 						defer kill()
 						time.Sleep(delay)
 						r, err := attempt(ctx, t, c, i%shards)
+						if err == nil {
+							ended[i%shards].Add(1)
+						}
 						switch {
 						case err != nil:
 							failed.Add(1)
@@ -172,6 +175,11 @@ func TestFaultsOfTheStore(t *testing.T) {
 				all.Wait()
 				script.end()
 				faulty.leave(name)
+				// Of those that end well, the last finds both shards committed.
+				_, err := os.Stat(filepath.Join(server.Dir, name, "prefix/_runs/r/manifest.json"))
+				if err != nil && ended[0].Load() > 0 && ended[1].Load() > 0 {
+					t.Errorf("nobody completed the run: %v", err)
+				}
 				// The scheduler tries again. The second attempt completes the run, if it is not
 				// complete yet; the third finds it complete, and sweeps it.
 				for _, shard := range []int{0, 1, 1} {

@@ -1,0 +1,290 @@
+package main
+
+import (
+	"encoding/pem"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/sink/internal/s3server"
+)
+
+// A planned run of shards into an object store, one of which is killed and started
+// again, has the tables of one process and a folder, and every command reads it.
+func TestARunInAnObjectStore(t *testing.T) {
+	t.Parallel()
+	server, err := s3server.Start("../s3", t.TempDir())
+	must(t, err)
+	t.Cleanup(server.Stop)
+	url, err := server.Bucket("census")
+	must(t, err)
+	backing := filepath.Join(server.Dir, "census")
+	environment := append(append(os.Environ(), s3server.Environment(server.URL)...), "XDG_CACHE_HOME="+t.TempDir())
+	command := func(args ...string) *exec.Cmd {
+		c := exec.Command(filepath.Join(bin, "robocensus"), args...)
+		c.Env = environment
+		return c
+	}
+
+	w := newWeb(t, 600, "uniform:0ms-20ms")
+	whole := filepath.Join(t.TempDir(), "whole")
+	robocensus(t, 0, w.census(whole)...)
+	finish(t, 0, command(append(append([]string{"plan"}, w.census(url)[1:]...), "--shards", "3")...))
+	worker := func(shard, concurrency int) *exec.Cmd {
+		return command("run", "--run", "r", "--out", url, "--progress", "none", "--concurrency", strconv.Itoa(concurrency), "--shard", strconv.Itoa(shard))
+	}
+	victim := worker(1, 2) // takes a second at least
+	must(t, victim.Start())
+	others := make(chan error, 2)
+	for _, shard := range []int{0, 2} {
+		go func() {
+			text, err := worker(shard, 64).CombinedOutput()
+			if err != nil {
+				err = fmt.Errorf("shard %d: %w\n%s", shard, err, text)
+			}
+			others <- err
+		}()
+	}
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(backing, "_runs/r/heartbeats/0000000001.json")); err == nil {
+			break
+		}
+	}
+	victim.Process.Kill()
+	victim.Wait()
+	if code := victim.ProcessState.ExitCode(); code != -1 {
+		t.Errorf("the shard to kill ended with %d", code)
+	}
+	if text, _ := finish(t, 0, command("runs", "--out", url)); !strings.Contains(text, "of 3 shards") {
+		t.Errorf("runs says %s", text)
+	}
+	finish(t, 0, worker(1, 64))
+	for range 2 {
+		must(t, <-others)
+	}
+	if text, _ := finish(t, 0, command("verify", "--out", url, "r")); !strings.HasSuffix(text, ": whole\n") {
+		t.Errorf("verify says %s", text)
+	}
+	wantSameRun(t, whole, backing)
+
+	// The views name what the manifest does, and show what those of the folder do.
+	text, err := os.ReadFile(filepath.Join(backing, "views.sql"))
+	must(t, err)
+	var named, there []string
+	for _, name := range regexp.MustCompile(`s3://census/[^']*`).FindAllString(string(text), -1) {
+		named = append(named, strings.TrimPrefix(name, "s3://census/"))
+	}
+	m := readManifest(t, backing)
+	for _, p := range slices.Concat(m.Parts, m.RunParts) {
+		there = append(there, p.Path)
+	}
+	slices.Sort(named)
+	slices.Sort(there)
+	if diff := cmp.Diff(there, slices.Compact(named)); diff != "" {
+		t.Errorf("- in the manifest, + in the views:\n%s", diff)
+	}
+	rewritten := t.TempDir()
+	write(t, filepath.Join(rewritten, "views.sql"), strings.ReplaceAll(string(text), "s3://census/", backing+"/"))
+	for _, view := range []string{"policies", "verdicts", "rules", "agents", "history.policies"} {
+		query := "SELECT count(*), sum(hash(v)::HUGEINT) FROM " + view + " v"
+		_, a, err := ask(folder(t, whole), query)
+		must(t, err)
+		_, b, err := ask(folder(t, rewritten), query)
+		must(t, err)
+		if diff := cmp.Diff(a, b); diff != "" {
+			t.Errorf("%s: - folder, + object store:\n%s", view, diff)
+		}
+	}
+
+	// What reads a run gives what it gives for a folder.
+	finish(t, 0, command(w.census(url, "--run", "s")...))
+	robocensus(t, 0, w.census(whole, "--run", "s")...)
+	changing := regexp.MustCompile(`began \S+Z|[0-9]+ (rows|bytes)`) // with times
+	both := func(args ...string) {
+		t.Helper()
+		local, _ := robocensus(t, 0, append([]string{args[0], "--out", whole}, args[1:]...)...)
+		remote, _ := finish(t, 0, command(append([]string{args[0], "--out", url}, args[1:]...)...))
+		remote = strings.ReplaceAll(remote, url, whole)
+		if local, remote = changing.ReplaceAllString(local, "…"), changing.ReplaceAllString(remote, "…"); local != remote {
+			t.Errorf("%v: %s", args, firstDifference(local, remote))
+		}
+	}
+	both("diff", "r", "s")
+	both("export", "s", "rules")
+	both("export", "s", "policies", "--columns", "host,agent,class")
+	both("verify", "s")
+	both("prune", "--keep", "2", "--dry-run")
+	page := filepath.Join(t.TempDir(), "page.html")
+	finish(t, 0, command("report", "--out", url, "r", "--html", page))
+	if info, err := os.Stat(page); err != nil || info.Size() < 10_000 {
+		t.Errorf("the report: %v, %v", info, err)
+	}
+	list, _ := finish(t, 0, command("runs", "--out", url))
+	for _, id := range []string{"r", "s"} {
+		if !regexp.MustCompile(`(?m)^` + id + ` +complete .*\b600\b`).MatchString(strings.ReplaceAll(list, ",", "")) {
+			t.Errorf("runs says\n%s", list)
+		}
+	}
+
+	// A run that judges it again, from the object store and from the folder.
+	again := func(from, to string) []string {
+		return []string{"run", "--from-run", from + "/_runs/r", "--out", to, "--run", "r", "--agents", w.agents, "--urls", w.url,
+			"--profile", "google,rfc9309", "--keep-bodies", "--progress", "none"}
+	}
+	fromFolder, fromBucket := filepath.Join(t.TempDir(), "folder"), filepath.Join(t.TempDir(), "bucket")
+	robocensus(t, 0, again(whole, fromFolder)...)
+	finish(t, 0, command(again(url, fromBucket)...))
+	wantSameTables(t, fromFolder, fromBucket)
+
+	both("prune", "--keep", "1")
+	if text, _ := finish(t, 0, command("runs", "--out", url)); strings.Contains(text, "\nr ") {
+		t.Errorf("prune leaves\n%s", text)
+	}
+	must(t, filepath.WalkDir(backing, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.Contains(path, "run=r/") {
+			t.Errorf("prune leaves %s", path)
+		}
+		return err
+	}))
+}
+
+// breaking cuts answers short at random bytes, and is busy at times.
+func breaking(seed uint64, next http.Handler) http.Handler {
+	var mu sync.Mutex
+	random := rand.New(rand.NewPCG(seed, 0))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		kind, left := random.IntN(10), 1+random.IntN(400_000)
+		mu.Unlock()
+		if kind == 0 {
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		next.ServeHTTP(&cutShort{w, left}, r)
+	})
+}
+
+// cutShort is a response that is reset after so many bytes.
+type cutShort struct {
+	http.ResponseWriter
+	left int
+}
+
+func (c *cutShort) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+func (c *cutShort) Write(p []byte) (int, error) {
+	n, err := c.ResponseWriter.Write(p[:min(len(p), c.left)])
+	if c.left -= n; err == nil && c.left == 0 {
+		http.NewResponseController(c.ResponseWriter).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	return n, err
+}
+
+// Archives that are read over a line that breaks give the tables of local ones, also
+// where they are damaged.
+func TestArchivesOverABrokenLine(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	archive := filepath.Join(dir, "0.warc.gz")
+	finish(t, 0, exec.Command(filepath.Join(bin, "robofarm"), "warc", "--dir", "../../testdata/demo/hosts", "--out", archive, "--repeat", "12"))
+	content, err := os.ReadFile(archive)
+	must(t, err)
+	damaged := slices.Clone(content)
+	for i := range 400 {
+		damaged[len(damaged)/2+i] ^= byte(i)
+	}
+	write(t, filepath.Join(dir, "1.warc.gz"), string(damaged))
+	census := func(out string, archives ...string) []string {
+		args := []string{"run", "--out", out, "--run", "r", "--agents", write(t, filepath.Join(dir, "agents.yaml"), "- {name: GPTBot}\n"), "--progress", "none"}
+		for _, name := range archives {
+			args = append(args, "--warc", name)
+		}
+		return args
+	}
+	local := filepath.Join(dir, "local")
+	robocensus(t, 0, census(local, archive, filepath.Join(dir, "1.warc.gz"))...)
+
+	files := http.FileServer(http.Dir(dir))
+	var asked atomic.Int32
+	https := httptest.NewTLSServer(breaking(1, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/changing.warc.gz" { // is replaced by each other answer
+			r.URL.Path = fmt.Sprintf("/%d.warc.gz", asked.Add(1)/4%2)
+			w.Header().Set("ETag", strconv.Quote(r.URL.Path))
+		}
+		files.ServeHTTP(w, r)
+	})))
+	https.Config.ErrorLog = log.New(io.Discard, "", 0)
+	t.Cleanup(https.Close)
+	certificate := write(t, filepath.Join(dir, "ca.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: https.Certificate().Raw})))
+
+	server, err := s3server.Start("../s3", t.TempDir())
+	must(t, err)
+	t.Cleanup(server.Stop)
+	_, err = server.Bucket("archives")
+	must(t, err)
+	for i, content := range [][]byte{content, damaged} {
+		write(t, filepath.Join(server.Dir, fmt.Sprintf("archives/%d.warc.gz", i)), string(content))
+	}
+	s3 := httptest.NewServer(breaking(2, &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL.Scheme, r.Out.URL.Host = "http", strings.TrimPrefix(server.URL, "http://")
+			r.Out.Host = r.In.Host // as it was signed
+		},
+		ErrorLog: log.New(io.Discard, "", 0),
+	}))
+	t.Cleanup(s3.Close)
+	environment := append(append(os.Environ(), s3server.Environment(s3.URL)...), "SSL_CERT_FILE="+certificate)
+
+	for _, from := range []string{https.URL, "s3://archives"} {
+		name, _, _ := strings.Cut(from, ":")
+		t.Run(name, func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "out")
+			c := exec.Command(filepath.Join(bin, "robocensus"), census(out, from+"/0.warc.gz", from+"/1.warc.gz")...)
+			c.Env = environment
+			finish(t, 0, c)
+			const rows = "SELECT * EXCLUDE (warc_file), parse_filename(warc_file) FROM read_parquet('%s/fetches/run=r/*.parquet')"
+			if n := one(t, bare(t), fmt.Sprintf("SELECT count(*) FROM ("+rows+" EXCEPT ALL "+rows+")", local, out)); n != "0" {
+				t.Errorf("%s fetches differ", n)
+			}
+			for _, table := range []string{"groups", "rules", "lines", "policies", "summary"} {
+				wantSameRows(t, local, out, table)
+			}
+			a, err := os.ReadFile(filepath.Join(local, "_runs/r/rejected.csv"))
+			must(t, err)
+			b, err := os.ReadFile(filepath.Join(out, "_runs/r/rejected.csv"))
+			must(t, err)
+			if a, b := strings.ReplaceAll(string(a), dir, from), string(b); a != b || !strings.Contains(a, "damaged_record") {
+				t.Errorf("rejected.csv: %s", firstDifference(a, b))
+			}
+		})
+	}
+
+	// An archive that is replaced while it is read is no input.
+	c := exec.Command(filepath.Join(bin, "robocensus"), census(filepath.Join(dir, "changing"), https.URL+"/changing.warc.gz")...)
+	c.Env = environment
+	if _, text := finish(t, 65, c); !strings.Contains(text, "was replaced while it was read") {
+		t.Errorf("it says %s", text)
+	}
+	// Neither is one of a server whose certificate nobody has signed.
+	robocensus(t, 74, census(filepath.Join(dir, "untrusted"), https.URL+"/0.warc.gz")...)
+}

@@ -1,0 +1,3 @@
+module github.com/robocensus/robocensus/sink/internal/s3server
+
+go 1.26.0
