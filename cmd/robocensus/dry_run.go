@@ -49,6 +49,9 @@ func (f *runFlags) preview(ctx context.Context, c pipeline.Config, stdout io.Wri
 			words.Number(p.Hosts), c.Fetch.Concurrency, c.Fetch.PerAddress, c.Fetch.PerDomain))
 		row("user agent", c.Fetch.UserAgent)
 	}
+	if share := c.Source.Sample; share < 1 {
+		row("sample", fmt.Sprintf("%g of the registered domains, by hash", share))
+	}
 	row("profiles", strings.Join(names, ", "))
 	row("agents", fmt.Sprintf("%d, of %s", len(c.Evaluate.Agents), inputOf(c, "agents")))
 	row("URLs", fmt.Sprintf("%d, of %s: %s", len(c.Evaluate.Samples), inputOf(c, "urls"), strings.Join(few(urls), " ")))

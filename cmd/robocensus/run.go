@@ -60,6 +60,8 @@ const runExamples = `  robocensus run example.com www.example.org --out out
   robocensus run --hosts tranco.csv --limit 10000 --out out
   zcat hosts.gz | robocensus run --hosts - --out out --schemes https
   robocensus run --warc 'crawl/*.warc.gz' --ranks tranco.csv --out out
+  robocensus run --warc-paths https://data.commoncrawl.org/crawl-data/CC-MAIN-2026-43/robotstxt.paths.gz \
+      --warc-base https://data.commoncrawl.org/ --sample 0.01 --run 2026-43 --out out
   robocensus run --from-run out/_runs/20261120T101500Z --agents mine.yaml --out out
   cd out && duckdb -init views.sql`
 
@@ -69,7 +71,8 @@ type runFlags struct {
 
 	hosts, bodies, fromRun   string
 	warc, named              []string
-	warcPaths                string
+	warcPaths, warcBase      string
+	sample                   float64
 	out, run, urls, ranks    string
 	asOf                     string
 	tables, schemes          []string
@@ -99,11 +102,13 @@ func newRunFlags() *runFlags {
 	s := f.set
 	s.StringVar(&f.hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; with --warc or --bodies, take only these hosts")
 	s.StringArrayVar(&f.warc, "warc", nil, "WARC files, a quoted `GLOB`, plain, .gz or .zst; - is standard input; repeatable")
-	s.StringVar(&f.warcPaths, "warc-paths", "", "`FILE` of WARC files, one path or URL per line, plain, .gz or .zst")
+	s.StringVar(&f.warcPaths, "warc-paths", "", "`FILE` of WARC files, one path or URL per line, plain, .gz or .zst, such as a crawl's robotstxt.paths.gz; may be a URL")
+	s.StringVar(&f.warcBase, "warc-base", "", "`URL|DIR` of the relative paths in --warc-paths, such as https://data.commoncrawl.org/; the column warc_file has the path without it")
 	s.StringVar(&f.bodies, "bodies", "", "folder or tar (`DIR|TAR`) of robots.txt files, named by host (example.com_8443: that port)")
 	s.StringVar(&f.fromRun, "from-run", "", "folder (`DIR/_runs/ID`) of an earlier run with --keep-bodies, to judge again; latest and previous are complete runs of --out")
 	s.StringVar(&f.ranks, "ranks", "", "`FILE` of ranked hosts (as --hosts), for --warc and --bodies")
-	s.Int64VarP(&f.limit, "limit", "n", 0, "take the first `N` hosts only")
+	s.Float64Var(&f.sample, "sample", 1, "take a share `P` of the registered domains, above 0 and at most 1, by hash: the same domains of every list and every crawl")
+	s.Int64VarP(&f.limit, "limit", "n", 0, "take the first `N` hosts only, of the sample if there is one")
 	group(s, "Input")
 
 	f.addMeaning()

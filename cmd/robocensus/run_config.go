@@ -21,6 +21,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // build checks the flags and makes the configuration of a run.
@@ -38,8 +39,8 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 	c = pipeline.Config{
 		Dir: f.out, Grace: f.grace, State: f.state, Resume: f.resume, ForceNew: f.forceNew, ToolVersion: sink.ToolVersion(version),
 		Source: source.Config{
-			Hosts: f.hosts, WARC: f.warc, Paths: f.warcPaths, Bodies: f.bodies, FromRun: f.fromRun, Ranks: f.ranks, Named: f.named,
-			Schemes: f.schemes, Limit: f.limit, Shard: f.shardOf(),
+			Hosts: f.hosts, WARC: f.warc, Paths: f.warcPaths, Base: f.warcBase, Bodies: f.bodies, FromRun: f.fromRun, Ranks: f.ranks, Named: f.named,
+			Schemes: f.schemes, Limit: f.limit, Sample: f.sample, Shard: f.shardOf(),
 		},
 		Evaluate: evaluate.Config{KeepComments: f.keepComments},
 	}
@@ -95,6 +96,10 @@ func (f *runFlags) checkSource() error {
 		return usagef("--force-new would remove the run that --from-run reads; give another --run")
 	case stored > 1:
 		return usagef("--warc, --warc-paths, --bodies and --from-run exclude each other: give one of them")
+	case f.warcBase != "" && f.warcPaths == "":
+		return usagef("--warc-base needs --warc-paths: it is where the paths of the list begin")
+	case strings.Contains(f.warcBase, "://") && !remote.IsURL(f.warcBase):
+		return usagef("--warc-base %s: give an https:// URL, a folder of an object store (s3://), or a folder", f.warcBase)
 	case f.ranks != "" && (stored == 0 || f.fromRun != ""):
 		return usagef("--ranks needs --warc or --bodies; a list of hosts and an earlier run have ranks already")
 	case stored == 1 && f.state != "":
@@ -124,6 +129,8 @@ func (f *runFlags) checkValues() error {
 		return usagef("--grace cannot be negative")
 	case f.limit < 0:
 		return usagef("--limit cannot be negative")
+	case !(f.sample > 0 && f.sample <= 1):
+		return usagef("--sample must be above 0 and at most 1: 0.1 takes a tenth of the registered domains")
 	case f.dryRun && f.json:
 		return usagef("--dry-run prints text: leave out --json")
 	case len(f.schemes) == 0:
@@ -294,7 +301,7 @@ func (f *runFlags) settings() (settings, pace map[string]any) {
 		switch flag.Name {
 		case "out", "run", "config", "progress", "help", "resume", "force-new", "expect", "json", "dry-run", "shards", "shard", "spool":
 			return
-		case "concurrency", "per-address", "per-domain", "rate", "address-rate", "state", "grace", "outage-patience", "accept-unreachable", "memory", "parallelism":
+		case "concurrency", "per-address", "per-domain", "rate", "address-rate", "state", "grace", "outage-patience", "accept-unreachable", "memory", "parallelism", "warc-base":
 			out = pace
 		case "proxy":
 			// A password must not appear in a folder that may be published.

@@ -35,6 +35,7 @@ func newNeighbours(before, after *counted, profiles []string) *neighbours {
 	if !isAgain(a) && !isAgain(b) {
 		differ(&n.all, "another list of hosts", listOf(a, "hosts"), listOf(b, "hosts"))
 		differ(&n.all, "another --limit", limitOf(a), limitOf(b))
+		differ(&n.all, "another --sample", sampleOf(a), sampleOf(b))
 	}
 	differ(&n.strata, "another list of ranks", listOf(a, "ranks"), listOf(b, "ranks"))
 	for _, p := range append(slices.Clone(profiles), firstOf(b)) {
@@ -101,6 +102,11 @@ func editionOf(m *sink.Manifest, role string) string {
 func limitOf(m *sink.Manifest) string {
 	limit, _ := m.Configuration["limit"].(string)
 	return cmp.Or(limit, "0")
+}
+
+func sampleOf(m *sink.Manifest) string {
+	sample, _ := m.Configuration["sample"].(string)
+	return cmp.Or(sample, "1")
 }
 
 // profileChanges says how a profile differs between two runs.

@@ -52,8 +52,9 @@ func archives(ctx context.Context, patterns []string) ([]string, error) {
 }
 
 // readPaths reads a list of WARC files, one to a line, plain or compressed. Blank
-// lines and those that begin with # are skipped.
-func readPaths(ctx context.Context, list string) ([]string, error) {
+// lines and those that begin with # are skipped. base is the URL or folder of relative
+// paths, "" for the working folder.
+func readPaths(ctx context.Context, list, base string) ([]string, error) {
 	f, closeList, err := openStored(ctx, list)
 	if err != nil {
 		return nil, err
@@ -71,6 +72,10 @@ func readPaths(ctx context.Context, list string) ([]string, error) {
 		case path == "" || strings.HasPrefix(path, "#"):
 		case len(out) == sink.MaxVolumes:
 			return nil, &userfile.Error{Path: list, Line: line, Err: fmt.Errorf("a run takes at most %d archives; make several runs", sink.MaxVolumes)}
+		case base == "" && remote.IsURL(list) && !remote.IsURL(path):
+			return nil, &userfile.Error{Path: list, Line: line, Err: errors.New("names a path and no URL; give the URL that it is relative to as --warc-base")}
+		case base != "" && !remote.IsURL(path) && !filepath.IsLocal(path):
+			return nil, &userfile.Error{Path: list, Line: line, Err: errors.New("names a path that leads out of --warc-base")}
 		default:
 			out = append(out, path)
 		}
@@ -118,7 +123,7 @@ func (s *Source) openArchives(ctx context.Context) error {
 	s.elsewhere.Add(int64(len(inputs) - (to - from)))
 	for i, in := range inputs {
 		if planned := s.config.Archives != nil; planned && from <= i && i < to {
-			now, err := identify(ctx, "warc", in.Path)
+			now, err := s.identifyArchive(ctx, in.Path)
 			if err != nil {
 				return err
 			}
@@ -158,7 +163,7 @@ func (s *Source) identifyArchives(ctx context.Context) ([]sink.Input, error) {
 	}
 	read := func() ([]string, error) { return archives(ctx, s.config.WARC) }
 	if s.config.Paths != "" {
-		read = func() ([]string, error) { return readPaths(ctx, s.config.Paths) }
+		read = func() ([]string, error) { return readPaths(ctx, s.config.Paths, s.config.Base) }
 	}
 	paths, err := read()
 	if err != nil {
@@ -171,7 +176,7 @@ func (s *Source) identifyArchives(ctx context.Context) ([]sink.Input, error) {
 		inputs[i] = sink.Input{Role: "warc", Path: path}
 		if path != "-" {
 			g.Go(func() (err error) {
-				inputs[i], err = identify(ctx, "warc", path)
+				inputs[i], err = s.identifyArchive(ctx, path)
 				return err
 			})
 		}
@@ -179,20 +184,38 @@ func (s *Source) identifyArchives(ctx context.Context) ([]sink.Input, error) {
 	return inputs, g.Wait()
 }
 
+// locate returns the URL or the path in the file system of an archive. Base applies to
+// relative paths.
+func (c *Config) locate(path string) string {
+	switch {
+	case c.Base == "" || path == "-" || remote.IsURL(path):
+		return path
+	case remote.IsURL(c.Base):
+		return strings.TrimRight(c.Base, "/") + "/" + path
+	}
+	return filepath.Join(c.Base, path)
+}
+
+// identifyArchive identifies an archive, which keeps its path as the user names it.
+func (s *Source) identifyArchive(ctx context.Context, path string) (sink.Input, error) {
+	in, err := identify(ctx, "warc", s.config.locate(path))
+	in.Path = path
+	return in, err
+}
+
 func (s *Source) readArchive(ctx context.Context, path string, reject func(offset int64, path, reason string) error, emit func(Target) error) error {
-	in, done, err := openStored(ctx, path)
+	in, done, err := openStored(ctx, s.config.locate(path))
 	if err != nil {
 		return err
 	}
 	defer done()
 	var at int64 // offset of the last record
-	var others int64
+	var skipped Skipped
 	counts, err := warc.Read(ctx, path, in, s.config.MaxBody, func(c *warc.Capture) error {
 		s.progress(c.Offset - at)
 		at = c.Offset
-		target, ok := s.wanted(c.Origin)
+		target, ok := s.wanted(c.Origin, &skipped)
 		if !ok {
-			others++
 			return nil
 		}
 		target.Input, target.Capture = c.Hops[0].URL, &c.Capture
@@ -201,13 +224,20 @@ func (s *Source) readArchive(ctx context.Context, path string, reject func(offse
 	}, func(offset int64, what string) error {
 		return reject(offset, path, "damaged_record: "+what)
 	})
-	s.rejects.skip(Skipped{OtherURLs: counts.OtherURLs, OtherRecords: counts.OtherTypes, OtherHosts: others, Damaged: counts.Damaged})
+	skipped.OtherURLs, skipped.OtherRecords, skipped.Damaged = counts.OtherURLs, counts.OtherTypes, counts.Damaged
+	s.rejects.skip(skipped)
 	return err
 }
 
-// wanted returns the target of a stored origin; ok is false if the filter excludes it.
-func (s *Source) wanted(o fetch.Origin) (target Target, ok bool) {
+// wanted returns the target of a stored origin. If the filter or the sample excludes
+// it, wanted counts it as skipped and ok is false.
+func (s *Source) wanted(o fetch.Origin, skipped *Skipped) (target Target, ok bool) {
 	if s.filter != nil && !s.filter.has(o) {
+		skipped.OtherHosts++
+		return Target{}, false
+	}
+	if !inSample(o.Host, s.config.Sample) {
+		skipped.NotSampled++
 		return Target{}, false
 	}
 	t := Target{Candidates: []fetch.Origin{o}}

@@ -63,9 +63,8 @@ func (s *Source) takeBody(file string, modified time.Time, body []byte, emit fun
 	if err != nil {
 		return s.rejectBody(file, rejection(err))
 	}
-	target, ok := s.wanted(o)
+	target, ok := s.wantedOfAll(o)
 	if !ok {
-		s.skipHost(o)
 		return nil
 	}
 	c := &fetch.Capture{Origin: o, Start: modified, Hops: []robots.Hop{{URL: o.RobotsURL(), Status: 200}}}
@@ -212,9 +211,12 @@ func (s *Source) rejectBody(file, reason string) error {
 	return s.rejects.body(file, reason)
 }
 
-// skipHost counts a stored answer whose host the filter does not name.
-func (s *Source) skipHost(o fetch.Origin) {
-	if s.config.Shard.has(o.Host) {
-		s.rejects.skip(Skipped{OtherHosts: 1})
+// wantedOfAll is [Source.wanted] for a volume with the targets of all shards. Each
+// shard counts what it skips of its own.
+func (s *Source) wantedOfAll(o fetch.Origin) (target Target, ok bool) {
+	var skipped Skipped
+	if target, ok = s.wanted(o, &skipped); !ok && s.config.Shard.has(o.Host) {
+		s.rejects.skip(skipped)
 	}
+	return target, ok
 }

@@ -79,8 +79,7 @@ func (s *Source) openRun() error {
 		first := parts.fetches[0]
 		v := s.add(parts.input(), func(ctx context.Context, emit func(Target) error) error {
 			err := e.readSegment(ctx, parts, func(t Target) error {
-				if s.filter != nil && !s.filter.has(t.Capture.Origin) {
-					s.skipHost(t.Capture.Origin)
+				if _, ok := s.wantedOfAll(t.Capture.Origin); !ok {
 					return nil
 				}
 				return emit(t)

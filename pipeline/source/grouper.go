@@ -20,12 +20,14 @@ const (
 type grouper struct {
 	schemes []string
 	shard   Shard
+	sample  float64
 	reject  func(line int64, text, reason string) error
 	remark  func(line int64, text, reason string) error // notes something about an accepted line
 	emit    func(Target) error
 
-	rows      int64 // read, of all shards
-	elsewhere int64 // of these, of other shards
+	rows       int64 // read, of all shards
+	elsewhere  int64 // of these, of other shards
+	notSampled int64 // of these, of this shard but not in the sample
 
 	seen  hashSet
 	asked map[string]bool // the current target's URLs
@@ -48,6 +50,10 @@ func (g *grouper) take(r row) error {
 	}
 	if !r.planned && !g.shard.has(candidates[0].Host) {
 		g.elsewhere++
+		return g.flush()
+	}
+	if !inSample(candidates[0].Host, g.sample) {
+		g.notSampled++
 		return g.flush()
 	}
 	if r.badRank {

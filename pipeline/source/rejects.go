@@ -22,6 +22,7 @@ type Skipped struct {
 	OtherURLs    int64 // captures of other URLs than /robots.txt
 	OtherRecords int64 // WARC records of other types
 	OtherHosts   int64 // captures of hosts that --hosts does not name
+	NotSampled   int64 // rows or captures of hosts that are not in the sample
 	Damaged      int64 // places that could not be read
 }
 
@@ -29,7 +30,7 @@ type Skipped struct {
 func (s Skipped) Kinds() map[string]int64 {
 	out := make(map[string]int64)
 	for kind, n := range map[string]int64{
-		"other_urls": s.OtherURLs, "other_records": s.OtherRecords, "other_hosts": s.OtherHosts, "damaged": s.Damaged,
+		"other_urls": s.OtherURLs, "other_records": s.OtherRecords, "other_hosts": s.OtherHosts, "not_sampled": s.NotSampled, "damaged": s.Damaged,
 	} {
 		if n > 0 {
 			out[kind] = n
@@ -105,6 +106,7 @@ func (r *Rejects) skip(s Skipped) {
 	r.skipped.OtherURLs += s.OtherURLs
 	r.skipped.OtherRecords += s.OtherRecords
 	r.skipped.OtherHosts += s.OtherHosts
+	r.skipped.NotSampled += s.NotSampled
 	r.skipped.Damaged += s.Damaged
 }
 

@@ -25,12 +25,14 @@ type Config struct {
 	Named   []string // the hosts themselves, instead of a list
 	WARC    []string // patterns of WARC files, - for standard input
 	Paths   string   // list of WARC files, instead of WARC
+	Base    string   // URL or folder of the relative paths in that list
 	Bodies  string   // folder or tar of robots.txt files
 	FromRun string   // DIR/_runs/ID of an earlier run
 	Ranks   string   // list of ranked hosts, for WARC and bodies
 
 	Schemes []string // schemes to try for a host without one, in order
 	Limit   int64    // most targets, 0 for all
+	Sample  float64  // share of the registered domains to take, 0 or 1 for all; see [inSample]
 	Shard   Shard    // the share to read, by default all
 
 	// Of a run that was planned:
@@ -115,6 +117,9 @@ func (s *Source) openLists(ctx context.Context) error {
 				if s.config.Planned == "" {
 					s.Total /= int64(max(1, s.config.Shard.Count))
 				}
+				if share := s.config.Sample; share > 0 {
+					s.Total = int64(float64(s.Total) * share)
+				}
 			}
 		}
 	}
@@ -161,9 +166,10 @@ func (s *Source) Enough() bool { return s.config.Limit > 0 && s.emitted.Load() >
 
 // readHosts emits the hosts to ask.
 func (s *Source) readHosts(ctx context.Context, emit func(Target) error) error {
-	g := &grouper{schemes: s.config.Schemes, shard: s.config.Shard, reject: s.rejects.host, remark: s.rejects.remark, emit: emit}
+	g := &grouper{schemes: s.config.Schemes, shard: s.config.Shard, sample: s.config.Sample, reject: s.rejects.host, remark: s.rejects.remark, emit: emit}
 	defer func() {
 		s.elsewhere.Add(g.elsewhere)
+		s.rejects.skip(Skipped{NotSampled: g.notSampled})
 		s.digest()
 	}()
 	if err := s.readRows(ctx, s.sum, g.take); err != nil {
@@ -209,6 +215,8 @@ func (s *Source) Empty() error {
 	path, wanted := c.Hosts, "holds no host; give one host, origin or URL to a line, or a table with a column host, url or host_rev"
 	skipped := s.rejects.Skipped()
 	switch {
+	case skipped.NotSampled > 0:
+		path, wanted = cmp.Or(c.sourceName(), path), fmt.Sprintf("holds %d hosts, none of them in the sample; give a larger --sample", skipped.NotSampled)
 	case len(c.Named) > 0:
 		path, wanted = namedPath, "are not hosts"
 	case s.filter != nil && s.filter.isEmpty():
@@ -235,4 +243,15 @@ func (s *Source) Empty() error {
 // archiveNames names the archives for an error.
 func (c *Config) archiveNames() string {
 	return cmp.Or(c.Paths, strings.Join(c.WARC, " "), "the planned archives")
+}
+
+// sourceName names the source for an error.
+func (c *Config) sourceName() string {
+	switch {
+	case len(c.Named) > 0:
+		return namedPath
+	case c.hasArchives():
+		return c.archiveNames()
+	}
+	return cmp.Or(c.Bodies, c.FromRun)
 }
