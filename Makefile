@@ -82,7 +82,8 @@ soak: ## the tests of make test without -short: all draws, whole lists, the whol
 	$(RACE) -timeout 0 $(CONCURRENT) ./pipeline/audit ./pipeline/series
 	cd sink/duckdb && CGO_ENABLED=1 $(TEST) -timeout 0 -count=1 .
 
-test-slurm: build ## an array of shards under a real Slurm, disturbed: needs root, and debootstrap or SLURM_ROOT=DIR (configs/deploy/slurm/test.sh)
+test-slurm: build ## an array of shards under a real Slurm, into an S3 server, disturbed: needs root, and debootstrap or SLURM_ROOT=DIR (configs/deploy/slurm/test.sh)
+	cd sink/s3 && $(GO) build -o ../../bin/versitygw github.com/versity/versitygw/cmd/versitygw
 	GO=$(GO) configs/deploy/slurm/test.sh $(abspath bin) $(abspath ../shared/corpus)
 
 test-kubernetes: build ## the Indexed Job under a real control plane, disturbed: needs root; builds etcd and Kubernetes, or KUBERNETES_BIN=DIR (configs/deploy/kubernetes/test.sh)

@@ -36,7 +36,7 @@ func NewPlanning(dir string, p Plan) (n *Planning, err error) {
 		return nil, err
 	}
 	if n.store, err = store.Create(dir); err != nil {
-		return nil, fmt.Errorf("create the output folder: %w", err)
+		return nil, fmt.Errorf("open the output folder: %w", err)
 	}
 	return n, nil
 }

@@ -1,11 +1,11 @@
 #!/bin/bash
 # make test-slurm: brings up a Slurm of one node, runs an array of 8 shards with
-# robocensus.sbatch, disturbs four of them, and compares the tables with those of an
-# undisturbed run on a single machine.
+# robocensus.sbatch, which write to an S3 server, disturbs four of them, and compares the
+# tables with those of an undisturbed run on a single machine.
 #
 #   test.sh BIN CORPUS
 #
-# BIN has robocensus and robofarm. CORPUS has robots-real.tar.gz and hosts-ranked.csv;
+# BIN has robocensus, robofarm and versitygw. CORPUS has robots-real.tar.gz and hosts-ranked.csv;
 # without it, the hosts of the demo serve. SLURM_ROOT is a folder with a Debian that
 # has slurm-wlm and munge; if it is missing, debootstrap makes it.
 #
@@ -53,8 +53,8 @@ outside() {
 		mv "$making" "$root"
 		trap - EXIT
 	fi
-	if [ ! -x "$1/robocensus" ] || [ ! -x "$1/robofarm" ]; then
-		fail "$1 has no robocensus and robofarm: make build"
+	if [ ! -x "$1/robocensus" ] || [ ! -x "$1/robofarm" ] || [ ! -x "$1/versitygw" ]; then
+		fail "$1 has no robocensus, robofarm and versitygw: make test-slurm builds them"
 	fi
 	work=$(mktemp -d)
 	unshare --mount --net --ipc --uts --pid --fork --kill-child --mount-proc -- "$here/test.sh" inside "$work" "$@" &
@@ -62,8 +62,10 @@ outside() {
 	trap 'kill -KILL "$space" 2>/dev/null && sleep 1; rm -rf --one-file-system "$work"' EXIT
 	trap 'exit 130' INT TERM
 	wait "$space"
+	# Beside the objects DuckDB takes them for files; the views then name these.
+	"$1/robocensus" prune --out "$work/store/census/array" --keep 1 >/dev/null
 	cd "$here/../../../sink/duckdb"
-	CGO_ENABLED=1 "${GO:-go}" test -vet=off -count=1 -run '^TestTablesOfArray$' . -one-machine "$work/single" -array "$work/array"
+	CGO_ENABLED=1 "${GO:-go}" test -vet=off -count=1 -run '^TestTablesOfArray$' . -one-machine "$work/single" -array "$work/store/census/array"
 }
 
 slurm_conf() {
@@ -174,22 +176,29 @@ inside() {
 
 	start_slurm
 	say "$(in_root sinfo -V): up"
+	unset "${!AWS_@}" # those of this machine
+	export AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test-test AWS_EC2_METADATA_DISABLED=true
+	export AWS_ENDPOINT_URL=http://127.0.0.1:7070 OUT=s3://census/array
+	mkdir -p "$work/store/census"
+	ROOT_ACCESS_KEY=test ROOT_SECRET_KEY=test-test versitygw --port 127.0.0.1:7070 posix "$work/store" >"$work/versitygw.log" 2>&1 &
+	until_true 20 "the S3 server answers" bash -c "exec 3<>/dev/tcp/127.0.0.1/7070" 2>/dev/null
+	array=$work/store/census/array
 
 	# A shard takes a minute at least, so that the time limit meets one in the middle:
 	# Slurm looks every 30 seconds.
 	mkdir "$work/log"
 	cp "$here/robocensus.sbatch" "$work/"
 	settings[1]=/mnt/census/hosts.csv settings[3]=/mnt/census/agents.yaml
-	in_root env PATH="/mnt/bin:$PATH" robocensus plan "${settings[@]}" --shards $shards --concurrency 3 --out /mnt/census/array
+	in_root env PATH="/mnt/bin:$PATH" robocensus plan "${settings[@]}" --shards $shards --concurrency 3 --out "$OUT"
 	# The spool of shard 3 is a file: its first attempt ends with 74.
-	mkdir -p "$work/array/_runs/r/spool"
+	mkdir -p "$work/spool/robocensus-r"
 	# Its name has the beginning of the plan's digest, which is the last line but one.
-	digest=$(sed -n 's/^ "sha256": "\([0-9a-f]\{12\}\).*/\1/p' "$work/array/_runs/r/plan.json" | tail -n 1)
-	spool="$work/array/_runs/r/spool/3-of-$shards.$digest.0"
+	digest=$(sed -n 's/^ "sha256": "\([0-9a-f]\{12\}\).*/\1/p' "$array/_runs/r/plan.json" | tail -n 1)
+	spool="$work/spool/robocensus-r/3-of-$shards.$digest.0"
 	touch "$spool"
 	began=$SECONDS
-	job=$(in_root env PATH="/mnt/bin:$PATH" OUT=/mnt/census/array RUN=r sbatch --parsable --chdir=/mnt/census --mem=100M --time=1:00:00 \
-		--array=0-$((shards - 1)) --output=/mnt/census/log/%A_%a /mnt/census/robocensus.sbatch)
+	job=$(in_root env PATH="/mnt/bin:$PATH" RUN=r sbatch --parsable --chdir=/mnt/census --mem=100M --time=1:00:00 \
+		--array=0-$((shards - 1)) --output=/mnt/census/log/%A_%a /mnt/census/robocensus.sbatch --spool /mnt/census/spool)
 	say "job $job: an array of $shards shards"
 
 	until_true 60 "shard 3 ends with 74" has_logged 3 'exit code 74'
@@ -224,7 +233,12 @@ inside() {
 	has_logged 0 'exit code 75, stopped by Slurm' || fail "SIGTERM did not end shard 0 with 75"
 	has_logged 1 'exit code 137' || fail "shard 1 was not killed"
 	has_logged 2 'exit code 75, at the time limit' || fail "shard 2 did not end with 75 at the time limit"
-	robocensus verify --out "$work/array" r
+	robocensus verify --out "$OUT" r
+	# The views name each object that the manifest names, and no other.
+	diff <(grep -o "s3://census/array/[^']*/run=r/[^']*\.parquet" "$array/views.sql" | sed "s,^s3://census/array/,," | sort -u) \
+		<(grep -o '"path": *"[a-z]*/run=r/[^"]*\.parquet"' "$array/_runs/r/manifest.json" | grep -o '[a-z]*/run=r/[^"]*' | sort -u) ||
+		fail "views.sql names other objects than the manifest"
+	say "views.sql names the objects of the manifest"
 	say "in all: $((SECONDS - start)) s"
 }
 
