@@ -51,7 +51,12 @@ func (s *Server) start(program string) error {
 	addr := l.Addr().String()
 	l.Close()
 	s.URL = "http://" + addr
-	c := exec.Command(program, "--quiet", "--port", addr, "posix", s.Dir)
+	// Not every file system has extended attributes.
+	about := filepath.Join(filepath.Dir(s.Dir), "about-"+filepath.Base(s.Dir))
+	if err := os.MkdirAll(about, 0o777); err != nil {
+		return err
+	}
+	c := exec.Command(program, "--quiet", "--port", addr, "posix", "--sidecar", about, s.Dir)
 	c.Env = append(os.Environ(), "ROOT_ACCESS_KEY=test", "ROOT_SECRET_KEY=testtest")
 	var said strings.Builder
 	c.Stderr = &said
