@@ -2,11 +2,11 @@
 // a list of URL samples, and SQL for DuckDB views over the tables.
 //
 // Package views combines the SQL with the views of the tables: views.sql comes first,
-// the derived views last, once in each schema. The folders queries (a cookbook),
-// schedule (a census every week) and deploy (runs on many machines) are not embedded.
+// the derived views last, once in each schema. The folders schedule (a census every
+// week) and deploy (runs on many machines) are not embedded.
 package configs
 
-import _ "embed"
+import "embed"
 
 // Agents is the registry of agents, YAML.
 //
@@ -33,6 +33,12 @@ var definitionViews string
 //
 //go:embed series.sql
 var SeriesViews string
+
+// Queries holds the cookbook: the queries behind published figures, in the folder
+// queries.
+//
+//go:embed queries/*.sql
+var Queries embed.FS
 
 // DerivedViews is the SQL of the views over the views of the tables. It names no
 // schema, so that it can run once in each.

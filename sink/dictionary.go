@@ -21,6 +21,13 @@ type ColumnDoc struct {
 	Meaning             string // includes the meaning of null, and an example
 }
 
+// TableMeaning returns the first paragraph of a table's documentation.
+func TableMeaning(table string) string {
+	_, section, _ := strings.Cut(dictionaryText, "\n## `"+table+"`\n\n")
+	text, _, _ := strings.Cut(section, "\n\n")
+	return strings.ReplaceAll(text, "\n", " ")
+}
+
 // Dictionary documents every column, in the order of the tables.
 var Dictionary = sync.OnceValue(func() (docs []ColumnDoc) {
 	for section := range strings.SplitSeq(dictionaryText, "\n## `") {

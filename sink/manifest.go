@@ -35,6 +35,8 @@ type Manifest struct {
 	Tally
 	RejectedFile *store.Digest `json:"rejected_file,omitempty"` // rejected.csv
 	RunParts     []Part        `json:"run_parts,omitempty"`     // parts of the tables with one part for the whole run
+	// Without are the columns, as table.column, that the parts of a published run lack.
+	Without []string `json:"without,omitempty"`
 
 	// Last, because there may be half a million of them (see readHead).
 	Records []RecordName `json:"records"`
@@ -105,6 +107,25 @@ func readRun(dir, run string, complete func(s store.Store, run string) (*Manifes
 		return now, e
 	}
 	return m, err
+}
+
+// PutManifest writes the manifest of a complete run whose parts have been copied to s.
+func PutManifest(s store.Store, m *Manifest) error {
+	if err := m.check(s, m.Run); err != nil {
+		return err
+	}
+	content, _, err := seal(m)
+	if err != nil {
+		return fmt.Errorf("manifest of run %s: %w", m.Run, err)
+	}
+	if err := s.MakeFolder(layout.RunFile(m.Run)); err != nil {
+		return err
+	}
+	free, err := s.Put(layout.RunFile(m.Run, layout.ManifestName), content)
+	if err == nil && !free {
+		err = fmt.Errorf("%w: %s", ErrRunExists, m.Run)
+	}
+	return err
 }
 
 // readManifest reads the manifest of a complete run.

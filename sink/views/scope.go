@@ -20,6 +20,7 @@ type scope struct {
 	missing    string
 	uncompared string              // the error for changes, if not missing
 	parts      map[string][]string // of a run made of shards, by table; nil to take all in the folder
+	without    map[string]bool     // columns, as table.column, that published parts lack
 }
 
 func everyRun(none bool) scope {
@@ -104,7 +105,7 @@ func (s scope) view(in files, table string) (string, error) {
 			return "", err
 		}
 		columns = "t.*, NULL::BIGINT AS rank /* there is no table fetches */"
-		if ranked != "" {
+		if ranked != "" && !s.without["fetches.rank"] {
 			columns = "t.*, f.rank"
 			joins = "\n  LEFT JOIN (SELECT run, seq, rank FROM fetches) f USING (run, seq)"
 		}
@@ -115,7 +116,7 @@ func (s scope) view(in files, table string) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			if known != "" {
+			if known != "" && !s.without[named+".category"] {
 				columns = "t.*, a.category"
 				joins = "\n  LEFT JOIN (SELECT DISTINCT run, agent, category FROM " + named + ") a USING (run, agent)"
 			}

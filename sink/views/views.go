@@ -179,7 +179,9 @@ func textIn(in store.Store) ([]byte, error) {
 func textOf(in files, runs []*sink.Manifest) ([]byte, error) {
 	var out strings.Builder
 	out.WriteString(configs.Views)
+	gone := columnsWithout(runs)
 	for _, s := range []scope{everyRun(len(runs) == 0), lastRun(runs)} {
+		s.without = gone
 		fmt.Fprintf(&out, "\n-- %s\nSET schema = %s;\n", s.about, quoteSQL(s.schema))
 		// A view must come after those that it joins; TableNames has that order.
 		for _, table := range append(slices.Clone(sink.TableNames), "changes") {
@@ -189,14 +191,14 @@ func textOf(in files, runs []*sink.Manifest) ([]byte, error) {
 			}
 			fmt.Fprintf(&out, "\n%s\n", view)
 			for _, d := range sink.Dictionary() {
-				if d.Table == table {
+				if d.Table == table && !gone[table+"."+d.Column] {
 					fmt.Fprintf(&out, "COMMENT ON COLUMN %s.%s IS %s;\n", table, nameSQL(d.Column), quoteSQL(d.Meaning))
 				}
 			}
 		}
-		out.WriteString(configs.DerivedViews)
+		out.WriteString(derived(configs.DerivedViews, gone))
 	}
 	out.WriteString(listOf(runs))
-	out.WriteString(configs.SeriesViews)
+	out.WriteString(derived(configs.SeriesViews, gone))
 	return []byte(out.String()), nil
 }

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/publish"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+const publishHelp = `Writes a data set of the RUNs in DIR to a new FOLDER, ready for a repository:
+
+    TABLE/run=ID/part-*.parquet   the tables
+    views.sql, queries/           DuckDB views, and the queries behind published figures
+    croissant.json                every file with its SHA-256 and every column with type
+    datapackage.json              and meaning, in Croissant 1.1 and Data Package 2
+    CITATION.cff                  how to cite it
+    DATASHEET.md                  how, when and from where; what is missing and why; limits
+    provenance.json               versions, configuration, digests of the inputs, profiles
+    _runs/ID/                     manifest, agents and URL samples of each run
+    checksums.sha256              for sha256sum -c
+
+Other commands read FOLDER as they read DIR. What is written depends on the runs and
+the flags alone: published twice, the files are the same to the byte. Paths of this
+machine, passwords and the lines that were rejected are not in it.
+
+--words names a YAML file with the keys title, description, creators, licence,
+contact, url, doi, version, date and keywords; flags win. Creators and a licence are
+needed. The date is that of the last run unless the file gives another.
+
+--without leaves out tables and columns. --hash-hosts puts hashes in the place of
+names of hosts and leaves out all columns with text that hosts wrote, and the tables
+bodies and changes. Who guesses a name can check it against its hash.
+
+Exit codes: 0 done, 64 usage, 65 bad input, 74 I/O, 130 interrupted.`
+
+const publishExamples = `  robocensus publish --out out latest --to dataset --creator 'Doe, Jane' --licence CC-BY-4.0
+  robocensus publish --out out 2026-10 2026-11 --to dataset --words words.yaml --without bodies,fetches.remote_address
+  robocensus reproduce dataset`
+
+// publishFlags are the flags of publish.
+type publishFlags struct {
+	out, to, words          string
+	title, licence, contact string
+	creators, without       []string
+	hashHosts               bool
+}
+
+func publishCommand() *cobra.Command {
+	f := new(publishFlags)
+	c := &cobra.Command{
+		Use: "publish --out DIR RUN... --to FOLDER --creator NAME --licence ID [flags]", Short: "Make a data set that can be cited", Long: publishHelp,
+		Example: publishExamples, ValidArgsFunction: completeRuns(100),
+	}
+	s := c.Flags()
+	s.StringVarP(&f.out, "out", "o", "", "`DIR` of the tables")
+	s.StringVar(&f.to, "to", "", "`FOLDER` to write, new or empty")
+	s.StringVar(&f.words, "words", "", "YAML `FILE` of title, creators, licence and so on")
+	s.StringVar(&f.title, "title", "", "title (default with the dates of the runs)")
+	s.StringArrayVar(&f.creators, "creator", nil, "`NAME` of who made it, as in 'Doe, Jane', or of an organisation; repeatable")
+	s.StringVar(&f.licence, "licence", "", "SPDX `ID` of a licence for data, such as CC-BY-4.0, or a URL")
+	s.StringVar(&f.contact, "contact", "", "address of mail, or a URL")
+	s.StringSliceVar(&f.without, "without", nil, "`NAMES` of tables, and of columns as TABLE.COLUMN, to leave out")
+	s.BoolVar(&f.hashHosts, "hash-hosts", false, "publish hashes instead of names of hosts")
+	for _, name := range []string{"out", "to"} {
+		c.MarkFlagDirname(name)
+	}
+	c.MarkFlagFilename("words", "yaml", "yml")
+	completeList(c, "without", append(publish.TableNames(), publish.ColumnNames()...))
+	completeFlag(c, "licence", publish.LicenceNames()...)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		config, err := f.config(c.Context(), args)
+		if err != nil {
+			return err
+		}
+		return writeDataSet(c.Context(), config, c.OutOrStdout())
+	}
+	return c
+}
+
+// config checks the flags and reads the manifests.
+func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Config, err error) {
+	switch {
+	case f.out == "":
+		return c, errNoOut
+	case f.to == "":
+		return c, usagef("--to is missing: give the folder to write")
+	case store.IsURL(f.to):
+		return c, usagef("--to %s: give a folder on this machine", f.to)
+	case len(runs) == 0:
+		return c, usagef("RUN is missing: give the runs to publish%s", runsIn(f.out))
+	}
+	known := append(publish.TableNames(), publish.ColumnNames()...)
+	for _, name := range f.without {
+		if !slices.Contains(known, name) {
+			return c, usagef("--without: no table or column %q%s: give tables, such as %s, or columns, such as fetches.remote_address",
+				name, suggest.Remark(name, known), strings.Join(publish.TableNames(), ", "))
+		}
+	}
+	c = publish.Config{Dir: f.out, To: f.to, Without: f.without, HashHosts: f.hashHosts, ToolVersion: sink.ToolVersion(version)}
+	if f.words != "" {
+		text, err := readInput(ctx, f.words)
+		if err != nil {
+			return c, err
+		}
+		if c.Words, err = publish.ParseWords(f.words, text); err != nil {
+			return c, err
+		}
+	}
+	for _, given := range []struct{ flag, word *string }{{&f.title, &c.Words.Title}, {&f.licence, &c.Words.Licence}, {&f.contact, &c.Words.Contact}} {
+		if *given.flag != "" {
+			*given.word = *given.flag
+		}
+	}
+	if len(f.creators) > 0 {
+		c.Words.Creators = f.creators
+	}
+	for i, name := range runs {
+		if err := findRuns(f.out, &runs[i]); err != nil {
+			return c, err
+		}
+		if slices.Contains(runs[:i], runs[i]) {
+			return c, usagef("run %s is named twice", runs[i])
+		}
+		m, err := sink.ReadManifest(f.out, runs[i])
+		if errors.Is(err, fs.ErrNotExist) {
+			return c, noRun(f.out, name)
+		}
+		if err != nil {
+			return c, err
+		}
+		if !m.Complete() {
+			return c, usagef("run %s is not complete: complete it with run --resume", m.Run)
+		}
+		if m.SchemaVersion != sink.SchemaVersion {
+			return c, usagef("run %s has tables of schema version %d, and this program publishes version %d: use the version that wrote it (%s)", m.Run, m.SchemaVersion, sink.SchemaVersion, m.ToolVersion)
+		}
+		c.Runs = append(c.Runs, m)
+	}
+	return c, nil
+}
+
+func writeDataSet(ctx context.Context, c publish.Config, stdout io.Writer) error {
+	err := publish.Write(ctx, c)
+	switch {
+	case ctx.Err() != nil:
+		return errInterrupted
+	case errors.Is(err, publish.ErrWords), errors.Is(err, publish.ErrSelection), errors.Is(err, publish.ErrNotEmpty):
+		return usageError{err}
+	case err != nil:
+		return err
+	}
+	fmt.Fprintf(stdout, "published %s in %s; check it with sha256sum -c checksums.sha256 there\n", count(len(c.Runs), "run"), plain(c.To))
+	return nil
+}

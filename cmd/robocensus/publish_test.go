@@ -1,0 +1,367 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
+)
+
+// published takes the census of the demo once and publishes it with flags.
+func published(t *testing.T, args ...string) (dir, folder string) {
+	t.Helper()
+	dir, folder = filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "set")
+	inputs := t.TempDir()
+	agents, urls := filepath.Join(inputs, "mine.yaml"), filepath.Join(inputs, "urls.txt")
+	must(t, os.WriteFile(agents, []byte("- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n"), 0o666))
+	must(t, os.WriteFile(urls, []byte("/\n/search?q=x\n"), 0o666))
+	call(t, 0, "demo", "--out", dir, "--run", "r", "--keep-bodies", "--profile", "google,rfc9309", "--agents", agents, "--urls", urls, "--progress", "none")
+	publishTo(t, dir, folder, args...)
+	return dir, folder
+}
+
+func publishTo(t *testing.T, dir, folder string, args ...string) {
+	t.Helper()
+	call(t, 0, append([]string{"publish", "--out", dir, "r", "--to", folder, "--creator", "Doe, Jane", "--creator", "The Census Group",
+		"--licence", "CC-BY-4.0", "--contact", "census@example.org"}, args...)...)
+}
+
+// call runs a command in this process and returns what it prints.
+func call(t *testing.T, code int, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if got := mainCode(args, strings.NewReader(""), &out, &errs); got != code {
+		t.Fatalf("robocensus %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), got, code, &out, &errs)
+	}
+	return out.String() + errs.String()
+}
+
+// A data set depends on the run alone, not on the folder in which it is, and does not
+// name this machine.
+func TestPublishedTwiceIsTheSame(t *testing.T) {
+	t.Parallel()
+	dir, one := published(t)
+	moved := filepath.Join(t.TempDir(), "elsewhere")
+	must(t, os.Rename(dir, moved))
+	two := filepath.Join(t.TempDir(), "set")
+	publishTo(t, moved, two)
+	a, b := filesOf(t, one), filesOf(t, two)
+	if !maps.Equal(a, b) {
+		for name := range a {
+			if a[name] != b[name] {
+				t.Errorf("%s differs", name)
+			}
+		}
+	}
+	host, err := os.Hostname()
+	must(t, err)
+	for name, text := range a {
+		for _, word := range []string{filepath.Dir(dir), filepath.Dir(one), os.TempDir() + "/"} {
+			if strings.Contains(text, word) {
+				t.Errorf("%s names %s", name, word)
+			}
+		}
+		if len(host) > 5 && strings.Contains(text, host) {
+			t.Errorf("%s names this machine", name)
+		}
+	}
+}
+
+// filesOf returns the files of a folder.
+func filesOf(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	must(t, fs.WalkDir(os.DirFS(folder), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(filepath.Join(folder, name))
+		all[name] = string(text)
+		return err
+	}))
+	return all
+}
+
+// cellsOf returns the distinct cells of run r by column, as table.column.
+func cellsOf(t *testing.T, folder string) map[string][]string {
+	t.Helper()
+	m, err := sink.ReadManifest(folder, "r")
+	must(t, err)
+	all := make(map[string][]string)
+	for _, part := range append(m.RunParts, m.Parts...) {
+		must(t, scan.Rows(t.Context(), folder, part, scan.Selection{}, func(batch arrow.RecordBatch) error {
+			for k, field := range batch.Schema().Fields() {
+				name := part.Table + "." + field.Name
+				for i := range int(batch.NumRows()) {
+					all[name] = append(all[name], batch.Column(k).ValueStr(i))
+				}
+				slices.Sort(all[name])
+				all[name] = slices.Compact(all[name])
+			}
+			return nil
+		}))
+	}
+	return all
+}
+
+func readJSON(t *testing.T, folder, name string) (v map[string]any) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(folder, name))
+	must(t, err)
+	must(t, json.Unmarshal(text, &v))
+	return v
+}
+
+// The required properties, types and references of the Croissant format 1.1:
+// "Dataset-level Information", "FileObject", "FileSet", "RecordSet", "Field",
+// "DataSource" and "ID and Reference Mechanism".
+func TestCroissant(t *testing.T) {
+	t.Parallel()
+	_, folder := published(t, "--without", "lines,fetches.remote_address")
+	c := readJSON(t, folder, "croissant.json")
+	for _, name := range []string{"@context", "@type", "conformsTo", "description", "license", "name", "url", "creator", "datePublished", "distribution"} {
+		if c[name] == nil || c[name] == "" {
+			t.Errorf("the data set has no %s", name)
+		}
+	}
+	if c["@type"] != "sc:Dataset" || c["conformsTo"] != "http://mlcommons.org/croissant/1.1" {
+		t.Errorf("it is a %v after %v", c["@type"], c["conformsTo"])
+	}
+	context := c["@context"].(map[string]any)
+	if context["@vocab"] != "http://schema.org/" || context["cr"] != "http://mlcommons.org/croissant/" || context["conformsTo"] != "dct:conformsTo" {
+		t.Errorf("context %v", context)
+	}
+	ids := make(map[string]string) // types by ID
+	identify := func(v map[string]any, kind string) string {
+		id, _ := v["@id"].(string)
+		if id == "" || ids[id] != "" || v["@type"] != kind || v["name"] == nil {
+			t.Errorf("%v is no %s with a name and an ID of its own", v, kind)
+		}
+		ids[id] = kind
+		return id
+	}
+	files := filesOf(t, folder)
+	sets := make(map[string]string)
+	for _, v := range objects(c["distribution"]) {
+		if v["encodingFormat"] == nil {
+			t.Errorf("%v has no format", v["@id"])
+		}
+		if v["@type"] == "cr:FileSet" {
+			set := identify(v, "cr:FileSet")
+			sets[set] = v["includes"].(string)
+			some := false
+			for name := range files {
+				ok, err := filepath.Match(sets[set], name)
+				must(t, err)
+				some = some || ok
+			}
+			if !some {
+				t.Errorf("%s: no file matches %s", set, sets[set])
+			}
+			continue
+		}
+		identify(v, "cr:FileObject")
+		text, ok := files[v["contentUrl"].(string)]
+		if !ok || digest([]byte(text)) != v["sha256"] || v["contentSize"] != fmt.Sprintf("%d B", len(text)) {
+			t.Errorf("%v: has %d bytes, digest %s", v, len(text), digest([]byte(text)))
+		}
+	}
+	columns := make(map[string][]string)
+	for _, v := range objects(c["recordSet"]) {
+		table := identify(v, "cr:RecordSet")
+		for _, field := range objects(v["field"]) {
+			checkField(t, field, identify, sets)
+			if column, ok := field["source"].(map[string]any)["extract"].(map[string]any)["column"].(string); ok {
+				columns[table] = append(columns[table], column)
+			}
+		}
+	}
+	for _, d := range sink.Dictionary() {
+		wanted := d.Table != "lines" && d.Table != "series" && d.Table != "changes" && d.Table+d.Column != "fetchesremote_address"
+		if slices.Contains(columns[d.Table], d.Column) != wanted {
+			t.Errorf("column %s.%s: described is %v", d.Table, d.Column, !wanted)
+		}
+	}
+}
+
+func checkField(t *testing.T, field map[string]any, identify func(map[string]any, string) string, sets map[string]string) {
+	id := identify(field, "cr:Field")
+	source := field["source"].(map[string]any)
+	set := source["fileSet"].(map[string]any)["@id"].(string)
+	if sets[set] == "" || source["extract"] == nil {
+		t.Errorf("%s: its source is %v", id, source)
+	}
+	atomic := []any{"sc:Text", "sc:Integer", "sc:Float", "sc:Boolean", "sc:DateTime"}
+	parts := objects(field["subField"])
+	if (len(parts) == 0) != slices.Contains(atomic, field["dataType"]) || field["description"] == "" {
+		t.Errorf("%s has the type %v", id, field["dataType"])
+	}
+	if field["arrayShape"] != nil && field["isArray"] != true {
+		t.Errorf("%s has a shape and is no array", id)
+	}
+	for _, part := range parts {
+		checkField(t, part, identify, sets)
+	}
+}
+
+func objects(v any) (list []map[string]any) {
+	all, _ := v.([]any)
+	for _, one := range all {
+		list = append(list, one.(map[string]any))
+	}
+	return list
+}
+
+// Of the JSON schema of Data Package 2.0: the required properties of packages,
+// resources, licences, contributors and fields; the types of fields with their
+// formats and the items of lists; the patterns of names, paths and hashes.
+func TestDataPackage(t *testing.T) {
+	t.Parallel()
+	_, folder := published(t)
+	p := readJSON(t, folder, "datapackage.json")
+	if _, err := time.Parse(time.RFC3339, p["created"].(string)); err != nil || p["$schema"] != "https://datapackage.org/profiles/2.0/datapackage.json" {
+		t.Errorf("created %v, schema %v", p["created"], p["$schema"])
+	}
+	name := regexp.MustCompile(`^[-a-z0-9._/]+$`)
+	for _, l := range objects(p["licenses"]) {
+		if l["name"] == nil && l["path"] == nil {
+			t.Error("a licence has neither name nor path")
+		}
+	}
+	for _, c := range objects(p["contributors"]) {
+		for key, v := range c {
+			if _, isText := v.(string); !isText && key != "roles" {
+				t.Errorf("contributor: %s is %v", key, v)
+			}
+		}
+	}
+	resources := objects(p["resources"])
+	if len(resources) != len(sink.TableNames) || !name.MatchString(p["name"].(string)) {
+		t.Errorf("%d resources in %v", len(resources), p["name"])
+	}
+	for _, r := range resources {
+		path, _ := r["path"].(string)
+		text, err := os.ReadFile(filepath.Join(folder, path))
+		must(t, err)
+		if filepath.IsAbs(path) || strings.Contains(path, "..") || r["hash"] != "sha256:"+digest(text) || r["bytes"] != float64(len(text)) || !name.MatchString(r["name"].(string)) {
+			t.Errorf("resource %v: %v, %v", r["name"], path, r["hash"])
+		}
+		for _, f := range objects(r["schema"].(map[string]any)["fields"]) {
+			types := []any{"string", "integer", "number", "boolean", "datetime", "list", "array"}
+			items := []any{"string", "integer", "boolean", "number", "datetime", "date", "time"}
+			if f["name"] == "" || !slices.Contains(types, f["type"]) || f["type"] == "list" && !slices.Contains(items, f["itemType"]) || f["format"] != nil && f["format"] != "binary" {
+				t.Errorf("%v: field %v", r["name"], f)
+			}
+		}
+	}
+}
+
+// Of the JSON schema of the Citation File Format 1.2.0: the keys and those required,
+// the types, the keys of persons and entities, and the patterns of what is written.
+func TestCitation(t *testing.T) {
+	t.Parallel()
+	words := filepath.Join(t.TempDir(), "words.yaml")
+	must(t, os.WriteFile(words, []byte("url: https://example.org/census\ndoi: 10.5281/zenodo.1234\nversion: 2.1.0\ndate: 2026-11-30\nkeywords: [robots.txt]\n"), 0o666))
+	_, folder := published(t, "--words", words, "--title", `A "census": #1`)
+	text, err := os.ReadFile(filepath.Join(folder, "CITATION.cff"))
+	must(t, err)
+	var c map[string]any
+	must(t, yaml.Unmarshal(text, &c))
+	patterns := map[string]string{
+		"cff-version": `^1\.2\.0$`, "message": `.`, "type": `^(software|dataset)$`, "title": `^A "census": #1$`, "abstract": `.`, "version": `^2\.1\.0$`,
+		"date-released": `^2026-11-30$`, "license": `^CC-BY-4\.0$`, "doi": `^10\.5281/zenodo\.1234$`, "url": `^https://example\.org/census$`,
+	}
+	for key, pattern := range patterns {
+		if v, ok := c[key].(string); !ok || !regexp.MustCompile(pattern).MatchString(v) {
+			t.Errorf("%s is %#v", key, c[key])
+		}
+	}
+	for key := range c {
+		if patterns[key] == "" && !slices.Contains([]string{"authors", "contact", "keywords"}, key) {
+			t.Errorf("unknown key %s", key)
+		}
+	}
+	for _, list := range []string{"authors", "contact"} {
+		people := objects(c[list])
+		if len(people) == 0 {
+			t.Errorf("no %s", list)
+		}
+		for _, person := range people {
+			_, named := person["name"]
+			for key := range person {
+				if allowed := []string{"family-names", "given-names", "email", "website", "name"}; !slices.Contains(allowed, key) || named && strings.HasSuffix(key, "-names") {
+					t.Errorf("%s: %v", list, person)
+				}
+			}
+		}
+	}
+}
+
+// What is left out is in no file: no name of a host with --hash-hosts, and no
+// password of a proxy.
+func TestWhatIsLeftOutIsNowhere(t *testing.T) {
+	t.Parallel()
+	dir, hashed := published(t, "--hash-hosts")
+	hosts := make(map[string]bool)
+	for _, host := range cellsOf(t, dir)["fetches.host"] {
+		hosts[host] = true
+	}
+	if len(hosts) < 100 {
+		t.Fatalf("%d hosts", len(hosts))
+	}
+	for column, cells := range cellsOf(t, hashed) {
+		for _, cell := range cells {
+			for host := range hosts {
+				if strings.Contains(cell, host) {
+					t.Errorf("%s is %q", column, cell)
+				}
+			}
+		}
+	}
+	for name, text := range filesOf(t, hashed) {
+		for host := range hosts {
+			// The dictionary has examples of its own.
+			if strings.Contains(text, host) && !strings.HasSuffix(name, ".sql") && name != "croissant.json" && name != "datapackage.json" {
+				t.Errorf("%s names %s", name, host)
+			}
+		}
+	}
+	less := filepath.Join(t.TempDir(), "less")
+	publishTo(t, dir, less, "--without", "bodies,fetches.robots_url,fetches.hops,examples")
+	whole, rest := cellsOf(t, dir), cellsOf(t, less)
+	for column, cells := range whole {
+		table, _, _ := strings.Cut(column, ".")
+		out := slices.Contains([]string{"bodies", "examples"}, table) || slices.Contains([]string{"fetches.robots_url", "fetches.hops"}, column)
+		if out != (rest[column] == nil) || !out && !slices.Equal(cells, rest[column]) {
+			t.Errorf("%s: %d cells of %d are published", column, len(rest[column]), len(cells))
+		}
+	}
+	for name, text := range filesOf(t, less) {
+		if strings.HasPrefix(name, "fetches/") && (strings.Contains(text, "robots_url") || strings.Contains(text, "hops")) {
+			t.Errorf("%s has a column that is left out", name)
+		}
+	}
+	for _, args := range [][]string{
+		{"--without", "bodie"}, {"--without", "fetches.remote_adress"}, {"--without", "fetches.seq"}, {"--licence", "CC-BY"}, {"--contact", "nobody"},
+		{"--to", dir}, {"--to", "s3://bucket/set"}, {"--without", strings.Join(sink.TableNames, ",")},
+	} {
+		text := call(t, 64, append([]string{"publish", "--out", dir, "r", "--to", filepath.Join(t.TempDir(), "set"), "--creator", "A", "--licence", "CC0-1.0"}, args...)...)
+		if strings.HasPrefix(args[1], "bodie") && !strings.Contains(text, "did you mean bodies?") {
+			t.Errorf("%v: %s", args, text)
+		}
+	}
+}

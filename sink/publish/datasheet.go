@@ -1,0 +1,143 @@
+package publish
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// sheet writes Markdown. Text from elsewhere goes through cell.
+type sheet struct{ bytes.Buffer }
+
+func (s *sheet) line(format string, args ...any) { fmt.Fprintf(s, format+"\n", args...) }
+
+// table writes counts, the most first.
+func (s *sheet) table(what, of string, counts map[string]int64) {
+	s.line("| %s | %s |\n|---|---:|", what, of)
+	for _, key := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) }) {
+		s.line("| %s | %d |", cell(key), counts[key])
+	}
+	s.line("")
+}
+
+// cell keeps text from being read as Markdown or HTML.
+func cell(text string) string {
+	return "`" + strings.NewReplacer("`", "'", "|", "/", "\n", " ", "\r", " ", "<", "‹", ">", "›").Replace(text) + "`"
+}
+
+func (p *publisher) datasheet() error {
+	s := new(sheet)
+	w := p.Words
+	s.line("# %s\n\n%s\n", w.Title, w.Description)
+	s.line("- Made by: %s\n- Licence: %s\n- Version: %s of %s", strings.Join(w.Creators, "; "), w.licenceURL(), w.Version, w.Date)
+	if w.Contact != "" {
+		s.line("- Contact: %s", w.Contact)
+	}
+	s.line("\n## What is in it\n")
+	s.line("| table | rows | parts | what |\n|---|---:|---:|---|")
+	for _, table := range p.selection.tables {
+		var rows int64
+		parts := 0
+		for _, m := range p.runs {
+			for _, part := range m.PartsOf(table) {
+				rows, parts = rows+part.Rows, parts+1
+			}
+		}
+		if parts > 0 {
+			s.line("| `%s` | %d | %d | %s |", table, rows, parts, sink.TableMeaning(table))
+		}
+	}
+	s.line("\nTables are Parquet, one folder for each run (`TABLE/run=ID/`). `croissant.json` and `datapackage.json` describe every column. " +
+		"`duckdb -init views.sql` opens them, with `queries/` as examples: bare names are the last run, `history.TABLE` all runs. " +
+		"`sha256sum -c checksums.sha256` checks the files; `robocensus reproduce` judges the answers again.\n")
+	for i, m := range p.runs {
+		if err := p.describe(s, p.Runs[i], m, p.provenance.Runs[i]); err != nil {
+			return err
+		}
+	}
+	p.limits(s)
+	return p.add(datasheetName, s.Bytes())
+}
+
+// describe writes how a run came about, and what it lacks.
+func (p *publisher) describe(s *sheet, run, published *sink.Manifest, about *Run) error {
+	s.line("## Run %s\n", cell(run.Run))
+	s.line("- When: of %s; the program ran from %s to %s.", run.Date.UTC().Format(time.DateOnly), about.Started.UTC().Format(time.RFC3339), about.Finished.UTC().Format(time.RFC3339))
+	s.line("- With: robocensus %s, schema version %d.", cell(run.ToolVersion), run.SchemaVersion)
+	var from []string
+	for _, in := range about.Inputs {
+		if in.Role != "agents" && in.Role != "urls" && in.Role != "configuration" && len(from) < 20 {
+			from = append(from, in.Role+" "+cell(in.Path))
+		}
+	}
+	if len(from) == 0 {
+		from = []string{"hosts named on the command line"}
+	}
+	s.line("- From: %s (digests in `%s`).", strings.Join(from, ", "), provenanceName)
+	s.line("- User agent: %s.", cell(fmt.Sprint(about.Configuration["user-agent"])))
+	s.line("- Profiles: %s; the first one decides where a table has only one reading. All their fields are in `%s`.", cell(strings.Join(run.Profiles, ", ")), provenanceName)
+	for _, of := range []struct{ what, file string }{{"Agents", about.Agents}, {"URL samples", about.URLSamples}} {
+		if of.file == "" {
+			s.line("- %s: their file is not part of the data set.", of.what)
+		} else {
+			s.line("- %s: `%s`.", of.what, of.file)
+		}
+	}
+	s.line("\n### What is missing, and why\n")
+	s.line("- %d lines of the input gave no target and were rejected.", run.Rejected)
+	for _, kind := range slices.Sorted(maps.Keys(run.Skipped)) {
+		s.line("- %d skipped: %s.", run.Skipped[kind], strings.ReplaceAll(kind, "_", " "))
+	}
+	if len(about.TablesLeftOut) > 0 {
+		s.line("- Tables of the run that are left out: %s.", strings.Join(about.TablesLeftOut, ", "))
+	}
+	if len(published.Without) > 0 {
+		s.line("- Columns that are left out: %s.", strings.Join(published.Without, ", "))
+	}
+	if !slices.Contains(run.Tables, "summary") {
+		s.line("- The run has no table `summary`, so there are no counts here.\n")
+		return nil
+	}
+	counts, err := summary.Read(p.ctx, p.Dir, run)
+	if err != nil {
+		return err
+	}
+	of := make(map[string]map[string]int64) // by metric and key
+	for _, c := range counts.List() {
+		if c.Metric == "outcome" && c.Profile != "" && c.Profile != run.Profiles[0] {
+			continue
+		}
+		if of[c.Metric] == nil {
+			of[c.Metric] = make(map[string]int64)
+		}
+		of[c.Metric][c.Key] += c.N
+	}
+	s.line("- The outcome of %d of %d hosts is undefined: the first profile does not say what their answer means.\n", of["outcome"]["undefined"], run.Targets)
+	s.table("outcome", "hosts", of["outcome"])
+	s.table("error class", "hosts", of["error_class"])
+	return nil
+}
+
+// limits writes what a reader must know to use the tables rightly.
+func (p *publisher) limits(s *sheet) {
+	s.line("## Known limits\n")
+	s.line("- A robots.txt is a request to crawlers. The tables say what hosts ask for, not what crawlers do.")
+	s.line("- Each run is of one time and one place: a host may answer other user agents, addresses and times otherwise.")
+	s.line("- The hosts are those of the input. Shares are of that list, not of the web.")
+	s.line("- An outage is no policy: the class of a policy is `unknown` where the file was not seen.")
+	s.line("- Null means unknown or not applicable, never zero.")
+	if p.HashHosts {
+		s.line("- Names of hosts are hashes (SHA-256, 32 hexadecimal digits), and columns with text that hosts wrote are left out. " +
+			"Hashes are pseudonyms: who guesses a name can check it, and a rank in a public list leads to one.")
+	}
+	if !p.selection.has("bodies") {
+		s.line("- The files themselves (`bodies`) are not part of the data set.")
+	}
+}

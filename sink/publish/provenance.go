@@ -1,0 +1,205 @@
+package publish
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/internal/layout"
+)
+
+// Provenance says how the tables of a data set came about.
+type Provenance struct {
+	Tool        string            `json:"tool"`
+	ToolVersion string            `json:"tool_version"` // of the program that published
+	Build       map[string]string `json:"build"`        // of that program
+	HostsHashed bool              `json:"hosts_hashed"`
+	Without     []string          `json:"without"` // columns that the tables lack
+	Runs        []*Run            `json:"runs"`
+}
+
+// Run says how a run came about.
+type Run struct {
+	Run                 string                    `json:"run"`
+	Date                time.Time                 `json:"date"`
+	Started             time.Time                 `json:"started"`
+	Finished            time.Time                 `json:"finished"`
+	ToolVersion         string                    `json:"tool_version"`
+	SchemaVersion       int                       `json:"schema_version"`
+	ManifestSHA256      string                    `json:"manifest_sha256"` // of the run that was published
+	Configuration       map[string]any            `json:"configuration"`   // paths are names of files only
+	ConfigurationDigest string                    `json:"configuration_digest"`
+	Pace                map[string]any            `json:"pace"`
+	Inputs              []sink.Input              `json:"inputs"`
+	Profiles            []string                  `json:"profiles"`
+	ProfileFields       map[string]map[string]any `json:"profile_fields"`
+	Agents              string                    `json:"agents,omitempty"`      // file of the registry; "" if it is not at hand
+	URLSamples          string                    `json:"url_samples,omitempty"` // file of the URL samples; "" if it is not at hand
+	Tables              map[string]int64          `json:"tables"`                // rows by table
+	TablesLeftOut       []string                  `json:"tables_left_out,omitempty"`
+	sink.Tally
+}
+
+func provenanceOf(c Config, s selection) Provenance {
+	build := make(map[string]string)
+	if info, ok := debug.ReadBuildInfo(); ok {
+		build["go"] = info.GoVersion
+		for _, setting := range info.Settings {
+			switch setting.Key {
+			case "GOOS", "GOARCH", "CGO_ENABLED", "vcs.revision", "vcs.time", "vcs.modified":
+				build[setting.Key] = setting.Value
+			}
+		}
+	}
+	return Provenance{Tool: "robocensus", ToolVersion: c.ToolVersion, Build: build, HostsHashed: c.HashHosts, Without: append([]string{}, s.names()...)}
+}
+
+// add adds a run. It returns the texts of the registry and the URL samples that the
+// run read, by their names in its folder.
+func (p *Provenance) add(c Config, s selection, m *sink.Manifest) (*Run, map[string][]byte) {
+	r := &Run{
+		Run: m.Run, Date: m.Date, Started: m.Started, Finished: *m.Finished, ToolVersion: m.ToolVersion, SchemaVersion: m.SchemaVersion,
+		ManifestSHA256: m.Digest(), Configuration: withoutPaths(m.Configuration, c.HashHosts), ConfigurationDigest: m.ConfigurationDigest,
+		Pace: pace(m.Pace), Profiles: m.Profiles, ProfileFields: m.ProfileFields, Tables: make(map[string]int64), Tally: m.Tally,
+	}
+	texts := make(map[string][]byte)
+	for _, in := range m.Inputs {
+		switch in.Role {
+		case "agents":
+			if text := textOf(in, configs.Agents); text != nil {
+				texts[agentsName], r.Agents = text, layout.RunFile(m.Run, agentsName)
+			}
+		case "urls":
+			text := textOf(in, configs.URLs)
+			if text != nil && !(c.HashHosts && bytes.Contains(text, []byte("://"))) {
+				texts[urlsName], r.URLSamples = text, layout.RunFile(m.Run, urlsName)
+			}
+		}
+		if in.Role != "run" && !strings.HasPrefix(in.Path, "built-in ") {
+			in.Path = fileName(in.Path, in.Role, c.HashHosts)
+		}
+		r.Inputs = append(r.Inputs, in)
+	}
+	for _, table := range m.Tables {
+		if !s.has(table) {
+			r.TablesLeftOut = append(r.TablesLeftOut, table)
+			continue
+		}
+		r.Tables[table] = 0
+		for _, part := range m.PartsOf(table) {
+			r.Tables[table] += part.Rows
+		}
+	}
+	p.Runs = append(p.Runs, r)
+	return r, texts
+}
+
+// textOf returns the bytes of an input, nil if they are not at hand or have changed.
+func textOf(in sink.Input, builtIn []byte) []byte {
+	if digest(builtIn) == in.SHA256 {
+		return builtIn
+	}
+	if text, err := os.ReadFile(in.Path); err == nil && digest(text) == in.SHA256 {
+		return text
+	}
+	return nil
+}
+
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// fileName returns the last element of a path or URL, or the role of the file if its
+// name may be that of a host. A URL may have a password in it, or a signature.
+func fileName(name, role string, hidden bool) string {
+	if hidden {
+		return role
+	}
+	if u, err := url.Parse(name); err == nil && u.Host != "" && strings.Contains(name, "://") {
+		name = u.Path
+	}
+	if base := path.Base(filepath.ToSlash(name)); base != "/" && base != "." {
+		return base
+	}
+	return role
+}
+
+// pathSettings are the settings whose values are paths or URLs.
+var pathSettings = []string{"hosts", "warc", "warc-paths", "warc-base", "bodies", "from-run", "ranks", "agents", "urls", "ca-file"}
+
+func withoutPaths(settings map[string]any, hidden bool) map[string]any {
+	out := make(map[string]any)
+	for name, value := range settings {
+		if slices.Contains(pathSettings, name) {
+			switch v := value.(type) {
+			case string:
+				if v != "" {
+					value = fileName(v, name, hidden)
+				}
+			case []any:
+				var names []any
+				for _, one := range v {
+					text, _ := one.(string)
+					names = append(names, fileName(text, name, hidden))
+				}
+				value = names
+			}
+		}
+		out[name] = value
+	}
+	return out
+}
+
+// pace returns the settings of a run's pace that say nothing of the machine.
+func pace(settings map[string]any) map[string]any {
+	out := make(map[string]any)
+	for name, value := range settings {
+		switch name {
+		case "memory":
+			continue
+		case "state", "proxy":
+			value = value != nil && value != "" // whether there was one
+		}
+		out[name] = value
+	}
+	return out
+}
+
+// manifest returns the manifest of the run as published.
+func (r *Run) manifest(m *sink.Manifest, s selection) *sink.Manifest {
+	out := *m
+	out.Configuration, out.Pace, out.Inputs = r.Configuration, r.Pace, r.Inputs
+	out.RejectedFile, out.Lists, out.Records, out.Without = nil, nil, []sink.RecordName{}, s.names()
+	for _, of := range []struct {
+		out *[]sink.Part
+		in  []sink.Part
+	}{{&out.RunParts, m.RunParts}, {&out.Parts, m.Parts}} {
+		*of.out = slices.DeleteFunc(slices.Clone(of.in), func(p sink.Part) bool { return !s.has(p.Table) })
+	}
+	out.Tables = slices.DeleteFunc(slices.Clone(m.Tables), func(table string) bool { return !s.has(table) })
+	return &out
+}
+
+// asJSON encodes a description. Keys of maps are sorted.
+func asJSON(v any) []byte {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("a description as JSON: " + err.Error()) // all are texts, numbers and flags
+	}
+	return out.Bytes()
+}

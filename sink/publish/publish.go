@@ -1,0 +1,286 @@
+// Package publish makes a data set of the runs of a census: a folder that can be put
+// into a repository, cited and checked.
+//
+// The folder holds the parts of the tables, in folders like those of an output folder,
+// with a manifest for each run, so that the commands that read tables read it too. It
+// describes them for people and for programs: croissant.json, datapackage.json,
+// CITATION.cff, DATASHEET.md, provenance.json. What it holds depends on the runs and
+// on [Config] alone: published twice, it is the same to the byte.
+//
+//   - select.go: which tables and columns there are, and which name hosts
+//   - rewrite.go: parts without some columns, or with hashes for hosts
+//   - provenance.go: how the tables came about, without paths or passwords
+//   - croissant.go, datapackage.go, citation.go, datasheet.go: the descriptions
+//   - checksums.go, compare.go, bodies.go: for checking a data set
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/views"
+)
+
+// Config says what is published.
+type Config struct {
+	Dir         string
+	Runs        []*sink.Manifest // complete, with their parts, in order
+	To          string           // the folder, which must not exist, or be empty
+	Words       Words
+	Without     []string // tables, and columns as table.column, to leave out
+	HashHosts   bool
+	ToolVersion string
+}
+
+// Files of a data set.
+const (
+	croissantName   = "croissant.json"
+	packageName     = "datapackage.json"
+	citationName    = "CITATION.cff"
+	datasheetName   = "DATASHEET.md"
+	provenanceName  = "provenance.json"
+	checksumsName   = "checksums.sha256"
+	queriesFolder   = "queries"
+	agentsName      = "agents.yaml"
+	urlsName        = "urls.txt"
+	mostDescription = 256 << 20 // bytes of a description that is read
+)
+
+// ErrNotEmpty reports that something is where the data set would be written.
+var ErrNotEmpty = errors.New("is not an empty folder; give a new one")
+
+// publisher writes a data set.
+type publisher struct {
+	Config
+	ctx        context.Context
+	out        store.Store
+	selection  selection
+	runs       []*sink.Manifest // as published
+	provenance Provenance
+	files      []file
+}
+
+// file is a file of the data set, with its digest.
+type file struct {
+	name  string // relative, with slashes
+	table string // of a part
+	store.Digest
+}
+
+// Write publishes runs. After an error there is no folder.
+func Write(ctx context.Context, c Config) (err error) {
+	if err := c.Words.complete(c.Runs); err != nil {
+		return err
+	}
+	p := &publisher{Config: c, ctx: ctx}
+	if p.selection, err = selected(c); err != nil {
+		return err
+	}
+	if err := checkEmpty(c.To); err != nil {
+		return err
+	}
+	to := filepath.Clean(c.To)
+	beside, err := os.MkdirTemp(filepath.Dir(to), "."+filepath.Base(to)+"-*")
+	if err != nil {
+		return fmt.Errorf("create the folder of the data set: %w", err)
+	}
+	defer os.RemoveAll(beside)
+	if err := os.Chmod(beside, 0o755); err != nil {
+		return err
+	}
+	if p.out, err = store.Open(beside); err != nil {
+		return err
+	}
+	defer p.out.Close()
+	if err := p.write(beside); err != nil {
+		return err
+	}
+	os.Remove(to) // an empty folder
+	if err := os.Rename(beside, to); err != nil {
+		return fmt.Errorf("name the folder of the data set: %w", err)
+	}
+	return nil
+}
+
+func checkEmpty(folder string) error {
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil || len(entries) > 0 {
+		return fmt.Errorf("%s %w", folder, ErrNotEmpty)
+	}
+	return nil
+}
+
+func (p *publisher) write(folder string) error {
+	p.provenance = provenanceOf(p.Config, p.selection)
+	for _, m := range p.Runs {
+		published, err := p.run(m)
+		if err != nil {
+			return err
+		}
+		p.runs = append(p.runs, published)
+	}
+	for _, step := range []func() error{
+		func() error { return views.Write(folder) },
+		p.comparisons, p.queries,
+		func() error { return p.add(provenanceName, asJSON(p.provenance)) },
+		func() error { return p.add(citationName, p.citation()) },
+		p.datasheet,
+		func() error { return p.list(folder) },
+		func() error { return p.add(croissantName, p.croissant()) },
+		func() error { return p.add(packageName, p.datapackage()) },
+		func() error { return p.out.Replace(checksumsName, ".", checksums(p.files)) },
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run writes the parts and the manifest of a run.
+func (p *publisher) run(m *sink.Manifest) (*sink.Manifest, error) {
+	about, texts := p.provenance.add(p.Config, p.selection, m)
+	published := about.manifest(m, p.selection)
+	for _, list := range []*[]sink.Part{&published.RunParts, &published.Parts} {
+		for i, part := range *list {
+			digest, err := p.part(part)
+			if err != nil {
+				return nil, err
+			}
+			(*list)[i].Digest = digest
+		}
+	}
+	if err := sink.PutManifest(p.out, published); err != nil {
+		return nil, err
+	}
+	for name, text := range texts {
+		if err := p.add(layout.RunFile(m.Run, name), text); err != nil {
+			return nil, err
+		}
+	}
+	return published, nil
+}
+
+// part writes a part, as it is or rewritten.
+func (p *publisher) part(part sink.Part) (store.Digest, error) {
+	in, err := scan.OpenPart(p.ctx, p.Dir, part)
+	if err != nil {
+		return store.Digest{}, err
+	}
+	defer in.Close()
+	out, err := p.create(part.Path)
+	if err != nil {
+		return store.Digest{}, err
+	}
+	if rewrite := p.selection.rewriting(part.Table); rewrite != nil {
+		err = rewrite.write(p.ctx, out, in, part.Bytes)
+	} else {
+		_, err = io.Copy(out, in)
+	}
+	if err != nil {
+		out.Discard()
+		return store.Digest{}, fmt.Errorf("publish %s: %w", part.Path, err)
+	}
+	return finish(out)
+}
+
+func (p *publisher) create(name string) (*store.File, error) {
+	if err := p.out.MakeFolder(filepath.ToSlash(filepath.Dir(name))); err != nil {
+		return nil, err
+	}
+	return p.out.Create(name)
+}
+
+func finish(f *store.File) (store.Digest, error) {
+	digest, err := f.Finish()
+	if err == nil {
+		err = f.Publish()
+	}
+	if err != nil {
+		f.Discard()
+	}
+	return digest, err
+}
+
+// add writes a small file.
+func (p *publisher) add(name string, text []byte) error {
+	f, err := p.create(name)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(text); err != nil {
+		f.Discard()
+		return err
+	}
+	digest, err := finish(f)
+	p.files = append(p.files, file{name: name, Digest: digest})
+	return err
+}
+
+// comparisons writes the table changes for published runs that were compared with
+// published ones.
+func (p *publisher) comparisons() error {
+	if !p.selection.has(layout.Changes) {
+		return nil
+	}
+	in, err := store.Open(p.Dir)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	for _, m := range p.Runs {
+		compared, err := sink.ComparedWith(in, m.Run)
+		if err != nil {
+			return err
+		}
+		for _, against := range compared {
+			if !slices.ContainsFunc(p.Runs, func(m *sink.Manifest) bool { return m.Run == against }) {
+				continue
+			}
+			c, err := sink.ReadComparison(p.Dir, m.Run, against)
+			if err != nil {
+				return err
+			}
+			if _, err := p.part(*c.Part); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// queries writes the queries that the published tables can answer.
+func (p *publisher) queries() error {
+	entries, err := configs.Queries.ReadDir(queriesFolder)
+	if err != nil {
+		return err
+	}
+	gone := p.selection.gone(p.runs)
+	for _, e := range entries {
+		name := queriesFolder + "/" + e.Name()
+		text, err := configs.Queries.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if views.Answers(string(text), gone) {
+			if err := p.add(name, text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package publish
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// rowTypes are the row types of the tables that may be rewritten.
+var rowTypes = map[string]reflect.Type{
+	"fetches": reflect.TypeFor[sink.Fetch](), "groups": reflect.TypeFor[sink.Group](), "rules": reflect.TypeFor[sink.Rule](),
+	"sitemaps": reflect.TypeFor[sink.Sitemap](), "lines": reflect.TypeFor[sink.Line](), "signals": reflect.TypeFor[sink.Signal](),
+	"policies": reflect.TypeFor[sink.Policy](), "verdicts": reflect.TypeFor[sink.Verdict](), "agents": reflect.TypeFor[sink.Agent](),
+	"summary": reflect.TypeFor[sink.Count](), "examples": reflect.TypeFor[sink.Example](), "bodies": reflect.TypeFor[sink.Body](),
+	"changes": reflect.TypeFor[sink.Change](),
+}
+
+// hashed are the columns with names of hosts that are published as hashes. Of the
+// column url of verdicts only the absolute URLs are.
+var hashed = []string{"host", "registered_domain"}
+
+// rewriting is how the parts of a table are rewritten.
+type rewriting struct {
+	table  string
+	schema *parquet.Schema
+	hash   map[int]func(string) string // by leaf column
+}
+
+// rewriting returns how to rewrite the parts of a table, nil to copy them.
+func (s selection) rewriting(table string) *rewriting {
+	row := rowTypes[table]
+	r := &rewriting{table: table, hash: make(map[int]func(string) string)}
+	var fields []reflect.StructField
+	for i := range row.NumField() {
+		name, _, _ := strings.Cut(row.Field(i).Tag.Get("parquet"), ",")
+		if !slices.Contains(s.without[table], name) {
+			fields = append(fields, row.Field(i))
+		}
+	}
+	r.schema = parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Interface())
+	if s.hash {
+		for i, path := range r.schema.Columns() {
+			switch {
+			case len(path) == 1 && slices.Contains(hashed, path[0]):
+				r.hash[i] = hash
+			case table == "verdicts" && path[0] == "url":
+				r.hash[i] = hashAbsolute
+			}
+		}
+	}
+	if len(fields) == row.NumField() && len(r.hash) == 0 {
+		return nil
+	}
+	return r
+}
+
+// hash returns the name by which a host is published: the same in every data set, so
+// that they can be joined, and no secret from those who know the host.
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:16])
+}
+
+func hashAbsolute(url string) string {
+	if strings.HasPrefix(url, "/") {
+		return url
+	}
+	return hash(url)
+}
+
+// write rewrites a part.
+func (r *rewriting) write(ctx context.Context, out io.Writer, in *os.File, size int64) (err error) {
+	part, err := parquet.OpenFile(in, size)
+	if err != nil {
+		return err
+	}
+	conversion, err := parquet.Convert(r.schema, part.Schema())
+	if err != nil {
+		return err
+	}
+	w := parquet.NewWriter(out, r.options(part)...)
+	for _, group := range part.RowGroups() {
+		if err := r.group(ctx, w, group, conversion); err != nil {
+			return err
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+func (r *rewriting) options(part *parquet.File) []parquet.WriterOption {
+	options := []parquet.WriterOption{r.schema, parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault, Concurrency: 1}), parquet.CreatedBy("robocensus", "", "")}
+	for _, pair := range part.Metadata().KeyValueMetadata {
+		options = append(options, parquet.KeyValueMetadata(pair.Key, pair.Value))
+	}
+	if r.table == "bodies" {
+		options = append(options, parquet.SkipPageStatistics("body"), parquet.SkipPageBounds("body"))
+	} else if _, ok := r.schema.Lookup("host"); ok {
+		options = append(options, parquet.BloomFilters(parquet.SplitBlockFilter(10, "host")))
+	}
+	return options
+}
+
+func (r *rewriting) group(ctx context.Context, w *parquet.Writer, group parquet.RowGroup, conversion parquet.Conversion) error {
+	all := group.Rows()
+	defer all.Close()
+	converted := parquet.ConvertRowReader(all, conversion)
+	rows := make([]parquet.Row, 64)
+	var written int64
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := converted.ReadRows(rows)
+		for _, row := range rows[:n] {
+			for i, v := range row {
+				if hash := r.hash[v.Column()]; hash != nil && !v.IsNull() {
+					row[i] = parquet.ByteArrayValue([]byte(hash(string(v.ByteArray())))).Level(v.RepetitionLevel(), v.DefinitionLevel(), v.Column())
+				}
+			}
+		}
+		if n > 0 {
+			if _, err := w.WriteRows(rows[:n]); err != nil {
+				return err
+			}
+			written += int64(n)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			if written != group.NumRows() {
+				return fmt.Errorf("has %d rows, where %d are announced", written, group.NumRows())
+			}
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package publish
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// Words are what only its makers know of a data set.
+type Words struct {
+	Title       string   `yaml:"title"`
+	Description string   `yaml:"description"`
+	Creators    []string `yaml:"creators"` // "Family name, Given names", or an organisation
+	Licence     string   `yaml:"licence"`  // an SPDX identifier in [Licences], or a URL
+	Contact     string   `yaml:"contact"`  // an address of mail or a URL
+	URL         string   `yaml:"url"`      // where the data set will be
+	DOI         string   `yaml:"doi"`
+	Version     string   `yaml:"version"`
+	Date        string   `yaml:"date"` // of publication
+	Keywords    []string `yaml:"keywords"`
+}
+
+// ErrWords reports words that are missing or wrong.
+var ErrWords = errors.New("the words of the data set")
+
+// ParseWords reads a file of words.
+func ParseWords(path string, text []byte) (w Words, err error) {
+	root, err := userfile.Parse(path, text)
+	if err != nil || root == nil {
+		return w, err
+	}
+	if err := userfile.CheckKeys(path, root, "title", "description", "creators", "licence", "contact", "url", "doi", "version", "date", "keywords"); err != nil {
+		return w, err
+	}
+	return w, userfile.Decode(path, root, &w)
+}
+
+// Licences maps the SPDX identifiers of licences for data to their URLs.
+var Licences = map[string]string{
+	"CC0-1.0":         "https://creativecommons.org/publicdomain/zero/1.0/",
+	"CC-BY-4.0":       "https://creativecommons.org/licenses/by/4.0/",
+	"CC-BY-SA-4.0":    "https://creativecommons.org/licenses/by-sa/4.0/",
+	"CC-BY-NC-4.0":    "https://creativecommons.org/licenses/by-nc/4.0/",
+	"CC-BY-ND-4.0":    "https://creativecommons.org/licenses/by-nd/4.0/",
+	"CC-BY-NC-SA-4.0": "https://creativecommons.org/licenses/by-nc-sa/4.0/",
+	"CC-BY-NC-ND-4.0": "https://creativecommons.org/licenses/by-nc-nd/4.0/",
+	"ODbL-1.0":        "https://opendatacommons.org/licenses/odbl/1-0/",
+	"ODC-By-1.0":      "https://opendatacommons.org/licenses/by/1-0/",
+	"PDDL-1.0":        "https://opendatacommons.org/licenses/pddl/1-0/",
+}
+
+// LicenceNames returns the identifiers of [Licences], sorted.
+func LicenceNames() []string { return slices.Sorted(maps.Keys(Licences)) }
+
+// licenceURL returns the URL of the licence.
+func (w *Words) licenceURL() string {
+	if known := Licences[w.Licence]; known != "" {
+		return known
+	}
+	return w.Licence
+}
+
+// complete checks the words and sets those that follow from the runs.
+func (w *Words) complete(runs []*sink.Manifest) error {
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("%w: %s", ErrWords, fmt.Sprintf(format, args...))
+	}
+	if len(runs) == 0 {
+		return bad("no run is named")
+	}
+	first, last := runs[0].Date, runs[0].Date
+	for _, m := range runs {
+		if m.Date.Before(first) {
+			first = m.Date
+		}
+		if m.Date.After(last) {
+			last = m.Date
+		}
+	}
+	if w.Date == "" { // not today: the data set must not depend on the time
+		w.Date = last.UTC().Format(time.DateOnly)
+	}
+	if w.Title == "" {
+		w.Title = "Census of crawl policies, " + first.UTC().Format(time.DateOnly)
+		if !first.Equal(last) {
+			w.Title += " to " + last.UTC().Format(time.DateOnly)
+		}
+	}
+	if w.Description == "" {
+		w.Description = "What the robots.txt of each host answered, what it contains, and what each agent may fetch, as tables for analysis."
+	}
+	if w.Version == "" {
+		w.Version = "1.0.0"
+	}
+	if len(w.Keywords) == 0 {
+		w.Keywords = []string{"crawl policies", "robots.txt", "web crawling"}
+	}
+	if _, err := time.Parse(time.DateOnly, w.Date); err != nil {
+		return bad("date %q: give a day such as 2026-11-20", w.Date)
+	}
+	if len(w.Creators) == 0 || slices.ContainsFunc(w.Creators, func(name string) bool { return strings.TrimSpace(name) == "" }) {
+		return bad("no creator: say who made it, as in \"Doe, Jane\", or name an organisation")
+	}
+	switch {
+	case w.Licence == "":
+		return bad("no licence: give one of %s, or a URL", strings.Join(LicenceNames(), ", "))
+	case Licences[w.Licence] == "" && !isURL(w.Licence):
+		return bad("licence %q is none of %s, and no URL", w.Licence, strings.Join(LicenceNames(), ", "))
+	case w.URL != "" && !isURL(w.URL):
+		return bad("url %q: give a URL such as https://example.org/census", w.URL)
+	case w.Contact != "" && !isURL(w.Contact) && !isMail(w.Contact):
+		return bad("contact %q: give an address of mail or a URL", w.Contact)
+	case w.DOI != "" && !doi.MatchString(w.DOI):
+		return bad("doi %q: give it without a URL, as in 10.5281/zenodo.1234", w.DOI)
+	}
+	return nil
+}
+
+// doi is the pattern of the Citation File Format.
+var doi = regexp.MustCompile(`^10\.\d{4,9}(\.\d+)?/[A-Za-z0-9:/_;\-.()\[\]\\]+$`)
+
+func isURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && !strings.ContainsAny(text, " \t\n")
+}
+
+func isMail(text string) bool {
+	name, domain, ok := strings.Cut(text, "@")
+	return ok && name != "" && strings.Contains(domain, ".") && !strings.ContainsAny(text, " \t\n\"<>") && !strings.Contains(domain, "@")
+}
+
+// person splits "Family, Given"; ok is false for an organisation.
+func person(name string) (family, given string, ok bool) {
+	family, given, ok = strings.Cut(name, ",")
+	family, given = strings.TrimSpace(family), strings.TrimSpace(given)
+	return family, given, ok && family != "" && given != ""
+}
