@@ -44,7 +44,7 @@ func (c *cutter) open(ctx context.Context) (err error) {
 	c.now = &segment{index: c.next, committed: n.run.Committed(c.next) != nil}
 	c.next, c.targets, c.urls, c.text, c.stored, c.lines = c.next+1, 0, 0, 0, 0, 0
 	if c.now.committed {
-		return nil
+		return n.checkArchive(c.now.index, c.volume)
 	}
 	if n.rereadable && !n.config.Source.IsStored() {
 		if c.now.captures, err = n.run.Captures(c.now.index); err != nil {
@@ -83,6 +83,7 @@ func (c *cutter) seal(ctx context.Context) error {
 		return nil
 	}
 	c.now = nil
+	s.archive = c.volume.Archive()
 	if s.committed {
 		return c.census.passOver(s.index, c.targets, c.lines)
 	}

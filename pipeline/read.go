@@ -20,6 +20,8 @@ func (n *census) read(begin, late context.Context, fetching *errgroup.Group) err
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	if n.config.Source.Limit > 0 {
 		g.SetLimit(1) // read volumes one by one: the limit takes the first targets
+	} else if most := n.source.AtOnce(); most > 0 {
+		g.SetLimit(min(most, runtime.GOMAXPROCS(0)))
 	}
 	for _, v := range n.source.Volumes {
 		if reading.Err() != nil || n.source.Enough() {
@@ -40,6 +42,11 @@ func (n *census) read(begin, late context.Context, fetching *errgroup.Group) err
 // readVolume cuts the targets of a volume into segments, until ctx ends. It calls
 // take with each target of a segment that is not committed yet.
 func (n *census) readVolume(ctx, late context.Context, v *source.Volume, take func(*job) error) error {
+	if v.Archive() != nil && n.config.Source.Limit == 0 {
+		if passed, err := n.passOverArchive(v); passed || err != nil {
+			return err
+		}
+	}
 	c := &cutter{census: n, volume: v, next: v.First}
 	err := v.Read(ctx, func(t source.Target) error {
 		if c.now == nil {

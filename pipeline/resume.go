@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -41,6 +42,40 @@ func (n *census) passOver(index int, targets int, lines int64) error {
 		return fmt.Errorf("the note in the record of segment %d: %w", index, err)
 	}
 	n.progress.passedOver(targets, lines)
+	return nil
+}
+
+// passOverArchive accounts for an archive whose segments are all committed, and reports
+// whether it is one: it is not read again. An archive is, if its last segment was
+// full when the archive ended, if it has no targets, or if some of it was rejected.
+func (n *census) passOverArchive(v *source.Volume) (bool, error) {
+	var records []*sink.Record
+	for i := v.First; ; i++ {
+		r := n.run.Committed(i)
+		if r == nil {
+			return false, nil
+		}
+		records = append(records, r)
+		if r.Archive != nil && r.Archive.End {
+			break
+		}
+	}
+	targets := int64(0)
+	for _, r := range records {
+		if err := n.passOver(r.Segment, int(r.Targets), 0); err != nil {
+			return false, err
+		}
+		targets += r.Targets
+	}
+	return true, v.PassOver(targets, records[len(records)-1].Archive)
+}
+
+// checkArchive returns an error if the archive of a committed segment was replaced.
+func (n *census) checkArchive(index int, v *source.Volume) error {
+	was, is := n.run.Committed(index).Archive, v.Archive()
+	if was != nil && is != nil && (was.Bytes != is.Bytes || was.Tag != is.Tag) {
+		return fmt.Errorf("the run %w: %s was replaced since the run has read it; start over with --force-new", sink.ErrNotResumable, v.Path())
+	}
 	return nil
 }
 

@@ -81,6 +81,7 @@ type segment struct {
 	spill     spill
 	bytes     atomic.Int64 // memory of the captures: bodies, hops, headers
 	text      int64        // bytes of the targets' texts
+	archive   *sink.ArchiveRecord
 }
 
 // census is a run under way.
@@ -302,7 +303,7 @@ func (n *census) commit(ctx context.Context, e *evaluate.Evaluator, s *segment) 
 		return err
 	}
 	defer out.Abort()
-	out.Targets = int64(len(s.jobs))
+	out.Targets, out.Archive = int64(len(s.jobs)), s.archive
 	counts, err := e.Segment(out, s.targets(ctx))
 	if err == nil {
 		err = out.Commit()

@@ -28,7 +28,10 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	trustTestServers()
+	goleak.VerifyTestMain(m)
+}
 
 // newConfig returns the configuration of a run that asks a server on loopback for
 // every host.

@@ -58,13 +58,18 @@ type Input struct {
 	// last 64 KiB. For a folder, Ends covers the names, sizes and times of its files.
 	Bytes int64  `json:"bytes,omitempty"`
 	Ends  string `json:"ends_sha256,omitempty"`
-	Rows  int64  `json:"rows,omitempty"`
+	// Late marks an archive at an https URL, of which there may be a hundred thousand:
+	// it is not asked for before it is read. Each record of its segments has its size
+	// and tag, and the manifest those that the process which completed the run has read.
+	Late bool   `json:"identified_when_read,omitempty"`
+	Tag  string `json:"entity_tag,omitempty"`
+	Rows int64  `json:"rows,omitempty"`
 }
 
 // CanBeReadAgain reports whether resuming can read the inputs from their beginning.
 // Standard input, like any input that is not a regular file, has no digest.
 func (p *Plan) CanBeReadAgain() bool {
-	return !slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.SHA256 == "" && in.Ends == "" })
+	return !slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.SHA256 == "" && in.Ends == "" && !in.Late })
 }
 
 // ShardOf returns the shard of a host, of count shards: the first eight bytes (big

@@ -23,9 +23,21 @@ type Record struct {
 	Targets int64           `json:"targets"`
 	Note    json.RawMessage `json:"note,omitempty"`  // the caller's, see Segment.Note
 	Shard   *ShardRecord    `json:"shard,omitempty"` // nil in a run without shards
+	Archive *ArchiveRecord  `json:"archive,omitempty"`
 	Parts   []Part          `json:"parts"`
 
 	digest string // digest of this record
+}
+
+// ArchiveRecord says which archive a segment comes from.
+type ArchiveRecord struct {
+	Bytes int64  `json:"bytes,omitempty"`
+	Tag   string `json:"entity_tag,omitempty"` // of an archive with [Input.Late]
+	// End marks the last segment of an archive that was read to its end and in which
+	// nothing was rejected: once all its segments are committed, resuming need not
+	// read it again. Skipped counts what was skipped in it.
+	End     bool             `json:"end,omitempty"`
+	Skipped map[string]int64 `json:"skipped,omitempty"`
 }
 
 // Digest returns the digest at the end of the record.

@@ -222,6 +222,12 @@ func differences(old, now *Plan) []string {
 		for i, a := range before[role] {
 			b := after[role][i]
 			switch {
+			case a.Late && b.Late:
+				if a.Path != b.Path {
+					out = append(out, fmt.Sprintf("%s: %s is not the archive that the run has read, %s", role, b.Path, a.Path))
+				}
+			case a.Late || b.Late:
+				out = append(out, fmt.Sprintf("%s: one of %s and %s is at an https URL, and the other is not", role, a.Path, b.Path))
 			case a.Ends != "" && b.Ends != "":
 				if a.Ends != b.Ends {
 					out = append(out, fmt.Sprintf("%s: %s is not the file that the run has read, %s", role, b.Path, a.Path))

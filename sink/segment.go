@@ -45,6 +45,8 @@ type Segment struct {
 	Targets int64
 	// Note is JSON of the caller, for use when resuming (see [Run.Committed]).
 	Note json.RawMessage
+	// Archive is the archive that the targets come from, nil for none.
+	Archive *ArchiveRecord
 
 	run   *Run
 	index int
@@ -211,7 +213,7 @@ func (s *Segment) Commit() error {
 }
 
 func (s *Segment) commit() (inDoubt bool, err error) {
-	r := &Record{Segment: s.index, Targets: s.Targets, Note: s.Note, Parts: []Part{}}
+	r := &Record{Segment: s.index, Targets: s.Targets, Note: s.Note, Archive: s.Archive, Parts: []Part{}}
 	for _, p := range s.open {
 		done, err := p.finish()
 		if err != nil {

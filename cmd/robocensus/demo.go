@@ -41,7 +41,7 @@ func demoCommand() *cobra.Command {
 
 // notForDemo are the flags of run that demo refuses.
 var notForDemo = []string{
-	"hosts", "warc", "warc-paths", "warc-base", "bodies", "from-run", "ranks", "connect-to", "proxy", "dry-run",
+	"hosts", "warc", "warc-paths", "warc-base", "archive-rate", "bodies", "from-run", "ranks", "connect-to", "proxy", "dry-run",
 	"shards", "shard", "parallelism", "spool",
 }
 

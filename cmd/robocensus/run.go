@@ -73,6 +73,7 @@ type runFlags struct {
 	warc, named              []string
 	warcPaths, warcBase      string
 	sample                   float64
+	archiveRate              archiveRate
 	out, run, urls, ranks    string
 	asOf                     string
 	tables, schemes          []string
@@ -98,12 +99,13 @@ type runFlags struct {
 }
 
 func newRunFlags() *runFlags {
-	f := &runFlags{commonFlags: commonFlags{set: newFlagSet("run")}}
+	f := &runFlags{commonFlags: commonFlags{set: newFlagSet("run")}, archiveRate: politeArchives}
 	s := f.set
 	s.StringVar(&f.hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; with --warc or --bodies, take only these hosts")
 	s.StringArrayVar(&f.warc, "warc", nil, "WARC files, a quoted `GLOB`, plain, .gz or .zst; - is standard input; repeatable")
 	s.StringVar(&f.warcPaths, "warc-paths", "", "`FILE` of WARC files, one path or URL per line, plain, .gz or .zst, such as a crawl's robotstxt.paths.gz; may be a URL")
 	s.StringVar(&f.warcBase, "warc-base", "", "`URL|DIR` of the relative paths in --warc-paths, such as https://data.commoncrawl.org/; the column warc_file has the path without it")
+	s.Var(&f.archiveRate, "archive-rate", "ask an https server of WARC files at most `R[,N]`: R requests a second (0 for any number), N at once; a server that answers 403, 429 or 503 is left alone as long as it asks; s3:// only if this flag is given")
 	s.StringVar(&f.bodies, "bodies", "", "folder or tar (`DIR|TAR`) of robots.txt files, named by host (example.com_8443: that port)")
 	s.StringVar(&f.fromRun, "from-run", "", "folder (`DIR/_runs/ID`) of an earlier run with --keep-bodies, to judge again; latest and previous are complete runs of --out")
 	s.StringVar(&f.ranks, "ranks", "", "`FILE` of ranked hosts (as --hosts), for --warc and --bodies")

@@ -39,7 +39,7 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 	c = pipeline.Config{
 		Dir: f.out, Grace: f.grace, State: f.state, Resume: f.resume, ForceNew: f.forceNew, ToolVersion: sink.ToolVersion(version),
 		Source: source.Config{
-			Hosts: f.hosts, WARC: f.warc, Paths: f.warcPaths, Base: f.warcBase, Bodies: f.bodies, FromRun: f.fromRun, Ranks: f.ranks, Named: f.named,
+			Hosts: f.hosts, WARC: f.warc, Paths: f.warcPaths, Base: f.warcBase, Pace: f.archivePace(), Bodies: f.bodies, FromRun: f.fromRun, Ranks: f.ranks, Named: f.named,
 			Schemes: f.schemes, Limit: f.limit, Sample: f.sample, Shard: f.shardOf(),
 		},
 		Evaluate: evaluate.Config{KeepComments: f.keepComments},
@@ -301,7 +301,7 @@ func (f *runFlags) settings() (settings, pace map[string]any) {
 		switch flag.Name {
 		case "out", "run", "config", "progress", "help", "resume", "force-new", "expect", "json", "dry-run", "shards", "shard", "spool":
 			return
-		case "concurrency", "per-address", "per-domain", "rate", "address-rate", "state", "grace", "outage-patience", "accept-unreachable", "memory", "parallelism", "warc-base":
+		case "concurrency", "per-address", "per-domain", "rate", "address-rate", "state", "grace", "outage-patience", "accept-unreachable", "memory", "parallelism", "warc-base", "archive-rate":
 			out = pace
 		case "proxy":
 			// A password must not appear in a folder that may be published.

@@ -116,16 +116,18 @@ func (f *runFlags) shardOf() source.Shard {
 	return source.Shard{Index: f.shard, Count: f.shards}
 }
 
+// atOnce returns the number of shards that run at once.
+func (f *runFlags) atOnce() int {
+	if f.parallel > 0 {
+		return min(f.shards, f.parallel)
+	}
+	return f.shards
+}
+
 // divide gives a shard its share of the limits that hold for all shards together.
 // The limits per domain stay: all hosts of a domain are in one shard.
 func (f *runFlags) divide(c *fetch.Config) {
-	if f.shards == 1 {
-		return
-	}
-	at := f.shards
-	if f.parallel > 0 {
-		at = min(at, f.parallel)
-	}
+	at := f.atOnce()
 	c.Rate /= float64(at)
 	c.AddressRate /= float64(at)
 	c.PerAddress = max(1, c.PerAddress/at)

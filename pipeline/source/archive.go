@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -118,6 +119,9 @@ func (s *Source) openArchives(ctx context.Context) error {
 	sizes := make([]int64, len(inputs))
 	for i, in := range inputs {
 		sizes[i] = in.Bytes
+		if in.Late {
+			sizes[i] = 1 // not known: all count the same
+		}
 	}
 	from, to := s.config.Shard.groupOf(sizes)
 	s.elsewhere.Add(int64(len(inputs) - (to - from)))
@@ -127,21 +131,33 @@ func (s *Source) openArchives(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if now.Ends != in.Ends {
+			if now.Ends != in.Ends || now.Late != in.Late {
 				return &userfile.Error{Path: in.Path, Err: errors.New("has changed since the run was planned")}
 			}
 		}
-		v := s.add(in, func(ctx context.Context, emit func(Target) error) error {
+		var v *Volume
+		v = s.add(in, func(ctx context.Context, emit func(Target) error) error {
 			reject, done, err := s.rejects.archive(i - from)
 			if err != nil {
 				return err
 			}
-			err = s.readArchive(ctx, in.Path, reject, emit)
+			err = s.readArchive(ctx, v, reject, emit)
 			if e := done(); err == nil || errors.Is(err, errEnough) && e != nil {
 				err = e
 			}
 			return err
 		})
+		v.archive = &sink.ArchiveRecord{Bytes: in.Bytes}
+		v.pass = func(a *sink.ArchiveRecord) error {
+			_, done, err := s.rejects.archive(i - from)
+			if err != nil {
+				return err
+			}
+			s.identified(v, a.Bytes, a.Tag)
+			s.rejects.skip(skippedOf(a.Skipped))
+			s.progress(a.Bytes)
+			return done()
+		}
 		if s.config.Limit == 0 && from <= i && i < to {
 			s.Total += v.input.Bytes
 		}
@@ -196,15 +212,50 @@ func (c *Config) locate(path string) string {
 	return filepath.Join(c.Base, path)
 }
 
-// identifyArchive identifies an archive, which keeps its path as the user names it.
+// identifyArchive identifies an archive, which keeps its path as the user names it. One
+// at an https URL is identified when it is read: a crawl has a hundred thousand, and
+// its server is asked for each only once.
 func (s *Source) identifyArchive(ctx context.Context, path string) (sink.Input, error) {
-	in, err := identify(ctx, "warc", s.config.locate(path))
+	at := s.config.locate(path)
+	if remote.IsURL(at) && !remote.IsBucket(at) {
+		return sink.Input{Role: "warc", Path: path, Late: true}, nil
+	}
+	in, err := identify(ctx, "warc", at)
 	in.Path = path
 	return in, err
 }
 
-func (s *Source) readArchive(ctx context.Context, path string, reject func(offset int64, path, reason string) error, emit func(Target) error) error {
-	in, done, err := openStored(ctx, s.config.locate(path))
+// identified takes note of the size and tag of an archive that is identified when it is
+// read.
+func (s *Source) identified(v *Volume, bytes int64, tag string) {
+	if !v.input.Late {
+		return
+	}
+	v.archive.Bytes, v.archive.Tag = bytes, tag
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in := &s.inputs[v.at]
+	in.Bytes, in.Tag = bytes, tag
+}
+
+// openVolume opens the archive of a volume.
+func (s *Source) openVolume(ctx context.Context, v *Volume) (io.Reader, func(), error) {
+	at := s.config.locate(v.input.Path)
+	if !remote.IsURL(at) {
+		return openStored(ctx, at)
+	}
+	in, o, err := s.openArchive(ctx, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.identified(v, o.Size, o.Tag())
+	return in, func() { in.Close() }, nil
+}
+
+// readArchive reads the archive of a volume.
+func (s *Source) readArchive(ctx context.Context, v *Volume, reject func(offset int64, path, reason string) error, emit func(Target) error) error {
+	path := v.input.Path
+	in, done, err := s.openVolume(ctx, v)
 	if err != nil {
 		return err
 	}
@@ -226,6 +277,9 @@ func (s *Source) readArchive(ctx context.Context, path string, reject func(offse
 	})
 	skipped.OtherURLs, skipped.OtherRecords, skipped.Damaged = counts.OtherURLs, counts.OtherTypes, counts.Damaged
 	s.rejects.skip(skipped)
+	if err == nil && skipped.Damaged == 0 && s.config.Limit == 0 {
+		v.archive.End, v.archive.Skipped = true, skipped.Kinds()
+	}
 	return err
 }
 

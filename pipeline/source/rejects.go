@@ -39,6 +39,14 @@ func (s Skipped) Kinds() map[string]int64 {
 	return out
 }
 
+// skippedOf is the inverse of [Skipped.Kinds].
+func skippedOf(kinds map[string]int64) Skipped {
+	return Skipped{
+		OtherURLs: kinds["other_urls"], OtherRecords: kinds["other_records"], OtherHosts: kinds["other_hosts"],
+		NotSampled: kinds["not_sampled"], Damaged: kinds["damaged"],
+	}
+}
+
 // Rejects accounts for the input that is not a target: rejected.csv lists bad lines and
 // damaged records in the order of the input, and [Skipped] counts the rest.
 // Archives are read concurrently; each writes to a scratch file until those before

@@ -11,24 +11,27 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // Config names one source: hosts to ask (Hosts or Named) or stored captures (WARC,
 // Bodies or FromRun). Beside stored captures, Hosts is a filter.
 type Config struct {
-	Hosts   string   // path of the hosts list, - for standard input
-	Named   []string // the hosts themselves, instead of a list
-	WARC    []string // patterns of WARC files, - for standard input
-	Paths   string   // list of WARC files, instead of WARC
-	Base    string   // URL or folder of the relative paths in that list
-	Bodies  string   // folder or tar of robots.txt files
-	FromRun string   // DIR/_runs/ID of an earlier run
-	Ranks   string   // list of ranked hosts, for WARC and bodies
+	Hosts   string      // path of the hosts list, - for standard input
+	Named   []string    // the hosts themselves, instead of a list
+	WARC    []string    // patterns of WARC files, - for standard input
+	Paths   string      // list of WARC files, instead of WARC
+	Base    string      // URL or folder of the relative paths in that list
+	Pace    remote.Pace // of reading archives at URLs
+	Bodies  string      // folder or tar of robots.txt files
+	FromRun string      // DIR/_runs/ID of an earlier run
+	Ranks   string      // list of ranked hosts, for WARC and bodies
 
 	Schemes []string // schemes to try for a host without one, in order
 	Limit   int64    // most targets, 0 for all
@@ -54,6 +57,8 @@ type Source struct {
 	Total   int64 // lines of the list or bytes of archives, 0 if unknown
 
 	config     Config
+	servers    *remote.Servers // of archives
+	mu         sync.Mutex      // of inputs
 	inputs     []sink.Input
 	ranks      ranks
 	filter     *filter // nil for every host
@@ -69,7 +74,7 @@ type Source struct {
 // Open finds the inputs of a source, identifies them, and reads the ranks. An input
 // that is missing or unreadable is a [userfile.Error].
 func Open(ctx context.Context, c Config) (s *Source, err error) {
-	s = &Source{config: c, sum: sha256.New()}
+	s = &Source{config: c, sum: sha256.New(), servers: remote.NewServers(c.Pace)}
 	switch {
 	case c.hasArchives():
 		err = s.openArchives(ctx)
@@ -138,9 +143,13 @@ func (s *Source) FromShards() int { return s.fromShards }
 // AsOf returns the date of the earlier run whose captures the source reads, or nil.
 func (s *Source) AsOf() *time.Time { return s.asOf }
 
-// Inputs returns the files of the source with their digests. A pipe has its digest
-// only after it was read.
-func (s *Source) Inputs() []sink.Input { return slices.Clone(s.inputs) }
+// Inputs returns the files of the source with their digests. A pipe has its digest, and
+// an archive at an https URL its size, only after it was read.
+func (s *Source) Inputs() []sink.Input {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.inputs)
+}
 
 // Start prepares the reading of volumes and reads the filter. Reading then records in
 // rejects what is not a target, and calls progress with the bytes of archives read.
@@ -156,6 +165,22 @@ func (s *Source) Start(ctx context.Context, rejects *Rejects, progress func(byte
 		}
 	}
 	return err
+}
+
+// AtOnce returns the number of volumes that may be read at the same time, 0 for any: no
+// reader of a server's archives waits for another one to finish, which may wait for it.
+func (s *Source) AtOnce() int {
+	for _, v := range s.Volumes {
+		if v.archive != nil && s.isPaced(s.config.locate(v.input.Path)) {
+			return max(1, s.config.Pace.AtOnce)
+		}
+	}
+	return 0
+}
+
+// isPaced reports whether an archive is read at the pace.
+func (s *Source) isPaced(at string) bool {
+	return remote.IsURL(at) && (!remote.IsBucket(at) || s.config.Pace.Stores)
 }
 
 // Targets returns the number of targets that the volumes have yielded.

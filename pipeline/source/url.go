@@ -39,6 +39,15 @@ func openURL(ctx context.Context, url string) (in io.ReadSeekCloser, o *remote.O
 	return &unread{o.Reader(ctx, 0), o}, o, nil
 }
 
+// openArchive opens an archive at a URL to read it once, at the pace of its server.
+func (s *Source) openArchive(ctx context.Context, url string) (io.ReadSeekCloser, *remote.Object, error) {
+	in, o, err := s.servers.Open(ctx, url)
+	if err != nil {
+		return nil, nil, Unread(url, err)
+	}
+	return &unread{in, o}, o, nil
+}
+
 // unread makes the errors of an object that is read.
 type unread struct {
 	io.ReadSeekCloser

@@ -24,9 +24,13 @@ type Volume struct {
 
 	source *Source
 	input  sink.Input
+	at     int   // index of the input in the source
 	seq    int64 // the number before its first target; unused if targets have numbers
 	mixed  bool  // it yields the targets of all shards
 	read   func(ctx context.Context, emit func(Target) error) error
+
+	archive *sink.ArchiveRecord                     // what is known of the archive; nil for another volume
+	pass    func(archive *sink.ArchiveRecord) error // accounts for an archive that is not read
 }
 
 // seqPerVolume keeps the numbers of volumes apart: the third volume's targets are
@@ -70,6 +74,24 @@ func (v *Volume) Read(ctx context.Context, emit func(Target) error) error {
 	return err
 }
 
+// Archive returns what is known of the archive that the volume reads: its size and
+// tag once a target was emitted, and its end after [Volume.Read]. It returns nil for a
+// volume of another kind.
+func (v *Volume) Archive() *sink.ArchiveRecord {
+	if v.archive == nil {
+		return nil
+	}
+	known := *v.archive
+	return &known
+}
+
+// PassOver accounts for an archive whose targets an earlier process has committed, so
+// that it need not be read. archive is what the record of its last segment says.
+func (v *Volume) PassOver(targets int64, archive *sink.ArchiveRecord) error {
+	v.source.emitted.Add(targets)
+	return v.pass(archive)
+}
+
 // Path returns the path of the volume, for errors.
 func (v *Volume) Path() string { return v.input.Path }
 
@@ -82,7 +104,7 @@ func (s *Source) number() {
 
 // add adds a volume and its input.
 func (s *Source) add(in sink.Input, read func(ctx context.Context, emit func(Target) error) error) *Volume {
-	v := &Volume{source: s, input: in, read: read}
+	v := &Volume{source: s, input: in, at: len(s.inputs), read: read}
 	s.Volumes, s.inputs = append(s.Volumes, v), append(s.inputs, in)
 	return v
 }

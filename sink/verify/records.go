@@ -58,7 +58,8 @@ func (v *verifier) records(ctx context.Context, m *sink.Manifest) error {
 }
 
 // plan checks the manifest against the plan. The digest and rows of standard input
-// may differ, because they are known only at the end.
+// may differ, and the size and tag of archives at https URLs, because they are known
+// only at the end.
 func (v *verifier) plan(m *sink.Manifest) {
 	name := layout.RunFile(v.run, layout.PlanName)
 	plan, digest, err := sink.ReadPlan(v.store, v.run)
@@ -75,6 +76,9 @@ func (v *verifier) plan(m *sink.Manifest) {
 	}
 	inputs := slices.Clone(m.Inputs)
 	for i := range inputs {
+		if inputs[i].Late {
+			inputs[i].Bytes, inputs[i].Tag = 0, ""
+		}
 		if i < len(plan.Inputs) && plan.Inputs[i].SHA256 == "" {
 			inputs[i].SHA256, inputs[i].Rows = "", plan.Inputs[i].Rows
 		}

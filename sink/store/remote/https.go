@@ -12,13 +12,14 @@ import (
 	"time"
 )
 
-// longestWait bounds the wait that a server may ask for.
+// longestWait bounds the wait that a server may ask for, unless it is asked at a [Pace].
 const longestWait = 5 * time.Minute
 
 // busyError is the answer of a server that wants to be asked later.
 type busyError struct {
-	status string
-	wait   time.Duration
+	status  string
+	wait    time.Duration // 0 if it does not say how long
+	refusal bool          // the answer may be a refusal for good
 }
 
 func (b *busyError) Error() string { return "the server answers " + b.status }
@@ -47,9 +48,14 @@ var client = &http.Client{
 	},
 }
 
-func openHTTPS(ctx context.Context, url string) (*Object, error) {
+func newHTTPS(url string) *Object {
 	o := &Object{URL: url, Size: -1}
 	o.open = func(ctx context.Context, from int64) (io.ReadCloser, version, error) { return get(ctx, o, from) }
+	return o
+}
+
+func openHTTPS(ctx context.Context, url string) (*Object, error) {
+	o := newHTTPS(url)
 	err := repeat(ctx, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, callTimeout)
 		defer cancel()
@@ -93,7 +99,7 @@ func ask(ctx context.Context, o *Object, span string) (*http.Response, error) {
 		err = &fs.PathError{Op: "open", Path: o.URL, Err: fs.ErrPermission}
 	// Common Crawl answers 403 and 503 to those who ask too much.
 	case code == http.StatusForbidden, code == http.StatusTooManyRequests, code == http.StatusRequestTimeout, code >= 500:
-		err = fmt.Errorf("read %s: %w", o.URL, &busyError{strconv.Itoa(code), retryAfter(a.Header.Get("Retry-After"), time.Now())})
+		err = fmt.Errorf("read %s: %w", o.URL, &busyError{strconv.Itoa(code), retryAfter(a.Header.Get("Retry-After"), time.Now()), code == http.StatusForbidden})
 	default:
 		err = permanent{fmt.Errorf("read %s: the server answers %d", o.URL, code)}
 	}
@@ -151,13 +157,14 @@ func versionOf(a *http.Response, first, last int64) (v version, err error) {
 	return v, nil
 }
 
-// retryAfter returns the time that a server asks to wait (RFC 9110, section 10.2.3).
+// retryAfter returns the time that a server asks to wait (RFC 9110, section 10.2.3), at
+// most a day.
 func retryAfter(text string, now time.Time) time.Duration {
 	if seconds, err := strconv.Atoi(text); err == nil {
-		return time.Duration(min(max(seconds, 0), int(longestWait/time.Second))) * time.Second
+		return time.Duration(min(max(seconds, 0), 24*60*60)) * time.Second
 	}
 	if at, err := http.ParseTime(text); err == nil {
-		return max(at.Sub(now), 0)
+		return min(max(at.Sub(now), 0), 24*time.Hour)
 	}
 	return 0
 }

@@ -24,6 +24,7 @@ type reader struct {
 	at     int64 // offset of the next byte
 	failed int   // attempts in a row that brought nothing
 	last   error
+	fresh  bool // the first answer says which version the object has
 
 	body   io.ReadCloser // nil between attempts
 	cancel context.CancelFunc
@@ -96,18 +97,25 @@ func (r *reader) Seek(offset int64, whence int) (int64, error) {
 // open opens the object at the offset, after a pause if the last attempt failed.
 func (r *reader) open() error {
 	for ; ; r.failed++ {
-		if r.failed >= attempts {
+		if r.failed >= r.object.server.patience(r.last) {
 			return fmt.Errorf("read %s at byte %d: %w: %w", r.object.URL, r.at, ErrTransfer, r.last)
 		}
 		if r.failed > 0 {
-			if err := pause(r.ctx, r.failed-1, r.last); err != nil {
+			if err := r.object.server.pause(r.ctx, r.failed-1, r.last); err != nil {
 				return err
 			}
+		}
+		if err := r.object.server.enter(r.ctx); err != nil {
+			return err
 		}
 		ctx, cancel := context.WithCancel(r.ctx)
 		r.watch = time.AfterFunc(stalled, cancel)
 		body, v, err := r.object.open(ctx, r.at)
 		r.watch.Stop()
+		r.object.server.answered(err)
+		if err == nil && r.fresh {
+			r.object.Size, r.object.version, r.fresh = v.size, v, false
+		}
 		if err == nil && v != r.object.version {
 			body.Close()
 			err = fmt.Errorf("%s %w", r.object.URL, ErrChanged)
@@ -117,6 +125,7 @@ func (r *reader) open() error {
 			return nil
 		}
 		cancel()
+		r.object.server.leave()
 		r.last = err
 		if !passing(r.ctx, err) {
 			return err
@@ -129,6 +138,7 @@ func (r *reader) drop() {
 		r.body.Close()
 		r.cancel()
 		r.body = nil
+		r.object.server.leave()
 	}
 }
 

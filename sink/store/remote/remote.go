@@ -28,6 +28,7 @@ type Object struct {
 	Size     int64     // -1 if the server does not say
 	Modified time.Time // zero if the server does not say
 	version  version
+	server   *server // whose pace it keeps, nil for none
 
 	// open returns the bytes from an offset on, and the version that they belong to.
 	open  func(ctx context.Context, from int64) (io.ReadCloser, version, error)
@@ -113,6 +114,10 @@ func Open(ctx context.Context, url string) (*Object, error) {
 	o.close = b.Close
 	return o, nil
 }
+
+// Tag returns the entity tag of the object or, without one, the time of its last
+// modification; "" if the server says neither.
+func (o *Object) Tag() string { return o.version.tag }
 
 // Close releases the connections of the object.
 func (o *Object) Close() error {

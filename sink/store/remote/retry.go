@@ -54,6 +54,10 @@ func pause(ctx context.Context, n int, after error) error {
 	if busy := (*busyError)(nil); errors.As(after, &busy) {
 		d = max(d, min(busy.wait, longestWait))
 	}
+	return sleep(ctx, d)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -1,0 +1,196 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"sync"
+	"time"
+
+	"io/fs"
+)
+
+// Pace is how a server of archives is asked: at most Rate requests a second (0 for no
+// limit) and AtOnce at the same time. A server that answers 403, 408, 429 or 5xx is
+// left alone for as long as it asks, or for a doubling time, by all readers.
+type Pace struct {
+	Rate   float64
+	AtOnce int
+	Stores bool // object stores too, which are built for more
+}
+
+const (
+	// firstWait is the wait after a server's first such answer if it asks for none.
+	firstWait = time.Second
+	// longestAsked bounds the wait that a server may ask for. Beyond it a read fails.
+	longestAsked = time.Hour
+	// busyAttempts are the attempts at a server that says it is busy: with doubling
+	// waits they take a quarter of an hour.
+	busyAttempts = 12
+)
+
+// Servers opens objects at a pace. All objects of a server share it.
+type Servers struct {
+	pace Pace
+	wait time.Duration // the first one
+	mu   sync.Mutex
+	by   map[string]*server
+}
+
+// NewServers returns servers without memory of earlier requests.
+func NewServers(p Pace) *Servers {
+	return &Servers{pace: p, wait: firstWait, by: make(map[string]*server)}
+}
+
+// Open opens an object to read it once, from its beginning, and takes a single request
+// at an https URL. The size of the object is known.
+func (s *Servers) Open(ctx context.Context, rawURL string) (io.ReadSeekCloser, *Object, error) {
+	if err := check(rawURL); err != nil {
+		return nil, nil, err
+	}
+	at, err := s.of(rawURL)
+	if err != nil {
+		return nil, nil, err
+	}
+	var o *Object
+	https := schemeOf(rawURL) == "https"
+	if https {
+		o = newHTTPS(rawURL)
+	} else if o, err = Open(ctx, rawURL); err != nil {
+		return nil, nil, err
+	}
+	if https || s.pace.Stores {
+		o.server = at
+	}
+	r := &reader{ctx: ctx, object: o, fresh: https}
+	if err = r.open(); err == nil && o.Size < 0 {
+		err = permanent{fmt.Errorf("read %s: the server does not say how large it is; download it", rawURL)}
+	}
+	if err != nil {
+		r.Close()
+		o.Close()
+		return nil, nil, err
+	}
+	return r, o, nil
+}
+
+// of returns the server of a URL.
+func (s *Servers) of(rawURL string) (*server, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: rawURL, Err: errors.Unwrap(err)}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := u.Scheme + "://" + u.Host
+	if s.by[name] == nil {
+		at := &server{slots: make(chan struct{}, max(1, s.pace.AtOnce)), first: s.wait}
+		if s.pace.Rate > 0 {
+			at.every = time.Duration(float64(time.Second) / s.pace.Rate)
+		}
+		s.by[name] = at
+	}
+	return s.by[name], nil
+}
+
+// server keeps the pace of one server. The nil server has none.
+type server struct {
+	slots chan struct{} // of requests under way
+	every time.Duration // least time between the beginnings of two requests
+	first time.Duration
+
+	mu      sync.Mutex
+	next    time.Time // no request begins earlier, for the sake of the pace
+	until   time.Time // nor earlier than this: the server is busy
+	refused int       // waits since the last request that was served
+}
+
+// enter waits until a request may begin. Each enter without an error needs a leave.
+func (s *server) enter(ctx context.Context) error {
+	if s == nil {
+		return nil
+	}
+	select {
+	case s.slots <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	for {
+		s.mu.Lock()
+		now := time.Now()
+		begin := s.next
+		if s.until.After(begin) {
+			begin = s.until
+		}
+		wait := begin.Sub(now)
+		if wait <= 0 {
+			s.next = now.Add(s.every)
+			s.mu.Unlock()
+			return nil
+		}
+		s.mu.Unlock()
+		// The server may meanwhile tell another reader to wait longer.
+		if err := sleep(ctx, wait); err != nil {
+			s.leave()
+			return err
+		}
+	}
+}
+
+func (s *server) leave() {
+	if s != nil {
+		<-s.slots
+	}
+}
+
+// answered takes note of what became of a request.
+func (s *server) answered(err error) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	busy := (*busyError)(nil)
+	if !errors.As(err, &busy) {
+		if err == nil {
+			s.refused = 0
+		}
+		return
+	}
+	now := time.Now()
+	wait := min(busy.wait, longestAsked)
+	// An answer to a request that began before the wait does not double it.
+	if !now.Before(s.until) {
+		if wait == 0 {
+			wait = min(s.first<<min(s.refused, 20), longestWait)
+		}
+		s.refused++
+	}
+	if until := now.Add(wait); until.After(s.until) {
+		s.until = until
+	}
+}
+
+// patience returns the number of attempts after an error.
+func (s *server) patience(err error) int {
+	busy := (*busyError)(nil)
+	if s == nil || !errors.As(err, &busy) || busy.refusal {
+		return attempts
+	}
+	return busyAttempts
+}
+
+// pause waits before a repetition; see [pause]. A server that is busy is waited for in
+// [server.enter], together with all other readers.
+func (s *server) pause(ctx context.Context, n int, after error) error {
+	busy := (*busyError)(nil)
+	if s == nil || !errors.As(after, &busy) {
+		return pause(ctx, n, after)
+	}
+	if busy.wait > longestAsked {
+		return fmt.Errorf("%w: the server asks to wait %s; continue then, with --resume", ErrTransfer, busy.wait.Round(time.Minute))
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func busyFor(wait time.Duration) error {
+	return &fs.PathError{Op: "read", Path: "x", Err: &busyError{status: "503", wait: wait}}
+}
+
+// began calls enter and leave in several goroutines and returns when each entered, in
+// time since the beginning.
+func began(t *testing.T, s *server, readers int, under time.Duration) (at []time.Duration) {
+	t.Helper()
+	start := time.Now()
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	for range readers {
+		group.Go(func() {
+			if err := s.enter(t.Context()); err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			at = append(at, time.Since(start))
+			mu.Unlock()
+			time.Sleep(under)
+			s.leave()
+		})
+	}
+	group.Wait()
+	return at
+}
+
+func serverAt(t *testing.T, p Pace) *server {
+	t.Helper()
+	s, err := NewServers(p).of("https://archive.example/a.warc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Requests to a server begin at its rate, and no more are under way than it may have.
+func TestPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for i, at := range began(t, serverAt(t, Pace{Rate: 4, AtOnce: 100}), 5, 0) {
+			if want := time.Duration(i) * 250 * time.Millisecond; at != want {
+				t.Errorf("request %d at a rate begins at %s, want %s", i, at, want)
+			}
+		}
+		for i, at := range began(t, serverAt(t, Pace{AtOnce: 2}), 6, time.Second) {
+			if want := time.Duration(i/2) * time.Second; at != want {
+				t.Errorf("request %d of two at once begins at %s, want %s", i, at, want)
+			}
+		}
+	})
+}
+
+// A wait that one reader is told of is every reader's, and an answer to a request that
+// began before does not double it.
+func TestAllReadersWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serverAt(t, Pace{AtOnce: 3})
+		wait := func(what string, want time.Duration) {
+			t.Helper()
+			for _, at := range began(t, s, 3, 0) {
+				if at != want {
+					t.Errorf("%s: a request begins after %s, want %s", what, at, want)
+				}
+			}
+		}
+		s.answered(busyFor(7 * time.Second))
+		wait("Retry-After: 7", 7*time.Second)
+		s.answered(nil)
+		wait("served", 0)
+		for i := range 3 {
+			s.answered(busyFor(0))
+			s.answered(busyFor(0))
+			wait("no Retry-After", firstWait<<i)
+		}
+		s.answered(busyFor(0))
+		s.answered(busyFor(time.Minute))
+		wait("the longer of two waits", time.Minute)
+		for range 40 {
+			s.answered(busyFor(0))
+			began(t, s, 1, 0)
+		}
+		s.answered(busyFor(0))
+		wait("the longest", longestWait)
+		s.answered(nil)
+		s.answered(busyFor(0))
+		wait("the first again", firstWait)
+		s.answered(errors.New("connection reset"))
+		wait("another error", 0)
+	})
+}
+
+// A wait ends with its context, and gives its slot back.
+func TestAWaitEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := serverAt(t, Pace{AtOnce: 1})
+		s.answered(busyFor(time.Hour))
+		for range 2 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			if err := s.enter(ctx); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%v", err)
+			}
+			cancel()
+		}
+	})
+}
+
+// A server that asks to wait longer than a run should last is a failure that says so.
+func TestAWaitTooLong(t *testing.T) {
+	s := serverAt(t, Pace{AtOnce: 1})
+	if err := s.pause(t.Context(), 0, busyFor(longestAsked)); err != nil {
+		t.Errorf("an hour: %v", err)
+	}
+	if err := s.pause(t.Context(), 0, busyFor(longestAsked+time.Minute)); !errors.Is(err, ErrTransfer) {
+		t.Errorf("more than an hour: %v", err)
+	}
+}
