@@ -49,6 +49,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/export"
+	"github.com/robocensus/robocensus/sink/publish"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -94,7 +95,7 @@ func commands() *cobra.Command {
 	}{
 		{"Make a census", []*cobra.Command{runCommand(), planCommand(), demoCommand()}},
 		{"Ask about one policy", []*cobra.Command{checkCommand(), compareCommand()}},
-		{"Read what a census has found", []*cobra.Command{runsCommand(), reportCommand(), diffCommand(), seriesCommand(), verifyCommand(), exportCommand(), publishCommand(), pruneCommand()}},
+		{"Read what a census has found", []*cobra.Command{runsCommand(), reportCommand(), diffCommand(), seriesCommand(), verifyCommand(), exportCommand(), publishCommand(), reproduceCommand(), pruneCommand()}},
 		{"Other", []*cobra.Command{completionCommand(root), helpCommand(root)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
@@ -229,7 +230,7 @@ func codeOf(err error) int {
 		return exitUsage
 	case errors.Is(err, remote.ErrTransfer):
 		return exitIO
-	case errors.As(err, &input), errors.Is(err, sink.ErrOtherPlan), errors.Is(err, memory.ErrOtherShare):
+	case errors.As(err, &input), errors.Is(err, sink.ErrOtherPlan), errors.Is(err, memory.ErrOtherShare), errors.Is(err, publish.ErrDamaged), errors.Is(err, publish.ErrNoBody):
 		return exitInput
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted

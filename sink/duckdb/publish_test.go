@@ -1,0 +1,118 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// publishedSet publishes the runs of a folder.
+func publishedSet(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	set := filepath.Join(t.TempDir(), "set")
+	robocensus(t, 0, append([]string{"publish", "--out", dir, "latest", "--to", set, "--creator", "Doe, Jane", "--licence", "CC-BY-4.0"}, args...)...)
+	return set
+}
+
+// DuckDB reads each table from croissant.json alone: the pattern of its parts, its
+// columns and their types.
+func TestCroissantReadsTheTables(t *testing.T) {
+	t.Parallel()
+	set := publishedSet(t, single, "--without", "fetches.remote_address,lines.value")
+	text, err := os.ReadFile(filepath.Join(set, "croissant.json"))
+	must(t, err)
+	var about struct {
+		Distribution []struct {
+			ID       string `json:"@id"`
+			Includes string
+		}
+		RecordSet []struct {
+			ID    string `json:"@id"`
+			Field []struct {
+				Name, DataType string
+				IsArray        bool
+				Source         struct {
+					FileSet struct {
+						ID string `json:"@id"`
+					}
+					Extract   struct{ Column string }
+					Transform struct{ Regex string }
+				}
+			}
+		}
+	}
+	must(t, json.Unmarshal(text, &about))
+	patterns := make(map[string]string)
+	for _, f := range about.Distribution {
+		patterns[f.ID] = f.Includes
+	}
+	types := map[string][]string{
+		"sc:Text": {"VARCHAR", "BLOB"}, "sc:Integer": {"INTEGER", "BIGINT"}, "sc:Float": {"DOUBLE"}, "sc:Boolean": {"BOOLEAN"},
+		"sc:DateTime": {"TIMESTAMP", "TIMESTAMP WITH TIME ZONE"}, "": {"STRUCT"},
+	}
+	db := bare(t)
+	if len(about.RecordSet) < 11 {
+		t.Errorf("%d tables are described", len(about.RecordSet))
+	}
+	for _, table := range about.RecordSet {
+		var columns []string
+		for _, f := range table.Field {
+			from := "read_parquet('" + filepath.Join(set, patterns[f.Source.FileSet.ID]) + "', hive_partitioning = false, filename = true)"
+			if f.Source.Transform.Regex != "" {
+				if run := one(t, db, "SELECT DISTINCT regexp_extract(filename, '"+f.Source.Transform.Regex+"', 1) FROM "+from); run == "" {
+					t.Errorf("%s.%s is empty", table.ID, f.Name)
+				}
+				continue
+			}
+			columns = append(columns, f.Name)
+			kind, isArray := strings.CutSuffix(one(t, db, `SELECT any_value(typeof("`+f.Source.Extract.Column+`")) FROM `+from), "[]")
+			kind, _, _ = strings.Cut(kind, "(")
+			if isArray != f.IsArray || !slices.Contains(types[f.DataType], kind) {
+				t.Errorf("%s.%s is described as %s, array %v, and is %s, array %v", table.ID, f.Name, f.DataType, f.IsArray, kind, isArray)
+			}
+		}
+		// The same rows as in the folder that was published.
+		names := `"` + strings.Join(columns, `", "`) + `"`
+		from := "read_parquet('" + filepath.Join(set, table.ID, "run=*", "*.parquet") + "', hive_partitioning = false)"
+		was := strings.ReplaceAll(from, set, single)
+		for _, sides := range [][2]string{{from, was}, {was, from}} {
+			query := "SELECT count(*) FROM (SELECT " + names + " FROM " + sides[0] + " EXCEPT ALL SELECT " + names + " FROM " + sides[1] + ")"
+			if n := one(t, db, query); n != "0" {
+				t.Errorf("%s: %s rows differ", table.ID, n)
+			}
+		}
+	}
+}
+
+// The views and queries of a data set work there, and give what they gave before.
+func TestPublishedViews(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{nil, {"--without", "fetches.rank,fetches.hops,agents.category,bodies"}, {"--hash-hosts"}} {
+		set := publishedSet(t, single, args...)
+		db, was := folder(t, set), folder(t, single)
+		for _, query := range []string{"SELECT count(*) FROM policies", "SELECT count(DISTINCT host) FROM fetches", "SELECT sum(count) FROM summary", "SELECT count(*) FROM series_policies"} {
+			if got, want := one(t, db, query), one(t, was, query); got != want {
+				t.Errorf("%v: %s: %s, and before %s", args, query, got, want)
+			}
+		}
+		files, err := filepath.Glob(filepath.Join(set, "queries", "*.sql"))
+		must(t, err)
+		if args == nil && len(files) < 10 {
+			t.Errorf("%d queries", len(files))
+		}
+		for _, file := range files {
+			sql, err := os.ReadFile(file)
+			must(t, err)
+			_, got, err := ask(db, string(sql))
+			must(t, err)
+			_, want, err := ask(was, string(sql))
+			must(t, err)
+			if !slices.EqualFunc(got, want, slices.Equal[[]string]) {
+				t.Errorf("%v: %s has another answer", args, filepath.Base(file))
+			}
+		}
+	}
+}

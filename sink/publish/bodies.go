@@ -1,0 +1,211 @@
+package publish
+
+import (
+	"archive/tar"
+	"context"
+	"crypto/sha1" // the digest of archives
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// ErrNoBody reports that a body is not among those given.
+var ErrNoBody = errors.New("a body is missing")
+
+// Bodies are the files that hosts answered with, by their digest and by the name of
+// the file, which is that of the host.
+type Bodies struct{ byDigest, byName map[string]string }
+
+// IndexBodies reads a folder of files, or a tar, which it unpacks into the folder
+// scratch. Bodies are cut at limit bytes.
+func IndexBodies(ctx context.Context, name, scratch string, limit int64) (*Bodies, error) {
+	b := &Bodies{make(map[string]string), make(map[string]string)}
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return b, b.unpack(ctx, name, scratch, limit)
+	}
+	return b, filepath.WalkDir(name, func(file string, entry os.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		f, err := os.Open(file)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return errors.Join(ctx.Err(), b.add(file, entry.Name(), f, limit))
+	})
+}
+
+func (b *Bodies) add(file, name string, body io.Reader, limit int64) error {
+	sum := sha1.New()
+	if _, err := io.Copy(sum, io.LimitReader(body, limit)); err != nil {
+		return err
+	}
+	b.byDigest[base32.StdEncoding.EncodeToString(sum.Sum(nil))] = file
+	b.byName[name] = file
+	return nil
+}
+
+// unpack writes the regular files of a tar under numbers.
+func (b *Bodies) unpack(ctx context.Context, name, scratch string, limit int64) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	entries := tar.NewReader(f)
+	for n := 0; ; n++ {
+		entry, err := entries.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("read %s as a tar: %w", name, err)
+		}
+		if entry.Typeflag != tar.TypeReg {
+			continue
+		}
+		file := filepath.Join(scratch, fmt.Sprintf("body-%d", n))
+		body, err := io.ReadAll(io.LimitReader(entries, limit))
+		if err == nil {
+			err = os.WriteFile(file, body, 0o600)
+		}
+		if err == nil {
+			err = b.add(file, path.Base(entry.Name), strings.NewReader(string(body)), limit)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// read returns the body of a host: the one with that digest, else that in the file
+// named by the host, which is another one.
+func (b *Bodies) read(digest, host string, port int32, limit int64) ([]byte, error) {
+	file := b.byDigest[digest]
+	for _, name := range []string{host, fmt.Sprintf("%s_%d", host, port), fmt.Sprintf("%s:%d", host, port)} {
+		if file == "" {
+			file = b.byName[name]
+		}
+	}
+	if file == "" {
+		return nil, fmt.Errorf("%w: none has the digest %s, and none is named %s", ErrNoBody, digest, host)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit))
+}
+
+// Assemble copies the parts of fetches of a published run to dir, with the table
+// bodies from b, and a manifest: a run that can be judged again.
+func (b *Bodies) Assemble(ctx context.Context, folder string, m *sink.Manifest, dir string, limit int64) error {
+	out, err := store.Create(dir)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	run := *m
+	run.RunParts, run.Parts, run.Tables = nil, nil, []string{"fetches", "bodies"}
+	p := &publisher{Config: Config{Dir: folder}, ctx: ctx, out: out, selection: selection{tables: run.Tables}}
+	for _, part := range m.PartsOf("fetches") {
+		if part.Digest, err = p.part(part); err != nil {
+			return err
+		}
+		bodies := sink.Part{Table: "bodies", Segment: part.Segment, Path: layout.Part("bodies", m.Run, part.Segment, layout.Attempt(part.Path))}
+		if err := b.part(p, part, &bodies, limit); err != nil {
+			return err
+		}
+		run.Parts = append(run.Parts, part, bodies)
+	}
+	slices.SortStableFunc(run.Parts, func(a, b sink.Part) int { return a.Segment - b.Segment })
+	return sink.PutManifest(out, &run)
+}
+
+// part writes the bodies of a part of fetches: for each row group each one once, in
+// the order of the rows, as those who judge again read them.
+func (b *Bodies) part(p *publisher, fetches sink.Part, bodies *sink.Part, limit int64) error {
+	in, err := scan.OpenPart(p.ctx, p.Dir, fetches)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	part, err := parquet.OpenFile(in, fetches.Bytes)
+	if err != nil {
+		return err
+	}
+	f, err := p.create(bodies.Path)
+	if err != nil {
+		return err
+	}
+	w := parquet.NewGenericWriter[sink.Body](f)
+	for _, group := range part.RowGroups() {
+		if err == nil {
+			err = b.group(p.ctx, group, w, &bodies.Rows, limit)
+		}
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		f.Discard()
+		return err
+	}
+	bodies.Digest, err = finish(f)
+	return err
+}
+
+func (b *Bodies) group(ctx context.Context, group parquet.RowGroup, w *parquet.GenericWriter[sink.Body], total *int64, limit int64) error {
+	in := parquet.NewGenericRowGroupReader[sink.Fetch](group)
+	defer in.Close()
+	written := make(map[string]bool)
+	for rows := make([]sink.Fetch, 256); ; clear(rows) {
+		n, err := in.Read(rows)
+		for _, row := range rows[:n] {
+			if row.ContentDigest == nil || written[*row.ContentDigest] {
+				continue
+			}
+			digest := strings.Clone(*row.ContentDigest)
+			body, err := b.read(digest, row.Host, row.Port, limit)
+			if err == nil {
+				_, err = w.Write([]sink.Body{{ContentDigest: digest, Body: body}})
+			}
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return err
+			}
+			written[digest] = true
+			*total++
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
