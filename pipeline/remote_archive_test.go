@@ -17,7 +17,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
 
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store/remote"
@@ -113,9 +115,18 @@ func crawlOf(name string, hosts int) []byte {
 // fetchesOf returns what a run says of its hosts.
 func fetchesOf(t *testing.T, c Config) []sink.Fetch {
 	t.Helper()
-	rows := rowsOf[sink.Fetch](t, c, "fetches")
-	if len(rows) == 0 {
-		t.Fatal("the run has no rows")
+	m, err := sink.ReadManifest(c.Dir, c.Run)
+	must(t, err)
+	var rows []sink.Fetch
+	for _, p := range m.Parts {
+		if p.Table == "fetches" {
+			of, err := parquet.ReadFile[sink.Fetch](filepath.Join(c.Dir, p.Path))
+			must(t, err)
+			rows = append(rows, of...)
+		}
+	}
+	if int64(len(rows)) != m.Targets || len(rows) == 0 {
+		t.Fatalf("the run has %d rows and %d targets", len(rows), m.Targets)
 	}
 	return rows
 }
@@ -139,13 +150,13 @@ func TestArchivesOfATroubledServer(t *testing.T) {
 	broken := make(map[string]bool)
 	server.trouble = func(w http.ResponseWriter, r *http.Request, n int) bool {
 		server.mu.Lock()
-		isBroken := broken[r.URL.Path]
-		broken[r.URL.Path] = true
+		isBroken, refused := broken[r.URL.Path], n == 6 || n == 9
+		broken[r.URL.Path] = isBroken || !refused
 		server.mu.Unlock()
 		switch {
 		case strings.HasSuffix(r.URL.Path, ".gz"):
 			return false
-		case n == 6 || n == 9:
+		case refused:
 			now := time.Now()
 			server.mu.Lock()
 			told = append(told, quiet{now.Add(50 * time.Millisecond), now.Add(time.Second)}) // another request may be on its way
@@ -258,5 +269,62 @@ func TestResumeReadsNoCommittedArchive(t *testing.T) {
 	}
 	if diff := cmp.Diff(fetchesOf(t, whole), fetchesOf(t, c)); diff != "" {
 		t.Errorf("the rows after resuming (-whole +resumed):\n%s", diff)
+	}
+}
+
+// Planning asks for no archive, and the shards of a run ask for each once.
+func TestShardsOfRemoteArchives(t *testing.T) {
+	files, list := make(map[string][]byte), ""
+	for i := range 4 {
+		name := fmt.Sprintf("%d.warc", i)
+		files["/"+name] = crawlOf(fmt.Sprint("c", i), 20)
+		list += name + "\n"
+	}
+	server := newArchiveServer(t, files)
+	c := storedConfig(t, source.Config{
+		Schemes: []string{"http"}, Paths: writeFile(t, "list", []byte(list)), Base: server.URL, Pace: remote.Pace{AtOnce: 2}, Sample: 0.5,
+	})
+	whole := c
+	whole.Dir = filepath.Join(t.TempDir(), "whole")
+	if _, err := Run(t.Context(), whole, new(Progress)); err != nil {
+		t.Fatal(err)
+	}
+	server.asked = nil
+	c.Source.Shard.Count, c.Spool = 2, t.TempDir()
+	if _, err := PlanShards(t.Context(), c, func(int64) {}); err != nil || len(server.asked) > 0 {
+		t.Fatalf("planning asks for %q: %v", server.asked, err)
+	}
+	var err error
+	if c.Planned, err = sink.PlanOf(c.Dir, c.Run); err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range c.Planned.Inputs {
+		if in.Role == "warc" {
+			c.Source.Archives = append(c.Source.Archives, in)
+		}
+	}
+	for i := range 2 {
+		c.Source.Shard.Index = i
+		r, err := RunShard(t.Context(), c, new(Progress))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Complete != (i == 1) || len(server.asked) != 2*(i+1) {
+			t.Errorf("after shard %d: %+v, asked for %q", i, r, server.asked)
+		}
+	}
+	if diff := cmp.Diff(fetchesOf(t, whole), fetchesOf(t, c)); diff != "" {
+		t.Errorf("the rows of shards (-whole +shards):\n%s", diff)
+	}
+}
+
+// An archive that the server does not have is an error of the input, which names it.
+func TestARemoteArchiveIsMissing(t *testing.T) {
+	server := newArchiveServer(t, map[string][]byte{"/a.warc": crawlOf("a", 3)})
+	c := storedConfig(t, source.Config{Schemes: []string{"http"}, Paths: writeFile(t, "list", []byte("a.warc\nb.warc\n")), Base: server.URL, Pace: remote.Pace{AtOnce: 1}})
+	_, err := Run(t.Context(), c, new(Progress))
+	var input *userfile.Error
+	if !errors.As(err, &input) || input.Path != server.URL+"/b.warc" {
+		t.Errorf("%v", err)
 	}
 }

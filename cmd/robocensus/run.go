@@ -29,6 +29,11 @@ If this machine is cut off from the network, the run waits and asks again; it
 records no failure from that time. It stops after --outage-patience, or after 30
 seconds if it never reached a host; --resume continues it.
 
+An archive at an https URL is asked for once, when its turn comes, and no faster than
+--archive-rate: all readers wait when its server answers 403, 429 or 503. A transfer
+that breaks continues at the byte where it broke. --resume does not read an archive
+again whose targets are all in the tables, unless some of it was rejected.
+
 A run of --shards N is made by N processes, one --shard each, and is complete when
 all are; see robocensus plan. What differs from the plan of the run is an error.
 
@@ -101,7 +106,7 @@ type runFlags struct {
 func newRunFlags() *runFlags {
 	f := &runFlags{commonFlags: commonFlags{set: newFlagSet("run")}, archiveRate: politeArchives}
 	s := f.set
-	s.StringVar(&f.hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; with --warc or --bodies, take only these hosts")
+	s.StringVar(&f.hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; with --warc or --bodies, take only these hosts, of which 10 million take 134 MB")
 	s.StringArrayVar(&f.warc, "warc", nil, "WARC files, a quoted `GLOB`, plain, .gz or .zst; - is standard input; repeatable")
 	s.StringVar(&f.warcPaths, "warc-paths", "", "`FILE` of WARC files, one path or URL per line, plain, .gz or .zst, such as a crawl's robotstxt.paths.gz; may be a URL")
 	s.StringVar(&f.warcBase, "warc-base", "", "`URL|DIR` of the relative paths in --warc-paths, such as https://data.commoncrawl.org/; the column warc_file has the path without it")
@@ -130,7 +135,7 @@ func newRunFlags() *runFlags {
 
 	s.IntVar(&f.shards, "shards", 1, "divide the run among `N` processes")
 	s.IntVar(&f.shard, "shard", -1, "make shard `I`, counted from 0 (default the index of this task in an array of Kubernetes, Slurm, AWS Batch or Google Batch); needs --run, implies --resume")
-	s.IntVar(&f.parallel, "parallelism", 0, "number `P` of shards that run at once (default all); each gets 1/P of --rate, --address-rate and --per-address, at least one request at a time")
+	s.IntVar(&f.parallel, "parallelism", 0, "number `P` of shards that run at once (default all); each gets 1/P of --rate, --address-rate, --per-address and --archive-rate, at least one request at a time")
 	s.StringVar(&f.spool, "spool", "", "`DIR` on this machine for what is not committed yet (default in DIR/_runs/ID, or for an object store in the user's cache folder); a retry resumes what it finds there")
 	for _, name := range []string{"shard", "parallelism"} {
 		s.Lookup(name).DefValue = "0" // not shown

@@ -27,6 +27,7 @@ type reader struct {
 	fresh  bool // the first answer says which version the object has
 
 	body   io.ReadCloser // nil between attempts
+	bodyAt int64         // offset of the body's next byte; a Seek moves at alone
 	cancel context.CancelFunc
 	watch  *time.Timer // cancels a read that stalls
 }
@@ -42,6 +43,9 @@ func (r *reader) Read(p []byte) (int, error) {
 		if size := r.object.Size; size >= 0 && r.at >= size {
 			return 0, io.EOF
 		}
+		if r.bodyAt != r.at {
+			r.drop()
+		}
 		if r.body == nil {
 			if err := r.open(); err != nil {
 				return 0, err
@@ -51,6 +55,7 @@ func (r *reader) Read(p []byte) (int, error) {
 		n, err := r.body.Read(p)
 		r.watch.Stop()
 		r.at += int64(n)
+		r.bodyAt = r.at
 		if n > 0 {
 			r.failed = 0
 		}
@@ -87,10 +92,7 @@ func (r *reader) Seek(offset int64, whence int) (int64, error) {
 	if offset < 0 {
 		return 0, errors.New("negative position")
 	}
-	if offset != r.at {
-		r.drop()
-		r.at = offset
-	}
+	r.at = offset // a reader that finds the size with Seek and comes back needs no request
 	return offset, nil
 }
 
@@ -121,7 +123,7 @@ func (r *reader) open() error {
 			err = fmt.Errorf("%s %w", r.object.URL, ErrChanged)
 		}
 		if err == nil {
-			r.body, r.cancel = body, cancel
+			r.body, r.cancel, r.bodyAt = body, cancel, r.at
 			return nil
 		}
 		cancel()
