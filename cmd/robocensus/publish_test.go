@@ -364,4 +364,9 @@ func TestWhatIsLeftOutIsNowhere(t *testing.T) {
 			t.Errorf("%v: %s", args, text)
 		}
 	}
+	must(t, os.Remove(filepath.Join(dir, "_runs", "r", "manifest.json")))
+	text := call(t, 64, "publish", "--out", dir, "r", "--to", filepath.Join(t.TempDir(), "set"), "--creator", "A", "--licence", "CC0-1.0")
+	if !strings.Contains(text, "run r is not complete") {
+		t.Errorf("an unfinished run: %s", text)
+	}
 }

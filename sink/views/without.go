@@ -52,8 +52,11 @@ func viewsLacking(gone map[string]bool) map[string]bool {
 	return lacking
 }
 
+var comment = regexp.MustCompile(`(?m)--.*$`)
+
 // needs reports whether SQL names one of the tables, views, or columns as table.column.
 func needs(text string, names map[string]bool) bool {
+	text = comment.ReplaceAllString(text, "")
 	for name := range names {
 		table, column, _ := strings.Cut(name, ".")
 		if isWord(text, table) && (column == "" || isWord(text, column)) {

@@ -1,0 +1,33 @@
+package publish
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// No path, password or signature of a setting is published.
+func TestSettingsSayNothingOfTheMachine(t *testing.T) {
+	settings := map[string]any{
+		"hosts": "/home/jane/lists/top.csv", "agents": "", "user-agent": "census/1 (+https://example.org/)",
+		"warc": []any{"https://user:secret@archive.example/crawl/a.warc.gz?X-Signature=secret", "s3://secret/crawl/b.warc.gz", "../jane/c.warc"},
+	}
+	speed := map[string]any{"proxy": "http://jane:secret@10.0.0.1:3128", "state": "/home/jane/state", "memory": "2G", "rate": "5"}
+	text, err := json.Marshal([]any{withoutPaths(settings, false), pace(speed)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"jane", "secret", "10.0.0.1", "2G"} {
+		if strings.Contains(string(text), word) {
+			t.Errorf("%s names %s", text, word)
+		}
+	}
+	for _, word := range []string{`"top.csv"`, `"a.warc.gz"`, `"b.warc.gz"`, `"c.warc"`, `"agents":""`, `"rate":"5"`, `"proxy":true`, "census/1"} {
+		if !strings.Contains(string(text), word) {
+			t.Errorf("%s lacks %s", text, word)
+		}
+	}
+	if got := withoutPaths(map[string]any{"hosts": "news.example.txt"}, true)["hosts"]; got != "hosts" {
+		t.Errorf("with hashes for hosts the list is named %q", got)
+	}
+}
