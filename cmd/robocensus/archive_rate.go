@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -14,10 +15,12 @@ type archiveRate struct {
 	atOnce int
 }
 
+var errArchiveRate = errors.New("expected requests a second up to 10000 and, if you like, requests at once, such as 5 or 5,2")
+
 // politeArchives is the default of --archive-rate.
 var politeArchives = archiveRate{rate: 5, atOnce: 2}
 
-func (a *archiveRate) Type() string   { return "R[,N]" }
+func (a *archiveRate) Type() string   { return "pace" }
 func (a *archiveRate) String() string { return fmt.Sprintf("%g,%d", a.rate, a.atOnce) }
 
 func (a *archiveRate) Set(text string) (err error) {
@@ -27,7 +30,7 @@ func (a *archiveRate) Set(text string) (err error) {
 		now.atOnce, err = strconv.Atoi(atOnce)
 	}
 	if err != nil || !(now.rate >= 0 && now.rate <= 10_000) || now.atOnce < 1 || now.atOnce > 1000 {
-		return fmt.Errorf("%q: give requests a second up to 10000 and, if you like, requests at once, such as 5,2", text)
+		return errArchiveRate
 	}
 	*a = now
 	return nil

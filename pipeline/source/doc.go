@@ -9,6 +9,8 @@
 // [Rejects] accounts for everything else in the input: a line that names no host,
 // a duplicate, a damaged record. No line is lost silently.
 //
+// Archives at https URLs are identified when they are read, at the pace of their server.
+//
 // The same input yields the same targets with the same numbers each time. Resuming
 // relies on that.
 package source

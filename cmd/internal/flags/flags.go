@@ -91,6 +91,8 @@ func Wanted(flag *pflag.Flag, value string) error {
 		return errors.New("expected a time with its unit, such as 30s, 5m or 24h")
 	case "size":
 		return errors.New("expected a size such as 512M or 2G")
+	case "pace":
+		return errors.New("expected requests a second up to 10000 and, if you like, requests at once, such as 5 or 5,2")
 	case "stringSlice":
 		return errors.New("expected words separated by commas")
 	}
