@@ -50,7 +50,7 @@ func TestAFailedExpectationExitsWithOne(t *testing.T) {
 
 func TestWhatIsSkippedIsNamed(t *testing.T) {
 	got := fmt.Sprint(skippedTexts(source.Skipped{OtherURLs: 1, OtherHosts: 2, OtherRecords: 3, NotSampled: 4}))
-	if want := "[1 capture of other URLs 2 captures of other hosts 4 hosts outside the sample 3 records of other kinds]"; got != want {
+	if want := "[1 capture of other URLs 2 captures of other hosts 4 records outside the sample 3 records of other kinds]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

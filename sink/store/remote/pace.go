@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"sync"
 	"time"
-
-	"io/fs"
 )
 
 // Pace is how a server of archives is asked: at most Rate requests a second (0 for no
