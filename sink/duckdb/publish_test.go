@@ -87,6 +87,19 @@ func TestCroissantReadsTheTables(t *testing.T) {
 	}
 }
 
+// A comparison of published runs is published with them.
+func TestPublishedChanges(t *testing.T) {
+	t.Parallel()
+	db := bare(t)
+	runs := strings.Fields(one(t, db, "SELECT string_agg(DISTINCT run, ' ' ORDER BY run) FROM read_parquet('"+out+"/fetches/run=*/*.parquet', hive_partitioning = true)"))
+	set := filepath.Join(t.TempDir(), "set")
+	robocensus(t, 0, append([]string{"publish", "--out", out, "--to", set, "--creator", "A", "--licence", "CC0-1.0"}, runs...)...)
+	query := "SELECT count(*) FROM history.changes"
+	if got, want := one(t, folder(t, set), query), one(t, folder(t, out), query); got != want {
+		t.Errorf("%s changes of %s", got, want)
+	}
+}
+
 // The views and queries of a data set work there, and give what they gave before.
 func TestPublishedViews(t *testing.T) {
 	t.Parallel()

@@ -134,8 +134,9 @@ func (p *publisher) write(folder string) error {
 		p.runs = append(p.runs, published)
 	}
 	for _, step := range []func() error{
-		func() error { return views.Write(folder) },
-		p.comparisons, p.queries,
+		p.comparisons,
+		func() error { return views.Write(folder) }, // after all parts
+		p.queries,
 		func() error { return p.add(provenanceName, asJSON(p.provenance)) },
 		func() error { return p.add(citationName, p.citation()) },
 		p.datasheet,

@@ -90,7 +90,7 @@ func (r *rewriting) write(ctx context.Context, out io.Writer, in *os.File, size 
 	if err != nil {
 		return err
 	}
-	w := parquet.NewWriter(out, r.options(part)...)
+	w := parquet.NewGenericWriter[any](out, r.options(part)...)
 	for _, group := range part.RowGroups() {
 		if err := r.group(ctx, w, group, conversion); err != nil {
 			return err
@@ -115,7 +115,7 @@ func (r *rewriting) options(part *parquet.File) []parquet.WriterOption {
 	return options
 }
 
-func (r *rewriting) group(ctx context.Context, w *parquet.Writer, group parquet.RowGroup, conversion parquet.Conversion) error {
+func (r *rewriting) group(ctx context.Context, w *parquet.GenericWriter[any], group parquet.RowGroup, conversion parquet.Conversion) error {
 	all := group.Rows()
 	defer all.Close()
 	converted := parquet.ConvertRowReader(all, conversion)
