@@ -2,6 +2,9 @@ package publish
 
 import (
 	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha1" // the digest of archives
 	"encoding/base32"
@@ -14,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink"
@@ -29,7 +33,7 @@ var ErrNoBody = errors.New("a body is missing")
 // the file, which is that of the host.
 type Bodies struct{ byDigest, byName map[string]string }
 
-// IndexBodies reads a folder of files, or a tar, which it unpacks into the folder
+// IndexBodies reads a folder of files, or a tar, plain or compressed, which it unpacks into the folder
 // scratch. Bodies are cut at limit bytes.
 func IndexBodies(ctx context.Context, name, scratch string, limit int64) (*Bodies, error) {
 	b := &Bodies{make(map[string]string), make(map[string]string)}
@@ -70,7 +74,11 @@ func (b *Bodies) unpack(ctx context.Context, name, scratch string, limit int64) 
 		return err
 	}
 	defer f.Close()
-	entries := tar.NewReader(f)
+	plain, err := uncompressed(f)
+	if err != nil {
+		return fmt.Errorf("read %s as a tar: %w", name, err)
+	}
+	entries := tar.NewReader(plain)
 	for n := 0; ; n++ {
 		entry, err := entries.Next()
 		if err == io.EOF {
@@ -97,6 +105,19 @@ func (b *Bodies) unpack(ctx context.Context, name, scratch string, limit int64) 
 			return err
 		}
 	}
+}
+
+// uncompressed reads a file that may be gzip or zstd.
+func uncompressed(f io.Reader) (io.Reader, error) {
+	in := bufio.NewReader(f)
+	begin, _ := in.Peek(4)
+	switch {
+	case bytes.HasPrefix(begin, []byte{0x1f, 0x8b}):
+		return gzip.NewReader(in)
+	case bytes.Equal(begin, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20))
+	}
+	return in, nil
 }
 
 // read returns the body of a host: the one with that digest, else that in the file
