@@ -23,6 +23,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store/remote"
+	"github.com/robocensus/robocensus/sink/verify"
 )
 
 // trustTestServers has this process trust the certificate of httptest. It must be
@@ -201,6 +202,11 @@ func TestArchivesOfATroubledServer(t *testing.T) {
 	// Each archive breaks once, and twice the server refuses.
 	if want := 6*2 + 2; len(archives) != want {
 		t.Errorf("%d requests for archives, want %d: %q", len(archives), want, server.asked)
+	}
+	checked, err := verify.Run(t.Context(), over.Dir, over.Run, func(int, int) {})
+	must(t, err)
+	if len(checked.Problems) > 0 {
+		t.Errorf("verification: %v", checked.Problems)
 	}
 	m, err := sink.ReadManifest(over.Dir, over.Run)
 	must(t, err)
