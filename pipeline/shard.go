@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/robocensus/robocensus/configs/userfile"
@@ -39,7 +40,7 @@ func RunShard(ctx context.Context, c Config, progress *Progress) (*ShardResult, 
 	if err != nil {
 		return nil, err
 	}
-	shards, err := sink.OpenSharded(c.Dir, plan)
+	shards, err := sink.OpenSharded(ctx, c.Dir, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -144,21 +145,22 @@ const beatEvery = 30 * time.Second
 // beat writes signs of life until the returned function is called. They are for
 // information only, so errors do not matter.
 func beat(shards *sink.ShardedRun, shard int, progress *Progress) (stop func()) {
-	ended, gone := make(chan struct{}), make(chan struct{})
+	ctx, cancel := context.WithCancel(context.Background())
+	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
 		tick := time.NewTicker(beatEvery)
 		defer tick.Stop()
 		for {
-			shards.Beat(shard, progress.Snapshot().Fetched)
+			shards.Beat(ctx, shard, progress.Snapshot().Fetched)
 			select {
 			case <-tick.C:
-			case <-ended:
+			case <-ctx.Done():
 				return
 			}
 		}
 	}()
-	return func() { close(ended); <-gone }
+	return func() { cancel(); <-gone }
 }
 
 // plan returns the plan of a run made of shards, whose inputs are those of all shards.
@@ -198,7 +200,7 @@ func PlanShards(ctx context.Context, c Config, progress func(rows int64)) (plann
 	if err != nil {
 		return false, err
 	}
-	planning, err := sink.NewPlanning(c.Dir, p)
+	planning, err := sink.NewPlanning(ctx, c.Dir, p)
 	if err != nil {
 		return false, err
 	}
@@ -328,9 +330,31 @@ func runInBucket(ctx context.Context, c Config, progress *Progress) (*Result, er
 		return nil, err
 	}
 	folder := store.Join(c.Dir, "_runs", c.Run)
-	if r.Result == nil {
+	switch {
+	case r.Result == nil && !r.Won:
 		return nil, fmt.Errorf("%s: %w", folder, sink.ErrRunComplete)
+	case r.Result == nil: // an earlier process made it, and could not send it
+		if r.Result, err = resultOf(ctx, c); err != nil {
+			return nil, err
+		}
 	}
 	r.Result.Folder = folder
 	return r.Result, nil
+}
+
+// resultOf returns the result of a complete run, as far as its tables have it.
+func resultOf(ctx context.Context, c Config) (*Result, error) {
+	m, err := sink.ReadManifest(c.Dir, c.Run)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Targets: m.Targets, Rejected: m.Rejected, Rows: make(map[string]int64)}
+	for _, p := range slices.Concat(m.RunParts, m.Parts) {
+		r.Rows[p.Table] += p.Rows
+	}
+	r.Counts = evaluate.Prepare(c.Evaluate).NewCounts()
+	if slices.Contains(m.Tables, "summary") {
+		r.Counts, err = summary.Read(ctx, c.Dir, m)
+	}
+	return r, err
 }

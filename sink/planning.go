@@ -30,12 +30,12 @@ type Planning struct {
 }
 
 // NewPlanning begins to plan the run p.Run in dir. The caller closes it.
-func NewPlanning(dir string, p Plan) (n *Planning, err error) {
+func NewPlanning(ctx context.Context, dir string, p Plan) (n *Planning, err error) {
 	n = &Planning{attempt: strings.ToLower(rand.Text()[:8])}
 	if err := n.prepare(p); err != nil {
 		return nil, err
 	}
-	if n.store, err = store.Create(dir); err != nil {
+	if n.store, err = store.CreateContext(ctx, dir); err != nil {
 		return nil, fmt.Errorf("open the output folder: %w", err)
 	}
 	return n, nil

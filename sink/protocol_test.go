@@ -165,7 +165,7 @@ func (a *attempt) make(spool string, p Plan) error {
 	}
 	done, err := run.Committed(a.shard)
 	if err == nil && !done {
-		run.Beat(a.shard, 0)
+		run.Beat(context.Background(), a.shard, 0)
 		a.won, err = run.Commit(context.Background(), a.shard, spool, nil)
 		if err != nil && run.Lost(a.shard) {
 			err = nil
@@ -424,7 +424,7 @@ func TestTenThousandShards(t *testing.T) {
 	for len(queue) > 0 {
 		shard := queue[0]
 		queue = queue[1:]
-		s, err := OpenSharded(dir, p)
+		s, err := OpenSharded(t.Context(), dir, p)
 		must(t, err)
 		switch draw.IntN(20) {
 		case 0: // killed before the record: its parts stay
@@ -445,7 +445,7 @@ func TestTenThousandShards(t *testing.T) {
 		must(t, s.Close())
 	}
 	committed := time.Since(began)
-	s, err := OpenSharded(dir, p)
+	s, err := OpenSharded(t.Context(), dir, p)
 	must(t, err)
 	defer s.Close()
 	if n, err := s.Uncommitted(); n != 0 || err != nil {

@@ -34,8 +34,8 @@ func Remove(dir, run string) error {
 
 func removeRun(s store.Store, run string) error {
 	folder := layout.RunFile(run)
-	if !anyOf(s, run) {
-		return nil
+	if some, err := anyOf(s, run); err != nil || !some {
+		return err
 	}
 	if err := s.MakeFolder(folder); err != nil {
 		return err
@@ -59,17 +59,17 @@ func removeRun(s store.Store, run string) error {
 	return err
 }
 
-func anyOf(s store.Store, run string) bool {
+func anyOf(s store.Store, run string) (bool, error) {
 	folders := []string{layout.RunFile(run)}
 	for _, table := range TableNames {
 		folders = append(folders, layout.TableFolder(table, run))
 	}
 	for _, folder := range folders {
-		if _, err := s.Stat(folder); err == nil {
-			return true
+		if _, err := s.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
+			return err == nil, err
 		}
 	}
-	return false
+	return false, nil
 }
 
 func removeLocked(s store.Store, run string) error {
@@ -79,8 +79,12 @@ func removeLocked(s store.Store, run string) error {
 	marker := path.Join(folder, layout.RemovingName)
 	for _, name := range []string{layout.ManifestName, layout.PlanName} {
 		marked, err := store.Exists(s, marker)
-		if err == nil && !marked {
+		switch {
+		case err != nil:
+		case !marked:
 			err = s.Rename(path.Join(folder, name), marker)
+		case name == layout.ManifestName: // in an object store a rename may stop halfway
+			err = s.Remove(path.Join(folder, name))
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

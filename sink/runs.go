@@ -50,8 +50,12 @@ func CompleteRuns(s store.Store) ([]*Manifest, error) {
 	}
 	var runs []*Manifest
 	for _, id := range ids {
-		if m, err := readHead(s, id); err == nil {
+		m, err := readHead(s, id)
+		switch {
+		case err == nil:
 			runs = append(runs, m)
+		case !errors.Is(err, ErrDamaged) && !errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("look for complete runs: %w", err)
 		}
 	}
 	slices.SortFunc(runs, byDate)
@@ -89,7 +93,11 @@ func LastIncomplete(dir string) (run string, damaged []string, err error) {
 	}
 	var began time.Time
 	for _, id := range ids {
-		if complete, err := store.Exists(s, layout.RunFile(id, layout.ManifestName)); complete || err != nil {
+		complete, err := store.Exists(s, layout.RunFile(id, layout.ManifestName))
+		if err != nil {
+			return "", nil, fmt.Errorf("look for incomplete runs: %w", err)
+		}
+		if complete {
 			continue
 		}
 		plan, _, err := ReadPlan(s, id)

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -44,9 +45,9 @@ var ErrOtherPlan = errors.New("has another plan")
 
 // OpenSharded opens the run p.Run in dir, which has p.Shards shards. If there is no such
 // run, it writes p as the plan. A run with another plan is [ErrOtherPlan], with
-// every difference. The caller closes it.
-func OpenSharded(dir string, p Plan) (*ShardedRun, error) {
-	in, err := store.Create(dir)
+// every difference. Transfers end when ctx ends. The caller closes the run.
+func OpenSharded(ctx context.Context, dir string, p Plan) (*ShardedRun, error) {
+	in, err := store.CreateContext(ctx, dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the output folder: %w", err)
 	}
@@ -216,11 +217,11 @@ type Beat struct {
 }
 
 // Beat writes a sign of life, with the number of targets captured so far.
-func (s *ShardedRun) Beat(shard int, targets int64) error {
+func (s *ShardedRun) Beat(ctx context.Context, shard int, targets int64) error {
 	content, err := json.Marshal(Beat{shard, s.attempt, time.Now().UTC(), targets})
 	if err == nil {
 		// The folder is gone once the run is complete or removed.
-		err = s.store.Replace(layout.Beat(s.plan.Run, shard), layout.Beats(s.plan.Run), content)
+		err = store.During(ctx, s.store).Replace(layout.Beat(s.plan.Run, shard), layout.Beats(s.plan.Run), content)
 	}
 	return err
 }

@@ -42,10 +42,10 @@ func TestOpenShardedWithAnotherPlan(t *testing.T) {
 	dir := t.TempDir()
 	p := described()
 	p.Shards = 3
-	s, err := OpenSharded(dir, p)
+	s, err := OpenSharded(t.Context(), dir, p)
 	must(t, err)
 	must(t, s.Close())
-	again, err := OpenSharded(dir, p)
+	again, err := OpenSharded(t.Context(), dir, p)
 	must(t, err)
 	must(t, again.Close())
 	for what, change := range map[string]func(*Plan){
@@ -55,7 +55,7 @@ func TestOpenShardedWithAnotherPlan(t *testing.T) {
 	} {
 		other := p
 		change(&other)
-		if _, err := OpenSharded(dir, other); !errors.Is(err, ErrOtherPlan) {
+		if _, err := OpenSharded(t.Context(), dir, other); !errors.Is(err, ErrOtherPlan) {
 			t.Errorf("other %s: %v", what, err)
 		}
 	}
@@ -67,7 +67,7 @@ func TestShardOfARemovedRun(t *testing.T) {
 	dir, spool := t.TempDir(), t.TempDir()
 	p := described()
 	p.Shards = 2
-	old, err := OpenSharded(dir, p)
+	old, err := OpenSharded(t.Context(), dir, p)
 	must(t, err)
 	defer old.Close()
 	local, err := Create(spool, described())
@@ -81,7 +81,7 @@ func TestShardOfARemovedRun(t *testing.T) {
 		t.Errorf("to a run that is gone: %v, %v", won, err)
 	}
 	p.Started = p.Started.Add(time.Minute)
-	anew, err := OpenSharded(dir, p)
+	anew, err := OpenSharded(t.Context(), dir, p)
 	must(t, err)
 	defer anew.Close()
 	if won, err := old.Commit(t.Context(), 0, spool, nil); won || !errors.Is(err, ErrOtherPlan) {
@@ -105,10 +105,10 @@ func TestRemoveLeavesLivingShards(t *testing.T) {
 	dir := t.TempDir()
 	p := described()
 	p.Shards = 2
-	s, err := OpenSharded(dir, p)
+	s, err := OpenSharded(t.Context(), dir, p)
 	must(t, err)
 	defer s.Close()
-	must(t, s.Beat(0, 1))
+	must(t, s.Beat(t.Context(), 0, 1))
 	if err := Remove(dir, p.Run); !errors.Is(err, ErrRunBusy) {
 		t.Errorf("error %v", err)
 	}

@@ -305,7 +305,7 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result) {
 // askDuckDB returns a command that asks the tables in dir.
 func askDuckDB(dir string) string {
 	ask := fmt.Sprintf("duckdb -init views.sql -c \"%s\"", firstQuery)
-	if store.IsURL(dir) { // DuckDB reads the parts there, but no script
+	if strings.HasPrefix(dir, "s3://") { // DuckDB reads the parts there, but no script
 		return "aws s3 cp " + shellWord(store.Join(dir, "views.sql")) + " . && " + ask
 	}
 	return "cd " + shellWord(dir) + " && " + ask

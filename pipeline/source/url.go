@@ -19,14 +19,16 @@ import (
 // a temporary file first.
 
 // Unread makes the error of an input at a URL: a [userfile.Error] if the input is
-// wrong, and not if its server is down.
+// wrong, and not if its server or this machine is.
 func Unread(url string, err error) error {
+	for _, other := range []error{remote.ErrTransfer, remote.ErrScratch, remote.ErrScheme, context.Canceled} {
+		if errors.Is(err, other) {
+			return fmt.Errorf("read %s: %w", url, err)
+		}
+	}
 	var at *fs.PathError
 	if errors.As(err, &at) {
 		err = at.Err // the URL is named already
-	}
-	if errors.Is(err, remote.ErrTransfer) || errors.Is(err, context.Canceled) || errors.Is(err, remote.ErrScheme) {
-		return fmt.Errorf("%s: %w", url, err)
 	}
 	return &userfile.Error{Path: url, Err: err}
 }

@@ -16,27 +16,28 @@ import (
 
 // Bucket is an output folder in an object store.
 type Bucket struct {
-	bucket *remote.Bucket
-	ctx    context.Context // ends transfers (see During)
+	bucket   *remote.Bucket
+	ctx      context.Context // ends transfers
+	borrowed bool            // another Bucket closes it (see During)
 }
 
-func openBucket(url string) (*Bucket, error) {
-	b, err := remote.OpenBucket(context.Background(), url)
+func openBucket(ctx context.Context, url string) (*Bucket, error) {
+	b, err := remote.OpenBucket(ctx, url)
 	if err != nil {
 		return nil, err
 	}
 	// Whether the bucket exists, and may be listed, shows now and not after an hour.
-	if err := b.Check(context.Background()); err != nil {
+	if err := b.Check(ctx); err != nil {
 		b.Close()
 		return nil, err
 	}
-	return &Bucket{b, context.Background()}, nil
+	return &Bucket{b, ctx, false}, nil
 }
 
 // Close closes the connections.
 func (b *Bucket) Close() error {
-	if b.ctx != context.Background() {
-		return nil // made by During
+	if b.borrowed {
+		return nil
 	}
 	return b.bucket.Close()
 }

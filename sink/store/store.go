@@ -88,7 +88,7 @@ func IsURL(dir string) bool { return remote.IsBucket(dir) }
 // another error, since every folder in a bucket that does exist can be opened.
 func Open(dir string) (Store, error) {
 	if IsURL(dir) {
-		return openBucket(dir)
+		return openBucket(context.Background(), dir)
 	}
 	f, err := OpenFolder(dir)
 	if err != nil {
@@ -97,11 +97,19 @@ func Open(dir string) (Store, error) {
 	return f, nil
 }
 
+// CreateContext is like [Create], for a store whose transfers end when ctx ends.
+func CreateContext(ctx context.Context, dir string) (Store, error) {
+	if IsURL(dir) {
+		return openBucket(ctx, dir)
+	}
+	return Create(dir)
+}
+
 // Create opens a folder and creates it if it does not exist, or opens a folder in an
 // object store, whose bucket must exist.
 func Create(dir string) (Store, error) {
 	if IsURL(dir) {
-		return openBucket(dir)
+		return openBucket(context.Background(), dir)
 	}
 	f, err := CreateFolder(dir)
 	if err != nil {
@@ -121,7 +129,7 @@ func Join(dir string, names ...string) string {
 // During returns a store whose transfers end when ctx ends.
 func During(ctx context.Context, s Store) Store {
 	if b, ok := s.(*Bucket); ok {
-		return &Bucket{b.bucket, ctx}
+		return &Bucket{b.bucket, ctx, true}
 	}
 	return s
 }

@@ -64,6 +64,18 @@ func lastRun(runs []*sink.Manifest) scope {
 	return s
 }
 
+// inStore returns the scope of views over an object store, which name the parts of
+// complete runs only.
+func (s scope) inStore() scope {
+	if s.schema == "history" {
+		s.about = "All complete runs, all profiles."
+	}
+	if s.none {
+		s.missing = "no run here is complete, so there is no table %s: finish it with robocensus run --resume"
+	}
+	return s
+}
+
 // files returns the parts of a table as SQL, or "" if there are none.
 func (s scope) files(in files, table string) (string, error) {
 	folders := s.runs

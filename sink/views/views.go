@@ -182,6 +182,9 @@ func textOf(in files, runs []*sink.Manifest) ([]byte, error) {
 	gone := columnsWithout(runs)
 	for _, s := range []scope{everyRun(len(runs) == 0), lastRun(runs)} {
 		s.without = gone
+		if in.base != "" {
+			s = s.inStore()
+		}
 		fmt.Fprintf(&out, "\n-- %s\nSET schema = %s;\n", s.about, quoteSQL(s.schema))
 		// A view must come after those that it joins; TableNames has that order.
 		for _, table := range append(slices.Clone(sink.TableNames), "changes") {

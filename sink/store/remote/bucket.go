@@ -145,7 +145,7 @@ func (b *Bucket) Read(ctx context.Context, name string, most int64) (content []b
 		if r.Size() > most {
 			return permanent{fmt.Errorf("has more than %d bytes", most)}
 		}
-		content, err = io.ReadAll(r)
+		content, err = io.ReadAll(io.LimitReader(r, most+1))
 		if err == nil && int64(len(content)) != r.Size() {
 			err = io.ErrUnexpectedEOF
 		}
@@ -244,7 +244,11 @@ func (b *Bucket) Upload(ctx context.Context, name string, from io.ReadSeeker) er
 		if _, err := from.Seek(0, io.SeekStart); err != nil {
 			return permanent{err}
 		}
-		err := b.bucket.Upload(ctx, b.prefix+name, from, &blob.WriterOptions{ContentType: contentType(name), BufferSize: partSize, MaxConcurrency: partsInFlight})
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		watched := &watched{from, time.AfterFunc(unsent, cancel)}
+		defer watched.watch.Stop()
+		err := b.bucket.Upload(ctx, b.prefix+name, watched, &blob.WriterOptions{ContentType: contentType(name), BufferSize: partSize, MaxConcurrency: partsInFlight})
 		return b.explain("write", name, err)
 	})
 }
@@ -255,6 +259,20 @@ const (
 	partSize      = 8 << 20
 	partsInFlight = 2
 )
+
+// unsent bounds the time between two reads of what is sent, and until the answer.
+const unsent = 10 * time.Minute
+
+// watched postpones the end of an upload with every read.
+type watched struct {
+	io.Reader
+	watch *time.Timer
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	w.watch.Reset(unsent)
+	return w.Reader.Read(p)
+}
 
 func contentType(name string) string {
 	switch {
@@ -285,13 +303,18 @@ func (b *Bucket) Create(ctx context.Context, name string, content []byte) (won, 
 			won = err == nil
 			return err
 		}
-		there, err := b.bucket.ReadAll(ctx, b.prefix+name)
+		there, err := b.bucket.NewRangeReader(ctx, b.prefix+name, 0, int64(len(content))+1, nil)
+		var found []byte
+		if err == nil {
+			found, err = io.ReadAll(there)
+			there.Close()
+		}
 		if gcerrors.Code(err) == gcerrors.NotFound {
 			// Removed in between, or the store answers a write that loses before the
 			// one that wins.
 			return errors.New("the object exists and cannot be read")
 		}
-		won = err == nil && string(there) == string(content)
+		won = err == nil && string(found) == string(content)
 		return err
 	})
 	return won && err == nil, inDoubt && err != nil, err

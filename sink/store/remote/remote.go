@@ -41,12 +41,15 @@ type version struct {
 	tag  string // entity tag, or the time of the last modification
 }
 
+// ErrScratch reports that an object cannot be copied to a temporary file.
+var ErrScratch = errors.New("cannot write a temporary file (TMPDIR)")
+
 // ErrChanged reports an object that was replaced while it was read.
-var ErrChanged = errors.New("was replaced while it was read; read it again")
+var ErrChanged = errors.New("was replaced while it was read")
 
 // ErrTransfer reports a transfer that failed after several attempts. It may succeed
 // later.
-var ErrTransfer = errors.New("the transfer fails again and again")
+var ErrTransfer = errors.New("the transfer failed several times")
 
 // schemes are the schemes of this build.
 var schemes = []string{"https"}
@@ -135,7 +138,7 @@ func (o *Object) Copy(ctx context.Context) (*os.File, error) {
 		return nil, err
 	}
 	in := o.Reader(ctx, 0)
-	_, err = io.Copy(f, in)
+	_, err = io.Copy(scratchWriter{f}, in)
 	in.Close()
 	if err == nil {
 		_, err = f.Seek(0, io.SeekStart)
@@ -147,12 +150,23 @@ func (o *Object) Copy(ctx context.Context) (*os.File, error) {
 	return f, nil
 }
 
+// scratchWriter tells errors of the temporary file from those of the transfer.
+type scratchWriter struct{ io.Writer }
+
+func (w scratchWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrScratch, err)
+	}
+	return n, err
+}
+
 // Scratch creates a temporary file in the system's folder for them. Its name is
 // removed at once, so that nothing is left of it, however the process ends.
 func Scratch() (*os.File, error) {
 	f, err := os.CreateTemp("", "robocensus-*.tmp")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrScratch, err)
 	}
 	os.Remove(f.Name())
 	return f, nil
