@@ -113,3 +113,34 @@ func TestRemoveLeavesLivingShards(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// A run that cannot be read for now is not skipped as a damaged one is: views and latest
+// would name another.
+func TestCompleteRunsFailsIfItCannotRead(t *testing.T) {
+	dir := t.TempDir()
+	run, err := Create(dir, described())
+	must(t, err)
+	commitSegment(t, run, 0)
+	finish(t, run, 1)
+	s, err := store.Open(dir)
+	must(t, err)
+	defer s.Close()
+	if runs, err := CompleteRuns(s); len(runs) != 1 || err != nil {
+		t.Fatalf("%d complete runs, %v", len(runs), err)
+	}
+	broken := unreadable{s}
+	if runs, err := CompleteRuns(broken); err == nil {
+		t.Errorf("%d complete runs of a store that fails", len(runs))
+	}
+	if some, err := anyOf(broken, "r"); err == nil {
+		t.Errorf("a store that fails has the run: %v", some)
+	}
+}
+
+// unreadable is a store that fails to open and describe files.
+type unreadable struct{ store.Store }
+
+var errDown = errors.New("the store is down")
+
+func (unreadable) Open(string) (*os.File, error)    { return nil, errDown }
+func (unreadable) Stat(string) (os.FileInfo, error) { return nil, errDown }

@@ -31,7 +31,7 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 			return c, err
 		}
 	}
-	for _, check := range []func() error{f.checkNamed, f.checkSource, f.checkValues, f.checkShard} {
+	for _, check := range []func() error{f.checkNamed, f.checkSecrets, f.checkSource, f.checkValues, f.checkShard} {
 		if err := check(); err != nil {
 			return c, err
 		}
@@ -75,6 +75,24 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 	}
 	c.Settings, c.Pace = f.settings()
 	return c, nil
+}
+
+// checkSecrets refuses URLs with a name or password: messages and the plan, which may
+// be published, have them.
+func (f *runFlags) checkSecrets() (err error) {
+	f.set.VisitAll(func(flag *pflag.Flag) {
+		values := []string{flag.Value.String()}
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, value := range values {
+			u, e := url.Parse(value)
+			if flag.Name != "proxy" && e == nil && u.User != nil && remote.IsURL(value) {
+				err = usagef("--%s: leave the name and password out of the URL: they would stand in the plan of the run", flag.Name)
+			}
+		}
+	})
+	return err
 }
 
 // checkSource checks that the flags name exactly one source.

@@ -114,15 +114,32 @@ func get(ctx context.Context, o *Object, from int64) (io.ReadCloser, version, er
 		return nil, version{}, err
 	}
 	v, err := versionOf(a, from, -1)
-	// A server without ranges sends all of it.
-	if err == nil && a.StatusCode == http.StatusOK && v == o.version {
-		_, err = io.CopyN(io.Discard, a.Body, from)
-	}
 	if err != nil {
 		a.Body.Close()
 		return nil, version{}, err
 	}
+	if a.StatusCode == http.StatusOK { // a server without ranges sends all of it
+		return &skipping{a.Body, from}, v, nil
+	}
 	return a.Body, v, nil
+}
+
+// skipping is a body whose first bytes do not count. A read of these returns none.
+type skipping struct {
+	io.ReadCloser
+	left int64
+}
+
+func (s *skipping) Read(p []byte) (int, error) {
+	if s.left == 0 {
+		return s.ReadCloser.Read(p)
+	}
+	n, err := s.ReadCloser.Read(p[:min(int64(len(p)), s.left)])
+	s.left -= int64(n)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return 0, err
 }
 
 // versionOf returns the version of the object in an answer to a request for a range,

@@ -24,6 +24,7 @@ type reader struct {
 	at     int64 // offset of the next byte
 	failed int   // attempts in a row that brought nothing
 	last   error
+	broke  bool // the last read broke
 	fresh  bool // the first answer says which version the object has
 
 	body   io.ReadCloser // nil between attempts
@@ -60,6 +61,8 @@ func (r *reader) Read(p []byte) (int, error) {
 			r.failed = 0
 		}
 		switch {
+		case err == nil && n == 0: // it skips what was read before
+			continue
 		case err == nil:
 			return n, nil
 		case err == io.EOF && r.object.Size < 0:
@@ -69,7 +72,7 @@ func (r *reader) Read(p []byte) (int, error) {
 		if err == io.EOF {
 			err = io.ErrUnexpectedEOF
 		}
-		r.last = err
+		r.last, r.broke = err, true
 		r.drop()
 		if n > 0 {
 			return n, nil
@@ -102,10 +105,11 @@ func (r *reader) open() error {
 		if r.failed >= r.object.server.patience(r.last) {
 			return fmt.Errorf("read %s at byte %d: %w: %w", r.object.URL, r.at, ErrTransfer, r.last)
 		}
-		if r.failed > 0 {
-			if err := r.object.server.pause(r.ctx, r.failed-1, r.last); err != nil {
+		if r.failed > 0 || r.broke {
+			if err := r.object.server.pause(r.ctx, max(r.failed-1, 0), r.last); err != nil {
 				return err
 			}
+			r.broke = false
 		}
 		if err := r.object.server.enter(r.ctx); err != nil {
 			return err
