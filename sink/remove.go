@@ -65,8 +65,12 @@ func anyOf(s store.Store, run string) (bool, error) {
 		folders = append(folders, layout.TableFolder(table, run))
 	}
 	for _, folder := range folders {
-		if _, err := s.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
-			return err == nil, err
+		_, err := s.Stat(folder)
+		if err == nil {
+			return true, nil
+		}
+		if !isSkipped(s, err) {
+			return false, err
 		}
 	}
 	return false, nil

@@ -54,12 +54,19 @@ func CompleteRuns(s store.Store) ([]*Manifest, error) {
 		switch {
 		case err == nil:
 			runs = append(runs, m)
-		case !errors.Is(err, ErrDamaged) && !errors.Is(err, fs.ErrNotExist):
+		case !isSkipped(s, err):
 			return nil, fmt.Errorf("look for complete runs: %w", err)
 		}
 	}
 	slices.SortFunc(runs, byDate)
 	return runs, nil
+}
+
+// isSkipped reports whether a run that cannot be read is passed over. In a folder what
+// is planted or damaged stays so; an object store may answer again.
+func isSkipped(s store.Store, err error) bool {
+	_, isFolder := s.(*store.Folder)
+	return isFolder || errors.Is(err, ErrDamaged) || errors.Is(err, fs.ErrNotExist)
 }
 
 // CheckNew returns [ErrRunExists] if there is a run in dir with this ID.
@@ -94,10 +101,10 @@ func LastIncomplete(dir string) (run string, damaged []string, err error) {
 	var began time.Time
 	for _, id := range ids {
 		complete, err := store.Exists(s, layout.RunFile(id, layout.ManifestName))
-		if err != nil {
+		if err != nil && !isSkipped(s, err) {
 			return "", nil, fmt.Errorf("look for incomplete runs: %w", err)
 		}
-		if complete {
+		if complete || err != nil {
 			continue
 		}
 		plan, _, err := ReadPlan(s, id)

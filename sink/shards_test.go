@@ -37,7 +37,7 @@ func TestGroupParts(t *testing.T) {
 	}
 }
 
-// Whoever opens a run of shards with other settings gets every difference.
+// Opening a run of shards with other settings reports every difference.
 func TestOpenShardedWithAnotherPlan(t *testing.T) {
 	dir := t.TempDir()
 	p := described()

@@ -12,9 +12,10 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 )
 
+func init() { cobra.EnableCommandSorting = false }
+
 // prepared gives all commands of a tree the same help and errors.
 func prepared(root *cobra.Command) *cobra.Command {
-	cobra.EnableCommandSorting = false
 	root.SilenceErrors, root.SilenceUsage, root.DisableFlagsInUseLine = true, true, true
 	root.CompletionOptions.DisableDefaultCmd = true // completionCommand replaces it
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")

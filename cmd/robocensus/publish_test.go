@@ -52,7 +52,7 @@ func call(t *testing.T, code int, args ...string) string {
 
 // A data set depends on the run alone, not on the folder in which it is, and does not
 // name this machine.
-func TestPublishedTwiceIsTheSame(t *testing.T) {
+func TestPublishedTwiceIsTheSame_NoRace(t *testing.T) {
 	t.Parallel()
 	dir, one := published(t)
 	moved := filepath.Join(t.TempDir(), "elsewhere")
@@ -129,7 +129,7 @@ func readJSON(t *testing.T, folder, name string) (v map[string]any) {
 // The required properties, types and references of the Croissant format 1.1:
 // "Dataset-level Information", "FileObject", "FileSet", "RecordSet", "Field",
 // "DataSource" and "ID and Reference Mechanism".
-func TestCroissant(t *testing.T) {
+func TestCroissant_NoRace(t *testing.T) {
 	t.Parallel()
 	_, folder := published(t, "--without", "lines,fetches.remote_address")
 	c := readJSON(t, folder, "croissant.json")
@@ -229,7 +229,7 @@ func objects(v any) (list []map[string]any) {
 // Of the JSON schema of Data Package 2.0: the required properties of packages,
 // resources, licences, contributors and fields; the types of fields with their
 // formats and the items of lists; the patterns of names, paths and hashes.
-func TestDataPackage(t *testing.T) {
+func TestDataPackage_NoRace(t *testing.T) {
 	t.Parallel()
 	_, folder := published(t)
 	p := readJSON(t, folder, "datapackage.json")
@@ -272,7 +272,7 @@ func TestDataPackage(t *testing.T) {
 
 // Of the JSON schema of the Citation File Format 1.2.0: the keys and those required,
 // the types, the keys of persons and entities, and the patterns of what is written.
-func TestCitation(t *testing.T) {
+func TestCitation_NoRace(t *testing.T) {
 	t.Parallel()
 	words := filepath.Join(t.TempDir(), "words.yaml")
 	must(t, os.WriteFile(words, []byte("url: https://example.org/census\ndoi: 10.5281/zenodo.1234\nversion: 2.1.0\ndate: 2026-11-30\nkeywords: [robots.txt]\n"), 0o666))
@@ -313,7 +313,7 @@ func TestCitation(t *testing.T) {
 
 // What is left out is in no file: no name of a host with --hash-hosts, and no
 // password of a proxy.
-func TestWhatIsLeftOutIsNowhere(t *testing.T) {
+func TestWhatIsLeftOutIsNowhere_NoRace(t *testing.T) {
 	t.Parallel()
 	dir, hashed := published(t, "--hash-hosts")
 	hosts := make(map[string]bool)

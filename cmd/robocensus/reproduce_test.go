@@ -16,7 +16,7 @@ import (
 
 // A data set judged again is the same, from its own bodies, from a folder and from a
 // tar; a byte that changed is found, in a file and in a body.
-func TestReproduce(t *testing.T) {
+func TestReproduce_NoRace(t *testing.T) {
 	t.Parallel()
 	dir, folder := published(t)
 	text := call(t, 0, "reproduce", folder)
