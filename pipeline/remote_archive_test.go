@@ -160,9 +160,9 @@ func TestArchivesOfATroubledServer(t *testing.T) {
 		case refused:
 			now := time.Now()
 			server.mu.Lock()
-			told = append(told, quiet{now.Add(50 * time.Millisecond), now.Add(time.Second)}) // another request may be on its way
+			told = append(told, quiet{now.Add(time.Second), now.Add(2 * time.Second)}) // another request may be on its way
 			server.mu.Unlock()
-			w.Header().Set("Retry-After", "1")
+			w.Header().Set("Retry-After", "2")
 			w.WriteHeader(map[int]int{6: http.StatusTooManyRequests, 9: http.StatusForbidden}[n])
 			return true
 		case !isBroken:
