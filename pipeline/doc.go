@@ -21,7 +21,7 @@
 //	shard of the source ─► run in the spool ─► parts joined, one per table ─► record
 //
 // Records and the manifest are written if absent, so that one of several attempts
-// wins. Whoever commits the last shard completes the run.
+// wins. The process that commits the last shard completes the run.
 //
 // A failed host is a row, never an error. An error of this package ends the run:
 // the source is unreadable, the disk fails, or this machine is cut off.

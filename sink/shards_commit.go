@@ -17,7 +17,6 @@ import (
 // writes the record of the shard. It reports whether this attempt won: if another
 // has committed the shard, Commit removes what it copied. note is the caller's.
 func (s *ShardedRun) Commit(ctx context.Context, shard int, spool string, note json.RawMessage) (won bool, err error) {
-	s = s.during(ctx)
 	if done, err := s.Committed(shard); err != nil || done {
 		return false, err // before queries over the folder see the parts of a loser
 	}
@@ -66,14 +65,6 @@ func (s *ShardedRun) Commit(ctx context.Context, shard int, spool string, note j
 		return false, fmt.Errorf("write the record of shard %d: %w", shard, err)
 	}
 	return free, nil
-}
-
-// during returns the run with transfers that end when ctx ends.
-func (s *ShardedRun) during(ctx context.Context) *ShardedRun {
-	return &ShardedRun{
-		attempt: s.attempt, records: s.records,
-		output: output{store: store.During(ctx, s.store), plan: s.plan, planDigest: s.planDigest, toolVersion: s.toolVersion, metadata: s.metadata},
-	}
 }
 
 // copyParts copies the parts and the rejected lines of a shard's run.

@@ -115,7 +115,7 @@ func outcomeOf(t *testing.T, url, dir string) outcome {
 	return o
 }
 
-// Whatever an object store does to requests, and whoever is killed, of three attempts
+// Whatever an object store does to requests, and whichever process is killed, of three attempts
 // at each shard one wins, and the run is the one of an undisturbed folder.
 func TestFaultsOfTheStore(t *testing.T) {
 	t.Parallel()

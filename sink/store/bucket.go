@@ -157,8 +157,8 @@ func (b *Bucket) Sync(string) error { return nil }
 // cleanupTime bounds the removal of an object by a process that is about to end.
 const cleanupTime = 10 * time.Second
 
-// Remove removes an object, even after the end of the context: whoever gives up
-// removes what it has written.
+// Remove removes an object, even after the end of the context, because an attempt that
+// gives up removes what it has written.
 func (b *Bucket) Remove(name string) error {
 	ctx := b.ctx
 	if ctx.Err() != nil {

@@ -345,7 +345,7 @@ func TestStalledReads(t *testing.T) {
 	}
 }
 
-// Whoever gives up does not wait for a server.
+// The end of the context ends the wait for a server.
 func TestTheContextEndsAPause(t *testing.T) {
 	t.Parallel()
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -63,7 +63,7 @@ func TestPace(t *testing.T) {
 	})
 }
 
-// A wait that one reader is told of is every reader's, and an answer to a request that
+// If the server asks one reader to wait, all wait, and an answer to a request that
 // began before does not double it.
 func TestAllReadersWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 // stalled bounds how long a read may wait for bytes.
 var stalled = time.Minute // tests do not wait as long
 
-// Reader reads an object from an offset on. A read that breaks resumes where it
-// broke, as long as each attempt brings bytes, or one of several in a row does. An object that
-// was replaced meanwhile is [ErrChanged].
+// Reader reads an object from an offset on. A read that breaks resumes where it broke,
+// and fails after several attempts in a row that bring no bytes. An object that was
+// replaced meanwhile is [ErrChanged].
 func (o *Object) Reader(ctx context.Context, from int64) io.ReadSeekCloser {
 	return &reader{ctx: ctx, object: o, at: from}
 }
