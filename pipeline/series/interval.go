@@ -113,7 +113,8 @@ func score(p, n, z float64) (low, high float64) {
 	}
 	middle := p + z*z/(2*n)
 	half := z * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	return max(0, (middle-half)/(1+z*z/n)), min(1, (middle+half)/(1+z*z/n))
+	// The ends of 0 and 1 are 0 and 1, which rounding may miss.
+	return min(p, max(0, (middle-half)/(1+z*z/n))), max(p, min(1, (middle+half)/(1+z*z/n)))
 }
 
 // ratio returns the share over the parts of a sample.

@@ -318,3 +318,15 @@ func TestCoverage_NoRace(t *testing.T) {
 		})
 	}
 }
+
+// The interval of a share of 0 begins at 0, and that of 1 ends at 1, in spite of rounding.
+func TestIntervalHoldsItsShare(t *testing.T) {
+	for n := 1.0; n < 2000; n++ {
+		if e := wilson(0, n); e.low != 0 || !(e.high > 0) {
+			t.Errorf("0 of %v: %v to %v", n, e.low, e.high)
+		}
+		if e := wilson(n, n); e.high != 1 || !(e.low < 1) {
+			t.Errorf("%v of %v: %v to %v", n, n, e.low, e.high)
+		}
+	}
+}
