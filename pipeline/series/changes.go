@@ -151,8 +151,8 @@ func (p *pointer) changes() {
 				continue
 			}
 			k, ok := p.labelled(r, k)
-			if !ok {
-				continue
+			if _, before := p.labelled(p.runs[i-1], k); !ok || !before {
+				continue // a policy of which only one of the runs knows
 			}
 			n := r.changes.counts[id{metric: "change", agent: k.agent, profile: k.profile, key: k.key}]
 			p.add(p.row(i, k, All, All, baseBoth, n, r.changes.hosts), i, k, All)
