@@ -136,7 +136,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		Run: c.Run, ToolVersion: c.ToolVersion, Started: began.UTC(), Configuration: c.Settings, Pace: c.Pace,
 		Inputs: append(n.source.Inputs(), c.Inputs...), Tables: c.Tables, Profiles: c.Evaluate.ProfileNames(), FromShards: n.source.FromShards(),
 	}
-	c.describe(&plan, n.source.AsOf())
+	c.describe(&plan, n.source)
 	n.rereadable = plan.CanBeReadAgain()
 	n.run, created, err = begin(ctx, c, plan)
 	if errors.Is(err, sink.ErrRunComplete) {
@@ -235,12 +235,17 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	}, nil
 }
 
-// describe sets what a plan says of the profiles, and the date of the run. earlier is
-// the date of the run whose captures are judged again, nil for none.
-func (c *Config) describe(p *sink.Plan, earlier *time.Time) {
+// describe sets what a plan says of the profiles, of the date of the run and of the run
+// whose captures are judged again. s is nil for a run whose lists are planned.
+func (c *Config) describe(p *sink.Plan, s *source.Source) {
 	p.ProfileFields = c.Evaluate.ProfileFields()
-	if p.AsOf = c.AsOf; p.AsOf == nil {
-		p.AsOf = earlier
+	p.AsOf = c.AsOf
+	if s == nil {
+		return
+	}
+	p.Earlier = s.Earlier()
+	if p.AsOf == nil {
+		p.AsOf = s.AsOf()
 	}
 }
 

@@ -169,7 +169,7 @@ func (c *Config) plan(ctx context.Context) (sink.Plan, error) {
 		Run: c.Run, ToolVersion: c.ToolVersion, Started: time.Now().UTC(), Configuration: c.Settings, Pace: c.Pace,
 		Tables: c.Tables, Profiles: c.Evaluate.ProfileNames(), Shards: c.Source.Shard.Count,
 	}
-	var earlier *time.Time
+	var s *source.Source
 	if c.Planned != nil && len(c.Planned.Lists) > 0 {
 		for _, in := range c.Planned.Inputs {
 			if in.Role == "hosts" {
@@ -177,13 +177,13 @@ func (c *Config) plan(ctx context.Context) (sink.Plan, error) {
 			}
 		}
 	} else {
-		s, err := source.Open(ctx, c.Source)
-		if err != nil {
+		var err error
+		if s, err = source.Open(ctx, c.Source); err != nil {
 			return p, err
 		}
-		p.Inputs, p.FromShards, earlier = s.Inputs(), s.FromShards(), s.AsOf()
+		p.Inputs, p.FromShards = s.Inputs(), s.FromShards()
 	}
-	c.describe(&p, earlier)
+	c.describe(&p, s)
 	p.Inputs = append(p.Inputs, c.Inputs...)
 	if !p.CanBeReadAgain() {
 		return p, &userfile.Error{Path: "the input", Err: errors.New("must be in files that every process of the run can read")}

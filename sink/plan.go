@@ -38,6 +38,9 @@ type Plan struct {
 	// AsOf is the date that the user gave the run, or the date of the run that this
 	// one judges again; nil for neither (see [Manifest.Date]).
 	AsOf *time.Time `json:"as_of,omitempty"`
+	// Earlier says how the run that this one judges again chose its hosts, and the
+	// run that that one judged again, if any; nil for a run of its own answers.
+	Earlier []Choice `json:"earlier,omitempty"`
 
 	PublicSuffixes string `json:"public_suffixes,omitempty"` // version of the list by which shards divide the hosts
 	Shards         int    `json:"shards"`                    // processes that share the work, 1 for a run without shards
@@ -64,6 +67,30 @@ type Input struct {
 	Late bool   `json:"identified_when_read,omitempty"`
 	Tag  string `json:"entity_tag,omitempty"`
 	Rows int64  `json:"rows,omitempty"`
+}
+
+// NamedHosts is the path of an input whose hosts are arguments of the command.
+const NamedHosts = "the hosts given"
+
+// Choice says how a run chose its hosts.
+type Choice struct {
+	Inputs []Input `json:"inputs"` // of the roles hosts, ranks and bodies
+	Limit  string  `json:"limit"`
+	Sample string  `json:"sample"`
+}
+
+// Choices returns the choice of the run, then those of Earlier.
+func (p *Plan) Choices() []Choice {
+	own := Choice{Inputs: []Input{}}
+	own.Limit, _ = p.Configuration["limit"].(string)
+	own.Sample, _ = p.Configuration["sample"].(string)
+	for _, in := range p.Inputs {
+		switch in.Role {
+		case "hosts", "ranks", "bodies":
+			own.Inputs = append(own.Inputs, in)
+		}
+	}
+	return append([]Choice{own}, p.Earlier...)
 }
 
 // CanBeReadAgain reports whether resuming can read the inputs from their beginning.

@@ -36,8 +36,9 @@ long for any number of hosts.
 
 Runs are ordered by date (robocensus runs). Two neighbours are comparable if they
 counted the same in the same way: the same entry of the registry of agents, the same
-fields of the profile, and the same kind of list, by its name without numbers. The
-column why_not says what differs. Marks say where an agent entered the registry, or
+fields of the profile, and the same kind of list, by its name without numbers, with
+the same --limit and --sample; a run that judges another one again has the list of
+that one. The column why_not says what differs. Marks say where an agent entered the registry, or
 a profile changed. Changes of policies are counted for neighbours that robocensus
 diff has compared.
 
@@ -129,7 +130,7 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 		return c, usagef("--stratum weighted needs --weights FILE")
 	}
 	c = series.Config{Dir: f.out, Profiles: f.profiles, Strata: f.strata, Panel: f.panel, Clustered: f.clustered}
-	if c.Runs, err = f.chosen(); err != nil {
+	if c.Runs, c.Warnings, err = f.chosen(); err != nil {
 		return c, err
 	}
 	if f.panel && len(c.Runs) < 2 {
@@ -141,48 +142,86 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 	return c, err
 }
 
-// chosen returns the IDs of the runs to follow, by date.
-func (f *seriesFlags) chosen() (ids []string, err error) {
+// chosen returns the IDs of the runs to follow, by date, and warns of runs that cannot
+// be followed.
+func (f *seriesFlags) chosen() (ids, warnings []string, err error) {
 	var since time.Time
 	if f.since != "" {
 		if since, err = parseDate(f.since); err != nil {
-			return nil, usagef("--since %q: give a date such as 2024-01 or 2024-01-15", f.since)
+			return nil, nil, usagef("--since %q: give a date such as 2024-01 or 2024-01-15", f.since)
 		}
 	}
 	if _, err := path.Match(f.runs, ""); err != nil {
-		return nil, usagef("--runs %q: not a pattern", f.runs)
+		return nil, nil, usagef("--runs %q: not a pattern", f.runs)
 	}
 	s, err := store.Open(f.out)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usagef("no run in %s", f.out)
+		return nil, nil, usagef("no run in %s", f.out)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer s.Close()
 	complete, err := sink.CompleteRuns(s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	profiles := make(map[string]bool)
 	for _, m := range complete {
-		if match, _ := path.Match(cmp.Or(f.runs, "*"), m.Run); match && !m.Date.Before(since) {
+		if f.matches(m.Run) && !m.Date.Before(since) {
 			ids = append(ids, m.Run)
 			for _, p := range m.Profiles {
 				profiles[p] = true
 			}
 		}
 	}
+	if len(runNames(f.out)) > len(complete) {
+		if warnings, err = f.leftOut(since); err != nil {
+			return nil, nil, err
+		}
+	}
 	if len(ids) == 0 {
-		return nil, usagef("no complete run in %s matches%s", f.out, runsIn(f.out))
+		return nil, nil, usagef("no complete run in %s%s%s", f.out, f.choice(), runsIn(f.out))
 	}
 	for _, p := range f.profiles {
 		if !profiles[p] {
 			known := slices.Sorted(maps.Keys(profiles))
-			return nil, usagef("--profile: no run has a profile %q%s: the profiles are %s", p, suggest.Remark(p, known), strings.Join(known, ", "))
+			return nil, nil, usagef("--profile: no run has a profile %q%s: the profiles are %s", p, suggest.Remark(p, known), strings.Join(known, ", "))
 		}
 	}
-	return ids, nil
+	return ids, warnings, nil
+}
+
+// matches reports whether --runs chooses a run.
+func (f *seriesFlags) matches(run string) bool {
+	match, _ := path.Match(cmp.Or(f.runs, "*"), run)
+	return match
+}
+
+// leftOut warns of the runs that cannot be followed.
+func (f *seriesFlags) leftOut(since time.Time) (warnings []string, err error) {
+	runs, err := sink.Runs(f.out)
+	for _, r := range runs {
+		switch {
+		case !f.matches(r.Run):
+		case r.State == sink.Damaged:
+			warnings = append(warnings, fmt.Sprintf("run %s is damaged and left out: see robocensus verify", r.Run))
+		case r.State == sink.Incomplete && !r.Date.Before(since):
+			warnings = append(warnings, fmt.Sprintf("run %s is unfinished and left out", r.Run))
+		}
+	}
+	return warnings, err
+}
+
+// choice says in an error which runs were asked for.
+func (f *seriesFlags) choice() (text string) {
+	if f.runs != "" {
+		text += " matches " + strconv.Quote(f.runs)
+	}
+	if f.since != "" {
+		text += " since " + f.since
+	}
+	return text
 }
 
 // readWeights reads the hosts of strata in the population.
@@ -200,7 +239,7 @@ func readWeights(ctx context.Context, file string) (map[string]float64, error) {
 	weights, sum := make(map[string]float64), 0.0
 	for i, row := range rows {
 		n, err := strconv.ParseFloat(strings.TrimSpace(row[1]), 64)
-		if i == 0 && err != nil {
+		if i == 0 && err != nil && !slices.Contains(strataNames(), row[0]) {
 			continue // the head
 		}
 		bad := ""
@@ -213,8 +252,7 @@ func readWeights(ctx context.Context, file string) (map[string]float64, error) {
 			bad = fmt.Sprintf("no stratum %q%s; the strata are %s", row[0], suggest.Remark(row[0], strataNames()[2:]), strings.Join(strataNames()[2:], ", "))
 		}
 		if bad != "" {
-			line, _ := in.FieldPos(0)
-			return nil, &userfile.Error{Path: file, Err: fmt.Errorf("row %d of %d: %s", i+1, line, bad)}
+			return nil, &userfile.Error{Path: file, Err: fmt.Errorf("row %d: %s", i+1, bad)}
 		}
 		weights[row[0]] = n
 		sum += n
@@ -287,9 +325,12 @@ func showSeries(out io.Writer, r *series.Result) {
 	}
 	var rows [][]string
 	for _, run := range r.Runs {
-		row := []string{run.Run, showDate(run.Date), words.Number(run.Hosts), words.Number(run.Files), "", ""}
-		if known[run.Run] {
-			row[4], row[5] = words.Percent(closed[run.Run], run.Hosts), words.Percent(closed[run.Run], run.Files)
+		row := []string{run.Run, showDate(run.Date), words.Number(run.Hosts), "", "", ""}
+		if run.Files != nil {
+			row[3] = words.Number(*run.Files)
+		}
+		if known[run.Run] && run.Files != nil {
+			row[4], row[5] = words.Percent(closed[run.Run], run.Hosts), words.Percent(closed[run.Run], *run.Files)
 		}
 		rows = append(rows, row)
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/robocensus/robocensus/sink"
@@ -32,7 +33,9 @@ func newNeighbours(before, after *counted, profiles []string) *neighbours {
 	}
 	differ(&n.all, "another version of the tables", a.SchemaVersion, b.SchemaVersion)
 	differ(&n.all, "another kind of source", before.kind(), after.kind())
-	if !isAgain(a) && !isAgain(b) {
+	if unknown := slices.DeleteFunc([]*sink.Manifest{a, b}, func(m *sink.Manifest) bool { return !isAgain(m) || m.Earlier != nil }); len(unknown) > 0 {
+		n.all = append(n.all, fmt.Sprintf("run %s does not say which hosts the run had that it judges again", unknown[0].Run))
+	} else {
 		differ(&n.all, "another list of hosts", listOf(a, "hosts"), listOf(b, "hosts"))
 		differ(&n.all, "another --limit", limitOf(a), limitOf(b))
 		differ(&n.all, "another --sample", sampleOf(a), sampleOf(b))
@@ -70,8 +73,7 @@ func (r *counted) kind() string {
 	return kind
 }
 
-// isAgain reports whether a run judges the captures of an earlier one again. It does
-// not say which list that one had.
+// isAgain reports whether a run judges the captures of an earlier one again.
 func isAgain(m *sink.Manifest) bool {
 	return slices.ContainsFunc(m.Inputs, func(in sink.Input) bool { return in.Role == "run" })
 }
@@ -79,34 +81,54 @@ func isAgain(m *sink.Manifest) bool {
 var digits = regexp.MustCompile(`[0-9]+`)
 
 // listOf names a list without its folder and with # for numbers: tranco-2026-11-01.csv
-// and tranco-2026-11-08.csv are two editions of one list.
+// and tranco-2026-11-08.csv are two editions of one list. Hosts that are arguments have
+// no editions. A run that judges another one again may choose from its hosts.
 func listOf(m *sink.Manifest, role string) string {
-	for _, in := range m.Inputs {
-		if in.Role == role {
-			return digits.ReplaceAllString(filepath.Base(filepath.ToSlash(in.Path)), "#")
+	return eachInput(m, role, "none", func(in sink.Input) string {
+		if in.Path == sink.NamedHosts {
+			return fmt.Sprintf("%s (%.8s)", in.Path, in.SHA256)
 		}
-	}
-	return "none"
+		return digits.ReplaceAllString(filepath.Base(filepath.ToSlash(in.Path)), "#")
+	})
 }
 
 // editionOf returns the digest of a list, "" if it is not known.
 func editionOf(m *sink.Manifest, role string) string {
-	for _, in := range m.Inputs {
-		if in.Role == role {
-			return cmp.Or(in.SHA256, in.Ends)
+	return eachInput(m, role, "", func(in sink.Input) string { return cmp.Or(in.SHA256, in.Ends) })
+}
+
+func eachInput(m *sink.Manifest, role, none string, text func(sink.Input) string) string {
+	var texts []string
+	for _, c := range m.Choices() {
+		for _, in := range c.Inputs {
+			if in.Role == role {
+				texts = append(texts, text(in))
+			}
 		}
 	}
-	return ""
+	return cmp.Or(strings.Join(texts, " of "), none)
 }
 
-func limitOf(m *sink.Manifest) string {
-	limit, _ := m.Configuration["limit"].(string)
-	return cmp.Or(limit, "0")
+// limitOf returns the smallest limit of a run and those that it judges again.
+func limitOf(m *sink.Manifest) int64 {
+	least := int64(0)
+	for _, c := range m.Choices() {
+		if n, _ := strconv.ParseInt(c.Limit, 10, 64); n > 0 && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	return least
 }
 
-func sampleOf(m *sink.Manifest) string {
-	sample, _ := m.Configuration["sample"].(string)
-	return cmp.Or(sample, "1")
+// sampleOf returns the smallest share: it is a part of the others.
+func sampleOf(m *sink.Manifest) float64 {
+	least := 1.0
+	for _, c := range m.Choices() {
+		if share, err := strconv.ParseFloat(c.Sample, 64); err == nil && share > 0 {
+			least = min(least, share)
+		}
+	}
+	return least
 }
 
 // profileChanges says how a profile differs between two runs.
@@ -220,6 +242,9 @@ func (n *neighbours) marks(profiles []string) (out []Mark) {
 		if a, b := editionOf(n.before.m, role), editionOf(n.after.m, role); a != b && listOf(n.before.m, role) == listOf(n.after.m, role) {
 			mark("list_changed", role, "another edition of the list of "+role)
 		}
+	}
+	if a, b := listOf(n.before.m, "bodies"), listOf(n.after.m, "bodies"); a != b {
+		mark("list_changed", "bodies", fmt.Sprintf("another folder of files: %s, then %s", a, b))
 	}
 	for _, p := range profiles {
 		if len(n.profiles[p]) > 0 {

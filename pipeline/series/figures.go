@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 
@@ -323,10 +324,10 @@ func (f *figures) cluster(b *band, hosts []clusterHost) {
 		d.n[k] += int64(f.scratch[k])
 		d.squares[k] += y * y
 		d.withHosts[k] += y * float64(len(hosts))
-		d.perHosts[k] += y * y / float64(len(hosts))
+		d.perHosts[k] += addend(y * y / float64(len(hosts)))
 		if base > 0 {
 			d.withBase[k] += y * base
-			d.perBase[k] += y * y / base
+			d.perBase[k] += addend(y * y / base)
 		}
 		d.clusters[k]++
 	}
@@ -334,3 +335,8 @@ func (f *figures) cluster(b *band, hosts []clusterHost) {
 		f.scratch[k] = 0
 	}
 }
+
+// addend rounds a number to 20 binary places. Sums of such numbers are exact, as those
+// of whole numbers are, so that they do not depend on the order of the clusters, which
+// differs from process to process.
+func addend(x float64) float64 { return math.Round(x*(1<<20)) / (1 << 20) }

@@ -1,7 +1,9 @@
 package series
 
 import (
+	"bytes"
 	"fmt"
+	"hash/maphash"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -204,7 +206,25 @@ func TestWhatBreaksASeries(t *testing.T) {
 		"without profile": {func(r *counted) { r.m.Profiles = []string{"rfc9309"} }, "run b has no profile google", "no profile", "", "profile_changed"},
 		"tokens":          {func(r *counted) { r.agents.entries["A"] = entry{category: "x", tokens: "[B]"} }, "tokens was [A] and is [B]", "A changed", "", "agent_changed"},
 		"another agent":   {func(r *counted) { r.category["B"] = "x" }, "", "with B", "", "agent_new"},
-		"another limit":   {func(r *counted) { r.m.Configuration = map[string]any{"limit": "7"} }, "another --limit: 0, then 7", "limit", "limit", "break"},
+		"another folder":  {func(r *counted) { r.m.Inputs = append(r.m.Inputs, sink.Input{Role: "bodies", Path: "in/news"}) }, "", "", "", "list_changed"},
+		"named hosts": {func(r *counted) { r.m.Inputs = []sink.Input{{Role: "hosts", Path: sink.NamedHosts, SHA256: "2"}} },
+			"then the hosts given (2)", "another list", "another list", "break"},
+		"judged again": {func(r *counted) {
+			again := []sink.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}}
+			r.m.Inputs, r.m.Earlier, r.m.Configuration = again, r.m.Choices(), nil
+		}, "", "", "", ""},
+		"a sample judged again": {func(r *counted) {
+			r.m.Configuration = map[string]any{"limit": "0", "sample": "0.1"}
+			again := []sink.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}}
+			r.m.Inputs, r.m.Earlier, r.m.Configuration = again, r.m.Choices(), map[string]any{"limit": "0", "sample": "1"}
+		}, "another --sample: 1, then 0.1", "sample", "sample", "break"},
+		"part of another list judged again": {func(r *counted) {
+			r.m.Inputs = []sink.Input{{Role: "hosts", Path: "crux.csv", SHA256: "2"}}
+			again := []sink.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}, {Role: "hosts", Path: "news.txt"}}
+			r.m.Earlier, r.m.Inputs = r.m.Choices(), again
+		}, "another list of hosts: tranco-#-#-#.csv, then news.txt of crux.csv", "another list", "another list", "break"},
+		"unknown hosts judged again": {func(r *counted) { r.m.Inputs = []sink.Input{{Role: "run"}} }, "run b does not say which hosts", "not say", "not say", "break"},
+		"another limit":              {func(r *counted) { r.m.Configuration = map[string]any{"limit": "7"} }, "another --limit: 0, then 7", "limit", "limit", "break"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, after := base(), base()
@@ -224,5 +244,37 @@ func TestWhatBreaksASeries(t *testing.T) {
 				t.Errorf("marks are %+v, want %s", marks, c.mark)
 			}
 		})
+	}
+}
+
+// Hashes of domains differ from process to process, and so does the order in which
+// domains are summed up.
+func TestClustersAreTheSameInEveryProcess(t *testing.T) {
+	dir := t.TempDir()
+	r := rand.New(rand.NewPCG(2, 2))
+	m := make(madeUp)
+	for d := range 300 {
+		for h := range 1 + d%7 {
+			classes := make(map[string]string)
+			for _, a := range agentsOfTest {
+				classes[a.Name] = []string{"allow_all", "partial", "disallow_all"}[r.IntN(3)]
+			}
+			m[fmt.Sprintf("h%d.d%d.com", h, d)] = classes
+		}
+	}
+	m.write(t, dir, "a", 0)
+	var first []byte
+	for range 5 {
+		seed = maphash.MakeSeed()
+		s, err := Read(t.Context(), Config{Dir: dir, Runs: []string{"a"}, Clustered: true})
+		must(t, err)
+		var text bytes.Buffer
+		must(t, WriteCSV(&text, s.Points))
+		if first == nil {
+			first = text.Bytes()
+		}
+		if !bytes.Equal(first, text.Bytes()) {
+			t.Fatal("the points differ")
+		}
 	}
 }

@@ -26,8 +26,9 @@ func newPointer(c Config, runs []*counted, r *Result) *pointer {
 	for i, run := range runs {
 		all := run.all.of(All)
 		about := Run{Run: run.m.Run, Date: run.m.Date, Hosts: all.sizes[baseHosts].n}
-		if len(c.Profiles) > 0 {
-			about.Files = all.sizes[filesOf(c.Profiles[0])].n
+		if len(c.Profiles) > 0 && slices.Contains(run.m.Profiles, c.Profiles[0]) {
+			n := all.sizes[filesOf(c.Profiles[0])].n
+			about.Files = &n
 		}
 		if i > 0 {
 			p.pairs[i] = newNeighbours(runs[i-1], run, c.Profiles)

@@ -28,6 +28,7 @@ type Config struct {
 	Panel     bool               // also count the hosts that all runs have, apart
 	Clustered bool               // allow for several hosts of one registered domain
 	Weights   map[string]float64 // hosts of the population by stratum; nil for none
+	Warnings  []string           // about the choice of runs; those of the result follow
 
 	vectors int // bound for the vectors of a panel, 0 for mostVectors
 }
@@ -47,8 +48,9 @@ type Run struct {
 	Run   string    `json:"run"`
 	Date  time.Time `json:"date"`
 	Hosts int64     `json:"hosts"`
-	// Files are the hosts whose rules decide, under the first profile of the series.
-	Files int64 `json:"files"`
+	// Files are the hosts whose rules decide, under the first profile of the series; nil
+	// for a run without that profile.
+	Files *int64 `json:"files"`
 	// Breaks say why no figure can be compared with those of the run before.
 	Breaks []string `json:"breaks,omitempty"`
 }
@@ -147,7 +149,7 @@ func Read(ctx context.Context, c Config) (*Result, error) {
 			c.Profiles = last.Profiles[:1]
 		}
 	}
-	r := &Result{Profiles: c.Profiles, Marks: []Mark{}, Warnings: []string{}}
+	r := &Result{Profiles: c.Profiles, Marks: []Mark{}, Warnings: append([]string{}, c.Warnings...)}
 	if c.Panel || c.Clustered {
 		if err := readHosts(ctx, c, runs, r); err != nil {
 			return nil, err

@@ -49,7 +49,7 @@ func (s *Source) openRun() error {
 		return &userfile.Error{Path: folder, Err: errors.New("is not complete; complete it with --resume first")}
 	}
 	e := earlierRun{dir: dir, limits: limitsOf(m.Profiles)}
-	s.fromShards, s.asOf = m.ShardsOfHosts(), &m.Date
+	s.fromShards, s.asOf, s.earlier = m.ShardsOfHosts(), &m.Date, m.Choices()
 	if n := s.config.Shard.Count; n > 1 && s.fromShards > 0 && (m.Shards != s.fromShards || n != s.fromShards) {
 		// Otherwise a shard would have targets of several, out of order.
 		if m.Shards != s.fromShards {

@@ -68,6 +68,7 @@ type Source struct {
 	emitted    atomic.Int64      // targets yielded
 	fromShards int               // shards of hosts of the earlier run
 	asOf       *time.Time        // date of the earlier run
+	earlier    []sink.Choice     // how the earlier run chose its hosts
 	elsewhere  atomic.Int64      // targets or rows of other shards
 }
 
@@ -131,7 +132,7 @@ func (s *Source) openLists(ctx context.Context) error {
 	if named := s.config.Named; len(named) > 0 {
 		sum := sha256.Sum256([]byte(strings.Join(named, "\n")))
 		s.Total = int64(len(named))
-		s.inputs = append(s.inputs, sink.Input{Role: "hosts", Path: namedPath, SHA256: hex.EncodeToString(sum[:]), Rows: s.Total})
+		s.inputs = append(s.inputs, sink.Input{Role: "hosts", Path: sink.NamedHosts, SHA256: hex.EncodeToString(sum[:]), Rows: s.Total})
 	}
 	return nil
 }
@@ -142,6 +143,9 @@ func (s *Source) FromShards() int { return s.fromShards }
 
 // AsOf returns the date of the earlier run whose captures the source reads, or nil.
 func (s *Source) AsOf() *time.Time { return s.asOf }
+
+// Earlier says how that run chose its hosts; see [sink.Plan].
+func (s *Source) Earlier() []sink.Choice { return s.earlier }
 
 // Inputs returns the files of the source with their digests. A pipe has its digest, and
 // an archive at an https URL its size, only after it was read.
@@ -228,9 +232,6 @@ func (s *Source) digest() {
 	}
 }
 
-// namedPath stands for the path of a list if the hosts are named.
-const namedPath = "the hosts given"
-
 // Empty returns the error of a source without targets. A shard may have none.
 func (s *Source) Empty() error {
 	c := &s.config
@@ -243,7 +244,7 @@ func (s *Source) Empty() error {
 	case skipped.NotSampled > 0:
 		path, wanted = cmp.Or(c.sourceName(), path), fmt.Sprintf("holds %d hosts, none of them in the sample; give a larger --sample", skipped.NotSampled)
 	case len(c.Named) > 0:
-		path, wanted = namedPath, "are not hosts"
+		path, wanted = sink.NamedHosts, "are not hosts"
 	case s.filter != nil && s.filter.isEmpty():
 	case s.filter != nil && skipped.OtherHosts > 0:
 		wanted = fmt.Sprintf("names no host of the %d stored answers; give hosts that are among them", skipped.OtherHosts)
@@ -274,7 +275,7 @@ func (c *Config) archiveNames() string {
 func (c *Config) sourceName() string {
 	switch {
 	case len(c.Named) > 0:
-		return namedPath
+		return sink.NamedHosts
 	case c.hasArchives():
 		return c.archiveNames()
 	}

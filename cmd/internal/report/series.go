@@ -44,7 +44,7 @@ func newSeriesData(r *series.Result) *seriesData {
 	}
 	d.allFiles = true
 	for i, run := range r.Runs {
-		d.allFiles = d.allFiles && run.Files == run.Hosts
+		d.allFiles = d.allFiles && run.Files != nil && *run.Files == run.Hosts
 		d.index[run.Run], d.last = i, run.Run
 	}
 	for i := range r.Points {
@@ -110,7 +110,11 @@ func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] 
 
 func (d *seriesData) tiles() []tile {
 	last := d.Runs[len(d.Runs)-1]
-	tiles := []tile{{"runs", count(int64(len(d.Runs))), ""}, {"hosts of the last run", count(last.Hosts), percent(last.Files, last.Hosts) + " of them have rules that decide"}}
+	decide := ""
+	if last.Files != nil {
+		decide = percent(*last.Files, last.Hosts) + " of them have rules that decide"
+	}
+	tiles := []tile{{"runs", count(int64(len(d.Runs))), ""}, {"hosts of the last run", count(last.Hosts), decide}}
 	if d.Panel != nil {
 		tiles = append(tiles, tile{"hosts of all runs", count(d.Panel.Hosts), percent(d.Panel.Hosts, last.Hosts) + " of the last run"})
 	}

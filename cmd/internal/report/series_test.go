@@ -17,7 +17,7 @@ import (
 func hostileSeries() *series.Result {
 	r := &series.Result{Profiles: []string{"google"}, Warnings: []string{"a warning " + hostile[0]}}
 	for i, run := range []string{"one", "two", "three"} {
-		at := series.Run{Run: run, Date: time.Date(2024+i, 1, 1, 0, 0, 0, 0, time.UTC), Hosts: 2000, Files: 1500}
+		at := series.Run{Run: run, Date: time.Date(2024+i, 1, 1, 0, 0, 0, 0, time.UTC), Hosts: 2000, Files: sink.Some(int64(1500))}
 		if i == 1 {
 			at.Breaks = []string{"another list of hosts: " + hostile[1]}
 		}
