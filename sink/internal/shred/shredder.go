@@ -243,7 +243,7 @@ func requiredTexts(w *parquet.ColumnWriter, t *texts) func(cells) error {
 		for i := range c.n {
 			text := at[string](c, i)
 			if i > 0 && len(text) == len(above) && unsafe.StringData(text) == unsafe.StringData(above) {
-				t.addAbove()
+				t.addAbove(1)
 				continue
 			}
 			t.add(text)
@@ -260,9 +260,7 @@ func eachText(w *parquet.ColumnWriter, t *texts) func(int, []string) error {
 	return func(n int, texts []string) error {
 		for _, text := range texts {
 			t.add(text)
-			for range n - 1 {
-				t.addAbove()
-			}
+			t.addAbove(n - 1)
 		}
 		_, err := w.WriteRowValues(nil)
 		return err
@@ -283,7 +281,7 @@ func nullableTexts(w *parquet.ColumnWriter, t *texts) func(cells) error {
 				levels[i] = null
 				continue
 			case p == above:
-				t.addAbove()
+				t.addAbove(1)
 			default:
 				t.add(*p)
 				above = p

@@ -2,6 +2,7 @@ package shred
 
 import (
 	"hash/maphash"
+	"slices"
 
 	"github.com/parquet-go/parquet-go/encoding"
 )
@@ -58,16 +59,23 @@ func (t *texts) add(text string) {
 		n := t.find(text)
 		t.after[t.last], t.last = n, n
 	}
-	t.cells = append(t.cells, t.last)
+	t.cells = append(room(t.cells, 1), t.last)
 }
 
-// addAbove appends the last cell again.
-func (t *texts) addAbove() { t.cells = append(t.cells, t.last) }
+// addAbove appends the last cell n times.
+func (t *texts) addAbove(n int) {
+	t.cells = room(t.cells, n)
+	for range n {
+		t.cells = append(t.cells, t.last)
+	}
+}
 
 // repeat appends the cells from index from on again, so that they stand there
 // several times.
 func (t *texts) repeat(from, times int) {
-	for n := len(t.cells) - from; times > 1; times-- {
+	n := len(t.cells) - from
+	t.cells = room(t.cells, n*(times-1))
+	for ; times > 1; times-- {
 		t.cells = append(t.cells, t.cells[from:from+n]...)
 	}
 }
@@ -87,7 +95,7 @@ func (t *texts) find(text string) int32 {
 	}
 	n := int32(t.len())
 	t.slots[i] = slot{hash: hash, text: n + 1}
-	t.values = append(t.values, text...)
+	t.values = append(room(t.values, len(text)), text...)
 	t.offsets = append(t.offsets, uint32(len(t.values)))
 	t.hashes = append(t.hashes, hash)
 	t.after = append(t.after, n)
@@ -95,6 +103,15 @@ func (t *texts) find(text string) int32 {
 		t.grow()
 	}
 	return n
+}
+
+// room returns s with room for n more elements. It doubles the memory: append adds a
+// quarter to large slices, and copies four times as much.
+func room[V any](s []V, n int) []V {
+	if cap(s)-len(s) >= n {
+		return s
+	}
+	return slices.Grow(s, max(n, cap(s)))
 }
 
 func (t *texts) grow() {
