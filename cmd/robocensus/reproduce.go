@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -21,7 +22,8 @@ import (
 const reproduceHelp = `Checks a data set of robocensus publish and makes its tables again. It compares all
 files in FOLDER with checksums.sha256. Then it judges the answers in the table fetches
 again, with the bodies, agents, URL samples and profile fields of the data set, in a
-temporary folder, and says of each table whether it has the same rows. It asks nobody.
+temporary folder, and says of each table whether it has the same rows, but of changes,
+which robocensus diff makes. It asks nobody.
 
 If the data set has no table bodies, give them with --bodies: a folder or a tar of the
 files. A body is found by its digest; if none has it, the file named by the host
@@ -149,14 +151,16 @@ func recordedProfiles(r *publish.Run) (map[string]*robots.Profile, error) {
 		text, err := yaml.Marshal(r.ProfileFields[name])
 		profile := new(robots.Profile)
 		if err == nil {
-			err = yaml.Unmarshal(text, profile)
+			fields := yaml.NewDecoder(bytes.NewReader(text))
+			fields.KnownFields(true) // one that this program does not know may decide
+			err = fields.Decode(profile)
 		}
 		if err == nil {
 			profile.Name = name
 			err = profile.Validate()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("profile %s in provenance.json: %w", name, err)
+			return nil, fmt.Errorf("profile %s in provenance.json %w: %w", name, publish.ErrDamaged, err)
 		}
 		all[name] = profile
 	}

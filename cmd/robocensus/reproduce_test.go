@@ -3,15 +3,20 @@ package main
 import (
 	"archive/tar"
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // A data set judged again is the same, from its own bodies, from a folder and from a
@@ -23,6 +28,8 @@ func TestReproduce_NoRace(t *testing.T) {
 	if n := strings.Count(text, ": the same, "); n != len(sink.TableNames) || !strings.HasSuffix(text, "the same\n") {
 		t.Errorf("%d tables are the same:\n%s", n, text)
 	}
+
+	distrusted(t, folder)
 
 	part := filepath.Join(folder, "bodies", "run=r", "part-0000000000.parquet")
 	content, err := os.ReadFile(part)
@@ -98,4 +105,83 @@ func dumpBodies(t *testing.T, dir string) (folder, archive, unique string) {
 	must(t, w.Close())
 	must(t, os.WriteFile(archive, packed.Bytes(), 0o666))
 	return folder, archive, unique
+}
+
+// distrusted checks data sets that are whole by their own checksums, and are not what
+// they say.
+func distrusted(t *testing.T, folder string) {
+	t.Helper()
+	policies := filepath.Join("policies", "run=r", "part-0000000000.parquet")
+	for name, c := range map[string]struct {
+		change func(t *testing.T, copied string, provenance map[string]any, run map[string]any)
+		want   string
+	}{
+		"a run is not named": {func(t *testing.T, _ string, p, _ map[string]any) { p["runs"] = []any{} }, "_runs/r/manifest.json is damaged"},
+		"a run is null":      {func(t *testing.T, _ string, p, _ map[string]any) { p["runs"] = []any{nil} }, "a run is null"},
+		"a run is a path":    {func(t *testing.T, _ string, _, run map[string]any) { run["run"] = "../../r" }, "run ID"},
+		"agents elsewhere":   {func(t *testing.T, _ string, _, run map[string]any) { run["agents"] = "../../../../../etc/passwd" }, "is not _runs/r/agents.yaml"},
+		"samples elsewhere":  {func(t *testing.T, _ string, _, run map[string]any) { run["url_samples"] = "_runs/r/manifest.json" }, "is not _runs/r/urls.txt"},
+		"a column that is said to be left out": {func(t *testing.T, _ string, p, _ map[string]any) { p["without"] = []any{"policies.class"} },
+			"part-0000000000.parquet is damaged: its columns"},
+		"an unknown field of a profile": {func(t *testing.T, _ string, _, run map[string]any) {
+			run["profile_fields"].(map[string]any)["google"].(map[string]any)["unheard_of"] = true
+		}, "unheard_of"},
+		"another part": {func(t *testing.T, copied string, _, _ map[string]any) {
+			content, err := os.ReadFile(filepath.Join(copied, policies))
+			must(t, err)
+			must(t, os.WriteFile(filepath.Join(copied, filepath.Dir(policies), "part-0000000009.parquet"), content, 0o666))
+		}, "part-0000000009.parquet is damaged: neither"},
+		"a part of endless rows": {func(t *testing.T, copied string, _, _ map[string]any) { boast(t, copied) }, "a row group of 68719476736 rows"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			copied := filepath.Join(t.TempDir(), "copied")
+			must(t, os.CopyFS(copied, os.DirFS(folder)))
+			text, err := os.ReadFile(filepath.Join(copied, "provenance.json"))
+			must(t, err)
+			var p map[string]any
+			must(t, json.Unmarshal(text, &p))
+			c.change(t, copied, p, p["runs"].([]any)[0].(map[string]any))
+			text, err = json.Marshal(p)
+			must(t, err)
+			must(t, os.WriteFile(filepath.Join(copied, "provenance.json"), text, 0o666))
+			var sums strings.Builder
+			for name, content := range filesOf(t, copied) {
+				if name != "checksums.sha256" {
+					fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256([]byte(content)), name)
+				}
+			}
+			must(t, os.WriteFile(filepath.Join(copied, "checksums.sha256"), []byte(sums.String()), 0o666))
+			if text := call(t, 65, "reproduce", copied); !strings.Contains(text, c.want) {
+				t.Errorf("want %q:\n%s", c.want, text)
+			}
+		})
+	}
+}
+
+// boast makes the footer of a part of fetches say that its row group has 2^36 rows.
+func boast(t *testing.T, folder string) {
+	t.Helper()
+	m, err := sink.ReadManifest(folder, "r")
+	must(t, err)
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if p.Table != "fetches" {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(folder, p.Path))
+		must(t, err)
+		end := len(content) - 8
+		begin := end - int(binary.LittleEndian.Uint32(content[end:]))
+		rows := func(n int64) []byte { return binary.AppendVarint([]byte{0x16}, n) } // field 3, of the compact protocol
+		at := begin + bytes.LastIndex(content[begin:end], rows(p.Rows))
+		footer := slices.Concat(content[begin:at], rows(1<<36), content[at+len(rows(p.Rows)):end])
+		content = slices.Concat(content[:begin], footer, binary.LittleEndian.AppendUint32(nil, uint32(len(footer))), []byte("PAR1"))
+		must(t, os.WriteFile(filepath.Join(folder, p.Path), content, 0o666))
+		p.Bytes, p.SHA256 = int64(len(content)), fmt.Sprintf("%x", sha256.Sum256(content))
+	}
+	must(t, os.Remove(filepath.Join(folder, "_runs", "r", "manifest.json")))
+	s, err := store.Open(folder)
+	must(t, err)
+	defer s.Close()
+	must(t, sink.PutManifest(s, m))
 }

@@ -150,6 +150,9 @@ func (e earlierRun) eachGroup(ctx context.Context, parts []sink.Part, f func([]s
 	return nil
 }
 
+// mostRows is the number of rows in a row group of any table.
+const mostRows = 245_760
+
 func (e earlierRun) eachGroupOf(ctx context.Context, p sink.Part, f func([]sink.Fetch) error) error {
 	file, err := scan.OpenPart(ctx, e.dir, p)
 	if err != nil {
@@ -161,6 +164,9 @@ func (e earlierRun) eachGroupOf(ctx context.Context, p sink.Part, f func([]sink.
 		return err
 	}
 	for _, g := range groups.RowGroups() {
+		if g.NumRows() > mostRows || g.NumRows() > p.Rows { // of a part that somebody else wrote
+			return fmt.Errorf("read %s: a row group of %d rows, where the part has %d", p.Path, g.NumRows(), p.Rows)
+		}
 		in := parquet.NewGenericRowGroupReader[sink.Fetch](g)
 		rows := make([]sink.Fetch, g.NumRows())
 		n, err := in.Read(rows)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -94,7 +95,8 @@ func checksums(files []file) []byte {
 }
 
 // Check compares the files of a data set with its checksums, and returns its
-// provenance. A file that differs, is missing or has no checksum is [ErrDamaged].
+// provenance. A file that differs, is missing or has no checksum, or that no manifest
+// names, is [ErrDamaged].
 func Check(ctx context.Context, folder string) (*Provenance, error) {
 	text, err := readDescription(folder, checksumsName)
 	if err != nil {
@@ -108,10 +110,12 @@ func Check(ctx context.Context, folder string) (*Provenance, error) {
 		}
 		want[name] = sum
 	}
+	var names []string
 	err = walk(folder, func(name string) error {
 		if name == checksumsName {
 			return nil
 		}
+		names = append(names, name)
 		got, err := digestOf(ctx, filepath.Join(folder, filepath.FromSlash(name)))
 		switch {
 		case err != nil:
@@ -127,7 +131,7 @@ func Check(ctx context.Context, folder string) (*Provenance, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name := range want {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
 		return nil, fmt.Errorf("%s %w: it is missing", name, ErrDamaged)
 	}
 	if text, err = readDescription(folder, provenanceName); err != nil {
@@ -137,7 +141,7 @@ func Check(ctx context.Context, folder string) (*Provenance, error) {
 	if err := json.Unmarshal(text, p); err != nil {
 		return nil, fmt.Errorf("%s %w: %w", provenanceName, ErrDamaged, err)
 	}
-	return p, nil
+	return p, p.checkContents(folder, names)
 }
 
 func readDescription(folder, name string) ([]byte, error) {

@@ -76,6 +76,11 @@ func (p *Provenance) Compare(ctx context.Context, folder string, published *sink
 		}{{&a, folder, published, &c.Rows}, {&b, dir, other, &c.OtherRows}} {
 			columns := columnsOf(table, p.Without)
 			for _, part := range side.m.PartsOf(table) {
+				if side.m == published {
+					if err := checkColumns(ctx, side.dir, part, columns); err != nil {
+						return nil, err
+					}
+				}
 				err := scan.Rows(ctx, side.dir, part, scan.Selection{Columns: columns}, func(batch arrow.RecordBatch) error {
 					n, skipped := side.sum.add(batch, table, lost)
 					*side.rows += n

@@ -1,0 +1,89 @@
+package publish
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// A data set is somebody else's. Its checksums only say that it is whole: they are of
+// its own making. So that nothing in it goes unjudged, its provenance must name all its
+// runs, their manifests all its parts, and the parts must have the columns that the
+// provenance says.
+
+// checkContents checks the provenance against the names of the files of a data set.
+func (p *Provenance) checkContents(folder string, names []string) error {
+	bad := func(name, format string, args ...any) error {
+		return fmt.Errorf("%s %w: %s", name, ErrDamaged, fmt.Sprintf(format, args...))
+	}
+	s, err := store.OpenFolder(folder)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	known := make(map[string]bool) // parts and manifests
+	for _, r := range p.Runs {
+		if r == nil {
+			return bad(provenanceName, "a run is null")
+		}
+		if err := sink.CheckRunID(r.Run); err != nil {
+			return bad(provenanceName, "%s", err)
+		}
+		manifest := layout.RunFile(r.Run, layout.ManifestName)
+		if known[manifest] {
+			return bad(provenanceName, "run %s comes twice", r.Run)
+		}
+		known[manifest] = true
+		for _, of := range []struct{ is, want string }{{r.Agents, agentsName}, {r.URLSamples, urlsName}} {
+			if want := layout.RunFile(r.Run, of.want); of.is != "" && (of.is != want || !slices.Contains(names, want)) {
+				return bad(provenanceName, "%q is not %s of the data set", of.is, want)
+			}
+		}
+		m, err := sink.ManifestIn(s, r.Run)
+		if err != nil {
+			return bad(manifest, "%s", err)
+		}
+		for _, part := range slices.Concat(m.RunParts, m.Parts) {
+			known[part.Path] = true
+		}
+	}
+	for _, name := range names {
+		isManifest := strings.HasPrefix(name, layout.Runs+"/") && path.Base(name) == layout.ManifestName
+		isPart := path.Ext(name) == ".parquet" && !strings.HasPrefix(name, layout.Changes+"/")
+		if (isManifest || isPart) && !known[name] {
+			return bad(name, "neither %s nor a manifest names it", provenanceName)
+		}
+	}
+	return nil
+}
+
+// checkColumns returns an error if a part has other columns than those that are
+// compared.
+func checkColumns(ctx context.Context, dir string, part sink.Part, want []string) error {
+	f, err := scan.OpenPart(ctx, dir, part)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	opened, err := parquet.OpenFile(f, part.Bytes)
+	if err != nil {
+		return fmt.Errorf("%s %w: %w", part.Path, ErrDamaged, err)
+	}
+	var has []string
+	for _, column := range opened.Root().Columns() {
+		has = append(has, column.Name())
+	}
+	if !slices.Equal(slices.Sorted(slices.Values(has)), slices.Sorted(slices.Values(want))) {
+		return fmt.Errorf("%s %w: its columns are not those that %s says", part.Path, ErrDamaged, provenanceName)
+	}
+	return nil
+}
