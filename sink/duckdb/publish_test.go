@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // publishedSet publishes the runs of a folder.
@@ -126,6 +129,51 @@ func TestPublishedViews(t *testing.T) {
 			if !slices.EqualFunc(got, want, slices.Equal[[]string]) {
 				t.Errorf("%v: %s has another answer", args, filepath.Base(file))
 			}
+		}
+	}
+}
+
+// queries/datasheet.sql gives the figures of the data sheet, and no others: from the
+// tables as they are, and from the counters where rows or columns are left out.
+func TestPublishedFigures(t *testing.T) {
+	t.Parallel()
+	row := regexp.MustCompile("(?m)^\\| `([^`]*)` \\| (\\d+) \\|")
+	for _, args := range [][]string{nil, {"--without", "fetches.outcome,fetches.error_class"}, {"--without", "fetches"}, {"--without", "summary"}, {"--hash-hosts"}} {
+		set := publishedSet(t, single, args...)
+		sheet, err := os.ReadFile(filepath.Join(set, "DATASHEET.md"))
+		must(t, err)
+		var want []string
+		tables, rest, _ := strings.Cut(string(sheet), "\n## Run")
+		for _, m := range row.FindAllStringSubmatch(tables, -1) {
+			want = append(want, "rows "+m[1]+" "+m[2])
+		}
+		for _, part := range strings.Split(rest, "\n\n") {
+			for _, figure := range []string{"outcome", "error class"} {
+				if !strings.HasPrefix(part, "| "+figure+" |") {
+					continue
+				}
+				for _, m := range row.FindAllStringSubmatch(part, -1) {
+					want = append(want, strings.ReplaceAll(figure, " ", "_")+" "+m[1]+" "+m[2])
+				}
+			}
+		}
+		m := regexp.MustCompile(`- (\d+) lines? of the input`).FindStringSubmatch(rest)
+		if m == nil || len(want) < 15 {
+			t.Fatalf("%v: figures of the sheet: %q\n%s", args, want, sheet)
+		}
+		want = append(want, "rejected  "+m[1])
+		query, err := os.ReadFile(filepath.Join(set, "queries", "datasheet.sql"))
+		must(t, err)
+		_, rows, err := ask(folder(t, set), string(query))
+		must(t, err)
+		var got []string
+		for _, r := range rows {
+			got = append(got, r[1]+" "+strings.Replace(r[2], "NULL", "", 1)+" "+r[3])
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%v: the sheet (-) and its query (+):\n%s", args, diff)
 		}
 	}
 }

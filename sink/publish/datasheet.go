@@ -56,6 +56,7 @@ func (p *publisher) datasheet() error {
 	}
 	s.line("\nTables are Parquet, one folder for each run (`TABLE/run=ID/`). `croissant.json` and `datapackage.json` describe every column. " +
 		"`duckdb -init views.sql` opens them, with `queries/` as examples: bare names are the last run, `history.TABLE` all runs. " +
+		"`" + figuresName + "` gives the figures of this sheet from the tables. " +
 		"`sha256sum -c checksums.sha256` checks the files; `robocensus reproduce` judges the answers again.\n")
 	for i, m := range p.runs {
 		if err := p.describe(s, p.Runs[i], m, p.provenance.Runs[i]); err != nil {

@@ -283,5 +283,5 @@ func (p *publisher) queries() error {
 			}
 		}
 	}
-	return nil
+	return p.add(figuresName, []byte(p.figures()))
 }
