@@ -72,6 +72,26 @@ func ComparisonIn(s store.Store, run, against string) (*Comparison, error) {
 	return readComparison(s, run, against)
 }
 
+// PutComparison writes the record of a comparison whose part has been copied to s, with
+// the manifest of its run. It names no expectations.
+func PutComparison(s store.Store, c *Comparison) error {
+	m, err := readManifest(s, c.Run)
+	if err != nil {
+		return err
+	}
+	record := *c
+	record.Manifest, record.Expectations = m.digest, nil
+	content, _, err := seal(&record)
+	if err != nil {
+		return fmt.Errorf("record of the comparison: %w", err)
+	}
+	name := layout.ComparisonRecord(c.Run, c.Against)
+	if err := s.MakeFolder(path.Dir(name)); err != nil {
+		return err
+	}
+	return s.Replace(name, path.Dir(name), content)
+}
+
 // ComparedWith returns the earlier runs with which a run was compared.
 func ComparedWith(s store.Store, run string) (ids []string, err error) {
 	files, err := s.List(layout.ComparisonRecords(run))

@@ -29,17 +29,19 @@ const publishHelp = `Writes a data set of the RUNs in DIR to a new FOLDER, ready
     _runs/ID/                     manifest, agents and URL samples of each run
     checksums.sha256              for sha256sum -c
 
-Other commands read FOLDER as they read DIR. What is written depends on the runs and
+Other commands but verify read FOLDER as they read DIR. What is written depends on the runs and
 the flags alone: published twice, the files are the same to the byte. Paths of this
 machine, passwords and the lines that were rejected are not in it.
 
 --words names a YAML file with the keys title, description, creators, licence,
 contact, url, doi, version, date and keywords; flags win. Creators and a licence are
-needed. The date is that of the last run unless the file gives another.
+needed. The date is the day on which the last run was finished unless the file gives
+another.
 
 --without leaves out tables and columns. --hash-hosts puts hashes in the place of
 names of hosts and leaves out all columns with text that hosts wrote, and the tables
-bodies and changes. Who guesses a name can check it against its hash.
+bodies and changes. Who guesses a name can check it against its hash, and ranks and
+digests of files may lead to one.
 
 Exit codes: 0 done, 64 usage, 65 bad input, 74 I/O, 130 interrupted.`
 
@@ -82,7 +84,7 @@ func publishCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return writeDataSet(c.Context(), config, c.OutOrStdout())
+		return writeDataSet(c.Context(), config, c.OutOrStdout(), c.ErrOrStderr())
 	}
 	return c
 }
@@ -96,6 +98,8 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 		return c, usagef("--to is missing: give the folder to write")
 	case store.IsURL(f.to):
 		return c, usagef("--to %s: give a folder on this machine", f.to)
+	case isSameFile(f.to, "."):
+		return c, usagef("--to %s is the working folder: give a new folder", f.to)
 	case len(runs) == 0:
 		return c, usagef("RUN is missing: give the runs to publish%s", runsIn(f.out))
 	}
@@ -149,8 +153,8 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 	return c, nil
 }
 
-func writeDataSet(ctx context.Context, c publish.Config, stdout io.Writer) error {
-	err := publish.Write(ctx, c)
+func writeDataSet(ctx context.Context, c publish.Config, stdout, stderr io.Writer) error {
+	lacking, err := publish.Write(ctx, c)
 	switch {
 	case ctx.Err() != nil:
 		return errInterrupted
@@ -158,6 +162,9 @@ func writeDataSet(ctx context.Context, c publish.Config, stdout io.Writer) error
 		return usageError{err}
 	case err != nil:
 		return err
+	}
+	for _, in := range lacking {
+		fmt.Fprintf(stderr, "robocensus: %s (%s) is not there as a run read it, so reproduce cannot judge the data set again: publish where that run was started, with the same file\n", plain(in.Path), in.Role)
 	}
 	fmt.Fprintf(stdout, "published %s in %s; check it with sha256sum -c checksums.sha256 there\n", count(len(c.Runs), "run"), plain(c.To))
 	return nil

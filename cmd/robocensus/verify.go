@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/robocensus/robocensus/sink/publish"
 	"github.com/robocensus/robocensus/sink/verify"
 	"github.com/robocensus/robocensus/sink/views"
 )
@@ -52,6 +53,9 @@ func verifyCommand() *cobra.Command {
 			return usagef("RUN is missing: give the run to verify%s", runsIn(*out))
 		case len(args) > 1:
 			return usagef("unexpected argument %q", args[1])
+		}
+		if publish.IsDataSet(*out) {
+			return usagef("%s is a data set of robocensus publish: check it with robocensus reproduce, or with sha256sum -c checksums.sha256 there", *out)
 		}
 		run, err := findRun(*out, args[0])
 		if err != nil {

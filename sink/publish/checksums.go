@@ -94,6 +94,12 @@ func checksums(files []file) []byte {
 	return []byte(out.String())
 }
 
+// IsDataSet reports whether a folder has what [Write] writes last, and no other command.
+func IsDataSet(folder string) bool {
+	info, err := os.Stat(filepath.Join(folder, checksumsName))
+	return err == nil && info.Mode().IsRegular()
+}
+
 // Check compares the files of a data set with its checksums, and returns its
 // provenance. A file that differs, is missing or has no checksum, or that no manifest
 // names, is [ErrDamaged].

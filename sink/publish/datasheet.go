@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -20,6 +21,9 @@ func (s *sheet) line(format string, args ...any) { fmt.Fprintf(s, format+"\n", a
 
 // table writes counts, the most first.
 func (s *sheet) table(what, of string, counts map[string]int64) {
+	if len(counts) == 0 {
+		return
+	}
 	s.line("| %s | %s |\n|---|---:|", what, of)
 	for _, key := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) }) {
 		s.line("| %s | %d |", cell(key), counts[key])
@@ -50,6 +54,11 @@ func (p *publisher) datasheet() error {
 				rows, parts = rows+part.Rows, parts+1
 			}
 		}
+		if table == layout.Changes {
+			for _, part := range p.changes {
+				rows, parts = rows+part.Rows, parts+1
+			}
+		}
 		if parts > 0 {
 			s.line("| `%s` | %d | %d | %s |", table, rows, parts, sink.TableMeaning(table))
 		}
@@ -70,7 +79,7 @@ func (p *publisher) datasheet() error {
 // describe writes how a run came about, and what it lacks.
 func (p *publisher) describe(s *sheet, run, published *sink.Manifest, about *Run) error {
 	s.line("## Run %s\n", cell(run.Run))
-	s.line("- When: of %s; the program ran from %s to %s.", run.Date.UTC().Format(time.DateOnly), about.Started.UTC().Format(time.RFC3339), about.Finished.UTC().Format(time.RFC3339))
+	s.line("- Date: %s. The program ran from %s to %s.", run.Date.UTC().Format(time.DateOnly), about.Started.UTC().Format(time.RFC3339), about.Finished.UTC().Format(time.RFC3339))
 	s.line("- With: robocensus %s, schema version %d.", cell(run.ToolVersion), run.SchemaVersion)
 	var from []string
 	for _, in := range about.Inputs {
@@ -82,7 +91,11 @@ func (p *publisher) describe(s *sheet, run, published *sink.Manifest, about *Run
 		from = []string{"hosts named on the command line"}
 	}
 	s.line("- From: %s (digests in `%s`).", strings.Join(from, ", "), provenanceName)
-	s.line("- User agent: %s.", cell(fmt.Sprint(about.Configuration["user-agent"])))
+	if stored := []string{"warc", "bodies", "run"}; slices.ContainsFunc(about.Inputs, func(in sink.Input) bool { return slices.Contains(stored, in.Role) }) {
+		s.line("- User agent: not known here; the answers were stored before the run.")
+	} else {
+		s.line("- User agent: %s.", cell(fmt.Sprint(about.Configuration["user-agent"])))
+	}
 	s.line("- Profiles: %s; the first one decides where a table has only one reading. All their fields are in `%s`.", cell(strings.Join(run.Profiles, ", ")), provenanceName)
 	for _, of := range []struct{ what, file string }{{"Agents", about.Agents}, {"URL samples", about.URLSamples}} {
 		if of.file == "" {
@@ -136,7 +149,7 @@ func (p *publisher) limits(s *sheet) {
 	s.line("- Null means unknown or not applicable, never zero.")
 	if p.HashHosts {
 		s.line("- Names of hosts are hashes (SHA-256, 32 hexadecimal digits), and columns with text that hosts wrote are left out. " +
-			"Hashes are pseudonyms: who guesses a name can check it, and a rank in a public list leads to one.")
+			"Hashes are pseudonyms: who guesses a name can check it, and a rank in a public list, or a digest of a file (`content_digest`) in the index of an archive, leads to one.")
 	}
 	if !p.selection.has("bodies") {
 		s.line("- The files themselves (`bodies`) are not part of the data set.")

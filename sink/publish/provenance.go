@@ -42,6 +42,7 @@ type Run struct {
 	ConfigurationDigest string                    `json:"configuration_digest"`
 	Pace                map[string]any            `json:"pace"`
 	Inputs              []sink.Input              `json:"inputs"`
+	Earlier             []sink.Choice             `json:"earlier,omitempty"` // see sink.Plan
 	Profiles            []string                  `json:"profiles"`
 	ProfileFields       map[string]map[string]any `json:"profile_fields"`
 	Agents              string                    `json:"agents,omitempty"`      // file of the registry; "" if it is not at hand
@@ -77,19 +78,23 @@ func (p *Provenance) add(c Config, s selection, m *sink.Manifest) (*Run, map[str
 	for _, in := range m.Inputs {
 		switch in.Role {
 		case "agents":
-			if text := textOf(in, configs.Agents); text != nil {
+			if text := textOf(c.Dir, layout.RunFile(m.Run, agentsName), in, configs.Agents); text != nil {
 				texts[agentsName], r.Agents = text, layout.RunFile(m.Run, agentsName)
 			}
 		case "urls":
-			text := textOf(in, configs.URLs)
+			text := textOf(c.Dir, layout.RunFile(m.Run, urlsName), in, configs.URLs)
 			if text != nil && !(c.HashHosts && bytes.Contains(text, []byte("://"))) {
 				texts[urlsName], r.URLSamples = text, layout.RunFile(m.Run, urlsName)
 			}
 		}
-		if in.Role != "run" && !strings.HasPrefix(in.Path, "built-in ") {
-			in.Path = fileName(in.Path, in.Role, c.HashHosts)
+		r.Inputs = append(r.Inputs, nameless(in, c.HashHosts))
+	}
+	for _, choice := range m.Earlier {
+		choice.Inputs = slices.Clone(choice.Inputs)
+		for i, in := range choice.Inputs {
+			choice.Inputs[i] = nameless(in, c.HashHosts)
 		}
-		r.Inputs = append(r.Inputs, in)
+		r.Earlier = append(r.Earlier, choice)
 	}
 	for _, table := range m.Tables {
 		if !s.has(table) {
@@ -105,13 +110,27 @@ func (p *Provenance) add(c Config, s selection, m *sink.Manifest) (*Run, map[str
 	return r, texts
 }
 
-// textOf returns the bytes of an input, nil if they are not at hand or have changed.
-func textOf(in sink.Input, builtIn []byte) []byte {
+// nameless returns an input with the name of its file alone.
+func nameless(in sink.Input, hidden bool) sink.Input {
+	if in.Role != "run" && in.Path != sink.NamedHosts && !strings.HasPrefix(in.Path, "built-in ") {
+		in.Path = fileName(in.Path, in.Role, hidden)
+	}
+	return in
+}
+
+// textOf returns the bytes of an input, nil if they are not at hand or have changed. A
+// data set that is published again has them itself, under a name.
+func textOf(dir, name string, in sink.Input, builtIn []byte) []byte {
 	if digest(builtIn) == in.SHA256 {
 		return builtIn
 	}
-	if text, err := os.ReadFile(in.Path); err == nil && digest(text) == in.SHA256 {
-		return text
+	for _, file := range []string{filepath.Join(dir, filepath.FromSlash(name)), in.Path} {
+		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if text, err := os.ReadFile(file); err == nil && digest(text) == in.SHA256 {
+			return text
+		}
 	}
 	return nil
 }
@@ -180,7 +199,7 @@ func pace(settings map[string]any) map[string]any {
 // manifest returns the manifest of the run as published.
 func (r *Run) manifest(m *sink.Manifest, s selection) *sink.Manifest {
 	out := *m
-	out.Configuration, out.Pace, out.Inputs = r.Configuration, r.Pace, r.Inputs
+	out.Configuration, out.Pace, out.Inputs, out.Earlier = r.Configuration, r.Pace, r.Inputs, r.Earlier
 	out.RejectedFile, out.Lists, out.Records, out.Without = nil, nil, []sink.RecordName{}, s.names()
 	for _, of := range []struct {
 		out *[]sink.Part

@@ -31,3 +31,21 @@ func TestSettingsSayNothingOfTheMachine(t *testing.T) {
 		t.Errorf("with hashes for hosts the list is named %q", got)
 	}
 }
+
+// Archives are named as published lists name them, without folders and secrets.
+func TestNamesOfArchives(t *testing.T) {
+	for name, want := range map[string]string{
+		"crawl-data/CC-MAIN-2024-10/robotstxt/a.warc.gz": "crawl-data/CC-MAIN-2024-10/robotstxt/a.warc.gz",
+		"/home/jane/crawl/a.warc.gz":                     "a.warc.gz",
+		"../jane/a.warc.gz":                              "a.warc.gz",
+		"-":                                              "-",
+		"s3://bucket/crawl/a.warc.gz":                    "s3://bucket/crawl/a.warc.gz",
+		"https://data.example/a.warc.gz?X-Amz-Signature=secret":     "https://data.example/a.warc.gz",
+		"https://jane:secret@data.example/a.warc.gz#b":              "https://data.example/a.warc.gz",
+		"https://data.example/%zz/a.warc.gz?X-Amz-Signature=secret": "a.warc.gz",
+	} {
+		if got := archiveName(name); got != want {
+			t.Errorf("%s is named %s, want %s", name, got, want)
+		}
+	}
+}

@@ -68,6 +68,8 @@ type publisher struct {
 	selection  selection
 	runs       []*sink.Manifest // as published
 	provenance Provenance
+	changes    []sink.Part
+	lacking    []sink.Input
 	files      []file
 }
 
@@ -78,39 +80,44 @@ type file struct {
 	store.Digest
 }
 
-// Write publishes runs. After an error there is no folder.
-func Write(ctx context.Context, c Config) (err error) {
+// Write publishes runs. After an error there is no folder. It returns the files of
+// agents and URL samples that are not at hand: without them, the data set cannot be
+// judged again.
+func Write(ctx context.Context, c Config) (lacking []sink.Input, err error) {
 	if err := c.Words.complete(c.Runs); err != nil {
-		return err
+		return nil, err
 	}
 	p := &publisher{Config: c, ctx: ctx}
 	if p.selection, err = selected(c); err != nil {
-		return err
+		return nil, err
 	}
 	if err := checkEmpty(c.To); err != nil {
-		return err
+		return nil, err
 	}
-	to := filepath.Clean(c.To)
+	to, err := filepath.Abs(c.To)
+	if err != nil {
+		return nil, err
+	}
 	beside, err := os.MkdirTemp(filepath.Dir(to), "."+filepath.Base(to)+"-*")
 	if err != nil {
-		return fmt.Errorf("create the folder of the data set: %w", err)
+		return nil, fmt.Errorf("create the folder of the data set: %w", err)
 	}
 	defer os.RemoveAll(beside)
 	if err := os.Chmod(beside, 0o755); err != nil {
-		return err
+		return nil, err
 	}
 	if p.out, err = store.Open(beside); err != nil {
-		return err
+		return nil, err
 	}
 	defer p.out.Close()
 	if err := p.write(beside); err != nil {
-		return err
+		return nil, err
 	}
 	os.Remove(to) // an empty folder
 	if err := os.Rename(beside, to); err != nil {
-		return fmt.Errorf("name the folder of the data set: %w", err)
+		return nil, fmt.Errorf("name the folder of the data set: %w", err)
 	}
-	return nil
+	return p.lacking, nil
 }
 
 func checkEmpty(folder string) error {
@@ -155,6 +162,11 @@ func (p *publisher) write(folder string) error {
 // run writes the parts and the manifest of a run.
 func (p *publisher) run(m *sink.Manifest) (*sink.Manifest, error) {
 	about, texts := p.provenance.add(p.Config, p.selection, m)
+	for _, in := range m.Inputs {
+		if !p.HashHosts && (in.Role == "agents" && about.Agents == "" || in.Role == "urls" && about.URLSamples == "") && !slices.Contains(p.lacking, in) {
+			p.lacking = append(p.lacking, in)
+		}
+	}
 	published := about.manifest(m, p.selection)
 	for _, list := range []*[]sink.Part{&published.RunParts, &published.Parts} {
 		for i, part := range *list {
@@ -178,6 +190,10 @@ func (p *publisher) run(m *sink.Manifest) (*sink.Manifest, error) {
 
 // part writes a part, as it is or rewritten.
 func (p *publisher) part(part sink.Part) (store.Digest, error) {
+	shorten, err := p.selection.namesMachine(p.ctx, p.Dir, part)
+	if err != nil {
+		return store.Digest{}, err
+	}
 	in, err := scan.OpenPart(p.ctx, p.Dir, part)
 	if err != nil {
 		return store.Digest{}, err
@@ -187,7 +203,7 @@ func (p *publisher) part(part sink.Part) (store.Digest, error) {
 	if err != nil {
 		return store.Digest{}, err
 	}
-	if rewrite := p.selection.rewriting(part.Table); rewrite != nil {
+	if rewrite := p.selection.rewriting(part.Table, shorten); rewrite != nil {
 		err = rewrite.write(p.ctx, out, in, part.Bytes)
 	} else {
 		_, err = io.Copy(out, in)
@@ -256,9 +272,13 @@ func (p *publisher) comparisons() error {
 			if err != nil {
 				return err
 			}
-			if _, err := p.part(*c.Part); err != nil {
+			if c.Part.Digest, err = p.part(*c.Part); err != nil {
 				return err
 			}
+			if err := sink.PutComparison(p.out, c); err != nil {
+				return err
+			}
+			p.changes = append(p.changes, *c.Part)
 		}
 	}
 	return nil

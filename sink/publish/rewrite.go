@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
+	"path"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,6 +19,7 @@ import (
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
 )
 
 // rowTypes are the row types of the tables that may be rewritten.
@@ -35,13 +39,14 @@ var hashed = []string{"host", "registered_domain"}
 type rewriting struct {
 	table  string
 	schema *parquet.Schema
-	hash   map[int]func(string) string // by leaf column
+	change map[int]func(string) string // by leaf column
 }
 
-// rewriting returns how to rewrite the parts of a table, nil to copy them.
-func (s selection) rewriting(table string) *rewriting {
+// rewriting returns how to rewrite the parts of a table, nil to copy them. With shorten,
+// names of archives do not say where they are on this machine.
+func (s selection) rewriting(table string, shorten bool) *rewriting {
 	row := rowTypes[table]
-	r := &rewriting{table: table, hash: make(map[int]func(string) string)}
+	r := &rewriting{table: table, change: make(map[int]func(string) string)}
 	var fields []reflect.StructField
 	for i := range row.NumField() {
 		name, _, _ := strings.Cut(row.Field(i).Tag.Get("parquet"), ",")
@@ -50,20 +55,59 @@ func (s selection) rewriting(table string) *rewriting {
 		}
 	}
 	r.schema = parquet.SchemaOf(reflect.New(reflect.StructOf(fields)).Interface())
-	if s.hash {
+	if s.hash || shorten {
 		for i, path := range r.schema.Columns() {
 			switch {
+			case shorten && path[0] == archiveColumn:
+				r.change[i] = archiveName
+			case !s.hash:
 			case len(path) == 1 && slices.Contains(hashed, path[0]):
-				r.hash[i] = hash
+				r.change[i] = hash
 			case table == "verdicts" && path[0] == "url":
-				r.hash[i] = hashAbsolute
+				r.change[i] = hashAbsolute
 			}
 		}
 	}
-	if len(fields) == row.NumField() && len(r.hash) == 0 {
+	if len(fields) == row.NumField() && len(r.change) == 0 {
 		return nil
 	}
 	return r
+}
+
+// archiveColumn is the column of fetches that names archives as the user does.
+const archiveColumn = "warc_file"
+
+// archiveName returns the name of an archive without a folder of this machine, and
+// without what may be secret in a URL. Relative paths, as published lists of archives
+// have them, stay.
+func archiveName(name string) string {
+	u, err := url.Parse(name)
+	switch {
+	case strings.Contains(name, "://") && err == nil:
+		u.User, u.RawQuery, u.Fragment = nil, "", ""
+		return u.String()
+	case strings.Contains(name, "://"):
+		name, _, _ = strings.Cut(name, "?")
+		return path.Base(name)
+	case !filepath.IsLocal(filepath.FromSlash(name)):
+		return path.Base(name)
+	}
+	return name
+}
+
+// namesMachine reports whether a part has names of archives to shorten.
+func (s selection) namesMachine(ctx context.Context, dir string, part sink.Part) (yes bool, err error) {
+	if part.Table != "fetches" || slices.Contains(s.without[part.Table], archiveColumn) {
+		return false, nil
+	}
+	last := ""
+	err = scan.Texts(ctx, dir, part, []string{archiveColumn}, func(cells []*string) {
+		if name := cells[0]; name != nil && *name != last {
+			last = strings.Clone(*name)
+			yes = yes || archiveName(last) != last
+		}
+	})
+	return yes, err
 }
 
 // hash returns the name by which a host is published: the same in every data set, so
@@ -128,8 +172,8 @@ func (r *rewriting) group(ctx context.Context, w *parquet.GenericWriter[any], gr
 		n, err := converted.ReadRows(rows)
 		for _, row := range rows[:n] {
 			for i, v := range row {
-				if hash := r.hash[v.Column()]; hash != nil && !v.IsNull() {
-					row[i] = parquet.ByteArrayValue([]byte(hash(string(v.ByteArray())))).Level(v.RepetitionLevel(), v.DefinitionLevel(), v.Column())
+				if change := r.change[v.Column()]; change != nil && !v.IsNull() {
+					row[i] = parquet.ByteArrayValue([]byte(change(string(v.ByteArray())))).Level(v.RepetitionLevel(), v.DefinitionLevel(), v.Column())
 				}
 			}
 		}

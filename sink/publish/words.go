@@ -76,7 +76,7 @@ func (w *Words) complete(runs []*sink.Manifest) error {
 	if len(runs) == 0 {
 		return bad("no run is named")
 	}
-	first, last := runs[0].Date, runs[0].Date
+	first, last, finished := runs[0].Date, runs[0].Date, *runs[0].Finished
 	for _, m := range runs {
 		if m.Date.Before(first) {
 			first = m.Date
@@ -84,9 +84,12 @@ func (w *Words) complete(runs []*sink.Manifest) error {
 		if m.Date.After(last) {
 			last = m.Date
 		}
+		if m.Finished.After(finished) {
+			finished = *m.Finished
+		}
 	}
 	if w.Date == "" { // not today: the data set must not depend on the time
-		w.Date = last.UTC().Format(time.DateOnly)
+		w.Date = finished.UTC().Format(time.DateOnly)
 	}
 	if w.Title == "" {
 		w.Title = "Census of crawl policies, " + first.UTC().Format(time.DateOnly)
