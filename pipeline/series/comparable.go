@@ -211,7 +211,7 @@ func (n *neighbours) whyNot(k id, stratum string) string {
 	if stratum != All {
 		out = append(out, n.strata...)
 	}
-	if k.metric != "targets" && k.metric != "status" {
+	if !slices.Contains([]string{"targets", "status", "entered", "left"}, k.metric) { // facts, whatever the profile
 		out = append(out, n.profiles[k.profile]...)
 	}
 	switch {

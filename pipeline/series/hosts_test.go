@@ -239,6 +239,9 @@ func TestWhatBreaksASeries(t *testing.T) {
 					t.Errorf("%s: %q, want %q", x.k.metric, got, x.want)
 				}
 			}
+			if got := n.whyNot(id{metric: "entered"}, All); (got == "") != (c.other == "") {
+				t.Errorf("entered: %q, want %q", got, c.other)
+			}
 			marks := n.marks([]string{"google"})
 			if (len(marks) > 0) != (c.mark != "") || c.mark != "" && marks[0].Kind != c.mark {
 				t.Errorf("marks are %+v, want %s", marks, c.mark)
@@ -276,5 +279,32 @@ func TestClustersAreTheSameInEveryProcess(t *testing.T) {
 		if !bytes.Equal(first, text.Bytes()) {
 			t.Fatal("the points differ")
 		}
+	}
+}
+
+// An outage lowers shares of hosts, though no policy changed.
+func TestOutagesAreNamed(t *testing.T) {
+	dir := t.TempDir()
+	for at, down := range []int{0, 1, 10, 10} {
+		m := make(madeUp)
+		for h := range 100 {
+			class := "disallow_all"
+			if h < down {
+				class = "unknown"
+			}
+			m[fmt.Sprintf("h.d%d.com", h)] = map[string]string{"A": class, "B": class, "C": class}
+		}
+		m.write(t, dir, fmt.Sprintf("r%d", at), at)
+	}
+	s, err := Read(t.Context(), Config{Dir: dir, Runs: []string{"r0", "r1", "r2", "r3"}})
+	must(t, err)
+	var outages []string
+	for _, text := range s.Warnings {
+		if strings.Contains(text, "unknown") {
+			outages = append(outages, text)
+		}
+	}
+	if len(outages) != 1 || !strings.HasPrefix(outages[0], "the policies of 10.0 % of the hosts are unknown in run r2, and of 1.0 % in run r1: ") {
+		t.Errorf("outages: %q", outages)
 	}
 }

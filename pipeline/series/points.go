@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -40,7 +41,36 @@ func newPointer(c Config, runs []*counted, r *Result) *pointer {
 		}
 		r.Runs = append(r.Runs, about)
 	}
+	p.warnOfOutages()
 	return p
+}
+
+// outage is the difference between the shares of unknown policies of two runs that is
+// worth a warning.
+const outage = 0.02
+
+// warnOfOutages warns of runs in which more hosts, or fewer, did not say what their
+// policies are. Such a host is in the denominator of shares of hosts, so that these
+// change although no policy did.
+func (p *pointer) warnOfOutages() {
+	if len(p.Profiles) == 0 {
+		return
+	}
+	profile := p.Profiles[0]
+	for i := 1; i < len(p.runs); i++ {
+		var shares [2]float64
+		for k, r := range p.runs[i-1 : i+1] {
+			all := r.all.of(All)
+			for _, key := range []string{"full_disallow", "undefined"} {
+				shares[k] += float64(all.counts[id{metric: "outcome", profile: profile, key: key}].n) / float64(max(1, all.sizes[baseHosts].n))
+			}
+		}
+		known := slices.Contains(p.runs[i-1].m.Profiles, profile) && slices.Contains(p.runs[i].m.Profiles, profile)
+		if known && len(p.pairs[i].all) == 0 && math.Abs(shares[1]-shares[0]) >= outage {
+			p.result.warn("the policies of %.1f %% of the hosts are unknown in run %s, and of %.1f %% in run %s: shares of hosts differ by that alone; compare shares of files",
+				100*shares[1], p.runs[i].m.Run, 100*shares[0], p.runs[i-1].m.Run)
+		}
+	}
 }
 
 func (r *Result) warn(format string, args ...any) {
