@@ -156,7 +156,7 @@ func fileName(name, role string, hidden bool) string {
 }
 
 // pathSettings are the settings whose values are paths or URLs.
-var pathSettings = []string{"hosts", "warc", "warc-paths", "warc-base", "bodies", "from-run", "ranks", "agents", "urls", "ca-file"}
+var pathSettings = []string{"hosts", "warc", "warc-paths", "bodies", "from-run", "ranks", "agents", "urls", "ca-file"}
 
 func withoutPaths(settings map[string]any, hidden bool) map[string]any {
 	out := make(map[string]any)
@@ -190,6 +190,10 @@ func pace(settings map[string]any) map[string]any {
 			continue
 		case "state", "proxy":
 			value = value != nil && value != "" // whether there was one
+		case "warc-base":
+			if base, _ := value.(string); base != "" {
+				value = archiveName(base)
+			}
 		}
 		out[name] = value
 	}

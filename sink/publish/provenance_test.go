@@ -12,7 +12,7 @@ func TestSettingsSayNothingOfTheMachine(t *testing.T) {
 		"hosts": "/home/jane/lists/top.csv", "agents": "", "user-agent": "census/1 (+https://example.org/)",
 		"warc": []any{"https://user:secret@archive.example/crawl/a.warc.gz?X-Signature=secret", "s3://secret/crawl/b.warc.gz", "../jane/c.warc"},
 	}
-	speed := map[string]any{"proxy": "http://jane:secret@10.0.0.1:3128", "state": "/home/jane/state", "memory": "2G", "rate": "5"}
+	speed := map[string]any{"proxy": "http://jane:secret@10.0.0.1:3128", "state": "/home/jane/state", "memory": "2G", "rate": "5", "warc-base": "/home/jane/crawl"}
 	text, err := json.Marshal([]any{withoutPaths(settings, false), pace(speed)})
 	if err != nil {
 		t.Fatal(err)
@@ -22,7 +22,7 @@ func TestSettingsSayNothingOfTheMachine(t *testing.T) {
 			t.Errorf("%s names %s", text, word)
 		}
 	}
-	for _, word := range []string{`"top.csv"`, `"a.warc.gz"`, `"b.warc.gz"`, `"c.warc"`, `"agents":""`, `"rate":"5"`, `"proxy":true`, "census/1"} {
+	for _, word := range []string{`"top.csv"`, `"a.warc.gz"`, `"b.warc.gz"`, `"c.warc"`, `"agents":""`, `"rate":"5"`, `"warc-base":"crawl"`, `"proxy":true`, "census/1"} {
 		if !strings.Contains(string(text), word) {
 			t.Errorf("%s lacks %s", text, word)
 		}
