@@ -65,7 +65,7 @@ type recordWriter struct {
 
 func (w *recordWriter) record(kind, content, url string, at time.Time, block string) {
 	if w.zip == nil {
-		w.zip, _ = gzip.NewWriterLevel(nil, gzip.BestSpeed)
+		w.zip, _ = gzip.NewWriterLevel(nil, gzip.HuffmanOnly)
 	}
 	w.zip.Reset(w.out)
 	w.n++

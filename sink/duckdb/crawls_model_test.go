@@ -161,14 +161,16 @@ func newTwelveCrawls(largest int) *twelveCrawls {
 
 		size := max(least, []int{2, 3, 8, 12, 20, 50, 41, 30, 36, 44, 47, 49}[c]*largest/50)
 		leaving := min(len(active)/20+max(0, len(active)-size), len(active)-least*6/10)
+		var gone []*site
 		for range max(0, leaving) { // never the oldest ones
 			i := least*6/10 + r.IntN(len(active)-least*6/10)
-			away, active = append(away, active[i]), slices.Delete(active, i, i+1)
+			gone, active = append(gone, active[i]), slices.Delete(active, i, i+1)
 		}
-		for range min(len(away), size/30, size-len(active)) { // some come back
+		for range min(len(away), size/50, size-len(active)) { // some come back
 			i := r.IntN(len(away))
 			active, away = append(active, away[i]), slices.Delete(away, i, i+1)
 		}
+		away = append(away, gone...)
 		for len(active) < size {
 			s := newSite(r, len(h.sites))
 			h.sites, active = append(h.sites, s), append(active, s)
