@@ -179,19 +179,19 @@ func (n *neighbours) compareCategories() {
 		for _, agent := range agents {
 			switch was, ok := n.before.category[agent]; {
 			case !ok, was != category:
-				changed = append(changed, "with "+agent)
+				changed = append(changed, agent+" is new")
 			case n.after.agents.change(n.before.agents, agent) != "":
-				changed = append(changed, agent+" changed")
+				changed = append(changed, "the entry of "+agent+" changed")
 			}
 		}
 		for _, agent := range before[category] {
 			if n.after.category[agent] != category {
-				changed = append(changed, "without "+agent)
+				changed = append(changed, agent+" is gone")
 			}
 		}
 		slices.Sort(changed)
 		if changed != nil {
-			n.categories[category] = "other agents of the category: " + some(changed, 5)
+			n.categories[category] = "the category " + category + " changed: " + some(changed, 5)
 		}
 	}
 }

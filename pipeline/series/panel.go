@@ -2,6 +2,7 @@ package series
 
 import (
 	"context"
+	"fmt"
 	"hash/maphash"
 	"slices"
 	"strconv"
@@ -45,6 +46,7 @@ type moved struct{ entered, left, stayed int64 }
 // that come and go.
 func findPanel(ctx context.Context, dir string, runs []*counted, r *Result) (panel []uint64, err error) {
 	var before []uint64
+	var several []string
 	for i, run := range runs {
 		keys, err := readKeys(ctx, dir, run.m)
 		if err != nil {
@@ -54,7 +56,7 @@ func findPanel(ctx context.Context, dir string, runs []*counted, r *Result) (pan
 		targets := len(keys)
 		keys = slices.Compact(keys)
 		if again := targets - len(keys); again > 0 {
-			r.warn("run %s asked %d hosts at more than one origin: each of these counts", run.m.Run, again)
+			several = append(several, fmt.Sprintf("%s has %d answers of %d hosts", run.m.Run, targets, len(keys)))
 		}
 		if i == 0 {
 			panel = slices.Clone(keys)
@@ -66,6 +68,9 @@ func findPanel(ctx context.Context, dir string, runs []*counted, r *Result) (pan
 			panel = panel[:n]
 		}
 		before = keys
+	}
+	if len(several) > 0 {
+		r.warn("some hosts have several answers in a run, of several origins or captured again, and each of them counts: %s", some(several, 3))
 	}
 	r.Panel = &Panel{Hosts: int64(len(panel)), BytesPerHost: bytesPerHost}
 	return panel, nil

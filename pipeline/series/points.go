@@ -26,7 +26,7 @@ func newPointer(c Config, runs []*counted, r *Result) *pointer {
 	p := &pointer{Config: c, runs: runs, result: r, strata: strata(runs, c.Strata), shared: make(map[string]*string), pairs: make([]*neighbours, len(runs))}
 	for i, run := range runs {
 		all := run.all.of(All)
-		about := Run{Run: run.m.Run, Date: run.m.Date, Hosts: all.sizes[baseHosts].n}
+		about := Run{Run: run.m.Run, Date: run.m.Date, Source: run.kind(), Hosts: all.sizes[baseHosts].n}
 		if len(c.Profiles) > 0 && slices.Contains(run.m.Profiles, c.Profiles[0]) {
 			n := all.sizes[filesOf(c.Profiles[0])].n
 			about.Files = &n
@@ -40,6 +40,9 @@ func newPointer(c Config, runs []*counted, r *Result) *pointer {
 			}
 		}
 		r.Runs = append(r.Runs, about)
+	}
+	if r.Panel == nil && slices.ContainsFunc(r.Runs, func(run Run) bool { return run.Source == "warc" }) {
+		r.warn("an archive may have several captures of a host, and each of them counts: --panel says how many")
 	}
 	p.warnOfOutages()
 	return p
@@ -324,7 +327,7 @@ func (p *pointer) remark() {
 		}
 	}
 	if cautious > 0 {
-		p.result.warn("the intervals of %d of %d points may miss the true share more often than in 5 %% of cases: see caution", cautious, all)
+		p.result.warn("the intervals of %d of %d points may miss the true share more often than in 5%% of cases: see caution", cautious, all)
 	}
 	if p.Weights == nil {
 		return

@@ -60,7 +60,7 @@ func (r *registry) change(before *registry, agent string) string {
 		{"user_agent", a.userAgent, b.userAgent}, {"ignores_star", a.ignoresStar, b.ignoresStar},
 	} {
 		if f.a != f.b {
-			out = append(out, fmt.Sprintf("%s was %s and is %s", f.name, clip(f.a), clip(f.b)))
+			out = append(out, fmt.Sprintf("%s: %s, now %s", f.name, clip(f.a), clip(f.b)))
 		}
 	}
 	if out == nil {

@@ -45,9 +45,12 @@ type Result struct {
 
 // Run describes a run of a series.
 type Run struct {
-	Run   string    `json:"run"`
-	Date  time.Time `json:"date"`
-	Hosts int64     `json:"hosts"`
+	Run  string    `json:"run"`
+	Date time.Time `json:"date"`
+	// Source says where most answers of the run come from: network, warc, body. One of
+	// warc has a row for each capture, and counts it as a host.
+	Source string `json:"source"`
+	Hosts  int64  `json:"hosts"`
 	// Files are the hosts whose rules decide, under the first profile of the series; nil
 	// for a run without that profile.
 	Files *int64 `json:"files"`

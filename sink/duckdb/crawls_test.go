@@ -182,7 +182,13 @@ func (w *crawlsTest) wantSeries(t *testing.T, want map[figure]counted, panel int
 	if int(s.Panel.Hosts) != panel {
 		t.Errorf("%v: the panel has %d hosts, want %d", args, s.Panel.Hosts, panel)
 	}
+	if said := strings.Join(s.Warnings, "\n"); !strings.Contains(said, "several") || len(s.Warnings) > 3 {
+		t.Errorf("%v: warnings are %s", args, said)
+	}
 	for i, run := range s.Runs {
+		if run.Source != "warc" {
+			t.Errorf("run %s is from %q", run.Run, run.Source)
+		}
 		if i > 0 && !run.Date.After(s.Runs[i-1].Date) {
 			t.Errorf("run %s of %s comes after that of %s", run.Run, run.Date, s.Runs[i-1].Date)
 		}

@@ -122,12 +122,13 @@ func (h *history) run(t *testing.T, dir, out string) {
 // seriesOutput is the output of series --json.
 type seriesOutput struct {
 	Runs []struct {
-		Run          string
+		Run, Source  string
 		Date         time.Time
 		Hosts, Files int64
 	}
-	Marks []struct{ Run, Kind, Of string }
-	Panel struct {
+	Marks    []struct{ Run, Kind, Of string }
+	Warnings []string
+	Panel    struct {
 		Hosts        int64
 		BytesPerHost int `json:"bytes_per_host"`
 	}
@@ -210,7 +211,7 @@ func TestSeriesOfAKnownHistory(t *testing.T) {
 			if effect := designEffect(byDomain); math.Abs(effect-p.DesignEffect) > 1e-9*max(1, effect) {
 				t.Errorf("%s %s %s %s of %s: design effect %v, want %v", p.Run, p.Population, p.Stratum, p.Agent, p.Base, p.DesignEffect, effect)
 			}
-			why := map[string]string{"GPTBot 3": "tokens was", "NewBot 2": "has no NewBot"}[fmt.Sprint(p.Agent, " ", c)]
+			why := map[string]string{"GPTBot 3": "tokens: ", "NewBot 2": "has no NewBot"}[fmt.Sprint(p.Agent, " ", c)]
 			if c > 0 && (*p.Comparable != (why == "") || !strings.Contains(p.WhyNot, why)) || c == 0 && p.Comparable != nil {
 				t.Errorf("%s %s: comparable %v, because %q", p.Run, p.Agent, p.Comparable, p.WhyNot)
 			}

@@ -21,7 +21,8 @@ func byKeyName(l followed) string  { return l.key }
 func (d *seriesData) training() *figure {
 	line := func(_, base string) followed { return d.closing(headline, series.All, series.All, base) }
 	f := &figure{
-		ID: "closed", Of: "Shares of hosts, and of files: the hosts whose rules decide.", Legend: d.twoBases(), Wide: true,
+		ID: "closed", Legend: d.twoBases(), Wide: true,
+		Of:    "Shares of hosts, and of files: the hosts whose rules decide. A host that is down shuts nobody out, so that an outage lowers the share of hosts alone.",
 		Title: d.told(line("", "hosts"), "shut out a crawler for AI training"),
 	}
 	f = d.follow(f, d.query("series_categories", "category", "hosts, files", "closes = 'any' AND stratum = 'all' AND category = "+quote(headline)+" AND profile = "+quote(d.profile)),
@@ -46,7 +47,7 @@ func (d *seriesData) ofCategories() *figure {
 		all = append(all, d.bothBases(categoryWords(name), "", "files", nil, func(base string) followed { return line(name, base) }))
 	}
 	f := d.follow(&figure{
-		ID: "categories", Title: fmt.Sprintf("Of %s of agents, most hosts shut out %s", counted(int64(len(names)), "category"), categoryWords(names[0])),
+		ID: "categories", Title: fmt.Sprintf("Shut out most, of %s of agents: %s", counted(int64(len(names)), "category"), categoryWords(names[0])),
 		Of: "Shares of hosts and files that shut out at least one agent of the category.", Legend: d.twoBases(),
 	}, d.query("series_categories", "category", "hosts, files", "closes = 'any' AND stratum = 'all' AND profile = "+quote(d.profile)+" AND category IN ("+quoteAll(names)+")"), all...)
 	if f != nil {
@@ -256,11 +257,11 @@ func (d *seriesData) byStatus(id, title, metric string, names func(string) strin
 }
 
 func (d *seriesData) ofOutcomes() *figure {
-	return d.byStatus("outcomes", "What the answers mean", "outcome", words.Outcome.Of, true)
+	return d.byStatus("outcomes", "What the answers mean for crawlers", "outcome", words.Outcome.Of, true)
 }
 
 func (d *seriesData) ofReasons() *figure {
-	return d.byStatus("reasons", "Why they mean that", "reason", words.Reason.Of, true)
+	return d.byStatus("reasons", "Reasons for that: a robots.txt, none, or an error", "reason", words.Reason.Of, true)
 }
 
 func (d *seriesData) ofStatuses() *figure {
@@ -301,9 +302,9 @@ func (d *seriesData) byContent(id, title, view, column, metric string, names fun
 }
 
 func (d *seriesData) ofSignals() *figure {
-	return d.byContent("signals", "Signals", "series_signals", "key", "signal", func(key string) string { return key })
+	return d.byContent("signals", "Signals about the use of content, and other extensions", "series_signals", "key", "signal", func(key string) string { return key })
 }
 
 func (d *seriesData) ofFeatures() *figure {
-	return d.byContent("features", "Features of files", "series_features", "feature", "feature", words.Feature.Of)
+	return d.byContent("features", "What files contain", "series_features", "feature", "feature", words.Feature.Of)
 }

@@ -245,7 +245,7 @@ func (s *svg) multiples(f *figure) {
 			}
 		}
 		s.WriteString("</svg>")
-		s.text(float64(x+4), top+11, `font-size="10" fill="#55626f"`, f.Axis)
+		s.text(float64(x+width), top-4, `font-size="10" text-anchor="end" fill="#55626f"`, f.Axis) // no line is there
 		s.text(float64(x), top+height+14, `font-size="10" fill="#55626f"`, m.First)
 		s.text(float64(x+width), top+height+14, `font-size="10" text-anchor="end" fill="#55626f"`, m.Last)
 	}

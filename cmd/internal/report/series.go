@@ -101,22 +101,32 @@ func (d *seriesData) page() *page {
 	add("What do hosts answer?", d.ofOutcomes(), d.ofReasons(), d.ofStatuses())
 	add("What is in the files?", d.ofSignals(), d.ofFeatures())
 	for _, run := range d.Runs[:min(len(d.Runs), 40)] {
-		p.Sources = append(p.Sources, fact{run.Run, run.Date.Format(time.DateOnly) + ", " + hosts(run.Hosts)})
+		what := hosts(run.Hosts)
+		if isArchive(run) {
+			what = counted(run.Hosts, "capture")
+		}
+		p.Sources = append(p.Sources, fact{run.Run, run.Date.Format(time.DateOnly) + ", " + what})
 	}
 	return p
 }
+
+// isArchive reports whether the rows of a run are captures of an archive.
+func isArchive(run series.Run) bool { return run.Source == "warc" }
 
 func sentence(text string) string { return strings.ToUpper(text[:1]) + text[1:] + "." }
 
 func (d *seriesData) tiles() []tile {
 	last := d.Runs[len(d.Runs)-1]
-	decide := ""
+	what, decide := "hosts", ""
+	if isArchive(last) {
+		what = "captures"
+	}
 	if last.Files != nil {
 		decide = percent(*last.Files, last.Hosts) + " of them have rules that decide"
 	}
-	tiles := []tile{{"runs", count(int64(len(d.Runs))), ""}, {"hosts of the last run", count(last.Hosts), decide}}
-	if d.Panel != nil {
-		tiles = append(tiles, tile{"hosts of all runs", count(d.Panel.Hosts), percent(d.Panel.Hosts, last.Hosts) + " of the last run"})
+	tiles := []tile{{"runs", count(int64(len(d.Runs))), ""}, {what + " of the last run", count(last.Hosts), decide}}
+	if p := d.at(followed{metric: "entered", population: series.All, stratum: series.All, base: "hosts"}, d.last); d.Panel != nil && p != nil {
+		tiles = append(tiles, tile{"hosts that all runs have", count(d.Panel.Hosts), fmt.Sprintf("%s of the %s of the last run", percent(d.Panel.Hosts, p.Denominator), hosts(p.Denominator))})
 	}
 	if p := d.at(d.closing(headline, series.All, series.All, "hosts"), d.last); p != nil {
 		tiles = append(tiles, tile{"shut out AI training", percent(p.Count, p.Denominator), "of hosts, in the last run"})
@@ -151,7 +161,7 @@ func (d *seriesData) told(l followed, what string) string {
 	}
 	text := fmt.Sprintf("%s of hosts %s on %s, and %s on %s", percent(a.Count, a.Denominator), what, day(a.Date), percent(b.Count, b.Denominator), day(b.Date))
 	if slices.ContainsFunc(points[1:], func(p *sink.Point) bool { return p.Comparable != nil && !*p.Comparable }) {
-		text += ", which cannot be compared throughout"
+		text += ", not comparable throughout"
 	}
 	return text
 }
@@ -188,7 +198,7 @@ func (d *seriesData) any(of func(followed) string, keep func(followed) bool, nam
 }
 
 // howToRead explains the drawings.
-const howToRead = "How to read the drawings: a band is the interval of 95 %, as if the hosts were a sample, and a hollow point has a caution. Runs that cannot be compared are not joined; a dashed line marks what changed. All drawings of a figure have the same scale."
+const howToRead = "How to read the drawings: a band is the interval of 95%, as if the hosts were a sample, and a hollow point has a caution. Runs that cannot be compared are not joined; a dashed line marks what changed. All drawings of a figure have the same scale."
 
 // follow makes a figure of small multiples. SQL computes its rows.
 func (d *seriesData) follow(f *figure, query string, of ...*multiple) *figure {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -106,7 +107,7 @@ func TestGapsOfASeries(t *testing.T) {
 	}
 	page, err := SeriesPage(hostileSeries())
 	must(t, err)
-	for _, want := range []string{"cannot be compared throughout", "No figure of run two can be compared with the run before it"} {
+	for _, want := range []string{"not comparable throughout", "No figure of run two can be compared with the run before it"} {
 		if !bytes.Contains(page, []byte(want)) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -121,5 +122,20 @@ func TestASeriesOfOneRun(t *testing.T) {
 	must(t, err)
 	if !bytes.Contains(page, []byte("Crawl policies in one run, 1 January 2024")) {
 		t.Errorf("the title is another")
+	}
+}
+
+// The rows of an archive are captures, and the page does not call them hosts.
+func TestASeriesOfArchives(t *testing.T) {
+	r := hostileSeries()
+	for i := range r.Runs {
+		r.Runs[i].Source = "warc"
+	}
+	d := newSeriesData(r)
+	if said := fmt.Sprint(d.tiles()); !strings.Contains(said, "captures of the last run") {
+		t.Errorf("tiles are %s", said)
+	}
+	if p := d.page(); !strings.HasSuffix(p.Sources[0].Value, "captures") {
+		t.Errorf("sources are %v", p.Sources)
 	}
 }
