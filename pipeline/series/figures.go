@@ -336,7 +336,7 @@ func (f *figures) cluster(b *band, hosts []clusterHost) {
 	}
 }
 
-// addend rounds a number to 20 binary places. Sums of such numbers are exact, as those
+// addend rounds a number to 28 binary places. Sums of such numbers are exact, as those
 // of whole numbers are, so that they do not depend on the order of the clusters, which
-// differs from process to process.
-func addend(x float64) float64 { return math.Round(x*(1<<20)) / (1 << 20) }
+// differs from process to process, for up to 2^25 hosts.
+func addend(x float64) float64 { return math.Round(x*(1<<28)) / (1 << 28) }
