@@ -19,6 +19,7 @@ import (
 type changes struct {
 	hosts  int64 // in both runs, and readable in both
 	counts map[id]int64
+	notes  []string // what was not compared
 }
 
 // Keys of the metric change.
@@ -40,7 +41,7 @@ func readChanges(ctx context.Context, c Config, before, after *sink.Manifest) (*
 	if err != nil {
 		return nil, err
 	}
-	r := &changeReader{changes: changes{hosts: record.Hosts - record.Unread, counts: make(map[id]int64)}, ways: make(map[agentOf]string)}
+	r := &changeReader{changes: changes{hosts: record.Hosts - record.Unread, counts: make(map[id]int64), notes: record.Notes}, ways: make(map[agentOf]string)}
 	err = scan.Texts(ctx, c.Dir, *record.Part, []string{"origin", "kind", "agent", "profile", "before", "after", "severity"}, func(cells []*string) {
 		if cells[3] == nil || slices.Contains(c.Profiles, *cells[3]) {
 			r.add(cells)
@@ -137,6 +138,9 @@ func (p *pointer) changes() {
 		if r.changes != nil {
 			for k := range r.changes.counts {
 				seen[k] = true
+			}
+			for _, note := range r.changes.notes {
+				p.result.warn("changes between %s and %s: %s", p.runs[i-1].m.Run, r.m.Run, note)
 			}
 		} else if i > 0 {
 			without = append(without, fmt.Sprintf("%s and %s", p.runs[i-1].m.Run, r.m.Run))

@@ -222,7 +222,7 @@ func (p *pointer) weighted(i int, k id, population, base string, of population) 
 	var size, hosts sizes
 	for stratum, weight := range p.Weights {
 		b := of[stratum]
-		if b == nil || b.sizes[baseHosts].n == 0 {
+		if weight == 0 || b == nil || b.sizes[baseHosts].n == 0 {
 			continue
 		}
 		y, s, h := b.counts[k], b.sizes[p.baseOf(k, base)], b.sizes[baseHosts]
