@@ -48,7 +48,8 @@ func decodePair(b []byte) *pair {
 // robots.txt says now. Like all reasons, they depend on the profile.
 var unreachable = map[string]bool{
 	"server_error": true, "network_failure": true, "invalid_response": true, "incomplete_body": true,
-	"unreachable_too_long": true, "stale_copy": true, "address_blocked": true, "no_route": true, "redirect_unresolved": true,
+	"unreachable_too_long": true, "stale_copy": true, "address_blocked": true, "no_route": true,
+	"redirect_unresolved": true, "revisit_unresolved": true,
 }
 
 // seen reports whether both runs saw the host's policy. A host that moved between

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
 )
 
@@ -58,5 +59,29 @@ func TestAnOutageOfOneProfileIsNoChange(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A redirect that nobody followed, and a revisit record without its body, do not say
+// what a host's robots.txt is: the host is unread, and no policy has changed.
+func TestAnUnresolvedCaptureIsNoChange(t *testing.T) {
+	const file = "HTTP/1.1 200 OK\r\n\r\nUser-agent: *\nDisallow: /private\n"
+	revisit := strings.Replace(pipelinetest.Response("h.example", "HTTP/1.1 200 OK\r\n\r\n"), "WARC-Type: response", "WARC-Type: revisit", 1)
+	for reason, capture := range map[string]string{
+		"redirect_unresolved": pipelinetest.Response("h.example", "HTTP/1.1 301 Moved\r\nLocation: https://elsewhere.example/robots.txt\r\n\r\n"),
+		"revisit_unresolved":  revisit,
+	} {
+		t.Run(reason, func(t *testing.T) {
+			c := newConfig(t, func(http.ResponseWriter, *http.Request) {}, "")
+			for run, archive := range map[string]string{"a": pipelinetest.Response("h.example", file), "b": capture} {
+				c.Run, c.Source.Hosts, c.Source.WARC = run, "", []string{writeFile(t, run+".warc", []byte(archive))}
+				_, err := pipeline.Run(t.Context(), c, new(pipeline.Progress))
+				must(t, err)
+			}
+			want := []string{"h.example reachability major success " + reason + " - -"}
+			if diff := cmp.Diff(want, diffOf(t, c.Dir)); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }

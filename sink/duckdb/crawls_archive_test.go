@@ -84,7 +84,11 @@ func (w *recordWriter) capture(c capture, at time.Time) {
 	if a.status == 301 {
 		head += "Location: https://elsewhere." + c.domain + "/robots.txt\r\n"
 	}
-	w.record("response", "application/http; msgtype=response", url, at, head+"\r\n"+a.text)
+	kind := "response"
+	if a.status == 304 {
+		kind = "revisit"
+	}
+	w.record(kind, "application/http; msgtype=response", url, at, head+"\r\n"+a.text)
 	w.record("metadata", "application/warc-fields", url, at, "fetchTimeMs: 20\r\n")
 }
 

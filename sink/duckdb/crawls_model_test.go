@@ -92,6 +92,7 @@ var answers = map[string]answer{
 	"forbidden": {status: 403, text: "no\n", star: "allow"},
 	"gone":      {status: 410, text: "gone\n", star: "allow"},
 	"down":      {status: 503, text: "User-agent: *\nDisallow: /\n"},
+	"unchanged": {status: 304}, // a revisit record, without the text that it refers to
 	"moved":     {status: 301, text: "over there\n"},
 }
 
@@ -107,6 +108,8 @@ func (a answer) outcome() (outcome, reason string) {
 	switch {
 	case a.status == 200:
 		return "conditional_allow", "success"
+	case a.status == 304:
+		return "undefined", "revisit_unresolved"
 	case a.status == 301:
 		return "undefined", "redirect_unresolved"
 	case a.status >= 500:
@@ -281,6 +284,8 @@ func newSite(r *rand.Rand, i int) *site {
 			name = "down"
 		case kind < 91:
 			name = choose("empty", "closed")
+		case kind < 93:
+			name = choose("private", "unchanged")
 		}
 		s.answers[c] = name
 	}
