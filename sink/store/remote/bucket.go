@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -78,11 +79,17 @@ var refusals = []int{http.StatusBadRequest, http.StatusUnauthorized, http.Status
 // status 400.
 var broken = []string{"RequestTimeout", "IncompleteBody", "BadDigest", "XAmzContentSHA256Mismatch"}
 
+// asS3 gives errors of other stores the methods that those of S3 have.
+var asS3 []func(error) error
+
 // explain makes the error of an operation on a name, with the causes that package
 // fs knows.
 func (b *Bucket) explain(op, name string, err error) error {
 	if err == nil {
 		return nil
+	}
+	for _, as := range asS3 {
+		err = as(err)
 	}
 	cause := err
 	var answer interface{ HTTPStatusCode() int }
@@ -233,8 +240,15 @@ func (b *Bucket) List(ctx context.Context, folder string, deep bool, each func(E
 // Write writes an object, and replaces one of that name.
 func (b *Bucket) Write(ctx context.Context, name string, content []byte) error {
 	return b.call(ctx, "write", name, func(ctx context.Context) error {
-		return b.bucket.WriteAll(ctx, b.prefix+name, content, &blob.WriterOptions{ContentType: contentType(name)})
+		return b.put(ctx, name, content, false)
 	})
+}
+
+// put writes an object once. It avoids WriteAll, and digests of the content: with
+// either, gocloud.dev 0.47 panics when Azure refuses the object, as it does when
+// another writer was first.
+func (b *Bucket) put(ctx context.Context, name string, content []byte, ifAbsent bool) error {
+	return b.bucket.Upload(ctx, b.prefix+name, bytes.NewReader(content), &blob.WriterOptions{ContentType: contentType(name), IfNotExist: ifAbsent})
 }
 
 // Upload writes an object from a file, and replaces one of that name. A part of it
@@ -297,7 +311,7 @@ func contentType(name string) string {
 // that the object may have been written.
 func (b *Bucket) Create(ctx context.Context, name string, content []byte) (won, inDoubt bool, err error) {
 	err = b.call(ctx, "write", name, func(ctx context.Context) error {
-		err := b.bucket.WriteAll(ctx, b.prefix+name, content, &blob.WriterOptions{ContentType: contentType(name), IfNotExist: true})
+		err := b.put(ctx, name, content, true)
 		if gcerrors.Code(err) != gcerrors.FailedPrecondition {
 			inDoubt = inDoubt || err != nil && gcerrors.Code(err) != gcerrors.PermissionDenied
 			won = err == nil
