@@ -305,8 +305,16 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result) {
 // askDuckDB returns a command that asks the tables in dir.
 func askDuckDB(dir string) string {
 	ask := fmt.Sprintf("duckdb -init views.sql -c \"%s\"", firstQuery)
-	if strings.HasPrefix(dir, "s3://") { // DuckDB reads the parts there, but no script
-		return "aws s3 cp " + shellWord(store.Join(dir, "views.sql")) + " . && " + ask
+	// DuckDB reads tables in an object store, but no script there.
+	script := shellWord(store.Join(dir, "views.sql"))
+	switch scheme, rest, _ := strings.Cut(dir, "://"); scheme {
+	case "s3":
+		return "aws s3 cp " + script + " . && " + ask
+	case "gs":
+		return "gcloud storage cp " + script + " . && " + ask
+	case "azblob":
+		container, folder, _ := strings.Cut(rest, "/")
+		return "az storage blob download --file views.sql --container-name " + shellWord(container) + " --name " + shellWord(store.Join(folder, "views.sql")) + " && " + ask
 	}
 	return "cd " + shellWord(dir) + " && " + ask
 }

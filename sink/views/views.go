@@ -109,6 +109,15 @@ func (f files) finished(runs []*sink.Manifest) files {
 	}}
 }
 
+// forDuckDB returns the URL by which DuckDB knows a folder: it has another scheme for
+// Azure.
+func forDuckDB(url string) string {
+	if rest, ok := strings.CutPrefix(url, "azblob://"); ok {
+		return "az://" + rest
+	}
+	return url
+}
+
 // filesOf returns the files of runs in s. An object store is not searched, but the
 // manifests and the records of comparisons name what is there: DuckDB could not list
 // the store either, and its list may lag.
@@ -132,7 +141,7 @@ func filesOf(s store.Store, runs []*sink.Manifest) (files, error) {
 			}
 		}
 	}
-	return files{base: s.Path("") + "/", glob: func(pattern string) (names []string, err error) {
+	return files{base: forDuckDB(s.Path("")) + "/", glob: func(pattern string) (names []string, err error) {
 		for _, name := range named {
 			if ok, e := path.Match(pattern, name); ok {
 				names = append(names, name)

@@ -118,3 +118,14 @@ func must(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+func TestForDuckDB(t *testing.T) {
+	for url, want := range map[string]string{
+		"s3://bucket/folder":        "s3://bucket/folder",
+		"gs://bucket":               "gs://bucket",
+		"azblob://container/folder": "az://container/folder",
+	} {
+		if got := forDuckDB(url); got != want {
+			t.Errorf("%s is %s to DuckDB, want %s", url, got, want)
+		}
+	}
+}
