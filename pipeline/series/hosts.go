@@ -41,7 +41,7 @@ func readHosts(ctx context.Context, c Config, runs []*counted, r *Result) error 
 	var panel []uint64
 	var err error
 	if c.Panel {
-		if panel, err = findPanel(ctx, c.Dir, runs, r); err != nil {
+		if panel, err = findPanel(ctx, c, runs, r); err != nil {
 			return err
 		}
 	}

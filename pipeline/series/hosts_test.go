@@ -73,8 +73,17 @@ func (m madeUp) write(t *testing.T, dir, run string, at int) {
 	must(t, r.Complete(sink.Completion{Finished: p.Started, Tally: sink.Tally{Targets: int64(len(hosts))}, Totals: sink.Totals{Counts: counts.Rows()}, Inputs: p.Inputs}))
 }
 
-// The pass over hosts counts what the hosts say, also if it may keep two vectors only,
-// and all hosts together as summary does.
+func countOf(m madeUp, is func(host string) bool) (n int64) {
+	for host := range m {
+		if is(host) {
+			n++
+		}
+	}
+	return n
+}
+
+// The pass over hosts counts what the hosts say, also if it may keep two vectors or the
+// keys of 40 hosts only, and all hosts together as summary does.
 func TestHostsAreCounted(t *testing.T) {
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(1, 1))
@@ -118,18 +127,30 @@ func TestHostsAreCounted(t *testing.T) {
 		fromSummary[label(&plain.Points[i])] = plain.Points[i].Count
 	}
 	for name, c := range map[string]Config{
-		"panel": {Panel: true}, "few vectors": {Panel: true, vectors: 2}, "clustered": {Panel: true, Clustered: true},
+		"panel": {Panel: true}, "few vectors": {Panel: true, vectors: 2}, "few keys": {Panel: true, keys: 40}, "clustered": {Panel: true, Clustered: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.Dir, c.Runs = dir, ids
 			s, err := Read(t.Context(), c)
 			must(t, err)
+			if panel := countOf(runs[0], inAll); s.Panel.Hosts != panel {
+				t.Errorf("the panel has %d hosts, want %d", s.Panel.Hosts, panel)
+			}
 			checked := 0
 			for i := range s.Points {
 				p := &s.Points[i]
 				if p.Population == All && (p.Metric == "policy" || p.Metric == "outcome") {
 					if want, ok := fromSummary[label(p)]; !ok || want != p.Count {
 						t.Errorf("%s: %d, and %d in summary", label(p), p.Count, want)
+					}
+				}
+				if p.Metric == "entered" || p.Metric == "left" {
+					now, other := runs[p.Run[1]-'0'], runs[p.Run[1]-'1']
+					if p.Metric == "left" {
+						now, other = other, now
+					}
+					if n := countOf(now, func(host string) bool { return other[host] == nil }); p.Count != n || p.Denominator != int64(len(now)) {
+						t.Errorf("run %s: %d of %d hosts %s, want %d of %d", p.Run, p.Count, p.Denominator, p.Metric, n, len(now))
 					}
 				}
 				if p.Stratum != All || p.Base != "hosts" || p.Metric != "policy" && p.Metric != "category" {

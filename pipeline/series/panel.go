@@ -1,9 +1,11 @@
 package series
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/maphash"
+	"math/bits"
 	"slices"
 	"strconv"
 
@@ -18,14 +20,14 @@ import (
 // port; http and https on their own ports are one.
 type Panel struct {
 	Hosts int64 `json:"hosts"`
-	// BytesPerHost is the memory that finding the panel takes for a host of a run.
+	// BytesPerHost is the memory that a host of the panel takes, beside a bounded part
+	// of each run.
 	BytesPerHost int `json:"bytes_per_host"`
 }
 
 // A key is 8 bytes of a hash of a host. Two of ten million hosts have the same key
-// with a probability of one in 400,000. The panel found so far, and the keys of one
-// run and of the run before it, are in memory.
-const bytesPerHost = 3 * 8
+// with a probability of one in 400,000. The keys of the panel are in memory.
+const bytesPerHost = 8
 
 // seed keeps the author of a list from choosing hosts with the same key.
 var seed = maphash.MakeSeed()
@@ -42,38 +44,77 @@ func keyOf(host string, port int32) uint64 {
 // moved counts the hosts of a run against the run before.
 type moved struct{ entered, left, stayed int64 }
 
+// mostKeys is the number of hosts of a run whose keys are in memory while the panel is
+// found: of larger runs, fetches is read several times, each time for a range of keys.
+const mostKeys = 4 << 20
+
 // findPanel returns the sorted keys of the hosts that all runs have, and counts those
 // that come and go.
-func findPanel(ctx context.Context, dir string, runs []*counted, r *Result) (panel []uint64, err error) {
-	var before []uint64
-	var several []string
-	for i, run := range runs {
-		keys, err := readKeys(ctx, dir, run.m)
-		if err != nil {
+func findPanel(ctx context.Context, c Config, runs []*counted, r *Result) (panel []uint64, err error) {
+	most := int64(1)
+	for _, run := range runs {
+		most = max(most, run.m.Targets)
+	}
+	f := &panelFinder{runs: runs, ranges: 1 + uint64(most-1)/uint64(cmp.Or(c.keys, mostKeys)), hosts: make([]int64, len(runs))}
+	for part := range f.ranges {
+		if err := f.find(ctx, c.Dir, part); err != nil {
 			return nil, err
 		}
-		slices.Sort(keys)
-		targets := len(keys)
-		keys = slices.Compact(keys)
-		if again := targets - len(keys); again > 0 {
-			several = append(several, fmt.Sprintf("%s has %d answers of %d hosts", run.m.Run, targets, len(keys)))
+	}
+	var several []string
+	for i, run := range runs {
+		if f.hosts[i] < run.m.Targets {
+			several = append(several, fmt.Sprintf("%s has %d answers of %d hosts", run.m.Run, run.m.Targets, f.hosts[i]))
 		}
-		if i == 0 {
-			panel = slices.Clone(keys)
-		} else {
-			common(before, keys, func(uint64) { run.moved.stayed++ })
-			run.moved.entered, run.moved.left = int64(len(keys))-run.moved.stayed, int64(len(before))-run.moved.stayed
-			n := 0
-			common(panel, keys, func(key uint64) { panel[n] = key; n++ })
-			panel = panel[:n]
-		}
-		before = keys
 	}
 	if len(several) > 0 {
 		r.warn("some hosts have several answers in a run, of several origins or captured again, and each of them counts: %s", some(several, 3))
 	}
-	r.Panel = &Panel{Hosts: int64(len(panel)), BytesPerHost: bytesPerHost}
-	return panel, nil
+	r.Panel = &Panel{Hosts: int64(len(f.panel)), BytesPerHost: bytesPerHost}
+	return f.panel, nil
+}
+
+// panelFinder finds the panel, one range of keys after the other.
+type panelFinder struct {
+	runs          []*counted
+	ranges        uint64
+	hosts         []int64 // of the runs, in the ranges so far
+	panel         []uint64
+	before, spare []uint64 // keys of a run; their memory is used again
+}
+
+// find adds the hosts of a range of keys.
+func (f *panelFinder) find(ctx context.Context, dir string, part uint64) error {
+	from := len(f.panel)
+	for i, run := range f.runs {
+		keys, err := f.read(ctx, dir, run.m, part, f.spare[:0])
+		if err != nil {
+			return err
+		}
+		slices.Sort(keys)
+		keys = slices.Compact(keys)
+		f.hosts[i] += int64(len(keys))
+		if i == 0 {
+			f.panel = append(f.panel, keys...)
+		} else {
+			stayed := int64(0)
+			common(f.before, keys, func(uint64) { stayed++ })
+			run.moved.stayed += stayed
+			run.moved.entered += int64(len(keys)) - stayed
+			run.moved.left += int64(len(f.before)) - stayed
+			n := from
+			common(f.panel[from:], keys, func(key uint64) { f.panel[n] = key; n++ })
+			f.panel = f.panel[:n]
+		}
+		f.before, f.spare = keys, f.before
+	}
+	return nil
+}
+
+// isIn reports whether a key is in a range. Ranges are in the order of their keys.
+func (f *panelFinder) isIn(key, part uint64) bool {
+	at, _ := bits.Mul64(key, f.ranges)
+	return at == part
 }
 
 // common calls each with the keys that two sorted lists have in common.
@@ -91,14 +132,16 @@ func common(a, b []uint64, each func(uint64)) {
 	}
 }
 
-// readKeys returns the keys of the hosts of a run.
-func readKeys(ctx context.Context, dir string, m *sink.Manifest) ([]uint64, error) {
-	keys := make([]uint64, 0, m.Targets)
+// read appends the keys of the hosts of a run that are in a range.
+func (f *panelFinder) read(ctx context.Context, dir string, m *sink.Manifest, part uint64, keys []uint64) ([]uint64, error) {
+	keys = slices.Grow(keys, int(uint64(m.Targets)/f.ranges))
 	for _, p := range m.PartsOf("fetches") {
 		err := scan.Rows(ctx, dir, p, scan.Selection{Columns: []string{"host", "port"}}, func(batch arrow.RecordBatch) error {
 			hosts, ports := scan.Column[*array.String](batch, "host"), scan.Column[*array.Int32](batch, "port")
 			for i := range int(batch.NumRows()) {
-				keys = append(keys, keyOf(hosts.Value(i), ports.Value(i)))
+				if key := keyOf(hosts.Value(i), ports.Value(i)); f.isIn(key, part) {
+					keys = append(keys, key)
+				}
 			}
 			return nil
 		})

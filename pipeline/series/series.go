@@ -30,7 +30,7 @@ type Config struct {
 	Weights   map[string]float64 // hosts of the population by stratum; nil for none
 	Warnings  []string           // about the choice of runs; those of the result follow
 
-	vectors int // bound for the vectors of a panel, 0 for mostVectors
+	vectors, keys int // bounds for the vectors and keys of a panel, 0 for mostVectors and mostKeys
 }
 
 // Result is a series.
