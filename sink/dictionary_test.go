@@ -6,7 +6,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -18,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the data dictionary anew")
 
-// rowTypes maps tables to their row types in rows.go.
+// rowTypes maps tables to their row types in rows*.go.
 var rowTypes = map[string]string{
 	"fetches": "Fetch", "groups": "Group", "rules": "Rule", "sitemaps": "Sitemap", "lines": "Line", "signals": "Signal",
 	"policies": "Policy", "verdicts": "Verdict", "agents": "Agent", "summary": "Count", "examples": "Example", "bodies": "Body", "changes": "Change", "series": "Point",
@@ -46,16 +48,28 @@ func TestDictionaryIsCurrent(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(dictionaryText, got); diff != "" {
-		t.Errorf("README.md is not current (-README.md +rows.go); go test ./sink -run Dictionary -update writes it anew:\n%s", diff)
+		t.Errorf("README.md is not current (-README.md +rows*.go); go test ./sink -run Dictionary -update writes it anew:\n%s", diff)
 	}
 }
 
-// columnsOf reads a row type of rows.go.
+// declarations returns the types of rows*.go.
+func declarations(t *testing.T) map[string]*ast.Object {
+	t.Helper()
+	names, err := filepath.Glob("rows*.go")
+	must(t, err)
+	found := make(map[string]*ast.Object)
+	for _, name := range names {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		must(t, err)
+		maps.Copy(found, file.Scope.Objects)
+	}
+	return found
+}
+
+// columnsOf reads a row type.
 func columnsOf(t *testing.T, name string) (docs []ColumnDoc) {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "rows.go", nil, parser.ParseComments)
-	must(t, err)
-	for _, field := range file.Scope.Lookup(name).Decl.(*ast.TypeSpec).Type.(*ast.StructType).Fields.List {
+	for _, field := range declarations(t)[name].Decl.(*ast.TypeSpec).Type.(*ast.StructType).Fields.List {
 		column, _, _ := strings.Cut(reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("parquet"), ",")
 		text := strings.Join(strings.Fields(field.Doc.Text()), " ")
 		_, nullable := field.Type.(*ast.StarExpr)

@@ -2,8 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -12,151 +10,11 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 )
-
-// execute makes the run and prints its summary.
-func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stderr io.Writer) error {
-	f.remarkTokens(c, stderr)
-	for _, run := range f.damaged {
-		fmt.Fprintf(stderr, "note: --resume passes over run %s, whose plan is damaged or whose removal was interrupted; robocensus verify tells more\n", plain(run))
-	}
-	var progress pipeline.Progress
-	if !c.Source.IsStored() && c.Grace > 0 {
-		defer context.AfterFunc(ctx, func() {
-			if progress.Snapshot().Phase == pipeline.Fetching {
-				fmt.Fprintf(stderr, "robocensus: stopping: no further host is asked, and those in flight get %s; another signal ends the run at once\n", c.Grace)
-			}
-		})()
-	}
-	stop := show(f.progress, &progress, stderr)
-	endRemark := f.remarkContact(c, &progress, stderr)
-	result, err := pipeline.Run(ctx, c, &progress)
-	for n := 2; f.dated && c.Source.Ranks != "-" && n < 1000 && (errors.Is(err, sink.ErrRunExists) || errors.Is(err, sink.ErrRunBusy)); n++ {
-		// Another run began in the same second.
-		c.Run = fmt.Sprintf("%s-%d", strings.SplitN(c.Run, "-", 2)[0], n)
-		result, err = pipeline.Run(ctx, c, &progress)
-	}
-	stop()
-	endRemark()
-	if errors.Is(err, sink.ErrRunComplete) && f.json {
-		return f.writeComplete(ctx, c, stdout)
-	}
-	if errors.Is(err, sink.ErrRunComplete) {
-		fmt.Fprintf(stdout, "nothing to do: %s\n", plain(err.Error()))
-		return f.check(ctx, c, stdout)
-	}
-	if err != nil {
-		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-			return interrupted(c, err, progress.Snapshot())
-		}
-		return advised(c, err)
-	}
-	if f.json {
-		return f.writeResult(ctx, c, result, stdout)
-	}
-	summarize(stdout, c, result)
-	return f.check(ctx, c, stdout)
-}
-
-// advised adds advice to the error of a run.
-func advised(c pipeline.Config, err error) error {
-	const cutOff = "%w: for %s (--outage-patience) nothing was reachable, not even hosts that had answered before; "
-	switch code := codeOf(err); {
-	case code == exitUnreached:
-		return fmt.Errorf("%w: for %s no host answered, refused a connection or was unknown to the resolver; "+
-			"try again once this machine is connected, or give --accept-unreachable if the hosts are at fault", err,
-			min(fetch.FirstPatience, c.Fetch.OutagePatience))
-	case code == exitTemporary && isResumable(c):
-		return fmt.Errorf(cutOff+"run it again with --resume once this machine is connected", err, c.Fetch.OutagePatience)
-	case code == exitTemporary:
-		return fmt.Errorf(cutOff+"start a new run once this machine is connected: the input of this run cannot be read again", err, c.Fetch.OutagePatience)
-	case code == exitIO && isResumable(c):
-		return fmt.Errorf("%w; fix that, then continue the run with --resume", err)
-	}
-	return err
-}
-
-// manyHosts is more than a person names by hand.
-const manyHosts = 100
-
-// remarkContact prints a note once many hosts were asked with a user agent that has
-// no contact, until the returned function is called. Loopback needs none.
-func (f *runFlags) remarkContact(c pipeline.Config, p *pipeline.Progress, stderr io.Writer) (stop func()) {
-	if c.Source.IsStored() || c.Fetch.ConnectTo.Addr().IsLoopback() || hasContact(c.Fetch.UserAgent) {
-		return func() {}
-	}
-	said := false
-	return every(barEvery, func() {
-		if !said && p.Snapshot().Fetched > manyHosts {
-			said = true
-			fmt.Fprintln(stderr, "note: the user agent names no contact, so operators cannot reach you: give --user-agent 'NAME/1 (+https://your.example/page)'")
-		}
-	})
-}
-
-// hasContact reports whether a user agent has a URL or a mail address.
-func hasContact(userAgent string) bool {
-	return strings.Contains(userAgent, "://") || strings.Contains(userAgent, "@")
-}
-
-// interrupted makes the error of a run that a signal has ended: what is kept, and
-// how to resume.
-func interrupted(c pipeline.Config, err error, s pipeline.Snapshot) error {
-	folder := store.Join(c.Dir, "_runs", c.Run)
-	if store.IsURL(c.Dir) {
-		return fmt.Errorf("%w: continue with --resume; it asks no host again that has answered, if %s survives", errInterrupted, c.Spool)
-	}
-	const how = "continue with --resume"
-	var left *pipeline.Stopped
-	switch {
-	case !errors.As(err, &left) && isResumable(c):
-		return fmt.Errorf("%w: %s is unchanged; %s", errInterrupted, folder, how)
-	case left == nil:
-		return fmt.Errorf("%w before any host answered: nothing is left of run %s", errInterrupted, c.Run)
-	case !left.Resumable:
-		return fmt.Errorf("%w: %s of %s are in the tables of %s; the rest is lost, because the input cannot be read again",
-			errInterrupted, words.Number(left.Committed), words.Count(s.Fetched, "host"), folder)
-	case c.Source.IsStored():
-		return fmt.Errorf("%w: %s are in the tables of %s; %s", errInterrupted, words.Count(left.Committed, "host"), folder, how)
-	}
-	return fmt.Errorf("%w: the answers of %s are kept in %s, %s of them in its tables; %s, which asks none of these hosts again",
-		errInterrupted, words.Count(left.Committed+left.Kept, "host"), folder, words.Number(left.Committed), how)
-}
-
-// isResumable reports whether the run has begun and its inputs can be read again.
-func isResumable(c pipeline.Config) bool {
-	m, err := sink.ReadManifest(c.Dir, c.Run)
-	return err == nil && m.CanBeReadAgain()
-}
-
-// remarkTokens prints a note if the user's registry has names with characters that
-// Google's parser cuts off: it never finds their groups.
-func (f *runFlags) remarkTokens(c pipeline.Config, stderr io.Writer) {
-	if f.agents == "" {
-		return
-	}
-	var names []string
-	for _, a := range c.Evaluate.Agents {
-		if a.Robots().BeyondToken() != "" {
-			names = append(names, plain(a.Name))
-		}
-	}
-	if len(names) == 0 {
-		return
-	}
-	more := ""
-	if len(names) > 3 {
-		more = fmt.Sprintf(" and %d more", len(names)-3)
-		names = names[:3]
-	}
-	fmt.Fprintf(stderr, "note: tokens of %s%s have a digit or a dot, which no product token has (RFC 9309, 2.2.1): their groups are found here, and Google's parser finds none\n", strings.Join(names, ", "), more)
-}
 
 // answers groups the reasons of fetches, so that the answers of sites are separate
 // from the effects of outages. Every reason is in one group.

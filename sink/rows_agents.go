@@ -1,0 +1,104 @@
+package sink
+
+// Row types of the tables about agents.
+
+// Policy is a row of `policies`: one target, agent and profile.
+type Policy struct {
+	// Number of the target within the run; it joins the tables. The input alone determines it: of a host
+	// list it is the ordinal of the target's first row, of an archive it counts archives and records.
+	// Example: `17`.
+	Seq int64 `parquet:"seq"`
+	// Canonical host name: lower case, ASCII (IDNA). Example: `news.example`.
+	Host string `parquet:"host,dict"`
+	// Rank of the host as the input or `--ranks` gives it. Null if it gives none. Example: `464`.
+	Rank *int64 `parquet:"rank"`
+	// Scheme, host and port whose robots.txt is read; a default port is left out. Example:
+	// `https://news.example`.
+	Origin string `parquet:"origin,dict"`
+	// Name of the agent in the registry. Example: `GPTBot`.
+	Agent string `parquet:"agent,dict"`
+	// Category of the agent in the registry. Example: `ai-training`.
+	Category string `parquet:"category,dict"`
+	// Profile under which the file is read. Example: `google`.
+	Profile string `parquet:"profile,dict"`
+	// As in `fetches`, under this row's profile.
+	Outcome string `parquet:"outcome,dict"`
+	// Token whose group the agent follows, or `*`. Null if no group does. Example: `Googlebot`.
+	GroupAgent *string `parquet:"group_agent,dict"`
+	// Line where that group begins. Null if there is none. Example: `12`.
+	GroupLine *int32 `parquet:"group_line"`
+	// How the agent came to that group: `own` (one of its own tokens), `fallback` (a token that it falls
+	// back to), `star`, `none`. Null if no file decides.
+	Match *string `parquet:"match,dict"`
+	// `match` is `own`: the file names the agent.
+	IsExplicit bool `parquet:"is_explicit"`
+	// What the content means for the agent: `allow_all`, `disallow_all`, `partial`; `allow_all` for
+	// `full_allow`; `unknown` for `full_disallow` and `undefined`, so that an outage is not a policy.
+	Class string `parquet:"class,dict"`
+	// How the agent's own group compares with the file's group for `*`, by its meaning on every path:
+	// `equal`, `stricter` (it forbids all that the other does, and more), `looser`, `mixed`; `undecided`
+	// if too many wildcards interact. A file without a group for `*` allows all. Null unless `match` is
+	// `own`.
+	VersusStar *string `parquet:"versus_star,dict"`
+	// Whether the rules mean the same for the agent under this row's profile as under the run's first, on
+	// every path: `equal`, `different`, `undecided`. Null for the first profile, and where the two do not
+	// judge the same body by its rules.
+	VersusFirst *string `parquet:"versus_first,dict"`
+	// Crawl-delay of its group, in seconds. Null if there is none. Example: `10`.
+	CrawlDelay *float64 `parquet:"crawl_delay"`
+}
+
+// Verdict is a row of `verdicts`: one target, agent, URL and profile.
+type Verdict struct {
+	// Number of the target within the run; it joins the tables. The input alone determines it: of a host
+	// list it is the ordinal of the target's first row, of an archive it counts archives and records.
+	// Example: `17`.
+	Seq int64 `parquet:"seq"`
+	// Canonical host name: lower case, ASCII (IDNA). Example: `news.example`.
+	Host string `parquet:"host,dict"`
+	// Rank of the host as the input or `--ranks` gives it. Null if it gives none. Example: `464`.
+	Rank *int64 `parquet:"rank"`
+	// Scheme, host and port whose robots.txt is read; a default port is left out. Example:
+	// `https://news.example`.
+	Origin string `parquet:"origin,dict"`
+	// Name of the agent in the registry. Example: `GPTBot`.
+	Agent string `parquet:"agent,dict"`
+	// Profile under which the file is read. Example: `google`.
+	Profile string `parquet:"profile,dict"`
+	// Path of `--urls`, or absolute URL of the origin's own samples. Example: `/2025/03/a-story.html`.
+	URL string `parquet:"url,dict"`
+	// `allow`, `disallow`, or `undefined` if the profile leaves a choice open on which it depends.
+	Verdict string `parquet:"verdict,dict"`
+	// Why: `rule`, `empty_rule`, `no_rule` (its group has none that matches), `no_group`, `robots_txt`
+	// (robots.txt itself), `full_allow`, `full_disallow`, `undefined`.
+	Reason string `parquet:"reason,dict"`
+	// As in `policies`.
+	GroupAgent *string `parquet:"group_agent,dict"`
+	// `allow` or `disallow` of the rule that decided. Null if no rule did.
+	RuleKind *string `parquet:"rule_kind,dict"`
+	// Its pattern, as written. Null if no rule decided. Example: `/private/*`.
+	RulePattern *string `parquet:"rule_pattern,dict"`
+	// Its line. Null if no rule decided. Example: `14`.
+	RuleLine *int32 `parquet:"rule_line"`
+}
+
+// Agent is a row of `agents`: an agent of the run's registry. The table has one
+// part, which is segment 0's.
+type Agent struct {
+	// Name of the agent in the registry. Example: `GPTBot`.
+	Agent string `parquet:"agent,dict"`
+	// Category of the agent in the registry. Example: `ai-training`.
+	Category string `parquet:"category,dict"`
+	// Who runs it. Null if the registry does not say. Example: `OpenAI`.
+	Operator *string `parquet:"operator,dict"`
+	// Product tokens that are its own, in order of preference. Example: `[GPTBot]`.
+	Tokens []string `parquet:"tokens,list" parquet-element:",dict"`
+	// Tokens of other crawlers whose group it follows if none names it. Example: `[Googlebot]`.
+	FallsBackTo []string `parquet:"falls_back_to,list" parquet-element:",dict"`
+	// User agent that it sends. Null if the registry does not say.
+	UserAgent *string `parquet:"user_agent,dict"`
+	// It does not follow a group for `*` (profile `google`): true for AdsBot-Google.
+	IgnoresStar bool `parquet:"ignores_star"`
+	// A user's request triggers it.
+	UserTriggered bool `parquet:"user_triggered"`
+}

@@ -1,0 +1,129 @@
+package sink
+
+import "time"
+
+// Row types of counters, comparisons and series.
+
+// Count is a row of `summary`: an additive counter. Rows with equal labels add up,
+// over parts and runs.
+type Count struct {
+	// What is counted (below). Example: `policy`.
+	Metric string `parquet:"metric,dict"`
+	// Band of rank: `1-1000`, `1001-10000`, …, `unranked`. Bands are exclusive and add up.
+	Stratum string `parquet:"stratum,dict"`
+	// Agent that the counter is about. Null if it is about none.
+	Agent *string `parquet:"agent,dict"`
+	// Its category. Null without an agent or category.
+	Category *string `parquet:"category,dict"`
+	// Profile whose reading is counted. Null if none matters, or for the first profile's reading.
+	Profile *string `parquet:"profile,dict"`
+	// Value that is counted. Null if the metric has no key. Example: `disallow_all`.
+	Key *string `parquet:"key,dict"`
+	// Hosts, lines or verdicts, as the metric says. Example: `18`.
+	Count int64 `parquet:"count"`
+}
+
+// Example is a row of `examples`: one of a bounded few hosts that a counter of summary
+// counts, or one of the largest and slowest.
+type Example struct {
+	// As in `summary`. Example: `line_class`.
+	Metric string `parquet:"metric,dict"`
+	// As in `summary`. Example: `typo`.
+	Key string `parquet:"key,dict"`
+	// Canonical host name: lower case, ASCII (IDNA). Example: `news.example`.
+	Host string `parquet:"host,dict"`
+	// Rank of the host as the input or `--ranks` gives it. Null if it gives none. Example: `464`.
+	Rank *int64 `parquet:"rank"`
+	// Line of the file. Null if it is about no line. Example: `12`.
+	Line *int32 `parquet:"line"`
+	// Text of the line or value, cut at 200 bytes. Example: `Disalow: /`.
+	Text string `parquet:"text,dict"`
+}
+
+// Change is a row of `changes`: one difference between two runs of a host.
+type Change struct {
+	// Canonical host name: lower case, ASCII (IDNA). Example: `news.example`.
+	Host string `parquet:"host,dict"`
+	// Scheme, host and port whose robots.txt is read; a default port is left out. Example:
+	// `https://news.example`.
+	Origin string `parquet:"origin,dict"`
+	// Rank in the later run. Null if it has none. Example: `464`.
+	Rank *int64 `parquet:"rank"`
+	// What changed: `policy_class`, `verdict`, `rules` (a policy means something else, on any path),
+	// `outcome`, `group`, `signal`, `sitemap`, `crawl_delay`, `redirect`, `reachability`, `host_new`,
+	// `host_gone`, `text` (nothing but the text).
+	Kind string `parquet:"kind,dict"`
+	// `critical`, `major`, `minor`, `cosmetic`. For `text`, cosmetic means proven: no verdict
+	// differs, on any path, for any agent; minor means undecided.
+	Severity string `parquet:"severity,dict"`
+	// Agent, or token of a group. Null if the change is about none. Example: `GPTBot`.
+	Agent *string `parquet:"agent,dict"`
+	// Category of the agent. Null without an agent.
+	Category *string `parquet:"category,dict"`
+	// Profile under which it changed. Null if none matters.
+	Profile *string `parquet:"profile,dict"`
+	// URL whose verdict flipped; of `rules`, the shortest path on which the policies differ; of
+	// `sitemap`, its URL. Null for other kinds.
+	URL *string `parquet:"url,dict"`
+	// Value in the earlier run. Null if there was none. Example: `partial`.
+	Before *string `parquet:"before,dict"`
+	// Value in the later run. Null if there is none. Of `rules`, what the change does: `closes`, `opens`,
+	// `both` (line and URL show what it closes), or `undecided`. Example: `disallow_all`.
+	After *string `parquet:"after,dict"`
+	// Line that decided before. Null if none did.
+	LineBefore *int32 `parquet:"line_before"`
+	// Line that decides now. Null if none does.
+	LineAfter *int32 `parquet:"line_after"`
+}
+
+// Point is a row of `series`: a figure of one run in a series over several. It belongs
+// to no run; robocensus series writes it to a file.
+type Point struct {
+	// What is counted, as in `summary`: `policy`, `policy_explicit`, `category`, `signal`, `field`,
+	// `feature`, `status`, `outcome`, `reason`, `targets`; or `entered`, `left` and `change` (below).
+	// Example: `policy`.
+	Metric string `parquet:"metric,dict" json:"metric"`
+	// `all` hosts of the run; with `--panel` also `panel`, those in all runs, and `others`, the rest.
+	Population string `parquet:"population,dict" json:"population"`
+	// Band of rank as in `summary`; `all` of them; `weighted`, all of them by `--weights`.
+	Stratum string `parquet:"stratum,dict" json:"stratum"`
+	// Agent that the figure is about. Null if it is about none.
+	Agent *string `parquet:"agent,dict" json:"agent"`
+	// Its category in this run. Null without an agent or category.
+	Category *string `parquet:"category,dict" json:"category"`
+	// Profile whose reading is counted. Null if none matters, or for the first profile's reading.
+	Profile *string `parquet:"profile,dict" json:"profile"`
+	// Value that is counted. Null if the metric has no key. Example: `disallow_all`.
+	Key *string `parquet:"key,dict" json:"key"`
+	// ID of the run. Example: `20261120T101500Z`.
+	Run string `parquet:"run,dict" json:"run"`
+	// Date of the run, in UTC. Example: `2026-11-20 10:15:02`.
+	Date time.Time `parquet:"date,timestamp(microsecond)" json:"date"`
+	// What the share is of: `hosts` of the run; `files`, the hosts whose rules decide; `texts`, the hosts
+	// that have a file; `both`, the hosts that this run and the one before it have; `before`, those of
+	// the run before.
+	Base string `parquet:"base,dict" json:"base"`
+	// Hosts that are counted. Example: `18`.
+	Count int64 `parquet:"count" json:"count"`
+	// Hosts of the base. Example: `132`.
+	Denominator int64 `parquet:"denominator" json:"denominator"`
+	// Count by denominator; weighted, the estimate. Null if the denominator is 0. Example: `0.136`.
+	Share *float64 `parquet:"share" json:"share"`
+	// Lower end of the interval of 95 %. Null without a share, and for a figure that is no estimate.
+	Low *float64 `parquet:"low" json:"low"`
+	// Upper end of the interval. Null like `low`.
+	High *float64 `parquet:"high" json:"high"`
+	// How the interval is computed: `wilson`, `stratified`, `clustered` (below). Null without an interval.
+	Method *string `parquet:"method,dict" json:"method"`
+	// Variance by that of a simple sample of as many hosts. Null for `wilson`, and if the share is 0 or 1.
+	DesignEffect *float64 `parquet:"design_effect" json:"design_effect"`
+	// Registered domains of the sample. Null unless the method is `clustered`.
+	Clusters *int64 `parquet:"clusters" json:"clusters"`
+	// Why the interval may be wrong, with commas between: `few_hosts`, `rare`, `few_clusters`,
+	// `uneven_clusters` (below). Null if nothing speaks against it.
+	Caution *string `parquet:"caution,dict" json:"caution"`
+	// The share can be compared with that of the run before. Null for the first run.
+	Comparable *bool `parquet:"comparable" json:"comparable"`
+	// Why not, in words. Null if it can, and for the first run.
+	WhyNot *string `parquet:"why_not,dict" json:"why_not"`
+}
