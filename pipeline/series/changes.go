@@ -134,17 +134,25 @@ func (p *pointer) changes() {
 		seen[id{metric: "change", key: key}] = true
 	}
 	var without []string
+	noted := make(map[string][]string) // pairs by note
 	for i, r := range p.runs {
+		pair := ""
+		if i > 0 {
+			pair = fmt.Sprintf("%s and %s", p.runs[i-1].m.Run, r.m.Run)
+		}
 		if r.changes != nil {
 			for k := range r.changes.counts {
 				seen[k] = true
 			}
 			for _, note := range r.changes.notes {
-				p.result.warn("changes between %s and %s: %s", p.runs[i-1].m.Run, r.m.Run, note)
+				noted[note] = append(noted[note], pair)
 			}
 		} else if i > 0 {
-			without = append(without, fmt.Sprintf("%s and %s", p.runs[i-1].m.Run, r.m.Run))
+			without = append(without, pair)
 		}
+	}
+	for _, note := range slices.Sorted(maps.Keys(noted)) {
+		p.result.warn("%s (changes between %s)", note, some(noted[note], 3))
 	}
 	if len(without) > 0 {
 		p.result.warn("there are no changes between runs that are not compared (%s): robocensus diff compares two", some(without, 3))

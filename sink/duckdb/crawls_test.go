@@ -182,7 +182,7 @@ func (w *crawlsTest) wantSeries(t *testing.T, want map[figure]counted, panel int
 	if int(s.Panel.Hosts) != panel {
 		t.Errorf("%v: the panel has %d hosts, want %d", args, s.Panel.Hosts, panel)
 	}
-	if said := strings.Join(s.Warnings, "\n"); !strings.Contains(said, "several") || len(s.Warnings) > 5 {
+	if said := strings.Join(s.Warnings, "\n"); !strings.Contains(said, "several") || len(s.Warnings) > 7 {
 		t.Errorf("%v: warnings are %s", args, said)
 	} else if outage := "are unknown in run " + w.crawls[outageCrawl].id; args[1] == "crawl-*" && !strings.Contains(said, outage) {
 		t.Errorf("%v: no warning of the outage: %s", args, said)
