@@ -130,18 +130,20 @@ const (
 )
 
 // detailTables lists the tables that describe a host's policy, each with the columns
-// that are compared and the function that encodes a row of them.
+// that are compared, those of them that are read as [texts], and the function that
+// encodes a row of them.
 var detailTables = []struct {
 	name    string
 	columns []string
+	texts   []string
 	bind    func(*detailReader, arrow.RecordBatch) func(row int, e *encoder)
 }{
-	{"policies", []string{"seq", "agent", "category", "profile", "group_agent", "class"}, (*detailReader).policies},
-	{"verdicts", []string{"seq", "agent", "profile", "url", "verdict", "rule_line"}, (*detailReader).verdicts},
-	{"groups", []string{"seq", "group_index", "line", "agents", "agent_lines", "tokens", "class", "crawl_delay"}, (*detailReader).groups},
-	{"signals", []string{"seq", "line", "group_index", "field", "path", "key", "value"}, (*detailReader).signals},
-	{"sitemaps", []string{"seq", "line", "url"}, (*detailReader).sitemaps},
-	{"rules", []string{"seq", "group_index", "line", "kind", "pattern"}, (*detailReader).rules},
+	{"policies", []string{"seq", "agent", "category", "profile", "group_agent", "class"}, []string{"agent", "category", "profile", "group_agent", "class"}, (*detailReader).policies},
+	{"verdicts", []string{"seq", "agent", "profile", "url", "verdict", "rule_line"}, []string{"agent", "profile", "url", "verdict"}, (*detailReader).verdicts},
+	{"groups", []string{"seq", "group_index", "line", "agents", "agent_lines", "tokens", "class", "crawl_delay"}, nil, (*detailReader).groups},
+	{"signals", []string{"seq", "line", "group_index", "field", "path", "key", "value"}, nil, (*detailReader).signals},
+	{"sitemaps", []string{"seq", "line", "url"}, nil, (*detailReader).sitemaps},
+	{"rules", []string{"seq", "group_index", "line", "kind", "pattern"}, nil, (*detailReader).rules},
 }
 
 // A detailReader reads one part of one of these tables.
@@ -152,8 +154,32 @@ type detailReader struct {
 	// State of the current target.
 	begun           bool              // a row is encoded
 	own             map[string]uint64 // its own URLs, numbered in order of appearance
-	agent, profile  string            // the last row's
-	agentID, profID uint64
+	agentID, profID uint64            // the last row's
+}
+
+// texts is a column whose few texts repeat.
+type texts struct {
+	*array.Dictionary
+	index  []int32
+	values *array.String
+	ids    []uint64 // by index in values: the number of the text plus 1, or 0
+}
+
+func textsOf(batch arrow.RecordBatch, name string) *texts {
+	d := scan.Column[*array.Dictionary](batch, name)
+	values := d.Dictionary().(*array.String)
+	return &texts{d, d.Indices().(*array.Int32).Int32Values(), values, make([]uint64, values.Len())}
+}
+
+func (t *texts) value(i int) string { return t.values.Value(int(t.index[i])) }
+
+// idOf returns the number of a cell's text, which the configuration set.
+func (r *detailReader) idOf(t *texts, i int) uint64 {
+	n := t.index[i]
+	if t.ids[n] == 0 {
+		t.ids[n] = r.id(t.values.Value(int(n))) + 1
+	}
+	return t.ids[n] - 1
 }
 
 // readDetails adds a record to a sorter for each wanted target with rows in a part.
@@ -178,7 +204,7 @@ func readDetails(ctx context.Context, dir string, p sink.Part, table int, list [
 		i, _ := slices.BinarySearchFunc(list, least, func(w wanted, seq int64) int { return cmp.Compare(w.seq, seq) })
 		return i < len(list) && list[i].seq <= greatest
 	}
-	err := scan.Rows(ctx, dir, p, scan.Selection{Columns: t.columns, Wanted: within}, func(batch arrow.RecordBatch) error {
+	err := scan.Rows(ctx, dir, p, scan.Selection{Columns: t.columns, Dictionaries: t.texts, Wanted: within}, func(batch arrow.RecordBatch) error {
 		encode := t.bind(r, batch)
 		for i, seq := range scan.Column[*array.Int64](batch, "seq").Int64Values() {
 			if seq < before {
@@ -214,18 +240,17 @@ func (r *detailReader) id(s string) uint64 {
 }
 
 func (r *detailReader) policies(batch arrow.RecordBatch) func(int, *encoder) {
-	agent, category := scan.Column[*array.String](batch, "agent"), scan.Column[*array.String](batch, "category")
-	profile, class := scan.Column[*array.String](batch, "profile"), scan.Column[*array.String](batch, "class")
-	group := scan.Column[*array.String](batch, "group_agent")
+	agent, category := textsOf(batch, "agent"), textsOf(batch, "category")
+	profile, class, group := textsOf(batch, "profile"), textsOf(batch, "class"), textsOf(batch, "group_agent")
 	return func(i int, e *encoder) {
-		e.uint(r.id(profile.Value(i)))
-		e.uint(r.id(agent.Value(i)))
-		e.uint(r.id(category.Value(i)))
-		e.uint(r.id(class.Value(i)))
+		e.uint(r.idOf(profile, i))
+		e.uint(r.idOf(agent, i))
+		e.uint(r.idOf(category, i))
+		e.uint(r.idOf(class, i))
 		if group.IsNull(i) {
 			e.uint(0)
 		} else {
-			e.uint(r.id(group.Value(i)) + 1) // a token of the registry, or *
+			e.uint(r.idOf(group, i) + 1) // a token of the registry, or *
 		}
 	}
 }
@@ -241,12 +266,11 @@ const (
 )
 
 func (r *detailReader) verdicts(batch arrow.RecordBatch) func(int, *encoder) {
-	agent, profile := scan.Column[*array.String](batch, "agent"), scan.Column[*array.String](batch, "profile")
-	url, verdict := scan.Column[*array.String](batch, "url"), scan.Column[*array.String](batch, "verdict")
+	agent, profile, url, verdict := textsOf(batch, "agent"), textsOf(batch, "profile"), textsOf(batch, "url"), textsOf(batch, "verdict")
 	line := scan.Column[*array.Int32](batch, "rule_line")
 	return func(i int, e *encoder) {
-		a, p, u := agent.Value(i), profile.Value(i), url.Value(i)
-		value := valueOf(verdict.Value(i))
+		a, p, u := r.idOf(agent, i), r.idOf(profile, i), url.value(i)
+		value := valueOf(verdict.value(i))
 		if value == robots.Disallowed && line.IsNull(i) {
 			value = robots.Undefined // full_disallow: an outage is not a policy
 		}
@@ -267,12 +291,11 @@ func (r *detailReader) verdicts(batch arrow.RecordBatch) func(int, *encoder) {
 				r.own[strings.Clone(u)] = number
 			}
 		} else {
-			number = r.id(u)
+			number = r.idOf(url, i)
 		}
-		if !r.begun || a != r.agent || p != r.profile {
+		if !r.begun || a != r.agentID || p != r.profID {
 			head |= newAgent
-			r.agentID, r.profID = r.id(a), r.id(p)
-			r.begun, r.agent, r.profile = true, r.names.text(r.agentID), r.names.text(r.profID)
+			r.begun, r.agentID, r.profID = true, a, p
 		}
 		*e = append(*e, head)
 		if head&newAgent != 0 {
