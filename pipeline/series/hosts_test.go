@@ -325,7 +325,7 @@ func TestOutagesAreNamed(t *testing.T) {
 			outages = append(outages, text)
 		}
 	}
-	if len(outages) != 1 || !strings.HasPrefix(outages[0], "the policies of 10.0 % of the hosts are unknown in run r2, and of 1.0 % in run r1: ") {
+	if len(outages) != 1 || !strings.HasPrefix(outages[0], "the policies of 10.0% of the hosts are unknown in run r2, and of 1.0% in run r1: ") {
 		t.Errorf("outages: %q", outages)
 	}
 }

@@ -70,7 +70,7 @@ func (p *pointer) warnOfOutages() {
 		}
 		known := slices.Contains(p.runs[i-1].m.Profiles, profile) && slices.Contains(p.runs[i].m.Profiles, profile)
 		if known && len(p.pairs[i].all) == 0 && math.Abs(shares[1]-shares[0]) >= outage {
-			p.result.warn("the policies of %.1f %% of the hosts are unknown in run %s, and of %.1f %% in run %s: shares of hosts differ by that alone; compare shares of files",
+			p.result.warn("the policies of %.1f%% of the hosts are unknown in run %s, and of %.1f%% in run %s: shares of hosts differ by that alone; compare shares of files",
 				100*shares[1], p.runs[i].m.Run, 100*shares[0], p.runs[i-1].m.Run)
 		}
 	}

@@ -24,7 +24,7 @@ type figure struct {
 	Bars      []bar       // nil for a histogram
 	Columns   *columns    // a histogram, or nil
 	Multiples []*multiple // drawings of lines over time
-	Wide      bool        // the only multiple takes the width of the page
+	Wide      bool        // each multiple takes the width of the page
 	Head      []string    // heads of the numbers: the columns of the SQL
 	Rows      [][]string  // the numbers as the SQL returns them
 	Names     func(string) string

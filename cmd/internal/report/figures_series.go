@@ -176,7 +176,7 @@ func (d *seriesData) populations() *figure {
 		all = append(all, m)
 	}
 	f := d.follow(&figure{
-		ID: "panel", Title: verbed(d.Panel.Hosts, "host is", "hosts are") + " in every run",
+		ID: "panel", Wide: true, Title: verbed(d.Panel.Hosts, "host is", "hosts are") + " in every run",
 		Of:     "Shares of hosts and files that shut out a crawler for AI training: of all that a run has, of those that every run has, and of the others.",
 		Legend: []legend{{"allow", "all hosts of the run"}, {"closed", "panel: hosts of every run"}, {"broken", "the others"}},
 	}, "", all...)
