@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,12 +20,13 @@ type Pruned struct {
 	Path    string // relative to the output folder, with slashes: _runs/ID or changes/run=B/against=A
 	State   string // complete, unfinished, half removed, busy, damaged (or without a manifest), or orphaned: a comparison one of whose runs is gone
 	Started time.Time
+	Date    time.Time // see [Manifest.Date]
 	Removed bool
 	Bytes   int64 // size of all its files, if it is removed
 }
 
-// Prune removes from dir all complete runs except the keep that ended last,
-// unfinished runs that started before all of these, runs whose removal was
+// Prune removes from dir all complete runs except the last keep by date, then by ID, as
+// [CompleteRuns] sorts them. It also removes unfinished runs that started before all of these, runs whose removal was
 // interrupted, and comparisons one of whose runs is gone. It keeps a run that another
 // process is writing, and one with a damaged manifest, because its start is unknown.
 // It also keeps a run that started in the future, by a clock that was wrong; such a
@@ -91,7 +93,7 @@ func Prune(ctx context.Context, dir string, keep int, dryRun bool, each func(Pru
 	return nil
 }
 
-// runsToPrune returns all runs, oldest first, with Removed set for those to remove.
+// runsToPrune returns all runs by date, then by ID, with Removed set for those to remove.
 func runsToPrune(s store.Store, keep int, now time.Time) ([]Pruned, error) {
 	ids, err := runIDs(s)
 	if err != nil {
@@ -99,10 +101,9 @@ func runsToPrune(s store.Store, keep int, now time.Time) ([]Pruned, error) {
 	}
 	var runs []Pruned
 	var complete []Pruned
-	latest := make(map[string]time.Time) // when a complete run ended
 	for _, id := range ids {
 		p := Pruned{Path: layout.RunFile(id)}
-		plan, finished, err := planOf(s, id)
+		m, err := datedRun(s, id)
 		switch {
 		case errors.Is(err, ErrRemoving):
 			p.State, p.Removed = "half removed", true
@@ -110,23 +111,23 @@ func runsToPrune(s store.Store, keep int, now time.Time) ([]Pruned, error) {
 			// Includes a manifest that cannot be read: one bad run must not prevent
 			// the removal of others.
 			p.State = Damaged
-		case finished == nil:
-			p.State, p.Started = Incomplete, plan.Started
+		case !m.Complete():
+			p.State, p.Started, p.Date = Incomplete, m.Started, m.Date
 		default:
-			p.State, p.Started = Complete, plan.Started
-			if !plan.Started.After(now) {
+			p.State, p.Started, p.Date = Complete, m.Started, m.Date
+			if !m.Started.After(now) {
 				complete = append(complete, p)
-				latest[p.Path] = slices.MaxFunc([]time.Time{plan.Started, *finished}, time.Time.Compare)
 			}
 		}
 		runs = append(runs, p)
 	}
-	slices.SortStableFunc(runs, func(a, b Pruned) int { return a.Started.Compare(b.Started) })
+	byDate := func(a, b Pruned) int { return cmp.Or(a.Date.Compare(b.Date), cmp.Compare(a.Path, b.Path)) }
+	slices.SortFunc(runs, byDate)
 	if len(complete) < keep {
 		return runs, nil
 	}
-	slices.SortFunc(complete, func(a, b Pruned) int { return latest[b.Path].Compare(latest[a.Path]) })
-	stay := complete[:keep]
+	slices.SortFunc(complete, byDate)
+	stay := complete[len(complete)-keep:]
 	oldest := slices.MinFunc(stay, func(a, b Pruned) int { return a.Started.Compare(b.Started) }).Started
 	for i, p := range runs {
 		switch p.State {
@@ -143,18 +144,17 @@ func runsToPrune(s store.Store, keep int, now time.Time) ([]Pruned, error) {
 	return runs, nil
 }
 
-// planOf reads the plan of a run, from its manifest if there is one; finished is nil
-// for an incomplete run. It does not read records, which may be damaged.
-func planOf(s store.Store, run string) (p Plan, finished *time.Time, err error) {
+// datedRun reads the head of the manifest of a run or, for an incomplete one, its plan.
+// It does not read records, which may be damaged.
+func datedRun(s store.Store, run string) (*Manifest, error) {
 	m, err := readHead(s, run)
-	if errors.Is(err, fs.ErrNotExist) {
-		p, _, err = ReadPlan(s, run)
-		return p, nil, err
+	if !errors.Is(err, fs.ErrNotExist) {
+		return m, err
 	}
-	if err != nil {
-		return p, nil, err
-	}
-	return m.Plan, m.Finished, nil
+	m = &Manifest{State: stateIncomplete}
+	m.Plan, m.PlanDigest, err = ReadPlan(s, run)
+	m.setDate(nil)
+	return m, err
 }
 
 func sizeOfRun(s store.Store, run string) int64 {

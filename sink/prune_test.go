@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // weekly writes runs that start a week apart, in the order of the last byte of
@@ -41,28 +42,45 @@ func finishAt(t *testing.T, run *Run, at time.Time) {
 	must(t, completeRun(run, Completion{Finished: at, Tally: Tally{Targets: targetsOfSegment}, Inputs: described().Inputs}))
 }
 
-// A clock that was wrong does not make the run that ended last the oldest.
+// A run that started in the future, by a clock that was wrong, stays and does not count.
 func TestPruneIfTheClockWasWrong_NoRace(t *testing.T) {
-	add := func(dir, id string, started, finished time.Time) {
-		m := described()
-		m.Run, m.Started = id, started
-		run, err := Create(dir, m)
-		must(t, err)
-		commitSegment(t, run, 0)
-		finishAt(t, run, finished)
-		must(t, run.Close())
-	}
+	dir := weekly(t, "c1", "c2")
 	now := time.Now()
-	ahead := weekly(t, "c1", "c2")
-	add(ahead, "ahead", now.AddDate(4, 0, 0), now.AddDate(4, 0, 1))
-	if diff := cmp.Diff([]string{"removed _runs/c1 complete", "kept _runs/c2 complete", "kept _runs/ahead complete"}, prune(t, ahead, 1, false)); diff != "" {
-		t.Errorf("ahead (-want +got):\n%s", diff)
+	filledIn(t, dir, "ahead", now.AddDate(4, 0, 0), nil)
+	if diff := cmp.Diff([]string{"removed _runs/c1 complete", "kept _runs/c2 complete", "kept _runs/ahead complete"}, prune(t, dir, 1, false)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
-	behind := weekly(t, "c1", "c2")
-	add(behind, "behind", time.Unix(60, 0), now)
-	if diff := cmp.Diff([]string{"kept _runs/behind complete", "removed _runs/c1 complete", "removed _runs/c2 complete"}, prune(t, behind, 1, false)); diff != "" {
-		t.Errorf("behind (-want +got):\n%s", diff)
+}
+
+// Prune keeps what latest and the views name, although an old crawl was filled in later.
+func TestPruneGoesByDate_NoRace(t *testing.T) {
+	dir := weekly(t, "c1", "c2", "u3")
+	now, long := time.Now(), time.Date(2019, 5, 1, 0, 0, 0, 0, time.UTC)
+	filledIn(t, dir, "old", now.Add(-time.Hour), &long)
+	s, err := store.Open(dir)
+	must(t, err)
+	defer s.Close()
+	complete, err := CompleteRuns(s)
+	must(t, err)
+	if latest := complete[len(complete)-1].Run; latest != "c2" {
+		t.Fatalf("the latest run is %s, want c2", latest)
 	}
+	want := []string{"removed _runs/old complete", "removed _runs/c1 complete", "kept _runs/c2 complete", "kept _runs/u3 unfinished"}
+	if diff := cmp.Diff(want, prune(t, dir, 1, false)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// filledIn writes a complete run that took an hour.
+func filledIn(t *testing.T, dir, id string, started time.Time, asOf *time.Time) {
+	t.Helper()
+	m := described()
+	m.Run, m.Started, m.AsOf = id, started, asOf
+	run, err := Create(dir, m)
+	must(t, err)
+	commitSegment(t, run, 0)
+	finishAt(t, run, started.Add(time.Hour))
+	must(t, run.Close())
 }
 
 func compared(t *testing.T, dir string, folders ...string) {

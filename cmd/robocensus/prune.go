@@ -14,8 +14,9 @@ import (
 	"github.com/robocensus/robocensus/sink/views"
 )
 
-const pruneHelp = `Keeps the N complete runs in DIR that ended last and removes the other complete runs,
-older unfinished runs, comparisons (table changes) of removed runs, and the remains of
+const pruneHelp = `Keeps the last N complete runs in DIR by date (--as-of, or the median day of the
+captures, or the start), in the order of robocensus runs: the run that latest names
+always stays. It removes the other complete runs, older unfinished runs, comparisons (table changes) of removed runs, and the remains of
 an interrupted removal. Then it rewrites views.sql. It keeps runs that are under way
 and runs whose manifest is damaged. With fewer than N complete runs it removes no
 complete run.
@@ -62,6 +63,9 @@ func prune(ctx context.Context, out string, keep int, dryRun bool, stdout io.Wri
 		about := p.State
 		if !p.Started.IsZero() {
 			about += ", began " + p.Started.UTC().Format(time.RFC3339)
+		}
+		if !p.Date.Equal(p.Started) {
+			about += ", dated " + p.Date.UTC().Format(time.DateOnly)
 		}
 		if !p.Removed {
 			stay++
