@@ -97,7 +97,7 @@ func TestOnlyItsOwnTokenNamesAnAgent(t *testing.T) {
 
 	// A resumed run starts with the counts of its committed segments.
 	again := evaluate.Prepare(c.Evaluate).NewCounts()
-	m, err := sink.ReadManifest(c.Dir, c.Run)
+	m, err := sink.ReadManifest(t.Context(), c.Dir, c.Run)
 	if err == nil {
 		var written *summary.Counts
 		if written, err = summary.Read(context.Background(), c.Dir, m); err == nil {

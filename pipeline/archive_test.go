@@ -35,7 +35,7 @@ func TestTheFilterLetsNothingPass(t *testing.T) {
 			if !errors.As(err, &input) || input.Path != c.Source.Hosts || !strings.Contains(err.Error(), "names no host of the 1 stored answers") {
 				t.Errorf("%v", err)
 			}
-			if _, err := sink.ReadManifest(c.Dir, c.Run); !errors.Is(err, fs.ErrNotExist) {
+			if _, err := sink.ReadManifest(t.Context(), c.Dir, c.Run); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("the run is left: %v", err)
 			}
 		})

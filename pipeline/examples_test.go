@@ -48,7 +48,7 @@ func TestNoStrangerMakesACounter(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("counters (-want +got):\n%s", diff)
 	}
-	m, err := sink.ReadManifest(c.Dir, c.Run)
+	m, err := sink.ReadManifest(t.Context(), c.Dir, c.Run)
 	if err != nil {
 		t.Fatal(err)
 	}

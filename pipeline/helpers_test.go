@@ -26,7 +26,7 @@ func rowsOf[T any](t *testing.T, c Config, table string) []T {
 // in returns a function that creates scratch files in a folder.
 func in(t *testing.T, dir string) func() (*store.Scratch, error) {
 	t.Helper()
-	s, err := store.Open(dir)
+	s, err := store.Open(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -116,7 +116,7 @@ func crawlOf(name string, hosts int) []byte {
 // fetchesOf returns what a run says of its hosts.
 func fetchesOf(t *testing.T, c Config) []sink.Fetch {
 	t.Helper()
-	m, err := sink.ReadManifest(c.Dir, c.Run)
+	m, err := sink.ReadManifest(t.Context(), c.Dir, c.Run)
 	must(t, err)
 	var rows []sink.Fetch
 	for _, p := range m.Parts {
@@ -208,7 +208,7 @@ func TestArchivesOfATroubledServer(t *testing.T) {
 	if len(checked.Problems) > 0 {
 		t.Errorf("verification: %v", checked.Problems)
 	}
-	m, err := sink.ReadManifest(over.Dir, over.Run)
+	m, err := sink.ReadManifest(t.Context(), over.Dir, over.Run)
 	must(t, err)
 	for _, in := range m.Inputs {
 		if in.Role == "warc" && (int(in.Bytes) != len(files["/"+in.Path]) || in.Tag == "" || !in.Late) {
@@ -301,7 +301,7 @@ func TestShardsOfRemoteArchives(t *testing.T) {
 		t.Fatalf("planning asks for %q: %v", server.asked, err)
 	}
 	var err error
-	if c.Planned, err = sink.PlanOf(c.Dir, c.Run); err != nil {
+	if c.Planned, err = sink.PlanOf(t.Context(), c.Dir, c.Run); err != nil {
 		t.Fatal(err)
 	}
 	for _, in := range c.Planned.Inputs {

@@ -17,7 +17,7 @@ import (
 // skipped.
 func begin(ctx context.Context, c Config, p sink.Plan) (run *sink.Run, created bool, err error) {
 	if c.ForceNew {
-		if err := sink.Remove(c.Dir, c.Run); err != nil {
+		if err := sink.Remove(ctx, c.Dir, c.Run); err != nil {
 			return nil, false, err
 		}
 	} else if c.Resume {

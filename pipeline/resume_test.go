@@ -111,7 +111,7 @@ func TestResumeOfStoredCaptures(t *testing.T) {
 	if after, err := os.Stat(first); err != nil || !os.SameFile(before, after) {
 		t.Errorf("the part of segment 0 is written again: %v", err)
 	}
-	m, err := sink.ReadManifest(whole.Dir, whole.Run)
+	m, err := sink.ReadManifest(t.Context(), whole.Dir, whole.Run)
 	must(t, err)
 	for _, p := range slices.Concat(m.Parts, m.RunParts) {
 		want, err := os.ReadFile(filepath.Join(whole.Dir, p.Path))

@@ -141,7 +141,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	n.run, created, err = begin(ctx, c, plan)
 	if errors.Is(err, sink.ErrRunComplete) {
 		// The process that completed the run may have died before it wrote the views.
-		if e := views.Write(c.Dir); e != nil {
+		if e := views.Write(ctx, c.Dir); e != nil {
 			return nil, e
 		}
 	}
@@ -153,7 +153,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		if err != nil && created && progress.Snapshot().Fetched == 0 {
 			// There is nothing to resume and nothing to query.
 			n.run.Close()
-			if e := sink.Remove(c.Dir, c.Run); e != nil {
+			if e := sink.Remove(ctx, c.Dir, c.Run); e != nil {
 				err = errors.Join(err, e)
 			}
 			return

@@ -89,7 +89,7 @@ func texts(t *testing.T, c Config, table, name string) (out []string) {
 
 func each(t *testing.T, c Config, table, name string, f func(column any)) {
 	t.Helper()
-	m, err := sink.ReadManifest(c.Dir, c.Run)
+	m, err := sink.ReadManifest(t.Context(), c.Dir, c.Run)
 	if err != nil {
 		t.Fatal(err)
 	}

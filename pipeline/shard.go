@@ -51,7 +51,7 @@ func RunShard(ctx context.Context, c Config, progress *Progress) (*ShardResult, 
 	}
 	if out.Complete {
 		// A loser that was killed after the completion has left its files.
-		return out, errors.Join(shards.Sweep(), views.Write(c.Dir))
+		return out, errors.Join(shards.Sweep(), views.Write(ctx, c.Dir))
 	}
 	done, err := shards.Committed(shard.Index)
 	if err == nil && !done {
@@ -79,7 +79,7 @@ func RunShard(ctx context.Context, c Config, progress *Progress) (*ShardResult, 
 		return nil, fmt.Errorf("complete the run: %w", err)
 	}
 	out.Complete = true
-	return out, views.Write(c.Dir)
+	return out, views.Write(ctx, c.Dir)
 }
 
 // makeShard makes a shard in the spool and commits it.
@@ -316,11 +316,11 @@ func complete(ctx context.Context, c Config, shards *sink.ShardedRun) error {
 // shards: on this machine, and sent when it is complete.
 func runInBucket(ctx context.Context, c Config, progress *Progress) (*Result, error) {
 	if c.ForceNew {
-		if err := sink.Remove(c.Dir, c.Run); err != nil {
+		if err := sink.Remove(ctx, c.Dir, c.Run); err != nil {
 			return nil, err
 		}
 	} else if !c.Resume {
-		if err := sink.CheckNew(c.Dir, c.Run); err != nil {
+		if err := sink.CheckNew(ctx, c.Dir, c.Run); err != nil {
 			return nil, err
 		}
 	}
@@ -344,7 +344,7 @@ func runInBucket(ctx context.Context, c Config, progress *Progress) (*Result, er
 
 // resultOf returns the result of a complete run, as far as its tables have it.
 func resultOf(ctx context.Context, c Config) (*Result, error) {
-	m, err := sink.ReadManifest(c.Dir, c.Run)
+	m, err := sink.ReadManifest(ctx, c.Dir, c.Run)
 	if err != nil {
 		return nil, err
 	}

@@ -402,7 +402,7 @@ func TestAFailureOfThisMachineEndsTheRun(t *testing.T) {
 	if !errors.As(err, &local) || !strings.Contains(err.Error(), "proxy") {
 		t.Fatalf("error %v", err)
 	}
-	if _, err := sink.ReadManifest(c.Dir, c.Run); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := sink.ReadManifest(t.Context(), c.Dir, c.Run); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a run that has asked nobody is left behind: %v", err)
 	}
 }

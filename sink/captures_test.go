@@ -131,7 +131,7 @@ func TestCapturesOutliveTheProcess_NoRace(t *testing.T) {
 	if text := problemsOf(v); !strings.Contains(text, "_runs/r/captures: extra") {
 		t.Errorf("verify finds %q", text)
 	}
-	must(t, Remove(dir, "r"))
+	must(t, Remove(t.Context(), dir, "r"))
 	if files := tree(t, dir); len(files) > 0 {
 		t.Errorf("the removal leaves %v", files)
 	}
@@ -199,7 +199,7 @@ func TestCapturesBelongToOnePlan(t *testing.T) {
 	content, err := os.ReadFile(path)
 	must(t, err)
 	must(t, run.Close())
-	must(t, Remove(dir, "r"))
+	must(t, Remove(t.Context(), dir, "r"))
 	later := described()
 	later.Started = later.Started.Add(time.Second)
 	run, err = Create(dir, later)

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path"
@@ -52,14 +53,14 @@ func readComparison(s store.Store, run, against string) (*Comparison, error) {
 // ReadComparison reads the record of the comparison of a run in dir with the run
 // against or, if against is "", of the check of its expectations. It returns
 // [fs.ErrNotExist] if there is no record.
-func ReadComparison(dir, run, against string) (*Comparison, error) {
+func ReadComparison(ctx context.Context, dir, run, against string) (*Comparison, error) {
 	if err := CheckRunID(run); err != nil {
 		return nil, err
 	}
 	if err := CheckRunID(against); err != nil && against != "" {
 		return nil, err
 	}
-	s, err := store.Open(dir)
+	s, err := store.Open(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -113,12 +114,12 @@ type Changes struct {
 // CreateChanges starts the comparison of the run m in dir with the run against.
 // notes say what is not compared. It returns [ErrRunBusy] if another process makes
 // the same comparison.
-func CreateChanges(dir string, m *Manifest, against, toolVersion string, notes ...string) (*Changes, error) {
+func CreateChanges(ctx context.Context, dir string, m *Manifest, against, toolVersion string, notes ...string) (*Changes, error) {
 	if err := CheckRunID(against); err != nil {
 		return nil, err
 	}
 	c := new(Changes)
-	if err := c.begin(dir, Comparison{Run: m.Run, Manifest: m.digest, Against: against, Notes: notes}); err != nil {
+	if err := c.begin(ctx, dir, Comparison{Run: m.Run, Manifest: m.digest, Against: against, Notes: notes}); err != nil {
 		return nil, err
 	}
 	metadata := map[string]string{
@@ -164,9 +165,9 @@ type Check struct{ annex }
 
 // CreateCheck starts the check of the complete run m in dir. It returns [ErrRunBusy]
 // if another process makes the same check or removes the run.
-func CreateCheck(dir string, m *Manifest) (*Check, error) {
+func CreateCheck(ctx context.Context, dir string, m *Manifest) (*Check, error) {
 	c := new(Check)
-	if err := c.begin(dir, Comparison{Run: m.Run, Manifest: m.digest}); err != nil {
+	if err := c.begin(ctx, dir, Comparison{Run: m.Run, Manifest: m.digest}); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -187,12 +188,12 @@ type annex struct {
 	expectations *store.File // nil without expectations
 }
 
-func (a *annex) begin(dir string, record Comparison) (err error) {
+func (a *annex) begin(ctx context.Context, dir string, record Comparison) (err error) {
 	if err := CheckRunID(record.Run); err != nil {
 		return err
 	}
 	a.record = record
-	if a.store, err = store.Open(dir); err != nil {
+	if a.store, err = store.Open(ctx, dir); err != nil {
 		return err
 	}
 	defer func() {

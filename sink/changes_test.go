@@ -19,7 +19,7 @@ func TestChangesReplaceAnEarlierComparisonAsAWhole(t *testing.T) {
 	part := filepath.Join(dir, "changes", "run=b", "against=a", "part-0000000000.parquet")
 	begin := func(hosts ...string) *Changes {
 		t.Helper()
-		c, err := CreateChanges(dir, m, "a", "v1")
+		c, err := CreateChanges(t.Context(), dir, m, "a", "v1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestChangesReplaceAnEarlierComparisonAsAWhole(t *testing.T) {
 	}
 
 	first := begin("one", "two")
-	if _, err := CreateChanges(dir, m, "a", "v1"); !errors.Is(err, ErrRunBusy) {
+	if _, err := CreateChanges(t.Context(), dir, m, "a", "v1"); !errors.Is(err, ErrRunBusy) {
 		t.Errorf("a second comparison at the same time: %v", err)
 	}
 	if _, err := os.Stat(part); err == nil {
@@ -83,11 +83,11 @@ func TestChangesReplaceAnEarlierComparisonAsAWhole(t *testing.T) {
 		}
 	}
 	m.Run = "../b"
-	if _, err := CreateChanges(dir, m, "a", "v1"); err == nil {
+	if _, err := CreateChanges(t.Context(), dir, m, "a", "v1"); err == nil {
 		t.Error("a run ID that leaves the folder is taken")
 	}
 	m.Run = "c"
-	c, err := CreateChanges(dir, m, "a", "v1")
+	c, err := CreateChanges(t.Context(), dir, m, "a", "v1")
 	if err != nil {
 		t.Fatal(err)
 	}

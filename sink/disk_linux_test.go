@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -165,7 +166,7 @@ func limited(dir string) error {
 		return fmt.Errorf("the manifest is full: %w", err)
 	}
 	restore()
-	if m, err := ReadManifest(dir, "r"); err != nil || m.State != "running" || len(m.Parts) != partsIn(0, 1) {
+	if m, err := ReadManifest(context.Background(), dir, "r"); err != nil || m.State != "running" || len(m.Parts) != partsIn(0, 1) {
 		return fmt.Errorf("after a manifest that was not written: %w", err)
 	}
 
@@ -234,7 +235,7 @@ func TestAFullDisk_NoRace(t *testing.T) {
 	if err := completeRun(run, Completion{Tally: Tally{Targets: targetsOfSegment}}); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("a manifest on a full disk: %v", err)
 	}
-	if m, err := ReadManifest(dir, "r"); err != nil || m.State != "running" || len(m.Parts) != partsIn(0) {
+	if m, err := ReadManifest(context.Background(), dir, "r"); err != nil || m.State != "running" || len(m.Parts) != partsIn(0) {
 		t.Errorf("after a manifest that was not written: %v", err)
 	}
 	other := described()
@@ -264,7 +265,7 @@ func TestAFullDisk_NoRace(t *testing.T) {
 		_, err = f.WriteString(noise(4096))
 	}
 	must(t, f.Close())
-	must(t, Remove(dir, "r"))
+	must(t, Remove(t.Context(), dir, "r"))
 }
 
 func TestAFolderThatIsGone(t *testing.T) {

@@ -50,7 +50,7 @@ func exported(t *testing.T) (dir string, run *Run) {
 
 func export(t *testing.T, dir string, s Selection) ([]byte, error) {
 	t.Helper()
-	m, err := ReadManifest(dir, "r")
+	m, err := ReadManifest(t.Context(), dir, "r")
 	must(t, err)
 	var out bytes.Buffer
 	err = Export(context.Background(), &out, dir, m, s)
@@ -197,9 +197,9 @@ func copyPart(t *testing.T, dir, from, to string) {
 func TestExportOfChanges_NoRace(t *testing.T) {
 	dir, _ := exported(t)
 	compare := func(against string, hosts ...string) {
-		m, err := ReadManifest(dir, "r")
+		m, err := ReadManifest(t.Context(), dir, "r")
 		must(t, err)
-		c, err := CreateChanges(dir, m, against, "v1")
+		c, err := CreateChanges(t.Context(), dir, m, against, "v1")
 		must(t, err)
 		for _, host := range hosts {
 			must(t, c.Write(Change{Host: host}))
@@ -265,7 +265,7 @@ func TestAnExportThatFailsReadsAsBroken_NoRace(t *testing.T) {
 		dir, run := exported(t)
 		finish(t, run, 3)
 		patch(t, dir, func(m *Manifest) { m.part(layout.Part("groups", "r", 1, "")).Path = "../secret" })
-		if _, err := ReadManifest(dir, "r"); !errors.Is(err, ErrDamaged) {
+		if _, err := ReadManifest(t.Context(), dir, "r"); !errors.Is(err, ErrDamaged) {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -273,7 +273,7 @@ func TestAnExportThatFailsReadsAsBroken_NoRace(t *testing.T) {
 
 func TestExportEndsWithItsContextOrItsReader(t *testing.T) {
 	dir, _ := exported(t)
-	m, err := ReadManifest(dir, "r")
+	m, err := ReadManifest(t.Context(), dir, "r")
 	must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var out bytes.Buffer

@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -79,20 +80,24 @@ func (m *Manifest) PartsOf(table string) (parts []Part) {
 
 // ReadManifest reads the manifest of a run in dir. For an incomplete run it has the
 // parts committed so far. It returns [fs.ErrNotExist] if there is no such run.
-func ReadManifest(dir, run string) (*Manifest, error) { return readRun(dir, run, readManifest) }
+func ReadManifest(ctx context.Context, dir, run string) (*Manifest, error) {
+	return readRun(ctx, dir, run, readManifest)
+}
 
 // ManifestIn reads the manifest of a complete run.
 func ManifestIn(s store.Store, run string) (*Manifest, error) { return readManifest(s, run) }
 
 // ReadManifestHead is like [ReadManifest], but omits the records and parts of the
 // segments of a complete run.
-func ReadManifestHead(dir, run string) (*Manifest, error) { return readRun(dir, run, readHead) }
+func ReadManifestHead(ctx context.Context, dir, run string) (*Manifest, error) {
+	return readRun(ctx, dir, run, readHead)
+}
 
-func readRun(dir, run string, complete func(s store.Store, run string) (*Manifest, error)) (*Manifest, error) {
+func readRun(ctx context.Context, dir, run string, complete func(s store.Store, run string) (*Manifest, error)) (*Manifest, error) {
 	if err := CheckRunID(run); err != nil {
 		return nil, err
 	}
-	s, err := store.Open(dir)
+	s, err := store.Open(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -146,7 +146,7 @@ func TestOpenRefusesARunThatWasStartedOtherwise(t *testing.T) {
 	}
 	replan := func(change func(p *Plan)) {
 		t.Helper()
-		m, err := ReadManifest(dir, "r")
+		m, err := ReadManifest(t.Context(), dir, "r")
 		must(t, err)
 		change(&m.Plan)
 		resealed(t, filepath.Join(dir, "_runs/r/plan.json"), m.Plan)

@@ -35,7 +35,7 @@ func NewPlanning(ctx context.Context, dir string, p Plan) (n *Planning, err erro
 	if err := n.prepare(p); err != nil {
 		return nil, err
 	}
-	if n.store, err = store.CreateContext(ctx, dir); err != nil {
+	if n.store, err = store.Create(ctx, dir); err != nil {
 		return nil, fmt.Errorf("open the output folder: %w", err)
 	}
 	return n, nil
@@ -121,11 +121,11 @@ func (n *Planning) Close() error {
 
 // PlanOf reads the plan of a run in dir. It returns [fs.ErrNotExist] if there is no
 // such run.
-func PlanOf(dir, run string) (*Plan, error) {
+func PlanOf(ctx context.Context, dir, run string) (*Plan, error) {
 	if err := CheckRunID(run); err != nil {
 		return nil, err
 	}
-	s, err := store.Open(dir)
+	s, err := store.Open(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func CopyList(ctx context.Context, dir string, list List, to string) (err error)
 			err = fmt.Errorf("copy the list of the shard: %w", err)
 		}
 	}()
-	s, err := store.Open(dir)
+	s, err := store.Open(ctx, dir)
 	if err != nil {
 		return err
 	}

@@ -429,9 +429,9 @@ func TestTenThousandShards(t *testing.T) {
 		must(t, err)
 		switch draw.IntN(20) {
 		case 0: // killed before the record: its parts stay
-			m, err := ReadManifest(spool, p.Run)
+			m, err := ReadManifest(t.Context(), spool, p.Run)
 			must(t, err)
-			from, err := store.Open(spool)
+			from, err := store.Open(t.Context(), spool)
 			must(t, err)
 			must(t, s.copyParts(t.Context(), from, m, &Record{Segment: shard, Shard: &ShardRecord{}}))
 			must(t, from.Close())
@@ -455,7 +455,7 @@ func TestTenThousandShards(t *testing.T) {
 	began = time.Now()
 	must(t, s.Complete(end))
 	t.Logf("%d shards, %d attempts killed, %d repeated: commits %v, completion %v", shards, failed, second, committed, time.Since(began))
-	m, err := ReadManifest(dir, p.Run)
+	m, err := ReadManifest(t.Context(), dir, p.Run)
 	must(t, err)
 	if m.Targets != end.Targets || len(m.Records) != shards {
 		t.Errorf("%d targets in %d records", m.Targets, len(m.Records))

@@ -39,7 +39,7 @@ func Prune(ctx context.Context, dir string, keep int, dryRun bool, each func(Pru
 	if keep < 1 {
 		return fmt.Errorf("keep %d runs: keep at least one", keep)
 	}
-	s, err := store.Open(dir)
+	s, err := store.Open(ctx, dir)
 	if err != nil {
 		return fmt.Errorf("look for runs: %w", err)
 	}

@@ -57,7 +57,7 @@ func TestPruneGoesByDate_NoRace(t *testing.T) {
 	dir := weekly(t, "c1", "c2", "u3")
 	now, long := time.Now(), time.Date(2019, 5, 1, 0, 0, 0, 0, time.UTC)
 	filledIn(t, dir, "old", now.Add(-time.Hour), &long)
-	s, err := store.Open(dir)
+	s, err := store.Open(t.Context(), dir)
 	must(t, err)
 	defer s.Close()
 	complete, err := CompleteRuns(s)

@@ -158,7 +158,7 @@ func recordsOf(s store.Store, plan *Plan, planDigest string, segments []int) ([]
 
 // EachRecord calls f with the record of each committed segment of a run, in order.
 func EachRecord(ctx context.Context, dir, run string, f func(*Record) error) error {
-	s, err := store.Open(dir)
+	s, err := store.Open(ctx, dir)
 	if err != nil {
 		return err
 	}

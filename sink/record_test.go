@@ -2,6 +2,7 @@ package sink
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -98,7 +99,7 @@ func TestSegmentsCommitSideBySide(t *testing.T) {
 		})
 	}
 	all.Wait()
-	m, err := ReadManifest(dir, "r")
+	m, err := ReadManifest(t.Context(), dir, "r")
 	must(t, err)
 	if len(m.Records) != 16 || !slices.IsSortedFunc(m.Parts, func(a, b Part) int { return a.Segment - b.Segment }) {
 		t.Errorf("%d records, %d parts, want those of 16 segments in their order", len(m.Records), len(m.Parts))
@@ -153,7 +154,7 @@ func TestASegmentIsWrittenOnce(t *testing.T) {
 
 // nothingLeft returns an error if files of a segment exist.
 func nothingLeft(dir string, segment int) error {
-	s, err := store.Open(dir)
+	s, err := store.Open(context.Background(), dir)
 	if err != nil {
 		return err
 	}
@@ -296,7 +297,7 @@ func TestARunIsCompleteOnlyWithAllSegments(t *testing.T) {
 // A damaged run does not prevent resuming another.
 func TestUnfinishedPassesOverWhatIsDamaged(t *testing.T) {
 	dir := t.TempDir()
-	if run, damaged, err := LastIncomplete(filepath.Join(dir, "none")); run != "" || damaged != nil || err != nil {
+	if run, damaged, err := LastIncomplete(t.Context(), filepath.Join(dir, "none")); run != "" || damaged != nil || err != nil {
 		t.Errorf("of no folder: %q, %v, %v", run, damaged, err)
 	}
 	for i, id := range []string{"c", "b", "a", "complete", "damaged"} {
@@ -315,12 +316,12 @@ func TestUnfinishedPassesOverWhatIsDamaged(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(dir, layout.Record("a", 0)), []byte("{"), 0o666))          // Open refuses it
 	must(t, os.MkdirAll(filepath.Join(dir, "_runs/empty"), 0o777))
 	must(t, os.WriteFile(filepath.Join(dir, "_runs/file"), nil, 0o666))
-	run, damaged, err := LastIncomplete(dir)
+	run, damaged, err := LastIncomplete(t.Context(), dir)
 	if diff := cmp.Diff([]string{"damaged"}, damaged); run != "a" || diff != "" || err != nil {
 		t.Errorf("run %q, %v: %s", run, err, diff)
 	}
-	must(t, Remove(dir, "a"))
-	if run, _, err := LastIncomplete(dir); run != "b" || err != nil {
+	must(t, Remove(t.Context(), dir, "a"))
+	if run, _, err := LastIncomplete(t.Context(), dir); run != "b" || err != nil {
 		t.Errorf("run %q, %v", run, err)
 	}
 }
@@ -368,7 +369,7 @@ func TestPlantedLinks(t *testing.T) {
 	part := filepath.Join(dir, layout.Part("lines", "r", 0, ""))
 	must(t, os.Remove(part))
 	must(t, os.Symlink(secret, part))
-	m, err := ReadManifest(dir, "r")
+	m, err := ReadManifest(t.Context(), dir, "r")
 	must(t, err)
 	if _, err := OpenPart(t.Context(), dir, *m.part(layout.Part("lines", "r", 0, ""))); err == nil {
 		t.Error("a part is read where a link is")
@@ -376,7 +377,7 @@ func TestPlantedLinks(t *testing.T) {
 	if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != "file" {
 		t.Errorf("a link in the place of a part: %+v", v.Problems)
 	}
-	must(t, Remove(dir, "r"))
+	must(t, Remove(t.Context(), dir, "r"))
 	if got := tree(t, outside); len(got) != 1 || got["secret"] != "secret" {
 		t.Errorf("outside there is %v", got)
 	}
@@ -406,7 +407,7 @@ func TestCompleteNeedsTheTotals(t *testing.T) {
 func TestABusyRunKeepsItsFolders(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.MkdirAll(filepath.Join(dir, layout.Records("r")), 0o777))
-	s, err := store.Open(dir)
+	s, err := store.Open(t.Context(), dir)
 	must(t, err)
 	defer s.Close()
 	l, err := lockRun(s, "r") // as Create does before it writes the plan
@@ -448,10 +449,10 @@ func TestVerifyReadsRejected(t *testing.T) {
 // replaces.
 func TestAComparisonWithoutExpectationsReplacesThem_NoRace(t *testing.T) {
 	dir := wholeRun(t, nil)
-	m, err := ReadManifest(dir, "r")
+	m, err := ReadManifest(t.Context(), dir, "r")
 	must(t, err)
 	for _, expected := range []bool{true, false} {
-		c, err := CreateChanges(dir, m, "a", "v1")
+		c, err := CreateChanges(t.Context(), dir, m, "a", "v1")
 		must(t, err)
 		if expected {
 			f, err := c.Expectations()
@@ -472,13 +473,13 @@ func TestAComparisonWithoutExpectationsReplacesThem_NoRace(t *testing.T) {
 func TestTheHeadOfAManifest(t *testing.T) {
 	dir := wholeRun(t, nil)
 	manifest := filepath.Join(dir, "_runs/r/manifest.json")
-	whole, err := ReadManifest(dir, "r")
+	whole, err := ReadManifest(t.Context(), dir, "r")
 	must(t, err)
 	content, err := os.ReadFile(manifest)
 	must(t, err)
 	head := *whole
 	head.Records, head.Parts, head.head = nil, nil, true
-	m, err := ReadManifestHead(dir, "r")
+	m, err := ReadManifestHead(t.Context(), dir, "r")
 	must(t, err)
 	if diff := cmp.Diff(&head, m, cmpopts.EquateEmpty(), cmp.AllowUnexported(Manifest{})); diff != "" {
 		t.Error(diff)
@@ -494,16 +495,16 @@ func TestTheHeadOfAManifest(t *testing.T) {
 	}
 	for _, text := range damaged {
 		must(t, os.WriteFile(manifest, []byte(text), 0o666))
-		for _, read := range []func(dir, run string) (*Manifest, error){ReadManifest, ReadManifestHead} {
-			if _, err := read(dir, "r"); !errors.Is(err, ErrDamaged) {
+		for _, read := range []func(ctx context.Context, dir, run string) (*Manifest, error){ReadManifest, ReadManifestHead} {
+			if _, err := read(t.Context(), dir, "r"); !errors.Is(err, ErrDamaged) {
 				t.Errorf("%.10q… of %d bytes: %v", text, len(text), err)
 			}
 		}
 	}
-	if _, err := ReadManifestHead(dir, "s"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := ReadManifestHead(t.Context(), dir, "s"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no such run: %v", err)
 	}
-	if _, err := ReadManifestHead(dir, "../r"); err == nil {
+	if _, err := ReadManifestHead(t.Context(), dir, "../r"); err == nil {
 		t.Error("a run ID that leaves the folder is taken")
 	}
 }

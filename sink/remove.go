@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,11 +15,11 @@ import (
 // Remove removes a run in dir, whatever its state: its parts, its comparisons, and
 // last its folder. If there is no such run it does nothing. After an interrupted
 // removal, [Open] and [Create] refuse the run, and Remove may be repeated.
-func Remove(dir, run string) error {
+func Remove(ctx context.Context, dir, run string) error {
 	if err := CheckRunID(run); err != nil {
 		return err
 	}
-	s, err := store.Open(dir)
+	s, err := store.Open(ctx, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

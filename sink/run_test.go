@@ -186,7 +186,7 @@ func tree(t *testing.T, dir string) map[string]string {
 // run.
 func leftovers(t *testing.T, dir string) (names []string) {
 	t.Helper()
-	m, err := ReadManifest(dir, "r")
+	m, err := ReadManifest(t.Context(), dir, "r")
 	must(t, err)
 	named := map[string]bool{"_runs/r/manifest.json": true, "_runs/r/plan.json": true, "_runs/r/lock": true}
 	for _, p := range slices.Concat(m.RunParts, m.Parts) {
@@ -245,7 +245,7 @@ func killUntilComplete(t *testing.T, dir string) (kills int) {
 		if killed {
 			kills++
 		}
-		m, err := ReadManifest(dir, "r")
+		m, err := ReadManifest(t.Context(), dir, "r")
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // killed before it was created
 		}
@@ -283,12 +283,12 @@ func TestOneWriterAcrossProcesses(t *testing.T) {
 	}
 	_, opened := Open(t.Context(), dir, described())
 	_, created := Create(dir, described())
-	for what, err := range map[string]error{"open": opened, "create": created, "remove": Remove(dir, "r")} {
+	for what, err := range map[string]error{"open": opened, "create": created, "remove": Remove(t.Context(), dir, "r")} {
 		if !errors.Is(err, ErrRunBusy) || !strings.Contains(err.Error(), "run r is being written by another process") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := ReadManifest(dir, "r"); err != nil {
+	if _, err := ReadManifest(t.Context(), dir, "r"); err != nil {
 		t.Errorf("read: %v", err)
 	}
 	must(t, c.Process.Kill())
@@ -307,7 +307,7 @@ func TestTheLockIsHeldByOneAtATime(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			in, err := store.Open(dir)
+			in, err := store.Open(t.Context(), dir)
 			if err != nil {
 				t.Error(err)
 				return
@@ -336,7 +336,7 @@ func TestTheLockIsHeldByOneAtATime(t *testing.T) {
 
 func TestRemove(t *testing.T) {
 	dir := t.TempDir()
-	must(t, Remove(dir, "r")) // nothing to remove
+	must(t, Remove(t.Context(), dir, "r")) // nothing to remove
 	other := described()
 	other.Run = "other"
 	run, err := Create(dir, other)
@@ -350,14 +350,14 @@ func TestRemove(t *testing.T) {
 	commitSegment(t, run, 1)
 	must(t, run.Close())
 	must(t, os.WriteFile(filepath.Join(dir, "_runs/r/rejected.csv"), nil, 0o666))
-	must(t, Remove(dir, "r"))
+	must(t, Remove(t.Context(), dir, "r"))
 	if diff := cmp.Diff(want, tree(t, dir)); diff != "" {
 		t.Error(diff)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "_runs/r")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the run's folder: %v", err)
 	}
-	if err := Remove(dir, "../other"); err == nil {
+	if err := Remove(t.Context(), dir, "../other"); err == nil {
 		t.Error("a path is removed")
 	}
 }
@@ -384,7 +384,7 @@ func TestARemovalThatWasInterrupted_NoRace(t *testing.T) {
 		if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != "manifest" {
 			t.Errorf("verify: %+v", v)
 		}
-		must(t, Remove(dir, "r"))
+		must(t, Remove(t.Context(), dir, "r"))
 		run, err = Create(dir, described())
 		must(t, err)
 		must(t, run.Close())
@@ -411,7 +411,7 @@ func finish(t *testing.T, run *Run, segments int64) {
 // patch changes the manifest of a complete run and seals it.
 func patch(t *testing.T, dir string, change func(m *Manifest)) {
 	t.Helper()
-	m, err := ReadManifest(dir, "r")
+	m, err := ReadManifest(t.Context(), dir, "r")
 	must(t, err)
 	change(m)
 	resealed(t, filepath.Join(dir, "_runs/r/manifest.json"), m)

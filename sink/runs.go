@@ -2,6 +2,7 @@ package sink
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,8 +15,8 @@ import (
 
 // RunIDs returns the IDs of the runs in dir, in any state, sorted; nil if dir has no
 // folder of runs.
-func RunIDs(dir string) ([]string, error) {
-	s, err := store.Open(dir)
+func RunIDs(ctx context.Context, dir string) ([]string, error) {
+	s, err := store.Open(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +71,8 @@ func isSkipped(s store.Store, err error) bool {
 }
 
 // CheckNew returns [ErrRunExists] if there is a run in dir with this ID.
-func CheckNew(dir, run string) error {
-	_, err := ReadManifestHead(dir, run)
+func CheckNew(ctx context.Context, dir, run string) error {
+	_, err := ReadManifestHead(ctx, dir, run)
 	if err == nil || errors.Is(err, ErrDamaged) || errors.Is(err, ErrRemoving) {
 		return fmt.Errorf("%w: %s (give another --run ID, or continue it with --resume)", ErrRunExists, store.Join(dir, layout.RunFile(run)))
 	}
@@ -85,8 +86,8 @@ func CheckNew(dir, run string) error {
 // started last, or "".
 // It skips runs with a damaged plan and returns their IDs, because one of them could
 // be the last.
-func LastIncomplete(dir string) (run string, damaged []string, err error) {
-	s, err := store.Open(dir)
+func LastIncomplete(ctx context.Context, dir string) (run string, damaged []string, err error) {
+	s, err := store.Open(ctx, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil, nil
 	}
@@ -204,8 +205,8 @@ const (
 
 // Runs returns the runs in dir, sorted by date, then by ID; runs whose date is
 // unknown come first. It reads no part.
-func Runs(dir string) ([]RunInfo, error) {
-	s, err := store.Open(dir)
+func Runs(ctx context.Context, dir string) ([]RunInfo, error) {
+	s, err := store.Open(ctx, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -219,9 +220,11 @@ func Runs(dir string) ([]RunInfo, error) {
 	}
 	var runs []RunInfo
 	for _, id := range ids {
-		m, err := ReadManifestHead(dir, id)
+		m, err := ReadManifestHead(ctx, dir, id)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
+		case err != nil && !isSkipped(s, err) && !errors.Is(err, ErrRemoving):
+			return nil, fmt.Errorf("look for runs: %w", err)
 		case err != nil:
 			runs = append(runs, RunInfo{Run: id, State: Damaged, Damage: err.Error()})
 		default:

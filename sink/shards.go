@@ -47,7 +47,7 @@ var ErrOtherPlan = errors.New("has another plan")
 // run, it writes p as the plan. A run with another plan is [ErrOtherPlan], with
 // every difference. Transfers end when ctx ends. The caller closes the run.
 func OpenSharded(ctx context.Context, dir string, p Plan) (*ShardedRun, error) {
-	in, err := store.CreateContext(ctx, dir)
+	in, err := store.Create(ctx, dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the output folder: %w", err)
 	}

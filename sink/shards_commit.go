@@ -20,7 +20,7 @@ func (s *ShardedRun) Commit(ctx context.Context, shard int, spool string, note j
 	if done, err := s.Committed(shard); err != nil || done {
 		return false, err // before queries over the folder see the parts of a loser
 	}
-	from, err := store.Open(spool)
+	from, err := store.Open(ctx, spool)
 	if err != nil {
 		return false, fmt.Errorf("commit %d: %w", shard, err)
 	}

@@ -76,7 +76,7 @@ func TestShardOfARemovedRun(t *testing.T) {
 	finishAt(t, local, p.Started.Add(time.Hour))
 	must(t, local.Close())
 
-	must(t, Remove(dir, p.Run))
+	must(t, Remove(t.Context(), dir, p.Run))
 	if won, err := old.Commit(t.Context(), 0, spool, nil); won || !errors.Is(err, ErrOtherPlan) {
 		t.Errorf("to a run that is gone: %v, %v", won, err)
 	}
@@ -109,7 +109,7 @@ func TestRemoveLeavesLivingShards(t *testing.T) {
 	must(t, err)
 	defer s.Close()
 	must(t, s.Beat(t.Context(), 0, 1))
-	if err := Remove(dir, p.Run); !errors.Is(err, ErrRunBusy) {
+	if err := Remove(t.Context(), dir, p.Run); !errors.Is(err, ErrRunBusy) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -122,7 +122,7 @@ func TestCompleteRunsFailsIfItCannotRead(t *testing.T) {
 	must(t, err)
 	commitSegment(t, run, 0)
 	finish(t, run, 1)
-	s, err := store.Open(dir)
+	s, err := store.Open(t.Context(), dir)
 	must(t, err)
 	defer s.Close()
 	if runs, err := CompleteRuns(s); len(runs) != 1 || err != nil {

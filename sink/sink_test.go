@@ -284,7 +284,7 @@ func TestManifestNamesWhatIsThere(t *testing.T) {
 		must(t, s.Commit())
 	}
 	must(t, completeRun(run, Completion{Finished: time.Now()}))
-	m, err := ReadManifest(dir, "test")
+	m, err := ReadManifest(t.Context(), dir, "test")
 	must(t, err)
 	if m.State != "complete" || len(m.Parts) != partsIn(0, 1)-2*len(layout.OfRun) || len(m.RunParts) != len(layout.OfRun) {
 		t.Fatalf("state %q with %d parts, want complete with %d", m.State, len(m.Parts), partsIn(0, 1)-2*len(layout.OfRun))
@@ -320,7 +320,7 @@ func TestEqualRowsGiveEqualBytes(t *testing.T) {
 			}
 			must(t, s.Commit())
 		}
-		m, err := ReadManifest(dir, "test")
+		m, err := ReadManifest(t.Context(), dir, "test")
 		must(t, err)
 		sums := make(map[string]string)
 		for _, p := range m.Parts {

@@ -197,7 +197,7 @@ func TestVerifyFindsPlantedDamage_NoRace(t *testing.T) {
 			edit(t, filepath.Join(dir, "_runs/r/plan.json"), func(b []byte) []byte { b[50] ^= 1; return b })
 		}, "_runs/r/plan.json: manifest"},
 		{"another plan", nil, func(t *testing.T, dir string) {
-			m, err := ReadManifest(dir, "r")
+			m, err := ReadManifest(t.Context(), dir, "r")
 			must(t, err)
 			m.ToolVersion = "v7"
 			resealed(t, filepath.Join(dir, "_runs/r/plan.json"), m.Plan)
@@ -355,16 +355,16 @@ func TestVerifyEndsWithItsContext(t *testing.T) {
 // not damage.
 func TestVerifyReadsComparisons_NoRace(t *testing.T) {
 	good := wholeRun(t, nil)
-	m, err := ReadManifest(good, "r")
+	m, err := ReadManifest(t.Context(), good, "r")
 	must(t, err)
-	c, err := CreateChanges(good, m, "a", "v1")
+	c, err := CreateChanges(t.Context(), good, m, "a", "v1")
 	must(t, err)
 	must(t, c.Write(Change{Host: "h", Kind: "text", Severity: "cosmetic"}))
 	broken, err := c.Expectations()
 	must(t, err)
 	broken.Write([]byte("expectation,host\n"))
 	must(t, c.Commit())
-	check, err := CreateCheck(good, m)
+	check, err := CreateCheck(t.Context(), good, m)
 	must(t, err)
 	broken, err = check.Expectations()
 	must(t, err)

@@ -81,7 +81,7 @@ func completeRuns(n int) cobra.CompletionFunc {
 			return nil, noFiles
 		}
 		words := []string{latest, previous}
-		for _, run := range slices.Backward(runNames(dir)) {
+		for _, run := range slices.Backward(runNames(c.Context(), dir)) {
 			words = append(words, run)
 		}
 		return words, noFiles

@@ -53,14 +53,14 @@ func diffCommand() *cobra.Command {
 		case *out == "":
 			return errNoOut
 		case len(args) < 2:
-			return usagef("give two runs, the earlier one first%s", runsIn(*out))
+			return usagef("give two runs, the earlier one first%s", runsIn(c.Context(), *out))
 		case len(args) > 2:
 			return usagef("unexpected argument %q", args[2])
 		case !slices.Contains(formats, *format):
 			return usagef("--format %q: use text, json or markdown", *format)
 		}
 		config := audit.DiffConfig{Dir: *out, Before: args[0], After: args[1], ToolVersion: sink.ToolVersion(version)}
-		err := findRuns(*out, &config.Before, &config.After)
+		err := findRuns(c.Context(), *out, &config.Before, &config.After)
 		if err != nil {
 			return err
 		}
@@ -81,8 +81,8 @@ func diff(ctx context.Context, c audit.DiffConfig, format string, stdout io.Writ
 		return errInterrupted
 	case errors.Is(err, fs.ErrNotExist):
 		for _, run := range []string{c.Before, c.After} {
-			if !slices.Contains(runNames(c.Dir), run) {
-				return noRun(c.Dir, run)
+			if !slices.Contains(runNames(ctx, c.Dir), run) {
+				return noRun(ctx, c.Dir, run)
 			}
 		}
 		return err

@@ -51,7 +51,7 @@ func exportCommand() *cobra.Command {
 		case *out == "":
 			return errNoOut
 		case len(args) == 0:
-			return usagef("RUN is missing: give the run to export%s", runsIn(*out))
+			return usagef("RUN is missing: give the run to export%s", runsIn(c.Context(), *out))
 		case len(args) == 1:
 			return usagef("TABLE is missing: give the table to export, such as fetches")
 		case len(args) > 2:
@@ -62,7 +62,7 @@ func exportCommand() *cobra.Command {
 			return usagef("no table %q%s: the tables are %s", args[1], suggest.Remark(args[1], exportable), strings.Join(exportable, ", "))
 		}
 		run := args[0]
-		if err := findRuns(*out, &run, against); err != nil {
+		if err := findRuns(c.Context(), *out, &run, against); err != nil {
 			return err
 		}
 		return exportTable(c.Context(), *out, run, export.Selection{Table: args[1], Against: *against, Columns: *columns}, *incomplete, c.OutOrStdout(), c.ErrOrStderr())
@@ -80,9 +80,9 @@ func exportTable(ctx context.Context, out, run string, what export.Selection, in
 	if f, ok := stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return usagef("the output is binary: redirect it to a file or a program")
 	}
-	m, err := sink.ReadManifest(out, run)
+	m, err := sink.ReadManifest(ctx, out, run)
 	if errors.Is(err, fs.ErrNotExist) {
-		return noRun(out, run)
+		return noRun(ctx, out, run)
 	}
 	if err == nil {
 		err = checkComplete(m, incomplete)

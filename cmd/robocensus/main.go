@@ -155,8 +155,11 @@ func mainCode(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if errors.As(err, &code) {
 		return int(code)
 	}
-	fmt.Fprintln(stderr, "robocensus:", plain(err.Error()))
 	var by signalled
+	if errors.As(context.Cause(ctx), &by) && errors.Is(err, context.Canceled) && !errors.Is(err, errInterrupted) {
+		err = errInterrupted // whatever was under way
+	}
+	fmt.Fprintln(stderr, "robocensus:", plain(err.Error()))
 	if errors.As(context.Cause(ctx), &by) && codeOf(err) == exitInterrupted {
 		return by.code()
 	}

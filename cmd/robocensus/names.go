@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -23,14 +24,14 @@ func standsForRun(name string) bool { return name == latest || name == previous 
 
 // findRun returns the ID of the run in dir that name stands for. Other names are
 // returned unchanged; opening the run shows whether it exists, see noRun.
-func findRun(dir, name string) (string, error) {
+func findRun(ctx context.Context, dir, name string) (string, error) {
 	if err := sink.CheckRunID(name); err != nil {
 		return "", usageError{err}
 	}
 	if !standsForRun(name) {
 		return name, nil
 	}
-	s, err := store.Open(dir)
+	s, err := store.Open(ctx, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", usagef("%s: no run in %s", name, dir)
 	}
@@ -44,7 +45,7 @@ func findRun(dir, name string) (string, error) {
 	}
 	switch n := len(complete); {
 	case n == 0:
-		return "", usagef("%s: no run in %s is complete%s", name, dir, runsIn(dir))
+		return "", usagef("%s: no run in %s is complete%s", name, dir, runsIn(ctx, dir))
 	case name == latest:
 		return complete[n-1].Run, nil
 	case n == 1:
@@ -55,12 +56,12 @@ func findRun(dir, name string) (string, error) {
 }
 
 // findRuns replaces names of runs by IDs. Empty names stay empty.
-func findRuns(dir string, names ...*string) error {
+func findRuns(ctx context.Context, dir string, names ...*string) error {
 	for _, name := range names {
 		if *name == "" {
 			continue
 		}
-		id, err := findRun(dir, *name)
+		id, err := findRun(ctx, dir, *name)
 		if err != nil {
 			return err
 		}
@@ -71,7 +72,7 @@ func findRuns(dir string, names ...*string) error {
 
 // findRunFolder does the same for the folder of a run: DIR/_runs/latest, or latest
 // for a run in out.
-func findRunFolder(out, path string) (string, error) {
+func findRunFolder(ctx context.Context, out, path string) (string, error) {
 	clean := filepath.Clean(path)
 	if store.IsURL(path) {
 		clean = strings.TrimRight(path, "/")
@@ -85,23 +86,23 @@ func findRunFolder(out, path string) (string, error) {
 	case filepath.Base(folder) != "_runs":
 		return path, nil
 	}
-	id, err := findRun(strings.TrimSuffix(strings.TrimRight(folder, "/"), "/_runs"), name)
+	id, err := findRun(ctx, strings.TrimSuffix(strings.TrimRight(folder, "/"), "/_runs"), name)
 	return store.Join(folder, id), err
 }
 
 // noRun returns the error for a run that does not exist. It names a similar one, or those
 // that exist.
-func noRun(dir, name string) error {
-	remark := suggest.Remark(name, append(runNames(dir), latest, previous))
+func noRun(ctx context.Context, dir, name string) error {
+	remark := suggest.Remark(name, append(runNames(ctx, dir), latest, previous))
 	if remark == "" {
-		remark = runsIn(dir)
+		remark = runsIn(ctx, dir)
 	}
 	return usagef("no run %q in %s%s", name, dir, remark)
 }
 
 // runsIn names the runs in dir, or a few of many.
-func runsIn(dir string) string {
-	names := runNames(dir)
+func runsIn(ctx context.Context, dir string) string {
+	names := runNames(ctx, dir)
 	if len(names) == 0 {
 		return ""
 	}
@@ -112,14 +113,14 @@ func runsIn(dir string) string {
 }
 
 // runNames returns the IDs of all runs in dir, in any state, sorted.
-func runNames(dir string) []string {
-	names, _ := sink.RunIDs(dir) // an unreadable folder has no runs
+func runNames(ctx context.Context, dir string) []string {
+	names, _ := sink.RunIDs(ctx, dir) // an unreadable folder has no runs
 	return names
 }
 
 // someRuns returns an error if dir is no output folder.
-func someRuns(dir string) error {
-	names, err := sink.RunIDs(dir)
+func someRuns(ctx context.Context, dir string) error {
+	names, err := sink.RunIDs(ctx, dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

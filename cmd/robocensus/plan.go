@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -107,11 +108,11 @@ func showPlan(out io.Writer, f *runFlags, c pipeline.Config, planned bool, rows 
 // applyPlan takes the source and the settings from the plan of a run made of shards,
 // if no source is given and there is such a plan. Flags that are given stay: a
 // difference from the plan is an error later.
-func (f *runFlags) applyPlan() error {
+func (f *runFlags) applyPlan(ctx context.Context) error {
 	if f.run == "" || f.out == "" || len(f.given())+len(f.named) > 0 {
 		return nil
 	}
-	plan, err := sink.PlanOf(f.out, f.run)
+	plan, err := sink.PlanOf(ctx, f.out, f.run)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

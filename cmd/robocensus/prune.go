@@ -43,7 +43,7 @@ func pruneCommand() *cobra.Command {
 		case len(args) > 0:
 			return usagef("unexpected argument %q", args[0])
 		}
-		if err := someRuns(*out); err != nil {
+		if err := someRuns(c.Context(), *out); err != nil {
 			return err
 		}
 		return prune(c.Context(), *out, *keep, *dryRun, c.OutOrStdout())
@@ -85,7 +85,7 @@ func prune(ctx context.Context, out string, keep int, dryRun bool, stdout io.Wri
 		return err
 	}
 	if !dryRun {
-		if err := views.Write(out); err != nil {
+		if err := views.Write(ctx, out); err != nil {
 			return err
 		}
 	}

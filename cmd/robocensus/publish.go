@@ -101,7 +101,7 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 	case isSameFile(f.to, "."):
 		return c, usagef("--to %s is the working folder: give a new folder", f.to)
 	case len(runs) == 0:
-		return c, usagef("RUN is missing: give the runs to publish%s", runsIn(f.out))
+		return c, usagef("RUN is missing: give the runs to publish%s", runsIn(ctx, f.out))
 	}
 	known := append(publish.TableNames(), publish.ColumnNames()...)
 	for _, name := range f.without {
@@ -129,15 +129,15 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 		c.Words.Creators = f.creators
 	}
 	for i, name := range runs {
-		if err := findRuns(f.out, &runs[i]); err != nil {
+		if err := findRuns(ctx, f.out, &runs[i]); err != nil {
 			return c, err
 		}
 		if slices.Contains(runs[:i], runs[i]) {
 			return c, usagef("run %s is named twice", runs[i])
 		}
-		m, err := sink.ReadManifest(f.out, runs[i])
+		m, err := sink.ReadManifest(ctx, f.out, runs[i])
 		if errors.Is(err, fs.ErrNotExist) {
-			return c, noRun(f.out, name)
+			return c, noRun(ctx, f.out, name)
 		}
 		if err != nil {
 			return c, err

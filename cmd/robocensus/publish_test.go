@@ -99,7 +99,7 @@ func filesOf(t *testing.T, folder string) map[string]string {
 // cellsOf returns the distinct cells of run r by column, as table.column.
 func cellsOf(t *testing.T, folder string) map[string][]string {
 	t.Helper()
-	m, err := sink.ReadManifest(folder, "r")
+	m, err := sink.ReadManifest(t.Context(), folder, "r")
 	must(t, err)
 	all := make(map[string][]string)
 	for _, part := range append(m.RunParts, m.Parts...) {

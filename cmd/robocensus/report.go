@@ -44,14 +44,14 @@ func reportCommand() *cobra.Command {
 		case *out == "":
 			return errNoOut
 		case len(args) == 0:
-			return usagef("RUN is missing: give the run to report on%s", runsIn(*out))
+			return usagef("RUN is missing: give the run to report on%s", runsIn(c.Context(), *out))
 		case len(args) > 1:
 			return usagef("unexpected argument %q", args[1])
 		case *against == "" && c.Flags().Changed("against"):
-			return usagef("--against is empty: give a run%s", runsIn(*out))
+			return usagef("--against is empty: give a run%s", runsIn(c.Context(), *out))
 		}
 		run := args[0]
-		if err := findRuns(*out, &run, against); err != nil {
+		if err := findRuns(c.Context(), *out, &run, against); err != nil {
 			return err
 		}
 		return writeReport(c.Context(), *out, run, *against, *html, *incomplete, c.OutOrStdout())
@@ -60,9 +60,9 @@ func reportCommand() *cobra.Command {
 }
 
 func writeReport(ctx context.Context, out, run, against, html string, incomplete bool, stdout io.Writer) error {
-	m, err := sink.ReadManifestHead(out, run)
+	m, err := sink.ReadManifestHead(ctx, out, run)
 	if errors.Is(err, fs.ErrNotExist) {
-		return noRun(out, run)
+		return noRun(ctx, out, run)
 	}
 	if err == nil {
 		err = checkComplete(m, incomplete)

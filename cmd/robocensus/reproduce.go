@@ -96,7 +96,7 @@ func reproduce(ctx context.Context, folder, bodies string, stdout io.Writer) err
 
 // reproduceRun judges a run again and returns the number of tables that differ.
 func reproduceRun(ctx context.Context, p *publish.Provenance, r *publish.Run, folder, bodies, scratch string, stdout io.Writer) (differ int, err error) {
-	m, err := sink.ReadManifest(folder, r.Run)
+	m, err := sink.ReadManifest(ctx, folder, r.Run)
 	if err != nil {
 		return 0, err
 	}
@@ -124,7 +124,7 @@ func reproduceRun(ctx context.Context, p *publish.Provenance, r *publish.Run, fo
 	if err := judgeAgain(ctx, r, m, profiles, folder, from, again); err != nil {
 		return 0, err
 	}
-	other, err := sink.ReadManifest(again, r.Run)
+	other, err := sink.ReadManifest(ctx, again, r.Run)
 	if err != nil {
 		return 0, err
 	}

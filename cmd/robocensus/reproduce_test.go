@@ -161,7 +161,7 @@ func distrusted(t *testing.T, folder string) {
 // boast makes the footer of a part of fetches say that its row group has 2^36 rows.
 func boast(t *testing.T, folder string) {
 	t.Helper()
-	m, err := sink.ReadManifest(folder, "r")
+	m, err := sink.ReadManifest(t.Context(), folder, "r")
 	must(t, err)
 	for i := range m.Parts {
 		p := &m.Parts[i]
@@ -180,7 +180,7 @@ func boast(t *testing.T, folder string) {
 		p.Bytes, p.SHA256 = int64(len(content)), fmt.Sprintf("%x", sha256.Sum256(content))
 	}
 	must(t, os.Remove(filepath.Join(folder, "_runs", "r", "manifest.json")))
-	s, err := store.Open(folder)
+	s, err := store.Open(t.Context(), folder)
 	must(t, err)
 	defer s.Close()
 	must(t, sink.PutManifest(s, m))

@@ -190,7 +190,7 @@ func runCommand() *cobra.Command {
 			if err := f.applyConfig(ctx); err != nil {
 				return err
 			}
-			if err := f.applyPlan(); err != nil {
+			if err := f.applyPlan(c.Context()); err != nil {
 				return err
 			}
 			config, err := f.build(ctx)

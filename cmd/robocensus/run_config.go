@@ -27,7 +27,7 @@ import (
 // build checks the flags and makes the configuration of a run.
 func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 	if f.fromRun != "" {
-		if f.fromRun, err = findRunFolder(f.out, f.fromRun); err != nil {
+		if f.fromRun, err = findRunFolder(ctx, f.out, f.fromRun); err != nil {
 			return c, err
 		}
 	}
@@ -44,7 +44,10 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 		},
 		Evaluate: evaluate.Config{KeepComments: f.keepComments},
 	}
-	for _, set := range []func(*pipeline.Config) error{f.setRun, f.setSpool, f.setDate, f.setTables} {
+	if err := f.setRun(ctx, &c); err != nil {
+		return c, err
+	}
+	for _, set := range []func(*pipeline.Config) error{f.setSpool, f.setDate, f.setTables} {
 		if err := set(&c); err != nil {
 			return c, err
 		}
@@ -166,10 +169,10 @@ func (f *runFlags) checkValues() error {
 
 // setRun sets the ID of the run: that of the flag, of the unfinished run to resume,
 // or the time.
-func (f *runFlags) setRun(c *pipeline.Config) (err error) {
+func (f *runFlags) setRun(ctx context.Context, c *pipeline.Config) (err error) {
 	c.Run = f.run
 	if c.Run == "" && f.resume && !f.forceNew {
-		if c.Run, f.damaged, err = sink.LastIncomplete(f.out); err != nil {
+		if c.Run, f.damaged, err = sink.LastIncomplete(ctx, f.out); err != nil {
 			return err
 		}
 	}

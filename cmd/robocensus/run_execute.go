@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/fetch"
@@ -125,7 +126,10 @@ func interrupted(c pipeline.Config, err error, s pipeline.Snapshot) error {
 
 // isResumable reports whether the run has begun and its inputs can be read again.
 func isResumable(c pipeline.Config) bool {
-	m, err := sink.ReadManifest(c.Dir, c.Run)
+	// Also after a signal, and without an object store that answers.
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	m, err := sink.ReadManifest(ctx, c.Dir, c.Run)
 	return err == nil && m.CanBeReadAgain()
 }
 

@@ -39,7 +39,7 @@ func (f *runFlags) writeResult(ctx context.Context, c pipeline.Config, r *pipeli
 
 // writeComplete prints the result of a run that was already complete.
 func (f *runFlags) writeComplete(ctx context.Context, c pipeline.Config, stdout io.Writer) error {
-	m, err := sink.ReadManifest(c.Dir, c.Run)
+	m, err := sink.ReadManifest(ctx, c.Dir, c.Run)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ A damaged run also has "damage"; a run made of shards also has
 with the last two as lists of shards. A shard is under way if its process gave a sign
 of life in the last two minutes. Unknown values are null.
 
-Exit codes: 0 done, 64 usage, 74 I/O.`
+Exit codes: 0 done, 64 usage, 74 I/O, 130 interrupted.`
 
 const runsExamples = `  robocensus runs --out out
   robocensus verify --out out latest
@@ -51,10 +51,10 @@ func runsCommand() *cobra.Command {
 		case len(args) > 0:
 			return usagef("unexpected argument %q", args[0])
 		}
-		if err := someRuns(*out); err != nil {
+		if err := someRuns(c.Context(), *out); err != nil {
 			return err
 		}
-		runs, err := sink.Runs(*out)
+		runs, err := sink.Runs(c.Context(), *out)
 		if err != nil {
 			return err
 		}

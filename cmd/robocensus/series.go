@@ -130,7 +130,7 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 		return c, usagef("--stratum weighted needs --weights FILE")
 	}
 	c = series.Config{Dir: f.out, Profiles: f.profiles, Strata: f.strata, Panel: f.panel, Clustered: f.clustered}
-	if c.Runs, c.Warnings, err = f.chosen(); err != nil {
+	if c.Runs, c.Warnings, err = f.chosen(ctx); err != nil {
 		return c, err
 	}
 	if f.panel && len(c.Runs) < 2 {
@@ -144,7 +144,7 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 
 // chosen returns the IDs of the runs to follow, by date, and warns of runs that cannot
 // be followed.
-func (f *seriesFlags) chosen() (ids, warnings []string, err error) {
+func (f *seriesFlags) chosen(ctx context.Context) (ids, warnings []string, err error) {
 	var since time.Time
 	if f.since != "" {
 		if since, err = parseDate(f.since); err != nil {
@@ -154,7 +154,7 @@ func (f *seriesFlags) chosen() (ids, warnings []string, err error) {
 	if _, err := path.Match(f.runs, ""); err != nil {
 		return nil, nil, usagef("--runs %q: not a pattern", f.runs)
 	}
-	s, err := store.Open(f.out)
+	s, err := store.Open(ctx, f.out)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, usagef("no run in %s", f.out)
 	}
@@ -175,13 +175,13 @@ func (f *seriesFlags) chosen() (ids, warnings []string, err error) {
 			}
 		}
 	}
-	if len(runNames(f.out)) > len(complete) {
-		if warnings, err = f.leftOut(since); err != nil {
+	if len(runNames(ctx, f.out)) > len(complete) {
+		if warnings, err = f.leftOut(ctx, since); err != nil {
 			return nil, nil, err
 		}
 	}
 	if len(ids) == 0 {
-		return nil, nil, usagef("no complete run in %s%s%s", f.out, f.choice(), runsIn(f.out))
+		return nil, nil, usagef("no complete run in %s%s%s", f.out, f.choice(), runsIn(ctx, f.out))
 	}
 	for _, p := range f.profiles {
 		if !profiles[p] {
@@ -199,8 +199,8 @@ func (f *seriesFlags) matches(run string) bool {
 }
 
 // leftOut warns of the runs that cannot be followed.
-func (f *seriesFlags) leftOut(since time.Time) (warnings []string, err error) {
-	runs, err := sink.Runs(f.out)
+func (f *seriesFlags) leftOut(ctx context.Context, since time.Time) (warnings []string, err error) {
+	runs, err := sink.Runs(ctx, f.out)
 	for _, r := range runs {
 		switch {
 		case !f.matches(r.Run):

@@ -50,14 +50,14 @@ func verifyCommand() *cobra.Command {
 		case *out == "":
 			return errNoOut
 		case len(args) == 0:
-			return usagef("RUN is missing: give the run to verify%s", runsIn(*out))
+			return usagef("RUN is missing: give the run to verify%s", runsIn(c.Context(), *out))
 		case len(args) > 1:
 			return usagef("unexpected argument %q", args[1])
 		}
 		if publish.IsDataSet(*out) {
 			return usagef("%s is a data set of robocensus publish: check it with robocensus reproduce, or with sha256sum -c checksums.sha256 there", *out)
 		}
-		run, err := findRun(*out, args[0])
+		run, err := findRun(c.Context(), *out, args[0])
 		if err != nil {
 			return err
 		}
@@ -74,14 +74,14 @@ func verifyRun(ctx context.Context, out, run string, asJSON, incomplete bool, st
 	case ctx.Err() != nil:
 		return errInterrupted
 	case errors.Is(err, fs.ErrNotExist):
-		return noRun(out, run)
+		return noRun(ctx, out, run)
 	case err != nil:
 		return err
 	}
 	// The views depend on the files that exist, so a missing part would be
 	// reported twice. An incomplete run has not written them.
 	if v.Complete && !slices.ContainsFunc(v.Problems, func(p verify.Problem) bool { return p.Kind == "file" }) {
-		wrong, err := views.Check(out)
+		wrong, err := views.Check(ctx, out)
 		if err != nil {
 			return err
 		}

@@ -43,11 +43,11 @@ func (e noRunError) Is(target error) bool { return target == fs.ErrNotExist }
 // [ErrNotComparable].
 func Diff(ctx context.Context, c DiffConfig) (*DiffResult, error) {
 	d := &differ{DiffConfig: c, names: new(names)}
-	if err := d.open(); err != nil {
+	if err := d.open(ctx); err != nil {
 		return nil, err
 	}
 	var err error
-	if d.out, err = sink.CreateChanges(c.Dir, d.runs[1], c.Before, c.ToolVersion, d.notes...); err != nil {
+	if d.out, err = sink.CreateChanges(ctx, c.Dir, d.runs[1], c.Before, c.ToolVersion, d.notes...); err != nil {
 		return nil, err
 	}
 	defer d.out.Abort()
@@ -63,7 +63,7 @@ func Diff(ctx context.Context, c DiffConfig) (*DiffResult, error) {
 		return nil, err
 	}
 	d.result.finish()
-	return d.result, views.Write(c.Dir)
+	return d.result, views.Write(ctx, c.Dir)
 }
 
 // A differ compares two runs. In its arrays, 0 is the earlier run and 1 the later.
@@ -102,7 +102,7 @@ func (d *differ) close() {
 }
 
 // open reads the manifests and decides what can be compared.
-func (d *differ) open() error {
+func (d *differ) open(ctx context.Context) error {
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("runs %s and %s %w: %s", d.Before, d.After, ErrNotComparable, fmt.Sprintf(format, args...))
 	}
@@ -110,7 +110,7 @@ func (d *differ) open() error {
 		return refuse("they are one run")
 	}
 	for i, run := range []string{d.Before, d.After} {
-		m, err := sink.ReadManifest(d.Dir, run)
+		m, err := sink.ReadManifest(ctx, d.Dir, run)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return noRunError{d.Dir, run}

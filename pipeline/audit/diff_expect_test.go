@@ -185,7 +185,7 @@ func TestOtherProfilesInventNoChange(t *testing.T) {
 				t.Errorf("%d compared, notes %q", r.Compared, r.Notes)
 			}
 			// For the report, which else would say that nothing has changed.
-			kept, err := sink.ReadComparison(c.Dir, "b", "a")
+			kept, err := sink.ReadComparison(t.Context(), c.Dir, "b", "a")
 			if diff := cmp.Diff(r.Notes, kept.Notes); err != nil || diff != "" {
 				t.Error(err, diff)
 			}

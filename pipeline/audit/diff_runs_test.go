@@ -214,7 +214,7 @@ func TestDiffIsTheSameWhateverTheMemory(t *testing.T) {
 	if content, e := os.ReadFile(part); err != nil || e != nil || len(files) != 1 || !bytes.Equal(first, content) {
 		t.Errorf("the folder holds %v, %v, %v", files, err, e)
 	}
-	if err := sink.Remove(c.Dir, "a"); err != nil {
+	if err := sink.Remove(t.Context(), c.Dir, "a"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(part); !errors.Is(err, fs.ErrNotExist) {
@@ -285,7 +285,7 @@ func TestManyURLsOfOneHost(t *testing.T) {
 		t.Errorf("flips, wanted and found:\n%.2000s", diff)
 	}
 
-	m, err := sink.ReadManifest(c.Dir, "a")
+	m, err := sink.ReadManifest(t.Context(), c.Dir, "a")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,7 +100,7 @@ func TestALongPathIsToldOnce(t *testing.T) {
 	}
 	w := &web{told: [2]map[string]*told{{"h.example": text1(file("y"))}, {"h.example": text1(file("n"))}}}
 	c := twoRuns(t, w, [2]string{"h.example\n", "h.example\n"}, "/\n")
-	m, err := sink.ReadManifest(c.Dir, "a")
+	m, err := sink.ReadManifest(t.Context(), c.Dir, "a")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 // in makes files to sort in.
 func in(t *testing.T, dir string) func() (*store.Scratch, error) {
 	t.Helper()
-	s, err := store.Open(dir)
+	s, err := store.Open(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

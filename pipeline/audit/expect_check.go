@@ -67,11 +67,11 @@ func (c *checker) finish() ([]*Promise, error) {
 // writes all breaches to expectations.csv in the run's folder. Expectations of changes
 // are left unchecked; [Diff] checks them.
 func (e *Expectations) Check(ctx context.Context, dir, run string, agents []evaluate.Agent) ([]*Promise, error) {
-	m, err := sink.ReadManifest(dir, run)
+	m, err := sink.ReadManifest(ctx, dir, run)
 	if err != nil {
 		return nil, err
 	}
-	out, err := sink.CreateCheck(dir, m)
+	out, err := sink.CreateCheck(ctx, dir, m)
 	if err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ func hostileRules(n int) string {
 
 func manifestOf(t *testing.T, dir, run string) *sink.Manifest {
 	t.Helper()
-	m, err := sink.ReadManifest(dir, run)
+	m, err := sink.ReadManifest(t.Context(), dir, run)
 	must(t, err)
 	return m
 }

@@ -34,7 +34,7 @@ func storedRun(t *testing.T, dir, id, bodies string, tables string, profiles ...
 // the rows of groups and rules say, and its body.
 func rebuiltOf(t *testing.T, dir, id string, each func(groups, rules decoder, body []byte)) {
 	t.Helper()
-	m, err := sink.ReadManifest(dir, id)
+	m, err := sink.ReadManifest(t.Context(), dir, id)
 	must(t, err)
 	found := &sorter{memory: 1 << 30}
 	for _, p := range m.Parts {

@@ -34,7 +34,7 @@ const (
 // readChanges counts the changes between two runs, or returns nil if they are not
 // compared.
 func readChanges(ctx context.Context, c Config, before, after *sink.Manifest) (*changes, error) {
-	record, err := sink.ReadComparison(c.Dir, after.Run, before.Run)
+	record, err := sink.ReadComparison(ctx, c.Dir, after.Run, before.Run)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -173,7 +173,7 @@ func Read(ctx context.Context, c Config) (*Result, error) {
 
 // readRun reads the counters and the registry of a run.
 func readRun(ctx context.Context, dir, run string) (*counted, error) {
-	m, err := sink.ReadManifest(dir, run)
+	m, err := sink.ReadManifest(ctx, dir, run)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ import (
 // openRun adds the volumes of --from-run: one for each segment of an earlier run.
 // Segments and targets keep their numbers. The captures stay the same; only their
 // evaluation is new.
-func (s *Source) openRun() error {
+func (s *Source) openRun(ctx context.Context) error {
 	folder := s.config.FromRun // DIR/_runs/ID
 	clean := filepath.Clean(folder)
 	dir, id := filepath.Dir(filepath.Dir(clean)), filepath.Base(clean)
@@ -36,7 +36,7 @@ func (s *Source) openRun() error {
 		id = path.Base(clean)
 		dir = strings.TrimSuffix(clean[:len(clean)-len(id)-1], "/_runs")
 	}
-	m, err := sink.ReadManifest(dir, id)
+	m, err := sink.ReadManifest(ctx, dir, id)
 	if err != nil {
 		return &userfile.Error{Path: folder, Err: fmt.Errorf("is not a run: %w; give DIR/_runs/ID", err)}
 	}

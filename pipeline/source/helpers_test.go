@@ -21,7 +21,7 @@ var (
 // in returns a function that creates scratch files in a folder.
 func in(t *testing.T, dir string) func() (*store.Scratch, error) {
 	t.Helper()
-	s, err := store.Open(dir)
+	s, err := store.Open(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func TestALineWithoutAnEnd(t *testing.T) {
 
 func TestRejectsAreBounded(t *testing.T) {
 	dir := t.TempDir()
-	s, err := store.Create(dir)
+	s, err := store.Create(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

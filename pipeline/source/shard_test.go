@@ -128,7 +128,7 @@ func TestPartitionIsTheShards(t *testing.T) {
 			t.Fatal(err)
 		}
 		count := rapid.IntRange(1, 5).Draw(t, "shards")
-		s, err := store.Create(dir)
+		s, err := store.Create(t.Context(), dir)
 		if err != nil {
 			t.Fatal(err)
 		}

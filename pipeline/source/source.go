@@ -82,7 +82,7 @@ func Open(ctx context.Context, c Config) (s *Source, err error) {
 	case c.Bodies != "":
 		err = s.openBodies(ctx)
 	case c.FromRun != "":
-		err = s.openRun()
+		err = s.openRun(ctx)
 	default:
 		list := &Volume{Most: sink.MaxVolumes * sink.SegmentsPerVolume, source: s, input: sink.Input{Path: c.Hosts}, read: s.readHosts}
 		s.Volumes = []*Volume{list}

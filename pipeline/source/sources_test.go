@@ -67,7 +67,7 @@ func TestAFilterNamesOrigins(t *testing.T) {
 // are counted.
 func TestRejectsOfArchivesAreBounded(t *testing.T) {
 	dir := t.TempDir()
-	s, err := store.Create(dir)
+	s, err := store.Create(t.Context(), dir)
 	must(t, err)
 	defer s.Close()
 	file, err := s.Create("rejected.csv")

@@ -39,12 +39,12 @@ var broken = []byte{0xff, 0xff, 0xff, 0xff, 8, 0, 0, 0}
 // If it fails, readers find the stream incomplete. It returns [ErrNotThere], and
 // writes nothing, if there is no such table, column or comparison.
 func Table(ctx context.Context, w io.Writer, dir string, m *sink.Manifest, s Selection) error {
-	in, err := store.Open(dir)
+	in, err := store.Open(ctx, dir)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	parts, err := partsOf(in, dir, m, s)
+	parts, err := partsOf(ctx, in, dir, m, s)
 	if err != nil {
 		return err
 	}
@@ -63,13 +63,13 @@ func Table(ctx context.Context, w io.Writer, dir string, m *sink.Manifest, s Sel
 
 // partsOf returns the parts of a table. There are none if the run has not committed
 // a segment.
-func partsOf(in store.Store, dir string, m *sink.Manifest, s Selection) ([]sink.Part, error) {
+func partsOf(ctx context.Context, in store.Store, dir string, m *sink.Manifest, s Selection) ([]sink.Part, error) {
 	compared, err := sink.ComparedWith(in, m.Run)
 	if err != nil {
 		return nil, fmt.Errorf("look for comparisons: %w", err)
 	}
 	if s.Table == layout.Changes && len(compared) > 0 {
-		return changesOf(dir, m.Run, s.Against, compared)
+		return changesOf(ctx, dir, m.Run, s.Against, compared)
 	}
 	if !slices.Contains(m.Tables, s.Table) || !slices.Contains(sink.TableNames, s.Table) {
 		there := m.Tables
@@ -84,7 +84,7 @@ func partsOf(in store.Store, dir string, m *sink.Manifest, s Selection) ([]sink.
 	return m.PartsOf(s.Table), nil
 }
 
-func changesOf(dir, run, against string, compared []string) ([]sink.Part, error) {
+func changesOf(ctx context.Context, dir, run, against string, compared []string) ([]sink.Part, error) {
 	switch {
 	case against == "" && len(compared) > 1:
 		return nil, fmt.Errorf("the only comparison of run %s %w: choose one with --against: %s", run, ErrNotThere, strings.Join(compared, ", "))
@@ -93,7 +93,7 @@ func changesOf(dir, run, against string, compared []string) ([]sink.Part, error)
 	case !slices.Contains(compared, against):
 		return nil, fmt.Errorf("comparison of run %s with %q %w: it was compared with %s", run, against, ErrNotThere, strings.Join(compared, ", "))
 	}
-	c, err := sink.ReadComparison(dir, run, against)
+	c, err := sink.ReadComparison(ctx, dir, run, against)
 	if err != nil {
 		return nil, fmt.Errorf("look for the part of %s: %w", layout.Changes, err)
 	}

@@ -143,7 +143,7 @@ func (b *Bodies) read(digest, host string, port int32, limit int64) ([]byte, err
 // Assemble copies the parts of fetches of a published run to dir, with the table
 // bodies from b, and a manifest: a run that can be judged again.
 func (b *Bodies) Assemble(ctx context.Context, folder string, m *sink.Manifest, dir string, limit int64) error {
-	out, err := store.Create(dir)
+	out, err := store.Create(ctx, dir)
 	if err != nil {
 		return err
 	}

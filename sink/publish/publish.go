@@ -106,7 +106,7 @@ func Write(ctx context.Context, c Config) (lacking []sink.Input, err error) {
 	if err := os.Chmod(beside, 0o755); err != nil {
 		return nil, err
 	}
-	if p.out, err = store.Open(beside); err != nil {
+	if p.out, err = store.Open(ctx, beside); err != nil {
 		return nil, err
 	}
 	defer p.out.Close()
@@ -142,7 +142,7 @@ func (p *publisher) write(folder string) error {
 	}
 	for _, step := range []func() error{
 		p.comparisons,
-		func() error { return views.Write(folder) }, // after all parts
+		func() error { return views.Write(p.ctx, folder) }, // after all parts
 		p.queries,
 		func() error { return p.add(provenanceName, asJSON(p.provenance)) },
 		func() error { return p.add(citationName, p.citation()) },
@@ -254,7 +254,7 @@ func (p *publisher) comparisons() error {
 	if !p.selection.has(layout.Changes) {
 		return nil
 	}
-	in, err := store.Open(p.Dir)
+	in, err := store.Open(p.ctx, p.Dir)
 	if err != nil {
 		return err
 	}
@@ -268,7 +268,7 @@ func (p *publisher) comparisons() error {
 			if !slices.ContainsFunc(p.Runs, func(m *sink.Manifest) bool { return m.Run == against }) {
 				continue
 			}
-			c, err := sink.ReadComparison(p.Dir, m.Run, against)
+			c, err := sink.ReadComparison(p.ctx, p.Dir, m.Run, against)
 			if err != nil {
 				return err
 			}

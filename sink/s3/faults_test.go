@@ -81,7 +81,7 @@ func outcomeOf(t *testing.T, url, dir string) outcome {
 	if !v.Complete || len(v.Problems) > 0 {
 		t.Errorf("complete %v, problems %v", v.Complete, v.Problems)
 	}
-	m, err := sink.ReadManifest(url, "r")
+	m, err := sink.ReadManifest(t.Context(), url, "r")
 	must(t, err)
 	o := outcome{m.Targets, m.Rejected, make(map[string]int64), make(map[string]int)}
 	named := []string{"views.sql", "_runs/r/plan.json", "_runs/r/manifest.json", "_runs/r/rejected.csv"}

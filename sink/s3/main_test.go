@@ -2,6 +2,7 @@ package s3
 
 import (
 	"bufio"
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -79,7 +80,7 @@ func runQuietly(scratch string, run func() int) (code int, err error) {
 // putAsChild puts an object named after each line of standard input, and says whether
 // it won.
 func putAsChild(url string) error {
-	s, err := store.Create(url)
+	s, err := store.Create(context.Background(), url)
 	if err != nil {
 		return err
 	}

@@ -261,7 +261,7 @@ func TestStoresKeepTheirPromises(t *testing.T) {
 			t.Run(p.name+"/"+where, func(t *testing.T) {
 				t.Parallel()
 				open := func() store.Store {
-					s, err := store.Create(dir)
+					s, err := store.Create(t.Context(), dir)
 					must(t, err)
 					t.Cleanup(func() { s.Close() })
 					return s
@@ -275,7 +275,7 @@ func TestStoresKeepTheirPromises(t *testing.T) {
 // A list has more than one page, which has 1,000 names at most.
 func TestLongLists(t *testing.T) {
 	t.Parallel()
-	s, err := store.Create(bucket(t, "long-lists"))
+	s, err := store.Create(t.Context(), bucket(t, "long-lists"))
 	must(t, err)
 	defer s.Close()
 	const n = 1003
@@ -341,13 +341,13 @@ func TestPutHasOneWinnerAmongProcesses(t *testing.T) {
 
 func TestNoSuchBucket(t *testing.T) {
 	t.Parallel()
-	for _, open := range []func(string) (store.Store, error){store.Open, store.Create} {
-		if _, err := open("s3://no-such-bucket/folder"); err == nil || !strings.Contains(err.Error(), "s3://no-such-bucket/folder: there is no such bucket") {
+	for _, open := range []func(context.Context, string) (store.Store, error){store.Open, store.Create} {
+		if _, err := open(t.Context(), "s3://no-such-bucket/folder"); err == nil || !strings.Contains(err.Error(), "s3://no-such-bucket/folder: there is no such bucket") {
 			t.Errorf("%v", err)
 		}
 	}
 	for _, url := range []string{"s3://", "s3:///folder", "s3://bucket?region=x", "s3://user@bucket/", "http3://x"} {
-		if s, err := store.Open(url); err == nil {
+		if s, err := store.Open(t.Context(), url); err == nil {
 			t.Errorf("%s: %v", url, s.Path(""))
 		}
 	}
@@ -360,7 +360,7 @@ func TestWrongKey(t *testing.T) {
 			url := bucket(t, "wrong-"+strings.ToLower(wrong[4:7]))
 			t.Setenv(wrong, "wrong")
 			began := time.Now()
-			_, err := store.Create(url)
+			_, err := store.Create(t.Context(), url)
 			if err == nil || errors.Is(err, remote.ErrTransfer) || !strings.Contains(err.Error(), "access key") && !strings.Contains(err.Error(), "SignatureDoesNotMatch") {
 				t.Errorf("%v", err)
 			}
@@ -371,7 +371,7 @@ func TestWrongKey(t *testing.T) {
 	}
 	t.Run("read", func(t *testing.T) {
 		url := bucket(t, "wrong-read")
-		good, err := store.Create(url)
+		good, err := store.Create(t.Context(), url)
 		must(t, err)
 		defer good.Close()
 		_, err = good.Put("name", []byte("x"))
@@ -388,7 +388,7 @@ func TestWrongKey(t *testing.T) {
 func TestAStoreThatIsDown(t *testing.T) {
 	t.Parallel()
 	url := bucket(t, "down")
-	s, err := store.Create(url)
+	s, err := store.Create(t.Context(), url)
 	must(t, err)
 	defer s.Close()
 	faulty.takeDown("down")

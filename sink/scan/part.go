@@ -17,7 +17,7 @@ import (
 // OpenPart opens a part in dir, as a manifest names it. It returns an error if the
 // contents do not match the part's digest.
 func OpenPart(ctx context.Context, dir string, p sink.Part) (*os.File, error) {
-	s, err := store.Open(dir)
+	s, err := store.Open(ctx, dir)
 	if err != nil {
 		return nil, unreadable(p, err)
 	}
@@ -62,7 +62,7 @@ func Texts(ctx context.Context, dir string, p sink.Part, names []string, row fun
 // Rows reads a part in dir batch by batch (see [File.Batches]). It returns an error
 // of each unchanged.
 func Rows(ctx context.Context, dir string, p sink.Part, s Selection, each func(arrow.RecordBatch) error) error {
-	in, err := store.Open(dir)
+	in, err := store.Open(ctx, dir)
 	if err != nil {
 		return unreadable(p, err)
 	}

@@ -86,9 +86,10 @@ func IsURL(dir string) bool { return remote.IsBucket(dir) }
 // Open opens a folder, or a folder in an object store by its URL. It returns
 // [fs.ErrNotExist] if there is no such folder. A bucket that does not exist is
 // another error, since every folder in a bucket that does exist can be opened.
-func Open(dir string) (Store, error) {
+// Transfers from and to a bucket end when ctx ends.
+func Open(ctx context.Context, dir string) (Store, error) {
 	if IsURL(dir) {
-		return openBucket(context.Background(), dir)
+		return openBucket(ctx, dir)
 	}
 	f, err := OpenFolder(dir)
 	if err != nil {
@@ -97,19 +98,11 @@ func Open(dir string) (Store, error) {
 	return f, nil
 }
 
-// CreateContext is like [Create], for a store whose transfers end when ctx ends.
-func CreateContext(ctx context.Context, dir string) (Store, error) {
-	if IsURL(dir) {
-		return openBucket(ctx, dir)
-	}
-	return Create(dir)
-}
-
 // Create opens a folder and creates it if it does not exist, or opens a folder in an
 // object store, whose bucket must exist.
-func Create(dir string) (Store, error) {
+func Create(ctx context.Context, dir string) (Store, error) {
 	if IsURL(dir) {
-		return openBucket(context.Background(), dir)
+		return openBucket(ctx, dir)
 	}
 	f, err := CreateFolder(dir)
 	if err != nil {

@@ -83,7 +83,7 @@ type additive[T any] interface {
 }
 
 func readTable[T additive[T]](ctx context.Context, dir string, m *sink.Manifest, table string, empty func() T) (T, error) {
-	s, err := store.Open(dir)
+	s, err := store.Open(ctx, dir)
 	if err != nil {
 		return empty(), err
 	}
@@ -92,7 +92,7 @@ func readTable[T additive[T]](ctx context.Context, dir string, m *sink.Manifest,
 	if err != nil && !m.Complete() {
 		// A completion in the meantime removes the segments' counters and
 		// examples.
-		now, e := sink.ReadManifest(dir, m.Run)
+		now, e := sink.ReadManifest(ctx, dir, m.Run)
 		switch {
 		case e == nil && now.Complete():
 			return sum(ctx, s, now.PartsOf(table), empty)

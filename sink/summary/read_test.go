@@ -31,7 +31,7 @@ func TestCountersAddUpOverParts_NoRace(t *testing.T) {
 	})
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		if err := sink.Remove(dir, "r"); err != nil {
+		if err := sink.Remove(t.Context(), dir, "r"); err != nil {
 			t.Fatal(err)
 		}
 		run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: []string{"summary"}})
@@ -67,7 +67,7 @@ func TestCountersAddUpOverParts_NoRace(t *testing.T) {
 		}
 		sums := func() map[[6]string]int64 {
 			got := make(map[[6]string]int64)
-			m, err := sink.ReadManifest(dir, "r")
+			m, err := sink.ReadManifest(t.Context(), dir, "r")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +107,7 @@ func TestExamplesAreTheFirstAndTheGreatest_NoRace(t *testing.T) {
 	})
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		if err := sink.Remove(dir, "r"); err != nil {
+		if err := sink.Remove(t.Context(), dir, "r"); err != nil {
 			t.Fatal(err)
 		}
 		run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: []string{"examples"}})
@@ -162,7 +162,7 @@ func TestExamplesAreTheFirstAndTheGreatest_NoRace(t *testing.T) {
 			}
 		}
 		given := func() []sink.Example {
-			m, err := sink.ReadManifest(dir, "r")
+			m, err := sink.ReadManifest(t.Context(), dir, "r")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -230,8 +230,8 @@ func TestCountersOfOtherBytesAreRefused(t *testing.T) {
 			dir, run := written(t)
 			must(t, complete(run))
 			must(t, row.plant(filepath.Join(dir, part)))
-			for _, read := range []func(dir, run string) (*sink.Manifest, error){sink.ReadManifest, sink.ReadManifestHead} {
-				m, err := read(dir, "r")
+			for _, read := range []func(ctx context.Context, dir, run string) (*sink.Manifest, error){sink.ReadManifest, sink.ReadManifestHead} {
+				m, err := read(t.Context(), dir, "r")
 				must(t, err)
 				_, err = Read(context.Background(), dir, m)
 				if err == nil || !strings.Contains(err.Error(), part) || errors.Is(err, fs.ErrNotExist) {
@@ -246,7 +246,7 @@ func TestCountersOfOtherBytesAreRefused(t *testing.T) {
 // completion merges them meanwhile.
 func TestCountersOfARunThatIsCompletedMeanwhile(t *testing.T) {
 	dir, run := written(t)
-	m, err := sink.ReadManifest(dir, "r")
+	m, err := sink.ReadManifest(t.Context(), dir, "r")
 	must(t, err)
 	must(t, complete(run))
 	counts, err := Read(context.Background(), dir, m)
@@ -259,7 +259,7 @@ func TestCountersOfARunThatIsCompletedMeanwhile(t *testing.T) {
 // Counters with bins of another version are refused.
 func TestCountersOfOtherBinsAreRefused(t *testing.T) {
 	dir, _ := written(t)
-	m, err := sink.ReadManifest(dir, "r")
+	m, err := sink.ReadManifest(t.Context(), dir, "r")
 	must(t, err)
 	m.SummaryBins = 7
 	if _, err := Read(context.Background(), dir, m); err == nil || !strings.Contains(err.Error(), "bins of version 7") {
@@ -279,7 +279,7 @@ func TestExamplesOfTooManyKeys(t *testing.T) {
 		must(t, s.Examples.Write(sink.Example{Metric: "m", Key: fmt.Sprint(i)}))
 	}
 	must(t, s.Commit())
-	m, err := sink.ReadManifest(dir, "r")
+	m, err := sink.ReadManifest(t.Context(), dir, "r")
 	must(t, err)
 	if _, err := ReadExamples(context.Background(), dir, m); err == nil || err.Error() != "read _runs/r/segments/0000000000.examples.parquet (see robocensus verify): examples has more than 10000 different keys" {
 		t.Errorf("%v", err)

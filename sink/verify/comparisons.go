@@ -57,7 +57,7 @@ func (v *verifier) annexed(ctx context.Context, m *sink.Manifest, against string
 		return nil
 	}
 	locked := slices.ContainsFunc(files, func(f fs.DirEntry) bool { return f.Name() == store.LockName })
-	record, err := sink.ReadComparison(v.dir, v.run, against)
+	record, err := sink.ReadComparison(ctx, v.dir, v.run, against)
 	if errors.Is(err, fs.ErrNotExist) {
 		return v.unrecorded(ctx, against, files, locked)
 	}
@@ -67,7 +67,7 @@ func (v *verifier) annexed(ctx context.Context, m *sink.Manifest, against string
 	} else if err := v.recorded(ctx, m, record, files); err != nil {
 		return err
 	}
-	if now, e := sink.ReadComparison(v.dir, v.run, against); locked && (!reflect.DeepEqual(record, now) || (e == nil) != (err == nil)) {
+	if now, e := sink.ReadComparison(ctx, v.dir, v.run, against); locked && (!reflect.DeepEqual(record, now) || (e == nil) != (err == nil)) {
 		v.Problems = v.Problems[:before]
 	}
 	return nil

@@ -71,7 +71,7 @@ type Result struct {
 // read and their total.
 func Run(ctx context.Context, dir, run string, progress func(parts, of int)) (*Result, error) {
 	v := &verifier{dir: dir, run: run, progress: progress}
-	m, err := sink.ReadManifest(dir, run)
+	m, err := sink.ReadManifest(ctx, dir, run)
 	if errors.Is(err, sink.ErrDamaged) || errors.Is(err, sink.ErrRemoving) {
 		v.add(layout.RunFile(run), badManifest, err.Error())
 		return &v.Result, nil
@@ -85,7 +85,7 @@ func Run(ctx context.Context, dir, run string, progress func(parts, of int)) (*R
 	if v.layouts, err = layouts(); err != nil {
 		return nil, err
 	}
-	if v.store, err = store.Open(dir); err != nil {
+	if v.store, err = store.Open(ctx, dir); err != nil {
 		return nil, err
 	}
 	defer v.store.Close()

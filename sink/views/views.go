@@ -9,6 +9,7 @@ package views
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,8 +25,8 @@ import (
 const fileName = "views.sql"
 
 // Write writes dir/views.sql for the runs and comparisons in dir.
-func Write(dir string) error {
-	s, err := store.Open(dir)
+func Write(ctx context.Context, dir string) error {
+	s, err := store.Open(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -54,8 +55,8 @@ func WriteIn(s store.Store, replace func(name string, content []byte) error) err
 }
 
 // Check describes what is wrong with dir/views.sql, or returns "".
-func Check(dir string) (wrong string, err error) {
-	s, err := store.Open(dir)
+func Check(ctx context.Context, dir string) (wrong string, err error) {
+	s, err := store.Open(ctx, dir)
 	if err != nil {
 		return "", err
 	}

@@ -29,7 +29,7 @@ func viewRun(t *testing.T, dir, id string, day int, complete bool, profiles ...s
 // viewsIn returns the two schemas of a folder's views.
 func viewsIn(t *testing.T, dir string) (history, last string) {
 	t.Helper()
-	must(t, Write(dir))
+	must(t, Write(t.Context(), dir))
 	text, err := os.ReadFile(filepath.Join(dir, "views.sql"))
 	must(t, err)
 	_, rest, _ := strings.Cut(string(text), "SET schema = 'history'")
@@ -77,7 +77,7 @@ func TestViewsNameTheLastCompleteRun(t *testing.T) {
 	wants("the same day", "'fetches/run=b/part-*.parquet'", "profile = 'it''s'", "robocensus diff --out DIR a-same-day b")
 	viewRun(t, dir, "a-newer", 11, true, "rfc9309")
 	wants("a newer run", "'fetches/run=a-newer/part-*.parquet'", "profile = 'rfc9309'", "robocensus diff --out DIR b a-newer")
-	must(t, sink.Remove(dir, "a-newer"))
+	must(t, sink.Remove(t.Context(), dir, "a-newer"))
 	wants("the newer run is removed", "'fetches/run=b/part-*.parquet'", "profile = 'it''s'", "robocensus diff --out DIR a-same-day b")
 	must(t, os.WriteFile(filepath.Join(dir, "_runs", "b", "manifest.json"), []byte("{"), 0o666))
 	wants("a manifest is damaged", "'fetches/run=a-same-day/part-*.parquet'", "profile = 'rfc9309'", "robocensus diff --out DIR z-older a-same-day")

@@ -23,7 +23,7 @@ func BenchmarkPage(b *testing.B) {
 	benchRun(b, dir)
 	b.Run(fmt.Sprintf("parts=%d", *reportParts), func(b *testing.B) {
 		for b.Loop() {
-			m, err := sink.ReadManifestHead(dir, "r")
+			m, err := sink.ReadManifestHead(b.Context(), dir, "r")
 			must(b, err)
 			if _, err := Page(context.Background(), dir, m, ""); err != nil {
 				b.Fatal(err)

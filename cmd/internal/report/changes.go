@@ -84,7 +84,7 @@ const (
 // readChanges counts the changes from run against to the run of m under one
 // profile.
 func readChanges(ctx context.Context, dir string, m *sink.Manifest, against, profile string) (*changes, error) {
-	compared, err := sink.ReadComparison(dir, m.Run, against)
+	compared, err := sink.ReadComparison(ctx, dir, m.Run, against)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: run robocensus diff --out %s %s %s first", ErrNoChanges, dir, against, m.Run)
 	}
@@ -92,7 +92,7 @@ func readChanges(ctx context.Context, dir string, m *sink.Manifest, against, pro
 		return nil, err
 	}
 	c := newChanges(profile, "run "+against)
-	switch before, err := sink.ReadManifestHead(dir, against); {
+	switch before, err := sink.ReadManifestHead(ctx, dir, against); {
 	case err == nil && day(before.Date) != day(m.Date):
 		c.since = day(before.Date)
 	case err == nil && !before.Date.Equal(m.Date):

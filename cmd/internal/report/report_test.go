@@ -70,7 +70,7 @@ func writeRun(t testing.TB, dir string, p sink.Plan, segments int, counts []sink
 
 func drawn(t testing.TB, dir, run, against string) []byte {
 	t.Helper()
-	m, err := sink.ReadManifest(dir, run)
+	m, err := sink.ReadManifest(t.Context(), dir, run)
 	must(t, err)
 	out, err := Page(context.Background(), dir, m, against)
 	must(t, err)
@@ -118,9 +118,9 @@ func hostilePage(t testing.TB) []byte {
 	p.ToolVersion, p.Profiles = hostile[0], []string{"google", hostile[1]}
 	p.Inputs[0].Path = hostile[2]
 	writeRun(t, dir, p, 2, counts, examples)
-	m, err := sink.ReadManifest(dir, "b")
+	m, err := sink.ReadManifest(t.Context(), dir, "b")
 	must(t, err)
-	c, err := sink.CreateChanges(dir, m, "a", "v1")
+	c, err := sink.CreateChanges(t.Context(), dir, m, "a", "v1")
 	must(t, err)
 	must(t, c.Write(changes...))
 	must(t, c.Commit())
@@ -548,12 +548,12 @@ func TestNoPathOfTheMachine(t *testing.T) {
 func TestWhatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	writeRun(t, dir, plan("r"), 1, []sink.Count{count1("targets", "", 1)}, nil)
-	m, err := sink.ReadManifest(dir, "r")
+	m, err := sink.ReadManifest(t.Context(), dir, "r")
 	must(t, err)
 	if _, err := Page(context.Background(), dir, m, "a"); !errors.Is(err, ErrNoChanges) || !strings.Contains(err.Error(), "robocensus diff") {
 		t.Errorf("no changes: %v", err)
 	}
-	c, err := sink.CreateChanges(dir, m, "a", "v1")
+	c, err := sink.CreateChanges(t.Context(), dir, m, "a", "v1")
 	must(t, err)
 	must(t, c.Commit())
 	path := "changes/run=r/against=a/part-0000000000.parquet"
@@ -621,9 +621,9 @@ func TestSentencesOfChanges(t *testing.T) {
 			earlier.Started = earlier.Started.AddDate(0, 0, -7)
 			writeRun(t, dir, earlier, 1, nil, nil)
 			writeRun(t, dir, plan("b"), 1, []sink.Count{count1("targets", "", 9)}, nil)
-			m, err := sink.ReadManifest(dir, "b")
+			m, err := sink.ReadManifest(t.Context(), dir, "b")
 			must(t, err)
-			c, err := sink.CreateChanges(dir, m, "a", "v1", row.notes...)
+			c, err := sink.CreateChanges(t.Context(), dir, m, "a", "v1", row.notes...)
 			must(t, err)
 			must(t, c.Write(row.changes...))
 			var unread int64

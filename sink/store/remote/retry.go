@@ -35,6 +35,9 @@ func repeat(ctx context.Context, f func(ctx context.Context) error) (err error) 
 			}
 		}
 		if err = f(ctx); err == nil || !passing(ctx, err) {
+			if e := ctx.Err(); e != nil && err != nil && !errors.Is(err, e) {
+				err = fmt.Errorf("%w: %w", e, err) // clients of clouds may hide it
+			}
 			return err
 		}
 	}

@@ -1,0 +1,87 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// hangingStore is an object store with the runs a and b. It never answers for an
+// object and, unless lists is set, not for a list either. asked gets a value for each
+// such request.
+func hangingStore(t *testing.T, lists bool) (url string, asked chan struct{}) {
+	asked = make(chan struct{}, 100)
+	end := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if lists && r.URL.Query().Get("list-type") == "2" {
+			io.WriteString(w, `<ListBucketResult><KeyCount>2</KeyCount><CommonPrefixes><Prefix>out/_runs/a/</Prefix></CommonPrefixes><CommonPrefixes><Prefix>out/_runs/b/</Prefix></CommonPrefixes></ListBucketResult>`)
+			return
+		}
+		if lists && r.URL.Path == "/bucket/out/_runs" { // a folder is no object
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		asked <- struct{}{}
+		<-end
+	}))
+	t.Cleanup(func() { close(end); server.Close() })
+	return server.URL, asked
+}
+
+// One signal ends a command that waits for an object store.
+func TestASignalEndsTheWaitForAnObjectStore(t *testing.T) {
+	t.Parallel()
+	const out = "s3://bucket/out"
+	for _, lists := range []bool{false, true} {
+		for _, args := range [][]string{
+			{"runs", "--out", out},
+			{"verify", "--out", out, "b"},
+			{"verify", "--out", out, "latest"},
+			{"report", "--out", out, "b"},
+			{"diff", "--out", out, "a", "b"},
+			{"series", "--out", out},
+			{"export", "--out", out, "b", "fetches"},
+			{"publish", "--out", out, "b", "--to", filepath.Join(t.TempDir(), "set"), "--creator", "Doe, Jane", "--licence", "CC-BY-4.0"},
+			{"prune", "--out", out, "--keep", "1"},
+			{"run", "--from-run", out + "/_runs/b", "--out", t.TempDir(), "--progress", "none"},
+		} {
+			t.Run(strings.Join(args[:1], " ")+map[bool]string{false: " before the first list", true: " after it"}[lists], func(t *testing.T) {
+				t.Parallel()
+				url, asked := hangingStore(t, lists)
+				var said bytes.Buffer
+				c := command(args...)
+				c.Stderr = &said
+				c.Env = append(c.Env, "AWS_ENDPOINT_URL="+url, "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret", "AWS_REGION=us-east-1")
+				if err := c.Start(); err != nil {
+					t.Fatal(err)
+				}
+				select {
+				case <-asked:
+				case <-time.After(30 * time.Second):
+					c.Process.Kill()
+					c.Wait()
+					t.Fatalf("asked nothing\n%s", &said)
+				}
+				began := time.Now()
+				c.Process.Signal(syscall.SIGINT)
+				late := time.AfterFunc(20*time.Second, func() { c.Process.Kill() })
+				code := exitOf(t, c.Wait())
+				late.Stop()
+				if took := time.Since(began); code != exitInterrupted || took > 10*time.Second {
+					t.Errorf("exit %d after %v\n%s", code, took, &said)
+				}
+				if !strings.Contains(said.String(), "interrupted") || strings.Count(said.String(), "\n") != 1 {
+					t.Errorf("said %q", &said)
+				}
+			})
+		}
+	}
+}
