@@ -47,10 +47,10 @@ func zstdCoding(w io.Writer) io.WriteCloser {
 // 8878 section 3.1.1.1.2).
 const wideFrame = "\x28\xb5\x2f\xfd\x00\x98" + "\x19\x00\x00abc"
 
-// TestABombCostsNoMoreThanTheLimit counts the bytes allocated, by client and
+// TestABombCostsNoMoreThanTheLimit_NoRace counts the bytes allocated, by client and
 // server together, while an answer is read that is a million times larger than
 // the part kept. It must run alone: the count is of the whole process.
-func TestABombCostsNoMoreThanTheLimit(t *testing.T) {
+func TestABombCostsNoMoreThanTheLimit_NoRace(t *testing.T) {
 	const limit = 512_000
 	// Gzip members and zstd frames may follow each other (RFC 1952 section 2.2,
 	// RFC 8878 section 3).
@@ -110,10 +110,10 @@ func TestABombCostsNoMoreThanTheLimit(t *testing.T) {
 	}
 }
 
-// TestTheLimitOfAProfile sends bodies that end at, before and after the size
+// TestTheLimitOfAProfile_NoRace sends bodies that end at, before and after the size
 // limit of each profile, in the middle of a rule. The last line is read up to
 // the limit.
-func TestTheLimitOfAProfile(t *testing.T) {
+func TestTheLimitOfAProfile_NoRace(t *testing.T) {
 	for _, name := range robots.ProfileNames() {
 		p, _ := robots.ProfileNamed(name)
 		for _, row := range []struct {

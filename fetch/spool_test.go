@@ -34,13 +34,24 @@ func spooling(t *testing.T, room int64) func(*Config) {
 // TestAnswersUnderWayAreBounded lets 200 hosts stall near the limit, 80 MB
 // together, and then send the rest.
 func TestAnswersUnderWayAreBounded(t *testing.T) {
+	answersUnderWay(t, coding{"identity", nil})
+}
+
+// TestCodedAnswersUnderWayAreBounded_NoRace does the same in each content coding.
+func TestCodedAnswersUnderWayAreBounded_NoRace(t *testing.T) {
+	answersUnderWay(t, coding{"gzip", gzipCoding}, coding{"br", brotliCoding}, coding{"zstd", zstdCoding})
+}
+
+type coding struct {
+	name   string
+	encode func(io.Writer) io.WriteCloser
+}
+
+func answersUnderWay(t *testing.T, codings ...coding) {
 	const hosts, room = 200, 1 << 20
 	noise := make([]byte, 400_000)
 	rand.NewChaCha8([32]byte{}).Read(noise)
-	for _, coding := range []struct {
-		name   string
-		encode func(io.Writer) io.WriteCloser
-	}{{"identity", nil}, {"gzip", gzipCoding}, {"br", brotliCoding}, {"zstd", zstdCoding}} {
+	for _, coding := range codings {
 		t.Run(coding.name, func(t *testing.T) {
 			body, sent := noise, noise
 			if coding.encode != nil {

@@ -126,7 +126,7 @@ func TestOnlyItsOwnTokenNamesAnAgent(t *testing.T) {
 
 // A run has its registry once, whichever segment is committed first and however
 // often the run is interrupted.
-func TestARunHasItsRegistryOnce(t *testing.T) {
+func TestARunHasItsRegistryOnce_NoRace(t *testing.T) {
 	for name, slow := range map[string]int{"in the first segment": 3, "in the second segment": segmentTargets + 5} {
 		t.Run(name, func(t *testing.T) {
 			end := make(chan struct{})

@@ -219,7 +219,7 @@ func TestArchivesOfATroubledServer(t *testing.T) {
 
 // Resuming does not ask for an archive again whose segments are all committed, and
 // refuses one that was replaced since some were.
-func TestResumeReadsNoCommittedArchive(t *testing.T) {
+func TestResumeReadsNoCommittedArchive_NoRace(t *testing.T) {
 	files := map[string][]byte{"/a.warc": crawlOf("a", 50), "/b.warc": crawlOf("b", segmentTargets+50)}
 	server := newArchiveServer(t, files)
 	c := storedConfig(t, source.Config{
@@ -279,7 +279,7 @@ func TestResumeReadsNoCommittedArchive(t *testing.T) {
 }
 
 // Planning asks for no archive, and the shards of a run ask for each once.
-func TestShardsOfRemoteArchives(t *testing.T) {
+func TestShardsOfRemoteArchives_NoRace(t *testing.T) {
 	files, list := make(map[string][]byte), ""
 	for i := range 4 {
 		name := fmt.Sprintf("%d.warc", i)

@@ -182,6 +182,9 @@ func rejectedReasons(t *testing.T, c Config) (reasons []string) {
 func TestLargeBodies(t *testing.T) {
 	const size = 1 << 20
 	n := 104
+	if testing.Short() {
+		n = 40
+	}
 	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
 		head := "User-agent: *\nDisallow: /" + r.Host + "\n"
 		fmt.Fprint(w, head, strings.Repeat("#", size-len(head)))

@@ -125,7 +125,7 @@ func TestPipesAreInterruptible(t *testing.T) {
 
 // Re-judging a run of stored answers gives the same rows, whatever its profiles
 // concluded from them.
-func TestRejudgingKeepsTheFacts(t *testing.T) {
+func TestRejudgingKeepsTheFacts_NoRace(t *testing.T) {
 	file := "User-agent: *\nDisallow: /private\n"
 	var archive strings.Builder
 	for _, record := range []string{

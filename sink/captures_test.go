@@ -147,7 +147,7 @@ func problemsOf(v *Verification) string {
 
 // Wherever the file is cut or changed, the captures before that place are valid and
 // no others.
-func TestTargetsOfDamagedCapturesAreAskedAgain(t *testing.T) {
+func TestTargetsOfDamagedCapturesAreAskedAgain_NoRace(t *testing.T) {
 	dir := t.TempDir()
 	run, err := Create(dir, described())
 	must(t, err)

@@ -296,7 +296,7 @@ func TestAFolderThatIsGone(t *testing.T) {
 	must(t, run.Close())
 }
 
-func TestAFolderThatIsReadOnly(t *testing.T) {
+func TestAFolderThatIsReadOnly_NoRace(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.Chmod(filepath.Dir(dir), 0o755))
 	run, err := Create(dir, described())

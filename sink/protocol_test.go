@@ -232,7 +232,7 @@ func (s *simulation) run(spools []string, p Plan) (crashed int, ended []*attempt
 // Attempts at the shards of a run, interleaved at random, some crashing between two
 // operations: the run completes, each shard counts once, and nothing is left of the
 // attempts that lost.
-func TestShardsInterleaved(t *testing.T) {
+func TestShardsInterleaved_NoRace(t *testing.T) {
 	n := *interleavings
 	if n == 0 {
 		n = 10_000
@@ -401,7 +401,7 @@ func (s *simulation) check(ended []*attempt, p Plan, failed map[string]bool) err
 
 // Ten thousand shards: some are tried twice, some attempts fail before the record, and
 // the last commits complete the run.
-func TestTenThousandShards(t *testing.T) {
+func TestTenThousandShards_NoRace(t *testing.T) {
 	shards := 10_000
 	if testing.Short() {
 		shards = 100

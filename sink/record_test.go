@@ -270,7 +270,7 @@ func TestOpenRefusesDamagedRecords(t *testing.T) {
 	}
 }
 
-func TestARunIsCompleteOnlyWithAllSegments(t *testing.T) {
+func TestARunIsCompleteOnlyWithAllSegments_NoRace(t *testing.T) {
 	dir := t.TempDir()
 	run, err := Create(dir, described())
 	must(t, err)
@@ -295,7 +295,7 @@ func TestARunIsCompleteOnlyWithAllSegments(t *testing.T) {
 }
 
 // A damaged run does not prevent resuming another.
-func TestUnfinishedPassesOverWhatIsDamaged(t *testing.T) {
+func TestUnfinishedPassesOverWhatIsDamaged_NoRace(t *testing.T) {
 	dir := t.TempDir()
 	if run, damaged, err := LastIncomplete(t.Context(), filepath.Join(dir, "none")); run != "" || damaged != nil || err != nil {
 		t.Errorf("of no folder: %q, %v, %v", run, damaged, err)
@@ -328,7 +328,7 @@ func TestUnfinishedPassesOverWhatIsDamaged(t *testing.T) {
 
 // A link planted in the output folder leads nowhere, whether a run is written, read
 // or removed.
-func TestPlantedLinks(t *testing.T) {
+func TestPlantedLinks_NoRace(t *testing.T) {
 	outside := t.TempDir()
 	secret := filepath.Join(outside, "secret")
 	must(t, os.WriteFile(secret, []byte("secret"), 0o666))
@@ -384,7 +384,7 @@ func TestPlantedLinks(t *testing.T) {
 }
 
 // A run cannot be completed without the totals of its segments.
-func TestCompleteNeedsTheTotals(t *testing.T) {
+func TestCompleteNeedsTheTotals_NoRace(t *testing.T) {
 	dir := t.TempDir()
 	run, err := Create(dir, described())
 	must(t, err)
@@ -424,7 +424,7 @@ func TestABusyRunKeepsItsFolders(t *testing.T) {
 	l.Release()
 }
 
-func TestVerifyReadsRejected(t *testing.T) {
+func TestVerifyReadsRejected_NoRace(t *testing.T) {
 	dir := t.TempDir()
 	run, err := Create(dir, described())
 	must(t, err)
@@ -470,7 +470,7 @@ func TestAComparisonWithoutExpectationsReplacesThem_NoRace(t *testing.T) {
 }
 
 // The head of a manifest has everything but the parts.
-func TestTheHeadOfAManifest(t *testing.T) {
+func TestTheHeadOfAManifest_NoRace(t *testing.T) {
 	dir := wholeRun(t, nil)
 	manifest := filepath.Join(dir, "_runs/r/manifest.json")
 	whole, err := ReadManifest(t.Context(), dir, "r")

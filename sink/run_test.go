@@ -334,7 +334,7 @@ func TestTheLockIsHeldByOneAtATime(t *testing.T) {
 	}
 }
 
-func TestRemove(t *testing.T) {
+func TestRemove_NoRace(t *testing.T) {
 	dir := t.TempDir()
 	must(t, Remove(t.Context(), dir, "r")) // nothing to remove
 	other := described()

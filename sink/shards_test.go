@@ -63,7 +63,7 @@ func TestOpenShardedWithAnotherPlan(t *testing.T) {
 
 // The process of a run that was removed, and begun anew under the same name, commits
 // nothing to the new one.
-func TestShardOfARemovedRun(t *testing.T) {
+func TestShardOfARemovedRun_NoRace(t *testing.T) {
 	dir, spool := t.TempDir(), t.TempDir()
 	p := described()
 	p.Shards = 2
@@ -116,7 +116,7 @@ func TestRemoveLeavesLivingShards(t *testing.T) {
 
 // A run that cannot be read for now is not skipped as a damaged one is: views and latest
 // would name another.
-func TestCompleteRunsFailsIfItCannotRead(t *testing.T) {
+func TestCompleteRunsFailsIfItCannotRead_NoRace(t *testing.T) {
 	dir := t.TempDir()
 	run, err := Create(dir, described())
 	must(t, err)

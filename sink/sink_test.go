@@ -156,7 +156,7 @@ func column[T arrow.Array](t *testing.T, table arrow.Table, name string) T {
 	return table.Column(i[0]).Data().Chunk(0).(T)
 }
 
-func TestRowsReadBack(t *testing.T) {
+func TestRowsReadBack_NoRace(t *testing.T) {
 	run, dir := newRun(t)
 	s, err := run.Segment(3)
 	must(t, err)
@@ -308,7 +308,7 @@ func TestManifestNamesWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestEqualRowsGiveEqualBytes(t *testing.T) {
+func TestEqualRowsGiveEqualBytes_NoRace(t *testing.T) {
 	var first map[string]string
 	for range 3 {
 		run, dir := newRun(t)

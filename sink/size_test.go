@@ -13,7 +13,7 @@ import (
 
 // The size of a part is a cheap check that it is whole: at completion, and if a
 // complete run is to be resumed.
-func TestSizesOfCommittedParts(t *testing.T) {
+func TestSizesOfCommittedParts_NoRace(t *testing.T) {
 	dir := t.TempDir()
 	run, err := Create(dir, described())
 	must(t, err)

@@ -42,8 +42,9 @@ func command(args ...string) *exec.Cmd {
 	return c
 }
 
-// concurrent names the scripts whose commands run goroutines.
-var concurrent = []string{"demo", "diff", "interrupt", "memory", "report", "resume", "run", "stored", "verify"}
+// concurrent names the scripts that run under the race detector: of each path
+// through goroutines, one.
+var concurrent = []string{"diff", "interrupt", "memory", "resume", "run", "stored"}
 
 // Scripts run the command as a user does: see testdata/script.
 func TestScripts(t *testing.T) {

@@ -311,7 +311,7 @@ func TestTheNetworkIsTakenAwayAndGivenBack(t *testing.T) {
 	}
 }
 
-func TestTheNetworkIsLeftOff(t *testing.T) {
+func TestTheNetworkIsLeftOff_NoRace(t *testing.T) {
 	t.Parallel()
 	for _, remember := range []bool{false, true} {
 		t.Run(fmt.Sprintf("state %v", remember), func(t *testing.T) {

@@ -158,7 +158,7 @@ func TestHostsFilesCompressed(t *testing.T) {
 	}
 }
 
-func TestHostsFileParquet(t *testing.T) {
+func TestHostsFileParquet_NoRace(t *testing.T) {
 	type hostRow struct {
 		Extra []string `parquet:"extra,list"`
 		Rank  *int32   `parquet:"rank"`
@@ -301,7 +301,7 @@ func TestSourceLimit(t *testing.T) {
 
 // Lists of ranks have hundreds of millions of rows: a row takes 16 bytes and the
 // free slots of the hash table, whatever the names.
-func TestRanksAreSmall(t *testing.T) {
+func TestRanksAreSmall_NoRace(t *testing.T) {
 	const hosts = 150_000
 	var list strings.Builder
 	for i := range hosts {

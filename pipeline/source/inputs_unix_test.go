@@ -60,7 +60,7 @@ func TestAPipeAsAList(t *testing.T) {
 	}
 }
 
-func TestALineWithoutAnEnd(t *testing.T) {
+func TestALineWithoutAnEnd_NoRace(t *testing.T) {
 	if err := readHosts(t.Context(), "/dev/zero", sha256.New(), func(row) error { return nil }); !errors.Is(err, errEndless) {
 		t.Errorf("error %v", err)
 	}

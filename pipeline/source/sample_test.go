@@ -33,7 +33,7 @@ func hostsOf(t *testing.T, c Config) (map[string]bool, Skipped) {
 
 // Whether a host is in the sample depends on neither the list, the source nor the
 // order: the samples of several crawls are a panel.
-func TestTheSampleIsAPanel(t *testing.T) {
+func TestTheSampleIsAPanel_NoRace(t *testing.T) {
 	const share = 0.1
 	random := rand.New(rand.NewPCG(1, 2))
 	in := make(map[string]bool) // of all sources
@@ -80,7 +80,7 @@ func TestTheSampleIsAPanel(t *testing.T) {
 }
 
 // A smaller sample is a part of a larger one, and the shards of a sample are even.
-func TestTheSampleIsEven(t *testing.T) {
+func TestTheSampleIsEven_NoRace(t *testing.T) {
 	const hosts, shards = 100_000, 16
 	var of [shards]int
 	n := 0
