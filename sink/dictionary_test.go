@@ -6,7 +6,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -53,15 +52,20 @@ func TestDictionaryIsCurrent(t *testing.T) {
 }
 
 // declarations returns the types of rows*.go.
-func declarations(t *testing.T) map[string]*ast.Object {
+func declarations(t *testing.T) map[string]*ast.TypeSpec {
 	t.Helper()
 	names, err := filepath.Glob("rows*.go")
 	must(t, err)
-	found := make(map[string]*ast.Object)
+	found := make(map[string]*ast.TypeSpec)
 	for _, name := range names {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
 		must(t, err)
-		maps.Copy(found, file.Scope.Objects)
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.TypeSpec); ok {
+				found[s.Name.Name] = s
+			}
+			return true
+		})
 	}
 	return found
 }
@@ -69,7 +73,7 @@ func declarations(t *testing.T) map[string]*ast.Object {
 // columnsOf reads a row type.
 func columnsOf(t *testing.T, name string) (docs []ColumnDoc) {
 	t.Helper()
-	for _, field := range declarations(t)[name].Decl.(*ast.TypeSpec).Type.(*ast.StructType).Fields.List {
+	for _, field := range declarations(t)[name].Type.(*ast.StructType).Fields.List {
 		column, _, _ := strings.Cut(reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("parquet"), ",")
 		text := strings.Join(strings.Fields(field.Doc.Text()), " ")
 		_, nullable := field.Type.(*ast.StarExpr)
