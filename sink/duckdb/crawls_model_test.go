@@ -221,8 +221,8 @@ func agentsOf(c int) (out []entry) {
 func newSite(r *rand.Rand, i int) *site {
 	s := &site{domain: fmt.Sprintf("site%d.com", i), captures: 1}
 	s.host = "www." + s.domain
-	if r.IntN(3) == 0 || i%500 == 499 { // also the last rank of a band
-		s.rank = 2 * (i + 1)
+	if r.IntN(3) == 0 || i%200 == 199 { // also the last rank of a band
+		s.rank = 5 * (i + 1)
 	}
 	switch r.IntN(10) {
 	case 0, 1:
