@@ -59,6 +59,9 @@ func diffCommand() *cobra.Command {
 		case !slices.Contains(formats, *format):
 			return usagef("--format %q: use text, json or markdown", *format)
 		}
+		if err := writable(*out); err != nil {
+			return err
+		}
 		config := audit.DiffConfig{Dir: *out, Before: args[0], After: args[1], ToolVersion: sink.ToolVersion(version)}
 		err := findRuns(c.Context(), *out, &config.Before, &config.After)
 		if err != nil {

@@ -10,7 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/publish"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -128,6 +130,16 @@ func someRuns(ctx context.Context, dir string) error {
 		return usagef("--out %s: no runs in this folder", dir)
 	}
 	return nil
+}
+
+// writable returns an error if dir is a data set: what is written there would not have
+// its checksums.
+func writable(dir string) error {
+	if !publish.IsDataSet(dir) {
+		return nil
+	}
+	return &userfile.Error{Path: dir, Err: errors.New("is a data set of robocensus publish, and what this command writes would break its checksums: " +
+		"give another --out, such as a copy of the folder without checksums.sha256")}
 }
 
 // incompleteFlag adds the flag --incomplete.

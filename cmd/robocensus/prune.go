@@ -23,7 +23,7 @@ complete run.
 
 If prune is interrupted, start it again.
 
-Exit codes: 0 done, 64 usage, 74 I/O, 130 interrupted.`
+Exit codes: 0 done, 64 usage, 65 DIR is a published data set, 74 I/O, 130 interrupted.`
 
 const pruneExamples = `  robocensus prune --out out --keep 26 --dry-run`
 
@@ -44,6 +44,9 @@ func pruneCommand() *cobra.Command {
 			return usagef("unexpected argument %q", args[0])
 		}
 		if err := someRuns(c.Context(), *out); err != nil {
+			return err
+		}
+		if err := writable(*out); err != nil {
 			return err
 		}
 		return prune(c.Context(), *out, *keep, *dryRun, c.OutOrStdout())

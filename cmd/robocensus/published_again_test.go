@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,6 +45,17 @@ func TestPublishedAgain_NoRace(t *testing.T) {
 	}
 	if text := call(t, 64, "verify", "--out", in("set"), "r"); !strings.Contains(text, "robocensus reproduce") {
 		t.Errorf("verify: %s", text)
+	}
+	for _, args := range [][]string{
+		{"diff", "r", "q"}, {"prune", "--keep", "1"}, {"run", "--bodies", in("files")},
+		{"plan", "--bodies", in("files"), "--shards", "2", "--run", "s"},
+	} {
+		if text := call(t, 65, append(args, "--out", in("set"))...); !strings.Contains(text, "give another --out") {
+			t.Errorf("%s: %s", args[0], text)
+		}
+	}
+	if !maps.Equal(files, filesOf(t, in("set"))) {
+		t.Error("files of the data set have changed")
 	}
 	must(t, os.Remove(agents))
 	publish("set", "again")

@@ -135,6 +135,9 @@ func (f *runFlags) checkSource() error {
 
 // checkValues checks the values of flags that do not name a source.
 func (f *runFlags) checkValues() error {
+	if err := writable(f.out); err != nil {
+		return err
+	}
 	switch {
 	case f.out == "":
 		return usagef("--out is missing: give a folder for the tables")
