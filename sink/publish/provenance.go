@@ -158,9 +158,20 @@ func fileName(name, role string, hidden bool) string {
 // pathSettings are the settings whose values are paths or URLs.
 var pathSettings = []string{"hosts", "warc", "warc-paths", "bodies", "from-run", "ranks", "agents", "urls", "ca-file"}
 
+// privateSettings are the settings whose values are addresses or paths of the network
+// and machine of whoever made the run, perhaps with a password: it is published whether
+// there was one.
+var privateSettings = []string{"connect-to", "resolver", "proxy", "state"}
+
+// isGiven reports whether a setting has a value, or had one when it was published first.
+func isGiven(value any) bool { return value != nil && value != "" && value != false }
+
 func withoutPaths(settings map[string]any, hidden bool) map[string]any {
 	out := make(map[string]any)
 	for name, value := range settings {
+		if slices.Contains(privateSettings, name) {
+			value = isGiven(value)
+		}
 		if slices.Contains(pathSettings, name) {
 			switch v := value.(type) {
 			case string:
@@ -185,12 +196,12 @@ func withoutPaths(settings map[string]any, hidden bool) map[string]any {
 func pace(settings map[string]any) map[string]any {
 	out := make(map[string]any)
 	for name, value := range settings {
-		switch name {
-		case "memory":
+		switch {
+		case name == "memory":
 			continue
-		case "state", "proxy":
-			value = value != nil && value != "" // whether there was one
-		case "warc-base":
+		case slices.Contains(privateSettings, name):
+			value = isGiven(value)
+		case name == "warc-base":
 			if base, _ := value.(string); base != "" {
 				value = archiveName(base)
 			}

@@ -9,7 +9,7 @@ import (
 // No path, password or signature of a setting is published.
 func TestSettingsSayNothingOfTheMachine(t *testing.T) {
 	settings := map[string]any{
-		"hosts": "/home/jane/lists/top.csv", "agents": "", "user-agent": "census/1 (+https://example.org/)",
+		"hosts": "/home/jane/lists/top.csv", "agents": "", "connect-to": "10.0.0.1:8080", "resolver": "10.0.0.1", "user-agent": "census/1 (+https://example.org/)",
 		"warc": []any{"https://user:secret@archive.example/crawl/a.warc.gz?X-Signature=secret", "s3://secret/crawl/b.warc.gz", "../jane/c.warc"},
 	}
 	speed := map[string]any{"proxy": "http://jane:secret@10.0.0.1:3128", "state": "/home/jane/state", "memory": "2G", "rate": "5", "warc-base": "/home/jane/crawl"}
@@ -22,10 +22,13 @@ func TestSettingsSayNothingOfTheMachine(t *testing.T) {
 			t.Errorf("%s names %s", text, word)
 		}
 	}
-	for _, word := range []string{`"top.csv"`, `"a.warc.gz"`, `"b.warc.gz"`, `"c.warc"`, `"agents":""`, `"rate":"5"`, `"warc-base":"crawl"`, `"proxy":true`, "census/1"} {
+	for _, word := range []string{`"top.csv"`, `"a.warc.gz"`, `"b.warc.gz"`, `"c.warc"`, `"agents":""`, `"rate":"5"`, `"warc-base":"crawl"`, `"proxy":true`, `"connect-to":true`, `"resolver":true`, "census/1"} {
 		if !strings.Contains(string(text), word) {
 			t.Errorf("%s lacks %s", text, word)
 		}
+	}
+	if once := pace(map[string]any{"proxy": ""}); once["proxy"] != false || pace(once)["proxy"] != false {
+		t.Errorf("no proxy, published again, is %v", pace(once))
 	}
 	if got := withoutPaths(map[string]any{"hosts": "news.example.txt"}, true)["hosts"]; got != "hosts" {
 		t.Errorf("with hashes for hosts the list is named %q", got)
