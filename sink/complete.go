@@ -58,9 +58,9 @@ func (r *Run) complete(c Completion) error {
 	if err != nil {
 		return err
 	}
-	content, _, err := seal(m)
+	content, err := sealManifest(m)
 	if err != nil {
-		return fmt.Errorf("manifest of the run: %w", err)
+		return err
 	}
 	// All segments are committed, so no capture is needed.
 	if err := r.store.RemoveAll(layout.CapturesFolder(r.plan.Run)); err != nil {

@@ -119,9 +119,9 @@ func PutManifest(s store.Store, m *Manifest) error {
 	if err := m.check(s, m.Run); err != nil {
 		return err
 	}
-	content, _, err := seal(m)
+	content, err := sealManifest(m)
 	if err != nil {
-		return fmt.Errorf("manifest of run %s: %w", m.Run, err)
+		return err
 	}
 	if err := s.MakeFolder(layout.RunFile(m.Run)); err != nil {
 		return err
@@ -136,7 +136,7 @@ func PutManifest(s store.Store, m *Manifest) error {
 // readManifest reads the manifest of a complete run.
 func readManifest(s store.Store, run string) (*Manifest, error) {
 	m := new(Manifest)
-	digest, err := readSealed(s, layout.RunFile(run, layout.ManifestName), 1<<40, m)
+	digest, err := readSealed(s, layout.RunFile(run, layout.ManifestName), maxManifest, m)
 	if err != nil {
 		return nil, err
 	}
@@ -226,8 +226,11 @@ func decodeHead(f *os.File) (*Manifest, error) {
 		return nil, err
 	}
 	sealed := info.Size() - int64(len(noSeal))
-	if sealed < 0 {
+	switch {
+	case sealed < 0:
 		return nil, fmt.Errorf("%w: it is truncated", ErrDamaged)
+	case info.Size() > maxManifest:
+		return nil, fmt.Errorf("%w: it has more than %d bytes", ErrDamaged, maxManifest)
 	}
 	sum := sha256.New()
 	body := io.TeeReader(io.NewSectionReader(f, 0, sealed), sum)

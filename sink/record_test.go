@@ -508,3 +508,20 @@ func TestTheHeadOfAManifest_NoRace(t *testing.T) {
 		t.Error("a run ID that leaves the folder is taken")
 	}
 }
+
+// A manifest that is too large is not read.
+func TestHugeManifest(t *testing.T) {
+	dir := t.TempDir()
+	run, err := Create(dir, described())
+	must(t, err)
+	commitSegment(t, run, 0)
+	finishAt(t, run, time.Now())
+	must(t, run.Close())
+	manifest := filepath.Join(dir, filepath.FromSlash(layout.RunFile("r", layout.ManifestName)))
+	must(t, os.Truncate(manifest, maxManifest+1)) // without taking room on disk
+	for _, read := range []func(ctx context.Context, dir, run string) (*Manifest, error){ReadManifest, ReadManifestHead} {
+		if _, err := read(t.Context(), dir, "r"); err == nil || !strings.Contains(err.Error(), "more than 2147483648 bytes") {
+			t.Errorf("error %v", err)
+		}
+	}
+}

@@ -30,6 +30,22 @@ var ErrDamaged = errors.New("damaged")
 // maxSealed bounds the bytes of a record or a plan.
 const maxSealed = 64 << 20
 
+// maxManifest bounds the bytes of a manifest. That of a run of 100 million hosts
+// without shards has 400 million.
+const maxManifest = 2 << 30
+
+// sealManifest returns the file of a manifest.
+func sealManifest(m *Manifest) ([]byte, error) {
+	content, _, err := seal(m)
+	if err == nil && len(content) > maxManifest {
+		err = fmt.Errorf("it has %d bytes, more than %d: divide the run into shards", len(content), maxManifest)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("manifest of run %s: %w", m.Run, err)
+	}
+	return content, nil
+}
+
 // seal returns the file of an object, and its digest.
 func seal(object any) (content []byte, digest string, err error) {
 	content, err = json.MarshalIndent(object, "", " ")

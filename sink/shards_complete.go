@@ -46,9 +46,9 @@ func (s *ShardedRun) Complete(c Completion) error {
 	if err != nil {
 		return err
 	}
-	content, _, err := seal(m)
+	content, err := sealManifest(m)
 	if err != nil {
-		return fmt.Errorf("manifest of the run: %w", err)
+		return err
 	}
 	if err := s.checkPlan(); err != nil {
 		return err

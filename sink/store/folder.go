@@ -125,11 +125,17 @@ func (s *Folder) Read(name string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, most+1))
+	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(content)) > most {
+	var content []byte
+	if info.Size() <= most { // before most of it is read
+		if content, err = io.ReadAll(io.LimitReader(f, most+1)); err != nil {
+			return nil, err
+		}
+	}
+	if info.Size() > most || int64(len(content)) > most {
 		return nil, fmt.Errorf("%s has more than %d bytes", s.Path(name), most)
 	}
 	return content, nil
