@@ -72,8 +72,8 @@ func findRuns(ctx context.Context, dir string, names ...*string) error {
 	return nil
 }
 
-// findRunFolder does the same for the folder of a run: DIR/_runs/latest, or latest
-// for a run in out.
+// findRunFolder does the same for the folder of a run: DIR/_runs/latest. A bare ID, and
+// a bare latest, is a run in out.
 func findRunFolder(ctx context.Context, out, path string) (string, error) {
 	clean := filepath.Clean(path)
 	if store.IsURL(path) {
@@ -81,10 +81,10 @@ func findRunFolder(ctx context.Context, out, path string) (string, error) {
 	}
 	folder, name := filepath.Split(clean)
 	switch {
+	case folder == "" && out != "" && sink.CheckRunID(name) == nil:
+		folder = store.Join(out, "_runs")
 	case !standsForRun(name):
 		return path, nil
-	case folder == "":
-		folder = store.Join(out, "_runs")
 	case filepath.Base(folder) != "_runs":
 		return path, nil
 	}

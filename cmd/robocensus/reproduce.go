@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -61,6 +64,11 @@ func reproduceCommand() *cobra.Command {
 func reproduce(ctx context.Context, folder, bodies string, stdout io.Writer) error {
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return usagef("%s is no folder: give that of a data set", folder)
+	}
+	if bodies != "" {
+		if _, err := os.Stat(bodies); errors.Is(err, fs.ErrNotExist) { // before all files are read
+			return &userfile.Error{Path: bodies, Err: errors.New("does not exist: give --bodies a folder or a tar")}
+		}
 	}
 	p, err := publish.Check(ctx, folder)
 	if err != nil {

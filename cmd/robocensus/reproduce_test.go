@@ -62,6 +62,9 @@ func TestReproduce_NoRace(t *testing.T) {
 	}
 	must(t, os.Remove(unique))
 	call(t, 65, "reproduce", less, "--bodies", bodies)
+	if text := call(t, 65, "reproduce", less, "--bodies", filepath.Join(bodies, "nowhere")); strings.Contains(text, "all files match") {
+		t.Errorf("bodies that do not exist are missed after all files were read:\n%s", text)
+	}
 
 	hashed := filepath.Join(t.TempDir(), "hashed")
 	publishTo(t, dir, hashed, "--hash-hosts")

@@ -199,15 +199,15 @@ func (f *runFlags) setDate(c *pipeline.Config) error {
 	}
 	t, err := parseDate(f.asOf)
 	if err != nil {
-		return usagef("--as-of %q: give a date such as 2024-05, 2024-05-14 or 2024-05-14T08:00:00Z", f.asOf)
+		return usagef("--as-of %q: give a date such as 2024, 2024-05, 2024-05-14 or 2024-05-14T08:00:00Z", f.asOf)
 	}
 	c.AsOf = &t
 	return nil
 }
 
-// parseDate reads a month, a day or a time.
+// parseDate reads a year, a month, a day or a time.
 func parseDate(text string) (t time.Time, err error) {
-	for _, form := range []string{"2006-01", time.DateOnly, time.RFC3339} {
+	for _, form := range []string{"2006", "2006-01", time.DateOnly, time.RFC3339} {
 		if t, err = time.Parse(form, text); err == nil {
 			break
 		}

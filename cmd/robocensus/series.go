@@ -74,13 +74,13 @@ func seriesCommand() *cobra.Command {
 	s := c.Flags()
 	s.StringVarP(&f.out, "out", "o", "", "`DIR` of the tables")
 	s.StringVar(&f.runs, "runs", "", "runs whose IDs match a quoted `GLOB`, such as 'CC-MAIN-*' (default all complete runs)")
-	s.StringVar(&f.since, "since", "", "runs from a `DATE` on, such as 2024-01 or 2024-01-15")
+	s.StringVar(&f.since, "since", "", "runs from a `DATE` on, such as 2024, 2024-01 or 2024-01-15")
 	s.StringSliceVar(&f.profiles, "profile", nil, "`NAMES` of profiles to follow (default the first of the last run)")
 	s.StringSliceVar(&f.strata, "stratum", nil, "`NAMES` of strata: all, weighted, 1-1000 and so on, unranked (default all of them)")
 	s.BoolVar(&f.panel, "panel", false, "also count apart the hosts that all runs have")
 	s.BoolVar(&f.clustered, "clustered", false, "intervals that allow for several hosts of one registered domain")
 	s.StringVar(&f.weights, "weights", "", "CSV `FILE` of strata and their hosts in the population")
-	s.StringVar(&f.html, "html", "", "draw the series as an HTML `FILE`, replaced if it exists")
+	s.StringVar(&f.html, "html", "", "draw the series as an HTML `FILE`, replaced if it exists; - is standard output")
 	s.StringVar(&f.parquet, "parquet", "", "write the table series to a Parquet `FILE`")
 	s.StringVar(&f.csv, "csv", "", "write it to a CSV `FILE`; - is standard output")
 	s.BoolVar(&f.json, "json", false, "print only JSON to standard output: one object")
@@ -118,8 +118,10 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 	switch {
 	case f.out == "":
 		return c, errNoOut
-	case f.json && f.csv == "-":
-		return c, usagef("--json and --csv - both write to standard output: give --csv a file")
+	case f.parquet == "-":
+		return c, usagef("--parquet -: give a file, because Parquet is binary; --csv - and --json write to standard output")
+	case f.json && f.csv == "-", f.json && f.html == "-", f.csv == "-" && f.html == "-":
+		return c, usagef("only one of --json, --csv - and --html - can write to standard output: give the others a file")
 	}
 	for _, name := range f.strata {
 		if !slices.Contains(strataNames(), name) {
@@ -148,7 +150,7 @@ func (f *seriesFlags) chosen(ctx context.Context) (ids, warnings []string, err e
 	var since time.Time
 	if f.since != "" {
 		if since, err = parseDate(f.since); err != nil {
-			return nil, nil, usagef("--since %q: give a date such as 2024-01 or 2024-01-15", f.since)
+			return nil, nil, usagef("--since %q: give a date such as 2024, 2024-01 or 2024-01-15", f.since)
 		}
 	}
 	if _, err := path.Match(f.runs, ""); err != nil {
@@ -287,7 +289,7 @@ func (f *seriesFlags) write(ctx context.Context, c series.Config, stdout, stderr
 		{f.csv, func(w io.Writer) error { return series.WriteCSV(w, r.Points) }},
 	} {
 		switch {
-		case file.path == "-" && file.path == f.csv:
+		case file.path == "-":
 			err = file.write(stdout)
 		case file.path != "":
 			err = output.Write(ctx, file.path, file.write)
