@@ -18,6 +18,7 @@ import (
 type neighbours struct {
 	before, after *counted
 	all           []string            // why nothing can be compared
+	notes         []string            // settings that differ and change few answers
 	strata        []string            // why strata cannot be compared
 	profiles      map[string][]string // why figures of a profile cannot
 	categories    map[string]string   // why figures of a category cannot
@@ -40,6 +41,8 @@ func newNeighbours(before, after *counted, profiles []string) *neighbours {
 		differ(&n.all, "another --limit", limitOf(a), limitOf(b))
 		differ(&n.all, "another --sample", sampleOf(a), sampleOf(b))
 	}
+	breaks, notes := settings(before, after)
+	n.all, n.notes = append(n.all, breaks...), notes
 	differ(&n.strata, "another list of ranks", listOf(a, "ranks"), listOf(b, "ranks"))
 	for _, p := range append(slices.Clone(profiles), firstOf(b)) {
 		if n.profiles[p] == nil {
@@ -237,6 +240,9 @@ func (n *neighbours) marks(profiles []string) (out []Mark) {
 	}
 	for _, text := range n.strata {
 		mark("break", "", text)
+	}
+	for _, text := range n.notes {
+		mark("settings_changed", "", text)
 	}
 	for _, role := range []string{"hosts", "ranks"} {
 		if a, b := editionOf(n.before.m, role), editionOf(n.after.m, role); a != b && listOf(n.before.m, role) == listOf(n.after.m, role) {

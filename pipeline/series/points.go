@@ -308,6 +308,8 @@ func (p *pointer) add(row *sink.Point, i int, k id, stratum string) {
 		row.Share = &share
 	}
 	if i > 0 {
+		// Only of these two runs: a break between earlier ones does not make this step
+		// less comparable, and the line begins anew after it.
 		why := p.pairs[i].whyNot(k, stratum)
 		comparable := why == ""
 		row.Comparable, row.WhyNot = &comparable, p.text(why)
