@@ -122,6 +122,11 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 			return c, err
 		}
 	}
+	for i, text := range append([]string{f.title, f.licence, f.contact}, f.creators...) {
+		if !publish.IsLine(text) {
+			return c, usagef("--%s %q: write it on one line", []string{"title", "licence", "contact", "creator"}[min(i, 3)], text)
+		}
+	}
 	for _, given := range []struct{ flag, word *string }{{&f.title, &c.Words.Title}, {&f.licence, &c.Words.Licence}, {&f.contact, &c.Words.Contact}} {
 		if *given.flag != "" {
 			*given.word = *given.flag

@@ -46,6 +46,11 @@ func TestPublishedAgain_NoRace(t *testing.T) {
 	if text := call(t, 64, "verify", "--out", in("set"), "r"); !strings.Contains(text, "robocensus reproduce") {
 		t.Errorf("verify: %s", text)
 	}
+	for _, flag := range []string{"--title", "--creator"} {
+		if text := call(t, 64, "publish", "--out", in("out"), "q", "--to", in("bad"), flag, "a\nb", "--creator", "A", "--licence", "CC0-1.0"); !strings.Contains(text, flag+` "a\nb": write it on one line`) {
+			t.Errorf("%s: %s", flag, text)
+		}
+	}
 	for _, args := range [][]string{
 		{"diff", "r", "q"}, {"prune", "--keep", "1"}, {"run", "--bodies", in("files")},
 		{"plan", "--bodies", in("files"), "--shards", "2", "--run", "s"},

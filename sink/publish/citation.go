@@ -65,21 +65,27 @@ func citationAuthor(name string) map[string]string {
 	return map[string]string{"name": name}
 }
 
+// tex escapes text for BibTeX, which counts braces, even those after a backslash.
+var tex = strings.NewReplacer("{", `\textbraceleft `, "}", `\textbraceright `, `\`, `\textbackslash `, "&", `\&`, "%", `\%`, "$", `\$`, "#", `\#`, "_", `\_`,
+	"~", `\textasciitilde `, "^", `\textasciicircum `)
+
 // bibtex returns the citation for croissant.json.
 func (w *Words) bibtex() string {
 	var names []string
 	for _, name := range w.Creators {
-		if _, _, ok := person(name); !ok {
+		_, _, ok := person(name)
+		name = tex.Replace(name)
+		if !ok || strings.Contains(name, " and ") {
 			name = "{" + name + "}" // an organisation is not split into names
 		}
 		names = append(names, name)
 	}
-	text := fmt.Sprintf("@misc{crawl-policies-%s, author = {%s}, title = {%s}, year = {%.4s}, version = {%s}", w.Date, strings.Join(names, " and "), w.Title, w.Date, w.Version)
+	text := fmt.Sprintf("@misc{crawl-policies-%s, author = {%s}, title = {%s}, year = {%.4s}, version = {%s}", w.Date, strings.Join(names, " and "), tex.Replace(w.Title), w.Date, tex.Replace(w.Version))
 	if w.DOI != "" {
 		text += ", doi = {" + w.DOI + "}"
 	}
 	if w.URL != "" {
-		text += ", url = {" + w.URL + "}"
+		text += ", url = {" + strings.NewReplacer("{", "%7B", "}", "%7D").Replace(w.URL) + "}"
 	}
 	return text + "}"
 }

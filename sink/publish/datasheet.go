@@ -36,11 +36,14 @@ func cell(text string) string {
 	return "`" + strings.NewReplacer("`", "'", "|", "/", "\n", " ", "\r", " ", "<", "‹", ">", "›").Replace(text) + "`"
 }
 
+// markdown escapes text in a line of Markdown.
+var markdown = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, "#", `\#`)
+
 func (p *publisher) datasheet() error {
 	s := new(sheet)
 	w := p.Words
-	s.line("# %s\n\n%s\n", w.Title, w.Description)
-	s.line("- Made by: %s\n- Licence: %s\n- Version: %s of %s", strings.Join(w.Creators, "; "), w.licenceURL(), w.Version, w.Date)
+	s.line("# %s\n\n%s\n", markdown.Replace(w.Title), w.Description)
+	s.line("- Made by: %s\n- Licence: %s\n- Version: %s of %s", markdown.Replace(strings.Join(w.Creators, "; ")), w.licenceURL(), markdown.Replace(w.Version), w.Date)
 	if w.Contact != "" {
 		s.line("- Contact: %s", w.Contact)
 	}

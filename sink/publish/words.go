@@ -9,9 +9,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/sink"
+	"go.yaml.in/yaml/v3"
 )
 
 // Words are what only its makers know of a data set.
@@ -40,7 +43,35 @@ func ParseWords(path string, text []byte) (w Words, err error) {
 	if err := userfile.CheckKeys(path, root, "title", "description", "creators", "licence", "contact", "url", "doi", "version", "date", "keywords"); err != nil {
 		return w, err
 	}
-	return w, userfile.Decode(path, root, &w)
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		key, value := root.Content[i], root.Content[i+1]
+		if key.Value == "description" {
+			continue
+		}
+		for _, node := range append([]*yaml.Node{value}, value.Content...) {
+			if text := strings.TrimSpace(node.Value); node.Kind == yaml.ScalarNode && !IsLine(text) {
+				return w, &userfile.Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf("%s %q: write it on one line", key.Value, text)}
+			}
+		}
+	}
+	if err := userfile.Decode(path, root, &w); err != nil {
+		return w, err
+	}
+	for _, word := range []*string{&w.Title, &w.Description, &w.Licence, &w.Contact, &w.URL, &w.DOI, &w.Version, &w.Date} {
+		*word = strings.TrimSpace(*word) // a folded text of YAML ends with a line break
+	}
+	for _, list := range [][]string{w.Creators, w.Keywords} {
+		for i := range list {
+			list[i] = strings.TrimSpace(list[i])
+		}
+	}
+	return w, nil
+}
+
+// IsLine reports whether a text has neither line breaks nor other control characters,
+// which would end a heading of Markdown or a field of BibTeX.
+func IsLine(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' })
 }
 
 // Licences maps the SPDX identifiers of licences for data to their URLs.
