@@ -38,11 +38,11 @@ Runs are ordered by date (robocensus runs). Two neighbours are comparable if the
 counted the same in the same way: the same entry of the registry of agents, the same
 fields of the profile, and the same kind of list, by its name without numbers, with the
 same --limit and --sample, asked with the same --user-agent, --schemes and
---max-redirects, or read from about as many archives; a run that judges another one
-again has the list of that one. The column why_not says what differs. Marks say where an
-agent entered the registry, or a profile, the --timeout, the number in the user agent or
-this program changed. Changes of policies are counted for neighbours that robocensus
-diff has compared.
+--max-redirects, and not read from a few archives and from a crawl; a run that judges
+another one again has the list of that one. The column why_not says what differs. Marks
+say where an agent entered the registry, or a profile, the --timeout, the number of
+archives, the number in the user agent or this program changed. Changes of policies are
+counted for neighbours that robocensus diff has compared.
 
 With --panel, the hosts that all runs have are counted apart, and so are the others,
 and those that come and go. With --clustered, intervals allow for several hosts of one

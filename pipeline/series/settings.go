@@ -35,9 +35,13 @@ func settings(before, after *counted) (breaks, notes []string) {
 		differ(agent, "another user agent", "user-agent")
 		differ(&notes, "another --timeout", "timeout")
 	}
-	// Crawls have about as many archives as the one before.
+	// A list of paths is a crawl, however large; archives that are named may be a few of it.
 	if x, y := archives(a), archives(b); min(x, y) > 0 && max(x, y) > 2*min(x, y) {
-		breaks = append(breaks, fmt.Sprintf("another number of archives: %d, then %d", x, y))
+		to := &notes
+		if isListed(a) != isListed(b) {
+			to = &breaks
+		}
+		*to = append(*to, fmt.Sprintf("another number of archives: %d, then %d", x, y))
 	}
 	return breaks, notes
 }
@@ -53,6 +57,9 @@ func archives(m *sink.Manifest) (n int) {
 	}
 	return n
 }
+
+// isListed reports whether the archives of a run are those of a list (--warc-paths).
+func isListed(m *sink.Manifest) bool { return asText(m.Configuration["warc-paths"]) != "" }
 
 // asText returns a setting for a message.
 func asText(v any) string {

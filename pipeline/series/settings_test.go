@@ -12,7 +12,7 @@ import (
 func TestSettingsOfNeighbours(t *testing.T) {
 	run := func(source string, archives int, version string, set ...string) *counted {
 		m := &sink.Manifest{Plan: sink.Plan{ToolVersion: version, Configuration: map[string]any{
-			"user-agent": "census/1 (+https://example.org/)", "schemes": []any{"https", "http"}, "timeout": "30s", "max-redirects": "0",
+			"user-agent": "census/1 (+https://example.org/)", "schemes": []any{"https", "http"}, "timeout": "30s", "max-redirects": "0", "warc-paths": "",
 		}}}
 		for i := 0; i < len(set); i += 2 {
 			m.Configuration[set[i]] = set[i+1]
@@ -38,7 +38,8 @@ func TestSettingsOfNeighbours(t *testing.T) {
 		{"time", run("network", 0, "v1"), run("network", 0, "v1", "timeout", "5s"), "settings_changed", "another --timeout: 30s, then 5s"},
 		{"the program", run("network", 0, "v1"), run("network", 0, "v2"), "settings_changed", "another version of robocensus: v1, then v2"},
 		{"what captures do not depend on", run("warc", 1, "v1"), run("warc", 1, "v1", "user-agent", "x", "timeout", "5s"), "", ""},
-		{"one archive of a crawl", run("warc", 1, "v1"), run("warc", 300, "v1"), "break", "another number of archives: 1, then 300"},
+		{"one archive and a crawl", run("warc", 1, "v1"), run("warc", 300, "v1", "warc-paths", "robotstxt.paths.gz"), "break", "another number of archives: 1, then 300"},
+		{"few archives and many", run("warc", 1, "v1"), run("warc", 300, "v1"), "settings_changed", "another number of archives: 1, then 300"},
 		{"crawls of about one size", run("warc", 290, "v1"), run("warc", 300, "v1"), "", ""},
 		{"judged again", run("network", 0, "v1"), again, "", ""},
 	} {
