@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -38,22 +37,23 @@ func OpenBucket(ctx context.Context, folder string) (*Bucket, error) {
 	if err := check(folder); err != nil {
 		return nil, err
 	}
-	u, err := url.Parse(folder)
-	if err != nil {
-		return nil, err
+	// The folder is taken as it is, as the clouds' own tools take it: a name may have a
+	// percent sign.
+	scheme, rest, _ := strings.Cut(folder, "://")
+	name, prefix, _ := strings.Cut(rest, "/")
+	if name == "" || strings.ContainsAny(name, "@:%\\ ") || strings.ContainsAny(rest, "?#") {
+		return nil, fmt.Errorf("%s: give the URL as %s://BUCKET/FOLDER", folder, scheme)
 	}
-	if u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		return nil, fmt.Errorf("%s: give the URL as %s://BUCKET/FOLDER", folder, u.Scheme)
-	}
-	b := &Bucket{url: u.Scheme + "://" + u.Host, prefix: strings.Trim(u.Path, "/")}
+	b := &Bucket{url: scheme + "://" + name, prefix: strings.Trim(prefix, "/")}
 	if b.prefix != "" {
 		b.url += "/" + b.prefix
 		b.prefix += "/"
 	}
-	if u.Scheme == "s3" {
-		b.bucket, err = openS3(ctx, u.Host)
+	var err error
+	if scheme == "s3" {
+		b.bucket, err = openS3(ctx, name)
 	} else {
-		b.bucket, err = blob.OpenBucket(ctx, u.Scheme+"://"+u.Host)
+		b.bucket, err = blob.OpenBucket(ctx, scheme+"://"+name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", folder, err)
