@@ -216,12 +216,21 @@ type Beat struct {
 	Targets int64     `json:"targets"` // captured so far
 }
 
-// Beat writes a sign of life, with the number of targets captured so far.
+// Beat writes a sign of life, with the number of targets captured so far, unless the
+// shard is committed or the run removed: nobody would remove it from an object store.
 func (s *ShardedRun) Beat(ctx context.Context, shard int, targets int64) error {
+	in := store.During(ctx, s.store)
+	committed, err := store.Exists(in, layout.Record(s.plan.Run, shard))
+	if err != nil || committed {
+		return err
+	}
+	if there, err := store.Exists(in, layout.RunFile(s.plan.Run, layout.PlanName)); err != nil || !there {
+		return err
+	}
 	content, err := json.Marshal(Beat{shard, s.attempt, time.Now().UTC(), targets})
 	if err == nil {
-		// The folder is gone once the run is complete or removed.
-		err = store.During(ctx, s.store).Replace(layout.Beat(s.plan.Run, shard), layout.Beats(s.plan.Run), content)
+		// A folder is gone once the run is complete or removed.
+		err = in.Replace(layout.Beat(s.plan.Run, shard), layout.Beats(s.plan.Run), content)
 	}
 	return err
 }
