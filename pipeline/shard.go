@@ -280,7 +280,10 @@ func complete(ctx context.Context, c Config, shards *sink.ShardedRun) error {
 			return fmt.Errorf("the note in the record of shard %d: %w", r.Segment, err)
 		}
 	}
-	unused := shared.Unused()
+	var unused []evaluate.Sample
+	if plan.Shards > 1 { // the only shard has rejected them
+		unused = shared.Unused()
+	}
 	end.Tally.Rejected += int64(len(unused))
 	end.Rejected, err = shards.WriteRejected(func(w io.Writer) error {
 		m := source.NewMerge(w)

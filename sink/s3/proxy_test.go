@@ -33,6 +33,7 @@ type script struct {
 	faults float64    // share of the requests
 	lists  map[string][]byte
 	met    map[string]int // faults by kind
+	closed string         // only names with this text are refused; "" for another script
 	open   sync.WaitGroup // requests
 }
 
@@ -78,6 +79,13 @@ func (p *proxy) takeDown(bucket string) {
 	p.scripts[bucket] = &script{faults: 1}
 }
 
+// forbid refuses the requests for names in a bucket that have a text in them.
+func (p *proxy) forbid(bucket, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.scripts[bucket] = &script{closed: text}
+}
+
 // leave disturbs a bucket no more.
 func (p *proxy) leave(bucket string) {
 	p.mu.Lock()
@@ -89,6 +97,12 @@ func (p *proxy) leave(bucket string) {
 func (s *script) next(r *http.Request) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.closed != "" {
+		if strings.Contains(r.URL.Path, s.closed) {
+			return "403"
+		}
+		return ""
+	}
 	if s.random == nil {
 		return "reset before the answer"
 	}
@@ -141,7 +155,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fault = s.next(r)
 	}
 	switch fault {
-	case "500", "503", "409":
+	case "500", "503", "409", "403":
 		io.Copy(io.Discard, r.Body)
 		fail(w, fault)
 		return
@@ -185,7 +199,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, "500")
 		return
 	}
-	if s != nil && a.StatusCode == http.StatusOK && r.URL.Query().Has("list-type") {
+	if s != nil && s.lists != nil && a.StatusCode == http.StatusOK && r.URL.Query().Has("list-type") {
 		s.keepList(r.URL.RawQuery, body)
 	}
 	for name, values := range a.Header {
@@ -220,7 +234,7 @@ func (p *proxy) forward(r *http.Request, body io.Reader) (*http.Response, error)
 	return p.client.Do(out)
 }
 
-var errorCodes = map[string]string{"500": "InternalError", "503": "SlowDown", "409": "ConditionalRequestConflict"}
+var errorCodes = map[string]string{"500": "InternalError", "503": "SlowDown", "409": "ConditionalRequestConflict", "403": "AccessDenied"}
 
 func fail(w http.ResponseWriter, status string) {
 	code, _ := strconv.Atoi(status)

@@ -1,0 +1,117 @@
+package s3
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"testing"
+
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// A run that was made and could not be sent is sent by the next process, with the
+// result that the first one had.
+func TestSendWhatAnEarlierProcessMade(t *testing.T) {
+	t.Parallel()
+	c := census(t, storedBodies(t))
+	c.Dir, c.Spool = bucket(t, "send"), filepath.Join(t.TempDir(), "spool")
+	faulty.forbid("send", "/fetches/run=r/")
+	if _, err := pipeline.Run(t.Context(), c, new(pipeline.Progress)); !errors.Is(err, fs.ErrPermission) && err == nil {
+		t.Fatalf("error %v", err)
+	}
+	faulty.leave("send")
+	c.Resume = true
+	var progress pipeline.Progress
+	r, err := pipeline.Run(t.Context(), c, &progress)
+	must(t, err)
+	if made := progress.Snapshot().Fetched; made != 0 {
+		t.Errorf("%d captures are read again", made)
+	}
+	// The rejected are the file that is no host and the sample of a host that is not there.
+	if r.Targets != 12 || r.Rejected != 2 || r.Rows["fetches"] != 12 || r.Folder != c.Dir+"/_runs/r" || len(r.Counts.Rows()) == 0 {
+		t.Errorf("result %+v", r)
+	}
+	if _, err := pipeline.Run(t.Context(), c, new(pipeline.Progress)); !errors.Is(err, sink.ErrRunComplete) {
+		t.Errorf("once more: %v", err)
+	}
+}
+
+// A run that may not be read is an error, and not a run that is not there: it could be
+// the last one.
+func TestARunThatMayNotBeRead(t *testing.T) {
+	t.Parallel()
+	c := census(t, storedBodies(t))
+	c.Dir = bucket(t, "forbidden")
+	for _, c.Run = range []string{"a", "b"} {
+		c.Spool = filepath.Join(t.TempDir(), "spool")
+		_, err := pipeline.Run(t.Context(), c, new(pipeline.Progress))
+		must(t, err)
+	}
+	s, err := store.Open(t.Context(), c.Dir)
+	must(t, err)
+	defer s.Close()
+	faulty.forbid("forbidden", "/_runs/b/")
+	defer faulty.leave("forbidden")
+	if runs, err := sink.CompleteRuns(s); err == nil {
+		t.Errorf("complete: %d runs", len(runs))
+	}
+	if runs, err := sink.Runs(t.Context(), c.Dir); err == nil {
+		t.Errorf("runs: %+v", runs)
+	}
+	if run, damaged, err := sink.LastIncomplete(t.Context(), c.Dir); err == nil {
+		t.Errorf("incomplete: %q, %q", run, damaged)
+	}
+}
+
+// A process that still works on a shard leaves no sign of life in a bucket once the
+// shard is committed, the run complete, or removed.
+func TestNoSignOfLifeAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	c := census(t, storedBodies(t))
+	c.Dir, c.Spool, c.Source.Shard = bucket(t, "beats"), filepath.Join(t.TempDir(), "spool"), source.Shard{Count: 1}
+	_, err := pipeline.Run(t.Context(), c, new(pipeline.Progress))
+	must(t, err)
+	s, err := store.Open(t.Context(), c.Dir)
+	must(t, err)
+	defer s.Close()
+	plan, err := sink.PlanOf(t.Context(), c.Dir, "r")
+	must(t, err)
+	late, err := sink.OpenSharded(t.Context(), c.Dir, *plan)
+	must(t, err)
+	defer late.Close()
+	before := s.Size("_runs/r")
+	must(t, late.Beat(t.Context(), 0, 5))
+	if after := s.Size("_runs/r"); after != before {
+		t.Errorf("a sign of life of %d bytes is left", after-before)
+	}
+	must(t, sink.Prune(t.Context(), c.Dir, 1, false, func(sink.Pruned) {}))
+	must(t, sink.Remove(context.WithoutCancel(t.Context()), c.Dir, "r"))
+	must(t, late.Beat(t.Context(), 0, 5))
+	if after := s.Size("_runs"); after != 0 {
+		t.Errorf("%d bytes are left of a run that was removed", after)
+	}
+}
+
+// A folder is named as it is given, although it looks like a URL that is escaped.
+func TestFoldersWithPercentSigns(t *testing.T) {
+	t.Parallel()
+	url := bucket(t, "percent") + "/100%/a%20b/%2525"
+	s, err := store.Create(t.Context(), url)
+	must(t, err)
+	defer s.Close()
+	_, err = s.Put("n%41me", []byte("x"))
+	must(t, err)
+	if got := s.Path("n%41me"); got != url+"/n%41me" {
+		t.Errorf("path %s", got)
+	}
+	again, err := store.Open(t.Context(), s.Path("."))
+	must(t, err)
+	defer again.Close()
+	if text, err := again.Read("n%41me", 1); err != nil || string(text) != "x" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
