@@ -103,11 +103,12 @@ func TestARunInAnObjectStore(t *testing.T) {
 	}
 	rewritten := t.TempDir()
 	write(t, filepath.Join(rewritten, "views.sql"), strings.ReplaceAll(string(text), "s3://census/", backing+"/"))
+	inFolder, inBucket := folder(t, whole), folder(t, rewritten)
 	for _, view := range []string{"policies", "verdicts", "rules", "agents", "history.policies"} {
 		query := "SELECT count(*), sum(hash(v)::HUGEINT) FROM " + view + " v"
-		_, a, err := ask(folder(t, whole), query)
+		_, a, err := ask(inFolder, query)
 		must(t, err)
-		_, b, err := ask(folder(t, rewritten), query)
+		_, b, err := ask(inBucket, query)
 		must(t, err)
 		if diff := cmp.Diff(a, b); diff != "" {
 			t.Errorf("%s: - folder, + object store:\n%s", view, diff)

@@ -36,10 +36,7 @@ func TestJoinedParts(t *testing.T) {
 		same("SELECT count(*) FROM read_parquet(FILES)")
 		same("SELECT count(DISTINCT (file_name, row_group_id)) FROM parquet_metadata(FILES)")
 		same("SELECT sum(num_rows) FROM parquet_file_metadata(FILES)")
-		// As many rows, and none that the parts do not have.
-		if n := one(t, db, fill("SELECT count(*) FROM (FROM read_parquet(JOINED) EXCEPT ALL FROM read_parquet(PARTS))")); n != "0" {
-			t.Errorf("%s: %s rows that its parts do not have", table, n)
-		}
+		same("SELECT sum(hash(r)::HUGEINT) FROM read_parquet(FILES) AS r")
 		if table != "verdicts" && table != "fetches" {
 			continue
 		}

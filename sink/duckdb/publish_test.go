@@ -81,11 +81,9 @@ func TestCroissantReadsTheTables(t *testing.T) {
 		names := `"` + strings.Join(columns, `", "`) + `"`
 		from := "read_parquet('" + filepath.Join(set, table.ID, "run=*", "*.parquet") + "', hive_partitioning = false)"
 		was := strings.ReplaceAll(from, set, single)
-		for _, sides := range [][2]string{{from, was}, {was, from}} {
-			query := "SELECT count(*) FROM (SELECT " + names + " FROM " + sides[0] + " EXCEPT ALL SELECT " + names + " FROM " + sides[1] + ")"
-			if n := one(t, db, query); n != "0" {
-				t.Errorf("%s: %s rows differ", table.ID, n)
-			}
+		n, sum := fingerprint(t, db, "SELECT "+names+" FROM "+from)
+		if m, other := fingerprint(t, db, "SELECT "+names+" FROM "+was); m != n || other != sum {
+			t.Errorf("%s: %s rows, of %s, or others", table.ID, n, m)
 		}
 	}
 }
@@ -98,7 +96,7 @@ func TestPublishedChanges(t *testing.T) {
 	set := filepath.Join(t.TempDir(), "set")
 	robocensus(t, 0, append([]string{"publish", "--out", out, "--to", set, "--creator", "A", "--licence", "CC0-1.0"}, runs...)...)
 	query := "SELECT count(*) FROM history.changes"
-	if got, want := one(t, folder(t, set), query), one(t, folder(t, out), query); got != want {
+	if got, want := one(t, folder(t, set), query), one(t, reader(t, out), query); got != want {
 		t.Errorf("%s changes of %s", got, want)
 	}
 }
@@ -108,7 +106,7 @@ func TestPublishedViews(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{nil, {"--without", "fetches.rank,fetches.hops,agents.category,bodies"}, {"--hash-hosts"}} {
 		set := publishedSet(t, single, args...)
-		db, was := folder(t, set), folder(t, single)
+		db, was := folder(t, set), reader(t, single)
 		for _, query := range []string{"SELECT count(*) FROM policies", "SELECT count(DISTINCT host) FROM fetches", "SELECT sum(count) FROM summary", "SELECT count(*) FROM series_policies"} {
 			if got, want := one(t, db, query), one(t, was, query); got != want {
 				t.Errorf("%v: %s: %s, and before %s", args, query, got, want)

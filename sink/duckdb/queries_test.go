@@ -20,7 +20,7 @@ func TestQueries(t *testing.T) {
 	if err != nil || len(files) < 10 {
 		t.Fatalf("%d queries, %v", len(files), err)
 	}
-	db := folder(t, single)
+	db := reader(t, single)
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".sql")
 		t.Run(name, func(t *testing.T) {

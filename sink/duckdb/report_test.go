@@ -312,7 +312,7 @@ func TestReportOfTheDemo(t *testing.T) {
 	db := folder(t, single)
 	all := "ai-training categories signals agents named answers reasons errors sizes lines features delays sitemaps fields flaws bodies times tld server"
 	checkReport(t, db, report(t, single, one(t, db, "SELECT any_value(run) FROM fetches")), all)
-	db = folder(t, out)
+	db = reader(t, out)
 	for id, f := range report(t, out, "first") {
 		head, rows, err := ask(db, f.sql)
 		if diff := cmp.Diff(f.rows, append([][]string{head}, rows...)); err != nil || diff != "" {

@@ -103,7 +103,7 @@ func TestShardsMakeTheSameRun(t *testing.T) {
 	}
 	for i := range 5 {
 		name := filepath.Join(dir, fmt.Sprintf("%d.warc.gz", i))
-		finish(t, 0, exec.Command(filepath.Join(bin, "robofarm"), "warc", "--dir", "../../testdata/demo/hosts", "--out", name, "--repeat", strconv.Itoa(1+5*i)))
+		finish(t, 0, exec.Command(filepath.Join(bin, "robofarm"), "warc", "--dir", "../../testdata/demo/hosts", "--out", name, "--repeat", strconv.Itoa(1+2*i)))
 	}
 	common := []string{"--run", "r", "--agents", w.agents, "--urls", w.url, "--profile", "google,rfc9309", "--keep-bodies", "--progress", "none"}
 	ofHosts := filepath.Join(dir, "hosts-in-shards")
@@ -115,7 +115,6 @@ func TestShardsMakeTheSameRun(t *testing.T) {
 	}{
 		{"bodies", append(common, "--bodies", "../../testdata/demo/hosts", "--hosts", write(t, filepath.Join(dir, "filter"), filter))},
 		{"archives", append(common, "--warc", filepath.Join(dir, "*.warc.gz"))},
-		{"run", append(common, "--from-run", filepath.Join(whole, "_runs", "r"))},
 	} {
 		t.Run(source.name, func(t *testing.T) {
 			t.Parallel()
@@ -128,7 +127,7 @@ func TestShardsMakeTheSameRun(t *testing.T) {
 			wantSameTables(t, whole, shards)
 		})
 	}
-	t.Run("run of shards", func(t *testing.T) {
+	t.Run("run", func(t *testing.T) {
 		t.Parallel()
 		again, anew := filepath.Join(t.TempDir(), "again"), filepath.Join(t.TempDir(), "anew")
 		robocensus(t, 0, w.rejudged(whole, again)...)
@@ -137,10 +136,13 @@ func TestShardsMakeTheSameRun(t *testing.T) {
 		same := filepath.Join(t.TempDir(), "same")
 		together(t, 2, func(i int) []string { return ofShards(w.rejudged(ofHosts, same), i, 2) })
 		wantSameTables(t, again, same)
+		shards := filepath.Join(t.TempDir(), "shards")
+		together(t, 3, func(i int) []string { return ofShards(w.rejudged(whole, shards), i, 3) })
+		wantSameTables(t, again, shards)
 		robocensus(t, 65, ofShards(w.rejudged(ofHosts, filepath.Join(t.TempDir(), "other")), 0, 3)...)
 	})
 	// Commands that read a run take one of shards as any other.
-	robocensus(t, 0, w.census(ofHosts, "--run", "s")...)
+	robocensus(t, 0, w.rejudged(whole, ofHosts, "--run", "s")...)
 	robocensus(t, 0, "diff", "--out", ofHosts, "s", "r")
 	if n := one(t, folder(t, ofHosts), "SELECT count(*) FROM history.changes"); n != "0" {
 		t.Errorf("%s changes between a run of shards and one without", n)
@@ -160,7 +162,7 @@ func TestPlannedShards(t *testing.T) {
 	w := newWeb(t, 1000, "none")
 	dir := t.TempDir()
 	for i := range 5 {
-		finish(t, 0, exec.Command(filepath.Join(bin, "robofarm"), "warc", "--dir", "../../testdata/demo/hosts", "--out", filepath.Join(dir, fmt.Sprintf("%d.warc.gz", i)), "--repeat", strconv.Itoa(1+5*i)))
+		finish(t, 0, exec.Command(filepath.Join(bin, "robofarm"), "warc", "--dir", "../../testdata/demo/hosts", "--out", filepath.Join(dir, fmt.Sprintf("%d.warc.gz", i)), "--repeat", strconv.Itoa(1+2*i)))
 	}
 	paths := ""
 	for i := range 5 {

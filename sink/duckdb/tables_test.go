@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -118,9 +119,43 @@ func everyRun(t *testing.T, dir string) *sql.DB {
 	return db
 }
 
+// database is the folder out opened like that, for tests that only read it.
 func database(t *testing.T) *sql.DB {
 	t.Helper()
-	return everyRun(t, out)
+	return shared(t, out, "history")
+}
+
+// reader opens a folder like folder, for tests that only read it.
+func reader(t *testing.T, dir string) *sql.DB {
+	t.Helper()
+	return shared(t, dir, "main")
+}
+
+// shared returns one database for all tests, because views take long to load. The
+// folder is single, out or that of crowded, which no test changes.
+func shared(t *testing.T, dir, schema string) *sql.DB {
+	t.Helper()
+	once, _ := readers.LoadOrStore(dir+" "+schema, sync.OnceValues(func() (*sql.DB, error) {
+		db, err := open(dir)
+		if err == nil {
+			_, err = db.Exec("SET threads = 1; SET schema = '" + schema + "'")
+		}
+		return db, err
+	}))
+	db, err := once.(func() (*sql.DB, error))()
+	must(t, err)
+	return db
+}
+
+var readers sync.Map
+
+// fingerprint returns the number of rows that a query gives and a sum of their
+// hashes, which are the same for the same rows in another order.
+func fingerprint(t *testing.T, db *sql.DB, query string) (rows, sum string) {
+	t.Helper()
+	_, table, err := ask(db, "SELECT count(*), sum(hash(r)::HUGEINT) FROM ("+query+") AS r")
+	must(t, err)
+	return table[0][0], table[0][1]
 }
 
 // one returns the single cell of a query's result, as text.

@@ -72,7 +72,7 @@ func questions(t *testing.T) map[string]string {
 // Other runs and profiles in the folder change no answer.
 func TestACountIsNeverDoubled(t *testing.T) {
 	t.Parallel()
-	alone, among := folder(t, single), folder(t, crowded(t))
+	alone, among := reader(t, single), reader(t, crowded(t))
 	for name, text := range questions(t) {
 		head, rows, err := ask(alone, text)
 		must(t, err)
@@ -100,7 +100,7 @@ var derived = map[string]string{
 func TestHistoryIsAllRunsAndProfiles(t *testing.T) {
 	t.Parallel()
 	dir := crowded(t)
-	db := folder(t, dir)
+	db := reader(t, dir)
 	profiled := []string{"policies", "verdicts", "summary"}
 	for table := range types {
 		if table == "changes" || table == "bodies" {
@@ -362,7 +362,7 @@ func TestWhatStoredBodiesDoNotTell(t *testing.T) {
 // The terminal, the queries and the report's counters agree about each agent, with
 // the same bases.
 func TestFiguresAgree(t *testing.T) {
-	db := folder(t, single)
+	db := reader(t, single)
 	for _, agent := range []string{"GPTBot", "AhrefsBot", "Bytespider"} {
 		want := strings.Fields(one(t, db, fmt.Sprintf(`SELECT concat_ws(' ', closed, round(100 * closed / hosts, 1)::DECIMAL(4, 1), round(100 * closed / files, 1)::DECIMAL(4, 1))
 			FROM (SELECT sum(count) FILTER (metric = 'policy' AND agent = '%s' AND key = 'disallow_all') AS closed, sum(count) FILTER (metric = 'targets') AS hosts,
@@ -402,7 +402,7 @@ func TestFiguresAgree(t *testing.T) {
 
 // Every column of a table has a description.
 func TestColumnsAreDescribed(t *testing.T) {
-	db := folder(t, single)
+	db := reader(t, single)
 	for table := range types {
 		if got := one(t, db, "SELECT coalesce(string_agg(column_name, ' ' ORDER BY column_name), '') FROM duckdb_columns() WHERE schema_name = 'main' AND table_name = '"+table+"' AND comment IS NULL"); got != map[string]string{
 			"groups": "rank run", "rules": "rank run", "verdicts": "category run", "changes": "against run",

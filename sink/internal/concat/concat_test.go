@@ -189,6 +189,7 @@ func TestRows(t *testing.T) {
 				for i, part := range parts {
 					must(t, os.WriteFile(filepath.Join(*keep, fmt.Sprintf("%s-%d.parquet", table, i)), part, 0o666))
 				}
+				return // DuckDB compares them
 			}
 			var want []parquet.Row
 			var wantText []string
