@@ -45,12 +45,14 @@ build: ## one static binary each in bin/: robocensus and robofarm
 man: ## man pages in bin/man: man -l bin/man/robocensus-run.1
 	$(GO) test -count=1 -run '^TestManPages$$' ./cmd/robocensus -args -man $(abspath bin/man)
 
-test: lint test-unit test-race test-duckdb test-s3 ## every check of a change, with -short: fewer draws, smaller lists; make soak runs the same without
+# Two parts at a time: while one waits, for a clock or for its last package, the other
+# computes.
+test: ## every check of a change, with -short: fewer draws, smaller lists; make soak runs the same without
+	@$(MAKE) --no-print-directory -j 2 lint test-duckdb test-race test-unit test-s3
 
-# Tests wait more than they compute, so more packages and tests run side by side
-# than there are processors. lint vets.
-PACKAGES := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
-TEST      = $(GO) test -vet=off -p $(PACKAGES) -parallel 8 -timeout 30m
+# Tests wait more than they compute, so more of them run side by side than there are
+# processors. lint vets.
+TEST = $(GO) test -vet=off -parallel 8 -timeout 30m
 
 # The packages that run goroutines, the slowest first; the command's scripts run
 # those of pipeline/audit, which soak adds. A static binary has the code of these
