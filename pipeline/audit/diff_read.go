@@ -157,7 +157,7 @@ type detailReader struct {
 	agentID, profID uint64            // the last row's
 }
 
-// texts is a column whose few texts repeat.
+// texts is a column whose texts repeat, but for the own URLs of targets.
 type texts struct {
 	*array.Dictionary
 	index  []int32

@@ -15,6 +15,8 @@ type reader struct {
 	*field
 	records  file.RecordReader // nil for a field with children
 	children []*reader
+
+	dictionary int64 // bytes of the dictionary of the last batch
 }
 
 func newReader(f *field, in *file.Reader) *reader {

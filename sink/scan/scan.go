@@ -197,6 +197,12 @@ func take(schema *arrow.Schema, readers []*reader, n int64, each func(arrow.Reco
 		}
 		columns = append(columns, column)
 		bytes += int64(column.Data().SizeInBytes())
+		if d, ok := column.(*array.Dictionary); ok {
+			// Fewer rows would not make it smaller: only what it has grown by counts.
+			size := int64(d.Dictionary().Data().SizeInBytes())
+			bytes -= min(size, r.dictionary)
+			r.dictionary = size
+		}
 	}
 	batch := array.NewRecordBatch(schema, columns, n)
 	defer batch.Release()
