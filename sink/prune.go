@@ -26,12 +26,12 @@ type Pruned struct {
 }
 
 // Prune removes from dir all complete runs except the last keep by date, then by ID, as
-// [CompleteRuns] sorts them. It also removes unfinished runs that started before all of these, runs whose removal was
-// interrupted, and comparisons one of whose runs is gone. It keeps a run that another
-// process is writing, and one with a damaged manifest, because its start is unknown.
-// It also keeps a run that started in the future, by a clock that was wrong; such a
-// run does not count towards keep. If there are fewer complete runs than keep, age
-// removes no run.
+// [CompleteRuns] sorts them. It also removes unfinished runs that started before all of
+// these, runs whose removal was interrupted, and comparisons one of whose runs is gone.
+// It keeps a run that another process is writing, and one with a damaged manifest,
+// because its start is unknown. It also keeps a run that started in the future, by a
+// clock that was wrong; such a run does not count towards keep. If there are fewer
+// complete runs than keep, age removes no run.
 //
 // Prune calls each after every removal, and for every run that stays. With dryRun it
 // removes nothing. An interrupted Prune may be repeated.

@@ -16,10 +16,10 @@ import (
 
 const pruneHelp = `Keeps the last N complete runs in DIR by date (--as-of, or the median day of the
 captures, or the start), in the order of robocensus runs: the run that latest names
-always stays. It removes the other complete runs, older unfinished runs, comparisons (table changes) of removed runs, and the remains of
-an interrupted removal. Then it rewrites views.sql. It keeps runs that are under way
-and runs whose manifest is damaged. With fewer than N complete runs it removes no
-complete run.
+always stays. It removes the other complete runs, older unfinished runs, comparisons
+(table changes) of removed runs, and the remains of an interrupted removal. Then it
+rewrites views.sql. It keeps runs that are under way and runs whose manifest is
+damaged. With fewer than N complete runs it removes no complete run.
 
 If prune is interrupted, start it again.
 

@@ -29,11 +29,11 @@ const publishHelp = `Writes a data set of the RUNs in DIR to a new FOLDER, ready
     _runs/ID/                     manifest, agents and URL samples of each run
     checksums.sha256              for sha256sum -c
 
-Other commands that only read (not verify) read FOLDER as they read DIR; diff, prune and run write
-there and refuse it. What is written depends on the runs and
-the flags alone: published twice, the files are the same to the byte. Paths of this
-machine, the lines that were rejected, and the values of --connect-to, --resolver,
---proxy and --state are not in it, only whether these flags were given.
+Commands that only read, except verify, read FOLDER as they read DIR; diff, plan, prune
+and run refuse it as their DIR. What is written depends on the runs and the flags alone:
+published twice, the files are the same to the byte. Paths of this machine, the lines
+that were rejected, and the values of --connect-to, --resolver, --proxy and --state are
+not in it, only whether these flags were given.
 
 --words names a YAML file with the keys title, description, creators, licence,
 contact, url, doi, version, date and keywords; flags win. Creators and a licence are

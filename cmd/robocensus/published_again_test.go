@@ -40,6 +40,9 @@ func TestPublishedAgain_NoRace(t *testing.T) {
 	if sheet := files["DATASHEET.md"]; !strings.Contains(sheet, "\n| `changes` | ") || strings.Contains(sheet, "User agent: `") || strings.Contains(sheet, "| error class |") {
 		t.Errorf("the data sheet:\n%s", sheet)
 	}
+	if query := files["queries/datasheet.sql"]; !strings.Contains(query, " FROM history.changes\n") {
+		t.Errorf("the query of the data sheet:\n%s", query)
+	}
 	if year := fmt.Sprintf("date-released: \"%d-", time.Now().UTC().Year()); !strings.Contains(files["CITATION.cff"], year) {
 		t.Errorf("want %s:\n%s", year, files["CITATION.cff"])
 	}

@@ -25,8 +25,8 @@ import (
 const reproduceHelp = `Checks a data set of robocensus publish and makes its tables again. It compares all
 files in FOLDER with checksums.sha256. Then it judges the answers in the table fetches
 again, with the bodies, agents, URL samples and profile fields of the data set, in a
-temporary folder, and says of each table whether it has the same rows, but of changes,
-which robocensus diff makes. It asks nobody.
+temporary folder, and says of each table whether it has the same rows. It leaves out
+the table changes, which robocensus diff makes. It asks nobody.
 
 If the data set has no table bodies, give them with --bodies: a folder or a tar of the
 files. A body is found by its digest; if none has it, the file named by the host

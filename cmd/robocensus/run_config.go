@@ -135,9 +135,6 @@ func (f *runFlags) checkSource() error {
 
 // checkValues checks the values of flags that do not name a source.
 func (f *runFlags) checkValues() error {
-	if err := writable(f.out); err != nil {
-		return err
-	}
 	switch {
 	case f.out == "":
 		return usagef("--out is missing: give a folder for the tables")
@@ -167,7 +164,7 @@ func (f *runFlags) checkValues() error {
 			return usagef("--schemes %q: use https, http or ftp, each once", strings.Join(f.schemes, ","))
 		}
 	}
-	return nil
+	return writable(f.out)
 }
 
 // setRun sets the ID of the run: that of the flag, of the unfinished run to resume,

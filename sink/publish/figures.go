@@ -19,7 +19,7 @@ func (p *publisher) figures() string {
 	var union []string
 	add := func(format string, args ...any) { union = append(union, fmt.Sprintf(format, args...)) }
 	for _, table := range p.selection.tables {
-		if table != layout.Changes && slices.ContainsFunc(p.runs, func(m *sink.Manifest) bool { return len(m.PartsOf(table)) > 0 }) {
+		if table == layout.Changes && len(p.changes) > 0 || slices.ContainsFunc(p.runs, func(m *sink.Manifest) bool { return len(m.PartsOf(table)) > 0 }) {
 			add("SELECT NULL AS run, 'rows' AS figure, '%s' AS key, count(*) AS n FROM history.%s", table, table)
 		}
 	}
