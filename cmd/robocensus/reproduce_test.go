@@ -134,6 +134,16 @@ func distrusted(t *testing.T, folder string) {
 			must(t, err)
 			must(t, os.WriteFile(filepath.Join(copied, filepath.Dir(policies), "part-0000000009.parquet"), content, 0o666))
 		}, "part-0000000009.parquet is damaged: neither"},
+		"no part of fetches": {func(t *testing.T, copied string, _, _ map[string]any) {
+			resealed(t, copied, func(m *sink.Manifest) {
+				m.Parts = slices.DeleteFunc(m.Parts, func(p sink.Part) bool {
+					if p.Table == "fetches" {
+						must(t, os.Remove(filepath.Join(copied, p.Path)))
+					}
+					return p.Table == "fetches"
+				})
+			})
+		}, "segment 0 has no part of fetches"},
 		"a part of endless rows": {func(t *testing.T, copied string, _, _ map[string]any) { boast(t, copied) }, "a row group of 68719476736 rows"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -164,24 +174,32 @@ func distrusted(t *testing.T, folder string) {
 // boast makes the footer of a part of fetches say that its row group has 2^36 rows.
 func boast(t *testing.T, folder string) {
 	t.Helper()
+	resealed(t, folder, func(m *sink.Manifest) {
+		for i := range m.Parts {
+			p := &m.Parts[i]
+			if p.Table != "fetches" {
+				continue
+			}
+			content, err := os.ReadFile(filepath.Join(folder, p.Path))
+			must(t, err)
+			end := len(content) - 8
+			begin := end - int(binary.LittleEndian.Uint32(content[end:]))
+			rows := func(n int64) []byte { return binary.AppendVarint([]byte{0x16}, n) } // field 3, of the compact protocol
+			at := begin + bytes.LastIndex(content[begin:end], rows(p.Rows))
+			footer := slices.Concat(content[begin:at], rows(1<<36), content[at+len(rows(p.Rows)):end])
+			content = slices.Concat(content[:begin], footer, binary.LittleEndian.AppendUint32(nil, uint32(len(footer))), []byte("PAR1"))
+			must(t, os.WriteFile(filepath.Join(folder, p.Path), content, 0o666))
+			p.Bytes, p.SHA256 = int64(len(content)), fmt.Sprintf("%x", sha256.Sum256(content))
+		}
+	})
+}
+
+// resealed changes the manifest of run r.
+func resealed(t *testing.T, folder string, change func(*sink.Manifest)) {
+	t.Helper()
 	m, err := sink.ReadManifest(t.Context(), folder, "r")
 	must(t, err)
-	for i := range m.Parts {
-		p := &m.Parts[i]
-		if p.Table != "fetches" {
-			continue
-		}
-		content, err := os.ReadFile(filepath.Join(folder, p.Path))
-		must(t, err)
-		end := len(content) - 8
-		begin := end - int(binary.LittleEndian.Uint32(content[end:]))
-		rows := func(n int64) []byte { return binary.AppendVarint([]byte{0x16}, n) } // field 3, of the compact protocol
-		at := begin + bytes.LastIndex(content[begin:end], rows(p.Rows))
-		footer := slices.Concat(content[begin:at], rows(1<<36), content[at+len(rows(p.Rows)):end])
-		content = slices.Concat(content[:begin], footer, binary.LittleEndian.AppendUint32(nil, uint32(len(footer))), []byte("PAR1"))
-		must(t, os.WriteFile(filepath.Join(folder, p.Path), content, 0o666))
-		p.Bytes, p.SHA256 = int64(len(content)), fmt.Sprintf("%x", sha256.Sum256(content))
-	}
+	change(m)
 	must(t, os.Remove(filepath.Join(folder, "_runs", "r", "manifest.json")))
 	s, err := store.Open(t.Context(), folder)
 	must(t, err)

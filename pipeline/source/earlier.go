@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/netip"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -70,6 +71,9 @@ func (s *Source) openRun(ctx context.Context) error {
 		}
 	}
 	for _, index := range slices.Sorted(maps.Keys(segments)) {
+		if len(segments[index].fetches) == 0 { // of a manifest that somebody else wrote
+			return &userfile.Error{Path: folder, Err: fmt.Errorf("segment %d has no part of fetches", index)}
+		}
 		if s.config.Shard.isPart() && s.fromShards > 0 && index != s.config.Shard.Index {
 			s.elsewhere.Add(1)
 			s.inputs = append(s.inputs, segments[index].input())
@@ -159,26 +163,44 @@ func (e earlierRun) eachGroupOf(ctx context.Context, p sink.Part, f func([]sink.
 		return err
 	}
 	defer file.Close()
-	groups, err := parquet.OpenFile(file, p.Bytes)
+	groups, err := groupsOf(file, p)
 	if err != nil {
 		return err
 	}
-	for _, g := range groups.RowGroups() {
-		if g.NumRows() > mostRows || g.NumRows() > p.Rows { // of a part that somebody else wrote
-			return fmt.Errorf("read %s: a row group of %d rows, where the part has %d", p.Path, g.NumRows(), p.Rows)
+	for _, g := range groups {
+		rows, err := rowsOf(g, p)
+		if err == nil {
+			err = f(rows)
 		}
-		in := parquet.NewGenericRowGroupReader[sink.Fetch](g)
-		rows := make([]sink.Fetch, g.NumRows())
-		n, err := in.Read(rows)
-		in.Close()
-		if err != nil && err != io.EOF || int64(n) != g.NumRows() {
-			return fmt.Errorf("read %s: %d of %d rows: %w", p.Path, n, g.NumRows(), cmp.Or(err, io.ErrUnexpectedEOF))
-		}
-		if err := f(rows); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func groupsOf(file *os.File, p sink.Part) (groups []parquet.RowGroup, err error) {
+	defer scan.Recovered(&err)
+	opened, err := parquet.OpenFile(file, p.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	return opened.RowGroups(), nil
+}
+
+func rowsOf(g parquet.RowGroup, p sink.Part) (rows []sink.Fetch, err error) {
+	defer scan.Recovered(&err)
+	if g.NumRows() > mostRows || g.NumRows() > p.Rows { // of a part that somebody else wrote
+		return nil, fmt.Errorf("read %s: a row group of %d rows, where the part has %d", p.Path, g.NumRows(), p.Rows)
+	}
+	in := parquet.NewGenericRowGroupReader[sink.Fetch](g)
+	defer in.Close()
+	rows = make([]sink.Fetch, g.NumRows())
+	n, err := in.Read(rows)
+	if err != nil && err != io.EOF || int64(n) != g.NumRows() {
+		return nil, fmt.Errorf("read %s: %d of %d rows: %w", p.Path, n, g.NumRows(), cmp.Or(err, io.ErrUnexpectedEOF))
+	}
+	return rows, nil
 }
 
 // bodyReader reads the bodies of a segment along with the rows of fetches. For each
@@ -227,7 +249,8 @@ func (b *bodyReader) body(ctx context.Context, row *sink.Fetch) ([]byte, error) 
 }
 
 // read reads the next body.
-func (b *bodyReader) read(ctx context.Context) (sink.Body, error) {
+func (b *bodyReader) read(ctx context.Context) (_ sink.Body, err error) {
+	defer scan.Recovered(&err)
 	for {
 		if b.next == nil {
 			if len(b.parts) == 0 {

@@ -167,7 +167,8 @@ func (b *Bodies) Assemble(ctx context.Context, folder string, m *sink.Manifest, 
 
 // part writes the bodies of a part of fetches: for each row group each one once, in
 // the order of the rows, as those who judge again read them.
-func (b *Bodies) part(p *publisher, fetches sink.Part, bodies *sink.Part, limit int64) error {
+func (b *Bodies) part(p *publisher, fetches sink.Part, bodies *sink.Part, limit int64) (err error) {
+	defer scan.Recovered(&err)
 	in, err := scan.OpenPart(p.ctx, p.Dir, fetches)
 	if err != nil {
 		return err

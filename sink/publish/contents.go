@@ -68,7 +68,8 @@ func (p *Provenance) checkContents(folder string, names []string) error {
 
 // checkColumns returns an error if a part has other columns than those that are
 // compared.
-func checkColumns(ctx context.Context, dir string, part sink.Part, want []string) error {
+func checkColumns(ctx context.Context, dir string, part sink.Part, want []string) (err error) {
+	defer scan.Recovered(&err)
 	f, err := scan.OpenPart(ctx, dir, part)
 	if err != nil {
 		return err

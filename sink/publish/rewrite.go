@@ -126,6 +126,7 @@ func hashAbsolute(url string) string {
 
 // write rewrites a part.
 func (r *rewriting) write(ctx context.Context, out io.Writer, in *os.File, size int64) (err error) {
+	defer scan.Recovered(&err)
 	part, err := parquet.OpenFile(in, size)
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ type File struct {
 
 // Open reads the footer of a file.
 func Open(in parquet.ReaderAtSeeker) (f *File, err error) {
-	defer recovered(&err)
+	defer Recovered(&err)
 	size, err := in.Seek(0, io.SeekEnd)
 	if err != nil {
 		return nil, err
@@ -66,8 +66,9 @@ func Open(in parquet.ReaderAtSeeker) (f *File, err error) {
 	return &File{r, fieldsOf(r.MetaData().Schema)}, nil
 }
 
-// recovered turns a panic of arrow-go into an error.
-func recovered(err *error) {
+// Recovered, when deferred, turns a panic of a package that reads Parquet into an error:
+// arrow-go and parquet-go panic on some damaged files.
+func Recovered(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("damaged Parquet: %v", r)
 	}
@@ -131,7 +132,7 @@ const (
 // Batches reads a file batch by batch, in the order of its rows. A batch, and all
 // values taken from it, are valid until each returns.
 func (f *File) Batches(ctx context.Context, s Selection, each func(arrow.RecordBatch) error) (err error) {
-	defer recovered(&err)
+	defer Recovered(&err)
 	fields, err := f.selected(s)
 	if err != nil {
 		return err
