@@ -59,7 +59,10 @@ func archives(m *sink.Manifest) (n int) {
 }
 
 // isListed reports whether the archives of a run are those of a list (--warc-paths).
-func isListed(m *sink.Manifest) bool { return asText(m.Configuration["warc-paths"]) != "" }
+func isListed(m *sink.Manifest) bool {
+	paths, _ := m.Configuration["warc-paths"].(string)
+	return paths != ""
+}
 
 // asText returns a setting for a message.
 func asText(v any) string {
