@@ -170,7 +170,8 @@ func readBodies(ctx context.Context, dir string, parts []sink.Part, list []wante
 
 // readBodiesOf reads the bodies of one part, and removes those that it finds from of,
 // the targets by digest.
-func readBodiesOf(ctx context.Context, dir string, p sink.Part, of map[string][]int64, into *sorter) error {
+func readBodiesOf(ctx context.Context, dir string, p sink.Part, of map[string][]int64, into *sorter) (err error) {
+	defer scan.Recovered(&err)
 	f, err := scan.OpenPart(ctx, dir, p)
 	if err != nil {
 		return err

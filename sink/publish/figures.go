@@ -20,7 +20,7 @@ func (p *publisher) figures() string {
 	add := func(format string, args ...any) { union = append(union, fmt.Sprintf(format, args...)) }
 	for _, table := range p.selection.tables {
 		if table == layout.Changes && len(p.changes) > 0 || slices.ContainsFunc(p.runs, func(m *sink.Manifest) bool { return len(m.PartsOf(table)) > 0 }) {
-			add("SELECT NULL AS run, 'rows' AS figure, '%s' AS key, count(*) AS n FROM history.%s", table, table)
+			add("SELECT NULL, 'rows', '%s', count(*) FROM history.%s", table, table)
 		}
 	}
 	for i, m := range p.runs {
@@ -38,11 +38,11 @@ func (p *publisher) figures() string {
 				add("SELECT '%s', '%s', %s, count(*) FROM history.fetches WHERE run = '%[1]s' AND %[3]s IS NOT NULL GROUP BY ALL", m.Run, column, column)
 			case slices.Contains(m.Tables, "summary"):
 				add("SELECT '%s', '%s', key, sum(count)::BIGINT FROM history.summary WHERE run = '%[1]s' AND metric = '%[2]s' AND profile IS NOT DISTINCT FROM %s GROUP BY ALL",
-					m.Run, column, map[string]string{"outcome": "'" + m.Profiles[0] + "'", "error_class": "NULL"}[column])
+					m.Run, column, map[string]string{"outcome": "'" + strings.ReplaceAll(m.Profiles[0], "'", "''") + "'", "error_class": "NULL"}[column])
 			}
 		}
 	}
 	return "-- The figures of DATASHEET.md, from the tables: the rows of each table, and what each run lacks. skipped and\n" +
 		"-- rejected are lines of the input, outcome and error_class are hosts. Run it in the folder of the data set.\n" +
-		strings.Join(union, "\nUNION ALL ") + "\nORDER BY run NULLS FIRST, figure, n DESC, key\n"
+		"WITH figures(run, figure, key, n) AS (\n" + strings.Join(union, "\nUNION ALL ") + "\n)\nFROM figures ORDER BY run NULLS FIRST, figure, n DESC, key\n"
 }
