@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -177,7 +178,14 @@ func readBodiesOf(ctx context.Context, dir string, p sink.Part, of map[string][]
 		return err
 	}
 	defer f.Close()
-	r := parquet.NewGenericReader[sink.Body](f)
+	opened, err := parquet.OpenFile(f, p.Bytes)
+	if err == nil {
+		err = sink.CheckTypes(parquet.SchemaOf(sink.Body{}), opened)
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w", p.Path, err)
+	}
+	r := parquet.NewGenericReader[sink.Body](opened)
 	defer r.Close()
 	for len(of) > 0 && ctx.Err() == nil {
 		one := make([]sink.Body, 1)

@@ -182,8 +182,11 @@ func (e earlierRun) eachGroupOf(ctx context.Context, p sink.Part, f func([]sink.
 func groupsOf(file *os.File, p sink.Part) (groups []parquet.RowGroup, err error) {
 	defer scan.Recovered(&err)
 	opened, err := parquet.OpenFile(file, p.Bytes)
+	if err == nil {
+		err = sink.CheckTypes(parquet.SchemaOf(sink.Fetch{}), opened)
+	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read %s: %w", p.Path, err)
 	}
 	return opened.RowGroups(), nil
 }
@@ -260,7 +263,15 @@ func (b *bodyReader) read(ctx context.Context) (_ sink.Body, err error) {
 			if err != nil {
 				return sink.Body{}, err
 			}
-			b.file, b.next, b.parts = f, parquet.NewGenericReader[sink.Body](f), b.parts[1:]
+			opened, err := parquet.OpenFile(f, b.parts[0].Bytes)
+			if err == nil {
+				err = sink.CheckTypes(parquet.SchemaOf(sink.Body{}), opened)
+			}
+			if err != nil {
+				f.Close()
+				return sink.Body{}, fmt.Errorf("read %s: %w", b.parts[0].Path, err)
+			}
+			b.file, b.next, b.parts = f, parquet.NewGenericReader[sink.Body](opened), b.parts[1:]
 		}
 		one := make([]sink.Body, 1)
 		n, err := b.next.Read(one)

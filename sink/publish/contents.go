@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink"
@@ -78,6 +80,20 @@ func checkColumns(ctx context.Context, dir string, part sink.Part, want []string
 	opened, err := parquet.OpenFile(f, part.Bytes)
 	if err != nil {
 		return fmt.Errorf("%s %w: %w", part.Path, ErrDamaged, err)
+	}
+	if err := sink.CheckTypes(parquet.SchemaOf(reflect.New(rowTypes[part.Table]).Interface()), opened); err != nil {
+		return fmt.Errorf("%s %w: %w", part.Path, ErrDamaged, err)
+	}
+	// parquet-go reads the answers. If a column has fewer values than rows, it takes
+	// those of another for them, and a number for the address of a text; arrow-go counts.
+	if part.Table == "fetches" {
+		whole, err := scan.Open(f)
+		if err == nil {
+			err = whole.Batches(ctx, scan.Selection{}, func(arrow.RecordBatch) error { return nil })
+		}
+		if err != nil {
+			return fmt.Errorf("%s %w: %w", part.Path, ErrDamaged, err)
+		}
 	}
 	var has []string
 	for _, column := range opened.Root().Columns() {

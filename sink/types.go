@@ -1,0 +1,34 @@
+package sink
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// CheckTypes returns an error if a column of a file is not in the schema of its rows,
+// or has another type or nullability there. Columns may be missing.
+//
+// It must come before parquet-go reads rows of a file that somebody else wrote:
+// parquet-go trusts the types that the file announces, and takes a number for the
+// address of a text.
+func CheckTypes(rows *parquet.Schema, file *parquet.File) error {
+	columns := file.Schema().Columns()
+	for i, path := range columns {
+		has, _ := file.Schema().Lookup(path...)
+		want, ok := rows.Lookup(path...)
+		if !ok || !has.Node.Leaf() || has.Node.Type().Kind() != want.Node.Type().Kind() ||
+			has.MaxDefinitionLevel != want.MaxDefinitionLevel || has.MaxRepetitionLevel != want.MaxRepetitionLevel {
+			return fmt.Errorf("damaged Parquet: column %q is not of the type that the table has", strings.Join(path, "."))
+		}
+		for _, g := range file.Metadata().RowGroups {
+			if len(g.Columns) != len(columns) || !slices.Equal(g.Columns[i].MetaData.PathInSchema, path) ||
+				parquet.Kind(g.Columns[i].MetaData.Type) != want.Node.Type().Kind() {
+				return fmt.Errorf("damaged Parquet: a row group has no column %q of the type that the table has", strings.Join(path, "."))
+			}
+		}
+	}
+	return nil
+}
