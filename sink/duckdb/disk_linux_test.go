@@ -291,14 +291,15 @@ func TestTakenAway(t *testing.T) {
 }
 
 // With too few file descriptors for its connections a run does not start; with just
-// enough it is like any other.
+// enough it is like any other. (A process inherits those of DuckDB here: with 24, the
+// runtime may not start either.)
 func TestFewOpenFiles(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, 1000, "uniform:1ms-15ms")
 	state := func() []string { return []string{"--state", filepath.Join(t.TempDir(), "state")} }
 	want := filepath.Join(t.TempDir(), "out")
 	robocensus(t, 0, w.census(want, state()...)...)
-	for _, n := range []int{24, 64, 200, 593} {
+	for _, n := range []int{64, 200, 593} {
 		dir := filepath.Join(t.TempDir(), "out")
 		if _, said := finish(t, 64, under(fmt.Sprint("ulimit -n ", n), w.census(dir))); !strings.Contains(said, fmt.Sprintf("needs 594 open files and this process may have %d", n)) {
 			t.Errorf("%d files: %s", n, said)
