@@ -157,31 +157,6 @@ type detailReader struct {
 	agentID, profID uint64            // the last row's
 }
 
-// texts is a column whose texts repeat, but for the own URLs of targets.
-type texts struct {
-	*array.Dictionary
-	index  []int32
-	values *array.String
-	ids    []uint64 // by index in values: the number of the text plus 1, or 0
-}
-
-func textsOf(batch arrow.RecordBatch, name string) *texts {
-	d := scan.Column[*array.Dictionary](batch, name)
-	values := d.Dictionary().(*array.String)
-	return &texts{d, d.Indices().(*array.Int32).Int32Values(), values, make([]uint64, values.Len())}
-}
-
-func (t *texts) value(i int) string { return t.values.Value(int(t.index[i])) }
-
-// idOf returns the number of a cell's text, which the configuration set.
-func (r *detailReader) idOf(t *texts, i int) uint64 {
-	n := t.index[i]
-	if t.ids[n] == 0 {
-		t.ids[n] = r.id(t.values.Value(int(n))) + 1
-	}
-	return t.ids[n] - 1
-}
-
 // readDetails adds a record to a sorter for each wanted target with rows in a part.
 // The key is the number of the pair and that of the table. list is ascending by seq.
 func readDetails(ctx context.Context, dir string, p sink.Part, table int, list []wanted, n *names, into *sorter) error {

@@ -35,6 +35,7 @@
 //	diff.go             the steps of a comparison
 //	diff_read.go        rows of fetches and of the other tables, as records
 //	diff_code.go        the encoding of records
+//	diff_texts.go       columns of texts that repeat
 //	diff_sort.go        sorting records in bounded memory
 //	diff_join.go        pairs of origins
 //	diff_compare.go     the rows of a pair: reachability, classes, outcome, redirect, sitemaps, text
