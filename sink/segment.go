@@ -18,6 +18,9 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
+// RowGroup is the most rows of a row group of any table.
+const RowGroup = shred.RowGroup
+
 // TableNames lists every table, in the order of the documentation.
 var TableNames = []string{
 	"fetches", "groups", "rules", "sitemaps", "lines", "signals",

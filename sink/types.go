@@ -2,11 +2,21 @@ package sink
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
 )
+
+// OpenRows opens a file whose rows are of type R, or of some of its columns.
+func OpenRows[R any](in io.ReaderAt, size int64) (*parquet.File, error) {
+	file, err := parquet.OpenFile(in, size)
+	if err == nil {
+		err = CheckTypes(parquet.SchemaOf(*new(R)), file)
+	}
+	return file, err
+}
 
 // CheckTypes returns an error if a column of a file is not in the schema of its rows,
 // or has another type or nullability there. Columns may be missing.

@@ -178,10 +178,7 @@ func readBodiesOf(ctx context.Context, dir string, p sink.Part, of map[string][]
 		return err
 	}
 	defer f.Close()
-	opened, err := parquet.OpenFile(f, p.Bytes)
-	if err == nil {
-		err = sink.CheckTypes(parquet.SchemaOf(sink.Body{}), opened)
-	}
+	opened, err := sink.OpenRows[sink.Body](f, p.Bytes)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", p.Path, err)
 	}

@@ -154,9 +154,6 @@ func (e earlierRun) eachGroup(ctx context.Context, parts []sink.Part, f func([]s
 	return nil
 }
 
-// mostRows is the number of rows in a row group of any table.
-const mostRows = 245_760
-
 func (e earlierRun) eachGroupOf(ctx context.Context, p sink.Part, f func([]sink.Fetch) error) error {
 	file, err := scan.OpenPart(ctx, e.dir, p)
 	if err != nil {
@@ -181,10 +178,7 @@ func (e earlierRun) eachGroupOf(ctx context.Context, p sink.Part, f func([]sink.
 
 func groupsOf(file *os.File, p sink.Part) (groups []parquet.RowGroup, err error) {
 	defer scan.Recovered(&err)
-	opened, err := parquet.OpenFile(file, p.Bytes)
-	if err == nil {
-		err = sink.CheckTypes(parquet.SchemaOf(sink.Fetch{}), opened)
-	}
+	opened, err := sink.OpenRows[sink.Fetch](file, p.Bytes)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", p.Path, err)
 	}
@@ -193,7 +187,7 @@ func groupsOf(file *os.File, p sink.Part) (groups []parquet.RowGroup, err error)
 
 func rowsOf(g parquet.RowGroup, p sink.Part) (rows []sink.Fetch, err error) {
 	defer scan.Recovered(&err)
-	if g.NumRows() > mostRows || g.NumRows() > p.Rows { // of a part that somebody else wrote
+	if g.NumRows() > sink.RowGroup || g.NumRows() > p.Rows { // of a part that somebody else wrote
 		return nil, fmt.Errorf("read %s: a row group of %d rows, where the part has %d", p.Path, g.NumRows(), p.Rows)
 	}
 	in := parquet.NewGenericRowGroupReader[sink.Fetch](g)
@@ -263,10 +257,7 @@ func (b *bodyReader) read(ctx context.Context) (_ sink.Body, err error) {
 			if err != nil {
 				return sink.Body{}, err
 			}
-			opened, err := parquet.OpenFile(f, b.parts[0].Bytes)
-			if err == nil {
-				err = sink.CheckTypes(parquet.SchemaOf(sink.Body{}), opened)
-			}
+			opened, err := sink.OpenRows[sink.Body](f, b.parts[0].Bytes)
 			if err != nil {
 				f.Close()
 				return sink.Body{}, fmt.Errorf("read %s: %w", b.parts[0].Path, err)

@@ -158,9 +158,9 @@ func fileName(name, role string, hidden bool) string {
 // pathSettings are the settings whose values are paths or URLs.
 var pathSettings = []string{"hosts", "warc", "warc-paths", "bodies", "from-run", "ranks", "agents", "urls", "ca-file"}
 
-// privateSettings are the settings whose values are addresses or paths of the network
-// and machine of whoever made the run, perhaps with a password: it is published whether
-// there was one.
+// privateSettings are the settings whose values are addresses and paths of the
+// operator's network and machine, perhaps with a password. A data set says only whether
+// they were given.
 var privateSettings = []string{"connect-to", "resolver", "proxy", "state"}
 
 // isGiven reports whether a setting has a value, or had one when it was published first.
