@@ -145,6 +145,10 @@ func distrusted(t *testing.T, folder string) {
 			})
 		}, "segment 0 has no part of fetches"},
 		"a part of endless rows": {func(t *testing.T, copied string, _, _ map[string]any) { boast(t, copied) }, "a row group of 68719476736 rows"},
+		"a damaged page of verdicts": {func(t *testing.T, copied string, _, _ map[string]any) { garble(t, copied, "verdicts") },
+			"verdicts/run=r/part-0000000000.parquet is damaged: "},
+		"a damaged page of bodies": {func(t *testing.T, copied string, _, _ map[string]any) { garble(t, copied, "bodies") },
+			"a part of fetches or bodies is damaged: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			copied := filepath.Join(t.TempDir(), "copied")
@@ -191,6 +195,21 @@ func boast(t *testing.T, folder string) {
 			must(t, os.WriteFile(filepath.Join(folder, p.Path), content, 0o666))
 			p.Bytes, p.SHA256 = int64(len(content)), fmt.Sprintf("%x", sha256.Sum256(content))
 		}
+	})
+}
+
+// garble overwrites the pages of a part.
+func garble(t *testing.T, folder, table string) {
+	t.Helper()
+	resealed(t, folder, func(m *sink.Manifest) {
+		p := &m.Parts[slices.IndexFunc(m.Parts, func(p sink.Part) bool { return p.Table == table })]
+		content, err := os.ReadFile(filepath.Join(folder, p.Path))
+		must(t, err)
+		for i := 4; i < len(content)/4; i++ {
+			content[i] = byte(i)
+		}
+		must(t, os.WriteFile(filepath.Join(folder, p.Path), content, 0o666))
+		p.Bytes, p.SHA256 = int64(len(content)), fmt.Sprintf("%x", sha256.Sum256(content))
 	})
 }
 

@@ -152,11 +152,14 @@ func (b *Bodies) Assemble(ctx context.Context, folder string, m *sink.Manifest, 
 	run.RunParts, run.Parts, run.Tables = nil, nil, []string{"fetches", "bodies"}
 	p := &publisher{Config: Config{Dir: folder}, ctx: ctx, out: out, selection: selection{tables: run.Tables}}
 	for _, part := range m.PartsOf("fetches") {
-		if part.Digest, err = p.part(part); err != nil {
-			return err
-		}
 		bodies := sink.Part{Table: "bodies", Segment: part.Segment, Path: layout.Part("bodies", m.Run, part.Segment, layout.Attempt(part.Path))}
-		if err := b.part(p, part, &bodies, limit); err != nil {
+		if part.Digest, err = p.part(part); err == nil {
+			err = b.part(p, part, &bodies, limit)
+		}
+		if err != nil && !errors.Is(err, ErrNoBody) {
+			err = Unreadable(part.Path, err)
+		}
+		if err != nil {
 			return err
 		}
 		run.Parts = append(run.Parts, part, bodies)

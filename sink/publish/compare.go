@@ -53,7 +53,7 @@ func (p *Provenance) NeededColumn() string {
 }
 
 // Compare compares the published tables of a run with those of another run. The order
-// of rows does not matter.
+// of rows does not matter. A published part that cannot be read is [ErrDamaged].
 func (p *Provenance) Compare(ctx context.Context, folder string, published *sink.Manifest, dir string, other *sink.Manifest) (all []Comparison, err error) {
 	own := false // there are URLs that only some hosts have
 	tables := slices.Clone(published.Tables)
@@ -76,19 +76,23 @@ func (p *Provenance) Compare(ctx context.Context, folder string, published *sink
 		}{{&a, folder, published, &c.Rows}, {&b, dir, other, &c.OtherRows}} {
 			columns := columnsOf(table, p.Without)
 			for _, part := range side.m.PartsOf(table) {
+				var err error
 				if side.m == published {
-					if err := checkColumns(ctx, side.dir, part, columns); err != nil {
-						return nil, err
-					}
+					err = checkColumns(ctx, side.dir, part, columns)
 				}
-				err := scan.Rows(ctx, side.dir, part, scan.Selection{Columns: columns}, func(batch arrow.RecordBatch) error {
-					n, skipped := side.sum.add(batch, table, lost)
-					*side.rows += n
-					if skipped {
-						own, c.Note = true, ownURLs
-					}
-					return nil
-				})
+				if err == nil {
+					err = scan.Rows(ctx, side.dir, part, scan.Selection{Columns: columns}, func(batch arrow.RecordBatch) error {
+						n, skipped := side.sum.add(batch, table, lost)
+						*side.rows += n
+						if skipped {
+							own, c.Note = true, ownURLs
+						}
+						return nil
+					})
+				}
+				if err != nil && side.m == published {
+					err = Unreadable(part.Path, err)
+				}
 				if err != nil {
 					return nil, err
 				}

@@ -2,11 +2,14 @@ package publish
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/parquet-go/parquet-go"
@@ -52,7 +55,7 @@ func (p *Provenance) checkContents(folder string, names []string) error {
 		}
 		m, err := sink.ManifestIn(s, r.Run)
 		if err != nil {
-			return bad(manifest, "%s", err)
+			return Unreadable(manifest, err)
 		}
 		for _, part := range slices.Concat(m.RunParts, m.Parts) {
 			known[part.Path] = true
@@ -68,6 +71,16 @@ func (p *Provenance) checkContents(folder string, names []string) error {
 	return nil
 }
 
+// Unreadable returns the error for a file of a data set, or a run, that cannot be read:
+// [ErrDamaged], unless this machine failed, or the caller ended the reading.
+func Unreadable(name string, err error) error {
+	var failed syscall.Errno
+	if errors.As(err, &failed) && !errors.Is(err, fs.ErrNotExist) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("%s %w: %w", name, ErrDamaged, err)
+}
+
 // checkColumns returns an error if a part has other columns than those that are
 // compared.
 func checkColumns(ctx context.Context, dir string, part sink.Part, want []string) (err error) {
@@ -79,10 +92,10 @@ func checkColumns(ctx context.Context, dir string, part sink.Part, want []string
 	defer f.Close()
 	opened, err := parquet.OpenFile(f, part.Bytes)
 	if err != nil {
-		return fmt.Errorf("%s %w: %w", part.Path, ErrDamaged, err)
+		return err
 	}
 	if err := sink.CheckTypes(parquet.SchemaOf(reflect.New(rowTypes[part.Table]).Interface()), opened); err != nil {
-		return fmt.Errorf("%s %w: %w", part.Path, ErrDamaged, err)
+		return err
 	}
 	// parquet-go reads the answers. If a column has fewer values than rows, it takes
 	// those of another for them, and a number for the address of a text; arrow-go counts.
@@ -92,7 +105,7 @@ func checkColumns(ctx context.Context, dir string, part sink.Part, want []string
 			err = whole.Batches(ctx, scan.Selection{}, func(arrow.RecordBatch) error { return nil })
 		}
 		if err != nil {
-			return fmt.Errorf("%s %w: %w", part.Path, ErrDamaged, err)
+			return err
 		}
 	}
 	var has []string
@@ -100,7 +113,7 @@ func checkColumns(ctx context.Context, dir string, part sink.Part, want []string
 		has = append(has, column.Name())
 	}
 	if !slices.Equal(slices.Sorted(slices.Values(has)), slices.Sorted(slices.Values(want))) {
-		return fmt.Errorf("%s %w: its columns are not those that %s says", part.Path, ErrDamaged, provenanceName)
+		return fmt.Errorf("its columns are not those that %s says", provenanceName)
 	}
 	return nil
 }
