@@ -435,7 +435,10 @@ func TestDeadHostsAmongLiveOnes(t *testing.T) {
 			if classes[""] != hosts || classes["connect_timeout"] != len(lost) || classes["dns_failure"] != len(failing) {
 				t.Errorf("%v", classes)
 			}
-			if strings.Contains(said, "outages=") {
+			// Before the first answer, a probe draws eight hosts at random: once in
+			// 256 times all are dead. The next probe draws 64.
+			byChance := name == "dead first" && strings.Contains(said, "outages=1\n")
+			if strings.Contains(said, "outages=") && !byChance {
 				t.Errorf("a false alarm:\n%s", said)
 			}
 		})
