@@ -19,7 +19,7 @@ func TestSpecialAddresses(t *testing.T) {
 		// IPv4 inside IPv6
 		{"::ffff:127.0.0.1", true}, {"::ffff:8.8.8.8", false}, {"::127.0.0.1", true},
 		{"64:ff9b::7f00:1", true}, {"64:ff9b::808:808", false}, {"64:ff9b:1::808:808", true},
-		{"2002:7f00:1::", true}, {"2002:a9fe:a9fe::1", true}, {"2002:808:808::1", false}, {"2001:0:4136:e378::1", true},
+		{"2002:7f00:1::", true}, {"2002:a9fe:a9fe::1", true}, {"2002:7f00:808::1", true}, {"2002:808:7f00::1", false}, {"2001:0:4136:e378::1", true},
 		{"::ffff:0:127.0.0.1", true}, {"1::1", true}, {"4000::1", true}, {"100:0:0:1::1", true}, {"2a00:1450::1", false},
 	} {
 		if got := isSpecial(netip.MustParseAddr(row.addr)); got != row.special {
