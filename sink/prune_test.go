@@ -176,16 +176,20 @@ func TestPruneRemovesComparisonsOfRemovedRuns_NoRace(t *testing.T) {
 	}
 }
 
-// A run that another process is writing is not removed.
+// A run that another process is writing is not removed, nor are its comparisons.
 func TestPruneLeavesARunThatIsBeingWritten_NoRace(t *testing.T) {
 	dir := weekly(t, "u0", "c1", "c2")
 	m := described()
 	m.Run = "u0"
 	run, err := Open(t.Context(), dir, m)
 	must(t, err)
+	compared(t, dir, "changes/run=c2/against=u0")
 	want := []string{"kept _runs/u0 busy", "removed _runs/c1 complete", "kept _runs/c2 complete"}
 	if diff := cmp.Diff(want, prune(t, dir, 1, false)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "changes/run=c2/against=u0")); err != nil {
+		t.Error(err)
 	}
 	commitSegment(t, run, 1)
 	finish(t, run, 2)
