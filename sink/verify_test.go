@@ -342,6 +342,23 @@ func TestVerifyOfWhatIsNotComplete(t *testing.T) {
 	}
 }
 
+// Until a run is complete, its segments have summaries of their own.
+func TestVerifyCountsTheTargetsOfASegment(t *testing.T) {
+	dir := t.TempDir()
+	run, err := Create(dir, described())
+	must(t, err)
+	s, err := run.Segment(0)
+	must(t, err)
+	must(t, fill(s, 0))
+	must(t, s.Summary.Write(Count{Metric: "targets", Count: 1}))
+	must(t, s.Commit())
+	v := verify(t, dir)
+	if len(v.Problems) != 1 || v.Problems[0].Kind != "summary" || v.Problems[0].Path != "_runs/r/segments/0000000000.summary.parquet" {
+		t.Errorf("a target too many: %+v", v)
+	}
+	must(t, run.Close())
+}
+
 func TestVerifyEndsWithItsContext(t *testing.T) {
 	dir := wholeRun(t, nil)
 	ctx, cancel := context.WithCancel(context.Background())
