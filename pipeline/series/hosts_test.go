@@ -50,7 +50,7 @@ func (m madeUp) write(t *testing.T, dir, run string, at int) {
 				f.Rank = sink.Some(seq + 1)
 			}
 			if m[host]["A"] == "unknown" {
-				f.Outcome, f.Reason, f.Status = "full_disallow", "network_failure", nil
+				f.Outcome, f.Reason, f.Status = []string{"full_disallow", "undefined"}[i%2], "network_failure", nil
 			}
 			stratum := summary.StratumOf(f.Rank)
 			counts.Add("targets", stratum, "")
