@@ -45,6 +45,36 @@ func TestAnswersUsedWithoutARequest(t *testing.T) {
 	}
 }
 
+// The answer by https counts if https was not given up, that by http only after it was.
+func TestAnswersOfCandidates(t *testing.T) {
+	terms := Terms{Run: "r", MaxAge: 24 * time.Hour, Now: func() time.Time { return day }}
+	https := fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}
+	http := fetch.Origin{Scheme: "http", Host: "a.example", Port: 80}
+	past := func(o fetch.Origin, hours int, givenUp robots.ErrorClass) history {
+		last := whole(o, day.Add(time.Duration(-hours)*time.Hour), "")
+		last.Fallback = givenUp
+		return history{Run: "another", Last: last, Memory: robots.Memory{}.After(last.Facts().Kind(), last.Start)}
+	}
+	for _, row := range []struct {
+		name string
+		past []history
+		want int
+	}{
+		{"neither", []history{{}, {}}, -1},
+		{"https", []history{past(https, 3, ""), {}}, 0},
+		{"http, of a run that asked by http alone", []history{{}, past(http, 2, "")}, -1},
+		{"https, and http later in such a run", []history{past(https, 3, ""), past(http, 2, "")}, 0},
+		{"http, after https was given up", []history{{}, past(http, 2, robots.ErrorConnectTimeout)}, 1},
+		{"https, and http later, after it was given up", []history{past(https, 3, ""), past(http, 2, robots.ErrorConnectTimeout)}, 1},
+		{"http, and https later", []history{past(https, 1, ""), past(http, 2, robots.ErrorConnectTimeout)}, 0},
+		{"https, given up after another", []history{past(https, 1, robots.ErrorConnectTimeout), {}}, -1},
+	} {
+		if got, _ := terms.choose(row.past); got != row.want {
+			t.Errorf("%s: candidate %d serves, want %d", row.name, got, row.want)
+		}
+	}
+}
+
 // A request that we refused to send, or could not send, says nothing about the
 // site.
 func TestRequestsNotSentAreNotKept(t *testing.T) {
