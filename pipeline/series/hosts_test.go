@@ -329,3 +329,13 @@ func TestOutagesAreNamed(t *testing.T) {
 		t.Errorf("outages: %q", outages)
 	}
 }
+
+// Of sources with as many answers, one is always the kind.
+func TestKindOfARun(t *testing.T) {
+	for range 20 { // maps are walked in any order
+		r := counted{sources: map[string]int64{"cache": 2, "network": 2, "warc": 1}}
+		if got := r.kind(); got != "cache" {
+			t.Fatalf("the kind is %s", got)
+		}
+	}
+}
