@@ -142,6 +142,8 @@ func TestAnswers(t *testing.T) {
 		{"600", write("HTTP/1.1 600 What\r\n\r\n"), 600, "", "-", false},
 		{"103, then 200", write("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"), 200, "", "a", false},
 		{"103 and no more", write("HTTP/1.1 103 Early Hints\r\n\r\n"), 103, "", "-", false},
+		{"103 eight times, then 200", write(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 8) + "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"), 200, "", "a", false},
+		{"103 nine times, then 200", write(strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 9) + "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"), 103, "", "-", false},
 		{"status 000", write("HTTP/1.1 000 Nothing\r\n\r\n"), 0, robots.ErrorProtocol, "-", false},
 		{"many headers", write("HTTP/1.1 200 OK\r\n" + strings.Repeat("X-Filler: 1234567\r\n", 8000) + "\r\n"), 0, robots.ErrorHeaderTooLarge, "-", false},
 		{"not HTTP", write("SSH-2.0-OpenSSH_9.2\r\n"), 0, robots.ErrorProtocol, "-", false},
@@ -172,6 +174,15 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("error %q beside %v, %d attempts, total time %v", got.Error, got.Err, got.Attempts, got.Times.Total)
 			}
 		})
+	}
+}
+
+// RFC 9110 section 5.3: lines of a list are one list, and any of them may say no-store.
+func TestCacheControlOfSeveralLines(t *testing.T) {
+	c := newClient(t, serve(t, write("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 0\r\nCache-Control: no-store\r\n\r\n")), nil)
+	got := c.Fetch(context.Background(), origin(t, "a.example")).Headers.CacheControl
+	if got == nil || *got != "max-age=60, no-store" {
+		t.Errorf("Cache-Control is %v", got)
 	}
 }
 

@@ -126,3 +126,20 @@ func TestOwnURLsAreBoundedInBytes(t *testing.T) {
 		t.Errorf("%d targets, %d and %d URLs, rejected: %v", len(targets), len(targets[0].Paths), len(targets[1].Paths), reasons)
 	}
 }
+
+func TestOwnURLsAreBoundedInNumber(t *testing.T) {
+	var targets []Target
+	reasons := map[string]int{}
+	s := &grouper{
+		schemes: []string{"http"},
+		reject:  func(_ int64, _, reason string) error { reasons[reason]++; return nil },
+		emit:    func(t Target) error { targets = append(targets, t); return nil },
+	}
+	for i := range maxOwnURLs + 2 {
+		must(t, s.take(row{line: 1, host: "a.example", url: fmt.Sprintf("/%d", i)}))
+	}
+	must(t, s.flush())
+	if len(targets) != 1 || len(targets[0].Paths) != maxOwnURLs || reasons["too_many_urls: more than 100000 of one origin"] != 2 {
+		t.Errorf("%d targets, rejected: %v", len(targets), reasons)
+	}
+}
