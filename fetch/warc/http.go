@@ -165,9 +165,12 @@ func (h *answerHead) parse(text []byte) {
 		if value == nil {
 			value = line[:0] // present but empty
 		}
-		if *to == nil { // the first of several counts, as in a client
+		switch {
+		case *to == nil:
 			*to = value
-		}
+		case to == &h.cacheControl && len(*to) < maxStoredHeader: // a list, RFC 9110 section 5.3
+			*to = slices.Concat(*to, []byte(", "), value)
+		} // of several others the first counts, as in a client
 	}
 }
 

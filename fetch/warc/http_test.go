@@ -142,6 +142,9 @@ func TestWARCKeptHeaders(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, row.got, row.want)
 		}
 	}
+	if got := one(t, warcResponse("a.test", "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nCache-Control: no-store\r\n\r\n")).Headers.CacheControl; got == nil || *got != "max-age=60, no-store" {
+		t.Errorf("Cache-Control in two lines: %v", got)
+	}
 	if c := one(t, warcResponse("a.test", "HTTP/1.1 200 OK\r\n\r\n")); c.Headers.Server != nil || c.Headers.ContentEncoding != nil {
 		t.Errorf("headers of an answer without: %+v", c.Headers)
 	}
