@@ -96,13 +96,16 @@ func TestTarOfLinks(t *testing.T) {
 
 // The end of the context ends the wait for a writer that writes nothing.
 func TestPipesAreInterruptible(t *testing.T) {
-	pipe := filepath.Join(t.TempDir(), "pipe")
-	must(t, syscall.Mkfifo(pipe, 0o666))
-	for name, s := range map[string]source.Config{"warc": {WARC: []string{pipe}}, "bodies": {Bodies: pipe}} {
+	for name, from := range map[string]func(pipe string) source.Config{
+		"warc":   func(pipe string) source.Config { return source.Config{WARC: []string{pipe}} },
+		"bodies": func(pipe string) source.Config { return source.Config{Bodies: pipe} },
+	} {
 		t.Run(name, func(t *testing.T) {
+			pipe := filepath.Join(t.TempDir(), "pipe")
+			must(t, syscall.Mkfifo(pipe, 0o666))
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			c := storedConfig(t, s)
+			c := storedConfig(t, from(pipe))
 			ended := make(chan error, 1)
 			go func() {
 				_, err := Run(ctx, c, &Progress{})
@@ -111,7 +114,12 @@ func TestPipesAreInterruptible(t *testing.T) {
 			// Opening the pipe to write fails with ENXIO until the run waits for it.
 			writer, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 			for errors.Is(err, syscall.ENXIO) {
-				runtime.Gosched()
+				select {
+				case err := <-ended:
+					t.Fatalf("the run does not read the pipe: %v", err)
+				default:
+					runtime.Gosched()
+				}
 				writer, err = os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 			}
 			must(t, err)

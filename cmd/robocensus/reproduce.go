@@ -210,8 +210,6 @@ func judgeAgain(ctx context.Context, r *publish.Run, m *sink.Manifest, profiles 
 	if err != nil {
 		return err
 	}
-	if _, err = pipeline.Run(ctx, config, new(pipeline.Progress)); err != nil {
-		err = publish.Unreadable("a part of fetches or bodies", err)
-	}
+	_, err = pipeline.Run(ctx, config, new(pipeline.Progress))
 	return err
 }

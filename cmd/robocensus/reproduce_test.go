@@ -148,7 +148,7 @@ func distrusted(t *testing.T, folder string) {
 		"a damaged page of verdicts": {func(t *testing.T, copied string, _, _ map[string]any) { garble(t, copied, "verdicts") },
 			"verdicts/run=r/part-0000000000.parquet is damaged: "},
 		"a damaged page of bodies": {func(t *testing.T, copied string, _, _ map[string]any) { garble(t, copied, "bodies") },
-			"a part of fetches or bodies is damaged: "},
+			"fetches/run=r/part-0000000000.parquet: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			copied := filepath.Join(t.TempDir(), "copied")
@@ -178,38 +178,42 @@ func distrusted(t *testing.T, folder string) {
 // boast makes the footer of a part of fetches say that its row group has 2^36 rows.
 func boast(t *testing.T, folder string) {
 	t.Helper()
+	tampered(t, folder, "fetches", func(p *sink.Part, content []byte) []byte {
+		end := len(content) - 8
+		begin := end - int(binary.LittleEndian.Uint32(content[end:]))
+		rows := func(n int64) []byte { return binary.AppendVarint([]byte{0x16}, n) } // field 3, of the compact protocol
+		at := begin + bytes.LastIndex(content[begin:end], rows(p.Rows))
+		footer := slices.Concat(content[begin:at], rows(1<<36), content[at+len(rows(p.Rows)):end])
+		return slices.Concat(content[:begin], footer, binary.LittleEndian.AppendUint32(nil, uint32(len(footer))), []byte("PAR1"))
+	})
+}
+
+// garble overwrites the first pages of a part.
+func garble(t *testing.T, folder, table string) {
+	t.Helper()
+	tampered(t, folder, table, func(_ *sink.Part, content []byte) []byte {
+		for i := 4; i < len(content)/4; i++ {
+			content[i] = byte(i)
+		}
+		return content
+	})
+}
+
+// tampered changes the parts of a table and their digests.
+func tampered(t *testing.T, folder, table string, change func(p *sink.Part, content []byte) []byte) {
+	t.Helper()
 	resealed(t, folder, func(m *sink.Manifest) {
 		for i := range m.Parts {
 			p := &m.Parts[i]
-			if p.Table != "fetches" {
+			if p.Table != table {
 				continue
 			}
 			content, err := os.ReadFile(filepath.Join(folder, p.Path))
 			must(t, err)
-			end := len(content) - 8
-			begin := end - int(binary.LittleEndian.Uint32(content[end:]))
-			rows := func(n int64) []byte { return binary.AppendVarint([]byte{0x16}, n) } // field 3, of the compact protocol
-			at := begin + bytes.LastIndex(content[begin:end], rows(p.Rows))
-			footer := slices.Concat(content[begin:at], rows(1<<36), content[at+len(rows(p.Rows)):end])
-			content = slices.Concat(content[:begin], footer, binary.LittleEndian.AppendUint32(nil, uint32(len(footer))), []byte("PAR1"))
+			content = change(p, content)
 			must(t, os.WriteFile(filepath.Join(folder, p.Path), content, 0o666))
 			p.Bytes, p.SHA256 = int64(len(content)), fmt.Sprintf("%x", sha256.Sum256(content))
 		}
-	})
-}
-
-// garble overwrites the pages of a part.
-func garble(t *testing.T, folder, table string) {
-	t.Helper()
-	resealed(t, folder, func(m *sink.Manifest) {
-		p := &m.Parts[slices.IndexFunc(m.Parts, func(p sink.Part) bool { return p.Table == table })]
-		content, err := os.ReadFile(filepath.Join(folder, p.Path))
-		must(t, err)
-		for i := 4; i < len(content)/4; i++ {
-			content[i] = byte(i)
-		}
-		must(t, os.WriteFile(filepath.Join(folder, p.Path), content, 0o666))
-		p.Bytes, p.SHA256 = int64(len(content)), fmt.Sprintf("%x", sha256.Sum256(content))
 	})
 }
 

@@ -3,13 +3,18 @@ package source
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
 )
@@ -56,5 +61,18 @@ func TestDamagedFootersAreErrors(t *testing.T) {
 	}
 	if failed == 0 {
 		t.Error("no damage is an error")
+	}
+}
+
+// A failing disk, or too few descriptors, says nothing about the input.
+func TestInputError(t *testing.T) {
+	failed := fmt.Errorf("read part: %w", &fs.PathError{Op: "read", Path: "part", Err: syscall.EIO})
+	for err, isInput := range map[error]bool{
+		errors.New("dict eof exception"): true, &userfile.Error{Path: "b", Err: errors.New("x")}: true, failed: false,
+	} {
+		var input *userfile.Error
+		if got := inputError("a", err); errors.As(got, &input) != isInput || !errors.Is(got, err) {
+			t.Errorf("%v: %v", err, got)
+		}
 	}
 }

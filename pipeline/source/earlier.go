@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
@@ -88,11 +89,10 @@ func (s *Source) openRun(ctx context.Context) error {
 				}
 				return emit(t)
 			})
-			var input *userfile.Error
-			if err != nil && !errors.Is(err, errEnough) && !errors.As(err, &input) && ctx.Err() == nil {
-				err = &userfile.Error{Path: first.Path, Err: err}
+			if err == nil || errors.Is(err, errEnough) || ctx.Err() != nil {
+				return err
 			}
-			return err
+			return inputError(first.Path, err)
 		})
 		v.First, v.Most, v.mixed = index, 1, true
 		if m.Shards > 1 { // it may have a hundred thousand targets
@@ -100,6 +100,17 @@ func (s *Source) openRun(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// inputError returns the error of an input, unless err already is one, or is of this
+// machine.
+func inputError(path string, err error) error {
+	var input *userfile.Error
+	var failed syscall.Errno
+	if errors.As(err, &input) || errors.As(err, &failed) {
+		return err
+	}
+	return &userfile.Error{Path: path, Err: err}
 }
 
 // earlierRun is the run whose captures are read.

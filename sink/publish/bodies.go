@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -133,6 +134,9 @@ func (b *Bodies) read(digest, host string, port int32, limit int64) ([]byte, err
 		return nil, fmt.Errorf("%w: none has the digest %s, and none is named %s", ErrNoBody, digest, host)
 	}
 	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s is gone", ErrNoBody, file)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -160,5 +160,8 @@ func readDescription(folder, name string) ([]byte, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s %w: it has no %s, or is no data set of robocensus publish", folder, ErrDamaged, name)
 	}
-	return text, err
+	if err != nil {
+		return nil, Unreadable(name, err)
+	}
+	return text, nil
 }

@@ -71,8 +71,8 @@ func (p *Provenance) checkContents(folder string, names []string) error {
 	return nil
 }
 
-// Unreadable returns the error for a file of a data set, or a run, that cannot be read:
-// [ErrDamaged], unless this machine failed, or the caller ended the reading.
+// Unreadable wraps err, which reading name gave, in [ErrDamaged]. It returns err itself
+// if the system refused to read a file that is there, or if the context ended.
 func Unreadable(name string, err error) error {
 	var failed syscall.Errno
 	if errors.As(err, &failed) && !errors.Is(err, fs.ErrNotExist) || errors.Is(err, context.Canceled) {

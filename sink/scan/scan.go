@@ -69,7 +69,11 @@ func Open(in parquet.ReaderAtSeeker) (f *File, err error) {
 // Recovered, when deferred, turns a panic of a package that reads Parquet into an error:
 // arrow-go and parquet-go panic on some damaged files.
 func Recovered(err *error) {
-	if r := recover(); r != nil {
+	switch r := recover().(type) {
+	case nil:
+	case error: // perhaps of the disk
+		*err = fmt.Errorf("damaged Parquet: %w", r)
+	default:
 		*err = fmt.Errorf("damaged Parquet: %v", r)
 	}
 }
@@ -172,7 +176,11 @@ func (f *File) Batches(ctx context.Context, s Selection, each func(arrow.RecordB
 			}
 		}
 		for i, r := range readers {
-			if more, err := r.next(1); err != nil || more.Len() > 0 {
+			more, err := r.next(1)
+			if err != nil {
+				return fmt.Errorf("column %s: %w", fields[i].Name, err)
+			}
+			if more.Len() > 0 {
 				return fmt.Errorf("column %s: has more than the %d rows of its row group", fields[i].Name, group.NumRows())
 			}
 		}
