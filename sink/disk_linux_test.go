@@ -186,6 +186,22 @@ func limited(dir string) error {
 	if err := nothingOf(dir, 2); err != nil {
 		return err
 	}
+	// However few they are, that is not another process with the lock.
+	for more := range 8 {
+		if restore, err = setLimit(unix.RLIMIT_NOFILE, uint64(len(open)-1+more)); err != nil {
+			return err
+		}
+		p := described()
+		p.Run = fmt.Sprint("other", more)
+		other, err := Create(dir, p)
+		restore()
+		if err == nil {
+			err = other.Close()
+		}
+		if err != nil && !errors.Is(err, syscall.EMFILE) {
+			return fmt.Errorf("%d more open files: %w", more, err)
+		}
+	}
 
 	if err := commit(2, ""); err != nil {
 		return err

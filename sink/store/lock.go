@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 
@@ -50,15 +51,20 @@ func (s *Folder) Lock(folder string) (*Lock, error) {
 		// The previous holder may have removed the file after we opened it: then
 		// our lock is on a file that nobody else can open.
 		held, err := l.Stat()
+		var named fs.FileInfo
 		if err == nil {
-			if named, e := s.Stat(name); e == nil && os.SameFile(held, named) {
-				return &Lock{func() {
-					s.Remove(name)
-					l.Close()
-				}}, nil
-			}
+			named, err = s.Stat(name)
+		}
+		if err == nil && os.SameFile(held, named) {
+			return &Lock{func() {
+				s.Remove(name)
+				l.Close()
+			}}, nil
 		}
 		l.Close()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
 	}
 	return nil, ErrLocked
 }
