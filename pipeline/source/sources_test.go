@@ -100,6 +100,15 @@ func parsed(t *testing.T, url string) fetch.Origin {
 	return o
 }
 
+// grouperInto returns a grouper that appends its targets and counts why it rejects rows.
+func grouperInto(targets *[]Target, reasons map[string]int) *grouper {
+	return &grouper{
+		schemes: []string{"http"},
+		reject:  func(_ int64, _, reason string) error { reasons[reason]++; return nil },
+		emit:    func(t Target) error { *targets = append(*targets, t); return nil },
+	}
+}
+
 // An origin's URLs beyond the bound go to rejected.csv with the reason; the next
 // origin has its own bound.
 func TestOwnURLsAreBoundedInBytes(t *testing.T) {
@@ -107,11 +116,7 @@ func TestOwnURLsAreBoundedInBytes(t *testing.T) {
 	const fit = maxOwnBytes / (long + 32)
 	var targets []Target
 	reasons := map[string]int{}
-	s := &grouper{
-		schemes: []string{"http"},
-		reject:  func(_ int64, _, reason string) error { reasons[reason]++; return nil },
-		emit:    func(t Target) error { targets = append(targets, t); return nil },
-	}
+	s := grouperInto(&targets, reasons)
 	for _, host := range []string{"a.example", "b.example"} {
 		for i := range fit + 10 {
 			if host == "b.example" && i == 5 {
@@ -130,11 +135,7 @@ func TestOwnURLsAreBoundedInBytes(t *testing.T) {
 func TestOwnURLsAreBoundedInNumber(t *testing.T) {
 	var targets []Target
 	reasons := map[string]int{}
-	s := &grouper{
-		schemes: []string{"http"},
-		reject:  func(_ int64, _, reason string) error { reasons[reason]++; return nil },
-		emit:    func(t Target) error { targets = append(targets, t); return nil },
-	}
+	s := grouperInto(&targets, reasons)
 	for i := range maxOwnURLs + 2 {
 		must(t, s.take(row{line: 1, host: "a.example", url: fmt.Sprintf("/%d", i)}))
 	}
