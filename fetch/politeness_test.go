@@ -183,8 +183,8 @@ func TestAddressesAreAskedPolitely(t *testing.T) {
 	var now, peak atomic.Int64
 	enough := make(chan struct{})
 	c := newClient(t, serve(t, func(c *net.TCPConn, _ *http.Request, n int) {
-		if v := now.Add(1); v > peak.Load() {
-			peak.Store(v)
+		v := now.Add(1)
+		for was := peak.Load(); v > was && !peak.CompareAndSwap(was, v); was = peak.Load() {
 		}
 		if n == 2 {
 			close(enough) // two at once are allowed, so two must arrive
