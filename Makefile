@@ -10,8 +10,10 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 .DEFAULT_GOAL := help
 
 # One set of build flags for all targets, so that none compiles again what another
-# has compiled. What needs C (the race detector, DuckDB) sets CGO_ENABLED itself.
-export GOFLAGS := $(shell $(GO) env GOFLAGS) -trimpath -ldflags=-s
+# has compiled. What needs C (the race detector, DuckDB) sets CGO_ENABLED itself; the
+# tags give it the code that a static binary has, and leave out a JSON package that
+# arrow-go does not need. Nobody reads the DWARF: -ldflags=-s drops it from binaries.
+export GOFLAGS := $(shell $(GO) env GOFLAGS) -trimpath -ldflags=-s -gcflags=all=-dwarf=false -tags=netgo,osusergo,pebblegozstd,arrow_json_stdlib
 export CGO_ENABLED := 0
 
 # How often make torture kills each of its two runs, and how often it sends each
@@ -55,12 +57,12 @@ test: ## every check of a change, with -short: fewer draws, smaller lists; make 
 TEST = $(GO) test -vet=off -parallel 8 -timeout 30m
 
 # The packages that run goroutines, the slowest first; the command's scripts run
-# those of pipeline/audit, which soak adds. A static binary has the code of these
-# tags. Of these packages test-race runs all tests but those whose names end in
-# _NoRace, and test-unit these: they run nothing concurrent that others do not, or
-# measure time. The detector would wait a second before a process ends.
+# those of pipeline/audit, which soak adds. Of these packages test-race runs all tests
+# but those whose names end in _NoRace, and test-unit these: they run nothing
+# concurrent that others do not, or measure time. The detector would wait a second
+# before a process ends.
 CONCURRENT = ./cmd/robocensus ./sink ./pipeline ./fetch ./cmd/internal/farm ./pipeline/source ./sink/export ./sink/store ./sink/summary ./sink/verify ./cmd/robofarm ./cmd/internal/output
-RACE       = GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TEST) -race -tags netgo,osusergo,pebblegozstd -skip '_NoRace$$'
+RACE       = GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TEST) -race -skip '_NoRace$$'
 
 test-unit: ## the tests that test-race leaves out, and beside other parsers where the data for it is there
 	$(TEST) -short -run '_NoRace$$' $(CONCURRENT)
@@ -82,8 +84,8 @@ soak: ## the tests of make test without -short: all draws, whole lists, the whol
 	cd robots/compare && $(TEST) ./...
 	cd configs/check && $(TEST) ./...
 	cd sink/s3 && $(TEST) ./...
-	$(GO) vet -tags gcs,azure ./sink/store/remote
-	$(TEST) -tags gcs,azure ./sink/store/remote
+	$(GO) vet -tags gcs,azure,arrow_json_stdlib ./sink/store/remote
+	$(TEST) -tags gcs,azure,arrow_json_stdlib ./sink/store/remote
 	$(RACE) -timeout 0 $(CONCURRENT) ./pipeline/audit ./pipeline/series
 	cd sink/duckdb && CGO_ENABLED=1 $(TEST) -timeout 0 -count=1 .
 
