@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -192,5 +195,60 @@ func TestARunHasItsRegistryOnce_NoRace(t *testing.T) {
 				t.Errorf("verify: %+v, %v", v, err)
 			}
 		})
+	}
+}
+
+// The rows of agents that stand in a list are those of each agent alone: neighbours in
+// a group are written together.
+func TestAgentsOfAListAndEachAlone(t *testing.T) {
+	files := map[string]string{
+		"one.example":   "user-agent: *\ndisallow: /p\n",
+		"none.example":  "# nothing\n",
+		"most.example":  "user-agent: b\nuser-agent: c\nuser-agent: d\nuser-agent: e\nuser-agent: f\ndisallow: /\nuser-agent: *\nallow: /\n",
+		"delay.example": "user-agent: c\nuser-agent: d\nuser-agent: e\nuser-agent: g\ncrawl-delay: 2\nuser-agent: *\ncrawl-delay: 3\n",
+		"two.example":   "user-agent: d\ndisallow: /p\nuser-agent: e\ndisallow: /p\nuser-agent: *\ndisallow: /p\n",
+	}
+	dir := t.TempDir()
+	for host, text := range files {
+		must(t, os.WriteFile(filepath.Join(dir, host), []byte(text), 0o666))
+	}
+	rows := func(agents []evaluate.Agent) (policies []sink.Policy, verdicts []sink.Verdict) {
+		c := newConfig(t, nil, "")
+		c.Source = source.Config{Schemes: []string{"http"}, Bodies: dir}
+		c.Evaluate.Agents, c.Evaluate.Profiles = agents, profilesNamed("google", "rfc9309")
+		_, err := Run(t.Context(), c, new(Progress))
+		must(t, err)
+		return rowsOf[sink.Policy](t, c, "policies"), rowsOf[sink.Verdict](t, c, "verdicts")
+	}
+	type key struct {
+		seq                 int64
+		profile, agent, url string
+	}
+	policies, verdicts := make(map[key]sink.Policy), make(map[key]sink.Verdict)
+	var agents []evaluate.Agent
+	for i := range 12 {
+		name := string(rune('a' + i))
+		agents = append(agents, evaluate.Agent{Name: name, Tokens: []string{name}, Category: []string{"search", "training"}[i/7]})
+		p, v := rows(agents[i:])
+		for _, row := range p {
+			policies[key{row.Seq, row.Profile, row.Agent, ""}] = row
+		}
+		for _, row := range v {
+			verdicts[key{row.Seq, row.Profile, row.Agent, row.URL}] = row
+		}
+	}
+	p, v := rows(agents)
+	if len(p) != len(policies) || len(v) != len(verdicts) {
+		t.Fatalf("%d policies and %d verdicts together, %d and %d alone", len(p), len(v), len(policies), len(verdicts))
+	}
+	for i, row := range p {
+		if diff := cmp.Diff(policies[key{row.Seq, row.Profile, row.Agent, ""}], row); diff != "" {
+			t.Errorf("policy %d, alone and together:\n%s", i, diff)
+		}
+	}
+	for i, row := range v {
+		if diff := cmp.Diff(verdicts[key{row.Seq, row.Profile, row.Agent, row.URL}], row); diff != "" {
+			t.Errorf("verdict %d, alone and together:\n%s", i, diff)
+		}
 	}
 }
