@@ -43,6 +43,7 @@ func TestNamesOfArchives(t *testing.T) {
 		"../jane/a.warc.gz":                              "a.warc.gz",
 		"-":                                              "-",
 		"s3://bucket/crawl/a.warc.gz":                    "s3://bucket/crawl/a.warc.gz",
+		"s3://bucket/100%/a b.warc.gz":                   "s3://bucket/100%/a b.warc.gz",
 		"https://data.example/a.warc.gz?X-Amz-Signature=secret":     "https://data.example/a.warc.gz",
 		"https://jane:secret@data.example/a.warc.gz#b":              "https://data.example/a.warc.gz",
 		"https://data.example/%zz/a.warc.gz?X-Amz-Signature=secret": "a.warc.gz",

@@ -20,6 +20,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // rowTypes are the row types of the tables that may be rewritten.
@@ -83,6 +84,8 @@ const archiveColumn = "warc_file"
 func archiveName(name string) string {
 	u, err := url.Parse(name)
 	switch {
+	case store.IsURL(name): // has no secrets, and is no URL to parse: a name may have a percent sign
+		return name
 	case strings.Contains(name, "://") && err == nil:
 		u.User, u.RawQuery, u.Fragment = nil, "", ""
 		return u.String()
