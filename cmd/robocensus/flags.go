@@ -265,3 +265,11 @@ func readAll(name string, r io.Reader) ([]byte, error) {
 	}
 	return text, nil
 }
+
+// isURL reports whether the value of a flag is meant as a URL.
+func isURL(value string) bool { return strings.Contains(value, "://") }
+
+// notHere returns the error for a flag whose folder must be on this machine.
+func notHere(flag, url string) error {
+	return usagef("--%s %s: give a folder on this machine", flag, url)
+}

@@ -235,6 +235,8 @@ func codeOf(err error) int {
 		return exitIO
 	case errors.As(err, &input), errors.Is(err, sink.ErrOtherPlan), errors.Is(err, memory.ErrOtherShare), errors.Is(err, publish.ErrDamaged), errors.Is(err, publish.ErrNoBody):
 		return exitInput
+	case errors.Is(err, remote.ErrFolder):
+		return exitUsage
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
 	case errors.Is(err, fetch.ErrNeverReached):

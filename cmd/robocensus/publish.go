@@ -14,7 +14,6 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/publish"
-	"github.com/robocensus/robocensus/sink/store"
 )
 
 const publishHelp = `Writes a data set of the RUNs in DIR to a new FOLDER, ready for a repository:
@@ -98,8 +97,8 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 		return c, errNoOut
 	case f.to == "":
 		return c, usagef("--to is missing: give the folder to write")
-	case store.IsURL(f.to):
-		return c, usagef("--to %s: give a folder on this machine", f.to)
+	case isURL(f.to):
+		return c, notHere("to", f.to)
 	case isSameFile(f.to, "."):
 		return c, usagef("--to %s is the working folder: give a new folder", f.to)
 	case len(runs) == 0:

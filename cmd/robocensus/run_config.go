@@ -119,10 +119,12 @@ func (f *runFlags) checkSource() error {
 		return usagef("--warc, --warc-paths, --bodies and --from-run exclude each other: give one of them")
 	case f.warcBase != "" && f.warcPaths == "":
 		return usagef("--warc-base needs --warc-paths: it is where the paths of the list begin")
-	case strings.Contains(f.warcBase, "://") && !remote.IsURL(f.warcBase):
+	case isURL(f.warcBase) && !remote.IsURL(f.warcBase):
 		return usagef("--warc-base %s: give an https:// URL, a folder of an object store (s3://), or a folder", f.warcBase)
 	case f.ranks != "" && (stored == 0 || f.fromRun != ""):
 		return usagef("--ranks needs --warc or --bodies; a list of hosts and an earlier run have ranks already")
+	case isURL(f.state):
+		return notHere("state", f.state)
 	case stored == 1 && f.state != "":
 		return usagef("--state does not apply to stored answers: they are not asked over the network")
 	case stored == 0 && f.hosts == "" && len(f.named) == 0:

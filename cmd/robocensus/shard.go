@@ -61,6 +61,8 @@ func (f *runFlags) checkShard() error {
 		return usagef("--parallelism must be positive")
 	case f.shards == 1 && (f.set.Changed("shard") || f.parallel > 0):
 		return usagef("--shard and --parallelism need --shards N")
+	case isURL(f.spool):
+		return notHere("spool", f.spool)
 	case f.shards == 1 && f.spool != "" && !store.IsURL(f.out):
 		return usagef("--spool needs --shards N, or an object store as --out")
 	case f.shards == 1 && store.IsURL(f.out) && len(f.named) == 0 && (f.hosts == "-" || f.ranks == "-" || slices.Contains(f.warc, "-")):

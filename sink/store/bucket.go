@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -22,6 +23,9 @@ type Bucket struct {
 }
 
 func openBucket(ctx context.Context, url string) (*Bucket, error) {
+	if strings.ContainsAny(url, "*?[") {
+		return nil, fmt.Errorf("%s %w for runs: DuckDB reads *, ? and [ as a pattern", url, remote.ErrFolder)
+	}
 	b, err := remote.OpenBucket(ctx, url)
 	if err != nil {
 		return nil, err

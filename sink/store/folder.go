@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // Folder is an output folder on a file system.
@@ -27,6 +29,9 @@ var errNotRegular = errors.New("is not a regular file")
 
 // OpenFolder opens the folder dir. It returns [fs.ErrNotExist] if dir does not exist.
 func OpenFolder(dir string) (*Folder, error) {
+	if err := notURL(dir); err != nil {
+		return nil, err
+	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -36,6 +41,9 @@ func OpenFolder(dir string) (*Folder, error) {
 
 // CreateFolder opens the folder dir and creates it if it does not exist.
 func CreateFolder(dir string) (*Folder, error) {
+	if err := notURL(dir); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
@@ -45,6 +53,15 @@ func CreateFolder(dir string) (*Folder, error) {
 		above.Close()
 	}
 	return OpenFolder(dir)
+}
+
+// notURL returns an error for a path that is meant as a URL: a folder "ftp:" on this
+// machine would be a surprise.
+func notURL(dir string) error {
+	if strings.Contains(dir, "://") {
+		return fmt.Errorf("%s %w for runs: give a path, or s3://BUCKET/FOLDER", dir, remote.ErrFolder)
+	}
+	return nil
 }
 
 // Close closes the folder. Open files stay open.

@@ -86,7 +86,8 @@ func IsURL(dir string) bool { return remote.IsBucket(dir) }
 // Open opens a folder, or a folder in an object store by its URL. It returns
 // [fs.ErrNotExist] if there is no such folder. A bucket that does not exist is
 // another error, since every folder in a bucket that does exist can be opened.
-// Transfers from and to a bucket end when ctx ends.
+// Transfers from and to a bucket end when ctx ends. A URL that names no folder in an
+// object store is a [remote.ErrFolder].
 func Open(ctx context.Context, dir string) (Store, error) {
 	if IsURL(dir) {
 		return openBucket(ctx, dir)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 func must(t testing.TB, err error) {
@@ -331,5 +334,24 @@ func TestLockIsHeldByOneAtATime(t *testing.T) {
 	all.Wait()
 	if taken.Load() == 0 {
 		t.Error("nobody got the lock")
+	}
+}
+
+// A folder is a path or the URL of a folder in an object store: DuckDB reads some URLs
+// as patterns, and a path "ftp:" would hide a mistake. No request is needed to refuse.
+func TestURLsThatAreNoFolders(t *testing.T) {
+	for _, dir := range []string{"s3://bucket/a*", "s3://bucket/a?", "s3://bucket/a[1]", "s3://a b/c", "S3://bucket/a", "ftp://host/a", "https://host/a"} {
+		t.Chdir(t.TempDir())
+		for name, open := range map[string]func(context.Context, string) (Store, error){"Open": Open, "Create": Create} {
+			if s, err := open(t.Context(), dir); err == nil {
+				s.Close()
+				t.Errorf("%s opens %s", name, dir)
+			} else if !errors.Is(err, remote.ErrFolder) {
+				t.Errorf("%s of %s: %v", name, dir, err)
+			}
+		}
+		if left := names(t, "."); len(left) > 0 {
+			t.Errorf("%s left %q", dir, left)
+		}
 	}
 }

@@ -31,8 +31,11 @@ type Entry struct {
 	Modified time.Time
 }
 
+// ErrFolder reports a URL that does not name a folder in an object store.
+var ErrFolder = errors.New("is not the URL of a folder")
+
 // OpenBucket opens a folder by its URL, such as s3://bucket/folder. It does not ask
-// the store.
+// the store. It returns [ErrFolder] for a URL of another form.
 func OpenBucket(ctx context.Context, folder string) (*Bucket, error) {
 	if err := check(folder); err != nil {
 		return nil, err
@@ -42,7 +45,7 @@ func OpenBucket(ctx context.Context, folder string) (*Bucket, error) {
 	scheme, rest, _ := strings.Cut(folder, "://")
 	name, prefix, _ := strings.Cut(rest, "/")
 	if name == "" || strings.ContainsAny(name, "@:%\\ ") || strings.ContainsAny(rest, "?#") {
-		return nil, fmt.Errorf("%s: give the URL as %s://BUCKET/FOLDER", folder, scheme)
+		return nil, fmt.Errorf("%s %w: give it as %s://BUCKET/FOLDER", folder, ErrFolder, scheme)
 	}
 	b := &Bucket{url: scheme + "://" + name, prefix: strings.Trim(prefix, "/")}
 	if b.prefix != "" {
