@@ -48,10 +48,10 @@ man: ## man pages in bin/man: man -l bin/man/robocensus-run.1
 	$(GO) test -count=1 -run '^TestManPages$$' ./cmd/robocensus -args -man $(abspath bin/man)
 
 # Two parts at a time: while one waits, for a clock or for its last package, the other
-# computes. The packages are built before: with an empty build cache, both parts would
-# compile the same ones.
+# computes. Vetting compiles the packages before: with an empty build cache, both parts
+# would compile the same ones.
 test: ## every check of a change, with -short: fewer draws, smaller lists; make soak runs the same without
-	@$(GO) build ./...
+	@$(GO) vet ./...
 	@$(MAKE) --no-print-directory -j 2 lint test-duckdb test-race test-unit test-s3
 
 # Tests wait more than they compute, so more of them run side by side than there are
