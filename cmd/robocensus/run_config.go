@@ -21,6 +21,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -137,6 +138,9 @@ func (f *runFlags) checkSource() error {
 
 // checkValues checks the values of flags that do not name a source.
 func (f *runFlags) checkValues() error {
+	if err := store.CheckName(f.out); err != nil {
+		return usagef("--out %w", err)
+	}
 	switch {
 	case f.out == "":
 		return usagef("--out is missing: give a folder for the tables")

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -23,8 +22,8 @@ type Bucket struct {
 }
 
 func openBucket(ctx context.Context, url string) (*Bucket, error) {
-	if strings.ContainsAny(url, "*?[") {
-		return nil, fmt.Errorf("%s %w for runs: DuckDB reads *, ? and [ as a pattern", url, remote.ErrFolder)
+	if err := CheckName(url); err != nil {
+		return nil, err
 	}
 	b, err := remote.OpenBucket(ctx, url)
 	if err != nil {

@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // Folder is an output folder on a file system.
@@ -29,7 +27,7 @@ var errNotRegular = errors.New("is not a regular file")
 
 // OpenFolder opens the folder dir. It returns [fs.ErrNotExist] if dir does not exist.
 func OpenFolder(dir string) (*Folder, error) {
-	if err := notURL(dir); err != nil {
+	if err := CheckName(dir); err != nil {
 		return nil, err
 	}
 	root, err := os.OpenRoot(dir)
@@ -41,7 +39,7 @@ func OpenFolder(dir string) (*Folder, error) {
 
 // CreateFolder opens the folder dir and creates it if it does not exist.
 func CreateFolder(dir string) (*Folder, error) {
-	if err := notURL(dir); err != nil {
+	if err := CheckName(dir); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -53,15 +51,6 @@ func CreateFolder(dir string) (*Folder, error) {
 		above.Close()
 	}
 	return OpenFolder(dir)
-}
-
-// notURL returns an error for a path that is meant as a URL: a folder "ftp:" on this
-// machine would be a surprise.
-func notURL(dir string) error {
-	if strings.Contains(dir, "://") {
-		return fmt.Errorf("%s %w for runs: give a path, or s3://BUCKET/FOLDER", dir, remote.ErrFolder)
-	}
-	return nil
 }
 
 // Close closes the folder. Open files stay open.

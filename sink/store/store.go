@@ -20,6 +20,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -83,11 +84,25 @@ type Store interface {
 // IsURL reports whether dir is the URL of a folder in an object store.
 func IsURL(dir string) bool { return remote.IsBucket(dir) }
 
+// CheckName returns a [remote.ErrFolder] if dir is meant as a URL and cannot be an
+// output folder: a folder "ftp:" on this machine would be a surprise, and DuckDB reads
+// some URLs as patterns.
+func CheckName(dir string) error {
+	switch {
+	case !strings.Contains(dir, "://"):
+		return nil
+	case !IsURL(dir):
+		return fmt.Errorf("%s %w for runs: give a path, or s3://BUCKET/FOLDER", dir, remote.ErrFolder)
+	case strings.ContainsAny(dir, "*?["):
+		return fmt.Errorf("%s %w for runs: DuckDB reads *, ? and [ as a pattern", dir, remote.ErrFolder)
+	}
+	return nil
+}
+
 // Open opens a folder, or a folder in an object store by its URL. It returns
 // [fs.ErrNotExist] if there is no such folder. A bucket that does not exist is
-// another error, since every folder in a bucket that does exist can be opened.
-// Transfers from and to a bucket end when ctx ends. A URL that names no folder in an
-// object store is a [remote.ErrFolder].
+// another error, since every folder in a bucket that does exist can be opened, and so
+// is a name that [CheckName] refuses. Transfers from and to a bucket end when ctx ends.
 func Open(ctx context.Context, dir string) (Store, error) {
 	if IsURL(dir) {
 		return openBucket(ctx, dir)
