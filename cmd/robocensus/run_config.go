@@ -144,6 +144,8 @@ func (f *runFlags) checkValues() error {
 	switch {
 	case f.out == "":
 		return usagef("--out is missing: give a folder for the tables")
+	case f.out == "-":
+		return usagef("--out -: give a folder for the tables; robocensus export writes one of them to standard output")
 	case f.concurrency < 1 || f.concurrency > 100_000:
 		return usagef("--concurrency must be between 1 and 100000")
 	case f.set.Changed("max-age") && f.state == "":
