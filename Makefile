@@ -86,8 +86,8 @@ soak: ## the tests of make test without -short: all draws, whole lists, the whol
 	cd robots/compare && $(TEST) ./...
 	cd configs/check && $(TEST) ./...
 	cd sink/s3 && $(TEST) ./...
-	$(GO) vet -tags gcs,azure,arrow_json_stdlib ./sink/store/remote
-	$(TEST) -tags gcs,azure,arrow_json_stdlib ./sink/store/remote
+	$(GO) vet -tags gcs,azure ./sink/store/remote
+	$(TEST) -tags gcs,azure ./sink/store/remote
 	$(RACE) -timeout 0 $(CONCURRENT) ./pipeline/audit ./pipeline/series
 	cd sink/duckdb && CGO_ENABLED=1 $(TEST) -timeout 0 -count=1 .
 
