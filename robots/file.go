@@ -154,10 +154,12 @@ const (
 	NUL                              // contains a NUL
 	Comment                          // a comment (with File.KeepComments)
 	TruncatedLine                    // the size limit ends within this line
+
+	RemarkClasses = iota // the number of classes
 )
 
 func (c RemarkClass) String() string {
-	return [...]string{"extension", "unknown_field", "typo", "key_prefix", "missing_colon", "spaced_colon",
+	return [RemarkClasses]string{"extension", "unknown_field", "typo", "key_prefix", "missing_colon", "spaced_colon",
 		"orphan_rule", "no_field", "too_long", "nul", "comment", "truncated"}[c]
 }
 

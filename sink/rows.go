@@ -220,7 +220,7 @@ type Rule struct {
 	// Pattern as written. Example: `/private/*`.
 	Pattern string `parquet:"pattern,dict"`
 	// Pattern as it is matched, escapes made equal. Example: `/priv%C3%A9/*`.
-	Normalized string `parquet:"normalized,dict"`
+	Normalized string `parquet:"normalized,dict" dictionary:"pattern"`
 	// The pattern has a `*`.
 	HasWildcard bool `parquet:"has_wildcard"`
 	// The pattern ends in `$`.

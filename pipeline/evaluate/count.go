@@ -143,15 +143,17 @@ func (e *Evaluator) countSitemaps(row *sink.Fetch, f *robots.File, stratum strin
 
 // countLines counts remarks, extension fields and signals.
 func (e *Evaluator) countLines(row *sink.Fetch, f *robots.File, stratum string) {
+	var classes [robots.RemarkClasses]int64 // remarks by class: a file can have 100,000
 	for i := range f.Remarks {
 		m := &f.Remarks[i]
-		class := m.Class.String()
-		e.counts.Add("line_class", stratum, class)
-		e.once("line_class_hosts", stratum, class)
-		switch m.Class {
-		case robots.Extension:
+		if m.Class == robots.Extension {
 			e.once("field", stratum, strings.ToLower(string(m.Field))) // a field that the parser knows
-		case robots.UnknownField:
+		}
+		if classes[m.Class]++; classes[m.Class] > 1 {
+			continue // a host has one example per key
+		}
+		class := m.Class.String()
+		if m.Class == robots.UnknownField {
 			e.once("field", stratum, other)
 		}
 		if e.examples.Wants("line_class", class, row.Host) {
@@ -160,6 +162,13 @@ func (e *Evaluator) countLines(row *sink.Fetch, f *robots.File, stratum string) 
 				text = summary.Clip(m.Field) + ": " + text
 			}
 			e.examples.Add("line_class", class, row.Host, m.Line, text)
+		}
+	}
+	for class, n := range classes {
+		if n > 0 {
+			name := robots.RemarkClass(class).String()
+			e.counts.AddN("line_class", stratum, name, n)
+			e.counts.Add("line_class_hosts", stratum, name)
 		}
 	}
 	for i := range f.Signals {

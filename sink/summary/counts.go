@@ -86,7 +86,12 @@ func (n *Counts) add(metric, stratum, agent, category, profile, key string, coun
 }
 
 // Add increments the counter of a key.
-func (n *Counts) Add(metric, stratum, key string) { n.add(metric, stratum, "", "", "", key, 1) }
+func (n *Counts) Add(metric, stratum, key string) { n.AddN(metric, stratum, key, 1) }
+
+// AddN adds count to the counter of a key.
+func (n *Counts) AddN(metric, stratum, key string, count int64) {
+	n.add(metric, stratum, "", "", "", key, count)
+}
 
 // AddProfile increments the counter of a key under a profile, given by index.
 func (n *Counts) AddProfile(metric, stratum string, profile int, key string) {

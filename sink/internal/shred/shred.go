@@ -9,6 +9,9 @@
 // its offset in the struct and the size of a row. Offsets and types come from
 // reflection over the row type, never from data. parquet-go shreds rows with lists
 // or other field types.
+//
+// A field of text tagged dictionary:"name" shares the dictionary of the column name,
+// which is made and compressed once. A normalized pattern mostly is the pattern.
 package shred
 
 import (
@@ -57,7 +60,8 @@ func (w *Writer[T]) Write(rows []T) error {
 }
 
 // WriteEach appends the rows once for each text, which stands in the named column
-// in place of theirs. The column must hold texts that are not null.
+// in place of theirs. The column must hold texts that are not null, and its dictionary
+// must be its own.
 func (w *Writer[T]) WriteEach(column string, texts []string, rows []T) error {
 	if w.shredder != nil {
 		return w.shredder.writeEach(column, texts, rows)

@@ -33,9 +33,9 @@ type rule struct {
 	Pattern string `parquet:"pattern,dict"`
 }
 
-func shredded[T any](t interface{ Fatal(...any) }, spare *sync.Pool, batches ...[]T) *parquet.File {
+func shredded[T any](t interface{ Fatal(...any) }, spare *sync.Pool, batches [][]T, options ...parquet.WriterOption) *parquet.File {
 	var out bytes.Buffer
-	s, err := New[T](&out, spare)
+	s, err := New[T](&out, spare, options...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,10 +91,104 @@ func TestShreddedRowsComeBack(t *testing.T) {
 			}
 			batches, all = append(batches, batch), append(all, batch...)
 		}
-		if diff := cmp.Diff(all, rowsOf[verdict](t, shredded(t, &spare, batches...))); diff != "" {
+		if diff := cmp.Diff(all, rowsOf[verdict](t, shredded(t, &spare, batches))); diff != "" {
 			t.Fatalf("(-written +read):\n%s", diff)
 		}
 	})
+}
+
+type twins struct {
+	Line       int32  `parquet:"line"`
+	Pattern    string `parquet:"pattern,dict"`
+	Host       string `parquet:"host,dict"`
+	Normalized string `parquet:"normalized,dict" dictionary:"pattern"`
+}
+
+// Columns that share a dictionary read back as they were, whether their texts share
+// memory, are equal, or differ, wherever pages and row groups end.
+func TestColumnsThatShareADictionary(t *testing.T) {
+	var spare sync.Pool
+	rapid.Check(t, func(t *rapid.T) {
+		some := rapid.SampledFrom([]string{"", "/", "/a", "/b", strings.Repeat("/long", 50)})
+		var all []twins
+		var batches [][]twins
+		for range rapid.IntRange(0, 3).Draw(t, "batches") {
+			var batch []twins
+			for range rapid.IntRange(1, 6).Draw(t, "runs") {
+				r := twins{Pattern: some.Draw(t, "pattern"), Host: some.Draw(t, "host")}
+				switch rapid.IntRange(0, 2).Draw(t, "normalized") {
+				case 0:
+					r.Normalized = r.Pattern
+				case 1:
+					r.Normalized = strings.Clone(r.Pattern)
+				default:
+					r.Normalized = rapid.OneOf(some, rapid.String()).Draw(t, "other")
+				}
+				for range rapid.SampledFrom([]int{1, 2, 63, batchRows}).Draw(t, "times") {
+					r.Line++
+					batch = append(batch, r)
+				}
+			}
+			batches, all = append(batches, batch), append(all, batch...)
+		}
+		if diff := cmp.Diff(all, rowsOf[twins](t, shredded(t, &spare, batches))); diff != "" {
+			t.Fatalf("(-written +read):\n%s", diff)
+		}
+	})
+
+	var rows []twins // of several pages and row groups
+	for i := range RowGroup + 5000 {
+		pattern := fmt.Sprint("/", i%70_000)
+		rows = append(rows, twins{Line: int32(i), Pattern: pattern, Normalized: pattern, Host: fmt.Sprint(i / 100)})
+		if i%1000 == 999 {
+			rows[i].Normalized += "%C3%A9"
+		}
+	}
+	for _, options := range [][]parquet.WriterOption{nil, {parquet.Compression(&parquet.Zstd)}} {
+		f := shredded(t, &spare, [][]twins{rows}, options...)
+		if got := rowsOf[twins](t, f); !slices.Equal(rows, got) {
+			t.Error("many rows are not what was written")
+		}
+		sizes := make(map[string]int64)
+		for _, c := range f.Metadata().RowGroups[0].Columns {
+			sizes[c.MetaData.PathInSchema[0]] = c.MetaData.TotalCompressedSize
+		}
+		if p, n := sizes["pattern"], sizes["normalized"]; n > p+p/100 {
+			t.Errorf("pattern takes %d bytes, normalized %d", p, n)
+		}
+	}
+}
+
+// A dictionary is that of a column of texts before it, and rows are not written once
+// for each text of a column whose cells another one takes over.
+func TestColumnsThatCannotShareADictionary(t *testing.T) {
+	type later struct {
+		A string `parquet:"a,dict" dictionary:"b"`
+		B string `parquet:"b,dict"`
+	}
+	type null struct {
+		A *string `parquet:"a,dict"`
+		B string  `parquet:"b,dict" dictionary:"a"`
+	}
+	type number struct {
+		A string `parquet:"a,dict"`
+		B int32  `parquet:"b" dictionary:"a"`
+	}
+	_, err := New[later](io.Discard, new(sync.Pool))
+	_, err1 := New[null](io.Discard, new(sync.Pool))
+	_, err2 := New[number](io.Discard, new(sync.Pool))
+	for _, err := range []error{err, err1, err2} {
+		if err == nil || !strings.Contains(err.Error(), "cannot have the dictionary of") {
+			t.Errorf("error is %v", err)
+		}
+	}
+	w, err := New[twins](io.Discard, new(sync.Pool))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.WriteEach("pattern", []string{"/"}, []twins{{}}); err == nil {
+		t.Error("WriteEach accepts the column pattern")
+	}
 }
 
 // Rows written once for each text of a column are those written one after the
@@ -205,7 +299,7 @@ func TestShredderBoundsDictionaries(t *testing.T) {
 	for i := range rows {
 		batches = append(batches, rows[i:i+1])
 	}
-	f := shredded(t, new(sync.Pool), batches...)
+	f := shredded(t, new(sync.Pool), batches)
 	if n := len(f.RowGroups()); n != 3 {
 		t.Errorf("%d row groups, want 3", n)
 	}

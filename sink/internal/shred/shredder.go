@@ -9,14 +9,15 @@ import (
 	"unsafe"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
 )
 
 // shredder splits flat rows into columns, for parquet-go to write.
 type shredder[T any] struct {
 	file    *parquet.GenericWriter[T]
 	columns []shred
-	texts   []*texts
-	spare   *sync.Pool // *[]*texts for reuse by this row type
+	texts   []*textColumn
+	spare   *sync.Pool // *[]*textColumn for reuse by this row type
 	rows    int        // rows in the row group
 }
 
@@ -25,7 +26,7 @@ type shred struct {
 	name   string
 	offset uintptr // offset of the column's field
 	write  func(cells) error
-	each   func(n int, texts []string) error // writes each text n times; nil unless cells are texts
+	each   func(n int, texts []string) error // writes each text n times; nil if the column cannot
 }
 
 // cells are one field of n consecutive rows, which are written several times in
@@ -54,9 +55,13 @@ const spareBytes = 8 << 20
 // parquet-go shreds the rows.
 func newShredder[T any](out io.Writer, spare *sync.Pool, options []parquet.WriterOption) (*shredder[T], error) {
 	row, schema := reflect.TypeFor[T](), parquet.SchemaOf(*new(T))
+	config, err := parquet.NewWriterConfig(options...)
+	if err != nil {
+		return nil, err
+	}
 	root, kinds := record{Node: schema}, make([]*kind, row.NumField())
 	for i, field := range schema.Fields() {
-		kinds[i] = &kind{Type: field.Type(), column: i}
+		kinds[i] = &kind{Type: field.Type(), name: field.Name(), column: i}
 		root.fields = append(root.fields, leaf{field, kinds[i]})
 		switch reflect.Zero(row.Field(i).Type).Interface().(type) {
 		case string, *string, int64, int32, bool, *int64, *int32, *float64:
@@ -65,8 +70,8 @@ func newShredder[T any](out io.Writer, spare *sync.Pool, options []parquet.Write
 		}
 	}
 	s := &shredder[T]{spare: spare}
-	var used []*texts
-	if left, ok := spare.Get().(*[]*texts); ok {
+	var used []*textColumn
+	if left, ok := spare.Get().(*[]*textColumn); ok {
 		used = *left
 	}
 	for _, k := range kinds {
@@ -76,9 +81,13 @@ func newShredder[T any](out io.Writer, spare *sync.Pool, options []parquet.Write
 		if n := len(s.texts); n < len(used) {
 			k.texts = used[n]
 		} else {
-			k.texts = newTexts()
+			k.texts = &textColumn{texts: newTexts(), last: -1}
 		}
 		s.texts = append(s.texts, k.texts)
+	}
+	sharing, err := shareDictionaries(row, kinds, config.Compression)
+	if err != nil {
+		return nil, err
 	}
 	s.file = parquet.NewGenericWriter[T](out, append(options, parquet.NewSchema(schema.Name(), root))...)
 	for i, w := range s.file.ColumnWriters() {
@@ -88,7 +97,13 @@ func newShredder[T any](out io.Writer, spare *sync.Pool, options []parquet.Write
 		c, k := shred{name: schema.Fields()[i].Name(), offset: row.Field(i).Offset}, kinds[i]
 		switch reflect.Zero(row.Field(i).Type).Interface().(type) {
 		case string:
-			c.write, c.each = requiredTexts(w, k.texts), eachText(w, k.texts)
+			c.write = requiredTexts(w, k.texts)
+			if k.texts.batch == nil {
+				c.each = eachText(w, k.texts)
+			}
+			if j, ok := sharing[i]; ok {
+				c.write = sharedTexts(w, k.texts, kinds[j].texts, int(c.offset)-int(s.columns[j].offset))
+			}
 		case *string:
 			c.write = nullableTexts(w, k.texts)
 		case int64:
@@ -107,6 +122,32 @@ func newShredder[T any](out io.Writer, spare *sync.Pool, options []parquet.Write
 		s.columns = append(s.columns, c)
 	}
 	return s, nil
+}
+
+// shareDictionaries gives a column whose field is tagged dictionary:"name" the
+// dictionary of the named column, which stands before it. It returns the index of
+// that column by the index of the tagged one.
+func shareDictionaries(row reflect.Type, kinds []*kind, codec compress.Codec) (map[int]int, error) {
+	sharing := make(map[int]int)
+	for i, k := range kinds {
+		name, ok := row.Field(i).Tag.Lookup("dictionary")
+		if !ok {
+			continue
+		}
+		j := slices.IndexFunc(kinds[:i], func(k *kind) bool { return k.name == name })
+		if text := reflect.TypeFor[string](); j < 0 || row.Field(i).Type != text || row.Field(j).Type != text {
+			return nil, fmt.Errorf("column %s cannot have the dictionary of %s: it needs a column before it, and texts that are not null in both", k.name, name)
+		}
+		sharing[i] = j
+		first := kinds[j].texts
+		first.batch = make([]int32, 0, batchRows)
+		k.texts.texts = first.texts
+		if codec != nil {
+			kinds[j].codec = &repeats{Codec: codec}
+			k.codec = kinds[j].codec
+		}
+	}
+	return sharing, nil
 }
 
 // write appends rows. It keeps no reference to them.
@@ -182,11 +223,11 @@ func (s *shredder[T]) release() {
 	if s.texts == nil {
 		return
 	}
-	for i, t := range s.texts {
+	for _, t := range s.texts {
 		t.cells = t.cells[:0]
 		t.forget()
 		if cap(t.values) > spareBytes {
-			s.texts[i] = newTexts()
+			t.texts = newTexts()
 		}
 	}
 	left := s.texts
@@ -230,65 +271,6 @@ func nullable[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(c
 				return err
 			}
 		}
-		_, err := w.WriteRowValues(repeated(levels, c))
-		return err
-	}
-}
-
-// requiredTexts does what required does, for texts.
-func requiredTexts(w *parquet.ColumnWriter, t *texts) func(cells) error {
-	return func(c cells) error {
-		from := len(t.cells)
-		above := "" // may share memory with the rows, which do not change during write
-		for i := range c.n {
-			text := at[string](c, i)
-			if i > 0 && len(text) == len(above) && unsafe.StringData(text) == unsafe.StringData(above) {
-				t.addAbove(1)
-				continue
-			}
-			t.add(text)
-			above = text
-		}
-		t.repeat(from, c.times)
-		_, err := w.WriteRowValues(nil)
-		return err
-	}
-}
-
-// eachText returns a function that appends each text n times.
-func eachText(w *parquet.ColumnWriter, t *texts) func(int, []string) error {
-	return func(n int, texts []string) error {
-		for _, text := range texts {
-			t.add(text)
-			t.addAbove(n - 1)
-		}
-		_, err := w.WriteRowValues(nil)
-		return err
-	}
-}
-
-// nullableTexts does what nullable does, for texts.
-func nullableTexts(w *parquet.ColumnWriter, t *texts) func(cells) error {
-	levels := make([]parquet.Value, batchRows)
-	present, null := parquet.Value{}.Level(0, 1, 0), parquet.Value{}
-	return func(c cells) error {
-		from := len(t.cells)
-		var above *string
-		for i := range c.n {
-			p := at[*string](c, i)
-			switch {
-			case p == nil:
-				levels[i] = null
-				continue
-			case p == above:
-				t.addAbove(1)
-			default:
-				t.add(*p)
-				above = p
-			}
-			levels[i] = present
-		}
-		t.repeat(from, c.times)
 		_, err := w.WriteRowValues(repeated(levels, c))
 		return err
 	}

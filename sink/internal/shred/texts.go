@@ -3,20 +3,33 @@ package shred
 import (
 	"hash/maphash"
 	"slices"
+	"unsafe"
 
+	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
 )
 
-// texts is the dictionary of a column in a row group, numbered in order of first
-// occurrence, and the cells of a page as indices into it.
+// textColumn holds the cells of a page of texts, as indices into a dictionary.
+type textColumn struct {
+	*texts
+	last  int32 // the text of the last cell, -1 for none
+	cells []int32
+	batch []int32 // the cells of the last batch; nil if no later column shares the dictionary
+}
+
+// forget empties the dictionary.
+func (t *textColumn) forget() {
+	t.texts.forget()
+	t.last = -1
+}
+
+// texts is a dictionary in a row group, numbered in order of first occurrence.
 type texts struct {
 	values  []byte   // the texts, concatenated
 	offsets []uint32 // where each text begins in values, and where the last ends
 	hashes  []uint32
 	slots   []slot  // a power of two, at least half of them free
 	after   []int32 // per text: the different text that followed it last
-	last    int32   // the text of the last cell, -1 for none
-	cells   []int32
 }
 
 // slot is an entry of an open-addressing hash table, free if text is 0.
@@ -32,23 +45,22 @@ const fewSlots = 64
 var textSeed = maphash.MakeSeed()
 
 func newTexts() *texts {
-	return &texts{offsets: []uint32{0}, slots: make([]slot, fewSlots), last: -1}
+	return &texts{offsets: []uint32{0}, slots: make([]slot, fewSlots)}
 }
 
 func (t *texts) len() int { return len(t.offsets) - 1 }
 
 func (t *texts) all() encoding.Values { return encoding.ByteArrayValues(t.values, t.offsets) }
 
-// forget empties the dictionary.
 func (t *texts) forget() {
-	t.values, t.offsets, t.hashes, t.after, t.last = t.values[:0], t.offsets[:1], t.hashes[:0], t.after[:0], -1
+	t.values, t.offsets, t.hashes, t.after = t.values[:0], t.offsets[:1], t.hashes[:0], t.after[:0]
 	t.slots = t.slots[:fewSlots]
 	clear(t.slots)
 }
 
 // add appends a cell. Most cells equal the previous one, or follow it as they did
 // last time: URLs in the order of their list, the rules of a template.
-func (t *texts) add(text string) {
+func (t *textColumn) add(text string) {
 	switch {
 	case t.last < 0:
 		t.last = t.find(text)
@@ -63,7 +75,7 @@ func (t *texts) add(text string) {
 }
 
 // addAbove appends the last cell n times.
-func (t *texts) addAbove(n int) {
+func (t *textColumn) addAbove(n int) {
 	t.cells = room(t.cells, n)
 	for range n {
 		t.cells = append(t.cells, t.last)
@@ -72,7 +84,7 @@ func (t *texts) addAbove(n int) {
 
 // repeat appends the cells from index from on again, so that they stand there
 // several times.
-func (t *texts) repeat(from, times int) {
+func (t *textColumn) repeat(from, times int) {
 	n := len(t.cells) - from
 	t.cells = room(t.cells, n*(times-1))
 	for ; times > 1; times-- {
@@ -128,5 +140,93 @@ func (t *texts) grow() {
 			i = (i + 1) & mask
 		}
 		t.slots[i] = slot{hash: hash, text: int32(n) + 1}
+	}
+}
+
+// requiredTexts does what required does, for texts.
+func requiredTexts(w *parquet.ColumnWriter, t *textColumn) func(cells) error {
+	return func(c cells) error {
+		from := len(t.cells)
+		above := "" // may share memory with the rows, which do not change during write
+		for i := range c.n {
+			text := at[string](c, i)
+			if i > 0 && isSame(text, above) {
+				t.addAbove(1)
+				continue
+			}
+			t.add(text)
+			above = text
+		}
+		if t.batch != nil {
+			t.batch = append(t.batch[:0], t.cells[from:]...)
+		}
+		t.repeat(from, c.times)
+		_, err := w.WriteRowValues(nil)
+		return err
+	}
+}
+
+// sharedTexts does what requiredTexts does, for texts that mostly are those of
+// another column. Both columns share a dictionary; the other one is written first,
+// and its field stands back bytes before in a row.
+func sharedTexts(w *parquet.ColumnWriter, t, other *textColumn, back int) func(cells) error {
+	return func(c cells) error {
+		from, others := len(t.cells), c
+		others.first = unsafe.Add(c.first, -back)
+		for i := range c.n {
+			if text := at[string](c, i); isSame(text, at[string](others, i)) {
+				t.last = other.batch[i]
+				t.addAbove(1)
+			} else {
+				t.add(text)
+			}
+		}
+		t.repeat(from, c.times)
+		_, err := w.WriteRowValues(nil)
+		return err
+	}
+}
+
+// isSame reports whether two texts share memory.
+func isSame(a, b string) bool {
+	return len(a) == len(b) && unsafe.StringData(a) == unsafe.StringData(b)
+}
+
+// eachText returns a function that appends each text n times.
+func eachText(w *parquet.ColumnWriter, t *textColumn) func(int, []string) error {
+	return func(n int, texts []string) error {
+		for _, text := range texts {
+			t.add(text)
+			t.addAbove(n - 1)
+		}
+		_, err := w.WriteRowValues(nil)
+		return err
+	}
+}
+
+// nullableTexts does what nullable does, for texts.
+func nullableTexts(w *parquet.ColumnWriter, t *textColumn) func(cells) error {
+	levels := make([]parquet.Value, batchRows)
+	present, null := parquet.Value{}.Level(0, 1, 0), parquet.Value{}
+	return func(c cells) error {
+		from := len(t.cells)
+		var above *string
+		for i := range c.n {
+			p := at[*string](c, i)
+			switch {
+			case p == nil:
+				levels[i] = null
+				continue
+			case p == above:
+				t.addAbove(1)
+			default:
+				t.add(*p)
+				above = p
+			}
+			levels[i] = present
+		}
+		t.repeat(from, c.times)
+		_, err := w.WriteRowValues(repeated(levels, c))
+		return err
 	}
 }

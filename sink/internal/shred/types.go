@@ -1,7 +1,10 @@
 package shred
 
 import (
+	"bytes"
+
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/encoding"
 )
 
@@ -33,12 +36,40 @@ func (l leaf) Encoding() encoding.Encoding {
 	return l.Field.Encoding()
 }
 
+func (l leaf) Compression() compress.Codec {
+	if l.kind.codec == nil {
+		return l.Field.Compression()
+	}
+	return l.kind.codec
+}
+
+// repeats is the codec of columns that share a dictionary. It compresses a page once
+// if the next one is equal.
+type repeats struct {
+	compress.Codec
+	page, compressed []byte
+}
+
+func (r *repeats) Encode(dst, page []byte) ([]byte, error) {
+	if r.compressed == nil || !bytes.Equal(page, r.page) {
+		compressed, err := r.Codec.Encode(r.compressed, page)
+		if err != nil {
+			r.page = r.page[:0]
+			return dst, err
+		}
+		r.page, r.compressed = append(r.page[:0], page...), compressed
+	}
+	return append(dst[:0], r.compressed...), nil
+}
+
 // kind is the type of a column of one writer. It keeps the buffer that parquet-go
 // creates for the column.
 type kind struct {
 	parquet.Type
+	name   string
 	column int
-	texts  *texts // nil if the column does not hold texts
+	texts  *textColumn    // nil if the column does not hold texts
+	codec  compress.Codec // nil for that of the file
 	buffer parquet.ColumnBuffer
 }
 
