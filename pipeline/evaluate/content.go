@@ -85,10 +85,16 @@ func (e *Evaluator) groupRows(row *sink.Fetch, f *robots.File) []sink.Group {
 
 func (e *Evaluator) ruleRows(row *sink.Fetch, f *robots.File) []sink.Rule {
 	e.rules = e.rules[:0]
-	for i, rule := range f.Rules {
+	for i := range f.Rules {
+		rule := &f.Rules[i]
+		pattern := e.readings[0].content.patterns[i]
+		normalized := pattern
+		if !same(rule.Normalized, rule.Pattern) {
+			normalized = sink.Text(rule.Normalized)
+		}
 		e.rules = append(e.rules, sink.Rule{
 			Seq: row.Seq, Host: row.Host, Origin: row.Origin, GroupIndex: e.groupIndex(rule.Group), Line: rule.Line,
-			Kind: rule.Kind.String(), Pattern: e.readings[0].content.patterns[i], Normalized: sink.Text(rule.Normalized),
+			Kind: rule.Kind.String(), Pattern: pattern, Normalized: normalized,
 			HasWildcard: rule.Wildcard, HasAnchor: rule.Anchor, Effective: rule.Effective,
 		})
 	}

@@ -256,14 +256,12 @@ func required[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(c
 // nullable does what required does for the cells that are not null, and gives
 // parquet-go the definition levels.
 func nullable[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(cells) error {
-	values, levels := make([]V, 0, batchRows), make([]parquet.Value, batchRows)
-	present, null := parquet.Value{}.Level(0, 1, 0), parquet.Value{}
+	values, mixed := make([]V, 0, batchRows), make([]parquet.Value, batchRows)
 	return func(c cells) error {
 		values = values[:0]
 		for i := range c.n {
-			levels[i] = null
 			if p := at[*V](c, i); p != nil {
-				levels[i], values = present, append(values, *p)
+				values = append(values, *p)
 			}
 		}
 		for range c.times {
@@ -271,15 +269,36 @@ func nullable[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(c
 				return err
 			}
 		}
-		_, err := w.WriteRowValues(repeated(levels, c))
+		_, err := w.WriteRowValues(levels[V](c, len(values), mixed))
 		return err
 	}
 }
 
-// repeated repeats the levels of the rows.
-func repeated(levels []parquet.Value, c cells) []parquet.Value {
-	for k := 1; k < c.times; k++ {
-		copy(levels[k*c.n:], levels[:c.n])
+// null and present are definition levels of cells.
+var null, present = func() (null, present [batchRows]parquet.Value) {
+	for i := range present {
+		present[i] = parquet.Value{}.Level(0, 1, 0)
 	}
-	return levels[:c.n*c.times]
+	return null, present
+}()
+
+// levels returns the definition levels of cells of which filled are not null. Most
+// often that is all or none; otherwise it uses the memory of mixed.
+func levels[V any](c cells, filled int, mixed []parquet.Value) []parquet.Value {
+	switch filled {
+	case 0:
+		return null[:c.n*c.times]
+	case c.n:
+		return present[:c.n*c.times]
+	}
+	for i := range c.n {
+		mixed[i] = null[0]
+		if at[*V](c, i) != nil {
+			mixed[i] = present[0]
+		}
+	}
+	for k := 1; k < c.times; k++ {
+		copy(mixed[k*c.n:], mixed[:c.n])
+	}
+	return mixed[:c.n*c.times]
 }

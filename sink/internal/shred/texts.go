@@ -206,27 +206,23 @@ func eachText(w *parquet.ColumnWriter, t *textColumn) func(int, []string) error 
 
 // nullableTexts does what nullable does, for texts.
 func nullableTexts(w *parquet.ColumnWriter, t *textColumn) func(cells) error {
-	levels := make([]parquet.Value, batchRows)
-	present, null := parquet.Value{}.Level(0, 1, 0), parquet.Value{}
+	mixed := make([]parquet.Value, batchRows)
 	return func(c cells) error {
 		from := len(t.cells)
 		var above *string
 		for i := range c.n {
-			p := at[*string](c, i)
-			switch {
-			case p == nil:
-				levels[i] = null
-				continue
-			case p == above:
+			switch p := at[*string](c, i); p {
+			case nil:
+			case above:
 				t.addAbove(1)
 			default:
 				t.add(*p)
 				above = p
 			}
-			levels[i] = present
 		}
+		filled := len(t.cells) - from
 		t.repeat(from, c.times)
-		_, err := w.WriteRowValues(repeated(levels, c))
+		_, err := w.WriteRowValues(levels[string](c, filled, mixed))
 		return err
 	}
 }
