@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -396,6 +397,30 @@ func TestText(t *testing.T) {
 	} {
 		if got := Text([]byte(row[0])); got != row[1] {
 			t.Errorf("%q is %q, want %q", row[0], got, row[1])
+		}
+	}
+}
+
+// A byte that needs replacing is found wherever it stands in a text, and however long
+// the text is.
+func TestTextReplacesEveryByteThatNeedsIt(t *testing.T) {
+	for n := range 20 {
+		plain := strings.Repeat("\x01~", 10)[:n]
+		if got := TextString(plain); got != plain {
+			t.Errorf("%q becomes %q", plain, got)
+		}
+		for i := range n {
+			for b := range 256 {
+				text := []byte(plain)
+				text[i] = byte(b)
+				want := string(text)
+				if b == 0 || b >= utf8.RuneSelf {
+					want = fmt.Sprintf("%s%%%02X%s", plain[:i], b, plain[i+1:])
+				}
+				if got := Text(text); got != want {
+					t.Fatalf("%q becomes %q, want %q", text, got, want)
+				}
+			}
 		}
 	}
 }

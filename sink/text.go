@@ -19,7 +19,7 @@ func Text(b []byte) string {
 
 // TextString is like [Text], for a string.
 func TextString(s string) string {
-	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
+	if isASCII(s) || utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
 		return s
 	}
 	const hex = "0123456789ABCDEF"
@@ -38,6 +38,27 @@ func TextString(s string) string {
 		i += n
 	}
 	return out.String()
+}
+
+// isASCII reports whether a text has only ASCII characters and no NUL. It takes eight
+// bytes at a time: most texts are short.
+func isASCII(s string) bool {
+	const ones = 0x0101010101010101
+	for ; len(s) >= 8; s = s[8:] {
+		b := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+		// The highest bit of a byte is set if it is not ASCII, and after the subtraction
+		// if it is NUL.
+		if (b|(b-ones))&(0x80*ones) != 0 {
+			return false
+		}
+	}
+	for i := range len(s) {
+		if s[i]-1 >= utf8.RuneSelf-1 {
+			return false
+		}
+	}
+	return true
 }
 
 // Some returns a cell of a nullable column that is not null.
