@@ -50,11 +50,13 @@ type Capture struct {
 	// Config.ProbeMisconfigured.
 	Misconfigured bool
 
-	// Only stored captures set these two. Location is the target of a redirect
+	// Only stored captures set these three. Location is the target of a redirect
 	// that is another capture, else "". Unstored reports whether the body is
-	// that of another capture, which is not available.
+	// that of another capture, which is not available. Digest is the SHA-1 of Body
+	// in base32, "" if the archive's digest did not ask for it.
 	Location string
 	Unstored bool
+	Digest   string
 
 	// Only a memory of earlier runs sets these three. Remembered reports whether
 	// the answer is an earlier run's and still fresh. Memory is the history of

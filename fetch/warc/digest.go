@@ -11,16 +11,17 @@ import (
 	"strings"
 )
 
-// digestMismatch returns a message if a body does not have the archive's digest
-// (WARC/1.1 section 5.9): algorithm and value, in base32 or hexadecimal. It
-// returns "" if they agree, and for an unknown kind of digest.
-func digestMismatch(named string, body []byte) string {
+// compareDigest compares a body with the archive's digest (WARC/1.1 section 5.9):
+// algorithm and value, in base32 or hexadecimal. mismatch is a message if they
+// differ; own is the digest of the body if the algorithm is SHA-1. Both are empty for
+// an unknown kind of digest.
+func compareDigest(named string, body []byte) (mismatch, own string) {
 	algorithm, value, _ := strings.Cut(named, ":")
 	var sum []byte
 	switch strings.ToLower(algorithm) {
 	case "sha1", "sha-1":
 		s := sha1.Sum(body)
-		sum = s[:]
+		sum, own = s[:], base32.StdEncoding.EncodeToString(s[:])
 	case "sha256", "sha-256":
 		s := sha256.Sum256(body)
 		sum = s[:]
@@ -28,14 +29,14 @@ func digestMismatch(named string, body []byte) string {
 		s := md5.Sum(body)
 		sum = s[:]
 	default:
-		return ""
+		return "", ""
 	}
 	want, err := hex.DecodeString(value)
 	if err != nil || len(want) != len(sum) {
 		want, err = base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.TrimRight(strings.ToUpper(value), "="))
 	}
 	if err != nil || len(want) != len(sum) || bytes.Equal(want, sum) {
-		return "" // an invalid digest proves nothing
+		return "", own // an invalid digest proves nothing
 	}
-	return fmt.Sprintf("the stored body is not the one of the record's WARC-Payload-Digest %s", named)
+	return fmt.Sprintf("the stored body is not the one of the record's WARC-Payload-Digest %s", named), own
 }

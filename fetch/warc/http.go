@@ -87,7 +87,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	}
 	if w.asStored && !c.Truncated && c.Error == "" {
 		// Not for a chunked or encoded body: its digest may be of either form.
-		c.Mismatch = digestMismatch(c.PayloadDigest, c.Body)
+		c.Mismatch, c.Digest = compareDigest(c.PayloadDigest, c.Body)
 	}
 	if h.status == http.StatusPartialContent && c.Error == "" {
 		if err := fetch.Partial(string(h.contentRange), c.Truncated || len(c.Body) == w.limit); err != nil {

@@ -103,10 +103,10 @@ func (e *Evaluator) ruleRows(row *sink.Fetch, f *robots.File) []sink.Rule {
 
 func (e *Evaluator) sitemapRows(row *sink.Fetch, f *robots.File) []sink.Sitemap {
 	e.sitemaps = e.sitemaps[:0]
-	for _, s := range f.Sitemaps {
+	for i, s := range f.Sitemaps {
 		e.sitemaps = append(e.sitemaps, sink.Sitemap{
 			Seq: row.Seq, Host: row.Host, Origin: row.Origin, Line: s.Line, URL: sink.Text(s.URL), IsAbsolute: s.IsAbsolute,
-			IsSameHost: isSameHost(&s, row.Host),
+			IsSameHost: e.sameHost[i],
 		})
 	}
 	return e.sitemaps

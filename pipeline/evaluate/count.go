@@ -131,7 +131,7 @@ func (e *Evaluator) countSitemaps(row *sink.Fetch, f *robots.File, stratum strin
 		switch {
 		case !s.IsAbsolute:
 			key = "relative"
-		case !isSameHost(s, row.Host):
+		case !e.sameHost[i]:
 			key = "other_host"
 		}
 		e.counts.Add("sitemap", stratum, key)

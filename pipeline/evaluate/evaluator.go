@@ -55,6 +55,7 @@ type Evaluator struct {
 	verdicts []sink.Verdict
 	run      run
 	indexes  []int32            // group indexes that rows point at
+	sameHost []bool             // per sitemap of the current target
 	counted  map[[2]string]bool // keys counted for the current target; see once
 }
 
@@ -141,6 +142,12 @@ func (e *Evaluator) target(t *source.Target, out *sink.Segment) error {
 	}
 	first := &e.readings[0]
 	row := e.fetchRow(t, facts.Failure())
+	e.sameHost = e.sameHost[:0]
+	if first.body != nil {
+		for i := range first.content.file.Sitemaps {
+			e.sameHost = append(e.sameHost, isSameHost(&first.content.file.Sitemaps[i], row.Host))
+		}
+	}
 	if err := out.Fetches.Write(row); err != nil {
 		return err
 	}

@@ -70,6 +70,9 @@ func (e *Evaluator) fetchRow(t *source.Target, failure robots.ErrorClass) sink.F
 	}
 	if first.body != nil {
 		digest := first.content.digest
+		if digest == "" && same(first.body, c.Body) {
+			digest = c.Digest
+		}
 		if digest == "" {
 			digest = digestOf(first.body)
 		}
