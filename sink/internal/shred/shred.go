@@ -17,8 +17,6 @@ package shred
 import (
 	"fmt"
 	"io"
-	"reflect"
-	"strings"
 	"sync"
 
 	"github.com/parquet-go/parquet-go"
@@ -87,11 +85,10 @@ func (w *Writer[T]) Release() {
 // text, so no reader could skip a page by them, and finding them takes a seventh of
 // the time.
 func withoutBounds[T any]() (options []parquet.WriterOption) {
-	row := reflect.TypeFor[T]()
-	for i := range row.NumField() {
-		name, rest, _ := strings.Cut(row.Field(i).Tag.Get("parquet"), ",")
-		if rest == "dict" {
-			options = append(options, parquet.SkipPageBounds(name), parquet.SkipPageStatistics(name))
+	schema := parquet.SchemaOf(*new(T))
+	for _, path := range schema.Columns() {
+		if column, _ := schema.Lookup(path...); column.Node.Encoding() == &parquet.RLEDictionary {
+			options = append(options, parquet.SkipPageBounds(path...), parquet.SkipPageStatistics(path...))
 		}
 	}
 	return options

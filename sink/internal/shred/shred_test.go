@@ -9,9 +9,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
 )
@@ -95,6 +97,61 @@ func TestShreddedRowsComeBack(t *testing.T) {
 			t.Fatalf("(-written +read):\n%s", diff)
 		}
 	})
+}
+
+type page struct {
+	Seq    int64      `parquet:"seq"`
+	Agents []string   `parquet:"agents,list" parquet-element:",dict"`
+	Lines  []int32    `parquet:"lines,list"`
+	Time   time.Time  `parquet:"time,timestamp(microsecond)"`
+	Hops   []hop      `parquet:"hops,list"`
+	Since  *time.Time `parquet:"since,timestamp(microsecond)"`
+	Class  string     `parquet:"class,dict"`
+}
+
+type hop struct {
+	Status *int32 `parquet:"status"`
+	URL    string `parquet:"url,dict"`
+}
+
+// Lists and times read back as they were.
+func TestListsAndTimesComeBack(t *testing.T) {
+	var spare sync.Pool
+	some := rapid.SampledFrom([]string{"", "a", "b", strings.Repeat("long", 100)})
+	when := rapid.Custom(func(t *rapid.T) time.Time {
+		return time.UnixMicro(rapid.Int64Range(-1<<50, 1<<52).Draw(t, "us")).UTC()
+	})
+	row := rapid.Custom(func(t *rapid.T) page {
+		return page{
+			Seq: rapid.Int64().Draw(t, "seq"), Agents: rapid.SliceOfN(some, 0, 5).Draw(t, "agents"),
+			Lines: rapid.SliceOfN(rapid.Int32(), 0, 3).Draw(t, "lines"), Time: when.Draw(t, "time"),
+			Hops: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) hop {
+				return hop{Status: rapid.Ptr(rapid.Int32(), true).Draw(t, "status"), URL: some.Draw(t, "url")}
+			}), 0, 3).Draw(t, "hops"),
+			Since: rapid.Ptr(when, true).Draw(t, "since"), Class: some.Draw(t, "class"),
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		var all []page
+		var batches [][]page
+		for range rapid.IntRange(0, 3).Draw(t, "batches") {
+			var batch []page
+			for _, r := range rapid.SliceOfN(row, 1, 5).Draw(t, "rows") {
+				for range rapid.SampledFrom([]int{1, 2, 63, batchRows}).Draw(t, "times") {
+					batch = append(batch, r)
+				}
+			}
+			batches, all = append(batches, batch), append(all, batch...)
+		}
+		got := rowsOf[page](t, shredded(t, &spare, batches))
+		if diff := cmp.Diff(all, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("(-written +read):\n%s", diff)
+		}
+	})
+	w, err := New[page](io.Discard, &spare)
+	if err != nil || w.shredder == nil {
+		t.Errorf("rows with lists and times are not shredded here (%v)", err)
+	}
 }
 
 type twins struct {

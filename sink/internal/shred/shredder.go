@@ -9,7 +9,6 @@ import (
 	"unsafe"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress"
 )
 
 // shredder splits flat rows into columns, for parquet-go to write.
@@ -29,16 +28,6 @@ type shred struct {
 	each   func(n int, texts []string) error // writes each text n times; nil if the column cannot
 }
 
-// cells are one field of n consecutive rows, which are written several times in
-// their order: n × times is at most batchRows.
-type cells struct {
-	first    unsafe.Pointer
-	stride   uintptr
-	n, times int
-}
-
-func at[V any](c cells, i int) V { return *(*V)(unsafe.Add(c.first, uintptr(i)*c.stride)) }
-
 // batchRows is the number of rows shredded at a time, so that they stay in the CPU
 // cache from column to column.
 const batchRows = 256
@@ -54,39 +43,32 @@ const spareBytes = 8 << 20
 // newShredder returns nil if T has a field of a kind that it does not support; then
 // parquet-go shreds the rows.
 func newShredder[T any](out io.Writer, spare *sync.Pool, options []parquet.WriterOption) (*shredder[T], error) {
-	row, schema := reflect.TypeFor[T](), parquet.SchemaOf(*new(T))
 	config, err := parquet.NewWriterConfig(options...)
 	if err != nil {
 		return nil, err
 	}
-	root, kinds := record{Node: schema}, make([]*kind, row.NumField())
-	for i, field := range schema.Fields() {
-		kinds[i] = &kind{Type: field.Type(), name: field.Name(), column: i}
-		root.fields = append(root.fields, leaf{field, kinds[i]})
-		switch reflect.Zero(row.Field(i).Type).Interface().(type) {
-		case string, *string, int64, int32, bool, *int64, *int32, *float64:
-		default:
-			return nil, nil
-		}
+	schema := parquet.SchemaOf(*new(T))
+	root, fields := fieldsOf(reflect.TypeFor[T](), schema)
+	if root == nil {
+		return nil, nil
 	}
 	s := &shredder[T]{spare: spare}
 	var used []*textColumn
 	if left, ok := spare.Get().(*[]*textColumn); ok {
 		used = *left
 	}
-	for _, k := range kinds {
-		if k.Kind() != parquet.ByteArray {
+	for _, f := range fields {
+		if f.kind.Kind() != parquet.ByteArray {
 			continue
 		}
 		if n := len(s.texts); n < len(used) {
-			k.texts = used[n]
+			f.kind.texts = used[n]
 		} else {
-			k.texts = &textColumn{texts: newTexts(), last: -1}
+			f.kind.texts = &textColumn{texts: newTexts(), last: -1}
 		}
-		s.texts = append(s.texts, k.texts)
+		s.texts = append(s.texts, f.kind.texts)
 	}
-	sharing, err := shareDictionaries(row, kinds, config.Compression)
-	if err != nil {
+	if err := shareDictionaries(fields, config.Compression); err != nil {
 		return nil, err
 	}
 	s.file = parquet.NewGenericWriter[T](out, append(options, parquet.NewSchema(schema.Name(), root))...)
@@ -94,60 +76,9 @@ func newShredder[T any](out io.Writer, spare *sync.Pool, options []parquet.Write
 		if _, err := w.WriteRowValues(nil); err != nil { // creates the buffer
 			return nil, err
 		}
-		c, k := shred{name: schema.Fields()[i].Name(), offset: row.Field(i).Offset}, kinds[i]
-		switch reflect.Zero(row.Field(i).Type).Interface().(type) {
-		case string:
-			c.write = requiredTexts(w, k.texts)
-			if k.texts.batch == nil {
-				c.each = eachText(w, k.texts)
-			}
-			if j, ok := sharing[i]; ok {
-				c.write = sharedTexts(w, k.texts, kinds[j].texts, int(c.offset)-int(s.columns[j].offset))
-			}
-		case *string:
-			c.write = nullableTexts(w, k.texts)
-		case int64:
-			c.write = required(w, k.buffer.(parquet.Int64Writer).WriteInt64s)
-		case *int64:
-			c.write = nullable(w, k.buffer.(parquet.Int64Writer).WriteInt64s)
-		case int32:
-			c.write = required(w, k.buffer.(parquet.Int32Writer).WriteInt32s)
-		case *int32:
-			c.write = nullable(w, k.buffer.(parquet.Int32Writer).WriteInt32s)
-		case bool:
-			c.write = required(w, k.buffer.(parquet.BooleanWriter).WriteBooleans)
-		case *float64:
-			c.write = nullable(w, k.buffer.(parquet.DoubleWriter).WriteDoubles)
-		}
-		s.columns = append(s.columns, c)
+		s.columns = append(s.columns, fields[i].column(w))
 	}
 	return s, nil
-}
-
-// shareDictionaries gives a column whose field is tagged dictionary:"name" the
-// dictionary of the named column, which stands before it. It returns the index of
-// that column by the index of the tagged one.
-func shareDictionaries(row reflect.Type, kinds []*kind, codec compress.Codec) (map[int]int, error) {
-	sharing := make(map[int]int)
-	for i, k := range kinds {
-		name, ok := row.Field(i).Tag.Lookup("dictionary")
-		if !ok {
-			continue
-		}
-		j := slices.IndexFunc(kinds[:i], func(k *kind) bool { return k.name == name })
-		if text := reflect.TypeFor[string](); j < 0 || row.Field(i).Type != text || row.Field(j).Type != text {
-			return nil, fmt.Errorf("column %s cannot have the dictionary of %s: it needs a column before it, and texts that are not null in both", k.name, name)
-		}
-		sharing[i] = j
-		first := kinds[j].texts
-		first.batch = make([]int32, 0, batchRows)
-		k.texts.texts = first.texts
-		if codec != nil {
-			kinds[j].codec = &repeats{Codec: codec}
-			k.codec = kinds[j].codec
-		}
-	}
-	return sharing, nil
 }
 
 // write appends rows. It keeps no reference to them.
@@ -233,72 +164,4 @@ func (s *shredder[T]) release() {
 	left := s.texts
 	s.spare.Put(&left)
 	s.texts = nil
-}
-
-// required returns a function that appends cells to the column's buffer and flushes
-// a full page.
-func required[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(cells) error {
-	values := make([]V, batchRows)
-	return func(c cells) error {
-		for i := range c.n {
-			values[i] = at[V](c, i)
-		}
-		for range c.times {
-			if _, err := add(values[:c.n]); err != nil {
-				return err
-			}
-		}
-		_, err := w.WriteRowValues(nil)
-		return err
-	}
-}
-
-// nullable does what required does for the cells that are not null, and gives
-// parquet-go the definition levels.
-func nullable[V any](w *parquet.ColumnWriter, add func([]V) (int, error)) func(cells) error {
-	values, mixed := make([]V, 0, batchRows), make([]parquet.Value, batchRows)
-	return func(c cells) error {
-		values = values[:0]
-		for i := range c.n {
-			if p := at[*V](c, i); p != nil {
-				values = append(values, *p)
-			}
-		}
-		for range c.times {
-			if _, err := add(values); err != nil {
-				return err
-			}
-		}
-		_, err := w.WriteRowValues(levels[V](c, len(values), mixed))
-		return err
-	}
-}
-
-// null and present are definition levels of cells.
-var null, present = func() (null, present [batchRows]parquet.Value) {
-	for i := range present {
-		present[i] = parquet.Value{}.Level(0, 1, 0)
-	}
-	return null, present
-}()
-
-// levels returns the definition levels of cells of which filled are not null. Most
-// often that is all or none; otherwise it uses the memory of mixed.
-func levels[V any](c cells, filled int, mixed []parquet.Value) []parquet.Value {
-	switch filled {
-	case 0:
-		return null[:c.n*c.times]
-	case c.n:
-		return present[:c.n*c.times]
-	}
-	for i := range c.n {
-		mixed[i] = null[0]
-		if at[*V](c, i) != nil {
-			mixed[i] = present[0]
-		}
-	}
-	for k := 1; k < c.times; k++ {
-		copy(mixed[k*c.n:], mixed[:c.n])
-	}
-	return mixed[:c.n*c.times]
 }

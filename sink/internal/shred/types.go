@@ -20,6 +20,14 @@ type record struct {
 
 func (r record) Fields() []parquet.Field { return r.fields }
 
+// branch is a node within a record, such as a list.
+type branch struct {
+	parquet.Field
+	fields []parquet.Field
+}
+
+func (b branch) Fields() []parquet.Field { return b.fields }
+
 type leaf struct {
 	parquet.Field
 	kind *kind

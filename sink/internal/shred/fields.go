@@ -1,0 +1,163 @@
+package shred
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+)
+
+// field is a leaf of the schema and where rows keep its cells.
+type field struct {
+	kind   *kind
+	goType reflect.Type
+	offset uintptr // offset in the row, or in the element of a list
+	list   *list   // nil if a row has one cell
+	shares string  // column whose dictionary it has, "" for its own
+	other  *field  // that column
+}
+
+// fieldsOf returns the schema with our types, and its leaves in their order. It
+// returns nil if a row has a field of a kind that this package does not support.
+func fieldsOf(row reflect.Type, schema *parquet.Schema) (parquet.Node, []*field) {
+	var leaves []*field
+	var wrap func(f parquet.Field, name string, at field) parquet.Field
+	wrapAll := func(fields []parquet.Field, in reflect.Type, at field) (wrapped []parquet.Field) {
+		for i, f := range fields {
+			g := in.Field(i)
+			next := field{goType: g.Type, offset: at.offset + g.Offset, list: at.list, shares: g.Tag.Get("dictionary")}
+			inner := wrap(f, f.Name(), next)
+			if inner == nil {
+				return nil
+			}
+			wrapped = append(wrapped, inner)
+		}
+		return wrapped
+	}
+	wrap = func(f parquet.Field, name string, at field) parquet.Field {
+		if f.Leaf() {
+			at.kind = &kind{Type: f.Type(), name: name, column: len(leaves)}
+			if !at.isSupported() {
+				return nil
+			}
+			leaves = append(leaves, &at)
+			return leaf{f, at.kind}
+		}
+		if at.list != nil {
+			if fields := wrapAll(f.Fields(), at.goType, at); fields != nil {
+				return branch{f, fields}
+			}
+			return nil
+		}
+		if at.goType.Kind() != reflect.Slice || len(f.Fields()) != 1 || len(f.Fields()[0].Fields()) != 1 {
+			return nil
+		}
+		repeated := f.Fields()[0]
+		element := field{goType: at.goType.Elem(), list: &list{at.offset, at.goType.Elem().Size()}}
+		inner := wrap(repeated.Fields()[0], name, element)
+		if inner == nil {
+			return nil
+		}
+		return branch{f, []parquet.Field{branch{repeated, []parquet.Field{inner}}}}
+	}
+	fields := wrapAll(schema.Fields(), row, field{})
+	if fields == nil {
+		return nil, nil
+	}
+	return record{schema, fields}, leaves
+}
+
+// shareDictionaries gives a column whose field is tagged dictionary:"name" the
+// dictionary of the named column, which stands before it.
+func shareDictionaries(fields []*field, codec compress.Codec) error {
+	for i, f := range fields {
+		if f.shares == "" {
+			continue
+		}
+		j := slices.IndexFunc(fields[:i], func(g *field) bool { return g.kind.name == f.shares })
+		if j < 0 || !f.isText() || !fields[j].isText() {
+			return fmt.Errorf("column %s cannot have the dictionary of %s: it needs a column before it, and texts that are not null in both", f.kind.name, f.shares)
+		}
+		f.other = fields[j]
+		first := f.other.kind
+		first.texts.batch = make([]int32, 0, batchRows)
+		f.kind.texts.texts = first.texts.texts
+		if codec != nil {
+			first.codec = &repeats{Codec: codec}
+			f.kind.codec = first.codec
+		}
+	}
+	return nil
+}
+
+func (f *field) isText() bool { return f.list == nil && f.goType == reflect.TypeFor[string]() }
+
+func (f *field) isSupported() bool {
+	switch reflect.Zero(f.goType).Interface().(type) {
+	case string, int32, *int32:
+		return true
+	case *string, int64, *int64, bool, *float64:
+		return f.list == nil
+	case time.Time, *time.Time:
+		unit := f.kind.LogicalType()
+		return f.list == nil && unit != nil && unit.String() == microseconds
+	}
+	return false
+}
+
+// microseconds is the only unit of time that this package writes.
+var microseconds = parquet.Timestamp(parquet.Microsecond).Type().LogicalType().String()
+
+// column returns the function that writes the field's cells.
+func (f *field) column(w *parquet.ColumnWriter) shred {
+	k := f.kind
+	c := shred{name: k.name, offset: f.offset}
+	if f.list != nil {
+		c.offset, c.write = f.list.offset, listed(w, f)
+		return c
+	}
+	switch reflect.Zero(f.goType).Interface().(type) {
+	case string:
+		c.write = requiredTexts(w, k.texts)
+		if k.texts.batch == nil {
+			c.each = eachText(w, k.texts)
+		}
+		if other := f.other; other != nil {
+			c.write = sharedTexts(w, k.texts, other.kind.texts, int(f.offset)-int(other.offset))
+		}
+	case *string:
+		c.write = nullableTexts(w, k.texts)
+	case int64:
+		c.write = required(w, k.buffer.(parquet.Int64Writer).WriteInt64s)
+	case *int64:
+		c.write = nullable(w, k.buffer.(parquet.Int64Writer).WriteInt64s)
+	case int32:
+		c.write = required(w, k.buffer.(parquet.Int32Writer).WriteInt32s)
+	case *int32:
+		c.write = nullable(w, k.buffer.(parquet.Int32Writer).WriteInt32s)
+	case bool:
+		c.write = required(w, k.buffer.(parquet.BooleanWriter).WriteBooleans)
+	case *float64:
+		c.write = nullable(w, k.buffer.(parquet.DoubleWriter).WriteDoubles)
+	case time.Time:
+		c.write = required(w, micros(k))
+	case *time.Time:
+		c.write = nullable(w, micros(k))
+	}
+	return c
+}
+
+// micros returns a function that adds times to a column, in microseconds.
+func micros(k *kind) func([]time.Time) (int, error) {
+	add, values := k.buffer.(parquet.Int64Writer).WriteInt64s, make([]int64, 0, batchRows)
+	return func(times []time.Time) (int, error) {
+		values = values[:0]
+		for _, t := range times {
+			values = append(values, t.UnixMicro())
+		}
+		return add(values)
+	}
+}
