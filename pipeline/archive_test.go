@@ -68,7 +68,7 @@ func TestWARCDamageIsCounted_NoRace(t *testing.T) {
 }
 
 // WARC/1.1 section 5.9: a body that contradicts the archive's digest is judged as
-// it is, and its row says so.
+// it is, and its row says so. Its digest is that of the body, whatever the archive's is.
 func TestPayloadDigest(t *testing.T) {
 	const body = "User-agent: *\nDisallow: /\n"
 	gzippedBody := string(gzipped(body))
@@ -79,6 +79,7 @@ func TestPayloadDigest(t *testing.T) {
 	sum1, sum256 := sha1.Sum([]byte(body)), sha256.Sum256([]byte(body))
 	var archive strings.Builder
 	var want []bool
+	var bodies []string
 	for i, row := range []struct {
 		digest, header, body string
 		differs              bool
@@ -97,7 +98,10 @@ func TestPayloadDigest(t *testing.T) {
 		{"xxh3:0123456789abcdef", "", body, false},
 		{"", "", body, false},
 	} {
-		want = append(want, row.differs)
+		want, bodies = append(want, row.differs), append(bodies, row.body)
+		if row.body == gzippedBody {
+			bodies[i] = body
+		}
 		fields := warcFields(fmt.Sprintf("h%d.test", i))
 		if row.digest != "" {
 			fields += "WARC-Payload-Digest: " + row.digest + "\r\n"
@@ -109,13 +113,16 @@ func TestPayloadDigest(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := texts(t, c, "fetches", "error")
-	outcomes := texts(t, c, "fetches", "outcome")
+	outcomes, digests := texts(t, c, "fetches", "outcome"), texts(t, c, "fetches", "content_digest")
 	if len(got) != len(want) {
 		t.Fatalf("%d rows, want %d", len(got), len(want))
 	}
 	for i := range want {
 		if strings.Contains(got[i], "WARC-Payload-Digest") != want[i] || outcomes[i] != "conditional_allow" {
 			t.Errorf("row %d: %s, error %q, want a mismatch: %v", i, outcomes[i], got[i], want[i])
+		}
+		if digest := digestOf([]byte(bodies[i])); digests[i] != digest {
+			t.Errorf("row %d: the digest is %s, want %s", i, digests[i], digest)
 		}
 	}
 }

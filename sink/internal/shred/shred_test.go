@@ -154,6 +154,26 @@ func TestListsAndTimesComeBack(t *testing.T) {
 	}
 }
 
+// parquet-go shreds the rows that this package cannot.
+func TestOtherRowsComeBack(t *testing.T) {
+	type other struct {
+		Time  time.Time  `parquet:"time,timestamp(millisecond)"`
+		Body  []byte     `parquet:"body"`
+		Lists [][]string `parquet:"lists,list"`
+	}
+	rows := []other{{time.UnixMilli(1234).UTC(), []byte("x"), [][]string{{"a"}, {"b", "c"}}}, {Time: time.UnixMilli(0).UTC()}}
+	if diff := cmp.Diff(rows, rowsOf[other](t, shredded(t, new(sync.Pool), [][]other{rows})), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("(-written +read):\n%s", diff)
+	}
+	type milli struct {
+		Time time.Time `parquet:"time,timestamp(millisecond)"`
+	}
+	times := []milli{{time.UnixMilli(1234).UTC()}}
+	if diff := cmp.Diff(times, rowsOf[milli](t, shredded(t, new(sync.Pool), [][]milli{times}))); diff != "" {
+		t.Errorf("(-written +read):\n%s", diff)
+	}
+}
+
 type twins struct {
 	Line       int32  `parquet:"line"`
 	Pattern    string `parquet:"pattern,dict"`
