@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -24,5 +26,39 @@ func TestBodiesAreCutAtTheLimit(t *testing.T) {
 		if cut := row.Host == "b.example"; row.BodyTruncated != cut || *row.BodyBytes != int64(len(rules)) {
 			t.Errorf("%s: %d bytes, truncated %v", row.Host, *row.BodyBytes, row.BodyTruncated)
 		}
+	}
+}
+
+// Each sitemap is compared with the host of its own file.
+func TestSitemapsOfSeveralHosts(t *testing.T) {
+	dir := t.TempDir()
+	for name, body := range map[string]string{
+		"a.example": "Sitemap: https://b.example/1\nSitemap: http://a.example/2\n",
+		"b.example": "Sitemap: https://b.example:444/1\nSitemap: /2\nSitemap: //b.example/3\n",
+		"c.example": "User-agent: *\n",
+		"d.example": "Sitemap: http://e.example/1\n",
+	} {
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(body), 0o666))
+	}
+	c := newConfig(t, nil, "")
+	c.Source = source.Config{Schemes: []string{"http"}, Bodies: dir}
+	_, err := Run(t.Context(), c, new(Progress))
+	must(t, err)
+	got := make(map[string][]bool)
+	for _, row := range rowsOf[sink.Sitemap](t, c, "sitemaps") {
+		got[row.Host] = append(got[row.Host], row.IsSameHost)
+	}
+	want := map[string][]bool{"a.example": {false, true}, "b.example": {true, true, false}, "d.example": {false}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("is_same_host (-want +got):\n%s", diff)
+	}
+	counts := make(map[string]int64)
+	for _, row := range rowsOf[sink.Count](t, c, "summary") {
+		if row.Metric == "sitemap" {
+			counts[*row.Key] += row.Count
+		}
+	}
+	if diff := cmp.Diff(map[string]int64{"same_host": 2, "other_host": 2, "relative": 2}, counts); diff != "" {
+		t.Errorf("counts of sitemaps (-want +got):\n%s", diff)
 	}
 }

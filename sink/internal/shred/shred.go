@@ -5,10 +5,10 @@
 // above. [BenchmarkVerdicts] writes rows of verdicts both ways: this package takes
 // about half the time.
 //
-// It shreds flat rows with unsafe: it reads a field of n consecutive rows through
-// its offset in the struct and the size of a row. Offsets and types come from
-// reflection over the row type, never from data. parquet-go shreds rows with lists
-// or other field types.
+// It shreds with unsafe: it reads a field of n consecutive rows through its offset in
+// the struct and the size of a row, and the elements of a list in the same way. Offsets
+// and types come from reflection over the row type, never from data. parquet-go shreds
+// rows with fields of other types, such as the bytes of a body.
 //
 // A field of text tagged dictionary:"name" shares the dictionary of the column name,
 // which is made and compressed once. A normalized pattern mostly is the pattern.
@@ -64,7 +64,7 @@ func (w *Writer[T]) WriteEach(column string, texts []string, rows []T) error {
 	if w.shredder != nil {
 		return w.shredder.writeEach(column, texts, rows)
 	}
-	return fmt.Errorf("a table with lists or of other types has no column %s to write", column)
+	return fmt.Errorf("parquet-go shreds this table: no column %s of texts", column)
 }
 
 // Close finishes the file. Its error may be the first sign of a full disk.
