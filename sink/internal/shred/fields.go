@@ -23,51 +23,63 @@ type field struct {
 // fieldsOf returns the schema with our types, and its leaves in their order. It
 // returns nil if a row has a field of a kind that this package does not support.
 func fieldsOf(row reflect.Type, schema *parquet.Schema) (parquet.Node, []*field) {
-	var leaves []*field
-	var wrap func(f parquet.Field, name string, at field) parquet.Field
-	wrapAll := func(fields []parquet.Field, in reflect.Type, at field) (wrapped []parquet.Field) {
-		for i, f := range fields {
-			g := in.Field(i)
-			next := field{goType: g.Type, offset: at.offset + g.Offset, list: at.list, shares: g.Tag.Get("dictionary")}
-			inner := wrap(f, f.Name(), next)
-			if inner == nil {
-				return nil
-			}
-			wrapped = append(wrapped, inner)
-		}
-		return wrapped
-	}
-	wrap = func(f parquet.Field, name string, at field) parquet.Field {
-		if f.Leaf() {
-			at.kind = &kind{Type: f.Type(), name: name, column: len(leaves)}
-			if !at.isSupported() {
-				return nil
-			}
-			leaves = append(leaves, &at)
-			return leaf{f, at.kind}
-		}
-		if at.list != nil {
-			if fields := wrapAll(f.Fields(), at.goType, at); fields != nil {
-				return branch{f, fields}
-			}
-			return nil
-		}
-		if at.goType.Kind() != reflect.Slice || len(f.Fields()) != 1 || len(f.Fields()[0].Fields()) != 1 {
-			return nil
-		}
-		repeated := f.Fields()[0]
-		element := field{goType: at.goType.Elem(), list: &list{at.offset, at.goType.Elem().Size()}}
-		inner := wrap(repeated.Fields()[0], name, element)
-		if inner == nil {
-			return nil
-		}
-		return branch{f, []parquet.Field{branch{repeated, []parquet.Field{inner}}}}
-	}
-	fields := wrapAll(schema.Fields(), row, field{})
-	if fields == nil {
+	var l leaves
+	nodes, ok := l.ofStruct(schema.Fields(), row, nil)
+	if !ok {
 		return nil, nil
 	}
-	return record{schema, fields}, leaves
+	return record{schema, nodes}, l
+}
+
+// leaves are the leaves of a schema met so far.
+type leaves []*field
+
+// ofStruct returns the nodes of a struct with our types, which is a row or, with a
+// list, an element of it. It reports whether all are supported.
+func (l *leaves) ofStruct(nodes []parquet.Field, of reflect.Type, in *list) (wrapped []parquet.Field, ok bool) {
+	for i, node := range nodes {
+		g := of.Field(i)
+		f := field{goType: g.Type, offset: g.Offset, list: in, shares: g.Tag.Get("dictionary")}
+		switch {
+		case node.Leaf():
+			node, ok = l.leaf(node, node.Name(), f)
+		case g.Type.Kind() == reflect.Slice && in == nil:
+			node, ok = l.list(node, f)
+		default:
+			ok = false
+		}
+		if !ok {
+			return nil, false
+		}
+		wrapped = append(wrapped, node)
+	}
+	return wrapped, true
+}
+
+func (l *leaves) leaf(node parquet.Field, name string, f field) (parquet.Field, bool) {
+	f.kind = &kind{Type: node.Type(), name: name, column: len(*l)}
+	*l = append(*l, &f)
+	return leaf{node, f.kind}, f.isSupported()
+}
+
+// list returns the three nodes of a list: LIST, its repeated group, and the element.
+func (l *leaves) list(node parquet.Field, f field) (parquet.Field, bool) {
+	if len(node.Fields()) != 1 || len(node.Fields()[0].Fields()) != 1 {
+		return nil, false
+	}
+	repeated := node.Fields()[0]
+	element, of := repeated.Fields()[0], f.goType.Elem()
+	in := &list{offset: f.offset, stride: of.Size()}
+	ok := false
+	switch {
+	case element.Leaf():
+		element, ok = l.leaf(element, node.Name(), field{goType: of, list: in})
+	case of.Kind() == reflect.Struct:
+		var nodes []parquet.Field
+		nodes, ok = l.ofStruct(element.Fields(), of, in)
+		element = branch{element, nodes}
+	}
+	return branch{node, []parquet.Field{branch{repeated, []parquet.Field{element}}}}, ok
 }
 
 // shareDictionaries gives a column whose field is tagged dictionary:"name" the

@@ -156,20 +156,31 @@ func TestListsAndTimesComeBack(t *testing.T) {
 
 // parquet-go shreds the rows that this package cannot.
 func TestOtherRowsComeBack(t *testing.T) {
-	type other struct {
-		Time  time.Time  `parquet:"time,timestamp(millisecond)"`
-		Body  []byte     `parquet:"body"`
-		Lists [][]string `parquet:"lists,list"`
-	}
-	rows := []other{{time.UnixMilli(1234).UTC(), []byte("x"), [][]string{{"a"}, {"b", "c"}}}, {Time: time.UnixMilli(0).UTC()}}
-	if diff := cmp.Diff(rows, rowsOf[other](t, shredded(t, new(sync.Pool), [][]other{rows})), cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("(-written +read):\n%s", diff)
+	type body struct {
+		Body []byte `parquet:"body"`
 	}
 	type milli struct {
 		Time time.Time `parquet:"time,timestamp(millisecond)"`
 	}
-	times := []milli{{time.UnixMilli(1234).UTC()}}
-	if diff := cmp.Diff(times, rowsOf[milli](t, shredded(t, new(sync.Pool), [][]milli{times}))); diff != "" {
+	type nested struct {
+		Lists [][]string `parquet:"lists,list"`
+	}
+	type inner struct {
+		Lists []nested `parquet:"lists,list"`
+	}
+	type group struct {
+		Group body `parquet:"group"`
+	}
+	comesBack(t, []body{{[]byte("x")}, {[]byte("yz")}})
+	comesBack(t, []milli{{time.UnixMilli(1234).UTC()}})
+	comesBack(t, []nested{{[][]string{{"a"}, {"b", "c"}}}, {}})
+	comesBack(t, []inner{{[]nested{{[][]string{{"a"}}}}}, {}})
+	comesBack(t, []group{{body{[]byte("x")}}})
+}
+
+func comesBack[T any](t *testing.T, rows []T) {
+	t.Helper()
+	if diff := cmp.Diff(rows, rowsOf[T](t, shredded(t, new(sync.Pool), [][]T{rows})), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("(-written +read):\n%s", diff)
 	}
 }
