@@ -17,6 +17,7 @@ import (
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // Provenance says how the tables of a data set came about.
@@ -146,8 +147,14 @@ func fileName(name, role string, hidden bool) string {
 	if hidden {
 		return role
 	}
-	if u, err := url.Parse(name); err == nil && u.Host != "" && strings.Contains(name, "://") {
-		name = u.Path
+	if _, rest, ok := strings.Cut(name, "://"); ok {
+		u, err := url.Parse(name)
+		if store.IsURL(name) || err != nil { // the name of an object has no escapes
+			_, name, _ = strings.Cut(rest, "/")
+			name, _, _ = strings.Cut(name, "?")
+		} else {
+			name = u.Path
+		}
 	}
 	if base := path.Base(filepath.ToSlash(name)); base != "/" && base != "." {
 		return base

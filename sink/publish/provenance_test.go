@@ -53,3 +53,23 @@ func TestNamesOfArchives(t *testing.T) {
 		}
 	}
 }
+
+// A data set names a file by its last element, and hides a name that may be a host's.
+func TestNamesOfFiles(t *testing.T) {
+	for name, want := range map[string]string{
+		"../jane/hosts.txt": "hosts.txt",
+		"https://user:secret@archive.example/lists/a%20b.txt?X-Signature=secret": "a b.txt",
+		"s3://secret/lists/a%20b.txt":                                            "a%20b.txt",
+		"https://archive.example/%zz/b.txt?X-Signature=secret":                   "b.txt",
+		"s3://secret": "hosts",
+		"/":           "hosts",
+		"":            "hosts",
+	} {
+		if got := fileName(name, "hosts", false); got != want {
+			t.Errorf("%q is named %q, want %q", name, got, want)
+		}
+		if got := fileName(name, "hosts", true); got != "hosts" {
+			t.Errorf("%q is named %q, though it is hidden", name, got)
+		}
+	}
+}
