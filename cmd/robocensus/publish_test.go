@@ -311,6 +311,33 @@ func TestCitation_NoRace(t *testing.T) {
 	}
 }
 
+// Commands that read a run read a data set that lacks columns, too.
+func TestADataSetWithoutColumnsIsRead(t *testing.T) {
+	dir, folder := published(t, "--hash-hosts")
+	sets := []string{folder}
+	for _, column := range []string{"examples.text", "examples.host", "examples.rank", "agents.category", "agents.tokens"} {
+		sets = append(sets, filepath.Join(t.TempDir(), "set"))
+		publishTo(t, dir, sets[len(sets)-1], "--without", column)
+	}
+	for i, set := range sets {
+		page := call(t, 0, "report", "--out", set, "r")
+		if remark := "was published without some of their columns"; strings.Contains(page, remark) != (i < 4) {
+			t.Errorf("set %d: the page says %q: %v", i, remark, i >= 4)
+		}
+		call(t, 0, "series", "--out", set)
+	}
+}
+
+// A report is drawn from the table summary.
+func TestNoReportWithoutCounters(t *testing.T) {
+	dir, bodies := t.TempDir(), t.TempDir()
+	must(t, os.WriteFile(filepath.Join(bodies, "a.example"), []byte("User-agent: *\nDisallow: /\n"), 0o666))
+	call(t, 0, "run", "--bodies", bodies, "--out", dir, "--run", "r", "--tables", "fetches", "--progress", "none")
+	if text := call(t, 64, "report", "--out", dir, "r"); !strings.Contains(text, "run r has no table summary") {
+		t.Errorf("report says %s", text)
+	}
+}
+
 // What is left out is in no file: no name of a host with --hash-hosts, and no
 // password of a proxy.
 func TestWhatIsLeftOutIsNowhere_NoRace(t *testing.T) {
@@ -356,7 +383,7 @@ func TestWhatIsLeftOutIsNowhere_NoRace(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{
-		{"--without", "bodie"}, {"--without", "fetches.remote_adress"}, {"--without", "fetches.seq"}, {"--licence", "CC-BY"}, {"--contact", "nobody"},
+		{"--without", "bodie"}, {"--without", "fetches.remote_adress"}, {"--without", "fetches.seq"}, {"--without", "summary.category"}, {"--licence", "CC-BY"}, {"--contact", "nobody"},
 		{"--to", dir}, {"--to", "s3://bucket/set"}, {"--without", strings.Join(sink.TableNames, ",")},
 	} {
 		text := call(t, 64, append([]string{"publish", "--out", dir, "r", "--to", filepath.Join(t.TempDir(), "set"), "--creator", "A", "--licence", "CC0-1.0"}, args...)...)

@@ -74,7 +74,7 @@ func writeReport(ctx context.Context, out, run, against, html string, incomplete
 	switch {
 	case ctx.Err() != nil:
 		return errInterrupted
-	case errors.Is(err, report.ErrNoChanges):
+	case errors.Is(err, report.ErrNoChanges), errors.Is(err, report.ErrNoSummary):
 		return usageError{err}
 	case err != nil:
 		return err

@@ -22,7 +22,8 @@ type registry struct {
 type entry struct{ category, tokens, fallsBack, userAgent, ignoresStar string }
 
 func readRegistry(ctx context.Context, dir string, m *sink.Manifest) (*registry, error) {
-	r := &registry{known: slices.Contains(m.Tables, "agents"), entries: make(map[string]entry)}
+	lacks := func(column string) bool { return strings.HasPrefix(column, "agents.") } // was published without it
+	r := &registry{known: slices.Contains(m.Tables, "agents") && !slices.ContainsFunc(m.Without, lacks), entries: make(map[string]entry)}
 	for _, in := range m.Inputs {
 		if in.Role == "agents" {
 			r.digest = in.SHA256
@@ -33,6 +34,9 @@ func readRegistry(ctx context.Context, dir string, m *sink.Manifest) (*registry,
 			return ""
 		}
 		return strings.Clone(*cell)
+	}
+	if !r.known {
+		return r, nil
 	}
 	for _, p := range m.PartsOf("agents") {
 		err := scan.Texts(ctx, dir, p, []string{"agent", "category", "tokens", "falls_back_to", "user_agent", "ignores_star"}, func(c []*string) {

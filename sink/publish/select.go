@@ -68,6 +68,8 @@ func selected(c Config) (selection, error) {
 			gone = append(gone, table)
 		case slices.Contains(keys, column) || name == "bodies.content_digest":
 			return s, fmt.Errorf("%s %w: other tables and the views need it; leave out the table", name, ErrSelection)
+		case table == "summary":
+			return s, fmt.Errorf("%s %w: a counter is known by all its columns; leave out the table", name, ErrSelection)
 		default:
 			s.leaveOut(table, column)
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -62,9 +64,19 @@ func Read(ctx context.Context, dir string, m *sink.Manifest) (*Counts, error) {
 	return readTable(ctx, dir, m, "summary", newCounts)
 }
 
-// ReadExamples reads the examples of a run in dir.
+// ReadExamples reads the examples of a run in dir. There are none if the run was
+// published without a column of theirs: with hashes for hosts, an example has no text.
 func ReadExamples(ctx context.Context, dir string, m *sink.Manifest) (*Examples, error) {
+	if !HasExamples(m) {
+		return newExamples(), nil
+	}
 	return readTable(ctx, dir, m, "examples", newExamples)
+}
+
+// HasExamples reports whether a run has its examples whole.
+func HasExamples(m *sink.Manifest) bool {
+	return slices.Contains(m.Tables, "examples") &&
+		!slices.ContainsFunc(m.Without, func(column string) bool { return strings.HasPrefix(column, "examples.") })
 }
 
 func newCounts() *Counts { return New(nil, nil) }

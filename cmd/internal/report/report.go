@@ -43,11 +43,17 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{"vi
 // ErrNoChanges reports that the two runs have not been compared.
 var ErrNoChanges = errors.New("the runs have not been compared")
 
+// ErrNoSummary reports a run that cannot be drawn.
+var ErrNoSummary = errors.New("no report")
+
 // Page returns the page for the run with manifest m in dir. It covers the
 // committed segments. If against is not "", the page also shows what changed
 // since that run; Page returns an error that wraps [ErrNoChanges] if the two runs
-// have not been compared.
+// have not been compared, or [ErrNoSummary] if the run did not write the table summary.
 func Page(ctx context.Context, dir string, m *sink.Manifest, against string) (_ []byte, err error) {
+	if !slices.Contains(m.Tables, "summary") {
+		return nil, fmt.Errorf("%w: run %s has no table summary, from which the page is drawn; choose a run that has it", ErrNoSummary, m.Run)
+	}
 	d := &data{run: m.Run, against: against, manifest: m, sums: make(sums), examples: make(examples)}
 	if len(m.Profiles) > 0 {
 		d.profile = m.Profiles[0]
@@ -130,10 +136,12 @@ func (d *data) page() *page {
 		p.Remarks = append(p.Remarks, fmt.Sprintf("The run judges every file under %d profiles. The page shows the first, %s, and where the others differ from it; the tables hold all of them.", len(m.Profiles), d.profile))
 	}
 	if !slices.Contains(m.Tables, "examples") {
-		p.Remarks = append(p.Remarks, "The page has no examples, because the run did not write the table examples.")
+		p.Remarks = append(p.Remarks, "The page has no examples, because the run has no table examples.")
+	} else if !summary.HasExamples(m) {
+		p.Remarks = append(p.Remarks, "The page has no examples, because the run was published without some of their columns.")
 	}
 	if d.hosts == 0 {
-		p.Remarks = append(p.Remarks, "The run has no counters: either no host was asked, or the table summary was left out.")
+		p.Remarks = append(p.Remarks, "The run has no counters: no host was asked.")
 		return p
 	}
 	if d.known == 0 {

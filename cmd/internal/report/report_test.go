@@ -403,7 +403,7 @@ func TestARunWithoutCounters(t *testing.T) {
 	dir := t.TempDir()
 	p := plan("r")
 	writeRun(t, dir, p, 1, nil, nil)
-	if out := drawn(t, dir, "r", ""); !bytes.Contains(out, []byte("The run has no counters")) || bytes.Contains(out, []byte("<figure")) {
+	if out := drawn(t, dir, "r", ""); !bytes.Contains(out, []byte("The run has no counters: no host was asked.")) || bytes.Contains(out, []byte("<figure")) {
 		t.Errorf("the page is\n%s", out)
 	}
 }
