@@ -25,7 +25,7 @@ type rulesDiff struct {
 	roomy    *robots.Profile              // the first without its size limit; nil if the tables do not hold its reading
 	bodies   bool                         // some profile needs bodies, and both runs have them
 	agents   [2][]robots.Agent            // agents that both runs judge, in one order
-	differ   bool                         // the runs define one of them differently
+	differ   []bool                       // per profile: it reads an agent that the runs define differently
 	known    map[[2]string][]*rulesResult // by digests
 	rows     int                          // size of known
 }
@@ -88,6 +88,7 @@ func (d *differ) agents(ctx context.Context) error {
 		}
 	}
 	r := d.rules
+	r.differ = make([]bool, len(r.profiles))
 	for _, x := range lists[1] {
 		i := slices.IndexFunc(lists[0], func(y evaluate.Agent) bool { return x.Name == y.Name })
 		if i < 0 {
@@ -95,8 +96,10 @@ func (d *differ) agents(ctx context.Context) error {
 		}
 		before, after := lists[0][i].Robots(), x.Robots()
 		r.agents[0], r.agents[1] = append(r.agents[0], before), append(r.agents[1], after)
-		r.differ = r.differ || !slices.Equal(before.Tokens, after.Tokens) || !slices.Equal(before.FallsBackTo, after.FallsBackTo) ||
-			before.UserAgent != after.UserAgent || before.IgnoresStar != after.IgnoresStar
+		for k, p := range r.profiles {
+			r.differ[k] = r.differ[k] || !slices.Equal(before.Tokens, after.Tokens) || !slices.Equal(before.FallsBackTo, after.FallsBackTo) ||
+				before.IgnoresStar != after.IgnoresStar || p.AgentMatch == robots.MatchSubstring && before.UserAgent != after.UserAgent
+		}
 	}
 	return nil
 }
@@ -143,7 +146,7 @@ func readAgents(ctx context.Context, dir string, m *sink.Manifest) (out []evalua
 // compares reports whether the rules of a pair are compared.
 func (r *rulesDiff) compares(p *pair) bool {
 	a, b := p.sides[0], p.sides[1]
-	return r != nil && a.digest != "" && b.digest != "" && (a.digest != b.digest || r.differ)
+	return r != nil && a.digest != "" && b.digest != "" && (a.digest != b.digest || slices.Contains(r.differ, true))
 }
 
 // asks reports whether the bodies of a pair are needed.

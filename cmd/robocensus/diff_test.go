@@ -1,0 +1,38 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A file that stays the same changes for no agent but those that the runs define
+// differently, in what the profile reads of them.
+func TestDiffOfTheSameFiles(t *testing.T) {
+	bodies, dir := t.TempDir(), t.TempDir()
+	// The tables do not hold a line of this length whole, so that without bodies its
+	// meaning is undecided.
+	long := "User-agent: *\nDisallow: /" + strings.Repeat("x", 17_000) + "\n"
+	must(t, os.WriteFile(filepath.Join(bodies, "long.example"), []byte(long), 0o666))
+	must(t, os.WriteFile(filepath.Join(bodies, "own.example"), []byte("User-agent: foo\nDisallow: /a\n\nUser-agent: bar\nDisallow: /b\n"), 0o666))
+	run := func(id, agents string, args ...string) {
+		list := filepath.Join(t.TempDir(), "agents.yaml")
+		must(t, os.WriteFile(list, []byte(agents), 0o666))
+		call(t, 0, append([]string{"run", "--bodies", bodies, "--out", dir, "--run", id, "--agents", list, "--progress", "none"}, args...)...)
+	}
+	run("plain", "- {name: foo}\n")
+	run("named", "- {name: foo, user_agent: Mozilla/5.0 (foo)}\n")
+	run("other", "- {name: foo, tokens: [bar]}\n", "--keep-bodies")
+	run("bodies", "- {name: foo}\n", "--keep-bodies")
+	for _, row := range []struct{ before, after, want string }{
+		{"plain", "named", "2 hosts compared, 0 with a change"},
+		{"plain", "bodies", "2 hosts compared, 0 with a change"},
+		{"bodies", "other", "2 hosts compared, 2 with a change"}, // undecided for long.example
+		{"plain", "other", "meaning of rules foo /b: closes a part, opens another"},
+	} {
+		if text := call(t, 0, "diff", "--out", dir, row.before, row.after); !strings.Contains(text, row.want) {
+			t.Errorf("%s and %s: want %q in\n%s", row.before, row.after, row.want, text)
+		}
+	}
+}
