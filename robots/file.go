@@ -155,11 +155,11 @@ const (
 	Comment                          // a comment (with File.KeepComments)
 	TruncatedLine                    // the size limit ends within this line
 
-	RemarkClasses = iota // the number of classes
+	NumRemarkClasses = iota // the number of classes
 )
 
 func (c RemarkClass) String() string {
-	return [RemarkClasses]string{"extension", "unknown_field", "typo", "key_prefix", "missing_colon", "spaced_colon",
+	return [NumRemarkClasses]string{"extension", "unknown_field", "typo", "key_prefix", "missing_colon", "spaced_colon",
 		"orphan_rule", "no_field", "too_long", "nul", "comment", "truncated"}[c]
 }
 

@@ -19,7 +19,7 @@ func Text(b []byte) string {
 
 // TextString is like [Text], for a string.
 func TextString(s string) string {
-	if isASCII(s) || utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
+	if isPlain(s) || utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
 		return s
 	}
 	const hex = "0123456789ABCDEF"
@@ -40,9 +40,9 @@ func TextString(s string) string {
 	return out.String()
 }
 
-// isASCII reports whether a text has only ASCII characters and no NUL. It takes eight
-// bytes at a time: most texts are short.
-func isASCII(s string) bool {
+// isPlain reports whether every byte of a text is ASCII and not NUL. It tests eight
+// bytes at a time, because every text of a table passes through it.
+func isPlain(s string) bool {
 	const ones = 0x0101010101010101
 	for ; len(s) >= 8; s = s[8:] {
 		b := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |

@@ -13,8 +13,8 @@ import (
 
 // compareDigest compares a body with the archive's digest (WARC/1.1 section 5.9):
 // algorithm and value, in base32 or hexadecimal. mismatch is a message if they
-// differ; own is the digest of the body if the algorithm is SHA-1. Both are empty for
-// an unknown kind of digest.
+// differ; own is the SHA-1 of the body in base32 if that is the algorithm, whether they
+// differ or not. Both are empty for an unknown kind of digest.
 func compareDigest(named string, body []byte) (mismatch, own string) {
 	algorithm, value, _ := strings.Cut(named, ":")
 	var sum []byte

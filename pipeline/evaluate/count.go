@@ -143,14 +143,14 @@ func (e *Evaluator) countSitemaps(row *sink.Fetch, f *robots.File, stratum strin
 
 // countLines counts remarks, extension fields and signals.
 func (e *Evaluator) countLines(row *sink.Fetch, f *robots.File, stratum string) {
-	var classes [robots.RemarkClasses]int64 // remarks by class: a file can have 100,000
+	var classes [robots.NumRemarkClasses]int64 // remarks by class, added up here: a file can have 100,000
 	for i := range f.Remarks {
 		m := &f.Remarks[i]
 		if m.Class == robots.Extension {
 			e.once("field", stratum, strings.ToLower(string(m.Field))) // a field that the parser knows
 		}
 		if classes[m.Class]++; classes[m.Class] > 1 {
-			continue // a host has one example per key
+			continue // the rest is done once per class; a host has one example per key
 		}
 		class := m.Class.String()
 		if m.Class == robots.UnknownField {

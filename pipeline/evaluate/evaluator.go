@@ -143,7 +143,7 @@ func (e *Evaluator) target(t *source.Target, out *sink.Segment) error {
 	first := &e.readings[0]
 	row := e.fetchRow(t, facts.Failure())
 	e.sameHost = e.sameHost[:0]
-	if first.body != nil {
+	if first.body != nil && (out.Sitemaps.Wanted() || out.Summary.Wanted() || out.Examples.Wanted()) {
 		for i := range first.content.file.Sitemaps {
 			e.sameHost = append(e.sameHost, isSameHost(&first.content.file.Sitemaps[i], row.Host))
 		}

@@ -16,8 +16,8 @@ type field struct {
 	goType reflect.Type
 	offset uintptr // offset in the row, or in the element of a list
 	list   *list   // nil if a row has one cell
-	shares string  // column whose dictionary it has, "" for its own
-	other  *field  // that column
+	shares string  // name of the column whose dictionary it has, "" for its own
+	other  *field  // the field of that column
 }
 
 // fieldsOf returns the schema with our types, and its leaves in their order. It
@@ -37,6 +37,9 @@ type leaves []*field
 // ofStruct returns the nodes of a struct with our types, which is a row or, with a
 // list, an element of it. It reports whether all are supported.
 func (l *leaves) ofStruct(nodes []parquet.Field, of reflect.Type, in *list) (wrapped []parquet.Field, ok bool) {
+	if len(nodes) != of.NumField() {
+		return nil, false // some field has no column
+	}
 	for i, node := range nodes {
 		g := of.Field(i)
 		f := field{goType: g.Type, offset: g.Offset, list: in, shares: g.Tag.Get("dictionary")}
@@ -59,12 +62,16 @@ func (l *leaves) ofStruct(nodes []parquet.Field, of reflect.Type, in *list) (wra
 func (l *leaves) leaf(node parquet.Field, name string, f field) (parquet.Field, bool) {
 	f.kind = &kind{Type: node.Type(), name: name, column: len(*l)}
 	*l = append(*l, &f)
-	return leaf{node, f.kind}, f.isSupported()
+	ok := f.isSupported() && node.Optional() == (f.goType.Kind() == reflect.Pointer)
+	if f.kind.Kind() == parquet.ByteArray {
+		ok = ok && node.Encoding() == &parquet.RLEDictionary
+	}
+	return leaf{node, f.kind}, ok
 }
 
 // list returns the three nodes of a list: LIST, its repeated group, and the element.
 func (l *leaves) list(node parquet.Field, f field) (parquet.Field, bool) {
-	if len(node.Fields()) != 1 || len(node.Fields()[0].Fields()) != 1 {
+	if node.Optional() || len(node.Fields()) != 1 || len(node.Fields()[0].Fields()) != 1 {
 		return nil, false
 	}
 	repeated := node.Fields()[0]
@@ -73,8 +80,8 @@ func (l *leaves) list(node parquet.Field, f field) (parquet.Field, bool) {
 	ok := false
 	switch {
 	case element.Leaf():
-		element, ok = l.leaf(element, node.Name(), field{goType: of, list: in})
-	case of.Kind() == reflect.Struct:
+		element, ok = l.leaf(element, node.Name(), field{goType: of, list: in, shares: f.shares})
+	case of.Kind() == reflect.Struct && !element.Optional():
 		var nodes []parquet.Field
 		nodes, ok = l.ofStruct(element.Fields(), of, in)
 		element = branch{element, nodes}
@@ -90,17 +97,17 @@ func shareDictionaries(fields []*field, codec compress.Codec) error {
 			continue
 		}
 		j := slices.IndexFunc(fields[:i], func(g *field) bool { return g.kind.name == f.shares })
-		if j < 0 || !f.isText() || !fields[j].isText() {
-			return fmt.Errorf("column %s cannot have the dictionary of %s: it needs a column before it, and texts that are not null in both", f.kind.name, f.shares)
+		if j < 0 || !f.isText() || !fields[j].isText() || fields[j].shares != "" {
+			return fmt.Errorf("column %s cannot have the dictionary of %s: it needs a column before it with its own dictionary, and texts that are not null in both", f.kind.name, f.shares)
 		}
 		f.other = fields[j]
 		first := f.other.kind
 		first.texts.batch = make([]int32, 0, batchRows)
 		f.kind.texts.texts = first.texts.texts
-		if codec != nil {
+		if codec != nil && first.codec == nil {
 			first.codec = &repeats{Codec: codec}
-			f.kind.codec = first.codec
 		}
+		f.kind.codec = first.codec
 	}
 	return nil
 }
@@ -123,7 +130,7 @@ func (f *field) isSupported() bool {
 // microseconds is the only unit of time that this package writes.
 var microseconds = parquet.Timestamp(parquet.Microsecond).Type().LogicalType().String()
 
-// column returns the function that writes the field's cells.
+// column returns the column that the field's cells are written to.
 func (f *field) column(w *parquet.ColumnWriter) shred {
 	k := f.kind
 	c := shred{name: k.name, offset: f.offset}
@@ -134,10 +141,9 @@ func (f *field) column(w *parquet.ColumnWriter) shred {
 	switch reflect.Zero(f.goType).Interface().(type) {
 	case string:
 		c.write = requiredTexts(w, k.texts)
-		if k.texts.batch == nil {
+		if other := f.other; other == nil && k.texts.batch == nil {
 			c.each = eachText(w, k.texts)
-		}
-		if other := f.other; other != nil {
+		} else if other != nil {
 			c.write = sharedTexts(w, k.texts, other.kind.texts, int(f.offset)-int(other.offset))
 		}
 	case *string:

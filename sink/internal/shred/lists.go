@@ -15,24 +15,27 @@ type list struct {
 
 // elements returns the cells of a field of the elements of row i.
 func (f *field) elements(c cells, i int) cells {
-	slice := at[[]struct{}](c, i) // its elements have another size
+	slice := at[[]struct{}](c, i) // only the address and the length are used
+	if len(slice) == 0 {
+		return cells{} // an offset from nil is no pointer, and may end the process
+	}
 	return cells{first: unsafe.Add(unsafe.Pointer(unsafe.SliceData(slice)), f.offset), stride: f.list.stride, n: len(slice), times: 1}
 }
 
 // listed returns a function that appends the elements of lists to the column's buffer,
 // and gives parquet-go the levels.
 func listed(w *parquet.ColumnWriter, f *field) func(cells) error {
-	add, flush := adder(f.kind, f.goType)
-	// Levels of an element: the first of a row starts a list. An empty list has one
-	// cell, with both levels 0.
-	most := 1
+	add, finish := adder(f.kind, f.goType)
+	maxDefinition := 1
 	if f.goType.Kind() == reflect.Pointer {
-		most = 2
+		maxDefinition = 2
 	}
-	var level [2][2]parquet.Value // by whether it follows another, and whether it is present
-	for follows := range level {
-		for is := range level[follows] {
-			level[follows][is] = parquet.Value{}.Level(follows, most-1+is, 0)
+	// The levels of an element, by whether another one of its list stands before it,
+	// and whether it is present.
+	var ofElement [2][2]parquet.Value
+	for repetition := range ofElement {
+		for present := range ofElement[repetition] {
+			ofElement[repetition][present] = parquet.Value{}.Level(repetition, maxDefinition-1+present, 0)
 		}
 	}
 	var levels []parquet.Value
@@ -42,18 +45,18 @@ func listed(w *parquet.ColumnWriter, f *field) func(cells) error {
 			for i := range c.n {
 				elements := f.elements(c, i)
 				if elements.n == 0 {
-					levels = append(levels, parquet.Value{})
+					levels = append(levels, parquet.Value{}) // both levels of an empty list are 0
 				}
 				for j := range elements.n {
-					is := 0
+					present := 0
 					if add(elements, j) {
-						is = 1
+						present = 1
 					}
-					levels = append(levels, level[min(j, 1)][is])
+					levels = append(levels, ofElement[min(j, 1)][present])
 				}
 			}
 		}
-		if err := flush(); err != nil {
+		if err := finish(); err != nil {
 			return err
 		}
 		_, err := w.WriteRowValues(levels)
@@ -63,7 +66,7 @@ func listed(w *parquet.ColumnWriter, f *field) func(cells) error {
 
 // adder returns a function that adds an element, or returns false if it is null, and
 // one that ends a batch.
-func adder(k *kind, of reflect.Type) (add func(cells, int) bool, flush func() error) {
+func adder(k *kind, of reflect.Type) (add func(cells, int) bool, finish func() error) {
 	if k.texts != nil {
 		return func(c cells, j int) bool {
 			k.texts.add(at[string](c, j))
@@ -71,7 +74,7 @@ func adder(k *kind, of reflect.Type) (add func(cells, int) bool, flush func() er
 		}, func() error { return nil }
 	}
 	var values []int32
-	flush = func() error {
+	finish = func() error {
 		_, err := k.buffer.(parquet.Int32Writer).WriteInt32s(values)
 		values = values[:0]
 		return err
@@ -80,7 +83,7 @@ func adder(k *kind, of reflect.Type) (add func(cells, int) bool, flush func() er
 		return func(c cells, j int) bool {
 			values = append(values, at[int32](c, j))
 			return true
-		}, flush
+		}, finish
 	}
 	return func(c cells, j int) bool {
 		p := at[*int32](c, j)
@@ -88,5 +91,5 @@ func adder(k *kind, of reflect.Type) (add func(cells, int) bool, flush func() er
 			values = append(values, *p)
 		}
 		return p != nil
-	}, flush
+	}, finish
 }

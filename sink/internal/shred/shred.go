@@ -11,7 +11,8 @@
 // rows with fields of other types, such as the bytes of a body.
 //
 // A field of text tagged dictionary:"name" shares the dictionary of the column name,
-// which is made and compressed once. A normalized pattern mostly is the pattern.
+// which is made and compressed once: in the table rules, a normalized pattern mostly is
+// the pattern. parquet-go does not read this tag.
 package shred
 
 import (
@@ -64,7 +65,7 @@ func (w *Writer[T]) WriteEach(column string, texts []string, rows []T) error {
 	if w.shredder != nil {
 		return w.shredder.writeEach(column, texts, rows)
 	}
-	return fmt.Errorf("parquet-go shreds this table: no column %s of texts", column)
+	return fmt.Errorf("rows of this type are not written once for each text of %s", column)
 }
 
 // Close finishes the file. Its error may be the first sign of a full disk.

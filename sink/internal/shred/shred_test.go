@@ -176,6 +176,152 @@ func TestOtherRowsComeBack(t *testing.T) {
 	comesBack(t, []nested{{[][]string{{"a"}, {"b", "c"}}}, {}})
 	comesBack(t, []inner{{[]nested{{[][]string{{"a"}}}}}, {}})
 	comesBack(t, []group{{body{[]byte("x")}}})
+
+	type plain struct {
+		Text string `parquet:"text"`
+	}
+	type plainList struct {
+		Texts []string `parquet:"texts,list"`
+	}
+	type zero struct {
+		Number int32 `parquet:"number,optional"`
+	}
+	type hidden struct {
+		Number int64  `parquet:"number"`
+		Other  int64  `parquet:"-"`
+		Text   string `parquet:"text,dict"`
+	}
+	comesBack(t, []plain{{"a"}, {"b"}})
+	comesBack(t, []plainList{{[]string{"a", "b"}}, {}})
+	comesBack(t, []zero{{1}, {0}, {3}})
+	comesBack(t, []hidden{{Number: 1, Text: "a"}, {Number: 2, Text: "b"}})
+}
+
+// A list may have more elements than a batch has rows, and be nil.
+func TestLongLists(t *testing.T) {
+	var rows []page
+	for i := range 700 {
+		r := page{Seq: int64(i), Time: time.UnixMicro(int64(i)).UTC(), Class: "c"}
+		for j := range (i * 37) % 3000 * (1 - min(i%30, 1)) {
+			n := int32(j)
+			r.Agents = append(r.Agents, fmt.Sprint(j%700))
+			r.Lines = append(r.Lines, n)
+			r.Hops = append(r.Hops, hop{URL: fmt.Sprint(j % 11)})
+			if j%5 > 0 {
+				r.Hops[j].Status = &n
+			}
+		}
+		rows = append(rows, r)
+	}
+	got := rowsOf[page](t, shredded(t, new(sync.Pool), [][]page{rows}))
+	if diff := cmp.Diff(rows, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("(-written +read):\n%.1000s", diff)
+	}
+
+	var many []page // whose lists have more texts than a dictionary holds
+	for i := range 300 {
+		r := page{Seq: int64(i)}
+		for j := range 2000 {
+			r.Agents = append(r.Agents, fmt.Sprint(2000*i+j))
+		}
+		many = append(many, r)
+	}
+	f := shredded(t, new(sync.Pool), [][]page{many})
+	if n := len(f.RowGroups()); n != 2 {
+		t.Errorf("%d row groups, want 2", n)
+	}
+}
+
+// Memory that a writer leaves holds nothing of its rows, and serves one writer.
+func TestReleasedMemory(t *testing.T) {
+	var spare sync.Pool
+	var stale []twins
+	for i := range 300 {
+		stale = append(stale, twins{Pattern: fmt.Sprint("stale ", i), Normalized: fmt.Sprint("stale ", i)})
+	}
+	w, err := New[twins](io.Discard, &spare)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(stale); err != nil {
+		t.Fatal(err)
+	}
+	w.Release() // as of a segment that is given up
+	w.Release()
+	var out [2]bytes.Buffer
+	var writers [2]*Writer[twins]
+	for i := range writers {
+		if writers[i], err = New[twins](&out[i], &spare); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 3 {
+		for i, w := range writers {
+			text := fmt.Sprint("text ", i, n)
+			if err := w.Write([]twins{{Pattern: text, Normalized: text}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i, w := range writers {
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		f, err := parquet.OpenFile(bytes.NewReader(out[i].Bytes()), int64(out[i].Len()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, r := range rowsOf[twins](t, f) {
+			if text := fmt.Sprint("text ", i, n); r.Pattern != text || r.Normalized != text {
+				t.Errorf("writer %d, row %d: %v, want %s", i, n, r, text)
+			}
+		}
+	}
+}
+
+// Rows with lists, and with columns that share a dictionary, are written once for
+// each text of another column.
+func TestWriteEachOfOtherColumns(t *testing.T) {
+	var out, shared bytes.Buffer
+	w, err := New[page](&out, new(sync.Pool))
+	v, err1 := New[twins](&shared, new(sync.Pool))
+	if err := errors.Join(err, err1); err != nil {
+		t.Fatal(err)
+	}
+	pages := []page{{Seq: 1, Agents: []string{"a", "b"}, Lines: []int32{1, 2}, Time: time.UnixMicro(1).UTC()}, {Seq: 2, Time: time.UnixMicro(2).UTC()}}
+	pattern := "/pattern"
+	rows := []twins{{Line: 1, Pattern: pattern, Normalized: pattern}, {Line: 2, Pattern: pattern, Normalized: pattern[:4]}, {Line: 3, Pattern: pattern[:2], Normalized: "/"}}
+	classes := []string{"x", "y", "z"}
+	if err := errors.Join(w.WriteEach("class", classes, pages), v.WriteEach("host", classes, rows), w.Close(), v.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var wantPages []page
+	var wantRows []twins
+	for _, class := range classes {
+		for _, r := range pages {
+			r.Class = class
+			wantPages = append(wantPages, r)
+		}
+		for _, r := range rows {
+			r.Host = class
+			wantRows = append(wantRows, r)
+		}
+	}
+	for _, x := range []struct {
+		file      *bytes.Buffer
+		want, got func(*parquet.File) any
+	}{
+		{&out, func(*parquet.File) any { return wantPages }, func(f *parquet.File) any { return rowsOf[page](t, f) }},
+		{&shared, func(*parquet.File) any { return wantRows }, func(f *parquet.File) any { return rowsOf[twins](t, f) }},
+	} {
+		f, err := parquet.OpenFile(bytes.NewReader(x.file.Bytes()), int64(x.file.Len()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(x.want(f), x.got(f), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("(-written +read):\n%s", diff)
+		}
+	}
 }
 
 func comesBack[T any](t *testing.T, rows []T) {
@@ -219,7 +365,7 @@ func TestColumnsThatShareADictionary(t *testing.T) {
 			}
 			batches, all = append(batches, batch), append(all, batch...)
 		}
-		if diff := cmp.Diff(all, rowsOf[twins](t, shredded(t, &spare, batches))); diff != "" {
+		if diff := cmp.Diff(all, rowsOf[twins](t, shredded(t, &spare, batches, parquet.Compression(&parquet.Zstd)))); diff != "" {
 			t.Fatalf("(-written +read):\n%s", diff)
 		}
 	})
@@ -262,10 +408,21 @@ func TestColumnsThatCannotShareADictionary(t *testing.T) {
 		A string `parquet:"a,dict"`
 		B int32  `parquet:"b" dictionary:"a"`
 	}
+	type chain struct {
+		A string `parquet:"a,dict"`
+		B string `parquet:"b,dict" dictionary:"a"`
+		C string `parquet:"c,dict" dictionary:"b"`
+	}
+	type listed struct {
+		A string   `parquet:"a,dict"`
+		B []string `parquet:"b,list" parquet-element:",dict" dictionary:"a"`
+	}
+	_, err3 := New[chain](io.Discard, new(sync.Pool))
+	_, err4 := New[listed](io.Discard, new(sync.Pool))
 	_, err := New[later](io.Discard, new(sync.Pool))
 	_, err1 := New[null](io.Discard, new(sync.Pool))
 	_, err2 := New[number](io.Discard, new(sync.Pool))
-	for _, err := range []error{err, err1, err2} {
+	for _, err := range []error{err, err1, err2, err3, err4} {
 		if err == nil || !strings.Contains(err.Error(), "cannot have the dictionary of") {
 			t.Errorf("error is %v", err)
 		}
@@ -274,8 +431,10 @@ func TestColumnsThatCannotShareADictionary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.WriteEach("pattern", []string{"/"}, []twins{{}}); err == nil {
-		t.Error("WriteEach accepts the column pattern")
+	for _, column := range []string{"pattern", "normalized"} {
+		if err := w.WriteEach(column, []string{"/"}, []twins{{}}); err == nil {
+			t.Errorf("WriteEach accepts the column %s", column)
+		}
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// shredder splits flat rows into columns, for parquet-go to write.
+// shredder splits rows into columns, for parquet-go to write.
 type shredder[T any] struct {
 	file    *parquet.GenericWriter[T]
 	columns []shred
@@ -36,6 +36,10 @@ const batchRows = 256
 // row group. Hostile files can reach it, and parquet-go would hold dictionaries of
 // up to a gigabyte.
 const dictionaryBytes = 16 << 20
+
+// dictionaryTexts bounds their number: the lists of a row group can have many more
+// than it has rows.
+const dictionaryTexts = 1 << 18
 
 // spareBytes bounds the memory of a column's texts that is kept for reuse.
 const spareBytes = 8 << 20
@@ -97,7 +101,7 @@ func (s *shredder[T]) write(rows []T) error {
 func (s *shredder[T]) writeEach(column string, texts []string, rows []T) error {
 	at := slices.IndexFunc(s.columns, func(c shred) bool { return c.name == column && c.each != nil })
 	if at < 0 {
-		return fmt.Errorf("no column %s of texts", column)
+		return fmt.Errorf("no column %s of texts that are not null, with its own dictionary", column)
 	}
 	for len(texts) > 0 && len(rows) > 0 {
 		times := min(len(texts), batchRows/len(rows), (RowGroup-s.rows)/len(rows))
@@ -139,7 +143,7 @@ func (s *shredder[T]) batch(rows []T, column int, texts []string) error {
 	s.rows += len(rows) * times
 	full := s.rows == RowGroup
 	for _, t := range s.texts {
-		full = full || len(t.values) >= dictionaryBytes
+		full = full || len(t.values) >= dictionaryBytes || t.len() >= dictionaryTexts
 	}
 	if !full {
 		return nil
@@ -157,7 +161,7 @@ func (s *shredder[T]) release() {
 	for _, t := range s.texts {
 		t.cells = t.cells[:0]
 		t.forget()
-		if cap(t.values) > spareBytes {
+		if t.bytes() > spareBytes {
 			t.texts = newTexts()
 		}
 	}

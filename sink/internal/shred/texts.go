@@ -17,13 +17,15 @@ type textColumn struct {
 	batch []int32 // the cells of the last batch; nil if no later column shares the dictionary
 }
 
-// forget empties the dictionary.
+// forget empties the dictionary. Every column that shares it forgets before the next
+// cell is added.
 func (t *textColumn) forget() {
 	t.texts.forget()
 	t.last = -1
 }
 
-// texts is a dictionary in a row group, numbered in order of first occurrence.
+// texts is the dictionary of a row group, of one column or of several. Texts are
+// numbered in order of first occurrence.
 type texts struct {
 	values  []byte   // the texts, concatenated
 	offsets []uint32 // where each text begins in values, and where the last ends
@@ -49,6 +51,11 @@ func newTexts() *texts {
 }
 
 func (t *texts) len() int { return len(t.offsets) - 1 }
+
+// bytes returns the memory that the dictionary takes.
+func (t *texts) bytes() int {
+	return cap(t.values) + 4*(cap(t.offsets)+cap(t.hashes)+cap(t.after)) + 8*cap(t.slots)
+}
 
 func (t *texts) all() encoding.Values { return encoding.ByteArrayValues(t.values, t.offsets) }
 

@@ -12,7 +12,7 @@ import (
 // have unexported methods, for its own writing of rows; our types get them by
 // embedding a value of parquet-go, which stays empty.
 
-// record and leaf are the nodes of a schema with columns of our types.
+// record, branch and leaf are the nodes of a schema with columns of our types.
 type record struct {
 	parquet.Node
 	fields []parquet.Field
@@ -51,8 +51,8 @@ func (l leaf) Compression() compress.Codec {
 	return l.kind.codec
 }
 
-// repeats is the codec of columns that share a dictionary. It compresses a page once
-// if the next one is equal.
+// repeats is the codec of columns that share a dictionary. It keeps the last page, and
+// does not compress an equal one again. It serves one writer.
 type repeats struct {
 	compress.Codec
 	page, compressed []byte
@@ -62,7 +62,7 @@ func (r *repeats) Encode(dst, page []byte) ([]byte, error) {
 	if r.compressed == nil || !bytes.Equal(page, r.page) {
 		compressed, err := r.Codec.Encode(r.compressed, page)
 		if err != nil {
-			r.page = r.page[:0]
+			r.compressed = nil
 			return dst, err
 		}
 		r.page, r.compressed = append(r.page[:0], page...), compressed
