@@ -62,3 +62,30 @@ func TestSitemapsOfSeveralHosts(t *testing.T) {
 		t.Errorf("counts of sitemaps (-want +got):\n%s", diff)
 	}
 }
+
+// A list that selects stored answers gives their ranks, unless --ranks does.
+func TestRanksOfAListThatSelects(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.example", "b.example", "c.example"} {
+		must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o666))
+	}
+	list := writeFile(t, "hosts.csv", []byte("rank,host\n7,b.example\n,a.example\n"))
+	for ranks, want := range map[string]map[string]int64{
+		"": {"a.example": 0, "b.example": 7},
+		writeFile(t, "ranks.csv", []byte("1,a.example\n")): {"a.example": 1, "b.example": 0},
+	} {
+		c := newConfig(t, nil, "")
+		c.Source = source.Config{Schemes: []string{"http"}, Bodies: dir, Hosts: list, Ranks: ranks}
+		_, err := Run(t.Context(), c, new(Progress))
+		must(t, err)
+		got := make(map[string]int64)
+		for _, row := range rowsOf[sink.Fetch](t, c, "fetches") {
+			if got[row.Host] = 0; row.Rank != nil {
+				got[row.Host] = *row.Rank
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("ranks of %q (-want +got):\n%s", ranks, diff)
+		}
+	}
+}

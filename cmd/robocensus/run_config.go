@@ -158,6 +158,8 @@ func (f *runFlags) checkValues() error {
 		return usagef("--grace cannot be negative")
 	case f.limit < 0:
 		return usagef("--limit cannot be negative")
+	case f.run == "" && f.set.Changed("run"):
+		return usagef("--run is empty: give an ID, or leave it out for the time of the start")
 	case !(f.sample > 0 && f.sample <= 1):
 		return usagef("--sample must be above 0 and at most 1: 0.1 takes a tenth of the registered domains")
 	case f.dryRun && f.json:

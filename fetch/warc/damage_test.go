@@ -141,7 +141,7 @@ func TestWARCCut(t *testing.T) {
 				for name, r := range map[string]io.Reader{"seeker": bytes.NewReader(file[:cut]), "stream": struct{ io.Reader }{bytes.NewReader(file[:cut])}} {
 					captures, damages, _ := readAll(t, r)
 					wantDamages := 1
-					if at || cut == 0 {
+					if at { // at 0 the file is empty
 						wantDamages = 0
 					}
 					if len(captures) != whole || len(damages) != wantDamages {

@@ -59,7 +59,7 @@ type Counts struct {
 // Read calls emit for every stored capture of a robots.txt (a response or
 // revisit whose target's path is exactly /robots.txt), in file order. It calls
 // damaged for data that it cannot read, with the offset where it begins, and
-// resumes at the next record. It keeps at most limit bytes of a body. emit may
+// resumes at the next record. A file without a record is damaged. It keeps at most limit bytes of a body. emit may
 // keep the capture.
 //
 // The file is gzip or zstd, normally with a member or frame per record, or
@@ -84,6 +84,10 @@ func Read(ctx context.Context, name string, r io.Reader, limit int,
 			return w.counts, ctx.Err()
 		case w.file.err != nil:
 			return w.counts, &userfile.Error{Path: name, Err: fmt.Errorf("at byte %d: %w", w.file.at, w.file.err)}
+		case err == io.EOF && w.counts == (Counts{}):
+			// A download that failed often leaves an empty file.
+			w.counts.Damaged++
+			return w.counts, w.damaged(0, errEmpty.Error())
 		case err == io.EOF:
 			return w.counts, nil
 		case err != nil:
@@ -112,6 +116,7 @@ type reader struct {
 
 var (
 	errNoRecord   = errors.New("not a WARC/1 record")
+	errEmpty      = errors.New("the file holds no record")
 	errNoEnd      = errors.New("the header has no end")
 	errLongHeader = fmt.Errorf("the header is longer than %d bytes", maxRecordHead)
 	errNoLength   = errors.New("no readable content-length")

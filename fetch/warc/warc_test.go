@@ -153,8 +153,11 @@ func TestWARCWhatCounts(t *testing.T) {
 	if want := (Counts{OtherTypes: 7, OtherURLs: 15}); len(captures) != 0 || damages != nil || counts != want {
 		t.Errorf("%d captures, damages %q, %+v", len(captures), damages, counts)
 	}
-	if captures, damages, _ := readAll(t, strings.NewReader("")); captures != nil || damages != nil {
-		t.Errorf("an empty file: %v, %q", captures, damages)
+	for _, file := range []string{"", string(gzipped(""))} {
+		captures, damages, counts := readAll(t, strings.NewReader(file))
+		if captures != nil || len(damages) != 1 || !strings.Contains(damages[0], "the file holds no record") || counts != (Counts{Damaged: 1}) {
+			t.Errorf("an empty file: %v, %q, %+v", captures, damages, counts)
+		}
 	}
 }
 

@@ -43,6 +43,7 @@ func readRanks(ctx context.Context, path string) (out ranks, err error) {
 type filter struct {
 	hosts   hashSet // hosts named without a scheme: all their origins
 	origins hashSet
+	ranks   ranks // that the list gives
 }
 
 func (f *filter) has(o fetch.Origin) bool {
@@ -61,6 +62,9 @@ func readFilter(ctx context.Context, path string, sum io.Writer, reject func(lin
 		}
 		given := r.given()
 		o, _, err := fetch.Parse(given, "http")
+		if err == nil && r.rank != nil {
+			f.ranks.hosts.put(o.Host, *r.rank)
+		}
 		switch {
 		case err != nil:
 			return reject(r.line, r.text, rejection(err))

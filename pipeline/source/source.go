@@ -166,6 +166,9 @@ func (s *Source) Start(ctx context.Context, rejects *Rejects, progress func(byte
 		}
 		if s.filter, err = readFilter(ctx, s.config.Hosts, s.sum, reject); err == nil {
 			s.digest()
+			if s.config.Ranks == "" {
+				s.ranks = s.filter.ranks
+			}
 		}
 	}
 	return err
