@@ -5,6 +5,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/sink"
 )
 
 // Preview describes a run before it begins.
@@ -27,9 +28,18 @@ func (p *Preview) Bytes() int64 {
 }
 
 // PreviewRun reads the list of hosts as the run would. It asks no host and writes
-// nothing. It does not read standard input or stored answers.
+// nothing. It does not read standard input or stored answers, but fails if these are
+// not there, or if the run exists.
 func PreviewRun(ctx context.Context, c Config) (p Preview, err error) {
-	if c.Source.IsStored() || c.Source.Hosts == "-" {
+	if isNew := !c.Resume && !c.ForceNew && c.Source.Shard.Count == 0; isNew {
+		if err := sink.CheckNew(ctx, c.Dir, c.Run); err != nil {
+			return p, err
+		}
+	}
+	if c.Source.IsStored() {
+		return Preview{Hosts: -1}, source.Check(ctx, c.Source)
+	}
+	if c.Source.Hosts == "-" {
 		return Preview{Hosts: -1}, nil
 	}
 	list, err := source.Open(ctx, c.Source)

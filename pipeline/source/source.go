@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -93,15 +94,44 @@ func Open(ctx context.Context, c Config) (s *Source, err error) {
 	if err := s.openLists(ctx); err != nil {
 		return nil, err
 	}
-	if c.Ranks != "" {
-		if s.ranks, err = readRanks(ctx, c.Ranks); err != nil {
-			return nil, err
-		}
-		if s.ranks.hosts.used == 0 {
-			return nil, &userfile.Error{Path: c.Ranks, Err: errors.New("has no ranked host; give lines such as 1,example.com")}
+	return s, s.openRanks(ctx)
+}
+
+func (s *Source) openRanks(ctx context.Context) (err error) {
+	list := s.config.Ranks
+	if list == "" {
+		return nil
+	}
+	if s.ranks, err = readRanks(ctx, list); err == nil && s.ranks.hosts.used == 0 {
+		err = &userfile.Error{Path: list, Err: errors.New("has no ranked host; give lines such as 1,example.com")}
+	}
+	return err
+}
+
+// Check returns the error that Open returns for stored answers that are not there. It
+// reads no answers and no standard input, and asks no server.
+func Check(ctx context.Context, c Config) error {
+	s, err := &Source{config: c}, error(nil)
+	isLocal := func(name string) bool { return name != "" && name != "-" && !remote.IsURL(name) }
+	switch {
+	case c.Paths != "" && isLocal(c.Paths):
+		_, err = readPaths(ctx, c.Paths, c.Base)
+	case len(c.WARC) > 0:
+		_, err = archives(ctx, slices.DeleteFunc(slices.Clone(c.WARC), remote.IsURL))
+	case isLocal(c.FromRun):
+		err = s.openRun(ctx)
+	}
+	for _, name := range []string{c.Bodies, c.Hosts} {
+		if err == nil && isLocal(name) {
+			if _, e := os.Stat(name); e != nil {
+				err = &userfile.Error{Path: name, Err: errors.Unwrap(e)}
+			}
 		}
 	}
-	return s, nil
+	if err == nil && c.Ranks != "-" {
+		err = s.openRanks(ctx)
+	}
+	return err
 }
 
 // openLists inspects the lists of hosts and of ranks.
