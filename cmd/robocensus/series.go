@@ -334,7 +334,10 @@ func showSeries(out io.Writer, r *series.Result) {
 			row[3] = words.Number(*run.Files)
 		}
 		if known[run.Run] && run.Files != nil {
-			row[4], row[5] = words.Percent(closed[run.Run], run.Hosts), words.Percent(closed[run.Run], *run.Files)
+			row[4] = words.Percent(closed[run.Run], run.Hosts)
+			if *run.Files > 0 {
+				row[5] = words.Percent(closed[run.Run], *run.Files)
+			}
 		}
 		rows = append(rows, row)
 	}
