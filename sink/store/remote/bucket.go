@@ -308,10 +308,10 @@ func contentType(name string) string {
 // Create writes an object unless there is one of that name, and reports whether
 // there was none. Of several writers one wins.
 //
-// The answer to a write may be lost, and the repetition then finds the object that
-// it has written: an object with the same bytes is taken for this writer's, so
-// content must have something that no other writer's has. An error with inDoubt means
-// that the object may have been written.
+// The answer to a write may be lost, and the repetition, ours or the client library's,
+// then finds the object that it has written: an object with the same bytes is taken for
+// this writer's, so content must have something that no other writer's has. An error
+// with inDoubt means that the object may have been written.
 func (b *Bucket) Create(ctx context.Context, name string, content []byte) (won, inDoubt bool, err error) {
 	err = b.call(ctx, "write", name, func(ctx context.Context) error {
 		err := b.put(ctx, name, content, true)
@@ -320,6 +320,7 @@ func (b *Bucket) Create(ctx context.Context, name string, content []byte) (won, 
 			won = err == nil
 			return err
 		}
+		inDoubt = true // until the object is read: the client repeats a write, too
 		there, err := b.bucket.NewRangeReader(ctx, b.prefix+name, 0, int64(len(content))+1, nil)
 		var found []byte
 		if err == nil {
