@@ -147,8 +147,13 @@ func joinParts(ctx context.Context, w io.Writer, from store.Store, parts []Part)
 	return err
 }
 
-// copyTo writes a file and sets its digest.
+// copyTo writes a file and sets its digest. After an error there is no such file.
 func (o *output) copyTo(name string, digest *store.Digest, write func(io.Writer) error) error {
+	return o.copyAnd((*store.File).Discard, name, digest, write)
+}
+
+// copyAnd writes a file, sets its digest, and calls failed after an error.
+func (o *output) copyAnd(failed func(*store.File), name string, digest *store.Digest, write func(io.Writer) error) error {
 	f, err := o.store.Create(name)
 	if err != nil {
 		return err
@@ -160,7 +165,7 @@ func (o *output) copyTo(name string, digest *store.Digest, write func(io.Writer)
 		err = f.Publish()
 	}
 	if err != nil {
-		f.Discard()
+		failed(f)
 	}
 	return err
 }

@@ -19,10 +19,11 @@ func (s *ShardedRun) Rejected(ctx context.Context, r *Record) (io.ReadCloser, er
 }
 
 // WriteRejected writes rejected.csv of the run. All processes that complete a run
-// write the same contents.
+// write the same contents, so one that fails leaves the file: it may be another's, which
+// a manifest names.
 func (s *ShardedRun) WriteRejected(write func(io.Writer) error) (*store.Digest, error) {
 	var digest store.Digest
-	err := s.copyTo(layout.RunFile(s.plan.Run, layout.RejectedName), &digest, write)
+	err := s.copyAnd((*store.File).Abandon, layout.RunFile(s.plan.Run, layout.RejectedName), &digest, write)
 	if err != nil {
 		return nil, fmt.Errorf("write rejected.csv: %w", err)
 	}

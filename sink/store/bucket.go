@@ -135,9 +135,9 @@ func (s *sent) publish() error {
 	return err
 }
 
-func (s *sent) discard() {
+func (s *sent) discard(published bool) {
 	s.file.Close()
-	if s.published {
+	if s.published && published {
 		s.bucket.Remove(s.name)
 	}
 }

@@ -22,9 +22,9 @@ type File struct {
 
 // target is where a file goes.
 type target interface {
-	finish() error  // after the last byte
-	publish() error // gives the file its name
-	discard()       // removes the file, even if it is published
+	finish() error          // after the last byte
+	publish() error         // gives the file its name
+	discard(published bool) // removes the file, and also one that is or may be published
 }
 
 func newFile(f *os.File, path string, t target) *File {
@@ -63,7 +63,11 @@ func (f *File) Finish() (Digest, error) {
 func (f *File) Publish() error { return f.publish() }
 
 // Discard removes the file, even if it is published.
-func (f *File) Discard() { f.discard() }
+func (f *File) Discard() { f.discard(true) }
+
+// Abandon removes the file unless it is published, or may be. It is for a name that
+// other processes write, too.
+func (f *File) Abandon() { f.discard(false) }
 
 // Create creates a file under a temporary name in the same folder.
 func (s *Folder) Create(name string) (*File, error) {
@@ -98,10 +102,13 @@ func (w *written) publish() error {
 	return nil
 }
 
-func (w *written) discard() {
+func (w *written) discard(published bool) {
 	w.file.Close()
 	name := w.tmp
 	if name == "" {
+		if !published {
+			return
+		}
 		name = w.name
 	}
 	w.folder.Remove(name)
