@@ -89,3 +89,30 @@ func TestRanksOfAListThatSelects(t *testing.T) {
 		}
 	}
 }
+
+// A rule shows its pattern as written and as compared; a class of lines counts lines
+// and hosts.
+func TestRulesAndLinesOfAFile(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "a.example"), []byte("User-agent: *\nDisallow: /\u00e9\nDisallow: /a\nx-one: 1\nx-two: 2\n"), 0o666))
+	c := newConfig(t, nil, "")
+	c.Source = source.Config{Schemes: []string{"http"}, Bodies: dir}
+	_, err := Run(t.Context(), c, new(Progress))
+	must(t, err)
+	var got [][2]string
+	for _, row := range rowsOf[sink.Rule](t, c, "rules") {
+		got = append(got, [2]string{row.Pattern, row.Normalized})
+	}
+	if diff := cmp.Diff([][2]string{{"/\u00e9", "/%C3%A9"}, {"/a", "/a"}}, got); diff != "" {
+		t.Errorf("pattern and normalized (-want +got):\n%s", diff)
+	}
+	counts := make(map[string]int64)
+	for _, row := range rowsOf[sink.Count](t, c, "summary") {
+		if row.Key != nil && *row.Key == "unknown_field" {
+			counts[row.Metric] += row.Count
+		}
+	}
+	if diff := cmp.Diff(map[string]int64{"line_class": 2, "line_class_hosts": 1}, counts); diff != "" {
+		t.Errorf("unknown fields (-want +got):\n%s", diff)
+	}
+}
