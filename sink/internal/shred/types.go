@@ -82,9 +82,10 @@ type kind struct {
 }
 
 func (k *kind) NewColumnBuffer(column, values int) parquet.ColumnBuffer {
-	k.buffer = k.Type.NewColumnBuffer(column, values)
 	if k.texts != nil {
-		k.buffer = buffer{k.buffer, k}
+		k.buffer = buffer{k.Type.NewColumnBuffer(column, 0), k} // stays empty
+	} else {
+		k.buffer = k.Type.NewColumnBuffer(column, values)
 	}
 	return filled{k.buffer}
 }
