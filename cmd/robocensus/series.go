@@ -20,7 +20,6 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/output"
 	"github.com/robocensus/robocensus/cmd/internal/report"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
-	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/robots"
@@ -51,8 +50,10 @@ registered domain. Both read the tables fetches and policies of every run.
 --weights is a CSV file of the hosts that each stratum has in the population, such as
 "1-1000,1000"; the figures of the stratum "weighted" then count each stratum by these.
 
-Without --html, --parquet, --csv or --json, the output is an overview. The columns of
-the table series are in the data dictionary.
+Without --html, --parquet, --csv or --json, the output is an overview of the hosts that
+shut out a crawler for AI training, weighted if there are weights; comparable says
+whether a run is comparable with the one above it. The columns of the table series are
+in the data dictionary.
 
 Exit codes: 0 done, 64 usage, 65 bad input, 74 I/O, 130 interrupted.`
 
@@ -108,7 +109,7 @@ func seriesCommand() *cobra.Command {
 }
 
 func strataNames() []string {
-	names := []string{series.All, "weighted"}
+	names := []string{series.All, series.Weighted}
 	for _, s := range summary.Strata {
 		names = append(names, s.Name)
 	}
@@ -130,7 +131,7 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 			return c, usagef("--stratum: no stratum %q%s: the strata are %s", name, suggest.Remark(name, strataNames()), strings.Join(strataNames(), ", "))
 		}
 	}
-	if slices.Contains(f.strata, "weighted") && f.weights == "" {
+	if slices.Contains(f.strata, series.Weighted) && f.weights == "" {
 		return c, usagef("--stratum weighted needs --weights FILE")
 	}
 	c = series.Config{Dir: f.out, Profiles: f.profiles, Strata: f.strata, Panel: f.panel, Clustered: f.clustered}
@@ -172,7 +173,11 @@ func (f *seriesFlags) chosen(ctx context.Context) (ids, warnings []string, err e
 	}
 	profiles := make(map[string]bool)
 	for _, m := range complete {
-		if f.matches(m.Run) && !m.Date.Before(since) {
+		switch {
+		case !f.matches(m.Run) || m.Date.Before(since):
+		case !slices.Contains(m.Tables, "summary"):
+			warnings = append(warnings, fmt.Sprintf("run %s has no table summary and is left out", m.Run))
+		default:
 			ids = append(ids, m.Run)
 			for _, p := range m.Profiles {
 				profiles[p] = true
@@ -180,9 +185,14 @@ func (f *seriesFlags) chosen(ctx context.Context) (ids, warnings []string, err e
 		}
 	}
 	if len(runNames(ctx, f.out)) > len(complete) {
-		if warnings, err = f.leftOut(ctx, since); err != nil {
+		more, err := f.leftOut(ctx, since)
+		if err != nil {
 			return nil, nil, err
 		}
+		warnings = append(warnings, more...)
+	}
+	if len(ids) == 0 && len(warnings) > 0 {
+		return nil, nil, usagef("no run in %s can be followed: %s", f.out, strings.Join(warnings, "; "))
 	}
 	if len(ids) == 0 {
 		return nil, nil, usagef("no complete run in %s%s%s", f.out, f.choice(), runsIn(ctx, f.out))
@@ -314,43 +324,4 @@ func (f *seriesFlags) write(ctx context.Context, c series.Config, stdout, stderr
 		showSeries(stdout, r)
 	}
 	return nil
-}
-
-// showSeries prints an overview.
-func showSeries(out io.Writer, r *series.Result) {
-	p := &textPage{out}
-	closed := make(map[string]int64) // hosts by run that shut out an agent for AI training
-	known := make(map[string]bool)
-	for i := range r.Points {
-		pt := &r.Points[i]
-		if pt.Metric == "category" && *pt.Key == "any" && pt.Population == series.All && pt.Stratum == series.All && pt.Base == "hosts" && *pt.Category == "ai-training" && *pt.Profile == r.Profiles[0] {
-			known[pt.Run], closed[pt.Run] = true, pt.Count
-		}
-	}
-	var rows [][]string
-	for _, run := range r.Runs {
-		row := []string{run.Run, showDate(run.Date), words.Number(run.Hosts), "", "", ""}
-		if run.Files != nil {
-			row[3] = words.Number(*run.Files)
-		}
-		if known[run.Run] && run.Files != nil {
-			row[4] = words.Percent(closed[run.Run], run.Hosts)
-			if *run.Files > 0 {
-				row[5] = words.Percent(closed[run.Run], *run.Files)
-			}
-		}
-		rows = append(rows, row)
-	}
-	p.line("Hosts that shut out a crawler for AI training")
-	p.rows([]string{"run", "date", "hosts", "files", "of hosts", "of files"}, 2, rows)
-	if r.Panel != nil {
-		p.line("in all runs: " + words.Count(r.Panel.Hosts, "host"))
-	}
-	for _, m := range r.Marks {
-		p.line(p.foreign(fmt.Sprintf("%s: %s", m.Run, m.Text)))
-	}
-	for _, text := range r.Warnings {
-		p.line(p.foreign(text))
-	}
-	p.line("--html draws all figures; --parquet, --csv and --json write them")
 }

@@ -132,7 +132,7 @@ func compareIDs(a, b id) int {
 }
 
 func (p *pointer) population(name string, of func(*counted) population) {
-	weighted := p.Weights != nil && (p.Config.Strata == nil || slices.Contains(p.Config.Strata, "weighted"))
+	weighted := p.Weights != nil && (p.Config.Strata == nil || slices.Contains(p.Config.Strata, Weighted))
 	for _, k := range p.figures(of) {
 		rule := metrics[k.metric]
 		bases := rule.bases
@@ -235,7 +235,7 @@ func (p *pointer) weighted(i int, k id, population, base string, of population) 
 	slices.SortFunc(parts, func(a, b part) int {
 		return cmp.Or(cmp.Compare(a.weight, b.weight), cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y))
 	}) // so that sums of floats do not depend on the order of a map
-	row := p.row(i, k, population, "weighted", base, n.n, size.n)
+	row := p.row(i, k, population, Weighted, base, n.n, size.n)
 	if e, ok := ratio(parts); ok {
 		method := "stratified"
 		if p.isClustered(k) {
@@ -243,7 +243,7 @@ func (p *pointer) weighted(i int, k id, population, base string, of population) 
 		}
 		p.estimated(row, e, method, float64(size.n), hosts)
 	}
-	p.add(row, i, k, "weighted")
+	p.add(row, i, k, Weighted)
 }
 
 // isClustered reports whether the interval of a figure allows for clusters: the pass

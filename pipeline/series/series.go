@@ -16,8 +16,11 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// All is the stratum of all hosts.
-const All = "all"
+// Strata of all hosts.
+const (
+	All      = "all"
+	Weighted = "weighted" // with each band of rank weighted by its hosts in the population
+)
 
 // Config says what a series is about.
 type Config struct {

@@ -75,7 +75,7 @@ func (d *seriesData) ofStrata() *figure {
 	var all []*multiple
 	for _, name := range names {
 		shown := rankName(name)
-		if name == "weighted" {
+		if name == series.Weighted {
 			shown = "all, weighted by stratum"
 		}
 		all = append(all, d.bothBases(shown, "", "files", nil, func(base string) followed { return line(name, base) }))
@@ -84,7 +84,7 @@ func (d *seriesData) ofStrata() *figure {
 		ID: "strata", Title: "By rank: hosts that shut out a crawler for AI training", Of: "Shares of the hosts and files of each band of rank.", Legend: d.twoBases(),
 	}, d.query("series_categories", "stratum", "hosts, files", "closes = 'any' AND stratum IN ("+quoteAll(names)+") AND category = "+quote(headline)+" AND profile = "+quote(d.profile)), all...)
 	if f != nil {
-		names = slices.DeleteFunc(names, func(name string) bool { return name == "weighted" }) // the views have no weights
+		names = slices.DeleteFunc(names, func(name string) bool { return name == series.Weighted }) // the views have no weights
 		d.rows(f, "stratum", []string{"hosts", "files"}, names, line)
 	}
 	return f

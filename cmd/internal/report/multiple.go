@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -61,10 +62,7 @@ func (m *multiple) add(d *seriesData, class, base string, l followed) {
 		return
 	}
 	last := c.points[len(c.points)-1]
-	c.Value = strings.TrimSpace(percent(last.Count, last.Denominator) + " " + base)
-	if p := last; p.Stratum == "weighted" {
-		c.Value = fmt.Sprintf("%.1f%% %s", 100**p.Share, base)
-	}
+	c.Value = strings.TrimSpace(words.Share(*last.Share) + " " + base)
 	m.Curves = append(m.Curves, c)
 }
 
@@ -143,7 +141,7 @@ func (m *multiple) place(d *seriesData, top float64) {
 			c.Dots = append(c.Dots, dot)
 		}
 		end()
-		said = append(said, fmt.Sprintf("%s on %s to %s", percentOf(c.points[0]), shortDay(c.points[0].Date), c.Value))
+		said = append(said, fmt.Sprintf("%s on %s to %s", words.Share(*c.points[0].Share), shortDay(c.points[0].Date), c.Value))
 	}
 	for _, at := range slices.Sorted(maps.Keys(events)) {
 		date := d.Runs[at].Date
@@ -169,13 +167,6 @@ func (m *multiple) explain(text string) {
 
 func shortDay(t time.Time) string { return t.UTC().Format("2 Jan 2006") }
 
-func percentOf(p *sink.Point) string {
-	if p.Stratum == "weighted" {
-		return fmt.Sprintf("%.1f%%", 100**p.Share)
-	}
-	return percent(p.Count, p.Denominator)
-}
-
 // cautions has words for cautions.
 var cautions = map[string]string{
 	"few_hosts": "few hosts", "rare": "a rare share", "few_clusters": "few domains", "uneven_clusters": "domains of very different sizes",
@@ -183,7 +174,7 @@ var cautions = map[string]string{
 
 func tipOf(p *sink.Point, value string) string {
 	_, base, _ := strings.Cut(value, " ")
-	text := fmt.Sprintf("%s, run %s: %s %s (%s of %s)", shortDay(p.Date), p.Run, percentOf(p), base, count(p.Count), count(p.Denominator))
+	text := fmt.Sprintf("%s, run %s: %s %s (%s of %s)", shortDay(p.Date), p.Run, words.Share(*p.Share), base, count(p.Count), count(p.Denominator))
 	if p.Low != nil {
 		text += fmt.Sprintf(", interval %.1f to %.1f%%", 100**p.Low, 100**p.High)
 	}
@@ -191,11 +182,11 @@ func tipOf(p *sink.Point, value string) string {
 		text += fmt.Sprintf(", design effect %.2f", *p.DesignEffect)
 	}
 	if p.Caution != nil {
-		var words []string
+		var cautious []string
 		for name := range strings.SplitSeq(*p.Caution, ",") {
-			words = append(words, cautions[name])
+			cautious = append(cautious, cautions[name])
 		}
-		text += "; caution: " + strings.Join(words, ", ")
+		text += "; caution: " + strings.Join(cautious, ", ")
 	}
 	return text
 }

@@ -148,12 +148,20 @@ var Effect = Vocabulary{
 	"undecided": "undecided",
 }
 
-// Percent formats a share. 0% means none and 100% means all, exactly.
+// Percent formats the share that n has of a number; that of 0 is 0%.
 func Percent(n, of int64) string {
-	switch p := 100 * float64(n) / float64(of); {
-	case of <= 0 || n == 0:
+	if of <= 0 {
 		return "0%"
-	case n == of:
+	}
+	return Share(float64(n) / float64(of))
+}
+
+// Share formats a share from 0 to 1. 0% means none and 100% means all, exactly.
+func Share(share float64) string {
+	switch p := 100 * share; {
+	case p == 0:
+		return "0%"
+	case p == 100:
 		return "100%"
 	case p < 0.05:
 		return "<0.1%"
