@@ -27,6 +27,7 @@ type Progress struct {
 	limited   atomic.Bool
 	inputRead atomic.Int64
 	done      atomic.Int64
+	earlier   atomic.Int64
 	stored    atomic.Int64
 	rejects   atomic.Int64
 	ok        atomic.Int64
@@ -44,6 +45,7 @@ type Snapshot struct {
 	Total       int64 // the most that Done can reach; 0 if unknown
 	Done        int64 // lines of the input; targets if there is a limit
 	Fetched     int64
+	Earlier     int64 // those of Fetched that earlier processes of the run have fetched
 	Committed   int64 // targets whose segment is in the tables
 	Rejected    int64
 	Answered    int64 // 2xx
@@ -57,6 +59,7 @@ type Snapshot struct {
 
 // Snapshot reads the counters.
 func (p *Progress) Snapshot() Snapshot {
+	earlier := p.earlier.Load() // before Fetched, which it must not exceed
 	done := p.inputRead.Load() + p.rejects.Load()
 	if p.limited.Load() {
 		done = p.done.Load()
@@ -72,7 +75,7 @@ func (p *Progress) Snapshot() Snapshot {
 	return Snapshot{
 		Outages: p.outages.Load(), CutOff: cutOff,
 		Phase: phase,
-		Total: p.total.Load(), Done: done, Fetched: p.done.Load(), Committed: p.stored.Load(), Rejected: p.rejects.Load(),
+		Total: p.total.Load(), Done: done, Fetched: p.done.Load(), Earlier: earlier, Committed: p.stored.Load(), Rejected: p.rejects.Load(),
 		Answered: p.ok.Load(), ClientError: p.absent.Load(), OtherError: p.failing.Load(), Unreachable: p.unreached.Load(),
 	}
 }
@@ -107,8 +110,15 @@ func (p *Progress) read(bytes int64) { p.inputRead.Add(bytes) }
 // passedOver counts a segment that an earlier process committed.
 func (p *Progress) passedOver(targets int, lines int64) {
 	p.done.Add(int64(targets))
+	p.earlier.Add(int64(targets))
 	p.stored.Add(int64(targets))
 	p.inputRead.Add(lines)
+}
+
+// found counts a capture that an earlier process has saved.
+func (p *Progress) found(c *fetch.Capture, lines int64) {
+	p.fetched(c, lines)
+	p.earlier.Add(1)
 }
 
 func (p *Progress) fetched(c *fetch.Capture, lines int64) {

@@ -80,13 +80,16 @@ func (n *census) readVolume(ctx, late context.Context, v *source.Volume, take fu
 // A capture that is stored, or that an earlier process of the run saved, is not
 // fetched again.
 func (n *census) take(begin, late context.Context, fetching *errgroup.Group, j *job) error {
-	s := j.segment
-	if err := n.savedCapture(j); err != nil {
-		return err
+	s, count := j.segment, n.progress.fetched
+	if j.Capture == nil {
+		count = n.progress.found
+		if err := n.savedCapture(j); err != nil {
+			return err
+		}
 	}
 	if j.Capture != nil {
 		s.jobs = append(s.jobs, j)
-		n.progress.fetched(j.Capture, j.Lines)
+		count(j.Capture, j.Lines)
 		return n.account(j)
 	}
 	lease, err := n.client.Enter(begin, late)

@@ -95,7 +95,7 @@ func (n *census) saveCapture(j *job) error {
 // savedCapture gives a job without a capture the one that an earlier process of the
 // run saved, if there is one and it can be decoded.
 func (n *census) savedCapture(j *job) error {
-	if j.Capture != nil || j.segment.captures == nil {
+	if j.segment.captures == nil {
 		return nil
 	}
 	encoded, err := j.segment.captures.Find(j.ordinal)

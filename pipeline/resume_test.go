@@ -74,6 +74,9 @@ func TestResumeAsksEachHostOnce(t *testing.T) {
 			t.Fatalf("row %d is %s with seq %d", i, hosts[i], seqs[i])
 		}
 	}
+	if result.Earlier != n {
+		t.Errorf("%d hosts were asked earlier, want all %d", result.Earlier, n)
+	}
 	// The first process judged the URL of h1.example.
 	if got := rejectedReasons(t, c); !slices.Equal(got, []string{"origin_not_in_run"}) {
 		t.Errorf("rejected: %v", got)
@@ -107,6 +110,9 @@ func TestResumeOfStoredCaptures(t *testing.T) {
 	}
 	if result.Targets != n {
 		t.Errorf("%d targets, want %d", result.Targets, n)
+	}
+	if result.Earlier != segmentTargets {
+		t.Errorf("%d captures were judged earlier, want %d", result.Earlier, segmentTargets)
 	}
 	if after, err := os.Stat(first); err != nil || !os.SameFile(before, after) {
 		t.Errorf("the part of segment 0 is written again: %v", err)

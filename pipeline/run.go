@@ -47,9 +47,10 @@ type Config struct {
 type Result struct {
 	Folder   string // folder of manifest.json and rejected.csv
 	Targets  int64
+	Earlier  int64 // targets that earlier processes of the run have asked or, if stored, judged
 	Rejected int64
 	Skipped  source.Skipped
-	Elapsed  time.Duration
+	Elapsed  time.Duration    // of this process
 	Rows     map[string]int64 // rows per table
 	Counts   *summary.Counts
 }
@@ -108,7 +109,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	if store.IsURL(c.Dir) {
 		return runInBucket(ctx, c, progress)
 	}
-	began := time.Now()
+	began, before := time.Now(), progress.Snapshot()
 	c.Source.MaxBody = c.Fetch.MaxBody
 	n := &census{
 		config: c, progress: progress, shared: evaluate.Prepare(c.Evaluate), pressure: newBackpressure(&c), ready: make(chan *segment, 1),
@@ -230,7 +231,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	}
 	progress.enter(Finished)
 	return &Result{
-		Folder: n.run.Folder(), Targets: targets, Rejected: lines, Skipped: skipped, Elapsed: time.Since(began),
+		Folder: n.run.Folder(), Targets: targets, Earlier: progress.Snapshot().Earlier - before.Earlier, Rejected: lines, Skipped: skipped, Elapsed: time.Since(began),
 		Rows: n.run.Rows(), Counts: n.totals,
 	}, nil
 }

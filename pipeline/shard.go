@@ -318,6 +318,7 @@ func complete(ctx context.Context, c Config, shards *sink.ShardedRun) error {
 // runInBucket makes a run in an object store, as the only shard of one that is made of
 // shards: on this machine, and sent when it is complete.
 func runInBucket(ctx context.Context, c Config, progress *Progress) (*Result, error) {
+	began := time.Now()
 	if c.ForceNew {
 		if err := sink.Remove(ctx, c.Dir, c.Run); err != nil {
 			return nil, err
@@ -340,6 +341,7 @@ func runInBucket(ctx context.Context, c Config, progress *Progress) (*Result, er
 		if r.Result, err = resultOf(ctx, c); err != nil {
 			return nil, err
 		}
+		r.Result.Elapsed = time.Since(began)
 	}
 	r.Result.Folder = folder
 	return r.Result, nil
@@ -351,7 +353,7 @@ func resultOf(ctx context.Context, c Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Targets: m.Targets, Rejected: m.Rejected, Rows: make(map[string]int64)}
+	r := &Result{Targets: m.Targets, Earlier: m.Targets, Rejected: m.Rejected, Rows: make(map[string]int64)}
 	for _, p := range slices.Concat(m.RunParts, m.Parts) {
 		r.Rows[p.Table] += p.Rows
 	}

@@ -120,7 +120,7 @@ func (l *logger) say(s pipeline.Snapshot, elapsed time.Duration) {
 	}
 	l.last = s
 	args := []any{
-		"fetched", s.Fetched, "committed", s.Committed, "rejected", s.Rejected, "rate", fmt.Sprintf("%.0f/s", float64(s.Fetched)/elapsed.Seconds()),
+		"fetched", s.Fetched, "committed", s.Committed, "rejected", s.Rejected, "rate", rate(s, elapsed) + "/s",
 		"2xx", s.Answered, "4xx", s.ClientError, "none", s.Unreachable, "other", s.OtherError,
 	}
 	if s.Outages > 0 {
@@ -145,6 +145,11 @@ func atWork(s pipeline.Snapshot) string {
 		return "writing the manifest"
 	}
 	return ""
+}
+
+// rate returns the number of hosts that this process has fetched in a second.
+func rate(s pipeline.Snapshot, elapsed time.Duration) string {
+	return fmt.Sprintf("%.0f", float64(s.Fetched-s.Earlier)/elapsed.Seconds())
 }
 
 // barColumns is the width of percentage, bar and times.
@@ -173,10 +178,11 @@ func mix(s pipeline.Snapshot, room int, elapsed time.Duration) string {
 	if s.Fetched == 0 {
 		return "asking"
 	}
-	percent := func(n int64) int64 { return (100*n + s.Fetched/2) / s.Fetched }
+	seen := max(1, s.Answered+s.ClientError+s.Unreachable+s.OtherError) // not those in the tables already
+	percent := func(n int64) int64 { return (100*n + seen/2) / seen }
 	text := ""
 	for i, part := range []string{
-		fmt.Sprintf("%.0f hosts/s", float64(s.Fetched)/elapsed.Seconds()),
+		rate(s, elapsed) + " hosts/s",
 		fmt.Sprintf("2xx %d%%", percent(s.Answered)), fmt.Sprintf("4xx %d%%", percent(s.ClientError)),
 		fmt.Sprintf("none %d%%", percent(s.Unreachable)), fmt.Sprintf("other %d%%", percent(s.OtherError)),
 		fmt.Sprintf("%d hosts", s.Fetched),

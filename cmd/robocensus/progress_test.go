@@ -10,6 +10,20 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 )
 
+// A resumed run has asked the hosts that it passes over at another time, and does not
+// know what they answered.
+func TestProgressOfAResumedRun(t *testing.T) {
+	s := pipeline.Snapshot{Total: 4000, Done: 3000, Fetched: 3000, Earlier: 2500, Answered: 300, ClientError: 100, Unreachable: 100}
+	if got, want := mix(s, 80, 5*time.Second), "100 hosts/s, 2xx 60%, 4xx 20%, none 20%, other 0%, 3000 hosts"; got != want {
+		t.Errorf("%q beside the bar, want %q", got, want)
+	}
+	var out bytes.Buffer
+	l := &logger{out: slog.New(slog.NewTextHandler(&out, nil))}
+	if l.say(s, 5*time.Second); !strings.Contains(out.String(), " rate=100/s ") {
+		t.Errorf("logged %q, want a rate of 100/s", out.String())
+	}
+}
+
 // The work after the last answer takes a while, and progress names it.
 func TestWorkAfterTheLastAnswerIsNamed(t *testing.T) {
 	of := func(phase pipeline.Phase, fetched, committed int64) pipeline.Snapshot {

@@ -45,12 +45,13 @@ speak S3.
 
 With --json, a run that completes prints one object
 
-    {"run", "folder", "state", "hosts", "rejected", "seconds", "profile", "outcomes", "reasons", "failures",
-     "rows", "expectations"}
+    {"run", "folder", "state", "hosts", "rejected", "seconds", "earlier", "profile", "outcomes", "reasons",
+     "failures", "rows", "expectations"}
 
 with hosts by outcome, reason and error class under the first profile, and rows by
-table. A run that was already complete has no seconds, outcomes, reasons or
-failures. A shard prints
+table. If the run was resumed, seconds is the time of the last process, and earlier
+the number of hosts that were asked or judged before it, otherwise 0. A run that was
+already complete has no seconds, earlier, outcomes, reasons or failures. A shard prints
 
     {"run", "folder", "state", "shard", "shards", "uncommitted", "won", "hosts", "rejected"}
 

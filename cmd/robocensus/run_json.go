@@ -19,8 +19,9 @@ type runResult struct {
 	Rejected int64  `json:"rejected"`
 
 	// Absent if the run was already complete:
-	Seconds  float64          `json:"seconds,omitempty"`
-	Profile  string           `json:"profile"` // the first profile: the figures are its
+	Seconds  float64          `json:"seconds,omitempty"` // of this process
+	Earlier  *int64           `json:"earlier,omitempty"` // hosts that earlier processes of the run have asked or judged
+	Profile  string           `json:"profile"`           // the first profile: the figures are its
 	Outcomes map[string]int64 `json:"outcomes,omitempty"`
 	Reasons  map[string]int64 `json:"reasons,omitempty"`
 	Failures map[string]int64 `json:"failures,omitempty"` // hosts with reason network_failure, by error class
@@ -32,7 +33,7 @@ type runResult struct {
 func (f *runFlags) writeResult(ctx context.Context, c pipeline.Config, r *pipeline.Result, stdout io.Writer) error {
 	x := figuresOf(c.Evaluate.Profiles[0].Name, r)
 	return f.write(ctx, c, stdout, runResult{
-		Folder: r.Folder, Hosts: r.Targets, Rejected: r.Rejected, Seconds: r.Elapsed.Seconds(),
+		Folder: r.Folder, Hosts: r.Targets, Rejected: r.Rejected, Seconds: r.Elapsed.Seconds(), Earlier: &r.Earlier,
 		Outcomes: x.outcomes, Reasons: x.reasons, Failures: x.failures, Rows: r.Rows,
 	})
 }

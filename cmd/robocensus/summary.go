@@ -126,14 +126,23 @@ func fromMemory(r *pipeline.Result) (n int64) {
 func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result) {
 	p := &textPage{out}
 	profile := c.Evaluate.Profiles[0].Name
-	what := words.Count(r.Targets, "host") + " asked"
-	if n := fromMemory(r); n > 0 {
-		what = fmt.Sprintf("%s: %s asked, %s answered from memory,", words.Count(r.Targets, "host"), words.Number(r.Targets-n), words.Number(n))
+	targets, done, remembered := words.Count(r.Targets, "host"), "asked", fromMemory(r)
+	switch {
+	case c.Source.IsStored():
+		targets, done = words.Count(r.Targets, "stored answer"), "judged"
+	case remembered > 0 && r.Earlier == 0:
+		done = fmt.Sprintf("asked, %s answered from memory,", words.Number(remembered))
+		targets = fmt.Sprintf("%s: %s", targets, words.Number(r.Targets-remembered))
+	case remembered > 0:
+		done = "asked or answered from memory"
 	}
-	if c.Source.IsStored() {
-		what = words.Count(r.Targets, "stored answer") + " judged"
+	if r.Earlier > 0 {
+		targets = words.Number(r.Targets-r.Earlier) + " of " + targets
 	}
-	text := fmt.Sprintf("\n%s in %s", what, r.Elapsed.Round(100*time.Millisecond))
+	text := fmt.Sprintf("\n%s %s in %s", targets, done, r.Elapsed.Round(100*time.Millisecond))
+	if r.Earlier > 0 {
+		text += fmt.Sprintf("; %s before the run was resumed", words.Number(r.Earlier))
+	}
 	if r.Rejected > 0 {
 		text += fmt.Sprintf("; %s rejected: %s", words.Number(r.Rejected), store.Join(r.Folder, "rejected.csv"))
 	}

@@ -5,8 +5,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // Every reason belongs to exactly one group of answers: otherwise the summary would
@@ -33,6 +38,36 @@ func TestAskDuckDB(t *testing.T) {
 	} {
 		if got := askDuckDB(dir); !strings.HasPrefix(got, want) {
 			t.Errorf("%s:\n%s, want\n%s", dir, got, want)
+		}
+	}
+}
+
+// The time in the summary is that of one process, and so are the hosts beside it.
+func TestSummaryOfAResumedRun(t *testing.T) {
+	google, _ := robots.ProfileNamed("google")
+	for _, row := range []struct {
+		stored              bool
+		earlier, remembered int64
+		want                string
+	}{
+		{false, 0, 0, "132 hosts asked in 3.5s"},
+		{false, 0, 30, "132 hosts: 102 asked, 30 answered from memory, in 3.5s"},
+		{false, 92, 0, "40 of 132 hosts asked in 3.5s; 92 before the run was resumed"},
+		{false, 92, 30, "40 of 132 hosts asked or answered from memory in 3.5s; 92 before the run was resumed"},
+		{true, 0, 0, "132 stored answers judged in 3.5s"},
+		{true, 132, 0, "0 of 132 stored answers judged in 3.5s; 132 before the run was resumed"},
+	} {
+		c := pipeline.Config{}
+		c.Evaluate.Profiles = []*robots.Profile{google}
+		if row.stored {
+			c.Source = source.Config{Bodies: "bodies"}
+		}
+		counts := summary.New(nil, []string{"google"})
+		counts.AddN("source", summary.Unranked, "cache", row.remembered)
+		var out strings.Builder
+		summarize(&out, c, &pipeline.Result{Targets: 132, Earlier: row.earlier, Elapsed: 3500 * time.Millisecond, Counts: counts})
+		if got := strings.Split(out.String(), "\n")[1]; got != row.want {
+			t.Errorf("%+v:\n%s, want\n%s", row, got, row.want)
 		}
 	}
 }
