@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -39,6 +41,34 @@ func TestTheFilterLetsNothingPass(t *testing.T) {
 				t.Errorf("the run is left: %v", err)
 			}
 		})
+	}
+}
+
+// A run counts the hosts of its filter that no capture is of, of all archives. Once it is
+// resumed and does not read an archive again, it does not know them.
+func TestHostsWithoutACaptureAreCounted(t *testing.T) {
+	c := newConfig(t, nil, "one.example\ntwo.example\nthree.example\n")
+	for _, host := range []string{"one.example", "two.example"} {
+		c.Source.WARC = append(c.Source.WARC, writeFile(t, host, []byte(warcResponse(host, "HTTP/1.1 200 OK\r\n\r\nUser-agent: *\n"))))
+	}
+	result, err := Run(t.Context(), c, new(Progress))
+	must(t, err)
+	if result.Unmatched == nil || *result.Unmatched != 1 {
+		t.Errorf("unmatched: %v, want 1", result.Unmatched)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // one reader and one evaluator: the archives in order
+	c.Run = "resumed"
+	blocked := filepath.Join(c.Dir, "_runs", c.Run, "segments", fmt.Sprintf("%010d.json", sink.SegmentsPerVolume))
+	must(t, os.MkdirAll(blocked, 0o777))
+	if _, err := Run(t.Context(), c, new(Progress)); err == nil {
+		t.Fatal("the record of the second archive was to be impossible to write")
+	}
+	must(t, os.Remove(blocked))
+	c.Resume = true
+	result, err = Run(t.Context(), c, new(Progress))
+	must(t, err)
+	if result.Unmatched != nil || result.Earlier != 1 {
+		t.Errorf("%d captures were judged before; unmatched: %v, which is not known", result.Earlier, result.Unmatched)
 	}
 }
 

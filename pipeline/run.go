@@ -45,14 +45,15 @@ type Config struct {
 
 // Result is the outcome of a run.
 type Result struct {
-	Folder   string // folder of manifest.json and rejected.csv
-	Targets  int64
-	Earlier  int64 // targets that earlier processes of the run have asked or, if stored, judged
-	Rejected int64
-	Skipped  source.Skipped
-	Elapsed  time.Duration    // of this process
-	Rows     map[string]int64 // rows per table
-	Counts   *summary.Counts
+	Folder    string // folder of manifest.json and rejected.csv
+	Targets   int64
+	Earlier   int64 // targets that earlier processes of the run have asked or, if stored, judged
+	Rejected  int64
+	Skipped   source.Skipped
+	Unmatched *int64           // see [source.Source.Unmatched]
+	Elapsed   time.Duration    // of this process
+	Rows      map[string]int64 // rows per table
+	Counts    *summary.Counts
 }
 
 // job is a target that waits for its capture, or has it.
@@ -231,7 +232,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	}
 	progress.enter(Finished)
 	return &Result{
-		Folder: n.run.Folder(), Targets: targets, Earlier: progress.Snapshot().Earlier - before.Earlier, Rejected: lines, Skipped: skipped, Elapsed: time.Since(began),
+		Folder: n.run.Folder(), Targets: targets, Earlier: progress.Snapshot().Earlier - before.Earlier, Rejected: lines, Skipped: skipped, Unmatched: n.source.Unmatched(), Elapsed: time.Since(began),
 		Rows: n.run.Rows(), Counts: n.totals,
 	}, nil
 }

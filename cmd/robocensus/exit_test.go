@@ -49,8 +49,17 @@ func TestAFailedExpectationExitsWithOne(t *testing.T) {
 }
 
 func TestWhatIsSkippedIsNamed(t *testing.T) {
-	got := fmt.Sprint(skippedTexts(source.Skipped{OtherURLs: 1, OtherHosts: 2, OtherRecords: 3, NotSampled: 4}))
-	if want := "[1 capture of other URLs 2 captures of other hosts 4 records outside the sample 3 records of other kinds]"; got != want {
-		t.Errorf("%s, want %s", got, want)
+	for _, row := range []struct {
+		of      source.Config
+		skipped source.Skipped
+		want    string
+	}{
+		{source.Config{WARC: []string{"a.warc"}}, source.Skipped{OtherURLs: 1, OtherHosts: 2, OtherRecords: 3, NotSampled: 4},
+			"[1 capture of other URLs 2 captures of other hosts 4 records outside the sample 3 records of other kinds]"},
+		{source.Config{Bodies: "bodies"}, source.Skipped{OtherHosts: 1, NotSampled: 2}, "[1 file of other hosts 2 files outside the sample]"},
+	} {
+		if got := fmt.Sprint(skippedTexts(&row.of, row.skipped)); got != row.want {
+			t.Errorf("%s, want %s", got, row.want)
+		}
 	}
 }

@@ -46,12 +46,14 @@ speak S3.
 With --json, a run that completes prints one object
 
     {"run", "folder", "state", "hosts", "rejected", "seconds", "earlier", "profile", "outcomes", "reasons",
-     "failures", "rows", "expectations"}
+     "failures", "unmatched", "rows", "expectations"}
 
 with hosts by outcome, reason and error class under the first profile, and rows by
 table. If the run was resumed, seconds is the time of the last process, and earlier
 the number of hosts that were asked or judged before it, otherwise 0. A run that was
-already complete has no seconds, earlier, outcomes, reasons or failures. A shard prints
+already complete has no seconds, earlier, outcomes, reasons or failures. Beside stored
+answers, unmatched is the number of hosts of --hosts that have none; it is absent if
+not all answers were read. A shard prints
 
     {"run", "folder", "state", "shard", "shards", "uncommitted", "won", "hosts", "rejected"}
 
@@ -107,7 +109,7 @@ type runFlags struct {
 func newRunFlags() *runFlags {
 	f := &runFlags{commonFlags: commonFlags{set: newFlagSet("run")}, archiveRate: politeArchives}
 	s := f.set
-	s.StringVar(&f.hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; with --warc or --bodies, take only these hosts, of which 10 million take 134 MB")
+	s.StringVar(&f.hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; with --warc or --bodies, take only these hosts, of which 10 million take 136 MB")
 	s.StringArrayVar(&f.warc, "warc", nil, "WARC files, a quoted `GLOB`, plain, .gz or .zst; - is standard input; repeatable")
 	s.StringVar(&f.warcPaths, "warc-paths", "", "`FILE` of WARC files, one path or URL per line, plain, .gz or .zst, such as a crawl's robotstxt.paths.gz; may be a URL")
 	s.StringVar(&f.warcBase, "warc-base", "", "`URL|DIR` of the relative paths in --warc-paths, such as https://data.commoncrawl.org/; the column warc_file has the path without it")

@@ -52,6 +52,9 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 		}
 		return advised(c, err)
 	}
+	if n := result.Unmatched; n != nil && *n > 0 {
+		fmt.Fprintf(stderr, "note: no stored answer of %s that --hosts names\n", words.Count(*n, "host"))
+	}
 	if f.json {
 		return f.writeResult(ctx, c, result, stdout)
 	}

@@ -26,14 +26,15 @@ type runResult struct {
 	Reasons  map[string]int64 `json:"reasons,omitempty"`
 	Failures map[string]int64 `json:"failures,omitempty"` // hosts with reason network_failure, by error class
 
-	Rows         map[string]int64 `json:"rows"` // rows by table
+	Unmatched    *int64           `json:"unmatched,omitempty"` // hosts of --hosts that have no stored answer
+	Rows         map[string]int64 `json:"rows"`                // rows by table
 	Expectations []*audit.Promise `json:"expectations,omitempty"`
 }
 
 func (f *runFlags) writeResult(ctx context.Context, c pipeline.Config, r *pipeline.Result, stdout io.Writer) error {
 	x := figuresOf(c.Evaluate.Profiles[0].Name, r)
 	return f.write(ctx, c, stdout, runResult{
-		Folder: r.Folder, Hosts: r.Targets, Rejected: r.Rejected, Seconds: r.Elapsed.Seconds(), Earlier: &r.Earlier,
+		Folder: r.Folder, Hosts: r.Targets, Rejected: r.Rejected, Seconds: r.Elapsed.Seconds(), Earlier: &r.Earlier, Unmatched: r.Unmatched,
 		Outcomes: x.outcomes, Reasons: x.reasons, Failures: x.failures, Rows: r.Rows,
 	})
 }

@@ -147,7 +147,7 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result) {
 		text += fmt.Sprintf("; %s rejected: %s", words.Number(r.Rejected), store.Join(r.Folder, "rejected.csv"))
 	}
 	p.line(text)
-	if skipped := skippedTexts(r.Skipped); len(skipped) > 0 {
+	if skipped := skippedTexts(&c.Source, r.Skipped); len(skipped) > 0 {
 		p.line("skipped: " + strings.Join(skipped, ", "))
 	}
 	f := figuresOf(profile, r)
@@ -187,11 +187,15 @@ func askDuckDB(dir string) string {
 }
 
 // skippedTexts describe the records of a source that were skipped.
-func skippedTexts(s source.Skipped) (out []string) {
+func skippedTexts(c *source.Config, s source.Skipped) (out []string) {
+	capture, record := "capture", "record"
+	if c.Bodies != "" {
+		capture, record = "file", "file"
+	}
 	for _, kind := range []struct {
 		n          int64
 		noun, what string
-	}{{s.OtherURLs, "capture", "of other URLs"}, {s.OtherHosts, "capture", "of other hosts"}, {s.NotSampled, "record", "outside the sample"}, {s.OtherRecords, "record", "of other kinds"}} {
+	}{{s.OtherURLs, "capture", "of other URLs"}, {s.OtherHosts, capture, "of other hosts"}, {s.NotSampled, record, "outside the sample"}, {s.OtherRecords, "record", "of other kinds"}} {
 		if kind.n > 0 {
 			out = append(out, words.Count(kind.n, kind.noun)+" "+kind.what)
 		}

@@ -153,6 +153,7 @@ func (s *Source) openArchives(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
+			s.passed.Store(true)
 			s.identified(v, a.Bytes, a.Tag)
 			s.rejects.skip(skippedOf(a.Skipped))
 			s.progress(a.Bytes)

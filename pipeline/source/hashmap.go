@@ -51,30 +51,38 @@ func (h *hashMap[V]) put(s string, value V) bool {
 	return true
 }
 
-// get returns the value of s, if it was put.
-func (h *hashMap[V]) get(s string) (value V, ok bool) {
+// find returns the index of the slot of s, or -1.
+func (h *hashMap[V]) find(s string) int {
 	if h.slots == nil {
-		return value, false
+		return -1
 	}
-	at := h.slot(h.hash(s))
-	return at.value, at.hash != 0
+	at := h.at(h.hash(s))
+	if h.slots[at].hash == 0 {
+		return -1
+	}
+	return at
 }
 
-// has reports whether s was added.
-func (h *hashMap[V]) has(s string) bool {
-	_, ok := h.get(s)
-	return ok
+// get returns the value of s, if it was put.
+func (h *hashMap[V]) get(s string) (value V, ok bool) {
+	at := h.find(s)
+	if at < 0 {
+		return value, false
+	}
+	return h.slots[at].value, true
 }
 
 // hash is never 0, which marks a free slot.
 func (h *hashMap[V]) hash(s string) uint64 { return max(maphash.String(h.seed, s), 1) }
 
 // slot returns the slot of a hash, or the free slot where it belongs.
-func (h *hashMap[V]) slot(hash uint64) *hashed[V] {
+func (h *hashMap[V]) slot(hash uint64) *hashed[V] { return &h.slots[h.at(hash)] }
+
+func (h *hashMap[V]) at(hash uint64) int {
 	mask := uint64(len(h.slots) - 1)
 	i := hash & mask
 	for h.slots[i].hash != 0 && h.slots[i].hash != hash {
 		i = (i + 1) & mask
 	}
-	return &h.slots[i]
+	return int(i)
 }

@@ -3,7 +3,10 @@ package source
 import (
 	"context"
 	"io"
+	"math/bits"
+	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/robocensus/robocensus/fetch"
 )
@@ -41,16 +44,35 @@ func readRanks(ctx context.Context, path string) (out ranks, err error) {
 
 // filter holds the hosts and origins of --hosts beside a stored source.
 type filter struct {
-	hosts   hashSet // hosts named without a scheme: all their origins
-	origins hashSet
-	ranks   ranks // that the list gives
+	// named has hosts for all their origins, hosts with a port for both schemes at
+	// that port, and origins.
+	named hashSet
+	met   []atomic.Uint32 // a bit for each slot of named: an answer of it was read
+	ranks ranks           // that the list gives
 }
 
-func (f *filter) has(o fetch.Origin) bool {
-	return f.hosts.has(o.Host) || f.origins.has(o.String())
+// has reports whether the filter names an origin, and remembers what it names it by.
+func (f *filter) has(o fetch.Origin) (ok bool) {
+	for _, name := range []string{o.Host, authority(o), o.String()} {
+		if at := f.named.find(name); at >= 0 {
+			f.met[at/32].Or(1 << (at % 32))
+			ok = true
+		}
+	}
+	return ok
 }
 
-func (f *filter) isEmpty() bool { return f.hosts.used == 0 && f.origins.used == 0 }
+// unmet returns the number of names that no answer was of.
+func (f *filter) unmet() int64 {
+	n := f.named.used
+	for i := range f.met {
+		n -= bits.OnesCount32(f.met[i].Load())
+	}
+	return int64(n)
+}
+
+// authority returns the host with its port, even if that is the scheme's own.
+func authority(o fetch.Origin) string { return o.Host + ":" + strconv.Itoa(int(o.Port)) }
 
 // readFilter reads the list of --hosts as a filter. It rejects lines that name no
 // host.
@@ -68,15 +90,15 @@ func readFilter(ctx context.Context, path string, sum io.Writer, reject func(lin
 		switch {
 		case err != nil:
 			return reject(r.line, r.text, rejection(err))
-		case strings.Contains(given, "://") || o.Port != 80:
-			f.origins.add(o.String())
-			if !strings.Contains(given, "://") {
-				f.origins.add(fetch.Origin{Scheme: "https", Host: o.Host, Port: o.Port}.String())
-			}
+		case strings.Contains(given, "://"):
+			f.named.add(o.String())
+		case o.Port != 80:
+			f.named.add(authority(o))
 		default:
-			f.hosts.add(o.Host)
+			f.named.add(o.Host)
 		}
 		return nil
 	})
+	f.met = make([]atomic.Uint32, (len(f.named.slots)+31)/32)
 	return f, err
 }

@@ -71,6 +71,7 @@ type Source struct {
 	asOf       *time.Time        // date of the earlier run
 	earlier    []sink.Choice     // how the earlier run chose its hosts
 	elsewhere  atomic.Int64      // targets or rows of other shards
+	passed     atomic.Bool       // an archive was passed over
 }
 
 // Open finds the inputs of a source, identifies them, and reads the ranks. An input
@@ -226,6 +227,17 @@ func (s *Source) Targets() int64 { return s.emitted.Load() }
 // Enough reports whether the limit is reached. Volumes then yield nothing.
 func (s *Source) Enough() bool { return s.config.Limit > 0 && s.emitted.Load() >= s.config.Limit }
 
+// Unmatched returns the hosts and origins of the filter that no stored answer is of. It
+// returns nil without a filter, and where not all answers were read: by a shard, with a
+// limit, or if an archive was passed over.
+func (s *Source) Unmatched() *int64 {
+	if s.filter == nil || s.config.Shard.isPart() || s.Enough() || s.passed.Load() {
+		return nil
+	}
+	n := s.filter.unmet()
+	return &n
+}
+
 // readHosts emits the hosts to ask.
 func (s *Source) readHosts(ctx context.Context, emit func(Target) error) error {
 	g := &grouper{schemes: s.config.Schemes, shard: s.config.Shard, sample: s.config.Sample, reject: s.rejects.host, remark: s.rejects.remark, emit: emit}
@@ -278,7 +290,7 @@ func (s *Source) Empty() error {
 		path, wanted = cmp.Or(c.sourceName(), path), fmt.Sprintf("holds %d hosts, none of them in the sample; give a larger --sample", skipped.NotSampled)
 	case len(c.Named) > 0:
 		path, wanted = sink.NamedHosts, "are not hosts"
-	case s.filter != nil && s.filter.isEmpty():
+	case s.filter != nil && s.filter.named.used == 0:
 	case s.filter != nil && skipped.OtherHosts > 0:
 		wanted = fmt.Sprintf("names no host of the %d stored answers; give hosts that are among them", skipped.OtherHosts)
 	case c.hasArchives() && skipped.OtherURLs+skipped.OtherRecords > 0:

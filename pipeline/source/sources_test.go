@@ -61,6 +61,9 @@ func TestAFilterNamesOrigins(t *testing.T) {
 			t.Errorf("%s passes: %v", url, got)
 		}
 	}
+	if n := f.unmet(); n != 0 {
+		t.Errorf("%d names are not met, want none", n)
+	}
 }
 
 // The limit of rejected.csv applies to all archives together, and lines beyond it
