@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -55,6 +56,7 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 	if n := result.Unmatched; n != nil && *n > 0 {
 		fmt.Fprintf(stderr, "note: no stored answer of %s that --hosts names\n", words.Count(*n, "host"))
 	}
+	f.remarkCaptures(ctx, c, result, stderr)
 	if f.json {
 		return f.writeResult(ctx, c, result, stdout)
 	}
@@ -125,6 +127,24 @@ func interrupted(c pipeline.Config, err error, s pipeline.Snapshot) error {
 	}
 	return fmt.Errorf("%w: the answers of %s are kept in %s, %s of them in its tables; %s, which asks none of these hosts again",
 		errInterrupted, words.Count(left.Committed+left.Kept, "host"), folder, words.Number(left.Committed), how)
+}
+
+// remarkCaptures prints a note if hosts have several stored answers.
+func (f *runFlags) remarkCaptures(ctx context.Context, c pipeline.Config, r *pipeline.Result, stderr io.Writer) {
+	if !c.Source.IsStored() {
+		return
+	}
+	m, err := sink.ReadManifest(ctx, c.Dir, c.Run)
+	hosts := int64(0)
+	if err == nil {
+		hosts, err = series.Hosts(ctx, c.Dir, m)
+	}
+	switch {
+	case err == nil && hosts > 0 && hosts < r.Targets:
+		fmt.Fprintf(stderr, "note: the %s are of %s, some of several origins or captured again, and each of them counts as a host\n", words.Count(r.Targets, "stored answer"), words.Count(hosts, "host"))
+	case (err != nil || hosts == 0) && c.Source.HasArchives(): // the run is complete all the same
+		fmt.Fprintln(stderr, "note: an archive may have several captures of a host, and each of them counts as a host")
+	}
 }
 
 // isResumable reports whether the run has begun and its inputs can be read again.

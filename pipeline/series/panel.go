@@ -41,6 +41,17 @@ func keyOf(host string, port int32) uint64 {
 	return maphash.String(seed, host+":"+strconv.Itoa(int(port)))
 }
 
+// Hosts counts the hosts of a run, of which an archive may have several captures, as a
+// panel does. It returns 0 where that would not be cheap, or the run has no fetches.
+func Hosts(ctx context.Context, dir string, m *sink.Manifest) (int64, error) {
+	if m.Targets > mostKeys {
+		return 0, nil
+	}
+	keys, err := (&panelFinder{ranges: 1}).read(ctx, dir, m, 0, nil)
+	slices.Sort(keys)
+	return int64(len(slices.Compact(keys))), err
+}
+
 // moved counts the hosts of a run against the run before.
 type moved struct{ entered, left, stayed int64 }
 

@@ -47,10 +47,11 @@ type Config struct {
 
 // IsStored reports whether the source has captures, so that no host is asked.
 func (c *Config) IsStored() bool {
-	return c.hasArchives() || c.Bodies != "" || c.FromRun != ""
+	return c.HasArchives() || c.Bodies != "" || c.FromRun != ""
 }
 
-func (c *Config) hasArchives() bool { return len(c.WARC) > 0 || c.Paths != "" || len(c.Archives) > 0 }
+// HasArchives reports whether the source is archives.
+func (c *Config) HasArchives() bool { return len(c.WARC) > 0 || c.Paths != "" || len(c.Archives) > 0 }
 
 // Source is a source that can be read.
 type Source struct {
@@ -79,7 +80,7 @@ type Source struct {
 func Open(ctx context.Context, c Config) (s *Source, err error) {
 	s = &Source{config: c, sum: sha256.New(), servers: remote.NewServers(c.Pace)}
 	switch {
-	case c.hasArchives():
+	case c.HasArchives():
 		err = s.openArchives(ctx)
 	case c.Bodies != "":
 		err = s.openBodies(ctx)
@@ -293,9 +294,9 @@ func (s *Source) Empty() error {
 	case s.filter != nil && s.filter.named.used == 0:
 	case s.filter != nil && skipped.OtherHosts > 0:
 		wanted = fmt.Sprintf("names no host of the %d stored answers; give hosts that are among them", skipped.OtherHosts)
-	case c.hasArchives() && skipped.OtherURLs+skipped.OtherRecords > 0:
+	case c.HasArchives() && skipped.OtherURLs+skipped.OtherRecords > 0:
 		path, wanted = c.archiveNames(), fmt.Sprintf("holds no capture of a robots.txt, but %d of other URLs and %d other records", skipped.OtherURLs, skipped.OtherRecords)
-	case c.hasArchives():
+	case c.HasArchives():
 		path, wanted = c.archiveNames(), "holds no WARC record; give files such as those of a crawl's robotstxt folder"
 	case c.Bodies != "":
 		path, wanted = c.Bodies, "holds no file named by a host, as in example.com or example.com_8443"
@@ -321,7 +322,7 @@ func (c *Config) sourceName() string {
 	switch {
 	case len(c.Named) > 0:
 		return sink.NamedHosts
-	case c.hasArchives():
+	case c.HasArchives():
 		return c.archiveNames()
 	}
 	return cmp.Or(c.Bodies, c.FromRun)

@@ -140,6 +140,13 @@ func (d *data) page() *page {
 	} else if !summary.HasExamples(m) {
 		p.Remarks = append(p.Remarks, "The page has no examples, because the run was published without some of their columns.")
 	}
+	if d.sums.by("source", d.profile, key)["warc"] > 0 {
+		several := "An archive may have several captures of a host, and each of them counts as a host here."
+		if slices.Contains(m.Tables, "fetches") {
+			several += fmt.Sprintf(" SELECT count(DISTINCT host) FROM history.fetches WHERE run = %s counts their names.", quote(m.Run))
+		}
+		p.Remarks = append(p.Remarks, several)
+	}
 	if d.hosts == 0 {
 		p.Remarks = append(p.Remarks, "The run has no counters: no host was asked.")
 		return p
