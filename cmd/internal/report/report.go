@@ -165,6 +165,9 @@ func (d *data) page() *page {
 		for _, f := range figures {
 			if f != nil { // nil: the run has no counters for it
 				f.file, f.source = "robocensus-"+d.run+"-"+f.ID, p.Title+", run "+d.run
+				if m.Finished == nil {
+					f.SQL = notYet + f.SQL
+				}
 				s.Figures = append(s.Figures, f)
 			}
 		}
@@ -201,6 +204,10 @@ func (d *data) page() *page {
 		d.network("tld", "top-level domain", "."), d.network("address_block", "address block", ""), d.network("server", "server software", ""))
 	return p
 }
+
+// notYet precedes the SQL of a run that is not complete, which would give no rows: the
+// counters of segments are added up into the table at the end.
+const notYet = "-- once the run is complete, which writes its rows of the table summary:\n"
 
 // tiles returns the headline numbers.
 func (d *data) tiles() []tile {

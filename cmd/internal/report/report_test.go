@@ -399,6 +399,27 @@ func TestTheHeadlineHasTwoBases(t *testing.T) {
 	}
 }
 
+// The SQL of a run that is not complete says that the table it reads has no row of it.
+func TestTheSQLOfAnUnfinishedRun(t *testing.T) {
+	dir := t.TempDir()
+	counts := []sink.Count{count1("targets", "", 3), profiled("reason", "success", "google", 2), profiled("reason", "client_error", "google", 1)}
+	run, err := sink.Create(dir, plan("unfinished"))
+	must(t, err)
+	defer run.Close()
+	s, err := run.Segment(0)
+	must(t, err)
+	must(t, s.Summary.Write(counts...))
+	must(t, s.Commit())
+	writeRun(t, dir, plan("finished"), 1, counts, nil)
+	for name, want := range map[string]bool{"unfinished": true, "finished": false} {
+		page := string(drawn(t, dir, name, ""))
+		statements := strings.Count(page, `<pre class="sql">`)
+		if got := strings.Count(page, `<pre class="sql">-- once the run is complete, `); statements == 0 || want && got != statements || !want && got != 0 {
+			t.Errorf("run %s: %d of %d statements wait for its completion", name, got, statements)
+		}
+	}
+}
+
 func TestARunWithoutCounters(t *testing.T) {
 	dir := t.TempDir()
 	p := plan("r")
