@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,6 +55,9 @@ func RunShard(ctx context.Context, c Config, progress *Progress) (*ShardResult, 
 		return out, errors.Join(shards.Sweep(), views.Write(ctx, c.Dir))
 	}
 	done, err := shards.Committed(shard.Index)
+	if errors.Is(err, sink.ErrDamaged) {
+		return nil, cmp.Or(shards.FindLost(), err)
+	}
 	if err == nil && !done {
 		err = makeShard(ctx, c, shards, progress, out)
 		if err != nil && ctx.Err() == nil && shards.Lost(shard.Index) {
@@ -76,6 +80,9 @@ func RunShard(ctx context.Context, c Config, progress *Progress) (*ShardResult, 
 		}
 	}
 	if err != nil {
+		if lost := shards.FindLost(); lost != nil && ctx.Err() == nil {
+			err = lost
+		}
 		return nil, fmt.Errorf("complete the run: %w", err)
 	}
 	out.Complete = true

@@ -130,6 +130,37 @@ func (s *ShardedRun) Lost(shard int) bool {
 	return err == nil && r != nil && r.Shard.Attempt != s.attempt
 }
 
+// LostError reports a committed shard that the run cannot be completed with: its record
+// is damaged, or a part that it names is missing or has another size.
+type LostError struct {
+	Shard  int
+	Record string // its record, whose removal lets the shard be made again
+	Err    error
+}
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("shard %d is lost: %v: remove %s, and start shard %[1]d again", e.Shard, e.Err, e.Record)
+}
+
+func (e *LostError) Unwrap() error { return e.Err }
+
+// FindLost returns a [LostError] for the first shard that is lost, nil if none is.
+func (s *ShardedRun) FindLost() error {
+	for shard := range s.plan.Shards {
+		r, err := s.record(shard)
+		switch {
+		case r != nil && err == nil:
+			if err = checkSizes(s.store, r.Parts); err == nil {
+				continue
+			}
+		case !errors.Is(err, ErrDamaged): // not committed, or not known
+			continue
+		}
+		return &LostError{shard, s.store.Path(layout.Record(s.plan.Run, shard)), err}
+	}
+	return nil
+}
+
 // checkPlan returns [ErrOtherPlan] if the run was removed, or begun anew, since it was
 // opened.
 func (s *ShardedRun) checkPlan() error {

@@ -86,7 +86,7 @@ func showRuns(out io.Writer, runs []sink.RunInfo) {
 			p.line(fmt.Sprintf("%s: %d of %d shards are committed%s%s", r.Run, s.Committed, s.Of, listed("under way", s.UnderWay), listed("missing", s.Missing)))
 		}
 		if r.Damage != "" {
-			p.line(p.foreign(fmt.Sprintf("%s: %s", r.Run, r.Damage)))
+			p.line(p.foreign(fmt.Sprintf("%s: %s; robocensus verify says what to do", r.Run, r.Damage)))
 		}
 	}
 }

@@ -170,6 +170,10 @@ func (f *runFlags) executeShard(ctx context.Context, c pipeline.Config, stdout, 
 		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 			return fmt.Errorf("%w: start %s again; it resumes if %s survives", errInterrupted, c.Source.Shard, c.Spool)
 		}
+		var lost *sink.LostError
+		if errors.As(err, &lost) {
+			return err
+		}
 		if code := codeOf(err); code == exitIO || code == exitTemporary {
 			return fmt.Errorf("%w; fix that, then start %s again", err, c.Source.Shard)
 		}

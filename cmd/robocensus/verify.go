@@ -23,7 +23,8 @@ or record that is damaged or contradicts another; a part, rejected.csv,
 expectations.csv or comparison that is missing, damaged or not named by a record;
 rows or columns that differ from what was written, rows out of order, targets that
 are lost or counted twice; a views.sql that does not match the runs in DIR. The last
-line is the result.
+line is the result; if the run is lost in part, the line before says how to make it
+anew.
 
 For an unfinished run, verify checks what is committed.
 With --json it prints one object
@@ -120,11 +121,28 @@ func showVerification(out io.Writer, run string, v *verify.Result) {
 	if n := len(v.Problems); n > 0 {
 		whole = paint(out, red, count(n, "problem"))
 	}
-	unfinished := ""
-	if !v.Complete {
-		unfinished = "unfinished, it can be resumed; of what is committed, "
+	state := ""
+	switch {
+	case v.Complete:
+	case v.Plan == nil:
+		state = "damaged; of what can be read, "
+	case v.Damaged:
+		state = "unfinished; of what is committed, "
+	case !v.Plan.CanBeReadAgain():
+		state = "unfinished, and its input cannot be read again; of what is committed, "
+	default:
+		state = "unfinished, it can be resumed; of what is committed, "
 	}
-	fmt.Fprintf(out, "run %s: %s%s, %s, %s: %s\n", run, unfinished, count(v.Parts, "part"), count(v.Rows, "row"), count(v.Bytes, "byte"), whole)
+	switch isSharded := v.Plan != nil && v.Plan.Shards > 1; {
+	case !v.Damaged:
+	case isSharded && !v.Complete:
+		fmt.Fprintf(out, "to make a damaged shard anew, remove its record, _runs/%s/segments/NUMBER.json, and start it again\n", run)
+	case isSharded:
+		fmt.Fprintln(out, "to make the run anew, give another --run")
+	default:
+		fmt.Fprintln(out, "to make the run anew, start it with --force-new, or under another --run")
+	}
+	fmt.Fprintf(out, "run %s: %s%s, %s, %s: %s\n", run, state, count(v.Parts, "part"), count(v.Rows, "row"), count(v.Bytes, "byte"), whole)
 }
 
 func count[N int | int64](n N, what string) string {

@@ -53,7 +53,9 @@ const (
 
 // Result is the result of [Run].
 type Result struct {
-	Complete bool // false: the run is in progress or was interrupted
+	Complete bool       // false: the run is in progress or was interrupted
+	Damaged  bool       // something is missing or damaged, not counting comparisons and files too many
+	Plan     *sink.Plan // nil if the plan or the manifest cannot be read
 	Segments int
 	Parts    int
 	Rows     int64
@@ -74,6 +76,7 @@ func Run(ctx context.Context, dir, run string, progress func(parts, of int)) (*R
 	m, err := sink.ReadManifest(ctx, dir, run)
 	if errors.Is(err, sink.ErrDamaged) || errors.Is(err, sink.ErrRemoving) {
 		v.add(layout.RunFile(run), badManifest, err.Error())
+		v.Damaged, v.Plan = true, planOfIncomplete(ctx, dir, run)
 		return &v.Result, nil
 	}
 	if err != nil {
@@ -89,13 +92,13 @@ func Run(ctx context.Context, dir, run string, progress func(parts, of int)) (*R
 		return nil, err
 	}
 	defer v.store.Close()
-	v.planned = &m.Plan
+	v.planned, v.Plan = &m.Plan, &m.Plan
 	v.shards = m.ShardsOfHosts()
 	v.Complete, v.Parts = m.Complete(), len(m.RunParts)+len(m.Parts)
 	for _, p := range slices.Concat(m.RunParts, m.Parts) {
 		v.Rows, v.Bytes = v.Rows+p.Rows, v.Bytes+p.Bytes
 	}
-	for _, check := range []func(context.Context, *sink.Manifest) error{v.records, v.parts, v.rejected, v.unnamed, v.comparisons} {
+	for _, check := range []func(context.Context, *sink.Manifest) error{v.records, v.parts, v.rejected, v.unnamed, v.damaged, v.comparisons} {
 		if err := check(ctx, m); err != nil {
 			return nil, err
 		}
@@ -105,6 +108,29 @@ func Run(ctx context.Context, dir, run string, progress func(parts, of int)) (*R
 	}
 	slices.SortStableFunc(v.Problems, func(a, b Problem) int { return cmp.Compare(a.Path, b.Path) })
 	return &v.Result, nil
+}
+
+// damaged sets Damaged from the problems so far.
+func (v *verifier) damaged(context.Context, *sink.Manifest) error {
+	v.Damaged = slices.ContainsFunc(v.Problems, func(p Problem) bool { return p.Kind != badExtra })
+	return nil
+}
+
+// planOfIncomplete returns the plan of a run without a manifest, or nil.
+func planOfIncomplete(ctx context.Context, dir, run string) *sink.Plan {
+	s, err := store.Open(ctx, dir)
+	if err != nil {
+		return nil
+	}
+	defer s.Close()
+	if complete, err := store.Exists(s, layout.RunFile(run, layout.ManifestName)); complete || err != nil {
+		return nil
+	}
+	plan, _, err := sink.ReadPlan(s, run)
+	if err != nil {
+		return nil
+	}
+	return &plan
 }
 
 // verifier collects the findings of several goroutines.
