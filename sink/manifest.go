@@ -66,6 +66,14 @@ func (m *Manifest) Digest() string { return m.digest }
 // Complete reports whether the run is complete.
 func (m *Manifest) Complete() bool { return m.State == stateComplete }
 
+// HowToComplete says, as an imperative clause, how to complete a run that is not.
+func (m *Manifest) HowToComplete() string {
+	if m.Shards > 1 {
+		return "start the shards that are missing, which robocensus runs shows, with run --shard"
+	}
+	return "complete it with run --resume"
+}
+
 // PartsOf returns the parts of a table, in the order of the input.
 func (m *Manifest) PartsOf(table string) (parts []Part) {
 	for _, list := range [][]Part{m.RunParts, m.Parts} {

@@ -152,8 +152,5 @@ func checkComplete(m *sink.Manifest, incomplete bool) error {
 	if m.Complete() || incomplete {
 		return nil
 	}
-	if m.Shards > 1 {
-		return usagef("run %s is not complete: robocensus runs shows the shards that are missing; or give --incomplete for what is committed", m.Run)
-	}
-	return usagef("run %s is not complete: complete it with run --resume, or give --incomplete for what is committed", m.Run)
+	return usagef("run %s is not complete: %s, or give --incomplete for what is committed", m.Run, m.HowToComplete())
 }

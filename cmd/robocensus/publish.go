@@ -149,7 +149,7 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 			return c, err
 		}
 		if !m.Complete() {
-			return c, usagef("run %s is not complete: complete it with run --resume", m.Run)
+			return c, usagef("run %s is not complete: %s", m.Run, m.HowToComplete())
 		}
 		if m.SchemaVersion != sink.SchemaVersion {
 			return c, usagef("run %s has tables of schema version %d, and this program publishes version %d: use the version that wrote it (%s)", m.Run, m.SchemaVersion, sink.SchemaVersion, m.ToolVersion)

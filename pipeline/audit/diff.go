@@ -117,7 +117,7 @@ func (d *differ) open(ctx context.Context) error {
 		case err != nil:
 			return err
 		case !m.Complete():
-			return refuse("%s is unfinished; continue it with --resume", run)
+			return refuse("%s is not complete: %s", run, m.HowToComplete())
 		case m.SchemaVersion != sink.SchemaVersion:
 			return refuse("%s has tables of schema version %d, and this program knows version %d", run, m.SchemaVersion, sink.SchemaVersion)
 		case !slices.Contains(m.Tables, "fetches"):

@@ -48,7 +48,7 @@ func (s *Source) openRun(ctx context.Context) error {
 		}
 	}
 	if m.State != "complete" {
-		return &userfile.Error{Path: folder, Err: errors.New("is not complete; complete it with --resume first")}
+		return &userfile.Error{Path: folder, Err: errors.New("is not complete: " + m.HowToComplete())}
 	}
 	e := earlierRun{dir: dir, limits: limitsOf(m.Profiles)}
 	s.fromShards, s.asOf, s.earlier = m.ShardsOfHosts(), &m.Date, m.Choices()
