@@ -31,6 +31,13 @@ func TestReproduce_NoRace(t *testing.T) {
 
 	distrusted(t, folder)
 
+	extra := filepath.Join(folder, "NOTES.txt")
+	must(t, os.WriteFile(extra, nil, 0o666))
+	if text := call(t, 65, "reproduce", folder); !strings.HasSuffix(text, "NOTES.txt is not of the data set: checksums.sha256 has no checksum of it; remove it\n") {
+		t.Errorf("a file too many: %s", text)
+	}
+	must(t, os.Remove(extra))
+
 	part := filepath.Join(folder, "bodies", "run=r", "part-0000000000.parquet")
 	content, err := os.ReadFile(part)
 	must(t, err)
@@ -39,8 +46,13 @@ func TestReproduce_NoRace(t *testing.T) {
 	if text := call(t, 65, "reproduce", folder); !strings.Contains(text, "part-0000000000.parquet is damaged") {
 		t.Errorf("a changed byte: %s", text)
 	}
+	if text := call(t, 74, "export", "--out", folder, "r", "bodies"); !strings.Contains(text, "part-0000000000.parquet (see robocensus reproduce): ") {
+		t.Errorf("export of a changed byte: %s", text)
+	}
 	must(t, os.Remove(part))
-	call(t, 65, "reproduce", folder)
+	if text := call(t, 65, "reproduce", folder); !strings.HasSuffix(text, "bodies/run=r/part-0000000000.parquet is missing, and checksums.sha256 names it\n") {
+		t.Errorf("a part that is missing: %s", text)
+	}
 	call(t, 65, "reproduce", dir)
 
 	less := filepath.Join(t.TempDir(), "less")
@@ -119,7 +131,7 @@ func distrusted(t *testing.T, folder string) {
 		change func(t *testing.T, copied string, provenance map[string]any, run map[string]any)
 		want   string
 	}{
-		"a run is not named": {func(t *testing.T, _ string, p, _ map[string]any) { p["runs"] = []any{} }, "_runs/r/manifest.json is damaged"},
+		"a run is not named": {func(t *testing.T, _ string, p, _ map[string]any) { p["runs"] = []any{} }, "_runs/r/manifest.json is not of the data set: neither provenance.json nor a manifest names it"},
 		"a run is null":      {func(t *testing.T, _ string, p, _ map[string]any) { p["runs"] = []any{nil} }, "a run is null"},
 		"a run is a path":    {func(t *testing.T, _ string, _, run map[string]any) { run["run"] = "../../r" }, "run ID"},
 		"agents elsewhere":   {func(t *testing.T, _ string, _, run map[string]any) { run["agents"] = "../../../../../etc/passwd" }, "is not _runs/r/agents.yaml"},
@@ -133,7 +145,7 @@ func distrusted(t *testing.T, folder string) {
 			content, err := os.ReadFile(filepath.Join(copied, policies))
 			must(t, err)
 			must(t, os.WriteFile(filepath.Join(copied, filepath.Dir(policies), "part-0000000009.parquet"), content, 0o666))
-		}, "part-0000000009.parquet is damaged: neither"},
+		}, "part-0000000009.parquet is not of the data set: neither"},
 		"no part of fetches": {func(t *testing.T, copied string, _, _ map[string]any) {
 			resealed(t, copied, func(m *sink.Manifest) {
 				m.Parts = slices.DeleteFunc(m.Parts, func(p sink.Part) bool {
@@ -146,7 +158,7 @@ func distrusted(t *testing.T, folder string) {
 		}, "segment 0 has no part of fetches"},
 		"a part of endless rows": {func(t *testing.T, copied string, _, _ map[string]any) { boast(t, copied) }, "a row group of 68719476736 rows"},
 		"a damaged page of verdicts": {func(t *testing.T, copied string, _, _ map[string]any) { garble(t, copied, "verdicts") },
-			"verdicts/run=r/part-0000000000.parquet is damaged: "},
+			"verdicts/run=r/part-0000000000.parquet is damaged: column seq: "},
 		"a damaged page of bodies": {func(t *testing.T, copied string, _, _ map[string]any) { garble(t, copied, "bodies") },
 			"fetches/run=r/part-0000000000.parquet: "},
 	} {

@@ -100,6 +100,12 @@ func IsDataSet(folder string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
+// misfit is the error of a data set that has a file too many or too few.
+type misfit string
+
+func (m misfit) Error() string { return string(m) }
+func (m misfit) Unwrap() error { return ErrDamaged }
+
 // Check compares the files of a data set with its checksums, and returns its
 // provenance. A file that differs, is missing or has no checksum, or that no manifest
 // names, is [ErrDamaged].
@@ -127,7 +133,7 @@ func Check(ctx context.Context, folder string) (*Provenance, error) {
 		case err != nil:
 			return err
 		case want[name] == "":
-			return fmt.Errorf("%s %w: %s has no checksum of it", name, ErrDamaged, checksumsName)
+			return misfit(fmt.Sprintf("%s is not of the data set: %s has no checksum of it; remove it", name, checksumsName))
 		case want[name] != got.SHA256:
 			return fmt.Errorf("%s %w: its SHA-256 is %.12s… and not %.12s…", name, ErrDamaged, got.SHA256, want[name])
 		}
@@ -138,7 +144,7 @@ func Check(ctx context.Context, folder string) (*Provenance, error) {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
-		return nil, fmt.Errorf("%s %w: it is missing", name, ErrDamaged)
+		return nil, misfit(fmt.Sprintf("%s is missing, and %s names it", name, checksumsName))
 	}
 	if text, err = readDescription(folder, provenanceName); err != nil {
 		return nil, err

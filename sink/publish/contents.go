@@ -65,7 +65,7 @@ func (p *Provenance) checkContents(folder string, names []string) error {
 		isManifest := strings.HasPrefix(name, layout.Runs+"/") && path.Base(name) == layout.ManifestName
 		isPart := path.Ext(name) == ".parquet" && !strings.HasPrefix(name, layout.Changes+"/")
 		if (isManifest || isPart) && !known[name] {
-			return bad(name, "neither %s nor a manifest names it", provenanceName)
+			return misfit(fmt.Sprintf("%s is not of the data set: neither %s nor a manifest names it", name, provenanceName))
 		}
 	}
 	return nil
@@ -77,6 +77,10 @@ func Unreadable(name string, err error) error {
 	var failed syscall.Errno
 	if errors.As(err, &failed) && !errors.Is(err, fs.ErrNotExist) || errors.Is(err, context.Canceled) {
 		return err
+	}
+	var part *scan.PartError
+	if errors.As(err, &part) && part.Path == name {
+		err = part.Err // the advice to check the data set is for other commands
 	}
 	return fmt.Errorf("%s %w: %w", name, ErrDamaged, err)
 }

@@ -50,7 +50,7 @@ const (
 	citationName    = "CITATION.cff"
 	datasheetName   = "DATASHEET.md"
 	provenanceName  = "provenance.json"
-	checksumsName   = "checksums.sha256"
+	checksumsName   = layout.ChecksumsName
 	queriesFolder   = "queries"
 	agentsName      = "agents.yaml"
 	urlsName        = "urls.txt"

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -19,22 +20,41 @@ import (
 func OpenPart(ctx context.Context, dir string, p sink.Part) (*os.File, error) {
 	s, err := store.Open(ctx, dir)
 	if err != nil {
-		return nil, unreadable(p, err)
+		return nil, Unreadable(nil, p, err)
 	}
 	defer s.Close()
 	f, err := store.OpenWritten(ctx, s, p.Path, p.Digest)
 	if err != nil {
-		return nil, unreadable(p, err)
+		return nil, Unreadable(s, p, err)
 	}
 	return f, nil
 }
 
-// unreadable returns the error for a part that cannot be read.
-func unreadable(p sink.Part, err error) error {
+// PartError reports a part that cannot be read.
+type PartError struct {
+	Path  string
+	Check string // the command that checks the folder
+	Err   error
+}
+
+func (e *PartError) Error() string {
+	return fmt.Sprintf("read %s (see robocensus %s): %v", e.Path, e.Check, e.Err)
+}
+
+func (e *PartError) Unwrap() error { return e.Err }
+
+// Unreadable returns the [PartError] for a part in a folder, which may be nil.
+func Unreadable(in store.Store, p sink.Part, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errors.New("it is gone") // unwrapped: fs.ErrNotExist would mean that the run is gone
 	}
-	return fmt.Errorf("read %s (see robocensus verify): %w", p.Path, err)
+	check := "verify"
+	if in != nil {
+		if published, _ := store.Exists(in, layout.ChecksumsName); published {
+			check = "reproduce"
+		}
+	}
+	return &PartError{p.Path, check, err}
 }
 
 // Texts reads columns of a part in dir as text. It calls row with the cells of each
@@ -64,7 +84,7 @@ func Texts(ctx context.Context, dir string, p sink.Part, names []string, row fun
 func Rows(ctx context.Context, dir string, p sink.Part, s Selection, each func(arrow.RecordBatch) error) error {
 	in, err := store.Open(ctx, dir)
 	if err != nil {
-		return unreadable(p, err)
+		return Unreadable(nil, p, err)
 	}
 	defer in.Close()
 	return Part(ctx, in, p, s, each)
@@ -77,7 +97,7 @@ func Part(ctx context.Context, in store.Store, p sink.Part, s Selection, each fu
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return unreadable(p, err)
+		return Unreadable(in, p, err)
 	}
 	defer f.Close()
 	var own error // returned by each
@@ -94,7 +114,7 @@ func Part(ctx context.Context, in store.Store, p sink.Part, s Selection, each fu
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return unreadable(p, err)
+	return Unreadable(in, p, err)
 }
 
 // Empty returns a part of a table without rows, as package sink writes it.

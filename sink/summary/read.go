@@ -141,7 +141,7 @@ func sum[T additive[T]](ctx context.Context, s store.Store, parts []sink.Part, e
 				}
 				err := scan.Part(ctx, s, parts[at], mine.selection(), func(batch arrow.RecordBatch) error {
 					if err := mine.read(parts[at].Segment, batch); err != nil {
-						return fmt.Errorf("read %s (see robocensus verify): %w", parts[at].Path, err)
+						return scan.Unreadable(s, parts[at], err)
 					}
 					return nil
 				})

@@ -20,6 +20,7 @@ const (
 	PlanName         = "plan.json"
 	ManifestName     = "manifest.json"
 	RejectedName     = "rejected.csv"
+	ChecksumsName    = "checksums.sha256" // of a published data set
 	ExpectationsName = "expectations.csv"
 	// ExpectationsRecordName is the record of ExpectationsName.
 	ExpectationsRecordName = "expectations.json"
