@@ -119,7 +119,10 @@ func (f *commonFlags) readProfiles() ([]*robots.Profile, error) {
 	var out []*robots.Profile
 	for i, name := range f.profiles {
 		p, ok := f.profile(name)
-		if !ok || slices.Contains(f.profiles[:i], name) {
+		if slices.Contains(f.profiles[:i], name) {
+			return nil, usagef("--profile %s names %q twice", strings.Join(f.profiles, ","), name)
+		}
+		if !ok {
 			return nil, usagef("--profile %q%s: use %s, each once", name, suggest.Remark(name, known), strings.Join(known, ", "))
 		}
 		if f.maxRedirects > 0 {
@@ -162,8 +165,10 @@ func (f *commonFlags) fetchConfig(ctx context.Context, profiles []*robots.Profil
 		return c, usagef("--per-address must be 1 or more")
 	case f.perDomain < 1:
 		return c, usagef("--per-domain must be 1 or more")
-	case !(f.rate >= 0 && f.addressRate >= 0):
-		return c, usagef("--rate and --address-rate cannot be negative")
+	case !(f.rate >= 0): // or NaN
+		return c, usagef("--rate %v: give requests per second, 0 for no limit", f.rate)
+	case !(f.addressRate >= 0):
+		return c, usagef("--address-rate %v: give requests per second, 0 for no limit", f.addressRate)
 	case f.timeout <= 0:
 		return c, usagef("--timeout must be positive")
 	case f.retries < 0:

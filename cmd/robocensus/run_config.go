@@ -205,12 +205,18 @@ func (f *runFlags) setDate(c *pipeline.Config) error {
 		return nil
 	}
 	t, err := parseDate(f.asOf)
+	if errors.Is(err, errYear) {
+		return usagef("--as-of %q: %w", f.asOf, err)
+	}
 	if err != nil {
 		return usagef("--as-of %q: give a date such as 2024, 2024-05, 2024-05-14 or 2024-05-14T08:00:00Z", f.asOf)
 	}
 	c.AsOf = &t
 	return nil
 }
+
+// errYear reports a date before there was a robots.txt, or of a mistyped year.
+var errYear = errors.New("give a year from 1994 to 2099")
 
 // parseDate reads a year, a month, a day or a time.
 func parseDate(text string) (t time.Time, err error) {
@@ -220,7 +226,7 @@ func parseDate(text string) (t time.Time, err error) {
 		}
 	}
 	if err == nil && (t.Year() < 1994 || t.Year() >= 2100) {
-		err = errors.New("out of range")
+		err = errYear
 	}
 	return t.UTC(), err
 }

@@ -152,7 +152,11 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 func (f *seriesFlags) chosen(ctx context.Context) (ids, warnings []string, err error) {
 	var since time.Time
 	if f.since != "" {
-		if since, err = parseDate(f.since); err != nil {
+		since, err = parseDate(f.since)
+		if errors.Is(err, errYear) {
+			return nil, nil, usagef("--since %q: %w", f.since, err)
+		}
+		if err != nil {
 			return nil, nil, usagef("--since %q: give a date such as 2024, 2024-01 or 2024-01-15", f.since)
 		}
 	}
