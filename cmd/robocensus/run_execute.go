@@ -141,7 +141,7 @@ func (f *runFlags) remarkCaptures(ctx context.Context, c pipeline.Config, r *pip
 	}
 	switch {
 	case err == nil && hosts > 0 && hosts < r.Targets:
-		fmt.Fprintf(stderr, "note: the %s are of %s, some of several origins or captured again, and each of them counts as a host\n", words.Count(r.Targets, "stored answer"), words.Count(hosts, "host"))
+		fmt.Fprintf(stderr, "note: the %s are of %s, and each answer counts as a host\n", words.Count(r.Targets, "stored answer"), words.Count(hosts, "host"))
 	case (err != nil || hosts == 0) && c.Source.HasArchives(): // the run is complete all the same
 		fmt.Fprintln(stderr, "note: an archive may have several captures of a host, and each of them counts as a host")
 	}

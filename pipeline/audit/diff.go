@@ -69,12 +69,13 @@ func Diff(ctx context.Context, c DiffConfig) (*DiffResult, error) {
 // A differ compares two runs. In its arrays, 0 is the earlier run and 1 the later.
 type differ struct {
 	DiffConfig
-	runs    [2]*sink.Manifest
-	tables  []int // indices in detailTables of the tables that both runs have
-	notes   []string
-	reading bool       // both runs' first profile is the same
-	same    bool       // both runs have the same configuration
-	rules   *rulesDiff // nil if the meaning of rules is not compared
+	runs     [2]*sink.Manifest
+	tables   []int // indices in detailTables of the tables that both runs have
+	notes    []string
+	reading  bool       // both runs' first profile is the same
+	profiles []string   // profiles that are the same in both runs
+	same     bool       // both runs have the same configuration
+	rules    *rulesDiff // nil if the meaning of rules is not compared
 
 	names   *names
 	sorters []*sorter
@@ -126,11 +127,7 @@ func (d *differ) open(ctx context.Context) error {
 		d.runs[i] = m
 	}
 	a, b := d.runs[0], d.runs[1]
-	own := asText(a.Configuration["profiles"]) != asText(b.Configuration["profiles"])
-	d.reading = len(a.Profiles) > 0 && len(b.Profiles) > 0 && a.Profiles[0] == b.Profiles[0] && !(own && isOwn(a, a.Profiles[0]))
-	if !d.reading {
-		d.note("the first profiles differ (%s, %s): reachability, outcomes, groups, crawl delays, rules, signals, sitemaps and texts are not compared", strings.Join(a.Profiles, ","), strings.Join(b.Profiles, ","))
-	}
+	d.planProfiles()
 	d.planTables()
 	d.same = true
 	for _, role := range []string{"agents", "urls"} {
@@ -139,14 +136,37 @@ func (d *differ) open(ctx context.Context) error {
 			d.note("the runs' %s differ: those that both have are compared", role)
 		}
 	}
-	if !slices.Equal(a.Profiles, b.Profiles) || own {
-		d.same = false
-		d.note("the runs' profiles differ: those with the same name are compared")
-	}
+	d.same = d.same && slices.Equal(a.Profiles, b.Profiles) && len(d.profiles) == len(b.Profiles)
 	if d.reading {
-		d.planRules(own)
+		d.planRules()
 	}
 	return nil
+}
+
+// planProfiles finds the profiles that are the same in both runs. A host that one of
+// two others reads differently has not changed.
+func (d *differ) planProfiles() {
+	a, b := d.runs[0], d.runs[1]
+	for _, name := range b.Profiles {
+		if isSameProfile(a, b, name) {
+			d.profiles = append(d.profiles, name)
+		}
+	}
+	first := [2]string{firstProfile(a), firstProfile(b)}
+	d.reading = first[0] == first[1] && slices.Contains(d.profiles, first[0])
+	if !d.reading {
+		how := first[0] + ", then " + first[1]
+		if first[0] == first[1] {
+			how = first[0] + " has other fields"
+		}
+		d.note("the first profiles differ (%s): reachability, outcomes, groups, crawl delays, rules, signals, sitemaps and texts are not compared", how)
+	}
+	switch {
+	case len(d.profiles) == 0:
+		d.note("no profile is the same in both runs: policies and verdicts are not compared")
+	case len(d.profiles) < max(len(a.Profiles), len(b.Profiles)):
+		d.note("the runs' profiles differ: policies and verdicts are compared under %s", strings.Join(d.profiles, ", "))
+	}
 }
 
 // planTables finds the tables that both runs have and that can be compared.
@@ -160,7 +180,11 @@ func (d *differ) planTables() {
 		}
 		switch {
 		case len(without) > 0:
-			d.note("%s are not compared: %s has no such table", t.name, strings.Join(without, " and "))
+			effect := ""
+			if t.name == "policies" {
+				effect = "; so an agent that is shut out shows in verdicts, which are never critical"
+			}
+			d.note("%s are not compared: %s has no such table%s", t.name, strings.Join(without, " and "), effect)
 		case d.reading || t.name == "policies" || t.name == "verdicts":
 			d.tables = append(d.tables, i)
 		}
@@ -169,16 +193,6 @@ func (d *differ) planTables() {
 
 func (d *differ) note(format string, args ...any) {
 	d.notes = append(d.notes, fmt.Sprintf(format, args...))
-}
-
-// asText returns user-defined profiles, which were read from JSON, as text that can
-// be compared.
-func asText(v any) string { return fmt.Sprint(v) }
-
-// isOwn reports whether the configuration of a run defines a profile.
-func isOwn(m *sink.Manifest, name string) bool {
-	_, own := ownProfile(m, name)
-	return own
 }
 
 func digests(m *sink.Manifest, role string) (out []string) {

@@ -17,8 +17,12 @@ import (
 )
 
 // side is how one of two runs is made: its tables and profiles, separated by
-// spaces ("" for what newConfig has), and what an own profile is derived from.
-type side struct{ tables, profiles, agents, strict string }
+// spaces ("" for what newConfig has), what an own profile is derived from, and its
+// limit of size if that is another one.
+type side struct {
+	tables, profiles, agents, strict string
+	limit                            int
+}
 
 // sidesOf makes the runs a and b over a web that stays the same: h.example has a
 // robots.txt, odd.example answers 304, which profiles take for different things.
@@ -52,11 +56,14 @@ func sidesOf(t *testing.T, sides [2]side) pipeline.Config {
 		for _, name := range strings.Fields(s.profiles) {
 			from := name
 			if name == "strict" {
-				from, c.Settings = s.strict, map[string]any{"profiles": map[string]any{"strict": map[string]any{"base": s.strict}}}
+				from, c.Settings = s.strict, map[string]any{"profiles": map[string]any{"strict": map[string]any{"base": s.strict, "size_limit": s.limit}}}
 			}
 			known, _ := robots.ProfileNamed(from)
 			own := *known
 			own.Name = name
+			if name == "strict" && s.limit > 0 {
+				own.SizeLimit = s.limit
+			}
 			c.Evaluate.Profiles = append(c.Evaluate.Profiles, &own)
 		}
 		if _, err := pipeline.Run(context.Background(), c, new(pipeline.Progress)); err != nil {
@@ -124,10 +131,14 @@ func TestPromisesThatCannotBeChecked(t *testing.T) {
 			"no_change: [policy_class, verdict, redirect, host_new, host_gone]": "", "no_change: verdict, profile: rfc9309": "", "no_change: verdict, profile: google": "run b does not judge by profile google",
 		}},
 		{"no profile in common", profiles("google", "google-2012"), map[string]string{
-			"no_change: policy_class": "the runs have no profile in common", "no_change: verdict": "the runs have no profile in common", "no_change: redirect": "",
+			"no_change: policy_class": "no profile is the same in both runs", "no_change: verdict": "no profile is the same in both runs", "no_change: redirect": "",
 		}},
 		{"an own profile that was defined otherwise", [2]side{{profiles: "strict", strict: "google"}, {profiles: "strict", strict: "google-2012"}}, map[string]string{
 			"no_change: outcome": fmt.Sprintf(differ, "outcome"), "no_change: redirect": "",
+			"no_change: policy_class": "no profile is the same in both runs",
+		}},
+		{"a second profile that was defined otherwise", [2]side{{profiles: "google strict", strict: "google"}, {profiles: "google strict", strict: "google-2012"}}, map[string]string{
+			"no_change: policy_class": "", "no_change: verdict, profile: google": "", "no_change: verdict, profile: strict": "the profile strict has other fields in run b",
 		}},
 		{"an agent that the earlier run did not know", [2]side{{agents: "- {name: RoboTestA, category: search}\n"}, {}}, map[string]string{
 			"no_change: policy_class, agents: RoboTestB": "run a does not judge agent RoboTestB", "no_change: verdict, category: ai-training": "run a judges no such agent",
@@ -167,6 +178,8 @@ func TestOtherProfilesInventNoChange(t *testing.T) {
 		"other profiles":     {{profiles: "google rfc9309"}, {profiles: "google-2012 rfc9309"}},
 		"in another order":   {{profiles: "google-2012 google"}, {profiles: "google google-2012"}},
 		"own ones redefined": {{profiles: "strict", strict: "google"}, {profiles: "strict", strict: "google-2012"}},
+		"own ones cut files": {{profiles: "strict", strict: "google"}, {profiles: "strict", strict: "google", limit: 10}},
+		"a second one does":  {{profiles: "google strict", strict: "google"}, {profiles: "google strict", strict: "google", limit: 10}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := sidesOf(t, sides)
@@ -181,7 +194,7 @@ func TestOtherProfilesInventNoChange(t *testing.T) {
 			if diff := cmp.Diff([]string(nil), got); diff != "" {
 				t.Error(diff)
 			}
-			if !strings.Contains(strings.Join(r.Notes, "\n"), "the first profiles differ") || r.Compared != 2 {
+			if !strings.Contains(strings.Join(r.Notes, "\n"), "profiles differ") || r.Compared != 2 {
 				t.Errorf("%d compared, notes %q", r.Compared, r.Notes)
 			}
 			// For the report, which else would say that nothing has changed.

@@ -21,7 +21,7 @@ import (
 
 // rulesDiff compares the rules of two runs by meaning.
 type rulesDiff struct {
-	profiles []*robots.Profile            // profiles that both runs have, the first profile first
+	profiles []*robots.Profile            // profiles that are the same in both runs, the first profile first
 	roomy    *robots.Profile              // the first without its size limit; nil if the tables do not hold its reading
 	bodies   bool                         // some profile needs bodies, and both runs have them
 	agents   [2][]robots.Agent            // agents that both runs judge, in one order
@@ -30,9 +30,8 @@ type rulesDiff struct {
 	rows     int                          // size of known
 }
 
-// planRules decides how the meaning of rules is compared. own reports whether the
-// runs define their own profiles differently.
-func (d *differ) planRules(own bool) {
+// planRules decides how the meaning of rules is compared.
+func (d *differ) planRules() {
 	a, b := d.runs[0], d.runs[1]
 	has := func(table string) bool { return slices.Contains(a.Tables, table) && slices.Contains(b.Tables, table) }
 	if !has("agents") {
@@ -43,10 +42,7 @@ func (d *differ) planRules(own bool) {
 		return // open has noted it
 	}
 	r := &rulesDiff{known: make(map[[2]string][]*rulesResult)}
-	for i, name := range b.Profiles {
-		if !slices.Contains(a.Profiles, name) || own && (isOwn(a, name) || isOwn(b, name)) {
-			continue
-		}
+	for i, name := range d.profiles {
 		p, err := profileOf(b, name)
 		if err != nil {
 			d.note("%v: the meaning of rules is not compared under it", err)
