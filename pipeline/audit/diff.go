@@ -46,6 +46,9 @@ func Diff(ctx context.Context, c DiffConfig) (*DiffResult, error) {
 	if err := d.open(ctx); err != nil {
 		return nil, err
 	}
+	if err := d.agents(ctx); err != nil {
+		return nil, err
+	}
 	var err error
 	if d.out, err = sink.CreateChanges(ctx, c.Dir, d.runs[1], c.Before, c.ToolVersion, d.notes...); err != nil {
 		return nil, err
@@ -53,7 +56,7 @@ func Diff(ctx context.Context, c DiffConfig) (*DiffResult, error) {
 	defer d.out.Abort()
 	d.result = newDiffResult(c, d.notes)
 	defer d.close()
-	for _, step := range []func(context.Context) error{d.agents, d.expect, d.fetches, d.join, d.details, d.compareAll, d.expected} {
+	for _, step := range []func(context.Context) error{d.expect, d.fetches, d.join, d.details, d.compareAll, d.expected} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -69,13 +72,14 @@ func Diff(ctx context.Context, c DiffConfig) (*DiffResult, error) {
 // A differ compares two runs. In its arrays, 0 is the earlier run and 1 the later.
 type differ struct {
 	DiffConfig
-	runs     [2]*sink.Manifest
-	tables   []int // indices in detailTables of the tables that both runs have
-	notes    []string
-	reading  bool       // both runs' first profile is the same
-	profiles []string   // profiles that are the same in both runs
-	same     bool       // both runs have the same configuration
-	rules    *rulesDiff // nil if the meaning of rules is not compared
+	runs      [2]*sink.Manifest
+	tables    []int // indices in detailTables of the tables that both runs have
+	notes     []string
+	reading   bool            // both runs' first profile is the same
+	profiles  []string        // profiles that are the same in both runs
+	redefined map[string]bool // agents that the runs define differently
+	same      bool            // both runs have the same configuration
+	rules     *rulesDiff      // nil if the meaning of rules is not compared
 
 	names   *names
 	sorters []*sorter

@@ -162,7 +162,7 @@ func (c *comparison) policies(p *pair) error {
 		agent, category := names.text(r.agent), names.text(r.category)
 		c.agents[strings.ToLower(agent)] = registered{agent, category}
 		was, ok := c.classes[key]
-		if !ok || !c.profiles[r.profile] {
+		if !ok || !c.profiles[r.profile] || c.d.redefined[agent] {
 			continue
 		}
 		before := was[0]

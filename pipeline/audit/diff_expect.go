@@ -89,6 +89,13 @@ func (d *differ) unseen(x *expectation, judged [2]firstTarget) string {
 			return fmt.Sprintf("the profile %s has other fields in run %s", profile, d.runs[1].Run)
 		}
 	}
+	for _, name := range x.Agents {
+		for redefined := range d.redefined {
+			if strings.EqualFold(name, redefined) {
+				return fmt.Sprintf("the registry of agents of run %s defines %s differently", d.runs[1].Run, redefined)
+			}
+		}
+	}
 	onlyVerdicts := slices.Equal(kinds, []string{"verdict"}) // else a URL may be that of a sitemap
 	for i, m := range d.runs {
 		why := unseenProfile(x, m)

@@ -144,6 +144,10 @@ func TestPromisesThatCannotBeChecked(t *testing.T) {
 			"no_change: policy_class, agents: RoboTestB": "run a does not judge agent RoboTestB", "no_change: verdict, category: ai-training": "run a judges no such agent",
 			"no_change: policy_class, agents: RoboTestA": "", "class: partial, agents: RoboTestA, hosts: h.example": "",
 		}},
+		{"an agent with other tokens", [2]side{{agents: "- {name: RoboTestA, tokens: [Other], category: search}\n- {name: RoboTestB, category: ai-training}\n"}, {}}, map[string]string{
+			"no_change: policy_class, agents: robotesta": "the registry of agents of run b defines RoboTestA differently",
+			"no_change: policy_class, agents: RoboTestB": "", "no_change: verdict": "",
+		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := sidesOf(t, row.sides)
@@ -180,6 +184,7 @@ func TestOtherProfilesInventNoChange(t *testing.T) {
 		"own ones redefined": {{profiles: "strict", strict: "google"}, {profiles: "strict", strict: "google-2012"}},
 		"own ones cut files": {{profiles: "strict", strict: "google"}, {profiles: "strict", strict: "google", limit: 10}},
 		"a second one does":  {{profiles: "google strict", strict: "google"}, {profiles: "google strict", strict: "google", limit: 10}},
+		"agents redefined":   {{agents: "- {name: RoboTestA, tokens: [Other]}\n"}, {agents: "- {name: RoboTestA}\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := sidesOf(t, sides)
@@ -194,7 +199,7 @@ func TestOtherProfilesInventNoChange(t *testing.T) {
 			if diff := cmp.Diff([]string(nil), got); diff != "" {
 				t.Error(diff)
 			}
-			if !strings.Contains(strings.Join(r.Notes, "\n"), "profiles differ") || r.Compared != 2 {
+			if !strings.Contains(strings.Join(r.Notes, "\n"), "differ") || r.Compared != 2 {
 				t.Errorf("%d compared, notes %q", r.Compared, r.Notes)
 			}
 			// For the report, which else would say that nothing has changed.

@@ -24,8 +24,7 @@ type rulesDiff struct {
 	profiles []*robots.Profile            // profiles that are the same in both runs, the first profile first
 	roomy    *robots.Profile              // the first without its size limit; nil if the tables do not hold its reading
 	bodies   bool                         // some profile needs bodies, and both runs have them
-	agents   [2][]robots.Agent            // agents that both runs judge, in one order
-	differ   []bool                       // per profile: it reads an agent that the runs define differently
+	agents   [2][]robots.Agent            // agents that both runs define alike, in one order
 	known    map[[2]string][]*rulesResult // by digests
 	rows     int                          // size of known
 }
@@ -71,11 +70,9 @@ func (d *differ) planRules() {
 	d.rules = r
 }
 
-// agents reads the registries of both runs and keeps the agents they share.
+// agents reads the registries of both runs, and finds the agents that they share and
+// those that they define differently.
 func (d *differ) agents(ctx context.Context) error {
-	if d.rules == nil {
-		return nil
-	}
 	var lists [2][]evaluate.Agent
 	for i, m := range d.runs {
 		var err error
@@ -83,21 +80,45 @@ func (d *differ) agents(ctx context.Context) error {
 			return err
 		}
 	}
-	r := d.rules
-	r.differ = make([]bool, len(r.profiles))
+	d.redefined = make(map[string]bool)
+	var names []string
 	for _, x := range lists[1] {
 		i := slices.IndexFunc(lists[0], func(y evaluate.Agent) bool { return x.Name == y.Name })
 		if i < 0 {
 			continue
 		}
 		before, after := lists[0][i].Robots(), x.Robots()
-		r.agents[0], r.agents[1] = append(r.agents[0], before), append(r.agents[1], after)
-		for k, p := range r.profiles {
-			r.differ[k] = r.differ[k] || !slices.Equal(before.Tokens, after.Tokens) || !slices.Equal(before.FallsBackTo, after.FallsBackTo) ||
-				before.IgnoresStar != after.IgnoresStar || p.AgentMatch == robots.MatchSubstring && before.UserAgent != after.UserAgent
+		if !d.isSameAgent(before, after) {
+			d.redefined[x.Name] = true
+			names = append(names, x.Name)
+		} else if r := d.rules; r != nil {
+			r.agents[0], r.agents[1] = append(r.agents[0], before), append(r.agents[1], after)
 		}
 	}
+	if len(names) > 0 {
+		slices.Sort(names)
+		d.note("policies and verdicts of %s are not compared: the registry of agents defines them differently", someOf(names))
+	}
 	return nil
+}
+
+// isSameAgent reports whether an agent has the same policies in both runs for any file.
+func (d *differ) isSameAgent(a, b robots.Agent) bool {
+	bySubstring := slices.ContainsFunc(d.profiles, func(name string) bool {
+		p, err := profileOf(d.runs[1], name)
+		return err != nil || p.AgentMatch == robots.MatchSubstring
+	})
+	return slices.Equal(a.Tokens, b.Tokens) && slices.Equal(a.FallsBackTo, b.FallsBackTo) && a.IgnoresStar == b.IgnoresStar &&
+		(a.UserAgent == b.UserAgent || !bySubstring)
+}
+
+// someOf joins names, or the first few of many.
+func someOf(names []string) string {
+	const most = 5
+	if more := len(names) - most; more > 0 {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(names, ", ")
 }
 
 // readAgents reads the registry of a run from its table agents.
@@ -142,7 +163,7 @@ func readAgents(ctx context.Context, dir string, m *sink.Manifest) (out []evalua
 // compares reports whether the rules of a pair are compared.
 func (r *rulesDiff) compares(p *pair) bool {
 	a, b := p.sides[0], p.sides[1]
-	return r != nil && a.digest != "" && b.digest != "" && (a.digest != b.digest || slices.Contains(r.differ, true))
+	return r != nil && a.digest != "" && b.digest != "" && a.digest != b.digest
 }
 
 // asks reports whether the bodies of a pair are needed.

@@ -62,10 +62,6 @@ func (r *rulesDiff) of(p *pair) []*rulesResult {
 // compareFiles compares the files of a pair under profile k.
 func (r *rulesDiff) compareFiles(p *pair, k int) *rulesResult {
 	profile := r.profiles[k]
-	same := p.sides[0].digest == p.sides[1].digest
-	if same && !r.differ[k] {
-		return &rulesResult{proven: true}
-	}
 	var files [2]*policyFile
 	for i := range files {
 		rows := &p.rows[i]
@@ -82,7 +78,7 @@ func (r *rulesDiff) compareFiles(p *pair, k int) *rulesResult {
 	if k == 0 && r.roomy != nil && !r.bodies {
 		profile = r.roomy
 	}
-	c := ruleComparer{same: same, policyPairs: policyPairs{profile: profile, files: files}, agents: r.agents, registered: make(map[[2]int]bool), result: new(rulesResult)}
+	c := ruleComparer{policyPairs: policyPairs{profile: profile, files: files}, agents: r.agents, registered: make(map[[2]int]bool), result: new(rulesResult)}
 	return c.run()
 }
 
@@ -90,7 +86,6 @@ func (r *rulesDiff) compareFiles(p *pair, k int) *rulesResult {
 // other agents that the files name.
 type ruleComparer struct {
 	policyPairs
-	same       bool // the files are one, so that no other agent's policy differs
 	agents     [2][]robots.Agent
 	registered map[[2]int]bool // by SameAs on both sides: an agent of the registry has these groups
 	result     *rulesResult    // outlives the comparer in rulesDiff.known
@@ -99,9 +94,6 @@ type ruleComparer struct {
 func (c *ruleComparer) run() *rulesResult {
 	names, whole := strangers(c.profile, c.files[0], c.files[1])
 	lines := max(len(c.files[0].file.Agents), len(c.files[1].file.Agents))
-	if c.same {
-		names, whole = nil, true
-	}
 	if c.profile.AgentMatch == robots.MatchSubstring && len(names)*lines > maxSubstrings {
 		names, whole = nil, false
 	}
