@@ -128,8 +128,10 @@ func (l *logger) say(s pipeline.Snapshot, elapsed time.Duration) {
 	}
 	if doing := atWork(s); doing != "" {
 		args = append(args, "now", doing)
-	} else if left := s.Total - s.Done; s.Total > 0 && left > 0 && s.Done > 0 {
-		args = append(args, "left", (elapsed * time.Duration(left) / time.Duration(s.Done)).Round(time.Second).String())
+	} else if left := s.Total - s.Done; s.Total > 0 && left > 0 && s.Done > 0 && s.Fetched > s.Earlier {
+		// Of the lines that are done, this process has the share that it has of the hosts.
+		done := float64(s.Done) * float64(s.Fetched-s.Earlier) / float64(s.Fetched)
+		args = append(args, "left", time.Duration(float64(elapsed)*float64(left)/done).Round(time.Second).String())
 	}
 	l.out.Info("progress", args...)
 }

@@ -19,8 +19,8 @@ func TestProgressOfAResumedRun(t *testing.T) {
 	}
 	var out bytes.Buffer
 	l := &logger{out: slog.New(slog.NewTextHandler(&out, nil))}
-	if l.say(s, 5*time.Second); !strings.Contains(out.String(), " rate=100/s ") {
-		t.Errorf("logged %q, want a rate of 100/s", out.String())
+	if l.say(s, 5*time.Second); !strings.Contains(out.String(), " rate=100/s ") || !strings.HasSuffix(out.String(), " left=10s\n") {
+		t.Errorf("logged %q, want a rate of 100/s and 10 s for 1,000 hosts", out.String())
 	}
 }
 
