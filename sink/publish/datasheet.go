@@ -66,10 +66,10 @@ func (p *publisher) datasheet() error {
 			s.line("| `%s` | %d | %d | %s |", table, rows, parts, sink.TableMeaning(table))
 		}
 	}
-	s.line("\nTables are Parquet, one folder for each run (`TABLE/run=ID/`). `croissant.json` and `datapackage.json` describe every column. " +
-		"`duckdb -init views.sql` opens them, with `queries/` as examples: bare names are the last run, `history.TABLE` all runs. " +
-		"`" + figuresName + "` gives the figures of this sheet from the tables. " +
-		"`sha256sum -c checksums.sha256` checks the files; `robocensus reproduce` judges the answers again.\n")
+	s.line("\nTables are Parquet, one folder for each run (`TABLE/run=ID/`). `croissant.json` and `datapackage.json` describe every column. "+
+		"`duckdb -init views.sql` opens them, with `queries/` as examples: bare names are the last run, `history.TABLE` all runs. "+
+		"`"+figuresName+"` gives the figures of this sheet from the tables. "+
+		"`sha256sum -c checksums.sha256` checks the files%s.\n", p.judgedAgain())
 	for i, m := range p.runs {
 		if err := p.describe(s, p.Runs[i], m, p.provenance.Runs[i]); err != nil {
 			return err
@@ -136,10 +136,33 @@ func (p *publisher) describe(s *sheet, run, published *sink.Manifest, about *Run
 		}
 		of[c.Metric][c.Key] += c.N
 	}
-	s.line("- The outcome of %d of %d hosts is undefined: the first profile does not say what their answer means.\n", of["outcome"]["undefined"], run.Targets)
+	for _, column := range []string{"outcome", "error_class"} {
+		if what := strings.ReplaceAll(column, "_", " "); counted(published, column) == "" {
+			s.line("- The hosts by %s are left out with the tables that count them.", what)
+			delete(of, column)
+		} else if column == "outcome" {
+			s.line("- The outcome of %d of %d hosts is undefined: the first profile does not say what their answer means.", of[column]["undefined"], run.Targets)
+		}
+	}
+	s.line("")
 	s.table("outcome", "hosts", of["outcome"])
 	s.table("error class", "hosts", of["error_class"])
 	return nil
+}
+
+// judgedAgain says how robocensus reproduce judges the answers again, "" if it cannot.
+func (p *publisher) judgedAgain() string {
+	lacks := func(table string) bool {
+		return slices.ContainsFunc(p.runs, func(m *sink.Manifest) bool { return !slices.Contains(m.Tables, table) })
+	}
+	nameless := slices.ContainsFunc(p.provenance.Runs, func(r *Run) bool { return r.Agents == "" || r.URLSamples == "" })
+	switch {
+	case p.HashHosts || nameless || lacks("fetches") || p.provenance.NeededColumn() != "":
+		return ""
+	case lacks("bodies"):
+		return "; `robocensus reproduce --bodies` judges the answers again, given the files"
+	}
+	return "; `robocensus reproduce` judges the answers again"
 }
 
 // limits writes what a reader must know to use the tables rightly.
@@ -148,11 +171,26 @@ func (p *publisher) limits(s *sheet) {
 	s.line("- A robots.txt is a request to crawlers. The tables say what hosts ask for, not what crawlers do.")
 	s.line("- Each run is of one time and one place: a host may answer other user agents, addresses and times otherwise.")
 	s.line("- The hosts are those of the input. Shares are of that list, not of the web.")
-	s.line("- An outage is no policy: the class of a policy is `unknown` where the file was not seen.")
+	if p.selection.shows("policies", "class") {
+		s.line("- An outage is no policy: the class of a policy is `unknown` where the file was not seen.")
+	}
 	s.line("- Null means unknown or not applicable, never zero.")
 	if p.HashHosts {
-		s.line("- Names of hosts are hashes (SHA-256, 32 hexadecimal digits), and columns with text that hosts wrote are left out. " +
-			"Hashes are pseudonyms: who guesses a name can check it, and a rank in a public list, or a digest of a file (`content_digest`) in the index of an archive, leads to one.")
+		var lead []string
+		if slices.ContainsFunc(p.selection.tables, func(table string) bool {
+			return p.selection.shows(table, "rank") && slices.Contains(ColumnNames(), table+".rank")
+		}) {
+			lead = append(lead, "a rank in a public list")
+		}
+		if p.selection.shows("fetches", "content_digest") {
+			lead = append(lead, "a digest of a file (`content_digest`) in the index of an archive")
+		}
+		also := ""
+		if len(lead) > 0 {
+			also = ", and " + strings.Join(lead, ", or ") + ", leads to one"
+		}
+		s.line("- Names of hosts are hashes (SHA-256, 32 hexadecimal digits), and columns with text that hosts wrote are left out. "+
+			"Hashes are pseudonyms: who guesses a name can check it%s.", also)
 	}
 	if !p.selection.has("bodies") {
 		s.line("- The files themselves (`bodies`) are not part of the data set.")

@@ -12,6 +12,18 @@ import (
 // figuresName is the query that gives the figures of the data sheet from the tables.
 const figuresName = queriesFolder + "/datasheet.sql"
 
+// counted returns the table of a published run that gives the hosts by a column of
+// fetches, or "".
+func counted(m *sink.Manifest, column string) string {
+	switch {
+	case slices.Contains(m.Tables, "fetches") && !slices.Contains(m.Without, "fetches."+column):
+		return "fetches"
+	case slices.Contains(m.Tables, "summary"):
+		return "summary"
+	}
+	return ""
+}
+
 // figures returns one query with a row for each figure of the data sheet. The sheet
 // takes its figures from manifests and counters; the query counts rows wherever the
 // published tables have them.
@@ -33,10 +45,10 @@ func (p *publisher) figures() string {
 			continue // the sheet has no more figures
 		}
 		for _, column := range []string{"outcome", "error_class"} {
-			switch {
-			case slices.Contains(m.Tables, "fetches") && !slices.Contains(m.Without, "fetches."+column):
+			switch counted(m, column) {
+			case "fetches":
 				add("SELECT '%s', '%s', %s, count(*) FROM history.fetches WHERE run = '%[1]s' AND %[3]s IS NOT NULL GROUP BY ALL", m.Run, column, column)
-			case slices.Contains(m.Tables, "summary"):
+			case "summary":
 				add("SELECT '%s', '%s', key, sum(count)::BIGINT FROM history.summary WHERE run = '%[1]s' AND metric = '%[2]s' AND profile IS NOT DISTINCT FROM %s GROUP BY ALL",
 					m.Run, column, map[string]string{"outcome": "'" + strings.ReplaceAll(m.Profiles[0], "'", "''") + "'", "error_class": "NULL"}[column])
 			}

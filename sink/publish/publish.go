@@ -84,13 +84,14 @@ type file struct {
 // agents and URL samples that are not at hand: without them, the data set cannot be
 // judged again.
 func Write(ctx context.Context, c Config) (lacking []sink.Input, err error) {
-	if err := c.Words.complete(c.Runs); err != nil {
+	s, err := selected(c)
+	if err != nil {
 		return nil, err
 	}
-	p := &publisher{Config: c, ctx: ctx}
-	if p.selection, err = selected(c); err != nil {
+	if err := c.Words.complete(c.Runs, s); err != nil {
 		return nil, err
 	}
+	p := &publisher{Config: c, ctx: ctx, selection: s}
 	if err := checkEmpty(c.To); err != nil {
 		return nil, err
 	}
@@ -142,7 +143,7 @@ func (p *publisher) write(folder string) error {
 	}
 	for _, step := range []func() error{
 		p.comparisons,
-		func() error { return views.Write(p.ctx, folder) }, // after all parts
+		func() error { return views.WritePublished(p.ctx, folder) }, // after all parts
 		p.queries,
 		func() error { return p.add(provenanceName, asJSON(p.provenance)) },
 		func() error { return p.add(citationName, p.citation()) },

@@ -112,6 +112,36 @@ func (s selection) leaveOut(table, column string) {
 
 func (s selection) has(table string) bool { return slices.Contains(s.tables, table) }
 
+// shows reports whether a column is published.
+func (s selection) shows(table, column string) bool {
+	return s.has(table) && !slices.Contains(s.without[table], column)
+}
+
+// description says what the tables are about.
+func (s selection) description() string {
+	var says []string
+	file := "the robots.txt of each host"
+	if s.has("fetches") {
+		says, file = append(says, "what "+file+" answered"), "it"
+	}
+	if slices.ContainsFunc([]string{"groups", "rules", "sitemaps", "lines", "signals", "bodies"}, s.has) {
+		says = append(says, "what "+file+" contains")
+	}
+	if s.has("policies") || s.has("verdicts") {
+		says = append(says, "what each agent may fetch")
+	}
+	text := "figures of a census of crawl policies"
+	switch len(says) {
+	case 1:
+		text = says[0]
+	case 2:
+		text = says[0] + " and " + says[1]
+	case 3:
+		text = says[0] + ", " + says[1] + ", and " + says[2]
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + ", as tables for analysis."
+}
+
 // columns returns the columns of a table that are published.
 func (s selection) columns(table string) (docs []sink.ColumnDoc) {
 	for _, d := range sink.Dictionary() {

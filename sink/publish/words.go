@@ -99,8 +99,8 @@ func (w *Words) licenceURL() string {
 	return w.Licence
 }
 
-// complete checks the words and sets those that follow from the runs.
-func (w *Words) complete(runs []*sink.Manifest) error {
+// complete checks the words and sets those that follow from the runs and their tables.
+func (w *Words) complete(runs []*sink.Manifest, s selection) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%w: %s", ErrWords, fmt.Sprintf(format, args...))
 	}
@@ -129,7 +129,7 @@ func (w *Words) complete(runs []*sink.Manifest) error {
 		}
 	}
 	if w.Description == "" {
-		w.Description = "What the robots.txt of each host answered, what it contains, and what each agent may fetch, as tables for analysis."
+		w.Description = s.description()
 	}
 	if w.Version == "" {
 		w.Version = "1.0.0"

@@ -16,6 +16,7 @@ type scope struct {
 	runs, comparisons string // patterns of folders in that of a table, "" for none
 	profile           string // the only profile, "" for all
 	none              bool   // no run is complete
+	published         bool   // in a data set
 	// missing is the error of a query if the table has no part; %s is its name.
 	missing    string
 	uncompared string              // the error for changes, if not missing
@@ -72,6 +73,23 @@ func (s scope) inStore() scope {
 	}
 	if s.none {
 		s.missing = "no run here is complete, so there is no table %s: finish it with robocensus run --resume"
+	}
+	return s
+}
+
+// inDataSet returns the scope of views over a data set. Whoever reads it cannot run or
+// compare anything there.
+func (s scope) inDataSet() scope {
+	s.published = true
+	s.missing = "this data set does not have the table %s"
+	if run, ok := strings.CutPrefix(s.runs, "run="); ok && run != "*" {
+		s.missing = "this data set does not have the table %s of run " + run + "; history.%[1]s has that of other runs"
+	}
+	if against, ok := strings.CutPrefix(s.comparisons, s.runs+"/against="); ok {
+		s.uncompared = "this data set has no comparison of its runs"
+		if against != "*" {
+			s.uncompared = "this data set has no comparison of " + s.runs + " with the one before it, run=" + against
+		}
 	}
 	return s
 }
@@ -176,7 +194,11 @@ func (s scope) rows(in files, table string) (string, error) {
 		nulls = append(nulls, "NULL::VARCHAR AS "+name)
 	}
 	why := fmt.Sprintf(s.missing, table)
-	if all := everyRun(s.none); !s.none && table != "changes" {
+	all := everyRun(s.none)
+	if s.published {
+		all = all.inDataSet()
+	}
+	if !s.none && table != "changes" {
 		// The schema history has it only if another run wrote it.
 		if other, err := all.files(in, table); err != nil {
 			return "", err

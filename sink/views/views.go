@@ -25,20 +25,29 @@ import (
 const fileName = "views.sql"
 
 // Write writes dir/views.sql for the runs and comparisons in dir.
-func Write(ctx context.Context, dir string) error {
+func Write(ctx context.Context, dir string) error { return writeTo(ctx, dir, false) }
+
+// WritePublished writes views.sql for a data set, to which nobody can add a table.
+func WritePublished(ctx context.Context, dir string) error { return writeTo(ctx, dir, true) }
+
+func writeTo(ctx context.Context, dir string, published bool) error {
 	s, err := store.Open(ctx, dir)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	return WriteIn(s, func(name string, content []byte) error { return s.Replace(name, ".", content) })
+	return writeIn(s, published, func(name string, content []byte) error { return s.Replace(name, ".", content) })
 }
 
 // WriteIn writes views.sql with replace. A run passes [sink.Run.ReplaceFile], whose
 // temporary files are removed after a crash.
 func WriteIn(s store.Store, replace func(name string, content []byte) error) error {
+	return writeIn(s, false, replace)
+}
+
+func writeIn(s store.Store, published bool, replace func(name string, content []byte) error) error {
 	for {
-		text, err := textIn(s)
+		text, err := textIn(s, published)
 		if err != nil {
 			return err
 		}
@@ -73,7 +82,7 @@ func Check(ctx context.Context, dir string) (wrong string, err error) {
 			return "", err
 		}
 		for _, in := range []files{all, all.finished(runs)} {
-			text, err := textOf(in, runs)
+			text, err := textOf(in, runs, false)
 			if err != nil {
 				return "", err
 			}
@@ -174,7 +183,7 @@ func completeRuns(s store.Store) (runs []*sink.Manifest, err error) {
 }
 
 // textIn returns the contents of views.sql.
-func textIn(in store.Store) ([]byte, error) {
+func textIn(in store.Store, published bool) ([]byte, error) {
 	runs, err := completeRuns(in)
 	if err != nil {
 		return nil, err
@@ -183,10 +192,10 @@ func textIn(in store.Store) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return textOf(files, runs)
+	return textOf(files, runs, published)
 }
 
-func textOf(in files, runs []*sink.Manifest) ([]byte, error) {
+func textOf(in files, runs []*sink.Manifest, published bool) ([]byte, error) {
 	var out strings.Builder
 	out.WriteString(configs.Views)
 	gone := columnsWithout(runs)
@@ -194,6 +203,9 @@ func textOf(in files, runs []*sink.Manifest) ([]byte, error) {
 		s.without = gone
 		if in.base != "" {
 			s = s.inStore()
+		}
+		if published {
+			s = s.inDataSet()
 		}
 		fmt.Fprintf(&out, "\n-- %s\nSET schema = %s;\n", s.about, quoteSQL(s.schema))
 		// A view must come after those that it joins; TableNames has that order.
@@ -203,6 +215,11 @@ func textOf(in files, runs []*sink.Manifest) ([]byte, error) {
 				return nil, err
 			}
 			fmt.Fprintf(&out, "\n%s\n", view)
+			if known, err := s.files(in, table); err != nil {
+				return nil, err
+			} else if known == "" && published {
+				continue // the data set does not have these columns
+			}
 			for _, d := range sink.Dictionary() {
 				if d.Table == table && !gone[table+"."+d.Column] {
 					fmt.Fprintf(&out, "COMMENT ON COLUMN %s.%s IS %s;\n", table, nameSQL(d.Column), quoteSQL(d.Meaning))
