@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -101,6 +102,8 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 		return c, notHere("to", f.to)
 	case isSameFile(f.to, "."):
 		return c, usagef("--to %s is the working folder: give a new folder", f.to)
+	case isAmongTables(f.to, f.out):
+		return c, usagef("--to %s is where %s has its runs and tables: give another folder", f.to, f.out)
 	case len(runs) == 0:
 		return c, usagef("RUN is missing: give the runs to publish%s", runsIn(ctx, f.out))
 	}
@@ -157,6 +160,21 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 		c.Runs = append(c.Runs, m)
 	}
 	return c, nil
+}
+
+// isAmongTables reports whether a path leads into a folder of dir that runs are written
+// to. A data set there would be taken for a run, and a run could write into it.
+func isAmongTables(path, dir string) bool {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return false
+	}
+	for ; path != filepath.Dir(path); path = filepath.Dir(path) {
+		if name := filepath.Base(path); (name == "_runs" || slices.Contains(publish.TableNames(), name)) && isSameFile(filepath.Dir(path), dir) {
+			return true
+		}
+	}
+	return false
 }
 
 func writeDataSet(ctx context.Context, c publish.Config, stdout, stderr io.Writer) error {

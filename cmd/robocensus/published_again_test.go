@@ -54,6 +54,17 @@ func TestPublishedAgain_NoRace(t *testing.T) {
 			t.Errorf("%s: %s", flag, text)
 		}
 	}
+	for _, to := range []string{"out/_runs/set", "out/bodies", "out/fetches/run=set", "out/changes/run=r/set"} {
+		text := call(t, 64, "publish", "--out", in("out"), "q", "--to", in(to), "--creator", "A", "--licence", "CC0-1.0")
+		if !strings.Contains(text, "has its runs and tables") {
+			t.Errorf("%s: %s", to, text)
+		}
+	}
+	publish("out", "out/set")
+	call(t, 0, "verify", "--out", in("out"), "r")
+	if !maps.Equal(files, filesOf(t, in("out/set"))) {
+		t.Error("beside the tables, the data set is another")
+	}
 	for _, args := range [][]string{
 		{"diff", "r", "q"}, {"prune", "--keep", "1"}, {"run", "--bodies", in("files")},
 		{"plan", "--bodies", in("files"), "--shards", "2", "--run", "s"},
