@@ -188,7 +188,8 @@ func (d *differ) planTables() {
 			if t.name == "policies" {
 				effect = "; so an agent that is shut out shows in verdicts, which are never critical"
 			}
-			d.note("%s are not compared: %s has no such table%s", t.name, strings.Join(without, " and "), effect)
+			has := []string{"has", "have"}[len(without)-1]
+			d.note("%s are not compared: %s %s no such table%s", t.name, strings.Join(without, " and "), has, effect)
 		case d.reading || t.name == "policies" || t.name == "verdicts":
 			d.tables = append(d.tables, i)
 		}

@@ -169,7 +169,7 @@ func TestDiffSaysWhatItDoesNotCompare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"sitemaps are not compared: b has no such table", "groups are not compared: a and b has no such table"} {
+	for _, want := range []string{"sitemaps are not compared: b has no such table", "groups are not compared: a and b have no such table"} {
 		if !slices.Contains(r.Notes, want) {
 			t.Errorf("%q is not said: %q", want, r.Notes)
 		}
