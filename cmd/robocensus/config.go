@@ -40,6 +40,7 @@ func (f *commonFlags) applyConfig(ctx context.Context) error {
 		return configError(path, root, "expected `flag: value` pairs, such as `hosts: hosts.csv`")
 	}
 	known := newRunFlags().set
+	f.fromFile = make(map[string]bool)
 	seen := make(map[string]bool)
 	for i := 0; i < len(root.Content); i += 2 {
 		key, value := root.Content[i], root.Content[i+1]
@@ -66,6 +67,7 @@ func (f *commonFlags) applyConfig(ctx context.Context) error {
 		if err := setFlag(f.set, flag, value); err != nil {
 			return configError(path, value, "%s: %w", key.Value, err)
 		}
+		f.fromFile[key.Value] = true
 	}
 	return nil
 }

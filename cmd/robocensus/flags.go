@@ -48,6 +48,7 @@ type commonFlags struct {
 	own          map[string]*robots.Profile // profiles of the configuration file
 	ownAsWritten map[string]map[string]any
 	configInput  *sink.Input
+	fromFile     map[string]bool // flags that the configuration file set
 }
 
 func newFlagSet(name string) *pflag.FlagSet {

@@ -24,7 +24,7 @@ func TestPublishedAgain_NoRace(t *testing.T) {
 	for run, rule := range map[string]string{"q": "Disallow:", "r": "Disallow: /"} {
 		must(t, os.WriteFile(filepath.Join(in("files"), "a.example"), []byte("User-agent: *\n"+rule+"\n"), 0o666))
 		date := map[string]string{"q": "2014-05", "r": "2015-05"}[run]
-		call(t, 0, "run", "--bodies", in("files"), "--agents", agents, "--keep-bodies", "--out", in("out"), "--run", run, "--as-of", date, "--progress", "none")
+		call(t, 0, "run", "--bodies", in("files"), "--agents", agents, "--keep-bodies", "--keep-comments", "--out", in("out"), "--run", run, "--as-of", date, "--progress", "none")
 	}
 	call(t, 0, "diff", "--out", in("out"), "q", "r")
 	publish := func(from, to string) string {
@@ -76,6 +76,8 @@ func TestPublishedAgain_NoRace(t *testing.T) {
 	if !maps.Equal(files, filesOf(t, in("set"))) {
 		t.Error("files of the data set have changed")
 	}
+	call(t, 0, "publish", "--out", in("out"), "r", "--to", in("few"), "--creator", "A", "--licence", "CC0-1.0", "--without", "lines,summary,examples")
+	call(t, 0, "reproduce", in("few")) // of a run with --keep-comments
 	must(t, os.Remove(agents))
 	publish("set", "again")
 	call(t, 0, "reproduce", in("again"))

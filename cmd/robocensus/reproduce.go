@@ -200,7 +200,7 @@ func judgeAgain(ctx context.Context, r *publish.Run, m *sink.Manifest, profiles 
 	for name, value := range map[string]string{
 		"from-run": filepath.Join(from, "_runs", r.Run), "out": to, "run": r.Run, "tables": strings.Join(m.Tables, ","),
 		"agents": filepath.Join(folder, filepath.FromSlash(r.Agents)), "urls": filepath.Join(folder, filepath.FromSlash(r.URLSamples)),
-		"keep-comments": fmt.Sprint(r.Configuration["keep-comments"] == "true"),
+		"keep-comments": fmt.Sprint(r.Configuration["keep-comments"] == "true" && hasComments(m.Tables)),
 	} {
 		if err := f.set.Set(name, value); err != nil {
 			return err

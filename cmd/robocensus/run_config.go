@@ -32,7 +32,7 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 			return c, err
 		}
 	}
-	for _, check := range []func() error{f.checkNamed, f.checkSecrets, f.checkSource, f.checkValues, f.checkShard} {
+	for _, check := range []func() error{f.checkNamed, f.checkSecrets, f.checkSource, f.checkEffect, f.checkValues, f.checkShard} {
 		if err := check(); err != nil {
 			return c, err
 		}

@@ -1,0 +1,46 @@
+package main
+
+import "slices"
+
+// asking are the flags that say how hosts are asked.
+var asking = []string{
+	"concurrency", "per-address", "per-domain", "rate", "address-rate", "timeout", "retries", "connect-to", "allow-private", "ca-file", "resolver", "proxy",
+	"probe-misconfigured", "user-agent", "outage-patience", "accept-unreachable", "grace",
+}
+
+// checkEffect refuses flags of the command line that would change nothing. A
+// configuration file may set them, because it may serve runs of several sources.
+func (f *runFlags) checkEffect() error {
+	given := func(name string) bool { return f.set.Changed(name) && !f.fromFile[name] }
+	for _, source := range f.given() {
+		if source == "hosts" {
+			continue
+		}
+		for _, name := range asking {
+			if given(name) {
+				return usagef("--%s does not apply to stored answers (--%s): they are not asked over the network", name, source)
+			}
+		}
+		if given("schemes") && source != "bodies" {
+			return usagef("--schemes does not apply to --%s, whose answers have their schemes", source)
+		}
+	}
+	switch {
+	case given("archive-rate") && len(f.warc) == 0 && f.warcPaths == "":
+		return usagef("--archive-rate needs --warc or --warc-paths: it is for servers of WARC files")
+	case given("keep-comments") && f.keepComments && !hasComments(f.tables):
+		return usagef("--keep-comments needs the table lines: add it to --tables")
+	case given("resolver") && f.connectTo != "":
+		return usagef("--resolver and --connect-to exclude each other: with --connect-to no name is looked up")
+	case given("force-new") && f.forceNew && f.run == "":
+		return usagef("--force-new needs --run ID: without it every run is new")
+	case given("force-new") && f.forceNew && given("resume") && f.resume:
+		return usagef("--resume and --force-new exclude each other: give one of them")
+	}
+	return nil
+}
+
+// hasComments reports whether comments show in tables: as rows of lines, or counted.
+func hasComments(tables []string) bool {
+	return len(tables) == 0 || slices.ContainsFunc([]string{"lines", "summary", "examples"}, func(table string) bool { return slices.Contains(tables, table) })
+}
