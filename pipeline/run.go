@@ -45,15 +45,16 @@ type Config struct {
 
 // Result is the outcome of a run.
 type Result struct {
-	Folder    string // folder of manifest.json and rejected.csv
-	Targets   int64
-	Earlier   int64 // targets that earlier processes of the run have asked or, if stored, judged
-	Rejected  int64
-	Skipped   source.Skipped
-	Unmatched *int64           // see [source.Source.Unmatched]
-	Elapsed   time.Duration    // of this process
-	Rows      map[string]int64 // rows per table
-	Counts    *summary.Counts
+	Folder      string // folder of manifest.json and rejected.csv
+	Targets     int64
+	Earlier     int64 // targets that earlier processes of the run have asked or, if stored, judged
+	Rejected    int64
+	UnreadRanks int64 // lines of rejected.csv that are not rejected
+	Skipped     source.Skipped
+	Unmatched   *int64           // see [source.Source.Unmatched]
+	Elapsed     time.Duration    // of this process
+	Rows        map[string]int64 // rows per table
+	Counts      *summary.Counts
 }
 
 // job is a target that waits for its capture, or has it.
@@ -232,7 +233,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	}
 	progress.enter(Finished)
 	return &Result{
-		Folder: n.run.Folder(), Targets: targets, Earlier: progress.Snapshot().Earlier - before.Earlier, Rejected: lines, Skipped: skipped, Unmatched: n.source.Unmatched(), Elapsed: time.Since(began),
+		Folder: n.run.Folder(), Targets: targets, Earlier: progress.Snapshot().Earlier - before.Earlier, Rejected: lines, UnreadRanks: n.rejects.Remarks(), Skipped: skipped, Unmatched: n.source.Unmatched(), Elapsed: time.Since(began),
 		Rows: n.run.Rows(), Counts: n.totals,
 	}, nil
 }

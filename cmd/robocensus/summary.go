@@ -143,8 +143,15 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result) {
 	if r.Earlier > 0 {
 		text += fmt.Sprintf("; %s before the run was resumed", words.Number(r.Earlier))
 	}
+	var listed []string
 	if r.Rejected > 0 {
-		text += fmt.Sprintf("; %s rejected: %s", words.Number(r.Rejected), store.Join(r.Folder, "rejected.csv"))
+		listed = append(listed, words.Number(r.Rejected)+" rejected")
+	}
+	if r.UnreadRanks > 0 {
+		listed = append(listed, words.Count(r.UnreadRanks, "rank")+" unread")
+	}
+	if listed != nil {
+		text += fmt.Sprintf("; %s: %s", strings.Join(listed, ", "), store.Join(r.Folder, "rejected.csv"))
 	}
 	p.line(text)
 	if skipped := skippedTexts(&c.Source, r.Skipped); len(skipped) > 0 {

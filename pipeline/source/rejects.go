@@ -60,6 +60,7 @@ type Rejects struct {
 	archives map[int]*rejectsFile // archives that are done and wait for an earlier one
 	next     int                  // archive whose lines come next
 	n        int64                // rejected lines and records
+	remarks  int64                // lines that are listed and not rejected
 	unlisted int64                // rejected lines and records that the file lacks
 	first    string               // the first rejected line, with its reason
 	skipped  Skipped
@@ -91,6 +92,14 @@ func (r *Rejects) Lines() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.n
+}
+
+// Remarks returns the number of lines that rejected.csv lists although they are not
+// rejected: those whose rank is not read.
+func (r *Rejects) Remarks() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.remarks
 }
 
 // found returns the number of rejected lines, and the first one with its reason.
@@ -150,6 +159,7 @@ func (r *Rejects) reject(f *rejectsFile, line int64, text, reason, input string)
 func (r *Rejects) remark(line int64, text, reason string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.remarks++
 	return r.list(r.main, line, text, reason, "hosts")
 }
 
