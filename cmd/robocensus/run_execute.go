@@ -164,17 +164,16 @@ func (f *runFlags) remarkTokens(c pipeline.Config, stderr io.Writer) {
 	}
 	var names []string
 	for _, a := range c.Evaluate.Agents {
-		if a.Robots().BeyondToken() != "" {
-			names = append(names, plain(a.Name))
+		if token := a.Robots().BeyondToken(); token != "" {
+			names = append(names, fmt.Sprintf("%s (token %s)", plain(a.Name), token))
 		}
 	}
 	if len(names) == 0 {
 		return
 	}
-	more := ""
-	if len(names) > 3 {
-		more = fmt.Sprintf(" and %d more", len(names)-3)
-		names = names[:3]
+	last := ""
+	if more := len(names) - 3; more > 0 {
+		names, last = names[:3], fmt.Sprintf(" and %d more", more)
 	}
-	fmt.Fprintf(stderr, "note: tokens of %s%s have a digit or a dot, which no product token has (RFC 9309, 2.2.1): their groups are found here, and Google's parser finds none\n", strings.Join(names, ", "), more)
+	fmt.Fprintf(stderr, "note: %s%s: a product token has no digit or dot (RFC 9309, 2.2.1); this census finds the groups that name such a token, and a crawler with Google's parser, which cuts names there, does not\n", strings.Join(names, ", "), last)
 }
