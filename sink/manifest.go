@@ -56,7 +56,7 @@ type RecordName struct {
 // Tally counts the rows of the source.
 type Tally struct {
 	Targets  int64            `json:"targets"`
-	Rejected int64            `json:"rejected"`          // lines of rejected.csv
+	Rejected int64            `json:"rejected"`          // lines that give no target
 	Skipped  map[string]int64 `json:"skipped,omitempty"` // neither target nor mistake, by kind
 }
 
