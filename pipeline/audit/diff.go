@@ -72,14 +72,11 @@ func Diff(ctx context.Context, c DiffConfig) (*DiffResult, error) {
 // A differ compares two runs. In its arrays, 0 is the earlier run and 1 the later.
 type differ struct {
 	DiffConfig
-	runs      [2]*sink.Manifest
-	tables    []int // indices in detailTables of the tables that both runs have
-	notes     []string
-	reading   bool            // both runs' first profile is the same
-	profiles  []string        // profiles that are the same in both runs
-	redefined map[string]bool // agents that the runs define differently
-	same      bool            // both runs have the same configuration
-	rules     *rulesDiff      // nil if the meaning of rules is not compared
+	runs    [2]*sink.Manifest
+	tables  []int // indices in detailTables of the tables that both runs have
+	notes   []string
+	reading bool       // both runs' first profile is the same
+	rules   *rulesDiff // nil if the meaning of rules is not compared
 
 	names   *names
 	sorters []*sorter
@@ -131,46 +128,66 @@ func (d *differ) open(ctx context.Context) error {
 		d.runs[i] = m
 	}
 	a, b := d.runs[0], d.runs[1]
-	d.planProfiles()
+	own := asText(a.Configuration["profiles"]) != asText(b.Configuration["profiles"])
+	d.planProfiles(own)
 	d.planTables()
-	d.same = true
 	for _, role := range []string{"agents", "urls"} {
 		if !slices.Equal(digests(a, role), digests(b, role)) {
-			d.same = false
 			d.note("the runs' %s differ: those that both have are compared", role)
 		}
 	}
-	d.same = d.same && slices.Equal(a.Profiles, b.Profiles) && len(d.profiles) == len(b.Profiles)
 	if d.reading {
-		d.planRules()
+		d.planRules(own)
 	}
 	return nil
 }
 
-// planProfiles finds the profiles that are the same in both runs. A host that one of
-// two others reads differently has not changed.
-func (d *differ) planProfiles() {
+// planProfiles decides what can be compared under the runs' profiles. own reports
+// whether the runs define their own profiles differently.
+func (d *differ) planProfiles(own bool) {
 	a, b := d.runs[0], d.runs[1]
-	for _, name := range b.Profiles {
-		if isSameProfile(a, b, name) {
-			d.profiles = append(d.profiles, name)
-		}
-	}
 	first := [2]string{firstProfile(a), firstProfile(b)}
-	d.reading = first[0] == first[1] && slices.Contains(d.profiles, first[0])
+	d.reading = first[0] == first[1] && len(b.Profiles) > 0 && !(own && isOwn(a, first[0]))
 	if !d.reading {
 		how := first[0] + ", then " + first[1]
 		if first[0] == first[1] {
-			how = first[0] + " has other fields"
+			how = "the runs define " + first[0] + " differently"
 		}
 		d.note("the first profiles differ (%s): reachability, outcomes, groups, crawl delays, rules, signals, sitemaps and texts are not compared", how)
 	}
-	switch {
-	case len(d.profiles) == 0:
-		d.note("no profile is the same in both runs: policies and verdicts are not compared")
-	case len(d.profiles) < max(len(a.Profiles), len(b.Profiles)):
-		d.note("the runs' profiles differ: policies and verdicts are compared under %s", strings.Join(d.profiles, ", "))
+	var common, redefined []string
+	for _, name := range b.Profiles {
+		if slices.Contains(a.Profiles, name) {
+			common = append(common, name)
+			if own && isOwn(b, name) {
+				redefined = append(redefined, name)
+			}
+		}
 	}
+	switch {
+	case len(common) == 0:
+		d.note("the runs have no profile in common: policies and verdicts are not compared")
+	case !slices.Equal(a.Profiles, b.Profiles):
+		d.note("the runs' profiles differ: policies and verdicts are compared under %s", strings.Join(common, ", "))
+	}
+	d.noteRedefined("profile", redefined)
+}
+
+// noteRedefined says which agents or profiles the runs define differently. A host whose
+// answer is the same has no changes all the same.
+func (d *differ) noteRedefined(what string, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	const most = 5
+	text, its := what+" "+names[0], "its"
+	if len(names) > 1 {
+		text, its = what+"s "+strings.Join(names[:min(most, len(names))], ", "), "their"
+	}
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	d.note("the runs define the %s differently: where answers changed, some of %s changes may come from that", text, its)
 }
 
 // planTables finds the tables that both runs have and that can be compared.
@@ -184,20 +201,35 @@ func (d *differ) planTables() {
 		}
 		switch {
 		case len(without) > 0:
-			effect := ""
-			if t.name == "policies" {
-				effect = "; so an agent that is shut out shows in verdicts, which are never critical"
-			}
 			has := []string{"has", "have"}[len(without)-1]
-			d.note("%s are not compared: %s %s no such table%s", t.name, strings.Join(without, " and "), has, effect)
+			d.note("%s are not compared: %s %s no such table%s", t.name, strings.Join(without, " and "), has, d.effectOf(t.name))
 		case d.reading || t.name == "policies" || t.name == "verdicts":
 			d.tables = append(d.tables, i)
 		}
 	}
 }
 
+// effectOf says what it means for other changes that a table is not compared.
+func (d *differ) effectOf(table string) string {
+	judged := !slices.ContainsFunc(d.runs[:], func(m *sink.Manifest) bool { return !slices.Contains(m.Tables, "verdicts") })
+	if table == "policies" && judged {
+		return "; so an agent that is shut out shows in verdicts, which are never critical"
+	}
+	return ""
+}
+
 func (d *differ) note(format string, args ...any) {
 	d.notes = append(d.notes, fmt.Sprintf(format, args...))
+}
+
+// asText returns user-defined profiles, which were read from JSON, as text that can
+// be compared.
+func asText(v any) string { return fmt.Sprint(v) }
+
+// isOwn reports whether the configuration of a run defines a profile.
+func isOwn(m *sink.Manifest, name string) bool {
+	_, own := ownProfile(m, name)
+	return own
 }
 
 func digests(m *sink.Manifest, role string) (out []string) {

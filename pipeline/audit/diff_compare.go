@@ -25,8 +25,6 @@ type comparison struct {
 	agents map[string]registered // by name in lower case
 	whole  bool                  // every table is compared
 
-	profiles map[uint64]bool // numbers in names of those that are the same in both runs
-
 	// State of the current pair.
 	base      sink.Change // holds host and origin
 	rank      *int64
@@ -53,13 +51,8 @@ type classes2 [2]string
 func (c classes2) changed() bool { return c[0] != c[1] }
 
 func newComparison(d *differ) *comparison {
-	profiles := make(map[uint64]bool)
-	for _, name := range d.profiles {
-		profiles[d.names.id(name)] = true
-	}
 	return &comparison{
-		profiles: profiles,
-		d:        d, agents: make(map[string]registered), classes: make(map[agentProfile]classes2),
+		d: d, agents: make(map[string]registered), classes: make(map[agentProfile]classes2),
 		groupsFor: make(map[string]bool), before: make(map[agentProfile]int), whole: len(d.tables) == len(detailTables) && d.rules != nil,
 	}
 }
@@ -162,7 +155,7 @@ func (c *comparison) policies(p *pair) error {
 		agent, category := names.text(r.agent), names.text(r.category)
 		c.agents[strings.ToLower(agent)] = registered{agent, category}
 		was, ok := c.classes[key]
-		if !ok || !c.profiles[r.profile] || c.d.redefined[agent] {
+		if !ok {
 			continue
 		}
 		before := was[0]

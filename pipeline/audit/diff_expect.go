@@ -84,18 +84,6 @@ func (d *differ) unseen(x *expectation, judged [2]firstTarget) string {
 			return why
 		}
 	}
-	for _, profile := range x.Profile {
-		if slices.Contains(d.runs[0].Profiles, profile) && slices.Contains(d.runs[1].Profiles, profile) && !slices.Contains(d.profiles, profile) {
-			return fmt.Sprintf("the profile %s has other fields in run %s", profile, d.runs[1].Run)
-		}
-	}
-	for _, name := range x.Agents {
-		for redefined := range d.redefined {
-			if strings.EqualFold(name, redefined) {
-				return fmt.Sprintf("the registry of agents of run %s defines %s differently", d.runs[1].Run, redefined)
-			}
-		}
-	}
 	onlyVerdicts := slices.Equal(kinds, []string{"verdict"}) // else a URL may be that of a sitemap
 	for i, m := range d.runs {
 		why := unseenProfile(x, m)
@@ -128,13 +116,14 @@ func (d *differ) unseenKind(x *expectation, kind string) string {
 			}
 		}
 	}
+	common := func(p string) bool { return slices.Contains(d.runs[1].Profiles, p) }
 	switch {
 	case kindNeeds[kind].reading && !d.reading:
 		return fmt.Sprintf("the first profiles of the runs differ, so no change of kind %s is found", kind)
 	case kind == "rules" && d.rules == nil:
 		return "the profile of the runs is not known, so no change of kind rules is found"
-	case (kind == "policy_class" || kind == "verdict") && len(x.Profile) == 0 && len(d.profiles) == 0:
-		return "no profile is the same in both runs"
+	case (kind == "policy_class" || kind == "verdict") && len(x.Profile) == 0 && !slices.ContainsFunc(d.runs[0].Profiles, common):
+		return "the runs have no profile in common"
 	}
 	return ""
 }

@@ -21,16 +21,17 @@ import (
 
 // rulesDiff compares the rules of two runs by meaning.
 type rulesDiff struct {
-	profiles []*robots.Profile            // profiles that are the same in both runs, the first profile first
+	profiles []*robots.Profile            // profiles that both runs have, the first profile first
 	roomy    *robots.Profile              // the first without its size limit; nil if the tables do not hold its reading
 	bodies   bool                         // some profile needs bodies, and both runs have them
-	agents   [2][]robots.Agent            // agents that both runs define alike, in one order
+	agents   [2][]robots.Agent            // agents that both runs judge, in one order
 	known    map[[2]string][]*rulesResult // by digests
 	rows     int                          // size of known
 }
 
-// planRules decides how the meaning of rules is compared.
-func (d *differ) planRules() {
+// planRules decides how the meaning of rules is compared. own reports whether the
+// runs define their own profiles differently.
+func (d *differ) planRules(own bool) {
 	a, b := d.runs[0], d.runs[1]
 	has := func(table string) bool { return slices.Contains(a.Tables, table) && slices.Contains(b.Tables, table) }
 	if !has("agents") {
@@ -41,7 +42,10 @@ func (d *differ) planRules() {
 		return // open has noted it
 	}
 	r := &rulesDiff{known: make(map[[2]string][]*rulesResult)}
-	for i, name := range d.profiles {
+	for i, name := range b.Profiles {
+		if !slices.Contains(a.Profiles, name) || own && (isOwn(a, name) || isOwn(b, name)) {
+			continue
+		}
 		p, err := profileOf(b, name)
 		if err != nil {
 			d.note("%v: the meaning of rules is not compared under it", err)
@@ -70,8 +74,7 @@ func (d *differ) planRules() {
 	d.rules = r
 }
 
-// agents reads the registries of both runs, and finds the agents that they share and
-// those that they define differently.
+// agents reads the registries of both runs and keeps the agents they share.
 func (d *differ) agents(ctx context.Context) error {
 	var lists [2][]evaluate.Agent
 	for i, m := range d.runs {
@@ -80,45 +83,23 @@ func (d *differ) agents(ctx context.Context) error {
 			return err
 		}
 	}
-	d.redefined = make(map[string]bool)
-	var names []string
+	var redefined []string
 	for _, x := range lists[1] {
 		i := slices.IndexFunc(lists[0], func(y evaluate.Agent) bool { return x.Name == y.Name })
 		if i < 0 {
 			continue
 		}
 		before, after := lists[0][i].Robots(), x.Robots()
-		if !d.isSameAgent(before, after) {
-			d.redefined[x.Name] = true
-			names = append(names, x.Name)
-		} else if r := d.rules; r != nil {
+		if !slices.Equal(before.Tokens, after.Tokens) || !slices.Equal(before.FallsBackTo, after.FallsBackTo) ||
+			before.IgnoresStar != after.IgnoresStar || before.UserAgent != after.UserAgent {
+			redefined = append(redefined, x.Name)
+		}
+		if r := d.rules; r != nil {
 			r.agents[0], r.agents[1] = append(r.agents[0], before), append(r.agents[1], after)
 		}
 	}
-	if len(names) > 0 {
-		slices.Sort(names)
-		d.note("policies and verdicts of %s are not compared: the registry of agents defines them differently", someOf(names))
-	}
+	d.noteRedefined("agent", redefined)
 	return nil
-}
-
-// isSameAgent reports whether an agent has the same policies in both runs for any file.
-func (d *differ) isSameAgent(a, b robots.Agent) bool {
-	bySubstring := slices.ContainsFunc(d.profiles, func(name string) bool {
-		p, err := profileOf(d.runs[1], name)
-		return err != nil || p.AgentMatch == robots.MatchSubstring
-	})
-	return slices.Equal(a.Tokens, b.Tokens) && slices.Equal(a.FallsBackTo, b.FallsBackTo) && a.IgnoresStar == b.IgnoresStar &&
-		(a.UserAgent == b.UserAgent || !bySubstring)
-}
-
-// someOf joins names, or the first few of many.
-func someOf(names []string) string {
-	const most = 5
-	if more := len(names) - most; more > 0 {
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", more)
-	}
-	return strings.Join(names, ", ")
 }
 
 // readAgents reads the registry of a run from its table agents.

@@ -75,7 +75,7 @@ func (c *comparison) verdicts(p *pair) error {
 	now := blocks{d: p.rows[1][tableVerdicts], names: c.d.names}
 	for now.next() {
 		at, ok := c.before[now.key]
-		if !ok || !c.profiles[now.key.profile] || c.d.redefined[c.d.names.text(now.key.agent)] {
+		if !ok {
 			continue
 		}
 		was.d = old[at:]

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 
 	"go.yaml.in/yaml/v3"
 
@@ -49,20 +48,6 @@ func ownProfile(m *sink.Manifest, name string) (map[string]any, bool) {
 	all, _ := m.Configuration["profiles"].(map[string]any)
 	own, ok := all[name].(map[string]any)
 	return own, ok
-}
-
-// isSameProfile reports whether both runs judge by a profile and read files alike under
-// it.
-func isSameProfile(a, b *sink.Manifest, name string) bool {
-	if !slices.Contains(a.Profiles, name) || !slices.Contains(b.Profiles, name) {
-		return false
-	}
-	x, y := a.ProfileFields[name], b.ProfileFields[name]
-	if x == nil || y == nil {
-		x, _ = ownProfile(a, name)
-		y, _ = ownProfile(b, name)
-	}
-	return fmt.Sprint(x) == fmt.Sprint(y) // both were read from JSON
 }
 
 // firstProfile returns the profile whose reading the tables of a run hold.
