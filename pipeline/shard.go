@@ -67,7 +67,13 @@ func RunShard(ctx context.Context, c Config, progress *Progress) (*ShardResult, 
 	if err != nil {
 		return nil, err
 	}
-	if out.Uncommitted, err = shards.Uncommitted(); err != nil || out.Uncommitted > 0 {
+	if out.Uncommitted, err = shards.Uncommitted(); err != nil {
+		return nil, err
+	}
+	if out.Uncommitted > 0 {
+		if !out.Won {
+			err = checkCommitted(shards, shard.Index)
+		}
 		return out, err
 	}
 	if out.Complete, err = shards.Completed(); err == nil && !out.Complete {
@@ -87,6 +93,19 @@ func RunShard(ctx context.Context, c Config, progress *Progress) (*ShardResult, 
 	}
 	out.Complete = true
 	return out, views.Write(ctx, c.Dir)
+}
+
+// checkCommitted returns an error if a shard that another attempt has committed is lost.
+// Otherwise only the process that commits the last shard would find that.
+func checkCommitted(shards *sink.ShardedRun, shard int) error {
+	err := shards.CheckShard(shard)
+	if err != nil {
+		// Completion replaces parts that the record names.
+		if done, e := shards.Completed(); e == nil && done {
+			return nil
+		}
+	}
+	return err
 }
 
 // makeShard makes a shard in the spool and commits it.

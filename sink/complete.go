@@ -2,7 +2,9 @@ package sink
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"time"
@@ -178,11 +180,14 @@ func checkGaps(records []*Record) error {
 func checkSizes(s store.Store, parts []Part) error {
 	for _, p := range parts {
 		info, err := s.Stat(p.Path)
-		if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("a committed part is missing: %w", err)
 		}
+		if err != nil { // the part may be whole
+			return err
+		}
 		if !info.Mode().IsRegular() || info.Size() != p.Bytes {
-			return fmt.Errorf("committed part %s has %d bytes, but %d were written", p.Path, info.Size(), p.Bytes)
+			return fmt.Errorf("committed part %s is %w: it has %d bytes, but %d were written", p.Path, ErrDamaged, info.Size(), p.Bytes)
 		}
 	}
 	return nil

@@ -144,19 +144,27 @@ func (e *LostError) Error() string {
 
 func (e *LostError) Unwrap() error { return e.Err }
 
-// FindLost returns a [LostError] for the first shard that is lost, nil if none is.
+// CheckShard returns a [LostError] if a committed shard is lost, nil if it is not
+// committed.
+func (s *ShardedRun) CheckShard(shard int) error {
+	r, err := s.record(shard)
+	if r != nil && err == nil {
+		err = checkSizes(s.store, r.Parts)
+	}
+	if errors.Is(err, ErrDamaged) || errors.Is(err, fs.ErrNotExist) {
+		return &LostError{shard, s.store.Path(layout.Record(s.plan.Run, shard)), err}
+	}
+	return err
+}
+
+// FindLost returns a [LostError] for the first shard that is lost, nil if none is known
+// to be.
 func (s *ShardedRun) FindLost() error {
 	for shard := range s.plan.Shards {
-		r, err := s.record(shard)
-		switch {
-		case r != nil && err == nil:
-			if err = checkSizes(s.store, r.Parts); err == nil {
-				continue
-			}
-		case !errors.Is(err, ErrDamaged): // not committed, or not known
-			continue
+		var lost *LostError
+		if err := s.CheckShard(shard); errors.As(err, &lost) {
+			return err
 		}
-		return &LostError{shard, s.store.Path(layout.Record(s.plan.Run, shard)), err}
 	}
 	return nil
 }

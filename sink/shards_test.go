@@ -100,6 +100,52 @@ func TestShardOfARemovedRun_NoRace(t *testing.T) {
 	}
 }
 
+// A committed shard is lost if a part is missing or has another size, not if the store
+// cannot say: its record would be removed for nothing.
+func TestCheckShard_NoRace(t *testing.T) {
+	dir, spool := t.TempDir(), t.TempDir()
+	p := described()
+	p.Shards = 2
+	s, err := OpenSharded(t.Context(), dir, p)
+	must(t, err)
+	defer s.Close()
+	local, err := Create(spool, described())
+	must(t, err)
+	commitSegment(t, local, 0)
+	finishAt(t, local, p.Started.Add(time.Hour))
+	must(t, local.Close())
+	if won, err := s.Commit(t.Context(), 0, spool, nil); !won || err != nil {
+		t.Fatalf("won %v, %v", won, err)
+	}
+	for shard := range p.Shards {
+		must(t, s.CheckShard(shard))
+	}
+	in := s.store
+	s.store = unreadable{in}
+	var lost *LostError
+	if err := s.CheckShard(0); !errors.Is(err, errDown) || errors.As(err, &lost) {
+		t.Errorf("a store that fails: %v", err)
+	}
+	must(t, s.FindLost())
+	s.store = in
+	record, err := s.record(0)
+	must(t, err)
+	part := filepath.Join(dir, filepath.FromSlash(record.Parts[0].Path))
+	for what, damage := range map[string]func() error{
+		"shorter": func() error { return os.Truncate(part, 1) },
+		"missing": func() error { return os.Remove(part) },
+	} {
+		must(t, damage())
+		for _, err := range []error{s.CheckShard(0), s.FindLost()} {
+			if !errors.As(err, &lost) || lost.Shard != 0 || lost.Record != filepath.Join(dir, layout.Record(p.Run, 0)) {
+				t.Errorf("a part is %s: %v", what, err)
+			}
+		}
+		must(t, os.WriteFile(part, nil, 0o666))
+	}
+	must(t, s.CheckShard(1))
+}
+
 // A run with living shards is not removed.
 func TestRemoveLeavesLivingShards(t *testing.T) {
 	dir := t.TempDir()
