@@ -69,14 +69,13 @@ func Create(dir string, p Plan) (*Run, error) {
 func (r *Run) create() error {
 	folder := layout.RunFile(r.plan.Run)
 	// An interrupted Create leaves a folder without a plan, which we may use.
-	exists := fmt.Errorf("%w: %s (give another --run ID, or continue it with --resume)", ErrRunExists, r.store.Path(folder))
 	for _, name := range []string{layout.PlanName, layout.ManifestName, layout.RemovingName} {
 		taken, err := store.Exists(r.store, path.Join(folder, name))
 		if err != nil {
 			return fmt.Errorf("create the run: %w", err)
 		}
 		if taken {
-			return exists
+			return existing(r.store, r.plan.Run)
 		}
 	}
 	for _, table := range TableNames {
@@ -101,9 +100,34 @@ func (r *Run) create() error {
 		return fmt.Errorf("write the plan: %w", err)
 	}
 	if !free {
-		return exists
+		return existing(r.store, r.plan.Run)
 	}
 	return nil
+}
+
+// existing returns [ErrRunExists] with what can be done about the run: [Open] refuses one
+// that is damaged, so continuing it is no advice.
+func existing(in store.Store, run string) error {
+	m, err := readManifest(in, run)
+	if errors.Is(err, fs.ErrNotExist) {
+		m, err = readRunning(in, run)
+	}
+	advice := "(give another --run ID, or continue it with --resume)"
+	switch {
+	case errors.Is(err, ErrRemoving):
+		return fmt.Errorf("%w: %v", ErrRunExists, err)
+	case err == nil && m.Shards > 1 && !m.Complete():
+		advice = "(give another --run ID, or " + m.HowToComplete() + ")"
+	case err == nil:
+		if _, isFolder := in.(*store.Folder); isFolder { // an object store would be asked for each part
+			err = checkSizes(in, append(m.RunParts, m.Parts...))
+		}
+	}
+	folder := in.Path(layout.RunFile(run))
+	if errors.Is(err, ErrDamaged) || errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %s: %v %s", ErrRunExists, folder, err, resumeAdvice)
+	}
+	return fmt.Errorf("%w: %s %s", ErrRunExists, folder, advice)
 }
 
 // output is the folder of a run, its plan, and what its parts say of both.

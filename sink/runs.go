@@ -73,13 +73,18 @@ func isSkipped(s store.Store, err error) bool {
 // CheckNew returns [ErrRunExists] if there is a run in dir with this ID.
 func CheckNew(ctx context.Context, dir, run string) error {
 	_, err := ReadManifestHead(ctx, dir, run)
-	if err == nil || errors.Is(err, ErrDamaged) || errors.Is(err, ErrRemoving) {
-		return fmt.Errorf("%w: %s (give another --run ID, or continue it with --resume)", ErrRunExists, store.Join(dir, layout.RunFile(run)))
-	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return err
+	if err != nil && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrRemoving) {
+		return err
+	}
+	s, err := store.Open(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return existing(s, run)
 }
 
 // LastIncomplete returns the ID of the incomplete run without shards in dir that was
