@@ -69,9 +69,15 @@ func (m *Manifest) Complete() bool { return m.State == stateComplete }
 // HowToComplete says, as an imperative clause, how to complete a run that is not.
 func (m *Manifest) HowToComplete() string {
 	if m.Shards > 1 {
-		return "start the shards that are missing, which robocensus runs shows, with run --shard"
+		return WaysToComplete[1]
 	}
-	return "complete it with run --resume"
+	return WaysToComplete[0]
+}
+
+// WaysToComplete holds what [Manifest.HowToComplete] may say.
+var WaysToComplete = []string{
+	"complete it with run --resume",
+	"start the shards that are missing, which robocensus runs shows, with run --shard",
 }
 
 // PartsOf returns the parts of a table, in the order of the input.

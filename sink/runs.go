@@ -126,6 +126,29 @@ func LastIncomplete(ctx context.Context, dir string) (run string, damaged []stri
 	return run, damaged, nil
 }
 
+// HowToComplete says how to complete a run of a folder where none is complete: one that
+// --resume continues, else one made of shards.
+func HowToComplete(s store.Store) (string, error) {
+	ids, err := runIDs(s)
+	if err != nil {
+		return "", err
+	}
+	var last Manifest
+	for _, id := range ids {
+		plan, _, err := ReadPlan(s, id)
+		switch {
+		case err == nil:
+			last.Plan = plan
+		case !isSkipped(s, err) && !errors.Is(err, ErrRemoving):
+			return "", fmt.Errorf("look for incomplete runs: %w", err)
+		}
+		if err == nil && plan.Shards <= 1 {
+			break
+		}
+	}
+	return last.HowToComplete(), nil
+}
+
 // RunInfo describes the state of a run.
 type RunInfo struct {
 	Run      string     `json:"run"`

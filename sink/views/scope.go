@@ -15,7 +15,7 @@ type scope struct {
 	schema, about     string
 	runs, comparisons string // patterns of folders in that of a table, "" for none
 	profile           string // the only profile, "" for all
-	none              bool   // no run is complete
+	how               string // to complete a run, "" if one is complete
 	published         bool   // in a data set
 	// missing is the error of a query if the table has no part; %s is its name.
 	missing    string
@@ -24,9 +24,9 @@ type scope struct {
 	without    map[string]bool     // columns, as table.column, that published parts lack
 }
 
-func everyRun(none bool) scope {
+func everyRun(how string) scope {
 	return scope{
-		none:   none,
+		how:    how,
 		schema: "history", about: "All runs and profiles, complete or not.",
 		runs: "run=*", comparisons: "run=*/against=*",
 		missing:    "no run in this folder wrote the table %s: name it in --tables (bodies: --keep-bodies)",
@@ -34,11 +34,11 @@ func everyRun(none bool) scope {
 	}
 }
 
-func lastRun(runs []*sink.Manifest) scope {
-	s := scope{schema: "main", none: len(runs) == 0}
+func lastRun(runs []*sink.Manifest, how string) scope {
+	s := scope{schema: "main", how: how}
 	if len(runs) == 0 {
 		s.about = "No run is complete."
-		s.missing = "no run in this folder is complete: finish it with robocensus run --resume; history.%s has what is committed so far"
+		s.missing = "no run in this folder is complete: " + how + "; history.%s has what is committed so far"
 		return s
 	}
 	last := runs[len(runs)-1]
@@ -71,8 +71,8 @@ func (s scope) inStore() scope {
 	if s.schema == "history" {
 		s.about = "All complete runs, all profiles."
 	}
-	if s.none {
-		s.missing = "no run here is complete, so there is no table %s: finish it with robocensus run --resume"
+	if s.how != "" {
+		s.missing = "no run here is complete, so there is no table %s: " + s.how
 	}
 	return s
 }
@@ -194,11 +194,11 @@ func (s scope) rows(in files, table string) (string, error) {
 		nulls = append(nulls, "NULL::VARCHAR AS "+name)
 	}
 	why := fmt.Sprintf(s.missing, table)
-	all := everyRun(s.none)
+	all := everyRun(s.how)
 	if s.published {
 		all = all.inDataSet()
 	}
-	if !s.none && table != "changes" {
+	if s.how == "" && table != "changes" {
 		// The schema history has it only if another run wrote it.
 		if other, err := all.files(in, table); err != nil {
 			return "", err
@@ -209,8 +209,8 @@ func (s scope) rows(in files, table string) (string, error) {
 	switch {
 	case table == "changes" && s.uncompared != "":
 		why = s.uncompared
-	case s.none && (table == "summary" || table == "examples"):
-		why = "no run in this folder is complete: the table " + table + " is written at the end of one; finish it with robocensus run --resume"
+	case s.how != "" && (table == "summary" || table == "examples"):
+		why = "no run in this folder is complete: the table " + table + " is written at the end of one; " + s.how
 	}
 	// LIMIT keeps DuckDB from pushing down the conditions of a query. No null
 	// fulfils them, so the query would return no rows instead of the error.

@@ -81,17 +81,23 @@ func Check(ctx context.Context, dir string) (wrong string, err error) {
 		if err != nil {
 			return "", err
 		}
+		hows := []string{""}
+		if len(runs) == 0 {
+			hows = sink.WaysToComplete
+		}
 		for _, in := range []files{all, all.finished(runs)} {
-			text, err := textOf(in, runs, false)
-			if err != nil {
-				return "", err
-			}
-			old, err := s.Read(fileName, int64(len(text)))
-			if err == nil && bytes.Equal(old, text) {
-				return "", nil
-			}
-			if errors.Is(err, fs.ErrNotExist) {
-				return "is missing; " + anew, nil
+			for _, how := range hows {
+				text, err := textOf(in, runs, how, false)
+				if err != nil {
+					return "", err
+				}
+				old, err := s.Read(fileName, int64(len(text)))
+				if err == nil && bytes.Equal(old, text) {
+					return "", nil
+				}
+				if errors.Is(err, fs.ErrNotExist) {
+					return "is missing; " + anew, nil
+				}
 			}
 		}
 		if now, err := sink.CompleteRuns(s); err == nil && len(now) == len(runs) {
@@ -192,14 +198,22 @@ func textIn(in store.Store, published bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return textOf(files, runs, published)
+	how := ""
+	if len(runs) == 0 {
+		if how, err = sink.HowToComplete(in); err != nil {
+			return nil, err
+		}
+	}
+	return textOf(files, runs, how, published)
 }
 
-func textOf(in files, runs []*sink.Manifest, published bool) ([]byte, error) {
+// textOf returns the contents of views.sql. If no run is complete, how says how to
+// complete one.
+func textOf(in files, runs []*sink.Manifest, how string, published bool) ([]byte, error) {
 	var out strings.Builder
 	out.WriteString(configs.Views)
 	gone := columnsWithout(runs)
-	for _, s := range []scope{everyRun(len(runs) == 0), lastRun(runs)} {
+	for _, s := range []scope{everyRun(how), lastRun(runs, how)} {
 		s.without = gone
 		if in.base != "" {
 			s = s.inStore()

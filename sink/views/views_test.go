@@ -83,6 +83,36 @@ func TestViewsNameTheLastCompleteRun(t *testing.T) {
 	wants("a manifest is damaged", "'fetches/run=a-same-day/part-*.parquet'", "profile = 'rfc9309'", "robocensus diff --out DIR z-older a-same-day")
 }
 
+// Without a complete run the views say how to complete one: --resume continues no run of
+// shards. Those that were written before another run began stay right.
+func TestViewsSayHowToComplete(t *testing.T) {
+	dir := t.TempDir()
+	const shards, resume = "start the shards that are missing", "complete it with run --resume"
+	s, err := sink.OpenSharded(t.Context(), dir, sink.Plan{Run: "s", Tables: []string{"fetches", "summary"}, Profiles: []string{"google"}, Shards: 2})
+	must(t, err)
+	must(t, s.Close())
+	says := func(when, want, not string) {
+		t.Helper()
+		history, last := viewsIn(t, dir)
+		for schema, text := range map[string]string{"history": history, "main": last} {
+			if !strings.Contains(text, want) || strings.Contains(text, not) {
+				t.Errorf("%s: the schema %s does not say to %s, or says to %s", when, schema, want, not)
+			}
+		}
+	}
+	says("shards alone", shards, resume)
+	viewRun(t, dir, "a-unfinished", 20, false, "google")
+	if wrong, err := Check(t.Context(), dir); wrong != "" || err != nil {
+		t.Errorf("views from before a run: %q, %v", wrong, err)
+	}
+	says("an unfinished run beside", resume, shards)
+	must(t, sink.Remove(t.Context(), dir, "a-unfinished"))
+	viewRun(t, dir, "z-unfinished", 20, false, "google")
+	says("after the run of shards", resume, shards)
+	viewRun(t, dir, "complete", 10, true, "google")
+	says("a complete run", "run=", shards)
+}
+
 // In the schema history seqs and agents repeat in every run: a join without the run
 // would multiply rows.
 func TestViewsJoinWithinARun(t *testing.T) {
