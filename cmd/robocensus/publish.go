@@ -104,6 +104,8 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 		return c, usagef("--to %s is the working folder: give a new folder", f.to)
 	case isAmongTables(f.to, f.out):
 		return c, usagef("--to %s is where %s has its runs and tables: give another folder", f.to, f.out)
+	case dataSetAround(f.to) != "":
+		return c, usagef("--to %s is in the data set %s, and would break its checksums: give another folder", f.to, dataSetAround(f.to))
 	case len(runs) == 0:
 		return c, usagef("RUN is missing: give the runs to publish%s", runsIn(ctx, f.out))
 	}
@@ -175,6 +177,20 @@ func isAmongTables(path, dir string) bool {
 		}
 	}
 	return false
+}
+
+// dataSetAround returns the data set that a path leads into, "" if there is none.
+func dataSetAround(path string) string {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return ""
+	}
+	for path != filepath.Dir(path) {
+		if path = filepath.Dir(path); publish.IsDataSet(path) {
+			return path
+		}
+	}
+	return ""
 }
 
 func writeDataSet(ctx context.Context, c publish.Config, stdout, stderr io.Writer) error {

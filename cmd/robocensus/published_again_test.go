@@ -65,6 +65,15 @@ func TestPublishedAgain_NoRace(t *testing.T) {
 	if !maps.Equal(files, filesOf(t, in("out/set"))) {
 		t.Error("beside the tables, the data set is another")
 	}
+	for _, to := range []string{"out/set/more", "out/set/queries/more"} {
+		text := call(t, 64, "publish", "--out", in("out"), "q", "--to", in(to), "--creator", "A", "--licence", "CC0-1.0")
+		if !strings.Contains(text, "is in the data set "+in("out/set")+", and would break its checksums") {
+			t.Errorf("%s: %s", to, text)
+		}
+	}
+	if !maps.Equal(files, filesOf(t, in("out/set"))) {
+		t.Error("a data set in another changes it")
+	}
 	for _, args := range [][]string{
 		{"diff", "r", "q"}, {"prune", "--keep", "1"}, {"run", "--bodies", in("files")},
 		{"plan", "--bodies", in("files"), "--shards", "2", "--run", "s"},
