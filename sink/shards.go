@@ -139,7 +139,7 @@ type LostError struct {
 }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("shard %d is lost: %v: remove %s, and start shard %[1]d again", e.Shard, e.Err, e.Record)
+	return fmt.Sprintf("shard %d is lost: %v; remove %s, and start shard %[1]d again", e.Shard, e.Err, e.Record)
 }
 
 func (e *LostError) Unwrap() error { return e.Err }

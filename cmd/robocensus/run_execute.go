@@ -54,7 +54,7 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 		return advised(c, err)
 	}
 	if n := result.Unmatched; n != nil && *n > 0 {
-		fmt.Fprintf(stderr, "note: no stored answer of %s that --hosts names\n", words.Count(*n, "host"))
+		fmt.Fprintf(stderr, "note: %s of --hosts without a stored answer\n", words.Count(*n, "host"))
 	}
 	f.remarkCaptures(ctx, c, result, stderr)
 	if f.json {
@@ -131,18 +131,18 @@ func interrupted(c pipeline.Config, err error, s pipeline.Snapshot) error {
 
 // remarkCaptures prints a note if hosts have several stored answers.
 func (f *runFlags) remarkCaptures(ctx context.Context, c pipeline.Config, r *pipeline.Result, stderr io.Writer) {
-	if !c.Source.IsStored() {
+	if !c.Source.HasArchives() {
 		return
 	}
-	m, err := sink.ReadManifest(ctx, c.Dir, c.Run)
 	hosts := int64(0)
-	if err == nil {
+	m, err := sink.ReadManifest(ctx, c.Dir, c.Run)
+	if err == nil && !store.IsURL(c.Dir) { // a note is not worth reading a table from afar
 		hosts, err = series.Hosts(ctx, c.Dir, m)
 	}
 	switch {
 	case err == nil && hosts > 0 && hosts < r.Targets:
 		fmt.Fprintf(stderr, "note: the %s are of %s, and each answer counts as a host\n", words.Count(r.Targets, "stored answer"), words.Count(hosts, "host"))
-	case (err != nil || hosts == 0) && c.Source.HasArchives(): // the run is complete all the same
+	case err != nil || hosts == 0: // the run is complete all the same
 		fmt.Fprintln(stderr, "note: an archive may have several captures of a host, and each of them counts as a host")
 	}
 }

@@ -76,7 +76,7 @@ func isOverview(pt *sink.Point) bool {
 }
 
 // overviewStratum returns the stratum that the overview shows: all hosts, with weights
-// if there are some, or the first stratum that was asked for.
+// if there are some, or else the highest band of rank.
 func overviewStratum(points []sink.Point) string {
 	stratum := ""
 	for i := range points {
@@ -85,7 +85,7 @@ func overviewStratum(points []sink.Point) string {
 		case !isOverview(pt):
 		case pt.Stratum == series.Weighted:
 			return series.Weighted
-		case pt.Stratum == series.All || stratum == "":
+		case stratum == "": // that of all hosts comes first
 			stratum = pt.Stratum
 		}
 	}

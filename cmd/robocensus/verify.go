@@ -137,7 +137,7 @@ func showVerification(out io.Writer, run string, v *verify.Result) {
 	case !v.Damaged:
 	case isSharded && !v.Complete:
 		fmt.Fprintf(out, "to make a damaged shard anew, remove its record, _runs/%s/segments/NUMBER.json, and start it again\n", run)
-	case isSharded:
+	case isSharded || v.Plan == nil: // which may have been of shards
 		fmt.Fprintln(out, "to make the run anew, give another --run")
 	default:
 		fmt.Fprintln(out, "to make the run anew, start it with --force-new, or under another --run")

@@ -230,9 +230,9 @@ func (s *Source) Enough() bool { return s.config.Limit > 0 && s.emitted.Load() >
 
 // Unmatched returns the hosts and origins of the filter that no stored answer is of. It
 // returns nil without a filter, and where not all answers were read: by a shard, with a
-// limit, or if an archive was passed over.
+// limit, or if an archive is damaged or was passed over.
 func (s *Source) Unmatched() *int64 {
-	if s.filter == nil || s.config.Shard.isPart() || s.Enough() || s.passed.Load() {
+	if s.filter == nil || s.config.Shard.isPart() || s.Enough() || s.passed.Load() || s.rejects.Skipped().Damaged > 0 {
 		return nil
 	}
 	n := s.filter.unmet()

@@ -142,8 +142,8 @@ func (d *data) page() *page {
 	}
 	if d.sums.by("source", d.profile, key)["warc"] > 0 {
 		several := "An archive may have several captures of a host, and each of them counts as a host here."
-		if slices.Contains(m.Tables, "fetches") {
-			several += fmt.Sprintf(" SELECT count(DISTINCT host) FROM history.fetches WHERE run = %s counts their names.", quote(m.Run))
+		if slices.Contains(m.Tables, "fetches") && m.Complete() {
+			several += fmt.Sprintf(" To count the hosts: SELECT count(DISTINCT host) FROM history.fetches WHERE run = %s.", quote(m.Run))
 		}
 		p.Remarks = append(p.Remarks, several)
 	}
