@@ -76,8 +76,8 @@ func (m *Manifest) HowToComplete() string {
 
 // WaysToComplete holds what [Manifest.HowToComplete] may say.
 var WaysToComplete = []string{
-	"complete it with run --resume",
-	"start the shards that are missing, which robocensus runs shows, with run --shard",
+	"complete it with robocensus run --resume",
+	"start the shards that are missing, which robocensus runs shows, with robocensus run --shard",
 }
 
 // PartsOf returns the parts of a table, in the order of the input.

@@ -147,7 +147,7 @@ func TestDiffRefusesAndSaysWhy(t *testing.T) {
 	defer unfinished.Close()
 	for run, want := range map[string]string{
 		"none":       `no run "none"`,
-		"unfinished": "unfinished is not complete: complete it with run --resume",
+		"unfinished": "unfinished is not complete: complete it with robocensus run --resume",
 		"a":          "they are one run",
 		"policies":   "policies has no table fetches",
 	} {

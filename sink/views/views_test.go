@@ -87,7 +87,7 @@ func TestViewsNameTheLastCompleteRun(t *testing.T) {
 // shards. Those that were written before another run began stay right.
 func TestViewsSayHowToComplete(t *testing.T) {
 	dir := t.TempDir()
-	const shards, resume = "start the shards that are missing", "complete it with run --resume"
+	const shards, resume = "start the shards that are missing", "complete it with robocensus run --resume"
 	s, err := sink.OpenSharded(t.Context(), dir, sink.Plan{Run: "s", Tables: []string{"fetches", "summary"}, Profiles: []string{"google"}, Shards: 2})
 	must(t, err)
 	must(t, s.Close())
