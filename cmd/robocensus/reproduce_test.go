@@ -55,6 +55,12 @@ func TestReproduce_NoRace(t *testing.T) {
 	}
 	call(t, 65, "reproduce", dir)
 
+	unjudged := filepath.Join(t.TempDir(), "unjudged")
+	publishTo(t, dir, unjudged, "--without", "verdicts")
+	if text := call(t, 0, "reproduce", unjudged); !strings.Contains(text, "run r: summary: the same") || !strings.Contains(text, "not compared: verdict") {
+		t.Errorf("without verdicts:\n%s", text)
+	}
+
 	less := filepath.Join(t.TempDir(), "less")
 	publishTo(t, dir, less, "--without", "bodies,fetches.remote_address")
 	call(t, 64, "reproduce", less)
