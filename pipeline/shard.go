@@ -56,7 +56,7 @@ func RunShard(ctx context.Context, c Config, progress *Progress) (*ShardResult, 
 	}
 	done, err := shards.Committed(shard.Index)
 	if errors.Is(err, sink.ErrDamaged) {
-		return nil, cmp.Or(shards.FindLost(), err)
+		return nil, cmp.Or(shards.CheckShard(shard.Index), err)
 	}
 	if err == nil && !done {
 		err = makeShard(ctx, c, shards, progress, out)

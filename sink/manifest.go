@@ -66,6 +66,14 @@ func (m *Manifest) Digest() string { return m.digest }
 // Complete reports whether the run is complete.
 func (m *Manifest) Complete() bool { return m.State == stateComplete }
 
+// FirstProfile returns the profile whose reading the tables hold, "" if there is none.
+func (m *Manifest) FirstProfile() string {
+	if len(m.Profiles) == 0 {
+		return ""
+	}
+	return m.Profiles[0]
+}
+
 // HowToComplete says, as an imperative clause, how to complete a run that is not.
 func (m *Manifest) HowToComplete() string {
 	if m.Shards > 1 {

@@ -56,7 +56,7 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 	if n := result.Unmatched; n != nil && *n > 0 {
 		fmt.Fprintf(stderr, "note: %s of --hosts without a stored answer\n", words.Count(*n, "host"))
 	}
-	f.remarkCaptures(ctx, c, result, stderr)
+	remarkCaptures(ctx, c, result, stderr)
 	if f.json {
 		return f.writeResult(ctx, c, result, stdout)
 	}
@@ -130,7 +130,7 @@ func interrupted(c pipeline.Config, err error, s pipeline.Snapshot) error {
 }
 
 // remarkCaptures prints a note if hosts have several stored answers.
-func (f *runFlags) remarkCaptures(ctx context.Context, c pipeline.Config, r *pipeline.Result, stderr io.Writer) {
+func remarkCaptures(ctx context.Context, c pipeline.Config, r *pipeline.Result, stderr io.Writer) {
 	if !c.Source.HasArchives() {
 		return
 	}
@@ -171,9 +171,5 @@ func (f *runFlags) remarkTokens(c pipeline.Config, stderr io.Writer) {
 	if len(names) == 0 {
 		return
 	}
-	last := ""
-	if more := len(names) - 3; more > 0 {
-		names, last = names[:3], fmt.Sprintf(" and %d more", more)
-	}
-	fmt.Fprintf(stderr, "note: %s%s: a product token has no digit or dot (RFC 9309, 2.2.1); this census finds the groups that name such a token, and a crawler with Google's parser, which cuts names there, does not\n", strings.Join(names, ", "), last)
+	fmt.Fprintf(stderr, "note: %s: a product token has no digit or dot (RFC 9309, 2.2.1); this census finds the groups that name such a token, and a crawler with Google's parser, which cuts names there, does not\n", words.Some(names, 3))
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
@@ -112,7 +111,7 @@ func markLines(marks []series.Mark) (lines []string) {
 		case what[m.Kind] == "" || len(agents) <= mostAgents:
 			lines = append(lines, m.Run+": "+m.Text)
 		case m.Of == agents[0]:
-			named := fmt.Sprintf("%s (%s and %d more)", words.Count(int64(len(agents)), "agent"), strings.Join(agents[:mostAgents], ", "), len(agents)-mostAgents)
+			named := fmt.Sprintf("%s (%s)", words.Count(int64(len(agents)), "agent"), words.Some(agents, mostAgents))
 			lines = append(lines, m.Run+": "+fmt.Sprintf(what[m.Kind], named))
 		}
 	}

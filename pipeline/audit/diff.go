@@ -146,12 +146,12 @@ func (d *differ) open(ctx context.Context) error {
 // whether the runs define their own profiles differently.
 func (d *differ) planProfiles(own bool) {
 	a, b := d.runs[0], d.runs[1]
-	first := [2]string{firstProfile(a), firstProfile(b)}
-	d.reading = first[0] == first[1] && len(b.Profiles) > 0 && !(own && isOwn(a, first[0]))
+	before, after := a.FirstProfile(), b.FirstProfile()
+	d.reading = before == after && after != "" && !(own && isOwn(a, before))
 	if !d.reading {
-		how := first[0] + ", then " + first[1]
-		if first[0] == first[1] {
-			how = "the runs define " + first[0] + " differently"
+		how := cmp.Or(before, "none") + ", then " + cmp.Or(after, "none")
+		if before == after {
+			how = "the runs define " + cmp.Or(after, "none") + " differently"
 		}
 		d.note("the first profiles differ (%s): reachability, outcomes, groups, crawl delays, rules, signals, sitemaps and texts are not compared", how)
 	}
@@ -174,7 +174,7 @@ func (d *differ) planProfiles(own bool) {
 }
 
 // noteRedefined says which agents or profiles the runs define differently. A host whose
-// answer is the same has no changes all the same.
+// answer did not change has no changes: see joined.
 func (d *differ) noteRedefined(what string, names []string) {
 	if len(names) == 0 {
 		return

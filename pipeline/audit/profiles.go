@@ -50,14 +50,6 @@ func ownProfile(m *sink.Manifest, name string) (map[string]any, bool) {
 	return own, ok
 }
 
-// firstProfile returns the profile whose reading the tables of a run hold.
-func firstProfile(m *sink.Manifest) string {
-	if len(m.Profiles) == 0 {
-		return "none"
-	}
-	return m.Profiles[0]
-}
-
 // withoutLimit returns a copy of a profile that reads files of any size.
 func withoutLimit(p *robots.Profile) *robots.Profile {
 	roomy := *p

@@ -44,25 +44,18 @@ func newNeighbours(before, after *counted, profiles []string) *neighbours {
 	breaks, notes := settings(before, after)
 	n.all, n.notes = append(n.all, breaks...), notes
 	differ(&n.strata, "another list of ranks", listOf(a, "ranks"), listOf(b, "ranks"))
-	for _, p := range append(slices.Clone(profiles), firstOf(b)) {
+	for _, p := range append(slices.Clone(profiles), b.FirstProfile()) {
 		if n.profiles[p] == nil {
 			n.profiles[p] = profileChanges(a, b, p)
 		}
 	}
-	if x, y := firstOf(a), firstOf(b); x != y {
+	if x, y := a.FirstProfile(), b.FirstProfile(); x != y {
 		n.profiles[""] = []string{fmt.Sprintf("another first profile: %s, then %s", x, y)}
 	} else {
 		n.profiles[""] = n.profiles[y]
 	}
 	n.compareCategories()
 	return n
-}
-
-func firstOf(m *sink.Manifest) string {
-	if len(m.Profiles) == 0 {
-		return ""
-	}
-	return m.Profiles[0]
 }
 
 // kind says where the answers of a run come from: most of them, if from several.

@@ -101,7 +101,7 @@ func newHostReader(c Config, run *counted, panel []uint64) *hostReader {
 			h.profiles = append(h.profiles, p)
 		}
 	}
-	h.first = slices.Contains(h.profiles, firstOf(run.m))
+	h.first = slices.Contains(h.profiles, run.m.FirstProfile())
 	if c.Panel {
 		run.panel, run.others = make(population), make(population)
 		for _, p := range []population{run.panel, run.others} {
@@ -206,7 +206,7 @@ func (s *hostSegment) fetches(ctx context.Context, parts []sink.Part) error {
 				s.inPanel = append(s.inPanel, in)
 				v := make([]byte, s.size())
 				if s.first {
-					v[slices.Index(s.profiles, firstOf(s.run.m))] = indexOf(outcomes, said.Value(i))
+					v[slices.Index(s.profiles, s.run.m.FirstProfile())] = indexOf(outcomes, said.Value(i))
 				}
 				v[s.head()-3] = indexOf(reasons, why.Value(i))
 				status := uint16(0) // none
@@ -334,7 +334,7 @@ func (h *hostReader) finish() {
 	// panel and of the others.
 	for _, b := range h.run.all {
 		maps.DeleteFunc(b.counts, func(k id, _ tally) bool {
-			return ofHosts[k.metric] && k.metric != "targets" && (k.profile == "" || slices.Contains(h.profiles, k.profile)) && (k.metric != "reason" || k.profile == firstOf(h.run.m))
+			return ofHosts[k.metric] && k.metric != "targets" && (k.profile == "" || slices.Contains(h.profiles, k.profile)) && (k.metric != "reason" || k.profile == h.run.m.FirstProfile())
 		})
 		maps.DeleteFunc(b.sizes, func(base string, _ sizes) bool {
 			profile, ok := strings.CutPrefix(base, baseFiles+" ")

@@ -4,17 +4,18 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"sync/atomic"
 	"testing"
+
+	"github.com/robocensus/robocensus/sink/store/internal/storetest"
 )
 
 // A process that ends while it writes a file which others write, too, leaves theirs.
 func TestAnAbandonedFileOfOthersStays(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var removed atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	url := storetest.Bucket(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.Method {
 		case http.MethodGet, http.MethodHead:
 			fmt.Fprint(w, "<ListBucketResult></ListBucketResult>")
@@ -24,15 +25,8 @@ func TestAnAbandonedFileOfOthersStays(t *testing.T) {
 			cancel()
 			<-r.Context().Done()
 		}
-	}))
-	t.Cleanup(server.Close)
-	for name, value := range map[string]string{
-		"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1", "AWS_ENDPOINT_URL": server.URL,
-		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
-	} {
-		t.Setenv(name, value)
-	}
-	s, err := Open(ctx, "s3://bucket/folder")
+	})
+	s, err := Open(ctx, url)
 	if err != nil {
 		t.Fatal(err)
 	}

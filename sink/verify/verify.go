@@ -98,22 +98,20 @@ func Run(ctx context.Context, dir, run string, progress func(parts, of int)) (*R
 	for _, p := range slices.Concat(m.RunParts, m.Parts) {
 		v.Rows, v.Bytes = v.Rows+p.Rows, v.Bytes+p.Bytes
 	}
-	for _, check := range []func(context.Context, *sink.Manifest) error{v.records, v.parts, v.rejected, v.unnamed, v.damaged, v.comparisons} {
+	for _, check := range []func(context.Context, *sink.Manifest) error{v.records, v.parts, v.rejected, v.unnamed} {
 		if err := check(ctx, m); err != nil {
 			return nil, err
 		}
+	}
+	v.Damaged = slices.ContainsFunc(v.Problems, func(p Problem) bool { return p.Kind != badExtra })
+	if err := v.comparisons(ctx, m); err != nil {
+		return nil, err
 	}
 	if now, err := store.Exists(v.store, layout.RunFile(run, layout.ManifestName)); now && err == nil && !v.Complete {
 		return Run(ctx, dir, run, progress) // completed in the meantime, which removed its counters
 	}
 	slices.SortStableFunc(v.Problems, func(a, b Problem) int { return cmp.Compare(a.Path, b.Path) })
 	return &v.Result, nil
-}
-
-// damaged sets Damaged from the problems so far.
-func (v *verifier) damaged(context.Context, *sink.Manifest) error {
-	v.Damaged = slices.ContainsFunc(v.Problems, func(p Problem) bool { return p.Kind != badExtra })
-	return nil
 }
 
 // planOfIncomplete returns the plan of a run without a manifest, or nil.

@@ -77,8 +77,8 @@ func (s scope) inStore() scope {
 	return s
 }
 
-// inDataSet returns the scope of views over a data set. Whoever reads it cannot run or
-// compare anything there.
+// inDataSet returns the scope for a published data set. Its messages advise neither run
+// nor diff, which need the folder that it was published from.
 func (s scope) inDataSet() scope {
 	s.published = true
 	s.missing = "this data set does not have the table %s"

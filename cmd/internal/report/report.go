@@ -129,7 +129,7 @@ func (d *data) page() *page {
 		p.Title += ", and what changed since " + strings.TrimPrefix(d.changes.since, "run ")
 	}
 	p.Facts = []fact{{"source", d.source()}, {"profile", d.profile}}
-	if m.Finished == nil {
+	if !m.Complete() {
 		p.Remarks = append(p.Remarks, "The run is not complete: the page shows what is committed so far.")
 	}
 	if len(m.Profiles) > 1 {
@@ -165,7 +165,7 @@ func (d *data) page() *page {
 		for _, f := range figures {
 			if f != nil { // nil: the run has no counters for it
 				f.file, f.source = "robocensus-"+d.run+"-"+f.ID, p.Title+", run "+d.run
-				if m.Finished == nil {
+				if !m.Complete() {
 					f.SQL = notYet + f.SQL
 				}
 				s.Figures = append(s.Figures, f)

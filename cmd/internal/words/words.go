@@ -189,6 +189,14 @@ func Count(n int64, noun string) string {
 	return Number(n) + " " + noun
 }
 
+// Some joins names, or the first few of many.
+func Some(names []string, most int) string {
+	if more := len(names) - most; more > 0 {
+		return strings.Join(names[:most], ", ") + " and " + strconv.Itoa(more) + " more"
+	}
+	return strings.Join(names, ", ")
+}
+
 // Category has words for the categories of agents.
 var Category = Vocabulary{
 	"search":       "search engines",
