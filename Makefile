@@ -29,6 +29,11 @@ ifneq ($(and $(IN_MEMORY),$(shell test -w /dev/shm && echo writable)),)
 test-unit test-race test-duckdb test-s3 soak torture fuzz: export TMPDIR := $(IN_MEMORY)
 endif
 
+# The compiler, the linker and most processes of a test are small and live for seconds:
+# by default they spend up to a third of their time on collecting garbage. soak, torture
+# and fuzz leave the default.
+test lint test-unit test-race test-duckdb test-s3: export GOGC := 400
+
 # How long make fuzz runs each target, and those that it runs.
 FUZZTIME ?= 1m
 FUZZ     ?= .
