@@ -72,7 +72,7 @@ CONCURRENT = ./cmd/robocensus ./sink ./pipeline ./fetch ./cmd/internal/farm ./pi
 RACE       = GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TEST) -race -skip '_NoRace$$'
 
 test-unit: ## the tests that test-race leaves out, and beside other parsers where the data for it is there
-	$(TEST) -short -run '_NoRace$$' $(CONCURRENT)
+	$(TEST) -short -run '_NoRace$$' $(filter $(CONCURRENT),$(sort $(shell grep -rl --include='*_test.go' '^func Test.*_NoRace' . | xargs -n 1 dirname)))
 	$(TEST) -short $(filter-out $(CONCURRENT:.%=github.com/robocensus/robocensus%),$(shell $(GO) list ./...))
 	cd robots/compare && $(TEST) -short ./...
 	cd configs/check && $(TEST) -short ./...

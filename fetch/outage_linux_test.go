@@ -133,22 +133,43 @@ func TestHostsOfAnOutageAreAskedAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWeb(t, 200, nil)
-			var begun, ended atomic.Int32
-			w.onAsk = func(n int, _ string) {
-				if n == 80 {
-					for _, part := range parts(w) {
-						part.Store(true)
-					}
+			// The line is given back only while the client knows of the outage:
+			// failures of a shorter one count as those of the hosts. On a busy
+			// machine the client may report one before the line is cut.
+			var mu sync.Mutex
+			var cut, out bool
+			var begun, ended int
+			back := func() {
+				mu.Lock()
+				defer mu.Unlock()
+				if cut && out {
+					w.noNames.Store(false)
+					w.cut.Store(false)
+					cut = false
 				}
+			}
+			w.onAsk = func(n int, _ string) {
+				if n != 80 {
+					return
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				cut = true
+				for _, part := range parts(w) {
+					part.Store(true)
+				}
+				time.AfterFunc(20*time.Millisecond, back)
 			}
 			c := w.client(t, func(c *Config) {
 				c.Outage = func(since time.Time) {
-					if since.IsZero() {
-						ended.Add(1)
-						return
+					mu.Lock()
+					defer mu.Unlock()
+					if out = !since.IsZero(); out {
+						begun++
+						time.AfterFunc(20*time.Millisecond, back)
+					} else {
+						ended++
 					}
-					begun.Add(1)
-					time.AfterFunc(20*time.Millisecond, func() { w.noNames.Store(false); w.cut.Store(false) })
 				}
 			})
 			hosts := hostsNamed("h%d.test", 200)
@@ -160,8 +181,10 @@ func TestHostsOfAnOutageAreAskedAgain(t *testing.T) {
 					t.Errorf("%s was asked %d times", hosts[i], n)
 				}
 			}
-			if begun.Load() == 0 || begun.Load() != ended.Load() {
-				t.Errorf("%d outages begun, %d ended", begun.Load(), ended.Load())
+			mu.Lock()
+			defer mu.Unlock()
+			if begun == 0 || begun != ended {
+				t.Errorf("%d outages begun, %d ended", begun, ended)
 			}
 		})
 	}
