@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -78,8 +79,18 @@ func advised(c pipeline.Config, err error) error {
 		return fmt.Errorf(cutOff+"start a new run once this machine is connected: the input of this run cannot be read again", err, c.Fetch.OutagePatience)
 	case code == exitIO && isResumable(c):
 		return fmt.Errorf("%w; fix that, then continue the run with --resume", err)
+	case code == exitIO && !exists(c):
+		return fmt.Errorf("%w; fix that, then start the run again: nothing of it is kept", err)
 	}
 	return err
+}
+
+// exists reports whether anything of the run is kept.
+func exists(c pipeline.Config) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	_, err := sink.ReadManifest(ctx, c.Dir, c.Run)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // manyHosts is more than a person names by hand.

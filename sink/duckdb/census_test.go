@@ -32,6 +32,7 @@ func write(t *testing.T, path, text string) string {
 // often or how fast a host is asked. The hosts again*.test are retried.
 const misbehaviour = `
 "hang*.test": {hang: start}
+"huge.test": {pad: 500KiB, body_from: "*"}
 "again*.test":
   - {share: 40%, status: 500}
   - {share: 30%, truncate: 10, body: "User-agent: *\nDisallow: /private\n"}

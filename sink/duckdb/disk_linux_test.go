@@ -39,7 +39,8 @@ func stopped(t *testing.T, c *exec.Cmd, dir, cause string) string {
 	if code := c.ProcessState.ExitCode(); code != 74 {
 		t.Errorf("exit code %d, want 74", code)
 	}
-	if strings.Count(said, "\n") != 1 || strings.Contains(said, `\u000a`) || !strings.Contains(said, cause) || !strings.Contains(said, dir) || !strings.Contains(said, "--resume") {
+	if strings.Count(said, "\n") != 1 || strings.Contains(said, `\u000a`) || !strings.Contains(said, cause) || !strings.Contains(said, dir) ||
+		!strings.Contains(said, "continue the run with --resume") && !strings.Contains(said, "start the run again: nothing of it is kept") {
 		t.Errorf("it should be said in one line that there is %q, where, and what to do:\n%s", cause, said)
 	}
 	v := &victim{dir: dir}
@@ -173,6 +174,26 @@ func TestFullOfAnswers(t *testing.T) {
 	// Lost are the answers in flight, and those that found the disk full while the next
 	// hosts were asked.
 	wantNothingAskedTwice(t, requests, w.asked(t), 2*64)
+}
+
+// If the disk has no room for any answer, nothing is left of the run, and --resume
+// begins it.
+func TestNoRoomForAnyAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWeb(t, 0, "none", "huge.test")
+	want := filepath.Join(t.TempDir(), "out")
+	robocensus(t, 0, w.census(want)...)
+	disk := mountable(t, "size=300k")
+	dir := filepath.Join(disk, "out")
+	if said := stopped(t, under(":", w.census(dir)), dir, "no space left on device"); !strings.HasSuffix(said, "fix that, then start the run again: nothing of it is kept") {
+		t.Errorf("said %s", said)
+	}
+	if left, err := os.ReadDir(filepath.Join(dir, "_runs")); err != nil || len(left) > 0 {
+		t.Errorf("left in _runs: %v %v", left, err)
+	}
+	must(t, unix.Mount("none", disk, "tmpfs", unix.MS_REMOUNT, "size=64m"))
+	robocensus(t, 0, w.census(dir, "--resume")...)
+	wantSameBytes(t, want, dir)
 }
 
 // The same with a limit on the size of a file, for each file that is larger than
