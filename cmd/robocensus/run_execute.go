@@ -77,20 +77,16 @@ func advised(c pipeline.Config, err error) error {
 		return fmt.Errorf(cutOff+"run it again with --resume once this machine is connected", err, c.Fetch.OutagePatience)
 	case code == exitTemporary:
 		return fmt.Errorf(cutOff+"start a new run once this machine is connected: the input of this run cannot be read again", err, c.Fetch.OutagePatience)
-	case code == exitIO && isResumable(c):
-		return fmt.Errorf("%w; fix that, then continue the run with --resume", err)
-	case code == exitIO && !exists(c):
-		return fmt.Errorf("%w; fix that, then start the run again: nothing of it is kept", err)
+	case code == exitIO:
+		m, e := manifestOf(c)
+		switch {
+		case errors.Is(e, fs.ErrNotExist):
+			return fmt.Errorf("%w; fix that, then start the run again: nothing of it is kept", err)
+		case e == nil && m.CanBeReadAgain():
+			return fmt.Errorf("%w; fix that, then continue the run with --resume", err)
+		}
 	}
 	return err
-}
-
-// exists reports whether anything of the run is kept.
-func exists(c pipeline.Config) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	_, err := sink.ReadManifest(ctx, c.Dir, c.Run)
-	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // manyHosts is more than a person names by hand.
@@ -160,11 +156,16 @@ func remarkCaptures(ctx context.Context, c pipeline.Config, r *pipeline.Result, 
 
 // isResumable reports whether the run has begun and its inputs can be read again.
 func isResumable(c pipeline.Config) bool {
+	m, err := manifestOf(c)
+	return err == nil && m.CanBeReadAgain()
+}
+
+// manifestOf reads the manifest of the run that has ended.
+func manifestOf(c pipeline.Config) (*sink.Manifest, error) {
 	// Also after a signal, and without an object store that answers.
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	m, err := sink.ReadManifest(ctx, c.Dir, c.Run)
-	return err == nil && m.CanBeReadAgain()
+	return sink.ReadManifest(ctx, c.Dir, c.Run)
 }
 
 // remarkTokens prints a note if the user's registry has names with characters that

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path"
@@ -39,8 +40,11 @@ func stopped(t *testing.T, c *exec.Cmd, dir, cause string) string {
 	if code := c.ProcessState.ExitCode(); code != 74 {
 		t.Errorf("exit code %d, want 74", code)
 	}
-	if strings.Count(said, "\n") != 1 || strings.Contains(said, `\u000a`) || !strings.Contains(said, cause) || !strings.Contains(said, dir) ||
-		!strings.Contains(said, "continue the run with --resume") && !strings.Contains(said, "start the run again: nothing of it is kept") {
+	advice := "continue the run with --resume"
+	if _, err := os.Stat(filepath.Join(dir, "_runs", "r")); errors.Is(err, fs.ErrNotExist) {
+		advice = "start the run again: nothing of it is kept"
+	}
+	if strings.Count(said, "\n") != 1 || strings.Contains(said, `\u000a`) || !strings.Contains(said, cause) || !strings.Contains(said, dir) || !strings.Contains(said, advice) {
 		t.Errorf("it should be said in one line that there is %q, where, and what to do:\n%s", cause, said)
 	}
 	v := &victim{dir: dir}
