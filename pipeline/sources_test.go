@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"archive/tar"
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -25,6 +27,34 @@ func TestBodiesAreCutAtTheLimit(t *testing.T) {
 	for _, row := range rowsOf[sink.Fetch](t, c, "fetches") {
 		if cut := row.Host == "b.example"; row.BodyTruncated != cut || *row.BodyBytes != int64(len(rules)) {
 			t.Errorf("%s: %d bytes, truncated %v", row.Host, *row.BodyBytes, row.BodyTruncated)
+		}
+	}
+}
+
+// A robots.txt in a folder is that of the host by which the folder is named; in a tar too.
+func TestBodiesInFoldersOfTheirHosts(t *testing.T) {
+	dir := t.TempDir()
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	for _, name := range []string{"a.example/robots.txt", "b.example_8443/robots.txt", "some/c.example"} {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		must(t, os.MkdirAll(filepath.Dir(file), 0o777))
+		must(t, os.WriteFile(file, nil, 0o666))
+		must(t, w.WriteHeader(&tar.Header{Name: "./" + name, Typeflag: tar.TypeReg}))
+	}
+	must(t, w.Close())
+	for _, bodies := range []string{dir, writeFile(t, "bodies.tar", archive.Bytes())} {
+		c := newConfig(t, nil, "")
+		c.Source = source.Config{Schemes: []string{"http"}, Bodies: bodies}
+		_, err := Run(t.Context(), c, new(Progress))
+		must(t, err)
+		var got []string
+		for _, row := range rowsOf[sink.Fetch](t, c, "fetches") {
+			got = append(got, row.Input+" "+row.Origin)
+		}
+		want := []string{"a.example http://a.example", "b.example_8443 http://b.example:8443", "c.example http://c.example"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: inputs and origins (-want +got):\n%s", bodies, diff)
 		}
 	}
 }

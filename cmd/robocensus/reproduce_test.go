@@ -80,6 +80,9 @@ func TestReproduce_NoRace(t *testing.T) {
 	}
 	must(t, os.Remove(unique))
 	call(t, 65, "reproduce", less, "--bodies", bodies)
+	must(t, os.Mkdir(unique, 0o777)) // a folder named by the host
+	must(t, os.WriteFile(filepath.Join(unique, "robots.txt"), body, 0o666))
+	call(t, 1, "reproduce", less, "--bodies", bodies)
 	if text := call(t, 65, "reproduce", less, "--bodies", filepath.Join(bodies, "nowhere")); strings.Contains(text, "all files match") {
 		t.Errorf("bodies that do not exist are missed after all files were read:\n%s", text)
 	}

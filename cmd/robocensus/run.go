@@ -114,7 +114,7 @@ func newRunFlags() *runFlags {
 	s.StringVar(&f.warcPaths, "warc-paths", "", "`FILE` of WARC files, one path or URL per line, plain, .gz or .zst, such as a crawl's robotstxt.paths.gz; may be a URL")
 	s.StringVar(&f.warcBase, "warc-base", "", "`URL|DIR` of the relative paths in --warc-paths, such as https://data.commoncrawl.org/; the column warc_file has the path without it")
 	s.Var(&f.archiveRate, "archive-rate", "ask an https server of WARC files at most `R[,N]`: R requests a second (0 for any number), N at once; a server that answers 403, 429 or 503 is left alone as long as it asks; s3:// only if this flag is given")
-	s.StringVar(&f.bodies, "bodies", "", "folder or tar (`DIR|TAR`) of robots.txt files, named by host (example.com_8443: that port)")
+	s.StringVar(&f.bodies, "bodies", "", "folder or tar (`DIR|TAR`) of robots.txt files: example.com, or example.com/robots.txt (example.com_8443: that port)")
 	s.StringVar(&f.fromRun, "from-run", "", "folder (`DIR/_runs/ID`) of an earlier run with --keep-bodies, to judge again; a bare ID, latest or previous is a run of --out")
 	s.StringVar(&f.ranks, "ranks", "", "`FILE` of ranked hosts (as --hosts), for --warc and --bodies")
 	s.Float64Var(&f.sample, "sample", 1, "take a share `P` of the registered domains, above 0 and at most 1, by hash: the same domains of every list and every crawl")

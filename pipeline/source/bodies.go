@@ -23,7 +23,7 @@ import (
 )
 
 // openBodies adds the volume of --bodies: a folder or tar of robots.txt files, each
-// named by its authority. Not every file system allows a colon in a name, so
+// named by its authority, or called robots.txt in a folder that is. Not every file system allows a colon in a name, so
 // www.hrs.de_443 stands for port 443. A default port decides the scheme; otherwise
 // it is the first of --schemes.
 func (s *Source) openBodies(ctx context.Context) error {
@@ -55,11 +55,11 @@ func (s *Source) openBodies(ctx context.Context) error {
 
 // takeBody emits the target of a file, unless its name begins with a dot.
 func (s *Source) takeBody(file string, modified time.Time, body []byte, emit func(Target) error) error {
-	base := path.Base(file)
-	if strings.HasPrefix(base, ".") {
+	if strings.HasPrefix(path.Base(file), ".") {
 		return nil
 	}
-	o, err := originOfFile(base, s.config.Schemes[0])
+	name := userfile.HostName(file)
+	o, err := originOfFile(name, s.config.Schemes[0])
 	if err != nil {
 		return s.rejectBody(file, rejection(err))
 	}
@@ -72,7 +72,7 @@ func (s *Source) takeBody(file string, modified time.Time, body []byte, emit fun
 		body, c.Truncated = body[:limit], true
 	}
 	c.Body = body
-	target.Input, target.Capture, target.Stored = base, c, &Stored{Source: "body", Assumed: true}
+	target.Input, target.Capture, target.Stored = name, c, &Stored{Source: "body", Assumed: true}
 	return emit(target)
 }
 
@@ -101,15 +101,15 @@ func identifyFolder(_ context.Context, role, name string) (sink.Input, error) {
 	return in, nil
 }
 
-// originOfFile returns the origin that a file's name stands for; its scheme is
+// originOfFile returns the origin that the name of a file or folder stands for; its scheme is
 // first unless the port is a default one.
-func originOfFile(base, first string) (fetch.Origin, error) {
-	i := strings.LastIndexByte(base, '_')
-	if i < 0 || base[i+1:] == "" || strings.Trim(base[i+1:], "0123456789") != "" {
-		o, _, err := fetch.Parse(base, first)
+func originOfFile(name, first string) (fetch.Origin, error) {
+	i := strings.LastIndexByte(name, '_')
+	if i < 0 || name[i+1:] == "" || strings.Trim(name[i+1:], "0123456789") != "" {
+		o, _, err := fetch.Parse(name, first)
 		return o, err
 	}
-	host, port := base[:i], base[i+1:]
+	host, port := name[:i], name[i+1:]
 	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
 		host = "[" + host + "]" // otherwise the port would be part of the address
 	}

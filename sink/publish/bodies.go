@@ -13,7 +13,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,6 +20,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/scan"
@@ -30,8 +30,8 @@ import (
 // ErrNoBody reports that a body is not among those given.
 var ErrNoBody = errors.New("a body is missing")
 
-// Bodies are the files that hosts answered with, by their digest and by the name of
-// the file, which is that of the host.
+// Bodies are the files that hosts answered with, by their digest and by the name that
+// tells the host.
 type Bodies struct{ byDigest, byName map[string]string }
 
 // IndexBodies reads a folder of files, or a tar, plain or compressed, which it unpacks into the folder
@@ -54,7 +54,7 @@ func IndexBodies(ctx context.Context, name, scratch string, limit int64) (*Bodie
 			return err
 		}
 		defer f.Close()
-		return errors.Join(ctx.Err(), b.add(file, entry.Name(), f, limit))
+		return errors.Join(ctx.Err(), b.add(file, userfile.HostName(filepath.ToSlash(file)), f, limit))
 	})
 }
 
@@ -100,7 +100,7 @@ func (b *Bodies) unpack(ctx context.Context, name, scratch string, limit int64) 
 			err = os.WriteFile(file, body, 0o600)
 		}
 		if err == nil {
-			err = b.add(file, path.Base(entry.Name), strings.NewReader(string(body)), limit)
+			err = b.add(file, userfile.HostName(entry.Name), strings.NewReader(string(body)), limit)
 		}
 		if err != nil {
 			return err

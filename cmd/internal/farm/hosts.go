@@ -12,6 +12,8 @@ import (
 	"os"
 	"path"
 	"strings"
+
+	"github.com/robocensus/robocensus/configs/userfile"
 )
 
 // Hosts holds robots.txt bodies by host name: lower case, an IDN in punycode,
@@ -20,9 +22,9 @@ import (
 // precedence there over the bare name.
 type Hosts map[string][]byte
 
-// Load reads a folder, tar or tar.gz with one file per host, named by the host.
-// It ignores the folders that files are in, and files whose name begins with a
-// dot. Two files for one host are an error. All bodies stay in memory.
+// Load reads a folder, tar or tar.gz with one file per host, named by the host, or
+// called robots.txt in a folder named by the host. It ignores files whose name begins
+// with a dot. Two files for one host are an error. All bodies stay in memory.
 func Load(name string) (Hosts, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -96,10 +98,10 @@ func loadTar(r io.Reader) (Hosts, error) {
 }
 
 func (h Hosts) add(file string, body []byte) error {
-	name := strings.ToLower(path.Base(file))
-	if strings.HasPrefix(name, ".") {
+	if strings.HasPrefix(path.Base(file), ".") {
 		return nil
 	}
+	name := strings.ToLower(userfile.HostName(file))
 	if _, twice := h[name]; twice {
 		return fmt.Errorf("%s: a second file for host %s; keep one", file, name)
 	}

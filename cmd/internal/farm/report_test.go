@@ -214,11 +214,12 @@ func TestLatencyIsServed(t *testing.T) {
 
 func TestLoad(t *testing.T) {
 	hosts, err := LoadFS(fstest.MapFS{
-		"hosts/A.test":  {Data: []byte("a")},
-		"b.test_8443":   {Data: []byte("b")},
-		"hosts/.hidden": {Data: []byte("no host")},
+		"hosts/A.test":      {Data: []byte("a")},
+		"b.test_8443":       {Data: []byte("b")},
+		"C.test/robots.txt": {Data: []byte("c")},
+		"hosts/.hidden":     {Data: []byte("no host")},
 	})
-	if err != nil || len(hosts) != 2 || string(hosts["a.test"]) != "a" || string(hosts["b.test_8443"]) != "b" {
+	if err != nil || len(hosts) != 3 || string(hosts["c.test"]) != "c" || string(hosts["a.test"]) != "a" || string(hosts["b.test_8443"]) != "b" {
 		t.Errorf("%v, %v", hosts, err)
 	}
 	_, err = LoadFS(fstest.MapFS{"x/a.test": {}, "y/A.test": {}})
