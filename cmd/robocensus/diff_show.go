@@ -96,13 +96,15 @@ func (p *markdownPage) table(title string, head []string, names int, rows [][]st
 	fmt.Fprintln(p.out)
 }
 
-// headline says how many hosts changed. Hosts that a run could not read do not count
-// as unchanged.
+// headline says how many hosts changed. Hosts that a run could not read, or whose
+// policies are not compared, do not count as unchanged.
 func headline(r *audit.DiffResult) string {
 	apart := fmt.Sprintf("%s new, %s gone", words.Number(r.New), words.Number(r.Gone))
 	switch {
 	case r.Compared == 0:
 		return "no host is in both runs; " + apart
+	case !r.Policies:
+		return fmt.Sprintf("no policy is compared: %s in both runs, %s with a change of another kind; %s", words.Count(r.Compared, "host"), words.Number(r.Changed), apart)
 	case r.Unread == r.Compared:
 		return fmt.Sprintf("no policy is compared: %s in both runs, and none could be read in both; %s", words.Count(r.Compared, "host"), apart)
 	}

@@ -25,11 +25,17 @@ func TestDiffOfTheSameFiles(t *testing.T) {
 	run("named", "- {name: foo, user_agent: Mozilla/5.0 (foo)}\n")
 	run("other", "- {name: foo, tokens: [bar]}\n", "--keep-bodies")
 	run("bodies", "- {name: foo}\n", "--keep-bodies")
+	run("rfc", "- {name: foo}\n", "--profile", "rfc9309")
+	run("both", "- {name: foo}\n", "--profile", "rfc9309,google")
+	run("fetches", "- {name: foo}\n", "--profile", "google,rfc9309", "--tables", "fetches")
 	for _, row := range []struct{ before, after, want string }{
 		{"plain", "named", "2 hosts compared, 0 with a change"},
 		{"plain", "bodies", "2 hosts compared, 0 with a change"},
 		{"bodies", "other", "2 hosts compared, 0 with a change"},
 		{"plain", "other", "note: the runs define the agent foo differently: where answers changed, some of its changes may come from that"},
+		{"plain", "rfc", "rfc since plain: no policy is compared: 2 hosts in both runs, 0 with a change of another kind; 0 new, 0 gone\n"},
+		{"rfc", "fetches", "fetches since rfc: no policy is compared: 2 hosts in both runs, 0 with a change of another kind; 0 new, 0 gone\n"},
+		{"plain", "both", "both since plain: 2 hosts compared, "},
 	} {
 		if text := call(t, 0, "diff", "--out", dir, row.before, row.after); !strings.Contains(text, row.want) {
 			t.Errorf("%s and %s: want %q in\n%s", row.before, row.after, row.want, text)

@@ -55,6 +55,7 @@ func Diff(ctx context.Context, c DiffConfig) (*DiffResult, error) {
 	}
 	defer d.out.Abort()
 	d.result = newDiffResult(c, d.notes)
+	d.result.Policies = d.reading || len(d.common) > 0 && len(d.tables) > 0
 	defer d.close()
 	for _, step := range []func(context.Context) error{d.expect, d.fetches, d.join, d.details, d.compareAll, d.expected} {
 		if err := step(ctx); err != nil {
@@ -76,6 +77,7 @@ type differ struct {
 	tables  []int // indices in detailTables of the tables that both runs have
 	notes   []string
 	reading bool       // both runs' first profile is the same
+	common  []string   // profiles that both runs judge by
 	rules   *rulesDiff // nil if the meaning of rules is not compared
 
 	names   *names
@@ -155,20 +157,20 @@ func (d *differ) planProfiles(own bool) {
 		}
 		d.note("the first profiles differ (%s): reachability, outcomes, groups, crawl delays, rules, signals, sitemaps and texts are not compared", how)
 	}
-	var common, redefined []string
+	var redefined []string
 	for _, name := range b.Profiles {
 		if slices.Contains(a.Profiles, name) {
-			common = append(common, name)
+			d.common = append(d.common, name)
 			if own && isOwn(b, name) {
 				redefined = append(redefined, name)
 			}
 		}
 	}
 	switch {
-	case len(common) == 0:
+	case len(d.common) == 0:
 		d.note("the runs have no profile in common: policies and verdicts are not compared")
 	case !slices.Equal(a.Profiles, b.Profiles):
-		d.note("the runs' profiles differ: policies and verdicts are compared under %s", strings.Join(common, ", "))
+		d.note("the runs' profiles differ: policies and verdicts are compared under %s", strings.Join(d.common, ", "))
 	}
 	d.noteRedefined("profile", redefined)
 }

@@ -13,11 +13,12 @@ import (
 type DiffResult struct {
 	Before   string   `json:"before"` // IDs of the runs
 	After    string   `json:"after"`
-	Notes    []string `json:"notes"`    // what is not compared, and why
-	Compared int64    `json:"compared"` // hosts in both runs
-	Unread   int64    `json:"unread"`   // compared hosts whose robots.txt could not be read in one run or both
-	Same     int64    `json:"same"`     // compared hosts whose row of fetches shows that nothing changed
-	Changed  int64    `json:"changed"`  // compared hosts with a change
+	Notes    []string `json:"notes"`             // what is not compared, and why
+	Policies bool     `json:"policies_compared"` // false: only where hosts redirect to, and which are new or gone
+	Compared int64    `json:"compared"`          // hosts in both runs
+	Unread   int64    `json:"unread"`            // compared hosts whose robots.txt could not be read in one run or both
+	Same     int64    `json:"same"`              // compared hosts whose row of fetches shows that nothing changed
+	Changed  int64    `json:"changed"`           // compared hosts with a change
 	New      int64    `json:"new"`
 	Gone     int64    `json:"gone"`
 	Changes  int64    `json:"changes"` // rows
