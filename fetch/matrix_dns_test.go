@@ -48,6 +48,8 @@ var dnsRows = []row{
 	{"no addresses", resolved(&script{}), want{0, robots.ErrorDNSNotFound, 1, once, networkFailure}},
 	{"aliases in a circle", resolved(&script{cname: []string{"b.example", "a.example"}}), want{0, robots.ErrorDNSNotFound, 1, once, networkFailure}},
 	{"SERVFAIL", resolved(&script{rcode: dnsmessage.RCodeServerFailure}), want{0, robots.ErrorDNSFailure, 1, again, networkFailure}},
+	{"no A, while AAAA fails", resolved(&script{failAAAA: true}), want{0, robots.ErrorDNSFailure, 1, again, networkFailure}},
+	{"no AAAA, while A fails", resolved(&script{failA: true}), want{0, robots.ErrorDNSFailure, 1, again, networkFailure}},
 	{"REFUSED", resolved(&script{rcode: dnsmessage.RCodeRefused}), want{0, robots.ErrorDNSFailure, 1, again, networkFailure}},
 	{"more than UDP holds, and no TCP", func(t *testing.T, s *scene) {
 		s.Resolver = serveDNS(t, zone{"a.example": {truncated: true}}, false)

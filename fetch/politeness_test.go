@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -265,4 +266,34 @@ func TestAWaitForARetryHoldsNoSlot(t *testing.T) {
 	if got := <-order; got != "up" {
 		t.Errorf("%s was done first", got)
 	}
+}
+
+// The wait before a retry is the host's time. Waiting for a slot after it is ours, and
+// moves the deadline.
+func TestAWaitForASlotAfterAPauseIsOurs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &Client{politeness: newPoliteness(Config{Concurrency: 1})}
+		first, err := c.Enter(t.Context(), t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer first.Leave()
+		go func() {
+			second, err := c.Enter(t.Context(), t.Context()) // returns once the first waits
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			time.Sleep(time.Minute)
+			second.Leave()
+		}()
+		deadline := time.Now().Add(30 * time.Second)
+		b := &budget{deadline: deadline}
+		if !first.pause(b, 2*time.Second) {
+			t.Fatal("no time for another attempt")
+		}
+		if moved := b.deadline.Sub(deadline); b.waited != 58*time.Second || moved != b.waited {
+			t.Errorf("%s of the wait are ours, and the deadline moves by %s; want 58 s", b.waited, moved)
+		}
+	})
 }

@@ -47,6 +47,24 @@ func TestHopelessFailuresSkipTheNextScheme(t *testing.T) {
 	}
 }
 
+// The facts are those of the candidate that is preferred, even if the first one's
+// failure leaves no hope: its history is kept under that origin.
+func TestAPreferredSchemeIsAskedWithoutHope(t *testing.T) {
+	server := serveDNS(t, zone{}, false)
+	c := newClient(t, netip.AddrPort{}, func(c *Config) { c.Resolver = server })
+	for prefer, scheme := range []string{"https", "http", "ftp"} {
+		lease, err := c.Enter(t.Context(), t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := lease.Fetch(prefer, origin(t, "https://none.example"), origin(t, "http://none.example"), origin(t, "ftp://none.example"))
+		lease.Leave()
+		if got.Error != robots.ErrorDNSNotFound || got.Origin.Scheme != scheme || got.Attempts != prefer+1 {
+			t.Errorf("%s is preferred: %q (%v) of %s after %d attempts", scheme, got.Error, got.Err, got.Origin, got.Attempts)
+		}
+	}
+}
+
 func TestASchemeThatHangsLeavesTimeForTheNext(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -82,12 +100,19 @@ func TestASchemeThatHangsLeavesTimeForTheNext(t *testing.T) {
 }
 
 func TestFallbackIsRememberedOverRetries(t *testing.T) {
+	now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	c := newClient(t, serve(t, func(c *net.TCPConn, _ *http.Request, n int) {
 		fmt.Fprintf(c, "HTTP/1.1 %d X\r\nContent-Length: 0\r\n\r\n", []int{503, 200}[min(n, 2)-1])
-	}), func(c *Config) { c.Retries = 1 })
+	}), func(c *Config) {
+		c.Retries = 1
+		c.Now = func() time.Time { now = now.Add(time.Hour); return now }
+	})
 	got := c.Fetch(context.Background(), origin(t, "https://a.example"), origin(t, "http://a.example"))
 	if got.Status() != 200 || got.Fallback != robots.ErrorTLS || got.Attempts != 3 {
 		t.Errorf("status %d, fallback %q, %d attempts", got.Status(), got.Fallback, got.Attempts)
+	}
+	if began := now.Add(-2 * time.Hour); !got.Start.Equal(began) {
+		t.Errorf("it begins at %v, want %v, the first of three attempts", got.Start, began)
 	}
 }
 
