@@ -75,6 +75,42 @@ func TestAnswersOfCandidates(t *testing.T) {
 	}
 }
 
+// If no candidate answers, the facts are those of the one that had a whole copy last.
+func TestThePreferredCandidate(t *testing.T) {
+	past := func(hours int) history {
+		return history{Copy: &goodCopy{Fetched: day.Add(time.Duration(-hours) * time.Hour)}}
+	}
+	for _, row := range []struct {
+		name string
+		past []history
+		want int
+	}{
+		{"none had", []history{{}, {}, {}}, 0},
+		{"one had", []history{{}, past(3), {}}, 1},
+		{"the first had later", []history{past(1), past(3), past(2)}, 0},
+		{"the first had earlier", []history{past(3), past(1), past(2)}, 1},
+	} {
+		if _, got := (Terms{}).choose(row.past); got != row.want {
+			t.Errorf("%s: candidate %d is preferred, want %d", row.name, got, row.want)
+		}
+	}
+}
+
+// An answer that the same run stored before it was interrupted is one of the network;
+// only that of another run is one of the memory.
+func TestOwnAnswersAreOfTheNetwork(t *testing.T) {
+	m := openMemory(t, t.TempDir())
+	defer closeMemory(t, m)
+	o := host(1)
+	keepIn(t, m, whole(o, day, "User-agent: *\n"))
+	for run, want := range map[string]bool{"r": false, "another": true} {
+		got := m.Fetch(nil, Terms{Run: run, MaxAge: time.Hour, Now: func() time.Time { return day }}, o)
+		if got.Error != "" || string(got.Body) != "User-agent: *\n" || got.Remembered != want {
+			t.Errorf("run %s: remembered %v, body %q, error %v", run, got.Remembered, got.Body, got.Err)
+		}
+	}
+}
+
 // A request that we refused to send, or could not send, says nothing about the
 // site.
 func TestRequestsNotSentAreNotKept(t *testing.T) {
