@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/flate"
 	"compress/zlib"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"strings"
@@ -43,6 +45,7 @@ func TestWARCAnswer(t *testing.T) {
 		{name: "LF only", answer: "HTTP/1.1 200 OK\nServer: x\n\n" + rules, want: "1.1 200", body: rules},
 		{name: "lines that are no fields", answer: "HTTP/1.1 200 OK\r\n folded\r\nnonsense\r\n: x\r\n\r\n" + rules, want: "1.1 200", body: rules},
 		{name: "an interim answer", answer: "HTTP/1.1 103 Early Hints\r\nServer: y\r\n\r\nHTTP/1.1 200 OK\r\n\r\n" + rules, want: "1.1 200", body: rules},
+		{name: "a switch of protocols", answer: "HTTP/1.1 101 Switching Protocols\r\n\r\nHTTP/1.1 200 OK\r\n\r\n" + rules, want: "1.1 101"},
 		{name: "an interim answer only", answer: "HTTP/1.1 100 Continue\r\n\r\n", want: "1.1 100"},
 		{name: "an empty body", answer: "HTTP/1.1 204 No Content\r\n\r\n", want: "1.1 204", body: ""},
 		{name: "a body of an error", answer: "HTTP/1.1 404 Not Found\r\nContent-Length: 99\r\n\r\nnothing", want: "1.1 404"},
@@ -93,6 +96,7 @@ func TestWARCAnswer(t *testing.T) {
 		{name: "206 without a range", answer: "HTTP/1.1 206 Part\r\n\r\n" + rules, want: "1.1 206 truncated_body", body: rules},
 		{name: "truncated: length", fields: "WARC-Truncated: length\r\n", answer: "HTTP/1.1 200 OK\r\nContent-Length: 34\r\n\r\n" + rules, want: "1.1 200 truncated length", body: rules},
 		{name: "truncated: unspecified", fields: "WARC-Truncated: unspecified\r\n", answer: "HTTP/1.1 200 OK\r\n\r\n" + rules, want: "1.1 200 truncated unspecified", body: rules},
+		{name: "truncated: length, of what is not its encoding", fields: "WARC-Truncated: length\r\n", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xff\xff\xff\xff", want: "1.1 200 protocol truncated length", body: ""},
 		{name: "truncated: time", fields: "WARC-Truncated: time\r\n", answer: "HTTP/1.1 200 OK\r\n\r\n" + rules, want: "1.1 200 truncated_body truncated time", body: rules},
 		{name: "truncated: disconnect", fields: "WARC-Truncated: disconnect\r\n", answer: "HTTP/1.1 200 OK\r\n\r\n" + rules, want: "1.1 200 truncated_body truncated disconnect", body: rules},
 		{name: "truncated gzip: length", fields: "WARC-Truncated: length\r\n", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + asGzip[:len(asGzip)-8], want: "1.1 200 truncated length", body: rules},
@@ -123,6 +127,35 @@ func TestWARCAnswer(t *testing.T) {
 				t.Errorf("status %d, body %v", c.Status(), c.Body)
 			}
 		})
+	}
+}
+
+// A body contradicts a digest only if it is the payload that the digest is of: all of
+// it, as it was sent.
+func TestWARCMismatch(t *testing.T) {
+	body, long := "User-agent: *\n", strings.Repeat("x", limit+1)
+	plain := "HTTP/1.1 200 OK\r\n\r\n"
+	sum := sha256.Sum256([]byte(body))
+	for _, row := range []struct {
+		name, fields, answer string
+		mismatch             bool
+	}{
+		{"its own", "sha1:" + digestOf([]byte(body)), plain + body, false},
+		{"another's", "sha1:" + digestOf([]byte("x")), plain + body, true},
+		{"its own in lower case", "SHA-1:" + strings.ToLower(digestOf([]byte(body))), plain + body, false},
+		{"its own SHA-256 in hexadecimal", "sha256:" + hex.EncodeToString(sum[:]), plain + body, false},
+		{"another's SHA-256", "sha256:" + hex.EncodeToString(sum[:]), plain + "x", true},
+		{"not a digest", "sha1:ABC", plain + body, false},
+		{"of an unknown kind", "blake3:" + digestOf([]byte("x")), plain + body, false},
+		{"of a body beyond the limit", "sha1:" + digestOf([]byte(long)), plain + long, false},
+		{"of a body that the archive cut", "sha1:" + digestOf([]byte(body+body)) + "\r\nWARC-Truncated: length", plain + body, false},
+		{"of a body that broke off", "sha1:" + digestOf([]byte(body+body)) + "\r\nWARC-Truncated: disconnect", plain + body, false},
+		{"of a body without its chunks", "sha1:" + digestOf([]byte(body)), "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\ne\r\n" + body + "\r\n0\r\n\r\n", false},
+	} {
+		c := one(t, warcRecord(warcFields("a.test")+"WARC-Payload-Digest: "+row.fields+"\r\n", row.answer))
+		if (c.Mismatch != "") != row.mismatch {
+			t.Errorf("a digest that is %s: mismatch %q", row.name, c.Mismatch)
+		}
 	}
 }
 
