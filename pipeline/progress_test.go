@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -44,6 +46,26 @@ func TestPhasesAfterTheLastAnswer(t *testing.T) {
 				t.Errorf("it is at phase %d with %d fetched, want phase %d", s.Phase, s.Fetched, row.want)
 			}
 		})
+	}
+}
+
+// Answers are counted by status; an answer that broke off is none with a file.
+func TestProgressCountsAnswers(t *testing.T) {
+	var p Progress
+	answer := func(status int, class robots.ErrorClass) *fetch.Capture {
+		return &fetch.Capture{Hops: []robots.Hop{{Status: status}}, Error: class}
+	}
+	for _, c := range []*fetch.Capture{
+		answer(200, ""), answer(204, ""), answer(299, ""), answer(404, ""), answer(499, ""), answer(0, robots.ErrorTimeout),
+		answer(200, robots.ErrorTruncatedBody), answer(301, robots.ErrorRedirectLoop), answer(500, ""), answer(199, ""),
+	} {
+		p.fetched(c, 2)
+	}
+	p.found(answer(200, ""), 2)
+	s := p.Snapshot()
+	got := [...]int64{s.Answered, s.ClientError, s.Unreachable, s.OtherError, s.Fetched, s.Earlier, s.Done}
+	if want := [...]int64{4, 2, 1, 4, 11, 1, 22}; got != want {
+		t.Errorf("2xx, 4xx, none, other, fetched, earlier and lines are %v, want %v", got, want)
 	}
 }
 
