@@ -66,6 +66,30 @@ func TestAFilterNamesOrigins(t *testing.T) {
 	}
 }
 
+// Of a list beside stored answers, one shard alone rejects the lines without a host. A
+// shard does not know which hosts have no answer.
+func TestShardsRejectTheLinesOfAFilterOnce(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "a.example"), []byte("User-agent: *\n"), 0o666))
+	list := writeFile(t, "hosts", []byte("a.example\nb.example\nnot a host\n"))
+	for shard, want := range map[Shard]int64{{}: 1, {0, 2}: 1, {1, 2}: 0} {
+		s, err := Open(t.Context(), Config{Bodies: dir, Hosts: list, Schemes: []string{"https"}, Shard: shard, MaxBody: 1 << 20})
+		must(t, err)
+		rejects := NewRejects(nil, nil, func(int64) {})
+		must(t, s.Start(t.Context(), rejects, nil))
+		must(t, s.Volumes[0].Read(t.Context(), func(Target) error { return nil }))
+		if n := rejects.Lines(); n != want {
+			t.Errorf("%s rejects %d lines, want %d", shard, n, want)
+		}
+		switch n := s.Unmatched(); {
+		case shard.isPart() && n != nil:
+			t.Errorf("%s says that %d hosts have no answer", shard, *n)
+		case !shard.isPart() && (n == nil || *n != 1):
+			t.Errorf("hosts without an answer: %v, want 1", n)
+		}
+	}
+}
+
 // The limit of rejected.csv applies to all archives together, and lines beyond it
 // are counted.
 func TestRejectsOfArchivesAreBounded(t *testing.T) {
