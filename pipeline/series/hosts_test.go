@@ -245,7 +245,15 @@ func TestWhatBreaksASeries(t *testing.T) {
 			r.m.Earlier, r.m.Inputs = r.m.Choices(), again
 		}, "another list of hosts: tranco-#-#-#.csv, then news.txt of crux.csv", "another list", "another list", "break"},
 		"unknown hosts judged again": {func(r *counted) { r.m.Inputs = []sink.Input{{Role: "run"}} }, "run b does not say which hosts", "not say", "not say", "break"},
-		"another limit":              {func(r *counted) { r.m.Configuration = map[string]any{"limit": "7"} }, "another --limit: 0, then 7", "limit", "limit", "break"},
+		"a part of a limit judged again": {func(r *counted) {
+			r.m.Configuration = map[string]any{"limit": "7"}
+			again := []sink.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}}
+			r.m.Earlier, r.m.Inputs, r.m.Configuration = r.m.Choices(), again, map[string]any{"limit": "9"}
+		}, "another --limit: 0, then 7", "limit", "limit", "break"},
+		"another field": {func(r *counted) {
+			r.m.ProfileFields = map[string]map[string]any{"google": {"size_limit": 1.0, "new": true}}
+		}, "new was null and is true", "new was", "", "profile_changed"},
+		"another limit": {func(r *counted) { r.m.Configuration = map[string]any{"limit": "7"} }, "another --limit: 0, then 7", "limit", "limit", "break"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, after := base(), base()
@@ -336,6 +344,45 @@ func TestKindOfARun(t *testing.T) {
 		r := counted{sources: map[string]int64{"cache": 2, "network": 2, "warc": 1}}
 		if got := r.kind(); got != "cache" {
 			t.Fatalf("the kind is %s", got)
+		}
+	}
+}
+
+// Strata of two lists of ranks cannot be compared, and all hosts can.
+func TestAnotherListOfRanks(t *testing.T) {
+	run := func(ranks string) *counted {
+		return &counted{
+			m:      &sink.Manifest{Plan: sink.Plan{Run: ranks, Inputs: []sink.Input{{Role: "hosts", Path: "hosts"}, {Role: "ranks", Path: ranks}}}},
+			agents: &registry{}, sources: map[string]int64{"network": 1},
+		}
+	}
+	n := newNeighbours(run("tranco.csv"), run("crux.csv"), nil)
+	if why := n.whyNot(id{metric: "status"}, All); why != "" {
+		t.Errorf("all hosts: %s", why)
+	}
+	if why := n.whyNot(id{metric: "status"}, "1-1000"); why != "another list of ranks: tranco.csv, then crux.csv" {
+		t.Errorf("a stratum: %q", why)
+	}
+}
+
+// http, https and ftp on their own ports are one host.
+func TestKeysOfHosts(t *testing.T) {
+	if keyOf("a.example", 80) != keyOf("a.example", 443) || keyOf("a.example", 21) != keyOf("a.example", 443) {
+		t.Error("the schemes of a host are several hosts")
+	}
+	if keyOf("a.example", 80) == keyOf("a.example", 8080) || keyOf("a.example", 80) == keyOf("b.example", 80) {
+		t.Error("two hosts are one")
+	}
+}
+
+// A share is rare if few hosts count in it, and so is one that nearly all do.
+func TestRareShares(t *testing.T) {
+	p := pointer{shared: make(map[string]*string)}
+	for share, want := range map[float64]string{0.03: "rare", 0.5: "", 0.97: "rare"} {
+		row := new(sink.Point)
+		p.estimated(row, estimate{share: share, counted: enoughCounted}, "wilson", enoughHosts, sizes{})
+		if got := row.Caution; (got == nil) != (want == "") || got != nil && *got != want {
+			t.Errorf("a share of %v: caution %v, want %q", share, got, want)
 		}
 	}
 }
