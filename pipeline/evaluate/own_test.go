@@ -3,6 +3,7 @@ package evaluate
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/robocensus/robocensus/robots"
@@ -40,4 +41,17 @@ func TestManyOwnURLsTakeLittleMemory(t *testing.T) {
 		t.Errorf("%d URLs take %d bytes of memory", len(paths), grown)
 	}
 	runtime.KeepAlive(own)
+}
+
+// A URL that is a sample of the run and one of the target's own is judged once.
+func TestAnOwnURLThatIsListedIsJudgedOnce(t *testing.T) {
+	listed := []*prepared{{Sample: Sample{URL: "http://h.example/a"}}}
+	paths := []string{"/b", "/a", "/a/b"}
+	own := newOwn("http://h.example", paths, listed)
+	if want := []string{"/b", "/a/b"}; !slices.Equal(own.paths, want) || paths[1] != "/a" {
+		t.Errorf("%q are judged of %q, want %q", own.paths, paths, want)
+	}
+	if own := newOwn("http://other.example", paths, listed); !slices.Equal(own.paths, paths) {
+		t.Errorf("of another origin, %q are judged", own.paths)
+	}
 }
