@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -169,5 +170,27 @@ func TestOwnURLsAreBoundedInNumber(t *testing.T) {
 	must(t, s.flush())
 	if len(targets) != 1 || len(targets[0].Paths) != maxOwnURLs || reasons["too_many_urls: more than 100000 of one origin"] != 2 {
 		t.Errorf("%d targets, rejected: %v", len(targets), reasons)
+	}
+}
+
+// Only an archive that was read to its end, without damage, may be passed over when the
+// run is resumed: rejected.csv lists the damage.
+func TestTheEndOfAnArchive(t *testing.T) {
+	good := pipelinetest.Response("a.example", "HTTP/1.1 200 OK\r\n\r\n") + pipelinetest.Response("b.example", "HTTP/1.1 200 OK\r\n\r\n")
+	for _, row := range []struct {
+		name, content string
+		limit         int64
+		end           bool
+	}{
+		{"whole", good, 0, true}, {"damaged", good + "WARC/1.0\r\nWARC-Type: response\r\n", 0, false}, {"up to a limit", good, 1, false}, {"up to its end, by a limit", good, 9, false},
+	} {
+		s, err := Open(t.Context(), Config{WARC: []string{writeFile(t, "a.warc", []byte(row.content))}, Limit: row.limit, MaxBody: 1 << 20})
+		must(t, err)
+		must(t, s.Start(t.Context(), NewRejects(nil, in(t, t.TempDir()), func(int64) {}), func(int64) {}))
+		v := s.Volumes[0]
+		must(t, v.Read(t.Context(), func(Target) error { return nil }))
+		if a := v.Archive(); a.End != row.end || a.Bytes != int64(len(row.content)) {
+			t.Errorf("%s: %+v, want end %v", row.name, a, row.end)
+		}
 	}
 }
