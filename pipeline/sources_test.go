@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -144,5 +145,30 @@ func TestRulesAndLinesOfAFile(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]int64{"line_class": 2, "line_class_hosts": 1}, counts); diff != "" {
 		t.Errorf("unknown fields (-want +got):\n%s", diff)
+	}
+}
+
+// The date of a run that judges another again is that of the user, otherwise that of the
+// other run.
+func TestTheDateOfARunThatJudgesAgain(t *testing.T) {
+	first := storedConfig(t, source.Config{Schemes: []string{"http"}, WARC: []string{writeFile(t, "a.warc", []byte(warcResponse("a.example", "HTTP/1.1 200 OK\r\n\r\n")))}})
+	dates := []time.Time{time.Date(2024, 5, 14, 0, 0, 0, 0, time.UTC), time.Date(2025, 6, 15, 0, 0, 0, 0, time.UTC)}
+	first.AsOf = &dates[0]
+	_, err := Run(t.Context(), first, new(Progress))
+	must(t, err)
+	for run, asOf := range map[string]*time.Time{"again": nil, "dated": &dates[1]} {
+		c := first
+		c.Run, c.AsOf, c.Source = run, asOf, source.Config{FromRun: filepath.Join(first.Dir, "_runs", first.Run)}
+		_, err := Run(t.Context(), c, new(Progress))
+		must(t, err)
+		m, err := sink.ReadManifest(t.Context(), c.Dir, run)
+		must(t, err)
+		want := dates[0]
+		if asOf != nil {
+			want = *asOf
+		}
+		if !m.Date.Equal(want) {
+			t.Errorf("run %s is of %v, want %v", run, m.Date, want)
+		}
 	}
 }
