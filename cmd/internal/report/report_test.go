@@ -676,3 +676,33 @@ func TestExamplesOfChangesByRank(t *testing.T) {
 		t.Errorf("examples are %v, want %s", got, want)
 	}
 }
+
+// A report counts the changes under its own profile, and those under none.
+func TestChangesOfAnotherProfileAreNotCounted(t *testing.T) {
+	c := newChanges("google", "")
+	for k, profile := range []*string{sink.Some("google"), sink.Some("rfc9309"), nil} {
+		host := fmt.Sprint("h", k)
+		c.add(&sink.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Profile: profile, After: sink.Some("closes")})
+	}
+	c.endOfHost()
+	if c.rows != 2 || c.changed != 2 || c.kinds["rules"].hosts != 2 {
+		t.Errorf("%d rows of %d hosts are counted, %d of the kind; want 2", c.rows, c.changed, c.kinds["rules"].hosts)
+	}
+}
+
+// Sums are of one profile and of the counters that no profile reads.
+func TestSumsAreOfOneProfile(t *testing.T) {
+	s := make(sums)
+	for _, c := range []summary.Count{
+		{Metric: "outcome", Stratum: "unranked", Profile: "google", Key: "full_allow", N: 1}, {Metric: "outcome", Stratum: "1-1000", Profile: "google", Key: "full_allow", N: 2},
+		{Metric: "outcome", Stratum: "unranked", Profile: "rfc9309", Key: "full_allow", N: 4}, {Metric: "outcome", Stratum: "unranked", Key: "full_allow", N: 8},
+	} {
+		s.add(c)
+	}
+	if got := s.by("outcome", "google", key)["full_allow"]; got != 11 {
+		t.Errorf("by key: %d, want 11", got)
+	}
+	if got := s.pivot("outcome", "google", func(l label) string { return l.stratum })["unranked"]["full_allow"]; got != 9 {
+		t.Errorf("by stratum and key: %d, want 9", got)
+	}
+}
