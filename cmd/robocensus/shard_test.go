@@ -41,3 +41,19 @@ func TestShardsShareLimits(t *testing.T) {
 		t.Errorf("%v requests a second, %v to an address; %d at once to an address, %d to a domain", c.Rate, c.AddressRate, c.PerAddress, c.PerDomain)
 	}
 }
+
+// The shards that run at once share the pace of archives, and are never more than there
+// are.
+func TestShardsShareThePaceOfArchives(t *testing.T) {
+	for _, c := range []struct {
+		shards, parallel int
+		rate             float64
+		atOnce           int
+	}{{1, 0, 12, 6}, {3, 0, 4, 2}, {10, 4, 3, 1}, {3, 100, 4, 2}, {100, 0, 0.12, 1}} {
+		f := newRunFlags()
+		f.shards, f.parallel, f.archiveRate = c.shards, c.parallel, archiveRate{12, 6}
+		if p := f.archivePace(); p.Rate != c.rate || p.AtOnce != c.atOnce {
+			t.Errorf("%d shards, %d at once: %v requests a second, %d at once", c.shards, c.parallel, p.Rate, p.AtOnce)
+		}
+	}
+}
