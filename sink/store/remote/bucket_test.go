@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/robocensus/robocensus/sink/store/internal/storetest"
@@ -28,5 +29,42 @@ func TestAWriteIsInDoubtUntilItIsRead(t *testing.T) {
 	won, inDoubt, err := b.Create(ctx, "record.json", []byte("content"))
 	if won || !inDoubt || err == nil {
 		t.Errorf("won %v, in doubt %v, %v; want a write in doubt", won, inDoubt, err)
+	}
+}
+
+// Another writer's object is not taken for this one's, even if it is as long.
+func TestAnotherWritersObjectIsNotOurs(t *testing.T) {
+	for found, want := range map[string]bool{"content": true, "another": false, "content and more": false} {
+		url := storetest.Bucket(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPut {
+				w.WriteHeader(http.StatusPreconditionFailed)
+				fmt.Fprint(w, "<Error><Code>PreconditionFailed</Code></Error>")
+				return
+			}
+			fmt.Fprint(w, found)
+		})
+		b, err := OpenBucket(t.Context(), url)
+		must(t, err)
+		defer b.Close()
+		won, inDoubt, err := b.Create(t.Context(), "record.json", []byte("content"))
+		if won != want || inDoubt || err != nil {
+			t.Errorf("%q is there: won %v, in doubt %v, %v", found, won, inDoubt, err)
+		}
+	}
+}
+
+// An object that some tools create for a folder is not in the folder.
+func TestTheObjectOfAFolderIsNotListed(t *testing.T) {
+	url := storetest.Bucket(t, func(w http.ResponseWriter, r *http.Request) {
+		const object = "<Contents><Key>%s</Key><Size>1</Size><LastModified>2026-01-01T00:00:00.000Z</LastModified></Contents>"
+		fmt.Fprintf(w, "<ListBucketResult>"+object+object+"</ListBucketResult>", "folder/", "folder/a.json")
+	})
+	b, err := OpenBucket(t.Context(), url)
+	must(t, err)
+	defer b.Close()
+	var names []string
+	must(t, b.List(t.Context(), "", false, func(e Entry) error { names = append(names, e.Name); return nil }))
+	if !slices.Equal(names, []string{"a.json"}) {
+		t.Errorf("%q are listed", names)
 	}
 }

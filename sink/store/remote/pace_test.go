@@ -127,3 +127,37 @@ func TestAWaitTooLong(t *testing.T) {
 		t.Errorf("more than an hour: %v", err)
 	}
 }
+
+// A server that is busy is asked often, and one that may refuse for good is not.
+func TestPatience(t *testing.T) {
+	s := serverAt(t, Pace{AtOnce: 1})
+	for _, row := range []struct {
+		name string
+		of   *server
+		err  error
+		want int
+	}{
+		{"busy", s, &busyError{status: "503"}, busyAttempts}, {"a refusal", s, &busyError{status: "403", refusal: true}, attempts},
+		{"a broken connection", s, errors.New("reset"), attempts}, {"busy, without a pace", nil, &busyError{status: "503"}, attempts},
+	} {
+		if got := row.of.patience(row.err); got != row.want {
+			t.Errorf("%s: %d attempts, want %d", row.name, got, row.want)
+		}
+	}
+}
+
+// Without a pace too, a server is left alone for as long as it asks, within a bound.
+func TestAPauseIsAsLongAsTheServerAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for asked, want := range map[time.Duration]time.Duration{30 * time.Second: 30 * time.Second, time.Hour: longestWait} {
+			began := time.Now()
+			if err := pause(t.Context(), 0, busyFor(asked)); err != nil || time.Since(began) != want {
+				t.Errorf("asked to wait %s: waits %s, %v", asked, time.Since(began), err)
+			}
+		}
+		began := time.Now()
+		if err := pause(t.Context(), 0, errors.New("reset")); err != nil || time.Since(began) > firstPause {
+			t.Errorf("a broken connection: waits %s, %v", time.Since(began), err)
+		}
+	})
+}
