@@ -20,6 +20,9 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
+// proxyAuth is the authorization of me:secret.
+const proxyAuth = "Basic bWU6c2VjcmV0"
+
 // proxy is an HTTP proxy that connects every name to one web server.
 type proxy struct {
 	to string
@@ -33,7 +36,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.seen = append(p.seen, fmt.Sprint(r.Method, " ", r.RequestURI, " ", r.Host, " ", r.Header.Get("Proxy-Authorization")))
 	p.mu.Unlock()
 	switch {
-	case r.Header.Get("Proxy-Authorization") == "":
+	case r.Header.Get("Proxy-Authorization") != proxyAuth:
 		w.WriteHeader(http.StatusProxyAuthRequired)
 	case strings.HasPrefix(r.Host, "gone."):
 		w.WriteHeader(http.StatusBadGateway)
@@ -93,7 +96,7 @@ func TestProxy(t *testing.T) {
 			t.Errorf("%s: status %d, error %q (%v), body %q, local %v", row.asked, got.Status(), got.Error, got.Err, got.Body, got.Local)
 		}
 	}
-	const auth = "Basic bWU6c2VjcmV0"
+	const auth = proxyAuth
 	want := []string{
 		"GET http://a.example:8080/robots.txt a.example:8080 " + auth,
 		"CONNECT example.com:443 example.com:443 " + auth,
@@ -135,6 +138,12 @@ func TestAProxyThatFailsIsNoFactAboutTheHost(t *testing.T) {
 	without := newClient(t, netip.AddrPort{}, func(c *Config) { c.Proxy, _ = url.Parse("http://" + address) })
 	if got := without.Fetch(context.Background(), origin(t, "https://a.example")); got.Local == nil {
 		t.Errorf("a proxy that wants a password: %q (%v), no local error", got.Error, got.Err)
+	}
+	wrong := newClient(t, netip.AddrPort{}, func(c *Config) { c.Proxy, _ = url.Parse("http://me:wrong@" + address) })
+	for _, client := range []*Client{without, wrong} {
+		if got := client.Fetch(context.Background(), origin(t, "http://a.example")); got.Local == nil {
+			t.Errorf("a proxy that wants another password, over http: status %d, %q (%v), no local error", got.Status(), got.Error, got.Err)
+		}
 	}
 	server.Close()
 	if got := without.Fetch(context.Background(), origin(t, "http://a.example")); got.Local == nil {
