@@ -194,3 +194,14 @@ func TestTheEndOfAnArchive(t *testing.T) {
 		}
 	}
 }
+
+// The input of a target is the field that names it, not the whole line.
+func TestInputsOfTargets(t *testing.T) {
+	var targets []Target
+	g := grouperInto(&targets, make(map[string]int))
+	must(t, readLines("list", strings.NewReader("rank,host,url\n1,A.example,/x\n2,,https://b.example/y\n"), g.take))
+	must(t, g.flush())
+	if len(targets) != 2 || targets[0].Input != "A.example" || targets[1].Input != "https://b.example/y" {
+		t.Errorf("%+v", targets)
+	}
+}
