@@ -208,7 +208,7 @@ func (c *Client) hasRoute(to netip.AddrPort) bool {
 // tunnel opens a tunnel to o through the proxy.
 func (c *Client) tunnel(ctx context.Context, conn net.Conn, o Origin) *failure {
 	status, fail := c.askTunnel(ctx, conn, o)
-	if fail == nil && status != http.StatusOK {
+	if fail == nil && status/100 != 2 {
 		fail = failed(robots.ErrorConnectFailure, "connect: the proxy answers %d", status)
 		if status == http.StatusProxyAuthRequired {
 			fail.local = fail.err

@@ -53,7 +53,11 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		defer here.Close()
-		io.WriteString(here, "HTTP/1.1 200 Connection established\r\n\r\n")
+		status := "200 Connection established"
+		if strings.HasPrefix(r.Host, "created.") {
+			status = "201 Created" // any 2xx opens a tunnel (RFC 9110 section 9.3.6)
+		}
+		io.WriteString(here, "HTTP/1.1 "+status+"\r\n\r\n")
 		done := make(chan struct{})
 		go func() { io.Copy(there, buffered); there.(*net.TCPConn).CloseWrite(); close(done) }()
 		io.Copy(here, there)
@@ -84,6 +88,7 @@ func TestProxy(t *testing.T) {
 	}{
 		{"http://a.example:8080", 200, "", "plain"},
 		{"https://example.com", 200, "", "secure"},
+		{"https://created.example.com", 200, "", "secure"},
 		{"https://gone.example", 0, robots.ErrorConnectFailure, ""},
 		{"http://gone.example", 502, "", ""}, // the host's answer or the proxy's
 		{"https://a.example", 0, robots.ErrorTLS, ""},
@@ -100,6 +105,7 @@ func TestProxy(t *testing.T) {
 	want := []string{
 		"GET http://a.example:8080/robots.txt a.example:8080 " + auth,
 		"CONNECT example.com:443 example.com:443 " + auth,
+		"CONNECT created.example.com:443 created.example.com:443 " + auth,
 		"CONNECT gone.example:443 gone.example:443 " + auth,
 		"GET http://gone.example/robots.txt gone.example " + auth,
 		"CONNECT a.example:443 a.example:443 " + auth,
