@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/robocensus/robocensus/cmd/internal/farm"
 )
 
 func TestMain(m *testing.M) {
@@ -53,6 +55,24 @@ func TestExitCodes(t *testing.T) {
 		var out, complaint strings.Builder
 		if got := mainCode(strings.Fields(tt.args), &out, &complaint); got != tt.want {
 			t.Errorf("%s: exit %d, want %d: %s", tt.args, got, tt.want, complaint.String())
+		}
+	}
+}
+
+// The examples name a folder of this repository, and a host in it.
+func TestExamplesOfHelp(t *testing.T) {
+	hosts, err := farm.Load("../../testdata/demo/hosts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, help := range []string{serveHelp, warcHelp} {
+		if !strings.Contains(help, " --dir testdata/demo/hosts ") {
+			t.Errorf("no example with the demo's hosts:\n%s", help)
+		}
+		if _, after, ok := strings.Cut(help, "'Host: "); ok {
+			if host, _, _ := strings.Cut(after, "'"); hosts[host] == nil {
+				t.Errorf("%s is not a host of the demo", host)
+			}
 		}
 	}
 }

@@ -18,14 +18,14 @@ import (
 const serveHelp = `usage: robofarm serve --dir DIR|TAR --http ADDR [flags]
 
 Serves one robots.txt per host, selected by the Host header and over https by
-the server name. The files are those of a folder or tar, each named after its
-host (example.com_8443: that port alone). Other hosts answer 404. Prints the
-addresses that it listens on and, on Ctrl-C, a report of the requests as JSON.
-Any host serves the report at /_farm (/_farm?hosts=1 with all hosts;
-/_farm/reset clears it).
+the server name. The files are those of a folder or tar, each named by its host
+(example.com_8443: that port alone), or robots.txt in a folder named by it. Other
+hosts answer 404. Prints the addresses that it listens on and, on Ctrl-C, a
+report of the requests as JSON. Any host serves the report at /_farm
+(/_farm?hosts=1 with all hosts; /_farm/reset clears it).
 
-  robofarm serve --dir testdata/hosts --http 127.0.0.1:8080
-  curl -H 'Host: example.com' http://127.0.0.1:8080/robots.txt
+  robofarm serve --dir testdata/demo/hosts --http 127.0.0.1:8080
+  curl -H 'Host: bakery.example' http://127.0.0.1:8080/robots.txt
 
 `
 

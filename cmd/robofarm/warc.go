@@ -23,7 +23,7 @@ record), .warc. URLs are https; those of hosts with a port (example.com_8080)
 are http unless the port ends in 443. The same files and flags give the same
 bytes.
 
-  robofarm warc --dir testdata/hosts --out hosts.warc.gz
+  robofarm warc --dir testdata/demo/hosts --out hosts.warc.gz
   robofarm warc --dir hosts.tar.gz --out large.warc.gz --repeat 100 --other 40
 
 `
