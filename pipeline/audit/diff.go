@@ -194,21 +194,41 @@ func (d *differ) noteRedefined(what string, names []string) {
 
 // planTables finds the tables that both runs have and that can be compared.
 func (d *differ) planTables() {
+	lacking := make(map[string][]string) // tables, by the runs that lack them
+	var lacks []string                   // the keys, in order
 	for i, t := range detailTables {
-		var without []string
-		for _, m := range d.runs {
-			if !slices.Contains(m.Tables, t.name) {
-				without = append(without, m.Run)
-			}
+		if !d.reading && t.name != "policies" && t.name != "verdicts" {
+			continue
 		}
-		switch {
-		case len(without) > 0:
-			has := []string{"has", "have"}[len(without)-1]
-			d.note("%s are not compared: %s %s no such table%s", t.name, strings.Join(without, " and "), has, d.effectOf(t.name))
-		case d.reading || t.name == "policies" || t.name == "verdicts":
+		lack := d.lack(t.name)
+		if lack == "" {
 			d.tables = append(d.tables, i)
+			continue
+		}
+		lack += " no such table" + d.effectOf(t.name)
+		if lacking[lack] == nil {
+			lacks = append(lacks, lack)
+		}
+		lacking[lack] = append(lacking[lack], t.name)
+	}
+	for _, lack := range lacks {
+		d.note("%s are not compared: %s", strings.Join(lacking[lack], ", "), lack)
+	}
+}
+
+// lack names the runs without a table, with a verb: "a has", "a and b have". It is
+// empty if both have it.
+func (d *differ) lack(table string) string {
+	var without []string
+	for _, m := range d.runs {
+		if !slices.Contains(m.Tables, table) {
+			without = append(without, m.Run)
 		}
 	}
+	if len(without) == 0 {
+		return ""
+	}
+	return strings.Join(without, " and ") + []string{" has", " have"}[len(without)-1]
 }
 
 // effectOf says what it means for other changes that a table is not compared.

@@ -33,13 +33,12 @@ type rulesDiff struct {
 // runs define their own profiles differently.
 func (d *differ) planRules(own bool) {
 	a, b := d.runs[0], d.runs[1]
-	has := func(table string) bool { return slices.Contains(a.Tables, table) && slices.Contains(b.Tables, table) }
-	if !has("agents") {
-		d.note("the meaning of rules is not compared: one of the runs has no table agents")
+	if lack := d.lack("agents"); lack != "" {
+		d.note("the meaning of rules is not compared: %s no table agents", lack)
 		return
 	}
-	if !has("groups") || !has("rules") {
-		return // open has noted it
+	if d.lack("groups")+d.lack("rules") != "" {
+		return // planTables has noted it
 	}
 	r := &rulesDiff{known: make(map[[2]string][]*rulesResult)}
 	for i, name := range b.Profiles {
@@ -59,7 +58,7 @@ func (d *differ) planRules(own bool) {
 		}
 	}
 	if len(r.profiles) > 1 || r.roomy == nil {
-		if r.bodies = has("bodies"); !r.bodies {
+		if r.bodies = d.lack("bodies") == ""; !r.bodies {
 			without := r.profiles
 			if r.roomy != nil {
 				without = without[1:]

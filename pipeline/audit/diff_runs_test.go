@@ -163,13 +163,13 @@ func TestDiffRefusesAndSaysWhy(t *testing.T) {
 
 func TestDiffSaysWhatItDoesNotCompare(t *testing.T) {
 	dir := t.TempDir()
-	makeRun(t, dir, "a", []string{"fetches", "sitemaps"}, nil)
+	makeRun(t, dir, "a", []string{"fetches", "sitemaps", "signals"}, nil)
 	makeRun(t, dir, "b", []string{"fetches"}, nil)
 	r, err := Diff(context.Background(), DiffConfig{Dir: dir, Before: "a", After: "b"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"sitemaps are not compared: b has no such table", "groups are not compared: a and b have no such table"} {
+	for _, want := range []string{"signals, sitemaps are not compared: b has no such table", "policies, verdicts, groups, rules are not compared: a and b have no such table", "the meaning of rules is not compared: a and b have no table agents"} {
 		if !slices.Contains(r.Notes, want) {
 			t.Errorf("%q is not said: %q", want, r.Notes)
 		}
