@@ -34,6 +34,18 @@ func published(t *testing.T, args ...string) (dir, folder string) {
 	return dir, folder
 }
 
+// The data sheet says that the run took a part of its hosts.
+func TestDataSheetOfTheFirstHosts(t *testing.T) {
+	for limit, want := range map[string]string{"0": "", "3": "- Of the hosts of the input, the first `3` at most were taken (`--limit`)."} {
+		dir, folder := t.TempDir(), filepath.Join(t.TempDir(), "set")
+		call(t, 0, "run", "--bodies", filepath.Join("..", "..", "testdata", "demo", "hosts"), "--out", dir, "--run", "r", "--limit", limit, "--progress", "none")
+		publishTo(t, dir, folder)
+		if sheet := filesOf(t, folder)["DATASHEET.md"]; !strings.Contains(sheet, want) || strings.Contains(sheet, "--limit") != (want != "") {
+			t.Errorf("--limit %s: the data sheet does not say %q:\n%s", limit, want, sheet)
+		}
+	}
+}
+
 func publishTo(t *testing.T, dir, folder string, args ...string) {
 	t.Helper()
 	call(t, 0, append([]string{"publish", "--out", dir, "r", "--to", folder, "--creator", "Doe, Jane", "--creator", "The Census Group",

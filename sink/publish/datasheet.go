@@ -109,6 +109,9 @@ func (p *publisher) describe(s *sheet, run, published *sink.Manifest, about *Run
 	}
 	s.line("\n### What is missing, and why\n")
 	s.line("- %d lines of the input gave no target and were rejected.", run.Rejected)
+	if limit := fmt.Sprint(about.Configuration["limit"]); about.Configuration["limit"] != nil && limit != "0" {
+		s.line("- Of the hosts of the input, the first %s at most were taken (`--limit`).", cell(limit))
+	}
 	for _, kind := range slices.Sorted(maps.Keys(run.Skipped)) {
 		s.line("- %d skipped: %s.", run.Skipped[kind], strings.ReplaceAll(kind, "_", " "))
 	}
