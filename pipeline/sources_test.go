@@ -3,6 +3,7 @@ package pipeline
 import (
 	"archive/tar"
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -169,6 +171,38 @@ func TestTheDateOfARunThatJudgesAgain(t *testing.T) {
 		}
 		if !m.Date.Equal(want) {
 			t.Errorf("run %s is of %v, want %v", run, m.Date, want)
+		}
+	}
+}
+
+// A body that the first profile read in part was captured whole up to the largest limit of
+// the earlier run, whoever defined its profile.
+func TestLimitsOfOwnProfilesJudgedAgain(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "a.example"), bytes.Repeat([]byte("#\n"), 50), 0o666))
+	profiles := make([]*robots.Profile, 2)
+	for i, size := range []int{40, 200} {
+		p, _ := robots.ProfileNamed("google")
+		own := *p
+		own.Name, own.SizeLimit = fmt.Sprintf("own-%d", size), size
+		profiles[i] = &own
+	}
+	first := newConfig(t, nil, "")
+	first.Source, first.Fetch.MaxBody = source.Config{Schemes: []string{"http"}, Bodies: dir, MaxBody: 200}, 200
+	first.Evaluate.Profiles, first.Tables = profiles, []string{"fetches", "bodies"}
+	_, err := Run(t.Context(), first, new(Progress))
+	must(t, err)
+	again := first
+	again.Run, again.Evaluate.Profiles = "again", profiles[1:]
+	again.Source = source.Config{FromRun: filepath.Join(first.Dir, "_runs", first.Run)}
+	_, err = Run(t.Context(), again, new(Progress))
+	must(t, err)
+	for _, row := range []struct {
+		of  Config
+		cut bool
+	}{{first, true}, {again, false}} {
+		if got := rowsOf[sink.Fetch](t, row.of, "fetches")[0]; got.BodyTruncated != row.cut {
+			t.Errorf("run %s: %d bytes, truncated %v", row.of.Run, *got.BodyBytes, got.BodyTruncated)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func (s *Source) openRun(ctx context.Context) error {
 	if m.State != "complete" {
 		return &userfile.Error{Path: folder, Err: errors.New("is not complete: " + m.HowToComplete())}
 	}
-	e := earlierRun{dir: dir, limits: limitsOf(m.Profiles)}
+	e := earlierRun{dir: dir, limits: limitsOf(m)}
 	s.fromShards, s.asOf, s.earlier = m.ShardsOfHosts(), &m.Date, m.Choices()
 	if n := s.config.Shard.Count; n > 1 && s.fromShards > 0 && (m.Shards != s.fromShards || n != s.fromShards) {
 		// Otherwise a shard would have targets of several, out of order.
@@ -300,14 +300,11 @@ func (b *bodyReader) close() {
 // largest, up to which it fetched bodies.
 type limits struct{ first, most int }
 
-func limitsOf(profiles []string) (l limits) {
-	for i, name := range profiles {
-		p, ok := robots.ProfileNamed(name)
-		if !ok {
-			continue
-		}
-		if l.most = max(l.most, p.SizeLimit); i == 0 {
-			l.first = p.SizeLimit
+func limitsOf(m *sink.Manifest) (l limits) {
+	for i, name := range m.Profiles {
+		size, _ := m.ProfileFields[name]["size_limit"].(float64) // a number of JSON
+		if l.most = max(l.most, int(size)); i == 0 {
+			l.first = int(size)
 		}
 	}
 	return l
