@@ -149,10 +149,12 @@ func decodeQuestion(line []byte, into any) error {
 
 // asked returns the tokens and the body of a question.
 func asked(text *string, b64 *[]byte, agent *string, agents []string) ([]string, []byte, error) {
-	if agent != nil && len(agents) == 0 {
-		agents = []string{*agent}
+	if agent != nil {
+		agents = append([]string{*agent}, agents...)
 	}
 	switch {
+	case agent != nil && len(agents) > 1:
+		return nil, nil, errors.New(`has both "agent" and "agents"; keep one`)
 	case len(agents) == 0:
 		return nil, nil, errors.New(`has no "agent" and no "agents"`)
 	case (text == nil) == (b64 == nil):
