@@ -61,7 +61,11 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 	if f.json {
 		return f.writeResult(ctx, c, result, stdout)
 	}
-	summarize(stdout, c, result)
+	last, err := findRun(ctx, c.Dir, latest)
+	if err != nil {
+		last = c.Run // the run is written: what follows is a hint
+	}
+	summarize(stdout, c, result, last)
 	return f.check(ctx, c, stdout)
 }
 

@@ -123,7 +123,8 @@ func fromMemory(r *pipeline.Result) (n int64) {
 	return n
 }
 
-func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result) {
+// summarize prints the result of a run. last is the run that the views show.
+func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result, last string) {
 	p := &textPage{out}
 	profile := c.Evaluate.Profiles[0].Name
 	targets, done, remembered := words.Count(r.Targets, "host"), "asked", fromMemory(r)
@@ -171,7 +172,10 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result) {
 	}
 	p.line("\nRows written to " + c.Dir)
 	p.list(rows)
-	if slices.Contains(c.Tables, "policies") && (len(f.agents) > 0 || len(f.reasons) == 0) {
+	switch {
+	case last != c.Run:
+		p.line(fmt.Sprintf("\nviews.sql shows run %s, the last complete one by date and ID. Its schema history has this\none too: SELECT ... FROM history.fetches WHERE run = '%s'", last, c.Run))
+	case slices.Contains(c.Tables, "policies") && (len(f.agents) > 0 || len(f.reasons) == 0):
 		p.line("\nAsk DuckDB about the last complete run, for example who is shut out of most:\n  " + askDuckDB(c.Dir))
 	}
 }

@@ -65,7 +65,7 @@ func TestSummaryOfAResumedRun(t *testing.T) {
 		counts := summary.New(nil, []string{"google"})
 		counts.AddN("source", summary.Unranked, "cache", row.remembered)
 		var out strings.Builder
-		summarize(&out, c, &pipeline.Result{Targets: 132, Earlier: row.earlier, Elapsed: 3500 * time.Millisecond, Counts: counts})
+		summarize(&out, c, &pipeline.Result{Targets: 132, Earlier: row.earlier, Elapsed: 3500 * time.Millisecond, Counts: counts}, "")
 		if got := strings.Split(out.String(), "\n")[1]; got != row.want {
 			t.Errorf("%+v:\n%s, want\n%s", row, got, row.want)
 		}
