@@ -26,7 +26,8 @@ const reproduceHelp = `Checks a data set of robocensus publish and makes its tab
 files in FOLDER with checksums.sha256. Then it judges the answers in the table fetches
 again, with the bodies, agents, URL samples and profile fields of the data set, in a
 temporary folder, and says of each table whether it has the same rows. It leaves out
-the table changes, which robocensus diff makes. It asks nobody.
+the table changes, which robocensus diff makes, and profiles other than the first if
+they need the memory of earlier runs (--state). It asks nobody.
 
 If the data set has no table bodies, give them with --bodies: a folder or a tar of the
 files. A body is found by its digest; if none has it, the file named by the host

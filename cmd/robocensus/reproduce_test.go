@@ -7,8 +7,12 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -90,6 +94,42 @@ func TestReproduce_NoRace(t *testing.T) {
 	hashed := filepath.Join(t.TempDir(), "hashed")
 	publishTo(t, dir, hashed, "--hash-hosts")
 	call(t, 64, "reproduce", hashed)
+}
+
+// The tables hold what the first profile made of the memory of earlier runs. Under other
+// profiles a host that did not answer cannot be judged again, and that is no difference.
+func TestReproduceWithoutTheMemory(t *testing.T) {
+	down := false
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if down {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		io.WriteString(w, "User-agent: *\nDisallow: /x\n")
+	}))
+	defer server.Close()
+	dir, state := t.TempDir(), t.TempDir()
+	for _, run := range []string{"before", "r"} {
+		call(t, 0, "run", "a.example", "--out", dir, "--run", run, "--schemes", "http", "--connect-to", server.Listener.Addr().String(), "--allow-private",
+			"--state", state, "--max-age", "0", "--retries", "0", "--profile", "google,rfc9309", "--keep-bodies", "--progress", "none")
+		down = true
+	}
+	of := make(map[string]string)
+	rows, err := parquet.ReadFile[sink.Policy](filepath.Join(dir, "policies", "run=r", "part-0000000000.parquet"))
+	must(t, err)
+	for _, row := range rows {
+		of[row.Profile] = row.Outcome
+	}
+	if of["google"] == of["rfc9309"] {
+		t.Fatalf("the profiles agree, so the test shows nothing: %v", of)
+	}
+	folder := filepath.Join(t.TempDir(), "set")
+	publishTo(t, dir, folder)
+	text := call(t, 0, "reproduce", folder)
+	for _, table := range []string{"policies", "verdicts", "summary"} {
+		if !regexp.MustCompile("(?m)^run r: " + table + `: the same, \d+ rows \(only the first profile is judged again: `).MatchString(text) {
+			t.Errorf("%s:\n%s", table, text)
+		}
+	}
 }
 
 // dumpBodies writes the bodies of run r as files named by their hosts, to a folder and

@@ -20,6 +20,9 @@ plain, .gz or .zst; - is standard input. A bare host is asked over https, and ov
 http if https gives no answer. Adjacent rows of one origin that have URLs become
 samples of that origin alone.
 
+An earlier run keeps what its first profile made of the memory (--state). Under other
+profiles, a host that did not answer is judged again as if there were no memory.
+
 Lines that are not hosts go to DIR/_runs/ID/rejected.csv. After Ctrl-C, a full
 disk or a crash, continue with --resume: it does not ask a host again once it has
 answered, and the tables are those of an undisturbed run. A second Ctrl-C stops at

@@ -22,6 +22,10 @@ type Comparison struct {
 	Note            string // what was not compared, and why; "" for nothing
 }
 
+// onlyFirst is the note of a table whose rows of other profiles are not compared. A row
+// of fetches has what the first profile made of the memory, not the memory.
+const onlyFirst = "only the first profile is judged again: others need the memory of earlier runs (--state), which is not in the tables"
+
 const ownURLs = "verdicts of URLs that only some hosts have are not judged again"
 
 // derived maps columns of fetches to the metrics of summary and examples that need
@@ -57,6 +61,16 @@ func (p *Provenance) NeededColumn() string {
 func (p *Provenance) Compare(ctx context.Context, folder string, published *sink.Manifest, dir string, other *sink.Manifest) (all []Comparison, err error) {
 	// There are URLs that only some hosts have, or there may be.
 	own := !slices.Contains(published.Tables, "verdicts")
+	first := ""
+	if len(published.Profiles) > 1 {
+		remembers, err := hasMemory(ctx, folder, published)
+		if err != nil {
+			return nil, err
+		}
+		if remembers {
+			first = published.Profiles[0]
+		}
+	}
 	tables := slices.Clone(published.Tables)
 	slices.SortStableFunc(tables, func(a, b string) int { return rank(a) - rank(b) })
 	for _, table := range tables {
@@ -67,6 +81,9 @@ func (p *Provenance) Compare(ctx context.Context, folder string, published *sink
 		}
 		if len(lost) > 0 {
 			c.Note = "metrics that cannot be counted again are not compared: " + strings.Join(lost, ", ")
+		}
+		if first != "" && c.Note == "" && slices.Contains(columnsOf(table, nil), "profile") {
+			c.Note = onlyFirst
 		}
 		var a, b digestOfRows
 		for _, side := range []struct {
@@ -83,7 +100,7 @@ func (p *Provenance) Compare(ctx context.Context, folder string, published *sink
 				}
 				if err == nil {
 					err = scan.Rows(ctx, side.dir, part, scan.Selection{Columns: columns}, func(batch arrow.RecordBatch) error {
-						n, skipped := side.sum.add(batch, table, lost)
+						n, skipped := side.sum.add(batch, table, lost, first)
 						*side.rows += n
 						if skipped {
 							own, c.Note = true, ownURLs
@@ -103,6 +120,20 @@ func (p *Provenance) Compare(ctx context.Context, folder string, published *sink
 		all = append(all, c)
 	}
 	return all, nil
+}
+
+// hasMemory reports whether a row of fetches shows that the run had a memory of earlier
+// answers.
+func hasMemory(ctx context.Context, folder string, m *sink.Manifest) (found bool, err error) {
+	for _, part := range m.PartsOf("fetches") {
+		err := scan.Texts(ctx, folder, part, []string{"unreachable_since", "stale_since"}, func(cells []*string) {
+			found = found || cells[0] != nil || cells[1] != nil
+		})
+		if err != nil {
+			return false, Unreadable(part.Path, err)
+		}
+	}
+	return found, nil
 }
 
 // rank puts the verdicts before the table that counts them.
@@ -138,15 +169,18 @@ func columnsOf(table string, without []string) (columns []string) {
 // digestOfRows is the sum of the SHA-256 of rows, whatever their order.
 type digestOfRows [4]uint64
 
-// add adds the rows of a batch that are compared.
-func (d *digestOfRows) add(batch arrow.RecordBatch, table string, lost []string) (rows int64, skipped bool) {
-	metric, url := -1, -1
+// add adds the rows of a batch that are compared; if first is not empty, these are those
+// of that profile and of none.
+func (d *digestOfRows) add(batch arrow.RecordBatch, table string, lost []string, first string) (rows int64, skipped bool) {
+	metric, url, profile := -1, -1, -1
 	for k, f := range batch.Schema().Fields() {
 		switch {
 		case f.Name == "metric":
 			metric = k
 		case f.Name == "url" && table == "verdicts":
 			url = k
+		case f.Name == "profile" && first != "":
+			profile = k
 		}
 	}
 	var text []byte
@@ -156,6 +190,9 @@ func (d *digestOfRows) add(batch arrow.RecordBatch, table string, lost []string)
 		}
 		if url >= 0 && !strings.HasPrefix(batch.Column(url).ValueStr(i), "/") {
 			skipped = true
+			continue
+		}
+		if profile >= 0 && batch.Column(profile).IsValid(i) && batch.Column(profile).ValueStr(i) != first {
 			continue
 		}
 		text = text[:0]
