@@ -23,9 +23,9 @@ import (
 )
 
 // openBodies adds the volume of --bodies: a folder or tar of robots.txt files, each
-// named by its authority, or called robots.txt in a folder that is. Not every file system allows a colon in a name, so
-// www.hrs.de_443 stands for port 443. A default port decides the scheme; otherwise
-// it is the first of --schemes.
+// named by its authority, or called robots.txt in a folder that is. Not every file
+// system allows a colon in a name, so www.hrs.de_443 stands for port 443. A default
+// port decides the scheme; otherwise it is the first of --schemes.
 func (s *Source) openBodies(ctx context.Context) error {
 	name, isFolder := s.config.Bodies, false
 	if !remote.IsURL(name) {
@@ -101,8 +101,8 @@ func identifyFolder(_ context.Context, role, name string) (sink.Input, error) {
 	return in, nil
 }
 
-// originOfFile returns the origin that the name of a file or folder stands for; its scheme is
-// first unless the port is a default one.
+// originOfFile returns the origin that the name of a file or folder stands for; its
+// scheme is first unless the port is a default one.
 func originOfFile(name, first string) (fetch.Origin, error) {
 	i := strings.LastIndexByte(name, '_')
 	if i < 0 || name[i+1:] == "" || strings.Trim(name[i+1:], "0123456789") != "" {

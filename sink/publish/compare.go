@@ -79,11 +79,12 @@ func (p *Provenance) Compare(ctx context.Context, folder string, published *sink
 		if own && table == "summary" {
 			lost = append(lost, "verdict")
 		}
+		var notes []string
 		if len(lost) > 0 {
-			c.Note = "metrics that cannot be counted again are not compared: " + strings.Join(lost, ", ")
+			notes = append(notes, "metrics that cannot be counted again are not compared: "+strings.Join(lost, ", "))
 		}
-		if first != "" && c.Note == "" && slices.Contains(columnsOf(table, nil), "profile") {
-			c.Note = onlyFirst
+		if first != "" && slices.Contains(columnsOf(table, nil), "profile") {
+			notes = append(notes, onlyFirst)
 		}
 		var a, b digestOfRows
 		for _, side := range []struct {
@@ -102,8 +103,8 @@ func (p *Provenance) Compare(ctx context.Context, folder string, published *sink
 					err = scan.Rows(ctx, side.dir, part, scan.Selection{Columns: columns}, func(batch arrow.RecordBatch) error {
 						n, skipped := side.sum.add(batch, table, lost, first)
 						*side.rows += n
-						if skipped {
-							own, c.Note = true, ownURLs
+						if skipped && !slices.Contains(notes, ownURLs) {
+							own, notes = true, append(notes, ownURLs)
 						}
 						return nil
 					})
@@ -116,7 +117,7 @@ func (p *Provenance) Compare(ctx context.Context, folder string, published *sink
 				}
 			}
 		}
-		c.Same = a == b && c.Rows == c.OtherRows
+		c.Same, c.Note = a == b && c.Rows == c.OtherRows, strings.Join(notes, "; ")
 		all = append(all, c)
 	}
 	return all, nil
