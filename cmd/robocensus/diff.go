@@ -26,8 +26,9 @@ the table changes, one row per change, with a severity:
 Rules are compared by meaning (kind rules): under the first profile from the tables
 groups and rules; under other profiles, and under google-2012, from the bodies of
 runs made with --keep-bodies. A host that one of the runs did not reach has one row
-only: an outage is not a policy. If the runs differ in their settings, a note names
-what is not compared.
+only: an outage is not a policy. If the runs differ in their settings, notes name
+what differs and what is not compared, as robocensus series does: profiles and agents
+are those that the runs record.
 
 With --expect, diff checks the expectations of RUN_B and of the changes. An
 expectation that these runs cannot decide is unchecked; it counts as broken unless

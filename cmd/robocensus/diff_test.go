@@ -32,7 +32,7 @@ func TestDiffOfTheSameFiles(t *testing.T) {
 		{"plain", "named", "2 hosts compared, 0 with a change"},
 		{"plain", "bodies", "2 hosts compared, 0 with a change"},
 		{"bodies", "other", "2 hosts compared, 0 with a change"},
-		{"plain", "other", "note: the runs define the agent foo differently: where answers changed, some of its changes may come from that"},
+		{"plain", "other", "note: the runs define the agent foo differently (the entry of foo changed: tokens: [\"foo\"], now [\"bar\"]): their policies are compared by the later definition"},
 		{"plain", "rfc", "rfc since plain: no policy is compared: 2 hosts in both runs, 0 with a change of another kind; 0 new, 0 gone\n"},
 		{"rfc", "fetches", "fetches since rfc: no policy is compared: 2 hosts in both runs, 0 with a change of another kind; 0 new, 0 gone\n"},
 		{"plain", "both", "both since plain: 2 hosts compared, "},

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,10 +12,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/publish"
@@ -157,19 +156,9 @@ func reproduceRun(ctx context.Context, p *publish.Provenance, r *publish.Run, fo
 func recordedProfiles(r *publish.Run) (map[string]*robots.Profile, error) {
 	all := make(map[string]*robots.Profile)
 	for _, name := range r.Profiles {
-		text, err := yaml.Marshal(r.ProfileFields[name])
-		profile := new(robots.Profile)
-		if err == nil {
-			fields := yaml.NewDecoder(bytes.NewReader(text))
-			fields.KnownFields(true) // one that this program does not know may decide
-			err = fields.Decode(profile)
-		}
-		if err == nil {
-			profile.Name = name
-			err = profile.Validate()
-		}
+		profile, err := past.Recorded(name, r.ProfileFields[name])
 		if err != nil {
-			return nil, fmt.Errorf("profile %s in provenance.json %w: %w", name, publish.ErrDamaged, err)
+			return nil, fmt.Errorf("provenance.json %w: %w", publish.ErrDamaged, err)
 		}
 		all[name] = profile
 	}

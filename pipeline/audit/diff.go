@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/robocensus/robocensus/pipeline/past"
+	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/views"
 )
@@ -46,16 +49,13 @@ func Diff(ctx context.Context, c DiffConfig) (*DiffResult, error) {
 	if err := d.open(ctx); err != nil {
 		return nil, err
 	}
-	if err := d.agents(ctx); err != nil {
-		return nil, err
-	}
 	var err error
-	if d.out, err = sink.CreateChanges(ctx, c.Dir, d.runs[1], c.Before, c.ToolVersion, d.notes...); err != nil {
+	if d.out, err = sink.CreateChanges(ctx, c.Dir, d.runs[1].Manifest, c.Before, c.ToolVersion, d.notes...); err != nil {
 		return nil, err
 	}
 	defer d.out.Abort()
 	d.result = newDiffResult(c, d.notes)
-	d.result.Policies = d.reading || len(d.common) > 0 && len(d.tables) > 0
+	d.result.Policies = d.reading || d.rules != nil || len(d.common) > 0 && len(d.tables) > 0
 	defer d.close()
 	for _, step := range []func(context.Context) error{d.expect, d.fetches, d.join, d.details, d.compareAll, d.expected} {
 		if err := step(ctx); err != nil {
@@ -73,12 +73,16 @@ func Diff(ctx context.Context, c DiffConfig) (*DiffResult, error) {
 // A differ compares two runs. In its arrays, 0 is the earlier run and 1 the later.
 type differ struct {
 	DiffConfig
-	runs    [2]*sink.Manifest
-	tables  []int // indices in detailTables of the tables that both runs have
-	notes   []string
-	reading bool       // both runs' first profile is the same
-	common  []string   // profiles that both runs judge by
-	rules   *rulesDiff // nil if the meaning of rules is not compared
+	runs      [2]*past.Run
+	between   *past.Differences
+	tables    []int // indices in detailTables of the tables that both runs have
+	notes     []string
+	reading   bool            // both runs' first profile is the same
+	answers   bool            // the first profile takes answers for the same
+	common    []string        // profiles that both runs judge by, and that read files in the same way
+	others    []string        // profiles that both runs judge by, and define differently
+	redefined map[string]bool // agents that the runs define differently
+	rules     *rulesDiff      // nil if the meaning of rules is not compared
 
 	names   *names
 	sorters []*sorter
@@ -114,7 +118,7 @@ func (d *differ) open(ctx context.Context) error {
 		return refuse("they are one run")
 	}
 	for i, run := range []string{d.Before, d.After} {
-		m, err := sink.ReadManifest(ctx, d.Dir, run)
+		m, err := past.Read(ctx, d.Dir, run)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return noRunError{d.Dir, run}
@@ -130,26 +134,53 @@ func (d *differ) open(ctx context.Context) error {
 		d.runs[i] = m
 	}
 	a, b := d.runs[0], d.runs[1]
-	own := asText(a.Configuration["profiles"]) != asText(b.Configuration["profiles"])
-	d.planProfiles(own)
+	d.between = past.Compare(a, b)
+	d.notes = d.between.Told()
+	d.planProfiles()
 	d.planTables()
 	for _, role := range []string{"agents", "urls"} {
 		if !slices.Equal(digests(a, role), digests(b, role)) {
 			d.note("the runs' %s differ: those that both have are compared", role)
 		}
 	}
-	if d.reading {
-		d.planRules(own)
-	}
+	d.planRules()
+	d.planAgents()
+	d.ruleAgents()
 	return nil
 }
 
-// planProfiles decides what can be compared under the runs' profiles. own reports
-// whether the runs define their own profiles differently.
-func (d *differ) planProfiles(own bool) {
+// planProfiles decides what can be compared under the runs' profiles. A profile that
+// the runs define differently may give a host another policy that has not changed its
+// own. So under such a profile only files are compared, both by the later definition,
+// for which they must be kept; under the first profile also by the tables, if it reads
+// files as before.
+func (d *differ) planProfiles() {
 	a, b := d.runs[0], d.runs[1]
 	before, after := a.FirstProfile(), b.FirstProfile()
-	d.reading = before == after && after != "" && !(own && isOwn(a, before))
+	d.answers = true
+	for _, name := range b.Profiles {
+		if !slices.Contains(a.Profiles, name) {
+			continue
+		}
+		fields := d.between.Profile(name)
+		first := name == before && name == after
+		switch {
+		case fields == nil:
+			d.common = append(d.common, name)
+			continue
+		case first && d.between.ReadsAlike(name):
+			d.common, d.answers = append(d.common, name), false
+			d.note("the runs define the profile %s differently (%s): hosts are compared only where both answered with a file or a status 4xx", name, strings.Join(fields, "; "))
+			continue
+		}
+		d.others = append(d.others, name)
+		how := "policies and verdicts under it are not compared without the table bodies (--keep-bodies)"
+		if d.lack("bodies") == "" {
+			how = "under it the bodies of both are compared by the later definition"
+		}
+		d.note("the runs define the profile %s differently (%s): %s", name, strings.Join(fields, "; "), how)
+	}
+	d.reading = before == after && slices.Contains(d.common, after)
 	if !d.reading {
 		how := cmp.Or(before, "none") + ", then " + cmp.Or(after, "none")
 		if before == after {
@@ -157,39 +188,50 @@ func (d *differ) planProfiles(own bool) {
 		}
 		d.note("the first profiles differ (%s): reachability, outcomes, groups, crawl delays, rules, signals, sitemaps and texts are not compared", how)
 	}
-	var redefined []string
-	for _, name := range b.Profiles {
-		if slices.Contains(a.Profiles, name) {
-			d.common = append(d.common, name)
-			if own && isOwn(b, name) {
-				redefined = append(redefined, name)
-			}
-		}
-	}
 	switch {
-	case len(d.common) == 0:
+	case len(d.common)+len(d.others) == 0:
 		d.note("the runs have no profile in common: policies and verdicts are not compared")
-	case !slices.Equal(a.Profiles, b.Profiles):
+	case len(d.common) > 0 && !slices.Equal(a.Profiles, b.Profiles):
 		d.note("the runs' profiles differ: policies and verdicts are compared under %s", strings.Join(d.common, ", "))
 	}
-	d.noteRedefined("profile", redefined)
 }
 
-// noteRedefined says which agents or profiles the runs define differently. A host whose
-// answer did not change has no changes: see joined.
-func (d *differ) noteRedefined(what string, names []string) {
+// planAgents finds the agents that both runs have and define differently. For them,
+// too, files are compared by the later definition.
+func (d *differ) planAgents() {
+	d.redefined = make(map[string]bool)
+	var names []string
+	why := ""
+	for _, name := range slices.Sorted(maps.Keys(d.runs[1].Category)) {
+		if _, both := d.runs[0].Category[name]; !both {
+			continue
+		}
+		if text := d.between.Entry(name); text != "" {
+			d.redefined[name], names, why = true, append(names, name), " ("+text+")"
+		}
+	}
 	if len(names) == 0 {
 		return
 	}
-	const most = 5
-	text, its := what+" "+names[0], "its"
+	what := "agent " + names[0]
 	if len(names) > 1 {
-		text, its = what+"s "+strings.Join(names[:min(most, len(names))], ", "), "their"
+		what, why = "agents "+past.Some(names, 5), ""
 	}
-	if more := len(names) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+	how := "by the later definition"
+	if d.rules == nil {
+		how = "only where one run has no rules"
 	}
-	d.note("the runs define the %s differently: where answers changed, some of %s changes may come from that", text, its)
+	d.note("the runs define the %s differently%s: their policies are compared %s", what, why, how)
+}
+
+// compares reports whether the tables show changes of the policies of an agent under a
+// profile. A host without rules allows everything to an agent, however defined.
+func (d *differ) compares(key agentProfile, p *pair) bool {
+	profile := d.names.text(key.profile)
+	if !slices.Contains(d.common, profile) || !d.redefined[d.names.text(key.agent)] {
+		return slices.Contains(d.common, profile)
+	}
+	return profile == d.runs[1].FirstProfile() && d.reading && (p.sides[0].outcome == string(robots.FullAllow) || p.sides[1].outcome == string(robots.FullAllow))
 }
 
 // planTables finds the tables that both runs have and that can be compared.
@@ -219,9 +261,14 @@ func (d *differ) planTables() {
 // lack names the runs without a table, with a verb: "a has", "a and b have". It is
 // empty if both have it.
 func (d *differ) lack(table string) string {
+	return d.lacking(func(m *past.Run) bool { return slices.Contains(m.Tables, table) })
+}
+
+// lacking does the same for whatever a run may have.
+func (d *differ) lacking(has func(*past.Run) bool) string {
 	var without []string
 	for _, m := range d.runs {
-		if !slices.Contains(m.Tables, table) {
+		if !has(m) {
 			without = append(without, m.Run)
 		}
 	}
@@ -233,7 +280,7 @@ func (d *differ) lack(table string) string {
 
 // effectOf says what it means for other changes that a table is not compared.
 func (d *differ) effectOf(table string) string {
-	judged := !slices.ContainsFunc(d.runs[:], func(m *sink.Manifest) bool { return !slices.Contains(m.Tables, "verdicts") })
+	judged := !slices.ContainsFunc(d.runs[:], func(m *past.Run) bool { return !slices.Contains(m.Tables, "verdicts") })
 	if table == "policies" && judged {
 		return "; so an agent that is shut out shows in verdicts, which are never critical"
 	}
@@ -244,17 +291,7 @@ func (d *differ) note(format string, args ...any) {
 	d.notes = append(d.notes, fmt.Sprintf(format, args...))
 }
 
-// asText returns user-defined profiles, which were read from JSON, as text that can
-// be compared.
-func asText(v any) string { return fmt.Sprint(v) }
-
-// isOwn reports whether the configuration of a run defines a profile.
-func isOwn(m *sink.Manifest, name string) bool {
-	_, own := ownProfile(m, name)
-	return own
-}
-
-func digests(m *sink.Manifest, role string) (out []string) {
+func digests(m *past.Run, role string) (out []string) {
 	for _, in := range m.Inputs {
 		if in.Role == role {
 			out = append(out, in.SHA256)
@@ -285,7 +322,7 @@ func (d *differ) details(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, m := range d.runs {
-		parts, _ := partsOf(m)
+		parts, _ := partsOf(m.Manifest)
 		d.found[i] = d.sorter()
 		read := func(segment int, list []wanted) {
 			of := parts[segment]

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -51,10 +52,14 @@ type classes2 [2]string
 func (c classes2) changed() bool { return c[0] != c[1] }
 
 func newComparison(d *differ) *comparison {
-	return &comparison{
+	c := &comparison{
 		d: d, agents: make(map[string]registered), classes: make(map[agentProfile]classes2),
 		groupsFor: make(map[string]bool), before: make(map[agentProfile]int), whole: len(d.tables) == len(detailTables) && d.rules != nil,
 	}
+	for _, a := range d.runs[1].Registry.Agents {
+		c.agents[strings.ToLower(a.Agent)] = registered{a.Agent, a.Category}
+	}
+	return c
 }
 
 // emit completes a row with host, origin and rank, counts it and queues it.
@@ -91,10 +96,12 @@ func (c *comparison) pair(p *pair) error {
 	case b == nil:
 		return c.emit(sink.Change{Kind: "host_gone", Severity: minor, Before: &a.outcome})
 	case !p.seen():
-		if !c.d.reading {
+		if !c.d.reading || !c.d.answers {
 			return nil // two readings of one answer may have two reasons
 		}
 		return c.reachability(a, b)
+	case c.d.reading && !c.d.answers && !p.plain():
+		return c.redirect(p)
 	}
 	for _, step := range []func(*pair) error{
 		c.policies, c.verdicts, c.rules, c.outcome, c.groups, c.signals, c.sitemaps, c.crawlDelays, c.redirect, c.text,
@@ -160,7 +167,7 @@ func (c *comparison) policies(p *pair) error {
 		}
 		before := was[0]
 		c.classes[key] = classes2{before, after}
-		if before == after || before == summary.ClassNames[summary.ClassUnknown] || after == summary.ClassNames[summary.ClassUnknown] {
+		if before == after || !c.d.compares(key, p) || before == summary.ClassNames[summary.ClassUnknown] || after == summary.ClassNames[summary.ClassUnknown] {
 			continue
 		}
 		err := c.emit(sink.Change{
@@ -171,7 +178,37 @@ func (c *comparison) policies(p *pair) error {
 			return err
 		}
 	}
-	return nil
+	return c.policiesAgain(p)
+}
+
+// policiesAgain writes the rows of policies whose class changed, as the later run
+// defines the profile and the agent, where the runs define them differently.
+func (c *comparison) policiesAgain(p *pair) error {
+	if len(c.d.redefined)+len(c.d.others) == 0 {
+		return nil
+	}
+	return c.eachResult(p, func(profile *robots.Profile, result *rulesResult) error {
+		for i := range result.rows {
+			x := &result.rows[i]
+			if !c.isAgain(profile.Name, x) || x.classes[0] == x.classes[1] || !c.isKnown(profile.Name, x) {
+				continue
+			}
+			err := c.emit(sink.Change{
+				Kind: "policy_class", Severity: classSeverity(x.classes[0], x.classes[1]), Agent: &x.agent, Category: c.category(x.agent),
+				Profile: &profile.Name, Before: &x.classes[0], After: &x.classes[1],
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// isAgain reports whether the changes of a policy are those of the files, judged by
+// the later definition, and not those of the tables.
+func (c *comparison) isAgain(profile string, x *ruleRow) bool {
+	return !x.stranger && (c.d.redefined[x.agent] || slices.Contains(c.d.others, profile))
 }
 
 // outcome writes a row if the rules as a whole appeared or disappeared, or the

@@ -3,10 +3,12 @@ package audit
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -19,17 +21,13 @@ func (d *differ) expect(ctx context.Context) error {
 	var judged [2]firstTarget
 	for i, m := range d.runs {
 		var err error
-		if judged[i], err = readFirst(ctx, d.Dir, m); err != nil {
+		if judged[i], err = readFirst(ctx, d.Dir, m.Manifest); err != nil {
 			return err
 		}
 	}
 	agents := judged[1].agents
-	if m := d.runs[1]; slices.Contains(m.Tables, "agents") {
-		// This table has their tokens too.
-		var err error
-		if agents, err = readAgents(ctx, d.Dir, m); err != nil {
-			return err
-		}
+	if r := d.runs[1].Registry; r.Known { // it has their tokens too
+		agents = agentsOf(r)
 	}
 	for _, x := range d.Expect.list {
 		if len(agents) > 0 {
@@ -86,7 +84,7 @@ func (d *differ) unseen(x *expectation, judged [2]firstTarget) string {
 	}
 	onlyVerdicts := slices.Equal(kinds, []string{"verdict"}) // else a URL may be that of a sitemap
 	for i, m := range d.runs {
-		why := unseenProfile(x, m)
+		why := unseenProfile(x, m.Manifest)
 		if why == "" {
 			why = unseenAgent(x, m.Run, judged[i].agents)
 		}
@@ -116,14 +114,40 @@ func (d *differ) unseenKind(x *expectation, kind string) string {
 			}
 		}
 	}
-	common := func(p string) bool { return slices.Contains(d.runs[1].Profiles, p) }
+	if why := d.unseenDefinition(x, kind); why != "" {
+		return why
+	}
 	switch {
 	case kindNeeds[kind].reading && !d.reading:
 		return fmt.Sprintf("the first profiles of the runs differ, so no change of kind %s is found", kind)
+	case (kind == "outcome" || kind == "reachability") && !d.answers:
+		return fmt.Sprintf("the runs define their first profile differently, so no change of kind %s is found", kind)
 	case kind == "rules" && d.rules == nil:
 		return "the profile of the runs is not known, so no change of kind rules is found"
-	case (kind == "policy_class" || kind == "verdict") && len(x.Profile) == 0 && !slices.ContainsFunc(d.runs[0].Profiles, common):
+	case (kind == "policy_class" || kind == "verdict") && len(x.Profile) == 0 && len(d.common)+len(d.others) == 0:
 		return "the runs have no profile in common"
+	}
+	return ""
+}
+
+// unseenDefinition returns which agent or profile the runs define differently, so that
+// changes of one kind would not be found. Files show changes of class and of meaning
+// by one definition; there are no rows of single verdicts.
+func (d *differ) unseenDefinition(x *expectation, kind string) string {
+	if !slices.Contains([]string{"policy_class", "verdict", "rules"}, kind) {
+		return ""
+	}
+	byFiles := d.rules != nil && (kind != "verdict" || x.NoChange.has("all") || x.NoChange.has("rules"))
+	for _, name := range slices.Sorted(maps.Keys(d.redefined)) {
+		if !byFiles && x.isOf(name, d.runs[1].Category[name]) {
+			return fmt.Sprintf("the runs define the agent %s differently", name)
+		}
+	}
+	for _, name := range d.others {
+		judged := byFiles && slices.ContainsFunc(d.rules.profiles, func(p *robots.Profile) bool { return p.Name == name })
+		if !judged && x.Profile.has(name) && (len(x.Profile) > 0 || len(d.common) == 0) {
+			return fmt.Sprintf("the runs define the profile %s differently", name)
+		}
 	}
 	return ""
 }
@@ -171,7 +195,7 @@ func (d *differ) expected(ctx context.Context) (err error) {
 	if d.checker == nil {
 		return nil
 	}
-	if err := d.checker.run(ctx, d.Dir, d.runs[1]); err != nil {
+	if err := d.checker.run(ctx, d.Dir, d.runs[1].Manifest); err != nil {
 		return err
 	}
 	d.result.Expectations, err = d.checker.finish()

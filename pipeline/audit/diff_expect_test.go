@@ -174,9 +174,9 @@ func TestOtherProfilesInventNoChange(t *testing.T) {
 		"other profiles":     "the first profiles differ (google, then google-2012): ",
 		"in another order":   "the first profiles differ (google-2012, then google): ",
 		"own ones redefined": "the first profiles differ (the runs define strict differently): ",
-		"own ones cut files": "the runs define the profile strict differently: ",
-		"a second redefined": "the runs define the profile strict differently: ",
-		"agents redefined":   "the runs define the agent RoboTestA differently: ",
+		"own ones cut files": "the runs define the profile strict differently (profile",
+		"a second redefined": "the runs define the profile strict differently (profile",
+		"agents redefined":   "the runs define the agent RoboTestA differently (the",
 		"in tables alone":    "the runs' agents differ: ",
 	}
 	for name, sides := range map[string][2]side{

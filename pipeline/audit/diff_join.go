@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/robocensus/robocensus/robots"
 )
 
 // A pair is an origin with its row of fetches in each run.
@@ -57,6 +59,22 @@ var unreachable = map[string]bool{
 func (p *pair) seen() bool {
 	a, b := p.sides[0], p.sides[1]
 	return a != nil && b != nil && a.origin == b.origin && !unreachable[a.reason] && !unreachable[b.reason]
+}
+
+// plain reports whether both answers mean the same whatever the profile says of
+// redirects and outages.
+func (p *pair) plain() bool {
+	for _, f := range p.sides {
+		if f.reason != string(robots.AnswerSuccess) && f.reason != string(robots.AnswerClientError) {
+			return false
+		}
+	}
+	return true
+}
+
+// ruled reports whether the host's rules decided in both runs.
+func (p *pair) ruled() bool {
+	return p.sides[0].outcome == string(robots.ConditionalAllow) && p.sides[1].outcome == string(robots.ConditionalAllow)
 }
 
 // A hostReader reads the rows of fetches host by host.

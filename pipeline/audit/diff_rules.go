@@ -8,11 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
@@ -29,115 +27,64 @@ type rulesDiff struct {
 	rows     int                          // size of known
 }
 
-// planRules decides how the meaning of rules is compared. own reports whether the
-// runs define their own profiles differently.
-func (d *differ) planRules(own bool) {
-	a, b := d.runs[0], d.runs[1]
-	if lack := d.lack("agents"); lack != "" {
+// planRules decides how the meaning of rules is compared.
+func (d *differ) planRules() {
+	if !d.reading && (len(d.others) == 0 || d.lack("bodies") != "") {
+		return
+	}
+	if lack := d.lacking(func(m *past.Run) bool { return m.Registry.Known }); lack != "" {
 		d.note("the meaning of rules is not compared: %s no table agents", lack)
 		return
 	}
 	if d.lack("groups")+d.lack("rules") != "" {
 		return // planTables has noted it
 	}
-	r := &rulesDiff{known: make(map[[2]string][]*rulesResult)}
-	for i, name := range b.Profiles {
-		if !slices.Contains(a.Profiles, name) || own && (isOwn(a, name) || isOwn(b, name)) {
+	r := &rulesDiff{known: make(map[[2]string][]*rulesResult), bodies: d.lack("bodies") == ""}
+	var without []string
+	for _, name := range d.runs[1].Profiles {
+		if !slices.Contains(d.common, name) && !(slices.Contains(d.others, name) && r.bodies) || !d.reading && slices.Contains(d.common, name) {
 			continue
 		}
-		p, err := profileOf(b, name)
+		p, err := past.Profile(d.runs[1].Manifest, name)
+		first := name == d.runs[1].FirstProfile()
 		if err != nil {
 			d.note("%v: the meaning of rules is not compared under it", err)
-			if i == 0 {
+			if first {
 				return
 			}
 			continue
 		}
-		if r.profiles = append(r.profiles, p); i == 0 && readsTables(p) {
+		r.profiles = append(r.profiles, p)
+		if first && d.reading && readsTables(p) {
 			r.roomy = withoutLimit(p)
+		} else {
+			without = append(without, name)
 		}
 	}
-	if len(r.profiles) > 1 || r.roomy == nil {
-		if r.bodies = d.lack("bodies") == ""; !r.bodies {
-			without := r.profiles
-			if r.roomy != nil {
-				without = without[1:]
-			}
-			var names []string
-			for _, p := range without {
-				names = append(names, p.Name)
-			}
-			d.note("without the table bodies (--keep-bodies) the meaning of rules is undecided under %s", strings.Join(names, ", "))
-		}
+	r.bodies = r.bodies && len(without) > 0
+	if !r.bodies && len(without) > 0 {
+		d.note("without the table bodies (--keep-bodies) the meaning of rules is undecided under %s", strings.Join(without, ", "))
 	}
-	d.rules = r
+	if len(r.profiles) > 0 {
+		d.rules = r
+	}
 }
 
-// agents reads the registries of both runs and keeps the agents they share.
-func (d *differ) agents(ctx context.Context) error {
-	var lists [2][]evaluate.Agent
-	for i, m := range d.runs {
-		var err error
-		if lists[i], err = readAgents(ctx, d.Dir, m); err != nil {
-			return err
-		}
-	}
-	var redefined []string
-	for _, x := range lists[1] {
-		i := slices.IndexFunc(lists[0], func(y evaluate.Agent) bool { return x.Name == y.Name })
-		if i < 0 {
+// ruleAgents finds the agents for which rules are compared: those that both runs have.
+func (d *differ) ruleAgents() {
+	for i := range d.runs[1].Registry.Agents {
+		after, before := &d.runs[1].Registry.Agents[i], d.runs[0].Registry.Agents
+		k := slices.IndexFunc(before, func(a sink.Agent) bool { return a.Agent == after.Agent })
+		if d.rules == nil || k < 0 {
 			continue
 		}
-		before, after := lists[0][i].Robots(), x.Robots()
-		if !slices.Equal(before.Tokens, after.Tokens) || !slices.Equal(before.FallsBackTo, after.FallsBackTo) ||
-			before.IgnoresStar != after.IgnoresStar || before.UserAgent != after.UserAgent {
-			redefined = append(redefined, x.Name)
+		was := &before[k]
+		if d.redefined[after.Agent] {
+			was = after
 		}
-		if r := d.rules; r != nil {
-			r.agents[0], r.agents[1] = append(r.agents[0], before), append(r.agents[1], after)
-		}
+		r := d.rules
+		r.agents[0], r.agents[1] = append(r.agents[0], past.Robots(was)), append(r.agents[1], past.Robots(after))
 	}
-	d.noteRedefined("agent", redefined)
-	return nil
-}
-
-// readAgents reads the registry of a run from its table agents.
-func readAgents(ctx context.Context, dir string, m *sink.Manifest) (out []evaluate.Agent, err error) {
-	for _, p := range m.Parts {
-		if p.Table != "agents" || p.Rows == 0 {
-			continue
-		}
-		err = scan.Rows(ctx, dir, p, scan.Selection{Columns: []string{"agent", "category", "tokens", "falls_back_to", "user_agent", "ignores_star"}}, func(batch arrow.RecordBatch) error {
-			text := func(name string) func(int) string {
-				column := scan.Column[*array.String](batch, name)
-				return func(i int) string { return strings.Clone(column.Value(i)) } // "" for null
-			}
-			texts := func(name string) func(int) []string {
-				column := scan.Column[*array.List](batch, name)
-				values := column.ListValues().(*array.String)
-				return func(i int) (out []string) {
-					from, to := column.ValueOffsets(i)
-					for k := from; k < to; k++ {
-						out = append(out, strings.Clone(values.Value(int(k))))
-					}
-					return out
-				}
-			}
-			name, category, userAgent := text("agent"), text("category"), text("user_agent")
-			tokens, fallbacks := texts("tokens"), texts("falls_back_to")
-			star := scan.Column[*array.Boolean](batch, "ignores_star")
-			for i := range int(batch.NumRows()) {
-				out = append(out, evaluate.Agent{
-					Name: name(i), Category: category(i), Tokens: tokens(i), FallsBackTo: fallbacks(i), UserAgent: userAgent(i), IgnoresStar: star.Value(i),
-				})
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }
 
 // compares reports whether the rules of a pair are compared.
@@ -218,25 +165,38 @@ func (c *comparison) rules(p *pair) error {
 	if c.proven = r != nil; !r.compares(p) {
 		return nil
 	}
-	results := r.of(p)
-	for k, profile := range r.profiles {
-		if k == 0 && (p.sides[0].outcome != string(robots.ConditionalAllow) || p.sides[1].outcome != string(robots.ConditionalAllow)) {
-			continue // rules do not decide
+	for k, result := range r.of(p) {
+		profile := r.profiles[k]
+		first := profile.Name == c.d.runs[1].FirstProfile()
+		if first && !p.ruled() {
+			continue
 		}
-		result := results[k]
 		if result == nil || result.more {
 			c.proven = false
-			if result != nil || k == 0 || c.anyPartial(profile.Name) {
+			if result != nil || first || c.anyPartial(profile.Name) {
 				if err := c.emit(sink.Change{Kind: "rules", Severity: minor, Profile: &profile.Name, After: sink.Some(undecided)}); err != nil {
 					return err
 				}
 			}
 		}
-		if result == nil {
+		c.proven = c.proven && result != nil && result.proven
+	}
+	return c.eachResult(p, func(profile *robots.Profile, result *rulesResult) error { return c.ruleRows(p, profile.Name, result) })
+}
+
+// eachResult calls each with how the files of a pair differ in meaning under each
+// profile under which rules decide in both runs.
+func (c *comparison) eachResult(p *pair, each func(*robots.Profile, *rulesResult) error) error {
+	r := c.d.rules
+	if !r.compares(p) {
+		return nil
+	}
+	for k, result := range r.of(p) {
+		profile := r.profiles[k]
+		if result == nil || profile.Name == c.d.runs[1].FirstProfile() && !p.ruled() {
 			continue
 		}
-		c.proven = c.proven && result.proven
-		if err := c.ruleRows(p, profile.Name, result); err != nil {
+		if err := each(profile, result); err != nil {
 			return err
 		}
 	}
@@ -290,11 +250,19 @@ func (c *comparison) ruleRows(p *pair, profile string, result *rulesResult) erro
 
 // sameClass reports whether the class of a policy is known and did not change.
 func (c *comparison) sameClass(profile string, x *ruleRow) bool {
-	if !slices.Contains(c.d.tables, tablePolicies) {
-		return x.sameClass
+	if c.isAgain(profile, x) || !slices.Contains(c.d.tables, tablePolicies) {
+		return x.classes[0] == x.classes[1] && c.isKnown(profile, x)
 	}
+	class := c.classes[agentProfile{c.d.names.id(profile), c.d.names.id(x.agent)}]
+	return class[0] == class[1] && c.isKnown(profile, x)
+}
+
+// isKnown reports whether both runs knew the class of a policy, as far as there are
+// tables that say it.
+func (c *comparison) isKnown(profile string, x *ruleRow) bool {
 	class, ok := c.classes[agentProfile{c.d.names.id(profile), c.d.names.id(x.agent)}]
-	return ok && class[0] == class[1] && class[0] != summary.ClassNames[summary.ClassUnknown]
+	unknown := summary.ClassNames[summary.ClassUnknown]
+	return !slices.Contains(c.d.tables, tablePolicies) || ok && class[0] != unknown && class[1] != "" && class[1] != unknown
 }
 
 // tokensWithGroupRow returns the tokens that have a row of kind group.

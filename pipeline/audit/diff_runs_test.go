@@ -302,20 +302,3 @@ func TestManyURLsOfOneHost(t *testing.T) {
 		}
 	}
 }
-
-// A note names what the runs define differently, and of many the first ones.
-func TestNotesOnDefinitions(t *testing.T) {
-	d := new(differ)
-	d.noteRedefined("agent", nil)
-	d.noteRedefined("profile", []string{"a"})
-	d.noteRedefined("agent", []string{"a", "b", "c", "d", "e"})
-	d.noteRedefined("agent", []string{"a", "b", "c", "d", "e", "f", "g"})
-	want := []string{
-		"the runs define the profile a differently: where answers changed, some of its changes may come from that",
-		"the runs define the agents a, b, c, d, e differently: where answers changed, some of their changes may come from that",
-		"the runs define the agents a, b, c, d, e and 2 more differently: where answers changed, some of their changes may come from that",
-	}
-	if !slices.Equal(d.notes, want) {
-		t.Errorf("notes %q, want %q", d.notes, want)
-	}
-}

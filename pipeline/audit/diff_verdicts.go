@@ -75,7 +75,7 @@ func (c *comparison) verdicts(p *pair) error {
 	now := blocks{d: p.rows[1][tableVerdicts], names: c.d.names}
 	for now.next() {
 		at, ok := c.before[now.key]
-		if !ok {
+		if !ok || !c.d.compares(now.key, p) {
 			continue
 		}
 		was.d = old[at:]

@@ -11,7 +11,7 @@
 // The lists of the runs may differ and be in any order. Sorting uses the disk beyond
 // some megabytes. A comparison has these steps:
 //
-//   - differ.open decides from the manifests what can be compared; notes say what
+//   - differ.open decides by package past what can be compared; notes say what
 //     cannot.
 //   - differ.fetches and differ.join sort and pair the rows of fetches.
 //   - differ.details reads the other tables for the pairs that may differ.
@@ -53,7 +53,7 @@
 //	rules_compare.go    two files compared by meaning, for all agents
 //	policy_pairs.go     two policies compared, each distinct pair once
 //	rebuild.go          files from the tables groups and rules
-//	profiles.go         the profiles of a run
+//	profiles.go         agents and profiles as other files here take them
 //
 //	expect.go           expectations and their syntax
 //	expect_valid.go     mistakes in them

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
@@ -59,7 +60,7 @@ func (c *checker) lacksModel(m *sink.Manifest) string {
 	if len(m.Profiles) == 0 {
 		return fmt.Sprintf("run %s names no profile", m.Run)
 	}
-	p, err := profileOf(m, m.Profiles[0])
+	p, err := past.Profile(m, m.Profiles[0])
 	if err != nil {
 		return err.Error()
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -40,8 +41,9 @@ func TestHostsAgainstAModel(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			storedRun(t, dir, "r", folder, c.tables, c.profile)
-			agents, err := readAgents(t.Context(), dir, manifestOf(t, dir, "r"))
+			run, err := past.Read(t.Context(), dir, "r")
 			must(t, err)
+			agents := agentsOf(run.Registry)
 			for _, x := range []struct {
 				text     string
 				want     string // state, checked, broken, undecided

@@ -1,53 +1,22 @@
 package audit
 
 import (
-	"encoding/json"
-	"fmt"
 	"math"
 
-	"go.yaml.in/yaml/v3"
-
+	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
-	"github.com/robocensus/robocensus/sink"
 )
 
-// profileOf returns the profile of a run with a name: a built-in one, or one that
-// the run's configuration defines.
-func profileOf(m *sink.Manifest, name string) (*robots.Profile, error) {
-	if p, ok := robots.ProfileNamed(name); ok {
-		return p, nil
+// agentsOf returns the agents of a run's registry as a configuration has them.
+func agentsOf(r *past.Registry) (out []evaluate.Agent) {
+	for i := range r.Agents {
+		a := past.Robots(&r.Agents[i])
+		out = append(out, evaluate.Agent{
+			Name: a.Name, Category: r.Agents[i].Category, Tokens: a.Tokens, FallsBackTo: a.FallsBackTo, UserAgent: a.UserAgent, IgnoresStar: a.IgnoresStar,
+		})
 	}
-	own, ok := ownProfile(m, name)
-	if !ok {
-		return nil, fmt.Errorf("run %s does not say what profile %s is", m.Run, name)
-	}
-	base := robots.ProfileNames()[0]
-	if b, ok := own["base"].(string); ok {
-		base = b
-	}
-	p, ok := robots.ProfileNamed(base)
-	if !ok {
-		return nil, fmt.Errorf("run %s bases profile %s on %q, which this program does not know", m.Run, name, base)
-	}
-	text, err := json.Marshal(own) // JSON is YAML
-	if err == nil {
-		err = yaml.Unmarshal(text, p)
-	}
-	p.Name = name
-	if err == nil {
-		err = p.Validate()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("run %s: profile %s: %w", m.Run, name, err)
-	}
-	return p, nil
-}
-
-// ownProfile returns the definition of a profile in the configuration of a run.
-func ownProfile(m *sink.Manifest, name string) (map[string]any, bool) {
-	all, _ := m.Configuration["profiles"].(map[string]any)
-	own, ok := all[name].(map[string]any)
-	return own, ok
+	return out
 }
 
 // withoutLimit returns a copy of a profile that reads files of any size.

@@ -23,7 +23,13 @@ func storedRun(t *testing.T, dir, id, bodies string, tables string, profiles ...
 	t.Helper()
 	agents, err := evaluate.ParseAgents("agents", []byte("- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n- {name: RoboTestC}\n"))
 	must(t, err)
-	_, err = pipeline.Run(context.Background(), pipeline.Config{
+	storedRunOf(t, dir, id, bodies, tables, agents, profiles...)
+}
+
+// storedRunOf does the same for other agents.
+func storedRunOf(t *testing.T, dir, id, bodies, tables string, agents []evaluate.Agent, profiles ...*robots.Profile) {
+	t.Helper()
+	_, err := pipeline.Run(context.Background(), pipeline.Config{
 		Dir: dir, Run: id, Source: source.Config{Bodies: bodies, Schemes: []string{"https"}}, Tables: strings.Fields(tables),
 		Evaluate: evaluate.Config{Agents: agents, Profiles: profiles}, Fetch: fetch.Config{UserAgent: "test", Timeout: time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 1, PerAddress: 1, PerDomain: 1},
 	}, new(pipeline.Progress))

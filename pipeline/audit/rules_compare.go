@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // rulesResult describes how two files differ in meaning under one profile.
@@ -18,13 +19,13 @@ type rulesResult struct {
 
 // ruleRow is an agent, or a token of the files, whose policy differs.
 type ruleRow struct {
-	agent     string
-	stranger  bool // a token, in lower case
-	sameClass bool
-	how       string    // closes, opens, both, undecided
-	closing   bool      // the path shows that something was closed
-	path      string    // a path on which they differ, "" if undecided
-	lines     [2]*int32 // the lines that decide the path
+	agent    string
+	stranger bool      // a token, in lower case
+	classes  [2]string // of its policy
+	how      string    // closes, opens, both, undecided
+	closing  bool      // the path shows that something was closed
+	path     string    // a path on which they differ, "" if undecided
+	lines    [2]*int32 // the lines that decide the path
 }
 
 // Bounds of comparing two files under one profile for agents that the files name
@@ -138,7 +139,9 @@ func (c *ruleComparer) ask(i int, registered bool) (x robots.Comparison, known b
 // addRow adds the row of agent i.
 func (c *ruleComparer) addRow(i int, agent string, isStranger bool, x robots.Comparison) {
 	row := ruleRow{agent: agent, stranger: isStranger, closing: x.Closes != nil}
-	row.sameClass = c.files[0].judge.Policy(i).Class() == c.files[1].judge.Policy(i).Class()
+	for k, f := range c.files {
+		row.classes[k] = summary.ClassNames[f.judge.Policy(i).Class()]
+	}
 	row.how = map[robots.Relation]string{robots.Stricter: "closes", robots.Looser: "opens", robots.Mixed: "both", robots.RelationUndecided: undecided}[x.Relation]
 	w := x.Closes
 	if w == nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
 )
@@ -138,7 +139,7 @@ func (p *pointer) changes() {
 	for i, r := range p.runs {
 		pair := ""
 		if i > 0 {
-			pair = fmt.Sprintf("%s and %s", p.runs[i-1].m.Run, r.m.Run)
+			pair = fmt.Sprintf("%s and %s", p.runs[i-1].ID(), r.ID())
 		}
 		if r.changes != nil {
 			for k := range r.changes.counts {
@@ -152,10 +153,10 @@ func (p *pointer) changes() {
 		}
 	}
 	for _, note := range slices.Sorted(maps.Keys(noted)) {
-		p.result.warn("%s (changes between %s)", note, some(noted[note], 3))
+		p.result.warn("%s (changes between %s)", note, past.Some(noted[note], 3))
 	}
 	if len(without) > 0 {
-		p.result.warn("there are no changes between runs that are not compared (%s): robocensus diff compares two", some(without, 3))
+		p.result.warn("there are no changes between runs that are not compared (%s): robocensus diff compares two", past.Some(without, 3))
 	}
 	for _, k := range slices.SortedFunc(maps.Keys(seen), compareIDs) {
 		for i, r := range p.runs {

@@ -11,6 +11,6 @@
 //
 // Neighbouring points are comparable only if the same was counted in the same way:
 // for the same entry of the registry of agents, the same fields of the profile, the
-// same definitions and the same kind of list (see comparable.go). Interval.go has the
+// same definitions and the same kind of list (see package past). Interval.go has the
 // estimators, with their sources.
 package series

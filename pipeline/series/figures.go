@@ -54,19 +54,19 @@ func newFigures(h *hostReader) *figures {
 	f.ids = make([]id, 1+len(h.profiles)) // sizes have no id
 	seen := make(map[string]bool)
 	for _, agent := range h.agents {
-		seen[h.run.category[agent]] = true
+		seen[h.run.Category[agent]] = true
 	}
 	f.categories = slices.Sorted(maps.Keys(seen))
 	for _, agent := range h.agents {
-		f.categoryOf = append(f.categoryOf, slices.Index(f.categories, h.run.category[agent]))
+		f.categoryOf = append(f.categoryOf, slices.Index(f.categories, h.run.Category[agent]))
 	}
 	f.closing = make([]closing, len(f.categories))
 	for _, profile := range h.profiles {
 		for _, agent := range h.agents {
 			var policy, explicit [len(summary.ClassNames)]int32
 			for c, class := range summary.ClassNames {
-				policy[c] = f.number(id{"policy", agent, h.run.category[agent], profile, class})
-				explicit[c] = f.number(id{"policy_explicit", agent, h.run.category[agent], profile, class})
+				policy[c] = f.number(id{"policy", agent, h.run.Category[agent], profile, class})
+				explicit[c] = f.number(id{"policy_explicit", agent, h.run.Category[agent], profile, class})
 			}
 			f.policy, f.explicit = append(f.policy, policy), append(f.explicit, explicit)
 		}
@@ -105,7 +105,7 @@ func (f *figures) of(vector string) []int32 {
 	list = append(list, f.number(id{metric: "targets"}))
 	head := h.head()
 	if h.first {
-		list = append(list, f.number(id{metric: "reason", profile: h.run.m.FirstProfile(), key: reasons[vector[head-3]]}))
+		list = append(list, f.number(id{metric: "reason", profile: h.run.FirstProfile(), key: reasons[vector[head-3]]}))
 	}
 	status := "none"
 	if n := binary.LittleEndian.Uint16([]byte(vector[head-2 : head])); n > 0 {

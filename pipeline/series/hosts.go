@@ -33,8 +33,8 @@ var ofHosts = map[string]bool{"targets": true, "outcome": true, "reason": true, 
 func readHosts(ctx context.Context, c Config, runs []*counted, r *Result) error {
 	for _, run := range runs {
 		for _, table := range []string{"fetches", "policies"} {
-			if !slices.Contains(run.m.Tables, table) {
-				return fmt.Errorf("run %s %w host by host: it has no table %s", run.m.Run, ErrNoTable, table)
+			if !slices.Contains(run.Tables, table) {
+				return fmt.Errorf("run %s %w host by host: it has no table %s", run.ID(), ErrNoTable, table)
 			}
 		}
 	}
@@ -95,13 +95,13 @@ var bandNames = func() (names []string) {
 
 func newHostReader(c Config, run *counted, panel []uint64) *hostReader {
 	h := &hostReader{Config: c, run: run, panel: panel, vectors: make(map[string]uint32), groups: make(map[group]int64)}
-	h.agents = slices.Sorted(maps.Keys(run.category))
+	h.agents = slices.Sorted(maps.Keys(run.Category))
 	for _, p := range c.Profiles {
-		if slices.Contains(run.m.Profiles, p) {
+		if slices.Contains(run.Profiles, p) {
 			h.profiles = append(h.profiles, p)
 		}
 	}
-	h.first = slices.Contains(h.profiles, run.m.FirstProfile())
+	h.first = slices.Contains(h.profiles, run.FirstProfile())
 	if c.Panel {
 		run.panel, run.others = make(population), make(population)
 		for _, p := range []population{run.panel, run.others} {
@@ -116,7 +116,7 @@ func newHostReader(c Config, run *counted, panel []uint64) *hostReader {
 func (h *hostReader) read(ctx context.Context) error {
 	segments := make(map[int][2][]sink.Part)
 	for k, table := range []string{"fetches", "policies"} {
-		for _, p := range h.run.m.PartsOf(table) {
+		for _, p := range h.run.PartsOf(table) {
 			of := segments[p.Segment]
 			of[k] = append(of[k], p)
 			segments[p.Segment] = of
@@ -206,7 +206,7 @@ func (s *hostSegment) fetches(ctx context.Context, parts []sink.Part) error {
 				s.inPanel = append(s.inPanel, in)
 				v := make([]byte, s.size())
 				if s.first {
-					v[slices.Index(s.profiles, s.run.m.FirstProfile())] = indexOf(outcomes, said.Value(i))
+					v[slices.Index(s.profiles, s.run.FirstProfile())] = indexOf(outcomes, said.Value(i))
 				}
 				v[s.head()-3] = indexOf(reasons, why.Value(i))
 				status := uint16(0) // none
@@ -334,7 +334,7 @@ func (h *hostReader) finish() {
 	// panel and of the others.
 	for _, b := range h.run.all {
 		maps.DeleteFunc(b.counts, func(k id, _ tally) bool {
-			return ofHosts[k.metric] && k.metric != "targets" && (k.profile == "" || slices.Contains(h.profiles, k.profile)) && (k.metric != "reason" || k.profile == h.run.m.FirstProfile())
+			return ofHosts[k.metric] && k.metric != "targets" && (k.profile == "" || slices.Contains(h.profiles, k.profile)) && (k.metric != "reason" || k.profile == h.run.FirstProfile())
 		})
 		maps.DeleteFunc(b.sizes, func(base string, _ sizes) bool {
 			profile, ok := strings.CutPrefix(base, baseFiles+" ")

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -202,13 +203,14 @@ func TestHostsAreCounted(t *testing.T) {
 // A profile whose fields changed, another kind of list and another edition of one.
 func TestWhatBreaksASeries(t *testing.T) {
 	base := func() *counted {
-		return &counted{
-			m: &sink.Manifest{Plan: sink.Plan{
+		return &counted{Run: &past.Run{
+			Manifest: &sink.Manifest{Plan: sink.Plan{
 				Run: "a", Profiles: []string{"google"}, ProfileFields: map[string]map[string]any{"google": {"size_limit": 1.0}},
 				Inputs: []sink.Input{{Role: "hosts", Path: "in/tranco-2024-01-01.csv", SHA256: "1"}}, Configuration: map[string]any{"limit": "0"},
 			}},
-			agents: &registry{known: true, entries: map[string]entry{"A": {category: "x", tokens: "[A]"}}}, category: map[string]string{"A": "x"}, sources: map[string]int64{"network": 5},
-		}
+			Registry: &past.Registry{Known: true, Agents: []sink.Agent{{Agent: "A", Category: "x", Tokens: []string{"A"}}}},
+			Category: map[string]string{"A": "x"}, Source: "network",
+		}}
 	}
 	agent, category, status := id{metric: "policy", agent: "A", profile: "google"}, id{metric: "category", category: "x", profile: "google"}, id{metric: "status"}
 	for name, c := range map[string]struct {
@@ -218,46 +220,46 @@ func TestWhatBreaksASeries(t *testing.T) {
 	}{
 		"nothing": {func(r *counted) {}, "", "", "", ""},
 		"another edition": {func(r *counted) {
-			r.m.Inputs = []sink.Input{{Role: "hosts", Path: "x/tranco-2024-02-01.csv", SHA256: "2"}}
+			r.Inputs = []sink.Input{{Role: "hosts", Path: "x/tranco-2024-02-01.csv", SHA256: "2"}}
 		}, "", "", "", "list_changed"},
-		"another list": {func(r *counted) { r.m.Inputs = []sink.Input{{Role: "hosts", Path: "crux.csv", SHA256: "2"}} },
+		"another list": {func(r *counted) { r.Inputs = []sink.Input{{Role: "hosts", Path: "crux.csv", SHA256: "2"}} },
 			"another list of hosts: tranco-#-#-#.csv, then crux.csv", "another list", "another list", "break"},
-		"another source":  {func(r *counted) { r.sources = map[string]int64{"warc": 5} }, "another kind of source: network, then warc", "another kind", "another kind", "break"},
-		"another profile": {func(r *counted) { r.m.ProfileFields = map[string]map[string]any{"google": {"size_limit": 2.0}} }, "size_limit was 1 and is 2", "size_limit", "", "profile_changed"},
-		"without profile": {func(r *counted) { r.m.Profiles = []string{"rfc9309"} }, "run b has no profile google", "no profile", "", "profile_changed"},
-		"tokens":          {func(r *counted) { r.agents.entries["A"] = entry{category: "x", tokens: "[B]"} }, "tokens: [A], now [B]", "A changed", "", "agent_changed"},
-		"another agent":   {func(r *counted) { r.category["B"] = "x" }, "", "B is new", "", "agent_new"},
-		"another folder":  {func(r *counted) { r.m.Inputs = append(r.m.Inputs, sink.Input{Role: "bodies", Path: "in/news"}) }, "", "", "", "list_changed"},
-		"named hosts": {func(r *counted) { r.m.Inputs = []sink.Input{{Role: "hosts", Path: sink.NamedHosts, SHA256: "2"}} },
+		"another source":  {func(r *counted) { r.Source = "warc" }, "another kind of source: network, then warc", "another kind", "another kind", "break"},
+		"another profile": {func(r *counted) { r.ProfileFields = map[string]map[string]any{"google": {"size_limit": 2.0}} }, "size_limit was 1 and is 2", "size_limit", "", "profile_changed"},
+		"without profile": {func(r *counted) { r.Profiles = []string{"rfc9309"} }, "run b has no profile google", "no profile", "", "profile_changed"},
+		"tokens":          {func(r *counted) { r.Registry.Agents[0].Tokens = []string{"B"} }, `tokens: ["A"], now ["B"]`, "A changed", "", "agent_changed"},
+		"another agent":   {func(r *counted) { r.Category["B"] = "x" }, "", "B is new", "", "agent_new"},
+		"another folder":  {func(r *counted) { r.Inputs = append(r.Inputs, sink.Input{Role: "bodies", Path: "in/news"}) }, "", "", "", "list_changed"},
+		"named hosts": {func(r *counted) { r.Inputs = []sink.Input{{Role: "hosts", Path: sink.NamedHosts, SHA256: "2"}} },
 			"then the hosts given (2)", "another list", "another list", "break"},
 		"judged again": {func(r *counted) {
 			again := []sink.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}}
-			r.m.Inputs, r.m.Earlier, r.m.Configuration = again, r.m.Choices(), nil
+			r.Inputs, r.Earlier, r.Configuration = again, r.Choices(), nil
 		}, "", "", "", ""},
 		"a sample judged again": {func(r *counted) {
-			r.m.Configuration = map[string]any{"limit": "0", "sample": "0.1"}
+			r.Configuration = map[string]any{"limit": "0", "sample": "0.1"}
 			again := []sink.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}}
-			r.m.Inputs, r.m.Earlier, r.m.Configuration = again, r.m.Choices(), map[string]any{"limit": "0", "sample": "1"}
+			r.Inputs, r.Earlier, r.Configuration = again, r.Choices(), map[string]any{"limit": "0", "sample": "1"}
 		}, "another --sample: 1, then 0.1", "sample", "sample", "break"},
 		"part of another list judged again": {func(r *counted) {
-			r.m.Inputs = []sink.Input{{Role: "hosts", Path: "crux.csv", SHA256: "2"}}
+			r.Inputs = []sink.Input{{Role: "hosts", Path: "crux.csv", SHA256: "2"}}
 			again := []sink.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}, {Role: "hosts", Path: "news.txt"}}
-			r.m.Earlier, r.m.Inputs = r.m.Choices(), again
+			r.Earlier, r.Inputs = r.Choices(), again
 		}, "another list of hosts: tranco-#-#-#.csv, then news.txt of crux.csv", "another list", "another list", "break"},
-		"unknown hosts judged again": {func(r *counted) { r.m.Inputs = []sink.Input{{Role: "run"}} }, "run b does not say which hosts", "not say", "not say", "break"},
+		"unknown hosts judged again": {func(r *counted) { r.Inputs = []sink.Input{{Role: "run"}} }, "run b does not say which hosts", "not say", "not say", "break"},
 		"a part of a limit judged again": {func(r *counted) {
-			r.m.Configuration = map[string]any{"limit": "7"}
+			r.Configuration = map[string]any{"limit": "7"}
 			again := []sink.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}}
-			r.m.Earlier, r.m.Inputs, r.m.Configuration = r.m.Choices(), again, map[string]any{"limit": "9"}
+			r.Earlier, r.Inputs, r.Configuration = r.Choices(), again, map[string]any{"limit": "9"}
 		}, "another --limit: 0, then 7", "limit", "limit", "break"},
 		"another field": {func(r *counted) {
-			r.m.ProfileFields = map[string]map[string]any{"google": {"size_limit": 1.0, "new": true}}
+			r.ProfileFields = map[string]map[string]any{"google": {"size_limit": 1.0, "new": true}}
 		}, "new was null and is true", "new was", "", "profile_changed"},
-		"another limit": {func(r *counted) { r.m.Configuration = map[string]any{"limit": "7"} }, "another --limit: 0, then 7", "limit", "limit", "break"},
+		"another limit": {func(r *counted) { r.Configuration = map[string]any{"limit": "7"} }, "another --limit: 0, then 7", "limit", "limit", "break"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, after := base(), base()
-			after.m.Run = "b"
+			after.Plan.Run = "b"
 			c.change(after)
 			n := newNeighbours(before, after, []string{"google"})
 			for _, x := range []struct {
@@ -338,23 +340,13 @@ func TestOutagesAreNamed(t *testing.T) {
 	}
 }
 
-// Of sources with as many answers, one is always the kind.
-func TestKindOfARun(t *testing.T) {
-	for range 20 { // maps are walked in any order
-		r := counted{sources: map[string]int64{"cache": 2, "network": 2, "warc": 1}}
-		if got := r.kind(); got != "cache" {
-			t.Fatalf("the kind is %s", got)
-		}
-	}
-}
-
 // Strata of two lists of ranks cannot be compared, and all hosts can.
 func TestAnotherListOfRanks(t *testing.T) {
 	run := func(ranks string) *counted {
-		return &counted{
-			m:      &sink.Manifest{Plan: sink.Plan{Run: ranks, Inputs: []sink.Input{{Role: "hosts", Path: "hosts"}, {Role: "ranks", Path: ranks}}}},
-			agents: &registry{}, sources: map[string]int64{"network": 1},
-		}
+		return &counted{Run: &past.Run{
+			Manifest: &sink.Manifest{Plan: sink.Plan{Run: ranks, Inputs: []sink.Input{{Role: "hosts", Path: "hosts"}, {Role: "ranks", Path: ranks}}}},
+			Registry: &past.Registry{}, Source: "network",
+		}}
 	}
 	n := newNeighbours(run("tranco.csv"), run("crux.csv"), nil)
 	if why := n.whyNot(id{metric: "status"}, All); why != "" {

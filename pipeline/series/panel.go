@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
 )
@@ -64,7 +65,7 @@ const mostKeys = 4 << 20
 func findPanel(ctx context.Context, c Config, runs []*counted, r *Result) (panel []uint64, err error) {
 	most := int64(1)
 	for _, run := range runs {
-		most = max(most, run.m.Targets)
+		most = max(most, run.Targets)
 	}
 	f := &panelFinder{runs: runs, ranges: 1 + uint64(most-1)/uint64(cmp.Or(c.keys, mostKeys)), hosts: make([]int64, len(runs))}
 	for part := range f.ranges {
@@ -74,12 +75,12 @@ func findPanel(ctx context.Context, c Config, runs []*counted, r *Result) (panel
 	}
 	var several []string
 	for i, run := range runs {
-		if f.hosts[i] < run.m.Targets {
-			several = append(several, fmt.Sprintf("%s has %d answers of %d hosts", run.m.Run, run.m.Targets, f.hosts[i]))
+		if f.hosts[i] < run.Targets {
+			several = append(several, fmt.Sprintf("%s has %d answers of %d hosts", run.ID(), run.Targets, f.hosts[i]))
 		}
 	}
 	if len(several) > 0 {
-		r.warn("some hosts have several answers in a run, of several origins or captured again, and each of them counts: %s", some(several, 3))
+		r.warn("some hosts have several answers in a run, of several origins or captured again, and each of them counts: %s", past.Some(several, 3))
 	}
 	r.Panel = &Panel{Hosts: int64(len(f.panel)), BytesPerHost: bytesPerHost}
 	return f.panel, nil
@@ -98,7 +99,7 @@ type panelFinder struct {
 func (f *panelFinder) find(ctx context.Context, dir string, part uint64) error {
 	from := len(f.panel)
 	for i, run := range f.runs {
-		keys, err := f.read(ctx, dir, run.m, part, f.spare[:0])
+		keys, err := f.read(ctx, dir, run.Manifest, part, f.spare[:0])
 		if err != nil {
 			return err
 		}

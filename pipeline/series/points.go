@@ -26,17 +26,17 @@ func newPointer(c Config, runs []*counted, r *Result) *pointer {
 	p := &pointer{Config: c, runs: runs, result: r, strata: strata(runs, c.Strata), shared: make(map[string]*string), pairs: make([]*neighbours, len(runs))}
 	for i, run := range runs {
 		all := run.all.of(All)
-		about := Run{Run: run.m.Run, Date: run.m.Date, Source: run.kind(), Hosts: all.sizes[baseHosts].n}
-		if len(c.Profiles) > 0 && slices.Contains(run.m.Profiles, c.Profiles[0]) {
+		about := Run{Run: run.ID(), Date: run.Date, Source: run.Source, Hosts: all.sizes[baseHosts].n}
+		if len(c.Profiles) > 0 && slices.Contains(run.Profiles, c.Profiles[0]) {
 			n := all.sizes[filesOf(c.Profiles[0])].n
 			about.Files = &n
 		}
 		if i > 0 {
 			p.pairs[i] = newNeighbours(runs[i-1], run, c.Profiles)
-			about.Breaks = p.pairs[i].all
+			about.Breaks = p.pairs[i].All()
 			r.Marks = append(r.Marks, p.pairs[i].marks(c.Profiles)...)
-			if before := runs[i-1].m; before.Date.Equal(run.m.Date) {
-				r.warn("runs %s and %s have the same date: choose one of them with --runs", before.Run, run.m.Run)
+			if before := runs[i-1]; before.Date.Equal(run.Date) {
+				r.warn("runs %s and %s have the same date: choose one of them with --runs", before.ID(), run.ID())
 			}
 		}
 		r.Runs = append(r.Runs, about)
@@ -68,10 +68,10 @@ func (p *pointer) warnOfOutages() {
 				shares[k] += float64(all.counts[id{metric: "outcome", profile: profile, key: key}].n) / float64(max(1, all.sizes[baseHosts].n))
 			}
 		}
-		known := slices.Contains(p.runs[i-1].m.Profiles, profile) && slices.Contains(p.runs[i].m.Profiles, profile)
-		if known && len(p.pairs[i].all) == 0 && math.Abs(shares[1]-shares[0]) >= outage {
+		known := slices.Contains(p.runs[i-1].Profiles, profile) && slices.Contains(p.runs[i].Profiles, profile)
+		if known && len(p.pairs[i].All()) == 0 && math.Abs(shares[1]-shares[0]) >= outage {
 			p.result.warn("the policies of %.1f%% of the hosts are unknown in run %s, and of %.1f%% in run %s: shares of hosts differ by that alone; compare shares of files",
-				100*shares[1], p.runs[i].m.Run, 100*shares[0], p.runs[i-1].m.Run)
+				100*shares[1], p.runs[i].ID(), 100*shares[0], p.runs[i-1].ID())
 		}
 	}
 }
@@ -158,16 +158,16 @@ func (p *pointer) population(name string, of func(*counted) population) {
 // if the run does not have the agent, the category or the profile: then there is
 // nothing to count, and not a count of 0.
 func (p *pointer) labelled(r *counted, k id) (id, bool) {
-	if k.profile != "" && !slices.Contains(r.m.Profiles, k.profile) {
+	if k.profile != "" && !slices.Contains(r.Profiles, k.profile) {
 		return k, false
 	}
 	if k.agent != "" {
-		category, ok := r.category[k.agent]
+		category, ok := r.Category[k.agent]
 		k.category = category
 		return k, ok
 	}
 	if k.category != "" {
-		for _, category := range r.category {
+		for _, category := range r.Category {
 			if category == k.category {
 				return k, true
 			}
@@ -262,7 +262,7 @@ func partOf(weight float64, n tally, size, hosts sizes, base string) part {
 }
 
 func (p *pointer) row(i int, k id, population, stratum, base string, count, denominator int64) *sink.Point {
-	m := p.runs[i].m
+	m := p.runs[i].Manifest
 	return &sink.Point{
 		Metric: k.metric, Population: population, Stratum: stratum, Agent: p.text(k.agent), Category: p.text(k.category),
 		Profile: p.text(k.profile), Key: p.text(k.key), Run: m.Run, Date: m.Date, Base: base, Count: count, Denominator: denominator,
@@ -342,7 +342,7 @@ func (p *pointer) remark() {
 	for _, stratum := range slices.Sorted(maps.Keys(p.Weights)) {
 		for _, r := range p.runs {
 			if b := r.all[stratum]; b == nil || b.sizes[baseHosts].n == 0 {
-				p.result.warn("run %s has no host in the stratum %s of --weights: its weighted figures are those of the other strata", r.m.Run, stratum)
+				p.result.warn("run %s has no host in the stratum %s of --weights: its weighted figures are those of the other strata", r.ID(), stratum)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -81,15 +82,12 @@ type id struct{ metric, agent, category, profile, key string }
 
 // counted is a run with what is counted in it.
 type counted struct {
-	m        *sink.Manifest
-	agents   *registry
-	category map[string]string // of agents, as counted
-	sources  map[string]int64  // hosts by where their answer comes from
-	all      population
-	panel    population // with --panel
-	others   population
-	moved    moved // against the run before
-	changes  *changes
+	*past.Run
+	all     population
+	panel   population // with --panel
+	others  population
+	moved   moved // against the run before
+	changes *changes
 }
 
 // population is a set of hosts of a run, by stratum.
@@ -151,7 +149,7 @@ func Read(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	if len(c.Profiles) == 0 {
-		if last := runs[len(runs)-1].m; len(last.Profiles) > 0 {
+		if last := runs[len(runs)-1]; len(last.Profiles) > 0 {
 			c.Profiles = last.Profiles[:1]
 		}
 	}
@@ -166,7 +164,7 @@ func Read(ctx context.Context, c Config) (*Result, error) {
 			continue
 		}
 		var err error
-		if runs[i].changes, err = readChanges(ctx, c, runs[i-1].m, runs[i].m); err != nil {
+		if runs[i].changes, err = readChanges(ctx, c, runs[i-1].Manifest, runs[i].Manifest); err != nil {
 			return nil, err
 		}
 	}
@@ -176,18 +174,15 @@ func Read(ctx context.Context, c Config) (*Result, error) {
 
 // readRun reads the counters and the registry of a run.
 func readRun(ctx context.Context, dir, run string) (*counted, error) {
-	m, err := sink.ReadManifest(ctx, dir, run)
+	m, err := past.Read(ctx, dir, run)
 	if err != nil {
 		return nil, err
 	}
 	if !slices.Contains(m.Tables, "summary") {
 		return nil, fmt.Errorf("run %s %w: it has no table summary; choose other runs with --runs", run, ErrNoTable)
 	}
-	r := &counted{m: m, all: make(population), category: make(map[string]string), sources: make(map[string]int64)}
-	if r.agents, err = readRegistry(ctx, dir, m); err != nil {
-		return nil, err
-	}
-	counts, err := summary.Read(ctx, dir, m)
+	r := &counted{Run: m, all: make(population)}
+	counts, err := summary.Read(ctx, dir, m.Manifest)
 	if err != nil {
 		return nil, err
 	}
@@ -210,14 +205,6 @@ func (r *counted) add(c summary.Count) {
 		if c.Key == "conditional_allow" {
 			b.size(filesOf(c.Profile), c.N)
 		}
-	case "source":
-		source := c.Key
-		if source == "cache" {
-			source = "network"
-		}
-		r.sources[source] += c.N
-	case "policy":
-		r.category[c.Agent] = c.Category
 	}
 	if _, ok := metrics[c.Metric]; !ok {
 		return

@@ -20,6 +20,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
@@ -50,7 +51,10 @@ func (s *Source) openRun(ctx context.Context) error {
 	if m.State != "complete" {
 		return &userfile.Error{Path: folder, Err: errors.New("is not complete: " + m.HowToComplete())}
 	}
-	e := earlierRun{dir: dir, limits: limitsOf(m)}
+	e := earlierRun{dir: dir}
+	if e.limits, err = limitsOf(m); err != nil {
+		return &userfile.Error{Path: folder, Err: err}
+	}
 	s.fromShards, s.asOf, s.earlier = m.ShardsOfHosts(), &m.Date, m.Choices()
 	if n := s.config.Shard.Count; n > 1 && s.fromShards > 0 && (m.Shards != s.fromShards || n != s.fromShards) {
 		// Otherwise a shard would have targets of several, out of order.
@@ -300,14 +304,17 @@ func (b *bodyReader) close() {
 // largest, up to which it fetched bodies.
 type limits struct{ first, most int }
 
-func limitsOf(m *sink.Manifest) (l limits) {
+func limitsOf(m *sink.Manifest) (l limits, err error) {
 	for i, name := range m.Profiles {
-		size, _ := m.ProfileFields[name]["size_limit"].(float64) // a number of JSON
-		if l.most = max(l.most, int(size)); i == 0 {
-			l.first = int(size)
+		p, err := past.Profile(m, name)
+		if err != nil {
+			return l, err
+		}
+		if l.most = max(l.most, p.SizeLimit); i == 0 {
+			l.first = p.SizeLimit
 		}
 	}
-	return l
+	return l, nil
 }
 
 // cut reports whether the earlier run captured only a part of a body. In a row,

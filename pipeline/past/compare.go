@@ -1,0 +1,254 @@
+package past
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// Differences says what differs between a run and an earlier one, in sentences without
+// a full stop.
+type Differences struct {
+	before, after *Run
+
+	Tables   []string // other versions of the tables, or another kind of source: nothing is comparable
+	Hosts    []string // another choice of hosts (list, --limit, --sample): figures of all hosts are not comparable
+	Editions []string // another edition of the list: a host may be in one run only
+	Folder   string   // the same of a folder of files, --bodies
+	Asked    []string // settings under which the same hosts may give other answers
+	Ranks    []string // another list of ranks: strata are not comparable
+	Notes    []string // settings that change few answers
+	Reversed string   // the run before is the later one
+}
+
+// Compare compares two runs.
+func Compare(before, after *Run) *Differences {
+	d := &Differences{before: before, after: after}
+	differ := func(to *[]string, what string, x, y any) {
+		if x != y {
+			*to = append(*to, fmt.Sprintf("%s: %v, then %v", what, x, y))
+		}
+	}
+	differ(&d.Tables, "another version of the tables", before.SchemaVersion, after.SchemaVersion)
+	if before.Source != "" && after.Source != "" {
+		differ(&d.Tables, "another kind of source", before.Source, after.Source)
+	}
+	if unknown := slices.DeleteFunc([]*Run{before, after}, func(r *Run) bool { return !r.isAgain() || r.Earlier != nil }); len(unknown) > 0 {
+		d.Hosts = append(d.Hosts, fmt.Sprintf("run %s does not say which hosts the run had that it judges again", unknown[0].Run))
+	} else {
+		differ(&d.Hosts, "another list of hosts", before.list("hosts"), after.list("hosts"))
+		differ(&d.Hosts, "another --limit", before.limit(), after.limit())
+		differ(&d.Hosts, "another --sample", before.sample(), after.sample())
+	}
+	if x, y := before.list("bodies"), after.list("bodies"); x != y {
+		d.Folder = fmt.Sprintf("another folder of files: %s, then %s", x, y)
+		d.Editions = append(d.Editions, d.Folder)
+	}
+	if d.EditionOf("hosts") {
+		d.Editions = append(d.Editions, "another edition of the list of hosts")
+	}
+	differ(&d.Ranks, "another list of ranks", before.list("ranks"), after.list("ranks"))
+	d.settings()
+	if c := cmp.Or(before.Date.Compare(after.Date), cmp.Compare(before.Run, after.Run)); c > 0 {
+		d.Reversed = fmt.Sprintf("the first run, %s of %s, is later than the second, %s of %s: what came reads as gone",
+			before.Run, before.Date.Format(time.RFC3339), after.Run, after.Date.Format(time.RFC3339))
+	}
+	return d
+}
+
+// All says why no figure of all hosts can be compared.
+func (d *Differences) All() []string { return slices.Concat(d.Tables, d.Hosts, d.Asked) }
+
+// EditionOf reports whether the runs have other editions of one list, of hosts or of
+// ranks.
+func (d *Differences) EditionOf(role string) bool {
+	return d.before.list(role) == d.after.list(role) && d.before.edition(role) != d.after.edition(role)
+}
+
+// MayMiss says why a host of one run may not be in the other although it is neither new
+// nor gone, or "".
+func (d *Differences) MayMiss() string { return strings.Join(slices.Concat(d.Hosts, d.Editions), "; ") }
+
+// Told says all that differs but for profiles and agents, for a comparison host by host.
+func (d *Differences) Told() (out []string) {
+	if d.Reversed != "" {
+		out = append(out, d.Reversed)
+	}
+	if why := d.MayMiss(); why != "" {
+		out = append(out, why+": hosts may be new or gone for that alone")
+	}
+	return slices.Concat(out, d.Tables, d.Asked, d.Ranks, d.Notes)
+}
+
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// list names a list without its folder and with # for numbers: tranco-2026-11-01.csv
+// and tranco-2026-11-08.csv are two editions of one list. Hosts that are arguments have
+// no editions. A run that judges another one again may choose from its hosts.
+func (r *Run) list(role string) string {
+	return r.eachInput(role, "none", func(in sink.Input) string {
+		if in.Path == sink.NamedHosts {
+			return fmt.Sprintf("%s (%.8s)", in.Path, in.SHA256)
+		}
+		return digits.ReplaceAllString(filepath.Base(filepath.ToSlash(in.Path)), "#")
+	})
+}
+
+// edition returns the digest of a list, "" if it is not known.
+func (r *Run) edition(role string) string {
+	return r.eachInput(role, "", func(in sink.Input) string { return cmp.Or(in.SHA256, in.Ends) })
+}
+
+func (r *Run) eachInput(role, none string, text func(sink.Input) string) string {
+	var texts []string
+	for _, c := range r.Choices() {
+		for _, in := range c.Inputs {
+			if in.Role == role {
+				texts = append(texts, text(in))
+			}
+		}
+	}
+	return cmp.Or(strings.Join(texts, " of "), none)
+}
+
+// limit returns the smallest limit of a run and those that it judges again.
+func (r *Run) limit() int64 {
+	least := int64(0)
+	for _, c := range r.Choices() {
+		if n, _ := strconv.ParseInt(c.Limit, 10, 64); n > 0 && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	return least
+}
+
+// sample returns the smallest share: it is a part of the others.
+func (r *Run) sample() float64 {
+	least := 1.0
+	for _, c := range r.Choices() {
+		if share, err := strconv.ParseFloat(c.Sample, 64); err == nil && share > 0 {
+			least = min(least, share)
+		}
+	}
+	return least
+}
+
+// Profile says why nothing can be compared under a profile, or nil.
+func (d *Differences) Profile(name string) (out []string) {
+	a, b := d.before, d.after
+	x, y := a.ProfileFields[name], b.ProfileFields[name]
+	switch inA, inB := slices.Contains(a.Profiles, name), slices.Contains(b.Profiles, name); {
+	case !inA && inB:
+		return []string{"run " + a.Run + " has no profile " + name}
+	case !inB:
+		return []string{"run " + b.Run + " has no profile " + name}
+	case x == nil || y == nil:
+		if a.ToolVersion != b.ToolVersion || asJSON(a.Configuration["profiles"]) != asJSON(b.Configuration["profiles"]) {
+			return []string{"a run does not say what the profile " + name + " was"}
+		}
+		return nil
+	}
+	fields := make(map[string]bool)
+	for _, m := range []map[string]any{x, y} {
+		for field := range m {
+			fields[field] = true
+		}
+	}
+	for _, field := range slices.Sorted(maps.Keys(fields)) {
+		if before, after := asJSON(x[field]), asJSON(y[field]); before != after {
+			out = append(out, fmt.Sprintf("profile %s: %s was %s and is %s", name, field, before, after))
+		}
+	}
+	return out
+}
+
+// answering are the fields of a profile that neither say how a file is read nor what a
+// status 4xx means.
+var answering = []string{
+	"max_redirects", "html_redirect", "redirect_unsupported", "other_status", "misconfigured_as_404", "server_error", "server_error_copy",
+	"network_failure", "network_failure_copy", "unreachable_limit", "unreachable", "unreachable_copy", "max_age_lengthens",
+}
+
+// ReadsAlike reports whether a profile takes files, and answers that there is none, in
+// the same way in both runs, even if other answers may mean something else.
+func (d *Differences) ReadsAlike(name string) bool {
+	x, y := d.before.ProfileFields[name], d.after.ProfileFields[name]
+	if x == nil || y == nil {
+		return d.Profile(name) == nil
+	}
+	fields := func(of map[string]any) map[string]any {
+		of = maps.Clone(of)
+		maps.DeleteFunc(of, func(field string, _ any) bool { return slices.Contains(answering, field) })
+		return of
+	}
+	return asJSON(fields(x)) == asJSON(fields(y))
+}
+
+// Agent says why nothing can be compared for an agent, or "".
+func (d *Differences) Agent(name string) string {
+	if _, ok := d.before.Category[name]; !ok {
+		return fmt.Sprintf("the registry of run %s has no %s", d.before.Run, name)
+	}
+	return d.Entry(name)
+}
+
+// Entry says how the entry of an agent changed that both runs have, or "".
+func (d *Differences) Entry(name string) string {
+	return d.after.Registry.change(d.before.Registry, name)
+}
+
+// Categories says why a category cannot be compared: its agents differ.
+func (d *Differences) Categories() map[string]string {
+	out := make(map[string]string)
+	of := func(r *Run) map[string][]string {
+		by := make(map[string][]string)
+		for agent, category := range r.Category {
+			by[category] = append(by[category], agent)
+		}
+		return by
+	}
+	before, after := of(d.before), of(d.after)
+	for category, agents := range after {
+		var changed []string
+		for _, agent := range agents {
+			switch was, ok := d.before.Category[agent]; {
+			case !ok, was != category:
+				changed = append(changed, agent+" is new")
+			case d.Entry(agent) != "":
+				changed = append(changed, "the entry of "+agent+" changed")
+			}
+		}
+		for _, agent := range before[category] {
+			if d.after.Category[agent] != category {
+				changed = append(changed, agent+" is gone")
+			}
+		}
+		slices.Sort(changed)
+		if changed != nil {
+			out[category] = "the category " + category + " changed: " + Some(changed, 5)
+		}
+	}
+	return out
+}
+
+// Some joins texts, or the first few of many.
+func Some(texts []string, most int) string {
+	if more := len(texts) - most; more > 0 {
+		return strings.Join(texts[:most], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(texts, ", ")
+}
+
+func asJSON(v any) string {
+	text, _ := json.Marshal(v) // read from JSON
+	return string(text)
+}

@@ -1,0 +1,151 @@
+package past
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// write writes a run without hosts, with counters and a registry.
+func write(t *testing.T, dir string, p sink.Plan, agents []sink.Agent, counts ...sink.Count) *Run {
+	t.Helper()
+	r, err := sink.Create(dir, p)
+	must(t, err)
+	defer r.Close()
+	s, err := r.Segment(0)
+	must(t, err)
+	must(t, s.Agents.Write(agents...))
+	must(t, s.Commit())
+	must(t, r.Complete(sink.Completion{Finished: p.Started, Totals: sink.Totals{Counts: counts}}))
+	run, err := Read(t.Context(), dir, p.Run)
+	must(t, err)
+	return run
+}
+
+func TestReadingARun(t *testing.T) {
+	dir := t.TempDir()
+	plan := sink.Plan{Run: "r", Tables: []string{"agents", "summary"}, Profiles: []string{"google"}}
+	agents := []sink.Agent{
+		{Agent: "A", Category: "search", Tokens: []string{"A", "B"}, FallsBackTo: []string{"C"}, UserAgent: sink.Some("A/1"), IgnoresStar: true},
+		{Agent: "D", Category: "other", Tokens: []string{"D"}},
+	}
+	source := func(key string, n int64) sink.Count {
+		return sink.Count{Metric: "source", Stratum: "unranked", Key: &key, Count: n}
+	}
+	policy := sink.Count{Metric: "policy", Stratum: "unranked", Agent: sink.Some("A"), Category: sink.Some("search"), Key: sink.Some("partial"), Count: 1}
+	r := write(t, dir, plan, agents, source("cache", 2), source("network", 2), source("warc", 3), policy)
+	if r.Source != "network" {
+		t.Errorf("most answers come from %q", r.Source)
+	}
+	if diff := cmp.Diff(agents, r.Registry.Agents); diff != "" || !r.Registry.Known {
+		t.Errorf("known: %v, agents:\n%s", r.Registry.Known, diff)
+	}
+	if diff := cmp.Diff(map[string]string{"A": "search"}, r.Category); diff != "" {
+		t.Errorf("agents that were judged:\n%s", diff)
+	}
+	want := robots.Agent{Name: "A", Tokens: []string{"A", "B"}, FallsBackTo: []string{"C"}, UserAgent: "A/1", IgnoresStar: true}
+	if diff := cmp.Diff(want, Robots(&r.Registry.Agents[0])); diff != "" {
+		t.Error(diff)
+	}
+	plan.Run, plan.Tables = "s", []string{"summary"}
+	if r := write(t, dir, plan, nil); r.Registry.Known || r.Source != "" {
+		t.Errorf("a run without the table agents knows them: %v, source %q", r.Registry.Known, r.Source)
+	}
+	if _, err := Read(t.Context(), dir, "none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no run: %v", err)
+	}
+}
+
+// fieldsOf returns the fields of a profile as a manifest has them.
+func fieldsOf(t *testing.T, p *robots.Profile) (fields map[string]any) {
+	t.Helper()
+	text, err := yaml.Marshal(p)
+	must(t, err)
+	must(t, yaml.Unmarshal(text, &fields))
+	text, err = json.Marshal(fields)
+	must(t, err)
+	must(t, json.Unmarshal(text, &fields))
+	return fields
+}
+
+// A profile is what the run records. This program's profile of the same name may have
+// changed.
+func TestProfileAsRecorded(t *testing.T) {
+	google, _ := robots.ProfileNamed("google")
+	recorded := func(change func(map[string]any)) *sink.Manifest {
+		fields := fieldsOf(t, google)
+		change(fields)
+		return &sink.Manifest{Plan: sink.Plan{Run: "r", ProfileFields: map[string]map[string]any{"google": fields}}}
+	}
+	p, err := Profile(recorded(func(f map[string]any) { f["size_limit"], f["wildcards"] = 77.0, false }), "google")
+	must(t, err)
+	want := *google
+	want.SizeLimit, want.Wildcards = 77, false
+	if diff := cmp.Diff(&want, p); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	own := &sink.Manifest{Plan: sink.Plan{Run: "r", Configuration: map[string]any{"profiles": map[string]any{"mine": map[string]any{"base": "rfc9309", "size_limit": 5.0}}}}}
+	if p, err := Profile(own, "mine"); err != nil || p.SizeLimit != 5 || p.Name != "mine" {
+		t.Errorf("a profile of one's own: %+v, %v", p, err)
+	}
+	if p, err := Profile(own, "google"); err != nil || cmp.Diff(google, p) != "" {
+		t.Errorf("a run that records no fields: %+v, %v", p, err)
+	}
+	for name, m := range map[string]*sink.Manifest{
+		"run r: profile google:": recorded(func(f map[string]any) { f["of_tomorrow"] = true }),
+		"agent_match":            recorded(func(f map[string]any) { delete(f, "agent_match") }),
+	} {
+		if _, err := Profile(m, "google"); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%v, want %s", err, name)
+		}
+	}
+	if _, err := Profile(own, "other"); err == nil || !strings.Contains(err.Error(), "does not say what profile other is") {
+		t.Errorf("a profile of which nothing is known: %v", err)
+	}
+}
+
+// The choice of hosts explains hosts of one run only, and so do a later first run, and
+// another edition of a list.
+func TestWhatExplainsHostsOfOneRun(t *testing.T) {
+	run := func(id string, day int, list, digest, limit string) *Run {
+		return &Run{Registry: &Registry{}, Source: "network", Manifest: &sink.Manifest{Date: time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC), Plan: sink.Plan{
+			Run: id, Inputs: []sink.Input{{Role: "hosts", Path: list, SHA256: digest}}, Configuration: map[string]any{"limit": limit},
+		}}}
+	}
+	base := run("a", 1, "in/tranco-1.csv", "1", "0")
+	for _, c := range []struct {
+		after *Run
+		want  string
+	}{
+		{run("b", 2, "tranco-1.csv", "1", "0"), "[]"},
+		{run("b", 1, "tranco-1.csv", "1", "0"), "[]"},
+		{run("b", 2, "tranco-2.csv", "2", "0"), "[another edition of the list of hosts: hosts may be new or gone for that alone]"},
+		{run("b", 2, "crux.csv", "2", "7"), "[another list of hosts: tranco-#.csv, then crux.csv; another --limit: 0, then 7: hosts may be new or gone for that alone]"},
+		{run("A", 1, "tranco-1.csv", "1", "0"), "[the first run, a of 2026-03-01T00:00:00Z, is later than the second, A of 2026-03-01T00:00:00Z: what came reads as gone]"},
+	} {
+		d := Compare(base, c.after)
+		if got := fmt.Sprint(d.Told()); got != c.want {
+			t.Errorf("told %s, want %s", got, c.want)
+		}
+		if (d.MayMiss() != "") != strings.Contains(c.want, "hosts may be") {
+			t.Errorf("%s: hosts may be missing: %q", c.want, d.MayMiss())
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package past
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
+)
+
+// Registry is the registry of agents of a run.
+type Registry struct {
+	Known  bool         // the run has the table agents, whole
+	Agents []sink.Agent // with the columns that decide about policies, in their order
+	digest string       // of the file
+}
+
+// columns of the table agents that decide about policies.
+var columns = []string{"agent", "category", "tokens", "falls_back_to", "user_agent", "ignores_star"}
+
+func readRegistry(ctx context.Context, dir string, m *sink.Manifest) (*Registry, error) {
+	without := func(column string) bool { return slices.Contains(m.Without, "agents."+column) } // of a published run
+	r := &Registry{Known: slices.Contains(m.Tables, "agents") && !slices.ContainsFunc(columns, without)}
+	for _, in := range m.Inputs {
+		if in.Role == "agents" {
+			r.digest = in.SHA256
+		}
+	}
+	if !r.Known {
+		return r, nil
+	}
+	for _, p := range m.PartsOf("agents") {
+		if err := scan.Rows(ctx, dir, p, scan.Selection{Columns: columns}, r.add); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (r *Registry) add(batch arrow.RecordBatch) error {
+	text := func(name string) func(int) string {
+		column := scan.Column[*array.String](batch, name)
+		return func(i int) string { return strings.Clone(column.Value(i)) } // "" for null
+	}
+	texts := func(name string) func(int) []string {
+		column := scan.Column[*array.List](batch, name)
+		values := column.ListValues().(*array.String)
+		return func(i int) (out []string) {
+			from, to := column.ValueOffsets(i)
+			for k := from; k < to; k++ {
+				out = append(out, strings.Clone(values.Value(int(k))))
+			}
+			return out
+		}
+	}
+	name, category, userAgent := text("agent"), text("category"), text("user_agent")
+	tokens, fallsBack := texts("tokens"), texts("falls_back_to")
+	star := scan.Column[*array.Boolean](batch, "ignores_star")
+	for i := range int(batch.NumRows()) {
+		r.Agents = append(r.Agents, sink.Agent{
+			Agent: name(i), Category: category(i), Tokens: tokens(i), FallsBackTo: fallsBack(i), UserAgent: sink.NonZero(userAgent(i)), IgnoresStar: star.Value(i),
+		})
+	}
+	return nil
+}
+
+// Robots converts an agent for package robots.
+func Robots(a *sink.Agent) robots.Agent {
+	out := robots.Agent{Name: a.Agent, Tokens: a.Tokens, FallsBackTo: a.FallsBackTo, IgnoresStar: a.IgnoresStar}
+	if a.UserAgent != nil {
+		out.UserAgent = *a.UserAgent
+	}
+	return out
+}
+
+// entry returns the entry of an agent, an empty one if there is none.
+func (r *Registry) entry(agent string) *sink.Agent {
+	for i := range r.Agents {
+		if r.Agents[i].Agent == agent {
+			return &r.Agents[i]
+		}
+	}
+	return new(sink.Agent)
+}
+
+// change says how the entry of an agent differs from the one before, or "".
+func (r *Registry) change(before *Registry, agent string) string {
+	if !r.Known || !before.Known {
+		if r.digest != "" && r.digest == before.digest {
+			return ""
+		}
+		return fmt.Sprintf("a run did not write the table agents, so the entry of %s may have changed", agent)
+	}
+	a, b := before.entry(agent), r.entry(agent)
+	var out []string
+	for _, f := range []struct{ name, a, b string }{
+		{"tokens", list(a.Tokens), list(b.Tokens)}, {"falls_back_to", list(a.FallsBackTo), list(b.FallsBackTo)},
+		{"user_agent", text(a.UserAgent), text(b.UserAgent)}, {"ignores_star", fmt.Sprint(a.IgnoresStar), fmt.Sprint(b.IgnoresStar)},
+	} {
+		if f.a != f.b {
+			out = append(out, fmt.Sprintf("%s: %s, now %s", f.name, clip(f.a), clip(f.b)))
+		}
+	}
+	if out == nil {
+		return ""
+	}
+	return "the entry of " + agent + " changed: " + strings.Join(out, "; ")
+}
+
+// list returns names as text, "" for none.
+func list(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return asJSON(names)
+}
+
+// clip shortens a text of a run for a message.
+func clip(s string) string {
+	if s == "" {
+		return "not set"
+	}
+	if runes := []rune(s); len(runes) > 80 {
+		return string(runes[:79]) + "…"
+	}
+	return s
+}
