@@ -153,7 +153,7 @@ const (
 	TooLong                          // longer than the bytes of a line that Google's parser keeps
 	NUL                              // contains a NUL
 	Comment                          // a comment (with File.KeepComments)
-	TruncatedLine                    // the size limit ends within this line
+	TruncatedLine                    // the line's end lies beyond the size limit, so it does not count
 
 	NumRemarkClasses = iota // the number of classes
 )

@@ -221,7 +221,11 @@ func slowVerdict(p *Profile, body []byte, a Agent, path string) (v Value, ok boo
 	if p.RobotsTxtAllowed && paths[false] == "/robots.txt" {
 		return Allowed, true
 	}
-	readings, ok := slowReadings(p, body[:min(len(body), p.SizeLimit)])
+	if len(body) > p.SizeLimit {
+		body = body[:p.SizeLimit]
+		body = body[:strings.LastIndexAny(string(body), "\r\n")+1]
+	}
+	readings, ok := slowReadings(p, body)
 	if !ok {
 		return 0, false
 	}

@@ -61,6 +61,11 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 			cr = next(body, start, '\r')
 		}
 		end := min(lf, cr)
+		if end == len(body) && f.Truncated {
+			// The line's end lies beyond the limit: see Profile.SizeLimit.
+			s.remark(TruncatedLine, nil, trim(body[start:]))
+			break
+		}
 		stop := end
 		remarks := len(f.Remarks)
 		if s.google && stop-start > googleLine {
@@ -100,9 +105,6 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 		start = end + 1
 	}
 	f.Lines = int(s.line)
-	if f.Truncated {
-		s.remark(TruncatedLine, nil, trim(body[start:]))
-	}
 	s.closeGroup()
 }
 

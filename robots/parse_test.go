@@ -94,6 +94,59 @@ func TestLongAndTruncatedLines(t *testing.T) {
 	}
 }
 
+// TestCutLine is SPEC 2, "Size": a last line whose end lies beyond the limit is
+// no line, under every profile.
+func TestCutLine(t *testing.T) {
+	const open = "user-agent: a\ndisallow: /private/\ndisallow: /b"
+	cut := strings.Index(open, "private") // just after "disallow: /"
+	for _, row := range []struct {
+		body       string
+		limit      int
+		cut        bool // already, before Parse
+		rules      int
+		line       int32 // of the remark, 0 for none
+		value      string
+		disallowed string
+		allowed    string
+	}{
+		{open, cut, false, 0, 2, "disallow: /", "", "/"},
+		{open, cut + 7, false, 0, 2, "disallow: /private", "", "/private/x"},
+		{open, cut + 8, false, 0, 2, "disallow: /private/", "", "/private/x"}, // LF is the first byte beyond
+		{open, cut + 9, false, 1, 3, "", "/private/x", "/b"},
+		{open, len(open) - 1, false, 1, 3, "disallow: /", "/private/x", "/b"},
+		{open, len(open), false, 2, 0, "", "/b", "/c"}, // no LF, and nothing beyond
+		{open, len(open) + 1, false, 2, 0, "", "/b", "/c"},
+		{open[:cut], cut, true, 0, 2, "disallow: /", "", "/"},
+		{open[:cut], 1000, true, 0, 2, "disallow: /", "", "/"},
+		{open[:cut+9], 1000, true, 1, 3, "", "/private/x", "/b"},
+		{"user-agent: a\r\ndisallow: /1\r\ndisallow: /2\r\n", 28, false, 1, 3, "", "/1", "/2"}, // between CR and LF
+		{"user-agent: a\r\ndisallow: /1\r\ndisallow: /2\r\n", 27, false, 0, 2, "disallow: /1", "", "/1"},
+		{"user-agent: a\rdisallow: /1\rdisallow: /2\r", 27, false, 1, 3, "", "/1", "/2"},
+		{"user-agent: a\ndisallow: /\nuser-agent: *", 33, false, 1, 3, "user-ag", "/", ""},
+		{"user-agent: a\ndisallow: /1\nbogus \x00 # x\n", 38, false, 1, 3, "bogus \x00 # x", "/1", "/2"},
+	} {
+		eachProfile(t, func(t *testing.T, p *Profile) {
+			p.SizeLimit = row.limit
+			f := File{KeepComments: true, Cut: row.cut}
+			f.Parse([]byte(row.body), p)
+			ok := len(f.Rules) == row.rules && len(f.Remarks) == min(int(row.line), 1)
+			for _, r := range f.Remarks {
+				ok = ok && r.Class == TruncatedLine && r.Line == row.line && string(r.Value) == row.value
+			}
+			if !ok {
+				t.Errorf("%q at %d: %d rules, remarks %v", row.body, row.limit, len(f.Rules), remarks(&f))
+			}
+			judge := NewJudge(p, []Agent{{Name: "a", Tokens: []string{"a"}}})
+			judge.Load(&f)
+			for _, url := range []string{row.disallowed, row.allowed} {
+				if target := p.Target(url); url != "" && (judge.Policy(0).Judge(&target).Value == Allowed) != (url == row.allowed) {
+					t.Errorf("%q at %d: wrong verdict on %s", row.body, row.limit, url)
+				}
+			}
+		})
+	}
+}
+
 func TestSignals(t *testing.T) {
 	body := "user-agent: *\n" +
 		"Content-Signal: search=yes, ai-train=no\n" +

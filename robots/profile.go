@@ -39,7 +39,8 @@ type Profile struct {
 	Name string `yaml:"name"`
 
 	// SizeLimit is the number of bytes of a body that are read. The rest is
-	// ignored (RFC 9309, 2.5).
+	// ignored (RFC 9309, 2.5), and with it the last line, if its end lies
+	// beyond: "Disallow: /private" cut after the slash would close the site.
 	SizeLimit int `yaml:"size_limit"`
 	// MaxRedirects is the number of redirects to follow (RFC 9309, 2.3.1.2).
 	MaxRedirects int `yaml:"max_redirects"`

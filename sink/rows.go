@@ -122,7 +122,8 @@ type Fetch struct {
 	TotalMicros *int64 `parquet:"total_us"`
 	// Bytes of the decoded body as kept. Null if there is no body. Example: `1337`.
 	BodyBytes *int64 `parquet:"body_bytes"`
-	// The body was cut at the profile's size limit.
+	// The body was cut at the profile's size limit. The last line does not count unless its end (CR or LF)
+	// lies within.
 	BodyTruncated bool `parquet:"body_truncated"`
 	// SHA-1 of the decoded body as kept, in bare base32: joins `bodies` and Common Crawl's index. Null if
 	// there is no body. Example: `5S2OB6LKHJKZ4QZUPDK7BQSNDX7BPAGZ`.
@@ -272,9 +273,9 @@ type Line struct {
 	// Value as written, or the line if it has no field. Example: `/private`.
 	Value string `parquet:"value,dict"`
 	// What is remarkable: `extension`, `unknown_field`, `typo`, `key_prefix`, `missing_colon`,
-	// `spaced_colon`, `orphan_rule`, `no_field`, `too_long`, `nul`, `truncated`, `comment` (with
-	// `--keep-comments`). Lines with `typo`, `key_prefix`, `missing_colon` or `spaced_colon` may be
-	// accepted all the same.
+	// `spaced_colon`, `orphan_rule`, `no_field`, `too_long`, `nul`, `truncated` (it ends beyond the size
+	// limit and does not count), `comment` (with `--keep-comments`). Lines with `typo`, `key_prefix`,
+	// `missing_colon` or `spaced_colon` may be accepted all the same.
 	Class string `parquet:"class,dict"`
 }
 
