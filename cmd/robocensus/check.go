@@ -32,14 +32,15 @@ are taken literally. Each line of output is an object
 
     {"verdict", "reason", "line", "pattern", "agent"}
 
-in the same order. line is 0 if no rule decides.
+in the same order. line is 0 if no rule decides. "truncated" is true, else absent, if
+the profile's size limit cuts the file: what lies beyond does not count.
 
 With --json, the output is one array with an object for each URL
 
     {"url", "agent", "verdict", "reason", "line", "pattern", "group_agent", "profile", "outcome", "others"}
 
 group_agent is the token whose group decides; others maps the other profiles to
-their verdicts.
+their verdicts. "truncated" is as with --jsonl.
 
 Exit codes: 0 all allowed, 1 any disallowed, 2 any undefined and none disallowed;
 64 usage, 65 bad input, 69 no host could be reached, 130 interrupted. With --jsonl:

@@ -34,7 +34,8 @@ taken literally. Each line of output is an object
 
     {"relation", "closes", "opens"}
 
-in the same order. closes shows where B forbids more than A, opens where it forbids
+in the same order, with "truncated_a" or "truncated_b" true if the size limit of the
+profile cuts that file. closes shows where B forbids more than A, opens where it forbids
 less, each {"url", "line_a", "line_b", "verdict_a", "verdict_b"} or null. A line is
 0 if no rule decides.
 
@@ -160,6 +161,9 @@ func showComparison(out io.Writer, sides *[2]compared, c robots.Comparison) {
 	for i := range sides {
 		s := &sides[i]
 		fmt.Fprintf(out, "%c  %s, %s, profile %s: %s\n", 'A'+i, plain(s.path), plain(s.agent.Name), plain(s.profile.Name), s.group())
+		if note := cutNote(&s.file, s.profile); note != "" {
+			fmt.Fprintf(out, "   %s\n", note)
+		}
 	}
 	fmt.Fprintf(out, "\n%s  %s\n", strings.ToUpper(c.Relation.String()), map[robots.Relation]string{
 		robots.Equal:             "A and B allow and forbid the same URLs",
@@ -195,7 +199,7 @@ func witnessURL(path string) string {
 func (c *compared) group() string {
 	switch c.policy.Match {
 	case robots.NoGroup:
-		return "no group is for this agent"
+		return "no group is for this agent" + within(&c.file)
 	case robots.StarGroup:
 		return fmt.Sprintf("the group for *, line %d", c.policy.GroupLine)
 	}
@@ -206,9 +210,9 @@ func (c *compared) group() string {
 func (c *compared) reason(v robots.Verdict, path string) string {
 	switch v.Reason {
 	case robots.ReasonNoRule:
-		return "no rule matches"
+		return "no rule matches" + within(&c.file)
 	case robots.ReasonNoGroup:
-		return "no group is for this agent"
+		return "no group is for this agent" + within(&c.file)
 	case robots.ReasonRobotsTxt:
 		return "robots.txt itself may always be fetched"
 	case robots.ReasonUndefined:
@@ -261,6 +265,9 @@ type relation struct {
 	Relation string         `json:"relation"`
 	Closes   *relationProof `json:"closes"`
 	Opens    *relationProof `json:"opens"`
+
+	TruncatedA bool `json:"truncated_a,omitempty"` // the size limit cuts the file of A
+	TruncatedB bool `json:"truncated_b,omitempty"`
 }
 
 type relationProof struct {
@@ -299,7 +306,9 @@ func (f *compareFlags) compareJSONL(in io.Reader, out io.Writer, profile *robots
 			c.load()
 		}
 		c := robots.Compare(sides[0].policy, sides[1].policy)
-		return relation{c.Relation.String(), proof(&sides, c.Closes), proof(&sides, c.Opens)}, nil
+		return relation{
+			c.Relation.String(), proof(&sides, c.Closes), proof(&sides, c.Opens), sides[0].file.Truncated, sides[1].file.Truncated,
+		}, nil
 	})
 }
 

@@ -39,6 +39,7 @@ type explainedURL struct {
 	Profile    string            `json:"profile"`
 	Outcome    string            `json:"outcome"`
 	Others     map[string]string `json:"others"` // verdicts of other profiles
+	Truncated  bool              `json:"truncated,omitempty"`
 }
 
 type explained struct {
@@ -62,15 +63,31 @@ func (e *explainer) load(c *fetch.Capture) {
 	facts := c.Facts()
 	for _, r := range e.readings {
 		r.answer = r.profile.Answer(facts)
+		r.file.Cut = c.Truncated && e.body != nil
 		r.file.Parse(e.body, r.profile)
 		r.judge.Load(&r.file)
 	}
 }
 
-// unread warns about a body without a meaningful line: it is probably not the
-// robots.txt that the user expects.
+// cutNote says that a profile reads only the beginning of a file, "" if it reads all.
+func cutNote(f *robots.File, p *robots.Profile) string {
+	if !f.Truncated {
+		return ""
+	}
+	return fmt.Sprintf("cut at %s bytes, the size limit of profile %s: what follows line %s does not count",
+		words.Number(int64(p.SizeLimit)), plain(p.Name), words.Number(int64(f.Lines-1)))
+}
+
+// unread warns about a body that a profile does not read to its end, and about one
+// without a meaningful line: it is probably not the robots.txt that the user expects.
 func (e *explainer) unread() {
-	f := &e.readings[0].file
+	first := e.readings[0]
+	for i, r := range e.readings {
+		if note := cutNote(&r.file, r.profile); note != "" && (i == 0 || r.profile.SizeLimit != first.profile.SizeLimit) {
+			fmt.Fprintf(e.out, "%s\n\n", note)
+		}
+	}
+	f := &first.file
 	if f.InvalidLines == 0 || len(f.Groups)+len(f.Rules)+len(f.Sitemaps) > 0 ||
 		slices.ContainsFunc(f.Remarks, func(r robots.Remark) bool { return r.Class == robots.Extension }) {
 		return
@@ -201,9 +218,9 @@ func (e *explainer) explain(url string) {
 			e.note("a rule without a path forbids nothing, and no other rule matches")
 		}
 	case v.Reason == robots.ReasonNoRule:
-		e.note("no rule matches in " + group + why + ": what is not forbidden is allowed")
+		e.note("no rule matches in " + group + why + within(&first.file) + ": what is not forbidden is allowed")
 	case v.Reason == robots.ReasonNoGroup:
-		e.note("no group is for this agent" + map[bool]string{true: ", and it does not follow the one for *"}[e.agent.IgnoresStar && first.profile.IgnoresStar])
+		e.note("no group is for this agent" + within(&first.file) + map[bool]string{true: ", and it does not follow the one for *"}[e.agent.IgnoresStar && first.profile.IgnoresStar])
 	case v.Reason == robots.ReasonUndefined:
 		e.note("the document leaves a choice open, and the choices differ")
 	}
@@ -213,6 +230,7 @@ func (e *explainer) explain(url string) {
 	answer := explainedURL{
 		URL: url, Agent: e.agent.Name, Verdict: v.Value.String(), Reason: v.Reason.String(), GroupAgent: policy.GroupAgent,
 		Profile: first.profile.Name, Outcome: string(first.answer.Outcome), Others: make(map[string]string),
+		Truncated: first.file.Truncated,
 	}
 	if v.Rule >= 0 {
 		rule := &first.file.Rules[v.Rule]
@@ -229,6 +247,14 @@ func (e *explainer) explain(url string) {
 		e.note("profile " + first.profile.Name + "; others: " + strings.Join(others, ", "))
 	}
 	fmt.Fprintln(e.out)
+}
+
+// within qualifies what was not found in a file that the size limit cuts.
+func within(f *robots.File) string {
+	if f.Truncated {
+		return " within the size limit"
+	}
+	return ""
 }
 
 // runnersUp prints the rule that came second or, if none decided, the rules that

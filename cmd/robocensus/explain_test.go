@@ -2,13 +2,21 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"golang.org/x/net/dns/dnsmessage"
 
+	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
 )
@@ -107,6 +115,73 @@ func TestAnswered(t *testing.T) {
 	} {
 		if got := answered(row.capture, row.profile.Answer(row.capture.Facts())); got != "http://a.example "+row.want {
 			t.Errorf("%s, want %s", got, row.want)
+		}
+	}
+}
+
+// TestCheckAndCompareSayThatAFileWasCut asks about a group that lies beyond the size
+// limit, in every form of the two commands.
+func TestCheckAndCompareSayThatAFileWasCut(t *testing.T) {
+	const first = "User-agent: *\nAllow: /\n"
+	const group = "User-agent: GPTBot\nDisallow: /\n"
+	limit := 512_000
+	long := first + strings.Repeat("#\n", (limit-len(first))/2) + group
+	lines := 2 + (limit-len(first))/2
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	cut, whole := write("cut.txt", strings.Replace(long, "*", "b", 1)), write("whole.txt", group)
+	note := fmt.Sprintf("cut at 512,000 bytes, the size limit of profile google: what follows line %s does not count\n", words.Number(int64(lines)))
+
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, long) }))
+	t.Cleanup(server.Close)
+	question, err := json.Marshal(map[string]any{"robots": long, "agent": "GPTBot", "url": "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	side := func(name, text string) string {
+		one, err := json.Marshal(map[string]any{"robots": text, "agent": "GPTBot"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%q: %s", name, one)
+	}
+	for _, row := range []struct {
+		words string
+		stdin string
+		want  []string
+		not   string
+	}{
+		{"check " + cut + " GPTBot /", "", []string{note, "no group is for this agent within the size limit"}, "not one of"},
+		{"check " + cut + " b /", "", []string{note, "size limit of profile google-2012", "decides"}, ""},
+		{"check " + whole + " GPTBot /", "", nil, "limit"},
+		{"check " + cut + " GPTBot / --json", "", []string{`"truncated": true`}, "cut at"},
+		{"check " + whole + " GPTBot / --json", "", nil, "truncated"},
+		{"check " + server.URL + "/ --agent GPTBot --allow-private", "", []string{note, "ALLOW"}, ""},
+		{"check --jsonl", string(question), []string{`"verdict":"allow"`, `"agent":"*","truncated":true}`}, ""},
+		{"compare " + cut + " " + whole + " --agent GPTBot", "", []string{"profile google: no group is for this agent within the size limit\n   " + note}, ""},
+		{"compare " + whole + " " + cut + " --agent GPTBot --profile rfc9309", "", []string{"size limit of profile rfc9309"}, ""},
+		{"compare " + whole + " " + whole + " --agent GPTBot --agent b", "", nil, "limit"},
+		{"compare --jsonl", "{" + side("a", long) + "," + side("b", group) + "}", []string{`"relation":"stricter"`, `"truncated_a":true}`}, "truncated_b"},
+		{"compare --jsonl", "{" + side("a", group) + "," + side("b", long) + "}", []string{`"truncated_b":true}`}, "truncated_a"},
+	} {
+		var out, failed bytes.Buffer
+		err := execute(t.Context(), strings.Fields(row.words), strings.NewReader(row.stdin), &out, &failed)
+		if code := (exitError)(0); err != nil && !errors.As(err, &code) {
+			t.Errorf("%s: %v", row.words, err)
+		}
+		for _, want := range row.want {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s: got %.600s\nwant %q", row.words, out.String(), want)
+			}
+		}
+		if row.not != "" && strings.Contains(out.String(), row.not) {
+			t.Errorf("%s: got %.600s\nwith %q", row.words, out.String(), row.not)
 		}
 	}
 }

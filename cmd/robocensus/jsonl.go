@@ -37,6 +37,8 @@ type reply struct {
 	Line    int32  `json:"line"` // 0 if no rule decided
 	Pattern string `json:"pattern"`
 	Agent   string `json:"agent"` // the token whose group applies, * or empty
+
+	Truncated bool `json:"truncated,omitempty"` // the size limit cuts the file
 }
 
 // maxQuestion bounds one line of questions.
@@ -225,7 +227,7 @@ func (q *question) answer(profile *robots.Profile, file *robots.File, body []byt
 	target := profile.LiteralTarget(*q.URL)
 	policy := judge.Policy(0)
 	v := policy.Judge(&target)
-	r := reply{Verdict: v.Value.String(), Reason: v.Reason.String(), Agent: policy.GroupAgent}
+	r := reply{Verdict: v.Value.String(), Reason: v.Reason.String(), Agent: policy.GroupAgent, Truncated: file.Truncated}
 	if v.Rule >= 0 {
 		rule := &file.Rules[v.Rule]
 		r.Line, r.Pattern = rule.Line, sink.Text(rule.Pattern)
