@@ -22,11 +22,12 @@ func (lease *Lease) chain(b *budget, asked Origin) *Capture {
 		}
 		a, fail := get(b, at, target)
 		lease.client.link.notice(at, &a, fail)
-		got.Hops = append(got.Hops, robots.Hop{URL: clipURL(here), Status: a.status})
+		hop := robots.Hop{URL: clipURL(here), Status: a.status}
+		got.Hops = append(got.Hops, hop)
 		got.at, got.Remote, got.HTTPVersion, got.TLSVersion = at, a.remote, a.http, a.tls
 		got.Headers, got.Times = a.headers, a.times
 		got.text, got.Truncated = a.body, a.truncated
-		if fail == nil && at.Scheme != "ftp" && IsRedirect(a.status) {
+		if fail == nil && hop.IsRedirect() {
 			if at, target, fail = follow(here, a.location, asked, at); fail == nil {
 				switch {
 				case seen[at.String()+target]:
@@ -59,17 +60,6 @@ func follow(from, location string, asked, at Origin) (to Origin, target string, 
 		return Origin{}, "", fail
 	}
 	return to, requestTarget(next), nil
-}
-
-// IsRedirect reports whether a status sends a GET elsewhere, including 300 if
-// it names a preferred choice (RFC 9110 section 15.4.1). 304 to 306 do not;
-// package robots decides what they mean.
-func IsRedirect(status int) bool {
-	switch status {
-	case 300, 301, 302, 303, 307, 308:
-		return true
-	}
-	return false
 }
 
 // requestTarget returns path and query, escaped for the request line: net/url

@@ -56,10 +56,12 @@ var redirectRows = []row{
 		i := max(0, slices.Index(statuses, r.URL.RawQuery))
 		fmt.Fprintf(c, "HTTP/1.1 %s X\r\nLocation: ?%s\r\n%s", statuses[i], statuses[min(i+1, 5)], nothing)
 	}), want{200, "", 6, once, rulesDecide}},
-	{"300 with a Location", served(func(c *net.TCPConn, r *http.Request, _ int) {
-		status := map[string]string{"": "300", "next": "200"}[r.URL.RawQuery]
-		fmt.Fprintf(c, "HTTP/1.1 %s X\r\nLocation: ?next\r\n%s", status, nothing)
-	}), want{200, "", 2, once, rulesDecide}},
+	{"other statuses that redirect (RFC 9110 section 15)", served(func(c *net.TCPConn, r *http.Request, _ int) {
+		statuses := []string{"300", "305", "306", "309", "399", "200"}
+		i := max(0, slices.Index(statuses, r.URL.RawQuery))
+		fmt.Fprintf(c, "HTTP/1.1 %s X\r\nLocation: ?%s\r\n%s", statuses[i], statuses[min(i+1, 5)], nothing)
+	}), want{200, "", 6, once, rulesDecide}},
+	{"304 with a Location", plain("HTTP/1.1 304 X\r\nLocation: /next\r\n" + nothing), want{304, "", 1, once, invalidResponse}},
 	{"http, https, http", func(t *testing.T, s *scene) {
 		s.ConnectTo = serveTLS(t, nil, func(c net.Conn, r *http.Request) {
 			next := map[string]string{
@@ -114,8 +116,8 @@ var redirectRows = []row{
 	{"300 without Location", plain("HTTP/1.1 300 Choices\r\n" + nothing), want{300, robots.ErrorRedirectInvalid, 1, once, leadsNowhere}},
 	{"300 with a Location that is no URL", plain("HTTP/1.1 300 Choices\r\nLocation: http://b.example/%zz%\r\n" + nothing), want{300, robots.ErrorRedirectInvalid, 1, once, leadsNowhere}},
 	{"300 to mailto:", plain("HTTP/1.1 300 Choices\r\nLocation: mailto:a@b.example\r\n" + nothing), want{300, robots.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},
-	{"305", plain("HTTP/1.1 305 Use Proxy\r\nLocation: http://b.example/\r\n" + nothing), want{305, "", 1, once, leadsNowhere}},
-	{"399", plain("HTTP/1.1 399 What\r\n" + nothing), want{399, "", 1, once, leadsNowhere}},
+	{"305 to what is no URL", plain("HTTP/1.1 305 Use Proxy\r\nLocation: http://b.example/%zz%\r\n" + nothing), want{305, robots.ErrorRedirectInvalid, 1, once, leadsNowhere}},
+	{"399 without Location", plain("HTTP/1.1 399 What\r\n" + nothing), want{399, robots.ErrorRedirectInvalid, 1, once, leadsNowhere}},
 
 	{"to file:", to("file:///etc/passwd"), want{302, robots.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},
 	{"to mailto:", to("mailto:webmaster@a.example"), want{302, robots.ErrorRedirectUnsupported, 1, once, cannotBeFetched}},

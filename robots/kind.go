@@ -25,7 +25,7 @@ func (f Facts) Kind() AnswerKind {
 	var k AnswerKind
 	last := Hop{}
 	for _, last = range f.Hops {
-		if isRedirect(last) {
+		if last.IsRedirect() {
 			k.Redirects++
 		}
 	}
@@ -68,9 +68,9 @@ func (f Facts) class(last Hop) AnswerReason {
 		return AnswerInvalidResponse
 	case f.Error != "" || last.Status == 0:
 		return AnswerNetworkFailure
-	case isRedirect(last) && f.Unfollowed:
+	case last.IsRedirect() && f.Unfollowed:
 		return AnswerRedirectUnresolved
-	case isRedirect(last):
+	case last.IsRedirect():
 		return AnswerRedirectInvalid
 	case class == AnswerInvalidResponse:
 		return answerOtherStatus
@@ -94,8 +94,10 @@ func isFTP(h Hop) bool {
 	return len(h.URL) >= 6 && strings.EqualFold(h.URL[:6], "ftp://")
 }
 
-// isRedirect excludes 304, which answers a condition that was never sent.
-func isRedirect(h Hop) bool {
+// IsRedirect reports whether the answer sends a GET elsewhere, if it says where.
+// So do 300 and statuses without a meaning of their own (RFC 9110, 15 and
+// 15.4). 304 does not: it answers a condition that was never sent.
+func (h Hop) IsRedirect() bool {
 	return h.Status >= 300 && h.Status < 400 && h.Status != 304 && !isFTP(h)
 }
 

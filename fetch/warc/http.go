@@ -51,7 +51,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		return nil
 	}
 	c.Hops[0].Status, c.HTTPVersion, c.Headers = h.status, h.version, h.keep()
-	if fetch.IsRedirect(h.status) {
+	if c.Hops[0].IsRedirect() {
 		c.Location, c.Error, c.Err = fetch.Redirect(c.Hops[0].URL, string(h.location))
 	}
 	if h.status < 200 || h.status > 299 || c.Revisit != nil {
