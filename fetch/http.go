@@ -182,9 +182,11 @@ func (lease *Lease) exchange(below *weighed, conn net.Conn, o Origin, target, he
 	case errors.As(err, &ours): // a failure of our disk
 		return ours
 	case err == nil && resp.StatusCode == http.StatusPartialContent:
-		if err := Partial(contentRange, a.truncated || a.body.size() == c.config.MaxBody); err != nil {
+		beyond, err := Partial(contentRange, a.truncated || a.body.size() == c.config.MaxBody)
+		if err != nil {
 			return failed(robots.ErrorTruncatedBody, "body: %w", err)
 		}
+		a.truncated = a.truncated || beyond
 		return nil
 	case err == nil:
 		return nil
@@ -196,8 +198,8 @@ func (lease *Lease) exchange(below *weighed, conn net.Conn, o Origin, target, he
 
 // Partial returns why the body of a 206 with this Content-Range is not the
 // whole file, or nil if it is as good. full reports whether the body reaches
-// the limit.
-func Partial(contentRange string, full bool) error {
+// the limit, and beyond whether the file may be longer.
+func Partial(contentRange string, full bool) (beyond bool, err error) {
 	// RFC 9110 section 14.4: bytes FIRST-LAST/LENGTH, with * for an unknown
 	// length.
 	unit, rest, _ := strings.Cut(trimSpace(contentRange), " ")
@@ -207,18 +209,17 @@ func Partial(contentRange string, full bool) error {
 	to, err2 := strconv.ParseUint(trimSpace(last), 10, 63)
 	switch {
 	case contentRange == "":
-		return errors.New("a 206 without Content-Range")
+		return false, errors.New("a 206 without Content-Range")
 	case !strings.EqualFold(unit, "bytes") || !ok || !isSpan || err1 != nil || err2 != nil:
-		return fmt.Errorf("a 206 with an impossible Content-Range %q", clip(contentRange))
+		return false, fmt.Errorf("a 206 with an impossible Content-Range %q", clip(contentRange))
 	case from != 0:
-		return fmt.Errorf("a 206 that begins at byte %d", from)
-	case full:
-		return nil
+		return false, fmt.Errorf("a 206 that begins at byte %d", from)
 	}
-	if size, err := strconv.ParseUint(trimSpace(length), 10, 63); err != nil || to+1 != size {
-		return fmt.Errorf("a 206 that ends at byte %d of %q", to, clip(length))
+	size, err := strconv.ParseUint(trimSpace(length), 10, 63)
+	if beyond = err != nil || to+1 != size; beyond && !full {
+		return true, fmt.Errorf("a 206 that ends at byte %d of %q", to, clip(length))
 	}
-	return nil
+	return beyond, nil
 }
 
 // getRequest tells ReadResponse that a body may follow. It is shared read-only.

@@ -135,6 +135,18 @@ func limited(n int, st stage) stage {
 	}
 }
 
+// truncated checks whether the capture says that the body is cut.
+func truncated(want bool, st stage) stage {
+	return func(t *testing.T, s *scene) {
+		st(t, s)
+		s.also = func(t *testing.T, got *Capture) {
+			if got.Truncated != want {
+				t.Errorf("truncated: %v, want %v", got.Truncated, want)
+			}
+		}
+	}
+}
+
 // bodyRows are 2xx answers whose body is incomplete or not HTTP.
 var bodyRows = []row{
 	{"a body shorter than declared", plain("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), want{200, robots.ErrorTruncatedBody, 1, again, incompleteBody}},
@@ -147,8 +159,10 @@ var bodyRows = []row{
 	{"206 without Content-Range", plain("HTTP/1.1 206 Part\r\nContent-Length: 3\r\n\r\nabc"), want{206, robots.ErrorTruncatedBody, 1, again, incompleteBody}},
 	{"206 of no bytes", partOf("lines 0-2/3"), want{206, robots.ErrorTruncatedBody, 1, again, incompleteBody}},
 	{"206 of what cannot be", partOf("bytes */3"), want{206, robots.ErrorTruncatedBody, 1, again, incompleteBody}},
-	{"206 as far as the limit", limited(3, partOf("bytes 0-2/9")), want{206, "", 1, once, rulesDecide}},
-	{"206 beyond the limit", limited(2, partOf("bytes 0-2/9")), want{206, "", 1, once, rulesDecide}},
+	{"206 as far as the limit", limited(3, truncated(true, partOf("bytes 0-2/9"))), want{206, "", 1, once, rulesDecide}},
+	{"206 as far as the limit, of a file of unknown length", limited(3, truncated(true, partOf("bytes 0-2/*"))), want{206, "", 1, once, rulesDecide}},
+	{"206 of all, as far as the limit", limited(3, truncated(false, partOf("bytes 0-2/3"))), want{206, "", 1, once, rulesDecide}},
+	{"206 beyond the limit", limited(2, truncated(true, partOf("bytes 0-2/9"))), want{206, "", 1, once, rulesDecide}},
 	{"206 of a later part, beyond the limit", limited(2, partOf("bytes 1-3/9")), want{206, robots.ErrorTruncatedBody, 1, again, incompleteBody}},
 	{"more than declared", plain("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nabc"), want{200, "", 1, once, rulesDecide}},
 	{"broken chunking", plain("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nxyz\r\n"), want{200, robots.ErrorProtocol, 1, once, invalidResponse}},

@@ -90,8 +90,11 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		c.Mismatch, c.Digest = compareDigest(c.PayloadDigest, c.Body)
 	}
 	if h.status == http.StatusPartialContent && c.Error == "" {
-		if err := fetch.Partial(string(h.contentRange), c.Truncated || len(c.Body) == w.limit); err != nil {
+		beyond, err := fetch.Partial(string(h.contentRange), c.Truncated || len(c.Body) == w.limit)
+		if err != nil {
 			c.Error, c.Err = robots.ErrorTruncatedBody, fmt.Errorf("body: %w", err)
+		} else {
+			c.Truncated = c.Truncated || beyond
 		}
 	}
 	return nil

@@ -92,6 +92,8 @@ func TestWARCAnswer(t *testing.T) {
 		{name: "shorter than declared", answer: "HTTP/1.1 200 OK\r\nContent-Length: 34\r\n\r\n" + rules, want: "1.1 200 truncated_body", body: rules},
 		{name: "longer than declared", answer: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n" + rules, want: "1.1 200", body: rules},
 		{name: "206 of all", answer: "HTTP/1.1 206 Part\r\nContent-Range: bytes 0-32/33\r\n\r\n" + rules, want: "1.1 206", body: rules},
+		{name: "206 of all, to the limit", answer: fmt.Sprintf("HTTP/1.1 206 Part\r\nContent-Range: bytes 0-%d/%d\r\n\r\n%s", limit-1, limit, long[1:]), want: "1.1 206", body: long[1:]},
+		{name: "206 of what the limit takes", answer: fmt.Sprintf("HTTP/1.1 206 Part\r\nContent-Range: bytes 0-%d/%d\r\n\r\n%s", limit-1, limit+1, long[1:]), want: "1.1 206 truncated", body: long[1:]},
 		{name: "206 of a part", answer: "HTTP/1.1 206 Part\r\nContent-Range: bytes 0-32/34\r\n\r\n" + rules, want: "1.1 206 truncated_body", body: rules},
 		{name: "206 without a range", answer: "HTTP/1.1 206 Part\r\n\r\n" + rules, want: "1.1 206 truncated_body", body: rules},
 		{name: "truncated: length", fields: "WARC-Truncated: length\r\n", answer: "HTTP/1.1 200 OK\r\nContent-Length: 34\r\n\r\n" + rules, want: "1.1 200 truncated length", body: rules},
