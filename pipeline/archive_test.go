@@ -121,7 +121,7 @@ func TestPayloadDigest(t *testing.T) {
 		{"sha1:" + digestOf([]byte(body)), "", body + "#", true},
 		{"sha1:" + hex.EncodeToString(sum1[:]), "", body[1:], true},
 		{"sha-256:" + hex.EncodeToString(sum256[:]), "", "", true},
-		{"sha1:" + digestOf([]byte(body)), "X-Crawl-Content-Encoding: gzip\r\n", body + "#", true},
+		{"sha1:" + digestOf([]byte(body)), "X-Crawler-Content-Encoding: gzip\r\n", body + "#", true},
 		{"sha1:" + digestOf([]byte(gzippedBody)), "Content-Encoding: gzip\r\n", gzippedBody, false}, // the digest may be of either form
 		{"sha1:" + digestOf([]byte(body)), "Content-Encoding: gzip\r\n", gzippedBody, false},
 		{"sha1:ABC", "", body, false},

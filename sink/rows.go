@@ -96,7 +96,8 @@ type Fetch struct {
 	TLSVersion *string `parquet:"tls_version,dict"`
 	// Header Content-Type of the last hop. Null if absent. Example: `text/plain; charset=utf-8`.
 	ContentType *string `parquet:"content_type,dict"`
-	// Header Content-Encoding. Null if absent. Example: `gzip`.
+	// Header Content-Encoding, as the server sent it (X-Crawler-Content-Encoding of a Common Crawl
+	// capture). Null if absent. Example: `gzip`.
 	ContentEncoding *string `parquet:"content_encoding,dict"`
 	// Header Server. Null if absent. Example: `nginx`.
 	Server *string `parquet:"server,dict"`

@@ -17,7 +17,7 @@ const warcHelp = `usage: robofarm warc --dir DIR|TAR --out FILE.warc.gz [flags]
 
 Writes captures of robots.txt files as Common Crawl stores them: a request,
 response and metadata record each, bodies decoded, the headers of removed
-encodings renamed to X-Crawl-Content-Encoding and the like. The suffix of FILE
+encodings renamed to X-Crawler-Content-Encoding and the like. The suffix of FILE
 selects the form: .warc.gz (a gzip member per record), .warc.zst (a frame per
 record), .warc. URLs are https; those of hosts with a port (example.com_8080)
 are http unless the port ends in 443. The same files and flags give the same

@@ -324,7 +324,7 @@ func BenchmarkWARC(b *testing.B) {
 		for j := range 100 {
 			body += fmt.Sprintf("Disallow: /%x/%d\n", i*j, j)
 		}
-		add(warcRecord(warcFields(host)+about, "HTTP/1.1 200 OK\r\nServer: nginx\r\nContent-Type: text/plain\r\nX-Crawl-Content-Encoding: gzip\r\n\r\n"+body))
+		add(warcRecord(warcFields(host)+about, "HTTP/1.1 200 OK\r\nServer: nginx\r\nContent-Type: text/plain\r\nX-Crawler-Content-Encoding: gzip\r\n\r\n"+body))
 		add(warcRecord("WARC-Type: metadata\r\n"+about, "fetchTimeMs: 1\r\n"))
 	}
 	b.SetBytes(int64(text))

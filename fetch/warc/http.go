@@ -32,8 +32,11 @@ type answerHead struct {
 	contentType, server, etag, lastModified, cacheControl, retryAfter, location, contentRange []byte
 
 	encoding, transfer, length []byte // headers that describe the body as stored
-	undone                     []byte // X-Crawl-Content-Encoding
-	decoded, dechunked         bool   // the writer removed the coding and renamed the header
+
+	// Common Crawl stores the payload decoded and, if it is too long, cut. It puts
+	// X-Crawler- before the names of the headers that then no longer describe it.
+	undone, sent       []byte // Content-Encoding and Content-Length as the server sent them
+	decoded, dechunked bool
 }
 
 // readAnswer reads the HTTP answer in the record's block into c. A fault of the
@@ -62,6 +65,9 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 		return nil
 	}
 	declared, stored := parseLength(h.length), w.left
+	if h.sent != nil {
+		declared = parseLength(h.sent)
+	}
 	if c.Body, c.Truncated, err = w.readBody(in); err != nil {
 		broken, ok := errors.AsType[*brokenBody](err)
 		if !ok {
@@ -82,7 +88,9 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	case c.Error != "":
 	case !ended:
 		c.Error, c.Err = robots.ErrorTruncatedBody, errNoEnd
-	case declared > stored && h.isAsSent():
+	case declared > stored && h.isAsSent() && h.sent != nil && stored > 0 && stored%(1<<20) == 0:
+		c.Truncated = true // Common Crawl's own limit, which it did not always record
+	case declared > stored && h.isAsSent() && len(c.Body) < w.limit:
 		c.Error, c.Err = robots.ErrorTruncatedBody, fmt.Errorf("body: %d of %d bytes are stored", stored, declared)
 	}
 	if w.asStored && !c.Truncated && c.Error == "" {
@@ -157,9 +165,11 @@ func (h *answerHead) parse(text []byte) {
 			to = &h.encoding
 		case "transfer-encoding":
 			to = &h.transfer
-		case "x-crawl-content-encoding":
+		case "x-crawler-content-encoding":
 			to, h.decoded = &h.undone, true
-		case "x-crawl-transfer-encoding":
+		case "x-crawler-content-length":
+			to = &h.sent
+		case "x-crawler-transfer-encoding":
 			h.dechunked = true
 			continue
 		default:
@@ -247,9 +257,8 @@ func (b *brokenBody) Error() string { return "body: " + b.err.Error() }
 func (b *brokenBody) Unwrap() error { return b.err }
 
 // readBody reads the body as its server meant it. Common Crawl stores bodies
-// decoded and renames the headers of the codings that it removed. Other writers
-// store bodies as they came, and some decode them and leave the headers
-// unchanged.
+// decoded and says so. Other writers store bodies as they came, and some decode
+// them and leave the headers unchanged.
 func (w *reader) readBody(in *bufio.Reader) (body []byte, truncated bool, err error) {
 	h := &w.answer
 	if w.asStored = !h.isEncoded() && !h.isChunked(); w.asStored {

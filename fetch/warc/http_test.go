@@ -6,6 +6,7 @@ import (
 	"compress/zlib"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -62,10 +63,14 @@ func TestWARCAnswer(t *testing.T) {
 		{name: "a header without end", answer: "HTTP/1.1 200 OK\r\nServer: x\r\n", want: "1.1 200 truncated_body", body: ""},
 		{name: "a header too long", answer: "HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", maxRecordHead) + "\r\n\r\n", want: "1.1 200 header_too_large"},
 
-		{name: "Common Crawl's gzip", answer: "HTTP/1.1 200 OK\r\nX-Crawl-Content-Encoding: gzip\r\nX-Crawl-Content-Length: 20\r\nContent-Length: 33\r\n\r\n" + rules, want: "1.1 200", body: rules},
-		{name: "Common Crawl's chunks", answer: "HTTP/1.1 200 OK\r\nX-Crawl-Transfer-Encoding: chunked\r\n\r\n5\r\nhello", want: "1.1 200", body: "5\r\nhello"},
-		{name: "Common Crawl's chunks of gzip", answer: "HTTP/1.1 200 OK\r\nX-Crawl-Transfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n" + asGzip, want: "1.1 200", body: rules},
-		{name: "gzip undone, chunks not", answer: "HTTP/1.1 200 OK\r\nX-Crawl-Content-Encoding: gzip\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks(rules), want: "1.1 200", body: rules},
+		{name: "Common Crawl's gzip", answer: "HTTP/1.1 200 OK\r\nX-Crawler-Content-Encoding: gzip\r\nX-Crawler-Content-Length: 20\r\nContent-Length: 33\r\n\r\n" + rules, want: "1.1 200", body: rules},
+		{name: "Common Crawl's length", answer: "HTTP/1.1 200 OK\r\nX-Crawler-Content-Length: 20\r\nContent-Length: 33\r\n\r\n" + rules, want: "1.1 200", body: rules},
+		{name: "Common Crawl's gzip of a greater length", answer: "HTTP/1.1 200 OK\r\nX-Crawler-Content-Encoding: gzip\r\nX-Crawler-Content-Length: 50\r\nContent-Length: 33\r\n\r\n" + rules, want: "1.1 200", body: rules},
+		{name: "Common Crawl's body that broke off", answer: "HTTP/1.1 200 OK\r\nX-Crawler-Content-Length: 34\r\nContent-Length: 33\r\n\r\n" + rules, want: "1.1 200 truncated_body", body: rules},
+		{name: "Common Crawl's body that is too long", answer: "HTTP/1.1 200 OK\r\nX-Crawler-Content-Length: 1048577\r\nContent-Length: 1048576\r\n\r\n" + strings.Repeat("x", 1<<20), want: "1.1 200 truncated", body: long[1:]},
+		{name: "Common Crawl's chunks", answer: "HTTP/1.1 200 OK\r\nX-Crawler-Transfer-Encoding: chunked\r\n\r\n5\r\nhello", want: "1.1 200", body: "5\r\nhello"},
+		{name: "Common Crawl's chunks of gzip", answer: "HTTP/1.1 200 OK\r\nX-Crawler-Transfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n" + asGzip, want: "1.1 200", body: rules},
+		{name: "gzip undone, chunks not", answer: "HTTP/1.1 200 OK\r\nX-Crawler-Content-Encoding: gzip\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks(rules), want: "1.1 200", body: rules},
 		{name: "chunks said twice", answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, Chunked\r\n\r\n" + chunks(rules), want: "1.1 200", body: rules},
 		{name: "a space before the colon", answer: "HTTP/1.1 200 OK\r\nContent-Encoding : gzip\r\n\r\n" + asGzip, want: "1.1 200", body: rules},
 		{name: "chunks", answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n" + chunks(rules), want: "1.1 200", body: rules},
@@ -90,6 +95,7 @@ func TestWARCAnswer(t *testing.T) {
 		{name: "an unknown encoding", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: none\r\n\r\n" + rules, want: "1.1 200", body: rules},
 
 		{name: "shorter than declared", answer: "HTTP/1.1 200 OK\r\nContent-Length: 34\r\n\r\n" + rules, want: "1.1 200 truncated_body", body: rules},
+		{name: "shorter than declared, but up to the limit", answer: fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", limit+2, long), want: "1.1 200 truncated", body: long[1:]},
 		{name: "longer than declared", answer: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n" + rules, want: "1.1 200", body: rules},
 		{name: "206 of all", answer: "HTTP/1.1 206 Part\r\nContent-Range: bytes 0-32/33\r\n\r\n" + rules, want: "1.1 206", body: rules},
 		{name: "206 of all, to the limit", answer: fmt.Sprintf("HTTP/1.1 206 Part\r\nContent-Range: bytes 0-%d/%d\r\n\r\n%s", limit-1, limit, long[1:]), want: "1.1 206", body: long[1:]},
@@ -132,6 +138,21 @@ func TestWARCAnswer(t *testing.T) {
 	}
 }
 
+// Common Crawl cuts bodies at whole mebibytes, which it did not always record.
+func TestWARCCrawlerLimit(t *testing.T) {
+	for stored, want := range map[int]string{1 << 20: "true ", 5 << 20: "true ", 1<<20 - 1: "false truncated_body"} {
+		answer := fmt.Sprintf("HTTP/1.1 200 OK\r\nX-Crawler-Content-Length: %d\r\nContent-Length: %d\r\n\r\n%s", 9<<20, stored, strings.Repeat("x", stored))
+		var got string
+		_, err := Read(t.Context(), "a.warc", strings.NewReader(warcResponse("a.test", answer)), 8<<20, func(c *Capture) error {
+			got = fmt.Sprintf("%v %s", c.Truncated, c.Error)
+			return nil
+		}, func(int64, string) error { return errors.New("damaged") })
+		if err != nil || got != want {
+			t.Errorf("%d bytes stored: %s, want %s, error %v", stored, got, want, err)
+		}
+	}
+}
+
 // A body contradicts a digest only if it is the payload that the digest is of: all of
 // it, as it was sent.
 func TestWARCMismatch(t *testing.T) {
@@ -163,7 +184,7 @@ func TestWARCMismatch(t *testing.T) {
 
 func TestWARCKeptHeaders(t *testing.T) {
 	c := one(t, warcResponse("a.test", "HTTP/1.1 200 OK\r\ncontent-TYPE: text/plain;\r\n charset=utf-8\r\nServer:x \r\nServer: second\r\nETag: \"e\"\r\n"+
-		"Last-Modified: yesterday\r\nCache-Control:\r\nRetry-After: "+strings.Repeat("9", 5000)+"\r\nX-Crawl-Content-Encoding: gzip\r\n\r\n"))
+		"Last-Modified: yesterday\r\nCache-Control:\r\nRetry-After: "+strings.Repeat("9", 5000)+"\r\nX-Crawler-Content-Encoding: gzip\r\n\r\n"))
 	h := c.Headers
 	for name, row := range map[string]struct {
 		got  *string

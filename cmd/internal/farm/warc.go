@@ -225,18 +225,21 @@ func archiveAnswer(date time.Time, url string, body []byte, otherwise bool, draw
 		}
 		return page("404 Not Found")
 	}
-	// Common Crawl stores decoded bodies and renames the headers of the
-	// encodings that it removed.
+	// Common Crawl stores decoded bodies and renames the headers that no longer
+	// describe them. It keeps a Content-Length that does.
 	head = "HTTP/1.1 200 OK\r\n" + common + "Content-Type: text/plain; charset=utf-8\r\n"
 	switch drawn >> 40 % 4 {
 	case 0:
-		head += "X-Crawl-Transfer-Encoding: chunked\r\nX-Crawl-Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n"
+		head += "X-Crawler-Transfer-Encoding: chunked\r\nX-Crawler-Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n"
 	case 1:
-		head += fmt.Sprintf("X-Crawl-Content-Encoding: gzip\r\nX-Crawl-Content-Length: %d\r\nVary: Accept-Encoding\r\n", len(body)/3+20)
+		head += fmt.Sprintf("X-Crawler-Content-Encoding: gzip\r\nX-Crawler-Content-Length: %d\r\nVary: Accept-Encoding\r\n", len(body)/3+20)
 	case 2:
-		head += "X-Crawl-Transfer-Encoding: chunked\r\nCache-Control: max-age=3600\r\n"
+		head += "X-Crawler-Transfer-Encoding: chunked\r\nCache-Control: max-age=3600\r\n"
 	default:
-		head += fmt.Sprintf("X-Crawl-Content-Length: %d\r\nLast-Modified: %s\r\nETag: \"%x\"\r\nAccept-Ranges: bytes\r\n", len(body), at, drawn>>8)
+		if len(body) > archiveLimit {
+			head += fmt.Sprintf("X-Crawler-Content-Length: %d\r\n", len(body))
+		}
+		head += fmt.Sprintf("Last-Modified: %s\r\nETag: \"%x\"\r\nAccept-Ranges: bytes\r\n", at, drawn>>8)
 	}
 	return head, body, "text/plain"
 }

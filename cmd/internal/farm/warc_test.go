@@ -112,6 +112,12 @@ func TestArchive(t *testing.T) {
 			if err != nil || resp.ContentLength != int64(len(body)) || resp.StatusCode != 200 {
 				t.Errorf("%s: %s of %d bytes, declared %d, %v", url, resp.Status, len(body), resp.ContentLength, err)
 			}
+			for name := range resp.Header { // the hidden headers of Common Crawl
+				hidden, ok := strings.CutPrefix(name, "X-Crawl")
+				if ok && hidden != "er-Content-Encoding" && hidden != "er-Transfer-Encoding" && hidden != "er-Content-Length" {
+					t.Errorf("%s: a header %s", url, name)
+				}
+			}
 			if r.header.Get("WARC-Block-Digest") != digest(r.block) || r.header.Get("WARC-Payload-Digest") != digest(body) {
 				t.Errorf("%s: digests %v", url, r.header)
 			}
