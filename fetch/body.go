@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"bufio"
+	"cmp"
 	"compress/zlib"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/flate"
@@ -23,13 +25,13 @@ var errEncoding = errors.New("the body does not decode by its content encoding")
 // zstdWindow bounds the memory that a zstd frame can make us allocate.
 const zstdWindow = 8 << 20
 
-// readBody reads the body and decodes its content encoding as [Decode] does. It
+// readBody reads the body and decodes its content encodings as [Decode] does. It
 // decodes an encoded body only once it is complete: otherwise a few bytes that
 // ask for a window of megabytes, on thousands of connections that then hang,
 // would take all memory. An encoded body is at most slightly larger than its
 // decoded form. If a connection fails after the bytes that decode to the limit,
-// that is not a failure.
-func (lease *Lease) readBody(resp *http.Response, paused func(time.Duration)) (body *text, truncated bool, err error) {
+// that is not a failure. encodings is the value of the header.
+func (lease *Lease) readBody(resp *http.Response, encodings string, paused func(time.Duration)) (body *text, truncated bool, err error) {
 	limit := lease.client.config.MaxBody
 	var r io.Reader = resp.Body
 	if len(resp.TransferEncoding) > 0 {
@@ -39,57 +41,115 @@ func (lease *Lease) readBody(resp *http.Response, paused func(time.Duration)) (b
 	if n := resp.ContentLength; n >= 0 && n < int64(limit) {
 		expect = int(n)
 	}
-	coding, err := codingOf(strings.Join(resp.Header["Content-Encoding"], ","))
-	resp.Header = nil // free it: it may be large, and the body may take long
+	codings, _ := codingsOf(encodings)
 	body = lease.text(min(expect, limit), paused)
-	if err != nil || coding == "" {
-		if err == nil {
-			truncated, err = body.fill(r, limit)
-		}
+	if len(codings) == 0 {
+		truncated, err = body.fill(r, limit)
 		return body, truncated, err
 	}
 	stored := newText(lease.client.spool, min(expect, limit), paused)
 	defer stored.release()
-	end := io.EOF
-	more, err := stored.fill(r, limit+64<<10)
-	switch {
-	case more:
-		end = errTooMuch
-	case err != nil:
-		end = err
-	}
-	truncated, err = decode(body, io.MultiReader(stored.reader(), failing{end}), coding, limit)
+	more, err := stored.fill(r, limit+encodedExcess)
+	truncated, err = decode(body, stored.again(more, err), codings, limit)
 	return body, truncated, err
 }
 
-// Decode decodes a content encoding, given as the value of the header, and
-// returns at most limit bytes. An unknown encoding leaves the bytes as they
-// are. truncated reports whether the body was longer. expect is a guess at the
+// encodedExcess is more than what an encoding adds to the bytes that decode to
+// the limit.
+const encodedExcess = 64 << 10
+
+// again returns a reader of a text that ends as its filling did.
+func (t *text) again(more bool, err error) io.Reader {
+	switch {
+	case more:
+		err = errTooMuch
+	case err == nil:
+		err = io.EOF
+	}
+	return io.MultiReader(t.reader(), failing{err})
+}
+
+// Decode decodes up to three content encodings, given as the value of the header,
+// and returns at most limit bytes. It passes over an encoding that it does not
+// know; see [Unknown]. An empty body has no encoding. truncated reports whether the body was longer. expect is a guess at the
 // size, for the initial memory. An error comes with the bytes decoded before
 // it.
 //
 // The limit bounds memory and time whatever the size of the decoded body:
-// Decode reads a bomb no further than the limit.
+// Decode reads a bomb no further than the limit, at each encoding of several.
 func Decode(r io.Reader, encoding string, expect, limit int) (body []byte, truncated bool, err error) {
-	coding, err := codingOf(encoding)
-	if err != nil {
-		return []byte{}, false, err
-	}
+	codings, _ := codingsOf(encoding)
 	t := newText(new(spool), min(expect, limit), nil)
-	if coding == "" {
-		truncated, err = t.fill(r, limit)
-	} else {
-		truncated, err = decode(t, r, coding, limit)
-	}
+	truncated, err = decode(t, r, codings, limit)
 	return t.tail, truncated, err
 }
 
-// decode fills a text with the decoded bytes of r.
-func decode(t *text, r io.Reader, coding string, limit int) (truncated bool, err error) {
+// Unknown judges a body after [Decode]. If the value of the header names an
+// encoding that Decode does not know (there are names of character sets, or
+// "none"), a body that is text was taken as it is: remark says so. Any other is
+// an error, and so is text that is not UTF-8. truncated reports whether the body
+// is cut.
+func Unknown(encoding string, body io.Reader, truncated bool) (remark, err error) {
+	_, unknown := codingsOf(encoding)
+	if unknown == "" {
+		return nil, nil
+	}
+	ok, empty, err := isText(body, truncated)
+	switch {
+	case err != nil || empty:
+		return nil, err
+	case ok:
+		return fmt.Errorf("body: content encoding %q is unknown; the body is text and taken as it is", clip(unknown)), nil
+	}
+	return nil, fmt.Errorf("%w: %q is unknown, and the body is not text", errEncoding, clip(unknown))
+}
+
+// isText reports whether a body is UTF-8 without NUL. The last character of one
+// that is cut may be incomplete.
+func isText(body io.Reader, cut bool) (ok, empty bool, err error) {
+	b := bufio.NewReader(body)
+	for empty = true; ; empty = false {
+		switch c, size, err := b.ReadRune(); {
+		case err == io.EOF:
+			return true, empty, nil
+		case err != nil:
+			return false, false, err
+		case c == 0:
+			return false, false, nil
+		case c == utf8.RuneError && size == 1:
+			b.UnreadRune()
+			rest, _ := b.Peek(utf8.UTFMax)
+			return cut && !utf8.FullRune(rest), false, nil
+		}
+	}
+}
+
+// maxCodings is the number of encodings on top of each other that are undone.
+const maxCodings = 3
+
+// decode fills a text with the decoded bytes of r. Each encoding is undone before
+// the next, so that one window is in use at a time, and to no more than what
+// decodes to the limit: a few kilobytes encoded twice can expand to a terabyte.
+func decode(t *text, r io.Reader, codings []string, limit int) (truncated bool, err error) {
 	b := bufio.NewReader(r)
-	if _, err := b.Peek(1); err != nil { // an empty body is not encoded, and harmless
+	last := len(codings) - 1
+	if _, err := b.Peek(1); err != nil || last < 0 { // an empty body is not encoded, and harmless
 		return t.fill(b, limit)
 	}
+	if last >= maxCodings {
+		return false, fmt.Errorf("%w: more than %d on top of each other", errEncoding, maxCodings)
+	}
+	if last == 0 {
+		return undo(t, b, codings[0], limit)
+	}
+	inner := newText(t.spool, 4095, t.paused)
+	defer inner.release()
+	more, err := undo(inner, b, codings[last], limit+encodedExcess)
+	return decode(t, inner.again(more, err), codings[:last], limit)
+}
+
+// undo fills a text with what b decodes to.
+func undo(t *text, b *bufio.Reader, coding string, limit int) (truncated bool, err error) {
 	windows <- struct{}{}
 	defer func() { <-windows }()
 	plain, closer, err := decoder(b, coding)
@@ -100,23 +160,21 @@ func decode(t *text, r io.Reader, coding string, limit int) (truncated bool, err
 	return t.fill(plain, limit)
 }
 
-// codingOf returns the content encoding to decode: one that we ask for, or
-// deflate, which some servers send unasked. It ignores other words (names of
-// character sets, "identity"), which leave the bytes as they came. Two
-// encodings on top of each other are an error: between them a few kilobytes can
-// expand to a terabyte.
-func codingOf(encodings string) (coding string, err error) {
-	for _, word := range strings.Split(encodings, ",") {
-		word = strings.ToLower(strings.TrimSpace(word))
-		switch word {
+// codingsOf returns the content encodings to decode, in the order in which they
+// were applied: those that we ask for, and deflate, which some servers send
+// unasked. unknown is the first other word, as written; "identity" is none.
+func codingsOf(encodings string) (codings []string, unknown string) {
+	for _, written := range strings.Split(encodings, ",") {
+		written = strings.TrimSpace(written)
+		switch word := strings.ToLower(written); word {
 		case "gzip", "x-gzip", "br", "zstd", "deflate":
-			if coding != "" {
-				return "", fmt.Errorf("%w: encoded twice", errEncoding)
-			}
-			coding = word
+			codings = append(codings, word)
+		case "", "identity":
+		default:
+			unknown = cmp.Or(unknown, written)
 		}
 	}
-	return coding, nil
+	return codings, unknown
 }
 
 func decoder(b *bufio.Reader, coding string) (io.Reader, func(), error) {
@@ -209,7 +267,7 @@ func (d decoding) Read(p []byte) (int, error) {
 }
 
 func decodeError(err error) error {
-	if errors.Is(err, errTooMuch) || errors.Is(err, io.ErrUnexpectedEOF) || isNetwork(err) {
+	if errors.Is(err, errTooMuch) || errors.Is(err, errEncoding) || errors.Is(err, io.ErrUnexpectedEOF) || isNetwork(err) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", errEncoding, err)

@@ -18,7 +18,8 @@ type Capture struct {
 	Attempts int          // chains begun, over all schemes and retries
 
 	// Error is the class of the failure that ended the last attempt, "" if an
-	// answer was read completely; Err is its text.
+	// answer was read completely; Err is its text, or else a remark about the
+	// answer.
 	Error robots.ErrorClass
 	Err   error
 

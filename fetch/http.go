@@ -38,6 +38,7 @@ type answer struct {
 	times     Times
 	body      *text // nil without a body
 	truncated bool
+	remark    error // about the body, see [Unknown]
 }
 
 // bounded ends reads of a connection after left bytes and records the error:
@@ -173,10 +174,15 @@ func (lease *Lease) exchange(below *weighed, conn net.Conn, o Origin, target, he
 	}
 	// The wire form may be larger than the decoded body: a chunk of one byte
 	// takes six bytes.
-	contentRange := resp.Header.Get("Content-Range")
+	contentRange := strings.Clone(resp.Header.Get("Content-Range"))
+	encodings := strings.Clone(resp.Header.Get("Content-Encoding"))
+	resp.Header = nil // free it: it may be large, and the body may take long
 	in.left = int64(c.config.MaxBody)*8 + 64<<10
 	below.body = true
-	a.body, a.truncated, err = lease.readBody(resp, below.paused)
+	a.body, a.truncated, err = lease.readBody(resp, encodings, below.paused)
+	if err == nil {
+		a.remark, err = Unknown(encodings, a.body.reader(), a.truncated)
+	}
 	var ours *failure
 	switch {
 	case errors.As(err, &ours): // a failure of our disk
@@ -238,8 +244,10 @@ func keep(h http.Header) Headers {
 		v = strings.Clone(v) // releases the header block, which ReadResponse keeps as one string
 		return &v
 	}
-	if lines := h["Cache-Control"]; len(lines) > 1 {
-		h.Set("Cache-Control", strings.Join(lines, ", ")) // a list, RFC 9110 section 5.3
+	for _, name := range [...]string{"Cache-Control", "Content-Encoding"} {
+		if lines := h[name]; len(lines) > 1 {
+			h.Set(name, strings.Join(lines, ", ")) // a list, RFC 9110 section 5.3
+		}
 	}
 	return Headers{
 		ContentType: one("Content-Type"), ContentEncoding: one("Content-Encoding"), Server: one("Server"),

@@ -204,7 +204,7 @@ var bodyRows = []row{
 	{"zstd that is none", plain("HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\n\r\nUser-agent: *"), want{200, robots.ErrorProtocol, 1, once, invalidResponse}},
 	{"gzip of nothing", plain("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n" + nothing), want{200, "", 1, once, rulesDecide}},
 	{"zstd of nothing", plain("HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\n" + nothing), want{200, "", 1, once, rulesDecide}},
-	{"an unknown content coding", plain("HTTP/1.1 200 OK\r\nContent-Encoding: utf-8\r\n\r\nabc"), want{200, "", 1, once, rulesDecide}},
+	{"an unknown content coding of what is no text", plain("HTTP/1.1 200 OK\r\nContent-Encoding: utf-8\r\n\r\nab\xe9"), want{200, robots.ErrorProtocol, 1, once, invalidResponse}},
 }
 
 // spoiled returns s with the nth byte from the end flipped.

@@ -81,7 +81,9 @@ type Fetch struct {
 	// `header_too_large`, `redirect_invalid`, `redirect_unsupported`, `redirect_loop`, `redirect_limit`,
 	// `server_error`, `unexpected_status`. Null if nothing did.
 	ErrorClass *string `parquet:"error_class,dict"`
-	// The same in words. Null if nothing went wrong. Example: `header: connection reset by peer`.
+	// The same in words. Beside a null `error_class` it is a remark: a stored body contradicts its digest,
+	// or an unknown content encoding was taken for text. Null if there is nothing to say. Example:
+	// `header: connection reset by peer`.
 	Error *string `parquet:"error,dict"`
 	// Why https was given up for http. Null if it was not. Example: `connect_failure`.
 	FallbackErrorClass *string `parquet:"fallback_error_class,dict"`

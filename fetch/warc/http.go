@@ -105,6 +105,12 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 			c.Truncated = c.Truncated || beyond
 		}
 	}
+	if c.Error == "" {
+		c.Err, err = fetch.Unknown(string(h.sentEncoding()), bytes.NewReader(c.Body), c.Truncated)
+		if err != nil {
+			c.Error, c.Err = robots.ErrorProtocol, &brokenBody{robots.ErrorProtocol, err}
+		}
+	}
 	return nil
 }
 
@@ -181,7 +187,7 @@ func (h *answerHead) parse(text []byte) {
 		switch {
 		case *to == nil:
 			*to = value
-		case to == &h.cacheControl && len(*to) < maxStoredHeader: // a list, RFC 9110 section 5.3
+		case (to == &h.cacheControl || to == &h.encoding || to == &h.undone) && len(*to) < maxStoredHeader: // a list, RFC 9110 section 5.3
 			*to = slices.Concat(*to, []byte(", "), value)
 		} // of several others the first counts, as in a client
 	}
@@ -222,12 +228,8 @@ func (h *answerHead) keep() fetch.Headers {
 		s := string(value[:min(len(value), maxStoredHeader)])
 		return &s
 	}
-	encoding := h.encoding
-	if encoding == nil {
-		encoding = h.undone
-	}
 	return fetch.Headers{
-		ContentType: one(h.contentType), ContentEncoding: one(encoding), Server: one(h.server), ETag: one(h.etag),
+		ContentType: one(h.contentType), ContentEncoding: one(h.sentEncoding()), Server: one(h.server), ETag: one(h.etag),
 		LastModified: one(h.lastModified), CacheControl: one(h.cacheControl), RetryAfter: one(h.retryAfter),
 	}
 }
@@ -237,6 +239,14 @@ func (h *answerHead) keep() fetch.Headers {
 func (h *answerHead) isChunked() bool {
 	last := h.transfer[bytes.LastIndexByte(h.transfer, ',')+1:]
 	return !h.dechunked && bytes.EqualFold(bytes.TrimSpace(last), []byte("chunked"))
+}
+
+// sentEncoding returns the Content-Encoding as the server sent it.
+func (h *answerHead) sentEncoding() []byte {
+	if h.encoding == nil {
+		return h.undone
+	}
+	return h.encoding
 }
 
 func (h *answerHead) isEncoded() bool { return !h.decoded && len(h.encoding) > 0 }
@@ -324,10 +334,11 @@ func looksChunked(b []byte) bool {
 	return ok && len(size) > 0 && len(size) <= 8 && len(bytes.Trim(size, "0123456789abcdefABCDEF")) == 0
 }
 
-// isUndone reports whether the first bytes of b show that it is not in that
-// encoding.
-func isUndone(encoding string, b []byte) bool {
-	switch strings.ToLower(encoding) {
+// isUndone reports whether the first bytes of b show that it is not in the last of
+// the encodings.
+func isUndone(encodings string, b []byte) bool {
+	last := encodings[strings.LastIndexByte(encodings, ',')+1:]
+	switch strings.ToLower(strings.TrimSpace(last)) {
 	case "gzip", "x-gzip":
 		return !bytes.HasPrefix(b, []byte("\x1f\x8b"))
 	case "zstd":

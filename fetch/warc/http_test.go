@@ -92,7 +92,16 @@ func TestWARCAnswer(t *testing.T) {
 		{name: "zlib", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\n" + asZlib, want: "1.1 200", body: rules},
 		{name: "deflate", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\n" + asDeflate, want: "1.1 200", body: rules},
 		{name: "deflate undone without a word", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\n" + rules, want: "1.1 200", body: rules},
-		{name: "an unknown encoding", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: none\r\n\r\n" + rules, want: "1.1 200", body: rules},
+		{name: "an unknown encoding", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: none\r\n\r\n" + rules, want: "1.1 200 remark", body: rules},
+		{name: "an unknown encoding of nothing", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: none\r\n\r\n", want: "1.1 200", body: ""},
+		{name: "an unknown encoding of what is no text", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: none\r\n\r\n" + rules + "\xe9", want: "1.1 200 protocol", body: rules + "\xe9"},
+		{name: "an unknown encoding of text that is cut", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: none\r\n\r\n" + long[:limit-1] + "é", want: "1.1 200 truncated remark", body: long[:limit-1] + "\xc3"},
+		{name: "Common Crawl's unknown encoding", answer: "HTTP/1.1 200 OK\r\nX-Crawler-Content-Encoding: none\r\n\r\n" + rules, want: "1.1 200 remark", body: rules},
+		{name: "Common Crawl's unknown encoding of what is no text", answer: "HTTP/1.1 200 OK\r\nX-Crawler-Content-Encoding: none\r\n\r\n\x00", want: "1.1 200 protocol", body: "\x00"},
+		{name: "gzip in br", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip, br\r\n\r\n" + compressed(asGzip, func(w io.Writer) io.WriteCloser { return brotli.NewWriter(w) }), want: "1.1 200", body: rules},
+		{name: "zlib in gzip, in two lines", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nServer: x\r\nContent-Encoding: gzip\r\n\r\n" + string(gzipped(asZlib)), want: "1.1 200", body: rules},
+		{name: "gzip in gzip, of which one is undone without a word", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: identity, gzip\r\n\r\n" + rules, want: "1.1 200", body: rules},
+		{name: "four of nothing", answer: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip, br, br, br\r\n\r\n", want: "1.1 200", body: ""},
 
 		{name: "shorter than declared", answer: "HTTP/1.1 200 OK\r\nContent-Length: 34\r\n\r\n" + rules, want: "1.1 200 truncated_body", body: rules},
 		{name: "shorter than declared, but up to the limit", answer: fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", limit+2, long), want: "1.1 200 truncated", body: long[1:]},
@@ -128,7 +137,10 @@ func TestWARCAnswer(t *testing.T) {
 			if c.Location != "" {
 				got += " to " + c.Location
 			}
-			if got != row.want || string(c.Body) != row.body || (c.Error == "") != (c.Err == nil) {
+			if c.Error == "" && c.Err != nil {
+				got += " remark"
+			}
+			if got != row.want || string(c.Body) != row.body || c.Error != "" && c.Err == nil {
 				t.Errorf("%s %q (%v), want %s %q", got, c.Body, c.Err, row.want, row.body)
 			}
 			if success := c.Status()/100 == 2 && c.Error != "header_too_large"; success != (c.Body != nil) {
