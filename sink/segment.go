@@ -175,12 +175,6 @@ func writerOptions(table, toolVersion string, metadata map[string]string) []parq
 	if table == "summary" {
 		options = append(options, parquet.KeyValueMetadata(layout.KeyBins, strconv.Itoa(BinsVersion)))
 	}
-	if table == "bodies" {
-		// Bounds would repeat the least and the greatest body of each page in its
-		// header, and those of the row group in the footer. A large body fills a
-		// page alone, so bounds made files five times as large.
-		options = append(options, parquet.SkipPageStatistics("body"), parquet.SkipPageBounds("body"))
-	}
 	if hasHost[table] {
 		options = append(options, parquet.BloomFilters(parquet.SplitBlockFilter(10, "host")))
 	}

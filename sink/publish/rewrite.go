@@ -19,6 +19,7 @@ import (
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/internal/shred"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -151,13 +152,11 @@ func (r *rewriting) write(ctx context.Context, out io.Writer, in *os.File, size 
 }
 
 func (r *rewriting) options(part *parquet.File) []parquet.WriterOption {
-	options := []parquet.WriterOption{r.schema, parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault, Concurrency: 1}), parquet.CreatedBy("robocensus", "", "")}
+	options := append(shred.Bounds(r.schema), parquet.Compression(&zstd.Codec{Level: zstd.SpeedDefault, Concurrency: 1}), parquet.CreatedBy("robocensus", "", ""))
 	for _, pair := range part.Metadata().KeyValueMetadata {
 		options = append(options, parquet.KeyValueMetadata(pair.Key, pair.Value))
 	}
-	if r.table == "bodies" {
-		options = append(options, parquet.SkipPageStatistics("body"), parquet.SkipPageBounds("body"))
-	} else if _, ok := r.schema.Lookup("host"); ok {
+	if _, ok := r.schema.Lookup("host"); ok {
 		options = append(options, parquet.BloomFilters(parquet.SplitBlockFilter(10, "host")))
 	}
 	return options

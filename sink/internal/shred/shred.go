@@ -38,7 +38,6 @@ type Writer[T any] struct {
 // after Reset parquet-go 0.32 omits the column paths from the footer.
 func New[T any](out io.Writer, spare *sync.Pool, options ...parquet.WriterOption) (*Writer[T], error) {
 	options = append(options, parquet.MaxRowsPerRowGroup(RowGroup))
-	options = append(options, withoutBounds[T]()...)
 	s, err := newShredder[T](out, spare, options)
 	if err != nil {
 		return nil, err
@@ -46,6 +45,7 @@ func New[T any](out io.Writer, spare *sync.Pool, options ...parquet.WriterOption
 	if s != nil {
 		return &Writer[T]{s.file, s}, nil
 	}
+	options = append(options, Bounds(parquet.SchemaOf(*new(T)))...)
 	return &Writer[T]{parquet: parquet.NewGenericWriter[T](out, options...)}, nil
 }
 
@@ -80,17 +80,4 @@ func (w *Writer[T]) Release() {
 	if w.shredder != nil {
 		w.shredder.release()
 	}
-}
-
-// withoutBounds omits the bounds of texts from the pages. No table is ordered by a
-// text, so no reader could skip a page by them, and finding them takes a seventh of
-// the time.
-func withoutBounds[T any]() (options []parquet.WriterOption) {
-	schema := parquet.SchemaOf(*new(T))
-	for _, path := range schema.Columns() {
-		if column, _ := schema.Lookup(path...); column.Node.Encoding() == &parquet.RLEDictionary {
-			options = append(options, parquet.SkipPageBounds(path...), parquet.SkipPageStatistics(path...))
-		}
-	}
-	return options
 }

@@ -595,7 +595,7 @@ func BenchmarkVerdicts(b *testing.B) {
 	})
 	b.Run("parquet-go", func(b *testing.B) {
 		for b.Loop() {
-			w := parquet.NewGenericWriter[verdict](io.Discard, withoutBounds[verdict]()...)
+			w := parquet.NewGenericWriter[verdict](io.Discard)
 			if _, err := w.Write(rows); err != nil {
 				b.Fatal(err)
 			}

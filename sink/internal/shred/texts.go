@@ -14,7 +14,8 @@ type textColumn struct {
 	*texts
 	last  int32 // the text of the last cell, -1 for none
 	cells []int32
-	batch []int32 // the cells of the last batch; nil if no later column shares the dictionary
+	batch []int32  // the cells of the last batch; nil if no later column shares the dictionary
+	seen  []uint64 // scratch of extremes
 }
 
 // forget empties the dictionary. Every column that shares it forgets before the next
@@ -56,6 +57,8 @@ func (t *texts) len() int { return len(t.offsets) - 1 }
 func (t *texts) bytes() int {
 	return cap(t.values) + 4*(cap(t.offsets)+cap(t.hashes)+cap(t.after)) + 8*cap(t.slots)
 }
+
+func (t *texts) text(n int32) []byte { return t.values[t.offsets[n]:t.offsets[n+1]] }
 
 func (t *texts) all() encoding.Values { return encoding.ByteArrayValues(t.values, t.offsets) }
 
@@ -100,7 +103,7 @@ func (t *textColumn) repeat(from, times int) {
 }
 
 func (t *texts) is(n int32, text string) bool {
-	return string(t.values[t.offsets[n]:t.offsets[n+1]]) == text
+	return string(t.text(n)) == text
 }
 
 func (t *texts) find(text string) int32 {

@@ -113,7 +113,7 @@ func (b buffer) Reset()      { b.kind.texts.cells = b.kind.texts.cells[:0] }
 func (b buffer) Page() parquet.Page {
 	k := b.kind
 	numbered := k.Type.NewDictionary(k.column, k.texts.len(), k.texts.all()).Type()
-	return numbered.NewPage(k.column, len(k.texts.cells), encoding.Int32Values(k.texts.cells))
+	return textPage{numbered.NewPage(k.column, len(k.texts.cells), encoding.Int32Values(k.texts.cells)), k.texts}
 }
 
 // dictionary is the dictionary of a column of texts.
