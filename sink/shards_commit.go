@@ -7,7 +7,6 @@ import (
 	"io"
 	"path"
 
-	"github.com/robocensus/robocensus/sink/internal/concat"
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/internal/shred"
 	"github.com/robocensus/robocensus/sink/store"
@@ -126,25 +125,6 @@ func groupParts(parts []Part) (groups [][]Part) {
 		*last, bytes, rowGroups = append(*last, p), bytes+p.Bytes, rowGroups+n
 	}
 	return groups
-}
-
-// joinParts writes one part with the row groups of several.
-func joinParts(ctx context.Context, w io.Writer, from store.Store, parts []Part) error {
-	_, err := concat.Write(w, func(yield func(concat.File, error) bool) {
-		for _, p := range parts {
-			f, err := store.OpenWritten(ctx, from, p.Path, p.Digest)
-			if err != nil {
-				yield(concat.File{}, err)
-				return
-			}
-			more := yield(concat.File{Name: f.Name(), ReaderAt: f, Size: p.Bytes}, nil)
-			f.Close()
-			if !more {
-				return
-			}
-		}
-	})
-	return err
 }
 
 // copyTo writes a file and sets its digest. After an error there is no such file.

@@ -1,0 +1,116 @@
+package sink
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/robocensus/robocensus/sink/internal/concat"
+	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/internal/shred"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// fewRows is the mean number of rows of parts, up to which the rows of a table are
+// written anew into larger row groups when the parts are joined. A segment of 2,048
+// hosts has a few thousand sitemaps, and readers take a row group at a time. To write
+// larger tables anew would cost more than the run.
+const fewRows = RowGroup / 32
+
+// rejoined holds, by table, the function that writes its rows anew. The row groups of
+// fetches stay: those who judge a run again hold the bodies of one (see the package
+// pipeline/source).
+var rejoined = map[string]func(context.Context, io.Writer, store.Store, []Part) error{
+	"groups": joinRows[Group], "rules": joinRows[Rule], "sitemaps": joinRows[Sitemap], "lines": joinRows[Line],
+	"signals": joinRows[Signal], "policies": joinRows[Policy], "verdicts": joinRows[Verdict],
+}
+
+// joinParts writes one part with the rows of several of a table.
+func joinParts(ctx context.Context, w io.Writer, from store.Store, parts []Part) error {
+	if join := rejoined[parts[0].Table]; join != nil && len(parts) > 1 {
+		rows := int64(0)
+		for _, p := range parts {
+			rows += p.Rows
+		}
+		if rows <= fewRows*int64(len(parts)) {
+			return join(ctx, w, from, parts)
+		}
+	}
+	_, err := concat.Write(w, func(yield func(concat.File, error) bool) {
+		for _, p := range parts {
+			f, err := store.OpenWritten(ctx, from, p.Path, p.Digest)
+			if err != nil {
+				yield(concat.File{}, err)
+				return
+			}
+			more := yield(concat.File{Name: f.Name(), ReaderAt: f, Size: p.Bytes}, nil)
+			f.Close()
+			if !more {
+				return
+			}
+		}
+	})
+	return err
+}
+
+func joinRows[T any](ctx context.Context, w io.Writer, from store.Store, parts []Part) (err error) {
+	var out *shred.Writer[T]
+	defer func() {
+		if out != nil {
+			out.Release()
+		}
+	}()
+	for _, p := range parts {
+		f, err := store.OpenWritten(ctx, from, p.Path, p.Digest)
+		if err != nil {
+			return err
+		}
+		out, err = copyRows(out, w, f, p)
+		f.Close()
+		if err != nil {
+			return fmt.Errorf("join %s: %w", p.Path, err)
+		}
+	}
+	return out.Close()
+}
+
+// copyRows writes the rows of a part, whose file f is, to out, or to a new writer with
+// the metadata of the part.
+func copyRows[T any](out *shred.Writer[T], w io.Writer, f *os.File, p Part) (_ *shred.Writer[T], err error) {
+	in, err := OpenRows[T](f, p.Bytes)
+	if err != nil {
+		return out, err
+	}
+	if out == nil {
+		metadata := make(map[string]string)
+		for _, pair := range in.Metadata().KeyValueMetadata {
+			metadata[pair.Key] = pair.Value
+		}
+		if out, err = shred.New[T](w, new(sync.Pool), writerOptions(p.Table, metadata[layout.KeyToolVersion], metadata)...); err != nil {
+			return nil, err
+		}
+	}
+	if n := in.NumRows(); n != p.Rows {
+		return out, fmt.Errorf("%d rows, where the record has %d", n, p.Rows)
+	}
+	reader := parquet.NewGenericReader[T](in)
+	defer reader.Close()
+	rows := make([]T, 256)
+	for left := p.Rows; left > 0; {
+		clear(rows)
+		n, err := reader.Read(rows)
+		if n == 0 {
+			return out, fmt.Errorf("%d rows are missing: %w", left, cmp.Or(err, io.ErrUnexpectedEOF))
+		}
+		if err := out.Write(rows[:n]); err != nil {
+			return out, err
+		}
+		left -= int64(n)
+	}
+	return out, nil
+}
