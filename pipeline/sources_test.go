@@ -66,8 +66,8 @@ func TestBodiesInFoldersOfTheirHosts(t *testing.T) {
 func TestSitemapsOfSeveralHosts(t *testing.T) {
 	dir := t.TempDir()
 	for name, body := range map[string]string{
-		"a.example": "Sitemap: https://b.example/1\nSitemap: http://a.example/2\n",
-		"b.example": "Sitemap: https://b.example:444/1\nSitemap: /2\nSitemap: //b.example/3\n",
+		"a.example": "Sitemap: https://b.example/1\nSitemap: http://a.example/2\nSitemap: https://user:pass@a.example/3\nSitemap: https://a.example@b.example/4\nSitemap: http://b.example/@a.example\n",
+		"b.example": "Sitemap: https://b.example:444/1\nSitemap: /2\nSitemap: //b.example/3\nSitemap: //u@b.example:8080\nSitemap: //a.example/b\n",
 		"c.example": "User-agent: *\n",
 		"d.example": "Sitemap: http://e.example/1\n",
 	} {
@@ -81,7 +81,7 @@ func TestSitemapsOfSeveralHosts(t *testing.T) {
 	for _, row := range rowsOf[sink.Sitemap](t, c, "sitemaps") {
 		got[row.Host] = append(got[row.Host], row.IsSameHost)
 	}
-	want := map[string][]bool{"a.example": {false, true}, "b.example": {true, true, false}, "d.example": {false}}
+	want := map[string][]bool{"a.example": {false, true, true, false, false}, "b.example": {true, true, true, true, false}, "d.example": {false}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("is_same_host (-want +got):\n%s", diff)
 	}
@@ -91,7 +91,7 @@ func TestSitemapsOfSeveralHosts(t *testing.T) {
 			counts[*row.Key] += row.Count
 		}
 	}
-	if diff := cmp.Diff(map[string]int64{"same_host": 2, "other_host": 2, "relative": 2}, counts); diff != "" {
+	if diff := cmp.Diff(map[string]int64{"same_host": 3, "other_host": 4, "relative": 4}, counts); diff != "" {
 		t.Errorf("counts of sitemaps (-want +got):\n%s", diff)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,7 +20,8 @@ import (
 const checkHelp = `Shows whether AGENT may fetch each URL, and why: the line that decides, its group,
 the rule that came second, and the verdicts of other profiles. ROBOTS_FILE may be -
 for standard input, and a URL may be a path. Without a file, check fetches the
-robots.txt of each URL's origin first.
+robots.txt of each URL's origin first; a bare host stands for its front page over
+https.
 
 AGENT is an agent of the registry (--agents), with its fallback tokens, or any
 product token.
@@ -27,8 +30,9 @@ With --jsonl, each line of standard input is an object
 
     {"robots": TEXT, "agent": TOKEN, "url": URL}
 
-("robots_b64" for bytes; "agents" for tokens in order of preference). Tokens and URL
-are taken literally. Each line of output is an object
+("robots_b64" for bytes; "agents" for tokens in order of preference; "profile" in
+place of --profile). Tokens and URL are taken literally. Each line of output is an
+object
 
     {"verdict", "reason", "line", "pattern", "agent"}
 
@@ -114,15 +118,46 @@ func (f *checkFlags) check(ctx context.Context, words []string, stdin io.Reader,
 		return usagef("--jsonl takes one profile")
 	case f.jsonl:
 		endBySignal(ctx)
-		return checkJSONL(stdin, stdout, profiles[0])
+		return f.checkJSONL(stdin, stdout, profiles[0])
 	case f.set.Changed("agent") && len(words) == 0:
 		return usagef("give one or more URLs")
 	case f.set.Changed("agent"):
 		return f.checkLive(ctx, words, profiles, stdout)
+	case len(words) > 0 && isLive(words):
+		return usagef("say for which agent: robocensus check %s --agent NAME", strings.Join(words, " "))
 	case len(words) < 3:
 		return usagef("give a robots.txt file, an agent and one or more URLs; or URLs and --agent; see robocensus check --help")
+	case !isFile(words[0]) && isFile(words[1]):
+		return usagef("%s is a file and %s is not: the file comes first, then the agent, then the URLs", words[1], words[0])
 	}
 	return f.checkFile(ctx, words[0], words[1], words[2:], profiles, stdin, stdout)
+}
+
+// isLive reports whether every word is a URL or a host, and none is a file.
+func isLive(words []string) bool {
+	for _, word := range words {
+		if isFile(word) || checkURL(liveURL(word), true) != nil || !strings.ContainsAny(word, ".:") {
+			return false
+		}
+	}
+	return true
+}
+
+// liveURL returns the URL that is checked for a word: a bare host stands for its
+// front page over https.
+func liveURL(word string) string {
+	if strings.HasPrefix(word, "/") || strings.Contains(word, "://") {
+		return word
+	}
+	if o, path, err := fetch.Parse(word, "https"); err == nil {
+		return o.String() + cmp.Or(path, "/")
+	}
+	return word
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
 }
 
 // findAgent looks an agent up in the registry. Any other name is taken as a product
@@ -231,8 +266,10 @@ func (f *checkFlags) checkLive(ctx context.Context, urls []string, profiles []*r
 	if err != nil {
 		return usageError{err}
 	}
-	for _, url := range urls {
-		if err := checkURL(url, true); err != nil {
+	urls = slices.Clone(urls)
+	for i := range urls {
+		urls[i] = liveURL(urls[i])
+		if err := checkURL(urls[i], true); err != nil {
 			return err
 		}
 	}

@@ -295,13 +295,9 @@ func (f *compareFlags) compareJSONL(in io.Reader, out io.Writer, profile *robots
 				return nil, fmt.Errorf("%q %w", name, err)
 			}
 			c := &sides[i]
-			c.body, c.agent, c.profile = body, robots.Agent{Name: tokens[0], Tokens: tokens}, profile
-			if side.Profile != nil {
-				p, ok := f.profile(*side.Profile)
-				if !ok {
-					return nil, fmt.Errorf("%q unknown profile %q", name, *side.Profile)
-				}
-				c.profile = p
+			c.body, c.agent = body, robots.Agent{Name: tokens[0], Tokens: tokens}
+			if c.profile, err = f.profileAsked(side.Profile, profile); err != nil {
+				return nil, fmt.Errorf("%q %w", name, err)
 			}
 			c.load()
 		}

@@ -54,14 +54,15 @@ func FuzzJSONL(f *testing.F) {
 	for _, line := range []string{
 		`{"robots":"User-agent: *\nDisallow: /","agent":"GPTBot","url":"/x"}`, `{"robots_b64":"VXNlci1hZ2VudDogKg==","agents":["a","b"],"url":"https://a.test/"}`,
 		"\r", "{", `{"robots":"","agent":"x","url":"\ud800"}`, `{"agent":"a","url":"/"}`, "null", "\xff",
+		`{"robots":"","agent":"x","url":"/","profile":"rfc9309"}`, `{"robots":"","agent":"x","url":"/","other":1}`, `{"robots":"","agent":"x","url":"/"} {}`,
 	} {
 		f.Add([]byte(line + "\n" + line))
 	}
 	profile, _ := robots.ProfileNamed("google")
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var out, again bytes.Buffer
-		err := checkJSONL(bytes.NewReader(text), &out, profile)
-		if errToo := checkJSONL(iotest.OneByteReader(bytes.NewReader(text)), &again, profile); out.String() != again.String() || (err == nil) != (errToo == nil) {
+		err := newCheckFlags().checkJSONL(bytes.NewReader(text), &out, profile)
+		if errToo := newCheckFlags().checkJSONL(iotest.OneByteReader(bytes.NewReader(text)), &again, profile); out.String() != again.String() || (err == nil) != (errToo == nil) {
 			t.Fatalf("%q, %v; in pieces %q, %v", out.String(), err, again.String(), errToo)
 		}
 		failed := false
@@ -74,7 +75,7 @@ func FuzzJSONL(f *testing.F) {
 			if e != nil || json.Unmarshal(answer, &got) != nil || (got.Verdict == "") == (got.Error == "") {
 				t.Fatalf("%q is answered with %q, %v", line, answer, e)
 			}
-			if got.Error == "" && got.Verdict != "allow" && got.Verdict != "disallow" {
+			if got.Error == "" && got.Verdict != "allow" && got.Verdict != "disallow" && got.Verdict != "undefined" {
 				t.Fatalf("verdict %q", got.Verdict)
 			}
 			failed = failed || got.Error != ""

@@ -29,6 +29,7 @@ type question struct {
 	Agent     *string  `json:"agent"`
 	Agents    []string `json:"agents"`
 	URL       *string  `json:"url"`
+	Profile   *string  `json:"profile"`
 }
 
 type reply struct {
@@ -44,16 +45,32 @@ type reply struct {
 // maxQuestion bounds one line of questions.
 const maxQuestion = 64 << 20
 
-// checkJSONL answers a stream of questions.
-func checkJSONL(in io.Reader, out io.Writer, profile *robots.Profile) error {
+// checkJSONL answers a stream of questions, by profile if they name none.
+func (f *checkFlags) checkJSONL(in io.Reader, out io.Writer, profile *robots.Profile) error {
 	var file robots.File
 	return answerLines(in, out, func(line []byte) (any, error) {
 		q, body, err := parseQuestion(line)
 		if err != nil {
 			return nil, err
 		}
-		return q.answer(profile, &file, body), nil
+		p, err := f.profileAsked(q.Profile, profile)
+		if err != nil {
+			return nil, err
+		}
+		return q.answer(p, &file, body), nil
 	})
+}
+
+// profileAsked returns the profile that a question names, otherwise the default.
+func (f *commonFlags) profileAsked(name *string, otherwise *robots.Profile) (*robots.Profile, error) {
+	if name == nil {
+		return otherwise, nil
+	}
+	p, ok := f.profile(*name)
+	if !ok {
+		return nil, fmt.Errorf("unknown profile %q", *name)
+	}
+	return p, nil
 }
 
 // answerLines answers line by line. A line that is not a question gets an object with
@@ -140,11 +157,23 @@ func decodeQuestion(line []byte, into any) error {
 	if !utf8.Valid(line) {
 		return errors.New(`is not UTF-8; give the bytes of a body as "robots_b64", and those of a URL as %XX`)
 	}
-	if err := json.Unmarshal(line, into); err != nil {
-		return notQuestion(err)
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.DisallowUnknownFields() // a misspelt key would ask another question
+	err := d.Decode(into)
+	key, unknown := "", false
+	if err != nil {
+		if key, unknown = strings.CutPrefix(err.Error(), "json: unknown field "); !unknown {
+			return notQuestion(err)
+		}
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("has more than one JSON value; give one object per line")
 	}
 	if escape := loneSurrogate(line); escape != "" {
 		return fmt.Errorf(`%s is half of a character; give the bytes of a body as "robots_b64", and those of a URL as %%XX`, escape)
+	}
+	if unknown {
+		return fmt.Errorf("unknown key %s; see --help for the keys", key)
 	}
 	return nil
 }

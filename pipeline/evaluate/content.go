@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/robocensus/robocensus/fetch"
@@ -112,12 +111,22 @@ func (e *Evaluator) sitemapRows(row *sink.Fetch, f *robots.File) []sink.Sitemap 
 	return e.sitemaps
 }
 
+// isSameHost reports whether a sitemap is on a host. A name and password before the
+// host, which RFC 3986 allows (section 3.2.1), do not change the host.
 func isSameHost(s *robots.Sitemap, host string) bool {
-	if s.IsAbsolute {
-		o, _, err := fetch.Parse(string(s.URL), "")
-		return err == nil && o.Host == host
+	url := string(s.URL)
+	if strings.HasPrefix(url, "//") {
+		url = "https:" + url // a network-path reference: a host without a scheme
+	} else if !s.IsAbsolute {
+		return url != "" // any other relative URL is of this host
 	}
-	return !bytes.HasPrefix(s.URL, []byte("//")) && len(s.URL) > 0 // a relative URL is of this host
+	scheme, rest, _ := strings.Cut(url, "://")
+	end := strings.IndexAny(rest+"/", "/?#")
+	if at := strings.LastIndexByte(rest[:end], '@'); at >= 0 {
+		rest = rest[at+1:]
+	}
+	o, _, err := fetch.Parse(scheme+"://"+rest, "")
+	return err == nil && o.Host == host
 }
 
 func (e *Evaluator) lineRows(row *sink.Fetch, f *robots.File) []sink.Line {
