@@ -49,7 +49,8 @@ type Result struct {
 	Targets     int64
 	Earlier     int64 // targets that earlier processes of the run have asked or, if stored, judged
 	Rejected    int64
-	UnreadRanks int64 // lines of rejected.csv that are not rejected
+	RejectedFor map[string]source.Rejection // see [source.Rejects.Kinds]; nil for a run of shards
+	UnreadRanks int64                       // lines of rejected.csv that are not rejected
 	Skipped     source.Skipped
 	Unmatched   *int64           // see [source.Source.Unmatched]
 	Elapsed     time.Duration    // of this process
@@ -233,7 +234,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	}
 	progress.enter(Finished)
 	return &Result{
-		Folder: n.run.Folder(), Targets: targets, Earlier: progress.Snapshot().Earlier - before.Earlier, Rejected: lines, UnreadRanks: n.rejects.Remarks(), Skipped: skipped, Unmatched: n.source.Unmatched(), Elapsed: time.Since(began),
+		Folder: n.run.Folder(), Targets: targets, Earlier: progress.Snapshot().Earlier - before.Earlier, Rejected: lines, RejectedFor: n.rejects.Kinds(), UnreadRanks: n.rejects.Remarks(), Skipped: skipped, Unmatched: n.source.Unmatched(), Elapsed: time.Since(began),
 		Rows: n.run.Rows(), Counts: n.totals,
 	}, nil
 }

@@ -58,7 +58,7 @@ type Fetch struct {
 	// stored file).
 	Source string `parquet:"source,dict"`
 	// When the answer was fetched, in UTC; of a WARC capture, when the archive fetched it; of a stored
-	// file, when it was read. Example: `2026-11-20 10:15:02.123456`.
+	// file, when the file was last changed. Example: `2026-11-20 10:15:02.123456`.
 	FetchTime time.Time `parquet:"fetch_time,timestamp(microsecond)"`
 	// What the answer means under the first profile: `conditional_allow` (the rules decide), `full_allow`,
 	// `full_disallow`, `undefined`.

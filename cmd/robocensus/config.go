@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,12 +130,25 @@ func readOwnProfile(path, name string, fields *yaml.Node) (*robots.Profile, erro
 		return nil, configError(path, fields, "profile %s: no base %q; use one of %s", name, base, strings.Join(robots.ProfileNames(), ", "))
 	}
 	p := *from
-	if err := userfile.Decode(path, fields, &p); err != nil {
-		return nil, err
+	lines := make(map[string]*yaml.Node)
+	for i := 0; i < len(fields.Content); i += 2 {
+		field := fields.Content[i]
+		lines[field.Value] = field
+		one := *fields // a field at a time, so that an error names it
+		one.Content = fields.Content[i : i+2]
+		var input *userfile.Error
+		if err := userfile.Decode(path, &one, &p); errors.As(err, &input) {
+			input.Err = fmt.Errorf("profile %s: %s: %w", name, field.Value, input.Err)
+			input.Line = cmp.Or(input.Line, int64(field.Line))
+			return nil, input
+		} else if err != nil {
+			return nil, err
+		}
 	}
 	p.Name = name
 	if err := p.Validate(); err != nil {
-		return nil, configError(path, fields, "%w", err)
+		field, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "profile "+name+": "), ":")
+		return nil, configError(path, cmp.Or(lines[field], fields), "%w", err)
 	}
 	return &p, nil
 }

@@ -210,6 +210,9 @@ func (f *commonFlags) fetchConfig(ctx context.Context, profiles []*robots.Profil
 			return c, &userfile.Error{Path: f.caFile, Err: errors.New("holds no PEM certificate")}
 		}
 	}
+	if c.UserAgent == "" {
+		return c, usagef("--user-agent is empty: say who asks, as in our-census/1 (+https://example.org/census)")
+	}
 	for i := 0; i < len(c.UserAgent); i++ {
 		if b := c.UserAgent[i]; b < ' ' || b > '~' {
 			return c, usagef("--user-agent: use printable ASCII; byte %d is %#x", i+1, b)

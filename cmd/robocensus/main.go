@@ -35,6 +35,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -130,6 +131,9 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	if c, rest, err := root.Find(args); err == nil {
+		if c == root && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") && rest[0] != cobra.ShellCompRequestCmd && rest[0] != cobra.ShellCompNoDescRequestCmd {
+			return noCommand(root, rest) // before its flags, which are of no command
+		}
 		c.InitDefaultHelpFlag()
 		if err := flags.CheckDashes(c.Flags(), rest); err != nil {
 			return usageError{err}

@@ -22,7 +22,7 @@ any number of hosts. An unfinished run needs --incomplete; the report then cover
 is committed.
 
 With --against, the page also shows the changes since RUN_A; run robocensus diff
-first. Without --html, the page goes to standard output.
+first. Without --html, the page goes to standard output, unless that is a terminal.
 
 Exit codes: 0 done, 64 usage, 74 I/O, 130 interrupted.`
 
@@ -47,6 +47,8 @@ func reportCommand() *cobra.Command {
 			return usagef("RUN is missing: give the run to report on%s", runsIn(c.Context(), *out))
 		case len(args) > 1:
 			return usagef("unexpected argument %q", args[1])
+		case *html == "" && isTerminal(c.OutOrStdout()):
+			return usagef("a page is not for a terminal: give --html FILE, or --html - for standard output all the same")
 		case *against == "" && c.Flags().Changed("against"):
 			return usagef("--against is empty: give a run%s", runsIn(c.Context(), *out))
 		}

@@ -156,8 +156,8 @@ func (f *runFlags) checkValues() error {
 		return usagef("--outage-patience must be positive")
 	case f.grace < 0:
 		return usagef("--grace cannot be negative")
-	case f.limit < 0:
-		return usagef("--limit cannot be negative")
+	case f.limit < 0 || f.limit == 0 && f.set.Changed("limit"):
+		return usagef("--limit %d: give a number of hosts from 1, or leave it out for all", f.limit)
 	case f.run == "" && f.set.Changed("run"):
 		return usagef("--run is empty: give an ID, or leave it out for the time of the start")
 	case !(f.sample > 0 && f.sample <= 1):
@@ -173,6 +173,9 @@ func (f *runFlags) checkValues() error {
 		if fetch.DefaultPort(scheme) == 0 || slices.Contains(f.schemes[:i], scheme) {
 			return usagef("--schemes %q: use https, http or ftp, each once", strings.Join(f.schemes, ","))
 		}
+	}
+	if isFile(f.out) {
+		return usagef("--out %s: is a file; give a folder for the tables", f.out)
 	}
 	return writable(f.out)
 }

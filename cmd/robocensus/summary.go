@@ -155,6 +155,9 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result, last string
 		text += fmt.Sprintf("; %s: %s", strings.Join(listed, ", "), store.Join(r.Folder, "rejected.csv"))
 	}
 	p.line(text)
+	for _, text := range rejectedTexts(r.RejectedFor) {
+		p.line(text)
+	}
 	if skipped := skippedTexts(&c.Source, r.Skipped); len(skipped) > 0 {
 		p.line("skipped: " + strings.Join(skipped, ", "))
 	}
@@ -195,6 +198,18 @@ func askDuckDB(dir string) string {
 		return "az storage blob download --file views.sql --container-name " + shellWord(container) + " --name " + shellWord(store.Join(folder, "views.sql")) + " && " + ask
 	}
 	return "cd " + shellWord(dir) + " && " + ask
+}
+
+// rejectedTexts say what to do about rejected lines that would otherwise lose answers or
+// URLs without a word.
+func rejectedTexts(kinds map[string]source.Rejection) (out []string) {
+	if k := kinds["not_adjacent"]; k.N > 0 {
+		out = append(out, words.Count(k.N, "URL")+" not judged, because other origins stand between the rows of theirs: sort the list by origin (sort -t/ -k3,3 for a list of URLs)")
+	}
+	if k := kinds["damaged_record"]; k.N > 0 {
+		out = append(out, fmt.Sprintf("the archives cannot be read at %s (%s): captures may be missing", words.Count(k.N, "place"), plain(k.First)))
+	}
+	return out
 }
 
 // skippedTexts describe the records of a source that were skipped.

@@ -71,3 +71,18 @@ func TestSummaryOfAResumedRun(t *testing.T) {
 		}
 	}
 }
+
+// What is rejected says what to do, where answers or URLs would be lost otherwise.
+func TestRejectedTexts(t *testing.T) {
+	if texts := rejectedTexts(map[string]source.Rejection{"duplicate": {N: 5}, "bad_host": {N: 1}}); texts != nil {
+		t.Errorf("duplicates and bad hosts have texts: %q", texts)
+	}
+	got := rejectedTexts(map[string]source.Rejection{"not_adjacent": {N: 8}, "damaged_record": {N: 1, First: "cut \x1b[31m"}})
+	want := []string{
+		"8 URLs not judged, because other origins stand between the rows of theirs: sort the list by origin (sort -t/ -k3,3 for a list of URLs)",
+		`the archives cannot be read at 1 place (cut \u001b[31m): captures may be missing`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -164,7 +164,7 @@ var (
 	yamlLine  = regexp.MustCompile(`^line (\d+): `)
 	mismatch  = regexp.MustCompile("^cannot unmarshal (!!\\w+)(?: (`.*`))? into (.*)$")
 	foundKind = map[string]string{"!!map": "keys and values", "!!seq": "a list", "!!null": "nothing"}
-	wantKind  = map[string]string{"bool": "true or false", "string": "a word", "int": "a whole number", "float64": "a number"}
+	wantKind  = map[string]string{"bool": "true or false", "string": "a word", "int": "a whole number", "float64": "a number", "time.Duration": "a duration such as 720h"}
 )
 
 // reworded rewrites an error of the library, whose text contains the line and names
@@ -189,7 +189,7 @@ func reworded(err error) error {
 		case strings.HasPrefix(found[3], "map["):
 			kind = "`key: value` pairs"
 		default:
-			kind = "another value"
+			kind = "one value"
 		}
 		got, ok := foundKind[found[1]]
 		if !ok {

@@ -54,7 +54,7 @@ func TestDecodeNamesNoType(t *testing.T) {
 		"l: a":                      "f:1: expected a list, got `a`",
 		"l: {a: b}":                 "f:1: expected a list, got keys and values",
 		"f: x":                      "f:1: expected a number, got `x`",
-		"[a]":                       "f:1: expected another value, got a list",
+		"[a]":                       "f:1: expected one value, got a list",
 		"w: a\nw: b":                `f:2: mapping key "w" already defined at line 1`,
 		"w: a\nb: 1\n":              "f:2: expected true or false, got `1`",
 		"n: 9999999999999999999999": "f:1: expected a whole number, got `9999999...`",

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,11 +102,28 @@ func identifyFolder(_ context.Context, role, name string) (sink.Input, error) {
 	return in, nil
 }
 
+// extensions are endings of files that are not top-level domains.
+var extensions = []string{"txt", "html", "htm", "json", "jsonl", "csv", "tsv", "xml", "yaml", "yml", "log", "bak", "old", "orig", "tmp", "gz", "zst", "warc", "parquet", "sha256"}
+
+var errNotHost = errors.New("the file is not named by a host; call it example.com, or example.com/robots.txt")
+
 // originOfFile returns the origin that the name of a file or folder stands for; its
 // scheme is first unless the port is a default one.
+//
+// Not every file in a folder is named by a host: README would be a host without a dot,
+// and robots.txt one with the top-level domain txt.
 func originOfFile(name, first string) (fetch.Origin, error) {
 	i := strings.LastIndexByte(name, '_')
-	if i < 0 || name[i+1:] == "" || strings.Trim(name[i+1:], "0123456789") != "" {
+	hasPort := i >= 0 && name[i+1:] != "" && strings.Trim(name[i+1:], "0123456789") == ""
+	if dot := strings.LastIndexByte(name, '.'); !hasPort && !strings.ContainsAny(name, ":[") {
+		if dot < 0 && !strings.EqualFold(name, "localhost") {
+			return fetch.Origin{}, errNotHost
+		}
+		if slices.Contains(extensions, strings.ToLower(name[dot+1:])) {
+			return fetch.Origin{}, errNotHost
+		}
+	}
+	if !hasPort {
 		o, _, err := fetch.Parse(name, first)
 		return o, err
 	}

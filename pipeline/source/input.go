@@ -32,13 +32,29 @@ const endlessLine = 64 << 20
 
 var errEndless = fmt.Errorf("is longer than %d MiB: not a list of hosts", endlessLine>>20)
 
+// formats are what users give by mistake, by the first bytes.
+var formats = []struct{ magic, is string }{
+	{"\xff\xfe", "is UTF-16; convert it: iconv -f UTF-16 -t UTF-8"},
+	{"\xfe\xff", "is UTF-16; convert it: iconv -f UTF-16 -t UTF-8"},
+	{"PK\x03\x04", "is a zip archive or a spreadsheet (.xlsx); unpack it, or save the sheet as CSV"},
+	{"BZh", "is compressed with bzip2; use bunzip2, or gzip or zstd in its place"},
+	{"\xfd7zXZ\x00", "is compressed with xz; use unxz, or gzip or zstd in its place"},
+	{"\xd0\xcf\x11\xe0", "is an old spreadsheet (.xls); save the sheet as CSV"},
+	{"SQLite format 3\x00", "is an SQLite database; export a table as CSV"},
+}
+
 // decompress decompresses gzip and zstd. It goes by the first bytes, so that
-// misnamed files and standard input work too.
+// misnamed files and standard input work too. Another known format is an error.
 func decompress(r io.Reader) (io.Reader, func(), error) {
 	b := bufio.NewReaderSize(r, 1<<18)
-	head, err := b.Peek(4)
+	head, err := b.Peek(16)
 	if err != nil && err != io.EOF {
 		return nil, nil, err
+	}
+	for _, f := range formats {
+		if bytes.HasPrefix(head, []byte(f.magic)) {
+			return nil, nil, errors.New(f.is)
+		}
 	}
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
@@ -47,7 +63,7 @@ func decompress(r io.Reader) (io.Reader, func(), error) {
 			return nil, nil, fmt.Errorf("cannot be read as gzip: %w", err)
 		}
 		return z, func() { z.Close() }, nil
-	case bytes.Equal(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 		if err != nil {
 			return nil, nil, fmt.Errorf("cannot be read as zstd: %w", err)

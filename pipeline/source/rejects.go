@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/robocensus/robocensus/sink"
@@ -63,8 +65,15 @@ type Rejects struct {
 	remarks  int64                // lines that are listed and not rejected
 	unlisted int64                // rejected lines and records that the file lacks
 	first    string               // the first rejected line, with its reason
+	kinds    map[string]Rejection // by the first word of the reason
 	skipped  Skipped
 	count    func(int64) // counts rejected lines for the progress
+}
+
+// Rejection counts the lines that are rejected for one kind of reason.
+type Rejection struct {
+	N     int64
+	First string // what follows the kind in the first reason, "" for nothing
 }
 
 // rejectsFile is rejected.csv or the scratch file of an archive.
@@ -84,7 +93,7 @@ func NewRejects(file *store.File, scratch func() (*store.Scratch, error), count 
 	}
 	main := &rejectsFile{w: csv.NewWriter(w)}
 	main.w.Write(rejectedHeader)
-	return &Rejects{file: file, scratch: scratch, most: maxRejected, main: main, archives: make(map[int]*rejectsFile), count: count}
+	return &Rejects{file: file, scratch: scratch, most: maxRejected, main: main, archives: make(map[int]*rejectsFile), kinds: make(map[string]Rejection), count: count}
 }
 
 // Lines returns the number of rejected lines, files and records.
@@ -100,6 +109,13 @@ func (r *Rejects) Remarks() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.remarks
+}
+
+// Kinds returns the rejected lines by the first word of their reason.
+func (r *Rejects) Kinds() map[string]Rejection {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.kinds)
 }
 
 // found returns the number of rejected lines, and the first one with its reason.
@@ -151,6 +167,12 @@ func (r *Rejects) reject(f *rejectsFile, line int64, text, reason, input string)
 			r.first = fmt.Sprintf("line %d: %s", line, reason)
 		}
 	}
+	kind, details, _ := strings.Cut(reason, ": ")
+	k := r.kinds[kind]
+	if k.N++; k.N == 1 {
+		k.First = details
+	}
+	r.kinds[kind] = k
 	r.count(1)
 	return r.list(f, line, text, reason, input)
 }

@@ -1,0 +1,46 @@
+package source
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/robocensus/robocensus/fetch"
+)
+
+// A list in another format is refused by the name of that format.
+func TestOtherFormatsAreNamed(t *testing.T) {
+	for head, want := range map[string]string{
+		"\xff\xfea\x00.\x00": "UTF-16", "\xfe\xff\x00a": "UTF-16", "PK\x03\x04\x14": ".xlsx", "BZh91AY": "bzip2",
+		"\xfd7zXZ\x00\x00": "xz", "\xd0\xcf\x11\xe0\xa1": ".xls", "SQLite format 3\x00": "SQLite",
+	} {
+		if _, _, err := decompress(strings.NewReader(head)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", head, err, want)
+		}
+	}
+	for _, head := range []string{"", "a", "PK.example\n", "BZ.example", "\ufeffa.example"} {
+		if _, _, err := decompress(strings.NewReader(head)); err != nil {
+			t.Errorf("%q: %v", head, err)
+		}
+	}
+}
+
+// Only files that are named by a host are captures of one.
+func TestFilesNamedByHosts(t *testing.T) {
+	for name, want := range map[string]string{
+		"example.com": "https://example.com", "bakery.example": "https://bakery.example", "localhost": "https://localhost",
+		"intranet_80": "http://intranet", "example.com_8443": "https://example.com:8443", "192.0.2.1": "https://192.0.2.1",
+		"[2001:db8::1]": "https://[2001:db8::1]", "nic.md": "https://nic.md", "data.zip": "https://data.zip", // top-level domains
+		"README": "", "bakery.example.txt": "", "robots.txt": "", "index.HTML": "", "hosts.csv.gz": "", "Makefile": "",
+	} {
+		o, err := originOfFile(name, "https")
+		switch {
+		case want == "" && !errors.Is(err, errNotHost):
+			t.Errorf("%s is taken for the host %s (%v)", name, o, err)
+		case want != "" && (err != nil || o.String() != want):
+			t.Errorf("%s is %s (%v), want %s", name, o, err, want)
+		case want == "" && o != (fetch.Origin{}):
+			t.Errorf("%s has the origin %s", name, o)
+		}
+	}
+}
