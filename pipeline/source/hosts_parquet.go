@@ -27,10 +27,31 @@ func isParquet(f *os.File) bool {
 	return n == 4 && string(head[:]) == parquetMagic
 }
 
-func parquetRows(f *os.File, name string, size int64, sum io.Writer) (rows int64, err error) {
+// rowsPerByte bounds the rows of a list by the bytes of its file. Sorted names of hosts
+// take more than a hundredth of a byte each, however they are compressed; one value that
+// repeats takes nothing, so that 1,300 bytes may hold two billion rows.
+const rowsPerByte = 100
+
+// openParquet opens a list and checks the number of its rows.
+func openParquet(f *os.File, name string) (*scan.File, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, &userfile.Error{Path: name, Err: err}
+	}
 	in, err := scan.Open(f)
 	if err != nil {
-		return 0, &userfile.Error{Path: name, Err: fmt.Errorf("is truncated or damaged Parquet: %w", err)}
+		return nil, &userfile.Error{Path: name, Err: fmt.Errorf("is truncated or damaged Parquet: %w", err)}
+	}
+	if rows := in.Rows(); rows > rowsPerByte*info.Size() {
+		return nil, &userfile.Error{Path: name, Err: fmt.Errorf("has %d rows in %d bytes: not a list of distinct hosts or URLs", rows, info.Size())}
+	}
+	return in, nil
+}
+
+func parquetRows(f *os.File, name string, size int64, sum io.Writer) (rows int64, err error) {
+	in, err := openParquet(f, name)
+	if err != nil {
+		return 0, err
 	}
 	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, size)); err != nil {
 		return 0, &userfile.Error{Path: name, Err: err}
@@ -42,9 +63,9 @@ func parquetRows(f *os.File, name string, size int64, sum io.Writer) (rows int64
 // they are there; lines are rows, counted from 1.
 func readParquetHosts(ctx context.Context, path string, f *os.File, yield func(row) error) error {
 	fail := func(line int64, err error) error { return &userfile.Error{Path: path, Line: line, Err: err} }
-	in, err := scan.Open(f)
+	in, err := openParquet(f, path)
 	if err != nil {
-		return fail(0, err)
+		return err
 	}
 	var columns, names []string
 	for _, field := range in.Schema().Fields() {

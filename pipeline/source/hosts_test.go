@@ -337,3 +337,42 @@ func TestHashSet(t *testing.T) {
 		}
 	}
 }
+
+// A file of some kilobytes may hold any number of rows, all the same: it is refused
+// before they are read.
+func TestParquetOfTooManyRows_NoRace(t *testing.T) {
+	type row struct {
+		Host string `parquet:"host,dict"`
+	}
+	write := func(host func(i int) string) string {
+		path := filepath.Join(t.TempDir(), "hosts.parquet")
+		f, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		w := parquet.NewGenericWriter[row](f, parquet.Compression(&parquet.Zstd))
+		rows := make([]row, 1000)
+		for i := range 200 {
+			for k := range rows {
+				rows[k].Host = host(1000*i + k)
+			}
+			if _, err := w.Write(rows); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	_, err := inspect(t.Context(), write(func(int) string { return "a.example" }))
+	if err == nil || !strings.Contains(err.Error(), "has 200000 rows in ") {
+		t.Errorf("the same host 200,000 times: %v", err)
+	}
+	// The most compressible list of distinct hosts.
+	in, err := inspect(t.Context(), write(func(i int) string { return fmt.Sprintf("%07d.example", i) }))
+	if err != nil || in.Rows != 200_000 {
+		t.Errorf("200,000 hosts: %d rows, %v", in.Rows, err)
+	}
+}
