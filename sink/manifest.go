@@ -235,8 +235,11 @@ func readHead(s store.Store, run string) (*Manifest, error) {
 	}
 	defer f.Close()
 	m, err := decodeHead(f)
-	if err != nil {
+	if errors.Is(err, ErrDamaged) {
 		return nil, fmt.Errorf("%s is %w", s.Path(name), err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", s.Path(name), err)
 	}
 	m.setDate(nil)
 	return m, m.check(s, run)
@@ -257,6 +260,9 @@ func decodeHead(f *os.File) (*Manifest, error) {
 	sum := sha256.New()
 	body := io.TeeReader(io.NewSectionReader(f, 0, sealed), sum)
 	fields, err := headFields(json.NewDecoder(body))
+	if err != nil && store.FaultOf(err) != store.OfData {
+		return nil, err
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err) // without reading the rest
 	}

@@ -156,6 +156,9 @@ func CopyList(ctx context.Context, dir string, list List, to string) (err error)
 	}
 	defer s.Close()
 	in, err := store.OpenWritten(ctx, s, list.Path, list.Digest)
+	if err != nil && store.FaultOf(err) == store.OfData {
+		return fmt.Errorf("%s is %w: %v", s.Path(list.Path), ErrDamaged, err)
+	}
 	if err != nil {
 		return err
 	}

@@ -77,8 +77,12 @@ func Prune(ctx context.Context, dir string, keep int, dryRun bool, each func(Pru
 		each(p)
 	}
 	for _, o := range orphans {
-		if !isGone(s, o.run, goes) && !isGone(s, o.against, goes) {
-			continue // its run was busy
+		still, err := isOrphan(s, o.run, o.against, goes)
+		if err != nil {
+			return err
+		}
+		if !still { // its run was busy
+			continue
 		}
 		if !dryRun {
 			for _, name := range []string{layout.ComparisonRecord(o.run, o.against), o.Path} {
@@ -107,9 +111,9 @@ func runsToPrune(s store.Store, keep int, now time.Time) ([]Pruned, error) {
 		switch {
 		case errors.Is(err, ErrRemoving):
 			p.State, p.Removed = "half removed", true
-		case err != nil:
-			// Includes a manifest that cannot be read: one bad run must not prevent
-			// the removal of others.
+		case err != nil && store.FaultOf(err) != store.OfData:
+			return nil, fmt.Errorf("look for runs: %w", err)
+		case err != nil: // one bad run must not prevent the removal of others
 			p.State = Damaged
 		case !m.Complete():
 			p.State, p.Started, p.Date = Incomplete, m.Started, m.Date
@@ -136,7 +140,11 @@ func runsToPrune(s store.Store, keep int, now time.Time) ([]Pruned, error) {
 		case Incomplete:
 			runs[i].Removed = p.Started.Before(oldest)
 			// Shards hold no lock.
-			if alive, err := aliveShards(s, path.Base(p.Path), now); err != nil || len(alive) > 0 {
+			alive, err := aliveShards(s, path.Base(p.Path), now)
+			if err != nil {
+				return nil, err
+			}
+			if len(alive) > 0 {
 				runs[i].Removed, runs[i].State = false, "busy"
 			}
 		}
@@ -177,7 +185,9 @@ func orphansOf(s store.Store, goes map[string]bool) (out []orphan, err error) {
 		others, e := partitions(s, layout.TableFolder(layout.Changes, run), "against")
 		err = errors.Join(err, e)
 		for _, against := range others {
-			if isGone(s, run, goes) || isGone(s, against, goes) {
+			gone, e := isOrphan(s, run, against, goes)
+			err = errors.Join(err, e)
+			if gone {
 				name := layout.ComparisonFolder(run, against)
 				out = append(out, orphan{Pruned{Path: name, State: "orphaned", Removed: true, Bytes: s.Size(name)}, run, against})
 			}
@@ -197,10 +207,17 @@ func partitions(s store.Store, folder, key string) (values []string, err error) 
 	return values, err
 }
 
-func isGone(s store.Store, run string, goes map[string]bool) bool {
-	there := func(name string) bool {
-		_, err := s.Stat(layout.RunFile(run, name))
-		return !errors.Is(err, fs.ErrNotExist)
+// isOrphan reports whether one of two runs that are compared is gone, or goes.
+func isOrphan(s store.Store, run, against string, goes map[string]bool) (orphan bool, err error) {
+	there := func(run, name string) bool {
+		_, e := s.Stat(layout.RunFile(run, name))
+		if store.FaultOf(e) != store.OfData {
+			err = fmt.Errorf("look for the runs of a comparison: %w", e)
+		}
+		return !errors.Is(e, fs.ErrNotExist)
 	}
-	return goes[run] || there(layout.RemovingName) || !there(layout.ManifestName) && !there(layout.PlanName)
+	for _, run := range []string{run, against} {
+		orphan = orphan || goes[run] || there(run, layout.RemovingName) || !there(run, layout.ManifestName) && !there(run, layout.PlanName)
+	}
+	return orphan && err == nil, err
 }

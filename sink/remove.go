@@ -70,7 +70,7 @@ func anyOf(s store.Store, run string) (bool, error) {
 		if err == nil {
 			return true, nil
 		}
-		if !isSkipped(s, err) {
+		if store.FaultOf(err) != store.OfData {
 			return false, err
 		}
 	}

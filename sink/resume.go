@@ -60,6 +60,9 @@ func Open(ctx context.Context, dir string, p Plan) (*Run, error) {
 func (r *Run) open(ctx context.Context) error {
 	folder := r.Folder()
 	refuse := func(err error) error {
+		if store.FaultOf(err) != store.OfData {
+			return err // what is stored may be whole
+		}
 		// Not wrapped: fs.ErrNotExist for a part would mean that the run is gone.
 		return fmt.Errorf("%s %w: %v %s", folder, ErrNotResumable, err, resumeAdvice)
 	}

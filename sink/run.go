@@ -124,7 +124,7 @@ func existing(in store.Store, run string) error {
 		}
 	}
 	folder := in.Path(layout.RunFile(run))
-	if errors.Is(err, ErrDamaged) || errors.Is(err, fs.ErrNotExist) {
+	if err != nil && store.FaultOf(err) == store.OfData {
 		return fmt.Errorf("%w: %s: %v %s", ErrRunExists, folder, err, resumeAdvice)
 	}
 	return fmt.Errorf("%w: %s %s", ErrRunExists, folder, advice)

@@ -55,19 +55,12 @@ func CompleteRuns(s store.Store) ([]*Manifest, error) {
 		switch {
 		case err == nil:
 			runs = append(runs, m)
-		case !isSkipped(s, err):
+		case store.FaultOf(err) != store.OfData:
 			return nil, fmt.Errorf("look for complete runs: %w", err)
 		}
 	}
 	slices.SortFunc(runs, byDate)
 	return runs, nil
-}
-
-// isSkipped reports whether a run that cannot be read is passed over. In a folder what
-// is planted or damaged stays so; an object store may answer again.
-func isSkipped(s store.Store, err error) bool {
-	_, isFolder := s.(*store.Folder)
-	return isFolder || errors.Is(err, ErrDamaged) || errors.Is(err, fs.ErrNotExist)
 }
 
 // CheckNew returns [ErrRunExists] if there is a run in dir with this ID.
@@ -76,7 +69,7 @@ func CheckNew(ctx context.Context, dir, run string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil && !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrRemoving) {
+	if err != nil && store.FaultOf(err) != store.OfData {
 		return err
 	}
 	s, err := store.Open(ctx, dir)
@@ -107,7 +100,7 @@ func LastIncomplete(ctx context.Context, dir string) (run string, damaged []stri
 	var began time.Time
 	for _, id := range ids {
 		complete, err := store.Exists(s, layout.RunFile(id, layout.ManifestName))
-		if err != nil && !isSkipped(s, err) {
+		if err != nil && store.FaultOf(err) != store.OfData {
 			return "", nil, fmt.Errorf("look for incomplete runs: %w", err)
 		}
 		if complete || err != nil {
@@ -116,6 +109,8 @@ func LastIncomplete(ctx context.Context, dir string) (run string, damaged []stri
 		plan, _, err := ReadPlan(s, id)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
+		case err != nil && store.FaultOf(err) != store.OfData:
+			return "", nil, fmt.Errorf("look for incomplete runs: %w", err)
 		case err != nil:
 			damaged = append(damaged, id)
 		case plan.Shards > 1: // its processes resume it
@@ -139,7 +134,7 @@ func HowToComplete(s store.Store) (string, error) {
 		switch {
 		case err == nil:
 			last.Plan = plan
-		case !isSkipped(s, err) && !errors.Is(err, ErrRemoving):
+		case store.FaultOf(err) != store.OfData:
 			return "", fmt.Errorf("look for incomplete runs: %w", err)
 		}
 		if err == nil && plan.Shards <= 1 {
@@ -251,7 +246,7 @@ func Runs(ctx context.Context, dir string) ([]RunInfo, error) {
 		m, err := ReadManifestHead(ctx, dir, id)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-		case err != nil && !isSkipped(s, err) && !errors.Is(err, ErrRemoving):
+		case err != nil && store.FaultOf(err) != store.OfData:
 			return nil, fmt.Errorf("look for runs: %w", err)
 		case err != nil:
 			runs = append(runs, RunInfo{Run: id, State: Damaged, Damage: err.Error()})

@@ -151,7 +151,7 @@ func (s *ShardedRun) CheckShard(shard int) error {
 	if r != nil && err == nil {
 		err = checkSizes(s.store, r.Parts)
 	}
-	if errors.Is(err, ErrDamaged) || errors.Is(err, fs.ErrNotExist) {
+	if err != nil && store.FaultOf(err) == store.OfData {
 		return &LostError{shard, s.store.Path(layout.Record(s.plan.Run, shard)), err}
 	}
 	return err

@@ -2,6 +2,7 @@ package sink
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // The parts of a shard become as few as the bounds allow, in order.
@@ -186,7 +188,7 @@ func TestCompleteRunsFailsIfItCannotRead_NoRace(t *testing.T) {
 // unreadable is a store that fails to open and describe files.
 type unreadable struct{ store.Store }
 
-var errDown = errors.New("the store is down")
+var errDown = fmt.Errorf("%w: 503", remote.ErrTransfer)
 
 func (unreadable) Open(string) (*os.File, error)    { return nil, errDown }
 func (unreadable) Stat(string) (os.FileInfo, error) { return nil, errDown }

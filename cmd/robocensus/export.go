@@ -25,7 +25,7 @@ TABLE is one of the run's tables, or changes if the run was compared with anothe
 An unfinished run needs --incomplete; export then writes what is committed. A stream
 that ends with an error does not read as a complete one.
 
-Exit codes: 0 done, 64 usage, 74 I/O, 130 interrupted.`
+Exit codes: 0 done, 64 usage, 65 damaged run, 74 I/O, 130 interrupted.`
 
 const exportExamples = `  robocensus export --out out 20261120T101500Z fetches > fetches.arrows
   robocensus export --out out 20261120T101500Z verdicts --columns host,agent,verdict |

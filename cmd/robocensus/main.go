@@ -33,6 +33,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"strings"
@@ -51,7 +52,8 @@ import (
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/export"
 	"github.com/robocensus/robocensus/sink/publish"
-	"github.com/robocensus/robocensus/sink/store/remote"
+	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // version is set at link time by make build.
@@ -64,7 +66,7 @@ const (
 	exitInput       = 65
 	exitUnreached   = 69
 	exitIO          = 74
-	exitTemporary   = 75 // ended by SIGTERM, or this machine is cut off
+	exitTemporary   = 75 // ended by SIGTERM, this machine is cut off, or another run has the --state
 	exitInterrupted = 130
 )
 
@@ -231,22 +233,28 @@ func (c *checked) Write(p []byte) (int, error) {
 func codeOf(err error) int {
 	var usage usageError
 	var input *userfile.Error
+	var part *scan.PartError
+	var lost *sink.LostError
 	switch {
 	case errors.As(err, &usage), errors.Is(err, sink.ErrRunExists), errors.Is(err, sink.ErrRunBusy), errors.Is(err, sink.ErrNotResumable),
-		errors.Is(err, audit.ErrNotComparable), errors.Is(err, export.ErrNotThere), errors.Is(err, remote.ErrScheme), errors.Is(err, series.ErrNoTable):
-		return exitUsage
-	case errors.Is(err, remote.ErrTransfer):
-		return exitIO
-	case errors.As(err, &input), errors.Is(err, sink.ErrOtherPlan), errors.Is(err, memory.ErrOtherShare), errors.Is(err, publish.ErrDamaged), errors.Is(err, publish.ErrNoBody):
-		return exitInput
-	case errors.Is(err, remote.ErrFolder):
+		errors.Is(err, audit.ErrNotComparable), errors.Is(err, export.ErrNotThere), errors.Is(err, series.ErrNoTable):
 		return exitUsage
 	case errors.Is(err, errInterrupted):
 		return exitInterrupted
 	case errors.Is(err, fetch.ErrNeverReached):
 		return exitUnreached
-	case errors.Is(err, fetch.ErrCutOff):
+	case errors.Is(err, fetch.ErrCutOff), errors.Is(err, memory.ErrInUse):
 		return exitTemporary
+	}
+	isInput := errors.As(err, &input)
+	switch fault := store.FaultOf(err); {
+	case fault == store.OfSettings:
+		return exitUsage
+	case fault == store.OfStore && !(isInput && errors.Is(err, fs.ErrPermission)): // an input that may not be read stays so
+		return exitIO
+	case isInput, errors.As(err, &part), errors.As(err, &lost), errors.Is(err, sink.ErrDamaged), errors.Is(err, sink.ErrOtherPlan), errors.Is(err, memory.ErrOtherShare),
+		errors.Is(err, publish.ErrDamaged), errors.Is(err, publish.ErrNoBody):
+		return exitInput
 	}
 	return exitIO
 }

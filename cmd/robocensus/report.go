@@ -24,7 +24,7 @@ is committed.
 With --against, the page also shows the changes since RUN_A; run robocensus diff
 first. Without --html, the page goes to standard output, unless that is a terminal.
 
-Exit codes: 0 done, 64 usage, 74 I/O, 130 interrupted.`
+Exit codes: 0 done, 64 usage, 65 damaged run, 74 I/O, 130 interrupted.`
 
 const reportExamples = `  robocensus report --out out 20261120T101500Z --html report.html`
 

@@ -50,7 +50,7 @@ func TestReproduce_NoRace(t *testing.T) {
 	if text := call(t, 65, "reproduce", folder); !strings.Contains(text, "part-0000000000.parquet is damaged") {
 		t.Errorf("a changed byte: %s", text)
 	}
-	if text := call(t, 74, "export", "--out", folder, "r", "bodies"); !strings.Contains(text, "part-0000000000.parquet (see robocensus reproduce): ") {
+	if text := call(t, 65, "export", "--out", folder, "r", "bodies"); !strings.Contains(text, "part-0000000000.parquet (see robocensus reproduce): ") {
 		t.Errorf("export of a changed byte: %s", text)
 	}
 	must(t, os.Remove(part))

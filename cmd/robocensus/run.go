@@ -64,8 +64,8 @@ A run that fails prints nothing to standard output. Progress and notes go to sta
 error.
 
 Exit codes: 0 done, 1 done and an expectation is broken or cannot be checked, 64
-usage, 65 bad input, 69 no host could be reached, 74 I/O, 75 ended by SIGTERM or this
-machine is cut off, 130 ended by Ctrl-C.`
+usage, 65 bad input, 69 no host could be reached, 74 I/O, 75 ended by SIGTERM, this
+machine is cut off, or another run has the --state, 130 ended by Ctrl-C.`
 
 const runExamples = `  robocensus run example.com www.example.org --out out
   robocensus run --hosts tranco.csv --limit 10000 --out out

@@ -11,6 +11,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/memory"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink"
@@ -77,6 +78,8 @@ func advised(c pipeline.Config, err error) error {
 		return fmt.Errorf("%w: for %s no host answered, refused a connection or was unknown to the resolver; "+
 			"try again once this machine is connected, or give --accept-unreachable if the hosts are at fault", err,
 			min(fetch.FirstPatience, c.Fetch.OutagePatience))
+	case errors.Is(err, memory.ErrInUse):
+		return err
 	case code == exitTemporary && isResumable(c):
 		return fmt.Errorf(cutOff+"run it again with --resume once this machine is connected", err, c.Fetch.OutagePatience)
 	case code == exitTemporary:

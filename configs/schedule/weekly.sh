@@ -13,8 +13,8 @@
 #
 # Exit codes: 0 done; 1 done, with a broken expectation; 64 usage and 65 bad input:
 # fix it before starting again; 69 no host could be reached: start again later; 74
-# disk failure or damaged tables; 75 this machine is cut off from the network, or
-# SIGTERM, and 130 Ctrl-C: start again. Any other code is that of a signal.
+# disk failure or damaged tables; 75 this machine is cut off from the network, another
+# run has the state, or SIGTERM, and 130 Ctrl-C: start again. Any other code is that of a signal.
 set -eu
 LC_ALL=C
 export LC_ALL

@@ -70,8 +70,8 @@ type goodCopy struct {
 	Truncated bool // the body was longer than the limit
 }
 
-// Open opens the memory in dir and creates it if necessary. The error says so
-// if another process has it open. If many bodies have been superseded, Open
+// Open opens the memory in dir and creates it if necessary. It returns [ErrInUse] if
+// another process has it open. If many bodies have been superseded, Open
 // removes them, which may take a while.
 func Open(dir string) (*Memory, error) {
 	m := &Memory{dir: dir, fault: fault{broken: make(chan struct{})}}
@@ -86,7 +86,7 @@ func Open(dir string) (*Memory, error) {
 	case m.failed():
 		return nil, err
 	case isLocked(err):
-		return nil, fmt.Errorf("the state folder %s is in use by another run (%w); wait for it or give another --state", dir, err)
+		return nil, fmt.Errorf("the state folder %s %w (%w); wait for it or give another --state", dir, ErrInUse, err)
 	default:
 		return nil, fmt.Errorf("open the state folder %s: %w; if it is damaged or of a newer version, give another --state", dir, oneLine{err})
 	}
@@ -100,6 +100,9 @@ func Open(dir string) (*Memory, error) {
 	}
 	return m, nil
 }
+
+// ErrInUse reports a folder that another process has open.
+var ErrInUse = errors.New("is in use by another run")
 
 // errFirst stops reading after the first record.
 var errFirst = errors.New("the first record")

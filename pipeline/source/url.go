@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -19,12 +20,10 @@ import (
 // a temporary file first.
 
 // Unread makes the error of an input at a URL: a [userfile.Error] if the input is
-// wrong, and not if its server or this machine is.
+// wrong, and not if its server, this machine or a key is.
 func Unread(url string, err error) error {
-	for _, other := range []error{remote.ErrTransfer, remote.ErrScratch, remote.ErrScheme, context.Canceled} {
-		if errors.Is(err, other) {
-			return fmt.Errorf("read %s: %w", url, err)
-		}
+	if store.FaultOf(err) != store.OfData {
+		return fmt.Errorf("read %s: %w", url, err)
 	}
 	var at *fs.PathError
 	if errors.As(err, &at) {

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"reflect"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/parquet-go/parquet-go"
@@ -71,11 +69,10 @@ func (p *Provenance) checkContents(folder string, names []string) error {
 	return nil
 }
 
-// Unreadable wraps err, which reading name gave, in [ErrDamaged]. It returns err itself
-// if the system refused to read a file that is there, or if the context ended.
+// Unreadable wraps err, which reading name gave, in [ErrDamaged], unless it is not the
+// fault of the data ([store.FaultOf]).
 func Unreadable(name string, err error) error {
-	var failed syscall.Errno
-	if errors.As(err, &failed) && !errors.Is(err, fs.ErrNotExist) || errors.Is(err, context.Canceled) {
+	if store.FaultOf(err) != store.OfData {
 		return err
 	}
 	var part *scan.PartError

@@ -33,7 +33,8 @@ type script struct {
 	faults float64    // share of the requests
 	lists  map[string][]byte
 	met    map[string]int // faults by kind
-	closed string         // only names with this text are refused; "" for another script
+	closed string         // only names with this text meet fault; "" for another script
+	fault  string
 	open   sync.WaitGroup // requests
 }
 
@@ -80,10 +81,13 @@ func (p *proxy) takeDown(bucket string) {
 }
 
 // forbid refuses the requests for names in a bucket that have a text in them.
-func (p *proxy) forbid(bucket, text string) {
+func (p *proxy) forbid(bucket, text string) { p.answer(bucket, text, "403") }
+
+// answer gives the requests for names in a bucket that have a text in them a status.
+func (p *proxy) answer(bucket, text, status string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.scripts[bucket] = &script{closed: text}
+	p.scripts[bucket] = &script{closed: text, fault: status}
 }
 
 // leave disturbs a bucket no more.
@@ -99,7 +103,7 @@ func (s *script) next(r *http.Request) string {
 	defer s.mu.Unlock()
 	if s.closed != "" {
 		if strings.Contains(r.URL.Path, s.closed) {
-			return "403"
+			return s.fault
 		}
 		return ""
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/store/remote"
+	"github.com/robocensus/robocensus/sink/verify"
 )
 
 // A run that was made and could not be sent is sent by the next process, with the
@@ -64,6 +66,37 @@ func TestARunThatMayNotBeRead(t *testing.T) {
 	}
 	if run, damaged, err := sink.LastIncomplete(t.Context(), c.Dir); err == nil {
 		t.Errorf("incomplete: %q, %q", run, damaged)
+	}
+}
+
+// A store that throttles one object says nothing about the run: it is not damaged, and
+// prune neither removes it nor passes over it.
+func TestAnObjectThatIsThrottled(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it takes as long as the patience of the client")
+	}
+	for name, object := range map[string]string{"throttled-part": "/fetches/run=r/part-", "throttled-record": "/segments/0000000000.json", "throttled-manifest": "/manifest.json"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := census(t, storedBodies(t))
+			c.Dir, c.Spool = bucket(t, name), filepath.Join(t.TempDir(), "spool")
+			_, err := pipeline.Run(t.Context(), c, new(pipeline.Progress))
+			must(t, err)
+			faulty.answer(name, object, "503")
+			defer faulty.leave(name)
+			if object == "/manifest.json" {
+				err = sink.Prune(t.Context(), c.Dir, 1, true, func(p sink.Pruned) { t.Errorf("prune: %+v", p) })
+			} else {
+				var v *verify.Result
+				if v, err = verify.Run(t.Context(), c.Dir, "r", func(int, int) {}); v != nil {
+					t.Errorf("verify: %+v", v)
+				}
+			}
+			if !errors.Is(err, remote.ErrTransfer) || store.FaultOf(err) != store.OfStore {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }
 

@@ -342,7 +342,7 @@ func TestPutHasOneWinnerAmongProcesses(t *testing.T) {
 func TestNoSuchBucket(t *testing.T) {
 	t.Parallel()
 	for _, open := range []func(context.Context, string) (store.Store, error){store.Open, store.Create} {
-		if _, err := open(t.Context(), "s3://no-such-bucket/folder"); err == nil || !strings.Contains(err.Error(), "s3://no-such-bucket/folder: there is no such bucket") {
+		if _, err := open(t.Context(), "s3://no-such-bucket/folder"); err == nil || !strings.Contains(err.Error(), "s3://no-such-bucket/folder: there is no such bucket") || store.FaultOf(err) != store.OfSettings {
 			t.Errorf("%v", err)
 		}
 	}
@@ -361,7 +361,7 @@ func TestWrongKey(t *testing.T) {
 			t.Setenv(wrong, "wrong")
 			began := time.Now()
 			_, err := store.Create(t.Context(), url)
-			if err == nil || errors.Is(err, remote.ErrTransfer) || !strings.Contains(err.Error(), "access key") && !strings.Contains(err.Error(), "SignatureDoesNotMatch") {
+			if store.FaultOf(err) != store.OfSettings || !strings.Contains(err.Error(), "access key") && !strings.Contains(err.Error(), "SignatureDoesNotMatch") {
 				t.Errorf("%v", err)
 			}
 			if took := time.Since(began); took > 3*time.Second {
@@ -377,7 +377,7 @@ func TestWrongKey(t *testing.T) {
 		_, err = good.Put("name", []byte("x"))
 		must(t, err)
 		t.Setenv("AWS_SECRET_ACCESS_KEY", "wrong")
-		if _, err := remote.ReadAll(t.Context(), url+"/name", 10); err == nil || errors.Is(err, remote.ErrTransfer) || errors.Is(err, fs.ErrNotExist) {
+		if _, err := remote.ReadAll(t.Context(), url+"/name", 10); store.FaultOf(err) != store.OfSettings {
 			t.Errorf("%v", err)
 		}
 	})

@@ -26,7 +26,9 @@ func (v *verifier) comparisons(ctx context.Context, m *sink.Manifest) error {
 	} {
 		files, err := v.store.List(folder.name)
 		if err != nil {
-			v.add(folder.name, badFile, err.Error())
+			if err := v.blame(folder.name, badFile, err); err != nil {
+				return err
+			}
 		}
 		for _, f := range files {
 			id, is := strings.CutPrefix(f.Name(), folder.before)
@@ -53,8 +55,7 @@ func (v *verifier) annexed(ctx context.Context, m *sink.Manifest, against string
 	folder := layout.ComparisonFolder(v.run, against)
 	files, err := v.store.List(folder)
 	if err != nil {
-		v.add(folder, badFile, err.Error())
-		return nil
+		return v.blame(folder, badFile, err)
 	}
 	locked := slices.ContainsFunc(files, func(f fs.DirEntry) bool { return f.Name() == store.LockName })
 	record, err := sink.ReadComparison(ctx, v.dir, v.run, against)
@@ -63,7 +64,9 @@ func (v *verifier) annexed(ctx context.Context, m *sink.Manifest, against string
 	}
 	before := len(v.Problems)
 	if err != nil {
-		v.add(layout.ComparisonRecord(v.run, against), badRecord, err.Error())
+		if err := v.blame(layout.ComparisonRecord(v.run, against), badRecord, err); err != nil {
+			return err
+		}
 	} else if err := v.recorded(ctx, m, record, files); err != nil {
 		return err
 	}
@@ -131,8 +134,7 @@ func (v *verifier) unrecorded(ctx context.Context, against string, files []fs.Di
 func (v *verifier) comparison(ctx context.Context, name, against string) error {
 	f, err := v.store.Open(name)
 	if err != nil {
-		v.add(name, badFile, err.Error())
-		return nil
+		return v.blame(name, badFile, err)
 	}
 	defer f.Close()
 	p := sink.Part{Table: layout.Changes, Path: name, Rows: anyRows}

@@ -40,7 +40,7 @@ type segmentCheck struct {
 	summary string    // path of the part of summary
 }
 
-// segment verifies the parts of a segment. It returns an error only if ctx ends.
+// segment verifies the parts of a segment.
 func (c *segmentCheck) segment(ctx context.Context, parts []sink.Part) error {
 	// fetches first: the rows of the others must belong to its targets.
 	parts = slices.Clone(parts)
@@ -77,7 +77,7 @@ func (c *segmentCheck) part(ctx context.Context, p sink.Part, more map[string]st
 
 // open opens a file if its contents match want. Otherwise it adds a problem and
 // returns nil, because decoding other contents could report a hundred problems for
-// one, or use up the memory. It returns an error only if ctx ends.
+// one, or use up the memory.
 func (v *verifier) open(ctx context.Context, name string, want store.Digest) (*os.File, error) {
 	f, err := store.OpenWritten(ctx, v.store, name, want)
 	switch {
@@ -90,7 +90,7 @@ func (v *verifier) open(ctx context.Context, name string, want store.Digest) (*o
 	case errors.Is(err, store.ErrOtherBytes):
 		v.add(name, badDigest, err.Error())
 	default:
-		v.add(name, badFile, err.Error())
+		return nil, v.blame(name, badFile, err)
 	}
 	return nil, nil
 }
@@ -99,15 +99,14 @@ func (v *verifier) open(ctx context.Context, name string, want store.Digest) (*o
 const anyRows = -1
 
 // decode decodes every cell of a part and checks its metadata, as [segmentCheck.part]
-// does. It reports whether the part could be decoded, and returns an error only if
-// ctx ends.
+// does. It reports whether the part could be decoded.
 func (v *verifier) decode(ctx context.Context, p sink.Part, f *os.File, more map[string]string, each func(arrow.RecordBatch)) (ok bool, err error) {
 	ok, err = v.decodeParquet(ctx, p, f, more, each)
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
 	if err != nil {
-		v.add(p.Path, badParquet, err.Error())
+		return ok, v.blame(p.Path, badParquet, err)
 	}
 	return ok, nil
 }

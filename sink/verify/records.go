@@ -21,7 +21,9 @@ func (v *verifier) records(ctx context.Context, m *sink.Manifest) error {
 	if !m.Complete() {
 		return nil
 	}
-	v.plan(m)
+	if err := v.plan(m); err != nil {
+		return err
+	}
 	parts := make(map[int][]sink.Part)
 	for _, p := range m.Parts {
 		parts[p.Segment] = append(parts[p.Segment], p)
@@ -37,7 +39,10 @@ func (v *verifier) records(ctx context.Context, m *sink.Manifest) error {
 			v.add(layout.RunFile(v.run, layout.ManifestName), badNumbering, text)
 		}
 		before = max(before, name.Segment)
-		record := v.record(m, name, parts[name.Segment])
+		record, err := v.record(m, name, parts[name.Segment])
+		if err != nil {
+			return err
+		}
 		delete(parts, name.Segment)
 		if record == nil {
 			known = false
@@ -60,19 +65,18 @@ func (v *verifier) records(ctx context.Context, m *sink.Manifest) error {
 // plan checks the manifest against the plan. The digest and rows of standard input
 // may differ, and the size and tag of archives at https URLs, because they are known
 // only at the end.
-func (v *verifier) plan(m *sink.Manifest) {
+func (v *verifier) plan(m *sink.Manifest) error {
 	name := layout.RunFile(v.run, layout.PlanName)
 	plan, digest, err := sink.ReadPlan(v.store, v.run)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		v.add(name, badFile, "is missing")
-		return
+		return nil
 	case err != nil:
-		v.add(name, badManifest, err.Error())
-		return
+		return v.blame(name, badManifest, err)
 	case digest != m.PlanDigest:
 		v.add(name, badManifest, "is not the plan that the manifest was made with")
-		return
+		return nil
 	}
 	inputs := slices.Clone(m.Inputs)
 	for i := range inputs {
@@ -88,35 +92,43 @@ func (v *verifier) plan(m *sink.Manifest) {
 	if !plan.Same(&said) {
 		v.add(name, badManifest, "says something else than the manifest")
 	}
+	return nil
 }
 
 // record reads the record of a segment and checks it against the manifest. It
 // returns nil if the record cannot be used.
-func (v *verifier) record(m *sink.Manifest, name sink.RecordName, parts []sink.Part) *sink.Record {
+func (v *verifier) record(m *sink.Manifest, name sink.RecordName, parts []sink.Part) (*sink.Record, error) {
 	where := layout.Record(v.run, name.Segment)
 	r, err := sink.ReadRecord(v.store, &m.Plan, m.PlanDigest, name.Segment)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		v.add(where, badRecord, "is missing")
-		return nil
+		return nil, nil
 	case err != nil:
-		v.add(where, badRecord, err.Error())
-		return nil
+		return nil, v.blame(where, badRecord, err)
 	case r.Digest() != name.SHA256:
 		v.add(where, badRecord, fmt.Sprintf("is not the record that the manifest names, %.12s…", name.SHA256))
-		return nil
+		return nil, nil
 	}
 	own := slices.DeleteFunc(slices.Clone(r.Parts), func(p sink.Part) bool { return layout.OfRun[p.Table] })
 	if !slices.Equal(own, parts) {
 		v.add(where, badRecord, "names other parts than the manifest")
 	}
 	for _, p := range r.Parts {
-		// Left by an interrupted completion, and harmless.
-		if there, err := store.Exists(v.store, p.Path); layout.OfRun[p.Table] && there && err == nil {
+		if !layout.OfRun[p.Table] {
+			continue
+		}
+		there, err := store.Exists(v.store, p.Path)
+		if err != nil {
+			if err := v.blame(p.Path, badFile, err); err != nil {
+				return nil, err
+			}
+		}
+		if there { // left by an interrupted completion, and harmless
 			v.left = append(v.left, p)
 		}
 	}
-	return r
+	return r, nil
 }
 
 // rejected verifies rejected.csv of a complete run; before that it is incomplete.
@@ -147,6 +159,8 @@ func (v *verifier) unnamed(ctx context.Context, m *sink.Manifest) error {
 		if err == nil {
 			named[p.Path] = true
 			f.Close()
+		} else if store.FaultOf(err) != store.OfData {
+			return fmt.Errorf("verify %s: %w", p.Path, err)
 		}
 	}
 	look := func(folder string, mayBe func(name string) bool) error {

@@ -68,8 +68,8 @@ type Result struct {
 // against each other, the counters of the run against its targets, and comparisons
 // with earlier runs against their records. For an incomplete run it verifies the
 // committed segments. A defect becomes a [Problem] and does not stop verification;
-// an error means that reading failed, or that there is no such run
-// ([fs.ErrNotExist]). Run calls progress after each segment with the number of parts
+// an error means that reading failed by the fault of the store or of this machine
+// ([store.FaultOf]), or that there is no such run ([fs.ErrNotExist]). Run calls progress after each segment with the number of parts
 // read and their total.
 func Run(ctx context.Context, dir, run string, progress func(parts, of int)) (*Result, error) {
 	v := &verifier{dir: dir, run: run, progress: progress}
@@ -150,6 +150,16 @@ func (v *verifier) add(path, kind, text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.Problems = append(v.Problems, Problem{path, kind, text})
+}
+
+// blame adds a problem if an error is the fault of the data, otherwise it returns the
+// error: what cannot be read for now may be whole.
+func (v *verifier) blame(path, kind string, err error) error {
+	if store.FaultOf(err) != store.OfData {
+		return fmt.Errorf("verify %s: %w", path, err)
+	}
+	v.add(path, kind, err.Error())
+	return nil
 }
 
 // bySegment groups parts by segment, in order.

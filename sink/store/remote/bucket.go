@@ -59,7 +59,7 @@ func OpenBucket(ctx context.Context, folder string) (*Bucket, error) {
 		b.bucket, err = blob.OpenBucket(ctx, scheme+"://"+name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", folder, err)
+		return nil, fmt.Errorf("open %s: %w", folder, refused{err})
 	}
 	return b, nil
 }
@@ -78,12 +78,25 @@ func (b *Bucket) URL(name string) string {
 // refusals are answers that no repetition changes: a wrong key or request.
 var refusals = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed}
 
-// broken are the codes of S3 for a request that did not arrive whole, which have the
-// status 400.
-var broken = []string{"RequestTimeout", "IncompleteBody", "BadDigest", "XAmzContentSHA256Mismatch"}
+// passingCodes are the codes of S3 that have the status of a refusal and may pass: of a
+// request that did not arrive whole, of a key that is renewed, of a clock that is set.
+var passingCodes = []string{"RequestTimeout", "IncompleteBody", "BadDigest", "XAmzContentSHA256Mismatch", "ExpiredToken", "RequestExpired", "TokenRefreshRequired", "RequestTimeTooSkewed"}
+
+// noBucket are the codes of S3 and Azure for a bucket that does not exist. Without
+// them, an object that is missing and a bucket that is missing have the same status.
+var noBucket = []string{"NoSuchBucket", "ContainerNotFound"}
 
 // asS3 gives errors of other stores the methods that those of S3 have.
 var asS3 []func(error) error
+
+// codeOf returns the code of S3 in an error, "" without one.
+func codeOf(err error) string {
+	var coded interface{ ErrorCode() string }
+	if !errors.As(err, &coded) {
+		return ""
+	}
+	return coded.ErrorCode()
+}
 
 // explain makes the error of an operation on a name, with the causes that package
 // fs knows.
@@ -96,18 +109,17 @@ func (b *Bucket) explain(op, name string, err error) error {
 	}
 	cause := err
 	var answer interface{ HTTPStatusCode() int }
-	var code interface{ ErrorCode() string }
-	if errors.As(err, &answer) && slices.Contains(refusals, answer.HTTPStatusCode()) && !(errors.As(err, &code) && slices.Contains(broken, code.ErrorCode())) {
-		cause = permanent{err}
-	}
-	if strings.Contains(err.Error(), "Invalid region") {
-		cause = permanent{fmt.Errorf("set AWS_REGION, or AWS_ENDPOINT_URL for a store that is not Amazon's: %w", err)}
-	}
-	switch gcerrors.Code(err) {
-	case gcerrors.NotFound:
+	isRefused := errors.As(err, &answer) && slices.Contains(refusals, answer.HTTPStatusCode())
+	switch of, code := gcerrors.Code(err), codeOf(err); {
+	case slices.Contains(noBucket, code):
+		cause = refused{err}
+	case of == gcerrors.NotFound:
 		cause = fs.ErrNotExist
-	case gcerrors.InvalidArgument, gcerrors.Unimplemented:
-		cause = permanent{err}
+	case strings.Contains(err.Error(), "Invalid region"):
+		cause = refused{fmt.Errorf("set AWS_REGION, or AWS_ENDPOINT_URL for a store that is not Amazon's: %w", err)}
+	case slices.Contains(passingCodes, code):
+	case isRefused, of == gcerrors.InvalidArgument, of == gcerrors.Unimplemented, of == gcerrors.PermissionDenied:
+		cause = refused{err}
 	}
 	return &fs.PathError{Op: op, Path: b.URL(name), Err: cause}
 }
@@ -194,8 +206,8 @@ func (b *Bucket) Check(ctx context.Context) error {
 		_, _, err := b.bucket.ListPage(ctx, blob.FirstPageToken, 1, &blob.ListOptions{Prefix: b.prefix})
 		return err
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: there is no such bucket", b.url)
+	if errors.Is(err, fs.ErrNotExist) || slices.Contains(noBucket, codeOf(err)) {
+		return refused{fmt.Errorf("%s: there is no such bucket", b.url)}
 	}
 	return err
 }

@@ -26,6 +26,15 @@ type permanent struct{ error }
 
 func (p permanent) Unwrap() error { return p.error }
 
+// ErrRefused reports that a store refuses a request for good: the key, the bucket or the
+// region is wrong, or the key may not do what is asked.
+var ErrRefused = errors.New("the store refuses the request")
+
+// refused is an error that is [ErrRefused].
+type refused struct{ error }
+
+func (r refused) Unwrap() []error { return []error{ErrRefused, permanent{r.error}} }
+
 // repeat calls f until it succeeds or fails for good.
 func repeat(ctx context.Context, f func(ctx context.Context) error) (err error) {
 	for i := range attempts {
