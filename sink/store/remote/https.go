@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"syscall"
 	"time"
 )
 
@@ -25,31 +26,31 @@ type busyError struct {
 func (b *busyError) Error() string { return "the server answers " + b.status }
 
 // client asks servers for objects. Its limits bound what a server can hold up; a body
-// may take as long as it brings bytes (see reader).
-var client = &http.Client{
-	Transport: &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
+// may take as long as it brings bytes (see reader). guarded is the same for the servers
+// that redirects lead to, and dials what [Guarded] lets it.
+var (
+	client  = newClient(nil)
+	guarded = newClient(refuseSpecial)
+)
+
+func newClient(control func(ctx context.Context, network, address string, c syscall.RawConn) error) *http.Transport {
+	t := &http.Transport{
+		DialContext:            (&net.Dialer{Timeout: 30 * time.Second, ControlContext: control}).DialContext,
 		TLSHandshakeTimeout:    30 * time.Second,
 		ResponseHeaderTimeout:  time.Minute,
 		IdleConnTimeout:        time.Minute,
 		MaxResponseHeaderBytes: 1 << 20,
 		DisableCompression:     true, // the bytes as they are
 		ForceAttemptHTTP2:      true,
-	},
-	CheckRedirect: func(r *http.Request, via []*http.Request) error {
-		if len(via) >= 10 {
-			return permanent{fmt.Errorf("more than %d redirects", len(via))}
-		}
-		if r.URL.Scheme != "https" {
-			return permanent{fmt.Errorf("a redirect leads to %s, which is not https", r.URL.Scheme)}
-		}
-		return nil
-	},
+	}
+	if control == nil {
+		t.Proxy = http.ProxyFromEnvironment
+	}
+	return t
 }
 
 func newHTTPS(url string) *Object {
-	o := &Object{URL: url, Size: -1}
+	o := &Object{URL: Name(url), address: url, Size: -1}
 	o.open = func(ctx context.Context, from int64) (io.ReadCloser, version, error) { return get(ctx, o, from) }
 	return o
 }
@@ -65,7 +66,7 @@ func openHTTPS(ctx context.Context, url string) (*Object, error) {
 			return err
 		}
 		defer a.Body.Close()
-		if o.version, err = versionOf(a, 0, 0); err == nil {
+		if o.version, err = versionOf(o, a, 0, 0); err == nil {
 			o.Size = o.version.size
 		}
 		return err
@@ -79,16 +80,9 @@ func openHTTPS(ctx context.Context, url string) (*Object, error) {
 // ask asks for a range of an object. Of the answers that it returns the caller closes
 // the body.
 func ask(ctx context.Context, o *Object, span string) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, o.URL, nil)
+	a, err := follow(ctx, o.address, http.Header{"User-Agent": {"robocensus"}, "Accept-Encoding": {"identity"}, "Range": {span}})
 	if err != nil {
-		return nil, permanent{err}
-	}
-	r.Header.Set("User-Agent", "robocensus")
-	r.Header.Set("Accept-Encoding", "identity")
-	r.Header.Set("Range", span)
-	a, err := client.Do(r)
-	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read %s: %w", o.URL, err)
 	}
 	switch code := a.StatusCode; {
 	case code == http.StatusOK, code == http.StatusPartialContent, code == http.StatusRequestedRangeNotSatisfiable:
@@ -113,7 +107,7 @@ func get(ctx context.Context, o *Object, from int64) (io.ReadCloser, version, er
 	if err != nil {
 		return nil, version{}, err
 	}
-	v, err := versionOf(a, from, -1)
+	v, err := versionOf(o, a, from, -1)
 	if err != nil {
 		a.Body.Close()
 		return nil, version{}, err
@@ -144,7 +138,7 @@ func (s *skipping) Read(p []byte) (int, error) {
 
 // versionOf returns the version of the object in an answer to a request for a range,
 // whose last byte is the object's if it is negative (RFC 9110, section 14.4).
-func versionOf(a *http.Response, first, last int64) (v version, err error) {
+func versionOf(o *Object, a *http.Response, first, last int64) (v version, err error) {
 	if v.tag = a.Header.Get("ETag"); v.tag == "" {
 		v.tag = a.Header.Get("Last-Modified")
 	}
@@ -169,19 +163,21 @@ func versionOf(a *http.Response, first, last int64) (v version, err error) {
 		}
 	}
 	if err != nil {
-		return v, permanent{fmt.Errorf("read %s: the server answers a request for the bytes from %d with the range %q", a.Request.URL.Redacted(), first, span)}
+		return v, permanent{fmt.Errorf("read %s: the server answers a request for the bytes from %d with the range %q", o.URL, first, span)}
 	}
 	return v, nil
 }
 
 // retryAfter returns the time that a server asks to wait (RFC 9110, section 10.2.3), at
-// most a day.
+// most a day, whatever number of digits it has.
 func retryAfter(text string, now time.Time) time.Duration {
-	if seconds, err := strconv.Atoi(text); err == nil {
-		return time.Duration(min(max(seconds, 0), 24*60*60)) * time.Second
+	const most = 24 * time.Hour
+	seconds, err := strconv.ParseInt(text, 10, 64)
+	if err == nil || errors.Is(err, strconv.ErrRange) { // the nearest number
+		return time.Duration(min(max(seconds, 0), int64(most/time.Second))) * time.Second
 	}
 	if at, err := http.ParseTime(text); err == nil {
-		return min(max(at.Sub(now), 0), 24*time.Hour)
+		return min(max(at.Sub(now), 0), most)
 	}
 	return 0
 }

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -30,7 +31,9 @@ func TestMain(m *testing.M) {
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate())
 	s.Close()
-	client.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: roots}
+	for _, c := range []*http.Transport{client, guarded} {
+		c.TLSClientConfig = &tls.Config{RootCAs: roots}
+	}
 	os.Exit(m.Run())
 }
 
@@ -345,6 +348,64 @@ func TestStalledReads(t *testing.T) {
 	}
 }
 
+// A server that drips bytes, or breaks each transfer after a few, holds nobody up for
+// long. One that is slow for a while is read.
+func TestSlowServers(t *testing.T) {
+	defer func(d time.Duration) { stalled = d }(stalled)
+	stalled = 150 * time.Millisecond
+	content := noise(400_000)
+	drip := func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "400000")
+		w.Header().Set("ETag", `"one"`)
+		for i := 0; r.Context().Err() == nil; i++ {
+			w.Write(content[i : i+1])
+			http.NewResponseController(w).Flush()
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	asked := 0
+	for what, c := range map[string]struct {
+		answer http.HandlerFunc
+		slow   bool
+	}{
+		"drips":  {drip, true},
+		"breaks": {func(w http.ResponseWriter, r *http.Request) { object(content, `"one"`, &cutShort{w, 1}, r) }, true},
+		"drips at first": {func(w http.ResponseWriter, r *http.Request) {
+			if asked++; asked < 2 {
+				drip(w, r)
+				return
+			}
+			object(content, `"one"`, w, r)
+		}, false},
+		"skips": {func(w http.ResponseWriter, r *http.Request) { // without ranges
+			w.Header().Set("Content-Length", "400000")
+			for part := range slices.Chunk(content, 40_000) {
+				time.Sleep(25 * time.Millisecond)
+				w.Write(part)
+				http.NewResponseController(w).Flush()
+			}
+		}, false},
+	} {
+		o := newHTTPS(serve(t, c.answer))
+		o.Size, o.version = 400_000, version{400_000, `"one"`}
+		from := int64(0)
+		if what == "skips" {
+			o.version, from = version{size: 400_000}, 399_000
+		}
+		began := time.Now()
+		in := o.Reader(t.Context(), from)
+		got, err := io.ReadAll(in)
+		in.Close()
+		if c.slow {
+			if !errors.Is(err, ErrTransfer) || !errors.Is(err, errSlow) || time.Since(began) > 20*time.Second {
+				t.Errorf("%s: %d bytes after %s: %v", what, len(got), time.Since(began), err)
+			}
+		} else if err != nil || !bytes.Equal(got, content[from:]) {
+			t.Errorf("%s: %d bytes after %s: %v", what, len(got), time.Since(began), err)
+		}
+	}
+}
+
 // The end of the context ends the wait for a server.
 func TestTheContextEndsAPause(t *testing.T) {
 	t.Parallel()
@@ -363,7 +424,7 @@ func TestTheContextEndsAPause(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	for text, want := range map[string]time.Duration{
-		"": 0, "0": 0, "7": 7 * time.Second, "-3": 0, "99999999999999999999": 0, "4000000000": 24 * time.Hour, "soon": 0,
+		"": 0, "0": 0, "7": 7 * time.Second, "-3": 0, "99999999999999999999": 24 * time.Hour, "-99999999999999999999": 0, "Fri, 20 Nov 9999 10:01:00 GMT": 24 * time.Hour, "4000000000": 24 * time.Hour, "soon": 0,
 		"Fri, 20 Nov 2026 10:01:00 GMT": time.Minute, "Fri, 20 Nov 2026 09:00:00 GMT": 0,
 	} {
 		if got := retryAfter(text, now); got != want {

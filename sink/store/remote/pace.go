@@ -65,7 +65,7 @@ func (s *Servers) Open(ctx context.Context, rawURL string) (io.ReadSeekCloser, *
 	}
 	r := &reader{ctx: ctx, object: o, fresh: https}
 	if err = r.open(); err == nil && o.Size < 0 {
-		err = permanent{fmt.Errorf("read %s: the server does not say how large it is; download it", rawURL)}
+		err = permanent{fmt.Errorf("read %s: the server does not say how large it is; download it", o.URL)}
 	}
 	if err != nil {
 		r.Close()
@@ -79,7 +79,7 @@ func (s *Servers) Open(ctx context.Context, rawURL string) (io.ReadSeekCloser, *
 func (s *Servers) of(rawURL string) (*server, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: rawURL, Err: errors.Unwrap(err)}
+		return nil, &fs.PathError{Op: "open", Path: Name(rawURL), Err: errors.Unwrap(err)}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

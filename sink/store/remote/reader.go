@@ -11,6 +11,14 @@ import (
 // stalled bounds how long a read may wait for bytes.
 var stalled = time.Minute // tests do not wait as long
 
+// leastBytes is what an object must bring while its reader waits for as long as stalled.
+// A server that drips bytes, or breaks each transfer after a few, would hold a run for
+// ever.
+const leastBytes = 64 << 10
+
+// errSlow reports a server that brings less.
+var errSlow = fmt.Errorf("the server sends less than %d KiB in %s", leastBytes>>10, stalled)
+
 // Reader reads an object from an offset on. A read that breaks resumes where it broke,
 // and fails after several attempts in a row that bring no bytes. An object that was
 // replaced meanwhile is [ErrChanged].
@@ -25,6 +33,7 @@ type reader struct {
 	failed int   // attempts in a row that brought nothing
 	last   error
 	broke  bool // the last read broke
+	flow
 	fresh  bool // the first answer says which version the object has
 
 	body   io.ReadCloser // nil between attempts
@@ -33,11 +42,46 @@ type reader struct {
 	watch  *time.Timer // cancels a read that stalls
 }
 
+// flow measures what a reader gets for its waiting.
+type flow struct {
+	waited time.Duration
+	got    int64
+	slow   int           // measurements in a row that found too little
+	read   int64         // in all
+	busy   time.Duration // waits for a server that says it is busy, in all: they do not count as slow
+}
+
+// add adds what a wait brought. It reports whether it was too little for too long.
+func (f *flow) add(waited time.Duration, got int64) (isSlow bool) {
+	f.waited, f.got, f.read = f.waited+waited, f.got+got, f.read+got
+	if f.waited < stalled {
+		return false
+	}
+	isSlow = f.got < leastBytes
+	f.slow++
+	if !isSlow {
+		f.slow = 0
+	}
+	f.waited, f.got = 0, 0
+	return isSlow
+}
+
+// skipped returns the number of bytes that a body has still to skip.
+func skipped(body io.Reader) int64 {
+	if s, ok := body.(*skipping); ok {
+		return s.left
+	}
+	return 0
+}
+
 func (r *reader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
 	for {
+		if r.slow >= attempts {
+			return 0, fmt.Errorf("read %s at byte %d: %w: %w", r.object.URL, r.at, ErrTransfer, errSlow)
+		}
 		if err := r.ctx.Err(); err != nil {
 			return 0, err
 		}
@@ -53,12 +97,16 @@ func (r *reader) Read(p []byte) (int, error) {
 			}
 		}
 		r.watch.Reset(stalled)
+		began, left := time.Now(), skipped(r.body)
 		n, err := r.body.Read(p)
 		r.watch.Stop()
 		r.at += int64(n)
 		r.bodyAt = r.at
 		if n > 0 {
 			r.failed = 0
+		}
+		if r.flow.add(time.Since(began), int64(n)+left-skipped(r.body)) && err == nil {
+			err = errSlow // another connection may be faster
 		}
 		switch {
 		case err == nil && n == 0: // it skips what was read before
@@ -105,19 +153,31 @@ func (r *reader) open() error {
 		if r.failed >= r.object.server.patience(r.last) {
 			return fmt.Errorf("read %s at byte %d: %w: %w", r.object.URL, r.at, ErrTransfer, r.last)
 		}
+		began := time.Now()
 		if r.failed > 0 || r.broke {
 			if err := r.object.server.pause(r.ctx, max(r.failed-1, 0), r.last); err != nil {
 				return err
 			}
 			r.broke = false
 		}
+		r.flow.add(time.Since(began), 0)
+		began = time.Now()
 		if err := r.object.server.enter(r.ctx); err != nil {
 			return err
 		}
+		if errors.As(r.last, new(*busyError)) {
+			r.busy += time.Since(began)
+		}
+		if r.busy > busyAttempts*longestAsked+time.Duration(r.read/leastBytes)*stalled {
+			r.object.server.leave()
+			return fmt.Errorf("read %s at byte %d: %w: %w for %s in all", r.object.URL, r.at, ErrTransfer, r.last, r.busy.Round(time.Minute))
+		}
+		began = time.Now()
 		ctx, cancel := context.WithCancel(r.ctx)
 		r.watch = time.AfterFunc(stalled, cancel)
 		body, v, err := r.object.open(ctx, r.at)
 		r.watch.Stop()
+		r.flow.add(time.Since(began), 0)
 		r.object.server.answered(err)
 		if err == nil && r.fresh {
 			r.object.Size, r.object.version, r.fresh = v.size, v, false

@@ -24,9 +24,10 @@ import (
 
 // Object is an object to read. It may be read by several goroutines.
 type Object struct {
-	URL      string
+	URL      string    // its [Name]
 	Size     int64     // -1 if the server does not say
 	Modified time.Time // zero if the server does not say
+	address  string    // of an https object: its URL with the query
 	version  version
 	server   *server // whose pace it keeps, nil for none
 
@@ -72,6 +73,9 @@ func schemeOf(name string) string {
 	if !ok {
 		return ""
 	}
+	if strings.EqualFold(scheme, "https") { // as browsers take it; those of stores stand in SQL, too
+		return "https"
+	}
 	return scheme
 }
 
@@ -85,9 +89,9 @@ func check(url string) error {
 		return nil
 	}
 	if tag := optional[scheme]; tag != "" {
-		return fmt.Errorf("%s: %w: build it with go build -tags %s", url, ErrScheme, tag)
+		return fmt.Errorf("%s: %w: build it with go build -tags %s", Name(url), ErrScheme, tag)
 	}
-	return fmt.Errorf("%s: %w: the scheme must be one of %s", url, ErrScheme, strings.Join(schemes, ", "))
+	return fmt.Errorf("%s: %w: the scheme must be one of %s", Name(url), ErrScheme, strings.Join(schemes, ", "))
 }
 
 // Open finds an object. It returns [fs.ErrNotExist] if there is none.

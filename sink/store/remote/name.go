@@ -1,0 +1,88 @@
+package remote
+
+import (
+	"net/url"
+	"path"
+	"strings"
+)
+
+// Name returns the name under which what a user gives as a file is shown and stored: a
+// path and the URL of an object in a store as they are, and any other URL without its
+// query, its fragment and its user. The query of a signed URL is a key to the object for
+// whoever reads it, in a plan, a table or a log.
+func Name(given string) string {
+	scheme, rest, ok := strings.Cut(given, "://")
+	if !ok || IsBucket(given) || !isScheme(scheme) {
+		return given
+	}
+	if end := strings.IndexAny(rest, "?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	host, file, hasPath := strings.Cut(rest, "/")
+	host = host[strings.LastIndexByte(host, '@')+1:]
+	if hasPath {
+		host += "/"
+	}
+	return scheme + "://" + host + file
+}
+
+func isScheme(text string) bool {
+	return text != "" && strings.Trim(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz0123456789+.-") == ""
+}
+
+// Canonical returns one spelling of the https URL of an object for all (RFC 3986,
+// section 6.2), with its query: the scheme and the host are in lower case, no escape is
+// needless, and the port is not the default one. Other names are returned as they are:
+// in an object store a name is taken byte for byte.
+func Canonical(given string) string {
+	u, err := url.Parse(given)
+	if schemeOf(given) != "https" || err != nil {
+		return given
+	}
+	file := path.Clean("/" + escaped(u.EscapedPath()))
+	if strings.HasSuffix(u.EscapedPath(), "/") && file != "/" {
+		file += "/"
+	}
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	if port := u.Port(); port != "" && port != "443" {
+		host += ":" + port
+	}
+	if u.RawQuery != "" {
+		file += "?" + escaped(u.RawQuery)
+	}
+	return "https://" + host + file
+}
+
+// escaped returns a text with its escapes in capitals, and none of the characters that
+// need no escape anywhere.
+func escaped(text string) string {
+	const hex = "0123456789ABCDEF"
+	var out strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '%' && i+2 < len(text) {
+			high, low := strings.IndexByte(hex, upper(text[i+1])), strings.IndexByte(hex, upper(text[i+2]))
+			if high >= 0 && low >= 0 {
+				if b := byte(high<<4 | low); isUnreserved(b) {
+					out.WriteByte(b)
+				} else {
+					out.Write([]byte{'%', hex[high], hex[low]})
+				}
+				i += 2
+				continue
+			}
+		}
+		out.WriteByte(text[i])
+	}
+	return out.String()
+}
+
+func upper(b byte) byte {
+	if 'a' <= b && b <= 'f' {
+		return b - 'a' + 'A'
+	}
+	return b
+}
+
+func isUnreserved(b byte) bool {
+	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || strings.IndexByte("-._~", b) >= 0
+}
