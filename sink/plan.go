@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -91,6 +92,30 @@ func (p *Plan) Choices() []Choice {
 		}
 	}
 	return append([]Choice{own}, p.Earlier...)
+}
+
+// Limit returns the largest number of hosts that the run could take: the least --limit of
+// the run and of those that it judges again. 0 is no limit.
+func (p *Plan) Limit() (least int64) {
+	for _, c := range p.Choices() {
+		if n, _ := strconv.ParseInt(c.Limit, 10, 64); n > 0 && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	return least
+}
+
+// Sample returns the share of registered domains that the run took, above 0 and at most
+// 1: the least --sample of the run and of those that it judges again, which is a part of
+// the others.
+func (p *Plan) Sample() float64 {
+	least := 1.0
+	for _, c := range p.Choices() {
+		if share, err := strconv.ParseFloat(c.Sample, 64); err == nil && share > 0 {
+			least = min(least, share)
+		}
+	}
+	return least
 }
 
 // CanBeReadAgain reports whether resuming can read the inputs from their beginning.

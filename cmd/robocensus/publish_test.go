@@ -34,14 +34,39 @@ func published(t *testing.T, args ...string) (dir, folder string) {
 	return dir, folder
 }
 
-// The data sheet says that the run took a part of its hosts.
-func TestDataSheetOfTheFirstHosts(t *testing.T) {
-	for limit, want := range map[string]string{"0": "", "3": "- Of the hosts of the input, the first `3` at most were taken (`--limit`)."} {
+// The data sheet and the report say that the run took a part of its hosts.
+func TestPartsOfTheHostsAreNamed(t *testing.T) {
+	for _, c := range []struct {
+		flags       []string
+		sheet, page []string
+	}{
+		{nil, nil, nil},
+		{[]string{"--limit", "3"}, []string{"- Of these hosts, the first 3 at most were taken (`--limit`)."}, []string{"the first 3 hosts at most (--limit)"}},
+		{
+			[]string{"--limit", "3", "--sample", "0.5"},
+			[]string{"- Of the registered domains of the input, a share of 0.5 was taken, by hash (`--sample`).", "the first 3 at most were taken (`--limit`)."},
+			[]string{"0.5 of the registered domains, by hash (--sample)", "the first 3 hosts at most (--limit)"},
+		},
+	} {
 		dir, folder := t.TempDir(), filepath.Join(t.TempDir(), "set")
-		call(t, 0, "run", "--bodies", filepath.Join("..", "..", "testdata", "demo", "hosts"), "--out", dir, "--run", "r", "--limit", limit, "--progress", "none")
+		call(t, 0, append([]string{"run", "--bodies", filepath.Join("..", "..", "testdata", "demo", "hosts"), "--out", dir, "--run", "r", "--progress", "none"}, c.flags...)...)
 		publishTo(t, dir, folder)
-		if sheet := filesOf(t, folder)["DATASHEET.md"]; !strings.Contains(sheet, want) || strings.Contains(sheet, "--limit") != (want != "") {
-			t.Errorf("--limit %s: the data sheet does not say %q:\n%s", limit, want, sheet)
+		page := filepath.Join(dir, "report.html")
+		call(t, 0, "report", "--out", dir, "r", "--html", page)
+		html, err := os.ReadFile(page)
+		must(t, err)
+		for _, of := range []struct {
+			text  string
+			wants []string
+		}{{filesOf(t, folder)["DATASHEET.md"], c.sheet}, {string(html), c.page}} {
+			for _, want := range of.wants {
+				if !strings.Contains(of.text, want) {
+					t.Errorf("%q: %q is not said", c.flags, want)
+				}
+			}
+			if said := strings.Contains(of.text, "--limit") || strings.Contains(of.text, "--sample"); said != (of.wants != nil) {
+				t.Errorf("%q: a part is named: %v", c.flags, said)
+			}
 		}
 	}
 }

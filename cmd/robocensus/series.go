@@ -40,7 +40,8 @@ same --limit and --sample, asked with the same --user-agent, --schemes and
 --max-redirects, and not read from a few archives and from a crawl; a run that judges
 another one again has the list of that one. The column why_not says what differs. Marks
 say where an agent entered the registry, or a profile, the --timeout, the number of
-archives, the number in the user agent or this program changed. Changes of policies are
+archives, the number in the user agent or this program changed, and which run an outage
+hit. Changes of policies are
 counted for neighbours that robocensus diff has compared.
 
 With --panel, the hosts that all runs have are counted apart, and so are the others,

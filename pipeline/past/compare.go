@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -46,8 +45,8 @@ func Compare(before, after *Run) *Differences {
 		d.Hosts = append(d.Hosts, fmt.Sprintf("run %s does not say which hosts the run had that it judges again", unknown[0].Run))
 	} else {
 		differ(&d.Hosts, "another list of hosts", before.list("hosts"), after.list("hosts"))
-		differ(&d.Hosts, "another --limit", before.limit(), after.limit())
-		differ(&d.Hosts, "another --sample", before.sample(), after.sample())
+		differ(&d.Hosts, "another --limit", before.Limit(), after.Limit())
+		differ(&d.Hosts, "another --sample", before.Sample(), after.Sample())
 	}
 	if x, y := before.list("bodies"), after.list("bodies"); x != y {
 		d.Folder = fmt.Sprintf("another folder of files: %s, then %s", x, y)
@@ -118,28 +117,6 @@ func (r *Run) eachInput(role, none string, text func(sink.Input) string) string 
 		}
 	}
 	return cmp.Or(strings.Join(texts, " of "), none)
-}
-
-// limit returns the smallest limit of a run and those that it judges again.
-func (r *Run) limit() int64 {
-	least := int64(0)
-	for _, c := range r.Choices() {
-		if n, _ := strconv.ParseInt(c.Limit, 10, 64); n > 0 && (least == 0 || n < least) {
-			least = n
-		}
-	}
-	return least
-}
-
-// sample returns the smallest share: it is a part of the others.
-func (r *Run) sample() float64 {
-	least := 1.0
-	for _, c := range r.Choices() {
-		if share, err := strconv.ParseFloat(c.Sample, 64); err == nil && share > 0 {
-			least = min(least, share)
-		}
-	}
-	return least
 }
 
 // Profile says why nothing can be compared under a profile, or nil.

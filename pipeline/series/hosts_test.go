@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -316,7 +318,7 @@ func TestClustersAreTheSameInEveryProcess(t *testing.T) {
 // An outage lowers shares of hosts, though no policy changed.
 func TestOutagesAreNamed(t *testing.T) {
 	dir := t.TempDir()
-	for at, down := range []int{0, 1, 10, 10} {
+	for at, down := range []int{0, 1, 10, 10, 0} {
 		m := make(madeUp)
 		for h := range 100 {
 			class := "disallow_all"
@@ -327,15 +329,27 @@ func TestOutagesAreNamed(t *testing.T) {
 		}
 		m.write(t, dir, fmt.Sprintf("r%d", at), at)
 	}
-	s, err := Read(t.Context(), Config{Dir: dir, Runs: []string{"r0", "r1", "r2", "r3"}})
+	s, err := Read(t.Context(), Config{Dir: dir, Runs: []string{"r0", "r1", "r2", "r3", "r4"}})
 	must(t, err)
+	var marks []string
+	for _, m := range s.Marks {
+		if m.Kind == "outage" {
+			marks = append(marks, m.Run+" "+m.Text)
+		}
+	}
+	if diff := cmp.Diff([]string{
+		"r2 an outage: the policies of 10.0% of the hosts are unknown, of 1.0% in a neighbouring run",
+		"r3 an outage: the policies of 10.0% of the hosts are unknown, of 0.0% in a neighbouring run",
+	}, marks); diff != "" {
+		t.Errorf("marks of outages (-want +got):\n%s", diff)
+	}
 	var outages []string
 	for _, text := range s.Warnings {
 		if strings.Contains(text, "unknown") {
 			outages = append(outages, text)
 		}
 	}
-	if len(outages) != 1 || !strings.HasPrefix(outages[0], "the policies of 10.0% of the hosts are unknown in run r2, and of 1.0% in run r1: ") {
+	if len(outages) != 2 || !strings.HasPrefix(outages[0], "the policies of 10.0% of the hosts are unknown in run r2, and of 1.0% in run r1: ") {
 		t.Errorf("outages: %q", outages)
 	}
 }

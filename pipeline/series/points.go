@@ -70,8 +70,16 @@ func (p *pointer) warnOfOutages() {
 		}
 		known := slices.Contains(p.runs[i-1].Profiles, profile) && slices.Contains(p.runs[i].Profiles, profile)
 		if known && len(p.pairs[i].All()) == 0 && math.Abs(shares[1]-shares[0]) >= outage {
-			p.result.warn("the policies of %.1f%% of the hosts are unknown in run %s, and of %.1f%% in run %s: shares of hosts differ by that alone; compare shares of files",
+			p.result.warn("the policies of %.1f%% of the hosts are unknown in run %s, and of %.1f%% in run %s: shares of hosts shift for that reason alone; compare shares of files",
 				100*shares[1], p.runs[i].ID(), 100*shares[0], p.runs[i-1].ID())
+			hit, of, than := p.runs[i], shares[1], shares[0]
+			if shares[0] > shares[1] {
+				hit, of, than = p.runs[i-1], shares[0], shares[1]
+			}
+			mark := Mark{hit.ID(), "outage", "", fmt.Sprintf("an outage: the policies of %.1f%% of the hosts are unknown, of %.1f%% in a neighbouring run", 100*of, 100*than)}
+			if !slices.ContainsFunc(p.result.Marks, func(m Mark) bool { return m.Run == mark.Run && m.Kind == mark.Kind }) {
+				p.result.Marks = append(p.result.Marks, mark)
+			}
 		}
 	}
 }

@@ -109,8 +109,11 @@ func (p *publisher) describe(s *sheet, run, published *sink.Manifest, about *Run
 	}
 	s.line("\n### What is missing, and why\n")
 	s.line("- %d lines of the input gave no target and were rejected.", run.Rejected)
-	if limit := fmt.Sprint(about.Configuration["limit"]); about.Configuration["limit"] != nil && limit != "0" {
-		s.line("- Of the hosts of the input, the first %s at most were taken (`--limit`).", cell(limit))
+	if share := run.Sample(); share < 1 {
+		s.line("- Of the registered domains of the input, a share of %v was taken, by hash (`--sample`).", share)
+	}
+	if limit := run.Limit(); limit > 0 {
+		s.line("- Of these hosts, the first %d at most were taken (`--limit`).", limit)
 	}
 	for _, kind := range slices.Sorted(maps.Keys(run.Skipped)) {
 		s.line("- %d skipped: %s.", run.Skipped[kind], strings.ReplaceAll(kind, "_", " "))

@@ -129,6 +129,12 @@ func (d *data) page() *page {
 		p.Title += ", and what changed since " + strings.TrimPrefix(d.changes.since, "run ")
 	}
 	p.Facts = []fact{{"source", d.source()}, {"profile", d.profile}}
+	if share := m.Sample(); share < 1 {
+		p.Facts = append(p.Facts, fact{"sample", fmt.Sprintf("%v of the registered domains, by hash (--sample)", share)})
+	}
+	if limit := m.Limit(); limit > 0 {
+		p.Facts = append(p.Facts, fact{"limit", fmt.Sprintf("the first %s at most (--limit)", hosts(limit))})
+	}
 	if !m.Complete() {
 		p.Remarks = append(p.Remarks, "The run is not complete: the page shows what is committed so far.")
 	}

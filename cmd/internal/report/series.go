@@ -267,7 +267,7 @@ func (d *seriesData) marksOf(kinds []string, of string) (out []series.Mark) {
 
 // common are the marks that every figure shows.
 func (d *seriesData) common() []series.Mark {
-	return append(d.marksOf([]string{"break", "settings_changed"}, ""), d.marksOf([]string{"profile_changed"}, d.profile)...)
+	return append(d.marksOf([]string{"break", "settings_changed", "outage"}, ""), d.marksOf([]string{"profile_changed"}, d.profile)...)
 }
 
 // twoBases is the legend of lines of hosts and of files.

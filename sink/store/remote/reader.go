@@ -34,7 +34,7 @@ type reader struct {
 	last   error
 	broke  bool // the last read broke
 	flow
-	fresh  bool // the first answer says which version the object has
+	fresh bool // the first answer says which version the object has
 
 	body   io.ReadCloser // nil between attempts
 	bodyAt int64         // offset of the body's next byte; a Seek moves at alone
