@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"go.yaml.in/yaml/v3"
@@ -161,150 +159,6 @@ func readJSON(t *testing.T, folder, name string) (v map[string]any) {
 	must(t, err)
 	must(t, json.Unmarshal(text, &v))
 	return v
-}
-
-// The required properties, types and references of the Croissant format 1.1:
-// "Dataset-level Information", "FileObject", "FileSet", "RecordSet", "Field",
-// "DataSource" and "ID and Reference Mechanism".
-func TestCroissant_NoRace(t *testing.T) {
-	t.Parallel()
-	_, folder := published(t, "--without", "lines,fetches.remote_address")
-	c := readJSON(t, folder, "croissant.json")
-	for _, name := range []string{"@context", "@type", "conformsTo", "description", "license", "name", "url", "creator", "datePublished", "distribution"} {
-		if c[name] == nil || c[name] == "" {
-			t.Errorf("the data set has no %s", name)
-		}
-	}
-	if c["@type"] != "sc:Dataset" || c["conformsTo"] != "http://mlcommons.org/croissant/1.1" {
-		t.Errorf("it is a %v after %v", c["@type"], c["conformsTo"])
-	}
-	context := c["@context"].(map[string]any)
-	if context["@vocab"] != "http://schema.org/" || context["cr"] != "http://mlcommons.org/croissant/" || context["conformsTo"] != "dct:conformsTo" {
-		t.Errorf("context %v", context)
-	}
-	ids := make(map[string]string) // types by ID
-	identify := func(v map[string]any, kind string) string {
-		id, _ := v["@id"].(string)
-		if id == "" || ids[id] != "" || v["@type"] != kind || v["name"] == nil {
-			t.Errorf("%v is no %s with a name and an ID of its own", v, kind)
-		}
-		ids[id] = kind
-		return id
-	}
-	files := filesOf(t, folder)
-	sets := make(map[string]string)
-	for _, v := range objects(c["distribution"]) {
-		if v["encodingFormat"] == nil {
-			t.Errorf("%v has no format", v["@id"])
-		}
-		if v["@type"] == "cr:FileSet" {
-			set := identify(v, "cr:FileSet")
-			sets[set] = v["includes"].(string)
-			some := false
-			for name := range files {
-				ok, err := filepath.Match(sets[set], name)
-				must(t, err)
-				some = some || ok
-			}
-			if !some {
-				t.Errorf("%s: no file matches %s", set, sets[set])
-			}
-			continue
-		}
-		identify(v, "cr:FileObject")
-		text, ok := files[v["contentUrl"].(string)]
-		if !ok || digest([]byte(text)) != v["sha256"] || v["contentSize"] != fmt.Sprintf("%d B", len(text)) {
-			t.Errorf("%v: has %d bytes, digest %s", v, len(text), digest([]byte(text)))
-		}
-	}
-	columns := make(map[string][]string)
-	for _, v := range objects(c["recordSet"]) {
-		table := identify(v, "cr:RecordSet")
-		for _, field := range objects(v["field"]) {
-			checkField(t, field, identify, sets)
-			if column, ok := field["source"].(map[string]any)["extract"].(map[string]any)["column"].(string); ok {
-				columns[table] = append(columns[table], column)
-			}
-		}
-	}
-	for _, d := range sink.Dictionary() {
-		wanted := d.Table != "lines" && d.Table != "series" && d.Table != "changes" && d.Table+d.Column != "fetchesremote_address"
-		if slices.Contains(columns[d.Table], d.Column) != wanted {
-			t.Errorf("column %s.%s: described is %v", d.Table, d.Column, !wanted)
-		}
-	}
-}
-
-func checkField(t *testing.T, field map[string]any, identify func(map[string]any, string) string, sets map[string]string) {
-	id := identify(field, "cr:Field")
-	source := field["source"].(map[string]any)
-	set := source["fileSet"].(map[string]any)["@id"].(string)
-	if sets[set] == "" || source["extract"] == nil {
-		t.Errorf("%s: its source is %v", id, source)
-	}
-	atomic := []any{"sc:Text", "sc:Integer", "sc:Float", "sc:Boolean", "sc:DateTime"}
-	parts := objects(field["subField"])
-	if (len(parts) == 0) != slices.Contains(atomic, field["dataType"]) || field["description"] == "" {
-		t.Errorf("%s has the type %v", id, field["dataType"])
-	}
-	if field["arrayShape"] != nil && field["isArray"] != true {
-		t.Errorf("%s has a shape and is no array", id)
-	}
-	for _, part := range parts {
-		checkField(t, part, identify, sets)
-	}
-}
-
-func objects(v any) (list []map[string]any) {
-	all, _ := v.([]any)
-	for _, one := range all {
-		list = append(list, one.(map[string]any))
-	}
-	return list
-}
-
-// Of the JSON schema of Data Package 2.0: the required properties of packages,
-// resources, licences, contributors and fields; the types of fields with their
-// formats and the items of lists; the patterns of names, paths and hashes.
-func TestDataPackage_NoRace(t *testing.T) {
-	t.Parallel()
-	_, folder := published(t)
-	p := readJSON(t, folder, "datapackage.json")
-	if _, err := time.Parse(time.RFC3339, p["created"].(string)); err != nil || p["$schema"] != "https://datapackage.org/profiles/2.0/datapackage.json" {
-		t.Errorf("created %v, schema %v", p["created"], p["$schema"])
-	}
-	name := regexp.MustCompile(`^[-a-z0-9._/]+$`)
-	for _, l := range objects(p["licenses"]) {
-		if l["name"] == nil && l["path"] == nil {
-			t.Error("a licence has neither name nor path")
-		}
-	}
-	for _, c := range objects(p["contributors"]) {
-		for key, v := range c {
-			if _, isText := v.(string); !isText && key != "roles" {
-				t.Errorf("contributor: %s is %v", key, v)
-			}
-		}
-	}
-	resources := objects(p["resources"])
-	if len(resources) != len(sink.TableNames) || !name.MatchString(p["name"].(string)) {
-		t.Errorf("%d resources in %v", len(resources), p["name"])
-	}
-	for _, r := range resources {
-		path, _ := r["path"].(string)
-		text, err := os.ReadFile(filepath.Join(folder, path))
-		must(t, err)
-		if filepath.IsAbs(path) || strings.Contains(path, "..") || r["hash"] != "sha256:"+digest(text) || r["bytes"] != float64(len(text)) || !name.MatchString(r["name"].(string)) {
-			t.Errorf("resource %v: %v, %v", r["name"], path, r["hash"])
-		}
-		for _, f := range objects(r["schema"].(map[string]any)["fields"]) {
-			types := []any{"string", "integer", "number", "boolean", "datetime", "list", "array"}
-			items := []any{"string", "integer", "boolean", "number", "datetime", "date", "time"}
-			if f["name"] == "" || !slices.Contains(types, f["type"]) || f["type"] == "list" && !slices.Contains(items, f["itemType"]) || f["format"] != nil && f["format"] != "binary" {
-				t.Errorf("%v: field %v", r["name"], f)
-			}
-		}
-	}
 }
 
 // Of the JSON schema of the Citation File Format 1.2.0: the keys and those required,

@@ -76,7 +76,7 @@ func (p *publisher) croissantFields(table, set string) (fields []object) {
 	for _, name := range partitions {
 		fields = append(fields, object{
 			"@type": "cr:Field", "@id": table + "/" + name, "name": name, "description": "ID of the run, from the folder of the part.", "dataType": "sc:Text",
-			"source": object{"fileSet": reference(set), "extract": object{"fileProperty": "fullpath"}, "transform": object{"regex": name + "=([^/]+)/"}},
+			"source": object{"fileSet": reference(set), "extract": object{"fileProperty": "fullpath"}, "transform": object{"regex": ".*" + name + "=([^/]+)/"}},
 		})
 	}
 	for _, d := range p.selection.columns(table) {
@@ -135,7 +135,9 @@ func membersOf(kind string) (members [][2]string, ok bool) {
 
 func reference(id string) object { return object{"@id": id} }
 
-const parquetType = "application/vnd.apache.parquet"
+// parquetType is the media type by which Croissant's own reader knows the format; the
+// registered one is application/vnd.apache.parquet.
+const parquetType = "application/x-parquet"
 
 func mediaType(name string) string {
 	switch path.Ext(name) {
@@ -170,10 +172,12 @@ func (w *Words) croissantCreators() (creators []object) {
 	return creators
 }
 
-// croissantContext is the context that the specification recommends (appendix 1).
+// croissantContext is the context that the specification recommends (appendix 1), with
+// the prefix that MLCommons' own validator demands: to JSON-LD, http://schema.org/
+// gives other names than https://schema.org/.
 var croissantContext = func() object {
 	context := object{
-		"@language": "en", "@vocab": "http://schema.org/", "sc": "http://schema.org/", "cr": "http://mlcommons.org/croissant/",
+		"@language": "en", "@vocab": "https://schema.org/", "sc": "https://schema.org/", "cr": "http://mlcommons.org/croissant/",
 		"rai": "http://mlcommons.org/croissant/RAI/", "dct": "http://purl.org/dc/terms/", "conformsTo": "dct:conformsTo",
 		"data": object{"@id": "cr:data", "@type": "@json"}, "examples": object{"@id": "cr:examples", "@type": "@json"},
 		"dataType": object{"@id": "cr:dataType", "@type": "@vocab"},

@@ -49,7 +49,7 @@ func (p *publisher) datapackage() []byte {
 		}
 		resource := object{
 			"name": table, "title": table, "description": sink.TableMeaning(table), "path": paths,
-			"format": "parquet", "mediatype": parquetType, "schema": tableSchema(p.selection.columns(table)),
+			"format": "parquet", "mediatype": "application/vnd.apache.parquet", "schema": tableSchema(p.selection.columns(table)),
 		}
 		if len(paths) == 1 {
 			resource["path"], resource["bytes"], resource["hash"] = only.name, only.Bytes, "sha256:"+only.SHA256
@@ -65,12 +65,9 @@ func tableSchema(columns []sink.ColumnDoc) object {
 	for _, d := range columns {
 		kind, nullable := strings.CutSuffix(d.Type, ", nullable")
 		field := object{"name": d.Column, "type": fieldTypes[kind], "description": d.Meaning}
-		switch element, ok := elementOf(kind); {
-		case ok && fieldTypes[element] != "":
-			field["type"], field["itemType"] = "list", fieldTypes[element]
-		case ok: // of structs
-			field["type"] = "array"
-		case kind == "BLOB":
+		if _, ok := elementOf(kind); ok {
+			field["type"] = "array" // a list would be a text with separators
+		} else if kind == "BLOB" {
 			field["format"] = "binary"
 		}
 		if !nullable {
