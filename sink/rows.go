@@ -1,6 +1,10 @@
 package sink
 
-import "time"
+import (
+	"crypto/sha1" // the digest of archives
+	"encoding/base32"
+	"time"
+)
 
 // To add a column:
 //
@@ -307,6 +311,13 @@ type Signal struct {
 	Key *string `parquet:"key,dict"`
 	// Value as written. Example: `no`.
 	Value string `parquet:"value,dict"`
+}
+
+// ContentDigest returns the content digest of a body: its SHA-1 in bare base32, as in
+// Common Crawl's index.
+func ContentDigest(body []byte) string {
+	sum := sha1.Sum(body)
+	return base32.StdEncoding.EncodeToString(sum[:])
 }
 
 // Body is a row of `bodies`: a distinct body of the run's part, byte for byte.

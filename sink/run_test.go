@@ -91,7 +91,7 @@ func fill(s *Segment, index int) error {
 			s.Policies.Write(Policy{Seq: seq, Host: host}),
 			s.Verdicts.Write(Verdict{Seq: seq, Host: host}, Verdict{Seq: seq, Host: host, URL: "/"}),
 			s.Examples.Write(Example{Metric: "line_class", Host: host, Line: Some(int32(2))}),
-			s.Bodies.Write(Body{ContentDigest: host, Body: []byte(host)}),
+			s.Bodies.Write(Body{ContentDigest: ContentDigest([]byte(host)), Body: []byte(host)}),
 		); err != nil {
 			return err
 		}

@@ -22,7 +22,8 @@ const verifyHelp = `Reads all files of RUN in DIR and prints one line for each p
 or record that is damaged or contradicts another; a part, rejected.csv,
 expectations.csv or comparison that is missing, damaged or not named by a record;
 rows or columns that differ from what was written, rows out of order, targets that
-are lost or counted twice; a views.sql that does not match the runs in DIR. The last
+are lost or counted twice; a body that is not that of its content_digest; a views.sql
+that does not match the runs in DIR. The last
 line is the result; if the run is lost in part, the line before says how to make it
 anew.
 

@@ -130,7 +130,7 @@ func (e *Evaluator) read(k int, body []byte, q questions) {
 	c := &r.once
 	if met {
 		body = bytes.Clone(body) // the file's lines point into it
-		c = &content{body: body, asked: q, digest: digestOf(body)}
+		c = &content{body: body, asked: q, digest: sink.ContentDigest(body)}
 	}
 	r.content = c
 	c.file.KeepComments, c.file.Cut = e.config.KeepComments, q.cut

@@ -1,8 +1,6 @@
 package evaluate
 
 import (
-	"crypto/sha1"
-	"encoding/base32"
 	"fmt"
 	"time"
 
@@ -74,7 +72,7 @@ func (e *Evaluator) fetchRow(t *source.Target, failure robots.ErrorClass) sink.F
 			digest = c.Digest
 		}
 		if digest == "" {
-			digest = digestOf(first.body)
+			digest = sink.ContentDigest(first.body)
 		}
 		row.ContentDigest = &digest
 		f := &first.content.file
@@ -83,12 +81,6 @@ func (e *Evaluator) fetchRow(t *source.Target, failure robots.ErrorClass) sink.F
 		row.Groups, row.Rules, row.Sitemaps = int32(len(f.Groups)), int32(len(f.Rules)), int32(len(f.Sitemaps))
 	}
 	return row
-}
-
-// digestOf returns a body's SHA-1 in the form of Common Crawl's index.
-func digestOf(body []byte) string {
-	sum := sha1.Sum(body)
-	return base32.StdEncoding.EncodeToString(sum[:])
 }
 
 func header(value *string) *string {

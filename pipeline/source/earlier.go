@@ -63,6 +63,9 @@ func (s *Source) openRun(ctx context.Context) error {
 		}
 		return &userfile.Error{Path: folder, Err: fmt.Errorf("has %d shards; judge it again with --shards %[1]d, or without shards", s.fromShards)}
 	}
+	if s.fromShards == 0 {
+		e.spans = new(spans)
+	}
 	segments := make(map[int]*segmentParts)
 	for _, p := range m.Parts {
 		if segments[p.Segment] == nil {
@@ -121,6 +124,7 @@ func inputError(path string, err error) error {
 type earlierRun struct {
 	dir    string
 	limits limits
+	spans  *spans // nil if segments do not follow each other in the input
 }
 
 // segmentParts are the parts of a segment that hold captures. A shard is one segment
@@ -141,10 +145,14 @@ func (s *segmentParts) input() sink.Input {
 func (e earlierRun) readSegment(ctx context.Context, parts *segmentParts, emit func(Target) error) error {
 	bodies := &bodyReader{run: e, parts: parts.bodies}
 	defer bodies.close()
-	return e.eachGroup(ctx, parts.fetches, func(rows []sink.Fetch) error {
+	var seqs span
+	err := e.eachGroup(ctx, parts.fetches, func(rows []sink.Fetch) error {
 		bodies.expect(rows)
 		for i := range rows {
 			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := seqs.grow(rows[i].Seq); err != nil {
 				return err
 			}
 			body, err := bodies.body(ctx, &rows[i])
@@ -157,6 +165,10 @@ func (e earlierRun) readSegment(ctx context.Context, parts *segmentParts, emit f
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return e.spans.add(parts.fetches[0].Segment, seqs)
 }
 
 // eachGroup calls f with the rows of each row group.
@@ -249,6 +261,9 @@ func (b *bodyReader) body(ctx context.Context, row *sink.Fetch) ([]byte, error) 
 			err = fmt.Errorf("the body of %s is not in the table bodies", row.Host)
 		}
 		if err != nil {
+			return nil, err
+		}
+		if err := b.check(&one); err != nil {
 			return nil, err
 		}
 		b.held[one.ContentDigest] = append([]byte{}, one.Body...)

@@ -29,6 +29,7 @@ type rowCheck struct {
 
 	disordered, orphans problems
 	misplaced           problems // targets of other shards
+	foreign             problems // bodies of other digests
 	counted             int64    // sum of the metric targets
 	seqs                []int64  // the seqs in fetches; nil if there are too many
 }
@@ -66,7 +67,10 @@ func (r *rowCheck) batch(batch arrow.RecordBatch) {
 			}
 		}
 		return
-	case "agents", "examples", "bodies", layout.Changes:
+	case "bodies":
+		r.bodies(batch)
+		return
+	case "agents", "examples", layout.Changes:
 		return
 	}
 	seqs := scan.Column[*array.Int64](batch, "seq")
@@ -85,6 +89,17 @@ func (r *rowCheck) batch(batch arrow.RecordBatch) {
 		r.one(seq, n)
 		r.row, r.seq, r.inner = r.row+1, seq, n
 	}
+}
+
+// bodies checks that each body is that of its digest.
+func (r *rowCheck) bodies(batch arrow.RecordBatch) {
+	digests, bodies := scan.Column[*array.String](batch, "content_digest"), scan.Column[*array.Binary](batch, "body")
+	for i := range int(batch.NumRows()) {
+		if own := sink.ContentDigest(bodies.Value(i)); own != digests.Value(i) {
+			r.foreign.add("row %d has a body with the digest %s under %.32q", r.row+int64(i), own, digests.Value(i))
+		}
+	}
+	r.row += batch.NumRows()
 }
 
 // shard checks that the hosts of fetches belong to the shard, so that none is in two.
@@ -133,7 +148,7 @@ func (r *rowCheck) one(seq int64, inner int32) {
 
 func (r *rowCheck) end() {
 	s := r.segment
-	for kind, found := range map[string]problems{badOrder: r.disordered, badSeq: r.orphans, badShard: r.misplaced} {
+	for kind, found := range map[string]problems{badOrder: r.disordered, badSeq: r.orphans, badShard: r.misplaced, badBody: r.foreign} {
 		if found.n > 1 {
 			found.first += fmt.Sprintf(" (the first of %d such rows)", found.n)
 		}

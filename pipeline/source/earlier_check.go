@@ -1,0 +1,70 @@
+package source
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// The parts of an earlier run, or of a data set that somebody else made, match digests
+// that may be as false as they: what is judged again must fit together.
+
+// check returns an error for a body that is not that of its digest, or that the row
+// group does not need. Such bodies would be held for nothing.
+func (b *bodyReader) check(one *sink.Body) error {
+	switch own := sink.ContentDigest(one.Body); {
+	case own != one.ContentDigest:
+		return fmt.Errorf("the table bodies has a body with the digest %s under %.32q", own, one.ContentDigest)
+	case b.needed[own] == 0:
+		return fmt.Errorf("the table bodies has the body %s where no row of fetches needs it", own)
+	}
+	return nil
+}
+
+// span is the range of the seqs of a segment.
+type span struct {
+	segment     int
+	first, last int64
+	some        bool
+}
+
+// grow adds the seq of the next row, which must be greater.
+func (s *span) grow(seq int64) error {
+	if s.some && seq <= s.last {
+		return fmt.Errorf("seq %d follows seq %d: targets are out of order, or counted twice", seq, s.last)
+	}
+	if !s.some {
+		s.first, s.some = seq, true
+	}
+	s.last = seq
+	return nil
+}
+
+// spans are the ranges of the segments read so far, by segment. Segments are read in any
+// order, by several goroutines.
+type spans struct {
+	mu   sync.Mutex
+	read []span
+}
+
+// add adds the range of a segment that is read. It returns an error if the range is not
+// between those of the segments before and after.
+func (s *spans) add(segment int, one span) error {
+	if s == nil || !one.some {
+		return nil
+	}
+	one.segment = segment
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, _ := slices.BinarySearchFunc(s.read, segment, func(other span, segment int) int { return other.segment - segment })
+	if at > 0 && s.read[at-1].last >= one.first {
+		return fmt.Errorf("begins with seq %d, and segment %d before it ends with %d: targets are counted twice", one.first, s.read[at-1].segment, s.read[at-1].last)
+	}
+	if at < len(s.read) && s.read[at].first <= one.last {
+		return fmt.Errorf("ends with seq %d, and segment %d after it begins with %d: targets are counted twice", one.last, s.read[at].segment, s.read[at].first)
+	}
+	s.read = slices.Insert(s.read, at, one)
+	return nil
+}

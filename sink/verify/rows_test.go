@@ -1,0 +1,109 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// planted writes a run of two segments with two targets each. It changes each segment's
+// rows before they are written, so that all digests are of what is wrong.
+func planted(t *testing.T, plant func(segment int, r *rows)) string {
+	t.Helper()
+	dir := t.TempDir()
+	run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: []string{"fetches", "rules", "policies", "verdicts", "summary", "bodies"}, Profiles: []string{"google"}})
+	must(t, err)
+	for segment := range 2 {
+		r := new(rows)
+		for i := range 2 {
+			seq := int64(2*segment + i + 1)
+			body := fmt.Appendf(nil, "Disallow: /%d\n", seq)
+			digest := sink.ContentDigest(body)
+			r.fetches = append(r.fetches, sink.Fetch{Seq: seq, ContentDigest: &digest})
+			r.rules = append(r.rules, sink.Rule{Seq: seq, Line: 1}, sink.Rule{Seq: seq, Line: 4})
+			r.policies = append(r.policies, sink.Policy{Seq: seq})
+			r.verdicts = append(r.verdicts, sink.Verdict{Seq: seq}, sink.Verdict{Seq: seq})
+			r.bodies = append(r.bodies, sink.Body{ContentDigest: digest, Body: body})
+		}
+		r.counts = []sink.Count{{Metric: "targets", Count: 2}}
+		if plant != nil {
+			plant(segment, r)
+		}
+		s, err := run.Segment(segment)
+		must(t, err)
+		s.Targets = 2
+		must(t, s.Fetches.Write(r.fetches...))
+		must(t, s.Rules.Write(r.rules...))
+		must(t, s.Policies.Write(r.policies...))
+		must(t, s.Verdicts.Write(r.verdicts...))
+		must(t, s.Summary.Write(r.counts...))
+		must(t, s.Bodies.Write(r.bodies...))
+		must(t, s.Commit())
+	}
+	totals, err := summary.SumUp(t.Context(), run)
+	must(t, err)
+	must(t, run.Complete(sink.Completion{Finished: time.Now(), Tally: sink.Tally{Targets: 4}, Totals: totals}))
+	return dir
+}
+
+type rows struct {
+	fetches  []sink.Fetch
+	rules    []sink.Rule
+	policies []sink.Policy
+	verdicts []sink.Verdict
+	counts   []sink.Count
+	bodies   []sink.Body
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What is wrong under right digests is found: bodies that are not those of their digests,
+// rows out of order, targets twice or in no segment, counters that differ.
+func TestRowsThatDoNotFitTogether(t *testing.T) {
+	const bodies, fetches, rules, verdicts = "bodies/run=r/part-0000000001.parquet", "fetches/run=r/part-0000000001.parquet", "rules/run=r/part-0000000001.parquet", "verdicts/run=r/part-0000000001.parquet"
+	for name, c := range map[string]struct {
+		plant func(r *rows) // in segment 1, which has the seqs 3 and 4
+		want  []string
+	}{
+		"nothing":             {func(*rows) {}, nil},
+		"two bodies, swapped": {func(r *rows) { r.bodies[0].Body, r.bodies[1].Body = r.bodies[1].Body, r.bodies[0].Body }, []string{bodies + ": body"}},
+		"one byte of a body":  {func(r *rows) { r.bodies[1].Body[0]++ }, []string{bodies + ": body"}},
+		"a digest in other letters": {func(r *rows) { r.bodies[0].ContentDigest = "sha1:" + r.bodies[0].ContentDigest },
+			[]string{bodies + ": body"}},
+		"fetches fall":           {func(r *rows) { slices.Reverse(r.fetches) }, []string{fetches + ": order"}},
+		"a target twice":         {func(r *rows) { r.fetches[1].Seq = 3 }, []string{fetches + ": order", "policies/run=r/part-0000000001.parquet: seq", rules + ": seq", verdicts + ": seq"}},
+		"a target of segment 0":  {func(r *rows) { r.fetches[0].Seq, r.rules, r.policies, r.verdicts = 2, nil, nil, nil }, []string{fetches + ": order"}},
+		"verdicts fall":          {func(r *rows) { slices.Reverse(r.verdicts) }, []string{verdicts + ": order"}},
+		"lines fall":             {func(r *rows) { r.rules[1].Line = 0 }, []string{rules + ": order"}},
+		"a verdict of no target": {func(r *rows) { r.verdicts[3].Seq = 5 }, []string{verdicts + ": seq"}},
+		"more targets counted":   {func(r *rows) { r.counts[0].Count = 999 }, []string{"summary/run=r/part-0000000000.parquet: summary"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := planted(t, func(segment int, r *rows) {
+				if segment == 1 {
+					c.plant(r)
+				}
+			})
+			v, err := Run(t.Context(), dir, "r", func(int, int) {})
+			must(t, err)
+			var got []string
+			for _, p := range v.Problems {
+				got = append(got, p.Path+": "+p.Kind)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s\n%v", diff, v.Problems)
+			}
+		})
+	}
+}
