@@ -6,8 +6,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"crypto/sha1" // the digest of archives
-	"encoding/base32"
 	"errors"
 	"fmt"
 	"io"
@@ -59,11 +57,11 @@ func IndexBodies(ctx context.Context, name, scratch string, limit int64) (*Bodie
 }
 
 func (b *Bodies) add(file, name string, body io.Reader, limit int64) error {
-	sum := sha1.New()
-	if _, err := io.Copy(sum, io.LimitReader(body, limit)); err != nil {
+	text, err := io.ReadAll(io.LimitReader(body, limit))
+	if err != nil {
 		return err
 	}
-	b.byDigest[base32.StdEncoding.EncodeToString(sum.Sum(nil))] = file
+	b.byDigest[sink.ContentDigest(text)] = file
 	b.byName[name] = file
 	return nil
 }
@@ -144,8 +142,9 @@ func (b *Bodies) read(digest, host string, port int32, limit int64) ([]byte, err
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// Assemble copies the parts of fetches of a published run to dir, with the table
-// bodies from b, and a manifest: a run that can be judged again.
+// Assemble writes the parts of fetches of a published run to dir, with the table bodies
+// from b, and a manifest: a run that can be judged again. Where a body is another than
+// the published one, the row has its digest.
 func (b *Bodies) Assemble(ctx context.Context, folder string, m *sink.Manifest, dir string, limit int64) error {
 	out, err := store.Create(ctx, dir)
 	if err != nil {
@@ -154,87 +153,122 @@ func (b *Bodies) Assemble(ctx context.Context, folder string, m *sink.Manifest, 
 	defer out.Close()
 	run := *m
 	run.RunParts, run.Parts, run.Tables = nil, nil, []string{"fetches", "bodies"}
-	p := &publisher{Config: Config{Dir: folder}, ctx: ctx, out: out, selection: selection{tables: run.Tables}}
+	p := &publisher{Config: Config{Dir: folder}, ctx: ctx, out: out}
 	for _, part := range m.PartsOf("fetches") {
-		bodies := sink.Part{Table: "bodies", Segment: part.Segment, Path: layout.Part("bodies", m.Run, part.Segment, layout.Attempt(part.Path))}
-		if part.Digest, err = p.part(part); err == nil {
-			err = b.part(p, part, &bodies, limit)
-		}
+		fetches, bodies, err := b.parts(p, m.Run, part, limit)
 		if err != nil && !errors.Is(err, ErrNoBody) {
 			err = Unreadable(part.Path, err)
 		}
 		if err != nil {
 			return err
 		}
-		run.Parts = append(run.Parts, part, bodies)
+		run.Parts = append(run.Parts, fetches, bodies)
 	}
 	slices.SortStableFunc(run.Parts, func(a, b sink.Part) int { return a.Segment - b.Segment })
 	return sink.PutManifest(out, &run)
 }
 
-// part writes the bodies of a part of fetches: for each row group each one once, in
-// the order of the rows, as those who judge again read them.
-func (b *Bodies) part(p *publisher, fetches sink.Part, bodies *sink.Part, limit int64) (err error) {
+// parts writes a part of fetches, and that of its bodies.
+func (b *Bodies) parts(p *publisher, run string, part sink.Part, limit int64) (fetches, bodies sink.Part, err error) {
 	defer scan.Recovered(&err)
-	in, err := scan.OpenPart(p.ctx, p.Dir, fetches)
+	in, err := scan.OpenPart(p.ctx, p.Dir, part)
 	if err != nil {
-		return err
+		return fetches, bodies, err
 	}
 	defer in.Close()
-	part, err := parquet.OpenFile(in, fetches.Bytes)
+	opened, err := parquet.OpenFile(in, part.Bytes)
 	if err != nil {
-		return err
+		return fetches, bodies, err
 	}
-	f, err := p.create(bodies.Path)
+	rows, err := createRows[sink.Fetch](p, part)
 	if err != nil {
-		return err
+		return fetches, bodies, err
 	}
-	w := parquet.NewGenericWriter[sink.Body](f)
-	for _, group := range part.RowGroups() {
-		if err == nil {
-			err = b.group(p.ctx, group, w, &bodies.Rows, limit)
+	defer rows.Abandon()
+	files, err := createRows[sink.Body](p, sink.Part{Table: "bodies", Segment: part.Segment, Path: layout.Part("bodies", run, part.Segment, layout.Attempt(part.Path))})
+	if err != nil {
+		return fetches, bodies, err
+	}
+	defer files.Abandon()
+	for _, group := range opened.RowGroups() {
+		if err := b.group(p.ctx, group, rows, files, limit); err != nil {
+			return fetches, bodies, err
 		}
 	}
-	if err == nil {
-		err = w.Close()
+	if fetches, err = rows.finish(); err == nil {
+		bodies, err = files.finish()
 	}
-	if err != nil {
-		f.Discard()
-		return err
-	}
-	bodies.Digest, err = finish(f)
-	return err
+	return fetches, bodies, err
 }
 
-func (b *Bodies) group(ctx context.Context, group parquet.RowGroup, w *parquet.GenericWriter[sink.Body], total *int64, limit int64) error {
+// group writes the rows of a row group, and for them each body once, in the order of the
+// rows, as those who judge again read them.
+func (b *Bodies) group(ctx context.Context, group parquet.RowGroup, fetches *rowsOf[sink.Fetch], bodies *rowsOf[sink.Body], limit int64) error {
 	in := parquet.NewGenericRowGroupReader[sink.Fetch](group)
 	defer in.Close()
+	digests := make(map[string]string) // of the bodies given, by those published
 	written := make(map[string]bool)
 	for rows := make([]sink.Fetch, 256); ; clear(rows) {
 		n, err := in.Read(rows)
-		for _, row := range rows[:n] {
-			if row.ContentDigest == nil || written[*row.ContentDigest] {
+		for i := range rows[:n] {
+			row := &rows[i]
+			if row.ContentDigest == nil {
 				continue
 			}
-			digest := strings.Clone(*row.ContentDigest)
-			body, err := b.read(digest, row.Host, row.Port, limit)
-			if err == nil {
-				_, err = w.Write([]sink.Body{{ContentDigest: digest, Body: body}})
+			published := strings.Clone(*row.ContentDigest)
+			if digests[published] == "" {
+				body, err := b.read(published, row.Host, row.Port, limit)
+				if err != nil {
+					return err
+				}
+				own := sink.ContentDigest(body)
+				if digests[published] = own; !written[own] {
+					if err := bodies.write(sink.Body{ContentDigest: own, Body: body}); err != nil {
+						return err
+					}
+				}
+				written[own] = true
 			}
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err != nil {
-				return err
-			}
-			written[digest] = true
-			*total++
+			row.ContentDigest = sink.Some(digests[published])
+		}
+		if err := errors.Join(ctx.Err(), fetches.write(rows[:n]...)); err != nil {
+			return err
 		}
 		if err == io.EOF {
-			return nil
+			return fetches.w.Flush()
 		}
 		if err != nil {
 			return err
 		}
 	}
+}
+
+// rowsOf writes a part.
+type rowsOf[T any] struct {
+	*store.File
+	w    *parquet.GenericWriter[T]
+	part sink.Part
+}
+
+func createRows[T any](p *publisher, part sink.Part) (*rowsOf[T], error) {
+	f, err := p.create(part.Path)
+	if err != nil {
+		return nil, err
+	}
+	part.Rows = 0
+	return &rowsOf[T]{f, parquet.NewGenericWriter[T](f), part}, nil
+}
+
+func (r *rowsOf[T]) write(rows ...T) error {
+	n, err := r.w.Write(rows)
+	r.part.Rows += int64(n)
+	return err
+}
+
+func (r *rowsOf[T]) finish() (sink.Part, error) {
+	err := r.w.Close()
+	if err == nil {
+		r.part.Digest, err = finish(r.File)
+	}
+	return r.part, err
 }
