@@ -29,6 +29,9 @@ var redirectViews string
 //go:embed definitions.sql
 var definitionViews string
 
+//go:embed changes.sql
+var changeViews string
+
 // SeriesViews is the end of views.sql: views over all complete runs.
 //
 //go:embed series.sql
@@ -42,4 +45,4 @@ var Queries embed.FS
 
 // DerivedViews is the SQL of the views over the views of the tables. It names no
 // schema, so that it can run once in each.
-var DerivedViews = redirectViews + definitionViews
+var DerivedViews = redirectViews + definitionViews + changeViews

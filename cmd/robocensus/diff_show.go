@@ -9,6 +9,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/audit"
+	"github.com/robocensus/robocensus/pipeline/closing"
 )
 
 // page prints a comparison for a terminal, or as Markdown for chat and tickets.
@@ -167,30 +168,41 @@ const shownAgents = 12
 
 // showAgents shows the agents that hosts closed or opened to, with categories.
 func showAgents(p page, r *audit.DiffResult) {
-	if len(r.Agents) == 0 {
+	moved := func(c closing.Counts) bool { return c.Closed+c.Opened > 0 }
+	agents := slices.DeleteFunc(slices.Clone(r.Agents), func(a audit.DiffAgent) bool { return !moved(a.Counts) })
+	if len(agents) == 0 {
 		return
 	}
-	several := slices.ContainsFunc(r.Agents, func(a audit.DiffAgent) bool { return a.Profile != r.Agents[0].Profile })
-	counts := func(a audit.DiffClasses) []string {
-		return []string{words.Number(a.Closed), words.Number(a.Narrowed), words.Number(a.Widened), words.Number(a.Opened)}
-	}
-	head := []string{"closed", "narrowed", "widened", "opened"}
-	var rows [][]string
-	for _, c := range r.Categories {
-		rows = append(rows, append([]string{p.foreign(c.Category)}, counts(c.DiffClasses)...))
-	}
-	p.table("Hosts that changed their policy for any agent of a category", append([]string{"category"}, head...), 1, rows)
-	rows = nil
-	for _, a := range r.Agents[:min(len(r.Agents), shownAgents)] {
-		name := p.foreign(a.Agent)
+	several := len(r.Profiles) > 1
+	named := func(name, profile string) string {
 		if several {
-			name += " (" + p.foreign(a.Profile) + ")"
+			return p.foreign(name) + " (" + p.foreign(profile) + ")"
 		}
-		rows = append(rows, append([]string{p.foreign(a.Category), name}, counts(a.DiffClasses)...))
+		return p.foreign(name)
 	}
-	title := "Hosts that changed their policy for an agent"
-	if len(r.Agents) > shownAgents {
-		title += fmt.Sprintf(", the first %d agents of %d", shownAgents, len(r.Agents))
+	counts := func(c closing.Counts) []string {
+		return []string{words.Number(c.Closed), words.Number(c.ShutOut), words.Number(c.Opened), words.Number(c.LetIn)}
+	}
+	head := []string{"closed", "shut out", "opened", "let in"}
+	var rows [][]string
+	for _, c := range r.Profiles {
+		if moved(c.Counts) {
+			rows = append(rows, append([]string{named("any agent", c.Profile)}, counts(c.Counts)...))
+		}
+	}
+	for _, c := range r.Categories {
+		if moved(c.Counts) {
+			rows = append(rows, append([]string{named(c.Category, c.Profile)}, counts(c.Counts)...))
+		}
+	}
+	p.table("Hosts that closed some path to any agent of a category, or shut one out entirely; and that opened", append([]string{"category"}, head...), 1, rows)
+	rows = nil
+	for _, a := range agents[:min(len(agents), shownAgents)] {
+		rows = append(rows, append([]string{p.foreign(a.Category), named(a.Agent, a.Profile)}, counts(a.Counts)...))
+	}
+	title := "Hosts that closed some path to an agent, or shut it out entirely; and that opened"
+	if len(agents) > shownAgents {
+		title += fmt.Sprintf(": the first %d agents of %d", shownAgents, len(agents))
 	}
 	p.table(title, append([]string{"category", "agent"}, head...), 2, rows)
 }

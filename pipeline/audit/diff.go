@@ -54,7 +54,7 @@ func Diff(ctx context.Context, c DiffConfig) (*DiffResult, error) {
 		return nil, err
 	}
 	defer d.out.Abort()
-	d.result = newDiffResult(c, d.notes)
+	d.result = newDiffResult(c, d.notes, slices.Concat(d.common, d.others))
 	d.result.Policies = d.reading || d.rules != nil || len(d.common) > 0 && len(d.tables) > 0
 	defer d.close()
 	for _, step := range []func(context.Context) error{d.expect, d.fetches, d.join, d.details, d.compareAll, d.expected} {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -28,7 +29,7 @@ func checkHosts(t *testing.T, rows []sink.Change, r *DiffResult) {
 		return out
 	}
 	gravest := make(map[string]int)
-	kinds, agents, categories := make(map[string]set), make(map[string]set), make(map[string]set)
+	kinds, agents, categories, profiles := make(map[string]set), make(map[string]set), make(map[string]set), make(map[string]set)
 	for _, c := range rows {
 		add(kinds, c.Severity+" "+c.Kind, c.Origin)
 		if c.Kind == "host_new" || c.Kind == "host_gone" {
@@ -38,20 +39,23 @@ func checkHosts(t *testing.T, rows []sink.Change, r *DiffResult) {
 		if have, ok := gravest[c.Origin]; !ok || severity < have {
 			gravest[c.Origin] = severity
 		}
-		if c.Kind != "policy_class" {
+		if c.Kind != "policy_class" && c.Kind != "rules" || c.Category == nil {
 			continue
 		}
-		how := "widened"
-		switch {
-		case *c.After == "disallow_all":
-			how = "closed"
-		case *c.Before == "disallow_all":
-			how = "opened"
-		case *c.After == "partial":
-			how = "narrowed"
+		for _, how := range []struct {
+			is   bool
+			what string
+		}{
+			{c.Kind == "policy_class" && *c.After == "disallow_all", "shut out"}, {c.Kind == "policy_class" && *c.Before == "disallow_all", "let in"},
+			{*c.After == "closes" || *c.After == "both" || *c.After == "disallow_all" || text(c.Before) == "allow_all", "closed"},
+			{*c.After == "opens" || *c.After == "both" || *c.After == "allow_all" || text(c.Before) == "disallow_all", "opened"},
+		} {
+			if how.is {
+				add(agents, *c.Agent+" "+*c.Profile+" "+how.what, c.Origin)
+				add(categories, *c.Category+" "+*c.Profile+" "+how.what, c.Origin)
+				add(profiles, *c.Profile+" "+how.what, c.Origin)
+			}
 		}
-		add(agents, *c.Agent+" "+*c.Profile+" "+how, c.Origin)
-		add(categories, *c.Category+" "+how, c.Origin)
 	}
 	var want DiffSeverities
 	for _, severity := range gravest {
@@ -60,27 +64,30 @@ func checkHosts(t *testing.T, rows []sink.Change, r *DiffResult) {
 	if want != r.BySeverity || int64(len(gravest)) != r.Changed || want.Critical == 0 || want.Cosmetic == 0 {
 		t.Errorf("hosts by severity are %+v of %d changed, and the table has %+v of %d", r.BySeverity, r.Changed, want, len(gravest))
 	}
-	ofKind, ofAgent, ofCategory := make(map[string]int64), make(map[string]int64), make(map[string]int64)
+	ofKind, ofAgent, ofCategory, ofProfile := make(map[string]int64), make(map[string]int64), make(map[string]int64), make(map[string]int64)
 	for _, k := range r.Kinds {
 		ofKind[k.Severity+" "+k.Kind] = k.Hosts
 	}
-	classes := func(into map[string]int64, of string, c DiffClasses) {
-		for how, n := range map[string]int64{"closed": c.Closed, "opened": c.Opened, "narrowed": c.Narrowed, "widened": c.Widened} {
+	counts := func(into map[string]int64, of string, c closing.Counts) {
+		for how, n := range map[string]int64{"closed": c.Closed, "opened": c.Opened, "shut out": c.ShutOut, "let in": c.LetIn} {
 			if n > 0 {
 				into[of+" "+how] = n
 			}
 		}
 	}
 	for _, a := range r.Agents {
-		classes(ofAgent, a.Agent+" "+a.Profile, a.DiffClasses)
+		counts(ofAgent, a.Agent+" "+a.Profile, a.Counts)
 	}
 	for _, c := range r.Categories {
-		classes(ofCategory, c.Category, c.DiffClasses)
+		counts(ofCategory, c.Category+" "+c.Profile, c.Counts)
+	}
+	for _, p := range r.Profiles {
+		counts(ofProfile, p.Profile, p.Counts)
 	}
 	for _, row := range []struct {
 		what      string
 		want, got map[string]int64
-	}{{"kinds", size(kinds), ofKind}, {"agents", size(agents), ofAgent}, {"categories", size(categories), ofCategory}} {
+	}{{"kinds", size(kinds), ofKind}, {"agents", size(agents), ofAgent}, {"categories", size(categories), ofCategory}, {"profiles", size(profiles), ofProfile}} {
 		if diff := cmp.Diff(row.want, row.got); diff != "" {
 			t.Errorf("hosts by %s (-table +summary):\n%s", row.what, diff)
 		}

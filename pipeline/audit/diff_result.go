@@ -2,9 +2,10 @@ package audit
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
-	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -25,7 +26,8 @@ type DiffResult struct {
 
 	BySeverity DiffSeverities `json:"hosts_by_severity"` // changed hosts
 	Kinds      []DiffKind     `json:"kinds"`             // by severity and kind
-	Agents     []DiffAgent    `json:"agents"`            // agents whose class changed on any host, most closed first
+	Profiles   []DiffProfile  `json:"profiles"`          // by what happened to policies for any agent, under each profile
+	Agents     []DiffAgent    `json:"agents"`            // the same for each agent, most closed first
 	Categories []DiffCategory `json:"categories"`        // the same for any agent of a category
 	Strata     []DiffStratum  `json:"strata"`            // by the rank in the later run
 	Examples   []DiffExample  `json:"examples"`          // the gravest changes, one for a host and one for hosts that changed in the same way
@@ -34,8 +36,7 @@ type DiffResult struct {
 	Expectations []*Promise `json:"expectations,omitempty"`
 
 	kinds   map[[2]string]*DiffKind
-	agents  map[[2]string]*DiffAgent
-	closing map[string]*DiffCategory
+	closing *closing.Counter
 	strata  map[string]*DiffStratum
 	ways    Ways
 	pair    pairChanges
@@ -43,10 +44,9 @@ type DiffResult struct {
 
 // pairChanges holds the changes of the current pair.
 type pairChanges struct {
-	examples   exampleSet
-	stratum    *DiffStratum // nil before the first change
-	kinds      map[[2]string]bool
-	categories map[string]DiffClasses // by category of agents
+	examples exampleSet
+	stratum  *DiffStratum // nil before the first change
+	kinds    map[[2]string]bool
 }
 
 // DiffSeverities counts hosts, each once, by the gravest of their changes.
@@ -78,27 +78,27 @@ type DiffKind struct {
 	Count    int64  `json:"count"` // rows
 }
 
-// DiffAgent counts the hosts whose policy for an agent changed its class.
+// DiffProfile counts hosts by what happened to their policies for any agent under a
+// profile.
+type DiffProfile struct {
+	Profile string `json:"profile"`
+	closing.Totals
+}
+
+// DiffAgent counts hosts by what happened to their policy for an agent.
 type DiffAgent struct {
 	Agent    string `json:"agent"`
 	Category string `json:"category"`
 	Profile  string `json:"profile"`
-	DiffClasses
+	closing.Counts
 }
 
-// DiffCategory counts the hosts whose policy for any agent of a category changed its
-// class under any profile. A host may count in several ways.
+// DiffCategory counts hosts by what happened to their policies for any agent of a
+// category.
 type DiffCategory struct {
 	Category string `json:"category"`
-	DiffClasses
-}
-
-// DiffClasses counts hosts by how the class of a policy changed.
-type DiffClasses struct {
-	Closed   int64 `json:"closed"`   // to disallow_all
-	Opened   int64 `json:"opened"`   // from disallow_all
-	Narrowed int64 `json:"narrowed"` // from allow_all to partial
-	Widened  int64 `json:"widened"`  // from partial to allow_all
+	Profile  string `json:"profile"`
+	closing.Counts
 }
 
 // DiffStratum counts the hosts of a band of ranks by their gravest change.
@@ -109,11 +109,11 @@ type DiffStratum struct {
 	DiffSeverities
 }
 
-func newDiffResult(c DiffConfig, notes []string) *DiffResult {
+func newDiffResult(c DiffConfig, notes, profiles []string) *DiffResult {
 	return &DiffResult{
 		Before: c.Before, After: c.After, Notes: append([]string{}, notes...), kinds: make(map[[2]string]*DiffKind),
-		agents: make(map[[2]string]*DiffAgent), closing: make(map[string]*DiffCategory), strata: make(map[string]*DiffStratum),
-		pair: pairChanges{examples: make(exampleSet), kinds: make(map[[2]string]bool), categories: make(map[string]DiffClasses)},
+		closing: closing.NewCounter(profiles), strata: make(map[string]*DiffStratum),
+		pair: pairChanges{examples: make(exampleSet), kinds: make(map[[2]string]bool)},
 	}
 }
 
@@ -154,36 +154,7 @@ func (r *DiffResult) add(row *sink.Change) {
 	r.pair.stratum = r.of(row.Rank)
 	r.pair.examples.add(row)
 	r.ways.Add(row)
-	if row.Kind == "policy_class" {
-		r.class(row)
-	}
-}
-
-// class counts a row of kind policy_class.
-func (r *DiffResult) class(row *sink.Change) {
-	key := [2]string{*row.Agent, *row.Profile}
-	a := r.agents[key]
-	if a == nil {
-		a = &DiffAgent{Agent: *row.Agent, Category: *row.Category, Profile: *row.Profile}
-		r.agents[key] = a
-	}
-	disallow, partial := summary.ClassNames[robots.DisallowAll], summary.ClassNames[robots.Partial]
-	ofPair := r.pair.categories[*row.Category]
-	switch {
-	case *row.After == disallow:
-		a.Closed++
-		ofPair.Closed = 1
-	case *row.Before == disallow:
-		a.Opened++
-		ofPair.Opened = 1
-	case *row.After == partial:
-		a.Narrowed++
-		ofPair.Narrowed = 1
-	default:
-		a.Widened++
-		ofPair.Widened = 1
-	}
-	r.pair.categories[*row.Category] = ofPair
+	r.closing.Add(row)
 }
 
 // endOfPair counts the current host.
@@ -195,14 +166,7 @@ func (r *DiffResult) endOfPair() {
 	for kind := range r.pair.kinds {
 		r.kinds[kind].Hosts++
 	}
-	for category, of := range r.pair.categories {
-		c := r.closing[category]
-		if c == nil {
-			c = &DiffCategory{Category: category}
-			r.closing[category] = c
-		}
-		c.Closed, c.Narrowed, c.Widened, c.Opened = c.Closed+of.Closed, c.Narrowed+of.Narrowed, c.Widened+of.Widened, c.Opened+of.Opened
-	}
+	r.closing.EndOfHost()
 	if best.Kind != "host_new" && best.Kind != "host_gone" {
 		r.Changed++
 		r.BySeverity.add(best.Severity)
@@ -214,7 +178,6 @@ func (r *DiffResult) endOfPair() {
 	}
 	clear(r.pair.examples)
 	clear(r.pair.kinds)
-	clear(r.pair.categories)
 	r.addExample(best)
 }
 
@@ -237,7 +200,7 @@ func (r *DiffResult) addExample(best *DiffExample) {
 
 // finish sorts the counters into lists.
 func (r *DiffResult) finish() {
-	r.Kinds, r.Agents, r.Categories, r.Strata = []DiffKind{}, []DiffAgent{}, []DiffCategory{}, []DiffStratum{}
+	r.Kinds, r.Profiles, r.Agents, r.Categories, r.Strata = []DiffKind{}, []DiffProfile{}, []DiffAgent{}, []DiffCategory{}, []DiffStratum{}
 	if r.Examples == nil {
 		r.Examples = []DiffExample{}
 	}
@@ -252,21 +215,19 @@ func (r *DiffResult) finish() {
 			}
 		}
 	}
-	for _, a := range r.agents {
-		r.Agents = append(r.Agents, *a)
+	for _, name := range slices.Sorted(maps.Keys(r.closing.Profiles)) {
+		r.Profiles = append(r.Profiles, DiffProfile{name, *r.closing.Profiles[name]})
 	}
-	for _, c := range r.closing {
-		r.Categories = append(r.Categories, *c)
+	for _, a := range closing.Sorted(r.closing.Agents, func(a, b closing.Agent) int {
+		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Profile, b.Profile))
+	}) {
+		r.Agents = append(r.Agents, DiffAgent{a.Agent, a.Category, a.Profile, *r.closing.Agents[a]})
 	}
-	order := func(a, b DiffClasses) int {
-		return cmp.Or(cmp.Compare(b.Closed, a.Closed), cmp.Compare(b.Opened, a.Opened), cmp.Compare(b.Narrowed, a.Narrowed))
+	for _, c := range closing.Sorted(r.closing.Categories, func(a, b closing.Category) int {
+		return cmp.Or(cmp.Compare(a.Category, b.Category), cmp.Compare(a.Profile, b.Profile))
+	}) {
+		r.Categories = append(r.Categories, DiffCategory{c.Category, c.Profile, *r.closing.Categories[c]})
 	}
-	slices.SortFunc(r.Agents, func(a, b DiffAgent) int {
-		return cmp.Or(order(a.DiffClasses, b.DiffClasses), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Profile, b.Profile))
-	})
-	slices.SortFunc(r.Categories, func(a, b DiffCategory) int {
-		return cmp.Or(order(a.DiffClasses, b.DiffClasses), cmp.Compare(a.Category, b.Category))
-	})
 	for _, s := range summary.Strata {
 		r.addStratum(s.Name)
 	}

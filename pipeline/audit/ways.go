@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"hash/maphash"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/robocensus/robocensus/sink"
@@ -13,7 +12,8 @@ import (
 
 // Ways groups hosts that changed in the same way, as hosts do whose files come from
 // one template. Two hosts changed in the same way if they have the same rows of
-// changes, apart from the host's own name and from the kinds in OwnKinds.
+// changes, apart from the host's own name, from line numbers and from the kinds in
+// OwnKinds.
 type Ways struct {
 	known  map[uint64]*way
 	shared int // ways of several hosts
@@ -28,6 +28,7 @@ type way struct {
 	hosts        int64
 	host, origin string // the best-ranked host
 	rank         *int64
+	lines        [2]*int32    // of its gravest row
 	example      *DiffExample // nil for one host
 }
 
@@ -68,12 +69,6 @@ func (w *Ways) Add(row *sink.Change) {
 		}
 		w.hash.WriteByte(0)
 	}
-	for _, line := range []*int32{row.LineBefore, row.LineAfter} {
-		if line != nil {
-			w.hash.WriteString(strconv.Itoa(int(*line)))
-		}
-		w.hash.WriteByte(0)
-	}
 }
 
 // EndOfHost counts the current host. Hosts come in the order of the table changes.
@@ -95,7 +90,7 @@ func (w *Ways) end() *DiffExample {
 		if w.known == nil {
 			w.known = make(map[uint64]*way)
 		}
-		w.known[best.way] = &way{hosts: 1, host: best.Host, origin: best.Origin, rank: best.Rank}
+		w.known[best.way] = &way{hosts: 1, host: best.Host, origin: best.Origin, rank: best.Rank, lines: [2]*int32{best.LineBefore, best.LineAfter}}
 		return best
 	case x == nil:
 		return best
@@ -121,7 +116,7 @@ func (e *DiffExample) on(x *way) *DiffExample {
 		return e
 	}
 	out := *e
-	out.Host, out.Origin, out.Rank = x.host, x.origin, x.rank
+	out.Host, out.Origin, out.Rank, out.LineBefore, out.LineAfter = x.host, x.origin, x.rank, x.lines[0], x.lines[1]
 	for _, s := range []**string{&out.URL, &out.Before, &out.After} {
 		if *s != nil {
 			*s = sink.Some(strings.ReplaceAll(**s, e.Host, x.host))

@@ -32,7 +32,7 @@ func TestWaysNameTheBestRankedHost(t *testing.T) {
 			host := string(rune('a'+i)) + ".example"
 			row := sink.Change{
 				Host: host, Origin: "https://" + host, Kind: "verdict", Severity: major, Agent: sink.Some("GPTBot"), URL: sink.Some("https://" + host + "/x"),
-				Before: sink.Some("allow"), After: sink.Some("disallow"),
+				Before: sink.Some("allow"), After: sink.Some("disallow"), LineAfter: sink.Some(int32(host[0])),
 			}
 			var n int64
 			if _, err := fmt.Sscan(rank, &n); err == nil {
@@ -43,7 +43,7 @@ func TestWaysNameTheBestRankedHost(t *testing.T) {
 			w.EndOfHost()
 		}
 		got := w.Commonest()
-		if len(got) != 1 || got[0].Host != c.want || got[0].Origin != "https://"+c.want || *got[0].URL != "https://"+c.want+"/x" || got[0].Kind != "verdict" || got[0].Hosts != 3 {
+		if len(got) != 1 || got[0].Host != c.want || got[0].Origin != "https://"+c.want || *got[0].URL != "https://"+c.want+"/x" || *got[0].LineAfter != int32(c.want[0]) || got[0].Kind != "verdict" || got[0].Hosts != 3 {
 			t.Errorf("%s: %+v, want %s", c.ranks, got, c.want)
 		}
 	}
@@ -52,7 +52,7 @@ func TestWaysNameTheBestRankedHost(t *testing.T) {
 // A change of the host's own, such as a redirect, is in no way, even if the host
 // shares other changes.
 func TestExamplesOfTheHostItself(t *testing.T) {
-	r := newDiffResult(DiffConfig{}, nil)
+	r := newDiffResult(DiffConfig{}, nil, nil)
 	for _, host := range []string{"a.example", "b.example"} {
 		for _, row := range []sink.Change{
 			{Kind: "group", Severity: minor, Agent: sink.Some("x"), After: sink.Some("empty")},
@@ -74,13 +74,13 @@ func TestExamplesOfTheHostItself(t *testing.T) {
 }
 
 // Hosts whose template changed in the same way form one way. Their names and their
-// sitemaps may differ.
+// sitemaps may differ, and the lines on which their rules stand.
 func TestHostsThatChangeInTheSameWay(t *testing.T) {
 	google, _ := robots.ProfileNamed("google")
 	texts := make(map[string][2]string)
 	for i := range 9 {
 		host := fmt.Sprintf("shop%d.example", i)
-		before := "User-agent: *\nDisallow: /cart/\nHost: " + host + "\n"
+		before := strings.Repeat("# of this shop\n", i) + "User-agent: *\nDisallow: /cart/\nHost: " + host + "\n"
 		after := strings.Replace(before, "/cart/", "/cart/\nDisallow: /news/", 1)
 		switch {
 		case i == 7:

@@ -9,28 +9,22 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
 )
 
 // changes counts what happened to policies between two neighbouring runs, by the table
-// changes. Its rows of kind rules compare policies by their meaning on every path;
-// where there is none for an agent, a row of kind policy_class compares the classes.
+// changes (see package closing).
 type changes struct {
 	hosts  int64 // in both runs, and readable in both
 	counts map[id]int64
 	notes  []string // what was not compared
 }
 
-// Keys of the metric change.
-const (
-	closed    = "closed"
-	opened    = "opened"
-	both      = "both"
-	undecided = "undecided"
-	reworded  = "reworded"
-)
+// reworded is a key of the metric change besides the names of [closing.Counts].
+const reworded = "reworded"
 
 // readChanges counts the changes between two runs, or returns nil if they are not
 // compared.
@@ -42,98 +36,41 @@ func readChanges(ctx context.Context, c Config, before, after *sink.Manifest) (*
 	if err != nil {
 		return nil, err
 	}
-	r := &changeReader{changes: changes{hosts: record.Hosts - record.Unread, counts: make(map[id]int64), notes: record.Notes}, ways: make(map[agentOf]string)}
-	err = scan.Texts(ctx, c.Dir, *record.Part, []string{"origin", "kind", "agent", "profile", "before", "after", "severity"}, func(cells []*string) {
-		if cells[3] == nil || slices.Contains(c.Profiles, *cells[3]) {
-			r.add(cells)
+	counter, origin := closing.NewCounter(c.Profiles), ""
+	err = scan.Texts(ctx, c.Dir, *record.Part, []string{"origin", "kind", "severity", "agent", "category", "profile", "before", "after"}, func(cells []*string) {
+		if *cells[0] != origin {
+			counter.EndOfHost()
+			origin = strings.Clone(*cells[0])
 		}
+		for i, cell := range cells {
+			if cell != nil {
+				cells[i] = sink.Some(strings.Clone(*cell))
+			}
+		}
+		counter.Add(&sink.Change{Kind: *cells[1], Severity: *cells[2], Agent: cells[3], Category: cells[4], Profile: cells[5], Before: cells[6], After: cells[7]})
 	})
-	r.endOfHost()
-	return &r.changes, err
-}
-
-// agentOf identifies a policy of the current host.
-type agentOf struct{ agent, profile string }
-
-// changeReader adds up rows host by host: those of a host are adjacent.
-type changeReader struct {
-	changes
-	origin string
-	ways   map[agentOf]string
-	text   string // severity of the row of kind text
-}
-
-func (r *changeReader) add(cells []*string) {
-	if origin := *cells[0]; origin != r.origin {
-		r.endOfHost()
-		r.origin = strings.Clone(origin)
+	if err != nil {
+		return nil, err
 	}
-	cell := func(k int) string {
-		if cells[k] == nil {
-			return ""
+	counter.EndOfHost()
+	out := &changes{hosts: record.Hosts - record.Unread, counts: make(map[id]int64), notes: record.Notes}
+	for _, key := range closing.Names {
+		for of, n := range counter.Agents {
+			out.counts[id{metric: "change", agent: of.Agent, profile: of.Profile, key: key}] += n.Get(key)
 		}
-		return strings.Clone(*cells[k])
-	}
-	of := agentOf{cell(2), cell(3)}
-	switch cell(1) {
-	case "text":
-		r.text = cell(6)
-	case "rules":
-		r.ways[of] = map[string]string{"closes": closed, "opens": opened, "both": both, "undecided": undecided}[cell(5)]
-	case "policy_class":
-		if _, ok := r.ways[of]; !ok {
-			r.ways[of] = wayOf(cell(4), cell(5))
+		for profile, n := range counter.Profiles {
+			out.counts[id{metric: "change", profile: profile, key: key}] = n.Get(key)
 		}
 	}
-}
-
-// wayOf returns the way of a change of class, "" for one from or to unknown.
-func wayOf(before, after string) string {
-	order := []string{"allow_all", "partial", "disallow_all"}
-	switch a, b := slices.Index(order, before), slices.Index(order, after); {
-	case a < 0 || b < 0 || a == b:
-		return ""
-	case a < b:
-		return closed
+	for profile, n := range counter.Profiles {
+		out.counts[id{metric: "change", profile: profile, key: reworded}] = n.Reworded
 	}
-	return opened
-}
-
-// endOfHost counts the current host: for each agent, and once for all of them.
-func (r *changeReader) endOfHost() {
-	all := make(map[string]bool)
-	for of, way := range r.ways {
-		if way != "" {
-			all[way] = true
-			r.counts[id{metric: "change", agent: of.agent, profile: of.profile, key: way}]++
-		}
-	}
-	key := ""
-	switch {
-	case all[both], all[closed] && all[opened]:
-		key = both
-	case all[closed]:
-		key = closed
-	case all[opened]:
-		key = opened
-	case all[undecided], r.text != "" && r.text != "cosmetic":
-		key = undecided
-	case r.text != "":
-		key = reworded
-	}
-	if key != "" {
-		r.counts[id{metric: "change", key: key}]++
-	}
-	clear(r.ways)
-	r.text = ""
+	return out, nil
 }
 
 // changes adds the points of changes between neighbours.
 func (p *pointer) changes() {
 	seen := make(map[id]bool)
-	for _, key := range []string{closed, opened, both, undecided, reworded} {
-		seen[id{metric: "change", key: key}] = true
-	}
 	var without []string
 	noted := make(map[string][]string) // pairs by note
 	for i, r := range p.runs {
@@ -142,10 +79,13 @@ func (p *pointer) changes() {
 			pair = fmt.Sprintf("%s and %s", p.runs[i-1].ID(), r.ID())
 		}
 		if r.changes != nil {
-			for k := range r.changes.counts {
-				seen[k] = true
+			for k, n := range r.changes.counts {
+				seen[k] = seen[k] || n > 0 || k.agent == ""
 			}
 			for _, note := range r.changes.notes {
+				if slices.Contains(p.pairs[i].Told(), note) {
+					continue // a mark says it
+				}
 				noted[note] = append(noted[note], pair)
 			}
 		} else if i > 0 {
@@ -158,6 +98,7 @@ func (p *pointer) changes() {
 	if len(without) > 0 {
 		p.result.warn("there are no changes between runs that are not compared (%s): robocensus diff compares two", past.Some(without, 3))
 	}
+	maps.DeleteFunc(seen, func(_ id, any bool) bool { return !any })
 	for _, k := range slices.SortedFunc(maps.Keys(seen), compareIDs) {
 		for i, r := range p.runs {
 			if r.changes == nil {
@@ -168,7 +109,11 @@ func (p *pointer) changes() {
 				continue // a policy of which only one of the runs knows
 			}
 			n := r.changes.counts[id{metric: "change", agent: k.agent, profile: k.profile, key: k.key}]
-			p.add(p.row(i, k, All, All, baseBoth, n, r.changes.hosts), i, k, All)
+			row := p.row(i, k, All, All, baseBoth, n, r.changes.hosts)
+			if k.agent == "" && k.profile == p.Profiles[0] {
+				row.Profile = nil // the first profile's reading
+			}
+			p.add(row, i, k, All)
 		}
 	}
 }

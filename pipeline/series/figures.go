@@ -25,13 +25,13 @@ type figures struct {
 	category   [][len(categoryKeys)]int32 // by profile × categories + category
 	dense      map[*band]*dense
 	list       []int32 // reused by of
-	closing    []closing
+	closing    []ofCategory
 	scratch    []int32 // reused by cluster
 	touched    []int32
 }
 
-// closing counts how a host treats the agents of a category.
-type closing struct{ agents, closed, unknown int }
+// ofCategory counts how a host treats the agents of a category.
+type ofCategory struct{ agents, closed, unknown int }
 
 // categoryKeys are the keys of the metric category in a series.
 var categoryKeys = [...]string{"all", "some", "none", "unknown", closesAny}
@@ -60,7 +60,7 @@ func newFigures(h *hostReader) *figures {
 	for _, agent := range h.agents {
 		f.categoryOf = append(f.categoryOf, slices.Index(f.categories, h.run.Category[agent]))
 	}
-	f.closing = make([]closing, len(f.categories))
+	f.closing = make([]ofCategory, len(f.categories))
 	for _, profile := range h.profiles {
 		for _, agent := range h.agents {
 			var policy, explicit [len(summary.ClassNames)]int32
@@ -151,7 +151,7 @@ func (f *figures) of(vector string) []int32 {
 }
 
 // key returns an index in categoryKeys, by the rule of the metric category.
-func (c closing) key() int {
+func (c ofCategory) key() int {
 	switch {
 	case c.unknown > 0:
 		return 3

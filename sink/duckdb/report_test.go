@@ -124,18 +124,28 @@ var numbersOf = map[string]string{
 		FROM changes WHERE kind NOT IN ('host_new', 'host_gone') GROUP BY origin) SELECT CASE n WHEN 1 THEN 'critical' WHEN 2 THEN 'major' WHEN 3 THEN 'minor' ELSE 'cosmetic' END AS gravest, count(*) AS hosts FROM worst GROUP BY n ORDER BY n`,
 	"change-kinds": `SELECT kind, count(DISTINCT origin) AS hosts, count(*) AS rows FROM changes GROUP BY ALL ORDER BY hosts DESC, kind`,
 	"change-together": `WITH mine AS (SELECT origin, host, coalesce(rank, 1000000000) AS rank, severity, concat_ws('|', kind, coalesce(agent, '-'), coalesce(profile, '-'), coalesce(replace(url, host, '@'), '-'),
-			coalesce(replace(before, host, '@'), '-'), coalesce(replace(after, host, '@'), '-'), coalesce(line_before, -1), coalesce(line_after, -1)) AS row
+			coalesce(replace(before, host, '@'), '-'), coalesce(replace(after, host, '@'), '-')) AS row
 			FROM changes WHERE kind IN ('policy_class', 'verdict', 'outcome', 'group', 'signal', 'crawl_delay') OR kind = 'rules' AND agent IS NOT NULL),
 		hosts AS (SELECT origin, host, rank, bool_or(severity = 'critical') AS critical, bool_or(severity = 'major') AS major, string_agg(row, chr(10) ORDER BY row) AS way FROM mine GROUP BY ALL)
 		SELECT arg_min(origin, (rank, host)) AS such_as, count(*) AS hosts FROM hosts GROUP BY way HAVING count(*) > 1
 		ORDER BY hosts DESC, bool_or(critical) DESC, bool_or(major) DESC, arg_min(host, (rank, host)) LIMIT 10`,
-	"change-agents": `SELECT agent, count(*) FILTER (after = 'disallow_all') AS shut_out, count(*) FILTER (before = 'allow_all' AND after = 'partial') AS narrowed,
-		count(*) FILTER (before = 'partial' AND after = 'allow_all') AS widened, count(*) FILTER (before = 'disallow_all') AS let_in
-		FROM changes WHERE kind = 'policy_class' GROUP BY ALL ORDER BY shut_out DESC, count(*) DESC, agent`,
-	"change-categories": `SELECT category, count(DISTINCT origin) FILTER (after = 'disallow_all') AS shut_out, count(DISTINCT origin) FILTER (before = 'allow_all' AND after = 'partial') AS narrowed,
-		count(DISTINCT origin) FILTER (before = 'partial' AND after = 'allow_all') AS widened, count(DISTINCT origin) FILTER (before = 'disallow_all') AS let_in
-		FROM changes WHERE kind = 'policy_class' GROUP BY ALL ORDER BY shut_out DESC, shut_out + narrowed + widened + let_in DESC, category`,
+	"change-agents": `SELECT agent, count(DISTINCT origin) FILTER (` + closedIs + `) AS closed,
+		count(DISTINCT origin) FILTER (kind = 'policy_class' AND after = 'disallow_all') AS shut_out, count(DISTINCT origin) FILTER (` + openedIs + `) AS opened,
+		count(DISTINCT origin) FILTER (kind = 'policy_class' AND before = 'disallow_all') AS let_in
+		FROM changes WHERE category IS NOT NULL AND kind IN ('rules', 'policy_class') AND after <> 'undecided' GROUP BY ALL
+		ORDER BY closed DESC, shut_out DESC, opened DESC, let_in DESC, agent`,
+	"change-categories": `SELECT category, count(DISTINCT origin) FILTER (` + closedIs + `) AS closed,
+		count(DISTINCT origin) FILTER (kind = 'policy_class' AND after = 'disallow_all') AS shut_out, count(DISTINCT origin) FILTER (` + openedIs + `) AS opened,
+		count(DISTINCT origin) FILTER (kind = 'policy_class' AND before = 'disallow_all') AS let_in
+		FROM changes WHERE category IS NOT NULL AND kind IN ('rules', 'policy_class') AND after <> 'undecided' GROUP BY ALL
+		ORDER BY closed DESC, shut_out DESC, opened DESC, let_in DESC, category`,
 }
+
+// What a closing and an opening are, by the rows of changes.
+const (
+	closedIs = "kind = 'rules' AND after IN ('closes', 'both') OR kind = 'policy_class' AND (after = 'disallow_all' OR before = 'allow_all')"
+	openedIs = "kind = 'rules' AND after IN ('opens', 'both') OR kind = 'policy_class' AND (after = 'allow_all' OR before = 'disallow_all')"
+)
 
 // binned counts values in bins of 1, 2 to 4, 5 to 9 and so on.
 func binned(value, unit, from string) string {
@@ -178,12 +188,15 @@ var sentences = map[string][]sentence{
 	},
 	"errors": {{"At %d of %d hosts the attempt failed or led nowhere, most often with %w", []string{"SELECT count(error_class) FROM fetches", "hosts()", ""}}},
 	"times":  {{"The median fetch takes about %w, and nine in ten at most %w; %s take 1\u00a0s or more", []string{"", "", shareOf("(SELECT count(*) FROM fetches WHERE total_us >= 1000000)", "(SELECT count(total_us) FROM fetches)")}}},
-	"changes": {{"%d of %d hosts changed since %w: %d shut out an agent that could come in before", []string{
-		"SELECT count(DISTINCT origin) FROM changes WHERE kind NOT IN ('host_new', 'host_gone')", "hosts()", "", "SELECT count(DISTINCT origin) FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all'"}}},
-	"change-categories": {{"AI training lost most: %d hosts newly shut out at least one of its agents", []string{
+	"changes": {{"%d of %d hosts changed since %w: %d closed a path to an agent (%d shut one out entirely) and %d opened one", []string{
+		"SELECT count(DISTINCT origin) FROM changes WHERE kind NOT IN ('host_new', 'host_gone')", "hosts()", "",
+		"SELECT count(DISTINCT origin) FROM changes WHERE category IS NOT NULL AND (" + closedIs + ")", "SELECT count(DISTINCT origin) FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all'",
+		"SELECT count(DISTINCT origin) FROM changes WHERE category IS NOT NULL AND (" + openedIs + ")"}}},
+	"change-categories": {{"AI training lost most: %d hosts closed a path to at least one of its agents, and %d shut one out entirely", []string{
+		"SELECT count(DISTINCT origin) FROM changes WHERE category = 'ai-training' AND (" + closedIs + ")",
 		"SELECT count(DISTINCT origin) FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all' AND category = 'ai-training'"}}},
-	"change-agents": {{"%w lost most: %d hosts newly shut it out", []string{
-		"SELECT agent FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all' GROUP BY ALL ORDER BY count(*) DESC LIMIT 1", "SELECT max(n) FROM (SELECT count(*) AS n FROM changes WHERE kind = 'policy_class' AND after = 'disallow_all' GROUP BY agent)"}}},
+	"change-agents": {{"%w lost most: %d hosts closed a path to it, and %d shut it out entirely", []string{
+		"SELECT agent FROM (" + numbersOf["change-agents"] + ") LIMIT 1", "SELECT closed FROM (" + numbersOf["change-agents"] + ") LIMIT 1", "SELECT shut_out FROM (" + numbersOf["change-agents"] + ") LIMIT 1"}}},
 	"change-together": {{"The commonest set of changes is shared by %d hosts", []string{"SELECT max(hosts) FROM (" + numbersOf["change-together"] + ")"}}},
 	"change-kinds":    {{"The commonest change is “%w”, on %d hosts", []string{"", "SELECT max(n) FROM (SELECT count(DISTINCT origin) AS n FROM changes GROUP BY kind)"}}},
 }

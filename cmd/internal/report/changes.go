@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/pipeline/audit"
+	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
 )
@@ -23,11 +24,6 @@ var severities = []severity{
 	{"critical", "closed"}, {"major", "partly"}, {"minor", "star"}, {"cosmetic", "unknown"},
 }
 
-// ways are the ways in which a host can change its policy for an agent.
-var ways = []struct{ key, class, name string }{
-	{"shut_out", "closed", "shut out"}, {"narrowed", "partly", "closed in part"}, {"widened", "open", "opened further"}, {"let_in", "allow", "let in again"},
-}
-
 // changes counts the rows of the table changes by host. The table holds the rows
 // of a host next to each other.
 type changes struct {
@@ -35,33 +31,28 @@ type changes struct {
 	since   string // date of the earlier run, or its ID
 	rows    int64
 
-	kinds      map[string]*change          // by kind
-	gravest    map[string]int64            // hosts in both runs, by their gravest change
-	gone, new  int64                       // hosts in one run only
-	changed    int64                       // hosts in both runs with a change
-	closed     int64                       // hosts that shut out an agent
-	opened     int64                       // hosts that let one in again
-	agents     map[string]map[string]int64 // hosts by agent and way
-	categories map[string]map[string]int64 // hosts by category and way
-	examples   map[string][]changeExample  // one per host, by its gravest change, best ranked first
-	together   audit.Ways                  // hosts that changed in the same way
-	notes      []string                    // what was not compared
-	compared   int64                       // hosts in both runs
-	unread     int64                       // of these, unreadable in one run or both
+	kinds     map[string]*change         // by kind
+	gravest   map[string]int64           // hosts in both runs, by their gravest change
+	gone, new int64                      // hosts in one run only
+	changed   int64                      // hosts in both runs with a change
+	closing   *closing.Counter           // hosts that closed or opened
+	examples  map[string][]changeExample // one per host, by its gravest change, best ranked first
+	together  audit.Ways                 // hosts that changed in the same way
+	notes     []string                   // what was not compared
+	compared  int64                      // hosts in both runs
+	unread    int64                      // of these, unreadable in one run or both
 
 	// State of the current host.
 	origin string
-	worst  int                // index into severities
-	first  *changeExample     // first row of that severity
-	seen   map[string]bool    // kinds
-	went   map[[2]string]bool // pairs of category and way
+	worst  int             // index into severities
+	first  *changeExample  // first row of that severity
+	seen   map[string]bool // kinds
 }
 
 func newChanges(profile, since string) *changes {
 	return &changes{
-		profile: profile, since: since, kinds: make(map[string]*change), gravest: make(map[string]int64), agents: make(map[string]map[string]int64),
-		categories: make(map[string]map[string]int64), examples: make(map[string][]changeExample), seen: make(map[string]bool), went: make(map[[2]string]bool),
-		worst: len(severities),
+		profile: profile, since: since, kinds: make(map[string]*change), gravest: make(map[string]int64), closing: closing.NewCounter([]string{profile}),
+		examples: make(map[string][]changeExample), seen: make(map[string]bool), worst: len(severities),
 	}
 }
 
@@ -77,7 +68,7 @@ type changeExample struct {
 
 const (
 	changeExamples = 6
-	changeNames    = 2000 // distinct kinds, agents or categories counted
+	changeNames    = 2000 // distinct kinds counted
 	changeNotes    = 20
 )
 
@@ -197,14 +188,7 @@ func (c *changes) add(row *sink.Change) {
 			k.hosts++
 		}
 	}
-	if row.Kind == "policy_class" {
-		way := wayOf(text(row.Before), text(row.After))
-		tally(c.agents, text(row.Agent), way)
-		if at := [2]string{text(row.Category), way}; !c.went[at] {
-			c.went[at] = true
-			tally(c.categories, at[0], way)
-		}
-	}
+	c.closing.Add(row)
 	c.together.Add(row)
 	c.example(row)
 }
@@ -233,12 +217,12 @@ func (c *changes) endOfHost() {
 	defer func() {
 		c.worst, c.first = len(severities), nil
 		clear(c.seen)
-		clear(c.went)
 	}()
 	if len(c.seen) == 0 {
 		return
 	}
 	c.together.EndOfHost()
+	c.closing.EndOfHost()
 	switch {
 	case c.seen["host_new"]:
 		c.new++
@@ -258,41 +242,6 @@ func (c *changes) endOfHost() {
 			c.examples[key] = have[:min(len(have), changeExamples)]
 		}
 	}
-	closed, opened := false, false
-	for at := range c.went {
-		closed, opened = closed || at[1] == "shut_out", opened || at[1] == "let_in"
-	}
-	if closed {
-		c.closed++
-	}
-	if opened {
-		c.opened++
-	}
-}
-
-// wayOf returns the way of a change from one policy class to another.
-func wayOf(before, after string) string {
-	switch {
-	case after == "disallow_all":
-		return "shut_out"
-	case before == "disallow_all":
-		return "let_in"
-	case after == "partial":
-		return "narrowed"
-	}
-	return "widened"
-}
-
-func tally(of map[string]map[string]int64, name, key string) {
-	row := of[name]
-	if row == nil {
-		if len(of) >= changeNames {
-			return
-		}
-		row = make(map[string]int64)
-		of[name] = row
-	}
-	row[key]++
 }
 
 // clipped returns a copy of s of bounded length.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/audit"
+	"github.com/robocensus/robocensus/pipeline/closing"
 )
 
 func (d *data) fromChanges() string {
@@ -19,7 +21,7 @@ func (d *data) changedHosts() *figure {
 	c := d.changes
 	f := &figure{ID: "changes", Of: fmt.Sprintf("Shares of the run's %s.", hosts(d.hosts)), Names: func(s string) string { return s }, Head: []string{"gravest", "hosts"}}
 	if len(c.notes) > 0 {
-		f.Note = "Not everything was compared: " + strings.Join(c.notes, "; ") + "."
+		f.Note = "Notes on the comparison: " + strings.Join(c.notes, "; ") + "."
 	}
 	if c.unread > 0 {
 		f.Note = strings.TrimSpace(fmt.Sprintf("Of the %s in both runs, %s could not be read in one or in both: their policies are not compared. ", hosts(c.compared), count(c.unread)) + f.Note)
@@ -36,15 +38,8 @@ func (d *data) changedHosts() *figure {
 		return f
 	}
 	f.Title = fmt.Sprintf("%s of %s changed since %s", count(c.changed), hosts(d.hosts), c.since)
-	var said []string
-	if c.closed > 0 {
-		said = append(said, count(c.closed)+" shut out an agent that could come in before")
-	}
-	if c.opened > 0 {
-		said = append(said, count(c.opened)+" let one in that was shut out")
-	}
-	if len(said) > 0 {
-		f.Title += ": " + and(said)
+	if said := told(c.closing.Profiles[c.profile].Counts); said != "" {
+		f.Title += ": " + said
 	}
 	if c.new+c.gone > 0 {
 		f.Title += fmt.Sprintf("; %s new, %s gone", count(c.new), count(c.gone))
@@ -171,7 +166,7 @@ func (d *data) changedTogether() *figure {
 	f := &figure{
 		ID: "change-together", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", count(d.hosts)),
 		Title: fmt.Sprintf("The commonest set of changes is shared by %s", hosts(most)), Axis: hosts(full), Names: func(s string) string { return s },
-		Note: "Two hosts changed in the same way if the table changes has the same rows for both, apart from their names, sitemaps, redirects and reachability. They often use one template. Each bar is named after the best-ranked host, and coloured by its gravest change.",
+		Note: "Two hosts changed in the same way if the table changes has the same rows for both, apart from their names, line numbers, sitemaps, redirects and reachability. They often use one template. Each bar is named after the best-ranked host, and coloured by its gravest change.",
 		Head: []string{"such_as", "hosts"},
 	}
 	f.Examples = &listed{Caption: "The gravest change of each set", What: "change"}
@@ -196,8 +191,7 @@ func (d *data) changedTogether() *figure {
 	}
 	f.SQL = fmt.Sprintf(`WITH ways AS (SELECT origin, any_value(host) AS host, any_value(rank) AS rank,
       min(list_position(['critical', 'major', 'minor', 'cosmetic'], severity)) AS worst,
-      list_sort(list([kind, agent, profile, replace(url, host, '*'), replace(before, host, '*'), replace(after, host, '*'),
-        line_before::VARCHAR, line_after::VARCHAR])) AS way
+      list_sort(list([kind, agent, profile, replace(url, host, '*'), replace(before, host, '*'), replace(after, host, '*')])) AS way
     %s
       AND kind NOT IN ('%s') AND NOT (kind = 'rules' AND agent IS NULL)
     GROUP BY origin)
@@ -207,83 +201,107 @@ ORDER BY hosts DESC, min(worst), first(host ORDER BY rank NULLS LAST, host, orig
 	return f
 }
 
-// wayIs holds the SQL condition of each way.
-var wayIs = map[string]string{
-	"shut_out": "after = 'disallow_all'",
-	"let_in":   "before = 'disallow_all' AND after <> 'disallow_all'",
-	"narrowed": "after = 'partial' AND before <> 'disallow_all'",
-	"widened":  "after NOT IN ('disallow_all', 'partial') AND before <> 'disallow_all'",
+// told says how many hosts closed and opened to an agent.
+func told(n closing.Counts) string {
+	var said []string
+	for _, x := range []struct {
+		n, whole int64
+		what, of string
+	}{
+		{n.Closed, n.ShutOut, "closed a path to an agent", "shut one out entirely"},
+		{n.Opened, n.LetIn, "opened one", "let in an agent that was shut out"},
+	} {
+		if x.n > 0 && x.whole > 0 {
+			said = append(said, fmt.Sprintf("%s %s (%s %s)", count(x.n), x.what, count(x.whole), x.of))
+		} else if x.n > 0 {
+			said = append(said, count(x.n)+" "+x.what)
+		}
+	}
+	return and(said)
+}
+
+// closedTo is an agent or a category that hosts closed or opened to.
+type closedTo struct {
+	name string
+	closing.Counts
+}
+
+// closedAgents returns the agents that hosts closed or opened to, those that lost most
+// first.
+func (c *changes) closedAgents() (out []closedTo) {
+	for _, a := range closing.Sorted(c.closing.Agents, func(a, b closing.Agent) int { return cmp.Compare(a.Agent, b.Agent) }) {
+		out = append(out, closedTo{a.Agent, *c.closing.Agents[a]})
+	}
+	return out
+}
+
+// closedCategories does the same for categories.
+func (c *changes) closedCategories() (out []closedTo) {
+	for _, a := range closing.Sorted(c.closing.Categories, func(a, b closing.Category) int { return cmp.Compare(a.Category, b.Category) }) {
+		out = append(out, closedTo{a.Category, *c.closing.Categories[a]})
+	}
+	return out
 }
 
 // changeWays shows to which agents or categories hosts closed or opened.
-func (d *data) changeWays(id, name string, by map[string]map[string]int64, named func(string) string) *figure {
-	if len(by) == 0 {
+func (d *data) changeWays(id, name string, of []closedTo, named func(string) string) *figure {
+	of = slices.DeleteFunc(of, func(x closedTo) bool { return x.Closed+x.Opened == 0 }) // undecided
+	if len(of) == 0 {
 		return nil
 	}
-	all, rank, occurs := make(map[string]int64), make(map[string]int64), make(map[string]bool)
-	most, lost := int64(0), int64(0)
-	for k, n := range by {
-		for _, w := range ways {
-			all[k] += n[w.key]
-			occurs[w.key] = occurs[w.key] || n[w.key] > 0
-		}
-		rank[k] = n["shut_out"]<<31 + all[k]
-		most, lost = max(most, all[k]), max(lost, n["shut_out"])
-	}
-	names := ranked(rank)
-	f := &figure{
-		ID: id, Of: fmt.Sprintf("Numbers of hosts; the run has %s.", count(d.hosts)), Names: named, Head: []string{name},
-	}
-	tied := 0
-	for _, k := range names {
-		if by[k]["shut_out"] == lost {
+	most, opened, tied := int64(0), false, 0
+	for _, x := range of {
+		most, opened = max(most, x.Closed, x.Opened), opened || x.Opened > 0
+		if x.Closed == of[0].Closed && x.ShutOut == of[0].ShutOut {
 			tied++
 		}
 	}
+	f := &figure{
+		ID: id, Of: fmt.Sprintf("Numbers of hosts; the run has %s.", count(d.hosts)), Names: named, Head: []string{name, "closed", "shut_out", "opened", "let_in"},
+		Legend: []legend{{"closed", "shut out entirely"}, {"partly", "closed on some path"}},
+		Note:   "Closed and opened are by the meaning of the rules on every path. A host may close one path and open another.",
+	}
+	first := f.Cell(0, of[0].name)
 	many := map[string]string{"agent": "agents", "category": "categories"}[name]
-	switch {
-	case lost == 0:
-		f.Title = fmt.Sprintf("No %s was newly shut out anywhere", name)
-	case tied == 1:
-		f.Title = fmt.Sprintf("%s lost most: %s newly shut it out", f.Cell(0, names[0]), hosts(lost))
-		if name == "category" {
-			f.Title = fmt.Sprintf("%s lost most: %s newly shut out at least one of its agents", f.Cell(0, names[0]), hosts(lost))
-		}
+	to, it := map[string]string{"agent": "it", "category": "at least one of its agents"}[name], first
+	out := map[string]string{"agent": "it", "category": "one"}[name]
+	if tied > 1 {
+		to, it = map[string]string{"agent": "each of them", "category": "at least one agent of each"}[name], fmt.Sprintf("%s %s", count(int64(tied)), many)
+	}
+	switch x := of[0]; {
+	case x.Closed == 0:
+		f.Title = fmt.Sprintf("No %s lost a path anywhere", name)
+	case x.ShutOut == 0:
+		f.Title = fmt.Sprintf("%s lost most: %s closed a path to %s, none shut %s out entirely", it, hosts(x.Closed), to, out)
 	default:
-		f.Title = fmt.Sprintf("%s %s lost most: %s newly shut out each of them", count(int64(tied)), many, hosts(lost))
-		if name == "category" {
-			f.Title = fmt.Sprintf("%s %s lost most: %s newly shut out at least one agent of each", count(int64(tied)), many, hosts(lost))
-		}
+		f.Title = fmt.Sprintf("%s lost most: %s closed a path to %s, and %s shut %s out entirely", it, hosts(x.Closed), to, count(x.ShutOut), out)
 	}
-	if name == "category" {
-		f.Note = "A host counts once for each category and way, however many agents of the category it concerns; it may shut out one agent and let in another."
-	}
-	columns := []string{name}
-	for _, w := range ways {
-		if occurs[w.key] { // the numbers beside a bar follow the legend
-			f.Legend = append(f.Legend, legend{w.class, w.name})
-		}
-		f.Head = append(f.Head, w.key)
-		columns = append(columns, fmt.Sprintf("count(DISTINCT origin) FILTER (%s) AS %s", wayIs[w.key], w.key))
+	if opened {
+		f.Legend = append(f.Legend, legend{"allow", "let in again"}, legend{"open", "opened on some path"})
 	}
 	full := roundUp(most)
 	f.Axis = hosts(full)
-	for i, k := range names {
-		row, shares := []string{k}, []share(nil)
-		var said []string
-		for _, w := range ways {
-			n := by[k][w.key]
-			row, shares = append(row, number(n)), append(shares, share{w.class, w.name, n})
-			if occurs[w.key] {
-				said = append(said, count(n))
-			}
+	for i, x := range of {
+		f.Rows = append(f.Rows, []string{x.name, number(x.Closed), number(x.ShutOut), number(x.Opened), number(x.LetIn)})
+		if i >= barsDrawn {
+			continue
 		}
-		if i < barsDrawn {
-			f.Bars = append(f.Bars, bar{Name: f.Cell(0, k), Tracks: []track{{Parts: lengths(full, shares...), Values: []string{strings.Join(said, " + ")}}}})
+		b := bar{Name: f.Cell(0, x.name), Tracks: []track{{
+			Parts:  lengths(full, share{"closed", "shut out entirely", x.ShutOut}, share{"partly", "closed on some path", x.Closed - x.ShutOut}),
+			Values: []string{fmt.Sprintf("%s closed, %s entirely", count(x.Closed), count(x.ShutOut))},
+		}}}
+		if opened {
+			b.Tracks[0].Label = "closed"
+			b.Tracks = append(b.Tracks, track{"opened", lengths(full, share{"allow", "let in again", x.LetIn}, share{"open", "opened on some path", x.Opened - x.LetIn}),
+				[]string{fmt.Sprintf("%s opened, %s let in", count(x.Opened), count(x.LetIn))}})
 		}
-		f.Rows = append(f.Rows, row)
+		f.Bars = append(f.Bars, b)
 	}
-	f.SQL = "SELECT " + strings.Join(columns, ",\n  ") + "\n" + d.fromChanges() + " AND kind = 'policy_class'\nGROUP BY " + name +
-		" ORDER BY shut_out DESC, shut_out + narrowed + widened + let_in DESC, " + name
+	columns := []string{name}
+	for _, column := range f.Head[1:] {
+		columns = append(columns, fmt.Sprintf("count(DISTINCT origin) FILTER (%s) AS %[1]s", column))
+	}
+	f.SQL = "SELECT " + strings.Join(columns, ",\n  ") + fmt.Sprintf("\nFROM history.policy_changes p WHERE run = %s AND against = %s AND profile = %s", quote(d.run), quote(d.against), quote(d.profile)) +
+		"\nGROUP BY " + name + " HAVING bool_or(p.closed OR p.opened) ORDER BY 2 DESC, 3 DESC, 4 DESC, 5 DESC, " + name
 	return f
 }

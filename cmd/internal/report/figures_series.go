@@ -207,7 +207,8 @@ func (d *seriesData) movements() *figure {
 func (d *seriesData) ofChanges() *figure {
 	var all []*multiple
 	for _, c := range []struct{ key, name string }{
-		{"closed", "only closed"}, {"opened", "only opened"}, {"both", "closed here and opened there"}, {"reworded", "only reworded"}, {"undecided", "undecided"},
+		{"closed", "closed on some path"}, {"shut_out", "of these, shut out entirely"}, {"opened", "opened on some path"}, {"let_in", "of these, let in again"},
+		{"both", "closed here and opened there"}, {"reworded", "only reworded"}, {"undecided", "undecided"},
 	} {
 		m := &multiple{Name: c.name}
 		m.add(d, "allow", "of hosts in both", followed{metric: "change", population: series.All, stratum: series.All, key: c.key, base: "both"})
@@ -218,7 +219,7 @@ func (d *seriesData) ofChanges() *figure {
 		Note: "Only runs that robocensus diff has compared.",
 	}, "", all...)
 	if f != nil {
-		d.rows(f, "change", []string{"hosts_in_both"}, []string{"closed", "opened", "both", "reworded", "undecided"}, func(name, _ string) followed {
+		d.rows(f, "change", []string{"hosts_in_both"}, []string{"closed", "shut_out", "opened", "let_in", "both", "reworded", "undecided"}, func(name, _ string) followed {
 			return followed{metric: "change", population: series.All, stratum: series.All, key: name, base: "both"}
 		})
 	}

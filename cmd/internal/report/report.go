@@ -189,8 +189,8 @@ func (d *data) page() *page {
 		add("Do hosts shut out AI crawlers?", d.aiTraining(), d.categories(), ofAI)
 	}
 	if c := d.changes; c != nil {
-		add("What changed since "+c.since, d.changedHosts(), d.changeWays("change-categories", "category", c.categories, words.Category.Of),
-			d.changeWays("change-agents", "agent", c.agents, nil), d.changedTogether(), d.changeKinds())
+		add("What changed since "+c.since, d.changedHosts(), d.changeWays("change-categories", "category", c.closedCategories(), words.Category.Of),
+			d.changeWays("change-agents", "agent", c.closedAgents(), nil), d.changedTogether(), d.changeKinds())
 	}
 	if d.known > 0 {
 		add("Which agents do hosts shut out, and which do they name?", d.agents(), d.named(), d.versusStar())

@@ -601,6 +601,9 @@ func TestSentencesOfChanges(t *testing.T) {
 		return sink.Change{Host: host, Origin: "http://" + host, Kind: "policy_class", Severity: map[string]string{"disallow_all": "critical", "partial": "major"}[after],
 			Agent: &agent, Category: sink.Some(headline), Profile: sink.Some("google"), Before: &before, After: &after}
 	}
+	rules := func(host, agent, how string) sink.Change {
+		return sink.Change{Host: host, Origin: "http://" + host, Kind: "rules", Severity: "major", Agent: &agent, Category: sink.Some(headline), Profile: sink.Some("google"), After: &how}
+	}
 	of := func(host, kind, severity string) sink.Change {
 		return sink.Change{Host: host, Origin: "http://" + host, Kind: kind, Severity: severity}
 	}
@@ -622,17 +625,19 @@ func TestSentencesOfChanges(t *testing.T) {
 		{"unread 2", many, nil, "Of the 9 hosts in both runs, 2 could not be read in one or in both: their policies are not compared.", "Nothing"},
 		{"nothing", nil, nil, "Nothing has changed since 8 January 2027", "Not everything was compared"},
 		{"nothing of some", nil, []string{"verdicts are not compared", "nor is <b>"}, "Of what was compared, nothing has changed since 8 January 2027", "Nothing has changed"},
-		{"notes", nil, []string{"verdicts are not compared", "nor is <b>"}, "Not everything was compared: verdicts are not compared; nor is <b>.", "100 critical"},
-		{"hosts, and no pairs", many, nil, "5 of 9 hosts changed since 8 January 2027: 5 shut out an agent that could come in before", "100 changes"},
+		{"notes", nil, []string{"verdicts are not compared", "nor is <b>"}, "Notes on the comparison: verdicts are not compared; nor is <b>.", "100 critical"},
+		{"hosts, and no pairs", many, nil, "5 of 9 hosts changed since 8 January 2027: 5 closed a path to an agent (5 shut one out entirely)", "100 changes"},
 		{"hosts of a kind", many, nil, "The commonest change is “policy”, on 5 hosts", "on 100 hosts"},
 		{"rows are named so", many, nil, "policy5100", "hosts 100"},
-		{"hosts of a category", many, nil, "AI training lost most: 5 hosts newly shut out at least one of its agents", "100 hosts"},
-		{"as many", many, nil, "20 agents lost most: 5 hosts newly shut out each of them", "agent0 lost most"},
+		{"hosts of a category", many, nil, "AI training lost most: 5 hosts closed a path to at least one of its agents, and 5 shut one out entirely", "100 hosts"},
+		{"as many", many, nil, "20 agents lost most: 5 hosts closed a path to each of them, and 5 shut it out entirely", "agent0 lost most"},
 		{"and more like it", many, nil, "policy, agent0: partly closed → shut out (and 19 more)", "disallow_all"},
-		{"the most", []sink.Change{policy("a", "A", "disallow_all"), policy("a", "B", "disallow_all"), policy("b", "B", "disallow_all")}, nil, "B lost most: 2 hosts newly shut it out", "each of them"},
-		{"opened", []sink.Change{policy("a", "A", "partial"), policy("b", "A", "partial")}, nil, "No agent was newly shut out anywhere", "lost most"},
-		{"both", []sink.Change{policy("a", "A", "disallow_all"), policy("a", "B", "partial"), policy("b", "B", "partial")}, nil, "2 of 9 hosts changed since 8 January 2027: 1 shut out an agent that could come in before and 2 let one in that was shut out", "3 let"},
-		{"numbers as the legend has them", []sink.Change{policy("a", "A", "disallow_all"), policy("a", "B", "partial"), policy("b", "B", "partial")}, nil, "let in again: 20 + 2", "closed in part"},
+		{"the most", []sink.Change{policy("a", "A", "disallow_all"), policy("a", "B", "disallow_all"), policy("b", "B", "disallow_all")}, nil, "B lost most: 2 hosts closed a path to it, and 2 shut it out entirely", "each of them"},
+		{"opened", []sink.Change{policy("a", "A", "partial"), policy("b", "A", "partial")}, nil, "No agent lost a path anywhere", "lost most"},
+		{"both", []sink.Change{policy("a", "A", "disallow_all"), policy("a", "B", "partial"), policy("b", "B", "partial")}, nil, "2 of 9 hosts changed since 8 January 2027: 1 closed a path to an agent (1 shut one out entirely) and 2 opened one (2 let in an agent that was shut out)", "3 let"},
+		{"numbers as the legend has them", []sink.Change{policy("a", "A", "disallow_all"), policy("a", "B", "partial"), policy("b", "B", "partial")}, nil, "2 opened, 2 let in", "2 closed"},
+		{"by meaning", []sink.Change{rules("a", "A", "closes"), rules("b", "A", "both"), policy("c", "A", "disallow_all")}, nil, "A lost most: 3 hosts closed a path to it, and 1 shut it out entirely", "3 shut"},
+		{"none entirely", []sink.Change{rules("a", "A", "closes"), rules("b", "B", "undecided")}, nil, "A lost most: 1 host closed a path to it, none shut it out entirely", "2 agents"},
 		{"new and gone", []sink.Change{of("a", "host_gone", "minor"), of("b", "host_new", "minor"), of("c", "text", "cosmetic")}, nil, "1 of 9 hosts changed since 8 January 2027; 1 new, 1 gone", "3 of 9"},
 		{"the gravest", []sink.Change{of("a", "group", "minor"), of("a", "signal", "major"), of("b", "group", "minor")}, nil, "1 host11.1%\nminor", "2 hosts11.1%"},
 	} {

@@ -1,0 +1,107 @@
+// Package closing says what it means that a host closed or opened to an agent, and
+// counts such hosts by the table changes. diff, report and series count with it, and
+// the SQL view policy_changes says the same.
+//
+// A host closed to an agent if it forbids the agent a path that it allowed before. It
+// shut the agent out if it now forbids it everything. The first is the meaning of the
+// rules on all paths, the second the class of the policy. So what is shut out has also
+// closed, unless it was shut out before.
+//
+// Only agents of the registry count: of other names in a file there is no policy to
+// compare.
+package closing
+
+import "github.com/robocensus/robocensus/sink"
+
+// Move is what happened to the policy of an agent.
+type Move struct {
+	Closes    bool // a path that was open
+	Opens     bool // a path that was closed
+	Undecided bool // whether it does either
+	ShutOut   bool // closes the last open path
+	LetsIn    bool // opens the first path
+}
+
+// Of returns what a row of changes says of a policy. ok is false for a row that is not
+// about the policy of an agent of the registry on all paths.
+func Of(row *sink.Change) (m Move, ok bool) {
+	if row.Agent == nil || row.Category == nil || row.Profile == nil || row.After == nil {
+		return m, false
+	}
+	switch row.Kind {
+	case "rules":
+		switch *row.After {
+		case "closes":
+			m.Closes = true
+		case "opens":
+			m.Opens = true
+		case "both":
+			m.Closes, m.Opens = true, true
+		default:
+			m.Undecided = true
+		}
+		return m, true
+	case "policy_class":
+		if row.Before == nil {
+			return m, false
+		}
+		before, after := openness[*row.Before], openness[*row.After]
+		if before == 0 || after == 0 {
+			return m, false
+		}
+		return Move{Closes: after < before, Opens: after > before, ShutOut: after < before && after == shut, LetsIn: after > before && before == shut}, true
+	}
+	return m, false
+}
+
+// openness orders the classes of policies. A class that is not known has none.
+var openness = map[string]int{"disallow_all": shut, "partial": shut + 1, "allow_all": shut + 2}
+
+const shut = 1
+
+// Counts counts hosts. A host that closed a path to an agent and opened another counts
+// as closed, as opened and as both.
+type Counts struct {
+	Closed    int64 `json:"closed"`    // on some path
+	ShutOut   int64 `json:"shut_out"`  // of these, those that shut an agent out entirely
+	Opened    int64 `json:"opened"`    // on some path
+	LetIn     int64 `json:"let_in"`    // of these, those that let in an agent that was shut out
+	Both      int64 `json:"both"`      // closed and opened
+	Undecided int64 `json:"undecided"` // the rules differ, and neither is proven
+}
+
+func (c *Counts) add(m Move) {
+	for _, x := range []struct {
+		is bool
+		n  *int64
+	}{
+		{m.Closes, &c.Closed}, {m.ShutOut, &c.ShutOut}, {m.Opens, &c.Opened}, {m.LetsIn, &c.LetIn},
+		{m.Closes && m.Opens, &c.Both}, {m.Undecided && !m.Closes && !m.Opens, &c.Undecided},
+	} {
+		if x.is {
+			*x.n++
+		}
+	}
+}
+
+// Get returns a count by its name in JSON.
+func (c *Counts) Get(name string) int64 {
+	switch name {
+	case "closed":
+		return c.Closed
+	case "shut_out":
+		return c.ShutOut
+	case "opened":
+		return c.Opened
+	case "let_in":
+		return c.LetIn
+	case "both":
+		return c.Both
+	case "undecided":
+		return c.Undecided
+	}
+	panic("no count " + name)
+}
+
+// Names holds the names of the counts.
+var Names = []string{"closed", "shut_out", "opened", "let_in", "both", "undecided"}

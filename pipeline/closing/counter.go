@@ -1,0 +1,111 @@
+package closing
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// Agent identifies a policy of each host.
+type Agent struct{ Agent, Category, Profile string }
+
+// Category identifies the policies of each host for agents of one category.
+type Category struct{ Category, Profile string }
+
+// Totals counts hosts by all policies under one profile.
+type Totals struct {
+	Counts
+	// Reworded counts the hosts whose text alone differs: no verdict on any path does.
+	Reworded int64 `json:"reworded"`
+}
+
+// Counter counts hosts by the rows of changes.
+type Counter struct {
+	Agents     map[Agent]*Counts
+	Categories map[Category]*Counts
+	Profiles   map[string]*Totals
+
+	// State of the current host.
+	policies map[Agent]Move
+	text     string // severity of its row of kind text
+}
+
+// NewCounter counts hosts under the given profiles.
+func NewCounter(profiles []string) *Counter {
+	c := &Counter{Agents: make(map[Agent]*Counts), Categories: make(map[Category]*Counts), Profiles: make(map[string]*Totals), policies: make(map[Agent]Move)}
+	for _, p := range profiles {
+		c.Profiles[p] = new(Totals)
+	}
+	return c
+}
+
+// Add adds a row of the current host.
+func (c *Counter) Add(row *sink.Change) {
+	if row.Kind == "text" {
+		c.text = row.Severity
+		return
+	}
+	m, ok := Of(row)
+	switch {
+	case ok && c.Profiles[*row.Profile] != nil:
+		of := Agent{*row.Agent, *row.Category, *row.Profile}
+		c.policies[of] = m.and(c.policies[of])
+	case row.Kind == "rules" && row.Agent == nil && row.Profile != nil && c.Profiles[*row.Profile] != nil:
+		c.policies[Agent{Profile: *row.Profile}] = Move{Undecided: true} // of all agents
+	}
+}
+
+// and returns what happened if both did.
+func (m Move) and(n Move) Move {
+	return Move{m.Closes || n.Closes, m.Opens || n.Opens, m.Undecided || n.Undecided, m.ShutOut || n.ShutOut, m.LetsIn || n.LetsIn}
+}
+
+// EndOfHost counts the current host.
+func (c *Counter) EndOfHost() {
+	categories, profiles := make(map[Category]Move), make(map[string]Move)
+	for of, m := range c.policies {
+		if of.Agent != "" {
+			count(c.Agents, of, m)
+			at := Category{of.Category, of.Profile}
+			categories[at] = categories[at].and(m)
+		}
+		profiles[of.Profile] = profiles[of.Profile].and(m)
+	}
+	for at, m := range categories {
+		count(c.Categories, at, m)
+	}
+	if len(profiles) > 0 || c.text != "" {
+		for name, t := range c.Profiles {
+			m := profiles[name]
+			m.Undecided = m.Undecided || c.text != "" && c.text != "cosmetic"
+			t.add(m)
+			if c.text == "cosmetic" && m == (Move{}) {
+				t.Reworded++
+			}
+		}
+	}
+	clear(c.policies)
+	c.text = ""
+}
+
+func count[K comparable](in map[K]*Counts, at K, m Move) {
+	if in[at] == nil {
+		in[at] = new(Counts)
+	}
+	in[at].add(m)
+}
+
+// Sorted returns the keys of counts, those that most hosts closed to first, and of
+// equal ones by compare.
+func Sorted[K comparable](of map[K]*Counts, compare func(a, b K) int) []K {
+	return slices.SortedFunc(maps.Keys(of), func(a, b K) int {
+		x, y := of[a], of[b]
+		for _, n := range [][2]int64{{y.Closed, x.Closed}, {y.ShutOut, x.ShutOut}, {y.Opened, x.Opened}, {y.LetIn, x.LetIn}} {
+			if n[0] != n[1] {
+				return int(min(1, max(-1, n[0]-n[1])))
+			}
+		}
+		return compare(a, b)
+	})
+}
