@@ -73,18 +73,27 @@ func ComparisonIn(s store.Store, run, against string) (*Comparison, error) {
 	return readComparison(s, run, against)
 }
 
-// PutComparison writes the record of a comparison whose part has been copied to s, with
+// ComparisonFile returns the record of a comparison whose part has been copied to s, with
 // the manifest of its run. It names no expectations.
-func PutComparison(s store.Store, c *Comparison) error {
+func ComparisonFile(s store.Store, c *Comparison) ([]byte, error) {
 	m, err := readManifest(s, c.Run)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	record := *c
 	record.Manifest, record.Expectations = m.digest, nil
 	content, _, err := seal(&record)
 	if err != nil {
-		return fmt.Errorf("record of the comparison: %w", err)
+		return nil, fmt.Errorf("record of the comparison: %w", err)
+	}
+	return content, nil
+}
+
+// PutComparison writes the record of [ComparisonFile].
+func PutComparison(s store.Store, c *Comparison) error {
+	content, err := ComparisonFile(s, c)
+	if err != nil {
+		return err
 	}
 	name := layout.ComparisonRecord(c.Run, c.Against)
 	if err := s.MakeFolder(path.Dir(name)); err != nil {

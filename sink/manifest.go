@@ -136,12 +136,18 @@ func readRun(ctx context.Context, dir, run string, complete func(s store.Store, 
 	return m, err
 }
 
-// PutManifest writes the manifest of a complete run whose parts have been copied to s.
-func PutManifest(s store.Store, m *Manifest) error {
+// ManifestFile returns the file of the manifest of a complete run whose parts have been
+// copied to s.
+func ManifestFile(s store.Store, m *Manifest) ([]byte, error) {
 	if err := m.check(s, m.Run); err != nil {
-		return err
+		return nil, err
 	}
-	content, err := sealManifest(m)
+	return sealManifest(m)
+}
+
+// PutManifest writes the file of [ManifestFile].
+func PutManifest(s store.Store, m *Manifest) error {
+	content, err := ManifestFile(s, m)
 	if err != nil {
 		return err
 	}

@@ -27,11 +27,11 @@ func TestADataSetDescribesWhatItHas_NoRace(t *testing.T) {
 		},
 		{
 			"--without=fetches,summary", "What the robots.txt of each host contains and what each agent may fetch, as tables for analysis.",
-			[]string{"- The hosts by outcome are left out", "- The hosts by error class are left out"}, []string{"robocensus reproduce", "| outcome | hosts |", "The outcome of", "| error class |"},
+			[]string{"- No table that is published counts the hosts by outcome.", "- No table that is published counts the hosts by error class."}, []string{"robocensus reproduce", "| outcome | hosts |", "The outcome of", "| error class |"},
 		},
 		{
 			"--without=fetches.outcome,summary", "What the robots.txt of each host answered, what it contains, and what each agent may fetch, as tables for analysis.",
-			[]string{"- The hosts by outcome are left out", "| error class | hosts |"}, []string{"robocensus reproduce", "| outcome | hosts |"},
+			[]string{"- No table that is published counts the hosts by outcome.", "| error class | hosts |"}, []string{"robocensus reproduce", "| outcome | hosts |"},
 		},
 		{
 			"--without=fetches,groups,rules,sitemaps,lines,signals,bodies,policies,verdicts", "Figures of a census of crawl policies, as tables for analysis.",

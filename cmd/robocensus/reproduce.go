@@ -16,17 +16,27 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/past"
+	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/publish"
 )
 
-const reproduceHelp = `Checks a data set of robocensus publish and makes its tables again. It compares all
-files in FOLDER with checksums.sha256. Then it judges the answers in the table fetches
-again, with the bodies, agents, URL samples and profile fields of the data set, in a
-temporary folder, and says of each table whether it has the same rows. It leaves out
-the table changes, which robocensus diff makes, and profiles other than the first if
-they need the memory of earlier runs (--state). It asks nobody.
+const reproduceHelp = `Checks a data set of robocensus publish and makes it again. First it compares all files
+in FOLDER with checksums.sha256. Then it writes again, from the tables and manifests and
+the words in provenance.json, the views, queries, descriptions, data sheet and citation,
+and names each file that differs, is missing, or is none of publish. Last it judges the
+answers in the table fetches again, with the bodies, agents, URL samples and profile
+fields of the data set, in a temporary folder, and says of each table whether it has the
+same rows. It asks nobody.
+
+It takes as they are: ` + publish.TakenAsItIs + `.
+It does not compare the table changes, which robocensus diff makes, nor profiles other
+than the first if they need the memory of earlier runs (--state).
+
+--sample judges a share of the registered domains again, and compares the rows of their
+hosts. It says how many hosts and rows it did not look at. The tables summary, examples
+and bodies are then not compared.
 
 If the data set has no table bodies, give them with --bodies: a folder or a tar of the
 files. A body is found by its digest; if none has it, the file named by the host
@@ -37,22 +47,27 @@ Exit codes: 0 the same, 1 different, 64 usage, 65 damaged folder or a body is mi
 74 I/O, 130 interrupted.`
 
 const reproduceExamples = `  robocensus reproduce dataset
-  robocensus reproduce dataset --bodies bodies.tar`
+  robocensus reproduce dataset --bodies bodies.tar
+  robocensus reproduce dataset --sample 0.01`
 
 func reproduceCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "reproduce FOLDER [--bodies DIR|TAR]", Short: "Check a data set, and make its tables again", Long: reproduceHelp, Example: reproduceExamples,
+		Use: "reproduce FOLDER [--bodies DIR|TAR] [--sample P]", Short: "Check a data set, and make it again", Long: reproduceHelp, Example: reproduceExamples,
 	}
-	bodies := c.Flags().String("bodies", "", "folder or tar (`DIR|TAR`) of the bodies, if the data set has none")
+	r := &reproduction{version: sink.ToolVersion(version)}
+	c.Flags().StringVar(&r.bodies, "bodies", "", "folder or tar (`DIR|TAR`) of the bodies, if the data set has none")
+	c.Flags().Float64Var(&r.sample, "sample", 1, "judge a share `P` of the registered domains again, above 0 and at most 1, by hash, as run takes it")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		switch len(args) {
-		case 0:
+		switch {
+		case len(args) == 0:
 			return usagef("FOLDER is missing: give the folder of the data set")
-		case 1:
-		default:
+		case len(args) > 1:
 			return usagef("unexpected argument %q", args[1])
+		case !(r.sample > 0 && r.sample <= 1):
+			return usagef("--sample %g: give a share above 0 and at most 1", r.sample)
 		}
-		err := reproduce(c.Context(), args[0], *bodies, c.OutOrStdout())
+		r.folder, r.out = args[0], c.OutOrStdout()
+		err := r.run(c.Context())
 		if c.Context().Err() != nil {
 			return errInterrupted
 		}
@@ -61,94 +76,187 @@ func reproduceCommand() *cobra.Command {
 	return c
 }
 
-func reproduce(ctx context.Context, folder, bodies string, stdout io.Writer) error {
-	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		return usagef("%s is no folder: give that of a data set", folder)
+// reproduction makes a data set again, and counts what differs and what it did not look at.
+type reproduction struct {
+	folder, bodies, version string
+	sample                  float64
+	out                     io.Writer
+
+	files, tables  int      // that differ
+	unseen         []string // tables that were not compared
+	hosts, skipped int64    // judged again, and not
+}
+
+func (r *reproduction) say(format string, args ...any) { fmt.Fprintf(r.out, format+"\n", args...) }
+
+func (r *reproduction) run(ctx context.Context) error {
+	if info, err := os.Stat(r.folder); err != nil || !info.IsDir() {
+		return usagef("%s is no folder: give that of a data set", r.folder)
 	}
-	if bodies != "" {
-		if _, err := os.Stat(bodies); errors.Is(err, fs.ErrNotExist) { // before all files are read
-			return &userfile.Error{Path: bodies, Err: errors.New("does not exist: give --bodies a folder or a tar")}
+	if r.bodies != "" {
+		if _, err := os.Stat(r.bodies); errors.Is(err, fs.ErrNotExist) { // before all files are read
+			return &userfile.Error{Path: r.bodies, Err: errors.New("does not exist: give --bodies a folder or a tar")}
 		}
 	}
-	p, err := publish.Check(ctx, folder)
+	p, err := publish.Check(ctx, r.folder)
 	if err != nil {
 		return err
 	}
-	if p.HostsHashed {
-		return usagef("the hosts of %s are hashes: it cannot be judged again; its files match their checksums", folder)
+	for _, m := range p.Manifests() {
+		if m.SchemaVersion != sink.SchemaVersion {
+			return usagef("run %s: the tables have schema version %d, and this program writes version %d: use robocensus %s", m.Run, m.SchemaVersion, sink.SchemaVersion, m.ToolVersion)
+		}
 	}
-	if column := p.NeededColumn(); column != "" {
-		return usagef("%s has no column %s: it cannot be judged again; its files match their checksums", folder, column)
+	r.say("all files match %s", "checksums.sha256")
+	if err := r.rebuild(ctx, p); err != nil {
+		return err
 	}
-	fmt.Fprintf(stdout, "all files match %s\n", "checksums.sha256")
+	if why := r.unjudgeable(p); why != "" {
+		if r.files > 0 {
+			r.say("not judged again: %s", plain(why))
+			return r.result()
+		}
+		return usagef("%s: it cannot be judged again; its files match their checksums", why)
+	}
 	scratch, err := os.MkdirTemp("", "robocensus-reproduce-*")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(scratch)
-	differ := 0
-	for i, r := range p.Runs {
-		n, err := reproduceRun(ctx, p, r, folder, bodies, filepath.Join(scratch, fmt.Sprint(i)), stdout)
-		if err != nil {
-			return fmt.Errorf("run %s: %w", r.Run, err)
+	for i, m := range p.Manifests() {
+		if err := r.judge(ctx, p, p.Runs[i], m, filepath.Join(scratch, fmt.Sprint(i))); err != nil {
+			return fmt.Errorf("run %s: %w", m.Run, err)
 		}
-		differ += n
 	}
-	if differ > 0 {
-		fmt.Fprintf(stdout, "%s: %s\n", paint(stdout, red, "different"), count(differ, "table"))
-		return exitProblems
+	return r.result()
+}
+
+// rebuild writes the files again that follow from the tables and words.
+func (r *reproduction) rebuild(ctx context.Context, p *publish.Set) error {
+	found, err := p.Rebuild(ctx)
+	if err != nil {
+		return err
 	}
-	fmt.Fprintln(stdout, paint(stdout, green, "the same"))
+	r.files = len(found)
+	for _, d := range found {
+		r.say("%s: %s: %s", plain(d.Name), paint(r.out, red, "different"), plain(d.Text))
+	}
+	switch {
+	case r.files == 0:
+		r.say("the descriptions, views and queries are those that follow from the tables and words")
+	case p.ToolVersion != r.version:
+		r.say("robocensus %s published the data set, and this is %s, which may write other texts: use that version", plain(p.ToolVersion), plain(r.version))
+	}
+	r.say("taken as they are: %s", publish.TakenAsItIs)
 	return nil
 }
 
-// reproduceRun judges a run again and returns the number of tables that differ.
-func reproduceRun(ctx context.Context, p *publish.Provenance, r *publish.Run, folder, bodies, scratch string, stdout io.Writer) (differ int, err error) {
-	m, err := sink.ReadManifest(ctx, folder, r.Run)
+// unjudgeable says why a data set cannot be judged again, "" if it can.
+func (r *reproduction) unjudgeable(p *publish.Set) string {
+	if p.HostsHashed {
+		return fmt.Sprintf("the hosts of %s are hashes", r.folder)
+	}
+	if column := p.NeededColumn(); column != "" {
+		return fmt.Sprintf("%s has no column %s", r.folder, column)
+	}
+	for i, m := range p.Manifests() {
+		why := ""
+		switch {
+		case p.Runs[i].Agents == "" || p.Runs[i].URLSamples == "":
+			why = "the data set lacks the agents or the URL samples of the run"
+		case !slices.Contains(m.Tables, "fetches"):
+			why = "the data set has no table fetches"
+		case r.bodies == "" && !slices.Contains(m.Tables, "bodies"):
+			why = "the data set has no table bodies: give them with --bodies"
+		}
+		if why != "" {
+			return "run " + m.Run + ": " + why
+		}
+	}
+	return ""
+}
+
+// judge judges a run again and compares its tables.
+func (r *reproduction) judge(ctx context.Context, p *publish.Set, about *publish.Run, m *sink.Manifest, scratch string) error {
+	profiles, err := recordedProfiles(about)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	profiles, err := recordedProfiles(r)
-	if err != nil {
-		return 0, err
-	}
-	switch {
-	case m.SchemaVersion != sink.SchemaVersion:
-		return 0, usagef("the tables have schema version %d, and this program writes version %d: use robocensus %s", m.SchemaVersion, sink.SchemaVersion, m.ToolVersion)
-	case r.Agents == "" || r.URLSamples == "":
-		return 0, usagef("the data set lacks the agents or the URL samples of the run")
-	case !slices.Contains(m.Tables, "fetches"):
-		return 0, usagef("the data set has no table fetches")
-	case bodies == "" && !slices.Contains(m.Tables, "bodies"):
-		return 0, usagef("the data set has no table bodies: give them with --bodies")
-	}
-	from := folder
-	if bodies != "" {
-		if from, err = assemble(ctx, folder, bodies, scratch, m, profiles); err != nil {
-			return 0, err
+	from := r.folder
+	if r.bodies != "" {
+		if from, err = assemble(ctx, r.folder, r.bodies, scratch, m, profiles); err != nil {
+			return err
 		}
 	}
 	again := filepath.Join(scratch, "again")
-	if err := judgeAgain(ctx, r, m, profiles, folder, from, again); err != nil {
-		return 0, err
+	if err := r.judgeAgain(ctx, about, m, profiles, from, again); err != nil {
+		return err
 	}
-	other, err := sink.ReadManifest(ctx, again, r.Run)
+	other, err := sink.ReadManifest(ctx, again, m.Run)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	all, err := p.Compare(ctx, folder, m, again, other)
+	var inSample func(host string) bool
+	if r.sample < 1 {
+		inSample = func(host string) bool { return source.InSample(host, r.sample) }
+	}
+	all, err := p.Compare(ctx, r.folder, m, again, other, inSample)
+	if err != nil {
+		return err
+	}
 	for _, c := range all {
-		result := "the same, " + count(c.Rows, "row")
-		if !c.Same {
-			differ++
-			result = fmt.Sprintf("different: %s published, %d judged again", count(c.Rows, "row"), c.OtherRows)
-		}
-		if c.Note != "" {
-			result += " (" + c.Note + ")"
-		}
-		fmt.Fprintf(stdout, "run %s: %s: %s\n", plain(r.Run), plain(c.Table), plain(result))
+		r.tell(m.Run, c)
 	}
-	return differ, err
+	if p.Compared(m.Run) {
+		r.tell(m.Run, publish.Comparison{Table: "changes", Note: "robocensus diff makes it"})
+	}
+	return nil
+}
+
+// tell says whether a table is the same.
+func (r *reproduction) tell(run string, c publish.Comparison) {
+	result := "the same, " + count(c.Rows, "row")
+	switch {
+	case !c.Looked:
+		result = "not compared"
+		if !slices.Contains(r.unseen, c.Table) {
+			r.unseen = append(r.unseen, c.Table)
+		}
+	case !c.Same:
+		r.tables++
+		result = fmt.Sprintf("different: %s published, %d judged again", count(c.Rows, "row"), c.OtherRows)
+	}
+	if c.Looked && c.Unseen > 0 {
+		result += fmt.Sprintf(", and %s not looked at", count(c.Unseen, "row"))
+	}
+	if c.Table == "fetches" {
+		r.hosts, r.skipped = r.hosts+c.Rows, r.skipped+c.Unseen
+	}
+	if c.Note != "" {
+		result += " (" + c.Note + ")"
+	}
+	r.say("run %s: %s: %s", plain(run), plain(c.Table), plain(result))
+}
+
+// result prints the last line.
+func (r *reproduction) result() error {
+	var limits []string
+	if r.skipped > 0 {
+		limits = append(limits, fmt.Sprintf("%s judged again, %d not looked at", count(r.hosts, "host"), r.skipped))
+	}
+	if len(r.unseen) > 0 {
+		limits = append(limits, "not compared: "+strings.Join(r.unseen, ", "))
+	}
+	limited := ""
+	if len(limits) > 0 {
+		limited = ", as far as compared: " + strings.Join(limits, "; ")
+	}
+	if r.files+r.tables > 0 {
+		r.say("%s: %s, %s%s", paint(r.out, red, "different"), count(r.files, "file"), count(r.tables, "table"), limited)
+		return exitProblems
+	}
+	r.say("%s%s", paint(r.out, green, "the same"), limited)
+	return nil
 }
 
 // recordedProfiles returns the profiles of a run as its provenance has them: those of
@@ -184,13 +292,13 @@ func assemble(ctx context.Context, folder, bodies, scratch string, m *sink.Manif
 }
 
 // judgeAgain writes the tables of a run from its answers, as run --from-run does.
-func judgeAgain(ctx context.Context, r *publish.Run, m *sink.Manifest, profiles map[string]*robots.Profile, folder, from, to string) error {
+func (r *reproduction) judgeAgain(ctx context.Context, about *publish.Run, m *sink.Manifest, profiles map[string]*robots.Profile, from, to string) error {
 	f := newRunFlags()
-	f.own, f.profiles = profiles, r.Profiles
+	f.own, f.profiles = profiles, about.Profiles
 	for name, value := range map[string]string{
-		"from-run": filepath.Join(from, "_runs", r.Run), "out": to, "run": r.Run, "tables": strings.Join(m.Tables, ","),
-		"agents": filepath.Join(folder, filepath.FromSlash(r.Agents)), "urls": filepath.Join(folder, filepath.FromSlash(r.URLSamples)),
-		"keep-comments": fmt.Sprint(r.Configuration["keep-comments"] == "true" && hasComments(m.Tables)),
+		"from-run": filepath.Join(from, "_runs", m.Run), "out": to, "run": m.Run, "tables": strings.Join(m.Tables, ","), "sample": fmt.Sprint(r.sample),
+		"agents": filepath.Join(r.folder, filepath.FromSlash(about.Agents)), "urls": filepath.Join(r.folder, filepath.FromSlash(about.URLSamples)),
+		"keep-comments": fmt.Sprint(about.Configuration["keep-comments"] == "true" && hasComments(m.Tables)),
 	} {
 		if err := f.set.Set(name, value); err != nil {
 			return err

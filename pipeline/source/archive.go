@@ -291,7 +291,7 @@ func (s *Source) wanted(o fetch.Origin, skipped *Skipped) (target Target, ok boo
 		skipped.OtherHosts++
 		return Target{}, false
 	}
-	if !inSample(o.Host, s.config.Sample) {
+	if !InSample(o.Host, s.config.Sample) {
 		skipped.NotSampled++
 		return Target{}, false
 	}

@@ -52,7 +52,7 @@ func (g *grouper) take(r row) error {
 		g.elsewhere++
 		return g.flush()
 	}
-	if !inSample(candidates[0].Host, g.sample) {
+	if !InSample(candidates[0].Host, g.sample) {
 		g.notSampled++
 		return g.flush()
 	}

@@ -48,7 +48,7 @@ func (s *Source) Others(ctx context.Context) []fetch.Origin {
 		}
 		candidates, _, err := candidatesOf(r.given(), s.config.Schemes)
 		switch {
-		case err != nil || !inSample(candidates[0].Host, s.config.Sample):
+		case err != nil || !InSample(candidates[0].Host, s.config.Sample):
 			seen--
 		case at < len(drawn):
 			drawn[at] = candidates[0]

@@ -8,7 +8,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 )
 
-// inSample reports whether a host is in the sample of a share of all registered domains.
+// InSample reports whether a host is in the sample of a share of all registered domains.
 // The domain alone decides, whatever the list, the source and the order, so the
 // samples of several crawls are a panel, and a smaller share is a part of a larger one.
 //
@@ -16,7 +16,7 @@ import (
 // "sample " and the domain are below share × 2^64. Without a registered domain the
 // host stands for itself. The prefix makes the sample independent of the shard (see
 // [ShardOf]), so that shards of a sample are even.
-func inSample(host string, share float64) bool {
+func InSample(host string, share float64) bool {
 	if share <= 0 || share >= 1 {
 		return true
 	}

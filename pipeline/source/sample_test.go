@@ -86,14 +86,14 @@ func TestTheSampleIsEven_NoRace(t *testing.T) {
 	n := 0
 	for i := range hosts {
 		host := fmt.Sprintf("host-%d.example", i)
-		if inSample(host, 0.01) && !inSample(host, 0.1) {
+		if InSample(host, 0.01) && !InSample(host, 0.1) {
 			t.Fatalf("%s is in the sample of 0.01 and not in that of 0.1", host)
 		}
-		if inSample(host, 0.1) {
+		if InSample(host, 0.1) {
 			n++
 			of[ShardOf(host, shards)]++
 		}
-		if !inSample(host, 0) || !inSample(host, 1) {
+		if !InSample(host, 0) || !InSample(host, 1) {
 			t.Fatalf("%s is not in the whole", host)
 		}
 	}

@@ -36,7 +36,7 @@ type Config struct {
 
 	Schemes []string // schemes to try for a host without one, in order
 	Limit   int64    // most targets, 0 for all
-	Sample  float64  // share of the registered domains to take, 0 or 1 for all; see [inSample]
+	Sample  float64  // share of the registered domains to take, 0 or 1 for all; see [InSample]
 	Shard   Shard    // the share to read, by default all
 
 	// Of a run that was planned:

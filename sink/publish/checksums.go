@@ -14,9 +14,14 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -25,27 +30,17 @@ var ErrDamaged = errors.New("is damaged")
 
 // list lists the files that are written so far, sorted, with their digests. Those of
 // the descriptions that list them follow.
-func (p *publisher) list(folder string) error {
-	p.files = nil
-	err := walk(folder, func(name string) error {
-		digest, err := digestOf(p.ctx, filepath.Join(folder, filepath.FromSlash(name)))
-		if err != nil {
-			return err
-		}
-		f := file{name: name, Digest: digest}
-		if path.Ext(name) == ".parquet" {
-			f.table, _, _ = strings.Cut(name, "/")
-		}
-		p.files = append(p.files, f)
-		return nil
-	})
+func (p *publisher) list() (err error) {
+	names, err := namesIn(p.folder)
+	if err == nil {
+		p.files, err = digests(p.ctx, p.folder, names)
+	}
 	return err
 }
 
-// walk calls f with the name of each file in a folder, sorted.
-func walk(folder string, f func(name string) error) error {
-	var names []string
-	err := fs.WalkDir(os.DirFS(folder), ".", func(name string, entry fs.DirEntry, err error) error {
+// namesIn returns the names of the files in a folder, sorted.
+func namesIn(folder string) (names []string, err error) {
+	err = fs.WalkDir(os.DirFS(folder), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -57,12 +52,25 @@ func walk(folder string, f func(name string) error) error {
 		return nil
 	})
 	slices.Sort(names)
-	for _, name := range names {
-		if err == nil {
-			err = f(name)
-		}
+	return names, err
+}
+
+// digests reads files, several at a time.
+func digests(ctx context.Context, folder string, names []string) ([]file, error) {
+	files := make([]file, len(names))
+	g, running := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, name := range names {
+		g.Go(func() error {
+			digest, err := digestOf(running, filepath.Join(folder, filepath.FromSlash(name)))
+			files[i] = file{name: name, Digest: digest}
+			if path.Ext(name) == ".parquet" {
+				files[i].table, _, _ = strings.Cut(name, "/")
+			}
+			return err
+		})
 	}
-	return err
+	return files, cmp.Or(g.Wait(), ctx.Err())
 }
 
 func digestOf(ctx context.Context, name string) (d store.Digest, err error) {
@@ -106,54 +114,67 @@ type misfit string
 func (m misfit) Error() string { return string(m) }
 func (m misfit) Unwrap() error { return ErrDamaged }
 
-// Check compares the files of a data set with its checksums, and returns its
-// provenance. A file that differs, is missing or has no checksum, or that no manifest
-// names, is [ErrDamaged].
-func Check(ctx context.Context, folder string) (*Provenance, error) {
-	text, err := readDescription(folder, checksumsName)
-	if err != nil {
+// Set is a data set whose files match its checksums.
+type Set struct {
+	*Provenance
+	folder    string
+	runs      []*sink.Manifest
+	files     []file // all but that of the checksums
+	sums, own []byte // the files of checksums and provenance
+}
+
+// Manifests returns the manifests of the runs, in the order of the provenance.
+func (d *Set) Manifests() []*sink.Manifest { return d.runs }
+
+// Compared reports whether the data set has comparisons of a run with earlier ones.
+func (d *Set) Compared(run string) bool {
+	return slices.ContainsFunc(d.files, func(f file) bool { return strings.HasPrefix(f.name, layout.TableFolder(layout.Changes, run)+"/") })
+}
+
+// Check compares the files of a data set with its checksums, and reads its provenance
+// and manifests. A file that differs, is missing or has no checksum, or a part that no
+// manifest names, is [ErrDamaged].
+func Check(ctx context.Context, folder string) (*Set, error) {
+	d := &Set{Provenance: new(Provenance), folder: folder}
+	var err error
+	if d.sums, err = readDescription(folder, checksumsName); err != nil {
 		return nil, err
 	}
 	want := make(map[string]string)
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(string(d.sums)) {
 		sum, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
 		if !ok || want[name] != "" || len(sum) != 2*sha256.Size {
 			return nil, fmt.Errorf("%s %w: %q is no checksum", checksumsName, ErrDamaged, line)
 		}
 		want[name] = sum
 	}
-	var names []string
-	err = walk(folder, func(name string) error {
-		if name == checksumsName {
-			return nil
-		}
-		names = append(names, name)
-		got, err := digestOf(ctx, filepath.Join(folder, filepath.FromSlash(name)))
-		switch {
-		case err != nil:
-			return err
-		case want[name] == "":
-			return misfit(fmt.Sprintf("%s is not of the data set: %s has no checksum of it; remove it", name, checksumsName))
-		case want[name] != got.SHA256:
-			return fmt.Errorf("%s %w: its SHA-256 is %.12s… and not %.12s…", name, ErrDamaged, got.SHA256, want[name])
-		}
-		delete(want, name)
-		return nil
-	})
+	names, err := namesIn(folder)
 	if err != nil {
 		return nil, err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == checksumsName })
+	if d.files, err = digests(ctx, folder, names); err != nil {
+		return nil, err
+	}
+	for _, f := range d.files {
+		switch {
+		case want[f.name] == "":
+			return nil, misfit(fmt.Sprintf("%s is not of the data set: %s has no checksum of it; remove it", f.name, checksumsName))
+		case want[f.name] != f.SHA256:
+			return nil, fmt.Errorf("%s %w: its SHA-256 is %.12s… and not %.12s…", f.name, ErrDamaged, f.SHA256, want[f.name])
+		}
+		delete(want, f.name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		return nil, misfit(fmt.Sprintf("%s is missing, and %s names it", name, checksumsName))
 	}
-	if text, err = readDescription(folder, provenanceName); err != nil {
+	if d.own, err = readDescription(folder, provenanceName); err != nil {
 		return nil, err
 	}
-	p := new(Provenance)
-	if err := json.Unmarshal(text, p); err != nil {
+	if err := json.Unmarshal(d.own, d.Provenance); err != nil {
 		return nil, fmt.Errorf("%s %w: %w", provenanceName, ErrDamaged, err)
 	}
-	return p, p.checkContents(folder, names)
+	return d, d.checkContents(ctx)
 }
 
 func readDescription(folder, name string) ([]byte, error) {

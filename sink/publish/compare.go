@@ -2,12 +2,8 @@ package publish
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"slices"
 	"strings"
-
-	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
@@ -17,8 +13,10 @@ import (
 // answers.
 type Comparison struct {
 	Table           string
-	Rows, OtherRows int64
-	Same            bool
+	Rows, OtherRows int64  // that were compared
+	Unseen          int64  // published rows of hosts that were not judged again
+	Looked          bool   // false: the table was not compared
+	Same            bool   // the rows that were compared are the same
 	Note            string // what was not compared, and why; "" for nothing
 }
 
@@ -57,8 +55,10 @@ func (p *Provenance) NeededColumn() string {
 }
 
 // Compare compares the published tables of a run with those of another run. The order
-// of rows does not matter. A published part that cannot be read is [ErrDamaged].
-func (p *Provenance) Compare(ctx context.Context, folder string, published *sink.Manifest, dir string, other *sink.Manifest) (all []Comparison, err error) {
+// of segments does not matter. If sample is not nil, the other run has the hosts for
+// which it returns true. A published part that cannot be read, or whose seqs fall, is
+// [ErrDamaged].
+func (p *Provenance) Compare(ctx context.Context, folder string, published *sink.Manifest, dir string, other *sink.Manifest, sample func(host string) bool) (all []Comparison, err error) {
 	// There are URLs that only some hosts have, or there may be.
 	own := !slices.Contains(published.Tables, "verdicts")
 	first := ""
@@ -74,54 +74,47 @@ func (p *Provenance) Compare(ctx context.Context, folder string, published *sink
 	tables := slices.Clone(published.Tables)
 	slices.SortStableFunc(tables, func(a, b string) int { return rank(a) - rank(b) })
 	for _, table := range tables {
-		c := Comparison{Table: table}
-		lost := p.lostMetrics(table)
+		t := &comparing{
+			runs: [2]held{{folder, published}, {dir, other}}, table: table, columns: columnsOf(table, p.Without), lost: p.lostMetrics(table), first: first,
+			hash: newRowHash(),
+		}
 		if own && table == "summary" {
-			lost = append(lost, "verdict")
+			t.lost = append(t.lost, "verdict")
 		}
+		c := Comparison{Table: table}
 		var notes []string
-		if len(lost) > 0 {
-			notes = append(notes, "metrics that cannot be counted again are not compared: "+strings.Join(lost, ", "))
-		}
-		if first != "" && slices.Contains(columnsOf(table, nil), "profile") {
-			notes = append(notes, onlyFirst)
-		}
-		var a, b digestOfRows
-		for _, side := range []struct {
-			sum  *digestOfRows
-			dir  string
-			m    *sink.Manifest
-			rows *int64
-		}{{&a, folder, published, &c.Rows}, {&b, dir, other, &c.OtherRows}} {
-			columns := columnsOf(table, p.Without)
-			for _, part := range side.m.PartsOf(table) {
-				var err error
-				if side.m == published {
-					err = checkColumns(ctx, side.dir, part, columns)
+		if sample != nil {
+			if t.sampled = sample; slices.Contains(unsampled, table) {
+				for _, part := range published.PartsOf(table) {
+					c.Unseen += part.Rows
 				}
-				if err == nil {
-					err = scan.Rows(ctx, side.dir, part, scan.Selection{Columns: columns}, func(batch arrow.RecordBatch) error {
-						n, skipped := side.sum.add(batch, table, lost, first)
-						*side.rows += n
-						if skipped && !slices.Contains(notes, ownURLs) {
-							own, notes = true, append(notes, ownURLs)
-						}
-						return nil
-					})
-				}
-				if err != nil && side.m == published {
-					err = Unreadable(part.Path, err)
-				}
-				if err != nil {
-					return nil, err
-				}
+				c.Note = "a sample does not show it"
+				all = append(all, c)
+				continue
 			}
 		}
-		c.Same, c.Note = a == b && c.Rows == c.OtherRows, strings.Join(notes, "; ")
+		if len(t.lost) > 0 {
+			notes = append(notes, "metrics that cannot be counted again are not compared: "+strings.Join(t.lost, ", "))
+		}
+		if first != "" && slices.Contains(t.columns, "profile") {
+			notes = append(notes, onlyFirst)
+		}
+		if err := t.compare(ctx, &c); err != nil {
+			return nil, err
+		}
+		if t.skippedOwn {
+			own, notes = true, append(notes, ownURLs)
+		}
+		c.Note = strings.Join(notes, "; ")
 		all = append(all, c)
 	}
 	return all, nil
 }
+
+// unsampled are the tables that a sample of the hosts does not show: those that count all
+// hosts, and bodies, which other hosts may share. Each body that is judged is held
+// against its digest.
+var unsampled = []string{"summary", "examples", "bodies"}
 
 // hasMemory reports whether a row of fetches shows that the run had a memory of earlier
 // answers.
@@ -165,54 +158,6 @@ func columnsOf(table string, without []string) (columns []string) {
 		}
 	}
 	return columns
-}
-
-// digestOfRows is the sum of the SHA-256 of rows, whatever their order.
-type digestOfRows [4]uint64
-
-// add adds the rows of a batch that are compared; if first is not empty, these are those
-// of that profile and of none.
-func (d *digestOfRows) add(batch arrow.RecordBatch, table string, lost []string, first string) (rows int64, skipped bool) {
-	metric, url, profile := -1, -1, -1
-	for k, f := range batch.Schema().Fields() {
-		switch {
-		case f.Name == "metric":
-			metric = k
-		case f.Name == "url" && table == "verdicts":
-			url = k
-		case f.Name == "profile" && first != "":
-			profile = k
-		}
-	}
-	var text []byte
-	for i := range int(batch.NumRows()) {
-		if metric >= 0 && isLost(batch.Column(metric).ValueStr(i), lost) {
-			continue
-		}
-		if url >= 0 && !strings.HasPrefix(batch.Column(url).ValueStr(i), "/") {
-			skipped = true
-			continue
-		}
-		if profile >= 0 && batch.Column(profile).IsValid(i) && batch.Column(profile).ValueStr(i) != first {
-			continue
-		}
-		text = text[:0]
-		for k := range int(batch.NumCols()) {
-			if c := batch.Column(k); c.IsValid(i) {
-				cell := c.ValueStr(i)
-				text = binary.AppendUvarint(append(text, 1), uint64(len(cell)))
-				text = append(text, cell...)
-			} else {
-				text = append(text, 0)
-			}
-		}
-		sum := sha256.Sum256(text)
-		for k := range d {
-			d[k] += binary.BigEndian.Uint64(sum[8*k:])
-		}
-		rows++
-	}
-	return rows, skipped
 }
 
 // isLost reports whether a metric, or the one that it is a part of, is lost.

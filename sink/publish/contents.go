@@ -1,16 +1,21 @@
 package publish
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"reflect"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/parquet-go/parquet-go"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
@@ -21,20 +26,22 @@ import (
 // A data set is somebody else's. Its checksums only say that it is whole: they are of
 // its own making. So that nothing in it goes unjudged, its provenance must name all its
 // runs, their manifests all its parts, and the parts must have the columns that the
-// provenance says.
+// provenance says, and the rows that the manifests say.
 
-// checkContents checks the provenance against the names of the files of a data set.
-func (p *Provenance) checkContents(folder string, names []string) error {
+// checkContents checks the provenance against the files of a data set, and reads the
+// manifests.
+func (d *Set) checkContents(ctx context.Context) error {
 	bad := func(name, format string, args ...any) error {
 		return fmt.Errorf("%s %w: %s", name, ErrDamaged, fmt.Sprintf(format, args...))
 	}
-	s, err := store.OpenFolder(folder)
+	s, err := store.OpenFolder(d.folder)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	known := make(map[string]bool) // parts and manifests
-	for _, r := range p.Runs {
+	var parts []heldPart
+	for _, r := range d.Provenance.Runs {
 		if r == nil {
 			return bad(provenanceName, "a run is null")
 		}
@@ -47,7 +54,7 @@ func (p *Provenance) checkContents(folder string, names []string) error {
 		}
 		known[manifest] = true
 		for _, of := range []struct{ is, want string }{{r.Agents, agentsName}, {r.URLSamples, urlsName}} {
-			if want := layout.RunFile(r.Run, of.want); of.is != "" && (of.is != want || !slices.Contains(names, want)) {
+			if want := layout.RunFile(r.Run, of.want); of.is != "" && (of.is != want || !d.has(want)) {
 				return bad(provenanceName, "%q is not %s of the data set", of.is, want)
 			}
 		}
@@ -57,13 +64,104 @@ func (p *Provenance) checkContents(folder string, names []string) error {
 		}
 		for _, part := range slices.Concat(m.RunParts, m.Parts) {
 			known[part.Path] = true
+			parts = append(parts, heldPart{part, m, ""})
+		}
+		compared, err := sink.ComparedWith(s, r.Run)
+		if err != nil {
+			return err
+		}
+		for _, against := range compared {
+			c, err := sink.ComparisonIn(s, r.Run, against)
+			if err != nil {
+				return Unreadable(layout.ComparisonRecord(r.Run, against), err)
+			}
+			known[c.Part.Path] = true
+			parts = append(parts, heldPart{*c.Part, m, against})
+		}
+		d.runs = append(d.runs, m)
+	}
+	for _, f := range d.files {
+		isManifest := strings.HasPrefix(f.name, layout.Runs+"/") && path.Base(f.name) == layout.ManifestName
+		if (isManifest || f.table != "") && !known[f.name] {
+			return misfit(fmt.Sprintf("%s is not of the data set: neither %s nor a manifest names it", f.name, provenanceName))
 		}
 	}
-	for _, name := range names {
-		isManifest := strings.HasPrefix(name, layout.Runs+"/") && path.Base(name) == layout.ManifestName
-		isPart := path.Ext(name) == ".parquet" && !strings.HasPrefix(name, layout.Changes+"/")
-		if (isManifest || isPart) && !known[name] {
-			return misfit(fmt.Sprintf("%s is not of the data set: neither %s nor a manifest names it", name, provenanceName))
+	if chosen, err := selected(Config{Runs: d.runs, HashHosts: d.HostsHashed}); err != nil {
+		return bad(provenanceName, "its runs have no tables: %v", err)
+	} else if !slices.Equal(d.Without, chosen.names()) {
+		return bad(provenanceName, "the columns that it says are left out are not those that the manifests say")
+	}
+	return d.checkFooters(ctx, s, parts)
+}
+
+// has reports whether the data set has a file.
+func (d *Set) has(name string) bool {
+	return slices.ContainsFunc(d.files, func(f file) bool { return f.name == name })
+}
+
+// heldPart is a part of a run, or of its comparison with an earlier one.
+type heldPart struct {
+	sink.Part
+	run     *sink.Manifest
+	against string
+}
+
+// checkFooters checks that parts have the size and rows that are said of them, and belong
+// to their run.
+func (d *Set) checkFooters(ctx context.Context, s store.Store, parts []heldPart) error {
+	found := make([]error, len(parts))
+	g, running := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	digests := make(map[string]store.Digest)
+	for _, f := range d.files {
+		digests[f.name] = f.Digest
+	}
+	for i, part := range parts {
+		g.Go(func() error {
+			if err := running.Err(); err != nil {
+				return err
+			}
+			if digest, ok := digests[part.Path]; !ok || digest != part.Digest {
+				found[i] = fmt.Errorf("%s %w: it is not what its manifest names", part.Path, ErrDamaged)
+			} else if err := part.checkFooter(s); err != nil {
+				found[i] = Unreadable(part.Path, err)
+			}
+			return nil
+		})
+	}
+	if err := cmp.Or(g.Wait(), ctx.Err()); err != nil {
+		return err
+	}
+	for _, err := range found {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *heldPart) checkFooter(s store.Store) error {
+	f, err := s.Open(p.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	opened, err := scan.Open(f)
+	if err != nil {
+		return err
+	}
+	if n := opened.Rows(); n != p.Rows {
+		return fmt.Errorf("it has %d rows, and its manifest says %d", n, p.Rows)
+	}
+	want := map[string]string{layout.KeyRun: p.run.Run, layout.KeySchema: strconv.Itoa(p.run.SchemaVersion), layout.KeyConfiguration: p.run.ConfigurationDigest}
+	if p.against != "" {
+		want[layout.KeyAgainst] = p.against
+	} else {
+		want[layout.KeyProfile] = strings.Join(p.run.Profiles, ",")
+	}
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		if got := opened.Metadata(key); got == nil || *got != want[key] {
+			return fmt.Errorf("its metadata do not say that %s is %s", key, want[key])
 		}
 	}
 	return nil

@@ -11,7 +11,6 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
-	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // sheet writes Markdown. Text from elsewhere goes through cell.
@@ -39,7 +38,9 @@ func cell(text string) string {
 // markdown escapes text in a line of Markdown.
 var markdown = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, "#", `\#`)
 
-func (p *publisher) datasheet() error {
+// datasheet returns DATASHEET.md. All its figures follow from the published tables and
+// manifests.
+func (p *publisher) datasheet() ([]byte, error) {
 	s := new(sheet)
 	w := p.Words
 	s.line("# %s\n\n%s\n", markdown.Replace(w.Title), w.Description)
@@ -71,16 +72,16 @@ func (p *publisher) datasheet() error {
 		"`"+figuresName+"` gives the figures of this sheet from the tables. "+
 		"`sha256sum -c checksums.sha256` checks the files%s.\n", p.judgedAgain())
 	for i, m := range p.runs {
-		if err := p.describe(s, p.Runs[i], m, p.provenance.Runs[i]); err != nil {
-			return err
+		if err := p.describe(s, m, p.provenance.Runs[i]); err != nil {
+			return nil, err
 		}
 	}
 	p.limits(s)
-	return p.add(datasheetName, s.Bytes())
+	return s.Bytes(), nil
 }
 
 // describe writes how a run came about, and what it lacks.
-func (p *publisher) describe(s *sheet, run, published *sink.Manifest, about *Run) error {
+func (p *publisher) describe(s *sheet, run *sink.Manifest, about *Run) error {
 	s.line("## Run %s\n", cell(run.Run))
 	s.line("- Date: %s. The program ran from %s to %s.", run.Date.UTC().Format(time.DateOnly), about.Started.UTC().Format(time.RFC3339), about.Finished.UTC().Format(time.RFC3339))
 	s.line("- With: robocensus %s, schema version %d.", cell(run.ToolVersion), run.SchemaVersion)
@@ -121,31 +122,17 @@ func (p *publisher) describe(s *sheet, run, published *sink.Manifest, about *Run
 	if len(about.TablesLeftOut) > 0 {
 		s.line("- Tables of the run that are left out: %s.", strings.Join(about.TablesLeftOut, ", "))
 	}
-	if len(published.Without) > 0 {
-		s.line("- Columns that are left out: %s.", strings.Join(published.Without, ", "))
+	if len(run.Without) > 0 {
+		s.line("- Columns that are left out: %s.", strings.Join(run.Without, ", "))
 	}
-	if !slices.Contains(run.Tables, "summary") {
-		s.line("- The run has no table `summary`, so there are no counts here.\n")
-		return nil
-	}
-	counts, err := summary.Read(p.ctx, p.Dir, run)
-	if err != nil {
-		return err
-	}
-	of := make(map[string]map[string]int64) // by metric and key
-	for _, c := range counts.List() {
-		if c.Metric == "outcome" && c.Profile != "" && c.Profile != run.Profiles[0] {
-			continue
-		}
-		if of[c.Metric] == nil {
-			of[c.Metric] = make(map[string]int64)
-		}
-		of[c.Metric][c.Key] += c.N
-	}
+	of := make(map[string]map[string]int64)
 	for _, column := range []string{"outcome", "error_class"} {
-		if what := strings.ReplaceAll(column, "_", " "); counted(published, column) == "" {
-			s.line("- The hosts by %s are left out with the tables that count them.", what)
-			delete(of, column)
+		var err error
+		if of[column], err = hostsBy(p.ctx, p.folder, run, column); err != nil {
+			return err
+		}
+		if of[column] == nil {
+			s.line("- No table that is published counts the hosts by %s.", strings.ReplaceAll(column, "_", " "))
 		} else if column == "outcome" {
 			s.line("- The outcome of %d of %d hosts is undefined: the first profile does not say what their answer means.", of[column]["undefined"], run.Targets)
 		}

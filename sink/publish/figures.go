@@ -1,19 +1,26 @@
 package publish
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // figuresName is the query that gives the figures of the data sheet from the tables.
 const figuresName = queriesFolder + "/datasheet.sql"
 
-// counted returns the table of a published run that gives the hosts by a column of
-// fetches, or "".
+// mostValues bounds the values of a column that are counted one by one: a run writes a
+// dozen, but somebody else may have written the part.
+const mostValues = 1000
+
+// counted returns the table of a published run that gives the hosts, or the hosts by a
+// column of fetches; "" for none.
 func counted(m *sink.Manifest, column string) string {
 	switch {
 	case slices.Contains(m.Tables, "fetches") && !slices.Contains(m.Without, "fetches."+column):
@@ -24,9 +31,47 @@ func counted(m *sink.Manifest, column string) string {
 	return ""
 }
 
-// figures returns one query with a row for each figure of the data sheet. The sheet
-// takes its figures from manifests and counters; the query counts rows wherever the
-// published tables have them.
+// hostsBy counts the hosts of a published run by a column of fetches, nil if no table
+// gives them.
+func hostsBy(ctx context.Context, dir string, m *sink.Manifest, column string) (map[string]int64, error) {
+	of := make(map[string]int64)
+	switch counted(m, column) {
+	case "fetches":
+		for _, part := range m.PartsOf("fetches") {
+			if err := scan.Texts(ctx, dir, part, []string{column}, func(cells []*string) {
+				if cells[0] == nil {
+					return
+				}
+				value := *cells[0]
+				if _, known := of[value]; !known {
+					if len(of) == mostValues {
+						value = "others"
+					}
+					value = strings.Clone(value)
+				}
+				of[value]++
+			}); err != nil {
+				return nil, err
+			}
+		}
+	case "summary":
+		counts, err := summary.Read(ctx, dir, m)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range counts.List() {
+			if c.Metric == column && (c.Profile == "" || c.Profile == m.FirstProfile()) {
+				of[c.Key] += c.N
+			}
+		}
+	default:
+		return nil, nil
+	}
+	return of, nil
+}
+
+// figures returns one query with a row for each figure of the data sheet, which counts
+// rows wherever the published tables have them.
 func (p *publisher) figures() string {
 	var union []string
 	add := func(format string, args ...any) { union = append(union, fmt.Sprintf(format, args...)) }
@@ -35,14 +80,11 @@ func (p *publisher) figures() string {
 			add("SELECT NULL, 'rows', '%s', count(*) FROM history.%s", table, table)
 		}
 	}
-	for i, m := range p.runs {
+	for _, m := range p.runs {
 		manifest := layout.RunFile(m.Run, layout.ManifestName)
 		add("SELECT '%s', 'rejected', NULL, rejected FROM read_json('%s', columns = {rejected: 'BIGINT'})", m.Run, manifest)
 		if len(m.Skipped) > 0 {
 			add("SELECT '%s', 'skipped', unnest(map_keys(skipped)), unnest(map_values(skipped)) FROM read_json('%s', columns = {skipped: 'MAP(VARCHAR, BIGINT)'})", m.Run, manifest)
-		}
-		if !slices.Contains(p.Runs[i].Tables, "summary") {
-			continue // the sheet has no more figures
 		}
 		for _, column := range []string{"outcome", "error_class"} {
 			switch counted(m, column) {

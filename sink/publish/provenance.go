@@ -27,6 +27,7 @@ type Provenance struct {
 	Build       map[string]string `json:"build"`        // of that program
 	HostsHashed bool              `json:"hosts_hashed"`
 	Without     []string          `json:"without"` // columns that the tables lack
+	Words       Words             `json:"words"`
 	Runs        []*Run            `json:"runs"`
 }
 
@@ -51,6 +52,8 @@ type Run struct {
 	Tables              map[string]int64          `json:"tables"`                // rows by table
 	TablesLeftOut       []string                  `json:"tables_left_out,omitempty"`
 	sink.Tally
+
+	texts []document // the files Agents and URLSamples
 }
 
 func provenanceOf(c Config, s selection) Provenance {
@@ -64,28 +67,28 @@ func provenanceOf(c Config, s selection) Provenance {
 			}
 		}
 	}
-	return Provenance{Tool: "robocensus", ToolVersion: c.ToolVersion, Build: build, HostsHashed: c.HashHosts, Without: append([]string{}, s.names()...)}
+	return Provenance{Tool: "robocensus", ToolVersion: c.ToolVersion, Build: build, HostsHashed: c.HashHosts, Without: append([]string{}, s.names()...), Words: c.Words}
 }
 
-// add adds a run. It returns the texts of the registry and the URL samples that the
-// run read, by their names in its folder.
-func (p *Provenance) add(c Config, s selection, m *sink.Manifest) (*Run, map[string][]byte) {
+// add adds a run. text returns the text of the registry or the URL samples, which the
+// data set has under a name in the folder of the run, nil if it is not at hand.
+func (p *Provenance) add(c Config, s selection, m *sink.Manifest, text func(name string, in sink.Input) []byte) *Run {
 	r := &Run{
 		Run: m.Run, Date: m.Date, Started: m.Started, Finished: *m.Finished, ToolVersion: m.ToolVersion, SchemaVersion: m.SchemaVersion,
 		ManifestSHA256: m.Digest(), Configuration: withoutPaths(m.Configuration, c.HashHosts), ConfigurationDigest: m.ConfigurationDigest,
 		Pace: pace(m.Pace), Profiles: m.Profiles, ProfileFields: m.ProfileFields, Tables: make(map[string]int64), Tally: m.Tally,
 	}
-	texts := make(map[string][]byte)
 	for _, in := range m.Inputs {
 		switch in.Role {
 		case "agents":
-			if text := textOf(c.Dir, layout.RunFile(m.Run, agentsName), in, configs.Agents); text != nil {
-				texts[agentsName], r.Agents = text, layout.RunFile(m.Run, agentsName)
+			if content := text(agentsName, in); content != nil {
+				r.Agents = layout.RunFile(m.Run, agentsName)
+				r.texts = append(r.texts, document{r.Agents, content})
 			}
 		case "urls":
-			text := textOf(c.Dir, layout.RunFile(m.Run, urlsName), in, configs.URLs)
-			if text != nil && !(c.HashHosts && bytes.Contains(text, []byte("://"))) {
-				texts[urlsName], r.URLSamples = text, layout.RunFile(m.Run, urlsName)
+			if content := text(urlsName, in); content != nil && !(c.HashHosts && bytes.Contains(content, []byte("://"))) {
+				r.URLSamples = layout.RunFile(m.Run, urlsName)
+				r.texts = append(r.texts, document{r.URLSamples, content})
 			}
 		}
 		r.Inputs = append(r.Inputs, nameless(in, c.HashHosts))
@@ -108,7 +111,7 @@ func (p *Provenance) add(c Config, s selection, m *sink.Manifest) (*Run, map[str
 		}
 	}
 	p.Runs = append(p.Runs, r)
-	return r, texts
+	return r
 }
 
 // nameless returns an input with the name of its file alone.
@@ -118,6 +121,9 @@ func nameless(in sink.Input, hidden bool) sink.Input {
 	}
 	return in
 }
+
+// builtIn are the files of the program, by role.
+var builtIn = map[string][]byte{"agents": configs.Agents, "urls": configs.URLs}
 
 // textOf returns the bytes of an input, nil if they are not at hand or have changed. A
 // data set that is published again has them itself, under a name.

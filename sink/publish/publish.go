@@ -11,7 +11,9 @@
 //   - rewrite.go: parts without some columns, or with hashes for hosts
 //   - provenance.go: how the tables came about, without paths or passwords
 //   - croissant.go, datapackage.go, citation.go, datasheet.go: the descriptions
-//   - checksums.go, compare.go, bodies.go: for checking a data set
+//   - checksums.go, contents.go: what a data set holds is what it says
+//   - rebuild.go: its descriptions, made again from its tables and words
+//   - compare.go, bodies.go: its tables, beside those that are judged again
 package publish
 
 import (
@@ -50,6 +52,7 @@ const (
 	citationName    = "CITATION.cff"
 	datasheetName   = "DATASHEET.md"
 	provenanceName  = "provenance.json"
+	viewsName       = "views.sql"
 	checksumsName   = layout.ChecksumsName
 	queriesFolder   = "queries"
 	agentsName      = "agents.yaml"
@@ -60,17 +63,24 @@ const (
 // ErrNotEmpty reports that something is where the data set would be written.
 var ErrNotEmpty = errors.New("is not an empty folder; give a new one")
 
-// publisher writes a data set.
+// publisher writes a data set, or makes again what it writes.
 type publisher struct {
 	Config
 	ctx        context.Context
 	out        store.Store
+	folder     string // of out
 	selection  selection
 	runs       []*sink.Manifest // as published
 	provenance Provenance
 	changes    []sink.Part
 	lacking    []sink.Input
 	files      []file
+}
+
+// document is a file of a data set that follows from its tables and words.
+type document struct {
+	name string
+	text []byte
 }
 
 // file is a file of the data set, with its digest.
@@ -91,7 +101,7 @@ func Write(ctx context.Context, c Config) (lacking []sink.Input, err error) {
 	if err := c.Words.complete(c.Runs, s); err != nil {
 		return nil, err
 	}
-	p := &publisher{Config: c, ctx: ctx, selection: s}
+	p := &publisher{Config: c, ctx: ctx, selection: s, provenance: provenanceOf(c, s)}
 	if err := checkEmpty(c.To); err != nil {
 		return nil, err
 	}
@@ -107,11 +117,12 @@ func Write(ctx context.Context, c Config) (lacking []sink.Input, err error) {
 	if err := os.Chmod(beside, 0o755); err != nil {
 		return nil, err
 	}
+	p.folder = beside
 	if p.out, err = store.Open(ctx, beside); err != nil {
 		return nil, err
 	}
 	defer p.out.Close()
-	if err := p.write(beside); err != nil {
+	if err := p.write(); err != nil {
 		return nil, err
 	}
 	os.Remove(to) // an empty folder
@@ -132,8 +143,7 @@ func checkEmpty(folder string) error {
 	return nil
 }
 
-func (p *publisher) write(folder string) error {
-	p.provenance = provenanceOf(p.Config, p.selection)
+func (p *publisher) write() error {
 	for _, m := range p.Runs {
 		published, err := p.run(m)
 		if err != nil {
@@ -141,28 +151,53 @@ func (p *publisher) write(folder string) error {
 		}
 		p.runs = append(p.runs, published)
 	}
-	for _, step := range []func() error{
-		p.comparisons,
-		func() error { return views.WritePublished(p.ctx, folder) }, // after all parts
-		p.queries,
-		func() error { return p.add(provenanceName, asJSON(p.provenance)) },
-		func() error { return p.add(citationName, p.citation()) },
-		p.datasheet,
-		func() error { return p.list(folder) },
-		func() error { return p.add(croissantName, p.croissant()) },
-		func() error { return p.add(packageName, p.datapackage()) },
-		func() error { return p.out.Replace(checksumsName, ".", checksums(p.files)) },
-	} {
-		if err := step(); err != nil {
-			return err
-		}
+	if err := p.comparisons(); err != nil {
+		return err
 	}
-	return nil
+	documents, err := p.documents()
+	if err != nil {
+		return err
+	}
+	if err := p.add(documents); err != nil {
+		return err
+	}
+	if err := p.list(); err != nil {
+		return err
+	}
+	if err := p.add(p.catalogues()); err != nil {
+		return err
+	}
+	return p.out.Replace(checksumsName, ".", checksums(p.files))
+}
+
+// documents returns the files that tell of the tables.
+func (p *publisher) documents() ([]document, error) {
+	sql, err := views.Published(p.out)
+	if err != nil {
+		return nil, err
+	}
+	queries, err := p.queries()
+	if err != nil {
+		return nil, err
+	}
+	sheet, err := p.datasheet()
+	if err != nil {
+		return nil, err
+	}
+	return append(queries, document{viewsName, sql}, document{provenanceName, asJSON(p.provenance)},
+		document{citationName, p.citation()}, document{datasheetName, sheet}), nil
+}
+
+// catalogues returns the files that list all others with their digests.
+func (p *publisher) catalogues() []document {
+	return []document{{croissantName, p.croissant()}, {packageName, p.datapackage()}}
 }
 
 // run writes the parts and the manifest of a run.
 func (p *publisher) run(m *sink.Manifest) (*sink.Manifest, error) {
-	about, texts := p.provenance.add(p.Config, p.selection, m)
+	about := p.provenance.add(p.Config, p.selection, m, func(name string, in sink.Input) []byte {
+		return textOf(p.Dir, layout.RunFile(m.Run, name), in, builtIn[in.Role])
+	})
 	for _, in := range m.Inputs {
 		if !p.HashHosts && (in.Role == "agents" && about.Agents == "" || in.Role == "urls" && about.URLSamples == "") && !slices.Contains(p.lacking, in) {
 			p.lacking = append(p.lacking, in)
@@ -181,12 +216,7 @@ func (p *publisher) run(m *sink.Manifest) (*sink.Manifest, error) {
 	if err := sink.PutManifest(p.out, published); err != nil {
 		return nil, err
 	}
-	for name, text := range texts {
-		if err := p.add(layout.RunFile(m.Run, name), text); err != nil {
-			return nil, err
-		}
-	}
-	return published, nil
+	return published, p.add(about.texts)
 }
 
 // part writes a part, as it is or rewritten.
@@ -234,75 +264,90 @@ func finish(f *store.File) (store.Digest, error) {
 	return digest, err
 }
 
-// add writes a small file.
-func (p *publisher) add(name string, text []byte) error {
-	f, err := p.create(name)
-	if err != nil {
-		return err
+// add writes small files.
+func (p *publisher) add(documents []document) error {
+	for _, d := range documents {
+		f, err := p.create(d.name)
+		if err != nil {
+			return err
+		}
+		if _, err := f.Write(d.text); err != nil {
+			f.Discard()
+			return err
+		}
+		digest, err := finish(f)
+		if err != nil {
+			return err
+		}
+		p.files = append(p.files, file{name: d.name, Digest: digest})
 	}
-	if _, err := f.Write(text); err != nil {
-		f.Discard()
-		return err
-	}
-	digest, err := finish(f)
-	p.files = append(p.files, file{name: name, Digest: digest})
-	return err
+	return nil
 }
 
 // comparisons writes the table changes for published runs that were compared with
 // published ones.
 func (p *publisher) comparisons() error {
-	if !p.selection.has(layout.Changes) {
-		return nil
-	}
 	in, err := store.Open(p.ctx, p.Dir)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	for _, m := range p.Runs {
-		compared, err := sink.ComparedWith(in, m.Run)
-		if err != nil {
+	compared, err := p.compared(in)
+	if err != nil {
+		return err
+	}
+	for _, c := range compared {
+		if c.Part.Digest, err = p.part(*c.Part); err != nil {
 			return err
 		}
-		for _, against := range compared {
-			if !slices.ContainsFunc(p.Runs, func(m *sink.Manifest) bool { return m.Run == against }) {
-				continue
-			}
-			c, err := sink.ReadComparison(p.ctx, p.Dir, m.Run, against)
-			if err != nil {
-				return err
-			}
-			if c.Part.Digest, err = p.part(*c.Part); err != nil {
-				return err
-			}
-			if err := sink.PutComparison(p.out, c); err != nil {
-				return err
-			}
-			p.changes = append(p.changes, *c.Part)
+		if err := sink.PutComparison(p.out, c); err != nil {
+			return err
 		}
+		p.changes = append(p.changes, *c.Part)
 	}
 	return nil
 }
 
-// queries writes the queries that the published tables can answer.
-func (p *publisher) queries() error {
+// compared returns the records in a folder of comparisons of the runs with each other.
+func (p *publisher) compared(in store.Store) (all []*sink.Comparison, err error) {
+	if !p.selection.has(layout.Changes) {
+		return nil, nil
+	}
+	for _, m := range p.Runs {
+		runs, err := sink.ComparedWith(in, m.Run)
+		if err != nil {
+			return nil, err
+		}
+		for _, against := range runs {
+			if !slices.ContainsFunc(p.Runs, func(m *sink.Manifest) bool { return m.Run == against }) {
+				continue
+			}
+			c, err := sink.ComparisonIn(in, m.Run, against)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+// queries returns the queries that the published tables can answer.
+func (p *publisher) queries() (documents []document, err error) {
 	entries, err := configs.Queries.ReadDir(queriesFolder)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	gone := p.selection.gone(p.runs)
 	for _, e := range entries {
 		name := queriesFolder + "/" + e.Name()
 		text, err := configs.Queries.ReadFile(name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if views.Answers(string(text), gone) {
-			if err := p.add(name, text); err != nil {
-				return err
-			}
+			documents = append(documents, document{name, text})
 		}
 	}
-	return p.add(figuresName, []byte(p.figures()))
+	return append(documents, document{figuresName, []byte(p.figures())}), nil
 }

@@ -19,16 +19,16 @@ import (
 
 // Words are what only its makers know of a data set.
 type Words struct {
-	Title       string   `yaml:"title"`
-	Description string   `yaml:"description"`
-	Creators    []string `yaml:"creators"` // "Family name, Given names", or an organisation
-	Licence     string   `yaml:"licence"`  // an SPDX identifier in [Licences], or a URL
-	Contact     string   `yaml:"contact"`  // an address of mail or a URL
-	URL         string   `yaml:"url"`      // where the data set will be
-	DOI         string   `yaml:"doi"`
-	Version     string   `yaml:"version"`
-	Date        string   `yaml:"date"` // of publication
-	Keywords    []string `yaml:"keywords"`
+	Title       string   `yaml:"title" json:"title"`
+	Description string   `yaml:"description" json:"description"`
+	Creators    []string `yaml:"creators" json:"creators"`         // "Family name, Given names", or an organisation
+	Licence     string   `yaml:"licence" json:"licence"`           // an SPDX identifier in [Licences], or a URL
+	Contact     string   `yaml:"contact" json:"contact,omitempty"` // an address of mail or a URL
+	URL         string   `yaml:"url" json:"url,omitempty"`         // where the data set will be
+	DOI         string   `yaml:"doi" json:"doi,omitempty"`
+	Version     string   `yaml:"version" json:"version"`
+	Date        string   `yaml:"date" json:"date"` // of publication
+	Keywords    []string `yaml:"keywords" json:"keywords"`
 }
 
 // ErrWords reports words that are missing or wrong.

@@ -25,29 +25,24 @@ import (
 const fileName = "views.sql"
 
 // Write writes dir/views.sql for the runs and comparisons in dir.
-func Write(ctx context.Context, dir string) error { return writeTo(ctx, dir, false) }
-
-// WritePublished writes views.sql for a data set, to which nobody can add a table.
-func WritePublished(ctx context.Context, dir string) error { return writeTo(ctx, dir, true) }
-
-func writeTo(ctx context.Context, dir string, published bool) error {
+func Write(ctx context.Context, dir string) error {
 	s, err := store.Open(ctx, dir)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	return writeIn(s, published, func(name string, content []byte) error { return s.Replace(name, ".", content) })
+	return WriteIn(s, func(name string, content []byte) error { return s.Replace(name, ".", content) })
 }
+
+// Published returns the contents of views.sql for the data set in s, to which nobody can
+// add a table.
+func Published(s store.Store) ([]byte, error) { return textIn(s, true) }
 
 // WriteIn writes views.sql with replace. A run passes [sink.Run.ReplaceFile], whose
 // temporary files are removed after a crash.
 func WriteIn(s store.Store, replace func(name string, content []byte) error) error {
-	return writeIn(s, false, replace)
-}
-
-func writeIn(s store.Store, published bool, replace func(name string, content []byte) error) error {
 	for {
-		text, err := textIn(s, published)
+		text, err := textIn(s, false)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,340 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
+)
+
+// held is a run in a folder.
+type held struct {
+	dir string
+	*sink.Manifest
+}
+
+// comparing compares a table of two runs, part by part.
+type comparing struct {
+	runs    [2]held // as published, and as judged again
+	table   string
+	columns []string
+	lost    []string               // metrics that are not compared
+	first   string                 // if not "", the only profile that is compared
+	sampled func(host string) bool // nil for all
+	hash    *rowHash
+
+	mu         sync.Mutex
+	sums       [2]map[int]rowSum // by segment of the published run
+	skippedOwn bool              // verdicts of URLs that only some hosts have
+	unseen     int64
+}
+
+// compare compares the rows of each segment. Parts that are the same are not decoded.
+func (t *comparing) compare(ctx context.Context, c *Comparison) error {
+	parts := [2][]sink.Part{t.runs[0].PartsOf(t.table), t.runs[1].PartsOf(t.table)}
+	if t.sampled == nil && t.first == "" && len(t.lost) == 0 {
+		same, err := t.twins(ctx, &parts)
+		if err != nil {
+			return err
+		}
+		c.Rows, c.OtherRows = same, same
+	}
+	t.sums = [2]map[int]rowSum{make(map[int]rowSum), make(map[int]rowSum)}
+	if err := atOnce(ctx, len(parts[0])+len(parts[1]), func(ctx context.Context, i int) error {
+		if i < len(parts[0]) {
+			return t.part(ctx, 0, parts[0][i])
+		}
+		return t.part(ctx, 1, parts[1][i-len(parts[0])])
+	}); err != nil {
+		return err
+	}
+	c.Looked, c.Same, c.Unseen = true, true, t.unseen
+	for side, rows := range []*int64{&c.Rows, &c.OtherRows} {
+		for segment, sum := range t.sums[side] {
+			c.Same = c.Same && sum == t.sums[1-side][segment]
+			*rows += sum.rows
+		}
+	}
+	return nil
+}
+
+// segment returns the segment of the published run that a part has rows of. A shard that
+// is judged again has segments of its own.
+func (t *comparing) segment(side int, part sink.Part) int {
+	if side == 1 && t.runs[0].Shards > 1 && t.runs[1].Shards == 1 {
+		return part.Segment / sink.SegmentsPerVolume
+	}
+	return part.Segment
+}
+
+// twins removes the parts that are the same, and returns their rows.
+func (t *comparing) twins(ctx context.Context, parts *[2][]sink.Part) (rows int64, err error) {
+	if len(parts[0]) != len(parts[1]) {
+		return 0, nil
+	}
+	var rest [2][]sink.Part
+	same := make([]bool, len(parts[0]))
+	err = atOnce(ctx, len(same), func(ctx context.Context, i int) error {
+		a, b := parts[0][i], parts[1][i]
+		if t.segment(0, a) != t.segment(1, b) {
+			return nil
+		}
+		twins, err := areTwins(ctx, t.runs[0].dir, a, t.runs[1].dir, b)
+		same[i] = twins && err == nil
+		return ctx.Err() // what is wrong with the part shows when it is decoded
+	})
+	for i, is := range same {
+		if is {
+			rows += parts[1][i].Rows
+			continue
+		}
+		rest[0], rest[1] = append(rest[0], parts[0][i]), append(rest[1], parts[1][i])
+	}
+	*parts = rest
+	return rows, err
+}
+
+// atOnce calls f with the numbers below n, several at a time, and returns the error of
+// the least.
+func atOnce(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
+	found := make([]error, n)
+	var g errgroup.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range n {
+		g.Go(func() error {
+			if found[i] = ctx.Err(); found[i] == nil {
+				found[i] = f(ctx, i)
+			}
+			return nil
+		})
+	}
+	g.Wait()
+	for _, err := range found {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// part adds the rows of a part that are compared.
+func (t *comparing) part(ctx context.Context, side int, part sink.Part) error {
+	r := &partRows{comparing: t}
+	err := r.read(ctx, side, part)
+	if err != nil {
+		if side == 0 {
+			err = Unreadable(part.Path, err)
+		}
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	segment := t.segment(side, part)
+	sum := t.sums[side][segment]
+	sum.join(r.sum)
+	t.sums[side][segment] = sum
+	t.skippedOwn = t.skippedOwn || r.skippedOwn
+	if r.hosts != nil {
+		t.unseen += part.Rows - r.wanted
+	}
+	return nil
+}
+
+// textsOf returns the columns of text of a table, whose values repeat.
+func textsOf(table string) (columns []string) {
+	for _, d := range sink.Dictionary() {
+		if d.Table == table && strings.HasPrefix(d.Type, "STRING") {
+			columns = append(columns, d.Column)
+		}
+	}
+	return columns
+}
+
+// partRows adds up the rows of a part that are compared.
+type partRows struct {
+	*comparing
+	sum        rowSum
+	memory     hashMemory
+	skippedOwn bool
+	seqs       seqOrder
+	hosts      *sampledHosts // nil for all
+	wanted     int64         // rows of these
+	seen       int64         // of them
+	wants      []bool        // which rows of a batch are of them
+}
+
+func (r *partRows) read(ctx context.Context, side int, part sink.Part) (err error) {
+	selection := scan.Selection{Columns: r.columns, Dictionaries: textsOf(r.table)}
+	if side == 0 {
+		if err := checkColumns(ctx, r.runs[0].dir, part, r.columns); err != nil {
+			return err
+		}
+	}
+	if side == 0 && r.sampled != nil && slices.Contains(r.columns, "seq") {
+		if r.hosts, err = r.hostsOf(ctx, part.Segment); err != nil {
+			return err
+		}
+		if err := r.lookAhead(ctx, part); err != nil || r.wanted == 0 {
+			return err
+		}
+		selection.Wanted = r.hosts.within
+	}
+	if err := scan.Rows(ctx, r.runs[side].dir, part, selection, r.batch); err != nil {
+		return err
+	}
+	if r.hosts != nil && r.seen < r.wanted {
+		return errors.New("the statistics of its row groups hide rows")
+	}
+	return nil
+}
+
+func (r *partRows) batch(batch arrow.RecordBatch) error {
+	var metric, url, profile arrow.Array
+	for k, f := range batch.Schema().Fields() {
+		switch {
+		case f.Name == "seq":
+			if err := r.seqs.grow(batch.Column(k), r.table); err != nil {
+				return err
+			}
+		case f.Name == "metric":
+			metric = batch.Column(k)
+		case f.Name == "url" && r.table == "verdicts":
+			url = batch.Column(k)
+		case f.Name == "profile" && r.first != "":
+			profile = batch.Column(k)
+		}
+	}
+	if r.hosts != nil {
+		seen := r.seen
+		r.wants = r.hosts.rows(scan.Column[*array.Int64](batch, "seq"), r.wants, &r.seen)
+		if r.seen == seen {
+			return nil
+		}
+	}
+	for i, hash := range r.hash.rows(batch, &r.memory) {
+		switch {
+		case r.hosts != nil && !r.wants[i]:
+		case metric != nil && isLost(metric.ValueStr(i), r.lost):
+		case url != nil && !strings.HasPrefix(url.ValueStr(i), "/"):
+			r.skippedOwn = true
+		case profile != nil && profile.IsValid(i) && profile.ValueStr(i) != r.first:
+		default:
+			r.sum.add(hash)
+		}
+	}
+	return nil
+}
+
+// seqOrder checks that seqs do not fall, and grow where each row is a target.
+type seqOrder struct {
+	last int64
+	some bool
+}
+
+func (o *seqOrder) grow(column arrow.Array, table string) error {
+	seqs, ok := column.(*array.Int64)
+	if !ok {
+		return errors.New("its column seq has no integers")
+	}
+	for _, seq := range seqs.Int64Values() {
+		if o.some && (seq < o.last || seq == o.last && table == "fetches") {
+			return fmt.Errorf("seq %d follows seq %d", seq, o.last)
+		}
+		o.last, o.some = seq, true
+	}
+	return nil
+}
+
+// sampledHosts are the targets of a segment that are judged again.
+type sampledHosts struct {
+	all, sampled []int64 // seqs, ascending
+}
+
+// mostTargets bounds the targets of a segment in memory: somebody else may have written
+// the part.
+const mostTargets = 4 << 20
+
+// hostsOf returns the sampled targets of a segment of the published run.
+func (t *comparing) hostsOf(ctx context.Context, segment int) (*sampledHosts, error) {
+	h := new(sampledHosts)
+	for _, part := range t.runs[0].PartsOf("fetches") {
+		if part.Segment != segment {
+			continue
+		}
+		err := scan.Rows(ctx, t.runs[0].dir, part, scan.Selection{Columns: []string{"seq", "host"}}, func(batch arrow.RecordBatch) error {
+			seqs, hosts := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.String](batch, "host")
+			for i, seq := range seqs.Int64Values() {
+				h.all = append(h.all, seq)
+				if t.sampled(hosts.Value(i)) {
+					h.sampled = append(h.sampled, seq)
+				}
+			}
+			if len(h.all) > mostTargets {
+				return fmt.Errorf("the segment has more than %d targets", mostTargets)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, Unreadable(part.Path, err)
+		}
+	}
+	slices.Sort(h.all)
+	slices.Sort(h.sampled)
+	return h, nil
+}
+
+// wants reports whether the rows of a seq are compared: those of sampled targets, and of
+// none.
+func (h *sampledHosts) wants(seq int64) bool {
+	_, sampled := slices.BinarySearch(h.sampled, seq)
+	if sampled {
+		return true
+	}
+	_, known := slices.BinarySearch(h.all, seq)
+	return !known
+}
+
+// rows returns which rows are wanted, in the memory of spare, and adds their number to n.
+func (h *sampledHosts) rows(seqs *array.Int64, spare []bool, n *int64) []bool {
+	wanted := spare[:0]
+	for i, seq := range seqs.Int64Values() {
+		if i > 0 && seq == seqs.Value(i-1) {
+			wanted = append(wanted, wanted[i-1])
+		} else {
+			wanted = append(wanted, h.wants(seq))
+		}
+		if wanted[i] {
+			*n++
+		}
+	}
+	return wanted
+}
+
+// within reports whether a row group may have rows that are wanted.
+func (h *sampledHosts) within(least, greatest int64) bool {
+	at, _ := slices.BinarySearch(h.sampled, least)
+	return at < len(h.sampled) && h.sampled[at] <= greatest
+}
+
+// lookAhead reads the seqs of a part, and counts those that are wanted: the statistics by
+// which row groups are left out may be false.
+func (r *partRows) lookAhead(ctx context.Context, part sink.Part) error {
+	var order seqOrder
+	return scan.Rows(ctx, r.runs[0].dir, part, scan.Selection{Columns: []string{"seq"}}, func(batch arrow.RecordBatch) error {
+		if err := order.grow(batch.Column(0), r.table); err != nil {
+			return err
+		}
+		r.wants = r.hosts.rows(batch.Column(0).(*array.Int64), r.wants, &r.wanted)
+		return nil
+	})
+}

@@ -1,0 +1,260 @@
+package publish
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// compared compares a run that is published with one that is judged again.
+func compared(t *testing.T, published, again func(segment int, r *rowsOfSegment), sample func(string) bool) (map[string]Comparison, error) {
+	t.Helper()
+	one, other := t.TempDir(), t.TempDir()
+	a, b := aRun(t, one, "r", published), aRun(t, other, "r", again)
+	return comparisonsOf(t, one, a, other, b, sample)
+}
+
+func comparisonsOf(t *testing.T, one string, a *sink.Manifest, other string, b *sink.Manifest, sample func(string) bool) (map[string]Comparison, error) {
+	all, err := new(Provenance).Compare(t.Context(), one, a, other, b, sample)
+	of := make(map[string]Comparison)
+	for _, c := range all {
+		of[c.Table] = c
+	}
+	return of, err
+}
+
+// Tables are the same if each segment has the same rows, as often.
+func TestRowsThatDifferAreFound(t *testing.T) {
+	in := func(segment int, change func(r *rowsOfSegment)) func(int, *rowsOfSegment) {
+		return func(at int, r *rowsOfSegment) {
+			if at == segment {
+				change(r)
+			}
+		}
+	}
+	null := "x"
+	for name, c := range map[string]struct {
+		published, again func(segment int, r *rowsOfSegment)
+		differ           []string
+	}{
+		"nothing": {nil, nil, nil},
+		// An exclusive or of the hashes of rows would be the same.
+		"a pair, doubled": {
+			in(0, func(r *rowsOfSegment) { r.verdicts[1], r.verdicts[2] = r.verdicts[0], r.verdicts[0] }),
+			in(0, func(r *rowsOfSegment) { r.verdicts[1], r.verdicts[2] = r.verdicts[3], r.verdicts[3] }), []string{"verdicts"},
+		},
+		"a row twice": {in(1, func(r *rowsOfSegment) { r.policies = append(r.policies, r.policies[2]) }), nil, []string{"policies"}},
+		"a row less":  {in(1, func(r *rowsOfSegment) { r.verdicts = r.verdicts[:11] }), nil, []string{"verdicts"}},
+		"a cell":      {in(1, func(r *rowsOfSegment) { r.verdicts[11].Verdict = "disallow" }), nil, []string{"verdicts"}},
+		"a null":      {in(1, func(r *rowsOfSegment) { r.verdicts[11].GroupAgent = &null }), nil, []string{"verdicts"}},
+		"a number":    {in(0, func(r *rowsOfSegment) { r.fetches[2].Lines = 1 }), nil, []string{"fetches"}},
+		"a flag":      {in(0, func(r *rowsOfSegment) { r.fetches[2].HasBOM = true }), nil, []string{"fetches"}},
+		"a hop":       {in(0, func(r *rowsOfSegment) { r.fetches[2].Hops[0].URL += "/" }), nil, []string{"fetches"}},
+		"a body":      {in(0, func(r *rowsOfSegment) { r.bodies[2].Body[0]++ }), nil, []string{"bodies"}},
+		"two cells, swapped": {in(0, func(r *rowsOfSegment) { r.verdicts[0].Verdict, r.verdicts[0].Reason = "rule", "allow" }),
+			in(0, func(r *rowsOfSegment) { r.verdicts[0].Verdict, r.verdicts[0].Reason = "allow", "rule" }), []string{"verdicts"}},
+		"two columns of two rows, swapped": {in(0, func(r *rowsOfSegment) { r.verdicts[0].Verdict, r.verdicts[1].Verdict = "disallow", "allow" }),
+			in(0, func(r *rowsOfSegment) { r.verdicts[0].Verdict, r.verdicts[1].Verdict = "allow", "disallow" }), []string{"verdicts"}},
+		"a counter": {in(0, func(r *rowsOfSegment) { r.counts[1].Count++ }), nil, []string{"summary"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := compared(t, c.published, c.again, nil)
+			must(t, err)
+			var differ []string
+			for table, one := range got {
+				if !one.Looked || one.Unseen != 0 {
+					t.Errorf("%s was not compared: %+v", table, one)
+				}
+				if !one.Same {
+					differ = append(differ, table)
+				}
+			}
+			if !slices.Equal(differ, c.differ) || len(got) != 6 {
+				t.Errorf("of %d tables %v differ, want %v", len(got), differ, c.differ)
+			}
+		})
+	}
+}
+
+// The order of rows within a seq does not matter, that of seqs and segments does.
+func TestRowsOutOfOrder(t *testing.T) {
+	for name, c := range map[string]struct {
+		plant func(segment int, r *rowsOfSegment)
+		want  string // "" for different rows
+		same  bool
+	}{
+		"within a seq": {func(_ int, r *rowsOfSegment) { slices.Reverse(r.verdicts[:4]) }, "", true},
+		"of seqs":      {func(_ int, r *rowsOfSegment) { slices.Reverse(r.verdicts) }, "seq 2 follows seq 3", false},
+		"a seq again":  {func(_ int, r *rowsOfSegment) { r.fetches[2].Seq = r.fetches[1].Seq }, "seq 2 follows seq 2", false},
+		"of segments": {func(segment int, r *rowsOfSegment) {
+			for i := range r.verdicts {
+				r.verdicts[i].Seq += int64(3 - 6*segment)
+				r.verdicts[i].Host = fmt.Sprintf("h%d.example", r.verdicts[i].Seq)
+			}
+		}, "", false},
+	} {
+		got, err := compared(t, c.plant, nil, nil)
+		if c.want != "" {
+			if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %s", name, err, c.want)
+			}
+			continue
+		}
+		if err != nil || got["verdicts"].Same != c.same || got["verdicts"].Rows != 24 {
+			t.Errorf("%s: %v, %+v", name, err, got["verdicts"])
+		}
+	}
+}
+
+// A sample shows what differs of its hosts, and says what it does not look at.
+func TestSampleOfHosts(t *testing.T) {
+	sample := func(host string) bool { return host == "h2.example" || host == "h6.example" }
+	ofSample := func(segment int, r *rowsOfSegment) {
+		r.fetches = slices.DeleteFunc(r.fetches, func(row sink.Fetch) bool { return !sample(row.Host) })
+		r.policies = slices.DeleteFunc(r.policies, func(row sink.Policy) bool { return !sample(row.Host) })
+		r.verdicts = slices.DeleteFunc(r.verdicts, func(row sink.Verdict) bool { return !sample(row.Host) })
+		r.counts[0].Count = 1
+	}
+	for name, c := range map[string]struct {
+		plant func(segment int, r *rowsOfSegment)
+		same  bool
+		rows  int64
+	}{
+		"the same":             {nil, true, 8},
+		"a host of the sample": {func(_ int, r *rowsOfSegment) { r.verdicts[7-3].Verdict = "disallow" }, false, 8},
+		"another host":         {func(_ int, r *rowsOfSegment) { r.verdicts[0].Verdict = "disallow" }, true, 8},
+		"a row more, of no target": {func(_ int, r *rowsOfSegment) {
+			r.verdicts = append(r.verdicts, sink.Verdict{Seq: 9, Host: "h1.example", URL: "/"})
+		}, false, 10},
+		"a row less, of the sample": {func(segment int, r *rowsOfSegment) {
+			r.verdicts = slices.Delete(r.verdicts, 8-4*(1-segment), 9-4*(1-segment))
+		}, false, 6},
+	} {
+		got, err := compared(t, c.plant, ofSample, sample)
+		must(t, err)
+		for _, table := range []string{"summary", "bodies"} {
+			if one := got[table]; one.Looked || one.Same || one.Unseen == 0 {
+				t.Errorf("%s: %s is %+v, though it cannot be compared", name, table, one)
+			}
+		}
+		if one := got["verdicts"]; !one.Looked || one.Same != c.same || one.Rows != c.rows || one.OtherRows != 8 || one.Unseen != 16 {
+			t.Errorf("%s: verdicts %+v", name, one)
+		}
+		if one := got["fetches"]; !one.Same || one.Rows != 2 || one.Unseen != 4 {
+			t.Errorf("%s: fetches %+v", name, one)
+		}
+		if one := got["agents"]; !one.Looked || !one.Same || one.Unseen != 0 {
+			t.Errorf("%s: agents %+v", name, one)
+		}
+	}
+}
+
+// Rows cannot hide from a sample behind false statistics, by which row groups are left
+// out.
+func TestStatisticsThatHideRows(t *testing.T) {
+	one, other := t.TempDir(), t.TempDir()
+	a, b := aRun(t, one, "r", nil), aRun(t, other, "r", nil)
+	for i := range a.Parts {
+		p := &a.Parts[i]
+		if p.Table != "verdicts" || p.Segment != 0 {
+			continue
+		}
+		file := filepath.Join(one, filepath.FromSlash(p.Path))
+		content, err := os.ReadFile(file)
+		must(t, err)
+		end := len(content) - 8
+		begin := end - int(binary.LittleEndian.Uint32(content[end:]))
+		said := func(n uint64) []byte { return append([]byte{8}, binary.LittleEndian.AppendUint64(nil, n)...) }
+		footer := bytes.ReplaceAll(bytes.ReplaceAll(content[begin:end], said(1), said(101)), said(3), said(103))
+		if bytes.Equal(footer, content[begin:end]) {
+			t.Fatal("the footer has no statistics of seq")
+		}
+		copy(content[begin:], footer)
+		must(t, os.WriteFile(file, content, 0o666))
+		p.SHA256 = digest(content)
+	}
+	_, err := comparisonsOf(t, one, a, other, b, func(host string) bool { return host == "h2.example" })
+	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "the statistics of its row groups hide rows") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Parts that say another configuration are twins, and no others: not with another byte in
+// a page, and not with another word in the footer.
+func TestTwins(t *testing.T) {
+	one, other := t.TempDir(), t.TempDir()
+	a, b := aRun(t, one, "r", nil), aRun(t, other, "r", nil) // of other configurations
+	if a.ConfigurationDigest == b.ConfigurationDigest {
+		t.Fatal("the runs have the same configuration")
+	}
+	for i := range a.Parts {
+		twins, err := areTwins(t.Context(), one, a.Parts[i], other, b.Parts[i])
+		if err != nil || !twins {
+			t.Errorf("%s: %v, %v", a.Parts[i].Path, twins, err)
+		}
+	}
+	at := slices.IndexFunc(a.Parts, func(p sink.Part) bool { return p.Table == "verdicts" })
+	p := a.Parts[at]
+	file := filepath.Join(one, filepath.FromSlash(p.Path))
+	good, err := os.ReadFile(file)
+	must(t, err)
+	footer := len(good) - 8 - int(binary.LittleEndian.Uint32(good[len(good)-8:]))
+	twins := 0
+	for i := 4; i < len(good)-8; i += 13 {
+		content := bytes.Clone(good)
+		content[i] ^= 1
+		must(t, os.WriteFile(file, content, 0o666))
+		p.SHA256 = digest(content)
+		if same, err := areTwins(t.Context(), one, p, other, b.Parts[at]); same && err == nil {
+			if i < footer+bytes.Index(good[footer:], []byte("robocensus.configuration_digest")) { // the first of what it says of the run
+				t.Errorf("with another byte at %d of %d they are twins", i, len(good))
+			}
+			twins++
+		}
+	}
+	if twins == 0 || twins > 10 {
+		t.Errorf("%d bytes do not matter", twins)
+	}
+}
+
+// Equal texts have equal hashes, in a dictionary or not.
+func TestHashOfDictionaries(t *testing.T) {
+	h := newRowHash()
+	texts := []string{"b", "a", "", "b", "a"}
+	of := func(dictionary bool) []uint64 {
+		plain := array.NewStringBuilder(memory.DefaultAllocator)
+		kind := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
+		indexed := array.NewDictionaryBuilder(memory.DefaultAllocator, kind).(*array.BinaryDictionaryBuilder)
+		for _, text := range texts {
+			plain.Append(text)
+			must(t, indexed.AppendString(text))
+		}
+		plain.AppendNull()
+		indexed.AppendNull()
+		var column arrow.Array = plain.NewArray()
+		if dictionary {
+			column = indexed.NewArray()
+		}
+		schema := arrow.NewSchema([]arrow.Field{{Name: "text", Type: column.DataType(), Nullable: true}}, nil)
+		return h.rows(array.NewRecordBatch(schema, []arrow.Array{column}, int64(column.Len())), new(hashMemory))
+	}
+	a, b := of(false), of(true)
+	if !slices.Equal(a, b) || a[0] != a[3] || a[0] == a[1] || a[2] == a[5] {
+		t.Errorf("%x and %x", a, b)
+	}
+	if slices.Equal(a, func() []uint64 { h = newRowHash(); return of(false) }()) {
+		t.Error("the hash has no secret")
+	}
+}
