@@ -49,6 +49,9 @@ func TestPublishedAgain_NoRace(t *testing.T) {
 	if text := call(t, 64, "verify", "--out", in("set"), "r"); !strings.Contains(text, "robocensus reproduce") {
 		t.Errorf("verify: %s", text)
 	}
+	if text := call(t, 0, "reproduce", in("set")); !strings.Contains(text, "run r: changes: not compared (robocensus diff makes it)\n") || !strings.HasSuffix(text, "\nthe same, as far as compared (not compared: changes)\n") {
+		t.Errorf("a comparison is not made again:\n%s", text)
+	}
 	for _, flag := range []string{"--title", "--creator"} {
 		if text := call(t, 64, "publish", "--out", in("out"), "q", "--to", in("bad"), flag, "a\nb", "--creator", "A", "--licence", "CC0-1.0"); !strings.Contains(text, flag+` "a\nb": write it on one line`) {
 			t.Errorf("%s: %s", flag, text)

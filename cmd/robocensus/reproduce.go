@@ -249,7 +249,7 @@ func (r *reproduction) result() error {
 	}
 	limited := ""
 	if len(limits) > 0 {
-		limited = ", as far as compared: " + strings.Join(limits, "; ")
+		limited = ", as far as compared (" + strings.Join(limits, "; ") + ")"
 	}
 	if r.files+r.tables > 0 {
 		r.say("%s: %s, %s%s", paint(r.out, red, "different"), count(r.files, "file"), count(r.tables, "table"), limited)

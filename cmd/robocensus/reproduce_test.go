@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -33,7 +34,15 @@ func TestReproduce_NoRace(t *testing.T) {
 		t.Errorf("%d tables are the same:\n%s", n, text)
 	}
 
+	if text := call(t, 0, "reproduce", folder, "--sample", "0.2"); !strings.Contains(text, " rows not looked at\n") ||
+		!regexp.MustCompile(`\nthe same, as far as compared \(\d+ hosts judged again, \d\d\d? not looked at; not compared: examples, bodies, summary\)\n$`).MatchString(text) {
+		t.Errorf("a sample:\n%s", text)
+	}
+	for _, share := range []string{"0", "1.5", "NaN"} {
+		call(t, 64, "reproduce", folder, "--sample", share)
+	}
 	distrusted(t, folder)
+	forged(t, folder)
 
 	extra := filepath.Join(folder, "NOTES.txt")
 	must(t, os.WriteFile(extra, nil, 0o666))
@@ -94,6 +103,48 @@ func TestReproduce_NoRace(t *testing.T) {
 	hashed := filepath.Join(t.TempDir(), "hashed")
 	publishTo(t, dir, hashed, "--hash-hosts")
 	call(t, 64, "reproduce", hashed)
+	appendTo(t, hashed, "CITATION.cff", "doi: 10.5281/zenodo.1\n")
+	if text := call(t, 1, "reproduce", hashed); !strings.Contains(text, "CITATION.cff: different: line ") || !strings.Contains(text, "not judged again: the hosts of ") || !strings.HasSuffix(text, "files, 0 tables\n") {
+		t.Errorf("another citation of hashes:\n%s", text)
+	}
+}
+
+// forged checks data sets whose files are others than publish writes, with checksums made
+// anew. The rows are judged all the same.
+func forged(t *testing.T, folder string) {
+	for name, text := range map[string]string{"views.sql": "COPY fetches TO 'x.csv';\n", "DATASHEET.md": "| `fetches` | 999 |\n", "queries/more.sql": "INSTALL x;\n"} {
+		copied := filepath.Join(t.TempDir(), "copied")
+		must(t, os.CopyFS(copied, os.DirFS(folder)))
+		appendTo(t, copied, name, text)
+		said := call(t, 1, "reproduce", copied)
+		if !strings.Contains(said, "\n"+name+": different: ") || !strings.Contains(said, "run r: verdicts: the same, ") || !regexp.MustCompile(`\ndifferent: \d files?, 0 tables\n$`).MatchString(said) {
+			t.Errorf("%s:\n%s", name, said)
+		}
+	}
+}
+
+// appendTo appends text to a file of a data set, and makes its checksums anew.
+func appendTo(t *testing.T, folder, name, text string) {
+	t.Helper()
+	f, err := os.OpenFile(filepath.Join(folder, filepath.FromSlash(name)), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	must(t, err)
+	_, err = f.WriteString(text)
+	must(t, err)
+	must(t, f.Close())
+	checksummed(t, folder)
+}
+
+// checksummed makes the checksums of a data set anew.
+func checksummed(t *testing.T, folder string) {
+	t.Helper()
+	var sums strings.Builder
+	files := filesOf(t, folder)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if name != "checksums.sha256" {
+			fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256([]byte(files[name])), name)
+		}
+	}
+	must(t, os.WriteFile(filepath.Join(folder, "checksums.sha256"), []byte(sums.String()), 0o666))
 }
 
 // The tables hold what the first profile made of the memory of earlier runs. Under other
@@ -207,6 +258,7 @@ func distrusted(t *testing.T, folder string) {
 			})
 		}, "segment 0 has no part of fetches"},
 		"a part of endless rows": {func(t *testing.T, copied string, _, _ map[string]any) { boast(t, copied) }, "fetches/run=r/part-0000000000.parquet is damaged: "},
+		"two bodies, swapped":    {func(t *testing.T, copied string, _, _ map[string]any) { swapBodies(t, copied) }, "the table bodies has a body with the digest "},
 		"a damaged page of verdicts": {func(t *testing.T, copied string, _, _ map[string]any) { garble(t, copied, "verdicts") },
 			"verdicts/run=r/part-0000000000.parquet is damaged: column seq: "},
 		"a damaged page of bodies": {func(t *testing.T, copied string, _, _ map[string]any) { garble(t, copied, "bodies") },
@@ -223,18 +275,31 @@ func distrusted(t *testing.T, folder string) {
 			text, err = json.Marshal(p)
 			must(t, err)
 			must(t, os.WriteFile(filepath.Join(copied, "provenance.json"), text, 0o666))
-			var sums strings.Builder
-			for name, content := range filesOf(t, copied) {
-				if name != "checksums.sha256" {
-					fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256([]byte(content)), name)
-				}
-			}
-			must(t, os.WriteFile(filepath.Join(copied, "checksums.sha256"), []byte(sums.String()), 0o666))
+			checksummed(t, copied)
 			if text := call(t, 65, "reproduce", copied); !strings.Contains(text, c.want) {
 				t.Errorf("want %q:\n%s", c.want, text)
 			}
 		})
 	}
+}
+
+// swapBodies exchanges two bodies, but not their digests.
+func swapBodies(t *testing.T, folder string) {
+	t.Helper()
+	tampered(t, folder, "bodies", func(p *sink.Part, content []byte) []byte {
+		rows, err := parquet.Read[sink.Body](bytes.NewReader(content), int64(len(content)))
+		must(t, err)
+		rows[0].Body, rows[1].Body = rows[1].Body, rows[0].Body
+		opened, err := parquet.OpenFile(bytes.NewReader(content), int64(len(content)))
+		must(t, err)
+		var options []parquet.WriterOption
+		for _, pair := range opened.Metadata().KeyValueMetadata {
+			options = append(options, parquet.KeyValueMetadata(pair.Key, pair.Value))
+		}
+		var out bytes.Buffer
+		must(t, parquet.Write(&out, rows, options...))
+		return out.Bytes()
+	})
 }
 
 // boast makes the footer of a part of fetches say that its row group has 2^36 rows.

@@ -258,3 +258,21 @@ func TestHashOfDictionaries(t *testing.T) {
 		t.Error("the hash has no secret")
 	}
 }
+
+// The parts of a segment add up, and a shard that is judged again has many segments.
+func TestSumsOfParts(t *testing.T) {
+	var one, other rowSum
+	for _, hash := range []uint64{1, 2, 1 << 63, 1 << 63} {
+		one.add(hash)
+		other.join(rowSum{1, hash})
+	}
+	if one != other || one != (rowSum{4, 3}) {
+		t.Errorf("%+v and %+v", one, other)
+	}
+	c := &comparing{runs: [2]held{{Manifest: &sink.Manifest{Plan: sink.Plan{Shards: 4}}}, {Manifest: &sink.Manifest{Plan: sink.Plan{Shards: 1}}}}}
+	for _, row := range []struct{ side, segment, want int }{{0, 3, 3}, {1, 3*sink.SegmentsPerVolume + 7, 3}} {
+		if got := c.segment(row.side, sink.Part{Segment: row.segment}); got != row.want {
+			t.Errorf("segment %d of run %d stands in %d, want %d", row.segment, row.side, got, row.want)
+		}
+	}
+}

@@ -30,13 +30,13 @@ func (s *rowSum) join(other rowSum) {
 // rowHash hashes rows under a secret of this process, so that nobody can prepare other
 // rows with the same sum.
 type rowHash struct {
-	seed        maphash.Seed
-	begin, null uint64
+	seed             maphash.Seed
+	begin, null, key uint64
 }
 
 func newRowHash() *rowHash {
 	h := &rowHash{seed: maphash.MakeSeed()}
-	h.begin, h.null = h.text("begin"), h.text("null")
+	h.begin, h.null, h.key = h.text("begin"), h.text("null"), h.text("key")|1
 	return h
 }
 
@@ -49,20 +49,18 @@ func (h *rowHash) rows(batch arrow.RecordBatch, spare *hashMemory) []uint64 {
 	for i := range rows {
 		rows[i] = h.begin
 	}
-	for k, column := range batch.Columns() {
-		// The name makes equal cells of two columns differ.
-		key := h.text("column "+batch.ColumnName(k)) | 1
+	for _, column := range batch.Columns() {
 		cell := h.cells(column, spare)
 		for i := range rows {
 			c := h.null
 			if column.IsValid(i) {
 				c = cell(i)
 			}
-			rows[i] = folded(rows[i]^c, key)
+			rows[i] = folded(rows[i]^c, h.key)
 		}
 	}
 	for i := range rows {
-		rows[i] = folded(rows[i]^h.null, h.begin|1)
+		rows[i] = folded(rows[i]^h.null, h.key)
 	}
 	return rows
 }
