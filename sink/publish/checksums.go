@@ -14,11 +14,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
@@ -58,19 +55,16 @@ func namesIn(folder string) (names []string, err error) {
 // digests reads files, several at a time.
 func digests(ctx context.Context, folder string, names []string) ([]file, error) {
 	files := make([]file, len(names))
-	g, running := errgroup.WithContext(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for i, name := range names {
-		g.Go(func() error {
-			digest, err := digestOf(running, filepath.Join(folder, filepath.FromSlash(name)))
-			files[i] = file{name: name, Digest: digest}
-			if path.Ext(name) == ".parquet" {
-				files[i].table, _, _ = strings.Cut(name, "/")
-			}
-			return err
-		})
-	}
-	return files, cmp.Or(g.Wait(), ctx.Err())
+	err := atOnce(ctx, len(names), func(ctx context.Context, i int) error {
+		name := names[i]
+		digest, err := digestOf(ctx, filepath.Join(folder, filepath.FromSlash(name)))
+		files[i] = file{name: name, Digest: digest}
+		if path.Ext(name) == ".parquet" {
+			files[i].table, _, _ = strings.Cut(name, "/")
+		}
+		return err
+	})
+	return files, err
 }
 
 func digestOf(ctx context.Context, name string) (d store.Digest, err error) {

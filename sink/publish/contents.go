@@ -1,21 +1,18 @@
 package publish
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"path"
 	"reflect"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/parquet-go/parquet-go"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
@@ -109,35 +106,20 @@ type heldPart struct {
 // checkFooters checks that parts have the size and rows that are said of them, and belong
 // to their run.
 func (d *Set) checkFooters(ctx context.Context, s store.Store, parts []heldPart) error {
-	found := make([]error, len(parts))
-	g, running := errgroup.WithContext(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
 	digests := make(map[string]store.Digest)
 	for _, f := range d.files {
 		digests[f.name] = f.Digest
 	}
-	for i, part := range parts {
-		g.Go(func() error {
-			if err := running.Err(); err != nil {
-				return err
-			}
-			if digest, ok := digests[part.Path]; !ok || digest != part.Digest {
-				found[i] = fmt.Errorf("%s %w: it is not what its manifest names", part.Path, ErrDamaged)
-			} else if err := part.checkFooter(s); err != nil {
-				found[i] = Unreadable(part.Path, err)
-			}
-			return nil
-		})
-	}
-	if err := cmp.Or(g.Wait(), ctx.Err()); err != nil {
-		return err
-	}
-	for _, err := range found {
-		if err != nil {
-			return err
+	return atOnce(ctx, len(parts), func(_ context.Context, i int) error {
+		part := parts[i]
+		if digest, ok := digests[part.Path]; !ok || digest != part.Digest {
+			return fmt.Errorf("%s %w: it is not what its manifest names", part.Path, ErrDamaged)
 		}
-	}
-	return nil
+		if err := part.checkFooter(s); err != nil {
+			return Unreadable(part.Path, err)
+		}
+		return nil
+	})
 }
 
 func (p *heldPart) checkFooter(s store.Store) error {

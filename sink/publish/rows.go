@@ -118,7 +118,7 @@ func atOnce(ctx context.Context, n int, f func(ctx context.Context, i int) error
 			return nil
 		})
 	}
-	g.Wait()
+	g.Wait() // errors are in found
 	for _, err := range found {
 		if err != nil {
 			return err
