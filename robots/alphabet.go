@@ -23,22 +23,19 @@ func (s *byteSet) has(c byte) bool { return c < 128 && s[c>>6]&(1<<(c&63)) != 0 
 func (m *automaton) alphabet(st []int32) byteSet {
 	if !m.escapes {
 		set := m.distinguished(st)
-		set.addOther(false)
+		m.addOther(&set, false)
 		return set
 	}
 	pending, inQuery := byte(st[0]), st[0]&inQueryBit != 0
 	set := m.distinguished(st)
 	if pending == 0 {
-		percent, stars := m.matter(st, &set, inQuery)
-		set.add(m.query(inQuery))
-		if percent {
+		escaped := m.escaped(st, &set, inQuery)
+		if m.matters(st, &set, inQuery) {
 			set.add('%')
 		}
-		if stars {
-			set.add('*')
-			set.add('$')
-		}
-		set.addOther(false)
+		set.add(m.query(inQuery))
+		set.addAll(&escaped)
+		m.addOther(&set, false)
 		return set
 	}
 	copy(m.flushed, st)
@@ -46,8 +43,11 @@ func (m *automaton) alphabet(st []int32) byteSet {
 	base := set
 	set = m.distinguished(m.flushed)
 	read := set
-	m.addSpecial(&set, inQuery)
-	set.addOther(true)
+	escaped := m.escaped(m.flushed, &read, inQuery)
+	set.addAll(&escaped)
+	set.add('%')
+	set.add(m.query(inQuery))
+	m.addOther(&set, true)
 	set[0] &^= hexDigits[0]
 	set[1] &^= hexDigits[1]
 	if pending == '%' {
@@ -65,12 +65,25 @@ var hexDigits = func() (s byteSet) {
 	return s
 }()
 
-// addOther adds the least byte of a URL that is not in the set, if noHex one
-// that is not a hex digit.
-func (s *byteSet) addOther(noHex bool) {
+func (s *byteSet) addAll(t *byteSet) { s[0], s[1] = s[0]|t[0], s[1]|t[1] }
+
+// escapedByForm holds the bytes that EscapesRFC escapes in a URL; see feedByte.
+// No URL has most of them, but who asks may take a path literally.
+var escapedByForm = func() (s byteSet) {
 	for c := byte('!'); c <= '~'; c++ {
-		if c != '#' && !s.has(c) && !(noHex && isHex(c)) {
+		if c == '*' || c == '$' || unfit[c] {
 			s.add(c)
+		}
+	}
+	return s
+}()
+
+// addOther adds the least byte that is not in the set and that no form escapes,
+// if noHex one that is not a hex digit.
+func (m *automaton) addOther(set *byteSet, noHex bool) {
+	for c := byte('!'); c <= '~'; c++ {
+		if c != '#' && !set.has(c) && !(noHex && isHex(c)) && !(m.rfc() && escapedByForm.has(c)) {
+			set.add(c)
 			return
 		}
 	}
@@ -85,19 +98,43 @@ func (m *automaton) query(inQuery bool) byte {
 	return '#'
 }
 
-// addSpecial adds the bytes that have a special meaning in a URL.
-func (m *automaton) addSpecial(set *byteSet, inQuery bool) {
-	set.add('%')
-	set.add(m.query(inQuery))
-	if m.rfc() {
-		set.add('*')
-		set.add('$')
+// escaped returns the bytes that a form escapes and that lead to a state that
+// other bytes do not reach in as few steps and earlier in byte order. expected
+// holds the bytes that patterns distinguish; no escape is pending.
+//
+// To a form that escapes it, such a byte is a % and two digits. If no pattern
+// expects these, it is like !. If one expects only the %, they are all alike.
+func (m *automaton) escaped(st []int32, expected *byteSet, inQuery bool) (set byteSet) {
+	if !m.rfc() {
+		return set
 	}
+	if expected.has('!') {
+		return escapedByForm
+	}
+	copy(m.ahead, st)
+	m.step(m.ahead, '!')
+	digits := m.distinguishedBy(m.ahead, normalForm)
+	copy(m.ahead, st)
+	for i := range m.views {
+		if m.views[i].form >= normalForm {
+			m.feed(m.ahead, int32(i), '%', inQuery)
+		}
+	}
+	first := m.distinguishedBy(m.ahead, normalForm)
+	if percent := m.distinguishedBy(st, normalForm); percent.has('%') {
+		set.add('"')
+	}
+	for c := byte('!'); c <= '~'; c++ {
+		if high := upperHex[c>>4]; escapedByForm.has(c) && (expected.has(c) || first.has(high) || digits.has(high) || digits.has(upperHex[c&15])) {
+			set.add(c)
+		}
+	}
+	return set
 }
 
-// matter reports whether a %, or a * or $ that a form escapes, leads to a state
-// that other bytes do not reach in as few steps and earlier in byte order.
-// expected holds the bytes that patterns distinguish.
+// matters reports whether a % leads to a state that other bytes do not reach in
+// as few steps and earlier in byte order. expected holds the bytes that patterns
+// distinguish.
 //
 // A % that begins no escape is like any byte that no pattern expects, such as
 // !. An escape that every form decodes is like its character. One that every
@@ -105,26 +142,23 @@ func (m *automaton) addSpecial(set *byteSet, inQuery bool) {
 // expects a %; or some forms decode an escape and some keep it, which is like !
 // only if no pattern expects the character or the digits. If a form compares
 // byte for byte, the case of the digits distinguishes the forms too.
-func (m *automaton) matter(st []int32, expected *byteSet, inQuery bool) (percent, stars bool) {
-	other := byte('!')
-	if expected.has(other) {
-		other = '"'
-	}
-	if expected.has(other) || expected.has('%') {
-		return true, m.rfc()
+func (m *automaton) matters(st []int32, expected *byteSet, inQuery bool) bool {
+	if expected.has('!') || expected.has('%') {
+		return true
 	}
 	copy(m.flushed, st)
-	m.step(m.flushed, other)
+	m.step(m.flushed, '!')
 	next := m.distinguished(m.flushed)
-	if m.forms[asIs] {
-		percent = next[0]&hexDigits[0]|next[1]&hexDigits[1] != 0
+	if m.forms[asIs] && next[0]&hexDigits[0]|next[1]&hexDigits[1] != 0 {
+		return true
 	}
 	parted := m.parted[index(inQuery)]
-	for d := byte('!'); d <= '~' && !percent; d++ {
-		percent = parted.has(d) && (expected.has(d) || next.has(upperHex[d>>4]) || next.has(upperHex[d&15]))
+	for d := byte('!'); d <= '~'; d++ {
+		if parted.has(d) && (expected.has(d) || next.has(upperHex[d>>4]) || next.has(upperHex[d&15])) {
+			return true
+		}
 	}
-	stars = m.rfc() && (expected.has('*') || expected.has('$') || next.has('2') || next.has('4') || next.has('A'))
-	return percent, stars
+	return false
 }
 
 // learnEscapes records, for the path and for the query, which escapes all forms
@@ -204,12 +238,15 @@ func index(b bool) int {
 
 // distinguished returns the bytes that the patterns distinguish, each view in its form;
 // all others lead to one state.
-func (m *automaton) distinguished(st []int32) byteSet {
+func (m *automaton) distinguished(st []int32) byteSet { return m.distinguishedBy(st, asIs) }
+
+// distinguishedBy does the same for the views of a form or a later one.
+func (m *automaton) distinguishedBy(st []int32, least form) byteSet {
 	var set byteSet
 	for i := range m.views {
 		v := &m.views[i]
 		from, to, n := st[v.slot], st[v.slot+1], st[v.slot+2]
-		if from == gone {
+		if from == gone || v.form < least {
 			continue
 		}
 		if len(v.plains[from].text) == int(n) {
@@ -226,7 +263,9 @@ func (m *automaton) distinguished(st []int32) byteSet {
 		}
 	}
 	for k, slot := range m.slots {
-		if p := st[slot]; m.stars[k].forms {
+		if p := st[slot]; m.views[m.stars[k].view].form < least {
+			continue
+		} else if m.stars[k].forms {
 			m.stars[k].distinguish(st, &set)
 		} else if p != gone {
 			m.text.distinguish(p, &set)

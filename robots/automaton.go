@@ -33,6 +33,7 @@ type automaton struct {
 	anchors []int32 // the stars with an anchor
 	wanted  []bool  // for canonical: the stars that still matter
 	flushed []int32 // memory for a copy of a state
+	ahead   []int32 // the same
 }
 
 const inQueryBit = 1 << 8
@@ -66,7 +67,7 @@ func newAutomaton(l *language) *automaton {
 		m.cost += 1 + len(l.ladders[i].stars)
 	}
 	m.wanted = make([]bool, len(l.stars))
-	m.flushed = make([]int32, n)
+	m.flushed, m.ahead = make([]int32, n), make([]int32, n)
 	return m
 }
 
@@ -202,7 +203,7 @@ func (m *automaton) feedByte(st []int32, c byte, inQuery bool) {
 		k := int32(i)
 		switch f := m.views[i].form; {
 		case f == asIs:
-		case f >= normalForm && (c == '*' || c == '$'):
+		case f >= normalForm && (c == '*' || c == '$' || unfit[c]):
 			m.feedHex(st, k, c, inQuery)
 		default:
 			m.feed(st, k, c, inQuery)

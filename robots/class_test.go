@@ -160,7 +160,7 @@ func TestClassOfProfiles(t *testing.T) {
 		{"disallow: /a /", by{"partial", "partial", "partial", "disallow_all", "partial"}},
 		// No URL contains a NUL. Under google it ends the line, so all is
 		// allowed.
-		{"disallow: /\nallow: /*\x00b", by{"allow_all", "disallow_all", "disallow_all", "disallow_all", "disallow_all"}},
+		{"disallow: /\nallow: /*\x00b", by{"allow_all", "disallow_all", "disallow_all", "disallow_all", "partial"}},
 		// RFC 9309, 2.2.2: /robots.txt itself is always allowed.
 		{"disallow: /\nallow: /robots.txt$", by{"partial", "partial", "partial", "disallow_all", "disallow_all"}},
 		{"disallow: **/robots.txt$", by{"partial", "partial", "partial", "allow_all", "partial"}},

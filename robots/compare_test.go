@@ -119,6 +119,10 @@ var arenas = []arena{
 	{[]string{"%2F", "?", "/"}, "%/2?F", 6},
 	{[]string{"%3A", "?", "%33A", "%"}, "%3?A", 6},
 	{[]string{"robots.txt", "/", "r"}, "!/r", 5},
+	{[]string{"%22", "\"", "2", "%"}, "!\"%2A", 5},
+	{[]string{"%7c", "|", "7", "C", "?"}, "%7?C|", 5},
+	{[]string{"<", "!", "%3C", "\"", "^"}, "!\"%3<C", 5},
+	{[]string{"%5", "\\", "a", "%5C", "`"}, "!5\\C`a", 5},
 }
 
 // paths returns all paths of an arena, the shortest first and in byte order.

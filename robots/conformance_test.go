@@ -128,6 +128,7 @@ type suiteCase struct {
 	URLB64      []byte `json:"url_b64"`
 	Google      bool
 	GoogleLine  int  `json:"google_line"`
+	Allowed     bool // what the suite says
 	RFC9309     bool `json:"rfc9309"`
 	Why         string
 }

@@ -58,9 +58,9 @@ const (
 )
 
 // appendRFC appends the normal form of RFC 9309, 2.2.2 and 2.2.3: escapes of
-// unreserved characters decoded, bytes from 0x80 escaped, hex digits in upper
-// case, and the characters * and $ of a URL escaped. In a pattern these two are
-// special, * everywhere and $ at the end; another $ is escaped.
+// unreserved characters decoded, bytes that no URL can hold escaped, hex digits
+// in upper case, and the characters * and $ of a URL escaped. In a pattern these
+// two are special, * everywhere and $ at the end; another $ is escaped.
 //
 // From the first ? on, or everywhere if query, escapes of reserved characters
 // are decoded, so that they equal the characters. In the path they remain; if
@@ -79,7 +79,7 @@ func appendRFC(dst, b []byte, whose side, query, letter bool) []byte {
 				dst = appendEscape(dst, d)
 			}
 			i += 2
-		case c >= 0x80:
+		case unfit[c]:
 			dst = appendEscape(dst, c)
 		case c == '*' && whose == targetSide,
 			c == '$' && (whose == targetSide || i < len(b)-1):
@@ -187,14 +187,23 @@ var escaping = func() (t [256]uint8) {
 	return t
 }()
 
+// unfit holds the bytes that no URL can hold: all but unreserved and reserved
+// characters and %.
+var unfit = func() (t [256]bool) {
+	for c := range t {
+		t[c] = !isUnreserved(byte(c)) && !isReserved(byte(c)) && c != '%'
+	}
+	return t
+}()
+
 // appendURL appends a path and query and escapes every byte that a URL cannot
-// hold: all but unreserved and reserved characters and %.
+// hold.
 func appendURL(dst []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
-		if c := s[i]; isUnreserved(c) || isReserved(c) || c == '%' {
-			dst = append(dst, c)
-		} else {
+		if c := s[i]; unfit[c] {
 			dst = appendEscape(dst, c)
+		} else {
+			dst = append(dst, c)
 		}
 	}
 	return dst

@@ -395,7 +395,7 @@ func slowForm(s string, pattern, inQuery, letter bool) string {
 			out.WriteByte(c)
 		case isUnreserved(c):
 			out.WriteByte(c)
-		case c >= 0x80, c == '*', c == '$', escaped && !(same && isReserved(c) && c != '#'):
+		case c >= 0x80, c == '*', c == '$', escaped && !(same && isReserved(c) && c != '#'), slowUnfit(c):
 			out.Write(appendEscape(nil, c))
 		default:
 			out.WriteByte(c)
@@ -409,6 +409,9 @@ func slowForm(s string, pattern, inQuery, letter bool) string {
 	}
 	return out.String()
 }
+
+// slowUnfit reports an ASCII byte that no URL can hold (SPEC 5).
+func slowUnfit(c byte) bool { return c <= ' ' || c == 0x7f || strings.IndexByte("\"<>\\^`{|}", c) >= 0 }
 
 // slowOctets returns the length of the column "Path to Match" of RFC 9309,
 // 2.2.2: reserved characters are escaped, except / in the path, the first ? and
@@ -440,7 +443,7 @@ func slowOctets(pattern string, letter bool) int {
 				i += 2
 			case c == '*', c == '$' && last:
 				n++
-			case c >= 0x80, c == '$':
+			case c >= 0x80, c == '$', slowUnfit(c):
 				n += 3
 			case zone == 1 && c == '=' && !equals:
 				equals = true

@@ -182,9 +182,10 @@ func scan(b []byte) (foreign, star bool) {
 	}
 }
 
-// scanRFC is scan for EscapesRFC. If reserved is false, then no reserved
-// character is in the pattern but / and * and a $ at the end: such a pattern
-// without foreign bytes is its own normal form, and as long as it looks.
+// scanRFC is scan for EscapesRFC, where bytes that no URL can hold are foreign
+// too. If reserved is false, then no reserved character is in the pattern but /
+// and * and a $ at the end: such a pattern without foreign bytes is its own
+// normal form, and as long as it looks.
 func scanRFC(pattern []byte) (foreign, star, reserved bool) {
 	b := pattern
 	if b[len(b)-1] == '$' {
@@ -193,22 +194,30 @@ func scanRFC(pattern []byte) (foreign, star, reserved bool) {
 	var f, s, r uint64
 	for {
 		w := first8(b)
+		if len(b) < 8 {
+			w |= ones * '/' << (8 * len(b)) // pad with a byte that is neither
+		}
 		f |= w
 		high := w & highs
 		w &^= highs
 		// Each sum has the high bit of a byte that is at least the character.
 		noStar := w ^ ones*'*' + ones*0x7F
 		s |= ^(noStar | high)
-		r |= (w+ones*(0x80-'!'))&^(w+ones*(0x80-'-'))&noStar |
+		r |= ^(w+ones*(0x80-'-'))&noStar |
 			(w+ones*(0x80-':'))&^(w+ones*(0x80-'A')) |
-			(w+ones*(0x80-'['))&^(w+ones*(0x80-'^'))
+			(w+ones*(0x80-'['))&^(w+ones*(0x80-'_')) |
+			(w+ones*(0x80-'`'))&^(w+ones*(0x80-'a')) |
+			(w+ones*(0x80-'{'))&^(w+ones*(0x80-'~')) | (w + ones)
 		if len(b) <= 8 {
 			break
 		}
 		b = b[8:]
 	}
 	reserved = r&highs != 0
-	foreign = f&highs != 0 || reserved && bytes.IndexByte(pattern, '%') >= 0
+	foreign = f&highs != 0
+	for i := 0; reserved && !foreign && i < len(pattern); i++ {
+		foreign = pattern[i] == '%' || unfit[pattern[i]]
+	}
 	return foreign, s&highs != 0, reserved
 }
 

@@ -224,11 +224,12 @@ const (
 	// EscapesBoth: the same in patterns and URLs.
 	EscapesBoth Escapes = "both"
 	// EscapesRFC: as EscapesBoth, and in patterns and URLs escapes of
-	// unreserved characters are decoded, * and $ of the URL stand for %2A and
-	// %24, and in the query reserved characters equal their escapes (RFC 9309,
-	// 2.2.2 and 2.2.3). The length of a pattern is that of the column "Path to
-	// Match": reserved characters count as their escapes, except the / of a
-	// path, the first ? and the first = after it.
+	// unreserved characters are decoded and bytes that no URL can hold, such as
+	// a space, are escaped, * and $ of the URL stand for %2A and %24, and in the
+	// query reserved characters equal their escapes (RFC 9309, 2.2.2 and 2.2.3).
+	// The length of a pattern is that of the column "Path to Match": reserved
+	// characters count as their escapes, except the / of a path, the first ? and
+	// the first = after it.
 	EscapesRFC Escapes = "rfc9309"
 )
 

@@ -15,7 +15,7 @@ import (
 // each.
 func TestScan(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"a", "Z", "z", "0", "9", "/", "*", "$", "%", "%3A", "%2f", "%41", "é", "\xaa", "\xbf", "\x00", "\x01", "\x7f",
-		" ", "!", "\"", "+", ",", "-", ".", ":", ";", "<", "=", ">", "?", "@", "A", "[", "\\", "]", "^", "_", "`", "{", "~"})
+		" ", "!", "\"", "+", ",", "-", ".", ":", ";", "<", "=", ">", "?", "@", "A", "[", "\\", "]", "^", "_", "`", "{", "|", "}", "~"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := []byte(strings.Join(rapid.SliceOfN(piece, 1, 20).Draw(t, "pattern"), ""))
 		from, to := 0, len(text)
@@ -28,15 +28,17 @@ func TestScan(t *testing.T) {
 			pattern = bytes.Clone(pattern)
 			pattern = pattern[:len(pattern):len(pattern)]
 		}
+		wantUnfit := false
 		wantForeign, wantStar := false, bytes.IndexByte(pattern, '*') >= 0
 		for _, c := range pattern {
 			wantForeign = wantForeign || c == '%' || c >= 0x80
+			wantUnfit = wantUnfit || slowUnfit(c)
 		}
 		if foreign, star := scan(pattern); foreign != wantForeign || star != wantStar {
 			t.Fatalf("%q: foreign %v, star %v", pattern, foreign, star)
 		}
 		foreign, star, reserved := scanRFC(pattern)
-		if foreign != wantForeign || star != wantStar {
+		if foreign != (wantForeign || wantUnfit) || star != wantStar {
 			t.Fatalf("rfc9309, %q: foreign %v, star %v", pattern, foreign, star)
 		}
 		if !foreign && twoPaths(pattern) || !reserved && twoLengths(pattern) {
