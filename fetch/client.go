@@ -106,7 +106,7 @@ func New(config Config) (*Client, error) {
 		names:      newNames(config.Resolver),
 		politeness: newPoliteness(config),
 		spool:      newSpool(&config),
-		refused:    isSpecial,
+		refused:    IsSpecial,
 	}
 	if config.AllowPrivate {
 		c.refused = func(netip.Addr) bool { return false }

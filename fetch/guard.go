@@ -31,9 +31,9 @@ var carriers = []struct {
 	{netip.MustParsePrefix("2002::/16"), 2},
 }
 
-// isSpecial reports whether addr must not be dialled unless Config.AllowPrivate
+// IsSpecial reports whether addr must not be dialled unless Config.AllowPrivate
 // is set. IPv4 inside IPv6 (mapped, NAT64, 6to4) is judged by the IPv4 address.
-func isSpecial(addr netip.Addr) bool {
+func IsSpecial(addr netip.Addr) bool {
 	addr = addr.Unmap().WithZone("")
 	for _, p := range special {
 		if p.Contains(addr) {
@@ -46,7 +46,7 @@ func isSpecial(addr netip.Addr) bool {
 	bytes := addr.As16()
 	for _, c := range carriers {
 		if c.prefix.Contains(addr) {
-			return isSpecial(netip.AddrFrom4([4]byte(bytes[c.at : c.at+4])))
+			return IsSpecial(netip.AddrFrom4([4]byte(bytes[c.at : c.at+4])))
 		}
 	}
 	return !global.Contains(addr)

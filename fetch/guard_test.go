@@ -22,7 +22,7 @@ func TestSpecialAddresses(t *testing.T) {
 		{"2002:7f00:1::", true}, {"2002:a9fe:a9fe::1", true}, {"2002:7f00:808::1", true}, {"2002:808:7f00::1", false}, {"2001:0:4136:e378::1", true},
 		{"::ffff:0:127.0.0.1", true}, {"1::1", true}, {"4000::1", true}, {"100:0:0:1::1", true}, {"2a00:1450::1", false},
 	} {
-		if got := isSpecial(netip.MustParseAddr(row.addr)); got != row.special {
+		if got := IsSpecial(netip.MustParseAddr(row.addr)); got != row.special {
 			t.Errorf("%s: special is %v, want %v", row.addr, got, row.special)
 		}
 	}

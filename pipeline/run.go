@@ -247,7 +247,7 @@ func (c *Config) describe(p *sink.Plan, s *source.Source) {
 	if s == nil {
 		return
 	}
-	p.Earlier = s.Earlier()
+	p.Earlier, p.Repeated = s.Earlier(), s.Repeated()
 	if p.AsOf == nil {
 		p.AsOf = s.AsOf()
 	}

@@ -31,6 +31,7 @@ type Plan struct {
 	Pace                map[string]any `json:"pace"`                 // settings that do not affect the tables
 	ConfigurationDigest string         `json:"configuration_digest"` // SHA-256 of configuration as JSON
 	Inputs              []Input        `json:"inputs"`
+	Repeated            []Repeated     `json:"repeated_archives,omitempty"`
 	Tables              []string       `json:"tables"`
 	Profiles            []string       `json:"profiles"`
 	// ProfileFields are the fields of each profile, by their names in a configuration
@@ -68,6 +69,13 @@ type Input struct {
 	Late bool   `json:"identified_when_read,omitempty"`
 	Tag  string `json:"entity_tag,omitempty"`
 	Rows int64  `json:"rows,omitempty"`
+}
+
+// Repeated is an archive that an earlier path names, too. It is read once.
+type Repeated struct {
+	Line  int64  `json:"line,omitempty"` // of the list of archives
+	Path  string `json:"path"`
+	First string `json:"first"` // the path of the input
 }
 
 // NamedHosts is the path of an input whose hosts are arguments of the command.

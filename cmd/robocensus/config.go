@@ -15,6 +15,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // applyConfig sets the flags that the configuration file names and the command line
@@ -24,11 +25,11 @@ func (f *commonFlags) applyConfig(ctx context.Context) error {
 	if f.config == "" {
 		return nil
 	}
-	path := f.config
-	text, err := readInput(ctx, path)
+	text, err := readInput(ctx, f.config)
 	if err != nil {
 		return err
 	}
+	path := remote.Name(f.config)
 	f.configInput = &sink.Input{Role: "configuration", Path: path, SHA256: digest(text)}
 	root, err := userfile.Parse(path, text)
 	if err != nil {

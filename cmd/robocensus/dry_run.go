@@ -10,6 +10,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // preview prints what the run would ask and write, without doing it.
@@ -41,7 +42,7 @@ func (f *runFlags) preview(ctx context.Context, c pipeline.Config, stdout io.Wri
 	case p.Hosts < 0:
 		row("hosts", "those of standard input, which a dry run does not read")
 	case p.Hosts == 0:
-		return &userfile.Error{Path: c.Source.Hosts, Err: fmt.Errorf("holds no host; %s would be rejected", words.Count(p.Rejected, "line"))}
+		return &userfile.Error{Path: remote.Name(c.Source.Hosts), Err: fmt.Errorf("holds no host; %s would be rejected", words.Count(p.Rejected, "line"))}
 	default:
 		row("hosts", fmt.Sprintf("%s to ask, by %s", words.Number(p.Hosts), strings.Join(c.Source.Schemes, " and else by ")))
 		row("rejected", words.Count(p.Rejected, "line")+" of the list")

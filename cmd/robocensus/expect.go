@@ -9,6 +9,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit"
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 const exitBroken exitError = 1
@@ -22,7 +23,7 @@ func readExpectations(ctx context.Context, path string) (*audit.Expectations, er
 	if err != nil {
 		return nil, err
 	}
-	return audit.ParseExpectations(path, text, func(path string) ([]byte, error) { return readInput(ctx, path) })
+	return audit.ParseExpectations(remote.Name(path), text, func(path string) ([]byte, error) { return readInput(ctx, path) })
 }
 
 // promises checks a finished run against the expectations.

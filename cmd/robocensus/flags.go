@@ -91,7 +91,7 @@ func (f *commonFlags) addNetwork() {
 	s.IntVar(&f.retries, "retries", 2, "attempts after the first on a 5xx or a temporary failure; twice as many on a 503")
 	s.IntVar(&f.maxRedirects, "max-redirects", 0, "redirects to follow (default as the profiles say)")
 	s.StringVar(&f.connectTo, "connect-to", "", "dial `ADDR` (IP:port) for every host; politeness is then per host and domain")
-	s.BoolVar(&f.allowPrivate, "allow-private", false, "dial loopback, private and other special addresses too")
+	s.BoolVar(&f.allowPrivate, "allow-private", false, "dial loopback, private and other special addresses too, also where a redirect of a server of WARC files leads")
 	s.StringVar(&f.caFile, "ca-file", "", "PEM `FILE` of certificate authorities to trust instead of the system's")
 	s.StringVar(&f.resolver, "resolver", "", "`ADDR` of the DNS server (IP or IP:port; default the system's)")
 	s.StringVar(&f.proxy, "proxy", "", "HTTP proxy, http://[user:password@]host:port. The proxy resolves names: special addresses are refused only if literal, addresses and DNS times are unknown, politeness is per host and domain, and the proxy's own errors over http look like the host's")
@@ -144,10 +144,10 @@ func (f *commonFlags) readAgents(ctx context.Context) ([]evaluate.Agent, sink.In
 	text, path := configs.Agents, "built-in agents.yaml"
 	if f.agents != "" {
 		var err error
-		path = f.agents
-		if text, err = readInput(ctx, path); err != nil {
+		if text, err = readInput(ctx, f.agents); err != nil {
 			return nil, sink.Input{}, err
 		}
+		path = remote.Name(f.agents)
 	}
 	agents, err := evaluate.ParseAgents(path, text)
 	return agents, sink.Input{Role: "agents", Path: path, SHA256: digest(text), Rows: int64(len(agents))}, err
@@ -207,7 +207,7 @@ func (f *commonFlags) fetchConfig(ctx context.Context, profiles []*robots.Profil
 		}
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(text) {
-			return c, &userfile.Error{Path: f.caFile, Err: errors.New("holds no PEM certificate")}
+			return c, &userfile.Error{Path: remote.Name(f.caFile), Err: errors.New("holds no PEM certificate")}
 		}
 	}
 	if c.UserAgent == "" {
@@ -249,7 +249,7 @@ func readInput(ctx context.Context, path string) ([]byte, error) {
 	go func() {
 		file, err := os.Open(path)
 		if err != nil {
-			done <- result{nil, &userfile.Error{Path: path, Err: errors.Unwrap(err)}}
+			done <- result{nil, &userfile.Error{Path: remote.Name(path), Err: errors.Unwrap(err)}}
 			return
 		}
 		defer file.Close()
@@ -280,5 +280,5 @@ func isURL(value string) bool { return strings.Contains(value, "://") }
 
 // notHere returns the error for a flag whose folder must be on this machine.
 func notHere(flag, url string) error {
-	return usagef("--%s %s: give a folder on this machine", flag, url)
+	return usagef("--%s %s: give a folder on this machine", flag, remote.Name(url))
 }

@@ -54,6 +54,7 @@ import (
 	"github.com/robocensus/robocensus/sink/publish"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // version is set at link time by make build.
@@ -149,7 +150,7 @@ func mainCode(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := untilSignal()
 	defer stop()
 	out := &checked{Writer: stdout}
-	err := execute(ctx, args, stdin, out, stderr)
+	err := execute(remote.Guarded(ctx, fetch.IsSpecial), args, stdin, out, stderr)
 	var code exitError
 	if out.err != nil && (err == nil || errors.As(err, &code)) {
 		// Output that could not be written is an error, whatever the result.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"reflect"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -64,6 +65,10 @@ func planCommand() *cobra.Command {
 			if f.shards <= 1 {
 				return usagef("--shards N is missing or too small: give the number of shards, at least 2")
 			}
+			if err := f.checkQueries(); err != nil {
+				return err
+			}
+			ctx = f.unguarded(ctx)
 			config, err := f.build(ctx)
 			if err != nil {
 				return err
@@ -85,6 +90,27 @@ func planCommand() *cobra.Command {
 		c.Flags().Lookup(name).Hidden = true
 	}
 	return c
+}
+
+// checkQueries refuses URLs that a process of the run could not read: the plan does not
+// have their queries. A list of hosts is part of the plan, and so are the names in a list
+// of archives.
+func (f *runFlags) checkQueries() (err error) {
+	settings, _ := f.settings()
+	for name, planned := range settings {
+		given := f.set.Lookup(name)
+		if given == nil || name == "hosts" || name == "warc-paths" {
+			continue
+		}
+		var value any = given.Value.String()
+		if list, ok := given.Value.(pflag.SliceValue); ok {
+			value = list.GetSlice()
+		}
+		if !reflect.DeepEqual(value, planned) {
+			err = usagef("--%s: a plan does not have the query of a URL, which may be a signature: give a file that every process can read", name)
+		}
+	}
+	return err
 }
 
 // notPlanned are the flags of run that do not apply to a plan.
@@ -181,7 +207,7 @@ func (f *runFlags) setPlanned(c *pipeline.Config) {
 	if f.plan == nil {
 		return
 	}
-	c.Planned = f.plan
+	c.Planned, c.Source.Repeated = f.plan, f.plan.Repeated
 	for _, in := range f.plan.Inputs {
 		if in.Role == "warc" {
 			c.Source.Archives = append(c.Source.Archives, in)

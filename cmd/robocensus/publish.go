@@ -15,6 +15,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/publish"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 const publishHelp = `Writes a data set of the RUNs in DIR to a new FOLDER, ready for a repository:
@@ -122,7 +123,7 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 		if err != nil {
 			return c, err
 		}
-		if c.Words, err = publish.ParseWords(f.words, text); err != nil {
+		if c.Words, err = publish.ParseWords(remote.Name(f.words), text); err != nil {
 			return c, err
 		}
 	}

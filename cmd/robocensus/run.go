@@ -196,9 +196,10 @@ func runCommand() *cobra.Command {
 			if err := f.applyConfig(ctx); err != nil {
 				return err
 			}
-			if err := f.applyPlan(c.Context()); err != nil {
+			if err := f.applyPlan(ctx); err != nil {
 				return err
 			}
+			ctx = f.unguarded(ctx)
 			config, err := f.build(ctx)
 			if err != nil {
 				return err

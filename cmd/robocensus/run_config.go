@@ -41,7 +41,7 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 		Dir: f.out, Grace: f.grace, State: f.state, Resume: f.resume, ForceNew: f.forceNew, ToolVersion: sink.ToolVersion(version),
 		Source: source.Config{
 			Hosts: f.hosts, WARC: f.warc, Paths: f.warcPaths, Base: f.warcBase, Pace: f.archivePace(), Bodies: f.bodies, FromRun: f.fromRun, Ranks: f.ranks, Named: f.named,
-			Schemes: f.schemes, Limit: f.limit, Sample: f.sample, Shard: f.shardOf(),
+			Schemes: f.schemes, Limit: f.limit, Sample: f.sample, Shard: f.shardOf(), Planning: f.planning,
 		},
 		Evaluate: evaluate.Config{KeepComments: f.keepComments},
 	}
@@ -121,7 +121,9 @@ func (f *runFlags) checkSource() error {
 	case f.warcBase != "" && f.warcPaths == "":
 		return usagef("--warc-base needs --warc-paths: it is where the paths of the list begin")
 	case isURL(f.warcBase) && !remote.IsURL(f.warcBase):
-		return usagef("--warc-base %s: give an https:// URL, a folder of an object store (s3://), or a folder", f.warcBase)
+		return usagef("--warc-base %s: give an https:// URL, a folder of an object store (s3://), or a folder", remote.Name(f.warcBase))
+	case remote.Name(f.warcBase) != f.warcBase:
+		return usagef("--warc-base %s: leave out the query of the URL: paths are appended to it", remote.Name(f.warcBase))
 	case f.ranks != "" && (stored == 0 || f.fromRun != ""):
 		return usagef("--ranks needs --warc or --bodies; a list of hosts and an earlier run have ranks already")
 	case isURL(f.state):
@@ -178,6 +180,14 @@ func (f *runFlags) checkValues() error {
 		return usagef("--out %s: is a file; give a folder for the tables", f.out)
 	}
 	return writable(f.out)
+}
+
+// unguarded lets redirects lead anywhere if special addresses may be asked.
+func (f *runFlags) unguarded(ctx context.Context) context.Context {
+	if f.allowPrivate {
+		return remote.Guarded(ctx, nil)
+	}
+	return ctx
 }
 
 // setRun sets the ID of the run: that of the flag, of the unfinished run to resume,
@@ -316,10 +326,10 @@ func (f *runFlags) files(ctx context.Context, c *pipeline.Config) error {
 	}
 	urls, path := configs.URLs, "built-in urls.txt"
 	if f.urls != "" {
-		path = f.urls
-		if urls, err = readInput(ctx, path); err != nil {
+		if urls, err = readInput(ctx, f.urls); err != nil {
 			return err
 		}
+		path = remote.Name(f.urls)
 	}
 	if c.Evaluate.Samples, err = evaluate.ParseSamples(path, urls); err != nil {
 		return err
@@ -350,11 +360,16 @@ func (f *runFlags) settings() (settings, pace map[string]any) {
 			}
 			return
 		}
+		// Nor may the signature of a URL.
 		if list, ok := flag.Value.(pflag.SliceValue); ok {
-			out[flag.Name] = list.GetSlice()
+			values := slices.Clone(list.GetSlice())
+			for i, value := range values {
+				values[i] = remote.Name(value)
+			}
+			out[flag.Name] = values
 			return
 		}
-		out[flag.Name] = flag.Value.String()
+		out[flag.Name] = remote.Name(flag.Value.String())
 	})
 	if len(f.own) > 0 {
 		settings["profiles"] = f.ownAsWritten

@@ -17,6 +17,10 @@ func (f *runFlags) checkEffect() error {
 			continue
 		}
 		for _, name := range asking {
+			// Servers of archives may redirect to such an address.
+			if name == "allow-private" && (source == "warc" || source == "warc-paths") {
+				continue
+			}
 			if given(name) {
 				return usagef("--%s does not apply to stored answers (--%s): they are not asked over the network", name, source)
 			}

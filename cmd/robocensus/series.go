@@ -25,6 +25,7 @@ import (
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/store/remote"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -249,6 +250,7 @@ func readWeights(ctx context.Context, file string) (map[string]float64, error) {
 	if err != nil {
 		return nil, err
 	}
+	file = remote.Name(file)
 	in := csv.NewReader(strings.NewReader(string(content)))
 	in.FieldsPerRecord, in.Comment, in.TrimLeadingSpace = 2, '#', true
 	rows, err := in.ReadAll()

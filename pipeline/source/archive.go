@@ -18,14 +18,12 @@ import (
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
-// archives returns the WARC files that patterns name, each once, in the order of
-// the patterns and of the names.
-func archives(ctx context.Context, patterns []string) ([]string, error) {
-	var out []string
-	known := make(map[string]bool)
+// archives returns the WARC files that patterns name, in the order of the patterns and
+// of the names.
+func archives(ctx context.Context, patterns []string) (out []given, err error) {
 	for _, pattern := range patterns {
 		if pattern == "-" {
-			out = append(out, pattern)
+			out = append(out, given{path: pattern})
 			continue
 		}
 		glob := filepath.Glob
@@ -34,19 +32,16 @@ func archives(ctx context.Context, patterns []string) ([]string, error) {
 		}
 		paths, err := glob(pattern)
 		if errors.Is(err, filepath.ErrBadPattern) {
-			err = &userfile.Error{Path: pattern, Err: err}
+			err = &userfile.Error{Path: remote.Name(pattern), Err: err}
 		}
 		if err != nil {
 			return nil, err
 		}
 		if len(paths) == 0 {
-			return nil, &userfile.Error{Path: pattern, Err: fmt.Errorf("no such file; give WARC files, and quote a pattern")}
+			return nil, &userfile.Error{Path: remote.Name(pattern), Err: fmt.Errorf("no such file; give WARC files, and quote a pattern")}
 		}
 		for _, path := range paths {
-			if name := realName(path); !known[name] {
-				known[name] = true
-				out = append(out, path)
-			}
+			out = append(out, given{path: path})
 		}
 	}
 	return out, nil
@@ -55,7 +50,8 @@ func archives(ctx context.Context, patterns []string) ([]string, error) {
 // readPaths reads a list of WARC files, one to a line, plain or compressed. Blank
 // lines and those that begin with # are skipped. base is the URL or folder of relative
 // paths, "" for the working folder.
-func readPaths(ctx context.Context, list, base string) ([]string, error) {
+func readPaths(ctx context.Context, list, base string) ([]given, error) {
+	name := remote.Name(list)
 	f, closeList, err := openStored(ctx, list)
 	if err != nil {
 		return nil, err
@@ -63,50 +59,36 @@ func readPaths(ctx context.Context, list, base string) ([]string, error) {
 	defer closeList()
 	plain, done, err := decompress(f)
 	if err != nil {
-		return nil, &userfile.Error{Path: list, Err: err}
+		return nil, &userfile.Error{Path: name, Err: err}
 	}
 	defer done()
-	var out []string
+	var out []given
 	lines := bufio.NewScanner(plain)
 	for line := int64(1); lines.Scan(); line++ {
 		switch path := strings.TrimSpace(lines.Text()); {
 		case path == "" || strings.HasPrefix(path, "#"):
 		case len(out) == sink.MaxVolumes:
-			return nil, &userfile.Error{Path: list, Line: line, Err: fmt.Errorf("a run takes at most %d archives; make several runs", sink.MaxVolumes)}
+			return nil, &userfile.Error{Path: name, Line: line, Err: fmt.Errorf("a run takes at most %d archives; make several runs", sink.MaxVolumes)}
 		case base == "" && remote.IsURL(list) && !remote.IsURL(path):
-			return nil, &userfile.Error{Path: list, Line: line, Err: errors.New("names a path and no URL; give the URL that it is relative to as --warc-base")}
+			return nil, &userfile.Error{Path: name, Line: line, Err: errors.New("names a path and no URL; give the URL that it is relative to as --warc-base")}
 		case base != "" && !remote.IsURL(path) && !filepath.IsLocal(path):
-			return nil, &userfile.Error{Path: list, Line: line, Err: errors.New("names a path that leads out of --warc-base")}
+			return nil, &userfile.Error{Path: name, Line: line, Err: errors.New("names a path that leads out of --warc-base")}
 		default:
-			out = append(out, path)
+			out = append(out, given{path, line})
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, &userfile.Error{Path: list, Err: err}
+		return nil, &userfile.Error{Path: name, Err: err}
 	}
 	if len(out) == 0 {
-		return nil, &userfile.Error{Path: list, Err: errors.New("names no WARC file; give one path to a line")}
+		return nil, &userfile.Error{Path: name, Err: errors.New("names no WARC file; give one path to a line")}
 	}
 	return out, nil
 }
 
-// realName returns the absolute path of a file without links.
-func realName(path string) string {
-	if remote.IsURL(path) {
-		return path
-	}
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	if name, err := filepath.EvalSymlinks(path); err == nil {
-		return name
-	}
-	return path // a pipe behind /dev/fd, or a file that opening will report
-}
-
 // openArchives adds the volumes of --warc.
 func (s *Source) openArchives(ctx context.Context) error {
-	inputs, err := s.identifyArchives(ctx)
+	inputs, at, err := s.identifyArchives(ctx)
 	if err != nil {
 		return err
 	}
@@ -127,7 +109,7 @@ func (s *Source) openArchives(ctx context.Context) error {
 	s.elsewhere.Add(int64(len(inputs) - (to - from)))
 	for i, in := range inputs {
 		if planned := s.config.Archives != nil; planned && from <= i && i < to {
-			now, err := s.identifyArchive(ctx, in.Path)
+			now, err := identifyArchive(ctx, at[i])
 			if err != nil {
 				return err
 			}
@@ -147,7 +129,7 @@ func (s *Source) openArchives(ctx context.Context) error {
 			}
 			return err
 		})
-		v.archive = &sink.ArchiveRecord{Bytes: in.Bytes}
+		v.location, v.archive = at[i], &sink.ArchiveRecord{Bytes: in.Bytes}
 		v.pass = func(a *sink.ArchiveRecord) error {
 			_, done, err := s.rejects.archive(i - from)
 			if err != nil {
@@ -172,33 +154,42 @@ func (s *Source) openArchives(ctx context.Context) error {
 // are waited for.
 const identifying = 8
 
-// identifyArchives identifies the archives of all shards. Those of a planned run are
-// known.
-func (s *Source) identifyArchives(ctx context.Context) ([]sink.Input, error) {
+// identifyArchives identifies the archives of all shards, and returns where they are.
+// Those of a planned run are known. Inputs have the names of archives, without the query
+// of a URL; they are where the user says, with it.
+func (s *Source) identifyArchives(ctx context.Context) (inputs []sink.Input, at []string, err error) {
 	if s.config.Archives != nil {
-		return s.config.Archives, nil
+		s.repeated = s.config.Repeated
+		for _, in := range s.config.Archives {
+			at = append(at, s.config.locate(in.Path))
+		}
+		return s.config.Archives, at, nil
 	}
-	read := func() ([]string, error) { return archives(ctx, s.config.WARC) }
+	read := func() ([]given, error) { return archives(ctx, s.config.WARC) }
 	if s.config.Paths != "" {
-		read = func() ([]string, error) { return readPaths(ctx, s.config.Paths, s.config.Base) }
+		read = func() ([]given, error) { return readPaths(ctx, s.config.Paths, s.config.Base) }
 	}
-	paths, err := read()
+	all, err := read()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	inputs := make([]sink.Input, len(paths))
+	if all, err = s.once(all); err != nil {
+		return nil, nil, err
+	}
+	inputs, at = make([]sink.Input, len(all)), make([]string, len(all))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(identifying)
-	for i, path := range paths {
-		inputs[i] = sink.Input{Role: "warc", Path: path}
-		if path != "-" {
-			g.Go(func() (err error) {
-				inputs[i], err = s.identifyArchive(ctx, path)
-				return err
-			})
-		}
+	for i, a := range all {
+		inputs[i], at[i] = sink.Input{Role: "warc"}, s.config.locate(a.path)
+		g.Go(func() (err error) {
+			if a.path != "-" {
+				inputs[i], err = identifyArchive(ctx, at[i])
+			}
+			inputs[i].Path = remote.Name(a.path)
+			return err
+		})
 	}
-	return inputs, g.Wait()
+	return inputs, at, g.Wait()
 }
 
 // locate returns the URL or the path in the file system of an archive. Base applies to
@@ -213,17 +204,13 @@ func (c *Config) locate(path string) string {
 	return filepath.Join(c.Base, path)
 }
 
-// identifyArchive identifies an archive, which keeps its path as the user names it. One
-// at an https URL is identified when it is read: a crawl has a hundred thousand, and
-// its server is asked for each only once.
-func (s *Source) identifyArchive(ctx context.Context, path string) (sink.Input, error) {
-	at := s.config.locate(path)
+// identifyArchive identifies an archive. One at an https URL is identified when it is
+// read: a crawl has a hundred thousand, and its server is asked for each only once.
+func identifyArchive(ctx context.Context, at string) (sink.Input, error) {
 	if remote.IsURL(at) && !remote.IsBucket(at) {
-		return sink.Input{Role: "warc", Path: path, Late: true}, nil
+		return sink.Input{Role: "warc", Late: true}, nil
 	}
-	in, err := identify(ctx, "warc", at)
-	in.Path = path
-	return in, err
+	return identify(ctx, "warc", at)
 }
 
 // identified takes note of the size and tag of an archive that is identified when it is
@@ -241,11 +228,10 @@ func (s *Source) identified(v *Volume, bytes int64, tag string) {
 
 // openVolume opens the archive of a volume.
 func (s *Source) openVolume(ctx context.Context, v *Volume) (io.Reader, func(), error) {
-	at := s.config.locate(v.input.Path)
-	if !remote.IsURL(at) {
-		return openStored(ctx, at)
+	if !remote.IsURL(v.location) {
+		return openStored(ctx, v.location)
 	}
-	in, o, err := s.openArchive(ctx, at)
+	in, o, err := s.openArchive(ctx, v.location)
 	if err != nil {
 		return nil, nil, err
 	}

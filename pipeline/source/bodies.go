@@ -32,7 +32,7 @@ func (s *Source) openBodies(ctx context.Context) error {
 	if !remote.IsURL(name) {
 		info, err := os.Stat(name)
 		if err != nil {
-			return &userfile.Error{Path: name, Err: errors.Unwrap(err)}
+			return &userfile.Error{Path: remote.Name(name), Err: errors.Unwrap(err)}
 		}
 		isFolder = info.IsDir()
 	}
@@ -179,6 +179,7 @@ func (s *Source) readTar(ctx context.Context, name string, take func(file string
 		return err
 	}
 	defer closed()
+	name = remote.Name(name)
 	plain, done, err := decompress(f)
 	if err != nil {
 		return &userfile.Error{Path: name, Err: err}

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
@@ -109,12 +108,11 @@ func (s *Source) openRun(ctx context.Context) error {
 	return nil
 }
 
-// inputError returns the error of an input, unless err already is one, or is of this
-// machine.
+// inputError returns the error of an input, unless err already is one, or is not the
+// fault of the data.
 func inputError(path string, err error) error {
 	var input *userfile.Error
-	var failed syscall.Errno
-	if errors.As(err, &input) || errors.As(err, &failed) {
+	if errors.As(err, &input) || store.FaultOf(err) != store.OfData {
 		return err
 	}
 	return &userfile.Error{Path: path, Err: err}

@@ -64,9 +64,9 @@ func readHosts(ctx context.Context, path string, sum io.Writer, yield func(row) 
 				return err
 			}
 			defer copied.Close()
-			return readParquetHosts(ctx, path, copied, yield)
+			return readParquetHosts(ctx, remote.Name(path), copied, yield)
 		}
-		name, in, piped = path, b, false
+		name, in, piped = remote.Name(path), b, false
 	default:
 		info, err := os.Stat(path)
 		if err != nil {

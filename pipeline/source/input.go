@@ -115,6 +115,7 @@ func inspectURL(ctx context.Context, url string) (sink.Input, error) {
 		return sink.Input{}, err
 	}
 	defer in.Close()
+	name := remote.Name(url)
 	sum := sha256.New()
 	b := bufio.NewReaderSize(in, 1<<18)
 	var rows int64
@@ -126,15 +127,15 @@ func inspectURL(ctx context.Context, url string) (sink.Input, error) {
 		defer f.Close()
 		var info os.FileInfo
 		if info, err = f.Stat(); err == nil {
-			rows, err = parquetRows(f, url, info.Size(), sum)
+			rows, err = parquetRows(f, name, info.Size(), sum)
 		}
 	} else {
-		rows, err = countLines(ctx, url, io.TeeReader(b, sum))
+		rows, err = countLines(ctx, name, io.TeeReader(b, sum))
 	}
 	if err != nil {
 		return sink.Input{}, err
 	}
-	return sink.Input{Role: "hosts", Path: url, SHA256: hex.EncodeToString(sum.Sum(nil)), Rows: rows}, nil
+	return sink.Input{Role: "hosts", Path: name, SHA256: hex.EncodeToString(sum.Sum(nil)), Rows: rows}, nil
 }
 
 // noFile makes the error of a list that cannot be opened. It helps the user who
@@ -144,7 +145,7 @@ func noFile(path string, err error) error {
 	if _, _, e := fetch.Parse(path, "https"); e == nil && errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, ".:") && !isListName(path) {
 		why = fmt.Errorf("%w; to ask a host of that name, omit --hosts: robocensus run %s …", why, path)
 	}
-	return &userfile.Error{Path: path, Err: why}
+	return &userfile.Error{Path: remote.Name(path), Err: why}
 }
 
 // isListName reports whether a name ends like that of a list.

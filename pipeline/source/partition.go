@@ -14,6 +14,7 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // Partition is a list of hosts divided into the lists of shards, so that each shard
@@ -80,7 +81,7 @@ func NewPartition(ctx context.Context, c Config, shards int, scratch *store.Scra
 		return nil, err
 	}
 	if hosts == 0 {
-		return nil, &userfile.Error{Path: c.Hosts, Err: errors.New("holds no host; give one host, origin or URL to a line, or a table with a column host, url or host_rev")}
+		return nil, &userfile.Error{Path: remote.Name(c.Hosts), Err: errors.New("holds no host; give one host, origin or URL to a line, or a table with a column host, url or host_rev")}
 	}
 	for shard := range p.chunks {
 		if err := p.flush(shard); err != nil {

@@ -40,9 +40,12 @@ type Config struct {
 	Shard   Shard    // the share to read, by default all
 
 	// Of a run that was planned:
-	Planned  string       // path of the list of the shard, instead of Hosts
-	Archives []sink.Input // all archives, instead of WARC
-	MaxBody  int          // bytes at which stored bodies are cut
+	Planned  string          // path of the list of the shard, instead of Hosts
+	Archives []sink.Input    // all archives, instead of WARC
+	Repeated []sink.Repeated // archives that the input names again
+
+	Planning bool // for a plan, which holds no queries of URLs
+	MaxBody  int  // bytes at which stored bodies are cut
 }
 
 // IsStored reports whether the source has captures, so that no host is asked.
@@ -73,6 +76,7 @@ type Source struct {
 	earlier    []sink.Choice     // how the earlier run chose its hosts
 	elsewhere  atomic.Int64      // targets or rows of other shards
 	passed     atomic.Bool       // an archive was passed over
+	repeated   []sink.Repeated   // archives that are named again
 }
 
 // Open finds the inputs of a source, identifies them, and reads the ranks. An input
@@ -87,7 +91,7 @@ func Open(ctx context.Context, c Config) (s *Source, err error) {
 	case c.FromRun != "":
 		err = s.openRun(ctx)
 	default:
-		list := &Volume{Most: sink.MaxVolumes * sink.SegmentsPerVolume, source: s, input: sink.Input{Path: c.Hosts}, read: s.readHosts}
+		list := &Volume{Most: sink.MaxVolumes * sink.SegmentsPerVolume, source: s, input: sink.Input{Path: remote.Name(c.Hosts)}, read: s.readHosts}
 		s.Volumes = []*Volume{list}
 	}
 	if err != nil {
@@ -105,7 +109,7 @@ func (s *Source) openRanks(ctx context.Context) (err error) {
 		return nil
 	}
 	if s.ranks, err = readRanks(ctx, list); err == nil && s.ranks.hosts.used == 0 {
-		err = &userfile.Error{Path: list, Err: errors.New("has no ranked host; give lines such as 1,example.com")}
+		err = &userfile.Error{Path: remote.Name(list), Err: errors.New("has no ranked host; give lines such as 1,example.com")}
 	}
 	return err
 }
@@ -126,7 +130,7 @@ func Check(ctx context.Context, c Config) error {
 	for _, name := range []string{c.Bodies, c.Hosts} {
 		if err == nil && isLocal(name) {
 			if _, e := os.Stat(name); e != nil {
-				err = &userfile.Error{Path: name, Err: errors.Unwrap(e)}
+				err = &userfile.Error{Path: remote.Name(name), Err: errors.Unwrap(e)}
 			}
 		}
 	}
@@ -179,6 +183,9 @@ func (s *Source) AsOf() *time.Time { return s.asOf }
 // Earlier says how that run chose its hosts; see [sink.Plan].
 func (s *Source) Earlier() []sink.Choice { return s.earlier }
 
+// Repeated returns the archives that the input names again; they are read once.
+func (s *Source) Repeated() []sink.Repeated { return s.repeated }
+
 // Inputs returns the files of the source with their digests. A pipe has its digest, and
 // an archive at an https URL its size, only after it was read.
 func (s *Source) Inputs() []sink.Input {
@@ -191,6 +198,9 @@ func (s *Source) Inputs() []sink.Input {
 // rejects what is not a target, and calls progress with the bytes of archives read.
 func (s *Source) Start(ctx context.Context, rejects *Rejects, progress func(bytes int64)) (err error) {
 	s.rejects, s.progress = rejects, progress
+	if err := s.rejectRepeated(); err != nil {
+		return err
+	}
 	if s.config.IsStored() && s.config.Hosts != "" {
 		reject := rejects.host
 		if !s.config.Shard.isFirst() {
@@ -210,7 +220,7 @@ func (s *Source) Start(ctx context.Context, rejects *Rejects, progress func(byte
 // reader of a server's archives waits for another one to finish, which may wait for it.
 func (s *Source) AtOnce() int {
 	for _, v := range s.Volumes {
-		if v.archive != nil && s.isPaced(s.config.locate(v.input.Path)) {
+		if v.archive != nil && s.isPaced(v.location) {
 			return max(1, s.config.Pace.AtOnce)
 		}
 	}
@@ -309,12 +319,16 @@ func (s *Source) Empty() error {
 	if n, first := s.rejects.found(); n > 0 {
 		wanted = fmt.Sprintf("%s; rejected: %d, the first %s", wanted, n, sink.TextString(first))
 	}
-	return &userfile.Error{Path: path, Err: errors.New(wanted)}
+	return &userfile.Error{Path: remote.Name(path), Err: errors.New(wanted)}
 }
 
 // archiveNames names the archives for an error.
 func (c *Config) archiveNames() string {
-	return cmp.Or(c.Paths, strings.Join(c.WARC, " "), "the planned archives")
+	names := slices.Clone(c.WARC)
+	for i, name := range names {
+		names[i] = remote.Name(name)
+	}
+	return cmp.Or(c.Paths, strings.Join(names, " "), "the planned archives")
 }
 
 // sourceName names the source for an error.

@@ -22,6 +22,7 @@ import (
 // Unread makes the error of an input at a URL: a [userfile.Error] if the input is
 // wrong, and not if its server, this machine or a key is.
 func Unread(url string, err error) error {
+	url = remote.Name(url)
 	if store.FaultOf(err) != store.OfData {
 		return fmt.Errorf("read %s: %w", url, err)
 	}
@@ -91,7 +92,7 @@ func globURL(ctx context.Context, pattern string) (urls []string, err error) {
 	at := strings.LastIndexByte(pattern, '/')
 	folder, name := pattern[:at], pattern[at+1:]
 	if strings.ContainsAny(folder, "*?[") {
-		return nil, &userfile.Error{Path: pattern, Err: errors.New("only the last part of the URL may be a pattern")}
+		return nil, &userfile.Error{Path: remote.Name(pattern), Err: errors.New("only the last part of the URL may be a pattern")}
 	}
 	b, err := remote.OpenBucket(ctx, folder)
 	if err != nil {

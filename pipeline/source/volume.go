@@ -29,8 +29,9 @@ type Volume struct {
 	mixed  bool  // it yields the targets of all shards
 	read   func(ctx context.Context, emit func(Target) error) error
 
-	archive *sink.ArchiveRecord                     // what is known of the archive; nil for another volume
-	pass    func(archive *sink.ArchiveRecord) error // accounts for an archive that is not read
+	location string                                  // where an archive is, with the query of a URL
+	archive  *sink.ArchiveRecord                     // what is known of the archive; nil for another volume
+	pass     func(archive *sink.ArchiveRecord) error // accounts for an archive that is not read
 }
 
 // seqPerVolume keeps the numbers of volumes apart: the third volume's targets are
@@ -119,7 +120,7 @@ func identify(ctx context.Context, role, path string) (sink.Input, error) {
 		}
 		defer o.Close()
 		if o.Size < 0 {
-			return sink.Input{}, &userfile.Error{Path: path, Err: errors.New("the server does not say how large it is; download it")}
+			return sink.Input{}, &userfile.Error{Path: remote.Name(path), Err: errors.New("the server does not say how large it is; download it")}
 		}
 		return identifyEnds(role, path, o.Size, func(from, size int64) io.Reader {
 			return &io.LimitedReader{R: o.Reader(ctx, from), N: size}
@@ -127,7 +128,7 @@ func identify(ctx context.Context, role, path string) (sink.Input, error) {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return sink.Input{}, &userfile.Error{Path: path, Err: errors.Unwrap(err)}
+		return sink.Input{}, &userfile.Error{Path: remote.Name(path), Err: errors.Unwrap(err)}
 	}
 	in := sink.Input{Role: role, Path: path}
 	if info.IsDir() {
@@ -146,7 +147,7 @@ func identify(ctx context.Context, role, path string) (sink.Input, error) {
 
 // identifyEnds identifies a file of so many bytes; section reads some of them.
 func identifyEnds(role, path string, bytes int64, section func(from, size int64) io.Reader) (sink.Input, error) {
-	in := sink.Input{Role: role, Path: path, Bytes: bytes}
+	in := sink.Input{Role: role, Path: remote.Name(path), Bytes: bytes}
 	const ends = 64 << 10
 	sum := sha256.New()
 	binary.Write(sum, binary.BigEndian, bytes)
@@ -183,7 +184,7 @@ func openStored(ctx context.Context, path string) (io.Reader, func(), error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil, &userfile.Error{Path: path, Err: errors.Unwrap(err)}
+		return nil, nil, &userfile.Error{Path: remote.Name(path), Err: errors.Unwrap(err)}
 	}
 	return f, func() { f.Close() }, nil
 }

@@ -228,7 +228,7 @@ func pace(settings map[string]any) map[string]any {
 func (r *Run) manifest(m *sink.Manifest, s selection) *sink.Manifest {
 	out := *m
 	out.Configuration, out.Pace, out.Inputs, out.Earlier = r.Configuration, r.Pace, r.Inputs, r.Earlier
-	out.RejectedFile, out.Lists, out.Records, out.Without = nil, nil, []sink.RecordName{}, s.names()
+	out.RejectedFile, out.Lists, out.Repeated, out.Records, out.Without = nil, nil, nil, []sink.RecordName{}, s.names()
 	for _, of := range []struct {
 		out *[]sink.Part
 		in  []sink.Part

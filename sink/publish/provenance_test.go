@@ -46,7 +46,7 @@ func TestNamesOfArchives(t *testing.T) {
 		"s3://bucket/100%/a b.warc.gz":                   "s3://bucket/100%/a b.warc.gz",
 		"https://data.example/a.warc.gz?X-Amz-Signature=secret":     "https://data.example/a.warc.gz",
 		"https://jane:secret@data.example/a.warc.gz#b":              "https://data.example/a.warc.gz",
-		"https://data.example/%zz/a.warc.gz?X-Amz-Signature=secret": "a.warc.gz",
+		"https://data.example/%zz/a.warc.gz?X-Amz-Signature=secret": "https://data.example/%zz/a.warc.gz",
 	} {
 		if got := archiveName(name); got != want {
 			t.Errorf("%s is named %s, want %s", name, got, want)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -21,7 +20,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/shred"
 	"github.com/robocensus/robocensus/sink/scan"
-	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // rowTypes are the row types of the tables that may be rewritten.
@@ -83,16 +82,9 @@ const archiveColumn = "warc_file"
 // without what may be secret in a URL. Relative paths, as published lists of archives
 // have them, stay.
 func archiveName(name string) string {
-	u, err := url.Parse(name)
 	switch {
-	case store.IsURL(name): // has no secrets, and is no URL to parse: a name may have a percent sign
-		return name
-	case strings.Contains(name, "://") && err == nil:
-		u.User, u.RawQuery, u.Fragment = nil, "", ""
-		return u.String()
 	case strings.Contains(name, "://"):
-		name, _, _ = strings.Cut(name, "?")
-		return path.Base(name)
+		return remote.Name(name)
 	case !filepath.IsLocal(filepath.FromSlash(name)):
 		return path.Base(name)
 	}

@@ -92,7 +92,7 @@ func CheckName(dir string) error {
 	case !strings.Contains(dir, "://"):
 		return nil
 	case !IsURL(dir):
-		return fmt.Errorf("%s %w for runs: give a path, or s3://BUCKET/FOLDER", dir, remote.ErrFolder)
+		return fmt.Errorf("%s %w for runs: give a path, or s3://BUCKET/FOLDER", remote.Name(dir), remote.ErrFolder)
 	case strings.ContainsAny(dir, "*?["):
 		return fmt.Errorf("%s %w for runs: DuckDB reads *, ? and [ as a pattern", dir, remote.ErrFolder)
 	}
