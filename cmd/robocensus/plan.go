@@ -33,9 +33,10 @@ Then start each process with
     robocensus run --out DIR --run ID [--shard I]
 
 The process takes the source and the settings from the plan. Files such as --agents
-must be at the same path, and a --proxy must be given again. A process whose settings
-differ from the plan ends with exit code 65. The process that commits the last shard
-completes the run.
+must be at the same path, and a --proxy must be given again. The plan holds no query
+of a URL, so only lists of hosts and of archives can be at signed URLs. A process whose
+settings differ from the plan ends with exit code 65. The process that commits the last
+shard completes the run.
 
 To plan a planned run again changes nothing.
 

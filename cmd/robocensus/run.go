@@ -34,7 +34,8 @@ seconds if it never reached a host; --resume continues it.
 
 An archive at an https URL is asked for once, when its turn comes, and no faster than
 --archive-rate: all readers wait when its server answers 403, 429 or 503. A transfer
-that breaks continues at the byte where it broke. --resume does not read an archive
+that breaks continues at the byte where it broke. An archive that is named again, by
+another path, link or spelling, is read once. --resume does not read an archive
 again whose targets are all in the tables, unless some of it was rejected.
 
 A run of --shards N is made by N processes, one --shard each, and is complete when
@@ -42,9 +43,10 @@ all are; see robocensus plan. What differs from the plan of the run is an error.
 
 DIR may be a folder in an object store: s3://bucket/folder. The run is then made on
 this machine, in --spool, and sent when it is complete. Inputs may be URLs too, s3://
-or https://. Keys, region and endpoint are found as AWS's own tools find them: in
-AWS_ACCESS_KEY_ID, AWS_PROFILE, AWS_REGION, and AWS_ENDPOINT_URL for other stores that
-speak S3.
+or https://. The query of a URL, such as the signature of a signed one, is in no file
+and no message: what is left of the URL names the input. Keys, region and endpoint are
+found as AWS's own tools find them: in AWS_ACCESS_KEY_ID, AWS_PROFILE, AWS_REGION, and
+AWS_ENDPOINT_URL for other stores that speak S3.
 
 With --json, a run that completes prints one object
 
