@@ -15,8 +15,9 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// OpenPart opens a part in dir, as a manifest names it. It returns an error if the
-// contents do not match the part's digest.
+// OpenPart opens a part in dir, as a manifest names it, for those who read its rows with
+// parquet-go. It returns an error if the contents do not match the part's digest, or if a
+// page would take more memory than a page of ours.
 func OpenPart(ctx context.Context, dir string, p sink.Part) (*os.File, error) {
 	s, err := store.Open(ctx, dir)
 	if err != nil {
@@ -25,6 +26,10 @@ func OpenPart(ctx context.Context, dir string, p sink.Part) (*os.File, error) {
 	defer s.Close()
 	f, err := store.OpenWritten(ctx, s, p.Path, p.Digest)
 	if err != nil {
+		return nil, Unreadable(s, p, err)
+	}
+	if _, err := Open(f); err != nil {
+		f.Close()
 		return nil, Unreadable(s, p, err)
 	}
 	return f, nil

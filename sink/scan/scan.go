@@ -41,7 +41,7 @@ type File struct {
 	fields []*field
 }
 
-// Open reads the footer of a file.
+// Open reads the footer of a file, and the headers of its pages.
 func Open(in parquet.ReaderAtSeeker) (f *File, err error) {
 	defer Recovered(&err)
 	size, err := in.Seek(0, io.SeekEnd)
@@ -61,6 +61,9 @@ func Open(in parquet.ReaderAtSeeker) (f *File, err error) {
 	}
 	r, err := file.NewParquetReader(in, file.WithReadProps(properties))
 	if err != nil {
+		return nil, err
+	}
+	if err := checkPages(in, size, r); err != nil {
 		return nil, err
 	}
 	return &File{r, fieldsOf(r.MetaData().Schema)}, nil
