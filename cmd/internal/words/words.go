@@ -3,24 +3,27 @@
 // A [Vocabulary] maps the enumerated values of a column to words; [Percent], [Number]
 // and [Count] format figures. The terminal, comparisons and the report all use them,
 // so that a value has the same words everywhere. A value without words may come from
-// the network: the caller escapes the result.
+// the network, and is escaped.
 package words
 
 import (
 	"strconv"
 	"strings"
+
+	"github.com/robocensus/robocensus/cmd/internal/visible"
 )
 
 // Vocabulary maps the values of a column or counter to words.
 type Vocabulary map[string]string
 
-// Of returns the words for a value. A value without words is returned with spaces
-// for underscores; it may come from the network.
+// Of returns the words for a value. A value without words, which may come from the
+// network or from a stranger's tables, is returned with spaces for underscores and with
+// escapes for what would act on a terminal.
 func (v Vocabulary) Of(value string) string {
 	if text, ok := v[value]; ok {
 		return text
 	}
-	return strings.ReplaceAll(value, "_", " ")
+	return visible.Text(strings.ReplaceAll(value, "_", " "))
 }
 
 // Outcome has words for outcomes. A full disallow is the effect of an outage, not a
