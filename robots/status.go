@@ -31,6 +31,13 @@ const (
 	ErrorUnexpectedStatus ErrorClass = "unexpected_status"
 )
 
+// ErrorClasses holds all error classes.
+var ErrorClasses = [...]ErrorClass{
+	ErrorDNSNotFound, ErrorDNSFailure, ErrorAddressBlocked, ErrorNoRoute, ErrorConnectRefused, ErrorConnectTimeout, ErrorConnectFailure,
+	ErrorTLS, ErrorTimeout, ErrorReset, ErrorProtocol, ErrorTruncatedBody, ErrorHeaderTooLarge, ErrorCanceled,
+	ErrorRedirectInvalid, ErrorRedirectUnsupported, ErrorRedirectLoop, ErrorRedirectLimit, ErrorServerError, ErrorUnexpectedStatus,
+}
+
 // A Hop is one request of a redirect chain and the status of its answer: that
 // of HTTP, or the last reply of an FTP server (226 for a transfer, 550 for no
 // such file). Status 0 means that no answer came.
@@ -88,6 +95,9 @@ const (
 	OutcomeUndefined Outcome = "undefined"
 )
 
+// Outcomes holds all outcomes.
+var Outcomes = [...]Outcome{ConditionalAllow, FullAllow, FullDisallow, OutcomeUndefined}
+
 // AnswerReason says why an answer has its outcome.
 type AnswerReason string
 
@@ -111,3 +121,11 @@ const (
 	AnswerAddressBlocked      AnswerReason = "address_blocked"
 	AnswerNoRoute             AnswerReason = "no_route"
 )
+
+// AnswerReasons holds all reasons.
+var AnswerReasons = [...]AnswerReason{
+	AnswerSuccess, AnswerClientError, AnswerServerError, AnswerMisconfiguredServer, AnswerRedirectLimit, AnswerRedirectLoop,
+	AnswerRedirectInvalid, AnswerRedirectUnsupported, AnswerRedirectUnresolved, AnswerRevisitUnresolved, AnswerHTMLRedirect,
+	AnswerNetworkFailure, AnswerInvalidResponse, AnswerIncompleteBody, AnswerStaleCopy, AnswerUnreachableTooLong, AnswerAddressBlocked,
+	AnswerNoRoute,
+}

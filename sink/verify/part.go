@@ -135,7 +135,7 @@ func (v *verifier) decodeParquet(ctx context.Context, p sink.Part, f *os.File, m
 		return false, nil // columns of the wrong type cannot be checked further
 	}
 	read := int64(0)
-	err = in.Batches(ctx, scan.Selection{}, func(batch arrow.RecordBatch) error {
+	err = in.Batches(ctx, scan.Selection{Dictionaries: enumerated(p.Table)}, func(batch arrow.RecordBatch) error {
 		read += batch.NumRows()
 		each(batch)
 		return nil

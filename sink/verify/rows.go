@@ -30,6 +30,7 @@ type rowCheck struct {
 	disordered, orphans problems
 	misplaced           problems // targets of other shards
 	foreign             problems // bodies of other digests
+	unknown             problems // values that their columns do not have
 	counted             int64    // sum of the metric targets
 	seqs                []int64  // the seqs in fetches; nil if there are too many
 }
@@ -58,6 +59,9 @@ func (c *segmentCheck) check(p sink.Part) *rowCheck {
 }
 
 func (r *rowCheck) batch(batch arrow.RecordBatch) {
+	if err := valuesOf(r.part.Table, batch); err != nil {
+		r.unknown.add("%v", err)
+	}
 	switch r.part.Table {
 	case "summary":
 		metrics, counts := scan.Column[*array.String](batch, "metric"), scan.Column[*array.Int64](batch, "count")
@@ -148,7 +152,7 @@ func (r *rowCheck) one(seq int64, inner int32) {
 
 func (r *rowCheck) end() {
 	s := r.segment
-	for kind, found := range map[string]problems{badOrder: r.disordered, badSeq: r.orphans, badShard: r.misplaced, badBody: r.foreign} {
+	for kind, found := range map[string]problems{badOrder: r.disordered, badSeq: r.orphans, badShard: r.misplaced, badBody: r.foreign, badValue: r.unknown} {
 		if found.n > 1 {
 			found.first += fmt.Sprintf(" (the first of %d such rows)", found.n)
 		}

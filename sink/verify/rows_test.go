@@ -76,9 +76,11 @@ func TestRowsThatDoNotFitTogether(t *testing.T) {
 		plant func(r *rows) // in segment 1, which has the seqs 3 and 4
 		want  []string
 	}{
-		"nothing":             {func(*rows) {}, nil},
-		"two bodies, swapped": {func(r *rows) { r.bodies[0].Body, r.bodies[1].Body = r.bodies[1].Body, r.bodies[0].Body }, []string{bodies + ": body"}},
-		"one byte of a body":  {func(r *rows) { r.bodies[1].Body[0]++ }, []string{bodies + ": body"}},
+		"nothing":                    {func(*rows) {}, nil},
+		"an unknown class of errors": {func(r *rows) { r.fetches[1].ErrorClass = sink.Some("odd\x1b[31m") }, []string{fetches + ": value"}},
+		"an unknown verdict":         {func(r *rows) { r.verdicts[0].Verdict = "maybe" }, []string{verdicts + ": value"}},
+		"two bodies, swapped":        {func(r *rows) { r.bodies[0].Body, r.bodies[1].Body = r.bodies[1].Body, r.bodies[0].Body }, []string{bodies + ": body"}},
+		"one byte of a body":         {func(r *rows) { r.bodies[1].Body[0]++ }, []string{bodies + ": body"}},
 		"a digest in other letters": {func(r *rows) { r.bodies[0].ContentDigest = "sha1:" + r.bodies[0].ContentDigest },
 			[]string{bodies + ": body"}},
 		"fetches fall":           {func(r *rows) { slices.Reverse(r.fetches) }, []string{fetches + ": order"}},

@@ -47,6 +47,7 @@ const (
 	badOrder     = "order"     // rows out of order, or a target counted twice
 	badSeq       = "seq"       // a row without a target in its segment
 	badShard     = "shard"     // a target in the wrong shard
+	badValue     = "value"     // a value that its column does not have
 	badBody      = "body"      // a body that is not that of its content digest
 	badSummary   = "summary"   // counts differ from the targets in fetches
 	badExtra     = "extra"     // a file that no record names
