@@ -34,6 +34,7 @@ const mostCounters = 4 << 20
 type Counts struct {
 	agents   []Agent
 	profiles []string
+	most     int // bounds the distinct counters, 0 for mostCounters
 
 	mu      sync.Mutex
 	ids     map[string]uint32 // indices in texts
@@ -228,8 +229,8 @@ func (n *Counts) read(_ int, batch arrow.RecordBatch) error {
 }
 
 func (n *Counts) bounded() error {
-	if len(n.sums) > mostCounters {
-		return fmt.Errorf("summary has more than %d different counters", mostCounters)
+	if most := cmp.Or(n.most, mostCounters); len(n.sums) > most {
+		return fmt.Errorf("summary is %w: it has more than %d different counters", sink.ErrDamaged, most)
 	}
 	return nil
 }

@@ -61,7 +61,28 @@ func Read(ctx context.Context, dir string, m *sink.Manifest) (*Counts, error) {
 	if m.SummaryBins != sink.BinsVersion {
 		return nil, fmt.Errorf("the distributions in summary of run %s have bins of version %d, but this program reads version %d: use the version that wrote the run (%s)", m.Run, m.SummaryBins, sink.BinsVersion, m.ToolVersion)
 	}
-	return readTable(ctx, dir, m, "summary", newCounts)
+	most := mostCountersOf(m)
+	return readTable(ctx, dir, m, "summary", func() *Counts {
+		n := newCounts()
+		n.most = most
+		return n
+	})
+}
+
+// mostCountersOf bounds the counters of a run that somebody else may have written. In a
+// stratum, each agent has some thirty counters under each profile, and the bins and keys
+// of all other metrics are some thousands.
+func mostCountersOf(m *sink.Manifest) int {
+	agents := int64(0)
+	for _, in := range m.Inputs {
+		if in.Role == "agents" {
+			agents = in.Rows
+		}
+	}
+	if agents <= 0 || agents > mostCounters {
+		return mostCounters
+	}
+	return int(min(mostCounters, int64(len(Strata)+1)*(64*agents*int64(max(1, len(m.Profiles)))+30_000)))
 }
 
 // ReadExamples reads the examples of a run in dir. There are none if the run was

@@ -292,3 +292,29 @@ func must(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// A run has no more counters than its agents and profiles allow. A table of a stranger
+// that has more is damage.
+func TestMoreCountersThanARunCanHave(t *testing.T) {
+	m := &sink.Manifest{Plan: sink.Plan{Profiles: []string{"google"}, Inputs: []sink.Input{{Role: "agents", Rows: 178}}}}
+	if most := mostCountersOf(m); most < 300_000 || most > 500_000 {
+		t.Errorf("178 agents under one profile may have %d counters", most)
+	}
+	m.Inputs[0].Rows = 1 << 40
+	if most := mostCountersOf(m); most != mostCounters {
+		t.Errorf("any number of agents: %d", most)
+	}
+	n := newCounts()
+	n.most = 10
+	from := newCounts()
+	for i := range 10 {
+		from.Add("m", "", strconv.Itoa(i))
+	}
+	if err := n.Merge(from); err != nil {
+		t.Error(err)
+	}
+	from.Add("m", "", "one more")
+	if err := n.Merge(from); !errors.Is(err, sink.ErrDamaged) {
+		t.Errorf("one more: %v", err)
+	}
+}
