@@ -111,6 +111,8 @@ func (r *hostReader) advance() error {
 func (r *hostReader) take(host string) (out []*fetched, err error) {
 	for r.next != nil && r.next.host == host {
 		if n := len(out); n > 0 && out[n-1].origin == r.next.origin {
+			// A list may name an origin itself, and a host that falls back to it.
+			r.next.fallback = cmp.Or(r.next.fallback, out[n-1].fallback)
 			out[n-1] = r.next
 		} else {
 			out = append(out, r.next)
@@ -179,7 +181,8 @@ func compareHeads[T any](before, after []T, compare func(a, b T) int) int {
 
 // pairsOf pairs the rows of one host by origin. If a run gave up https for http, one
 // origin may be left on each side. These two form a pair, because the host is
-// neither new nor gone.
+// neither new nor gone. If the list names the http origin too, it counts once, and
+// https, which is left alone, could not be reached by the run that gave it up.
 func pairsOf(before, after []*fetched) []*pair {
 	var out []*pair
 	for len(before)+len(after) > 0 {
@@ -199,6 +202,16 @@ func pairsOf(before, after []*fetched) []*pair {
 			gone = append(gone, i)
 		} else if p.sides[0] == nil {
 			come = append(come, i)
+		}
+	}
+	if len(gone)+len(come) == 1 {
+		left, side := out[slices.Concat(gone, come)[0]], len(gone) // of the run that lacks it
+		i := slices.IndexFunc(out, func(p *pair) bool { f := p.sides[side]; return f != nil && f.fallback != "" && f.isBare() })
+		if i >= 0 && left.last().isBare() {
+			given := *out[i].sides[side]
+			given.origin, given.outcome, given.reason = left.last().origin, string(robots.OutcomeUndefined), string(robots.AnswerNetworkFailure)
+			given.digest, given.final, given.since = "", "", 0
+			left.sides[side] = &given
 		}
 	}
 	if len(gone) == 1 && len(come) == 1 {

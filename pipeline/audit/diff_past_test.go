@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 )
@@ -64,6 +66,39 @@ func TestProfilesAreThoseOfTheRuns(t *testing.T) {
 				t.Errorf("the promise is %s: %s", p.State, p.Note)
 			}
 		})
+	}
+}
+
+// An answer that only another number of redirects makes another is no change, and
+// promises about answers are unchecked.
+func TestAnswersThatTheDefinitionChanges(t *testing.T) {
+	google, _ := robots.ProfileNamed("google")
+	few := *google
+	few.MaxRedirects = 1
+	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/robots.txt":
+			http.Redirect(w, r, "/1", http.StatusFound)
+		case "/1":
+			http.Redirect(w, r, "/2", http.StatusFound)
+		default:
+			fmt.Fprint(w, "User-agent: *\nDisallow: /\n")
+		}
+	}, "h.example\n")
+	for i, run := range []string{"a", "b"} {
+		c.Run, c.Evaluate.Profiles = run, []*robots.Profile{[...]*robots.Profile{&few, google}[i]}
+		_, err := pipeline.Run(t.Context(), c, new(pipeline.Progress))
+		must(t, err)
+	}
+	r, err := Diff(t.Context(), DiffConfig{Dir: c.Dir, Before: "a", After: "b", Expect: expected(t, "no_change: outcome", "no_change: reachability", "no_change: signal")})
+	must(t, err)
+	if diff := cmp.Diff([]string{"h.example redirect minor - - - - http://h.example/1 http://h.example/2 - -"}, shownChanges(t, c.Dir)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for i, want := range []State{Unchecked, Unchecked, Kept} {
+		if p := r.Expectations[i]; p.State != want {
+			t.Errorf("%s is %s, want %s: %s", p.Name, p.State, want, p.Note)
+		}
 	}
 }
 

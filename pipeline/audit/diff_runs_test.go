@@ -81,6 +81,8 @@ func diffOf(t *testing.T, dir string) []string {
 func TestDiffPairsRowsByOrigin(t *testing.T) {
 	fellBack := fetchOf("http://h.example", "success", "T", 0)
 	fellBack.FallbackErrorClass = sink.Some("timeout")
+	later := fellBack
+	later.ContentDigest, later.FetchTime = sink.Some("U"), firstDay.AddDate(0, 0, 1)
 	ported := fetchOf("https://h.example:8443", "success", "T", 0)
 	ported.Host = "h.example"
 	since := func(f sink.Fetch, day int) sink.Fetch {
@@ -113,6 +115,18 @@ func TestDiffPairsRowsByOrigin(t *testing.T) {
 		{"https and http asked by name are other origins",
 			[][]sink.Fetch{{fetchOf("https://h.example", "success", "S", 1)}}, [][]sink.Fetch{{fetchOf("http://h.example", "success", "P", 1)}},
 			[]string{"h.example host_new minor - conditional_allow - -", "h.example host_gone minor conditional_allow - - -"}},
+		{"an origin that a list names twice is one",
+			[][]sink.Fetch{{fellBack, fetchOf("http://h.example", "success", "T", 0)}}, [][]sink.Fetch{{fetchOf("http://h.example", "success", "U", 1), later}},
+			[]string{"h.example text minor T U - -"}},
+		{"https given up for http that the list names too",
+			[][]sink.Fetch{{fetchOf("https://h.example", "success", "S", 0), fetchOf("http://h.example", "success", "T", 0)}}, [][]sink.Fetch{{fellBack, fetchOf("http://h.example", "success", "T", 0)}},
+			[]string{"h.example reachability major success network_failure - -"}},
+		{"https taken up again beside http",
+			[][]sink.Fetch{{fellBack, fetchOf("http://h.example", "success", "T", 0)}}, [][]sink.Fetch{{fetchOf("https://h.example", "success", "S", 0), fetchOf("http://h.example", "success", "T", 0)}},
+			[]string{"h.example reachability minor network_failure success - -"}},
+		{"https that is named no more, beside http",
+			[][]sink.Fetch{{fetchOf("https://h.example", "success", "S", 0), fetchOf("http://h.example", "success", "T", 0)}}, [][]sink.Fetch{{fetchOf("http://h.example", "success", "T", 0)}},
+			[]string{"h.example host_gone minor conditional_allow - - -"}},
 		{"an outage hides another text", [][]sink.Fetch{{fetchOf("https://h.example", "success", "S", 1)}}, [][]sink.Fetch{{fetchOf("https://h.example", "stale_copy", "OLDER", 1)}},
 			[]string{"h.example reachability major success stale_copy - -"}},
 		{"an outage that grows old", [][]sink.Fetch{{since(fetchOf("https://h.example", "server_error", "", 1), 0)}}, [][]sink.Fetch{{since(fetchOf("https://h.example", "stale_copy", "S", 31), 0)}},
@@ -127,6 +141,11 @@ func TestDiffPairsRowsByOrigin(t *testing.T) {
 			makeRun(t, dir, "a", []string{"fetches"}, row.before...)
 			makeRun(t, dir, "b", []string{"fetches"}, row.after...)
 			got := diffOf(t, dir)
+			record, err := sink.ReadComparison(t.Context(), dir, "b", "a")
+			must(t, err)
+			if twice := strings.Contains(row.name, "names twice"); twice && record.Hosts != 1 {
+				t.Errorf("%d hosts are compared", record.Hosts)
+			}
 			slices.Sort(got)
 			slices.Sort(row.want)
 			if diff := cmp.Diff(row.want, got); diff != "" {

@@ -3,6 +3,8 @@ package series
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -29,5 +31,46 @@ func TestUnreadHostsAreNoBase(t *testing.T) {
 	must(t, err)
 	if got.hosts != 7 || len(got.notes) != 1 {
 		t.Errorf("%d hosts were read in both of 10, 3 of them unread; notes %q", got.hosts, got.notes)
+	}
+}
+
+// Of each pair of neighbours every policy counts, under the profiles that are followed.
+func TestChangesOfNeighbours(t *testing.T) {
+	dir := t.TempDir()
+	for at, run := range []string{"r0", "r1"} {
+		madeUp{"h.a.com": {"A": "partial", "B": "partial", "C": "partial"}, "h.b.com": {"A": "partial", "B": "partial", "C": "partial"}}.write(t, dir, run, at)
+	}
+	after, err := sink.ReadManifest(t.Context(), dir, "r1")
+	must(t, err)
+	out, err := sink.CreateChanges(t.Context(), dir, after, "r0", "test")
+	must(t, err)
+	defer out.Abort()
+	row := func(origin, kind, agent, profile, before, after string) sink.Change {
+		return sink.Change{Origin: origin, Kind: kind, Severity: "major", Agent: &agent, Category: sink.Some("x"), Profile: &profile, Before: sink.NonZero(before), After: &after}
+	}
+	must(t, out.Write(
+		row("a", "rules", "A", "google", "", "both"), row("a", "policy_class", "B", "google", "partial", "disallow_all"),
+		row("b", "rules", "A", "google", "", "closes"), row("b", "rules", "A", "rfc9309", "", "closes"),
+		sink.Change{Origin: "c", Kind: "text", Severity: "cosmetic"},
+	))
+	out.Compared(4, 0)
+	must(t, out.Commit())
+	s, err := Read(t.Context(), Config{Dir: dir, Runs: []string{"r0", "r1"}})
+	must(t, err)
+	got := make(map[string]int64)
+	for _, p := range s.Points {
+		if p.Metric == "change" && p.Count > 0 {
+			got[word(p.Agent)+" "+word(p.Profile)+" "+word(p.Key)] = p.Count
+			if p.Denominator != 4 {
+				t.Errorf("of %d hosts", p.Denominator)
+			}
+		}
+	}
+	want := map[string]int64{
+		"A google closed": 2, "A google opened": 1, "A google both": 1, "B google closed": 1, "B google shut_out": 1,
+		"  closed": 2, "  opened": 1, "  both": 1, "  shut_out": 1, "  reworded": 1,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -231,7 +231,7 @@ func (h *hostReader) countClusters() {
 	}
 	for g, n := range single {
 		list := h.figures.of(h.texts[g.vector])
-		for _, p := range h.populations(g.panel) {
+		for _, p := range h.populations(g) {
 			for _, name := range []string{bandNames[g.band], All} {
 				h.figures.singles(h.figures.denseOf(p.of(name)), list, n)
 			}
@@ -258,7 +258,7 @@ func (h *hostReader) countCluster(hosts []clusterHost) {
 	count(h.run.all, hosts)
 	if h.Panel {
 		without := func(inPanel bool) []clusterHost {
-			return slices.DeleteFunc(slices.Clone(hosts), func(c clusterHost) bool { return c.panel == inPanel })
+			return slices.DeleteFunc(slices.Clone(hosts), func(c clusterHost) bool { return c.twice || c.panel == inPanel })
 		}
 		count(h.run.panel, without(false))
 		count(h.run.others, without(true))

@@ -47,6 +47,11 @@ func readHosts(ctx context.Context, c Config, runs []*counted, r *Result) error 
 	}
 	for _, run := range runs {
 		h := newHostReader(c, run, panel)
+		if c.Panel {
+			if err := h.findFallbacks(ctx); err != nil {
+				return err
+			}
+		}
 		if err := h.read(ctx); err != nil {
 			return err
 		}
@@ -60,6 +65,7 @@ type hostReader struct {
 	Config
 	run      *counted
 	panel    []uint64
+	fellBack []uint64 // sorted keys of origins to which a host fell back
 	agents   []string // sorted
 	profiles []string // of the series, that the run has
 	first    bool     // the run's first profile is one of them
@@ -77,6 +83,7 @@ type group struct {
 	vector uint32
 	band   uint8 // index in bandNames
 	panel  bool
+	twice  bool // its origin counts already
 }
 
 // clusterHost is a host with its registered domain: 16 bytes.
@@ -140,6 +147,31 @@ func (h *hostReader) read(ctx context.Context) error {
 	return g.Wait()
 }
 
+// findFallbacks finds the origins to which hosts fell back. A list may name such an
+// origin itself, http://b.example beside b.example, and only in this way a run of hosts
+// has two answers of one origin.
+func (h *hostReader) findFallbacks(ctx context.Context) error {
+	if h.run.Source == "warc" || slices.ContainsFunc(h.run.Without, func(c string) bool { return c == "fetches.fallback_error_class" || c == "fetches.origin" }) {
+		return nil
+	}
+	for _, p := range h.run.PartsOf("fetches") {
+		err := scan.Rows(ctx, h.Dir, p, scan.Selection{Columns: []string{"origin", "fallback_error_class"}}, func(batch arrow.RecordBatch) error {
+			origins, classes := scan.Column[*array.String](batch, "origin"), scan.Column[*array.String](batch, "fallback_error_class")
+			for i := range int(batch.NumRows()) {
+				if classes.IsValid(i) {
+					h.fellBack = append(h.fellBack, maphash.String(seed, origins.Value(i)))
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	slices.Sort(h.fellBack)
+	return nil
+}
+
 // hostSegment holds the hosts of a segment. A vector has the outcome under each
 // profile, the reason, the status, and a byte for each agent and profile.
 type hostSegment struct {
@@ -148,6 +180,7 @@ type hostSegment struct {
 	domains []uint64
 	bands   []uint8
 	inPanel []bool
+	twice   []bool
 	vectors []byte // all, of the same size
 }
 
@@ -182,6 +215,9 @@ const (
 func (s *hostSegment) fetches(ctx context.Context, parts []sink.Part) error {
 	for _, p := range parts {
 		columns := []string{"seq", "host", "port", "rank", "registered_domain", "outcome", "reason", "status"}
+		if len(s.fellBack) > 0 {
+			columns = append(columns, "origin", "fallback_error_class")
+		}
 		err := scan.Rows(ctx, s.Dir, p, scan.Selection{Columns: columns}, func(batch arrow.RecordBatch) error {
 			seqs, ranks, statuses := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.Int64](batch, "rank"), scan.Column[*array.Int32](batch, "status")
 			hosts, ports, domains := scan.Column[*array.String](batch, "host"), scan.Column[*array.Int32](batch, "port"), scan.Column[*array.String](batch, "registered_domain")
@@ -204,6 +240,11 @@ func (s *hostSegment) fetches(ctx context.Context, parts []sink.Part) error {
 				s.bands = append(s.bands, uint8(slices.Index(bandNames, summary.StratumOf(rank))))
 				_, in := slices.BinarySearch(s.panel, keyOf(hosts.Value(i), ports.Value(i)))
 				s.inPanel = append(s.inPanel, in)
+				twice := false
+				if len(s.fellBack) > 0 && scan.Column[*array.String](batch, "fallback_error_class").IsNull(i) {
+					_, twice = slices.BinarySearch(s.fellBack, maphash.String(seed, scan.Column[*array.String](batch, "origin").Value(i)))
+				}
+				s.twice = append(s.twice, twice)
 				v := make([]byte, s.size())
 				if s.first {
 					v[slices.Index(s.profiles, s.run.FirstProfile())] = indexOf(outcomes, said.Value(i))
@@ -296,7 +337,7 @@ func (s *hostSegment) merge() {
 			n = uint32(len(h.texts))
 			h.vectors[text], h.texts = n, append(h.texts, text)
 		}
-		g := group{n, s.bands[i], s.inPanel[i]}
+		g := group{n, s.bands[i], s.inPanel[i], s.twice[i]}
 		h.groups[g]++
 		if h.Clustered {
 			h.hosts = append(h.hosts, clusterHost{s.domains[i], g})
@@ -308,7 +349,7 @@ func (s *hostSegment) merge() {
 func (h *hostReader) countGroups() {
 	for g, n := range h.groups {
 		f := h.figures.of(h.texts[g.vector])
-		for _, p := range h.populations(g.panel) {
+		for _, p := range h.populations(g) {
 			for _, name := range []string{bandNames[g.band], All} {
 				h.figures.count(p, name, f, n)
 			}
@@ -318,11 +359,11 @@ func (h *hostReader) countGroups() {
 }
 
 // populations returns the populations of a host.
-func (h *hostReader) populations(inPanel bool) []population {
+func (h *hostReader) populations(g group) []population {
 	switch {
-	case !h.Panel:
+	case !h.Panel, g.twice: // all counts each answer, as the counters of the run do
 		return []population{h.run.all}
-	case inPanel:
+	case g.panel:
 		return []population{h.run.all, h.run.panel}
 	}
 	return []population{h.run.all, h.run.others}

@@ -392,3 +392,50 @@ func TestRareShares(t *testing.T) {
 		}
 	}
 }
+
+// An origin that a list names itself, and to which a host of the list falls back, is
+// one host of the panel.
+func TestAnOriginThatIsNamedTwice(t *testing.T) {
+	dir := t.TempDir()
+	for at, run := range []string{"a", "b"} {
+		p := sink.Plan{Run: run, Started: time.Date(2024, time.Month(1+at), 1, 0, 0, 0, 0, time.UTC), Tables: []string{"fetches", "policies", "summary"}, Profiles: []string{"google"}}
+		r, err := sink.Create(dir, p)
+		must(t, err)
+		s, err := r.Segment(0)
+		must(t, err)
+		counts := summary.New(agentsOfTest[:1], []string{"google"})
+		for seq, origin := range []string{"http://b.example", "http://b.example", "https://c.example", "http://c.example"} {
+			_, host, _ := strings.Cut(origin, "://")
+			f := sink.Fetch{Seq: int64(seq), Host: host, Origin: origin, Port: 80, Outcome: "conditional_allow", Reason: "success"}
+			if seq == 0 {
+				f.FallbackErrorClass = sink.Some("timeout")
+			}
+			must(t, s.Fetches.Write(f))
+			must(t, s.Policies.Write(sink.Policy{Seq: f.Seq, Host: host, Origin: origin, Agent: "A", Category: "ai-training", Profile: "google", Outcome: f.Outcome, Class: "partial"}))
+			counts.Add("targets", "unranked", "")
+			counts.Add("source", "unranked", "network")
+			counts.AddProfile("outcome", "unranked", 0, f.Outcome)
+			counts.Of("unranked", 0)[0].Policies[1]++
+			s.Targets++
+		}
+		must(t, s.Commit())
+		must(t, r.Complete(sink.Completion{Finished: p.Started, Tally: sink.Tally{Targets: 4}, Totals: sink.Totals{Counts: counts.Rows()}}))
+	}
+	for _, clustered := range []bool{false, true} {
+		s, err := Read(t.Context(), Config{Dir: dir, Runs: []string{"a", "b"}, Panel: true, Clustered: clustered})
+		must(t, err)
+		checked := 0
+		for _, p := range s.Points {
+			if p.Metric != "policy" || word(p.Key) != "partial" || p.Stratum != All || p.Base != "hosts" {
+				continue
+			}
+			checked++
+			if want := map[string]int64{All: 4, "panel": 3, "others": 0}[p.Population]; p.Count != want || p.Denominator != want {
+				t.Errorf("%s: %d of %d hosts, want %d", p.Population, p.Count, p.Denominator, want)
+			}
+		}
+		if checked != 4 || s.Panel.Hosts != 2 { // there are no others
+			t.Errorf("%d points are checked; the panel has %d hosts", checked, s.Panel.Hosts)
+		}
+	}
+}

@@ -80,7 +80,7 @@ func findPanel(ctx context.Context, c Config, runs []*counted, r *Result) (panel
 		}
 	}
 	if len(several) > 0 {
-		r.warn("some hosts have several answers in a run, of several origins or captured again, and each of them counts: %s", past.Some(several, 3))
+		r.warn("some hosts have several answers in a run, of several origins or captured again, and each of them counts (in the panel, an origin that the list names twice counts once): %s", past.Some(several, 3))
 	}
 	r.Panel = &Panel{Hosts: int64(len(f.panel)), BytesPerHost: bytesPerHost}
 	return f.panel, nil

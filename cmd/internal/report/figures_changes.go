@@ -19,7 +19,7 @@ func (d *data) fromChanges() string {
 // changedHosts shows how many hosts changed, by their gravest change.
 func (d *data) changedHosts() *figure {
 	c := d.changes
-	f := &figure{ID: "changes", Of: fmt.Sprintf("Shares of the run's %s.", hosts(d.hosts)), Names: func(s string) string { return s }, Head: []string{"gravest", "hosts"}}
+	f := &figure{ID: "changes", Of: fmt.Sprintf("Shares of the %s in both runs.", hosts(c.compared)), Names: func(s string) string { return s }, Head: []string{"gravest", "hosts"}}
 	if len(c.notes) > 0 {
 		f.Note = "Notes on the comparison: " + strings.Join(c.notes, "; ") + "."
 	}
@@ -37,7 +37,7 @@ func (d *data) changedHosts() *figure {
 		}
 		return f
 	}
-	f.Title = fmt.Sprintf("%s of %s changed since %s", count(c.changed), hosts(d.hosts), c.since)
+	f.Title = fmt.Sprintf("%s of %s changed since %s", count(c.changed), hosts(c.compared), c.since)
 	if said := told(c.closing.Profiles[c.profile].Counts); said != "" {
 		f.Title += ": " + said
 	}
@@ -48,7 +48,7 @@ func (d *data) changedHosts() *figure {
 	for _, n := range c.gravest {
 		most = max(most, n)
 	}
-	scale := scaleFor(most, d.hosts)
+	scale := scaleFor(most, c.compared)
 	if most > 0 {
 		f.Axis = fmt.Sprintf("%d%% of hosts", scale)
 	}
@@ -58,7 +58,7 @@ func (d *data) changedHosts() *figure {
 		n := c.gravest[s.key]
 		if n > 0 {
 			f.Rows = append(f.Rows, []string{s.key, number(n)})
-			f.Bars = append(f.Bars, bar{Name: s.key, Tracks: []track{{Parts: parts(scale, d.hosts, share{s.class, "hosts", n}), Values: []string{hosts(n), percent(n, d.hosts)}}}})
+			f.Bars = append(f.Bars, bar{Name: s.key, Tracks: []track{{Parts: parts(scale, c.compared, share{s.class, "hosts", n}), Values: []string{hosts(n), percent(n, c.compared)}}}})
 		}
 		for i, x := range c.examples[s.key] {
 			row := example{Host: x.Host, Text: x.words()}

@@ -646,7 +646,7 @@ func TestSentencesOfChanges(t *testing.T) {
 			earlier := plan("a")
 			earlier.Started = earlier.Started.AddDate(0, 0, -7)
 			writeRun(t, dir, earlier, 1, nil, nil)
-			writeRun(t, dir, plan("b"), 1, []sink.Count{count1("targets", "", 9)}, nil)
+			writeRun(t, dir, plan("b"), 1, []sink.Count{count1("targets", "", 12)}, nil) // three of them new
 			m, err := sink.ReadManifest(t.Context(), dir, "b")
 			must(t, err)
 			c, err := sink.CreateChanges(t.Context(), dir, m, "a", "v1", row.notes...)
