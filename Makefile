@@ -26,7 +26,7 @@ STOPS ?= 10
 # makes their folders below GOTMPDIR, and with -exec nothing is cached.)
 IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 6000000 { print "/dev/shm" }')
 ifneq ($(and $(IN_MEMORY),$(shell test -w /dev/shm && echo writable)),)
-test-unit test-race test-duckdb test-s3 soak torture fuzz: export TMPDIR := $(IN_MEMORY)
+test-unit test-race test-duckdb test-s3 test-engines soak torture fuzz: export TMPDIR := $(IN_MEMORY)
 endif
 
 # The compiler, the linker and most processes of a test are small and live for seconds:
@@ -38,7 +38,7 @@ test lint test-unit test-race test-duckdb test-s3: export GOGC := 400
 FUZZTIME ?= 1m
 FUZZ     ?= .
 
-.PHONY: help run build man test test-unit test-race soak test-duckdb test-s3 test-slurm test-kubernetes torture fuzz bench lint query
+.PHONY: help run build man test test-unit test-race soak test-duckdb test-s3 test-engines test-slurm test-kubernetes torture fuzz bench lint query
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -95,6 +95,9 @@ soak: ## the tests of make test without -short: all draws, whole lists, the whol
 	$(TEST) -tags gcs,azure ./sink/store/remote
 	$(RACE) -timeout 0 $(CONCURRENT) ./pipeline/audit ./pipeline/series
 	cd sink/duckdb && CGO_ENABLED=1 $(TEST) -timeout 0 -count=1 .
+
+test-engines: build ## ClickHouse, DuckDB and Polars over all tables, filtered by every column of texts, beside arrow-rs: needs Node.js 20; installs the engines the first time, 750 MB
+	cd sink/engines && npm install --no-save && node --test
 
 test-slurm: build ## an array of shards under a real Slurm, into an S3 server, disturbed: needs root, and debootstrap or SLURM_ROOT=DIR (configs/deploy/slurm/test.sh)
 	cd sink/s3 && $(GO) build -o ../../bin/versitygw github.com/versity/versitygw/cmd/versitygw
