@@ -43,7 +43,6 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/flags"
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
-	"github.com/robocensus/robocensus/cmd/internal/visible"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/memory"
@@ -55,6 +54,7 @@ import (
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
+	"github.com/robocensus/robocensus/sink/visible"
 )
 
 // version is set at link time by make build.

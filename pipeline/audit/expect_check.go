@@ -11,6 +11,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/visible"
 )
 
 // A checker compares rows with expectations. It writes every breach, and every
@@ -45,7 +46,15 @@ func (c *checker) breach(i int, b Breach) {
 	if b.Line != nil {
 		line = strconv.Itoa(int(*b.Line))
 	}
-	c.csv.Write([]string{p.Name, b.Host, text(b.Agent), text(b.Profile), text(b.URL), b.Found, line}) // finish reports errors
+	c.write(p.Name, b.Host, text(b.Agent), text(b.Profile), text(b.URL), b.Found, line)
+}
+
+// write writes a row; finish reports errors.
+func (c *checker) write(cells ...string) {
+	for i, cell := range cells {
+		cells[i] = visible.Cell(cell)
+	}
+	c.csv.Write(cells)
 }
 
 // finish judges all promises and completes the CSV file, which the caller publishes.
@@ -53,7 +62,7 @@ func (c *checker) finish() ([]*Promise, error) {
 	for i, x := range c.expectations.list {
 		p := c.promises[i]
 		if x.judge(p); p.State == Unchecked {
-			c.csv.Write([]string{p.Name, "", "", "", "", "unchecked: " + p.Note, ""})
+			c.write(p.Name, "", "", "", "", "unchecked: "+p.Note, "")
 		}
 	}
 	c.csv.Flush()

@@ -4,10 +4,10 @@ import (
 	"encoding/csv"
 	"io"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/visible"
 )
 
 // WriteCSV writes points as CSV: the columns of the table series, null as an empty
@@ -37,10 +37,7 @@ func word(s *string) string {
 	if s == nil {
 		return ""
 	}
-	if *s != "" && strings.ContainsRune("=+-@\t\r", rune((*s)[0])) {
-		return "'" + *s
-	}
-	return *s
+	return visible.Cell(*s)
 }
 
 func number(f *float64) string {

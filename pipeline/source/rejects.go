@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"strconv"
 	"strings"
 	"sync"
 
-	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
@@ -191,7 +189,7 @@ func (r *Rejects) list(f *rejectsFile, line int64, text, reason, input string) e
 		return nil
 	}
 	f.listed++
-	if err := f.w.Write([]string{strconv.FormatInt(line, 10), sink.TextString(text), sink.TextString(reason), input}); err != nil {
+	if err := f.w.Write(rejectedRow(line, text, reason, input)); err != nil {
 		return fmt.Errorf("write rejected.csv: %w", err)
 	}
 	return nil

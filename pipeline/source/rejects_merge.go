@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/visible"
 )
 
 // Merge merges the rejected.csv of the shards of a run into the one that the run
@@ -92,7 +93,7 @@ func sizeOf(record []string) int {
 
 // Sample adds a rejected URL sample.
 func (m *Merge) Sample(line int64, url, reason string) {
-	m.samples = append(m.samples, []string{strconv.FormatInt(line, 10), sink.TextString(url), reason, "urls"})
+	m.samples = append(m.samples, rejectedRow(line, url, reason, "urls"))
 }
 
 // Finish writes the merged file.
@@ -119,6 +120,12 @@ func (m *Merge) Finish() error {
 	}
 	w.Flush()
 	return w.Error()
+}
+
+// rejectedRow returns a row of rejected.csv, which people open in spreadsheets and
+// terminals.
+func rejectedRow(line int64, text, reason, input string) []string {
+	return []string{strconv.FormatInt(line, 10), visible.Cell(sink.TextString(text)), visible.Cell(sink.TextString(reason)), input}
 }
 
 var rejectedHeader = []string{"line", "text", "reason", "input"}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // The merged file is that of a run without shards: the lines of the list in order,
@@ -60,5 +62,40 @@ func TestKindsOfSkipped(t *testing.T) {
 	r.skip(all)
 	if got, want := r.Skipped(), (Skipped{2, 4, 6, 8, 10}); got != want {
 		t.Errorf("skipped twice are %+v, want %+v", got, want)
+	}
+}
+
+// A row of rejected.csv acts on no terminal and no spreadsheet, of one run and of shards.
+func TestRejectedRowsDoNotAct(t *testing.T) {
+	in, err := store.CreateFolder(t.TempDir())
+	must(t, err)
+	defer in.Close()
+	file, err := in.Create("rejected.csv")
+	must(t, err)
+	r := NewRejects(file, func() (*store.Scratch, error) { return in.Scratch(".") }, func(int64) {})
+	must(t, r.host(1, "=cmd|' /c calc'!A0", "bad_host: -x"))
+	must(t, r.remark(2, "\x1b]0;title\a\xff", "=bad_rank"))
+	must(t, r.Sample(3, "+https://a.example/", "origin_not_in_run"))
+	reject, done, err := r.archive(0)
+	must(t, err)
+	must(t, reject(4, "@a.warc", "damaged_record: a\r\nb"))
+	must(t, done())
+	_, err = r.Finish()
+	must(t, err)
+	must(t, file.Publish())
+	want := "line,text,reason,input\n1,'=cmd|' /c calc'!A0,bad_host: -x,hosts\n2,\\u001b]0;title\\u0007%FF,'=bad_rank,hosts\n" +
+		"3,'+https://a.example/,origin_not_in_run,urls\n4,'@a.warc,damaged_record: a\\u000d\\u000ab,warc\n"
+	whole, err := in.Read("rejected.csv", 1<<20)
+	must(t, err)
+	if diff := cmp.Diff(want, string(whole)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	var merged strings.Builder
+	m := NewMerge(&merged)
+	must(t, m.Add(strings.NewReader(want)))
+	m.Sample(5, "-x", "origin_not_in_run")
+	must(t, m.Finish())
+	if diff := cmp.Diff(want+"5,'-x,origin_not_in_run,urls\n", merged.String()); diff != "" {
+		t.Errorf("merged (-want +got):\n%s", diff)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/visible"
 )
 
 // sheet writes Markdown. Text from elsewhere goes through cell.
@@ -30,9 +31,9 @@ func (s *sheet) table(what, of string, counts map[string]int64) {
 	s.line("")
 }
 
-// cell keeps text from being read as Markdown or HTML.
+// cell keeps text from being read as Markdown or HTML, and from acting on a terminal.
 func cell(text string) string {
-	return "`" + strings.NewReplacer("`", "'", "|", "/", "\n", " ", "\r", " ", "<", "‹", ">", "›").Replace(text) + "`"
+	return "`" + strings.NewReplacer("`", "'", "|", "/", "<", "‹", ">", "›").Replace(visible.Text(text)) + "`"
 }
 
 // markdown escapes text in a line of Markdown.
@@ -117,7 +118,7 @@ func (p *publisher) describe(s *sheet, run *sink.Manifest, about *Run) error {
 		s.line("- Of these hosts, the first %d at most were taken (`--limit`).", limit)
 	}
 	for _, kind := range slices.Sorted(maps.Keys(run.Skipped)) {
-		s.line("- %d skipped: %s.", run.Skipped[kind], strings.ReplaceAll(kind, "_", " "))
+		s.line("- %d skipped: %s.", run.Skipped[kind], markdown.Replace(visible.Text(strings.ReplaceAll(kind, "_", " "))))
 	}
 	if len(about.TablesLeftOut) > 0 {
 		s.line("- Tables of the run that are left out: %s.", strings.Join(about.TablesLeftOut, ", "))

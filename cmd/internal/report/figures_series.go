@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/visible"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/series"
+	"github.com/robocensus/robocensus/sink/visible"
 )
 
 // mostMultiples is the most small drawings of a figure.

@@ -29,10 +29,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robocensus/robocensus/cmd/internal/visible"
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
+	"github.com/robocensus/robocensus/sink/visible"
 )
 
 //go:embed page.tmpl.html

@@ -258,17 +258,6 @@ func copied(t *testing.T, link string) (kind string, content []byte) {
 	return head, content
 }
 
-// Spreadsheets take a cell that begins like this for a formula.
-func TestNumbersAreNoFormulas(t *testing.T) {
-	for cell, want := range map[string]string{
-		"": "", "12": "12", "GPTBot": "GPTBot", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@x": "'@x", "\t=1": `\u0009=1`, "\r=1": `\u000d=1`, "a=b": "a=b", `"x",y`: `"x",y`,
-	} {
-		if got := inert(cell); got != want {
-			t.Errorf("%q becomes %q, want %q", cell, got, want)
-		}
-	}
-}
-
 func count1(metric, key string, n int64) sink.Count {
 	return sink.Count{Metric: metric, Stratum: "unranked", Key: sink.NonZero(key), Count: n}
 }

@@ -9,7 +9,7 @@ import (
 	"html/template"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/visible"
+	"github.com/robocensus/robocensus/sink/visible"
 )
 
 // A figure can be downloaded: its numbers as CSV and its drawing as SVG, from
@@ -30,21 +30,12 @@ func (f *figure) CSV() (template.URL, error) {
 	for _, row := range f.Rows {
 		cells := make([]string, len(row))
 		for i, cell := range row {
-			cells[i] = inert(cell)
+			cells[i] = visible.Cell(cell)
 		}
 		w.Write(cells)
 	}
 	w.Flush()
 	return dataURL("text/csv;charset=utf-8", out.Bytes()), w.Error()
-}
-
-// inert returns cell in a form that no spreadsheet takes for a formula.
-func inert(cell string) string {
-	cell = visible.Text(cell)
-	if cell != "" && strings.ContainsRune("=+-@", rune(cell[0])) {
-		return "'" + cell
-	}
-	return cell
 }
 
 func dataURL(kind string, content []byte) template.URL {

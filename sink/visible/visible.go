@@ -23,6 +23,17 @@ func Text(s string) string {
 	return out.String()
 }
 
+// Cell returns s as the cell of a CSV file: like [Text], and with an apostrophe before
+// what a spreadsheet would take for a formula, which may read other cells and ask other
+// machines.
+func Cell(s string) string {
+	s = Text(s)
+	if first, _ := utf8.DecodeRuneInString(s); strings.ContainsRune("=+-@＝＋－＠", first) && s != "" {
+		return "'" + s
+	}
+	return s
+}
+
 // unseen are letters, marks and symbols that are invisible.
 var unseen = map[rune]bool{
 	0x034f: true, 0x115f: true, 0x1160: true, 0x17b4: true, 0x17b5: true, 0x2800: true, 0x3164: true, 0xffa0: true,

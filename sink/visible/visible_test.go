@@ -13,3 +13,15 @@ func TestTextShowsNothingThatActs(t *testing.T) {
 		}
 	}
 }
+
+// Spreadsheets take a cell that begins like this for a formula.
+func TestCellIsNoFormula(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", "12": "12", "GPTBot": "GPTBot", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@x": "'@x", "\t=1": `\u0009=1`, "\r=1": `\u000d=1`, "a=b": "a=b", `"x",y`: `"x",y`,
+		"＝1": "'＝1", "＋1": "'＋1", "－1": "'－1", "＠x": "'＠x", "é": "é", "\x1b]0;x\a": `\u001b]0;x\u0007`,
+	} {
+		if got := Cell(in); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+}
