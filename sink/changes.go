@@ -23,9 +23,25 @@ type Comparison struct {
 	Against      string        `json:"against,omitempty"`
 	Notes        []string      `json:"notes,omitempty"`             // what was not compared
 	Hosts        int64         `json:"hosts,omitempty"`             // origins in both runs
-	Unread       int64         `json:"hosts_unread,omitempty"`      // hosts that are unreadable in one run or both
+	Unread       int64         `json:"hosts_unread,omitempty"`      // of these, without a state before or after to compare
+	Earlier      []EarlierRun  `json:"earlier,omitempty"`           // runs before Against that some states before are from, latest first
 	Part         *Part         `json:"part,omitempty"`              // the part of the table changes
 	Expectations *store.Digest `json:"expectations_file,omitempty"` // expectations.csv: broken expectations
+}
+
+// EarlierRun says how many hosts are compared with a run instead of the first of two,
+// which could not read them.
+type EarlierRun struct {
+	Run   string `json:"run"`
+	Hosts int64  `json:"hosts"`
+}
+
+// EarlierHosts returns the number of hosts whose state before is not from the first run.
+func (c *Comparison) EarlierHosts() (n int64) {
+	for _, r := range c.Earlier {
+		n += r.Hosts
+	}
+	return n
 }
 
 func (c *Comparison) folder() string { return layout.ComparisonFolder(c.Run, c.Against) }
@@ -154,9 +170,12 @@ func CreateChanges(ctx context.Context, dir string, m *Manifest, against, toolVe
 // Write appends rows. The caller may reuse their memory afterwards.
 func (c *Changes) Write(rows ...Change) error { return Table[Change]{c.w}.Write(rows...) }
 
-// Compared records the number of hosts in both runs, and of those that were
-// unreadable in one run or both, which are not compared.
-func (c *Changes) Compared(hosts, unread int64) { c.record.Hosts, c.record.Unread = hosts, unread }
+// Compared records the number of hosts in both runs, and of those that are not compared
+// because a run could not read them. earlier are the runs before the first of two that
+// stand in for it where it could not read a host.
+func (c *Changes) Compared(hosts, unread int64, earlier ...EarlierRun) {
+	c.record.Hosts, c.record.Unread, c.record.Earlier = hosts, unread, earlier
+}
 
 // Commit publishes the part in place of an earlier one, then the broken
 // expectations, then the record.

@@ -65,7 +65,7 @@ type Change struct {
 	// URL whose verdict flipped; of `rules`, the shortest path on which the policies differ; of
 	// `sitemap`, its URL. Null for other kinds.
 	URL *string `parquet:"url,dict"`
-	// Value in the earlier run. Null if there was none. Example: `partial`.
+	// Value before, in the run `before_run`. Null if there was none. Example: `partial`.
 	Before *string `parquet:"before,dict"`
 	// Value in the later run. Null if there is none. Of `rules`, what the change does: `closes`, `opens`,
 	// `both` (line and URL show what it closes), or `undecided`. Example: `disallow_all`.
@@ -74,6 +74,10 @@ type Change struct {
 	LineBefore *int32 `parquet:"line_before"`
 	// Line that decides now. Null if none does.
 	LineAfter *int32 `parquet:"line_after"`
+	// ID of the run that the state before is from: the first of the two or, for a host that it
+	// could not read, the latest run before it that did. Null for `host_new`. Example:
+	// `20261113T101500Z`.
+	BeforeRun *string `parquet:"before_run,dict"`
 }
 
 // Point is a row of `series`: a figure of one run in a series over several. It belongs

@@ -57,12 +57,12 @@ func Diff(ctx context.Context, c DiffConfig) (*DiffResult, error) {
 	d.result = newDiffResult(c, d.notes, slices.Concat(d.common, d.others))
 	d.result.Policies = d.reading || d.rules != nil || len(d.common) > 0 && len(d.tables) > 0
 	defer d.close()
-	for _, step := range []func(context.Context) error{d.expect, d.fetches, d.join, d.details, d.compareAll, d.expected} {
+	for _, step := range []func(context.Context) error{d.expect, d.fetches, d.join, d.lookBack, d.details, d.compareAll, d.expected} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
 	}
-	d.out.Compared(d.result.Compared, d.result.Unread)
+	d.out.Compared(d.result.Compared, d.result.Unread, d.result.Earlier...)
 	if err := d.out.Commit(); err != nil {
 		return nil, err
 	}
@@ -84,11 +84,14 @@ type differ struct {
 	redefined map[string]bool // agents that the runs define differently
 	rules     *rulesDiff      // nil if the meaning of rules is not compared
 
+	earlier []*sink.Manifest // runs that stand in for the first one, latest first
+
 	names   *names
 	sorters []*sorter
 	byHost  [2]*sorter // rows of fetches by host
+	hidden  *hiddenPairs
 	pairs   *sorter    // pairs that may differ, by number
-	asked   [2]*sorter // targets whose rows are needed, by segment and seq
+	asked   [2]*sorter // targets whose rows are needed, by run, segment and seq
 	found   [2]*sorter // rows of these targets, by number of the pair and table
 
 	out     *sink.Changes
@@ -309,7 +312,7 @@ func (d *differ) fetches(ctx context.Context) error {
 		d.byHost[i] = into
 		for _, p := range m.Parts {
 			if p.Table == "fetches" {
-				g.Go(func() error { return readFetches(ctx, d.Dir, p, into) })
+				g.Go(func() error { return readFetches(ctx, d.Dir, p, nil, into) })
 			}
 		}
 	}
@@ -321,8 +324,8 @@ func (d *differ) fetches(ctx context.Context) error {
 func (d *differ) details(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
-	for i, m := range d.runs {
-		parts, _ := partsOf(m.Manifest)
+	for i, runs := range [2][]*sink.Manifest{append([]*sink.Manifest{d.runs[0]}, d.earlier...), {d.runs[1]}} {
+		var parts map[int]map[string][]sink.Part // of the current run
 		d.found[i] = d.sorter()
 		read := func(segment int, list []wanted) {
 			of := parts[segment]
@@ -339,7 +342,7 @@ func (d *differ) details(ctx context.Context) error {
 		if err != nil {
 			return errors.Join(err, g.Wait())
 		}
-		segment, list := -1, []wanted(nil)
+		run, segment, list := -1, -1, []wanted(nil)
 		for {
 			key, value, err := asked.next()
 			if err == io.EOF {
@@ -349,10 +352,13 @@ func (d *differ) details(ctx context.Context) error {
 				return errors.Join(err, g.Wait())
 			}
 			k, v := decoder(key), decoder(value)
-			s := int(k.ordered())
-			if s != segment {
+			r, s := int(k.ordered()), int(k.ordered())
+			if r != run || s != segment {
 				read(segment, list)
-				segment, list = s, nil
+				if r != run {
+					parts, _ = partsOf(runs[r])
+				}
+				run, segment, list = r, s, nil
 			}
 			list = append(list, wanted{seq: k.ordered(), n: v.ordered(), digest: v.text()})
 			if ctx.Err() != nil {

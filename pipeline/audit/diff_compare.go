@@ -27,10 +27,10 @@ type comparison struct {
 	whole  bool                  // every table is compared
 
 	// State of the current pair.
-	base      sink.Change // holds host and origin
+	base      sink.Change // holds host and origin, and the run of the state before
 	rank      *int64
 	emitted   int // rows
-	unsettled int // rows that say undecided and show no difference
+	unsettled int // rows that show no difference: what is undecided, and an outage that is over
 	classes   map[agentProfile]classes2
 	groupsFor map[string]bool      // tokens, in lower case, whose groups agents of the registry follow
 	before    map[agentProfile]int // where the verdicts of a policy begin in the earlier run
@@ -62,11 +62,15 @@ func newComparison(d *differ) *comparison {
 	return c
 }
 
-// emit completes a row with host, origin and rank, counts it and queues it.
+// emit completes a row with host, origin, rank and the run of its state before, counts
+// it and queues it.
 func (c *comparison) emit(row sink.Change) error {
 	row.Host, row.Origin, row.Rank = c.base.Host, c.base.Origin, c.rank
+	if row.BeforeRun == nil && row.Kind != "host_new" {
+		row.BeforeRun = c.base.BeforeRun
+	}
 	c.emitted++
-	if row.Kind == "rules" && *row.After == undecided && row.URL == nil {
+	if row.Kind == "reachability" || row.Kind == "rules" && *row.After == undecided && row.URL == nil {
 		c.unsettled++
 	}
 	c.d.result.add(&row)
@@ -89,6 +93,10 @@ func (c *comparison) flush() error {
 func (c *comparison) pair(p *pair) error {
 	a, b, last := p.sides[0], p.sides[1], p.last()
 	c.base.Host, c.base.Origin, c.rank, c.emitted, c.unsettled = last.host, last.origin, last.rank, 0, 0
+	c.base.BeforeRun = &c.d.Before
+	if p.from > 0 {
+		c.base.BeforeRun = &c.d.earlier[p.from-1].Run
+	}
 	defer c.d.result.endOfPair()
 	switch {
 	case a == nil:
@@ -104,7 +112,7 @@ func (c *comparison) pair(p *pair) error {
 		return c.redirect(p)
 	}
 	for _, step := range []func(*pair) error{
-		c.policies, c.verdicts, c.rules, c.outcome, c.groups, c.signals, c.sitemaps, c.crawlDelays, c.redirect, c.text,
+		c.policies, c.verdicts, c.rules, c.outcome, c.groups, c.signals, c.sitemaps, c.crawlDelays, c.redirect, c.outage, c.text,
 	} {
 		if err := step(p); err != nil {
 			return err
@@ -113,9 +121,18 @@ func (c *comparison) pair(p *pair) error {
 	return nil
 }
 
-// reachability writes the only row of a host that one of the runs did not see.
+// outage writes the row of a host that the first run did not see, if the state before is
+// that of an earlier run.
+func (c *comparison) outage(p *pair) error {
+	if p.outage == nil {
+		return nil
+	}
+	return c.reachability(p.outage, p.sides[1])
+}
+
+// reachability writes the row of a host that one of the runs did not see.
 func (c *comparison) reachability(a, b *fetched) error {
-	row := sink.Change{Kind: "reachability", Severity: reachabilitySeverity(a.reason, b.reason), Before: &a.reason, After: &b.reason}
+	row := sink.Change{Kind: "reachability", Severity: reachabilitySeverity(a.reason, b.reason), Before: &a.reason, After: &b.reason, BeforeRun: &c.d.Before}
 	switch {
 	case a.origin != b.origin && !unreachable[a.reason] && !unreachable[b.reason]:
 		row.Before, row.After = &a.origin, &b.origin

@@ -14,6 +14,11 @@ import (
 type pair struct {
 	sides [2]*fetched // nil if the run does not have the origin
 	rows  [2][foundTables]decoder
+
+	// If the first run could not read the host and an earlier one could, sides[0] is the
+	// row of that one.
+	from   int      // 0, or the index in differ.earlier plus 1
+	outage *fetched // the row of the first run, nil if that is sides[0]
 }
 
 // last returns the row of the later run, or that of the earlier one if the later
@@ -26,7 +31,8 @@ func (p *pair) last() *fetched {
 }
 
 func (p *pair) encode(e *encoder) {
-	for _, f := range p.sides {
+	e.uint(uint64(p.from))
+	for _, f := range []*fetched{p.sides[0], p.sides[1], p.outage} {
 		if f == nil {
 			e.uint(0)
 			continue
@@ -38,9 +44,10 @@ func (p *pair) encode(e *encoder) {
 
 func decodePair(b []byte) *pair {
 	d, p := decoder(b), &pair{}
-	for i := range p.sides {
+	p.from = int(d.uint())
+	for _, f := range []**fetched{&p.sides[0], &p.sides[1], &p.outage} {
 		if d.uint() == 1 {
-			p.sides[i] = d.fetched()
+			*f = d.fetched()
 		}
 	}
 	return p
@@ -54,7 +61,7 @@ var unreachable = map[string]bool{
 	"redirect_unresolved": true, "revisit_unresolved": true,
 }
 
-// seen reports whether both runs saw the host's policy. A host that moved between
+// seen reports whether both sides show the host's policy. A host that moved between
 // https and http counts as not seen.
 func (p *pair) seen() bool {
 	a, b := p.sides[0], p.sides[1]
@@ -124,8 +131,8 @@ func (r *hostReader) take(host string) (out []*fetched, err error) {
 	return out, nil
 }
 
-// join pairs the origins of both runs in order and asks for the rows of pairs that
-// may differ.
+// join pairs the origins of both runs in order, settles the pairs that need no earlier
+// run, and keeps those whose state before is hidden.
 func (d *differ) join(ctx context.Context) error {
 	var readers [2]*hostReader
 	for i := range readers {
@@ -135,7 +142,7 @@ func (d *differ) join(ctx context.Context) error {
 		}
 		d.asked[i] = d.sorter()
 	}
-	d.pairs = d.sorter()
+	d.pairs, d.hidden = d.sorter(), d.newHidden()
 	n := int64(0)
 	for ctx.Err() == nil {
 		var host *fetched
@@ -155,7 +162,11 @@ func (d *differ) join(ctx context.Context) error {
 			}
 		}
 		for _, p := range pairsOf(sides[0], sides[1]) {
-			if err := d.joined(p, n); err != nil {
+			then := d.settle
+			if p.hidden() {
+				then = d.hidden.add
+			}
+			if err := then(p, n); err != nil {
 				return err
 			}
 			n++
@@ -227,18 +238,18 @@ func pairsOf(before, after []*fetched) []*pair {
 // isBare reports whether a list could name the origin by its host alone.
 func (f *fetched) isBare() bool { return strings.HasSuffix(f.origin, "://"+f.host) }
 
-// joined counts a pair. If anything in it may differ, joined queues it and asks for
-// its rows.
-func (d *differ) joined(p *pair, n int64) error {
-	d.result.joined(p)
+// settle counts pair n, whose sides are final. If anything in it may differ, settle
+// queues it and asks for its rows.
+func (d *differ) settle(p *pair, n int64) error {
+	d.result.settled(p)
 	if d.checker != nil {
-		d.checker.host(p.last().host)
+		d.checker.pair(p)
 	}
 	if p.seen() {
 		a, b := p.sides[0], p.sides[1]
 		// The same answer gives the same rows, but for what the runs define differently.
 		rows := a.outcome != b.outcome || a.reason != b.reason || a.digest != b.digest
-		if !rows && a.final == b.final {
+		if !rows && a.final == b.final && p.outage == nil {
 			d.result.Same++
 			return nil
 		}
@@ -247,6 +258,7 @@ func (d *differ) joined(p *pair, n int64) error {
 				break
 			}
 			var key, value encoder
+			key.ordered([2]int64{int64(p.from), 0}[i])
 			key.ordered(int64(f.segment))
 			key.ordered(f.seq)
 			value.ordered(n)

@@ -72,8 +72,9 @@ var fetchColumns = []string{
 	"seq", "host", "rank", "origin", "fetch_time", "outcome", "reason", "final_url", "fallback_error_class", "content_digest", "unreachable_since",
 }
 
-// readFetches adds the rows of a part of fetches to a sorter.
-func readFetches(ctx context.Context, dir string, p sink.Part, into *sorter) error {
+// readFetches adds the rows of a part of fetches to a sorter: all, or those of wanted
+// hosts.
+func readFetches(ctx context.Context, dir string, p sink.Part, wanted func(host string) bool, into *sorter) error {
 	return scan.Rows(ctx, dir, p, scan.Selection{Columns: fetchColumns}, func(batch arrow.RecordBatch) error {
 		text := func(name string) func(int) string {
 			column := scan.Column[*array.String](batch, name)
@@ -90,6 +91,9 @@ func readFetches(ctx context.Context, dir string, p sink.Part, into *sorter) err
 		time, since := scan.Column[*array.Timestamp](batch, "fetch_time"), scan.Column[*array.Timestamp](batch, "unreachable_since")
 		var e encoder
 		for i := range int(batch.NumRows()) {
+			if wanted != nil && !wanted(host(i)) {
+				continue
+			}
 			f := fetched{
 				host: host(i), origin: origin(i), time: int64(time.Value(i)), seq: seq.Value(i), segment: p.Segment,
 				outcome: outcome(i), reason: reason(i), digest: digest(i), final: final(i), fallback: fallback(i),

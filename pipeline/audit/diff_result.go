@@ -17,12 +17,16 @@ type DiffResult struct {
 	Notes    []string `json:"notes"`             // what is not compared, and why
 	Policies bool     `json:"policies_compared"` // false: only where hosts redirect to, and which are new or gone
 	Compared int64    `json:"compared"`          // hosts in both runs
-	Unread   int64    `json:"unread"`            // compared hosts whose robots.txt could not be read in one run or both
+	Unread   int64    `json:"unread"`            // of these, without a state before or after that could be read: their policies are not compared
 	Same     int64    `json:"same"`              // compared hosts whose row of fetches shows that nothing changed
 	Changed  int64    `json:"changed"`           // compared hosts with a change
 	New      int64    `json:"new"`
 	Gone     int64    `json:"gone"`
 	Changes  int64    `json:"changes"` // rows
+
+	// Earlier are the runs that stand in for the first one, latest first, each with the
+	// number of hosts that the first run could not read and that are compared with it.
+	Earlier []sink.EarlierRun `json:"earlier"`
 
 	BySeverity DiffSeverities `json:"hosts_by_severity"` // changed hosts
 	Kinds      []DiffKind     `json:"kinds"`             // by severity and kind
@@ -111,14 +115,14 @@ type DiffStratum struct {
 
 func newDiffResult(c DiffConfig, notes, profiles []string) *DiffResult {
 	return &DiffResult{
-		Before: c.Before, After: c.After, Notes: append([]string{}, notes...), kinds: make(map[[2]string]*DiffKind),
+		Before: c.Before, After: c.After, Notes: append([]string{}, notes...), Earlier: []sink.EarlierRun{}, kinds: make(map[[2]string]*DiffKind),
 		closing: closing.NewCounter(profiles), strata: make(map[string]*DiffStratum),
 		pair: pairChanges{examples: make(exampleSet), kinds: make(map[[2]string]bool)},
 	}
 }
 
-// joined counts a pair.
-func (r *DiffResult) joined(p *pair) {
+// settled counts a pair.
+func (r *DiffResult) settled(p *pair) {
 	switch {
 	case p.sides[0] == nil:
 		r.New++
@@ -126,8 +130,11 @@ func (r *DiffResult) joined(p *pair) {
 		r.Gone++
 	default:
 		r.Compared++
-		if unreachable[p.sides[0].reason] || unreachable[p.sides[1].reason] {
+		if !p.seen() {
 			r.Unread++
+		}
+		if p.from > 0 {
+			r.Earlier[p.from-1].Hosts++
 		}
 		r.of(p.last().rank).Compared++
 	}

@@ -44,8 +44,8 @@ func TestScheduledRuns(t *testing.T) {
 		{2, "server_error", []string{"flaky.example reachability major"}},
 		{3, "server_error", []string{"flaky.example reachability minor"}},
 		{4, "server_error", []string{"closing.example policy_class critical", "closing.example policy_class critical"}},
-		{34, "stale_copy", []string{"long.example reachability minor"}}, // the thirty days are over
-		{35, "success", []string{"long.example reachability minor"}},
+		{34, "stale_copy", []string{"long.example reachability minor"}},                                                                          // the thirty days are over
+		{35, "success", []string{"long.example policy_class critical", "long.example policy_class critical", "long.example reachability minor"}}, // since the first day
 	} {
 		day = d.day
 		now := firstDay.AddDate(0, 0, day)

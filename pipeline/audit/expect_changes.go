@@ -52,13 +52,23 @@ func (x *expectation) dependsOn(row *sink.Change) bool {
 	return row.Profile == nil || x.Profile.has(*row.Profile)
 }
 
-// host counts a compared host.
-func (c *checker) host(name string) {
+// pair counts the host of a pair: as checked if both sides were read, else as unknown.
+// For what is about the outage itself, or about who is in the list, any pair is checked.
+func (c *checker) pair(p *pair) {
 	for _, k := range c.meant("changes") {
-		if c.expectations.list[k].matches(name) {
+		switch x := c.expectations.list[k]; {
+		case !x.matches(p.last().host):
+		case p.sides[0] != nil && p.sides[1] != nil && p.seen(), !slices.ContainsFunc(x.NoChange, needsBoth):
 			c.promises[k].Checked++
+		default:
+			c.promises[k].Unknown++
 		}
 	}
+}
+
+// needsBoth reports whether a change of a kind shows only where both sides were read.
+func needsBoth(kind string) bool {
+	return !slices.Contains([]string{"reachability", "host_new", "host_gone"}, kind)
 }
 
 // shownFound returns a change as the text of a breach.

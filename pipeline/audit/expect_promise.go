@@ -54,6 +54,9 @@ func (x *expectation) judge(p *Promise) {
 	}
 	if p.Unknown > 0 {
 		p.Note = fmt.Sprintf("%d of %d policies unknown for an outage", p.Unknown, p.Checked+p.Unknown)
+		if x.what == "no_change" {
+			p.Note = fmt.Sprintf("%d of %d hosts unknown: not read in both runs", p.Unknown, p.Checked+p.Unknown)
+		}
 	}
 	if p.Undecided > 0 {
 		if p.Note != "" {
@@ -68,12 +71,12 @@ func (x *expectation) judge(p *Promise) {
 		return broken <= x.count
 	}
 	switch {
+	case !kept(p.Broken): // also if that is all that is known of its hosts
+		p.State, p.Fails = Broken, true
 	case p.Checked == 0 && p.Unknown > 0:
 		p.unchecked(p.Note, false)
 	case p.Checked == 0:
 		p.unchecked("it matches nothing; correct the entry or remove it", true)
-	case !kept(p.Broken):
-		p.State, p.Fails = Broken, true
 	case !kept(p.Broken + p.Undecided):
 		p.unchecked(p.Note, true)
 	default:

@@ -76,7 +76,7 @@ func fetchRows(t *testing.T, dir string, m *sink.Manifest, segment int) (out []*
 	byHost := &sorter{memory: 1 << 30}
 	for _, p := range m.Parts {
 		if p.Table == "fetches" && p.Segment == segment {
-			must(t, readFetches(t.Context(), dir, p, byHost))
+			must(t, readFetches(t.Context(), dir, p, nil, byHost))
 		}
 	}
 	r, err := newHostReader(byHost)

@@ -1,0 +1,247 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// An outage must not hide a change. If the first run could not read a host that the
+// second one read, the state before is that of the latest earlier run that read it. A
+// run that does not have the host is passed over. A host that the first run does not
+// have is new, whatever earlier runs say: a list is no outage.
+
+// mostEarlier bounds the runs that are searched. Hosts that were never read before lead
+// through all of them.
+const mostEarlier = 16
+
+// hidden reports whether the earlier row hides the state of a host that the later one
+// shows: the host could not be read, or not by the later row's scheme.
+func (p *pair) hidden() bool {
+	a, b := p.sides[0], p.sides[1]
+	if a == nil || b == nil || unreachable[b.reason] {
+		return false
+	}
+	return unreachable[a.reason] || a.origin != b.origin && a.fallback != ""
+}
+
+// stateOf returns the row of an earlier run that holds the state before b; rows are
+// those of the host. over reports whether runs before that one say nothing more: this
+// one read the host, if perhaps by a scheme that the later run gave up.
+func stateOf(rows []*fetched, b *fetched) (row *fetched, over bool) {
+	if b.isBare() {
+		rows = slices.DeleteFunc(slices.Clone(rows), func(f *fetched) bool { return !f.isBare() })
+	}
+	for _, p := range pairsOf(rows, []*fetched{b}) {
+		if p.sides[0] == nil || p.sides[1] == nil {
+			continue
+		}
+		switch {
+		case p.seen():
+			return p.sides[0], true
+		case !p.hidden():
+			return nil, true
+		}
+	}
+	return nil, false
+}
+
+// hiddenPairs holds pairs whose earlier row hides the state before, by host.
+type hiddenPairs struct {
+	*sorter
+	hosts hostSet
+	count int64
+}
+
+func (d *differ) newHidden() *hiddenPairs {
+	return &hiddenPairs{sorter: d.sorter(), hosts: newHostSet()}
+}
+
+// add adds pair n.
+func (h *hiddenPairs) add(p *pair, n int64) error {
+	var value encoder
+	value.ordered(n)
+	p.encode(&value)
+	h.hosts.add(p.last().host)
+	h.count++
+	return h.sorter.add(p.last().key(), value)
+}
+
+// each calls f for each pair in the order of hosts.
+func (h *hiddenPairs) each(ctx context.Context, f func(p *pair, n int64) error) error {
+	defer h.close()
+	m, err := h.sorted()
+	if err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		_, value, err := m.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		k := decoder(value)
+		n := k.ordered()
+		if err := f(decodePair(k), n); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// lookBack finds the state before of hidden pairs in earlier runs, and settles them.
+func (d *differ) lookBack(ctx context.Context) error {
+	runs, err := d.before(ctx)
+	if err != nil {
+		return err
+	}
+	opened := 0
+	for _, head := range runs {
+		if d.hidden.count == 0 || opened == mostEarlier {
+			break
+		}
+		if !d.mayStandIn(head) {
+			continue
+		}
+		opened++
+		m, err := d.standIn(ctx, head.Run)
+		if err == nil && m != nil {
+			d.hidden, err = d.lookIn(ctx, m, d.hidden)
+		}
+		if err != nil {
+			return fmt.Errorf("look in run %s for hosts that run %s could not read: %w", head.Run, d.Before, err)
+		}
+	}
+	return d.hidden.each(ctx, d.settle)
+}
+
+// before returns the complete runs before the first one, latest first, without their
+// parts. It returns none if the first one is the later of the two.
+func (d *differ) before(ctx context.Context) ([]*sink.Manifest, error) {
+	if d.hidden.count == 0 {
+		return nil, nil
+	}
+	s, err := store.Open(ctx, d.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	runs, err := sink.CompleteRuns(s)
+	if err != nil {
+		return nil, err
+	}
+	of := func(id string) int { return slices.IndexFunc(runs, func(m *sink.Manifest) bool { return m.Run == id }) }
+	first := of(d.Before)
+	if of(d.After) < first {
+		return nil, nil
+	}
+	runs = runs[:max(first, 0)]
+	slices.Reverse(runs)
+	return runs, nil
+}
+
+// lookIn settles the hidden pairs whose state before a run shows, and returns the rest.
+func (d *differ) lookIn(ctx context.Context, m *sink.Manifest, hidden *hiddenPairs) (*hiddenPairs, error) {
+	byHost := d.sorter()
+	defer byHost.close()
+	g, each := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for _, p := range m.PartsOf("fetches") {
+		g.Go(func() error { return readFetches(each, d.Dir, p, hidden.hosts.has, byHost) })
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	rows, err := newHostReader(byHost)
+	if err != nil {
+		return nil, err
+	}
+	rest := d.newHidden()
+	var of []*fetched // the rows of host
+	host, found := "", false
+	err = hidden.each(ctx, func(p *pair, n int64) error {
+		b := p.sides[1]
+		for host != b.host {
+			if rows.next == nil || rows.next.host > b.host {
+				host, of = b.host, nil
+				break
+			}
+			host = rows.next.host
+			var err error
+			if of, err = rows.take(host); err != nil {
+				return err
+			}
+		}
+		row, over := stateOf(of, b)
+		switch {
+		case !over:
+			return rest.add(p, n)
+		case row != nil:
+			if !found {
+				found = true
+				d.earlier, d.result.Earlier = append(d.earlier, m), append(d.result.Earlier, sink.EarlierRun{Run: m.Run})
+			}
+			p.outage, p.sides[0], p.from = p.sides[0], row, len(d.earlier)
+		}
+		return d.settle(p, n)
+	})
+	return rest, err
+}
+
+// mayStandIn reports whether all that the first run can show may be in another one, by
+// its manifest: it has the tables that are compared, and judges by the same profiles.
+func (d *differ) mayStandIn(m *sink.Manifest) bool {
+	a := d.runs[0]
+	needs := []string{"fetches"}
+	for _, t := range d.tables {
+		needs = append(needs, detailTables[t].name)
+	}
+	if d.rules != nil {
+		needs = append(needs, "agents")
+		if d.rules.bodies {
+			needs = append(needs, "bodies")
+		}
+	}
+	return m.SchemaVersion == a.SchemaVersion && m.FirstProfile() == a.FirstProfile() && d.reading &&
+		!slices.ContainsFunc(needs, func(t string) bool { return !slices.Contains(m.Tables, t) }) &&
+		!slices.ContainsFunc(d.common, func(p string) bool { return !slices.Contains(m.Profiles, p) })
+}
+
+// standIn reads the manifest of a run that may stand in for the first one. It returns
+// nil if the run read answers otherwise.
+func (d *differ) standIn(ctx context.Context, run string) (*sink.Manifest, error) {
+	return sink.ReadManifest(ctx, d.Dir, run)
+}
+
+// A hostSet holds hosts in a fixed megabyte. It may have hosts that nobody added.
+type hostSet struct {
+	seed maphash.Seed
+	bits []uint64
+}
+
+func newHostSet() hostSet { return hostSet{maphash.MakeSeed(), make([]uint64, 1<<17)} }
+
+func (s hostSet) place(host string) (word uint64, bit uint64) {
+	h := maphash.String(s.seed, host)
+	return h >> 6 % uint64(len(s.bits)), 1 << (h & 63)
+}
+
+func (s hostSet) add(host string) {
+	word, bit := s.place(host)
+	s.bits[word] |= bit
+}
+
+func (s hostSet) has(host string) bool {
+	word, bit := s.place(host)
+	return s.bits[word]&bit != 0
+}
