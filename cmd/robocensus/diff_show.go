@@ -116,10 +116,24 @@ func headline(r *audit.DiffResult) string {
 	return out + "; " + apart
 }
 
+// standIns says which hosts are compared with a run before the first one.
+func standIns(p page, r *audit.DiffResult) string {
+	n, each := int64(0), make([]string, len(r.Earlier))
+	for i, e := range r.Earlier {
+		n += e.Hosts
+		each[i] = fmt.Sprintf("%s (%s)", p.foreign(e.Run), words.Count(e.Hosts, "host"))
+	}
+	return fmt.Sprintf("%s could not read %s that an earlier run could, which are compared with the latest such run: %s",
+		p.foreign(r.Before), words.Count(n, "host"), strings.Join(each, ", "))
+}
+
 func showDiff(p page, r *audit.DiffResult) {
 	p.line(fmt.Sprintf("%s since %s: %s", p.foreign(r.After), p.foreign(r.Before), headline(r)))
 	for _, note := range r.Notes {
 		p.line("note: " + p.foreign(note))
+	}
+	if len(r.Earlier) > 0 {
+		p.line("note: " + standIns(p, r))
 	}
 	showPromises(p, r.Expectations)
 	if len(r.Kinds) == 0 {
@@ -159,7 +173,7 @@ func showDiff(p page, r *audit.DiffResult) {
 	}
 	rows = nil
 	for _, e := range r.Examples {
-		rows = append(rows, []string{e.Severity, p.foreign(e.Origin), told(p, &e)})
+		rows = append(rows, []string{e.Severity, p.foreign(e.Origin), told(p, r, &e)})
 	}
 	p.table("The gravest changes, one for each host", []string{"severity", "origin", "change"}, 3, rows)
 }
@@ -221,10 +235,13 @@ func lineWord(line *int32) string {
 	return fmt.Sprintf("line %d", *line)
 }
 
-// told returns an example as one line, with the number of hosts that changed in the
-// same way.
-func told(p page, e *audit.DiffExample) string {
+// told returns an example as one line, with the run that its state before is from, if
+// not the first one, and the number of hosts that changed in the same way.
+func told(p page, r *audit.DiffResult, e *audit.DiffExample) string {
 	out := toldOfHost(p, e)
+	if e.BeforeRun != nil && *e.BeforeRun != r.Before {
+		out += fmt.Sprintf(" (since %s)", p.foreign(*e.BeforeRun))
+	}
 	if e.Hosts > 1 {
 		out += fmt.Sprintf(" (%s changed in this way)", words.Count(e.Hosts, "host"))
 	}

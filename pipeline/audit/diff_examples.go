@@ -25,6 +25,7 @@ type DiffExample struct {
 	After      *string `json:"after"`
 	LineBefore *int32  `json:"line_before"`
 	LineAfter  *int32  `json:"line_after"`
+	BeforeRun  *string `json:"before_run"` // as in [sink.Change]
 	More       int64   `json:"more"`  // further rows of the host that are alike
 	Hosts      int64   `json:"hosts"` // hosts that changed in the same way, with this one
 
@@ -54,7 +55,7 @@ func (s exampleSet) add(row *sink.Change) {
 	}
 	s[key] = &DiffExample{
 		Host: row.Host, Origin: row.Origin, Rank: row.Rank, Kind: row.Kind, Severity: row.Severity, Agent: row.Agent, Category: row.Category,
-		Profile: row.Profile, URL: row.URL, Before: row.Before, After: row.After, LineBefore: row.LineBefore, LineAfter: row.LineAfter,
+		Profile: row.Profile, URL: row.URL, Before: row.Before, After: row.After, LineBefore: row.LineBefore, LineAfter: row.LineAfter, BeforeRun: row.BeforeRun,
 	}
 }
 

@@ -40,7 +40,8 @@ type changes struct {
 	together  audit.Ways                 // hosts that changed in the same way
 	notes     []string                   // what was not compared
 	compared  int64                      // hosts in both runs
-	unread    int64                      // of these, unreadable in one run or both
+	unread    int64                      // of these, unreadable in one run or both, and not compared
+	earlier   int64                      // of these, compared with a run before the earlier one, which could not read them
 
 	// State of the current host.
 	origin string
@@ -92,7 +93,7 @@ func readChanges(ctx context.Context, dir string, m *sink.Manifest, against, pro
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	c.compared, c.unread = compared.Hosts, compared.Unread
+	c.compared, c.unread, c.earlier = compared.Hosts, compared.Unread, compared.EarlierHosts()
 	var row changeRow
 	err = scan.Texts(ctx, dir, *compared.Part, changeColumns, func(cells []*string) { c.add(row.read(cells)) })
 	if err != nil {

@@ -23,6 +23,9 @@ func (d *data) changedHosts() *figure {
 	if len(c.notes) > 0 {
 		f.Note = "Notes on the comparison: " + strings.Join(c.notes, "; ") + "."
 	}
+	if c.earlier > 0 {
+		f.Note = strings.TrimSpace(fmt.Sprintf("Compared with a run before the earlier one, which could not read them: %s. ", hosts(c.earlier)) + f.Note)
+	}
 	if c.unread > 0 {
 		f.Note = strings.TrimSpace(fmt.Sprintf("Of the %s in both runs, %s could not be read in one or in both: their policies are not compared. ", hosts(c.compared), count(c.unread)) + f.Note)
 	}

@@ -612,6 +612,7 @@ func TestSentencesOfChanges(t *testing.T) {
 		{"unread 9", nil, nil, "Changes since 8 January 2027 are unknown: no host could be read in both runs", "Of what was"},
 		{"unread 4", nil, nil, "Of what was compared, nothing has changed since 8 January 2027", "Nothing has changed"},
 		{"unread 2", many, nil, "Of the 9 hosts in both runs, 2 could not be read in one or in both: their policies are not compared.", "Nothing"},
+		{"earlier 3", many, nil, "Compared with a run before the earlier one, which could not read them: 3 hosts.", "not compared"},
 		{"nothing", nil, nil, "Nothing has changed since 8 January 2027", "Not everything was compared"},
 		{"nothing of some", nil, []string{"verdicts are not compared", "nor is <b>"}, "Of what was compared, nothing has changed since 8 January 2027", "Nothing has changed"},
 		{"notes", nil, []string{"verdicts are not compared", "nor is <b>"}, "Notes on the comparison: verdicts are not compared; nor is <b>.", "100 critical"},
@@ -641,9 +642,10 @@ func TestSentencesOfChanges(t *testing.T) {
 			c, err := sink.CreateChanges(t.Context(), dir, m, "a", "v1", row.notes...)
 			must(t, err)
 			must(t, c.Write(row.changes...))
-			var unread int64
+			var unread, since int64
 			fmt.Sscanf(row.name, "unread %d", &unread)
-			c.Compared(9, unread)
+			fmt.Sscanf(row.name, "earlier %d", &since)
+			c.Compared(9, unread, sink.EarlierRun{Run: "0", Hosts: since - since/2}, sink.EarlierRun{Run: "00", Hosts: since / 2})
 			must(t, c.Commit())
 			out := text1(t, drawn(t, dir, "b", "a"))
 			if !strings.Contains(out, row.want) || strings.Contains(out, row.not) {
