@@ -34,6 +34,9 @@ type Comparison struct {
 type EarlierRun struct {
 	Run   string `json:"run"`
 	Hosts int64  `json:"hosts"`
+	// Without are agents that both compared runs judge, and this one did not: their
+	// policies on these hosts are not compared.
+	Without []string `json:"without_agents,omitempty"`
 }
 
 // EarlierHosts returns the number of hosts whose state before is not from the first run.

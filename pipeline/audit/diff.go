@@ -84,7 +84,9 @@ type differ struct {
 	redefined map[string]bool // agents that the runs define differently
 	rules     *rulesDiff      // nil if the meaning of rules is not compared
 
-	earlier []*sink.Manifest // runs that stand in for the first one, latest first
+	earlier []*differ // compare runs that stand in for the first one with the second, latest first
+	judged  [2]firstTarget
+	blind   []bool // by expectation: whether changes that it forbids would not be found
 
 	names   *names
 	sorters []*sorter
@@ -96,7 +98,6 @@ type differ struct {
 
 	out     *sink.Changes
 	result  *DiffResult
-	compare *comparison
 	checker *checker // nil without expectations
 }
 
@@ -112,7 +113,7 @@ func (d *differ) close() {
 	}
 }
 
-// open reads the manifests and decides what can be compared.
+// open reads the runs and decides what can be compared.
 func (d *differ) open(ctx context.Context) error {
 	refuse := func(format string, args ...any) error {
 		return fmt.Errorf("runs %s and %s %w: %s", d.Before, d.After, ErrNotComparable, fmt.Sprintf(format, args...))
@@ -136,6 +137,12 @@ func (d *differ) open(ctx context.Context) error {
 		}
 		d.runs[i] = m
 	}
+	d.plan()
+	return nil
+}
+
+// plan decides what can be compared of the runs.
+func (d *differ) plan() {
 	a, b := d.runs[0], d.runs[1]
 	d.between = past.Compare(a, b)
 	d.notes = d.between.Told()
@@ -149,7 +156,6 @@ func (d *differ) open(ctx context.Context) error {
 	d.planRules()
 	d.planAgents()
 	d.ruleAgents()
-	return nil
 }
 
 // planProfiles decides what can be compared under the runs' profiles. A profile that
@@ -324,14 +330,12 @@ func (d *differ) fetches(ctx context.Context) error {
 func (d *differ) details(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
-	for i, runs := range [2][]*sink.Manifest{append([]*sink.Manifest{d.runs[0]}, d.earlier...), {d.runs[1]}} {
-		var parts map[int]map[string][]sink.Part // of the current run
+	for i, sources := range [2][]*differ{append([]*differ{d}, d.earlier...), {d}} {
+		from, parts := d, map[int]map[string][]sink.Part(nil) // the current source
 		d.found[i] = d.sorter()
 		read := func(segment int, list []wanted) {
 			of := parts[segment]
-			if d.rules != nil && d.rules.bodies {
-				g.Go(func() error { return readBodies(ctx, d.Dir, of["bodies"], list, d.found[i]) })
-			}
+			g.Go(func() error { return readBodies(ctx, d.Dir, of["bodies"], list, d.found[i]) })
 			for _, t := range d.tables {
 				for _, p := range of[detailTables[t].name] {
 					g.Go(func() error { return readDetails(ctx, d.Dir, p, t, list, d.names, d.found[i]) })
@@ -342,7 +346,7 @@ func (d *differ) details(ctx context.Context) error {
 		if err != nil {
 			return errors.Join(err, g.Wait())
 		}
-		run, segment, list := -1, -1, []wanted(nil)
+		source, segment, list := -1, -1, []wanted(nil)
 		for {
 			key, value, err := asked.next()
 			if err == io.EOF {
@@ -352,13 +356,14 @@ func (d *differ) details(ctx context.Context) error {
 				return errors.Join(err, g.Wait())
 			}
 			k, v := decoder(key), decoder(value)
-			r, s := int(k.ordered()), int(k.ordered())
-			if r != run || s != segment {
+			n, s := int(k.ordered()), int(k.ordered())
+			if n != source || s != segment {
 				read(segment, list)
-				if r != run {
-					parts, _ = partsOf(runs[r])
+				if n != source {
+					from = sources[n]
+					parts, _ = partsOf(from.runs[i].Manifest)
 				}
-				run, segment, list = r, s, nil
+				source, segment, list = n, s, nil
 			}
 			list = append(list, wanted{seq: k.ordered(), n: v.ordered(), digest: v.text()})
 			if ctx.Err() != nil {
@@ -401,11 +406,15 @@ func (d *differ) compareAll(ctx context.Context) error {
 			return err
 		}
 	}
-	d.compare = newComparison(d)
+	comparisons := []*comparison{newComparison(d)}
+	for _, e := range d.earlier {
+		comparisons = append(comparisons, newComparison(e))
+	}
+	last := comparisons[0]
 	for {
 		key, value, err := pairs.next()
 		if err == io.EOF {
-			return d.compare.flush()
+			return last.flush()
 		}
 		if err != nil {
 			return err
@@ -420,7 +429,13 @@ func (d *differ) compareAll(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := d.compare.pair(p); err != nil {
+		if c := comparisons[p.from]; c != last {
+			if err := last.flush(); err != nil {
+				return err
+			}
+			last = c
+		}
+		if err := last.pair(p); err != nil {
 			return err
 		}
 	}

@@ -94,9 +94,6 @@ func (c *comparison) pair(p *pair) error {
 	a, b, last := p.sides[0], p.sides[1], p.last()
 	c.base.Host, c.base.Origin, c.rank, c.emitted, c.unsettled = last.host, last.origin, last.rank, 0, 0
 	c.base.BeforeRun = &c.d.Before
-	if p.from > 0 {
-		c.base.BeforeRun = &c.d.earlier[p.from-1].Run
-	}
 	defer c.d.result.endOfPair()
 	switch {
 	case a == nil:
@@ -132,7 +129,7 @@ func (c *comparison) outage(p *pair) error {
 
 // reachability writes the row of a host that one of the runs did not see.
 func (c *comparison) reachability(a, b *fetched) error {
-	row := sink.Change{Kind: "reachability", Severity: reachabilitySeverity(a.reason, b.reason), Before: &a.reason, After: &b.reason, BeforeRun: &c.d.Before}
+	row := sink.Change{Kind: "reachability", Severity: reachabilitySeverity(a.reason, b.reason), Before: &a.reason, After: &b.reason, BeforeRun: &c.d.result.Before}
 	switch {
 	case a.origin != b.origin && !unreachable[a.reason] && !unreachable[b.reason]:
 		row.Before, row.After = &a.origin, &b.origin

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"maps"
 	"runtime"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -99,34 +101,34 @@ func (h *hiddenPairs) each(ctx context.Context, f func(p *pair, n int64) error) 
 	return ctx.Err()
 }
 
+// looksBack reports whether earlier runs are searched: the runs are in order, and the
+// first profile takes the same answers for an outage in both.
+func (d *differ) looksBack() bool { return d.reading && d.answers && d.between.Reversed == "" }
+
 // lookBack finds the state before of hidden pairs in earlier runs, and settles them.
 func (d *differ) lookBack(ctx context.Context) error {
 	runs, err := d.before(ctx)
 	if err != nil {
 		return err
 	}
-	opened := 0
-	for _, head := range runs {
-		if d.hidden.count == 0 || opened == mostEarlier {
-			break
-		}
-		if !d.mayStandIn(head) {
+	for opened := 0; len(runs) > 0 && d.hidden.count > 0 && opened < mostEarlier; runs = runs[1:] {
+		if !d.mayStandIn(runs[0]) {
 			continue
 		}
 		opened++
-		m, err := d.standIn(ctx, head.Run)
-		if err == nil && m != nil {
-			d.hidden, err = d.lookIn(ctx, m, d.hidden)
+		e, err := d.standIn(ctx, runs[0].Run)
+		if err == nil && e != nil {
+			d.hidden, err = d.lookIn(ctx, e, d.hidden)
 		}
 		if err != nil {
-			return fmt.Errorf("look in run %s for hosts that run %s could not read: %w", head.Run, d.Before, err)
+			return fmt.Errorf("look in run %s for hosts that run %s could not read: %w", runs[0].Run, d.Before, err)
 		}
 	}
 	return d.hidden.each(ctx, d.settle)
 }
 
 // before returns the complete runs before the first one, latest first, without their
-// parts. It returns none if the first one is the later of the two.
+// parts.
 func (d *differ) before(ctx context.Context) ([]*sink.Manifest, error) {
 	if d.hidden.count == 0 {
 		return nil, nil
@@ -140,23 +142,81 @@ func (d *differ) before(ctx context.Context) ([]*sink.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	of := func(id string) int { return slices.IndexFunc(runs, func(m *sink.Manifest) bool { return m.Run == id }) }
-	first := of(d.Before)
-	if of(d.After) < first {
-		return nil, nil
-	}
+	first := slices.IndexFunc(runs, func(m *sink.Manifest) bool { return m.Run == d.Before })
 	runs = runs[:max(first, 0)]
 	slices.Reverse(runs)
 	return runs, nil
 }
 
+// mayStandIn reports whether a run may stand in for the first one, by its manifest
+// without its parts: it has the tables and profiles that are compared.
+func (d *differ) mayStandIn(m *sink.Manifest) bool {
+	a := d.runs[0]
+	needs := []string{"fetches"}
+	for _, t := range d.tables {
+		needs = append(needs, detailTables[t].name)
+	}
+	return m.SchemaVersion == a.SchemaVersion && m.FirstProfile() == a.FirstProfile() && isWithin(needs, m.Tables) &&
+		isWithin(d.common, m.Profiles) && isWithin(d.others, m.Profiles) && isWithin(m.Without, a.Without)
+}
+
+// standIn returns the comparison of an earlier run with the second one, or nil if it
+// cannot show all that the comparison of the first one shows: agents excepted, which
+// come and go.
+func (d *differ) standIn(ctx context.Context, run string) (*differ, error) {
+	r, err := past.Read(ctx, d.Dir, run)
+	if err != nil {
+		return nil, err
+	}
+	e := &differ{DiffConfig: d.DiffConfig, runs: [2]*past.Run{r, d.runs[1]}, names: d.names, out: d.out, result: d.result, checker: d.checker}
+	e.Before = run
+	e.plan()
+	switch {
+	case !e.looksBack(), !isWithin(e.between.Tables, d.between.Tables), !isWithin(e.between.Asked, d.between.Asked):
+		return nil, nil
+	case !isWithin(d.common, e.common), !isWithin(d.others, slices.Concat(e.common, e.others)), !isWithin(d.tables, e.tables):
+		return nil, nil
+	case d.rules == nil:
+		e.rules = nil
+	case e.rules == nil || d.rules.bodies && !e.rules.bodies:
+		return nil, nil
+	}
+	e.tables = d.tables
+	if d.Expect != nil {
+		first, err := readFirst(ctx, d.Dir, r.Manifest)
+		if err != nil {
+			return nil, err
+		}
+		e.unseenAll([2]firstTarget{first, d.judged[1]})
+	}
+	return e, nil
+}
+
+// isWithin reports whether all elements of some are among those of all.
+func isWithin[T comparable](some, all []T) bool {
+	return !slices.ContainsFunc(some, func(x T) bool { return !slices.Contains(all, x) })
+}
+
+// without returns the agents that the first run and the second one judge, and that are
+// not compared with this earlier one.
+func (d *differ) without(e *differ) (agents []string) {
+	for _, name := range slices.Sorted(maps.Keys(e.runs[1].Category)) {
+		_, first := d.runs[0].Category[name]
+		_, earlier := e.runs[0].Category[name]
+		if first && (!earlier || e.redefined[name] && e.rules == nil) {
+			agents = append(agents, name)
+		}
+	}
+	return agents
+}
+
 // lookIn settles the hidden pairs whose state before a run shows, and returns the rest.
-func (d *differ) lookIn(ctx context.Context, m *sink.Manifest, hidden *hiddenPairs) (*hiddenPairs, error) {
+func (d *differ) lookIn(ctx context.Context, e *differ, hidden *hiddenPairs) (*hiddenPairs, error) {
 	byHost := d.sorter()
 	defer byHost.close()
 	g, each := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
-	for _, p := range m.PartsOf("fetches") {
+	for _, p := range e.runs[0].PartsOf("fetches") {
 		g.Go(func() error { return readFetches(each, d.Dir, p, hidden.hosts.has, byHost) })
 	}
 	if err := g.Wait(); err != nil {
@@ -189,38 +249,13 @@ func (d *differ) lookIn(ctx context.Context, m *sink.Manifest, hidden *hiddenPai
 		case row != nil:
 			if !found {
 				found = true
-				d.earlier, d.result.Earlier = append(d.earlier, m), append(d.result.Earlier, sink.EarlierRun{Run: m.Run})
+				d.earlier, d.result.Earlier = append(d.earlier, e), append(d.result.Earlier, sink.EarlierRun{Run: e.Before, Without: d.without(e)})
 			}
 			p.outage, p.sides[0], p.from = p.sides[0], row, len(d.earlier)
 		}
 		return d.settle(p, n)
 	})
 	return rest, err
-}
-
-// mayStandIn reports whether all that the first run can show may be in another one, by
-// its manifest: it has the tables that are compared, and judges by the same profiles.
-func (d *differ) mayStandIn(m *sink.Manifest) bool {
-	a := d.runs[0]
-	needs := []string{"fetches"}
-	for _, t := range d.tables {
-		needs = append(needs, detailTables[t].name)
-	}
-	if d.rules != nil {
-		needs = append(needs, "agents")
-		if d.rules.bodies {
-			needs = append(needs, "bodies")
-		}
-	}
-	return m.SchemaVersion == a.SchemaVersion && m.FirstProfile() == a.FirstProfile() && d.reading &&
-		!slices.ContainsFunc(needs, func(t string) bool { return !slices.Contains(m.Tables, t) }) &&
-		!slices.ContainsFunc(d.common, func(p string) bool { return !slices.Contains(m.Profiles, p) })
-}
-
-// standIn reads the manifest of a run that may stand in for the first one. It returns
-// nil if the run read answers otherwise.
-func (d *differ) standIn(ctx context.Context, run string) (*sink.Manifest, error) {
-	return sink.ReadManifest(ctx, d.Dir, run)
 }
 
 // A hostSet holds hosts in a fixed megabyte. It may have hosts that nobody added.

@@ -26,8 +26,8 @@ type DiffExample struct {
 	LineBefore *int32  `json:"line_before"`
 	LineAfter  *int32  `json:"line_after"`
 	BeforeRun  *string `json:"before_run"` // as in [sink.Change]
-	More       int64   `json:"more"`  // further rows of the host that are alike
-	Hosts      int64   `json:"hosts"` // hosts that changed in the same way, with this one
+	More       int64   `json:"more"`       // further rows of the host that are alike
+	Hosts      int64   `json:"hosts"`      // hosts that changed in the same way, with this one
 
 	way uint64 // its hash, 0 if hosts do not share the change
 }

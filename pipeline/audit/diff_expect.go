@@ -41,15 +41,25 @@ func (d *differ) expect(ctx context.Context) error {
 		return fmt.Errorf("write expectations.csv: %w", err)
 	}
 	d.checker = newChecker(d.Expect, agents, file, d.out.Scratch)
-	for i, x := range d.Expect.list {
-		if x.what != "no_change" {
-			continue
-		}
-		if why := d.unseen(x, judged); why != "" {
+	for i, why := range d.unseenAll(judged) {
+		if why != "" {
 			d.checker.promises[i].unchecked(why, true)
 		}
 	}
 	return nil
+}
+
+// unseenAll returns, by expectation, why changes that it forbids would not be found, ""
+// if they would or if it is not about changes.
+func (d *differ) unseenAll(judged [2]firstTarget) (why []string) {
+	d.judged, d.blind, why = judged, make([]bool, len(d.Expect.list)), make([]string, len(d.Expect.list))
+	for i, x := range d.Expect.list {
+		if x.what == "no_change" {
+			why[i] = d.unseen(x, judged)
+			d.blind[i] = why[i] != ""
+		}
+	}
+	return why
 }
 
 // kindNeeds lists the tables that both runs need for changes of a kind to be found.

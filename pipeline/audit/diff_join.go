@@ -84,6 +84,11 @@ func (p *pair) ruled() bool {
 	return p.sides[0].outcome == string(robots.ConditionalAllow) && p.sides[1].outcome == string(robots.ConditionalAllow)
 }
 
+// comparable reports whether policies of a pair are compared.
+func (d *differ) comparable(p *pair) bool {
+	return p.seen() && (!d.reading || d.answers || p.plain())
+}
+
 // A hostReader reads the rows of fetches host by host.
 type hostReader struct {
 	m    *merged
@@ -163,7 +168,7 @@ func (d *differ) join(ctx context.Context) error {
 		}
 		for _, p := range pairsOf(sides[0], sides[1]) {
 			then := d.settle
-			if p.hidden() {
+			if p.hidden() && d.looksBack() {
 				then = d.hidden.add
 			}
 			if err := then(p, n); err != nil {
@@ -241,9 +246,14 @@ func (f *fetched) isBare() bool { return strings.HasSuffix(f.origin, "://"+f.hos
 // settle counts pair n, whose sides are final. If anything in it may differ, settle
 // queues it and asks for its rows.
 func (d *differ) settle(p *pair, n int64) error {
-	d.result.settled(p)
+	by := d // compares the pair
+	if p.from > 0 {
+		by = d.earlier[p.from-1]
+	}
+	compared := by.comparable(p)
+	d.result.settled(p, compared)
 	if d.checker != nil {
-		d.checker.pair(p)
+		d.checker.pair(p, compared, by.blind)
 	}
 	if p.seen() {
 		a, b := p.sides[0], p.sides[1]
@@ -262,7 +272,7 @@ func (d *differ) settle(p *pair, n int64) error {
 			key.ordered(int64(f.segment))
 			key.ordered(f.seq)
 			value.ordered(n)
-			if d.rules.asks(p) {
+			if by.rules.asks(p) {
 				value.text(f.digest)
 			} else {
 				value.text("")

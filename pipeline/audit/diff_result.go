@@ -121,8 +121,8 @@ func newDiffResult(c DiffConfig, notes, profiles []string) *DiffResult {
 	}
 }
 
-// settled counts a pair.
-func (r *DiffResult) settled(p *pair) {
+// settled counts a pair; compared reports whether its policies are compared.
+func (r *DiffResult) settled(p *pair, compared bool) {
 	switch {
 	case p.sides[0] == nil:
 		r.New++
@@ -130,7 +130,7 @@ func (r *DiffResult) settled(p *pair) {
 		r.Gone++
 	default:
 		r.Compared++
-		if !p.seen() {
+		if !compared {
 			r.Unread++
 		}
 		if p.from > 0 {

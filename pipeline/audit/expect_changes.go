@@ -52,13 +52,14 @@ func (x *expectation) dependsOn(row *sink.Change) bool {
 	return row.Profile == nil || x.Profile.has(*row.Profile)
 }
 
-// pair counts the host of a pair: as checked if both sides were read, else as unknown.
-// For what is about the outage itself, or about who is in the list, any pair is checked.
-func (c *checker) pair(p *pair) {
+// pair counts the host of a pair: as checked if both sides were read and its changes
+// would be found, else as unknown. For what is about the outage itself, or about who is
+// in the list, any pair is checked.
+func (c *checker) pair(p *pair, compared bool, blind []bool) {
 	for _, k := range c.meant("changes") {
 		switch x := c.expectations.list[k]; {
 		case !x.matches(p.last().host):
-		case p.sides[0] != nil && p.sides[1] != nil && p.seen(), !slices.ContainsFunc(x.NoChange, needsBoth):
+		case compared && !blind[k], !slices.ContainsFunc(x.NoChange, needsBoth):
 			c.promises[k].Checked++
 		default:
 			c.promises[k].Unknown++
