@@ -46,10 +46,9 @@ type Capture struct {
 	Truncated bool
 	Cut       *int
 
-	// Misconfigured reports whether the origin answers 5xx for a page that
-	// cannot exist, and answers well for its front page. It needs
-	// Config.ProbeMisconfigured.
-	Misconfigured bool
+	// Probe has the answers for two more pages, zero unless the origin answered
+	// 5xx and Config.ProbeMisconfigured is set.
+	Probe Probe
 
 	// Only stored captures set these three. Location is the target of a redirect
 	// that is another capture, else "". Unstored reports whether the body is
@@ -95,16 +94,21 @@ func (c *Capture) Whole() []byte {
 	return c.Body
 }
 
-// Facts returns the facts that decide what the answer means.
+// Facts returns the facts that decide what the answer means, as precise as the
+// tables hold them: dates in microseconds. Its memory is that up to this answer,
+// which c.Memory may lack.
 func (c *Capture) Facts() robots.Facts {
 	body := c.Whole()
 	f := robots.Facts{
-		Hops: c.Hops, Error: c.Error, Misconfigured: c.Misconfigured, Unfollowed: c.Location != "", Unstored: c.Unstored,
-		HTMLRedirect: body != nil && robots.HTMLRedirect(body), Time: c.Start,
+		Hops: c.Hops, Error: c.Error, Misconfigured: c.Probe.misconfigured(c.Status()), Unfollowed: c.Location != "", Unstored: c.Unstored,
+		HTMLRedirect: body != nil && robots.HTMLRedirect(body), Time: c.Start.UTC().Truncate(time.Microsecond),
 	}
 	if c.Memory != nil {
-		m := *c.Memory
-		m.HasCopy = c.Copy != nil
+		m := c.Memory.After(f.Kind(), f.Time)
+		m.First, m.HasCopy = m.First.UTC().Truncate(time.Microsecond), c.Copy != nil
+		for i := range m.Seen {
+			m.Seen[i].Next = m.Seen[i].Next.UTC().Truncate(time.Microsecond)
+		}
 		f.Memory = &m
 	}
 	return f

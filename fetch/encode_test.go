@@ -23,7 +23,8 @@ func TestACaptureIsEncodedWhole(t *testing.T) {
 		if want.Body = nil; rapid.Bool().Draw(t, "has a body") {
 			want.Body = body.Draw(t, "body")
 		}
-		want.Misconfigured, want.Remembered = rapid.Bool().Draw(t, "misconfigured"), rapid.Bool().Draw(t, "remembered")
+		want.Probe = fetch.Probe{Front: rapid.IntRange(0, 599).Draw(t, "front"), Missing: rapid.IntRange(0, 599).Draw(t, "missing")}
+		want.Remembered = rapid.Bool().Draw(t, "remembered")
 		if rapid.Bool().Draw(t, "has a memory") {
 			m := robots.Memory{}.After(robots.Facts{Error: robots.ErrorTimeout}.Kind(), want.Start.UTC())
 			want.Memory = &m

@@ -13,20 +13,20 @@ import (
 // facts is a capture from the network as it is stored, without its origin, its
 // bodies and its history.
 type facts struct {
-	Start         time.Time
-	Hops          []hop             `json:",omitempty"`
-	Attempts      int               `json:",omitempty"`
-	Error         robots.ErrorClass `json:",omitempty"`
-	Err           *raw              `json:",omitempty"`
-	Fallback      robots.ErrorClass `json:",omitempty"`
-	Remote        netip.AddrPort    `json:",omitzero"`
-	HTTPVersion   raw               `json:",omitempty"`
-	TLSVersion    raw               `json:",omitempty"`
-	Headers       headers           `json:",omitzero"`
-	Times         times             `json:",omitzero"`
-	Truncated     bool              `json:",omitempty"`
-	Cut           *int              `json:",omitempty"`
-	Misconfigured bool              `json:",omitempty"`
+	Start       time.Time
+	Hops        []hop             `json:",omitempty"`
+	Attempts    int               `json:",omitempty"`
+	Error       robots.ErrorClass `json:",omitempty"`
+	Err         *raw              `json:",omitempty"`
+	Fallback    robots.ErrorClass `json:",omitempty"`
+	Remote      netip.AddrPort    `json:",omitzero"`
+	HTTPVersion raw               `json:",omitempty"`
+	TLSVersion  raw               `json:",omitempty"`
+	Headers     headers           `json:",omitzero"`
+	Times       times             `json:",omitzero"`
+	Truncated   bool              `json:",omitempty"`
+	Cut         *int              `json:",omitempty"`
+	Probe       Probe             `json:",omitzero"`
 }
 
 type hop struct {
@@ -46,7 +46,7 @@ func factsOf(c *Capture) facts {
 	f := facts{
 		Start: c.Start.UTC(), Attempts: c.Attempts, Error: c.Error, Fallback: c.Fallback,
 		Remote: c.Remote, HTTPVersion: raw(c.HTTPVersion), TLSVersion: raw(c.TLSVersion), Times: times(c.Times),
-		Truncated: c.Truncated, Cut: c.Cut, Misconfigured: c.Misconfigured,
+		Truncated: c.Truncated, Cut: c.Cut, Probe: c.Probe,
 	}
 	for _, h := range c.Hops {
 		f.Hops = append(f.Hops, hop{raw(h.URL), h.Status})
@@ -69,7 +69,7 @@ func (f *facts) capture(o Origin) *Capture {
 	c := &Capture{
 		Origin: o, Start: f.Start, Attempts: f.Attempts, Error: f.Error, Fallback: f.Fallback,
 		Remote: f.Remote, HTTPVersion: string(f.HTTPVersion), TLSVersion: string(f.TLSVersion), Times: Times(f.Times),
-		Truncated: f.Truncated, Cut: f.Cut, Misconfigured: f.Misconfigured,
+		Truncated: f.Truncated, Cut: f.Cut, Probe: f.Probe,
 	}
 	for _, h := range f.Hops {
 		c.Hops = append(c.Hops, robots.Hop{URL: string(h.URL), Status: h.Status})

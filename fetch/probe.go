@@ -7,6 +7,18 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
+// A Probe has the statuses of two pages of an origin, 0 if a page was not
+// requested or gave no answer: its front page, and one that cannot exist.
+type Probe struct{ Front, Missing int }
+
+// misconfigured reports whether the front page exists, and a page that cannot
+// exist gets the same 5xx as robots.txt.
+func (p Probe) misconfigured(status int) bool {
+	return p.hasFront() && status >= 500 && status <= 599 && p.Missing == status
+}
+
+func (p Probe) hasFront() bool { return p.Front >= 200 && p.Front <= 399 }
+
 // probe determines whether a 5xx for robots.txt means anything. A site that
 // answers every missing page with 5xx is misconfigured, and its robots.txt is
 // missing: the front page exists, and a page that cannot exist gets the same
@@ -19,25 +31,25 @@ func (lease *Lease) probe(b *budget, got *Capture) bool {
 	if status := got.Status(); got.Error != "" || status < 500 || status > 599 || got.at.Scheme == "ftp" {
 		return false
 	}
-	front, fail := lease.page(b, got, "/")
-	if fail != nil || front.status < 200 || front.status > 399 {
-		return true
+	got.Probe.Front = lease.page(b, got, "/")
+	if got.Probe.hasFront() {
+		got.Probe.Missing = lease.page(b, got, fmt.Sprintf("/%016x%016x", rand.Uint64(), rand.Uint64()))
 	}
-	missing, fail := lease.page(b, got, fmt.Sprintf("/%016x%016x", rand.Uint64(), rand.Uint64()))
-	got.Misconfigured = fail == nil && missing.status == got.Status()
 	return true
 }
 
-// page requests one more page of the origin that answered.
-func (lease *Lease) page(b *budget, got *Capture, target string) (a answer, fail *failure) {
+// page requests one more page of the origin that answered, and returns its status.
+func (lease *Lease) page(b *budget, got *Capture, target string) (status int) {
 	err := lease.sure(b, func() robots.ErrorClass {
-		if a, fail = lease.get(b, got.at, target); fail == nil {
-			return ""
+		a, fail := lease.get(b, got.at, target)
+		if status = 0; fail != nil {
+			return fail.class
 		}
-		return fail.class
+		status = a.status
+		return ""
 	})
 	if err != nil && lease.ctx.Err() == nil {
 		got.Local = err
 	}
-	return a, fail
+	return status
 }

@@ -40,8 +40,9 @@ func TestMisconfiguredSites(t *testing.T) {
 				fmt.Fprintf(c, "HTTP/1.1 %d X\r\nContent-Length: 0\r\n\r\n", status)
 			}), func(c *Config) { c.ProbeMisconfigured = true })
 			got := c.Fetch(context.Background(), origin(t, "a.example"))
-			if got.Misconfigured != row.want || got.Status() != row.robots || len(got.Hops) != 1 || got.Attempts != 1 {
-				t.Errorf("misconfigured %v, status %d, %d hops, %d attempts", got.Misconfigured, got.Status(), len(got.Hops), got.Attempts)
+			misconfigured := got.Facts().Misconfigured
+			if misconfigured != row.want || got.Status() != row.robots || len(got.Hops) != 1 || got.Attempts != 1 {
+				t.Errorf("misconfigured %v, status %d, %d hops, %d attempts", misconfigured, got.Status(), len(got.Hops), got.Attempts)
 			}
 			if len(asked) != row.asked {
 				t.Errorf("asked for %v", asked)

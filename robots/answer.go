@@ -87,8 +87,9 @@ type rowReading struct {
 }
 
 // read implements the table of answers. More than MaxRedirects redirects count
-// as a 404. A blocked address, a missing route, a stopped run and a capture
-// that the archive lacks say nothing about the site: undefined.
+// as a 404. A blocked address, a missing route, a stopped run, a capture that
+// the archive lacks, and a chain that was given up before MaxRedirects say
+// nothing about the site: undefined.
 func (p *Profile) read(k AnswerKind) rowReading {
 	answered := func(o Outcome, why AnswerReason) rowReading {
 		return rowReading{Answer: Answer{Outcome: o, Reason: why}}
@@ -105,8 +106,10 @@ func (p *Profile) read(k AnswerKind) rowReading {
 			return answered(OutcomeUndefined, AnswerHTMLRedirect)
 		}
 		return answered(ConditionalAllow, AnswerSuccess)
-	case AnswerClientError, AnswerRedirectLimit, AnswerRedirectLoop, AnswerRedirectInvalid:
+	case AnswerClientError, AnswerRedirectLoop, AnswerRedirectInvalid:
 		return answered(FullAllow, k.Class)
+	case AnswerRedirectLimit: // that of another run, whose profiles follow fewer
+		return answered(OutcomeUndefined, AnswerRedirectUnresolved)
 	case AnswerRedirectUnsupported:
 		return answered(p.RedirectUnsupported, AnswerRedirectUnsupported)
 	case AnswerAddressBlocked, AnswerNoRoute, AnswerRedirectUnresolved, AnswerRevisitUnresolved:

@@ -98,6 +98,8 @@ func columnType(t *testing.T, e ast.Expr) string {
 			return "BLOB"
 		case "Hop":
 			return "LIST<STRUCT<url STRING, status INT32>>"
+		case "Seen":
+			return "LIST<STRUCT<since TIMESTAMP, kind STRING, redirects INT32>>"
 		default:
 			return "LIST<" + columnType(t, e.Elt) + ">"
 		}

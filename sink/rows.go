@@ -147,6 +147,26 @@ type Fetch struct {
 	// Start of the origin's outage, by the memory of `--state`, in UTC. Null if it answers, or
 	// without `--state`.
 	UnreachableSince *time.Time `parquet:"unreachable_since,timestamp(microsecond)"`
+	// Kinds of answers that the memory of `--state` holds, each in the place where it was last seen, up to
+	// this answer: what any profile needs to know since when the origin is unreachable, and whether the
+	// earlier copy still stands. Empty without `--state`, and if no profile could count this answer as
+	// unreachable. Example: `[{since: 2026-03-01 04:00:00, kind: success, redirects: 0}, {since: 2026-03-08
+	// 04:00:00, kind: server_error, redirects: 0}]`.
+	AnswersSince []Seen `parquet:"answers_since,list"`
+	// When the last whole copy of the file was fetched, in UTC, by the memory of `--state`, whether or not the
+	// first profile judges it. Null without one, and if no profile could need it.
+	CopyTime *time.Time `parquet:"copy_time,timestamp(microsecond)"`
+	// SHA-1 of that copy, as in `content_digest`: joins `bodies`. Null without one.
+	CopyDigest *string `parquet:"copy_digest,dict"`
+	// The body that the row names, its own or the copy, is all that was kept of a longer one; false if only
+	// the first profile reads less of it. Null if neither is so.
+	KeptTruncated *bool `parquet:"kept_truncated"`
+	// Status of the front page, asked for with `--probe-misconfigured` after a 5xx. Null if it was not asked
+	// for, or gave no answer. Example: `200`.
+	ProbeFrontStatus *int32 `parquet:"probe_front_status"`
+	// Status of a page that cannot exist, asked for if the front page exists: the host is misconfigured if it
+	// is that of the robots.txt. Null if it was not asked for, or gave no answer. Example: `503`.
+	ProbeRandomStatus *int32 `parquet:"probe_random_status"`
 	// Lines of the file. Example: `42`.
 	Lines int32 `parquet:"lines"`
 	// Groups of the file.
@@ -167,11 +187,30 @@ type Fetch struct {
 	WARCLength *int64 `parquet:"warc_length"`
 }
 
+// KeptDigest returns the digest of the body that stands for the row in `bodies`: that
+// which the first profile judges, else the earlier copy; nil for none. An answer that
+// may need a copy has no body itself.
+func (f *Fetch) KeptDigest() *string {
+	if f.ContentDigest != nil {
+		return f.ContentDigest
+	}
+	return f.CopyDigest
+}
+
 // Hop is one request of a chain of redirects. Status is null where the
 // request got no answer.
 type Hop struct {
 	URL    string `parquet:"url,dict"`
 	Status *int32 `parquet:"status"`
+}
+
+// Seen is a kind of answer in the memory: Since is the date of the first answer after
+// those of the kinds before it, Kind what package robots calls its class, such as
+// success, server_error or too_many_requests, and Redirects the redirects on its way.
+type Seen struct {
+	Since     time.Time `parquet:"since,timestamp(microsecond)"`
+	Kind      string    `parquet:"kind,dict"`
+	Redirects int32     `parquet:"redirects"`
 }
 
 // Group is a row of `groups`.

@@ -36,6 +36,8 @@ var contract = map[string]string{
 		server utf8?, etag utf8?, last_modified utf8?, cache_control utf8?, retry_after utf8?, dns_us int64?, connect_us int64?,
 		tls_us int64?, first_byte_us int64?, total_us int64?, body_bytes int64?, body_truncated bool, content_digest utf8?,
 		has_bom bool, is_utf8 bool, is_html bool, stale_since timestamp[us, tz=UTC]?, unreachable_since timestamp[us, tz=UTC]?,
+		answers_since list<struct<since timestamp[us, tz=UTC], kind utf8, redirects int32>>, copy_time timestamp[us, tz=UTC]?,
+		copy_digest utf8?, kept_truncated bool?, probe_front_status int32?, probe_random_status int32?,
 		lines int32, groups int32, rules int32, sitemaps int32, invalid_lines int32,
 		warc_file utf8?, warc_offset int64?, warc_length int64?`,
 	"groups": `seq int64, host utf8, origin utf8, group_index int32, line int32, agents list<utf8>, agent_lines list<int32>, tokens list<utf8>,

@@ -83,7 +83,7 @@ func TestAnswered(t *testing.T) {
 		return c
 	}
 	broken := at(503)
-	broken.Misconfigured = true
+	broken.Probe = fetch.Probe{Front: 200, Missing: 503}
 	page := at(200)
 	page.Body = []byte("<html><frame src=x>")
 	google, _ := robots.ProfileNamed("google")

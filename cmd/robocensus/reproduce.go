@@ -31,8 +31,7 @@ fields of the data set, in a temporary folder, and says of each table whether it
 same rows. It asks nobody.
 
 It takes as they are: ` + publish.TakenAsItIs + `.
-It does not compare the table changes, which robocensus diff makes, nor profiles other
-than the first if they need the memory of earlier runs (--state).
+It does not compare the table changes, which robocensus diff makes.
 
 --sample judges a share of the registered domains again, and compares the rows of their
 hosts. It says how many hosts and rows it did not look at. The tables summary, examples
@@ -43,8 +42,8 @@ files. A body is found by its digest; if none has it, the file named by the host
 stands for it (example.com, or example.com_8443 for a port), and the tables show what
 that changes. A data set whose hosts are hashes cannot be judged again.
 
-Exit codes: 0 the same, 1 different, 64 usage, 65 damaged folder or a body is missing,
-74 I/O, 130 interrupted.`
+Exit codes: 0 the same, 1 different, 64 usage, 65 damaged folder, or a body or a column
+that judging needs is missing, 74 I/O, 130 interrupted.`
 
 const reproduceExamples = `  robocensus reproduce dataset
   robocensus reproduce dataset --bodies bodies.tar
@@ -111,12 +110,12 @@ func (r *reproduction) run(ctx context.Context) error {
 	if err := r.rebuild(ctx, p); err != nil {
 		return err
 	}
-	if why := r.unjudgeable(p); why != "" {
+	if err := r.unjudgeable(p); err != nil {
 		if r.files > 0 {
-			r.say("not judged again: %s", plain(why))
+			r.say("not judged again: %s", plain(err.Error()))
 			return r.result()
 		}
-		return usagef("%s: it cannot be judged again; its files match their checksums", why)
+		return fmt.Errorf("%w; its files match their checksums", err)
 	}
 	scratch, err := os.MkdirTemp("", "robocensus-reproduce-*")
 	if err != nil {
@@ -151,13 +150,17 @@ func (r *reproduction) rebuild(ctx context.Context, p *publish.Set) error {
 	return nil
 }
 
-// unjudgeable says why a data set cannot be judged again, "" if it can.
-func (r *reproduction) unjudgeable(p *publish.Set) string {
+// unjudgeable returns why a data set cannot be judged again, nil if it can.
+func (r *reproduction) unjudgeable(p *publish.Set) error {
 	if p.HostsHashed {
-		return fmt.Sprintf("the hosts of %s are hashes", r.folder)
+		return usagef("the hosts of %s are hashes: it cannot be judged again", r.folder)
 	}
-	if column := p.NeededColumn(); column != "" {
-		return fmt.Sprintf("%s has no column %s", r.folder, column)
+	lost := sink.Needed(p.Without)
+	if r.bodies != "" {
+		lost = slices.DeleteFunc(lost, func(name string) bool { return strings.HasPrefix(name, "bodies.") })
+	}
+	if err := sink.Lacking(lost); err != nil {
+		return &userfile.Error{Path: r.folder, Err: err}
 	}
 	for i, m := range p.Manifests() {
 		why := ""
@@ -170,10 +173,10 @@ func (r *reproduction) unjudgeable(p *publish.Set) string {
 			why = "the data set has no table bodies: give them with --bodies"
 		}
 		if why != "" {
-			return "run " + m.Run + ": " + why
+			return usagef("run %s: %s: it cannot be judged again", m.Run, why)
 		}
 	}
-	return ""
+	return nil
 }
 
 // judge judges a run again and compares its tables.

@@ -20,8 +20,10 @@ plain, .gz or .zst; - is standard input. A bare host is asked over https, and ov
 http if https gives no answer. Adjacent rows of one origin that have URLs become
 samples of that origin alone.
 
-An earlier run keeps what its first profile made of the memory (--state). Under other
-profiles, a host that did not answer is judged again as if there were no memory.
+An earlier run is judged again under any profiles as if it had been made under them,
+with its memory (--state) and its probes, and with the URLs that only some of its hosts
+have. What it did not ask for stays unknown: a redirect beyond those that it followed is
+redirect_unresolved, and a body has no more bytes than it kept.
 
 Lines that are not hosts go to DIR/_runs/ID/rejected.csv. After Ctrl-C, a full
 disk or a crash, continue with --resume: it does not ask a host again once it has

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/robocensus/robocensus/fetch/memory"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/series"
+	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -21,6 +23,7 @@ import (
 // execute makes the run and prints its summary.
 func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stderr io.Writer) error {
 	f.remarkTokens(c, stderr)
+	remarkMissed(ctx, c, stderr)
 	for _, run := range f.damaged {
 		fmt.Fprintf(stderr, "note: --resume passes over run %s, whose plan is damaged or whose removal was interrupted; robocensus verify tells more\n", plain(run))
 	}
@@ -158,6 +161,23 @@ func remarkCaptures(ctx context.Context, c pipeline.Config, r *pipeline.Result, 
 		fmt.Fprintf(stderr, "note: the %s are of %s, and each answer counts as a host\n", words.Count(r.Targets, "stored answer"), words.Count(hosts, "host"))
 	case err != nil || hosts == 0: // the run is complete all the same
 		fmt.Fprintln(stderr, "note: an archive may have several captures of a host, and each of them counts as a host")
+	}
+}
+
+// remarkMissed prints what the run that is judged again cannot tell.
+func remarkMissed(ctx context.Context, c pipeline.Config, stderr io.Writer) {
+	if c.Source.FromRun == "" {
+		return
+	}
+	missed, err := source.MissedBy(ctx, c.Source.FromRun)
+	if err != nil {
+		return // the run fails
+	}
+	if missed.OwnURLs && (slices.Contains(c.Tables, "verdicts") || slices.Contains(c.Tables, "summary")) {
+		fmt.Fprintln(stderr, "note: URLs that only some hosts have are not judged again: the earlier run has no verdicts that name them")
+	}
+	if len(missed.Columns) > 0 {
+		fmt.Fprintf(stderr, "note: the earlier run was published without %s: they are empty, and what is counted by them is counted as absent\n", plain(strings.Join(missed.Columns, ", ")))
 	}
 }
 

@@ -157,6 +157,7 @@ func (f *runFlags) setSpool(c *pipeline.Config) error {
 // executeShard makes a shard and prints its summary.
 func (f *runFlags) executeShard(ctx context.Context, c pipeline.Config, stdout, stderr io.Writer) error {
 	f.remarkTokens(c, stderr)
+	remarkMissed(ctx, c, stderr)
 	if f.indexFrom != "" {
 		fmt.Fprintf(stderr, "note: this is %s, by %s\n", c.Source.Shard, f.indexFrom)
 	}

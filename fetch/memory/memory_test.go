@@ -53,7 +53,7 @@ func recall(t testing.TB, m *Memory, o fetch.Origin) history {
 	return p
 }
 
-var day = time.Date(2026, 11, 20, 10, 15, 0, 123456789, time.UTC)
+var day = time.Date(2026, 11, 20, 10, 15, 0, 123456000, time.UTC)
 
 func whole(o fetch.Origin, at time.Time, body string) *fetch.Capture {
 	return &fetch.Capture{Origin: o, Start: at, Attempts: 1, Hops: []robots.Hop{{URL: o.RobotsURL(), Status: 200}}, Body: []byte(body)}
@@ -136,7 +136,7 @@ func TestEveryFieldOfAnAnswerIsKept(t *testing.T) {
 		Error: robots.ErrorTruncatedBody, Err: errors.New(text), Fallback: robots.ErrorTLS,
 		Remote: netip.MustParseAddrPort("[fe80::1%eth0]:443"), HTTPVersion: text, TLSVersion: text,
 		Headers: fetch.Headers{ContentType: &text, ContentEncoding: &text, Server: &text, ETag: &text, LastModified: &text, CacheControl: &text, RetryAfter: &text},
-		Times:   fetch.Times{DNS: &d, Connect: &d, TLS: &d, FirstByte: &d, Total: &d}, Body: []byte(text), Truncated: true, Cut: &n, Misconfigured: true,
+		Times:   fetch.Times{DNS: &d, Connect: &d, TLS: &d, FirstByte: &d, Total: &d}, Body: []byte(text), Truncated: true, Cut: &n, Probe: fetch.Probe{Front: 200, Missing: 503},
 	}
 	for _, v := range []any{*c, c.Headers, c.Times, c.Hops[0]} {
 		for i := range reflect.ValueOf(v).NumField() {

@@ -141,7 +141,7 @@ func (e *Evaluator) target(t *source.Target, out *sink.Segment) error {
 		})
 	}
 	first := &e.readings[0]
-	row := e.fetchRow(t, facts.Failure())
+	row := e.fetchRow(t, &facts)
 	e.sameHost = e.sameHost[:0]
 	if first.body != nil && (out.Sitemaps.Wanted() || out.Summary.Wanted() || out.Examples.Wanted()) {
 		for i := range first.content.file.Sitemaps {
@@ -159,11 +159,15 @@ func (e *Evaluator) target(t *source.Target, out *sink.Segment) error {
 		if err := e.content(&row, out); err != nil {
 			return err
 		}
-		if digest := *row.ContentDigest; out.Bodies.Wanted() && !e.bodies[digest] {
-			e.bodies[digest] = true
-			if err := out.Bodies.Write(sink.Body{ContentDigest: digest, Body: first.body}); err != nil {
-				return err
-			}
+	}
+	if digest := row.KeptDigest(); digest != nil && out.Bodies.Wanted() && !e.bodies[*digest] {
+		e.bodies[*digest] = true
+		kept := first.body
+		if kept == nil {
+			kept = c.Copy.Body
+		}
+		if err := out.Bodies.Write(sink.Body{ContentDigest: *digest, Body: kept}); err != nil {
+			return err
 		}
 	}
 	listed := e.samples.use(c.Origin)

@@ -13,8 +13,8 @@ import (
 // fetchRow makes the row of fetches. Status, hops and error are those of the new
 // attempt; size, digest and counts are those of the body that the first profile
 // judges, which may be an earlier copy.
-func (e *Evaluator) fetchRow(t *source.Target, failure robots.ErrorClass) sink.Fetch {
-	c, first := t.Capture, &e.readings[0]
+func (e *Evaluator) fetchRow(t *source.Target, facts *robots.Facts) sink.Fetch {
+	c, first, failure := t.Capture, &e.readings[0], facts.Failure()
 	domain, tld := fetch.RegisteredDomain(c.Origin.Host)
 	row := sink.Fetch{
 		Seq: t.Seq, Input: sink.TextString(t.Input), Host: c.Origin.Host, Rank: t.Rank,
@@ -57,6 +57,7 @@ func (e *Evaluator) fetchRow(t *source.Target, failure robots.ErrorClass) sink.F
 	if since := first.answer.UnreachableSince; !since.IsZero() {
 		row.UnreachableSince = sink.Some(since.UTC().Truncate(time.Microsecond))
 	}
+	addFacts(&row, c, facts)
 	switch {
 	case first.answer.UseCopy:
 		row.StaleSince = sink.Some(c.Copy.Fetched.UTC().Truncate(time.Microsecond))
@@ -80,7 +81,35 @@ func (e *Evaluator) fetchRow(t *source.Target, failure robots.ErrorClass) sink.F
 		row.Lines, row.InvalidLines = int32(f.Lines), int32(f.InvalidLines)
 		row.Groups, row.Rules, row.Sitemaps = int32(len(f.Groups)), int32(len(f.Rules)), int32(len(f.Sitemaps))
 	}
+	kept, cut := c.Whole() != nil, c.Truncated
+	if row.CopyTime != nil {
+		kept, cut = true, c.Copy.Truncated
+		row.CopyDigest = row.ContentDigest
+		if row.CopyDigest == nil {
+			row.CopyDigest = sink.Some(sink.ContentDigest(c.Copy.Body))
+		}
+	}
+	if kept && (cut || row.BodyTruncated) {
+		row.KeptTruncated = &cut
+	}
 	return row
+}
+
+// addFacts adds the facts of the memory and of the probe, from which other profiles than
+// the first derive what they need.
+func addFacts(row *sink.Fetch, c *fetch.Capture, facts *robots.Facts) {
+	row.ProbeFrontStatus, row.ProbeRandomStatus = sink.NonZero(int32(c.Probe.Front)), sink.NonZero(int32(c.Probe.Missing))
+	if facts.Memory == nil || facts.Memory.Settled() {
+		return
+	}
+	since := facts.Memory.First
+	for _, s := range facts.Memory.Seen {
+		row.AnswersSince = append(row.AnswersSince, sink.Seen{Since: since, Kind: string(s.Kind.Class), Redirects: int32(s.Kind.Redirects)})
+		since = s.Next
+	}
+	if c.Copy != nil {
+		row.CopyTime = sink.Some(c.Copy.Fetched.UTC().Truncate(time.Microsecond))
+	}
 }
 
 func header(value *string) *string {

@@ -26,7 +26,7 @@ func TestTheFinalURLHasAnswered(t *testing.T) {
 		{"a stored redirect", []robots.Hop{{URL: "a", Status: 301}}, "b", "", 2},
 	} {
 		c := &fetch.Capture{Origin: fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}, Hops: row.hops, Location: row.location}
-		got := e.fetchRow(&source.Target{Capture: c}, "")
+		got := e.fetchRow(&source.Target{Capture: c}, &robots.Facts{Hops: row.hops})
 		if url := got.FinalURL; len(got.Hops) != row.n || (url == nil) != (row.want == "") || url != nil && *url != row.want {
 			t.Errorf("%s: %d hops, final URL %v, want %q", row.name, len(got.Hops), url, row.want)
 		}

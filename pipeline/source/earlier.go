@@ -7,20 +7,15 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/netip"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/configs/userfile"
-	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline/past"
-	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
@@ -30,14 +25,8 @@ import (
 // Segments and targets keep their numbers. The captures stay the same; only their
 // evaluation is new.
 func (s *Source) openRun(ctx context.Context) error {
-	folder := s.config.FromRun // DIR/_runs/ID
-	clean := filepath.Clean(folder)
-	dir, id := filepath.Dir(filepath.Dir(clean)), filepath.Base(clean)
-	if store.IsURL(folder) {
-		clean = strings.TrimRight(folder, "/")
-		id = path.Base(clean)
-		dir = strings.TrimSuffix(clean[:len(clean)-len(id)-1], "/_runs")
-	}
+	folder := s.config.FromRun
+	dir, id := runAt(folder)
 	m, err := sink.ReadManifest(ctx, dir, id)
 	if err != nil {
 		return &userfile.Error{Path: folder, Err: fmt.Errorf("is not a run: %w; give DIR/_runs/ID", err)}
@@ -49,6 +38,9 @@ func (s *Source) openRun(ctx context.Context) error {
 	}
 	if m.State != "complete" {
 		return &userfile.Error{Path: folder, Err: errors.New("is not complete: " + m.HowToComplete())}
+	}
+	if err := sink.Lacking(sink.Needed(m.Without)); err != nil {
+		return &userfile.Error{Path: folder, Err: err}
 	}
 	e := earlierRun{dir: dir}
 	if e.limits, err = limitsOf(m); err != nil {
@@ -75,6 +67,10 @@ func (s *Source) openRun(ctx context.Context) error {
 			of.fetches = append(of.fetches, p)
 		case "bodies":
 			of.bodies = append(of.bodies, p)
+		case "verdicts":
+			if m.NamesURLs() {
+				of.verdicts = append(of.verdicts, p)
+			}
 		}
 	}
 	for _, index := range slices.Sorted(maps.Keys(segments)) {
@@ -108,6 +104,17 @@ func (s *Source) openRun(ctx context.Context) error {
 	return nil
 }
 
+// runAt returns the folder of the tables and the ID of the run DIR/_runs/ID.
+func runAt(folder string) (dir, id string) {
+	if store.IsURL(folder) {
+		clean := strings.TrimRight(folder, "/")
+		id = path.Base(clean)
+		return strings.TrimSuffix(clean[:len(clean)-len(id)-1], "/_runs"), id
+	}
+	clean := filepath.Clean(folder)
+	return filepath.Dir(filepath.Dir(clean)), filepath.Base(clean)
+}
+
 // inputError returns the error of an input, unless err already is one, or is not the
 // fault of the data.
 func inputError(path string, err error) error {
@@ -127,7 +134,7 @@ type earlierRun struct {
 
 // segmentParts are the parts of a segment that hold captures. A shard is one segment
 // of the run, made of segments of its own: a row group of fetches each.
-type segmentParts struct{ fetches, bodies []sink.Part }
+type segmentParts struct{ fetches, bodies, verdicts []sink.Part }
 
 // input returns the Input that identifies the segment in the plan.
 func (s *segmentParts) input() sink.Input {
@@ -138,11 +145,13 @@ func (s *segmentParts) input() sink.Input {
 	return in
 }
 
-// readSegment emits the targets of a segment with their bodies. Rows with the same
-// body share it.
+// readSegment emits the targets of a segment with their bodies and their own URLs.
+// Rows with the same body share it.
 func (e earlierRun) readSegment(ctx context.Context, parts *segmentParts, emit func(Target) error) error {
 	bodies := &bodyReader{run: e, parts: parts.bodies}
 	defer bodies.close()
+	urls := e.ownURLs(ctx, parts.verdicts)
+	defer urls.stop()
 	var seqs span
 	err := e.eachGroup(ctx, parts.fetches, func(rows []sink.Fetch) error {
 		bodies.expect(rows)
@@ -157,7 +166,11 @@ func (e earlierRun) readSegment(ctx context.Context, parts *segmentParts, emit f
 			if err != nil {
 				return err
 			}
-			if err := emit(targetOf(&rows[i], body, e.limits)); err != nil {
+			t := targetOf(&rows[i], body, e.limits)
+			if t.Paths, t.ownBytes, err = urls.of(t.Seq, t.Capture.Origin); err != nil {
+				return err
+			}
+			if err := emit(t); err != nil {
 				return err
 			}
 		}
@@ -203,9 +216,9 @@ func (e earlierRun) eachGroupOf(ctx context.Context, p sink.Part, f func([]sink.
 
 func groupsOf(file *os.File, p sink.Part) (groups []parquet.RowGroup, err error) {
 	defer scan.Recovered(&err)
-	opened, err := sink.OpenRows[sink.Fetch](file, p.Bytes)
+	opened, err := openNeeded[sink.Fetch](file, p)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", p.Path, err)
+		return nil, err
 	}
 	return opened.RowGroups(), nil
 }
@@ -241,7 +254,7 @@ type bodyReader struct {
 func (b *bodyReader) expect(rows []sink.Fetch) {
 	b.needed, b.held = make(map[string]int), make(map[string][]byte)
 	for i := range rows {
-		if d := rows[i].ContentDigest; d != nil {
+		if d := rows[i].KeptDigest(); d != nil {
 			b.needed[*d]++
 		}
 	}
@@ -249,10 +262,11 @@ func (b *bodyReader) expect(rows []sink.Fetch) {
 
 // body returns the body of the next row, nil if it has none.
 func (b *bodyReader) body(ctx context.Context, row *sink.Fetch) ([]byte, error) {
-	if row.ContentDigest == nil {
+	named := row.KeptDigest()
+	if named == nil {
 		return nil, nil
 	}
-	digest := *row.ContentDigest
+	digest := *named
 	for b.held[digest] == nil {
 		one, err := b.read(ctx)
 		if err == io.EOF {
@@ -285,10 +299,10 @@ func (b *bodyReader) read(ctx context.Context) (_ sink.Body, err error) {
 			if err != nil {
 				return sink.Body{}, err
 			}
-			opened, err := sink.OpenRows[sink.Body](f, b.parts[0].Bytes)
+			opened, err := openNeeded[sink.Body](f, b.parts[0])
 			if err != nil {
 				f.Close()
-				return sink.Body{}, fmt.Errorf("read %s: %w", b.parts[0].Path, err)
+				return sink.Body{}, err
 			}
 			b.file, b.next, b.parts = f, parquet.NewGenericReader[sink.Body](opened), b.parts[1:]
 		}
@@ -311,103 +325,4 @@ func (b *bodyReader) close() {
 		b.file.Close()
 		b.next = nil
 	}
-}
-
-// limits are two size limits of an earlier run: that of its first profile, and the
-// largest, up to which it fetched bodies.
-type limits struct{ first, most int }
-
-func limitsOf(m *sink.Manifest) (l limits, err error) {
-	for i, name := range m.Profiles {
-		p, err := past.Profile(m, name)
-		if err != nil {
-			return l, err
-		}
-		if l.most = max(l.most, p.SizeLimit); i == 0 {
-			l.first = p.SizeLimit
-		}
-	}
-	return l, nil
-}
-
-// cut reports whether the earlier run captured only a part of a body. In a row,
-// body_truncated can also mean that only the profile read a part.
-func (l limits) cut(row *sink.Fetch, body []byte) bool {
-	return row.BodyTruncated && (len(body) <= l.first || len(body) >= l.most)
-}
-
-// targetOf makes the target of a row of fetches, with its capture. No column says
-// that a server is misconfigured: only the reason that the run's first profile gave
-// can show it. A new column of fetches that holds a fact of the capture must be
-// read here, or re-judging a run loses it.
-func targetOf(row *sink.Fetch, body []byte, l limits) Target {
-	o := fetch.Origin{Scheme: row.Scheme, Host: row.Host, Port: uint16(row.Port)}
-	c := &fetch.Capture{
-		Origin: o, Start: row.FetchTime, Attempts: int(row.Attempts), Error: robots.ErrorClass(value(row.ErrorClass)),
-		Fallback: robots.ErrorClass(value(row.FallbackErrorClass)), HTTPVersion: value(row.HTTPVersion), TLSVersion: value(row.TLSVersion),
-		Headers: fetch.Headers{
-			ContentType: row.ContentType, ContentEncoding: row.ContentEncoding, Server: row.Server, ETag: row.ETag,
-			LastModified: row.LastModified, CacheControl: row.CacheControl, RetryAfter: row.RetryAfter,
-		},
-		Times: fetch.Times{
-			DNS: duration(row.DNSMicros), Connect: duration(row.ConnectMicros), TLS: duration(row.TLSMicros),
-			FirstByte: duration(row.FirstByteMicros), Total: duration(row.TotalMicros),
-		},
-		Misconfigured: row.Reason == string(robots.AnswerMisconfiguredServer),
-	}
-	switch {
-	case c.Error == robots.ErrorServerError, c.Error == robots.ErrorUnexpectedStatus:
-		c.Error = "" // in a capture, these are statuses
-	case row.Error != nil:
-		c.Err = errors.New(*row.Error)
-	}
-	if addr, err := netip.ParseAddr(value(row.RemoteAddress)); err == nil {
-		c.Remote = netip.AddrPortFrom(addr, o.Port)
-	}
-	for _, h := range row.Hops {
-		c.Hops = append(c.Hops, robots.Hop{URL: h.URL, Status: int(value(h.Status))})
-	}
-	s := &Stored{Source: row.Source, WARC: value(row.WARCFile), Offset: value(row.WARCOffset), Length: value(row.WARCLength)}
-	// A failed request has an error class under any profile. So a last hop without
-	// answer and without class was not requested: it is the target of a stored
-	// redirect.
-	if last := len(c.Hops) - 1; last > 0 && c.Hops[last].Status == 0 && row.ErrorClass == nil {
-		c.Location, c.Hops = c.Hops[last].URL, c.Hops[:last]
-	}
-	c.Unstored = row.Reason == string(robots.AnswerRevisitUnresolved)
-	if row.ContentDigest == nil {
-		s.Bytes, s.Truncated = row.BodyBytes, row.BodyTruncated
-	}
-	if len(c.Hops) == 0 && row.Status == nil && row.ErrorClass == nil {
-		s.Assumed, c.Hops = true, []robots.Hop{{URL: o.RobotsURL(), Status: 200}}
-	}
-	// A row does not hold the memory, only what the first profile derived from it.
-	if since := row.UnreachableSince; since != nil {
-		c.Memory = &robots.Memory{First: *since}
-		if row.StaleSince != nil {
-			c.Memory.Seen = []robots.Seen{{Kind: robots.AnswerKind{Class: robots.AnswerSuccess}, Next: *since}}
-		}
-	}
-	if row.StaleSince != nil {
-		c.Copy = &fetch.WholeCopy{Fetched: *row.StaleSince, Body: body, Truncated: l.cut(row, body)}
-	} else {
-		c.Body, c.Truncated = body, l.cut(row, body)
-	}
-	return Target{Seq: row.Seq, Input: row.Input, Rank: row.Rank, Candidates: []fetch.Origin{o}, Capture: c, Stored: s}
-}
-
-// value returns what p points at, zero for nil.
-func value[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
-}
-
-func duration(micros *int64) *time.Duration {
-	if micros == nil {
-		return nil
-	}
-	d := time.Duration(*micros) * time.Microsecond
-	return &d
 }

@@ -142,9 +142,9 @@ func (b *Bodies) read(digest, host string, port int32, limit int64) ([]byte, err
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 
-// Assemble writes the parts of fetches of a published run to dir, with the table bodies
-// from b, and a manifest: a run that can be judged again. Where a body is another than
-// the published one, the row has its digest.
+// Assemble writes the parts of fetches and verdicts of a published run to dir, with the
+// table bodies from b, and a manifest: a run that can be judged again. Where a body is
+// another than the published one, the row has its digest.
 func (b *Bodies) Assemble(ctx context.Context, folder string, m *sink.Manifest, dir string, limit int64) error {
 	out, err := store.Create(ctx, dir)
 	if err != nil {
@@ -153,7 +153,17 @@ func (b *Bodies) Assemble(ctx context.Context, folder string, m *sink.Manifest, 
 	defer out.Close()
 	run := *m
 	run.RunParts, run.Parts, run.Tables = nil, nil, []string{"fetches", "bodies"}
+	run.Without = slices.DeleteFunc(slices.Clone(m.Without), func(name string) bool { return strings.HasPrefix(name, "bodies.") })
 	p := &publisher{Config: Config{Dir: folder}, ctx: ctx, out: out}
+	if m.NamesURLs() {
+		run.Tables = append(run.Tables, "verdicts")
+		for _, part := range m.PartsOf("verdicts") {
+			if part.Digest, err = p.part(part); err != nil {
+				return Unreadable(part.Path, err)
+			}
+			run.Parts = append(run.Parts, part)
+		}
+	}
 	for _, part := range m.PartsOf("fetches") {
 		fetches, bodies, err := b.parts(p, m.Run, part, limit)
 		if err != nil && !errors.Is(err, ErrNoBody) {
@@ -212,10 +222,11 @@ func (b *Bodies) group(ctx context.Context, group parquet.RowGroup, fetches *row
 		n, err := in.Read(rows)
 		for i := range rows[:n] {
 			row := &rows[i]
-			if row.ContentDigest == nil {
+			named := row.KeptDigest()
+			if named == nil {
 				continue
 			}
-			published := strings.Clone(*row.ContentDigest)
+			published := strings.Clone(*named)
 			if digests[published] == "" {
 				body, err := b.read(published, row.Host, row.Port, limit)
 				if err != nil {
@@ -229,7 +240,11 @@ func (b *Bodies) group(ctx context.Context, group parquet.RowGroup, fetches *row
 				}
 				written[own] = true
 			}
-			row.ContentDigest = sink.Some(digests[published])
+			for _, digest := range []**string{&row.ContentDigest, &row.CopyDigest} {
+				if *digest != nil {
+					*digest = sink.Some(digests[published])
+				}
+			}
 		}
 		if err := errors.Join(ctx.Err(), fetches.write(rows[:n]...)); err != nil {
 			return err

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/sink"
-	"github.com/robocensus/robocensus/sink/scan"
 )
 
 // Comparison says whether a table of a data set is that of another run of the same
@@ -20,11 +19,9 @@ type Comparison struct {
 	Note            string // what was not compared, and why; "" for nothing
 }
 
-// onlyFirst is the note of a table whose rows of other profiles are not compared. A row
-// of fetches has what the first profile made of the memory, not the memory.
-const onlyFirst = "only the first profile is judged again: others need the memory of earlier runs (--state), which is not in the tables"
-
-const ownURLs = "verdicts of URLs that only some hosts have are not judged again"
+// ownURLs is the note of verdicts that differ, and may lack those of URLs that only some
+// hosts have: nothing names these.
+const ownURLs = "without verdicts.url, URLs that only some hosts have cannot be judged again"
 
 // derived maps columns of fetches to the metrics of summary and examples that need
 // them: without the column, they cannot be judged again.
@@ -35,50 +32,18 @@ var derived = map[string][]string{
 	"error":          {"error_class", "reason"}, // of examples, which quote it
 }
 
-// spared are the columns of fetches that nothing is derived from but themselves.
-var spared = []string{
-	"input", "robots_url", "final_url", "error", "remote_address", "server", "total_us", "dns_us", "connect_us", "tls_us", "first_byte_us",
-	"http_version", "tls_version", "etag", "last_modified", "cache_control", "retry_after", "content_encoding", "warc_file", "warc_offset", "warc_length",
-	"registered_domain", "tld",
-}
-
-// NeededColumn returns a column that is left out, and without which answers cannot be
-// judged again, or "".
-func (p *Provenance) NeededColumn() string {
-	for _, name := range p.Without {
-		table, column, _ := strings.Cut(name, ".")
-		if table == "fetches" && !slices.Contains(spared, column) {
-			return name
-		}
-	}
-	return ""
-}
-
 // Compare compares the published tables of a run with those of another run. The order
 // of segments does not matter. If sample is not nil, the other run has the hosts for
 // which it returns true. A published part that cannot be read, or whose seqs fall, is
 // [ErrDamaged].
 func (p *Provenance) Compare(ctx context.Context, folder string, published *sink.Manifest, dir string, other *sink.Manifest, sample func(host string) bool) (all []Comparison, err error) {
-	// There are URLs that only some hosts have, or there may be.
-	own := !slices.Contains(published.Tables, "verdicts")
-	first := ""
-	if len(published.Profiles) > 1 {
-		remembers, err := hasMemory(ctx, folder, published)
-		if err != nil {
-			return nil, err
-		}
-		if remembers {
-			first = published.Profiles[0]
-		}
-	}
-	tables := slices.Clone(published.Tables)
-	slices.SortStableFunc(tables, func(a, b string) int { return rank(a) - rank(b) })
-	for _, table := range tables {
+	unnamed := !published.NamesURLs()
+	for _, table := range published.Tables {
 		t := &comparing{
-			runs: [2]held{{folder, published}, {dir, other}}, table: table, columns: columnsOf(table, p.Without), lost: p.lostMetrics(table), first: first,
+			runs: [2]held{{folder, published}, {dir, other}}, table: table, columns: columnsOf(table, p.Without), lost: p.lostMetrics(table),
 			hash: newRowHash(),
 		}
-		if own && table == "summary" {
+		if unnamed && table == "summary" {
 			t.lost = append(t.lost, "verdict")
 		}
 		c := Comparison{Table: table}
@@ -96,14 +61,11 @@ func (p *Provenance) Compare(ctx context.Context, folder string, published *sink
 		if len(t.lost) > 0 {
 			notes = append(notes, "metrics that cannot be counted again are not compared: "+strings.Join(t.lost, ", "))
 		}
-		if first != "" && slices.Contains(t.columns, "profile") {
-			notes = append(notes, onlyFirst)
-		}
 		if err := t.compare(ctx, &c); err != nil {
 			return nil, err
 		}
-		if t.skippedOwn {
-			own, notes = true, append(notes, ownURLs)
+		if unnamed && table == "verdicts" && !c.Same {
+			c.Looked, notes = false, append(notes, ownURLs)
 		}
 		c.Note = strings.Join(notes, "; ")
 		all = append(all, c)
@@ -115,28 +77,6 @@ func (p *Provenance) Compare(ctx context.Context, folder string, published *sink
 // hosts, and bodies, which other hosts may share. Each body that is judged is held
 // against its digest.
 var unsampled = []string{"summary", "examples", "bodies"}
-
-// hasMemory reports whether a row of fetches shows that the run had a memory of earlier
-// answers.
-func hasMemory(ctx context.Context, folder string, m *sink.Manifest) (found bool, err error) {
-	for _, part := range m.PartsOf("fetches") {
-		err := scan.Texts(ctx, folder, part, []string{"unreachable_since", "stale_since"}, func(cells []*string) {
-			found = found || cells[0] != nil || cells[1] != nil
-		})
-		if err != nil {
-			return false, Unreadable(part.Path, err)
-		}
-	}
-	return found, nil
-}
-
-// rank puts the verdicts before the table that counts them.
-func rank(table string) int {
-	if table == "summary" {
-		return 1
-	}
-	return 0
-}
 
 func (p *Provenance) lostMetrics(table string) (metrics []string) {
 	for _, name := range p.Without {

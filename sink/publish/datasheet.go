@@ -151,7 +151,7 @@ func (p *publisher) judgedAgain() string {
 	}
 	nameless := slices.ContainsFunc(p.provenance.Runs, func(r *Run) bool { return r.Agents == "" || r.URLSamples == "" })
 	switch {
-	case p.HashHosts || nameless || lacks("fetches") || p.provenance.NeededColumn() != "":
+	case p.HashHosts || nameless || lacks("fetches") || len(sink.Needed(p.provenance.Without)) > 0:
 		return ""
 	case lacks("bodies"):
 		return "; `robocensus reproduce --bodies` judges the answers again, given the files"

@@ -29,20 +29,18 @@ type comparing struct {
 	table   string
 	columns []string
 	lost    []string               // metrics that are not compared
-	first   string                 // if not "", the only profile that is compared
 	sampled func(host string) bool // nil for all
 	hash    *rowHash
 
-	mu         sync.Mutex
-	sums       [2]map[int]rowSum // by segment of the published run
-	skippedOwn bool              // verdicts of URLs that only some hosts have
-	unseen     int64
+	mu     sync.Mutex
+	sums   [2]map[int]rowSum // by segment of the published run
+	unseen int64
 }
 
 // compare compares the rows of each segment. Parts that are the same are not decoded.
 func (t *comparing) compare(ctx context.Context, c *Comparison) error {
 	parts := [2][]sink.Part{t.runs[0].PartsOf(t.table), t.runs[1].PartsOf(t.table)}
-	if t.sampled == nil && t.first == "" && len(t.lost) == 0 {
+	if t.sampled == nil && len(t.lost) == 0 {
 		same, err := t.twins(ctx, &parts)
 		if err != nil {
 			return err
@@ -143,7 +141,6 @@ func (t *comparing) part(ctx context.Context, side int, part sink.Part) error {
 	sum := t.sums[side][segment]
 	sum.join(r.sum)
 	t.sums[side][segment] = sum
-	t.skippedOwn = t.skippedOwn || r.skippedOwn
 	if r.hosts != nil {
 		t.unseen += part.Rows - r.wanted
 	}
@@ -163,14 +160,13 @@ func textsOf(table string) (columns []string) {
 // partRows adds up the rows of a part that are compared.
 type partRows struct {
 	*comparing
-	sum        rowSum
-	memory     hashMemory
-	skippedOwn bool
-	seqs       seqOrder
-	hosts      *sampledHosts // nil for all
-	wanted     int64         // rows of these
-	seen       int64         // of them
-	wants      []bool        // which rows of a batch are of them
+	sum    rowSum
+	memory hashMemory
+	seqs   seqOrder
+	hosts  *sampledHosts // nil for all
+	wanted int64         // rows of these
+	seen   int64         // of them
+	wants  []bool        // which rows of a batch are of them
 }
 
 func (r *partRows) read(ctx context.Context, side int, part sink.Part) (err error) {
@@ -199,7 +195,7 @@ func (r *partRows) read(ctx context.Context, side int, part sink.Part) (err erro
 }
 
 func (r *partRows) batch(batch arrow.RecordBatch) error {
-	var metric, url, profile arrow.Array
+	var metric arrow.Array
 	for k, f := range batch.Schema().Fields() {
 		switch {
 		case f.Name == "seq":
@@ -208,10 +204,6 @@ func (r *partRows) batch(batch arrow.RecordBatch) error {
 			}
 		case f.Name == "metric":
 			metric = batch.Column(k)
-		case f.Name == "url" && r.table == "verdicts":
-			url = batch.Column(k)
-		case f.Name == "profile" && r.first != "":
-			profile = batch.Column(k)
 		}
 	}
 	if r.hosts != nil {
@@ -225,9 +217,6 @@ func (r *partRows) batch(batch arrow.RecordBatch) error {
 		switch {
 		case r.hosts != nil && !r.wants[i]:
 		case metric != nil && isLost(metric.ValueStr(i), r.lost):
-		case url != nil && !strings.HasPrefix(url.ValueStr(i), "/"):
-			r.skippedOwn = true
-		case profile != nil && profile.IsValid(i) && profile.ValueStr(i) != r.first:
 		default:
 			r.sum.add(hash)
 		}

@@ -122,7 +122,7 @@ func (f *field) isSupported() bool {
 		return f.list == nil
 	case time.Time, *time.Time:
 		unit := f.kind.LogicalType()
-		return f.list == nil && unit != nil && unit.String() == microseconds
+		return (f.list == nil || f.goType.Kind() != reflect.Pointer) && unit != nil && unit.String() == microseconds
 	}
 	return false
 }

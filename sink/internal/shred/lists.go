@@ -2,6 +2,7 @@ package shred
 
 import (
 	"reflect"
+	"time"
 	"unsafe"
 
 	"github.com/parquet-go/parquet-go"
@@ -67,29 +68,38 @@ func listed(w *parquet.ColumnWriter, f *field) func(cells) error {
 // adder returns a function that adds an element, or returns false if it is null, and
 // one that ends a batch.
 func adder(k *kind, of reflect.Type) (add func(cells, int) bool, finish func() error) {
-	if k.texts != nil {
+	switch {
+	case k.texts != nil:
 		return func(c cells, j int) bool {
 			k.texts.add(at[string](c, j))
 			return true
 		}, func() error { return nil }
+	case of == reflect.TypeFor[time.Time]():
+		return elementsOf(micros(k), func(c cells, j int) (time.Time, bool) { return at[time.Time](c, j), true })
+	case of.Kind() == reflect.Pointer:
+		return elementsOf(k.buffer.(parquet.Int32Writer).WriteInt32s, func(c cells, j int) (n int32, present bool) {
+			p := at[*int32](c, j)
+			if p != nil {
+				n = *p
+			}
+			return n, p != nil
+		})
 	}
-	var values []int32
-	finish = func() error {
-		_, err := k.buffer.(parquet.Int32Writer).WriteInt32s(values)
-		values = values[:0]
-		return err
-	}
-	if of.Kind() != reflect.Pointer {
-		return func(c cells, j int) bool {
-			values = append(values, at[int32](c, j))
-			return true
-		}, finish
-	}
+	return elementsOf(k.buffer.(parquet.Int32Writer).WriteInt32s, func(c cells, j int) (int32, bool) { return at[int32](c, j), true })
+}
+
+// elementsOf returns what adder does for elements that write takes a batch at a time.
+func elementsOf[V any](write func([]V) (int, error), element func(cells, int) (v V, present bool)) (add func(cells, int) bool, finish func() error) {
+	var values []V
 	return func(c cells, j int) bool {
-		p := at[*int32](c, j)
-		if p != nil {
-			values = append(values, *p)
+			v, present := element(c, j)
+			if present {
+				values = append(values, v)
+			}
+			return present
+		}, func() error {
+			_, err := write(values)
+			values = values[:0]
+			return err
 		}
-		return p != nil
-	}, finish
 }

@@ -110,8 +110,10 @@ type page struct {
 }
 
 type hop struct {
-	Status *int32 `parquet:"status"`
-	URL    string `parquet:"url,dict"`
+	Status *int32    `parquet:"status"`
+	URL    string    `parquet:"url,dict"`
+	Time   time.Time `parquet:"time,timestamp(microsecond)"`
+	Count  int32     `parquet:"count"`
 }
 
 // Lists and times read back as they were.
@@ -126,7 +128,10 @@ func TestListsAndTimesComeBack(t *testing.T) {
 			Seq: rapid.Int64().Draw(t, "seq"), Agents: rapid.SliceOfN(some, 0, 5).Draw(t, "agents"),
 			Lines: rapid.SliceOfN(rapid.Int32(), 0, 3).Draw(t, "lines"), Time: when.Draw(t, "time"),
 			Hops: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) hop {
-				return hop{Status: rapid.Ptr(rapid.Int32(), true).Draw(t, "status"), URL: some.Draw(t, "url")}
+				return hop{
+					Status: rapid.Ptr(rapid.Int32(), true).Draw(t, "status"), URL: some.Draw(t, "url"), Time: when.Draw(t, "time"),
+					Count: rapid.Int32().Draw(t, "count"),
+				}
 			}), 0, 3).Draw(t, "hops"),
 			Since: rapid.Ptr(when, true).Draw(t, "since"), Class: some.Draw(t, "class"),
 		}
@@ -206,7 +211,7 @@ func TestLongLists(t *testing.T) {
 			n := int32(j)
 			r.Agents = append(r.Agents, fmt.Sprint(j%700))
 			r.Lines = append(r.Lines, n)
-			r.Hops = append(r.Hops, hop{URL: fmt.Sprint(j % 11)})
+			r.Hops = append(r.Hops, hop{URL: fmt.Sprint(j % 11), Time: time.UnixMicro(int64(i * j)).UTC(), Count: n})
 			if j%5 > 0 {
 				r.Hops[j].Status = &n
 			}

@@ -1,0 +1,45 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// openNeeded opens a part whose rows are of type R, and that has the needed columns: a
+// manifest may say that it has.
+func openNeeded[R any](in io.ReaderAt, p sink.Part) (*parquet.File, error) {
+	opened, err := sink.OpenRows[R](in, p.Bytes)
+	if err == nil {
+		err = sink.Lacking(sink.NeededBut(p.Table, func(column string) bool { return opened.Root().Column(column) != nil }))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", p.Path, err)
+	}
+	return opened, nil
+}
+
+// Missed says what a run that is judged again cannot tell, and that decides nothing else.
+type Missed struct {
+	OwnURLs bool     // which URLs only some hosts have
+	Columns []string // columns, as table.column, that are shown and counted
+}
+
+// MissedBy returns what the run DIR/_runs/ID cannot tell.
+func MissedBy(ctx context.Context, folder string) (missed Missed, err error) {
+	dir, id := runAt(folder)
+	m, err := sink.ReadManifestHead(ctx, dir, id)
+	if err != nil {
+		return missed, err
+	}
+	stored := slices.ContainsFunc(m.Inputs, func(in sink.Input) bool { return in.Role == "warc" || in.Role == "bodies" })
+	listed := slices.ContainsFunc(m.Choices(), func(c sink.Choice) bool {
+		return slices.ContainsFunc(c.Inputs, func(in sink.Input) bool { return in.Role == "hosts" })
+	})
+	return Missed{OwnURLs: listed && !stored && !m.NamesURLs(), Columns: sink.Shown(m.Without)}, nil
+}

@@ -1,0 +1,134 @@
+package source
+
+import (
+	"cmp"
+	"errors"
+	"net/netip"
+	"time"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/past"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// memoryOf returns the memory of a row, nil if no profile needs one. An older run only
+// has what its first profile derived from it.
+func memoryOf(row *sink.Fetch) *robots.Memory {
+	if len(row.AnswersSince) == 0 {
+		if row.UnreachableSince == nil {
+			return nil
+		}
+		m := &robots.Memory{First: *row.UnreachableSince}
+		if row.StaleSince != nil {
+			m.Seen = []robots.Seen{{Kind: robots.AnswerKind{Class: robots.AnswerSuccess}, Next: *row.UnreachableSince}}
+		}
+		return m
+	}
+	m := &robots.Memory{First: row.AnswersSince[0].Since}
+	for i, a := range row.AnswersSince {
+		if i > 0 {
+			m.Seen[i-1].Next = a.Since
+		}
+		m.Seen = append(m.Seen, robots.Seen{Kind: robots.AnswerKind{Class: robots.AnswerReason(a.Kind), Redirects: int(a.Redirects)}})
+	}
+	return m
+}
+
+// targetOf makes the target of a row of fetches, with its capture. A new column of
+// fetches that holds a fact of the capture must be read here, or re-judging a run loses
+// it.
+func targetOf(row *sink.Fetch, body []byte, l limits) Target {
+	o := fetch.Origin{Scheme: row.Scheme, Host: row.Host, Port: uint16(row.Port)}
+	c := &fetch.Capture{
+		Origin: o, Start: row.FetchTime, Attempts: int(row.Attempts), Error: robots.ErrorClass(value(row.ErrorClass)),
+		Fallback: robots.ErrorClass(value(row.FallbackErrorClass)), HTTPVersion: value(row.HTTPVersion), TLSVersion: value(row.TLSVersion),
+		Headers: fetch.Headers{
+			ContentType: row.ContentType, ContentEncoding: row.ContentEncoding, Server: row.Server, ETag: row.ETag,
+			LastModified: row.LastModified, CacheControl: row.CacheControl, RetryAfter: row.RetryAfter,
+		},
+		Times: fetch.Times{
+			DNS: duration(row.DNSMicros), Connect: duration(row.ConnectMicros), TLS: duration(row.TLSMicros),
+			FirstByte: duration(row.FirstByteMicros), Total: duration(row.TotalMicros),
+		},
+		Probe: fetch.Probe{Front: int(value(row.ProbeFrontStatus)), Missing: int(value(row.ProbeRandomStatus))},
+	}
+	switch {
+	case c.Error == robots.ErrorServerError, c.Error == robots.ErrorUnexpectedStatus:
+		c.Error = "" // in a capture, these are statuses
+	case row.Error != nil:
+		c.Err = errors.New(*row.Error)
+	}
+	if addr, err := netip.ParseAddr(value(row.RemoteAddress)); err == nil {
+		c.Remote = netip.AddrPortFrom(addr, o.Port)
+	}
+	for _, h := range row.Hops {
+		c.Hops = append(c.Hops, robots.Hop{URL: h.URL, Status: int(value(h.Status))})
+	}
+	s := &Stored{Source: row.Source, WARC: value(row.WARCFile), Offset: value(row.WARCOffset), Length: value(row.WARCLength)}
+	// A failed request has an error class under any profile. So a last hop without
+	// answer and without class was not requested: it is the target of a stored
+	// redirect.
+	if last := len(c.Hops) - 1; last > 0 && c.Hops[last].Status == 0 && row.ErrorClass == nil {
+		c.Location, c.Hops = c.Hops[last].URL, c.Hops[:last]
+	}
+	c.Unstored = row.Reason == string(robots.AnswerRevisitUnresolved)
+	if row.ContentDigest == nil {
+		s.Bytes, s.Truncated = row.BodyBytes, row.BodyTruncated
+	}
+	if len(c.Hops) == 0 && row.Status == nil && row.ErrorClass == nil {
+		s.Assumed, c.Hops = true, []robots.Hop{{URL: o.RobotsURL(), Status: 200}}
+	}
+	if row.ProbeFrontStatus == nil && row.Reason == string(robots.AnswerMisconfiguredServer) {
+		c.Probe = fetch.Probe{Front: 200, Missing: c.Status()} // of an older run
+	}
+	c.Memory = memoryOf(row)
+	if fetched := cmp.Or(row.CopyTime, row.StaleSince); fetched != nil { // an older run only has the second
+		c.Copy = &fetch.WholeCopy{Fetched: *fetched, Body: body, Truncated: l.cut(row, body)}
+	} else {
+		c.Body, c.Truncated = body, l.cut(row, body)
+	}
+	return Target{Seq: row.Seq, Input: row.Input, Rank: row.Rank, Candidates: []fetch.Origin{o}, Capture: c, Stored: s}
+}
+
+// limits are two size limits of an earlier run: that of its first profile, and the
+// largest, up to which it fetched bodies.
+type limits struct{ first, most int }
+
+func limitsOf(m *sink.Manifest) (l limits, err error) {
+	for i, name := range m.Profiles {
+		p, err := past.Profile(m, name)
+		if err != nil {
+			return l, err
+		}
+		if l.most = max(l.most, p.SizeLimit); i == 0 {
+			l.first = p.SizeLimit
+		}
+	}
+	return l, nil
+}
+
+// cut reports whether the body of a row is only a part of what came. Where an older run
+// does not say so, body_truncated can also mean that only its profile read a part.
+func (l limits) cut(row *sink.Fetch, body []byte) bool {
+	if row.KeptTruncated != nil {
+		return *row.KeptTruncated
+	}
+	return row.BodyTruncated && (len(body) <= l.first || len(body) >= l.most)
+}
+
+// value returns what p points at, zero for nil.
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+func duration(micros *int64) *time.Duration {
+	if micros == nil {
+		return nil
+	}
+	d := time.Duration(*micros) * time.Microsecond
+	return &d
+}

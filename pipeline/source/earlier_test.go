@@ -1,0 +1,452 @@
+package source_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/parquet-go/parquet-go"
+	"pgregory.net/rapid"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/publish"
+	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+var must = pipelinetest.Must
+
+// judges are profiles that differ in all that the memory, the probe, redirects and
+// limits decide.
+func judges() (all []*robots.Profile) {
+	for i, change := range []func(p *robots.Profile){
+		func(p *robots.Profile) { p.SizeLimit = 60 },
+		func(p *robots.Profile) { p.SizeLimit, p.MaxRedirects = mostBytes, 2 },
+		func(p *robots.Profile) { p.SizeLimit, p.MisconfiguredAs404 = 80, false },
+		func(p *robots.Profile) {
+			p.SizeLimit, p.MaxRedirects, p.TooManyRequests, p.MisconfiguredAs404 = mostBytes, mostRedirects, robots.AnswerServerError, true
+		},
+		func(p *robots.Profile) { p.SizeLimit, p.UnreachableLimit = 30, 0 },
+	} {
+		p, _ := robots.ProfileNamed([]string{"google", "rfc9309", "google-2012", "rfc9309", "google"}[i])
+		own := *p
+		own.Name = fmt.Sprintf("p%d", i+1)
+		change(&own)
+		all = append(all, &own)
+	}
+	return all
+}
+
+// mostBytes and mostRedirects are the largest limits of the judges, up to which captures
+// are made.
+const (
+	mostBytes     = 100
+	mostRedirects = 7
+)
+
+var epoch = time.Date(2026, 3, 1, 4, 0, 0, 0, time.UTC)
+
+// targets draws targets of which every fact that a profile can ask for varies.
+var targets = rapid.Custom(func(t *rapid.T) (all []source.Target) {
+	for i := range 100 {
+		o := fetch.Origin{Scheme: "http", Host: fmt.Sprintf("h%d.example", i), Port: 80}
+		c := &fetch.Capture{Origin: o, Start: epoch.Add(some(t)), Attempts: 1}
+		one := source.Target{Seq: int64(i + 1), Input: o.Host, Candidates: []fetch.Origin{o}, Capture: c}
+		answer(t, c)
+		body := func() ([]byte, bool) {
+			text := []byte(strings.Repeat("User-agent: *\nDisallow: /a\n", 4)[:rapid.SampledFrom([]int{0, 20, 54, 60, 79, 81}).Draw(t, "bytes")])
+			if rapid.Bool().Draw(t, "long") {
+				text = append(text, "Allow: /a/b\nUser-agent: GPTBot\nDisallow: /a/b/c\nAllow: /a/b/c/d\nDisallow: /e\nAllow: /f\nDisallow: /g\n#"...)
+			}
+			return text[:min(len(text), mostBytes)], len(text) > mostBytes
+		}
+		kind := c.Facts().Kind()
+		if status := c.Status(); status/100 == 2 && c.Error == "" {
+			c.Body, c.Truncated = body()
+		} else if status/100 == 2 {
+			n := rapid.IntRange(0, 9).Draw(t, "cut")
+			c.Cut = &n
+		}
+		if rapid.Bool().Draw(t, "memory") {
+			at, m := epoch.Add(-time.Hour), robots.Memory{}
+			for n := range rapid.IntRange(0, 6).Draw(t, "answers") {
+				before := &fetch.Capture{Start: at.Add(some(t))}
+				if answer(t, before); rapid.IntRange(0, 2).Draw(t, "plain") > 0 { // a file, and an outage since
+					before.Hops, before.Error = []robots.Hop{{URL: "http://h.example/", Status: []int{200, 503}[min(n, 1)]}}, ""
+				}
+				m, at = m.After(before.Facts().Kind(), before.Start), before.Start
+			}
+			c.Memory = &m
+			if rapid.IntRange(0, 9).Draw(t, "clock") > 0 { // otherwise it was wrong
+				c.Start = at.Add(some(t))
+			}
+			if m.WholeCopy() && !kind.Settled() && rapid.Bool().Draw(t, "has copy") {
+				c.Copy = &fetch.WholeCopy{Fetched: at}
+				c.Copy.Body, c.Copy.Truncated = body()
+			}
+			if rapid.Bool().Draw(t, "stored before it was judged") {
+				m = m.After(kind, c.Start)
+			}
+		}
+		if rapid.IntRange(0, 9).Draw(t, "own") == 0 {
+			one.Paths = []string{"/a/b?é", "/z"}[:rapid.IntRange(1, 2).Draw(t, "urls")]
+		}
+		stored(t, &one)
+		all = append(all, one)
+	}
+	return all
+})
+
+// some draws a time between two answers, of days and a little.
+func some(t *rapid.T) time.Duration {
+	days := rapid.SampledFrom([]int{1, 0, 7, 29, 30, 31}).Draw(t, "days")
+	return time.Duration(days)*24*time.Hour + time.Duration(rapid.Int64Range(0, 5000).Draw(t, "ns"))
+}
+
+// answer draws what answered a request: redirects, statuses, failures, and the probe.
+func answer(t *rapid.T, c *fetch.Capture) {
+	url := func(n int) string { return fmt.Sprintf("http://h.example/%d", n) }
+	redirects := rapid.SampledFrom([]int{0, 0, 0, 1, 2, 3, 5, 6, mostRedirects, mostRedirects + 1}).Draw(t, "redirects")
+	for n := range redirects {
+		c.Hops = append(c.Hops, robots.Hop{URL: url(n), Status: 301})
+	}
+	if redirects > mostRedirects {
+		c.Error, c.Err = robots.ErrorRedirectLimit, errors.New("redirected")
+		return
+	}
+	last := robots.Hop{URL: url(redirects), Status: rapid.SampledFrom([]int{200, 503, 206, 204, 404, 429, 500, 200, 503, 304, 600, 0, 0}).Draw(t, "status")}
+	c.Hops = append(c.Hops, last)
+	switch failure := rapid.SampledFrom([]robots.ErrorClass{robots.ErrorTimeout, robots.ErrorProtocol, robots.ErrorTruncatedBody}).Draw(t, "error"); {
+	case last.Status == 0:
+		c.Error, c.Err = robots.ErrorTimeout, errors.New("timeout")
+	case rapid.IntRange(0, 4).Draw(t, "fails") == 0:
+		c.Error, c.Err = failure, errors.New("failed")
+	case last.Status >= 500 && last.Status < 600 && rapid.Bool().Draw(t, "probed"):
+		c.Probe.Front = rapid.SampledFrom([]int{0, 200, 301, 500}).Draw(t, "front")
+		if c.Probe.Front == 200 || c.Probe.Front == 301 {
+			c.Probe.Missing = rapid.SampledFrom([]int{0, 404, 500, 503}).Draw(t, "missing")
+		}
+	}
+}
+
+// stored makes some targets stored captures, whose facts may be unknown.
+func stored(t *rapid.T, one *source.Target) {
+	c := one.Capture
+	if c.Memory != nil || rapid.IntRange(0, 3).Draw(t, "stored") > 0 {
+		return
+	}
+	one.Stored = &source.Stored{Source: "warc", WARC: "a.warc", Offset: one.Seq}
+	switch rapid.IntRange(0, 3).Draw(t, "unknown") {
+	case 0:
+		c.Hops, c.Error, c.Err, c.Body, c.Cut, c.Truncated, c.Probe = []robots.Hop{{URL: "http://h.example/", Status: 301}}, "", nil, nil, nil, false, fetch.Probe{}
+		c.Location = "http://h.example/there"
+	case 1:
+		c.Hops, c.Error, c.Err, c.Body, c.Cut, c.Truncated, c.Probe = []robots.Hop{{URL: "http://h.example/", Status: 200}}, "", nil, nil, nil, false, fetch.Probe{}
+		c.Unstored = true
+	case 2:
+		if c.Body != nil {
+			one.Stored.Source, one.Stored.Assumed, c.Hops = "body", true, []robots.Hop{{URL: c.Origin.RobotsURL(), Status: 200}}
+		}
+	}
+}
+
+// write makes a run of targets under profiles.
+func write(t *testing.T, dir, run string, profiles []*robots.Profile, targets []source.Target) {
+	t.Helper()
+	agents, err := evaluate.ParseAgents("agents", []byte("- {name: GPTBot, tokens: [GPTBot], category: ai-training}\n- {name: other, tokens: [other], category: other}\n"))
+	must(t, err)
+	samples, err := evaluate.ParseSamples("urls", []byte("/\n/a/b/c\n/e\n/robots.txt\nhttp://h1.example/a/b\nHTTP://h2.example/a/b\n"))
+	must(t, err)
+	c := evaluate.Config{Agents: agents, Samples: samples, Profiles: profiles}
+	inputs := []sink.Input{{Role: "hosts", Path: "hosts.csv"}, {Role: "agents", Path: "built-in agents.yaml"}, {Role: "urls", Path: "built-in urls.txt"}}
+	out, err := sink.Create(dir, sink.Plan{
+		Run: run, Started: epoch, Tables: sink.TableNames, Profiles: c.ProfileNames(), ProfileFields: c.ProfileFields(), Inputs: inputs,
+	})
+	must(t, err)
+	defer out.Close()
+	s, err := out.Segment(0)
+	must(t, err)
+	s.Targets = int64(len(targets))
+	var each iter.Seq2[*source.Target, error] = func(yield func(*source.Target, error) bool) {
+		for i := range targets {
+			if !yield(&targets[i], nil) {
+				return
+			}
+		}
+	}
+	_, err = evaluate.Prepare(c).Evaluator().Segment(s, each)
+	must(t, err)
+	must(t, s.Commit())
+	sums, err := summary.SumUp(t.Context(), out)
+	must(t, err)
+	must(t, out.Complete(sink.Completion{Finished: epoch, Tally: sink.Tally{Targets: s.Targets}, Totals: sums, Inputs: inputs}))
+}
+
+// read returns the targets of a run, as --from-run has them.
+func read(ctx context.Context, dir, run string) (all []source.Target, missed source.Missed, err error) {
+	folder := filepath.Join(dir, "_runs", run)
+	if missed, err = source.MissedBy(ctx, folder); err != nil {
+		return nil, missed, err
+	}
+	s, err := source.Open(ctx, source.Config{FromRun: folder})
+	if err != nil {
+		return nil, missed, err
+	}
+	for _, v := range s.Volumes {
+		if err := v.Read(ctx, func(t source.Target) error {
+			all = append(all, t)
+			return nil
+		}); err != nil {
+			return nil, missed, err
+		}
+	}
+	return all, missed, nil
+}
+
+// sameRows compares the tables of two runs row by row.
+func sameRows(t *testing.T, what, dir, a, b string) {
+	t.Helper()
+	compareRows[sink.Group](t, what, dir, a, b, "groups")
+	compareRows[sink.Rule](t, what, dir, a, b, "rules")
+	compareRows[sink.Line](t, what, dir, a, b, "lines")
+	compareRows[sink.Policy](t, what, dir, a, b, "policies")
+	compareRows[sink.Verdict](t, what, dir, a, b, "verdicts")
+	compareRows[sink.Count](t, what, dir, a, b, "summary", cmpopts.SortSlices(func(x, y sink.Count) bool {
+		return fmt.Sprint(x.Metric, x.Stratum, x.Count) < fmt.Sprint(y.Metric, y.Stratum, y.Count)
+	}))
+	compareRows[sink.Body](t, what, dir, a, b, "bodies")
+	// How much of an answer that broke off came, is not in a row that has the copy instead.
+	broken := cmp.FilterPath(func(p cmp.Path) bool {
+		if last, ok := p.Last().(cmp.StructField); ok && (last.Name() == "BodyBytes" || last.Name() == "BodyTruncated") {
+			x, _ := p.Index(-2).Values()
+			row := x.Interface().(sink.Fetch)
+			return row.CopyTime != nil
+		}
+		return false
+	}, cmp.Ignore())
+	compareRows[sink.Fetch](t, what, dir, a, b, "fetches", broken)
+}
+
+func compareRows[R any](t *testing.T, what, dir, a, b, table string, options ...cmp.Option) {
+	t.Helper()
+	if diff := cmp.Diff(pipelinetest.Rows[R](t, dir, a, table), pipelinetest.Rows[R](t, dir, b, table), options...); diff != "" {
+		t.Fatalf("%s: %s (-%s +%s):\n%.3000s", what, table, a, b, diff)
+	}
+}
+
+// A run judged again under any profiles is what the first run would have been under
+// these, whatever the first run's profiles were.
+func TestJudgedAgainUnderAnyProfiles(t *testing.T) {
+	seeds := 20
+	if testing.Short() {
+		seeds = 1
+	}
+	met := make(map[string]int) // rows that have a fact
+	for seed := range seeds {
+		dir, all := t.TempDir(), judges()
+		captured := targets.Example(seed)
+		write(t, dir, "first", all, captured)
+		for _, p := range all {
+			one := []*robots.Profile{p}
+			write(t, dir, "direct-"+p.Name, one, captured)
+			facts, _, err := read(t.Context(), dir, "first")
+			must(t, err)
+			write(t, dir, "again-"+p.Name, one, facts)
+			sameRows(t, fmt.Sprintf("seed %d, from all to %s", seed, p.Name), dir, "direct-"+p.Name, "again-"+p.Name)
+			facts, missed, err := read(t.Context(), dir, "again-"+p.Name)
+			must(t, err)
+			write(t, dir, "all-"+p.Name, all, facts)
+			sameRows(t, fmt.Sprintf("seed %d, from %s to all", seed, p.Name), dir, "first", "all-"+p.Name)
+			if diff := cmp.Diff(source.Missed{}, missed); diff != "" {
+				t.Error(diff)
+			}
+		}
+		for _, row := range pipelinetest.Rows[sink.Fetch](t, dir, "first", "fetches") {
+			for fact, has := range map[string]bool{
+				"a copy that is judged": row.StaleSince != nil, "a copy that is not": row.CopyTime != nil && row.StaleSince == nil,
+				"answers before": len(row.AnswersSince) > 2, "a first answer": len(row.AnswersSince) == 1,
+				"a missing page": row.ProbeRandomStatus != nil, "a front page alone": row.ProbeFrontStatus != nil && row.ProbeRandomStatus == nil,
+				"a body cut by the limit": row.KeptTruncated != nil && *row.KeptTruncated && row.CopyTime == nil,
+				"a body read in part":     row.KeptTruncated != nil && !*row.KeptTruncated,
+				"a copy cut by the limit": row.KeptTruncated != nil && *row.KeptTruncated && row.CopyTime != nil,
+			} {
+				if met[fact] += 0; has {
+					met[fact]++
+				}
+			}
+		}
+	}
+	for fact, n := range met {
+		if n == 0 {
+			t.Errorf("no target has %s, so the test shows nothing of it", fact)
+		}
+	}
+}
+
+// A profile that follows more redirects than the earlier run did cannot know where they
+// lead.
+func TestRedirectsThatWereNotFollowed(t *testing.T) {
+	o := fetch.Origin{Scheme: "http", Host: "a.example", Port: 80}
+	c := &fetch.Capture{Origin: o, Start: epoch, Error: robots.ErrorRedirectLimit, Err: errors.New("redirected more than 2 times")}
+	for range 3 {
+		c.Hops = append(c.Hops, robots.Hop{URL: "http://a.example/", Status: 301})
+	}
+	dir, all := t.TempDir(), judges()
+	write(t, dir, "first", all[1:2], []source.Target{{Seq: 1, Input: "a.example", Candidates: []fetch.Origin{o}, Capture: c}})
+	facts, _, err := read(t.Context(), dir, "first")
+	must(t, err)
+	write(t, dir, "again", all[:1], facts)
+	row := pipelinetest.Rows[sink.Fetch](t, dir, "again", "fetches")[0]
+	if row.Outcome != "undefined" || row.Reason != "redirect_unresolved" {
+		t.Errorf("%s, %s", row.Outcome, row.Reason)
+	}
+}
+
+// A run that was published without a column that judging needs is refused, and the
+// column named. Without the others nothing is lost but what they show.
+func TestColumnsThatARunLacks(t *testing.T) {
+	dir, all := t.TempDir(), judges()
+	write(t, dir, "first", all, targets.Example(1))
+	m, err := sink.ReadManifest(t.Context(), dir, "first")
+	must(t, err)
+	published := func(without ...string) string {
+		to := filepath.Join(t.TempDir(), "set")
+		_, err := publish.Write(t.Context(), publish.Config{
+			Dir: dir, Runs: []*sink.Manifest{m}, To: to, Without: append(without, "groups", "rules", "lines", "policies", "summary"),
+			Words: publish.Words{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
+		})
+		must(t, err)
+		return to
+	}
+	needed := strings.Fields(`fetches.host fetches.rank fetches.scheme fetches.port fetches.source fetches.fetch_time fetches.reason fetches.status
+		fetches.hops fetches.error_class fetches.fallback_error_class fetches.attempts fetches.body_bytes fetches.body_truncated
+		fetches.content_digest fetches.answers_since fetches.copy_time fetches.copy_digest fetches.kept_truncated
+		fetches.probe_front_status fetches.probe_random_status`)
+	for _, lost := range [][]string{{"bodies.body"}, {"fetches.hops"}, needed} {
+		_, _, err = read(t.Context(), published(slices.Clone(lost)...), "first")
+		var input *userfile.Error
+		slices.Sort(lost)
+		if !errors.As(err, &input) || !strings.HasSuffix(err.Error(), "cannot be judged again without "+strings.Join(lost, ", ")) {
+			t.Errorf("without %v: %v", lost, err)
+		}
+	}
+
+	var others []string
+	for _, name := range publish.ColumnNames() {
+		if strings.HasPrefix(name, "fetches.") && name != "fetches.seq" && !slices.Contains(needed, name) {
+			others = append(others, name)
+		}
+	}
+	facts, missed, err := read(t.Context(), published(others...), "first")
+	must(t, err)
+	write(t, dir, "again", all, facts)
+	for _, table := range []string{"policies", "verdicts", "bodies", "groups", "rules", "lines"} {
+		if differ := differing(t, dir, table, "first", "again"); len(differ) > 0 {
+			t.Errorf("columns of %s differ: %v", table, differ)
+		}
+	}
+	for _, column := range differing(t, dir, "fetches", "first", "again") {
+		if !slices.Contains(missed.Columns, "fetches."+column) {
+			t.Errorf("column %s of fetches differs, and is not missed", column)
+		}
+	}
+	if len(missed.Columns) >= len(others) {
+		t.Errorf("%d columns are missed, of %d: none is made anew", len(missed.Columns), len(others))
+	}
+
+	for _, lost := range []string{"verdicts", "verdicts.url"} {
+		facts, missed, err := read(t.Context(), published(lost), "first")
+		must(t, err)
+		if !missed.OwnURLs || slices.ContainsFunc(facts, func(t source.Target) bool { return t.Paths != nil }) {
+			t.Errorf("without %s: own URLs are missed: %v", lost, missed.OwnURLs)
+		}
+	}
+}
+
+// A part that lacks a needed column is refused, although the manifest does not say so.
+func TestAPartThatLacksANeededColumn(t *testing.T) {
+	for _, name := range []string{"fetches.hops", "bodies.body"} {
+		dir := t.TempDir()
+		write(t, dir, "first", judges(), targets.Example(1))
+		m, err := sink.ReadManifest(t.Context(), dir, "first")
+		must(t, err)
+		to := filepath.Join(t.TempDir(), "set")
+		_, err = publish.Write(t.Context(), publish.Config{
+			Dir: dir, Runs: []*sink.Manifest{m}, To: to, Without: []string{name}, Words: publish.Words{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
+		})
+		must(t, err)
+		m, err = sink.ReadManifest(t.Context(), to, "first")
+		must(t, err)
+		m.Without = nil
+		must(t, os.Remove(filepath.Join(to, "_runs/first/manifest.json")))
+		s, err := store.Open(t.Context(), to)
+		must(t, err)
+		must(t, sink.PutManifest(s, m))
+		must(t, s.Close())
+		var input *userfile.Error
+		if _, _, err := read(t.Context(), to, "first"); !errors.As(err, &input) || !strings.HasSuffix(err.Error(), "cannot be judged again without "+name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// differing returns the columns of a table in which two runs differ.
+func differing(t *testing.T, dir, table, a, b string) (columns []string) {
+	t.Helper()
+	var rows [2][]parquet.Row
+	var names []string
+	for k, run := range []string{a, b} {
+		content, err := os.ReadFile(filepath.Join(dir, table, "run="+run, "part-0000000000.parquet"))
+		must(t, err)
+		f, err := parquet.OpenFile(bytes.NewReader(content), int64(len(content)))
+		must(t, err)
+		names = nil
+		for _, path := range f.Schema().Columns() {
+			names = append(names, path[0])
+		}
+		in := parquet.MultiRowGroup(f.RowGroups()...).Rows()
+		rows[k] = make([]parquet.Row, f.NumRows())
+		if n, err := in.ReadRows(rows[k]); n < len(rows[k]) {
+			t.Fatalf("%d of %d rows: %v", n, len(rows[k]), err)
+		}
+		must(t, in.Close())
+	}
+	if len(rows[0]) != len(rows[1]) || len(rows[0]) == 0 {
+		t.Fatalf("%s of %s and %s: %d rows, and %d", table, a, b, len(rows[0]), len(rows[1]))
+	}
+	for i := range rows[0] {
+		if rows[0][i].Equal(rows[1][i]) {
+			continue
+		}
+		for at, name := range names {
+			of := func(row parquet.Row) (cells string) {
+				for _, v := range row {
+					if v.Column() == at {
+						cells += fmt.Sprintf("%+v ", v)
+					}
+				}
+				return cells
+			}
+			if of(rows[0][i]) != of(rows[1][i]) && !slices.Contains(columns, name) {
+				columns = append(columns, name)
+			}
+		}
+	}
+	return columns
+}

@@ -1,0 +1,78 @@
+package sink
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// What it takes to judge the answers of a run again. A run may have been published
+// without some of its columns.
+
+// needed are the columns without which a run cannot be judged again: what is not there
+// would be taken for a fact. The others are made anew from these, or are shown and
+// counted and decide nothing.
+var needed = []string{
+	"fetches.seq", "fetches.host", "fetches.rank", "fetches.scheme", "fetches.port", "fetches.source", "fetches.fetch_time", "fetches.reason",
+	"fetches.status", "fetches.hops", "fetches.error_class", "fetches.fallback_error_class", "fetches.attempts", "fetches.body_bytes",
+	"fetches.body_truncated", "fetches.content_digest", "bodies.content_digest", "bodies.body",
+}
+
+// laterNeeded are needed too, except of a run that is older than these columns.
+var laterNeeded = []string{
+	"fetches.answers_since", "fetches.copy_time", "fetches.copy_digest", "fetches.kept_truncated", "fetches.probe_front_status", "fetches.probe_random_status",
+}
+
+// madeAnew are the columns of fetches that are made of the needed ones.
+var madeAnew = []string{
+	"fetches.origin", "fetches.registered_domain", "fetches.tld", "fetches.robots_url", "fetches.outcome", "fetches.final_url",
+	"fetches.has_bom", "fetches.is_utf8", "fetches.is_html", "fetches.stale_since", "fetches.unreachable_since",
+	"fetches.lines", "fetches.groups", "fetches.rules", "fetches.sitemaps", "fetches.invalid_lines",
+}
+
+// Needed returns the columns, as table.column, without which a run cannot be judged
+// again, of those that it was published without.
+func Needed(without []string) (lost []string) {
+	for _, name := range without {
+		if slices.Contains(needed, name) || slices.Contains(laterNeeded, name) {
+			lost = append(lost, name)
+		}
+	}
+	return lost
+}
+
+// Lacking returns the error of a run that cannot be judged again without columns, nil if
+// there are none.
+func Lacking(columns []string) error {
+	if len(columns) == 0 {
+		return nil
+	}
+	return fmt.Errorf("cannot be judged again without %s", strings.Join(columns, ", "))
+}
+
+// NeededBut returns the columns of a table, as table.column, that every part needs for
+// judging again, without those that has reports.
+func NeededBut(table string, has func(column string) bool) (lost []string) {
+	for _, name := range needed {
+		if of, column, _ := strings.Cut(name, "."); of == table && !has(column) {
+			lost = append(lost, name)
+		}
+	}
+	return lost
+}
+
+// Shown returns the columns of fetches, as table.column, of those that a run was
+// published without, that cannot be made anew, and that judging again does not need.
+func Shown(without []string) (lost []string) {
+	for _, name := range without {
+		if strings.HasPrefix(name, "fetches.") && len(Needed([]string{name})) == 0 && !slices.Contains(madeAnew, name) {
+			lost = append(lost, name)
+		}
+	}
+	return lost
+}
+
+// NamesURLs reports whether the verdicts of a run say which URLs its hosts have.
+func (m *Manifest) NamesURLs() bool {
+	return slices.Contains(m.Tables, "verdicts") && !slices.Contains(m.Without, "verdicts.url")
+}
