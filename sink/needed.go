@@ -23,6 +23,10 @@ var laterNeeded = []string{
 	"fetches.answers_since", "fetches.copy_time", "fetches.copy_digest", "fetches.kept_truncated", "fetches.probe_front_status", "fetches.probe_random_status",
 }
 
+// Later are the columns, as table.column, that came after SchemaVersion last changed. The
+// parts of an older program lack them, and readers take them for null.
+var Later = slices.Clone(laterNeeded)
+
 // madeAnew are the columns of fetches that are made of the needed ones.
 var madeAnew = []string{
 	"fetches.origin", "fetches.registered_domain", "fetches.tld", "fetches.robots_url", "fetches.outcome", "fetches.final_url",

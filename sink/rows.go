@@ -12,12 +12,13 @@ import (
 //     comment says its unit, what null means, and an example; go test ./sink -run
 //     Dictionary -update copies it to README.md, and views.sql takes it from there.
 //   - its value, where package evaluate makes the row (audit for changes).
-//   - targetOf in pipeline/source/earlier.go, for a column of fetches that holds a
-//     fact of the capture. Otherwise re-judging a run loses the fact.
+//   - targetOf in pipeline/source/earlier_row.go, for a column of fetches that holds a
+//     fact of the capture. Otherwise re-judging a run loses the fact. needed.go, if
+//     judging again needs it.
 //   - configs/*.sql, if a derived view shows it. The views of tables take every
 //     column by themselves.
 //   - the types in sink/duckdb/tables_test.go.
-//   - SchemaVersion.
+//   - Later in needed.go, or SchemaVersion if readers cannot take its absence for null.
 
 // SchemaVersion changes when a column is added or removed, or changes its name, type
 // or meaning. Package verify compares the columns of parts with the row types
@@ -127,7 +128,8 @@ type Fetch struct {
 	// Duration of the fetch with all hops and retries, without waits for politeness, in microseconds. Null
 	// for a stored answer. Example: `215000`.
 	TotalMicros *int64 `parquet:"total_us"`
-	// Bytes of the decoded body as kept. Null if there is no body. Example: `1337`.
+	// Bytes of the decoded body as kept, or of what came of one that broke off. Of the copy, if that is judged
+	// instead. Null if there is no body. Example: `1337`.
 	BodyBytes *int64 `parquet:"body_bytes"`
 	// The body was cut at the profile's size limit. The last line does not count unless its end (CR or LF)
 	// lies within.

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,6 +49,35 @@ func wholeRun(t *testing.T, extra func(s *Segment) error) string {
 	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: Tally{Targets: 3 * targetsOfSegment}, Inputs: described().Inputs}))
 	must(t, run.Close())
 	return dir
+}
+
+// withoutColumns takes columns of fetches, as table.column, out of the part of segment 1.
+func withoutColumns(t *testing.T, dir string, without []string) {
+	t.Helper()
+	const name = "fetches/run=r/part-0000000001.parquet"
+	rows, err := parquet.ReadFile[Fetch](filepath.Join(dir, name))
+	must(t, err)
+	var fields []reflect.StructField
+	for i := range reflect.TypeFor[Fetch]().NumField() {
+		field := reflect.TypeFor[Fetch]().Field(i)
+		column, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
+		if !slices.Contains(without, "fetches."+column) {
+			fields = append(fields, field)
+		}
+	}
+	older := reflect.StructOf(fields)
+	var out bytes.Buffer
+	w := parquet.NewGenericWriter[any](&out, parquet.SchemaOf(reflect.New(older).Interface()), parquet.KeyValueMetadata(layout.KeyRun, "r"), parquet.KeyValueMetadata(layout.KeySchema, strconv.Itoa(SchemaVersion)))
+	for _, row := range rows {
+		one := reflect.New(older).Elem()
+		for i, field := range fields {
+			one.Field(i).Set(reflect.ValueOf(row).FieldByName(field.Name))
+		}
+		_, err := w.Write([]any{one.Interface()})
+		must(t, err)
+	}
+	must(t, w.Close())
+	replacePart(t, dir, name, out.Bytes())
 }
 
 // part finds a part in the manifest.
@@ -246,6 +276,10 @@ func TestVerifyFindsPlantedDamage_NoRace(t *testing.T) {
 			}{}, parquet.KeyValueMetadata(layout.KeyRun, "r"), parquet.KeyValueMetadata(layout.KeySchema, strconv.Itoa(SchemaVersion))))
 			replacePart(t, dir, "bodies/run=r/part-0000000001.parquet", out.Bytes())
 		}, "bodies/run=r/part-0000000001.parquet: rows, bodies/run=r/part-0000000001.parquet: schema"},
+		{"a part that is older than some columns", nil, func(t *testing.T, dir string) { withoutColumns(t, dir, Later) }, ""},
+		{"a part that is older than one of them", nil, func(t *testing.T, dir string) { withoutColumns(t, dir, Later[1:2]) }, ""},
+		{"a part that lacks another column", nil, func(t *testing.T, dir string) { withoutColumns(t, dir, []string{"fetches.rank"}) },
+			"fetches/run=r/part-0000000001.parquet: schema"},
 		{"a part of another segment", nil, func(t *testing.T, dir string) {
 			content, err := os.ReadFile(filepath.Join(dir, "rules/run=r/part-0000000002.parquet"))
 			must(t, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -65,11 +66,14 @@ func (o *ownURLs) of(seq int64, origin fetch.Origin) (paths []string, bytes int,
 
 // eachURLs yields the targets that have absolute URLs, in their order.
 func (e earlierRun) eachURLs(ctx context.Context, verdicts []sink.Part) iter.Seq2[urlsOf, error] {
-	selection := scan.Selection{Columns: []string{"seq", "agent", "profile", "url"}, Dictionaries: []string{"agent", "profile", "url"}}
 	return func(yield func(urlsOf, error) bool) {
 		var now urlsOf
 		for _, p := range verdicts {
-			err := scan.Rows(ctx, e.dir, p, selection, func(batch arrow.RecordBatch) error { return now.take(batch, yield) })
+			found, err := e.hasURLs(ctx, p)
+			if err == nil && found {
+				err = scan.Rows(ctx, e.dir, p, scan.Selection{Columns: []string{"seq", "agent", "profile", "url"}, Dictionaries: []string{"agent", "profile", "url"}},
+					func(batch arrow.RecordBatch) error { return now.take(batch, yield) })
+			}
 			if errors.Is(err, errEnough) {
 				return
 			}
@@ -87,18 +91,35 @@ func (e earlierRun) eachURLs(ctx context.Context, verdicts []sink.Part) iter.Seq
 	}
 }
 
+// hasURLs reports whether a part of verdicts has absolute URLs: most have none, and
+// their other columns need not be read.
+func (e earlierRun) hasURLs(ctx context.Context, p sink.Part) (found bool, err error) {
+	err = scan.Rows(ctx, e.dir, p, scan.Selection{Columns: []string{"url"}, Dictionaries: []string{"url"}}, func(batch arrow.RecordBatch) error {
+		if found = slices.Contains(absolute(batch), true); found {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return found, err
+}
+
+// absolute reports of each text in the dictionary of the URLs of a batch whether it is
+// an absolute URL.
+func absolute(batch arrow.RecordBatch) []bool {
+	texts := scan.Column[*array.Dictionary](batch, "url").Dictionary().(*array.String)
+	out := make([]bool, texts.Len())
+	for i := range out {
+		out[i] = !strings.HasPrefix(texts.Value(i), "/")
+	}
+	return out
+}
+
 // take adds the URLs of a batch, and yields those of the targets that end in it.
 func (u *urlsOf) take(batch arrow.RecordBatch, yield func(urlsOf, error) bool) error {
-	urls := scan.Column[*array.Dictionary](batch, "url")
-	texts := urls.Dictionary().(*array.String)
-	absolute, found := make([]bool, texts.Len()), false
-	for i := range absolute {
-		absolute[i] = !strings.HasPrefix(texts.Value(i), "/")
-		found = found || absolute[i]
-	}
-	if !found {
-		return nil
-	}
+	absolute, urls := absolute(batch), scan.Column[*array.Dictionary](batch, "url")
 	seqs, agents, profiles := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.Dictionary](batch, "agent"), scan.Column[*array.Dictionary](batch, "profile")
 	text := func(d *array.Dictionary, row int) string {
 		return d.Dictionary().(*array.String).Value(d.GetValueIndex(row))

@@ -15,7 +15,8 @@ import (
 // timeless selects the columns of fetches that two runs of the same answers share;
 // of the times of the memory, whether there is one.
 const timeless = `* EXCLUDE (fetch_time, dns_us, connect_us, tls_us, first_byte_us, total_us)
-	REPLACE (unreachable_since IS NOT NULL AS unreachable_since, stale_since IS NOT NULL AS stale_since)`
+	REPLACE (unreachable_since IS NOT NULL AS unreachable_since, stale_since IS NOT NULL AS stale_since, copy_time IS NOT NULL AS copy_time,
+		list_transform(answers_since, lambda a: (a.kind, a.redirects)) AS answers_since)`
 
 // wantSameBytes checks that run r of both folders is complete and whole, that the
 // two are the same except for times, and that the second folder holds nothing else.

@@ -234,9 +234,10 @@ func (p *publisher) part(part sink.Part) (store.Digest, error) {
 	if err != nil {
 		return store.Digest{}, err
 	}
-	if rewrite := p.selection.rewriting(part.Table, shorten); rewrite != nil {
+	older, err := isOlder(in, part)
+	if rewrite := p.selection.rewriting(part.Table, shorten, older); err == nil && rewrite != nil {
 		err = rewrite.write(p.ctx, out, in, part.Bytes)
-	} else {
+	} else if err == nil {
 		_, err = io.Copy(out, in)
 	}
 	if err != nil {

@@ -44,8 +44,9 @@ type rewriting struct {
 }
 
 // rewriting returns how to rewrite the parts of a table, nil to copy them. With shorten,
-// names of archives do not say where they are on this machine.
-func (s selection) rewriting(table string, shorten bool) *rewriting {
+// names of archives do not say where they are on this machine. A part that is older than
+// some columns gets them, without values.
+func (s selection) rewriting(table string, shorten, older bool) *rewriting {
 	row := rowTypes[table]
 	r := &rewriting{table: table, change: make(map[int]func(string) string)}
 	var fields []reflect.StructField
@@ -69,7 +70,7 @@ func (s selection) rewriting(table string, shorten bool) *rewriting {
 			}
 		}
 	}
-	if len(fields) == row.NumField() && len(r.change) == 0 {
+	if len(fields) == row.NumField() && len(r.change) == 0 && !older {
 		return nil
 	}
 	return r
@@ -89,6 +90,17 @@ func archiveName(name string) string {
 		return path.Base(name)
 	}
 	return name
+}
+
+// isOlder reports whether a part lacks a column that its table has now.
+func isOlder(in *os.File, part sink.Part) (older bool, err error) {
+	defer scan.Recovered(&err)
+	opened, err := parquet.OpenFile(in, part.Bytes)
+	for _, name := range sink.Later {
+		table, column, _ := strings.Cut(name, ".")
+		older = older || err == nil && table == part.Table && opened.Root().Column(column) == nil
+	}
+	return older, err
 }
 
 // namesMachine reports whether a part has names of archives to shorten.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
@@ -130,7 +131,7 @@ func (v *verifier) decodeParquet(ctx context.Context, p sink.Part, f *os.File, m
 	if n != p.Rows && p.Rows != anyRows {
 		v.add(p.Path, badRows, fmt.Sprintf("has %d rows, and the manifest says %d", n, p.Rows))
 	}
-	if text := otherColumn(v.layouts[p.Table], in.Layout()); text != "" {
+	if text := otherColumn(wanted(p.Table, v.layouts[p.Table], in.Layout()), in.Layout()); text != "" {
 		v.add(p.Path, badSchema, text)
 		return false, nil // columns of the wrong type cannot be checked further
 	}
@@ -164,6 +165,15 @@ func layouts() (map[string][]string, error) {
 		out[table] = part.Layout()
 	}
 	return out, nil
+}
+
+// wanted returns the columns that a part should have, which may be older than some that a
+// table has now.
+func wanted(table string, now, got []string) []string {
+	name := func(column string) string { return column[:strings.IndexAny(column, ". ")] }
+	return slices.DeleteFunc(slices.Clone(now), func(column string) bool {
+		return slices.Contains(sink.Later, table+"."+name(column)) && !slices.ContainsFunc(got, func(other string) bool { return name(other) == name(column) })
+	})
 }
 
 // otherColumn describes the first column that differs, or returns "".
