@@ -31,7 +31,7 @@ type Config struct {
 	Grace       time.Duration // how long hosts in flight may take when ctx ends
 	State       string        // folder of the memory of answers, "" for none
 	Spool       string        // folder for shards that are not committed; unused for a run in a folder without shards
-	Terms       memory.Terms  // when that memory may answer; its Run, MaxRedirects and Now are set by Run
+	Terms       memory.Terms  // when that memory may answer; its Run, MaxRedirects, MaxBody and Now are set by Run
 	Memory      int64         // bytes that the process may take, 0 if unknown; see [budgets]
 	ToolVersion string
 	AsOf        *time.Time     // date of the run; nil to take it from the captures, or the start
@@ -176,7 +176,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 			return nil, err
 		}
 	}
-	n.config.Terms.MaxRedirects, n.config.Terms.Now = n.config.Fetch.MaxRedirects, n.config.Fetch.Now
+	n.config.Terms.MaxRedirects, n.config.Terms.MaxBody, n.config.Terms.Now = n.config.Fetch.MaxRedirects, n.config.Fetch.MaxBody, n.config.Fetch.Now
 	// Another output folder may hold a run of the same name.
 	n.config.Terms.Run = c.Run + " " + n.run.Started().Format(time.RFC3339Nano)
 	n.config.Fetch.Others, n.config.Fetch.Outage = n.source.Others, progress.outage

@@ -18,6 +18,7 @@ type Terms struct {
 	MaxAge       time.Duration
 	Lengthen     bool
 	MaxRedirects int              // redirects that this run follows
+	MaxBody      int              // bytes that this run keeps of a body, 0 for all
 	Now          func() time.Time // nil: time.Now
 }
 
@@ -41,7 +42,7 @@ func (m *Memory) Fetch(lease *fetch.Lease, t Terms, candidates ...fetch.Origin) 
 		return got
 	}
 	past := &pasts[max(0, slices.Index(candidates, got.Origin))]
-	if err := m.addPast(got, past); err != nil {
+	if err := m.addPast(got, past, t); err != nil {
 		return lost(got.Origin, err)
 	}
 	// The lease keeps its slot until the answer is stored. So a crash loses at
@@ -110,8 +111,9 @@ func (m *Memory) remembered(o fetch.Origin, past *history, t Terms) *fetch.Captu
 		if got.Body, err = m.body(*past.LastBody); err != nil {
 			return lost(o, err)
 		}
+		got.Body, got.Truncated = t.cut(got.Body, got.Truncated)
 	}
-	if err := m.addPast(got, past); err != nil {
+	if err := m.addPast(got, past, t); err != nil {
 		return lost(o, err)
 	}
 	return got
@@ -119,7 +121,7 @@ func (m *Memory) remembered(o fetch.Origin, past *history, t Terms) *fetch.Captu
 
 // addPast adds the origin's history to the facts. Only an answer that some
 // profile may count as an outage needs the copy.
-func (m *Memory) addPast(got *fetch.Capture, past *history) error {
+func (m *Memory) addPast(got *fetch.Capture, past *history, t Terms) error {
 	got.Memory = &past.Memory
 	if past.Copy == nil || got.Facts().Kind().Settled() {
 		return nil
@@ -128,6 +130,15 @@ func (m *Memory) addPast(got *fetch.Capture, past *history) error {
 	if err != nil {
 		return fmt.Errorf("the last whole copy of %s: %w", got.Origin, err)
 	}
-	got.Copy = &fetch.WholeCopy{Fetched: past.Copy.Fetched, Body: body, Truncated: past.Copy.Truncated}
+	got.Copy = &fetch.WholeCopy{Fetched: past.Copy.Fetched}
+	got.Copy.Body, got.Copy.Truncated = t.cut(body, past.Copy.Truncated)
 	return nil
+}
+
+// cut cuts a body that was kept up to the limit of another run.
+func (t Terms) cut(body []byte, truncated bool) ([]byte, bool) {
+	if t.MaxBody > 0 && len(body) > t.MaxBody {
+		return body[:t.MaxBody], true
+	}
+	return body, truncated
 }

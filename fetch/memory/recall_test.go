@@ -45,6 +45,30 @@ func TestAnswersUsedWithoutARequest(t *testing.T) {
 	}
 }
 
+// A body that an earlier run kept up to a larger limit is cut at that of this run.
+func TestBodiesOfAnotherLimit(t *testing.T) {
+	m := openMemory(t, t.TempDir())
+	defer closeMemory(t, m)
+	keepIn(t, m, whole(host(1), day, "User-agent: *\n"))
+	past := recall(t, m, host(1))
+	for _, row := range []struct {
+		limit int
+		want  string
+		cut   bool
+	}{{0, "User-agent: *\n", false}, {14, "User-agent: *\n", false}, {13, "User-agent: *", true}} {
+		terms := Terms{Run: "r", MaxBody: row.limit}
+		down := status(host(1), day.Add(time.Hour), 503)
+		if err := m.addPast(down, &past, terms); err != nil {
+			t.Fatal(err)
+		}
+		again := recall(t, m, host(1))
+		got := m.remembered(host(1), &again, terms)
+		if string(down.Copy.Body) != row.want || down.Copy.Truncated != row.cut || string(got.Body) != row.want || got.Truncated != row.cut {
+			t.Errorf("limit %d: the copy %q, cut %v; the answer %q, cut %v", row.limit, down.Copy.Body, down.Copy.Truncated, got.Body, got.Truncated)
+		}
+	}
+}
+
 // The answer by https counts if https was not given up, that by http only after it was.
 func TestAnswersOfCandidates(t *testing.T) {
 	terms := Terms{Run: "r", MaxAge: 24 * time.Hour, Now: func() time.Time { return day }}
