@@ -20,7 +20,7 @@ func replacing(old, new string) func(string) string {
 }
 
 // What is published is what is made again of it, whatever is left out.
-func TestADataSetIsMadeAgain(t *testing.T) {
+func TestADataSetIsMadeAgain_NoRace(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"whole":            nil,
 		"of one run":       func(c *Config) { c.Runs = c.Runs[1:] },
@@ -49,7 +49,7 @@ func TestADataSetIsMadeAgain(t *testing.T) {
 }
 
 // A file that was changed, planted or removed is found, with all digests made anew.
-func TestForgeriesAreFound(t *testing.T) {
+func TestForgeriesAreFound_NoRace(t *testing.T) {
 	const manifest = "_runs/r/manifest.json"
 	good := os.DirFS(aSet(t, nil))
 	inBoth := func(name string, change func(string) string) func(*testing.T, string) {
@@ -198,7 +198,7 @@ func fileDigest(t *testing.T, name string) string {
 }
 
 // Where a run has no fetches, its counters have its targets.
-func TestTargetsOfCounters(t *testing.T) {
+func TestTargetsOfCounters_NoRace(t *testing.T) {
 	folder := aSet(t, func(c *Config) { c.Runs, c.Without = c.Runs[1:], []string{"fetches"} })
 	for _, name := range []string{"_runs/r/manifest.json", provenanceName} {
 		edit(t, folder, name, func(text string) string {
@@ -237,7 +237,7 @@ func TestFirstDifference(t *testing.T) {
 }
 
 // The words of a data set are in its provenance.
-func TestWordsAreRecorded(t *testing.T) {
+func TestWordsAreRecorded_NoRace(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(aSet(t, nil), provenanceName))
 	must(t, err)
 	var p Provenance

@@ -36,7 +36,7 @@ func comparisonsOf(t *testing.T, one string, a *sink.Manifest, other string, b *
 }
 
 // Tables are the same if each segment has the same rows, as often.
-func TestRowsThatDifferAreFound(t *testing.T) {
+func TestRowsThatDifferAreFound_NoRace(t *testing.T) {
 	in := func(segment int, change func(r *rowsOfSegment)) func(int, *rowsOfSegment) {
 		return func(at int, r *rowsOfSegment) {
 			if at == segment {
@@ -89,7 +89,7 @@ func TestRowsThatDifferAreFound(t *testing.T) {
 }
 
 // The order of rows within a seq does not matter, that of seqs and segments does.
-func TestRowsOutOfOrder(t *testing.T) {
+func TestRowsOutOfOrder_NoRace(t *testing.T) {
 	for name, c := range map[string]struct {
 		plant func(segment int, r *rowsOfSegment)
 		want  string // "" for different rows
@@ -163,7 +163,7 @@ func TestSampleOfHosts(t *testing.T) {
 
 // Rows cannot hide from a sample behind false statistics, by which row groups are left
 // out.
-func TestStatisticsThatHideRows(t *testing.T) {
+func TestStatisticsThatHideRows_NoRace(t *testing.T) {
 	one, other := t.TempDir(), t.TempDir()
 	a, b := aRun(t, one, "r", nil), aRun(t, other, "r", nil)
 	for i := range a.Parts {
@@ -193,7 +193,7 @@ func TestStatisticsThatHideRows(t *testing.T) {
 
 // Parts that say another configuration are twins, and no others: not with another byte in
 // a page, and not with another word in the footer.
-func TestTwins(t *testing.T) {
+func TestTwins_NoRace(t *testing.T) {
 	one, other := t.TempDir(), t.TempDir()
 	a, b := aRun(t, one, "r", nil), aRun(t, other, "r", nil) // of other configurations
 	if a.ConfigurationDigest == b.ConfigurationDigest {
