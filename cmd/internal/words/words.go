@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/robocensus/robocensus/cmd/internal/visible"
+	"github.com/robocensus/robocensus/sink/visible"
 )
 
 // Vocabulary maps the values of a column or counter to words.
