@@ -104,7 +104,7 @@ func TestNumbers(t *testing.T) {
 
 // A value of a stranger's table does not act on a terminal.
 func TestUnknownValuesAreEscaped(t *testing.T) {
-	if got, want := Error.Of("odd_\x1b[31mclass\n"), `odd \u001b[31mclass\u000a`; got != want {
+	if got, want := ErrorClass.Of("odd_\x1b[31mclass\n"), `odd \u001b[31mclass\u000a`; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
