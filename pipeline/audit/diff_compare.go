@@ -12,13 +12,6 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// Kinds holds the values of the column kind, in the order in which a host's rows
-// are written.
-var Kinds = []string{
-	"policy_class", "verdict", "rules", "outcome", "group", "signal", "sitemap", "crawl_delay", "redirect",
-	"reachability", "host_new", "host_gone", "text",
-}
-
 // A comparison writes the rows of changes, pair by pair.
 type comparison struct {
 	d      *differ
@@ -36,6 +29,7 @@ type comparison struct {
 	before    map[agentProfile]int // where the verdicts of a policy begin in the earlier run
 	coarse    bool                 // signals are compared for whole files
 	proven    bool                 // the rows cover every agent and path whose verdict may differ
+	unknown   []string             // profiles under which a policy is not known in both runs
 }
 
 // registered is an agent of the registry, as the table policies spells it.
@@ -94,7 +88,8 @@ func (c *comparison) pair(p *pair) error {
 	a, b, last := p.sides[0], p.sides[1], p.last()
 	c.base.Host, c.base.Origin, c.rank, c.emitted, c.unsettled = last.host, last.origin, last.rank, 0, 0
 	c.base.BeforeRun = &c.d.Before
-	defer c.d.result.endOfPair()
+	c.unknown = c.d.unknown(p)
+	defer c.endOfPair(p)
 	switch {
 	case a == nil:
 		return c.emit(sink.Change{Kind: "host_new", Severity: minor, After: &b.outcome})
@@ -118,6 +113,13 @@ func (c *comparison) pair(p *pair) error {
 	return nil
 }
 
+func (c *comparison) endOfPair(p *pair) {
+	if c.d.checker != nil {
+		c.d.checker.pair(p, c.d, c.unknown)
+	}
+	c.d.result.endOfPair()
+}
+
 // outage writes the row of a host that the first run did not see, if the state before is
 // that of an earlier run.
 func (c *comparison) outage(p *pair) error {
@@ -126,6 +128,9 @@ func (c *comparison) outage(p *pair) error {
 	}
 	return c.reachability(p.outage, p.sides[1])
 }
+
+// unreachableSince begins the text of an outage that followed another one.
+const unreachableSince = "unreachable since "
 
 // reachability writes the row of a host that one of the runs did not see.
 func (c *comparison) reachability(a, b *fetched) error {
@@ -137,7 +142,7 @@ func (c *comparison) reachability(a, b *fetched) error {
 	case a.since != 0 && b.since != 0 && a.since != b.since:
 		// The host was reachable in between.
 		since := func(f *fetched) *string {
-			return sink.Some("unreachable since " + time.UnixMicro(f.since).UTC().Format(time.RFC3339))
+			return sink.Some(unreachableSince + time.UnixMicro(f.since).UTC().Format(time.RFC3339))
 		}
 		row.Before, row.After = since(a), since(b)
 	case a.outcome == b.outcome:
@@ -181,14 +186,16 @@ func (c *comparison) policies(p *pair) error {
 		}
 		before := was[0]
 		c.classes[key] = classes2{before, after}
-		if before == after || !c.d.compares(key, p) || before == summary.ClassNames[summary.ClassUnknown] || after == summary.ClassNames[summary.ClassUnknown] {
+		if unknown := summary.ClassNames[summary.ClassUnknown]; before == unknown || after == unknown {
+			if profile := names.text(r.profile); !slices.Contains(c.unknown, profile) {
+				c.unknown = append(c.unknown, profile)
+			}
 			continue
 		}
-		err := c.emit(sink.Change{
-			Kind: "policy_class", Severity: classSeverity(before, after), Agent: &agent, Category: &category,
-			Profile: sink.Some(names.text(r.profile)), Before: &before, After: &after,
-		})
-		if err != nil {
+		if before == after || !c.d.compares(key, p) {
+			continue
+		}
+		if err := c.emit(*classRow(agent, &category, names.text(r.profile), c.classes[key])); err != nil {
 			return err
 		}
 	}
@@ -207,11 +214,7 @@ func (c *comparison) policiesAgain(p *pair) error {
 			if !c.isAgain(profile.Name, x) || x.classes[0] == x.classes[1] || !c.isKnown(profile.Name, x) {
 				continue
 			}
-			err := c.emit(sink.Change{
-				Kind: "policy_class", Severity: classSeverity(x.classes[0], x.classes[1]), Agent: &x.agent, Category: c.category(x.agent),
-				Profile: &profile.Name, Before: &x.classes[0], After: &x.classes[1],
-			})
-			if err != nil {
+			if err := c.emit(*classRow(x.agent, c.category(x.agent), profile.Name, x.classes)); err != nil {
 				return err
 			}
 		}
@@ -223,6 +226,13 @@ func (c *comparison) policiesAgain(p *pair) error {
 // the later definition, and not those of the tables.
 func (c *comparison) isAgain(profile string, x *ruleRow) bool {
 	return !x.stranger && (c.d.redefined[x.agent] || slices.Contains(c.d.others, profile))
+}
+
+// classRow returns the row of a policy whose class changed.
+func classRow(agent string, category *string, profile string, class classes2) *sink.Change {
+	return &sink.Change{
+		Kind: "policy_class", Severity: classSeverity(class[0], class[1]), Agent: &agent, Category: category, Profile: &profile, Before: &class[0], After: &class[1],
+	}
 }
 
 // outcome writes a row if the rules as a whole appeared or disappeared, or the

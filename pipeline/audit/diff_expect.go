@@ -41,12 +41,13 @@ func (d *differ) expect(ctx context.Context) error {
 		return fmt.Errorf("write expectations.csv: %w", err)
 	}
 	d.checker = newChecker(d.Expect, agents, file, d.out.Scratch)
+	d.checker.choice = d.between.MayMiss()
 	for i, why := range d.unseenAll(judged) {
 		if why != "" {
 			d.checker.promises[i].unchecked(why, true)
 		}
 	}
-	return nil
+	return d.checker.urls(ctx, d.Dir, [2]*sink.Manifest{d.runs[0].Manifest, d.runs[1].Manifest}, [2][]string{judged[0].paths, judged[1].paths})
 }
 
 // unseenAll returns, by expectation, why changes that it forbids would not be found, ""
@@ -62,37 +63,15 @@ func (d *differ) unseenAll(judged [2]firstTarget) (why []string) {
 	return why
 }
 
-// kindNeeds lists the tables that both runs need for changes of a kind to be found.
-// reading reports whether the runs also need the same first profile.
-var kindNeeds = map[string]struct {
-	tables  []string
-	reading bool
-}{
-	"policy_class": {[]string{"policies"}, false},
-	"verdict":      {[]string{"verdicts"}, false},
-	"outcome":      {nil, true},
-	"group":        {[]string{"groups"}, true},
-	"signal":       {[]string{"signals"}, true},
-	"sitemap":      {[]string{"sitemaps"}, true},
-	"crawl_delay":  {[]string{"groups"}, true},
-	"reachability": {nil, true},
-	"rules":        {[]string{"groups", "rules", "agents"}, true},
-	"text":         {nil, true},
-}
-
 // unseen returns why changes that an expectation forbids would not be found, "" if
 // they would.
 func (d *differ) unseen(x *expectation, judged [2]firstTarget) string {
-	kinds := []string(x.NoChange)
-	if slices.Contains(kinds, "all") {
-		kinds = Kinds
-	}
-	for _, kind := range kinds {
-		if why := d.unseenKind(x, kind); why != "" {
+	for _, kind := range x.kinds {
+		if why := d.unseenKind(x, kindNamed(kind)); why != "" {
 			return why
 		}
 	}
-	onlyVerdicts := slices.Equal(kinds, []string{"verdict"}) // else a URL may be that of a sitemap
+	onlyVerdicts := slices.Equal(x.kinds, []string{"verdict"}) // else a URL may be that of a sitemap
 	for i, m := range d.runs {
 		why := unseenProfile(x, m.Manifest)
 		if why == "" {
@@ -109,11 +88,11 @@ func (d *differ) unseen(x *expectation, judged [2]firstTarget) string {
 }
 
 // unseenKind returns why changes of one kind would not be found.
-func (d *differ) unseenKind(x *expectation, kind string) string {
-	tables := kindNeeds[kind].tables
+func (d *differ) unseenKind(x *expectation, k *changeKind) string {
+	tables := k.tables
 	if len(x.Agents)+len(x.Category) > 0 {
 		tables = append(slices.Clip(tables), "policies") // the registry and its categories
-		if kind == "signal" {
+		if k.someAgents {
 			tables = append(tables, "groups") // the agents of a signal
 		}
 	}
@@ -124,17 +103,17 @@ func (d *differ) unseenKind(x *expectation, kind string) string {
 			}
 		}
 	}
-	if why := d.unseenDefinition(x, kind); why != "" {
+	if why := d.unseenDefinition(x, k); why != "" {
 		return why
 	}
 	switch {
-	case kindNeeds[kind].reading && !d.reading:
-		return fmt.Sprintf("the first profiles of the runs differ, so no change of kind %s is found", kind)
-	case (kind == "outcome" || kind == "reachability") && !d.answers:
-		return fmt.Sprintf("the runs define their first profile differently, so no change of kind %s is found", kind)
-	case kind == "rules" && d.rules == nil:
+	case k.reading && !d.reading:
+		return fmt.Sprintf("the first profiles of the runs differ, so no change of kind %s is found", k.name)
+	case (k.name == "outcome" || k.name == "reachability") && !d.answers:
+		return fmt.Sprintf("the runs define their first profile differently, so no change of kind %s is found", k.name)
+	case k.name == "rules" && d.rules == nil:
 		return "the profile of the runs is not known, so no change of kind rules is found"
-	case (kind == "policy_class" || kind == "verdict") && len(x.Profile) == 0 && len(d.common)+len(d.others) == 0:
+	case k.policy && !k.reading && len(x.Profile) == 0 && len(d.common)+len(d.others) == 0:
 		return "the runs have no profile in common"
 	}
 	return ""
@@ -143,11 +122,11 @@ func (d *differ) unseenKind(x *expectation, kind string) string {
 // unseenDefinition returns which agent or profile the runs define differently, so that
 // changes of one kind would not be found. Files show changes of class and of meaning
 // by one definition; there are no rows of single verdicts.
-func (d *differ) unseenDefinition(x *expectation, kind string) string {
-	if !slices.Contains([]string{"policy_class", "verdict", "rules"}, kind) {
+func (d *differ) unseenDefinition(x *expectation, k *changeKind) string {
+	if !k.policy {
 		return ""
 	}
-	byFiles := d.rules != nil && (kind != "verdict" || x.NoChange.has("all") || x.NoChange.has("rules"))
+	byFiles := d.rules != nil && (k.name != "verdict" || x.isAbout("rules"))
 	for _, name := range slices.Sorted(maps.Keys(d.redefined)) {
 		if !byFiles && x.isOf(name, d.runs[1].Category[name]) {
 			return fmt.Sprintf("the runs define the agent %s differently", name)
@@ -183,8 +162,8 @@ func unseenAgent(x *expectation, run string, judged []evaluate.Agent) string {
 			return fmt.Sprintf("run %s does not judge agent %s", run, name)
 		}
 	}
-	if !slices.ContainsFunc(judged, func(a evaluate.Agent) bool { return x.isOf(a.Name, a.Category) }) {
-		return fmt.Sprintf("run %s judges no such agent", run)
+	if why := unmeant(x, judged); why != "" {
+		return fmt.Sprintf("run %s has %s", run, why)
 	}
 	return ""
 }

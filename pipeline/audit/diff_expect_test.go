@@ -89,9 +89,10 @@ func TestPromisesThatCannotBeChecked(t *testing.T) {
 	}{
 		{"all tables", [2]side{}, map[string]string{
 			"no_change: all": "", "no_change: all, category: search": "", "no_change: all, agents: RoboTestB": "", "no_change: verdict, urls: /": "",
-			"no_change: verdict, urls: /nowhere": "run a does not judge the URL /nowhere", "no_change: sitemap, urls: /nowhere": "",
-			"no_change: policy_class, profile: rfc9309": "run a does not judge by profile rfc9309", "no_change: all, category: archive": "run a judges no such agent",
-			"class: partial, agents: RoboTestA, hosts: h.example": "", "class: partial, hosts: odd.example": "unknown: 2 of 2 policies unknown for an outage",
+			"no_change: verdict, urls: /nowhere":        "run a does not judge the URL /nowhere",
+			"no_change: sitemap, urls: /nowhere":        "no host that it covers has the URL /nowhere; correct the entry or remove it",
+			"no_change: policy_class, profile: rfc9309": "run a does not judge by profile rfc9309", "no_change: all, category: archive": "run a has no agent of category archive",
+			"class: partial, agents: RoboTestA, hosts: h.example": "", "class: partial, hosts: odd.example": "unknown: 2 of 2 policies unknown for an outage, of 1 of 1 hosts",
 		}},
 		{"no policies", lacking("policies"), map[string]string{
 			"no_change: policy_class": "run b has no table policies", "no_change: all": "run b has no table policies", "no_change: [sitemap, policy_class]": "run b has no table policies",
@@ -105,7 +106,7 @@ func TestPromisesThatCannotBeChecked(t *testing.T) {
 		}},
 		{"no groups", lacking("groups"), map[string]string{
 			"no_change: group": "run b has no table groups", "no_change: crawl_delay": "run b has no table groups",
-			"no_change: signal": "", "no_change: signal, agents: RoboTestA": "run b has no table groups",
+			"no_change: signal": "", "no_change: all, severity: major, agents: RoboTestA": "run b has no table groups",
 		}},
 		{"no rules", lacking("rules"), map[string]string{
 			"no_change: rules": "run b has no table rules", "no_change: all": "run b has no table rules", "no_change: [text, group, policy_class]": "",
@@ -137,14 +138,14 @@ func TestPromisesThatCannotBeChecked(t *testing.T) {
 			"no_change: outcome": fmt.Sprintf(differ, "outcome"), "no_change: redirect": "",
 		}},
 		{"an agent that the earlier run did not know", [2]side{{agents: "- {name: RoboTestA, category: search}\n"}, {}}, map[string]string{
-			"no_change: policy_class, agents: RoboTestB": "run a does not judge agent RoboTestB", "no_change: verdict, category: ai-training": "run a judges no such agent",
+			"no_change: policy_class, agents: RoboTestB": "run a does not judge agent RoboTestB", "no_change: verdict, category: ai-training": "run a has no agent of category ai-training",
 			"no_change: policy_class, agents: RoboTestA": "", "class: partial, agents: RoboTestA, hosts: h.example": "",
 		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := sidesOf(t, row.sides)
 			for text, why := range row.want {
-				e, err := ParseExpectations("e", []byte("- {name: x, "+text+"}"), func(string) ([]byte, error) { return nil, nil })
+				e, err := ParseExpectations("e", []byte("- {name: x, "+text+"}"), func(string) ([]byte, error) { return []byte("User-agent: *\nDisallow: /x"), nil })
 				if err != nil {
 					t.Fatal(err)
 				}

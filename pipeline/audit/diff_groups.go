@@ -92,16 +92,21 @@ func (c *comparison) groups(p *pair) error {
 		if !c.hasGroupRow(token, a, b) {
 			return nil
 		}
-		row := sink.Change{Kind: "group", Severity: minor}
-		if a != nil {
-			row.Before, row.LineBefore = &a.class, &a.line
-		}
-		if b != nil {
-			row.After, row.LineAfter = &b.class, &b.line
-		}
-		row.Agent, row.Category = c.named(token)
-		return c.emit(row)
+		return c.emit(*c.groupRow(token, a, b))
 	})
+}
+
+// groupRow returns the row of a token whose group changed.
+func (c *comparison) groupRow(token string, a, b *tokenGroups) *sink.Change {
+	row := &sink.Change{Kind: "group", Severity: minor}
+	if a != nil {
+		row.Before, row.LineBefore = &a.class, &a.line
+	}
+	if b != nil {
+		row.After, row.LineAfter = &b.class, &b.line
+	}
+	row.Agent, row.Category = c.named(token)
+	return row
 }
 
 // hasGroupRow reports whether a token has a row of kind group.

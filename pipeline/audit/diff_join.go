@@ -53,9 +53,11 @@ func decodePair(b []byte) *pair {
 	return p
 }
 
-// unreachable holds the reasons of answers that do not show what a host's
+// unreachable holds all reasons of answers, and whether they do not show what a host's
 // robots.txt says now. Like all reasons, they depend on the profile.
 var unreachable = map[string]bool{
+	"success": false, "client_error": false, "misconfigured_server": false, "html_redirect": false,
+	"redirect_limit": false, "redirect_loop": false, "redirect_invalid": false, "redirect_unsupported": false,
 	"server_error": true, "network_failure": true, "invalid_response": true, "incomplete_body": true,
 	"unreachable_too_long": true, "stale_copy": true, "address_blocked": true, "no_route": true,
 	"redirect_unresolved": true, "revisit_unresolved": true,
@@ -87,6 +89,17 @@ func (p *pair) ruled() bool {
 // comparable reports whether policies of a pair are compared.
 func (d *differ) comparable(p *pair) bool {
 	return p.seen() && (!d.reading || d.answers || p.plain())
+}
+
+// unknown returns the first profile if it does not say of both runs what a host's policy
+// is.
+func (d *differ) unknown(p *pair) []string {
+	for _, f := range p.sides {
+		if f != nil && f.outcome != string(robots.ConditionalAllow) && f.outcome != string(robots.FullAllow) {
+			return []string{d.runs[1].FirstProfile()}
+		}
+	}
+	return nil
 }
 
 // A hostReader reads the rows of fetches host by host.
@@ -250,17 +263,16 @@ func (d *differ) settle(p *pair, n int64) error {
 	if p.from > 0 {
 		by = d.earlier[p.from-1]
 	}
-	compared := by.comparable(p)
-	d.result.settled(p, compared)
-	if d.checker != nil {
-		d.checker.pair(p, compared, by.blind)
-	}
+	d.result.settled(p, by.comparable(p))
 	if p.seen() {
 		a, b := p.sides[0], p.sides[1]
 		// The same answer gives the same rows, but for what the runs define differently.
 		rows := a.outcome != b.outcome || a.reason != b.reason || a.digest != b.digest
 		if !rows && a.final == b.final && p.outage == nil {
 			d.result.Same++
+			if d.checker != nil {
+				d.checker.pair(p, by, by.unknown(p))
+			}
 			return nil
 		}
 		for i, f := range p.sides {

@@ -218,7 +218,7 @@ func (c *comparison) anyPartial(profile string) bool {
 // ruleRows writes the rows of one profile, without those that a row of another kind
 // covers.
 func (c *comparison) ruleRows(p *pair, profile string, result *rulesResult) error {
-	var covered map[string]bool // tokens with a row of kind group
+	var covered map[string]*sink.Change // the rows of kind group, by token
 	for i := range result.rows {
 		x := &result.rows[i]
 		row := sink.Change{Kind: "rules", Severity: rulesSeverity(x.closing), Agent: &x.agent, Profile: &profile, After: &x.how, LineBefore: x.lines[0], LineAfter: x.lines[1]}
@@ -232,7 +232,11 @@ func (c *comparison) ruleRows(p *pair, profile string, result *rulesResult) erro
 			if covered == nil {
 				covered = c.tokensWithGroupRow(p)
 			}
-			if covered[x.agent] {
+			if by := covered[x.agent]; by != nil {
+				if c.d.checker != nil {
+					row.Host = c.base.Host
+					c.d.checker.covered(&row, by)
+				}
 				continue
 			}
 		} else {
@@ -265,11 +269,13 @@ func (c *comparison) isKnown(profile string, x *ruleRow) bool {
 	return !slices.Contains(c.d.tables, tablePolicies) || ok && class[0] != unknown && class[1] != "" && class[1] != unknown
 }
 
-// tokensWithGroupRow returns the tokens that have a row of kind group.
-func (c *comparison) tokensWithGroupRow(p *pair) map[string]bool {
-	out := make(map[string]bool)
+// tokensWithGroupRow returns the rows of kind group by token.
+func (c *comparison) tokensWithGroupRow(p *pair) map[string]*sink.Change {
+	out := make(map[string]*sink.Change)
 	eachToken(p, func(token string, a, b *tokenGroups) error {
-		out[token] = c.hasGroupRow(token, a, b)
+		if c.hasGroupRow(token, a, b) {
+			out[token] = c.groupRow(token, a, b)
+		}
 		return nil
 	})
 	return out

@@ -25,7 +25,17 @@ import (
 // makeRun writes a run of one segment for each list of rows.
 func makeRun(t *testing.T, dir, id string, tables []string, segments ...[]sink.Fetch) {
 	t.Helper()
-	run, err := sink.Create(dir, sink.Plan{Run: id, Tables: tables, Profiles: []string{"google"}})
+	makePlannedRun(t, dir, id, sink.Plan{Tables: tables}, segments...)
+}
+
+// makePlannedRun writes a run with what the plan says, of fetches unless it says more.
+func makePlannedRun(t *testing.T, dir, id string, plan sink.Plan, segments ...[]sink.Fetch) {
+	t.Helper()
+	plan.Run, plan.Profiles = id, []string{"google"}
+	if plan.Tables == nil {
+		plan.Tables = []string{"fetches"}
+	}
+	run, err := sink.Create(dir, plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +57,7 @@ func makeRun(t *testing.T, dir, id string, tables []string, segments ...[]sink.F
 			t.Fatal(err)
 		}
 	}
-	if err := run.Complete(sink.Completion{Finished: time.Now(), Tally: sink.Tally{Targets: seq}}); err != nil {
+	if err := run.Complete(sink.Completion{Finished: time.Now(), Inputs: plan.Inputs, Tally: sink.Tally{Targets: seq}}); err != nil {
 		t.Fatal(err)
 	}
 }

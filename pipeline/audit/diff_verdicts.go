@@ -130,14 +130,20 @@ func (c *comparison) flip(key agentProfile, before, after judged) error {
 		return nil
 	}
 	class, own := c.classes[key], !strings.HasPrefix(after.url, "/")
-	if class.changed() && !own && class[1] != summary.ClassNames[robots.Partial] {
-		return nil // the row of the class covers it
-	}
-	agent := c.d.names.text(key.agent)
-	return c.emit(sink.Change{
-		Kind: "verdict", Severity: verdictSeverity(after.value, class.changed(), own), Agent: &agent, Category: c.category(agent), Profile: sink.Some(c.d.names.text(key.profile)),
+	agent, profile := c.d.names.text(key.agent), c.d.names.text(key.profile)
+	row := sink.Change{
+		Kind: "verdict", Severity: verdictSeverity(after.value, class.changed(), own), Agent: &agent, Category: c.category(agent), Profile: &profile,
 		URL: &after.url, Before: &summary.ValueNames[before.value], After: &summary.ValueNames[after.value], LineBefore: before.line, LineAfter: after.line,
-	})
+	}
+	if class.changed() && !own && class[1] != summary.ClassNames[robots.Partial] {
+		// The row of the class covers it.
+		if c.d.checker != nil {
+			row.Host, row.Severity = c.base.Host, verdictSeverity(after.value, false, own)
+			c.d.checker.covered(&row, classRow(agent, row.Category, profile, class))
+		}
+		return nil
+	}
+	return c.emit(row)
 }
 
 // category returns the category of an agent of the registry, nil for any other.

@@ -28,9 +28,9 @@
 // unchecked. Expectations use the same readers and the same comparison by meaning as
 // Diff, and are therefore in this package.
 //
-// To add a kind of change: add it to Kinds, give it a severity in severity.go, write
-// its rows in a method that comparison.pair calls, list its needs in kindNeeds, name it
-// in package words, and describe it in configs/schedule/README.md and sink.Change.
+// To add a kind of change: give it a severity in severity.go, add it to changeKinds with
+// what its rows can hold and need, write its rows in a method that comparison.pair calls,
+// name it in package words, and describe it in configs/schedule/README.md and sink.Change.
 //
 //	diff.go             the steps of a comparison
 //	diff_read.go        rows of fetches and of the other tables, as records
@@ -43,6 +43,7 @@
 //	diff_groups.go      groups and crawl delays
 //	diff_signals.go     signals
 //	diff_rules.go       rules
+//	kinds.go            the kinds of changes, and what their rows can hold
 //	severity.go         severities
 //	diff_result.go      the summary of a comparison
 //	diff_examples.go    its examples
@@ -57,10 +58,12 @@
 //
 //	expect.go           expectations and their syntax
 //	expect_valid.go     mistakes in them
+//	expect_scope.go     promises of changes that none can break
 //	expect_fit.go       whether a run can show what they need
 //	expect_check.go     checking a run
 //	expect_rows.go      checking rows of fetches, policies and verdicts
 //	expect_model.go     comparing hosts with a model file
 //	expect_changes.go   checking rows of changes
+//	expect_seen.go      which hosts and URLs of a promise were seen
 //	expect_promise.go   results
 package audit

@@ -40,12 +40,15 @@ type expectation struct {
 	Severity words `yaml:"severity"` // for no_change
 	After    words `yaml:"after"`
 
-	line    int
-	lines   map[string]int // by key
-	what    string         // the key of expectKeys that is given
-	model   []byte         // contents of the model file
-	count   int64          // at_most, if it is a number
-	percent float64        // at_most, if it is a share; else -1
+	line     int
+	lines    map[string]int  // by key
+	what     string          // the key of expectKeys that is given
+	kinds    []string        // of no_change: the kinds of changes that it is about
+	literals map[string]bool // hosts without a wildcard
+	globs    []string        // the other hosts
+	model    []byte          // contents of the model file
+	count    int64           // at_most, if it is a number
+	percent  float64         // at_most, if it is a share; else -1
 }
 
 // words is a word or a list of words.
@@ -102,6 +105,9 @@ func ParseExpectations(path string, text []byte, read func(path string) ([]byte,
 					return nil, err
 				}
 				return nil, e.fail(x.lines[x.what], "%s: %w", x.what, err)
+			}
+			if err := x.checkModel(); err != nil {
+				return nil, e.fail(x.lines[x.what], "%w", err)
 			}
 		}
 		e.list = append(e.list, x)

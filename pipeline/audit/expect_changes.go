@@ -3,27 +3,70 @@ package audit
 import (
 	"slices"
 
+	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/sink"
 )
 
 // changed checks a change against the expectations of kind no_change.
 func (c *checker) changed(row *sink.Change) {
 	for _, k := range c.meant("changes") {
-		x := c.expectations.list[k]
-		if !x.matches(row.Host) || !slices.Contains(x.NoChange, "all") && !slices.Contains(x.NoChange, row.Kind) {
-			continue
-		}
+		x, p := c.expectations.list[k], c.promises[k]
 		switch {
-		case row.Kind == "rules" && *row.After == undecided && x.dependsOn(row):
-			c.promises[k].Undecided++
-		case x.forbids(row):
-			c.breach(k, Breach{Host: row.Host, Agent: row.Agent, Profile: row.Profile, URL: row.URL, Found: shownFound(row), Line: row.LineAfter})
+		case !x.matches(row.Host):
+		case x.dependsOn(row):
+			p.Undecided++
+		case !x.forbids(row):
+		case c.choice != "" && (row.Kind == "host_new" || row.Kind == "host_gone"):
+			p.Undecided++
+			p.passing++
+			p.choice = c.choice
+		default:
+			c.forbidden(k, row)
 		}
 	}
 }
 
-// forbids reports whether the expectation forbids a change of one of its kinds.
+// covered checks a change that has no row, because the row by says it already. It
+// breaks the expectations that the other row does not break.
+func (c *checker) covered(row, by *sink.Change) {
+	for _, k := range c.meant("changes") {
+		switch x := c.expectations.list[k]; {
+		case !x.matches(row.Host), x.forbids(by):
+		case x.dependsOn(row):
+			c.promises[k].Undecided++
+		case x.forbids(row):
+			c.forbidden(k, row)
+		}
+	}
+}
+
+func (c *checker) forbidden(k int, row *sink.Change) {
+	c.breach(k, Breach{Host: row.Host, Agent: row.Agent, Profile: row.Profile, URL: row.URL, Found: shownFound(row), Line: row.LineAfter})
+}
+
+// isAbout reports whether the expectation is about changes of a kind.
+func (x *expectation) isAbout(kind string) bool { return slices.Contains(x.kinds, kind) }
+
+// forbids reports whether the expectation forbids a change. One of rules also forbids
+// that an agent's class changes: the policy then means something else too.
 func (x *expectation) forbids(row *sink.Change) bool {
+	if x.isAbout(row.Kind) && x.names(row) {
+		return true
+	}
+	move, ok := closing.Of(row)
+	if !ok || row.Kind != "policy_class" || !x.isAbout("rules") {
+		return false
+	}
+	as := *row
+	as.Kind, as.Severity, as.After = "rules", rulesSeverity(move.Closes), sink.Some("opens")
+	if move.Closes {
+		as.After = sink.Some("closes")
+	}
+	return x.names(&as)
+}
+
+// names reports whether a change has what the expectation names.
+func (x *expectation) names(row *sink.Change) bool {
 	if !x.Severity.has(row.Severity) || len(x.After) > 0 && (row.After == nil || !x.After.has(*row.After)) {
 		return false
 	}
@@ -37,7 +80,7 @@ func (x *expectation) forbids(row *sink.Change) bool {
 // is false if the change is certainly forbidden, because a path shows a difference and
 // any difference is forbidden.
 func (x *expectation) dependsOn(row *sink.Change) bool {
-	if row.URL != nil && len(x.Severity)+len(x.After)+len(x.URLs) == 0 {
+	if row.Kind != "rules" || *row.After != undecided || !x.isAbout("rules") || row.URL != nil && len(x.Severity)+len(x.After) == 0 {
 		return false
 	}
 	if row.Agent == nil {
@@ -52,24 +95,46 @@ func (x *expectation) dependsOn(row *sink.Change) bool {
 	return row.Profile == nil || x.Profile.has(*row.Profile)
 }
 
-// pair counts the host of a pair: as checked if both sides were read and its changes
-// would be found, else as unknown. For what is about the outage itself, or about who is
-// in the list, any pair is checked.
-func (c *checker) pair(p *pair, compared bool, blind []bool) {
+// pair counts the host of a pair that d compares: as checked if each change that an
+// expectation is about would have been found, else as unknown. unknown are the profiles
+// under which a policy of the host is not known in both runs.
+func (c *checker) pair(p *pair, d *differ, unknown []string) {
+	compared, name := d.comparable(p), p.last().host
 	for _, k := range c.meant("changes") {
-		switch x := c.expectations.list[k]; {
-		case !x.matches(p.last().host):
-		case compared && !blind[k], !slices.ContainsFunc(x.NoChange, needsBoth):
+		x := c.expectations.list[k]
+		switch {
+		case !c.saw(k, name, covered):
+		case x.sees(p, compared && !d.blind[k], unknown):
+			c.promises[k].Hosts++
 			c.promises[k].Checked++
-		default:
+			c.saw(k, name, checked)
+		case !x.isOfHosts():
+			c.promises[k].Hosts++
 			c.promises[k].Unknown++
 		}
 	}
 }
 
-// needsBoth reports whether a change of a kind shows only where both sides were read.
-func needsBoth(kind string) bool {
-	return !slices.Contains([]string{"reachability", "host_new", "host_gone"}, kind)
+// isOfHosts reports whether the expectation is only about which hosts there are.
+func (x *expectation) isOfHosts() bool {
+	return !slices.ContainsFunc(x.kinds, func(kind string) bool { return kind != "host_new" && kind != "host_gone" })
+}
+
+// sees reports whether each change that the expectation is about would have been found
+// of a host. compared reports whether its policies are compared.
+func (x *expectation) sees(p *pair, compared bool, unknown []string) bool {
+	for _, name := range x.kinds {
+		k := kindNamed(name)
+		switch {
+		case name == "host_new" && p.sides[1] != nil, name == "host_gone" && p.sides[0] != nil:
+		case name == "reachability" && p.sides[0] != nil && p.sides[1] != nil:
+		case name == "host_new", name == "host_gone", name == "reachability", !compared:
+			return false
+		case k.policy && slices.ContainsFunc(unknown, x.Profile.has):
+			return false
+		}
+	}
+	return true
 }
 
 // shownFound returns a change as the text of a breach.

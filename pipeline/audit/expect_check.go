@@ -20,16 +20,19 @@ import (
 type checker struct {
 	expectations *Expectations
 	promises     []*Promise // by expectation
+	coverage     []coverage // by expectation
 	agents       []evaluate.Agent
 	csv          *csv.Writer
 	scratch      func() (*store.Scratch, error) // creates a file to sort in
 	model        *modelCheck                    // nil if no expectation has a model
+	choice       string                         // why hosts of one run may be missing in the other, "" for no reason
 }
 
 func newChecker(e *Expectations, agents []evaluate.Agent, file io.Writer, scratch func() (*store.Scratch, error)) *checker {
 	c := &checker{expectations: e, agents: agents, csv: csv.NewWriter(file), scratch: scratch}
 	for _, x := range e.list {
-		c.promises = append(c.promises, &Promise{Name: x.Name, Line: x.line, AtMost: x.AtMost, First: []Breach{}})
+		c.promises = append(c.promises, &Promise{Name: x.Name, Line: x.line, AtMost: x.AtMost, First: []Breach{}, ofChanges: x.what == "no_change"})
+		c.coverage = append(c.coverage, newCoverage(x))
 	}
 	c.csv.Write([]string{"expectation", "host", "agent", "profile", "url", "found", "line"})
 	return c
@@ -61,7 +64,8 @@ func (c *checker) write(cells ...string) {
 func (c *checker) finish() ([]*Promise, error) {
 	for i, x := range c.expectations.list {
 		p := c.promises[i]
-		if x.judge(p); p.State == Unchecked {
+		nothing, unseen := c.gaps(i)
+		if x.judge(p, nothing, unseen); p.State == Unchecked {
 			c.write(p.Name, "", "", "", "", "unchecked: "+p.Note, "")
 		}
 	}
@@ -108,16 +112,20 @@ func (e *Expectations) Check(ctx context.Context, dir, run string, agents []eval
 // run checks the expectations of one run, segment by segment. If no host of a segment
 // is covered, it reads only the segment's part of fetches.
 func (c *checker) run(ctx context.Context, dir string, m *sink.Manifest) error {
-	for i, x := range c.expectations.list {
-		if why := c.lacks(m, x); why != "" {
+	for i := range c.expectations.list {
+		if why := c.lacks(m, i); why != "" {
 			c.promises[i].unchecked(why, true)
 		}
 	}
 	parts, segments := partsOf(m)
 	for _, segment := range segments {
-		for _, table := range []string{"fetches", "policies", "verdicts"} {
+		targets, err := c.hosts(ctx, dir, parts[segment]["fetches"])
+		if err != nil {
+			return err
+		}
+		for _, table := range []string{"policies", "verdicts"} {
 			for _, p := range parts[segment][table] {
-				if err := c.part(ctx, dir, p, parts[segment]["fetches"]); err != nil {
+				if err := c.part(ctx, dir, p, targets[table]); err != nil {
 					return err
 				}
 			}
@@ -129,12 +137,21 @@ func (c *checker) run(ctx context.Context, dir string, m *sink.Manifest) error {
 	return nil
 }
 
-// lacks returns what a run lacks to check an expectation, "" for nothing.
-func (c *checker) lacks(m *sink.Manifest, x *expectation) string {
+// lacks returns what a run lacks to check expectation k, "" for nothing.
+func (c *checker) lacks(m *sink.Manifest, k int) string {
+	x := c.expectations.list[k]
+	if x.what == "no_change" {
+		return ""
+	}
+	if why := unseenProfile(x, m); why != "" {
+		return why
+	}
+	if why := unseenAgent(x, m.Run, c.agents); why != "" {
+		return why
+	}
 	switch t := x.table(); {
-	case x.what == "no_change":
 	case x.isOfModel():
-		return c.lacksModel(m)
+		return c.lacksModel(m, k)
 	case !slices.Contains(m.Tables, t):
 		return fmt.Sprintf("run %s has no table %s", m.Run, t)
 	case x.what == "verdict" && len(x.Category) > 0 && len(c.agents) == 0 && !slices.Contains(m.Tables, "policies"):

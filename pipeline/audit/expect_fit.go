@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -10,15 +11,15 @@ import (
 
 // matches reports whether the expectation covers a host.
 func (x *expectation) matches(host string) bool {
-	if len(x.Hosts) == 0 {
+	if len(x.Hosts) == 0 || x.literals[host] {
 		return true
 	}
-	for _, glob := range x.Hosts {
-		if ok, _ := path.Match(glob, host); ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(x.globs, func(glob string) bool { return matchesGlob(glob, host) })
+}
+
+func matchesGlob(glob, host string) bool {
+	ok, _ := path.Match(glob, host)
+	return ok
 }
 
 // isOf reports whether the expectation covers an agent.
@@ -57,6 +58,15 @@ func (e *Expectations) Fit(c evaluate.Config, tables []string) error {
 		if err := e.knownAgents(x, c.Agents); err != nil {
 			return err
 		}
+		if why := unmeant(x, c.Agents); why != "" {
+			return e.fail(x.line, "expectation %q: the registry has %s", x.Name, why)
+		}
+		if x.isOfModel() && len(c.Profiles) > 0 {
+			m := newModelCheck(c.Profiles[0], c.Agents)
+			if why := m.cannotBreak(x, m.read(x.model), c.Agents); why != "" {
+				return e.fail(x.lines[x.what], "expectation %q cannot be broken: %s", x.Name, why)
+			}
+		}
 		for _, url := range x.URLs {
 			if x.what == "verdict" && !slices.ContainsFunc(c.Samples, func(s evaluate.Sample) bool { return s.URL == url }) {
 				return e.fail(x.line, "expectation %q is about a URL that the run does not judge: add the line %s to the file of --urls", x.Name, url)
@@ -74,4 +84,29 @@ func (e *Expectations) knownAgents(x *expectation, agents []evaluate.Agent) erro
 		}
 	}
 	return nil
+}
+
+// unmeant says which agent or category that an expectation names is not among the agents
+// that it is about, "" if all are. Each agent has to be in one of the categories, and each
+// category to have one of the agents.
+func unmeant(x *expectation, agents []evaluate.Agent) string {
+	of := func(name, category string) bool {
+		return slices.ContainsFunc(agents, func(a evaluate.Agent) bool {
+			return x.isOf(a.Name, a.Category) && (name == "" || strings.EqualFold(a.Name, name)) && (category == "" || a.Category == category)
+		})
+	}
+	for _, name := range x.Agents {
+		if !of(name, "") {
+			return fmt.Sprintf("%s in none of these categories", name)
+		}
+	}
+	for _, category := range x.Category {
+		if !of("", category) {
+			if len(x.Agents) > 0 {
+				return fmt.Sprintf("none of these agents in category %s", category)
+			}
+			return fmt.Sprintf("no agent of category %s", category)
+		}
+	}
+	return ""
 }

@@ -34,7 +34,7 @@ func FuzzExpectations(f *testing.F) {
 			}
 			for _, broken := range []int64{0, 1, 100} {
 				p := &Promise{Checked: 100, Broken: broken}
-				if x.judge(p); p.State != Kept && (p.State != Broken || !p.Fails || broken == 0) {
+				if x.judge(p, "", ""); p.State != Kept && (p.State != Broken || !p.Fails || broken == 0) {
 					t.Fatalf("expectation %+v: %d of 100 broken are %+v", x, broken, p)
 				}
 			}

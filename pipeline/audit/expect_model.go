@@ -44,6 +44,17 @@ func modelTables(p *robots.Profile) []string {
 	return []string{"bodies"}
 }
 
+// checkModel checks, before the profile and the agents are known, that a host can fall
+// short of the model.
+func (x *expectation) checkModel() error {
+	google, _ := robots.ProfileNamed(robots.ProfileNames()[0])
+	f := newPolicyFile(google, x.model)
+	if x.what == atLeastAsStrict && !slices.ContainsFunc(f.file.Rules, func(r robots.Rule) bool { return r.Kind == robots.Disallow && r.Effective }) {
+		return fmt.Errorf("%s: the model %s forbids nothing, so that no host falls short of it", x.what, x.AtLeastAsStrict)
+	}
+	return nil
+}
+
 // modelCheck compares the hosts of a run with models.
 type modelCheck struct {
 	profile *robots.Profile // the run's first
@@ -54,9 +65,22 @@ type modelCheck struct {
 	empty   *policyFile
 }
 
-// lacksModel returns what a run lacks to compare its hosts with a model, "" for
-// nothing.
-func (c *checker) lacksModel(m *sink.Manifest) string {
+// newModelCheck prepares the comparison with models under a profile.
+func newModelCheck(p *robots.Profile, agents []evaluate.Agent) *modelCheck {
+	m := &modelCheck{profile: p, judged: p, tables: readsTables(p), models: make(map[int]*policyFile)}
+	if m.tables {
+		m.judged = withoutLimit(p)
+	}
+	for _, a := range agents {
+		m.agents = append(m.agents, a.Robots())
+	}
+	m.empty = m.read(nil)
+	return m
+}
+
+// lacksModel returns what a run lacks to compare its hosts with the model of expectation
+// k, "" for nothing.
+func (c *checker) lacksModel(m *sink.Manifest, k int) string {
 	if len(m.Profiles) == 0 {
 		return fmt.Sprintf("run %s names no profile", m.Run)
 	}
@@ -72,15 +96,27 @@ func (c *checker) lacksModel(m *sink.Manifest) string {
 	if !slices.ContainsFunc(c.agents, func(a evaluate.Agent) bool { return len(a.Tokens) > 0 }) {
 		return fmt.Sprintf("run %s has no table agents, which has the tokens of agents", m.Run)
 	}
-	c.model = &modelCheck{profile: p, judged: p, tables: readsTables(p), models: make(map[int]*policyFile)}
-	if c.model.tables {
-		c.model.judged = withoutLimit(p)
+	if c.model == nil {
+		c.model = newModelCheck(p, c.agents)
 	}
-	for _, a := range c.agents {
-		c.model.agents = append(c.model.agents, a.Robots())
+	x := c.expectations.list[k]
+	c.model.models[k] = c.model.read(x.model)
+	return c.model.cannotBreak(x, c.model.models[k], c.agents)
+}
+
+// cannotBreak says why no host can break the expectation, "" if one can: to none of its
+// agents the model forbids anything, or allows anything.
+func (m *modelCheck) cannotBreak(x *expectation, model *policyFile, agents []evaluate.Agent) string {
+	none, does := robots.AllowAll, "forbids"
+	if x.what == atMostAsStrict {
+		none, does = robots.DisallowAll, "allows"
 	}
-	c.model.empty = c.model.read(nil)
-	return ""
+	for i, a := range agents {
+		if x.isOf(a.Name, a.Category) && model.judge.Policy(i).Class() != none {
+			return ""
+		}
+	}
+	return fmt.Sprintf("the model %s%s %s nothing to any of its agents under %s", x.AtLeastAsStrict, x.AtMostAsStrict, does, m.profile.Name)
 }
 
 // read parses a body and finds its policies for the agents.
@@ -192,9 +228,7 @@ func (c *checker) ofModel(t *modelTarget, rows *[foundTables]decoder) {
 	}
 	for _, k := range t.of {
 		x, p := c.expectations.list[k], c.promises[k]
-		if m.models[k] == nil {
-			m.models[k] = m.read(x.model)
-		}
+		hid := false
 		pairs := policyPairs{profile: m.judged, files: [2]*policyFile{m.models[k], file}}
 		for i := range c.agents {
 			agent := &c.agents[i]
@@ -203,14 +237,19 @@ func (c *checker) ofModel(t *modelTarget, rows *[foundTables]decoder) {
 				continue
 			case t.outcome != string(robots.FullAllow) && t.outcome != string(robots.ConditionalAllow):
 				p.Unknown++
+				hid = true
 				continue
 			}
 			p.Checked++
+			c.saw(k, t.host, checked)
 			if file == nil {
 				p.Undecided++
 				continue
 			}
 			c.compared(k, t, agent.Name, pairs.compare(i), m.models[k], file)
+		}
+		if hid {
+			p.unknownHosts++
 		}
 	}
 }

@@ -18,12 +18,18 @@ type Promise struct {
 	State     State    `json:"state"`
 	Fails     bool     `json:"fails"`     // causes exit code 1: broken, or unchecked by mistake
 	Note      string   `json:"note"`      // why it is unchecked, or what is unknown
-	Checked   int64    `json:"checked"`   // rows; for no_change, hosts
+	Hosts     int64    `json:"hosts"`     // that it covers, by origin
+	Checked   int64    `json:"checked"`   // rows; for no_change, hosts whose changes were seen
 	Broken    int64    `json:"broken"`    // checked rows that differ; for no_change, changes
-	Unknown   int64    `json:"unknown"`   // policies that an outage hid; not counted in Checked
+	Unknown   int64    `json:"unknown"`   // policies that an outage hid, for no_change hosts not read in both runs; not counted in Checked
 	Undecided int64    `json:"undecided"` // checked rows or changes whose meaning is undecided
 	AtMost    string   `json:"at_most"`
 	First     []Breach `json:"first"` // the first breaches
+
+	ofChanges    bool   // it is a no_change
+	unknownHosts int64  // hosts with a policy in Unknown
+	passing      int64  // changes in Undecided that the choice of hosts may explain
+	choice       string // why it may
 }
 
 // unchecked gives up a promise. It is a mistake unless only an outage is the reason,
@@ -45,24 +51,13 @@ type Breach struct {
 // maxBreaches bounds Promise.First.
 const maxBreaches = 20
 
-// judge sets the state of a promise after all rows are checked. A promise that matches
-// nothing is a mistake, unless an outage hid what it covers. If what is undecided
-// could break a promise, it is unchecked.
-func (x *expectation) judge(p *Promise) {
+// judge sets the state of a promise after all rows are checked. nothing is what it names
+// that does not exist, unseen the hosts of which nothing was seen. A promise about what
+// does not exist is a mistake; if an outage hid what it covers, it is not. If what is
+// undecided could break a promise, it is unchecked.
+func (x *expectation) judge(p *Promise, nothing, unseen string) {
 	if p.State == Unchecked {
 		return
-	}
-	if p.Unknown > 0 {
-		p.Note = fmt.Sprintf("%d of %d policies unknown for an outage", p.Unknown, p.Checked+p.Unknown)
-		if x.what == "no_change" {
-			p.Note = fmt.Sprintf("%d of %d hosts unknown: not read in both runs", p.Unknown, p.Checked+p.Unknown)
-		}
-	}
-	if p.Undecided > 0 {
-		if p.Note != "" {
-			p.Note += "; "
-		}
-		p.Note += fmt.Sprintf("%d undecided by what their rules mean", p.Undecided)
 	}
 	kept := func(broken int64) bool {
 		if x.percent >= 0 {
@@ -70,16 +65,47 @@ func (x *expectation) judge(p *Promise) {
 		}
 		return broken <= x.count
 	}
+	p.Note = p.unknown()
 	switch {
-	case !kept(p.Broken): // also if that is all that is known of its hosts
+	case !kept(p.Broken):
 		p.State, p.Fails = Broken, true
-	case p.Checked == 0 && p.Unknown > 0:
-		p.unchecked(p.Note, false)
-	case p.Checked == 0:
-		p.unchecked("it matches nothing; correct the entry or remove it", true)
+	case nothing != "":
+		p.unchecked(nothing+"; correct the entry or remove it", true)
 	case !kept(p.Broken + p.Undecided):
 		p.unchecked(p.Note, true)
+	case p.Checked == 0 && p.Unknown > 0:
+		p.unchecked(p.Note, false)
+	case p.Checked == 0 && p.Hosts > 0:
+		p.unchecked(fmt.Sprintf("it matches nothing of the %d hosts that it covers; correct the entry or remove it", p.Hosts), true)
+	case p.Checked == 0:
+		p.unchecked("it matches nothing; correct the entry or remove it", true)
+	case unseen != "":
+		p.unchecked(join(unseen, p.Note), false)
 	default:
 		p.State = Kept
 	}
+}
+
+// unknown says what of a promise is not known.
+func (p *Promise) unknown() (note string) {
+	switch {
+	case p.Unknown > 0 && p.ofChanges:
+		note = fmt.Sprintf("%d of %d hosts unknown: not read in both runs", p.Unknown, p.Checked+p.Unknown)
+	case p.Unknown > 0:
+		note = fmt.Sprintf("%d of %d policies unknown for an outage, of %d of %d hosts", p.Unknown, p.Checked+p.Unknown, p.unknownHosts, p.Hosts)
+	}
+	if p.passing > 0 {
+		note = join(note, fmt.Sprintf("%d of %d hosts in one run only, which another choice of hosts may explain (%s)", p.passing, p.Hosts, p.choice))
+	}
+	if n := p.Undecided - p.passing; n > 0 {
+		note = join(note, fmt.Sprintf("%d undecided by what their rules mean", n))
+	}
+	return note
+}
+
+func join(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
 }

@@ -13,87 +13,100 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// part checks the expectations of one part. fetches are the segment's parts of fetches.
-func (c *checker) part(ctx context.Context, dir string, p sink.Part, fetches []sink.Part) error {
-	meant := c.meant(p.Table)
+// hosts finds the targets of a segment that expectations of the run cover, by the table
+// that shows their rows, and checks that hosts are reachable. A table is nil if the run
+// does not say which targets it has.
+func (c *checker) hosts(ctx context.Context, dir string, fetches []sink.Part) (map[string][]int64, error) {
+	targets := make(map[string][]int64)
+	var meant []int
+	for _, table := range []string{"fetches", "policies", "verdicts", "rules"} {
+		of := c.meant(table)
+		if meant = append(meant, of...); len(of) > 0 && len(fetches) > 0 {
+			targets[table] = []int64{}
+		}
+	}
 	if len(meant) == 0 {
+		return targets, nil
+	}
+	for _, p := range fetches {
+		err := scan.Rows(ctx, dir, p, scan.Selection{Columns: []string{"seq", "host", "reason"}}, func(batch arrow.RecordBatch) error {
+			seq := scan.Column[*array.Int64](batch, "seq")
+			host, reason := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "reason")
+			for i := range int(batch.NumRows()) {
+				for _, k := range meant {
+					table, name := c.expectations.list[k].table(), host.Value(i)
+					if !c.saw(k, name, covered) {
+						continue
+					}
+					c.promises[k].Hosts++
+					if of := targets[table]; len(of) == 0 || of[len(of)-1] != seq.Value(i) {
+						targets[table] = append(of, seq.Value(i))
+					}
+					if table == "fetches" {
+						c.reachable(k, name, reason.Value(i))
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, of := range targets {
+		slices.Sort(of)
+	}
+	return targets, nil
+}
+
+// reachable checks that a host is reachable.
+func (c *checker) reachable(k int, host, reason string) {
+	c.saw(k, host, checked)
+	c.promises[k].Checked++
+	if unreachable[reason] {
+		c.breach(k, Breach{Host: strings.Clone(host), Found: strings.Clone(reason)})
+	}
+}
+
+// part checks the expectations of one part of policies or verdicts. targets are those
+// that expectations cover, nil if that is not known.
+func (c *checker) part(ctx context.Context, dir string, p sink.Part, targets []int64) error {
+	meant := c.meant(p.Table)
+	if len(meant) == 0 || targets != nil && len(targets) == 0 {
 		return nil
 	}
 	var wanted func(least, greatest int64) bool
-	if p.Table != "fetches" && len(fetches) > 0 {
-		var seqs []int64
-		for _, f := range fetches {
-			more, err := c.seqs(ctx, dir, f, meant)
-			if err != nil {
-				return err
-			}
-			seqs = append(seqs, more...)
-		}
-		if len(seqs) == 0 {
-			return nil
-		}
-		slices.Sort(seqs)
-		wanted = func(least, greatest int64) bool {
-			i, _ := slices.BinarySearch(seqs, least)
-			return i < len(seqs) && seqs[i] <= greatest
-		}
+	if targets != nil {
+		wanted = within(targets)
 	}
 	columns := map[string][]string{
-		"fetches":  {"host", "reason"},
-		"policies": {"host", "agent", "category", "profile", "class"},
-		"verdicts": {"host", "agent", "profile", "url", "verdict", "reason", "rule_line"},
+		"policies": {"seq", "host", "agent", "category", "profile", "class"},
+		"verdicts": {"seq", "host", "agent", "profile", "url", "verdict", "reason", "rule_line"},
 	}[p.Table]
-	check := map[string]func([]int, arrow.RecordBatch){"fetches": c.fetches, "policies": c.policies, "verdicts": c.verdicts}[p.Table]
+	check := map[string]func(*selection, []int, arrow.RecordBatch){"policies": c.policies, "verdicts": c.verdicts}[p.Table]
+	var s selection
 	return scan.Rows(ctx, dir, p, scan.Selection{Columns: columns, Wanted: wanted}, func(batch arrow.RecordBatch) error {
-		check(meant, batch)
+		check(&s, meant, batch)
 		return nil
 	})
 }
 
-// seqs returns the targets of a segment that any of the expectations covers.
-func (c *checker) seqs(ctx context.Context, dir string, fetches sink.Part, meant []int) (out []int64, err error) {
-	err = scan.Rows(ctx, dir, fetches, scan.Selection{Columns: []string{"seq", "host"}}, func(batch arrow.RecordBatch) error {
-		seq, host := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.String](batch, "host")
-		for i := range int(batch.NumRows()) {
-			name := host.Value(i)
-			if slices.ContainsFunc(meant, func(k int) bool { return c.expectations.list[k].matches(name) }) {
-				out = append(out, seq.Value(i))
-			}
-		}
-		return nil
-	})
-	return out, err
-}
-
-// fetches checks that hosts are reachable.
-func (c *checker) fetches(meant []int, batch arrow.RecordBatch) {
-	host, reason := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "reason")
-	for i := range int(batch.NumRows()) {
-		for _, k := range meant {
-			if !c.expectations.list[k].matches(host.Value(i)) {
-				continue
-			}
-			c.promises[k].Checked++
-			if r := reason.Value(i); unreachable[r] {
-				c.breach(k, Breach{Host: strings.Clone(host.Value(i)), Found: strings.Clone(r)})
-			}
-		}
-	}
-}
-
-// A selection caches which expectations cover the host of a row.
+// A selection says which expectations cover the target of a row. It lasts from one batch
+// of a part to the next.
 type selection struct {
-	host  string
 	begun bool
+	seq   int64
 	of    []int
+	known map[int]seen // by expectation: what its rows said so far
+	hid   map[int]bool // by expectation: an outage hid a policy
 }
 
-// at returns the expectations of meant that cover a host.
-func (s *selection) at(c *checker, meant []int, host string) []int {
-	if !s.begun || s.host != host {
-		s.begun, s.host, s.of = true, host, s.of[:0]
+// at returns the expectations of meant that cover a target.
+func (s *selection) at(c *checker, meant []int, seq int64, host string) []int {
+	if !s.begun || s.seq != seq {
+		s.begun, s.seq, s.of, s.known, s.hid = true, seq, s.of[:0], make(map[int]seen), make(map[int]bool)
 		for _, k := range meant {
-			if c.expectations.list[k].matches(host) {
+			if c.saw(k, host, covered) {
 				s.of = append(s.of, k)
 			}
 		}
@@ -101,24 +114,37 @@ func (s *selection) at(c *checker, meant []int, host string) []int {
 	return s.of
 }
 
+// checked records that a row of a target was checked.
+func (s *selection) checked(c *checker, k int, host string) {
+	c.promises[k].Checked++
+	if s.known[k] != checked {
+		s.known[k] = checked
+		c.saw(k, host, checked)
+	}
+}
+
 // policies checks classes. It counts unknown ones separately, because an outage is no
 // policy.
-func (c *checker) policies(meant []int, batch arrow.RecordBatch) {
+func (c *checker) policies(s *selection, meant []int, batch arrow.RecordBatch) {
+	seq := scan.Column[*array.Int64](batch, "seq")
 	host, agent := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "agent")
 	category, profile := scan.Column[*array.String](batch, "category"), scan.Column[*array.String](batch, "profile")
 	class := scan.Column[*array.String](batch, "class")
-	var s selection
 	for i := range int(batch.NumRows()) {
-		for _, k := range s.at(c, meant, host.Value(i)) {
+		for _, k := range s.at(c, meant, seq.Value(i), host.Value(i)) {
 			x := c.expectations.list[k]
 			if !x.isOf(agent.Value(i), category.Value(i)) || !x.Profile.has(profile.Value(i)) {
 				continue
 			}
 			if class.Value(i) == summary.ClassNames[summary.ClassUnknown] {
 				c.promises[k].Unknown++
+				if !s.hid[k] {
+					s.hid[k] = true
+					c.promises[k].unknownHosts++
+				}
 				continue
 			}
-			c.promises[k].Checked++
+			s.checked(c, k, host.Value(i))
 			if !x.Class.has(class.Value(i)) {
 				c.breach(k, Breach{Host: strings.Clone(host.Value(i)), Agent: sink.Some(strings.Clone(agent.Value(i))), Profile: sink.Some(strings.Clone(profile.Value(i))), Found: strings.Clone(class.Value(i))})
 			}
@@ -127,7 +153,8 @@ func (c *checker) policies(meant []int, batch arrow.RecordBatch) {
 }
 
 // verdicts checks single verdicts.
-func (c *checker) verdicts(meant []int, batch arrow.RecordBatch) {
+func (c *checker) verdicts(s *selection, meant []int, batch arrow.RecordBatch) {
+	seq := scan.Column[*array.Int64](batch, "seq")
 	host, agent := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "agent")
 	profile, url := scan.Column[*array.String](batch, "profile"), scan.Column[*array.String](batch, "url")
 	verdict, reason := scan.Column[*array.String](batch, "verdict"), scan.Column[*array.String](batch, "reason")
@@ -136,14 +163,16 @@ func (c *checker) verdicts(meant []int, batch arrow.RecordBatch) {
 	for _, a := range c.agents {
 		categories[a.Name] = a.Category
 	}
-	var s selection
 	for i := range int(batch.NumRows()) {
-		for _, k := range s.at(c, meant, host.Value(i)) {
+		for _, k := range s.at(c, meant, seq.Value(i), host.Value(i)) {
 			x := c.expectations.list[k]
 			if !slices.Contains(x.URLs, url.Value(i)) || !x.isOf(agent.Value(i), categories[agent.Value(i)]) || !x.Profile.has(profile.Value(i)) {
 				continue
 			}
-			c.promises[k].Checked++
+			s.checked(c, k, host.Value(i))
+			if c.coverage[k].urls[url.Value(i)] != checked {
+				c.sawURL(k, strings.Clone(url.Value(i)))
+			}
 			if verdict.Value(i) == x.Verdict {
 				continue
 			}

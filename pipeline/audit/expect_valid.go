@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +16,7 @@ import (
 
 // check returns what is wrong with an entry, and the key concerned.
 func (x *expectation) check() (key string, err error) {
-	for _, check := range []func() (string, error){x.checkKeys, x.checkWords, x.checkHosts, x.checkValues, x.parseAtMost} {
+	for _, check := range []func() (string, error){x.checkKeys, x.checkWords, x.checkHosts, x.checkValues, x.checkScope, x.checkURLs, x.parseAtMost} {
 		if key, err := check(); err != nil {
 			return key, err
 		}
@@ -46,19 +47,18 @@ func (x *expectation) checkWords() (string, error) {
 		list  words
 		known []string // nil for any
 	}{
-		{"hosts", x.Hosts, nil}, {"agents", x.Agents, nil}, {"profile", x.Profile, nil}, {"urls", x.URLs, nil}, {"after", x.After, x.afterWords()},
+		{"hosts", x.Hosts, nil}, {"agents", x.Agents, nil}, {"profile", x.Profile, nil}, {"urls", x.URLs, nil}, {"after", x.After, nil},
 		{"category", x.Category, evaluate.Categories}, {"severity", x.Severity, Severities}, {"no_change", x.NoChange, append([]string{"all"}, Kinds...)},
-		{"class", x.Class, summary.ClassNames[:summary.ClassUnknown]},
+		{"class", x.Class, classWords},
 	} {
 		if _, given := x.lines[row.key]; given && len(row.list) == 0 {
 			return row.key, fmt.Errorf("%s is empty", row.key)
 		}
 		for _, word := range row.list {
 			switch {
-			case row.known == nil || slices.Contains(row.known, word):
-			case len(row.known) == 0:
-				return row.key, fmt.Errorf("%s %q: these changes have no such value", row.key, word)
-			default:
+			case word == "":
+				return row.key, fmt.Errorf("%s has an empty word; remove it", row.key)
+			case row.known != nil && !slices.Contains(row.known, word):
 				return row.key, fmt.Errorf("%s %q: use %s", row.key, word, strings.Join(row.known, ", "))
 			}
 		}
@@ -66,12 +66,48 @@ func (x *expectation) checkWords() (string, error) {
 	return "", nil
 }
 
-// checkHosts checks the globs of hosts and converts them to lower case.
+// checkHosts checks the globs of hosts and converts them to lower case. Hosts in tables
+// are in ASCII, without a scheme, port or path.
 func (x *expectation) checkHosts() (string, error) {
+	x.literals = make(map[string]bool)
 	for i, glob := range x.Hosts {
-		x.Hosts[i] = strings.ToLower(glob)
-		if _, err := path.Match(glob, ""); err != nil {
+		glob = strings.ToLower(glob)
+		x.Hosts[i] = glob
+		_, err := path.Match(glob, "")
+		switch {
+		case err != nil:
 			return "hosts", fmt.Errorf("hosts %q: * stands for anything, ? for one character, [a-c] for one of some", glob)
+		case strings.ContainsAny(glob, "/ \t"), portAtEnd.MatchString(glob):
+			return "hosts", fmt.Errorf("hosts %q: give hosts alone, without a scheme, port or path", glob)
+		case strings.ContainsFunc(glob, func(r rune) bool { return r >= 0x80 }):
+			return "hosts", fmt.Errorf("hosts %q: hosts in tables are in ASCII: write such a name as xn--…", glob)
+		case strings.ContainsAny(glob, `*?[\`):
+			if !slices.Contains(x.globs, glob) {
+				x.globs = append(x.globs, glob)
+			}
+		default:
+			x.literals[glob] = true
+		}
+	}
+	return "", nil
+}
+
+// portAtEnd finds a port after a name; the host of an IPv6 address has several colons.
+var portAtEnd = regexp.MustCompile(`^[^:]*:[0-9*]+$`)
+
+// checkURLs checks the URLs whose verdicts are meant.
+func (x *expectation) checkURLs() (string, error) {
+	if x.what != "verdict" && !slices.Equal(x.kinds, []string{"verdict"}) {
+		return "", nil
+	}
+	for _, url := range x.URLs {
+		host := hostOf(url)
+		switch {
+		case pathForm.has(url):
+		case host == "":
+			return "urls", fmt.Errorf("urls %q: give a path that starts with / or an absolute URL", url)
+		case !strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 }) && !x.matches(host):
+			return "urls", fmt.Errorf("urls %q: its host is none of the hosts of this expectation", url)
 		}
 	}
 	return "", nil
@@ -84,6 +120,8 @@ func (x *expectation) checkValues() (string, error) {
 		return "verdict", fmt.Errorf("verdict %q: use allow or disallow", x.Verdict)
 	case x.what == "verdict" && len(x.URLs) == 0:
 		return "verdict", errors.New("verdict needs urls: name the samples to check")
+	case x.what == "class" && !slices.ContainsFunc(classWords, func(class string) bool { return !slices.Contains(x.Class, class) }):
+		return "class", errors.New("class names every class, so that no host differs; leave one out")
 	case x.isOfModel() && x.AtLeastAsStrict+x.AtMostAsStrict == "":
 		return x.what, fmt.Errorf("%s is empty; name a robots.txt file", x.what)
 	case x.what == "reachable" && !x.Reachable:
@@ -106,37 +144,11 @@ func (x *expectation) parseAtMost() (key string, err error) {
 	if err != nil || x.count < 0 || isShare && !(x.percent >= 0 && x.percent <= 100) {
 		return "at_most", fmt.Errorf("at_most %q: use a number, or a share such as 1%%", x.AtMost)
 	}
+	if isShare && x.percent == 100 {
+		return "at_most", errors.New("at_most 100%: no more can differ, so that nothing breaks the expectation")
+	}
 	if isShare && x.what == "no_change" {
 		return "at_most", errors.New("at_most of no_change must be a number")
 	}
 	return "", nil
-}
-
-// afterKinds lists the values that the column after can have, for kinds where these
-// are known. A word that no change has would make a promise that nothing breaks.
-var afterKinds = map[string][]string{
-	"policy_class": summary.ClassNames[:summary.ClassUnknown],
-	"group":        append([]string{summary.ClassEmpty}, summary.ClassNames[:summary.ClassUnknown]...),
-	"verdict":      {summary.ValueNames[robots.Allowed], summary.ValueNames[robots.Disallowed]},
-	"outcome":      outcomeNames,
-	"host_new":     outcomeNames,
-	"host_gone":    {},
-	"rules":        {"closes", "opens", "both"},
-}
-
-var outcomeNames = []string{string(robots.ConditionalAllow), string(robots.FullAllow), string(robots.FullDisallow), string(robots.OutcomeUndefined)}
-
-// afterWords returns the values of after for the kinds of the expectation, nil for
-// any.
-func (x *expectation) afterWords() []string {
-	out := []string{}
-	for _, kind := range x.NoChange {
-		known, ok := afterKinds[kind]
-		if !ok {
-			return nil
-		}
-		out = append(out, known...)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/robocensus/robocensus/robots"
@@ -62,14 +63,15 @@ func outcomeSeverity(before, after string) string {
 	return major
 }
 
-// signalSeverity rates the change of a signal by its field.
-func signalSeverity(field string) string {
-	switch field {
-	case "content-signal", "content-usage", "license":
-		return major // what content may be used for
-	}
-	return minor
+// signalSeverities rates the change of a signal by its field. Major is what content may
+// be used for.
+var signalSeverities = map[string]string{
+	"content-signal": major, "content-usage": major, "license": major,
+	"request-rate": minor, "visit-time": minor, "clean-param": minor, "host": minor, "noindex": minor,
 }
+
+// signalSeverity rates the change of a signal. A field of another version is minor.
+func signalSeverity(field string) string { return cmp.Or(signalSeverities[field], minor) }
 
 // redirectSeverity rates the change of the URL that robots.txt was found at.
 func redirectSeverity(before, after string) string {
