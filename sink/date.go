@@ -22,8 +22,8 @@ func (m *Manifest) setDate(counts []Count) {
 	m.Date = m.Started
 	if m.AsOf != nil {
 		m.Date = *m.AsOf
-	} else if day, ok := medianDay(counts); ok {
-		m.Date = day
+	} else if day, ok := medianDay(counts); ok && !day.After(m.Started) {
+		m.Date = day // else the clock of the archives is wrong
 	}
 	m.Date = m.Date.UTC()
 }

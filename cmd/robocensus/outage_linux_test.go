@@ -365,18 +365,18 @@ func TestWeeksWithoutANetwork_NoRace(t *testing.T) {
 		return append(reports, manifests...)
 	}
 	n.ip("-n", n.far, "link", "set", "line", "down")
-	for _, name := range []string{"2026-W46", "2026-W47"} {
+	for _, name := range []string{"2020-W46", "2020-W47"} {
 		n.ends(week(name), 69)
 		if left := done(); len(left) > 0 {
 			t.Fatalf("%s is done: %q", name, left)
 		}
 	}
 	n.ip("-n", n.far, "link", "set", "line", "up")
-	n.ends(week("2026-W47"), 0)
+	n.ends(week("2020-W47"), 0)
 	if left := done(); len(left) != 2 {
 		t.Errorf("with a network there are %q", left)
 	}
-	rows, err := parquet.ReadFile[sink.Fetch](filepath.Join(dir, "weekly/tables/fetches/run=2026-W47/part-0000000000.parquet"))
+	rows, err := parquet.ReadFile[sink.Fetch](filepath.Join(dir, "weekly/tables/fetches/run=2020-W47/part-0000000000.parquet"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,6 +91,7 @@ type runFlags struct {
 	archiveRate              archiveRate
 	out, run, urls, ranks    string
 	asOf                     string
+	future                   bool
 	tables, schemes          []string
 	keepBodies, keepComments bool
 	limit                    int64
@@ -154,7 +155,8 @@ func newRunFlags() *runFlags {
 
 	s.StringVarP(&f.out, "out", "o", "", "`DIR` for the tables, a folder or s3://bucket/folder")
 	s.StringVar(&f.run, "run", "", "`ID` of the run (default the UTC start time, such as 20261120T101500Z)")
-	s.StringVar(&f.asOf, "as-of", "", "`DATE` of the run, such as 2024, 2024-05, 2024-05-14 or 2024-05-14T08:00:00Z, by which runs are ordered (default the median day of stored captures, the date of the run that is judged again, or the start)")
+	s.StringVar(&f.asOf, "as-of", "", "`DATE` of the run, such as 2024, 2024-05, 2024-W20, 2024-05-14 or 2024-05-14T08:00:00Z, in UTC, by which runs are ordered (default the median day of stored captures, the date of the run that is judged again, or the start)")
+	s.BoolVar(&f.future, "future", false, "accept an --as-of more than 5 minutes in the future: until then the run is the latest")
 	s.BoolVar(&f.resume, "resume", false, "continue an interrupted run: the one named by --run, or the last one in DIR; if there is none, begin one")
 	s.BoolVar(&f.forceNew, "force-new", false, "remove the run with this ID first, complete or not")
 	s.StringSliceVar(&f.tables, "tables", nil, "tables to write (default all but bodies): "+strings.Join(sink.TableNames, ", "))

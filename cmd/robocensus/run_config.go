@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -212,6 +214,10 @@ func (f *runFlags) setRun(ctx context.Context, c *pipeline.Config) (err error) {
 	return nil
 }
 
+// clockSkew is how far the clocks of the machines that share a folder may differ: a date
+// that much later than now is not in the future.
+const clockSkew = 5 * time.Minute
+
 // setDate sets the date that --as-of gives.
 func (f *runFlags) setDate(c *pipeline.Config) error {
 	if f.asOf == "" {
@@ -222,7 +228,11 @@ func (f *runFlags) setDate(c *pipeline.Config) error {
 		return usagef("--as-of %q: %w", f.asOf, err)
 	}
 	if err != nil {
-		return usagef("--as-of %q: give a date such as 2024, 2024-05, 2024-05-14 or 2024-05-14T08:00:00Z", f.asOf)
+		return usagef("--as-of %q: give a date such as 2024, 2024-05, 2024-W20, 2024-05-14 or 2024-05-14T08:00:00Z", f.asOf)
+	}
+	if now := time.Now().UTC(); !f.future && t.After(now.Add(clockSkew)) {
+		return usagef("--as-of %q: %s is in the future, and it is %s: until then the run would be the latest, and prune would remove others; give --future if you mean it",
+			f.asOf, t.Format(time.RFC3339), now.Format(time.RFC3339))
 	}
 	c.AsOf = &t
 	return nil
@@ -231,17 +241,35 @@ func (f *runFlags) setDate(c *pipeline.Config) error {
 // errYear reports a date before there was a robots.txt, or of a mistyped year.
 var errYear = errors.New("give a year from 1994 to 2099")
 
-// parseDate reads a year, a month, a day or a time.
+// parseDate reads a year, a month, a week of ISO 8601, a day or a time. A period is
+// its first instant in UTC.
 func parseDate(text string) (t time.Time, err error) {
 	for _, form := range []string{"2006", "2006-01", time.DateOnly, time.RFC3339} {
 		if t, err = time.Parse(form, text); err == nil {
 			break
 		}
 	}
+	if monday, ok := parseWeek(text); ok {
+		t, err = monday, nil
+	}
 	if err == nil && (t.Year() < 1994 || t.Year() >= 2100) {
 		err = errYear
 	}
 	return t.UTC(), err
+}
+
+// parseWeek returns the Monday of a week such as 2026-W47.
+func parseWeek(text string) (monday time.Time, ok bool) {
+	year, number, _ := strings.Cut(text, "-W")
+	start, err := time.Parse("2006", year)
+	week, e := strconv.Atoi(number)
+	if err != nil || e != nil || number != fmt.Sprintf("%02d", week) {
+		return monday, false
+	}
+	fourth := start.AddDate(0, 0, 3) // 4 January is in the first week
+	monday = fourth.AddDate(0, 0, 7*(week-1)-(int(fourth.Weekday())+6)%7)
+	y, w := monday.ISOWeek()
+	return monday, y == start.Year() && w == week
 }
 
 // setTables sets the tables: those of the flag, otherwise all but bodies.
@@ -351,7 +379,7 @@ func (f *runFlags) settings() (settings, pace map[string]any) {
 		switch flag.Name {
 		case "out", "run", "config", "progress", "help", "resume", "force-new", "expect", "json", "dry-run", "shards", "shard", "spool":
 			return
-		case "concurrency", "per-address", "per-domain", "rate", "address-rate", "state", "grace", "outage-patience", "accept-unreachable", "memory", "parallelism", "warc-base", "archive-rate":
+		case "concurrency", "per-address", "per-domain", "rate", "address-rate", "state", "grace", "outage-patience", "accept-unreachable", "memory", "parallelism", "warc-base", "archive-rate", "future":
 			out = pace
 		case "proxy":
 			// A password must not appear in a folder that may be published.

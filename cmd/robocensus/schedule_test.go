@@ -144,28 +144,28 @@ flaky.example: {times: 1, body: "User-agent: *\nDisallow: /\n", then: [{reset: s
 late.example: {times: 3, status: 404, then: [{hang: start}, {status: 404}]}
 `, "good.example\nflaky.example\nlate.example\n")
 
-	w.run(0, "2026-W52")
-	w.expectLeft("reports/*", "reports/2026-W52.html")
-	if said := w.run(0, "2026-W52"); !strings.HasPrefix(said, "2026-W52 is done: ") {
+	w.run(0, "2020-W52")
+	w.expectLeft("reports/*", "reports/2020-W52.html")
+	if said := w.run(0, "2020-W52"); !strings.HasPrefix(said, "2020-W52 is done: ") {
 		t.Errorf("a week that is done: %s", said)
 	}
 	if n := w.server.Report(0).Requests; n != 3 {
 		t.Errorf("%d requests in the first week, want 3", n)
 	}
 
-	w.run(0, "2026-W53")
-	w.run(0, "2027-W01")
-	w.expectLeft("tables/_runs/*", "tables/_runs/2026-W53", "tables/_runs/2027-W01")
-	w.expectLeft("tables/changes/*/*", "tables/changes/run=2027-W01/against=2026-W53")
-	since := w.fetches("2026-W53")["flaky.example"].UnreachableSince
-	again := w.fetches("2027-W01")["flaky.example"].UnreachableSince
+	w.run(0, "2020-W53")
+	w.run(0, "2021-W01")
+	w.expectLeft("tables/_runs/*", "tables/_runs/2020-W53", "tables/_runs/2021-W01")
+	w.expectLeft("tables/changes/*/*", "tables/changes/run=2021-W01/against=2020-W53")
+	since := w.fetches("2020-W53")["flaky.example"].UnreachableSince
+	again := w.fetches("2021-W01")["flaky.example"].UnreachableSince
 	if since == nil || again == nil || !since.Equal(*again) {
 		t.Errorf("flaky.example is unreachable since %v, and a week later since %v", since, again)
 	}
 
 	// Stopped as systemd and Kubernetes do it, by a signal to the shell only: the
 	// command ends in order, and the week can be resumed.
-	c := w.command("2027-W02")
+	c := w.command("2021-W02")
 	var said strings.Builder
 	c.Stdout, c.Stderr = &said, &said
 	if err := c.Start(); err != nil {
@@ -179,22 +179,22 @@ late.example: {times: 3, status: 404, then: [{hang: start}, {status: 404}]}
 	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	w.exited(75, "2027-W02", c.Wait(), []byte(said.String()))
+	w.exited(75, "2021-W02", c.Wait(), []byte(said.String()))
 	if !strings.Contains(said.String(), "robocensus: interrupted") {
 		t.Errorf("the command did not end in order:\n%s", said.String())
 	}
-	w.expectLeft("reports/2027-W02*")
-	w.run(0, "2027-W02")
-	if row := w.fetches("2027-W02")["flaky.example"]; row.UnreachableSince != nil || row.Reason != "success" {
+	w.expectLeft("reports/2021-W02*")
+	w.run(0, "2021-W02")
+	if row := w.fetches("2021-W02")["flaky.example"]; row.UnreachableSince != nil || row.Reason != "success" {
 		t.Errorf("flaky.example, which is back: %s, unreachable since %v", row.Reason, row.UnreachableSince)
 	}
 
-	w.run(0, "2027-W03")
-	w.expectLeft("tables/_runs/*", "tables/_runs/2027-W02", "tables/_runs/2027-W03")
-	w.expectLeft("tables/*/run=2026-W52")
-	w.expectLeft("tables/changes/*/*", "tables/changes/run=2027-W03/against=2027-W02")
-	w.expectLeft("reports/*", "reports/2026-W52.html", "reports/2026-W53.html", "reports/2027-W01.html", "reports/2027-W02.html", "reports/2027-W03.html")
-	for _, run := range []string{"2027-W02", "2027-W03"} {
+	w.run(0, "2021-W03")
+	w.expectLeft("tables/_runs/*", "tables/_runs/2021-W02", "tables/_runs/2021-W03")
+	w.expectLeft("tables/*/run=2020-W52")
+	w.expectLeft("tables/changes/*/*", "tables/changes/run=2021-W03/against=2021-W02")
+	w.expectLeft("reports/*", "reports/2020-W52.html", "reports/2020-W53.html", "reports/2021-W01.html", "reports/2021-W02.html", "reports/2021-W03.html")
+	for _, run := range []string{"2021-W02", "2021-W03"} {
 		if text, err := command("verify", "--out", filepath.Join(w.dir, "tables"), run).CombinedOutput(); err != nil {
 			t.Errorf("%v\n%s", err, text)
 		}
@@ -209,28 +209,28 @@ func TestWeeksThatFail_NoRace(t *testing.T) {
 	w := newWeeks(t, "", "a.example\n")
 	t.Run("bad input", func(t *testing.T) {
 		w.t = t
-		w.run(65, "2026-W01", "--agents", "missing.yaml")
+		w.run(65, "2020-W01", "--agents", "missing.yaml")
 		w.expectLeft("tables/_runs/*")
 	})
 	w.t = t
-	w.run(0, "2026-W01")
+	w.run(0, "2020-W01")
 	t.Run("another list in the same week", func(t *testing.T) {
 		w.t = t
-		if err := os.Remove(filepath.Join(w.dir, "reports/2026-W01.html")); err != nil {
+		if err := os.Remove(filepath.Join(w.dir, "reports/2020-W01.html")); err != nil {
 			t.Fatal(err)
 		}
-		w.run(64, "2026-W01", "--limit", "7")
+		w.run(64, "2020-W01", "--limit", "7")
 		w.expectLeft("reports/*")
 	})
 	w.t = t
-	w.run(0, "2026-W02")
+	w.run(0, "2020-W02")
 	t.Run("damaged tables", func(t *testing.T) {
 		w.t = t
 		w.keep = "1"
-		if err := os.Remove(filepath.Join(w.dir, "reports/2026-W02.html")); err != nil {
+		if err := os.Remove(filepath.Join(w.dir, "reports/2020-W02.html")); err != nil {
 			t.Fatal(err)
 		}
-		path := filepath.Join(w.dir, "tables/rules/run=2026-W02/part-0000000000.parquet")
+		path := filepath.Join(w.dir, "tables/rules/run=2020-W02/part-0000000000.parquet")
 		content, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -239,16 +239,37 @@ func TestWeeksThatFail_NoRace(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if said := w.run(74, "2026-W02"); !strings.Contains(said, "rules/run=2026-W02/part-0000000000.parquet: digest: ") {
+		if said := w.run(74, "2020-W02"); !strings.Contains(said, "rules/run=2020-W02/part-0000000000.parquet: digest: ") {
 			t.Errorf("said:\n%s", said)
 		}
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
-		if said := w.run(64, "2026-W02"); !strings.Contains(said, "cannot be resumed: a committed part is missing") {
+		if said := w.run(64, "2020-W02"); !strings.Contains(said, "cannot be resumed: a committed part is missing") {
 			t.Errorf("said:\n%s", said)
 		}
-		w.expectLeft("tables/_runs/*", "tables/_runs/2026-W01", "tables/_runs/2026-W02")
+		w.expectLeft("tables/_runs/*", "tables/_runs/2020-W01", "tables/_runs/2020-W02")
+	})
+	t.Run("no week, and no number of runs", func(t *testing.T) {
+		w.t = t
+		for _, week := range []string{"2020-W60", "2020-W54", "2021-W53", "2020-W00", "2020-W1", "2020W10", "W10", "2020-W10x", "2020-10", "../2020-W10", "2020-W10\n"} {
+			if said := w.run(64, week); !strings.HasPrefix(said, "weekly.sh: WEEK "+week+" is no week: ") {
+				t.Errorf("%s: %s", week, said)
+			}
+		}
+		for _, keep := range []string{"0", "-1", "x", "2x", "1.5", " 2", "99999999999999999999"} {
+			w.keep = keep
+			if said := w.run(64, "2020-W03"); !strings.HasPrefix(said, "weekly.sh: KEEP "+keep+": ") {
+				t.Errorf("%s: %s", keep, said)
+			}
+		}
+		w.keep = "2"
+		w.settings = append(w.settings, "EXPECT="+filepath.Join(t.TempDir(), "missing.yaml"))
+		if said := w.run(65, "2020-W03"); !strings.Contains(said, "missing.yaml cannot be read") {
+			t.Errorf("said:\n%s", said)
+		}
+		w.settings = w.settings[:len(w.settings)-1]
+		w.expectLeft("tables/_runs/*", "tables/_runs/2020-W01", "tables/_runs/2020-W02")
 	})
 	t.Run("usage", func(t *testing.T) {
 		w.t = t
@@ -269,11 +290,50 @@ func TestWeeksOfBrokenExpectations_NoRace(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.settings = append(w.settings, "EXPECT="+expectations)
-	w.run(0, "2026-W01")
-	if said := w.run(1, "2026-W02"); !strings.Contains(said, "shops are open") {
+	w.run(0, "2020-W01")
+	if said := w.run(1, "2020-W02"); !strings.Contains(said, "shops are open") {
 		t.Errorf("said:\n%s", said)
 	}
 	// The script reports the week once, and the week is done.
-	w.expectLeft("reports/*", "reports/2026-W01.html", "reports/2026-W02.html")
-	w.run(0, "2026-W02")
+	w.expectLeft("reports/*", "reports/2020-W01.html", "reports/2020-W02.html")
+	w.run(0, "2020-W02")
+}
+
+// A week that was missed is made up before a later one is complete, and compared with the
+// one before it in time. Later it would stand before runs that are older.
+func TestAWeekThatWasMissed_NoRace(t *testing.T) {
+	t.Parallel()
+	w := newWeeks(t, "", "a.example\n")
+	w.keep = "9"
+	w.run(0, "2020-W09")
+	// Runs that are no weeks do not count.
+	tables := filepath.Join(w.dir, "tables")
+	for _, run := range []string{"2020-W99", "2021-W53"} {
+		if err := command("run", "--bodies", "../../testdata/demo/hosts", "--limit", "1", "--out", tables, "--run", run, "--as-of", "2020-01", "--progress", "none").Run(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.run(0, "2020-W11")
+	w.expectLeft("tables/changes/*/*", "tables/changes/run=2020-W11/against=2020-W09")
+	if said := w.run(64, "2020-W10"); !strings.HasPrefix(said, "weekly.sh: WEEK 2020-W10 is earlier than the last complete run, 2020-W11: ") {
+		t.Errorf("said:\n%s", said)
+	}
+	if said := w.run(0, "2020-W09"); !strings.HasPrefix(said, "2020-W09 is done: ") {
+		t.Errorf("said:\n%s", said)
+	}
+	w.run(0, "2020-W12")
+	for week, monday := range map[string]string{"2020-W09": "2020-02-24", "2020-W11": "2020-03-09", "2020-W12": "2020-03-16"} {
+		m, err := sink.ReadManifest(t.Context(), tables, week)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if date := m.Date.Format(time.DateOnly); date != monday {
+			t.Errorf("%s has the date %s, want %s", week, date, monday)
+		}
+	}
+	// A week that has not begun.
+	if said := w.run(64, "2099-W01"); !strings.Contains(said, "is in the future") {
+		t.Errorf("said:\n%s", said)
+	}
+	w.expectLeft("tables/_runs/2099*")
 }

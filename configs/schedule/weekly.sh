@@ -11,6 +11,9 @@
 # of expectations; WEEK, such as 2026-W47 (default the current week, UTC). Run one at
 # a time: see robocensus.cron.
 #
+# A week that was missed, or is unfinished, can be taken later by its name in WEEK, as
+# long as no later week is complete. Each run has the Monday of its week as its date.
+#
 # Exit codes: 0 done; 1 done, with a broken expectation; 64 usage and 65 bad input:
 # fix it before starting again; 69 no host could be reached: start again later; 74
 # disk failure or damaged tables; 75 this machine is cut off from the network, another
@@ -27,7 +30,36 @@ dir=$1 hosts=$2
 shift 2
 tables=$dir/tables
 week=${WEEK:-$(date -u +%G-W%V)}
+keep=${KEEP:-26}
 report=$dir/reports/$week.html
+
+refuse() {
+	echo "weekly.sh: $1" >&2
+	exit 64
+}
+
+# is_week NAME: is it a week of ISO 8601, such as 2026-W47? A year has 53 weeks if it
+# ends on a Thursday or the year before it ended on a Wednesday.
+is_week() {
+	case $1 in
+	[12][0-9][0-9][0-9]-W0[1-9] | [12][0-9][0-9][0-9]-W[1-4][0-9] | [12][0-9][0-9][0-9]-W5[0-2]) return 0 ;;
+	[12][0-9][0-9][0-9]-W53) ;;
+	*) return 1 ;;
+	esac
+	year=${1%-W53} last=$((${1%-W53} - 1))
+	[ $(((year + year / 4 - year / 100 + year / 400) % 7)) -eq 4 ] ||
+		[ $(((last + last / 4 - last / 100 + last / 400) % 7)) -eq 3 ]
+}
+
+# All that can be wrong is found before the census, which may take hours.
+is_week "$week" || refuse "WEEK $week is no week: give one such as 2026-W47, from W01 to W52 or, in some years, W53"
+case $keep in
+0* | *[!0-9]* | ??????????*) refuse "KEEP $keep: give the number of complete runs to keep, 1 or more" ;;
+esac
+if [ -n "${EXPECT:-}" ] && ! [ -r "$EXPECT" ]; then
+	echo "weekly.sh: EXPECT $EXPECT cannot be read: give a file of expectations" >&2
+	exit 65
+fi
 
 # Ctrl-C reaches robocensus itself. SIGTERM may reach only this shell: as process 1
 # of a container, or under KillMode=mixed. It is forwarded once, because a second
@@ -59,24 +91,28 @@ if [ -e "$report" ]; then
 	echo "$week is done: $report"
 	exit 0
 fi
-mkdir -p "$dir/reports"
 
-# The last complete run before this week. The names sort by time.
+# The last complete run before this week. The digits of weeks are numbers that grow
+# with time. A run in the past would be compared with the wrong one.
+number() { echo "${1%-W*}${1#*-W}"; }
 before=''
-for manifest in "$tables"/_runs/[0-9][0-9][0-9][0-9]-W[0-9][0-9]/manifest.json; do
+for manifest in "$tables"/_runs/[12][0-9][0-9][0-9]-W[0-9][0-9]/manifest.json; do
 	run=${manifest%/manifest.json}
 	run=${run##*/}
-	if [ "$run" = "$week" ]; then
-		break
-	elif grep -q '"state": "complete"' "$manifest" 2>/dev/null; then
+	if ! is_week "$run" || ! grep -q '"state": "complete"' "$manifest" 2>/dev/null; then
+		continue
+	elif [ "$(number "$run")" -gt "$(number "$week")" ]; then
+		refuse "WEEK $week is earlier than the last complete run, $run: a week can be made up only before a later one is complete"
+	elif [ "$run" != "$week" ] && { [ -z "$before" ] || [ "$(number "$run")" -gt "$(number "$before")" ]; }; then
 		before=$run
 	fi
 done
 # diff also checks the expectations of the later run, so run need not.
+mkdir -p "$dir/reports"
 first=${EXPECT:-}
 [ -z "$before" ] || first=''
 
-step run --hosts "$hosts" --out "$tables" --run "$week" --resume \
+step run --hosts "$hosts" --out "$tables" --run "$week" --as-of "$week" --resume \
 	--state "$dir/state" --max-age 0 ${first:+--expect "$first"} "$@"
 broken=$code
 
@@ -92,6 +128,6 @@ if [ -n "$before" ]; then
 fi
 
 step report --out "$tables" "$week" ${before:+--against "$before"} --html "$report.tmp"
-step prune --out "$tables" --keep "${KEEP:-26}"
+step prune --out "$tables" --keep "$keep"
 mv "$report.tmp" "$report"
 exit "$broken"
