@@ -80,7 +80,7 @@ func (c *Counter) EndOfHost() {
 			m := profiles[name]
 			m.Undecided = m.Undecided || c.text != "" && c.text != "cosmetic"
 			t.add(m)
-			if c.text == "cosmetic" && m == (Move{}) {
+			if c.text == "cosmetic" { // then there is no other row
 				t.Reworded++
 			}
 		}
