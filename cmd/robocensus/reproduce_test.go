@@ -220,9 +220,9 @@ func distrusted(t *testing.T, folder string) {
 		"a part of endless rows": {func(t *testing.T, copied string, _, _ map[string]any) { boast(t, copied) }, "fetches/run=r/part-0000000000.parquet is damaged: "},
 		"two bodies, swapped":    {func(t *testing.T, copied string, _, _ map[string]any) { swapBodies(t, copied) }, "the table bodies has a body with the digest "},
 		"a damaged page of verdicts": {func(t *testing.T, copied string, _, _ map[string]any) { garble(t, copied, "verdicts") },
-			"verdicts/run=r/part-0000000000.parquet: column seq: "},
+			"verdicts/run=r/part-0000000000.parquet is damaged: damaged Parquet: "},
 		"a damaged page of bodies": {func(t *testing.T, copied string, _, _ map[string]any) { garble(t, copied, "bodies") },
-			"fetches/run=r/part-0000000000.parquet: "},
+			"bodies/run=r/part-0000000000.parquet is damaged: damaged Parquet: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			copied := filepath.Join(t.TempDir(), "copied")

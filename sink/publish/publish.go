@@ -235,7 +235,8 @@ func (p *publisher) part(part sink.Part) (store.Digest, error) {
 		return store.Digest{}, err
 	}
 	older, err := isOlder(in, part)
-	if rewrite := p.selection.rewriting(part.Table, shorten, older); err == nil && rewrite != nil {
+	rewrite := p.selection.rewriting(part.Table, shorten, older)
+	if err == nil && rewrite != nil {
 		err = rewrite.write(p.ctx, out, in, part.Bytes)
 	} else if err == nil {
 		_, err = io.Copy(out, in)
@@ -244,7 +245,11 @@ func (p *publisher) part(part sink.Part) (store.Digest, error) {
 		out.Discard()
 		return store.Digest{}, fmt.Errorf("publish %s: %w", part.Path, err)
 	}
-	return finish(out)
+	digest, err := finish(out)
+	if err == nil && rewrite == nil && digest != part.Digest {
+		err = fmt.Errorf("publish %s: the copy has %d bytes of %d, or others", part.Path, digest.Bytes, part.Bytes)
+	}
+	return digest, err
 }
 
 func (p *publisher) create(name string) (*store.File, error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
@@ -17,7 +18,7 @@ import (
 
 // OpenPart opens a part in dir, as a manifest names it, for those who read its rows with
 // parquet-go. It returns an error if the contents do not match the part's digest, or if a
-// page would take more memory than a page of ours.
+// page would take more memory than a page of ours. The file is read from its beginning.
 func OpenPart(ctx context.Context, dir string, p sink.Part) (*os.File, error) {
 	s, err := store.Open(ctx, dir)
 	if err != nil {
@@ -28,7 +29,7 @@ func OpenPart(ctx context.Context, dir string, p sink.Part) (*os.File, error) {
 	if err != nil {
 		return nil, Unreadable(s, p, err)
 	}
-	if _, err := Open(f); err != nil {
+	if _, err := Open(io.NewSectionReader(f, 0, p.Bytes)); err != nil { // leaves f where it is
 		f.Close()
 		return nil, Unreadable(s, p, err)
 	}

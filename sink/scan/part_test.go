@@ -1,0 +1,35 @@
+package scan_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
+)
+
+// A part that is opened is read from its beginning, as those who copy it need.
+func TestOpenPartIsAtItsBeginning(t *testing.T) {
+	content, err := sink.EmptyPart("verdicts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, sum := t.TempDir(), sha256.Sum256(content)
+	p := sink.Part{Table: "verdicts", Path: "part.parquet"}
+	p.Bytes, p.SHA256 = int64(len(content)), hex.EncodeToString(sum[:])
+	if err := os.WriteFile(filepath.Join(dir, p.Path), content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f, err := scan.OpenPart(t.Context(), dir, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if got, err := io.ReadAll(f); err != nil || len(got) != len(content) {
+		t.Errorf("%d bytes of %d are read: %v", len(got), len(content), err)
+	}
+}
