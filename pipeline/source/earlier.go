@@ -19,6 +19,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/verify"
 )
 
 // openRun adds the volumes of --from-run: one for each segment of an earlier run.
@@ -159,6 +160,9 @@ func (e earlierRun) readSegment(ctx context.Context, parts *segmentParts, emit f
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+			if err := verify.CheckFetch(&rows[i]); err != nil {
+				return err
+			}
 			if err := seqs.grow(rows[i].Seq); err != nil {
 				return err
 			}
@@ -223,9 +227,13 @@ func groupsOf(file *os.File, p sink.Part) (groups []parquet.RowGroup, err error)
 	return opened.RowGroups(), nil
 }
 
+// mostRows bounds the rows of fetches that are read at once. A segment has 2,048 targets,
+// and so has each row group of a shard.
+const mostRows = 1 << 14
+
 func rowsOf(g parquet.RowGroup, p sink.Part) (rows []sink.Fetch, err error) {
 	defer scan.Recovered(&err)
-	if g.NumRows() > sink.RowGroup || g.NumRows() > p.Rows { // of a part that somebody else wrote
+	if g.NumRows() > mostRows || g.NumRows() > p.Rows { // of a part that somebody else wrote
 		return nil, fmt.Errorf("read %s: a row group of %d rows, where the part has %d", p.Path, g.NumRows(), p.Rows)
 	}
 	in := parquet.NewGenericRowGroupReader[sink.Fetch](g)
@@ -248,11 +256,13 @@ type bodyReader struct {
 	next   *parquet.GenericReader[sink.Body]
 	needed map[string]int // remaining rows of the group, by digest
 	held   map[string][]byte
+	packed map[string]bool // held compressed, by digest
+	room   int             // bytes that may still be held as they are
 }
 
 // expect prepares for the rows of a group.
 func (b *bodyReader) expect(rows []sink.Fetch) {
-	b.needed, b.held = make(map[string]int), make(map[string][]byte)
+	b.needed, b.held, b.packed, b.room = make(map[string]int), make(map[string][]byte), make(map[string]bool), heldPlain
 	for i := range rows {
 		if d := rows[i].KeptDigest(); d != nil {
 			b.needed[*d]++
@@ -278,13 +288,11 @@ func (b *bodyReader) body(ctx context.Context, row *sink.Fetch) ([]byte, error) 
 		if err := b.check(&one); err != nil {
 			return nil, err
 		}
-		b.held[one.ContentDigest] = append([]byte{}, one.Body...)
+		if err := b.hold(one.ContentDigest, one.Body); err != nil {
+			return nil, err
+		}
 	}
-	body := b.held[digest]
-	if b.needed[digest]--; b.needed[digest] == 0 {
-		delete(b.held, digest)
-	}
-	return body, nil
+	return b.take(digest)
 }
 
 // read reads the next body.

@@ -11,9 +11,12 @@ import (
 // The parts of an earlier run, or of a data set that somebody else made, match digests
 // that may be as false as they: what is judged again must fit together.
 
-// check returns an error for a body that is not that of its digest, or that the row
-// group does not need. Such bodies would be held for nothing.
+// check returns an error for a body that is above the size limit of the run, that is not
+// that of its digest, or that the row group does not need. Such bodies would be held for nothing.
 func (b *bodyReader) check(one *sink.Body) error {
+	if most := b.run.limits.kept; most > 0 && len(one.Body) > most {
+		return fmt.Errorf("the table bodies has a body of %d bytes, and the run kept at most %d of each", len(one.Body), most)
+	}
 	switch own := sink.ContentDigest(one.Body); {
 	case own != one.ContentDigest:
 		return fmt.Errorf("the table bodies has a body with the digest %s under %.32q", own, one.ContentDigest)

@@ -17,10 +17,10 @@ import (
 )
 
 // partOf writes rows as a part with row groups of size, and returns it with its digest.
-func partOf[T any](t *testing.T, dir, table string, segment int, size int64, rows []T) sink.Part {
+func partOf[T any](t *testing.T, dir, table string, segment int, size int64, rows []T, options ...parquet.WriterOption) sink.Part {
 	t.Helper()
 	var out bytes.Buffer
-	if err := parquet.Write(&out, rows, parquet.MaxRowsPerRowGroup(size)); err != nil {
+	if err := parquet.Write(&out, rows, append(options, parquet.MaxRowsPerRowGroup(size))...); err != nil {
 		t.Fatal(err)
 	}
 	p := sink.Part{Table: table, Segment: segment, Path: fmt.Sprintf("%s-%d.parquet", table, segment), Rows: int64(len(rows))}
@@ -52,6 +52,9 @@ func TestAnEarlierRunFitsTogether(t *testing.T) {
 		"a body again":             {func(s []segment) { s[0].bodies = slices.Insert(s[0].bodies, 1, s[0].bodies[0]) }, "where no row of fetches needs it"},
 		"a body too few":           {func(s []segment) { s[0].bodies = s[0].bodies[:1] }, "the body of b.example is not in the table bodies"},
 		"targets fall":             {func(s []segment) { slices.Reverse(s[0].fetches); slices.Reverse(s[0].bodies) }, "seq 1 follows seq 2"},
+		"a body above the limit":   {func(s []segment) { s[1].bodies[1].Body = make([]byte, 101) }, "has a body of 101 bytes, and the run kept at most 100"},
+		"an unknown error":         {func(s []segment) { s[1].fetches[0].ErrorClass = sink.Some("odd\x1b[31m") }, `seq 3: column error_class has "odd\x1b[31m", which is none of its values`},
+		"an unknown source":        {func(s []segment) { s[0].fetches[0].Source = "elsewhere" }, "column source has"},
 		"a target twice":           {func(s []segment) { s[1].fetches[1].Seq = 3 }, "seq 3 follows seq 3"},
 		"a target in two segments": {func(s []segment) { s[1].fetches[0].Seq = 2 }, "targets are counted twice"},
 		"segments, swapped":        {func(s []segment) { s[0], s[1] = s[1], s[0] }, "targets are counted twice"},
@@ -66,7 +69,7 @@ func TestAnEarlierRunFitsTogether(t *testing.T) {
 				of.bodies = append(of.bodies, sink.Body{ContentDigest: digest, Body: body})
 			}
 			c.plant(segments)
-			e := earlierRun{dir: t.TempDir(), spans: new(spans)}
+			e := earlierRun{dir: t.TempDir(), spans: new(spans), limits: limits{100, 100, 100}}
 			var seqs []int64
 			var err error
 			for _, i := range order {
@@ -99,5 +102,39 @@ func TestShardsOfAnEarlierRunDoNotFollowEachOther(t *testing.T) {
 	}
 	if err := none.add(1, span{first: 1, last: 7, some: true}); err != nil {
 		t.Error(err)
+	}
+}
+
+// Bodies that many rows need are held compressed beyond a bound: those of a stranger's
+// part of some kilobytes may be a gigabyte.
+func TestHeldBodiesTakeLittleMemory(t *testing.T) {
+	var rows []sink.Fetch
+	var bodies []sink.Body
+	for i := range 12 {
+		body := make([]byte, 4<<20)
+		body[0] = byte(i)
+		digest := sink.ContentDigest(body)
+		rows = append(rows, sink.Fetch{Seq: int64(i + 1), Host: "h.example", ContentDigest: &digest})
+		bodies = append(bodies, sink.Body{ContentDigest: digest, Body: body})
+	}
+	rows = append(rows, rows...) // each body is needed again after all others
+	e := earlierRun{dir: t.TempDir()}
+	r := &bodyReader{run: e, parts: []sink.Part{partOf(t, e.dir, "bodies", 0, 4, bodies, parquet.SkipPageStatistics("body"), parquet.SkipPageBounds("body"))}}
+	defer r.close()
+	r.expect(rows)
+	most := 0
+	for i := range rows {
+		body, err := r.body(t.Context(), &rows[i])
+		if err != nil || len(body) != 4<<20 || body[0] != byte(i%12) {
+			t.Fatalf("row %d: %d bytes, %v", i, len(body), err)
+		}
+		held := 0
+		for _, b := range r.held {
+			held += len(b)
+		}
+		most = max(most, held)
+	}
+	if most > heldPlain+1<<20 || len(r.held) != 0 || r.room != heldPlain {
+		t.Errorf("at most %d bytes are held, and %d bodies in the end, with room for %d", most, len(r.held), r.room)
 	}
 }

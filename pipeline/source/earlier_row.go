@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/robocensus/robocensus/fetch"
@@ -91,9 +92,9 @@ func targetOf(row *sink.Fetch, body []byte, l limits) Target {
 	return Target{Seq: row.Seq, Input: row.Input, Rank: row.Rank, Candidates: []fetch.Origin{o}, Capture: c, Stored: s}
 }
 
-// limits are two size limits of an earlier run: that of its first profile, and the
-// largest, up to which it fetched bodies.
-type limits struct{ first, most int }
+// limits are size limits of an earlier run: that of its first profile, the largest, up to
+// which it fetched bodies, and the most bytes that it can have kept of one.
+type limits struct{ first, most, kept int }
 
 func limitsOf(m *sink.Manifest) (l limits, err error) {
 	for i, name := range m.Profiles {
@@ -104,6 +105,10 @@ func limitsOf(m *sink.Manifest) (l limits, err error) {
 		if l.most = max(l.most, p.SizeLimit); i == 0 {
 			l.first = p.SizeLimit
 		}
+	}
+	l.kept = l.most
+	if slices.ContainsFunc(m.Inputs, func(in sink.Input) bool { return in.Role == "run" }) {
+		l.kept = robots.MaxSizeLimit // the bodies are those of a run that may have kept more
 	}
 	return l, nil
 }
