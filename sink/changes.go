@@ -66,6 +66,11 @@ func readComparison(s store.Store, run, against string) (*Comparison, error) {
 			return nil, fmt.Errorf("%s is %w", s.Path(name), err)
 		}
 	}
+	for _, e := range c.Earlier {
+		if CheckRunID(e.Run) != nil {
+			return nil, fmt.Errorf("%s is %w: it names the run %q", s.Path(name), ErrDamaged, e.Run)
+		}
+	}
 	return c, nil
 }
 

@@ -173,7 +173,7 @@ func TestAComparisonThatIsKilledBetweenAnyTwoSteps_NoRace(t *testing.T) {
 		f, err := c.Expectations()
 		must(t, err)
 		for _, host := range hosts {
-			must(t, c.Write(Change{Host: host}))
+			must(t, c.Write(Change{Host: host, BeforeRun: Some("a")}))
 			f.Write([]byte(host))
 		}
 		must(t, c.Commit())

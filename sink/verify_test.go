@@ -410,7 +410,7 @@ func TestVerifyReadsComparisons_NoRace(t *testing.T) {
 	must(t, err)
 	c, err := CreateChanges(t.Context(), good, m, "a", "v1")
 	must(t, err)
-	must(t, c.Write(Change{Host: "h", Kind: "text", Severity: "cosmetic"}))
+	must(t, c.Write(Change{Host: "h", Kind: "text", Severity: "cosmetic", BeforeRun: Some("a")}))
 	broken, err := c.Expectations()
 	must(t, err)
 	broken.Write([]byte("expectation,host\n"))

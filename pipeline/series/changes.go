@@ -18,7 +18,8 @@ import (
 // changes counts what happened to policies between two neighbouring runs, by the table
 // changes (see package closing).
 type changes struct {
-	hosts  int64 // in both runs, and readable in both
+	hosts  int64            // in both runs, and compared: with an earlier run, if the first of the two could not read them
+	less   map[string]int64 // by agent, those of them whose earlier run does not have it
 	counts map[id]int64
 	notes  []string // what was not compared
 }
@@ -53,7 +54,12 @@ func readChanges(ctx context.Context, c Config, before, after *sink.Manifest) (*
 		return nil, err
 	}
 	counter.EndOfHost()
-	out := &changes{hosts: record.Hosts - record.Unread, counts: make(map[id]int64), notes: record.Notes}
+	out := &changes{hosts: record.Hosts - record.Unread, less: make(map[string]int64), counts: make(map[id]int64), notes: record.Notes}
+	for _, earlier := range record.Earlier {
+		for _, agent := range earlier.Without {
+			out.less[agent] += earlier.Hosts
+		}
+	}
 	for _, key := range closing.Names {
 		for of, n := range counter.Agents {
 			out.counts[id{metric: "change", agent: of.Agent, profile: of.Profile, key: key}] += n.Get(key)
@@ -109,7 +115,7 @@ func (p *pointer) changes() {
 				continue // a policy of which only one of the runs knows
 			}
 			n := r.changes.counts[id{metric: "change", agent: k.agent, profile: k.profile, key: k.key}]
-			row := p.row(i, k, All, All, baseBoth, n, r.changes.hosts)
+			row := p.row(i, k, All, All, baseBoth, n, r.changes.hosts-r.changes.less[k.agent])
 			if k.agent == "" && k.profile == p.Profiles[0] {
 				row.Profile = nil // the first profile's reading
 			}

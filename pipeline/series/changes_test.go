@@ -8,6 +8,10 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
+func class(agent string) sink.Change {
+	return sink.Change{Host: "h.a.com", Origin: "https://h.a.com", Kind: "policy_class", Severity: "critical", Agent: &agent, Profile: sink.Some("google"), Before: sink.Some("partial"), After: sink.Some("disallow_all")}
+}
+
 // Hosts that could not be read in one of two runs are no base of changes.
 func TestUnreadHostsAreNoBase(t *testing.T) {
 	dir := t.TempDir()
@@ -25,12 +29,29 @@ func TestUnreadHostsAreNoBase(t *testing.T) {
 	out, err := sink.CreateChanges(t.Context(), dir, after, "r0", "test", "a note")
 	must(t, err)
 	defer out.Abort()
-	out.Compared(10, 3)
+	out.Compared(10, 3, sink.EarlierRun{Run: "q", Hosts: 2, Without: []string{"B"}}, sink.EarlierRun{Run: "p", Hosts: 1, Without: []string{"B", "C"}})
+	must(t, out.Write(class("A"), class("B"), class("C")))
 	must(t, out.Commit())
 	got, err := readChanges(t.Context(), c, before, after)
 	must(t, err)
 	if got.hosts != 7 || len(got.notes) != 1 {
 		t.Errorf("%d hosts were read in both of 10, 3 of them unread; notes %q", got.hosts, got.notes)
+	}
+	// Nor are those whose state before is from a run that does not judge the agent.
+	r, err := Read(t.Context(), Config{Dir: dir, Runs: []string{"r0", "r1"}})
+	must(t, err)
+	of := make(map[string]int64)
+	for _, p := range r.Points {
+		if p.Metric == "change" && p.Key != nil && *p.Key == "closed" {
+			agent := ""
+			if p.Agent != nil {
+				agent = *p.Agent
+			}
+			of[agent] = p.Denominator
+		}
+	}
+	if diff := cmp.Diff(map[string]int64{"": 7, "A": 7, "B": 4, "C": 6}, of); diff != "" {
+		t.Errorf("denominators (-want +got):\n%s", diff)
 	}
 }
 

@@ -236,34 +236,36 @@ func (h *twelveCrawls) comparable(f figure, chosen []int, i int) string {
 	return strconv.FormatBool(slices.Equal(of(chosen[i-1]), of(chosen[i])))
 }
 
-// expectChanges adds the changes between neighbours.
-func (h *twelveCrawls) expectChanges(points map[figure]counted) {
+// expectChanges adds the changes between neighbours. It returns the number of origins
+// whose state before is from an earlier crawl.
+func (h *twelveCrawls) expectChanges(points map[figure]counted) (earlier int) {
 	var by [len(h.crawls)]map[figure]int
 	var both [len(h.crawls)]int
 	figures := make(map[figure]bool)
 	for _, key := range []string{"closed", "opened", "both", "reworded", "undecided"} {
 		figures[figure{metric: "change", population: "all", stratum: "all", key: key, base: "both"}] = true
 	}
-	last := func(c int) map[string]answer { // by origin, what can be read
-		out := make(map[string]answer)
+	var last [len(h.crawls)]map[string]answer // by origin; what cannot be read has no policy
+	for c := range h.crawls {
+		last[c] = make(map[string]answer)
 		for _, one := range h.captures(c, everySite) {
-			out[one.origin] = answers[one.answer]
+			last[c][one.origin] = answers[one.answer]
 		}
-		for origin, a := range out {
-			if a.star == "" {
-				delete(out, origin)
-			}
-		}
-		return out
 	}
-	before := last(0)
 	for c := 1; c < len(h.crawls); c++ {
-		now := last(c)
 		by[c] = make(map[figure]int)
-		for origin, a := range before {
-			b, ok := now[origin]
-			if !ok {
+		for origin, a := range last[c-1] {
+			b := last[c][origin]
+			// An outage hides nothing: the latest crawl before it that read the file counts.
+			k := c - 1
+			for ; k > 0 && a.star == "" && b.star != ""; k-- {
+				a = last[k-1][origin]
+			}
+			if a.star == "" || b.star == "" {
 				continue
+			}
+			if k < c-1 {
+				earlier++
 			}
 			both[c]++
 			ways := make(map[string]bool)
@@ -296,7 +298,6 @@ func (h *twelveCrawls) expectChanges(points map[figure]counted) {
 		for f := range by[c] {
 			figures[f] = true
 		}
-		before = now
 	}
 	for f := range figures {
 		for c := 1; c < len(h.crawls); c++ {
@@ -310,6 +311,7 @@ func (h *twelveCrawls) expectChanges(points map[figure]counted) {
 			points[p] = counted{by[c][f], both[c], h.comparable(f, []int{c - 1, c}, 1)}
 		}
 	}
+	return earlier
 }
 
 func (f figure) String() string {

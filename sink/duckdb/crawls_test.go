@@ -57,7 +57,9 @@ func TestTwelveCrawls(t *testing.T) {
 		all, runs = append(all, c), append(runs, w.crawls[c].id)
 	}
 	section, _ := w.expect(all, runs, everySite, false)
-	w.expectChanges(section)
+	if w.expectChanges(section) == 0 {
+		t.Error("the outage hid no host")
+	}
 	panel, hosts := w.expect(all, runs, everySite, true)
 	w.expectChanges(panel)
 	w.wantCalm(t, section)

@@ -84,7 +84,10 @@ func (v *verifier) recorded(ctx context.Context, m *sink.Manifest, record *sink.
 	var named []string
 	if record.Part != nil {
 		named = append(named, path.Base(record.Part.Path))
-		c := &segmentCheck{verifier: v}
+		c := &segmentCheck{verifier: v, since: []string{record.Against}}
+		for _, e := range record.Earlier {
+			c.since = append(c.since, e.Run)
+		}
 		if err := c.part(ctx, *record.Part, map[string]string{layout.KeyAgainst: record.Against}); err != nil {
 			return err
 		}

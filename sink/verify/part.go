@@ -37,6 +37,7 @@ type segmentCheck struct {
 	segmentFacts
 	seqs    []int64   // the seqs in fetches, ascending; nil if unknown
 	before  *rowCheck // the check of the previous part
+	since   []string  // the runs that states before may be from, of changes
 	counted *int64    // targets according to summary
 	summary string    // path of the part of summary
 }

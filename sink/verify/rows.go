@@ -31,6 +31,7 @@ type rowCheck struct {
 	misplaced           problems // targets of other shards
 	foreign             problems // bodies of other digests
 	unknown             problems // values that their columns do not have
+	strange             problems // changes since other runs
 	counted             int64    // sum of the metric targets
 	seqs                []int64  // the seqs in fetches; nil if there are too many
 }
@@ -74,7 +75,10 @@ func (r *rowCheck) batch(batch arrow.RecordBatch) {
 	case "bodies":
 		r.bodies(batch)
 		return
-	case "agents", "examples", layout.Changes:
+	case layout.Changes:
+		r.changes(batch)
+		return
+	case "agents", "examples":
 		return
 	}
 	seqs := scan.Column[*array.Int64](batch, "seq")
@@ -101,6 +105,21 @@ func (r *rowCheck) bodies(batch arrow.RecordBatch) {
 	for i := range int(batch.NumRows()) {
 		if own := sink.ContentDigest(bodies.Value(i)); own != digests.Value(i) {
 			r.foreign.add("row %d has a body with the digest %s under %.32q", r.row+int64(i), own, digests.Value(i))
+		}
+	}
+	r.row += batch.NumRows()
+}
+
+// changes checks that each state before is from a run that the record of the comparison
+// names.
+func (r *rowCheck) changes(batch arrow.RecordBatch) {
+	kinds, since := scan.Column[*array.String](batch, "kind"), scan.Column[*array.String](batch, "before_run")
+	for i := range int(batch.NumRows()) {
+		switch run := since.Value(i); {
+		case since.IsNull(i) != (kinds.Value(i) == "host_new"):
+			r.strange.add("row %d of kind %.32q has the state before of %.128q", r.row+int64(i), kinds.Value(i), run)
+		case since.IsValid(i) && !slices.Contains(r.segment.since, run):
+			r.strange.add("row %d has the state before of %.128q, which the record does not name", r.row+int64(i), run)
 		}
 	}
 	r.row += batch.NumRows()
@@ -152,7 +171,7 @@ func (r *rowCheck) one(seq int64, inner int32) {
 
 func (r *rowCheck) end() {
 	s := r.segment
-	for kind, found := range map[string]problems{badOrder: r.disordered, badSeq: r.orphans, badShard: r.misplaced, badBody: r.foreign, badValue: r.unknown} {
+	for kind, found := range map[string]problems{badOrder: r.disordered, badSeq: r.orphans, badShard: r.misplaced, badBody: r.foreign, badValue: r.unknown, badRecord: r.strange} {
 		if found.n > 1 {
 			found.first += fmt.Sprintf(" (the first of %d such rows)", found.n)
 		}

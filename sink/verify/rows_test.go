@@ -109,3 +109,39 @@ func TestRowsThatDoNotFitTogether(t *testing.T) {
 		})
 	}
 }
+
+// Each state before of a comparison is from a run that its record names.
+func TestRunsOfStatesBefore(t *testing.T) {
+	change := func(kind, run string) sink.Change {
+		return sink.Change{Host: "h", Origin: "http://h", Kind: kind, Severity: "minor", BeforeRun: sink.NonZero(run)}
+	}
+	for name, c := range map[string]struct {
+		rows []sink.Change
+		want string
+	}{
+		"named":             {[]sink.Change{change("text", "a"), change("policy_class", "q"), change("host_new", "")}, ""},
+		"named by nobody":   {[]sink.Change{change("text", "a"), change("text", "p"), change("text", "o")}, `row 1 has the state before of "p", which the record does not name (the first of 2 such rows)`},
+		"of no run":         {[]sink.Change{change("text", "")}, `row 0 of kind "text" has the state before of ""`},
+		"of a host without": {[]sink.Change{change("host_new", "a")}, `row 0 of kind "host_new" has the state before of "a"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := planted(t, nil)
+			m, err := sink.ReadManifest(t.Context(), dir, "r")
+			must(t, err)
+			out, err := sink.CreateChanges(t.Context(), dir, m, "a", "v1")
+			must(t, err)
+			out.Compared(3, 0, sink.EarlierRun{Run: "q", Hosts: 1})
+			must(t, out.Write(c.rows...))
+			must(t, out.Commit())
+			v, err := Run(t.Context(), dir, "r", func(int, int) {})
+			must(t, err)
+			var want []Problem
+			if c.want != "" {
+				want = []Problem{{Path: "changes/run=r/against=a/part-0000000000.parquet", Kind: "record", Text: c.want}}
+			}
+			if diff := cmp.Diff(want, v.Problems); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
