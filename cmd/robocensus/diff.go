@@ -25,10 +25,13 @@ the table changes, one row per change, with a severity:
 
 Rules are compared by meaning (kind rules): under the first profile from the tables
 groups and rules; under other profiles, and under google-2012, from the bodies of
-runs made with --keep-bodies. A host that one of the runs did not reach has one row
-only: an outage is not a policy. If the runs differ in their settings, notes name
-what differs and what is not compared, as robocensus series does: profiles and agents
-are those that the runs record.
+runs made with --keep-bodies. If the runs differ in their settings, notes name what
+differs and what is not compared, as robocensus series does: profiles and agents are
+those that the runs record.
+
+An outage is not a policy, and hides none: a host that RUN_A could not read is
+compared with the latest of up to 16 comparable runs before it that could (column
+before_run). A host that RUN_B could not read, or no run before it, is not compared.
 
 With --expect, diff checks the expectations of RUN_B and of the changes. An
 expectation that these runs cannot decide is unchecked; it counts as broken unless

@@ -14,9 +14,11 @@
 //   - differ.open decides by package past what can be compared; notes say what
 //     cannot.
 //   - differ.fetches and differ.join sort and pair the rows of fetches.
+//   - differ.lookBack finds the state before of hosts that the first run could not read,
+//     in earlier runs.
 //   - differ.details reads the other tables for the pairs that may differ.
 //   - comparison.pair writes the rows of a pair, one method for each kind of change.
-//     A host that one of the runs could not read has one row only.
+//     A host without a state before or after that could be read has one row only.
 //   - DiffResult counts the rows for the terminal and for JSON.
 //
 // The kind rules compares by meaning: it parses the bodies of a pair, or rebuilds the
@@ -38,6 +40,7 @@
 //	diff_texts.go       columns of texts that repeat
 //	diff_sort.go        sorting records in bounded memory
 //	diff_join.go        pairs of origins
+//	diff_earlier.go     earlier runs, for hosts that the first run could not read
 //	diff_compare.go     the rows of a pair: reachability, classes, outcome, redirect, sitemaps, text
 //	diff_verdicts.go    verdicts
 //	diff_groups.go      groups and crawl delays
