@@ -9,7 +9,7 @@ import (
 )
 
 func class(agent string) sink.Change {
-	return sink.Change{Host: "h.a.com", Origin: "https://h.a.com", Kind: "policy_class", Severity: "critical", Agent: &agent, Profile: sink.Some("google"), Before: sink.Some("partial"), After: sink.Some("disallow_all")}
+	return sink.Change{Host: "h.a.com", Origin: "https://h.a.com", Kind: "policy_class", Severity: "critical", Agent: &agent, Category: sink.Some("search"), Profile: sink.Some("google"), Before: sink.Some("partial"), After: sink.Some("disallow_all")}
 }
 
 // Hosts that could not be read in one of two runs are no base of changes.

@@ -113,7 +113,7 @@ func TestOutagesHideNothing(t *testing.T) {
 		text2, err := os.ReadFile(page)
 		must(t, err)
 		html := string(text2)
-		if n := closes[week]; n > 0 && !strings.Contains(html, fmt.Sprintf("%d shut out an agent that could come in before", n)) {
+		if n := closes[week]; n > 0 && !strings.Contains(html, fmt.Sprintf("%[1]d closed a path to an agent (%[1]d shut one out entirely)", n)) {
 			t.Errorf("%s: the report does not say that %d hosts shut out an agent", run, n)
 		}
 		if n := since[week]; n > 0 && !strings.Contains(html, fmt.Sprintf("which could not read them: %d host", n)) {
