@@ -156,6 +156,9 @@ func TestRejudgingKeepsTheFacts_NoRace(t *testing.T) {
 		archive.WriteString(record)
 	}
 	c := storedConfig(t, source.Config{Schemes: []string{"http"}, WARC: []string{writeFile(t, "a.warc", []byte(archive.String()))}})
+	roomy := *c.Evaluate.Profiles[0] // bodies are kept up to the largest limit of all profiles
+	roomy.Name, roomy.SizeLimit = "roomy", c.Fetch.MaxBody
+	c.Evaluate.Profiles = append(slices.Clone(c.Evaluate.Profiles), &roomy)
 	_, err := Run(t.Context(), c, &Progress{})
 	must(t, err)
 	again := c
