@@ -31,7 +31,7 @@ func TestADataSetDescribesWhatItHas_NoRace(t *testing.T) {
 		},
 		{
 			"--without=fetches.outcome,summary", "What the robots.txt of each host answered, what it contains, and what each agent may fetch, as tables for analysis.",
-			[]string{"- No table that is published counts the hosts by outcome.", "| error class | hosts |"}, []string{"robocensus reproduce", "| outcome | hosts |"},
+			[]string{"- No table that is published counts the hosts by outcome.", "| error class | hosts |", "; `robocensus reproduce` judges the answers again"}, []string{"| outcome | hosts |"},
 		},
 		{
 			"--without=fetches,groups,rules,sitemaps,lines,signals,bodies,policies,verdicts", "Figures of a census of crawl policies, as tables for analysis.",
