@@ -9,7 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink/store"
@@ -123,5 +125,45 @@ func TestJoinParts_NoRace(t *testing.T) {
 		if f, _, _ := contentsOf(t, out.Bytes()); len(f.RowGroups()) != len(parts) {
 			t.Errorf("%s: of large parts come %d row groups", table, len(f.RowGroups()))
 		}
+	}
+}
+
+// Rows come over as they are, whatever those before them had.
+func TestJoinManyRows_NoRace(t *testing.T) {
+	run, dir := newRun(t)
+	var want []Policy
+	for index := range 2 {
+		s, err := run.Segment(index)
+		must(t, err)
+		var rows []Policy
+		for i := range 700 {
+			p := Policy{Seq: int64(i), Host: fmt.Sprint("h", i), Class: "partial"}
+			if i%300 < 100+index {
+				rank, line := int64(i), int32(i)
+				p.Rank, p.GroupLine, p.GroupAgent = &rank, &line, &p.Host
+			}
+			rows = append(rows, p)
+		}
+		must(t, s.Policies.Write(rows...))
+		must(t, s.Commit())
+		want = append(want, rows...)
+	}
+	must(t, completeRun(run, Completion{Finished: time.Now()}))
+	m, err := ReadManifest(t.Context(), dir, "test")
+	must(t, err)
+	from, err := store.Open(t.Context(), dir)
+	must(t, err)
+	defer from.Close()
+	var out bytes.Buffer
+	must(t, joinParts(t.Context(), &out, from, m.PartsOf("policies")))
+	got, err := parquet.Read[Policy](bytes.NewReader(out.Bytes()), int64(out.Len()))
+	must(t, err)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%.2000s", diff)
+	}
+	lying := m.PartsOf("policies")
+	lying[0].Rows--
+	if err := joinParts(t.Context(), io.Discard, from, lying); err == nil {
+		t.Error("a part has a row more than its record")
 	}
 }

@@ -2,6 +2,7 @@ package shred
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -54,6 +55,22 @@ func TestBoundOfAValue(t *testing.T) {
 	})
 }
 
+// The next character after the last one before the surrogates is the first one behind.
+func TestBoundBesideSurrogates(t *testing.T) {
+	if got := upperBound(bytes.Repeat([]byte("\ud7ff"), 20), true); !bytes.HasSuffix(got, []byte("\ud7ff\ue000")) {
+		t.Errorf("%q", got)
+	}
+}
+
+// The extremes of a page with more texts than fit into a word are found.
+func TestBoundsOfManyTexts(t *testing.T) {
+	var rows []rule
+	for i := range 300 {
+		rows = append(rows, rule{Pattern: fmt.Sprintf("%03d", i)})
+	}
+	wantBounds(t, shredded(t, new(sync.Pool), [][]rule{rows[:200], rows[200:]}, parquet.PageBufferSize(1000)))
+}
+
 // Pages and row groups have the bounds of their own cells, also where columns share a
 // dictionary, cells are null, or parquet-go shreds the rows.
 func TestBoundsOfPages(t *testing.T) {
@@ -68,16 +85,19 @@ func TestBoundsOfPages(t *testing.T) {
 		Digest string `parquet:"digest,dict"`
 		Body   []byte `parquet:"body"`
 	}
-	letter := rapid.SampledFrom([]string{"", "a", "m", "z", strings.Repeat("long", 20), strings.Repeat("\U0010ffff", 9)})
+	letter := rapid.OneOf(
+		rapid.SampledFrom([]string{"", "a", "m", "z", strings.Repeat("long", 20), strings.Repeat("\U0010ffff", 9)}),
+		rapid.Custom(func(t *rapid.T) string { return fmt.Sprint(rapid.IntRange(0, 999).Draw(t, "number")) }),
+	)
 	rapid.Check(t, func(t *rapid.T) {
 		var texts []shares
 		var bodies []body
-		for range rapid.IntRange(1, 4).Draw(t, "rows") {
+		for range rapid.IntRange(1, 40).Draw(t, "rows") {
 			row := shares{Pattern: letter.Draw(t, "pattern"), Normalized: letter.Draw(t, "normalized"), Kind: rapid.Ptr(letter, true).Draw(t, "kind")}
 			for range rapid.IntRange(0, 2).Draw(t, "agents") {
 				row.Agents = append(row.Agents, hop{URL: letter.Draw(t, "agent")})
 			}
-			for range rapid.SampledFrom([]int{1, 7, batchRows}).Draw(t, "times") {
+			for range rapid.SampledFrom([]int{1, 1, 7, batchRows}).Draw(t, "times") {
 				texts = append(texts, row)
 				bodies = append(bodies, body{row.Pattern, []byte(row.Normalized)})
 			}
@@ -88,7 +108,10 @@ func TestBoundsOfPages(t *testing.T) {
 	})
 }
 
-func wantBounds(t *rapid.T, f *parquet.File) {
+func wantBounds(t interface {
+	Fatal(...any)
+	Fatalf(string, ...any)
+}, f *parquet.File) {
 	for g, group := range f.RowGroups() {
 		for c, chunk := range group.ColumnChunks() {
 			if chunk.Type().Kind() != parquet.ByteArray {
