@@ -35,6 +35,7 @@
 // name it in package words, and describe it in configs/schedule/README.md and sink.Change.
 //
 //	diff.go             the steps of a comparison
+//	diff_plan.go        what of two runs can be compared
 //	diff_read.go        rows of fetches and of the other tables, as records
 //	diff_code.go        the encoding of records
 //	diff_texts.go       columns of texts that repeat

@@ -110,13 +110,6 @@ func hostileRules(n int) string {
 	return out.String()
 }
 
-func manifestOf(t *testing.T, dir, run string) *sink.Manifest {
-	t.Helper()
-	m, err := sink.ReadManifest(t.Context(), dir, run)
-	must(t, err)
-	return m
-}
-
 // An outage is not a policy: it keeps no promise and breaks none.
 func TestAnOutageAgainstAModel(t *testing.T) {
 	down, gone := fetchOf("https://down.example", "server_error", "", 0), fetchOf("https://gone.example", "client_error", "", 0)
