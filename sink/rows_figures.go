@@ -75,8 +75,8 @@ type Change struct {
 	// Line that decides now. Null if none does.
 	LineAfter *int32 `parquet:"line_after"`
 	// ID of the run that the state before is from: the first of the two or, for a host that it
-	// could not read, the latest run before it that did. Null for `host_new`. Example:
-	// `20261113T101500Z`.
+	// could not read, the latest run before it that did. Null for `host_new`, and where
+	// an older program compared. Example: `20261113T101500Z`.
 	BeforeRun *string `parquet:"before_run,dict"`
 }
 

@@ -1,14 +1,22 @@
 package verify
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -119,10 +127,8 @@ func TestRunsOfStatesBefore(t *testing.T) {
 		rows []sink.Change
 		want string
 	}{
-		"named":             {[]sink.Change{change("text", "a"), change("policy_class", "q"), change("host_new", "")}, ""},
-		"named by nobody":   {[]sink.Change{change("text", "a"), change("text", "p"), change("text", "o")}, `row 1 has the state before of "p", which the record does not name (the first of 2 such rows)`},
-		"of no run":         {[]sink.Change{change("text", "")}, `row 0 of kind "text" has the state before of ""`},
-		"of a host without": {[]sink.Change{change("host_new", "a")}, `row 0 of kind "host_new" has the state before of "a"`},
+		"named":           {[]sink.Change{change("text", "a"), change("policy_class", "q"), change("host_new", "")}, ""},
+		"named by nobody": {[]sink.Change{change("text", "a"), change("text", "p"), change("text", "o")}, `row 1 has the state before of "p", which the record does not name (the first of 2 such rows)`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := planted(t, nil)
@@ -143,5 +149,45 @@ func TestRunsOfStatesBefore(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A comparison that is older than the column before_run is whole.
+func TestComparisonsWithoutRunsBefore(t *testing.T) {
+	dir := planted(t, nil)
+	m, err := sink.ReadManifest(t.Context(), dir, "r")
+	must(t, err)
+	out, err := sink.CreateChanges(t.Context(), dir, m, "a", "v1")
+	must(t, err)
+	must(t, out.Write(sink.Change{Host: "h", Origin: "http://h", Kind: "text", Severity: "minor"}))
+	must(t, out.Commit())
+	c, err := sink.ReadComparison(t.Context(), dir, "r", "a")
+	must(t, err)
+
+	var fields []reflect.StructField
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[sink.Change]()) {
+		if f.Name != "BeforeRun" {
+			fields = append(fields, f)
+		}
+	}
+	var older bytes.Buffer
+	row := reflect.New(reflect.StructOf(fields))
+	row.Elem().FieldByName("Kind").SetString("text")
+	row.Elem().FieldByName("Severity").SetString("minor")
+	w := parquet.NewGenericWriter[any](&older, parquet.SchemaOf(row.Interface()),
+		parquet.KeyValueMetadata("robocensus.run", "r"), parquet.KeyValueMetadata("robocensus.against", "a"), parquet.KeyValueMetadata("robocensus.schema_version", strconv.Itoa(sink.SchemaVersion)))
+	_, err = w.Write([]any{row.Elem().Interface()})
+	must(t, err)
+	must(t, w.Close())
+	must(t, os.WriteFile(filepath.Join(dir, c.Part.Path), older.Bytes(), 0o666))
+	c.Part.Bytes, c.Part.SHA256 = int64(older.Len()), fmt.Sprintf("%x", sha256.Sum256(older.Bytes()))
+	s, err := store.Open(t.Context(), dir)
+	must(t, err)
+	defer s.Close()
+	must(t, sink.PutComparison(s, c))
+	v, err := Run(t.Context(), dir, "r", func(int, int) {})
+	must(t, err)
+	if len(v.Problems) > 0 {
+		t.Error(v.Problems)
 	}
 }
