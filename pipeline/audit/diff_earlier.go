@@ -174,7 +174,7 @@ func (d *differ) standIn(ctx context.Context, run string) (*differ, error) {
 	switch {
 	case !e.looksBack(), !isWithin(e.between.Tables, d.between.Tables), !isWithin(e.between.Asked, d.between.Asked):
 		return nil, nil
-	case !isWithin(d.common, e.common), !isWithin(d.others, slices.Concat(e.common, e.others)), !isWithin(d.tables, e.tables):
+	case !isWithin(d.common, e.common), !isWithin(d.others, slices.Concat(e.common, e.others)):
 		return nil, nil
 	case d.rules == nil:
 		e.rules = nil

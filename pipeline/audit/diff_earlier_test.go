@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,8 @@ import (
 )
 
 // weeks makes a run each week, w1 and so on, of hosts that answer as states say: a
-// letter per week, o open, c closed, s closed in part, x down, - not in the list.
+// letter per week, o open, c closed, s closed in part, n a little
+// more, x down, - not in the list.
 func weeks(t *testing.T, states map[string]string, change func(week int, c *pipeline.Config)) (dir string) {
 	t.Helper()
 	week, last := 0, 0
@@ -28,6 +30,8 @@ func weeks(t *testing.T, states map[string]string, change func(week int, c *pipe
 			fmt.Fprint(w, "User-agent: *\nDisallow:\n")
 		case 's':
 			fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
+		case 'n':
+			fmt.Fprint(w, "User-agent: *\nDisallow: /private\nDisallow: /new\n")
 		case 'c':
 			fmt.Fprint(w, "User-agent: *\nDisallow: /\n")
 		default:
@@ -218,6 +222,13 @@ func TestRunsThatStandIn(t *testing.T) {
 				c.Evaluate.Profiles = google(func(p *robots.Profile) { p.SizeLimit = 1000 })
 			}
 		}, nil, nil, "unchecked 0 1"},
+		{"another definition of the second profile", func(week int, c *pipeline.Config) {
+			c.Evaluate.Profiles = slices.Concat(c.Evaluate.Profiles, google(func(p *robots.Profile) {
+				if p.Name = "second"; week == 1 {
+					p.SizeLimit = 1000
+				}
+			}))
+		}, nil, nil, "unchecked 0 1"},
 		{"without the table policies", func(week int, c *pipeline.Config) {
 			if week == 1 {
 				c.Tables = []string{"fetches", "verdicts", "groups", "rules", "agents", "signals", "sitemaps", "summary"}
@@ -273,6 +284,26 @@ func TestRunsThatStandIn(t *testing.T) {
 				t.Errorf("%+v, want %s", p, row.promise)
 			}
 		})
+	}
+}
+
+// Meaning under a second profile needs the bodies of the runs that are compared, and not
+// those of the run that could not read the host.
+func TestBodiesOfEarlierRuns(t *testing.T) {
+	dir := weeks(t, map[string]string{"h.example": "sxn"}, func(week int, c *pipeline.Config) {
+		rfc, _ := robots.ProfileNamed("rfc9309")
+		c.Evaluate.Profiles = append(slices.Clip(c.Evaluate.Profiles), rfc)
+		if week == 2 {
+			c.Tables = slices.DeleteFunc(slices.Clone(c.Tables), func(table string) bool { return table == "bodies" })
+		}
+	})
+	_, rows := compared(t, dir, 3, "")
+	want := []string{
+		"h.example rules GPTBot closes since w1", "h.example rules Googlebot closes since w1",
+		"h.example rules GPTBot closes since w1", "h.example rules Googlebot closes since w1", "h.example reachability  success since w2",
+	}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
@@ -366,6 +397,8 @@ func TestOutagesOfAScheme(t *testing.T) {
 		{"another port, nothing, https", [][]sink.Fetch{{other("A")}, {lost}, {https("C")}}, []string{"reachability network_failure success since w2"}, 1},
 		{"two ports", [][]sink.Fetch{{https("A"), other("B")}, {lost, other("B")}, {http("C"), other("D")}},
 			[]string{"reachability network_failure success since w2", "text B D since w2"}, 1},
+		{"two ports, and http long ago", [][]sink.Fetch{{http("Z"), other("Z")}, {https("A"), other("B")}, {lost, other("B")}, {http("C"), other("D")}},
+			[]string{"reachability network_failure success since w3", "text B D since w3"}, 1},
 		{"two ports, https", [][]sink.Fetch{{https("A"), other("B")}, {lost, other("B")}, {https("C"), other("B")}},
 			[]string{"reachability network_failure success since w2", "text A C since w1"}, 0},
 		{"other hosts", [][]sink.Fetch{{fetchOf("https://g.example", "success", "G", 0), https("A"), fetchOf("https://i.example", "success", "I", 0)}, {lost}, {https("C")}},
