@@ -2,10 +2,14 @@ package evaluate
 
 import (
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
 )
 
 // The final URL is one that answered: not one that failed, nor the target of a stored
@@ -29,6 +33,57 @@ func TestTheFinalURLHasAnswered(t *testing.T) {
 		got := e.fetchRow(&source.Target{Capture: c}, &robots.Facts{Hops: row.hops})
 		if url := got.FinalURL; len(got.Hops) != row.n || (url == nil) != (row.want == "") || url != nil && *url != row.want {
 			t.Errorf("%s: %d hops, final URL %v, want %q", row.name, len(got.Hops), url, row.want)
+		}
+	}
+}
+
+// A row has what the memory and the probe hold, whatever the first profile makes of it.
+func TestFactsOfARow(t *testing.T) {
+	at := time.Date(2026, 3, 1, 4, 0, 0, 0, time.UTC)
+	day := func(n int) time.Time { return at.AddDate(0, 0, n) }
+	good, limited, down := robots.AnswerKind{Class: robots.AnswerSuccess}, robots.Facts{Hops: []robots.Hop{{Status: 301}, {Status: 429}}}.Kind(), robots.Facts{Hops: []robots.Hop{{Status: 503}}}.Kind()
+	memory := robots.Memory{}.After(good, day(0)).After(limited, day(1)).After(down, day(2))
+	asked := func(status int, change func(c *fetch.Capture)) *fetch.Capture {
+		c := &fetch.Capture{Origin: fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}, Start: day(3), Hops: []robots.Hop{{URL: "a", Status: status}}}
+		change(c)
+		return c
+	}
+	copied := &fetch.WholeCopy{Fetched: day(0), Body: []byte("User-agent: *\n"), Truncated: true}
+	seen := []sink.Seen{{Since: day(0), Kind: "success"}, {Since: day(1), Kind: "too_many_requests", Redirects: 1}, {Since: day(2), Kind: "server_error"}}
+	yes, no := true, false
+	for _, row := range []struct {
+		name    string
+		capture *fetch.Capture
+		want    sink.Fetch
+	}{
+		{"no memory", asked(503, func(c *fetch.Capture) {}), sink.Fetch{}},
+		{"an answer", asked(404, func(c *fetch.Capture) { c.Memory = &memory }), sink.Fetch{}},
+		{"an outage", asked(503, func(c *fetch.Capture) { c.Memory = &memory }), sink.Fetch{AnswersSince: seen}},
+		{"its first answer", asked(503, func(c *fetch.Capture) { c.Memory = new(robots.Memory) }),
+			sink.Fetch{AnswersSince: []sink.Seen{{Since: day(3), Kind: "server_error"}}}},
+		{"a copy", asked(503, func(c *fetch.Capture) { c.Memory, c.Copy = &memory, copied }), sink.Fetch{
+			AnswersSince: seen, CopyTime: sink.Some(day(0)), CopyDigest: sink.Some(sink.ContentDigest(copied.Body)), KeptTruncated: &yes,
+		}},
+		{"a probe", asked(503, func(c *fetch.Capture) { c.Probe = fetch.Probe{Front: 200, Missing: 503} }),
+			sink.Fetch{ProbeFrontStatus: sink.Some(int32(200)), ProbeRandomStatus: sink.Some(int32(503))}},
+		{"half a probe", asked(503, func(c *fetch.Capture) { c.Probe = fetch.Probe{Front: 500} }), sink.Fetch{ProbeFrontStatus: sink.Some(int32(500))}},
+		{"a body", asked(200, func(c *fetch.Capture) { c.Body = []byte("#") }), sink.Fetch{}},
+		{"a body that is cut", asked(200, func(c *fetch.Capture) { c.Body, c.Truncated = []byte("#"), true }), sink.Fetch{KeptTruncated: &yes}},
+		{"a body read in part", asked(200, func(c *fetch.Capture) { c.Body = []byte("#\n#\n") }), sink.Fetch{KeptTruncated: &no}},
+	} {
+		google := *profilesNamed("google")[0]
+		google.SizeLimit = 3
+		e := Prepare(Config{Profiles: []*robots.Profile{&google}}).Evaluator()
+		r, facts := &e.readings[0], row.capture.Facts()
+		r.answer = r.profile.Answer(facts)
+		e.read(0, row.capture.Whole(), questions{cut: row.capture.Truncated})
+		got := e.fetchRow(&source.Target{Capture: row.capture}, &facts)
+		got = sink.Fetch{
+			AnswersSince: got.AnswersSince, CopyTime: got.CopyTime, CopyDigest: got.CopyDigest, KeptTruncated: got.KeptTruncated,
+			ProbeFrontStatus: got.ProbeFrontStatus, ProbeRandomStatus: got.ProbeRandomStatus,
+		}
+		if diff := cmp.Diff(row.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", row.name, diff)
 		}
 	}
 }

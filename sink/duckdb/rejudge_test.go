@@ -18,12 +18,7 @@ func (w *web) rejudged(from, to string, args ...string) []string {
 func TestAnEarlierRunJudgedAgainIsTheSame(t *testing.T) {
 	t.Parallel()
 	const hosts = 2400 // two segments
-	w := newWeb(t, 0, "none")
-	var list strings.Builder // a run does not store the URLs of its list
-	for i := range hosts {
-		fmt.Fprintf(&list, "h%d.test\n", i)
-	}
-	write(t, w.hosts, list.String())
+	w := newWeb(t, hosts, "none")
 	dir, again := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out")
 	robocensus(t, 0, w.census(dir, once...)...)
 	w.reset(t)

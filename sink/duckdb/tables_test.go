@@ -181,7 +181,7 @@ var types = map[string]string{
 		last_modified VARCHAR, cache_control VARCHAR, retry_after VARCHAR, dns_us BIGINT, connect_us BIGINT, tls_us BIGINT,
 		first_byte_us BIGINT, total_us BIGINT, body_bytes BIGINT, body_truncated BOOLEAN, content_digest VARCHAR, has_bom BOOLEAN,
 		is_utf8 BOOLEAN, is_html BOOLEAN, stale_since TIMESTAMP WITH TIME ZONE, unreachable_since TIMESTAMP WITH TIME ZONE,
-		answers_since STRUCT("since" TIMESTAMP WITH TIME ZONE, kind VARCHAR, redirects INTEGER)[], copy_time TIMESTAMP WITH TIME ZONE,
+		answers_since STRUCT(since TIMESTAMP WITH TIME ZONE, kind VARCHAR, redirects INTEGER)[], copy_time TIMESTAMP WITH TIME ZONE,
 		copy_digest VARCHAR, kept_truncated BOOLEAN, probe_front_status INTEGER, probe_random_status INTEGER,
 		lines INTEGER, groups INTEGER, rules INTEGER, sitemaps INTEGER, invalid_lines INTEGER,
 		warc_file VARCHAR, warc_offset BIGINT, warc_length BIGINT, run VARCHAR`,

@@ -1,0 +1,45 @@
+package sink
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What judging again needs, makes anew or shows are columns that there are, each one thing.
+func TestNeededColumns(t *testing.T) {
+	var all []string
+	for _, d := range Dictionary() {
+		all = append(all, d.Table+"."+d.Column)
+	}
+	named := slices.Concat(needed, laterNeeded, madeAnew)
+	for i, name := range named {
+		if !slices.Contains(all, name) || slices.Contains(named[:i], name) {
+			t.Errorf("%s is no column, or named twice", name)
+		}
+	}
+	for _, name := range Later {
+		if !slices.Contains(all, name) {
+			t.Errorf("%s is no column", name)
+		}
+	}
+	without := []string{"fetches.hops", "fetches.copy_time", "fetches.server", "fetches.outcome", "policies.class", "bodies.body"}
+	if diff := cmp.Diff([]string{"fetches.hops", "fetches.copy_time", "bodies.body"}, Needed(without)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"fetches.server"}, Shown(without)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"bodies.body"}, NeededBut("bodies", func(column string) bool { return column == "content_digest" })); diff != "" {
+		t.Error(diff)
+	}
+	for _, row := range []struct {
+		tables, without []string
+		want            bool
+	}{{[]string{"verdicts"}, nil, true}, {[]string{"policies"}, nil, false}, {[]string{"verdicts"}, []string{"verdicts.url"}, false}} {
+		if got := (&Manifest{Plan: Plan{Tables: row.tables}, Without: row.without}).NamesURLs(); got != row.want {
+			t.Errorf("tables %v without %v: %v", row.tables, row.without, got)
+		}
+	}
+}
