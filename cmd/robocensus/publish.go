@@ -15,6 +15,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/publish"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
@@ -94,19 +95,22 @@ func publishCommand() *cobra.Command {
 
 // config checks the flags and reads the manifests.
 func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Config, err error) {
+	to, err := store.Follow(f.to)
 	switch {
 	case f.out == "":
 		return c, errNoOut
 	case f.to == "":
 		return c, usagef("--to is missing: give the folder to write")
+	case err != nil:
+		return c, usagef("--to %w", err)
 	case isURL(f.to):
 		return c, notHere("to", f.to)
 	case isSameFile(f.to, "."):
 		return c, usagef("--to %s is the working folder: give a new folder", f.to)
-	case isAmongTables(f.to, f.out):
+	case isAmongTables(to, f.out):
 		return c, usagef("--to %s is where %s has its runs and tables: give another folder", f.to, f.out)
-	case dataSetAround(f.to) != "":
-		return c, usagef("--to %s is in the data set %s, and would break its checksums: give another folder", f.to, dataSetAround(f.to))
+	case dataSetAround(to) != "":
+		return c, usagef("--to %s is in the data set %s, and would break its checksums: give another folder", f.to, dataSetAround(to))
 	case len(runs) == 0:
 		return c, usagef("RUN is missing: give the runs to publish%s", runsIn(ctx, f.out))
 	}

@@ -105,28 +105,20 @@ func Write(ctx context.Context, c Config) (lacking []sink.Input, err error) {
 	if err := checkEmpty(c.To); err != nil {
 		return nil, err
 	}
-	to, err := filepath.Abs(c.To)
-	if err != nil {
-		return nil, err
-	}
-	beside, err := os.MkdirTemp(filepath.Dir(to), "."+filepath.Base(to)+"-*")
+	at, err := store.FolderBeside(c.To)
 	if err != nil {
 		return nil, fmt.Errorf("create the folder of the data set: %w", err)
 	}
-	defer os.RemoveAll(beside)
-	if err := os.Chmod(beside, 0o755); err != nil {
-		return nil, err
-	}
-	p.folder = beside
-	if p.out, err = store.Open(ctx, beside); err != nil {
+	defer at.Discard()
+	p.folder = at.Path
+	if p.out, err = store.Open(ctx, at.Path); err != nil {
 		return nil, err
 	}
 	defer p.out.Close()
 	if err := p.write(); err != nil {
 		return nil, err
 	}
-	os.Remove(to) // an empty folder
-	if err := os.Rename(beside, to); err != nil {
+	if err := at.Publish(); err != nil {
 		return nil, fmt.Errorf("name the folder of the data set: %w", err)
 	}
 	return p.lacking, nil

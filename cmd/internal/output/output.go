@@ -3,13 +3,13 @@ package output
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // Write calls write to fill the file at path. A regular file appears whole or not
@@ -25,11 +25,7 @@ func Write(ctx context.Context, path string, write func(io.Writer) error) error 
 		err = writeInto(ctx, path, write)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 	default:
-		mode := fs.FileMode(0)
-		if err == nil {
-			mode = info.Mode().Perm()
-		}
-		err = replace(path, mode, write)
+		err = replace(path, write)
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, reason(err))
@@ -77,48 +73,23 @@ func writeInto(ctx context.Context, path string, write func(io.Writer) error) er
 	return err
 }
 
-// replace writes a temporary file beside the file, under a random name, and renames
-// it.
-func replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
-	path, err := follow(path)
+// replace writes a temporary file beside the file and renames it.
+func replace(path string, write func(io.Writer) error) error {
+	beside, err := store.FileBeside(path)
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path+"."+rand.Text()[:8]+".tmp", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	defer beside.Discard()
+	f, err := os.OpenFile(beside.Path, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
 	err = write(f)
-	if err == nil && mode != 0 {
-		err = f.Chmod(mode)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
 	if e := f.Close(); err == nil {
 		err = e
 	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
 	if err != nil {
-		os.Remove(f.Name())
+		return err
 	}
-	return err
-}
-
-// follow returns the file that a path leads to through links. Unlike
-// [filepath.EvalSymlinks] it follows a link to a file that does not exist yet.
-func follow(path string) (string, error) {
-	for range 40 { // as many as Linux follows
-		to, err := os.Readlink(path)
-		if err != nil {
-			return path, nil // no link
-		}
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(path), to)
-		}
-		path = to
-	}
-	return "", errors.New("too many links")
+	return beside.Publish()
 }

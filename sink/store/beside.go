@@ -1,0 +1,186 @@
+package store
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/gofrs/flock"
+)
+
+// Beside is a file or folder under a temporary name, beside the path that it gets once
+// it is whole. It is locked while its process lives, so that the next one for the same
+// path can remove what a killed one has left.
+type Beside struct {
+	Path string // the temporary one
+	to   string
+	lock *flock.Flock // nil where there are no locks
+}
+
+// FileBeside creates an empty file for a path, which need not be in an output folder. It
+// replaces what the path leads to through links.
+func FileBeside(path string) (*Beside, error) {
+	return beside(path, func(tmp string) error {
+		f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if err != nil {
+			return err
+		}
+		return f.Close()
+	})
+}
+
+// FolderBeside creates an empty folder for a path, like [FileBeside]. The path must not
+// lead to a file, or to a folder that is not empty.
+func FolderBeside(path string) (*Beside, error) {
+	return beside(path, func(tmp string) error { return os.Mkdir(tmp, 0o777) })
+}
+
+// temporaryLetters is the number of random letters in a temporary name.
+const temporaryLetters = 8
+
+func beside(path string, create func(tmp string) error) (*Beside, error) {
+	to, err := Follow(path)
+	if err != nil {
+		return nil, err
+	}
+	folder, name := filepath.Split(to)
+	removeLeft(folder, name)
+	for range 100 {
+		b := &Beside{Path: filepath.Join(folder, "."+name+"."+rand.Text()[:temporaryLetters]+temporarySuffix), to: to}
+		if err := create(b.Path); err != nil {
+			return nil, writing(to, err)
+		}
+		var mine bool
+		if b.lock, mine = hold(b.Path); mine {
+			return b, nil
+		}
+	}
+	return nil, fmt.Errorf("%s: other processes remove its temporary files", to)
+}
+
+// hold locks a file or folder. mine is false if another process has locked or removed
+// it; where there are no locks, it is true and the lock is nil.
+func hold(path string) (lock *flock.Flock, mine bool) {
+	lock = flock.New(path, flock.SetFlag(os.O_RDONLY))
+	got, err := lock.TryLock()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, true
+	}
+	if got {
+		// Whoever locked it before may have removed it.
+		held, err := lock.Stat()
+		named, e := os.Lstat(path)
+		if err == nil && e == nil && os.SameFile(held, named) {
+			return lock, true
+		}
+		lock.Close()
+	}
+	return nil, false
+}
+
+// removeLeft removes the temporary files and folders that killed processes have left for
+// a name. Where there are no locks, nobody knows who lives.
+func removeLeft(folder, name string) {
+	entries, _ := os.ReadDir(filepath.Clean(folder + "."))
+	for _, e := range entries {
+		letters, isOurs := strings.CutPrefix(e.Name(), "."+name+".")
+		letters, isTemporary := strings.CutSuffix(letters, temporarySuffix)
+		if !isOurs || !isTemporary || len(letters) != temporaryLetters || strings.Trim(letters, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") != "" || !e.IsDir() && !e.Type().IsRegular() {
+			continue
+		}
+		path := filepath.Join(folder, e.Name())
+		if lock, mine := hold(path); mine && lock != nil {
+			os.RemoveAll(path)
+			lock.Close()
+		}
+	}
+}
+
+// Publish gives the file or folder its path, once it and all names in it are on disk. A
+// file replaces another one, a folder an empty one, whose permissions it gets.
+func (b *Beside) Publish() error {
+	err := syncAll(b.Path)
+	if err != nil {
+		return writing(b.to, err)
+	}
+	if info, e := os.Stat(b.to); e == nil {
+		if err := os.Chmod(b.Path, info.Mode().Perm()); err != nil {
+			return writing(b.to, err)
+		}
+		if info.IsDir() {
+			os.Remove(b.to) // no rename replaces a folder
+		}
+	}
+	if runtime.GOOS == "windows" { // an open file keeps its name
+		b.release()
+	}
+	if err := os.Rename(b.Path, b.to); err != nil {
+		var link *os.LinkError
+		if errors.As(err, &link) {
+			err = &fs.PathError{Op: "rename", Path: b.to, Err: link.Err}
+		}
+		return err
+	}
+	b.release()
+	b.Path = ""
+	return syncFolder(filepath.Dir(b.to))
+}
+
+// Discard removes the file or folder unless it is published.
+func (b *Beside) Discard() {
+	if b.Path != "" {
+		os.RemoveAll(b.Path)
+		b.release()
+	}
+}
+
+func (b *Beside) release() {
+	if b.lock != nil {
+		b.lock.Close()
+	}
+}
+
+// syncAll brings a file, or the names in a folder and in all folders below, to disk.
+func syncAll(path string) error {
+	return filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() && name != path {
+			return err
+		}
+		return syncFolder(name)
+	})
+}
+
+// syncFolder brings a file, or the names in a folder, to disk. A folder that may not be
+// opened is not an error: permission to write is enough to rename.
+var syncFolder = func(path string) error { // tests record the calls
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}
+
+// Follow returns the file that a path leads to through links. Unlike
+// [filepath.EvalSymlinks] it follows a link to a file that does not exist yet.
+func Follow(path string) (string, error) {
+	for range 40 { // as many as Linux follows
+		to, err := os.Readlink(path)
+		if err != nil {
+			return filepath.Abs(path) // no link
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return "", fmt.Errorf("%s: too many links", path)
+}

@@ -1,0 +1,121 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What a killed process has left for a name goes when the next one writes it; what is of
+// a living process, of another name, or of no process of ours, stays.
+func TestBesideRemovesWhatIsLeft(t *testing.T) {
+	dir := t.TempDir()
+	living, err := FileBeside(filepath.Join(dir, "page"))
+	must(t, err)
+	left := []string{".page.ABCDEFGH.tmp", ".page.22222222.tmp/fetches", ".page.ABCDEFG1.tmp", ".page.ABCDEFGH.txt", ".page.ABCDEFGHI.tmp", ".pages.ABCDEFGH.tmp", "page.ABCDEFGH.tmp", ".page"}
+	for _, name := range left {
+		name, folder, isFolder := strings.Cut(name, "/")
+		if isFolder {
+			must(t, os.MkdirAll(filepath.Join(dir, name, folder), 0o777))
+			continue
+		}
+		must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o666))
+	}
+	must(t, os.Symlink(dir, filepath.Join(dir, ".page.LINKLINK.tmp")))
+	again, err := FileBeside(filepath.Join(dir, "page"))
+	must(t, err)
+	want := append([]string{".page.LINKLINK.tmp", filepath.Base(living.Path), filepath.Base(again.Path)}, left[2:]...)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, namesIn(t, dir)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	must(t, os.WriteFile(living.Path, []byte("one"), 0o666))
+	must(t, living.Publish())
+	living.Discard()
+	again.Discard()
+	if text, err := os.ReadFile(filepath.Join(dir, "page")); string(text) != "one" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+func namesIn(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	must(t, err)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// A folder is named once all names in it are on disk, replaces an empty one where a link
+// leads to, and keeps its permissions.
+func TestFolderBeside(t *testing.T) {
+	real := syncFolder
+	defer func() { syncFolder = real }()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	var synced []string
+	syncFolder = func(path string) error {
+		name, err := filepath.Rel(dir, path)
+		must(t, err)
+		synced = append(synced, name)
+		return real(path)
+	}
+	must(t, os.MkdirAll(filepath.Join(dir, "sets/new"), 0o777))
+	must(t, os.Chmod(filepath.Join(dir, "sets/new"), 0o750))
+	must(t, os.Symlink("sets/new", filepath.Join(dir, "there")))
+	must(t, os.Symlink("sets/later", filepath.Join(dir, "dangling")))
+	for link, to := range map[string]string{"there": "sets/new", "dangling": "sets/later"} {
+		synced = nil
+		b, err := FolderBeside(filepath.Join(dir, link))
+		must(t, err)
+		must(t, os.MkdirAll(filepath.Join(b.Path, "fetches/run=r"), 0o777))
+		must(t, os.WriteFile(filepath.Join(b.Path, "fetches/run=r/part"), nil, 0o666))
+		if len(synced) > 0 {
+			t.Errorf("synced before: %v", synced)
+		}
+		tmp, _ := filepath.Rel(dir, b.Path)
+		must(t, b.Publish())
+		if diff := cmp.Diff([]string{tmp, tmp + "/fetches", tmp + "/fetches/run=r", "sets"}, synced); diff != "" {
+			t.Errorf("%s: synced (-want +got):\n%s", link, diff)
+		}
+		info, err := os.Lstat(filepath.Join(dir, link))
+		must(t, err)
+		if _, err := os.Stat(filepath.Join(dir, to, "fetches/run=r/part")); err != nil || info.Mode().Type() != os.ModeSymlink {
+			t.Errorf("%s: the link is now %v, %v", link, info.Mode(), err)
+		}
+		if info, err := os.Stat(filepath.Join(dir, to)); link == "there" && (err != nil || info.Mode().Perm() != 0o750) {
+			t.Errorf("permissions %v, %v", info.Mode(), err)
+		}
+	}
+	if got := namesIn(t, filepath.Join(dir, "sets")); !slices.Equal(got, []string{"later", "new"}) {
+		t.Errorf("left %v", got)
+	}
+	full, err := FolderBeside(filepath.Join(dir, "there"))
+	must(t, err)
+	if err := full.Publish(); err == nil {
+		t.Error("a folder with files is replaced")
+	}
+	full.Discard()
+}
+
+// Of a file, the contents and the name are synced.
+func TestFileBesideIsSynced(t *testing.T) {
+	real := syncFolder
+	defer func() { syncFolder = real }()
+	var synced []string
+	syncFolder = func(path string) error { synced = append(synced, path); return real(path) }
+	path := filepath.Join(t.TempDir(), "page")
+	b, err := FileBeside(path)
+	must(t, err)
+	tmp := b.Path
+	must(t, b.Publish())
+	if diff := cmp.Diff([]string{tmp, filepath.Dir(path)}, synced); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
