@@ -28,8 +28,8 @@ type Pruned struct {
 // Prune removes from dir all complete runs except the last keep by date, then by ID, as
 // [CompleteRuns] sorts them. It also removes unfinished runs that started before all of
 // these, runs whose removal was interrupted, and comparisons one of whose runs is gone.
-// It keeps a run that another process is writing, and one with a damaged manifest,
-// because its start is unknown. It also keeps a run that started in the future, by a
+// It keeps a run that another process is writing, by signs of life on the clock of the
+// store, and one with a damaged manifest, because its start is unknown. It also keeps a run that started in the future, by a
 // clock that was wrong; such a run does not count towards keep. If there are fewer
 // complete runs than keep, age removes no run.
 //
@@ -44,7 +44,7 @@ func Prune(ctx context.Context, dir string, keep int, dryRun bool, each func(Pru
 		return fmt.Errorf("look for runs: %w", err)
 	}
 	defer s.Close()
-	runs, err := runsToPrune(s, keep, time.Now())
+	runs, err := runsToPrune(s, keep, time.Now(), dryRun)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func Prune(ctx context.Context, dir string, keep int, dryRun bool, each func(Pru
 }
 
 // runsToPrune returns all runs by date, then by ID, with Removed set for those to remove.
-func runsToPrune(s store.Store, keep int, now time.Time) ([]Pruned, error) {
+func runsToPrune(s store.Store, keep int, now time.Time, dryRun bool) ([]Pruned, error) {
 	ids, err := runIDs(s)
 	if err != nil {
 		return nil, err
@@ -140,16 +140,30 @@ func runsToPrune(s store.Store, keep int, now time.Time) ([]Pruned, error) {
 		case Incomplete:
 			runs[i].Removed = p.Started.Before(oldest)
 			// Shards hold no lock.
-			alive, err := aliveShards(s, path.Base(p.Path), now)
+			alive, err := mayBeAlive(s, path.Base(p.Path), now, runs[i].Removed, dryRun)
 			if err != nil {
 				return nil, err
 			}
-			if len(alive) > 0 {
+			if alive {
 				runs[i].Removed, runs[i].State = false, "busy"
 			}
 		}
 	}
 	return runs, nil
+}
+
+// mayBeAlive reports whether a run that is not complete has living shards. A run that
+// stays is judged by the clock of this machine.
+func mayBeAlive(s store.Store, run string, now time.Time, goes, dryRun bool) (bool, error) {
+	if !goes {
+		alive, err := aliveShards(s, run, now)
+		return len(alive) > 0, err
+	}
+	alive, err := isAlive(s, run)
+	if dryRun && (errors.Is(err, fs.ErrPermission) || store.FaultOf(err) == store.OfSettings) {
+		return true, nil // it may not even write
+	}
+	return alive, err
 }
 
 // datedRun reads the head of the manifest of a run or, for an incomplete one, its plan.

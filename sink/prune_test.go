@@ -265,6 +265,17 @@ func TestPruneLeavesLivingShards_NoRace(t *testing.T) {
 	if diff := cmp.Diff([]string{"kept _runs/u1 busy", "kept _runs/c5 complete"}, prune(t, dir, 1, false)); diff != "" {
 		t.Errorf("alive (-want +got):\n%s", diff)
 	}
+	// A clock that is wrong changes nothing.
+	in, err := store.Open(t.Context(), dir)
+	must(t, err)
+	defer in.Close()
+	for _, wrong := range []time.Duration{time.Hour, -time.Hour} {
+		runs, err := runsToPrune(in, 1, time.Now().Add(wrong), true)
+		must(t, err)
+		if len(runs) != 2 || runs[0].State != "busy" || runs[0].Removed {
+			t.Errorf("a clock that is %s ahead: %+v", wrong, runs)
+		}
+	}
 	old := time.Now().Add(-2 * beatLasts)
 	must(t, os.Chtimes(filepath.Join(dir, layout.Beat("u1", 1)), old, old))
 	if diff := cmp.Diff([]string{"removed _runs/u1 unfinished", "kept _runs/c5 complete"}, prune(t, dir, 1, false)); diff != "" {

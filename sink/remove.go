@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"time"
 
 	"github.com/robocensus/robocensus/sink/internal/layout"
 	"github.com/robocensus/robocensus/sink/store"
@@ -46,8 +45,8 @@ func removeRun(s store.Store, run string) error {
 		return err
 	}
 	// Shards hold no lock.
-	alive, err := aliveShards(s, run, time.Now())
-	if err == nil && len(alive) > 0 {
+	alive, err := isAlive(s, run)
+	if err == nil && alive {
 		err = fmt.Errorf("run %s %w", run, ErrRunBusy)
 	}
 	if err == nil {

@@ -172,7 +172,26 @@ type ShardsInfo struct {
 // [ShardedRun.Beat].
 const beatLasts = 2 * time.Minute
 
-// aliveShards returns the shards of a run with a recent sign of life.
+// isAlive reports whether a shard of a run has given a recent sign of life, by the clock
+// of the store: whoever removes runs may have a clock that is wrong.
+func isAlive(s store.Store, run string) (bool, error) {
+	beats, err := s.List(layout.Beats(run))
+	if err != nil {
+		return false, fmt.Errorf("look for signs of life: %w", err)
+	}
+	if len(beats) == 0 {
+		return false, nil
+	}
+	now, err := store.Now(s, layout.Beats(run))
+	if err != nil {
+		return false, err
+	}
+	alive, err := aliveShards(s, run, now)
+	return len(alive) > 0, err
+}
+
+// aliveShards returns the shards of a run with a recent sign of life at a time, which is
+// for information only if it is of the clock of this machine.
 func aliveShards(s store.Store, run string, now time.Time) (map[int]bool, error) {
 	beats, err := s.List(layout.Beats(run))
 	if err != nil {

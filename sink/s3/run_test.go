@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/source"
@@ -146,5 +147,25 @@ func TestFoldersWithPercentSigns(t *testing.T) {
 	defer again.Close()
 	if text, err := again.Read("n%41me", 1); err != nil || string(text) != "x" {
 		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// The clock of a store is its own, and leaves nothing.
+func TestTheClockOfAStore(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.Context(), bucket(t, "clock"))
+	must(t, err)
+	defer s.Close()
+	before := time.Now()
+	now, err := store.Now(s, "_runs/r/heartbeats")
+	if off := now.Sub(before); err != nil || off < -2*time.Second || off > time.Minute {
+		t.Errorf("%v, %v", now, err)
+	}
+	if entries, err := s.List("_runs/r/heartbeats"); len(entries) > 0 || err != nil {
+		t.Errorf("left: %v, %v", entries, err)
+	}
+	faulty.forbid("clock", "heartbeats")
+	if _, err := store.Now(s, "_runs/r/heartbeats"); store.FaultOf(err) != store.OfSettings {
+		t.Errorf("a store that may not be written: %v", err)
 	}
 }

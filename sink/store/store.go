@@ -19,6 +19,7 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,6 +27,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -141,6 +143,26 @@ func During(ctx context.Context, s Store) Store {
 		return &Bucket{b.bucket, ctx, true}
 	}
 	return s
+}
+
+// Now returns the time by the clock that gives files their times: that of the file
+// system or of the object store, and not of this machine, which may be another. It
+// writes a file in a folder for that, and removes it.
+func Now(s Store, folder string) (now time.Time, err error) {
+	name := path.Join(folder, "clock."+rand.Text()[:8]+temporarySuffix)
+	if _, err = s.Put(name, nil); err == nil {
+		var info fs.FileInfo
+		if info, err = s.Stat(name); err == nil {
+			now = info.ModTime()
+		}
+	}
+	if e := s.Remove(name); err == nil {
+		err = e
+	}
+	if err != nil {
+		return now, fmt.Errorf("read the clock of the store: %w", err)
+	}
+	return now, nil
 }
 
 // Exists reports whether there is a file of that name.
