@@ -161,6 +161,13 @@ func TestPruneRemovesComparisonsOfRemovedRuns_NoRace(t *testing.T) {
 	compared(t, dir, "changes/run=c2/against=c1", "changes/run=c3/against=c2", "changes/run=c3/against=c1", "changes/run=c1/against=c0", "changes/else")
 	want := []string{"removed _runs/c1 complete", "kept _runs/c2 complete", "kept _runs/c3 complete",
 		"removed changes/run=c1/against=c0 orphaned", "removed changes/run=c2/against=c1 orphaned", "removed changes/run=c3/against=c1 orphaned"}
+	// A store that does not say whether a run is there does not say that it is gone.
+	in, err := store.Open(t.Context(), dir)
+	must(t, err)
+	defer in.Close()
+	if gone, err := orphansOf(unreadable{in}, nil); !errors.Is(err, errDown) || len(gone) > 0 {
+		t.Errorf("a store that fails: %v, %v", gone, err)
+	}
 	for _, dryRun := range []bool{true, false} {
 		if diff := cmp.Diff(want, prune(t, dir, 2, dryRun)); diff != "" {
 			t.Errorf("dry run %v (-want +got):\n%s", dryRun, diff)

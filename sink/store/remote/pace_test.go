@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"sync"
 	"testing"
@@ -161,3 +162,34 @@ func TestAPauseIsAsLongAsTheServerAsks(t *testing.T) {
 		}
 	})
 }
+
+// A server that asks to wait before each byte is not waited for for ever, and one that
+// brings much between its waits is.
+func TestWaitsInAllAreBounded(t *testing.T) {
+	for _, row := range []struct {
+		bytes int // that each transfer brings
+		size  int64
+		whole bool
+	}{{1, 1 << 20, false}, {64 << 20, 1 << 30, true}} {
+		synctest.Test(t, func(t *testing.T) {
+			began, asked := time.Now(), 0
+			o := &Object{URL: "https://a.example/x", Size: row.size, server: serverAt(t, Pace{AtOnce: 1})}
+			o.open = func(ctx context.Context, from int64) (io.ReadCloser, version, error) {
+				if asked++; asked%2 == 1 {
+					return nil, version{}, busyFor(time.Hour)
+				}
+				return io.NopCloser(io.LimitReader(zeros{}, int64(row.bytes))), version{}, nil
+			}
+			in := o.Reader(t.Context(), 0)
+			defer in.Close()
+			n, err := io.Copy(io.Discard, in)
+			if took := time.Since(began); row.whole != (err == nil && n == row.size) || !row.whole && (!errors.Is(err, ErrTransfer) || took > 15*time.Hour) {
+				t.Errorf("%d bytes at a time: %d bytes in %s, %v", row.bytes, n, took, err)
+			}
+		})
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }

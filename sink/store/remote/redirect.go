@@ -93,7 +93,7 @@ func follow(ctx context.Context, rawURL string, header http.Header) (*http.Respo
 // guardedClient returns the client for a request that a redirect leads to. A proxy of
 // the environment looks names up itself, so only addresses are refused before it.
 func guardedClient(r *http.Request, isSpecial func(netip.Addr) bool) (*http.Transport, error) {
-	proxy, err := http.ProxyFromEnvironment(r)
+	proxy, err := client.Proxy(r)
 	if proxy == nil || err != nil {
 		return guarded, err
 	}

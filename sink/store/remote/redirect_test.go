@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -68,7 +69,7 @@ func TestQueriesAreSecret(t *testing.T) {
 		referers = append(referers, r.Header.Get("Referer"))
 		object([]byte("content"), `"one"`, w, r)
 	})
-	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	signed := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if !strings.Contains(r.URL.RawQuery, secret) {
 			w.WriteHeader(http.StatusForbidden)
 			return
@@ -95,7 +96,7 @@ func TestQueriesAreSecret(t *testing.T) {
 		}
 	})
 	for _, as := range []string{"as=badly+moved&", "as=to+http&", "as=round&", "as=another+range&", "", "as=teapot&"} {
-		for _, given := range []string{url, strings.Replace(url, "https", "HTTPS", 1)} {
+		for _, given := range []string{signed, strings.Replace(signed, "https", "HTTPS", 1)} {
 			_, err := ReadAll(t.Context(), given+"?"+as+secret, 100)
 			if err == nil || strings.Contains(err.Error(), "5ec7e7") || !strings.Contains(err.Error(), given[8:]) {
 				t.Errorf("%s: %v", as, err)
@@ -111,7 +112,7 @@ func TestQueriesAreSecret(t *testing.T) {
 			}
 		}
 	}
-	if content, err := ReadAll(t.Context(), url+"?as=moved&"+secret, 100); string(content) != "content" || err != nil {
+	if content, err := ReadAll(t.Context(), signed+"?as=moved&"+secret, 100); string(content) != "content" || err != nil {
 		t.Errorf("%q, %v", content, err)
 	}
 	if len(referers) != 2 || strings.Join(referers, "") != "" {
@@ -149,5 +150,27 @@ func TestCanonical(t *testing.T) {
 		if got := Canonical(given); got != given {
 			t.Errorf("%s: %s", given, got)
 		}
+	}
+}
+
+// A proxy of the environment may have any address, and looks up names itself.
+func TestGuardBehindAProxy(t *testing.T) {
+	real := client.Proxy
+	defer func() { client.Proxy = real }()
+	to := func(target string) *http.Request {
+		r, err := http.NewRequest(http.MethodGet, target, nil)
+		must(t, err)
+		return r
+	}
+	client.Proxy = func(*http.Request) (*url.URL, error) { return nil, nil }
+	if by, err := guardedClient(to("https://a.example/"), netip.Addr.IsLoopback); by != guarded || err != nil {
+		t.Errorf("without a proxy: %v", err)
+	}
+	client.Proxy = func(*http.Request) (*url.URL, error) { return url.Parse("http://127.0.0.1:3128") }
+	if by, err := guardedClient(to("https://a.example/"), netip.Addr.IsLoopback); by != client || err != nil {
+		t.Errorf("a name: %v", err)
+	}
+	if _, err := guardedClient(to("https://[::1]/"), netip.Addr.IsLoopback); !errors.As(err, new(permanent)) {
+		t.Errorf("an address: %v", err)
 	}
 }
