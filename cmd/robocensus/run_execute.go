@@ -61,7 +61,8 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 	if n := result.Unmatched; n != nil && *n > 0 {
 		fmt.Fprintf(stderr, "note: %s of --hosts without a stored answer\n", words.Count(*n, "host"))
 	}
-	remarkCaptures(ctx, c, result, stderr)
+	hosts := hostsOf(ctx, c)
+	remarkCaptures(c, result, hosts, stderr)
 	if f.json {
 		return f.writeResult(ctx, c, result, stdout)
 	}
@@ -69,7 +70,7 @@ func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stder
 	if err != nil {
 		last = c.Run // the run is written: what follows is a hint
 	}
-	summarize(stdout, c, result, last)
+	summarize(stdout, c, result, hosts, last)
 	return f.check(ctx, c, stdout)
 }
 
@@ -146,21 +147,28 @@ func interrupted(c pipeline.Config, err error, s pipeline.Snapshot) error {
 		errInterrupted, words.Count(left.Committed+left.Kept, "host"), folder, words.Number(left.Committed), how)
 }
 
-// remarkCaptures prints a note if hosts have several stored answers.
-func remarkCaptures(ctx context.Context, c pipeline.Config, r *pipeline.Result, stderr io.Writer) {
-	if !c.Source.HasArchives() {
-		return
+// hostsOf counts the hosts whose captures a run has judged. It returns 0 if that is not
+// cheap.
+func hostsOf(ctx context.Context, c pipeline.Config) int64 {
+	if !c.Source.HasArchives() || store.IsURL(c.Dir) {
+		return 0
 	}
-	hosts := int64(0)
 	m, err := sink.ReadManifest(ctx, c.Dir, c.Run)
-	if err == nil && !store.IsURL(c.Dir) { // a note is not worth reading a table from afar
-		hosts, err = series.Hosts(ctx, c.Dir, m)
+	if err != nil {
+		return 0 // the run is complete all the same
 	}
+	hosts, _ := series.Hosts(ctx, c.Dir, m)
+	return hosts
+}
+
+// remarkCaptures prints a note if hosts have several captures.
+func remarkCaptures(c pipeline.Config, r *pipeline.Result, hosts int64, stderr io.Writer) {
 	switch {
-	case err == nil && hosts > 0 && hosts < r.Targets:
-		fmt.Fprintf(stderr, "note: the %s are of %s, and each answer counts as a host\n", words.Count(r.Targets, "stored answer"), words.Count(hosts, "host"))
-	case err != nil || hosts == 0: // the run is complete all the same
-		fmt.Fprintln(stderr, "note: an archive may have several captures of a host, and each of them counts as a host")
+	case !c.Source.HasArchives():
+	case several(r, hosts):
+		fmt.Fprintf(stderr, "note: the %s are of %s, and each counts\n", words.Count(r.Targets, "capture"), words.Count(hosts, "host"))
+	case hosts == 0:
+		fmt.Fprintln(stderr, "note: an archive may have several captures of a host, and each of them counts")
 	}
 }
 

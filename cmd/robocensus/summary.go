@@ -44,6 +44,7 @@ type shutOut struct {
 // figures are the figures of the terminal, under the first profile.
 type figures struct {
 	targets  int64
+	noun     string // what a target is: a host, or a capture of one
 	outcomes map[string]int64
 	reasons  map[string]int64
 	failures map[string]int64 // hosts that could not be reached, by error class
@@ -56,7 +57,7 @@ type figures struct {
 const aiTraining = "ai-training"
 
 func figuresOf(profile string, r *pipeline.Result) *figures {
-	f := &figures{targets: r.Targets, outcomes: make(map[string]int64), reasons: make(map[string]int64), failures: make(map[string]int64)}
+	f := &figures{targets: r.Targets, noun: "host", outcomes: make(map[string]int64), reasons: make(map[string]int64), failures: make(map[string]int64)}
 	agents := make(map[string]*shutOut)
 	for _, row := range r.Counts.List() {
 		if row.Profile != profile && row.Profile != "" {
@@ -123,12 +124,18 @@ func fromMemory(r *pipeline.Result) (n int64) {
 	return n
 }
 
-// summarize prints the result of a run. last is the run that the views show.
-func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result, last string) {
+// summarize prints the result of a run. last is the run that the views show, hosts the
+// number of hosts whose captures were judged, 0 if unknown.
+func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result, hosts int64, last string) {
 	p := &textPage{out}
 	profile := c.Evaluate.Profiles[0].Name
 	targets, done, remembered := words.Count(r.Targets, "host"), "asked", fromMemory(r)
 	switch {
+	case c.Source.HasArchives():
+		targets, done = words.Count(r.Targets, "capture"), "judged"
+		if several(r, hosts) {
+			targets += " of " + words.Count(hosts, "host")
+		}
 	case c.Source.IsStored():
 		targets, done = words.Count(r.Targets, "stored answer"), "judged"
 	case remembered > 0 && r.Earlier == 0:
@@ -162,6 +169,9 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result, last string
 		p.line("skipped: " + strings.Join(skipped, ", "))
 	}
 	f := figuresOf(profile, r)
+	if c.Source.HasArchives() && hosts != r.Targets {
+		f.noun = "capture"
+	}
 	if len(f.reasons) > 0 { // empty without hosts or without the table summary
 		showAnswers(p, profile, f)
 		showShutOut(p, f)
@@ -182,6 +192,9 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result, last string
 		p.line("\nAsk DuckDB about the last complete run, for example who is shut out of most:\n  " + askDuckDB(c.Dir))
 	}
 }
+
+// several reports whether some of so many hosts have several captures.
+func several(r *pipeline.Result, hosts int64) bool { return 0 < hosts && hosts < r.Targets }
 
 // askDuckDB returns a command that asks the tables in dir.
 func askDuckDB(dir string) string {
@@ -255,7 +268,7 @@ func (f *figures) parts(reasons []string) (n int64, parts map[string]int64) {
 func showAnswers(p *textPage, profile string, f *figures) {
 	answered, _ := f.parts(answers[0].reasons)
 	files := f.outcomes[string(robots.ConditionalAllow)]
-	text := fmt.Sprintf("%s of %s answered (%s)", words.Number(answered), words.Count(f.targets, "host"), words.Percent(answered, f.targets))
+	text := fmt.Sprintf("%s of %s answered (%s)", words.Number(answered), words.Count(f.targets, f.noun), words.Percent(answered, f.targets))
 	if files > 0 {
 		text += fmt.Sprintf(", and the rules of %s decide (%s)", words.Number(files), words.Percent(files, f.targets))
 	}
@@ -274,24 +287,25 @@ func showAnswers(p *textPage, profile string, f *figures) {
 			row("  "+name, parts[name])
 		}
 	}
-	p.table("How they answered", []string{"", "hosts", "of hosts"}, 1, rows)
+	head := []string{"", f.noun + "s", "of " + f.noun + "s"}
+	p.table("How they answered", head, 1, rows)
 	rows = nil
 	for _, outcome := range sorted(f.outcomes) {
 		row(words.Outcome.Of(outcome), f.outcomes[outcome])
 	}
-	p.table("What that means under profile "+p.foreign(profile), []string{"", "hosts", "of hosts"}, 1, rows)
+	p.table("What that means under profile "+p.foreign(profile), head, 1, rows)
 }
 
 // showShutOut prints which agents are shut out by rules. An outage shuts out nobody.
 func showShutOut(p *textPage, f *figures) {
 	files := f.outcomes[string(robots.ConditionalAllow)]
 	if files == 0 {
-		p.line("\nNo host gave rules: nobody is known to be shut out.")
+		p.line(fmt.Sprintf("\nNo %s gave rules: nobody is known to be shut out.", f.noun))
 		return
 	}
 	if f.hasTraining {
-		p.line(fmt.Sprintf("\n%s shut out an AI training crawler: %s of hosts, %s of files.",
-			words.Count(f.training, "host"), words.Percent(f.training, f.targets), words.Percent(f.training, files)))
+		p.line(fmt.Sprintf("\n%s shut out an AI training crawler: %s of %ss, %s of files.",
+			words.Count(f.training, f.noun), words.Percent(f.training, f.targets), f.noun, words.Percent(f.training, files)))
 	}
 	if len(f.agents) == 0 {
 		p.line("\nNo agent is shut out anywhere.")
@@ -304,8 +318,8 @@ func showShutOut(p *textPage, f *figures) {
 			words.Number(a.byName), words.Number(a.partial),
 		})
 	}
-	p.table("Shut out of most hosts", []string{"category", "agent", "hosts", "of hosts", "of files", "by name", "partly"}, 2, rows)
-	p.line(fmt.Sprintf("files: the %s whose rules decide; by name: in a group of the agent's own;\npartly: hosts that close a part to it", words.Count(files, "host")))
+	p.table("Shut out of most "+f.noun+"s", []string{"category", "agent", f.noun + "s", "of " + f.noun + "s", "of files", "by name", "partly"}, 2, rows)
+	p.line(fmt.Sprintf("files: the %s whose rules decide; by name: in a group of the agent's own;\npartly: %ss that close a part to it", words.Count(files, f.noun), f.noun))
 }
 
 const firstQuery = `SELECT agent, category,

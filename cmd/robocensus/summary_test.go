@@ -46,26 +46,28 @@ func TestAskDuckDB(t *testing.T) {
 func TestSummaryOfAResumedRun(t *testing.T) {
 	google, _ := robots.ProfileNamed("google")
 	for _, row := range []struct {
-		stored              bool
-		earlier, remembered int64
-		want                string
+		source                     source.Config
+		earlier, remembered, hosts int64
+		want                       string
 	}{
-		{false, 0, 0, "132 hosts asked in 3.5s"},
-		{false, 0, 30, "132 hosts: 102 asked, 30 answered from memory, in 3.5s"},
-		{false, 92, 0, "40 of 132 hosts asked in 3.5s; 92 before the run was resumed"},
-		{false, 92, 30, "40 of 132 hosts asked or answered from memory in 3.5s; 92 before the run was resumed"},
-		{true, 0, 0, "132 stored answers judged in 3.5s"},
-		{true, 132, 0, "0 of 132 stored answers judged in 3.5s; 132 before the run was resumed"},
+		{source.Config{}, 0, 0, 0, "132 hosts asked in 3.5s"},
+		{source.Config{}, 0, 30, 0, "132 hosts: 102 asked, 30 answered from memory, in 3.5s"},
+		{source.Config{}, 92, 0, 0, "40 of 132 hosts asked in 3.5s; 92 before the run was resumed"},
+		{source.Config{}, 92, 30, 0, "40 of 132 hosts asked or answered from memory in 3.5s; 92 before the run was resumed"},
+		{source.Config{Bodies: "bodies"}, 0, 0, 0, "132 stored answers judged in 3.5s"},
+		{source.Config{Bodies: "bodies"}, 132, 0, 0, "0 of 132 stored answers judged in 3.5s; 132 before the run was resumed"},
+		{source.Config{WARC: []string{"a.warc"}}, 0, 0, 20, "132 captures of 20 hosts judged in 3.5s"},
+		{source.Config{WARC: []string{"a.warc"}}, 32, 0, 20, "100 of 132 captures of 20 hosts judged in 3.5s; 32 before the run was resumed"},
+		{source.Config{WARC: []string{"a.warc"}}, 0, 0, 132, "132 captures judged in 3.5s"},
+		{source.Config{Paths: "list"}, 0, 0, 0, "132 captures judged in 3.5s"},
 	} {
 		c := pipeline.Config{}
 		c.Evaluate.Profiles = []*robots.Profile{google}
-		if row.stored {
-			c.Source = source.Config{Bodies: "bodies"}
-		}
+		c.Source = row.source
 		counts := summary.New(nil, []string{"google"})
 		counts.AddN("source", summary.Unranked, "cache", row.remembered)
 		var out strings.Builder
-		summarize(&out, c, &pipeline.Result{Targets: 132, Earlier: row.earlier, Elapsed: 3500 * time.Millisecond, Counts: counts}, "")
+		summarize(&out, c, &pipeline.Result{Targets: 132, Earlier: row.earlier, Elapsed: 3500 * time.Millisecond, Counts: counts}, row.hosts, "")
 		if got := strings.Split(out.String(), "\n")[1]; got != row.want {
 			t.Errorf("%+v:\n%s, want\n%s", row, got, row.want)
 		}

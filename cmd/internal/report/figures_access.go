@@ -29,17 +29,17 @@ func (d *data) shares(n int64) []string {
 // ofBoth returns n as shares of hosts and files in words.
 func (d *data) ofBoth(n int64) string {
 	if d.files == d.hosts {
-		return percent(n, d.hosts) + " of " + hosts(d.hosts)
+		return percent(n, d.hosts) + " of " + d.all()
 	}
-	return fmt.Sprintf("%s of %s (%s of the %s)", percent(n, d.hosts), hosts(d.hosts), percent(n, d.files), counted(d.files, "file"))
+	return fmt.Sprintf("%s of %s (%s of the %s)", percent(n, d.hosts), d.all(), percent(n, d.files), counted(d.files, "file"))
 }
 
 // hostsAndFiles returns the bases in words.
 func (d *data) hostsAndFiles() string {
 	if d.files == d.hosts {
-		return counted(d.hosts, "host") + ", all with a file"
+		return d.all() + ", all with a file"
 	}
-	return fmt.Sprintf("%s, of which %s a file whose rules decide", hosts(d.hosts), has(d.files))
+	return fmt.Sprintf("%s, of which %s a file whose rules decide", d.all(), has(d.files))
 }
 
 func has(n int64) string {
@@ -108,7 +108,7 @@ func (d *data) aiTraining() *figure {
 	all, some := found["all"], found["some"]
 	switch {
 	case all+some == 0:
-		f.Title = fmt.Sprintf("No host of %s shuts out a crawler for AI training", count(d.hosts))
+		f.Title = fmt.Sprintf("No host of %s shuts out a crawler for AI training", d.all())
 	case some == 0:
 		f.Title = fmt.Sprintf("%s shut out every crawler for AI training", d.ofBoth(all))
 	case all == 0:

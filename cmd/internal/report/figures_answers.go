@@ -76,7 +76,7 @@ func (d *data) answers() *figure {
 	if len(byStratum) == 0 {
 		return nil
 	}
-	f := &figure{ID: "answers", Of: fmt.Sprintf("Shares of %s.", hosts(d.hosts)), Names: rankName, Head: []string{"stratum"}, Axis: "100% of hosts"}
+	f := &figure{ID: "answers", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: rankName, Head: []string{"stratum"}, Axis: "100% of hosts"}
 	var said, columns []string
 	columns = []string{"stratum"}
 	for i, k := range answerKinds {
@@ -88,7 +88,7 @@ func (d *data) answers() *figure {
 			}
 			what := percent(all[i], d.hosts)
 			if len(said) == 0 {
-				what += " of " + hosts(d.hosts)
+				what += " of " + d.all()
 			}
 			said = append(said, what+" "+words)
 		}
@@ -127,7 +127,7 @@ func (d *data) reasons() *figure {
 	if len(all) < 2 {
 		return nil // the figure answers already shows it
 	}
-	f := &figure{ID: "reasons", Of: fmt.Sprintf("Shares of %s.", hosts(d.hosts)), Names: words.Reason.Of}
+	f := &figure{ID: "reasons", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: words.Reason.Of}
 	others := make(map[string]int64)
 	for k, n := range all {
 		if k != "success" {
@@ -166,13 +166,13 @@ func (d *data) errors() *figure {
 		n += count
 	}
 	top := ranked(all)
-	f := &figure{ID: "errors", Of: fmt.Sprintf("Shares of %s.", hosts(d.hosts)), Names: words.ErrorClass.Of}
-	at := fmt.Sprintf("%s of %s", count(n), hosts(d.hosts))
+	f := &figure{ID: "errors", Of: fmt.Sprintf("Shares of %s.", d.all()), Names: words.ErrorClass.Of}
+	at := fmt.Sprintf("%s of %s", count(n), d.all())
 	switch {
 	case n == 1 && d.hosts == 1:
 		at = "the only host"
 	case n == d.hosts:
-		at = "all " + hosts(n)
+		at = "all " + d.all()
 	}
 	class, most := leading(all, quoted(words.ErrorClass.Of))
 	f.Title = fmt.Sprintf("At %s the attempt failed or led nowhere, most often with %s (%s)", at, class, most)

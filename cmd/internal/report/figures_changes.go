@@ -141,7 +141,7 @@ func (d *data) changeKinds() *figure {
 		title = fmt.Sprintf("The commonest changes are %s, on %s each", names, hosts(most))
 	}
 	f := &figure{
-		ID: "change-kinds", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", count(d.hosts)), Names: words.Kind.Of,
+		ID: "change-kinds", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", d.all()), Names: words.Kind.Of,
 		Title: title, Axis: hosts(full),
 		Note: "A host counts once for each kind. The table changes has a row for each agent, URL or token concerned; the numbers show both.",
 		Head: []string{"kind", "hosts", "rows"},
@@ -167,7 +167,7 @@ func (d *data) changedTogether() *figure {
 	most := ways[0].Hosts
 	full := roundUp(most)
 	f := &figure{
-		ID: "change-together", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", count(d.hosts)),
+		ID: "change-together", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", d.all()),
 		Title: fmt.Sprintf("The commonest set of changes is shared by %s", hosts(most)), Axis: hosts(full), Names: func(s string) string { return s },
 		Note: "Two hosts changed in the same way if the table changes has the same rows for both, apart from their names, line numbers, sitemaps, redirects and reachability. They often use one template. Each bar is named after the best-ranked host, and coloured by its gravest change.",
 		Head: []string{"such_as", "hosts"},
@@ -260,7 +260,7 @@ func (d *data) changeWays(id, name string, of []closedTo, named func(string) str
 		}
 	}
 	f := &figure{
-		ID: id, Of: fmt.Sprintf("Numbers of hosts; the run has %s.", count(d.hosts)), Names: named, Head: []string{name, "closed", "shut_out", "opened", "let_in"},
+		ID: id, Of: fmt.Sprintf("Numbers of hosts; the run has %s.", d.all()), Names: named, Head: []string{name, "closed", "shut_out", "opened", "let_in"},
 		Legend: []legend{{"closed", "shut out entirely"}, {"partly", "closed on some path"}},
 		Note:   "Closed and opened are by the meaning of the rules on every path. A host may close one path and open another.",
 	}

@@ -69,7 +69,7 @@ func (d *data) network(metric, what, prefix string) *figure {
 	f := &figure{
 		ID: strings.ReplaceAll(metric, "_", "-"), Of: fmt.Sprintf("Shares of the hosts of each %s, the worst first, of %s with at least %s.", what, count(int64(len(names))), hosts(d.enough())),
 		Note: fmt.Sprintf("Failed: no answer, or a server error. Slow: %s or more, failed or not. Of all %s, %s failed and %s were slow.",
-			microsName(summary.SlowMicros), hosts(d.hosts), percent(d.sums.total(metric+"_failed"), d.hosts), percent(d.sums.total(metric+"_slow"), d.hosts)),
+			microsName(summary.SlowMicros), d.all(), percent(d.sums.total(metric+"_failed"), d.hosts), percent(d.sums.total(metric+"_slow"), d.hosts)),
 		Head: []string{metric, "hosts", "failed", "slow"}, Names: shown,
 		Legend: []legend{{"closed", "failed"}, {"partly", "slow"}},
 	}

@@ -2,8 +2,8 @@
 //
 //	summary, examples, changes ─► sums ─► figures ─► page
 //
-// It reads only these three tables. The first two hold totals, so the cost hardly
-// depends on the number of hosts. A figure has a title that states its finding, the
+// It reads only these three tables, and the hosts of a run of archives, to count them.
+// The first two hold totals, so the cost hardly depends on the number of hosts. A figure has a title that states its finding, the
 // base of its shares, a drawing, and the numbers with the SQL that computes them.
 // The drawing and the numbers can be downloaded.
 //
@@ -30,7 +30,9 @@ import (
 	"time"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline/series"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
 	"github.com/robocensus/robocensus/sink/visible"
 )
@@ -80,6 +82,11 @@ func Page(ctx context.Context, dir string, m *sink.Manifest, against string) (_ 
 	d.hosts, d.texts = d.sums.total("targets"), d.sums.total("body_bytes")
 	d.files = d.sums.by("outcome", d.profile, key)["conditional_allow"]
 	d.known = d.answered()
+	if d.archived = d.sums.by("source", d.profile, key)["warc"] > 0; d.archived {
+		if d.captured, err = capturedHosts(ctx, dir, m.Run); err != nil {
+			return nil, err
+		}
+	}
 	var out bytes.Buffer
 	if err := pageTemplate.Execute(&out, d.page()); err != nil {
 		return nil, fmt.Errorf("draw the report: %w", err)
@@ -96,10 +103,37 @@ type data struct {
 	examples     examples
 	changes      *changes // nil without against
 
-	hosts int64 // all of the run
+	hosts int64 // all of the run; of archives, their captures
 	files int64 // hosts whose rules decide
 	texts int64 // files whose contents were counted, including those that the profile leaves undefined
 	known int64 // hosts whose policy is known
+
+	archived bool  // some of them are captures of archives
+	captured int64 // the hosts that these captures are of, 0 if unknown
+}
+
+// capturedHosts counts the hosts of a run whose captures are from archives. It returns
+// 0 if that is not cheap, or the run has no column for it.
+func capturedHosts(ctx context.Context, dir, run string) (int64, error) {
+	if store.IsURL(dir) {
+		return 0, nil
+	}
+	m, err := sink.ReadManifest(ctx, dir, run) // of the run, whose head the page needs otherwise
+	if err != nil || slices.Contains(m.Without, "fetches.host") || slices.Contains(m.Without, "fetches.port") {
+		return 0, err
+	}
+	return series.Hosts(ctx, dir, m)
+}
+
+// all names what the run has.
+func (d *data) all() string {
+	switch {
+	case !d.archived || d.captured == d.hosts:
+		return hosts(d.hosts)
+	case d.captured == 0:
+		return counted(d.hosts, "capture")
+	}
+	return counted(d.hosts, "capture") + " of " + hosts(d.captured)
 }
 
 type page struct {
@@ -123,7 +157,7 @@ type section struct {
 
 func (d *data) page() *page {
 	m := d.manifest
-	p := &page{Title: fmt.Sprintf("Crawl policies of %s, %s", hosts(d.hosts), day(m.Date)), Drawn: "Drawn from the tables summary and examples alone", Sources: d.sources()}
+	p := &page{Title: fmt.Sprintf("Crawl policies of %s, %s", d.all(), day(m.Date)), Drawn: "Drawn from the tables summary and examples alone", Sources: d.sources()}
 	if d.changes != nil {
 		p.Drawn = "Drawn from the tables summary, examples and changes alone"
 		p.Title += ", and what changed since " + strings.TrimPrefix(d.changes.since, "run ")
@@ -146,7 +180,7 @@ func (d *data) page() *page {
 	} else if !summary.HasExamples(m) {
 		p.Remarks = append(p.Remarks, "The page has no examples, because the run was published without some of their columns.")
 	}
-	if d.sums.by("source", d.profile, key)["warc"] > 0 {
+	if d.archived && d.captured != d.hosts {
 		several := "An archive may have several captures of a host, and each of them counts as a host here."
 		if slices.Contains(m.Tables, "fetches") && m.Complete() {
 			several += fmt.Sprintf(" To count the hosts: SELECT count(DISTINCT host) FROM history.fetches WHERE run = %s.", quote(m.Run))
@@ -158,7 +192,7 @@ func (d *data) page() *page {
 		return p
 	}
 	if d.known == 0 {
-		nobody, attempts := "None of the "+hosts(d.hosts), "attempts"
+		nobody, attempts := "None of the "+d.all(), "attempts"
 		if d.hosts == 1 {
 			nobody, attempts = "The only host has not", "attempt"
 		}
@@ -218,6 +252,12 @@ const notYet = "-- once the run is complete, which writes its rows of the table 
 // tiles returns the headline numbers.
 func (d *data) tiles() []tile {
 	tiles := []tile{{"hosts", count(d.hosts), ""}}
+	if d.all() != hosts(d.hosts) {
+		tiles[0].Name = "captures"
+		if d.captured > 0 {
+			tiles[0].Note = "of " + hosts(d.captured)
+		}
+	}
 	if d.files != d.hosts {
 		tiles = append(tiles, tile{"files", count(d.files), percent(d.files, d.hosts) + " of hosts have rules that decide"})
 	}
