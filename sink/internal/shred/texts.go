@@ -15,7 +15,7 @@ type textColumn struct {
 	last  int32 // the text of the last cell, -1 for none
 	cells []int32
 	batch []int32  // the cells of the last batch; nil if no later column shares the dictionary
-	seen  []uint64 // scratch of extremes
+	seen  []uint64 // scratch of present
 }
 
 // forget empties the dictionary. Every column that shares it forgets before the next
