@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/views"
@@ -24,7 +25,7 @@ type DiffConfig struct {
 	ToolVersion   string
 	Expect        *Expectations // nil for none
 
-	memory int // bound for each sorter, 0 for sortMemory
+	memory int // bound for each sorter, 0 for sorter.Memory
 }
 
 // ErrNotComparable is the error of two runs that cannot be compared. The error that
@@ -86,27 +87,27 @@ type differ struct {
 	blind   []bool // by expectation: whether changes that it forbids would not be found
 
 	names   *names
-	sorters []*sorter
-	byHost  [2]*sorter // rows of fetches by host
+	sorters []*sorter.Sorter
+	byHost  [2]*sorter.Sorter // rows of fetches by host
 	hidden  *hiddenPairs
-	pairs   *sorter    // pairs that may differ, by number
-	asked   [2]*sorter // targets whose rows are needed, by run, segment and seq
-	found   [2]*sorter // rows of these targets, by number of the pair and table
+	pairs   *sorter.Sorter    // pairs that may differ, by number
+	asked   [2]*sorter.Sorter // targets whose rows are needed, by run, segment and seq
+	found   [2]*sorter.Sorter // rows of these targets, by number of the pair and table
 
 	out     *sink.Changes
 	result  *DiffResult
 	checker *checker // nil without expectations
 }
 
-func (d *differ) sorter() *sorter {
-	s := &sorter{scratch: d.out.Scratch, memory: cmp.Or(d.memory, sortMemory)}
+func (d *differ) sorter() *sorter.Sorter {
+	s := &sorter.Sorter{Scratch: d.out.Scratch, Memory: cmp.Or(d.memory, sorter.Memory)}
 	d.sorters = append(d.sorters, s)
 	return s
 }
 
 func (d *differ) close() {
 	for _, s := range d.sorters {
-		s.close()
+		s.Close()
 	}
 }
 
@@ -188,13 +189,13 @@ func (d *differ) details(ctx context.Context) error {
 				}
 			}
 		}
-		asked, err := d.asked[i].sorted()
+		asked, err := d.asked[i].Sorted()
 		if err != nil {
 			return errors.Join(err, g.Wait())
 		}
 		source, segment, list := -1, -1, []wanted(nil)
 		for {
-			key, value, err := asked.next()
+			key, value, err := asked.Next()
 			if err == io.EOF {
 				break
 			}
@@ -237,13 +238,13 @@ func partsOf(m *sink.Manifest) (parts map[int]map[string][]sink.Part, segments [
 
 // compareAll compares pair by pair.
 func (d *differ) compareAll(ctx context.Context) error {
-	pairs, err := d.pairs.sorted()
+	pairs, err := d.pairs.Sorted()
 	if err != nil {
 		return err
 	}
 	var found [2]*foundReader
 	for i := range found {
-		m, err := d.found[i].sorted()
+		m, err := d.found[i].Sorted()
 		if err != nil {
 			return err
 		}
@@ -258,7 +259,7 @@ func (d *differ) compareAll(ctx context.Context) error {
 	}
 	last := comparisons[0]
 	for {
-		key, value, err := pairs.next()
+		key, value, err := pairs.Next()
 		if err == io.EOF {
 			return last.flush()
 		}
@@ -289,7 +290,7 @@ func (d *differ) compareAll(ctx context.Context) error {
 
 // A foundReader reads the rows of targets in the order of their pairs.
 type foundReader struct {
-	m     *merged
+	m     *sorter.Merged
 	n     int64 // the pair that held belongs to
 	table int   // the table that held is from
 	held  []byte
@@ -297,7 +298,7 @@ type foundReader struct {
 }
 
 func (r *foundReader) advance() error {
-	key, value, err := r.m.next()
+	key, value, err := r.m.Next()
 	if err == io.EOF {
 		r.over = true
 		return nil

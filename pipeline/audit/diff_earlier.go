@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
@@ -58,13 +59,13 @@ func stateOf(rows []*fetched, b *fetched) (row *fetched, over bool) {
 
 // hiddenPairs holds pairs whose earlier row hides the state before, by host.
 type hiddenPairs struct {
-	*sorter
+	*sorter.Sorter
 	hosts hostSet
 	count int64
 }
 
 func (d *differ) newHidden() *hiddenPairs {
-	return &hiddenPairs{sorter: d.sorter(), hosts: newHostSet()}
+	return &hiddenPairs{Sorter: d.sorter(), hosts: newHostSet()}
 }
 
 // add adds pair n.
@@ -74,18 +75,18 @@ func (h *hiddenPairs) add(p *pair, n int64) error {
 	p.encode(&value)
 	h.hosts.add(p.last().host)
 	h.count++
-	return h.sorter.add(p.last().key(), value)
+	return h.Sorter.Add(p.last().key(), value)
 }
 
 // each calls f for each pair in the order of hosts.
 func (h *hiddenPairs) each(ctx context.Context, f func(p *pair, n int64) error) error {
-	defer h.close()
-	m, err := h.sorted()
+	defer h.Close()
+	m, err := h.Sorted()
 	if err != nil {
 		return err
 	}
 	for ctx.Err() == nil {
-		_, value, err := m.next()
+		_, value, err := m.Next()
 		if err == io.EOF {
 			return nil
 		}
@@ -213,7 +214,7 @@ func (d *differ) without(e *differ) (agents []string) {
 // lookIn settles the hidden pairs whose state before a run shows, and returns the rest.
 func (d *differ) lookIn(ctx context.Context, e *differ, hidden *hiddenPairs) (*hiddenPairs, error) {
 	byHost := d.sorter()
-	defer byHost.close()
+	defer byHost.Close()
 	g, each := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for _, p := range e.runs[0].PartsOf("fetches") {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/robots"
 )
 
@@ -104,12 +105,12 @@ func (d *differ) unknown(p *pair) []string {
 
 // A hostReader reads the rows of fetches host by host.
 type hostReader struct {
-	m    *merged
+	m    *sorter.Merged
 	next *fetched // nil at the end
 }
 
-func newHostReader(s *sorter) (*hostReader, error) {
-	m, err := s.sorted()
+func newHostReader(s *sorter.Sorter) (*hostReader, error) {
+	m, err := s.Sorted()
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func newHostReader(s *sorter) (*hostReader, error) {
 }
 
 func (r *hostReader) advance() error {
-	_, value, err := r.m.next()
+	_, value, err := r.m.Next()
 	if err == io.EOF {
 		r.next = nil
 		return nil
@@ -191,7 +192,7 @@ func (d *differ) join(ctx context.Context) error {
 		}
 	}
 	for i := range d.byHost {
-		d.byHost[i].close()
+		d.byHost[i].Close()
 	}
 	return ctx.Err()
 }
@@ -289,7 +290,7 @@ func (d *differ) settle(p *pair, n int64) error {
 			} else {
 				value.text("")
 			}
-			if err := d.asked[i].add(key, value); err != nil {
+			if err := d.asked[i].Add(key, value); err != nil {
 				return err
 			}
 		}
@@ -297,5 +298,5 @@ func (d *differ) settle(p *pair, n int64) error {
 	var key, value encoder
 	key.ordered(n)
 	p.encode(&value)
-	return d.pairs.add(key, value)
+	return d.pairs.Add(key, value)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
@@ -74,7 +75,7 @@ var fetchColumns = []string{
 
 // readFetches adds the rows of a part of fetches to a sorter: all, or those of wanted
 // hosts.
-func readFetches(ctx context.Context, dir string, p sink.Part, wanted func(host string) bool, into *sorter) error {
+func readFetches(ctx context.Context, dir string, p sink.Part, wanted func(host string) bool, into *sorter.Sorter) error {
 	return scan.Rows(ctx, dir, p, scan.Selection{Columns: fetchColumns}, func(batch arrow.RecordBatch) error {
 		text := func(name string) func(int) string {
 			column := scan.Column[*array.String](batch, name)
@@ -106,7 +107,7 @@ func readFetches(ctx context.Context, dir string, p sink.Part, wanted func(host 
 			}
 			e = e[:0]
 			f.encode(&e)
-			if err := into.add(f.key(), e); err != nil {
+			if err := into.Add(f.key(), e); err != nil {
 				return err
 			}
 		}
@@ -163,7 +164,7 @@ type detailReader struct {
 
 // readDetails adds a record to a sorter for each wanted target with rows in a part.
 // The key is the number of the pair and that of the table. list is ascending by seq.
-func readDetails(ctx context.Context, dir string, p sink.Part, table int, list []wanted, n *names, into *sorter) error {
+func readDetails(ctx context.Context, dir string, p sink.Part, table int, list []wanted, n *names, into *sorter.Sorter) error {
 	t := &detailTables[table]
 	r := &detailReader{names: n, ids: make(map[string]uint64), own: make(map[string]uint64)}
 	var e encoder
@@ -175,7 +176,7 @@ func readDetails(ctx context.Context, dir string, p sink.Part, table int, list [
 		var key encoder
 		key.ordered(list[at].n)
 		key = append(key, byte(table))
-		err := into.add(key, e)
+		err := into.Add(key, e)
 		e, r.begun = e[:0], false
 		return err
 	}

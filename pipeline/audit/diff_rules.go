@@ -10,6 +10,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -98,7 +99,7 @@ func (r *rulesDiff) asks(p *pair) bool { return r.compares(p) && r.bodies }
 
 // readBodies adds a record with the body to a sorter for each target that needs one
 // from a part. It reads one body at a time, as each may have half a megabyte.
-func readBodies(ctx context.Context, dir string, parts []sink.Part, list []wanted, into *sorter) error {
+func readBodies(ctx context.Context, dir string, parts []sink.Part, list []wanted, into *sorter.Sorter) error {
 	of := make(map[string][]int64)
 	for _, w := range list {
 		if w.digest != "" {
@@ -118,7 +119,7 @@ func readBodies(ctx context.Context, dir string, parts []sink.Part, list []wante
 
 // readBodiesOf reads the bodies of one part, and removes those that it finds from of,
 // the targets by digest.
-func readBodiesOf(ctx context.Context, dir string, p sink.Part, of map[string][]int64, into *sorter) (err error) {
+func readBodiesOf(ctx context.Context, dir string, p sink.Part, of map[string][]int64, into *sorter.Sorter) (err error) {
 	defer scan.Recovered(&err)
 	f, err := scan.OpenPart(ctx, dir, p)
 	if err != nil {
@@ -145,7 +146,7 @@ func readBodiesOf(ctx context.Context, dir string, p sink.Part, of map[string][]
 			key.ordered(target)
 			key = append(key, tableBodies)
 			// The leading byte distinguishes an empty body from a missing one.
-			if err := into.add(key, append([]byte{1}, one[0].Body...)); err != nil {
+			if err := into.Add(key, append([]byte{1}, one[0].Body...)); err != nil {
 				return err
 			}
 		}

@@ -19,6 +19,8 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -322,12 +324,13 @@ func TestManyURLsOfOneHost(t *testing.T) {
 		if p.Table != "verdicts" {
 			continue
 		}
-		s := &sorter{scratch: in(t, t.TempDir()), memory: sortMemory}
+		s := &sorter.Sorter{Scratch: pipelinetest.Scratch(t, t.TempDir()), Memory: sorter.Memory}
 		if err := readDetails(context.Background(), c.Dir, p, tableVerdicts, []wanted{{seq: 1}}, new(names), s); err != nil {
 			t.Fatal(err)
 		}
-		if most := urls * (len(lists[0][0]) + 20 + 8*agents); len(s.records) != 1 || len(s.arena) > most {
-			t.Errorf("%d records, %d bytes for %d URLs and %d agents, more than %d", len(s.records), len(s.arena), urls, agents, most)
+		records, size, err := heldBy(s)
+		if most := urls * (len(lists[0][0]) + 20 + 8*agents); err != nil || records != 1 || size > most {
+			t.Errorf("%d records, %d bytes for %d URLs and %d agents, more than %d; %v", records, size, urls, agents, most, err)
 		}
 	}
 }

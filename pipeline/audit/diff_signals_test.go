@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -104,19 +105,21 @@ func TestALongPathIsToldOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held := &sorter{memory: 1 << 30}
+	held := &sorter.Sorter{Memory: 1 << 30}
 	for _, p := range m.Parts {
 		if p.Table == "signals" {
 			err = errors.Join(err, readDetails(context.Background(), c.Dir, p, tableSignals, []wanted{{seq: 0, n: 0}, {seq: 1, n: 1}}, new(names), held))
 		}
 	}
-	if err != nil || len(held.arena) < 20_000 || len(held.arena) > 200_000 {
-		t.Errorf("%d bytes are held of a file of %d, %v", len(held.arena), len(file("y")), err)
+	_, size, e := heldBy(held)
+	if err = errors.Join(err, e); err != nil || size < 20_000 || size > 200_000 {
+		t.Errorf("%d bytes are held of a file of %d, %v", size, len(file("y")), err)
 	}
 	if _, err := Diff(context.Background(), DiffConfig{Dir: c.Dir, Before: "a", After: "b"}); err != nil {
 		t.Fatal(err)
 	}
-	changes, size := changesOf(t, c.Dir, "b", "a"), 0
+	changes := changesOf(t, c.Dir, "b", "a")
+	size = 0
 	for _, c := range changes {
 		size += len(text(c.Before)) + len(text(c.After))
 	}

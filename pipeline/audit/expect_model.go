@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -170,8 +171,8 @@ func (c *checker) ofModels(ctx context.Context, dir string, parts map[string][]s
 	if len(targets) == 0 {
 		return nil
 	}
-	found := &sorter{scratch: c.scratch, memory: sortMemory}
-	defer found.close()
+	found := &sorter.Sorter{Scratch: c.scratch, Memory: sorter.Memory}
+	defer found.Close()
 	for _, table := range modelTables(c.model.profile) {
 		if table == "bodies" {
 			if err := readBodies(ctx, dir, parts[table], list, found); err != nil {
@@ -189,7 +190,7 @@ func (c *checker) ofModels(ctx context.Context, dir string, parts map[string][]s
 			}
 		}
 	}
-	sorted, err := found.sorted()
+	sorted, err := found.Sorted()
 	if err != nil {
 		return err
 	}

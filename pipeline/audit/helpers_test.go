@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -16,6 +17,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -76,4 +78,19 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// heldBy counts the records of a sorter and their bytes.
+func heldBy(s *sorter.Sorter) (records, size int, err error) {
+	m, err := s.Sorted()
+	for err == nil {
+		var key, value []byte
+		if key, value, err = m.Next(); err == nil {
+			records, size = records+1, size+len(key)+len(value)
+		}
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return records, size, err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -42,7 +43,7 @@ func rebuiltOf(t *testing.T, dir, id string, each func(groups, rules decoder, bo
 	t.Helper()
 	m, err := sink.ReadManifest(t.Context(), dir, id)
 	must(t, err)
-	found := &sorter{memory: 1 << 30}
+	found := &sorter.Sorter{Memory: 1 << 30}
 	for _, p := range m.Parts {
 		var list []wanted
 		for _, row := range fetchRows(t, dir, m, p.Segment) {
@@ -60,7 +61,7 @@ func rebuiltOf(t *testing.T, dir, id string, each func(groups, rules decoder, bo
 			must(t, readBodies(t.Context(), dir, []sink.Part{p}, list, found))
 		}
 	}
-	sorted, err := found.sorted()
+	sorted, err := found.Sorted()
 	must(t, err)
 	r := &foundReader{m: sorted}
 	must(t, r.advance())
@@ -73,7 +74,7 @@ func rebuiltOf(t *testing.T, dir, id string, each func(groups, rules decoder, bo
 
 func fetchRows(t *testing.T, dir string, m *sink.Manifest, segment int) (out []*fetched) {
 	t.Helper()
-	byHost := &sorter{memory: 1 << 30}
+	byHost := &sorter.Sorter{Memory: 1 << 30}
 	for _, p := range m.Parts {
 		if p.Table == "fetches" && p.Segment == segment {
 			must(t, readFetches(t.Context(), dir, p, nil, byHost))

@@ -12,6 +12,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 // Must ends the test on an error.
@@ -28,6 +30,15 @@ func WriteFile(t testing.TB, name string, content []byte) string {
 	path := filepath.Join(t.TempDir(), name)
 	Must(t, os.WriteFile(path, content, 0o666))
 	return path
+}
+
+// Scratch returns a function that creates scratch files in a folder.
+func Scratch(t testing.TB, dir string) func() (*store.Scratch, error) {
+	t.Helper()
+	s, err := store.Open(t.Context(), dir)
+	Must(t, err)
+	t.Cleanup(func() { s.Close() })
+	return func() (*store.Scratch, error) { return s.Scratch(".") }
 }
 
 // Rows reads a table of a run of one segment.

@@ -1,4 +1,5 @@
-package audit
+// Package sorter sorts records by key in bounded memory, on disk where they are many.
+package sorter
 
 import (
 	"bufio"
@@ -15,15 +16,15 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// sortMemory bounds what a sorter holds before it writes to disk, and the buffers
+// Memory is a bound for what a Sorter holds before it writes to disk, and the buffers
 // that it reads with.
-const sortMemory = 32 << 20
+const Memory = 32 << 20
 
-// A sorter sorts records by their keys, which must be distinct, in bounded memory.
+// A Sorter sorts records by their keys, which must be distinct, in bounded memory.
 // It writes sorted stretches to a scratch file and merges them when they are read.
-type sorter struct {
-	scratch func() (*store.Scratch, error)
-	memory  int
+type Sorter struct {
+	Scratch func() (*store.Scratch, error) // creates the file; unused if the memory suffices
+	Memory  int                            // bytes
 
 	mu      sync.Mutex
 	arena   []byte
@@ -49,11 +50,11 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var errDamagedSort = errors.New("it is truncated or damaged")
 
-// add adds a copy of a record. It is safe for concurrent use.
-func (s *sorter) add(key, value []byte) error {
+// Add adds a copy of a record. It is safe for concurrent use.
+func (s *Sorter) Add(key, value []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n := len(key) + len(value); len(s.records) > 0 && len(s.arena)+n+24*len(s.records) > s.memory {
+	if n := len(key) + len(value); len(s.records) > 0 && len(s.arena)+n+24*len(s.records) > s.Memory {
 		if err := s.flush(); err != nil {
 			return err
 		}
@@ -63,14 +64,14 @@ func (s *sorter) add(key, value []byte) error {
 	return nil
 }
 
-func (s *sorter) sort() {
+func (s *Sorter) sort() {
 	key := func(r record) []byte { return s.arena[r.from:][:r.key] }
 	slices.SortFunc(s.records, func(a, b record) int { return bytes.Compare(key(a), key(b)) })
 }
 
-func (s *sorter) flush() error {
+func (s *Sorter) flush() error {
 	if s.file == nil {
-		f, err := s.scratch()
+		f, err := s.Scratch()
 		if err != nil {
 			return fmt.Errorf("create a sort file: %w", err)
 		}
@@ -98,8 +99,8 @@ func (s *sorter) flush() error {
 	return nil
 }
 
-// close releases memory and disk.
-func (s *sorter) close() error {
+// Close releases memory and disk.
+func (s *Sorter) Close() error {
 	s.arena, s.records, s.runs = nil, nil, nil
 	if s.file == nil {
 		return nil
@@ -109,20 +110,24 @@ func (s *sorter) close() error {
 	return f.Close()
 }
 
-// sorted returns a reader of the records in order. Nothing can be added after it.
-func (s *sorter) sorted() (*merged, error) {
+// Sorted returns a reader of the records in order. Nothing can be added after it. It
+// may be called again, for another reader.
+func (s *Sorter) Sorted() (*Merged, error) {
 	if s.file == nil {
 		s.sort()
-		return &merged{sorter: s}, nil
+		return &Merged{sorter: s}, nil
 	}
-	if err := s.flush(); err != nil {
-		return nil, err
+	if len(s.records) > 0 {
+		if err := s.flush(); err != nil {
+			return nil, err
+		}
 	}
 	s.arena, s.records = nil, nil
-	m := &merged{sorter: s}
-	size := min(max(s.memory/len(s.runs), 4<<10), 256<<10)
+	m := &Merged{sorter: s}
+	size := min(max(s.Memory/len(s.runs), 4<<10), 256<<10)
 	for _, r := range s.runs {
-		st := &stretch{r: bufio.NewReaderSize(r, size), left: r.Size()}
+		whole := io.NewSectionReader(r, 0, r.Size())
+		st := &stretch{r: bufio.NewReaderSize(whole, size), left: r.Size()}
 		if err := st.next(); err != nil {
 			return nil, err
 		}
@@ -132,16 +137,16 @@ func (s *sorter) sorted() (*merged, error) {
 	return m, nil
 }
 
-// merged reads records in the order of their keys.
-type merged struct {
-	sorter    *sorter
+// Merged reads records in the order of their keys.
+type Merged struct {
+	sorter    *Sorter
 	at        int // index in the sorter's records if it wrote nothing to disk
 	stretches []*stretch
 	begun     bool
 }
 
-// next returns the next record, or io.EOF. The record is valid until the next call.
-func (m *merged) next() (key, value []byte, err error) {
+// Next returns the next record, or [io.EOF]. The record is valid until the next call.
+func (m *Merged) Next() (key, value []byte, err error) {
 	if m.stretches == nil {
 		if m.at == len(m.sorter.records) {
 			return nil, nil, io.EOF
@@ -164,11 +169,11 @@ func (m *merged) next() (key, value []byte, err error) {
 	return nil, nil, io.EOF
 }
 
-func (m *merged) Len() int           { return len(m.stretches) }
-func (m *merged) Swap(i, j int)      { m.stretches[i], m.stretches[j] = m.stretches[j], m.stretches[i] }
-func (m *merged) Push(any)           {}
-func (m *merged) Pop() any           { return nil }
-func (m *merged) Less(i, j int) bool { return m.stretches[i].before(m.stretches[j]) }
+func (m *Merged) Len() int           { return len(m.stretches) }
+func (m *Merged) Swap(i, j int)      { m.stretches[i], m.stretches[j] = m.stretches[j], m.stretches[i] }
+func (m *Merged) Push(any)           {}
+func (m *Merged) Pop() any           { return nil }
+func (m *Merged) Less(i, j int) bool { return m.stretches[i].before(m.stretches[j]) }
 
 // A stretch reads a sorted stretch of records, one at a time.
 type stretch struct {

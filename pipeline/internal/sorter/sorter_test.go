@@ -1,4 +1,4 @@
-package audit
+package sorter
 
 import (
 	"bytes"
@@ -10,52 +10,46 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// in makes files to sort in.
-func in(t *testing.T, dir string) func() (*store.Scratch, error) {
-	t.Helper()
-	s, err := store.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return func() (*store.Scratch, error) { return s.Scratch(".") }
-}
-
 func TestSorterGivesBackEveryRecordInOrder(t *testing.T) {
 	dir := t.TempDir()
-	scratch := in(t, dir)
+	scratch := pipelinetest.Scratch(t, dir)
 	rapid.Check(t, func(t *rapid.T) {
-		s := &sorter{scratch: scratch, memory: rapid.IntRange(1, 2000).Draw(t, "memory")}
-		defer s.close()
+		s := &Sorter{Scratch: scratch, Memory: rapid.IntRange(1, 2000).Draw(t, "memory")}
+		defer s.Close()
 		records := rapid.MapOf(rapid.StringN(0, 20, -1), rapid.StringN(0, 60, -1)).Draw(t, "records")
 		var want, got [][2]string
 		for key, value := range records {
 			want = append(want, [2]string{key, value})
-			if err := s.add([]byte(key), []byte(value)); err != nil {
+			if err := s.Add([]byte(key), []byte(value)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		m, err := s.sorted()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for {
-			key, value, err := m.next()
-			if err == io.EOF {
-				break
-			}
+		for range 2 { // a second reader begins anew, whatever the first has read
+			m, err := s.Sorted()
 			if err != nil {
 				t.Fatal(err)
 			}
-			got = append(got, [2]string{string(key), string(value)})
+			got = got[:0]
+			for {
+				key, value, err := m.Next()
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, [2]string{string(key), string(value)})
+			}
 		}
 		slices.SortFunc(want, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)
 		}
 	})
@@ -67,13 +61,13 @@ func TestSorterGivesBackEveryRecordInOrder(t *testing.T) {
 // Whatever byte of what is sorted on disk is another, and wherever it is cut
 // short, is an error: nobody decodes it.
 func TestSorterNoticesDamage(t *testing.T) {
-	scratch := in(t, t.TempDir())
+	scratch := pipelinetest.Scratch(t, t.TempDir())
 	// read gives back what is sorted after damage to its file of so many bytes.
 	read := func(damage func(f *store.Scratch, size int64)) (records int, size int64, err error) {
-		s := &sorter{scratch: scratch, memory: 100}
-		defer s.close()
+		s := &Sorter{Scratch: scratch, Memory: 100}
+		defer s.Close()
 		for i := range 12 {
-			if err := s.add([]byte{byte(i)}, bytes.Repeat([]byte{byte(i)}, i)); err != nil {
+			if err := s.Add([]byte{byte(i)}, bytes.Repeat([]byte{byte(i)}, i)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -81,9 +75,9 @@ func TestSorterNoticesDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 		damage(s.file, s.end)
-		m, err := s.sorted()
+		m, err := s.Sorted()
 		for err == nil {
-			if _, _, err = m.next(); err == nil {
+			if _, _, err = m.Next(); err == nil {
 				records++
 			}
 		}
