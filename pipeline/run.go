@@ -24,7 +24,7 @@ import (
 type Config struct {
 	Dir         string
 	Run         string
-	Source      source.Config   // MaxBody is taken from Fetch
+	Source      source.Config   // MaxBody and MaxRedirects are taken from Fetch
 	Evaluate    evaluate.Config // agents, URL samples and profiles
 	Tables      []string
 	Fetch       fetch.Config
@@ -113,7 +113,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 		return runInBucket(ctx, c, progress)
 	}
 	began, before := time.Now(), progress.Snapshot()
-	c.Source.MaxBody = c.Fetch.MaxBody
+	c.Source.MaxBody, c.Source.MaxRedirects = c.Fetch.MaxBody, c.Fetch.MaxRedirects
 	n := &census{
 		config: c, progress: progress, shared: evaluate.Prepare(c.Evaluate), pressure: newBackpressure(&c), ready: make(chan *segment, 1),
 	}
@@ -121,6 +121,7 @@ func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err erro
 	if n.source, err = source.Open(ctx, c.Source); err != nil {
 		return nil, err
 	}
+	defer n.source.Close()
 	progress.expect(n.source.Total, c.Source.Limit)
 	if c.State != "" {
 		if n.memory, err = memory.Open(c.State); err != nil {

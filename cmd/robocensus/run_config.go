@@ -43,7 +43,7 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 		Dir: f.out, Grace: f.grace, State: f.state, Resume: f.resume, ForceNew: f.forceNew, ToolVersion: sink.ToolVersion(version),
 		Source: source.Config{
 			Hosts: f.hosts, WARC: f.warc, Paths: f.warcPaths, Base: f.warcBase, Pace: f.archivePace(), Bodies: f.bodies, FromRun: f.fromRun, Ranks: f.ranks, Named: f.named,
-			Schemes: f.schemes, Limit: f.limit, Sample: f.sample, Shard: f.shardOf(), Planning: f.planning,
+			Schemes: f.schemes, Limit: f.limit, Sample: f.sample, Shard: f.shardOf(), Planning: f.planning, LastCapture: f.lastCapture,
 		},
 		Evaluate: evaluate.Config{KeepComments: f.keepComments},
 	}
@@ -120,6 +120,10 @@ func (f *runFlags) checkSource() error {
 		return usagef("--force-new would remove the run that --from-run reads; give another --run")
 	case stored > 1:
 		return usagef("--warc, --warc-paths, --bodies and --from-run exclude each other: give one of them")
+	case f.lastCapture && slices.Contains(f.warc, "-"):
+		return usagef("--last-capture reads archives several times: give a file, and not standard input")
+	case f.lastCapture && f.shards > 1:
+		return usagef("--last-capture does not apply to shards: the last capture of a host may be in an archive of another one")
 	case f.warcBase != "" && f.warcPaths == "":
 		return usagef("--warc-base needs --warc-paths: it is where the paths of the list begin")
 	case isURL(f.warcBase) && !remote.IsURL(f.warcBase):

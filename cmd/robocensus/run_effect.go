@@ -32,6 +32,8 @@ func (f *runFlags) checkEffect() error {
 	switch {
 	case given("archive-rate") && len(f.warc) == 0 && f.warcPaths == "":
 		return usagef("--archive-rate needs --warc or --warc-paths: it is for servers of WARC files")
+	case given("last-capture") && len(f.warc) == 0 && f.warcPaths == "":
+		return usagef("--last-capture needs --warc or --warc-paths: only archives have several captures of a host")
 	case given("keep-comments") && f.keepComments && !hasComments(f.tables):
 		return usagef("--keep-comments needs the table lines: add it to --tables")
 	case given("resolver") && f.connectTo != "":

@@ -164,11 +164,11 @@ func hostsOf(ctx context.Context, c pipeline.Config) int64 {
 // remarkCaptures prints a note if hosts have several captures.
 func remarkCaptures(c pipeline.Config, r *pipeline.Result, hosts int64, stderr io.Writer) {
 	switch {
-	case !c.Source.HasArchives():
+	case !c.Source.HasArchives() || c.Source.LastCapture:
 	case several(r, hosts):
-		fmt.Fprintf(stderr, "note: the %s are of %s, and each counts\n", words.Count(r.Targets, "capture"), words.Count(hosts, "host"))
+		fmt.Fprintf(stderr, "note: the %s are of %s, and each counts; with --last-capture, each host has one row\n", words.Count(r.Targets, "capture"), words.Count(hosts, "host"))
 	case hosts == 0:
-		fmt.Fprintln(stderr, "note: an archive may have several captures of a host, and each of them counts")
+		fmt.Fprintln(stderr, "note: an archive may have several captures of a host, and each of them counts; with --last-capture, each host has one row")
 	}
 }
 

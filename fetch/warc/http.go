@@ -57,7 +57,7 @@ func (w *reader) readAnswer(in *bufio.Reader, c *Capture) error {
 	if c.Hops[0].IsRedirect() {
 		c.Location, c.Error, c.Err = fetch.Redirect(c.Hops[0].URL, string(h.location))
 	}
-	if h.status < 200 || h.status > 299 || c.Revisit != nil {
+	if h.status < 200 || h.status > 299 || c.Revisit != nil || w.headOnly {
 		return nil // the bodies of errors and redirects hold no rules
 	}
 	if !ended && w.left > 0 {

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"time"
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
@@ -50,6 +51,10 @@ type Revisit struct {
 	RecordID, TargetURI, OfDate string
 }
 
+// Date returns the date of the record referred to; ok is false if the revisit record
+// does not say it.
+func (r *Revisit) Date() (t time.Time, ok bool) { return parseDate([]byte(r.OfDate)) }
+
 // Counts are the numbers of records by outcome.
 type Counts struct {
 	Captures, OtherURLs, OtherTypes int64
@@ -69,7 +74,18 @@ type Counts struct {
 // or ctx.
 func Read(ctx context.Context, name string, r io.Reader, limit int,
 	emit func(*Capture) error, damaged func(offset int64, what string) error) (Counts, error) {
-	w := &reader{members: newMembers(ctx, r), name: name, limit: limit, emit: emit, damaged: damaged}
+	return read(ctx, &reader{members: newMembers(ctx, r), name: name, limit: limit, emit: emit, damaged: damaged})
+}
+
+// ReadAll is like [Read], and calls emit for captures of all URLs that can be fetched,
+// in file order. It asks body before a capture that is not of a robots.txt, and reads
+// its body only if the answer is true.
+func ReadAll(ctx context.Context, name string, r io.Reader, limit int, body func() bool,
+	emit func(*Capture) error, damaged func(offset int64, what string) error) (Counts, error) {
+	return read(ctx, &reader{members: newMembers(ctx, r), name: name, limit: limit, body: body, emit: emit, damaged: damaged})
+}
+
+func read(ctx context.Context, w *reader) (Counts, error) {
 	defer w.close()
 	for {
 		in, err := w.next()
@@ -83,7 +99,7 @@ func Read(ctx context.Context, name string, r io.Reader, limit int,
 		case ctx.Err() != nil:
 			return w.counts, ctx.Err()
 		case w.file.err != nil:
-			return w.counts, &userfile.Error{Path: name, Err: fmt.Errorf("at byte %d: %w", w.file.at, w.file.err)}
+			return w.counts, &userfile.Error{Path: w.name, Err: fmt.Errorf("at byte %d: %w", w.file.at, w.file.err)}
 		case err == io.EOF && w.counts == (Counts{}):
 			// A download that failed often leaves an empty file.
 			w.counts.Damaged++
@@ -101,6 +117,7 @@ type reader struct {
 	*members
 	name    string
 	limit   int
+	body    func() bool // nil if captures of other URLs are passed over
 	emit    func(*Capture) error
 	damaged func(offset int64, what string) error
 	counts  Counts
@@ -112,6 +129,7 @@ type reader struct {
 	stored []byte // memory for a body before decoding
 
 	asStored bool // the body equals the record's bytes
+	headOnly bool // the body is not wanted
 }
 
 var (
@@ -220,14 +238,46 @@ func (w *reader) record(in *bufio.Reader) (*Capture, error) {
 	origin, ok := h.robotsOf()
 	if !ok {
 		w.counter = &w.counts.OtherURLs
-		return nil, w.skip(in, w.left)
+		c, err := w.other(in)
+		if err != nil {
+			return nil, err
+		}
+		return c, w.skip(in, w.left)
 	}
-	w.counter = &w.counts.Captures
-	c, err := w.capture(in, origin)
+	w.counter, w.headOnly = &w.counts.Captures, false
+	date, ok := parseDate(h.date)
+	if !ok {
+		return nil, errNoDate
+	}
+	c, err := w.capture(in, origin, origin.RobotsURL(), date)
 	if err != nil {
 		return nil, err
 	}
 	return c, w.skip(in, w.left)
+}
+
+// other reads the block of a record of another URL, if such captures are wanted. The
+// record is no worse for what is wrong with its header: else the file would read
+// differently if they are not.
+func (w *reader) other(in *bufio.Reader) (*Capture, error) {
+	if w.body == nil {
+		return nil, nil
+	}
+	date, ok := parseDate(w.head.date)
+	url, _, err := fetch.Redirect(string(w.head.uri), string(w.head.uri))
+	if err != nil || !ok {
+		return nil, nil
+	}
+	origin, _, err := fetch.Parse(url, "")
+	if err != nil {
+		return nil, nil
+	}
+	w.headOnly = !w.body()
+	c, err := w.capture(in, origin, url, date)
+	if c != nil {
+		c.Mismatch = "" // not known without the body
+	}
+	return c, err
 }
 
 // end reads what follows a block: two line ends, then the next record of the
@@ -261,16 +311,12 @@ func (w *reader) end(in *bufio.Reader, c *Capture) (more bool, err error) {
 	return false, errLength
 }
 
-// capture reads the block of a response or revisit record of a robots.txt.
-func (w *reader) capture(in *bufio.Reader, origin fetch.Origin) (*Capture, error) {
+// capture reads the block of a response or revisit record of a URL.
+func (w *reader) capture(in *bufio.Reader, origin fetch.Origin, url string, date time.Time) (*Capture, error) {
 	h := &w.head
 	c := &Capture{Cut: string(h.truncated), PayloadDigest: string(h.digest), PayloadType: string(h.payloadType)}
-	var ok bool
-	if c.Start, ok = parseDate(h.date); !ok {
-		return nil, errNoDate
-	}
-	c.Origin, c.Attempts = origin, 1
-	c.Hops = []robots.Hop{{URL: origin.RobotsURL()}}
+	c.Origin, c.Start, c.Attempts = origin, date, 1
+	c.Hops = []robots.Hop{{URL: url}}
 	if addr, err := netip.ParseAddr(string(h.address)); err == nil {
 		c.Remote = netip.AddrPortFrom(addr, origin.Port)
 	}

@@ -105,6 +105,9 @@ func (s *Source) openArchives(ctx context.Context) error {
 			sizes[i] = 1 // not known: all count the same
 		}
 	}
+	if s.config.LastCapture && s.config.Shard.isPart() {
+		return &userfile.Error{Path: "--last-capture", Err: errors.New("does not apply to a shard, which does not have all captures of a host; make the run without shards")}
+	}
 	from, to := s.config.Shard.groupOf(sizes)
 	s.elsewhere.Add(int64(len(inputs) - (to - from)))
 	for i, in := range inputs {
@@ -129,7 +132,7 @@ func (s *Source) openArchives(ctx context.Context) error {
 			}
 			return err
 		})
-		v.location, v.archive = at[i], &sink.ArchiveRecord{Bytes: in.Bytes}
+		v.volume, v.location, v.archive = i-from, at[i], &sink.ArchiveRecord{Bytes: in.Bytes}
 		v.pass = func(a *sink.ArchiveRecord) error {
 			_, done, err := s.rejects.archive(i - from)
 			if err != nil {
@@ -143,6 +146,9 @@ func (s *Source) openArchives(ctx context.Context) error {
 		}
 		if s.config.Limit == 0 && from <= i && i < to {
 			s.Total += v.input.Bytes
+			if s.config.LastCapture {
+				s.Total += v.input.Bytes // it is read for the index too
+			}
 		}
 	}
 	s.number()
@@ -249,13 +255,30 @@ func (s *Source) readArchive(ctx context.Context, v *Volume, reject func(offset 
 	defer done()
 	var at int64 // offset of the last record
 	var skipped Skipped
-	counts, err := warc.Read(ctx, path, in, s.config.MaxBody, func(c *warc.Capture) error {
+	seq, isLast, read := v.seq, func(*warc.Capture) (bool, error) { return true, nil }, warc.Read
+	if s.last != nil {
+		r, err := s.last.read(v.volume)
+		if err != nil {
+			return err
+		}
+		isLast, read = r.take, readHeads
+	}
+	counts, err := read(ctx, path, in, s.config.MaxBody, func(c *warc.Capture) error {
 		s.progress(c.Offset - at)
 		at = c.Offset
+		last, err := isLast(c)
+		if err != nil || !isRobots(c) {
+			return err
+		}
 		target, ok := s.wanted(c.Origin, &skipped)
 		if !ok {
 			return nil
 		}
+		if seq++; !last {
+			skipped.Earlier++
+			return nil
+		}
+		target.Seq = seq
 		target.Input, target.Capture = c.Hops[0].URL, &c.Capture
 		target.Stored = &Stored{Source: "warc", WARC: path, Offset: c.Offset, Length: c.Length, Mismatch: sink.TextString(c.Mismatch)}
 		return emit(target)
@@ -268,6 +291,11 @@ func (s *Source) readArchive(ctx context.Context, v *Volume, reject func(offset 
 		v.archive.End, v.archive.Skipped = true, skipped.Kinds()
 	}
 	return err
+}
+
+// readHeads reads captures as [warc.ReadAll] does, without the bodies of other URLs.
+func readHeads(ctx context.Context, name string, r io.Reader, limit int, emit func(*warc.Capture) error, damaged func(int64, string) error) (warc.Counts, error) {
+	return warc.ReadAll(ctx, name, r, limit, func() bool { return false }, emit, damaged)
 }
 
 // wanted returns the target of a stored origin. If the filter or the sample excludes

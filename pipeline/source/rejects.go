@@ -23,6 +23,7 @@ type Skipped struct {
 	OtherRecords int64 // WARC records of other types
 	OtherHosts   int64 // captures of hosts that --hosts does not name
 	NotSampled   int64 // rows or captures of hosts that are not in the sample
+	Earlier      int64 // captures that are not the last one of their host
 	Damaged      int64 // places that could not be read
 }
 
@@ -30,7 +31,7 @@ type Skipped struct {
 func (s Skipped) Kinds() map[string]int64 {
 	out := make(map[string]int64)
 	for kind, n := range map[string]int64{
-		"other_urls": s.OtherURLs, "other_records": s.OtherRecords, "other_hosts": s.OtherHosts, "not_sampled": s.NotSampled, "damaged": s.Damaged,
+		"other_urls": s.OtherURLs, "other_records": s.OtherRecords, "other_hosts": s.OtherHosts, "not_sampled": s.NotSampled, "earlier_captures": s.Earlier, "damaged": s.Damaged,
 	} {
 		if n > 0 {
 			out[kind] = n
@@ -43,7 +44,7 @@ func (s Skipped) Kinds() map[string]int64 {
 func skippedOf(kinds map[string]int64) Skipped {
 	return Skipped{
 		OtherURLs: kinds["other_urls"], OtherRecords: kinds["other_records"], OtherHosts: kinds["other_hosts"],
-		NotSampled: kinds["not_sampled"], Damaged: kinds["damaged"],
+		NotSampled: kinds["not_sampled"], Earlier: kinds["earlier_captures"], Damaged: kinds["damaged"],
 	}
 }
 
@@ -136,6 +137,7 @@ func (r *Rejects) skip(s Skipped) {
 	defer r.mu.Unlock()
 	r.skipped.OtherURLs += s.OtherURLs
 	r.skipped.OtherRecords += s.OtherRecords
+	r.skipped.Earlier += s.Earlier
 	r.skipped.OtherHosts += s.OtherHosts
 	r.skipped.NotSampled += s.NotSampled
 	r.skipped.Damaged += s.Damaged

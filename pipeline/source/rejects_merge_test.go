@@ -51,7 +51,7 @@ func TestMergeOfRejects(t *testing.T) {
 
 // The record of an archive keeps what was skipped, by kind.
 func TestKindsOfSkipped(t *testing.T) {
-	all := Skipped{OtherURLs: 1, OtherRecords: 2, OtherHosts: 3, NotSampled: 4, Damaged: 5}
+	all := Skipped{OtherURLs: 1, OtherRecords: 2, OtherHosts: 3, NotSampled: 4, Damaged: 5, Earlier: 6}
 	for _, s := range []Skipped{all, {}, {OtherHosts: 7}} {
 		if got := skippedOf(s.Kinds()); got != s {
 			t.Errorf("%+v becomes %+v", s, got)
@@ -60,7 +60,7 @@ func TestKindsOfSkipped(t *testing.T) {
 	r := NewRejects(nil, nil, nil)
 	r.skip(all)
 	r.skip(all)
-	if got, want := r.Skipped(), (Skipped{2, 4, 6, 8, 10}); got != want {
+	if got, want := r.Skipped(), (Skipped{OtherURLs: 2, OtherRecords: 4, OtherHosts: 6, NotSampled: 8, Damaged: 10, Earlier: 12}); got != want {
 		t.Errorf("skipped twice are %+v, want %+v", got, want)
 	}
 }

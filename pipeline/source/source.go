@@ -46,6 +46,11 @@ type Config struct {
 
 	Planning bool // for a plan, which holds no queries of URLs
 	MaxBody  int  // bytes at which stored bodies are cut
+
+	// LastCapture takes the last capture of each host in the archives, and follows its
+	// redirects to captures of the archives, at most MaxRedirects of them.
+	LastCapture  bool
+	MaxRedirects int
 }
 
 // IsStored reports whether the source has captures, so that no host is asked.
@@ -76,6 +81,7 @@ type Source struct {
 	earlier    []sink.Choice     // how the earlier run chose its hosts
 	elsewhere  atomic.Int64      // targets or rows of other shards
 	passed     atomic.Bool       // an archive was passed over
+	last       *finder           // nil unless only the last captures are wanted
 	repeated   []sink.Repeated   // archives that are named again
 }
 
@@ -213,8 +219,14 @@ func (s *Source) Start(ctx context.Context, rejects *Rejects, progress func(byte
 			}
 		}
 	}
+	if err == nil && s.config.LastCapture {
+		err = s.findLast(ctx, rejects.scratch)
+	}
 	return err
 }
+
+// Close frees the disk that the source takes.
+func (s *Source) Close() error { return s.last.close() }
 
 // AtOnce returns the number of volumes that may be read at the same time, 0 for any: no
 // reader of a server's archives waits for another one to finish, which may wait for it.

@@ -24,6 +24,7 @@ type Volume struct {
 
 	source *Source
 	input  sink.Input
+	volume int   // index of an archive in Source.Volumes
 	at     int   // index of the input in the source
 	seq    int64 // the number before its first target; unused if targets have numbers
 	mixed  bool  // it yields the targets of all shards

@@ -44,7 +44,13 @@ func Scratch(t testing.TB, dir string) func() (*store.Scratch, error) {
 // Rows reads a table of a run of one segment.
 func Rows[T any](t testing.TB, dir, run, table string) []T {
 	t.Helper()
-	rows, err := parquet.ReadFile[T](filepath.Join(dir, table, "run="+run, "part-0000000000.parquet"))
+	return RowsOf[T](t, filepath.Join(dir, table, "run="+run, "part-0000000000.parquet"))
+}
+
+// RowsOf reads a part.
+func RowsOf[T any](t testing.TB, path string) []T {
+	t.Helper()
+	rows, err := parquet.ReadFile[T](path)
 	Must(t, err)
 	return rows
 }
