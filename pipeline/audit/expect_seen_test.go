@@ -125,9 +125,10 @@ func weekOfChanges(t *testing.T) pipeline.Config {
 		}
 	}, hosts.String())
 	var err error
-	c.Evaluate.Samples, err = evaluate.ParseSamples("urls", []byte("/y\nhttp://same.example/own\n"))
-	must(t, err)
 	for i, id := range []string{"a", "b"} {
+		urls := "/y\nhttp://same.example/own\n" + []string{"http://same.example/old\n", "http://same.example/new\n"}[i]
+		c.Evaluate.Samples, err = evaluate.ParseSamples("urls", []byte(urls))
+		must(t, err)
 		run, c.Run = i, id
 		_, err := pipeline.Run(context.Background(), c, new(pipeline.Progress))
 		must(t, err)
@@ -183,6 +184,8 @@ func TestPromisesOfChangesByMeaning(t *testing.T) {
 		"no_change: verdict, urls: [/y, /z], hosts: same.example":         "unchecked true 0/0 run a does not judge the URL /z",
 		"no_change: verdict, urls: http://same.example/own":               "kept false 0/7 " + unread,
 		"no_change: verdict, urls: http://same.example/other":             "unchecked true 0/7 no host that it covers has the URL http://same.example/other; correct the entry or remove it",
+		"no_change: verdict, urls: http://same.example/new":               "unchecked true 0/7 no host that it covers has the URL http://same.example/new; correct the entry or remove it",
+		"no_change: verdict, urls: http://same.example/old":               "unchecked true 0/7 no host that it covers has the URL http://same.example/old; correct the entry or remove it",
 		"no_change: all, urls: http://same.example/own, hosts: same.*":    "kept false 0/1",
 		"no_change: [verdict, sitemap], urls: https://same.example/s.xml": "unchecked true 0/7 no host that it covers has the URL https://same.example/s.xml; correct the entry or remove it",
 	}, diffPromises(t, c))
