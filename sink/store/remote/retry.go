@@ -33,7 +33,7 @@ var ErrRefused = errors.New("the store refuses the request")
 // refused is an error that is [ErrRefused].
 type refused struct{ error }
 
-func (r refused) Unwrap() []error { return []error{ErrRefused, permanent{r.error}} }
+func (r refused) Unwrap() []error { return []error{ErrRefused, permanent(r)} }
 
 // repeat calls f until it succeeds or fails for good.
 func repeat(ctx context.Context, f func(ctx context.Context) error) (err error) {
