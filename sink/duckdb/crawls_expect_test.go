@@ -242,7 +242,7 @@ func (h *twelveCrawls) expectChanges(points map[figure]counted) (earlier int) {
 	var by [len(h.crawls)]map[figure]int
 	var both [len(h.crawls)]int
 	figures := make(map[figure]bool)
-	for _, key := range []string{"closed", "opened", "both", "reworded", "undecided"} {
+	for _, key := range []string{"closed", "shut_out", "opened", "let_in", "both", "reworded", "undecided"} {
 		figures[figure{metric: "change", population: "all", stratum: "all", key: key, base: "both"}] = true
 	}
 	var last [len(h.crawls)]map[string]answer // by origin; what cannot be read has no policy
@@ -275,24 +275,18 @@ func (h *twelveCrawls) expectChanges(points map[figure]counted) (earlier int) {
 				}
 				p, _ := a.policy(agent.name)
 				q, _ := b.policy(agent.name)
-				if way := wayOf(p, q); way != "" {
+				for _, way := range waysOf(p, q) {
 					ways[way] = true
 					by[c][figure{metric: "change", population: "all", stratum: "all", agent: agent.name, profile: profile, key: way, base: "both"}]++
 				}
 			}
-			key := ""
-			switch {
-			case ways["both"] || ways["closed"] && ways["opened"]:
-				key = "both"
-			case ways["closed"]:
-				key = "closed"
-			case ways["opened"]:
-				key = "opened"
-			case b.text != a.text && b.text == answers["reworded"].text && a.text == answers["private"].text:
-				key = "reworded"
-			}
-			if key != "" {
-				by[c][figure{metric: "change", population: "all", stratum: "all", key: key, base: "both"}]++
+			// A host closes if it closes to an agent, and does both if it also opens to one.
+			ways["both"] = ways["closed"] && ways["opened"]
+			ways["reworded"] = !ways["closed"] && !ways["opened"] && b.text != a.text && b.text == answers["reworded"].text && a.text == answers["private"].text
+			for way, is := range ways {
+				if is {
+					by[c][figure{metric: "change", population: "all", stratum: "all", key: way, base: "both"}]++
+				}
 			}
 		}
 		for f := range by[c] {

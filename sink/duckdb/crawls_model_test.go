@@ -145,6 +145,27 @@ func wayOf(before, after string) string {
 	return "both" // from one part to another
 }
 
+// waysOf returns the counters of a change of a policy: what closes and opens by its
+// meaning, and what is shut out and let in by its class.
+func waysOf(before, after string) (ways []string) {
+	way := wayOf(before, after)
+	if way == "" {
+		return nil
+	}
+	if way == "both" {
+		ways = append(ways, "closed", "opened")
+	}
+	ways = append(ways, way)
+	was, is := classOf(before) == "disallow_all", classOf(after) == "disallow_all"
+	if is && !was {
+		ways = append(ways, "shut_out")
+	}
+	if was && !is {
+		ways = append(ways, "let_in")
+	}
+	return ways
+}
+
 // newTwelveCrawls makes the history, with as many hosts as the largest crawl has divided
 // by 50,000. It is the same for the same number.
 func newTwelveCrawls(largest int) *twelveCrawls {
