@@ -16,9 +16,10 @@ func TestFactsOfAMemory(t *testing.T) {
 	micro := func(n int) time.Time { return at(n).Truncate(time.Microsecond) }
 	c := &Capture{Start: at(3), Hops: []robots.Hop{{URL: "a", Status: 503}}, Copy: &WholeCopy{}}
 	good, down := robots.AnswerKind{Class: robots.AnswerSuccess}, c.Facts().Kind()
-	before := robots.Memory{}.After(good, at(1)).After(down, at(2))
+	limited := robots.Facts{Hops: []robots.Hop{{URL: "a", Status: 429}}}.Kind()
+	before := robots.Memory{}.After(good, at(1)).After(limited, at(2))
 	after := before.After(down, at(3))
-	want := &robots.Memory{First: micro(1), Seen: []robots.Seen{{Kind: good, Next: micro(2)}, {Kind: down}}, HasCopy: true}
+	want := &robots.Memory{First: micro(1), Seen: []robots.Seen{{Kind: good, Next: micro(2)}, {Kind: limited, Next: micro(3)}, {Kind: down}}, HasCopy: true}
 	for name, m := range map[string]robots.Memory{"before": before, "after": after} {
 		c.Memory = &m
 		f := c.Facts()

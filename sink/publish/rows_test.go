@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -62,7 +63,9 @@ func TestRowsThatDifferAreFound_NoRace(t *testing.T) {
 		"a number":    {in(0, func(r *rowsOfSegment) { r.fetches[2].Lines = 1 }), nil, []string{"fetches"}},
 		"a flag":      {in(0, func(r *rowsOfSegment) { r.fetches[2].HasBOM = true }), nil, []string{"fetches"}},
 		"a hop":       {in(0, func(r *rowsOfSegment) { r.fetches[2].Hops[0].URL += "/" }), nil, []string{"fetches"}},
-		"a body":      {in(0, func(r *rowsOfSegment) { r.bodies[2].Body[0]++ }), nil, []string{"bodies"}},
+		"an answer": {in(0, func(r *rowsOfSegment) { r.fetches[2].AnswersSince = []sink.Seen{{Since: time.Unix(1, 0)}} }),
+			in(0, func(r *rowsOfSegment) { r.fetches[2].AnswersSince = []sink.Seen{{Since: time.Unix(2, 0)}} }), []string{"fetches"}},
+		"a body": {in(0, func(r *rowsOfSegment) { r.bodies[2].Body[0]++ }), nil, []string{"bodies"}},
 		"two cells, swapped": {in(0, func(r *rowsOfSegment) { r.verdicts[0].Verdict, r.verdicts[0].Reason = "rule", "allow" }),
 			in(0, func(r *rowsOfSegment) { r.verdicts[0].Verdict, r.verdicts[0].Reason = "allow", "rule" }), []string{"verdicts"}},
 		"two columns of two rows, swapped": {in(0, func(r *rowsOfSegment) { r.verdicts[0].Verdict, r.verdicts[1].Verdict = "disallow", "allow" }),
@@ -85,6 +88,34 @@ func TestRowsThatDifferAreFound_NoRace(t *testing.T) {
 				t.Errorf("of %d tables %v differ, want %v", len(got), differ, c.differ)
 			}
 		})
+	}
+}
+
+// Without the column url nobody knows which verdicts cannot be judged again: if the others
+// are not all, nothing is said of them.
+func TestVerdictsWithoutURLs(t *testing.T) {
+	dir := t.TempDir()
+	run := aRun(t, dir, "r", nil)
+	set := filepath.Join(t.TempDir(), "set")
+	_, err := Write(t.Context(), Config{Dir: dir, Runs: []*sink.Manifest{run}, To: set, Without: []string{"verdicts.url"},
+		Words: Words{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0"}})
+	must(t, err)
+	published, err := sink.ReadManifest(t.Context(), set, "r")
+	must(t, err)
+	other := t.TempDir()
+	fewer := aRun(t, other, "r", func(segment int, r *rowsOfSegment) { r.verdicts = r.verdicts[1:] })
+	for _, again := range []struct {
+		dir    string
+		run    *sink.Manifest
+		looked bool
+	}{{dir, run, true}, {other, fewer, false}} {
+		all, err := (&Provenance{Without: published.Without}).Compare(t.Context(), set, published, again.dir, again.run, nil)
+		must(t, err)
+		for _, c := range all {
+			if c.Table == "verdicts" && (c.Looked != again.looked || c.Same != again.looked || (c.Note == "") != again.looked) || c.Table != "verdicts" && !c.Same {
+				t.Errorf("%+v", c)
+			}
+		}
 	}
 }
 
