@@ -34,8 +34,8 @@ If this machine is cut off from the network, the run waits and asks again; it
 records no failure from that time. It stops after --outage-patience, or after 30
 seconds if it never reached a host; --resume continues it.
 
-An archive at an https URL is asked for once, when its turn comes, and no faster than
---archive-rate: all readers wait when its server answers 403, 429 or 503. A transfer
+An archive at an https URL is asked for once (up to three times with --last-capture),
+when its turn comes, and no faster than --archive-rate: all readers wait when its server answers 403, 429 or 503. A transfer
 that breaks continues at the byte where it broke. An archive that is named again, by
 another path, link or spelling, is read once. --resume does not read an archive
 again whose targets are all in the tables, unless some of it was rejected.

@@ -318,3 +318,39 @@ func TestWARCMemory(t *testing.T) {
 		})
 	}
 }
+
+// ReadAll yields captures of other URLs between those of a robots.txt, in file order,
+// with the bodies that are asked for. It reads the rest as Read does.
+func TestReadAll(t *testing.T) {
+	other := func(uri, answer string) string {
+		return warcRecord("WARC-Type: response\r\nWARC-Date: 2026-01-10T06:00:00Z\r\nWARC-Target-URI: "+uri+"\r\n", answer)
+	}
+	const file = "HTTP/1.1 200 OK\r\n\r\nUser-agent: *\n"
+	for _, form := range warcForms {
+		var content []byte
+		for _, record := range []string{
+			other("https://A.test:443/x%41?q=1 2#f", file), warcResponse("a.test", file), other("https://a.test/y", "HTTP/1.1 302 x\r\nLocation: z\r\n\r\nbody"),
+			other("dns:a.test", "x"), other("https://a.test/y", "no answer"), other("ftp://a.test/z", file),
+			strings.Replace(other("https://a.test/undated", file), "2026-01-10T06:00:00Z", "yesterday", 1),
+			strings.Replace(other("https://a.test/z", file), "response", "request", 1), warcResponse("b.test", file),
+		} {
+			content = append(content, form.pack(record)...)
+		}
+		asked, got := 0, []string(nil)
+		counts, err := ReadAll(t.Context(), "a.warc", bytes.NewReader(content), limit, func() bool { asked++; return asked != 1 }, func(c *Capture) error {
+			got = append(got, fmt.Sprintf("%s %d %s %q %s %v", c.Hops[0].URL, c.Status(), c.Location, c.Body, c.Error, c.Origin))
+			return nil
+		}, func(at int64, what string) error { return errors.New(what) })
+		want := []string{
+			`https://a.test/x%41?q=1%202 200  ""  https://a.test`, `https://a.test/robots.txt 200  "User-agent: *\n"  https://a.test`,
+			`https://a.test/y 302 https://a.test/z ""  https://a.test`, `https://a.test/y 0  "" protocol https://a.test`,
+			`ftp://a.test/z 200  "User-agent: *\n"  ftp://a.test`, `https://b.test/robots.txt 200  "User-agent: *\n"  https://b.test`,
+		}
+		if diff := cmp.Diff(want, got); diff != "" || err != nil || asked != 4 {
+			t.Errorf("%s: asked %d times, %v\n%s", form.name, asked, err, diff)
+		}
+		if _, _, alone := readAll(t, bytes.NewReader(content)); alone != counts {
+			t.Errorf("%s: %+v, and %+v of a robots.txt alone", form.name, counts, alone)
+		}
+	}
+}

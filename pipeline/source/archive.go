@@ -241,6 +241,10 @@ func (s *Source) openVolume(ctx context.Context, v *Volume) (io.Reader, func(), 
 	if err != nil {
 		return nil, nil, err
 	}
+	if known := v.archive.Tag; known != "" && known != o.Tag() {
+		in.Close()
+		return nil, nil, &userfile.Error{Path: v.input.Path, Err: errors.New("has changed since it was first read")}
+	}
 	s.identified(v, o.Size, o.Tag())
 	return in, func() { in.Close() }, nil
 }

@@ -39,8 +39,8 @@ func placeOf(volume int, n uint64) (p place) {
 	return p
 }
 
-// lastMemory bounds each of the sorts, of which five exist at a time.
-const lastMemory = sorter.Memory / 4
+// lastMemory bounds each of the sorts, of which six exist at a time.
+var lastMemory = sorter.Memory / 4
 
 // finder finds the last captures.
 type finder struct {

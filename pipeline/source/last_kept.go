@@ -50,10 +50,7 @@ type keptFile struct {
 	end  int64
 }
 
-// whereBytes is the size of the place of a capture in the file.
-const whereBytes = 8 + 4
-
-// put writes a capture and returns where.
+// put writes a capture and returns where: its offset and its size.
 func (k *keptFile) put(scratch func() (*store.Scratch, error), c *fetch.Capture) (where []byte, err error) {
 	plain := *c
 	plain.Location, plain.Unstored = "", false

@@ -1,0 +1,221 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+)
+
+// one is a capture of a test: of a URL, at a minute, in a place, that redirects to a URL
+// or has a body.
+type one struct {
+	url, to string
+	minute  int
+	archive int
+	n       int // among all captures of its archive
+	seq     int // among those of a robots.txt
+}
+
+func (c one) record() string {
+	date := time.Date(2026, 1, 10, 6, c.minute, 0, 0, time.UTC).Format(time.RFC3339)
+	answer := "HTTP/1.1 200 OK\r\n\r\n" + c.body()
+	if c.to != "" {
+		answer = "HTTP/1.1 302 Found\r\nLocation: " + c.to + "\r\n\r\n"
+	}
+	return pipelinetest.Record("WARC-Type: response\r\nWARC-Date: "+date+"\r\nWARC-Target-URI: "+c.url+"\r\n", answer)
+}
+
+func (c one) body() string {
+	return fmt.Sprintf("# %s at %d in %d %d\n", c.url, c.minute, c.archive, c.n)
+}
+
+// TestLastCaptures compares the targets of random archives with those of a search that
+// looks at all captures for each step. What is sorted does not fit into memory.
+func TestLastCaptures(t *testing.T) {
+	defer func(before int) { lastMemory = before }(lastMemory)
+	lastMemory = 1000
+	var urls []string
+	for i := range 6 {
+		urls = append(urls, fmt.Sprintf("https://h%d.example/robots.txt", i), fmt.Sprintf("https://h%d.example/x", i))
+	}
+	const limit = 3
+	r := rand.New(rand.NewPCG(4, 1))
+	for range 40 {
+		archives := make([]string, 1+r.IntN(3))
+		var all []one
+		counts, seqs := make([]int, len(archives)), make([]int, len(archives))
+		for range 1 + r.IntN(60) {
+			c := one{url: urls[r.IntN(len(urls))], minute: r.IntN(20), archive: r.IntN(len(archives))}
+			if r.IntN(3) > 0 {
+				c.to = urls[r.IntN(len(urls))]
+			}
+			c.n = counts[c.archive]
+			counts[c.archive]++
+			if isTxt(c) {
+				seqs[c.archive]++
+				c.seq = c.archive*seqPerVolume + seqs[c.archive]
+			}
+			archives[c.archive] += c.record()
+			all = append(all, c)
+		}
+		slices.SortFunc(all, func(a, b one) int { // as dates and places sort
+			return cmp.Or(a.minute-b.minute, a.archive-b.archive, a.n-b.n)
+		})
+		config := Config{LastCapture: true, MaxRedirects: limit, MaxBody: 1 << 20}
+		for i, text := range archives {
+			config.WARC = append(config.WARC, writeFile(t, fmt.Sprintf("%d.warc", i), []byte(text)))
+		}
+		if want, got := searched(all, limit), lastTargets(t, config); !slices.Equal(want, got) {
+			t.Fatalf("%s\nof %+v", gocmp.Diff(want, got), all)
+		}
+	}
+}
+
+func isTxt(c one) bool { return strings.HasSuffix(c.url, "/robots.txt") }
+
+// searched returns the targets that captures in order must give.
+func searched(all []one, limit int) (out []string) {
+	last := make(map[string]one)
+	for _, c := range all {
+		if isTxt(c) {
+			last[c.url] = c
+		}
+	}
+	for _, c := range last {
+		seq, minute, hops, body, class := c.seq, c.minute, []string{c.url}, "", ""
+		for body == "" && class == "" {
+			if c.to == "" {
+				body = c.body()
+				break
+			}
+			if slices.Contains(hops, c.to) {
+				class = "redirect_loop"
+				break
+			}
+			if len(hops) > limit {
+				class = "redirect_limit"
+				break
+			}
+			var nearest *one
+			far := func(x one) int { return max(x.minute-c.minute, c.minute-x.minute) }
+			for i := range all {
+				x := &all[i]
+				// Of two as near, the later one; of the same date, the first by place if
+				// it is not before, else the last.
+				if x.url == c.to && (nearest == nil || far(*x) < far(*nearest) || far(*x) == far(*nearest) && (x.minute > nearest.minute || x.minute < c.minute)) {
+					nearest = x
+				}
+			}
+			if nearest == nil {
+				class = "to " + c.to
+				break
+			}
+			c = *nearest
+			hops = append(hops, c.url)
+		}
+		out = append(out, fmt.Sprintf("%d %02d %s %s%q", seq, minute, strings.Join(hops, " "), class, body))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// lastTargets reads the targets of a source, sorted.
+func lastTargets(t *testing.T, config Config) (out []string) {
+	t.Helper()
+	config.Schemes = []string{"http"}
+	s, err := Open(t.Context(), config)
+	must(t, err)
+	dir := t.TempDir()
+	must(t, s.Start(t.Context(), NewRejects(nil, in(t, dir), func(int64) {}), func(int64) {}))
+	for _, v := range s.Volumes {
+		before := int64(0)
+		must(t, v.Read(context.Background(), func(target Target) error {
+			c := target.Capture
+			var hops []string
+			for _, h := range c.Hops {
+				hops = append(hops, h.URL)
+			}
+			class := string(c.Error)
+			if c.Location != "" {
+				class = "to " + c.Location
+			}
+			if target.Seq <= before || c.Origin.RobotsURL() != hops[0] || target.Candidates[0] != c.Origin || (c.Err == nil) != (c.Error == "") {
+				t.Errorf("after seq %d: %+v, %+v", before, target, c)
+			}
+			before = target.Seq
+			out = append(out, fmt.Sprintf("%d %02d %s %s%q", target.Seq, c.Start.Minute(), strings.Join(hops, " "), class, c.Body))
+			return nil
+		}))
+	}
+	must(t, s.Close())
+	must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			t.Errorf("%s is left", path)
+		}
+		return err
+	}))
+	slices.Sort(out)
+	return out
+}
+
+// A chain goes on at a revisit record where the record that it refers to does.
+func TestRevisitsInChains(t *testing.T) {
+	record := func(url string, minute int, more, answer string) string {
+		date := time.Date(2026, 1, 10, 6, minute, 0, 0, time.UTC).Format(time.RFC3339)
+		kind := "response"
+		if more != "" {
+			kind = "revisit"
+		}
+		return pipelinetest.Record("WARC-Type: "+kind+"\r\nWARC-Date: "+date+"\r\nWARC-Target-URI: https://a.example"+url+"\r\n"+more, answer)
+	}
+	of := func(url string, minute int) string {
+		return fmt.Sprintf("WARC-Refers-To-Target-URI: <https://a.example%s>\r\nWARC-Refers-To-Date: 2026-01-10T06:%02d:00Z\r\n", url, minute)
+	}
+	const ok, moved = "HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 301 x\r\nLocation: /x\r\n\r\n"
+	for _, row := range []struct {
+		name, content, want string
+	}{
+		{"of a target", record("/robots.txt", 1, "", moved) + record("/x", 2, of("/y", 0), ok) + record("/y", 0, "", ok+"y"), `200 200 false  "y"`},
+		{"of a target, without a header", record("/robots.txt", 1, "", moved) + record("/x", 2, of("/y", 0), "") + record("/y", 0, "", "HTTP/1.1 404 x\r\n\r\n"), `404 404 false  ""`},
+		{"of a revisit", record("/robots.txt", 3, of("/robots.txt", 2), ok) + record("/robots.txt", 2, of("/robots.txt", 1), ok) + record("/robots.txt", 1, "", ok+"one"), `200 200 false  "one"`},
+		{"of an error", record("/robots.txt", 3, of("/robots.txt", 1), ok) + record("/robots.txt", 1, "", "HTTP/1.1 500 x\r\n\r\n"), `200 200 true  ""`},
+		{"not modified", record("/robots.txt", 3, of("/robots.txt", 1), "HTTP/1.1 304 x\r\n\r\n") + record("/robots.txt", 1, "", ok+"one"), `200 200 false  "one"`},
+		{"of a body that broke off", record("/robots.txt", 3, of("/robots.txt", 1), ok) + record("/robots.txt", 1, "", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\none"), `200 200 false truncated_body "one"`},
+		{"of another date", record("/robots.txt", 9, of("/robots.txt", 2), ok) + record("/robots.txt", 1, "", ok+"one"), `200 200 true  ""`},
+		{"of itself", record("/robots.txt", 3, of("/robots.txt", 3), ok), `200 200 true  ""`},
+	} {
+		s, err := Open(t.Context(), Config{WARC: []string{writeFile(t, "a.warc", []byte(row.content))}, Schemes: []string{"http"}, LastCapture: true, MaxRedirects: 5, MaxBody: 1 << 20})
+		must(t, err)
+		must(t, s.Start(t.Context(), NewRejects(nil, in(t, t.TempDir()), func(int64) {}), func(int64) {}))
+		var got *fetch.Capture
+		must(t, s.Volumes[0].Read(t.Context(), func(target Target) error { got = target.Capture; return nil }))
+		must(t, s.Close())
+		if text := fmt.Sprintf("%d %d %v %s %q", got.Status(), got.Hops[len(got.Hops)-1].Status, got.Unstored, got.Error, got.Body); text != row.want {
+			t.Errorf("a revisit %s: %s, want %s", row.name, text, row.want)
+		}
+	}
+}
+
+// Dates sort, also those that no archive should have.
+func TestDatesOfCapturesSort(t *testing.T) {
+	before := uint64(0)
+	for _, year := range []int{1, 1969, 1970, 2026, 9999} {
+		if at := dateOf(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)); at <= before {
+			t.Errorf("%d is not after the year before", year)
+		} else {
+			before = at
+		}
+	}
+}
