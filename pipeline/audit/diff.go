@@ -178,7 +178,7 @@ func (d *differ) details(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, sources := range [2][]*differ{append([]*differ{d}, d.earlier...), {d}} {
-		from, parts := d, map[int]map[string][]sink.Part(nil) // the current source
+		var parts map[int]map[string][]sink.Part // of the current source
 		d.found[i] = d.sorter()
 		read := func(segment int, list []wanted) {
 			of := parts[segment]
@@ -207,8 +207,7 @@ func (d *differ) details(ctx context.Context) error {
 			if n != source || s != segment {
 				read(segment, list)
 				if n != source {
-					from = sources[n]
-					parts, _ = partsOf(from.runs[i].Manifest)
+					parts, _ = partsOf(sources[n].runs[i].Manifest)
 				}
 				source, segment, list = n, s, nil
 			}
