@@ -172,7 +172,7 @@ func (d *differ) fetches(ctx context.Context) error {
 	return g.Wait()
 }
 
-// details reads the rows of the targets that join asked for. It reads each part
+// details reads the rows of the targets that settle asked for. It reads each part
 // once, in any order.
 func (d *differ) details(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
