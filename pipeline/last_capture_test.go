@@ -142,6 +142,7 @@ func TestLastCapture(t *testing.T) {
 			s.WARC = append(s.WARC, writeFile(t, fmt.Sprintf("a%d.warc", i), forms[(i+k)%len(forms)](i, records)))
 		}
 		c := storedConfig(t, s)
+		c.Fetch.MaxBody = c.Evaluate.Profiles[0].SizeLimit // as the command sets it
 		c.Tables = append(slices.Clone(sink.TableNames), "bodies")
 		_, err := Run(t.Context(), c, &Progress{})
 		must(t, err)
