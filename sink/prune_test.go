@@ -283,6 +283,11 @@ func TestPruneLeavesLivingShards_NoRace(t *testing.T) {
 			t.Errorf("a clock that is %s ahead: %+v", wrong, runs)
 		}
 	}
+	for _, wrong := range []time.Duration{time.Hour, -time.Hour} { // or that of the store
+		if alive, err := isAlive(skewed{in, wrong}, "u1"); !alive || err != nil {
+			t.Errorf("a store whose clock is %s ahead: alive %v, %v", wrong, alive, err)
+		}
+	}
 	old := time.Now().Add(-2 * beatLasts)
 	must(t, os.Chtimes(filepath.Join(dir, layout.Beat("u1", 1)), old, old))
 	if diff := cmp.Diff([]string{"removed _runs/u1 unfinished", "kept _runs/c5 complete"}, prune(t, dir, 1, false)); diff != "" {
@@ -291,4 +296,34 @@ func TestPruneLeavesLivingShards_NoRace(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, layout.RunFile("u1"))); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the run is left: %v", err)
 	}
+}
+
+// skewed is a store whose clock is not that of this machine.
+type skewed struct {
+	store.Store
+	by time.Duration
+}
+
+type skewedInfo struct {
+	fs.FileInfo
+	by time.Duration
+}
+
+func (i skewedInfo) ModTime() time.Time { return i.FileInfo.ModTime().Add(i.by) }
+
+func (s skewed) Stat(name string) (fs.FileInfo, error) {
+	info, err := s.Store.Stat(name)
+	return skewedInfo{info, s.by}, err
+}
+
+func (s skewed) List(folder string) (list []fs.DirEntry, err error) {
+	entries, err := s.Store.List(folder)
+	for _, e := range entries {
+		info, e := e.Info()
+		if e != nil {
+			return nil, e
+		}
+		list = append(list, fs.FileInfoToDirEntry(skewedInfo{info, s.by}))
+	}
+	return list, err
 }
