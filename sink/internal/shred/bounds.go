@@ -113,7 +113,7 @@ func (p textPage) Bounds() (least, greatest parquet.Value, ok bool) {
 func (t *textColumn) extremes() (least, greatest []byte) {
 	least = t.text(t.cells[0])
 	greatest = least
-	for i, word := range t.present() {
+	for i, word := range t.seen {
 		for ; word != 0; word &= word - 1 {
 			switch text := t.text(int32(64*i + bits.TrailingZeros64(word))); {
 			case bytes.Compare(text, least) < 0:
@@ -124,29 +124,6 @@ func (t *textColumn) extremes() (least, greatest []byte) {
 		}
 	}
 	return least, greatest
-}
-
-// present returns the set of the texts of the cells, a bit for each.
-func (t *textColumn) present() []uint64 {
-	words := t.len()/64 + 1
-	t.seen = slices.Grow(t.seen[:0], words)[:words]
-	clear(t.seen)
-	if words == 1 { // in a register
-		word := uint64(0)
-		for _, n := range t.cells {
-			word |= 1 << (n & 63)
-		}
-		t.seen[0] = word
-		return t.seen
-	}
-	above := int32(-1)
-	for _, n := range t.cells {
-		if n != above {
-			t.seen[n/64] |= 1 << (n & 63)
-			above = n
-		}
-	}
-	return t.seen
 }
 
 // lowerBound returns a value that is not greater than any value from v on: v, or its

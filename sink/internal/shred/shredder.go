@@ -160,7 +160,7 @@ func (s *shredder[T]) release() {
 		return
 	}
 	for _, t := range s.texts {
-		t.cells = t.cells[:0]
+		t.empty()
 		t.forget()
 		if t.bytes() > spareBytes {
 			t.texts = newTexts()

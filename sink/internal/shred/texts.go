@@ -15,7 +15,7 @@ type textColumn struct {
 	last  int32 // the text of the last cell, -1 for none
 	cells []int32
 	batch []int32  // the cells of the last batch; nil if no later column shares the dictionary
-	seen  []uint64 // scratch of present
+	seen  []uint64 // the set of the texts of the cells, a bit for each
 }
 
 // forget empties the dictionary. Every column that shares it forgets before the next
@@ -81,11 +81,29 @@ func (t *textColumn) add(text string) {
 		n := t.find(text)
 		t.after[t.last], t.last = n, n
 	}
+	t.see(t.last)
 	t.cells = append(room(t.cells, 1), t.last)
+}
+
+// see adds a text to those of the page.
+func (t *textColumn) see(n int32) {
+	word := int(n / 64)
+	for word >= len(t.seen) {
+		t.seen = append(room(t.seen, 1), 0)
+	}
+	t.seen[word] |= 1 << (n % 64)
+}
+
+// empty removes the cells.
+func (t *textColumn) empty() {
+	t.cells, t.seen = t.cells[:0], t.seen[:0]
 }
 
 // addAbove appends the last cell n times.
 func (t *textColumn) addAbove(n int) {
+	if len(t.cells) == 0 && n > 0 { // the last cell is of the page before
+		t.see(t.last)
+	}
 	t.cells = room(t.cells, n)
 	for range n {
 		t.cells = append(t.cells, t.last)
@@ -185,7 +203,10 @@ func sharedTexts(w *parquet.ColumnWriter, t, other *textColumn, back int) func(c
 		others.first = unsafe.Add(c.first, -back)
 		for i := range c.n {
 			if text := at[string](c, i); isSame(text, at[string](others, i)) {
-				t.last = other.batch[i]
+				if n := other.batch[i]; n != t.last {
+					t.last = n
+					t.see(n)
+				}
 				t.addAbove(1)
 			} else {
 				t.add(text)

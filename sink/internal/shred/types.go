@@ -108,7 +108,7 @@ type buffer struct {
 
 func (b buffer) Len() int    { return len(b.kind.texts.cells) }
 func (b buffer) Size() int64 { return 4 * int64(len(b.kind.texts.cells)) }
-func (b buffer) Reset()      { b.kind.texts.cells = b.kind.texts.cells[:0] }
+func (b buffer) Reset()      { b.kind.texts.empty() }
 
 func (b buffer) Page() parquet.Page {
 	k := b.kind
