@@ -118,7 +118,7 @@ func (f *field) isSupported() bool {
 	switch reflect.Zero(f.goType).Interface().(type) {
 	case string, int32, *int32:
 		return true
-	case *string, int64, *int64, bool, *float64:
+	case *string, int64, *int64, bool, *bool, *float64:
 		return f.list == nil
 	case time.Time, *time.Time:
 		unit := f.kind.LogicalType()
@@ -158,6 +158,8 @@ func (f *field) column(w *parquet.ColumnWriter) shred {
 		c.write = nullable(w, k.buffer.(parquet.Int32Writer).WriteInt32s)
 	case bool:
 		c.write = required(w, k.buffer.(parquet.BooleanWriter).WriteBooleans)
+	case *bool:
+		c.write = nullable(w, k.buffer.(parquet.BooleanWriter).WriteBooleans)
 	case *float64:
 		c.write = nullable(w, k.buffer.(parquet.DoubleWriter).WriteDoubles)
 	case time.Time:

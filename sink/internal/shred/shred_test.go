@@ -107,6 +107,7 @@ type page struct {
 	Hops   []hop      `parquet:"hops,list"`
 	Since  *time.Time `parquet:"since,timestamp(microsecond)"`
 	Class  string     `parquet:"class,dict"`
+	Cut    *bool      `parquet:"cut"`
 }
 
 type hop struct {
@@ -134,6 +135,7 @@ func TestListsAndTimesComeBack(t *testing.T) {
 				}
 			}), 0, 3).Draw(t, "hops"),
 			Since: rapid.Ptr(when, true).Draw(t, "since"), Class: some.Draw(t, "class"),
+			Cut: rapid.Ptr(rapid.Bool(), true).Draw(t, "cut"),
 		}
 	})
 	rapid.Check(t, func(t *rapid.T) {
