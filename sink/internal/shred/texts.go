@@ -75,6 +75,8 @@ func (t *textColumn) add(text string) {
 	case t.last < 0:
 		t.last = t.find(text)
 	case t.is(t.last, text):
+		t.addAbove(1)
+		return
 	case t.is(t.after[t.last], text):
 		t.last = t.after[t.last]
 	default:
