@@ -6,6 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo deve
 
 # Tools that only the checks need, by version.
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+CYCLONEDX   = github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 
 .DEFAULT_GOAL := help
 
@@ -38,7 +39,7 @@ test lint test-unit test-race test-duckdb test-s3: export GOGC := 400
 FUZZTIME ?= 1m
 FUZZ     ?= .
 
-.PHONY: help run build man test test-unit test-race soak test-duckdb test-s3 test-engines test-slurm test-kubernetes torture fuzz bench lint query
+.PHONY: help run build man release test test-unit test-race soak test-duckdb test-s3 test-engines test-slurm test-kubernetes torture fuzz bench lint query
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,7 +51,13 @@ build: ## one static binary each in bin/: robocensus and robofarm
 	$(GO) build -ldflags '-s -X main.version=$(VERSION)' -o bin/ ./cmd/robocensus ./cmd/robofarm
 
 man: ## man pages in bin/man: man -l bin/man/robocensus-run.1
+	rm -rf bin/man
 	$(GO) test -count=1 -run '^TestManPages$$' ./cmd/robocensus -args -man $(abspath bin/man)
+
+# The time of the commit, not of the day: a release is equal to the byte whenever it is made.
+release: export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null)
+release: man ## archives for Linux, macOS and Windows in release/, with sums and lists of modules: make release VERSION=1.0.0
+	$(GO) run ./cmd/internal/release --version '$(VERSION)' --sbom $(CYCLONEDX)
 
 # Two parts at a time: while one waits, for a clock or for its last package, the other
 # computes. Vetting compiles the packages before: with an empty build cache, both parts
