@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -155,4 +156,18 @@ func TestPayloadDigest(t *testing.T) {
 			t.Errorf("row %d: the digest is %s, want %s", i, digests[i], digest)
 		}
 	}
+}
+
+func storedConfig(t *testing.T, s source.Config) Config {
+	c := newConfig(t, nil, "")
+	c.Source = s
+	return c
+}
+
+func bodiesOf(t *testing.T, c Config) (hosts []string) {
+	for _, row := range rowsOf[sink.Fetch](t, c, "fetches") {
+		hosts = append(hosts, row.Host)
+	}
+	slices.Sort(hosts)
+	return hosts
 }

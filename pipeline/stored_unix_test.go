@@ -22,20 +22,6 @@ import (
 )
 
 // storedConfig returns the configuration of a run that reads a stored source.
-func storedConfig(t *testing.T, s source.Config) Config {
-	c := newConfig(t, nil, "")
-	c.Source = s
-	return c
-}
-
-func bodiesOf(t *testing.T, c Config) (hosts []string) {
-	for _, row := range rowsOf[sink.Fetch](t, c, "fetches") {
-		hosts = append(hosts, row.Host)
-	}
-	slices.Sort(hosts)
-	return hosts
-}
-
 // A link to a file is read as that file. Other links and special files are
 // rejected.
 func TestFolderOfLinks(t *testing.T) {

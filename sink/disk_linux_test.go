@@ -90,16 +90,6 @@ func tryEveryTable(dir string, run *Run, kilobytes int, want error) error {
 	return nil
 }
 
-// nothingOf returns an error if files of a segment, or temporary files, exist.
-func nothingOf(dir string, segment int) error {
-	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && (strings.HasSuffix(path, ".tmp") || strings.Contains(path, fmt.Sprintf("%010d", segment))) {
-			err = fmt.Errorf("%s is left", path)
-		}
-		return err
-	})
-}
-
 func setLimit(resource int, n uint64) (restore func(), err error) {
 	var before unix.Rlimit
 	if err := unix.Getrlimit(resource, &before); err != nil {

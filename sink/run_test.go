@@ -455,3 +455,13 @@ func TestWhatACrashLeavesIsRemoved(t *testing.T) {
 	must(t, nothingOf(dir, 0))
 	must(t, run.Close())
 }
+
+// nothingOf returns an error if files of a segment, or temporary files, exist.
+func nothingOf(dir string, segment int) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && (strings.HasSuffix(path, ".tmp") || strings.Contains(path, fmt.Sprintf("%010d", segment))) {
+			err = fmt.Errorf("%s is left", path)
+		}
+		return err
+	})
+}
