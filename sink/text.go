@@ -64,6 +64,14 @@ func isPlain(s string) bool {
 // Some returns a cell of a nullable column that is not null.
 func Some[T any](value T) *T { return &value }
 
+// OrZero returns the value of a nullable cell, the zero value for null.
+func OrZero[T any](cell *T) (value T) {
+	if cell != nil {
+		value = *cell
+	}
+	return value
+}
+
 // NonZero returns a cell of a nullable column: null for the zero value. It is for
 // columns in which "" or 0 is not a value.
 func NonZero[T comparable](value T) *T {

@@ -83,8 +83,6 @@ type differ struct {
 	rules     *rulesDiff      // nil if the meaning of rules is not compared
 
 	earlier []*differ // compare runs that stand in for the first one with the second, latest first
-	judged  [2]firstTarget
-	blind   []bool // by expectation: whether changes that it forbids would not be found
 
 	names   *names
 	sorters []*sorter.Sorter
@@ -96,7 +94,8 @@ type differ struct {
 
 	out     *sink.Changes
 	result  *DiffResult
-	checker *checker // nil without expectations
+	checker *checker    // nil without expectations
+	shown   *Comparison // what this comparison shows of them
 }
 
 func (d *differ) sorter() *sorter.Sorter {
@@ -221,20 +220,6 @@ func (d *differ) details(ctx context.Context) error {
 	return g.Wait()
 }
 
-// partsOf returns the parts of each segment by table, and the segments in order. A
-// shard may have several parts of a table.
-func partsOf(m *sink.Manifest) (parts map[int]map[string][]sink.Part, segments []int) {
-	parts = make(map[int]map[string][]sink.Part)
-	for _, p := range m.Parts {
-		if parts[p.Segment] == nil {
-			parts[p.Segment] = make(map[string][]sink.Part)
-			segments = append(segments, p.Segment)
-		}
-		parts[p.Segment][p.Table] = append(parts[p.Segment][p.Table], p)
-	}
-	return parts, segments
-}
-
 // compareAll compares pair by pair.
 func (d *differ) compareAll(ctx context.Context) error {
 	pairs, err := d.pairs.Sorted()
@@ -285,38 +270,4 @@ func (d *differ) compareAll(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-// A foundReader reads the rows of targets in the order of their pairs.
-type foundReader struct {
-	m     *sorter.Merged
-	n     int64 // the pair that held belongs to
-	table int   // the table that held is from
-	held  []byte
-	over  bool
-}
-
-func (r *foundReader) advance() error {
-	key, value, err := r.m.Next()
-	if err == io.EOF {
-		r.over = true
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	k := decoder(key)
-	r.n, r.table, r.held = k.ordered(), int(k[0]), value
-	return nil
-}
-
-// take returns the rows of pair n by table.
-func (r *foundReader) take(n int64) (rows [foundTables]decoder, err error) {
-	for !r.over && r.n == n {
-		rows[r.table] = slices.Clone(r.held)
-		if err := r.advance(); err != nil {
-			return rows, err
-		}
-	}
-	return rows, nil
 }

@@ -3,7 +3,6 @@ package audit
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -35,10 +34,6 @@ type comparison struct {
 // registered is an agent of the registry, as the table policies spells it.
 type registered struct{ name, category string }
 
-// agentProfile identifies a policy by the numbers of its profile and agent in
-// names.
-type agentProfile struct{ profile, agent uint64 }
-
 // classes2 holds the classes of a policy before and after.
 type classes2 [2]string
 
@@ -64,7 +59,7 @@ func (c *comparison) emit(row sink.Change) error {
 		row.BeforeRun = c.base.BeforeRun
 	}
 	c.emitted++
-	if row.Kind == "reachability" || row.Kind == "rules" && *row.After == undecided && row.URL == nil {
+	if row.Kind == "reachability" || row.Kind == "rules" && *row.After == rulesUndecided && row.URL == nil {
 		c.unsettled++
 	}
 	c.d.result.add(&row)
@@ -114,9 +109,7 @@ func (c *comparison) pair(p *pair) error {
 }
 
 func (c *comparison) endOfPair(p *pair) {
-	if c.d.checker != nil {
-		c.d.checker.pair(p, c.d, c.unknown)
-	}
+	c.d.check(p, c.unknown)
 	c.d.result.endOfPair()
 }
 
@@ -128,9 +121,6 @@ func (c *comparison) outage(p *pair) error {
 	}
 	return c.reachability(p.outage, p.sides[1])
 }
-
-// unreachableSince begins the text of an outage that followed another one.
-const unreachableSince = "unreachable since "
 
 // reachability writes the row of a host that one of the runs did not see.
 func (c *comparison) reachability(a, b *fetched) error {
@@ -149,14 +139,6 @@ func (c *comparison) reachability(a, b *fetched) error {
 		return nil // unreachable as before
 	}
 	return c.emit(row)
-}
-
-// policyRow is a row of policies. It holds the numbers of its texts in names;
-// group is 0 for null, else its number plus 1.
-type policyRow struct{ profile, agent, category, class, group uint64 }
-
-func (d *decoder) policy() policyRow {
-	return policyRow{d.uint(), d.uint(), d.uint(), d.uint(), d.uint()}
 }
 
 // policies writes a row for each policy whose class changed, unless one of the
@@ -270,7 +252,7 @@ func (c *comparison) sitemaps(p *pair) error {
 	read := func(d decoder) (urls []string, lines map[string]int32) {
 		lines = make(map[string]int32)
 		for len(d) > 0 {
-			line, url := int32(d.uint()), d.text()
+			line, url := d.sitemap()
 			if _, ok := lines[url]; !ok {
 				lines[url], urls = line, append(urls, url)
 			}
@@ -299,5 +281,3 @@ func (c *comparison) sitemaps(p *pair) error {
 	}
 	return nil
 }
-
-func number(v float64) *string { return sink.Some(strconv.FormatFloat(v, 'f', -1, 64)) }

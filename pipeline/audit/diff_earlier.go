@@ -184,11 +184,10 @@ func (d *differ) standIn(ctx context.Context, run string) (*differ, error) {
 	}
 	e.tables = d.tables
 	if d.Expect != nil {
-		first, err := readFirst(ctx, d.Dir, r.Manifest)
-		if err != nil {
+		e.shown = e.shows()
+		if err := d.checker.StandIn(ctx, d.Dir, e.shown, d.shown); err != nil {
 			return nil, err
 		}
-		e.unseenAll([2]firstTarget{first, d.judged[1]})
 	}
 	return e, nil
 }

@@ -13,7 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -24,7 +26,7 @@ import (
 func weeks(t *testing.T, states map[string]string, change func(week int, c *pipeline.Config)) (dir string) {
 	t.Helper()
 	week, last := 0, 0
-	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+	c := audittest.Config(t, func(w http.ResponseWriter, r *http.Request) {
 		switch (states[r.Host] + "xxxxxx")[week] {
 		case 'o':
 			fmt.Fprint(w, "User-agent: *\nDisallow:\n")
@@ -35,7 +37,7 @@ func weeks(t *testing.T, states map[string]string, change func(week int, c *pipe
 		case 'c':
 			fmt.Fprint(w, "User-agent: *\nDisallow: /\n")
 		default:
-			down(w)
+			audittest.Down(w)
 		}
 	}, "")
 	for _, s := range states {
@@ -48,14 +50,14 @@ func weeks(t *testing.T, states map[string]string, change func(week int, c *pipe
 				hosts.WriteString(host + "\n")
 			}
 		}
-		r, now := c, firstDay.AddDate(0, 0, 7*week)
+		r, now := c, audittest.FirstDay.AddDate(0, 0, 7*week)
 		r.Run, r.Fetch.Now = fmt.Sprint("w", week+1), func() time.Time { return now }
-		r.Source.Hosts = writeFile(t, "hosts", []byte(hosts.String()))
+		r.Source.Hosts = pipelinetest.WriteFile(t, "hosts", []byte(hosts.String()))
 		if change != nil {
 			change(week+1, &r)
 		}
 		_, err := pipeline.Run(t.Context(), r, new(pipeline.Progress))
-		must(t, err)
+		pipelinetest.Must(t, err)
 	}
 	return c.Dir
 }
@@ -68,17 +70,17 @@ func compared(t *testing.T, dir string, k int, promises string) (*DiffResult, []
 	if promises != "" {
 		var err error
 		c.Expect, err = ParseExpectations("promises", []byte(promises), nil)
-		must(t, err)
+		pipelinetest.Must(t, err)
 	}
 	r, err := Diff(t.Context(), c)
-	must(t, err)
+	pipelinetest.Must(t, err)
 	var rows []string
 	for _, row := range changesOf(t, dir, c.After, c.Before) {
 		before := "-"
 		if row.BeforeRun != nil {
 			before = *row.BeforeRun
 		}
-		rows = append(rows, fmt.Sprintf("%s %s %s %s since %s", row.Host, row.Kind, text(row.Agent), text(row.After), before))
+		rows = append(rows, fmt.Sprintf("%s %s %s %s since %s", row.Host, row.Kind, sink.OrZero(row.Agent), sink.OrZero(row.After), before))
 	}
 	return r, rows
 }
@@ -134,7 +136,7 @@ func TestAnOutageHidesNoChange(t *testing.T) {
 		t.Errorf("week 3: %d unread, earlier runs (-want +got):\n%s", r.Unread, diff)
 	}
 	record, err := sink.ReadComparison(t.Context(), dir, "w3", "w2")
-	must(t, err)
+	pipelinetest.Must(t, err)
 	if diff := cmp.Diff(r.Earlier, record.Earlier); diff != "" || record.Hosts != 1 || record.Unread != 0 {
 		t.Errorf("the record says %d hosts, %d unread, earlier runs (-want +got):\n%s", record.Hosts, record.Unread, diff)
 	}
@@ -199,7 +201,7 @@ func TestRunsThatStandIn(t *testing.T) {
 	}
 	agents := func(text string) []evaluate.Agent {
 		out, err := evaluate.ParseAgents("agents", []byte(text))
-		must(t, err)
+		pipelinetest.Must(t, err)
 		return out
 	}
 	asking := func(c *pipeline.Config, agent string) { c.Settings = map[string]any{"user-agent": agent} }
@@ -257,7 +259,7 @@ func TestRunsThatStandIn(t *testing.T) {
 		}, whole, nil, "broken 1 0"},
 		{"other hosts", func(week int, c *pipeline.Config) {
 			if week == 1 {
-				c.Source.Hosts = writeFile(t, "others", []byte("h.example\nelsewhere.example\n"))
+				c.Source.Hosts = pipelinetest.WriteFile(t, "others", []byte("h.example\nelsewhere.example\n"))
 			}
 		}, whole, nil, "broken 1 0"},
 	} {
@@ -319,8 +321,8 @@ func TestRunsThatAreSearched(t *testing.T) {
 			if k == len(digests)-1 {
 				reasons[1] = "success" // for the first time
 			}
-			makeRun(t, dir, fmt.Sprintf("w%02d", k+1), []string{"fetches"},
-				[]sink.Fetch{fetchOf("https://h.example", reasons[0], digest, 0), fetchOf("https://never.example", reasons[1], "", 0)})
+			audittest.Run(t, dir, fmt.Sprintf("w%02d", k+1), []string{"fetches"},
+				[]sink.Fetch{audittest.Fetch("https://h.example", reasons[0], digest, 0), audittest.Fetch("https://never.example", reasons[1], "", 0)})
 		}
 		return dir
 	}
@@ -338,7 +340,7 @@ func TestRunsThatAreSearched(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			r, err := Diff(t.Context(), DiffConfig{Dir: row.dir, Before: fmt.Sprintf("w%02d", row.before), After: fmt.Sprintf("w%02d", row.after)})
-			must(t, err)
+			pipelinetest.Must(t, err)
 			if diff := cmp.Diff(row.earlier, r.Earlier); diff != "" || r.Unread != int64(2-len(row.earlier)) {
 				t.Errorf("%d unread (-want +got):\n%s", r.Unread, diff)
 			}
@@ -349,15 +351,15 @@ func TestRunsThatAreSearched(t *testing.T) {
 	against := func(want string) {
 		t.Helper()
 		r, err := Diff(t.Context(), DiffConfig{Dir: dir, Before: "w03", After: "w04"})
-		must(t, err)
+		pipelinetest.Must(t, err)
 		if len(r.Earlier) != 1 || r.Earlier[0].Run != want {
 			t.Errorf("earlier runs %v, want %s", r.Earlier, want)
 		}
 	}
 	against("w02")
-	must(t, os.Remove(filepath.Join(dir, "_runs", "w02", "manifest.json")))
+	pipelinetest.Must(t, os.Remove(filepath.Join(dir, "_runs", "w02", "manifest.json")))
 	against("w01")
-	must(t, os.Remove(filepath.Join(dir, "fetches", "run=w01", "part-0000000000.parquet")))
+	pipelinetest.Must(t, os.Remove(filepath.Join(dir, "fetches", "run=w01", "part-0000000000.parquet")))
 	if _, err := Diff(t.Context(), DiffConfig{Dir: dir, Before: "w03", After: "w04"}); err == nil || !strings.Contains(err.Error(), "look in run w01 for hosts that run w03 could not read: ") {
 		t.Errorf("a part that is gone: %v", err)
 	}
@@ -370,14 +372,16 @@ func TestOutagesOfAScheme(t *testing.T) {
 		f.FallbackErrorClass = sink.Some("timeout")
 		return f
 	}
-	https := func(digest string) sink.Fetch { return fetchOf("https://h.example", "success", digest, 0) }
-	http := func(digest string) sink.Fetch { return fellBack(fetchOf("http://h.example", "success", digest, 0)) }
+	https := func(digest string) sink.Fetch { return audittest.Fetch("https://h.example", "success", digest, 0) }
+	http := func(digest string) sink.Fetch {
+		return fellBack(audittest.Fetch("http://h.example", "success", digest, 0))
+	}
 	other := func(digest string) sink.Fetch {
-		f := fetchOf("https://h.example:8443", "success", digest, 0)
+		f := audittest.Fetch("https://h.example:8443", "success", digest, 0)
 		f.Host = "h.example"
 		return f
 	}
-	lost, lostHTTP := fetchOf("https://h.example", "network_failure", "", 0), fellBack(fetchOf("http://h.example", "network_failure", "", 0))
+	lost, lostHTTP := audittest.Fetch("https://h.example", "network_failure", "", 0), fellBack(audittest.Fetch("http://h.example", "network_failure", "", 0))
 	const moved = "reachability https://h.example http://h.example since "
 	for _, row := range []struct {
 		name   string
@@ -401,19 +405,19 @@ func TestOutagesOfAScheme(t *testing.T) {
 			[]string{"reachability network_failure success since w3", "text B D since w3"}, 1},
 		{"two ports, https", [][]sink.Fetch{{https("A"), other("B")}, {lost, other("B")}, {https("C"), other("B")}},
 			[]string{"reachability network_failure success since w2", "text A C since w1"}, 0},
-		{"other hosts", [][]sink.Fetch{{fetchOf("https://g.example", "success", "G", 0), https("A"), fetchOf("https://i.example", "success", "I", 0)}, {lost}, {https("C")}},
+		{"other hosts", [][]sink.Fetch{{audittest.Fetch("https://g.example", "success", "G", 0), https("A"), audittest.Fetch("https://i.example", "success", "I", 0)}, {lost}, {https("C")}},
 			[]string{"reachability network_failure success since w2", "text A C since w1"}, 0},
-		{"several captures", [][]sink.Fetch{{https("A"), fetchOf("https://h.example", "success", "B", 3)}, {lost}, {https("B")}},
+		{"several captures", [][]sink.Fetch{{https("A"), audittest.Fetch("https://h.example", "success", "B", 3)}, {lost}, {https("B")}},
 			[]string{"reachability network_failure success since w2"}, 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
 			for k, rows := range row.runs {
-				makeRun(t, dir, fmt.Sprint("w", k+1), []string{"fetches"}, rows)
+				audittest.Run(t, dir, fmt.Sprint("w", k+1), []string{"fetches"}, rows)
 			}
 			last := len(row.runs)
 			r, err := Diff(t.Context(), DiffConfig{Dir: dir, Before: fmt.Sprint("w", last-1), After: fmt.Sprint("w", last)})
-			must(t, err)
+			pipelinetest.Must(t, err)
 			var got []string
 			for _, c := range changesOf(t, dir, r.After, r.Before) {
 				got = append(got, fmt.Sprintf("%s %s %s since %s", c.Kind, *c.Before, *c.After, *c.BeforeRun))

@@ -45,9 +45,9 @@ func (s exampleSet) add(row *sink.Change) {
 	key := exampleKey{severity: row.Severity, kind: row.Kind}
 	switch row.Kind {
 	case "policy_class", "verdict":
-		key.before, key.after = text(row.Before), text(row.After)
+		key.before, key.after = sink.OrZero(row.Before), sink.OrZero(row.After)
 	case "rules":
-		key.after = text(row.After)
+		key.after = sink.OrZero(row.After)
 	}
 	if e := s[key]; e != nil {
 		e.More++
@@ -67,19 +67,11 @@ func (s exampleSet) gravest() *DiffExample {
 	}
 	return slices.MinFunc(slices.Collect(maps.Values(s)), func(a, b *DiffExample) int {
 		return cmp.Or(gravity(a, b), cmp.Compare(slices.Index(Kinds, a.Kind), slices.Index(Kinds, b.Kind)), cmp.Compare(b.More, a.More),
-			strings.Compare(text(a.Before)+" "+text(a.After), text(b.Before)+" "+text(b.After)))
+			strings.Compare(sink.OrZero(a.Before)+" "+sink.OrZero(a.After), sink.OrZero(b.Before)+" "+sink.OrZero(b.After)))
 	})
 }
 
 // gravity orders examples by severity, the gravest first.
 func gravity(a, b *DiffExample) int {
 	return cmp.Compare(slices.Index(Severities, a.Severity), slices.Index(Severities, b.Severity))
-}
-
-// text returns the text of a nullable cell, "" for null.
-func text(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

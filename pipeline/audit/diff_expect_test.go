@@ -11,13 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
 
 // side is how one of two runs is made: its tables and profiles, separated by
-// spaces ("" for what newConfig has), what an own profile is derived from, and its
+// spaces ("" for what audittest.Config has), what an own profile is derived from, and its
 // limit of size if that is another one.
 type side struct {
 	tables, profiles, agents, strict string
@@ -28,7 +29,7 @@ type side struct {
 // robots.txt, odd.example answers 304, which profiles take for different things.
 func sidesOf(t *testing.T, sides [2]side) pipeline.Config {
 	t.Helper()
-	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+	c := audittest.Config(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Host == "odd.example" {
 			w.WriteHeader(http.StatusNotModified)
 			return

@@ -48,29 +48,6 @@ func mergedClass(a, b string) string {
 	return summary.ClassNames[robots.Partial]
 }
 
-// groupRow is a row of groups.
-type groupRow struct {
-	index, line int32
-	class       string
-	delay       *float64
-	tokens      []string // in lower case
-	agents      []agentLine
-}
-
-func (d *decoder) group() groupRow {
-	g := groupRow{index: int32(d.uint()), line: int32(d.uint()), class: d.text()}
-	if d.uint() == 1 {
-		g.delay = sink.Some(d.float())
-	}
-	for range d.uint() {
-		g.tokens = append(g.tokens, d.text())
-	}
-	for range d.uint() {
-		g.agents = append(g.agents, agentLine{int32(d.uint()), d.text()})
-	}
-	return g
-}
-
 // eachToken calls f for each token of either side, in order. A side without a group
 // for the token is nil.
 func eachToken(p *pair, f func(token string, a, b *tokenGroups) error) error {

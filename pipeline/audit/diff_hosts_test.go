@@ -47,8 +47,8 @@ func checkHosts(t *testing.T, rows []sink.Change, r *DiffResult) {
 			what string
 		}{
 			{c.Kind == "policy_class" && *c.After == "disallow_all", "shut out"}, {c.Kind == "policy_class" && *c.Before == "disallow_all", "let in"},
-			{*c.After == "closes" || *c.After == "both" || *c.After == "disallow_all" || text(c.Before) == "allow_all", "closed"},
-			{*c.After == "opens" || *c.After == "both" || *c.After == "allow_all" || text(c.Before) == "disallow_all", "opened"},
+			{*c.After == "closes" || *c.After == "both" || *c.After == "disallow_all" || sink.OrZero(c.Before) == "allow_all", "closed"},
+			{*c.After == "opens" || *c.After == "both" || *c.After == "allow_all" || sink.OrZero(c.Before) == "disallow_all", "opened"},
 		} {
 			if how.is {
 				add(agents, *c.Agent+" "+*c.Profile+" "+how.what, c.Origin)

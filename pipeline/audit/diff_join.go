@@ -54,16 +54,6 @@ func decodePair(b []byte) *pair {
 	return p
 }
 
-// unreachable holds all reasons of answers, and whether they do not show what a host's
-// robots.txt says now. Like all reasons, they depend on the profile.
-var unreachable = map[string]bool{
-	"success": false, "client_error": false, "misconfigured_server": false, "html_redirect": false,
-	"redirect_limit": false, "redirect_loop": false, "redirect_invalid": false, "redirect_unsupported": false,
-	"server_error": true, "network_failure": true, "invalid_response": true, "incomplete_body": true,
-	"unreachable_too_long": true, "stale_copy": true, "address_blocked": true, "no_route": true,
-	"redirect_unresolved": true, "revisit_unresolved": true,
-}
-
 // seen reports whether both sides show the host's policy. A host that moved between
 // https and http counts as not seen.
 func (p *pair) seen() bool {
@@ -271,9 +261,7 @@ func (d *differ) settle(p *pair, n int64) error {
 		rows := a.outcome != b.outcome || a.reason != b.reason || a.digest != b.digest
 		if !rows && a.final == b.final && p.outage == nil {
 			d.result.Same++
-			if d.checker != nil {
-				d.checker.pair(p, by, by.unknown(p))
-			}
+			by.check(p, by.unknown(p))
 			return nil
 		}
 		for i, f := range p.sides {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
 )
@@ -21,7 +22,7 @@ func TestAnOutageOfOneProfileIsNoChange(t *testing.T) {
 		for _, broken := range []int{0, 1} {
 			t.Run(fmt.Sprintf("%s, run %d", tables, broken), func(t *testing.T) {
 				now := 0
-				c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+				c := audittest.Config(t, func(w http.ResponseWriter, r *http.Request) {
 					switch {
 					case r.URL.Path == "/":
 					case now == broken:
@@ -72,11 +73,11 @@ func TestAnUnresolvedCaptureIsNoChange(t *testing.T) {
 		"revisit_unresolved":  revisit,
 	} {
 		t.Run(reason, func(t *testing.T) {
-			c := newConfig(t, func(http.ResponseWriter, *http.Request) {}, "")
+			c := audittest.Config(t, func(http.ResponseWriter, *http.Request) {}, "")
 			for run, archive := range map[string]string{"a": pipelinetest.Response("h.example", file), "b": capture} {
-				c.Run, c.Source.Hosts, c.Source.WARC = run, "", []string{writeFile(t, run+".warc", []byte(archive))}
+				c.Run, c.Source.Hosts, c.Source.WARC = run, "", []string{pipelinetest.WriteFile(t, run+".warc", []byte(archive))}
 				_, err := pipeline.Run(t.Context(), c, new(pipeline.Progress))
-				must(t, err)
+				pipelinetest.Must(t, err)
 			}
 			want := []string{"h.example reachability major success " + reason + " - -"}
 			if diff := cmp.Diff(want, diffOf(t, c.Dir)); diff != "" {

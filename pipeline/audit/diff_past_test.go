@@ -11,7 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
 )
 
@@ -50,11 +52,11 @@ func TestProfilesAreThoseOfTheRuns(t *testing.T) {
 			dir := t.TempDir()
 			for i, text := range []string{c.before, c.after} {
 				folder := t.TempDir()
-				must(t, os.WriteFile(folder+"/h.example", []byte(text), 0o666))
-				storedRun(t, dir, []string{"a", "b"}[i], folder, c.tables, c.profiles[i])
+				pipelinetest.Must(t, os.WriteFile(folder+"/h.example", []byte(text), 0o666))
+				audittest.StoredRun(t, dir, []string{"a", "b"}[i], folder, c.tables, c.profiles[i])
 			}
 			r, err := Diff(t.Context(), DiffConfig{Dir: dir, Before: "a", After: "b", Expect: expected(t, "no_change: policy_class")})
-			must(t, err)
+			pipelinetest.Must(t, err)
 			slices.Sort(c.want)
 			if diff := cmp.Diff(c.want, shownChanges(t, dir)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -75,7 +77,7 @@ func TestAnswersThatTheDefinitionChanges(t *testing.T) {
 	google, _ := robots.ProfileNamed("google")
 	few := *google
 	few.MaxRedirects = 1
-	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+	c := audittest.Config(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/robots.txt":
 			http.Redirect(w, r, "/1", http.StatusFound)
@@ -88,10 +90,10 @@ func TestAnswersThatTheDefinitionChanges(t *testing.T) {
 	for i, run := range []string{"a", "b"} {
 		c.Run, c.Evaluate.Profiles = run, []*robots.Profile{[...]*robots.Profile{&few, google}[i]}
 		_, err := pipeline.Run(t.Context(), c, new(pipeline.Progress))
-		must(t, err)
+		pipelinetest.Must(t, err)
 	}
 	r, err := Diff(t.Context(), DiffConfig{Dir: c.Dir, Before: "a", After: "b", Expect: expected(t, "no_change: outcome", "no_change: reachability", "no_change: signal")})
-	must(t, err)
+	pipelinetest.Must(t, err)
 	if diff := cmp.Diff([]string(nil), shownChanges(t, c.Dir)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -115,15 +117,15 @@ func TestAgentsThatTheRunsDefineDifferently(t *testing.T) {
 	for i, list := range []string{"- {name: RoboTestA, tokens: [Other]}\n- {name: RoboTestB}\n", "- {name: RoboTestA}\n- {name: RoboTestB}\n"} {
 		folder := t.TempDir()
 		for host, text := range texts {
-			must(t, os.WriteFile(folder+"/"+host, []byte(text[i]), 0o666))
+			pipelinetest.Must(t, os.WriteFile(folder+"/"+host, []byte(text[i]), 0o666))
 		}
 		agents, err := evaluate.ParseAgents("agents", []byte(list))
-		must(t, err)
-		storedRunOf(t, dir, []string{"a", "b"}[i], folder, tablesOfRules, agents, google)
+		pipelinetest.Must(t, err)
+		audittest.StoredRunOf(t, dir, []string{"a", "b"}[i], folder, tablesOfRules, agents, google)
 	}
 	promises := []string{"no_change: policy_class", "no_change: policy_class, hosts: comment.*", "no_change: verdict, hosts: comment.*", "no_change: all, severity: critical, hosts: [comment.*, part.*]", "no_change: sitemap"}
 	r, err := Diff(t.Context(), DiffConfig{Dir: dir, Before: "a", After: "b", Expect: expected(t, promises...)})
-	must(t, err)
+	pipelinetest.Must(t, err)
 	want := []string{
 		"comment.example text cosmetic - - - - {D} {D} - -",
 		"part.example rules major RoboTestA other google /y - closes - 3",
@@ -153,6 +155,6 @@ func expected(t *testing.T, texts ...string) *Expectations {
 		fmt.Fprintf(&list, "- {name: x%d, %s}\n", i, text)
 	}
 	e, err := ParseExpectations("e", []byte(list.String()), func(string) ([]byte, error) { return nil, nil })
-	must(t, err)
+	pipelinetest.Must(t, err)
 	return e
 }

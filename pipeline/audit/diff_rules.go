@@ -1,20 +1,12 @@
 package audit
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 
-	"github.com/parquet-go/parquet-go"
-
-	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
-	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -97,67 +89,6 @@ func (r *rulesDiff) compares(p *pair) bool {
 // asks reports whether the bodies of a pair are needed.
 func (r *rulesDiff) asks(p *pair) bool { return r.compares(p) && r.bodies }
 
-// readBodies adds a record with the body to a sorter for each target that needs one
-// from a part. It reads one body at a time, as each may have half a megabyte.
-func readBodies(ctx context.Context, dir string, parts []sink.Part, list []wanted, into *sorter.Sorter) error {
-	of := make(map[string][]int64)
-	for _, w := range list {
-		if w.digest != "" {
-			of[w.digest] = append(of[w.digest], w.n)
-		}
-	}
-	for _, p := range parts {
-		if len(of) == 0 {
-			return nil
-		}
-		if err := readBodiesOf(ctx, dir, p, of, into); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// readBodiesOf reads the bodies of one part, and removes those that it finds from of,
-// the targets by digest.
-func readBodiesOf(ctx context.Context, dir string, p sink.Part, of map[string][]int64, into *sorter.Sorter) (err error) {
-	defer scan.Recovered(&err)
-	f, err := scan.OpenPart(ctx, dir, p)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	opened, err := sink.OpenRows[sink.Body](f, p.Bytes)
-	if err != nil {
-		return fmt.Errorf("read %s: %w", p.Path, err)
-	}
-	r := parquet.NewGenericReader[sink.Body](opened)
-	defer r.Close()
-	for len(of) > 0 && ctx.Err() == nil {
-		one := make([]sink.Body, 1)
-		n, err := r.Read(one)
-		if n == 0 && err == io.EOF {
-			break // a run lacks the bodies that it could not keep
-		}
-		if n == 0 || err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		for _, target := range of[one[0].ContentDigest] {
-			var key encoder
-			key.ordered(target)
-			key = append(key, tableBodies)
-			// The leading byte distinguishes an empty body from a missing one.
-			if err := into.Add(key, append([]byte{1}, one[0].Body...)); err != nil {
-				return err
-			}
-		}
-		delete(of, one[0].ContentDigest)
-	}
-	return ctx.Err()
-}
-
-// undecided is the value of the column after if rules could not be compared.
-const undecided = "undecided"
-
 // rules writes a row for each agent whose policy changed its meaning but not its
 // class, and for each group of an agent outside the registry that changed its
 // meaning.
@@ -175,7 +106,7 @@ func (c *comparison) rules(p *pair) error {
 		if result == nil || result.more {
 			c.proven = false
 			if result != nil || first || c.anyPartial(profile.Name) {
-				if err := c.emit(sink.Change{Kind: "rules", Severity: minor, Profile: &profile.Name, After: sink.Some(undecided)}); err != nil {
+				if err := c.emit(sink.Change{Kind: "rules", Severity: minor, Profile: &profile.Name, After: sink.Some(rulesUndecided)}); err != nil {
 					return err
 				}
 			}
@@ -222,7 +153,7 @@ func (c *comparison) ruleRows(p *pair, profile string, result *rulesResult) erro
 	var covered map[string]*sink.Change // the rows of kind group, by token
 	for i := range result.rows {
 		x := &result.rows[i]
-		row := sink.Change{Kind: "rules", Severity: rulesSeverity(x.closing), Agent: &x.agent, Profile: &profile, After: &x.how, LineBefore: x.lines[0], LineAfter: x.lines[1]}
+		row := sink.Change{Kind: "rules", Severity: rulesSeverity(x.closing), Agent: &x.agent, Profile: &profile, After: sink.Some(rulesAfter[x.relation]), LineBefore: x.lines[0], LineAfter: x.lines[1]}
 		if x.path != "" {
 			row.URL = &x.path
 			if strings.HasPrefix(x.path, "//") {
@@ -280,4 +211,51 @@ func (c *comparison) tokensWithGroupRow(p *pair) map[string]*sink.Change {
 		return nil
 	})
 	return out
+}
+
+// knownRows bounds the rows of rulesDiff.known.
+const knownRows = 1 << 14
+
+// of compares the files of a pair under each profile; a nil result is undecided.
+// Results are cached, because many hosts share the same two files.
+func (r *rulesDiff) of(p *pair) []*rulesResult {
+	key := [2]string{p.sides[0].digest, p.sides[1].digest}
+	if known, ok := r.known[key]; ok {
+		return known
+	}
+	results := make([]*rulesResult, len(r.profiles))
+	n := 1
+	for k := range r.profiles {
+		if results[k] = r.compare(p, k); results[k] != nil {
+			n += 1 + len(results[k].rows)
+		}
+	}
+	if r.rows += n; r.rows > knownRows {
+		clear(r.known)
+		r.rows = n
+	}
+	r.known[key] = results
+	return results
+}
+
+// compare compares the files of a pair under profile k; a nil result is undecided.
+func (r *rulesDiff) compare(p *pair, k int) *rulesResult {
+	profile := r.profiles[k]
+	var files [2]*policyFile
+	for i := range files {
+		rows := &p.rows[i]
+		switch {
+		case len(rows[tableBodies]) > 0:
+			files[i] = newPolicyFile(profile, rows[tableBodies][1:])
+		case k == 0 && r.roomy != nil && !r.bodies:
+			files[i] = ofTables(profile, r.roomy, rows[tableGroups], rows[tableRules])
+		}
+		if files[i] == nil {
+			return nil
+		}
+	}
+	if k == 0 && r.roomy != nil && !r.bodies {
+		profile = r.roomy
+	}
+	return compareFiles(profile, files, r.agents)
 }

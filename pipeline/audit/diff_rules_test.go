@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
 )
 
@@ -19,9 +21,9 @@ func twoFolders(t *testing.T, texts map[string][2]string, tables string, profile
 	for i, run := range []string{"a", "b"} {
 		folder := t.TempDir()
 		for host, text := range texts {
-			must(t, os.WriteFile(folder+"/"+host, []byte(text[i]), 0o666))
+			pipelinetest.Must(t, os.WriteFile(folder+"/"+host, []byte(text[i]), 0o666))
 		}
-		storedRun(t, dir, run, folder, tables, profiles...)
+		audittest.StoredRun(t, dir, run, folder, tables, profiles...)
 	}
 	return dir
 }
@@ -57,9 +59,9 @@ func TestRulesUndecided(t *testing.T) {
 			"no_change: rules, after: closes": "unchecked true 0 1", "no_change: [group, policy_class]": "kept false 0 0",
 		} {
 			e, err := ParseExpectations("e", []byte("- {name: x, "+expected+"}"), nil)
-			must(t, err)
+			pipelinetest.Must(t, err)
 			r, err := Diff(t.Context(), DiffConfig{Dir: dir, Before: "a", After: "b", Expect: e})
-			must(t, err)
+			pipelinetest.Must(t, err)
 			if p := r.Expectations[0]; fmt.Sprintf("%s %v %d %d", p.State, p.Fails, p.Broken, p.Undecided) != want {
 				t.Errorf("%s: %+v, want %s", expected, p, want)
 			}
@@ -78,7 +80,7 @@ func TestRulesUndecided(t *testing.T) {
 	t.Run("a first profile that the tables do not hold", func(t *testing.T) {
 		dir := twoFolders(t, texts, tablesOfRules, old)
 		_, err := Diff(t.Context(), DiffConfig{Dir: dir, Before: "a", After: "b"})
-		must(t, err)
+		pipelinetest.Must(t, err)
 		if diff := cmp.Diff([]string{
 			"comment.example rules minor - - google-2012 - - undecided - -", "comment.example text minor - - - - {D} {D} - -",
 			"open.example rules minor - - google-2012 - - undecided - -", "open.example text minor - - - - {D} {D} - -",
@@ -87,14 +89,14 @@ func TestRulesUndecided(t *testing.T) {
 		}
 	})
 	t.Run("hostile rules", func(t *testing.T) {
-		hostile := "User-agent: *\n" + hostileRules(60)
+		hostile := "User-agent: *\n" + audittest.HostileRules(60)
 		dir := twoFolders(t, map[string][2]string{
 			"one.example":   {hostile, strings.Replace(hostile, "/*a*b*c*0\n", "/*b*c*0\n", 1)},
 			"two.example":   {hostile, hostile + "Disallow: /robotest\n"},
 			"three.example": {hostile, hostile + "Disallow: /*a*b*c*0*0*0\n"},
 		}, tablesOfRules, google)
 		_, err := Diff(t.Context(), DiffConfig{Dir: dir, Before: "a", After: "b"})
-		must(t, err)
+		pipelinetest.Must(t, err)
 		got := slices.DeleteFunc(shownChanges(t, dir), func(s string) bool { return strings.Contains(s, "RoboTestB") || strings.Contains(s, "RoboTestC") })
 		if diff := cmp.Diff([]string{
 			"one.example rules major RoboTestA search google /bc0 - undecided - 2", // it closes; whether it opens too is open

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -13,69 +14,16 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/sink"
 )
-
-// makeRun writes a run of one segment for each list of rows.
-func makeRun(t *testing.T, dir, id string, tables []string, segments ...[]sink.Fetch) {
-	t.Helper()
-	makePlannedRun(t, dir, id, sink.Plan{Tables: tables}, segments...)
-}
-
-// makePlannedRun writes a run with what the plan says, of fetches unless it says more.
-func makePlannedRun(t *testing.T, dir, id string, plan sink.Plan, segments ...[]sink.Fetch) {
-	t.Helper()
-	plan.Run, plan.Profiles = id, []string{"google"}
-	if plan.Tables == nil {
-		plan.Tables = []string{"fetches"}
-	}
-	run, err := sink.Create(dir, plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	seq := int64(0)
-	for i, rows := range segments {
-		s, err := run.Segment(i)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, row := range rows {
-			row.Seq = seq
-			seq++
-			if err := s.Fetches.Write(row); err != nil {
-				t.Fatal(err)
-			}
-		}
-		s.Targets = int64(len(rows))
-		if err := s.Commit(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := run.Complete(sink.Completion{Finished: time.Now(), Inputs: plan.Inputs, Tally: sink.Tally{Targets: seq}}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// row is a row of fetches on a day.
-func fetchOf(origin, reason, digest string, day int) sink.Fetch {
-	_, host, _ := strings.Cut(origin, "://")
-	outcome := map[string]string{"success": "conditional_allow", "client_error": "full_allow", "stale_copy": "conditional_allow"}[reason]
-	if outcome == "" {
-		outcome = "full_disallow"
-	}
-	return sink.Fetch{
-		Host: host, Origin: origin, Outcome: outcome, Reason: reason, ContentDigest: sink.NonZero(digest),
-		FetchTime: firstDay.AddDate(0, 0, day), FinalURL: sink.Some(origin + "/robots.txt"),
-	}
-}
 
 func diffOf(t *testing.T, dir string) []string {
 	t.Helper()
@@ -91,14 +39,14 @@ func diffOf(t *testing.T, dir string) []string {
 }
 
 func TestDiffPairsRowsByOrigin(t *testing.T) {
-	fellBack := fetchOf("http://h.example", "success", "T", 0)
+	fellBack := audittest.Fetch("http://h.example", "success", "T", 0)
 	fellBack.FallbackErrorClass = sink.Some("timeout")
 	later := fellBack
-	later.ContentDigest, later.FetchTime = sink.Some("U"), firstDay.AddDate(0, 0, 1)
-	ported := fetchOf("https://h.example:8443", "success", "T", 0)
+	later.ContentDigest, later.FetchTime = sink.Some("U"), audittest.FirstDay.AddDate(0, 0, 1)
+	ported := audittest.Fetch("https://h.example:8443", "success", "T", 0)
 	ported.Host = "h.example"
 	since := func(f sink.Fetch, day int) sink.Fetch {
-		f.UnreachableSince = sink.Some(firstDay.AddDate(0, 0, day))
+		f.UnreachableSince = sink.Some(audittest.FirstDay.AddDate(0, 0, day))
 		return f
 	}
 	for _, row := range []struct {
@@ -107,54 +55,54 @@ func TestDiffPairsRowsByOrigin(t *testing.T) {
 		want          []string
 	}{
 		{"of several captures the last counts",
-			[][]sink.Fetch{{fetchOf("https://h.example", "success", "OLD", 1), fetchOf("https://h.example", "success", "NEW", 3), fetchOf("https://h.example", "success", "MID", 2)}},
-			[][]sink.Fetch{{fetchOf("https://h.example", "success", "NEW", 9)}}, nil},
+			[][]sink.Fetch{{audittest.Fetch("https://h.example", "success", "OLD", 1), audittest.Fetch("https://h.example", "success", "NEW", 3), audittest.Fetch("https://h.example", "success", "MID", 2)}},
+			[][]sink.Fetch{{audittest.Fetch("https://h.example", "success", "NEW", 9)}}, nil},
 		{"of several at one time the last seq counts",
-			[][]sink.Fetch{{fetchOf("https://h.example", "success", "ONE", 1)}, {fetchOf("https://h.example", "success", "TWO", 1)}},
-			[][]sink.Fetch{{fetchOf("https://h.example", "success", "ONE", 9)}},
+			[][]sink.Fetch{{audittest.Fetch("https://h.example", "success", "ONE", 1)}, {audittest.Fetch("https://h.example", "success", "TWO", 1)}},
+			[][]sink.Fetch{{audittest.Fetch("https://h.example", "success", "ONE", 9)}},
 			[]string{"h.example text minor TWO ONE - -"}},
 		{"two origins of one host are two",
-			[][]sink.Fetch{{fetchOf("https://h.example", "success", "S", 1), fetchOf("http://h.example", "success", "P", 1)}},
-			[][]sink.Fetch{{fetchOf("http://h.example", "success", "P2", 1), fetchOf("https://h.example", "success", "S", 1)}},
+			[][]sink.Fetch{{audittest.Fetch("https://h.example", "success", "S", 1), audittest.Fetch("http://h.example", "success", "P", 1)}},
+			[][]sink.Fetch{{audittest.Fetch("http://h.example", "success", "P2", 1), audittest.Fetch("https://h.example", "success", "S", 1)}},
 			[]string{"h.example text minor P P2 - -"}},
 		{"https given up for http is no other host",
-			[][]sink.Fetch{{fetchOf("https://h.example", "success", "S", 1)}}, [][]sink.Fetch{{fellBack}},
+			[][]sink.Fetch{{audittest.Fetch("https://h.example", "success", "S", 1)}}, [][]sink.Fetch{{fellBack}},
 			[]string{"h.example reachability minor https://h.example http://h.example - -"}},
-		{"https taken up again", [][]sink.Fetch{{fellBack}}, [][]sink.Fetch{{fetchOf("https://h.example", "client_error", "", 1)}},
+		{"https taken up again", [][]sink.Fetch{{fellBack}}, [][]sink.Fetch{{audittest.Fetch("https://h.example", "client_error", "", 1)}},
 			[]string{"h.example reachability minor http://h.example https://h.example - -"}},
 		{"another port is another origin", [][]sink.Fetch{{fellBack}}, [][]sink.Fetch{{ported}},
 			[]string{"h.example host_gone minor conditional_allow - - -", "h.example host_new minor - conditional_allow - -"}},
 		{"https and http asked by name are other origins",
-			[][]sink.Fetch{{fetchOf("https://h.example", "success", "S", 1)}}, [][]sink.Fetch{{fetchOf("http://h.example", "success", "P", 1)}},
+			[][]sink.Fetch{{audittest.Fetch("https://h.example", "success", "S", 1)}}, [][]sink.Fetch{{audittest.Fetch("http://h.example", "success", "P", 1)}},
 			[]string{"h.example host_new minor - conditional_allow - -", "h.example host_gone minor conditional_allow - - -"}},
 		{"an origin that a list names twice is one",
-			[][]sink.Fetch{{fellBack, fetchOf("http://h.example", "success", "T", 0)}}, [][]sink.Fetch{{fetchOf("http://h.example", "success", "U", 1), later}},
+			[][]sink.Fetch{{fellBack, audittest.Fetch("http://h.example", "success", "T", 0)}}, [][]sink.Fetch{{audittest.Fetch("http://h.example", "success", "U", 1), later}},
 			[]string{"h.example text minor T U - -"}},
 		{"https given up for http that the list names too",
-			[][]sink.Fetch{{fetchOf("https://h.example", "success", "S", 0), fetchOf("http://h.example", "success", "T", 0)}}, [][]sink.Fetch{{fellBack, fetchOf("http://h.example", "success", "T", 0)}},
+			[][]sink.Fetch{{audittest.Fetch("https://h.example", "success", "S", 0), audittest.Fetch("http://h.example", "success", "T", 0)}}, [][]sink.Fetch{{fellBack, audittest.Fetch("http://h.example", "success", "T", 0)}},
 			[]string{"h.example reachability major success network_failure - -"}},
 		{"https taken up again beside http",
-			[][]sink.Fetch{{fellBack, fetchOf("http://h.example", "success", "T", 0)}}, [][]sink.Fetch{{fetchOf("https://h.example", "success", "S", 0), fetchOf("http://h.example", "success", "T", 0)}},
+			[][]sink.Fetch{{fellBack, audittest.Fetch("http://h.example", "success", "T", 0)}}, [][]sink.Fetch{{audittest.Fetch("https://h.example", "success", "S", 0), audittest.Fetch("http://h.example", "success", "T", 0)}},
 			[]string{"h.example reachability minor network_failure success - -"}},
 		{"https that is named no more, beside http",
-			[][]sink.Fetch{{fetchOf("https://h.example", "success", "S", 0), fetchOf("http://h.example", "success", "T", 0)}}, [][]sink.Fetch{{fetchOf("http://h.example", "success", "T", 0)}},
+			[][]sink.Fetch{{audittest.Fetch("https://h.example", "success", "S", 0), audittest.Fetch("http://h.example", "success", "T", 0)}}, [][]sink.Fetch{{audittest.Fetch("http://h.example", "success", "T", 0)}},
 			[]string{"h.example host_gone minor conditional_allow - - -"}},
-		{"an outage hides another text", [][]sink.Fetch{{fetchOf("https://h.example", "success", "S", 1)}}, [][]sink.Fetch{{fetchOf("https://h.example", "stale_copy", "OLDER", 1)}},
+		{"an outage hides another text", [][]sink.Fetch{{audittest.Fetch("https://h.example", "success", "S", 1)}}, [][]sink.Fetch{{audittest.Fetch("https://h.example", "stale_copy", "OLDER", 1)}},
 			[]string{"h.example reachability major success stale_copy - -"}},
-		{"an outage that grows old", [][]sink.Fetch{{since(fetchOf("https://h.example", "server_error", "", 1), 0)}}, [][]sink.Fetch{{since(fetchOf("https://h.example", "stale_copy", "S", 31), 0)}},
+		{"an outage that grows old", [][]sink.Fetch{{since(audittest.Fetch("https://h.example", "server_error", "", 1), 0)}}, [][]sink.Fetch{{since(audittest.Fetch("https://h.example", "stale_copy", "S", 31), 0)}},
 			[]string{"h.example reachability minor server_error stale_copy - -"}},
-		{"an outage of another kind", [][]sink.Fetch{{fetchOf("https://h.example", "server_error", "", 1)}}, [][]sink.Fetch{{fetchOf("https://h.example", "network_failure", "", 2)}}, nil},
-		{"an outage after another", [][]sink.Fetch{{since(fetchOf("https://h.example", "server_error", "", 1), 0)}}, [][]sink.Fetch{{since(fetchOf("https://h.example", "server_error", "", 6), 5)}},
+		{"an outage of another kind", [][]sink.Fetch{{audittest.Fetch("https://h.example", "server_error", "", 1)}}, [][]sink.Fetch{{audittest.Fetch("https://h.example", "network_failure", "", 2)}}, nil},
+		{"an outage after another", [][]sink.Fetch{{since(audittest.Fetch("https://h.example", "server_error", "", 1), 0)}}, [][]sink.Fetch{{since(audittest.Fetch("https://h.example", "server_error", "", 6), 5)}},
 			[]string{"h.example reachability minor unreachable_since_2026-03-01T04:00:00Z unreachable_since_2026-03-06T04:00:00Z - -"}},
 		{"nothing in either", [][]sink.Fetch{{}}, [][]sink.Fetch{{}}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
-			makeRun(t, dir, "a", []string{"fetches"}, row.before...)
-			makeRun(t, dir, "b", []string{"fetches"}, row.after...)
+			audittest.Run(t, dir, "a", []string{"fetches"}, row.before...)
+			audittest.Run(t, dir, "b", []string{"fetches"}, row.after...)
 			got := diffOf(t, dir)
 			record, err := sink.ReadComparison(t.Context(), dir, "b", "a")
-			must(t, err)
+			pipelinetest.Must(t, err)
 			if twice := strings.Contains(row.name, "names twice"); twice && record.Hosts != 1 {
 				t.Errorf("%d hosts are compared", record.Hosts)
 			}
@@ -169,8 +117,8 @@ func TestDiffPairsRowsByOrigin(t *testing.T) {
 
 func TestDiffRefusesAndSaysWhy(t *testing.T) {
 	dir := t.TempDir()
-	makeRun(t, dir, "a", []string{"fetches"}, []sink.Fetch{fetchOf("https://h.example", "success", "S", 1)})
-	makeRun(t, dir, "policies", []string{"policies"}, nil)
+	audittest.Run(t, dir, "a", []string{"fetches"}, []sink.Fetch{audittest.Fetch("https://h.example", "success", "S", 1)})
+	audittest.Run(t, dir, "policies", []string{"policies"}, nil)
 	unfinished, err := sink.Create(dir, sink.Plan{Run: "unfinished", Tables: []string{"fetches"}})
 	if err != nil {
 		t.Fatal(err)
@@ -194,8 +142,8 @@ func TestDiffRefusesAndSaysWhy(t *testing.T) {
 
 func TestDiffSaysWhatItDoesNotCompare(t *testing.T) {
 	dir := t.TempDir()
-	makeRun(t, dir, "a", []string{"fetches", "sitemaps", "signals"}, nil)
-	makeRun(t, dir, "b", []string{"fetches"}, nil)
+	audittest.Run(t, dir, "a", []string{"fetches", "sitemaps", "signals"}, nil)
+	audittest.Run(t, dir, "b", []string{"fetches"}, nil)
 	r, err := Diff(context.Background(), DiffConfig{Dir: dir, Before: "a", After: "b"})
 	if err != nil {
 		t.Fatal(err)
@@ -258,7 +206,7 @@ func TestDiffIsTheSameWhateverTheMemory(t *testing.T) {
 func TestManyURLsOfOneHost(t *testing.T) {
 	const urls, agents = 400, 12
 	var later atomic.Bool
-	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+	c := audittest.Config(t, func(w http.ResponseWriter, r *http.Request) {
 		closed := 0 // the section that is
 		if later.Load() {
 			closed = 1
@@ -280,7 +228,7 @@ func TestManyURLsOfOneHost(t *testing.T) {
 	lists[0] = append(lists[0], "http://few.example/section-0/x")
 	for i, run := range []string{"a", "b"} {
 		later.Store(i == 1)
-		c.Run, c.Source.Hosts = run, writeFile(t, "hosts-"+run, []byte(strings.Join(lists[i], "\n")))
+		c.Run, c.Source.Hosts = run, pipelinetest.WriteFile(t, "hosts-"+run, []byte(strings.Join(lists[i], "\n")))
 		if _, err := pipeline.Run(context.Background(), c, new(pipeline.Progress)); err != nil {
 			t.Fatal(err)
 		}
@@ -310,7 +258,7 @@ func TestManyURLsOfOneHost(t *testing.T) {
 			}
 			return fmt.Sprint(*n)
 		}
-		got[fmt.Sprintf("%s %s %s %s %s %s", text(row.Agent), text(row.URL), text(row.Before), text(row.After), line(row.LineBefore), line(row.LineAfter))]++
+		got[fmt.Sprintf("%s %s %s %s %s %s", sink.OrZero(row.Agent), sink.OrZero(row.URL), sink.OrZero(row.Before), sink.OrZero(row.After), line(row.LineBefore), line(row.LineAfter))]++
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("flips, wanted and found:\n%.2000s", diff)
@@ -333,4 +281,19 @@ func TestManyURLsOfOneHost(t *testing.T) {
 			t.Errorf("%d records, %d bytes for %d URLs and %d agents, more than %d; %v", records, size, urls, agents, most, err)
 		}
 	}
+}
+
+// heldBy counts the records of a sorter and their bytes.
+func heldBy(s *sorter.Sorter) (records, size int, err error) {
+	m, err := s.Sorted()
+	for err == nil {
+		var key, value []byte
+		if key, value, err = m.Next(); err == nil {
+			records, size = records+1, size+len(key)+len(value)
+		}
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return records, size, err
 }

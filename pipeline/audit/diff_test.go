@@ -22,7 +22,9 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/testdata"
@@ -244,7 +246,7 @@ func showChange(c *sink.Change) string {
 // twoRuns makes the runs a and b of a script.
 func twoRuns(t *testing.T, w *web, lists [2]string, samples string) pipeline.Config {
 	t.Helper()
-	c := newConfig(t, w.ServeHTTP, "")
+	c := audittest.Config(t, w.ServeHTTP, "")
 	var err error
 	c.Evaluate.Agents, err = evaluate.ParseAgents("agents", []byte("- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n- {name: RoboTestC}\n"))
 	if err != nil {
@@ -258,7 +260,7 @@ func twoRuns(t *testing.T, w *web, lists [2]string, samples string) pipeline.Con
 	c.Inputs = []sink.Input{{Role: "agents", SHA256: "a"}, {Role: "urls", SHA256: "u"}}
 	for i, run := range []string{"a", "b"} {
 		w.run.Store(int32(i))
-		c.Run, c.Source.Hosts = run, writeFile(t, "hosts-"+run, []byte(lists[i]))
+		c.Run, c.Source.Hosts = run, pipelinetest.WriteFile(t, "hosts-"+run, []byte(lists[i]))
 		if _, err := pipeline.Run(context.Background(), c, new(pipeline.Progress)); err != nil {
 			t.Fatal(err)
 		}
@@ -333,12 +335,10 @@ func TestDiffFindsEveryScriptedChangeAndNoOther(t *testing.T) {
 	checkScript(t, texts, 2*len(recipes))
 }
 
-const corpusFile = "../../../shared/corpus/robots-real.tar.gz"
-
 // corpusTexts are the real files by host.
 func corpusTexts(t *testing.T) map[string]string {
 	t.Helper()
-	f, err := os.Open(corpusFile)
+	f, err := os.Open(audittest.Corpus)
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Skip("the corpus of real files is not here")
 	} else if err != nil {

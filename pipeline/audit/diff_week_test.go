@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -22,10 +24,10 @@ import (
 func TestScheduledRuns(t *testing.T) {
 	var day int
 	file := func(w http.ResponseWriter, path string) { fmt.Fprintf(w, "User-agent: *\nDisallow: %s\n", path) }
-	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+	c := audittest.Config(t, func(w http.ResponseWriter, r *http.Request) {
 		switch host := r.Host; {
 		case host == "flaky.example" && day == 2, host == "long.example" && day >= 1 && day < 35:
-			down(w)
+			audittest.Down(w)
 		case host == "closing.example" && day >= 4, host == "long.example" && day == 35:
 			file(w, "/")
 		default:
@@ -48,12 +50,12 @@ func TestScheduledRuns(t *testing.T) {
 		{35, "success", []string{"long.example policy_class critical", "long.example policy_class critical", "long.example reachability minor"}}, // since the first day
 	} {
 		day = d.day
-		now := firstDay.AddDate(0, 0, day)
+		now := audittest.FirstDay.AddDate(0, 0, day)
 		c.Run, c.Fetch.Now = fmt.Sprintf("day-%02d", day), func() time.Time { return now }
 		if _, err := pipeline.Run(context.Background(), c, new(pipeline.Progress)); err != nil {
 			t.Fatal(err)
 		}
-		for _, row := range rowsOf[sink.Fetch](t, c, "fetches") {
+		for _, row := range pipelinetest.Rows[sink.Fetch](t, c.Dir, c.Run, "fetches") {
 			if row.Host == "long.example" && row.Reason != d.long {
 				t.Errorf("day %d: %s, want %s", day, row.Reason, d.long)
 			}
@@ -65,7 +67,7 @@ func TestScheduledRuns(t *testing.T) {
 			changed := c
 			changed.Run = c.Run + "/against=" + before
 			var got []string
-			for _, row := range rowsOf[sink.Change](t, changed, "changes") {
+			for _, row := range pipelinetest.Rows[sink.Change](t, changed.Dir, changed.Run, "changes") {
 				got = append(got, row.Host+" "+row.Kind+" "+row.Severity)
 			}
 			if diff := cmp.Diff(d.changes, got); diff != "" {

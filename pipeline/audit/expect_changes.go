@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/robocensus/robocensus/pipeline/closing"
+	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -58,9 +59,9 @@ func (x *expectation) forbids(row *sink.Change) bool {
 		return false
 	}
 	as := *row
-	as.Kind, as.Severity, as.After = "rules", rulesSeverity(move.Closes), sink.Some("opens")
+	as.Kind, as.Severity, as.After = "rules", rulesSeverity(move.Closes), sink.Some(rulesAfter[robots.Looser])
 	if move.Closes {
-		as.After = sink.Some("closes")
+		as.After = sink.Some(rulesAfter[robots.Stricter])
 	}
 	return x.names(&as)
 }
@@ -71,7 +72,7 @@ func (x *expectation) names(row *sink.Change) bool {
 		return false
 	}
 	// A row without an agent, profile or URL passes no filter by it.
-	return !((len(x.Agents) > 0 || len(x.Category) > 0) && (row.Agent == nil || !x.isOf(*row.Agent, text(row.Category))) ||
+	return !((len(x.Agents) > 0 || len(x.Category) > 0) && (row.Agent == nil || !x.isOf(*row.Agent, sink.OrZero(row.Category))) ||
 		len(x.Profile) > 0 && (row.Profile == nil || !x.Profile.has(*row.Profile)) ||
 		len(x.URLs) > 0 && (row.URL == nil || !x.URLs.has(*row.URL)))
 }
@@ -80,7 +81,7 @@ func (x *expectation) names(row *sink.Change) bool {
 // is false if the change is certainly forbidden, because a path shows a difference and
 // any difference is forbidden.
 func (x *expectation) dependsOn(row *sink.Change) bool {
-	if row.Kind != "rules" || *row.After != undecided || !x.isAbout("rules") || row.URL != nil && len(x.Severity)+len(x.After) == 0 {
+	if row.Kind != "rules" || *row.After != rulesUndecided || !x.isAbout("rules") || row.URL != nil && len(x.Severity)+len(x.After) == 0 {
 		return false
 	}
 	if row.Agent == nil {
@@ -89,25 +90,31 @@ func (x *expectation) dependsOn(row *sink.Change) bool {
 		if !slices.Contains(x.NoChange, "rules") {
 			return false
 		}
-	} else if !x.isOf(*row.Agent, text(row.Category)) {
+	} else if !x.isOf(*row.Agent, sink.OrZero(row.Category)) {
 		return false
 	}
 	return row.Profile == nil || x.Profile.has(*row.Profile)
 }
 
-// pair counts the host of a pair that d compares: as checked if each change that an
-// expectation is about would have been found, else as unknown. unknown are the profiles
-// under which a policy of the host is not known in both runs.
-func (c *checker) pair(p *pair, d *differ, unknown []string) {
-	compared, name := d.comparable(p), p.last().host
+// A Pair is what is known of an origin in two runs.
+type Pair struct {
+	Host          string
+	Before, After bool     // whether the earlier and the later run have it
+	Compared      bool     // its policies are compared
+	Unknown       []string // profiles under which a policy of it is not known in both runs
+}
+
+// Pair counts the host of a pair: as checked if the comparison would have found each
+// change that an expectation is about, else as unknown.
+func (c *checker) Pair(p *Pair, by *Comparison) {
 	for _, k := range c.meant("changes") {
 		x := c.expectations.list[k]
 		switch {
-		case !c.saw(k, name, covered):
-		case x.sees(p, compared && !d.blind[k], unknown):
+		case !c.saw(k, p.Host, covered):
+		case x.sees(p, p.Compared && !by.blind[k]):
 			c.promises[k].Hosts++
 			c.promises[k].Checked++
-			c.saw(k, name, checked)
+			c.saw(k, p.Host, checked)
 		case !x.isOfHosts():
 			c.promises[k].Hosts++
 			c.promises[k].Unknown++
@@ -122,15 +129,15 @@ func (x *expectation) isOfHosts() bool {
 
 // sees reports whether each change that the expectation is about would have been found
 // of a host. compared reports whether its policies are compared.
-func (x *expectation) sees(p *pair, compared bool, unknown []string) bool {
+func (x *expectation) sees(p *Pair, compared bool) bool {
 	for _, name := range x.kinds {
 		k := kindNamed(name)
 		switch {
-		case name == "host_new" && p.sides[1] != nil, name == "host_gone" && p.sides[0] != nil:
-		case name == "reachability" && p.sides[0] != nil && p.sides[1] != nil:
+		case name == "host_new" && p.After, name == "host_gone" && p.Before:
+		case name == "reachability" && p.Before && p.After:
 		case name == "host_new", name == "host_gone", name == "reachability", !compared:
 			return false
-		case k.policy && slices.ContainsFunc(unknown, x.Profile.has):
+		case k.policy && slices.ContainsFunc(p.Unknown, x.Profile.has):
 			return false
 		}
 	}

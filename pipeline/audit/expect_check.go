@@ -49,7 +49,7 @@ func (c *checker) breach(i int, b Breach) {
 	if b.Line != nil {
 		line = strconv.Itoa(int(*b.Line))
 	}
-	c.write(p.Name, b.Host, text(b.Agent), text(b.Profile), text(b.URL), b.Found, line)
+	c.write(p.Name, b.Host, sink.OrZero(b.Agent), sink.OrZero(b.Profile), sink.OrZero(b.URL), b.Found, line)
 }
 
 // write writes a row; finish reports errors.
@@ -99,14 +99,19 @@ func (e *Expectations) Check(ctx context.Context, dir, run string, agents []eval
 			c.promises[i].unchecked("it is about two runs; robocensus diff checks it", false)
 		}
 	}
-	if err := c.run(ctx, dir, m); err != nil {
-		return nil, err
-	}
-	promises, err := c.finish()
+	promises, err := c.Finish(ctx, dir, m)
 	if err != nil {
 		return nil, err
 	}
 	return promises, out.Commit()
+}
+
+// Finish checks the expectations of one run, the later of two, and judges all promises.
+func (c *checker) Finish(ctx context.Context, dir string, m *sink.Manifest) ([]*Promise, error) {
+	if err := c.run(ctx, dir, m); err != nil {
+		return nil, err
+	}
+	return c.finish()
 }
 
 // run checks the expectations of one run, segment by segment. If no host of a segment

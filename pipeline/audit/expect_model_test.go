@@ -11,7 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -28,9 +30,9 @@ func TestHostsAgainstAModel(t *testing.T) {
 		"looser.example":   "User-agent: *\nDisallow: /private/\n\nUser-agent: RoboTestB\nDisallow: /a\n",
 		"mixed.example":    strings.Replace(model, "/private/", "/privat", 1) + "Allow: /b\n",
 		"none.example":     "",
-		"hostile.example":  "User-agent: *\nDisallow: /private/\n" + strings.Repeat("Disallow: /*a*b*c*d*e\nAllow: /*b*d*f*a*c\nDisallow: /*c*a*e*g*i*k\n", 1) + hostileRules(60),
+		"hostile.example":  "User-agent: *\nDisallow: /private/\n" + strings.Repeat("Disallow: /*a*b*c*d*e\nAllow: /*b*d*f*a*c\nDisallow: /*c*a*e*g*i*k\n", 1) + audittest.HostileRules(60),
 	} {
-		must(t, os.WriteFile(folder+"/"+host, []byte(text), 0o666))
+		pipelinetest.Must(t, os.WriteFile(folder+"/"+host, []byte(text), 0o666))
 	}
 	google, _ := robots.ProfileNamed("google")
 	old, _ := robots.ProfileNamed("google-2012")
@@ -40,9 +42,9 @@ func TestHostsAgainstAModel(t *testing.T) {
 	}{{"from tables", "fetches agents groups rules", google}, {"from bodies", "fetches agents bodies", old}} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			storedRun(t, dir, "r", folder, c.tables, c.profile)
+			audittest.StoredRun(t, dir, "r", folder, c.tables, c.profile)
 			run, err := past.Read(t.Context(), dir, "r")
-			must(t, err)
+			pipelinetest.Must(t, err)
 			agents := agentsOf(run.Registry)
 			for _, x := range []struct {
 				text     string
@@ -66,9 +68,9 @@ func TestHostsAgainstAModel(t *testing.T) {
 				{"at_most_as_strict_as: m, hosts: nowhere.*", "unchecked 0 0 0", nil},
 			} {
 				e, err := ParseExpectations("e", []byte("- {name: x, "+x.text+"}"), func(string) ([]byte, error) { return []byte(model), nil })
-				must(t, err)
+				pipelinetest.Must(t, err)
 				promises, err := e.Check(t.Context(), dir, "r", agents)
-				must(t, err)
+				pipelinetest.Must(t, err)
 				p := promises[0]
 				if got := fmt.Sprintf("%s %d %d %d", p.State, p.Checked, p.Broken, p.Undecided); got != x.want {
 					t.Errorf("%s: %s, want %s: %s", x.text, got, x.want, p.Note)
@@ -90,10 +92,10 @@ func TestHostsAgainstAModel(t *testing.T) {
 				}
 			}
 			// What cannot be decided keeps no promise and breaks none.
-			e, err := ParseExpectations("e", []byte("- {name: x, at_least_as_strict_as: m, hosts: hostile.*}"), func(string) ([]byte, error) { return []byte("User-agent: *\n" + hostileRules(61)), nil })
-			must(t, err)
+			e, err := ParseExpectations("e", []byte("- {name: x, at_least_as_strict_as: m, hosts: hostile.*}"), func(string) ([]byte, error) { return []byte("User-agent: *\n" + audittest.HostileRules(61)), nil })
+			pipelinetest.Must(t, err)
 			promises, err := e.Check(t.Context(), dir, "r", agents)
-			must(t, err)
+			pipelinetest.Must(t, err)
 			if p := promises[0]; p.State != Unchecked || !p.Fails || p.Undecided != 3 || !strings.Contains(p.Note, "3 undecided") {
 				t.Errorf("of hostile rules: %+v", p)
 			}
@@ -101,28 +103,19 @@ func TestHostsAgainstAModel(t *testing.T) {
 	}
 }
 
-// hostileRules are too many wildcards to be compared.
-func hostileRules(n int) string {
-	var out strings.Builder
-	for i := range n {
-		fmt.Fprintf(&out, "%s: /*%c*%c*%c*%d\n", []string{"Disallow", "Allow"}[i%2], 'a'+i%7, 'b'+i%11, 'c'+i%5, i)
-	}
-	return out.String()
-}
-
 // An outage is not a policy: it keeps no promise and breaks none.
 func TestAnOutageAgainstAModel(t *testing.T) {
-	down, gone := fetchOf("https://down.example", "server_error", "", 0), fetchOf("https://gone.example", "client_error", "", 0)
+	down, gone := audittest.Fetch("https://down.example", "server_error", "", 0), audittest.Fetch("https://gone.example", "client_error", "", 0)
 	dir := t.TempDir()
-	makeRun(t, dir, "r", []string{"fetches", "groups", "rules", "agents"}, []sink.Fetch{down, gone})
+	audittest.Run(t, dir, "r", []string{"fetches", "groups", "rules", "agents"}, []sink.Fetch{down, gone})
 	agents := []evaluate.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "B", Tokens: []string{"B"}}}
 	for text, want := range map[string]string{
 		"hosts: down.example": "unchecked false 0 0 2", "hosts: gone.example": "broken true 2 2 0", "hosts: '*.example', at_most: 2": "kept false 2 2 2",
 	} {
 		e, err := ParseExpectations("e", []byte("- {name: x, at_least_as_strict_as: m, "+text+"}"), func(string) ([]byte, error) { return []byte("User-agent: *\nDisallow: /x"), nil })
-		must(t, err)
+		pipelinetest.Must(t, err)
 		promises, err := e.Check(t.Context(), dir, "r", agents)
-		must(t, err)
+		pipelinetest.Must(t, err)
 		if p := promises[0]; fmt.Sprintf("%s %v %d %d %d", p.State, p.Fails, p.Checked, p.Broken, p.Unknown) != want {
 			t.Errorf("%s: %+v, want %s", text, p, want)
 		}
@@ -177,7 +170,7 @@ func TestUndecidedChangesThatMayBeMeant(t *testing.T) {
 		{"of another agent", expectation{NoChange: words{"rules"}, Agents: words{"Other"}}, nil, false},
 		{"under another profile", expectation{NoChange: words{"rules"}, Profile: words{"other"}}, nil, false},
 	} {
-		change := &sink.Change{Kind: "rules", Agent: sink.Some("GPTBot"), Profile: sink.Some("google"), URL: row.url, After: sink.Some(undecided)}
+		change := &sink.Change{Kind: "rules", Agent: sink.Some("GPTBot"), Profile: sink.Some("google"), URL: row.url, After: sink.Some(rulesUndecided)}
 		row.x.kinds = row.x.NoChange
 		if got := row.x.dependsOn(change); got != row.want {
 			t.Errorf("a promise about %s: %v, want %v", row.name, got, row.want)

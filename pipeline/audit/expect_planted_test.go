@@ -15,7 +15,9 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -38,7 +40,7 @@ func plant(t *testing.T) *planted {
 	p := &planted{dirs: []string{plantFiles(t), plantAnswers(t)}}
 	p.each(func(dir, before, after string) {
 		_, err := Diff(t.Context(), DiffConfig{Dir: dir, Before: before, After: after})
-		must(t, err)
+		pipelinetest.Must(t, err)
 		p.rows = append(p.rows, changesOf(t, dir, after, before)...)
 	})
 	return p
@@ -83,23 +85,23 @@ func plantFiles(t *testing.T) string {
 		}
 	}
 	run := 0
-	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, files[run][r.Host]) }, "")
+	c := audittest.Config(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, files[run][r.Host]) }, "")
 	var hosts strings.Builder
 	for i := range n {
 		fmt.Fprintf(&hosts, "h%d.example\n", i+1)
 	}
-	c.Source.Hosts, c.Fetch.PerAddress = writeFile(t, "hosts", []byte(hosts.String())), 50
+	c.Source.Hosts, c.Fetch.PerAddress = pipelinetest.WriteFile(t, "hosts", []byte(hosts.String())), 50
 	var err error
 	c.Evaluate.Agents, err = evaluate.ParseAgents("agents", []byte("- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n"))
-	must(t, err)
+	pipelinetest.Must(t, err)
 	c.Evaluate.Samples, err = evaluate.ParseSamples("urls", []byte("/part\n/other\nhttp://"+own[0]+"/own\n"))
-	must(t, err)
+	pipelinetest.Must(t, err)
 	rfc, _ := robots.ProfileNamed("rfc9309")
 	c.Evaluate.Profiles = append(c.Evaluate.Profiles, rfc)
 	for i, id := range []string{"a", "b"} {
 		run, c.Run = i, id
 		_, err := pipeline.Run(context.Background(), c, new(pipeline.Progress))
-		must(t, err)
+		pipelinetest.Must(t, err)
 	}
 	return c.Dir
 }
@@ -118,7 +120,7 @@ func plantAnswers(t *testing.T) string {
 		}
 	}
 	answer := func(reason, outcome string) sink.Fetch {
-		f := fetchOf("https://x", reason, "", 1)
+		f := audittest.Fetch("https://x", reason, "", 1)
 		f.Outcome = outcome
 		return f
 	}
@@ -143,7 +145,7 @@ func plantAnswers(t *testing.T) string {
 	add(moved, fellBack)
 	long := answer("server_error", "full_disallow")
 	again := long
-	long.UnreachableSince, again.UnreachableSince = sink.Some(firstDay), sink.Some(firstDay.Add(time.Hour))
+	long.UnreachableSince, again.UnreachableSince = sink.Some(audittest.FirstDay), sink.Some(audittest.FirstDay.Add(time.Hour))
 	add(long, again)
 	for _, from := range []string{"https://y.example/robots.txt", "https://x.example/robots.txt"} {
 		before, after := moved, moved
@@ -164,8 +166,8 @@ func plantAnswers(t *testing.T) string {
 		rows[0] = append(rows[0], f)
 	}
 	dir := t.TempDir()
-	makeRun(t, dir, "a", []string{"fetches"}, rows[0])
-	makeRun(t, dir, "b", []string{"fetches"}, rows[1])
+	audittest.Run(t, dir, "a", []string{"fetches"}, rows[0])
+	audittest.Run(t, dir, "b", []string{"fetches"}, rows[1])
 	return dir
 }
 
@@ -242,9 +244,9 @@ func TestPromisesThatNothingCanBreakAreRefused(t *testing.T) {
 		broken, kept := make([]int64, len(texts)), make([]bool, len(texts))
 		p.each(func(dir, before, after string) {
 			e, err := ParseExpectations("e", []byte(text.String()), nil)
-			must(t, err)
+			pipelinetest.Must(t, err)
 			r, err := Diff(t.Context(), DiffConfig{Dir: dir, Before: before, After: after, Expect: e})
-			must(t, err)
+			pipelinetest.Must(t, err)
 			for i, x := range r.Expectations {
 				broken[i] += x.Broken
 				kept[i] = kept[i] || x.State == Kept

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
 )
 
@@ -83,7 +84,7 @@ func TestPromisesThatAreImpossibleByTheirWords(t *testing.T) {
 // have that shows a policy.
 func TestKindsKnowAllAnswers(t *testing.T) {
 	source, err := os.ReadFile("../../robots/status.go")
-	must(t, err)
+	pipelinetest.Must(t, err)
 	found := regexp.MustCompile(`AnswerReason = "(.*)"`).FindAllSubmatch(source, -1)
 	if len(found) != len(unreachable) {
 		t.Errorf("robots has %d reasons, and %d are known here", len(found), len(unreachable))
@@ -111,7 +112,7 @@ func TestKindsKnowAllAnswers(t *testing.T) {
 // The table of promises in configs/schedule/README.md says what each kind has.
 func TestKindsAreTheDocumentedOnes(t *testing.T) {
 	text, err := os.ReadFile("../../configs/schedule/README.md")
-	must(t, err)
+	pipelinetest.Must(t, err)
 	_, table, ok := strings.Cut(string(text), "| kind | agents, category | profile | urls | severity | after |\n|---|---|---|---|---|---|\n")
 	if !ok {
 		t.Fatal("configs/schedule/README.md has no table of promises")

@@ -88,8 +88,8 @@ func (c *checker) gaps(k int) (nothing, unseen string) {
 }
 
 // urls finds which URLs of the expectations of changes two runs show: those that both
-// judge, and sitemaps that one has. paths are those that they judge on every host.
-func (c *checker) urls(ctx context.Context, dir string, runs [2]*sink.Manifest, paths [2][]string) error {
+// judge, and sitemaps that one has.
+func (c *checker) urls(ctx context.Context, dir string, by *Comparison) error {
 	type wish struct {
 		k   int
 		url string
@@ -104,7 +104,7 @@ func (c *checker) urls(ctx context.Context, dir string, runs [2]*sink.Manifest, 
 			if !x.isAbout("verdict") {
 				continue
 			}
-			if slices.Contains(paths[0], url) && slices.Contains(paths[1], url) {
+			if slices.Contains(by.judged[0].paths, url) && slices.Contains(by.judged[1].paths, url) {
 				c.sawURL(k, url)
 			} else if origin, _, err := fetch.Parse(url, ""); err == nil && x.matches(origin.Host) {
 				judged[origin.Host] = append(judged[origin.Host], wish{k, url})
@@ -112,9 +112,9 @@ func (c *checker) urls(ctx context.Context, dir string, runs [2]*sink.Manifest, 
 		}
 	}
 	var found [2]map[wish]bool
-	for i, m := range runs {
+	for i, run := range by.Runs {
 		found[i] = make(map[wish]bool)
-		err := eachURL(ctx, dir, m, "verdicts", func(host string) bool { return judged[host] != nil }, len(judged) > 0, func(host, url string) {
+		err := eachURL(ctx, dir, run.Manifest, "verdicts", func(host string) bool { return judged[host] != nil }, len(judged) > 0, func(host, url string) {
 			for _, w := range judged[host] {
 				if w.url == url {
 					found[i][w] = true
@@ -124,7 +124,7 @@ func (c *checker) urls(ctx context.Context, dir string, runs [2]*sink.Manifest, 
 		if err != nil {
 			return err
 		}
-		err = eachURL(ctx, dir, m, "sitemaps", nil, len(sitemaps) > 0, func(host, url string) {
+		err = eachURL(ctx, dir, run.Manifest, "sitemaps", nil, len(sitemaps) > 0, func(host, url string) {
 			for _, w := range sitemaps[url] {
 				if c.expectations.list[w.k].matches(host) {
 					c.sawURL(w.k, w.url)

@@ -11,13 +11,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
 
 // show returns a promise in a line.
-func (p *Promise) show() string {
+func show(p *Promise) string {
 	return strings.TrimSpace(fmt.Sprintf("%s %v %d/%d %s", p.State, p.Fails, p.Broken, p.Checked, p.Note))
 }
 
@@ -30,7 +32,7 @@ func checkPromises(t *testing.T, rows map[string]string, check func(e *Expectati
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if diff := cmp.Diff(want, check(e)[0].show()); diff != "" {
+		if diff := cmp.Diff(want, show(check(e)[0])); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
 	}
@@ -39,15 +41,15 @@ func checkPromises(t *testing.T, rows map[string]string, check func(e *Expectati
 // Each pattern of hosts and each URL has to be about something, even beside others. What
 // an outage hides is not kept.
 func TestEachWordOfAPromiseIsAboutSomething(t *testing.T) {
-	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+	c := audittest.Config(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Host == "h9.example" {
-			down(w)
+			audittest.Down(w)
 			return
 		}
 		io.WriteString(w, "User-agent: *\nDisallow: /private\nDisallow: /x\n")
-	}, list(10))
+	}, audittest.Hosts(10))
 	_, err := pipeline.Run(context.Background(), c, new(pipeline.Progress))
-	must(t, err)
+	pipelinetest.Must(t, err)
 	const unmatched = "; correct the entry or remove it"
 	checkPromises(t, map[string]string{
 		"class: partial": "kept false 0/18 2 of 20 policies unknown for an outage, of 1 of 10 hosts",
@@ -73,7 +75,7 @@ func TestEachWordOfAPromiseIsAboutSomething(t *testing.T) {
 		"at_least_as_strict_as: m, agents: Googlebot":                                            "unchecked true 0/0 the model m forbids nothing to any of its agents under google",
 	}, func(e *Expectations) []*Promise {
 		promises, err := e.Check(t.Context(), c.Dir, c.Run, c.Evaluate.Agents)
-		must(t, err)
+		pipelinetest.Must(t, err)
 		return promises
 	})
 	// Before a run, what the registry lacks is an error.
@@ -85,13 +87,13 @@ func TestEachWordOfAPromiseIsAboutSomething(t *testing.T) {
 		"at_least_as_strict_as: m, agents: [GPTBot,Googlebot]": "",
 	} {
 		e, err := ParseExpectations("e", []byte("- {name: x, "+text+"}"), func(string) ([]byte, error) { return []byte("User-agent: GPTBot\nDisallow: /x\n"), nil })
-		must(t, err)
+		pipelinetest.Must(t, err)
 		if err := e.Fit(c.Evaluate, c.Tables); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
 	e, err := ParseExpectations("e", []byte("- {name: x, at_most_as_strict_as: m}"), func(string) ([]byte, error) { return []byte("User-agent: *\nDisallow: /\n"), nil })
-	must(t, err)
+	pipelinetest.Must(t, err)
 	if err := e.Fit(c.Evaluate, c.Tables); err == nil || !strings.Contains(err.Error(), "the model m allows nothing to any of its agents under google") {
 		t.Errorf("of a model that allows nothing: %v", err)
 	}
@@ -117,9 +119,9 @@ func weekOfChanges(t *testing.T) pipeline.Config {
 	for host := range files {
 		fmt.Fprintln(&hosts, host)
 	}
-	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+	c := audittest.Config(t, func(w http.ResponseWriter, r *http.Request) {
 		if text := files[r.Host][run]; text == "503" {
-			down(w)
+			audittest.Down(w)
 		} else {
 			io.WriteString(w, text)
 		}
@@ -128,10 +130,10 @@ func weekOfChanges(t *testing.T) pipeline.Config {
 	for i, id := range []string{"a", "b"} {
 		urls := "/y\nhttp://same.example/own\n" + []string{"http://same.example/old\n", "http://same.example/new\n"}[i]
 		c.Evaluate.Samples, err = evaluate.ParseSamples("urls", []byte(urls))
-		must(t, err)
+		pipelinetest.Must(t, err)
 		run, c.Run = i, id
 		_, err := pipeline.Run(context.Background(), c, new(pipeline.Progress))
-		must(t, err)
+		pipelinetest.Must(t, err)
 	}
 	return c
 }
@@ -139,7 +141,7 @@ func weekOfChanges(t *testing.T) pipeline.Config {
 func diffPromises(t *testing.T, c pipeline.Config) func(e *Expectations) []*Promise {
 	return func(e *Expectations) []*Promise {
 		r, err := Diff(t.Context(), DiffConfig{Dir: c.Dir, Before: "a", After: "b", Expect: e})
-		must(t, err)
+		pipelinetest.Must(t, err)
 		return r.Expectations
 	}
 }
@@ -193,7 +195,7 @@ func TestPromisesOfChangesByMeaning(t *testing.T) {
 
 // Whether a host is gone, or another choice of hosts leaves it out, nobody knows.
 func TestHostsThatAnotherChoiceLeavesOut(t *testing.T) {
-	rows := []sink.Fetch{fetchOf("https://h1.example", "success", "T", 1), fetchOf("https://h2.example", "success", "T", 1), fetchOf("https://h3.example", "success", "T", 1)}
+	rows := []sink.Fetch{audittest.Fetch("https://h1.example", "success", "T", 1), audittest.Fetch("https://h2.example", "success", "T", 1), audittest.Fetch("https://h3.example", "success", "T", 1)}
 	hosts := func(digest string) []sink.Input { return []sink.Input{{Role: "hosts", Path: "hosts", SHA256: digest}} }
 	for name, row := range map[string]struct {
 		plans [2]sink.Plan
@@ -211,7 +213,7 @@ func TestHostsThatAnotherChoiceLeavesOut(t *testing.T) {
 				if i == 1 {
 					of = rows[1:]
 				}
-				makePlannedRun(t, c.Dir, id, row.plans[i], of)
+				audittest.PlannedRun(t, c.Dir, id, row.plans[i], of)
 			}
 			want := map[string]string{
 				"no_change: host_gone":                    "broken true 1/3",
@@ -235,7 +237,7 @@ func TestHostsThatAnotherChoiceLeavesOut(t *testing.T) {
 // of it.
 func TestAPolicyThatIsNotKnownIsNotChecked(t *testing.T) {
 	run := 0
-	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+	c := audittest.Config(t, func(w http.ResponseWriter, r *http.Request) {
 		if run == 1 && r.Host == "script.example" {
 			io.WriteString(w, "<html><head><meta http-equiv=refresh content='0; url=/login'></head></html>")
 			return
@@ -247,7 +249,7 @@ func TestAPolicyThatIsNotKnownIsNotChecked(t *testing.T) {
 	for i, id := range []string{"a", "b"} {
 		run, c.Run = i, id
 		_, err := pipeline.Run(context.Background(), c, new(pipeline.Progress))
-		must(t, err)
+		pipelinetest.Must(t, err)
 	}
 	const hidden = "kept false 0/1 1 of 2 hosts unknown: not read in both runs"
 	checkPromises(t, map[string]string{

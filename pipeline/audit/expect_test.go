@@ -16,6 +16,8 @@ import (
 
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
+	"github.com/robocensus/robocensus/sink"
 )
 
 func TestAMistakeInExpectationsIsAnErrorWithItsLine(t *testing.T) {
@@ -86,7 +88,7 @@ func TestTheExampleOfExpectationsIsOne(t *testing.T) {
 }
 
 func TestExpectationsThatARunCannotShowAreRefused(t *testing.T) {
-	c := newConfig(t, nil, "")
+	c := audittest.Config(t, nil, "")
 	c.Tables = []string{"fetches", "verdicts"}
 	for text, want := range map[string]string{
 		"- name: a\n  class: partial\n":                                  "e:1: expectation \"a\" looks at table policies, which the run does not write: add it to --tables",
@@ -110,7 +112,7 @@ func TestExpectationsThatARunCannotShowAreRefused(t *testing.T) {
 // Ten hosts: h0 to h4 close /private, h5 is closed, h6 to h8 have no file, h9
 // is down.
 func TestExpectationsOfARun(t *testing.T) {
-	c := newConfig(t, func(w http.ResponseWriter, r *http.Request) {
+	c := audittest.Config(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.Host[1] {
 		case '5':
 			fmt.Fprint(w, "User-agent: Googlebot\nDisallow:\nUser-agent: *\n\n\nDisallow: /\n")
@@ -121,7 +123,7 @@ func TestExpectationsOfARun(t *testing.T) {
 		default:
 			fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
 		}
-	}, list(10))
+	}, audittest.Hosts(10))
 	if _, err := pipeline.Run(context.Background(), c, new(pipeline.Progress)); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +152,7 @@ func TestExpectationsOfARun(t *testing.T) {
 	for _, p := range promises {
 		line := fmt.Sprintf("%s: %s %v %d/%d %s", p.Name, p.State, p.Fails, p.Broken, p.Checked, p.Note)
 		for _, b := range p.First[:min(2, len(p.First))] {
-			line += fmt.Sprintf(" [%s %s %s %s", b.Host, text(b.Agent), text(b.URL), b.Found)
+			line += fmt.Sprintf(" [%s %s %s %s", b.Host, sink.OrZero(b.Agent), sink.OrZero(b.URL), b.Found)
 			if b.Line != nil {
 				line += fmt.Sprint(" ", *b.Line)
 			}
@@ -195,55 +197,5 @@ func TestExpectationsOfARun(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"of an outage nothing: 2 of 2 policies unknown for an outage, of 1 of 1 hosts", "none: no host matches *.test; correct the entry or remove it", "later: it is about two runs; robocensus diff checks it"}, unchecked); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestExpectationsOfChanges(t *testing.T) {
-	texts := make(map[string]string)
-	for i := range len(recipes) {
-		texts[fmt.Sprintf("h%03d.example", i)] = ""
-	}
-	w, lists, samples, _ := script(texts, len(texts))
-	c := twoRuns(t, w, lists, samples)
-	for text, want := range map[string]string{
-		"{no_change: policy_class, after: disallow_all, category: search}":                   "broken 4", // recipes 0 and 16, two profiles
-		"{no_change: policy_class, after: disallow_all, category: search, at_most: 4}":       "kept 4",
-		"{no_change: policy_class, after: disallow_all, agents: robotestc}":                  "broken 2",
-		"{no_change: all, severity: critical, profile: rfc9309}":                             "broken 5",
-		"{no_change: [host_new, host_gone]}":                                                 "unchecked 0", // the lists differ
-		"{no_change: all, hosts: h028.example}":                                              "kept 0",
-		"{no_change: all, hosts: elsewhere.example}":                                         "unchecked 0",
-		"{no_change: verdict, urls: /private, category: search}":                             "broken 8", // with those that the row of a class covers
-		"{reachable: true, at_most: 2}":                                                      "kept 2",
-		"{verdict: allow, urls: /, hosts: h000.example, agents: RoboTestA, profile: google}": "broken 1",
-	} {
-		e, err := ParseExpectations("e", []byte("- "+strings.Replace(text, "{", "{name: x, ", 1)), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := Diff(context.Background(), DiffConfig{Dir: c.Dir, Before: "a", After: "b", Expect: e})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if p := r.Expectations[0]; fmt.Sprintf("%s %d", p.State, p.Broken) != want {
-			t.Errorf("%s: %s, %d broken, want %s: %+v", text, p.State, p.Broken, want, p.First)
-		}
-	}
-	e, err := ParseExpectations("e", []byte("- {name: x, no_change: all, agents: Stranger}"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Diff(context.Background(), DiffConfig{Dir: c.Dir, Before: "a", After: "b", Expect: e}); err == nil || !strings.Contains(err.Error(), `e:1: expectation "x" is about agent "Stranger"`) {
-		t.Errorf("of an agent that no run has: %v", err)
-	}
-	csv := filepath.Join(c.Dir, "changes", "run=b", "against=a", "expectations.csv")
-	if _, err := os.Stat(csv); err != nil {
-		t.Error(err)
-	}
-	if _, err := Diff(context.Background(), DiffConfig{Dir: c.Dir, Before: "a", After: "b"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(csv); err == nil {
-		t.Error("breaches of an earlier comparison stay")
 	}
 }

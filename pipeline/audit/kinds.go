@@ -93,13 +93,13 @@ var changeKinds = []changeKind{
 	{
 		name: "rules", tables: []string{"groups", "rules", "agents", "policies"}, reading: true, policy: true,
 		shapes: []shape{
-			{rulesSeverity(true), word("closes"), nil}, {rulesSeverity(false), word("opens"), nil}, {rulesSeverity(true), word("both"), nil},
+			{rulesSeverity(true), word(rulesAfter[robots.Stricter]), nil}, {rulesSeverity(false), word(rulesAfter[robots.Looser]), nil}, {rulesSeverity(true), word(rulesAfter[robots.Mixed]), nil},
 		},
 		narrowed: map[string]string{"urls": "a row names one of the paths that changed; name samples in an expectation of no_change: verdict"},
 	},
 	{name: "outcome", reading: true, shapes: outcomeShapes(), narrowed: of(wholeHost)},
 	{
-		name: "group", tables: []string{"groups"}, reading: true, shapes: shapesOf(minor, append(words{summary.ClassEmpty}, classWords...)),
+		name: "group", tables: []string{"groups"}, reading: true, shapes: shapesOf(minor, append([]string{summary.ClassEmpty}, classWords...)),
 		narrowed: map[string]string{"profile": "groups are the same under every profile", "urls": everyPath},
 	},
 	{
@@ -136,12 +136,12 @@ var Kinds = func() (names []string) {
 }()
 
 var (
-	classWords   = words(summary.ClassNames[:summary.ClassUnknown])
-	outcomeNames = words{string(robots.ConditionalAllow), string(robots.FullAllow), string(robots.FullDisallow), string(robots.OutcomeUndefined)}
+	classWords   = summary.ClassNames[:summary.ClassUnknown]
+	outcomeNames = []string{string(robots.ConditionalAllow), string(robots.FullAllow), string(robots.FullDisallow), string(robots.OutcomeUndefined)}
 )
 
 // shapesOf returns the shapes of changes of one severity.
-func shapesOf(severity string, after words) (out []shape) {
+func shapesOf(severity string, after []string) (out []shape) {
 	for _, w := range after {
 		out = append(out, shape{severity, word(w), nil})
 	}
@@ -149,7 +149,7 @@ func shapesOf(severity string, after words) (out []shape) {
 }
 
 // eachTwo returns the shapes of changes from one word to another.
-func eachTwo(list words, severity func(before, after string) string) (out []shape) {
+func eachTwo(list []string, severity func(before, after string) string) (out []shape) {
 	for _, before := range list {
 		for _, after := range list {
 			if before != after {

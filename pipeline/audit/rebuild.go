@@ -2,31 +2,11 @@ package audit
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 
 	"github.com/robocensus/robocensus/robots"
 )
-
-// ruleLine is a row of rules.
-type ruleLine struct {
-	group   int32 // -1 before the first group
-	line    int32
-	allow   bool
-	pattern []byte
-}
-
-func (d *decoder) rule() ruleLine {
-	r := ruleLine{group: int32(d.uint()) - 1, line: int32(d.uint())}
-	r.allow = d.uint() == 1
-	r.pattern = d.bytes()
-	return r
-}
-
-// agentLine is a value on a user-agent line.
-type agentLine struct {
-	line  int32
-	value string
-}
 
 // readsTables reports whether the tables groups and rules hold everything that a
 // profile reads in a file, in all its readings. They hold neither misspellings as
@@ -176,4 +156,11 @@ func (f *policyFile) lineOf(v robots.Verdict) *int32 {
 	}
 	line := f.file.Rules[v.Rule].Line
 	return &line
+}
+
+// withoutLimit returns a copy of a profile that reads files of any size.
+func withoutLimit(p *robots.Profile) *robots.Profile {
+	roomy := *p
+	roomy.SizeLimit = math.MaxInt
+	return &roomy
 }

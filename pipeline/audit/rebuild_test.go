@@ -2,91 +2,51 @@ package audit
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
-	"slices"
+	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline"
-	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
-	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
-
-// storedRun makes a run of a folder or tar of robots.txt files.
-func storedRun(t *testing.T, dir, id, bodies string, tables string, profiles ...*robots.Profile) {
-	t.Helper()
-	agents, err := evaluate.ParseAgents("agents", []byte("- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n- {name: RoboTestC}\n"))
-	must(t, err)
-	storedRunOf(t, dir, id, bodies, tables, agents, profiles...)
-}
-
-// storedRunOf does the same for other agents.
-func storedRunOf(t *testing.T, dir, id, bodies, tables string, agents []evaluate.Agent, profiles ...*robots.Profile) {
-	t.Helper()
-	_, err := pipeline.Run(context.Background(), pipeline.Config{
-		Dir: dir, Run: id, Source: source.Config{Bodies: bodies, Schemes: []string{"https"}}, Tables: strings.Fields(tables),
-		Evaluate: evaluate.Config{Agents: agents, Profiles: profiles}, Fetch: fetch.Config{UserAgent: "test", Timeout: time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 1, PerAddress: 1, PerDomain: 1},
-	}, new(pipeline.Progress))
-	must(t, err)
-}
 
 // rebuiltOf gives, for each target of a run with one part of each table, what
 // the rows of groups and rules say, and its body.
 func rebuiltOf(t *testing.T, dir, id string, each func(groups, rules decoder, body []byte)) {
 	t.Helper()
 	m, err := sink.ReadManifest(t.Context(), dir, id)
-	must(t, err)
+	pipelinetest.Must(t, err)
 	found := &sorter.Sorter{Memory: 1 << 30}
 	for _, p := range m.Parts {
 		var list []wanted
-		for _, row := range fetchRows(t, dir, m, p.Segment) {
-			if row.digest != "" {
-				list = append(list, wanted{seq: row.seq, n: row.seq, digest: row.digest})
+		for _, row := range pipelinetest.RowsOf[sink.Fetch](t, filepath.Join(dir, strings.Replace(p.Path, p.Table, "fetches", 1))) {
+			if row.ContentDigest != nil {
+				list = append(list, wanted{seq: row.Seq, n: row.Seq, digest: *row.ContentDigest})
 			}
 		}
-		slices.SortFunc(list, func(a, b wanted) int { return int(a.seq - b.seq) })
 		switch p.Table {
 		case "groups":
-			must(t, readDetails(t.Context(), dir, p, tableGroups, list, new(names), found))
+			pipelinetest.Must(t, readDetails(t.Context(), dir, p, tableGroups, list, new(names), found))
 		case "rules":
-			must(t, readDetails(t.Context(), dir, p, tableRules, list, new(names), found))
+			pipelinetest.Must(t, readDetails(t.Context(), dir, p, tableRules, list, new(names), found))
 		case "bodies":
-			must(t, readBodies(t.Context(), dir, []sink.Part{p}, list, found))
+			pipelinetest.Must(t, readBodies(t.Context(), dir, []sink.Part{p}, list, found))
 		}
 	}
 	sorted, err := found.Sorted()
-	must(t, err)
+	pipelinetest.Must(t, err)
 	r := &foundReader{m: sorted}
-	must(t, r.advance())
+	pipelinetest.Must(t, r.advance())
 	for !r.over {
 		rows, err := r.take(r.n)
-		must(t, err)
+		pipelinetest.Must(t, err)
 		each(rows[tableGroups], rows[tableRules], rows[tableBodies][1:])
 	}
-}
-
-func fetchRows(t *testing.T, dir string, m *sink.Manifest, segment int) (out []*fetched) {
-	t.Helper()
-	byHost := &sorter.Sorter{Memory: 1 << 30}
-	for _, p := range m.Parts {
-		if p.Table == "fetches" && p.Segment == segment {
-			must(t, readFetches(t.Context(), dir, p, nil, byHost))
-		}
-	}
-	r, err := newHostReader(byHost)
-	must(t, err)
-	for r.next != nil {
-		out = append(out, r.next)
-		must(t, r.advance())
-	}
-	return out
 }
 
 // profilesRebuilt are those whose reading the tables hold.
@@ -102,7 +62,7 @@ func profilesRebuilt() (out []*robots.Profile) {
 // A file that is rebuilt from the tables is read as the file itself, line by
 // line; where that cannot be known, it is not rebuilt.
 func TestRebuiltFilesReadTheSame(t *testing.T) {
-	if _, err := os.Stat(corpusFile); err != nil {
+	if _, err := os.Stat(audittest.Corpus); err != nil {
 		t.Skip("the corpus of real files is not here")
 	}
 	for i, p := range profilesRebuilt() {
@@ -111,7 +71,7 @@ func TestRebuiltFilesReadTheSame(t *testing.T) {
 		}
 		t.Run(p.Name, func(t *testing.T) {
 			dir, files, left := t.TempDir(), 0, 0
-			storedRun(t, dir, "r", corpusFile, "fetches groups rules bodies", p)
+			audittest.StoredRun(t, dir, "r", audittest.Corpus, "fetches groups rules bodies", p)
 			rebuiltOf(t, dir, "r", func(groups, rules decoder, body []byte) {
 				files++
 				if why := checkRebuilt(p, groups, rules, body); why == "left" {
@@ -152,13 +112,13 @@ func TestRebuiltOddFiles(t *testing.T) {
 	}
 	folder := t.TempDir()
 	for what, text := range files {
-		must(t, os.WriteFile(folder+"/"+strings.ReplaceAll(what, " ", "-")+".example", []byte(text), 0o666))
+		pipelinetest.Must(t, os.WriteFile(folder+"/"+strings.ReplaceAll(what, " ", "-")+".example", []byte(text), 0o666))
 	}
 	own, _ := robots.ProfileNamed("google")
 	own.Name, own.Escapes, own.SizeLimit = "own", robots.EscapesLiteral, 200
 	for _, p := range append(profilesRebuilt(), own) {
 		dir, left := t.TempDir(), []string{}
-		storedRun(t, dir, "r", folder, "fetches groups rules bodies", p)
+		audittest.StoredRun(t, dir, "r", folder, "fetches groups rules bodies", p)
 		rebuiltOf(t, dir, "r", func(groups, rules decoder, body []byte) {
 			if why := checkRebuilt(p, groups, rules, body); why == "left" {
 				left = append(left, fmt.Sprintf("%.20q", body))

@@ -20,12 +20,12 @@ type rulesResult struct {
 // ruleRow is an agent, or a token of the files, whose policy differs.
 type ruleRow struct {
 	agent    string
-	stranger bool      // a token, in lower case
-	classes  [2]string // of its policy
-	how      string    // closes, opens, both, undecided
-	closing  bool      // the path shows that something was closed
-	path     string    // a path on which they differ, "" if undecided
-	lines    [2]*int32 // the lines that decide the path
+	stranger bool            // a token, in lower case
+	classes  [2]string       // of its policy
+	relation robots.Relation // of the later policy to the earlier one
+	closing  bool            // the path shows that something was closed
+	path     string          // a path on which they differ, "" if undecided
+	lines    [2]*int32       // the lines that decide the path
 }
 
 // Bounds of comparing two files under one profile for agents that the files name
@@ -35,54 +35,6 @@ const (
 	maxSubstrings = 1 << 21 // names times user-agent lines, if the profile compares substrings
 )
 
-// knownRows bounds the rows of rulesDiff.known.
-const knownRows = 1 << 14
-
-// of compares the files of a pair under each profile; a nil result is undecided.
-// Results are cached, because many hosts share the same two files.
-func (r *rulesDiff) of(p *pair) []*rulesResult {
-	key := [2]string{p.sides[0].digest, p.sides[1].digest}
-	if known, ok := r.known[key]; ok {
-		return known
-	}
-	results := make([]*rulesResult, len(r.profiles))
-	n := 1
-	for k := range r.profiles {
-		if results[k] = r.compareFiles(p, k); results[k] != nil {
-			n += 1 + len(results[k].rows)
-		}
-	}
-	if r.rows += n; r.rows > knownRows {
-		clear(r.known)
-		r.rows = n
-	}
-	r.known[key] = results
-	return results
-}
-
-// compareFiles compares the files of a pair under profile k.
-func (r *rulesDiff) compareFiles(p *pair, k int) *rulesResult {
-	profile := r.profiles[k]
-	var files [2]*policyFile
-	for i := range files {
-		rows := &p.rows[i]
-		switch {
-		case len(rows[tableBodies]) > 0:
-			files[i] = newPolicyFile(profile, rows[tableBodies][1:])
-		case k == 0 && r.roomy != nil && !r.bodies:
-			files[i] = ofTables(profile, r.roomy, rows[tableGroups], rows[tableRules])
-		}
-		if files[i] == nil {
-			return nil
-		}
-	}
-	if k == 0 && r.roomy != nil && !r.bodies {
-		profile = r.roomy
-	}
-	c := ruleComparer{policyPairs: policyPairs{profile: profile, files: files}, agents: r.agents, registered: make(map[[2]int]bool), result: new(rulesResult)}
-	return c.run()
-}
-
 // A ruleComparer compares two files for the agents of the registry, and then for
 // other agents that the files name.
 type ruleComparer struct {
@@ -90,6 +42,13 @@ type ruleComparer struct {
 	agents     [2][]robots.Agent
 	registered map[[2]int]bool // by SameAs on both sides: an agent of the registry has these groups
 	result     *rulesResult    // outlives the comparer in rulesDiff.known
+}
+
+// compareFiles compares two files for agents, which are those of a registry as each
+// run defines them, and for other agents that the files name.
+func compareFiles(p *robots.Profile, files [2]*policyFile, agents [2][]robots.Agent) *rulesResult {
+	c := ruleComparer{policyPairs: policyPairs{profile: p, files: files}, agents: agents, registered: make(map[[2]int]bool), result: new(rulesResult)}
+	return c.run()
 }
 
 func (c *ruleComparer) run() *rulesResult {
@@ -138,11 +97,10 @@ func (c *ruleComparer) ask(i int, registered bool) (x robots.Comparison, known b
 
 // addRow adds the row of agent i.
 func (c *ruleComparer) addRow(i int, agent string, isStranger bool, x robots.Comparison) {
-	row := ruleRow{agent: agent, stranger: isStranger, closing: x.Closes != nil}
+	row := ruleRow{agent: agent, stranger: isStranger, relation: x.Relation, closing: x.Closes != nil}
 	for k, f := range c.files {
 		row.classes[k] = summary.ClassNames[f.judge.Policy(i).Class()]
 	}
-	row.how = map[robots.Relation]string{robots.Stricter: "closes", robots.Looser: "opens", robots.Mixed: "both", robots.RelationUndecided: undecided}[x.Relation]
 	w := x.Closes
 	if w == nil {
 		w = x.Opens

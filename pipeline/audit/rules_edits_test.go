@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
 )
 
@@ -177,7 +179,7 @@ func TestEditsOfRealFiles(t *testing.T) {
 		n++
 		of[host] = i
 		for k, text := range []string{before, after} {
-			must(t, os.WriteFile(filepath.Join(folders[k], host), []byte(text), 0o666))
+			pipelinetest.Must(t, os.WriteFile(filepath.Join(folders[k], host), []byte(text), 0o666))
 		}
 		numbers := strings.NewReplacer("RULE", r.rule, "{L}", fmt.Sprint(r.line), "{L+1}", fmt.Sprint(r.line+1),
 			"{N}", fmt.Sprint(len(r.lines)+2), "{E}", fmt.Sprint(strings.Count(after, "\n")+1))
@@ -200,10 +202,10 @@ func TestEditsOfRealFiles(t *testing.T) {
 	}{{"from tables", tables, []*robots.Profile{google}}, {"from bodies", tables + " bodies", []*robots.Profile{google, rfc}}} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			storedRun(t, dir, "a", folders[0], c.tables, c.profiles...)
-			storedRun(t, dir, "b", folders[1], c.tables, c.profiles...)
+			audittest.StoredRun(t, dir, "a", folders[0], c.tables, c.profiles...)
+			audittest.StoredRun(t, dir, "b", folders[1], c.tables, c.profiles...)
 			_, err := Diff(context.Background(), DiffConfig{Dir: dir, Before: "a", After: "b"})
-			must(t, err)
+			pipelinetest.Must(t, err)
 			var got []string
 			rows := changesOf(t, dir, "b", "a")
 			for k := range rows {

@@ -2,9 +2,11 @@ package audit
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
@@ -105,3 +107,26 @@ func textSeverity(proven bool) string {
 	}
 	return minor
 }
+
+// unreachable holds all reasons of answers, and whether they do not show what a host's
+// robots.txt says now. Like all reasons, they depend on the profile.
+var unreachable = map[string]bool{
+	"success": false, "client_error": false, "misconfigured_server": false, "html_redirect": false,
+	"redirect_limit": false, "redirect_loop": false, "redirect_invalid": false, "redirect_unsupported": false,
+	"server_error": true, "network_failure": true, "invalid_response": true, "incomplete_body": true,
+	"unreachable_too_long": true, "stale_copy": true, "address_blocked": true, "no_route": true,
+	"redirect_unresolved": true, "revisit_unresolved": true,
+}
+
+// unreachableSince begins the text of an outage that followed another one.
+const unreachableSince = "unreachable since "
+
+func number(v float64) *string { return sink.Some(strconv.FormatFloat(v, 'f', -1, 64)) }
+
+// rulesUndecided is the value of the column after if the meaning of rules could not be
+// compared.
+const rulesUndecided = "undecided"
+
+// rulesAfter holds the values of the column after for a change of kind rules, by the
+// relation of the later rules to the earlier ones.
+var rulesAfter = map[robots.Relation]string{robots.Stricter: "closes", robots.Looser: "opens", robots.Mixed: "both", robots.RelationUndecided: rulesUndecided}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
 )
 
@@ -55,7 +56,7 @@ var severityTable = []struct {
 
 func TestSeveritiesAreTheDocumentedOnes(t *testing.T) {
 	text, err := os.ReadFile("../../configs/schedule/README.md")
-	must(t, err)
+	pipelinetest.Must(t, err)
 	_, table, ok := strings.Cut(string(text), "| kind | a row says | severity |\n|---|---|---|\n")
 	if !ok {
 		t.Fatal("configs/schedule/README.md has no table of kinds")

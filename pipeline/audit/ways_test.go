@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -97,10 +98,10 @@ func TestHostsThatChangeInTheSameWay(t *testing.T) {
 	}
 	dir := twoFolders(t, texts, tablesOfRules, google)
 	r, err := Diff(t.Context(), DiffConfig{Dir: dir, Before: "a", After: "b"})
-	must(t, err)
+	pipelinetest.Must(t, err)
 	show := func(list []DiffExample) (out []string) {
 		for _, e := range list {
-			out = append(out, fmt.Sprintf("%s %s %s %s %d", e.Severity, e.Host, e.Kind, text(e.URL), e.Hosts))
+			out = append(out, fmt.Sprintf("%s %s %s %s %d", e.Severity, e.Host, e.Kind, sink.OrZero(e.URL), e.Hosts))
 		}
 		return out
 	}

@@ -1,0 +1,144 @@
+// Package audittest makes the runs that tests of comparisons and expectations share.
+package audittest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// Config asks a server on loopback for every host.
+func Config(t *testing.T, handler http.HandlerFunc, hosts string) pipeline.Config {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	google, _ := robots.ProfileNamed("google")
+	agents, err := evaluate.ParseAgents("agents", []byte("- {name: GPTBot}\n- {name: Googlebot}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples, err := evaluate.ParseSamples("urls", []byte("/\n/private\nhttp://h1.example/own\nhttp://nowhere.example/x\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pipeline.Config{
+		Dir: filepath.Join(t.TempDir(), "out"), Run: "r", Source: source.Config{Hosts: pipelinetest.WriteFile(t, "hosts", []byte(hosts)), Schemes: []string{"http"}},
+		Evaluate: evaluate.Config{Agents: agents, Samples: samples, Profiles: []*robots.Profile{google}}, Tables: sink.TableNames,
+		Fetch: fetch.Config{
+			UserAgent: "test", Timeout: 20 * time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 50, PerAddress: 4, PerDomain: 50,
+			ConnectTo: netip.MustParseAddrPort(server.Listener.Addr().String()),
+		},
+	}
+}
+
+// Hosts returns a list of n hosts.
+func Hosts(n int) string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, "h%d.example\n", i)
+	}
+	return text.String()
+}
+
+// FirstDay is a day for runs.
+var FirstDay = time.Date(2026, 3, 1, 4, 0, 0, 0, time.UTC)
+
+// Down answers as a server that is down.
+func Down(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }
+
+// Run writes a run of one segment for each list of rows.
+func Run(t *testing.T, dir, id string, tables []string, segments ...[]sink.Fetch) {
+	t.Helper()
+	PlannedRun(t, dir, id, sink.Plan{Tables: tables}, segments...)
+}
+
+// PlannedRun writes a run with what the plan says, of fetches unless it says more.
+func PlannedRun(t *testing.T, dir, id string, plan sink.Plan, segments ...[]sink.Fetch) {
+	t.Helper()
+	plan.Run, plan.Profiles = id, []string{"google"}
+	if plan.Tables == nil {
+		plan.Tables = []string{"fetches"}
+	}
+	run, err := sink.Create(dir, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seq := int64(0)
+	for i, rows := range segments {
+		s, err := run.Segment(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			row.Seq = seq
+			seq++
+			if err := s.Fetches.Write(row); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.Targets = int64(len(rows))
+		if err := s.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := run.Complete(sink.Completion{Finished: time.Now(), Inputs: plan.Inputs, Tally: sink.Tally{Targets: seq}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Fetch returns a row of fetches on a day.
+func Fetch(origin, reason, digest string, day int) sink.Fetch {
+	_, host, _ := strings.Cut(origin, "://")
+	outcome := map[string]string{"success": "conditional_allow", "client_error": "full_allow", "stale_copy": "conditional_allow"}[reason]
+	if outcome == "" {
+		outcome = "full_disallow"
+	}
+	return sink.Fetch{
+		Host: host, Origin: origin, Outcome: outcome, Reason: reason, ContentDigest: sink.NonZero(digest),
+		FetchTime: FirstDay.AddDate(0, 0, day), FinalURL: sink.Some(origin + "/robots.txt"),
+	}
+}
+
+// HostileRules are too many wildcards to be compared.
+func HostileRules(n int) string {
+	var out strings.Builder
+	for i := range n {
+		fmt.Fprintf(&out, "%s: /*%c*%c*%c*%d\n", []string{"Disallow", "Allow"}[i%2], 'a'+i%7, 'b'+i%11, 'c'+i%5, i)
+	}
+	return out.String()
+}
+
+// StoredRun makes a run of a folder or tar of robots.txt files.
+func StoredRun(t *testing.T, dir, id, bodies string, tables string, profiles ...*robots.Profile) {
+	t.Helper()
+	agents, err := evaluate.ParseAgents("agents", []byte("- {name: RoboTestA, category: search}\n- {name: RoboTestB, category: ai-training}\n- {name: RoboTestC}\n"))
+	pipelinetest.Must(t, err)
+	StoredRunOf(t, dir, id, bodies, tables, agents, profiles...)
+}
+
+// StoredRunOf does the same for other agents.
+func StoredRunOf(t *testing.T, dir, id, bodies, tables string, agents []evaluate.Agent, profiles ...*robots.Profile) {
+	t.Helper()
+	_, err := pipeline.Run(context.Background(), pipeline.Config{
+		Dir: dir, Run: id, Source: source.Config{Bodies: bodies, Schemes: []string{"https"}}, Tables: strings.Fields(tables),
+		Evaluate: evaluate.Config{Agents: agents, Profiles: profiles}, Fetch: fetch.Config{UserAgent: "test", Timeout: time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 1, PerAddress: 1, PerDomain: 1},
+	}, new(pipeline.Progress))
+	pipelinetest.Must(t, err)
+}
+
+// Corpus is the corpus of real files, from a folder beside this one's parent.
+const Corpus = "../../../../shared/corpus/robots-real.tar.gz"
