@@ -73,7 +73,7 @@ type differ struct {
 	DiffConfig
 	runs      [2]*past.Run
 	between   *past.Differences
-	tables    []int // indices in detailTables of the tables that both runs have
+	tables    []int // indices in detailNames of the tables that both runs have
 	notes     []string
 	reading   bool            // both runs' first profile is the same
 	answers   bool            // the first profile takes answers for the same
@@ -183,7 +183,7 @@ func (d *differ) details(ctx context.Context) error {
 			of := parts[segment]
 			g.Go(func() error { return readBodies(ctx, d.Dir, of["bodies"], list, d.found[i]) })
 			for _, t := range d.tables {
-				for _, p := range of[detailTables[t].name] {
+				for _, p := range of[detailNames[t]] {
 					g.Go(func() error { return readDetails(ctx, d.Dir, p, t, list, d.names, d.found[i]) })
 				}
 			}
@@ -228,12 +228,7 @@ func (d *differ) compareAll(ctx context.Context) error {
 	}
 	var found [2]*foundReader
 	for i := range found {
-		m, err := d.found[i].Sorted()
-		if err != nil {
-			return err
-		}
-		found[i] = &foundReader{m: m}
-		if err := found[i].advance(); err != nil {
+		if found[i], err = newFound(d.found[i]); err != nil {
 			return err
 		}
 	}

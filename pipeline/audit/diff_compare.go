@@ -43,7 +43,7 @@ func (c classes2) changed() bool { return c[0] != c[1] }
 func newComparison(d *differ) *comparison {
 	c := &comparison{
 		d: d, agents: make(map[string]registered), classes: make(map[agentProfile]classes2),
-		groupsFor: make(map[string]bool), before: make(map[agentProfile]int), whole: len(d.tables) == len(detailTables) && d.rules != nil,
+		groupsFor: make(map[string]bool), before: make(map[agentProfile]int), whole: len(d.tables) == len(detailNames) && d.rules != nil,
 	}
 	for _, a := range d.runs[1].Registry.Agents {
 		c.agents[strings.ToLower(a.Agent)] = registered{a.Agent, a.Category}

@@ -155,7 +155,7 @@ func (d *differ) mayStandIn(m *sink.Manifest) bool {
 	a := d.runs[0]
 	needs := []string{"fetches"}
 	for _, t := range d.tables {
-		needs = append(needs, detailTables[t].name)
+		needs = append(needs, detailNames[t])
 	}
 	return m.SchemaVersion == a.SchemaVersion && m.FirstProfile() == a.FirstProfile() && isWithin(needs, m.Tables) &&
 		isWithin(d.common, m.Profiles) && isWithin(d.others, m.Profiles) && isWithin(m.Without, a.Without)

@@ -103,14 +103,3 @@ func checkHosts(t *testing.T, rows []sink.Change, r *DiffResult) {
 		t.Errorf("bands of rank add up to %+v of %d, and not to %+v of %d", strata, changed, r.BySeverity, r.Changed)
 	}
 }
-
-// The site of a URL is that of its host with or without www.
-func TestSiteOf(t *testing.T) {
-	for url, want := range map[string]string{
-		"https://www.a.example/robots.txt": "a.example", "http://a.example/x": "a.example", "https://a.example:8443/": "a.example:8443", "https://b.example": "b.example",
-	} {
-		if got := siteOf(url); got != want {
-			t.Errorf("%s: %s, want %s", url, got, want)
-		}
-	}
-}

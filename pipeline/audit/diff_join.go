@@ -14,7 +14,7 @@ import (
 // A pair is an origin with its row of fetches in each run.
 type pair struct {
 	sides [2]*fetched // nil if the run does not have the origin
-	rows  [2][foundTables]decoder
+	rows  [2]targetRows
 
 	// If the first run could not read the host and an earlier one could, sides[0] is the
 	// row of that one.

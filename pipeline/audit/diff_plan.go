@@ -100,20 +100,20 @@ func (d *differ) compares(key agentProfile, p *pair) bool {
 func (d *differ) planTables() {
 	lacking := make(map[string][]string) // tables, by the runs that lack them
 	var lacks []string                   // the keys, in order
-	for i, t := range detailTables {
-		if !d.reading && t.name != "policies" && t.name != "verdicts" {
+	for i, table := range detailNames {
+		if !d.reading && table != "policies" && table != "verdicts" {
 			continue
 		}
-		lack := d.lack(t.name)
+		lack := d.lack(table)
 		if lack == "" {
 			d.tables = append(d.tables, i)
 			continue
 		}
-		lack += " no such table" + d.effectOf(t.name)
+		lack += " no such table" + d.effectOf(table)
 		if lacking[lack] == nil {
 			lacks = append(lacks, lack)
 		}
-		lacking[lack] = append(lacking[lack], t.name)
+		lacking[lack] = append(lacking[lack], table)
 	}
 	for _, lack := range lacks {
 		d.note("%s are not compared: %s", strings.Join(lacking[lack], ", "), lack)

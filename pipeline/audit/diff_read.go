@@ -24,7 +24,7 @@ type wanted struct {
 	digest string
 }
 
-// Indices in detailTables.
+// Indices of tables in [Rows]. The first are those of detailTables.
 const (
 	tablePolicies = iota
 	tableVerdicts
@@ -32,8 +32,8 @@ const (
 	tableSignals
 	tableSitemaps
 	tableRules
-	tableBodies // read by readBodies; not in detailTables
-	foundTables
+	tableBodies // read by readBodies
+	allTables
 )
 
 // detailTables lists the tables that describe a host's policy, each with the columns
@@ -52,6 +52,14 @@ var detailTables = []struct {
 	{"sitemaps", []string{"seq", "line", "url"}, nil, (*detailReader).sitemaps},
 	{"rules", []string{"seq", "group_index", "line", "kind", "pattern"}, nil, (*detailReader).rules},
 }
+
+// detailNames holds the names of detailTables.
+var detailNames = func() (names []string) {
+	for i := range detailTables {
+		names = append(names, detailTables[i].name)
+	}
+	return names
+}()
 
 // A detailReader reads one part of one of these tables.
 type detailReader struct {

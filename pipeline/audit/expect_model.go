@@ -50,7 +50,7 @@ func modelTables(p *robots.Profile) []string {
 func (x *expectation) checkModel() error {
 	google, _ := robots.ProfileNamed(robots.ProfileNames()[0])
 	f := newPolicyFile(google, x.model)
-	if x.what == atLeastAsStrict && !slices.ContainsFunc(f.file.Rules, func(r robots.Rule) bool { return r.Kind == robots.Disallow && r.Effective }) {
+	if x.what == atLeastAsStrict && !slices.ContainsFunc(f.Rules, func(r robots.Rule) bool { return r.Kind == robots.Disallow && r.Effective }) {
 		return fmt.Errorf("%s: the model %s forbids nothing, so that no host falls short of it", x.what, x.AtLeastAsStrict)
 	}
 	return nil
@@ -113,7 +113,7 @@ func (m *modelCheck) cannotBreak(x *expectation, model *policyFile, agents []eva
 		none, does = robots.DisallowAll, "allows"
 	}
 	for i, a := range agents {
-		if x.isOf(a.Name, a.Category) && model.judge.Policy(i).Class() != none {
+		if x.isOf(a.Name, a.Category) && model.Policy(i).Class() != none {
 			return ""
 		}
 	}
@@ -190,12 +190,8 @@ func (c *checker) ofModels(ctx context.Context, dir string, parts map[string][]s
 			}
 		}
 	}
-	sorted, err := found.Sorted()
+	rows, err := newFound(found)
 	if err != nil {
-		return err
-	}
-	rows := &foundReader{m: sorted}
-	if err := rows.advance(); err != nil {
 		return err
 	}
 	for i := range targets {
@@ -213,7 +209,7 @@ func (c *checker) ofModels(ctx context.Context, dir string, parts map[string][]s
 
 // ofModel compares one target with its models. An answer that allows everything is a
 // policy; an outage is not.
-func (c *checker) ofModel(t *modelTarget, rows *[foundTables]decoder) {
+func (c *checker) ofModel(t *modelTarget, rows *targetRows) {
 	m := c.model
 	var file *policyFile
 	switch {

@@ -23,7 +23,7 @@ const sameRulesTried = 64
 
 // lead returns the first agent whose policy in file i has the same rules.
 func (c *policyPairs) lead(i, agent int) int {
-	p := c.files[i].judge.Policy(agent)
+	p := c.files[i].Policy(agent)
 	if lead, ok := c.leads[i][p.SameAs]; ok {
 		return lead
 	}
@@ -31,7 +31,7 @@ func (c *policyPairs) lead(i, agent int) int {
 		c.leads[i] = make(map[int]int)
 	}
 	for _, lead := range c.list[i] {
-		if p.SameRules(c.files[i].judge.Policy(lead)) {
+		if p.SameRules(c.files[i].Policy(lead)) {
 			c.leads[i][p.SameAs] = lead
 			return lead
 		}
@@ -50,7 +50,7 @@ func (c *policyPairs) compare(agent int) robots.Comparison {
 	key := [2]int{c.lead(0, agent), c.lead(1, agent)}
 	x, ok := c.known[key]
 	if !ok {
-		a, b := c.files[0].judge.Policy(key[0]), c.files[1].judge.Policy(key[1])
+		a, b := c.files[0].Policy(key[0]), c.files[1].Policy(key[1])
 		var took int
 		x, took = robots.CompareWithin(a, b, rulesWork-c.work)
 		if x.Relation == robots.RelationUndecided && x.Closes == nil && x.Opens == nil && took > 0 {
@@ -72,5 +72,5 @@ func (c *policyPairs) own(w *robots.Witness, agent int) *robots.Witness {
 		return nil
 	}
 	target := c.profile.LiteralTarget("http://host.example" + w.Path)
-	return &robots.Witness{Path: w.Path, A: c.files[0].judge.Policy(agent).Judge(&target), B: c.files[1].judge.Policy(agent).Judge(&target)}
+	return &robots.Witness{Path: w.Path, A: c.files[0].Policy(agent).Judge(&target), B: c.files[1].Policy(agent).Judge(&target)}
 }

@@ -117,14 +117,14 @@ func isRebuilt(f *robots.File, groups, rules decoder) bool {
 
 // A policyFile is a file under one profile with its policies for agents.
 type policyFile struct {
-	file  robots.File
-	judge *robots.Judge
+	robots.File
+	*robots.Judge
 }
 
 // newPolicyFile parses a body.
 func newPolicyFile(p *robots.Profile, body []byte) *policyFile {
 	f := new(policyFile)
-	f.file.Parse(body, p)
+	f.Parse(body, p)
 	return f
 }
 
@@ -137,7 +137,7 @@ func ofTables(p, roomy *robots.Profile, groups, rules decoder) *policyFile {
 		return nil
 	}
 	f := newPolicyFile(roomy, text)
-	if !isRebuilt(&f.file, groups, rules) {
+	if !isRebuilt(&f.File, groups, rules) {
 		return nil
 	}
 	return f
@@ -145,8 +145,8 @@ func ofTables(p, roomy *robots.Profile, groups, rules decoder) *policyFile {
 
 // ask finds the policies for agents, which are then known by their index.
 func (f *policyFile) ask(p *robots.Profile, agents []robots.Agent) {
-	f.judge = robots.NewJudge(p, agents)
-	f.judge.Load(&f.file)
+	f.Judge = robots.NewJudge(p, agents)
+	f.Load(&f.File)
 }
 
 // lineOf returns the line that decides, nil for none.
@@ -154,7 +154,7 @@ func (f *policyFile) lineOf(v robots.Verdict) *int32 {
 	if v.Rule < 0 {
 		return nil
 	}
-	line := f.file.Rules[v.Rule].Line
+	line := f.Rules[v.Rule].Line
 	return &line
 }
 

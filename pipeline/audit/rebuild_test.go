@@ -22,6 +22,7 @@ func rebuiltOf(t *testing.T, dir, id string, each func(groups, rules decoder, bo
 	m, err := sink.ReadManifest(t.Context(), dir, id)
 	pipelinetest.Must(t, err)
 	found := &sorter.Sorter{Memory: 1 << 30}
+	var all []wanted
 	for _, p := range m.Parts {
 		var list []wanted
 		for _, row := range pipelinetest.RowsOf[sink.Fetch](t, filepath.Join(dir, strings.Replace(p.Path, p.Table, "fetches", 1))) {
@@ -30,6 +31,8 @@ func rebuiltOf(t *testing.T, dir, id string, each func(groups, rules decoder, bo
 			}
 		}
 		switch p.Table {
+		case "fetches":
+			all = append(all, list...)
 		case "groups":
 			pipelinetest.Must(t, readDetails(t.Context(), dir, p, tableGroups, list, new(names), found))
 		case "rules":
@@ -38,12 +41,10 @@ func rebuiltOf(t *testing.T, dir, id string, each func(groups, rules decoder, bo
 			pipelinetest.Must(t, readBodies(t.Context(), dir, []sink.Part{p}, list, found))
 		}
 	}
-	sorted, err := found.Sorted()
+	r, err := newFound(found)
 	pipelinetest.Must(t, err)
-	r := &foundReader{m: sorted}
-	pipelinetest.Must(t, r.advance())
-	for !r.over {
-		rows, err := r.take(r.n)
+	for _, w := range all {
+		rows, err := r.take(w.n)
 		pipelinetest.Must(t, err)
 		each(rows[tableGroups], rows[tableRules], rows[tableBodies][1:])
 	}
@@ -140,7 +141,7 @@ func checkRebuilt(p *robots.Profile, groups, rules decoder, body []byte) string 
 		return "left"
 	}
 	want := newPolicyFile(p, body)
-	a, b := &want.file, &got.file
+	a, b := &want.File, &got.File
 	if len(a.Rules) != len(b.Rules) || len(a.Groups) != len(b.Groups) || len(a.Agents) != len(b.Agents) {
 		return fmt.Sprintf("%d rules, %d groups, %d agents, and rebuilt %d, %d, %d", len(a.Rules), len(a.Groups), len(a.Agents), len(b.Rules), len(b.Groups), len(b.Agents))
 	}

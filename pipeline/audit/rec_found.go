@@ -8,6 +8,9 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
+// targetRows holds the rows of a target by table.
+type targetRows [allTables]decoder
+
 // A foundReader reads the rows of targets in the order of their pairs.
 type foundReader struct {
 	m     *sorter.Merged
@@ -15,6 +18,16 @@ type foundReader struct {
 	table int   // the table that held is from
 	held  []byte
 	over  bool
+}
+
+// newFound reads what readDetails and readBodies added to a sorter.
+func newFound(s *sorter.Sorter) (*foundReader, error) {
+	m, err := s.Sorted()
+	if err != nil {
+		return nil, err
+	}
+	r := &foundReader{m: m}
+	return r, r.advance()
 }
 
 func (r *foundReader) advance() error {
@@ -32,7 +45,7 @@ func (r *foundReader) advance() error {
 }
 
 // take returns the rows of pair n by table.
-func (r *foundReader) take(n int64) (rows [foundTables]decoder, err error) {
+func (r *foundReader) take(n int64) (rows targetRows, err error) {
 	for !r.over && r.n == n {
 		rows[r.table] = slices.Clone(r.held)
 		if err := r.advance(); err != nil {

@@ -53,7 +53,7 @@ func compareFiles(p *robots.Profile, files [2]*policyFile, agents [2][]robots.Ag
 
 func (c *ruleComparer) run() *rulesResult {
 	names, whole := strangers(c.profile, c.files[0], c.files[1])
-	lines := max(len(c.files[0].file.Agents), len(c.files[1].file.Agents))
+	lines := max(len(c.files[0].Agents), len(c.files[1].Agents))
 	if c.profile.AgentMatch == robots.MatchSubstring && len(names)*lines > maxSubstrings {
 		names, whole = nil, false
 	}
@@ -87,7 +87,7 @@ func (c *ruleComparer) run() *rulesResult {
 // ask compares the policies of agent i. known reports whether an agent of the
 // registry that was asked before follows the same groups.
 func (c *ruleComparer) ask(i int, registered bool) (x robots.Comparison, known bool) {
-	key := [2]int{c.files[0].judge.Policy(i).SameAs, c.files[1].judge.Policy(i).SameAs}
+	key := [2]int{c.files[0].Policy(i).SameAs, c.files[1].Policy(i).SameAs}
 	known = c.registered[key]
 	c.registered[key] = known || registered
 	x = c.compare(i)
@@ -99,7 +99,7 @@ func (c *ruleComparer) ask(i int, registered bool) (x robots.Comparison, known b
 func (c *ruleComparer) addRow(i int, agent string, isStranger bool, x robots.Comparison) {
 	row := ruleRow{agent: agent, stranger: isStranger, relation: x.Relation, closing: x.Closes != nil}
 	for k, f := range c.files {
-		row.classes[k] = summary.ClassNames[f.judge.Policy(i).Class()]
+		row.classes[k] = summary.ClassNames[f.Policy(i).Class()]
 	}
 	w := x.Closes
 	if w == nil {
@@ -178,8 +178,8 @@ func tokensIn(p *robots.Profile, f *policyFile) (out map[string][]string, whole 
 			out[lower] = append(list, string(token))
 		}
 	}
-	for i := range f.file.Agents {
-		a := &f.file.Agents[i]
+	for i := range f.Agents {
+		a := &f.Agents[i]
 		if add(a.Token); len(a.Wide) > len(a.Token) {
 			add(a.Wide)
 		}

@@ -92,23 +92,23 @@ func realFiles(t *testing.T) (out []realFile) {
 	for _, host := range slices.Sorted(maps.Keys(texts)) {
 		text := texts[host]
 		f := newPolicyFile(google, []byte(text))
-		f.ask(google, []robots.Agent{stranger("*")})
-		p := f.judge.Policy(0)
+		f.ask(google, []robots.Agent{{Name: "*"}})
+		p := f.Policy(0)
 		stars := 0
-		for _, a := range f.file.Agents {
+		for _, a := range f.Agents {
 			if string(a.Token) == "*" {
 				stars++
 			}
 		}
-		if stars != 1 || p.Class() != robots.Partial || len(text) > 20_000 || len(f.file.Remarks) > 0 || strings.Contains(text, "\r") || strings.HasPrefix(text, "\ufeff") || strings.Contains(strings.ToLower(text), "robo") && strings.Contains(strings.ToLower(text), "test") ||
-			slices.ContainsFunc(f.file.Rules, func(r robots.Rule) bool {
+		if stars != 1 || p.Class() != robots.Partial || len(text) > 20_000 || len(f.Remarks) > 0 || strings.Contains(text, "\r") || strings.HasPrefix(text, "\ufeff") || strings.Contains(strings.ToLower(text), "robo") && strings.Contains(strings.ToLower(text), "test") ||
+			slices.ContainsFunc(f.Rules, func(r robots.Rule) bool {
 				return r.Kind == robots.Allow || !r.Effective || r.Wildcard && r.Pattern[0] == '*'
 			}) {
 			continue
 		}
 		r := realFile{lines: strings.Split(strings.TrimRight(text, "\n"), "\n")}
-		for _, x := range f.file.Rules {
-			if f.file.Groups[x.Group].Line != p.GroupLine {
+		for _, x := range f.Rules {
+			if f.Groups[x.Group].Line != p.GroupLine {
 				continue
 			}
 			r.copy += fmt.Sprintf("Disallow: %s\n", x.Pattern)
@@ -152,7 +152,7 @@ func (r *realFile) fits(e *ruleEdit, before, after string) bool {
 		f := newPolicyFile(google, []byte(text))
 		f.ask(google, []robots.Agent{{Name: "RoboTestB", Tokens: []string{"RoboTestB"}}})
 		target := google.LiteralTarget(strings.ReplaceAll(e.path, "RULE", r.rule))
-		values = append(values, f.judge.Policy(0).Judge(&target).Value)
+		values = append(values, f.Policy(0).Judge(&target).Value)
 	}
 	return values[0] != values[1]
 }
