@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/robocensus/robocensus/pipeline/audit"
+	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -66,7 +66,7 @@ func diffCommand() *cobra.Command {
 		if err := writable(*out); err != nil {
 			return err
 		}
-		config := audit.DiffConfig{Dir: *out, Before: args[0], After: args[1], ToolVersion: sink.ToolVersion(version)}
+		config := diff.Config{Dir: *out, Before: args[0], After: args[1], ToolVersion: sink.ToolVersion(version)}
 		err := findRuns(c.Context(), *out, &config.Before, &config.After)
 		if err != nil {
 			return err
@@ -74,15 +74,15 @@ func diffCommand() *cobra.Command {
 		if config.Expect, err = readExpectations(c.Context(), *expect); err != nil {
 			return err
 		}
-		return diff(c.Context(), config, *format, c.OutOrStdout())
+		return compareRuns(c.Context(), config, *format, c.OutOrStdout())
 	}
 	return c
 }
 
 var formats = []string{"text", "json", "markdown"}
 
-func diff(ctx context.Context, c audit.DiffConfig, format string, stdout io.Writer) error {
-	result, err := audit.Diff(ctx, c)
+func compareRuns(ctx context.Context, c diff.Config, format string, stdout io.Writer) error {
+	result, err := diff.Runs(ctx, c)
 	switch {
 	case ctx.Err() != nil:
 		return errInterrupted

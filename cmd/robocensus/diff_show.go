@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/pipeline/audit"
+	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/pipeline/closing"
 )
 
@@ -99,7 +100,7 @@ func (p *markdownPage) table(title string, head []string, names int, rows [][]st
 
 // headline says how many hosts changed. Hosts that a run could not read, or whose
 // policies are not compared, do not count as unchanged.
-func headline(r *audit.DiffResult) string {
+func headline(r *diff.Result) string {
 	apart := fmt.Sprintf("%s new, %s gone", words.Number(r.New), words.Number(r.Gone))
 	switch {
 	case r.Compared == 0:
@@ -117,7 +118,7 @@ func headline(r *audit.DiffResult) string {
 }
 
 // standIns says which hosts are compared with a run before the first one.
-func standIns(p page, r *audit.DiffResult) string {
+func standIns(p page, r *diff.Result) string {
 	n, each := int64(0), make([]string, len(r.Earlier))
 	for i, e := range r.Earlier {
 		n += e.Hosts
@@ -127,7 +128,7 @@ func standIns(p page, r *audit.DiffResult) string {
 		p.foreign(r.Before), words.Count(n, "host"), strings.Join(each, ", "))
 }
 
-func showDiff(p page, r *audit.DiffResult) {
+func showDiff(p page, r *diff.Result) {
 	p.line(fmt.Sprintf("%s since %s: %s", p.foreign(r.After), p.foreign(r.Before), headline(r)))
 	for _, note := range r.Notes {
 		p.line("note: " + p.foreign(note))
@@ -139,11 +140,11 @@ func showDiff(p page, r *audit.DiffResult) {
 	if len(r.Kinds) == 0 {
 		return
 	}
-	severities := func(s audit.DiffSeverities) []int64 { return []int64{s.Critical, s.Major, s.Minor, s.Cosmetic} }
+	severities := func(s diff.Severities) []int64 { return []int64{s.Critical, s.Major, s.Minor, s.Cosmetic} }
 	var rows [][]string
 	for i, n := range severities(r.BySeverity) {
 		if n > 0 {
-			rows = append(rows, []string{audit.Severities[i], words.Number(n), words.Percent(n, r.Compared)})
+			rows = append(rows, []string{change.Severities[i], words.Number(n), words.Percent(n, r.Compared)})
 		}
 	}
 	if len(rows) > 0 {
@@ -158,12 +159,12 @@ func showDiff(p page, r *audit.DiffResult) {
 	rows = nil
 	for _, s := range r.Strata {
 		row := []string{s.Stratum, words.Number(s.Compared), words.Number(s.Changed)}
-		for _, n := range severities(s.DiffSeverities) {
+		for _, n := range severities(s.Severities) {
 			row = append(row, words.Number(n))
 		}
 		rows = append(rows, row)
 	}
-	p.table("Hosts by rank, and by their gravest change", append([]string{"rank", "compared", "changed"}, audit.Severities...), 1, rows)
+	p.table("Hosts by rank, and by their gravest change", append([]string{"rank", "compared", "changed"}, change.Severities...), 1, rows)
 	rows = nil
 	for _, e := range r.Together {
 		rows = append(rows, []string{e.Severity, p.foreign(e.Origin), toldOfHost(p, &e), words.Number(e.Hosts)})
@@ -181,9 +182,9 @@ func showDiff(p page, r *audit.DiffResult) {
 const shownAgents = 12
 
 // showAgents shows the agents that hosts closed or opened to, with categories.
-func showAgents(p page, r *audit.DiffResult) {
+func showAgents(p page, r *diff.Result) {
 	moved := func(c closing.Counts) bool { return c.Closed+c.Opened > 0 }
-	agents := slices.DeleteFunc(slices.Clone(r.Agents), func(a audit.DiffAgent) bool { return !moved(a.Counts) })
+	agents := slices.DeleteFunc(slices.Clone(r.Agents), func(a diff.Agent) bool { return !moved(a.Counts) })
 	if len(agents) == 0 {
 		return
 	}
@@ -237,7 +238,7 @@ func lineWord(line *int32) string {
 
 // told returns an example as one line, with the run that its state before is from, if
 // not the first one, and the number of hosts that changed in the same way.
-func told(p page, r *audit.DiffResult, e *audit.DiffExample) string {
+func told(p page, r *diff.Result, e *diff.Example) string {
 	out := toldOfHost(p, e)
 	if e.BeforeRun != nil && *e.BeforeRun != r.Before {
 		out += fmt.Sprintf(" (since %s)", p.foreign(*e.BeforeRun))
@@ -249,7 +250,7 @@ func told(p page, r *audit.DiffResult, e *audit.DiffExample) string {
 }
 
 // toldOfHost returns an example as one line.
-func toldOfHost(p page, e *audit.DiffExample) string {
+func toldOfHost(p page, e *diff.Example) string {
 	if e.Kind == "text" { // its values are digests
 		if e.Severity == "cosmetic" {
 			return "texts differ; no verdict on any path of any agent does"

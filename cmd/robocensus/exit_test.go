@@ -10,7 +10,8 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/fetch/memory"
 	"github.com/robocensus/robocensus/pipeline"
-	"github.com/robocensus/robocensus/pipeline/audit"
+	"github.com/robocensus/robocensus/pipeline/audit/diff"
+	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/export"
@@ -26,7 +27,7 @@ func TestExitCodes(t *testing.T) {
 		err  error
 		want int
 	}{
-		{usagef("no flag"), 64}, {sink.ErrRunExists, 64}, {sink.ErrRunBusy, 64}, {sink.ErrNotResumable, 64}, {audit.ErrNotComparable, 64}, {export.ErrNotThere, 64},
+		{usagef("no flag"), 64}, {sink.ErrRunExists, 64}, {sink.ErrRunBusy, 64}, {sink.ErrNotResumable, 64}, {diff.ErrNotComparable, 64}, {export.ErrNotThere, 64},
 		{&userfile.Error{Path: "hosts", Err: errors.New("holds no host")}, 65},
 		{fetch.ErrNeverReached, 69}, {fetch.ErrCutOff, 75}, {errInterrupted, 130},
 		{memory.ErrInUse, 75}, {sink.ErrDamaged, 65}, {&scan.PartError{Err: errors.New("it is gone")}, 65}, {publish.ErrDamaged, 65},
@@ -45,11 +46,11 @@ func TestExitCodes(t *testing.T) {
 // An expectation that fails makes the exit code 1, even if it failed because it
 // could not be checked.
 func TestAFailedExpectationExitsWithOne(t *testing.T) {
-	kept, failed := &audit.Promise{State: audit.Kept}, &audit.Promise{State: audit.Unchecked, Fails: true}
+	kept, failed := &expect.Promise{State: expect.Kept}, &expect.Promise{State: expect.Unchecked, Fails: true}
 	for _, row := range []struct {
-		promises []*audit.Promise
+		promises []*expect.Promise
 		want     error
-	}{{nil, nil}, {[]*audit.Promise{kept}, nil}, {[]*audit.Promise{kept, failed}, exitBroken}, {[]*audit.Promise{failed, kept}, exitBroken}} {
+	}{{nil, nil}, {[]*expect.Promise{kept}, nil}, {[]*expect.Promise{kept, failed}, exitBroken}, {[]*expect.Promise{failed, kept}, exitBroken}} {
 		if got := broken(row.promises); got != row.want {
 			t.Errorf("%d promises: %v, want %v", len(row.promises), got, row.want)
 		}

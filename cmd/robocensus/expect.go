@@ -7,7 +7,7 @@ import (
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline"
-	"github.com/robocensus/robocensus/pipeline/audit"
+	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
@@ -15,7 +15,7 @@ import (
 const exitBroken exitError = 1
 
 // readExpectations reads the file of --expect; nil if there is none.
-func readExpectations(ctx context.Context, path string) (*audit.Expectations, error) {
+func readExpectations(ctx context.Context, path string) (*expect.List, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -23,11 +23,11 @@ func readExpectations(ctx context.Context, path string) (*audit.Expectations, er
 	if err != nil {
 		return nil, err
 	}
-	return audit.ParseExpectations(remote.Name(path), text, func(path string) ([]byte, error) { return readInput(ctx, path) })
+	return expect.Parse(remote.Name(path), text, func(path string) ([]byte, error) { return readInput(ctx, path) })
 }
 
 // promises checks a finished run against the expectations.
-func (f *runFlags) promises(ctx context.Context, c pipeline.Config) ([]*audit.Promise, error) {
+func (f *runFlags) promises(ctx context.Context, c pipeline.Config) ([]*expect.Promise, error) {
 	if f.expectations == nil {
 		return nil, nil
 	}
@@ -54,7 +54,7 @@ func (f *runFlags) check(ctx context.Context, c pipeline.Config, stdout io.Write
 
 // broken returns the exit code for promises: not 0 if one is broken or cannot be
 // checked.
-func broken(promises []*audit.Promise) error {
+func broken(promises []*expect.Promise) error {
 	for _, p := range promises {
 		if p.Fails {
 			return exitBroken
@@ -65,11 +65,11 @@ func broken(promises []*audit.Promise) error {
 
 // showPromises prints which expectations hold, and for the broken ones by which
 // hosts.
-func showPromises(p page, promises []*audit.Promise) {
+func showPromises(p page, promises []*expect.Promise) {
 	if len(promises) == 0 {
 		return
 	}
-	states := map[audit.State]string{audit.Kept: "kept", audit.Broken: "BROKEN", audit.Unchecked: "unchecked"}
+	states := map[expect.State]string{expect.Kept: "kept", expect.Broken: "BROKEN", expect.Unchecked: "unchecked"}
 	var rows [][]string
 	for _, x := range promises {
 		rows = append(rows, []string{p.foreign(x.Name), states[x.State], words.Number(x.Checked), words.Number(x.Broken)})
@@ -81,7 +81,7 @@ func showPromises(p page, promises []*audit.Promise) {
 		}
 	}
 	for _, x := range promises {
-		if x.State != audit.Broken {
+		if x.State != expect.Broken {
 			continue
 		}
 		rows = nil

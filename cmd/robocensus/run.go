@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/robocensus/robocensus/pipeline/audit"
+	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -106,7 +106,7 @@ type runFlags struct {
 	progress                 string
 	json, dryRun             bool
 	expect                   string
-	expectations             *audit.Expectations // nil for none
+	expectations             *expect.List // nil for none
 	shards, shard, parallel  int
 	spool, indexFrom         string     // indexFrom: the variable that gave the index of the shard
 	planning                 bool       // for plan: no shard is made

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/robocensus/robocensus/pipeline"
-	"github.com/robocensus/robocensus/pipeline/audit"
+	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -26,9 +26,9 @@ type runResult struct {
 	Reasons  map[string]int64 `json:"reasons,omitempty"`
 	Failures map[string]int64 `json:"failures,omitempty"` // hosts with reason network_failure, by error class
 
-	Unmatched    *int64           `json:"unmatched,omitempty"` // hosts of --hosts that have no stored answer
-	Rows         map[string]int64 `json:"rows"`                // rows by table
-	Expectations []*audit.Promise `json:"expectations,omitempty"`
+	Unmatched    *int64            `json:"unmatched,omitempty"` // hosts of --hosts that have no stored answer
+	Rows         map[string]int64  `json:"rows"`                // rows by table
+	Expectations []*expect.Promise `json:"expectations,omitempty"`
 }
 
 func (f *runFlags) writeResult(ctx context.Context, c pipeline.Config, r *pipeline.Result, stdout io.Writer) error {

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/robocensus/robocensus/pipeline/audit"
+	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/pipeline/closing"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
@@ -37,7 +37,7 @@ type changes struct {
 	changed   int64                      // hosts in both runs with a change
 	closing   *closing.Counter           // hosts that closed or opened
 	examples  map[string][]changeExample // one per host, by its gravest change, best ranked first
-	together  audit.Ways                 // hosts that changed in the same way
+	together  diff.Ways                  // hosts that changed in the same way
 	notes     []string                   // what was not compared
 	compared  int64                      // hosts in both runs
 	unread    int64                      // of these, unreadable in one run or both, and not compared

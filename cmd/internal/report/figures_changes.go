@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
-	"github.com/robocensus/robocensus/pipeline/audit"
+	"github.com/robocensus/robocensus/pipeline/audit/diff"
 	"github.com/robocensus/robocensus/pipeline/closing"
 )
 
@@ -174,7 +174,7 @@ func (d *data) changedTogether() *figure {
 	}
 	f.Examples = &listed{Caption: "The gravest change of each set", What: "change"}
 	for _, s := range severities {
-		if slices.ContainsFunc(ways, func(w audit.DiffExample) bool { return w.Severity == s.key }) {
+		if slices.ContainsFunc(ways, func(w diff.Example) bool { return w.Severity == s.key }) {
 			f.Legend = append(f.Legend, legend{s.class, s.key})
 		}
 	}
@@ -200,7 +200,7 @@ func (d *data) changedTogether() *figure {
     GROUP BY origin)
 SELECT first(origin ORDER BY rank NULLS LAST, host, origin) AS such_as, count(*) AS hosts
 FROM ways GROUP BY way HAVING hosts > 1
-ORDER BY hosts DESC, min(worst), first(host ORDER BY rank NULLS LAST, host, origin) LIMIT %d`, d.fromChanges(), strings.Join(audit.OwnKinds, "', '"), audit.MaxExamples)
+ORDER BY hosts DESC, min(worst), first(host ORDER BY rank NULLS LAST, host, origin) LIMIT %d`, d.fromChanges(), strings.Join(diff.OwnKinds, "', '"), diff.MaxExamples)
 	return f
 }
 

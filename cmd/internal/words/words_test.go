@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robocensus/robocensus/pipeline/audit"
+	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/robots"
 )
 
@@ -61,7 +61,7 @@ func TestEveryValueHasWords(t *testing.T) {
 		{"class", Class, append(classes, "empty", "unknown")},
 		{"match", Match, matches},
 		{"line_class", LineClass, remarks},
-		{"kind", Kind, audit.Kinds},
+		{"kind", Kind, change.Kinds},
 		{"feature", Feature, strings.Fields("group rule wildcard anchor star_group joined crawl_delay sitemap")},
 	} {
 		slices.Sort(row.values)

@@ -1,0 +1,216 @@
+package change
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// A Kind says what rows of one kind of change can hold, and what finding them
+// takes. An expectation that no such row can break is refused.
+type Kind struct {
+	Name   string
+	Tables []string // both runs need them for all rows to be found
+	// reading reports whether the runs also need the same first profile, and policy
+	// whether a row needs a policy that is known in both runs.
+	Reading, Policy bool
+	Shapes          []Shape
+
+	// narrowed has the keys by which an expectation of this kind cannot be narrowed, with
+	// the reason. Rows of the kind have no such column, or not in all cases. The key after
+	// counts only beside urls.
+	Narrowed map[string]string
+	// someAgents reports whether some rows name an agent although others, which are about
+	// the agent too, do not.
+	SomeAgents bool
+}
+
+// A Shape is what rows of one severity hold.
+type Shape struct {
+	Severity string
+	After    *Form // nil for null
+	URL      *Form // nil for any
+}
+
+// A Form is a text that a column can hold, or a description of such texts.
+type Form struct {
+	Text string
+	Of   func(string) bool // nil if only text itself is meant
+}
+
+func (f *Form) Has(s string) bool { return f.Of == nil && f.Text == s || f.Of != nil && f.Of(s) }
+
+func Word(s string) *Form { return &Form{Text: s} }
+
+var (
+	PathForm = &Form{"a path", func(s string) bool { return strings.HasPrefix(s, "/") }}
+	urlForm  = &Form{"an absolute URL", func(s string) bool { return HostOf(s) != "" }}
+	refForm  = &Form{"a URL", func(s string) bool {
+		_, err := strconv.ParseFloat(s, 64)
+		return err != nil && strings.ContainsAny(s, "./") && !strings.ContainsAny(s, " \t") // sitemap.xml too
+	}}
+	delayForm = &Form{"a number as the tables show it, such as 2.5", func(s string) bool {
+		v, err := strconv.ParseFloat(s, 64)
+		return err == nil && v >= 0 && *Number(v) == s
+	}}
+	digestForm = &Form{"a digest, 32 characters of base32", func(s string) bool {
+		return len(s) == 32 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
+	}}
+	originForm = &Form{"an origin", func(s string) bool {
+		u, err := url.Parse(s)
+		return err == nil && u.Host != "" && s == u.Scheme+"://"+u.Host
+	}}
+	sinceForm = &Form{UnreachableSince + "2026-11-20T08:00:00Z", func(s string) bool {
+		_, err := time.Parse(time.RFC3339, strings.TrimPrefix(s, UnreachableSince))
+		return err == nil && strings.HasPrefix(s, UnreachableSince)
+	}}
+)
+
+// HostOf returns the host of an absolute URL, "" if it is none.
+func HostOf(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme == "" {
+		return ""
+	}
+	return strings.ToLower(u.Hostname())
+}
+
+const (
+	wholeHost = "they are about the whole host"
+	everyPath = "they are about every path"
+)
+
+// All lists the kinds of changes in the order in which a host's rows are
+// written.
+var All = []Kind{
+	{Name: "policy_class", Tables: []string{"policies"}, Policy: true, Shapes: classShapes(), Narrowed: map[string]string{"urls": everyPath}},
+	{Name: "verdict", Tables: []string{"verdicts"}, Policy: true, Shapes: verdictShapes()},
+	{
+		Name: "rules", Tables: []string{"groups", "rules", "agents", "policies"}, Reading: true, Policy: true,
+		Shapes: []Shape{
+			{RulesSeverity(true), Word(RulesAfter[robots.Stricter]), nil}, {RulesSeverity(false), Word(RulesAfter[robots.Looser]), nil}, {RulesSeverity(true), Word(RulesAfter[robots.Mixed]), nil},
+		},
+		Narrowed: map[string]string{"urls": "a row names one of the paths that changed; name samples in an expectation of no_change: verdict"},
+	},
+	{Name: "outcome", Reading: true, Shapes: outcomeShapes(), Narrowed: of(wholeHost)},
+	{
+		Name: "group", Tables: []string{"groups"}, Reading: true, Shapes: shapesOf(Minor, append([]string{summary.ClassEmpty}, Classes...)),
+		Narrowed: map[string]string{"profile": "groups are the same under every profile", "urls": everyPath},
+	},
+	{
+		Name: "signal", Tables: []string{"signals"}, Reading: true, Shapes: signalShapes(), SomeAgents: true,
+		Narrowed: of("a signal may be one of a group for several agents, or of the whole file"),
+	},
+	{
+		Name: "sitemap", Tables: []string{"sitemaps"}, Reading: true, Shapes: []Shape{{Minor, refForm, refForm}, {Minor, nil, refForm}},
+		Narrowed: map[string]string{"agents": wholeHost, "category": wholeHost, "profile": wholeHost, "after": "it is the URL; give only one of the two"},
+	},
+	{
+		Name: "crawl_delay", Tables: []string{"groups"}, Reading: true, Shapes: []Shape{{Minor, delayForm, nil}, {Minor, nil, nil}},
+		Narrowed: map[string]string{"profile": "groups are the same under every profile", "urls": everyPath},
+	},
+	{Name: "redirect", Shapes: redirectShapes(), Narrowed: of(wholeHost)},
+	{Name: "reachability", Reading: true, Shapes: reachabilityShapes(), Narrowed: of(wholeHost)},
+	{Name: "host_new", Shapes: shapesOf(Minor, outcomeNames), Narrowed: of(wholeHost)},
+	{Name: "host_gone", Shapes: []Shape{{Minor, nil, nil}}, Narrowed: of(wholeHost)},
+	{Name: "text", Reading: true, Shapes: []Shape{{TextSeverity(true), digestForm, nil}, {TextSeverity(false), digestForm, nil}}, Narrowed: of(wholeHost)},
+}
+
+// of returns one reason for all keys.
+func of(why string) map[string]string {
+	return map[string]string{"agents": why, "category": why, "profile": why, "urls": why}
+}
+
+// Kinds holds the values of the column kind, in the order in which a host's rows
+// are written.
+var Kinds = func() (names []string) {
+	for i := range All {
+		names = append(names, All[i].Name)
+	}
+	return names
+}()
+
+var (
+	Classes      = summary.ClassNames[:summary.ClassUnknown]
+	outcomeNames = []string{string(robots.ConditionalAllow), string(robots.FullAllow), string(robots.FullDisallow), string(robots.OutcomeUndefined)}
+)
+
+// shapesOf returns the shapes of changes of one severity.
+func shapesOf(severity string, after []string) (out []Shape) {
+	for _, w := range after {
+		out = append(out, Shape{severity, Word(w), nil})
+	}
+	return out
+}
+
+// eachTwo returns the shapes of changes from one word to another.
+func eachTwo(list []string, severity func(before, after string) string) (out []Shape) {
+	for _, before := range list {
+		for _, after := range list {
+			if before != after {
+				out = append(out, Shape{severity(before, after), Word(after), nil})
+			}
+		}
+	}
+	return out
+}
+
+func classShapes() []Shape { return eachTwo(Classes, ClassSeverity) }
+
+// outcomeShapes returns the shapes of changes between answers that show the policy. No
+// profile takes such an answer for full_disallow; a host that an outage closes has a
+// change of kind reachability.
+func outcomeShapes() []Shape {
+	return eachTwo(slices.DeleteFunc(slices.Clone(outcomeNames), func(name string) bool { return name == string(robots.FullDisallow) }), OutcomeSeverity)
+}
+
+func verdictShapes() (out []Shape) {
+	for _, after := range []robots.Value{robots.Allowed, robots.Disallowed} {
+		for _, classChanged := range []bool{false, true} {
+			for own, url := range map[bool]*Form{false: PathForm, true: urlForm} {
+				out = append(out, Shape{VerdictSeverity(after, classChanged, own), Word(summary.ValueNames[after]), url})
+			}
+		}
+	}
+	return out
+}
+
+func signalShapes() (out []Shape) {
+	for field, severity := range signalSeverities {
+		f := &Form{field + ": …", func(s string) bool { return strings.HasPrefix(s, field+": ") }}
+		out = append(out, Shape{severity, f, nil}, Shape{severity, nil, nil})
+	}
+	return out
+}
+
+func redirectShapes() []Shape {
+	return []Shape{
+		{RedirectSeverity("https://a.example/", "https://b.example/"), urlForm, nil}, {RedirectSeverity("https://a.example/", "https://a.example/b"), urlForm, nil},
+	}
+}
+
+// reachabilityShapes returns the shapes of [comparison.reachability]. An outage may
+// follow one with another outcome.
+func reachabilityShapes() (out []Shape) {
+	for before, wasDown := range Unreachable {
+		for after, isDown := range Unreachable {
+			if wasDown || isDown {
+				out = append(out, Shape{ReachabilitySeverity(before, after), Word(after), nil})
+			}
+		}
+	}
+	return append(out, Shape{Minor, originForm, nil}, Shape{Minor, sinceForm, nil})
+}
+
+// Named returns a kind, nil if there is none of this name.
+func Named(name string) *Kind {
+	if i := slices.Index(Kinds, name); i >= 0 {
+		return &All[i]
+	}
+	return nil
+}

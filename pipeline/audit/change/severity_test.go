@@ -1,0 +1,109 @@
+package change
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/robots"
+)
+
+// severityTable is the column severity of the table of kinds in
+// configs/schedule/README.md. Each part of a cell, up to a semicolon, has the
+// severities that the code gives to the changes it describes. A cell without a colon
+// is the severity of every change of these kinds.
+var severityTable = []struct {
+	kinds, documented string
+	got               []string // for each part, separated by spaces
+}{
+	{"`policy_class`", "to disallow_all: critical; from disallow_all, or allow_all to partial: major; partial to allow_all: minor", []string{
+		ClassSeverity("allow_all", "disallow_all") + " " + ClassSeverity("partial", "disallow_all"),
+		ClassSeverity("disallow_all", "allow_all") + " " + ClassSeverity("disallow_all", "partial") + " " + ClassSeverity("allow_all", "partial"),
+		ClassSeverity("partial", "allow_all"),
+	}},
+	{"`verdict`", "allow to disallow: major; the same for a path if the agent's class became partial: minor; else: minor", []string{
+		VerdictSeverity(robots.Disallowed, false, false) + " " + VerdictSeverity(robots.Disallowed, false, true) + " " + VerdictSeverity(robots.Disallowed, true, true),
+		VerdictSeverity(robots.Disallowed, true, false),
+		VerdictSeverity(robots.Allowed, false, false) + " " + VerdictSeverity(robots.Allowed, true, true),
+	}},
+	{"`rules`", "something is closed: major; else: minor", []string{RulesSeverity(true), RulesSeverity(false)}},
+	{"`outcome`", "to full_disallow: critical; full_allow to conditional_allow: minor; else: major", []string{
+		OutcomeSeverity("full_allow", "full_disallow") + " " + OutcomeSeverity("conditional_allow", "full_disallow") + " " + OutcomeSeverity("undefined", "full_disallow"),
+		OutcomeSeverity("full_allow", "conditional_allow"),
+		OutcomeSeverity("conditional_allow", "full_allow") + " " + OutcomeSeverity("full_disallow", "conditional_allow") + " " + OutcomeSeverity("full_disallow", "full_allow") + " " + OutcomeSeverity("full_allow", "undefined"),
+	}},
+	{"`group`", "minor", nil},
+	{"`signal`", "content-signal, content-usage, license: major; else: minor", []string{
+		SignalSeverity("content-signal") + " " + SignalSeverity("content-usage") + " " + SignalSeverity("license"),
+		SignalSeverity("noindex") + " " + SignalSeverity("host"),
+	}},
+	{"`sitemap`", "minor", nil},
+	{"`crawl_delay`", "minor", nil},
+	{"`redirect`", "on another site: major; else: minor", []string{
+		RedirectSeverity("https://a.example/robots.txt", "https://b.example/robots.txt"),
+		RedirectSeverity("https://a.example/robots.txt", "https://www.a.example/r.txt"),
+	}},
+	{"`reachability`", "lost: major; else: minor", []string{
+		ReachabilitySeverity("success", "network_failure") + " " + ReachabilitySeverity("client_error", "server_error"),
+		ReachabilitySeverity("network_failure", "success") + " " + ReachabilitySeverity("network_failure", "server_error") + " " + ReachabilitySeverity("success", "success"),
+	}},
+	{"`host_new`, `host_gone`", "minor", nil},
+	{"`text`", "no verdict on any path differs, for any agent: cosmetic; undecided: minor", []string{TextSeverity(true), TextSeverity(false)}},
+}
+
+func TestSeveritiesAreTheDocumentedOnes(t *testing.T) {
+	text, err := os.ReadFile("../../../configs/schedule/README.md")
+	pipelinetest.Must(t, err)
+	_, table, ok := strings.Cut(string(text), "| kind | a row says | severity |\n|---|---|---|\n")
+	if !ok {
+		t.Fatal("configs/schedule/README.md has no table of kinds")
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	var documented, want []string
+	for _, line := range strings.Split(table, "\n") {
+		cells := strings.Split(strings.Trim(line, "|"), "|")
+		documented = append(documented, strings.TrimSpace(cells[0])+": "+strings.TrimSpace(cells[len(cells)-1]))
+	}
+	var kinds strings.Builder
+	for _, row := range severityTable {
+		want = append(want, row.kinds+": "+row.documented)
+		kinds.WriteString(row.kinds)
+		if row.got == nil {
+			continue
+		}
+		parts := strings.Split(row.documented, "; ")
+		if len(parts) != len(row.got) {
+			t.Fatalf("%s has %d parts, and %d are tested", row.kinds, len(parts), len(row.got))
+		}
+		for i, part := range parts {
+			severity := part[strings.LastIndex(part, ": ")+2:]
+			for _, got := range strings.Fields(row.got[i]) {
+				if got != severity {
+					t.Errorf("%s, %s: the code says %s", row.kinds, part, got)
+				}
+			}
+		}
+	}
+	if diff := cmp.Diff(want, documented); diff != "" {
+		t.Errorf("configs/schedule/README.md (-tested +documented):\n%s", diff)
+	}
+	for _, kind := range Kinds {
+		if !strings.Contains(kinds.String(), "`"+kind+"`") {
+			t.Errorf("kind %s is not documented", kind)
+		}
+	}
+}
+
+// The site of a URL is that of its host with or without www.
+func TestSiteOf(t *testing.T) {
+	for url, want := range map[string]string{
+		"https://www.a.example/robots.txt": "a.example", "http://a.example/x": "a.example", "https://a.example:8443/": "a.example:8443", "https://b.example": "b.example",
+	} {
+		if got := siteOf(url); got != want {
+			t.Errorf("%s: %s, want %s", url, got, want)
+		}
+	}
+}

@@ -1,0 +1,286 @@
+package diff
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
+	"github.com/robocensus/robocensus/pipeline/audit/meaning"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// A comparison writes the rows of changes, pair by pair.
+type comparison struct {
+	d      *differ
+	rows   []sink.Change         // to be written
+	agents map[string]registered // by name in lower case
+	whole  bool                  // every table is compared
+
+	// State of the current pair.
+	base      sink.Change // holds host and origin, and the run of the state before
+	rank      *int64
+	emitted   int // rows
+	unsettled int // rows that show no difference: what is undecided, and an outage that is over
+	classes   map[records.PolicyKey]classes2
+	groupsFor map[string]bool           // tokens, in lower case, whose groups agents of the registry follow
+	before    map[records.PolicyKey]int // where the verdicts of a policy begin in the earlier run
+	coarse    bool                      // signals are compared for whole files
+	proven    bool                      // the rows cover every agent and path whose verdict may differ
+	unknown   []string                  // profiles under which a policy is not known in both runs
+}
+
+// registered is an agent of the registry, as the table policies spells it.
+type registered struct{ name, category string }
+
+// classes2 holds the classes of a policy before and after.
+type classes2 [2]string
+
+// changed reports whether the class differs.
+func (c classes2) changed() bool { return c[0] != c[1] }
+
+func newComparison(d *differ) *comparison {
+	c := &comparison{
+		d: d, agents: make(map[string]registered), classes: make(map[records.PolicyKey]classes2),
+		groupsFor: make(map[string]bool), before: make(map[records.PolicyKey]int), whole: len(d.tables) == len(records.DetailTables) && d.rules != nil,
+	}
+	for _, a := range d.runs[1].Registry.Agents {
+		c.agents[strings.ToLower(a.Agent)] = registered{a.Agent, a.Category}
+	}
+	return c
+}
+
+// emit completes a row with host, origin, rank and the run of its state before, counts
+// it and queues it.
+func (c *comparison) emit(row sink.Change) error {
+	row.Host, row.Origin, row.Rank = c.base.Host, c.base.Origin, c.rank
+	if row.BeforeRun == nil && row.Kind != "host_new" {
+		row.BeforeRun = c.base.BeforeRun
+	}
+	c.emitted++
+	if row.Kind == "reachability" || row.Kind == "rules" && *row.After == change.RulesUndecided && row.URL == nil {
+		c.unsettled++
+	}
+	c.d.result.add(&row)
+	if c.d.checker != nil {
+		c.d.checker.Changed(&row)
+	}
+	if c.rows = append(c.rows, row); len(c.rows) >= 1024 {
+		return c.flush()
+	}
+	return nil
+}
+
+func (c *comparison) flush() error {
+	err := c.d.out.Write(c.rows...)
+	c.rows = c.rows[:0]
+	return err
+}
+
+// pair writes the rows of one pair, in the order of [Kinds].
+func (c *comparison) pair(p *pair) error {
+	a, b, last := p.sides[0], p.sides[1], p.last()
+	c.base.Host, c.base.Origin, c.rank, c.emitted, c.unsettled = last.Host, last.Origin, last.Rank, 0, 0
+	c.base.BeforeRun = &c.d.Before
+	c.unknown = c.d.unknown(p)
+	defer c.endOfPair(p)
+	switch {
+	case a == nil:
+		return c.emit(sink.Change{Kind: "host_new", Severity: change.Minor, After: &b.Outcome})
+	case b == nil:
+		return c.emit(sink.Change{Kind: "host_gone", Severity: change.Minor, Before: &a.Outcome})
+	case !p.seen():
+		if !c.d.reading || !c.d.answers {
+			return nil // two readings of one answer may have two reasons
+		}
+		return c.reachability(a, b)
+	case c.d.reading && !c.d.answers && !p.plain():
+		return c.redirect(p)
+	}
+	for _, step := range []func(*pair) error{
+		c.policies, c.verdicts, c.rules, c.outcome, c.groups, c.signals, c.sitemaps, c.crawlDelays, c.redirect, c.outage, c.text,
+	} {
+		if err := step(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *comparison) endOfPair(p *pair) {
+	c.d.check(p, c.unknown)
+	c.d.result.endOfPair()
+}
+
+// outage writes the row of a host that the first run did not see, if the state before is
+// that of an earlier run.
+func (c *comparison) outage(p *pair) error {
+	if p.outage == nil {
+		return nil
+	}
+	return c.reachability(p.outage, p.sides[1])
+}
+
+// reachability writes the row of a host that one of the runs did not see.
+func (c *comparison) reachability(a, b *records.Fetched) error {
+	row := sink.Change{Kind: "reachability", Severity: change.ReachabilitySeverity(a.Reason, b.Reason), Before: &a.Reason, After: &b.Reason, BeforeRun: &c.d.result.Before}
+	switch {
+	case a.Origin != b.Origin && !change.Unreachable[a.Reason] && !change.Unreachable[b.Reason]:
+		row.Before, row.After = &a.Origin, &b.Origin
+	case change.Unreachable[a.Reason] != change.Unreachable[b.Reason]:
+	case a.Since != 0 && b.Since != 0 && a.Since != b.Since:
+		// The host was reachable in between.
+		since := func(f *records.Fetched) *string {
+			return sink.Some(change.UnreachableSince + time.UnixMicro(f.Since).UTC().Format(time.RFC3339))
+		}
+		row.Before, row.After = since(a), since(b)
+	case a.Outcome == b.Outcome:
+		return nil // unreachable as before
+	}
+	return c.emit(row)
+}
+
+// policies writes a row for each policy whose class changed, unless one of the
+// two is unknown.
+func (c *comparison) policies(p *pair) error {
+	clear(c.classes)
+	clear(c.groupsFor)
+	names := c.d.names
+	class := func(r records.Policy) string {
+		if r.Group > 0 {
+			c.groupsFor[strings.ToLower(names.Text(r.Group-1))] = true
+		}
+		return names.Text(r.Class)
+	}
+	for d := p.rows[0][records.Policies]; len(d) > 0; {
+		r := d.Policy()
+		c.classes[records.PolicyKey{Profile: r.Profile, Agent: r.Agent}] = classes2{class(r), ""}
+	}
+	for d := p.rows[1][records.Policies]; len(d) > 0; {
+		r := d.Policy()
+		key, after := records.PolicyKey{Profile: r.Profile, Agent: r.Agent}, class(r)
+		agent, category := names.Text(r.Agent), names.Text(r.Category)
+		c.agents[strings.ToLower(agent)] = registered{agent, category}
+		was, ok := c.classes[key]
+		if !ok {
+			continue
+		}
+		before := was[0]
+		c.classes[key] = classes2{before, after}
+		if unknown := summary.ClassNames[summary.ClassUnknown]; before == unknown || after == unknown {
+			if profile := names.Text(r.Profile); !slices.Contains(c.unknown, profile) {
+				c.unknown = append(c.unknown, profile)
+			}
+			continue
+		}
+		if before == after || !c.d.compares(key, p) {
+			continue
+		}
+		if err := c.emit(*classRow(agent, &category, names.Text(r.Profile), c.classes[key])); err != nil {
+			return err
+		}
+	}
+	return c.policiesAgain(p)
+}
+
+// policiesAgain writes the rows of policies whose class changed, as the later run
+// defines the profile and the agent, where the runs define them differently.
+func (c *comparison) policiesAgain(p *pair) error {
+	if len(c.d.redefined)+len(c.d.others) == 0 {
+		return nil
+	}
+	return c.eachResult(p, func(profile *robots.Profile, result *meaning.Result) error {
+		for i := range result.Differences {
+			x := &result.Differences[i]
+			if !c.isAgain(profile.Name, x) || x.Classes[0] == x.Classes[1] || !c.isKnown(profile.Name, x) {
+				continue
+			}
+			if err := c.emit(*classRow(x.Agent, c.category(x.Agent), profile.Name, x.Classes)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// isAgain reports whether the changes of a policy are those of the files, judged by
+// the later definition, and not those of the tables.
+func (c *comparison) isAgain(profile string, x *meaning.Difference) bool {
+	return !x.Stranger && (c.d.redefined[x.Agent] || slices.Contains(c.d.others, profile))
+}
+
+// classRow returns the row of a policy whose class changed.
+func classRow(agent string, category *string, profile string, class classes2) *sink.Change {
+	return &sink.Change{
+		Kind: "policy_class", Severity: change.ClassSeverity(class[0], class[1]), Agent: &agent, Category: category, Profile: &profile, Before: &class[0], After: &class[1],
+	}
+}
+
+// outcome writes a row if the rules as a whole appeared or disappeared, or the
+// status of the answer closed or opened the host.
+func (c *comparison) outcome(p *pair) error {
+	a, b := p.sides[0], p.sides[1]
+	if !c.d.reading || a.Outcome == b.Outcome {
+		return nil
+	}
+	return c.emit(sink.Change{Kind: "outcome", Severity: change.OutcomeSeverity(a.Outcome, b.Outcome), Before: &a.Outcome, After: &b.Outcome})
+}
+
+// redirect writes a row if robots.txt was found at another URL.
+func (c *comparison) redirect(p *pair) error {
+	a, b := p.sides[0], p.sides[1]
+	if a.Final == b.Final || a.Final == "" || b.Final == "" {
+		return nil
+	}
+	return c.emit(sink.Change{Kind: "redirect", Severity: change.RedirectSeverity(a.Final, b.Final), Before: &a.Final, After: &b.Final})
+}
+
+// text writes a row if the texts differ and no other row shows a difference. The
+// change is cosmetic only if it is proven that no verdict on any path differs,
+// for any agent.
+func (c *comparison) text(p *pair) error {
+	a, b := p.sides[0], p.sides[1]
+	if !c.d.reading || c.emitted > c.unsettled || a.Digest == b.Digest || a.Digest == "" || b.Digest == "" {
+		return nil
+	}
+	return c.emit(sink.Change{Kind: "text", Severity: change.TextSeverity(c.whole && !c.coarse && c.proven), Before: &a.Digest, After: &b.Digest})
+}
+
+// sitemaps writes a row for each sitemap that appeared or disappeared.
+func (c *comparison) sitemaps(p *pair) error {
+	read := func(d records.Decoder) (urls []string, lines map[string]int32) {
+		lines = make(map[string]int32)
+		for len(d) > 0 {
+			line, url := d.Sitemap()
+			if _, ok := lines[url]; !ok {
+				lines[url], urls = line, append(urls, url)
+			}
+		}
+		slices.Sort(urls)
+		return urls, lines
+	}
+	before, linesBefore := read(p.rows[0][records.Sitemaps])
+	after, linesAfter := read(p.rows[1][records.Sitemaps])
+	for len(before)+len(after) > 0 {
+		order := compareHeads(before, after, cmp.Compare[string])
+		row := sink.Change{Kind: "sitemap", Severity: change.Minor}
+		if order <= 0 {
+			row.Before, row.LineBefore = &before[0], sink.Some(linesBefore[before[0]])
+			row.URL, before = row.Before, before[1:]
+		}
+		if order >= 0 {
+			row.After, row.LineAfter = &after[0], sink.Some(linesAfter[after[0]])
+			row.URL, after = row.After, after[1:]
+		}
+		if order != 0 {
+			if err := c.emit(row); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,270 @@
+package diff
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/robocensus/robocensus/pipeline/audit/expect"
+	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
+	"github.com/robocensus/robocensus/pipeline/internal/sorter"
+	"github.com/robocensus/robocensus/pipeline/past"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/views"
+)
+
+// Config says which two runs are compared.
+type Config struct {
+	Dir           string
+	Before, After string // IDs
+	ToolVersion   string
+	Expect        *expect.List // nil for none
+
+	memory int // bound for each sorter, 0 for sorter.Memory
+}
+
+// ErrNotComparable is the error of two runs that cannot be compared. The error that
+// wraps it says why.
+var ErrNotComparable = errors.New("cannot be compared")
+
+// noRunError is [fs.ErrNotExist] with a message about a run, not a file.
+type noRunError struct{ dir, run string }
+
+func (e noRunError) Error() string        { return fmt.Sprintf("no run %q in %s", e.run, e.dir) }
+func (e noRunError) Is(target error) bool { return target == fs.ErrNotExist }
+
+// Runs compares two runs origin by origin, writes the table changes and returns a
+// summary. It replaces an earlier comparison of the same runs. If a run does not
+// exist, the error is [fs.ErrNotExist]; if the runs cannot be compared, it is
+// [ErrNotComparable].
+func Runs(ctx context.Context, c Config) (*Result, error) {
+	d := &differ{Config: c, names: new(records.Names)}
+	if err := d.open(ctx); err != nil {
+		return nil, err
+	}
+	var err error
+	if d.out, err = sink.CreateChanges(ctx, c.Dir, d.runs[1].Manifest, c.Before, c.ToolVersion, d.notes...); err != nil {
+		return nil, err
+	}
+	defer d.out.Abort()
+	d.result = newResult(c, d.notes, slices.Concat(d.common, d.others))
+	d.result.Policies = d.reading || d.rules != nil || len(d.common) > 0 && len(d.tables) > 0
+	defer d.close()
+	for _, step := range []func(context.Context) error{d.expect, d.fetches, d.join, d.lookBack, d.details, d.compareAll, d.expected} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	d.out.Compared(d.result.Compared, d.result.Unread, d.result.Earlier...)
+	if err := d.out.Commit(); err != nil {
+		return nil, err
+	}
+	d.result.finish()
+	return d.result, views.Write(ctx, c.Dir)
+}
+
+// A differ compares two runs. In its arrays, 0 is the earlier run and 1 the later.
+type differ struct {
+	Config
+	runs      [2]*past.Run
+	between   *past.Differences
+	tables    []int // indices in detailNames of the tables that both runs have
+	notes     []string
+	reading   bool            // both runs' first profile is the same
+	answers   bool            // the first profile takes answers for the same
+	common    []string        // profiles that both runs judge by, and that read files in the same way
+	others    []string        // profiles that both runs judge by, and define differently
+	redefined map[string]bool // agents that the runs define differently
+	rules     *rulesDiff      // nil if the meaning of rules is not compared
+
+	earlier []*differ // compare runs that stand in for the first one with the second, latest first
+
+	names   *records.Names
+	sorters []*sorter.Sorter
+	byHost  [2]*sorter.Sorter // rows of fetches by host
+	hidden  *hiddenPairs
+	pairs   *sorter.Sorter    // pairs that may differ, by number
+	asked   [2]*sorter.Sorter // targets whose rows are needed, by run, segment and seq
+	found   [2]*sorter.Sorter // rows of these targets, by number of the pair and table
+
+	out     *sink.Changes
+	result  *Result
+	checker *expect.Checker    // nil without expectations
+	shown   *expect.Comparison // what this comparison shows of them
+}
+
+func (d *differ) sorter() *sorter.Sorter {
+	s := &sorter.Sorter{Scratch: d.out.Scratch, Memory: cmp.Or(d.memory, sorter.Memory)}
+	d.sorters = append(d.sorters, s)
+	return s
+}
+
+func (d *differ) close() {
+	for _, s := range d.sorters {
+		s.Close()
+	}
+}
+
+// open reads the runs and decides what can be compared.
+func (d *differ) open(ctx context.Context) error {
+	refuse := func(format string, args ...any) error {
+		return fmt.Errorf("runs %s and %s %w: %s", d.Before, d.After, ErrNotComparable, fmt.Sprintf(format, args...))
+	}
+	if d.Before == d.After {
+		return refuse("they are one run")
+	}
+	for i, run := range []string{d.Before, d.After} {
+		m, err := past.Read(ctx, d.Dir, run)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return noRunError{d.Dir, run}
+		case err != nil:
+			return err
+		case !m.Complete():
+			return refuse("%s is not complete: %s", run, m.HowToComplete())
+		case m.SchemaVersion != sink.SchemaVersion:
+			return refuse("%s has tables of schema version %d, and this program knows version %d", run, m.SchemaVersion, sink.SchemaVersion)
+		case !slices.Contains(m.Tables, "fetches"):
+			return refuse("%s has no table fetches, by which hosts are found", run)
+		}
+		d.runs[i] = m
+	}
+	d.plan()
+	return nil
+}
+
+// plan decides what can be compared of the runs.
+func (d *differ) plan() {
+	a, b := d.runs[0], d.runs[1]
+	d.between = past.Compare(a, b)
+	d.notes = d.between.Told()
+	d.planProfiles()
+	d.planTables()
+	for _, role := range []string{"agents", "urls"} {
+		if !slices.Equal(digests(a, role), digests(b, role)) {
+			d.note("the runs' %s differ: those that both have are compared", role)
+		}
+	}
+	d.planRules()
+	d.planAgents()
+	d.ruleAgents()
+}
+
+// fetches sorts the rows of fetches of both runs by host.
+func (d *differ) fetches(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, m := range d.runs {
+		into := d.sorter()
+		d.byHost[i] = into
+		for _, p := range m.Parts {
+			if p.Table == "fetches" {
+				g.Go(func() error { return records.ReadFetches(ctx, d.Dir, p, nil, into) })
+			}
+		}
+	}
+	return g.Wait()
+}
+
+// details reads the rows of the targets that settle asked for. It reads each part
+// once, in any order.
+func (d *differ) details(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i, sources := range [2][]*differ{append([]*differ{d}, d.earlier...), {d}} {
+		var parts map[int]map[string][]sink.Part // of the current source
+		d.found[i] = d.sorter()
+		read := func(segment int, list []records.Wanted) {
+			of := parts[segment]
+			g.Go(func() error { return records.ReadBodies(ctx, d.Dir, of["bodies"], list, d.found[i]) })
+			for _, t := range d.tables {
+				for _, p := range of[records.DetailTables[t]] {
+					g.Go(func() error { return records.Read(ctx, d.Dir, p, t, list, d.names, d.found[i]) })
+				}
+			}
+		}
+		asked, err := d.asked[i].Sorted()
+		if err != nil {
+			return errors.Join(err, g.Wait())
+		}
+		source, segment, list := -1, -1, []records.Wanted(nil)
+		for {
+			key, value, err := asked.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return errors.Join(err, g.Wait())
+			}
+			k, v := records.Decoder(key), records.Decoder(value)
+			n, s := int(k.Ordered()), int(k.Ordered())
+			if n != source || s != segment {
+				read(segment, list)
+				if n != source {
+					parts, _ = records.PartsOf(sources[n].runs[i].Manifest)
+				}
+				source, segment, list = n, s, nil
+			}
+			list = append(list, records.Wanted{Seq: k.Ordered(), N: v.Ordered(), Digest: v.Text()})
+			if ctx.Err() != nil {
+				break
+			}
+		}
+		read(segment, list)
+	}
+	return g.Wait()
+}
+
+// compareAll compares pair by pair.
+func (d *differ) compareAll(ctx context.Context) error {
+	pairs, err := d.pairs.Sorted()
+	if err != nil {
+		return err
+	}
+	var found [2]*records.Found
+	for i := range found {
+		if found[i], err = records.NewFound(d.found[i]); err != nil {
+			return err
+		}
+	}
+	comparisons := []*comparison{newComparison(d)}
+	for _, e := range d.earlier {
+		comparisons = append(comparisons, newComparison(e))
+	}
+	last := comparisons[0]
+	for {
+		key, value, err := pairs.Next()
+		if err == io.EOF {
+			return last.flush()
+		}
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		k := records.Decoder(key)
+		n, p := k.Ordered(), decodePair(value)
+		for i := range found {
+			if p.rows[i], err = found[i].Take(n); err != nil {
+				return err
+			}
+		}
+		if c := comparisons[p.from]; c != last {
+			if err := last.flush(); err != nil {
+				return err
+			}
+			last = c
+		}
+		if err := last.pair(p); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package diff
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// Example is one change of a host, standing for all of its changes that are
+// alike.
+type Example struct {
+	Host       string  `json:"host"`
+	Origin     string  `json:"origin"`
+	Rank       *int64  `json:"rank"`
+	Kind       string  `json:"kind"`
+	Severity   string  `json:"severity"`
+	Agent      *string `json:"agent"`
+	Category   *string `json:"category"`
+	Profile    *string `json:"profile"`
+	URL        *string `json:"url"`
+	Before     *string `json:"before"`
+	After      *string `json:"after"`
+	LineBefore *int32  `json:"line_before"`
+	LineAfter  *int32  `json:"line_after"`
+	BeforeRun  *string `json:"before_run"` // as in [sink.Change]
+	More       int64   `json:"more"`       // further rows of the host that are alike
+	Hosts      int64   `json:"hosts"`      // hosts that changed in the same way, with this one
+
+	way uint64 // its hash, 0 if hosts do not share the change
+}
+
+// MaxExamples bounds each list of examples.
+const MaxExamples = 10
+
+// An exampleSet holds an example for each sort of change on one host.
+type exampleSet map[exampleKey]*Example
+
+// exampleKey is the same for changes that are alike.
+type exampleKey struct{ severity, kind, before, after string }
+
+func (s exampleSet) add(row *sink.Change) {
+	key := exampleKey{severity: row.Severity, kind: row.Kind}
+	switch row.Kind {
+	case "policy_class", "verdict":
+		key.before, key.after = sink.OrZero(row.Before), sink.OrZero(row.After)
+	case "rules":
+		key.after = sink.OrZero(row.After)
+	}
+	if e := s[key]; e != nil {
+		e.More++
+		return
+	}
+	s[key] = &Example{
+		Host: row.Host, Origin: row.Origin, Rank: row.Rank, Kind: row.Kind, Severity: row.Severity, Agent: row.Agent, Category: row.Category,
+		Profile: row.Profile, URL: row.URL, Before: row.Before, After: row.After, LineBefore: row.LineBefore, LineAfter: row.LineAfter, BeforeRun: row.BeforeRun,
+	}
+}
+
+// gravest returns the gravest example: of equal ones, the first by kind, and then the
+// one with most changes that are alike. It returns nil for an empty set.
+func (s exampleSet) gravest() *Example {
+	if len(s) == 0 {
+		return nil
+	}
+	return slices.MinFunc(slices.Collect(maps.Values(s)), func(a, b *Example) int {
+		return cmp.Or(gravity(a, b), cmp.Compare(slices.Index(change.Kinds, a.Kind), slices.Index(change.Kinds, b.Kind)), cmp.Compare(b.More, a.More),
+			strings.Compare(sink.OrZero(a.Before)+" "+sink.OrZero(a.After), sink.OrZero(b.Before)+" "+sink.OrZero(b.After)))
+	})
+}
+
+// gravity orders examples by severity, the gravest first.
+func gravity(a, b *Example) int {
+	return cmp.Compare(slices.Index(change.Severities, a.Severity), slices.Index(change.Severities, b.Severity))
+}

@@ -1,0 +1,48 @@
+package diff
+
+import (
+	"context"
+
+	"github.com/robocensus/robocensus/pipeline/audit/expect"
+	"github.com/robocensus/robocensus/robots"
+)
+
+// expect prepares the checker.
+func (d *differ) expect(ctx context.Context) (err error) {
+	if d.Expect == nil {
+		return nil
+	}
+	d.shown = d.shows()
+	d.checker, err = d.Expect.Changes(ctx, d.Dir, d.out, d.shown)
+	return err
+}
+
+// shows returns what of the runs is compared.
+func (d *differ) shows() *expect.Comparison {
+	var files []*robots.Profile
+	if d.rules != nil {
+		files = d.rules.profiles
+	}
+	return &expect.Comparison{
+		Runs: d.runs, Profiles: d.common, Others: d.others, Agents: d.redefined, Files: files,
+		Reading: d.reading, Answers: d.answers,
+	}
+}
+
+// check counts a pair for the expectations. unknown are the profiles under which a
+// policy of it is not known in both runs.
+func (d *differ) check(p *pair, unknown []string) {
+	if d.checker != nil {
+		d.checker.Pair(&expect.Pair{
+			Host: p.last().Host, Before: p.sides[0] != nil, After: p.sides[1] != nil, Compared: d.comparable(p), Unknown: unknown,
+		}, d.shown)
+	}
+}
+
+// expected checks the expectations of the later run itself, and judges all of them.
+func (d *differ) expected(ctx context.Context) (err error) {
+	if d.checker != nil {
+		d.result.Expectations, err = d.checker.Finish(ctx, d.Dir, d.runs[1].Manifest)
+	}
+	return err
+}

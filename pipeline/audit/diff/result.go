@@ -1,0 +1,250 @@
+package diff
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/pipeline/audit/expect"
+	"github.com/robocensus/robocensus/pipeline/closing"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// Result is the summary of a comparison. Hosts are counted by origin.
+type Result struct {
+	Before   string   `json:"before"` // IDs of the runs
+	After    string   `json:"after"`
+	Notes    []string `json:"notes"`             // what is not compared, and why
+	Policies bool     `json:"policies_compared"` // false: only where hosts redirect to, and which are new or gone
+	Compared int64    `json:"compared"`          // hosts in both runs
+	Unread   int64    `json:"unread"`            // of these, without a state before or after that could be read: their policies are not compared
+	Same     int64    `json:"same"`              // compared hosts whose row of fetches shows that nothing changed
+	Changed  int64    `json:"changed"`           // compared hosts with a change
+	New      int64    `json:"new"`
+	Gone     int64    `json:"gone"`
+	Changes  int64    `json:"changes"` // rows
+
+	// Earlier are the runs that stand in for the first one, latest first, each with the
+	// number of hosts that the first run could not read and that are compared with it.
+	Earlier []sink.EarlierRun `json:"earlier"`
+
+	BySeverity Severities `json:"hosts_by_severity"` // changed hosts
+	Kinds      []Kind     `json:"kinds"`             // by severity and kind
+	Profiles   []Profile  `json:"profiles"`          // by what happened to policies for any agent, under each profile
+	Agents     []Agent    `json:"agents"`            // the same for each agent, most closed first
+	Categories []Category `json:"categories"`        // the same for any agent of a category
+	Strata     []Stratum  `json:"strata"`            // by the rank in the later run
+	Examples   []Example  `json:"examples"`          // the gravest changes, one for a host and one for hosts that changed in the same way
+	Together   []Example  `json:"together"`          // ways in which several hosts changed, the commonest first
+
+	Expectations []*expect.Promise `json:"expectations,omitempty"`
+
+	kinds   map[[2]string]*Kind
+	closing *closing.Counter
+	strata  map[string]*Stratum
+	ways    Ways
+	pair    pairChanges
+}
+
+// pairChanges holds the changes of the current pair.
+type pairChanges struct {
+	examples exampleSet
+	stratum  *Stratum // nil before the first change
+	kinds    map[[2]string]bool
+}
+
+// Severities counts hosts, each once, by the gravest of their changes.
+type Severities struct {
+	Critical int64 `json:"critical"`
+	Major    int64 `json:"major"`
+	Minor    int64 `json:"minor"`
+	Cosmetic int64 `json:"cosmetic"`
+}
+
+func (s *Severities) add(severity string) {
+	switch severity {
+	case change.Critical:
+		s.Critical++
+	case change.Major:
+		s.Major++
+	case change.Minor:
+		s.Minor++
+	case change.Cosmetic:
+		s.Cosmetic++
+	}
+}
+
+// Kind counts the changes of one kind and severity, and the hosts with any.
+type Kind struct {
+	Severity string `json:"severity"`
+	Kind     string `json:"kind"`
+	Hosts    int64  `json:"hosts"`
+	Count    int64  `json:"count"` // rows
+}
+
+// Profile counts hosts by what happened to their policies for any agent under a
+// profile.
+type Profile struct {
+	Profile string `json:"profile"`
+	closing.Totals
+}
+
+// Agent counts hosts by what happened to their policy for an agent.
+type Agent struct {
+	Agent    string `json:"agent"`
+	Category string `json:"category"`
+	Profile  string `json:"profile"`
+	closing.Counts
+}
+
+// Category counts hosts by what happened to their policies for any agent of a
+// category.
+type Category struct {
+	Category string `json:"category"`
+	Profile  string `json:"profile"`
+	closing.Counts
+}
+
+// Stratum counts the hosts of a band of ranks by their gravest change.
+type Stratum struct {
+	Stratum  string `json:"stratum"`
+	Compared int64  `json:"compared"`
+	Changed  int64  `json:"changed"`
+	Severities
+}
+
+func newResult(c Config, notes, profiles []string) *Result {
+	return &Result{
+		Before: c.Before, After: c.After, Notes: append([]string{}, notes...), Earlier: []sink.EarlierRun{}, kinds: make(map[[2]string]*Kind),
+		closing: closing.NewCounter(profiles), strata: make(map[string]*Stratum),
+		pair: pairChanges{examples: make(exampleSet), kinds: make(map[[2]string]bool)},
+	}
+}
+
+// settled counts a pair; compared reports whether its policies are compared.
+func (r *Result) settled(p *pair, compared bool) {
+	switch {
+	case p.sides[0] == nil:
+		r.New++
+	case p.sides[1] == nil:
+		r.Gone++
+	default:
+		r.Compared++
+		if !compared {
+			r.Unread++
+		}
+		if p.from > 0 {
+			r.Earlier[p.from-1].Hosts++
+		}
+		r.of(p.last().Rank).Compared++
+	}
+}
+
+// of returns the stratum of a rank.
+func (r *Result) of(rank *int64) *Stratum {
+	name := summary.StratumOf(rank)
+	if r.strata[name] == nil {
+		r.strata[name] = &Stratum{Stratum: name}
+	}
+	return r.strata[name]
+}
+
+// add counts a row of changes.
+func (r *Result) add(row *sink.Change) {
+	r.Changes++
+	kind := [2]string{row.Severity, row.Kind}
+	if r.kinds[kind] == nil {
+		r.kinds[kind] = &Kind{Severity: row.Severity, Kind: row.Kind}
+	}
+	r.kinds[kind].Count++
+	r.pair.kinds[kind] = true
+	r.pair.stratum = r.of(row.Rank)
+	r.pair.examples.add(row)
+	r.ways.Add(row)
+	r.closing.Add(row)
+}
+
+// endOfPair counts the current host.
+func (r *Result) endOfPair() {
+	best := r.pair.examples.gravest()
+	if best == nil {
+		return
+	}
+	for kind := range r.pair.kinds {
+		r.kinds[kind].Hosts++
+	}
+	r.closing.EndOfHost()
+	if best.Kind != "host_new" && best.Kind != "host_gone" {
+		r.Changed++
+		r.BySeverity.add(best.Severity)
+		r.pair.stratum.Changed++
+		r.pair.stratum.add(best.Severity)
+	}
+	if shared := r.ways.end(); shared != nil && isShared(best.Kind, best.Agent) {
+		best.way = shared.way
+	}
+	clear(r.pair.examples)
+	clear(r.pair.kinds)
+	r.addExample(best)
+}
+
+// addExample adds the gravest change of a host to the examples. Hosts that changed in
+// the same way have one example, the best-ranked of them.
+func (r *Result) addExample(best *Example) {
+	if best.way != 0 {
+		i := slices.IndexFunc(r.Examples, func(e Example) bool { return e.way == best.way })
+		if i >= 0 && summary.CompareRanks(best.Rank, r.Examples[i].Rank) >= 0 {
+			return
+		}
+		if i >= 0 {
+			r.Examples = slices.Delete(r.Examples, i, i+1)
+		}
+	}
+	r.Examples = append(r.Examples, *best)
+	slices.SortStableFunc(r.Examples, func(a, b Example) int { return cmp.Or(gravity(&a, &b), summary.CompareRanks(a.Rank, b.Rank)) })
+	r.Examples = r.Examples[:min(len(r.Examples), MaxExamples)]
+}
+
+// finish sorts the counters into lists.
+func (r *Result) finish() {
+	r.Kinds, r.Profiles, r.Agents, r.Categories, r.Strata = []Kind{}, []Profile{}, []Agent{}, []Category{}, []Stratum{}
+	if r.Examples == nil {
+		r.Examples = []Example{}
+	}
+	for i := range r.Examples {
+		r.Examples[i].Hosts = r.ways.hosts(&r.Examples[i])
+	}
+	r.Together = r.ways.Commonest()
+	for _, severity := range change.Severities {
+		for _, kind := range change.Kinds {
+			if k := r.kinds[[2]string{severity, kind}]; k != nil {
+				r.Kinds = append(r.Kinds, *k)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.closing.Profiles)) {
+		r.Profiles = append(r.Profiles, Profile{name, *r.closing.Profiles[name]})
+	}
+	for _, a := range closing.Sorted(r.closing.Agents, func(a, b closing.Agent) int {
+		return cmp.Or(cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Profile, b.Profile))
+	}) {
+		r.Agents = append(r.Agents, Agent{a.Agent, a.Category, a.Profile, *r.closing.Agents[a]})
+	}
+	for _, c := range closing.Sorted(r.closing.Categories, func(a, b closing.Category) int {
+		return cmp.Or(cmp.Compare(a.Category, b.Category), cmp.Compare(a.Profile, b.Profile))
+	}) {
+		r.Categories = append(r.Categories, Category{c.Category, c.Profile, *r.closing.Categories[c]})
+	}
+	for _, s := range summary.Strata {
+		r.addStratum(s.Name)
+	}
+	r.addStratum(summary.Unranked)
+}
+
+func (r *Result) addStratum(name string) {
+	if s := r.strata[name]; s != nil {
+		r.Strata = append(r.Strata, *s)
+	}
+}

@@ -1,0 +1,266 @@
+package diff
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
+	"github.com/robocensus/robocensus/pipeline/audit/meaning"
+	"github.com/robocensus/robocensus/pipeline/past"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// rulesDiff compares the rules of two runs by meaning.
+type rulesDiff struct {
+	profiles []*robots.Profile               // profiles that both runs have, the first profile first
+	roomy    *robots.Profile                 // the first without its size limit; nil if the tables do not hold its reading
+	bodies   bool                            // some profile needs bodies, and both runs have them
+	agents   [2][]robots.Agent               // agents that both runs judge, in one order
+	known    map[[2]string][]*meaning.Result // by digests
+	rows     int                             // size of known
+}
+
+// planRules decides how the meaning of rules is compared.
+func (d *differ) planRules() {
+	if !d.reading && (len(d.others) == 0 || d.lack("bodies") != "") {
+		return
+	}
+	if lack := d.lacking(func(m *past.Run) bool { return m.Registry.Known }); lack != "" {
+		d.note("the meaning of rules is not compared: %s no table agents", lack)
+		return
+	}
+	if d.lack("groups")+d.lack("rules") != "" {
+		return // planTables has noted it
+	}
+	r := &rulesDiff{known: make(map[[2]string][]*meaning.Result), bodies: d.lack("bodies") == ""}
+	var without []string
+	for _, name := range d.runs[1].Profiles {
+		if !slices.Contains(d.common, name) && !(slices.Contains(d.others, name) && r.bodies) || !d.reading && slices.Contains(d.common, name) {
+			continue
+		}
+		p, err := past.Profile(d.runs[1].Manifest, name)
+		first := name == d.runs[1].FirstProfile()
+		if err != nil {
+			d.note("%v: the meaning of rules is not compared under it", err)
+			if first {
+				return
+			}
+			continue
+		}
+		r.profiles = append(r.profiles, p)
+		if first && d.reading && meaning.ReadsTables(p) {
+			r.roomy = meaning.WithoutLimit(p)
+		} else {
+			without = append(without, name)
+		}
+	}
+	r.bodies = r.bodies && len(without) > 0
+	if !r.bodies && len(without) > 0 {
+		d.note("without the table bodies (--keep-bodies) the meaning of rules is undecided under %s", strings.Join(without, ", "))
+	}
+	if len(r.profiles) > 0 {
+		d.rules = r
+	}
+}
+
+// ruleAgents finds the agents for which rules are compared: those that both runs have.
+func (d *differ) ruleAgents() {
+	for i := range d.runs[1].Registry.Agents {
+		after, before := &d.runs[1].Registry.Agents[i], d.runs[0].Registry.Agents
+		k := slices.IndexFunc(before, func(a sink.Agent) bool { return a.Agent == after.Agent })
+		if d.rules == nil || k < 0 {
+			continue
+		}
+		was := &before[k]
+		if d.redefined[after.Agent] {
+			was = after
+		}
+		r := d.rules
+		r.agents[0], r.agents[1] = append(r.agents[0], past.Robots(was)), append(r.agents[1], past.Robots(after))
+	}
+}
+
+// compares reports whether the rules of a pair are compared.
+func (r *rulesDiff) compares(p *pair) bool {
+	a, b := p.sides[0], p.sides[1]
+	return r != nil && a.Digest != "" && b.Digest != "" && a.Digest != b.Digest
+}
+
+// asks reports whether the bodies of a pair are needed.
+func (r *rulesDiff) asks(p *pair) bool { return r.compares(p) && r.bodies }
+
+// rules writes a row for each agent whose policy changed its meaning but not its
+// class, and for each group of an agent outside the registry that changed its
+// meaning.
+func (c *comparison) rules(p *pair) error {
+	r := c.d.rules
+	if c.proven = r != nil; !r.compares(p) {
+		return nil
+	}
+	for k, result := range r.of(p) {
+		profile := r.profiles[k]
+		first := profile.Name == c.d.runs[1].FirstProfile()
+		if first && !p.ruled() {
+			continue
+		}
+		if result == nil || result.More {
+			c.proven = false
+			if result != nil || first || c.anyPartial(profile.Name) {
+				if err := c.emit(sink.Change{Kind: "rules", Severity: change.Minor, Profile: &profile.Name, After: sink.Some(change.RulesUndecided)}); err != nil {
+					return err
+				}
+			}
+		}
+		c.proven = c.proven && result != nil && result.Proven
+	}
+	return c.eachResult(p, func(profile *robots.Profile, result *meaning.Result) error {
+		return c.ruleRows(p, profile.Name, result)
+	})
+}
+
+// eachResult calls each with how the files of a pair differ in meaning under each
+// profile under which rules decide in both runs.
+func (c *comparison) eachResult(p *pair, each func(*robots.Profile, *meaning.Result) error) error {
+	r := c.d.rules
+	if !r.compares(p) {
+		return nil
+	}
+	for k, result := range r.of(p) {
+		profile := r.profiles[k]
+		if result == nil || profile.Name == c.d.runs[1].FirstProfile() && !p.ruled() {
+			continue
+		}
+		if err := each(profile, result); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// anyPartial reports whether the policy of any agent under a profile was and is
+// partial, so that its class does not show a change of meaning.
+func (c *comparison) anyPartial(profile string) bool {
+	id := c.d.names.ID(profile)
+	for key, class := range c.classes {
+		if key.Profile == id && class[0] == class[1] && class[0] == summary.ClassNames[robots.Partial] {
+			return true
+		}
+	}
+	return false
+}
+
+// ruleRows writes the rows of one profile, without those that a row of another kind
+// covers.
+func (c *comparison) ruleRows(p *pair, profile string, result *meaning.Result) error {
+	var covered map[string]*sink.Change // the rows of kind group, by token
+	for i := range result.Differences {
+		x := &result.Differences[i]
+		row := sink.Change{Kind: "rules", Severity: change.RulesSeverity(x.Closing), Agent: &x.Agent, Profile: &profile, After: sink.Some(change.RulesAfter[x.Relation]), LineBefore: x.Lines[0], LineAfter: x.Lines[1]}
+		if x.Path != "" {
+			row.URL = &x.Path
+			if strings.HasPrefix(x.Path, "//") {
+				row.URL = sink.Some(c.base.Origin + x.Path) // the path alone would name a host
+			}
+		}
+		if x.Stranger {
+			if covered == nil {
+				covered = c.tokensWithGroupRow(p)
+			}
+			if by := covered[x.Agent]; by != nil {
+				if c.d.checker != nil {
+					row.Host = c.base.Host
+					c.d.checker.Covered(&row, by)
+				}
+				continue
+			}
+		} else {
+			if !c.sameClass(profile, x) {
+				continue
+			}
+			row.Category = c.category(x.Agent)
+		}
+		if err := c.emit(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sameClass reports whether the class of a policy is known and did not change.
+func (c *comparison) sameClass(profile string, x *meaning.Difference) bool {
+	if c.isAgain(profile, x) || !slices.Contains(c.d.tables, records.Policies) {
+		return x.Classes[0] == x.Classes[1] && c.isKnown(profile, x)
+	}
+	class := c.classes[records.PolicyKey{Profile: c.d.names.ID(profile), Agent: c.d.names.ID(x.Agent)}]
+	return class[0] == class[1] && c.isKnown(profile, x)
+}
+
+// isKnown reports whether both runs knew the class of a policy, as far as there are
+// tables that say it.
+func (c *comparison) isKnown(profile string, x *meaning.Difference) bool {
+	class, ok := c.classes[records.PolicyKey{Profile: c.d.names.ID(profile), Agent: c.d.names.ID(x.Agent)}]
+	unknown := summary.ClassNames[summary.ClassUnknown]
+	return !slices.Contains(c.d.tables, records.Policies) || ok && class[0] != unknown && class[1] != "" && class[1] != unknown
+}
+
+// tokensWithGroupRow returns the rows of kind group by token.
+func (c *comparison) tokensWithGroupRow(p *pair) map[string]*sink.Change {
+	out := make(map[string]*sink.Change)
+	eachToken(p, func(token string, a, b *tokenGroups) error {
+		if c.hasGroupRow(token, a, b) {
+			out[token] = c.groupRow(token, a, b)
+		}
+		return nil
+	})
+	return out
+}
+
+// knownRows bounds the rows of rulesDiff.known.
+const knownRows = 1 << 14
+
+// of compares the files of a pair under each profile; a nil result is undecided.
+// Results are cached, because many hosts share the same two files.
+func (r *rulesDiff) of(p *pair) []*meaning.Result {
+	key := [2]string{p.sides[0].Digest, p.sides[1].Digest}
+	if known, ok := r.known[key]; ok {
+		return known
+	}
+	results := make([]*meaning.Result, len(r.profiles))
+	n := 1
+	for k := range r.profiles {
+		if results[k] = r.compare(p, k); results[k] != nil {
+			n += 1 + len(results[k].Differences)
+		}
+	}
+	if r.rows += n; r.rows > knownRows {
+		clear(r.known)
+		r.rows = n
+	}
+	r.known[key] = results
+	return results
+}
+
+// compare compares the files of a pair under profile k; a nil result is undecided.
+func (r *rulesDiff) compare(p *pair, k int) *meaning.Result {
+	profile := r.profiles[k]
+	var files [2]*meaning.File
+	for i := range files {
+		rows := &p.rows[i]
+		switch {
+		case len(rows[records.Bodies]) > 0:
+			files[i] = meaning.Parse(profile, rows[records.Bodies][1:])
+		case k == 0 && r.roomy != nil && !r.bodies:
+			files[i] = meaning.FromTables(profile, r.roomy, rows[records.Groups], rows[records.Rules])
+		}
+		if files[i] == nil {
+			return nil
+		}
+	}
+	if k == 0 && r.roomy != nil && !r.bodies {
+		profile = r.roomy
+	}
+	return meaning.Compare(profile, files, r.agents)
+}

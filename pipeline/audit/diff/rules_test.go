@@ -1,0 +1,111 @@
+package diff
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/pipeline/audit/expect"
+	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/robots"
+)
+
+// twoFolders makes the runs a and b of texts by host.
+func twoFolders(t *testing.T, texts map[string][2]string, tables string, profiles ...*robots.Profile) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for i, run := range []string{"a", "b"} {
+		folder := t.TempDir()
+		for host, text := range texts {
+			pipelinetest.Must(t, os.WriteFile(folder+"/"+host, []byte(text[i]), 0o666))
+		}
+		audittest.StoredRun(t, dir, run, folder, tables, profiles...)
+	}
+	return dir
+}
+
+func shownChanges(t *testing.T, dir string) (got []string) {
+	t.Helper()
+	rows := changesOf(t, dir, "b", "a")
+	for i := range rows {
+		got = append(got, showChange(&rows[i]))
+	}
+	slices.Sort(got)
+	return got
+}
+
+const tablesOfRules = "fetches groups rules signals sitemaps agents policies verdicts"
+
+// What the tables do not show of a profile is undecided, and no promise hangs on
+// it unnoticed.
+func TestRulesUndecided(t *testing.T) {
+	google, _ := robots.ProfileNamed("google")
+	rfc, _ := robots.ProfileNamed("rfc9309")
+	old, _ := robots.ProfileNamed("google-2012")
+	texts := map[string][2]string{
+		"same.example":    {"User-agent: *\nDisallow: /x\n", "User-agent: *\nDisallow: /x\n"},
+		"comment.example": {"User-agent: *\nDisallow: /x\n", "# today\nUser-agent: *\nDisallow: /x\n"},
+		"open.example":    {"User-agent: *\nAllow: /x\n", "# today\nUser-agent: *\nAllow: /x\n"},
+	}
+	t.Run("a second profile without bodies", func(t *testing.T) {
+		dir := twoFolders(t, texts, tablesOfRules, google, rfc)
+		for expected, want := range map[string]string{
+			"no_change: rules": "unchecked true 0 1", "no_change: rules, profile: google": "kept false 0 0", "no_change: rules, agents: RoboTestA": "unchecked true 0 1",
+			"no_change: rules, at_most: 1": "kept false 0 1", "no_change: all, severity: [critical, major]": "kept false 0 0", "no_change: rules, hosts: same.*": "kept false 0 0",
+			"no_change: rules, after: closes": "unchecked true 0 1", "no_change: [group, policy_class]": "kept false 0 0",
+		} {
+			e, err := expect.Parse("e", []byte("- {name: x, "+expected+"}"), nil)
+			pipelinetest.Must(t, err)
+			r, err := Runs(t.Context(), Config{Dir: dir, Before: "a", After: "b", Expect: e})
+			pipelinetest.Must(t, err)
+			if p := r.Expectations[0]; fmt.Sprintf("%s %v %d %d", p.State, p.Fails, p.Broken, p.Undecided) != want {
+				t.Errorf("%s: %+v, want %s", expected, p, want)
+			}
+			if !slices.Contains(r.Notes, "without the table bodies (--keep-bodies) the meaning of rules is undecided under rfc9309") {
+				t.Errorf("notes %q", r.Notes)
+			}
+		}
+		if diff := cmp.Diff([]string{
+			"comment.example rules minor - - rfc9309 - - undecided - -",
+			"comment.example text minor - - - - {D} {D} - -",
+			"open.example text minor - - - - {D} {D} - -", // strangers may have groups under rfc9309
+		}, shownChanges(t, dir)); diff != "" {
+			t.Errorf("changes (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("a first profile that the tables do not hold", func(t *testing.T) {
+		dir := twoFolders(t, texts, tablesOfRules, old)
+		_, err := Runs(t.Context(), Config{Dir: dir, Before: "a", After: "b"})
+		pipelinetest.Must(t, err)
+		if diff := cmp.Diff([]string{
+			"comment.example rules minor - - google-2012 - - undecided - -", "comment.example text minor - - - - {D} {D} - -",
+			"open.example rules minor - - google-2012 - - undecided - -", "open.example text minor - - - - {D} {D} - -",
+		}, shownChanges(t, dir)); diff != "" {
+			t.Errorf("changes (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("hostile rules", func(t *testing.T) {
+		hostile := "User-agent: *\n" + audittest.HostileRules(60)
+		dir := twoFolders(t, map[string][2]string{
+			"one.example":   {hostile, strings.Replace(hostile, "/*a*b*c*0\n", "/*b*c*0\n", 1)},
+			"two.example":   {hostile, hostile + "Disallow: /robotest\n"},
+			"three.example": {hostile, hostile + "Disallow: /*a*b*c*0*0*0\n"},
+		}, tablesOfRules, google)
+		_, err := Runs(t.Context(), Config{Dir: dir, Before: "a", After: "b"})
+		pipelinetest.Must(t, err)
+		got := slices.DeleteFunc(shownChanges(t, dir), func(s string) bool { return strings.Contains(s, "RoboTestB") || strings.Contains(s, "RoboTestC") })
+		if diff := cmp.Diff([]string{
+			"one.example rules major RoboTestA search google /bc0 - undecided - 2", // it closes; whether it opens too is open
+			"three.example rules minor RoboTestA search google - - undecided - -",  // an implied rule
+			"three.example text minor - - - - {D} {D} - -",
+			"two.example rules major RoboTestA search google /robotest - closes - 62", // one more disallow rule opens nothing
+		}, got); diff != "" {
+			t.Errorf("changes (-want +got):\n%s", diff)
+		}
+	})
+}

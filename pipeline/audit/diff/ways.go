@@ -1,0 +1,150 @@
+package diff
+
+import (
+	"cmp"
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// Ways groups hosts that changed in the same way, as hosts do whose files come from
+// one template. Two hosts changed in the same way if they have the same rows of
+// changes, apart from the host's own name, from line numbers and from the kinds in
+// OwnKinds.
+type Ways struct {
+	known  map[uint64]*way
+	shared int // ways of several hosts
+
+	// State of the current host.
+	hash     maphash.Hash
+	examples exampleSet // for the rows that hash covers
+}
+
+// A way is one set of changes.
+type way struct {
+	hosts        int64
+	host, origin string // the best-ranked host
+	rank         *int64
+	lines        [2]*int32 // of its gravest row
+	example      *Example  // nil for one host
+}
+
+// Bounds of memory. Once they are reached, hosts that change in a new way are not
+// grouped.
+const (
+	maxWays       = 1 << 18
+	maxSharedWays = 1 << 14
+)
+
+// OwnKinds lists the kinds of change that hosts of one template do not share.
+var OwnKinds = []string{"sitemap", "redirect", "reachability", "host_new", "host_gone", "text"}
+
+// isShared reports whether a change counts for the way in which a host changed. A
+// row of kind rules without an agent only says that something is undecided.
+func isShared(kind string, agent *string) bool {
+	return !slices.Contains(OwnKinds, kind) && !(kind == "rules" && agent == nil)
+}
+
+// Add adds a row of the current host. Rows of a host come in the order of the table
+// changes.
+func (w *Ways) Add(row *sink.Change) {
+	if !isShared(row.Kind, row.Agent) {
+		return
+	}
+	if w.examples == nil {
+		w.examples = make(exampleSet)
+	}
+	w.examples.add(row)
+	for i, s := range []*string{&row.Kind, row.Agent, row.Profile, row.URL, row.Before, row.After} {
+		switch {
+		case s == nil:
+		case i < 3:
+			w.hash.WriteString(*s)
+		default:
+			// No text in a table has this byte, which is not valid in UTF-8.
+			w.hash.WriteString(strings.ReplaceAll(*s, row.Host, "\xff"))
+		}
+		w.hash.WriteByte(0)
+	}
+}
+
+// EndOfHost counts the current host. Hosts come in the order of the table changes.
+func (w *Ways) EndOfHost() { w.end() }
+
+// end counts the current host and returns the gravest of the rows that it shares
+// with others of its way; nil if it has none.
+func (w *Ways) end() *Example {
+	if len(w.examples) == 0 {
+		return nil
+	}
+	best := w.examples.gravest()
+	best.way = max(1, w.hash.Sum64())
+	w.hash.Reset()
+	clear(w.examples)
+	x := w.known[best.way]
+	switch {
+	case x == nil && len(w.known) < maxWays:
+		if w.known == nil {
+			w.known = make(map[uint64]*way)
+		}
+		w.known[best.way] = &way{hosts: 1, host: best.Host, origin: best.Origin, rank: best.Rank, lines: [2]*int32{best.LineBefore, best.LineAfter}}
+		return best
+	case x == nil:
+		return best
+	}
+	x.hosts++
+	better := summary.CompareRanks(best.Rank, x.rank) < 0
+	if better {
+		x.host, x.origin, x.rank = best.Host, best.Origin, best.Rank
+	}
+	if x.example == nil && w.shared < maxSharedWays {
+		w.shared++
+		x.example = best.on(x)
+	} else if x.example != nil && better {
+		x.example = best
+	}
+	return best
+}
+
+// on returns the example as it is on the best-ranked host of its way. A way keeps no
+// example of its first host, since most ways have no second one.
+func (e *Example) on(x *way) *Example {
+	if e.Origin == x.origin {
+		return e
+	}
+	out := *e
+	out.Host, out.Origin, out.Rank, out.LineBefore, out.LineAfter = x.host, x.origin, x.rank, x.lines[0], x.lines[1]
+	for _, s := range []**string{&out.URL, &out.Before, &out.After} {
+		if *s != nil {
+			*s = sink.Some(strings.ReplaceAll(**s, e.Host, x.host))
+		}
+	}
+	return &out
+}
+
+// hosts returns the number of hosts that changed as an example did.
+func (w *Ways) hosts(e *Example) int64 {
+	if x := w.known[e.way]; x != nil {
+		return x.hosts
+	}
+	return 1
+}
+
+// Commonest returns the ways in which several hosts changed, most common first, each
+// with the gravest change on its best-ranked host.
+func (w *Ways) Commonest() []Example {
+	out := []Example{}
+	for _, x := range w.known {
+		if x.example != nil {
+			x.example.Hosts = x.hosts
+			out = append(out, *x.example)
+		}
+	}
+	slices.SortFunc(out, func(a, b Example) int {
+		return cmp.Or(cmp.Compare(b.Hosts, a.Hosts), gravity(&a, &b), strings.Compare(a.Host, b.Host))
+	})
+	return out[:min(len(out), MaxExamples)]
+}

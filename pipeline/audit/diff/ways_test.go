@@ -1,0 +1,117 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// A way is shown on its best-ranked host, and of equal ranks on the first in order.
+func TestWaysNameTheBestRankedHost(t *testing.T) {
+	for _, c := range []struct {
+		ranks string // of hosts in order, - for none
+		want  string
+	}{
+		{"- - -", "a.example"},
+		{"- 7 -", "b.example"},
+		{"7 - -", "a.example"},
+		{"- - 7", "c.example"},
+		{"9 8 7", "c.example"},
+		{"7 8 9", "a.example"},
+		{"8 7 9", "b.example"},
+		{"7 7 7", "a.example"},
+		{"8 7 7", "b.example"},
+	} {
+		var w Ways
+		for i, rank := range strings.Fields(c.ranks) {
+			host := string(rune('a'+i)) + ".example"
+			row := sink.Change{
+				Host: host, Origin: "https://" + host, Kind: "verdict", Severity: change.Major, Agent: sink.Some("GPTBot"), URL: sink.Some("https://" + host + "/x"),
+				Before: sink.Some("allow"), After: sink.Some("disallow"), LineAfter: sink.Some(int32(host[0])),
+			}
+			var n int64
+			if _, err := fmt.Sscan(rank, &n); err == nil {
+				row.Rank = &n
+			}
+			w.Add(&row)
+			w.Add(&sink.Change{Host: host, Origin: row.Origin, Rank: row.Rank, Kind: "redirect", Severity: change.Major, Before: sink.Some("https://x/"), After: &host})
+			w.EndOfHost()
+		}
+		got := w.Commonest()
+		if len(got) != 1 || got[0].Host != c.want || got[0].Origin != "https://"+c.want || *got[0].URL != "https://"+c.want+"/x" || *got[0].LineAfter != int32(c.want[0]) || got[0].Kind != "verdict" || got[0].Hosts != 3 {
+			t.Errorf("%s: %+v, want %s", c.ranks, got, c.want)
+		}
+	}
+}
+
+// A change of the host's own, such as a redirect, is in no way, even if the host
+// shares other changes.
+func TestExamplesOfTheHostItself(t *testing.T) {
+	r := newResult(Config{}, nil, nil)
+	for _, host := range []string{"a.example", "b.example"} {
+		for _, row := range []sink.Change{
+			{Kind: "group", Severity: change.Minor, Agent: sink.Some("x"), After: sink.Some("empty")},
+			{Kind: "redirect", Severity: change.Major, Before: sink.Some("https://a/"), After: sink.Some("https://b/")},
+		} {
+			row.Host, row.Origin = host, "https://"+host
+			r.add(&row)
+		}
+		r.endOfPair()
+	}
+	r.finish()
+	var got []string
+	for _, e := range append(r.Examples, r.Together...) {
+		got = append(got, fmt.Sprint(e.Host, " ", e.Kind, " ", e.Hosts))
+	}
+	if diff := cmp.Diff([]string{"a.example redirect 1", "b.example redirect 1", "a.example group 2"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Hosts whose template changed in the same way form one way. Their names and their
+// sitemaps may differ, and the lines on which their rules stand.
+func TestHostsThatChangeInTheSameWay(t *testing.T) {
+	google, _ := robots.ProfileNamed("google")
+	texts := make(map[string][2]string)
+	for i := range 9 {
+		host := fmt.Sprintf("shop%d.example", i)
+		before := strings.Repeat("# of this shop\n", i) + "User-agent: *\nDisallow: /cart/\nHost: " + host + "\n"
+		after := strings.Replace(before, "/cart/", "/cart/\nDisallow: /news/", 1)
+		switch {
+		case i == 7:
+			after = strings.Replace(after, "/news/", "/blog/", 1)
+		case i == 8:
+			after = "# today\n" + before
+		default:
+			after = strings.Replace(after, "Host: ", "Host: www.", 1) + "Sitemap: https://" + host + fmt.Sprintf("/%d.xml\n", i)
+		}
+		texts[host] = [2]string{before, after}
+	}
+	for i := range 3 {
+		texts[fmt.Sprintf("forum%d.example", i)] = [2]string{"User-agent: *\nDisallow: /a\n", "User-agent: *\nDisallow: /\n"}
+	}
+	dir := twoFolders(t, texts, tablesOfRules, google)
+	r, err := Runs(t.Context(), Config{Dir: dir, Before: "a", After: "b"})
+	pipelinetest.Must(t, err)
+	show := func(list []Example) (out []string) {
+		for _, e := range list {
+			out = append(out, fmt.Sprintf("%s %s %s %s %d", e.Severity, e.Host, e.Kind, sink.OrZero(e.URL), e.Hosts))
+		}
+		return out
+	}
+	if diff := cmp.Diff([]string{"major shop0.example rules /news/ 7", "critical forum0.example policy_class  3"}, show(r.Together)); diff != "" {
+		t.Errorf("together (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{
+		"critical forum0.example policy_class  3", "major shop0.example rules /news/ 7", "major shop7.example rules /blog/ 1", "cosmetic shop8.example text  1",
+	}, show(r.Examples)); diff != "" {
+		t.Errorf("examples (-want +got):\n%s", diff)
+	}
+}

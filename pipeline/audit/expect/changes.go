@@ -1,0 +1,157 @@
+package expect
+
+import (
+	"slices"
+
+	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/pipeline/closing"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// Changed checks a change against the expectations of kind no_change.
+func (c *Checker) Changed(row *sink.Change) {
+	for _, k := range c.meant("changes") {
+		x, p := c.expectations.list[k], c.promises[k]
+		switch {
+		case !x.matches(row.Host):
+		case x.dependsOn(row):
+			p.Undecided++
+		case !x.forbids(row):
+		case c.choice != "" && (row.Kind == "host_new" || row.Kind == "host_gone"):
+			p.Undecided++
+			p.passing++
+			p.choice = c.choice
+		default:
+			c.forbidden(k, row)
+		}
+	}
+}
+
+// Covered checks a change that has no row, because the row by says it already. It
+// breaks the expectations that the other row does not break.
+func (c *Checker) Covered(row, by *sink.Change) {
+	for _, k := range c.meant("changes") {
+		switch x := c.expectations.list[k]; {
+		case !x.matches(row.Host), x.forbids(by):
+		case x.dependsOn(row):
+			c.promises[k].Undecided++
+		case x.forbids(row):
+			c.forbidden(k, row)
+		}
+	}
+}
+
+func (c *Checker) forbidden(k int, row *sink.Change) {
+	c.breach(k, Breach{Host: row.Host, Agent: row.Agent, Profile: row.Profile, URL: row.URL, Found: shownFound(row), Line: row.LineAfter})
+}
+
+// isAbout reports whether the expectation is about changes of a kind.
+func (x *expectation) isAbout(kind string) bool { return slices.Contains(x.kinds, kind) }
+
+// forbids reports whether the expectation forbids a change. One of rules also forbids
+// that an agent's class changes: the policy then means something else too.
+func (x *expectation) forbids(row *sink.Change) bool {
+	if x.isAbout(row.Kind) && x.names(row) {
+		return true
+	}
+	move, ok := closing.Of(row)
+	if !ok || row.Kind != "policy_class" || !x.isAbout("rules") {
+		return false
+	}
+	as := *row
+	as.Kind, as.Severity, as.After = "rules", change.RulesSeverity(move.Closes), sink.Some(change.RulesAfter[robots.Looser])
+	if move.Closes {
+		as.After = sink.Some(change.RulesAfter[robots.Stricter])
+	}
+	return x.names(&as)
+}
+
+// names reports whether a change has what the expectation names.
+func (x *expectation) names(row *sink.Change) bool {
+	if !x.Severity.has(row.Severity) || len(x.After) > 0 && (row.After == nil || !x.After.has(*row.After)) {
+		return false
+	}
+	// A row without an agent, profile or URL passes no filter by it.
+	return !((len(x.Agents) > 0 || len(x.Category) > 0) && (row.Agent == nil || !x.isOf(*row.Agent, sink.OrZero(row.Category))) ||
+		len(x.Profile) > 0 && (row.Profile == nil || !x.Profile.has(*row.Profile)) ||
+		len(x.URLs) > 0 && (row.URL == nil || !x.URLs.has(*row.URL)))
+}
+
+// dependsOn reports whether a change whose meaning is undecided could be forbidden. It
+// is false if the change is certainly forbidden, because a path shows a difference and
+// any difference is forbidden.
+func (x *expectation) dependsOn(row *sink.Change) bool {
+	if row.Kind != "rules" || *row.After != change.RulesUndecided || !x.isAbout("rules") || row.URL != nil && len(x.Severity)+len(x.After) == 0 {
+		return false
+	}
+	if row.Agent == nil {
+		// The row is about all agents. It counts only if the expectation names the
+		// kind rules: runs without bodies have such a row for every changed text.
+		if !slices.Contains(x.NoChange, "rules") {
+			return false
+		}
+	} else if !x.isOf(*row.Agent, sink.OrZero(row.Category)) {
+		return false
+	}
+	return row.Profile == nil || x.Profile.has(*row.Profile)
+}
+
+// A Pair is what is known of an origin in two runs.
+type Pair struct {
+	Host          string
+	Before, After bool     // whether the earlier and the later run have it
+	Compared      bool     // its policies are compared
+	Unknown       []string // profiles under which a policy of it is not known in both runs
+}
+
+// Pair counts the host of a pair: as checked if the comparison would have found each
+// change that an expectation is about, else as unknown.
+func (c *Checker) Pair(p *Pair, by *Comparison) {
+	for _, k := range c.meant("changes") {
+		x := c.expectations.list[k]
+		switch {
+		case !c.saw(k, p.Host, covered):
+		case x.sees(p, p.Compared && !by.blind[k]):
+			c.promises[k].Hosts++
+			c.promises[k].Checked++
+			c.saw(k, p.Host, checked)
+		case !x.isOfHosts():
+			c.promises[k].Hosts++
+			c.promises[k].Unknown++
+		}
+	}
+}
+
+// isOfHosts reports whether the expectation is only about which hosts there are.
+func (x *expectation) isOfHosts() bool {
+	return !slices.ContainsFunc(x.kinds, func(kind string) bool { return kind != "host_new" && kind != "host_gone" })
+}
+
+// sees reports whether each change that the expectation is about would have been found
+// of a host. compared reports whether its policies are compared.
+func (x *expectation) sees(p *Pair, compared bool) bool {
+	for _, name := range x.kinds {
+		k := change.Named(name)
+		switch {
+		case name == "host_new" && p.After, name == "host_gone" && p.Before:
+		case name == "reachability" && p.Before && p.After:
+		case name == "host_new", name == "host_gone", name == "reachability", !compared:
+			return false
+		case k.Policy && slices.ContainsFunc(p.Unknown, x.Profile.has):
+			return false
+		}
+	}
+	return true
+}
+
+// shownFound returns a change as the text of a breach.
+func shownFound(c *sink.Change) string {
+	side := func(s *string) string {
+		if s == nil {
+			return "none"
+		}
+		return *s
+	}
+	return c.Kind + ": " + side(c.Before) + " → " + side(c.After)
+}

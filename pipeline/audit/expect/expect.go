@@ -1,0 +1,147 @@
+package expect
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+)
+
+// Expectations are a file's promises about hosts and about changes.
+type List struct {
+	path string
+	list []*expectation
+}
+
+// An expectation is one entry of the file.
+type expectation struct {
+	Name     string `yaml:"name"`
+	Hosts    words  `yaml:"hosts"` // globs, none for all
+	Agents   words  `yaml:"agents"`
+	Category words  `yaml:"category"`
+	Profile  words  `yaml:"profile"`
+	URLs     words  `yaml:"urls"`
+	AtMost   string `yaml:"at_most"` // how many may differ: a number, or a share such as 1%
+
+	// Exactly one of these is given.
+	Verdict   string `yaml:"verdict"`
+	Class     words  `yaml:"class"`
+	Reachable bool   `yaml:"reachable"`
+	NoChange  words  `yaml:"no_change"` // kinds, or all
+
+	// Files with a model robots.txt.
+	AtLeastAsStrict string `yaml:"at_least_as_strict_as"`
+	AtMostAsStrict  string `yaml:"at_most_as_strict_as"`
+
+	Severity words `yaml:"severity"` // for no_change
+	After    words `yaml:"after"`
+
+	line     int
+	lines    map[string]int  // by key
+	what     string          // the key of expectKeys that is given
+	kinds    []string        // of no_change: the kinds of changes that it is about
+	literals map[string]bool // hosts without a wildcard
+	globs    []string        // the other hosts
+	model    []byte          // contents of the model file
+	count    int64           // at_most, if it is a number
+	percent  float64         // at_most, if it is a share; else -1
+}
+
+// words is a word or a list of words.
+type words []string
+
+func (w *words) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		*w = words{n.Value}
+		return nil
+	}
+	return n.Decode((*[]string)(w))
+}
+
+// has reports whether a word is listed. An empty list has all words.
+func (w words) has(s string) bool { return len(w) == 0 || slices.Contains(w, s) }
+
+// expectKeys lists the keys of which an expectation has one, each with the keys that
+// it allows besides name, hosts and at_most.
+var expectKeys = map[string][]string{
+	"verdict":   {"agents", "category", "profile", "urls"},
+	"class":     {"agents", "category", "profile"},
+	"reachable": {},
+	"no_change": {"agents", "category", "profile", "urls", "severity", "after"},
+
+	atLeastAsStrict: {"agents", "category"},
+	atMostAsStrict:  {"agents", "category"},
+}
+
+const expectable = "verdict, class, reachable, no_change, at_least_as_strict_as or at_most_as_strict_as"
+
+// ParseExpectations parses a YAML list of expectations. Unknown keys and values, and
+// entries that expect nothing or two things, are errors with their line. Paths of
+// model files are relative to path; read reads such a file.
+func Parse(path string, text []byte, read func(path string) ([]byte, error)) (*List, error) {
+	nodes, err := userfile.List(path, text, "expectation")
+	if err != nil {
+		return nil, err
+	}
+	e := &List{path: path}
+	names := make(map[string]int)
+	for _, node := range nodes {
+		x, err := parseExpectation(path, node)
+		if err != nil {
+			return nil, err
+		}
+		if first := names[x.Name]; first > 0 {
+			return nil, e.fail(x.line, "expectation %q is already in line %d", x.Name, first)
+		}
+		names[x.Name] = x.line
+		if x.isOfModel() {
+			if x.model, err = read(x.modelPath(path)); err != nil {
+				var input *userfile.Error
+				if !errors.As(err, &input) {
+					return nil, err
+				}
+				return nil, e.fail(x.lines[x.what], "%s: %w", x.what, err)
+			}
+			if err := x.checkModel(); err != nil {
+				return nil, e.fail(x.lines[x.what], "%w", err)
+			}
+		}
+		e.list = append(e.list, x)
+	}
+	return e, nil
+}
+
+func (e *List) fail(line int, format string, args ...any) error {
+	return &userfile.Error{Path: e.path, Line: int64(line), Err: fmt.Errorf(format, args...)}
+}
+
+func parseExpectation(file string, node *yaml.Node) (*expectation, error) {
+	err := userfile.CheckKeys(file, node, "name", "hosts", "at_most", "verdict", "class", "reachable", "no_change", atLeastAsStrict, atMostAsStrict,
+		"agents", "category", "profile", "urls", "severity", "after")
+	if err != nil {
+		return nil, err
+	}
+	x := &expectation{line: node.Line, percent: -1}
+	if err := userfile.Decode(file, node, x); err != nil {
+		return nil, err
+	}
+	x.lines = make(map[string]int)
+	for i := 0; i < len(node.Content); i += 2 {
+		key := node.Content[i]
+		x.lines[key.Value] = key.Line
+		if expectKeys[key.Value] != nil {
+			if x.what != "" {
+				return nil, (&List{path: file}).fail(key.Line, "an expectation has one of %s; make two of it", strings.Replace(expectable, " or ", " and ", 1))
+			}
+			x.what = key.Value
+		}
+	}
+	if key, err := x.check(); err != nil {
+		return nil, &userfile.Error{Path: file, Line: int64(max(x.lines[key], x.line)), Err: err}
+	}
+	return x, nil
+}

@@ -1,0 +1,201 @@
+package expect
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
+	"github.com/robocensus/robocensus/sink"
+)
+
+func TestAMistakeInExpectationsIsAnErrorWithItsLine(t *testing.T) {
+	for _, row := range []struct{ text, want string }{
+		{"", "e: holds no expectations"},
+		{"- name: [\n", "e:"},
+		{"- {name: a, reachable: true}\n---\n- {name: b, reachable: true}\n", "e:2: begins a second document"},
+		{"a: b\n", "e:1: expected a list: begin each expectation with a dash"},
+		{"\nx\n", "e:2: "},
+		{"- x\n", "e:1: expected `key: value` pairs"},
+		{"- name: a\n  hots: x\n", `e:2: unknown key "hots"`},
+		{"- hosts: x\n  reachable: true\n", "e:1: the expectation has no name; give it one"},
+		{"- name: a\n", `e:1: expectation "a" expects nothing`},
+		{"- name: a\n  reachable: true\n  class: partial\n", "e:3: an expectation has one of"},
+		{"- name: a\n  reachable: false\n", "e:2: reachable can only be true"},
+		{"- name: a\n  reachable: [x]\n", "e:2: "},
+		{"- name: a\n  reachable: true\n  agents: GPTBot\n", "e:3: agents does not apply to reachable; remove it"},
+		{"- name: a\n  verdict: allow\n", "e:2: verdict needs urls"},
+		{"- name: a\n  verdict: yes\n  urls: /\n", `e:2: verdict "yes": use allow or disallow`},
+		{"- name: a\n  class: closed\n", `e:2: class "closed": use partial, allow_all, disallow_all`},
+		{"- name: a\n  class: unknown\n", `e:2: class "unknown": use`},
+		{"- name: a\n  class: partial\n  category: ai\n", `e:3: category "ai": use search, `},
+		{"- name: a\n  class: partial\n  hosts: '[a'\n", `e:3: hosts "[a": * stands for`},
+		{"- name: a\n  class: partial\n  hosts: []\n", "e:3: hosts is empty"},
+		{"- name: a\n  no_change: policies\n", `e:2: no_change "policies": use all, policy_class`},
+		{"- name: a\n  no_change: all\n  severity: bad\n", `e:3: severity "bad": use critical`},
+		{"- name: a\n  no_change: policy_class\n  after: closed\n", `e:3: after "closed": use allow_all, disallow_all, partial`},
+		{"- name: a\n  no_change: [verdict, outcome]\n  after: [disallow, disallow_all]\n", `e:3: after "disallow_all": use allow, conditional_allow, disallow, full_`},
+		{"- name: a\n  no_change: host_gone\n  after: full_allow\n", `e:3: after "full_allow": these changes have no such value`},
+		{"- name: a\n  no_change: all\n  at_most: 1%\n", "e:3: at_most of no_change must be a number"},
+		{"- name: a\n  reachable: true\n  at_most: some\n", `e:3: at_most "some": use a number, or a share`},
+		{"- name: a\n  reachable: true\n  at_most: -1\n", `e:3: at_most "-1"`},
+		{"- name: a\n  reachable: true\n  at_most: 101%\n", `e:3: at_most "101%"`},
+		{"- name: a\n  reachable: true\n  at_most: NaN%\n", `e:3: at_most "NaN%"`},
+		{"- name: a\n  reachable: true\n- name: a\n  reachable: true\n", `e:3: expectation "a" is already in line 1`},
+	} {
+		_, err := Parse("e", []byte(row.text), nil)
+		var input *userfile.Error
+		if err == nil || !strings.HasPrefix(err.Error(), row.want) || !errors.As(err, &input) {
+			t.Errorf("%q: %v, want %s", row.text, err, row.want)
+		}
+	}
+}
+
+func TestTheExampleOfExpectationsIsOne(t *testing.T) {
+	text, err := os.ReadFile("../../../configs/expectations.example.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var models []string
+	e, err := Parse("../x/example", text, func(path string) ([]byte, error) {
+		models = append(models, path)
+		return []byte("User-agent: *\nDisallow: /x"), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	what := make(map[string]bool)
+	for _, x := range e.list {
+		what[x.what] = true
+	}
+	if len(what) != len(expectKeys) {
+		t.Errorf("the example shows %v", what)
+	}
+	if !slices.Equal(models, []string{"../x/house-rules.txt", "../x/house-rules.txt"}) {
+		t.Errorf("its models are %q", models)
+	}
+}
+
+func TestExpectationsThatARunCannotShowAreRefused(t *testing.T) {
+	c := audittest.Config(t, nil, "")
+	c.Tables = []string{"fetches", "verdicts"}
+	for text, want := range map[string]string{
+		"- name: a\n  class: partial\n":                                  "e:1: expectation \"a\" looks at table policies, which the run does not write: add it to --tables",
+		"- name: a\n  verdict: allow\n  urls: /nowhere\n":                "e:1: expectation \"a\" is about a URL that the run does not judge: add the line /nowhere to the file of --urls",
+		"\n- name: a\n  verdict: allow\n  urls: /\n  agents: Stranger\n": "e:2: expectation \"a\" is about agent \"Stranger\", which the registry does not have: add it to --agents",
+		"- name: a\n  verdict: allow\n  urls: /\n  profile: rfc9309\n":   "e:1: expectation \"a\" is about profile \"rfc9309\": add it to --profile",
+		"- name: a\n  verdict: allow\n  urls: /\n  agents: googlebot\n":  "",
+		"- name: a\n  no_change: all\n  agents: GPTBot\n":                "",
+		"- {name: a, verdict: allow, urls: 'http://h1.example/own'}\n":   "",
+	} {
+		e, err := Parse("e", []byte(text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Fit(c.Evaluate, c.Tables); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// Ten hosts: h0 to h4 close /private, h5 is closed, h6 to h8 have no file, h9
+// is down.
+func TestExpectationsOfARun(t *testing.T) {
+	c := audittest.Config(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.Host[1] {
+		case '5':
+			fmt.Fprint(w, "User-agent: Googlebot\nDisallow:\nUser-agent: *\n\n\nDisallow: /\n")
+		case '6', '7', '8':
+			w.WriteHeader(404)
+		case '9':
+			w.WriteHeader(500)
+		default:
+			fmt.Fprint(w, "User-agent: *\nDisallow: /private\n")
+		}
+	}, audittest.Hosts(10))
+	if _, err := pipeline.Run(context.Background(), c, new(pipeline.Progress)); err != nil {
+		t.Fatal(err)
+	}
+	e, err := Parse("e", []byte(`
+- {name: private, verdict: disallow, urls: /private, hosts: "h[0-5].*", agents: GPTBot}
+- {name: open, verdict: allow, urls: [/, /private], hosts: [h5.example, H1.EXAMPLE]}
+- {name: down, verdict: allow, urls: /, hosts: h9.example, agents: Googlebot}
+- {name: own, verdict: disallow, urls: "http://h1.example/own"}
+- {name: not closed, class: [partial, allow_all]}
+- {name: one may close, class: [partial, allow_all], at_most: 2}
+- {name: of an outage nothing, class: partial, hosts: h9.*}
+- {name: all up, reachable: true}
+- {name: nearly all up, reachable: true, at_most: 10%}
+- {name: too few up, reachable: true, at_most: 9.9%}
+- {name: none, reachable: true, hosts: "*.test"}
+- {name: later, no_change: all}
+`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	promises, err := e.Check(context.Background(), c.Dir, c.Run, c.Evaluate.Agents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range promises {
+		line := fmt.Sprintf("%s: %s %v %d/%d %s", p.Name, p.State, p.Fails, p.Broken, p.Checked, p.Note)
+		for _, b := range p.First[:min(2, len(p.First))] {
+			line += fmt.Sprintf(" [%s %s %s %s", b.Host, sink.OrZero(b.Agent), sink.OrZero(b.URL), b.Found)
+			if b.Line != nil {
+				line += fmt.Sprint(" ", *b.Line)
+			}
+			line += "]"
+		}
+		got = append(got, strings.TrimSpace(line))
+	}
+	want := []string{
+		"private: kept false 0/6",
+		"open: broken true 4/8  [h1.example GPTBot /private disallow by rule 2] [h1.example Googlebot /private disallow by rule 2]",
+		"down: broken true 1/1  [h9.example Googlebot / disallow by full_disallow]",
+		"own: broken true 2/2  [h1.example GPTBot http://h1.example/own allow by no_rule] [h1.example Googlebot http://h1.example/own allow by no_rule]",
+		"not closed: broken true 1/18 2 of 20 policies unknown for an outage, of 1 of 10 hosts [h5.example GPTBot  disallow_all]",
+		"one may close: kept false 1/18 2 of 20 policies unknown for an outage, of 1 of 10 hosts [h5.example GPTBot  disallow_all]",
+		"of an outage nothing: unchecked false 0/0 2 of 2 policies unknown for an outage, of 1 of 1 hosts",
+		"all up: broken true 1/10  [h9.example   server_error]",
+		"nearly all up: kept false 1/10  [h9.example   server_error]",
+		"too few up: broken true 1/10  [h9.example   server_error]",
+		"none: unchecked true 0/0 no host matches *.test; correct the entry or remove it",
+		"later: unchecked false 0/0 it is about two runs; robocensus diff checks it",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	f, err := os.Open(filepath.Join(c.Dir, "_runs", c.Run, "expectations.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	broken, unchecked := int64(0), []string{}
+	for _, p := range promises {
+		broken += p.Broken
+	}
+	for _, row := range rows {
+		if why, ok := strings.CutPrefix(row[5], "unchecked: "); ok {
+			unchecked = append(unchecked, row[0]+": "+why)
+		}
+	}
+	if err != nil || int64(len(rows)-len(unchecked)) != broken+1 {
+		t.Errorf("expectations.csv has %d lines for %d breaches, %v", len(rows), broken, err)
+	}
+	if diff := cmp.Diff([]string{"of an outage nothing: 2 of 2 policies unknown for an outage, of 1 of 1 hosts", "none: no host matches *.test; correct the entry or remove it", "later: it is about two runs; robocensus diff checks it"}, unchecked); diff != "" {
+		t.Error(diff)
+	}
+}

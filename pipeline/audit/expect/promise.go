@@ -1,0 +1,111 @@
+package expect
+
+import "fmt"
+
+// State is the result of checking an expectation.
+type State string
+
+const (
+	Kept      State = "kept"
+	Broken    State = "broken"
+	Unchecked State = "unchecked" // the tables do not show which
+)
+
+// Promise is an expectation with its result.
+type Promise struct {
+	Name      string   `json:"name"`
+	Line      int      `json:"line"` // in the file
+	State     State    `json:"state"`
+	Fails     bool     `json:"fails"`     // causes exit code 1: broken, or unchecked by mistake
+	Note      string   `json:"note"`      // why it is unchecked, or what is unknown
+	Hosts     int64    `json:"hosts"`     // that it covers, by origin
+	Checked   int64    `json:"checked"`   // rows; for no_change, hosts whose changes were seen
+	Broken    int64    `json:"broken"`    // checked rows that differ; for no_change, changes
+	Unknown   int64    `json:"unknown"`   // policies that an outage hid, for no_change hosts not read in both runs; not counted in Checked
+	Undecided int64    `json:"undecided"` // checked rows or changes whose meaning is undecided
+	AtMost    string   `json:"at_most"`
+	First     []Breach `json:"first"` // the first breaches
+
+	ofChanges    bool   // it is a no_change
+	unknownHosts int64  // hosts with a policy in Unknown
+	passing      int64  // changes in Undecided that the choice of hosts may explain
+	choice       string // why it may
+}
+
+// unchecked gives up a promise. It is a mistake unless only an outage is the reason,
+// or another command checks the promise.
+func (p *Promise) unchecked(why string, mistake bool) {
+	p.State, p.Note, p.Fails = Unchecked, why, mistake
+}
+
+// Breach is a row that differs from what is expected.
+type Breach struct {
+	Host    string  `json:"host"`
+	Agent   *string `json:"agent"`
+	Profile *string `json:"profile"`
+	URL     *string `json:"url"`
+	Found   string  `json:"found"`
+	Line    *int32  `json:"line"` // the line that decides
+}
+
+// maxBreaches bounds Promise.First.
+const maxBreaches = 20
+
+// judge sets the state of a promise after all rows are checked. nothing is what it names
+// that does not exist, unseen the hosts of which nothing was seen. A promise about what
+// does not exist is a mistake; if an outage hid what it covers, it is not. If what is
+// undecided could break a promise, it is unchecked.
+func (x *expectation) judge(p *Promise, nothing, unseen string) {
+	if p.State == Unchecked {
+		return
+	}
+	kept := func(broken int64) bool {
+		if x.percent >= 0 {
+			return float64(broken)*100 <= x.percent*float64(p.Checked)
+		}
+		return broken <= x.count
+	}
+	p.Note = p.unknown()
+	switch {
+	case !kept(p.Broken):
+		p.State, p.Fails = Broken, true
+	case nothing != "":
+		p.unchecked(nothing+"; correct the entry or remove it", true)
+	case !kept(p.Broken + p.Undecided):
+		p.unchecked(p.Note, true)
+	case p.Checked == 0 && p.Unknown > 0:
+		p.unchecked(p.Note, false)
+	case p.Checked == 0 && p.Hosts > 0:
+		p.unchecked(fmt.Sprintf("it matches nothing of the %d hosts that it covers; correct the entry or remove it", p.Hosts), true)
+	case p.Checked == 0:
+		p.unchecked("it matches nothing; correct the entry or remove it", true)
+	case unseen != "":
+		p.unchecked(join(unseen, p.Note), false)
+	default:
+		p.State = Kept
+	}
+}
+
+// unknown says what of a promise is not known.
+func (p *Promise) unknown() (note string) {
+	switch {
+	case p.Unknown > 0 && p.ofChanges:
+		note = fmt.Sprintf("%d of %d hosts unknown: not read in both runs", p.Unknown, p.Checked+p.Unknown)
+	case p.Unknown > 0:
+		note = fmt.Sprintf("%d of %d policies unknown for an outage, of %d of %d hosts", p.Unknown, p.Checked+p.Unknown, p.unknownHosts, p.Hosts)
+	}
+	if p.passing > 0 {
+		note = join(note, fmt.Sprintf("%d of %d hosts in one run only, which another choice of hosts may explain (%s)", p.passing, p.Hosts, p.choice))
+	}
+	if n := p.Undecided - p.passing; n > 0 {
+		note = join(note, fmt.Sprintf("%d undecided by what their rules mean", n))
+	}
+	return note
+}
+
+func join(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
+}

@@ -1,0 +1,190 @@
+package expect
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+
+	"github.com/robocensus/robocensus/pipeline/audit/change"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// hosts finds the targets of a segment that expectations of the run cover, by the table
+// that shows their rows, and checks that hosts are reachable. A table is nil if the run
+// does not say which targets it has.
+func (c *Checker) hosts(ctx context.Context, dir string, fetches []sink.Part) (map[string][]int64, error) {
+	targets := make(map[string][]int64)
+	var meant []int
+	for _, table := range []string{"fetches", "policies", "verdicts", "rules"} {
+		of := c.meant(table)
+		if meant = append(meant, of...); len(of) > 0 && len(fetches) > 0 {
+			targets[table] = []int64{}
+		}
+	}
+	if len(meant) == 0 {
+		return targets, nil
+	}
+	for _, p := range fetches {
+		err := scan.Rows(ctx, dir, p, scan.Selection{Columns: []string{"seq", "host", "reason"}}, func(batch arrow.RecordBatch) error {
+			seq := scan.Column[*array.Int64](batch, "seq")
+			host, reason := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "reason")
+			for i := range int(batch.NumRows()) {
+				for _, k := range meant {
+					table, name := c.expectations.list[k].table(), host.Value(i)
+					if !c.saw(k, name, covered) {
+						continue
+					}
+					c.promises[k].Hosts++
+					if of := targets[table]; len(of) == 0 || of[len(of)-1] != seq.Value(i) {
+						targets[table] = append(of, seq.Value(i))
+					}
+					if table == "fetches" {
+						c.reachable(k, name, reason.Value(i))
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, of := range targets {
+		slices.Sort(of)
+	}
+	return targets, nil
+}
+
+// reachable checks that a host is reachable.
+func (c *Checker) reachable(k int, host, reason string) {
+	c.saw(k, host, checked)
+	c.promises[k].Checked++
+	if change.Unreachable[reason] {
+		c.breach(k, Breach{Host: strings.Clone(host), Found: strings.Clone(reason)})
+	}
+}
+
+// part checks the expectations of one part of policies or verdicts. targets are those
+// that expectations cover, nil if that is not known.
+func (c *Checker) part(ctx context.Context, dir string, p sink.Part, targets []int64) error {
+	meant := c.meant(p.Table)
+	if len(meant) == 0 || targets != nil && len(targets) == 0 {
+		return nil
+	}
+	var wanted func(least, greatest int64) bool
+	if targets != nil {
+		wanted = within(targets)
+	}
+	columns := map[string][]string{
+		"policies": {"seq", "host", "agent", "category", "profile", "class"},
+		"verdicts": {"seq", "host", "agent", "profile", "url", "verdict", "reason", "rule_line"},
+	}[p.Table]
+	check := map[string]func(*selection, []int, arrow.RecordBatch){"policies": c.policies, "verdicts": c.verdicts}[p.Table]
+	var s selection
+	return scan.Rows(ctx, dir, p, scan.Selection{Columns: columns, Wanted: wanted}, func(batch arrow.RecordBatch) error {
+		check(&s, meant, batch)
+		return nil
+	})
+}
+
+// A selection says which expectations cover the target of a row. It lasts from one batch
+// of a part to the next.
+type selection struct {
+	begun bool
+	seq   int64
+	of    []int
+	known map[int]seen // by expectation: what its rows said so far
+	hid   map[int]bool // by expectation: an outage hid a policy
+}
+
+// at returns the expectations of meant that cover a target.
+func (s *selection) at(c *Checker, meant []int, seq int64, host string) []int {
+	if !s.begun || s.seq != seq {
+		s.begun, s.seq, s.of, s.known, s.hid = true, seq, s.of[:0], make(map[int]seen), make(map[int]bool)
+		for _, k := range meant {
+			if c.saw(k, host, covered) {
+				s.of = append(s.of, k)
+			}
+		}
+	}
+	return s.of
+}
+
+// checked records that a row of a target was checked.
+func (s *selection) checked(c *Checker, k int, host string) {
+	c.promises[k].Checked++
+	if s.known[k] != checked {
+		s.known[k] = checked
+		c.saw(k, host, checked)
+	}
+}
+
+// policies checks classes. It counts unknown ones separately, because an outage is no
+// policy.
+func (c *Checker) policies(s *selection, meant []int, batch arrow.RecordBatch) {
+	seq := scan.Column[*array.Int64](batch, "seq")
+	host, agent := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "agent")
+	category, profile := scan.Column[*array.String](batch, "category"), scan.Column[*array.String](batch, "profile")
+	class := scan.Column[*array.String](batch, "class")
+	for i := range int(batch.NumRows()) {
+		for _, k := range s.at(c, meant, seq.Value(i), host.Value(i)) {
+			x := c.expectations.list[k]
+			if !x.isOf(agent.Value(i), category.Value(i)) || !x.Profile.has(profile.Value(i)) {
+				continue
+			}
+			if class.Value(i) == summary.ClassNames[summary.ClassUnknown] {
+				c.promises[k].Unknown++
+				if !s.hid[k] {
+					s.hid[k] = true
+					c.promises[k].unknownHosts++
+				}
+				continue
+			}
+			s.checked(c, k, host.Value(i))
+			if !x.Class.has(class.Value(i)) {
+				c.breach(k, Breach{Host: strings.Clone(host.Value(i)), Agent: sink.Some(strings.Clone(agent.Value(i))), Profile: sink.Some(strings.Clone(profile.Value(i))), Found: strings.Clone(class.Value(i))})
+			}
+		}
+	}
+}
+
+// verdicts checks single verdicts.
+func (c *Checker) verdicts(s *selection, meant []int, batch arrow.RecordBatch) {
+	seq := scan.Column[*array.Int64](batch, "seq")
+	host, agent := scan.Column[*array.String](batch, "host"), scan.Column[*array.String](batch, "agent")
+	profile, url := scan.Column[*array.String](batch, "profile"), scan.Column[*array.String](batch, "url")
+	verdict, reason := scan.Column[*array.String](batch, "verdict"), scan.Column[*array.String](batch, "reason")
+	line := scan.Column[*array.Int32](batch, "rule_line")
+	categories := make(map[string]string)
+	for _, a := range c.agents {
+		categories[a.Name] = a.Category
+	}
+	for i := range int(batch.NumRows()) {
+		for _, k := range s.at(c, meant, seq.Value(i), host.Value(i)) {
+			x := c.expectations.list[k]
+			if !slices.Contains(x.URLs, url.Value(i)) || !x.isOf(agent.Value(i), categories[agent.Value(i)]) || !x.Profile.has(profile.Value(i)) {
+				continue
+			}
+			s.checked(c, k, host.Value(i))
+			if c.coverage[k].urls[url.Value(i)] != checked {
+				c.sawURL(k, strings.Clone(url.Value(i)))
+			}
+			if verdict.Value(i) == x.Verdict {
+				continue
+			}
+			b := Breach{
+				Host: strings.Clone(host.Value(i)), Agent: sink.Some(strings.Clone(agent.Value(i))), Profile: sink.Some(strings.Clone(profile.Value(i))),
+				URL: sink.Some(strings.Clone(url.Value(i))), Found: verdict.Value(i) + " by " + reason.Value(i),
+			}
+			if !line.IsNull(i) {
+				b.Line = sink.Some(line.Value(i))
+			}
+			c.breach(k, b)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package records
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/robocensus/robocensus/pipeline/internal/sorter"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
+)
+
+// ReadBodies adds a record with the body to a sorter for each target that needs one
+// from a part. It reads one body at a time, as each may have half a megabyte.
+func ReadBodies(ctx context.Context, dir string, parts []sink.Part, list []Wanted, into *sorter.Sorter) error {
+	of := make(map[string][]int64)
+	for _, w := range list {
+		if w.Digest != "" {
+			of[w.Digest] = append(of[w.Digest], w.N)
+		}
+	}
+	for _, p := range parts {
+		if len(of) == 0 {
+			return nil
+		}
+		if err := readBodiesOf(ctx, dir, p, of, into); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readBodiesOf reads the bodies of one part, and removes those that it finds from of,
+// the targets by digest.
+func readBodiesOf(ctx context.Context, dir string, p sink.Part, of map[string][]int64, into *sorter.Sorter) (err error) {
+	defer scan.Recovered(&err)
+	f, err := scan.OpenPart(ctx, dir, p)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	opened, err := sink.OpenRows[sink.Body](f, p.Bytes)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", p.Path, err)
+	}
+	r := parquet.NewGenericReader[sink.Body](opened)
+	defer r.Close()
+	for len(of) > 0 && ctx.Err() == nil {
+		one := make([]sink.Body, 1)
+		n, err := r.Read(one)
+		if n == 0 && err == io.EOF {
+			break // a run lacks the bodies that it could not keep
+		}
+		if n == 0 || err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		for _, target := range of[one[0].ContentDigest] {
+			var key Encoder
+			key.Ordered(target)
+			key = append(key, Bodies)
+			// The leading byte distinguishes an empty body from a missing one.
+			if err := into.Add(key, append([]byte{1}, one[0].Body...)); err != nil {
+				return err
+			}
+		}
+		delete(of, one[0].ContentDigest)
+	}
+	return ctx.Err()
+}

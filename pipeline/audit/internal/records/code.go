@@ -1,0 +1,79 @@
+package records
+
+import (
+	"encoding/binary"
+	"math"
+	"strings"
+	"sync"
+)
+
+// An Encoder writes the records of a sorter, and a decoder reads them. The sorter
+// returns only records that were added to it, so a decoder checks nothing.
+type Encoder []byte
+
+func (e *Encoder) Uint(v uint64) { *e = binary.AppendUvarint(*e, v) }
+func (e *Encoder) Text(s string) { e.Uint(uint64(len(s))); *e = append(*e, s...) }
+func (e *Encoder) float(v float64) {
+	*e = binary.LittleEndian.AppendUint64(*e, math.Float64bits(v))
+}
+
+// Ordered appends a number in a form whose byte order is the order of numbers.
+func (e *Encoder) Ordered(v int64) { *e = binary.BigEndian.AppendUint64(*e, uint64(v)^1<<63) }
+
+type Decoder []byte
+
+func (d *Decoder) Ordered() int64 {
+	v := int64(binary.BigEndian.Uint64(*d) ^ 1<<63)
+	*d = (*d)[8:]
+	return v
+}
+
+func (d *Decoder) Uint() uint64 {
+	v, n := binary.Uvarint(*d)
+	*d = (*d)[n:]
+	return v
+}
+
+func (d *Decoder) Text() string { return string(d.bytes()) }
+
+func (d *Decoder) bytes() []byte {
+	n := d.Uint()
+	b := (*d)[:n]
+	*d = (*d)[n:]
+	return b
+}
+
+func (d *Decoder) float() float64 {
+	v := math.Float64frombits(binary.LittleEndian.Uint64(*d))
+	*d = (*d)[8:]
+	return v
+}
+
+// Names numbers the texts that a configuration sets: agents, categories, profiles,
+// and the paths for all hosts. They are few.
+type Names struct {
+	mu   sync.Mutex
+	ids  map[string]uint64
+	list []string
+}
+
+func (n *Names) ID(s string) uint64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	id, ok := n.ids[s]
+	if !ok {
+		if n.ids == nil {
+			n.ids = make(map[string]uint64)
+		}
+		s = strings.Clone(s) // s points into a batch
+		id = uint64(len(n.list))
+		n.ids[s], n.list = id, append(n.list, s)
+	}
+	return id
+}
+
+func (n *Names) Text(id uint64) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.list[id]
+}

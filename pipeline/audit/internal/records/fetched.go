@@ -1,0 +1,113 @@
+package records
+
+import (
+	"context"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/robocensus/robocensus/pipeline/internal/sorter"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
+)
+
+// Fetched holds the columns of a row of fetches that are compared.
+type Fetched struct {
+	Host, Origin    string
+	time, Seq       int64
+	Segment         int
+	Rank            *int64
+	Outcome, Reason string
+	Digest, Final   string // "" for none
+	Fallback        string
+	Since           int64 // unreachable since, in microseconds; 0 if unknown
+}
+
+// Key orders rows by host, origin and time.
+func (f *Fetched) Key() []byte {
+	e := make(Encoder, 0, len(f.Host)+len(f.Origin)+18)
+	e = append(append(append(e, f.Host...), 0), f.Origin...) // texts in tables have no NUL
+	e = append(e, 0)
+	e.Ordered(f.time)
+	e.Ordered(f.Seq)
+	return e
+}
+
+func (f *Fetched) Encode(e *Encoder) {
+	e.Text(f.Host)
+	e.Text(f.Origin)
+	e.Ordered(f.time)
+	e.Ordered(f.Seq)
+	e.Uint(uint64(f.Segment))
+	if f.Rank == nil {
+		e.Uint(0)
+	} else {
+		e.Uint(1)
+		e.Ordered(*f.Rank)
+	}
+	for _, s := range []string{f.Outcome, f.Reason, f.Digest, f.Final, f.Fallback} {
+		e.Text(s)
+	}
+	e.Ordered(f.Since)
+}
+
+func (d *Decoder) Fetched() *Fetched {
+	f := &Fetched{Host: d.Text(), Origin: d.Text(), time: d.Ordered(), Seq: d.Ordered(), Segment: int(d.Uint())}
+	if d.Uint() == 1 {
+		f.Rank = sink.Some(d.Ordered())
+	}
+	for _, s := range []*string{&f.Outcome, &f.Reason, &f.Digest, &f.Final, &f.Fallback} {
+		*s = d.Text()
+	}
+	f.Since = d.Ordered()
+	return f
+}
+
+var fetchColumns = []string{
+	"seq", "host", "rank", "origin", "fetch_time", "outcome", "reason", "final_url", "fallback_error_class", "content_digest", "unreachable_since",
+}
+
+// ReadFetches adds the rows of a part of fetches to a sorter: all, or those of wanted
+// hosts.
+func ReadFetches(ctx context.Context, dir string, p sink.Part, wanted func(host string) bool, into *sorter.Sorter) error {
+	return scan.Rows(ctx, dir, p, scan.Selection{Columns: fetchColumns}, func(batch arrow.RecordBatch) error {
+		text := func(name string) func(int) string {
+			column := scan.Column[*array.String](batch, name)
+			return func(i int) string {
+				if column.IsNull(i) {
+					return ""
+				}
+				return column.Value(i)
+			}
+		}
+		host, origin, outcome, reason := text("host"), text("origin"), text("outcome"), text("reason")
+		final, fallback, digest := text("final_url"), text("fallback_error_class"), text("content_digest")
+		seq, rank := scan.Column[*array.Int64](batch, "seq"), scan.Column[*array.Int64](batch, "rank")
+		time, since := scan.Column[*array.Timestamp](batch, "fetch_time"), scan.Column[*array.Timestamp](batch, "unreachable_since")
+		var e Encoder
+		for i := range int(batch.NumRows()) {
+			if wanted != nil && !wanted(host(i)) {
+				continue
+			}
+			f := Fetched{
+				Host: host(i), Origin: origin(i), time: int64(time.Value(i)), Seq: seq.Value(i), Segment: p.Segment,
+				Outcome: outcome(i), Reason: reason(i), Digest: digest(i), Final: final(i), Fallback: fallback(i),
+			}
+			if !rank.IsNull(i) {
+				f.Rank = sink.Some(rank.Value(i))
+			}
+			if !since.IsNull(i) {
+				f.Since = int64(since.Value(i))
+			}
+			e = e[:0]
+			f.Encode(&e)
+			if err := into.Add(f.Key(), e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// IsBare reports whether a list could name the origin by its host alone.
+func (f *Fetched) IsBare() bool { return strings.HasSuffix(f.Origin, "://"+f.Host) }

@@ -1,0 +1,62 @@
+package records
+
+import "github.com/robocensus/robocensus/sink"
+
+// Group is a row of groups.
+type Group struct {
+	Index, Line int32
+	Class       string
+	Delay       *float64
+	Tokens      []string // in lower case
+	Agents      []AgentLine
+}
+
+func (d *Decoder) Group() Group {
+	g := Group{Index: int32(d.Uint()), Line: int32(d.Uint()), Class: d.Text()}
+	if d.Uint() == 1 {
+		g.Delay = sink.Some(d.float())
+	}
+	for range d.Uint() {
+		g.Tokens = append(g.Tokens, d.Text())
+	}
+	for range d.Uint() {
+		g.Agents = append(g.Agents, AgentLine{int32(d.Uint()), d.Text()})
+	}
+	return g
+}
+
+// Rule is a row of rules.
+type Rule struct {
+	Group   int32 // -1 before the first group
+	Line    int32
+	Allow   bool
+	Pattern []byte
+}
+
+func (d *Decoder) Rule() Rule {
+	r := Rule{Group: int32(d.Uint()) - 1, Line: int32(d.Uint())}
+	r.Allow = d.Uint() == 1
+	r.Pattern = d.bytes()
+	return r
+}
+
+// AgentLine is a value on a user-agent line.
+type AgentLine struct {
+	Line  int32
+	Value string
+}
+
+// Policy is a row of policies. It holds the numbers of its texts in names;
+// group is 0 for null, else its number plus 1.
+type Policy struct{ Profile, Agent, Category, Class, Group uint64 }
+
+func (d *Decoder) Policy() Policy {
+	return Policy{d.Uint(), d.Uint(), d.Uint(), d.Uint(), d.Uint()}
+}
+
+// PolicyKey identifies a policy by the numbers of its profile and agent in
+// names.
+type PolicyKey struct{ Profile, Agent uint64 }
+
+// Sitemap reads the line and the URL of a row of sitemaps.
+func (d *Decoder) Sitemap() (line int32, url string) { return int32(d.Uint()), d.Text() }
