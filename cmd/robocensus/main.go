@@ -24,8 +24,8 @@
 //     sections of a page in its report.go
 //   - a figure over several runs: metrics in pipeline/series/series.go, its drawing in
 //     cmd/internal/report/figures_series.go, its view in configs/series.sql
-//   - a kind of change between runs: pipeline/audit, whose comment maps its files;
-//     its words in cmd/internal/words
+//   - a kind of change between runs: pipeline/audit/change and pipeline/audit/diff; its
+//     words in cmd/internal/words
 package main
 
 import (

@@ -75,7 +75,7 @@ type differ struct {
 	Config
 	runs      [2]*past.Run
 	between   *past.Differences
-	tables    []int // indices in detailNames of the tables that both runs have
+	tables    []int // indices in records.DetailTables of the tables that both runs have
 	notes     []string
 	reading   bool            // both runs' first profile is the same
 	answers   bool            // the first profile takes answers for the same

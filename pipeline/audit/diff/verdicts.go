@@ -14,7 +14,7 @@ import (
 // the policy's class covers it: disallow_all and allow_all hold for every path. A
 // host's own URLs always have a row, because the user asked for them by name.
 //
-// [detailReader.verdicts] makes the verdicts of an outage undefined, and no row
+// [records.Read] makes the verdicts of an outage undefined, and no row
 // goes from or to undefined.
 func (c *comparison) verdicts(p *pair) error {
 	old := p.rows[0][records.Verdicts]

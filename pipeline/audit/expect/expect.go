@@ -11,7 +11,7 @@ import (
 	"github.com/robocensus/robocensus/configs/userfile"
 )
 
-// Expectations are a file's promises about hosts and about changes.
+// A List holds a file's expectations: promises about hosts and about changes.
 type List struct {
 	path string
 	list []*expectation
@@ -79,7 +79,7 @@ var expectKeys = map[string][]string{
 
 const expectable = "verdict, class, reachable, no_change, at_least_as_strict_as or at_most_as_strict_as"
 
-// ParseExpectations parses a YAML list of expectations. Unknown keys and values, and
+// Parse parses a YAML list of expectations. Unknown keys and values, and
 // entries that expect nothing or two things, are errors with their line. Paths of
 // model files are relative to path; read reads such a file.
 func Parse(path string, text []byte, read func(path string) ([]byte, error)) (*List, error) {

@@ -22,7 +22,7 @@ func ReadsTables(p *robots.Profile) bool {
 }
 
 // rebuild returns a robots.txt with the groups and rules of a target on their
-// original lines. [readsTables] must hold for the profile. ok is false if the rows
+// original lines. [ReadsTables] must hold for the profile. ok is false if the rows
 // could come from several files that the profile reads differently.
 func rebuild(p *robots.Profile, groups, rules records.Decoder) (text []byte, ok bool) {
 	var agents []records.AgentLine

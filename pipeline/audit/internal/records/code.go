@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// An Encoder writes the records of a sorter, and a decoder reads them. The sorter
+// An Encoder writes the records of a sorter, and a Decoder reads them. The sorter
 // returns only records that were added to it, so a decoder checks nothing.
 type Encoder []byte
 

@@ -32,7 +32,7 @@ const (
 	Signals
 	Sitemaps
 	Rules
-	Bodies // read by readBodies
+	Bodies // read by ReadBodies
 	allTables
 )
 
@@ -53,7 +53,7 @@ var detailTables = []struct {
 	{"rules", []string{"seq", "group_index", "line", "kind", "pattern"}, nil, (*reader).rules},
 }
 
-// DetailTables holds the names of detailTables.
+// DetailTables holds the names of the tables that Read reads, by index.
 var DetailTables = func() (names []string) {
 	for i := range detailTables {
 		names = append(names, detailTables[i].name)

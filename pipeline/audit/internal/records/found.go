@@ -20,7 +20,7 @@ type Found struct {
 	over  bool
 }
 
-// NewFound reads what readDetails and readBodies added to a sorter.
+// NewFound reads what Read and ReadBodies added to a sorter.
 func NewFound(s *sorter.Sorter) (*Found, error) {
 	m, err := s.Sorted()
 	if err != nil {
