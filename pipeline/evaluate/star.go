@@ -1,8 +1,7 @@
 package evaluate
 
 import (
-	"slices"
-
+	"github.com/robocensus/robocensus/pipeline/internal/pairs"
 	"github.com/robocensus/robocensus/robots"
 )
 
@@ -14,30 +13,13 @@ var everybody = robots.Agent{Name: "*"}
 // 0.1 s. A hostile file may have a different group for each agent.
 const starWork = 1 << 24
 
-// compareWithStar compares each agent's own group with the group for *. Agents with
-// the same rules are compared once.
+// compareWithStar compares each agent's own group with the group for *.
 func (r *reading) compareWithStar(policies []policy) {
 	star := r.judge.Policy(len(policies))
-	work := 0
-	known := make(map[int]robots.Relation) // per lead
-	var dear []int                         // leads whose comparison took work
+	relations := pairs.Memo[robots.Relation]{Compare: robots.Relate, Most: starWork}
 	for i := range policies {
-		p := &policies[i]
-		if p.match != robots.OwnGroup {
-			continue
+		if p := &policies[i]; p.match == robots.OwnGroup {
+			p.versusStar = relations.Of(star, r.judge.Policy(i))
 		}
-		relation, ok := known[p.lead]
-		if own := r.judge.Policy(p.lead); !ok {
-			if k := slices.IndexFunc(dear, func(lead int) bool { return own.SameRules(r.judge.Policy(lead)) }); k >= 0 {
-				relation = known[dear[k]] // a copy of another group
-			} else {
-				var took int
-				if relation, took = robots.Relate(star, own, starWork-work); took > 0 {
-					work, dear = work+took, append(dear, p.lead)
-				}
-			}
-			known[p.lead] = relation
-		}
-		p.versusStar = relation
 	}
 }

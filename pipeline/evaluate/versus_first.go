@@ -3,8 +3,8 @@ package evaluate
 import (
 	"bytes"
 	"fmt"
-	"slices"
 
+	"github.com/robocensus/robocensus/pipeline/internal/pairs"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -23,55 +23,28 @@ const (
 	fileVersusFirstWork = 1 << 21
 )
 
-// maxDear is the most comparisons in which an agent's rules are looked up.
-const maxDear = 64
-
-// A dearComparison is a comparison that took work.
-type dearComparison struct{ agent, most, took int }
-
-// compareWithFirst compares reading k with the first reading, for each agent. Agents with the
-// same rules under both are compared once.
+// compareWithFirst compares reading k with the first reading, for each agent.
 func (e *Evaluator) compareWithFirst(dst []versusFirst, k int) []versusFirst {
 	first, r := &e.readings[0], &e.readings[k]
 	first.load()
 	r.load()
-	work := 0
-	known := make(map[[2]int]int)
-	var dear []dearComparison
+	readings := pairs.Memo[versusFirst]{Compare: differ, Most: fileVersusFirstWork, Each: versusFirstWork}
 	for i := range e.config.Agents {
-		x, y := first.judge.Policy(i), r.judge.Policy(i)
-		leads := [2]int{x.SameAs, y.SameAs}
-		if lead, ok := known[leads]; ok {
-			dst = append(dst, dst[lead])
-			continue
-		}
-		known[leads] = i
-		most := min(versusFirstWork, fileVersusFirstWork-work)
-		same := slices.IndexFunc(dear, func(d dearComparison) bool {
-			return (d.most == most || d.took <= most) && x.SameRules(first.judge.Policy(d.agent)) && y.SameRules(r.judge.Policy(d.agent))
-		})
-		if same >= 0 {
-			// A copy of another group. It counts as much work, so that copies do not
-			// decide which later agents are undecided.
-			work += dear[same].took
-			dst = append(dst, dst[dear[same].agent])
-			continue
-		}
-		differ, decided, took := robots.Differ(x, y, most)
-		work += took
-		if took > 0 && len(dear) < maxDear {
-			dear = append(dear, dearComparison{i, most, took})
-		}
-		p := versusFirst(summary.FirstEqual)
-		switch {
-		case differ:
-			p = summary.FirstDifferent
-		case !decided:
-			p = summary.FirstUndecided
-		}
-		dst = append(dst, p)
+		dst = append(dst, readings.Of(first.judge.Policy(i), r.judge.Policy(i)))
 	}
 	return dst
+}
+
+// differ says whether two readings differ for an agent.
+func differ(a, b *robots.Policy, most int) (versusFirst, int) {
+	differ, decided, work := robots.Differ(a, b, most)
+	switch {
+	case differ:
+		return summary.FirstDifferent, work
+	case !decided:
+		return summary.FirstUndecided, work
+	}
+	return summary.FirstEqual, work
 }
 
 // lineOf returns the line that decides, 0 for none.

@@ -228,7 +228,7 @@ func (c *Checker) ofModel(t *modelTarget, rows *records.Rows) {
 	for _, k := range t.of {
 		x, p := c.expectations.list[k], c.promises[k]
 		hid := false
-		pairs := meaning.Pairs{Profile: m.judged, Files: [2]*meaning.File{m.models[k], file}}
+		pairs := meaning.NewPairs(m.judged, m.models[k], file)
 		for i := range c.agents {
 			agent := &c.agents[i]
 			switch {
@@ -245,7 +245,7 @@ func (c *Checker) ofModel(t *modelTarget, rows *records.Rows) {
 				p.Undecided++
 				continue
 			}
-			c.compared(k, t, agent.Name, pairs.Compare(i), m.models[k], file)
+			c.compared(k, t, agent.Name, pairs.Of(i), m.models[k], file)
 		}
 		if hid {
 			p.unknownHosts++

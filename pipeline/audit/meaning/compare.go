@@ -38,35 +38,35 @@ const (
 // A comparer compares two files for the agents of the registry, and then for
 // other agents that the files name.
 type comparer struct {
-	Pairs
+	*Pairs
 	agents     [2][]robots.Agent
 	registered map[[2]int]bool // by SameAs on both sides: an agent of the registry has these groups
-	result     *Result         // outlives the comparer in rulesDiff.known
+	result     *Result         // outlives the comparer
 }
 
 // Compare compares two files for agents, which are those of a registry as each
 // run defines them, and for other agents that the files name.
 func Compare(p *robots.Profile, files [2]*File, agents [2][]robots.Agent) *Result {
-	c := comparer{Pairs: Pairs{Profile: p, Files: files}, agents: agents, registered: make(map[[2]int]bool), result: new(Result)}
+	c := comparer{Pairs: NewPairs(p, files[0], files[1]), agents: agents, registered: make(map[[2]int]bool), result: new(Result)}
 	return c.run()
 }
 
 func (c *comparer) run() *Result {
-	names, whole := strangers(c.Profile, c.Files[0], c.Files[1])
-	lines := max(len(c.Files[0].Agents), len(c.Files[1].Agents))
-	if c.Profile.AgentMatch == robots.MatchSubstring && len(names)*lines > maxSubstrings {
+	names, whole := strangers(c.profile, c.files[0], c.files[1])
+	lines := max(len(c.files[0].Agents), len(c.files[1].Agents))
+	if c.profile.AgentMatch == robots.MatchSubstring && len(names)*lines > maxSubstrings {
 		names, whole = nil, false
 	}
 	c.result.Proven, c.result.More = whole, !whole
-	if c.Profile.AgentMatch == robots.MatchSubstring && c.Profile.SeveralGroups == robots.MergeGroups {
+	if c.profile.AgentMatch == robots.MatchSubstring && c.profile.SeveralGroups == robots.MergeGroups {
 		c.result.Proven = false // one name may match any set of groups
 	}
-	for i, f := range c.Files {
+	for i, f := range c.files {
 		agents := slices.Clip(c.agents[i])
 		for _, name := range names {
 			agents = append(agents, stranger(name))
 		}
-		f.Ask(c.Profile, agents)
+		f.Ask(c.profile, agents)
 	}
 	for i, agent := range c.agents[0] {
 		if x, _ := c.ask(i, true); x.Relation != robots.Equal {
@@ -87,10 +87,10 @@ func (c *comparer) run() *Result {
 // ask compares the policies of agent i. known reports whether an agent of the
 // registry that was asked before follows the same groups.
 func (c *comparer) ask(i int, registered bool) (x robots.Comparison, known bool) {
-	key := [2]int{c.Files[0].Policy(i).SameAs, c.Files[1].Policy(i).SameAs}
+	key := [2]int{c.files[0].Policy(i).SameAs, c.files[1].Policy(i).SameAs}
 	known = c.registered[key]
 	c.registered[key] = known || registered
-	x = c.Compare(i)
+	x = c.Of(i)
 	c.result.Proven = c.result.Proven && x.Relation != robots.RelationUndecided
 	return x, known
 }
@@ -98,7 +98,7 @@ func (c *comparer) ask(i int, registered bool) (x robots.Comparison, known bool)
 // addRow adds the row of agent i.
 func (c *comparer) addRow(i int, agent string, isStranger bool, x robots.Comparison) {
 	row := Difference{Agent: agent, Stranger: isStranger, Relation: x.Relation, Closing: x.Closes != nil}
-	for k, f := range c.Files {
+	for k, f := range c.files {
 		row.Classes[k] = summary.ClassNames[f.Policy(i).Class()]
 	}
 	w := x.Closes
@@ -106,7 +106,7 @@ func (c *comparer) addRow(i int, agent string, isStranger bool, x robots.Compari
 		w = x.Opens
 	}
 	if w != nil {
-		row.Path, row.Lines = w.Path, [2]*int32{c.Files[0].LineOf(w.A), c.Files[1].LineOf(w.B)}
+		row.Path, row.Lines = w.Path, [2]*int32{c.files[0].LineOf(w.A), c.files[1].LineOf(w.B)}
 	}
 	c.result.Differences = append(c.result.Differences, row)
 }
