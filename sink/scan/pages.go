@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -36,11 +35,7 @@ func checkPages(in io.ReaderAt, size int64, r *file.Reader) error {
 				from = at
 			}
 			length := chunk.TotalCompressedSize()
-			if from < 0 || length < 0 || from > size || length > size-from {
-				return fmt.Errorf("damaged Parquet: column %d of row group %d lies outside the file", j, i)
-			}
-			c := pageCheck{io.NewSectionReader(in, from, length), chunk.Compression()}
-			if err := c.pages(length); err != nil {
+			if err := CheckPages(in, size, format.CompressionCodec(chunk.Compression()), from, length); err != nil {
 				return fmt.Errorf("damaged Parquet: column %d of row group %d: %w", j, i, err)
 			}
 		}
@@ -48,10 +43,20 @@ func checkPages(in io.ReaderAt, size int64, r *file.Reader) error {
 	return nil
 }
 
+// CheckPages checks some pages of a column chunk, length bytes from an offset on, for
+// those who read few pages of a file of size bytes. See [Open].
+func CheckPages(in io.ReaderAt, size int64, codec format.CompressionCodec, from, length int64) error {
+	if from < 0 || length < 0 || from > size || length > size-from {
+		return errors.New("lies outside the file")
+	}
+	c := pageCheck{io.NewSectionReader(in, from, length), codec}
+	return c.pages(length)
+}
+
 // pageCheck checks the pages of a column chunk.
 type pageCheck struct {
 	in    io.ReaderAt
-	codec compress.Compression
+	codec format.CompressionCodec
 }
 
 func (c *pageCheck) pages(length int64) error {
@@ -77,7 +82,7 @@ func (c *pageCheck) pages(length int64) error {
 			from, plain = from+levels, plain-levels
 			compressed = from < at+packed && (!v.V.IsCompressed.Valid || v.V.IsCompressed.V)
 		}
-		if compressed && c.codec == compress.Codecs.Zstd {
+		if compressed && c.codec == format.Zstd {
 			if err := c.frame(from, at+packed, plain); err != nil {
 				return err
 			}

@@ -74,6 +74,21 @@ func (b *Bucket) Open(name string) (*os.File, error) {
 	return o.Copy(b.ctx)
 }
 
+// OpenAt returns a reader that asks for each range. It asks for nothing yet.
+func (b *Bucket) OpenAt(name string) (ReaderAtCloser, error) { return &ranges{b, name}, nil }
+
+// ranges reads an object by range.
+type ranges struct {
+	*Bucket
+	name string
+}
+
+func (r *ranges) ReadAt(p []byte, at int64) (int, error) {
+	return r.bucket.ReadAt(r.ctx, r.name, p, at)
+}
+
+func (r *ranges) Close() error { return nil }
+
 // Read reads an object.
 func (b *Bucket) Read(name string, most int64) ([]byte, error) {
 	return b.bucket.Read(b.ctx, name, most)

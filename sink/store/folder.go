@@ -124,6 +124,9 @@ func (s *Folder) Open(name string) (*os.File, error) {
 	return f, nil
 }
 
+// OpenAt opens a regular file to read it by offset.
+func (s *Folder) OpenAt(name string) (ReaderAtCloser, error) { return s.Open(name) }
+
 // Read reads a regular file. A file of more than most bytes is an error.
 func (s *Folder) Read(name string, most int64) ([]byte, error) {
 	f, err := s.Open(name)

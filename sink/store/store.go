@@ -22,6 +22,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -31,6 +32,12 @@ import (
 
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
+
+// ReaderAtCloser reads a file by offset.
+type ReaderAtCloser interface {
+	io.ReaderAt
+	io.Closer
+}
 
 // Store is a [Folder] or a [Bucket]. It is safe for concurrent use.
 type Store interface {
@@ -43,6 +50,9 @@ type Store interface {
 	Stat(name string) (fs.FileInfo, error)
 	// Open opens a regular file for reading.
 	Open(name string) (*os.File, error)
+	// OpenAt opens a regular file to read little of it, by offset. An object store is
+	// asked for each range.
+	OpenAt(name string) (ReaderAtCloser, error)
 	// Read reads a regular file. A file of more than most bytes is an error.
 	Read(name string, most int64) ([]byte, error)
 	// List lists a folder, sorted by name. A folder that does not exist has no

@@ -156,6 +156,28 @@ func (b *Bucket) Object(ctx context.Context, name string) (*Object, error) {
 	}, nil
 }
 
+// ReadAt reads bytes of an object from an offset on, in one request, as [io.ReaderAt]
+// does.
+func (b *Bucket) ReadAt(ctx context.Context, name string, p []byte, at int64) (n int, err error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	err = b.call(ctx, "read", name, func(ctx context.Context) error {
+		r, err := b.bucket.NewRangeReader(ctx, b.prefix+name, at, int64(len(p)), nil)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		left := r.Size() - at // of the object
+		n, err = io.ReadFull(r, p[:max(0, min(left, int64(len(p))))])
+		return err
+	})
+	if err == nil && n < len(p) {
+		err = io.EOF
+	}
+	return n, err
+}
+
 // Read reads an object of at most so many bytes.
 func (b *Bucket) Read(ctx context.Context, name string, most int64) (content []byte, err error) {
 	err = b.call(ctx, "read", name, func(ctx context.Context) error {

@@ -1,0 +1,163 @@
+// Package lookup reads the rows of one host out of a run, and nothing else: for people
+// who ask about a host, where the packages scan and sink read whole tables.
+//
+// The Bloom filters on host say which parts of fetches may have the host, its row there
+// says the number of the target (seq), and the bounds of seq, which only grows, lead to
+// the rows of other tables. In an object store the bytes that this needs are asked for
+// by range. They are checked as far as they are read: package verify reads the rest.
+package lookup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/parquet-go/parquet-go"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// atOnce is the number of parts that are opened at the same time. A run may have
+// thousands, and a bucket answers each request after some time.
+const atOnce = 16
+
+// Run is a run whose rows are looked up. It is safe for concurrent use.
+type Run struct {
+	*sink.Manifest
+	in store.Store
+
+	mu   sync.Mutex
+	open map[string]*part // by path
+}
+
+// Open prepares to look up rows of a run in an open store, which the Run does not close.
+func Open(in store.Store, m *sink.Manifest) *Run {
+	return &Run{Manifest: m, in: in, open: make(map[string]*part)}
+}
+
+// Close closes the parts.
+func (r *Run) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var errs []error
+	for path, p := range r.open {
+		errs = append(errs, p.close())
+		delete(r.open, path)
+	}
+	return errors.Join(errs...)
+}
+
+// Target is a target of a run: a host, or one of several origins or captures of it.
+type Target struct {
+	sink.Fetch
+	segment int
+}
+
+// Targets returns the targets that have one of the hosts, in the order of the input.
+func (r *Run) Targets(ctx context.Context, hosts ...string) ([]Target, error) {
+	var mu sync.Mutex
+	var found []Target
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for _, p := range r.PartsOf("fetches") {
+		group.Go(func() error {
+			rows, err := read[sink.Fetch](ctx, r, p, func(f *part) ([]span, error) { return f.ofHosts(ctx, hosts) })
+			mu.Lock()
+			defer mu.Unlock()
+			for _, row := range rows {
+				found = append(found, Target{row, p.Segment})
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(found, func(a, b Target) int { return cmp.Compare(a.Seq, b.Seq) })
+	return found, nil
+}
+
+// Rows returns the rows of a table for a target, in the order of the table. R is the
+// type of its rows. A run without the table has none.
+func Rows[R any](ctx context.Context, r *Run, table string, t *Target) (all []R, err error) {
+	for _, p := range r.PartsOf(table) {
+		if p.Segment != t.segment {
+			continue
+		}
+		rows, err := read[R](ctx, r, p, func(f *part) ([]span, error) { return f.ofTarget(ctx, t.Seq) })
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
+	}
+	return all, nil
+}
+
+// span is a number of consecutive rows of a row group.
+type span struct{ group, first, n int64 }
+
+// read returns the rows that where finds in a part.
+func read[R any](ctx context.Context, r *Run, p sink.Part, where func(*part) ([]span, error)) (all []R, err error) {
+	f, err := r.part(p)
+	if err == nil {
+		all, err = readPart[R](f, where)
+	}
+	switch {
+	case err == nil:
+		return all, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	return nil, scan.Unreadable(r.in, p, err)
+}
+
+func readPart[R any](f *part, where func(*part) ([]span, error)) (all []R, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	defer scan.Recovered(&err)
+	schema := parquet.SchemaOf(*new(R))
+	if err := sink.CheckTypes(schema, f.file); err != nil {
+		return nil, err
+	}
+	found, err := where(f)
+	if err != nil {
+		return nil, err
+	}
+	for _, some := range found {
+		group := f.file.RowGroups()[some.group]
+		if err := f.checkPages(some); err != nil {
+			return nil, err
+		}
+		in := parquet.NewGenericRowGroupReader[R](group)
+		all, err = readRows(in, some, all)
+		if err := errors.Join(err, in.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// mostRows bounds the rows that are read at a time.
+const mostRows = 1024
+
+func readRows[R any](in *parquet.GenericReader[R], some span, all []R) ([]R, error) {
+	if err := in.SeekToRow(some.first); err != nil {
+		return nil, err
+	}
+	for left := some.n; left > 0; {
+		batch := make([]R, min(left, mostRows))
+		n, err := in.Read(batch)
+		if n == 0 {
+			return nil, fmt.Errorf("damaged Parquet: %d rows are missing: %w", left, err)
+		}
+		all = append(all, batch[:n]...)
+		left -= int64(n)
+	}
+	return all, nil
+}

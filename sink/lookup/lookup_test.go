@@ -1,0 +1,254 @@
+package lookup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hostOf names the host of a target. Every seventh host stands twice, as captures do.
+func hostOf(seq int64) string { return fmt.Sprintf("h%d.example", seq-seq%7/6) }
+
+// policiesOf is the number of policies of a target; some targets have none, and one has
+// more than a page.
+func policiesOf(seq int64) int {
+	if seq == 1500 {
+		return 70_000
+	}
+	return int(seq % 5 * 40)
+}
+
+// written writes a run of two segments and returns its manifest.
+func written(t testing.TB, dir string, targets int64) *sink.Manifest {
+	t.Helper()
+	run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: []string{"fetches", "policies", "rules"}, Profiles: []string{"google"}})
+	must(t, err)
+	defer run.Close()
+	random := rand.New(rand.NewPCG(1, 2))
+	for index := range int64(2) {
+		s, err := run.Segment(int(index))
+		must(t, err)
+		for seq := index*targets/2 + 1; seq <= (index+1)*targets/2; seq++ {
+			must(t, s.Fetches.Write(sink.Fetch{Seq: seq, Host: hostOf(seq), Input: fmt.Sprint(seq), Origin: fmt.Sprintf("https://%s:%d", hostOf(seq), random.IntN(65535))}))
+			policies := make([]sink.Policy, policiesOf(seq))
+			for i := range policies {
+				policies[i] = sink.Policy{Seq: seq, Host: hostOf(seq), Agent: fmt.Sprint(i), Class: fmt.Sprint(random.IntN(1000))}
+			}
+			must(t, s.Policies.Write(policies...))
+		}
+		s.Targets = targets / 2
+		must(t, s.Commit())
+	}
+	must(t, run.Complete(sink.Completion{Tally: sink.Tally{Targets: targets}}))
+	m, err := sink.ReadManifest(context.Background(), dir, "r")
+	must(t, err)
+	return m
+}
+
+// Every target is found by its host, with its rows, and a host that is not in the run
+// is not; a scan of whole tables has the same rows.
+func TestRowsOfHosts(t *testing.T) {
+	const targets = 3000
+	dir, ctx := t.TempDir(), context.Background()
+	m := written(t, dir, targets)
+	want := make(map[int64]*strings.Builder)
+	for _, p := range m.PartsOf("policies") {
+		must(t, scan.Texts(ctx, dir, p, []string{"seq", "agent", "class"}, func(cells []*string) {
+			var seq int64
+			fmt.Sscan(*cells[0], &seq)
+			if want[seq] == nil {
+				want[seq] = new(strings.Builder)
+			}
+			fmt.Fprintf(want[seq], "%s %s\n", *cells[1], *cells[2])
+		}))
+	}
+	in, err := store.Open(ctx, dir)
+	must(t, err)
+	defer in.Close()
+	r := Open(in, m)
+	defer r.Close()
+	for seq := int64(1); seq <= targets; seq += 1 + seq%53 {
+		found, err := r.Targets(ctx, hostOf(seq))
+		must(t, err)
+		var seqs []int64
+		for i := range found {
+			if found[i].Host != hostOf(seq) || found[i].Input != fmt.Sprint(found[i].Seq) {
+				t.Errorf("host %s: found %+v", hostOf(seq), found[i].Fetch)
+			}
+			seqs = append(seqs, found[i].Seq)
+			rows, err := Rows[sink.Policy](ctx, r, "policies", &found[i])
+			must(t, err)
+			var text strings.Builder
+			for _, p := range rows {
+				fmt.Fprintf(&text, "%s %s\n", p.Agent, p.Class)
+			}
+			scanned := ""
+			if want[found[i].Seq] != nil {
+				scanned = want[found[i].Seq].String()
+			}
+			if scanned != text.String() {
+				t.Errorf("policies of target %d: scanned\n%.300s\nlooked up\n%.300s", found[i].Seq, scanned, text.String())
+			}
+		}
+		all := []int64{seq}
+		switch seq % 7 {
+		case 6:
+			all = []int64{seq - 1, seq}
+		case 5:
+			all = []int64{seq, seq + 1}
+		}
+		if diff := cmp.Diff(all, seqs); diff != "" {
+			t.Errorf("targets of host %s (-want +got):\n%s", hostOf(seq), diff)
+		}
+	}
+	both, err := r.Targets(ctx, hostOf(2900), "none.example", hostOf(1))
+	must(t, err)
+	if len(both) != 2 || both[0].Seq != 1 || both[1].Seq != 2900 {
+		t.Errorf("two hosts: %+v", both)
+	}
+	if rows, err := Rows[sink.Rule](ctx, r, "rules", &both[0]); err != nil || len(rows) != 0 {
+		t.Errorf("a table without rows of the target: %v, %v", rows, err)
+	}
+	if rows, err := Rows[sink.Line](ctx, r, "lines", &both[0]); err != nil || len(rows) != 0 {
+		t.Errorf("a table that the run lacks: %v, %v", rows, err)
+	}
+}
+
+// counted counts what is read of a store's files.
+type counted struct {
+	store.Store
+	requests, bytes atomic.Int64
+}
+
+func (c *counted) OpenAt(name string) (store.ReaderAtCloser, error) {
+	in, err := c.Store.OpenAt(name)
+	return &countedFile{in, c}, err
+}
+
+type countedFile struct {
+	store.ReaderAtCloser
+	in *counted
+}
+
+func (f *countedFile) ReadAt(b []byte, at int64) (int, error) {
+	f.in.requests.Add(1)
+	f.in.bytes.Add(int64(len(b)))
+	return f.ReaderAtCloser.ReadAt(b, at)
+}
+
+// One host of many costs few reads of few bytes, as each is a request to a bucket.
+func TestFewReads(t *testing.T) {
+	dir, ctx := t.TempDir(), context.Background()
+	m := written(t, dir, 20_000)
+	in, err := store.Open(ctx, dir)
+	must(t, err)
+	defer in.Close()
+	c := &counted{Store: in}
+	r := Open(c, m)
+	defer r.Close()
+	found, err := r.Targets(ctx, hostOf(15_001))
+	must(t, err)
+	rows, err := Rows[sink.Policy](ctx, r, "policies", &found[0])
+	must(t, err)
+	if len(rows) == 0 || c.requests.Load() > 16 || c.bytes.Load() > 1<<20 {
+		t.Errorf("%d rows by %d reads of %d bytes", len(rows), c.requests.Load(), c.bytes.Load())
+	}
+}
+
+// Damaged parts are an error that names the part, and never a panic or much memory.
+func TestDamagedParts(t *testing.T) {
+	dir, ctx := t.TempDir(), context.Background()
+	m := written(t, dir, 400)
+	in, err := store.Open(ctx, dir)
+	must(t, err)
+	defer in.Close()
+	random := rand.New(rand.NewPCG(3, 4))
+	failed := 0
+	for range 400 {
+		p := m.Parts[random.IntN(len(m.Parts))]
+		path := filepath.Join(dir, filepath.FromSlash(p.Path))
+		content, err := os.ReadFile(path)
+		must(t, err)
+		damaged := append([]byte{}, content...)
+		for range 1 + random.IntN(3) {
+			at := random.IntN(len(damaged))
+			if random.IntN(2) == 0 { // the footer
+				at = len(damaged) - 1 - random.IntN(min(len(damaged), 2000))
+			}
+			damaged[at] = byte(random.Uint32())
+		}
+		must(t, os.WriteFile(path, damaged, 0o666))
+		r := Open(in, m)
+		found, err := r.Targets(ctx, hostOf(1), hostOf(399))
+		for i := range found {
+			if err == nil {
+				_, err = Rows[sink.Policy](ctx, r, "policies", &found[i])
+			}
+		}
+		must(t, r.Close())
+		if err != nil {
+			failed++
+			if at := new(scan.PartError); !errors.As(err, &at) || at.Path == "" {
+				t.Errorf("%v does not name the part", err)
+			}
+		}
+		must(t, os.WriteFile(path, content, 0o666))
+	}
+	if failed == 0 {
+		t.Error("no damage was noticed")
+	}
+}
+
+// A canceled search ends.
+func TestCanceled(t *testing.T) {
+	dir := t.TempDir()
+	m := written(t, dir, 100)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	in, err := store.Open(context.Background(), dir)
+	must(t, err)
+	defer in.Close()
+	r := Open(in, m)
+	defer r.Close()
+	if _, err := r.Targets(ctx, "h1.example"); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// A window has the bytes of the file, at its end as well.
+func TestWindows(t *testing.T) {
+	content := make([]byte, 3*window+77)
+	for i := range content {
+		content[i] = byte(rand.Uint32())
+	}
+	w := &windowed{in: strings.NewReader(string(content)), size: int64(len(content))}
+	for range 2000 {
+		at, n := rand.Int64N(int64(len(content))+10), rand.IntN(2*window)
+		got := make([]byte, n)
+		k, err := w.ReadAt(got, at)
+		want := content[min(at, int64(len(content))):min(at+int64(n), int64(len(content)))]
+		if string(got[:k]) != string(want) || (err == io.EOF) != (k < n) || err != nil && err != io.EOF {
+			t.Fatalf("%d bytes at %d: %d, %v", n, at, k, err)
+		}
+	}
+}

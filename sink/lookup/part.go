@@ -1,0 +1,203 @@
+package lookup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// part is an open part. Its file is read under the lock.
+type part struct {
+	once sync.Once
+	err  error
+
+	mu   sync.Mutex
+	in   *windowed
+	from io.Closer
+	file *parquet.File
+}
+
+// part opens a part once.
+func (r *Run) part(p sink.Part) (*part, error) {
+	r.mu.Lock()
+	f := r.open[p.Path]
+	if f == nil {
+		f = new(part)
+		r.open[p.Path] = f
+	}
+	r.mu.Unlock()
+	f.once.Do(func() { f.err = f.openFile(r.in, p) })
+	return f, f.err
+}
+
+func (f *part) openFile(in store.Store, p sink.Part) (err error) {
+	defer scan.Recovered(&err)
+	at, err := in.OpenAt(p.Path)
+	if err != nil {
+		return err
+	}
+	f.from, f.in = at, &windowed{in: at, size: p.Bytes}
+	f.file, err = parquet.OpenFile(f.in, p.Bytes, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.OptimisticRead(true), parquet.ReadBufferSize(window))
+	if err != nil {
+		return err
+	}
+	return checkIndices(f.file, p.Bytes)
+}
+
+func (f *part) close() error {
+	if f.from == nil {
+		return nil
+	}
+	return f.from.Close()
+}
+
+// column returns a column chunk of a row group.
+func (f *part) column(group int, name string) (*parquet.FileColumnChunk, error) {
+	column, ok := f.file.Schema().Lookup(name)
+	if !ok {
+		return nil, fmt.Errorf("damaged Parquet: no column %s", name)
+	}
+	return f.file.RowGroups()[group].ColumnChunks()[column.ColumnIndex].(*parquet.FileColumnChunk), nil
+}
+
+// ofHosts returns the rows of some hosts.
+func (f *part) ofHosts(ctx context.Context, hosts []string) (found []span, err error) {
+	for i, group := range f.file.RowGroups() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		chunk, err := f.column(i, "host")
+		if err != nil {
+			return nil, err
+		}
+		may := false
+		for _, host := range hosts {
+			filter := chunk.BloomFilter()
+			if filter == nil { // another writer
+				may = true
+				break
+			}
+			has, err := filter.Check(parquet.ByteArrayValue([]byte(host)))
+			if err != nil {
+				return nil, err
+			}
+			may = may || has
+		}
+		if !may {
+			continue
+		}
+		err = f.values(chunk, span{int64(i), 0, group.NumRows()}, func(row int64, v parquet.Value) bool {
+			if slices.Contains(hosts, string(v.ByteArray())) {
+				found = append(found, span{int64(i), row, 1})
+			}
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// ofTarget returns the rows of a target. They stand together, and seq never falls.
+func (f *part) ofTarget(ctx context.Context, seq int64) (found []span, err error) {
+	for i := range f.file.RowGroups() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		chunk, err := f.column(i, "seq")
+		if err != nil {
+			return nil, err
+		}
+		if least, greatest, ok := chunk.Bounds(); ok && (seq < least.Int64() || seq > greatest.Int64()) {
+			continue
+		}
+		some, err := f.inGroup(int64(i), chunk, seq)
+		if err != nil {
+			return nil, err
+		}
+		if some.n > 0 {
+			found = append(found, some)
+		}
+	}
+	return found, nil
+}
+
+func (f *part) inGroup(group int64, chunk *parquet.FileColumnChunk, seq int64) (some span, err error) {
+	bounds, err := chunk.ColumnIndex()
+	if err != nil {
+		return some, err
+	}
+	offsets, err := chunk.OffsetIndex()
+	if err != nil {
+		return some, err
+	}
+	pages := bounds.NumPages()
+	if pages != offsets.NumPages() {
+		return some, errors.New("damaged Parquet: the two indices of seq have different pages")
+	}
+	page := sort.Search(pages, func(i int) bool { return bounds.MaxValue(i).Int64() >= seq })
+	if page == pages {
+		return some, nil
+	}
+	first := offsets.FirstRowIndex(page)
+	some = span{group: group}
+	err = f.values(chunk, span{group, first, f.file.RowGroups()[group].NumRows() - first}, func(row int64, v parquet.Value) bool {
+		at := v.Int64()
+		if at == seq {
+			if some.n == 0 {
+				some.first = row
+			}
+			some.n++
+		}
+		return at <= seq
+	})
+	return some, err
+}
+
+// values calls each with the values of a column that has no nulls and no lists, in some
+// rows, until it returns false.
+func (f *part) values(chunk *parquet.FileColumnChunk, some span, each func(row int64, v parquet.Value) bool) error {
+	if err := f.checkPages(some, chunk.Column()); err != nil {
+		return err
+	}
+	in := chunk.Pages()
+	defer in.Close()
+	if err := in.SeekToRow(some.first); err != nil {
+		return err
+	}
+	buffer := make([]parquet.Value, mostRows)
+	for row, end := some.first, some.first+some.n; row < end; {
+		p, err := in.ReadPage()
+		if err != nil {
+			return fmt.Errorf("damaged Parquet: %d rows are missing: %w", end-row, err)
+		}
+		values := p.Values()
+		for err == nil {
+			var n int
+			n, err = values.ReadValues(buffer)
+			for _, v := range buffer[:n] {
+				if !each(row, v) {
+					parquet.Release(p)
+					return nil
+				}
+				row++
+			}
+		}
+		parquet.Release(p)
+		if err != io.EOF {
+			return err
+		}
+	}
+	return nil
+}
