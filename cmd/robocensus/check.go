@@ -26,6 +26,14 @@ https.
 AGENT is an agent of the registry (--agents), with its fallback tokens, or any
 product token.
 
+With --urls, check prints a line for each URL of a list, separated by tabs:
+
+    VERDICT  URL  line 4: Disallow: /x
+
+and with --changed-from only those that the earlier file decides differently, with
+both verdicts and both lines. With --json the lines are objects of one array:
+{"url", "verdict", "reason", "line", "pattern"}, and "before" with the same keys.
+
 With --jsonl, each line of standard input is an object
 
     {"robots": TEXT, "agent": TOKEN, "url": URL}
@@ -47,11 +55,13 @@ group_agent is the token whose group decides; others maps the other profiles to
 their verdicts. "truncated" is as with --jsonl.
 
 Exit codes: 0 all allowed, 1 any disallowed, 2 any undefined and none disallowed;
-64 usage, 65 bad input, 69 no host could be reached, 130 interrupted. With --jsonl:
-0, or 65 if a line is not such an object.`
+64 usage, 65 bad input, 69 no host could be reached, 130 interrupted. With
+--changed-from: 0 no verdict differs, 1 some do. With --jsonl: 0, or 65 if a line is
+not such an object.`
 
 const checkExamples = `  robocensus check robots.txt GPTBot /private/page.html
-  robocensus check https://www.example.com/ --agent Googlebot-Image`
+  robocensus check https://www.example.com/ --agent Googlebot-Image
+  robocensus check new.txt Googlebot --urls paths.txt --changed-from robots.txt`
 
 // exitError ends the command with a code and no message.
 type exitError int
@@ -69,6 +79,8 @@ type checkFlags struct {
 	jsonl bool
 	json  bool
 
+	urls, before string // list of URLs, and the earlier file
+
 	acceptUnreachable bool
 }
 
@@ -77,6 +89,8 @@ func newCheckFlags() *checkFlags {
 	f.set.StringVar(&f.agent, "agent", "", "fetch the robots.txt of each URL's origin and judge for this `AGENT`")
 	f.set.BoolVar(&f.jsonl, "jsonl", false, "answer questions from standard input, one JSON object per line")
 	f.set.BoolVar(&f.json, "json", false, "print only JSON to standard output: one array, an object for each URL")
+	f.set.StringVar(&f.urls, "urls", "", "judge the URLs of a `FILE`, one path or absolute URL per line, and print a line for each")
+	f.set.StringVar(&f.before, "changed-from", "", "with --urls, print only URLs that an earlier robots.txt `FILE` decides differently")
 	group(f.set, "Questions and answers")
 	f.addMeaning()
 	f.set.BoolVar(&f.acceptUnreachable, "accept-unreachable", false, "judge hosts even if none can be reached: treat that as the hosts' failure")
@@ -89,10 +103,11 @@ func checkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: `check ROBOTS_FILE AGENT URL...
        robocensus check URL... --agent AGENT
+       robocensus check ROBOTS_FILE|HOST AGENT --urls FILE [--changed-from FILE]
        robocensus check --jsonl < QUESTIONS`,
 		Short: "Say whether an agent may fetch a URL, and why", Long: checkHelp, Example: checkExamples,
 		RunE: func(c *cobra.Command, args []string) error {
-			return f.check(c.Context(), args, c.InOrStdin(), c.OutOrStdout())
+			return f.check(c.Context(), args, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	c.Flags().AddFlagSet(f.set)
@@ -101,7 +116,7 @@ func checkCommand() *cobra.Command {
 	return c
 }
 
-func (f *checkFlags) check(ctx context.Context, words []string, stdin io.Reader, stdout io.Writer) error {
+func (f *checkFlags) check(ctx context.Context, words []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if err := f.applyConfig(ctx); err != nil {
 		return err
 	}
@@ -110,6 +125,10 @@ func (f *checkFlags) check(ctx context.Context, words []string, stdin io.Reader,
 		return err
 	}
 	switch {
+	case f.before != "" && f.urls == "":
+		return usagef("--changed-from needs --urls: the list whose verdicts may differ")
+	case f.urls != "":
+		return f.checkURLs(ctx, words, profiles, stdin, stdout, stderr)
 	case f.jsonl && f.json:
 		return usagef("--jsonl and --json exclude each other: give one of them")
 	case f.jsonl && (len(words) > 0 || f.agent != ""):
@@ -202,7 +221,7 @@ func (f *checkFlags) checkFile(ctx context.Context, path, name string, urls []st
 	}
 	e := f.explainer(stdout, f.withOthers(profiles), agent)
 	io.WriteString(e.out, remark)
-	e.load(&fetch.Capture{Hops: []robots.Hop{{Status: 200}}, Body: body})
+	e.load(fileCapture(body))
 	e.unread()
 	for _, url := range urls {
 		e.explain(url)
@@ -258,14 +277,6 @@ func (f *checkFlags) checkLive(ctx context.Context, urls []string, profiles []*r
 		return err
 	}
 	shown := f.withOthers(profiles)
-	config, err := f.fetchConfig(ctx, shown)
-	if err != nil {
-		return err
-	}
-	client, err := fetch.New(config)
-	if err != nil {
-		return usageError{err}
-	}
 	urls = slices.Clone(urls)
 	for i := range urls {
 		urls[i] = liveURL(urls[i])
@@ -273,36 +284,9 @@ func (f *checkFlags) checkLive(ctx context.Context, urls []string, profiles []*r
 			return err
 		}
 	}
-	// Fetch all before judging any: one answer proves that another's failure is not
-	// this machine's.
-	captures := make([]*fetch.Capture, len(urls)) // nil: the same as for the previous URL
-	reached := f.acceptUnreachable
-	var doubtful error
-	var last fetch.Origin
-	for i, url := range urls {
-		origin, _, err := fetch.Parse(url, "")
-		if err != nil {
-			return usageError{err}
-		}
-		if origin == last {
-			continue
-		}
-		c := client.Fetch(ctx, origin)
-		if ctx.Err() != nil {
-			return errInterrupted
-		}
-		if c.Local != nil {
-			return &pipeline.LocalError{Err: c.Local}
-		}
-		captures[i], last = c, origin
-		if c.IsDoubtful() {
-			doubtful = cmp.Or(doubtful, c.Err)
-		} else {
-			reached = reached || c.Error != robots.ErrorAddressBlocked
-		}
-	}
-	if doubtful != nil && !reached {
-		return fmt.Errorf("%w: %w; this machine may be cut off; if it is connected, give --accept-unreachable", fetch.ErrNeverReached, doubtful)
+	captures, err := f.captures(ctx, urls, shown)
+	if err != nil {
+		return err
 	}
 	e := f.explainer(stdout, shown, agent)
 	io.WriteString(e.out, remark)
@@ -313,4 +297,49 @@ func (f *checkFlags) checkLive(ctx context.Context, urls []string, profiles []*r
 		e.explain(url)
 	}
 	return e.exit()
+}
+
+// captures fetches the robots.txt of the origin of each URL. One that has the origin of
+// the URL before it has none.
+func (f *checkFlags) captures(ctx context.Context, urls []string, profiles []*robots.Profile) ([]*fetch.Capture, error) {
+	config, err := f.fetchConfig(ctx, profiles)
+	if err != nil {
+		return nil, err
+	}
+	client, err := fetch.New(config)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	// Fetch all before judging any: one answer proves that another's failure is not
+	// this machine's.
+	captures := make([]*fetch.Capture, len(urls))
+	reached := f.acceptUnreachable
+	var doubtful error
+	var last fetch.Origin
+	for i, url := range urls {
+		origin, _, err := fetch.Parse(url, "")
+		if err != nil {
+			return nil, usageError{err}
+		}
+		if origin == last {
+			continue
+		}
+		c := client.Fetch(ctx, origin)
+		if ctx.Err() != nil {
+			return nil, errInterrupted
+		}
+		if c.Local != nil {
+			return nil, &pipeline.LocalError{Err: c.Local}
+		}
+		captures[i], last = c, origin
+		if c.IsDoubtful() {
+			doubtful = cmp.Or(doubtful, c.Err)
+		} else {
+			reached = reached || c.Error != robots.ErrorAddressBlocked
+		}
+	}
+	if doubtful != nil && !reached {
+		return nil, fmt.Errorf("%w: %w; this machine may be cut off; if it is connected, give --accept-unreachable", fetch.ErrNeverReached, doubtful)
+	}
+	return captures, nil
 }

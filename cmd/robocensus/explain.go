@@ -289,10 +289,15 @@ const maxShown = 100
 
 func (e *explainer) line(word string, number int32, remark string) {
 	text := plain(sink.Text(bytes.TrimSpace(lineOf(e.body, number))))
+	fmt.Fprintf(e.out, "  %-11s line %d: %s   (%s)\n", word, number, shortened(text), remark)
+}
+
+// shortened cuts a text that is too long to show.
+func shortened(text string) string {
 	if runes := []rune(text); len(runes) > maxShown {
-		text = string(runes[:maxShown]) + "…"
+		return string(runes[:maxShown]) + "…"
 	}
-	fmt.Fprintf(e.out, "  %-11s line %d: %s   (%s)\n", word, number, text, remark)
+	return text
 }
 
 func (e *explainer) note(text string) { fmt.Fprintf(e.out, "  %s\n", text) }

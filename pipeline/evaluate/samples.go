@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -28,42 +29,59 @@ type Sample struct {
 // maxSample bounds one line of the list.
 const maxSample = 64 << 10
 
-// ParseSamples reads a list of samples: one to a line, blank lines and lines
-// that start with # skipped. A line that is neither a path nor an absolute
-// URL is an error with its line.
+// ParseSamples reads a list of samples (see [EachSample]), each once.
 func ParseSamples(path string, text []byte) ([]Sample, error) {
 	var out []Sample
 	seen := make(map[string]bool)
-	r := bufio.NewScanner(bytes.NewReader(text))
+	err := EachSample(path, bytes.NewReader(text), func(s Sample) error {
+		if !seen[s.URL] {
+			seen[s.URL] = true
+			out = append(out, s)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// EachSample calls each with the samples of a list: one to a line, blank lines and lines
+// that start with # skipped. A line that is neither a path nor an absolute URL is an
+// error with its line. It returns an error of each unchanged.
+func EachSample(path string, in io.Reader, each func(Sample) error) error {
+	r := bufio.NewScanner(in)
 	r.Buffer(nil, maxSample)
 	line := int64(0)
 	for r.Scan() {
 		line++
 		given := strings.TrimSpace(r.Text())
-		if given == "" || strings.HasPrefix(given, "#") || seen[given] {
+		if given == "" || strings.HasPrefix(given, "#") {
 			continue
 		}
-		seen[given] = true
 		s := Sample{URL: given, Line: line}
 		if !strings.HasPrefix(given, "/") {
 			if !strings.Contains(given, "://") {
-				return nil, &userfile.Error{Path: path, Line: line, Err: errors.New("a sample is a path that starts with / or an absolute URL")}
+				return &userfile.Error{Path: path, Line: line, Err: errors.New("a sample is a path that starts with / or an absolute URL")}
 			}
 			o, _, err := fetch.Parse(given, "")
 			if err != nil {
-				return nil, &userfile.Error{Path: path, Line: line, Err: err}
+				return &userfile.Error{Path: path, Line: line, Err: err}
 			}
 			s.Origin = &o
 		}
-		out = append(out, s)
-	}
-	if err := r.Err(); err != nil {
-		if errors.Is(err, bufio.ErrTooLong) {
-			err = fmt.Errorf("is longer than %d bytes", maxSample)
+		if err := each(s); err != nil {
+			return err
 		}
-		return nil, &userfile.Error{Path: path, Line: line + 1, Err: err}
 	}
-	return out, nil
+	err := r.Err()
+	if errors.Is(err, bufio.ErrTooLong) {
+		err = fmt.Errorf("is longer than %d bytes", maxSample)
+	}
+	if err != nil {
+		return &userfile.Error{Path: path, Line: line + 1, Err: err}
+	}
+	return nil
 }
 
 // samples are the URLs of a run, prepared for matching once per profile.

@@ -12,6 +12,9 @@ import (
 // sequences, marks that change the direction of text, and invisible characters: text
 // from the network must neither control a terminal nor mislead a reader.
 func Text(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return s // most texts
+	}
 	var out strings.Builder
 	for _, r := range s {
 		if unicode.In(r, unicode.C, unicode.Zl, unicode.Zp) || unseen[r] || r == utf8.RuneError {

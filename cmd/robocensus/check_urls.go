@@ -1,0 +1,258 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store/remote"
+)
+
+// checkURLs judges the URLs of a list by one file, a line each. With --changed-from it
+// prints only those that another file decides differently.
+func (f *checkFlags) checkURLs(ctx context.Context, args []string, profiles []*robots.Profile, stdin io.Reader, stdout, stderr io.Writer) error {
+	switch {
+	case f.jsonl:
+		return usagef("--urls and --jsonl exclude each other: give one of them")
+	case len(profiles) > 1:
+		return usagef("--urls takes one profile")
+	case f.set.Changed("agent") && len(args) != 1, !f.set.Changed("agent") && len(args) != 2:
+		return usagef("give a robots.txt file or a host, an agent, and --urls FILE; see robocensus check --help")
+	case args[0] == "-" && f.urls == "-", f.before == "-" && (f.urls == "-" || args[0] == "-"):
+		return usagef("only one input can be standard input")
+	}
+	name := f.agent
+	if !f.set.Changed("agent") {
+		name = args[1]
+	}
+	agent, remark, err := f.findAgent(ctx, name)
+	if err != nil {
+		return err
+	}
+	list := &urlList{name: remote.Name(f.urls), out: bufio.NewWriterSize(stdout, 1<<16), json: f.json}
+	capture, err := f.captureOf(ctx, args[0], profiles, stdin)
+	if err != nil {
+		return err
+	}
+	if capture.Origin != (fetch.Origin{}) {
+		list.origin = &capture.Origin
+	}
+	list.after = newURLJudge(profiles[0], agent, capture)
+	if f.before != "" {
+		body, err := f.readRobots(ctx, f.before, stdin)
+		if err != nil {
+			return err
+		}
+		list.before = newURLJudge(profiles[0], agent, fileCapture(body))
+	}
+	io.WriteString(stderr, remark)
+	if err := f.eachURL(ctx, stdin, list.judge); err != nil {
+		return errors.Join(err, list.out.Flush())
+	}
+	return list.finish()
+}
+
+// captureOf returns the capture of a file, or fetches that of a URL's origin.
+func (f *checkFlags) captureOf(ctx context.Context, name string, profiles []*robots.Profile, stdin io.Reader) (*fetch.Capture, error) {
+	if isLive([]string{name}) {
+		captures, err := f.captures(ctx, []string{liveURL(name)}, profiles)
+		if err != nil {
+			return nil, err
+		}
+		return captures[0], nil
+	}
+	body, err := f.readRobots(ctx, name, stdin)
+	if err != nil {
+		return nil, err
+	}
+	return fileCapture(body), nil
+}
+
+func fileCapture(body []byte) *fetch.Capture {
+	return &fetch.Capture{Hops: []robots.Hop{{Status: 200}}, Body: body}
+}
+
+// eachURL reads the list that --urls names.
+func (f *checkFlags) eachURL(ctx context.Context, stdin io.Reader, each func(evaluate.Sample) error) error {
+	switch {
+	case f.urls == "-":
+		endBySignal(ctx)
+		return evaluate.EachSample("standard input", stdin, each)
+	case remote.IsURL(f.urls):
+		text, err := readInput(ctx, f.urls)
+		if err != nil {
+			return err
+		}
+		return evaluate.EachSample(remote.Name(f.urls), bytes.NewReader(text), each)
+	}
+	file, err := os.Open(f.urls)
+	if err != nil {
+		return &userfile.Error{Path: f.urls, Err: errors.Unwrap(err)}
+	}
+	defer file.Close()
+	endBySignal(ctx) // a read of a pipe cannot be interrupted
+	return evaluate.EachSample(f.urls, file, each)
+}
+
+// urlJudge is a file that judges a list of URLs.
+type urlJudge struct {
+	explained
+	body  []byte
+	lines []string // of the rules, as they are shown; "" if not yet asked for
+}
+
+func newURLJudge(p *robots.Profile, agent robots.Agent, c *fetch.Capture) *urlJudge {
+	l := &urlJudge{explained: explained{profile: p, judge: robots.NewJudge(p, []robots.Agent{agent}), answer: p.Answer(c.Facts())}, body: c.Whole()}
+	l.file.Cut = c.Truncated && l.body != nil
+	l.file.Parse(l.body, p)
+	l.judge.Load(&l.file)
+	l.lines = make([]string, len(l.file.Rules))
+	return l
+}
+
+// why says what decides: a line of the file, or why none does.
+func (l *urlJudge) why(v robots.Verdict) string {
+	if v.Rule < 0 || !l.answer.AsksRules() {
+		if v.Reason == robots.ReasonFullAllow || v.Reason == robots.ReasonFullDisallow || v.Reason == robots.ReasonUndefined && !l.answer.AsksRules() {
+			return words.Reason.Of(string(l.answer.Reason))
+		}
+		return noLine[v.Reason]
+	}
+	if l.lines[v.Rule] == "" {
+		number := l.file.Rules[v.Rule].Line
+		l.lines[v.Rule] = fmt.Sprintf("line %d: %s", number, shortened(plain(sink.Text(bytes.TrimSpace(lineOf(l.body, number))))))
+	}
+	return l.lines[v.Rule]
+}
+
+// noLine says why no line decides.
+var noLine = map[robots.Reason]string{
+	robots.ReasonNoRule: "no rule matches", robots.ReasonNoGroup: "no group is for this agent",
+	robots.ReasonUndefined: "the document leaves a choice open", robots.ReasonRobotsTxt: "robots.txt itself may always be fetched",
+}
+
+// urlList prints verdicts on URLs.
+type urlList struct {
+	name          string // of the list
+	out           *bufio.Writer
+	json          bool
+	origin        *fetch.Origin // of the file, nil if it is not known
+	before, after *urlJudge     // before is nil without --changed-from
+
+	printed               int
+	disallowed, undefined bool
+}
+
+// judgedURL is an element of check --urls --json.
+type judgedURL struct {
+	URL string `json:"url"`
+	judgement
+	Before *judgement `json:"before,omitempty"` // by the file of --changed-from
+}
+
+type judgement struct {
+	Verdict string `json:"verdict"`
+	Reason  string `json:"reason"`
+	Line    int32  `json:"line"` // 0 if no rule decides
+	Pattern string `json:"pattern"`
+}
+
+func (l *urlList) judge(s evaluate.Sample) error {
+	if s.Origin != nil && l.origin != nil && *s.Origin != *l.origin {
+		return &userfile.Error{Path: l.name, Line: s.Line, Err: fmt.Errorf("has another origin than %s, whose robots.txt decides; give URLs of that, or paths", l.origin)}
+	}
+	v := l.after.verdict(s.URL)
+	if l.before == nil {
+		l.disallowed = l.disallowed || v.Value == robots.Disallowed
+		l.undefined = l.undefined || v.Value == robots.Undefined
+		return l.print(s.URL, v, nil)
+	}
+	if was := l.before.verdict(s.URL); was.Value != v.Value {
+		return l.print(s.URL, v, &was)
+	}
+	return nil
+}
+
+func (l *urlList) print(url string, v robots.Verdict, was *robots.Verdict) error {
+	l.printed++
+	if l.json {
+		return l.printJSON(url, v, was)
+	}
+	out := l.out.AvailableBuffer()
+	if was != nil {
+		out = append(append(out, was.Value.String()...), " > "...)
+	}
+	out = append(append(out, v.Value.String()...), '\t')
+	out = append(append(out, plain(url)...), '\t')
+	if was != nil {
+		out = append(append(out, l.before.why(*was)...), " > "...)
+	}
+	out = append(append(out, l.after.why(v)...), '\n')
+	return written(l.out.Write(out))
+}
+
+func (l *urlList) printJSON(url string, v robots.Verdict, was *robots.Verdict) error {
+	object := judgedURL{URL: url, judgement: l.after.judgement(v)}
+	if was != nil {
+		before := l.before.judgement(*was)
+		object.Before = &before
+	}
+	text, err := json.Marshal(object)
+	if err != nil {
+		return fmt.Errorf("line %s: %w", strconv.Quote(url), err)
+	}
+	begin := ",\n"
+	if l.printed == 1 {
+		begin = "[\n"
+	}
+	l.out.WriteString(begin)
+	return written(l.out.Write(text))
+}
+
+func (l *urlJudge) judgement(v robots.Verdict) judgement {
+	j := judgement{Verdict: v.Value.String(), Reason: v.Reason.String()}
+	if v.Rule >= 0 {
+		rule := &l.file.Rules[v.Rule]
+		j.Line, j.Pattern = rule.Line, sink.Text(rule.Pattern)
+	}
+	return j
+}
+
+func written(_ int, err error) error {
+	if err != nil {
+		return fmt.Errorf("write to standard output: %w", err)
+	}
+	return nil
+}
+
+// finish ends the output and returns the exit code.
+func (l *urlList) finish() error {
+	if l.json {
+		end := "\n]\n"
+		if l.printed == 0 {
+			end = "[]\n"
+		}
+		l.out.WriteString(end)
+	}
+	switch err := written(0, l.out.Flush()); {
+	case err != nil:
+		return err
+	case l.disallowed, l.before != nil && l.printed > 0:
+		return exitDisallowed
+	case l.undefined:
+		return exitUndefined
+	}
+	return nil
+}
