@@ -52,6 +52,10 @@ registered domain. Both read the tables fetches and policies of every run.
 --weights is a CSV file of the hosts that each stratum has in the population, such as
 "1-1000,1000"; the figures of the stratum "weighted" then count each stratum by these.
 
+With --movers, the output is what moved most between the first and the last of
+comparable runs: shares of hosts that shut an agent or a category out, and of hosts
+with a signal. A figure that may have moved by chance is left out.
+
 Without --html, --parquet, --csv or --json, the output is an overview of the hosts that
 shut out a crawler for AI training, weighted if there are weights; comparable says
 whether a run is comparable with the one above it. The columns of the table series are
@@ -61,6 +65,7 @@ Exit codes: 0 done, 64 usage, 65 bad input, 74 I/O, 130 interrupted.`
 
 const seriesExamples = `  robocensus series --out out
   robocensus series --out out --runs 'CC-MAIN-*' --html series.html --parquet series.parquet
+  robocensus series --out out --since 2024 --movers
   robocensus series --out out --since 2024-01 --panel --clustered --csv series.csv`
 
 // seriesFlags are the flags of series.
@@ -69,6 +74,7 @@ type seriesFlags struct {
 	html, parquet, csv        string
 	profiles, strata          []string
 	panel, clustered, json    bool
+	movers                    bool
 }
 
 func seriesCommand() *cobra.Command {
@@ -89,6 +95,7 @@ func seriesCommand() *cobra.Command {
 	s.StringVar(&f.parquet, "parquet", "", "write the table series to a Parquet `FILE`")
 	s.StringVar(&f.csv, "csv", "", "write it to a CSV `FILE`; - is standard output")
 	s.BoolVar(&f.json, "json", false, "print only JSON to standard output: one object")
+	s.BoolVar(&f.movers, "movers", false, "print the agents, categories and signals that moved most, of those that moved by more than chance")
 	c.MarkFlagDirname("out")
 	c.MarkFlagFilename("html", "html")
 	c.MarkFlagFilename("parquet", "parquet")
@@ -125,6 +132,8 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 		return c, errNoOut
 	case f.parquet == "-":
 		return c, usagef("--parquet -: give a file, because Parquet is binary; --csv - and --json write to standard output")
+	case f.movers && (f.csv == "-" || f.html == "-"):
+		return c, usagef("--movers writes to standard output: give --csv and --html a file")
 	case f.json && f.csv == "-", f.json && f.html == "-", f.csv == "-" && f.html == "-":
 		return c, usagef("only one of --json, --csv - and --html - can write to standard output: give the others a file")
 	}
@@ -140,8 +149,10 @@ func (f *seriesFlags) config(ctx context.Context) (c series.Config, err error) {
 	if c.Runs, c.Warnings, err = f.chosen(ctx); err != nil {
 		return c, err
 	}
-	if f.panel && len(c.Runs) < 2 {
-		return c, usagef("--panel needs at least two runs, and there is only %s", c.Runs[0])
+	for name, asked := range map[string]bool{"panel": f.panel, "movers": f.movers} {
+		if asked && len(c.Runs) < 2 {
+			return c, usagef("--%s needs at least two runs, and there is only %s", name, c.Runs[0])
+		}
 	}
 	if f.weights != "" {
 		c.Weights, err = readWeights(ctx, f.weights)
@@ -321,6 +332,10 @@ func (f *seriesFlags) write(ctx context.Context, c series.Config, stdout, stderr
 		}
 	}
 	switch {
+	case f.json && f.movers:
+		return writeJSON(stdout, movers(r))
+	case f.movers:
+		showMovers(stdout, r)
 	case f.json:
 		return writeJSON(stdout, r)
 	case f.parquet != "" || f.csv != "" || f.html != "":
