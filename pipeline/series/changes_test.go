@@ -1,6 +1,7 @@
 package series
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -56,10 +57,11 @@ func TestUnreadHostsAreNoBase(t *testing.T) {
 }
 
 // Of each pair of neighbours every policy counts, under the profiles that are followed.
+// What happened to any agent has no profile under the first of them.
 func TestChangesOfNeighbours(t *testing.T) {
 	dir := t.TempDir()
 	for at, run := range []string{"r0", "r1"} {
-		madeUp{"h.a.com": {"A": "partial", "B": "partial", "C": "partial"}, "h.b.com": {"A": "partial", "B": "partial", "C": "partial"}}.write(t, dir, run, at)
+		madeUp{"h.a.com": {"A": "partial", "B": "partial", "C": "partial"}, "h.b.com": {"A": "partial", "B": "partial", "C": "partial"}}.writeUnder(t, dir, run, at, "google", "rfc9309")
 	}
 	after, err := sink.ReadManifest(t.Context(), dir, "r1")
 	must(t, err)
@@ -76,22 +78,29 @@ func TestChangesOfNeighbours(t *testing.T) {
 	))
 	out.Compared(4, 0)
 	must(t, out.Commit())
-	s, err := Read(t.Context(), Config{Dir: dir, Runs: []string{"r0", "r1"}})
-	must(t, err)
-	got := make(map[string]int64)
-	for _, p := range s.Points {
-		if p.Metric == "change" && p.Count > 0 {
-			got[word(p.Agent)+" "+word(p.Profile)+" "+word(p.Key)] = p.Count
-			if p.Denominator != 4 {
-				t.Errorf("of %d hosts", p.Denominator)
-			}
-		}
-	}
-	want := map[string]int64{
+	google := map[string]int64{
 		"A google closed": 2, "A google opened": 1, "A google both": 1, "B google closed": 1, "B google shut_out": 1,
 		"  closed": 2, "  opened": 1, "  both": 1, "  shut_out": 1, "  reworded": 1,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	both := map[string]int64{"A rfc9309 closed": 1, " rfc9309 closed": 1, " rfc9309 reworded": 1}
+	maps.Copy(both, google)
+	for _, c := range []struct {
+		profiles []string
+		want     map[string]int64
+	}{{nil, google}, {[]string{"google", "rfc9309"}, both}} {
+		s, err := Read(t.Context(), Config{Dir: dir, Runs: []string{"r0", "r1"}, Profiles: c.profiles})
+		must(t, err)
+		got := make(map[string]int64)
+		for _, p := range s.Points {
+			if p.Metric == "change" && p.Count > 0 {
+				got[word(p.Agent)+" "+word(p.Profile)+" "+word(p.Key)] = p.Count
+				if p.Denominator != 4 {
+					t.Errorf("of %d hosts", p.Denominator)
+				}
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("under %v (-want +got):\n%s", c.profiles, diff)
+		}
 	}
 }

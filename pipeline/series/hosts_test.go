@@ -28,14 +28,20 @@ type madeUp map[string]map[string]string // class by host and agent
 
 var agentsOfTest = []summary.Agent{{Name: "A", Category: "ai-training"}, {Name: "B", Category: "ai-training"}, {Name: "C", Category: "search"}}
 
-// write writes a run in segments of 40 hosts, with its counters.
+// write writes a run under google in segments of 40 hosts, with its counters.
 func (m madeUp) write(t *testing.T, dir, run string, at int) {
 	t.Helper()
-	p := sink.Plan{Run: run, Started: time.Date(2024, time.Month(1+at), 1, 0, 0, 0, 0, time.UTC), Tables: []string{"fetches", "policies", "summary"}, Profiles: []string{"google"}, Inputs: []sink.Input{{Role: "hosts", Path: "hosts", SHA256: "x"}, {Role: "agents", SHA256: "y"}}}
+	m.writeUnder(t, dir, run, at, "google")
+}
+
+// writeUnder writes a run under several profiles, with policies of the first.
+func (m madeUp) writeUnder(t *testing.T, dir, run string, at int, profiles ...string) {
+	t.Helper()
+	p := sink.Plan{Run: run, Started: time.Date(2024, time.Month(1+at), 1, 0, 0, 0, 0, time.UTC), Tables: []string{"fetches", "policies", "summary"}, Profiles: profiles, Inputs: []sink.Input{{Role: "hosts", Path: "hosts", SHA256: "x"}, {Role: "agents", SHA256: "y"}}}
 	r, err := sink.Create(dir, p)
 	must(t, err)
 	defer r.Close()
-	counts := summary.New(agentsOfTest, []string{"google"})
+	counts := summary.New(agentsOfTest, profiles)
 	hosts := make([]string, 0, len(m))
 	for host := range m {
 		hosts = append(hosts, host)
@@ -67,7 +73,7 @@ func (m madeUp) write(t *testing.T, dir, run string, at int) {
 						counts.Of(stratum, 0)[k].Policies[n]++
 					}
 				}
-				must(t, s.Policies.Write(sink.Policy{Seq: seq, Host: host, Rank: f.Rank, Origin: f.Origin, Agent: a.Name, Category: a.Category, Profile: "google", Outcome: f.Outcome, Class: class}))
+				must(t, s.Policies.Write(sink.Policy{Seq: seq, Host: host, Rank: f.Rank, Origin: f.Origin, Agent: a.Name, Category: a.Category, Profile: profiles[0], Outcome: f.Outcome, Class: class}))
 			}
 			s.Targets++
 		}
@@ -102,6 +108,9 @@ func TestHostsAreCounted(t *testing.T) {
 				classes := make(map[string]string)
 				for _, a := range agentsOfTest {
 					classes[a.Name] = []string{"allow_all", "partial", "disallow_all"}[r.IntN(3)]
+				}
+				if r.IntN(10) == 0 {
+					classes["B"] = "unknown"
 				}
 				if r.IntN(10) == 0 {
 					classes = map[string]string{"A": "unknown", "B": "unknown", "C": "unknown"}
@@ -174,7 +183,7 @@ func TestHostsAreCounted(t *testing.T) {
 					case *p.Category == "ai-training":
 						key := "none"
 						switch a, b := classes["A"] == "disallow_all", classes["B"] == "disallow_all"; {
-						case classes["A"] == "unknown":
+						case classes["A"] == "unknown", classes["B"] == "unknown":
 							key = "unknown"
 						case a && b:
 							key = "all"

@@ -180,6 +180,45 @@ func TestClustersOfOneHost(t *testing.T) {
 	near(t, "the lower end of pairs", twice.low, e.low, 1e-9)
 }
 
+// Few clusters have the quantile of Student's t, with as many degrees of freedom as
+// clusters, less one for each stratum. A cluster without a host of the base is one too.
+func TestDegreesOfFreedom(t *testing.T) {
+	six := []domain{{4, 1}, {3, 2}, {5, 2}, {2, 0}, {4, 3}, {3, 1}}
+	for name, c := range map[string]struct {
+		strata   [][]domain
+		quantile float64 // from printed tables
+	}{
+		"six clusters":               {[][]domain{six}, 2.5706},
+		"four, and two without base": {[][]domain{append([]domain{{}, {}}, six[:4]...)}, 2.5706},
+		"in two strata":              {[][]domain{six[:3], six[3:]}, 2.7764},
+		"in three":                   {[][]domain{six[:2], six[2:4], six[4:]}, 3.1824},
+		"two clusters":               {[][]domain{six[:2]}, 12.7062},
+		"all agree":                  {[][]domain{{{4, 4}, {3, 3}, {5, 5}}}, 4.3027},
+		"none is counted":            {[][]domain{{{4, 0}, {3, 0}, {5, 0}, {1, 0}}}, 3.1824},
+	} {
+		var parts []part
+		var hosts, clusters float64
+		for _, domains := range c.strata {
+			parts = append(parts, partOfDomains(1, domains))
+			clusters += float64(len(domains))
+			for _, d := range domains {
+				hosts += float64(d.x)
+			}
+		}
+		e, ok := ratio(parts)
+		if !ok {
+			t.Fatalf("%s: no estimate", name)
+		}
+		effective := clusters // of hosts that agree, each cluster counts once
+		if e.effect > 0 {
+			effective = hosts / e.effect
+		}
+		low, high := score(e.share, effective, c.quantile)
+		near(t, name+": the lower end", e.low, low, 1e-3)
+		near(t, name+": the upper end", e.high, high, 1e-3)
+	}
+}
+
 // A sample in strata: the estimate and variance by Cochran's formulas for a
 // proportion (5.52 and 5.53), host by host.
 func TestStrata(t *testing.T) {
