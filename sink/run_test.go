@@ -465,3 +465,47 @@ func nothingOf(dir string, segment int) error {
 		return err
 	})
 }
+
+// wholeRun writes a complete run of three segments, with extra rows in segment 1.
+func wholeRun(t *testing.T, extra func(s *Segment) error) string {
+	t.Helper()
+	dir := t.TempDir()
+	run, err := Create(dir, described())
+	must(t, err)
+	for index := range 3 {
+		s, err := run.Segment(index)
+		must(t, err)
+		must(t, fill(s, index))
+		if index == 1 && extra != nil {
+			must(t, extra(s))
+		}
+		must(t, s.Commit())
+	}
+	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: Tally{Targets: 3 * targetsOfSegment}, Inputs: described().Inputs}))
+	must(t, run.Close())
+	return dir
+}
+
+func edit(t *testing.T, path string, change func(content []byte) []byte) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	must(t, err)
+	must(t, os.WriteFile(path, change(content), 0o666))
+}
+
+// part finds a part in the manifest.
+func (m *Manifest) part(path string) *Part {
+	for i := range m.Parts {
+		if m.Parts[i].Path == path {
+			return &m.Parts[i]
+		}
+	}
+	return nil
+}
+
+func verify(t *testing.T, dir string) *Verification {
+	t.Helper()
+	v, err := Verify(context.Background(), dir, "r", func(int, int) {})
+	must(t, err)
+	return v
+}

@@ -1,4 +1,4 @@
-package sink
+package verify
 
 import (
 	"bytes"
@@ -21,45 +21,143 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/internal/layout"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
-func verify(t *testing.T, dir string) *Verification {
+// verified verifies the run r.
+func verified(t *testing.T, dir string) *Result {
 	t.Helper()
-	v, err := Verify(context.Background(), dir, "r", func(int, int) {})
+	v, err := Run(t.Context(), dir, "r", func(int, int) {})
 	must(t, err)
 	return v
 }
 
+func described() sink.Plan {
+	return sink.Plan{
+		Run: "r", ToolVersion: "v0", Tables: sink.TableNames, Profiles: []string{"google"}, Started: time.Date(2026, 11, 20, 10, 15, 0, 0, time.UTC),
+		Configuration: map[string]any{"retries": 2}, Inputs: []sink.Input{{Role: "hosts", Path: "hosts.csv", SHA256: strings.Repeat("ab", 32)}},
+	}
+}
+
+const targetsOfSegment = 20
+
+// fill writes rows of all tables that differ between segments.
+func fill(t *testing.T, s *sink.Segment, index int) {
+	t.Helper()
+	s.Targets = targetsOfSegment
+	for i := range targetsOfSegment {
+		seq := int64(index*targetsOfSegment + i + 1)
+		host := fmt.Sprintf("h%d.example", seq)
+		must(t, errors.Join(
+			s.Fetches.Write(sink.Fetch{Seq: seq, Host: host}), s.Groups.Write(sink.Group{Seq: seq}, sink.Group{Seq: seq, GroupIndex: 1}),
+			s.Rules.Write(sink.Rule{Seq: seq, Line: 1}, sink.Rule{Seq: seq, Line: 4}), s.Sitemaps.Write(sink.Sitemap{Seq: seq, Line: 1}),
+			s.Lines.Write(sink.Line{Seq: seq, Line: 2}, sink.Line{Seq: seq, Line: 2}), s.Signals.Write(sink.Signal{Seq: seq, Line: 3}),
+			s.Policies.Write(sink.Policy{Seq: seq, Host: host}), s.Verdicts.Write(sink.Verdict{Seq: seq}, sink.Verdict{Seq: seq, URL: "/"}),
+			s.Examples.Write(sink.Example{Metric: "line_class", Host: host}), s.Bodies.Write(sink.Body{ContentDigest: sink.ContentDigest([]byte(host)), Body: []byte(host)}),
+		))
+	}
+	must(t, s.Agents.Write(sink.Agent{Agent: "A bot", Category: "other", Tokens: []string{"A"}}))
+	must(t, s.Summary.Write(sink.Count{Metric: "targets", Count: targetsOfSegment - 1}, sink.Count{Metric: "targets", Stratum: "x", Count: 1}))
+}
+
+func commitSegment(t *testing.T, run *sink.Run, index int) {
+	t.Helper()
+	s, err := run.Segment(index)
+	must(t, err)
+	fill(t, s, index)
+	must(t, s.Commit())
+}
+
 // wholeRun writes a complete run of three segments, with extra rows in segment 1.
-func wholeRun(t *testing.T, extra func(s *Segment) error) string {
+func wholeRun(t *testing.T, extra func(s *sink.Segment) error) string {
 	t.Helper()
 	dir := t.TempDir()
-	run, err := Create(dir, described())
+	run, err := sink.Create(dir, described())
 	must(t, err)
 	for index := range 3 {
 		s, err := run.Segment(index)
 		must(t, err)
-		must(t, fill(s, index))
+		fill(t, s, index)
 		if index == 1 && extra != nil {
 			must(t, extra(s))
 		}
 		must(t, s.Commit())
 	}
-	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: Tally{Targets: 3 * targetsOfSegment}, Inputs: described().Inputs}))
+	totals, err := summary.SumUp(t.Context(), run)
+	must(t, err)
+	must(t, run.Complete(sink.Completion{Finished: time.Now(), Tally: sink.Tally{Targets: 3 * targetsOfSegment}, Totals: totals, Inputs: described().Inputs}))
 	must(t, run.Close())
 	return dir
+}
+
+// partsIn returns the number of parts of some segments.
+func partsIn(segments ...int) (n int) {
+	for _, segment := range segments {
+		for _, table := range sink.TableNames {
+			if layout.HasPart(table, segment) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// partOf finds a part in the manifest.
+func partOf(m *sink.Manifest, path string) *sink.Part {
+	for i := range m.Parts {
+		if m.Parts[i].Path == path {
+			return &m.Parts[i]
+		}
+	}
+	return nil
+}
+
+// patch changes the manifest of a complete run and seals it.
+func patch(t *testing.T, dir string, change func(m *sink.Manifest)) {
+	t.Helper()
+	m, err := sink.ReadManifest(t.Context(), dir, "r")
+	must(t, err)
+	change(m)
+	resealed(t, filepath.Join(dir, "_runs/r/manifest.json"), m)
+}
+
+func resealed(t *testing.T, path string, object any) {
+	t.Helper()
+	content, _ := seal(t, object)
+	must(t, os.WriteFile(path, content, 0o666))
+}
+
+// seal returns the file of a plan, record or manifest, and its digest, which stands at
+// its end and covers the file with zeros in its place.
+func seal(t *testing.T, object any) (content []byte, digest string) {
+	t.Helper()
+	content, err := json.MarshalIndent(object, "", " ")
+	must(t, err)
+	const begin, end = ",\n \"sha256\": \"", "\"\n}\n"
+	content = bytes.TrimSuffix(content, []byte("\n}"))
+	sum := sha256.Sum256([]byte(string(content) + begin + strings.Repeat("0", 64) + end))
+	digest = hex.EncodeToString(sum[:])
+	return []byte(string(content) + begin + digest + end), digest
+}
+
+func edit(t *testing.T, path string, change func(content []byte) []byte) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	must(t, err)
+	must(t, os.WriteFile(path, change(content), 0o666))
 }
 
 // withoutColumns takes columns of fetches, as table.column, out of the part of segment 1.
 func withoutColumns(t *testing.T, dir string, without []string) {
 	t.Helper()
 	const name = "fetches/run=r/part-0000000001.parquet"
-	rows, err := parquet.ReadFile[Fetch](filepath.Join(dir, name))
+	rows, err := parquet.ReadFile[sink.Fetch](filepath.Join(dir, name))
 	must(t, err)
 	var fields []reflect.StructField
-	for i := range reflect.TypeFor[Fetch]().NumField() {
-		field := reflect.TypeFor[Fetch]().Field(i)
+	for i := range reflect.TypeFor[sink.Fetch]().NumField() {
+		field := reflect.TypeFor[sink.Fetch]().Field(i)
 		column, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
 		if !slices.Contains(without, "fetches."+column) {
 			fields = append(fields, field)
@@ -67,7 +165,7 @@ func withoutColumns(t *testing.T, dir string, without []string) {
 	}
 	older := reflect.StructOf(fields)
 	var out bytes.Buffer
-	w := parquet.NewGenericWriter[any](&out, parquet.SchemaOf(reflect.New(older).Interface()), parquet.KeyValueMetadata(layout.KeyRun, "r"), parquet.KeyValueMetadata(layout.KeySchema, strconv.Itoa(SchemaVersion)))
+	w := parquet.NewGenericWriter[any](&out, parquet.SchemaOf(reflect.New(older).Interface()), parquet.KeyValueMetadata(layout.KeyRun, "r"), parquet.KeyValueMetadata(layout.KeySchema, strconv.Itoa(sink.SchemaVersion)))
 	for _, row := range rows {
 		one := reflect.New(older).Elem()
 		for i, field := range fields {
@@ -80,42 +178,32 @@ func withoutColumns(t *testing.T, dir string, without []string) {
 	replacePart(t, dir, name, out.Bytes())
 }
 
-// part finds a part in the manifest.
-func (m *Manifest) part(path string) *Part {
-	for i := range m.Parts {
-		if m.Parts[i].Path == path {
-			return &m.Parts[i]
-		}
-	}
-	return nil
-}
-
 // replacePart replaces the contents of a part, and updates the record and the
 // manifest.
 func replacePart(t *testing.T, dir, path string, content []byte) {
 	t.Helper()
 	must(t, os.WriteFile(filepath.Join(dir, path), content, 0o666))
-	rename(t, dir, path, func(p *Part) {
+	rename(t, dir, path, func(p *sink.Part) {
 		sum := sha256.Sum256(content)
 		p.Bytes, p.SHA256 = int64(len(content)), hex.EncodeToString(sum[:])
 	})
 }
 
 // rename changes the entry of a part in the record and in the manifest.
-func rename(t *testing.T, dir, path string, change func(p *Part)) {
+func rename(t *testing.T, dir, path string, change func(p *sink.Part)) {
 	t.Helper()
-	patch(t, dir, func(m *Manifest) {
+	patch(t, dir, func(m *sink.Manifest) {
 		for i := range m.RunParts {
 			if m.RunParts[i].Path == path {
 				change(&m.RunParts[i])
 				return
 			}
 		}
-		part := m.part(path)
+		part := partOf(m, path)
 		file := filepath.Join(dir, layout.Record("r", part.Segment))
 		content, err := os.ReadFile(file)
 		must(t, err)
-		var r Record
+		var r sink.Record
 		must(t, json.Unmarshal(content, &r))
 		for i := range r.Parts {
 			if r.Parts[i].Path == path {
@@ -123,7 +211,7 @@ func rename(t *testing.T, dir, path string, change func(p *Part)) {
 			}
 		}
 		change(part)
-		content, digest, err := seal(r)
+		content, digest := seal(t, r)
 		must(t, err)
 		must(t, os.WriteFile(file, content, 0o666))
 		for i := range m.Records {
@@ -134,18 +222,11 @@ func rename(t *testing.T, dir, path string, change func(p *Part)) {
 	})
 }
 
-func edit(t *testing.T, path string, change func(content []byte) []byte) {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	must(t, err)
-	must(t, os.WriteFile(path, change(content), 0o666))
-}
-
-func TestVerifyFindsNothingInAGoodRun(t *testing.T) {
+func TestNothingIsWrongInAGoodRun(t *testing.T) {
 	dir := wholeRun(t, nil)
 	must(t, os.WriteFile(filepath.Join(dir, "_runs/r/lock"), nil, 0o600)) // left by a killed process
 	var read, parts int
-	v, err := Verify(context.Background(), dir, "r", func(n, of int) { read, parts = n, of })
+	v, err := Run(context.Background(), dir, "r", func(n, of int) { read, parts = n, of })
 	must(t, err)
 	if len(v.Problems) > 0 || !v.Complete || v.Segments != 3 || v.Parts != partsIn(0, 1, 2)-2*len(layout.OfRun) || v.Rows == 0 || v.Bytes == 0 {
 		t.Errorf("%+v", v)
@@ -155,20 +236,20 @@ func TestVerifyFindsNothingInAGoodRun(t *testing.T) {
 	}
 }
 
-func TestVerifyFindsPlantedDamage_NoRace(t *testing.T) {
+func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 	const rules = "rules/run=r/part-0000000001.parquet"
 	const manifest = "_runs/r/manifest.json"
 	const record = "_runs/r/segments/0000000001.json"
 	file := func(change func(content []byte) []byte) func(t *testing.T, dir string) {
 		return func(t *testing.T, dir string) { edit(t, filepath.Join(dir, rules), change) }
 	}
-	manifested := func(change func(m *Manifest)) func(t *testing.T, dir string) {
+	manifested := func(change func(m *sink.Manifest)) func(t *testing.T, dir string) {
 		return func(t *testing.T, dir string) { patch(t, dir, change) }
 	}
 	good := os.DirFS(wholeRun(t, nil))
 	for _, row := range []struct {
 		name  string
-		extra func(s *Segment) error
+		extra func(s *sink.Segment) error
 		plant func(t *testing.T, dir string)
 		want  string // path: kind, for each problem
 	}{
@@ -192,16 +273,16 @@ func TestVerifyFindsPlantedDamage_NoRace(t *testing.T) {
 			}
 		}, "_runs/r/against/x: extra, _runs/r/bodies.tmp: extra, _runs/r/rejected.csv: extra, _runs/r/segments/0000000001.summary.parquet: extra, " +
 			"_runs/r/segments/0000000003.json: extra, lines/run=r/x: extra, rules/run=r/part-0000000001.parquet.tmp: extra, rules/run=r/part-0000000003.parquet: extra"},
-		{"rows in record and manifest", nil, func(t *testing.T, dir string) { rename(t, dir, rules, func(p *Part) { p.Rows++ }) }, rules + ": rows"},
-		{"rows in the manifest", nil, manifested(func(m *Manifest) { m.part(rules).Rows++ }), "_runs/r/segments/0000000001.json: record, " + rules + ": rows"},
-		{"targets in the manifest", nil, manifested(func(m *Manifest) { m.Targets-- }), manifest + ": rows, " + manifest + ": rows"},
-		{"manifest of another run", nil, manifested(func(m *Manifest) { m.Run = "x" }), "_runs/r: manifest"},
-		{"a segment missing in the manifest", nil, manifested(func(m *Manifest) {
-			m.Parts = slices.DeleteFunc(m.Parts, func(p Part) bool { return p.Segment == 1 })
+		{"rows in record and manifest", nil, func(t *testing.T, dir string) { rename(t, dir, rules, func(p *sink.Part) { p.Rows++ }) }, rules + ": rows"},
+		{"rows in the manifest", nil, manifested(func(m *sink.Manifest) { partOf(m, rules).Rows++ }), "_runs/r/segments/0000000001.json: record, " + rules + ": rows"},
+		{"targets in the manifest", nil, manifested(func(m *sink.Manifest) { m.Targets-- }), manifest + ": rows, " + manifest + ": rows"},
+		{"manifest of another run", nil, manifested(func(m *sink.Manifest) { m.Run = "x" }), "_runs/r: manifest"},
+		{"a segment missing in the manifest", nil, manifested(func(m *sink.Manifest) {
+			m.Parts = slices.DeleteFunc(m.Parts, func(p sink.Part) bool { return p.Segment == 1 })
 			m.Records = slices.Delete(m.Records, 1, 2)
 			m.Targets -= targetsOfSegment
 		}), manifest + ": numbering, _runs/r/segments/0000000001.json: extra, summary/run=r/part-0000000000.parquet: summary, 9 extra parts"},
-		{"a record that is not named", nil, manifested(func(m *Manifest) { m.Records = slices.Delete(m.Records, 1, 2) }),
+		{"a record that is not named", nil, manifested(func(m *sink.Manifest) { m.Records = slices.Delete(m.Records, 1, 2) }),
 			manifest + ": numbering, " + manifest + ": numbering, " + manifest + ": rows, _runs/r/segments/0000000001.json: extra"},
 		{"a record that is gone", nil, func(t *testing.T, dir string) { must(t, os.Remove(filepath.Join(dir, record))) }, record + ": record"},
 		{"a record that is another's", nil, func(t *testing.T, dir string) {
@@ -214,11 +295,10 @@ func TestVerifyFindsPlantedDamage_NoRace(t *testing.T) {
 		}, record + ": record"},
 		{"a record written anew", nil, func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, record), func(b []byte) []byte {
-				var r Record
+				var r sink.Record
 				must(t, json.Unmarshal(b, &r))
 				r.Note = json.RawMessage("1")
-				content, _, err := seal(r)
-				must(t, err)
+				content, _ := seal(t, r)
 				return content
 			})
 		}, record + ": record"},
@@ -227,18 +307,18 @@ func TestVerifyFindsPlantedDamage_NoRace(t *testing.T) {
 			edit(t, filepath.Join(dir, "_runs/r/plan.json"), func(b []byte) []byte { b[50] ^= 1; return b })
 		}, "_runs/r/plan.json: manifest"},
 		{"another plan", nil, func(t *testing.T, dir string) {
-			m, err := ReadManifest(t.Context(), dir, "r")
+			m, err := sink.ReadManifest(t.Context(), dir, "r")
 			must(t, err)
 			m.ToolVersion = "v7"
 			resealed(t, filepath.Join(dir, "_runs/r/plan.json"), m.Plan)
 		}, "_runs/r/plan.json: manifest"},
-		{"what the manifest says of the plan", nil, manifested(func(m *Manifest) { m.Profiles = []string{"rfc9309"} }), "_runs/r/plan.json: manifest"},
-		{"a part missing in the manifest", nil, manifested(func(m *Manifest) {
+		{"what the manifest says of the plan", nil, manifested(func(m *sink.Manifest) { m.Profiles = []string{"rfc9309"} }), "_runs/r/plan.json: manifest"},
+		{"a part missing in the manifest", nil, manifested(func(m *sink.Manifest) {
 			m.Parts = append(m.Parts[:2:2], m.Parts[3:]...)
 		}), "_runs/r/segments/0000000000.json: record, rules/run=r/part-0000000000.parquet: extra"},
-		{"a part named twice", nil, manifested(func(m *Manifest) { m.Parts = append([]Part{m.Parts[0]}, m.Parts...) }), "_runs/r: manifest"},
-		{"a path elsewhere", nil, manifested(func(m *Manifest) { m.part(rules).Path = "../../etc/passwd" }), "_runs/r: manifest"},
-		{"no parts", nil, manifested(func(m *Manifest) { m.Records, m.Parts, m.Targets = nil, nil, 0 }),
+		{"a part named twice", nil, manifested(func(m *sink.Manifest) { m.Parts = append([]sink.Part{m.Parts[0]}, m.Parts...) }), "_runs/r: manifest"},
+		{"a path elsewhere", nil, manifested(func(m *sink.Manifest) { partOf(m, rules).Path = "../../etc/passwd" }), "_runs/r: manifest"},
+		{"no parts", nil, manifested(func(m *sink.Manifest) { m.Records, m.Parts, m.Targets = nil, nil, 0 }),
 			manifest + ": numbering, _runs/r/segments/0000000000.json: extra, _runs/r/segments/0000000001.json: extra, _runs/r/segments/0000000002.json: extra, summary/run=r/part-0000000000.parquet: summary, 28 extra parts"},
 		{"manifest cut short", nil, func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, manifest), func(b []byte) []byte { return b[:len(b)/2] })
@@ -255,7 +335,7 @@ func TestVerifyFindsPlantedDamage_NoRace(t *testing.T) {
 		{"a part of another run", nil, func(t *testing.T, dir string) {
 			m := described()
 			m.Run = "other"
-			run, err := Create(dir, m)
+			run, err := sink.Create(dir, m)
 			must(t, err)
 			commitSegment(t, run, 1)
 			must(t, run.Close())
@@ -273,11 +353,11 @@ func TestVerifyFindsPlantedDamage_NoRace(t *testing.T) {
 			must(t, parquet.Write(&out, []struct {
 				ContentDigest string `parquet:"content_digest,dict"`
 				Body          string `parquet:"body"`
-			}{}, parquet.KeyValueMetadata(layout.KeyRun, "r"), parquet.KeyValueMetadata(layout.KeySchema, strconv.Itoa(SchemaVersion))))
+			}{}, parquet.KeyValueMetadata(layout.KeyRun, "r"), parquet.KeyValueMetadata(layout.KeySchema, strconv.Itoa(sink.SchemaVersion))))
 			replacePart(t, dir, "bodies/run=r/part-0000000001.parquet", out.Bytes())
 		}, "bodies/run=r/part-0000000001.parquet: rows, bodies/run=r/part-0000000001.parquet: schema"},
-		{"a part that is older than some columns", nil, func(t *testing.T, dir string) { withoutColumns(t, dir, Later) }, ""},
-		{"a part that is older than one of them", nil, func(t *testing.T, dir string) { withoutColumns(t, dir, Later[1:2]) }, ""},
+		{"a part that is older than some columns", nil, func(t *testing.T, dir string) { withoutColumns(t, dir, sink.Later) }, ""},
+		{"a part that is older than one of them", nil, func(t *testing.T, dir string) { withoutColumns(t, dir, sink.Later[1:2]) }, ""},
 		{"a part that lacks another column", nil, func(t *testing.T, dir string) { withoutColumns(t, dir, []string{"fetches.rank"}) },
 			"fetches/run=r/part-0000000001.parquet: schema"},
 		{"a part of another segment", nil, func(t *testing.T, dir string) {
@@ -286,7 +366,7 @@ func TestVerifyFindsPlantedDamage_NoRace(t *testing.T) {
 			replacePart(t, dir, rules, content)
 		}, rules + ": seq"},
 		{"a segment twice", nil, func(t *testing.T, dir string) {
-			for _, table := range TableNames {
+			for _, table := range sink.TableNames {
 				if layout.OfRun[table] {
 					continue
 				}
@@ -298,24 +378,24 @@ func TestVerifyFindsPlantedDamage_NoRace(t *testing.T) {
 				replacePart(t, dir, table+"/run=r/part-0000000001.parquet", content)
 			}
 		}, "fetches/run=r/part-0000000002.parquet: order"},
-		{"swapped order", func(s *Segment) error { return s.Policies.Write(Policy{Seq: 40}, Policy{Seq: 39}) }, nil, "policies/run=r/part-0000000001.parquet: order"},
-		{"swapped lines", func(s *Segment) error { return s.Rules.Write(Rule{Seq: 40, Line: 3}) }, nil, rules + ": order"},
-		{"a group twice", func(s *Segment) error { return s.Groups.Write(Group{Seq: 40, GroupIndex: 1}) }, nil, "groups/run=r/part-0000000001.parquet: order"},
-		{"a target twice", func(s *Segment) error { return s.Fetches.Write(Fetch{Seq: 40}) }, nil,
+		{"swapped order", func(s *sink.Segment) error { return s.Policies.Write(sink.Policy{Seq: 40}, sink.Policy{Seq: 39}) }, nil, "policies/run=r/part-0000000001.parquet: order"},
+		{"swapped lines", func(s *sink.Segment) error { return s.Rules.Write(sink.Rule{Seq: 40, Line: 3}) }, nil, rules + ": order"},
+		{"a group twice", func(s *sink.Segment) error { return s.Groups.Write(sink.Group{Seq: 40, GroupIndex: 1}) }, nil, "groups/run=r/part-0000000001.parquet: order"},
+		{"a target twice", func(s *sink.Segment) error { return s.Fetches.Write(sink.Fetch{Seq: 40}) }, nil,
 			manifest + ": rows, fetches/run=r/part-0000000001.parquet: order, summary/run=r/part-0000000000.parquet: summary"},
-		{"a target of another segment", func(s *Segment) error { return s.Fetches.Write(Fetch{Seq: 41}) }, nil,
+		{"a target of another segment", func(s *sink.Segment) error { return s.Fetches.Write(sink.Fetch{Seq: 41}) }, nil,
 			manifest + ": rows, fetches/run=r/part-0000000002.parquet: order, summary/run=r/part-0000000000.parquet: summary"},
-		{"orphan seq", func(s *Segment) error { return s.Verdicts.Write(Verdict{Seq: 41}) }, nil, "verdicts/run=r/part-0000000001.parquet: seq"},
+		{"orphan seq", func(s *sink.Segment) error { return s.Verdicts.Write(sink.Verdict{Seq: 41}) }, nil, "verdicts/run=r/part-0000000001.parquet: seq"},
 		{"a byte flipped in the one part", nil, func(t *testing.T, dir string) {
 			edit(t, filepath.Join(dir, "summary/run=r/part-0000000000.parquet"), func(b []byte) []byte { b[9] ^= 1; return b })
 		}, "summary/run=r/part-0000000000.parquet: digest"},
 		{"the one part gone", nil, func(t *testing.T, dir string) {
 			must(t, os.Remove(filepath.Join(dir, "examples/run=r/part-0000000000.parquet")))
 		}, "examples/run=r/part-0000000000.parquet: file"},
-		{"the one part not named", nil, manifested(func(m *Manifest) { m.RunParts = m.RunParts[:1] }),
+		{"the one part not named", nil, manifested(func(m *sink.Manifest) { m.RunParts = m.RunParts[:1] }),
 			manifest + ": manifest, examples/run=r/part-0000000000.parquet: extra"},
-		{"the one part elsewhere", nil, manifested(func(m *Manifest) { m.RunParts[0].Path = "summary/run=r/part-0000000001.parquet" }), "_runs/r: manifest"},
-		{"summary", func(s *Segment) error { return s.Summary.Write(Count{Metric: "targets", Count: 1}) }, nil, "summary/run=r/part-0000000000.parquet: summary"},
+		{"the one part elsewhere", nil, manifested(func(m *sink.Manifest) { m.RunParts[0].Path = "summary/run=r/part-0000000001.parquet" }), "_runs/r: manifest"},
+		{"summary", func(s *sink.Segment) error { return s.Summary.Write(sink.Count{Metric: "targets", Count: 1}) }, nil, "summary/run=r/part-0000000000.parquet: summary"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var dir string
@@ -328,7 +408,7 @@ func TestVerifyFindsPlantedDamage_NoRace(t *testing.T) {
 			}
 			var got []string
 			extra := 0
-			for _, p := range verify(t, dir).Problems {
+			for _, p := range verified(t, dir).Problems {
 				if p.Text == "" || strings.Contains(p.Text, "\n") {
 					t.Errorf("text %q", p.Text)
 				}
@@ -348,55 +428,55 @@ func TestVerifyFindsPlantedDamage_NoRace(t *testing.T) {
 	}
 }
 
-func TestVerifyOfWhatIsNotComplete(t *testing.T) {
+func TestRunsThatAreNotComplete(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Verify(context.Background(), dir, "r", nil); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Run(context.Background(), dir, "r", nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no such run: %v", err)
 	}
-	run, err := Create(dir, described())
+	run, err := sink.Create(dir, described())
 	must(t, err)
-	if v := verify(t, dir); v.Complete || len(v.Problems) > 0 {
+	if v := verified(t, dir); v.Complete || len(v.Problems) > 0 {
 		t.Errorf("nothing committed: %+v", v)
 	}
 	commitSegment(t, run, 3)
 	under, err := run.Segment(1)
 	must(t, err)
-	if v := verify(t, dir); v.Complete || len(v.Problems) > 0 || v.Segments != 1 || v.Parts != partsIn(3) {
+	if v := verified(t, dir); v.Complete || len(v.Problems) > 0 || v.Segments != 1 || v.Parts != partsIn(3) {
 		t.Errorf("segment 3 committed, 1 under way: %+v", v)
 	}
 	under.Abort()
 	edit(t, filepath.Join(dir, "lines/run=r/part-0000000003.parquet"), func(b []byte) []byte { b[9] ^= 1; return b })
-	if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != "digest" {
+	if v := verified(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != "digest" {
 		t.Errorf("a committed part is damaged: %+v", v)
 	}
 	must(t, run.Close())
 	edit(t, filepath.Join(dir, "_runs/r/segments/0000000003.json"), func(b []byte) []byte { b[9] ^= 1; return b })
-	if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != "manifest" {
+	if v := verified(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != "manifest" {
 		t.Errorf("a record is damaged: %+v", v)
 	}
 }
 
 // Until a run is complete, its segments have summaries of their own.
-func TestVerifyCountsTheTargetsOfASegment(t *testing.T) {
+func TestTargetsOfASegmentAreCounted(t *testing.T) {
 	dir := t.TempDir()
-	run, err := Create(dir, described())
+	run, err := sink.Create(dir, described())
 	must(t, err)
 	s, err := run.Segment(0)
 	must(t, err)
-	must(t, fill(s, 0))
-	must(t, s.Summary.Write(Count{Metric: "targets", Count: 1}))
+	fill(t, s, 0)
+	must(t, s.Summary.Write(sink.Count{Metric: "targets", Count: 1}))
 	must(t, s.Commit())
-	v := verify(t, dir)
+	v := verified(t, dir)
 	if len(v.Problems) != 1 || v.Problems[0].Kind != "summary" || v.Problems[0].Path != "_runs/r/segments/0000000000.summary.parquet" {
 		t.Errorf("a target too many: %+v", v)
 	}
 	must(t, run.Close())
 }
 
-func TestVerifyEndsWithItsContext(t *testing.T) {
+func TestVerificationEndsWithItsContext(t *testing.T) {
 	dir := wholeRun(t, nil)
 	ctx, cancel := context.WithCancel(context.Background())
-	_, err := Verify(ctx, dir, "r", func(parts, of int) { cancel() })
+	_, err := Run(ctx, dir, "r", func(parts, of int) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled after the first segment: %v", err)
 	}
@@ -404,18 +484,18 @@ func TestVerifyEndsWithItsContext(t *testing.T) {
 
 // A comparison has its own record. A comparison in progress, or a killed one, is
 // not damage.
-func TestVerifyReadsComparisons_NoRace(t *testing.T) {
+func TestComparisonsAreVerified_NoRace(t *testing.T) {
 	good := wholeRun(t, nil)
-	m, err := ReadManifest(t.Context(), good, "r")
+	m, err := sink.ReadManifest(t.Context(), good, "r")
 	must(t, err)
-	c, err := CreateChanges(t.Context(), good, m, "a", "v1")
+	c, err := sink.CreateChanges(t.Context(), good, m, "a", "v1")
 	must(t, err)
-	must(t, c.Write(Change{Host: "h", Kind: "text", Severity: "cosmetic", BeforeRun: Some("a")}))
+	must(t, c.Write(sink.Change{Host: "h", Kind: "text", Severity: "cosmetic", BeforeRun: sink.Some("a")}))
 	broken, err := c.Expectations()
 	must(t, err)
 	broken.Write([]byte("expectation,host\n"))
 	must(t, c.Commit())
-	check, err := CreateCheck(t.Context(), good, m)
+	check, err := sink.CreateCheck(t.Context(), good, m)
 	must(t, err)
 	broken, err = check.Expectations()
 	must(t, err)
@@ -466,7 +546,7 @@ func TestVerifyReadsComparisons_NoRace(t *testing.T) {
 			edit(t, filepath.Join(dir, record), func(b []byte) []byte { b[30] ^= 1; return b })
 		}, record + ": record"},
 		{"a record of another run of this name", func(t *testing.T, dir string) {
-			patch(t, dir, func(m *Manifest) { m.Skipped = map[string]int64{"x": 1} })
+			patch(t, dir, func(m *sink.Manifest) { m.Skipped = map[string]int64{"x": 1} })
 		}, record + ": record, _runs/r/expectations.json: record"},
 		{"a comparison of another name", write(content, "changes/run=r/against=b/part-0000000000.parquet"), "changes/run=r/against=b/part-0000000000.parquet: record"},
 		{"a folder in its place", func(t *testing.T, dir string) {
@@ -486,7 +566,7 @@ func TestVerifyReadsComparisons_NoRace(t *testing.T) {
 			must(t, os.CopyFS(dir, os.DirFS(good)))
 			row.plant(t, dir)
 			var got []string
-			for _, p := range verify(t, dir).Problems {
+			for _, p := range verified(t, dir).Problems {
 				got = append(got, p.Path+": "+p.Kind)
 			}
 			if diff := cmp.Diff(row.want, strings.Join(got, ", ")); diff != "" {
