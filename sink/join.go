@@ -41,7 +41,7 @@ func joinParts(ctx context.Context, w io.Writer, from store.Store, parts []Part)
 			return join(ctx, w, from, parts)
 		}
 	}
-	_, err := concat.Write(w, func(yield func(concat.File, error) bool) {
+	return concat.Write(w, func(yield func(concat.File, error) bool) {
 		for _, p := range parts {
 			f, err := store.OpenWritten(ctx, from, p.Path, p.Digest)
 			if err != nil {
@@ -55,7 +55,6 @@ func joinParts(ctx context.Context, w io.Writer, from store.Store, parts []Part)
 			}
 		}
 	})
-	return err
 }
 
 func joinRows[T any](ctx context.Context, w io.Writer, from store.Store, parts []Part) (err error) {

@@ -106,11 +106,11 @@ func (s *ShardedRun) copyParts(ctx context.Context, from store.Store, m *Manifes
 }
 
 // Bounds of a part of a shard: bytes, unless a single part has more, the parts that it
-// is made of, and row groups, of which a Parquet file has at most 32,767.
+// is made of, and row groups, whose descriptions concat.Write and readers hold in memory.
 const (
 	maxPartBytes   = 1 << 30
 	maxPartsJoined = 400
-	maxRowGroups   = 30_000
+	maxRowGroups   = 10_000
 )
 
 // groupParts divides parts into consecutive groups, each of which becomes one part.

@@ -72,12 +72,11 @@ func BenchmarkWrite(b *testing.B) {
 		b.Run(name+"/concat", func(b *testing.B) {
 			b.ReportAllocs()
 			joining := seconds(b, func(out io.Writer) {
-				_, err := concat.Write(out, func(yield func(concat.File, error) bool) {
+				must(b, concat.Write(out, func(yield func(concat.File, error) bool) {
 					each(func(f *os.File) bool {
 						return yield(concat.File{Name: f.Name(), ReaderAt: f, Size: int64(len(content))}, nil)
 					})
-				})
-				must(b, err)
+				}))
 			})
 			if copying > 0 {
 				b.ReportMetric(joining/copying, "times-copying")

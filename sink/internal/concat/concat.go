@@ -4,29 +4,32 @@
 // each offset into them moves by the same distance. The column indexes and offset
 // indexes of all files follow the blocks, as readers expect them, and then one
 // footer. Nothing is decoded but the footers and offset indexes, which hold the
-// offsets. These are edited in their encoded form: statistics, and fields that this
-// package does not know, stay as they are.
+// offsets.
 //
 // parquet-go 0.32 can copy a row group too, but decodes and encodes it again if a Bloom
 // filter does not have the size for its number of values (those of package shred have
 // the size for distinct values), and takes a source that ends early for whole.
 // arrow-go has no way to copy encoded pages.
 //
-// Files may be damaged. [Write] accepts a file only if its chunks, filters and indexes
-// cover all bytes between its magic number and its footer, and pages those of their
-// chunk, each byte once. So it notices a wrong offset or length before it reaches the
-// output. It does not notice damage in pages or statistics: compare the digest of a
-// file first.
+// The files are those of package sink, whose digests the caller has compared. [Write]
+// checks that what a footer names covers each byte of the file once, so that nothing is
+// lost if a writer puts something there that this package does not know.
 package concat
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"math"
+	"reflect"
+	"slices"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 )
 
 // File is a file to concatenate.
@@ -39,11 +42,6 @@ type File struct {
 const magic = "PAR1"
 
 const (
-	// maxHeld bounds the bytes of footers and page indexes of all files, which
-	// are in memory until the last file is copied. A row group of the widest
-	// table, fetches, takes about 10 KB.
-	maxHeld = 256 << 20
-
 	// maxGroups is the most row groups of a file: their ordinal has 16 bits.
 	maxGroups = math.MaxInt16
 
@@ -51,25 +49,28 @@ const (
 )
 
 // Write writes to w one Parquet file with the row groups of all files, in their
-// order, and returns its number of rows. The files must have the same schema.
-// Key-value metadata and the name of the writer are those of the first file. The
-// same files give the same bytes, about as many as the files have together.
+// order. The files must have the same schema. Key-value metadata and the name of the
+// writer are those of the first file. The same files give the same bytes, about as many
+// as the files have together.
+//
+// What the footers say of row groups stays in memory until the last file is copied,
+// about 1 KB a column chunk: the caller bounds their number.
 //
 // Write uses a file only until it takes the next one, so files can close each one
 // after yielding it. If files yields an error, Write returns it. After an error the
 // output has no footer, so that no reader takes it for a Parquet file.
-func Write(w io.Writer, files iter.Seq2[File, error]) (rows int64, err error) {
+func Write(w io.Writer, files iter.Seq2[File, error]) error {
 	out := &output{w: w, buffer: make([]byte, bufferBytes)}
 	for f, err := range files {
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if err := out.add(f); err != nil {
-			return 0, fmt.Errorf("concatenate %s: %w", f.Name, err)
+			return fmt.Errorf("concatenate %s: %w", f.Name, err)
 		}
 	}
-	if len(out.parts) == 0 {
-		return 0, errors.New("concatenate: no files")
+	if out.footer == nil {
+		return errors.New("concatenate: no files")
 	}
 	return out.close()
 }
@@ -80,197 +81,185 @@ type output struct {
 	at     int64 // bytes written
 	buffer []byte
 
-	parts  []part
-	groups int
-	held   int64 // bytes of footers and page indexes in memory
+	first  string               // name of the first file
+	footer *format.FileMetaData // with offsets of page indexes within these:
 
 	columnIndexes, offsetIndexes []byte
-	lengths                      []int64 // of each offset index
 }
 
-// part is a file whose chunks are copied.
-type part struct {
-	footer
-	name     string
-	distance int64 // from offsets in the file to those in the output
-}
+// span is a range of bytes of a file.
+type span struct{ from, to int64 }
+
+func (s span) length() int64 { return s.to - s.from }
 
 // add copies the chunks of a file and keeps the rest for close.
 func (o *output) add(f File) error {
-	encoded, err := o.readFooter(f)
+	end, err := footerOf(f)
 	if err != nil {
 		return err
 	}
-	end := f.Size - tailBytes - int64(len(encoded))
-	parsed, err := parseFooter(encoded, end)
+	opened, err := parquet.OpenFile(f, f.Size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return err
 	}
-	if len(o.parts) == 0 {
+	m := opened.Metadata()
+	data, err := dataOf(m, end)
+	if err != nil {
+		return err
+	}
+	indexes := make([]byte, end-data.to)
+	if _, err := io.ReadFull(io.NewSectionReader(f, data.to, end-data.to), indexes); err != nil {
+		return fmt.Errorf("read page indexes: %w", err)
+	}
+	groups := m.RowGroups
+	switch first := o.footer; {
+	case first == nil:
 		if err := o.write([]byte(magic)); err != nil {
 			return err
 		}
-	} else if first := o.parts[0]; !bytes.Equal(parsed.schema, first.schema) || !bytes.Equal(parsed.orders, first.orders) {
-		return fmt.Errorf("its schema is not that of %s", first.name)
+		o.first, o.footer = f.Name, m
+		m.NumRows, m.RowGroups = 0, nil
+	case !reflect.DeepEqual(m.Schema, first.Schema) || !reflect.DeepEqual(m.ColumnOrders, first.ColumnOrders):
+		return fmt.Errorf("its schema is not that of %s", o.first)
 	}
-	if o.groups += parsed.count; o.groups > maxGroups {
+	if len(o.footer.RowGroups)+len(groups) > maxGroups {
 		return fmt.Errorf("there are more than %d row groups: write several files", maxGroups)
 	}
-	data := span{int64(len(magic)), parsed.dataEnd}
 	distance := o.at - data.from
-	indexes, err := o.read(f, span{data.to, end})
-	if err != nil {
-		return err
-	}
-	for _, c := range parsed.chunks {
-		if err := o.addIndexes(c, indexes, data.to, distance); err != nil {
-			return err
+	for i := range groups {
+		g := &groups[i]
+		g.Ordinal = int16(len(o.footer.RowGroups))
+		move(&g.FileOffset, distance)
+		for k := range g.Columns {
+			if err := o.addChunk(&g.Columns[k], indexes, data.to, distance); err != nil {
+				return err
+			}
 		}
+		o.footer.RowGroups = append(o.footer.RowGroups, *g)
+		o.footer.NumRows += g.NumRows
 	}
-	if err := o.copy(f, data); err != nil {
-		return err
-	}
-	parsed.chunks = nil
-	o.parts = append(o.parts, part{parsed, f.Name, distance})
-	return nil
+	return o.copy(f, data)
 }
 
 // tailBytes is the length of what follows the footer: its length and the magic number.
 const tailBytes = 8
 
-// readFooter reads the footer of a file.
-func (o *output) readFooter(f File) ([]byte, error) {
+// footerOf returns where the footer of a file begins.
+func footerOf(f File) (int64, error) {
 	if f.Size < int64(len(magic))+tailBytes {
-		return nil, fmt.Errorf("%d bytes are too few for a Parquet file", f.Size)
+		return 0, fmt.Errorf("%d bytes are too few for a Parquet file", f.Size)
 	}
-	head, err := o.read(f, span{0, int64(len(magic))})
-	if err != nil {
-		return nil, err
+	var tail [tailBytes]byte
+	if _, err := io.ReadFull(io.NewSectionReader(f, f.Size-tailBytes, tailBytes), tail[:]); err != nil {
+		return 0, fmt.Errorf("read the length of its footer: %w", err)
 	}
-	tail, err := o.read(f, span{f.Size - tailBytes, f.Size})
-	if err != nil {
-		return nil, err
-	}
-	if string(head) != magic || string(tail[4:]) != magic {
-		return nil, errors.New("it does not begin and end as a Parquet file does")
-	}
-	length := int64(binary.LittleEndian.Uint32(tail))
+	length := int64(binary.LittleEndian.Uint32(tail[:]))
 	if length > f.Size-tailBytes-int64(len(magic)) {
-		return nil, fmt.Errorf("damaged: a footer of %d bytes in a file of %d", length, f.Size)
+		return 0, fmt.Errorf("a footer of %d bytes in a file of %d", length, f.Size)
 	}
-	return o.read(f, span{f.Size - tailBytes - length, f.Size - tailBytes})
+	return f.Size - tailBytes - length, nil
 }
 
-// addIndexes adds the page indexes of a chunk, which indexes holds from offset on.
-func (o *output) addIndexes(c chunk, indexes []byte, offset, distance int64) error {
-	if s := c.columnIndex; s.length() > 0 {
-		index := indexes[s.from-offset : s.to-offset]
-		if _, err := edit(index, columnIndexRoot, 1, nil); err != nil {
-			return fmt.Errorf("damaged column index: %w", err)
+// dataOf returns where column chunks and Bloom filters are, which page indexes follow up
+// to the footer at end. It checks that all of them cover each byte once.
+func dataOf(m *format.FileMetaData, end int64) (span, error) {
+	data := span{int64(len(magic)), int64(len(magic))}
+	var all []span
+	add := func(from, length int64) {
+		if length != 0 {
+			all = append(all, span{from, from + length})
 		}
+	}
+	for _, g := range m.RowGroups {
+		for _, c := range g.Columns {
+			add(cmp.Or(c.MetaData.DictionaryPageOffset, c.MetaData.DataPageOffset), c.MetaData.TotalCompressedSize)
+			add(c.MetaData.BloomFilterOffset, int64(c.MetaData.BloomFilterLength))
+		}
+	}
+	for _, s := range all {
+		data.to = max(data.to, s.to)
+	}
+	for _, g := range m.RowGroups {
+		for _, c := range g.Columns {
+			if c.ColumnIndexLength != 0 && c.ColumnIndexOffset < data.to || c.OffsetIndexLength != 0 && c.OffsetIndexOffset < data.to {
+				return span{}, fmt.Errorf("a page index before byte %d, where data ends", data.to)
+			}
+			add(c.ColumnIndexOffset, int64(c.ColumnIndexLength))
+			add(c.OffsetIndexOffset, int64(c.OffsetIndexLength))
+		}
+	}
+	slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	at := data.from
+	for _, s := range append(all, span{end, end}) {
+		if s.from != at || s.to < s.from {
+			return span{}, fmt.Errorf("bytes %d to %d are not covered exactly once", min(at, s.from), max(at, s.from))
+		}
+		at = s.to
+	}
+	return data, nil
+}
+
+// addChunk adds the page indexes of a chunk, which indexes holds from offset on, and
+// moves what the chunk and its pages say of their place.
+func (o *output) addChunk(c *format.ColumnChunk, indexes []byte, offset, distance int64) error {
+	m := &c.MetaData
+	for _, at := range []*int64{&c.FileOffset, &m.DataPageOffset, &m.IndexPageOffset, &m.DictionaryPageOffset, &m.BloomFilterOffset} {
+		move(at, distance)
+	}
+	if n := int64(c.ColumnIndexLength); n > 0 {
+		index := indexes[c.ColumnIndexOffset-offset:][:n]
+		c.ColumnIndexOffset = int64(len(o.columnIndexes))
 		o.columnIndexes = append(o.columnIndexes, index...)
 	}
-	if s := c.offsetIndex; s.length() > 0 {
-		next := c.data // begin of the next page
-		index, err := edit(indexes[s.from-offset:s.to-offset], offsetIndexRoot, 1, func(at path, v int64) (int64, error) {
-			switch at {
-			case pageOffset:
-				if v != next {
-					return 0, fmt.Errorf("a page at %d, want %d", v, next)
-				}
-				v += distance
-			case pageSize:
-				if v <= 0 || v > c.pages.to-next {
-					return 0, fmt.Errorf("a page of %d bytes, where its chunk has %d", v, c.pages.to-next)
-				}
-				next += v
-			}
-			return v, nil
-		})
-		if err == nil && next != c.pages.to {
-			err = fmt.Errorf("%d bytes of its chunk are in no page", c.pages.to-next)
+	if n := int64(c.OffsetIndexLength); n > 0 {
+		var index format.OffsetIndex
+		if err := thrift.Unmarshal(new(thrift.CompactProtocol), indexes[c.OffsetIndexOffset-offset:][:n], &index); err != nil {
+			return fmt.Errorf("offset index: %w", err)
 		}
+		for i := range index.PageLocations {
+			move(&index.PageLocations[i].Offset, distance)
+		}
+		encoded, err := thrift.Marshal(new(thrift.CompactProtocol), &index)
 		if err != nil {
-			return fmt.Errorf("damaged offset index: %w", err)
+			return err
 		}
-		o.offsetIndexes = append(o.offsetIndexes, index...)
-		o.lengths = append(o.lengths, int64(len(index)))
+		c.OffsetIndexOffset, c.OffsetIndexLength = int64(len(o.offsetIndexes)), int32(len(encoded))
+		o.offsetIndexes = append(o.offsetIndexes, encoded...)
 	}
 	return nil
 }
 
-// close writes the page indexes and the footer.
-func (o *output) close() (rows int64, err error) {
-	columnIndexes := o.at
-	if err := o.write(o.columnIndexes); err != nil {
-		return 0, err
+// move moves an offset; zero stands for none.
+func move(offset *int64, distance int64) {
+	if *offset != 0 {
+		*offset += distance
 	}
-	offsetIndexes := o.at
-	if err := o.write(o.offsetIndexes); err != nil {
-		return 0, err
-	}
-	for _, p := range o.parts {
-		rows += p.rows
-	}
-	begin, ordinal, first := o.at, int64(0), o.parts[0]
-	if err := o.write(first.head(rows, o.groups)); err != nil {
-		return 0, err
-	}
-	for _, p := range o.parts {
-		groups, err := edit(p.groups, fileGroups, p.count, func(at path, v int64) (int64, error) {
-			switch at {
-			case groupOffset, chunkOffset, dataOffset, indexOffset, dictionaryOffset, bloomOffset:
-				if v != 0 { // zero stands for none
-					v += p.distance
-				}
-			case groupOrdinal:
-				v = ordinal
-				ordinal++
-			case columnIndexOffset:
-				if v != 0 {
-					v = columnIndexes
-				}
-			case columnIndexLength:
-				columnIndexes += v
-			case offsetIndexOffset:
-				if v != 0 {
-					v = offsetIndexes
-				}
-			case offsetIndexLength:
-				if v != 0 {
-					v, o.lengths = o.lengths[0], o.lengths[1:]
-				}
-				offsetIndexes += v
-			}
-			return v, nil
-		})
-		if err != nil {
-			return 0, err
-		}
-		if err := o.write(groups); err != nil {
-			return 0, err
-		}
-	}
-	if err := o.write(first.rest); err != nil {
-		return 0, err
-	}
-	length := o.at - begin
-	return rows, o.write(append(binary.LittleEndian.AppendUint32(nil, uint32(length)), magic...))
 }
 
-// read reads what is held in memory.
-func (o *output) read(f File, s span) ([]byte, error) {
-	if o.held += s.length(); o.held > maxHeld {
-		return nil, fmt.Errorf("the footers and page indexes of the files exceed %d MB: write several files", maxHeld>>20)
-	}
-	content := make([]byte, s.length())
-	if n, err := f.ReadAt(content, s.from); n < len(content) {
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
+// close writes the page indexes and the footer.
+func (o *output) close() error {
+	for _, g := range o.footer.RowGroups {
+		for k := range g.Columns {
+			c := &g.Columns[k]
+			if c.ColumnIndexLength > 0 {
+				c.ColumnIndexOffset += o.at
+			}
+			if c.OffsetIndexLength > 0 {
+				c.OffsetIndexOffset += o.at + int64(len(o.columnIndexes))
+			}
 		}
-		return nil, fmt.Errorf("read at %d: %w", s.from, err)
 	}
-	return content, nil
+	footer, err := thrift.Marshal(new(thrift.CompactProtocol), o.footer)
+	if err != nil {
+		return err
+	}
+	tail := append(binary.LittleEndian.AppendUint32(nil, uint32(len(footer))), magic...)
+	for _, content := range [][]byte{o.columnIndexes, o.offsetIndexes, footer, tail} {
+		if err := o.write(content); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (o *output) write(content []byte) error {
