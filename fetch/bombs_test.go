@@ -92,7 +92,7 @@ func TestABombCostsNoMoreThanTheLimit_NoRace(t *testing.T) {
 		{"1xx with headers, without end", forever("", "HTTP/1.1 103 Early\r\nLink: x\r\n\r\n"), "", 0, 1 << 20},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			c := newClient(t, serve(t, row.answer), func(c *Config) { c.MaxBody = limit })
+			c := newClient(t, serve(t, row.answer), func(c *settings) { c.MaxBody = limit })
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			got := c.Fetch(t.Context(), origin(t, "a.example"))
@@ -134,7 +134,7 @@ func TestTheLimitOfAProfile_NoRace(t *testing.T) {
 					if coding != "" {
 						answer = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzipped([]byte(body))
 					}
-					c := newClient(t, serve(t, write(answer)), func(c *Config) { c.MaxBody = sizeLimit })
+					c := newClient(t, serve(t, write(answer)), func(c *settings) { c.MaxBody = sizeLimit })
 					got := c.Fetch(t.Context(), origin(t, "a.example"))
 					if got.Error != "" || got.Truncated != (len(body) > sizeLimit) || len(got.Body) != min(len(body), sizeLimit) {
 						t.Fatalf("a body of %d bytes: kept %d, truncated %v, error %q (%v)", len(body), len(got.Body), got.Truncated, got.Error, got.Err)

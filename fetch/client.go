@@ -30,14 +30,6 @@ type Config struct {
 	PerAddress   int           // maximum requests in flight to one address
 	PerDomain    int           // maximum requests in flight to the hosts of one registered domain
 
-	// Room is the memory in bytes that answers in flight may take, beyond some
-	// 16 KB each. The rest goes to a file that Spool creates when needed. If
-	// Spool is nil, everything stays in memory. Waiting is the number of
-	// origins that may wait without a slot, in addition to Concurrency.
-	Room    int64
-	Spool   func() (*os.File, error)
-	Waiting int
-
 	Rate         float64 // requests a second in total; 0: no limit
 	AddressRate  float64 // requests a second to one address; 0: no limit
 	ConnectTo    netip.AddrPort
@@ -56,19 +48,33 @@ type Config struct {
 	// OutagePatience is how long this machine may be cut off before all fetches
 	// end with ErrCutOff. If it is 0, every failure counts as the host's. If
 	// nothing has ever been reached, fetches end with ErrNeverReached, or, with
-	// AcceptUnreachable, the failures count as the hosts'. Others, if not nil,
-	// returns hosts of the whole list in random order. Outage, if not nil, is
-	// called with the time since which failures are held, and with the zero
-	// time when the outage is over; it must not block.
+	// AcceptUnreachable, the failures count as the hosts'.
 	OutagePatience    time.Duration
 	AcceptUnreachable bool
-	Others            func(context.Context) []Origin
-	Outage            func(since time.Time)
+}
+
+// Backing is what the run behind a Client gives it. The zero value is that of a client
+// without a run.
+type Backing struct {
+	// Room is the memory in bytes that answers in flight may take, beyond some
+	// 16 KB each. The rest goes to a file that Spool creates when needed. If
+	// Spool is nil, everything stays in memory. Waiting is the number of
+	// origins that may wait without a slot, in addition to Concurrency.
+	Room    int64
+	Spool   func() (*os.File, error)
+	Waiting int
+	// Others, if not nil, returns hosts of the whole list in random order: in an outage
+	// they tell this machine from the hosts that it asks.
+	Others func(context.Context) []Origin
+	// Outage, if not nil, is called with the time since which failures are held, and
+	// with the zero time when the outage is over. It must not block.
+	Outage func(since time.Time)
 }
 
 // Client fetches. It is safe for concurrent use and need not be closed.
 type Client struct {
 	config      Config
+	backing     Backing
 	requestTail string
 	proxyAuth   string
 	dialer      net.Dialer
@@ -80,7 +86,7 @@ type Client struct {
 }
 
 // New checks the configuration and returns a client.
-func New(config Config) (*Client, error) {
+func New(config Config, b Backing) (*Client, error) {
 	switch {
 	case config.Timeout <= 0:
 		return nil, errors.New("the timeout must be positive")
@@ -102,10 +108,11 @@ func New(config Config) (*Client, error) {
 	}
 	c := &Client{
 		config:     config,
+		backing:    b,
 		dialer:     net.Dialer{Timeout: config.Timeout / 3, KeepAlive: -1},
 		names:      newNames(config.Resolver),
-		politeness: newPoliteness(config),
-		spool:      newSpool(&config),
+		politeness: newPoliteness(config, b.Waiting),
+		spool:      newSpool(b, config.MaxBody),
 		refused:    IsSpecial,
 	}
 	if config.AllowPrivate {

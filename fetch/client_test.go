@@ -58,16 +58,21 @@ func serve(t *testing.T, answer func(c *net.TCPConn, r *http.Request, n int)) ne
 	return netip.MustParseAddrPort(l.Addr().String())
 }
 
-func newClient(t *testing.T, to netip.AddrPort, change func(*Config)) *Client {
+// settings are what a test may change about a client.
+type settings struct {
+	Config
+	Backing
+}
+
+func newClient(t *testing.T, to netip.AddrPort, change func(*settings)) *Client {
 	t.Helper()
-	config := Config{
-		UserAgent: "robocensus-test", Timeout: 5 * time.Second, MaxRedirects: 5, MaxBody: 1000, Concurrency: 100, PerAddress: 4, PerDomain: 100,
-		Waiting: 1 << 14, ConnectTo: to,
-	}
+	s := settings{Config{
+		UserAgent: "robocensus-test", Timeout: 5 * time.Second, MaxRedirects: 5, MaxBody: 1000, Concurrency: 100, PerAddress: 4, PerDomain: 100, ConnectTo: to,
+	}, Backing{Waiting: 1 << 14}}
 	if change != nil {
-		change(&config)
+		change(&s)
 	}
-	c, err := New(config)
+	c, err := New(s.Config, s.Backing)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +210,7 @@ func TestRequestAsSent(t *testing.T) {
 	c := newClient(t, serve(t, func(c *net.TCPConn, r *http.Request, _ int) {
 		heads = append(heads, fmt.Sprint(r.Method, " ", r.RequestURI, " ", r.Host, " ", r.Header))
 		io.WriteString(c, "HTTP/1.1 302 Found\r\nSet-Cookie: a=b\r\nLocation: /next?a b\xff#frag\r\n\r\n")
-	}), func(c *Config) { c.MaxRedirects = 1 })
+	}), func(c *settings) { c.MaxRedirects = 1 })
 	c.Fetch(context.Background(), origin(t, "http://www.müller.eu:8181"))
 	header := "map[Accept:[text/plain, */*;q=0.5] Accept-Encoding:[gzip, br, zstd] Connection:[close] User-Agent:[robocensus-test]]"
 	want := []string{
@@ -264,7 +269,7 @@ func TestRedirectsThatLeadNowhere(t *testing.T) {
 		"Location: #top\r\n":                              robots.ErrorRedirectLoop,
 		"Location: HTTP://A.example:80/robots.txt\r\n":    robots.ErrorRedirectLoop,
 	} {
-		c := newClient(t, serve(t, write("HTTP/1.1 302 Found\r\n"+location+"\r\n")), func(c *Config) { c.Retries = 3 })
+		c := newClient(t, serve(t, write("HTTP/1.1 302 Found\r\n"+location+"\r\n")), func(c *settings) { c.Retries = 3 })
 		got := c.Fetch(context.Background(), origin(t, "a.example"))
 		if got.Error != class || got.Status() != 302 || got.Attempts != 1 {
 			t.Errorf("%.60q: error %q (%v), status %d, %d attempts; want %q, 302, 1", location, got.Error, got.Err, got.Status(), got.Attempts, class)
@@ -281,7 +286,7 @@ func TestARedirectMeetsTheGuard(t *testing.T) {
 			t.Errorf("%s: error %q (%v), remote %v; want %q before any dial", asked, got.Error, got.Err, got.Remote, robots.ErrorAddressBlocked)
 		}
 	}
-	c := newClient(t, netip.AddrPort{}, func(c *Config) { c.AllowPrivate = true })
+	c := newClient(t, netip.AddrPort{}, func(c *settings) { c.AllowPrivate = true })
 	if got := c.Fetch(context.Background(), origin(t, "http://"+to.String())); got.Error != "" || got.Remote != to {
 		t.Errorf("with AllowPrivate: error %q (%v), remote %v", got.Error, got.Err, got.Remote)
 	}
@@ -303,7 +308,7 @@ func TestFailuresOfConnecting(t *testing.T) {
 	}
 	// A name under .invalid does not exist (RFC 6761), but a resolver that does
 	// not answer is not a name that does not exist.
-	got = newClient(t, netip.AddrPort{}, func(c *Config) {
+	got = newClient(t, netip.AddrPort{}, func(c *settings) {
 		c.Resolver, c.Timeout = free, 2*time.Second
 	}).Fetch(context.Background(), origin(t, "a.invalid"))
 	if got.Error != robots.ErrorDNSFailure {
@@ -331,7 +336,7 @@ func TestAHangEndsAtTheDeadline(t *testing.T) {
 			}
 		},
 	} {
-		c := newClient(t, serve(t, answer), func(c *Config) { c.Timeout, c.Retries = 300*time.Millisecond, 5 })
+		c := newClient(t, serve(t, answer), func(c *settings) { c.Timeout, c.Retries = 300*time.Millisecond, 5 })
 		got := c.Fetch(context.Background(), origin(t, "a.example"))
 		if got.Error != robots.ErrorTimeout {
 			t.Errorf("%s: %q (%v)", name, got.Error, got.Err)
@@ -361,7 +366,7 @@ func TestRetries(t *testing.T) {
 			t.Parallel()
 			c := newClient(t, serve(t, func(c *net.TCPConn, _ *http.Request, n int) {
 				fmt.Fprintf(c, "HTTP/1.1 %d X\r\nContent-Length: 0\r\n\r\n", row.statuses[min(n, len(row.statuses))-1])
-			}), func(c *Config) { c.Retries, c.Timeout = row.retries, 20*time.Second })
+			}), func(c *settings) { c.Retries, c.Timeout = row.retries, 20*time.Second })
 			got := c.Fetch(context.Background(), origin(t, "a.example"))
 			if got.Status() != row.status || got.Attempts != row.attempts {
 				t.Errorf("status %d after %d attempts, want %d after %d", got.Status(), got.Attempts, row.status, row.attempts)
@@ -382,19 +387,19 @@ func TestCancelIsAFact(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	good := Config{UserAgent: "x", Timeout: 1, MaxBody: 1, Concurrency: 1, PerAddress: 1, PerDomain: 1}
-	for name, change := range map[string]func(*Config){
-		"no timeout": func(c *Config) { c.Timeout = 0 }, "no body": func(c *Config) { c.MaxBody = 0 },
-		"no places": func(c *Config) { c.PerAddress = 0 }, "negative": func(c *Config) { c.Retries = -1 },
-		"a line break in the user agent": func(c *Config) { c.UserAgent = "x\r\nHost: y" },
+	good := settings{Config: Config{UserAgent: "x", Timeout: 1, MaxBody: 1, Concurrency: 1, PerAddress: 1, PerDomain: 1}}
+	for name, change := range map[string]func(*settings){
+		"no timeout": func(c *settings) { c.Timeout = 0 }, "no body": func(c *settings) { c.MaxBody = 0 },
+		"no places": func(c *settings) { c.PerAddress = 0 }, "negative": func(c *settings) { c.Retries = -1 },
+		"a line break in the user agent": func(c *settings) { c.UserAgent = "x\r\nHost: y" },
 	} {
-		config := good
-		change(&config)
-		if _, err := New(config); err == nil {
+		bad := good
+		change(&bad)
+		if _, err := New(bad.Config, Backing{}); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	if _, err := New(good); err != nil {
+	if _, err := New(good.Config, Backing{}); err != nil {
 		t.Error(err)
 	}
 }

@@ -182,7 +182,7 @@ func TestAHangOfFTPEndsAtTheDeadline(t *testing.T) {
 		"before the end":      {replies: map[string]string{"done": ""}},
 	} {
 		at, _ := serveFTP(t, server)
-		c := newClient(t, at, func(c *Config) { c.Timeout, c.Retries = 300*time.Millisecond, 5 })
+		c := newClient(t, at, func(c *settings) { c.Timeout, c.Retries = 300*time.Millisecond, 5 })
 		got := c.Fetch(context.Background(), origin(t, "ftp://a.example"))
 		if got.Error != robots.ErrorTimeout || got.Status() != 0 {
 			t.Errorf("%s: status %d, %q (%v)", name, got.Status(), got.Error, got.Err)
@@ -193,7 +193,7 @@ func TestAHangOfFTPEndsAtTheDeadline(t *testing.T) {
 func TestCancelWakesATransfer(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	at, _ := serveFTP(t, ftpScript{send: func(c *net.TCPConn) { cancel(); io.Copy(io.Discard, c) }})
-	got := newClient(t, at, func(c *Config) { c.Timeout = time.Hour }).Fetch(ctx, origin(t, "ftp://a.example"))
+	got := newClient(t, at, func(c *settings) { c.Timeout = time.Hour }).Fetch(ctx, origin(t, "ftp://a.example"))
 	if got.Error != robots.ErrorCanceled {
 		t.Errorf("error %q (%v)", got.Error, got.Err)
 	}
@@ -219,7 +219,7 @@ func TestRetriesOfFTP(t *testing.T) {
 					s.replies = map[string]string{row.verb: row.reply}
 				}
 			}})
-			c := newClient(t, at, func(c *Config) { c.Retries, c.Timeout = 1, 20*time.Second })
+			c := newClient(t, at, func(c *settings) { c.Retries, c.Timeout = 1, 20*time.Second })
 			got := c.Fetch(context.Background(), origin(t, "ftp://a.example"))
 			if got.Status() != row.status || got.Attempts != row.attempts {
 				t.Errorf("status %d after %d attempts, want %d after %d", got.Status(), got.Attempts, row.status, row.attempts)
@@ -248,7 +248,7 @@ func TestRedirectsToFTP(t *testing.T) {
 		from := serve(t, func(c *net.TCPConn, _ *http.Request, _ int) {
 			fmt.Fprintf(c, "HTTP/1.1 302 Found\r\nServer: x\r\nLocation: %s\r\n\r\n", to)
 		})
-		c := newClient(t, netip.AddrPort{}, func(c *Config) { c.AllowPrivate = true })
+		c := newClient(t, netip.AddrPort{}, func(c *settings) { c.AllowPrivate = true })
 		got := c.Fetch(context.Background(), origin(t, "http://"+from.String()))
 		if row.command == "" {
 			if got.Error != robots.ErrorRedirectInvalid || got.Status() != 0 {

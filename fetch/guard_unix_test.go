@@ -38,7 +38,7 @@ func TestTheGuardJudgesEveryAddress(t *testing.T) {
 		"inside.example": at("127.0.0.1", "10.0.0.1", "::1"),
 		"mixed.example":  at("1.2.3.4", "127.0.0.1", "10.0.0.1"),
 	}, true)
-	c := newClient(t, netip.AddrPort{}, func(c *Config) { c.Resolver = server })
+	c := newClient(t, netip.AddrPort{}, func(c *settings) { c.Resolver = server })
 	dialed := refuseAll(c)
 	for try, wasLookedUp := range []bool{true, false} {
 		got := c.Fetch(t.Context(), origin(t, "http://inside.example"))
@@ -66,7 +66,7 @@ func TestTheGuardJudgesTheAddressesOfProbes(t *testing.T) {
 		"inside.example": at("127.0.0.1", "10.0.0.1", "::1"),
 		"mixed.example":  at("127.0.0.1", "1.2.3.4", "10.0.0.1"),
 	}, false)
-	c := newClient(t, netip.AddrPort{}, func(c *Config) {
+	c := newClient(t, netip.AddrPort{}, func(c *settings) {
 		c.Resolver, c.OutagePatience = server, time.Minute
 		c.Others = func(context.Context) (list []Origin) {
 			for _, host := range []string{"inside.example", "127.0.0.1", "169.254.169.254", "[::1]", "[::ffff:10.0.0.1]", "localhost"} {
@@ -100,7 +100,7 @@ func TestTheGuardJudgesTheAddressesOfProbes(t *testing.T) {
 // RFC 9110 section 10.2.3: a client that asks again waits at least as long as
 // Retry-After says.
 func TestRetryAfterIsKept(t *testing.T) {
-	c := newClient(t, netip.AddrPort{}, func(c *Config) { c.Retries = 2 })
+	c := newClient(t, netip.AddrPort{}, func(c *settings) { c.Retries = 2 })
 	for _, status := range []int{500, 503} {
 		for _, row := range []struct {
 			value   string

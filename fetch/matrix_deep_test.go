@@ -91,7 +91,7 @@ func TestACutAtTheLargestLimitIsSeen(t *testing.T) {
 			p, _ := robots.ProfileNamed(name)
 			body := bodyAround(p.SizeLimit, 1, "Disallow: /é")
 			answer := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-			c := newClient(t, serve(t, write(answer)), func(c *Config) { c.MaxBody = sizeLimit })
+			c := newClient(t, serve(t, write(answer)), func(c *settings) { c.MaxBody = sizeLimit })
 			got := c.Fetch(t.Context(), origin(t, "a.example"))
 			var f robots.File
 			f.Cut = got.Truncated
@@ -122,7 +122,7 @@ func TestALookUpLeavesNothingBehind(t *testing.T) {
 				silent.onAsk = cancel
 			}
 			server := serveDNS(t, zone{"a.example": silent}, true)
-			c := newClient(t, netip.AddrPort{}, func(c *Config) { c.Resolver, c.Timeout = server, 500*time.Millisecond })
+			c := newClient(t, netip.AddrPort{}, func(c *settings) { c.Resolver, c.Timeout = server, 500*time.Millisecond })
 			before := goleak.IgnoreCurrent()
 			c.Fetch(ctx, origin(t, "a.example"))
 			if err := goleak.Find(before); err != nil {

@@ -147,7 +147,7 @@ var guardRows = []row{
 		s.client = func(c *Client) {
 			first(c)
 			// A second client, with a separate name cache.
-			before, err := New(s.Config)
+			before, err := New(s.Config, Backing{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,7 +165,7 @@ var guardRows = []row{
 func TestANameThatTurnsInAChain(t *testing.T) {
 	s := &scene{Config: newClient(t, netip.AddrPort{}, nil).config}
 	guarded("http://a.example/next", zone{"a.example": {a: [][]string{{public}, {"127.0.0.1"}}}})(t, s)
-	c, err := New(s.Config)
+	c, err := New(s.Config, Backing{})
 	if err != nil {
 		t.Fatal(err)
 	}

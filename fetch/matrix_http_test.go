@@ -112,7 +112,7 @@ func TestTemporaryFailures(t *testing.T) {
 			t.Parallel()
 			s := &scene{}
 			r.stage(t, s)
-			c := newClient(t, s.ConnectTo, func(c *Config) { c.Retries = 1 })
+			c := newClient(t, s.ConnectTo, func(c *settings) { c.Retries = 1 })
 			got := c.Fetch(t.Context(), origin(t, "a.example"))
 			r.want.check(t, got, 1, &scene{Config: c.config})
 			if string(got.Body) != "ok" {

@@ -129,7 +129,7 @@ func TestFaultMatrix(t *testing.T) {
 			s.ctx, s.cancel = context.WithCancel(t.Context())
 			defer s.cancel()
 			r.stage(t, s)
-			c, err := New(s.Config)
+			c, err := New(s.Config, Backing{})
 			if err != nil {
 				t.Fatalf("%s: %v", r.name, err)
 			}

@@ -374,15 +374,15 @@ func (l *link) declare() {
 	if !l.isHolding() {
 		l.since = l.heard
 	}
-	if l.client.config.Outage != nil {
-		l.client.config.Outage(l.since)
+	if l.client.backing.Outage != nil {
+		l.client.backing.Outage(l.since)
 	}
 }
 
 // end ends an outage.
 func (l *link) end() {
 	l.out = false
-	if l.client.config.Outage != nil {
-		l.client.config.Outage(time.Time{})
+	if l.client.backing.Outage != nil {
+		l.client.backing.Outage(time.Time{})
 	}
 }

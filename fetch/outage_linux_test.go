@@ -66,9 +66,9 @@ func newWeb(t *testing.T, hosts int, z zone) *web {
 }
 
 // client returns a client with short times that uses the web's line.
-func (w *web) client(t *testing.T, change func(*Config)) *Client {
+func (w *web) client(t *testing.T, change func(*settings)) *Client {
 	t.Helper()
-	c := newClient(t, netip.AddrPort{}, func(c *Config) {
+	c := newClient(t, netip.AddrPort{}, func(c *settings) {
 		c.AllowPrivate, c.Resolver, c.OutagePatience, c.Retries, c.Concurrency = true, w.resolver, time.Minute, 1, 20
 		if change != nil {
 			change(c)
@@ -160,7 +160,7 @@ func TestHostsOfAnOutageAreAskedAgain(t *testing.T) {
 				}
 				time.AfterFunc(20*time.Millisecond, back)
 			}
-			c := w.client(t, func(c *Config) {
+			c := w.client(t, func(c *settings) {
 				c.Outage = func(since time.Time) {
 					mu.Lock()
 					defer mu.Unlock()
@@ -199,7 +199,7 @@ func TestAnOutageThatLasts(t *testing.T) {
 			w.cut.Store(true)
 		}
 	}
-	c := w.client(t, func(c *Config) { c.OutagePatience = 100 * time.Millisecond })
+	c := w.client(t, func(c *settings) { c.OutagePatience = 100 * time.Millisecond })
 	hosts := hostsNamed("h%d.test", 60)
 	answered := 0
 	for i, got := range w.fetchAll(t, c, hosts) {
@@ -225,7 +225,7 @@ func TestNothingReached(t *testing.T) {
 			t.Errorf("%s: %s, %v", got.Origin, got.Error, got.Local)
 		}
 	}
-	for _, got := range w.fetchAll(t, w.client(t, func(c *Config) { c.AcceptUnreachable = true }), hosts) {
+	for _, got := range w.fetchAll(t, w.client(t, func(c *settings) { c.AcceptUnreachable = true }), hosts) {
 		want := robots.ErrorDNSFailure
 		if got.Origin.Host == "127.9.9.9" {
 			want = robots.ErrorConnectFailure
@@ -244,7 +244,7 @@ func TestProofs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWeb(t, 1, zone{"dead.test": at("127.255.0.1"), "failing.test": {failA: true, failAAAA: true}})
-			c := w.client(t, func(c *Config) { c.Retries = 0 })
+			c := w.client(t, func(c *settings) { c.Retries = 0 })
 			for host, class := range map[string]robots.ErrorClass{"dead.test": robots.ErrorConnectFailure, "failing.test": robots.ErrorDNSFailure} {
 				held := make(chan *Capture, 1)
 				go func() { held <- c.Fetch(t.Context(), w.origin(t, host)) }()
@@ -351,7 +351,7 @@ func TestListsOfDeadHosts(t *testing.T) {
 					panic(http.ErrAbortHandler)
 				}
 			}
-			c := w.client(t, func(c *Config) {
+			c := w.client(t, func(c *settings) {
 				c.Retries = 0
 				c.Others = func(context.Context) []Origin { return []Origin{w.origin(t, dead[0]), w.origin(t, live[0])} }
 			})
@@ -376,7 +376,7 @@ func TestAClockThatJumps(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWeb(t, 1, nil)
-			c := w.client(t, func(c *Config) { c.Retries = 0 })
+			c := w.client(t, func(c *settings) { c.Retries = 0 })
 			w.onAsk = func(total int, _ string) {
 				if total == 1 {
 					c.link.mu.Lock()
@@ -397,7 +397,7 @@ func TestAHeldFailureIsStopped(t *testing.T) {
 	w := newWeb(t, 1, nil)
 	w.cut.Store(true)
 	ctx, cancel := context.WithCancel(t.Context())
-	c := w.client(t, func(c *Config) { c.Outage = func(time.Time) { cancel() } })
+	c := w.client(t, func(c *settings) { c.Outage = func(time.Time) { cancel() } })
 	if got := c.Fetch(ctx, w.origin(t, "h0.test")); got.Error != robots.ErrorCanceled || got.Local != nil {
 		t.Errorf("%s, %v", got.Error, got.Err)
 	}

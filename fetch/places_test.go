@@ -33,7 +33,7 @@ func TestATurnThatComesTooLateIsPassedOn(t *testing.T) {
 // A request that is stopped before it could use a place holds none afterwards,
 // neither of its domain nor of its address.
 func TestAPlaceThatIsNotUsedIsFree(t *testing.T) {
-	c := newClient(t, netip.AddrPort{}, func(c *Config) { c.AddressRate = 1e-6 })
+	c := newClient(t, netip.AddrPort{}, func(c *settings) { c.AddressRate = 1e-6 })
 	stopped, cancel := context.WithCancel(t.Context())
 	p, err := c.Enter(stopped, stopped)
 	if err != nil {

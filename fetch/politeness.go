@@ -26,9 +26,9 @@ type politeness struct {
 	starts    *limiter      // admits one origin at a time to its first request
 }
 
-func newPoliteness(c Config) *politeness {
+func newPoliteness(c Config, waiting int) *politeness {
 	m := &politeness{
-		inside:    newLimiter(2*c.Concurrency+c.Waiting, 0),
+		inside:    newLimiter(2*c.Concurrency+waiting, 0),
 		slots:     newLimiter(c.Concurrency, 0),
 		domains:   newLimiter(c.PerDomain, 0),
 		addresses: newLimiter(c.PerAddress, c.AddressRate),

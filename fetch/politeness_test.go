@@ -148,7 +148,7 @@ func TestADomainIsAskedPolitely(t *testing.T) {
 		io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 	})
 	// The requests of the busy domain would fill all ten slots.
-	client := newClient(t, address, func(c *Config) { c.Concurrency, c.PerDomain, c.PerAddress, c.Timeout = 10, 3, 100, time.Minute })
+	client := newClient(t, address, func(c *settings) { c.Concurrency, c.PerDomain, c.PerAddress, c.Timeout = 10, 3, 100, time.Minute })
 	done := make(chan *Capture)
 	ask := func(host string) {
 		p, err := client.Enter(context.Background(), context.Background())
@@ -193,7 +193,7 @@ func TestAddressesAreAskedPolitely(t *testing.T) {
 		<-enough
 		now.Add(-1)
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-	}), func(c *Config) { c.PerAddress = 2 })
+	}), func(c *settings) { c.PerAddress = 2 })
 	done := make(chan *Capture)
 	for range 10 {
 		go func() { done <- c.Fetch(context.Background(), origin(t, "a.example")) }()
@@ -209,9 +209,9 @@ func TestAddressesAreAskedPolitely(t *testing.T) {
 }
 
 func TestRatesAreKept(t *testing.T) {
-	for name, change := range map[string]func(*Config){
-		"of all":     func(c *Config) { c.Rate = 50 },
-		"an address": func(c *Config) { c.AddressRate, c.PerAddress = 50, 10 },
+	for name, change := range map[string]func(*settings){
+		"of all":     func(c *settings) { c.Rate = 50 },
+		"an address": func(c *settings) { c.AddressRate, c.PerAddress = 50, 10 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -223,7 +223,7 @@ func TestRatesAreKept(t *testing.T) {
 				mu.Unlock()
 				io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 			})
-			client := newClient(t, netip.AddrPort{}, func(c *Config) { c.AllowPrivate = true; change(c) })
+			client := newClient(t, netip.AddrPort{}, func(c *settings) { c.AllowPrivate = true; change(c) })
 			var all sync.WaitGroup
 			for range 10 {
 				all.Go(func() {
@@ -249,7 +249,7 @@ func TestAWaitForARetryHoldsNoSlot(t *testing.T) {
 		}
 		io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 	})
-	client := newClient(t, address, func(c *Config) { c.Concurrency, c.Retries = 1, 1 })
+	client := newClient(t, address, func(c *settings) { c.Concurrency, c.Retries = 1, 1 })
 	order := make(chan string, 2)
 	var all sync.WaitGroup
 	first, err := client.Enter(context.Background(), context.Background())
@@ -272,7 +272,7 @@ func TestAWaitForARetryHoldsNoSlot(t *testing.T) {
 // moves the deadline.
 func TestAWaitForASlotAfterAPauseIsOurs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &Client{politeness: newPoliteness(Config{Concurrency: 1})}
+		c := &Client{politeness: newPoliteness(Config{Concurrency: 1}, 0)}
 		first, err := c.Enter(t.Context(), t.Context())
 		if err != nil {
 			t.Fatal(err)

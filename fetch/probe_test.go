@@ -38,7 +38,7 @@ func TestMisconfiguredSites(t *testing.T) {
 					status = row.front
 				}
 				fmt.Fprintf(c, "HTTP/1.1 %d X\r\nContent-Length: 0\r\n\r\n", status)
-			}), func(c *Config) { c.ProbeMisconfigured = true })
+			}), func(c *settings) { c.ProbeMisconfigured = true })
 			got := c.Fetch(context.Background(), origin(t, "a.example"))
 			misconfigured := got.Facts().Misconfigured
 			if misconfigured != row.want || got.Status() != row.robots || len(got.Hops) != 1 || got.Attempts != 1 {

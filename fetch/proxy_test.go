@@ -76,7 +76,7 @@ func TestProxy(t *testing.T) {
 	defer server.Close()
 	roots := x509.NewCertPool()
 	roots.AddCert(web.Certificate()) // of example.com
-	client := newClient(t, netip.AddrPort{}, func(c *Config) {
+	client := newClient(t, netip.AddrPort{}, func(c *settings) {
 		c.Proxy, _ = url.Parse("http://me:secret@" + server.Listener.Addr().String())
 		c.RootCAs = roots
 	})
@@ -120,7 +120,7 @@ func TestAProxyIsNotProbedWithSpecialAddresses(t *testing.T) {
 	p := &proxy{}
 	server := httptest.NewServer(p)
 	defer server.Close()
-	c := newClient(t, netip.AddrPort{}, func(c *Config) { c.Proxy, _ = url.Parse("http://me:secret@" + server.Listener.Addr().String()) })
+	c := newClient(t, netip.AddrPort{}, func(c *settings) { c.Proxy, _ = url.Parse("http://me:secret@" + server.Listener.Addr().String()) })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for _, host := range []string{"127.0.0.1", "169.254.169.254", "[::1]", "localhost"} {
@@ -141,11 +141,11 @@ func TestAProxyIsNotProbedWithSpecialAddresses(t *testing.T) {
 func TestAProxyThatFailsIsNoFactAboutTheHost(t *testing.T) {
 	server := httptest.NewServer(&proxy{})
 	address := server.Listener.Addr().String()
-	without := newClient(t, netip.AddrPort{}, func(c *Config) { c.Proxy, _ = url.Parse("http://" + address) })
+	without := newClient(t, netip.AddrPort{}, func(c *settings) { c.Proxy, _ = url.Parse("http://" + address) })
 	if got := without.Fetch(context.Background(), origin(t, "https://a.example")); got.Local == nil {
 		t.Errorf("a proxy that wants a password: %q (%v), no local error", got.Error, got.Err)
 	}
-	wrong := newClient(t, netip.AddrPort{}, func(c *Config) { c.Proxy, _ = url.Parse("http://me:wrong@" + address) })
+	wrong := newClient(t, netip.AddrPort{}, func(c *settings) { c.Proxy, _ = url.Parse("http://me:wrong@" + address) })
 	for _, client := range []*Client{without, wrong} {
 		if got := client.Fetch(context.Background(), origin(t, "http://a.example")); got.Local == nil {
 			t.Errorf("a proxy that wants another password, over http: status %d, %q (%v), no local error", got.Status(), got.Error, got.Err)

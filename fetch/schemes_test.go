@@ -38,7 +38,7 @@ func TestHopelessFailuresSkipTheNextScheme(t *testing.T) {
 	for host, class := range map[string]robots.ErrorClass{
 		"none.example": robots.ErrorDNSNotFound, "inside.example": robots.ErrorAddressBlocked, "[2a00::1]": robots.ErrorNoRoute,
 	} {
-		c := newClient(t, netip.AddrPort{}, func(c *Config) { c.Resolver, c.Retries = server, 2 })
+		c := newClient(t, netip.AddrPort{}, func(c *settings) { c.Resolver, c.Retries = server, 2 })
 		c.dialer.Control = func(string, string, syscall.RawConn) error { return syscall.ENETUNREACH }
 		got := c.Fetch(t.Context(), origin(t, "https://"+host), origin(t, "http://"+host), origin(t, "ftp://"+host))
 		if got.Error != class || got.Origin.Scheme != "https" || got.Attempts != 1 || got.Fallback != "" || got.Local != nil {
@@ -51,7 +51,7 @@ func TestHopelessFailuresSkipTheNextScheme(t *testing.T) {
 // failure leaves no hope: its history is kept under that origin.
 func TestAPreferredSchemeIsAskedWithoutHope(t *testing.T) {
 	server := serveDNS(t, zone{}, false)
-	c := newClient(t, netip.AddrPort{}, func(c *Config) { c.Resolver = server })
+	c := newClient(t, netip.AddrPort{}, func(c *settings) { c.Resolver = server })
 	for prefer, scheme := range []string{"https", "http", "ftp"} {
 		lease, err := c.Enter(t.Context(), t.Context())
 		if err != nil {
@@ -92,7 +92,7 @@ func TestASchemeThatHangsLeavesTimeForTheNext(t *testing.T) {
 		}
 	}()
 	defer func() { l.Close(); <-done }()
-	c := newClient(t, netip.MustParseAddrPort(l.Addr().String()), func(c *Config) { c.Timeout = time.Second })
+	c := newClient(t, netip.MustParseAddrPort(l.Addr().String()), func(c *settings) { c.Timeout = time.Second })
 	got := c.Fetch(context.Background(), origin(t, "https://a.example"), origin(t, "http://a.example"))
 	if got.Origin.Scheme != "http" || got.Status() != 200 || got.Fallback != robots.ErrorTimeout {
 		t.Errorf("%v, status %d, fallback %q (%v)", got.Origin, got.Status(), got.Fallback, got.Err)
@@ -103,7 +103,7 @@ func TestFallbackIsRememberedOverRetries(t *testing.T) {
 	now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
 	c := newClient(t, serve(t, func(c *net.TCPConn, _ *http.Request, n int) {
 		fmt.Fprintf(c, "HTTP/1.1 %d X\r\nContent-Length: 0\r\n\r\n", []int{503, 200}[min(n, 2)-1])
-	}), func(c *Config) {
+	}), func(c *settings) {
 		c.Retries = 1
 		c.Now = func() time.Time { now = now.Add(time.Hour); return now }
 	})

@@ -41,11 +41,11 @@ const (
 	maxHeavy = 256
 )
 
-func newSpool(c *Config) *spool {
-	s := &spool{create: c.Spool, room: c.Room, heavy: make(chan struct{}, maxHeavy)}
+func newSpool(b Backing, maxBody int) *spool {
+	s := &spool{create: b.Spool, room: b.Room, heavy: make(chan struct{}, maxHeavy)}
 	if s.create != nil {
-		s.heavy = make(chan struct{}, min(max(c.Room/heavyBytes, 4), maxHeavy))
-		s.landing = make(chan struct{}, min(max(c.Room/int64(2*c.MaxBody), 1), 16))
+		s.heavy = make(chan struct{}, min(max(b.Room/heavyBytes, 4), maxHeavy))
+		s.landing = make(chan struct{}, min(max(b.Room/int64(2*maxBody), 1), 16))
 	}
 	return s
 }

@@ -18,11 +18,11 @@ import (
 )
 
 // spooling gives a client a spool file in a temporary folder.
-func spooling(t *testing.T, room int64) func(*Config) {
+func spooling(t *testing.T, room int64) func(*settings) {
 	path := filepath.Join(t.TempDir(), "spool")
 	var file *os.File
 	t.Cleanup(func() { file.Close() })
-	return func(c *Config) {
+	return func(c *settings) {
 		c.Room, c.MaxBody, c.Concurrency, c.Timeout = room, 500_000, 1000, time.Minute
 		c.Spool = func() (_ *os.File, err error) {
 			file, err = os.Create(path)
@@ -150,7 +150,7 @@ func TestHeavyHeadersWaitForEachOther_NoRace(t *testing.T) {
 		hang(c)
 	})
 	const timeout = time.Second
-	client := newClient(t, address, func(c *Config) {
+	client := newClient(t, address, func(c *settings) {
 		spooling(t, 0)(c)
 		c.Timeout = timeout
 	})

@@ -27,7 +27,7 @@ func TestAStoppedRunBeginsNoRequest(t *testing.T) {
 			return
 		}
 		io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-	}), func(c *Config) { c.PerDomain = 1 })
+	}), func(c *settings) { c.PerDomain = 1 })
 	fetch := func(host string) <-chan *Capture {
 		p, err := client.Enter(begin, t.Context())
 		if err != nil {

@@ -149,9 +149,9 @@ func (l *link) targets(ctx context.Context) (targets []Origin) {
 	if len(targets) == probed {
 		return targets
 	}
-	if !l.sampled && config.Others != nil {
+	if !l.sampled && l.client.backing.Others != nil {
 		l.mu.Unlock()
-		sample := config.Others(ctx)
+		sample := l.client.backing.Others(ctx)
 		l.mu.Lock()
 		l.sample, l.sampled = sample, true
 	}

@@ -37,12 +37,12 @@ func PreviewRun(ctx context.Context, c Config) (p Preview, err error) {
 		}
 	}
 	if c.Source.IsStored() {
-		return Preview{Hosts: -1}, source.Check(ctx, c.Source)
+		return Preview{Hosts: -1}, source.Check(ctx, c.source())
 	}
 	if c.Source.Hosts == "-" {
 		return Preview{Hosts: -1}, nil
 	}
-	list, err := source.Open(ctx, c.Source)
+	list, err := source.Open(ctx, c.source())
 	if err != nil {
 		return p, err
 	}

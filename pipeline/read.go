@@ -109,7 +109,7 @@ func (n *census) fetch(ctx context.Context, lease *fetch.Lease, j *job) error {
 	if n.memory == nil {
 		j.Capture = lease.Fetch(0, j.Candidates...)
 	} else {
-		j.Capture = n.memory.Fetch(lease, n.config.Terms, j.Candidates...)
+		j.Capture = n.memory.Fetch(lease, n.terms, j.Candidates...)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err() // the capture may describe our own stop
@@ -160,7 +160,7 @@ func (n *census) account(j *job) error {
 type LocalError struct{ Err error }
 
 func (e *LocalError) Error() string {
-	return "this machine cannot go on fetching: " + e.Err.Error()
+	return "this machine cannot continue fetching: " + e.Err.Error()
 }
 func (e *LocalError) Unwrap() error { return e.Err }
 

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"sync/atomic"
 	"time"
@@ -11,27 +10,26 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/memory"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/summary"
-	"github.com/robocensus/robocensus/sink/views"
 )
 
 // Config configures a run.
 type Config struct {
 	Dir         string
 	Run         string
-	Source      source.Config   // MaxBody and MaxRedirects are taken from Fetch
+	Source      source.Config   // MaxBody and MaxRedirects are those of Fetch
 	Evaluate    evaluate.Config // agents, URL samples and profiles
 	Tables      []string
 	Fetch       fetch.Config
 	Grace       time.Duration // how long hosts in flight may take when ctx ends
 	State       string        // folder of the memory of answers, "" for none
 	Spool       string        // folder for shards that are not committed; unused for a run in a folder without shards
-	Terms       memory.Terms  // when that memory may answer; its Run, MaxRedirects, MaxBody and Now are set by Run
+	MaxAge      time.Duration // how old an answer of that memory may be
+	Lengthen    bool          // the answer's Cache-Control may allow it to be older
 	Memory      int64         // bytes that the process may take, 0 if unknown; see [budgets]
 	ToolVersion string
 	AsOf        *time.Time     // date of the run; nil to take it from the captures, or the start
@@ -88,174 +86,30 @@ type segment struct {
 	archive   *sink.ArchiveRecord
 }
 
-// census is a run under way.
-type census struct {
-	config     Config
-	run        *sink.Run
-	source     *source.Source
-	client     *fetch.Client
-	memory     *memory.Memory // nil for none
-	rejects    *source.Rejects
-	shared     *evaluate.Shared
-	totals     *summary.Counts
-	pressure   *backpressure
-	ready      chan *segment // segments that have all their captures
-	progress   *Progress
-	rereadable bool // the inputs can be read again, so the run can be resumed
-}
-
 // Run makes the census. It returns when every target is in the tables, when ctx
 // ends (with a [Stopped], unless nothing was done), or when the input or the disk
 // fails. Committed segments stay, and so do the answers of hosts that were asked.
 // progress may be read meanwhile.
-func Run(ctx context.Context, c Config, progress *Progress) (_ *Result, err error) {
+func Run(ctx context.Context, c Config, progress *Progress) (*Result, error) {
 	if store.IsURL(c.Dir) {
 		return runInBucket(ctx, c, progress)
 	}
-	began, before := time.Now(), progress.Snapshot()
-	c.Source.MaxBody, c.Source.MaxRedirects = c.Fetch.MaxBody, c.Fetch.MaxRedirects
-	n := &census{
-		config: c, progress: progress, shared: evaluate.Prepare(c.Evaluate), pressure: newBackpressure(&c), ready: make(chan *segment, 1),
-	}
-	n.totals = n.shared.NewCounts()
-	if n.source, err = source.Open(ctx, c.Source); err != nil {
-		return nil, err
-	}
-	defer n.source.Close()
-	progress.expect(n.source.Total, c.Source.Limit)
-	if c.State != "" {
-		if n.memory, err = memory.Open(c.State); err != nil {
-			return nil, err
-		}
-		defer func() {
-			if e := n.memory.Close(); err == nil {
-				err = e // otherwise err is the cause
-			}
-		}()
-		if err := n.memory.Bind(c.Source.Shard.Name()); err != nil {
-			return nil, err
-		}
-	}
-	var created bool
-	plan := sink.Plan{
-		Run: c.Run, ToolVersion: c.ToolVersion, Started: began.UTC(), Configuration: c.Settings, Pace: c.Pace,
-		Inputs: append(n.source.Inputs(), c.Inputs...), Tables: c.Tables, Profiles: c.Evaluate.ProfileNames(), FromShards: n.source.FromShards(),
-	}
-	c.describe(&plan, n.source)
-	n.rereadable = plan.CanBeReadAgain()
-	n.run, created, err = begin(ctx, c, plan)
-	if errors.Is(err, sink.ErrRunComplete) {
-		// The process that completed the run may have died before it wrote the views.
-		if e := views.Write(ctx, c.Dir); e != nil {
-			return nil, e
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		defer n.run.Close()
-		if err != nil && created && progress.Snapshot().Fetched == 0 {
-			// There is nothing to resume and nothing to query.
-			n.run.Close()
-			if e := sink.Remove(ctx, c.Dir, c.Run); e != nil {
-				err = errors.Join(err, e)
-			}
-			return
-		}
-		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-			err = n.stopped(err)
-		}
-		// Committed segments can be queried, however the run ended.
-		if e := views.WriteIn(n.run.Store(), n.run.ReplaceFile); err == nil {
-			err = e // otherwise err is the cause
-		}
-	}()
-	if c.ForceNew {
-		// The views must not name a run that is gone.
-		if err := views.WriteIn(n.run.Store(), n.run.ReplaceFile); err != nil {
-			return nil, err
-		}
-	}
-	n.config.Terms.MaxRedirects, n.config.Terms.MaxBody, n.config.Terms.Now = n.config.Fetch.MaxRedirects, n.config.Fetch.MaxBody, n.config.Fetch.Now
-	// Another output folder may hold a run of the same name.
-	n.config.Terms.Run = c.Run + " " + n.run.Started().Format(time.RFC3339Nano)
-	n.config.Fetch.Others, n.config.Fetch.Outage = n.source.Others, progress.outage
-	spool, release := n.spool()
-	defer release()
-	n.config.Fetch.Spool, n.config.Fetch.Room, n.config.Fetch.Waiting = spool, n.pressure.underWay, n.pressure.waiting
-	if n.client, err = fetch.New(n.config.Fetch); err != nil {
-		return nil, err
-	}
-	rejectedFile, err := n.run.Rejected()
-	if err != nil {
-		return nil, fmt.Errorf("create rejected.csv: %w", err)
-	}
-	n.rejects = source.NewRejects(rejectedFile, n.run.Scratch, progress.rejected)
-	defer n.rejects.Close()
-	if err := n.source.Start(ctx, n.rejects, progress.read); err != nil {
-		return nil, err
-	}
-	// The counts of earlier processes of the run.
-	if err := n.totals.Restore(ctx, n.run); err != nil {
-		return nil, err
-	}
+	return runInFolder(ctx, c, nil, progress)
+}
 
+// runInFolder makes a run in a folder of this machine. from is its source, nil to open
+// that of the configuration.
+func runInFolder(ctx context.Context, c Config, from *source.Source, progress *Progress) (_ *Result, err error) {
+	n := newCensus(c, from, progress)
+	defer func() { err = n.close(ctx, err) }()
+	if err := n.open(ctx); err != nil {
+		return nil, err
+	}
 	if err := n.work(ctx); err != nil {
 		return nil, err
 	}
-	if n.source.Targets() == 0 {
-		if err := n.source.Empty(); err != nil {
-			return nil, err
-		}
-	}
-	if c.Source.Shard.Count <= 1 { // otherwise another shard may use them
-		for _, s := range n.shared.Unused() {
-			if err := n.rejects.Sample(s.Line, s.URL, unusedSample); err != nil {
-				return nil, err
-			}
-		}
-	}
-	rejected, err := n.rejects.Finish()
-	if err != nil {
-		return nil, err
-	}
-	targets, lines, skipped := n.source.Targets(), n.rejects.Lines(), n.rejects.Skipped()
-	progress.enter(SummingUp)
-	sums, err := summary.SumUp(ctx, n.run)
-	if err != nil {
-		return nil, err
-	}
-	progress.enter(Completing)
-	if err := n.run.Complete(sink.Completion{
-		Finished: time.Now().UTC(), Tally: sink.Tally{Targets: targets, Rejected: lines, Skipped: skipped.Kinds()}, Totals: sums,
-		Inputs: append(n.source.Inputs(), c.Inputs...), Rejected: rejected,
-	}); err != nil {
-		return nil, err
-	}
-	progress.enter(Finished)
-	return &Result{
-		Folder: n.run.Folder(), Targets: targets, Earlier: progress.Snapshot().Earlier - before.Earlier, Rejected: lines, RejectedFor: n.rejects.Kinds(), UnreadRanks: n.rejects.Remarks(), Skipped: skipped, Unmatched: n.source.Unmatched(), Elapsed: time.Since(began),
-		Rows: n.run.Rows(), Counts: n.totals,
-	}, nil
+	return n.complete(ctx)
 }
-
-// describe sets what a plan says of the profiles, of the date of the run and of the run
-// whose captures are judged again. s is nil for a run whose lists are planned.
-func (c *Config) describe(p *sink.Plan, s *source.Source) {
-	p.ProfileFields = c.Evaluate.ProfileFields()
-	p.AsOf = c.AsOf
-	if s == nil {
-		return
-	}
-	p.Earlier, p.Repeated = s.Earlier(), s.Repeated()
-	if p.AsOf == nil {
-		p.AsOf = s.AsOf()
-	}
-}
-
-// unusedSample is the reason to reject a URL sample.
-const unusedSample = "origin_not_in_run"
 
 // work writes the source's targets to the tables.
 func (n *census) work(ctx context.Context) error {

@@ -37,9 +37,12 @@ type ShardResult struct {
 // to commit wins, and the others end without an error.
 func RunShard(ctx context.Context, c Config, progress *Progress) (*ShardResult, error) {
 	shard := c.Source.Shard
-	plan, err := c.plan(ctx)
+	plan, from, err := c.planShards(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if from != nil {
+		defer from.Close() // closing twice is no error
 	}
 	shards, err := sink.OpenSharded(ctx, c.Dir, plan)
 	if err != nil {
@@ -59,7 +62,7 @@ func RunShard(ctx context.Context, c Config, progress *Progress) (*ShardResult, 
 		return nil, cmp.Or(shards.CheckShard(shard.Index), err)
 	}
 	if err == nil && !done {
-		err = makeShard(ctx, c, shards, progress, out)
+		err = makeShard(ctx, c, from, shards, progress, out)
 		if err != nil && ctx.Err() == nil && shards.Lost(shard.Index) {
 			err = nil // completion removes the files of losers
 		}
@@ -77,7 +80,7 @@ func RunShard(ctx context.Context, c Config, progress *Progress) (*ShardResult, 
 		return out, err
 	}
 	if out.Complete, err = shards.Completed(); err == nil && !out.Complete {
-		err = complete(ctx, c, shards)
+		err = completeShards(ctx, c, shards)
 		if err != nil {
 			// A process that completes the run removes what others still read.
 			if done, e := shards.Completed(); e == nil && done {
@@ -108,8 +111,8 @@ func checkCommitted(shards *sink.ShardedRun, shard int) error {
 	return err
 }
 
-// makeShard makes a shard in the spool and commits it.
-func makeShard(ctx context.Context, c Config, shards *sink.ShardedRun, progress *Progress, out *ShardResult) (err error) {
+// makeShard makes a shard in the spool and commits it. from is its source, if it is open.
+func makeShard(ctx context.Context, c Config, from *source.Source, shards *sink.ShardedRun, progress *Progress, out *ShardResult) (err error) {
 	dir, spool := c.Dir, c.Spool
 	// A link in place of the spool would lead out of the output folder.
 	if info, err := os.Lstat(spool); err == nil && !info.IsDir() {
@@ -138,8 +141,8 @@ func makeShard(ctx context.Context, c Config, shards *sink.ShardedRun, progress 
 		if err := c.takeList(ctx, dir); err != nil {
 			return err
 		}
-		out.Result, err = Run(ctx, c, progress)
-		if !errors.Is(err, sink.ErrRunBusy) {
+		out.Result, err = runInFolder(ctx, c, from, progress)
+		if from = nil; !errors.Is(err, sink.ErrRunBusy) { // a source is read once
 			break
 		}
 	}
@@ -149,7 +152,7 @@ func makeShard(ctx context.Context, c Config, shards *sink.ShardedRun, progress 
 			err = c.takeList(ctx, dir)
 		}
 		if err == nil {
-			out.Result, err = Run(ctx, c, progress)
+			out.Result, err = runInFolder(ctx, c, nil, progress)
 		}
 	}
 	if err != nil && !errors.Is(err, sink.ErrRunComplete) {
@@ -189,32 +192,46 @@ func beat(shards *sink.ShardedRun, shard int, progress *Progress) (stop func()) 
 	return func() { cancel(); <-gone }
 }
 
-// plan returns the plan of a run made of shards, whose inputs are those of all shards.
-func (c *Config) plan(ctx context.Context) (sink.Plan, error) {
+// planOf returns the plan of a run that began at a time. s is nil for a run whose lists
+// are planned.
+func (c *Config) planOf(began time.Time, s *source.Source) sink.Plan {
 	p := sink.Plan{
-		Run: c.Run, ToolVersion: c.ToolVersion, Started: time.Now().UTC(), Configuration: c.Settings, Pace: c.Pace,
-		Tables: c.Tables, Profiles: c.Evaluate.ProfileNames(), Shards: c.Source.Shard.Count,
+		Run: c.Run, ToolVersion: c.ToolVersion, Started: began.UTC(), Configuration: c.Settings, Pace: c.Pace, Tables: c.Tables,
+		Profiles: c.Evaluate.ProfileNames(), ProfileFields: c.Evaluate.ProfileFields(), AsOf: c.AsOf,
 	}
-	var s *source.Source
-	if c.Planned != nil && len(c.Planned.Lists) > 0 {
+	if s == nil {
 		for _, in := range c.Planned.Inputs {
 			if in.Role == "hosts" {
 				p.Inputs = append(p.Inputs, in)
 			}
 		}
 	} else {
-		var err error
-		if s, err = source.Open(ctx, c.Source); err != nil {
-			return p, err
+		p.Inputs, p.FromShards, p.Earlier, p.Repeated = s.Inputs(), s.FromShards(), s.Earlier(), s.Repeated()
+		if p.AsOf == nil {
+			p.AsOf = s.AsOf()
 		}
-		p.Inputs, p.FromShards = s.Inputs(), s.FromShards()
 	}
-	c.describe(&p, s)
 	p.Inputs = append(p.Inputs, c.Inputs...)
-	if !p.CanBeReadAgain() {
-		return p, &userfile.Error{Path: "the input", Err: errors.New("must be in files that every process of the run can read")}
+	return p
+}
+
+// planShards returns the plan of a run made of shards, whose inputs are those of all
+// shards, and the source that it describes: nil if the lists of the shards are planned.
+func (c *Config) planShards(ctx context.Context) (p sink.Plan, s *source.Source, err error) {
+	if c.Planned == nil || len(c.Planned.Lists) == 0 {
+		if s, err = source.Open(ctx, c.source()); err != nil {
+			return p, nil, err
+		}
 	}
-	return p, nil
+	p = c.planOf(time.Now(), s)
+	p.Shards = c.Source.Shard.Count
+	if !p.CanBeReadAgain() {
+		if s != nil {
+			s.Close()
+		}
+		return p, nil, &userfile.Error{Path: "the input", Err: errors.New("must be in files that every process of the run can read")}
+	}
+	return p, s, nil
 }
 
 // PlanShards plans a run made of c.Source.Shard.Count shards. It divides a list of
@@ -222,9 +239,12 @@ func (c *Config) plan(ctx context.Context) (sink.Plan, error) {
 // reports false if the run is planned already, with the same settings. progress is
 // called with the number of rows read.
 func PlanShards(ctx context.Context, c Config, progress func(rows int64)) (planned bool, err error) {
-	p, err := c.plan(ctx)
+	p, from, err := c.planShards(ctx)
 	if err != nil {
 		return false, err
+	}
+	if from != nil {
+		defer from.Close()
 	}
 	planning, err := sink.NewPlanning(ctx, c.Dir, p)
 	if err != nil {
@@ -240,7 +260,7 @@ func PlanShards(ctx context.Context, c Config, progress func(rows int64)) (plann
 			return false, fmt.Errorf("create a file for the lists: %w", err)
 		}
 		defer scratch.Close()
-		lists, err := source.NewPartition(ctx, c.Source, p.Shards, scratch, progress)
+		lists, err := source.NewPartition(ctx, c.source(), p.Shards, scratch, progress)
 		if err != nil {
 			return false, err
 		}
@@ -280,8 +300,8 @@ func noteOf(ctx context.Context, c Config) (json.RawMessage, error) {
 	return shared.Note()
 }
 
-// complete completes a run all of whose shards are committed.
-func complete(ctx context.Context, c Config, shards *sink.ShardedRun) error {
+// completeShards completes a run all of whose shards are committed.
+func completeShards(ctx context.Context, c Config, shards *sink.ShardedRun) error {
 	sums, err := summary.SumUp(ctx, shards)
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"fmt"
-	"os"
 	"sync"
 
 	"github.com/robocensus/robocensus/sink/store"
@@ -58,23 +57,5 @@ func (s *spill) close() {
 	if s.file != nil {
 		s.file.Close()
 		s.file = nil
-	}
-}
-
-// spool returns a function that makes the file for answers in flight that do not
-// fit into memory, and one that removes it.
-func (n *census) spool() (create func() (*os.File, error), release func()) {
-	var file *store.Scratch
-	create = func() (*os.File, error) {
-		var err error
-		if file, err = n.run.Scratch(); err != nil {
-			return nil, fmt.Errorf("create a file for answers in flight: %w", err)
-		}
-		return file.File, nil
-	}
-	return create, func() {
-		if file != nil {
-			file.Close()
-		}
 	}
 }

@@ -288,7 +288,7 @@ func TestFreshAnswersAreNotAskedFor_NoRace(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			s := &site{}
 			c := newConfig(t, s.ServeHTTP, "h.example\n")
-			c.State, c.Terms.MaxAge, c.Terms.Lengthen = filepath.Join(t.TempDir(), "state"), row.maxAge, row.lengthen
+			c.State, c.MaxAge, c.Lengthen = filepath.Join(t.TempDir(), "state"), row.maxAge, row.lengthen
 			s.set(row.answer)
 			var before, after sink.Fetch
 			for i, out := range []*sink.Fetch{&before, &after} {

@@ -306,7 +306,7 @@ func (f *checkFlags) captures(ctx context.Context, urls []string, profiles []*ro
 	if err != nil {
 		return nil, err
 	}
-	client, err := fetch.New(config)
+	client, err := fetch.New(config, fetch.Backing{})
 	if err != nil {
 		return nil, usageError{err}
 	}

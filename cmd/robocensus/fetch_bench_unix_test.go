@@ -54,7 +54,7 @@ func BenchmarkFetch(b *testing.B) {
 			client, err := fetch.New(fetch.Config{
 				UserAgent: "bench", Timeout: 30 * time.Second, MaxRedirects: 5, MaxBody: 512_000, Concurrency: 64, PerAddress: 4, PerDomain: 8,
 				ConnectTo: netip.MustParseAddrPort(addr), RootCAs: roots,
-			})
+			}, fetch.Backing{})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -17,7 +17,6 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/fetch/memory"
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/source"
@@ -64,7 +63,8 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 	f.setPlanned(&c)
 	f.divide(&c.Fetch)
 	c.Fetch.OutagePatience, c.Fetch.AcceptUnreachable = f.outagePatience, f.acceptUnreachable
-	c.Terms = memory.Terms{MaxAge: f.maxAge, Lengthen: !slices.ContainsFunc(c.Evaluate.Profiles, func(p *robots.Profile) bool { return !p.MaxAgeLengthens })}
+	c.MaxAge = f.maxAge
+	c.Lengthen = !slices.ContainsFunc(c.Evaluate.Profiles, func(p *robots.Profile) bool { return !p.MaxAgeLengthens })
 	if err := f.setLimits(&c); err != nil {
 		return c, err
 	}

@@ -1,0 +1,182 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/fetch/memory"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/summary"
+	"github.com/robocensus/robocensus/sink/views"
+)
+
+// census is a run under way. What open has not opened is nil.
+type census struct {
+	config     Config
+	began      time.Time
+	earlier    int64 // targets that earlier processes had asked before this one began
+	source     *source.Source
+	memory     *memory.Memory // nil for none
+	terms      memory.Terms   // when it may answer
+	run        *sink.Run
+	created    bool           // by this process
+	rereadable bool           // the inputs can be read again, so the run can be resumed
+	spool      *store.Scratch // answers in flight that do not fit into memory, nil for none
+	client     *fetch.Client
+	rejects    *source.Rejects
+	shared     *evaluate.Shared
+	totals     *summary.Counts
+	pressure   *backpressure
+	ready      chan *segment // segments that have all their captures
+	progress   *Progress
+}
+
+func newCensus(c Config, from *source.Source, progress *Progress) *census {
+	n := &census{
+		config: c, source: from, began: time.Now(), earlier: progress.Snapshot().Earlier, progress: progress,
+		shared: evaluate.Prepare(c.Evaluate), pressure: newBackpressure(&c), ready: make(chan *segment, 1),
+	}
+	n.totals = n.shared.NewCounts()
+	return n
+}
+
+// open opens what a run needs, each thing after those that it needs itself.
+func (n *census) open(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{n.openSource, n.openMemory, n.openRun, n.openClient, n.openRejects} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	if err := n.source.Start(ctx, n.rejects, n.progress.read); err != nil {
+		return err
+	}
+	return n.totals.Restore(ctx, n.run) // the counts of earlier processes of the run
+}
+
+func (n *census) openSource(ctx context.Context) (err error) {
+	if n.source == nil {
+		n.source, err = source.Open(ctx, n.config.source())
+	}
+	if err == nil {
+		n.progress.expect(n.source.Total, n.config.Source.Limit)
+	}
+	return err
+}
+
+// source returns the configuration of the source, with the limits of the fetches.
+func (c *Config) source() source.Config {
+	s := c.Source
+	s.MaxBody, s.MaxRedirects = c.Fetch.MaxBody, c.Fetch.MaxRedirects
+	return s
+}
+
+func (n *census) openMemory(context.Context) (err error) {
+	if n.config.State == "" {
+		return nil
+	}
+	if n.memory, err = memory.Open(n.config.State); err != nil {
+		return err
+	}
+	return n.memory.Bind(n.config.Source.Shard.Name())
+}
+
+// openRun creates the run, or opens the interrupted one.
+func (n *census) openRun(ctx context.Context) error {
+	c := &n.config
+	plan := c.planOf(n.began, n.source)
+	n.rereadable = plan.CanBeReadAgain()
+	run, created, err := begin(ctx, *c, plan)
+	if errors.Is(err, sink.ErrRunComplete) {
+		// The process that completed the run may have died before it wrote the views.
+		if e := views.Write(ctx, c.Dir); e != nil {
+			return e
+		}
+	}
+	if err != nil {
+		return err
+	}
+	n.run, n.created = run, created
+	if c.ForceNew { // the views must not name a run that is gone
+		return views.WriteIn(run.Store(), run.ReplaceFile)
+	}
+	return nil
+}
+
+func (n *census) openClient(context.Context) (err error) {
+	c := &n.config
+	n.terms = memory.Terms{
+		Run:    c.Run + " " + n.run.Started().Format(time.RFC3339Nano), // another output folder may hold a run of the same name
+		MaxAge: c.MaxAge, Lengthen: c.Lengthen, MaxRedirects: c.Fetch.MaxRedirects, MaxBody: c.Fetch.MaxBody, Now: c.Fetch.Now,
+	}
+	n.client, err = fetch.New(c.Fetch, fetch.Backing{
+		Room: n.pressure.underWay, Spool: n.spoolFile, Waiting: n.pressure.waiting, Others: n.source.Others, Outage: n.progress.outage,
+	})
+	return err
+}
+
+// spoolFile makes the file for answers in flight that do not fit into memory.
+func (n *census) spoolFile() (_ *os.File, err error) {
+	if n.spool, err = n.run.Scratch(); err != nil {
+		return nil, fmt.Errorf("create a file for answers in flight: %w", err)
+	}
+	return n.spool.File, nil
+}
+
+func (n *census) openRejects(context.Context) error {
+	file, err := n.run.Rejected()
+	if err != nil {
+		return fmt.Errorf("create rejected.csv: %w", err)
+	}
+	n.rejects = source.NewRejects(file, n.run.Scratch, n.progress.rejected)
+	return nil
+}
+
+// close closes what open has opened, however the run has ended, and returns the error
+// of the run.
+func (n *census) close(ctx context.Context, err error) error {
+	if n.rejects != nil {
+		n.rejects.Close()
+	}
+	if n.spool != nil {
+		n.spool.Close()
+	}
+	if n.run != nil {
+		err = n.leave(ctx, err)
+	}
+	if n.memory != nil {
+		if e := n.memory.Close(); err == nil {
+			err = e // otherwise err is the cause
+		}
+	}
+	if n.source != nil {
+		n.source.Close()
+	}
+	return err
+}
+
+// leave closes the run, or removes one that has nothing to resume and nothing to query.
+func (n *census) leave(ctx context.Context, err error) error {
+	defer n.run.Close()
+	if err != nil && n.created && n.progress.Snapshot().Fetched == 0 {
+		n.run.Close()
+		if e := sink.Remove(ctx, n.config.Dir, n.config.Run); e != nil {
+			err = errors.Join(err, e)
+		}
+		return err
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = n.stopped(err)
+	}
+	// Committed segments can be queried, however the run ended.
+	if e := views.WriteIn(n.run.Store(), n.run.ReplaceFile); err == nil {
+		err = e // otherwise err is the cause
+	}
+	return err
+}
