@@ -424,27 +424,6 @@ func TestABusyRunKeepsItsFolders(t *testing.T) {
 	l.Release()
 }
 
-func TestVerifyReadsRejected_NoRace(t *testing.T) {
-	dir := t.TempDir()
-	run, err := Create(dir, described())
-	must(t, err)
-	f, err := run.Rejected()
-	must(t, err)
-	f.Write([]byte("line,text,reason,input\n"))
-	commitSegment(t, run, 0)
-	digest, err := f.Finish()
-	must(t, err)
-	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: Tally{Targets: targetsOfSegment}, Inputs: described().Inputs, Rejected: &digest}))
-	must(t, run.Close())
-	if v := verify(t, dir); len(v.Problems) > 0 {
-		t.Errorf("%+v", v.Problems)
-	}
-	edit(t, filepath.Join(dir, "_runs/r/rejected.csv"), func(b []byte) []byte { b[3] ^= 1; return b })
-	if v := verify(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != "digest" || v.Problems[0].Path != "_runs/r/rejected.csv" {
-		t.Errorf("%+v", v.Problems)
-	}
-}
-
 // A comparison without expectations removes those of the comparison that it
 // replaces.
 func TestAComparisonWithoutExpectationsReplacesThem_NoRace(t *testing.T) {

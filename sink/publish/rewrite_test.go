@@ -2,6 +2,8 @@ package publish
 
 import (
 	"bytes"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -48,4 +50,47 @@ func TestPartsOfAnOlderProgram(t *testing.T) {
 	if err != nil || opened.Root().Column("answers_since") == nil {
 		t.Errorf("the part has no column answers_since (%v)", err)
 	}
+}
+
+// With hashes for hosts no part names a host: not in its own columns, nor in the URLs of
+// verdicts. Paths stay.
+func TestNoPartNamesAHost(t *testing.T) {
+	dir := t.TempDir()
+	run := aRun(t, dir, "r", func(segment int, r *rowsOfSegment) {
+		for i := range r.verdicts {
+			if i%2 == 0 {
+				r.verdicts[i].URL = "https://" + r.verdicts[i].Host + "/page"
+			}
+		}
+	})
+	set := filepath.Join(t.TempDir(), "set")
+	_, err := Write(t.Context(), Config{
+		Dir: dir, Runs: []*sink.Manifest{run}, To: set, HashHosts: true, Words: Words{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0"},
+	})
+	must(t, err)
+	rows, err := parquet.ReadFile[sink.Verdict](filepath.Join(set, "verdicts/run=r/part-0000000000.parquet"))
+	must(t, err)
+	for i, row := range rows {
+		host := fmt.Sprintf("h%d.example", row.Seq)
+		want := fmt.Sprint("/", i%4)
+		if i%2 == 0 {
+			want = hash("https://" + host + "/page")
+		}
+		if row.Host != hash(host) || row.URL != want {
+			t.Errorf("row %d: %s %s, want %s %s", i, row.Host, row.URL, hash(host), want)
+		}
+	}
+	if len(rows) != 12 {
+		t.Errorf("%d verdicts", len(rows))
+	}
+	must(t, fs.WalkDir(os.DirFS(set), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(filepath.Join(set, name))
+		if bytes.Contains(content, []byte("h1.example")) {
+			t.Errorf("%s names a host", name)
+		}
+		return err
+	}))
 }

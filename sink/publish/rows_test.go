@@ -119,6 +119,46 @@ func TestVerdictsWithoutURLs(t *testing.T) {
 	}
 }
 
+// Without a column of fetches, or the URLs of verdicts, the counters that need it are not
+// compared, and all others are.
+func TestCountersThatAreLost(t *testing.T) {
+	count := func(metric string, n int64) sink.Count { return sink.Count{Metric: metric, Count: n} }
+	plant := func(changed string) func(int, *rowsOfSegment) {
+		return func(_ int, r *rowsOfSegment) {
+			for _, metric := range []string{"server", "server_slow", "total_us", "tld_slow", "address_block", "address_block_slow", "verdict", "status"} {
+				n := int64(1)
+				if metric == changed {
+					n = 2
+				}
+				r.counts = append(r.counts, count(metric, n))
+			}
+		}
+	}
+	for without, lost := range map[string][]string{
+		"":                       nil,
+		"fetches.server":         {"server", "server_slow"},
+		"fetches.remote_address": {"address_block", "address_block_slow"},
+		"fetches.total_us":       {"total_us", "tld_slow", "address_block_slow", "server_slow"},
+		"verdicts.url":           {"verdict"},
+	} {
+		for _, metric := range []string{"server", "server_slow", "total_us", "tld_slow", "address_block", "address_block_slow", "verdict", "status"} {
+			one, other := t.TempDir(), t.TempDir()
+			a, b := aRun(t, one, "r", plant("")), aRun(t, other, "r", plant(metric))
+			p := new(Provenance)
+			if without != "" {
+				p.Without, a.Without = []string{without}, []string{without}
+			}
+			all, err := p.Compare(t.Context(), one, a, other, b, nil)
+			must(t, err)
+			for _, c := range all {
+				if c.Table == "summary" && c.Same != slices.Contains(lost, metric) {
+					t.Errorf("without %q, another count of %s: same is %v; %s", without, metric, c.Same, c.Note)
+				}
+			}
+		}
+	}
+}
+
 // The order of rows within a seq does not matter, that of seqs and segments does.
 func TestRowsOutOfOrder_NoRace(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -299,6 +339,13 @@ func TestSumsOfParts(t *testing.T) {
 	}
 	if one != other || one != (rowSum{4, 3}) {
 		t.Errorf("%+v and %+v", one, other)
+	}
+	var twice rowSum
+	for range 2 { // two parts with the same rows do not cancel each other
+		twice.join(one)
+	}
+	if twice != (rowSum{8, 6}) {
+		t.Errorf("twice %+v is %+v", one, twice)
 	}
 	c := &comparing{runs: [2]held{{Manifest: &sink.Manifest{Plan: sink.Plan{Shards: 4}}}, {Manifest: &sink.Manifest{Plan: sink.Plan{Shards: 1}}}}}
 	for _, row := range []struct{ side, segment, want int }{{0, 3, 3}, {1, 3*sink.SegmentsPerVolume + 7, 3}} {

@@ -575,3 +575,104 @@ func TestComparisonsAreVerified_NoRace(t *testing.T) {
 		})
 	}
 }
+
+// rejected.csv has a digest too.
+func TestRejectedLinesAreVerified_NoRace(t *testing.T) {
+	dir := t.TempDir()
+	run, err := sink.Create(dir, described())
+	must(t, err)
+	f, err := run.Rejected()
+	must(t, err)
+	f.Write([]byte("line,text,reason,input\n"))
+	commitSegment(t, run, 0)
+	digest, err := f.Finish()
+	must(t, err)
+	totals, err := summary.SumUp(t.Context(), run)
+	must(t, err)
+	must(t, run.Complete(sink.Completion{Finished: time.Now(), Tally: sink.Tally{Targets: targetsOfSegment}, Totals: totals, Inputs: described().Inputs, Rejected: &digest}))
+	must(t, run.Close())
+	if v := verified(t, dir); len(v.Problems) > 0 {
+		t.Errorf("%+v", v.Problems)
+	}
+	edit(t, filepath.Join(dir, "_runs/r/rejected.csv"), func(b []byte) []byte { b[3] ^= 1; return b })
+	if v := verified(t, dir); len(v.Problems) != 1 || v.Problems[0].Kind != "digest" || v.Problems[0].Path != "_runs/r/rejected.csv" {
+		t.Errorf("%+v", v.Problems)
+	}
+}
+
+// A run that was judged again from shards has each host in the shard of its domain.
+func TestHostsOfShards(t *testing.T) {
+	for _, wrong := range []bool{false, true} {
+		dir := t.TempDir()
+		p := described()
+		p.FromShards, p.Tables = 2, []string{"fetches"}
+		run, err := sink.Create(dir, p)
+		must(t, err)
+		seq, hosts := int64(0), make(map[int][]string)
+		for i := range 20 {
+			host := fmt.Sprintf("h%d.example", i)
+			shard := sink.ShardOf(host, host, 2)
+			hosts[shard] = append(hosts[shard], host)
+		}
+		if wrong {
+			hosts[1] = append(hosts[1], hosts[0][0])
+		}
+		for shard := range 2 {
+			s, err := run.Segment(shard * sink.SegmentsPerVolume)
+			must(t, err)
+			for _, host := range hosts[shard] {
+				seq++
+				must(t, s.Fetches.Write(sink.Fetch{Seq: seq, Host: host, RegisteredDomain: &host}))
+			}
+			s.Targets = int64(len(hosts[shard]))
+			must(t, s.Commit())
+		}
+		must(t, run.Complete(sink.Completion{Finished: time.Now(), Tally: sink.Tally{Targets: seq}, Inputs: p.Inputs}))
+		must(t, run.Close())
+		var got []string
+		for _, p := range verified(t, dir).Problems {
+			got = append(got, p.Path+": "+p.Kind+": "+p.Text)
+		}
+		var want []string
+		if wrong {
+			want = []string{fmt.Sprintf("fetches/run=r/part-0000100000.parquet: shard: row %d has a host of shard 0", len(hosts[1])-1)}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
+// The rows of a part follow those of the part of the same table before it.
+func TestPartsOfATableFollowEachOther(t *testing.T) {
+	for name, c := range map[string]struct {
+		table      string
+		last, next int64
+		order      bool // the next part begins out of order
+	}{
+		"in order":         {"verdicts", 3, 4, false},
+		"the same target":  {"verdicts", 3, 3, false},
+		"a target twice":   {"fetches", 3, 3, true},
+		"falling":          {"policies", 3, 2, true},
+		"of another table": {"", 3, 2, false},
+	} {
+		s := &segmentCheck{verifier: new(verifier)}
+		first := s.check(sink.Part{Table: c.table})
+		first.one(c.last, 0)
+		first.row, first.seq = 1, c.last
+		s.before = first
+		table := c.table
+		if table == "" {
+			table = "rules"
+		}
+		// An empty part in between changes nothing.
+		if c.table != "" {
+			s.before = s.check(sink.Part{Table: table})
+		}
+		next := s.check(sink.Part{Table: table})
+		next.one(c.next, 0)
+		if (next.disordered.n > 0) != c.order {
+			t.Errorf("%s: %+v", name, next.disordered)
+		}
+	}
+}
