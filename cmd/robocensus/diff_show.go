@@ -148,7 +148,7 @@ func showDiff(p page, r *diff.Result) {
 		}
 	}
 	if len(rows) > 0 {
-		p.table("Hosts by their gravest change", []string{"severity", "hosts", "of compared"}, 1, rows)
+		p.table("Hosts by most severe change", []string{"severity", "hosts", "of compared"}, 1, rows)
 	}
 	rows = nil
 	for _, k := range r.Kinds {
@@ -164,7 +164,7 @@ func showDiff(p page, r *diff.Result) {
 		}
 		rows = append(rows, row)
 	}
-	p.table("Hosts by rank, and by their gravest change", append([]string{"rank", "compared", "changed"}, change.Severities...), 1, rows)
+	p.table("Hosts by rank, and by most severe change", append([]string{"rank", "compared", "changed"}, change.Severities...), 1, rows)
 	rows = nil
 	for _, e := range r.Together {
 		rows = append(rows, []string{e.Severity, p.foreign(e.Origin), toldOfHost(p, &e), words.Number(e.Hosts)})
@@ -176,7 +176,7 @@ func showDiff(p page, r *diff.Result) {
 	for _, e := range r.Examples {
 		rows = append(rows, []string{e.Severity, p.foreign(e.Origin), told(p, r, &e)})
 	}
-	p.table("The gravest changes, one for each host", []string{"severity", "origin", "change"}, 3, rows)
+	p.table("The most severe changes, one for each host", []string{"severity", "origin", "change"}, 3, rows)
 }
 
 const shownAgents = 12

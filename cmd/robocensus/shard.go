@@ -45,7 +45,7 @@ func indexOf(lookup func(string) (string, bool)) (index int, name string, err er
 			}
 		}
 		if err != nil || index < first {
-			return 0, v.name, usagef("%s is %q, which is no index: give --shard", v.name, text)
+			return 0, v.name, usagef("%s is %q, not an index: give --shard", v.name, text)
 		}
 		return index - first, v.name, nil
 	}

@@ -72,7 +72,7 @@ func readPaths(ctx context.Context, list, base string) ([]given, error) {
 		case base == "" && remote.IsURL(list) && !remote.IsURL(path):
 			return nil, &userfile.Error{Path: name, Line: line, Err: errors.New("names a path and no URL; give the URL that it is relative to as --warc-base")}
 		case base != "" && !remote.IsURL(path) && !filepath.IsLocal(path):
-			return nil, &userfile.Error{Path: name, Line: line, Err: errors.New("names a path that leads out of --warc-base")}
+			return nil, &userfile.Error{Path: name, Line: line, Err: errors.New("names a path that points outside --warc-base")}
 		default:
 			out = append(out, given{path, line})
 		}

@@ -127,8 +127,8 @@ func TestPathsHaveABase(t *testing.T) {
 	for _, row := range []struct{ paths, base, want string }{
 		{"a.warc\n", filepath.Dir(file), "a.warc"},
 		{file + "\n", "", file},
-		{"../a.warc\n", filepath.Dir(file), "leads out of --warc-base"},
-		{file + "\n", filepath.Dir(file), "leads out of --warc-base"},
+		{"../a.warc\n", filepath.Dir(file), "points outside --warc-base"},
+		{file + "\n", filepath.Dir(file), "points outside --warc-base"},
 	} {
 		var got string
 		s, err := Open(t.Context(), Config{Paths: list(row.paths), Base: row.base, MaxBody: 1 << 20})

@@ -121,7 +121,7 @@ var numbersOf = map[string]string{
 	"bodies": `SELECT body, count(*) AS files FROM (SELECT unnest([CASE WHEN has_bom THEN 'bom' END, CASE WHEN NOT is_utf8 THEN 'not_utf8' END, CASE WHEN is_html THEN 'html' END, CASE WHEN body_truncated THEN 'truncated' END]) AS body
 		FROM fetches WHERE content_digest IS NOT NULL) WHERE body IS NOT NULL GROUP BY ALL ORDER BY files DESC, body`,
 	"changes": `WITH worst AS (SELECT CASE WHEN bool_or(severity = 'critical') THEN 1 WHEN bool_or(severity = 'major') THEN 2 WHEN bool_or(severity = 'minor') THEN 3 ELSE 4 END AS n
-		FROM changes WHERE kind NOT IN ('host_new', 'host_gone') GROUP BY origin) SELECT CASE n WHEN 1 THEN 'critical' WHEN 2 THEN 'major' WHEN 3 THEN 'minor' ELSE 'cosmetic' END AS gravest, count(*) AS hosts FROM worst GROUP BY n ORDER BY n`,
+		FROM changes WHERE kind NOT IN ('host_new', 'host_gone') GROUP BY origin) SELECT CASE n WHEN 1 THEN 'critical' WHEN 2 THEN 'major' WHEN 3 THEN 'minor' ELSE 'cosmetic' END AS severity, count(*) AS hosts FROM worst GROUP BY n ORDER BY n`,
 	"change-kinds": `SELECT kind, count(DISTINCT origin) AS hosts, count(*) AS rows FROM changes GROUP BY ALL ORDER BY hosts DESC, kind`,
 	"change-together": `WITH mine AS (SELECT origin, host, coalesce(rank, 1000000000) AS rank, severity, concat_ws('|', kind, coalesce(agent, '-'), coalesce(profile, '-'), coalesce(replace(url, host, '@'), '-'),
 			coalesce(replace(before, host, '@'), '-'), coalesce(replace(after, host, '@'), '-')) AS row

@@ -19,8 +19,8 @@ type Folder struct {
 	root *os.Root
 }
 
-// ErrLeadsOut reports that a name leads out of the folder.
-var ErrLeadsOut = errors.New("leads out of the output folder, by a link or by \"..\"")
+// ErrLeadsOut reports that a name points outside the folder.
+var ErrLeadsOut = errors.New("points outside the output folder, by a link or by \"..\"")
 
 // errNotRegular reports a pipe, device or folder in place of a file.
 var errNotRegular = errors.New("is not a regular file")
@@ -60,7 +60,7 @@ func (s *Folder) Close() error { return s.root.Close() }
 func (s *Folder) Path(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
 
 // full returns an error of os.Root with the full path in place of the name, and
-// with [ErrLeadsOut] as its cause if the name leads out of the folder.
+// with [ErrLeadsOut] as its cause if the name points outside the folder.
 func (s *Folder) full(err error) error {
 	cause := func(err error) error {
 		if err.Error() == "path escapes from parent" { // os does not export it

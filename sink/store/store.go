@@ -2,7 +2,7 @@
 // an object store. It is the only code that touches the files of runs.
 //
 // A name is a slash-separated path relative to that place. On a file system no name
-// leads out of it, neither by ".." nor by a planted link ([os.Root]): a census may
+// points outside it, neither by ".." nor by a planted link ([os.Root]): a census may
 // run as root, and its output folder may be writable by others. Temporary files have
 // random names, are created with O_EXCL and end in ".tmp", so that no reader's
 // pattern *.parquet matches them.

@@ -31,17 +31,17 @@ type changes struct {
 	since   string // date of the earlier run, or its ID
 	rows    int64
 
-	kinds     map[string]*change         // by kind
-	gravest   map[string]int64           // hosts in both runs, by their gravest change
-	gone, new int64                      // hosts in one run only
-	changed   int64                      // hosts in both runs with a change
-	closing   *closing.Counter           // hosts that closed or opened
-	examples  map[string][]changeExample // one per host, by its gravest change, best ranked first
-	together  diff.Ways                  // hosts that changed in the same way
-	notes     []string                   // what was not compared
-	compared  int64                      // hosts in both runs
-	unread    int64                      // of these, unreadable in one run or both, and not compared
-	earlier   int64                      // of these, compared with a run before the earlier one, which could not read them
+	kinds      map[string]*change         // by kind
+	bySeverity map[string]int64           // hosts in both runs, by most severe change
+	gone, new  int64                      // hosts in one run only
+	changed    int64                      // hosts in both runs with a change
+	closing    *closing.Counter           // hosts that closed or opened
+	examples   map[string][]changeExample // one per host, by its most severe change, best ranked first
+	together   diff.Ways                  // hosts that changed in the same way
+	notes      []string                   // what was not compared
+	compared   int64                      // hosts in both runs
+	unread     int64                      // of these, unreadable in one run or both, and not compared
+	earlier    int64                      // of these, compared with a run before the earlier one, which could not read them
 
 	// State of the current host.
 	origin string
@@ -52,7 +52,7 @@ type changes struct {
 
 func newChanges(profile, since string) *changes {
 	return &changes{
-		profile: profile, since: since, kinds: make(map[string]*change), gravest: make(map[string]int64), closing: closing.NewCounter([]string{profile}),
+		profile: profile, since: since, kinds: make(map[string]*change), bySeverity: make(map[string]int64), closing: closing.NewCounter([]string{profile}),
 		examples: make(map[string][]changeExample), seen: make(map[string]bool), worst: len(severities),
 	}
 }
@@ -194,7 +194,7 @@ func (c *changes) add(row *sink.Change) {
 	c.example(row)
 }
 
-// example keeps the first of the gravest rows of the current host.
+// example keeps the first of the most severe rows of the current host.
 func (c *changes) example(row *sink.Change) {
 	at := slices.IndexFunc(severities, func(s severity) bool { return s.key == row.Severity })
 	switch {
@@ -235,7 +235,7 @@ func (c *changes) endOfHost() {
 	c.changed++
 	if c.first != nil {
 		key := severities[c.worst].key
-		c.gravest[key]++
+		c.bySeverity[key]++
 		have := c.examples[key]
 		at, _ := slices.BinarySearchFunc(have, c.first.rank, func(x changeExample, rank int64) int { return cmp.Or(cmp.Compare(x.rank, rank), -1) })
 		if at < changeExamples {

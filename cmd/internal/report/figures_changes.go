@@ -16,10 +16,10 @@ func (d *data) fromChanges() string {
 	return fmt.Sprintf("FROM history.changes WHERE run = %s AND against = %s AND coalesce(profile, %[3]s) = %[3]s", quote(d.run), quote(d.against), quote(d.profile))
 }
 
-// changedHosts shows how many hosts changed, by their gravest change.
+// changedHosts shows how many hosts changed, by most severe change.
 func (d *data) changedHosts() *figure {
 	c := d.changes
-	f := &figure{ID: "changes", Of: fmt.Sprintf("Shares of the %s in both runs.", hosts(c.compared)), Names: func(s string) string { return s }, Head: []string{"gravest", "hosts"}}
+	f := &figure{ID: "changes", Of: fmt.Sprintf("Shares of the %s in both runs.", hosts(c.compared)), Names: func(s string) string { return s }, Head: []string{"severity", "hosts"}}
 	if len(c.notes) > 0 {
 		f.Note = "Notes on the comparison: " + strings.Join(c.notes, "; ") + "."
 	}
@@ -48,17 +48,17 @@ func (d *data) changedHosts() *figure {
 		f.Title += fmt.Sprintf("; %s new, %s gone", count(c.new), count(c.gone))
 	}
 	most := int64(0)
-	for _, n := range c.gravest {
+	for _, n := range c.bySeverity {
 		most = max(most, n)
 	}
 	scale := scaleFor(most, c.compared)
 	if most > 0 {
 		f.Axis = fmt.Sprintf("%d%% of hosts", scale)
 	}
-	f.Note = strings.TrimSpace("A host counts once, by its gravest change. Critical: it shuts an agent out. Major: it closes a part, lets an agent in again, changes what content may be used for, or is no longer reachable. Cosmetic: a different text with the same meaning. " + f.Note)
+	f.Note = strings.TrimSpace("A host counts once, by its most severe change. Critical: it shuts an agent out. Major: it closes a part, lets an agent in again, changes what content may be used for, or is no longer reachable. Cosmetic: a different text with the same meaning. " + f.Note)
 	f.Examples = &listed{Caption: "Examples", What: "change", HasKey: true}
 	for _, s := range severities {
-		n := c.gravest[s.key]
+		n := c.bySeverity[s.key]
 		if n > 0 {
 			f.Rows = append(f.Rows, []string{s.key, number(n)})
 			f.Bars = append(f.Bars, bar{Name: s.key, Tracks: []track{{Parts: parts(scale, c.compared, share{s.class, "hosts", n}), Values: []string{hosts(n), percent(n, c.compared)}}}})
@@ -74,7 +74,7 @@ func (d *data) changedHosts() *figure {
 			f.Examples.Rows = append(f.Examples.Rows, row)
 		}
 	}
-	f.SQL = fmt.Sprintf(`SELECT ['critical', 'major', 'minor', 'cosmetic'][worst] AS gravest, count(*) AS hosts
+	f.SQL = fmt.Sprintf(`SELECT ['critical', 'major', 'minor', 'cosmetic'][worst] AS severity, count(*) AS hosts
 FROM (SELECT min(list_position(['critical', 'major', 'minor', 'cosmetic'], severity)) AS worst
     %s
     GROUP BY origin HAVING NOT bool_or(kind IN ('host_new', 'host_gone')))
@@ -169,10 +169,10 @@ func (d *data) changedTogether() *figure {
 	f := &figure{
 		ID: "change-together", Of: fmt.Sprintf("Numbers of hosts; the run has %s.", d.all()),
 		Title: fmt.Sprintf("The commonest set of changes is shared by %s", hosts(most)), Axis: hosts(full), Names: func(s string) string { return s },
-		Note: "Two hosts changed in the same way if the table changes has the same rows for both, apart from their names, line numbers, sitemaps, redirects and reachability. They often use one template. Each bar is named after the best-ranked host, and coloured by its gravest change.",
+		Note: "Two hosts changed in the same way if the table changes has the same rows for both, apart from their names, line numbers, sitemaps, redirects and reachability. They often use one template. Each bar is named after the best-ranked host, and coloured by its most severe change.",
 		Head: []string{"such_as", "hosts"},
 	}
-	f.Examples = &listed{Caption: "The gravest change of each set", What: "change"}
+	f.Examples = &listed{Caption: "The most severe change of each set", What: "change"}
 	for _, s := range severities {
 		if slices.ContainsFunc(ways, func(w diff.Example) bool { return w.Severity == s.key }) {
 			f.Legend = append(f.Legend, legend{s.class, s.key})

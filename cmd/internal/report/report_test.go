@@ -629,7 +629,7 @@ func TestSentencesOfChanges(t *testing.T) {
 		{"by meaning", []sink.Change{rules("a", "A", "closes"), rules("b", "A", "both"), policy("c", "A", "disallow_all")}, nil, "A lost most: 3 hosts closed a path to it, and 1 shut it out entirely", "3 shut"},
 		{"none entirely", []sink.Change{rules("a", "A", "closes"), rules("b", "B", "undecided")}, nil, "A lost most: 1 host closed a path to it, none shut it out entirely", "2 agents"},
 		{"new and gone", []sink.Change{of("a", "host_gone", "minor"), of("b", "host_new", "minor"), of("c", "text", "cosmetic")}, nil, "1 of 9 hosts changed since 8 January 2027; 1 new, 1 gone", "3 of 9"},
-		{"the gravest", []sink.Change{of("a", "group", "minor"), of("a", "signal", "major"), of("b", "group", "minor")}, nil, "1 host11.1%\nminor", "2 hosts11.1%"},
+		{"the most severe", []sink.Change{of("a", "group", "minor"), of("a", "signal", "major"), of("b", "group", "minor")}, nil, "1 host11.1%\nminor", "2 hosts11.1%"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -656,7 +656,7 @@ func TestSentencesOfChanges(t *testing.T) {
 	}
 }
 
-// Examples of changes show hosts by their gravest change, best ranked first,
+// Examples of changes show hosts by most severe change, best ranked first,
 // whatever their order in the table.
 func TestExamplesOfChangesByRank(t *testing.T) {
 	c := newChanges("google", "")

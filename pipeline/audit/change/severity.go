@@ -20,7 +20,7 @@ const (
 	Cosmetic = "cosmetic"
 )
 
-// Severities holds the values of the column severity, gravest first.
+// Severities holds the values of the column severity, most severe first.
 var Severities = []string{Critical, Major, Minor, Cosmetic}
 
 // A kind of change without a function here is always minor.

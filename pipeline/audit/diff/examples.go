@@ -60,19 +60,19 @@ func (s exampleSet) add(row *sink.Change) {
 	}
 }
 
-// gravest returns the gravest example: of equal ones, the first by kind, and then the
+// worst returns the most severe example: of equal ones, the first by kind, and then the
 // one with most changes that are alike. It returns nil for an empty set.
-func (s exampleSet) gravest() *Example {
+func (s exampleSet) worst() *Example {
 	if len(s) == 0 {
 		return nil
 	}
 	return slices.MinFunc(slices.Collect(maps.Values(s)), func(a, b *Example) int {
-		return cmp.Or(gravity(a, b), cmp.Compare(slices.Index(change.Kinds, a.Kind), slices.Index(change.Kinds, b.Kind)), cmp.Compare(b.More, a.More),
+		return cmp.Or(bySeverity(a, b), cmp.Compare(slices.Index(change.Kinds, a.Kind), slices.Index(change.Kinds, b.Kind)), cmp.Compare(b.More, a.More),
 			strings.Compare(sink.OrZero(a.Before)+" "+sink.OrZero(a.After), sink.OrZero(b.Before)+" "+sink.OrZero(b.After)))
 	})
 }
 
-// gravity orders examples by severity, the gravest first.
-func gravity(a, b *Example) int {
+// bySeverity orders examples, the most severe first.
+func bySeverity(a, b *Example) int {
 	return cmp.Compare(slices.Index(change.Severities, a.Severity), slices.Index(change.Severities, b.Severity))
 }

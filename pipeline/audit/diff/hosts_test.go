@@ -29,7 +29,7 @@ func checkHosts(t *testing.T, rows []sink.Change, r *Result) {
 		}
 		return out
 	}
-	gravest := make(map[string]int)
+	worst := make(map[string]int)
 	kinds, agents, categories, profiles := make(map[string]set), make(map[string]set), make(map[string]set), make(map[string]set)
 	for _, c := range rows {
 		add(kinds, c.Severity+" "+c.Kind, c.Origin)
@@ -37,8 +37,8 @@ func checkHosts(t *testing.T, rows []sink.Change, r *Result) {
 			continue
 		}
 		severity := slices.Index(change.Severities, c.Severity)
-		if have, ok := gravest[c.Origin]; !ok || severity < have {
-			gravest[c.Origin] = severity
+		if have, ok := worst[c.Origin]; !ok || severity < have {
+			worst[c.Origin] = severity
 		}
 		if c.Kind != "policy_class" && c.Kind != "rules" || c.Category == nil {
 			continue
@@ -59,11 +59,11 @@ func checkHosts(t *testing.T, rows []sink.Change, r *Result) {
 		}
 	}
 	var want Severities
-	for _, severity := range gravest {
+	for _, severity := range worst {
 		want.add(change.Severities[severity])
 	}
-	if want != r.BySeverity || int64(len(gravest)) != r.Changed || want.Critical == 0 || want.Cosmetic == 0 {
-		t.Errorf("hosts by severity are %+v of %d changed, and the table has %+v of %d", r.BySeverity, r.Changed, want, len(gravest))
+	if want != r.BySeverity || int64(len(worst)) != r.Changed || want.Critical == 0 || want.Cosmetic == 0 {
+		t.Errorf("hosts by severity are %+v of %d changed, and the table has %+v of %d", r.BySeverity, r.Changed, want, len(worst))
 	}
 	ofKind, ofAgent, ofCategory, ofProfile := make(map[string]int64), make(map[string]int64), make(map[string]int64), make(map[string]int64)
 	for _, k := range r.Kinds {

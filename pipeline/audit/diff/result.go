@@ -36,7 +36,7 @@ type Result struct {
 	Agents     []Agent    `json:"agents"`            // the same for each agent, most closed first
 	Categories []Category `json:"categories"`        // the same for any agent of a category
 	Strata     []Stratum  `json:"strata"`            // by the rank in the later run
-	Examples   []Example  `json:"examples"`          // the gravest changes, one for a host and one for hosts that changed in the same way
+	Examples   []Example  `json:"examples"`          // the most severe changes, one for a host and one for hosts that changed in the same way
 	Together   []Example  `json:"together"`          // ways in which several hosts changed, the commonest first
 
 	Expectations []*expect.Promise `json:"expectations,omitempty"`
@@ -55,7 +55,7 @@ type pairChanges struct {
 	kinds    map[[2]string]bool
 }
 
-// Severities counts hosts, each once, by the gravest of their changes.
+// Severities counts hosts, each once, by the most severe of their changes.
 type Severities struct {
 	Critical int64 `json:"critical"`
 	Major    int64 `json:"major"`
@@ -107,7 +107,7 @@ type Category struct {
 	closing.Counts
 }
 
-// Stratum counts the hosts of a band of ranks by their gravest change.
+// Stratum counts the hosts of a band of ranks by most severe change.
 type Stratum struct {
 	Stratum  string `json:"stratum"`
 	Compared int64  `json:"compared"`
@@ -168,7 +168,7 @@ func (r *Result) add(row *sink.Change) {
 
 // endOfPair counts the current host.
 func (r *Result) endOfPair() {
-	best := r.pair.examples.gravest()
+	best := r.pair.examples.worst()
 	if best == nil {
 		return
 	}
@@ -190,7 +190,7 @@ func (r *Result) endOfPair() {
 	r.addExample(best)
 }
 
-// addExample adds the gravest change of a host to the examples. Hosts that changed in
+// addExample adds the most severe change of a host to the examples. Hosts that changed in
 // the same way have one example, the best-ranked of them.
 func (r *Result) addExample(best *Example) {
 	if best.way != 0 {
@@ -203,7 +203,7 @@ func (r *Result) addExample(best *Example) {
 		}
 	}
 	r.Examples = append(r.Examples, *best)
-	slices.SortStableFunc(r.Examples, func(a, b Example) int { return cmp.Or(gravity(&a, &b), summary.CompareRanks(a.Rank, b.Rank)) })
+	slices.SortStableFunc(r.Examples, func(a, b Example) int { return cmp.Or(bySeverity(&a, &b), summary.CompareRanks(a.Rank, b.Rank)) })
 	r.Examples = r.Examples[:min(len(r.Examples), MaxExamples)]
 }
 

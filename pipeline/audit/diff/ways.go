@@ -28,7 +28,7 @@ type way struct {
 	hosts        int64
 	host, origin string // the best-ranked host
 	rank         *int64
-	lines        [2]*int32 // of its gravest row
+	lines        [2]*int32 // of its most severe row
 	example      *Example  // nil for one host
 }
 
@@ -74,13 +74,13 @@ func (w *Ways) Add(row *sink.Change) {
 // EndOfHost counts the current host. Hosts come in the order of the table changes.
 func (w *Ways) EndOfHost() { w.end() }
 
-// end counts the current host and returns the gravest of the rows that it shares
+// end counts the current host and returns the most severe of the rows that it shares
 // with others of its way; nil if it has none.
 func (w *Ways) end() *Example {
 	if len(w.examples) == 0 {
 		return nil
 	}
-	best := w.examples.gravest()
+	best := w.examples.worst()
 	best.way = max(1, w.hash.Sum64())
 	w.hash.Reset()
 	clear(w.examples)
@@ -134,7 +134,7 @@ func (w *Ways) hosts(e *Example) int64 {
 }
 
 // Commonest returns the ways in which several hosts changed, most common first, each
-// with the gravest change on its best-ranked host.
+// with the most severe change on its best-ranked host.
 func (w *Ways) Commonest() []Example {
 	out := []Example{}
 	for _, x := range w.known {
@@ -144,7 +144,7 @@ func (w *Ways) Commonest() []Example {
 		}
 	}
 	slices.SortFunc(out, func(a, b Example) int {
-		return cmp.Or(cmp.Compare(b.Hosts, a.Hosts), gravity(&a, &b), strings.Compare(a.Host, b.Host))
+		return cmp.Or(cmp.Compare(b.Hosts, a.Hosts), bySeverity(&a, &b), strings.Compare(a.Host, b.Host))
 	})
 	return out[:min(len(out), MaxExamples)]
 }

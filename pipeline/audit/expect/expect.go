@@ -135,7 +135,7 @@ func parseExpectation(file string, node *yaml.Node) (*expectation, error) {
 		x.lines[key.Value] = key.Line
 		if expectKeys[key.Value] != nil {
 			if x.what != "" {
-				return nil, (&List{path: file}).fail(key.Line, "an expectation has one of %s; make two of it", strings.Replace(expectable, " or ", " and ", 1))
+				return nil, (&List{path: file}).fail(key.Line, "an expectation has one of %s; split it in two", strings.Replace(expectable, " or ", " and ", 1))
 			}
 			x.what = key.Value
 		}

@@ -53,7 +53,7 @@ func (x *expectation) checkScope() (key string, err error) {
 	for i, n := range by {
 		for _, w := range n.words {
 			if !broken[i][w] {
-				return n.key, fmt.Errorf("%s %q: no such change has it together with the other keys; make two expectations of it", n.key, w)
+				return n.key, fmt.Errorf("%s %q: no such change has it together with the other keys; split it in two", n.key, w)
 			}
 		}
 	}
