@@ -2,13 +2,17 @@ package publish
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
@@ -49,6 +53,35 @@ func TestPartsOfAnOlderProgram(t *testing.T) {
 	opened, err := parquet.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len()))
 	if err != nil || opened.Root().Column("answers_since") == nil {
 		t.Errorf("the part has no column answers_since (%v)", err)
+	}
+}
+
+// A part is not published with fewer rows than its footer announces.
+func TestRowsThatAreAnnounced(t *testing.T) {
+	var good bytes.Buffer
+	w := parquet.NewGenericWriter[sink.Sitemap](&good)
+	_, err := w.Write([]sink.Sitemap{{Seq: 1, URL: "a"}, {Seq: 2, URL: "b"}})
+	must(t, err)
+	must(t, w.Close())
+	for _, announced := range []int64{2, 3} {
+		content := bytes.Clone(good.Bytes())
+		end := len(content) - 8
+		begin := end - int(binary.LittleEndian.Uint32(content[end:]))
+		var meta format.FileMetaData
+		must(t, thrift.Unmarshal(new(thrift.CompactProtocol), content[begin:end], &meta))
+		meta.NumRows, meta.RowGroups[0].NumRows = announced, announced
+		text, err := thrift.Marshal(new(thrift.CompactProtocol), meta)
+		must(t, err)
+		content = append(binary.LittleEndian.AppendUint32(append(content[:begin], text...), uint32(len(text))), "PAR1"...)
+		name := filepath.Join(t.TempDir(), "part")
+		must(t, os.WriteFile(name, content, 0o666))
+		in, err := os.Open(name)
+		must(t, err)
+		defer in.Close()
+		err = (selection{}).rewriting("sitemaps", false, true).write(t.Context(), io.Discard, in, int64(len(content)))
+		if (err == nil) != (announced == 2) {
+			t.Errorf("of two rows %d are announced: %v", announced, err)
+		}
 	}
 }
 

@@ -313,6 +313,16 @@ func TestPlantedDamageIsFound_NoRace(t *testing.T) {
 			resealed(t, filepath.Join(dir, "_runs/r/plan.json"), m.Plan)
 		}, "_runs/r/plan.json: manifest"},
 		{"what the manifest says of the plan", nil, manifested(func(m *sink.Manifest) { m.Profiles = []string{"rfc9309"} }), "_runs/r/plan.json: manifest"},
+		{"a segment that stands after a later one", nil, manifested(func(m *sink.Manifest) { m.Records[1], m.Records[2] = m.Records[2], m.Records[1] }), manifest + ": numbering, " + manifest + ": numbering"},
+		{"a plan that says the same under another digest", nil, manifested(func(m *sink.Manifest) { m.PlanDigest = strings.Repeat("0", 64) }),
+			"_runs/r/plan.json: manifest, _runs/r/segments/0000000000.json: record, _runs/r/segments/0000000001.json: record, _runs/r/segments/0000000002.json: record"},
+		{"a part that does not say of which run it is", nil, func(t *testing.T, dir string) {
+			rows, err := parquet.ReadFile[sink.Rule](filepath.Join(dir, rules))
+			must(t, err)
+			var out bytes.Buffer
+			must(t, parquet.Write(&out, rows, parquet.KeyValueMetadata(layout.KeySchema, strconv.Itoa(sink.SchemaVersion))))
+			replacePart(t, dir, rules, out.Bytes())
+		}, rules + ": schema"},
 		{"a part missing in the manifest", nil, manifested(func(m *sink.Manifest) {
 			m.Parts = append(m.Parts[:2:2], m.Parts[3:]...)
 		}), "_runs/r/segments/0000000000.json: record, rules/run=r/part-0000000000.parquet: extra"},
@@ -458,19 +468,21 @@ func TestRunsThatAreNotComplete(t *testing.T) {
 
 // Until a run is complete, its segments have summaries of their own.
 func TestTargetsOfASegmentAreCounted(t *testing.T) {
-	dir := t.TempDir()
-	run, err := sink.Create(dir, described())
-	must(t, err)
-	s, err := run.Segment(0)
-	must(t, err)
-	fill(t, s, 0)
-	must(t, s.Summary.Write(sink.Count{Metric: "targets", Count: 1}))
-	must(t, s.Commit())
-	v := verified(t, dir)
-	if len(v.Problems) != 1 || v.Problems[0].Kind != "summary" || v.Problems[0].Path != "_runs/r/segments/0000000000.summary.parquet" {
-		t.Errorf("a target too many: %+v", v)
+	for _, more := range []int64{1, -1} {
+		dir := t.TempDir()
+		run, err := sink.Create(dir, described())
+		must(t, err)
+		s, err := run.Segment(0)
+		must(t, err)
+		fill(t, s, 0)
+		must(t, s.Summary.Write(sink.Count{Metric: "targets", Count: more}))
+		must(t, s.Commit())
+		v := verified(t, dir)
+		if len(v.Problems) != 1 || v.Problems[0].Kind != "summary" || v.Problems[0].Path != "_runs/r/segments/0000000000.summary.parquet" {
+			t.Errorf("%d targets too many: %+v", more, v)
+		}
+		must(t, run.Close())
 	}
-	must(t, run.Close())
 }
 
 func TestVerificationEndsWithItsContext(t *testing.T) {
