@@ -2,19 +2,13 @@ package scan
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/file"
-	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 )
 
-// BenchmarkRead reads all columns, and two, of 200,000 rows with this package and
-// with pqarrow.
+// BenchmarkRead reads all columns, and two, of 200,000 rows.
 func BenchmarkRead(b *testing.B) {
 	some, line, rank := "/section", int32(7), int64(3)
 	rows := make([]row, 200_000)
@@ -33,7 +27,7 @@ func BenchmarkRead(b *testing.B) {
 		if columns != nil {
 			name = "two"
 		}
-		b.Run(name+"/scan", func(b *testing.B) {
+		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				n := 0
 				f, err := Open(bytes.NewReader(content))
@@ -49,39 +43,5 @@ func BenchmarkRead(b *testing.B) {
 			}
 			b.ReportMetric(float64(len(rows))*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 		})
-		b.Run(name+"/pqarrow", func(b *testing.B) {
-			for b.Loop() {
-				if n := readAll(b, content, columns); n != len(rows) {
-					b.Fatal(n)
-				}
-			}
-			b.ReportMetric(float64(len(rows))*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
-		})
 	}
-}
-
-func readAll(b *testing.B, content []byte, names []string) (n int) {
-	properties := parquet.NewReaderProperties(memory.DefaultAllocator)
-	properties.BufferedStreamEnabled, properties.BufferSize = true, 256<<10
-	r, err := file.NewParquetReader(bytes.NewReader(content), file.WithReadProps(properties))
-	if err != nil {
-		b.Fatal(err)
-	}
-	var columns []int
-	for _, name := range names {
-		columns = append(columns, r.MetaData().Schema.ColumnIndexByName(name))
-	}
-	a, err := pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{BatchSize: batchRows}, memory.DefaultAllocator)
-	if err != nil {
-		b.Fatal(err)
-	}
-	batches, err := a.GetRecordReader(context.Background(), columns, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer batches.Release()
-	for batches.Next() {
-		n += int(batches.RecordBatch().NumRows())
-	}
-	return n
 }

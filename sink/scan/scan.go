@@ -4,14 +4,10 @@
 // [Open] takes a file; [File.Batches] yields the selected columns of the selected
 // rows, batch by batch, and [Column] gives typed access to a column of a batch.
 //
-// It is the only reader of Parquet columns. It uses arrow-go's parquet/file instead
-// of parquet/pqarrow, which supports every type but adds 10 MB of gRPC and Arrow
-// Flight to the binary. The columns of a table are flat, lists, or lists of structs;
-// this package reads nothing else.
-//
 // Files may be damaged or hostile. arrow-go panics on some of them; this package
 // turns a panic into an error. It decodes one batch at a time, of [batchBytes] or of
-// few rows.
+// few rows. parquet-go decodes pages in a seventh of the time, but whole: a page of a
+// few bytes may have two billion values.
 package scan
 
 import (
@@ -28,6 +24,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 )
 
 // smallFile is the size in bytes up to which a file is read at once instead of
@@ -38,7 +35,7 @@ const smallFile = 1 << 20
 // File is a Parquet file whose footer is read.
 type File struct {
 	reader *file.Reader
-	fields []*field
+	schema *arrow.Schema
 }
 
 // Open reads the footer of a file, and the headers of its pages.
@@ -66,7 +63,44 @@ func Open(in parquet.ReaderAtSeeker) (f *File, err error) {
 	if err := checkPages(in, size, r); err != nil {
 		return nil, err
 	}
-	return &File{r, fieldsOf(r.MetaData().Schema)}, nil
+	f = &File{reader: r}
+	columns, err := f.columns(nil)
+	if err != nil {
+		return nil, err
+	}
+	var fields []arrow.Field
+	for _, c := range columns.Manifest.Fields {
+		fields = append(fields, *c.Field)
+	}
+	f.schema = f.schemaOf(fields)
+	return f, nil
+}
+
+// schemaOf returns a schema of columns as pqarrow describes them.
+func (f *File) schemaOf(fields []arrow.Field) *arrow.Schema {
+	for i := range fields {
+		fields[i].Metadata = arrow.Metadata{} // the field ID
+	}
+	pairs := f.reader.MetaData().KeyValueMetadata()
+	said := arrow.NewMetadata(pairs.Keys(), pairs.Values())
+	return arrow.NewSchema(fields, &said)
+}
+
+// columns returns a reader of columns that gives these as dictionaries, if they are of
+// text.
+func (f *File) columns(dictionaries []string) (*pqarrow.FileReader, error) {
+	schema, properties := f.reader.MetaData().Schema, pqarrow.ArrowReadProperties{}
+	for _, name := range dictionaries {
+		if i := schema.ColumnIndexByName(name); i >= 0 {
+			properties.SetReadDict(i, true)
+		}
+	}
+	r, err := pqarrow.NewFileReader(f.reader, properties, memory.DefaultAllocator)
+	if err == nil {
+		// Types are those of the columns, whatever an Arrow schema in the metadata says.
+		r.Manifest, err = pqarrow.NewSchemaManifest(schema, nil, &properties)
+	}
+	return r, err
 }
 
 // Recovered, when deferred, turns a panic of a package that reads Parquet into an error:
@@ -89,19 +123,8 @@ func (f *File) Metadata(key string) *string {
 	return f.reader.MetaData().KeyValueMetadata().FindValue(key)
 }
 
-// Schema returns the columns of the file as Arrow types, and its metadata. A column
-// that this package cannot read has a type that only has a name.
-func (f *File) Schema() *arrow.Schema { return schemaOf(f.reader, f.fields) }
-
-func schemaOf(r *file.Reader, fields []*field) *arrow.Schema {
-	all := make([]arrow.Field, len(fields))
-	for i, f := range fields {
-		all[i] = f.Field
-	}
-	pairs := r.MetaData().KeyValueMetadata()
-	said := arrow.NewMetadata(pairs.Keys(), pairs.Values())
-	return arrow.NewSchema(all, &said)
-}
+// Schema returns the columns of the file as Arrow types, and its metadata.
+func (f *File) Schema() *arrow.Schema { return f.schema }
 
 // Layout describes the leaf columns of the Parquet schema. Files with equal layouts
 // have the same columns, types and nullability.
@@ -140,59 +163,73 @@ const (
 // values taken from it, are valid until each returns.
 func (f *File) Batches(ctx context.Context, s Selection, each func(arrow.RecordBatch) error) (err error) {
 	defer Recovered(&err)
-	fields, err := f.selected(s)
+	leaves, err := f.leaves(s.Columns)
 	if err != nil {
 		return err
 	}
-	schema := schemaOf(f.reader, fields)
-	readers := make([]*reader, len(fields))
-	for i, c := range fields {
-		readers[i] = newReader(c, f.reader)
-		defer readers[i].release()
+	columns, err := f.columns(s.Dictionaries)
+	if err != nil {
+		return err
 	}
 	rows := int64(firstRows)
 	for g := range f.reader.NumRowGroups() {
-		group := f.reader.RowGroup(g)
-		if !isWanted(f.reader, group, s.Wanted) {
+		if !isWanted(f.reader, f.reader.RowGroup(g), s.Wanted) {
 			continue
 		}
-		for i, r := range readers {
-			if err := r.begin(group); err != nil {
-				return fmt.Errorf("column %s: %w", fields[i].Name, err)
-			}
+		if err := f.batches(ctx, columns, leaves, g, &rows, each); err != nil {
+			return err
 		}
-		for left := group.NumRows(); left > 0; {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			n := min(rows, left)
-			bytes, err := take(schema, readers, n, each)
-			if err != nil {
-				return err
-			}
-			left -= n
-			switch {
-			case bytes > batchBytes:
-				rows = max(rows/2, 1)
-			case bytes <= batchBytes/2:
-				rows = min(2*rows, batchRows)
-			}
+	}
+	return nil
+}
+
+// batches reads a row group. The first batch has the given number of rows; then the
+// number follows the size of batches.
+func (f *File) batches(ctx context.Context, columns *pqarrow.FileReader, leaves []int, group int, rows *int64, each func(arrow.RecordBatch) error) error {
+	readers, described, err := columns.GetFieldReaders(ctx, leaves, []int{group})
+	if err != nil {
+		return err
+	}
+	schema := f.schemaOf(described.Fields())
+	defer func() {
+		for _, r := range readers {
+			r.Release()
 		}
-		for i, r := range readers {
-			more, err := r.next(1)
-			if err != nil {
-				return fmt.Errorf("column %s: %w", fields[i].Name, err)
-			}
-			if more.Len() > 0 {
-				return fmt.Errorf("column %s: has more than the %d rows of its row group", fields[i].Name, group.NumRows())
-			}
+	}()
+	dictionaries := make([]int64, len(readers)) // bytes in the last batch
+	all := f.reader.MetaData().RowGroup(group).NumRows()
+	for left := all; left > 0; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(*rows, left)
+		bytes, err := take(schema, readers, dictionaries, n, each)
+		if err != nil {
+			return err
+		}
+		left -= n
+		switch {
+		case bytes > batchBytes:
+			*rows = max(*rows/2, 1)
+		case bytes <= batchBytes/2:
+			*rows = min(2**rows, batchRows)
+		}
+	}
+	for i, r := range readers {
+		more, err := next(r, 1)
+		if err != nil {
+			return fmt.Errorf("column %s: %w", schema.Field(i).Name, err)
+		}
+		defer more.Release()
+		if more.Len() > 0 {
+			return fmt.Errorf("column %s: has more than the %d rows of its row group", schema.Field(i).Name, all)
 		}
 	}
 	return nil
 }
 
 // take reads one batch of n rows.
-func take(schema *arrow.Schema, readers []*reader, n int64, each func(arrow.RecordBatch) error) (bytes int64, err error) {
+func take(schema *arrow.Schema, readers []*pqarrow.ColumnReader, dictionaries []int64, n int64, each func(arrow.RecordBatch) error) (bytes int64, err error) {
 	columns := make([]arrow.Array, 0, len(readers))
 	defer func() {
 		for _, c := range columns {
@@ -200,25 +237,43 @@ func take(schema *arrow.Schema, readers []*reader, n int64, each func(arrow.Reco
 		}
 	}()
 	for i, r := range readers {
-		column, err := r.next(n)
-		if err == nil && int64(column.Len()) != n {
-			err = fmt.Errorf("has %d rows, where %d are announced", column.Len(), n)
-		}
+		column, err := next(r, n)
 		if err != nil {
 			return 0, fmt.Errorf("column %s: %w", schema.Field(i).Name, err)
 		}
 		columns = append(columns, column)
+		if int64(column.Len()) != n {
+			return 0, fmt.Errorf("column %s: has %d rows, where %d are announced", schema.Field(i).Name, column.Len(), n)
+		}
 		bytes += int64(column.Data().SizeInBytes())
 		if d, ok := column.(*array.Dictionary); ok {
 			// Fewer rows would not make it smaller: only what it has grown by counts.
 			size := int64(d.Dictionary().Data().SizeInBytes())
-			bytes -= min(size, r.dictionary)
-			r.dictionary = size
+			bytes -= min(size, dictionaries[i])
+			dictionaries[i] = size
 		}
 	}
 	batch := array.NewRecordBatch(schema, columns, n)
 	defer batch.Release()
 	return bytes, each(batch)
+}
+
+// next reads n rows of a column, or fewer at the end of the row group.
+func next(r *pqarrow.ColumnReader, n int64) (arrow.Array, error) {
+	read, err := r.NextBatch(n)
+	if err != nil {
+		return nil, err
+	}
+	defer read.Release()
+	switch chunks := read.Chunks(); len(chunks) {
+	case 0:
+		return array.MakeArrayOfNull(memory.DefaultAllocator, read.DataType(), 0), nil
+	case 1:
+		chunks[0].Retain()
+		return chunks[0], nil
+	default:
+		return array.Concatenate(chunks, memory.DefaultAllocator)
+	}
 }
 
 // Column returns a column of a batch. It panics if the column has another type;
@@ -227,26 +282,24 @@ func Column[T arrow.Array](batch arrow.RecordBatch, name string) T {
 	return batch.Column(batch.Schema().FieldIndices(name)[0]).(T)
 }
 
-// selected returns the fields to read.
-func (f *File) selected(s Selection) (fields []*field, err error) {
-	left := slices.Clone(s.Columns)
-	for _, c := range f.fields {
-		if s.Columns != nil && !slices.Contains(s.Columns, c.Name) {
-			continue
+// leaves returns the indexes of the Parquet columns that make these, nil for all.
+func (f *File) leaves(columns []string) (leaves []int, err error) {
+	var missing []string
+	for _, name := range columns {
+		if !f.schema.HasField(name) {
+			missing = append(missing, name)
 		}
-		left = slices.DeleteFunc(left, func(name string) bool { return name == c.Name })
-		if unread, ok := c.Type.(foreign); ok {
-			return nil, fmt.Errorf("column %s is of type %s, which is not read", c.Name, unread)
-		}
-		if slices.Contains(s.Dictionaries, c.Name) {
-			c = c.asDictionary()
-		}
-		fields = append(fields, c)
 	}
-	if len(left) > 0 {
-		return nil, fmt.Errorf("has no column %s", strings.Join(left, ", "))
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("has no column %s", strings.Join(missing, ", "))
 	}
-	return fields, nil
+	schema := f.reader.MetaData().Schema
+	for i := range schema.NumColumns() {
+		if columns == nil || slices.Contains(columns, schema.ColumnRoot(i).Name()) {
+			leaves = append(leaves, i)
+		}
+	}
+	return leaves, nil
 }
 
 // isWanted reports whether a row group may hold a wanted seq.
