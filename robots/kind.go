@@ -19,6 +19,14 @@ const (
 	answerCanceled        AnswerReason = "canceled"          // the run was stopped
 )
 
+// AnswerClasses holds all classes of [AnswerKind].
+var AnswerClasses = [...]AnswerReason{
+	AnswerSuccess, AnswerClientError, AnswerServerError, AnswerMisconfiguredServer, AnswerRedirectLimit, AnswerRedirectLoop,
+	AnswerRedirectInvalid, AnswerRedirectUnsupported, AnswerRedirectUnresolved, AnswerRevisitUnresolved, AnswerHTMLRedirect,
+	AnswerNetworkFailure, AnswerInvalidResponse, AnswerIncompleteBody, AnswerAddressBlocked, AnswerNoRoute,
+	answerTooManyRequests, answerOtherStatus, answerCanceled,
+}
+
 // Kind returns the kind of the answer. A status of 4xx or 5xx stands even if
 // its body broke off; a 2xx needs its whole body.
 func (f Facts) Kind() AnswerKind {

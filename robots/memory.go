@@ -28,10 +28,10 @@ type Seen struct {
 	Next time.Time
 }
 
-// maxSeen bounds the memory that a host can make us keep. Beyond it, the kind
+// MaxSeen bounds the memory that a host can make us keep. Beyond it, the kind
 // seen longest ago is dropped. With it goes the start of an older outage, and
 // the copy if that answer carried it.
-const maxSeen = 32
+const MaxSeen = 32
 
 // After returns the memory after one more answer. If no profile counts the
 // answer as unreachable, all earlier answers are dropped.
@@ -49,7 +49,7 @@ func (m Memory) After(k AnswerKind, at time.Time) Memory {
 		next.Seen = append(next.Seen, s)
 	}
 	next.Seen = append(next.Seen, Seen{Kind: k})
-	if len(next.Seen) > maxSeen {
+	if len(next.Seen) > MaxSeen {
 		next.First, next.Seen = next.Seen[0].Next, next.Seen[1:]
 	}
 	return next

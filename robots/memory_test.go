@@ -58,7 +58,7 @@ func TestMemoryIsExact(t *testing.T) {
 				t.Fatalf("profile %d: since %v, copy stands %v; want %v, %v", i, gotSince, gotStands, since, stands)
 			}
 		}
-		if len(m.Seen) > maxSeen {
+		if len(m.Seen) > MaxSeen {
 			t.Fatalf("the memory has %d kinds", len(m.Seen))
 		}
 	})
@@ -121,16 +121,16 @@ func TestMemoryByProfile(t *testing.T) {
 func TestMemoryIsBounded(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	m := Memory{}.After(AnswerKind{Class: AnswerSuccess}, at)
-	for i := range 3 * maxSeen {
+	for i := range 3 * MaxSeen {
 		at = at.AddDate(0, 0, 1)
 		m = m.After(AnswerKind{Class: AnswerServerError, Redirects: i}, at)
 	}
-	if len(m.Seen) != maxSeen || m.WholeCopy() {
+	if len(m.Seen) != MaxSeen || m.WholeCopy() {
 		t.Errorf("%d kinds, whole copy %v", len(m.Seen), m.WholeCopy())
 	}
 	p := named(t, "google")
 	p.MaxRedirects = 1000
-	if since, stands := p.recall(&m, at); stands || !since.Equal(at.AddDate(0, 0, 1-maxSeen)) {
+	if since, stands := p.recall(&m, at); stands || !since.Equal(at.AddDate(0, 0, 1-MaxSeen)) {
 		t.Errorf("since %v, stands %v", since, stands)
 	}
 }

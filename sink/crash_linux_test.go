@@ -106,7 +106,7 @@ func TestACrashBetweenAnyTwoSteps_NoRace(t *testing.T) {
 	commitSegment(t, run, 0)
 	commitSegment(t, run, 1)
 	content := tree(t, dir)
-	finish(t, run, 2)
+	finish(t, run)
 	steps := w.steps()
 	want := tree(t, dir)
 	maps.Copy(content, want)

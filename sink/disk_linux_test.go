@@ -256,7 +256,7 @@ func TestAFullDisk_NoRace(t *testing.T) {
 	run, err = Open(t.Context(), dir, described())
 	must(t, err)
 	commitSegment(t, run, 1)
-	finish(t, run, 2)
+	finish(t, run)
 	if v := verify(t, dir); len(v.Problems) > 0 || !v.Complete {
 		t.Errorf("%+v", v)
 	}
@@ -343,7 +343,7 @@ func TestAFolderThatIsReadOnly_NoRace(t *testing.T) {
 	must(t, err)
 	must(t, nothingOf(dir, 1)) // the next attempt removes what stayed
 	commitSegment(t, run, 1)
-	finish(t, run, 2)
+	finish(t, run)
 	if v := verify(t, dir); len(v.Problems) > 0 {
 		t.Errorf("%+v", v)
 	}

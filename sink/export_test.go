@@ -36,6 +36,7 @@ func exported(t *testing.T) (dir string, run *Run) {
 			Seq: seq, Host: "müller.example", Rank: Some(int64(7)), FetchTime: when, UnreachableSince: &when, Status: Some(int32(301)),
 			Hops: []Hop{{"http://a.example/robots.txt", Some(int32(301))}, {"https://a.example/robots.txt", nil}},
 		}))
+		s.Targets++
 		must(t, s.Groups.Write(Group{Seq: seq, Agents: []string{"a", "b"}, CrawlDelay: Some(1.5)}))
 		must(t, s.Bodies.Write(Body{ContentDigest: "X", Body: []byte{0, 0xff, 'a'}}))
 		var rows []Verdict
@@ -93,7 +94,7 @@ func rendered(columns []arrow.Array) (rows []string) {
 
 func TestExportGivesTheRowsOfTheParquet_NoRace(t *testing.T) {
 	dir, run := exported(t)
-	finish(t, run, 3)
+	finish(t, run)
 	for _, table := range TableNames {
 		var want []string
 		for segment := range 3 {
@@ -166,7 +167,7 @@ func TestExportSaysWhatIsThere(t *testing.T) {
 	run, err := Create(dir, p)
 	must(t, err)
 	commitSegment(t, run, 0)
-	finish(t, run, 1)
+	finish(t, run)
 	for _, row := range []struct {
 		Selection
 		want string
@@ -263,7 +264,7 @@ func TestAnExportThatFailsReadsAsBroken_NoRace(t *testing.T) {
 	}
 	t.Run("a path of the manifest's", func(t *testing.T) {
 		dir, run := exported(t)
-		finish(t, run, 3)
+		finish(t, run)
 		patch(t, dir, func(m *Manifest) { m.part(layout.Part("groups", "r", 1, "")).Path = "../secret" })
 		if _, err := ReadManifest(t.Context(), dir, "r"); !errors.Is(err, ErrDamaged) {
 			t.Errorf("error %v", err)

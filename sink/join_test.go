@@ -25,7 +25,7 @@ func partsOf(t *testing.T) (dir string, s store.Store, parts map[string][]Part) 
 	for index := range 5 {
 		commitSegment(t, run, index)
 	}
-	finish(t, run, 5)
+	finish(t, run)
 	m, err := ReadManifest(t.Context(), dir, "test")
 	must(t, err)
 	for _, p := range m.Parts {

@@ -212,6 +212,9 @@ func (m *Manifest) check(s store.Store, run string) error {
 	if m.State != stateComplete {
 		return bad("state %q is not complete", m.State)
 	}
+	if m.Shards < 1 || m.FromShards < 0 || m.Targets < 0 || m.Rejected < 0 {
+		return bad("it says %d shards, of %d, with %d targets and %d rejected lines", m.Shards, m.FromShards, m.Targets, m.Rejected)
+	}
 	for i, p := range m.RunParts {
 		twice := slices.ContainsFunc(m.RunParts[:i], func(q Part) bool { return q.Table == p.Table })
 		if !layout.OfRun[p.Table] || twice || p.Segment != 0 || checkPart(p, m.Tables, layout.Part(p.Table, run, 0, layout.Attempt(p.Path))) != nil {
@@ -228,7 +231,52 @@ func (m *Manifest) check(s store.Store, run string) error {
 		}
 		before, paths[p.Path] = p.Segment, true
 	}
+	if text := m.lacks(); text != "" {
+		return bad("%s", text)
+	}
 	return nil
+}
+
+// lacks says what a manifest does not name that a complete run has, or returns "". Whoever
+// joins the tables believes that no segment is missing.
+func (m *Manifest) lacks() string {
+	for _, table := range m.Tables {
+		if layout.OfRun[table] && !slices.ContainsFunc(m.RunParts, func(p Part) bool { return p.Table == table }) {
+			return "it names no part of table " + table
+		}
+	}
+	if m.head {
+		return ""
+	}
+	tables := slices.DeleteFunc(slices.Clone(m.Tables), func(table string) bool { return layout.OfRun[table] })
+	before, targets := -1, int64(0)
+	for parts := m.Parts; len(parts) > 0; {
+		segment, named := parts[0].Segment, make(map[string]bool)
+		for ; len(parts) > 0 && parts[0].Segment == segment; parts = parts[1:] {
+			if named[parts[0].Table] = true; parts[0].Table == "fetches" {
+				targets += parts[0].Rows
+			}
+		}
+		if text := layout.Gap(before, segment); text != "" {
+			return text
+		}
+		before = segment
+		for _, table := range tables {
+			if layout.HasPart(table, segment) && !named[table] {
+				return fmt.Sprintf("it names no part of table %s and segment %d", table, segment)
+			}
+		}
+	}
+	everywhere := slices.ContainsFunc(tables, func(table string) bool { return layout.HasPart(table, 1) })
+	switch {
+	case len(tables) > 0 && before < 0:
+		return "it names no segment"
+	case everywhere && m.Shards > 1 && before != m.Shards-1:
+		return fmt.Sprintf("it names the shards up to %d, of %d", before, m.Shards)
+	case slices.Contains(tables, "fetches") && targets != m.Targets:
+		return fmt.Sprintf("it says %d targets, and fetches has %d rows", m.Targets, targets)
+	}
+	return ""
 }
 
 // readHead reads the manifest of a complete run up to its records. It checks the

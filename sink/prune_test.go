@@ -199,7 +199,7 @@ func TestPruneLeavesARunThatIsBeingWritten_NoRace(t *testing.T) {
 		t.Error(err)
 	}
 	commitSegment(t, run, 1)
-	finish(t, run, 2)
+	finish(t, run)
 	if v, err := Verify(context.Background(), dir, "u0", func(int, int) {}); err != nil || len(v.Problems) > 0 || !v.Complete {
 		t.Errorf("%+v, %v", v, err)
 	}

@@ -94,6 +94,8 @@ func (r *Record) check(plan *Plan, planDigest string, segment int) error {
 		return fmt.Errorf("%w: it is the record of segment %d of run %q", ErrDamaged, r.Segment, r.Run)
 	case r.Plan != planDigest:
 		return fmt.Errorf("%w: it belongs to another plan (%.12s…) than the run has (%.12s…)", ErrDamaged, r.Plan, planDigest)
+	case plan.Shards > 1 && (r.Shard == nil || segment >= plan.Shards):
+		return fmt.Errorf("%w: it is not the record of a shard", ErrDamaged)
 	}
 	for _, table := range plan.Tables {
 		named := slices.ContainsFunc(r.Parts, func(p Part) bool { return p.Table == table })
@@ -111,6 +113,9 @@ func (r *Record) check(plan *Plan, planDigest string, segment int) error {
 		}
 		if slices.Contains(paths, p.Path) {
 			return fmt.Errorf("%w: it names %s twice", ErrDamaged, p.Path)
+		}
+		if r.Shard != nil && layout.Attempt(p.Path) != r.Shard.Attempt {
+			return fmt.Errorf("%w: it names %s of another attempt", ErrDamaged, p.Path)
 		}
 		paths = append(paths, p.Path)
 	}

@@ -104,7 +104,7 @@ func TestSegmentsCommitSideBySide(t *testing.T) {
 	if len(m.Records) != 16 || !slices.IsSortedFunc(m.Parts, func(a, b Part) int { return a.Segment - b.Segment }) {
 		t.Errorf("%d records, %d parts, want those of 16 segments in their order", len(m.Records), len(m.Parts))
 	}
-	finish(t, run, 16)
+	finish(t, run)
 	if v := verify(t, dir); len(v.Problems) > 0 || !v.Complete {
 		t.Errorf("%+v", v)
 	}
@@ -307,7 +307,7 @@ func TestUnfinishedPassesOverWhatIsDamaged_NoRace(t *testing.T) {
 		must(t, err)
 		commitSegment(t, run, 0)
 		if id == "complete" {
-			finish(t, run, 1)
+			finish(t, run)
 		}
 		must(t, run.Close())
 	}
@@ -392,7 +392,7 @@ func TestCompleteNeedsTheTotals_NoRace(t *testing.T) {
 	if err := run.Complete(Completion{Tally: Tally{Targets: targetsOfSegment}}); err == nil || !strings.Contains(err.Error(), "rows of summary that are not summed up") {
 		t.Errorf("%v", err)
 	}
-	finish(t, run, 1)
+	finish(t, run)
 	if v := verify(t, dir); len(v.Problems) > 0 {
 		t.Errorf("%+v", v.Problems)
 	}

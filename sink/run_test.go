@@ -99,7 +99,7 @@ func fill(s *Segment, index int) error {
 	if err := s.Agents.Write(Agent{Agent: "A bot", Category: "other", Tokens: []string{"A"}, FallsBackTo: []string{"B", "C"}}); err != nil {
 		return err
 	}
-	return s.Summary.Write(Count{Metric: "targets", Count: targetsOfSegment - 1}, Count{Metric: "targets", Stratum: "x", Count: 1}, Count{Metric: "status", Count: 7})
+	return s.Summary.Write(Count{Metric: "targets", Count: targetsOfSegment - 1}, Count{Metric: "targets", Stratum: "unranked", Count: 1}, Count{Metric: "status", Count: 7})
 }
 
 func note(index int) string { return fmt.Sprintf(`{"segment":%d}`, index) }
@@ -400,11 +400,13 @@ func commitSegment(t *testing.T, run *Run, index int) {
 }
 
 // finish completes a run of the given number of segments.
-func finish(t *testing.T, run *Run, segments int64) {
+func finish(t *testing.T, run *Run) {
 	t.Helper()
-	must(t, completeRun(run, Completion{
-		Finished: time.Now(), Tally: Tally{Targets: segments * targetsOfSegment}, Inputs: described().Inputs,
-	}))
+	targets := int64(0)
+	for _, r := range run.records {
+		targets += r.Targets
+	}
+	must(t, completeRun(run, Completion{Finished: time.Now(), Tally: Tally{Targets: targets}, Inputs: described().Inputs}))
 	must(t, run.Close())
 }
 

@@ -112,9 +112,6 @@ func (s *ShardedRun) record(shard int) (*Record, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err == nil && r.Shard == nil {
-		err = fmt.Errorf("%s is %w: it is not the record of a shard", s.store.Path(layout.Record(s.plan.Run, shard)), ErrDamaged)
-	}
 	return r, err
 }
 

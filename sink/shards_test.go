@@ -174,7 +174,7 @@ func TestCompleteRunsFailsIfItCannotRead_NoRace(t *testing.T) {
 	run, err := Create(dir, described())
 	must(t, err)
 	commitSegment(t, run, 0)
-	finish(t, run, 1)
+	finish(t, run)
 	s, err := store.Open(t.Context(), dir)
 	must(t, err)
 	defer s.Close()

@@ -57,6 +57,8 @@ func (s *Source) openRun(ctx context.Context) error {
 	}
 	if s.fromShards == 0 {
 		e.spans = new(spans)
+	} else {
+		e.shards = &shards{of: &m.Plan, count: s.fromShards, hasDomains: !slices.Contains(m.Without, "fetches.registered_domain")}
 	}
 	segments := make(map[int]*segmentParts)
 	for _, p := range m.Parts {
@@ -130,7 +132,8 @@ func inputError(path string, err error) error {
 type earlierRun struct {
 	dir    string
 	limits limits
-	spans  *spans // nil if segments do not follow each other in the input
+	spans  *spans  // nil if segments do not follow each other in the input
+	shards *shards // of hosts, nil for none
 }
 
 // segmentParts are the parts of a segment that hold captures. A shard is one segment
@@ -155,6 +158,9 @@ func (e earlierRun) readSegment(ctx context.Context, parts *segmentParts, emit f
 	defer urls.stop()
 	var seqs span
 	err := e.eachGroup(ctx, parts.fetches, func(rows []sink.Fetch) error {
+		if err := e.shards.add(parts.fetches[0].Segment, rows); err != nil {
+			return err
+		}
 		bodies.expect(rows)
 		for i := range rows {
 			if err := ctx.Err(); err != nil {
@@ -231,10 +237,19 @@ func groupsOf(file *os.File, p sink.Part) (groups []parquet.RowGroup, err error)
 // and so has each row group of a shard.
 const mostRows = 1 << 14
 
+// mostValues bounds the mean number of values in a list of fetches, in a row group as large
+// as any: hops, and answers in memory.
+const mostValues = 32
+
 func rowsOf(g parquet.RowGroup, p sink.Part) (rows []sink.Fetch, err error) {
 	defer scan.Recovered(&err)
 	if g.NumRows() > mostRows || g.NumRows() > p.Rows { // of a part that somebody else wrote
 		return nil, fmt.Errorf("read %s: a row group of %d rows, where the part has %d", p.Path, g.NumRows(), p.Rows)
+	}
+	for _, c := range g.ColumnChunks() { // of lists, a row may have any number
+		if c.NumValues() > mostValues*mostRows {
+			return nil, fmt.Errorf("read %s: a column of a row group has %d values, more than %d for each of %d rows", p.Path, c.NumValues(), mostValues, mostRows)
+		}
 	}
 	in := parquet.NewGenericRowGroupReader[sink.Fetch](g)
 	defer in.Close()

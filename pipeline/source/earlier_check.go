@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/verify"
 )
 
 // The parts of an earlier run, or of a data set that somebody else made, match digests
@@ -24,6 +25,32 @@ func (b *bodyReader) check(one *sink.Body) error {
 		return fmt.Errorf("the table bodies has the body %s where no row of fetches needs it", own)
 	}
 	return nil
+}
+
+// shards are the shards of hosts of an earlier run. A host in two of them, or a seq, would
+// count twice.
+type shards struct {
+	of         *sink.Plan
+	count      int
+	hasDomains bool // the run has the column by which hosts are divided
+	seqs       verify.Seqs
+}
+
+// add adds rows of a segment, whose seqs ascend. It returns an error for a host of another
+// shard, or a seq that another row has.
+func (s *shards) add(segment int, rows []sink.Fetch) error {
+	if s == nil {
+		return nil
+	}
+	seqs := make([]int64, len(rows))
+	for i := range rows {
+		seqs[i] = rows[i].Seq
+		at := s.of.ShardOfSegment(segment)
+		if of := sink.ShardOf(rows[i].Host, value(rows[i].RegisteredDomain), s.count); s.hasDomains && of != at {
+			return fmt.Errorf("seq %d has a host of shard %d in shard %d", seqs[i], of, at)
+		}
+	}
+	return s.seqs.Add(seqs)
 }
 
 // span is the range of the seqs of a segment.

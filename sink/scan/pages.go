@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -15,48 +16,74 @@ import (
 // (64 MiB), and what may stand before it.
 const mostPage = 65 << 20
 
+// mostPages is the most bytes of a page and a dictionary of each column of a row group,
+// which are in memory at the same time. Our texts of a row group have 16 MB in a column;
+// only two columns may have a line of the largest size limit.
+const mostPages = 2 * mostPage
+
 // mostHeader bounds the header of a page, which holds two texts of statistics at most.
 const mostHeader = 1 << 20
 
 // checkPages returns an error if a page decompresses to more than its header says, or
 // to more than mostPage. Readers allocate what a header says, and their codecs what a
-// frame yields: a file of 200 KB could take gigabytes.
-func checkPages(in io.ReaderAt, size int64, r *file.Reader) error {
+// frame yields: a file of 200 KB could take gigabytes. It returns, for each row group, how
+// large the texts of each column can be.
+func checkPages(in io.ReaderAt, size int64, r *file.Reader) (all [][]extent, err error) {
 	m := r.MetaData()
 	for i := range m.NumRowGroups() {
 		group := m.RowGroup(i)
+		extents := make([]extent, group.NumColumns())
+		together := int64(0)
 		for j := range group.NumColumns() {
 			chunk, err := group.ColumnChunk(j)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			from := chunk.DataPageOffset()
 			if at := chunk.DictionaryPageOffset(); chunk.HasDictionaryPage() && at > 0 && at < from {
 				from = at
 			}
-			length := chunk.TotalCompressedSize()
-			if err := CheckPages(in, size, format.CompressionCodec(chunk.Compression()), from, length); err != nil {
-				return fmt.Errorf("damaged Parquet: column %d of row group %d: %w", j, i, err)
+			c, err := checked(in, size, format.CompressionCodec(chunk.Compression()), from, chunk.TotalCompressedSize(), chunk.Type() == parquet.Types.ByteArray)
+			if err == nil && m.Schema.Column(j).MaxRepetitionLevel() > 0 {
+				err = c.inLists()
 			}
+			if err != nil {
+				return nil, fmt.Errorf("damaged Parquet: column %d of row group %d: %w", j, i, err)
+			}
+			extents[j] = c.extent
+			together += c.dictionary + c.page
 		}
+		if together > mostPages {
+			return nil, fmt.Errorf("damaged Parquet: row group %d has pages of %d bytes, one of each column; at most %d are read", i, together, mostPages)
+		}
+		all = append(all, extents)
 	}
-	return nil
+	return all, nil
 }
 
 // CheckPages checks some pages of a column chunk, length bytes from an offset on, for
 // those who read few pages of a file of size bytes. See [Open].
 func CheckPages(in io.ReaderAt, size int64, codec format.CompressionCodec, from, length int64) error {
+	_, err := checked(in, size, codec, from, length, false)
+	return err
+}
+
+func checked(in io.ReaderAt, size int64, codec format.CompressionCodec, from, length int64, isText bool) (*pageCheck, error) {
 	if from < 0 || length < 0 || from > size || length > size-from {
-		return errors.New("lies outside the file")
+		return nil, errors.New("lies outside the file")
 	}
-	c := pageCheck{io.NewSectionReader(in, from, length), codec}
-	return c.pages(length)
+	c := &pageCheck{in: io.NewSectionReader(in, from, length), codec: codec, isText: isText}
+	return c, c.pages(length)
 }
 
 // pageCheck checks the pages of a column chunk.
 type pageCheck struct {
-	in    io.ReaderAt
-	codec format.CompressionCodec
+	in     io.ReaderAt
+	codec  format.CompressionCodec
+	isText bool
+
+	dictionary, page int64 // the largest, decompressed
+	extent
 }
 
 func (c *pageCheck) pages(length int64) error {
@@ -73,6 +100,11 @@ func (c *pageCheck) pages(length int64) error {
 		if plain > mostPage {
 			return fmt.Errorf("a page of %d bytes; at most %d are read", plain, mostPage)
 		}
+		if h.DictionaryPageHeader.Valid {
+			c.dictionary = max(c.dictionary, plain)
+		} else {
+			c.page = max(c.page, plain)
+		}
 		from, compressed := at, packed > 0
 		if v := h.DataPageHeaderV2; v.Valid {
 			levels := int64(v.V.RepetitionLevelsByteLength) + int64(v.V.DefinitionLevelsByteLength)
@@ -84,6 +116,11 @@ func (c *pageCheck) pages(length int64) error {
 		}
 		if compressed && c.codec == format.Zstd {
 			if err := c.frame(from, at+packed, plain); err != nil {
+				return err
+			}
+		}
+		if c.isText {
+			if err := c.measure(&h, from, at+packed, compressed); err != nil {
 				return err
 			}
 		}

@@ -29,11 +29,23 @@ func OpenPart(ctx context.Context, dir string, p sink.Part) (*os.File, error) {
 	if err != nil {
 		return nil, Unreadable(s, p, err)
 	}
-	if _, err := Open(io.NewSectionReader(f, 0, p.Bytes)); err != nil { // leaves f where it is
+	opened, err := Open(io.NewSectionReader(f, 0, p.Bytes)) // leaves f where it is
+	if err == nil {
+		err = opened.has(p.Rows)
+	}
+	if err != nil {
 		f.Close()
 		return nil, Unreadable(s, p, err)
 	}
 	return f, nil
+}
+
+// has returns an error if a part does not have the rows that a manifest says.
+func (f *File) has(rows int64) error {
+	if n := f.Rows(); n != rows {
+		return fmt.Errorf("has %d rows, and the manifest says %d", n, rows)
+	}
+	return nil
 }
 
 // PartError reports a part that cannot be read.
@@ -108,6 +120,9 @@ func Part(ctx context.Context, in store.Store, p sink.Part, s Selection, each fu
 	defer f.Close()
 	var own error // returned by each
 	opened, err := Open(f)
+	if err == nil {
+		err = opened.has(p.Rows)
+	}
 	if err == nil {
 		err = opened.Batches(ctx, s, func(batch arrow.RecordBatch) error {
 			own = each(batch)

@@ -15,6 +15,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -36,6 +37,8 @@ const smallFile = 1 << 20
 type File struct {
 	reader *file.Reader
 	schema *arrow.Schema
+
+	extents [][]extent // by row group and column
 }
 
 // Open reads the footer of a file, and the headers of its pages.
@@ -60,10 +63,11 @@ func Open(in parquet.ReaderAtSeeker) (f *File, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkPages(in, size, r); err != nil {
+	extents, err := checkPages(in, size, r)
+	if err != nil {
 		return nil, err
 	}
-	f = &File{reader: r}
+	f = &File{reader: r, extents: extents}
 	columns, err := f.columns(nil)
 	if err != nil {
 		return nil, err
@@ -157,6 +161,10 @@ const (
 	// batchBytes is the size in bytes of a batch. After a batch that exceeds it, the
 	// next has half as many rows.
 	batchBytes = 8 << 20
+
+	// largeBatch is the size of a batch that the garbage of others does not wait for: of
+	// texts that are as large as pages are.
+	largeBatch = mostTexts / 2
 )
 
 // Batches reads a file batch by batch, in the order of its rows. A batch, and all
@@ -197,17 +205,25 @@ func (f *File) batches(ctx context.Context, columns *pqarrow.FileReader, leaves 
 		}
 	}()
 	dictionaries := make([]int64, len(readers)) // bytes in the last batch
+	most := int64(batchRows)
+	for _, leaf := range leaves {
+		field, _ := schema.FieldsByName(f.reader.MetaData().Schema.ColumnRoot(leaf).Name())
+		most = min(most, f.extents[group][leaf].rows(len(field) > 0 && field[0].Type.ID() == arrow.DICTIONARY))
+	}
 	all := f.reader.MetaData().RowGroup(group).NumRows()
 	for left := all; left > 0; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n := min(*rows, left)
+		n := min(*rows, left, most)
 		bytes, err := take(schema, readers, dictionaries, n, each)
 		if err != nil {
 			return err
 		}
 		left -= n
+		if bytes > largeBatch {
+			runtime.GC() // the next may be as large
+		}
 		switch {
 		case bytes > batchBytes:
 			*rows = max(*rows/2, 1)

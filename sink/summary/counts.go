@@ -2,8 +2,10 @@ package summary
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -34,7 +36,8 @@ const mostCounters = 4 << 20
 type Counts struct {
 	agents   []Agent
 	profiles []string
-	most     int // bounds the distinct counters, 0 for mostCounters
+	most     int   // bounds the distinct counters, 0 for mostCounters
+	known    int64 // sum of the counters that were read of parts
 
 	mu      sync.Mutex
 	ids     map[string]uint32 // indices in texts
@@ -155,6 +158,9 @@ func (n *Counts) Merge(from *Counts) error {
 		}
 		n.sums[l] += count
 	}
+	if err := n.counted(from.known); err != nil {
+		return err
+	}
 	return n.bounded()
 }
 
@@ -223,13 +229,32 @@ func (n *Counts) read(_ int, batch arrow.RecordBatch) error {
 				l[k] = ids[k][column.GetValueIndex(i)]
 			}
 		}
+		if err := n.counted(counts.Value(i)); err != nil {
+			return err
+		}
 		n.sums[l] += counts.Value(i)
 	}
 	return n.bounded()
 }
 
-func (n *Counts) bounded() error {
-	if most := cmp.Or(n.most, mostCounters); len(n.sums) > most {
+// counted adds a counter, or several, of a part that somebody else may have written. It
+// returns an error if no sum of the counters could be right.
+func (n *Counts) counted(count int64) error {
+	if count < 0 {
+		return fmt.Errorf("summary has the counter %d, below zero", count)
+	}
+	if n.known > math.MaxInt64-count {
+		return errors.New("summary has counters whose sum is above 2^63")
+	}
+	n.known += count
+	return nil
+}
+
+func (n *Counts) bounded() error { return n.fits(int64(len(n.sums))) }
+
+// fits returns an error for more rows than there can be counters: a part has each once.
+func (n *Counts) fits(rows int64) error {
+	if most := cmp.Or(n.most, mostCounters); rows > int64(most) {
 		return fmt.Errorf("summary is %w: it has more than %d different counters", sink.ErrDamaged, most)
 	}
 	return nil

@@ -144,6 +144,14 @@ func (e *Examples) Rows() []sink.Example {
 
 func (e *Examples) selection() scan.Selection { return scan.Selection{} }
 
+// fits returns an error for more rows than a part can have.
+func (e *Examples) fits(rows int64) error {
+	if rows > mostKeys*examplesOfTop {
+		return fmt.Errorf("examples has %d rows, more than of %d keys", rows, mostKeys)
+	}
+	return nil
+}
+
 // read adds the rows of a batch of a segment's part. The batches of a part must come
 // in order.
 func (e *Examples) read(segment int, batch arrow.RecordBatch) error {

@@ -111,6 +111,7 @@ func newExamples() *Examples {
 // additive is a total over parts that does not depend on their order.
 type additive[T any] interface {
 	selection() scan.Selection
+	fits(rows int64) error // an error for more rows than a part can have
 	read(segment int, batch arrow.RecordBatch) error
 	Merge(from T) error
 }
@@ -159,6 +160,9 @@ func sum[T additive[T]](ctx context.Context, s store.Store, parts []sink.Part, e
 				}
 				if ctx.Err() != nil {
 					return ctx.Err()
+				}
+				if err := mine.fits(parts[at].Rows); err != nil {
+					return scan.Unreadable(s, parts[at], err)
 				}
 				err := scan.Part(ctx, s, parts[at], mine.selection(), func(batch arrow.RecordBatch) error {
 					if err := mine.read(parts[at].Segment, batch); err != nil {

@@ -15,6 +15,15 @@ var Strata = []struct {
 // Unranked is the stratum of hosts without a rank.
 const Unranked = "unranked"
 
+// StratumNames returns the names of all strata.
+func StratumNames() []string {
+	names := []string{Unranked}
+	for _, s := range Strata {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
 // StratumOf returns the stratum of a rank; nil is no rank.
 func StratumOf(rank *int64) string {
 	if rank == nil {

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -32,7 +33,7 @@ type rowCheck struct {
 	foreign             problems // bodies of other digests
 	unknown             problems // values that their columns do not have
 	strange             problems // changes since other runs
-	counted             int64    // sum of the metric targets
+	counted, sum        int64    // sums of the metric targets and of all counters
 	seqs                []int64  // the seqs in fetches; nil if there are too many
 }
 
@@ -67,10 +68,16 @@ func (r *rowCheck) batch(batch arrow.RecordBatch) {
 	case "summary":
 		metrics, counts := scan.Column[*array.String](batch, "metric"), scan.Column[*array.Int64](batch, "count")
 		for i := range int(batch.NumRows()) {
-			if metrics.Value(i) == "targets" {
-				r.counted += counts.Value(i)
+			n := counts.Value(i)
+			if n < 0 || r.sum > math.MaxInt64-n {
+				r.unknown.add("row %d has the counter %d, below zero or more than all can add up to", r.row+int64(i), n)
+				continue
+			}
+			if r.sum += n; metrics.Value(i) == "targets" {
+				r.counted += n
 			}
 		}
+		r.row += batch.NumRows()
 		return
 	case "bodies":
 		r.bodies(batch)

@@ -23,11 +23,13 @@ var values = func() map[string]map[string][]string {
 		"fetches": {
 			"scheme": {"https", "http", "ftp"}, "source": {"network", "cache", "warc", "body"}, "outcome": outcomes,
 			"reason": texts(robots.AnswerReasons[:]), "error_class": errors, "fallback_error_class": errors,
+			"answers_since": texts(robots.AnswerClasses[:]), // its kind
 		},
 		"groups":   {"class": append([]string{summary.ClassEmpty}, classes...)},
 		"rules":    {"kind": kinds},
 		"lines":    {"class": named[robots.RemarkClass](int(robots.NumRemarkClasses))},
 		"policies": {"outcome": outcomes, "match": named[robots.Match](int(robots.OwnGroup) + 1), "class": classes, "versus_star": summary.RelationNames[:], "versus_first": summary.VersusFirstNames[:]},
+		"summary":  {"stratum": summary.StratumNames()},
 		"verdicts": {"verdict": summary.ValueNames[:], "reason": named[robots.Reason](int(robots.ReasonRobotsTxt) + 1), "rule_kind": kinds},
 	}
 }()
@@ -64,8 +66,30 @@ func CheckFetch(row *sink.Fetch) error {
 			return fmt.Errorf("seq %d: %w", row.Seq, unknownValue(c.column, *c.value))
 		}
 	}
+	if n := len(row.AnswersSince); n > robots.MaxSeen {
+		return fmt.Errorf("seq %d: column %s has %d answers, and memory holds %d", row.Seq, seenColumn, n, robots.MaxSeen)
+	}
+	for _, a := range row.AnswersSince {
+		if err := checkSeen(a.Kind, a.Redirects); err != nil {
+			return fmt.Errorf("seq %d: %w", row.Seq, err)
+		}
+	}
 	return nil
 }
+
+// checkSeen returns an error for an answer of answers_since that memory does not have.
+func checkSeen(kind string, redirects int32) error {
+	if !slices.Contains(values["fetches"][seenColumn], kind) {
+		return unknownValue(seenColumn, kind)
+	}
+	if redirects < 0 {
+		return fmt.Errorf("column %s has %d redirects", seenColumn, redirects)
+	}
+	return nil
+}
+
+// seenColumn is a list of answers, of which the kind is enumerated.
+const seenColumn = "answers_since"
 
 func unknownValue(column, value string) error {
 	return fmt.Errorf("column %s has %.40q, which is none of its values", column, value)
@@ -74,7 +98,9 @@ func unknownValue(column, value string) error {
 // enumerated returns the enumerated columns of a table, to read as dictionaries.
 func enumerated(table string) (columns []string) {
 	for column := range values[table] {
-		columns = append(columns, column)
+		if column != seenColumn {
+			columns = append(columns, column)
+		}
 	}
 	return columns
 }
@@ -83,7 +109,13 @@ func enumerated(table string) (columns []string) {
 func valuesOf(table string, batch arrow.RecordBatch) error {
 	for k, f := range batch.Schema().Fields() {
 		known, ok := values[table][f.Name]
-		if !ok {
+		switch {
+		case !ok:
+			continue
+		case f.Name == seenColumn:
+			if err := seenOf(batch.Column(k).(*array.List)); err != nil {
+				return err
+			}
 			continue
 		}
 		all := batch.Column(k).(*array.Dictionary).Dictionary().(*array.String)
@@ -91,6 +123,24 @@ func valuesOf(table string, batch arrow.RecordBatch) error {
 			if all.Value(i) != "" && !slices.Contains(known, all.Value(i)) {
 				return unknownValue(f.Name, all.Value(i))
 			}
+		}
+	}
+	return nil
+}
+
+// seenOf returns an error for the first answer of a column answers_since that memory does
+// not have.
+func seenOf(column *array.List) error {
+	answers := column.ListValues().(*array.Struct)
+	fields := answers.DataType().(*arrow.StructType)
+	at := func(name string) arrow.Array {
+		i, _ := fields.FieldIdx(name)
+		return answers.Field(i)
+	}
+	kinds, redirects := at("kind").(*array.String), at("redirects").(*array.Int32)
+	for i := range kinds.Len() {
+		if err := checkSeen(kinds.Value(i), redirects.Value(i)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -142,6 +142,8 @@ type verifier struct {
 	planned  *sink.Plan
 	shards   int // that divide the hosts, 0 if segments follow each other in the input
 
+	seqs Seqs // of a run of shards
+
 	mu   sync.Mutex
 	read int         // parts read
 	left []sink.Part // counters of segments that an interrupted completion left
@@ -191,6 +193,11 @@ func (v *verifier) parts(ctx context.Context, m *sink.Manifest) error {
 			if err := c.segment(running, parts); err != nil {
 				return err
 			}
+			if v.shards > 0 {
+				if err := v.seqs.Add(slices.Compact(c.seqs)); err != nil {
+					v.add(c.path, badOrder, err.Error())
+				}
+			}
 			found[i] = c.segmentFacts
 			v.mu.Lock()
 			defer v.mu.Unlock()
@@ -234,12 +241,6 @@ func (v *verifier) runParts(ctx context.Context, m *sink.Manifest, targets int64
 		v.progress(v.read, v.Parts)
 		if known && c.counted != nil && *c.counted != targets {
 			v.add(p.Path, badSummary, fmt.Sprintf("counts %d targets, and fetches holds %d", *c.counted, targets))
-		}
-	}
-	for _, table := range m.Tables {
-		named := slices.ContainsFunc(m.RunParts, func(p sink.Part) bool { return p.Table == table })
-		if v.Complete && layout.OfRun[table] && !named {
-			v.add(layout.RunFile(v.run, layout.ManifestName), badManifest, fmt.Sprintf("names no part of table %s", table))
 		}
 	}
 	return nil
