@@ -78,6 +78,10 @@ func limitMemory(given size, memory int64) {
 	}
 }
 
+// readingMemory is the memory from which verify and reproduce collect garbage early: the
+// set may be a stranger's, made to leave much of it. It grows with the rows of a set.
+func readingMemory(rows int64) int64 { return 320<<20 + 16*max(0, min(rows, 1<<32)) }
+
 // hasLimit reports whether the environment already limits the runtime's memory.
 func hasLimit() bool {
 	text := os.Getenv("GOMEMLIMIT")

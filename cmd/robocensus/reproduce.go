@@ -106,6 +106,13 @@ func (r *reproduction) run(ctx context.Context) error {
 			return usagef("run %s: the tables have schema version %d, and this program writes version %d: use robocensus %s", m.Run, m.SchemaVersion, sink.SchemaVersion, m.ToolVersion)
 		}
 	}
+	rows := int64(0)
+	for _, m := range p.Manifests() {
+		for _, part := range m.Parts {
+			rows += part.Rows
+		}
+	}
+	limitMemory(0, readingMemory(rows))
 	r.say("all files match %s", "checksums.sha256")
 	if err := r.rebuild(ctx, p); err != nil {
 		return err
@@ -256,7 +263,7 @@ func (r *reproduction) result() error {
 	}
 	if r.files+r.tables > 0 {
 		r.say("%s: %s, %s%s", paint(r.out, red, "different"), count(r.files, "file"), count(r.tables, "table"), limited)
-		return exitProblems
+		return exitDifferent
 	}
 	r.say("%s%s", paint(r.out, green, "the same"), limited)
 	return nil

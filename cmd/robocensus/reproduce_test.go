@@ -216,7 +216,7 @@ func distrusted(t *testing.T, folder string) {
 					return p.Table == "fetches"
 				})
 			})
-		}, "segment 0 has no part of fetches"},
+		}, "it names no part of table fetches and segment 0"},
 		"a part of endless rows": {func(t *testing.T, copied string, _, _ map[string]any) { boast(t, copied) }, "fetches/run=r/part-0000000000.parquet is damaged: "},
 		"two bodies, swapped":    {func(t *testing.T, copied string, _, _ map[string]any) { swapBodies(t, copied) }, "the table bodies has a body with the digest "},
 		"a damaged page of verdicts": {func(t *testing.T, copied string, _, _ map[string]any) { garble(t, copied, "verdicts") },

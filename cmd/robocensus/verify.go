@@ -32,12 +32,15 @@ With --json it prints one object
 
     {"run", "complete", "parts", "rows", "bytes", "problems": [{"path", "kind", "text"}]}
 
-Exit codes: 0 whole, 1 problems, or unfinished without --incomplete, 64 usage, 74
-I/O, 130 interrupted.`
+Exit codes: 0 whole, 1 whole as far as it is committed, but unfinished (0 with
+--incomplete), 64 usage, 65 problems, 74 I/O, 130 interrupted.`
 
 const verifyExamples = `  robocensus verify --out out 20261120T101500Z`
 
-const exitProblems exitError = 1
+const (
+	exitProblems   exitError = exitInput
+	exitUnfinished exitError = 1
+)
 
 func verifyCommand() *cobra.Command {
 	c := &cobra.Command{
@@ -69,6 +72,7 @@ func verifyCommand() *cobra.Command {
 }
 
 func verifyRun(ctx context.Context, out, run string, asJSON, incomplete bool, stdout, stderr io.Writer) error {
+	limitMemory(0, readingMemory(0))
 	progress, end := verifyBar(stderr)
 	v, err := verify.Run(ctx, out, run, progress)
 	end()
@@ -98,8 +102,11 @@ func verifyRun(ctx context.Context, out, run string, asJSON, incomplete bool, st
 	} else {
 		showVerification(stdout, run, v)
 	}
-	if len(v.Problems) > 0 || !v.Complete && !incomplete {
+	switch {
+	case len(v.Problems) > 0:
 		return exitProblems
+	case !v.Complete && !incomplete:
+		return exitUnfinished
 	}
 	return nil
 }

@@ -116,11 +116,8 @@ step run --hosts "$hosts" --out "$tables" --run "$week" --as-of "$week" --resume
 	--state "$dir/state" --max-age 0 ${first:+--expect "$first"} "$@"
 broken=$code
 
+# Damaged tables end it (65) before any are removed.
 step verify --out "$tables" "$week"
-if [ "$code" -ne 0 ]; then
-	echo "weekly.sh: the tables of $week are not whole; nothing is removed" >&2
-	exit 74
-fi
 
 if [ -n "$before" ]; then
 	step diff --out "$tables" ${EXPECT:+--expect "$EXPECT"} "$before" "$week"
