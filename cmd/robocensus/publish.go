@@ -203,7 +203,7 @@ func writeDataSet(ctx context.Context, c publish.Config, stdout, stderr io.Write
 	switch {
 	case ctx.Err() != nil:
 		return errInterrupted
-	case errors.Is(err, publish.ErrWords), errors.Is(err, publish.ErrSelection), errors.Is(err, publish.ErrNotEmpty):
+	case errors.Is(err, publish.ErrWords), errors.Is(err, publish.ErrSelection), errors.Is(err, store.ErrNotEmpty):
 		return usageError{err}
 	case err != nil:
 		return err

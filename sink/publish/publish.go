@@ -18,11 +18,8 @@ package publish
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -59,9 +56,6 @@ const (
 	urlsName        = "urls.txt"
 	mostDescription = 256 << 20 // bytes of a description that is read
 )
-
-// ErrNotEmpty reports that something is where the data set would be written.
-var ErrNotEmpty = errors.New("is not an empty folder; give a new one")
 
 // publisher writes a data set, or makes again what it writes.
 type publisher struct {
@@ -102,10 +96,7 @@ func Write(ctx context.Context, c Config) (lacking []sink.Input, err error) {
 		return nil, err
 	}
 	p := &publisher{Config: c, ctx: ctx, selection: s, provenance: provenanceOf(c, s)}
-	if err := checkEmpty(c.To); err != nil {
-		return nil, err
-	}
-	at, err := store.FolderBeside(c.To)
+	at, err := store.FolderBeside(c.To, checksumsName)
 	if err != nil {
 		return nil, fmt.Errorf("create the folder of the data set: %w", err)
 	}
@@ -122,17 +113,6 @@ func Write(ctx context.Context, c Config) (lacking []sink.Input, err error) {
 		return nil, fmt.Errorf("name the folder of the data set: %w", err)
 	}
 	return p.lacking, nil
-}
-
-func checkEmpty(folder string) error {
-	entries, err := os.ReadDir(folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil || len(entries) > 0 {
-		return fmt.Errorf("%s %w", folder, ErrNotEmpty)
-	}
-	return nil
 }
 
 func (p *publisher) write() error {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/gofrs/flock"
@@ -17,15 +18,22 @@ import (
 // it is whole. It is locked while its process lives, so that the next one for the same
 // path can remove what a killed one has left.
 type Beside struct {
-	Path string // the temporary one
-	to   string
-	lock *flock.Flock // nil where there are no locks
+	Path   string // the temporary one
+	to     string
+	inside bool         // Path is in the folder to
+	last   string       // of a folder, the name that says that it is whole
+	lock   *flock.Flock // nil where there are no locks
 }
 
 // FileBeside creates an empty file for a path, which need not be in an output folder. It
 // replaces what the path leads to through links.
 func FileBeside(path string) (*Beside, error) {
-	return beside(path, func(tmp string) error {
+	to, err := Follow(path)
+	if err != nil {
+		return nil, err
+	}
+	folder, name := filepath.Split(to)
+	return beside(to, folder, name, func(tmp string) error {
 		f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if err != nil {
 			return err
@@ -34,21 +42,52 @@ func FileBeside(path string) (*Beside, error) {
 	})
 }
 
-// FolderBeside creates an empty folder for a path, like [FileBeside]. The path must not
-// lead to a file, or to a folder that is not empty.
-func FolderBeside(path string) (*Beside, error) {
-	return beside(path, func(tmp string) error { return os.Mkdir(tmp, 0o777) })
-}
-
-// temporaryLetters is the number of random letters in a temporary name.
-const temporaryLetters = 8
-
-func beside(path string, create func(tmp string) error) (*Beside, error) {
+// FolderBeside creates an empty folder for a path, like [FileBeside]. A folder at the path
+// must be empty, and stays: it may be a mount point, or in a folder where we may not write.
+// Then the temporary folder is in it, and last is the name that is moved last.
+func FolderBeside(path, last string) (*Beside, error) {
 	to, err := Follow(path)
 	if err != nil {
 		return nil, err
 	}
 	folder, name := filepath.Split(to)
+	info, err := os.Stat(to)
+	inside := err == nil
+	if inside && !info.IsDir() {
+		return nil, fmt.Errorf("%s %w", to, ErrNotEmpty)
+	}
+	if inside {
+		folder, name = to+string(filepath.Separator), "new"
+	}
+	b, err := beside(to, folder, name, func(tmp string) error { return os.Mkdir(tmp, 0o777) })
+	if err == nil && inside {
+		b.inside, b.last = true, last
+		err = b.checkEmpty()
+	}
+	if err != nil && b != nil {
+		b.Discard()
+		b = nil
+	}
+	return b, err
+}
+
+// ErrNotEmpty reports a folder that must be empty, and is not.
+var ErrNotEmpty = errors.New("is not an empty folder; give a new one")
+
+// checkEmpty returns [ErrNotEmpty] if the folder has more than the temporary one.
+func (b *Beside) checkEmpty() error {
+	entries, err := os.ReadDir(b.to)
+	if err == nil && (len(entries) != 1 || entries[0].Name() != filepath.Base(b.Path)) {
+		err = fmt.Errorf("%s %w", b.to, ErrNotEmpty)
+	}
+	return err
+}
+
+// temporaryLetters is the number of random letters in a temporary name.
+const temporaryLetters = 8
+
+// beside creates a temporary file or folder in a folder, after name.
+func beside(to, folder, name string, create func(tmp string) error) (*Beside, error) {
 	removeLeft(folder, name)
 	for range 100 {
 		b := &Beside{Path: filepath.Join(folder, "."+name+"."+rand.Text()[:temporaryLetters]+temporarySuffix), to: to}
@@ -102,18 +141,19 @@ func removeLeft(folder, name string) {
 }
 
 // Publish gives the file or folder its path, once it and all names in it are on disk. A
-// file replaces another one, a folder an empty one, whose permissions it gets.
+// file replaces another one, whose permissions it gets. Into a folder that was there, what
+// the temporary one has is moved.
 func (b *Beside) Publish() error {
 	err := syncAll(b.Path)
 	if err != nil {
 		return writing(b.to, err)
 	}
+	if b.inside {
+		return b.moveIn()
+	}
 	if info, e := os.Stat(b.to); e == nil {
 		if err := os.Chmod(b.Path, info.Mode().Perm()); err != nil {
 			return writing(b.to, err)
-		}
-		if info.IsDir() {
-			os.Remove(b.to) // no rename replaces a folder
 		}
 	}
 	if runtime.GOOS == "windows" { // an open file keeps its name
@@ -129,6 +169,40 @@ func (b *Beside) Publish() error {
 	b.release()
 	b.Path = ""
 	return syncFolder(filepath.Dir(b.to))
+}
+
+// moveIn moves what the temporary folder has into the folder that it is in.
+func (b *Beside) moveIn() error {
+	if err := b.checkEmpty(); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(b.Path)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(entries, func(x, y fs.DirEntry) int { return strings.Compare(b.order(x), b.order(y)) })
+	for _, e := range entries {
+		if e.Name() == b.last { // not before the others
+			err = syncFolder(b.to)
+		}
+		if err == nil {
+			err = os.Rename(filepath.Join(b.Path, e.Name()), filepath.Join(b.to, e.Name()))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	b.Discard()
+	b.Path = ""
+	return syncFolder(b.to)
+}
+
+// order returns a text by which the names of a folder are moved.
+func (b *Beside) order(e fs.DirEntry) string {
+	if e.Name() == b.last {
+		return "last"
+	}
+	return ""
 }
 
 // Discard removes the file or folder unless it is published.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,8 +53,8 @@ func namesIn(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// A folder is named once all names in it are on disk, replaces an empty one where a link
-// leads to, and keeps its permissions.
+// A folder is named once all names in it are on disk. What an empty one that is there has
+// is moved into it, last what says that it is whole.
 func TestFolderBeside(t *testing.T) {
 	real := syncFolder
 	defer func() { syncFolder = real }()
@@ -70,18 +71,25 @@ func TestFolderBeside(t *testing.T) {
 	must(t, os.Chmod(filepath.Join(dir, "sets/new"), 0o750))
 	must(t, os.Symlink("sets/new", filepath.Join(dir, "there")))
 	must(t, os.Symlink("sets/later", filepath.Join(dir, "dangling")))
+	before, err := os.Stat(filepath.Join(dir, "sets/new"))
+	must(t, err)
 	for link, to := range map[string]string{"there": "sets/new", "dangling": "sets/later"} {
 		synced = nil
-		b, err := FolderBeside(filepath.Join(dir, link))
+		b, err := FolderBeside(filepath.Join(dir, link), "a")
 		must(t, err)
 		must(t, os.MkdirAll(filepath.Join(b.Path, "fetches/run=r"), 0o777))
 		must(t, os.WriteFile(filepath.Join(b.Path, "fetches/run=r/part"), nil, 0o666))
+		must(t, os.WriteFile(filepath.Join(b.Path, "a"), nil, 0o666))
 		if len(synced) > 0 {
 			t.Errorf("synced before: %v", synced)
 		}
 		tmp, _ := filepath.Rel(dir, b.Path)
 		must(t, b.Publish())
-		if diff := cmp.Diff([]string{tmp, tmp + "/fetches", tmp + "/fetches/run=r", "sets"}, synced); diff != "" {
+		want := []string{tmp, tmp + "/fetches", tmp + "/fetches/run=r", "sets"}
+		if link == "there" { // before "a", and after
+			want = append(want[:3], to, to)
+		}
+		if diff := cmp.Diff(want, synced); diff != "" {
 			t.Errorf("%s: synced (-want +got):\n%s", link, diff)
 		}
 		info, err := os.Lstat(filepath.Join(dir, link))
@@ -89,19 +97,41 @@ func TestFolderBeside(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, to, "fetches/run=r/part")); err != nil || info.Mode().Type() != os.ModeSymlink {
 			t.Errorf("%s: the link is now %v, %v", link, info.Mode(), err)
 		}
-		if info, err := os.Stat(filepath.Join(dir, to)); link == "there" && (err != nil || info.Mode().Perm() != 0o750) {
-			t.Errorf("permissions %v, %v", info.Mode(), err)
+		if info, err := os.Stat(filepath.Join(dir, to)); link == "there" && (err != nil || !os.SameFile(info, before) || info.Mode().Perm() != 0o750) {
+			t.Errorf("it is another folder, with permissions %v, %v", info.Mode(), err)
+		}
+		if got := namesIn(t, filepath.Join(dir, to)); !slices.Equal(got, []string{"a", "fetches"}) {
+			t.Errorf("%s has %v", to, got)
 		}
 	}
 	if got := namesIn(t, filepath.Join(dir, "sets")); !slices.Equal(got, []string{"later", "new"}) {
 		t.Errorf("left %v", got)
 	}
-	full, err := FolderBeside(filepath.Join(dir, "there"))
-	must(t, err)
-	if err := full.Publish(); err == nil {
-		t.Error("a folder with files is replaced")
+	if b, err := FolderBeside(filepath.Join(dir, "there"), "a"); !errors.Is(err, ErrNotEmpty) || b != nil {
+		t.Errorf("a folder with files is replaced: %v", err)
 	}
-	full.Discard()
+	if got := namesIn(t, filepath.Join(dir, "sets/new")); !slices.Equal(got, []string{"a", "fetches"}) {
+		t.Errorf("left %v", got)
+	}
+}
+
+// Of two at one empty folder, the second is refused while the first lives; what a killed
+// one leaves there is removed.
+func TestTwoAtOneFolder(t *testing.T) {
+	dir := t.TempDir()
+	first, err := FolderBeside(dir, "z")
+	must(t, err)
+	if _, err := FolderBeside(dir, "z"); !errors.Is(err, ErrNotEmpty) {
+		t.Errorf("a second one: %v", err)
+	}
+	must(t, os.WriteFile(filepath.Join(first.Path, "z"), nil, 0o666))
+	first.release() // as if killed
+	second, err := FolderBeside(dir, "z")
+	must(t, err)
+	must(t, second.Publish())
+	if got := namesIn(t, dir); len(got) > 0 {
+		t.Errorf("left %v", got)
+	}
 }
 
 // Of a file, the contents and the name are synced.
