@@ -74,7 +74,7 @@ func readPaths(ctx context.Context, list, base string) ([]given, error) {
 		case base != "" && !remote.IsURL(path) && !filepath.IsLocal(path):
 			return nil, &userfile.Error{Path: name, Line: line, Err: errors.New("names a path that points outside --warc-base")}
 		default:
-			out = append(out, given{path, line})
+			out = append(out, given{path: path, line: line})
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -191,7 +191,7 @@ func (s *Source) identifyArchives(ctx context.Context) (inputs []sink.Input, at 
 			if a.path != "-" {
 				inputs[i], err = identifyArchive(ctx, at[i])
 			}
-			inputs[i].Path = remote.Name(a.path)
+			inputs[i].Path = a.name
 			return err
 		})
 	}

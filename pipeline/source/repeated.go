@@ -3,6 +3,7 @@ package source
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -14,7 +15,8 @@ import (
 // given is an archive as the user names it.
 type given struct {
 	path string
-	line int64 // in the list of archives, 0 for one of --warc
+	line int64  // in the list of archives, 0 for one of --warc
+	name string // under which it is shown and stored, once it is known to be no other
 }
 
 // once returns the archives that are not an earlier one by another path, link or
@@ -22,6 +24,7 @@ type given struct {
 // others for rejected.csv.
 func (s *Source) once(all []given) (kept []given, err error) {
 	names := make(map[string]string)                // by their real name
+	named := make(map[string]int)                   // how many have a name
 	files := make(map[int64]map[string]os.FileInfo) // by their size, for hard links
 	for _, a := range all {
 		if s.config.Planning && remote.Name(a.path) != a.path {
@@ -48,7 +51,10 @@ func (s *Source) once(all []given) (kept []given, err error) {
 			s.repeated = append(s.repeated, sink.Repeated{Line: a.line, Path: name, First: first})
 			continue
 		}
-		names[realName(at)] = name
+		if named[name]++; name != a.path && named[name] > 1 { // another query
+			name = fmt.Sprintf("%s#%d", name, named[name])
+		}
+		names[realName(at)], a.name = name, name
 		kept = append(kept, a)
 	}
 	return kept, nil

@@ -47,7 +47,7 @@ func TestArchivesAreReadOnce(t *testing.T) {
 		},
 		"URLs": {
 			Config{Paths: writeFile(t, "list", []byte("https://h.example/a~b.warc?sig=1\nHTTPS://H.example:443/a%7Eb.warc?sig=1#x\nhttps://h.example/a~b.warc?sig=2\nhttps://h.example/A~b.warc\n"))},
-			[]string{"https://h.example/a~b.warc", "https://h.example/a~b.warc", "https://h.example/A~b.warc"},
+			[]string{"https://h.example/a~b.warc", "https://h.example/a~b.warc#2", "https://h.example/A~b.warc"},
 			[]again{{2, "HTTPS://H.example:443/a%7Eb.warc", "https://h.example/a~b.warc"}},
 		},
 		"a base": {

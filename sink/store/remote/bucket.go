@@ -117,6 +117,8 @@ func (b *Bucket) explain(op, name string, err error) error {
 		cause = fs.ErrNotExist
 	case strings.Contains(err.Error(), "Invalid region"):
 		cause = refused{fmt.Errorf("set AWS_REGION, or AWS_ENDPOINT_URL for a store that is not Amazon's: %w", err)}
+	case strings.Contains(err.Error(), "no EC2 IMDS role found"): // the last place where a key is looked for
+		cause = refused{fmt.Errorf("no key is set: give AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or the machine a role: %w", err)}
 	case slices.Contains(passingCodes, code):
 	case isRefused, of == gcerrors.InvalidArgument, of == gcerrors.Unimplemented, of == gcerrors.PermissionDenied:
 		cause = refused{err}

@@ -2,9 +2,12 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/robocensus/robocensus/sink/store/internal/storetest"
@@ -66,5 +69,25 @@ func TestTheObjectOfAFolderIsNotListed(t *testing.T) {
 	must(t, b.List(t.Context(), "", false, func(e Entry) error { names = append(names, e.Name); return nil }))
 	if !slices.Equal(names, []string{"a.json"}) {
 		t.Errorf("%q are listed", names)
+	}
+}
+
+// A key that is missing is as wrong as another one: it does not come by trying again.
+func TestAMissingKeyIsRefused(t *testing.T) {
+	url := storetest.Bucket(t, func(w http.ResponseWriter, r *http.Request) { t.Error("a request without a key") })
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"} {
+		t.Setenv(name, "")
+	}
+	none := filepath.Join(t.TempDir(), "none")
+	t.Setenv("AWS_CONFIG_FILE", none)
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", none)
+	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
+	b, err := OpenBucket(t.Context(), url)
+	if err == nil {
+		defer b.Close()
+		_, err = b.Read(t.Context(), "manifest.json", 1)
+	}
+	if !errors.Is(err, ErrRefused) || !strings.Contains(fmt.Sprint(err), "no key is set: give AWS_ACCESS_KEY_ID") {
+		t.Errorf("%v", err)
 	}
 }

@@ -9,13 +9,14 @@ import (
 // Name returns the name under which what a user gives as a file is shown and stored: a
 // path and the URL of an object in a store as they are, and any other URL without its
 // query, its fragment and its user. The query of a signed URL is a key to the object for
-// whoever reads it, in a plan, a table or a log.
+// whoever reads it, in a plan, a table or a log. A number after "#" stays: by it, names
+// are told apart that differ in the query only.
 func Name(given string) string {
 	scheme, rest, ok := strings.Cut(given, "://")
 	if !ok || IsBucket(given) || !isScheme(scheme) {
 		return given
 	}
-	if end := strings.IndexAny(rest, "?#"); end >= 0 {
+	if end := strings.IndexAny(rest, "?#"); end >= 0 && (rest[end] == '?' || !isNumber(rest[end+1:])) {
 		rest = rest[:end]
 	}
 	host, file, hasPath := strings.Cut(rest, "/")
@@ -25,6 +26,8 @@ func Name(given string) string {
 	}
 	return scheme + "://" + host + file
 }
+
+func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
 func isScheme(text string) bool {
 	return text != "" && strings.Trim(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz0123456789+.-") == ""
