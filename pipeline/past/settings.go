@@ -14,6 +14,7 @@ func (d *Differences) settings() {
 		}
 	}
 	differ(&d.Asked, "another --max-redirects", "max-redirects")
+	differ(&d.Asked, "another --last-capture", "last-capture") // a row for each host, or for each capture
 	if a.ToolVersion != b.ToolVersion {
 		d.Notes = append(d.Notes, fmt.Sprintf("another version of robocensus: %s, then %s", clip(a.ToolVersion), clip(b.ToolVersion)))
 	}

@@ -12,7 +12,7 @@ import (
 func TestSettings(t *testing.T) {
 	run := func(source string, archives int, version string, set ...string) *Run {
 		m := &sink.Manifest{Plan: sink.Plan{ToolVersion: version, Configuration: map[string]any{
-			"user-agent": "census/1 (+https://example.org/)", "schemes": []any{"https", "http"}, "timeout": "30s", "max-redirects": "0", "warc-paths": "",
+			"user-agent": "census/1 (+https://example.org/)", "schemes": []any{"https", "http"}, "timeout": "30s", "max-redirects": "0", "last-capture": "false", "warc-paths": "",
 		}}}
 		for i := 0; i < len(set); i += 2 {
 			m.Configuration[set[i]] = set[i+1]
@@ -35,6 +35,7 @@ func TestSettings(t *testing.T) {
 		{"schemes", run("network", 0, "v1"), run("network", 0, "v1", "schemes", "http"), "asked", `other --schemes: ["https","http"], then http`},
 		{"redirects", run("network", 0, "v1"), run("network", 0, "v1", "max-redirects", "20"), "asked", "another --max-redirects: 0, then 20"},
 		{"redirects of captures", run("warc", 1, "v1"), run("warc", 1, "v1", "max-redirects", "20"), "asked", "another --max-redirects"},
+		{"last captures", run("warc", 1, "v1"), run("warc", 1, "v1", "last-capture", "true"), "asked", "another --last-capture: false, then true"},
 		{"time", run("network", 0, "v1"), run("network", 0, "v1", "timeout", "5s"), "note", "another --timeout: 30s, then 5s"},
 		{"the program", run("network", 0, "v1"), run("network", 0, "v2"), "note", "another version of robocensus: v1, then v2"},
 		{"what captures do not depend on", run("warc", 1, "v1"), run("warc", 1, "v1", "user-agent", "x", "timeout", "5s"), "", ""},

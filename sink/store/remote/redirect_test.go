@@ -123,6 +123,7 @@ func TestQueriesAreSecret(t *testing.T) {
 func TestName(t *testing.T) {
 	for given, want := range map[string]string{
 		"https://a.example/x.warc.gz?sig=1": "https://a.example/x.warc.gz", "https://a.example/x#f?y": "https://a.example/x", "https://a.example?sig=1": "https://a.example",
+		"https://a.example/x#2": "https://a.example/x#2", "https://a.example/x?y#2": "https://a.example/x", "https://a.example/x#2?y": "https://a.example/x",
 		"https://user:pass@a.example/@x": "https://a.example/@x", "HTTPS://A.example/x?y": "HTTPS://A.example/x", "http://a.example/x?y": "http://a.example/x",
 		"https://a.example/%3Fx": "https://a.example/%3Fx", "https://a.example/x?y?z=https://b/c": "https://a.example/x",
 		"s3://bucket/what?.csv": "s3://bucket/what?.csv", "a?b": "a?b", "/srv/a#b": "/srv/a#b", "-": "-", "": "", "dir/a://b?c": "dir/a://b?c",
