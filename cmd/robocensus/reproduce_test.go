@@ -207,16 +207,6 @@ func distrusted(t *testing.T, folder string) {
 			must(t, err)
 			must(t, os.WriteFile(filepath.Join(copied, filepath.Dir(policies), "part-0000000009.parquet"), content, 0o666))
 		}, "part-0000000009.parquet is not of the data set: neither"},
-		"no part of fetches": {func(t *testing.T, copied string, _, _ map[string]any) {
-			resealed(t, copied, func(m *sink.Manifest) {
-				m.Parts = slices.DeleteFunc(m.Parts, func(p sink.Part) bool {
-					if p.Table == "fetches" {
-						must(t, os.Remove(filepath.Join(copied, p.Path)))
-					}
-					return p.Table == "fetches"
-				})
-			})
-		}, "it names no part of table fetches and segment 0"},
 		"a part of endless rows": {func(t *testing.T, copied string, _, _ map[string]any) { boast(t, copied) }, "fetches/run=r/part-0000000000.parquet is damaged: "},
 		"two bodies, swapped":    {func(t *testing.T, copied string, _, _ map[string]any) { swapBodies(t, copied) }, "the table bodies has a body with the digest "},
 		"a damaged page of verdicts": {func(t *testing.T, copied string, _, _ map[string]any) { garble(t, copied, "verdicts") },
