@@ -186,7 +186,7 @@ func (b *Bodies) parts(p *publisher, run string, part sink.Part, limit int64) (f
 		return fetches, bodies, err
 	}
 	defer in.Close()
-	opened, err := parquet.OpenFile(in, part.Bytes)
+	opened, err := sink.OpenRows[sink.Fetch](in, part.Bytes)
 	if err != nil {
 		return fetches, bodies, err
 	}
