@@ -19,25 +19,19 @@ import (
 
 var update = flag.Bool("update", false, "write the data dictionary anew")
 
-// rowTypes maps tables to their row types in rows*.go.
-var rowTypes = map[string]string{
-	"fetches": "Fetch", "groups": "Group", "rules": "Rule", "sitemaps": "Sitemap", "lines": "Line", "signals": "Signal",
-	"policies": "Policy", "verdicts": "Verdict", "agents": "Agent", "summary": "Count", "examples": "Example", "bodies": "Body", "changes": "Change", "series": "Point",
-}
-
 // The data dictionary agrees with the row types and their comments.
 func TestDictionaryIsCurrent(t *testing.T) {
 	got := dictionaryText
-	for table, name := range rowTypes {
-		head := "## `" + table + "`\n"
+	for _, table := range tables {
+		head := "## `" + table.Name + "`\n"
 		before, rest, ok := strings.Cut(got, head)
 		text, columns, ok2 := strings.Cut(rest, columnsHead)
 		if !ok || !ok2 {
-			t.Fatalf("README.md has no section for %s, or no table in it", table)
+			t.Fatalf("README.md has no section for %s, or no table in it", table.Name)
 		}
 		_, after, _ := strings.Cut(columns, "\n\n")
 		var made strings.Builder
-		for _, c := range columnsOf(t, name) {
+		for _, c := range columnsOf(t, table.Row().Name()) {
 			fmt.Fprintf(&made, "| `%s` | %s | %s |\n", c.Column, c.Type, c.Meaning)
 		}
 		got = before + head + text + columnsHead + made.String() + "\n" + after

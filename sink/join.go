@@ -22,23 +22,15 @@ import (
 // larger tables anew would cost more than the run.
 const fewRows = RowGroup / 32
 
-// rejoined holds, by table, the function that writes its rows anew. The row groups of
-// fetches stay: those who judge a run again hold the bodies of one (see the package
-// pipeline/source).
-var rejoined = map[string]func(context.Context, io.Writer, store.Store, []Part) error{
-	"groups": joinRows[Group], "rules": joinRows[Rule], "sitemaps": joinRows[Sitemap], "lines": joinRows[Line],
-	"signals": joinRows[Signal], "policies": joinRows[Policy], "verdicts": joinRows[Verdict],
-}
-
 // joinParts writes one part with the rows of several of a table.
 func joinParts(ctx context.Context, w io.Writer, from store.Store, parts []Part) error {
-	if join := rejoined[parts[0].Table]; join != nil && len(parts) > 1 {
+	if t := Describe(parts[0].Table); t.merges && len(parts) > 1 {
 		rows := int64(0)
 		for _, p := range parts {
 			rows += p.Rows
 		}
 		if rows <= fewRows*int64(len(parts)) {
-			return join(ctx, w, from, parts)
+			return t.join(ctx, w, from, parts)
 		}
 	}
 	return concat.Write(w, func(yield func(concat.File, error) bool) {
@@ -90,7 +82,7 @@ func copyRows[T any](out *shred.Writer[T], w io.Writer, f *os.File, p Part) (_ *
 		for _, pair := range in.Metadata().KeyValueMetadata {
 			metadata[pair.Key] = pair.Value
 		}
-		if out, err = shred.New[T](w, new(sync.Pool), writerOptions(p.Table, metadata[layout.KeyToolVersion], metadata)...); err != nil {
+		if out, err = shred.New[T](w, new(sync.Pool), writerOptions[T](p.Table, metadata[layout.KeyToolVersion], metadata)...); err != nil {
 			return nil, err
 		}
 	}

@@ -21,12 +21,6 @@ import (
 // RowGroup is the most rows of a row group of any table.
 const RowGroup = shred.RowGroup
 
-// TableNames lists every table, in the order of the documentation.
-var TableNames = []string{
-	"fetches", "groups", "rules", "sitemaps", "lines", "signals",
-	"agents", "policies", "verdicts", "summary", "examples", "bodies",
-}
-
 // Segment writes the parts for a range of targets. It is not safe for concurrent
 // use, but several segments of a run may be written at the same time.
 type Segment struct {
@@ -111,21 +105,11 @@ func (r *Run) Segment(index int) (*Segment, error) {
 		return nil, err
 	}
 	s := &Segment{run: r, index: index}
-	for _, open := range []func() error{
-		func() error { return openTable(s, "fetches", &s.Fetches) },
-		func() error { return openTable(s, "groups", &s.Groups) },
-		func() error { return openTable(s, "rules", &s.Rules) },
-		func() error { return openTable(s, "sitemaps", &s.Sitemaps) },
-		func() error { return openTable(s, "lines", &s.Lines) },
-		func() error { return openTable(s, "signals", &s.Signals) },
-		func() error { return openTable(s, "agents", &s.Agents) },
-		func() error { return openTable(s, "policies", &s.Policies) },
-		func() error { return openTable(s, "verdicts", &s.Verdicts) },
-		func() error { return openTable(s, "summary", &s.Summary) },
-		func() error { return openTable(s, "examples", &s.Examples) },
-		func() error { return openTable(s, "bodies", &s.Bodies) },
-	} {
-		if err := open(); err != nil {
+	for _, t := range tables {
+		if t.open == nil || !slices.Contains(r.plan.Tables, t.Name) || !layout.HasPart(t.Name, index) {
+			continue
+		}
+		if err := t.open(s, t.Name); err != nil {
 			s.Abort()
 			return nil, err
 		}
@@ -134,9 +118,6 @@ func (r *Run) Segment(index int) (*Segment, error) {
 }
 
 func openTable[T any](s *Segment, name string, t *Table[T]) error {
-	if !slices.Contains(s.run.plan.Tables, name) || !layout.HasPart(name, s.index) {
-		return nil
-	}
 	p := Part{Table: name, Segment: s.index, Path: layout.SegmentPart(name, s.run.plan.Run, s.index, "")}
 	w, err := newWriter[T](s.run.store, p, s.run.toolVersion, s.run.metadata, s.run.spareOf(name))
 	if err != nil {
@@ -152,7 +133,7 @@ func newWriter[T any](s store.Store, info Part, toolVersion string, metadata map
 	if err != nil {
 		return nil, fmt.Errorf("create a part: %w", err)
 	}
-	rows, err := shred.New[T](file, spare, writerOptions(info.Table, toolVersion, metadata)...)
+	rows, err := shred.New[T](file, spare, writerOptions[T](info.Table, toolVersion, metadata)...)
 	if err != nil {
 		file.Discard()
 		return nil, fmt.Errorf("create %s: %w", file.Path(), err)
@@ -164,7 +145,7 @@ func newWriter[T any](s store.Store, info Part, toolVersion string, metadata map
 // codec needs only as many encoders as compress at the same time.
 var codec = &zstd.Codec{Level: zstd.SpeedDefault, Concurrency: 1}
 
-func writerOptions(table, toolVersion string, metadata map[string]string) []parquet.WriterOption {
+func writerOptions[T any](table, toolVersion string, metadata map[string]string) []parquet.WriterOption {
 	options := []parquet.WriterOption{
 		parquet.Compression(codec),
 		parquet.CreatedBy("robocensus", toolVersion, ""),
@@ -175,7 +156,7 @@ func writerOptions(table, toolVersion string, metadata map[string]string) []parq
 	if table == "summary" {
 		options = append(options, parquet.KeyValueMetadata(layout.KeyBins, strconv.Itoa(BinsVersion)))
 	}
-	if hasHost[table] {
+	if _, ok := parquet.SchemaOf(new(T)).Lookup("host"); ok {
 		options = append(options, parquet.BloomFilters(parquet.SplitBlockFilter(10, "host")))
 	}
 	return options
@@ -185,11 +166,6 @@ func writerOptions(table, toolVersion string, metadata map[string]string) []parq
 func (o *output) spareOf(table string) *sync.Pool {
 	pool, _ := o.spare.LoadOrStore(table, new(sync.Pool))
 	return pool.(*sync.Pool)
-}
-
-var hasHost = map[string]bool{
-	"fetches": true, "groups": true, "rules": true, "sitemaps": true,
-	"lines": true, "signals": true, "policies": true, "verdicts": true, "examples": true, "changes": true,
 }
 
 // Commit closes, syncs and renames all parts, syncs their folders, and writes the
@@ -280,7 +256,7 @@ func (w *writer[T]) publish() error {
 // WriteSeries writes rows of the table series as a Parquet file.
 func WriteSeries(w io.Writer, rows []Point, toolVersion string) error {
 	metadata := map[string]string{layout.KeySchema: strconv.Itoa(SchemaVersion), layout.KeyToolVersion: toolVersion}
-	out, err := shred.New[Point](w, new(sync.Pool), writerOptions("series", toolVersion, metadata)...)
+	out, err := shred.New[Point](w, new(sync.Pool), writerOptions[Point]("series", toolVersion, metadata)...)
 	if err != nil {
 		return fmt.Errorf("create the table series: %w", err)
 	}

@@ -175,7 +175,7 @@ func checkColumns(ctx context.Context, dir string, part sink.Part, want []string
 	if err != nil {
 		return err
 	}
-	if err := sink.CheckTypes(parquet.SchemaOf(reflect.New(rowTypes[part.Table]).Interface()), opened); err != nil {
+	if err := sink.CheckTypes(parquet.SchemaOf(reflect.New(sink.Describe(part.Table).Row()).Interface()), opened); err != nil {
 		return err
 	}
 	// parquet-go reads the answers. If a column has fewer values than rows, it takes

@@ -23,15 +23,6 @@ import (
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
-// rowTypes are the row types of the tables that may be rewritten.
-var rowTypes = map[string]reflect.Type{
-	"fetches": reflect.TypeFor[sink.Fetch](), "groups": reflect.TypeFor[sink.Group](), "rules": reflect.TypeFor[sink.Rule](),
-	"sitemaps": reflect.TypeFor[sink.Sitemap](), "lines": reflect.TypeFor[sink.Line](), "signals": reflect.TypeFor[sink.Signal](),
-	"policies": reflect.TypeFor[sink.Policy](), "verdicts": reflect.TypeFor[sink.Verdict](), "agents": reflect.TypeFor[sink.Agent](),
-	"summary": reflect.TypeFor[sink.Count](), "examples": reflect.TypeFor[sink.Example](), "bodies": reflect.TypeFor[sink.Body](),
-	"changes": reflect.TypeFor[sink.Change](),
-}
-
 // hashed are the columns with names of hosts that are published as hashes. Of the
 // column url of verdicts only the absolute URLs are.
 var hashed = []string{"host", "registered_domain"}
@@ -47,7 +38,7 @@ type rewriting struct {
 // names of archives do not say where they are on this machine. A part that is older than
 // some columns gets them, without values.
 func (s selection) rewriting(table string, shorten, older bool) *rewriting {
-	row := rowTypes[table]
+	row := sink.Describe(table).Row()
 	r := &rewriting{table: table, change: make(map[int]func(string) string)}
 	var fields []reflect.StructField
 	for i := range row.NumField() {

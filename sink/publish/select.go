@@ -20,26 +20,6 @@ type selection struct {
 	hash    bool
 }
 
-// foreignText lists, by table, the columns that hold names of hosts or text that
-// hosts wrote, which may name any. With hashes for hosts they are left out.
-var foreignText = map[string][]string{
-	"fetches": {
-		"input", "origin", "robots_url", "hops", "final_url", "error", "remote_address", "content_type", "content_encoding",
-		"server", "etag", "last_modified", "cache_control", "retry_after", "warc_file", "warc_offset", "warc_length",
-	},
-	"groups":   {"origin", "agents", "tokens"},
-	"rules":    {"origin", "pattern", "normalized"},
-	"sitemaps": {"origin", "url"},
-	"lines":    {"origin", "field", "value"},
-	"signals":  {"origin", "path", "key", "value"},
-	"policies": {"origin", "group_agent"},
-	"verdicts": {"origin", "group_agent", "rule_pattern"},
-	"examples": {"text"},
-}
-
-// foreignTables are left out whole.
-var foreignTables = []string{"bodies", layout.Changes}
-
 // keys are the columns that tables and views are joined and chosen by.
 var keys = []string{"seq", "profile", "agent", "metric", "count"}
 
@@ -75,9 +55,12 @@ func selected(c Config) (selection, error) {
 		}
 	}
 	if c.HashHosts {
-		gone = append(gone, foreignTables...)
-		for table, columns := range foreignText {
-			for _, column := range columns {
+		for _, table := range TableNames() {
+			t := sink.Describe(table)
+			if t.AllForeign {
+				gone = append(gone, table)
+			}
+			for _, column := range t.Foreign {
 				s.leaveOut(table, column)
 			}
 		}

@@ -13,11 +13,6 @@ import (
 	"github.com/robocensus/robocensus/sink/scan"
 )
 
-// within holds, by table, the column that orders the rows of a target.
-var within = map[string]string{
-	"groups": "group_index", "rules": "line", "sitemaps": "line", "lines": "line", "signals": "line",
-}
-
 // rowCheck checks the order of a part's rows, and that they belong to the segment's
 // targets.
 type rowCheck struct {
@@ -85,12 +80,13 @@ func (r *rowCheck) batch(batch arrow.RecordBatch) {
 	case layout.Changes:
 		r.changes(batch)
 		return
-	case "agents", "examples":
+	}
+	if !batch.Schema().HasField("seq") {
 		return
 	}
 	seqs := scan.Column[*array.Int64](batch, "seq")
 	var inner *array.Int32
-	if name := within[r.part.Table]; name != "" {
+	if name := sink.Describe(r.part.Table).Within; name != "" {
 		inner = scan.Column[*array.Int32](batch, name)
 	}
 	if r.part.Table == "fetches" && r.segment.shards > 0 {
@@ -153,7 +149,7 @@ func (r *rowCheck) one(seq int64, inner int32) {
 	case same && table == "fetches":
 		r.disordered.add("row %d has seq %d again", r.row, seq)
 	case same && (inner < r.inner || inner == r.inner && table == "groups"):
-		r.disordered.add("row %d of seq %d has %s %d after %d", r.row, seq, within[table], inner, r.inner)
+		r.disordered.add("row %d of seq %d has %s %d after %d", r.row, seq, sink.Describe(table).Within, inner, r.inner)
 	}
 	if table != "fetches" {
 		if !same && s.seqs != nil {

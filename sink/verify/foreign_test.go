@@ -1,0 +1,49 @@
+package verify
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// ours are the columns of text, beside the enumerated ones, that hold what the program, its
+// registry or its user says, and not what a host wrote. Of verdicts.url the absolute URLs
+// are published as hashes.
+var ours = []string{
+	"fetches.tld", "fetches.http_version", "fetches.tls_version", "fetches.content_digest", "fetches.copy_digest", "fetches.answers_since",
+	"signals.field", "policies.category", "verdicts.url",
+	"agents.category", "agents.operator", "agents.tokens", "agents.falls_back_to", "agents.user_agent",
+	"summary.metric", "summary.stratum", "summary.category", "summary.key", "examples.metric", "examples.key",
+}
+
+// With hashes for hosts, every text that a host wrote is left out: a column of text is
+// hashed, foreign, or named here.
+func TestEveryTextIsForeignOrOurs(t *testing.T) {
+	for _, table := range sink.TableNames {
+		info := sink.Describe(table)
+		if info.AllForeign {
+			continue
+		}
+		for i := range info.Row().NumField() {
+			field := info.Row().Field(i)
+			column, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
+			if !hasText(field.Type) || slices.Contains([]string{"host", "registered_domain", "agent", "profile"}, column) || slices.Contains(info.Foreign, column) || slices.Contains(ours, table+"."+column) || slices.Contains(enumerated(table), column) {
+				continue
+			}
+			t.Errorf("%s.%s is text: may a host have written it?", table, column)
+		}
+	}
+}
+
+func hasText(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice:
+		return t.Elem().Kind() == reflect.Uint8 || hasText(t.Elem())
+	case reflect.Struct:
+		return slices.ContainsFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return f.IsExported() && hasText(f.Type) })
+	}
+	return t.Kind() == reflect.String
+}
