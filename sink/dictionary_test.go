@@ -29,7 +29,7 @@ func TestDictionaryIsCurrent(t *testing.T) {
 		if !ok || !ok2 {
 			t.Fatalf("README.md has no section for %s, or no table in it", table.Name)
 		}
-		_, after, _ := strings.Cut(columns, "\n\n")
+		_, after, _ := strings.Cut("\n"+columns, "\n\n") // a new section has no columns yet
 		var made strings.Builder
 		for _, c := range columnsOf(t, table.Row().Name()) {
 			fmt.Fprintf(&made, "| `%s` | %s | %s |\n", c.Column, c.Type, c.Meaning)

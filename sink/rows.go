@@ -17,7 +17,9 @@ import (
 //     judging again needs it.
 //   - configs/*.sql, if a derived view shows it. The views of tables take every
 //     column by themselves.
-//   - the types in sink/duckdb/tables_test.go.
+//   - Foreign of its table (tables.go), if it holds what a host wrote; values in package
+//     verify, if it is enumerated.
+//   - the types in sink/sink_test.go and sink/duckdb/tables_test.go.
 //   - Later in needed.go, or SchemaVersion if readers cannot take its absence for null.
 
 // SchemaVersion changes when a column is added or removed, or changes its name, type
