@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +21,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"pgregory.net/rapid"
 )
 
@@ -270,6 +273,32 @@ func TestForeignColumns(t *testing.T) {
 	schema, _ := read(t, content, Selection{})
 	if text, _ := schema.FieldsByName("text"); text[0].Type != arrow.BinaryTypes.String {
 		t.Errorf("text is of type %s", text[0].Type)
+	}
+}
+
+// A column with more rows, or fewer, than its row group is damaged.
+func TestRowsOfColumnsAndRowGroups(t *testing.T) {
+	content := written(t, []row{{Seq: 1}, {Seq: 2}, {Seq: 3}})
+	for says, want := range map[int64]string{2: "column seq: has more than the 2 rows of its row group", 3: "<nil>", 4: "column seq: has 3 rows, where 4 are announced"} {
+		f, err := parquet.OpenFile(bytes.NewReader(content), int64(len(content)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := f.Metadata()
+		m.NumRows, m.RowGroups[0].NumRows = says, says
+		footer, err := thrift.Marshal(new(thrift.CompactProtocol), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		end := len(content) - 8 - int(binary.LittleEndian.Uint32(content[len(content)-8:]))
+		other := slices.Concat(content[:end], footer, binary.LittleEndian.AppendUint32(nil, uint32(len(footer))), []byte("PAR1"))
+		in, err := Open(bytes.NewReader(other))
+		if err == nil {
+			err = in.Batches(t.Context(), Selection{Columns: []string{"seq"}}, func(arrow.RecordBatch) error { return nil })
+		}
+		if fmt.Sprint(err) != want {
+			t.Errorf("%d rows: %v, want %s", says, err, want)
+		}
 	}
 }
 
