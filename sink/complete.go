@@ -68,11 +68,11 @@ func (r *Run) complete(c Completion) error {
 	if err := r.store.RemoveAll(layout.CapturesFolder(r.plan.Run)); err != nil {
 		return fmt.Errorf("remove stored captures: %w", err)
 	}
-	free, err := r.store.Put(layout.RunFile(r.plan.Run, layout.ManifestName), content)
+	won, err := r.store.Put(layout.RunFile(r.plan.Run, layout.ManifestName), content)
 	if err != nil {
 		return fmt.Errorf("write the manifest: %w", err)
 	}
-	if !free {
+	if !won {
 		return fmt.Errorf("run %s was completed by another process", r.plan.Run)
 	}
 	r.mu.Lock()

@@ -153,8 +153,8 @@ func PutManifest(s store.Store, m *Manifest) error {
 	if err := s.MakeFolder(layout.RunFile(m.Run)); err != nil {
 		return err
 	}
-	free, err := s.Put(layout.RunFile(m.Run, layout.ManifestName), content)
-	if err == nil && !free {
+	won, err := s.Put(layout.RunFile(m.Run, layout.ManifestName), content)
+	if err == nil && !won {
 		err = fmt.Errorf("%w: %s", ErrRunExists, m.Run)
 	}
 	return err

@@ -97,7 +97,8 @@ func (n *Planning) Finish() error {
 	if len(content) > maxSealed {
 		return fmt.Errorf("the plan of the run has %d bytes, more than %d: plan fewer shards or archives", len(content), maxSealed)
 	}
-	n.done, err = n.store.Put(layout.RunFile(n.plan.Run, layout.PlanName), content)
+	won, err := n.store.Put(layout.RunFile(n.plan.Run, layout.PlanName), content)
+	n.done = won || errors.Is(err, store.ErrInDoubt)
 	if err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}

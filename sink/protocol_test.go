@@ -104,17 +104,17 @@ func (a *attempt) List(folder string) (list []fs.DirEntry, err error) {
 	return list, e
 }
 
-func (a *attempt) Put(name string, content []byte) (free bool, err error) {
+func (a *attempt) Put(name string, content []byte) (won bool, err error) {
 	e := a.step(func() error {
 		a.sim.parents(name)
-		free, err = a.Store.Put(name, content)
-		if free && !a.calm && a.sim.IntN(10) == 0 {
+		won, err = a.Store.Put(name, content)
+		if won && !a.calm && a.sim.IntN(10) == 0 {
 			a.writes++
-			err = errors.New("the answer is lost")
+			won, err = false, fmt.Errorf("the answer is lost: %w", store.ErrInDoubt)
 		}
 		return err
 	})
-	return free, e
+	return won, e
 }
 
 func (a *attempt) Replace(name, beside string, content []byte) error {
@@ -464,5 +464,31 @@ func TestTenThousandShards_NoRace(t *testing.T) {
 	files, err := os.ReadDir(filepath.Join(dir, layout.TableFolder("fetches", p.Run)))
 	if must(t, err); len(files) != shards {
 		t.Errorf("%d parts of fetches, with those of attempts that failed", len(files))
+	}
+}
+
+// unsure is a store that puts a record and loses the answer.
+type unsure struct{ store.Store }
+
+func (u unsure) Put(name string, content []byte) (bool, error) {
+	_, err := u.Store.Put(name, content)
+	return false, errors.Join(err, store.ErrInDoubt)
+}
+
+// A segment whose record may be there keeps its parts: another process may count them.
+func TestASegmentInDoubtKeepsItsParts(t *testing.T) {
+	dir := t.TempDir()
+	run, err := Create(dir, described())
+	must(t, err)
+	run.store = unsure{run.store}
+	s, err := run.Segment(0)
+	must(t, err)
+	must(t, fill(s, 0))
+	if err := s.Commit(); !errors.Is(err, store.ErrInDoubt) {
+		t.Fatalf("the answer is lost: %v", err)
+	}
+	must(t, run.Close())
+	if v := verify(t, dir); len(v.Problems) > 0 || v.Segments != 1 || v.Parts != partsIn(0) {
+		t.Errorf("%+v", v)
 	}
 }

@@ -95,11 +95,11 @@ func (r *Run) create() error {
 		return fmt.Errorf("plan of the run: %w", err)
 	}
 	r.planDigest = digest
-	free, err := r.store.Put(path.Join(folder, layout.PlanName), content)
+	won, err := r.store.Put(path.Join(folder, layout.PlanName), content)
 	if err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
-	if !free {
+	if !won {
 		return existing(r.store, r.plan.Run)
 	}
 	return nil
@@ -240,35 +240,34 @@ func (r *Run) giveUp(index int) {
 }
 
 // enter writes the record of a segment whose parts are on disk. From that moment
-// they count. If it fails with inDoubt, the record exists but may not survive a
-// crash.
-func (r *Run) enter(record *Record) (inDoubt bool, err error) {
+// they count. After [store.ErrInDoubt] it may exist.
+func (r *Run) enter(record *Record) error {
 	r.mu.Lock()
 	closed := r.lock == nil
 	r.mu.Unlock()
 	if closed {
-		return false, fmt.Errorf("run %s is closed", r.plan.Run)
+		return fmt.Errorf("run %s is closed", r.plan.Run)
 	}
 	record.Run, record.Plan = r.plan.Run, r.planDigest
 	content, digest, err := seal(record)
 	if err != nil {
-		return false, fmt.Errorf("record of segment %d: %w", record.Segment, err)
+		return fmt.Errorf("record of segment %d: %w", record.Segment, err)
 	}
 	if len(content) > maxSealed {
-		return false, fmt.Errorf("record of segment %d has %d bytes, more than %d: its note is too long", record.Segment, len(content), maxSealed)
+		return fmt.Errorf("record of segment %d has %d bytes, more than %d: its note is too long", record.Segment, len(content), maxSealed)
 	}
 	record.digest = digest
-	free, err := r.store.Put(layout.Record(r.plan.Run, record.Segment), content)
+	won, err := r.store.Put(layout.Record(r.plan.Run, record.Segment), content)
 	if err != nil {
-		return free, fmt.Errorf("write the record of segment %d: %w", record.Segment, err)
+		return fmt.Errorf("write the record of segment %d: %w", record.Segment, err)
 	}
-	if !free {
-		return false, fmt.Errorf("segment %d of run %s is committed by another process", record.Segment, r.plan.Run)
+	if !won {
+		return fmt.Errorf("segment %d of run %s is committed by another process", record.Segment, r.plan.Run)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.records[record.Segment] = record
-	return false, nil
+	return nil
 }
 
 // Close stops writing and releases the lock of the run. It may be called twice, but

@@ -2,6 +2,7 @@ package sink
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -177,26 +178,26 @@ func (s *Segment) Commit() error {
 	if s.over {
 		return fmt.Errorf("segment %d is already committed or aborted", s.index)
 	}
-	inDoubt, err := s.commit()
-	if err != nil && !inDoubt {
+	err := s.commit()
+	if err != nil && !errors.Is(err, store.ErrInDoubt) {
 		s.Abort()
 	}
 	s.over, s.open = true, nil
 	return err
 }
 
-func (s *Segment) commit() (inDoubt bool, err error) {
+func (s *Segment) commit() error {
 	r := &Record{Segment: s.index, Targets: s.Targets, Note: s.Note, Archive: s.Archive, Parts: []Part{}}
 	for _, p := range s.open {
 		done, err := p.finish()
 		if err != nil {
-			return false, err
+			return err
 		}
 		r.Parts = append(r.Parts, done)
 	}
 	for _, p := range s.open {
 		if err := p.publish(); err != nil {
-			return false, err
+			return err
 		}
 	}
 	synced := ""
@@ -206,14 +207,15 @@ func (s *Segment) commit() (inDoubt bool, err error) {
 			continue
 		}
 		if err := s.run.store.Sync(folder); err != nil {
-			return false, fmt.Errorf("sync the folder of a part: %w", err)
+			return fmt.Errorf("sync the folder of a part: %w", err)
 		}
 		synced = folder
 	}
-	if inDoubt, err = s.run.enter(r); err == nil {
-		s.run.dropCaptures(s.index)
+	if err := s.run.enter(r); err != nil {
+		return err
 	}
-	return inDoubt, err
+	s.run.dropCaptures(s.index)
+	return nil
 }
 
 // Abort removes the segment's files. The segment may then be started again. After

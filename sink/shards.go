@@ -79,11 +79,11 @@ func (s *ShardedRun) join() error {
 	if err != nil {
 		return fmt.Errorf("plan of the run: %w", err)
 	}
-	free, err := s.store.Put(layout.RunFile(s.plan.Run, layout.PlanName), content)
+	won, err := s.store.Put(layout.RunFile(s.plan.Run, layout.PlanName), content)
 	if err != nil {
 		return fmt.Errorf("write the plan: %w", err)
 	}
-	if free {
+	if won {
 		s.planDigest = digest
 		return s.store.MakeFolder(layout.Beats(s.plan.Run))
 	}

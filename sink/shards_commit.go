@@ -3,6 +3,7 @@ package sink
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -31,9 +32,8 @@ func (s *ShardedRun) Commit(ctx context.Context, shard int, spool string, note j
 	r := &Record{Run: s.plan.Run, Plan: s.planDigest, Segment: shard, Targets: m.Targets, Note: note, Parts: []Part{}, Shard: &ShardRecord{
 		Attempt: s.attempt, Started: m.Started, Finished: *m.Finished, Rejected: m.Rejected, Skipped: m.Skipped, RejectedFile: m.RejectedFile,
 	}}
-	inDoubt := false
 	defer func() {
-		if !won && !inDoubt {
+		if !won && !errors.Is(err, store.ErrInDoubt) {
 			s.discard(r)
 		}
 	}()
@@ -58,12 +58,10 @@ func (s *ShardedRun) Commit(ctx context.Context, shard int, spool string, note j
 	if err := s.checkPlan(); err != nil {
 		return false, err
 	}
-	free, err := s.store.Put(layout.Record(s.plan.Run, shard), content)
-	if err != nil {
-		inDoubt = free
-		return false, fmt.Errorf("write the record of shard %d: %w", shard, err)
+	if won, err = s.store.Put(layout.Record(s.plan.Run, shard), content); err != nil {
+		err = fmt.Errorf("write the record of shard %d: %w", shard, err)
 	}
-	return free, nil
+	return won, err
 }
 
 // copyParts copies the parts and the rejected lines of a shard's run.

@@ -54,11 +54,11 @@ func (s *ShardedRun) Complete(c Completion) error {
 	if err := s.checkPlan(); err != nil {
 		return err
 	}
-	free, err := s.store.Put(layout.RunFile(s.plan.Run, layout.ManifestName), content)
+	won, err := s.store.Put(layout.RunFile(s.plan.Run, layout.ManifestName), content)
 	if err != nil {
 		return fmt.Errorf("write the manifest: %w", err)
 	}
-	if !free {
+	if !won {
 		for _, p := range m.RunParts {
 			s.store.Remove(p.Path)
 		}

@@ -39,11 +39,11 @@ var promises = []struct {
 			var all sync.WaitGroup
 			for i, w := range writers {
 				all.Go(func() {
-					free, err := w.Put(name, bytes.Repeat([]byte{byte('a' + i)}, 1000))
+					first, err := w.Put(name, bytes.Repeat([]byte{byte('a' + i)}, 1000))
 					if err != nil {
 						t.Error(err)
 					}
-					if free {
+					if first {
 						won.Add(1)
 						winner.Store(int32(i))
 					}
@@ -58,17 +58,17 @@ var promises = []struct {
 	}},
 	{"put changes nothing that is there", func(t *testing.T, s store.Store, _ func() store.Store) {
 		for _, content := range []string{"first", "second", "longer than the first"} {
-			free, err := s.Put("name", []byte(content))
-			if err != nil || free != (content == "first") {
-				t.Errorf("put %s: %v, %v", content, free, err)
+			won, err := s.Put("name", []byte(content))
+			if err != nil || won != (content == "first") {
+				t.Errorf("put %s: %v, %v", content, won, err)
 			}
 			if got, err := s.Read("name", 100); err != nil || string(got) != "first" {
 				t.Errorf("after %s: %q, %v", content, got, err)
 			}
 		}
 		must(t, s.Remove("name"))
-		if free, err := s.Put("name", nil); !free || err != nil {
-			t.Errorf("after its removal: %v, %v", free, err)
+		if won, err := s.Put("name", nil); !won || err != nil {
+			t.Errorf("after its removal: %v, %v", won, err)
 		}
 		if got, err := s.Read("name", 0); len(got) != 0 || err != nil {
 			t.Errorf("an empty file: %q, %v", got, err)
@@ -407,8 +407,8 @@ func TestAStoreThatIsDown(t *testing.T) {
 	if _, err := s.Read("name", 1); !errors.Is(err, remote.ErrTransfer) {
 		t.Errorf("%v", err)
 	}
-	if free, err := s.Put("name", []byte("x")); !free || !errors.Is(err, remote.ErrTransfer) {
-		t.Errorf("put: %v, %v; want doubt", free, err)
+	if won, err := s.Put("name", []byte("x")); !won || !errors.Is(err, remote.ErrTransfer) {
+		t.Errorf("put: %v, %v; want doubt", won, err)
 	}
 	if took := time.Since(began); took > 5*time.Minute {
 		t.Errorf("it takes %v", took)

@@ -114,9 +114,12 @@ func (b *Bucket) Size(folder string) (size int64) {
 }
 
 // Put writes an object unless the name exists.
-func (b *Bucket) Put(name string, content []byte) (free bool, err error) {
-	won, inDoubt, err := b.bucket.Create(b.ctx, name, content)
-	return won || inDoubt, err
+func (b *Bucket) Put(name string, content []byte) (won bool, err error) {
+	won, unsure, err := b.bucket.Create(b.ctx, name, content)
+	if unsure {
+		err = inDoubt(err)
+	}
+	return won, err
 }
 
 // Replace writes an object.

@@ -236,13 +236,12 @@ func (s *Folder) Rename(from, to string) error {
 }
 
 // Put writes a file if the name does not exist, and reports whether it did not. One
-// of several writers wins, even across processes; the others change nothing. An
-// error with free == true means that the file has its name but may lose it in a
-// crash.
+// of several writers wins, even across processes; the others change nothing. After
+// [ErrInDoubt] the file has its name but may lose it in a crash.
 //
 // Put names the file with link(2), which never replaces a file. O_EXCL would show
 // others a file that is half written.
-func (s *Folder) Put(name string, content []byte) (free bool, err error) {
+func (s *Folder) Put(name string, content []byte) (won bool, err error) {
 	tmp, err := s.temporary(name, content)
 	if err != nil {
 		return false, err
@@ -252,7 +251,7 @@ func (s *Folder) Put(name string, content []byte) (free bool, err error) {
 		err = nil // a network file system lost the answer, but the link exists
 	}
 	if e := s.Remove(tmp); err == nil && e != nil {
-		return true, e
+		return false, inDoubt(e)
 	}
 	switch {
 	case errors.Is(err, fs.ErrExist):
@@ -262,7 +261,10 @@ func (s *Folder) Put(name string, content []byte) (free bool, err error) {
 	case err != nil:
 		return false, s.full(err)
 	}
-	return true, s.Sync(path.Dir(name))
+	if err := s.Sync(path.Dir(name)); err != nil {
+		return false, inDoubt(err)
+	}
+	return true, nil
 }
 
 func (s *Folder) isOne(a, b string) bool {

@@ -64,10 +64,9 @@ type Store interface {
 
 	// Put writes a file if the name does not exist, and reports whether it did not.
 	// One of several writers wins, even across processes; the others change nothing.
-	// An error with free == true means that the file may have its name, now or after
-	// a crash. Contents must differ between writers, except where it does not matter
-	// which of them wins.
-	Put(name string, content []byte) (free bool, err error)
+	// After [ErrInDoubt] the file may have its name, now or after a crash. Contents
+	// must differ between writers, except where it does not matter which of them wins.
+	Put(name string, content []byte) (won bool, err error)
 	// Replace replaces a file atomically: a reader, or a crash, sees the old contents
 	// or the new. A temporary file is in the folder beside, where the cleanup after a
 	// crash finds it.
@@ -145,6 +144,23 @@ func Join(dir string, names ...string) string {
 		return strings.TrimRight(dir, "/") + "/" + path.Join(names...)
 	}
 	return filepath.Join(append([]string{dir}, names...)...)
+}
+
+// ErrInDoubt reports that a file may have been put, or not.
+var ErrInDoubt = errors.New("may have been written")
+
+// doubtful is an error that is [ErrInDoubt] too.
+type doubtful struct{ error }
+
+func (d doubtful) Unwrap() error        { return d.error }
+func (d doubtful) Is(target error) bool { return target == ErrInDoubt }
+
+// inDoubt returns an error that is [ErrInDoubt] too, nil for nil.
+func inDoubt(err error) error {
+	if err == nil {
+		return nil
+	}
+	return doubtful{err}
 }
 
 // During returns a store whose transfers end when ctx ends.

@@ -70,11 +70,11 @@ func TestPutHasOneWinner(t *testing.T) {
 		for i, s := range stores {
 			all.Go(func() {
 				<-start
-				free, err := s.Put(name, bytes.Repeat([]byte{byte('a' + i)}, 1000))
+				first, err := s.Put(name, bytes.Repeat([]byte{byte('a' + i)}, 1000))
 				if err != nil {
 					t.Error(err)
 				}
-				if free {
+				if first {
 					won.Add(1)
 					winner.Store(int32(i))
 				}
@@ -95,19 +95,19 @@ func TestPutHasOneWinner(t *testing.T) {
 
 func TestPutChangesNothingThatIsThere(t *testing.T) {
 	s, dir := newStore(t)
-	free, err := s.Put("plan.json", []byte("first"))
-	if !free || err != nil {
-		t.Errorf("a name that is free: %v, %v", free, err)
+	won, err := s.Put("plan.json", []byte("first"))
+	if !won || err != nil {
+		t.Errorf("a name that is free: %v, %v", won, err)
 	}
-	free, err = s.Put("plan.json", []byte("second"))
-	if free || err != nil {
-		t.Errorf("a name that is taken: %v, %v", free, err)
+	won, err = s.Put("plan.json", []byte("second"))
+	if won || err != nil {
+		t.Errorf("a name that is taken: %v, %v", won, err)
 	}
 	if content, err := os.ReadFile(filepath.Join(dir, "plan.json")); string(content) != "first" {
 		t.Errorf("it holds %q, %v", content, err)
 	}
-	if free, err := s.Put("none/plan.json", nil); free || !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), filepath.Dir(dir)) {
-		t.Errorf("without a folder: %v, %v", free, err)
+	if won, err := s.Put("none/plan.json", nil); won || !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), filepath.Dir(dir)) {
+		t.Errorf("without a folder: %v, %v", won, err)
 	}
 	if got := names(t, dir); len(got) != 1 {
 		t.Errorf("files: %v", got)
@@ -231,8 +231,8 @@ func TestPlantedLinksLeadNowhere(t *testing.T) {
 		_, err = f.Write([]byte("ours"))
 		must(t, err)
 		must(t, f.Publish())
-		if free, err := s.Put("folder", []byte("x")); free || err != nil {
-			t.Errorf("put where a link is: %v, %v", free, err)
+		if won, err := s.Put("folder", []byte("x")); won || err != nil {
+			t.Errorf("put where a link is: %v, %v", won, err)
 		}
 		must(t, s.RemoveAll("folder"))
 		must(t, s.RemoveAll("_runs"))
@@ -353,5 +353,19 @@ func TestURLsThatAreNoFolders(t *testing.T) {
 		if left := names(t, "."); len(left) > 0 {
 			t.Errorf("%s left %q", dir, left)
 		}
+	}
+}
+
+// An error that leaves open whether a file is there has the text and the causes of its
+// own, so that a full disk is told from a missing one.
+func TestAnErrorInDoubt(t *testing.T) {
+	cause := &fs.PathError{Op: "sync", Path: "x", Err: fs.ErrPermission}
+	err := inDoubt(cause)
+	var path *fs.PathError
+	if !errors.Is(err, ErrInDoubt) || !errors.Is(err, fs.ErrPermission) || !errors.As(err, &path) || err.Error() != cause.Error() || FaultOf(err) != FaultOf(cause) {
+		t.Errorf("%v", err)
+	}
+	if errors.Is(cause, ErrInDoubt) || inDoubt(nil) != nil {
+		t.Error("without a doubt there is one")
 	}
 }
