@@ -80,7 +80,7 @@ type Client struct {
 	dialer      net.Dialer
 	names       *names
 	politeness  *politeness
-	link        *link
+	link        *uplink
 	spool       *spool
 	refused     func(netip.Addr) bool // the guard
 }

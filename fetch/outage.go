@@ -22,7 +22,7 @@ var (
 // machine is connected, unless Config.OutagePatience is shorter.
 const FirstPatience = 30 * time.Second
 
-// link distinguishes failures of hosts from failures of this machine's
+// uplink distinguishes failures of hosts from failures of this machine's
 // connection.
 //
 // The rule. This machine is proved to be connected by an HTTP status (or an FTP
@@ -62,7 +62,7 @@ const FirstPatience = 30 * time.Second
 // it. If it accepts connections and never answers, that counts as the hosts'
 // failure. Through a proxy, a probe is a CONNECT that the proxy answers with
 // any status but 5xx, and no 5xx is proof: it may be the proxy's own.
-type link struct {
+type uplink struct {
 	client *Client
 	times  linkTimes
 
@@ -103,8 +103,8 @@ type linkTimes struct {
 	pause, maxPause     time.Duration
 }
 
-func newLink(c *Client) *link {
-	return &link{client: c, wake: make(chan struct{}, 1), times: linkTimes{
+func newLink(c *Client) *uplink {
+	return &uplink{client: c, wake: make(chan struct{}, 1), times: linkTimes{
 		patience: c.config.OutagePatience, atFirst: FirstPatience,
 		tick: 250 * time.Millisecond, jump: time.Second, quiet: time.Second, silence: 4 * time.Second,
 		probe: 4 * time.Second, stagger: 200 * time.Millisecond, gap: 250 * time.Millisecond,
@@ -154,7 +154,7 @@ func (lease *Lease) sure(b *budget, attempt func() robots.ErrorClass) error {
 }
 
 // begin counts an attempt and starts watching the clock if necessary.
-func (l *link) begin() {
+func (l *uplink) begin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.underWay++; !l.watched {
@@ -165,7 +165,7 @@ func (l *link) begin() {
 }
 
 // await adds by to the number of attempts that wait for the network.
-func (l *link) await(by int) {
+func (l *uplink) await(by int) {
 	if l.times.patience == 0 {
 		return
 	}
@@ -179,7 +179,7 @@ func (l *link) await(by int) {
 
 // believe ends an attempt. It blocks until it is known whether a failure is the
 // host's.
-func (l *link) believe(ctx context.Context, began time.Time, class robots.ErrorClass) (bool, error) {
+func (l *uplink) believe(ctx context.Context, began time.Time, class robots.ErrorClass) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer func() {
@@ -226,10 +226,10 @@ func isDoubtful(class robots.ErrorClass) bool {
 	return false
 }
 
-func (l *link) isHolding() bool { return len(l.held[ofNetwork])+len(l.held[ofNames]) > 0 }
+func (l *uplink) isHolding() bool { return len(l.held[ofNetwork])+len(l.held[ofNames]) > 0 }
 
 // settle releases the held failures whose cause is known.
-func (l *link) settle() {
+func (l *uplink) settle() {
 	for kind, proof := range [2]time.Time{ofNetwork: l.reached, ofNames: l.named} {
 		l.held[kind] = slices.DeleteFunc(l.held[kind], func(h *heldFailure) bool {
 			switch {
@@ -254,7 +254,7 @@ func (l *link) settle() {
 }
 
 // hurry wakes the watch if only a probe can help.
-func (l *link) hurry() {
+func (l *uplink) hurry() {
 	if !l.isStuck() {
 		return
 	}
@@ -265,7 +265,7 @@ func (l *link) hurry() {
 }
 
 // isStuck reports whether all attempts are held, or no further one can begin.
-func (l *link) isStuck() bool {
+func (l *uplink) isStuck() bool {
 	n := len(l.held[ofNetwork]) + len(l.held[ofNames])
 	return n > 0 && n == l.underWay || n >= l.client.config.Concurrency
 }
@@ -273,7 +273,7 @@ func (l *link) isStuck() bool {
 // beat reads the clock. If it has jumped, because this process was stopped, the
 // machine slept or the time was set, failures since the last reading do not
 // count.
-func (l *link) beat() time.Time {
+func (l *uplink) beat() time.Time {
 	now := time.Now()
 	elapsed := now.Sub(l.beaten)
 	byWall := now.Round(0).Sub(l.wall)
@@ -286,7 +286,7 @@ func (l *link) beat() time.Time {
 }
 
 // watch runs as long as there are attempts.
-func (l *link) watch() {
+func (l *uplink) watch() {
 	ticker := time.NewTicker(l.times.tick)
 	defer ticker.Stop()
 	for {
@@ -300,7 +300,7 @@ func (l *link) watch() {
 	}
 }
 
-func (l *link) look() bool {
+func (l *uplink) look() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.beat()
@@ -341,7 +341,7 @@ func (l *link) look() bool {
 
 // proof records a proof that this machine is connected: when its look-up began,
 // zero without one, and when its connection did.
-func (l *link) proof(named, reached time.Time) {
+func (l *uplink) proof(named, reached time.Time) {
 	now := time.Now()
 	if now.Sub(l.heard) > l.times.silence {
 		l.clean = now
@@ -365,7 +365,7 @@ func (l *link) proof(named, reached time.Time) {
 }
 
 // declare begins an outage.
-func (l *link) declare() {
+func (l *uplink) declare() {
 	if l.out {
 		return
 	}
@@ -380,7 +380,7 @@ func (l *link) declare() {
 }
 
 // end ends an outage.
-func (l *link) end() {
+func (l *uplink) end() {
 	l.out = false
 	if l.client.backing.Outage != nil {
 		l.client.backing.Outage(time.Time{})

@@ -369,10 +369,10 @@ func TestListsOfDeadHosts(t *testing.T) {
 
 // Attempts are repeated after the process was stopped or the machine slept.
 func TestAClockThatJumps(t *testing.T) {
-	for name, jump := range map[string]func(*link){
-		"stopped":       func(l *link) { l.beaten = l.beaten.Add(-4 * time.Second) },
-		"slept":         func(l *link) { l.wall = l.wall.Add(-time.Hour) },
-		"the clock set": func(l *link) { l.wall = l.wall.Add(time.Hour) },
+	for name, jump := range map[string]func(*uplink){
+		"stopped":       func(l *uplink) { l.beaten = l.beaten.Add(-4 * time.Second) },
+		"slept":         func(l *uplink) { l.wall = l.wall.Add(-time.Hour) },
+		"the clock set": func(l *uplink) { l.wall = l.wall.Add(time.Hour) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWeb(t, 1, nil)

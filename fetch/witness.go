@@ -27,7 +27,7 @@ type witness struct {
 }
 
 // notice records what an exchange proves.
-func (l *link) notice(o Origin, a *answer, fail *failure) {
+func (l *uplink) notice(o Origin, a *answer, fail *failure) {
 	if l.times.patience == 0 {
 		return
 	}
@@ -79,7 +79,7 @@ func block(addr netip.Addr) netip.Prefix {
 
 // probe tries to reach hosts until one proves that this machine is connected.
 // If none does, it declares an outage.
-func (l *link) probe(ctx context.Context, stop context.CancelFunc) {
+func (l *uplink) probe(ctx context.Context, stop context.CancelFunc) {
 	defer stop()
 	targets := l.targets(ctx)
 	type result struct {
@@ -128,7 +128,7 @@ func (l *link) probe(ctx context.Context, stop context.CancelFunc) {
 
 // targets returns the hosts to probe: the witnesses in turn and, if they are
 // few, other hosts of the list.
-func (l *link) targets(ctx context.Context) (targets []Origin) {
+func (l *uplink) targets(ctx context.Context) (targets []Origin) {
 	config := &l.client.config
 	if config.ConnectTo.IsValid() {
 		return []Origin{{Scheme: "http", Host: config.ConnectTo.Addr().String(), Port: config.ConnectTo.Port()}}
@@ -170,7 +170,7 @@ func (l *link) targets(ctx context.Context) (targets []Origin) {
 
 // reach resolves and connects to a host, bypassing the name cache and the
 // politeness limits, and sends no request.
-func (l *link) reach(ctx context.Context, o Origin) (looked, dialed time.Time, proved, local bool) {
+func (l *uplink) reach(ctx context.Context, o Origin) (looked, dialed time.Time, proved, local bool) {
 	c := l.client
 	if c.config.Proxy != nil {
 		return l.reachByProxy(ctx, o)
@@ -211,7 +211,7 @@ func (l *link) reach(ctx context.Context, o Origin) (looked, dialed time.Time, p
 
 // reachByProxy asks the proxy to connect to a host. A proxy that refuses has
 // asked the host, or did not need to.
-func (l *link) reachByProxy(ctx context.Context, o Origin) (looked, dialed time.Time, proved, local bool) {
+func (l *uplink) reachByProxy(ctx context.Context, o Origin) (looked, dialed time.Time, proved, local bool) {
 	if literal, ok := literalOf(o.Host); ok && l.client.refused(literal) {
 		return looked, dialed, false, false
 	}

@@ -18,9 +18,9 @@ func (r Relation) String() string {
 	return [...]string{"equal", "stricter", "looser", "mixed", "undecided"}[r]
 }
 
-// A Witness is a path on which two policies differ, with both verdicts.
+// A Counterexample is a path on which two policies differ, with both verdicts.
 // [Compare] returns the shortest, and of these the first in byte order.
-type Witness struct {
+type Counterexample struct {
 	Path string
 	A, B Verdict
 }
@@ -31,7 +31,7 @@ type Comparison struct {
 	// Closes is a path on which B has the higher verdict, Opens one on which it
 	// has the lower. Nil means that there is none, or, if the relation is
 	// undecided, that none was found.
-	Closes, Opens *Witness
+	Closes, Opens *Counterexample
 	// States is the number of states that the search visited: 0 if rules or
 	// classes showed the answer.
 	States int
@@ -58,7 +58,7 @@ const (
 // which both policies have the same rules left or can differ only in a way
 // already seen, and it enters no state twice. Hostile files can have too many
 // states to visit; beyond 65,536 states, or 16 million numbers of states, the
-// relation is undecided. Witnesses found by then are valid.
+// relation is undecided. Counterexamples found by then are valid.
 func Compare(a, b *Policy) Comparison {
 	c, _ := CompareWithin(a, b, maxWork)
 	return c
@@ -84,10 +84,10 @@ func CompareWithin(a, b *Policy, most int) (c Comparison, work int) {
 	s := search{automaton: newAutomaton(l), most: min(most, maxWork), found: [2]int32{-1, -1}, ways: ways(a, b)}
 	whole := s.run()
 	c = Comparison{Relation: s.relation(whole), States: len(s.nodes)}
-	for i, w := range [...]**Witness{&c.Closes, &c.Opens} {
+	for i, w := range [...]**Counterexample{&c.Closes, &c.Opens} {
 		if n := s.found[i]; n >= 0 {
 			path := s.path(n)
-			*w = &Witness{string(path), a.judgePath(path), b.judgePath(path)}
+			*w = &Counterexample{string(path), a.judgePath(path), b.judgePath(path)}
 		}
 	}
 	return c, s.work + l.size*effectWork
@@ -141,7 +141,7 @@ func compareClasses(a, b *Policy) (c Comparison, ok bool) {
 		return c, true
 	}
 	path := []byte("/")
-	w := &Witness{"/", a.judgePath(path), b.judgePath(path)}
+	w := &Counterexample{"/", a.judgePath(path), b.judgePath(path)}
 	switch {
 	case w.A.Value == w.B.Value:
 		return c, false
@@ -159,11 +159,11 @@ type search struct {
 	states []int32 // size numbers for each node
 	nodes  []node
 	table  []int32  // hash table of nodes, by their states
-	found  [2]int32 // the node of the first witness each way, or -1
+	found  [2]int32 // the node of the first counterexample each way, or -1
 	work   int
 	most   int     // bound on work
 	ways   [2]bool // how the policies can differ
-	either bool    // stop at the first witness
+	either bool    // stop at the first counterexample
 	now    []int32
 }
 
@@ -236,7 +236,7 @@ func (s *search) enter(c byte, parent int32) {
 
 func rank(v Value) int { return [...]int{Allowed: 0, Undefined: 1, Disallowed: 2}[v] }
 
-// useful reports whether a missing witness may still be found from here on.
+// useful reports whether a missing counterexample may still be found from here on.
 func (s *search) useful(st []int32) bool {
 	a, b := &s.of[0], &s.of[1]
 	x, y := s.coming(st, a), s.coming(st, b)

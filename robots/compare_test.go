@@ -78,7 +78,7 @@ func TestCompare(t *testing.T) {
 		a, b := policyOf(profile(names[0]), c.a), policyOf(profile(names[len(names)-1]), c.b)
 		x := Compare(a, b)
 		got := x.Relation.String()
-		for _, w := range []*Witness{x.Closes, x.Opens} {
+		for _, w := range []*Counterexample{x.Closes, x.Opens} {
 			if w != nil {
 				got += " " + w.Path
 			} else {
@@ -204,7 +204,7 @@ func checkComparison(c Comparison, a, b *Policy, ar *arena, paths []string, ta, 
 		return fmt.Errorf("%v, and the first difference is %v (%t), want %v", c.Relation, w, decided, first)
 	}
 	closes, opens := tryAll(a, b, ta, tb)
-	for i, w := range []*Witness{c.Closes, c.Opens} {
+	for i, w := range []*Counterexample{c.Closes, c.Opens} {
 		found := []int{closes, opens}[i]
 		if w == nil {
 			if found >= 0 {
@@ -235,7 +235,7 @@ func checkComparison(c Comparison, a, b *Policy, ar *arena, paths []string, ta, 
 }
 
 // TestCompareModel checks the relation of random pairs of policies, and both
-// witnesses, on all short paths.
+// counterexamples, on all short paths.
 func TestCompareModel(t *testing.T) {
 	for _, name := range append(ProfileNames(), "own") {
 		t.Run(name, func(t *testing.T) {
@@ -387,7 +387,7 @@ func TestCompareSearch(t *testing.T) {
 			continue
 		}
 		c := Compare(a, b)
-		for i, w := range []*Witness{c.Closes, c.Opens} {
+		for i, w := range []*Counterexample{c.Closes, c.Opens} {
 			want, got := "none", "none"
 			if s.found[i] >= 0 {
 				want = string(s.path(s.found[i]))
@@ -432,7 +432,7 @@ func (s *search) runAll(most int) bool {
 func TestCompareMetamorphic(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 1))
 	mirror := map[Relation]Relation{Equal: Equal, Stricter: Looser, Looser: Stricter, Mixed: Mixed}
-	path := func(w *Witness) string {
+	path := func(w *Counterexample) string {
 		if w == nil {
 			return ""
 		}
@@ -567,10 +567,10 @@ func tryURLs(t *testing.T, r *rand.Rand, urls int, a, b *Policy) Comparison {
 		higher, lower := rank(y.Value) > rank(x.Value), rank(y.Value) < rank(x.Value)
 		for _, w := range []struct {
 			differs bool
-			*Witness
+			*Counterexample
 		}{{higher, c.Closes}, {lower, c.Opens}} {
-			if w.differs && (w.Witness == nil && c.Relation != RelationUndecided || w.Witness != nil && shorter(string(path), w.Path) < 0) {
-				t.Fatalf("%s has %v and %v, and the relation is %v, first %v", path, x.Value, y.Value, c.Relation, w.Witness)
+			if w.differs && (w.Counterexample == nil && c.Relation != RelationUndecided || w.Counterexample != nil && shorter(string(path), w.Path) < 0) {
+				t.Fatalf("%s has %v and %v, and the relation is %v, first %v", path, x.Value, y.Value, c.Relation, w.Counterexample)
 			}
 		}
 	}

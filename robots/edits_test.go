@@ -12,8 +12,8 @@ type edit struct {
 	name            string
 	of              func(file string, w editWords) string
 	google, rfc     Relation
-	closes, opens   string // the witness under google, "" for none or any
-	closesB, opensB int32  // the lines that decide on the witnesses after the edit; 0 for none
+	closes, opens   string // the counterexample under google, "" for none or any
+	closesB, opensB int32  // the lines that decide on the counterexamples after the edit; 0 for none
 }
 
 // editWords are the words in a file.
@@ -92,7 +92,7 @@ func TestEdits(t *testing.T) {
 					continue
 				}
 				for k, x := range []struct {
-					got  *Witness
+					got  *Counterexample
 					path string
 					line int32
 				}{{c.Closes, e.closes, e.closesB}, {c.Opens, e.opens, e.opensB}} {

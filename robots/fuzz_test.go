@@ -235,7 +235,7 @@ func FuzzPolicy(f *testing.F) {
 }
 
 // FuzzCompare compares two files under two profiles in both directions. The
-// witnesses are true, none of some shorter paths is a witness, and the two
+// counterexamples are true, none of some shorter paths is one, and the two
 // directions mirror each other.
 func FuzzCompare(f *testing.F) {
 	for i, b := range fuzzBodies {
@@ -264,7 +264,7 @@ func FuzzCompare(f *testing.F) {
 		}
 		a, b := policies[0], policies[1]
 		c, back := Compare(a, b), Compare(b, a)
-		for i, pair := range [...][2]*Witness{{c.Closes, back.Opens}, {c.Opens, back.Closes}} {
+		for i, pair := range [...][2]*Counterexample{{c.Closes, back.Opens}, {c.Opens, back.Closes}} {
 			w, mirrored := pair[0], pair[1]
 			if c.Relation != RelationUndecided && back.Relation != RelationUndecided && ((w == nil) != (mirrored == nil) || w != nil && w.Path != mirrored.Path) {
 				t.Fatalf("%+v and %+v", c, back)

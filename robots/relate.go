@@ -8,7 +8,7 @@ import "slices"
 func (p *Policy) SameRules(other *Policy) bool { return sameRules(p, other) }
 
 // Relate returns the relation of policy b to policy a, as [Compare] does,
-// without witnesses, for callers with many pairs. If a path that a rule names
+// without counterexamples, for callers with many pairs. If a path that a rule names
 // shows a difference, it does not search for a shorter one; on real files that
 // leaves little to search.
 //
@@ -47,14 +47,14 @@ func Relate(a, b *Policy, most int) (r Relation, work int) {
 }
 
 // Probe compares two policies only on paths that their rules name, for pairs
-// that [CompareWithin] leaves undecided. Its witnesses need not be the
+// that [CompareWithin] leaves undecided. Its counterexamples need not be the
 // shortest.
 func Probe(a, b *Policy) Comparison {
 	p := newProber(a, b)
 	c := Comparison{Relation: p.relation()}
-	for i, w := range [...]**Witness{&c.Closes, &c.Opens} {
+	for i, w := range [...]**Counterexample{&c.Closes, &c.Opens} {
 		if path := p.paths[i]; path != nil {
-			*w = &Witness{string(path), a.judgePath(path), b.judgePath(path)}
+			*w = &Counterexample{string(path), a.judgePath(path), b.judgePath(path)}
 		}
 	}
 	return c
@@ -100,7 +100,7 @@ func Differ(a, b *Policy, most int) (differ, decided bool, work int) {
 // Distinguish tries paths that the rules name, plain and with an escape, and
 // returns the first that shows a difference, which may not be the shortest. If
 // none does, decided is false.
-func Distinguish(a, b *Policy, most int) (w *Witness, decided bool, work int) {
+func Distinguish(a, b *Policy, most int) (w *Counterexample, decided bool, work int) {
 	if sameRules(a, b) {
 		return nil, true, 0
 	}
@@ -142,7 +142,7 @@ func Distinguish(a, b *Policy, most int) (w *Witness, decided bool, work int) {
 		}
 		path = p.path
 	}
-	return &Witness{string(path), a.judgePath(path), b.judgePath(path)}, true, work
+	return &Counterexample{string(path), a.judgePath(path), b.judgePath(path)}, true, work
 }
 
 // effectWork is the cost of building one effect, in units of the search's work.

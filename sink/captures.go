@@ -92,7 +92,7 @@ func (r *Run) openCaptures(segment int) (*Captures, error) {
 // scan reads the intact frames and truncates the file after them. A file of another
 // plan becomes empty.
 func (c *Captures) scan() error {
-	in := &counted{r: bufio.NewReaderSize(c.file, 1<<16)}
+	in := &countingReader{r: bufio.NewReaderSize(c.file, 1<<16)}
 	header := make([]byte, len(c.header))
 	if _, err := io.ReadFull(in, header); err == nil && string(header) == string(c.header) {
 		c.end = in.n
@@ -146,13 +146,13 @@ func nextFrame(in io.Reader) (ordinal uint32, size int, err error) {
 	return binary.BigEndian.Uint32(head[frameHead:]), int(length) - ordinalSize, nil
 }
 
-// counted is a reader that counts bytes.
-type counted struct {
+// countingReader is a reader that counts bytes.
+type countingReader struct {
 	r io.Reader
 	n int64
 }
 
-func (c *counted) Read(p []byte) (int, error) {
+func (c *countingReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)
 	return n, err

@@ -48,7 +48,7 @@ type Segment struct {
 
 	run   *Run
 	index int
-	open  []part
+	open  []openPart
 	over  bool // committed or aborted
 }
 
@@ -86,8 +86,8 @@ func (t Table[T]) WriteEach(column string, texts []string, rows ...T) error {
 // unwanted ones.
 func (t Table[T]) Wanted() bool { return t.w != nil }
 
-// part is a writer of any row type.
-type part interface {
+// openPart is a writer of any row type.
+type openPart interface {
 	finish() (Part, error) // close and sync, under the temporary name
 	discard()
 	publish() error

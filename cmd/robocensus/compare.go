@@ -174,9 +174,9 @@ func showComparison(out io.Writer, sides *[2]compared, c robots.Comparison) {
 	}[c.Relation])
 	for _, w := range [...]struct {
 		word string
-		*robots.Witness
+		*robots.Counterexample
 	}{{"B closes", c.Closes}, {"B opens", c.Opens}} {
-		if w.Witness == nil {
+		if w.Counterexample == nil {
 			continue
 		}
 		fmt.Fprintf(out, "  %s  %s\n", w.word, witnessURL(w.Path))
@@ -308,7 +308,7 @@ func (f *compareFlags) compareJSONL(in io.Reader, out io.Writer, profile *robots
 	})
 }
 
-func proof(sides *[2]compared, w *robots.Witness) *relationProof {
+func proof(sides *[2]compared, w *robots.Counterexample) *relationProof {
 	if w == nil {
 		return nil
 	}

@@ -213,13 +213,13 @@ func TestWARCBetween(t *testing.T) {
 	}
 }
 
-// countingReader counts the bytes read from it.
-type countingReader struct {
+// meteredReader counts the bytes read from it.
+type meteredReader struct {
 	*bytes.Reader
 	n int64
 }
 
-func (c *countingReader) Read(p []byte) (int, error) {
+func (c *meteredReader) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	c.n += int64(n)
 	return n, err
@@ -243,7 +243,7 @@ func TestWARCWork(t *testing.T) {
 	// The scan for the other forms must not start over at each of these.
 	zstd := strings.Repeat(zstdMagic, 1<<20)
 	for name, file := range map[string]string{"gzip": nested.String(), "plain": plain, "zstd": zstd} {
-		in := &countingReader{Reader: bytes.NewReader([]byte(file))}
+		in := &meteredReader{Reader: bytes.NewReader([]byte(file))}
 		_, damages, _ := readAll(t, in)
 		if most := int64(len(file))*maxAgain + 64<<20 + int64(len(file)) + maxChunk; in.n > most || len(damages) == 0 {
 			t.Errorf("%s: %d bytes read of a file of %d, %d damages", name, in.n, len(file), len(damages))
@@ -264,7 +264,7 @@ func TestWARCBombs(t *testing.T) {
 	}
 	file = append(file, bytes.Repeat(append(block(repeated, 128<<10), 'x'), 4000)...)
 	file = append(file, block(reserved, 0)...)
-	in := &countingReader{Reader: bytes.NewReader(file)}
+	in := &meteredReader{Reader: bytes.NewReader(file)}
 	_, damages, _ := readAll(t, in)
 	if in.n > 10*int64(len(file)) || len(damages) == 0 {
 		t.Errorf("%d bytes read of a file of %d, %d damages", in.n, len(file), len(damages))

@@ -20,12 +20,12 @@ type members struct {
 	gzip   gzip.Reader
 	zstd   *zstd.Decoder
 	frame  zstdFrame
-	plain  *bufio.Reader // the contents of a member
-	guess  counted       // the contents of a member whose place is a guess
-	start  int64         // offset of the current member, or of the record in a plain file
-	count  int           // members opened
-	shared bool          // the member holds several records
-	lost   bool          // the place is a guess until a record is found there
+	plain  *bufio.Reader  // the contents of a member
+	guess  countingReader // the contents of a member whose place is a guess
+	start  int64          // offset of the current member, or of the record in a plain file
+	count  int            // members opened
+	shared bool           // the member holds several records
+	lost   bool           // the place is a guess until a record is found there
 }
 
 // warcForm is the compression of a WARC file.
@@ -110,13 +110,13 @@ func (m *members) unfold(r io.Reader) *bufio.Reader {
 	return m.plain
 }
 
-// counted counts the bytes read through it.
-type counted struct {
+// countingReader counts the bytes read through it.
+type countingReader struct {
 	r io.Reader
 	n int64
 }
 
-func (c *counted) Read(p []byte) (int, error) {
+func (c *countingReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)
 	return n, err

@@ -75,7 +75,7 @@ func readChanges(ctx context.Context, c Config, before, after *sink.Manifest) (*
 }
 
 // changes adds the points of changes between neighbours.
-func (p *pointer) changes() {
+func (p *pointMaker) changes() {
 	seen := make(map[id]bool)
 	var without []string
 	noted := make(map[string][]string) // pairs by note
@@ -125,7 +125,7 @@ func (p *pointer) changes() {
 }
 
 // movements adds the points of hosts that come and go.
-func (p *pointer) movements() {
+func (p *pointMaker) movements() {
 	if !p.Panel {
 		return
 	}

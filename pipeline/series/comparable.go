@@ -11,12 +11,12 @@ import (
 // neighbours says what differs between a run and the one before it.
 type neighbours struct {
 	*past.Differences
-	before, after *counted
+	before, after *countedRun
 	profiles      map[string][]string // why figures of a profile cannot be compared
 	categories    map[string]string   // why figures of a category cannot
 }
 
-func newNeighbours(before, after *counted, profiles []string) *neighbours {
+func newNeighbours(before, after *countedRun, profiles []string) *neighbours {
 	n := &neighbours{Differences: past.Compare(before.Run, after.Run), before: before, after: after, profiles: make(map[string][]string)}
 	for _, p := range append(slices.Clone(profiles), after.FirstProfile()) {
 		if n.profiles[p] == nil {

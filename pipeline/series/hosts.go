@@ -30,7 +30,7 @@ import (
 var ofHosts = map[string]bool{"targets": true, "outcome": true, "reason": true, "status": true, "policy": true, "policy_explicit": true, "category": true}
 
 // readHosts counts the hosts of the runs, of the panel and others apart.
-func readHosts(ctx context.Context, c Config, runs []*counted, r *Result) error {
+func readHosts(ctx context.Context, c Config, runs []*countedRun, r *Result) error {
 	for _, run := range runs {
 		for _, table := range []string{"fetches", "policies"} {
 			if !slices.Contains(run.Tables, table) {
@@ -63,7 +63,7 @@ func readHosts(ctx context.Context, c Config, runs []*counted, r *Result) error 
 // hostReader reads the hosts of one run.
 type hostReader struct {
 	Config
-	run      *counted
+	run      *countedRun
 	panel    []uint64
 	fellBack []uint64 // sorted keys of origins to which a host fell back
 	agents   []string // sorted
@@ -100,7 +100,7 @@ var bandNames = func() (names []string) {
 	return append(names, summary.Unranked)
 }()
 
-func newHostReader(c Config, run *counted, panel []uint64) *hostReader {
+func newHostReader(c Config, run *countedRun, panel []uint64) *hostReader {
 	h := &hostReader{Config: c, run: run, panel: panel, vectors: make(map[string]uint32), groups: make(map[group]int64)}
 	h.agents = slices.Sorted(maps.Keys(run.Category))
 	for _, p := range c.Profiles {

@@ -213,8 +213,8 @@ func TestHostsAreCounted(t *testing.T) {
 
 // A profile whose fields changed, another kind of list and another edition of one.
 func TestWhatBreaksASeries(t *testing.T) {
-	base := func() *counted {
-		return &counted{Run: &past.Run{
+	base := func() *countedRun {
+		return &countedRun{Run: &past.Run{
 			Manifest: &sink.Manifest{Plan: sink.Plan{
 				Run: "a", Profiles: []string{"google"}, ProfileFields: map[string]map[string]any{"google": {"size_limit": 1.0}},
 				Inputs: []sink.Input{{Role: "hosts", Path: "in/tranco-2024-01-01.csv", SHA256: "1"}}, Configuration: map[string]any{"limit": "0"},
@@ -225,48 +225,48 @@ func TestWhatBreaksASeries(t *testing.T) {
 	}
 	agent, category, status := id{metric: "policy", agent: "A", profile: "google"}, id{metric: "category", category: "x", profile: "google"}, id{metric: "status"}
 	for name, c := range map[string]struct {
-		change                 func(*counted)
+		change                 func(*countedRun)
 		agent, category, other string // parts of why, "" for comparable
 		mark                   string
 	}{
-		"nothing": {func(r *counted) {}, "", "", "", ""},
-		"another edition": {func(r *counted) {
+		"nothing": {func(r *countedRun) {}, "", "", "", ""},
+		"another edition": {func(r *countedRun) {
 			r.Inputs = []sink.Input{{Role: "hosts", Path: "x/tranco-2024-02-01.csv", SHA256: "2"}}
 		}, "", "", "", "list_changed"},
-		"another list": {func(r *counted) { r.Inputs = []sink.Input{{Role: "hosts", Path: "crux.csv", SHA256: "2"}} },
+		"another list": {func(r *countedRun) { r.Inputs = []sink.Input{{Role: "hosts", Path: "crux.csv", SHA256: "2"}} },
 			"another list of hosts: tranco-#-#-#.csv, then crux.csv", "another list", "another list", "break"},
-		"another source":  {func(r *counted) { r.Source = "warc" }, "another kind of source: network, then warc", "another kind", "another kind", "break"},
-		"another profile": {func(r *counted) { r.ProfileFields = map[string]map[string]any{"google": {"size_limit": 2.0}} }, "size_limit was 1 and is 2", "size_limit", "", "profile_changed"},
-		"without profile": {func(r *counted) { r.Profiles = []string{"rfc9309"} }, "run b has no profile google", "no profile", "", "profile_changed"},
-		"tokens":          {func(r *counted) { r.Registry.Agents[0].Tokens = []string{"B"} }, `tokens: ["A"], now ["B"]`, "A changed", "", "agent_changed"},
-		"another agent":   {func(r *counted) { r.Category["B"] = "x" }, "", "B is new", "", "agent_new"},
-		"another folder":  {func(r *counted) { r.Inputs = append(r.Inputs, sink.Input{Role: "bodies", Path: "in/news"}) }, "", "", "", "list_changed"},
-		"named hosts": {func(r *counted) { r.Inputs = []sink.Input{{Role: "hosts", Path: sink.NamedHosts, SHA256: "2"}} },
+		"another source":  {func(r *countedRun) { r.Source = "warc" }, "another kind of source: network, then warc", "another kind", "another kind", "break"},
+		"another profile": {func(r *countedRun) { r.ProfileFields = map[string]map[string]any{"google": {"size_limit": 2.0}} }, "size_limit was 1 and is 2", "size_limit", "", "profile_changed"},
+		"without profile": {func(r *countedRun) { r.Profiles = []string{"rfc9309"} }, "run b has no profile google", "no profile", "", "profile_changed"},
+		"tokens":          {func(r *countedRun) { r.Registry.Agents[0].Tokens = []string{"B"} }, `tokens: ["A"], now ["B"]`, "A changed", "", "agent_changed"},
+		"another agent":   {func(r *countedRun) { r.Category["B"] = "x" }, "", "B is new", "", "agent_new"},
+		"another folder":  {func(r *countedRun) { r.Inputs = append(r.Inputs, sink.Input{Role: "bodies", Path: "in/news"}) }, "", "", "", "list_changed"},
+		"named hosts": {func(r *countedRun) { r.Inputs = []sink.Input{{Role: "hosts", Path: sink.NamedHosts, SHA256: "2"}} },
 			"then the hosts given (2)", "another list", "another list", "break"},
-		"judged again": {func(r *counted) {
+		"judged again": {func(r *countedRun) {
 			again := []sink.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}}
 			r.Inputs, r.Earlier, r.Configuration = again, r.Choices(), nil
 		}, "", "", "", ""},
-		"a sample judged again": {func(r *counted) {
+		"a sample judged again": {func(r *countedRun) {
 			r.Configuration = map[string]any{"limit": "0", "sample": "0.1"}
 			again := []sink.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}}
 			r.Inputs, r.Earlier, r.Configuration = again, r.Choices(), map[string]any{"limit": "0", "sample": "1"}
 		}, "another --sample: 1, then 0.1", "sample", "sample", "break"},
-		"part of another list judged again": {func(r *counted) {
+		"part of another list judged again": {func(r *countedRun) {
 			r.Inputs = []sink.Input{{Role: "hosts", Path: "crux.csv", SHA256: "2"}}
 			again := []sink.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}, {Role: "hosts", Path: "news.txt"}}
 			r.Earlier, r.Inputs = r.Choices(), again
 		}, "another list of hosts: tranco-#-#-#.csv, then news.txt of crux.csv", "another list", "another list", "break"},
-		"unknown hosts judged again": {func(r *counted) { r.Inputs = []sink.Input{{Role: "run"}} }, "run b does not say which hosts", "not say", "not say", "break"},
-		"a part of a limit judged again": {func(r *counted) {
+		"unknown hosts judged again": {func(r *countedRun) { r.Inputs = []sink.Input{{Role: "run"}} }, "run b does not say which hosts", "not say", "not say", "break"},
+		"a part of a limit judged again": {func(r *countedRun) {
 			r.Configuration = map[string]any{"limit": "7"}
 			again := []sink.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}}
 			r.Earlier, r.Inputs, r.Configuration = r.Choices(), again, map[string]any{"limit": "9"}
 		}, "another --limit: 0, then 7", "limit", "limit", "break"},
-		"another field": {func(r *counted) {
+		"another field": {func(r *countedRun) {
 			r.ProfileFields = map[string]map[string]any{"google": {"size_limit": 1.0, "new": true}}
 		}, "new was null and is true", "new was", "", "profile_changed"},
-		"another limit": {func(r *counted) { r.Configuration = map[string]any{"limit": "7"} }, "another --limit: 0, then 7", "limit", "limit", "break"},
+		"another limit": {func(r *countedRun) { r.Configuration = map[string]any{"limit": "7"} }, "another --limit: 0, then 7", "limit", "limit", "break"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, after := base(), base()
@@ -365,8 +365,8 @@ func TestOutagesAreNamed(t *testing.T) {
 
 // Strata of two lists of ranks cannot be compared, and all hosts can.
 func TestAnotherListOfRanks(t *testing.T) {
-	run := func(ranks string) *counted {
-		return &counted{Run: &past.Run{
+	run := func(ranks string) *countedRun {
+		return &countedRun{Run: &past.Run{
 			Manifest: &sink.Manifest{Plan: sink.Plan{Run: ranks, Inputs: []sink.Input{{Role: "hosts", Path: "hosts"}, {Role: "ranks", Path: ranks}}}},
 			Registry: &past.Registry{}, Source: "network",
 		}}
@@ -392,7 +392,7 @@ func TestKeysOfHosts(t *testing.T) {
 
 // A share is rare if few hosts count in it, and so is one that nearly all do.
 func TestRareShares(t *testing.T) {
-	p := pointer{shared: make(map[string]*string)}
+	p := pointMaker{shared: make(map[string]*string)}
 	for share, want := range map[float64]string{0.03: "rare", 0.5: "", 0.97: "rare"} {
 		row := new(sink.Point)
 		p.estimated(row, estimate{share: share, counted: enoughCounted}, "wilson", enoughHosts, sizes{})

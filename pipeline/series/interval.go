@@ -80,8 +80,8 @@ func (a sizes) even() float64 {
 	return float64(a.n) * float64(a.n) / a.squares
 }
 
-// part is what is known of the sample in one stratum, or in all of it.
-type part struct {
+// stratumSums is what is known of the sample in one stratum, or in all of it.
+type stratumSums struct {
 	weight     float64 // hosts of the population that a host of the sample stands for
 	y, x       float64 // sums over hosts
 	yy, xy, xx float64 // sums over clusters
@@ -118,7 +118,7 @@ func score(p, n, z float64) (low, high float64) {
 }
 
 // ratio returns the share over the parts of a sample.
-func ratio(parts []part) (e estimate, ok bool) {
+func ratio(parts []stratumSums) (e estimate, ok bool) {
 	var y, x, hosts, clusters, degrees float64
 	for _, p := range parts {
 		y, x = y+p.weight*p.y, x+p.weight*p.x
@@ -149,14 +149,14 @@ func ratio(parts []part) (e estimate, ok bool) {
 }
 
 // spread returns m/(m-1) Σ (z - z̄)², with z = y - r x.
-func (p part) spread(r float64) float64 {
+func (p stratumSums) spread(r float64) float64 {
 	z := p.y - r*p.x
 	squares := p.yy - 2*r*p.xy + r*r*p.xx
 	return p.clusters / (p.clusters - 1) * max(0, squares-z*z/p.clusters)
 }
 
 // inflation returns the factor for the linearised variance.
-func (p part) inflation() float64 {
+func (p stratumSums) inflation() float64 {
 	r := p.y / p.x
 	linearised := p.spread(r) / p.x / (r * (1 - r))
 	if p.based < 2 || p.x <= p.based || !(linearised > 0) || math.IsInf(linearised, 1) {

@@ -58,8 +58,8 @@ func TestStudent(t *testing.T) {
 type domain struct{ x, y int }
 
 // partOfDomains sums up a sample, as the pass over hosts does.
-func partOfDomains(weight float64, domains []domain) part {
-	p := part{weight: weight, clusters: float64(len(domains))}
+func partOfDomains(weight float64, domains []domain) stratumSums {
+	p := stratumSums{weight: weight, clusters: float64(len(domains))}
 	for _, d := range domains {
 		x, y := float64(d.x), float64(d.y)
 		p.y, p.x, p.yy, p.xy, p.xx = p.y+y, p.x+x, p.yy+y*y, p.xy+x*y, p.xx+x*x
@@ -121,7 +121,7 @@ func TestVarianceOfClusters(t *testing.T) {
 		return p.y / p.x
 	}
 	p := partOfDomains(1, domains)
-	e, ok := ratio([]part{p})
+	e, ok := ratio([]stratumSums{p})
 	if !ok {
 		t.Fatal("no estimate")
 	}
@@ -170,12 +170,12 @@ func TestClustersOfOneHost(t *testing.T) {
 		}
 		return out
 	}
-	e, _ := ratio([]part{partOfDomains(1, of(5000, 700, 1))})
+	e, _ := ratio([]stratumSums{partOfDomains(1, of(5000, 700, 1))})
 	w := wilson(700, 5000)
 	near(t, "the design effect", e.effect, 1, 0.001)
 	near(t, "the lower end", e.low, w.low, 1e-5)
 	near(t, "the upper end", e.high, w.high, 1e-5)
-	twice, _ := ratio([]part{partOfDomains(1, of(5000, 700, 2))})
+	twice, _ := ratio([]stratumSums{partOfDomains(1, of(5000, 700, 2))})
 	near(t, "the design effect of pairs", twice.effect, 2, 0.001)
 	near(t, "the lower end of pairs", twice.low, e.low, 1e-9)
 }
@@ -196,7 +196,7 @@ func TestDegreesOfFreedom(t *testing.T) {
 		"all agree":                  {[][]domain{{{4, 4}, {3, 3}, {5, 5}}}, 4.3027},
 		"none is counted":            {[][]domain{{{4, 0}, {3, 0}, {5, 0}, {1, 0}}}, 3.1824},
 	} {
-		var parts []part
+		var parts []stratumSums
 		var hosts, clusters float64
 		for _, domains := range c.strata {
 			parts = append(parts, partOfDomains(1, domains))
@@ -224,10 +224,10 @@ func TestDegreesOfFreedom(t *testing.T) {
 func TestStrata(t *testing.T) {
 	population := []float64{1000, 9000, 90000}
 	sample := []struct{ n, y float64 }{{500, 200}, {1000, 150}, {2000, 100}}
-	var parts []part
+	var parts []stratumSums
 	var share, variance float64
 	for h, s := range sample {
-		parts = append(parts, part{weight: population[h] / s.n, y: s.y, x: s.n, yy: s.y, xy: s.y, xx: s.n, yyx: s.y, clusters: s.n, based: s.n})
+		parts = append(parts, stratumSums{weight: population[h] / s.n, y: s.y, x: s.n, yy: s.y, xy: s.y, xx: s.n, yyx: s.y, clusters: s.n, based: s.n})
 		w, p := population[h]/100000, s.y/s.n
 		share += w * p
 		variance += w * w * p * (1 - p) / (s.n - 1)
@@ -261,7 +261,7 @@ func TestCoverage_NoRace(t *testing.T) {
 	}
 	clustered := func(clusters int, p, spread float64, size func(*rand.Rand) int) sample {
 		return func(r *rand.Rand) estimate {
-			e, _ := ratio([]part{partOfDomains(1, drawDomains(r, clusters, p, spread, size))})
+			e, _ := ratio([]stratumSums{partOfDomains(1, drawDomains(r, clusters, p, spread, size))})
 			return e
 		}
 	}
@@ -282,7 +282,7 @@ func TestCoverage_NoRace(t *testing.T) {
 					}
 				}
 			}
-			e, _ := ratio([]part{partOfDomains(1, domains)})
+			e, _ := ratio([]stratumSums{partOfDomains(1, domains)})
 			return e
 		}
 	}
@@ -305,7 +305,7 @@ func TestCoverage_NoRace(t *testing.T) {
 	stratified := func(p [3]float64) sample {
 		population, n := [3]float64{1000, 9000, 90000}, [3]int{300, 400, 500}
 		return func(r *rand.Rand) estimate {
-			var parts []part
+			var parts []stratumSums
 			for h := range n {
 				y := 0.0
 				for range n[h] {
@@ -314,7 +314,7 @@ func TestCoverage_NoRace(t *testing.T) {
 					}
 				}
 				x := float64(n[h])
-				parts = append(parts, part{weight: population[h] / x, y: y, x: x, yy: y, xy: y, xx: x, yyx: y, clusters: x, based: x})
+				parts = append(parts, stratumSums{weight: population[h] / x, y: y, x: x, yy: y, xy: y, xx: x, yyx: y, clusters: x, based: x})
 			}
 			e, _ := ratio(parts)
 			return e

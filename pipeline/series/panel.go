@@ -62,7 +62,7 @@ const mostKeys = 4 << 20
 
 // findPanel returns the sorted keys of the hosts that all runs have, and counts those
 // that come and go.
-func findPanel(ctx context.Context, c Config, runs []*counted, r *Result) (panel []uint64, err error) {
+func findPanel(ctx context.Context, c Config, runs []*countedRun, r *Result) (panel []uint64, err error) {
 	most := int64(1)
 	for _, run := range runs {
 		most = max(most, run.Targets)
@@ -88,7 +88,7 @@ func findPanel(ctx context.Context, c Config, runs []*counted, r *Result) (panel
 
 // panelFinder finds the panel, one range of keys after the other.
 type panelFinder struct {
-	runs          []*counted
+	runs          []*countedRun
 	ranges        uint64
 	hosts         []int64 // of the runs, in the ranges so far
 	panel         []uint64

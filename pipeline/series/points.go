@@ -12,18 +12,18 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// pointer makes the points of a series.
-type pointer struct {
+// pointMaker makes the points of a series.
+type pointMaker struct {
 	Config
-	runs   []*counted
+	runs   []*countedRun
 	pairs  []*neighbours // of a run and the one before it; nil for the first
 	result *Result
 	strata []string
 	shared map[string]*string // texts of cells
 }
 
-func newPointer(c Config, runs []*counted, r *Result) *pointer {
-	p := &pointer{Config: c, runs: runs, result: r, strata: strata(runs, c.Strata), shared: make(map[string]*string), pairs: make([]*neighbours, len(runs))}
+func newPointMaker(c Config, runs []*countedRun, r *Result) *pointMaker {
+	p := &pointMaker{Config: c, runs: runs, result: r, strata: strata(runs, c.Strata), shared: make(map[string]*string), pairs: make([]*neighbours, len(runs))}
 	for i, run := range runs {
 		all := run.all.of(All)
 		about := Run{Run: run.ID(), Date: run.Date, Source: run.Source, Hosts: all.sizes[baseHosts].n}
@@ -55,7 +55,7 @@ const outage = 0.02
 // warnOfOutages warns of runs in which more hosts, or fewer, did not say what their
 // policies are. Such a host is in the denominator of shares of hosts, so that these
 // change although no policy did.
-func (p *pointer) warnOfOutages() {
+func (p *pointMaker) warnOfOutages() {
 	if len(p.Profiles) == 0 {
 		return
 	}
@@ -89,14 +89,14 @@ func (r *Result) warn(format string, args ...any) {
 }
 
 // points makes all points, sorted by series, then by date.
-func (p *pointer) points() {
+func (p *pointMaker) points() {
 	for _, set := range []struct {
 		name string
-		of   func(*counted) population
+		of   func(*countedRun) population
 	}{
-		{All, func(r *counted) population { return r.all }},
-		{"panel", func(r *counted) population { return r.panel }},
-		{"others", func(r *counted) population { return r.others }},
+		{All, func(r *countedRun) population { return r.all }},
+		{"panel", func(r *countedRun) population { return r.panel }},
+		{"others", func(r *countedRun) population { return r.others }},
 	} {
 		if set.of(p.runs[0]) != nil {
 			p.population(set.name, set.of)
@@ -109,7 +109,7 @@ func (p *pointer) points() {
 
 // figures returns the figures that any run has, without the categories of agents,
 // which may change.
-func (p *pointer) figures(of func(*counted) population) []id {
+func (p *pointMaker) figures(of func(*countedRun) population) []id {
 	seen := make(map[id]bool)
 	for _, r := range p.runs {
 		for k := range of(r).of(All).counts {
@@ -139,7 +139,7 @@ func compareIDs(a, b id) int {
 	return cmp.Or(cmp.Compare(a.metric, b.metric), cmp.Compare(a.category, b.category), cmp.Compare(a.agent, b.agent), cmp.Compare(a.profile, b.profile), cmp.Compare(a.key, b.key))
 }
 
-func (p *pointer) population(name string, of func(*counted) population) {
+func (p *pointMaker) population(name string, of func(*countedRun) population) {
 	weighted := p.Weights != nil && (p.Config.Strata == nil || slices.Contains(p.Config.Strata, Weighted))
 	for _, k := range p.figures(of) {
 		rule := metrics[k.metric]
@@ -165,7 +165,7 @@ func (p *pointer) population(name string, of func(*counted) population) {
 // labelled returns a figure with the category of its agent in a run. It reports false
 // if the run does not have the agent, the category or the profile: then there is
 // nothing to count, and not a count of 0.
-func (p *pointer) labelled(r *counted, k id) (id, bool) {
+func (p *pointMaker) labelled(r *countedRun, k id) (id, bool) {
 	if k.profile != "" && !slices.Contains(r.Profiles, k.profile) {
 		return k, false
 	}
@@ -186,14 +186,14 @@ func (p *pointer) labelled(r *counted, k id) (id, bool) {
 }
 
 // baseOf returns the key of a base in band.sizes.
-func (p *pointer) baseOf(k id, base string) string {
+func (p *pointMaker) baseOf(k id, base string) string {
 	if base == baseFiles {
 		return filesOf(k.profile)
 	}
 	return base
 }
 
-func (p *pointer) point(i int, k id, population, stratum, base string, b *band) {
+func (p *pointMaker) point(i int, k id, population, stratum, base string, b *band) {
 	k, ok := p.labelled(p.runs[i], k)
 	if !ok || b == nil {
 		return
@@ -210,7 +210,7 @@ func (p *pointer) point(i int, k id, population, stratum, base string, b *band) 
 		e, method := wilson(float64(n.n), float64(size.n)), "wilson"
 		if p.isClustered(k) {
 			method = "clustered"
-			e, _ = ratio([]part{partOf(1, n, size, hosts, base)})
+			e, _ = ratio([]stratumSums{sumsOf(1, n, size, hosts, base)})
 			row.Clusters = &hosts.clusters
 		}
 		p.estimated(row, e, method, float64(size.n), hosts)
@@ -220,12 +220,12 @@ func (p *pointer) point(i int, k id, population, stratum, base string, b *band) 
 
 // weighted adds the point of all hosts, with each stratum weighted by its hosts in
 // the population.
-func (p *pointer) weighted(i int, k id, population, base string, of population) {
+func (p *pointMaker) weighted(i int, k id, population, base string, of population) {
 	k, ok := p.labelled(p.runs[i], k)
 	if !ok {
 		return
 	}
-	var parts []part
+	var parts []stratumSums
 	var n tally
 	var size, hosts sizes
 	for stratum, weight := range p.Weights {
@@ -237,10 +237,10 @@ func (p *pointer) weighted(i int, k id, population, base string, of population) 
 		if !p.isClustered(k) {
 			y, s, h = simple(y.n), simpleSizes(s.n), simpleSizes(h.n)
 		}
-		parts = append(parts, partOf(weight/float64(h.n), y, s, h, base))
+		parts = append(parts, sumsOf(weight/float64(h.n), y, s, h, base))
 		n, size, hosts = n.plus(y), size.plus(s), hosts.plus(h)
 	}
-	slices.SortFunc(parts, func(a, b part) int {
+	slices.SortFunc(parts, func(a, b stratumSums) int {
 		return cmp.Or(cmp.Compare(a.weight, b.weight), cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y))
 	}) // so that sums of floats do not depend on the order of a map
 	row := p.row(i, k, population, Weighted, base, n.n, size.n)
@@ -256,20 +256,20 @@ func (p *pointer) weighted(i int, k id, population, base string, of population) 
 
 // isClustered reports whether the interval of a figure allows for clusters: the pass
 // over hosts counts it.
-func (p *pointer) isClustered(k id) bool { return p.Clustered && ofHosts[k.metric] }
+func (p *pointMaker) isClustered(k id) bool { return p.Clustered && ofHosts[k.metric] }
 
-func partOf(weight float64, n tally, size, hosts sizes, base string) part {
+func sumsOf(weight float64, n tally, size, hosts sizes, base string) stratumSums {
 	xy, yyx := n.withHosts, n.perHosts
 	if base != baseHosts {
 		xy, yyx = n.withBase, n.perBase
 	}
-	return part{
+	return stratumSums{
 		weight: weight, y: float64(n.n), x: float64(size.n), yy: n.squares, xy: xy, xx: size.squares, yyx: yyx,
 		clusters: float64(hosts.clusters), based: float64(size.clusters),
 	}
 }
 
-func (p *pointer) row(i int, k id, population, stratum, base string, count, denominator int64) *sink.Point {
+func (p *pointMaker) row(i int, k id, population, stratum, base string, count, denominator int64) *sink.Point {
 	m := p.runs[i].Manifest
 	return &sink.Point{
 		Metric: k.metric, Population: population, Stratum: stratum, Agent: p.text(k.agent), Category: p.text(k.category),
@@ -278,7 +278,7 @@ func (p *pointer) row(i int, k id, population, stratum, base string, count, deno
 }
 
 // text returns a cell; equal ones share it.
-func (p *pointer) text(s string) *string {
+func (p *pointMaker) text(s string) *string {
 	if s == "" {
 		return nil
 	}
@@ -288,7 +288,7 @@ func (p *pointer) text(s string) *string {
 	return p.shared[s]
 }
 
-func (p *pointer) estimated(row *sink.Point, e estimate, method string, n float64, hosts sizes) {
+func (p *pointMaker) estimated(row *sink.Point, e estimate, method string, n float64, hosts sizes) {
 	row.Share, row.Low, row.High, row.Method = &e.share, &e.low, &e.high, p.text(method)
 	if method != "wilson" && e.effect > 0 {
 		row.DesignEffect = &e.effect
@@ -310,7 +310,7 @@ func (p *pointer) estimated(row *sink.Point, e estimate, method string, n float6
 }
 
 // add appends a point. The runs of a figure are added in order.
-func (p *pointer) add(row *sink.Point, i int, k id, stratum string) {
+func (p *pointMaker) add(row *sink.Point, i int, k id, stratum string) {
 	if row.Share == nil && row.Denominator > 0 {
 		share := float64(row.Count) / float64(row.Denominator)
 		row.Share = &share
@@ -326,7 +326,7 @@ func (p *pointer) add(row *sink.Point, i int, k id, stratum string) {
 }
 
 // remark adds warnings about the intervals.
-func (p *pointer) remark() {
+func (p *pointMaker) remark() {
 	var cautious, all int
 	for i := range p.result.Points {
 		if row := &p.result.Points[i]; row.Method != nil {

@@ -37,7 +37,7 @@ func TestCautions(t *testing.T) {
 		"clusters of no interest": {good, "wilson", 4000, sizes{n: 4000, squares: 4000 * 4000, clusters: 1}, ""},
 		"two":                     {with(func(e *estimate) { e.share = 0.01 }), "stratified", 10, even, "few_hosts,rare"},
 	} {
-		p, row := &pointer{shared: make(map[string]*string)}, new(sink.Point)
+		p, row := &pointMaker{shared: make(map[string]*string)}, new(sink.Point)
 		p.estimated(row, c.estimate, c.method, c.n, c.hosts)
 		if got := sink.OrZero(row.Caution); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -50,7 +50,7 @@ func TestCautions(t *testing.T) {
 
 // Of a category, any counts the hosts that close all of its agents or some.
 func TestAnyOfACategory(t *testing.T) {
-	r := &counted{all: make(population)}
+	r := &countedRun{all: make(population)}
 	for key, n := range map[string]int64{"all": 2, "some": 30, "none": 400, "unknown": 5000} {
 		r.add(summary.Count{Metric: "category", Stratum: "1-1000", Category: "x", Profile: "google", Key: key, N: n})
 	}

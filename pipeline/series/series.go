@@ -80,8 +80,8 @@ var ErrNoTable = errors.New("cannot be followed")
 // id identifies a figure.
 type id struct{ metric, agent, category, profile, key string }
 
-// counted is a run with what is counted in it.
-type counted struct {
+// countedRun is a run with what is counted in it.
+type countedRun struct {
 	*past.Run
 	all     population
 	panel   population // with --panel
@@ -136,7 +136,7 @@ func Read(ctx context.Context, c Config) (*Result, error) {
 	if len(c.Runs) == 0 {
 		return nil, ErrNoRuns
 	}
-	runs := make([]*counted, len(c.Runs))
+	runs := make([]*countedRun, len(c.Runs))
 	g, each := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, run := range c.Runs {
@@ -168,12 +168,12 @@ func Read(ctx context.Context, c Config) (*Result, error) {
 			return nil, err
 		}
 	}
-	newPointer(c, runs, r).points()
+	newPointMaker(c, runs, r).points()
 	return r, nil
 }
 
 // readRun reads the counters and the registry of a run.
-func readRun(ctx context.Context, dir, run string) (*counted, error) {
+func readRun(ctx context.Context, dir, run string) (*countedRun, error) {
 	m, err := past.Read(ctx, dir, run)
 	if err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func readRun(ctx context.Context, dir, run string) (*counted, error) {
 	if !slices.Contains(m.Tables, "summary") {
 		return nil, fmt.Errorf("run %s %w: it has no table summary; choose other runs with --runs", run, ErrNoTable)
 	}
-	r := &counted{Run: m, all: make(population)}
+	r := &countedRun{Run: m, all: make(population)}
 	counts, err := summary.Read(ctx, dir, m.Manifest)
 	if err != nil {
 		return nil, err
@@ -194,7 +194,7 @@ func readRun(ctx context.Context, dir, run string) (*counted, error) {
 }
 
 // add adds a counter of summary.
-func (r *counted) add(c summary.Count) {
+func (r *countedRun) add(c summary.Count) {
 	b := r.all.of(c.Stratum)
 	switch c.Metric {
 	case "targets":
@@ -244,7 +244,7 @@ func (p population) sumUp() {
 }
 
 // strata returns the strata that any run has, in order of rank, All first.
-func strata(runs []*counted, wanted []string) (names []string) {
+func strata(runs []*countedRun, wanted []string) (names []string) {
 	in := make(map[string]bool)
 	for _, r := range runs {
 		for name := range r.all {

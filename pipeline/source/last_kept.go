@@ -194,7 +194,7 @@ func (r *records) next() error {
 func (r *records) is(p place) bool { return r.record != nil && place(r.record) == p }
 
 // reading finds the last captures of a volume while it is read.
-type reading struct {
+type lastSearch struct {
 	finder     *finder
 	volume     int
 	n          uint64 // captures read
@@ -202,14 +202,14 @@ type reading struct {
 }
 
 // read begins to read a volume for its last captures.
-func (f *finder) read(volume int) (*reading, error) {
-	r := &reading{finder: f, volume: volume, last: f.lastOf.of(volume), kept: f.keptOf.of(volume)}
+func (f *finder) read(volume int) (*lastSearch, error) {
+	r := &lastSearch{finder: f, volume: volume, last: f.lastOf.of(volume), kept: f.keptOf.of(volume)}
 	return r, errors.Join(r.last.next(), r.kept.next())
 }
 
 // take takes the next capture. isLast reports whether it is the last one of its host; it
 // then has what it leads to.
-func (r *reading) take(c *warc.Capture) (isLast bool, err error) {
+func (r *lastSearch) take(c *warc.Capture) (isLast bool, err error) {
 	at := placeOf(r.volume, r.n)
 	r.n++
 	if !r.last.is(at) {

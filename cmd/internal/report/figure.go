@@ -46,12 +46,12 @@ type bar struct {
 // track is one horizontal bar of several parts, with its values at the right.
 type track struct {
 	Label  string // distinguishes the tracks of a bar
-	Parts  []part
+	Parts  []rectangle
 	Values []string
 }
 
-// part is a rectangle. X and Width are percentages of the track's width.
-type part struct {
+// A rectangle is a part of a bar. X and Width are percentages of the track's width.
+type rectangle struct {
 	Class    string
 	X, Width float64
 	Tip      string // tooltip
@@ -59,7 +59,7 @@ type part struct {
 }
 
 // Middle returns the x position of the text, in per cent.
-func (p part) Middle() float64 { return p.X + p.Width/2 }
+func (p rectangle) Middle() float64 { return p.X + p.Width/2 }
 
 // share is a number of hosts, or of what else a bar counts.
 type share struct {
@@ -69,26 +69,26 @@ type share struct {
 
 // parts draws shares of a whole side by side. The width of the track stands for
 // scale per cent of the whole.
-func parts(scale, whole int64, of ...share) (out []part) {
+func parts(scale, whole int64, of ...share) (out []rectangle) {
 	x := 0.0
 	for _, s := range of {
 		if s.n <= 0 || whole <= 0 {
 			continue
 		}
 		width := 100 * float64(s.n) / float64(whole) * 100 / float64(scale)
-		out = append(out, part{Class: s.class, X: x, Width: width, Tip: fmt.Sprintf("%s: %s, %s", s.name, count(s.n), percent(s.n, whole))})
+		out = append(out, rectangle{Class: s.class, X: x, Width: width, Tip: fmt.Sprintf("%s: %s, %s", s.name, count(s.n), percent(s.n, whole))})
 		x += width
 	}
 	return out
 }
 
 // lengths draws numbers side by side. The width of the track stands for full.
-func lengths(full int64, of ...share) (out []part) {
+func lengths(full int64, of ...share) (out []rectangle) {
 	x := 0.0
 	for _, s := range of {
 		if s.n > 0 {
 			width := 100 * float64(s.n) / float64(full)
-			out = append(out, part{Class: s.class, X: x, Width: width, Tip: fmt.Sprintf("%s: %s", s.name, count(s.n))})
+			out = append(out, rectangle{Class: s.class, X: x, Width: width, Tip: fmt.Sprintf("%s: %s", s.name, count(s.n))})
 			x += width
 		}
 	}
@@ -107,7 +107,7 @@ func roundUp(n int64) int64 {
 }
 
 // inscribed writes the percentage into each part that has room for it.
-func inscribed(of []part) []part {
+func inscribed(of []rectangle) []rectangle {
 	for i := range of {
 		if p := &of[i]; p.Width >= 9 {
 			p.Text = p.Tip[strings.LastIndexByte(p.Tip, ' ')+1:]

@@ -23,7 +23,8 @@ func NewPairs(p *robots.Profile, a, b *File) *Pairs {
 const rulesWork = 1 << 24
 
 // Of compares the second file's policy of an agent with the first file's. If that is
-// undecided, the witnesses are paths that the rules name, which need not be the shortest.
+// undecided, the counterexamples are paths that the rules name, which need not be the
+// shortest.
 func (c *Pairs) Of(agent int) robots.Comparison {
 	x := c.known.Of(c.files[0].Policy(agent), c.files[1].Policy(agent))
 	x.Closes, x.Opens = c.own(x.Closes, agent), c.own(x.Opens, agent)
@@ -38,11 +39,11 @@ func compareOrProbe(a, b *robots.Policy, most int) (robots.Comparison, int) {
 	return x, work
 }
 
-// own returns a witness with the lines of the agent's own groups.
-func (c *Pairs) own(w *robots.Witness, agent int) *robots.Witness {
+// own returns a counterexample with the lines of the agent's own groups.
+func (c *Pairs) own(w *robots.Counterexample, agent int) *robots.Counterexample {
 	if w == nil {
 		return nil
 	}
 	target := c.profile.LiteralTarget("http://host.example" + w.Path)
-	return &robots.Witness{Path: w.Path, A: c.files[0].Policy(agent).Judge(&target), B: c.files[1].Policy(agent).Judge(&target)}
+	return &robots.Counterexample{Path: w.Path, A: c.files[0].Policy(agent).Judge(&target), B: c.files[1].Policy(agent).Judge(&target)}
 }
