@@ -48,7 +48,7 @@ func TestFolderOfLinks(t *testing.T) {
 	digest := func() string {
 		s, err := source.Open(t.Context(), source.Config{Bodies: c.Source.Bodies})
 		must(t, err)
-		return s.Inputs()[0].Ends
+		return s.Inputs()[0].EndsSHA256
 	}
 	before := digest()
 	must(t, os.WriteFile(filepath.Join(dir, "else", "c"), []byte("Disallow:\n"), 0o666))

@@ -59,7 +59,7 @@ func TestOpenRefusesACommittedPartThatIsGone(t *testing.T) {
 // same order, because seq depends on the place in the input.
 func TestOpenRefusesOtherInputs(t *testing.T) {
 	hosts, urls := Input{Role: "hosts", Path: "hosts.csv", SHA256: "aa"}, Input{Role: "urls", Path: "urls.txt", SHA256: "bb"}
-	one, two := Input{Role: "warc", Path: "1.warc", Ends: "cc"}, Input{Role: "warc", Path: "2.warc", Ends: "dd"}
+	one, two := Input{Role: "warc", Path: "1.warc", EndsSHA256: "cc"}, Input{Role: "warc", Path: "2.warc", EndsSHA256: "dd"}
 	named := func(inputs ...Input) Plan {
 		p := described()
 		p.Inputs = inputs
@@ -82,7 +82,7 @@ func TestOpenRefusesOtherInputs(t *testing.T) {
 		{"without the first archive", []Input{hosts, two, urls}, "the number of inputs called warc was 2 and is now 1"},
 		{"an archive twice", []Input{hosts, one, two, two, urls}, "the number of inputs called warc was 2 and is now 3"},
 		{"archives in another order", []Input{hosts, two, one, urls}, "warc: 2.warc is not the file that the run has read, 1.warc"},
-		{"another archive", []Input{hosts, one, {Role: "warc", Path: "2.warc", Ends: "ee"}, urls}, "warc: 2.warc is not the file"},
+		{"another archive", []Input{hosts, one, {Role: "warc", Path: "2.warc", EndsSHA256: "ee"}, urls}, "warc: 2.warc is not the file"},
 		{"an archive that is no file", []Input{hosts, one, {Role: "warc", Path: "2.warc"}, urls}, "warc: 2.warc is not a regular file"},
 		{"other URLs", []Input{hosts, one, two, {Role: "urls", Path: "urls.txt", SHA256: "ee"}}, "urls: urls.txt (SHA-256 ee…) differs"},
 		{"none", nil, "the number of inputs called hosts was 1 and is now 0"},

@@ -59,16 +59,17 @@ type Input struct {
 	Path   string `json:"path"`
 	SHA256 string `json:"sha256,omitempty"`
 	// An archive has no SHA256, because it is not read for a digest. Bytes is its
-	// size; Ends is the SHA-256 of the size (8 bytes, big endian) and its first and
-	// last 64 KiB. For a folder, Ends covers the names, sizes and times of its files.
-	Bytes int64  `json:"bytes,omitempty"`
-	Ends  string `json:"ends_sha256,omitempty"`
-	// Late marks an archive at an https URL, of which there may be a hundred thousand:
-	// it is not asked for before it is read. Each record of its segments has its size
-	// and tag, and the manifest those that the process which completed the run has read.
-	Late bool   `json:"identified_when_read,omitempty"`
-	Tag  string `json:"entity_tag,omitempty"`
-	Rows int64  `json:"rows,omitempty"`
+	// size; EndsSHA256 is that of the size (8 bytes, big endian) and its first and
+	// last 64 KiB. For a folder, it covers the names, sizes and times of its files.
+	Bytes      int64  `json:"bytes,omitempty"`
+	EndsSHA256 string `json:"ends_sha256,omitempty"`
+	// IdentifiedWhenRead marks an archive at an https URL, of which there may be a
+	// hundred thousand: it is not asked for before it is read. Each record of its
+	// segments has its size and tag, and the manifest those that the process which
+	// completed the run has read.
+	IdentifiedWhenRead bool   `json:"identified_when_read,omitempty"`
+	Tag                string `json:"entity_tag,omitempty"`
+	Rows               int64  `json:"rows,omitempty"`
 }
 
 // Repeated is an archive that an earlier path names, too. It is read once.
@@ -129,7 +130,7 @@ func (p *Plan) Sample() float64 {
 // CanBeReadAgain reports whether resuming can read the inputs from their beginning.
 // Standard input, like any input that is not a regular file, has no digest.
 func (p *Plan) CanBeReadAgain() bool {
-	return !slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.SHA256 == "" && in.Ends == "" && !in.Late })
+	return !slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.SHA256 == "" && in.EndsSHA256 == "" && !in.IdentifiedWhenRead })
 }
 
 // ShardOf returns the shard of a host, of count shards: the first eight bytes (big

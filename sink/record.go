@@ -32,7 +32,7 @@ type Record struct {
 // ArchiveRecord says which archive a segment comes from.
 type ArchiveRecord struct {
 	Bytes int64  `json:"bytes,omitempty"`
-	Tag   string `json:"entity_tag,omitempty"` // of an archive with [Input.Late]
+	Tag   string `json:"entity_tag,omitempty"` // of an archive with [Input.IdentifiedWhenRead]
 	// End marks the last segment of an archive that was read to its end and in which
 	// nothing was rejected: once all its segments are committed, resuming need not
 	// read it again. Skipped counts what was skipped in it.

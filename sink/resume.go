@@ -225,14 +225,14 @@ func differences(old, now *Plan) []string {
 		for i, a := range before[role] {
 			b := after[role][i]
 			switch {
-			case a.Late && b.Late:
+			case a.IdentifiedWhenRead && b.IdentifiedWhenRead:
 				if a.Path != b.Path {
 					out = append(out, fmt.Sprintf("%s: %s is not the archive that the run has read, %s", role, b.Path, a.Path))
 				}
-			case a.Late || b.Late:
+			case a.IdentifiedWhenRead || b.IdentifiedWhenRead:
 				out = append(out, fmt.Sprintf("%s: one of %s and %s is at an https URL, and the other is not", role, a.Path, b.Path))
-			case a.Ends != "" && b.Ends != "":
-				if a.Ends != b.Ends {
+			case a.EndsSHA256 != "" && b.EndsSHA256 != "":
+				if a.EndsSHA256 != b.EndsSHA256 {
 					out = append(out, fmt.Sprintf("%s: %s is not the file that the run has read, %s", role, b.Path, a.Path))
 				}
 			case b.SHA256 == "" && b.Path == "-", a.SHA256 == "" && a.Path == "-":

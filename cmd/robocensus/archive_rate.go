@@ -36,9 +36,9 @@ func (a *archiveRate) Set(text string) (err error) {
 	return nil
 }
 
-// archivePace returns the pace of archives. Shards that run at once share it.
-func (f *runFlags) archivePace() remote.Pace {
-	p := remote.Pace{Rate: f.archiveRate.rate, AtOnce: f.archiveRate.atOnce, Stores: f.archiveRate != politeArchives || f.set.Changed("archive-rate")}
+// archiveLimits returns the pace of archives. Shards that run at once share it.
+func (f *runFlags) archiveLimits() remote.Limits {
+	p := remote.Limits{Rate: f.archiveRate.rate, AtOnce: f.archiveRate.atOnce, Stores: f.archiveRate != politeArchives || f.set.Changed("archive-rate")}
 	if at := f.atOnce(); at > 1 {
 		p.Rate, p.AtOnce = p.Rate/float64(at), max(1, p.AtOnce/at)
 	}

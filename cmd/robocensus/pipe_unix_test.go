@@ -100,9 +100,9 @@ func TestResumingIsAdvisedOnlyIfItWorks(t *testing.T) {
 		resumable bool
 	}{
 		"a list":         {[]sink.Input{{Role: "hosts", Path: "hosts", SHA256: "aa"}}, true},
-		"an archive":     {[]sink.Input{{Role: "warc", Path: "a.warc", Ends: "aa"}}, true},
+		"an archive":     {[]sink.Input{{Role: "warc", Path: "a.warc", EndsSHA256: "aa"}}, true},
 		"standard input": {[]sink.Input{{Role: "agents", Path: "agents", SHA256: "aa"}, {Role: "hosts", Path: "-"}}, false},
-		"a pipe":         {[]sink.Input{{Role: "warc", Path: "a.warc", Ends: "aa"}, {Role: "ranks", Path: "/dev/fd/63"}}, false},
+		"a pipe":         {[]sink.Input{{Role: "warc", Path: "a.warc", EndsSHA256: "aa"}, {Role: "ranks", Path: "/dev/fd/63"}}, false},
 		"nothing yet":    {nil, false},
 	} {
 		c := pipeline.Config{Dir: t.TempDir(), Run: "r", Fetch: fetch.Config{OutagePatience: time.Minute}}

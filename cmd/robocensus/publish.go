@@ -127,7 +127,7 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 		if err != nil {
 			return c, err
 		}
-		if c.Words, err = publish.ParseWords(remote.Name(f.words), text); err != nil {
+		if c.Metadata, err = publish.ParseMetadata(remote.Name(f.words), text); err != nil {
 			return c, err
 		}
 	}
@@ -136,13 +136,13 @@ func (f *publishFlags) config(ctx context.Context, runs []string) (c publish.Con
 			return c, usagef("--%s %q: write it on one line", []string{"title", "licence", "contact", "creator"}[min(i, 3)], text)
 		}
 	}
-	for _, given := range []struct{ flag, word *string }{{&f.title, &c.Words.Title}, {&f.licence, &c.Words.Licence}, {&f.contact, &c.Words.Contact}} {
+	for _, given := range []struct{ flag, word *string }{{&f.title, &c.Metadata.Title}, {&f.licence, &c.Metadata.Licence}, {&f.contact, &c.Metadata.Contact}} {
 		if *given.flag != "" {
 			*given.word = *given.flag
 		}
 	}
 	if len(f.creators) > 0 {
-		c.Words.Creators = f.creators
+		c.Metadata.Creators = f.creators
 	}
 	for i, name := range runs {
 		if err := findRuns(ctx, f.out, &runs[i]); err != nil {
@@ -203,7 +203,7 @@ func writeDataSet(ctx context.Context, c publish.Config, stdout, stderr io.Write
 	switch {
 	case ctx.Err() != nil:
 		return errInterrupted
-	case errors.Is(err, publish.ErrWords), errors.Is(err, publish.ErrSelection), errors.Is(err, store.ErrNotEmpty):
+	case errors.Is(err, publish.ErrMetadata), errors.Is(err, publish.ErrSelection), errors.Is(err, store.ErrNotEmpty):
 		return usageError{err}
 	case err != nil:
 		return err

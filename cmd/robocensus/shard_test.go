@@ -52,7 +52,7 @@ func TestShardsShareThePaceOfArchives(t *testing.T) {
 	}{{1, 0, 12, 6}, {3, 0, 4, 2}, {10, 4, 3, 1}, {3, 100, 4, 2}, {100, 0, 0.12, 1}} {
 		f := newRunFlags()
 		f.shards, f.parallel, f.archiveRate = c.shards, c.parallel, archiveRate{12, 6}
-		if p := f.archivePace(); p.Rate != c.rate || p.AtOnce != c.atOnce {
+		if p := f.archiveLimits(); p.Rate != c.rate || p.AtOnce != c.atOnce {
 			t.Errorf("%d shards, %d at once: %v requests a second, %d at once", c.shards, c.parallel, p.Rate, p.AtOnce)
 		}
 	}

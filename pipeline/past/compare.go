@@ -104,7 +104,7 @@ func (r *Run) list(role string) string {
 
 // edition returns the digest of a list, "" if it is not known.
 func (r *Run) edition(role string) string {
-	return r.eachInput(role, "", func(in sink.Input) string { return cmp.Or(in.SHA256, in.Ends) })
+	return r.eachInput(role, "", func(in sink.Input) string { return cmp.Or(in.SHA256, in.EndsSHA256) })
 }
 
 func (r *Run) eachInput(role, none string, text func(sink.Input) string) string {

@@ -101,7 +101,7 @@ func (s *Source) openArchives(ctx context.Context) error {
 	sizes := make([]int64, len(inputs))
 	for i, in := range inputs {
 		sizes[i] = in.Bytes
-		if in.Late {
+		if in.IdentifiedWhenRead {
 			sizes[i] = 1 // not known: all count the same
 		}
 	}
@@ -116,7 +116,7 @@ func (s *Source) openArchives(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if now.Ends != in.Ends || now.Late != in.Late {
+			if now.EndsSHA256 != in.EndsSHA256 || now.IdentifiedWhenRead != in.IdentifiedWhenRead {
 				return &userfile.Error{Path: in.Path, Err: errors.New("has changed since the run was planned")}
 			}
 		}
@@ -214,7 +214,7 @@ func (c *Config) locate(path string) string {
 // read: a crawl has a hundred thousand, and its server is asked for each only once.
 func identifyArchive(ctx context.Context, at string) (sink.Input, error) {
 	if remote.IsURL(at) && !remote.IsBucket(at) {
-		return sink.Input{Role: "warc", Late: true}, nil
+		return sink.Input{Role: "warc", IdentifiedWhenRead: true}, nil
 	}
 	return identify(ctx, "warc", at)
 }
@@ -222,7 +222,7 @@ func identifyArchive(ctx context.Context, at string) (sink.Input, error) {
 // identified takes note of the size and tag of an archive that is identified when it is
 // read.
 func (s *Source) identified(v *Volume, bytes int64, tag string) {
-	if !v.input.Late {
+	if !v.input.IdentifiedWhenRead {
 		return
 	}
 	v.archive.Bytes, v.archive.Tag = bytes, tag

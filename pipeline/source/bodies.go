@@ -98,7 +98,7 @@ func identifyFolder(_ context.Context, role, name string) (sink.Input, error) {
 	if err != nil {
 		return in, &userfile.Error{Path: name, Err: err}
 	}
-	in.Ends = hex.EncodeToString(sum.Sum(nil))
+	in.EndsSHA256 = hex.EncodeToString(sum.Sum(nil))
 	return in, nil
 }
 

@@ -333,7 +333,7 @@ func TestColumnsThatARunLacks(t *testing.T) {
 		to := filepath.Join(t.TempDir(), "set")
 		_, err := publish.Write(t.Context(), publish.Config{
 			Dir: dir, Runs: []*sink.Manifest{m}, To: to, Without: append(without, "groups", "rules", "lines", "policies", "summary"),
-			Words: publish.Words{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
+			Metadata: publish.Metadata{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
 		})
 		must(t, err)
 		return to
@@ -392,7 +392,7 @@ func TestAPartThatLacksANeededColumn(t *testing.T) {
 		must(t, err)
 		to := filepath.Join(t.TempDir(), "set")
 		_, err = publish.Write(t.Context(), publish.Config{
-			Dir: dir, Runs: []*sink.Manifest{m}, To: to, Without: []string{name}, Words: publish.Words{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
+			Dir: dir, Runs: []*sink.Manifest{m}, To: to, Without: []string{name}, Metadata: publish.Metadata{Title: "t", Licence: "CC0-1.0", Creators: []string{"c"}},
 		})
 		must(t, err)
 		m, err = sink.ReadManifest(t.Context(), to, "first")

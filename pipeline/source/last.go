@@ -60,7 +60,7 @@ type finder struct {
 // findLast finds the last captures of the archives.
 func (s *Source) findLast(ctx context.Context, scratch func() (*store.Scratch, error)) (err error) {
 	for _, v := range s.Volumes {
-		if v.input.Path == "-" || v.input.Ends == "" && !v.input.Late {
+		if v.input.Path == "-" || v.input.EndsSHA256 == "" && !v.input.IdentifiedWhenRead {
 			return &userfile.Error{Path: v.input.Path, Err: errors.New("can be read only once, and --last-capture reads archives several times: give a file")}
 		}
 	}

@@ -24,15 +24,15 @@ import (
 // Config names one source: hosts to ask (Hosts or Named) or stored captures (WARC,
 // Bodies or FromRun). Beside stored captures, Hosts is a filter.
 type Config struct {
-	Hosts   string      // path of the hosts list, - for standard input
-	Named   []string    // the hosts themselves, instead of a list
-	WARC    []string    // patterns of WARC files, - for standard input
-	Paths   string      // list of WARC files, instead of WARC
-	Base    string      // URL or folder of the relative paths in that list
-	Pace    remote.Pace // of reading archives at URLs
-	Bodies  string      // folder or tar of robots.txt files
-	FromRun string      // DIR/_runs/ID of an earlier run
-	Ranks   string      // list of ranked hosts, for WARC and bodies
+	Hosts   string        // path of the hosts list, - for standard input
+	Named   []string      // the hosts themselves, instead of a list
+	WARC    []string      // patterns of WARC files, - for standard input
+	Paths   string        // list of WARC files, instead of WARC
+	Base    string        // URL or folder of the relative paths in that list
+	Limits  remote.Limits // of reading archives at URLs
+	Bodies  string        // folder or tar of robots.txt files
+	FromRun string        // DIR/_runs/ID of an earlier run
+	Ranks   string        // list of ranked hosts, for WARC and bodies
 
 	Schemes []string // schemes to try for a host without one, in order
 	Limit   int64    // most targets, 0 for all
@@ -88,7 +88,7 @@ type Source struct {
 // Open finds the inputs of a source, identifies them, and reads the ranks. An input
 // that is missing or unreadable is a [userfile.Error].
 func Open(ctx context.Context, c Config) (s *Source, err error) {
-	s = &Source{config: c, sum: sha256.New(), servers: remote.NewServers(c.Pace)}
+	s = &Source{config: c, sum: sha256.New(), servers: remote.NewServers(c.Limits)}
 	switch {
 	case c.HasArchives():
 		err = s.openArchives(ctx)
@@ -233,7 +233,7 @@ func (s *Source) Close() error { return s.last.close() }
 func (s *Source) AtOnce() int {
 	for _, v := range s.Volumes {
 		if v.archive != nil && s.isPaced(v.location) {
-			return max(1, s.config.Pace.AtOnce)
+			return max(1, s.config.Limits.AtOnce)
 		}
 	}
 	return 0
@@ -241,7 +241,7 @@ func (s *Source) AtOnce() int {
 
 // isPaced reports whether an archive is read at the pace.
 func (s *Source) isPaced(at string) bool {
-	return remote.IsURL(at) && (!remote.IsBucket(at) || s.config.Pace.Stores)
+	return remote.IsURL(at) && (!remote.IsBucket(at) || s.config.Limits.Stores)
 }
 
 // Targets returns the number of targets that the volumes have yielded.

@@ -162,7 +162,7 @@ func identifyEnds(role, path string, bytes int64, section func(from, size int64)
 			return in, Unread(path, err)
 		}
 	}
-	in.Ends = hex.EncodeToString(sum.Sum(nil))
+	in.EndsSHA256 = hex.EncodeToString(sum.Sum(nil))
 	return in, nil
 }
 

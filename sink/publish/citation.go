@@ -27,7 +27,7 @@ type citation struct {
 }
 
 func (p *publisher) citation() []byte {
-	w := p.Words
+	w := p.Metadata
 	c := citation{
 		Version: "1.2.0", Message: "If you use this data set, please cite it as below.", Type: "dataset", Title: w.Title, Abstract: w.Description,
 		Keywords: w.Keywords, DataVersion: w.Version, Released: w.Date, DOI: w.DOI, URL: w.URL,
@@ -70,7 +70,7 @@ var tex = strings.NewReplacer("{", `\textbraceleft `, "}", `\textbraceright `, `
 	"~", `\textasciitilde `, "^", `\textasciicircum `)
 
 // bibtex returns the citation for croissant.json.
-func (w *Words) bibtex() string {
+func (w *Metadata) bibtex() string {
 	var names []string
 	for _, name := range w.Creators {
 		_, _, ok := person(name)

@@ -16,7 +16,7 @@ type object = map[string]any
 // (http://mlcommons.org/croissant/1.1): each file is a FileObject, the parts of a
 // table are a FileSet, and each table is a RecordSet with a field for each column.
 func (p *publisher) croissant() []byte {
-	w := p.Words
+	w := p.Metadata
 	url := w.URL
 	if url == "" {
 		url = "./" // the folder itself, wherever it is
@@ -155,7 +155,7 @@ func mediaType(name string) string {
 	return "text/plain"
 }
 
-func (w *Words) croissantCreators() (creators []object) {
+func (w *Metadata) croissantCreators() (creators []object) {
 	for _, name := range w.Creators {
 		creator := object{"@type": "sc:Organization", "name": name}
 		if family, given, ok := person(name); ok {

@@ -9,7 +9,7 @@ import (
 // datapackage returns datapackage.json, a Data Package 2 with a Table Schema for each
 // table (https://datapackage.org/profiles/2.0/).
 func (p *publisher) datapackage() []byte {
-	w := p.Words
+	w := p.Metadata
 	licence := object{"path": w.licenceURL()}
 	if Licences[w.Licence] != "" {
 		licence["name"] = w.Licence

@@ -43,7 +43,7 @@ var markdown = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, 
 // manifests.
 func (p *publisher) datasheet() ([]byte, error) {
 	s := new(sheet)
-	w := p.Words
+	w := p.Metadata
 	s.line("# %s\n\n%s\n", markdown.Replace(w.Title), w.Description)
 	s.line("- Made by: %s\n- Licence: %s\n- Version: %s of %s", markdown.Replace(strings.Join(w.Creators, "; ")), w.licenceURL(), markdown.Replace(w.Version), w.Date)
 	if w.Contact != "" {

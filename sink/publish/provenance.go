@@ -27,7 +27,7 @@ type Provenance struct {
 	Build       map[string]string `json:"build"`        // of that program
 	HostsHashed bool              `json:"hosts_hashed"`
 	Without     []string          `json:"without"` // columns that the tables lack
-	Words       Words             `json:"words"`
+	Metadata    Metadata          `json:"words"`
 	Runs        []*Run            `json:"runs"`
 }
 
@@ -67,7 +67,7 @@ func provenanceOf(c Config, s selection) Provenance {
 			}
 		}
 	}
-	return Provenance{Tool: "robocensus", ToolVersion: c.ToolVersion, Build: build, HostsHashed: c.HashHosts, Without: append([]string{}, s.names()...), Words: c.Words}
+	return Provenance{Tool: "robocensus", ToolVersion: c.ToolVersion, Build: build, HostsHashed: c.HashHosts, Without: append([]string{}, s.names()...), Metadata: c.Metadata}
 }
 
 // add adds a run. text returns the text of the registry or the URL samples, which the

@@ -36,7 +36,7 @@ type Config struct {
 	Dir         string
 	Runs        []*sink.Manifest // complete, with their parts, in order
 	To          string           // the folder, which must not exist, or be empty
-	Words       Words
+	Metadata    Metadata
 	Without     []string // tables, and columns as table.column, to leave out
 	HashHosts   bool
 	ToolVersion string
@@ -92,7 +92,7 @@ func Write(ctx context.Context, c Config) (lacking []sink.Input, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Words.complete(c.Runs, s); err != nil {
+	if err := c.Metadata.complete(c.Runs, s); err != nil {
 		return nil, err
 	}
 	p := &publisher{Config: c, ctx: ctx, selection: s, provenance: provenanceOf(c, s)}

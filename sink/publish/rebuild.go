@@ -35,11 +35,11 @@ func (d *Set) Rebuild(ctx context.Context) ([]Difference, error) {
 	}
 	defer out.Close()
 	p := &publisher{
-		Config: Config{Dir: d.folder, Runs: d.runs, Words: d.Words, HashHosts: d.HostsHashed, ToolVersion: d.ToolVersion},
+		Config: Config{Dir: d.folder, Runs: d.runs, Metadata: d.Metadata, HashHosts: d.HostsHashed, ToolVersion: d.ToolVersion},
 		ctx:    ctx, out: out, folder: d.folder, runs: d.runs,
 	}
 	if p.selection, err = selected(p.Config); err == nil {
-		err = p.Words.complete(d.runs, p.selection)
+		err = p.Metadata.complete(d.runs, p.selection)
 	}
 	if err != nil {
 		return nil, Unreadable(provenanceName, err)

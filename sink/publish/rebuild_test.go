@@ -29,7 +29,7 @@ func TestADataSetIsMadeAgain_NoRace(t *testing.T) {
 		"no counters":      func(c *Config) { c.Without = []string{"summary", "fetches.outcome", "fetches.error_class"} },
 		"hashes":           func(c *Config) { c.HashHosts = true },
 		"all words": func(c *Config) {
-			c.Words = Words{
+			c.Metadata = Metadata{
 				Title: "<A> & \"b\"", Description: "One.\n\nTwo.", Creators: []string{"Doe, Jane", "A & B"}, Licence: "https://example.org/licence", Contact: "https://example.org/",
 				URL: "https://example.org/set", DOI: "10.5281/zenodo.1234", Version: "2.0", Date: "2026-11-30", Keywords: []string{"a", "b"},
 			}
@@ -242,11 +242,11 @@ func TestWordsAreRecorded_NoRace(t *testing.T) {
 	must(t, err)
 	var p Provenance
 	must(t, json.Unmarshal(text, &p))
-	want := Words{
+	want := Metadata{
 		Title: "A census", Description: "What the robots.txt of each host answered, what it contains, and what each agent may fetch, as tables for analysis.", Creators: []string{"Doe, Jane"},
 		Licence: "CC-BY-4.0", Contact: "census@example.org", Version: "1.0.0", Date: "2026-11-20", Keywords: []string{"crawl policies", "robots.txt", "web crawling"},
 	}
-	if diff := cmp.Diff(want, p.Words); diff != "" {
+	if diff := cmp.Diff(want, p.Metadata); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if !slices.Equal(p.Runs[0].Inputs, []sink.Input{}) && p.Runs[0].Inputs[0].Path != "hosts.csv" {

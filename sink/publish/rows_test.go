@@ -98,7 +98,7 @@ func TestVerdictsWithoutURLs(t *testing.T) {
 	run := aRun(t, dir, "r", nil)
 	set := filepath.Join(t.TempDir(), "set")
 	_, err := Write(t.Context(), Config{Dir: dir, Runs: []*sink.Manifest{run}, To: set, Without: []string{"verdicts.url"},
-		Words: Words{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0"}})
+		Metadata: Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0"}})
 	must(t, err)
 	published, err := sink.ReadManifest(t.Context(), set, "r")
 	must(t, err)

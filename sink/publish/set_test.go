@@ -110,7 +110,7 @@ func aSet(t *testing.T, change func(*Config)) string {
 	must(t, changes.Commit())
 	c := Config{
 		Dir: dir, Runs: runs, To: filepath.Join(t.TempDir(), "set"), ToolVersion: "v1",
-		Words: Words{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0", Contact: "census@example.org"},
+		Metadata: Metadata{Title: "A census", Creators: []string{"Doe, Jane"}, Licence: "CC-BY-4.0", Contact: "census@example.org"},
 	}
 	if change != nil {
 		change(&c)

@@ -80,7 +80,7 @@ func (v *verifier) plan(m *sink.Manifest) error {
 	}
 	inputs := slices.Clone(m.Inputs)
 	for i := range inputs {
-		if inputs[i].Late {
+		if inputs[i].IdentifiedWhenRead {
 			inputs[i].Bytes, inputs[i].Tag = 0, ""
 		}
 		if i < len(plan.Inputs) && plan.Inputs[i].SHA256 == "" {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// longestWait bounds the wait that a server may ask for, unless it is asked at a [Pace].
+// longestWait bounds the wait that a server may ask for, unless it is asked within [Limits].
 const longestWait = 5 * time.Minute
 
 // busyError is the answer of a server that wants to be asked later.

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// Pace is how a server of archives is asked: at most Rate requests a second (0 for no
+// Limits says how a server of archives is asked: at most Rate requests a second (0 for no
 // limit) and AtOnce at the same time. A server that answers 403, 408, 429 or 5xx is
 // left alone for as long as it asks, or for a doubling time, by all readers.
-type Pace struct {
+type Limits struct {
 	Rate   float64
 	AtOnce int
 	Stores bool // object stores too, which are built for more
@@ -30,17 +30,17 @@ const (
 	busyAttempts = 12
 )
 
-// Servers opens objects at a pace. All objects of a server share it.
+// Servers opens objects within limits. All objects of a server share it.
 type Servers struct {
-	pace Pace
-	wait time.Duration // the first one
-	mu   sync.Mutex
-	by   map[string]*server
+	limits Limits
+	wait   time.Duration // the first one
+	mu     sync.Mutex
+	by     map[string]*server
 }
 
 // NewServers returns servers without memory of earlier requests.
-func NewServers(p Pace) *Servers {
-	return &Servers{pace: p, wait: firstWait, by: make(map[string]*server)}
+func NewServers(l Limits) *Servers {
+	return &Servers{limits: l, wait: firstWait, by: make(map[string]*server)}
 }
 
 // Open opens an object to read it once, from its beginning, and takes a single request
@@ -60,7 +60,7 @@ func (s *Servers) Open(ctx context.Context, rawURL string) (io.ReadSeekCloser, *
 	} else if o, err = Open(ctx, rawURL); err != nil {
 		return nil, nil, err
 	}
-	if https || s.pace.Stores {
+	if https || s.limits.Stores {
 		o.server = at
 	}
 	r := &reader{ctx: ctx, object: o, fresh: https}
@@ -85,9 +85,9 @@ func (s *Servers) of(rawURL string) (*server, error) {
 	defer s.mu.Unlock()
 	name := u.Scheme + "://" + u.Host
 	if s.by[name] == nil {
-		at := &server{slots: make(chan struct{}, max(1, s.pace.AtOnce)), first: s.wait}
-		if s.pace.Rate > 0 {
-			at.every = time.Duration(float64(time.Second) / s.pace.Rate)
+		at := &server{slots: make(chan struct{}, max(1, s.limits.AtOnce)), first: s.wait}
+		if s.limits.Rate > 0 {
+			at.every = time.Duration(float64(time.Second) / s.limits.Rate)
 		}
 		s.by[name] = at
 	}

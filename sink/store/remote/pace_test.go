@@ -39,7 +39,7 @@ func began(t *testing.T, s *server, readers int, under time.Duration) (at []time
 	return at
 }
 
-func serverAt(t *testing.T, p Pace) *server {
+func serverAt(t *testing.T, p Limits) *server {
 	t.Helper()
 	s, err := NewServers(p).of("https://archive.example/a.warc")
 	if err != nil {
@@ -51,12 +51,12 @@ func serverAt(t *testing.T, p Pace) *server {
 // Requests to a server begin at its rate, and no more are under way than it may have.
 func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for i, at := range began(t, serverAt(t, Pace{Rate: 4, AtOnce: 100}), 5, 0) {
+		for i, at := range began(t, serverAt(t, Limits{Rate: 4, AtOnce: 100}), 5, 0) {
 			if want := time.Duration(i) * 250 * time.Millisecond; at != want {
 				t.Errorf("request %d at a rate begins at %s, want %s", i, at, want)
 			}
 		}
-		for i, at := range began(t, serverAt(t, Pace{AtOnce: 2}), 6, time.Second) {
+		for i, at := range began(t, serverAt(t, Limits{AtOnce: 2}), 6, time.Second) {
 			if want := time.Duration(i/2) * time.Second; at != want {
 				t.Errorf("request %d of two at once begins at %s, want %s", i, at, want)
 			}
@@ -68,7 +68,7 @@ func TestPace(t *testing.T) {
 // began before does not double it.
 func TestAllReadersWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := serverAt(t, Pace{AtOnce: 3})
+		s := serverAt(t, Limits{AtOnce: 3})
 		wait := func(what string, want time.Duration) {
 			t.Helper()
 			for _, at := range began(t, s, 3, 0) {
@@ -106,7 +106,7 @@ func TestAllReadersWait(t *testing.T) {
 // A wait ends with its context, and gives its slot back.
 func TestAWaitEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := serverAt(t, Pace{AtOnce: 1})
+		s := serverAt(t, Limits{AtOnce: 1})
 		s.answered(busyFor(time.Hour))
 		for range 2 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -120,7 +120,7 @@ func TestAWaitEnds(t *testing.T) {
 
 // A server that asks to wait longer than a run should last is a failure that says so.
 func TestAWaitTooLong(t *testing.T) {
-	s := serverAt(t, Pace{AtOnce: 1})
+	s := serverAt(t, Limits{AtOnce: 1})
 	if err := s.pause(t.Context(), 0, busyFor(longestAsked)); err != nil {
 		t.Errorf("an hour: %v", err)
 	}
@@ -131,7 +131,7 @@ func TestAWaitTooLong(t *testing.T) {
 
 // A server that is busy is asked often, and one that may refuse for good is not.
 func TestPatience(t *testing.T) {
-	s := serverAt(t, Pace{AtOnce: 1})
+	s := serverAt(t, Limits{AtOnce: 1})
 	for _, row := range []struct {
 		name string
 		of   *server
@@ -173,7 +173,7 @@ func TestWaitsInAllAreBounded(t *testing.T) {
 	}{{1, 1 << 20, false}, {64 << 20, 1 << 30, true}} {
 		synctest.Test(t, func(t *testing.T) {
 			began, asked := time.Now(), 0
-			o := &Object{URL: "https://a.example/x", Size: row.size, server: serverAt(t, Pace{AtOnce: 1})}
+			o := &Object{URL: "https://a.example/x", Size: row.size, server: serverAt(t, Limits{AtOnce: 1})}
 			o.open = func(ctx context.Context, from int64) (io.ReadCloser, version, error) {
 				if asked++; asked%2 == 1 {
 					return nil, version{}, busyFor(time.Hour)

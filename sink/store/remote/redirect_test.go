@@ -105,7 +105,7 @@ func TestQueriesAreSecret(t *testing.T) {
 	}
 	for _, given := range []string{"https://a.example:port/x?" + secret, "https://a.example/%zz?" + secret, "https://user:5ec7e7@a.example:x/", "gs2://a?" + secret} {
 		_, err := ReadAll(t.Context(), given, 100)
-		_, _, e := NewServers(Pace{}).Open(t.Context(), given)
+		_, _, e := NewServers(Limits{}).Open(t.Context(), given)
 		for _, err := range []error{err, e} {
 			if err == nil || strings.Contains(err.Error(), "5ec7e7") {
 				t.Errorf("%s: %v", given, err)

@@ -17,8 +17,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Words are what only its makers know of a data set.
-type Words struct {
+// Metadata is what only its makers know of a data set: the file of --words.
+type Metadata struct {
 	Title       string   `yaml:"title" json:"title"`
 	Description string   `yaml:"description" json:"description"`
 	Creators    []string `yaml:"creators" json:"creators"`         // "Family name, Given names", or an organisation
@@ -31,11 +31,11 @@ type Words struct {
 	Keywords    []string `yaml:"keywords" json:"keywords"`
 }
 
-// ErrWords reports words that are missing or wrong.
-var ErrWords = errors.New("the words of the data set")
+// ErrMetadata reports metadata that is missing or wrong.
+var ErrMetadata = errors.New("the words of the data set")
 
-// ParseWords reads a file of words.
-func ParseWords(path string, text []byte) (w Words, err error) {
+// ParseMetadata reads the file of --words.
+func ParseMetadata(path string, text []byte) (w Metadata, err error) {
 	root, err := userfile.Parse(path, text)
 	if err != nil || root == nil {
 		return w, err
@@ -92,7 +92,7 @@ var Licences = map[string]string{
 func LicenceNames() []string { return slices.Sorted(maps.Keys(Licences)) }
 
 // licenceURL returns the URL of the licence.
-func (w *Words) licenceURL() string {
+func (w *Metadata) licenceURL() string {
 	if known := Licences[w.Licence]; known != "" {
 		return known
 	}
@@ -100,9 +100,9 @@ func (w *Words) licenceURL() string {
 }
 
 // complete checks the words and sets those that follow from the runs and their tables.
-func (w *Words) complete(runs []*sink.Manifest, s selection) error {
+func (w *Metadata) complete(runs []*sink.Manifest, s selection) error {
 	bad := func(format string, args ...any) error {
-		return fmt.Errorf("%w: %s", ErrWords, fmt.Sprintf(format, args...))
+		return fmt.Errorf("%w: %s", ErrMetadata, fmt.Sprintf(format, args...))
 	}
 	if len(runs) == 0 {
 		return bad("no run is named")

@@ -11,7 +11,7 @@ import (
 // A word that Markdown and BibTeX write on one line has no line break; a folded text
 // ends with one.
 func TestWordsOnOneLine(t *testing.T) {
-	w, err := ParseWords("w.yaml", []byte("title: >\n  Census of\n  2026\ncreators: [' Doe, Jane ']\ndescription: |\n  One.\n\n  Two.\n"))
+	w, err := ParseMetadata("w.yaml", []byte("title: >\n  Census of\n  2026\ncreators: [' Doe, Jane ']\ndescription: |\n  One.\n\n  Two.\n"))
 	if err != nil || w.Title != "Census of 2026" || w.Creators[0] != "Doe, Jane" || w.Description != "One.\n\nTwo." {
 		t.Errorf("%+v, %v", w, err)
 	}
@@ -22,7 +22,7 @@ func TestWordsOnOneLine(t *testing.T) {
 		"version: |\n  1\n  2\n":           1,
 	} {
 		var bad *userfile.Error
-		if _, err := ParseWords("w.yaml", []byte(text)); !errors.As(err, &bad) || bad.Line != line {
+		if _, err := ParseMetadata("w.yaml", []byte(text)); !errors.As(err, &bad) || bad.Line != line {
 			t.Errorf("%q: %v, want line %d", text, err, line)
 		}
 	}
@@ -30,7 +30,7 @@ func TestWordsOnOneLine(t *testing.T) {
 
 // Braces of words do not end a field of BibTeX.
 func TestBibTeXOfBraces(t *testing.T) {
-	w := &Words{Title: "Sets } of {{ 100 % & \\more", Creators: []string{"Doe}, Jane", "A and B_{"}, Date: "2026-11-20", Version: "1}", URL: "https://example.org/{a}"}
+	w := &Metadata{Title: "Sets } of {{ 100 % & \\more", Creators: []string{"Doe}, Jane", "A and B_{"}, Date: "2026-11-20", Version: "1}", URL: "https://example.org/{a}"}
 	text := w.bibtex()
 	open := 0
 	for i, c := range text {
