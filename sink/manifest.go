@@ -44,6 +44,7 @@ type Manifest struct {
 	Parts   []Part       `json:"parts"`
 
 	digest string // digest of this manifest; "" for an incomplete run
+	head   bool   // without records and parts
 }
 
 // RecordName names the record of a segment.
@@ -326,7 +327,7 @@ func decodeHead(f *os.File) (*Manifest, error) {
 	if _, err := f.ReadAt(end, sealed); err != nil {
 		return nil, err
 	}
-	m := new(Manifest)
+	m := &Manifest{head: true}
 	if m.digest, err = checkSeal(sum, end); err != nil {
 		return nil, err
 	}
