@@ -157,7 +157,7 @@ func TestLastCapture(t *testing.T) {
 		if left, _ := filepath.Glob(filepath.Join(c.Dir, "_runs", c.Run, "scratch*")); len(left) > 0 {
 			t.Errorf("left on disk: %v", left)
 		}
-		// Twice the same, and judged again the same.
+		// Twice the same, and re-evaluated the same.
 		rows := fetchesOf(t, c)
 		again := c
 		again.Dir = filepath.Join(t.TempDir(), "out")
@@ -171,7 +171,7 @@ func TestLastCapture(t *testing.T) {
 		_, err = Run(t.Context(), again, &Progress{})
 		must(t, err)
 		if diff := cmp.Diff(rows, fetchesOf(t, again)); diff != "" {
-			t.Errorf("judged again: %s", diff)
+			t.Errorf("re-evaluated: %s", diff)
 		}
 		before = rows
 	}

@@ -231,10 +231,10 @@ func TestUnreachableIsTheProfilesOwn_NoRace(t *testing.T) {
 					}
 				}
 				if diff := cmp.Diff(rowsOf[sink.Fetch](t, c, "fetches"), rowsOf[sink.Fetch](t, again, "fetches")); diff != "" {
-					t.Errorf("day %d, judged again (-first +again):\n%s", n, diff)
+					t.Errorf("day %d, re-evaluated (-first +again):\n%s", n, diff)
 				}
 				if diff := cmp.Diff(rowsOf[sink.Verdict](t, c, "verdicts"), rowsOf[sink.Verdict](t, again, "verdicts")); diff != "" {
-					t.Errorf("day %d, judged again (-first +again):\n%s", n, diff)
+					t.Errorf("day %d, re-evaluated (-first +again):\n%s", n, diff)
 				}
 				byProfile := make(map[string][]string)
 				for _, v := range rowsOf[sink.Verdict](t, c, "verdicts") {

@@ -9,7 +9,7 @@ import (
 // What it takes to judge the answers of a run again. A run may have been published
 // without some of its columns.
 
-// needed are the columns without which a run cannot be judged again: what is not there
+// needed are the columns without which a run cannot be re-evaluated: what is not there
 // would be taken for a fact. The others are made anew from these, or are shown and
 // counted and decide nothing.
 var needed = []string{
@@ -34,8 +34,8 @@ var madeAnew = []string{
 	"fetches.lines", "fetches.groups", "fetches.rules", "fetches.sitemaps", "fetches.invalid_lines",
 }
 
-// Needed returns the columns, as table.column, without which a run cannot be judged
-// again, of those that it was published without.
+// Needed returns the columns, as table.column, without which a run cannot be
+// re-evaluated, of those that it was published without.
 func Needed(without []string) (lost []string) {
 	for _, name := range without {
 		if slices.Contains(needed, name) || slices.Contains(laterNeeded, name) {
@@ -45,17 +45,17 @@ func Needed(without []string) (lost []string) {
 	return lost
 }
 
-// Lacking returns the error of a run that cannot be judged again without columns, nil if
+// Lacking returns the error of a run that cannot be re-evaluated without columns, nil if
 // there are none.
 func Lacking(columns []string) error {
 	if len(columns) == 0 {
 		return nil
 	}
-	return fmt.Errorf("cannot be judged again without %s", strings.Join(columns, ", "))
+	return fmt.Errorf("cannot be re-evaluated without %s", strings.Join(columns, ", "))
 }
 
 // NeededBut returns the columns of a table, as table.column, that every part needs for
-// judging again, without those that has reports.
+// re-evaluating, without those that has reports.
 func NeededBut(table string, has func(column string) bool) (lost []string) {
 	for _, name := range needed {
 		if of, column, _ := strings.Cut(name, "."); of == table && !has(column) {
@@ -66,7 +66,7 @@ func NeededBut(table string, has func(column string) bool) (lost []string) {
 }
 
 // Shown returns the columns of fetches, as table.column, of those that a run was
-// published without, that cannot be made anew, and that judging again does not need.
+// published without, that cannot be made anew, and that re-evaluating does not need.
 func Shown(without []string) (lost []string) {
 	for _, name := range without {
 		if strings.HasPrefix(name, "fetches.") && len(Needed([]string{name})) == 0 && !slices.Contains(madeAnew, name) {

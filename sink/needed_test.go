@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What judging again needs, makes anew or shows are columns that there are, each one thing.
+// What re-evaluating needs, makes anew or shows are columns that there are, each one thing.
 func TestNeededColumns(t *testing.T) {
 	var all []string
 	for _, d := range Dictionary() {

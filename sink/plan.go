@@ -38,16 +38,16 @@ type Plan struct {
 	// file: built-in profiles change with the version of the program.
 	ProfileFields map[string]map[string]any `json:"profile_fields,omitempty"`
 	// AsOf is the date that the user gave the run, or the date of the run that this
-	// one judges again; nil for neither (see [Manifest.Date]).
+	// one re-evaluates; nil for neither (see [Manifest.Date]).
 	AsOf *time.Time `json:"as_of,omitempty"`
-	// Earlier says how the run that this one judges again chose its hosts, and the
-	// run that that one judged again, if any; nil for a run of its own answers.
+	// Earlier says how the run that this one re-evaluates chose its hosts, and the
+	// run that that one re-evaluated, if any; nil for a run of its own answers.
 	Earlier []Choice `json:"earlier,omitempty"`
 
 	PublicSuffixes string `json:"public_suffixes,omitempty"` // version of the list by which shards divide the hosts
 	Shards         int    `json:"shards"`                    // processes that share the work, 1 for a run without shards
 	// FromShards is the number of shards of hosts of the earlier run that this one
-	// judges again, volume by volume; 0 for none.
+	// re-evaluates, volume by volume; 0 for none.
 	FromShards int    `json:"from_shards,omitempty"`
 	Lists      []List `json:"lists,omitempty"` // of the shards of a planned run
 }
@@ -104,7 +104,7 @@ func (p *Plan) Choices() []Choice {
 }
 
 // Limit returns the largest number of hosts that the run could take: the least --limit of
-// the run and of those that it judges again. 0 is no limit.
+// the run and of those that it re-evaluates. 0 is no limit.
 func (p *Plan) Limit() (least int64) {
 	for _, c := range p.Choices() {
 		if n, _ := strconv.ParseInt(c.Limit, 10, 64); n > 0 && (least == 0 || n < least) {
@@ -115,7 +115,7 @@ func (p *Plan) Limit() (least int64) {
 }
 
 // Sample returns the share of registered domains that the run took, above 0 and at most
-// 1: the least --sample of the run and of those that it judges again, which is a part of
+// 1: the least --sample of the run and of those that it re-evaluates, which is a part of
 // the others.
 func (p *Plan) Sample() float64 {
 	least := 1.0

@@ -14,7 +14,7 @@ import (
 //   - its value, where package evaluate makes the row (audit for changes).
 //   - targetOf in pipeline/source/earlier_row.go, for a column of fetches that holds a
 //     fact of the capture. Otherwise re-judging a run loses the fact. needed.go, if
-//     judging again needs it.
+//     re-evaluating needs it.
 //   - configs/*.sql, if a derived view shows it. The views of tables take every
 //     column by themselves.
 //   - Foreign of its table (tables.go), if it holds what a host wrote; values in package

@@ -33,14 +33,14 @@ same rows. It asks nobody.
 It takes as they are: ` + publish.TakenAsItIs + `.
 It does not compare the table changes, which robocensus diff makes.
 
---sample judges a share of the registered domains again, and compares the rows of their
+--sample re-evaluates a share of the registered domains, and compares the rows of their
 hosts. It says how many hosts and rows it did not look at. The tables summary, examples
 and bodies are then not compared.
 
 If the data set has no table bodies, give them with --bodies: a folder or a tar of the
 files. A body is found by its digest; if none has it, the file named by the host
 stands for it (example.com, or example.com_8443 for a port), and the tables show what
-that changes. A data set whose hosts are hashes cannot be judged again.
+that changes. A data set whose hosts are hashes cannot be re-evaluated.
 
 Exit codes: 0 the same, 1 different, 64 usage, 65 damaged folder, or a body or a column
 that judging needs is missing, 74 I/O, 130 interrupted.`
@@ -83,7 +83,7 @@ type reproduction struct {
 
 	files, tables  int      // that differ
 	unseen         []string // tables that were not compared
-	hosts, skipped int64    // judged again, and not
+	hosts, skipped int64    // re-evaluated, and not
 }
 
 func (r *reproduction) say(format string, args ...any) { fmt.Fprintf(r.out, format+"\n", args...) }
@@ -119,7 +119,7 @@ func (r *reproduction) run(ctx context.Context) error {
 	}
 	if err := r.unjudgeable(p); err != nil {
 		if r.files > 0 {
-			r.say("not judged again: %s", plain(err.Error()))
+			r.say("not re-evaluated: %s", plain(err.Error()))
 			return r.result()
 		}
 		return fmt.Errorf("%w; its files match their checksums", err)
@@ -157,10 +157,10 @@ func (r *reproduction) rebuild(ctx context.Context, p *publish.Set) error {
 	return nil
 }
 
-// unjudgeable returns why a data set cannot be judged again, nil if it can.
+// unjudgeable returns why a data set cannot be re-evaluated, nil if it can.
 func (r *reproduction) unjudgeable(p *publish.Set) error {
 	if p.HostsHashed {
-		return usagef("the hosts of %s are hashes: it cannot be judged again", r.folder)
+		return usagef("the hosts of %s are hashes: it cannot be re-evaluated", r.folder)
 	}
 	lost := sink.Needed(p.Without)
 	if r.bodies != "" {
@@ -180,13 +180,13 @@ func (r *reproduction) unjudgeable(p *publish.Set) error {
 			why = "the data set has no table bodies: give them with --bodies"
 		}
 		if why != "" {
-			return usagef("run %s: %s: it cannot be judged again", m.Run, why)
+			return usagef("run %s: %s: it cannot be re-evaluated", m.Run, why)
 		}
 	}
 	return nil
 }
 
-// judge judges a run again and compares its tables.
+// judge re-evaluates a run and compares its tables.
 func (r *reproduction) judge(ctx context.Context, p *publish.Set, about *publish.Run, m *sink.Manifest, scratch string) error {
 	profiles, err := recordedProfiles(about)
 	if err != nil {
@@ -234,7 +234,7 @@ func (r *reproduction) tell(run string, c publish.Comparison) {
 		}
 	case !c.Same:
 		r.tables++
-		result = fmt.Sprintf("different: %s published, %d judged again", count(c.Rows, "row"), c.OtherRows)
+		result = fmt.Sprintf("different: %s published, %d re-evaluated", count(c.Rows, "row"), c.OtherRows)
 	}
 	if c.Looked && c.Unseen > 0 {
 		result += fmt.Sprintf(", and %s not looked at", count(c.Unseen, "row"))
@@ -252,7 +252,7 @@ func (r *reproduction) tell(run string, c publish.Comparison) {
 func (r *reproduction) result() error {
 	var limits []string
 	if r.skipped > 0 {
-		limits = append(limits, fmt.Sprintf("%s judged again, %d not looked at", count(r.hosts, "host"), r.skipped))
+		limits = append(limits, fmt.Sprintf("%s re-evaluated, %d not looked at", count(r.hosts, "host"), r.skipped))
 	}
 	if len(r.unseen) > 0 {
 		limits = append(limits, "not compared: "+strings.Join(r.unseen, ", "))

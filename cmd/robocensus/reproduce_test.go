@@ -21,7 +21,7 @@ import (
 	"github.com/robocensus/robocensus/sink/store"
 )
 
-// A data set judged again is the same, from its own bodies, from a folder and from a
+// A data set re-evaluated is the same, from its own bodies, from a folder and from a
 // tar; a byte that changed is found, in a file and in a body.
 func TestReproduce_NoRace(t *testing.T) {
 	t.Parallel()
@@ -32,7 +32,7 @@ func TestReproduce_NoRace(t *testing.T) {
 	}
 
 	if text := call(t, 0, "reproduce", folder, "--sample", "0.2"); !strings.Contains(text, " rows not looked at\n") ||
-		!regexp.MustCompile(`\nthe same, as far as compared \(\d+ hosts judged again, \d\d\d? not looked at; not compared: summary, examples, bodies\)\n$`).MatchString(text) {
+		!regexp.MustCompile(`\nthe same, as far as compared \(\d+ hosts re-evaluated, \d\d\d? not looked at; not compared: summary, examples, bodies\)\n$`).MatchString(text) {
 		t.Errorf("a sample:\n%s", text)
 	}
 	for _, share := range []string{"0", "1.5", "NaN"} {
@@ -101,7 +101,7 @@ func TestReproduce_NoRace(t *testing.T) {
 	publishTo(t, dir, hashed, "--hash-hosts")
 	call(t, 64, "reproduce", hashed)
 	appendTo(t, hashed, "CITATION.cff", "doi: 10.5281/zenodo.1\n")
-	if text := call(t, 1, "reproduce", hashed); !strings.Contains(text, "CITATION.cff: different: line ") || !strings.Contains(text, "not judged again: the hosts of ") || !strings.HasSuffix(text, "files, 0 tables\n") {
+	if text := call(t, 1, "reproduce", hashed); !strings.Contains(text, "CITATION.cff: different: line ") || !strings.Contains(text, "not re-evaluated: the hosts of ") || !strings.HasSuffix(text, "files, 0 tables\n") {
 		t.Errorf("another citation of hashes:\n%s", text)
 	}
 }

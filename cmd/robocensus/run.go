@@ -20,7 +20,7 @@ plain, .gz or .zst; - is standard input. A bare host is asked over https, and ov
 http if https gives no answer. Adjacent rows of one origin that have URLs become
 samples of that origin alone.
 
-An earlier run is judged again under any profiles as if it had been made under them,
+An earlier run is re-evaluated under any profiles as if it had been made under them,
 with its memory (--state) and its probes, and with the URLs that only some of its hosts
 have. What it did not ask for stays unknown: a redirect beyond those that it followed is
 redirect_unresolved, and a body has no more bytes than it kept.
@@ -125,7 +125,7 @@ func newRunFlags() *runFlags {
 	s.StringVar(&f.warcBase, "warc-base", "", "`URL|DIR` of the relative paths in --warc-paths, such as https://data.commoncrawl.org/; the column warc_file has the path without it")
 	s.Var(&f.archiveRate, "archive-rate", "ask an https server of WARC files at most `R[,N]`: R requests a second (0 for any number), N at once; a server that answers 403, 429 or 503 is left alone as long as it asks; s3:// only if this flag is given")
 	s.StringVar(&f.bodies, "bodies", "", "folder or tar (`DIR|TAR`) of robots.txt files: example.com, or example.com/robots.txt (example.com_8443: that port)")
-	s.StringVar(&f.fromRun, "from-run", "", "folder (`DIR/_runs/ID`) of an earlier run with --keep-bodies, to judge again; a bare ID, latest or previous is a run of --out")
+	s.StringVar(&f.fromRun, "from-run", "", "folder (`DIR/_runs/ID`) of an earlier run with --keep-bodies, to re-evaluate; a bare ID, latest or previous is a run of --out")
 	s.StringVar(&f.ranks, "ranks", "", "`FILE` of ranked hosts (as --hosts), for --warc and --bodies")
 	s.Float64Var(&f.sample, "sample", 1, "take a share `P` of the registered domains, above 0 and at most 1, by hash: the same domains of every list and every crawl")
 	s.Int64VarP(&f.limit, "limit", "n", 0, "take the first `N` hosts only, of the sample if there is one")
@@ -157,7 +157,7 @@ func newRunFlags() *runFlags {
 
 	s.StringVarP(&f.out, "out", "o", "", "`DIR` for the tables, a folder or s3://bucket/folder")
 	s.StringVar(&f.run, "run", "", "`ID` of the run (default the UTC start time, such as 20261120T101500Z)")
-	s.StringVar(&f.asOf, "as-of", "", "`DATE` of the run, such as 2024, 2024-05, 2024-W20, 2024-05-14 or 2024-05-14T08:00:00Z, in UTC, by which runs are ordered (default the median day of stored captures, the date of the run that is judged again, or the start)")
+	s.StringVar(&f.asOf, "as-of", "", "`DATE` of the run, such as 2024, 2024-05, 2024-W20, 2024-05-14 or 2024-05-14T08:00:00Z, in UTC, by which runs are ordered (default the median day of stored captures, the date of the run that is re-evaluated, or the start)")
 	s.BoolVar(&f.future, "future", false, "accept an --as-of more than 5 minutes in the future: until then the run is the latest")
 	s.BoolVar(&f.resume, "resume", false, "continue an interrupted run: the one named by --run, or the last one in DIR; if there is none, begin one")
 	s.BoolVar(&f.forceNew, "force-new", false, "remove the run with this ID first, complete or not")

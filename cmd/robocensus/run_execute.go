@@ -172,7 +172,7 @@ func remarkCaptures(c pipeline.Config, r *pipeline.Result, hosts int64, stderr i
 	}
 }
 
-// remarkMissed prints what the run that is judged again cannot tell.
+// remarkMissed prints what the run that is re-evaluated cannot tell.
 func remarkMissed(ctx context.Context, c pipeline.Config, stderr io.Writer) {
 	if c.Source.FromRun == "" {
 		return
@@ -182,7 +182,7 @@ func remarkMissed(ctx context.Context, c pipeline.Config, stderr io.Writer) {
 		return // the run fails
 	}
 	if missed.OwnURLs && (slices.Contains(c.Tables, "verdicts") || slices.Contains(c.Tables, "summary")) {
-		fmt.Fprintln(stderr, "note: URLs that only some hosts have are not judged again: the earlier run has no verdicts that name them")
+		fmt.Fprintln(stderr, "note: URLs that only some hosts have are not re-evaluated: the earlier run has no verdicts that name them")
 	}
 	if len(missed.Columns) > 0 {
 		fmt.Fprintf(stderr, "note: the earlier run was published without %s: they are empty, and what is counted by them is counted as absent\n", plain(strings.Join(missed.Columns, ", ")))

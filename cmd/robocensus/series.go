@@ -38,8 +38,8 @@ Runs are ordered by date (robocensus runs). Two neighbours are comparable if the
 counted the same in the same way: the same entry of the registry of agents, the same
 fields of the profile, and the same kind of list, by its name without numbers, with the
 same --limit and --sample, asked with the same --user-agent, --schemes and
---max-redirects, and not read from a few archives and from a crawl; a run that judges
-another one again has the list of that one. The column why_not says what differs. Marks
+--max-redirects, and not read from a few archives and from a crawl; a run that
+re-evaluates another one has the list of that one. The column why_not says what differs. Marks
 say where an agent entered the registry, or a profile, the --timeout, the number of
 archives, the number in the user agent or this program changed, and which run an outage
 hit. Changes of policies are

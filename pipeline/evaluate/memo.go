@@ -13,7 +13,7 @@ type memo struct {
 	verdicts []robots.Verdict // verdicts of an agent that shares its rules with no other
 }
 
-// memoVerdicts bounds the memo; beyond it, rules are judged again.
+// memoVerdicts bounds the memo; beyond it, rules are re-evaluated.
 const memoVerdicts = 1 << 20
 
 // forget empties the memo.

@@ -42,7 +42,7 @@ func Compare(before, after *Run) *Differences {
 		differ(&d.Tables, "another kind of source", before.Source, after.Source)
 	}
 	if unknown := slices.DeleteFunc([]*Run{before, after}, func(r *Run) bool { return !r.isAgain() || r.Earlier != nil }); len(unknown) > 0 {
-		d.Hosts = append(d.Hosts, fmt.Sprintf("run %s does not say which hosts the run had that it judges again", unknown[0].Run))
+		d.Hosts = append(d.Hosts, fmt.Sprintf("run %s does not say which hosts the run had that it re-evaluates", unknown[0].Run))
 	} else {
 		differ(&d.Hosts, "another list of hosts", before.list("hosts"), after.list("hosts"))
 		differ(&d.Hosts, "another --limit", before.Limit(), after.Limit())
@@ -92,7 +92,7 @@ var digits = regexp.MustCompile(`[0-9]+`)
 
 // list names a list without its folder and with # for numbers: tranco-2026-11-01.csv
 // and tranco-2026-11-08.csv are two editions of one list. Hosts that are arguments have
-// no editions. A run that judges another one again may choose from its hosts.
+// no editions. A run that re-evaluates another one may choose from its hosts.
 func (r *Run) list(role string) string {
 	return r.eachInput(role, "none", func(in sink.Input) string {
 		if in.Path == sink.NamedHosts {

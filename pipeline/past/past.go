@@ -3,7 +3,7 @@
 //
 // A run is described by its manifest, by its table agents and by its counters, never
 // by this program: built-in profiles and agents change from version to version. So
-// whoever compares runs, or judges one again, asks this package: diff, series, report,
+// whoever compares runs, or re-evaluates one, asks this package: diff, series, report,
 // reproduce and run --from-run.
 //
 //	past.go      a run
@@ -90,7 +90,7 @@ func (r *Run) ID() string { return r.Plan.Run }
 // asked reports whether the answers came over the network, now or for an earlier run.
 func (r *Run) asked() bool { return r.Source == "network" }
 
-// isAgain reports whether a run judges the captures of an earlier one again.
+// isAgain reports whether a run re-evaluates the captures of an earlier one.
 func (r *Run) isAgain() bool {
 	return slices.ContainsFunc(r.Inputs, func(in sink.Input) bool { return in.Role == "run" })
 }

@@ -42,7 +42,7 @@ func TestSettings(t *testing.T) {
 		{"one archive and a crawl", run("warc", 1, "v1"), run("warc", 300, "v1", "warc-paths", "robotstxt.paths.gz"), "asked", "another number of archives: 1, then 300"},
 		{"few archives and many", run("warc", 1, "v1"), run("warc", 300, "v1"), "note", "another number of archives: 1, then 300"},
 		{"crawls of about one size", run("warc", 290, "v1"), run("warc", 300, "v1"), "", ""},
-		{"judged again", run("network", 0, "v1"), again, "", ""},
+		{"re-evaluated", run("network", 0, "v1"), again, "", ""},
 		{"a source that is not known", run("network", 0, "v1"), run("", 0, "v1", "user-agent", "x"), "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

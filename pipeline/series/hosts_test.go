@@ -243,22 +243,22 @@ func TestWhatBreaksASeries(t *testing.T) {
 		"another folder":  {func(r *countedRun) { r.Inputs = append(r.Inputs, sink.Input{Role: "bodies", Path: "in/news"}) }, "", "", "", "list_changed"},
 		"named hosts": {func(r *countedRun) { r.Inputs = []sink.Input{{Role: "hosts", Path: sink.NamedHosts, SHA256: "2"}} },
 			"then the hosts given (2)", "another list", "another list", "break"},
-		"judged again": {func(r *countedRun) {
+		"re-evaluated": {func(r *countedRun) {
 			again := []sink.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}}
 			r.Inputs, r.Earlier, r.Configuration = again, r.Choices(), nil
 		}, "", "", "", ""},
-		"a sample judged again": {func(r *countedRun) {
+		"a sample re-evaluated": {func(r *countedRun) {
 			r.Configuration = map[string]any{"limit": "0", "sample": "0.1"}
 			again := []sink.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}}
 			r.Inputs, r.Earlier, r.Configuration = again, r.Choices(), map[string]any{"limit": "0", "sample": "1"}
 		}, "another --sample: 1, then 0.1", "sample", "sample", "break"},
-		"part of another list judged again": {func(r *countedRun) {
+		"part of another list re-evaluated": {func(r *countedRun) {
 			r.Inputs = []sink.Input{{Role: "hosts", Path: "crux.csv", SHA256: "2"}}
 			again := []sink.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}, {Role: "hosts", Path: "news.txt"}}
 			r.Earlier, r.Inputs = r.Choices(), again
 		}, "another list of hosts: tranco-#-#-#.csv, then news.txt of crux.csv", "another list", "another list", "break"},
-		"unknown hosts judged again": {func(r *countedRun) { r.Inputs = []sink.Input{{Role: "run"}} }, "run b does not say which hosts", "not say", "not say", "break"},
-		"a part of a limit judged again": {func(r *countedRun) {
+		"unknown hosts re-evaluated": {func(r *countedRun) { r.Inputs = []sink.Input{{Role: "run"}} }, "run b does not say which hosts", "not say", "not say", "break"},
+		"a part of a limit re-evaluated": {func(r *countedRun) {
 			r.Configuration = map[string]any{"limit": "7"}
 			again := []sink.Input{{Role: "run", Path: "fetches/run=a/part-0.parquet"}}
 			r.Earlier, r.Inputs, r.Configuration = r.Choices(), again, map[string]any{"limit": "9"}

@@ -34,7 +34,7 @@ func (s *Source) openRun(ctx context.Context) error {
 	}
 	for _, table := range []string{"fetches", "bodies"} {
 		if !slices.Contains(m.Tables, table) {
-			return &userfile.Error{Path: folder, Err: fmt.Errorf("has no table %s; only a run made with --keep-bodies can be judged again", table)}
+			return &userfile.Error{Path: folder, Err: fmt.Errorf("has no table %s; only a run made with --keep-bodies can be re-evaluated", table)}
 		}
 	}
 	if m.State != "complete" {
@@ -53,7 +53,7 @@ func (s *Source) openRun(ctx context.Context) error {
 		if m.Shards != s.fromShards {
 			return &userfile.Error{Path: folder, Err: errors.New("judges a run of shards again; judge it without shards")}
 		}
-		return &userfile.Error{Path: folder, Err: fmt.Errorf("has %d shards; judge it again with --shards %[1]d, or without shards", s.fromShards)}
+		return &userfile.Error{Path: folder, Err: fmt.Errorf("has %d shards; re-evaluate it with --shards %[1]d, or without shards", s.fromShards)}
 	}
 	if s.fromShards == 0 {
 		e.spans = new(spans)

@@ -10,7 +10,7 @@ import (
 )
 
 // The parts of an earlier run, or of a data set that somebody else made, match digests
-// that may be as false as they: what is judged again must fit together.
+// that may be as false as they: what is re-evaluated must fit together.
 
 // check returns an error for a body that is above the size limit of the run, that is not
 // that of its digest, or that the row group does not need. Such bodies would be held for nothing.

@@ -32,7 +32,7 @@ func partOf[T any](t *testing.T, dir, table string, segment int, size int64, row
 	return p
 }
 
-// An earlier run whose digests match what is wrong is not judged again: bodies that are
+// An earlier run whose digests match what is wrong is not re-evaluated: bodies that are
 // not those of their digests, bodies that no row needs, and targets out of order.
 func TestAnEarlierRunFitsTogether(t *testing.T) {
 	type segment struct {

@@ -24,7 +24,7 @@ func openNeeded[R any](in io.ReaderAt, p sink.Part) (*parquet.File, error) {
 	return opened, nil
 }
 
-// Missed says what a run that is judged again cannot tell, and that decides nothing else.
+// Missed says what a run that is re-evaluated cannot tell, and that decides nothing else.
 type Missed struct {
 	OwnURLs bool     // which URLs only some hosts have
 	Columns []string // columns, as table.column, that are shown and counted

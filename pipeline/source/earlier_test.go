@@ -254,7 +254,7 @@ func compareRows[R any](t *testing.T, what, dir, a, b, table string, options ...
 	}
 }
 
-// A run judged again under any profiles is what the first run would have been under
+// A run re-evaluated under any profiles is what the first run would have been under
 // these, whatever the first run's profiles were.
 func TestJudgedAgainUnderAnyProfiles(t *testing.T) {
 	seeds := 20
@@ -346,7 +346,7 @@ func TestColumnsThatARunLacks(t *testing.T) {
 		_, _, err = read(t.Context(), published(slices.Clone(lost)...), "first")
 		var input *userfile.Error
 		slices.Sort(lost)
-		if !errors.As(err, &input) || !strings.HasSuffix(err.Error(), "cannot be judged again without "+strings.Join(lost, ", ")) {
+		if !errors.As(err, &input) || !strings.HasSuffix(err.Error(), "cannot be re-evaluated without "+strings.Join(lost, ", ")) {
 			t.Errorf("without %v: %v", lost, err)
 		}
 	}
@@ -404,7 +404,7 @@ func TestAPartThatLacksANeededColumn(t *testing.T) {
 		must(t, sink.PutManifest(s, m))
 		must(t, s.Close())
 		var input *userfile.Error
-		if _, _, err := read(t.Context(), to, "first"); !errors.As(err, &input) || !strings.HasSuffix(err.Error(), "cannot be judged again without "+name) {
+		if _, _, err := read(t.Context(), to, "first"); !errors.As(err, &input) || !strings.HasSuffix(err.Error(), "cannot be re-evaluated without "+name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

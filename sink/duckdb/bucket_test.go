@@ -145,7 +145,7 @@ func TestARunInAnObjectStore(t *testing.T) {
 		}
 	}
 
-	// A run that judges it again, from the object store and from the folder.
+	// A run that re-evaluates it, from the object store and from the folder.
 	again := func(from, to string) []string {
 		return []string{"run", "--from-run", from + "/_runs/r", "--out", to, "--run", "r", "--agents", w.agents, "--urls", w.url,
 			"--profile", "google,rfc9309", "--keep-bodies", "--progress", "none"}

@@ -147,7 +147,7 @@ func TestAllSourcesGiveTheSameTables(t *testing.T) {
 			// A re-judged run has the facts of the run that it reads.
 			query := "SELECT count(*) FROM (SELECT * EXCLUDE (run) FROM fetches WHERE run = 'network' EXCEPT ALL SELECT * EXCLUDE (run) FROM fetches WHERE run = 'again')"
 			if got := one(t, db, query); got != "0" {
-				t.Errorf("fetches: %s rows differ when judged again", got)
+				t.Errorf("fetches: %s rows differ when re-evaluated", got)
 			}
 			query = "SELECT count(*) FROM fetches WHERE run = 'warc' AND (source <> 'warc' OR warc_file IS NULL OR warc_offset IS NULL OR warc_length IS NULL OR status <> 200 OR fetch_time IS NULL)"
 			if got := one(t, db, query); got != "0" {

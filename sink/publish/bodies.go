@@ -143,7 +143,7 @@ func (b *Bodies) read(digest, host string, port int32, limit int64) ([]byte, err
 }
 
 // Assemble writes the parts of fetches and verdicts of a published run to dir, with the
-// table bodies from b, and a manifest: a run that can be judged again. Where a body is
+// table bodies from b, and a manifest: a run that can be re-evaluated. Where a body is
 // another than the published one, the row has its digest.
 func (b *Bodies) Assemble(ctx context.Context, folder string, m *sink.Manifest, dir string, limit int64) error {
 	out, err := store.Create(ctx, dir)
@@ -212,7 +212,7 @@ func (b *Bodies) parts(p *publisher, run string, part sink.Part, limit int64) (f
 }
 
 // group writes the rows of a row group, and for them each body once, in the order of the
-// rows, as those who judge again read them.
+// rows, as those who re-evaluate read them.
 func (b *Bodies) group(ctx context.Context, group parquet.RowGroup, fetches *rowsOf[sink.Fetch], bodies *rowsOf[sink.Body], limit int64) error {
 	in := parquet.NewGenericRowGroupReader[sink.Fetch](group)
 	defer in.Close()

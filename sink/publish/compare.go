@@ -13,7 +13,7 @@ import (
 type Comparison struct {
 	Table           string
 	Rows, OtherRows int64  // that were compared
-	Unseen          int64  // published rows of hosts that were not judged again
+	Unseen          int64  // published rows of hosts that were not re-evaluated
 	Looked          bool   // false: the table was not compared
 	Same            bool   // the rows that were compared are the same
 	Note            string // what was not compared, and why; "" for nothing
@@ -21,10 +21,10 @@ type Comparison struct {
 
 // ownURLs is the note of verdicts that differ, and may lack those of URLs that only some
 // hosts have: nothing names these.
-const ownURLs = "without verdicts.url, URLs that only some hosts have cannot be judged again"
+const ownURLs = "without verdicts.url, URLs that only some hosts have cannot be re-evaluated"
 
 // derived maps columns of fetches to the metrics of summary and examples that need
-// them: without the column, they cannot be judged again.
+// them: without the column, they cannot be re-evaluated.
 var derived = map[string][]string{
 	"remote_address": {"address_block"},
 	"server":         {"server"},

@@ -13,7 +13,7 @@
 //   - croissant.go, datapackage.go, citation.go, datasheet.go: the descriptions
 //   - checksums.go, contents.go: what a data set holds is what it says
 //   - rebuild.go: its descriptions, made again from its tables and words
-//   - compare.go, bodies.go: its tables, beside those that are judged again
+//   - compare.go, bodies.go: its tables, beside those that are re-evaluated
 package publish
 
 import (
@@ -86,7 +86,7 @@ type file struct {
 
 // Write publishes runs. After an error there is no folder. It returns the files of
 // agents and URL samples that are not at hand: without them, the data set cannot be
-// judged again.
+// re-evaluated.
 func Write(ctx context.Context, c Config) (lacking []sink.Input, err error) {
 	s, err := selected(c)
 	if err != nil {

@@ -25,7 +25,7 @@ type held struct {
 
 // comparing compares a table of two runs, part by part.
 type comparing struct {
-	runs    [2]held // as published, and as judged again
+	runs    [2]held // as published, and as re-evaluated
 	table   string
 	columns []string
 	lost    []string               // metrics that are not compared
@@ -92,7 +92,7 @@ func (t *comparing) uneven(parts *[2][]sink.Part, c *Comparison) (some bool) {
 }
 
 // segment returns the segment of the published run that a part has rows of. A shard that
-// is judged again has segments of its own.
+// is re-evaluated has segments of its own.
 func (t *comparing) segment(side int, part sink.Part) int {
 	if side == 1 && t.runs[0].Shards > 1 && t.runs[1].Shards == 1 {
 		return part.Segment / sink.SegmentsPerVolume
@@ -269,7 +269,7 @@ func (o *seqOrder) grow(column arrow.Array, table string) error {
 	return nil
 }
 
-// sampledHosts are the targets of a segment that are judged again.
+// sampledHosts are the targets of a segment that are re-evaluated.
 type sampledHosts struct {
 	all, sampled []int64 // seqs, ascending
 }

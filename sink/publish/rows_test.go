@@ -19,7 +19,7 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// compared compares a run that is published with one that is judged again.
+// compared compares a run that is published with one that is re-evaluated.
 func compared(t *testing.T, published, again func(segment int, r *rowsOfSegment), sample func(string) bool) (map[string]Comparison, error) {
 	t.Helper()
 	one, other := t.TempDir(), t.TempDir()
@@ -91,7 +91,7 @@ func TestRowsThatDifferAreFound_NoRace(t *testing.T) {
 	}
 }
 
-// Without the column url nobody knows which verdicts cannot be judged again: if the others
+// Without the column url nobody knows which verdicts cannot be re-evaluated: if the others
 // are not all, nothing is said of them.
 func TestVerdictsWithoutURLs(t *testing.T) {
 	dir := t.TempDir()
@@ -330,7 +330,7 @@ func TestHashOfDictionaries(t *testing.T) {
 	}
 }
 
-// The parts of a segment add up, and a shard that is judged again has many segments.
+// The parts of a segment add up, and a shard that is re-evaluated has many segments.
 func TestSumsOfParts(t *testing.T) {
 	var one, other rowSum
 	for _, hash := range []uint64{1, 2, 1 << 63, 1 << 63} {

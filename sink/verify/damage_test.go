@@ -606,7 +606,7 @@ func TestRejectedLinesAreVerified_NoRace(t *testing.T) {
 	}
 }
 
-// A run that was judged again from shards has each host in the shard of its domain.
+// A run that was re-evaluated from shards has each host in the shard of its domain.
 func TestHostsOfShards(t *testing.T) {
 	for _, wrong := range []bool{false, true} {
 		dir := t.TempDir()

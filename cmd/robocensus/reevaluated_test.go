@@ -74,7 +74,7 @@ func TestReproduceWithMemoryAndProbes(t *testing.T) {
 	}
 }
 
-// URLs that only some hosts have are judged again, whatever --urls gives, or a note says
+// URLs that only some hosts have are re-evaluated, whatever --urls gives, or a note says
 // that nothing names them.
 func TestOwnURLsJudgedAgain(t *testing.T) {
 	t.Parallel()
@@ -96,14 +96,14 @@ func TestOwnURLsJudgedAgain(t *testing.T) {
 	}
 	for _, url := range []string{"own.example /x", "own.example http://own.example/x/1", "own.example http://own.example/2", "down.example http://down.example/y"} {
 		if verdicts("again")[url] == 0 {
-			t.Errorf("%s is not judged again: %v", url, verdicts("again"))
+			t.Errorf("%s is not re-evaluated: %v", url, verdicts("again"))
 		}
 	}
 	for _, lost := range []string{"verdicts", "verdicts.url"} {
 		set, run := filepath.Join(t.TempDir(), "set"), strings.ReplaceAll(lost, ".", "-")
 		publishTo(t, dir, set, "--without", lost+",fetches.server")
 		text := call(t, 0, args(set, "--run", run)...)
-		if !strings.Contains(text, "note: URLs that only some hosts have are not judged again") || !strings.Contains(text, "published without fetches.server: ") {
+		if !strings.Contains(text, "note: URLs that only some hosts have are not re-evaluated") || !strings.Contains(text, "published without fetches.server: ") {
 			t.Errorf("without %s:\n%s", lost, text)
 		}
 		if verdicts(run)["own.example http://own.example/2"] != 0 {
@@ -119,14 +119,14 @@ func TestOwnURLsJudgedAgain(t *testing.T) {
 	}
 }
 
-// Without what a host answered, nothing is judged again.
+// Without what a host answered, nothing is re-evaluated.
 func TestNotJudgedAgain(t *testing.T) {
 	t.Parallel()
 	dir, _ := published(t)
 	for _, columns := range []string{"bodies.body", "fetches.content_digest", "fetches.hops", "fetches.status", "fetches.host", "fetches.copy_digest", "fetches.host,fetches.status"} {
 		set := filepath.Join(t.TempDir(), "set")
 		publishTo(t, dir, set, "--without", columns)
-		want := "cannot be judged again without " + strings.ReplaceAll(columns, ",", ", ")
+		want := "cannot be re-evaluated without " + strings.ReplaceAll(columns, ",", ", ")
 		for _, args := range [][]string{
 			{"run", "--from-run", filepath.Join(set, "_runs", "r"), "--out", t.TempDir(), "--progress", "none"},
 			{"run", "--from-run", filepath.Join(set, "_runs", "r"), "--out", t.TempDir(), "--dry-run"},
@@ -137,7 +137,7 @@ func TestNotJudgedAgain(t *testing.T) {
 			}
 		}
 		if sheet := filesOf(t, set)["DATASHEET.md"]; strings.Contains(sheet, "robocensus reproduce") {
-			t.Errorf("the data sheet without %s says how to judge again", columns)
+			t.Errorf("the data sheet without %s says how to re-evaluate", columns)
 		}
 	}
 	set := filepath.Join(t.TempDir(), "set")
