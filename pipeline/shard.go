@@ -42,7 +42,7 @@ func RunShard(ctx context.Context, c Config, progress *Progress) (*ShardResult, 
 		return nil, err
 	}
 	if from != nil {
-		defer from.Close() // closing twice is no error
+		defer from.Close() // closing twice is not an error
 	}
 	shards, err := sink.OpenSharded(ctx, c.Dir, plan)
 	if err != nil {
@@ -315,7 +315,7 @@ func completeShards(ctx context.Context, c Config, shards *sink.ShardedRun) erro
 	end := sink.Completion{Finished: time.Now().UTC(), Totals: sums, Inputs: plan.Inputs, Tally: sink.Tally{Skipped: make(map[string]int64)}}
 	for _, r := range records {
 		if r.Shard == nil {
-			return fmt.Errorf("record %d of %s is no record of a shard", r.Segment, shards.Folder())
+			return fmt.Errorf("record %d of %s is not the record of a shard", r.Segment, shards.Folder())
 		}
 		end.Targets += r.Targets
 		end.Tally.Rejected += r.Shard.Rejected

@@ -90,7 +90,7 @@ func (r *reproduction) say(format string, args ...any) { fmt.Fprintf(r.out, form
 
 func (r *reproduction) run(ctx context.Context) error {
 	if info, err := os.Stat(r.folder); err != nil || !info.IsDir() {
-		return usagef("%s is no folder: give that of a data set", r.folder)
+		return usagef("%s is not a folder: give that of a data set", r.folder)
 	}
 	if r.bodies != "" {
 		if _, err := os.Stat(r.bodies); errors.Is(err, fs.ErrNotExist) { // before all files are read

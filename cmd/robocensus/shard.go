@@ -100,7 +100,7 @@ func (f *runFlags) checkShard() error {
 			return usagef("the array has %s tasks from %s, and the run %d shards: give --shard", count, min, f.shards)
 		}
 		if name == "" {
-			return usagef("--shards %d needs --shard I: this process is no task of an array of Kubernetes, Slurm, AWS Batch or Google Batch", f.shards)
+			return usagef("--shards %d needs --shard I: this process is not a task of an array of Kubernetes, Slurm, AWS Batch or Google Batch", f.shards)
 		}
 		f.shard, f.indexFrom = index, name
 	}

@@ -13,7 +13,7 @@ func class(agent string) sink.Change {
 	return sink.Change{Host: "h.a.com", Origin: "https://h.a.com", Kind: "policy_class", Severity: "critical", Agent: &agent, Category: sink.Some("search"), Profile: sink.Some("google"), Before: sink.Some("partial"), After: sink.Some("disallow_all")}
 }
 
-// Hosts that could not be read in one of two runs are no base of changes.
+// Hosts that could not be read in one of two runs are not a base of changes.
 func TestUnreadHostsAreNoBase(t *testing.T) {
 	dir := t.TempDir()
 	m := madeUp{"h.a.com": {"A": "partial", "B": "partial", "C": "partial"}}

@@ -22,7 +22,7 @@ func TestArchivesAreReadOnce(t *testing.T) {
 		must(t, os.WriteFile(at(name), []byte(name), 0o666))
 	}
 	must(t, os.Mkdir(at("c"), 0o777))
-	must(t, os.WriteFile(at("c/a.warc"), []byte("a.warc"), 0o666)) // the same bytes are no other name
+	must(t, os.WriteFile(at("c/a.warc"), []byte("a.warc"), 0o666)) // the same bytes are not another name
 	must(t, os.Symlink("a.warc", at("link.warc")))
 	must(t, os.Symlink(dir, at("round")))
 	if err := os.Link(at("b.warc"), at("hard.warc")); err != nil {

@@ -140,7 +140,7 @@ func TestPartitionIsTheShards(t *testing.T) {
 		defer scratch.Close()
 		p, err := NewPartition(t.Context(), Config{Hosts: path, Schemes: []string{"https", "http"}}, count, scratch, func(int64) {})
 		if err != nil {
-			return // only lines that are no rows
+			return // only lines that are not rows
 		}
 		for i := range count {
 			var list bytes.Buffer

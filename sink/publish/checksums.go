@@ -44,7 +44,7 @@ func namesIn(folder string) (names []string, err error) {
 		case entry.Type().IsRegular():
 			names = append(names, name)
 		case !entry.IsDir():
-			return fmt.Errorf("%s %w: it is no file", name, ErrDamaged)
+			return fmt.Errorf("%s %w: it is not a file", name, ErrDamaged)
 		}
 		return nil
 	})
@@ -138,7 +138,7 @@ func Check(ctx context.Context, folder string) (*Set, error) {
 	for line := range strings.Lines(string(d.sums)) {
 		sum, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
 		if !ok || want[name] != "" || len(sum) != 2*sha256.Size {
-			return nil, fmt.Errorf("%s %w: %q is no checksum", checksumsName, ErrDamaged, line)
+			return nil, fmt.Errorf("%s %w: %q is not a checksum", checksumsName, ErrDamaged, line)
 		}
 		want[name] = sum
 	}
@@ -179,7 +179,7 @@ func readDescription(folder, name string) ([]byte, error) {
 	defer s.Close()
 	text, err := s.Read(name, mostDescription)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s %w: it has no %s, or is no data set of robocensus publish", folder, ErrDamaged, name)
+		return nil, fmt.Errorf("%s %w: it has no %s, or is not a data set of robocensus publish", folder, ErrDamaged, name)
 	}
 	if err != nil {
 		return nil, Unreadable(name, err)

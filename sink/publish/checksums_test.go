@@ -31,7 +31,7 @@ func TestCheckFindsDamage(t *testing.T) {
 		}, "policies/run=q/part-0000000001.parquet is missing"},
 		"a link": {func(t *testing.T, folder string) {
 			must(t, os.Symlink("/dev/null", filepath.Join(folder, "link")))
-		}, "link is damaged: it is no file"},
+		}, "link is damaged: it is not a file"},
 		"a checksum twice": {func(t *testing.T, folder string) {
 			edit(t, folder, checksumsName, func(text string) string {
 				first, _, _ := strings.Cut(text, "\n")

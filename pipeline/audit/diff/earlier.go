@@ -22,7 +22,7 @@ import (
 // An outage must not hide a change. If the first run could not read a host that the
 // second one read, the state before is that of the latest earlier run that read it. A
 // run that does not have the host is passed over. A host that the first run does not
-// have is new, whatever earlier runs say: a list is no outage.
+// have is new, whatever earlier runs say: a list is not an outage.
 
 // mostEarlier bounds the runs that are searched. Hosts that were never read before lead
 // through all of them.

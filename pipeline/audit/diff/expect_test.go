@@ -75,7 +75,7 @@ func sidesOf(t *testing.T, sides [2]side) pipeline.Config {
 	return c
 }
 
-// What a comparison would not show is no promise kept.
+// What a comparison would not show is not a promise kept.
 func TestPromisesThatCannotBeChecked(t *testing.T) {
 	const rest = "fetches agents groups rules signals sitemaps policies verdicts"
 	lacking := func(tables string) [2]side {

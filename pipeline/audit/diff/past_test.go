@@ -72,7 +72,7 @@ func TestProfilesAreThoseOfTheRuns(t *testing.T) {
 	}
 }
 
-// An answer that only another number of redirects makes another is no change, and
+// An answer that only another number of redirects makes another is not a change, and
 // promises about answers are unchecked.
 func TestAnswersThatTheDefinitionChanges(t *testing.T) {
 	google, _ := robots.ProfileNamed("google")
