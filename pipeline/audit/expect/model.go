@@ -53,7 +53,7 @@ func (x *expectation) checkModel() error {
 	google, _ := robots.ProfileNamed(robots.ProfileNames()[0])
 	f := meaning.Parse(google, x.model)
 	if x.what == atLeastAsStrict && !slices.ContainsFunc(f.Rules, func(r robots.Rule) bool { return r.Kind == robots.Disallow && r.Effective }) {
-		return fmt.Errorf("%s: the model %s forbids nothing, so that no host falls short of it", x.what, x.AtLeastAsStrict)
+		return fmt.Errorf("%s: the model %s forbids nothing, so no host falls short of it", x.what, x.AtLeastAsStrict)
 	}
 	return nil
 }

@@ -92,13 +92,13 @@ func (p *Promise) unknown() (note string) {
 	case p.Unknown > 0 && p.ofChanges:
 		note = fmt.Sprintf("%d of %d hosts unknown: not read in both runs", p.Unknown, p.Checked+p.Unknown)
 	case p.Unknown > 0:
-		note = fmt.Sprintf("%d of %d policies unknown for an outage, of %d of %d hosts", p.Unknown, p.Checked+p.Unknown, p.unknownHosts, p.Hosts)
+		note = fmt.Sprintf("an outage hides %d of %d policies, on %d of %d hosts", p.Unknown, p.Checked+p.Unknown, p.unknownHosts, p.Hosts)
 	}
 	if p.passing > 0 {
 		note = join(note, fmt.Sprintf("%d of %d hosts in one run only, which another choice of hosts may explain (%s)", p.passing, p.Hosts, p.choice))
 	}
 	if n := p.Undecided - p.passing; n > 0 {
-		note = join(note, fmt.Sprintf("%d undecided by what their rules mean", n))
+		note = join(note, fmt.Sprintf("%d undecided, because the meaning of their rules is not known", n))
 	}
 	return note
 }

@@ -54,14 +54,14 @@ func TestEachWordOfAPromiseIsAboutSomething(t *testing.T) {
 	pipelinetest.Must(t, err)
 	const unmatched = "; correct the entry or remove it"
 	checkPromises(t, map[string]string{
-		"class: partial": "kept false 0/18 2 of 20 policies unknown for an outage, of 1 of 10 hosts",
+		"class: partial": "kept false 0/18 an outage hides 2 of 20 policies, on 1 of 10 hosts",
 		"class: partial, hosts: [h1.*, h2.example]":                                              "kept false 0/4",
 		"class: partial, hosts: [h1.*, x2.example]":                                              "unchecked true 0/2 no host matches x2.example" + unmatched,
 		"class: partial, hosts: [h1.*, '*.test', H1.EXAMPLE]":                                    "unchecked true 0/2 no host matches *.test" + unmatched,
 		"class: partial, hosts: [a, b, c, d, h1.*]":                                              "unchecked true 0/2 no host matches a, b, c and 1 more" + unmatched,
-		"class: partial, hosts: [h1.*, h9.example]":                                              "unchecked false 0/2 nothing was seen of h9.example; 2 of 4 policies unknown for an outage, of 1 of 2 hosts",
+		"class: partial, hosts: [h1.*, h9.example]":                                              "unchecked false 0/2 nothing was seen of h9.example; an outage hides 2 of 4 policies, on 1 of 2 hosts",
 		"class: allow_all, hosts: [h1.*, x2.example]":                                            "broken true 2/2",
-		"class: partial, hosts: h9.example":                                                      "unchecked false 0/0 2 of 2 policies unknown for an outage, of 1 of 1 hosts",
+		"class: partial, hosts: h9.example":                                                      "unchecked false 0/0 an outage hides 2 of 2 policies, on 1 of 1 hosts",
 		"class: partial, category: search":                                                       "unchecked true 0/0 run r has no agent of category search",
 		"class: partial, agents: [GPTBot], profile: rfc9309":                                     "unchecked true 0/0 run r does not judge by profile rfc9309",
 		"class: partial, profile: [google, rfc9309], hosts: h1.*":                                "unchecked true 0/0 run r does not judge by profile rfc9309",
@@ -72,7 +72,7 @@ func TestEachWordOfAPromiseIsAboutSomething(t *testing.T) {
 		"verdict: allow, urls: [http://h1.example/own, http://h2.example/own], hosts: 'h[12].*'": "unchecked true 0/2 no host that it covers has the URL http://h2.example/own" + unmatched,
 		"verdict: disallow, urls: /nowhere, hosts: 'h[123].*'":                                   "unchecked true 0/0 no host that it covers has the URL /nowhere" + unmatched,
 		"at_least_as_strict_as: m, hosts: [h1.*, h2.*]":                                          "kept false 0/4",
-		"at_least_as_strict_as: m, hosts: [h1.*, h9.*]":                                          "unchecked false 0/2 nothing was seen of h9.*; 2 of 4 policies unknown for an outage, of 1 of 2 hosts",
+		"at_least_as_strict_as: m, hosts: [h1.*, h9.*]":                                          "unchecked false 0/2 nothing was seen of h9.*; an outage hides 2 of 4 policies, on 1 of 2 hosts",
 		"at_least_as_strict_as: m, hosts: [h1.*, z.*]":                                           "unchecked true 0/2 no host matches z.*" + unmatched,
 		"at_least_as_strict_as: m, agents: Googlebot":                                            "unchecked true 0/0 the model m forbids nothing to any of its agents under google",
 	}, func(e *expect.List) []*expect.Promise {

@@ -122,7 +122,7 @@ func (x *expectation) checkValues() (string, error) {
 	case x.what == "verdict" && len(x.URLs) == 0:
 		return "verdict", errors.New("verdict needs urls: name the samples to check")
 	case x.what == "class" && !slices.ContainsFunc(change.Classes, func(class string) bool { return !slices.Contains(x.Class, class) }):
-		return "class", errors.New("class names every class, so that no host differs; leave one out")
+		return "class", errors.New("class names every class, so no host differs; leave one out")
 	case x.isOfModel() && x.AtLeastAsStrict+x.AtMostAsStrict == "":
 		return x.what, fmt.Errorf("%s is empty; name a robots.txt file", x.what)
 	case x.what == "reachable" && !x.Reachable:
@@ -146,7 +146,7 @@ func (x *expectation) parseAtMost() (key string, err error) {
 		return "at_most", fmt.Errorf("at_most %q: use a number, or a share such as 1%%", x.AtMost)
 	}
 	if isShare && x.percent == 100 {
-		return "at_most", errors.New("at_most 100%: no more can differ, so that nothing breaks the expectation")
+		return "at_most", errors.New("at_most 100%: no more can differ, so nothing can break the expectation")
 	}
 	if isShare && x.what == "no_change" {
 		return "at_most", errors.New("at_most of no_change must be a number")
