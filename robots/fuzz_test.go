@@ -49,7 +49,7 @@ func FuzzParse(f *testing.F) {
 func checkFile(t *testing.T, f *File, body []byte, p *Profile) {
 	t.Helper()
 	start := bomLength(body)
-	if p.Lines == LinesPlain && start < 3 {
+	if p.Reading == LinesPlain && start < 3 {
 		start = 0
 	}
 	lines := splitLines(body[start:])

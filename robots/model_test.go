@@ -32,7 +32,7 @@ const slowExtensions = " crawl-delay content-signal content-usage license reques
 
 func slowSplit(p *Profile, text string) slowLine {
 	white := " \t"
-	if p.Lines == LinesGoogle {
+	if p.Reading == LinesGoogle {
 		white = " \t\v\f\r\n"
 		text, _, _ = strings.Cut(text, "\x00")
 	}
@@ -107,7 +107,7 @@ func slowOneEdit(key, name string) bool {
 // slowReadings makes every reading of a body: one for each subset of the open
 // choices. It gives up if there are too many.
 func slowReadings(p *Profile, body []byte) (readings [][]slowGroup, ok bool) {
-	if p.Lines == LinesPlain {
+	if p.Reading == LinesPlain {
 		body = []byte(strings.TrimPrefix(string(body), "\xef\xbb\xbf"))
 	} else {
 		body = []byte(strings.Join(slowLines(body), "\n"))

@@ -26,7 +26,7 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 		p:       p,
 		reading: r,
 		group:   -1,
-		google:  p.Lines == LinesGoogle,
+		google:  p.Reading == LinesGoogle,
 		white:   &blank,
 	}
 	s.reject, s.leave = p.leniencies()

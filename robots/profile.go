@@ -8,8 +8,9 @@ import (
 
 // To add a field to Profile:
 //
-//   - profile.go: the field, its yaml name, and a line in Validate. A new type
-//     needs UnmarshalText. Validate refuses values that contradict each other.
+//   - profile.go: the field in its group, its yaml name, which no other field of
+//     any group has, and a line in Validate. A new type needs UnmarshalText.
+//     Validate refuses values that contradict each other.
 //   - profiles.go: its value in google, from which the others derive, and in each
 //     profile that differs.
 //   - The code that reads it: record.go (lines, groups), judge.go (which group),
@@ -45,8 +46,16 @@ type Profile struct {
 	// MaxRedirects is the number of redirects to follow (RFC 9309, 2.3.1.2).
 	MaxRedirects int `yaml:"max_redirects"`
 
-	// Lines says how bytes form lines.
-	Lines LineReading `yaml:"lines"`
+	Lines    `yaml:"lines"`
+	Groups   `yaml:"groups"`
+	Matching `yaml:"matching"`
+	Answers  `yaml:"answers"`
+}
+
+// Lines says what the lines of a file are.
+type Lines struct {
+	// Reading says how bytes form lines.
+	Reading LineReading `yaml:"reading"`
 	// Typos, NearTypos, KeyPrefixes and MissingColon say what happens to a line
 	// whose field is a misspelling that Google's parser knows ("disalow"); is
 	// one insertion, deletion, substitution or swap of neighbours away from a
@@ -61,7 +70,10 @@ type Profile struct {
 	// Lists lets user-agent and disallow lines hold several values, separated
 	// by white space.
 	Lists bool `yaml:"lists"`
+}
 
+// Groups says which group an agent follows.
+type Groups struct {
 	// GroupEnd says what ends the list of agents at the head of a group.
 	GroupEnd GroupEnd `yaml:"group_end"`
 	// UnknownEnds says, if group_end is record, whether a record whose field
@@ -77,7 +89,10 @@ type Profile struct {
 	// *. In RFC 9309, 2.2.1, and in the documents of 2012 and 2019, such a
 	// group binds every crawler.
 	IgnoresStar bool `yaml:"ignores_star"`
+}
 
+// Matching says which rule decides about a URL.
+type Matching struct {
 	// Wildcards makes * and a final $ special in a pattern.
 	Wildcards bool `yaml:"wildcards"`
 	// AddSlash adds a slash to a pattern without a leading one. Without
@@ -108,7 +123,10 @@ type Profile struct {
 	// ReportEmptyRules reports a rule without path as the reason of a verdict
 	// if no other rule matched. Such a rule never forbids anything.
 	ReportEmptyRules bool `yaml:"report_empty_rules"`
+}
 
+// Answers says what answers mean that are no file, or not only.
+type Answers struct {
 	// HTMLRedirect is the outcome of a 2xx whose HTML redirects by frame, meta
 	// refresh or script: conditional_allow to read the first page, or
 	// undefined.
@@ -354,7 +372,7 @@ func (p *Profile) Validate() error {
 		name string
 		err  error
 	}{
-		{"lines", q.Lines.UnmarshalText([]byte(p.Lines))},
+		{"reading", q.Reading.UnmarshalText([]byte(p.Reading))},
 		{"typos", q.Typos.UnmarshalText([]byte(p.Typos))},
 		{"near_typos", q.NearTypos.UnmarshalText([]byte(p.NearTypos))},
 		{"key_prefixes", q.KeyPrefixes.UnmarshalText([]byte(p.KeyPrefixes))},

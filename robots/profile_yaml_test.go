@@ -36,6 +36,26 @@ func TestProfileYAML(t *testing.T) {
 	if err := p.Validate(); err != nil {
 		t.Error(err)
 	}
+	grouped, err := decode("name: mine\nsize_limit: 1000\nlines: {typos: open, near_typos: open}\n" +
+		"groups: {group_end: record, unknown_ends: open, agent_match: token_open}\n" +
+		"matching: {precedence: longest_open, ties: open, escapes: rfc9309, reserved_in_path: open}\n" +
+		"answers:\n  too_many_requests: server_error\n  unreachable_limit: 48h\n  unreachable: undefined\n" +
+		"  redirect_unsupported: undefined\n  server_error_copy: open\n  network_failure_copy: use\n  unreachable_copy: ignore\n")
+	if err != nil || *grouped != want {
+		t.Errorf("in groups: %+v, %v", grouped, err)
+	}
+	for _, text := range []string{"lines: plain\n", "lines: {reading: plain}\n", "reading: plain\n"} {
+		if p, err := decode(text); err != nil || p.Reading != LinesPlain || p.Typos != Accept {
+			t.Errorf("%s: %+v, %v", text, p, err)
+		}
+	}
+	text, err := yaml.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err := decode(string(text)); err != nil || *back != want {
+		t.Errorf("encoded and decoded: %+v, %v", back, err)
+	}
 	if p, err = decode("bare_prefix: open\n"); err != nil {
 		t.Fatal(err)
 	}
@@ -45,6 +65,9 @@ func TestProfileYAML(t *testing.T) {
 	for text, want := range map[string]string{
 		"typos: maybe":                `"maybe" is not one of reject, accept, open`,
 		"tipos: open":                 "tipos",
+		"lines: {ties: open}":         "ties",
+		"lines: maybe":                `"maybe" is not one of plain, google`,
+		"matching: {ties: maybe}":     `"maybe" is not one of allow, open`,
 		"network_failure_copy: maybe": `"maybe" is not one of ignore, use, open`,
 	} {
 		if _, err := decode(text); err == nil || !strings.Contains(err.Error(), want) {

@@ -13,42 +13,47 @@ func google() Profile {
 		SizeLimit:    500 * 1024,
 		MaxRedirects: 5,
 
-		Lines:        LinesGoogle,
-		Typos:        Accept,
-		NearTypos:    Reject,
-		KeyPrefixes:  Accept,
-		MissingColon: Accept,
-		AllowField:   true,
-
-		GroupEnd:      EndAtRule,
-		UnknownEnds:   Reject,
-		AgentMatch:    MatchToken,
-		SeveralGroups: MergeGroups,
-		IgnoresStar:   true,
-
-		Wildcards:         true,
-		Escapes:           EscapesPattern,
-		Reserved:          ReservedDistinct,
-		IndexHTML:         true,
-		Precedence:        Longest,
-		Ties:              TiesAllow,
-		BarePrefix:        Accept,
-		CountTrailingStar: true,
-		ReportEmptyRules:  true,
-
-		HTMLRedirect:        ConditionalAllow,
-		RedirectUnsupported: FullAllow,
-		TooManyRequests:     AnswerClientError,
-		OtherStatus:         AnswerServerError,
-		MisconfiguredAs404:  true,
-		ServerError:         FullDisallow,
-		ServerErrorCopy:     IgnoreCopy,
-		NetworkFailure:      FullDisallow,
-		NetworkCopy:         IgnoreCopy,
-		UnreachableLimit:    thirtyDays,
-		Unreachable:         FullAllow,
-		UnreachableCopy:     TakeCopy,
-		MaxAgeLengthens:     true,
+		Lines: Lines{
+			Reading:      LinesGoogle,
+			Typos:        Accept,
+			NearTypos:    Reject,
+			KeyPrefixes:  Accept,
+			MissingColon: Accept,
+			AllowField:   true,
+		},
+		Groups: Groups{
+			GroupEnd:      EndAtRule,
+			UnknownEnds:   Reject,
+			AgentMatch:    MatchToken,
+			SeveralGroups: MergeGroups,
+			IgnoresStar:   true,
+		},
+		Matching: Matching{
+			Wildcards:         true,
+			Escapes:           EscapesPattern,
+			Reserved:          ReservedDistinct,
+			IndexHTML:         true,
+			Precedence:        Longest,
+			Ties:              TiesAllow,
+			BarePrefix:        Accept,
+			CountTrailingStar: true,
+			ReportEmptyRules:  true,
+		},
+		Answers: Answers{
+			HTMLRedirect:        ConditionalAllow,
+			RedirectUnsupported: FullAllow,
+			TooManyRequests:     AnswerClientError,
+			OtherStatus:         AnswerServerError,
+			MisconfiguredAs404:  true,
+			ServerError:         FullDisallow,
+			ServerErrorCopy:     IgnoreCopy,
+			NetworkFailure:      FullDisallow,
+			NetworkCopy:         IgnoreCopy,
+			UnreachableLimit:    thirtyDays,
+			Unreachable:         FullAllow,
+			UnreachableCopy:     TakeCopy,
+			MaxAgeLengthens:     true,
+		},
 	}
 }
 
@@ -60,7 +65,7 @@ func google() Profile {
 func google2019() Profile {
 	p := google()
 	p.Name = "google-2019"
-	p.Lines = LinesPlain
+	p.Reading = LinesPlain
 	p.Typos, p.KeyPrefixes, p.MissingColon = Reject, Reject, Reject
 	p.AgentMatch = MatchTokenOpen
 	p.IgnoresStar = false

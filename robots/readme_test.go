@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -26,19 +27,14 @@ func TestProfileTable(t *testing.T) {
 	}
 	lines := strings.Split(table, "\n")
 	var want []string
-	fields := reflect.TypeFor[Profile]()
-	for i := range fields.NumField() {
-		name := fields.Field(i).Tag.Get("yaml")
-		if name == "name" {
-			continue
-		}
-		if n := len(want); n >= len(lines) || !strings.HasPrefix(lines[n], "| `"+name+"` | ") {
-			t.Fatalf("row %d of README.md is not about %s: say in its second cell what the field means", n+1, name)
+	for _, f := range fieldsOfProfile(reflect.TypeFor[Profile](), "", nil) {
+		if n := len(want); n >= len(lines) || !strings.HasPrefix(lines[n], "| `"+f.name+"` | ") {
+			t.Fatalf("row %d of README.md is not about %s: say in its second cell what the field means", n+1, f.name)
 		}
 		meaning := strings.Split(lines[len(want)], " | ")[1]
-		row := "| `" + name + "` | " + meaning + " |"
-		for _, f := range builtin {
-			row += " " + cell(reflect.ValueOf(f()).Field(i).Interface()) + " |"
+		row := "| `" + f.name + "` | " + meaning + " |"
+		for _, p := range builtin {
+			row += " " + cell(reflect.ValueOf(p()).FieldByIndex(f.index).Interface()) + " |"
 		}
 		want = append(want, row)
 	}
@@ -52,6 +48,25 @@ func TestProfileTable(t *testing.T) {
 	if err := os.WriteFile("README.md", []byte(before+head+got+"\n\n"+after), 0o666); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// profileField is a field of [Profile]. Its name begins with that of its group.
+type profileField struct {
+	name  string
+	index []int
+}
+
+func fieldsOfProfile(of reflect.Type, group string, at []int) (all []profileField) {
+	for i := range of.NumField() {
+		f, index := of.Field(i), append(slices.Clone(at), i)
+		switch name := group + f.Tag.Get("yaml"); {
+		case f.Anonymous:
+			all = append(all, fieldsOfProfile(f.Type, name+".", index)...)
+		case name != "name":
+			all = append(all, profileField{name, index})
+		}
+	}
+	return all
 }
 
 func cell(value any) string {

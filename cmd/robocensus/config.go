@@ -106,24 +106,14 @@ func readOwnProfile(path, name string, fields *yaml.Node) (*robots.Profile, erro
 	if fields.Kind != yaml.MappingNode {
 		return nil, configError(path, fields, "profile %s: expected `base: google` and the fields that differ", name)
 	}
-	var names yaml.Node
-	if err := names.Encode(robots.Profile{}); err != nil {
+	fields, err := withoutGroups(path, name, fields)
+	if err != nil {
 		return nil, err
-	}
-	known := []string{"base"}
-	for i := 0; i < len(names.Content); i += 2 {
-		if field := names.Content[i].Value; field != "name" {
-			known = append(known, field)
-		}
 	}
 	base := "google"
 	for i := 0; i < len(fields.Content); i += 2 {
-		key, value := fields.Content[i], fields.Content[i+1]
-		if !slices.Contains(known, key.Value) {
-			return nil, configError(path, key, "profile %s: unknown field %q; the fields are %s", name, key.Value, strings.Join(known, ", "))
-		}
-		if key.Value == "base" {
-			base = value.Value
+		if fields.Content[i].Value == "base" {
+			base = fields.Content[i+1].Value
 		}
 	}
 	from, ok := robots.ProfileNamed(base)
@@ -134,6 +124,9 @@ func readOwnProfile(path, name string, fields *yaml.Node) (*robots.Profile, erro
 	lines := make(map[string]*yaml.Node)
 	for i := 0; i < len(fields.Content); i += 2 {
 		field := fields.Content[i]
+		if lines[field.Value] != nil {
+			return nil, configError(path, field, "profile %s: field %q stands twice, in its group and outside; remove one", name, field.Value)
+		}
 		lines[field.Value] = field
 		one := *fields // a field at a time, so that an error names it
 		one.Content = fields.Content[i : i+2]
@@ -152,6 +145,54 @@ func readOwnProfile(path, name string, fields *yaml.Node) (*robots.Profile, erro
 		return nil, configError(path, cmp.Or(lines[field], fields), "%w", err)
 	}
 	return &p, nil
+}
+
+// withoutGroups returns the fields of a profile as they stand outside their groups,
+// after it has checked their names.
+func withoutGroups(path, name string, fields *yaml.Node) (*yaml.Node, error) {
+	groups, known := make(map[string][]string), []string{"base"} // names of fields
+	var names yaml.Node
+	if err := names.Encode(robots.Profile{}); err != nil {
+		return nil, err
+	}
+	for i := 0; i < len(names.Content); i += 2 {
+		key, value := names.Content[i].Value, names.Content[i+1]
+		switch {
+		case key == "name":
+			continue
+		case value.Kind == yaml.MappingNode:
+			for k := 0; k < len(value.Content); k += 2 {
+				groups[key] = append(groups[key], value.Content[k].Value)
+			}
+			known = append(known, groups[key]...)
+		}
+		known = append(known, key)
+	}
+	check := func(key *yaml.Node, known []string) error {
+		if !slices.Contains(known, key.Value) {
+			return configError(path, key, "profile %s: unknown field %q; the fields are %s", name, key.Value, strings.Join(known, ", "))
+		}
+		return nil
+	}
+	out := *fields
+	out.Content = nil
+	for i := 0; i < len(fields.Content); i += 2 {
+		key, value := fields.Content[i], fields.Content[i+1]
+		if err := check(key, known); err != nil {
+			return nil, err
+		}
+		if groups[key.Value] == nil || value.Kind != yaml.MappingNode {
+			out.Content = append(out.Content, key, value)
+			continue
+		}
+		for k := 0; k < len(value.Content); k += 2 {
+			if err := check(value.Content[k], groups[key.Value]); err != nil {
+				return nil, err
+			}
+		}
+		out.Content = append(out.Content, value.Content...)
+	}
+	return &out, nil
 }
 
 func setFlag(set *pflag.FlagSet, flag *pflag.Flag, value *yaml.Node) error {

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
 
@@ -122,7 +124,7 @@ func (r *Run) eachInput(role, none string, text func(sink.Input) string) string 
 // Profile says why nothing can be compared under a profile, or nil.
 func (d *Differences) Profile(name string) (out []string) {
 	a, b := d.before, d.after
-	x, y := a.ProfileFields[name], b.ProfileFields[name]
+	x, y := fieldsOf(a.ProfileFields[name]), fieldsOf(b.ProfileFields[name])
 	switch inA, inB := slices.Contains(a.Profiles, name), slices.Contains(b.Profiles, name); {
 	case !inA && inB:
 		return []string{"run " + a.Run + " has no profile " + name}
@@ -150,24 +152,27 @@ func (d *Differences) Profile(name string) (out []string) {
 
 // answering are the fields of a profile that neither say how a file is read nor what a
 // status 4xx means.
-var answering = []string{
-	"max_redirects", "html_redirect", "redirect_unsupported", "other_status", "misconfigured_as_404", "server_error", "server_error_copy",
-	"network_failure", "network_failure_copy", "unreachable_limit", "unreachable", "unreachable_copy", "max_age_lengthens",
-}
+var answering = func() map[string]bool {
+	out := map[string]bool{"max_redirects": true}
+	group := reflect.TypeFor[robots.Answers]()
+	for i := range group.NumField() {
+		out[group.Field(i).Tag.Get("yaml")] = true
+	}
+	delete(out, "too_many_requests")
+	return out
+}()
 
 // ReadsAlike reports whether a profile takes files, and answers that there is none, in
 // the same way in both runs, even if other answers may mean something else.
 func (d *Differences) ReadsAlike(name string) bool {
-	x, y := d.before.ProfileFields[name], d.after.ProfileFields[name]
+	x, y := fieldsOf(d.before.ProfileFields[name]), fieldsOf(d.after.ProfileFields[name])
 	if x == nil || y == nil {
 		return d.Profile(name) == nil
 	}
-	fields := func(of map[string]any) map[string]any {
-		of = maps.Clone(of)
-		maps.DeleteFunc(of, func(field string, _ any) bool { return slices.Contains(answering, field) })
-		return of
+	for _, fields := range []map[string]any{x, y} {
+		maps.DeleteFunc(fields, func(field string, _ any) bool { return answering[field] })
 	}
-	return asJSON(fields(x)) == asJSON(fields(y))
+	return asJSON(x) == asJSON(y)
 }
 
 // Agent says why nothing can be compared for an agent, or "".

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -73,8 +74,8 @@ func TestReadingARun(t *testing.T) {
 	}
 }
 
-// fieldsOf returns the fields of a profile as a manifest has them.
-func fieldsOf(t *testing.T, p *robots.Profile) (fields map[string]any) {
+// recordOf returns the fields of a profile as a manifest has them.
+func recordOf(t *testing.T, p *robots.Profile) (fields map[string]any) {
 	t.Helper()
 	text, err := yaml.Marshal(p)
 	must(t, err)
@@ -85,21 +86,50 @@ func fieldsOf(t *testing.T, p *robots.Profile) (fields map[string]any) {
 	return fields
 }
 
+// flat returns recorded fields as runs recorded them before there were groups.
+func flat(fields map[string]any) map[string]any {
+	fields = fieldsOf(fields)
+	fields["lines"] = fields["reading"]
+	delete(fields, "reading")
+	return fields
+}
+
 // A profile is what the run records. This program's profile of the same name may have
 // changed.
 func TestProfileAsRecorded(t *testing.T) {
 	google, _ := robots.ProfileNamed("google")
-	recorded := func(change func(map[string]any)) *sink.Manifest {
-		fields := fieldsOf(t, google)
-		change(fields)
-		return &sink.Manifest{Plan: sink.Plan{Run: "r", ProfileFields: map[string]map[string]any{"google": fields}}}
+	manifest := func(fields map[string]any) *sink.Manifest {
+		return &sink.Manifest{Plan: sink.Plan{Run: "r", Profiles: []string{"google"}, ProfileFields: map[string]map[string]any{"google": fields}}}
 	}
-	p, err := Profile(recorded(func(f map[string]any) { f["size_limit"], f["wildcards"] = 77.0, false }), "google")
-	must(t, err)
+	recorded := func(change func(map[string]any)) *sink.Manifest {
+		fields := flat(recordOf(t, google))
+		change(fields)
+		return manifest(fields)
+	}
 	want := *google
 	want.SizeLimit, want.Wildcards = 77, false
-	if diff := cmp.Diff(&want, p); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	for form, m := range map[string]*sink.Manifest{
+		"in groups":      manifest(recordOf(t, &want)),
+		"without groups": recorded(func(f map[string]any) { f["size_limit"], f["wildcards"] = 77.0, false }),
+	} {
+		p, err := Profile(m, "google")
+		must(t, err)
+		if diff := cmp.Diff(&want, p); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", form, diff)
+		}
+		as := func(m *sink.Manifest) *Run { return &Run{Registry: &Registry{}, Manifest: m} }
+		d := Compare(as(manifest(recordOf(t, google))), as(m))
+		if got := strings.Join(d.Profile("google"), "; "); got != "profile google: size_limit was 512000 and is 77; profile google: wildcards was true and is false" || d.ReadsAlike("google") {
+			t.Errorf("%s: differs from google by %q", form, got)
+		}
+		changed := maps.Clone(m.ProfileFields["google"])
+		changed["max_redirects"] = 1.0
+		if d := Compare(as(m), as(manifest(changed))); len(d.Profile("google")) != 1 || !d.ReadsAlike("google") {
+			t.Errorf("%s: other redirects are another reading of files: %q", form, d.Profile("google"))
+		}
+	}
+	if d := Compare(&Run{Registry: &Registry{}, Manifest: manifest(flat(recordOf(t, google)))}, &Run{Registry: &Registry{}, Manifest: manifest(recordOf(t, google))}); d.Profile("google") != nil {
+		t.Errorf("groups alone make a difference: %q", d.Profile("google"))
 	}
 	own := &sink.Manifest{Plan: sink.Plan{Run: "r", Configuration: map[string]any{"profiles": map[string]any{"mine": map[string]any{"base": "rfc9309", "size_limit": 5.0}}}}}
 	if p, err := Profile(own, "mine"); err != nil || p.SizeLimit != 5 || p.Name != "mine" {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"go.yaml.in/yaml/v3"
 
@@ -72,4 +73,25 @@ func Recorded(name string, fields map[string]any) (*robots.Profile, error) {
 		return nil, fmt.Errorf("profile %s: %w", name, err)
 	}
 	return p, nil
+}
+
+// fieldsOf returns the recorded fields of a profile without their groups, or nil if
+// there is no record. Older runs record no groups (see [robots.Profile.UnmarshalYAML]).
+func fieldsOf(recorded map[string]any) map[string]any {
+	if recorded == nil {
+		return nil
+	}
+	fields := make(map[string]any)
+	for name, value := range recorded {
+		group, ok := value.(map[string]any)
+		switch {
+		case ok:
+			maps.Copy(fields, group)
+		case name == "lines":
+			fields["reading"] = value
+		default:
+			fields[name] = value
+		}
+	}
+	return fields
 }

@@ -82,7 +82,7 @@ const longestPattern = 16_000
 func plainPattern(p *robots.Profile, pattern []byte) bool {
 	return len(pattern) <= longestPattern &&
 		!(p.Escapes == robots.EscapesLiteral && hasEscape(pattern)) &&
-		!(p.Lines == robots.LinesPlain && bytes.Contains(pattern, []byte("%00")))
+		!(p.Reading == robots.LinesPlain && bytes.Contains(pattern, []byte("%00")))
 }
 
 // hasEscape reports whether text has a %XX that may replace a byte of the file.
