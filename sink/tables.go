@@ -43,7 +43,7 @@ type TableInfo struct {
 	AllForeign bool
 
 	// merges says that the rows of small parts are written anew into larger row groups
-	// when shards are joined. The row groups of fetches stay: those who judge a run again
+	// when shards are joined. The row groups of fetches stay: those who re-evaluate a run
 	// hold the bodies of one (see package pipeline/source).
 	merges bool
 	rowType
