@@ -81,7 +81,7 @@ func (c *pageCheck) measure(h *format.PageHeader, from, to int64, compressed boo
 	}
 	c.values += values
 	switch encoding {
-	case format.PlainDictionary, format.RLEDictionary:
+	case plainDictionary, format.RLEDictionary:
 	case format.DeltaByteArray: // each text may begin like the one before
 		c.widest = max(c.widest, plain)
 	default:
@@ -92,6 +92,9 @@ func (c *pageCheck) measure(h *format.PageHeader, from, to int64, compressed boo
 	}
 	return nil
 }
+
+// plainDictionary is what older writers call RLEDictionary (Encodings.md of the format).
+const plainDictionary format.Encoding = 2
 
 // smallDictionary is the size in bytes of a dictionary that is not measured: batchRows of
 // its texts, were each as large, fit.
