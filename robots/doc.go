@@ -16,7 +16,8 @@
 // as a value whose fields are the differences. Built in are Google's current
 // parser (the default, "google"), Google's documents of 2019 and 2012, the
 // standard of 1996 and RFC 9309. A copy with some fields changed is a profile
-// like the others.
+// like the others. SPECIFICATION.md, beside this file, says clause by clause what
+// each of them means, and where that stands.
 //
 // A verdict is allow, disallow or undefined. It is undefined if the document
 // leaves a choice open and the permitted choices give different verdicts.
@@ -24,4 +25,53 @@
 // Patterns, bodies and URLs are hostile input. Parsing never fails. A verdict
 // costs at most a small multiple of the bytes of the file plus rules times
 // bytes of the URL's path, whatever the patterns look like.
+//
+// Profiles:
+//
+//	profile.go       the fields; how to add one, or a profile
+//	profile_yaml.go  fields outside their groups
+//	profiles.go      the values of the profiles
+//
+// Answers:
+//
+//	status.go        facts: hops, statuses, classes of errors
+//	kind.go          the part of facts that decides
+//	memory.go        the kinds of earlier answers
+//	answer.go        what a profile makes of them
+//	html.go          web pages in place of a file
+//	script.go        redirects by script
+//
+// Files:
+//
+//	file.go          what parsing finds
+//	parse.go         lines
+//	record.go        fields of lines, groups
+//	field.go         names of fields, misspelled ones
+//	extension.go     fields that decide nothing: crawl-delay, signals
+//	pattern.go       rules and their patterns
+//	escape.go        percent escapes
+//	reading.go       choices that a profile leaves open
+//
+// Verdicts:
+//
+//	agent.go         crawlers and their tokens
+//	names.go         groups by token
+//	judge.go         the policies of a file
+//	ruleset.go       the rules of a group, compiled
+//	match.go         patterns and paths
+//	target.go        URLs
+//	verdict.go       conflicts of rules; reasons
+//	class.go         a policy over all URLs
+//
+// Comparison of policies:
+//
+//	compare.go       the search for a path on which two differ
+//	relate.go        answers that need no search
+//	language.go      policies as automata
+//	automaton.go     both policies on the bytes of a path
+//	star.go          patterns with a * inside
+//	ladder.go        kinds of rules, in order of rank
+//	alphabet.go      bytes that matter
+//	prospect.go      what can still follow
+//	monotone.go      rules that cannot change a verdict
 package robots

@@ -4,7 +4,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -79,5 +81,39 @@ func cell(value any) string {
 		return "–"
 	default:
 		return strings.Replace(v, "720h0m0s", "30 days", 1)
+	}
+}
+
+// The specification names every field of profiles where it says what the field holds, and
+// no other; the package comment names every file.
+func TestSpecificationNamesFields(t *testing.T) {
+	content, err := os.ReadFile("SPECIFICATION.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := make(map[string]bool)
+	for _, f := range fieldsOfProfile(reflect.TypeFor[Profile](), "", nil) {
+		known[f.name] = true
+		if !strings.Contains(string(content), "`"+f.name+"`") {
+			t.Errorf("SPECIFICATION.md does not name %s", f.name)
+		}
+	}
+	for _, name := range regexp.MustCompile("`((?:lines|groups|matching|answers)\\.[a-z0-9_]+)`").FindAllStringSubmatch(string(content), -1) {
+		if !known[name[1]] {
+			t.Errorf("SPECIFICATION.md names %s, which is not a field", name[1])
+		}
+	}
+	comment, err := os.ReadFile("doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		if !strings.HasSuffix(name, "_test.go") && name != "doc.go" && !strings.Contains(string(comment), "\t"+name+" ") {
+			t.Errorf("the package comment has no line for %s", name)
+		}
 	}
 }
