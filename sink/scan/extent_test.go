@@ -1,0 +1,88 @@
+package scan
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// Few rows are read at a time where texts can be large, and one at least.
+func TestRowsOfLargeTexts(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		e            extent
+		asDictionary bool
+		want         int64
+	}{
+		{"nothing measured", extent{}, false, batchRows},
+		{"short texts", extent{values: 1000, widest: 40}, false, batchRows},
+		{"a wide text", extent{values: 1000, widest: mostTexts / 4}, false, 4},
+		{"the same as a dictionary", extent{values: 1000, widest: mostTexts / 4}, true, batchRows},
+		{"wider than all", extent{values: 1000, widest: 2 * mostTexts}, false, 1},
+		{"plain pages of ten texts", extent{values: 1000, largest: mostTexts / 8, fewest: 10, plain: mostTexts}, false, 60},
+		{"plain pages as large as all", extent{values: 1000, largest: mostTexts, fewest: 10, plain: mostTexts}, false, 1},
+		{"both", extent{values: 1000, widest: mostTexts / 3, largest: mostTexts / 8, fewest: 10}, false, 3},
+	} {
+		if got := c.e.rows(c.asDictionary); got != c.want {
+			t.Errorf("%s: %d rows at a time, want %d", c.name, got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		e    extent
+		fits bool
+	}{
+		{extent{values: 1 << 40, widest: 1 << 20}, true}, // our lists have such texts
+		{extent{values: 1, widest: 64 << 20}, true},
+		{extent{values: 3, widest: 64 << 20}, false},
+		{extent{values: math.MaxInt64, widest: 2 << 20}, false}, // the product overflows
+	} {
+		if err := c.e.inLists(); (err == nil) != c.fits {
+			t.Errorf("%+v in lists: %v", c.e, err)
+		}
+	}
+}
+
+// The widest text of a dictionary is found, at whatever place. A file that is not
+// compressed, as ours are, counts as one text.
+func TestWidestOfADictionary(t *testing.T) {
+	type row struct {
+		Text string `parquet:"text,dict"`
+	}
+	for _, codec := range []parquet.WriterOption{parquet.Compression(&parquet.Zstd), parquet.Compression(&parquet.Uncompressed)} {
+		for _, at := range []int{0, 500, 999} {
+			var rows []row
+			for i := range 1000 {
+				size := 20_000
+				if i == at {
+					size = 170_000
+				}
+				rows = append(rows, row{strings.Repeat("x", size) + fmt.Sprint(i)})
+			}
+			var out bytes.Buffer
+			if err := parquet.Write(&out, rows, codec); err != nil {
+				t.Fatal(err)
+			}
+			file, err := parquet.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := file.Metadata().RowGroups[0].Columns[0].MetaData
+			c := pageCheck{in: bytes.NewReader(out.Bytes()[m.DictionaryPageOffset:]), codec: m.Codec, isText: true}
+			if err := c.pages(m.TotalCompressedSize); err != nil {
+				t.Fatal(err)
+			}
+			want := int64(170_000 + len(fmt.Sprint(at)))
+			if m.Codec != format.Zstd {
+				want = 1000*(4+20_000) + 150_000 + 2890 // sizes, texts, their numbers
+			}
+			if c.widest != want || c.values != 1000 || c.largest != 0 {
+				t.Errorf("text %d of a dictionary: %+v, want %d bytes", at, c.extent, want)
+			}
+		}
+	}
+}
