@@ -24,13 +24,17 @@ is committed.
 With --against, the page also shows the changes since RUN_A; run robocensus diff
 first. Without --html, the page goes to standard output, unless that is a terminal.
 
+With --text, the output is the summary that robocensus run prints at its end.
+
 Exit codes: 0 done, 64 usage, 65 damaged run, 74 I/O, 130 interrupted.`
 
-const reportExamples = `  robocensus report --out out 20261120T101500Z --html report.html`
+const reportExamples = `  robocensus report --out out 20261120T101500Z --html report.html
+  robocensus report --out out --text`
 
 func reportCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "report --out DIR RUN [--against RUN_A] [--html FILE]", Short: "Write an HTML report of a run", Long: reportHelp, Example: reportExamples,
+		Use: `report --out DIR RUN [--against RUN_A] [--html FILE]
+       robocensus report --out DIR [RUN] --text`, Short: "Write an HTML report of a run, or print its summary", Long: reportHelp, Example: reportExamples,
 		ValidArgsFunction: completeRuns(1),
 	}
 	out := outFlag(c)
@@ -38,16 +42,21 @@ func reportCommand() *cobra.Command {
 	against := c.Flags().String("against", "", "earlier `RUN_A`, to show what changed")
 	c.MarkFlagFilename("html", "html")
 	c.RegisterFlagCompletionFunc("against", completeRuns(2))
+	text := c.Flags().Bool("text", false, "print the summary that the run has printed, without RUN that of the latest")
 	incomplete := incompleteFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {
 		case *out == "":
 			return errNoOut
+		case *text && (*html != "" || *against != ""):
+			return usagef("--text prints to standard output and is about one run: leave --html and --against out")
+		case *text && len(args) == 0:
+			args = []string{latest}
 		case len(args) == 0:
 			return usagef("RUN is missing: give the run to report on%s", runsIn(c.Context(), *out))
 		case len(args) > 1:
 			return usagef("unexpected argument %q", args[1])
-		case *html == "" && isTerminal(c.OutOrStdout()):
+		case *html == "" && !*text && isTerminal(c.OutOrStdout()):
 			return usagef("a page is not for a terminal: give --html FILE, or --html - for standard output all the same")
 		case *against == "" && c.Flags().Changed("against"):
 			return usagef("--against is empty: give a run%s", runsIn(c.Context(), *out))
@@ -55,6 +64,9 @@ func reportCommand() *cobra.Command {
 		run := args[0]
 		if err := findRuns(c.Context(), *out, &run, against); err != nil {
 			return err
+		}
+		if *text {
+			return writeText(c.Context(), *out, run, *incomplete, c.OutOrStdout())
 		}
 		return writeReport(c.Context(), *out, run, *against, *html, *incomplete, c.OutOrStdout())
 	}

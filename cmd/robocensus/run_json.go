@@ -32,7 +32,7 @@ type runResult struct {
 }
 
 func (f *runFlags) writeResult(ctx context.Context, c pipeline.Config, r *pipeline.Result, stdout io.Writer) error {
-	x := figuresOf(c.Evaluate.Profiles[0].Name, r)
+	x := figuresOf(c.Evaluate.Profiles[0].Name, r.Targets, r.Counts)
 	return f.write(ctx, c, stdout, runResult{
 		Folder: r.Folder, Hosts: r.Targets, Rejected: r.Rejected, Seconds: r.Elapsed.Seconds(), Earlier: &r.Earlier, Unmatched: r.Unmatched,
 		Outcomes: x.outcomes, Reasons: x.reasons, Failures: x.failures, Rows: r.Rows,

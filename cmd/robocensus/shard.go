@@ -184,7 +184,15 @@ func (f *runFlags) executeShard(ctx context.Context, c pipeline.Config, stdout, 
 		return f.writeShard(c, r, stdout)
 	}
 	showShard(stdout, c, r)
-	return nil
+	if !r.Complete || !slices.Contains(c.Tables, "summary") {
+		return nil
+	}
+	m, err := sink.ReadManifest(ctx, c.Dir, c.Run)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(stdout)
+	return showRun(ctx, c.Dir, m, stdout)
 }
 
 // showShard prints what became of a shard and of the run.

@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // answers groups the reasons of fetches, so that the answers of sites are separate
@@ -56,10 +57,10 @@ type figures struct {
 
 const aiTraining = "ai-training"
 
-func figuresOf(profile string, r *pipeline.Result) *figures {
-	f := &figures{targets: r.Targets, noun: "host", outcomes: make(map[string]int64), reasons: make(map[string]int64), failures: make(map[string]int64)}
+func figuresOf(profile string, targets int64, counts *summary.Counts) *figures {
+	f := &figures{targets: targets, noun: "host", outcomes: make(map[string]int64), reasons: make(map[string]int64), failures: make(map[string]int64)}
 	agents := make(map[string]*shutOut)
-	for _, row := range r.Counts.List() {
+	for _, row := range counts.List() {
 		if row.Profile != profile && row.Profile != "" {
 			continue
 		}
@@ -168,29 +169,39 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result, hosts int64
 	if skipped := skippedTexts(&c.Source, r.Skipped); len(skipped) > 0 {
 		p.line("skipped: " + strings.Join(skipped, ", "))
 	}
-	f := figuresOf(profile, r)
+	f := figuresOf(profile, r.Targets, r.Counts)
 	if c.Source.HasArchives() && hosts != r.Targets {
 		f.noun = "capture"
 	}
-	if len(f.reasons) > 0 { // empty without hosts or without the table summary
-		showAnswers(p, profile, f)
-		showShutOut(p, f)
-		if len(c.Evaluate.Profiles) > 1 {
-			p.line(fmt.Sprintf("\nThese are the figures of profile %s, the first of %d; the tables have those of each.", p.foreign(profile), len(c.Evaluate.Profiles)))
-		}
-	}
-	var rows []string
-	for _, t := range c.Tables {
-		rows = append(rows, t+" "+words.Number(r.Rows[t]))
-	}
+	showFigures(p, f, c.Evaluate.ProfileNames())
 	p.line("\nRows written to " + c.Dir)
-	p.list(rows)
+	showRows(p, c.Tables, r.Rows)
 	switch {
 	case last != c.Run:
 		p.line(fmt.Sprintf("\nviews.sql shows run %s, the last complete one by date and ID. Its schema history has this\none too: SELECT ... FROM history.fetches WHERE run = '%s'", last, c.Run))
 	case slices.Contains(c.Tables, "policies") && (len(f.agents) > 0 || len(f.reasons) == 0):
 		p.line("\nAsk DuckDB about the last complete run, for example who is shut out of most:\n  " + askDuckDB(c.Dir))
 	}
+}
+
+// showFigures prints the figures of a run under the first of its profiles.
+func showFigures(p *textPage, f *figures, profiles []string) {
+	if len(f.reasons) == 0 { // no hosts, or no table summary
+		return
+	}
+	showAnswers(p, profiles[0], f)
+	showShutOut(p, f)
+	if len(profiles) > 1 {
+		p.line(fmt.Sprintf("\nThese are the figures of profile %s, the first of %d; the tables have those of each.", p.foreign(profiles[0]), len(profiles)))
+	}
+}
+
+func showRows(p *textPage, tables []string, rows map[string]int64) {
+	var list []string
+	for _, t := range tables {
+		list = append(list, t+" "+words.Number(rows[t]))
+	}
+	p.list(list)
 }
 
 // several reports whether some of so many hosts have several captures.

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/robocensus/robocensus/cmd/internal/report"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline/series"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// writeText prints the summary of a run that the run itself printed at its end.
+func writeText(ctx context.Context, dir, run string, incomplete bool, stdout io.Writer) error {
+	m, err := sink.ReadManifest(ctx, dir, run)
+	if errors.Is(err, fs.ErrNotExist) {
+		return noRun(ctx, dir, run)
+	}
+	if err == nil {
+		err = checkComplete(m, incomplete)
+	}
+	if err == nil && !slices.Contains(m.Tables, "summary") {
+		err = usageError{fmt.Errorf("%w: run %s has no table summary; choose a run that has it", report.ErrNoSummary, run)}
+	}
+	if err != nil {
+		return err
+	}
+	return showRun(ctx, dir, m, stdout)
+}
+
+// showRun prints the figures of a run that has the table summary.
+func showRun(ctx context.Context, dir string, m *sink.Manifest, stdout io.Writer) error {
+	counts, err := summary.Read(ctx, dir, m)
+	if err != nil {
+		return err
+	}
+	rows, targets := make(map[string]int64), int64(0)
+	for _, p := range slices.Concat(m.RunParts, m.Parts) {
+		rows[p.Table] += p.Rows
+	}
+	for _, row := range counts.List() {
+		if row.Metric == "targets" {
+			targets += row.N
+		}
+	}
+	p := &textPage{stdout}
+	f := figuresOf(m.FirstProfile(), targets, counts)
+	what := words.Count(targets, "host")
+	if slices.ContainsFunc(m.Inputs, func(in sink.Input) bool { return in.Role == "warc" }) {
+		hosts := int64(0)
+		if !store.IsURL(dir) {
+			hosts, _ = series.Hosts(ctx, dir, m) // 0 is unknown
+		}
+		if hosts != targets {
+			f.noun, what = "capture", words.Count(targets, "capture")
+			if hosts > 0 {
+				what += " of " + words.Count(hosts, "host")
+			}
+		}
+	}
+	text := fmt.Sprintf("run %s of %s: %s", m.Run, showDate(m.Date), what)
+	if !m.Complete() {
+		text += ", so far"
+	}
+	if m.Rejected > 0 {
+		text += fmt.Sprintf("; %s rejected: %s", words.Number(m.Rejected), store.Join(dir, "_runs", m.Run, "rejected.csv"))
+	}
+	p.line(p.foreign(text))
+	showFigures(p, f, m.Profiles)
+	p.line("\nRows in " + p.foreign(dir))
+	showRows(p, m.Tables, rows)
+	return nil
+}
