@@ -19,8 +19,13 @@ import (
 const (
 	// mostTexts is how much the texts of a column in one batch may take.
 	mostTexts = 32 << 20
-	// mostListed is the same of a column in lists, of which one row may have any number.
+	// mostListed is how much the texts of one row may take in lists.
 	mostListed = 128 << 20
+	// mostValues is how many values a page may have in lists: the fields of a file of the
+	// largest size limit are fewer.
+	mostValues = 16 << 20
+	// mostBatch is how many values of lists a batch may have, of several rows.
+	mostBatch = 4 << 20
 )
 
 // extent says how large the texts of a column can be in one row group.
@@ -30,6 +35,11 @@ type extent struct {
 	largest int64 // bytes of the largest page with texts of its own
 	fewest  int64 // values of such a page, at least
 	plain   int64 // bytes of all such pages
+
+	// Of a column in lists, of which a row may have any number:
+	listed    int64 // values of the largest page
+	rowsThere int64 // rows of a page, at least
+	widestRow int64 // bytes of the texts of a row, at most; 0 if it is not known
 }
 
 // rows returns how many rows have at most mostTexts of texts, one at least.
@@ -41,6 +51,12 @@ func (e *extent) rows(asDictionary bool) int64 {
 	if e.largest > 0 { // pages that rows begin and end in, and those between
 		n = min(n, e.fewest*max(0, mostTexts/e.largest-2))
 	}
+	if e.widestRow > 0 {
+		n = min(n, mostTexts/e.widestRow)
+	}
+	if e.listed > 0 {
+		n = min(n, e.rowsThere*max(0, mostBatch/e.listed-2))
+	}
 	return max(1, n)
 }
 
@@ -50,15 +66,6 @@ func (e *extent) texts() int64 {
 		return math.MaxInt64
 	}
 	return e.values*e.widest + e.plain
-}
-
-// inLists returns an error for texts in lists that may take more than mostListed, of which
-// one is larger than our lists have.
-func (e *extent) inLists() error {
-	if e.widest > 1<<20 && e.texts() > mostListed {
-		return fmt.Errorf("lists of %d texts, of which one has %d bytes", e.values, e.widest)
-	}
-	return nil
 }
 
 // measure adds a page, which stands between two offsets.

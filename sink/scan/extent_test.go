@@ -3,7 +3,6 @@ package scan
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 
@@ -26,23 +25,13 @@ func TestRowsOfLargeTexts(t *testing.T) {
 		{"wider than all", extent{values: 1000, widest: 2 * mostTexts}, false, 1},
 		{"plain pages of ten texts", extent{values: 1000, largest: mostTexts / 8, fewest: 10, plain: mostTexts}, false, 60},
 		{"plain pages as large as all", extent{values: 1000, largest: mostTexts, fewest: 10, plain: mostTexts}, false, 1},
+		{"a row of lists", extent{values: 1000, widestRow: mostTexts / 5}, true, 5},
+		{"pages of many values in lists", extent{listed: mostBatch / 10, rowsThere: 3}, true, 24},
+		{"more values than a batch may have", extent{listed: mostValues, rowsThere: 100}, true, 1},
 		{"both", extent{values: 1000, widest: mostTexts / 3, largest: mostTexts / 8, fewest: 10}, false, 3},
 	} {
 		if got := c.e.rows(c.asDictionary); got != c.want {
 			t.Errorf("%s: %d rows at a time, want %d", c.name, got, c.want)
-		}
-	}
-	for _, c := range []struct {
-		e    extent
-		fits bool
-	}{
-		{extent{values: 1 << 40, widest: 1 << 20}, true}, // our lists have such texts
-		{extent{values: 1, widest: 64 << 20}, true},
-		{extent{values: 3, widest: 64 << 20}, false},
-		{extent{values: math.MaxInt64, widest: 2 << 20}, false}, // the product overflows
-	} {
-		if err := c.e.inLists(); (err == nil) != c.fits {
-			t.Errorf("%+v in lists: %v", c.e, err)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
@@ -43,10 +44,8 @@ func checkPages(in io.ReaderAt, size int64, r *file.Reader) (all [][]extent, err
 			if at := chunk.DictionaryPageOffset(); chunk.HasDictionaryPage() && at > 0 && at < from {
 				from = at
 			}
-			c, err := checked(in, size, format.CompressionCodec(chunk.Compression()), from, chunk.TotalCompressedSize(), chunk.Type() == parquet.Types.ByteArray)
-			if err == nil && m.Schema.Column(j).MaxRepetitionLevel() > 0 {
-				err = c.inLists()
-			}
+			c := pageCheck{codec: format.CompressionCodec(chunk.Compression()), isText: chunk.Type() == parquet.Types.ByteArray, column: m.Schema.Column(j)}
+			err = c.check(in, size, from, chunk.TotalCompressedSize())
 			if err != nil {
 				return nil, fmt.Errorf("damaged Parquet: column %d of row group %d: %w", j, i, err)
 			}
@@ -64,16 +63,8 @@ func checkPages(in io.ReaderAt, size int64, r *file.Reader) (all [][]extent, err
 // CheckPages checks some pages of a column chunk, length bytes from an offset on, for
 // those who read few pages of a file of size bytes. See [Open].
 func CheckPages(in io.ReaderAt, size int64, codec format.CompressionCodec, from, length int64) error {
-	_, err := checked(in, size, codec, from, length, false)
-	return err
-}
-
-func checked(in io.ReaderAt, size int64, codec format.CompressionCodec, from, length int64, isText bool) (*pageCheck, error) {
-	if from < 0 || length < 0 || from > size || length > size-from {
-		return nil, errors.New("lies outside the file")
-	}
-	c := &pageCheck{in: io.NewSectionReader(in, from, length), codec: codec, isText: isText}
-	return c, c.pages(length)
+	c := pageCheck{codec: codec}
+	return c.check(in, size, from, length)
 }
 
 // pageCheck checks the pages of a column chunk.
@@ -81,12 +72,64 @@ type pageCheck struct {
 	in     io.ReaderAt
 	codec  format.CompressionCodec
 	isText bool
+	column *schema.Column // nil if it is not known
 
 	dictionary, page int64 // the largest, decompressed
 	extent
 }
 
+// check checks the pages between two offsets of a file.
+func (c *pageCheck) check(in io.ReaderAt, size, from, length int64) error {
+	if from < 0 || length < 0 || from > size || length > size-from {
+		return errors.New("lies outside the file")
+	}
+	c.in = io.NewSectionReader(in, from, length)
+	if err := c.pages(length); err != nil {
+		return err
+	}
+	if c.inLists() && c.texts() > mostListed {
+		return c.sumRows(length)
+	}
+	return nil
+}
+
 func (c *pageCheck) pages(length int64) error {
+	return c.each(length, func(h *format.PageHeader, at, end int64) error {
+		plain, packed := int64(h.UncompressedPageSize), end-at
+		if h.DictionaryPageHeader.Valid {
+			c.dictionary = max(c.dictionary, plain)
+		} else {
+			c.page = max(c.page, plain)
+		}
+		from, compressed := at, packed > 0
+		if v := h.DataPageHeaderV2; v.Valid {
+			levels := int64(v.V.RepetitionLevelsByteLength) + int64(v.V.DefinitionLevelsByteLength)
+			if v.V.RepetitionLevelsByteLength < 0 || v.V.DefinitionLevelsByteLength < 0 || levels > packed || levels > plain {
+				return errors.New("the levels of a page lie outside it")
+			}
+			from, plain = from+levels, plain-levels
+			compressed = from < end && (!v.V.IsCompressed.Valid || v.V.IsCompressed.V)
+		}
+		if compressed && c.codec == format.Zstd {
+			if err := c.frame(from, end, plain); err != nil {
+				return err
+			}
+		}
+		if c.inLists() {
+			if err := c.measureList(h, at); err != nil {
+				return err
+			}
+		}
+		if c.isText {
+			return c.measure(h, from, end, compressed)
+		}
+		return nil
+	})
+}
+
+// each calls f with the header of each page and the offsets between which its contents
+// stand.
+func (c *pageCheck) each(length int64, f func(h *format.PageHeader, from, to int64) error) error {
 	for at := int64(0); at < length; {
 		h, n, err := c.header(at, length)
 		if err != nil {
@@ -100,29 +143,8 @@ func (c *pageCheck) pages(length int64) error {
 		if plain > mostPage {
 			return fmt.Errorf("a page of %d bytes; at most %d are read", plain, mostPage)
 		}
-		if h.DictionaryPageHeader.Valid {
-			c.dictionary = max(c.dictionary, plain)
-		} else {
-			c.page = max(c.page, plain)
-		}
-		from, compressed := at, packed > 0
-		if v := h.DataPageHeaderV2; v.Valid {
-			levels := int64(v.V.RepetitionLevelsByteLength) + int64(v.V.DefinitionLevelsByteLength)
-			if levels < 0 || levels > packed || levels > plain {
-				return errors.New("the levels of a page lie outside it")
-			}
-			from, plain = from+levels, plain-levels
-			compressed = from < at+packed && (!v.V.IsCompressed.Valid || v.V.IsCompressed.V)
-		}
-		if compressed && c.codec == format.Zstd {
-			if err := c.frame(from, at+packed, plain); err != nil {
-				return err
-			}
-		}
-		if c.isText {
-			if err := c.measure(&h, from, at+packed, compressed); err != nil {
-				return err
-			}
+		if err := f(&h, at, at+packed); err != nil {
+			return err
 		}
 		at += packed
 	}
