@@ -3,6 +3,7 @@ package source
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/robocensus/robocensus/sink"
@@ -45,8 +46,15 @@ func (s *shards) add(segment int, rows []sink.Fetch) error {
 	seqs := make([]int64, len(rows))
 	for i := range rows {
 		seqs[i] = rows[i].Seq
+		if !s.hasDomains {
+			continue
+		}
+		host, domain := rows[i].Host, value(rows[i].RegisteredDomain)
+		if domain != "" && host != domain && !strings.HasSuffix(host, "."+domain) {
+			return fmt.Errorf("seq %d has a host that is not in its registered domain", seqs[i])
+		}
 		at := s.of.ShardOfSegment(segment)
-		if of := sink.ShardOf(rows[i].Host, value(rows[i].RegisteredDomain), s.count); s.hasDomains && of != at {
+		if of := sink.ShardOf(host, domain, s.count); of != at {
 			return fmt.Errorf("seq %d has a host of shard %d in shard %d", seqs[i], of, at)
 		}
 	}
