@@ -1,0 +1,252 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/net/publicsuffix"
+
+	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/lookup"
+	"github.com/robocensus/robocensus/sink/scan"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+const hostHelp = `Shows what a run has found out about each HOST: how it answered, what its file is,
+and which agents of each category it shuts out; with --agent, what the agent may do,
+and by which lines. HOST is a host, an origin or a URL. The rows are looked up by index,
+which takes about as long for any number of hosts.
+
+With --json, the output is one array with an object for each origin (and each capture):
+
+    {"run", "date", "host", "origin", "rank", "fetched", "outcome", "reason", "status",
+     "hops", "error_class", "bytes", "truncated", "lines", "groups", "rules", "sitemaps",
+     "findings", "profile", "categories", "agents", "before", "changes"}
+
+findings counts lines by class. categories has, for each category, agents by class and
+the names of those that are shut out (closed). agents has those of --agent:
+{"agent", "category", "class", "match", "group_agent", "group_line", "crawl_delay",
+"rules"}, with rules those of their groups: {"line", "kind", "pattern"}. before is the
+complete run before this one, and changes what changed since: {"severity", "kind",
+"agent", "profile", "url", "before", "after"}; null if robocensus diff has not compared
+the two.
+
+With --sql, the output is the queries that give the same from the tables.
+
+Exit codes: 0 done, 64 usage, 65 a host is not in the run or the run is damaged, 74 I/O,
+130 interrupted.`
+
+const hostExamples = `  robocensus show www.example.com --out out
+  robocensus show example.com --out out --run 20261120T101500Z --agent GPTBot`
+
+type showFlags struct {
+	out, run, profile string
+	agents            []string
+	json, sql         bool
+	incomplete        *bool
+}
+
+func showCommand() *cobra.Command {
+	f := new(showFlags)
+	c := &cobra.Command{
+		Use: "show HOST... --out DIR [--run RUN] [--agent AGENT] [flags]", Short: "Show what a run found out about a host", Long: hostHelp, Example: hostExamples,
+	}
+	s := c.Flags()
+	s.StringVarP(&f.out, "out", "o", "", "`DIR` of the tables")
+	s.StringVar(&f.run, "run", latest, "`RUN` to look into")
+	s.StringArrayVar(&f.agents, "agent", nil, "also show what this `AGENT` may do, and by which lines; repeatable")
+	s.StringVar(&f.profile, "profile", "", "`NAME` of a profile of the run (default its first)")
+	s.BoolVar(&f.json, "json", false, "print only JSON to standard output: one array")
+	s.BoolVar(&f.sql, "sql", false, "print the queries that give the same")
+	f.incomplete = incompleteFlag(c)
+	c.MarkFlagDirname("out")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		err := f.show(c.Context(), args, c.OutOrStdout())
+		if c.Context().Err() != nil {
+			return errInterrupted
+		}
+		return err
+	}
+	return c
+}
+
+func (f *showFlags) show(ctx context.Context, args []string, stdout io.Writer) error {
+	switch {
+	case f.out == "":
+		return errNoOut
+	case len(args) == 0:
+		return usagef("HOST is missing: give one or more hosts of the run")
+	case f.json && f.sql:
+		return usagef("--json and --sql exclude each other: give one of them")
+	}
+	var asked []fetch.Origin // without a scheme for all origins of a host
+	for _, word := range args {
+		o, _, err := fetch.Parse(word, "")
+		if err != nil {
+			if o, _, err = fetch.Parse(word, "https"); err != nil {
+				return usageError{err}
+			}
+			o.Scheme = ""
+		}
+		asked = append(asked, o)
+	}
+	run := f.run
+	if err := findRuns(ctx, f.out, &run); err != nil {
+		return err
+	}
+	in, err := store.Open(ctx, f.out)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	m, err := sink.ManifestIn(in, run)
+	if errors.Is(err, fs.ErrNotExist) {
+		return noRun(ctx, f.out, run)
+	}
+	if err == nil {
+		err = checkComplete(m, *f.incomplete)
+	}
+	if err != nil {
+		return err
+	}
+	profile := cmp.Or(f.profile, m.FirstProfile())
+	if !slices.Contains(m.Profiles, profile) {
+		return usagef("--profile: run %s has no profile %q%s: its profiles are %s", run, profile, suggest.Remark(profile, m.Profiles), strings.Join(m.Profiles, ", "))
+	}
+	for _, table := range []string{"fetches", "policies"} {
+		if !slices.Contains(m.Tables, table) {
+			return usagef("run %s has no table %s, which says %s", run, table, map[string]string{"fetches": "how hosts answered", "policies": "what agents may do"}[table])
+		}
+	}
+	r := lookup.Open(in, m)
+	defer r.Close()
+	views := []*hostView{}
+	for _, o := range asked {
+		found, err := f.find(ctx, r, o, profile)
+		if err != nil {
+			return err
+		}
+		views = append(views, found...)
+	}
+	if err := addChanges(ctx, f.out, in, m, views); err != nil {
+		return err
+	}
+	switch {
+	case f.sql:
+		showQueries(stdout, m.Run, asked, profile, f.agents)
+		return nil
+	case f.json:
+		return writeJSON(stdout, views)
+	}
+	for i, v := range views {
+		if i > 0 {
+			fmt.Fprintln(stdout)
+		}
+		v.print(&textPage{stdout})
+	}
+	return nil
+}
+
+// find returns what a run has about a host, or about one of its origins.
+func (f *showFlags) find(ctx context.Context, r *lookup.Run, o fetch.Origin, profile string) (views []*hostView, err error) {
+	targets, err := r.Targets(ctx, o.Host)
+	if err != nil {
+		return nil, err
+	}
+	for i := range targets {
+		if o.Scheme != "" && targets[i].Origin != o.String() {
+			continue
+		}
+		v, err := viewOf(ctx, r, &targets[i], profile)
+		if err == nil {
+			err = v.addAgents(f.agents)
+		}
+		if err != nil {
+			return nil, err
+		}
+		views = append(views, v)
+	}
+	if len(views) > 0 {
+		return views, nil
+	}
+	near, err := nearby(ctx, r, o.Host)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range targets {
+		near = append(near, t.Origin)
+	}
+	what, hint := o.Host, ""
+	if o.Scheme != "" {
+		what = o.String()
+	}
+	if len(near) > 0 {
+		hint = "; it has " + strings.Join(slices.Compact(near), ", ")
+	}
+	return nil, &userfile.Error{Path: what, Err: fmt.Errorf("is not in run %s%s", r.Manifest.Run, hint)}
+}
+
+// nearby returns the hosts of a run that may have been meant.
+func nearby(ctx context.Context, r *lookup.Run, host string) (near []string, err error) {
+	bare := strings.TrimPrefix(host, "www.")
+	others := []string{bare, "www." + bare}
+	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
+		others = append(others, domain, "www."+domain)
+	}
+	targets, err := r.Targets(ctx, others...)
+	for _, t := range targets {
+		if t.Host != host {
+			near = append(near, t.Host)
+		}
+	}
+	return near, err
+}
+
+// addChanges adds what changed on the hosts since the complete run before, if the two
+// runs are compared.
+func addChanges(ctx context.Context, dir string, in store.Store, m *sink.Manifest, views []*hostView) error {
+	complete, err := sink.CompleteRuns(in)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(complete, func(other *sink.Manifest) bool { return other.Run == m.Run })
+	if at <= 0 {
+		return nil
+	}
+	before := complete[at-1].Run
+	record, err := sink.ComparisonIn(in, m.Run, before)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	of := make(map[string][]*hostView) // by origin
+	for _, v := range views {
+		v.Before = &before
+		if of[v.Origin] = append(of[v.Origin], v); record != nil {
+			v.Changes = []changeView{}
+		}
+	}
+	if record == nil {
+		return nil
+	}
+	columns := []string{"origin", "severity", "kind", "agent", "profile", "url", "before", "after"}
+	return scan.Texts(ctx, dir, *record.Part, columns, func(cells []*string) {
+		for _, v := range of[*cells[0]] {
+			for i, cell := range cells {
+				if cell != nil {
+					cells[i] = sink.Some(strings.Clone(*cell))
+				}
+			}
+			v.Changes = append(v.Changes, changeView{*cells[1], *cells[2], cells[3], cells[4], cells[5], cells[6], cells[7]})
+		}
+	})
+}

@@ -1,0 +1,297 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robocensus/robocensus/cmd/internal/suggest"
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/lookup"
+)
+
+// hostView is what a run has about an origin, for people and as JSON.
+type hostView struct {
+	Run        string          `json:"run"`
+	Date       time.Time       `json:"date"`
+	Host       string          `json:"host"`
+	Origin     string          `json:"origin"`
+	Rank       *int64          `json:"rank"`
+	Fetched    time.Time       `json:"fetched"`
+	Outcome    string          `json:"outcome"`
+	Reason     string          `json:"reason"`
+	Status     *int32          `json:"status"`
+	Hops       []hopView       `json:"hops"`
+	ErrorClass *string         `json:"error_class"`
+	Bytes      *int64          `json:"bytes"`
+	Truncated  bool            `json:"truncated"`
+	Lines      int32           `json:"lines"`
+	Groups     int32           `json:"groups"`
+	Rules      int32           `json:"rules"`
+	Sitemaps   int32           `json:"sitemaps"`
+	Findings   map[string]int  `json:"findings"`
+	Profile    string          `json:"profile"`
+	Categories []*categoryView `json:"categories"`
+	Agents     []*agentView    `json:"agents"`
+	Before     *string         `json:"before"`  // the complete run before this one
+	Changes    []changeView    `json:"changes"` // since that run; nil if the two are not compared
+	policies   []sink.Policy
+	groups     []sink.Group
+	rules      []sink.Rule
+}
+
+type hopView struct {
+	URL    string `json:"url"`
+	Status *int32 `json:"status"`
+}
+
+// changeView is a row of the table changes.
+type changeView struct {
+	Severity string  `json:"severity"`
+	Kind     string  `json:"kind"`
+	Agent    *string `json:"agent"`
+	Profile  *string `json:"profile"`
+	URL      *string `json:"url"`
+	Before   *string `json:"before"`
+	After    *string `json:"after"`
+}
+
+type categoryView struct {
+	Category string         `json:"category"`
+	Classes  map[string]int `json:"classes"` // agents by class
+	Closed   []string       `json:"closed"`  // those that are shut out
+}
+
+type agentView struct {
+	Agent      string     `json:"agent"`
+	Category   string     `json:"category"`
+	Class      string     `json:"class"`
+	Match      *string    `json:"match"`
+	GroupAgent *string    `json:"group_agent"`
+	GroupLine  *int32     `json:"group_line"`
+	CrawlDelay *float64   `json:"crawl_delay"`
+	Rules      []ruleView `json:"rules"`
+}
+
+type ruleView struct {
+	Line    int32  `json:"line"`
+	Kind    string `json:"kind"`
+	Pattern string `json:"pattern"`
+}
+
+// viewOf looks the rows of a target up.
+func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string) (*hostView, error) {
+	v := &hostView{
+		Run: r.Manifest.Run, Date: r.Date, Host: t.Host, Origin: t.Origin, Rank: t.Rank, Fetched: t.FetchTime, Outcome: t.Outcome, Reason: t.Reason,
+		Status: t.Status, Hops: []hopView{}, ErrorClass: t.ErrorClass, Bytes: t.BodyBytes, Truncated: t.BodyTruncated,
+		Lines: t.Lines, Groups: t.Groups, Rules: t.Rules, Sitemaps: t.Sitemaps, Findings: make(map[string]int), Profile: profile, Agents: []*agentView{},
+	}
+	for _, h := range t.Hops {
+		v.Hops = append(v.Hops, hopView(h))
+	}
+	all, err := lookup.Rows[sink.Policy](ctx, r, "policies", t)
+	if err != nil {
+		return nil, err
+	}
+	by := make(map[string]*categoryView)
+	for _, p := range all {
+		if p.Profile != profile {
+			continue
+		}
+		v.policies = append(v.policies, p)
+		c := by[p.Category]
+		if c == nil {
+			c = &categoryView{Category: p.Category, Classes: make(map[string]int), Closed: []string{}}
+			by[p.Category], v.Categories = c, append(v.Categories, c)
+		}
+		if c.Classes[p.Class]++; p.Class == "disallow_all" {
+			c.Closed = append(c.Closed, p.Agent)
+		}
+	}
+	slices.SortFunc(v.Categories, func(a, b *categoryView) int { return strings.Compare(a.Category, b.Category) })
+	for _, c := range v.Categories {
+		slices.Sort(c.Closed)
+	}
+	lines, err := lookup.Rows[sink.Line](ctx, r, "lines", t)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range lines {
+		v.Findings[l.Class]++
+	}
+	if v.groups, err = lookup.Rows[sink.Group](ctx, r, "groups", t); err != nil {
+		return nil, err
+	}
+	v.rules, err = lookup.Rows[sink.Rule](ctx, r, "rules", t)
+	return v, err
+}
+
+// addAgents adds the policies of agents, named in any case.
+func (v *hostView) addAgents(names []string) error {
+	for _, name := range names {
+		i := slices.IndexFunc(v.policies, func(p sink.Policy) bool { return strings.EqualFold(p.Agent, name) })
+		if i < 0 {
+			var known []string
+			for _, p := range v.policies {
+				known = append(known, p.Agent)
+			}
+			return usagef("--agent: run %s has no agent %q%s", v.Run, name, suggest.Remark(name, known))
+		}
+		p := &v.policies[i]
+		a := &agentView{
+			Agent: p.Agent, Category: p.Category, Class: p.Class, Match: p.Match, GroupAgent: p.GroupAgent, GroupLine: p.GroupLine, CrawlDelay: p.CrawlDelay, Rules: []ruleView{},
+		}
+		if p.GroupAgent != nil {
+			for _, r := range v.rules {
+				if r.Effective && r.GroupIndex != nil && v.isOf(*r.GroupIndex, *p.GroupAgent) {
+					a.Rules = append(a.Rules, ruleView{r.Line, r.Kind, r.Pattern})
+				}
+			}
+		}
+		v.Agents = append(v.Agents, a)
+	}
+	return nil
+}
+
+// isOf reports whether a group is found by a token.
+func (v *hostView) isOf(group int32, token string) bool {
+	return slices.ContainsFunc(v.groups, func(g sink.Group) bool {
+		return g.GroupIndex == group && slices.ContainsFunc(g.Tokens, func(t string) bool { return strings.EqualFold(t, token) })
+	})
+}
+
+// mostRulesShown is how many rules of an agent the terminal shows.
+const mostRulesShown = 12
+
+func (v *hostView) print(p *textPage) {
+	title := fmt.Sprintf("%s in run %s of %s", v.Origin, v.Run, showDate(v.Date))
+	if v.Rank != nil {
+		title += ", rank " + words.Number(*v.Rank)
+	}
+	p.line(paint(p.out, bold, p.foreign(title)))
+	answer := words.Reason.Of(v.Reason)
+	if v.ErrorClass != nil && words.ErrorClass.Of(*v.ErrorClass) != answer {
+		answer += " (" + words.ErrorClass.Of(*v.ErrorClass) + ")"
+	}
+	p.line(fmt.Sprintf("  answered %s: %s", v.Fetched.UTC().Format(time.DateTime), p.foreign(answer)))
+	for _, h := range v.Hops {
+		status := "no answer"
+		if h.Status != nil {
+			status = fmt.Sprint(*h.Status)
+		}
+		p.line("    " + p.foreign(h.URL) + "  " + status)
+	}
+	if v.Bytes != nil {
+		text := fmt.Sprintf("  file: %s, %s, %s, %s, %s", words.Count(*v.Bytes, "byte"), words.Count(int64(v.Lines), "line"), words.Count(int64(v.Groups), "group"),
+			words.Count(int64(v.Rules), "rule"), words.Count(int64(v.Sitemaps), "sitemap"))
+		if v.Truncated {
+			text += "; cut"
+		}
+		p.line(text)
+	}
+	for _, class := range slices.Sorted(maps.Keys(v.Findings)) {
+		p.line(fmt.Sprintf("    %s: %s", p.foreign(class), words.Count(int64(v.Findings[class]), "line")))
+	}
+	p.line("")
+	var rows [][]string
+	for _, c := range v.Categories {
+		row := []string{words.Category.Of(c.Category)}
+		for _, class := range []string{"allow_all", "partial", "disallow_all", "unknown"} {
+			row = append(row, words.Number(int64(c.Classes[class])))
+		}
+		rows = append(rows, row)
+	}
+	p.rows([]string{"agents, profile " + p.foreign(v.Profile), "open", "partly closed", "shut out", "unknown"}, 1, rows)
+	for _, c := range v.Categories {
+		if len(c.Closed) > 0 {
+			p.line(words.Category.Of(c.Category) + ", shut out:")
+			p.list(c.Closed)
+		}
+	}
+	for _, a := range v.Agents {
+		p.line("")
+		v.printAgent(p, a)
+	}
+	v.printChanges(p)
+}
+
+// mostChangesShown is how many changes of a host the terminal shows.
+const mostChangesShown = 12
+
+func (v *hostView) printChanges(p *textPage) {
+	switch {
+	case v.Before == nil:
+		return
+	case v.Changes == nil:
+		p.line(fmt.Sprintf("\nsince run %[1]s: not compared; robocensus diff --out DIR %[1]s %[2]s compares them", p.foreign(*v.Before), p.foreign(v.Run)))
+		return
+	case len(v.Changes) == 0:
+		p.line(fmt.Sprintf("\nsince run %s: no change", p.foreign(*v.Before)))
+		return
+	}
+	p.line(fmt.Sprintf("\nsince run %s", p.foreign(*v.Before)))
+	text := func(s *string) string {
+		if s == nil {
+			return "none"
+		}
+		return *s
+	}
+	for i, c := range v.Changes {
+		if i == mostChangesShown {
+			p.line(fmt.Sprintf("  and %s more, all in --json", words.Count(int64(len(v.Changes)-i), "change")))
+			break
+		}
+		line := c.Severity + ", " + words.Kind.Of(c.Kind)
+		for _, about := range []*string{c.Agent, c.URL} {
+			if about != nil {
+				line += " " + *about
+			}
+		}
+		p.line("  " + p.foreign(shortened(fmt.Sprintf("%s: %s → %s", line, text(c.Before), text(c.After)))))
+	}
+}
+
+func (v *hostView) printAgent(p *textPage, a *agentView) {
+	text := fmt.Sprintf("%s: %s", a.Agent, words.Class.Of(a.Class))
+	switch {
+	case a.GroupAgent == nil && a.Match != nil:
+		text += ", no group is for it"
+	case a.GroupAgent != nil:
+		text += ", by the group for " + *a.GroupAgent
+		if a.GroupLine != nil {
+			text += fmt.Sprintf(", line %d", *a.GroupLine)
+		}
+	}
+	p.line(p.foreign(text))
+	for i, r := range a.Rules {
+		if i == mostRulesShown {
+			p.line(fmt.Sprintf("  and %s more", words.Count(int64(len(a.Rules)-i), "rule")))
+			break
+		}
+		p.line("  " + p.foreign(shortened(fmt.Sprintf("line %d: %s: %s", r.Line, strings.ToUpper(r.Kind[:1])+r.Kind[1:], r.Pattern))))
+	}
+}
+
+// showQueries prints the queries of which show tells the answers.
+func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string, agents []string) {
+	quoted := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+	for _, o := range asked {
+		of := "host = " + quoted(o.Host)
+		if o.Scheme != "" {
+			of = "origin = " + quoted(o.String())
+		}
+		of = "run = " + quoted(run) + " AND " + of
+		fmt.Fprintf(out, "SELECT * FROM history.fetches WHERE %s;\n", of)
+		fmt.Fprintf(out, "SELECT class, count(*) AS lines FROM history.lines WHERE %s GROUP BY ALL ORDER BY class;\n", of)
+		fmt.Fprintf(out, "SELECT category, class, count(*) AS agents, list(agent ORDER BY agent) FILTER (class = 'disallow_all') AS closed\nFROM history.policies WHERE %s AND profile = %s GROUP BY ALL ORDER BY category, class;\n", of, quoted(profile))
+		for _, agent := range agents {
+			fmt.Fprintf(out, "SELECT p.agent, p.class, p.match, p.group_agent, p.group_line, r.line, r.kind, r.pattern\nFROM (FROM history.policies WHERE %[1]s AND profile = %[2]s AND lower(agent) = lower(%[3]s)) p\nLEFT JOIN history.groups g ON g.run = p.run AND g.seq = p.seq AND list_contains(g.tokens, lower(p.group_agent))\nLEFT JOIN history.rules r ON r.run = g.run AND r.seq = g.seq AND r.group_index = g.group_index AND r.effective ORDER BY r.line;\n", of, quoted(profile), quoted(agent))
+		}
+	}
+}

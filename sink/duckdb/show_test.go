@@ -1,0 +1,137 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// shown is what show --json says of an origin, as far as this test compares it.
+type shown struct {
+	Origin, Outcome, Reason string
+	Bytes                   *int64
+	Lines, Groups, Sitemaps int64
+	Findings                map[string]int64
+	Categories              []struct {
+		Category string
+		Classes  map[string]int64
+		Closed   []string
+	}
+	Agents []struct {
+		Agent, Class string
+		GroupAgent   *string `json:"group_agent"`
+		Rules        []struct {
+			Line          int64
+			Kind, Pattern string
+		}
+	}
+}
+
+// For every host of the demo, show says what its own queries find in the tables.
+func TestShowIsWhatTheTablesSay(t *testing.T) {
+	db, err := open(single)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := db.Query("SELECT DISTINCT origin FROM fetches ORDER BY origin")
+	must(t, err)
+	var hosts []string
+	for rows.Next() {
+		var host string
+		must(t, rows.Scan(&host))
+		hosts = append(hosts, host)
+	}
+	must(t, rows.Err())
+	asked := append([]string{"show", "--out", single, "--agent", "GPTBot", "--agent", "Googlebot-Image", "--agent", "AhrefsBot"}, hosts...)
+	text, _ := robocensus(t, 0, append(asked, "--json")...)
+	var all []shown
+	must(t, json.Unmarshal([]byte(text), &all))
+	text, _ = robocensus(t, 0, append(asked, "--sql")...)
+	queries := strings.Split(strings.TrimSuffix(strings.TrimSpace(text), ";"), ";\n")
+	if len(all) != len(hosts) || len(queries) != 6*len(hosts) {
+		t.Fatalf("%d objects and %d queries of %d hosts", len(all), len(queries), len(hosts))
+	}
+	texts := func(query string) (out []string) { // each row as text
+		rows, err := db.Query(query)
+		must(t, err)
+		defer rows.Close()
+		columns, err := rows.Columns()
+		must(t, err)
+		for rows.Next() {
+			cells := make([]any, len(columns))
+			into := make([]any, len(columns))
+			for i := range cells {
+				into[i] = &cells[i]
+			}
+			must(t, rows.Scan(into...))
+			out = append(out, fmt.Sprint(cells...))
+		}
+		must(t, rows.Err())
+		return out
+	}
+	some := func(s *string) any {
+		if s == nil {
+			return nil
+		}
+		return *s
+	}
+	rulesSeen := 0
+	for i, s := range all {
+		of := queries[6*i : 6*i+6]
+		var bytes any
+		if s.Bytes != nil {
+			bytes = *s.Bytes
+		}
+		got := fmt.Sprint(s.Origin, s.Outcome, s.Reason, bytes, s.Lines, s.Groups, s.Sitemaps)
+		if want := texts("SELECT origin, outcome, reason, body_bytes, lines, groups, sitemaps FROM (" + of[0] + ")"); !slices.Equal(want, []string{got}) {
+			t.Errorf("%s: %q, and the table says %q", hosts[i], got, want)
+		}
+		findings := make(map[string]int64)
+		for _, row := range texts("SELECT class || ' ' || lines FROM (" + of[1] + ")") {
+			var class string
+			var n int64
+			fmt.Sscan(row, &class, &n)
+			findings[class] = n
+		}
+		if diff := cmp.Diff(findings, s.Findings); diff != "" {
+			t.Errorf("%s: findings (-SQL +show):\n%s", hosts[i], diff)
+		}
+		var classes []string
+		for _, c := range s.Categories {
+			for class, n := range c.Classes {
+				closed := ""
+				if class == "disallow_all" {
+					closed = strings.Join(c.Closed, " ")
+				}
+				classes = append(classes, fmt.Sprintf("%s %s %d %s", c.Category, class, n, closed))
+			}
+		}
+		slices.Sort(classes)
+		want := texts("SELECT concat_ws(' ', category, class, agents, coalesce(array_to_string(closed, ' '), '')) FROM (" + of[2] + ") ORDER BY 1")
+		slices.Sort(want)
+		if diff := cmp.Diff(want, classes); diff != "" {
+			t.Errorf("%s: categories (-SQL +show):\n%s", hosts[i], diff)
+		}
+		for k, a := range s.Agents {
+			var lines []string
+			for _, r := range a.Rules {
+				lines = append(lines, fmt.Sprint(a.Agent, a.Class, some(a.GroupAgent), r.Line, r.Kind, r.Pattern))
+			}
+			rulesSeen += len(lines)
+			if lines == nil {
+				lines = []string{fmt.Sprint(a.Agent, a.Class, some(a.GroupAgent), nil, nil, nil)}
+			}
+			if diff := cmp.Diff(texts("SELECT agent, class, group_agent, line, kind, pattern FROM ("+of[3+k]+") ORDER BY line"), lines); diff != "" {
+				t.Errorf("%s, %s (-SQL +show):\n%s", hosts[i], a.Agent, diff)
+			}
+		}
+	}
+	if rulesSeen < 500 {
+		t.Errorf("%d rules compared", rulesSeen)
+	}
+}
