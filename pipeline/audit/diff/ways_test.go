@@ -34,7 +34,7 @@ func TestWaysNameTheBestRankedHost(t *testing.T) {
 			host := string(rune('a'+i)) + ".example"
 			row := sink.Change{
 				Host: host, Origin: "https://" + host, Kind: "verdict", Severity: change.Major, Agent: sink.Some("GPTBot"), URL: sink.Some("https://" + host + "/x"),
-				Before: sink.Some("allow"), After: sink.Some("disallow"), LineAfter: sink.Some(int32(host[0])),
+				Before: sink.Some("allow"), After: sink.Some("disallow"), LineBefore: sink.Some(int32(host[0]) + 1), LineAfter: sink.Some(int32(host[0])),
 			}
 			var n int64
 			if _, err := fmt.Sscan(rank, &n); err == nil {
@@ -45,7 +45,7 @@ func TestWaysNameTheBestRankedHost(t *testing.T) {
 			w.EndOfHost()
 		}
 		got := w.Commonest()
-		if len(got) != 1 || got[0].Host != c.want || got[0].Origin != "https://"+c.want || *got[0].URL != "https://"+c.want+"/x" || *got[0].LineAfter != int32(c.want[0]) || got[0].Kind != "verdict" || got[0].Hosts != 3 {
+		if len(got) != 1 || got[0].Host != c.want || got[0].Origin != "https://"+c.want || *got[0].URL != "https://"+c.want+"/x" || *got[0].LineAfter != int32(c.want[0]) || *got[0].LineBefore != int32(c.want[0])+1 || got[0].Kind != "verdict" || got[0].Hosts != 3 {
 			t.Errorf("%s: %+v, want %s", c.ranks, got, c.want)
 		}
 	}
