@@ -69,11 +69,27 @@ func showRun(ctx context.Context, dir string, m *sink.Manifest, stdout io.Writer
 		text += ", so far"
 	}
 	if m.Rejected > 0 {
-		text += fmt.Sprintf("; %s rejected: %s", words.Number(m.Rejected), store.Join(dir, "_runs", m.Run, "rejected.csv"))
+		text += fmt.Sprintf("; %s rejected", words.Number(m.Rejected))
+		if there, err := isThere(ctx, dir, "_runs/"+m.Run+"/rejected.csv"); err != nil {
+			return err
+		} else if there {
+			text += ": " + store.Join(dir, "_runs", m.Run, "rejected.csv")
+		}
 	}
 	p.line(p.foreign(text))
 	showFigures(p, f, m.Profiles)
 	p.line("\nRows in " + p.foreign(dir))
 	showRows(p, m.Tables, rows)
 	return nil
+}
+
+// isThere reports whether a folder has a file. A data set that is published lacks some,
+// and has checksums.sha256.
+func isThere(ctx context.Context, dir, name string) (bool, error) {
+	in, err := store.Open(ctx, dir)
+	if err != nil {
+		return false, err
+	}
+	defer in.Close()
+	return store.Exists(in, name)
 }

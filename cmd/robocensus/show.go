@@ -187,6 +187,15 @@ func (f *showFlags) find(ctx context.Context, r *lookup.Run, o fetch.Origin, pro
 		near = append(near, t.Origin)
 	}
 	what, hint := o.Host, ""
+	if len(near) == 0 {
+		published, err := isThere(ctx, f.out, "checksums.sha256")
+		if err != nil {
+			return nil, err
+		}
+		if published {
+			hint = "; a data set that is published may have hashes in place of names"
+		}
+	}
 	if o.Scheme != "" {
 		what = o.String()
 	}
