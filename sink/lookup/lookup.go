@@ -56,7 +56,7 @@ func (r *Run) Close() error {
 // Target is a target of a run: a host, or one of several origins or captures of it.
 type Target struct {
 	sink.Fetch
-	segment int
+	Segment int
 }
 
 // Targets returns the targets that have one of the hosts, in the order of the input.
@@ -87,7 +87,7 @@ func (r *Run) Targets(ctx context.Context, hosts ...string) ([]Target, error) {
 // type of its rows. A run without the table has none.
 func Rows[R any](ctx context.Context, r *Run, table string, t *Target) (all []R, err error) {
 	for _, p := range r.PartsOf(table) {
-		if p.Segment != t.segment {
+		if p.Segment != t.Segment {
 			continue
 		}
 		rows, err := read[R](ctx, r, p, func(f *part) ([]span, error) { return f.ofTarget(ctx, t.Seq) })

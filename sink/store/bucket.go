@@ -161,7 +161,10 @@ func (s *sent) discard(published bool) {
 }
 
 // Scratch creates a temporary file on this machine.
-func (b *Bucket) Scratch(string) (*Scratch, error) {
+func (b *Bucket) Scratch(string) (*Scratch, error) { return ScratchHere() }
+
+// ScratchHere creates a scratch file on this machine, in no store.
+func ScratchHere() (*Scratch, error) {
 	f, err := remote.Scratch()
 	if err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func (c *comparison) emit(row sink.Change) error {
 }
 
 func (c *comparison) flush() error {
-	err := c.d.out.Write(c.rows...)
+	err := c.d.write(c.rows...)
 	c.rows = c.rows[:0]
 	return err
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 	"github.com/robocensus/robocensus/sink/views"
 )
 
@@ -54,13 +55,9 @@ func Runs(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	defer d.out.Abort()
-	d.result = newResult(c, d.notes, slices.Concat(d.common, d.others))
-	d.result.Policies = d.reading || d.rules != nil || len(d.common) > 0 && len(d.tables) > 0
-	defer d.close()
-	for _, step := range []func(context.Context) error{d.expect, d.fetches, d.join, d.lookBack, d.details, d.compareAll, d.expected} {
-		if err := step(ctx); err != nil {
-			return nil, err
-		}
+	d.scratch, d.write = d.out.Scratch, d.out.Write
+	if err := d.compare(ctx); err != nil {
+		return nil, err
 	}
 	d.out.Compared(d.result.Compared, d.result.Unread, d.result.Earlier...)
 	if err := d.out.Commit(); err != nil {
@@ -84,6 +81,7 @@ type differ struct {
 	redefined map[string]bool // agents that the runs define differently
 	rules     *rulesDiff      // nil if the meaning of rules is not compared
 
+	hosts   []string  // only these are compared; nil for all
 	earlier []*differ // compare runs that stand in for the first one with the second, latest first
 
 	names   *records.Names
@@ -95,13 +93,15 @@ type differ struct {
 	found   [2]*sorter.Sorter // rows of these targets, by number of the pair and table
 
 	out     *sink.Changes
+	scratch func() (*store.Scratch, error)
+	write   func(...sink.Change) error
 	result  *Result
 	checker *expect.Checker    // nil without expectations
 	shown   *expect.Comparison // what this comparison shows of them
 }
 
 func (d *differ) sorter() *sorter.Sorter {
-	s := &sorter.Sorter{Scratch: d.out.Scratch, Memory: cmp.Or(d.memory, sorter.Memory)}
+	s := &sorter.Sorter{Scratch: d.scratch, Memory: cmp.Or(d.memory, sorter.Memory)}
 	d.sorters = append(d.sorters, s)
 	return s
 }
@@ -110,6 +110,19 @@ func (d *differ) close() {
 	for _, s := range d.sorters {
 		s.Close()
 	}
+}
+
+// compare takes the steps of a comparison.
+func (d *differ) compare(ctx context.Context) error {
+	d.result = newResult(d.Config, d.notes, slices.Concat(d.common, d.others))
+	d.result.Policies = d.reading || d.rules != nil || len(d.common) > 0 && len(d.tables) > 0
+	defer d.close()
+	for _, step := range []func(context.Context) error{d.expect, d.fetches, d.join, d.lookBack, d.details, d.compareAll, d.expected} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // open reads the runs and decides what can be compared.
@@ -121,7 +134,10 @@ func (d *differ) open(ctx context.Context) error {
 		return refuse("they are one run")
 	}
 	for i, run := range []string{d.Before, d.After} {
-		m, err := past.Read(ctx, d.Dir, run)
+		m, err := d.runs[i], error(nil)
+		if m == nil {
+			m, err = past.Read(ctx, d.Dir, run)
+		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return noRunError{d.Dir, run}
@@ -160,15 +176,23 @@ func (d *differ) plan() {
 // fetches sorts the rows of fetches of both runs by host.
 func (d *differ) fetches(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
+	for i, run := range d.runs {
+		d.byHost[i] = d.sorter()
+		g.Go(func() error { return d.readFetches(ctx, run, nil, d.byHost[i]) })
+	}
+	return g.Wait()
+}
+
+// readFetches adds the rows of fetches of a run to a sorter: those that are compared,
+// or of these the wanted hosts.
+func (d *differ) readFetches(ctx context.Context, run *past.Run, wanted func(host string) bool, into *sorter.Sorter) error {
+	if d.hosts != nil {
+		return d.lookUp(ctx, run, into)
+	}
+	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
-	for i, m := range d.runs {
-		into := d.sorter()
-		d.byHost[i] = into
-		for _, p := range m.Parts {
-			if p.Table == "fetches" {
-				g.Go(func() error { return records.ReadFetches(ctx, d.Dir, p, nil, into) })
-			}
-		}
+	for _, p := range run.PartsOf("fetches") {
+		g.Go(func() error { return records.ReadFetches(ctx, d.Dir, p, wanted, into) })
 	}
 	return g.Wait()
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/internal/audittest"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/internal/pipelinetest"
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/testdata"
@@ -275,7 +276,51 @@ func changesOf(t *testing.T, dir, run, against string) []sink.Change {
 	if err != nil {
 		t.Fatal(err)
 	}
+	checkLookedUp(t, dir, run, against, rows)
 	return rows
+}
+
+// checkLookedUp checks that a comparison of some hosts, looked up by index, finds the rows
+// that the table has of them, in their order.
+func checkLookedUp(t *testing.T, dir, run, against string, rows []sink.Change) {
+	t.Helper()
+	var runs [2]*past.Run
+	of := make(map[string][]sink.Change)
+	for i, id := range []string{against, run} {
+		r, err := past.Read(t.Context(), dir, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs[i] = r
+		for _, p := range r.PartsOf("fetches") {
+			fetches, err := parquet.ReadFile[sink.Fetch](filepath.Join(dir, filepath.FromSlash(p.Path)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range fetches {
+				of[f.Host] = nil
+			}
+		}
+	}
+	for _, row := range rows {
+		of[row.Host] = append(of[row.Host], row)
+	}
+	hosts := slices.Sorted(maps.Keys(of))
+	for len(hosts) > 0 {
+		some := hosts[:min(len(hosts), max(1, len(of)/8))]
+		hosts = hosts[len(some):]
+		var want []sink.Change
+		for _, host := range some {
+			want = append(want, of[host]...)
+		}
+		got, _, err := Hosts(t.Context(), dir, runs[0], runs[1], some)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("the hosts %s in %s and %s (-table +looked up):\n%s", strings.Join(some, ", "), against, run, diff)
+		}
+	}
 }
 
 func checkScript(t *testing.T, texts map[string]string, n int) {

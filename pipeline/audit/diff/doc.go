@@ -29,6 +29,7 @@
 // document it in configs/schedule/README.md and sink.Change.
 //
 //	diff.go       the steps of a comparison
+//	hosts.go      a comparison of some hosts, without writing
 //	plan.go       what of two runs can be compared
 //	join.go       pairs of origins
 //	earlier.go    earlier runs, for hosts that the first run could not read

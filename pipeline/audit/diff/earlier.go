@@ -6,10 +6,7 @@ import (
 	"hash/maphash"
 	"io"
 	"maps"
-	"runtime"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
@@ -171,7 +168,7 @@ func (d *differ) standIn(ctx context.Context, run string) (*differ, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &differ{Config: d.Config, runs: [2]*past.Run{r, d.runs[1]}, names: d.names, out: d.out, result: d.result, checker: d.checker}
+	e := &differ{Config: d.Config, runs: [2]*past.Run{r, d.runs[1]}, names: d.names, write: d.write, result: d.result, checker: d.checker}
 	e.Before = run
 	e.plan()
 	switch {
@@ -216,12 +213,7 @@ func (d *differ) without(e *differ) (agents []string) {
 func (d *differ) lookIn(ctx context.Context, e *differ, hidden *hiddenPairs) (*hiddenPairs, error) {
 	byHost := d.sorter()
 	defer byHost.Close()
-	g, each := errgroup.WithContext(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for _, p := range e.runs[0].PartsOf("fetches") {
-		g.Go(func() error { return records.ReadFetches(each, d.Dir, p, hidden.hosts.has, byHost) })
-	}
-	if err := g.Wait(); err != nil {
+	if err := d.readFetches(ctx, e.runs[0], hidden.hosts.has, byHost); err != nil {
 		return nil, err
 	}
 	rows, err := newHostReader(byHost)

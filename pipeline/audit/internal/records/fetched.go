@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/lookup"
 	"github.com/robocensus/robocensus/sink/scan"
 )
 
@@ -99,14 +100,37 @@ func ReadFetches(ctx context.Context, dir string, p sink.Part, wanted func(host 
 			if !since.IsNull(i) {
 				f.Since = int64(since.Value(i))
 			}
-			e = e[:0]
-			f.Encode(&e)
-			if err := into.Add(f.Key(), e); err != nil {
+			if err := f.addTo(into, &e); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// AddTarget adds the row of a target that was looked up to a sorter.
+func AddTarget(t *lookup.Target, into *sorter.Sorter) error {
+	or := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return *s
+	}
+	f := Fetched{
+		Host: t.Host, Origin: t.Origin, time: t.FetchTime.UnixMicro(), Seq: t.Seq, Segment: t.Segment, Rank: t.Rank,
+		Outcome: t.Outcome, Reason: t.Reason, Digest: or(t.ContentDigest), Final: or(t.FinalURL), Fallback: or(t.FallbackErrorClass),
+	}
+	if t.UnreachableSince != nil {
+		f.Since = t.UnreachableSince.UnixMicro()
+	}
+	return f.addTo(into, new(Encoder))
+}
+
+// addTo adds the row to a sorter. e is a buffer.
+func (f *Fetched) addTo(into *sorter.Sorter, e *Encoder) error {
+	*e = (*e)[:0]
+	f.Encode(e)
+	return into.Add(f.Key(), *e)
 }
 
 // IsBare reports whether a list could name the origin by its host alone.

@@ -1,0 +1,48 @@
+package diff
+
+import (
+	"context"
+
+	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
+	"github.com/robocensus/robocensus/pipeline/internal/sorter"
+	"github.com/robocensus/robocensus/pipeline/past"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/lookup"
+	"github.com/robocensus/robocensus/sink/store"
+)
+
+// Hosts compares two runs of dir on some hosts. It returns the rows that [Runs] writes
+// for them, and the notes on what is not compared. It writes nothing, and looks the
+// hosts up by index. Errors are those of Runs.
+func Hosts(ctx context.Context, dir string, before, after *past.Run, hosts []string) (rows []sink.Change, notes []string, err error) {
+	d := &differ{
+		Config: Config{Dir: dir, Before: before.ID(), After: after.ID()}, runs: [2]*past.Run{before, after}, names: new(records.Names), hosts: hosts,
+		scratch: store.ScratchHere,
+		write:   func(some ...sink.Change) error { rows = append(rows, some...); return nil },
+	}
+	if err := d.open(ctx); err != nil {
+		return nil, nil, err
+	}
+	return rows, d.notes, d.compare(ctx)
+}
+
+// lookUp adds the rows of fetches of the compared hosts in a run to a sorter.
+func (d *differ) lookUp(ctx context.Context, run *past.Run, into *sorter.Sorter) error {
+	in, err := store.Open(ctx, d.Dir)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	r := lookup.Open(in, run.Manifest)
+	defer r.Close()
+	targets, err := r.Targets(ctx, d.hosts...)
+	if err != nil {
+		return err
+	}
+	for i := range targets {
+		if err := records.AddTarget(&targets[i], into); err != nil {
+			return err
+		}
+	}
+	return nil
+}
