@@ -16,30 +16,33 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/audit/diff"
+	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/lookup"
-	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/store"
 )
 
 const hostHelp = `Shows what a run has found out about each HOST: how it answered, what its file is,
 and which agents of each category it shuts out; with --agent, what the agent may do,
-and by which lines. HOST is a host, an origin or a URL. The rows are looked up by index,
+and by which lines. Where the run keeps bodies, the lines of the file that decide
+are shown in their places. HOST is a host, an origin or a URL. The rows are looked up by index,
 which takes about as long for any number of hosts.
 
 With --json, the output is one array with an object for each origin (and each capture):
 
     {"run", "date", "host", "origin", "rank", "fetched", "outcome", "reason", "status",
      "hops", "error_class", "bytes", "truncated", "lines", "groups", "rules", "sitemaps",
-     "findings", "profile", "categories", "agents", "before", "changes"}
+     "findings", "profile", "categories", "agents", "before", "changes", "notes", "body"}
 
 findings counts lines by class. categories has, for each category, agents by class and
 the names of those that are shut out (closed). agents has those of --agent:
 {"agent", "category", "class", "match", "group_agent", "group_line", "crawl_delay",
 "rules"}, with rules those of their groups: {"line", "kind", "pattern"}. before is the
-complete run before this one, and changes what changed since: {"severity", "kind",
-"agent", "profile", "url", "before", "after"}; null if robocensus diff has not compared
-the two.
+complete run before this one, and changes what changed since under the profile for the
+agents, as robocensus diff finds it: {"severity", "kind", "agent", "profile", "url", "before", "after", "line_before",
+"line_after", "before_run"}; null if the two cannot be compared. notes say what is not
+compared. body is the file, as far as it is text, if the run keeps bodies (--keep-bodies).
 
 With --sql, the output is the queries that give the same from the tables.
 
@@ -138,7 +141,7 @@ func (f *showFlags) show(ctx context.Context, args []string, stdout io.Writer) e
 		}
 		views = append(views, found...)
 	}
-	if err := addChanges(ctx, f.out, in, m, views); err != nil {
+	if err := addChanges(ctx, f.out, in, m, f.agents, views); err != nil {
 		return err
 	}
 	switch {
@@ -221,9 +224,9 @@ func nearby(ctx context.Context, r *lookup.Run, host string) (near []string, err
 	return near, err
 }
 
-// addChanges adds what changed on the hosts since the complete run before, if the two
-// runs are compared.
-func addChanges(ctx context.Context, dir string, in store.Store, m *sink.Manifest, views []*hostView) error {
+// addChanges adds what changed on the hosts since the complete run before, as diff finds
+// it, whether or not it has compared the two runs.
+func addChanges(ctx context.Context, dir string, in store.Store, m *sink.Manifest, agents []string, views []*hostView) error {
 	complete, err := sink.CompleteRuns(in)
 	if err != nil {
 		return err
@@ -232,30 +235,35 @@ func addChanges(ctx context.Context, dir string, in store.Store, m *sink.Manifes
 	if at <= 0 {
 		return nil
 	}
-	before := complete[at-1].Run
-	record, err := sink.ComparisonIn(in, m.Run, before)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	var runs [2]*past.Run
+	for i := range runs {
+		if runs[i], err = past.Read(ctx, dir, complete[at-1+i].Run); err != nil {
+			return err
+		}
 	}
 	of := make(map[string][]*hostView) // by origin
+	var hosts []string
 	for _, v := range views {
-		v.Before = &before
-		if of[v.Origin] = append(of[v.Origin], v); record != nil {
-			v.Changes = []changeView{}
-		}
+		v.Before = &complete[at-1].Run
+		of[v.Origin], hosts = append(of[v.Origin], v), append(hosts, v.Host)
 	}
-	if record == nil {
+	slices.Sort(hosts)
+	rows, notes, err := diff.Hosts(ctx, dir, runs[0], runs[1], slices.Compact(hosts))
+	if errors.Is(err, diff.ErrNotComparable) {
+		for _, v := range views {
+			v.Notes = []string{err.Error()}
+		}
 		return nil
 	}
-	columns := []string{"origin", "severity", "kind", "agent", "profile", "url", "before", "after"}
-	return scan.Texts(ctx, dir, *record.Part, columns, func(cells []*string) {
-		for _, v := range of[*cells[0]] {
-			for i, cell := range cells {
-				if cell != nil {
-					cells[i] = sink.Some(strings.Clone(*cell))
-				}
+	for _, v := range views {
+		v.Changes, v.Notes = []changeView{}, append(v.Notes, notes...)
+	}
+	for i := range rows {
+		for _, v := range of[rows[i].Origin] {
+			if isAsked(&rows[i], v.Profile, agents) {
+				v.Changes, v.changed = append(v.Changes, changeViewOf(&rows[i])), append(v.changed, rows[i])
 			}
-			v.Changes = append(v.Changes, changeView{*cells[1], *cells[2], cells[3], cells[4], cells[5], cells[6], cells[7]})
 		}
-	})
+	}
+	return err
 }

@@ -40,26 +40,19 @@ type hostView struct {
 	Categories []*categoryView `json:"categories"`
 	Agents     []*agentView    `json:"agents"`
 	Before     *string         `json:"before"`  // the complete run before this one
-	Changes    []changeView    `json:"changes"` // since that run; nil if the two are not compared
+	Changes    []changeView    `json:"changes"` // since that run; nil if the two cannot be compared
+	Notes      []string        `json:"notes"`   // what is not compared
+	Body       *string         `json:"body"`    // nil if the run does not keep it
 	policies   []sink.Policy
 	groups     []sink.Group
 	rules      []sink.Rule
+	body       []byte
+	changed    []sink.Change // changes as rows
 }
 
 type hopView struct {
 	URL    string `json:"url"`
 	Status *int32 `json:"status"`
-}
-
-// changeView is a row of the table changes.
-type changeView struct {
-	Severity string  `json:"severity"`
-	Kind     string  `json:"kind"`
-	Agent    *string `json:"agent"`
-	Profile  *string `json:"profile"`
-	URL      *string `json:"url"`
-	Before   *string `json:"before"`
-	After    *string `json:"after"`
 }
 
 type categoryView struct {
@@ -90,7 +83,7 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 	v := &hostView{
 		Run: r.Manifest.Run, Date: r.Date, Host: t.Host, Origin: t.Origin, Rank: t.Rank, Fetched: t.FetchTime, Outcome: t.Outcome, Reason: t.Reason,
 		Status: t.Status, Hops: []hopView{}, ErrorClass: t.ErrorClass, Bytes: t.BodyBytes, Truncated: t.BodyTruncated,
-		Lines: t.Lines, Groups: t.Groups, Rules: t.Rules, Sitemaps: t.Sitemaps, Findings: make(map[string]int), Profile: profile, Agents: []*agentView{},
+		Lines: t.Lines, Groups: t.Groups, Rules: t.Rules, Sitemaps: t.Sitemaps, Findings: make(map[string]int), Profile: profile, Agents: []*agentView{}, Notes: []string{},
 	}
 	for _, h := range t.Hops {
 		v.Hops = append(v.Hops, hopView(h))
@@ -128,7 +121,13 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 	if v.groups, err = lookup.Rows[sink.Group](ctx, r, "groups", t); err != nil {
 		return nil, err
 	}
-	v.rules, err = lookup.Rows[sink.Rule](ctx, r, "rules", t)
+	if v.rules, err = lookup.Rows[sink.Rule](ctx, r, "rules", t); err != nil {
+		return nil, err
+	}
+	body, err := lookup.Body(ctx, r, t)
+	if body != nil {
+		v.Body, v.body = sink.Some(sink.Text(body)), body
+	}
 	return v, err
 }
 
@@ -218,6 +217,7 @@ func (v *hostView) print(p *textPage) {
 		p.line("")
 		v.printAgent(p, a)
 	}
+	v.printFile(p)
 	v.printChanges(p)
 }
 
@@ -229,31 +229,21 @@ func (v *hostView) printChanges(p *textPage) {
 	case v.Before == nil:
 		return
 	case v.Changes == nil:
-		p.line(fmt.Sprintf("\nsince run %[1]s: not compared; robocensus diff --out DIR %[1]s %[2]s compares them", p.foreign(*v.Before), p.foreign(v.Run)))
-		return
+		p.line(fmt.Sprintf("\nsince run %s: not compared", p.foreign(*v.Before)))
 	case len(v.Changes) == 0:
 		p.line(fmt.Sprintf("\nsince run %s: no change", p.foreign(*v.Before)))
-		return
+	default:
+		p.line(fmt.Sprintf("\nsince run %s", p.foreign(*v.Before)))
 	}
-	p.line(fmt.Sprintf("\nsince run %s", p.foreign(*v.Before)))
-	text := func(s *string) string {
-		if s == nil {
-			return "none"
-		}
-		return *s
+	for _, note := range v.Notes {
+		p.line("  note: " + p.foreign(note))
 	}
-	for i, c := range v.Changes {
+	for i, told := range toldChanges(p, v.changed, *v.Before) {
 		if i == mostChangesShown {
-			p.line(fmt.Sprintf("  and %s more, all in --json", words.Count(int64(len(v.Changes)-i), "change")))
+			p.line("  and more, all in --json")
 			break
 		}
-		line := c.Severity + ", " + words.Kind.Of(c.Kind)
-		for _, about := range []*string{c.Agent, c.URL} {
-			if about != nil {
-				line += " " + *about
-			}
-		}
-		p.line("  " + p.foreign(shortened(fmt.Sprintf("%s: %s → %s", line, text(c.Before), text(c.After)))))
+		p.line("  " + shortened(told))
 	}
 }
 

@@ -67,7 +67,7 @@ func (r *Run) Targets(ctx context.Context, hosts ...string) ([]Target, error) {
 	group.SetLimit(atOnce)
 	for _, p := range r.PartsOf("fetches") {
 		group.Go(func() error {
-			rows, err := read[sink.Fetch](ctx, r, p, func(f *part) ([]span, error) { return f.ofHosts(ctx, hosts) })
+			rows, err := read[sink.Fetch](ctx, r, p, func(f *part) ([]span, error) { return f.ofTexts(ctx, "host", hosts) })
 			mu.Lock()
 			defer mu.Unlock()
 			for _, row := range rows {
@@ -97,6 +97,32 @@ func Rows[R any](ctx context.Context, r *Run, table string, t *Target) (all []R,
 		all = append(all, rows...)
 	}
 	return all, nil
+}
+
+// Body returns the body that decides about a target, byte for byte: that of the answer,
+// or of the earlier copy in its place. It is nil if the run does not keep bodies, or the
+// target has none.
+func Body(ctx context.Context, r *Run, t *Target) ([]byte, error) {
+	digest := t.KeptDigest()
+	if digest == nil {
+		return nil, nil
+	}
+	for _, p := range r.PartsOf("bodies") {
+		if p.Segment != t.Segment {
+			continue
+		}
+		rows, err := read[sink.Body](ctx, r, p, func(f *part) ([]span, error) { return f.ofTexts(ctx, "content_digest", []string{*digest}) })
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			if sink.ContentDigest(row.Body) != *digest {
+				return nil, scan.Unreadable(r.in, p, fmt.Errorf("the body %s has another digest", *digest))
+			}
+			return append([]byte{}, row.Body...), nil
+		}
+	}
+	return nil, nil
 }
 
 // span is a number of consecutive rows of a row group.

@@ -70,24 +70,24 @@ func (f *part) column(group int, name string) (*parquet.FileColumnChunk, error) 
 	return f.file.RowGroups()[group].ColumnChunks()[column.ColumnIndex].(*parquet.FileColumnChunk), nil
 }
 
-// ofHosts returns the rows of some hosts.
-func (f *part) ofHosts(ctx context.Context, hosts []string) (found []span, err error) {
+// ofTexts returns the rows whose column has one of some texts.
+func (f *part) ofTexts(ctx context.Context, column string, texts []string) (found []span, err error) {
 	for i, group := range f.file.RowGroups() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		chunk, err := f.column(i, "host")
+		chunk, err := f.column(i, column)
 		if err != nil {
 			return nil, err
 		}
 		may := false
-		for _, host := range hosts {
+		for _, text := range texts {
 			filter := chunk.BloomFilter()
-			if filter == nil { // another writer
+			if filter == nil { // another writer, or a column without
 				may = true
 				break
 			}
-			has, err := filter.Check(parquet.ByteArrayValue([]byte(host)))
+			has, err := filter.Check(parquet.ByteArrayValue([]byte(text)))
 			if err != nil {
 				return nil, err
 			}
@@ -97,7 +97,7 @@ func (f *part) ofHosts(ctx context.Context, hosts []string) (found []span, err e
 			continue
 		}
 		err = f.values(chunk, span{int64(i), 0, group.NumRows()}, func(row int64, v parquet.Value) bool {
-			if slices.Contains(hosts, string(v.ByteArray())) {
+			if slices.Contains(texts, string(v.ByteArray())) {
 				found = append(found, span{int64(i), row, 1})
 			}
 			return true

@@ -54,7 +54,12 @@ func (s exampleSet) add(row *sink.Change) {
 		e.More++
 		return
 	}
-	s[key] = &Example{
+	s[key] = ExampleOf(row)
+}
+
+// ExampleOf returns a row as an example.
+func ExampleOf(row *sink.Change) *Example {
+	return &Example{
 		Host: row.Host, Origin: row.Origin, Rank: row.Rank, Kind: row.Kind, Severity: row.Severity, Agent: row.Agent, Category: row.Category,
 		Profile: row.Profile, URL: row.URL, Before: row.Before, After: row.After, LineBefore: row.LineBefore, LineAfter: row.LineAfter, BeforeRun: row.BeforeRun,
 	}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+const (
+	// wholeFile is the most lines of a file that are shown whole; of longer ones, those
+	// that decide are shown with nearbyLines before and after.
+	wholeFile   = 60
+	nearbyLines = 2
+	// mostLinesShown bounds what is shown of one file.
+	mostLinesShown = 200
+)
+
+// marks returns the lines that decide: for the agents asked about, else for those that
+// are not allowed everything.
+func (v *hostView) marks() map[int32]bool {
+	marks := make(map[int32]bool)
+	group := func(token *string) {
+		if token == nil {
+			return
+		}
+		for _, g := range v.groups {
+			for i, t := range g.Tokens {
+				if i < len(g.AgentLines) && strings.EqualFold(t, *token) {
+					marks[g.AgentLines[i]] = true
+				}
+			}
+		}
+		for _, r := range v.rules {
+			if r.Effective && r.GroupIndex != nil && v.isOf(*r.GroupIndex, *token) {
+				marks[r.Line] = true
+			}
+		}
+	}
+	for _, a := range v.Agents {
+		group(a.GroupAgent)
+	}
+	for _, p := range v.policies {
+		if len(v.Agents) == 0 && p.Class != "allow_all" {
+			group(p.GroupAgent)
+		}
+	}
+	return marks
+}
+
+// printFile prints the file, or the part around the lines that decide, which are marked.
+func (v *hostView) printFile(p *textPage) {
+	if v.body == nil {
+		return
+	}
+	marks := v.marks()
+	lines := linesOf(v.body)
+	title := "\nthe file"
+	if len(marks) > 0 {
+		title += ", with > before the lines that decide"
+	}
+	p.line(title)
+	width, last, shown := len(strconv.Itoa(len(lines))), 0, 0
+	for i, line := range lines {
+		n := i + 1
+		near := len(lines) <= wholeFile
+		for k := max(1, n-nearbyLines); k <= n+nearbyLines && !near; k++ {
+			near = marks[int32(k)]
+		}
+		if !near {
+			continue
+		}
+		if shown++; shown > mostLinesShown {
+			p.line("  the rest is in --json")
+			return
+		}
+		if n > last+1 {
+			p.line("  …")
+		}
+		last = n
+		mark := " "
+		if marks[int32(n)] {
+			mark = ">"
+		}
+		p.line(fmt.Sprintf("%s %*d  %s", mark, width, n, shortened(p.foreign(sink.Text(line)))))
+	}
+	if last < len(lines) {
+		p.line("  …")
+	}
+}
+
+// linesOf returns the lines of a body, as lineOf numbers them.
+func linesOf(body []byte) (lines [][]byte) {
+	for n := int32(1); len(body) > 0; n++ {
+		line := lineOf(body, 1)
+		lines = append(lines, line)
+		body = body[len(line):]
+		switch {
+		case len(body) > 1 && body[0] == '\r' && body[1] == '\n':
+			body = body[2:]
+		case len(body) > 0:
+			body = body[1:]
+		}
+	}
+	return slices.Clip(lines)
+}
