@@ -99,7 +99,7 @@ func commands() *cobra.Command {
 	}{
 		{"Make a census", []*cobra.Command{runCommand(), planCommand(), demoCommand()}},
 		{"Ask about one policy", []*cobra.Command{checkCommand(), compareCommand()}},
-		{"Read what a census has found", []*cobra.Command{runsCommand(), reportCommand(), showCommand(), diffCommand(), seriesCommand(), verifyCommand(), exportCommand(), publishCommand(), reproduceCommand(), pruneCommand()}},
+		{"Read what a census has found", []*cobra.Command{runsCommand(), reportCommand(), showCommand(), historyCommand(), diffCommand(), seriesCommand(), verifyCommand(), exportCommand(), publishCommand(), reproduceCommand(), pruneCommand()}},
 		{"Other", []*cobra.Command{completionCommand(root), helpCommand(root)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})

@@ -94,12 +94,9 @@ func (f *showFlags) show(ctx context.Context, args []string, stdout io.Writer) e
 	}
 	var asked []fetch.Origin // without a scheme for all origins of a host
 	for _, word := range args {
-		o, _, err := fetch.Parse(word, "")
+		o, err := originOf(word)
 		if err != nil {
-			if o, _, err = fetch.Parse(word, "https"); err != nil {
-				return usageError{err}
-			}
-			o.Scheme = ""
+			return err
 		}
 		asked = append(asked, o)
 	}
@@ -158,6 +155,20 @@ func (f *showFlags) show(ctx context.Context, args []string, stdout io.Writer) e
 		v.print(&textPage{stdout})
 	}
 	return nil
+}
+
+// originOf returns the origin of a host, an origin or a URL; that of a host has no
+// scheme, and stands for all of its origins.
+func originOf(word string) (fetch.Origin, error) {
+	o, _, err := fetch.Parse(word, "")
+	if err == nil {
+		return o, nil
+	}
+	if o, _, err = fetch.Parse(word, "https"); err != nil {
+		return o, usageError{err}
+	}
+	o.Scheme = ""
+	return o, nil
 }
 
 // find returns what a run has about a host, or about one of its origins.

@@ -39,8 +39,7 @@ func isAsked(c *sink.Change, profile string, agents []string) bool {
 // mostNamed is how many agents of one change are named.
 const mostNamed = 4
 
-// toldChanges tells the changes of a host, one line for those that differ only in the
-// agent. A state before that is not from the run before is told with its run.
+// toldChanges tells the changes of a host, one line for those that are alike. A state before that is not from the run before is told with its run.
 func toldChanges(p page, rows []sink.Change, before string) (lines []string) {
 	type folded struct {
 		*diff.Example
@@ -50,9 +49,13 @@ func toldChanges(p page, rows []sink.Change, before string) (lines []string) {
 	for i := range rows {
 		e := diff.ExampleOf(&rows[i])
 		at := slices.IndexFunc(all, func(f *folded) bool { return e.Agent != nil && f.Agent != nil && isAlike(f.Example, e) })
-		if at < 0 {
+		switch {
+		case at < 0:
 			at = len(all)
 			all = append(all, &folded{Example: e})
+		case e.Kind == "verdict":
+			all[at].More++
+			continue
 		}
 		if e.Agent != nil {
 			all[at].agents = append(all[at].agents, *e.Agent)
@@ -71,8 +74,12 @@ func toldChanges(p page, rows []sink.Change, before string) (lines []string) {
 	return lines
 }
 
-// isAlike reports whether two changes differ only in the agent.
+// isAlike reports whether two changes differ only in the agent; verdicts, also in the URL
+// and the lines.
 func isAlike(a, b *diff.Example) bool {
+	if a.Kind == "verdict" && b.Kind == "verdict" {
+		return sink.OrZero(a.Before) == sink.OrZero(b.Before) && sink.OrZero(a.After) == sink.OrZero(b.After) && sink.OrZero(a.BeforeRun) == sink.OrZero(b.BeforeRun)
+	}
 	if a.Kind != b.Kind || a.Severity != b.Severity || sink.OrZero(a.LineBefore) != sink.OrZero(b.LineBefore) || sink.OrZero(a.LineAfter) != sink.OrZero(b.LineAfter) {
 		return false
 	}

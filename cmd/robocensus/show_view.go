@@ -243,7 +243,7 @@ func (v *hostView) printChanges(p *textPage) {
 			p.line("  and more, all in --json")
 			break
 		}
-		p.line("  " + shortened(told))
+		p.line("  " + told)
 	}
 }
 
@@ -268,9 +268,11 @@ func (v *hostView) printAgent(p *textPage, a *agentView) {
 	}
 }
 
+// quoted quotes a text for SQL.
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
 // showQueries prints the queries of which show tells the answers.
 func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string, agents []string) {
-	quoted := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 	for _, o := range asked {
 		of := "host = " + quoted(o.Host)
 		if o.Scheme != "" {

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"context"
+	"slices"
 
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/internal/sorter"
@@ -12,8 +13,8 @@ import (
 )
 
 // Hosts compares two runs of dir on some hosts. It returns the rows that [Runs] writes
-// for them, and the notes on what is not compared. It writes nothing, and looks the
-// hosts up by index. Errors are those of Runs.
+// for them, and notes: what is not compared, and what was asked otherwise. It writes
+// nothing, and looks the hosts up by index. Errors are those of Runs.
 func Hosts(ctx context.Context, dir string, before, after *past.Run, hosts []string) (rows []sink.Change, notes []string, err error) {
 	d := &differ{
 		Config: Config{Dir: dir, Before: before.ID(), After: after.ID()}, runs: [2]*past.Run{before, after}, names: new(records.Names), hosts: hosts,
@@ -23,7 +24,10 @@ func Hosts(ctx context.Context, dir string, before, after *past.Run, hosts []str
 	if err := d.open(ctx); err != nil {
 		return nil, nil, err
 	}
-	return rows, d.notes, d.compare(ctx)
+	b := d.between
+	notes = slices.Concat(b.Tables, b.Asked, d.notes[len(b.Told()):])
+	err = d.compare(ctx)
+	return rows, notes, err
 }
 
 // lookUp adds the rows of fetches of the compared hosts in a run to a sorter.
