@@ -35,6 +35,7 @@ type census struct {
 	totals     *summary.Counts
 	pressure   *backpressure
 	ready      chan *segment // segments that have all their captures
+	lines      *hostLines    // nil for none
 	progress   *Progress
 }
 
@@ -44,6 +45,9 @@ func newCensus(c Config, from *source.Source, progress *Progress) *census {
 		shared: evaluate.Prepare(c.Evaluate), pressure: newBackpressure(&c), ready: make(chan *segment, 1),
 	}
 	n.totals = n.shared.NewCounts()
+	if c.HostLine != nil {
+		n.lines = newHostLines(n.shared, c.HostLine)
+	}
 	return n
 }
 

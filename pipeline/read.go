@@ -136,6 +136,9 @@ func (n *census) fetch(ctx context.Context, lease *fetch.Lease, j *job) error {
 // account counts the memory of a job's capture. Bodies that do not fit go to
 // disk.
 func (n *census) account(j *job) error {
+	if err := n.lines.tell(&j.Target); err != nil {
+		return err
+	}
 	weight := j.Capture.Weight()
 	n.pressure.weigh(weight)
 	j.segment.bytes.Add(int64(weight))

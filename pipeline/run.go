@@ -39,6 +39,11 @@ type Config struct {
 	Pace        map[string]any // the settings that the tables do not depend on
 	Inputs      []sink.Input   // inputs in addition to those of the source
 	Planned     *sink.Plan     // the plan of a planned run; nil for none
+
+	// HostLine is called with each target as soon as it has its capture, one call at a
+	// time; nil for nobody. A process that resumes a run calls it for the targets of
+	// segments that are not committed.
+	HostLine func(*evaluate.HostLine) error
 }
 
 // Result is the outcome of a run.

@@ -38,12 +38,13 @@ With --agent, only changes for these agents and for the whole host are shown.
 With --json, the output is one array, an object for each event:
 
     {"event", "date", "run", "origin", "outcome", "reason", "status", "closed",
-     "agents", "change", "days", "note"}
+     "agents", "change", "group_line", "days", "note"}
 
 event is state, change, outage, absent, gap or note. A state has outcome, reason, status,
 closed (the agents that are shut out) and agents (those of --agent, as robocensus show
-has them); a change has change, as robocensus show has it; an outage has reason and
-status; a gap has days; a note says what of two runs is not compared.
+has them). A change has change, as robocensus show has it; that of a policy has the line
+of the group that decides now. An outage has reason and status, and a gap has days. A
+note says what of two runs is not compared.
 
 With --sql, the output is the queries that give the same from the tables.
 
@@ -83,18 +84,19 @@ func historyCommand() *cobra.Command {
 
 // event is what the history of a host says of a run.
 type event struct {
-	Event   string       `json:"event"` // state, change, outage, absent, gap, note
-	Date    time.Time    `json:"date"`
-	Run     string       `json:"run"`
-	Origin  *string      `json:"origin"`
-	Outcome *string      `json:"outcome"`
-	Reason  *string      `json:"reason"`
-	Status  *int32       `json:"status"`
-	Closed  []string     `json:"closed"`
-	Agents  []*agentView `json:"agents"`
-	Change  *changeView  `json:"change"`
-	Days    *int         `json:"days"`
-	Note    *string      `json:"note"`
+	Event     string       `json:"event"` // state, change, outage, absent, gap, note
+	Date      time.Time    `json:"date"`
+	Run       string       `json:"run"`
+	Origin    *string      `json:"origin"`
+	Outcome   *string      `json:"outcome"`
+	Reason    *string      `json:"reason"`
+	Status    *int32       `json:"status"`
+	Closed    []string     `json:"closed"`
+	Agents    []*agentView `json:"agents"`
+	Change    *changeView  `json:"change"`
+	GroupLine *int32       `json:"group_line"`
+	Days      *int         `json:"days"`
+	Note      *string      `json:"note"`
 
 	view   *hostView   // of a state
 	change sink.Change // of a change
@@ -205,6 +207,9 @@ func (h *historian) add(ctx context.Context, id string) error {
 		h.events = append(h.events, event{Event: "absent"})
 	}
 	for i := range targets {
+		if err := h.groupLines(ctx, r, &targets[i], h.events[from:]); err != nil {
+			return err
+		}
 		if err := h.state(ctx, r, &targets[i]); err != nil {
 			return err
 		}
@@ -274,6 +279,24 @@ func (h *historian) compare(ctx context.Context, run *past.Run, targets []lookup
 			e.Change = &view
 		}
 		h.events = append(h.events, e)
+	}
+	return err
+}
+
+// groupLines adds to changes of a policy the line of the group that decides now, which
+// the table changes does not have.
+func (h *historian) groupLines(ctx context.Context, r *lookup.Run, t *lookup.Target, events []event) error {
+	isPolicy := func(e event) bool { return e.change.Kind == "policy_class" && *e.Origin == t.Origin }
+	if !slices.ContainsFunc(events, isPolicy) {
+		return nil
+	}
+	policies, err := lookup.Rows[sink.Policy](ctx, r, "policies", t)
+	for i := range events {
+		for _, p := range policies {
+			if isPolicy(events[i]) && p.Profile == h.profile && p.Agent == *events[i].change.Agent {
+				events[i].GroupLine, events[i].change.LineAfter = p.GroupLine, p.GroupLine
+			}
+		}
 	}
 	return err
 }

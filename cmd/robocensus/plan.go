@@ -115,7 +115,7 @@ func (f *runFlags) checkQueries() (err error) {
 }
 
 // notPlanned are the flags of run that do not apply to a plan.
-var notPlanned = []string{"shard", "spool", "resume", "force-new", "dry-run", "json", "expect", "limit"}
+var notPlanned = []string{"shard", "spool", "resume", "force-new", "dry-run", "json", "lines", "expect", "limit"}
 
 func showPlan(out io.Writer, f *runFlags, c pipeline.Config, planned bool, rows int64) {
 	folder := plain(store.Join(c.Dir, "_runs", c.Run))

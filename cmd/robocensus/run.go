@@ -67,12 +67,23 @@ not all answers were read. A shard prints
 A run that fails prints nothing to standard output. Progress and notes go to standard
 error.
 
+With --lines, each host is printed as an object on a line of its own as soon as it has
+answered or failed, in no order, and the summary goes to standard error:
+
+    {"seq", "host", "origin", "rank", "outcome", "reason", "status", "error_class",
+     "bytes", "groups", "rules", "closed"}
+
+with the values of the tables under the first profile; closed lists the agents that are
+shut out. A resumed run prints the hosts that were not committed, some for a second time.
+If the reader closes the pipe, the run ends; --resume continues it.
+
 Exit codes: 0 done, 1 done and an expectation is broken or cannot be checked, 64
 usage, 65 bad input, 69 no host could be reached, 74 I/O, 75 ended by SIGTERM, this
 machine is cut off, or another run has the --state, 130 ended by Ctrl-C.`
 
 const runExamples = `  robocensus run example.com www.example.org --out out
   robocensus run --hosts tranco.csv --limit 10000 --out out
+  robocensus run --hosts tranco.csv --limit 10000 --out out --lines | jq -r 'select(.closed != []) | .host'
   zcat hosts.gz | robocensus run --hosts - --out out --schemes https
   robocensus run --warc 'crawl/*.warc.gz' --ranks tranco.csv --out out
   robocensus run --warc-paths https://data.commoncrawl.org/crawl-data/CC-MAIN-2026-43/robotstxt.paths.gz \
@@ -104,7 +115,7 @@ type runFlags struct {
 	maxAge                   time.Duration
 	grace                    time.Duration
 	progress                 string
-	json, dryRun             bool
+	json, dryRun, lines      bool
 	expect                   string
 	expectations             *expect.List // nil for none
 	shards, shard, parallel  int
@@ -167,6 +178,7 @@ func newRunFlags() *runFlags {
 	s.Var(&f.memory, "memory", "memory limit, a `SIZE` such as 512M or 2G (default that of the control group or machine); bodies go to disk before it is exceeded")
 	s.StringVar(&f.progress, "progress", "auto", "auto, bar, log or none")
 	s.BoolVar(&f.dryRun, "dry-run", false, "show what would be asked and written: hosts, profiles, agents, URLs, verdicts, approximate bytes; ask and write nothing")
+	s.BoolVar(&f.lines, "lines", false, "print a JSON object for each host to standard output as it completes, and nothing else")
 	s.BoolVar(&f.json, "json", false, "print only JSON to standard output: one object")
 	group(s, "Output")
 	return f

@@ -170,6 +170,10 @@ func (f *runFlags) checkValues() error {
 		return usagef("--run is empty: give an ID, or leave it out for the time of the start")
 	case !(f.sample > 0 && f.sample <= 1):
 		return usagef("--sample must be above 0 and at most 1: 0.1 takes a tenth of the registered domains")
+	case f.lines && f.json:
+		return usagef("--lines and --json exclude each other: give one of them")
+	case f.dryRun && f.lines:
+		return usagef("--dry-run prints text: leave out --lines")
 	case f.dryRun && f.json:
 		return usagef("--dry-run prints text: leave out --json")
 	case len(f.schemes) == 0:
@@ -381,7 +385,7 @@ func (f *runFlags) settings() (settings, pace map[string]any) {
 	f.set.VisitAll(func(flag *pflag.Flag) {
 		out := settings
 		switch flag.Name {
-		case "out", "run", "config", "progress", "help", "resume", "force-new", "expect", "json", "dry-run", "shards", "shard", "spool":
+		case "out", "run", "config", "progress", "help", "resume", "force-new", "expect", "json", "lines", "dry-run", "shards", "shard", "spool":
 			return
 		case "concurrency", "per-address", "per-domain", "rate", "address-rate", "state", "grace", "outage-patience", "accept-unreachable", "memory", "parallelism", "warc-base", "archive-rate", "future":
 			out = pace

@@ -22,6 +22,7 @@ import (
 
 // execute makes the run and prints its summary.
 func (f *runFlags) execute(ctx context.Context, c pipeline.Config, stdout, stderr io.Writer) error {
+	stdout = f.setLines(&c, stdout, stderr)
 	f.remarkTokens(c, stderr)
 	remarkMissed(ctx, c, stderr)
 	for _, run := range f.damaged {

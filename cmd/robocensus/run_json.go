@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 
 	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store"
 )
@@ -29,6 +32,23 @@ type runResult struct {
 	Unmatched    *int64            `json:"unmatched,omitempty"` // hosts of --hosts that have no stored answer
 	Rows         map[string]int64  `json:"rows"`                // rows by table
 	Expectations []*expect.Promise `json:"expectations,omitempty"`
+}
+
+// setLines has the run print each host to stdout with --lines, and returns where the
+// summary goes.
+func (f *runFlags) setLines(c *pipeline.Config, stdout, stderr io.Writer) io.Writer {
+	if !f.lines {
+		return stdout
+	}
+	out := json.NewEncoder(stdout)
+	out.SetEscapeHTML(false)
+	c.HostLine = func(line *evaluate.HostLine) error {
+		if err := out.Encode(line); err != nil {
+			return fmt.Errorf("print a host: %w", err)
+		}
+		return nil
+	}
+	return stderr
 }
 
 func (f *runFlags) writeResult(ctx context.Context, c pipeline.Config, r *pipeline.Result, stdout io.Writer) error {

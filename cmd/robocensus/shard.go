@@ -156,6 +156,7 @@ func (f *runFlags) setSpool(c *pipeline.Config) error {
 
 // executeShard makes a shard and prints its summary.
 func (f *runFlags) executeShard(ctx context.Context, c pipeline.Config, stdout, stderr io.Writer) error {
+	stdout = f.setLines(&c, stdout, stderr)
 	f.remarkTokens(c, stderr)
 	remarkMissed(ctx, c, stderr)
 	if f.indexFrom != "" {

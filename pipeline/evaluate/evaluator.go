@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
@@ -121,23 +122,32 @@ func (e *Evaluator) Segment(out *sink.Segment, targets iter.Seq2[*source.Target,
 	return e.counts, nil
 }
 
+// receive gives reading i a capture: the answer, and the content of the body that it
+// judges.
+func (e *Evaluator) receive(i int, c *fetch.Capture, facts robots.Facts, asks func(*reading) questions) {
+	r := &e.readings[i]
+	r.answer = r.profile.Answer(facts)
+	body, cut := c.Whole(), c.Truncated
+	if r.answer.UseCopy {
+		body, cut = c.Copy.Body, c.Copy.Truncated
+	}
+	r.body = body
+	q := asks(r)
+	q.cut = cut
+	e.read(i, body, q)
+}
+
 // target writes the rows of one target.
 func (e *Evaluator) target(t *source.Target, out *sink.Segment) error {
 	c := t.Capture
 	judging := out.Policies.Wanted() || out.Verdicts.Wanted() || out.Summary.Wanted()
-	received := c.Whole()
 	facts := c.Facts()
 	for i := range e.readings {
-		r := &e.readings[i]
-		r.answer = r.profile.Answer(facts)
-		body, cut := received, c.Truncated
-		if r.answer.UseCopy {
-			body, cut = c.Copy.Body, c.Copy.Truncated
-		}
-		r.body = body
-		e.read(i, body, questions{
-			cut: cut, classes: i == 0 && out.Groups.Wanted(), judging: judging && r.answer.AsksRules(),
-			versusFirst: judging && i > 0 && sameBody(&e.readings[0], r),
+		e.receive(i, c, facts, func(r *reading) questions {
+			return questions{
+				classes: i == 0 && out.Groups.Wanted(), judging: judging && r.answer.AsksRules(),
+				versusFirst: judging && i > 0 && sameBody(&e.readings[0], r),
+			}
 		})
 	}
 	first := &e.readings[0]

@@ -118,7 +118,7 @@ func TestARunInAnObjectStore(t *testing.T) {
 	// What reads a run gives what it gives for a folder.
 	finish(t, 0, command(w.census(url, "--run", "s")...))
 	robocensus(t, 0, w.census(whole, "--run", "s")...)
-	changing := regexp.MustCompile(`began \S+Z|[0-9]+ (rows|bytes)`) // with times
+	changing := regexp.MustCompile(`began \S+Z|answered \S+ \S+|[0-9]+ (rows|bytes)`) // with times
 	both := func(args ...string) {
 		t.Helper()
 		local, _ := robocensus(t, 0, append([]string{args[0], "--out", whole}, args[1:]...)...)
@@ -132,6 +132,18 @@ func TestARunInAnObjectStore(t *testing.T) {
 	both("export", "s", "rules")
 	both("export", "s", "policies", "--columns", "host,agent,class")
 	both("verify", "s")
+	// One host costs few requests, whatever the size of the runs.
+	counting, requests := countingProxy(t, server.URL)
+	direct := environment
+	environment = append(append(os.Environ(), s3server.Environment(counting)...), "XDG_CACHE_HOME="+t.TempDir())
+	for most, args := range map[int64][]string{25: {"show", "h7.test", "--run", "r"}, 60: {"history", "h100.test"}} {
+		before := requests.Load()
+		both(append([]string{args[0]}, args[1:]...)...)
+		if n := requests.Load() - before; n > most {
+			t.Errorf("%s takes %d requests", args[0], n)
+		}
+	}
+	environment = direct
 	both("prune", "--keep", "2", "--dry-run")
 	page := filepath.Join(t.TempDir(), "page.html")
 	finish(t, 0, command("report", "--out", url, "r", "--html", page))
@@ -167,6 +179,29 @@ func TestARunInAnObjectStore(t *testing.T) {
 		}
 		return err
 	}))
+}
+
+// countingProxy stands before an object store and counts requests.
+func countingProxy(t *testing.T, to string) (url string, requests *atomic.Int64) {
+	requests = new(atomic.Int64)
+	forward := forwarding(to)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		forward.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, requests
+}
+
+// forwarding forwards requests to an object store.
+func forwarding(to string) http.Handler {
+	return &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL.Scheme, r.Out.URL.Host = "http", strings.TrimPrefix(to, "http://")
+			r.Out.Host = r.In.Host // as it was signed
+		},
+		ErrorLog: log.New(io.Discard, "", 0),
+	}
 }
 
 // breaking cuts answers short at random bytes, and is busy at times.
@@ -248,13 +283,7 @@ func TestArchivesOverABrokenLine(t *testing.T) {
 	for i, content := range [][]byte{content, damaged} {
 		write(t, filepath.Join(server.Dir, fmt.Sprintf("archives/%d.warc.gz", i)), string(content))
 	}
-	s3 := httptest.NewServer(breaking(2, &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.Out.URL.Scheme, r.Out.URL.Host = "http", strings.TrimPrefix(server.URL, "http://")
-			r.Out.Host = r.In.Host // as it was signed
-		},
-		ErrorLog: log.New(io.Discard, "", 0),
-	}))
+	s3 := httptest.NewServer(breaking(2, forwarding(server.URL)))
 	t.Cleanup(s3.Close)
 	environment := append(append(os.Environ(), s3server.Environment(s3.URL)...), "SSL_CERT_FILE="+certificate)
 

@@ -1,0 +1,40 @@
+package evaluate
+
+import (
+	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/robots"
+)
+
+// HostLine says in short what a target answered, for whoever waits for it while the run
+// is under way. Its values are those of the tables, under the first profile.
+type HostLine struct {
+	Seq        int64    `json:"seq"`
+	Host       string   `json:"host"`
+	Origin     string   `json:"origin"`
+	Rank       *int64   `json:"rank"`
+	Outcome    string   `json:"outcome"`
+	Reason     string   `json:"reason"`
+	Status     *int32   `json:"status"`
+	ErrorClass *string  `json:"error_class"`
+	Bytes      *int64   `json:"bytes"`
+	Groups     int32    `json:"groups"`
+	Rules      int32    `json:"rules"`
+	Closed     []string `json:"closed"` // agents that are shut out; none is an empty list
+}
+
+// HostLine returns the line of a target whose capture has its body.
+func (e *Evaluator) HostLine(t *source.Target) *HostLine {
+	facts := t.Capture.Facts()
+	e.receive(0, t.Capture, facts, func(r *reading) questions { return questions{judging: r.answer.AsksRules()} })
+	row := e.fetchRow(t, &facts)
+	l := &HostLine{
+		Seq: row.Seq, Host: row.Host, Origin: row.Origin, Rank: row.Rank, Outcome: row.Outcome, Reason: row.Reason, Status: row.Status,
+		ErrorClass: row.ErrorClass, Bytes: row.BodyBytes, Groups: row.Groups, Rules: row.Rules, Closed: []string{},
+	}
+	for i := range e.config.Agents {
+		if p, _, class := e.policy(&row, &e.readings[0], i); class == int(robots.DisallowAll) {
+			l.Closed = append(l.Closed, p.Agent)
+		}
+	}
+	return l
+}

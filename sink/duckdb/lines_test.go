@@ -1,0 +1,61 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// run --lines prints each host once, with the values of the tables, and the tables are
+// those of a run without it.
+func TestLinesOfARunAreItsTables(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "out")
+	text, said := robocensus(t, 0, "demo", "--out", out, "--lines", "--tables", "fetches,policies") // without summary, which needs the policies too
+	if !strings.Contains(said, "132") {
+		t.Errorf("standard error has no summary:\n%s", said)
+	}
+	show := func(v any) string {
+		if v == nil {
+			return "NULL"
+		}
+		return fmt.Sprint(v)
+	}
+	var got [][]string
+	for line := range strings.Lines(text) {
+		if !strings.Contains(line, `"closed":[`) {
+			t.Errorf("closed is not an array: %s", line)
+		}
+		d := json.NewDecoder(strings.NewReader(line))
+		d.UseNumber()
+		var o map[string]any
+		must(t, d.Decode(&o))
+		var row []string
+		for _, key := range []string{"seq", "host", "origin", "rank", "outcome", "reason", "status", "error_class", "bytes", "groups", "rules"} {
+			if _, ok := o[key]; !ok {
+				t.Errorf("no key %s: %s", key, line)
+			}
+			row = append(row, show(o[key]))
+		}
+		var closed []string
+		for _, agent := range o["closed"].([]any) {
+			closed = append(closed, agent.(string))
+		}
+		slices.Sort(closed)
+		got = append(got, append(row, strings.Join(closed, " ")))
+	}
+	slices.SortFunc(got, slices.Compare)
+	_, want, err := ask(folder(t, out), `SELECT seq::VARCHAR, host, origin, rank::VARCHAR, outcome, reason, status::VARCHAR, error_class, body_bytes::VARCHAR, groups::VARCHAR, rules::VARCHAR,
+  (SELECT coalesce(string_agg(agent, ' ' ORDER BY agent), '') FROM policies p WHERE p.seq = f.seq AND class = 'disallow_all') FROM fetches f`)
+	must(t, err)
+	slices.SortFunc(want, slices.Compare)
+	if diff := cmp.Diff(want, got); diff != "" || len(got) != 132 {
+		t.Errorf("%d lines (-tables +lines):\n%s", len(got), diff)
+	}
+	robocensus(t, 64, "demo", "--out", out, "--lines", "--json")
+}
