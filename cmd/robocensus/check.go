@@ -34,6 +34,11 @@ and with --changed-from only those that the earlier file decides differently, wi
 both verdicts and both lines. With --json the lines are objects of one array:
 {"url", "verdict", "reason", "line", "pattern"}, and "before" with the same keys.
 
+With --out, --agent and --urls, the URLs of many hosts are judged by what a run has found
+out, without a request: from its tables groups and rules, or bodies where it keeps them,
+and as its registry defines the agent. A URL whose host is not in the run is undefined,
+and so is one that the tables do not decide; in JSON, "remark" says so. Lists that are sorted by host are fastest.
+
 With --jsonl, each line of standard input is an object
 
     {"robots": TEXT, "agent": TOKEN, "url": URL}
@@ -61,6 +66,7 @@ not such an object.`
 
 const checkExamples = `  robocensus check robots.txt GPTBot /private/page.html
   robocensus check https://www.example.com/ --agent Googlebot-Image
+  robocensus check --out out --agent GPTBot --urls urls.txt
   robocensus check new.txt Googlebot --urls paths.txt --changed-from robots.txt`
 
 // exitError ends the command with a code and no message.
@@ -80,6 +86,7 @@ type checkFlags struct {
 	json  bool
 
 	urls, before string // list of URLs, and the earlier file
+	out, run     string // a run whose policies judge them
 
 	acceptUnreachable bool
 }
@@ -90,6 +97,8 @@ func newCheckFlags() *checkFlags {
 	f.set.BoolVar(&f.jsonl, "jsonl", false, "answer questions from standard input, one JSON object per line")
 	f.set.BoolVar(&f.json, "json", false, "print only JSON to standard output: one array, an object for each URL")
 	f.set.StringVar(&f.urls, "urls", "", "judge the URLs of a `FILE`, one path or absolute URL per line, and print a line for each")
+	f.set.StringVarP(&f.out, "out", "o", "", "with --agent and --urls, judge URLs of many hosts by the policies of a run in `DIR`")
+	f.set.StringVar(&f.run, "run", latest, "`RUN` of --out")
 	f.set.StringVar(&f.before, "changed-from", "", "with --urls, print only URLs that an earlier robots.txt `FILE` decides differently")
 	group(f.set, "Questions and answers")
 	f.addMeaning()
@@ -104,6 +113,7 @@ func checkCommand() *cobra.Command {
 		Use: `check ROBOTS_FILE AGENT URL...
        robocensus check URL... --agent AGENT
        robocensus check ROBOTS_FILE|HOST AGENT --urls FILE [--changed-from FILE]
+       robocensus check --out DIR [--run RUN] --agent AGENT --urls FILE
        robocensus check --jsonl < QUESTIONS`,
 		Short: "Say whether an agent may fetch a URL, and why", Long: checkHelp, Example: checkExamples,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -117,6 +127,14 @@ func checkCommand() *cobra.Command {
 }
 
 func (f *checkFlags) check(ctx context.Context, words []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	switch {
+	case f.out != "" && (f.urls == "" || f.agent == "" || len(words) > 0 || f.jsonl || f.before != ""):
+		return usagef("--out judges a list of URLs by a run: give --out DIR --agent AGENT --urls FILE")
+	case f.out == "" && f.set.Changed("run"):
+		return usagef("--run needs --out: the folder of the run")
+	case f.out != "":
+		return f.checkRun(ctx, stdin, stdout, stderr)
+	}
 	if err := f.applyConfig(ctx); err != nil {
 		return err
 	}

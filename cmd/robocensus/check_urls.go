@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/configs/userfile"
@@ -109,8 +110,9 @@ func (f *checkFlags) eachURL(ctx context.Context, stdin io.Reader, each func(eva
 // urlJudge is a file that judges a list of URLs.
 type urlJudge struct {
 	explained
-	body  []byte
-	lines []string // of the rules, as they are shown; "" if not yet asked for
+	body    []byte   // nil if the file is rebuilt from tables
+	lines   []string // of the rules, as they are shown; "" if not yet asked for
+	unknown string   // why nothing decides, or ""
 }
 
 func newURLJudge(p *robots.Profile, agent robots.Agent, c *fetch.Capture) *urlJudge {
@@ -124,6 +126,9 @@ func newURLJudge(p *robots.Profile, agent robots.Agent, c *fetch.Capture) *urlJu
 
 // why says what decides: a line of the file, or why none does.
 func (l *urlJudge) why(v robots.Verdict) string {
+	if l.unknown != "" {
+		return l.unknown
+	}
 	if v.Rule < 0 || !l.answer.AsksRules() {
 		if v.Reason == robots.ReasonFullAllow || v.Reason == robots.ReasonFullDisallow || v.Reason == robots.ReasonUndefined && !l.answer.AsksRules() {
 			return words.Reason.Of(string(l.answer.Reason))
@@ -131,8 +136,12 @@ func (l *urlJudge) why(v robots.Verdict) string {
 		return noLine[v.Reason]
 	}
 	if l.lines[v.Rule] == "" {
-		number := l.file.Rules[v.Rule].Line
-		l.lines[v.Rule] = fmt.Sprintf("line %d: %s", number, shortened(plain(sink.Text(bytes.TrimSpace(lineOf(l.body, number))))))
+		rule := &l.file.Rules[v.Rule]
+		text := sink.Text(bytes.TrimSpace(lineOf(l.body, rule.Line)))
+		if l.body == nil {
+			text = strings.ToUpper(rule.Kind.String()[:1]) + rule.Kind.String()[1:] + ": " + sink.Text(rule.Pattern)
+		}
+		l.lines[v.Rule] = fmt.Sprintf("line %d: %s", rule.Line, shortened(plain(text)))
 	}
 	return l.lines[v.Rule]
 }
@@ -167,6 +176,7 @@ type judgement struct {
 	Reason  string `json:"reason"`
 	Line    int32  `json:"line"` // 0 if no rule decides
 	Pattern string `json:"pattern"`
+	Remark  string `json:"remark,omitempty"` // why nothing decides
 }
 
 func (l *urlList) judge(s evaluate.Sample) error {
@@ -174,6 +184,9 @@ func (l *urlList) judge(s evaluate.Sample) error {
 		return &userfile.Error{Path: l.name, Line: s.Line, Err: fmt.Errorf("has another origin than %s, whose robots.txt decides; give URLs of that, or paths", l.origin)}
 	}
 	v := l.after.verdict(s.URL)
+	if l.after.unknown != "" {
+		v = robots.Verdict{Value: robots.Undefined, Reason: robots.ReasonUndefined, Rule: -1}
+	}
 	if l.before == nil {
 		l.disallowed = l.disallowed || v.Value == robots.Disallowed
 		l.undefined = l.undefined || v.Value == robots.Undefined
@@ -222,7 +235,7 @@ func (l *urlList) printJSON(url string, v robots.Verdict, was *robots.Verdict) e
 }
 
 func (l *urlJudge) judgement(v robots.Verdict) judgement {
-	j := judgement{Verdict: v.Value.String(), Reason: v.Reason.String()}
+	j := judgement{Verdict: v.Value.String(), Reason: v.Reason.String(), Remark: l.unknown}
 	if v.Rule >= 0 {
 		rule := &l.file.Rules[v.Rule]
 		j.Line, j.Pattern = rule.Line, sink.Text(rule.Pattern)

@@ -101,7 +101,7 @@ func (e *explainer) capture(c *fetch.Capture) {
 	e.load(c)
 	first := e.readings[0]
 	fmt.Fprintf(e.out, "%s\n", plain(answered(c, first.answer)))
-	e.note(fmt.Sprintf("profile %s: %s (%s, %s)", first.profile.Name, meaning[first.answer.Outcome], first.answer.Outcome, first.answer.Reason))
+	e.note(fmt.Sprintf("profile %s: %s (%s, %s)", first.profile.Name, effects[first.answer.Outcome], first.answer.Outcome, first.answer.Reason))
 	for _, h := range c.Hops {
 		status := "no answer"
 		if h.Status != 0 {
@@ -118,8 +118,8 @@ func (e *explainer) capture(c *fetch.Capture) {
 	}
 }
 
-// meaning describes what an outcome means for the URLs of an origin.
-var meaning = map[robots.Outcome]string{
+// effects describes what an outcome means for the URLs of an origin.
+var effects = map[robots.Outcome]string{
 	robots.ConditionalAllow: "the rules decide",
 	robots.FullAllow:        "everything is allowed",
 	robots.FullDisallow:     "nothing may be fetched while that lasts",

@@ -100,32 +100,18 @@ func (f *showFlags) show(ctx context.Context, args []string, stdout io.Writer) e
 		}
 		asked = append(asked, o)
 	}
-	run := f.run
-	if err := findRuns(ctx, f.out, &run); err != nil {
-		return err
-	}
-	in, err := store.Open(ctx, f.out)
+	in, m, err := openRun(ctx, f.out, f.run, *f.incomplete)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	m, err := sink.ManifestIn(in, run)
-	if errors.Is(err, fs.ErrNotExist) {
-		return noRun(ctx, f.out, run)
-	}
-	if err == nil {
-		err = checkComplete(m, *f.incomplete)
-	}
+	profile, err := profileOf(m, f.profile)
 	if err != nil {
 		return err
 	}
-	profile := cmp.Or(f.profile, m.FirstProfile())
-	if !slices.Contains(m.Profiles, profile) {
-		return usagef("--profile: run %s has no profile %q%s: its profiles are %s", run, profile, suggest.Remark(profile, m.Profiles), strings.Join(m.Profiles, ", "))
-	}
 	for _, table := range []string{"fetches", "policies"} {
 		if !slices.Contains(m.Tables, table) {
-			return usagef("run %s has no table %s, which says %s", run, table, map[string]string{"fetches": "how hosts answered", "policies": "what agents may do"}[table])
+			return usagef("run %s has no table %s, which says %s", m.Run, table, map[string]string{"fetches": "how hosts answered", "policies": "what agents may do"}[table])
 		}
 	}
 	r := lookup.Open(in, m)
@@ -169,6 +155,39 @@ func originOf(word string) (fetch.Origin, error) {
 	}
 	o.Scheme = ""
 	return o, nil
+}
+
+// openRun opens a folder and reads the manifest of the run that a name stands for, which
+// must be complete, unless incomplete ones will do.
+func openRun(ctx context.Context, dir, name string, incomplete bool) (store.Store, *sink.Manifest, error) {
+	if err := findRuns(ctx, dir, &name); err != nil {
+		return nil, nil, err
+	}
+	in, err := store.Open(ctx, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := sink.ManifestIn(in, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = noRun(ctx, dir, name)
+	}
+	if err == nil {
+		err = checkComplete(m, incomplete)
+	}
+	if err != nil {
+		in.Close()
+		return nil, nil, err
+	}
+	return in, m, nil
+}
+
+// profileOf returns the profile of a run that --profile names, by default its first.
+func profileOf(m *sink.Manifest, name string) (string, error) {
+	name = cmp.Or(name, m.FirstProfile())
+	if !slices.Contains(m.Profiles, name) {
+		return "", usagef("--profile: run %s has no profile %q%s: its profiles are %s", m.Run, name, suggest.Remark(name, m.Profiles), strings.Join(m.Profiles, ", "))
+	}
+	return name, nil
 }
 
 // find returns what a run has about a host, or about one of its origins.

@@ -92,6 +92,15 @@ func targetOf(row *sink.Fetch, body []byte, l limits) Target {
 	return Target{Seq: row.Seq, Input: row.Input, Rank: row.Rank, Candidates: []fetch.Origin{o}, Capture: c, Stored: s}
 }
 
+// CaptureOf returns the capture of a row of fetches, with the body that decides about it.
+func CaptureOf(m *sink.Manifest, row *sink.Fetch, body []byte) (*fetch.Capture, error) {
+	l, err := limitsOf(m)
+	if err != nil {
+		return nil, err
+	}
+	return targetOf(row, body, l).Capture, nil
+}
+
 // limits are size limits of an earlier run: that of its first profile, the largest, up to
 // which it fetched bodies, and the most bytes that it can have kept of one.
 type limits struct{ first, most, kept int }

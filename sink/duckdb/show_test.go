@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -133,5 +135,54 @@ func TestShowIsWhatTheTablesSay(t *testing.T) {
 	}
 	if rulesSeen < 500 {
 		t.Errorf("%d rules compared", rulesSeen)
+	}
+}
+
+// check --out decides as the table verdicts of the run does, without the bodies, and with
+// them for a profile that the tables groups and rules do not hold.
+func TestCheckOfARunIsItsVerdicts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	agents := []string{"GPTBot", "Googlebot-Image", "AhrefsBot"}
+	for _, row := range []struct {
+		profile string
+		more    []string
+	}{{"google", nil}, {"classic-1996", []string{"--keep-bodies"}}} {
+		out := filepath.Join(dir, row.profile)
+		robocensus(t, 0, append([]string{"demo", "--out", out, "--profile", "google,classic-1996", "--json"}, row.more...)...)
+		db := folder(t, out)
+		for _, agent := range agents {
+			_, want, err := ask(db, fmt.Sprintf(`SELECT CASE WHEN url LIKE '/%%' THEN origin || url ELSE url END AS u, verdict, coalesce(rule_line, 0)::VARCHAR
+FROM history.verdicts WHERE agent = '%s' AND profile = '%s' ORDER BY u, verdict`, agent, row.profile))
+			must(t, err)
+			var urls strings.Builder
+			for _, w := range want {
+				urls.WriteString(w[0] + "\n")
+			}
+			code := 1
+			text, _ := robocensus(t, code, "check", "--out", out, "--agent", agent, "--profile", row.profile, "--json", "--urls", write(t, filepath.Join(dir, "urls"), urls.String()))
+			var said []struct {
+				URL, Verdict, Remark string
+				Line                 int
+			}
+			must(t, json.Unmarshal([]byte(text), &said))
+			var got [][]string
+			open := make(map[string]bool) // hosts whose rows could come from several files
+			for i, s := range said {
+				if s.Verdict == "undefined" && s.Remark != "" && row.more == nil {
+					u, err := url.Parse(s.URL)
+					must(t, err)
+					open[u.Host], s.Verdict, s.Line = true, want[i][1], 0
+					fmt.Sscan(want[i][2], &s.Line)
+				}
+				got = append(got, []string{s.URL, s.Verdict, fmt.Sprint(s.Line)})
+			}
+			if len(open) > 3 {
+				t.Errorf("the tables do not decide for %v", open)
+			}
+			if diff := cmp.Diff(want, got); diff != "" || len(got) < 500 {
+				t.Errorf("%s, %s: %d URLs (-verdicts +check):\n%s", row.profile, agent, len(got), diff)
+			}
+		}
 	}
 }

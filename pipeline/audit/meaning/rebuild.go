@@ -7,6 +7,7 @@ import (
 
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
 )
 
 // ReadsTables reports whether the tables groups and rules hold everything that a
@@ -142,6 +143,18 @@ func FromTables(p, roomy *robots.Profile, groups, rules records.Decoder) *File {
 		return nil
 	}
 	return f
+}
+
+// FromRows is FromTables for rows that were looked up.
+func FromRows(p *robots.Profile, groups []sink.Group, rules []sink.Rule) *File {
+	var g, r records.Encoder
+	for i := range groups {
+		g.Group(&groups[i])
+	}
+	for i := range rules {
+		r.Rule(&rules[i])
+	}
+	return FromTables(p, WithoutLimit(p), records.Decoder(g), records.Decoder(r))
 }
 
 // Ask finds the policies for agents, which are then known by their index.

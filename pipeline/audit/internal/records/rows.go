@@ -1,6 +1,9 @@
 package records
 
-import "github.com/robocensus/robocensus/sink"
+import (
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
 
 // Group is a row of groups.
 type Group struct {
@@ -23,6 +26,45 @@ func (d *Decoder) Group() Group {
 		g.Agents = append(g.Agents, AgentLine{int32(d.Uint()), d.Text()})
 	}
 	return g
+}
+
+// Group appends a row of groups.
+func (e *Encoder) Group(g *sink.Group) {
+	e.Uint(uint64(uint32(g.GroupIndex)))
+	e.Uint(uint64(uint32(g.Line)))
+	e.Text(g.Class)
+	if g.CrawlDelay == nil {
+		e.Uint(0)
+	} else {
+		e.Uint(1)
+		e.float(*g.CrawlDelay)
+	}
+	e.Uint(uint64(len(g.Tokens)))
+	for _, t := range g.Tokens {
+		e.Text(t)
+	}
+	n := min(len(g.Agents), len(g.AgentLines))
+	e.Uint(uint64(n))
+	for i := range n {
+		e.Uint(uint64(uint32(g.AgentLines[i])))
+		e.Text(g.Agents[i])
+	}
+}
+
+// Rule appends a row of rules.
+func (e *Encoder) Rule(r *sink.Rule) {
+	group := uint64(0)
+	if r.GroupIndex != nil {
+		group = uint64(uint32(*r.GroupIndex)) + 1
+	}
+	e.Uint(group)
+	e.Uint(uint64(uint32(r.Line)))
+	allow := uint64(0)
+	if r.Kind == robots.Allow.String() {
+		allow = 1
+	}
+	e.Uint(allow)
+	e.Text(r.Pattern)
 }
 
 // Rule is a row of rules.
