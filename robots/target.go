@@ -59,6 +59,10 @@ func (p *Profile) target(path []byte) Target {
 	return p.prepare(path)
 }
 
+// IsRobotsTxt reports whether the profile always allows the target, as /robots.txt itself
+// (RFC 9309, 2.2.2).
+func (t *Target) IsRobotsTxt() bool { return t.isRobotsTxt }
+
 func (p *Profile) prepare(path []byte) Target {
 	t := prepare(path)
 	t.isRobotsTxt = p.RobotsTxtAllowed && string(path) == "/robots.txt"

@@ -29,7 +29,7 @@ func TestADateInTheFuture(t *testing.T) {
 		for _, future := range []bool{false, true} {
 			f := &runFlags{asOf: time.Now().Add(after).Format(time.RFC3339), future: future}
 			c := new(pipeline.Config)
-			err := f.setDate(c)
+			err := f.setDate(t.Context(), c)
 			if want := refused && !future; want != (err != nil) || want != (c.AsOf == nil) || want && (codeOf(err) != exitUsage || !strings.Contains(err.Error(), "--future")) {
 				t.Errorf("in %v, --future %v: %v", after, future, err)
 			}

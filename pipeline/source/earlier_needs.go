@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -28,6 +29,16 @@ func openNeeded[R any](in io.ReaderAt, p sink.Part) (*parquet.File, error) {
 type Missed struct {
 	OwnURLs bool     // which URLs only some hosts have
 	Columns []string // columns, as table.column, that are shown and counted
+}
+
+// DateOf returns the date of the run DIR/_runs/ID.
+func DateOf(ctx context.Context, folder string) (date time.Time, err error) {
+	dir, id := runAt(folder)
+	m, err := sink.ReadManifestHead(ctx, dir, id)
+	if err != nil {
+		return date, err
+	}
+	return m.Date, nil
 }
 
 // MissedBy returns what the run DIR/_runs/ID cannot tell.

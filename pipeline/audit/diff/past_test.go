@@ -72,6 +72,37 @@ func TestProfilesAreThoseOfTheRuns(t *testing.T) {
 	}
 }
 
+// Where files are compared by the later definition of a profile, a policy that was or is
+// unknown under it does not change with its file: an HTML page that redirects has rules
+// for one profile, and leaves another one undecided.
+func TestAnUnknownPolicyOfARedefinedProfileDoesNotChange(t *testing.T) {
+	google, _ := robots.ProfileNamed("google")
+	dir := t.TempDir()
+	const page = "<html><meta http-equiv=\"refresh\" content=\"0;url=/start\"></html>\n"
+	for i, rules := range []string{"Disallow: /x\n", "Disallow: /\n"} {
+		folder := t.TempDir()
+		for host, text := range map[string]string{"html.example": page, "plain.example": ""} {
+			pipelinetest.Must(t, os.WriteFile(folder+"/"+host, []byte(text+"User-agent: *\n"+rules), 0o666))
+		}
+		mine := *google
+		mine.Name, mine.HTMLRedirect, mine.Wildcards = "mine", robots.OutcomeUndefined, i == 1
+		audittest.StoredRun(t, dir, []string{"a", "b"}[i], folder, tablesOfRules+" bodies", google, &mine)
+	}
+	_, err := Runs(t.Context(), Config{Dir: dir, Before: "a", After: "b"})
+	pipelinetest.Must(t, err)
+	var want []string
+	for _, of := range []string{"html.example google", "plain.example google", "plain.example mine"} {
+		host, profile, _ := strings.Cut(of, " ")
+		for _, agent := range []string{"RoboTestA search", "RoboTestB ai-training", "RoboTestC other"} {
+			want = append(want, host+" policy_class critical "+agent+" "+profile+" - partial disallow_all - -")
+		}
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, shownChanges(t, dir)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // An answer that only another number of redirects makes another is not a change, and
 // promises about answers are unchecked.
 func TestAnswersThatTheDefinitionChanges(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/pipeline/evaluate"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // matches reports whether the expectation covers a host.
@@ -61,6 +63,9 @@ func (e *List) Fit(c evaluate.Config, tables []string) error {
 		if why := unmeant(x, c.Agents); why != "" {
 			return e.fail(x.line, "expectation %q: the registry has %s", x.Name, why)
 		}
+		if err := e.checkFixed(x, c.Profiles); err != nil {
+			return err
+		}
 		if x.isOfModel() && len(c.Profiles) > 0 {
 			m := newModelCheck(c.Profiles[0], c.Agents)
 			if why := m.cannotBreak(x, m.read(x.model), c.Agents); why != "" {
@@ -71,6 +76,26 @@ func (e *List) Fit(c evaluate.Config, tables []string) error {
 			if x.what == "verdict" && !slices.ContainsFunc(c.Samples, func(s evaluate.Sample) bool { return s.URL == url }) {
 				return e.fail(x.line, "expectation %q is about a URL that the run does not judge: add the line %s to the file of --urls", x.Name, url)
 			}
+		}
+	}
+	return nil
+}
+
+// checkFixed refuses a URL whose verdict is the same whatever a host says: /robots.txt
+// itself, where all profiles that the expectation is about always allow it.
+func (e *List) checkFixed(x *expectation, profiles []*robots.Profile) error {
+	if x.what != "verdict" && !slices.Equal(x.kinds, []string{"verdict"}) || x.Verdict == summary.ValueNames[robots.Disallowed] {
+		return nil
+	}
+	meant := slices.DeleteFunc(slices.Clone(profiles), func(p *robots.Profile) bool { return !x.Profile.has(p.Name) })
+	var names []string
+	for _, p := range meant {
+		names = append(names, p.Name)
+	}
+	for _, url := range x.URLs {
+		isFree := func(p *robots.Profile) bool { t := p.Target(url); return !t.IsRobotsTxt() }
+		if len(meant) > 0 && !slices.ContainsFunc(meant, isFree) {
+			return e.fail(x.lines["urls"], "expectation %q cannot be broken at %s: under %s it may always be fetched", x.Name, url, strings.Join(names, ", "))
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,6 +92,24 @@ func TestEachWordOfAPromiseIsAboutSomething(t *testing.T) {
 		e, err := expect.Parse("e", []byte("- {name: x, "+text+"}"), func(string) ([]byte, error) { return []byte("User-agent: GPTBot\nDisallow: /x\n"), nil })
 		pipelinetest.Must(t, err)
 		if err := e.Fit(c.Evaluate, c.Tables); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	// RFC 9309 always allows /robots.txt, whatever a host says.
+	both := c.Evaluate
+	rfc, _ := robots.ProfileNamed("rfc9309")
+	both.Profiles = append(slices.Clip(both.Profiles), rfc)
+	both.Samples = append(slices.Clip(both.Samples), evaluate.Sample{URL: "/robots.txt"})
+	for text, want := range map[string]string{
+		"verdict: allow, urls: [/private, /robots.txt], profile: rfc9309": "e:1: expectation \"x\" cannot be broken at /robots.txt: under rfc9309 it may always be fetched",
+		"no_change: verdict, urls: /robots.txt, profile: rfc9309":         "e:1: expectation \"x\" cannot be broken at /robots.txt: under rfc9309 it may always be fetched",
+		"verdict: allow, urls: /robots.txt":                               "",
+		"verdict: disallow, urls: /robots.txt, profile: rfc9309":          "",
+		"no_change: all, profile: rfc9309":                                "",
+	} {
+		e, err := expect.Parse("e", []byte("- {name: x, "+text+"}"), nil)
+		pipelinetest.Must(t, err)
+		if err := e.Fit(both, c.Tables); want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}

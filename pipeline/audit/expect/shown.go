@@ -45,7 +45,18 @@ func (e *List) Changes(ctx context.Context, dir string, out *sink.Changes, by *C
 	if r := by.Runs[1].Registry; r.Known { // it has their tokens too
 		agents = agentsOf(r)
 	}
+	var profiles []*robots.Profile
+	for _, name := range by.Runs[1].Profiles {
+		p, err := past.Profile(by.Runs[1].Manifest, name)
+		if err != nil {
+			return nil, err
+		}
+		profiles = append(profiles, p)
+	}
 	for _, x := range e.list {
+		if err := e.checkFixed(x, profiles); err != nil {
+			return nil, err
+		}
 		if len(agents) > 0 {
 			if err := e.knownAgents(x, agents); err != nil {
 				return nil, err

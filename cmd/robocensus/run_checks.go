@@ -1,0 +1,166 @@
+package main
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/sink/store"
+	"github.com/robocensus/robocensus/sink/store/remote"
+)
+
+// checkSecrets refuses URLs with a name or password: messages and the plan, which may
+// be published, have them.
+func (f *runFlags) checkSecrets() (err error) {
+	f.set.VisitAll(func(flag *pflag.Flag) {
+		values := []string{flag.Value.String()}
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, value := range values {
+			u, e := url.Parse(value)
+			if flag.Name != "proxy" && e == nil && u.User != nil && remote.IsURL(value) {
+				err = usagef("--%s: leave the name and password out of the URL: they would stand in the plan of the run", flag.Name)
+			}
+		}
+	})
+	return err
+}
+
+// checkSource checks that the flags name exactly one source.
+func (f *runFlags) checkSource() error {
+	stored := len(f.given())
+	if f.hosts != "" {
+		stored--
+	}
+	piped := 0
+	for _, path := range append([]string{f.hosts, f.ranks}, f.warc...) {
+		if path == "-" {
+			piped++
+		}
+	}
+	switch {
+	case piped > 1:
+		return usagef("standard input can be read only once: give - for only one of --hosts, --ranks and --warc")
+	case f.forceNew && f.fromRun != "" && f.run != "" && isSameFile(f.fromRun, filepath.Join(f.out, "_runs", f.run)):
+		return usagef("--force-new would remove the run that --from-run reads; give another --run")
+	case stored > 1:
+		return usagef("--warc, --warc-paths, --bodies and --from-run exclude each other: give one of them")
+	case f.lastCapture && slices.Contains(f.warc, "-"):
+		return usagef("--last-capture reads archives several times: give a file, and not standard input")
+	case f.lastCapture && f.shards > 1:
+		return usagef("--last-capture does not apply to shards: the last capture of a host may be in an archive of another one")
+	case f.warcBase != "" && f.warcPaths == "":
+		return usagef("--warc-base needs --warc-paths: it is where the paths of the list begin")
+	case isURL(f.warcBase) && !remote.IsURL(f.warcBase):
+		return usagef("--warc-base %s: give an https:// URL, a folder of an object store (s3://), or a folder", remote.Name(f.warcBase))
+	case remote.Name(f.warcBase) != f.warcBase:
+		return usagef("--warc-base %s: leave out the query of the URL: paths are appended to it", remote.Name(f.warcBase))
+	case f.ranks != "" && (stored == 0 || f.fromRun != ""):
+		return usagef("--ranks needs --warc or --bodies; a list of hosts and an earlier run have ranks already")
+	case isURL(f.state):
+		return notHere("state", f.state)
+	case stored == 1 && f.state != "":
+		return usagef("--state does not apply to stored answers: they are not asked over the network")
+	case stored == 0 && f.hosts == "" && len(f.named) == 0:
+		return usagef("no source given: name hosts, or give --hosts FILE (- is standard input), --warc, --bodies or --from-run")
+	case f.resume && (f.hosts == "-" || slices.Contains(f.warc, "-")):
+		return usagef("--resume: standard input cannot be read again; keep the list in a file")
+	}
+	return nil
+}
+
+// checkValues checks the values of flags that do not name a source.
+func (f *runFlags) checkValues() error {
+	if err := store.CheckName(f.out); err != nil {
+		return usagef("--out %w", err)
+	}
+	switch {
+	case f.out == "":
+		return usagef("--out is missing: give a folder for the tables")
+	case f.out == "-":
+		return usagef("--out -: give a folder for the tables; robocensus export writes one of them to standard output")
+	case f.concurrency < 1 || f.concurrency > 100_000:
+		return usagef("--concurrency must be between 1 and 100000")
+	case f.set.Changed("max-age") && f.state == "":
+		return usagef("--max-age needs --state DIR")
+	case f.maxAge < 0:
+		return usagef("--max-age cannot be negative")
+	case f.outagePatience <= 0:
+		return usagef("--outage-patience must be positive")
+	case f.grace < 0:
+		return usagef("--grace cannot be negative")
+	case f.limit < 0 || f.limit == 0 && f.set.Changed("limit"):
+		return usagef("--limit %d: give a number of hosts from 1, or leave it out for all", f.limit)
+	case f.run == "" && f.set.Changed("run"):
+		return usagef("--run is empty: give an ID, or leave it out for the time of the start")
+	case !(f.sample > 0 && f.sample <= 1):
+		return usagef("--sample must be above 0 and at most 1: 0.1 takes a tenth of the registered domains")
+	case f.lines && f.json:
+		return usagef("--lines and --json exclude each other: give one of them")
+	case f.dryRun && f.lines:
+		return usagef("--dry-run prints text: leave out --lines")
+	case f.dryRun && f.json:
+		return usagef("--dry-run prints text: leave out --json")
+	case len(f.schemes) == 0:
+		return usagef("--schemes is empty: use https, http or ftp")
+	case !slices.Contains(progressModes, f.progress):
+		return usagef("--progress %q: use auto, bar, log or none", f.progress)
+	}
+	for i, scheme := range f.schemes {
+		if fetch.DefaultPort(scheme) == 0 || slices.Contains(f.schemes[:i], scheme) {
+			return usagef("--schemes %q: use https, http or ftp, each once", strings.Join(f.schemes, ","))
+		}
+	}
+	if isFile(f.out) {
+		return usagef("--out %s: is a file; give a folder for the tables", f.out)
+	}
+	return writable(f.out)
+}
+
+// given returns the flags that name a source and have a value.
+func (f *runFlags) given() (names []string) {
+	for _, source := range []struct {
+		name  string
+		given bool
+	}{{"hosts", f.hosts != ""}, {"warc", len(f.warc) > 0}, {"warc-paths", f.warcPaths != ""}, {"bodies", f.bodies != ""}, {"from-run", f.fromRun != ""}} {
+		if source.given {
+			names = append(names, source.name)
+		}
+	}
+	return names
+}
+
+// checkNamed checks the hosts given as arguments.
+func (f *runFlags) checkNamed() error {
+	if len(f.named) == 0 {
+		return nil
+	}
+	if given := f.given(); len(given) > 0 {
+		return usagef("%s and --%s are both sources: give one of them", f.named[0], given[0])
+	}
+	for _, host := range f.named {
+		if info, err := os.Stat(host); err == nil && info.Mode().IsRegular() {
+			return usagef("%s is a file: give --hosts %[1]s to ask the hosts in it, or https://%[1]s for the host of that name", host)
+		}
+		if _, _, err := fetch.Parse(host, "https"); err != nil {
+			return usageError{err}
+		}
+	}
+	return nil
+}
+
+// isSameFile reports whether two paths lead to the same existing file or folder.
+func isSameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
