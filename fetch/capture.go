@@ -117,7 +117,7 @@ func (c *Capture) Facts() robots.Facts {
 // IsDoubtful reports whether nothing in the capture proves that this machine is
 // connected to the network at all.
 func (c *Capture) IsDoubtful() bool {
-	return isDoubtful(c.Error) && !slices.ContainsFunc(c.Hops, func(h robots.Hop) bool { return h.Status != 0 })
+	return c.Error.MayBeOurs() && !slices.ContainsFunc(c.Hops, func(h robots.Hop) bool { return h.Status != 0 })
 }
 
 // overFTP reports whether the last hop used FTP. FTP replies look like HTTP

@@ -191,7 +191,7 @@ func (l *uplink) believe(ctx context.Context, began time.Time, class robots.Erro
 	if class == robots.ErrorDNSFailure {
 		kind = ofNames
 	}
-	if !isDoubtful(class) {
+	if !class.MayBeOurs() {
 		return true, nil
 	}
 	h := &heldFailure{began: began, ended: time.Now(), settled: make(chan struct{})}
@@ -215,15 +215,6 @@ func (l *uplink) believe(ctx context.Context, began time.Time, class robots.Erro
 	l.held[kind] = slices.DeleteFunc(l.held[kind], func(other *heldFailure) bool { return other == h })
 	l.settle()
 	return false, ctx.Err()
-}
-
-// isDoubtful reports whether a failure may be this machine's.
-func isDoubtful(class robots.ErrorClass) bool {
-	switch class {
-	case robots.ErrorDNSFailure, robots.ErrorConnectFailure, robots.ErrorConnectTimeout, robots.ErrorNoRoute, robots.ErrorTimeout, robots.ErrorReset, robots.ErrorTLS, robots.ErrorTruncatedBody:
-		return true
-	}
-	return false
 }
 
 func (l *uplink) isHolding() bool { return len(l.held[ofNetwork])+len(l.held[ofNames]) > 0 }

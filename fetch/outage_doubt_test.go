@@ -17,7 +17,7 @@ func TestWhatIsDoubtful(t *testing.T) {
 		"": false, robots.ErrorDNSNotFound: false, robots.ErrorConnectRefused: false, robots.ErrorProtocol: false, robots.ErrorHeaderTooLarge: false,
 		robots.ErrorAddressBlocked: false, robots.ErrorRedirectLimit: false, robots.ErrorRedirectLoop: false, robots.ErrorCanceled: false,
 	} {
-		if isDoubtful(class) != want {
+		if class.MayBeOurs() != want {
 			t.Errorf("%q is held: %v", class, !want)
 		}
 	}

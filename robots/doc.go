@@ -34,7 +34,7 @@
 //
 // Answers:
 //
-//	status.go        facts: hops, statuses, classes of errors
+//	status.go        facts; the tables of error classes and of reasons
 //	kind.go          the part of facts that decides
 //	memory.go        the kinds of earlier answers
 //	answer.go        what a profile makes of them

@@ -6,26 +6,19 @@ import "strings"
 // answers of one kind mean the same under every profile.
 type AnswerKind struct {
 	// Class is the row of the table of answers: a profile's reason, or one of
-	// the classes below, which profiles map to different reasons.
+	// the classes that profiles map to different reasons.
 	Class AnswerReason
 	// Redirects is the number of redirects on the way. Each profile follows at
 	// most MaxRedirects.
 	Redirects int
 }
 
+// Classes of [AnswerKind] that profiles map to different reasons.
 const (
 	answerTooManyRequests AnswerReason = "too_many_requests" // 429
 	answerOtherStatus     AnswerReason = "other_status"      // neither 2xx, a redirect, 4xx nor 5xx
 	answerCanceled        AnswerReason = "canceled"          // the run was stopped
 )
-
-// AnswerClasses holds all classes of [AnswerKind].
-var AnswerClasses = [...]AnswerReason{
-	AnswerSuccess, AnswerClientError, AnswerServerError, AnswerMisconfiguredServer, AnswerRedirectLimit, AnswerRedirectLoop,
-	AnswerRedirectInvalid, AnswerRedirectUnsupported, AnswerRedirectUnresolved, AnswerRevisitUnresolved, AnswerHTMLRedirect,
-	AnswerNetworkFailure, AnswerInvalidResponse, AnswerIncompleteBody, AnswerAddressBlocked, AnswerNoRoute,
-	answerTooManyRequests, answerOtherStatus, answerCanceled,
-}
 
 // Kind returns the kind of the answer. A status of 4xx or 5xx stands even if
 // its body broke off; a 2xx needs its whole body.
@@ -42,21 +35,11 @@ func (f Facts) Kind() AnswerKind {
 }
 
 func (f Facts) class(last Hop) AnswerReason {
-	switch f.Error {
-	case ErrorAddressBlocked:
-		return AnswerAddressBlocked
-	case ErrorNoRoute:
-		return AnswerNoRoute
-	case ErrorCanceled:
-		return answerCanceled
-	case ErrorRedirectInvalid:
-		return AnswerRedirectInvalid
-	case ErrorRedirectUnsupported:
-		return AnswerRedirectUnsupported
-	case ErrorRedirectLoop:
-		return AnswerRedirectLoop
-	case ErrorRedirectLimit:
-		return AnswerRedirectLimit
+	failure := AnswerReason("")
+	if f.Error != "" {
+		if failure = f.Error.Answer(); !failure.IsOutage() {
+			return failure
+		}
 	}
 	class := classify(last)
 	switch {
@@ -70,11 +53,9 @@ func (f Facts) class(last Hop) AnswerReason {
 		return AnswerMisconfiguredServer
 	case class == AnswerClientError || class == AnswerServerError:
 		return class
-	case f.Error == ErrorTruncatedBody:
-		return AnswerIncompleteBody
-	case f.Error == ErrorProtocol || f.Error == ErrorHeaderTooLarge:
-		return AnswerInvalidResponse
-	case f.Error != "" || last.Status == 0:
+	case failure != "":
+		return failure
+	case last.Status == 0:
 		return AnswerNetworkFailure
 	case last.IsRedirect() && f.Unfollowed:
 		return AnswerRedirectUnresolved
@@ -91,11 +72,7 @@ func (f Facts) class(last Hop) AnswerReason {
 // Settled reports whether no profile, whatever its fields, treats the origin as
 // unreachable after this answer.
 func (k AnswerKind) Settled() bool {
-	switch k.Class {
-	case answerTooManyRequests, AnswerServerError, AnswerMisconfiguredServer, answerOtherStatus, AnswerNetworkFailure, AnswerInvalidResponse, AnswerIncompleteBody:
-		return false
-	}
-	return true
+	return !k.Class.IsOutage()
 }
 
 func isFTP(h Hop) bool {

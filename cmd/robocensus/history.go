@@ -267,7 +267,7 @@ func (h *historian) compare(ctx context.Context, run *past.Run, targets []lookup
 		case row.Kind == "host_gone":
 			e.Event = "absent"
 			delete(h.seen, row.Origin)
-		case row.Kind == "reachability" && change.Unreachable[*row.After]:
+		case row.Kind == "reachability" && change.Unreachable(*row.After):
 			e.Event, e.Reason = "outage", row.After
 			for _, t := range targets {
 				if t.Origin == row.Origin {
@@ -307,7 +307,7 @@ func (h *historian) state(ctx context.Context, r *lookup.Run, t *lookup.Target) 
 		return nil
 	}
 	e := event{Event: "state", Origin: &t.Origin, Outcome: &t.Outcome, Reason: &t.Reason, Status: t.Status}
-	if change.Unreachable[t.Reason] {
+	if change.Unreachable(t.Reason) {
 		if slices.ContainsFunc(h.events, func(e event) bool { return e.Event == "outage" && *e.Origin == t.Origin }) {
 			return nil
 		}

@@ -17,22 +17,20 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// answers groups the reasons of fetches, so that the answers of sites are separate
-// from the effects of outages. Every reason is in one group.
+// answers groups the reasons of fetches by what they show, so that the answers of sites
+// are separate from the effects of outages.
 var answers = []struct {
-	name    string
-	reasons []string
+	name     string
+	evidence []robots.Evidence
 }{
-	{"answered", []string{
-		"success", "html_redirect", "client_error", "misconfigured_server", "redirect_limit", "redirect_loop", "redirect_invalid",
-		"redirect_unsupported", "redirect_unresolved", "revisit_unresolved",
-	}},
-	{"server error", []string{"server_error"}},
-	{"could not be reached", []string{"network_failure"}},
-	{"no usable answer", []string{"invalid_response", "incomplete_body"}},
-	{"unreachable for now, judged by memory", []string{"stale_copy", "unreachable_too_long"}},
-	{"not asked, a special address", []string{"address_blocked"}},
-	{"not asked, no route from here", []string{"no_route"}},
+	{"answered", []robots.Evidence{robots.ShowsFile, robots.ShowsNoFile, robots.ShowsDeadRedirect, robots.NotStored}},
+	{"server error", []robots.Evidence{robots.ServerFails}},
+	{"could not be reached", []robots.Evidence{robots.NotReached}},
+	{"no usable answer", []robots.Evidence{robots.BrokenAnswer}},
+	{"unreachable for now, judged by memory", []robots.Evidence{robots.OnlyMemory}},
+	{"not asked, a special address", []robots.Evidence{robots.AddressBlocked}},
+	{"not asked, no route from here", []robots.Evidence{robots.NoRoute}},
+	{"unknown", []robots.Evidence{robots.ShowsNothing}},
 }
 
 // shutOut counts the hosts that shut an agent out, those of them that name it, and
@@ -253,31 +251,31 @@ func skippedTexts(c *source.Config, s source.Skipped) (out []string) {
 	return out
 }
 
-// parts returns the rows below a group of answers: its reasons or, for hosts that
-// could not be reached, the error classes.
-func (f *figures) parts(reasons []string) (n int64, parts map[string]int64) {
+// parts returns the rows below a group of answers: its reasons if it has several or,
+// for hosts that could not be reached, the error classes.
+func (f *figures) parts(evidence []robots.Evidence) (n int64, parts map[string]int64) {
 	parts = make(map[string]int64)
-	for _, reason := range reasons {
-		if count := f.reasons[reason]; count > 0 {
+	for reason, count := range f.reasons {
+		if count > 0 && slices.Contains(evidence, robots.AnswerReason(reason).Evidence()) {
 			n += count
 			parts[words.Reason.Of(reason)] += count
 		}
 	}
-	if len(reasons) > 1 {
-		return n, parts
-	}
-	clear(parts)
-	if reasons[0] == "network_failure" {
+	switch {
+	case evidence[0] == robots.NotReached:
+		clear(parts)
 		for class, count := range f.failures {
 			parts[words.ErrorClass.Of(class)] += count
 		}
+	case len(evidence) == 1 && len(evidence[0].Reasons()) == 1:
+		clear(parts)
 	}
 	return n, parts
 }
 
 // showAnswers prints how many hosts gave which answer, and what it means.
 func showAnswers(p *textPage, profile string, f *figures) {
-	answered, _ := f.parts(answers[0].reasons)
+	answered, _ := f.parts(answers[0].evidence)
 	files := f.outcomes[string(robots.ConditionalAllow)]
 	text := fmt.Sprintf("%s of %s answered (%s)", words.Number(answered), words.Count(f.targets, f.noun), words.Percent(answered, f.targets))
 	if files > 0 {
@@ -289,7 +287,7 @@ func showAnswers(p *textPage, profile string, f *figures) {
 		rows = append(rows, []string{name, words.Number(n), words.Percent(n, f.targets)})
 	}
 	for i, a := range answers {
-		n, parts := f.parts(a.reasons)
+		n, parts := f.parts(a.evidence)
 		if n == 0 && i > 0 {
 			continue
 		}

@@ -19,7 +19,11 @@ import (
 func TestEveryReasonIsOneAnswer(t *testing.T) {
 	var got []string
 	for _, a := range answers {
-		got = append(got, a.reasons...)
+		for _, e := range a.evidence {
+			for _, r := range e.Reasons() {
+				got = append(got, string(r))
+			}
+		}
 	}
 	slices.Sort(got)
 	if want := slices.Sorted(maps.Keys(words.Reason)); !slices.Equal(got, want) {

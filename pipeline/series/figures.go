@@ -105,7 +105,7 @@ func (f *figures) of(vector string) []int32 {
 	list = append(list, f.number(id{metric: "targets"}))
 	head := h.head()
 	if h.first {
-		list = append(list, f.number(id{metric: "reason", profile: h.run.FirstProfile(), key: reasons[vector[head-3]]}))
+		list = append(list, f.number(id{metric: "reason", profile: h.run.FirstProfile(), key: string(robots.AnswerReasons[vector[head-3]])}))
 	}
 	status := "none"
 	if n := binary.LittleEndian.Uint16([]byte(vector[head-2 : head])); n > 0 {

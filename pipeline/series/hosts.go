@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/scan"
 	"github.com/robocensus/robocensus/sink/summary"
@@ -187,24 +188,15 @@ type hostSegment struct {
 func (h *hostReader) head() int { return len(h.profiles) + 3 }
 func (h *hostReader) size() int { return h.head() + len(h.profiles)*len(h.agents) }
 
-// outcomes and reasons are those of the tables; the index of a text is its byte in a
-// vector. An unknown one, of a damaged table, is the last.
-var (
-	outcomes = []string{"", "conditional_allow", "full_allow", "full_disallow", "undefined"}
-	reasons  = []string{
-		"success", "client_error", "server_error", "misconfigured_server", "redirect_limit", "redirect_loop", "redirect_invalid",
-		"redirect_unsupported", "redirect_unresolved", "revisit_unresolved", "html_redirect", "network_failure", "invalid_response",
-		"incomplete_body", "stale_copy", "unreachable_too_long", "address_blocked", "no_route", "other",
+// outcomes are those of the tables, after none; the index of an outcome, or of a reason
+// in robots.AnswerReasons, is its byte in a vector.
+var outcomes = func() []string {
+	names := []string{""}
+	for _, o := range robots.Outcomes {
+		names = append(names, string(o))
 	}
-)
-
-func indexOf(texts []string, text string) byte {
-	i := slices.Index(texts, text)
-	if i < 0 {
-		i = len(texts) - 1
-	}
-	return byte(i)
-}
+	return names
+}()
 
 // classSet marks the byte of an agent whose policy is there.
 const (
@@ -246,10 +238,14 @@ func (s *hostSegment) fetches(ctx context.Context, parts []sink.Part) error {
 				}
 				s.twice = append(s.twice, twice)
 				v := make([]byte, s.size())
-				if s.first {
-					v[slices.Index(s.profiles, s.run.FirstProfile())] = indexOf(outcomes, said.Value(i))
+				outcome, reason := slices.Index(outcomes, said.Value(i)), slices.Index(robots.AnswerReasons, robots.AnswerReason(why.Value(i)))
+				if outcome < 0 || reason < 0 {
+					return fmt.Errorf("%s: seq %d has the outcome %.40q and the reason %.40q, and one of them is unknown", p.Path, seqs.Value(i), said.Value(i), why.Value(i))
 				}
-				v[s.head()-3] = indexOf(reasons, why.Value(i))
+				if s.first {
+					v[slices.Index(s.profiles, s.run.FirstProfile())] = byte(outcome)
+				}
+				v[s.head()-3] = byte(reason)
 				status := uint16(0) // none
 				if statuses.IsValid(i) {
 					status = uint16(statuses.Value(i))

@@ -448,3 +448,27 @@ func TestAnOriginThatIsNamedTwice(t *testing.T) {
 		}
 	}
 }
+
+// A reason or outcome that this program does not know is an error: as one among others it
+// would be a figure without a meaning.
+func TestAnUnknownReasonIsAnError(t *testing.T) {
+	for _, row := range [][2]string{{"conditional_allow", "of_another_version"}, {"of_another_version", "success"}} {
+		dir := t.TempDir()
+		p := sink.Plan{Run: "a", Started: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), Tables: []string{"fetches", "policies", "summary"}, Profiles: []string{"google"}}
+		r, err := sink.Create(dir, p)
+		must(t, err)
+		s, err := r.Segment(0)
+		must(t, err)
+		must(t, s.Fetches.Write(sink.Fetch{Host: "a.example", Origin: "https://a.example", Port: 443, Outcome: row[0], Reason: row[1]}))
+		counts := summary.New(agentsOfTest[:1], []string{"google"})
+		counts.Add("targets", "unranked", "")
+		counts.Add("source", "unranked", "network")
+		s.Targets++
+		must(t, s.Commit())
+		must(t, r.Complete(sink.Completion{Finished: p.Started, Tally: sink.Tally{Targets: 1}, Totals: sink.Totals{Counts: counts.Rows()}}))
+		_, err = Read(t.Context(), Config{Dir: dir, Runs: []string{"a"}, Clustered: true})
+		if err == nil || !strings.Contains(err.Error(), `"of_another_version"`) {
+			t.Errorf("%v: %v", row, err)
+		}
+	}
+}

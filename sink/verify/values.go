@@ -18,12 +18,12 @@ var values = func() map[string]map[string][]string {
 	kinds := []string{robots.Allow.String(), robots.Disallow.String()}
 	outcomes := texts(robots.Outcomes[:])
 	classes := summary.ClassNames[:]
-	errors := texts(robots.ErrorClasses[:])
+	errors := texts(robots.ErrorClasses)
 	return map[string]map[string][]string{
 		"fetches": {
 			"scheme": {"https", "http", "ftp"}, "source": {"network", "cache", "warc", "body"}, "outcome": outcomes,
-			"reason": texts(robots.AnswerReasons[:]), "error_class": errors, "fallback_error_class": errors,
-			"answers_since": texts(robots.AnswerClasses[:]), // its kind
+			"reason": texts(robots.AnswerReasons), "error_class": errors, "fallback_error_class": errors,
+			"answers_since": texts(robots.AnswerClasses), // its kind
 		},
 		"groups":   {"class": append([]string{summary.ClassEmpty}, classes...)},
 		"rules":    {"kind": kinds},

@@ -6,42 +6,40 @@ import (
 	"strings"
 
 	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/robots"
 )
 
-// answerKinds classify answers before a profile interprets them: an outage is not
-// a policy. one completes "1 host …", many "4 hosts …".
-var answerKinds = []struct {
+// answerKinds classify answers by what they show: an outage is not a policy. one
+// completes "1 host …", many "4 hosts …".
+type answerKind struct {
 	key, class, name string
 	one, many        string
-	reasons          []string
-	known            bool // the host's policy is known
-}{
-	{"file", "allow", "has a file", "has a file", "have a file", []string{"success"}, true},
-	{"no_file", "open", "has none or refuses it", "has none or refuses it", "have none or refuse it", []string{"client_error", "misconfigured_server"}, true},
-	{"dead_redirect", "star", "redirects to nowhere", "redirects to nowhere", "redirect to nowhere",
-		[]string{"redirect_limit", "redirect_loop", "redirect_invalid", "redirect_unsupported", "html_redirect"}, true},
-	{"server_error", "partly", "server error", "gives a server error", "give a server error", []string{"server_error"}, false},
-	{"unreachable", "closed", "cannot be reached", "cannot be reached", "cannot be reached", []string{"network_failure"}, false},
-	{"broken", "broken", "gives a broken answer", "gives a broken answer", "give a broken answer", []string{"invalid_response", "incomplete_body"}, false},
-	{"earlier", "stale", "is down, with an earlier copy or a long outage", "is down and judged by an earlier answer", "are down and judged by earlier answers", []string{"stale_copy", "unreachable_too_long"}, true},
-	{"not_seen", "unknown", "was not asked, or its answer is not stored", "was not asked, or its answer is not stored", "were not asked, or their answers are not stored", []string{"address_blocked", "no_route", "redirect_unresolved", "revisit_unresolved"}, false},
+	evidence         []robots.Evidence
 }
 
-// kindOf returns the index of the kind of answer; an unknown reason counts as not
-// seen.
+var answerKinds = []answerKind{
+	{"file", "allow", "has a file", "has a file", "have a file", []robots.Evidence{robots.ShowsFile}},
+	{"no_file", "open", "has none or refuses it", "has none or refuses it", "have none or refuse it", []robots.Evidence{robots.ShowsNoFile}},
+	{"dead_redirect", "star", "redirects to nowhere", "redirects to nowhere", "redirect to nowhere", []robots.Evidence{robots.ShowsDeadRedirect}},
+	{"server_error", "partly", "server error", "gives a server error", "give a server error", []robots.Evidence{robots.ServerFails}},
+	{"unreachable", "closed", "cannot be reached", "cannot be reached", "cannot be reached", []robots.Evidence{robots.NotReached}},
+	{"broken", "broken", "gives a broken answer", "gives a broken answer", "give a broken answer", []robots.Evidence{robots.BrokenAnswer}},
+	{"earlier", "stale", "is down, with an earlier copy or a long outage", "is down and judged by an earlier answer", "are down and judged by earlier answers", []robots.Evidence{robots.OnlyMemory}},
+	{"not_seen", "unknown", "was not asked, or its answer is not stored", "was not asked, or its answer is not stored", "were not asked, or their answers are not stored",
+		[]robots.Evidence{robots.AddressBlocked, robots.NoRoute, robots.NotStored, robots.ShowsNothing}},
+}
+
+// kindOf returns the index of the kind of answer.
 func kindOf(reason string) int {
-	for i, k := range answerKinds {
-		if slices.Contains(k.reasons, reason) {
-			return i
-		}
-	}
-	return len(answerKinds) - 1
+	return slices.IndexFunc(answerKinds, func(k answerKind) bool {
+		return slices.Contains(k.evidence, robots.AnswerReason(reason).Evidence())
+	})
 }
 
 // answered returns the number of hosts whose policy is known.
 func (d *data) answered() (n int64) {
 	for reason, count := range d.sums.by("reason", d.profile, key) {
-		if answerKinds[kindOf(reason)].known {
+		if e := robots.AnswerReason(reason).Evidence(); e.IsCurrent() || e == robots.OnlyMemory {
 			n += count
 		}
 	}
@@ -54,8 +52,7 @@ func (d *data) failures() string {
 	classes := d.sums.by("error_class", d.profile, key)
 	var said []string
 	for _, class := range ranked(classes) {
-		switch class {
-		case "dns_not_found", "dns_failure", "connect_refused", "connect_timeout", "connect_failure", "tls", "timeout", "reset":
+		if robots.ErrorClass(class).Answer() == robots.AnswerNetworkFailure {
 			said = append(said, words.ErrorClass.Of(class)+" "+count(classes[class]))
 		}
 	}
@@ -94,8 +91,10 @@ func (d *data) answers() *figure {
 		}
 		f.Head = append(f.Head, k.key)
 		var keys []string
-		for _, reason := range k.reasons {
-			keys = append(keys, quote(reason))
+		for _, evidence := range k.evidence {
+			for _, reason := range evidence.Reasons() {
+				keys = append(keys, quote(string(reason)))
+			}
 		}
 		columns = append(columns, sumIf("key IN ("+strings.Join(keys, ", ")+")", k.key))
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink/visible"
 )
 
@@ -36,49 +37,20 @@ var Outcome = Vocabulary{
 }
 
 // Reason has words for the reasons of fetches.
-var Reason = Vocabulary{
-	"success":              "a robots.txt",
-	"client_error":         "no robots.txt (4xx)",
-	"misconfigured_server": "no robots.txt (5xx for any missing page)",
-	"server_error":         "server error",
-	"redirect_limit":       "too many redirects",
-	"redirect_loop":        "redirects in a loop",
-	"redirect_invalid":     "redirect without a usable location",
-	"redirect_unsupported": "redirect to what cannot be crawled",
-	"redirect_unresolved":  "redirect that was not followed",
-	"revisit_unresolved":   "revisit record without its body",
-	"html_redirect":        "redirect inside an HTML page",
-	"network_failure":      "could not be reached",
-	"invalid_response":     "invalid answer",
-	"incomplete_body":      "answer that broke off",
-	"stale_copy":           "unreachable; an earlier copy is judged",
-	"unreachable_too_long": "unreachable for more than 30 days",
-	"address_blocked":      "not asked: special address",
-	"no_route":             "not asked: no route from here",
-}
+var Reason = vocabulary(robots.AnswerReasons)
 
 // ErrorClass has words for error classes.
-var ErrorClass = Vocabulary{
-	"dns_not_found":        "DNS: no such name",
-	"dns_failure":          "DNS failure",
-	"address_blocked":      "special address, not asked",
-	"no_route":             "no route from this machine",
-	"connect_refused":      "connection refused",
-	"connect_timeout":      "timeout while connecting",
-	"connect_failure":      "connection failed",
-	"tls":                  "TLS failure",
-	"timeout":              "timeout",
-	"reset":                "connection reset",
-	"protocol":             "not valid HTTP",
-	"truncated_body":       "answer broke off",
-	"header_too_large":     "header too large",
-	"server_error":         "server error",
-	"unexpected_status":    "unexpected status",
-	"canceled":             "run was stopped",
-	"redirect_invalid":     "redirect without a usable location",
-	"redirect_unsupported": "redirect to what cannot be crawled",
-	"redirect_loop":        "redirects in a loop",
-	"redirect_limit":       "too many redirects",
+var ErrorClass = vocabulary(robots.ErrorClasses)
+
+func vocabulary[T interface {
+	~string
+	Words() string
+}](values []T) Vocabulary {
+	v := make(Vocabulary)
+	for _, value := range values {
+		v[string(value)] = value.Words()
+	}
+	return v
 }
 
 // Class has words for the classes of policies and groups.

@@ -1,13 +1,9 @@
 package words
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -15,28 +11,11 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// constants returns the values of a type's constants in a file of package robots.
-func constants(t *testing.T, file, name string) (values []string) {
-	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), "../../../robots/"+file, nil, 0)
-	if err != nil {
-		t.Fatal(err)
+func texts[T ~string](values []T) (out []string) {
+	for _, v := range values {
+		out = append(out, string(v))
 	}
-	ast.Inspect(f, func(n ast.Node) bool {
-		if c, ok := n.(*ast.ValueSpec); ok {
-			if id, ok := c.Type.(*ast.Ident); ok && id.Name == name {
-				for _, v := range c.Values {
-					text, err := strconv.Unquote(v.(*ast.BasicLit).Value)
-					if err != nil {
-						t.Fatal(err)
-					}
-					values = append(values, text)
-				}
-			}
-		}
-		return true
-	})
-	return values
+	return out
 }
 
 func TestEveryValueHasWords(t *testing.T) {
@@ -55,9 +34,9 @@ func TestEveryValueHasWords(t *testing.T) {
 		words  Vocabulary
 		values []string
 	}{
-		{"outcome", Outcome, constants(t, "status.go", "Outcome")},
-		{"reason", Reason, constants(t, "status.go", "AnswerReason")},
-		{"error_class", ErrorClass, constants(t, "status.go", "ErrorClass")},
+		{"outcome", Outcome, texts(robots.Outcomes[:])},
+		{"reason", Reason, texts(robots.AnswerReasons)},
+		{"error_class", ErrorClass, texts(robots.ErrorClasses)},
 		{"class", Class, append(classes, "empty", "unknown")},
 		{"match", Match, matches},
 		{"line_class", LineClass, remarks},

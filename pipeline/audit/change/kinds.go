@@ -197,9 +197,9 @@ func redirectShapes() []Shape {
 // reachabilityShapes returns the shapes of [comparison.reachability]. An outage may
 // follow one with another outcome.
 func reachabilityShapes() (out []Shape) {
-	for before, wasDown := range Unreachable {
-		for after, isDown := range Unreachable {
-			if wasDown || isDown {
+	for _, reason := range robots.AnswerReasons {
+		for _, later := range robots.AnswerReasons {
+			if before, after := string(reason), string(later); Unreachable(before) || Unreachable(after) {
 				out = append(out, Shape{ReachabilitySeverity(before, after), Word(after), nil})
 			}
 		}

@@ -93,7 +93,7 @@ func siteOf(url string) string {
 // ReachabilitySeverity rates a change between two answers, at least one of which does
 // not show the host's policy, by their reasons.
 func ReachabilitySeverity(before, after string) string {
-	if Unreachable[after] && !Unreachable[before] {
+	if Unreachable(after) && !Unreachable(before) {
 		return Major
 	}
 	return Minor
@@ -108,14 +108,10 @@ func TextSeverity(proven bool) string {
 	return Minor
 }
 
-// Unreachable holds all reasons of answers, and whether they do not show what a host's
-// robots.txt says now. Like all reasons, they depend on the profile.
-var Unreachable = map[string]bool{
-	"success": false, "client_error": false, "misconfigured_server": false, "html_redirect": false,
-	"redirect_limit": false, "redirect_loop": false, "redirect_invalid": false, "redirect_unsupported": false,
-	"server_error": true, "network_failure": true, "invalid_response": true, "incomplete_body": true,
-	"unreachable_too_long": true, "stale_copy": true, "address_blocked": true, "no_route": true,
-	"redirect_unresolved": true, "revisit_unresolved": true,
+// Unreachable reports whether an answer with a reason does not show what a host's
+// robots.txt says now. Like all reasons, it depends on the profile.
+func Unreachable(reason string) bool {
+	return !robots.AnswerReason(reason).Evidence().IsCurrent()
 }
 
 // UnreachableSince begins the text of an outage that followed another one.

@@ -129,9 +129,9 @@ func (c *comparison) outage(p *pair) error {
 func (c *comparison) reachability(a, b *records.Fetched) error {
 	row := sink.Change{Kind: "reachability", Severity: change.ReachabilitySeverity(a.Reason, b.Reason), Before: &a.Reason, After: &b.Reason, BeforeRun: &c.d.result.Before}
 	switch {
-	case a.Origin != b.Origin && !change.Unreachable[a.Reason] && !change.Unreachable[b.Reason]:
+	case a.Origin != b.Origin && !change.Unreachable(a.Reason) && !change.Unreachable(b.Reason):
 		row.Before, row.After = &a.Origin, &b.Origin
-	case change.Unreachable[a.Reason] != change.Unreachable[b.Reason]:
+	case change.Unreachable(a.Reason) != change.Unreachable(b.Reason):
 	case a.Since != 0 && b.Since != 0 && a.Since != b.Since:
 		// The host was reachable in between.
 		since := func(f *records.Fetched) *string {

@@ -29,10 +29,10 @@ const mostEarlier = 16
 // shows: the host could not be read, or not by the later row's scheme.
 func (p *pair) hidden() bool {
 	a, b := p.sides[0], p.sides[1]
-	if a == nil || b == nil || change.Unreachable[b.Reason] {
+	if a == nil || b == nil || change.Unreachable(b.Reason) {
 		return false
 	}
-	return change.Unreachable[a.Reason] || a.Origin != b.Origin && a.Fallback != ""
+	return change.Unreachable(a.Reason) || a.Origin != b.Origin && a.Fallback != ""
 }
 
 // stateOf returns the row of an earlier run that holds the state before b; rows are

@@ -59,7 +59,7 @@ func decodePair(b []byte) *pair {
 // https and http counts as not seen.
 func (p *pair) seen() bool {
 	a, b := p.sides[0], p.sides[1]
-	return a != nil && b != nil && a.Origin == b.Origin && !change.Unreachable[a.Reason] && !change.Unreachable[b.Reason]
+	return a != nil && b != nil && a.Origin == b.Origin && !change.Unreachable(a.Reason) && !change.Unreachable(b.Reason)
 }
 
 // plain reports whether both answers mean the same whatever the profile says of

@@ -126,14 +126,9 @@ func plantAnswers(t *testing.T) string {
 		f.Outcome = outcome
 		return f
 	}
-	var reasons []string
-	for reason := range change.Unreachable {
-		reasons = append(reasons, reason)
-	}
-	slices.Sort(reasons)
-	for _, before := range reasons {
-		for _, after := range reasons {
-			if change.Unreachable[before] || change.Unreachable[after] {
+	for _, before := range robots.AnswerReasons {
+		for _, after := range robots.AnswerReasons {
+			if before, after := string(before), string(after); change.Unreachable(before) || change.Unreachable(after) {
 				add(answer(before, "full_disallow"), answer(after, "undefined"))
 			}
 		}

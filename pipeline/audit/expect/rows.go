@@ -64,7 +64,7 @@ func (c *Checker) hosts(ctx context.Context, dir string, fetches []sink.Part) (m
 func (c *Checker) reachable(k int, host, reason string) {
 	c.saw(k, host, checked)
 	c.promises[k].Checked++
-	if change.Unreachable[reason] {
+	if change.Unreachable(reason) {
 		c.breach(k, Breach{Host: strings.Clone(host), Found: strings.Clone(reason)})
 	}
 }
