@@ -54,6 +54,9 @@ func (o Outcome) verdict() Verdict {
 // Answer interprets the facts (RFC 9309, 2.3.1).
 func (p *Profile) Answer(f Facts) Answer {
 	r := p.read(f.Kind())
+	if n := len(f.Hops); p.Unauthorized != "" && r.Reason == AnswerClientError && n > 0 && (f.Hops[n-1].Status == 401 || f.Hops[n-1].Status == 403) {
+		r.Outcome, r.Reason = p.Unauthorized, AnswerUnauthorized
+	}
 	if !r.unreachable {
 		return r.Answer
 	}

@@ -51,7 +51,7 @@ func benchJudge(p *Profile) (*Judge, []Target) {
 // BenchmarkParse parses every body once, with comments kept.
 func BenchmarkParse(b *testing.B) {
 	bodies, size := benchBodies(b)
-	for _, name := range ProfileNames() {
+	for _, name := range documentNames() {
 		b.Run(name, func(b *testing.B) {
 			p := named(b, name)
 			f := File{KeepComments: true}
@@ -70,7 +70,7 @@ func BenchmarkParse(b *testing.B) {
 // each about 10 URLs.
 func BenchmarkVerdicts(b *testing.B) {
 	bodies, _ := benchBodies(b)
-	for _, name := range ProfileNames() {
+	for _, name := range documentNames() {
 		for _, class := range []bool{false, true} {
 			b.Run(fmt.Sprintf("%s/class=%v", name, class), func(b *testing.B) {
 				p := named(b, name)
@@ -178,7 +178,7 @@ func TestNoAllocation(t *testing.T) {
 	}
 	body := []byte(strings.Repeat("user-agent: a\ndisallow: /é*x\nallow: /%7e\nfoo: bar\ndisalow: /b\nuser-agents: *\ncrawl-delay: 2.5\n"+
 		"disallow: /*?a=\ncontent-signal: search=yes, ai-train=no\n", 50))
-	for _, name := range ProfileNames() {
+	for _, name := range documentNames() {
 		p := named(t, name)
 		target := p.Target("/a/b?c=é")
 		j := NewJudge(p, []Agent{{Tokens: []string{"a"}}, {Tokens: []string{"b1", "b"}}})

@@ -100,7 +100,11 @@ func (j *Judge) classify(rs *ruleset) Class {
 		return AllowAll
 	}
 	if !rs.hasClass {
-		rs.class, rs.hasClass = j.findClass(rs), true
+		if rs.hasClass = true; j.dialect {
+			rs.class = j.findDialectClass(rs)
+		} else {
+			rs.class = j.findClass(rs)
+		}
 	}
 	return rs.class
 }

@@ -82,7 +82,7 @@ func CompareWithin(a, b *Policy, most int) (c Comparison, work int) {
 		return Comparison{Relation: RelationUndecided}, maxEffects * effectWork
 	}
 	s := search{automaton: newAutomaton(l), most: min(most, maxWork), found: [2]int32{-1, -1}, ways: ways(a, b)}
-	whole := s.run()
+	whole := s.compares(a, b).run()
 	c = Comparison{Relation: s.relation(whole), States: len(s.nodes)}
 	for i, w := range [...]**Counterexample{&c.Closes, &c.Opens} {
 		if n := s.found[i]; n >= 0 {
@@ -160,6 +160,14 @@ type search struct {
 	nodes  []node
 	table  []int32  // hash table of nodes, by their states
 	found  [2]int32 // the node of the first counterexample each way, or -1
+
+	// between are the policies if a profile compares another form of a path than the
+	// automaton reads (a dialect). A counterexample is then asked for, and one that does
+	// not hold is dropped: what is left may not be all.
+	between *[2]*Policy
+	dropped bool
+	apart   bool // under two profiles, one of which does so
+
 	work   int
 	most   int     // bound on work
 	ways   [2]bool // how the policies can differ
@@ -180,8 +188,18 @@ const (
 	opens  = 1
 )
 
-// run searches and reports whether it ended within the bounds.
+// run searches and reports whether it found all that there is.
 func (s *search) run() bool {
+	whole := s.visit()
+	c, o := s.found[closes] >= 0, s.found[opens] >= 0
+	if (c || !s.ways[closes]) && (o || !s.ways[opens]) || s.either && (c || o) {
+		return whole
+	}
+	return whole && !s.dropped && !s.apart
+}
+
+// visit visits the states and reports whether it ended within the bounds.
+func (s *search) visit() bool {
 	s.now = make([]int32, s.size)
 	s.table = make([]int32, 64)
 	s.nodes = make([]node, 0, someNodes)
@@ -227,11 +245,35 @@ func (s *search) enter(c byte, parent int32) {
 	}
 	a, b := s.verdicts(s.now)
 	switch {
-	case rank(b) > rank(a) && s.found[closes] < 0:
+	case rank(b) > rank(a) && s.found[closes] < 0 && s.holds(n, closes):
 		s.found[closes] = n
-	case rank(b) < rank(a) && s.found[opens] < 0:
+	case rank(b) < rank(a) && s.found[opens] < 0 && s.holds(n, opens):
 		s.found[opens] = n
 	}
+}
+
+// holds reports whether the policies differ on the path of a node as the automaton says.
+func (s *search) holds(n int32, way int) bool {
+	if s.between == nil {
+		return true
+	}
+	path := s.path(n)
+	s.work += 64 + len(path)
+	a, b := rank(s.between[0].judgePath(path).Value), rank(s.between[1].judgePath(path).Value)
+	if way == closes && b > a || way == opens && b < a {
+		return true
+	}
+	s.dropped = true
+	return false
+}
+
+// compares sets the policies that the search compares, if their profiles need that.
+func (s *search) compares(a, b *Policy) *search {
+	p, q := a.judge.profile, b.judge.profile
+	if p.transforms() || q.transforms() {
+		s.between, s.apart = &[2]*Policy{a, b}, p != q || a.namesUnseen() || b.namesUnseen()
+	}
+	return s
 }
 
 func rank(v Value) int { return [...]int{Allowed: 0, Undefined: 1, Disallowed: 2}[v] }

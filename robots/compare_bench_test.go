@@ -40,7 +40,7 @@ func namedAgents(f *File) []Agent {
 // BenchmarkCompare compares each group of the corpus with the group for all.
 func BenchmarkCompare(b *testing.B) {
 	bodies, _ := benchBodies(b)
-	for _, name := range ProfileNames() {
+	for _, name := range documentNames() {
 		b.Run(name, func(b *testing.B) {
 			p := named(b, name)
 			var times []time.Duration
@@ -106,7 +106,7 @@ func entangled() map[string][2]string {
 // BenchmarkCompareHostile parses and compares each pair once.
 func BenchmarkCompareHostile(b *testing.B) {
 	for name, rules := range entangled() {
-		for _, profile := range ProfileNames() {
+		for _, profile := range documentNames() {
 			b.Run(name+"/"+profile, func(b *testing.B) {
 				p := named(b, profile)
 				x, y := policyOf(p, rules[0]), policyOf(p, rules[1])
@@ -128,7 +128,7 @@ func TestCompareHostile(t *testing.T) {
 		t.Skip("measures time")
 	}
 	undecided := 0
-	pairs, profiles := entangled(), ProfileNames()
+	pairs, profiles := entangled(), documentNames()
 	for i, name := range slices.Sorted(maps.Keys(pairs)) {
 		rules, p := pairs[name], named(t, profiles[i%len(profiles)])
 		a, b := policyOf(p, rules[0]), policyOf(p, rules[1])

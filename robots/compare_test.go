@@ -237,7 +237,7 @@ func checkComparison(c Comparison, a, b *Policy, ar *arena, paths []string, ta, 
 // TestCompareModel checks the relation of random pairs of policies, and both
 // counterexamples, on all short paths.
 func TestCompareModel(t *testing.T) {
-	for _, name := range append(ProfileNames(), "own") {
+	for _, name := range append(documentNames(), "own") {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(14, uint64(len(name))))
 			most := 0
@@ -295,7 +295,7 @@ func drawProfile(r *rand.Rand, name string) *Profile {
 	if p, ok := ProfileNamed(name); ok {
 		return p
 	}
-	p, _ := ProfileNamed(ProfileNames()[r.IntN(5)])
+	p, _ := ProfileNamed(documentNames()[r.IntN(5)])
 	if r.IntN(2) == 0 {
 		return p
 	}
@@ -318,7 +318,7 @@ func drawProfile(r *rand.Rand, name string) *Profile {
 func TestAutomaton(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 1))
 	for i := range 10 * *compareDraws {
-		p := drawProfile(r, append(ProfileNames(), "own")[i%6])
+		p := drawProfile(r, append(documentNames(), "own")[i%6])
 		ar := &arenas[r.IntN(len(arenas))]
 		one, two := ar.rules(r, 8), ar.rules(r, 8)
 		a, b := policyOf(p, strings.Join(one, "\n")), policyOf(p, strings.Join(two, "\n"))
@@ -359,10 +359,10 @@ func TestCompareSearch(t *testing.T) {
 	r := rand.New(rand.NewPCG(18, 1))
 	left := 0
 	for i := range *compareDraws {
-		p := drawProfile(r, append(ProfileNames(), "own")[i%6])
+		p := drawProfile(r, append(documentNames(), "own")[i%6])
 		q := p
 		if r.IntN(2) == 0 {
-			q = drawProfile(r, append(ProfileNames(), "own")[r.IntN(6)])
+			q = drawProfile(r, append(documentNames(), "own")[r.IntN(6)])
 		}
 		ar := &arenas[r.IntN(len(arenas))]
 		one, two := ar.rules(r, 5), ar.rules(r, 5)
@@ -439,7 +439,7 @@ func TestCompareMetamorphic(t *testing.T) {
 		return w.Path
 	}
 	for i := range 5 * *compareDraws {
-		p := drawProfile(r, append(ProfileNames(), "own")[i%6])
+		p := drawProfile(r, append(documentNames(), "own")[i%6])
 		ar := &arenas[r.IntN(len(arenas))]
 		one, two := ar.rules(r, 4), ar.rules(r, 4)
 		if r.IntN(2) == 0 {
@@ -506,7 +506,7 @@ func TestCompareCorpus(t *testing.T) {
 			bodies = append(bodies, files[host])
 		}
 	}
-	names := ProfileNames()
+	names := documentNames()
 	for i, name := range names {
 		t.Run(name, func(t *testing.T) {
 			r, pairs := rand.New(rand.NewPCG(16, uint64(i))), 0

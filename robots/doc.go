@@ -15,7 +15,8 @@
 // The documents that describe robots.txt disagree. A Profile is one document,
 // as a value whose fields are the differences. Built in are Google's current
 // parser (the default, "google"), Google's documents of 2019 and 2012, the
-// standard of 1996 and RFC 9309. A copy with some fields changed is a profile
+// standard of 1996 and RFC 9309; and the dialects: the parsers that crawlers run, exact
+// to the verdict. A copy with some fields changed is a profile
 // like the others. SPECIFICATION.md, beside this file, says clause by clause what
 // each of them means, and where that stands.
 //
@@ -31,6 +32,17 @@
 //	profile.go       the fields; how to add one, or a profile
 //	profile_yaml.go  fields outside their groups
 //	profiles.go      the values of the profiles
+//
+// Dialects, the profiles of parsers that crawlers run:
+//
+//	dialect.go           their fields
+//	profiles_dialects.go their values
+//	dialect_lines.go     lines and records
+//	dialect_groups.go    groups
+//	dialect_rules.go     rules, each in the forms in which it matches
+//	dialect_escape.go    escapes of patterns and URLs
+//	dialect_judge.go     which group an agent follows, which rule decides
+//	dialect_class.go     a policy over all URLs
 //
 // Answers:
 //

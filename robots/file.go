@@ -40,12 +40,14 @@ type File struct {
 	IsHTML    bool // see func IsHTML
 	Truncated bool // the body is longer than the profile's limit
 
-	body    []byte // the part within the size limit
-	choices choices
-	letter  bool   // reserved characters in a path equal their escapes
-	base    *File  // the file of setLetter
-	scratch []byte // escaped patterns
-	forms   []byte // memory of inQuery
+	body     []byte // the part within the size limit
+	choices  choices
+	refused  bool   // a dialect does not read it; see GroupDialect.Strict
+	compiled *File  // of a dialect: what a judge compiles
+	letter   bool   // reserved characters in a path equal their escapes
+	base     *File  // the file of setLetter
+	scratch  []byte // escaped patterns
+	forms    []byte // memory of inQuery
 	// inQuery holds the query form of the few patterns whose form in a query
 	// differs (EscapesRFC), ascending by rule.
 	inQuery []queryForm

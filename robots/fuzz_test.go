@@ -23,7 +23,7 @@ func FuzzParse(f *testing.F) {
 	}
 	var reused File
 	f.Fuzz(func(t *testing.T, body []byte, profile uint8, limit uint16) {
-		names := ProfileNames()
+		names := documentNames()
 		p := named(t, names[int(profile)%len(names)])
 		if limit > 0 {
 			p.SizeLimit = int(limit)
@@ -130,7 +130,7 @@ func FuzzMatch(f *testing.F) {
 		if len(pattern) > 500 || len(url) > 500 || strings.ContainsAny(pattern, "\r\n#\x00") || strings.Trim(pattern, " \t\v\f") != pattern {
 			return
 		}
-		names := ProfileNames()
+		names := documentNames()
 		p := named(t, names[int(profile)%len(names)])
 		if p.Lists && strings.ContainsAny(pattern, " \t") {
 			return
@@ -192,7 +192,7 @@ func FuzzPolicy(f *testing.F) {
 		if len(body) > 2000 || len(url) > 300 {
 			return
 		}
-		names := ProfileNames()
+		names := documentNames()
 		p := named(t, names[int(profile)%len(names)])
 		var file File
 		file.Parse(body, p)
@@ -252,7 +252,7 @@ func FuzzCompare(f *testing.F) {
 				path = append(path, c)
 			}
 		}
-		names := ProfileNames()
+		names := documentNames()
 		var policies [2]*Policy
 		for i, body := range [][]byte{one, two} {
 			p := named(t, names[int(profiles)/[]int{1, len(names)}[i]%len(names)])

@@ -25,6 +25,7 @@ type Judge struct {
 	inUse   int    // the letters in use
 	several bool   // the file has several readings
 	plain   bool   // the longest rule decides, and the profile leaves no choice open
+	dialect bool   // the profile is one
 	path    []byte // memory of Policy.Class
 
 	// For the reading that is being added:
@@ -83,7 +84,8 @@ func NewJudge(p *Profile, agents []Agent) *Judge {
 		known:    make(map[uint64]*ruleset),
 		leads:    make(map[uint64]int),
 	}
-	j.plain = p.Precedence == Longest && p.Ties == TiesAllow && p.BarePrefix == Accept
+	j.plain = p.Precedence == Longest && p.Ties == TiesAllow && p.BarePrefix == Accept && !p.isDialect()
+	j.dialect = p.isDialect()
 	if p.AgentMatch != MatchTokenCase {
 		j.names = append(j.names, newNames(agents, true))
 	}
@@ -115,6 +117,11 @@ func (j *Judge) Load(f *File) {
 		p.sets = p.sets[:0]
 	}
 	j.file = f
+	if j.dialect {
+		j.several, j.starSet = false, nil
+		j.loadDialect(f)
+		return
+	}
 	readings := f.choices.readings()
 	j.several = readings > 1 || len(j.names) > 1
 	if j.several {
@@ -326,6 +333,7 @@ func (j *Judge) compileOne(r *File, groups []int32) *ruleset {
 	for _, g := range groups {
 		rs.add(j.profile, &r.Groups[g])
 	}
+	rs.odd = j.dialect && rs.findOdd(j.profile)
 	return rs
 }
 

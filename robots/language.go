@@ -64,6 +64,13 @@ const maxEffects = 1 << 21
 // newLanguage builds the language of two policies; ok is false if it would be
 // too large.
 func newLanguage(a, b *Policy) (l *language, ok bool) {
+	for _, p := range [...]*Policy{a, b} {
+		for _, rs := range p.sets {
+			if rs != nil && rs.odd {
+				return nil, false
+			}
+		}
+	}
 	rules := 0
 	for _, rs := range a.sets {
 		if rs != nil {

@@ -21,6 +21,7 @@ type wild struct {
 	key     int32
 	rule    int32
 	anchor  bool
+	once    bool // the last literal counts at its first place only (StarsFirstPlace)
 }
 
 // matches requires that the head of the pattern has been compared.
@@ -78,6 +79,10 @@ func (w *wild) matches(t *Target) bool {
 		rest = rest[star+1:]
 	}
 	if w.anchor {
+		if w.once {
+			i := bytes.Index(path, rest)
+			return i >= 0 && i+len(rest) == len(path)
+		}
 		return bytes.HasSuffix(path, rest)
 	}
 	if t.allPairs != nil && !t.may(rest) {

@@ -45,6 +45,9 @@ func ways(a, b *Policy) [2]bool {
 		return both
 	}
 	x, y := a.sets[0], b.sets[0]
+	if x != nil && x.odd || y != nil && y.odd {
+		return both
+	}
 	if x != nil && y != nil && x.letter != y.letter {
 		return both
 	}

@@ -106,6 +106,9 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 	}
 	f.Lines = int(s.line)
 	s.closeGroup()
+	if p.isDialect() {
+		f.parseDialect(p)
+	}
 }
 
 // next returns the index of the first c at or after i, or the length of b.

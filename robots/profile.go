@@ -70,6 +70,8 @@ type Lines struct {
 	// Lists lets user-agent and disallow lines hold several values, separated
 	// by white space.
 	Lists bool `yaml:"lists"`
+
+	LineDialect `yaml:",inline"`
 }
 
 // Groups says which group an agent follows.
@@ -89,6 +91,8 @@ type Groups struct {
 	// *. In RFC 9309, 2.2.1, and in the documents of 2012 and 2019, such a
 	// group binds every crawler.
 	IgnoresStar bool `yaml:"ignores_star"`
+
+	GroupDialect `yaml:",inline"`
 }
 
 // Matching says which rule decides about a URL.
@@ -123,6 +127,8 @@ type Matching struct {
 	// ReportEmptyRules reports a rule without path as the reason of a verdict
 	// if no other rule matched. Such a rule never forbids anything.
 	ReportEmptyRules bool `yaml:"report_empty_rules"`
+
+	MatchDialect `yaml:",inline"`
 }
 
 // Answers says what answers mean that are no file, or not only.
@@ -161,6 +167,13 @@ type Answers struct {
 	// MaxAgeLengthens lets the Cache-Control of an answer extend its lifetime.
 	// Cache-Control can shorten it in any case.
 	MaxAgeLengthens bool `yaml:"max_age_lengthens"`
+
+	// Unauthorized is what 401 and 403 mean: full_disallow, or empty if they are
+	// like any other 4xx.
+	Unauthorized Outcome `yaml:"unauthorized,omitempty"`
+	// Refused is what a file means that the parser refuses (strict): full_allow,
+	// full_disallow, or empty for undefined.
+	Refused Outcome `yaml:"refused,omitempty"`
 }
 
 // LineReading says how bytes form lines.
@@ -400,6 +413,9 @@ func (p *Profile) Validate() error {
 		if f.err != nil {
 			return fmt.Errorf("profile %s: %s: %w", p.Name, f.name, f.err)
 		}
+	}
+	if err := p.checkDialect(); err != nil {
+		return err
 	}
 	if p.Wildcards && p.BarePrefix != Accept {
 		return fmt.Errorf("profile %s: bare_prefix: %s needs wildcards: false", p.Name, p.BarePrefix)

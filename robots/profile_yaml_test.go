@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +31,7 @@ func TestProfileYAML(t *testing.T) {
 	want.AgentMatch, want.Escapes, want.Reserved = MatchTokenOpen, EscapesRFC, ReservedOpen
 	want.TooManyRequests, want.UnreachableLimit, want.Unreachable = AnswerServerError, 48*time.Hour, OutcomeUndefined
 	want.RedirectUnsupported, want.ServerErrorCopy, want.NetworkCopy, want.UnreachableCopy = OutcomeUndefined, EitherCopy, TakeCopy, IgnoreCopy
-	if *p != want {
+	if !reflect.DeepEqual(*p, want) {
 		t.Errorf("got %+v", *p)
 	}
 	if err := p.Validate(); err != nil {
@@ -41,7 +42,7 @@ func TestProfileYAML(t *testing.T) {
 		"matching: {precedence: longest_open, ties: open, escapes: rfc9309, reserved_in_path: open}\n" +
 		"answers:\n  too_many_requests: server_error\n  unreachable_limit: 48h\n  unreachable: undefined\n" +
 		"  redirect_unsupported: undefined\n  server_error_copy: open\n  network_failure_copy: use\n  unreachable_copy: ignore\n")
-	if err != nil || *grouped != want {
+	if err != nil || !reflect.DeepEqual(*grouped, want) {
 		t.Errorf("in groups: %+v, %v", grouped, err)
 	}
 	for _, text := range []string{"lines: plain\n", "lines: {reading: plain}\n", "reading: plain\n"} {
@@ -53,7 +54,7 @@ func TestProfileYAML(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back, err := decode(string(text)); err != nil || *back != want {
+	if back, err := decode(string(text)); err != nil || !reflect.DeepEqual(*back, want) {
 		t.Errorf("encoded and decoded: %+v, %v", back, err)
 	}
 	if p, err = decode("bare_prefix: open\n"); err != nil {

@@ -1,6 +1,9 @@
 package robots
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 const thirtyDays = 30 * 24 * time.Hour
 
@@ -138,7 +141,10 @@ func rfc9309() Profile {
 	return p
 }
 
-var builtin = []func() Profile{google, google2019, google2012, classic1996, rfc9309}
+// documents are the profiles that follow a document, or the parser that it describes.
+var documents = []func() Profile{google, google2019, google2012, classic1996, rfc9309}
+
+var builtin = slices.Concat(documents, dialects)
 
 // ProfileNamed returns a copy of a built-in profile.
 func ProfileNamed(name string) (*Profile, bool) {

@@ -14,14 +14,28 @@ import (
 
 var update = flag.Bool("update", false, "write the table of profiles anew")
 
-// The table of profiles in README.md has a row for each field of Profile, in
-// order, and the values of the built-in profiles.
+// The tables of profiles in README.md have a row for each field of Profile, in order,
+// and the values of the built-in profiles: one the documents, the other the dialects
+// with the fields that only they have.
 func TestProfileTable(t *testing.T) {
+	for _, table := range []struct {
+		profiles []func() Profile
+		dialect  bool
+	}{{documents, false}, {dialects, true}} {
+		checkTable(t, table.profiles, table.dialect)
+	}
+}
+
+func checkTable(t *testing.T, profiles []func() Profile, dialect bool) {
+	var names []string
+	for _, p := range profiles {
+		names = append(names, p().Name)
+	}
 	content, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	head := "| field | meaning | " + strings.Join(ProfileNames(), " | ") + " |\n" + strings.Repeat("|---", len(ProfileNames())+2) + "|\n"
+	head := "| field | meaning | " + strings.Join(names, " | ") + " |\n" + strings.Repeat("|---", len(names)+2) + "|\n"
 	before, rest, ok := strings.Cut(string(content), head)
 	table, after, end := strings.Cut(rest, "\n\n")
 	if !ok || !end {
@@ -30,12 +44,15 @@ func TestProfileTable(t *testing.T) {
 	lines := strings.Split(table, "\n")
 	var want []string
 	for _, f := range fieldsOfProfile(reflect.TypeFor[Profile](), "", nil) {
+		if f.dialect != dialect {
+			continue
+		}
 		if n := len(want); n >= len(lines) || !strings.HasPrefix(lines[n], "| `"+f.name+"` | ") {
 			t.Fatalf("row %d of README.md is not about %s: say in its second cell what the field means", n+1, f.name)
 		}
 		meaning := strings.Split(lines[len(want)], " | ")[1]
 		row := "| `" + f.name + "` | " + meaning + " |"
-		for _, p := range builtin {
+		for _, p := range profiles {
 			row += " " + cell(reflect.ValueOf(p()).FieldByIndex(f.index).Interface()) + " |"
 		}
 		want = append(want, row)
@@ -54,18 +71,22 @@ func TestProfileTable(t *testing.T) {
 
 // profileField is a field of [Profile]. Its name begins with that of its group.
 type profileField struct {
-	name  string
-	index []int
+	name    string
+	index   []int
+	dialect bool // only dialects have it
 }
 
 func fieldsOfProfile(of reflect.Type, group string, at []int) (all []profileField) {
 	for i := range of.NumField() {
 		f, index := of.Field(i), append(slices.Clone(at), i)
-		switch name := group + f.Tag.Get("yaml"); {
+		tag, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		switch name := group + tag; {
+		case options == "inline":
+			all = append(all, fieldsOfProfile(f.Type, group, index)...)
 		case f.Anonymous:
 			all = append(all, fieldsOfProfile(f.Type, name+".", index)...)
 		case name != "name":
-			all = append(all, profileField{name, index})
+			all = append(all, profileField{name, index, options == "omitempty"})
 		}
 	}
 	return all
@@ -77,9 +98,10 @@ func cell(value any) string {
 		return "yes"
 	case "false":
 		return "no"
-	case "":
+	case "", "[]", "0":
 		return "–"
 	default:
+		v = strings.Trim(v, "[]")
 		return strings.Replace(v, "720h0m0s", "30 days", 1)
 	}
 }

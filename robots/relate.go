@@ -42,7 +42,7 @@ func Relate(a, b *Policy, most int) (r Relation, work int) {
 			s.found[way] = 0
 		}
 	}
-	whole := s.run()
+	whole := s.compares(a, b).run()
 	return s.relation(whole), p.work + s.work + l.size*effectWork
 }
 
@@ -88,7 +88,7 @@ func Differ(a, b *Policy, most int) (differ, decided bool, work int) {
 		return false, false, maxEffects * effectWork
 	}
 	s := search{automaton: newAutomaton(l), most: min(most, maxWork), ways: p.ways, either: true, found: [2]int32{-1, -1}}
-	whole := s.run()
+	whole := s.compares(a, b).run()
 	differ = s.found[closes] >= 0 || s.found[opens] >= 0
 	return differ, differ || whole, s.work + l.size*effectWork
 }
@@ -121,7 +121,7 @@ func Distinguish(a, b *Policy, most int) (w *Counterexample, decided bool, work 
 		return nil, false, maxEffects * effectWork
 	}
 	s := search{automaton: newAutomaton(l), most: min(most, maxWork), ways: ways(a, b), either: true, found: [2]int32{-1, -1}}
-	whole := s.run()
+	whole := s.compares(a, b).run()
 	work = s.work + l.size*effectWork
 	n := s.found[closes]
 	if o := s.found[opens]; n < 0 || o >= 0 && o < n {

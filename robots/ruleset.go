@@ -28,6 +28,7 @@ type ruleset struct {
 	// The first empty rules, -1 for none.
 	emptyAllow, emptyDisallow int32
 	hasForms                  bool  // a wild has inQuery
+	odd                       bool  // see findOdd
 	class                     Class // if hasClass
 	hasClass                  bool
 }
@@ -165,6 +166,9 @@ func (rs *ruleset) holds(f *File, groups []int32) bool {
 
 // add compiles the rules of a group.
 func (rs *ruleset) add(p *Profile, g *Group) {
+	if p.Stars == StarsFirstPlace {
+		defer rs.setOnce()
+	}
 	for i := g.Rules.From; i < g.Rules.To; i++ {
 		r := &rs.file.Rules[i]
 		if !r.Effective {

@@ -167,6 +167,7 @@ type AnswerReason string
 const (
 	AnswerSuccess             AnswerReason = "success"
 	AnswerClientError         AnswerReason = "client_error"
+	AnswerUnauthorized        AnswerReason = "unauthorized" // 401 or 403, for a dialect that obeys them
 	AnswerServerError         AnswerReason = "server_error"
 	AnswerMisconfiguredServer AnswerReason = "misconfigured_server"
 	AnswerRedirectLimit       AnswerReason = "redirect_limit"
@@ -228,6 +229,7 @@ var answerRows = [...]struct {
 }{
 	{AnswerSuccess, "a robots.txt", ShowsFile, false},
 	{AnswerClientError, "no robots.txt (4xx)", ShowsNoFile, false},
+	{AnswerUnauthorized, "closed by status 401 or 403", ShowsNoFile, false},
 	{AnswerServerError, "server error", ServerFails, true},
 	{AnswerMisconfiguredServer, "no robots.txt (5xx for any missing page)", ShowsNoFile, true},
 	{AnswerRedirectLimit, "too many redirects", ShowsDeadRedirect, false},

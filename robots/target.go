@@ -43,6 +43,9 @@ func (p *Profile) LiteralTarget(url string) Target {
 }
 
 func (p *Profile) target(path []byte) Target {
+	if p.isDialect() {
+		return p.prepare(p.requoteURL(path))
+	}
 	switch p.Escapes {
 	case EscapesBoth:
 		return p.prepare(appendEscaped(make([]byte, 0, len(path)), path))

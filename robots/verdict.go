@@ -111,6 +111,9 @@ func (j *Judge) decide(rs *ruleset, t *Target) Verdict {
 
 // weigh returns the verdict of one ruleset, with BarePrefix decided by t.whole.
 func (j *Judge) weigh(rs *ruleset, t *Target) Verdict {
+	if j.dialect {
+		return j.dialectVerdict(rs, t)
+	}
 	if j.profile.Precedence == Longest && j.profile.Ties == TiesAllow ||
 		j.profile.Ties == TiesAllow && len(rs.wilds) == 0 {
 		return j.verdict(rs, rs.best(t))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -151,19 +152,14 @@ func readOwnProfile(path, name string, fields *yaml.Node) (*robots.Profile, erro
 // after it has checked their names.
 func withoutGroups(path, name string, fields *yaml.Node) (*yaml.Node, error) {
 	groups, known := make(map[string][]string), []string{"base"} // names of fields
-	var names yaml.Node
-	if err := names.Encode(robots.Profile{}); err != nil {
-		return nil, err
-	}
-	for i := 0; i < len(names.Content); i += 2 {
-		key, value := names.Content[i].Value, names.Content[i+1]
-		switch {
-		case key == "name":
+	profile := reflect.TypeFor[robots.Profile]()
+	for i := range profile.NumField() {
+		key, field := yamlName(profile.Field(i)), profile.Field(i)
+		if key == "name" {
 			continue
-		case value.Kind == yaml.MappingNode:
-			for k := 0; k < len(value.Content); k += 2 {
-				groups[key] = append(groups[key], value.Content[k].Value)
-			}
+		}
+		if field.Anonymous {
+			groups[key] = yamlNames(field.Type)
 			known = append(known, groups[key]...)
 		}
 		known = append(known, key)
@@ -217,4 +213,21 @@ func setFlag(set *pflag.FlagSet, flag *pflag.Flag, value *yaml.Node) error {
 		return fmt.Errorf("%w, got %q", flags.Wanted(flag, value.Value), value.Value)
 	}
 	return nil
+}
+
+func yamlName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+	return name
+}
+
+// yamlNames returns the names of a struct's fields, with those of structs inline.
+func yamlNames(of reflect.Type) (names []string) {
+	for i := range of.NumField() {
+		if f := of.Field(i); f.Anonymous {
+			names = append(names, yamlNames(f.Type)...)
+		} else {
+			names = append(names, yamlName(f))
+		}
+	}
+	return names
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -236,17 +237,48 @@ func (e *explainer) explain(url string) {
 		rule := &first.file.Rules[v.Rule]
 		answer.Line, answer.Pattern = rule.Line, sink.Text(rule.Pattern)
 	}
-	var others []string
+	var same []string
+	apart := make(map[opinion][]string) // profiles
+	var order []opinion
 	for _, r := range e.readings[1:] {
-		other := r.verdict(url).Value.String()
-		answer.Others[r.profile.Name] = other
-		others = append(others, r.profile.Name+" "+other)
+		other := r.verdict(url).Value
+		answer.Others[r.profile.Name] = other.String()
+		if other == v.Value {
+			same = append(same, r.profile.Name)
+		} else {
+			o := opinionOf(r, r.verdict(url))
+			if apart[o] == nil {
+				order = append(order, o)
+			}
+			apart[o] = append(apart[o], r.profile.Name)
+		}
 	}
 	e.answers = append(e.answers, answer)
-	if len(others) > 0 {
-		e.note("profile " + first.profile.Name + "; others: " + strings.Join(others, ", "))
+	if len(e.readings) > 1 {
+		e.note("profile " + first.profile.Name + "; the same under: " + cmp.Or(strings.Join(same, ", "), "no other"))
+	}
+	for _, o := range order {
+		if o.line > 0 {
+			e.line(o.verdict.String(), o.line, "under "+strings.Join(apart[o], ", "))
+		} else {
+			e.note(fmt.Sprintf("%-10s under %s: %s", o.verdict, strings.Join(apart[o], ", "), o.why))
+		}
 	}
 	fmt.Fprintln(e.out)
+}
+
+// opinion is what some profiles make of a URL.
+type opinion struct {
+	verdict robots.Value
+	line    int32  // 0 if no rule decides
+	why     string // then
+}
+
+func opinionOf(r *explained, v robots.Verdict) opinion {
+	if v.Rule >= 0 {
+		return opinion{v.Value, r.file.Rules[v.Rule].Line, ""}
+	}
+	return opinion{v.Value, 0, cmp.Or(noLine[v.Reason], words.Reason.Of(string(r.answer.Reason)))}
 }
 
 // within qualifies what was not found in a file that the size limit cuts.

@@ -156,9 +156,12 @@ var answering = func() map[string]bool {
 	out := map[string]bool{"max_redirects": true}
 	group := reflect.TypeFor[robots.Answers]()
 	for i := range group.NumField() {
-		out[group.Field(i).Tag.Get("yaml")] = true
+		name, _, _ := strings.Cut(group.Field(i).Tag.Get("yaml"), ",")
+		out[name] = true
 	}
-	delete(out, "too_many_requests")
+	for _, name := range []string{"too_many_requests", "unauthorized", "refused"} {
+		delete(out, name)
+	}
 	return out
 }()
 

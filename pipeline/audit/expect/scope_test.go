@@ -90,6 +90,9 @@ func TestKindsKnowAllOutcomes(t *testing.T) {
 		p, _ := robots.ProfileNamed(name)
 		for status := 100; status < 700; status++ {
 			a := p.Answer(robots.Facts{Hops: []robots.Hop{{Status: status}}, Misconfigured: status%2 == 0})
+			if a.Reason == robots.AnswerUnauthorized {
+				continue // a dialect's: a promise about it would be one that no other profile can break
+			}
 			if !change.Unreachable(string(a.Reason)) && !shown[string(a.Outcome)] {
 				t.Errorf("%s takes %d for %s, by %s", name, status, a.Outcome, a.Reason)
 			}

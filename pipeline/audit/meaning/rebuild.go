@@ -14,6 +14,9 @@ import (
 // profile reads in a file, in all its readings. They hold neither misspellings as
 // written nor the lines between user-agent lines.
 func ReadsTables(p *robots.Profile) bool {
+	if p.AgentValue != "" {
+		return false // a dialect
+	}
 	for _, l := range []robots.Leniency{p.Typos, p.NearTypos, p.KeyPrefixes, p.MissingColon} {
 		if l == robots.Open {
 			return false

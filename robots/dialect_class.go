@@ -1,0 +1,115 @@
+package robots
+
+import (
+	"bytes"
+	"strings"
+)
+
+// findDialectClass returns the class of a ruleset of a dialect. What findClass finds of
+// all strings holds for paths too. If that is partial, or the ruleset is odd, real paths
+// are asked: those that the rules name. A rule that none of them can follow, because no
+// URL has the form of its pattern, decides nowhere.
+func (j *Judge) findDialectClass(rs *ruleset) Class {
+	class := Partial
+	if rs.odd {
+		class = j.oddClass(rs)
+	} else {
+		class = j.findClass(rs)
+	}
+	if class != Partial || !rs.odd && !j.profile.transforms() {
+		return class
+	}
+	var seen [3]bool
+	budget := classBudget
+	ask := func(path []byte) {
+		if budget -= len(rs.literals) + len(rs.wilds) + len(path); budget < 0 {
+			seen = [3]bool{true, true, true}
+			return
+		}
+		t := j.profile.target(path)
+		if !t.isRobotsTxt {
+			seen[j.decide(rs, &t).Value] = true
+		}
+	}
+	fresh := rs.freshLetter()
+	ask([]byte("/"))
+	ask([]byte{'/', fresh})
+	each := func(pattern []byte, anchor, starred bool) {
+		for _, filler := range [...]string{"", "?"} {
+			path := pattern
+			if starred {
+				path = bytes.ReplaceAll(pattern, []byte("*"), []byte(filler+string(fresh)))
+			}
+			if len(path) == 0 || path[0] != '/' {
+				path = append([]byte("/"), path...)
+			}
+			for range 2 {
+				ask(path)
+				if !anchor {
+					ask(append(bytes.Clone(path), fresh))
+				}
+				if !bytes.HasPrefix(path, []byte("//")) {
+					break
+				}
+				path = append([]byte("/%2F"), path[2:]...) // which may be decoded to it
+			}
+		}
+	}
+	for i := range rs.literals {
+		l := &rs.literals[i]
+		each(rs.text(l)[:l.n], l.anchor, false)
+	}
+	for i := range rs.wilds {
+		each(rs.wilds[i].pattern, rs.wilds[i].anchor, true)
+	}
+	switch {
+	case seen[Undefined] || seen[Allowed] && seen[Disallowed]:
+		return Partial
+	case seen[Disallowed]:
+		return DisallowAll
+	}
+	return AllowAll
+}
+
+// freshLetter returns a letter that no pattern has, if there is one.
+func (rs *ruleset) freshLetter() byte {
+	var used [256]bool
+	for i := range rs.literals {
+		for _, c := range rs.text(&rs.literals[i]) {
+			used[c] = true
+		}
+	}
+	for i := range rs.wilds {
+		for _, c := range rs.wilds[i].pattern {
+			used[c] = true
+		}
+	}
+	const letters = "qxzjkvwyQXZJKVWY0123456789~_-"
+	for _, c := range []byte(letters) {
+		if !used[c] {
+			return c
+		}
+	}
+	return letters[strings.IndexByte(letters, '~')]
+}
+
+// oddClass is findClass for an odd ruleset, where a rule of one kind alone decides.
+func (j *Judge) oddClass(rs *ruleset) Class {
+	var allows, disallows, everything bool
+	for i := range rs.literals {
+		l := &rs.literals[i]
+		allows, disallows = allows || l.key&1 != 0, disallows || l.key&1 == 0
+		everything = everything || l.key&1 == 0 && !l.anchor && (l.n == 0 || l.n == 1 && rs.text(l)[0] == '/')
+	}
+	for i := range rs.wilds {
+		k := rs.wilds[i].key & 1
+		allows, disallows = allows || k != 0, disallows || k == 0
+	}
+	switch {
+	case !disallows:
+		return AllowAll
+	case everything && !allows && !j.profile.GreatestOnly:
+		return DisallowAll
+	}
+	return Partial
+}

@@ -1,0 +1,154 @@
+package robots
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// parseDialect replaces the groups and rules of a file by those that a dialect reads.
+func (f *File) parseDialect(p *Profile) {
+	f.Groups, f.Agents, f.Rules = f.Groups[:0], f.Agents[:0], f.Rules[:0]
+	f.refused = false
+	d := dialectParser{File: f, p: p, group: -1}
+	p.eachRecord(f.body, f.Truncated, d.take)
+	d.end()
+	d.compile()
+	of := func(line int32) (group int32) {
+		group = -1
+		for i := range f.Groups {
+			if f.Groups[i].Line <= line {
+				group = int32(i)
+			}
+		}
+		return group
+	}
+	for i := range f.Remarks {
+		f.Remarks[i].Group = of(f.Remarks[i].Line)
+	}
+	for i := range f.Signals {
+		f.Signals[i].Group = of(f.Signals[i].Line)
+	}
+}
+
+// A dialectParser reads the groups of a file.
+type dialectParser struct {
+	*File
+	p     *Profile
+	group int32 // the current one, -1 for none
+	open  bool  // its list of agents continues
+	real  bool  // it exists
+
+	closing []closingDelay
+}
+
+// A closingDelay is a crawl-delay that forbids everything to the agents before it.
+type closingDelay struct {
+	rule   int32
+	agents Span
+}
+
+// take reads a record.
+func (d *dialectParser) take(r dialectRecord) {
+	switch {
+	case r.blank:
+		if d.p.BlankEndsGroup {
+			d.end()
+		}
+	case r.field == dialectAgent:
+		d.agent(r)
+	case r.field == dialectAllow, r.field == dialectDisallow:
+		d.rule(r)
+	case r.field == dialectDelay:
+		d.delay(r)
+		d.other(EndsDelay)
+	case r.field == dialectRate:
+		d.other(EndsDelayRate)
+	default:
+		d.other(EndsAny)
+	}
+}
+
+// ends reports whether a line of a kind ends the list of agents, or makes a group.
+func (e ListEnds) has(kind ListEnds) bool {
+	rank := map[ListEnds]int{"": 0, EndsDelay: 1, EndsDelayRate: 2, EndsAny: 3}
+	return rank[e] >= rank[kind]
+}
+
+// other reads a line that is neither agent nor rule.
+func (d *dialectParser) other(kind ListEnds) {
+	if d.group < 0 {
+		return
+	}
+	if d.open && kind != EndsAny || d.open && d.p.ListEnds == EndsAny {
+		d.Groups[d.group].Joined = true
+	}
+	if d.p.ListEnds.has(kind) {
+		d.open = false
+	}
+	if d.p.Exists != "" && d.p.Exists.has(kind) {
+		d.real = true
+	}
+}
+
+func (d *dialectParser) agent(r dialectRecord) {
+	if len(r.value) == 0 && d.p.AgentIs == IsLongestPart {
+		return // nobody's name, and no group either
+	}
+	if d.group < 0 || !d.open {
+		d.end()
+		n, k := int32(len(d.Agents)), int32(len(d.Rules))
+		d.group, d.open, d.real = int32(len(d.Groups)), true, d.p.Exists == ""
+		d.Groups = append(d.Groups, Group{Line: r.line, Agents: Span{n, n}, Rules: Span{k, k}})
+	}
+	a := AgentLine{Line: r.line, Group: d.group, Value: r.value}
+	a.Token, a.Wide = r.value, r.value
+	d.Agents = append(d.Agents, a)
+}
+
+// end ends the current group. One that does not exist is dropped.
+func (d *dialectParser) end() {
+	if d.group < 0 {
+		return
+	}
+	g := &d.Groups[d.group]
+	g.Agents.To, g.Rules.To = int32(len(d.Agents)), int32(len(d.Rules))
+	if !d.real {
+		d.Agents, d.Rules, d.Groups = d.Agents[:g.Agents.From], d.Rules[:g.Rules.From], d.Groups[:d.group]
+	}
+	d.group, d.open = -1, false
+}
+
+func (d *dialectParser) rule(r dialectRecord) {
+	if d.group < 0 && d.p.OrphansForAll {
+		d.agent(dialectRecord{line: r.line, value: []byte("*")})
+	}
+	if d.group < 0 {
+		d.refused = d.refused || d.p.Strict
+		return
+	}
+	d.open, d.real = false, true
+	kind := Disallow
+	if r.field == dialectAllow {
+		kind = Allow
+	}
+	d.Rules = append(d.Rules, Rule{Pattern: r.value, Normalized: r.value, Line: r.line, Group: d.group, Kind: kind})
+}
+
+// delay reads a crawl-delay.
+func (d *dialectParser) delay(r dialectRecord) {
+	seconds, err := strconv.ParseFloat(strings.TrimSpace(string(r.value)), 64)
+	valid := err == nil && seconds >= 0 && !math.IsInf(seconds, 0)
+	if d.group < 0 || !valid {
+		d.refused = d.refused || d.p.Strict
+		return
+	}
+	g := &d.Groups[d.group]
+	if !g.HasCrawlDelay {
+		g.CrawlDelay, g.HasCrawlDelay = seconds, true
+	}
+	if d.p.MaxCrawlDelay > 0 && seconds > d.p.MaxCrawlDelay {
+		d.closing = append(d.closing, closingDelay{int32(len(d.Rules)), Span{g.Agents.From, int32(len(d.Agents))}})
+		d.Rules = append(d.Rules, Rule{Pattern: r.value, Normalized: []byte("/"), Line: r.line, Group: d.group, Kind: Disallow, Length: 1})
+	}
+}

@@ -1,0 +1,318 @@
+package robots
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// A record is a line as a dialect reads it.
+type dialectRecord struct {
+	line  int32 // counted by LF, CR and CRLF, as in every other profile
+	field dialectField
+	value []byte
+	blank bool // an empty line
+}
+
+type dialectField uint8
+
+const (
+	dialectNone    dialectField = iota // no record
+	dialectUnknown                     // a field that decides nothing
+	dialectAgent
+	dialectAllow
+	dialectDisallow
+	dialectDelay
+	dialectRate
+)
+
+// eachRecord calls f with the records of a body, and with its empty lines.
+// A last line that is cut does not count.
+func (p *Profile) eachRecord(body []byte, cut bool, f func(dialectRecord)) {
+	body = p.decoded(body)
+	tags := p.StripTags == TagsAlways || p.StripTags == TagsOfHTML && hasHTMLTag(body)
+	number := int32(1)
+	for start := 0; ; {
+		end, next := p.lineEnd(body, start)
+		line := body[start:end]
+		if next < 0 && (cut || p.OneWord && lacksValue(p, line)) {
+			return
+		}
+		p.record(line, number, tags, f)
+		if next < 0 {
+			return
+		}
+		number += linesIn(body[start:next])
+		start = next
+	}
+}
+
+// lacksValue reports whether a last line has no value, not even the end of the line.
+func lacksValue(p *Profile, line []byte) bool {
+	_, value, _ := p.splitWords(trimWide(p.withoutComment(line)))
+	return string(value) == "\n"
+}
+
+// linesIn counts the lines that end in b, as every other profile does. b ends after a
+// line end of the dialect.
+func linesIn(b []byte) (n int32) {
+	for i, c := range b {
+		if c == '\n' || c == '\r' && (i+1 == len(b) || b[i+1] != '\n') {
+			n++
+		}
+	}
+	return n
+}
+
+// decoded returns the text that the dialect reads.
+func (p *Profile) decoded(body []byte) []byte {
+	switch {
+	case p.BOM == BOMDecoded && len(body) >= 2 && (body[0] == 0xFF && body[1] == 0xFE || body[0] == 0xFE && body[1] == 0xFF):
+		units := make([]uint16, 0, len(body)/2)
+		for i := 2; i+1 < len(body); i += 2 {
+			lo, hi := body[i], body[i+1]
+			if body[0] == 0xFE {
+				lo, hi = hi, lo
+			}
+			units = append(units, uint16(hi)<<8|uint16(lo))
+		}
+		return []byte(string(utf16.Decode(units)))
+	case p.BOM != BOMKept && bomLength(body) == 3:
+		body = body[3:]
+	}
+	switch {
+	case p.InvalidBytes == InvalidDropped && !utf8.Valid(body):
+		return bytes.ToValidUTF8(body, nil)
+	case p.InvalidBytes == InvalidReplaced && !utf8.Valid(body):
+		var out []byte // each byte is one U+FFFD
+		for len(body) > 0 {
+			r, n := utf8.DecodeRune(body)
+			out = utf8.AppendRune(out, r)
+			body = body[n:]
+		}
+		return out
+	}
+	return body
+}
+
+// hasHTMLTag reports whether a body has one of the tags html, head and body.
+func hasHTMLTag(body []byte) bool {
+	for i := range body {
+		if body[i] != '<' {
+			continue
+		}
+		for _, tag := range [...]string{"html", "head", "body"} {
+			if hasPrefixFold(body[i+1:], tag) && bytes.HasPrefix(bytes.TrimLeft(body[i+1+len(tag):], " \t\r\n\v\f"), []byte(">")) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lineEnd returns where the line ends that begins at start, and where the next one
+// begins, or -1.
+func (p *Profile) lineEnd(b []byte, start int) (end, next int) {
+	for i := start; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '\n':
+			return i, i + 1
+		case p.LineEnds == EndsLF:
+		case c == '\r' && i+1 < len(b) && b[i+1] == '\n':
+			return i, i + 2
+		case c == '\r', p.LineEnds == EndsPython && (c == '\v' || c == '\f' || c >= 0x1C && c <= 0x1E):
+			return i, i + 1
+		case p.LineEnds != "" && c == 0xC2 && i+1 < len(b) && b[i+1] == 0x85:
+			return i, i + 2
+		case p.LineEnds != "" && c == 0xE2 && i+2 < len(b) && b[i+1] == 0x80 && b[i+2]|1 == 0xA9:
+			return i, i + 3
+		}
+	}
+	return len(b), -1
+}
+
+// record calls f with what a line is.
+func (p *Profile) record(b []byte, number int32, tags bool, f func(dialectRecord)) {
+	if p.BOM == BOMOfLines && bomLength(b) == 3 {
+		b = b[3:]
+	}
+	if len(b) == 0 {
+		f(dialectRecord{line: number, blank: true})
+		return
+	}
+	if tags {
+		b = withoutTags(b)
+	}
+	b = p.withoutComment(b)
+	key, value, colon := p.split(trimWide(b))
+	if key == nil {
+		return
+	}
+	r := dialectRecord{line: number, field: p.fieldOf(key), value: value}
+	if r.field == dialectNone && colon {
+		r.field = dialectUnknown
+	}
+	if i := bytes.IndexByte(r.value, 0); i >= 0 && p.NULEnds {
+		r.value = r.value[:i]
+	}
+	if r.field != dialectNone {
+		f(r)
+	}
+}
+
+// trimWide removes white space, and NEL and the line separators where they end no line.
+func trimWide(b []byte) []byte { return bytes.TrimSpace(b) }
+
+func (p *Profile) withoutComment(b []byte) []byte {
+	for i, c := range b {
+		if c == '#' && (p.Comments == "" || i == 0 || isSpace(b[i-1])) {
+			return b[:i]
+		}
+	}
+	return b
+}
+
+// withoutTags removes what stands between < and >, if that is anything.
+func withoutTags(b []byte) []byte {
+	if bytes.IndexByte(b, '<') < 0 {
+		return b
+	}
+	var out []byte
+	for len(b) > 0 {
+		i := bytes.IndexByte(b, '<')
+		end := -1
+		if i >= 0 && i+1 < len(b) && b[i+1] != '>' {
+			end = bytes.IndexByte(b[i+1:], '>')
+		}
+		switch {
+		case i < 0:
+			return append(out, b...)
+		case end < 0 && (i+1 >= len(b) || b[i+1] != '>'):
+			return append(out, b...)
+		case end < 0:
+			out, b = append(out, b[:i+1]...), b[i+1:]
+		default:
+			out, b = append(out, b[:i]...), b[i+1+end+1:]
+		}
+	}
+	return out
+}
+
+// split splits a line into field and value; key is nil if it has no field. colon
+// reports whether there is a colon between them.
+func (p *Profile) split(b []byte) (key, value []byte, colon bool) {
+	if p.OneWord {
+		return p.splitWords(b)
+	}
+	i := bytes.IndexByte(b, ':')
+	switch p.Colon {
+	case ColonOrSpace:
+		if key, value = p.splitKnown(b); key != nil {
+			return key, value, true
+		}
+	case ColonOrSpaceLower:
+		if i < 0 {
+			key, value = p.splitLower(b)
+			return key, value, key != nil
+		}
+	case ColonTight:
+		if i > 0 && isSpace(b[i-1]) {
+			return nil, nil, false
+		}
+	}
+	if i < 0 {
+		return nil, nil, false
+	}
+	key = trimWide(b[:i])
+	if len(key) == 0 {
+		return nil, nil, false
+	}
+	return key, trimWide(b[i+1:]), true
+}
+
+// splitWords splits a line into the words before and after its colon, or into its first
+// two words. A value that is missing is the end of the line, which matches nothing.
+func (p *Profile) splitWords(b []byte) (key, value []byte, colon bool) {
+	end := 0
+	for end < len(b) && !isBlankOrVT(b[end]) && b[end] != ':' {
+		end++
+	}
+	key, rest := b[:end], b[end:]
+	if len(rest) > 0 && rest[0] == ':' && len(key) > 0 {
+		rest = rest[1:]
+	}
+	for len(rest) > 0 && isBlankOrVT(rest[0]) {
+		rest = rest[1:]
+	}
+	end = 0
+	for end < len(rest) && !isBlankOrVT(rest[end]) {
+		end++
+	}
+	if len(key) == 0 {
+		return nil, nil, false
+	}
+	if value = rest[:end]; len(value) == 0 {
+		value = []byte("\n")
+	}
+	return key, value, true
+}
+
+func isBlankOrVT(c byte) bool { return c == ' ' || c == '\t' || c == '\v' }
+
+// splitKnown splits a line after the shortest field that it begins with, if a colon or
+// white space follows.
+func (p *Profile) splitKnown(b []byte) (key, value []byte) {
+	for n := 1; n <= len(b) && n <= longestField; n++ {
+		if p.fieldOf(b[:n]) == dialectNone {
+			continue
+		}
+		rest := bytes.TrimLeft(b[n:], " \t")
+		switch {
+		case len(rest) > 0 && rest[0] == ':':
+			return b[:n], trimWide(rest[1:])
+		case len(rest) < len(b)-n:
+			return b[:n], trimWide(rest)
+		}
+	}
+	return nil, nil
+}
+
+const longestField = 16
+
+// splitLower splits a line after the known field in lower case that its first words
+// are.
+func (p *Profile) splitLower(b []byte) (key, value []byte) {
+	for i, c := range b {
+		if c == ' ' && bytes.Equal(b[:i], bytes.ToLower(b[:i])) && p.fieldOf(b[:i]) > dialectUnknown {
+			return b[:i], trimWide(b[i+1:])
+		}
+	}
+	return nil, nil
+}
+
+// fieldOf returns the field of a key in any case.
+func (p *Profile) fieldOf(key []byte) dialectField {
+	if len(key) > 2*longestField {
+		return dialectNone
+	}
+	k := strings.ToLower(string(key))
+	switch {
+	case k == "user-agent" || slices.Contains(p.AgentFields, k):
+		return dialectAgent
+	case k == "allow" && p.AllowField || slices.Contains(p.AllowFields, k):
+		return dialectAllow
+	case k == "disallow" || slices.Contains(p.DisallowFields, k):
+		return dialectDisallow
+	case k == "crawl-delay" || (k == "crawl delay" || k == "crawldelay") && len(p.AgentFields) > 0:
+		return dialectDelay
+	case k == "request-rate":
+		return dialectRate
+	}
+	return dialectNone
+}
+
+// foldName returns a name in lower case.
+func foldName(b []byte) string { return strings.Map(unicode.ToLower, string(b)) }

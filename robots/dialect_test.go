@@ -1,0 +1,226 @@
+package robots
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Each row is about one field of dialects (SPECIFICATION.md, section 9): a file, what a
+// path means to an agent under the dialects named first, and under those named second.
+func TestDialectFields(t *testing.T) {
+	all := "protego urllib-2025 urllib-2026 crawler-commons robots-parser temoto heritrix reppy wget"
+	for _, c := range []struct {
+		field, file, agent, path string
+		closed, open             string // dialects
+	}{
+		{"bom", "\xef\xbb\xbfUser-agent: *\nDisallow: /p\n", "Spider", "/p", "protego crawler-commons robots-parser temoto reppy", "urllib-2025 urllib-2026 heritrix wget"},
+		{"bom", "\xff\xfeU\x00s\x00e\x00r\x00-\x00a\x00g\x00e\x00n\x00t\x00:\x00*\x00\n\x00D\x00i\x00s\x00a\x00l\x00l\x00o\x00w\x00:\x00/\x00p\x00\n\x00", "Spider", "/p", "crawler-commons", "protego heritrix reppy"},
+		{"bom", "# c\n\xef\xbb\xbfUser-agent: *\nDisallow: /p\n", "Spider", "/p", "robots-parser", "protego crawler-commons"},
+		{"line_ends", "User-agent: *\rDisallow: /p\r", "Spider", "/p", "protego urllib-2025 temoto heritrix", "wget"},
+		{"line_ends", "User-agent: *\nDisallow: /q\u2029Disallow: /p\n", "Spider", "/p", "protego urllib-2025 urllib-2026 crawler-commons", "robots-parser temoto heritrix wget"},
+		{"line_ends", "User-agent: *\nDisallow: /q\x1eDisallow: /p\n", "Spider", "/p", "protego urllib-2026", "crawler-commons reppy"},
+		{"invalid_bytes", "User-agent: *\nDisallow: /p\xff\n", "Spider", "/p", "protego", "urllib-2026 crawler-commons robots-parser"},
+		{"invalid_bytes", "User-agent: *\nDisallow: /p\xff\n", "Spider", "/p%EF%BF%BD", "crawler-commons robots-parser protego", "urllib-2026"},
+		{"blank_ends_group", "User-agent: *\n\nDisallow: /p\n", "Spider", "/p", strings.ReplaceAll(all, "urllib-2025 ", ""), "urllib-2025"},
+		{"blank_ends_group", "User-agent: *\n \nDisallow: /p\n", "Spider", "/p", all, ""},
+		{"comments", "User-agent: *\nDisallow: /p#q\n", "Spider", "/p", "protego heritrix reppy", "temoto wget"},
+		{"comments", "User-agent: *\nDisallow: /p #q\n", "Spider", "/p", all, ""},
+		{"strip_tags", "<p>User-agent: *</p>\n<br>Disallow: /p\n", "Spider", "/p", "heritrix", "crawler-commons wget"},
+		{"strip_tags", "<html>\n<p>User-agent: *</p>\n<br>Disallow: /p\n", "Spider", "/p", "heritrix crawler-commons", "protego"},
+		{"colon", "User-agent: *\nDisallow : /p\n", "Spider", "/p", "protego urllib-2025 crawler-commons robots-parser reppy wget", "temoto heritrix"},
+		{"colon", "User-agent: *\nDisallow /p\n", "Spider", "/p", "crawler-commons temoto", "protego urllib-2025 heritrix wget"},
+		{"colon", "User-agent: *\ndisallow /p\n", "Spider", "/p", "crawler-commons temoto protego", "urllib-2025 heritrix wget"},
+		{"one_word", "User-agent: *\nDisallow: /p /q\n", "Spider", "/p", "temoto", "protego crawler-commons reppy"},
+		{"nul_ends", "User-agent: *\nDisallow: /p\x00q\n", "Spider", "/p", "wget", "protego reppy"},
+		{"agent_fields", "Useragent: *\nDisallow: /p\n", "Spider", "/p", "protego crawler-commons temoto", "urllib-2026 robots-parser heritrix wget"},
+		{"disallow_fields", "User-agent: *\nDisllow: /p\n", "Spider", "/p", "crawler-commons", "protego urllib-2025 temoto"},
+		{"disallow_fields", "User-agent: *\nDissalow: /p\n", "Spider", "/p", "crawler-commons protego", "urllib-2025 temoto"},
+		{"list_ends", "User-agent: Spider\nCrawl-delay: 2\nUser-agent: Other\nDisallow: /p\n", "Spider", "/p", "crawler-commons wget", "protego urllib-2025 urllib-2026 robots-parser temoto heritrix reppy"},
+		{"list_ends", "User-agent: Spider\nRequest-rate: 1/2\nUser-agent: Other\nDisallow: /p\n", "Spider", "/p", "crawler-commons wget temoto heritrix", "protego urllib-2025 urllib-2026 robots-parser reppy"},
+		{"list_ends", "User-agent: Spider\nFoo: 1\nUser-agent: Other\nDisallow: /p\n", "Spider", "/p", "crawler-commons wget temoto heritrix urllib-2025 urllib-2026", "protego robots-parser reppy"},
+		{"exists", "User-agent: *\nDisallow: /p\n\nUser-agent: Spider\n", "Spider", "/p", "urllib-2025 robots-parser temoto", "protego urllib-2026 crawler-commons heritrix reppy wget"},
+		{"exists", "User-agent: *\nDisallow: /p\n\nUser-agent: Spider\nCrawl-delay: 1\n", "Spider", "/p", "", all},
+		{"exists", "User-agent: *\nDisallow: /p\n\nUser-agent: Spider\nRequest-rate: 1/1\n", "Spider", "/p", "robots-parser temoto", "urllib-2025 protego"},
+		{"orphans_for_all", "Disallow: /p\n", "Spider", "/p", "reppy", "protego urllib-2025 wget"},
+		{"strict", "Disallow: /p\nUser-agent: *\nDisallow: /q\n", "Spider", "/p", "reppy", "protego"},
+		{"agent_value", "User-agent: Spider/2\nDisallow: /p\n", "Spider", "/p", "crawler-commons robots-parser", "protego urllib-2025 temoto reppy wget"},
+		{"agent_value", "User-agent: Spider (x)\nDisallow: /p\n", "Spider", "/p", "crawler-commons temoto", "robots-parser reppy"},
+		{"agent_value", "User-agent: Spi*der\nDisallow: /p\n", "Spider", "/p", "protego", "urllib-2025 robots-parser"},
+		{"agent_is", "User-agent: pide\nDisallow: /p\n", "Spider", "/p", "protego urllib-2025 urllib-2026 heritrix", "crawler-commons robots-parser temoto reppy wget"},
+		{"agent_is", "User-agent: Spi\nDisallow: /p\n\nUser-agent: Spide\nDisallow: /q\n", "Spider", "/p", "urllib-2025 urllib-2026 heritrix", "protego temoto"},
+		{"agent_is", "User-agent: Spi\nDisallow: /p\n\nUser-agent: Spider\nDisallow: /q\n", "Spider", "/p", "urllib-2025 heritrix", "urllib-2026 protego temoto wget"},
+		{"first_group", "User-agent: Spider\nDisallow: /q\n\nUser-agent: Spider\nDisallow: /p\n", "Spider", "/p", strings.ReplaceAll(all, "urllib-2025 ", ""), "urllib-2025"},
+		{"further_once", "User-agent: Spider\nDisallow: /q\n\nUser-agent: Other\nUser-agent: Spider\nDisallow: /p\n", "Spider", "/p", "protego crawler-commons", "reppy urllib-2025"},
+		{"max_crawl_delay", "User-agent: *\nCrawl-delay: 301\nDisallow: /q\n", "Spider", "/p", "crawler-commons", "protego heritrix"},
+		{"max_crawl_delay", "User-agent: *\nCrawl-delay: 300\nDisallow: /q\n", "Spider", "/p", "", all},
+		{"max_crawl_delay", "User-agent: Other\nCrawl-delay: 999\nUser-agent: Spider\nDisallow: /q\n", "Spider", "/p", "", "crawler-commons"},
+		{"order", "User-agent: *\nAllow: /p\nDisallow: /pq\n", "Spider", "/pqr", "protego urllib-2026 crawler-commons robots-parser temoto heritrix reppy", "urllib-2025 wget"},
+		{"order", "User-agent: *\nDisallow: /p\nAllow: /p\n", "Spider", "/p", "urllib-2025 temoto reppy wget", "protego urllib-2026 crawler-commons robots-parser heritrix"},
+		{"length", "User-agent: *\nDisallow: /p*\nAllow: /pqrst\n", "Spider", "/pqrstu", "urllib-2026", "protego crawler-commons temoto"},
+		{"length", "User-agent: *\nDisallow: /*.q\nAllow: /rs.q\n", "Spider", "/rs.q", "temoto", "protego crawler-commons"},
+		{"empty_allows", "User-agent: *\nDisallow:\nDisallow: /p\n", "Spider", "/p", "protego urllib-2026 heritrix", "urllib-2025 wget"},
+		{"index", "User-agent: *\nDisallow: /d\nAllow: /d/index.html\n", "Spider", "/d/", "urllib-2026 robots-parser heritrix", "protego crawler-commons"},
+		{"index", "User-agent: *\nDisallow: /d/index.htm\n", "Spider", "/d/", "crawler-commons", "protego robots-parser"},
+		{"greatest_only", "User-agent: *\nDisallow: /p\nDisallow: /pa\n", "Spider", "/pz", "protego reppy", "heritrix"},
+		{"stars", "User-agent: *\nDisallow: /*p$\n", "Spider", "/pop", "protego urllib-2026 robots-parser temoto reppy", "crawler-commons heritrix urllib-2025"},
+		{"stars", "User-agent: *\nDisallow: /p*q\n", "Spider", "/o/pq", "temoto", "protego crawler-commons reppy"},
+		{"dollar", "User-agent: *\nDisallow: /p$\n", "Spider", "/p$q", "protego", "crawler-commons robots-parser reppy"},
+		{"dollar", "User-agent: *\nDisallow: /p$q\n", "Spider", "/p", "reppy", "protego temoto robots-parser"},
+		{"dollar", "User-agent: *\nDisallow: /p$q\n", "Spider", "/p$q", "protego robots-parser heritrix", "temoto urllib-2026 reppy"},
+		{"strip_star", "User-agent: *\nDisallow: *\n", "Spider", "/p", "protego reppy", "heritrix temoto"},
+		{"leading_star", "User-agent: *\nDisallow: */p\n", "Spider", "/p", "reppy protego", "wget"},
+		{"compared", "User-agent: *\nDisallow: /p?q\n", "Spider", "/p?q", "protego reppy", "wget"},
+		{"compared", "User-agent: *\nDisallow: /p\n", "Spider", "/o/../p", "robots-parser", "protego wget"},
+		{"empty_query_lost", "User-agent: *\nDisallow: /p?\n", "Spider", "/p?", "urllib-2026 reppy", "robots-parser protego"},
+		{"double_slash", "User-agent: *\nDisallow: //p\n", "Spider", "http://h.example//p", "protego crawler-commons", "urllib-2025 urllib-2026"},
+		{"invalid_is_root", "User-agent: *\nDisallow: /$\n", "Spider", "/p{", "crawler-commons", "protego robots-parser"},
+		{"requote", "User-agent: *\nDisallow: /%70\n", "Spider", "/p", "protego urllib-2025 urllib-2026 crawler-commons reppy wget", "robots-parser temoto heritrix"},
+		{"requote", "User-agent: *\nDisallow: /?p=%71\n", "Spider", "/?p=q", "urllib-2025 urllib-2026 crawler-commons reppy", "protego robots-parser"},
+		{"requote", "User-agent: *\nDisallow: /p%2Fq\n", "Spider", "/p/q", "urllib-2025 urllib-2026 reppy", "protego crawler-commons wget"},
+		{"requote", "User-agent: *\nDisallow: /é\n", "Spider", "/%c3%a9", "protego urllib-2026 crawler-commons robots-parser reppy wget", "temoto heritrix"},
+		{"robots_txt_allowed", "User-agent: *\nDisallow: /\n", "Spider", "/robots.txt", "protego urllib-2025 robots-parser temoto heritrix wget", "urllib-2026 crawler-commons reppy"},
+	} {
+		for want, names := range map[string]string{"0": c.closed, "1": c.open} {
+			for _, name := range strings.Fields(names) {
+				p, ok := ProfileNamed(name)
+				if !ok {
+					t.Fatalf("no profile %q", name)
+				}
+				if got := answerOf(p, []byte(c.file), c.agent, c.path); got != want {
+					t.Errorf("%s: %s answers %s, want %s: %q on %s", c.field, name, got, want, c.file, c.path)
+				}
+			}
+		}
+	}
+	temoto := named(t, "temoto")
+	for _, file := range []string{"Disallow: /p\nUser-agent: *\nDisallow: /q\n", "User-agent: *\nCrawl-delay: x\n"} {
+		if got := answerOf(temoto, []byte(file), "Spider", "/p"); got != "E" {
+			t.Errorf("strict: temoto answers %s to %q", got, file)
+		}
+	}
+}
+
+// A file that the parser refuses means what the profile says.
+func TestRefusedFiles(t *testing.T) {
+	for outcome, want := range map[Outcome]string{"": "undefined undefined", FullAllow: "allow no_group", FullDisallow: "disallow full_disallow"} {
+		p := named(t, "temoto")
+		p.Refused = outcome
+		if err := p.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		var f File
+		f.Parse([]byte("Disallow: /p\n"), p)
+		j := NewJudge(p, []Agent{{Name: "a", Tokens: []string{"a"}}, {Name: "b", Tokens: []string{"b"}}})
+		j.Load(&f)
+		target := p.Target("/x")
+		for i := range 2 {
+			v := j.Policy(i).Judge(&target)
+			if got := v.Value.String() + " " + v.Reason.String(); got != want || v.Rule != -1 {
+				t.Errorf("%q: %s, rule %d, want %s", outcome, got, v.Rule, want)
+			}
+		}
+	}
+}
+
+// 401 and 403 close a site for those that obey them, and for nobody else.
+func TestUnauthorized(t *testing.T) {
+	for _, name := range ProfileNames() {
+		p := named(t, name)
+		for status, closes := range map[int]bool{401: true, 403: true, 404: false, 410: false} {
+			a := p.Answer(Facts{Hops: []Hop{{Status: status}}})
+			want := Answer{Outcome: FullAllow, Reason: AnswerClientError}
+			if closes && strings.HasPrefix(name, "urllib") {
+				want = Answer{Outcome: FullDisallow, Reason: AnswerUnauthorized}
+			}
+			if a != want {
+				t.Errorf("%s takes %d for %s, %s", name, status, a.Outcome, a.Reason)
+			}
+		}
+	}
+}
+
+// A verdict of a dialect names the line that decides, also where a form of a rule or a
+// crawl-delay does, and lines count as for every other profile.
+func TestLinesOfDialects(t *testing.T) {
+	for _, c := range []struct {
+		profile, file, path string
+		line                int32
+	}{
+		{"protego", "User-agent: *\nDisallow: /d\nAllow: /d/index.html\n", "/d/", 3},
+		{"crawler-commons", "User-agent: *\n\nCrawl-delay: 400\nDisallow: /q\n", "/p", 3},
+		{"urllib-2025", "# a\x0bb\r\nUser-agent: *\r\nDisallow: /q\u2028Disallow: /p\r\nDisallow: /r\r\n", "/p", 3},
+		{"urllib-2025", "# a\x0bb\r\nUser-agent: *\r\nDisallow: /q\u2028Disallow: /p\r\nDisallow: /r\r\n", "/r", 4},
+		{"reppy", "User-agent: *\nDisallow: */p\n", "/p", 2},
+	} {
+		p := named(t, c.profile)
+		var f File
+		f.Parse([]byte(c.file), p)
+		j := NewJudge(p, []Agent{{Name: "a", Tokens: []string{"a"}}})
+		j.Load(&f)
+		target := p.Target(c.path)
+		if v := j.Policy(0).Judge(&target); v.Rule < 0 || f.Rules[v.Rule].Line != c.line {
+			t.Errorf("%s: %q on %s: %+v of %+v, want line %d", c.profile, c.file, c.path, v, f.Rules, c.line)
+		}
+	}
+}
+
+// A dialect survives YAML, its fields in groups or flat, and a profile without them has
+// none of them there.
+func TestDialectsInYAML(t *testing.T) {
+	for _, name := range ProfileNames() {
+		p := named(t, name)
+		text, err := yaml.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back := new(Profile)
+		if err := yaml.Unmarshal(text, back); err != nil || !reflect.DeepEqual(p, back) {
+			t.Errorf("%s: %v\n%+v\n%+v", name, err, p, back)
+		}
+		if strings.Contains(string(text), "agent_value") != p.isDialect() {
+			t.Errorf("%s:\n%s", name, text)
+		}
+	}
+	flat := named(t, "google")
+	if err := yaml.Unmarshal([]byte("agent_value: whole\norder: first\ngroups: {agent_is: first_part}\n"), flat); err != nil || flat.AgentValue != ValueWhole || flat.Order != OrderFirst || flat.AgentIs != IsFirstPart {
+		t.Errorf("%v: %+v", err, flat)
+	}
+	for text, want := range map[string]string{
+		"order: first": "agent_value: is missing", "agent_value: half": "agent_value: \"half\" is not one of", "{agent_value: whole, typos: accept}": "typos: does not apply",
+		"{agent_value: whole, max_crawl_delay: -1}": "max_crawl_delay: -1 is negative", "refused: undefined": "refused: ",
+	} {
+		p := named(t, "protego")
+		if !strings.HasPrefix(text, "{agent_value: whole, max") && !strings.HasPrefix(text, "{") {
+			p = named(t, "google")
+		}
+		if err := yaml.Unmarshal([]byte(text), p); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// Hostile files cost a dialect no more than bytes of the file plus rules times bytes of
+// the path.
+func TestDialectsAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	hostile := "User-agent: *\n" + strings.Repeat("Disallow: /"+strings.Repeat("*a", 400)+"$\n", 300) + strings.Repeat("<", 100_000) + "\n" + strings.Repeat("User-agent: x\n", 20_000)
+	path := "/" + strings.Repeat("a", 4000)
+	for _, f := range dialects {
+		p := f()
+		var file File
+		file.Parse([]byte(hostile), &p)
+		j := NewJudge(&p, []Agent{{Name: "x", Tokens: []string{"x"}}})
+		j.Load(&file)
+		target := p.Target(path)
+		j.Policy(0).Judge(&target)
+		j.Policy(0).Class()
+	}
+}
