@@ -150,12 +150,12 @@ func (f *runFlags) applyPlan(ctx context.Context) error {
 		return nil
 	}
 	f.plan = plan
-	machine := []string{"memory", "state", "proxy"} // depends on the machine, or has a password
 	settings, pace := f.settings()
 	apply := func(planned, own map[string]any) {
 		for name := range own { // no other flag is a setting, whatever the file says
 			value, ok := planned[name]
-			if flag := f.set.Lookup(name); ok && flag != nil && !flag.Changed && !slices.Contains(machine, name) && err == nil {
+			setting, _ := sink.SettingNamed(name)
+			if flag := f.set.Lookup(name); ok && flag != nil && !flag.Changed && !setting.Local && err == nil {
 				err = applySetting(flag, value)
 			}
 		}

@@ -162,21 +162,29 @@ func (f *runFlags) files(ctx context.Context, c *pipeline.Config) error {
 	return nil
 }
 
+// unrecorded are the flags that are not settings of the run: where it lies, and what one
+// process does. The plan holds the others; see [sink.Settings].
+var unrecorded = []string{
+	"out", "run", "config", "progress", "resume", "force-new", "expect", "json", "lines", "dry-run", "shards", "shard", "spool",
+}
+
 // settings returns the values of all flags for the manifest: those that the tables
 // depend on, and those that may differ when a run is resumed.
 func (f *runFlags) settings() (settings, pace map[string]any) {
 	settings, pace = make(map[string]any), make(map[string]any)
 	f.set.VisitAll(func(flag *pflag.Flag) {
-		out := settings
-		switch flag.Name {
-		case "out", "run", "config", "progress", "help", "resume", "force-new", "expect", "json", "lines", "dry-run", "shards", "shard", "spool":
+		setting, ok := sink.SettingNamed(flag.Name)
+		if !ok {
 			return
-		case "concurrency", "per-address", "per-domain", "rate", "address-rate", "state", "grace", "outage-patience", "accept-unreachable", "memory", "parallelism", "warc-base", "archive-rate", "future":
+		}
+		out := settings
+		if setting.Pace {
 			out = pace
-		case "proxy":
+		}
+		if flag.Name == "proxy" {
 			// A password must not appear in a folder that may be published.
 			if u, err := url.Parse(f.proxy); err == nil {
-				pace[flag.Name] = u.Redacted()
+				out[flag.Name] = u.Redacted()
 			}
 			return
 		}

@@ -1,12 +1,10 @@
 package main
 
-import "slices"
+import (
+	"slices"
 
-// asking are the flags that say how hosts are asked.
-var asking = []string{
-	"concurrency", "per-address", "per-domain", "rate", "address-rate", "timeout", "retries", "connect-to", "allow-private", "ca-file", "resolver", "proxy",
-	"probe-misconfigured", "user-agent", "outage-patience", "accept-unreachable", "grace",
-}
+	"github.com/robocensus/robocensus/sink"
+)
 
 // checkEffect refuses flags of the command line that would change nothing. A
 // configuration file may set them, because it may serve runs of several sources.
@@ -16,17 +14,13 @@ func (f *runFlags) checkEffect() error {
 		if source == "hosts" {
 			continue
 		}
-		for _, name := range asking {
-			// Servers of archives may redirect to such an address.
-			if name == "allow-private" && (source == "warc" || source == "warc-paths") {
+		for _, s := range sink.Settings {
+			// Servers of archives may redirect to a special address; stored files do not
+			// say their schemes.
+			if !s.Asks || !given(s.Name) || s.Name == "allow-private" && (source == "warc" || source == "warc-paths") || s.Name == "schemes" && source == "bodies" {
 				continue
 			}
-			if given(name) {
-				return usagef("--%s does not apply to stored answers (--%s): they are not asked over the network", name, source)
-			}
-		}
-		if given("schemes") && source != "bodies" {
-			return usagef("--schemes does not apply to --%s, whose answers have their schemes", source)
+			return usagef("--%s does not apply to stored answers (--%s): they are not asked over the network", s.Name, source)
 		}
 	}
 	switch {

@@ -1,35 +1,34 @@
 package past
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/robocensus/robocensus/sink"
+)
 
 // settings adds how the runs asked for their answers differently: those settings after
 // which other answers may be expected of the same hosts, and others. What is not known
 // of a run is not compared.
 func (d *Differences) settings() {
 	a, b := d.before, d.after
-	differ := func(to *[]string, what, name string) {
-		x, y := a.Configuration[name], b.Configuration[name]
-		if x != nil && y != nil && asJSON(x) != asJSON(y) {
-			*to = append(*to, fmt.Sprintf("%s: %s, then %s", what, clip(asText(x)), clip(asText(y))))
-		}
-	}
-	differ(&d.Asked, "another --max-redirects", "max-redirects")
-	differ(&d.Asked, "another --last-capture", "last-capture") // a row for each host, or for each capture
 	if a.ToolVersion != b.ToolVersion {
 		d.Notes = append(d.Notes, fmt.Sprintf("another version of robocensus: %s, then %s", clip(a.ToolVersion), clip(b.ToolVersion)))
 	}
-	if a.isAgain() || b.isAgain() {
-		return // their settings are not those of the runs that asked
-	}
-	if a.asked() && b.asked() {
-		differ(&d.Asked, "other --schemes", "schemes")
-		// Another number is another edition of the same name, as with lists.
-		agent := &d.Asked
-		if x, y := asText(a.Configuration["user-agent"]), asText(b.Configuration["user-agent"]); digits.ReplaceAllString(x, "#") == digits.ReplaceAllString(y, "#") {
-			agent = &d.Notes
+	again := a.isAgain() || b.isAgain()
+	for _, s := range sink.Settings {
+		x, y := a.Configuration[s.Name], b.Configuration[s.Name]
+		if s.Effect == sink.NoEffect || s.Asks && (again || !a.asked() || !b.asked()) || x == nil || y == nil || asJSON(x) == asJSON(y) {
+			continue
 		}
-		differ(agent, "another user agent", "user-agent")
-		differ(&d.Notes, "another --timeout", "timeout")
+		to := &d.Asked
+		// Another number is another edition of the same name, as with lists.
+		if s.Effect == sink.FewDiffer || s.Name == "user-agent" && digits.ReplaceAllString(asText(x), "#") == digits.ReplaceAllString(asText(y), "#") {
+			to = &d.Notes
+		}
+		*to = append(*to, fmt.Sprintf("%s: %s, then %s", s.Other, clip(asText(x)), clip(asText(y))))
+	}
+	if again {
+		return // the settings and archives of a run that re-evaluates another are not those of the run that asked
 	}
 	// A list of paths is a crawl, however large; archives that are named may be a few of it.
 	if x, y := archives(a), archives(b); min(x, y) > 0 && max(x, y) > 2*min(x, y) {

@@ -75,8 +75,8 @@ func provenanceOf(c Config, s selection) Provenance {
 func (p *Provenance) add(c Config, s selection, m *sink.Manifest, text func(name string, in sink.Input) []byte) *Run {
 	r := &Run{
 		Run: m.Run, Date: m.Date, Started: m.Started, Finished: *m.Finished, ToolVersion: m.ToolVersion, SchemaVersion: m.SchemaVersion,
-		ManifestSHA256: m.Digest(), Configuration: withoutPaths(m.Configuration, c.HashHosts), ConfigurationDigest: m.ConfigurationDigest,
-		Pace: pace(m.Pace), Profiles: m.Profiles, ProfileFields: m.ProfileFields, Tables: make(map[string]int64), Tally: m.Tally,
+		ManifestSHA256: m.Digest(), Configuration: published(m.Configuration, c.HashHosts), ConfigurationDigest: m.ConfigurationDigest,
+		Pace: published(m.Pace, c.HashHosts), Profiles: m.Profiles, ProfileFields: m.ProfileFields, Tables: make(map[string]int64), Tally: m.Tally,
 	}
 	for _, in := range m.Inputs {
 		switch in.Role {
@@ -168,24 +168,20 @@ func fileName(name, role string, hidden bool) string {
 	return role
 }
 
-// pathSettings are the settings whose values are paths or URLs.
-var pathSettings = []string{"hosts", "warc", "warc-paths", "bodies", "from-run", "ranks", "agents", "urls", "ca-file"}
-
-// privateSettings are the settings whose values are addresses and paths of the
-// operator's network and machine, perhaps with a password. A data set says only whether
-// they were given.
-var privateSettings = []string{"connect-to", "resolver", "proxy", "state"}
-
 // isGiven reports whether a setting has a value, or had one when it was published first.
 func isGiven(value any) bool { return value != nil && value != "" && value != false }
 
-func withoutPaths(settings map[string]any, hidden bool) map[string]any {
+// published returns what a data set says of settings: nothing of the operator's network
+// and machine.
+func published(settings map[string]any, hidden bool) map[string]any {
 	out := make(map[string]any)
 	for name, value := range settings {
-		if slices.Contains(privateSettings, name) {
-			value = isGiven(value)
-		}
-		if slices.Contains(pathSettings, name) {
+		setting, _ := sink.SettingNamed(name)
+		switch setting.Published {
+		case sink.NotPublished:
+			continue
+		case sink.ItsValue:
+		case sink.ItsFileName:
 			switch v := value.(type) {
 			case string:
 				if v != "" {
@@ -199,25 +195,12 @@ func withoutPaths(settings map[string]any, hidden bool) map[string]any {
 				}
 				value = names
 			}
-		}
-		out[name] = value
-	}
-	return out
-}
-
-// pace returns the settings of a run's pace that say nothing of the machine.
-func pace(settings map[string]any) map[string]any {
-	out := make(map[string]any)
-	for name, value := range settings {
-		switch {
-		case name == "memory":
-			continue
-		case slices.Contains(privateSettings, name):
-			value = isGiven(value)
-		case name == "warc-base":
+		case sink.ItsArchive:
 			if base, _ := value.(string); base != "" {
 				value = archiveName(base)
 			}
+		default:
+			value = isGiven(value)
 		}
 		out[name] = value
 	}

@@ -13,7 +13,7 @@ func TestSettingsSayNothingOfTheMachine(t *testing.T) {
 		"warc": []any{"https://user:secret@archive.example/crawl/a.warc.gz?X-Signature=secret", "s3://secret/crawl/b.warc.gz", "../jane/c.warc"},
 	}
 	speed := map[string]any{"proxy": "http://jane:secret@10.0.0.1:3128", "state": "/home/jane/state", "memory": "2G", "rate": "5", "warc-base": "/home/jane/crawl"}
-	text, err := json.Marshal([]any{withoutPaths(settings, false), pace(speed)})
+	text, err := json.Marshal([]any{published(settings, false), published(speed, false)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,10 +27,14 @@ func TestSettingsSayNothingOfTheMachine(t *testing.T) {
 			t.Errorf("%s lacks %s", text, word)
 		}
 	}
-	if once := pace(map[string]any{"proxy": ""}); once["proxy"] != false || pace(once)["proxy"] != false {
-		t.Errorf("no proxy, published again, is %v", pace(once))
+	if once := published(map[string]any{"proxy": ""}, false); once["proxy"] != false || published(once, false)["proxy"] != false {
+		t.Errorf("no proxy, published again, is %v", published(once, false))
 	}
-	if got := withoutPaths(map[string]any{"hosts": "news.example.txt"}, true)["hosts"]; got != "hosts" {
+	// So is a setting that this version does not know.
+	if got := published(map[string]any{"key-file": "/home/jane/key"}, false)["key-file"]; got != true {
+		t.Errorf("an unknown setting is published as %v", got)
+	}
+	if got := published(map[string]any{"hosts": "news.example.txt"}, true)["hosts"]; got != "hosts" {
 		t.Errorf("with hashes for hosts the list is named %q", got)
 	}
 }

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"github.com/robocensus/robocensus/sink"
+)
+
+// Every flag of run is either a setting, of which the table says what a resumed run may
+// change and what is published, or one that the plan does not record.
+func TestEveryFlagIsASettingOrUnrecorded(t *testing.T) {
+	set := newRunFlags().set
+	set.VisitAll(func(flag *pflag.Flag) {
+		rows := 0
+		for _, s := range sink.Settings {
+			if s.Name == flag.Name {
+				rows++
+			}
+		}
+		if slices.Contains(unrecorded, flag.Name) {
+			rows++
+		}
+		if rows != 1 {
+			t.Errorf("--%s has %d rows in sink.Settings and unrecorded, want 1", flag.Name, rows)
+		}
+	})
+	for _, s := range sink.Settings {
+		if set.Lookup(s.Name) == nil && s.Name != "profiles" {
+			t.Errorf("the setting %s is not a flag of run", s.Name)
+		}
+		if (s.Effect == sink.NoEffect) != (s.Other == "") {
+			t.Errorf("the setting %s differs in effect and has the words %q", s.Name, s.Other)
+		}
+		// The plan must not have what only its machine knows, and a comparison reads the
+		// configuration.
+		if s.Local && !s.Pace || s.Pace && s.Effect != sink.NoEffect {
+			t.Errorf("%+v", s)
+		}
+	}
+	for _, list := range [][]string{unrecorded, notPlanned, notForDemo} {
+		for _, name := range list {
+			if set.Lookup(name) == nil {
+				t.Errorf("--%s is not a flag of run", name)
+			}
+		}
+	}
+}
+
+// The flags of sources and files name paths, and those of the network addresses: of a
+// data set, neither may be the value.
+func TestPathsAndAddressesAreNotPublished(t *testing.T) {
+	newRunFlags().set.VisitAll(func(flag *pflag.Flag) {
+		s, ok := sink.SettingNamed(flag.Name)
+		argument, _ := pflag.UnquoteUsage(flag)
+		if ok && slices.Contains([]string{"FILE", "DIR", "GLOB", "DIR|TAR", "URL|DIR", "DIR/_runs/ID", "ADDR"}, argument) && s.Published == sink.ItsValue {
+			t.Errorf("--%s %s is published by its value", flag.Name, argument)
+		}
+	})
+	if s, _ := sink.SettingNamed("proxy"); s.Published != sink.OnlyWhetherGiven || !s.Local {
+		t.Errorf("the proxy is published: %+v", s)
+	}
+}

@@ -1,0 +1,103 @@
+package sink
+
+import "slices"
+
+// A Setting is a setting of a run that its plan records, under the name of its flag.
+// What else follows from a setting, in any package, follows from its row in [Settings].
+type Setting struct {
+	Name string
+	// Pace reports whether the tables do not depend on it, so that a resumed run may
+	// change it. Plan.Pace has it then, and otherwise Plan.Configuration.
+	Pace bool
+	// Published is what a data set says of the value.
+	Published Publicity
+	// Local reports whether it depends on the machine or is secret, so that a process of
+	// a planned run does not take it from the plan.
+	Local bool
+	// Asks reports whether it says how hosts are asked: it does not apply to stored
+	// answers.
+	Asks bool
+	// Effect is what follows if two runs differ in it, and Other the words for that.
+	Effect Effect
+	Other  string
+}
+
+// Publicity is what a published data set says of a setting.
+type Publicity uint8
+
+const (
+	OnlyWhetherGiven Publicity = iota // an address or path of the operator's network and machine, or a password
+	ItsValue
+	ItsFileName // a path or URL
+	ItsArchive  // the folder or URL of archives
+	NotPublished
+)
+
+// Effect is what follows for the answers if two runs differ in a setting.
+type Effect uint8
+
+const (
+	NoEffect Effect = iota // or the inputs and profiles show it
+	FewDiffer
+	AnswersDiffer
+)
+
+// Settings is the table of settings.
+var Settings = []Setting{
+	{Name: "hosts", Published: ItsFileName},
+	{Name: "warc", Published: ItsFileName},
+	{Name: "warc-paths", Published: ItsFileName},
+	{Name: "warc-base", Pace: true, Published: ItsArchive},
+	{Name: "archive-rate", Pace: true, Published: ItsValue},
+	{Name: "bodies", Published: ItsFileName},
+	{Name: "from-run", Published: ItsFileName},
+	{Name: "ranks", Published: ItsFileName},
+	{Name: "sample", Published: ItsValue},
+	{Name: "limit", Published: ItsValue},
+
+	{Name: "profile", Published: ItsValue},
+	{Name: "profiles", Published: ItsValue}, // the section of the configuration file
+	{Name: "agents", Published: ItsFileName},
+	{Name: "urls", Published: ItsFileName},
+	{Name: "max-redirects", Published: ItsValue, Effect: AnswersDiffer, Other: "another --max-redirects"},
+	// A row for each host, or for each capture.
+	{Name: "last-capture", Published: ItsValue, Effect: AnswersDiffer, Other: "another --last-capture"},
+
+	{Name: "schemes", Published: ItsValue, Asks: true, Effect: AnswersDiffer, Other: "other --schemes"},
+	{Name: "user-agent", Published: ItsValue, Asks: true, Effect: AnswersDiffer, Other: "another user agent"},
+	{Name: "timeout", Published: ItsValue, Asks: true, Effect: FewDiffer, Other: "another --timeout"},
+	{Name: "retries", Published: ItsValue, Asks: true},
+	{Name: "probe-misconfigured", Published: ItsValue, Asks: true},
+	{Name: "allow-private", Published: ItsValue, Asks: true},
+	{Name: "ca-file", Published: ItsFileName, Asks: true},
+	{Name: "connect-to", Asks: true},
+	{Name: "resolver", Asks: true},
+	{Name: "proxy", Pace: true, Local: true, Asks: true},
+	{Name: "concurrency", Pace: true, Published: ItsValue, Asks: true},
+	{Name: "per-address", Pace: true, Published: ItsValue, Asks: true},
+	{Name: "per-domain", Pace: true, Published: ItsValue, Asks: true},
+	{Name: "rate", Pace: true, Published: ItsValue, Asks: true},
+	{Name: "address-rate", Pace: true, Published: ItsValue, Asks: true},
+	{Name: "outage-patience", Pace: true, Published: ItsValue, Asks: true},
+	{Name: "accept-unreachable", Pace: true, Published: ItsValue, Asks: true},
+	{Name: "grace", Pace: true, Published: ItsValue, Asks: true},
+	{Name: "state", Pace: true, Local: true},
+	{Name: "max-age", Published: ItsValue},
+
+	{Name: "as-of", Published: ItsValue},
+	{Name: "future", Pace: true, Published: ItsValue},
+	{Name: "tables", Published: ItsValue},
+	{Name: "keep-bodies", Published: ItsValue},
+	{Name: "keep-comments", Published: ItsValue},
+	{Name: "memory", Pace: true, Published: NotPublished, Local: true},
+	{Name: "parallelism", Pace: true, Published: ItsValue},
+}
+
+// SettingNamed returns a setting. ok is false for a name that is not in the table: a data
+// set says of such a setting, of another version, only whether it was given.
+func SettingNamed(name string) (s Setting, ok bool) {
+	if i := slices.IndexFunc(Settings, func(s Setting) bool { return s.Name == name }); i >= 0 {
+		return Settings[i], true
+	}
+	return Setting{Name: name}, false
+}

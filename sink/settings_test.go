@@ -1,0 +1,36 @@
+package sink
+
+import (
+	"strings"
+	"testing"
+)
+
+// What the columns of the table say has consequences that no other test sees for every
+// setting: a run that cannot be resumed on another machine, tables that differ after it.
+func TestSettings(t *testing.T) {
+	for _, row := range []struct {
+		what string
+		has  func(Setting) bool
+		want string
+	}{
+		{"of the pace", func(s Setting) bool { return s.Pace },
+			"warc-base archive-rate proxy concurrency per-address per-domain rate address-rate outage-patience accept-unreachable grace state future memory parallelism"},
+		{"of the machine", func(s Setting) bool { return s.Local }, "proxy state memory"},
+		{"of requests", func(s Setting) bool { return s.Asks },
+			"schemes user-agent timeout retries probe-misconfigured allow-private ca-file connect-to resolver proxy concurrency per-address per-domain rate address-rate outage-patience accept-unreachable grace"},
+		{"published by name", func(s Setting) bool { return s.Published == ItsFileName || s.Published == ItsArchive },
+			"hosts warc warc-paths warc-base bodies from-run ranks agents urls ca-file"},
+		{"not published", func(s Setting) bool { return s.Published == OnlyWhetherGiven || s.Published == NotPublished }, "connect-to resolver proxy state memory"},
+		{"to compare", func(s Setting) bool { return s.Effect != NoEffect }, "max-redirects last-capture schemes user-agent timeout"},
+	} {
+		var got []string
+		for _, s := range Settings {
+			if row.has(s) {
+				got = append(got, s.Name)
+			}
+		}
+		if got := strings.Join(got, " "); got != row.want {
+			t.Errorf("the settings %s are\n%s, want\n%s", row.what, got, row.want)
+		}
+	}
+}
