@@ -224,3 +224,42 @@ func TestDialectsAreBounded(t *testing.T) {
 		j.Policy(0).Class()
 	}
 }
+
+// FuzzDialects: no file, agent or URL makes a dialect panic; rules lie on the lines of
+// the file in order, each in its group; a verdict names a rule of the agent's group; and
+// a class that is not partial is the verdict on the path.
+func FuzzDialects(f *testing.F) {
+	for _, seed := range []string{
+		"User-agent: *\nDisallow: /p\n", "\xef\xbb\xbfUser-agent: a/1\n\nCrawl-delay: 400\nDisallow: /*p$q\n", "Disallow: //x\nUser-agent: *a\nallow /%2fq?a=%zz\u2028Allow: */index.html\n",
+		"<html>User-agent: a\r\rDisallow:\nRequest-rate: 1/2\nUser-agent: *\nDisallow: *$\n", "\xff\xfeU\x00", "User-agent\ta\x00\nDisallow:*://h/p#c\n",
+	} {
+		f.Add([]byte(seed), "a", "/p?q=1", uint8(0))
+	}
+	f.Fuzz(func(t *testing.T, body []byte, token, path string, which uint8) {
+		p := dialects[int(which)%len(dialects)]()
+		var file File
+		file.Parse(body, &p)
+		line := int32(0)
+		for i, r := range file.Rules {
+			if r.Line < line || int(r.Line) > file.Lines || r.Group < 0 || int(r.Group) >= len(file.Groups) || int32(i) < file.Groups[r.Group].Rules.From || int32(i) >= file.Groups[r.Group].Rules.To {
+				t.Fatalf("%s: rule %d is %+v, after line %d, of %d lines and groups %+v", p.Name, i, r, line, file.Lines, file.Groups)
+			}
+			line = r.Line
+		}
+		j := NewJudge(&p, []Agent{{Name: token, Tokens: []string{token}}})
+		j.Load(&file)
+		policy := j.Policy(0)
+		for _, target := range []Target{p.Target(path), p.LiteralTarget(path)} {
+			v := policy.Judge(&target)
+			if v.Reason == ReasonRule && (v.Rule < 0 || int(v.Rule) >= len(file.Rules)) || v.Reason != ReasonRule && v.Reason != ReasonEmptyRule && v.Rule != -1 {
+				t.Fatalf("%s: %+v of %d rules", p.Name, v, len(file.Rules))
+			}
+			if class := policy.Class(); !p.transforms() && !target.IsRobotsTxt() && !strings.ContainsFunc(target.Path(), func(r rune) bool { return r <= ' ' || r > '~' || r == '#' }) &&
+				(class == AllowAll && v.Value == Disallowed || class == DisallowAll && v.Value == Allowed) {
+				t.Fatalf("%s: class %v, and %v on %q", p.Name, class, v.Value, target.Path())
+			}
+		}
+		_ = policy.Contenders(nil, &Target{path: []byte("/")})
+		Compare(policy, policy)
+	})
+}

@@ -11,8 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/robocensus/robocensus/cmd/internal/words"
 	"github.com/robocensus/robocensus/pipeline/audit/diff"
+	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/store"
 )
 
 const diffHelp = `Compares two runs in DIR host by host and writes the changes from RUN_A to RUN_B to
@@ -81,6 +84,17 @@ func diffCommand() *cobra.Command {
 
 var formats = []string{"text", "json", "markdown"}
 
+// showNext says where the rest of a comparison is.
+func showNext(p *textPage, c diff.Config, r *diff.Result) {
+	if r.Changes > 0 {
+		p.line(fmt.Sprintf("\nThe table changes has %s of this (views.sql). A page of figures, or one host:\n  robocensus report --out %s %s --against %s --html changes.html\n  robocensus history HOST --out %[2]s",
+			words.Count(r.Changes, "row"), shellWord(c.Dir), shellWord(r.After), shellWord(r.Before)))
+	}
+	if slices.ContainsFunc(r.Expectations, func(x *expect.Promise) bool { return x.State == expect.Broken }) {
+		p.line("What breaks a promise is in " + p.foreign(store.Join(c.Dir, "changes", "run="+r.After, "against="+r.Before, "expectations.csv")))
+	}
+}
+
 func compareRuns(ctx context.Context, c diff.Config, format string, stdout io.Writer) error {
 	result, err := diff.Runs(ctx, c)
 	switch {
@@ -104,7 +118,9 @@ func compareRuns(ctx context.Context, c diff.Config, format string, stdout io.Wr
 	case "markdown":
 		showDiff(&markdownPage{stdout}, result)
 	default:
-		showDiff(&textPage{stdout}, result)
+		p := &textPage{stdout}
+		showDiff(p, result)
+		showNext(p, c, result)
 	}
 	if err != nil {
 		return fmt.Errorf("print the comparison: %w", err)

@@ -180,6 +180,9 @@ func summarize(out io.Writer, c pipeline.Config, r *pipeline.Result, hosts int64
 	case slices.Contains(c.Tables, "policies") && (len(f.agents) > 0 || len(f.reasons) == 0):
 		p.line("\nAsk DuckDB about the last complete run, for example who is shut out of most:\n  " + askDuckDB(c.Dir))
 	}
+	if last == c.Run && slices.Contains(c.Tables, "summary") && slices.Contains(c.Tables, "policies") {
+		p.line(fmt.Sprintf("\nDraw a page of figures, or look at one host:\n  robocensus report --out %[1]s latest --html report.html\n  robocensus show HOST --out %[1]s", shellWord(c.Dir)))
+	}
 }
 
 // showFigures prints the figures of a run under the first of its profiles.
