@@ -277,7 +277,7 @@ func (j *Judge) bestOdd(rs *ruleset, t *Target) match {
 	for i := range rs.wilds {
 		if w := &rs.wilds[i]; (t.head^w.head)&w.mask == 0 && w.matches(t) {
 			n := len(t.path)
-			if !w.anchor && !bytes.HasSuffix(rs.file.Rules[w.rule].Normalized, []byte("*")) {
+			if !bytes.HasSuffix(rs.file.Rules[w.rule].Normalized, []byte("*")) {
 				n = w.matchEnd(t)
 			}
 			offer(n, w.key, w.rule)
@@ -287,7 +287,7 @@ func (j *Judge) bestOdd(rs *ruleset, t *Target) match {
 }
 
 // matchEnd returns where the longest match of a pattern ends that matches, and has no
-// star or anchor at its end.
+// star at its end.
 func (w *wild) matchEnd(t *Target) int {
 	last := w.pattern[bytes.LastIndexByte(w.pattern, '*')+1:]
 	return bytes.LastIndex(t.path, last) + len(last)

@@ -52,6 +52,8 @@ func TestDialectFields(t *testing.T) {
 		{"agent_is", "User-agent: pide\nDisallow: /p\n", "Spider", "/p", "protego urllib-2025 urllib-2026 heritrix", "crawler-commons robots-parser temoto reppy wget"},
 		{"agent_is", "User-agent: Spi\nDisallow: /p\n\nUser-agent: Spide\nDisallow: /q\n", "Spider", "/p", "urllib-2025 urllib-2026 heritrix", "protego temoto"},
 		{"agent_is", "User-agent: Spi\nDisallow: /p\n\nUser-agent: Spider\nDisallow: /q\n", "Spider", "/p", "urllib-2025 heritrix", "urllib-2026 protego temoto wget"},
+		{"agent_is", "User-agent: *\nDisallow: /p\n\nUser-agent: S\nDisallow: /q\n", "Spider", "/p", "temoto wget", "urllib-2025 heritrix"},
+		{"first_group", "User-agent: *\nUser-agent: Spider\nDisallow: /q\n\nUser-agent: Spider\nDisallow: /p\n", "Spider", "/p", "urllib-2025 protego", ""},
 		{"first_group", "User-agent: Spider\nDisallow: /q\n\nUser-agent: Spider\nDisallow: /p\n", "Spider", "/p", strings.ReplaceAll(all, "urllib-2025 ", ""), "urllib-2025"},
 		{"further_once", "User-agent: Spider\nDisallow: /q\n\nUser-agent: Other\nUser-agent: Spider\nDisallow: /p\n", "Spider", "/p", "protego crawler-commons", "reppy urllib-2025"},
 		{"max_crawl_delay", "User-agent: *\nCrawl-delay: 301\nDisallow: /q\n", "Spider", "/p", "crawler-commons", "protego heritrix"},
@@ -163,6 +165,45 @@ func TestLinesOfDialects(t *testing.T) {
 		target := p.Target(c.path)
 		if v := j.Policy(0).Judge(&target); v.Rule < 0 || f.Rules[v.Rule].Line != c.line {
 			t.Errorf("%s: %q on %s: %+v of %+v, want line %d", c.profile, c.file, c.path, v, f.Rules, c.line)
+		}
+	}
+}
+
+// A line that the size limit cuts does not count.
+func TestCutLineOfDialects(t *testing.T) {
+	for _, f := range dialects {
+		p := f()
+		p.SizeLimit = len("User-agent: *\nDisallow: /q\nDisallow: /p")
+		if got := answerOf(&p, []byte("User-agent: *\nDisallow: /q\nDisallow: /path\n"), "Spider", "/part"); got != "1" {
+			t.Errorf("%s answers %s", p.Name, got)
+		}
+	}
+}
+
+// The class of a policy counts rules that a URL can match, and no others.
+func TestClassOfDialects(t *testing.T) {
+	for _, c := range []struct {
+		profile, rules string
+		want           Class
+	}{
+		{"protego", "Disallow: /\nAllow: /a=b\n", DisallowAll}, // = is escaped in URLs, and not in patterns
+		{"protego", "Disallow: /a=b\n", AllowAll},
+		{"protego", "Disallow: /?a=b\n", Partial},
+		{"urllib-2025", "Disallow: //a\n", Partial}, // /%2Fa
+		{"urllib-2026", "Disallow: /\nAllow: /*\n", AllowAll},
+		{"heritrix", "Disallow: /\nDisallow: /a\n", Partial}, // /b is missed
+		{"heritrix", "Disallow: /a\nDisallow: /b\n", Partial},
+		{"temoto", "Disallow: /\nAllow: /\n", DisallowAll},
+		{"wget", "Disallow:\nDisallow: /\n", AllowAll},
+		{"crawler-commons", "Crawl-delay: 400\n", DisallowAll},
+	} {
+		p := named(t, c.profile)
+		var f File
+		f.Parse([]byte("User-agent: *\n"+c.rules), p)
+		j := NewJudge(p, []Agent{{Name: "a", Tokens: []string{"a"}}})
+		j.Load(&f)
+		if got := j.Policy(0).Class(); got != c.want {
+			t.Errorf("%s: %q is %v, want %v", c.profile, c.rules, got, c.want)
 		}
 	}
 }

@@ -252,3 +252,53 @@ func TestWindows(t *testing.T) {
 		}
 	}
 }
+
+// A body is found by its target's digest, or by that of the earlier copy in its place,
+// and one with another digest is damage.
+func TestBodies(t *testing.T) {
+	dir, ctx := t.TempDir(), context.Background()
+	run, err := sink.Create(dir, sink.Plan{Run: "r", Tables: []string{"fetches", "bodies"}, Profiles: []string{"google"}})
+	must(t, err)
+	defer run.Close()
+	s, err := run.Segment(0)
+	must(t, err)
+	bodies := []string{"User-agent: *\n", "", "# copy\n", "# forged\n"}
+	var digests []string
+	for _, body := range bodies {
+		digests = append(digests, sink.ContentDigest([]byte(body)))
+		kept := body
+		if body == "# forged\n" {
+			kept = "# other\n"
+		}
+		must(t, s.Bodies.Write(sink.Body{ContentDigest: digests[len(digests)-1], Body: []byte(kept)}))
+	}
+	for i, f := range []sink.Fetch{
+		{ContentDigest: &digests[0]}, {ContentDigest: &digests[1]}, {CopyDigest: &digests[2]}, {ContentDigest: &digests[3]}, {}, {ContentDigest: sink.Some("ABSENT")},
+	} {
+		f.Seq, f.Host = int64(i+1), fmt.Sprintf("h%d.example", i)
+		must(t, s.Fetches.Write(f))
+	}
+	s.Targets = 6
+	must(t, s.Commit())
+	must(t, run.Complete(sink.Completion{Tally: sink.Tally{Targets: 6}}))
+	m, err := sink.ReadManifest(ctx, dir, "r")
+	must(t, err)
+	in, err := store.Open(ctx, dir)
+	must(t, err)
+	defer in.Close()
+	r := Open(in, m)
+	defer r.Close()
+	for i := range 6 {
+		found, err := r.Targets(ctx, fmt.Sprintf("h%d.example", i))
+		must(t, err)
+		body, err := Body(ctx, r, &found[0])
+		switch {
+		case i == 3:
+			if at := new(scan.PartError); !errors.As(err, &at) || !strings.Contains(err.Error(), "another digest") {
+				t.Errorf("a forged body: %q, %v", body, err)
+			}
+		case i < 3 && (err != nil || body == nil || string(body) != bodies[i]), i > 3 && (err != nil || body != nil):
+			t.Errorf("body %d: %q, %v", i, body, err)
+		}
+	}
+}

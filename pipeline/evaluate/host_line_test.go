@@ -1,0 +1,39 @@
+package evaluate
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/robots"
+)
+
+// A line lists the agents that are shut out under the first profile, and no others: not
+// those of an outage.
+func TestHostLine(t *testing.T) {
+	e := Prepare(Config{
+		Agents: []Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "B", Tokens: []string{"B"}}, {Name: "C", Tokens: []string{"C"}}}, Profiles: profilesNamed("google", "urllib-2025"),
+	}).Evaluator()
+	for _, row := range []struct {
+		status int
+		body   string
+		want   string
+	}{
+		{200, "User-agent: A\nUser-agent: C\nDisallow: /\n\nUser-agent: *\nDisallow: /x\n", `"outcome":"conditional_allow","reason":"success","status":200,"error_class":null,"bytes":68,"groups":2,"rules":2,"closed":["A","C"]}`},
+		{200, "", `"outcome":"conditional_allow","reason":"success","status":200,"error_class":null,"bytes":0,"groups":0,"rules":0,"closed":[]}`},
+		{404, "User-agent: *\nDisallow: /\n", `"outcome":"full_allow","reason":"client_error","status":404,"error_class":null,"bytes":null,"groups":0,"rules":0,"closed":[]}`},
+		{503, "", `"outcome":"full_disallow","reason":"server_error","status":503,"error_class":"server_error","bytes":null,"groups":0,"rules":0,"closed":[]}`},
+	} {
+		o := fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}
+		c := &fetch.Capture{Origin: o, Hops: []robots.Hop{{URL: o.RobotsURL(), Status: row.status}}}
+		if row.status == 200 {
+			c.Body = []byte(row.body)
+		}
+		text, err := json.Marshal(e.HostLine(&source.Target{Seq: 7, Candidates: []fetch.Origin{o}, Capture: c}))
+		must(t, err)
+		if want := `{"seq":7,"host":"a.example","origin":"https://a.example","rank":null,` + row.want; string(text) != want {
+			t.Errorf("got  %s\nwant %s", text, want)
+		}
+	}
+}
