@@ -33,9 +33,11 @@ func (j *Judge) findDialectClass(rs *ruleset) Class {
 	}
 	fresh := rs.freshLetter()
 	ask([]byte("/"))
-	ask([]byte{'/', fresh})
+	for _, end := range [...]byte{fresh, '!', '~'} {
+		ask([]byte{'/', end})
+	}
 	each := func(pattern []byte, anchor, starred bool) {
-		for _, filler := range [...]string{"", "?"} {
+		for _, filler := range [...]string{"", "?", string(fresh) + "?"} { // a star may reach into the query
 			path := pattern
 			if starred {
 				path = bytes.ReplaceAll(pattern, []byte("*"), []byte(filler+string(fresh)))
@@ -45,8 +47,10 @@ func (j *Judge) findDialectClass(rs *ruleset) Class {
 			}
 			for range 2 {
 				ask(path)
-				if !anchor {
-					ask(append(bytes.Clone(path), fresh))
+				for _, end := range [...]byte{fresh, '!', '~'} { // also below and above other patterns
+					if !anchor {
+						ask(append(bytes.Clone(path), end))
+					}
 				}
 				if !bytes.HasPrefix(path, []byte("//")) {
 					break

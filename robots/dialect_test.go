@@ -193,6 +193,8 @@ func TestClassOfDialects(t *testing.T) {
 		{"urllib-2026", "Disallow: /\nAllow: /*\n", AllowAll},
 		{"heritrix", "Disallow: /\nDisallow: /a\n", Partial}, // /b is missed
 		{"heritrix", "Disallow: /a\nDisallow: /b\n", Partial},
+		{"heritrix", "Disallow: /ab\nDisallow: /\nAllow: /$\nAllow: /ab\n", Partial}, // /! is above / and below /ab
+		{"protego", "Disallow: /*=\nAllow: /?*\n", Partial},                          // /q?q=
 		{"temoto", "Disallow: /\nAllow: /\n", DisallowAll},
 		{"wget", "Disallow:\nDisallow: /\n", AllowAll},
 		{"crawler-commons", "Crawl-delay: 400\n", DisallowAll},
