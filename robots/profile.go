@@ -45,6 +45,10 @@ type Profile struct {
 	SizeLimit int `yaml:"size_limit"`
 	// MaxRedirects is the number of redirects to follow (RFC 9309, 2.3.1.2).
 	MaxRedirects int `yaml:"max_redirects"`
+	// ByAgent judges each agent under the profile of the parser that its crawler
+	// is documented to use, or under DefaultReader. The other fields are those
+	// of DefaultReader. A Judge has one profile: whoever lists agents chooses.
+	ByAgent bool `yaml:"by_agent,omitempty"`
 
 	Lines    `yaml:"lines"`
 	Groups   `yaml:"groups"`
@@ -373,6 +377,9 @@ func (p *Profile) Validate() error {
 	}
 	if p.SizeLimit > MaxSizeLimit {
 		return fmt.Errorf("profile %s: size_limit: %d bytes; give at most %d (64 MiB)", p.Name, p.SizeLimit, MaxSizeLimit)
+	}
+	if p.ByAgent && p.Name != "own" {
+		return fmt.Errorf("profile %s: by_agent: only the profile own has it", p.Name)
 	}
 	if p.MaxRedirects < 0 {
 		return fmt.Errorf("profile %s: max_redirects: %d is negative; 0 follows none", p.Name, p.MaxRedirects)

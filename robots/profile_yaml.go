@@ -9,6 +9,7 @@ func (p *Profile) UnmarshalYAML(decode func(any) error) error {
 		Name         *string    `yaml:"name"`
 		SizeLimit    *int       `yaml:"size_limit"`
 		MaxRedirects *int       `yaml:"max_redirects"`
+		ByAgent      *bool      `yaml:"by_agent"`
 		Lines        *linesYAML `yaml:"lines"`
 		Groups       *Groups    `yaml:"groups"`
 		Matching     *Matching  `yaml:"matching"`
@@ -19,7 +20,7 @@ func (p *Profile) UnmarshalYAML(decode func(any) error) error {
 		FlatMatching *Matching `yaml:",inline"`
 		FlatAnswers  *Answers  `yaml:",inline"`
 	}{
-		&p.Name, &p.SizeLimit, &p.MaxRedirects, (*linesYAML)(&p.Lines), &p.Groups, &p.Matching, &p.Answers,
+		&p.Name, &p.SizeLimit, &p.MaxRedirects, &p.ByAgent, (*linesYAML)(&p.Lines), &p.Groups, &p.Matching, &p.Answers,
 		&p.Lines, &p.Groups, &p.Matching, &p.Answers,
 	})
 }

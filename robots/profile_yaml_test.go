@@ -76,3 +76,27 @@ func TestProfileYAML(t *testing.T) {
 		}
 	}
 }
+
+// Every field of own survives a record, by_agent too: without it, own would judge
+// everybody as google.
+func TestOwnSurvivesARecord(t *testing.T) {
+	p, ok := ProfileNamed("own")
+	if !ok || !p.ByAgent {
+		t.Fatal("own judges nobody by another profile")
+	}
+	text, err := yaml.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := new(Profile)
+	if err := yaml.Unmarshal(text, back); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(back, p) {
+		t.Errorf("got %+v, want %+v", back, p)
+	}
+	back.Name = "mine"
+	if back.Validate() == nil {
+		t.Error("a profile of another name is by_agent")
+	}
+}

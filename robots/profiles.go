@@ -141,14 +141,25 @@ func rfc9309() Profile {
 	return p
 }
 
+// DefaultReader is the profile that judges an agent under own if no other parser
+// is documented for its crawler.
+const DefaultReader = "google"
+
+// own judges each agent by its own parser.
+func own() Profile {
+	p := google()
+	p.Name, p.ByAgent = "own", true
+	return p
+}
+
 // documents are the profiles that follow a document, or the parser that it describes.
 var documents = []func() Profile{google, google2019, google2012, classic1996, rfc9309}
 
 var builtin = slices.Concat(documents, dialects)
 
-// ProfileNamed returns a copy of a built-in profile.
+// ProfileNamed returns a copy of a built-in profile, or of own.
 func ProfileNamed(name string) (*Profile, bool) {
-	for _, f := range builtin {
+	for _, f := range append(builtin[:len(builtin):len(builtin)], own) {
 		if p := f(); p.Name == name {
 			return &p, true
 		}
@@ -156,7 +167,8 @@ func ProfileNamed(name string) (*Profile, bool) {
 	return nil, false
 }
 
-// ProfileNames lists the built-in profiles, the default first.
+// ProfileNames lists the built-in profiles, the default first. Own is none of them: it
+// chooses among them.
 func ProfileNames() []string {
 	names := make([]string, len(builtin))
 	for i, f := range builtin {

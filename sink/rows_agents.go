@@ -21,6 +21,9 @@ type Policy struct {
 	Category string `parquet:"category,dict"`
 	// Profile under which the file is read. Example: `google`.
 	Profile string `parquet:"profile,dict"`
+	// Profile that judges. It differs from `profile` only where that is `own`: the one that the registry
+	// gives the agent as `reads_as`, or `google`. Example: `crawler-commons`.
+	JudgedBy string `parquet:"judged_by,dict"`
 	// As in `fetches`, under this row's profile.
 	Outcome string `parquet:"outcome,dict"`
 	// Token whose group the agent follows, or `*`. Null if no group does. Example: `Googlebot`.
@@ -65,6 +68,9 @@ type Verdict struct {
 	Agent string `parquet:"agent,dict"`
 	// Profile under which the file is read. Example: `google`.
 	Profile string `parquet:"profile,dict"`
+	// Profile that judges. It differs from `profile` only where that is `own`: the one that the registry
+	// gives the agent as `reads_as`, or `google`. Example: `crawler-commons`.
+	JudgedBy string `parquet:"judged_by,dict"`
 	// Path of `--urls`, or absolute URL of the origin's own samples. Example: `/2025/03/a-story.html`.
 	URL string `parquet:"url,dict"`
 	// `allow`, `disallow`, or `undefined` if the profile leaves a choice open on which it depends.
@@ -101,4 +107,7 @@ type Agent struct {
 	IgnoresStar bool `parquet:"ignores_star"`
 	// A user's request triggers it.
 	UserTriggered bool `parquet:"user_triggered"`
+	// Profile of the parser that the crawler is documented to use; profile `own` judges by it. Null if the
+	// registry names none. Example: `crawler-commons`.
+	ReadsAs *string `parquet:"reads_as,dict"`
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 )
 
@@ -199,18 +200,18 @@ func isFile(path string) bool {
 
 // findAgent looks an agent up in the registry. Any other name is taken as a product
 // token.
-func (f *commonFlags) findAgent(ctx context.Context, name string) (robots.Agent, string, error) {
+func (f *commonFlags) findAgent(ctx context.Context, name string) (evaluate.Agent, string, error) {
 	agents, _, err := f.readAgents(ctx)
 	if err != nil {
-		return robots.Agent{}, "", err
+		return evaluate.Agent{}, "", err
 	}
 	for _, a := range agents {
 		if strings.EqualFold(a.Name, name) {
-			return a.Robots(), "", nil
+			return a, "", nil
 		}
 	}
-	a := robots.Agent{Name: name, Tokens: []string{name}}
-	if err := a.Validate(); err != nil {
+	a := evaluate.Agent{Name: name, Tokens: []string{name}}
+	if err := a.Robots().Validate(); err != nil {
 		if token := tokenWithin(name, agents); token != "" {
 			err = fmt.Errorf("%q is not a product token; use %s", name, token)
 		}
@@ -237,7 +238,7 @@ func (f *checkFlags) checkFile(ctx context.Context, path, name string, urls []st
 			return err
 		}
 	}
-	e := f.explainer(stdout, f.withOthers(profiles), agent)
+	e := f.explainer(stdout, f.withOthers(f.forAgent(profiles, agent)), agent.Robots())
 	io.WriteString(e.out, remark)
 	e.load(fileCapture(body))
 	e.unread()
@@ -294,7 +295,7 @@ func (f *checkFlags) checkLive(ctx context.Context, urls []string, profiles []*r
 	if err != nil {
 		return err
 	}
-	shown := f.withOthers(profiles)
+	shown := f.withOthers(f.forAgent(profiles, agent))
 	urls = slices.Clone(urls)
 	for i := range urls {
 		urls[i] = liveURL(urls[i])
@@ -306,7 +307,7 @@ func (f *checkFlags) checkLive(ctx context.Context, urls []string, profiles []*r
 	if err != nil {
 		return err
 	}
-	e := f.explainer(stdout, shown, agent)
+	e := f.explainer(stdout, shown, agent.Robots())
 	io.WriteString(e.out, remark)
 	for i, url := range urls {
 		if captures[i] != nil {

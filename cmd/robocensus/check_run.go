@@ -47,7 +47,11 @@ func (f *checkFlags) checkRun(ctx context.Context, stdin io.Reader, stdout, stde
 	if err != nil {
 		return err
 	}
-	agent, remark := agentOf(run.Registry, f.agent)
+	entry, remark := agentOf(run.Registry, f.agent)
+	agent := past.Robots(&entry)
+	if profile, err = past.JudgedBy(m, profile, &entry); err != nil {
+		return err
+	}
 	if err := agent.Validate(); err != nil {
 		return usageError{err}
 	}
@@ -77,13 +81,13 @@ func (f *checkFlags) checkRun(ctx context.Context, stdin io.Reader, stdout, stde
 
 // agentOf returns an agent as a run's registry defines it. Any other name is taken as a
 // product token.
-func agentOf(r *past.Registry, name string) (agent robots.Agent, remark string) {
-	for i := range r.Agents {
-		if a := &r.Agents[i]; strings.EqualFold(a.Agent, name) {
-			return past.Robots(a), ""
+func agentOf(r *past.Registry, name string) (agent sink.Agent, remark string) {
+	for _, a := range r.Agents {
+		if strings.EqualFold(a.Agent, name) {
+			return a, ""
 		}
 	}
-	return robots.Agent{Name: name, Tokens: []string{name}}, fmt.Sprintf("the run has no agent %s: taken as a product token\n", plain(name))
+	return sink.Agent{Agent: name, Tokens: []string{name}}, fmt.Sprintf("the run has no agent %s: taken as a product token\n", plain(name))
 }
 
 // mostHostsKept bounds the hosts whose files are kept, for lists that are not sorted.
@@ -152,7 +156,7 @@ func (c *runChecker) judge(ctx context.Context, t *lookup.Target) (*urlJudge, er
 		return l, nil
 	}
 	l.unknown = "the tables do not decide: make the run with --keep-bodies"
-	if c.profile.Name != c.run.FirstProfile() || !meaning.ReadsTables(c.profile) || !c.hasRules() {
+	if c.profile.Name != past.Face(c.run.Manifest) || !meaning.ReadsTables(c.profile) || !c.hasRules() {
 		return l, nil
 	}
 	groups, err := lookup.Rows[sink.Group](ctx, c.run, "groups", t)

@@ -42,6 +42,7 @@ func (f *checkFlags) checkURLs(ctx context.Context, args []string, profiles []*r
 	if err != nil {
 		return err
 	}
+	profiles = f.forAgent(profiles, agent)
 	list := &urlList{name: remote.Name(f.urls), out: bufio.NewWriterSize(stdout, 1<<16), json: f.json}
 	capture, err := f.captureOf(ctx, args[0], profiles, stdin)
 	if err != nil {
@@ -50,13 +51,13 @@ func (f *checkFlags) checkURLs(ctx context.Context, args []string, profiles []*r
 	if capture.Origin != (fetch.Origin{}) {
 		list.origin = &capture.Origin
 	}
-	list.after = newURLJudge(profiles[0], agent, capture)
+	list.after = newURLJudge(profiles[0], agent.Robots(), capture)
 	if f.before != "" {
 		body, err := f.readRobots(ctx, f.before, stdin)
 		if err != nil {
 			return err
 		}
-		list.before = newURLJudge(profiles[0], agent, fileCapture(body))
+		list.before = newURLJudge(profiles[0], agent.Robots(), fileCapture(body))
 	}
 	io.WriteString(stderr, remark)
 	if err := f.eachURL(ctx, stdin, list.judge); err != nil {

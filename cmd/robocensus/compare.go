@@ -136,10 +136,11 @@ func (f *compareFlags) compare(ctx context.Context, files []string, stdin io.Rea
 		} else if c.body, err = f.readRobots(ctx, c.path, stdin); err != nil {
 			return err
 		}
-		var remark string
-		if c.agent, remark, err = f.findAgent(ctx, f.asked[min(i, len(f.asked)-1)]); err != nil {
+		agent, remark, err := f.findAgent(ctx, f.asked[min(i, len(f.asked)-1)])
+		if err != nil {
 			return err
 		}
+		c.agent, c.profile = agent.Robots(), f.forAgent([]*robots.Profile{c.profile}, agent)[0]
 		if i < len(f.asked) {
 			io.WriteString(stdout, remark)
 		}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/netip"
 	"net/url"
 	"os"
@@ -74,7 +75,7 @@ var errNoOut = usagef("--out is missing: give the folder of the tables")
 
 // addMeaning adds the flags of profiles and agents.
 func (f *commonFlags) addMeaning() {
-	f.set.StringSliceVarP(&f.profiles, "profile", "p", []string{"google"}, "how to read robots.txt: "+strings.Join(robots.ProfileNames(), ", ")+", or a profile of the configuration file; with several, each gives its own verdicts")
+	f.set.StringSliceVarP(&f.profiles, "profile", "p", []string{"google"}, "how to read robots.txt: "+strings.Join(robots.ProfileNames(), ", ")+"; own: each agent by the parser that its crawler is documented to use; or a profile of the configuration file. With several, each gives its own verdicts")
 	f.set.StringVar(&f.agents, "agents", "", "YAML `FILE` of agents (default a built-in registry)")
 	f.set.StringVar(&f.config, "config", "", "YAML `FILE` that sets flags by name and defines profiles; flags on the command line win")
 	group(f.set, "Meaning")
@@ -110,7 +111,7 @@ func (f *commonFlags) profile(name string) (*robots.Profile, bool) {
 
 // readProfiles returns the profiles that --profile names.
 func (f *commonFlags) readProfiles() ([]*robots.Profile, error) {
-	known := robots.ProfileNames()
+	known := append(robots.ProfileNames(), "own")
 	for name := range f.own {
 		known = append(known, name)
 	}
@@ -126,17 +127,56 @@ func (f *commonFlags) readProfiles() ([]*robots.Profile, error) {
 		if !ok {
 			return nil, usagef("--profile %q%s: use %s, each once", name, suggest.Remark(name, known), strings.Join(known, ", "))
 		}
-		if f.maxRedirects > 0 {
-			changed := *p
-			changed.MaxRedirects = f.maxRedirects
-			p = &changed
-		}
-		out = append(out, p)
+		out = append(out, f.limited(p))
 	}
 	if len(out) == 0 {
 		return nil, usagef("--profile is empty: use %s", strings.Join(known, ", "))
 	}
 	return out, nil
+}
+
+// limited returns a profile with the limit of --max-redirects.
+func (f *commonFlags) limited(p *robots.Profile) *robots.Profile {
+	if f.maxRedirects > 0 {
+		changed := *p
+		changed.MaxRedirects = f.maxRedirects
+		p = &changed
+	}
+	return p
+}
+
+// readers returns the profiles that judge agents under own, by name; none if it is not
+// among the profiles.
+func (f *commonFlags) readers(profiles []*robots.Profile, agents ...evaluate.Agent) map[string]*robots.Profile {
+	if !slices.ContainsFunc(profiles, func(p *robots.Profile) bool { return p.ByAgent }) {
+		return nil
+	}
+	out := make(map[string]*robots.Profile)
+	for _, a := range append(agents, evaluate.Agent{ReadsAs: robots.DefaultReader}) {
+		for _, p := range profiles {
+			if p.Name == a.ReadsAs {
+				out[p.Name] = p
+			}
+		}
+		if a.ReadsAs != "" && out[a.ReadsAs] == nil {
+			p, _ := f.profile(a.ReadsAs) // ParseAgents knows it
+			out[a.ReadsAs] = f.limited(p)
+		}
+	}
+	return out
+}
+
+// forAgent returns the profiles that judge an agent, each once: for own, the one that the
+// registry names.
+func (f *commonFlags) forAgent(profiles []*robots.Profile, agent evaluate.Agent) []*robots.Profile {
+	c := evaluate.Config{Profiles: profiles, Readers: f.readers(profiles, agent)}
+	var out []*robots.Profile
+	for _, p := range profiles {
+		if p = c.JudgedBy(p, &agent); !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // readAgents reads the registry.
@@ -149,7 +189,7 @@ func (f *commonFlags) readAgents(ctx context.Context) ([]evaluate.Agent, sink.In
 		}
 		path = remote.Name(f.agents)
 	}
-	agents, err := evaluate.ParseAgents(path, text)
+	agents, err := evaluate.ParseAgents(path, text, slices.Sorted(maps.Keys(f.own))...)
 	return agents, sink.Input{Role: "agents", Path: path, SHA256: digest(text), Rows: int64(len(agents))}, err
 }
 

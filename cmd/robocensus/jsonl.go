@@ -64,13 +64,21 @@ func (f *checkFlags) checkJSONL(in io.Reader, out io.Writer, profile *robots.Pro
 // profileAsked returns the profile that a question names, otherwise the default.
 func (f *commonFlags) profileAsked(name *string, otherwise *robots.Profile) (*robots.Profile, error) {
 	if name == nil {
-		return otherwise, nil
+		return otherwise, checkLiteral(otherwise)
 	}
 	p, ok := f.profile(*name)
 	if !ok {
 		return nil, fmt.Errorf("unknown profile %q", *name)
 	}
-	return p, nil
+	return p, checkLiteral(p)
+}
+
+// checkLiteral refuses own, which needs the registry.
+func checkLiteral(p *robots.Profile) error {
+	if p.ByAgent {
+		return fmt.Errorf("profile %s judges an agent as its entry in the registry says, and questions take agents literally: name the profile that judges", p.Name)
+	}
+	return nil
 }
 
 // answerLines answers line by line. A line that is not a question gets an object with

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -273,7 +274,7 @@ func (r *reproduction) result() error {
 // this program may have changed.
 func recordedProfiles(r *publish.Run) (map[string]*robots.Profile, error) {
 	all := make(map[string]*robots.Profile)
-	for _, name := range r.Profiles {
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.Profiles, slices.Collect(maps.Keys(r.ProfileFields)))))) {
 		profile, err := past.Recorded(name, r.ProfileFields[name])
 		if err != nil {
 			return nil, fmt.Errorf("provenance.json %w: %w", publish.ErrDamaged, err)

@@ -50,18 +50,20 @@ func (f *runFlags) build(ctx context.Context) (c pipeline.Config, err error) {
 	if c.Evaluate.Profiles, err = f.readProfiles(); err != nil {
 		return c, err
 	}
-	if c.Fetch, err = f.fetchConfig(ctx, c.Evaluate.Profiles); err != nil {
+	if err := f.files(ctx, &c); err != nil {
+		return c, err
+	}
+	c.Evaluate.Readers = f.readers(c.Evaluate.Profiles, c.Evaluate.Agents...)
+	judges := c.Evaluate.Judges()
+	if c.Fetch, err = f.fetchConfig(ctx, judges); err != nil {
 		return c, err
 	}
 	f.setPlanned(&c)
 	f.divide(&c.Fetch)
 	c.Fetch.OutagePatience, c.Fetch.AcceptUnreachable = f.outagePatience, f.acceptUnreachable
 	c.MaxAge = f.maxAge
-	c.Lengthen = !slices.ContainsFunc(c.Evaluate.Profiles, func(p *robots.Profile) bool { return !p.MaxAgeLengthens })
+	c.Lengthen = !slices.ContainsFunc(judges, func(p *robots.Profile) bool { return !p.MaxAgeLengthens })
 	if err := f.setLimits(&c); err != nil {
-		return c, err
-	}
-	if err := f.files(ctx, &c); err != nil {
 		return c, err
 	}
 	if f.expectations, err = readExpectations(ctx, f.expect); err != nil {

@@ -16,8 +16,9 @@ import (
 type Config struct {
 	Agents       []Agent
 	Samples      []Sample
-	Profiles     []*robots.Profile // the first one also fills the tables of content: groups, rules, …
-	KeepComments bool              // also write comments to the table lines
+	Profiles     []*robots.Profile          // the first one also fills the tables of content: groups, rules, …
+	Readers      map[string]*robots.Profile // under own: the profiles that judge, by name
+	KeepComments bool                       // also write comments to the table lines
 }
 
 // ProfileNames returns the names of the profiles, in their order.
@@ -28,11 +29,11 @@ func (c *Config) ProfileNames() (names []string) {
 	return names
 }
 
-// ProfileFields returns the fields of each profile, by their names in a configuration
-// file.
+// ProfileFields returns the fields of each profile of the run, and of those that judge
+// under own, by their names in a configuration file.
 func (c *Config) ProfileFields() map[string]map[string]any {
 	all := make(map[string]map[string]any)
-	for _, p := range c.Profiles {
+	for _, p := range slices.Concat(c.Judges(), c.Profiles) {
 		text, err := yaml.Marshal(p)
 		fields := make(map[string]any)
 		if err == nil {
@@ -56,6 +57,7 @@ type Agent struct {
 	UserAgent     string   `yaml:"user_agent"`     // the full product token that it sends, for classic-1996
 	IgnoresStar   bool     `yaml:"ignores_star"`   // `*` does not bind it, in profiles that allow this
 	UserTriggered bool     `yaml:"user_triggered"` // it fetches on behalf of a person
+	ReadsAs       string   `yaml:"reads_as"`       // the profile of the parser that it is documented to use, "" for none
 }
 
 // Categories are the categories of agents.
@@ -74,15 +76,17 @@ func agentRows(agents []Agent) []sink.Agent {
 	for _, a := range agents {
 		rows = append(rows, sink.Agent{
 			Agent: a.Name, Category: a.Category, Operator: sink.NonZero(a.Operator), Tokens: a.Tokens, FallsBackTo: a.FallsBackTo,
-			UserAgent: sink.NonZero(a.UserAgent), IgnoresStar: a.IgnoresStar, UserTriggered: a.UserTriggered,
+			UserAgent: sink.NonZero(a.UserAgent), IgnoresStar: a.IgnoresStar, UserTriggered: a.UserTriggered, ReadsAs: sink.NonZero(a.ReadsAs),
 		})
 	}
 	return rows
 }
 
 // ParseAgents parses a registry in YAML. An unknown key, a token that cannot match,
-// a repeated name and an unknown category are errors with their line.
-func ParseAgents(path string, text []byte) ([]Agent, error) {
+// a repeated name, an unknown category and an unknown profile are errors with their
+// line. Besides the built-in profiles, reads_as may name the given ones.
+func ParseAgents(path string, text []byte, profiles ...string) ([]Agent, error) {
+	profiles = append(robots.ProfileNames(), profiles...)
 	nodes, err := userfile.List(path, text, "agent")
 	if err != nil {
 		return nil, err
@@ -94,7 +98,7 @@ func ParseAgents(path string, text []byte) ([]Agent, error) {
 			return &userfile.Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf(format, args...)}
 		}
 		var a Agent
-		if err := userfile.CheckKeys(path, node, "name", "tokens", "falls_back_to", "operator", "category", "user_agent", "ignores_star", "user_triggered"); err != nil {
+		if err := userfile.CheckKeys(path, node, "name", "tokens", "falls_back_to", "operator", "category", "user_agent", "ignores_star", "user_triggered", "reads_as"); err != nil {
 			return nil, err
 		}
 		if err := userfile.Decode(path, node, &a); err != nil {
@@ -115,6 +119,9 @@ func ParseAgents(path string, text []byte) ([]Agent, error) {
 		}
 		if !slices.Contains(Categories, a.Category) {
 			return nil, fail("agent %q: no category %q; use one of %s", a.Name, a.Category, strings.Join(Categories, ", "))
+		}
+		if a.ReadsAs != "" && !slices.Contains(profiles, a.ReadsAs) {
+			return nil, fail("agent %q: reads_as: no profile %q; use one of %s", a.Name, a.ReadsAs, strings.Join(profiles, ", "))
 		}
 		if err := a.Robots().Validate(); err != nil {
 			return nil, fail("%w", err)

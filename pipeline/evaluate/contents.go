@@ -15,14 +15,14 @@ type content struct {
 	file        robots.File
 	patterns    []string      // the patterns of its rules, as text
 	classes     []string      // the classes of its groups, if asked for
-	policies    []policy      // per agent, if asked for
+	policies    []policy      // per agent, if asked for; zero for agents that the reading does not judge
 	versusFirst []versusFirst // per agent, against the first profile; if asked for
 
 	// Only cached contents have these:
 	body     []byte
 	asked    questions
 	digest   string
-	verdicts []robots.Verdict // per agent and path sample; nil if they are too many to cache
+	verdicts []robots.Verdict // per agent that it judges and path sample; nil if they are too many to cache
 }
 
 // policy is the policy of a file for one agent.
@@ -119,7 +119,7 @@ func (c *content) weight() int {
 func (e *Evaluator) read(k int, body []byte, q questions) {
 	r := &e.readings[k]
 	r.body, r.loaded, q.profile = body, nil, k
-	agents, paths := len(e.config.Agents), e.samples.paths
+	paths := e.samples.paths
 	hash, met := uint64(0), false
 	if body != nil && len(body) <= keptBytes/8 {
 		hash = maphash.Bytes(bodySeed, body) + uint64(k)
@@ -152,11 +152,12 @@ func (e *Evaluator) read(k int, body []byte, q questions) {
 	}
 	if q.judging {
 		r.load()
-		for i := range agents {
-			p := r.judge.Policy(i)
-			entry := policy{group: sink.NonZero(p.GroupAgent), line: sink.NonZero(p.GroupLine), match: p.Match, lead: p.SameAs}
-			if p.SameAs < i {
-				lead := &c.policies[p.SameAs]
+		c.policies = append(c.policies, make([]policy, len(e.config.Agents))...)
+		for slot, i := range r.agents {
+			p := r.judge.Policy(slot)
+			entry := policy{group: sink.NonZero(p.GroupAgent), line: sink.NonZero(p.GroupLine), match: p.Match, lead: r.agents[p.SameAs]}
+			if p.SameAs < slot {
+				lead := &c.policies[entry.lead]
 				lead.shared, entry.shared, entry.class = true, true, lead.class
 			} else {
 				entry.class = int(p.Class())
@@ -164,7 +165,7 @@ func (e *Evaluator) read(k int, body []byte, q questions) {
 			if p.HasCrawlDelay {
 				entry.crawlDelay = sink.Some(p.CrawlDelay)
 			}
-			c.policies = append(c.policies, entry)
+			c.policies[i] = entry
 		}
 		r.compareWithStar(c.policies)
 	}
@@ -175,16 +176,16 @@ func (e *Evaluator) read(k int, body []byte, q questions) {
 	if !met {
 		return
 	}
-	if n := agents * len(paths); q.judging && n <= keptVerdicts {
+	if n := len(r.agents) * len(paths); q.judging && n <= keptVerdicts {
 		c.verdicts = make([]robots.Verdict, 0, n)
-		for i := range agents {
+		for slot, i := range r.agents {
 			if lead := c.policies[i].lead; lead < i {
-				from := lead * len(paths)
+				from := r.slots[lead] * len(paths)
 				c.verdicts = append(c.verdicts, c.verdicts[from:from+len(paths)]...)
 				continue
 			}
 			for s := range paths {
-				c.verdicts = append(c.verdicts, r.judge.Policy(i).Judge(&paths[s].targets[k]))
+				c.verdicts = append(c.verdicts, r.judge.Policy(slot).Judge(&paths[s].targets[k]))
 			}
 		}
 	}

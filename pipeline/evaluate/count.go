@@ -19,9 +19,9 @@ func (e *Evaluator) count(row *sink.Fetch, stratum string) {
 	clear(e.counted)
 	e.examples.Begin(row.Rank)
 	n.Add("targets", stratum, "")
-	for i := range e.readings {
-		n.AddProfile("outcome", stratum, i, string(e.readings[i].answer.Outcome))
-		n.AddProfile("reason", stratum, i, string(e.readings[i].answer.Reason))
+	for k := range e.columns {
+		n.AddProfile("outcome", stratum, k, string(e.face(k).answer.Outcome))
+		n.AddProfile("reason", stratum, k, string(e.face(k).answer.Reason))
 	}
 	status := "none"
 	if row.Status != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/pipeline/source"
@@ -16,13 +17,16 @@ import (
 // and the cache of parsed bodies.
 type Shared struct {
 	config   Config
+	columns  []column
+	judges   []*robots.Profile // per reading
 	samples  *samples
 	contents *contents
 }
 
 // Prepare prepares the URL samples of a run for its profiles.
 func Prepare(c Config) *Shared {
-	return &Shared{config: c, samples: newSamples(c.Samples, c.Profiles), contents: newContents()}
+	columns, judges := c.columnsOf()
+	return &Shared{config: c, columns: columns, judges: judges, samples: newSamples(c.Samples, judges), contents: newContents()}
 }
 
 // NewCounts returns empty counters for the agents and profiles of the run.
@@ -38,8 +42,9 @@ func (s *Shared) NewCounts() *summary.Counts {
 type Evaluator struct {
 	config   Config
 	samples  *samples
-	contents *contents        // shared by all evaluators
-	readings []reading        // one per profile
+	contents *contents // shared by all evaluators
+	columns  []column  // one per profile
+	readings []reading
 	counts   *summary.Counts  // counts of the current segment
 	examples summary.Examples // examples of the current segment
 	bodies   map[string]bool  // digests written in the current segment
@@ -63,6 +68,9 @@ type Evaluator struct {
 // reading is the current capture as one profile reads it.
 type reading struct {
 	profile *robots.Profile
+	agents  []int // the agents that it judges, ascending; the judge has everybody beside them
+	slots   []int // per agent: its place among them
+	firsts  []int // the readings of these agents under the first profile; none if this is one
 	judge   *robots.Judge
 	loaded  *content // what the judge has loaded
 	answer  robots.Answer
@@ -74,20 +82,44 @@ type reading struct {
 // Evaluator returns an evaluator for one goroutine.
 func (s *Shared) Evaluator() *Evaluator {
 	e := &Evaluator{
-		config: s.config, samples: s.samples, contents: s.contents, readings: make([]reading, len(s.config.Profiles)),
+		config: s.config, columns: s.columns, samples: s.samples, contents: s.contents, readings: make([]reading, len(s.judges)),
 		counts: s.NewCounts(), bodies: make(map[string]bool), counted: make(map[[2]string]bool),
 	}
-	agents := make([]robots.Agent, len(s.config.Agents)+1)
-	for i, agent := range s.config.Agents {
-		agents[i] = agent.Robots()
-	}
-	agents[len(s.config.Agents)] = everybody
-	for i, p := range s.config.Profiles {
-		e.readings[i].profile = p
-		e.readings[i].judge = robots.NewJudge(p, agents)
+	for k := range e.readings {
+		e.prepare(k, s.judges[k])
 	}
 	return e
 }
+
+// prepare prepares reading k for the agents that it judges under any profile.
+func (e *Evaluator) prepare(k int, p *robots.Profile) {
+	r := &e.readings[k]
+	r.profile, r.slots = p, make([]int, len(e.config.Agents))
+	var agents []robots.Agent
+	for i, agent := range e.config.Agents {
+		judges := false
+		for c := range e.columns {
+			if e.columns[c].of[i] != k {
+				continue
+			}
+			judges = true
+			if first := e.columns[0].of[i]; c > 0 && !slices.Contains(r.firsts, first) {
+				r.firsts = append(r.firsts, first)
+			}
+		}
+		if judges {
+			r.slots[i] = len(r.agents)
+			r.agents, agents = append(r.agents, i), append(agents, agent.Robots())
+		}
+	}
+	r.judge = robots.NewJudge(p, append(agents, everybody))
+}
+
+// under returns the reading that judges an agent under profile k.
+func (e *Evaluator) under(k, agent int) *reading { return &e.readings[e.columns[k].of[agent]] }
+
+// face returns the reading that answers for profile k as a whole.
+func (e *Evaluator) face(k int) *reading { return &e.readings[e.columns[k].face] }
 
 // Segment writes the rows of a segment's targets to out, in their order. The
 // counters it returns are valid until the next call. An error of targets ends it.
@@ -146,7 +178,7 @@ func (e *Evaluator) target(t *source.Target, out *sink.Segment) error {
 		e.receive(i, c, facts, func(r *reading) questions {
 			return questions{
 				classes: i == 0 && out.Groups.Wanted(), judging: judging && r.answer.AsksRules(),
-				versusFirst: judging && i > 0 && sameBody(&e.readings[0], r),
+				versusFirst: judging && e.sameBody(r),
 			}
 		})
 	}

@@ -25,14 +25,18 @@ type HostLine struct {
 // HostLine returns the line of a target whose capture has its body.
 func (e *Evaluator) HostLine(t *source.Target) *HostLine {
 	facts := t.Capture.Facts()
-	e.receive(0, t.Capture, facts, func(r *reading) questions { return questions{judging: r.answer.AsksRules()} })
+	for k := range e.readings {
+		if len(e.readings[k].firsts) == 0 { // it is of the first profile
+			e.receive(k, t.Capture, facts, func(r *reading) questions { return questions{judging: r.answer.AsksRules()} })
+		}
+	}
 	row := e.fetchRow(t, &facts)
 	l := &HostLine{
 		Seq: row.Seq, Host: row.Host, Origin: row.Origin, Rank: row.Rank, Outcome: row.Outcome, Reason: row.Reason, Status: row.Status,
 		ErrorClass: row.ErrorClass, Bytes: row.BodyBytes, Groups: row.Groups, Rules: row.Rules, Closed: []string{},
 	}
 	for i := range e.config.Agents {
-		if p, _, class := e.policy(&row, &e.readings[0], i); class == int(robots.DisallowAll) {
+		if p, _, class := e.policy(&row, 0, i); class == int(robots.DisallowAll) {
 			l.Closed = append(l.Closed, p.Agent)
 		}
 	}

@@ -15,6 +15,14 @@ func TestHostLine(t *testing.T) {
 	e := Prepare(Config{
 		Agents: []Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "B", Tokens: []string{"B"}}, {Name: "C", Tokens: []string{"C"}}}, Profiles: profilesNamed("google", "urllib-2025"),
 	}).Evaluator()
+	own := Prepare(Config{
+		Agents: []Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "C", Tokens: []string{"C"}, ReadsAs: "urllib-2025"}}, Profiles: profilesNamed("own"), Readers: readers("google", "urllib-2025"),
+	}).Evaluator()
+	o := fetch.Origin{Scheme: "https", Host: "a.example", Port: 443}
+	blank := &fetch.Capture{Origin: o, Hops: []robots.Hop{{URL: o.RobotsURL(), Status: 200}}, Body: []byte("User-agent: A\nUser-agent: C\n\nDisallow: /\n")}
+	if l := own.HostLine(&source.Target{Candidates: []fetch.Origin{o}, Capture: blank}); len(l.Closed) != 1 || l.Closed[0] != "A" {
+		t.Errorf("under own %v are shut out, want A: C's parser ends a group at a blank line", l.Closed)
+	}
 	for _, row := range []struct {
 		status int
 		body   string

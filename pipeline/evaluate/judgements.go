@@ -11,16 +11,16 @@ import (
 // URLs.
 func (e *Evaluator) judgements(row *sink.Fetch, listed []*prepared, paths []string, stratum string, out *sink.Segment) error {
 	own := newOwn(row.Origin, paths, listed)
-	for k := range e.readings {
-		r := &e.readings[k]
+	for k := range e.columns {
 		tallies := e.counts.Of(stratum, k)
 		e.policies, e.verdicts = e.policies[:0], e.verdicts[:0]
 		e.memo.forget(len(e.config.Agents))
 		e.run.agents = e.run.agents[:0]
 		for i := range e.config.Agents {
-			policy, match, class := e.policy(row, r, i)
+			r := e.under(k, i)
+			policy, match, class := e.policy(row, k, i)
 			tally := &tallies[i]
-			if e.hasVersusFirst(k) {
+			if e.hasVersusFirst(k, i) {
 				relation := r.content.versusFirst[i]
 				policy.VersusFirst = &summary.VersusFirstNames[relation]
 				tally.VersusFirst[relation]++
@@ -42,7 +42,7 @@ func (e *Evaluator) judgements(row *sink.Fetch, listed []*prepared, paths []stri
 				return err
 			}
 			from, before := len(e.verdicts), tally.Verdicts
-			got := e.judge(k, i, listed, own)
+			got := e.judge(e.columns[k].of[i], i, listed, own)
 			for s := range e.samples.paths {
 				e.verdict(row, r, &policy, group, e.samples.paths[s].shown, got[s], tally)
 			}
@@ -98,12 +98,14 @@ func (e *Evaluator) writeVerdicts(out *sink.Segment, many int) error {
 	return err
 }
 
-// policy returns the row of one agent, its match and the index of its class.
-func (e *Evaluator) policy(row *sink.Fetch, r *reading, agent int) (sink.Policy, robots.Match, int) {
+// policy returns the row of one agent under profile k, its match and the index of its
+// class.
+func (e *Evaluator) policy(row *sink.Fetch, k, agent int) (sink.Policy, robots.Match, int) {
+	r := e.under(k, agent)
 	p := sink.Policy{
 		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin,
 		Agent: e.config.Agents[agent].Name, Category: e.config.Agents[agent].Category,
-		Profile: r.profile.Name, Outcome: string(r.answer.Outcome),
+		Profile: e.columns[k].name, JudgedBy: r.profile.Name, Outcome: string(r.answer.Outcome),
 	}
 	match, class := robots.NoGroup, summary.ClassUnknown // an outage is not a policy
 	switch r.answer.Outcome {
@@ -133,36 +135,36 @@ func (r *reading) group(agent int) *string {
 }
 
 // lead returns the first agent whose verdicts are those of the given one. Without
-// rules, all agents have the same.
+// rules, all agents of the reading have the same.
 func (r *reading) lead(agent int) int {
 	if !r.answer.AsksRules() {
-		return 0
+		return r.agents[0]
 	}
 	return r.content.policies[agent].lead
 }
 
-// verdictOn judges a URL, prepared for profile k, for an agent.
+// verdictOn judges a URL, prepared for reading k, for an agent.
 func (e *Evaluator) verdictOn(k, agent int, target *robots.Target) robots.Verdict {
 	r := &e.readings[k]
 	if got, decided := r.answer.Verdict(target); decided {
 		return got
 	}
 	r.load()
-	return r.answer.Weigh(r.judge.Policy(agent).Judge(target))
+	return r.answer.Weigh(r.policy(agent).Judge(target))
 }
 
 // verdictOnPath judges one of the samples that apply to every host.
 func (e *Evaluator) verdictOnPath(k, agent, path int) robots.Verdict {
 	r := &e.readings[k]
 	if known := r.content.verdicts; known != nil && r.answer.AsksRules() {
-		return r.answer.Weigh(known[agent*len(e.samples.paths)+path])
+		return r.answer.Weigh(known[r.slots[agent]*len(e.samples.paths)+path])
 	}
 	return e.verdictOn(k, agent, &e.samples.paths[path].targets[k])
 }
 
 func (e *Evaluator) verdict(row *sink.Fetch, r *reading, policy *sink.Policy, group *string, url string, got robots.Verdict, tally *summary.Tally) {
 	v := sink.Verdict{
-		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, Agent: policy.Agent, Profile: policy.Profile,
+		Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, Agent: policy.Agent, Profile: policy.Profile, JudgedBy: policy.JudgedBy,
 		URL: url, Verdict: got.Value.String(), Reason: got.Reason.String(), GroupAgent: group,
 	}
 	if got.Rule >= 0 {

@@ -94,7 +94,7 @@ type samples struct {
 type prepared struct {
 	Sample
 	shown   string          // the URL as the tables hold it
-	targets []robots.Target // one per profile
+	targets []robots.Target // one per reading
 	index   int             // index in samples.list
 	used    atomic.Bool
 }

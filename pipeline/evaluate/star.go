@@ -15,11 +15,11 @@ const starWork = 1 << 24
 
 // compareWithStar compares each agent's own group with the group for *.
 func (r *reading) compareWithStar(policies []policy) {
-	star := r.judge.Policy(len(policies))
+	star := r.judge.Policy(len(r.agents))
 	relations := pairs.Memo[robots.Relation]{Compare: robots.Relate, Most: starWork}
-	for i := range policies {
+	for slot, i := range r.agents {
 		if p := &policies[i]; p.match == robots.OwnGroup {
-			p.versusStar = relations.Of(star, r.judge.Policy(i))
+			p.versusStar = relations.Of(star, r.judge.Policy(slot))
 		}
 	}
 }

@@ -23,17 +23,31 @@ const (
 	fileVersusFirstWork = 1 << 21
 )
 
-// compareWithFirst compares reading k with the first reading, for each agent.
+// compareWithFirst compares reading k with those of the first profile, for each agent
+// that it judges.
 func (e *Evaluator) compareWithFirst(dst []versusFirst, k int) []versusFirst {
-	first, r := &e.readings[0], &e.readings[k]
-	first.load()
+	r := &e.readings[k]
+	dst = append(dst, make([]versusFirst, len(e.config.Agents))...)
 	r.load()
-	readings := pairs.Memo[versusFirst]{Compare: differ, Most: fileVersusFirstWork, Each: versusFirstWork}
-	for i := range e.config.Agents {
-		dst = append(dst, readings.Of(first.judge.Policy(i), r.judge.Policy(i)))
+	for _, f := range r.firsts {
+		first := &e.readings[f]
+		if first.profile == r.profile {
+			continue // equal, as a zero is
+		}
+		first.load()
+		readings := pairs.Memo[versusFirst]{Compare: differ, Most: fileVersusFirstWork, Each: versusFirstWork}
+		for _, i := range r.agents {
+			if e.columns[0].of[i] == f {
+				dst[i] = readings.Of(first.policy(i), r.policy(i))
+			}
+		}
 	}
 	return dst
 }
+
+// policy returns the policy of an agent that the reading judges. The file must be
+// loaded.
+func (r *reading) policy(agent int) *robots.Policy { return r.judge.Policy(r.slots[agent]) }
 
 // differ says whether two readings differ for an agent.
 func differ(a, b *robots.Policy, most int) (versusFirst, int) {
@@ -55,45 +69,55 @@ func (r *reading) lineOf(v robots.Verdict) int32 {
 	return r.content.file.Rules[v.Rule].Line
 }
 
-// sameBody reports whether two readings judge the same body by its rules.
-func sameBody(first, r *reading) bool {
-	return first.answer.AsksRules() && r.answer.AsksRules() && bytes.Equal(first.body, r.body)
+// sameBody reports whether a reading and those of its agents under the first profile
+// judge the same body by its rules. A reading of the first profile has none to compare
+// with.
+func (e *Evaluator) sameBody(r *reading) bool {
+	for _, k := range r.firsts {
+		first := &e.readings[k]
+		if !first.answer.AsksRules() || !r.answer.AsksRules() || !bytes.Equal(first.body, r.body) {
+			return false
+		}
+	}
+	return len(r.firsts) > 0
 }
 
-// hasVersusFirst reports whether the rules decide under the first profile and under profile
-// k, and both read the same body.
-func (e *Evaluator) hasVersusFirst(k int) bool {
-	first, r := &e.readings[0], &e.readings[k]
+// hasVersusFirst reports whether the rules decide about an agent under the first profile
+// and under profile k, and both read the same body.
+func (e *Evaluator) hasVersusFirst(k, agent int) bool {
+	first, r := e.under(0, agent), e.under(k, agent)
 	return k > 0 && len(r.content.versusFirst) > 0 && first.answer.Outcome == robots.ConditionalAllow && r.answer.Outcome == robots.ConditionalAllow
 }
 
 // countVersusFirst counts a host by whether two profiles differ on it for any agent.
 func (e *Evaluator) countVersusFirst(row *sink.Fetch, k int, stratum string) {
-	if !e.hasVersusFirst(k) {
-		return
-	}
-	r := &e.readings[k]
-	worst := versusFirst(summary.FirstEqual)
-	for i, p := range r.content.versusFirst {
-		if p == summary.FirstDifferent && worst != summary.FirstDifferent && e.examples.Wants("versus_first", r.profile.Name, row.Host) {
+	worst, known := versusFirst(summary.FirstEqual), false
+	for i := range e.config.Agents {
+		if !e.hasVersusFirst(k, i) {
+			continue
+		}
+		p, name := e.under(k, i).content.versusFirst[i], e.columns[k].name
+		if p == summary.FirstDifferent && worst != summary.FirstDifferent && e.examples.Wants("versus_first", name, row.Host) {
 			if text := e.versusFirstText(k, i); text != "" {
-				e.examples.Add("versus_first", r.profile.Name, row.Host, 0, text)
+				e.examples.Add("versus_first", name, row.Host, 0, text)
 			}
 		}
-		if p == summary.FirstDifferent || worst == summary.FirstEqual {
+		if known = true; p == summary.FirstDifferent || worst == summary.FirstEqual {
 			worst = p
 		}
 	}
-	e.counts.AddProfile("versus_first_hosts", stratum, k, summary.VersusFirstNames[worst])
+	if known {
+		e.counts.AddProfile("versus_first_hosts", stratum, k, summary.VersusFirstNames[worst])
+	}
 }
 
 // versusFirstText describes the shortest path on which profile k and the first differ for an
 // agent, with both verdicts and the lines that decide.
 func (e *Evaluator) versusFirstText(k, agent int) string {
-	first, r := &e.readings[0], &e.readings[k]
+	first, r := e.under(0, agent), e.under(k, agent)
 	first.load()
 	r.load()
-	w, _, _ := robots.Distinguish(first.judge.Policy(agent), r.judge.Policy(agent), versusFirstWork)
+	w, _, _ := robots.Distinguish(first.policy(agent), r.policy(agent), versusFirstWork)
 	if w == nil {
 		return ""
 	}

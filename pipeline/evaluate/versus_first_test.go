@@ -26,8 +26,8 @@ func TestVersusFirst(t *testing.T) {
 		}
 		var got []string
 		for k := range profiles {
-			if a.hasVersusFirst(k) != (k > 0) {
-				t.Fatalf("profile %d: hasVersusFirst is %v", k, a.hasVersusFirst(k))
+			if got := a.hasVersusFirst(k, 0); got != (k > 0) {
+				t.Fatalf("profile %d: hasVersusFirst is %v", k, got)
 			}
 			for i, p := range a.readings[k].content.versusFirst {
 				if got = append(got, summary.VersusFirstNames[p]); p == summary.FirstDifferent {

@@ -136,18 +136,36 @@ func (d *Differences) Profile(name string) (out []string) {
 		}
 		return nil
 	}
-	fields := make(map[string]bool)
-	for _, m := range []map[string]any{x, y} {
-		for field := range m {
-			fields[field] = true
+	if out = d.fields(name); y["by_agent"] == true {
+		for _, reader := range d.readers() {
+			out = append(out, d.fields(reader)...)
 		}
 	}
-	for _, field := range slices.Sorted(maps.Keys(fields)) {
+	return out
+}
+
+// fields says which recorded fields of a profile differ.
+func (d *Differences) fields(name string) (out []string) {
+	x, y := fieldsOf(d.before.ProfileFields[name]), fieldsOf(d.after.ProfileFields[name])
+	names := maps.Clone(x)
+	maps.Copy(names, y)
+	for _, field := range slices.Sorted(maps.Keys(names)) {
 		if before, after := asJSON(x[field]), asJSON(y[field]); before != after {
 			out = append(out, fmt.Sprintf("profile %s: %s was %s and is %s", name, field, before, after))
 		}
 	}
 	return out
+}
+
+// readers returns the profiles that may judge under own in both runs. An agent that has
+// another one now has another entry (see [Differences.Entry]).
+func (d *Differences) readers() (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(d.after.ProfileFields)) {
+		if d.before.ProfileFields[name] != nil && name != "own" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // answering are the fields of a profile that neither say how a file is read nor what a
@@ -171,6 +189,9 @@ func (d *Differences) ReadsAlike(name string) bool {
 	x, y := fieldsOf(d.before.ProfileFields[name]), fieldsOf(d.after.ProfileFields[name])
 	if x == nil || y == nil {
 		return d.Profile(name) == nil
+	}
+	if y["by_agent"] == true && slices.ContainsFunc(d.readers(), func(reader string) bool { return !d.ReadsAlike(reader) }) {
+		return false
 	}
 	for _, fields := range []map[string]any{x, y} {
 		maps.DeleteFunc(fields, func(field string, _ any) bool { return answering[field] })

@@ -53,6 +53,27 @@ func Profile(m *sink.Manifest, name string) (*robots.Profile, error) {
 	return p, nil
 }
 
+// Face returns the name of the profile whose reading the tables of content show.
+func Face(m *sink.Manifest) string {
+	if name := m.FirstProfile(); name != "own" {
+		return name
+	}
+	return robots.DefaultReader
+}
+
+// JudgedBy returns the profile that judges an agent under a profile of a run: under own,
+// the one that the run's registry names.
+func JudgedBy(m *sink.Manifest, p *robots.Profile, agent *sink.Agent) (*robots.Profile, error) {
+	if !p.ByAgent {
+		return p, nil
+	}
+	name := robots.DefaultReader
+	if agent.ReadsAs != nil {
+		name = *agent.ReadsAs
+	}
+	return Profile(m, name)
+}
+
 // Recorded returns the profile that has recorded fields, by their names in a
 // configuration file. A field that this program does not know is an error, because it
 // may decide. One that is missing is off: the program that made the record did not have

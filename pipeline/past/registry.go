@@ -19,14 +19,15 @@ type Registry struct {
 	Known  bool         // the run has the table agents, whole
 	Agents []sink.Agent // with the columns that decide about policies, in their order
 	digest string       // of the file
+	own    bool         // the run judges agents by their own parsers
 }
 
 // columns of the table agents that decide about policies.
-var columns = []string{"agent", "category", "tokens", "falls_back_to", "user_agent", "ignores_star"}
+var columns = []string{"agent", "category", "tokens", "falls_back_to", "user_agent", "ignores_star", "reads_as"}
 
 func readRegistry(ctx context.Context, dir string, m *sink.Manifest) (*Registry, error) {
 	without := func(column string) bool { return slices.Contains(m.Without, "agents."+column) } // of a published run
-	r := &Registry{Known: slices.Contains(m.Tables, "agents") && !slices.ContainsFunc(columns, without)}
+	r := &Registry{own: slices.Contains(m.Profiles, "own"), Known: slices.Contains(m.Tables, "agents") && !slices.ContainsFunc(columns, without)}
 	for _, in := range m.Inputs {
 		if in.Role == "agents" {
 			r.digest = in.SHA256
@@ -59,12 +60,13 @@ func (r *Registry) add(batch arrow.RecordBatch) error {
 			return out
 		}
 	}
-	name, category, userAgent := text("agent"), text("category"), text("user_agent")
+	name, category, userAgent, readsAs := text("agent"), text("category"), text("user_agent"), text("reads_as")
 	tokens, fallsBack := texts("tokens"), texts("falls_back_to")
 	star := scan.Column[*array.Boolean](batch, "ignores_star")
 	for i := range int(batch.NumRows()) {
 		r.Agents = append(r.Agents, sink.Agent{
 			Agent: name(i), Category: category(i), Tokens: tokens(i), FallsBackTo: fallsBack(i), UserAgent: sink.NonZero(userAgent(i)), IgnoresStar: star.Value(i),
+			ReadsAs: sink.NonZero(readsAs(i)),
 		})
 	}
 	return nil
@@ -98,10 +100,16 @@ func (r *Registry) change(before *Registry, agent string) string {
 		return fmt.Sprintf("a run did not write the table agents, so the entry of %s may have changed", agent)
 	}
 	a, b := before.entry(agent), r.entry(agent)
+	if !before.own || !r.own { // it decides nothing
+		x, y := *a, *b
+		x.ReadsAs, y.ReadsAs = nil, nil
+		a, b = &x, &y
+	}
 	var out []string
 	for _, f := range []struct{ name, a, b string }{
 		{"tokens", list(a.Tokens), list(b.Tokens)}, {"falls_back_to", list(a.FallsBackTo), list(b.FallsBackTo)},
 		{"user_agent", text(a.UserAgent), text(b.UserAgent)}, {"ignores_star", fmt.Sprint(a.IgnoresStar), fmt.Sprint(b.IgnoresStar)},
+		{"reads_as", text(a.ReadsAs), text(b.ReadsAs)},
 	} {
 		if f.a != f.b {
 			out = append(out, fmt.Sprintf("%s: %s, now %s", f.name, clip(f.a), clip(f.b)))

@@ -3,6 +3,7 @@ package source
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"net/netip"
 	"slices"
 	"time"
@@ -106,7 +107,8 @@ func CaptureOf(m *sink.Manifest, row *sink.Fetch, body []byte) (*fetch.Capture, 
 type limits struct{ first, most, kept int }
 
 func limitsOf(m *sink.Manifest) (l limits, err error) {
-	for i, name := range m.Profiles {
+	judges := slices.Collect(maps.Keys(m.ProfileFields)) // those that judge under own are no profiles of the run
+	for i, name := range slices.Concat(m.Profiles, judges) {
 		p, err := past.Profile(m, name)
 		if err != nil {
 			return l, err

@@ -19,9 +19,9 @@ func TestHashesLeaveOutForeignText(t *testing.T) {
 		"rules":    "kind",
 		"lines":    "class",
 		"signals":  "field",
-		"agents":   "agent category operator tokens falls_back_to user_agent",
-		"policies": "agent category profile outcome match class versus_star versus_first",
-		"verdicts": "agent profile url verdict reason rule_kind", // hashAbsolute
+		"agents":   "agent category operator tokens falls_back_to user_agent reads_as",
+		"policies": "agent category profile judged_by outcome match class versus_star versus_first",
+		"verdicts": "agent profile judged_by url verdict reason rule_kind", // hashAbsolute
 		"summary":  "metric stratum agent category profile key",
 		"examples": "metric key",
 	}

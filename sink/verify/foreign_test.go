@@ -15,7 +15,7 @@ import (
 var ours = []string{
 	"fetches.tld", "fetches.http_version", "fetches.tls_version", "fetches.content_digest", "fetches.copy_digest", "fetches.answers_since",
 	"signals.field", "policies.category", "verdicts.url",
-	"agents.category", "agents.operator", "agents.tokens", "agents.falls_back_to", "agents.user_agent",
+	"agents.category", "agents.operator", "agents.tokens", "agents.falls_back_to", "agents.user_agent", "agents.reads_as",
 	"summary.metric", "summary.stratum", "summary.category", "summary.key", "examples.metric", "examples.key",
 }
 
@@ -30,7 +30,7 @@ func TestEveryTextIsForeignOrOurs(t *testing.T) {
 		for i := range info.Row().NumField() {
 			field := info.Row().Field(i)
 			column, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
-			if !hasText(field.Type) || slices.Contains([]string{"host", "registered_domain", "agent", "profile"}, column) || slices.Contains(info.Foreign, column) || slices.Contains(ours, table+"."+column) || slices.Contains(enumerated(table), column) {
+			if !hasText(field.Type) || slices.Contains([]string{"host", "registered_domain", "agent", "profile", "judged_by"}, column) || slices.Contains(info.Foreign, column) || slices.Contains(ours, table+"."+column) || slices.Contains(enumerated(table), column) {
 				continue
 			}
 			t.Errorf("%s.%s is text: may a host have written it?", table, column)

@@ -9,7 +9,6 @@ import (
 	"github.com/robocensus/robocensus/pipeline/audit/change"
 	"github.com/robocensus/robocensus/pipeline/audit/internal/records"
 	"github.com/robocensus/robocensus/pipeline/audit/meaning"
-	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -193,13 +192,13 @@ func (c *comparison) policiesAgain(p *pair) error {
 	if len(c.d.redefined)+len(c.d.others) == 0 {
 		return nil
 	}
-	return c.eachResult(p, func(profile *robots.Profile, result *meaning.Result) error {
+	return c.eachResult(p, func(profile string, result *meaning.Result) error {
 		for i := range result.Differences {
 			x := &result.Differences[i]
-			if !c.isAgain(profile.Name, x) || x.Classes[0] == x.Classes[1] || !c.isKnown(profile.Name, x) {
+			if !c.isAgain(profile, x) || x.Classes[0] == x.Classes[1] || !c.isKnown(profile, x) {
 				continue
 			}
-			if err := c.emit(*classRow(x.Agent, c.category(x.Agent), profile.Name, x.Classes)); err != nil {
+			if err := c.emit(*classRow(x.Agent, c.category(x.Agent), profile, x.Classes)); err != nil {
 				return err
 			}
 		}

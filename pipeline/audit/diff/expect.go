@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
-	"github.com/robocensus/robocensus/robots"
 )
 
 // expect prepares the checker.
@@ -19,9 +18,11 @@ func (d *differ) expect(ctx context.Context) (err error) {
 
 // shows returns what of the runs is compared.
 func (d *differ) shows() *expect.Comparison {
-	var files []*robots.Profile
+	var files []string
 	if d.rules != nil {
-		files = d.rules.profiles
+		for _, j := range d.rules.judges {
+			files = append(files, j.under)
+		}
 	}
 	return &expect.Comparison{
 		Runs: d.runs, Profiles: d.common, Others: d.others, Agents: d.redefined, Files: files,

@@ -15,12 +15,20 @@ import (
 
 // rulesDiff compares the rules of two runs by meaning.
 type rulesDiff struct {
-	profiles []*robots.Profile               // profiles that both runs have, the first profile first
-	roomy    *robots.Profile                 // the first without its size limit; nil if the tables do not hold its reading
-	bodies   bool                            // some profile needs bodies, and both runs have them
-	agents   [2][]robots.Agent               // agents that both runs judge, in one order
-	known    map[[2]string][]*meaning.Result // by digests
-	rows     int                             // size of known
+	judges []judge                         // under profiles that both runs have, the first profile first
+	roomy  *robots.Profile                 // the first without its size limit; nil if the tables do not hold its reading
+	bodies bool                            // some profile needs bodies, and both runs have them
+	known  map[[2]string][]*meaning.Result // by digests
+	rows   int                             // size of known
+}
+
+// A judge is a profile that judges agents under a profile of the runs. Under all but own
+// it is that profile, and judges all of them.
+type judge struct {
+	under     string
+	profile   *robots.Profile
+	agents    [2][]robots.Agent // agents that both runs judge, in one order
+	strangers bool              // it also judges agents that the files name and the registry does not
 }
 
 // planRules decides how the meaning of rules is compared.
@@ -50,10 +58,16 @@ func (d *differ) planRules() {
 			}
 			continue
 		}
-		r.profiles = append(r.profiles, p)
+		judges, err := d.judgesUnder(p)
+		if err != nil {
+			d.note("%v: the meaning of rules is not compared under %s", err, name)
+			continue
+		}
+		r.judges = append(r.judges, judges...)
 		if first && d.reading && meaning.ReadsTables(p) {
-			r.roomy = meaning.WithoutLimit(p)
-		} else {
+			r.roomy = meaning.WithoutLimit(judges[0].profile)
+		}
+		if r.roomy == nil || !first || len(judges) > 1 {
 			without = append(without, name)
 		}
 	}
@@ -61,9 +75,32 @@ func (d *differ) planRules() {
 	if !r.bodies && len(without) > 0 {
 		d.note("without the table bodies (--keep-bodies) the meaning of rules is undecided under %s", strings.Join(without, ", "))
 	}
-	if len(r.profiles) > 0 {
+	if len(r.judges) > 0 {
 		d.rules = r
 	}
+}
+
+// judgesUnder returns the profiles that judge under a profile, and first the one that
+// judges agents outside the registry. It does not set their agents.
+func (d *differ) judgesUnder(p *robots.Profile) ([]judge, error) {
+	var judges []judge
+	for i := -1; i < len(d.runs[1].Registry.Agents); i++ {
+		var agent sink.Agent
+		if i >= 0 {
+			agent = d.runs[1].Registry.Agents[i]
+		}
+		by, err := past.JudgedBy(d.runs[1].Manifest, p, &agent)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(judges, func(j judge) bool { return j.profile.Name == by.Name }) {
+			judges = append(judges, judge{under: p.Name, profile: by, strangers: i < 0})
+		}
+		if !p.ByAgent {
+			break
+		}
+	}
+	return judges, nil
 }
 
 // ruleAgents finds the agents for which rules are compared: those that both runs have.
@@ -78,9 +115,25 @@ func (d *differ) ruleAgents() {
 		if d.redefined[after.Agent] {
 			was = after
 		}
-		r := d.rules
-		r.agents[0], r.agents[1] = append(r.agents[0], past.Robots(was)), append(r.agents[1], past.Robots(after))
+		for k := range d.rules.judges {
+			j := &d.rules.judges[k]
+			if j.judges(after) {
+				j.agents[0], j.agents[1] = append(j.agents[0], past.Robots(was)), append(j.agents[1], past.Robots(after))
+			}
+		}
 	}
+}
+
+// judges reports whether a judge judges an agent.
+func (j *judge) judges(agent *sink.Agent) bool {
+	if j.under == j.profile.Name {
+		return true
+	}
+	reader := robots.DefaultReader
+	if agent.ReadsAs != nil {
+		reader = *agent.ReadsAs
+	}
+	return reader == j.profile.Name
 }
 
 // compares reports whether the rules of a pair are compared.
@@ -100,52 +153,57 @@ func (c *comparison) rules(p *pair) error {
 	if c.proven = r != nil; !r.compares(p) {
 		return nil
 	}
+	undecided := "" // the profile with a row that says so
 	for k, result := range r.of(p) {
-		profile := r.profiles[k]
-		first := profile.Name == c.d.runs[1].FirstProfile()
+		j := &r.judges[k]
+		first := j.under == c.d.runs[1].FirstProfile()
 		if first && !p.ruled() {
 			continue
 		}
 		if result == nil || result.More {
 			c.proven = false
-			if result != nil || first || c.anyPartial(profile.Name) {
-				if err := c.emit(sink.Change{Kind: "rules", Severity: change.Minor, Profile: &profile.Name, After: sink.Some(change.RulesUndecided)}); err != nil {
+			if (result != nil || first && j.strangers || c.anyPartial(j)) && undecided != j.under {
+				undecided = j.under
+				if err := c.emit(sink.Change{Kind: "rules", Severity: change.Minor, Profile: &j.under, After: sink.Some(change.RulesUndecided)}); err != nil {
 					return err
 				}
 			}
 		}
 		c.proven = c.proven && result != nil && result.Proven
 	}
-	return c.eachResult(p, func(profile *robots.Profile, result *meaning.Result) error {
-		return c.ruleRows(p, profile.Name, result)
+	return c.eachResult(p, func(profile string, result *meaning.Result) error {
+		return c.ruleRows(p, profile, result)
 	})
 }
 
 // eachResult calls each with how the files of a pair differ in meaning under each
 // profile under which rules decide in both runs.
-func (c *comparison) eachResult(p *pair, each func(*robots.Profile, *meaning.Result) error) error {
+func (c *comparison) eachResult(p *pair, each func(string, *meaning.Result) error) error {
 	r := c.d.rules
 	if !r.compares(p) {
 		return nil
 	}
 	for k, result := range r.of(p) {
-		profile := r.profiles[k]
-		if result == nil || profile.Name == c.d.runs[1].FirstProfile() && !p.ruled() {
+		under := r.judges[k].under
+		if result == nil || under == c.d.runs[1].FirstProfile() && !p.ruled() {
 			continue
 		}
-		if err := each(profile, result); err != nil {
+		if err := each(under, result); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// anyPartial reports whether the policy of any agent under a profile was and is
-// partial, so that its class does not show a change of meaning.
-func (c *comparison) anyPartial(profile string) bool {
-	id := c.d.names.ID(profile)
+// anyPartial reports whether the policy of any agent of a judge was and is partial, so
+// that its class does not show a change of meaning.
+func (c *comparison) anyPartial(j *judge) bool {
+	id := c.d.names.ID(j.under)
 	for key, class := range c.classes {
-		if key.Profile == id && class[0] == class[1] && class[0] == summary.ClassNames[robots.Partial] {
+		if key.Profile != id || j.under != j.profile.Name && !slices.ContainsFunc(j.agents[1], func(a robots.Agent) bool { return a.Name == c.d.names.Text(key.Agent) }) {
+			continue
+		}
+		if class[0] == class[1] && class[0] == summary.ClassNames[robots.Partial] {
 			return true
 		}
 	}
@@ -228,9 +286,9 @@ func (r *rulesDiff) of(p *pair) []*meaning.Result {
 	if known, ok := r.known[key]; ok {
 		return known
 	}
-	results := make([]*meaning.Result, len(r.profiles))
+	results := make([]*meaning.Result, len(r.judges))
 	n := 1
-	for k := range r.profiles {
+	for k := range r.judges {
 		if results[k] = r.compare(p, k); results[k] != nil {
 			n += 1 + len(results[k].Differences)
 		}
@@ -243,9 +301,9 @@ func (r *rulesDiff) of(p *pair) []*meaning.Result {
 	return results
 }
 
-// compare compares the files of a pair under profile k; a nil result is undecided.
+// compare compares the files of a pair for judge k; a nil result is undecided.
 func (r *rulesDiff) compare(p *pair, k int) *meaning.Result {
-	profile := r.profiles[k]
+	profile := r.judges[k].profile
 	var files [2]*meaning.File
 	for i := range files {
 		rows := &p.rows[i]
@@ -262,5 +320,5 @@ func (r *rulesDiff) compare(p *pair, k int) *meaning.Result {
 	if k == 0 && r.roomy != nil && !r.bodies {
 		profile = r.roomy
 	}
-	return meaning.Compare(profile, files, r.agents)
+	return meaning.Compare(profile, files, r.judges[k].agents, r.judges[k].strangers)
 }

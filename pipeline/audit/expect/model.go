@@ -91,6 +91,9 @@ func (c *Checker) lacksModel(m *sink.Manifest, k int) string {
 	if err != nil {
 		return err.Error()
 	}
+	if p.ByAgent {
+		return "profile own judges agents by different parsers, and models are compared under one: put it first"
+	}
 	for _, table := range modelTables(p) {
 		if !slices.Contains(m.Tables, table) {
 			return fmt.Sprintf("run %s has no table %s, by which rules are compared under %s", m.Run, table, p.Name)

@@ -17,11 +17,11 @@ import (
 // A Comparison says what a comparison of two runs shows, so that a promise of changes
 // that would not be found is not kept.
 type Comparison struct {
-	Runs     [2]*past.Run      // the earlier and the later
-	Profiles []string          // by which both runs judge, and that read files in the same way
-	Others   []string          // by which both runs judge, and that they define differently
-	Agents   map[string]bool   // that the runs define differently
-	Files    []*robots.Profile // under which files are compared by meaning
+	Runs     [2]*past.Run    // the earlier and the later
+	Profiles []string        // by which both runs judge, and that read files in the same way
+	Others   []string        // by which both runs judge, and that they define differently
+	Agents   map[string]bool // that the runs define differently
+	Files    []string        // under which files are compared by meaning
 
 	// Reading reports whether both runs' first profile is the same, Answers whether it
 	// takes the same answers for an outage.
@@ -172,7 +172,7 @@ func (by *Comparison) unseenDefinition(x *expectation, k *change.Kind) string {
 		}
 	}
 	for _, name := range by.Others {
-		judged := byFiles && slices.ContainsFunc(by.Files, func(p *robots.Profile) bool { return p.Name == name })
+		judged := byFiles && slices.Contains(by.Files, name)
 		if !judged && x.Profile.has(name) && (len(x.Profile) > 0 || len(by.Profiles) == 0) {
 			return fmt.Sprintf("the runs define the profile %s differently", name)
 		}

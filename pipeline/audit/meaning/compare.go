@@ -40,25 +40,29 @@ const (
 type comparer struct {
 	*Pairs
 	agents     [2][]robots.Agent
+	strangers  bool
 	registered map[[2]int]bool // by SameAs on both sides: an agent of the registry has these groups
 	result     *Result         // outlives the comparer
 }
 
 // Compare compares two files for agents, which are those of a registry as each
-// run defines them, and for other agents that the files name.
-func Compare(p *robots.Profile, files [2]*File, agents [2][]robots.Agent) *Result {
-	c := comparer{Pairs: NewPairs(p, files[0], files[1]), agents: agents, registered: make(map[[2]int]bool), result: new(Result)}
+// run defines them, and, with strangers, for other agents that the files name.
+func Compare(p *robots.Profile, files [2]*File, agents [2][]robots.Agent, strangers bool) *Result {
+	c := comparer{Pairs: NewPairs(p, files[0], files[1]), agents: agents, strangers: strangers, registered: make(map[[2]int]bool), result: new(Result)}
 	return c.run()
 }
 
 func (c *comparer) run() *Result {
-	names, whole := strangers(c.profile, c.files[0], c.files[1])
+	names, whole := []string(nil), true
+	if c.strangers {
+		names, whole = strangers(c.profile, c.files[0], c.files[1])
+	}
 	lines := max(len(c.files[0].Agents), len(c.files[1].Agents))
 	if c.profile.AgentMatch == robots.MatchSubstring && len(names)*lines > maxSubstrings {
 		names, whole = nil, false
 	}
 	c.result.Proven, c.result.More = whole, !whole
-	if c.profile.AgentMatch == robots.MatchSubstring && c.profile.SeveralGroups == robots.MergeGroups {
+	if c.strangers && c.profile.AgentMatch == robots.MatchSubstring && c.profile.SeveralGroups == robots.MergeGroups {
 		c.result.Proven = false // one name may match any set of groups
 	}
 	for i, f := range c.files {

@@ -133,9 +133,13 @@ func StoredRun(t *testing.T, dir, id, bodies string, tables string, profiles ...
 // StoredRunOf does the same for other agents.
 func StoredRunOf(t *testing.T, dir, id, bodies, tables string, agents []evaluate.Agent, profiles ...*robots.Profile) {
 	t.Helper()
+	readers := make(map[string]*robots.Profile)
+	for _, name := range robots.ProfileNames() {
+		readers[name], _ = robots.ProfileNamed(name)
+	}
 	_, err := pipeline.Run(context.Background(), pipeline.Config{
 		Dir: dir, Run: id, Source: source.Config{Bodies: bodies, Schemes: []string{"https"}}, Tables: strings.Fields(tables),
-		Evaluate: evaluate.Config{Agents: agents, Profiles: profiles}, Fetch: fetch.Config{UserAgent: "test", Timeout: time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 1, PerAddress: 1, PerDomain: 1},
+		Evaluate: evaluate.Config{Agents: agents, Profiles: profiles, Readers: readers}, Fetch: fetch.Config{UserAgent: "test", Timeout: time.Second, MaxRedirects: 5, MaxBody: 1 << 20, Concurrency: 1, PerAddress: 1, PerDomain: 1},
 	}, new(pipeline.Progress))
 	pipelinetest.Must(t, err)
 }

@@ -1,0 +1,68 @@
+package evaluate
+
+import "github.com/robocensus/robocensus/robots"
+
+// A column is a profile of the run: under all but own, one reading judges every agent.
+type column struct {
+	name string
+	face int   // the reading that answers for the profile as a whole
+	of   []int // per agent: the reading that judges it
+}
+
+// JudgedBy returns the profile that judges an agent under a profile of the run. They
+// differ only under own (see [robots.Profile.ByAgent]).
+func (c *Config) JudgedBy(p *robots.Profile, agent *Agent) *robots.Profile {
+	if !p.ByAgent {
+		return p
+	}
+	if reader := c.Readers[agent.ReadsAs]; reader != nil {
+		return reader
+	}
+	return c.Readers[robots.DefaultReader]
+}
+
+// Judges returns the profiles that judge, each once, and first the one that fills the
+// tables of content.
+func (c *Config) Judges() (judges []*robots.Profile) {
+	known := make(map[string]bool)
+	add := func(p *robots.Profile) {
+		if !known[p.Name] {
+			known[p.Name] = true
+			judges = append(judges, p)
+		}
+	}
+	for _, p := range c.Profiles {
+		add(c.JudgedBy(p, new(Agent)))
+		for i := range c.Agents {
+			add(c.JudgedBy(p, &c.Agents[i]))
+		}
+	}
+	return judges
+}
+
+// columnsOf returns the columns and the profile of each reading. The first profile's
+// readings come first, for the others are compared with them; those they share with
+// nobody.
+func (c *Config) columnsOf() (columns []column, profiles []*robots.Profile) {
+	from := 0
+	reading := func(p *robots.Profile) int {
+		for k := from; k < len(profiles); k++ {
+			if profiles[k].Name == p.Name {
+				return k
+			}
+		}
+		profiles = append(profiles, p)
+		return len(profiles) - 1
+	}
+	for k, p := range c.Profiles {
+		col := column{name: p.Name, face: reading(c.JudgedBy(p, new(Agent)))}
+		for i := range c.Agents {
+			col.of = append(col.of, reading(c.JudgedBy(p, &c.Agents[i])))
+		}
+		columns = append(columns, col)
+		if k == 0 {
+			from = len(profiles)
+		}
+	}
+	return columns, profiles
+}
