@@ -21,6 +21,9 @@ func (s *byteSet) has(c byte) bool { return c < 128 && s[c>>6]&(1<<(c&63)) != 0 
 // others. Escapes add to it: a % may begin one, and only its last byte shows
 // what it stands for.
 func (m *automaton) alphabet(st []int32) byteSet {
+	if m.plain {
+		return m.plainAlphabet(st)
+	}
 	if !m.escapes {
 		set := m.distinguished(st)
 		m.addOther(&set, false)
@@ -149,7 +152,7 @@ func (m *automaton) matters(st []int32, expected *byteSet, inQuery bool) bool {
 	copy(m.flushed, st)
 	m.step(m.flushed, '!')
 	next := m.distinguished(m.flushed)
-	if m.forms[asIs] && next[0]&hexDigits[0]|next[1]&hexDigits[1] != 0 {
+	if m.forms[asIs] && !m.plain && next[0]&hexDigits[0]|next[1]&hexDigits[1] != 0 {
 		return true
 	}
 	parted := m.parted[index(inQuery)]

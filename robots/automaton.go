@@ -24,6 +24,7 @@ type automaton struct {
 	cost    int                   // numbers and rungs that a step reads
 	forms   [reservedToo + 1]bool // the forms in use
 	escapes bool                  // a form in use does not compare byte for byte
+	plain   bool                  // paths have no needless escapes; see setPlain
 	// decoded holds the escapes that every form in use decodes, parted those
 	// that only some do; the first of each is for the path, the second for the
 	// query.
@@ -187,7 +188,7 @@ func (m *automaton) step(st []int32, c byte) {
 			m.feedByte(st, c, inQuery)
 		}
 	}
-	if c == '?' && m.rfc() {
+	if c == '?' && (m.rfc() || m.plain) {
 		inQuery = true
 	}
 	st[0] = int32(pending)

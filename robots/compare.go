@@ -166,7 +166,10 @@ type search struct {
 	// not hold is dropped: what is left may not be all.
 	between *[2]*Policy
 	dropped bool
-	apart   bool // under two profiles, one of which does so
+	// unescape makes a counterexample one without needless escapes, for the automaton
+	// reads that other form, which may have them.
+	unescape bool
+	apart    bool // under two profiles, one of which does so
 
 	work   int
 	most   int     // bound on work
@@ -240,7 +243,7 @@ func (s *search) enter(c byte, parent int32) {
 	s.step(s.now, c)
 	s.work += s.cost
 	n, isNew := s.add(s.now, parent, c)
-	if !isNew {
+	if !isNew || s.plain && byte(s.now[0]) != 0 { // in the middle of an escape
 		return
 	}
 	a, b := s.verdicts(s.now)
@@ -258,6 +261,9 @@ func (s *search) holds(n int32, way int) bool {
 		return true
 	}
 	path := s.path(n)
+	if s.unescape {
+		path = plainForm(path)
+	}
 	s.work += 64 + len(path)
 	a, b := rank(s.between[0].judgePath(path).Value), rank(s.between[1].judgePath(path).Value)
 	if way == closes && b > a || way == opens && b < a {

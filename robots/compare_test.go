@@ -91,8 +91,8 @@ func TestCompare(t *testing.T) {
 		if r, _ := Relate(a, b, maxWork); r != x.Relation {
 			t.Errorf("%s: %q and %q: Compare gives %v, Relate %v", c.profiles, c.a, c.b, x.Relation, r)
 		}
-		if differ, decided, _ := Differ(a, b, maxWork); !decided || differ != (x.Relation != Equal) {
-			t.Errorf("%s: %q and %q: Compare gives %v, Differ %t (%t)", c.profiles, c.a, c.b, x.Relation, differ, decided)
+		if d, _ := Differ(a, b, maxWork); d == DifferenceUndecided || (d != Same) != (x.Relation != Equal) {
+			t.Errorf("%s: %q and %q: Compare gives %v, Differ %v", c.profiles, c.a, c.b, x.Relation, d)
 		}
 	}
 }
@@ -193,15 +193,18 @@ func checkComparison(c Comparison, a, b *Policy, ar *arena, paths []string, ta, 
 	if r, _ := Relate(a, b, maxWork); r != c.Relation {
 		return fmt.Errorf("Compare gives %v, Relate %v", c.Relation, r)
 	}
-	if differ, decided, _ := Differ(a, b, maxWork); !decided || differ != (c.Relation != Equal) {
-		return fmt.Errorf("Compare gives %v, Differ %t (%t)", c.Relation, differ, decided)
+	if d, _ := Differ(a, b, maxWork); d == DifferenceUndecided || (d != Same) != (c.Relation != Equal) {
+		return fmt.Errorf("Compare gives %v, Differ %v", c.Relation, d)
 	}
 	first := c.Closes
 	if first == nil || c.Opens != nil && shorter(c.Opens.Path, first.Path) < 0 {
 		first = c.Opens
 	}
-	if w, decided, _ := Distinguish(a, b, maxWork); !decided || !reflect.DeepEqual(w, first) {
+	if w, decided, _ := Distinguish(a, b, maxWork, false); !decided || !reflect.DeepEqual(w, first) {
 		return fmt.Errorf("%v, and the first difference is %v (%t), want %v", c.Relation, w, decided, first)
+	}
+	if err := checkPlain(a, b, ar, paths, ta, tb); err != nil {
+		return err
 	}
 	closes, opens := tryAll(a, b, ta, tb)
 	for i, w := range []*Counterexample{c.Closes, c.Opens} {
@@ -232,6 +235,49 @@ func checkComparison(c Comparison, a, b *Policy, ar *arena, paths []string, ta, 
 		}
 	}
 	return nil
+}
+
+// checkPlain checks what is left of a difference on the paths of an arena without needless
+// escapes.
+func checkPlain(a, b *Policy, ar *arena, paths []string, ta, tb []Target) error {
+	d, _ := Differ(a, b, maxWork)
+	w, decided, _ := Distinguish(a, b, maxWork, true)
+	if !decided || (d == Differs) != (w != nil) {
+		return fmt.Errorf("%v, and the first plain difference is %v (%t)", d, w, decided)
+	}
+	first := ""
+	for i, path := range paths {
+		if isPlain([]byte(path)) && a.Judge(&ta[i]).Value != b.Judge(&tb[i]).Value {
+			first = path
+			break
+		}
+	}
+	if w == nil {
+		if first != "" {
+			return fmt.Errorf("%v, and they differ on %s", d, first)
+		}
+		return nil
+	}
+	if !isPlain([]byte(w.Path)) || w.A.Value == w.B.Value || w.A != a.judgePath([]byte(w.Path)) || w.B != b.judgePath([]byte(w.Path)) {
+		return fmt.Errorf("%v, plain counterexample %v", d, w)
+	}
+	within := len(w.Path) <= ar.length && strings.Trim(w.Path, ar.path) == ""
+	if first != "" && shorter(first, w.Path) < 0 || within && first != w.Path {
+		return fmt.Errorf("the first plain difference is %s, want %s", w.Path, first)
+	}
+	return nil
+}
+
+// TestIsPlain names what an escape is needed for, by RFC 3986.
+func TestIsPlain(t *testing.T) {
+	for path, want := range map[string]bool{
+		"/admin": true, "/%61dmin": false, "/%7Euser": false, "/a%20b": true, "/a%2fb": false, "/a%2Fb": true, "/?a%2Fb": false, "/?a%3Db": false,
+		"/a%3Ab": false, "/%C3%A9": true, "/%c3%A9": false, "/%": false, "/%4": false, "/%zz": false, "/?%5B": true, "/%23": true, "/a%3Fb": true, "/?%3F": false,
+	} {
+		if got := isPlain([]byte(path)); got != want {
+			t.Errorf("%s: %t, want %t", path, got, want)
+		}
+	}
 }
 
 // TestCompareModel checks the relation of random pairs of policies, and both

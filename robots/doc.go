@@ -84,6 +84,7 @@
 //	star.go          patterns with a * inside
 //	ladder.go        kinds of rules, in order of rank
 //	alphabet.go      bytes that matter
+//	needless.go      differences on escapes that nobody needs
 //	prospect.go      what can still follow
 //	monotone.go      rules that cannot change a verdict
 package robots

@@ -46,6 +46,9 @@ func TestPrecedenceModel(t *testing.T) {
 func TestOneMoreDisallow(t *testing.T) {
 	rank := map[Value]int{Allowed: 0, Undefined: 1, Disallowed: 2}
 	for _, name := range ProfileNames() {
+		if named(t, name).GreatestOnly {
+			continue // a rule hides those that it begins with: disallow // opens /? to disallow /
+		}
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				p, _ := ProfileNamed(name)

@@ -60,47 +60,90 @@ func Probe(a, b *Policy) Comparison {
 	return c
 }
 
-// Differ reports whether two policies differ on any path, as [Distinguish] does, but
-// without the shortest path. It first asks about paths that the rules name, which
-// shows most differences at little cost. If the answer would take more work than
-// most, decided is false.
-func Differ(a, b *Policy, most int) (differ, decided bool, work int) {
+// Differ reports whether two policies differ on any path, and whether only on URLs with
+// needless escapes. It first asks about paths that the rules name, which shows most
+// differences at little cost. If the answer would take more work than most, the
+// difference is undecided.
+func Differ(a, b *Policy, most int) (d Difference, work int) {
 	if sameRules(a, b) {
-		return false, true, 0
+		return Same, 0
 	}
 	if c, ok := compareClasses(a, b); ok {
-		return c.Relation != Equal, true, 0
+		if c.Relation != Equal {
+			return Differs, 0 // on /
+		}
+		return Same, 0
 	}
 	if a.Class() == AllowAll && b.Class() == AllowAll {
-		return false, true, 0
+		return Same, 0
 	}
 	if most <= 0 {
-		return false, false, 0
+		return DifferenceUndecided, 0
 	}
-	p := prober{a: a, b: b, ways: ways(a, b), either: true, escaping: true}
+	p := prober{a: a, b: b, ways: ways(a, b), either: true, escaping: true, plain: true}
 	p.try(a)
 	p.try(b)
-	if p.found != [2]bool{} {
-		return true, true, p.work
+	if work = p.work; p.found != [2]bool{} {
+		return Differs, work
+	}
+	path, whole, cost := shortest(a, b, most-work, true)
+	switch work += cost; {
+	case path != nil:
+		return Differs, work
+	case !whole:
+		return DifferenceUndecided, work
+	case p.needless:
+		return DifferInEscapes, work
+	}
+	path, whole, cost = shortest(a, b, most-work, false)
+	switch work += cost; {
+	case path != nil:
+		return DifferInEscapes, work
+	case !whole:
+		return DifferenceUndecided, work
+	}
+	return Same, work
+}
+
+// shortest returns the shortest path on which two policies differ, nil if none is found;
+// with plain, of those without needless escapes. whole reports whether there is no other.
+func shortest(a, b *Policy, most int, plain bool) (path []byte, whole bool, work int) {
+	if most <= 0 {
+		return nil, false, 0
 	}
 	l, ok := newLanguage(a, b)
 	if !ok {
-		return false, false, maxEffects * effectWork
+		return nil, false, maxEffects * effectWork
 	}
-	s := search{automaton: newAutomaton(l), most: min(most, maxWork), ways: p.ways, either: true, found: [2]int32{-1, -1}}
-	whole := s.compares(a, b).run()
-	differ = s.found[closes] >= 0 || s.found[opens] >= 0
-	return differ, differ || whole, s.work + l.size*effectWork
+	s := search{automaton: newAutomaton(l), most: min(most, maxWork), ways: ways(a, b), either: true, found: [2]int32{-1, -1}}
+	if s.compares(a, b); plain && s.between == nil {
+		s.setPlain()
+	} else {
+		s.unescape = plain
+	}
+	whole = s.run()
+	n := s.found[closes]
+	if o := s.found[opens]; n < 0 || o >= 0 && o < n {
+		n = o
+	}
+	if n >= 0 {
+		path = s.path(n)
+		if s.unescape {
+			path = plainForm(path)
+		}
+	}
+	return path, whole, s.work + l.size*effectWork
 }
 
 // Distinguish returns the shortest path on which two policies differ, the first
-// in byte order of these; nil if they mean the same. [Compare] finds the same
+// in byte order of these; nil if they mean the same. With plain it is the shortest without
+// needless escapes (see [DifferInEscapes]). [Compare] finds the same
 // path first, but then searches on for a difference the other way, at much more
 // cost. If the search would take more work than most (see [Relate]),
 // Distinguish tries paths that the rules name, plain and with an escape, and
 // returns the first that shows a difference, which may not be the shortest. If
 // none does, decided is false.
-func Distinguish(a, b *Policy, most int) (w *Counterexample, decided bool, work int) {
+func Distinguish(a, b *Policy, most int, plain bool) (w *Counterexample, decided bool, work int) {
 	if sameRules(a, b) {
 		return nil, true, 0
 	}
@@ -113,28 +156,12 @@ func Distinguish(a, b *Policy, most int) (w *Counterexample, decided bool, work 
 	if a.Class() == AllowAll && b.Class() == AllowAll {
 		return nil, true, 0
 	}
-	if most <= 0 {
-		return nil, false, 0
+	path, whole, work := shortest(a, b, most, plain)
+	if path == nil && (whole || work == 0) {
+		return nil, whole, work
 	}
-	l, ok := newLanguage(a, b)
-	if !ok {
-		return nil, false, maxEffects * effectWork
-	}
-	s := search{automaton: newAutomaton(l), most: min(most, maxWork), ways: ways(a, b), either: true, found: [2]int32{-1, -1}}
-	whole := s.compares(a, b).run()
-	work = s.work + l.size*effectWork
-	n := s.found[closes]
-	if o := s.found[opens]; n < 0 || o >= 0 && o < n {
-		n = o
-	}
-	if n < 0 && whole {
-		return nil, true, work
-	}
-	var path []byte
-	if n >= 0 {
-		path = s.path(n)
-	} else {
-		p := prober{a: a, b: b, ways: s.ways, either: true, escaping: true}
+	if path == nil {
+		p := prober{a: a, b: b, ways: ways(a, b), either: true, escaping: true, plain: plain}
 		p.try(a)
 		p.try(b)
 		if work += p.work; p.found == [2]bool{} {
@@ -161,7 +188,9 @@ type prober struct {
 	work  int
 
 	either   bool // stop at the first difference
-	escaping bool // also ask with the last letter escaped
+	escaping bool // also ask with the last letter escaped that a rule names
+	plain    bool // only paths without needless escapes count
+	needless bool // they differ on another path
 }
 
 // newProber asks two policies about the paths of all their rules. At least one
@@ -246,9 +275,15 @@ func (p *prober) rule(pattern []byte, anchor, starred bool) bool {
 			return false
 		}
 	}
-	if c := p.path[n-1]; p.escaping && isUnreserved(c) {
-		p.path = append(p.path[:n-1], '%', upperHex[c>>4], upperHex[c&15])
-		return p.ask()
+	if !p.escaping || p.needless {
+		return true
+	}
+	p.path = p.path[:n]
+	for i := n - 1; i > 0; i-- {
+		if c := p.path[i]; isUnreserved(c) && c != filler && (i < 2 || p.path[i-1] != '%' && p.path[i-2] != '%') {
+			p.path = slices.Replace(p.path, i, i+1, '%', upperHex[c>>4], upperHex[c&15])
+			return p.ask()
+		}
 	}
 	return true
 }
@@ -265,6 +300,10 @@ func (p *prober) ask() bool {
 		return false
 	}
 	a, b := rank(p.a.judgePath(p.path).Value), rank(p.b.judgePath(p.path).Value)
+	if p.plain && a != b && !isPlain(p.path) {
+		p.needless = true
+		return true
+	}
 	for way, shown := range [2]bool{closes: b > a, opens: b < a} {
 		if shown && !p.found[way] {
 			p.found[way], p.paths[way] = true, slices.Clone(p.path)

@@ -44,8 +44,9 @@ type Policy struct {
 	// `own`.
 	VersusStar *string `parquet:"versus_star,dict"`
 	// Whether the rules mean the same for the agent under this row's profile as under the run's first, on
-	// every path: `equal`, `different`, `undecided`. Null for the first profile, and where the two do not
-	// judge the same body by its rules.
+	// every path: `equal`; `escapes_only` (they differ, but not on a URL without needless escapes: on
+	// `/%61dmin`, not on `/admin`); `different`; `undecided`. Null for the first profile, and where the two
+	// do not judge the same body by its rules.
 	VersusFirst *string `parquet:"versus_first,dict"`
 	// Crawl-delay of its group, in seconds. Null if there is none. Example: `10`.
 	CrawlDelay *float64 `parquet:"crawl_delay"`

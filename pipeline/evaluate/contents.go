@@ -13,10 +13,10 @@ import (
 // content is a file as one profile reads it, with its policies for the agents.
 type content struct {
 	file        robots.File
-	patterns    []string      // the patterns of its rules, as text
-	classes     []string      // the classes of its groups, if asked for
-	policies    []policy      // per agent, if asked for; zero for agents that the reading does not judge
-	versusFirst []versusFirst // per agent, against the first profile; if asked for
+	patterns    []string            // the patterns of its rules, as text
+	classes     []string            // the classes of its groups, if asked for
+	policies    []policy            // per agent, if asked for; zero for agents that the reading does not judge
+	versusFirst []robots.Difference // per agent, against the first profile; if asked for
 
 	// Only cached contents have these:
 	body     []byte

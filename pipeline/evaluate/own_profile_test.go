@@ -9,7 +9,6 @@ import (
 	"github.com/robocensus/robocensus/fetch"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
-	"github.com/robocensus/robocensus/sink/summary"
 )
 
 // readers are profiles by name.
@@ -126,13 +125,13 @@ func TestOwnVersusFirst(t *testing.T) {
 					continue
 				}
 				x, y := first.under(1, i).content.versusFirst[i], second.under(1, i).content.versusFirst[i]
-				if x != y || i == 0 && x != summary.FirstEqual {
+				if x != y || i == 0 && x != robots.Same {
 					t.Errorf("%q, agent %s: %d and %d", a.body, agents[i].Name, x, y)
 				}
 			}
 		}
 		first.ask(200, ownAnswers[0].body)
-		if got := first.under(1, 1).content.versusFirst[1]; got != summary.FirstDifferent {
+		if got := first.under(1, 1).content.versusFirst[1]; got != robots.Differs {
 			t.Errorf("B, whose parser ends a group at a blank line: %d", got)
 		}
 	}

@@ -10,24 +10,20 @@ import (
 	"github.com/robocensus/robocensus/sink/summary"
 )
 
-// A versusFirst says whether a profile's reading of a file differs from the first
-// profile's, for one agent: an index into summary.VersusFirstNames.
-type versusFirst int
-
 // Bounds on the work of comparing two profiles, for one agent and for one file, in
-// the unit of [robots.Relate]: about 1 and 10 ms. Most differences show on a short
+// the unit of [robots.Relate]: about 2 and 20 ms. Most differences show on a short
 // path. Proving that two profiles agree can take long, and little is lost by
 // leaving that undecided.
 const (
-	versusFirstWork     = 1 << 17
-	fileVersusFirstWork = 1 << 21
+	versusFirstWork     = 1 << 18
+	fileVersusFirstWork = 1 << 22
 )
 
 // compareWithFirst compares reading k with those of the first profile, for each agent
 // that it judges.
-func (e *Evaluator) compareWithFirst(dst []versusFirst, k int) []versusFirst {
+func (e *Evaluator) compareWithFirst(dst []robots.Difference, k int) []robots.Difference {
 	r := &e.readings[k]
-	dst = append(dst, make([]versusFirst, len(e.config.Agents))...)
+	dst = append(dst, make([]robots.Difference, len(e.config.Agents))...)
 	r.load()
 	for _, f := range r.firsts {
 		first := &e.readings[f]
@@ -35,7 +31,7 @@ func (e *Evaluator) compareWithFirst(dst []versusFirst, k int) []versusFirst {
 			continue // equal, as a zero is
 		}
 		first.load()
-		readings := pairs.Memo[versusFirst]{Compare: differ, Most: fileVersusFirstWork, Each: versusFirstWork}
+		readings := pairs.Memo[robots.Difference]{Compare: robots.Differ, Most: fileVersusFirstWork, Each: versusFirstWork}
 		for _, i := range r.agents {
 			if e.columns[0].of[i] == f {
 				dst[i] = readings.Of(first.policy(i), r.policy(i))
@@ -48,18 +44,6 @@ func (e *Evaluator) compareWithFirst(dst []versusFirst, k int) []versusFirst {
 // policy returns the policy of an agent that the reading judges. The file must be
 // loaded.
 func (r *reading) policy(agent int) *robots.Policy { return r.judge.Policy(r.slots[agent]) }
-
-// differ says whether two readings differ for an agent.
-func differ(a, b *robots.Policy, most int) (versusFirst, int) {
-	differ, decided, work := robots.Differ(a, b, most)
-	switch {
-	case differ:
-		return summary.FirstDifferent, work
-	case !decided:
-		return summary.FirstUndecided, work
-	}
-	return summary.FirstEqual, work
-}
 
 // lineOf returns the line that decides, 0 for none.
 func (r *reading) lineOf(v robots.Verdict) int32 {
@@ -89,21 +73,25 @@ func (e *Evaluator) hasVersusFirst(k, agent int) bool {
 	return k > 0 && len(r.content.versusFirst) > 0 && first.answer.Outcome == robots.ConditionalAllow && r.answer.Outcome == robots.ConditionalAllow
 }
 
-// countVersusFirst counts a host by whether two profiles differ on it for any agent.
+// countVersusFirst counts a host by whether two profiles differ on it for any agent that
+// is bound by * under both or neither.
 func (e *Evaluator) countVersusFirst(row *sink.Fetch, k int, stratum string) {
-	worst, known := versusFirst(summary.FirstEqual), false
+	worst, known := robots.Same, false
 	for i := range e.config.Agents {
 		if !e.hasVersusFirst(k, i) {
 			continue
 		}
-		p, name := e.under(k, i).content.versusFirst[i], e.columns[k].name
-		if p == summary.FirstDifferent && worst != summary.FirstDifferent && e.examples.Wants("versus_first", name, row.Host) {
+		if e.config.Agents[i].IgnoresStar && e.under(0, i).profile.IgnoresStar != e.under(k, i).profile.IgnoresStar {
+			continue // the profiles differ about the agent, on nearly every file
+		}
+		d, name := e.under(k, i).content.versusFirst[i], e.columns[k].name
+		if d == robots.Differs && worst != d && e.examples.Wants("versus_first", name, row.Host) {
 			if text := e.versusFirstText(k, i); text != "" {
 				e.examples.Add("versus_first", name, row.Host, 0, text)
 			}
 		}
-		if known = true; p == summary.FirstDifferent || worst == summary.FirstEqual {
-			worst = p
+		if known = true; gravity[d] > gravity[worst] {
+			worst = d
 		}
 	}
 	if known {
@@ -111,13 +99,17 @@ func (e *Evaluator) countVersusFirst(row *sink.Fetch, k int, stratum string) {
 	}
 }
 
+// gravity orders the differences of the agents of a host: what is undecided may be a
+// difference.
+var gravity = [...]int{robots.Same: 0, robots.DifferInEscapes: 1, robots.DifferenceUndecided: 2, robots.Differs: 3}
+
 // versusFirstText describes the shortest path on which profile k and the first differ for an
 // agent, with both verdicts and the lines that decide.
 func (e *Evaluator) versusFirstText(k, agent int) string {
 	first, r := e.under(0, agent), e.under(k, agent)
 	first.load()
 	r.load()
-	w, _, _ := robots.Distinguish(first.policy(agent), r.policy(agent), versusFirstWork)
+	w, _, _ := robots.Distinguish(first.policy(agent), r.policy(agent), versusFirstWork, true)
 	if w == nil {
 		return ""
 	}

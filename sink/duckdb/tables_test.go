@@ -281,6 +281,7 @@ func TestNoRowBreaksARule(t *testing.T) {
 		"versus_star is one of five":             "SELECT count(*) FROM policies WHERE versus_star NOT IN ('equal', 'stricter', 'looser', 'mixed', 'undecided')",
 		"verdicts bear versus_star out":          versusStarBroken,
 		"equal profiles have equal verdicts":     "SELECT count(*) FROM verdicts v JOIN policies p USING (run, seq, agent, profile) JOIN verdicts f ON f.run = v.run AND f.seq = v.seq AND f.agent = v.agent AND f.url = v.url AND f.profile = 'google' WHERE p.versus_first = 'equal' AND v.verdict <> f.verdict",
+		"escapes_only: samples have none":        "SELECT count(*) FROM verdicts v JOIN policies p USING (run, seq, agent, profile) JOIN verdicts f ON f.run = v.run AND f.seq = v.seq AND f.agent = v.agent AND f.url = v.url AND f.profile = 'google' WHERE p.versus_first = 'escapes_only' AND v.verdict <> f.verdict AND NOT contains(v.url, '%')",
 		"versus_first where rules decide":        "SELECT count(*) FROM policies p JOIN (SELECT run, seq, agent, outcome FROM policies WHERE profile = 'google') f USING (run, seq, agent) WHERE (p.versus_first IS NOT NULL) <> (p.profile <> 'google' AND p.outcome = 'conditional_allow' AND f.outcome = 'conditional_allow')",
 		"a match where rules decide":             "SELECT count(*) FROM policies WHERE (match IS NULL) <> (outcome <> 'conditional_allow')",
 		"a match has agent and line of a group":  "SELECT count(*) FROM policies WHERE (coalesce(match, 'none') = 'none') <> (group_agent IS NULL) OR (group_agent IS NULL) <> (group_line IS NULL)",

@@ -33,14 +33,13 @@ var RelationNames = [relations]string{
 	robots.Mixed: robots.Mixed.String(), robots.RelationUndecided: robots.RelationUndecided.String(),
 }
 
-// The relations of two profiles: whether the rules of a file mean the same to an
-// agent under both.
-const (
-	FirstEqual = iota
-	FirstDifferent
-	FirstUndecided
-	firstRelations
-)
+const firstRelations = int(robots.DifferenceUndecided) + 1
 
-// VersusFirstNames holds the names of these relations in the tables.
-var VersusFirstNames = [firstRelations]string{FirstEqual: "equal", FirstDifferent: "different", FirstUndecided: "undecided"}
+// VersusFirstNames holds the names of the differences of two profiles in the tables:
+// whether the rules of a file mean the same to an agent under both.
+var VersusFirstNames = func() (names [firstRelations]string) {
+	for d := range names {
+		names[d] = robots.Difference(d).String()
+	}
+	return names
+}()

@@ -68,10 +68,10 @@ func (d *data) versusStar() *figure {
 // versusFirst are the relations of a file's meaning under a profile to that under the
 // first.
 var versusFirst = []struct{ key, class, name string }{
-	{"different", "closed", "different"}, {"undecided", "unknown", "undecided"}, {"equal", "open", "the same"},
+	{"different", "closed", "different"}, {"undecided", "unknown", "undecided"}, {"escapes_only", "partly", "escapes only"}, {"equal", "open", "the same"},
 }
 
-const versusFirstNote = "The rules are compared on every path, not on samples. Hosts whose rules decide under both profiles are counted; what each profile makes of a status is not compared. A difference may lie on paths that crawlers rarely request: rfc9309 takes /%75 for /u, google does not, and so they differ on most files that forbid a word. Figure #profiles lists some of the paths."
+const versusFirstNote = "The rules are compared on every path, not on samples. Hosts whose rules decide under both profiles are counted; what each profile makes of a status is not compared. Where profiles differ only on URLs with needless escapes, that counts apart: rfc9309 takes /%61dmin for /admin and google does not, but nobody links to that. Figure #profiles lists some of the paths."
 
 // profiles shows on how many files the profiles differ.
 func (d *data) profiles() *figure {
@@ -147,7 +147,7 @@ func (d *data) profileAgents() *figure {
 		ID: "profile-agents", Of: "Shares of the files whose rules decide under both profiles.", Note: versusFirstNote,
 		Title:  fmt.Sprintf("The profiles differ most for %s: %s reads %s of %s differently from %s", all[0].agent, all[0].profile, percent(top["different"], top["files"]), counted(top["files"], "file"), d.profile),
 		Legend: []legend{{"closed", "different"}, {"unknown", "undecided"}}, Heads: []string{"files", "different"},
-		Head: []string{"agent", "category", "profile", "files", "different", "undecided", "equal"},
+		Head: []string{"agent", "category", "profile", "files", "different", "undecided", "escapes_only", "equal"},
 	}
 	scale := scaleFor(top["different"]+top["undecided"], top["files"])
 	for _, a := range all[:min(len(all), barsDrawn)] {
@@ -156,7 +156,7 @@ func (d *data) profileAgents() *figure {
 	f.Axis = fmt.Sprintf("%d%% of the files", scale)
 	for i, a := range all {
 		n := by[a]
-		f.Rows = append(f.Rows, []string{a.agent, a.category, a.profile, number(n["files"]), number(n["different"]), number(n["undecided"]), number(n["equal"])})
+		f.Rows = append(f.Rows, []string{a.agent, a.category, a.profile, number(n["files"]), number(n["different"]), number(n["undecided"]), number(n["escapes_only"]), number(n["equal"])})
 		if i < barsDrawn {
 			f.Bars = append(f.Bars, bar{Name: a.agent, Sub: a.profile, Tracks: []track{{
 				Parts:  parts(scale, n["files"], share{"closed", "different", n["different"]}, share{"unknown", "undecided", n["undecided"]}),
@@ -164,7 +164,7 @@ func (d *data) profileAgents() *figure {
 			}}})
 		}
 	}
-	f.SQL = fmt.Sprintf("SELECT agent, %s, profile,\n  sum(count)::BIGINT AS files,\n  %s,\n  %s,\n  %s\n%s\nGROUP BY agent, profile ORDER BY different DESC, agent, profile", categoryOf,
-		sumIf("key = 'different'", "different"), sumIf("key = 'undecided'", "undecided"), sumIf("key = 'equal'", "equal"), d.from("versus_first", false))
+	f.SQL = fmt.Sprintf("SELECT agent, %s, profile,\n  sum(count)::BIGINT AS files,\n  %s,\n  %s,\n  %s,\n  %s\n%s\nGROUP BY agent, profile ORDER BY different DESC, agent, profile", categoryOf,
+		sumIf("key = 'different'", "different"), sumIf("key = 'undecided'", "undecided"), sumIf("key = 'escapes_only'", "escapes_only"), sumIf("key = 'equal'", "equal"), d.from("versus_first", false))
 	return f
 }

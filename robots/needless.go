@@ -1,0 +1,108 @@
+package robots
+
+// A Difference says whether two policies differ on any path.
+type Difference uint8
+
+const (
+	Same Difference = iota
+	// DifferInEscapes means that they differ on URLs with needless escapes only:
+	// on /%61dmin, but not on /admin. An escape is needless if its character may
+	// stand as itself at its place (RFC 3986, 3.3 and 3.4), or if its digits are
+	// not in upper case (2.1). Crawlers normalize such URLs, and sites do not
+	// publish them.
+	DifferInEscapes
+	Differs
+	DifferenceUndecided
+)
+
+func (d Difference) String() string {
+	return [...]string{"equal", "escapes_only", "different", "undecided"}[d]
+}
+
+// needless holds the characters whose escapes are needless, in the path and in the query.
+var needless = func() (sets [2]byteSet) {
+	for c := byte('!'); c <= '~'; c++ {
+		if isUnreserved(c) || isReserved(c) && c != '#' && c != '[' && c != ']' {
+			sets[1].add(c)
+			if c != '/' && c != '?' {
+				sets[0].add(c)
+			}
+		}
+	}
+	return sets
+}()
+
+// isPlain reports whether a path has no needless escape, and no % outside an escape.
+func isPlain(path []byte) bool {
+	query := false
+	for i := 0; i < len(path); i++ {
+		switch c := path[i]; {
+		case c == '?':
+			query = true
+		case c == '%':
+			if i+2 >= len(path) || !isUpperHex(path[i+1]) || !isUpperHex(path[i+2]) || needless[index(query)].has(unhex(path[i+1])<<4|unhex(path[i+2])) {
+				return false
+			}
+			i += 2
+		}
+	}
+	return true
+}
+
+// plainForm returns a path without its needless escapes. It may be another path to a
+// parser that compares escapes as they are.
+func plainForm(path []byte) []byte {
+	var out []byte
+	query := false
+	for i := 0; i < len(path); i++ {
+		c := path[i]
+		if c == '%' && i+2 < len(path) && isHex(path[i+1]) && isHex(path[i+2]) {
+			if d := unhex(path[i+1])<<4 | unhex(path[i+2]); needless[index(query)].has(d) {
+				c = d
+			} else {
+				out = append(out, '%', upper(path[i+1]))
+				c = upper(path[i+2])
+			}
+			i += 2
+		}
+		query = query || c == '?'
+		out = append(out, c)
+	}
+	return out
+}
+
+func isUpperHex(c byte) bool { return isHex(c) && c < 'a' }
+
+// setPlain lets the automaton read only paths without needless escapes.
+func (m *automaton) setPlain() {
+	m.plain, m.escapes = true, true
+	for i := range m.parted {
+		m.parted[i][0] &^= needless[i][0]
+		m.parted[i][1] &^= needless[i][1]
+	}
+}
+
+// plainAlphabet is alphabet for paths without needless escapes. Such an escape is
+// written in one way, so its digits are all tried.
+func (m *automaton) plainAlphabet(st []int32) byteSet {
+	pending, inQuery := byte(st[0]), st[0]&inQueryBit != 0
+	if pending != 0 {
+		var set byteSet
+		for _, c := range []byte(upperHex) {
+			if pending == '%' || !needless[index(inQuery)].has(unhex(pending)<<4|unhex(c)) {
+				set.add(c)
+			}
+		}
+		return set
+	}
+	set := m.distinguished(st)
+	percent := m.matters(st, &set, inQuery)
+	escaped := m.escaped(st, &set, inQuery)
+	set.add(m.query(inQuery))
+	set.addAll(&escaped)
+	m.addOther(&set, false)
+	if !percent {
+		set['%'>>6] &^= 1 << ('%' & 63)
+	}
+	return set
+}
