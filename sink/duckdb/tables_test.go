@@ -356,8 +356,8 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		"policy_fallback":    "SELECT " + stratum + ", agent, category, profile, class, count(*) FROM policies WHERE match = 'fallback' GROUP BY ALL",
 		"policy_versus_star": "SELECT " + stratum + ", agent, category, profile, versus_star, count(*) FROM policies WHERE versus_star IS NOT NULL GROUP BY ALL",
 		"versus_first":       "SELECT " + stratum + ", agent, category, profile, versus_first, count(*) FROM policies WHERE versus_first IS NOT NULL GROUP BY ALL",
-		"versus_first_hosts": "SELECT " + stratum + ", NULL, NULL, profile, CASE n WHEN 2 THEN 'different' WHEN 1 THEN 'undecided' ELSE 'equal' END, count(*) FROM (" +
-			"SELECT rank, profile, max(CASE versus_first WHEN 'different' THEN 2 WHEN 'undecided' THEN 1 ELSE 0 END) AS n FROM policies WHERE run = 'first' AND versus_first IS NOT NULL GROUP BY run, seq, rank, profile) WHERE true GROUP BY ALL",
+		"versus_first_hosts": "SELECT " + stratum + ", NULL, NULL, profile, CASE n WHEN 3 THEN 'different' WHEN 2 THEN 'undecided' WHEN 1 THEN 'escapes_only' ELSE 'equal' END, count(*) FROM (" +
+			"SELECT rank, profile, max(CASE versus_first WHEN 'different' THEN 3 WHEN 'undecided' THEN 2 WHEN 'escapes_only' THEN 1 ELSE 0 END) AS n FROM policies WHERE run = 'first' AND versus_first IS NOT NULL AND NOT (profile <> 'google' AND agent IN (SELECT agent FROM agents WHERE ignores_star)) GROUP BY run, seq, rank, profile) WHERE true GROUP BY ALL",
 		"verdict":              "SELECT " + stratum + ", agent, category, profile, verdict, count(*) FROM verdicts WHERE run = 'first' GROUP BY ALL",
 		"line_class":           "SELECT " + stratum + ", NULL, NULL, NULL, class, count(*) FROM lines JOIN (SELECT run, seq, rank FROM fetches) USING (run, seq) GROUP BY ALL",
 		"line_class_hosts":     hosts("SELECT seq, class AS key FROM lines WHERE run = 'first'"),
