@@ -29,6 +29,9 @@ func (f *File) parseDialect(p *Profile) {
 	for i := range f.Signals {
 		f.Signals[i].Group = of(f.Signals[i].Line)
 	}
+	for i := range f.Usages {
+		f.Usages[i].Group = of(f.Usages[i].Line)
+	}
 }
 
 // A dialectParser reads the groups of a file.

@@ -60,6 +60,7 @@
 //	record.go        fields of lines, groups
 //	field.go         names of fields, misspelled ones
 //	extension.go     fields that decide nothing: crawl-delay, signals
+//	usage.go         lines about use, and what they state
 //	pattern.go       rules and their patterns
 //	escape.go        percent escapes
 //	reading.go       choices that a profile leaves open
@@ -74,6 +75,7 @@
 //	target.go        URLs
 //	verdict.go       conflicts of rules; reasons
 //	class.go         a policy over all URLs
+//	uses.go          what may be done with what is fetched
 //
 // Comparison of policies:
 //

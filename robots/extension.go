@@ -10,6 +10,7 @@ import (
 // reports false for crawl-delay, which is a field of its group and not a
 // Signal.
 func (s *parser) signal(ext extension, field, value []byte) bool {
+	s.usage(ext, value)
 	switch ext {
 	case extCrawlDelay:
 		s.crawlDelay(value)

@@ -27,6 +27,7 @@ type File struct {
 	Sitemaps []Sitemap
 	Remarks  []Remark
 	Signals  []Signal
+	Usages   []Usage
 
 	// Lines is the number of lines: line ends plus one, so an empty body has
 	// one.
@@ -188,6 +189,7 @@ type Signal struct {
 func (f *File) reset(body []byte, p *Profile) {
 	f.Groups, f.Agents, f.Rules = f.Groups[:0], f.Agents[:0], f.Rules[:0]
 	f.Sitemaps, f.Remarks, f.Signals = f.Sitemaps[:0], f.Remarks[:0], f.Signals[:0]
+	f.Usages = f.Usages[:0]
 	f.Lines, f.InvalidLines = 0, 0
 	f.scratch, f.forms, f.inQuery = f.scratch[:0], f.forms[:0], f.inQuery[:0]
 	f.choices.reset()

@@ -21,17 +21,20 @@ type Judge struct {
 	known    map[uint64]*ruleset // rulesets in use by linesOf, if several
 	leads    map[uint64]int      // by hash of sets: the first agent with these several sets
 
-	file    *File  // the file last loaded
-	inUse   int    // the letters in use
-	several bool   // the file has several readings
-	plain   bool   // the longest rule decides, and the profile leaves no choice open
-	dialect bool   // the profile is one
-	path    []byte // memory of Policy.Class
+	file    *File   // the file last loaded
+	usages  *usages // its lines about use, once asked for
+	inUse   int     // the letters in use
+	several bool    // the file has several readings
+	plain   bool    // the longest rule decides, and the profile leaves no choice open
+	dialect bool    // the profile is one
+	path    []byte  // memory of Policy.Class
 
 	// For the reading that is being added:
-	star    []int32    // groups for all crawlers
-	found   []int32    // groups of one agent (MatchSubstring)
-	byGroup []*ruleset // per group: its rules, once compiled
+	star    []int32               // groups for all crawlers
+	found   []int32               // groups of one agent (MatchSubstring)
+	byGroup []*ruleset            // per group: its rules, once compiled
+	kept    map[**ruleset][]int32 // see keep
+	pool    []int32               // memory of kept
 	starSet *ruleset
 }
 
@@ -57,6 +60,8 @@ type Policy struct {
 	// sets holds the rules: more than one set if the profile leaves open which
 	// are valid. A nil entry is no group.
 	sets []*ruleset
+	// groups are those of the file's first reading, ascending, if it has lines about use.
+	groups []int32
 }
 
 // Match says how an agent got its group.
@@ -114,9 +119,11 @@ func (j *Judge) Load(f *File) {
 		p := &j.policies[i]
 		p.GroupAgent, p.Match, p.GroupLine = "", NoGroup, 0
 		p.CrawlDelay, p.HasCrawlDelay = 0, false
-		p.sets = p.sets[:0]
+		p.sets, p.groups = p.sets[:0], nil
 	}
-	j.file = f
+	j.file, j.usages = f, nil
+	clear(j.kept)
+	j.pool = j.pool[:0]
 	if j.dialect {
 		j.several, j.starSet = false, nil
 		j.loadDialect(f)
@@ -274,6 +281,9 @@ func (j *Judge) addSet(p *Policy, rs *ruleset) {
 func (j *Judge) follow(r *File, p *Policy, groups []int32, name string, how Match, merged **ruleset) {
 	if len(p.sets) == 0 {
 		p.GroupAgent, p.Match, p.GroupLine = name, how, r.Groups[groups[0]].Line
+		if len(j.file.Usages) > 0 {
+			p.groups = j.keep(groups, merged)
+		}
 		for _, g := range groups {
 			if r.Groups[g].HasCrawlDelay {
 				p.CrawlDelay, p.HasCrawlDelay = r.Groups[g].CrawlDelay, true
@@ -301,6 +311,24 @@ func (j *Judge) follow(r *File, p *Policy, groups []int32, name string, how Matc
 		}
 	}
 	j.addSet(p, rs)
+}
+
+// keep returns a copy of a list of groups, one for all agents for which the list is
+// merged into the same place.
+func (j *Judge) keep(groups []int32, merged **ruleset) []int32 {
+	if kept, ok := j.kept[merged]; ok && merged != nil {
+		return kept
+	}
+	if j.kept == nil {
+		j.kept = make(map[**ruleset][]int32)
+	}
+	from := len(j.pool)
+	j.pool = append(j.pool, groups...)
+	kept := j.pool[from:len(j.pool):len(j.pool)]
+	if merged != nil {
+		j.kept[merged] = kept
+	}
+	return kept
 }
 
 // compile compiles the rules of groups, reusing memory. With several readings,

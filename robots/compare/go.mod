@@ -8,3 +8,5 @@ require (
 	github.com/robocensus/robocensus v0.0.0
 	github.com/temoto/robotstxt v1.1.2
 )
+
+require github.com/dunglas/httpsfv v1.1.2 // indirect

@@ -11,6 +11,8 @@ require (
 	github.com/robocensus/robocensus v0.0.0-00010101000000-000000000000
 )
 
+require github.com/dunglas/httpsfv v1.1.2 // indirect
+
 require (
 	cel.dev/expr v0.25.3 // indirect
 	cloud.google.com/go v0.123.0 // indirect

@@ -1,0 +1,249 @@
+package robots
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/dunglas/httpsfv"
+)
+
+// A Use is what may be done with what is fetched.
+type Use uint8
+
+const (
+	AITrain Use = iota // to train a model
+	AIInput            // to ground the answer of a model
+	Search             // to find it
+
+	NumUses = iota // the number of uses
+)
+
+func (u Use) String() string { return [NumUses]string{"ai-train", "ai-input", "search"}[u] }
+
+// A Mechanism is a way to state a preference.
+type Mechanism uint8
+
+const (
+	NoMechanism   Mechanism = iota
+	ContentUsage            // Content-Usage: [/path] dictionary (draft-ietf-aipref-attach)
+	ContentSignal           // Content-Signal: key=value, …
+	License                 // License: URL (RSL)
+	PolicyToken             // a group for a token that stands for a use
+)
+
+func (m Mechanism) String() string {
+	return [...]string{"", "content-usage", "content-signal", "license", "token"}[m]
+}
+
+// A Preference is what is stated about a use.
+type Preference uint8
+
+const (
+	Unknown Preference = iota
+	Allows
+	Refuses
+)
+
+func (p Preference) String() string { return [...]string{"unknown", "allow", "disallow"}[p] }
+
+// A Label is the name that a mechanism gives to a use. A content signal's is in lower
+// case.
+type Label struct {
+	Mechanism Mechanism
+	Name      string
+}
+
+// A Vocabulary says which use a label stands for. Drafts move, so it is data; a label
+// without an entry is kept under its name and states nothing.
+type Vocabulary map[Label]Use
+
+// A Usage is a line about use: Content-Usage, Content-Signal or License.
+type Usage struct {
+	Line, Group int32 // Group is -1 before the first group
+	Mechanism   Mechanism
+	Value       []byte // as written
+}
+
+// usage keeps a line about use.
+func (s *parser) usage(ext extension, value []byte) {
+	mechanism := NoMechanism
+	switch ext {
+	case extContentUsage:
+		mechanism = ContentUsage
+	case extContentSignal:
+		mechanism = ContentSignal
+	case extLicense:
+		mechanism = License
+	default:
+		return
+	}
+	s.Usages = append(s.Usages, Usage{Line: s.line, Group: s.group, Mechanism: mechanism, Value: value})
+}
+
+// Path returns the path that a line of Content-Usage is about, nil for none, and the rest
+// of the line: its dictionary.
+func (u *Usage) Path() (path, rest []byte) {
+	if u.Mechanism != ContentUsage || len(u.Value) == 0 || u.Value[0] != '/' {
+		return nil, u.Value
+	}
+	return cutWord(u.Value)
+}
+
+// Remarks about lines and labels.
+const (
+	RemarkNotParsed    = "not_parsed"    // it is no dictionary, so its labels are not known
+	RemarkNoStatement  = "no_statement"  // it has no label
+	RemarkUnknownLabel = "unknown_label" // the vocabulary gives the label no use
+	RemarkUnknownValue = "unknown_value" // the value neither allows nor refuses
+	RemarkRepeated     = "repeated"      // an earlier item of the line has the same label
+	RemarkNotURL       = "not_url"       // a licence that is no absolute URL
+)
+
+// A Statement is one label of a line.
+type Statement struct {
+	Label      string // "" for a licence, and for a line without labels
+	Use        Use    // if HasUse
+	HasUse     bool
+	Preference Preference
+	Level      Level  // of the label use of a content signal
+	Value      string // as written
+	Remark     string // "" for none
+}
+
+// Level is a ceiling on uses: what the label use of a content signal says.
+type Level uint8
+
+const (
+	NoLevel        Level = iota
+	LevelImmediate       // the strictest
+	LevelReference
+	LevelFull // as if absent
+)
+
+func (l Level) String() string { return [...]string{"", "immediate", "reference", "full"}[l] }
+
+// Statements returns the statements of a line, in its order; one, with a remark, for a
+// line that states nothing.
+func (v Vocabulary) Statements(u *Usage) (all []Statement) {
+	switch u.Mechanism {
+	case ContentUsage:
+		all = v.dictionary(u)
+	case ContentSignal:
+		all = v.signals(u)
+	case License:
+		s := Statement{Value: string(u.Value)}
+		if !isAbsolute(u.Value) {
+			s.Remark = RemarkNotURL
+		}
+		return []Statement{s}
+	}
+	if all == nil {
+		return []Statement{{Value: string(u.Value), Remark: RemarkNoStatement}}
+	}
+	return all
+}
+
+// dictionary returns the statements of a line of Content-Usage. Its value is a dictionary
+// of Structured Fields (RFC 9651, 4.2.2): of a label that occurs twice the last item
+// counts, whatever it is, and a dictionary that does not parse says nothing.
+func (v Vocabulary) dictionary(u *Usage) (all []Statement) {
+	_, rest := u.Path()
+	text := string(rest)
+	d, err := httpsfv.UnmarshalDictionary([]string{text})
+	if err != nil {
+		return []Statement{{Value: string(u.Value), Remark: RemarkNotParsed}}
+	}
+	at := make(map[string]int) // by label: its place in all
+	for _, item := range splitItems(text) {
+		label, value := item, ""
+		if i := strings.IndexAny(item, "=;"); i >= 0 {
+			label, value = item[:i], strings.TrimPrefix(item[i:], "=")
+		}
+		s := Statement{Label: label, Value: value}
+		if i, repeated := at[label]; repeated {
+			s.Remark = RemarkRepeated
+			all[i] = v.read(s, d)
+			continue
+		}
+		at[label] = len(all)
+		all = append(all, v.read(s, d))
+	}
+	return all
+}
+
+// read reads the item of a dictionary that a statement has as text.
+func (v Vocabulary) read(s Statement, d *httpsfv.Dictionary) Statement {
+	s.Use, s.HasUse = v[Label{ContentUsage, s.Label}]
+	member, _ := d.Get(s.Label)
+	item, _ := member.(httpsfv.Item)
+	s.setPreference(item.Value == httpsfv.Token("y"), item.Value == httpsfv.Token("n"))
+	return s
+}
+
+// setPreference sets what an item with a label says.
+func (s *Statement) setPreference(allows, refuses bool) {
+	switch {
+	case allows:
+		s.Preference = Allows
+	case refuses:
+		s.Preference = Refuses
+	}
+	if s.Remark == "" && !s.HasUse {
+		s.Remark = RemarkUnknownLabel
+	} else if s.Remark == "" && s.Preference == Unknown {
+		s.Remark = RemarkUnknownValue
+	}
+}
+
+// splitItems splits a dictionary that has been parsed at the commas between its items: a
+// comma inside an item stands in a string or a display string.
+func splitItems(text string) (items []string) {
+	from := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case ',':
+			items = append(items, strings.Trim(text[from:i], " \t"))
+			from = i + 1
+		case '"':
+			escapes := i == 0 || text[i-1] != '%' // a display string has no \"
+			for i++; i < len(text) && text[i] != '"'; i++ {
+				if escapes && text[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	if last := strings.Trim(text[from:], " \t"); last != "" {
+		items = append(items, last)
+	}
+	return items
+}
+
+// signals returns the statements of a line of Content-Signal, which has no normative
+// grammar: empty items do not count, and keys and values may have any case and white
+// space around them.
+func (v Vocabulary) signals(u *Usage) (all []Statement) {
+	for item := range bytes.SplitSeq(u.Value, []byte(",")) {
+		if item = trim(item); len(item) == 0 {
+			continue
+		}
+		key, value, _ := bytes.Cut(item, []byte("="))
+		value = trim(value)
+		s := Statement{Label: strings.ToLower(string(trim(key))), Value: string(value)}
+		s.Use, s.HasUse = v[Label{ContentSignal, s.Label}]
+		if s.Label == "use" && !s.HasUse {
+			for _, l := range [...]Level{LevelImmediate, LevelReference, LevelFull} {
+				if equalFold(value, l.String()) {
+					s.Level = l
+				}
+			}
+			if s.Level == NoLevel {
+				s.Remark = RemarkUnknownValue
+			}
+		} else {
+			s.setPreference(equalFold(value, "yes"), equalFold(value, "no"))
+		}
+		all = append(all, s)
+	}
+	return all
+}
