@@ -1,5 +1,5 @@
 // Package configs embeds the defaults of robocensus, as bytes: a registry of agents,
-// a list of URL samples, and SQL for DuckDB views over the tables.
+// the labels of preferences about use, a list of URL samples, and SQL for DuckDB views over the tables.
 //
 // Package views combines the SQL with the views of the tables: views.sql comes first,
 // the derived views last, once in each schema. The folders schedule (a census every
@@ -12,6 +12,11 @@ import "embed"
 //
 //go:embed agents.yaml
 var Agents []byte
+
+// Uses is the list of labels of preferences about use, YAML.
+//
+//go:embed uses.yaml
+var Uses []byte
 
 // URLs is the list of URL samples, one per line.
 //

@@ -85,6 +85,9 @@ type Groups struct {
 	// UnknownEnds says, if group_end is record, whether a record whose field
 	// the document does not define ("crawl-delay") ends the list too.
 	UnknownEnds Leniency `yaml:"unknown_ends"`
+	// UsageEnds says that a Content-Usage line ends the list too: for
+	// draft-ietf-aipref-attach-05 it is a rule, for today's parsers it is not.
+	UsageEnds bool `yaml:"usage_ends"`
 	// NeedsRule ignores groups without rules.
 	NeedsRule bool `yaml:"needs_rule"`
 	// AgentMatch says how a user-agent line names a crawler.

@@ -117,6 +117,10 @@ func (s *parser) foreign(key, value []byte, odd oddity, line []byte) {
 	if odd != 0 {
 		s.remark(NoColon, key, value)
 	}
+	if s.p.UsageEnds && ext == extContentUsage {
+		s.open, s.other, s.head = false, true, headless
+		return
+	}
 	s.aside(s.recordOf(key, 0))
 }
 

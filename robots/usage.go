@@ -16,6 +16,8 @@ const (
 	Search             // to find it
 
 	NumUses = iota // the number of uses
+
+	NoUse Use = NumUses // in a Vocabulary, of a label that states nothing
 )
 
 func (u Use) String() string { return [NumUses]string{"ai-train", "ai-input", "search"}[u] }
@@ -53,8 +55,8 @@ type Label struct {
 	Name      string
 }
 
-// A Vocabulary says which use a label stands for. Drafts move, so it is data; a label
-// without an entry is kept under its name and states nothing.
+// A Vocabulary says which use a label stands for: NoUse for a label of an earlier draft.
+// Drafts move, so it is data. A label that it lacks is kept under its name too.
 type Vocabulary map[Label]Use
 
 // A Usage is a line about use: Content-Usage, Content-Signal or License.
@@ -93,7 +95,8 @@ func (u *Usage) Path() (path, rest []byte) {
 const (
 	RemarkNotParsed    = "not_parsed"    // it is no dictionary, so its labels are not known
 	RemarkNoStatement  = "no_statement"  // it has no label
-	RemarkUnknownLabel = "unknown_label" // the vocabulary gives the label no use
+	RemarkOldLabel     = "old_label"     // of an earlier draft: it states nothing today
+	RemarkUnknownLabel = "unknown_label" // the vocabulary lacks the label
 	RemarkUnknownValue = "unknown_value" // the value neither allows nor refuses
 	RemarkRepeated     = "repeated"      // an earlier item of the line has the same label
 	RemarkNotURL       = "not_url"       // a licence that is no absolute URL
@@ -102,8 +105,7 @@ const (
 // A Statement is one label of a line.
 type Statement struct {
 	Label      string // "" for a licence, and for a line without labels
-	Use        Use    // if HasUse
-	HasUse     bool
+	Use        Use    // NoUse for a label without one
 	Preference Preference
 	Level      Level  // of the label use of a content signal
 	Value      string // as written
@@ -131,14 +133,14 @@ func (v Vocabulary) Statements(u *Usage) (all []Statement) {
 	case ContentSignal:
 		all = v.signals(u)
 	case License:
-		s := Statement{Value: string(u.Value)}
+		s := Statement{Use: NoUse, Value: string(u.Value)}
 		if !isAbsolute(u.Value) {
 			s.Remark = RemarkNotURL
 		}
 		return []Statement{s}
 	}
 	if all == nil {
-		return []Statement{{Value: string(u.Value), Remark: RemarkNoStatement}}
+		return []Statement{{Use: NoUse, Value: string(u.Value), Remark: RemarkNoStatement}}
 	}
 	return all
 }
@@ -151,7 +153,7 @@ func (v Vocabulary) dictionary(u *Usage) (all []Statement) {
 	text := string(rest)
 	d, err := httpsfv.UnmarshalDictionary([]string{text})
 	if err != nil {
-		return []Statement{{Value: string(u.Value), Remark: RemarkNotParsed}}
+		return []Statement{{Use: NoUse, Value: string(u.Value), Remark: RemarkNotParsed}}
 	}
 	at := make(map[string]int) // by label: its place in all
 	for _, item := range splitItems(text) {
@@ -173,24 +175,38 @@ func (v Vocabulary) dictionary(u *Usage) (all []Statement) {
 
 // read reads the item of a dictionary that a statement has as text.
 func (v Vocabulary) read(s Statement, d *httpsfv.Dictionary) Statement {
-	s.Use, s.HasUse = v[Label{ContentUsage, s.Label}]
+	known := v.setUse(&s, ContentUsage)
 	member, _ := d.Get(s.Label)
 	item, _ := member.(httpsfv.Item)
-	s.setPreference(item.Value == httpsfv.Token("y"), item.Value == httpsfv.Token("n"))
+	s.setPreference(known, item.Value == httpsfv.Token("y"), item.Value == httpsfv.Token("n"))
 	return s
 }
 
+// setUse sets the use of a statement, and reports whether its label is known.
+func (v Vocabulary) setUse(s *Statement, m Mechanism) bool {
+	use, known := v[Label{m, s.Label}]
+	if !known {
+		use = NoUse
+	}
+	s.Use = use
+	return known
+}
+
 // setPreference sets what an item with a label says.
-func (s *Statement) setPreference(allows, refuses bool) {
+func (s *Statement) setPreference(known, allows, refuses bool) {
 	switch {
 	case allows:
 		s.Preference = Allows
 	case refuses:
 		s.Preference = Refuses
 	}
-	if s.Remark == "" && !s.HasUse {
+	switch {
+	case s.Remark != "":
+	case !known:
 		s.Remark = RemarkUnknownLabel
-	} else if s.Remark == "" && s.Preference == Unknown {
+	case s.Use == NoUse:
+		s.Remark = RemarkOldLabel
+	case s.Preference == Unknown:
 		s.Remark = RemarkUnknownValue
 	}
 }
@@ -230,8 +246,8 @@ func (v Vocabulary) signals(u *Usage) (all []Statement) {
 		key, value, _ := bytes.Cut(item, []byte("="))
 		value = trim(value)
 		s := Statement{Label: strings.ToLower(string(trim(key))), Value: string(value)}
-		s.Use, s.HasUse = v[Label{ContentSignal, s.Label}]
-		if s.Label == "use" && !s.HasUse {
+		known := v.setUse(&s, ContentSignal)
+		if s.Label == "use" && !known {
 			for _, l := range [...]Level{LevelImmediate, LevelReference, LevelFull} {
 				if equalFold(value, l.String()) {
 					s.Level = l
@@ -241,7 +257,7 @@ func (v Vocabulary) signals(u *Usage) (all []Statement) {
 				s.Remark = RemarkUnknownValue
 			}
 		} else {
-			s.setPreference(equalFold(value, "yes"), equalFold(value, "no"))
+			s.setPreference(known, equalFold(value, "yes"), equalFold(value, "no"))
 		}
 		all = append(all, s)
 	}

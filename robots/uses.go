@@ -192,7 +192,7 @@ func (p *Policy) addLines(out *Uses, t *Target, u *usages) {
 
 // add adds a statement of a line.
 func (u *Uses) add(s *Statement, line *Usage) {
-	if s.HasUse {
+	if s.Use != NoUse {
 		u.Stated[s.Use].combine(s.Preference, line.Mechanism, line.Line)
 	}
 	if s.Level != NoLevel && (u.Level == NoLevel || s.Level < u.Level) {

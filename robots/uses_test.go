@@ -16,6 +16,7 @@ var vocabulary = Vocabulary{
 	{ContentSignal, "ai-train"}: AITrain,
 	{ContentSignal, "ai-input"}: AIInput,
 	{ContentSignal, "search"}:   Search,
+	{ContentUsage, "bots"}:      NoUse,
 }
 
 // askUses returns what a file says to an agent about a URL.
@@ -136,6 +137,18 @@ func TestUses(t *testing.T) {
 	}
 }
 
+// For attach-05 a line of Content-Usage is a rule and ends the list of agents.
+func TestUsageEnds(t *testing.T) {
+	const file = "user-agent: a\ncontent-usage: train-ai=n\nuser-agent: bot\ndisallow: /x"
+	p := *named(t, "google")
+	p.Name, p.UsageEnds = "attach", true
+	for _, row := range []struct{ agent, path, want string }{{"a", "/x", "d2u u u"}, {"bot", "/", "u u u"}, {"bot", "/x", "shut"}} {
+		if got := short(askUses(&p, file, "http://h"+row.path, row.agent)); got != row.want {
+			t.Errorf("%s %s: %s, want %s", row.agent, row.path, got, row.want)
+		}
+	}
+}
+
 func TestUseLevelAndLicenses(t *testing.T) {
 	const file = "License: https://l.example/all\nLicense: nothing\nuser-agent: *\ncontent-signal: use=full\ncontent-signal: use=Immediate, use=reference\ndisallow:\n" +
 		"user-agent: bot\ndisallow:\nlicense: https://l.example/bot\n"
@@ -182,7 +195,7 @@ func TestStatements(t *testing.T) {
 		value     string
 		want      string
 	}{
-		{ContentUsage, "train-ai=n;x=1, note=\"a,b\", bots=y, tdm", `train-ai="n;x=1" disallow, note="\"a,b\"" unknown unknown_label, bots="y" allow unknown_label, tdm="" unknown unknown_label`},
+		{ContentUsage, "train-ai=n;x=1, note=\"a,b\", bots=y, tdm", `train-ai="n;x=1" disallow, note="\"a,b\"" unknown unknown_label, bots="y" allow old_label, tdm="" unknown unknown_label`},
 		{ContentUsage, "train-ai=y, search=maybe, train-ai=n", `train-ai="n" disallow repeated, search="maybe" unknown unknown_value`},
 		{ContentUsage, "/a Train-AI=n", `="/a Train-AI=n" unknown not_parsed`},
 		{ContentUsage, "/a", `="/a" unknown no_statement`},

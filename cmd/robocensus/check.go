@@ -45,20 +45,29 @@ With --jsonl, each line of standard input is an object
     {"robots": TEXT, "agent": TOKEN, "url": URL}
 
 ("robots_b64" for bytes; "agents" for tokens in order of preference; "profile" in
-place of --profile). Tokens and URL are taken literally. Each line of output is an
+place of --profile; "uses": true to ask for them). Tokens and URL are taken literally. Each line of output is an
 object
 
     {"verdict", "reason", "line", "pattern", "agent"}
 
 in the same order. line is 0 if no rule decides. "truncated" is true, else absent, if
-the profile's size limit cuts the file: what lies beyond does not count.
+the profile's size limit cuts the file: what lies beyond does not count. "uses", if
+asked for, maps ai-train, ai-input and search to what the file says about them:
+
+    {"preference": "disallow", "mechanism": "content-usage", "line": 4}
+
+preference is allow, disallow or unknown; then mechanism is null and line 0. If the
+URL may not be fetched, no preference applies, and "uses" is empty.
+
+With --uses, check also shows these for each URL, with the policy tokens that bind
+AGENT (Google-Extended for Googlebot).
 
 With --json, the output is one array with an object for each URL
 
     {"url", "agent", "verdict", "reason", "line", "pattern", "group_agent", "profile", "outcome", "others"}
 
 group_agent is the token whose group decides; others maps the other profiles to
-their verdicts. "truncated" is as with --jsonl.
+their verdicts. "truncated", and "uses" with --uses, are as with --jsonl.
 
 Exit codes: 0 all allowed, 1 any disallowed, 2 any undefined and none disallowed;
 64 usage, 65 bad input, 69 no host could be reached, 130 interrupted. With
@@ -86,6 +95,8 @@ type checkFlags struct {
 	jsonl bool
 	json  bool
 
+	uses bool
+
 	urls, before string // list of URLs, and the earlier file
 	out, run     string // a run whose policies judge them
 
@@ -97,6 +108,7 @@ func newCheckFlags() *checkFlags {
 	f.set.StringVar(&f.agent, "agent", "", "fetch the robots.txt of each URL's origin and judge for this `AGENT`")
 	f.set.BoolVar(&f.jsonl, "jsonl", false, "answer questions from standard input, one JSON object per line")
 	f.set.BoolVar(&f.json, "json", false, "print only JSON to standard output: one array, an object for each URL")
+	f.set.BoolVar(&f.uses, "uses", false, "also show what may be done with each URL: train AI, ground its answers, search")
 	f.set.StringVar(&f.urls, "urls", "", "judge the URLs of a `FILE`, one path or absolute URL per line, and print a line for each")
 	f.set.StringVarP(&f.out, "out", "o", "", "with --agent and --urls, judge URLs of many hosts by the policies of a run in `DIR`")
 	f.set.StringVar(&f.run, "run", latest, "`RUN` of --out")
@@ -146,6 +158,8 @@ func (f *checkFlags) check(ctx context.Context, words []string, stdin io.Reader,
 	switch {
 	case f.before != "" && f.urls == "":
 		return usagef("--changed-from needs --urls: the list whose verdicts may differ")
+	case f.uses && (f.urls != "" || f.jsonl):
+		return usagef("--uses is for URLs that are arguments; with --jsonl, a question asks with \"uses\": true")
 	case f.urls != "":
 		return f.checkURLs(ctx, words, profiles, stdin, stdout, stderr)
 	case f.jsonl && f.json:
@@ -238,7 +252,10 @@ func (f *checkFlags) checkFile(ctx context.Context, path, name string, urls []st
 			return err
 		}
 	}
-	e := f.explainer(stdout, f.withOthers(f.forAgent(profiles, agent)), agent.Robots())
+	e, err := f.explainer(ctx, stdout, f.withOthers(f.forAgent(profiles, agent)), agent)
+	if err != nil {
+		return err
+	}
 	io.WriteString(e.out, remark)
 	e.load(fileCapture(body))
 	e.unread()
@@ -249,13 +266,19 @@ func (f *checkFlags) checkFile(ctx context.Context, path, name string, urls []st
 }
 
 // explainer returns an explainer for stdout; with --json it prints at the end.
-func (f *checkFlags) explainer(stdout io.Writer, profiles []*robots.Profile, agent robots.Agent) *explainer {
-	if !f.json {
-		return newExplainer(stdout, profiles, agent)
+func (f *checkFlags) explainer(ctx context.Context, stdout io.Writer, profiles []*robots.Profile, agent evaluate.Agent) (*explainer, error) {
+	e := newExplainer(stdout, profiles, agent.Robots())
+	if f.json {
+		e.out, e.json = io.Discard, stdout
 	}
-	e := newExplainer(io.Discard, profiles, agent)
-	e.json = stdout
-	return e
+	if f.uses {
+		agents, _, err := f.readAgents(ctx)
+		if err != nil {
+			return nil, err
+		}
+		e.showUses(f.labels, agent.PolicyTokensIn(agents))
+	}
+	return e, nil
 }
 
 // checkURL refuses a text that is neither a path nor a URL, or a path where a URL is
@@ -307,7 +330,10 @@ func (f *checkFlags) checkLive(ctx context.Context, urls []string, profiles []*r
 	if err != nil {
 		return err
 	}
-	e := f.explainer(stdout, shown, agent.Robots())
+	e, err := f.explainer(ctx, stdout, shown, agent)
+	if err != nil {
+		return err
+	}
 	io.WriteString(e.out, remark)
 	for i, url := range urls {
 		if captures[i] != nil {

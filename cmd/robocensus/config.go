@@ -13,18 +13,20 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/robocensus/robocensus/cmd/internal/flags"
+	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/store/remote"
 )
 
 // applyConfig sets the flags that the configuration file names and the command line
-// does not, and reads its section profiles. A key that is no flag of run is an
+// does not, and reads its sections profiles and uses. A key that is no flag of run is an
 // error with its line; flags that this command does not have are skipped.
-func (f *commonFlags) applyConfig(ctx context.Context) error {
-	if f.config == "" {
-		return nil
+func (f *commonFlags) applyConfig(ctx context.Context) (err error) {
+	if f.labels, err = evaluate.ParseUses("built-in uses.yaml", configs.Uses, nil); err != nil || f.config == "" {
+		return err
 	}
 	text, err := readInput(ctx, f.config)
 	if err != nil {
@@ -60,8 +62,20 @@ func (f *commonFlags) applyConfig(ctx context.Context) error {
 			}
 			continue
 		}
+		if key.Value == "uses" {
+			if value.Kind != yaml.SequenceNode {
+				return configError(path, value, "expected a list of labels, as in `- {mechanism: content-usage, label: …, use: ai-train}`")
+			}
+			if f.labels, err = evaluate.ReadUses(path, value.Content, f.labels); err != nil {
+				return err
+			}
+			if err := userfile.Decode(path, value, &f.labelsAsWritten); err != nil {
+				return err
+			}
+			continue
+		}
 		if known.Lookup(key.Value) == nil || key.Value == "config" {
-			return configError(path, key, "unknown key %q; the keys are the names of the flags, and profiles", key.Value)
+			return configError(path, key, "unknown key %q; the keys are the names of the flags, profiles, and uses", key.Value)
 		}
 		flag := f.set.Lookup(key.Value)
 		if flag == nil || flag.Changed {

@@ -46,10 +46,12 @@ type commonFlags struct {
 	allowPrivate, probe            bool
 	caFile                         string
 
-	own          map[string]*robots.Profile // profiles of the configuration file
-	ownAsWritten map[string]map[string]any
-	configInput  *sink.Input
-	fromFile     map[string]bool // flags that the configuration file set
+	own             map[string]*robots.Profile // profiles of the configuration file
+	ownAsWritten    map[string]map[string]any
+	labels          robots.Vocabulary // labels, with those of the configuration file
+	labelsAsWritten []map[string]any
+	configInput     *sink.Input
+	fromFile        map[string]bool // flags that the configuration file set
 }
 
 func newFlagSet(name string) *pflag.FlagSet {

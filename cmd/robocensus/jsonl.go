@@ -30,6 +30,7 @@ type question struct {
 	Agents    []string `json:"agents"`
 	URL       *string  `json:"url"`
 	Profile   *string  `json:"profile"`
+	Uses      bool     `json:"uses"`
 }
 
 type reply struct {
@@ -39,7 +40,27 @@ type reply struct {
 	Pattern string `json:"pattern"`
 	Agent   string `json:"agent"` // the token whose group applies, * or empty
 
+	Uses *map[string]useAnswer `json:"uses,omitempty"` // nil unless asked for; without an entry if the URL may not be fetched
+
 	Truncated bool `json:"truncated,omitempty"` // the size limit cuts the file
+}
+
+// useAnswer is what is stated about a use.
+type useAnswer struct {
+	Preference string  `json:"preference"`
+	Mechanism  *string `json:"mechanism"` // nil if nothing is stated
+	Line       int32   `json:"line"`      // then 0
+}
+
+// useAnswers returns the answers for all uses; none if the URL may not be fetched.
+func useAnswers(uses robots.Uses, fetchable bool) *map[string]useAnswer {
+	all := make(map[string]useAnswer)
+	if fetchable {
+		for use, s := range uses.Stated {
+			all[robots.Use(use).String()] = useAnswer{s.Preference.String(), sink.NonZero(s.Mechanism.String()), s.Line}
+		}
+	}
+	return &all
 }
 
 // maxQuestion bounds one line of questions.
@@ -57,7 +78,7 @@ func (f *checkFlags) checkJSONL(in io.Reader, out io.Writer, profile *robots.Pro
 		if err != nil {
 			return nil, err
 		}
-		return q.answer(p, &file, body), nil
+		return q.answer(p, &file, body, f.labels), nil
 	})
 }
 
@@ -250,14 +271,17 @@ func notQuestion(err error) error {
 		return fmt.Errorf(`%q is a JSON %s; it must be a list of strings`, kind.Field, kind.Value)
 	case errors.As(err, &kind) && kind.Type.Kind() == reflect.Struct:
 		return fmt.Errorf("%q is a JSON %s; it must be an object", kind.Field, kind.Value)
+	case errors.As(err, &kind) && kind.Type.Kind() == reflect.Bool:
+		return fmt.Errorf("%q is a JSON %s; it must be true or false", kind.Field, kind.Value)
 	case errors.As(err, &kind):
 		return fmt.Errorf("%q is a JSON %s; it must be a string", kind.Field, kind.Value)
 	}
 	return fmt.Errorf("is not JSON: %w", err)
 }
 
-// answer takes tokens and URL literally: no registry, no escaping.
-func (q *question) answer(profile *robots.Profile, file *robots.File, body []byte) reply {
+// answer takes tokens and URL literally: no registry, no escaping, and so no policy
+// token.
+func (q *question) answer(profile *robots.Profile, file *robots.File, body []byte, labels robots.Vocabulary) reply {
 	file.Parse(body, profile)
 	judge := robots.NewJudge(profile, []robots.Agent{{Name: q.Agents[0], Tokens: q.Agents}})
 	judge.Load(file)
@@ -268,6 +292,9 @@ func (q *question) answer(profile *robots.Profile, file *robots.File, body []byt
 	if v.Rule >= 0 {
 		rule := &file.Rules[v.Rule]
 		r.Line, r.Pattern = rule.Line, sink.Text(rule.Pattern)
+	}
+	if q.Uses {
+		r.Uses = useAnswers(policy.Uses(&target, labels))
 	}
 	return r
 }

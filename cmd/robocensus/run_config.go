@@ -204,5 +204,8 @@ func (f *runFlags) settings() (settings, pace map[string]any) {
 	if len(f.own) > 0 {
 		settings["profiles"] = f.ownAsWritten
 	}
+	if len(f.labelsAsWritten) > 0 {
+		settings["uses"] = f.labelsAsWritten
+	}
 	return settings, pace
 }

@@ -57,6 +57,9 @@ type Agent struct {
 	UserAgent     string   `yaml:"user_agent"`     // the full product token that it sends, for classic-1996
 	IgnoresStar   bool     `yaml:"ignores_star"`   // `*` does not bind it, in profiles that allow this
 	UserTriggered bool     `yaml:"user_triggered"` // it fetches on behalf of a person
+	Kind          string   `yaml:"kind"`           // KindCrawler or KindToken
+	Uses          []string `yaml:"uses"`           // what it is for; of a policy token, what its group refuses
+	PolicyTokens  []string `yaml:"policy_tokens"`  // agents of KindToken that bind it
 	ReadsAs       string   `yaml:"reads_as"`       // the profile of the parser that it is documented to use, "" for none
 }
 
@@ -67,7 +70,11 @@ var Categories = []string{
 
 // Robots converts the agent for package robots.
 func (a Agent) Robots() robots.Agent {
-	return robots.Agent{Name: a.Name, Tokens: a.Tokens, FallsBackTo: a.FallsBackTo, UserAgent: a.UserAgent, IgnoresStar: a.IgnoresStar}
+	fallsBack := a.FallsBackTo
+	if a.Kind == KindToken { // of which * says whether its group counts
+		fallsBack = slices.DeleteFunc(slices.Clone(fallsBack), func(token string) bool { return token == "*" })
+	}
+	return robots.Agent{Name: a.Name, Tokens: a.Tokens, FallsBackTo: fallsBack, UserAgent: a.UserAgent, IgnoresStar: a.IgnoresStar}
 }
 
 // agentRows returns the rows of the table agents.
@@ -98,7 +105,7 @@ func ParseAgents(path string, text []byte, profiles ...string) ([]Agent, error) 
 			return &userfile.Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf(format, args...)}
 		}
 		var a Agent
-		if err := userfile.CheckKeys(path, node, "name", "tokens", "falls_back_to", "operator", "category", "user_agent", "ignores_star", "user_triggered", "reads_as"); err != nil {
+		if err := userfile.CheckKeys(path, node, "name", "tokens", "falls_back_to", "operator", "category", "user_agent", "ignores_star", "user_triggered", "kind", "uses", "policy_tokens", "reads_as"); err != nil {
 			return nil, err
 		}
 		if err := userfile.Decode(path, node, &a); err != nil {
@@ -128,5 +135,8 @@ func ParseAgents(path string, text []byte, profiles ...string) ([]Agent, error) 
 		}
 		out = append(out, a)
 	}
-	return out, nil
+	err = checkKinds(out, func(i int, format string, args ...any) error {
+		return &userfile.Error{Path: path, Line: int64(nodes[i].Line), Err: fmt.Errorf(format, args...)}
+	})
+	return out, err
 }

@@ -1,0 +1,155 @@
+package evaluate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/robots"
+)
+
+// ParseUses parses a list of labels in YAML, and adds it to a vocabulary.
+func ParseUses(path string, text []byte, to robots.Vocabulary) (robots.Vocabulary, error) {
+	nodes, err := userfile.List(path, text, "label")
+	if err != nil {
+		return nil, err
+	}
+	return ReadUses(path, nodes, to)
+}
+
+// ReadUses returns a vocabulary with the labels of a list added. An entry for a label
+// that it has replaces it; a label that the list has twice is an error with its line.
+func ReadUses(path string, nodes []*yaml.Node, to robots.Vocabulary) (robots.Vocabulary, error) {
+	out := make(robots.Vocabulary)
+	maps.Copy(out, to)
+	lines := make(map[robots.Label]int)
+	for _, node := range nodes {
+		fail := func(format string, args ...any) error {
+			return &userfile.Error{Path: path, Line: int64(node.Line), Err: fmt.Errorf(format, args...)}
+		}
+		var entry struct {
+			Mechanism string `yaml:"mechanism"`
+			Label     string `yaml:"label"`
+			Use       string `yaml:"use"`
+			Document  string `yaml:"document"`
+		}
+		if err := userfile.CheckKeys(path, node, "mechanism", "label", "use", "document"); err != nil {
+			return nil, err
+		}
+		if err := userfile.Decode(path, node, &entry); err != nil {
+			return nil, err
+		}
+		label := robots.Label{Name: entry.Label}
+		switch entry.Mechanism {
+		case robots.ContentUsage.String():
+			label.Mechanism = robots.ContentUsage
+		case robots.ContentSignal.String():
+			label.Mechanism = robots.ContentSignal
+		default:
+			return nil, fail("no mechanism %q with labels; use %s or %s", entry.Mechanism, robots.ContentUsage, robots.ContentSignal)
+		}
+		use := robots.NoUse
+		switch {
+		case entry.Label == "":
+			return nil, fail("an entry needs a label")
+		case entry.Label != strings.ToLower(entry.Label):
+			return nil, fail("label %q: write it in lower case, as files are compared", entry.Label)
+		case lines[label] > 0:
+			return nil, fail("label %q of %s is already in line %d", entry.Label, entry.Mechanism, lines[label])
+		case entry.Use != "":
+			if use = useNamed(entry.Use); use == robots.NoUse {
+				return nil, fail("label %q: no use %q; use one of %s", entry.Label, entry.Use, strings.Join(UseNames, ", "))
+			}
+		}
+		lines[label] = node.Line
+		out[label] = use
+	}
+	return out, nil
+}
+
+// UseNames are the names of the uses.
+var UseNames = func() (names []string) {
+	for use := range robots.Use(robots.NumUses) {
+		names = append(names, use.String())
+	}
+	return names
+}()
+
+// useNamed returns the use of a name, NoUse if there is none.
+func useNamed(name string) robots.Use {
+	if i := slices.Index(UseNames, name); i >= 0 {
+		return robots.Use(i)
+	}
+	return robots.NoUse
+}
+
+// Kinds of agents.
+const (
+	KindCrawler = "crawler"
+	KindToken   = "token" // crawls nothing: its group says what other agents may do
+)
+
+// usesOf are the uses of a category's agents, unless the registry says otherwise.
+var usesOf = map[string][]string{
+	"search": {"search"}, "ai-training": {"ai-train"}, "ai-search": {"ai-input"}, "ai-assistant": {"ai-input"},
+}
+
+// PolicyTokensIn returns the agents of a registry that are policy tokens of an agent.
+func (a *Agent) PolicyTokensIn(agents []Agent) (tokens []Agent) {
+	for _, other := range agents {
+		if slices.Contains(a.PolicyTokens, other.Name) {
+			tokens = append(tokens, other)
+		}
+	}
+	return tokens
+}
+
+// TokenPolicy returns the policy of a policy token.
+func (a *Agent) TokenPolicy(p *robots.Policy) robots.TokenPolicy {
+	t := robots.TokenPolicy{Policy: p, Star: slices.Contains(a.FallsBackTo, "*")}
+	for _, name := range a.Uses {
+		t.Uses = append(t.Uses, useNamed(name))
+	}
+	return t
+}
+
+// checkKinds checks what the entries of a registry say about kinds, uses and tokens, and
+// sets what they leave out. fail makes an error of an entry.
+func checkKinds(agents []Agent, fail func(i int, format string, args ...any) error) error {
+	kinds := make(map[string]string)
+	for i := range agents {
+		a := &agents[i]
+		if a.Kind == "" {
+			a.Kind = KindCrawler
+		}
+		if a.Uses == nil {
+			a.Uses = usesOf[a.Category]
+		}
+		kinds[a.Name] = a.Kind
+		switch {
+		case a.Kind != KindCrawler && a.Kind != KindToken:
+			return fail(i, "agent %q: no kind %q; use %s or %s", a.Name, a.Kind, KindCrawler, KindToken)
+		case a.Kind == KindToken && len(a.PolicyTokens) > 0:
+			return fail(i, "agent %q: a policy token has no policy_tokens; they are for crawlers", a.Name)
+		case a.Kind != KindToken && slices.Contains(a.FallsBackTo, "*"):
+			return fail(i, "agent %q: falls_back_to: only a policy token may name *; crawlers follow its group anyway", a.Name)
+		}
+		for _, name := range a.Uses {
+			if useNamed(name) == robots.NoUse {
+				return fail(i, "agent %q: no use %q; use one of %s", a.Name, name, strings.Join(UseNames, ", "))
+			}
+		}
+	}
+	for i, a := range agents {
+		for _, name := range a.PolicyTokens {
+			if kinds[name] != KindToken {
+				return fail(i, "agent %q: policy_tokens: no agent %q of kind %s in this registry; add it", a.Name, name, KindToken)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package evaluate
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/robots"
+)
+
+func TestParseUses(t *testing.T) {
+	built, err := ParseUses("uses.yaml", configs.Uses, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for label, want := range map[robots.Label]robots.Use{
+		{Mechanism: robots.ContentUsage, Name: "train-ai"}:  robots.AITrain,
+		{Mechanism: robots.ContentUsage, Name: "search"}:    robots.Search,
+		{Mechanism: robots.ContentUsage, Name: "tdm"}:       robots.NoUse,
+		{Mechanism: robots.ContentSignal, Name: "ai-train"}: robots.AITrain,
+		{Mechanism: robots.ContentSignal, Name: "ai-input"}: robots.AIInput,
+		{Mechanism: robots.ContentSignal, Name: "search"}:   robots.Search,
+	} {
+		if use, known := built[label]; use != want || !known {
+			t.Errorf("%v: %v, %v", label, use, known)
+		}
+	}
+	own, err := ParseUses("own.yaml", []byte("- {mechanism: content-usage, label: tdm, use: ai-train}\n- {mechanism: content-usage, label: search}"), built)
+	if err != nil || own[robots.Label{Mechanism: robots.ContentUsage, Name: "tdm"}] != robots.AITrain ||
+		own[robots.Label{Mechanism: robots.ContentUsage, Name: "search"}] != robots.NoUse || len(own) != len(built) {
+		t.Errorf("%v, %v", own, err)
+	}
+	for text, want := range map[string]string{
+		"- {mechanism: license, label: a}":                                                      "own.yaml:1: no mechanism",
+		"- {mechanism: content-usage}":                                                          "needs a label",
+		"- {mechanism: content-usage, label: TDM}":                                              "lower case",
+		"- {mechanism: content-usage, label: a, use: b}":                                        `no use "b"; use one of ai-train, ai-input, search`,
+		"- {mechanism: content-usage, label: a}\n- {mechanism: content-usage, label: a}":        "own.yaml:2: label \"a\" of content-usage is already in line 1",
+		"- {mechanism: content-usage, labels: a}":                                               "unknown key",
+		"- {mechanism: content-usage, label: a}\n- {mechanism: content-signal, label: a, x: 1}": "own.yaml:2",
+	} {
+		if _, err := ParseUses("own.yaml", []byte(text), built); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestKindsOfAgents(t *testing.T) {
+	agents, err := ParseAgents("agents.yaml", []byte("- {name: Bot, category: ai-search, policy_tokens: [X]}\n- {name: X, kind: token, uses: [ai-train], falls_back_to: ['*']}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokens := agents[0].PolicyTokensIn(agents)
+	if len(tokens) != 1 || tokens[0].Name != "X" || len(tokens[0].Robots().FallsBackTo) != 0 || agents[0].Kind != KindCrawler || agents[0].Uses[0] != "ai-input" {
+		t.Errorf("%+v", agents)
+	}
+	if p := tokens[0].TokenPolicy(nil); !p.Star || len(p.Uses) != 1 || p.Uses[0] != robots.AITrain {
+		t.Errorf("%+v", p)
+	}
+	for text, want := range map[string]string{
+		"- {name: A}\n- {name: B, kind: c}":            "agents.yaml:2: agent \"B\": no kind",
+		"- {name: A, uses: [ai]}":                      "no use \"ai\"",
+		"- {name: A, policy_tokens: [B]}\n- {name: B}": "no agent \"B\" of kind token",
+		"- {name: A, kind: token, policy_tokens: [B]}": "has no policy_tokens",
+		"- {name: A, falls_back_to: ['*']}":            "character outside",
+	} {
+		if _, err := ParseAgents("agents.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
