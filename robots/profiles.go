@@ -157,6 +157,16 @@ var documents = []func() Profile{google, google2019, google2012, classic1996, rf
 
 var builtin = slices.Concat(documents, dialects)
 
+// ParserNames lists the profiles that read as a parser that crawlers run: google, and the
+// dialects.
+func ParserNames() []string {
+	names := []string{DefaultReader}
+	for _, f := range dialects {
+		names = append(names, f().Name)
+	}
+	return names
+}
+
 // ProfileNamed returns a copy of a built-in profile, or of own.
 func ProfileNamed(name string) (*Profile, bool) {
 	for _, f := range append(builtin[:len(builtin):len(builtin)], own) {

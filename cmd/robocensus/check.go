@@ -62,6 +62,12 @@ URL may not be fetched, no preference applies, and "uses" is empty.
 With --uses, check also shows these for each URL, with the policy tokens that bind
 AGENT (Google-Extended for Googlebot).
 
+With --portable, check shows the lines of a file on which the parsers of crawlers part
+from google's: who reads them otherwise, a shortest file that shows it, and how to write
+them so that all read alike. It asks about every crawler that the file names, and one
+that it does not, on paths that its rules name. With --json, the output is an object with
+"questions", "differing", "findings" and "rewritten", the file after all advice.
+
 With --json, the output is one array with an object for each URL
 
     {"url", "agent", "verdict", "reason", "line", "pattern", "group_agent", "profile", "outcome", "others"}
@@ -71,11 +77,13 @@ their verdicts. "truncated", and "uses" with --uses, are as with --jsonl.
 
 Exit codes: 0 all allowed, 1 any disallowed, 2 any undefined and none disallowed;
 64 usage, 65 bad input, 69 no host could be reached, 130 interrupted. With
---changed-from: 0 no verdict differs, 1 some do. With --jsonl: 0, or 65 if a line is
+--changed-from: 0 no verdict differs, 1 some do. With --portable: 0 all parsers agree,
+1 some part. With --jsonl: 0, or 65 if a line is
 not such an object.`
 
 const checkExamples = `  robocensus check robots.txt GPTBot /private/page.html
   robocensus check https://www.example.com/ --agent Googlebot-Image
+  robocensus check robots.txt --portable
   robocensus check --out out --agent GPTBot --urls urls.txt
   robocensus check new.txt Googlebot --urls paths.txt --changed-from robots.txt`
 
@@ -95,7 +103,8 @@ type checkFlags struct {
 	jsonl bool
 	json  bool
 
-	uses bool
+	uses     bool
+	portable bool
 
 	urls, before string // list of URLs, and the earlier file
 	out, run     string // a run whose policies judge them
@@ -109,6 +118,7 @@ func newCheckFlags() *checkFlags {
 	f.set.BoolVar(&f.jsonl, "jsonl", false, "answer questions from standard input, one JSON object per line")
 	f.set.BoolVar(&f.json, "json", false, "print only JSON to standard output: one array, an object for each URL")
 	f.set.BoolVar(&f.uses, "uses", false, "also show what may be done with each URL: train AI, ground its answers, search")
+	f.set.BoolVar(&f.portable, "portable", false, "show the lines of a file on which the parsers of crawlers part, and how to write them instead")
 	f.set.StringVar(&f.urls, "urls", "", "judge the URLs of a `FILE`, one path or absolute URL per line, and print a line for each")
 	f.set.StringVarP(&f.out, "out", "o", "", "with --agent and --urls, judge URLs of many hosts by the policies of a run in `DIR`")
 	f.set.StringVar(&f.run, "run", latest, "`RUN` of --out")
@@ -127,6 +137,7 @@ func checkCommand() *cobra.Command {
        robocensus check URL... --agent AGENT
        robocensus check ROBOTS_FILE|HOST AGENT --urls FILE [--changed-from FILE]
        robocensus check --out DIR [--run RUN] --agent AGENT --urls FILE
+       robocensus check ROBOTS_FILE --portable
        robocensus check --jsonl < QUESTIONS`,
 		Short: "Say whether an agent may fetch a URL, and why", Long: checkHelp, Example: checkExamples,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -156,6 +167,8 @@ func (f *checkFlags) check(ctx context.Context, words []string, stdin io.Reader,
 		return err
 	}
 	switch {
+	case f.portable:
+		return f.checkPortable(ctx, words, stdin, stdout)
 	case f.before != "" && f.urls == "":
 		return usagef("--changed-from needs --urls: the list whose verdicts may differ")
 	case f.uses && (f.urls != "" || f.jsonl):

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/robots/portable"
+)
+
+// checkPortable shows the lines of a file on which the parsers of crawlers part.
+func (f *checkFlags) checkPortable(ctx context.Context, words []string, stdin io.Reader, stdout io.Writer) error {
+	if len(words) != 1 || f.agent != "" || f.urls != "" || f.jsonl || f.set.Changed("profile") {
+		return usagef("--portable takes a robots.txt file alone: it asks about every crawler that the file names, for every parser")
+	}
+	body, err := f.readRobots(ctx, words[0], stdin)
+	if err != nil {
+		return err
+	}
+	var parsers []*robots.Profile
+	for _, name := range robots.ParserNames() {
+		p, _ := robots.ProfileNamed(name)
+		parsers = append(parsers, p)
+	}
+	r := portable.Check(body, parsers)
+	if f.json {
+		if err := writeJSON(stdout, r); err != nil {
+			return err
+		}
+	} else {
+		showPortable(stdout, r)
+	}
+	if r.Differing > 0 {
+		return exitDifferent
+	}
+	return nil
+}
+
+func showPortable(out io.Writer, r *portable.Report) {
+	if r.Differing == 0 {
+		fmt.Fprintf(out, "PORTABLE  all parsers answer the %d questions asked as google does\n", r.Questions)
+		return
+	}
+	fmt.Fprintf(out, "NOT PORTABLE  some parser answers %d of %d questions otherwise than google\n", r.Differing, r.Questions)
+	for _, x := range r.Findings {
+		fmt.Fprintf(out, "\n%s\n", linesText(x.Cause, x.Lines))
+		fmt.Fprintf(out, "  read otherwise by  %s\n", strings.Join(x.Parsers, ", "))
+		if x.Advice != "" {
+			fmt.Fprintf(out, "  instead            %s\n", x.Advice)
+		} else {
+			fmt.Fprintf(out, "  instead            no way of writing it is read alike by all\n")
+		}
+		fmt.Fprintf(out, "  for example        %s on %s: google %s, %s %s, with\n", plain(x.Agent), plain(x.Path), x.Google, x.Parser, x.Answer)
+		for line := range strings.Lines(x.File) {
+			fmt.Fprintf(out, "      %s\n", plain(strings.TrimRight(line, "\r\n")))
+		}
+	}
+}
+
+// linesText puts the lines of a cause behind it, the first few of many.
+func linesText(cause string, lines []int) string {
+	if len(lines) == 0 {
+		return cause
+	}
+	const few = 8
+	var texts []string
+	for _, n := range lines[:min(len(lines), few)] {
+		texts = append(texts, fmt.Sprint(n))
+	}
+	text := strings.Join(texts, ", ")
+	if more := len(lines) - few; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	if slices.Equal(lines, lines[:1]) {
+		return fmt.Sprintf("line %s: %s", text, cause)
+	}
+	return fmt.Sprintf("lines %s: %s", text, cause)
+}

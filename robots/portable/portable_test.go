@@ -1,0 +1,155 @@
+package portable
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+func parsers(t testing.TB) (out []*robots.Profile) {
+	for _, name := range robots.ParserNames() {
+		p, ok := robots.ProfileNamed(name)
+		if !ok {
+			t.Fatal(name)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// Each cause is found by its name, at its line, with a parser that is known to read it
+// so (SPECIFICATION.md, section 9); written as advised, the cause is gone.
+func TestCauses(t *testing.T) {
+	for _, c := range []struct {
+		body, cause, parser string
+		lines               []int
+	}{
+		{"\ufeffUser-agent: *\nDisallow: /a\n", "byte order mark", "heritrix", []int{1}},
+		{"User-agent: *\rDisallow: /a\r", "line ends", "wget", []int{1}},
+		{"User-agent: *\nDisallow: /a#b\n", "comment behind", "temoto", []int{2}},
+		{"User-agent: *\nDisalow: /a\n", "misspelt", "robots-parser", []int{2}},
+		{"Disallow: /a\nUser-agent: *\nDisallow: /b\n", "before the first user-agent", "reppy", []int{1}},
+		{"User-agent: *\n\nDisallow: /a\n", "blank line inside", "urllib-2025", []int{2}},
+		{"User-agent: Aa\nCrawl-delay: 1\nUser-agent: Bb\nDisallow: /a\n", "another field between", "protego", []int{2}},
+		{"User-agent: Foobot/2.0 (all)\nDisallow: /a\n", "text behind the name", "urllib-2026", []int{1}},
+		{"User-agent: *\nDisallow: a\nDisallow: /b\n", "without a leading slash", "temoto", []int{2}},
+		{"User-agent: *\nDisallow:\nDisallow: /a\n", "empty rule", "urllib-2025", []int{2}},
+		{"User-agent: *\nDisallow: /a*\n", "star at the end", "wget", []int{2}},
+		{"User-agent: Aa\nDisallow: /a\n\nUser-agent: Aa\nDisallow: /b\n", "several groups", "urllib-2025", []int{4}},
+		{"User-agent: *\nDisallow: /a\nAllow: /ab\n", "shorter rule before", "urllib-2025", []int{2, 3}},
+		{"User-agent: *\nDisallow: /*.pdf$\n", "wildcards", "wget", []int{2}},
+	} {
+		r := Check([]byte(c.body), parsers(t))
+		k := slices.IndexFunc(r.Findings, func(x Finding) bool { return strings.Contains(x.Cause, c.cause) })
+		if k < 0 {
+			t.Errorf("%q: no finding %q in %+v", c.body, c.cause, r.Findings)
+			continue
+		}
+		x := &r.Findings[k]
+		if !slices.Equal(x.Lines, c.lines) || !slices.Contains(x.Parsers, c.parser) {
+			t.Errorf("%q: %s in lines %v for %v, want %v and %s", c.body, x.Cause, x.Lines, x.Parsers, c.lines, c.parser)
+		}
+		if x.Advice == "" {
+			continue
+		}
+		for _, y := range Check([]byte(r.File), parsers(t)).Findings {
+			if y.Cause == x.Cause {
+				t.Errorf("%q: written as advised, %q still has %q", c.body, r.File, y.Cause)
+			}
+		}
+	}
+	if r := Check([]byte("User-agent: Aa\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n"), parsers(t)); r.Differing != 0 || len(r.Findings) != 0 {
+		t.Errorf("a plain file has %+v", r.Findings)
+	}
+}
+
+// check checks what every report promises: google answers all questions about the file as
+// written anew like before, and each example shows what it says.
+func check(t *testing.T, body []byte) *Report {
+	all := parsers(t)
+	r := Check(body, all)
+	c := &checker{parsers: all}
+	c.ask(body[:min(len(body), all[0].SizeLimit)])
+	before, _ := c.answers(body)
+	after, left := c.answers([]byte(r.File))
+	if !slices.Equal(before, after) {
+		t.Errorf("%q: google reads %q otherwise", body, r.File)
+	}
+	if rest := slices.ContainsFunc(r.Findings, func(x Finding) bool { return x.Advice == "" }); rest != (len(left) > 0) {
+		t.Errorf("%q: %d answers differ after all steps, and the report says %t", body, len(left), rest)
+	}
+	if (r.Differing > 0) != (len(r.Findings) > 0) {
+		t.Errorf("%q: %d questions differ, with %d findings", body, r.Differing, len(r.Findings))
+	}
+	for _, x := range r.Findings {
+		answer := func(name string) string {
+			p, _ := robots.ProfileNamed(name)
+			var f robots.File
+			f.Parse([]byte(x.File), p)
+			j := robots.NewJudge(p, []robots.Agent{{Name: x.Agent, Tokens: []string{x.Agent}}})
+			j.Load(&f)
+			target := p.Target(x.Path)
+			return j.Policy(0).Judge(&target).Value.String()
+		}
+		if g, o := answer("google"), answer(x.Parser); g != x.Google || o != x.Answer || g == o {
+			t.Errorf("%q: on %q google says %s and %s %s; the report has %s and %s", body, x.File, g, x.Parser, o, x.Google, x.Answer)
+		}
+	}
+	return r
+}
+
+// On real files each report keeps its promises.
+func TestRealFiles(t *testing.T) {
+	file, err := os.Open("../../../shared/corpus/robots-real.tar.gz")
+	if err != nil {
+		t.Skip("the corpus of real files is not at hand")
+	}
+	defer file.Close()
+	z, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	causes := make(map[string]int)
+	files := 0
+	for r := tar.NewReader(z); files < 60; {
+		h, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Typeflag != tar.TypeReg || h.Size > 3000 {
+			continue
+		}
+		body, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files++
+		for _, x := range check(t, body).Findings {
+			causes[x.Cause]++
+		}
+	}
+	if len(causes) < 4 {
+		t.Errorf("%d files have the causes %v only", files, causes)
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	for _, s := range []string{"", "User-agent: *\n\nDisallow: /a*\r", "\ufeffuser-agent a\ndisallow:/%zz$\n\nallow: /é", "User-agent: a\nCrawl-delay: 9\nUser-agent: a\nDisallow:\nDisallow: b\n#x\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if len(body) < 2000 && bytes.Count(body, []byte("\n")) < 40 {
+			check(t, body)
+		}
+	})
+}

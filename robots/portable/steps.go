@@ -1,0 +1,312 @@
+package portable
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/robots"
+)
+
+// A lineKind says what google takes a line for.
+type lineKind uint8
+
+const (
+	otherLine lineKind = iota // another field, or no record
+	blankLine                 // nothing, or a comment alone
+	agentLine
+	ruleLine
+)
+
+// A line of a file, with its number in the file as given; 0 for one that a step added.
+type line struct {
+	number int
+	text   []byte
+	end    string
+	kind   lineKind
+	allow  bool
+	value  []byte // of an agent or a rule
+	token  string // of an agent, in lower case
+	orphan bool   // a rule before any agent
+}
+
+type file struct {
+	bom   bool
+	lines []line
+}
+
+var utf8BOM = []byte("\xef\xbb\xbf")
+
+// readFile reads the lines of a file as google does.
+func readFile(body []byte) *file {
+	f := &file{bom: bytes.HasPrefix(body, utf8BOM)}
+	for rest := bytes.TrimPrefix(body, utf8BOM); len(rest) > 0; {
+		i := bytes.IndexAny(rest, "\r\n")
+		l := line{number: len(f.lines) + 1, text: rest, end: "\n"}
+		if i < 0 {
+			rest = nil
+		} else {
+			n := 1
+			if bytes.HasPrefix(rest[i:], []byte("\r\n")) {
+				n = 2
+			}
+			l.text, l.end, rest = rest[:i], string(rest[i:i+n]), rest[i+n:]
+		}
+		f.lines = append(f.lines, l)
+	}
+	f.classify()
+	return f
+}
+
+func (f *file) bytes() []byte {
+	var out []byte
+	if f.bom {
+		out = append(out, utf8BOM...)
+	}
+	for i := range f.lines {
+		out = append(append(out, f.lines[i].text...), f.lines[i].end...)
+	}
+	return out
+}
+
+// classify finds out what google takes each line for.
+func (f *file) classify() {
+	google, _ := robots.ProfileNamed(robots.DefaultReader)
+	var parsed robots.File
+	body := f.bytes()
+	parsed.Parse(body, google)
+	for i := range f.lines {
+		l := &f.lines[i]
+		l.kind, l.value, l.token, l.orphan = otherLine, nil, "", false
+		if text := bytes.TrimSpace(uncommented(l.text)); len(text) == 0 {
+			l.kind = blankLine
+		}
+	}
+	at := func(n int32) *line { return &f.lines[n-1] }
+	for i := range parsed.Agents {
+		a := &parsed.Agents[i]
+		l := at(a.Line)
+		l.kind, l.value, l.token = agentLine, bytes.Clone(a.Value), strings.ToLower(string(a.Wide))
+	}
+	for i := range parsed.Rules {
+		r := &parsed.Rules[i]
+		l := at(r.Line)
+		l.kind, l.value, l.allow, l.orphan = ruleLine, bytes.Clone(r.Pattern), r.Kind == robots.Allow, r.Group < 0
+	}
+}
+
+func uncommented(text []byte) []byte {
+	before, _, _ := bytes.Cut(text, []byte("#"))
+	return before
+}
+
+// field returns the name of the line's field as it should be written.
+func (l *line) field() string {
+	switch {
+	case l.kind == agentLine:
+		return "User-agent"
+	case l.allow:
+		return "Allow"
+	}
+	return "Disallow"
+}
+
+// write sets the line of an agent or a rule.
+func (l *line) write(value []byte) {
+	l.value = value
+	l.text = bytes.TrimRight([]byte(l.field()+": "+string(value)), " ")
+}
+
+// A step writes a file more plainly.
+type step struct {
+	cause, advice string
+	// change changes the lines for which only holds, and reports which these are.
+	change func(f *file, only func(int) bool) []int
+}
+
+// apply returns a changed copy of a file, nil if nothing changes. Without only it changes
+// every line that it can.
+func (s *step) apply(f *file, only func(int) bool) *file {
+	if only == nil {
+		only = func(int) bool { return true }
+	}
+	next := &file{bom: f.bom, lines: slices.Clone(f.lines)}
+	if len(s.change(next, only)) == 0 {
+		return nil
+	}
+	next.classify()
+	return next
+}
+
+// touches returns the lines that the step changes.
+func (s *step) touches(f *file) []int {
+	lines := s.change(&file{bom: f.bom, lines: slices.Clone(f.lines)}, func(int) bool { return true })
+	lines = slices.DeleteFunc(lines, func(n int) bool { return n == 0 })
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
+
+// each changes single lines: change returns the new line, and whether it is another one.
+func each(change func(l line) (line, bool)) func(*file, func(int) bool) []int {
+	return func(f *file, only func(int) bool) (touched []int) {
+		for i := range f.lines {
+			if l, ok := change(f.lines[i]); ok && only(f.lines[i].number) {
+				touched = append(touched, l.number)
+				f.lines[i] = l
+			}
+		}
+		return touched
+	}
+}
+
+// drop leaves out lines.
+func drop(which func(f *file, i int) bool) func(*file, func(int) bool) []int {
+	return func(f *file, only func(int) bool) (touched []int) {
+		var kept []line
+		for i := range f.lines {
+			if which(f, i) && only(f.lines[i].number) {
+				touched = append(touched, f.lines[i].number)
+			} else {
+				kept = append(kept, f.lines[i])
+			}
+		}
+		f.lines = kept
+		return touched
+	}
+}
+
+// next returns the kind of the next line that is not blank, and whether there is one.
+func (f *file) next(i int) (lineKind, bool) {
+	for i++; i < len(f.lines); i++ {
+		if f.lines[i].kind != blankLine {
+			return f.lines[i].kind, true
+		}
+	}
+	return otherLine, false
+}
+
+// before returns the kind of the agent or rule before a line.
+func (f *file) before(i int) lineKind {
+	for i--; i >= 0; i-- {
+		if k := f.lines[i].kind; k == agentLine || k == ruleLine {
+			return k
+		}
+	}
+	return otherLine
+}
+
+var oddSpaces = strings.NewReplacer("\v", " ", "\f", " ", "\u0085", " ", "\u2028", " ", "\u2029", " ", "\x00", "")
+
+// steps are in the order in which a person would look: bytes and lines, fields, groups,
+// rules.
+var steps = []step{
+	{"a byte order mark before the first line", "save the file without a byte order mark", func(f *file, only func(int) bool) []int {
+		if !f.bom || !only(1) {
+			return nil
+		}
+		f.bom = false
+		return []int{1}
+	}},
+	{"line ends or white space that not every parser knows", "end lines with LF and use plain spaces", each(func(l line) (line, bool) {
+		text := []byte(oddSpaces.Replace(string(l.text)))
+		changed := l.end == "\r" || !bytes.Equal(text, l.text)
+		if l.end == "\r" {
+			l.end = "\n"
+		}
+		l.text = text
+		return l, changed
+	})},
+	{"a comment behind a value", "put comments on lines of their own", each(func(l line) (line, bool) {
+		text := bytes.TrimSpace(uncommented(l.text))
+		changed := len(text) > 0 && len(text) < len(bytes.TrimSpace(l.text))
+		l.text = text
+		return l, changed
+	})},
+	{"a field that is misspelt, or not followed by a colon", "write User-agent:, Allow: and Disallow:", each(func(l line) (line, bool) {
+		if l.kind != agentLine && l.kind != ruleLine {
+			return l, false
+		}
+		key, _, colon := bytes.Cut(l.text, []byte(":"))
+		if colon && strings.EqualFold(string(key), l.field()) {
+			return l, false
+		}
+		l.write(l.value)
+		return l, true
+	})},
+	{"a rule before the first user-agent line", "leave it out: google ignores it", drop(func(f *file, i int) bool { return f.lines[i].orphan })},
+	{"a blank line inside a group", "leave blank lines only between groups", drop(func(f *file, i int) bool {
+		next, ok := f.next(i)
+		before := f.before(i)
+		return f.lines[i].kind == blankLine && ok && (before == agentLine || before == ruleLine && next != agentLine)
+	})},
+	{"another field between the lines of a group", "put it behind the rules of the group", moveOthers},
+	{"text behind the name of a crawler", "write the product token alone", each(func(l line) (line, bool) {
+		if l.kind != agentLine || len(l.token) == 0 || len(l.token) == len(l.value) {
+			return l, false
+		}
+		l.write(l.value[:len(l.token)])
+		return l, true
+	})},
+	{"a path without a leading slash", "begin it with a slash if it is meant, or leave it out: google never matches it", drop(func(f *file, i int) bool {
+		l := &f.lines[i]
+		return l.kind == ruleLine && len(l.value) > 0 && l.value[0] != '/' && l.value[0] != '*'
+	})},
+	{"an empty rule beside others", "leave it out", drop(func(f *file, i int) bool {
+		l := &f.lines[i]
+		return l.kind == ruleLine && len(l.value) == 0 && f.hasRules(i)
+	})},
+	{"a star at the end of a path", "leave it out: it changes nothing", each(func(l line) (line, bool) {
+		text := bytes.TrimRight(l.value, "*")
+		if l.kind != ruleLine || len(text) == len(l.value) || len(text) == 0 || !bytes.HasPrefix(text, []byte("/")) {
+			return l, false
+		}
+		l.write(text)
+		return l, true
+	})},
+	{"characters that are not escaped, or in another way", "escape them as in URLs, with digits in upper case", each(func(l line) (line, bool) {
+		if l.kind != ruleLine {
+			return l, false
+		}
+		text := escaped(l.value)
+		if bytes.Equal(text, l.value) {
+			return l, false
+		}
+		l.write(text)
+		return l, true
+	})},
+	{"a crawler with several groups", "write one group for each crawler, and the one for * last", mergeGroups},
+	{"a shorter rule before a longer one", "put longer paths first, and of one path allow first", longestFirst},
+}
+
+// hasRules reports whether another rule with a path stands in the group of rule i.
+func (f *file) hasRules(i int) bool {
+	has := func(step int) bool {
+		for k := i + step; k >= 0 && k < len(f.lines) && f.lines[k].kind != agentLine; k += step {
+			if f.lines[k].kind == ruleLine && len(f.lines[k].value) > 0 {
+				return true
+			}
+		}
+		return false
+	}
+	return has(1) || has(-1)
+}
+
+// escaped returns a pattern with what no URL can hold escaped, and digits in upper case.
+func escaped(pattern []byte) []byte {
+	const digits = "0123456789ABCDEF"
+	var out []byte
+	for i, c := range pattern {
+		hex := func(k int) bool {
+			return k < len(pattern) && strings.IndexByte("0123456789abcdefABCDEF", pattern[k]) >= 0
+		}
+		switch {
+		case c <= ' ' || c > '~' || strings.IndexByte("\"<>\\^`{|}", c) >= 0:
+			out = append(out, '%', digits[c>>4], digits[c&15])
+		case c >= 'a' && c <= 'f' && (i > 0 && pattern[i-1] == '%' && hex(i+1) || i > 1 && pattern[i-2] == '%' && hex(i-1)):
+			out = append(out, c-'a'+'A')
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
+}
