@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -115,6 +116,39 @@ func TestOwnURLsJudgedAgain(t *testing.T) {
 		text = call(t, 0, "reproduce", set)
 		if want := map[string]string{"verdicts": "", "verdicts.url": "run r: verdicts: not compared (without verdicts.url, "}[lost]; !strings.Contains(text, want) || strings.Contains(text, "different") {
 			t.Errorf("without %s:\n%s", lost, text)
+		}
+	}
+}
+
+// Where the date of the earlier run cannot be read, the run ends with the error of that run
+// and writes nothing: it must not become a run of today.
+func TestNotJudgedAgainWithoutADate(t *testing.T) {
+	t.Parallel()
+	dir, _ := published(t)
+	folder := filepath.Join(dir, "_runs", "r")
+	manifest := filepath.Join(folder, "manifest.json")
+	whole, err := os.ReadFile(manifest)
+	must(t, err)
+	date := regexp.MustCompile(`"date": *"[^"]*"`)
+	if !date.Match(whole) {
+		t.Fatal("the manifest has no date, so the test shows nothing")
+	}
+	for name, damaged := range map[string][]byte{
+		"no time":   date.ReplaceAll(whole, []byte(`"date": "2026-13-77"`)),
+		"no date":   date.ReplaceAll(whole, []byte(`"tool": ""`)),
+		"truncated": whole[:len(whole)/2],
+		"empty":     nil,
+	} {
+		must(t, os.WriteFile(manifest, damaged, 0o666))
+		for _, more := range [][]string{{"--progress", "none"}, {"--dry-run"}} {
+			out := filepath.Join(t.TempDir(), "out")
+			text := call(t, 65, append([]string{"run", "--from-run", folder, "--out", out}, more...)...)
+			if !strings.Contains(text, folder+": is not a run: ") || !strings.Contains(text, "manifest.json") {
+				t.Errorf("%s, %v: %s", name, more, text)
+			}
+			if parts, _ := filepath.Glob(filepath.Join(out, "*", "run=*")); parts != nil {
+				t.Errorf("%s, %v: wrote %v", name, more, parts)
+			}
 		}
 	}
 }
