@@ -161,6 +161,11 @@ func (j *Judge) all(rs *ruleset, k Kind, want Value) bool {
 		ignored := bytes.IndexByte(path, 0) >= 0 || j.profile.RobotsTxtAllowed && string(path) == "/robots.txt"
 		return ignored || j.ask(rs, path) == want
 	}
+	return j.witnesses(rs, k, ask)
+}
+
+// witnesses asks about the witnesses of all rules of a kind, until an answer is false.
+func (j *Judge) witnesses(rs *ruleset, k Kind, ask func(path []byte) bool) bool {
 	for i := range rs.literals {
 		l := &rs.literals[i]
 		if l.key&1 != int32(k) {

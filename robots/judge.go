@@ -21,13 +21,14 @@ type Judge struct {
 	known    map[uint64]*ruleset // rulesets in use by linesOf, if several
 	leads    map[uint64]int      // by hash of sets: the first agent with these several sets
 
-	file    *File   // the file last loaded
-	usages  *usages // its lines about use, once asked for
-	inUse   int     // the letters in use
-	several bool    // the file has several readings
-	plain   bool    // the longest rule decides, and the profile leaves no choice open
-	dialect bool    // the profile is one
-	path    []byte  // memory of Policy.Class
+	file    *File                 // the file last loaded
+	usages  *usages               // its lines about use, once asked for
+	stances map[stanceKey]Stances // of policies, once asked for
+	inUse   int                   // the letters in use
+	several bool                  // the file has several readings
+	plain   bool                  // the longest rule decides, and the profile leaves no choice open
+	dialect bool                  // the profile is one
+	path    []byte                // memory of Policy.Class
 
 	// For the reading that is being added:
 	star    []int32               // groups for all crawlers
@@ -123,6 +124,7 @@ func (j *Judge) Load(f *File) {
 	}
 	j.file, j.usages = f, nil
 	clear(j.kept)
+	clear(j.stances)
 	j.pool = j.pool[:0]
 	if j.dialect {
 		j.several, j.starSet = false, nil

@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
@@ -133,6 +134,76 @@ func TestUses(t *testing.T) {
 	} {
 		if got := short(askUses(named(t, "google"), row.file, "http://h"+row.path, "Bot")); got != row.want {
 			t.Errorf("%s: %q on %s: %s, want %s", row.clause, row.file, row.path, got, row.want)
+		}
+	}
+}
+
+// The stance of a file on ai-train, ai-input and search.
+func TestStances(t *testing.T) {
+	const star, token = "user-agent: *\n", "\nuser-agent: Google-Extended\ndisallow: "
+	for _, row := range []struct{ clause, file, want string }{
+		{"nobody says anything", star + "disallow: /a", "- - -"},
+		{"one preference everywhere", star + "content-usage: train-ai=n, search=y", "disallow - allow"},
+		{"it depends on the path", star + "content-usage: train-ai=n\ncontent-usage: /a train-ai=y", "partial - -"},
+		{"stated for one path only", star + "content-usage: /a train-ai=n", "partial - -"},
+		{"a path that covers all", star + "content-usage: / train-ai=n", "disallow - -"},
+		{"paths that the agent may not fetch do not count", star + "disallow: /a\ncontent-usage: train-ai=n\ncontent-usage: /a train-ai=y", "disallow - -"},
+		{"only what is stated may be fetched", star + "disallow: /\nallow: /a\ncontent-usage: /a train-ai=n", "disallow - -"},
+		{"a rule below a path counts", star + "disallow: /a/b\ncontent-usage: train-ai=n\ncontent-usage: /a/b train-ai=y", "disallow - -"},
+		{"an agent that is shut out", star + "disallow: /\ncontent-usage: train-ai=n", "- - -"},
+		{"mechanisms combine restrictively", star + "content-signal: ai-train=no, ai-input=yes\ncontent-usage: /a train-ai=y", "disallow allow -"},
+		{"a longer path that does not parse", star + "content-usage: train-ai=n\ncontent-usage: /a x y", "partial - -"},
+		{"a line that another covers", star + "content-usage: /a train-ai=y\ncontent-usage: /* train-ai=n\ncontent-usage: /*a train-ai=n", "disallow - -"},
+		{"a token that is shut out", star + "disallow: /x" + token + "/", "disallow disallow -"},
+		{"a token on a path", star + "disallow: /x" + token + "/y", "partial partial -"},
+		{"a token on a path that is shut anyway", star + "disallow: /x" + token + "/x", "- - -"},
+		{"a token that is open", star + "content-usage: train-ai=y\ndisallow: /x" + token, "allow - -"},
+		{"orphans", "content-usage: train-ai=n\n" + star + "disallow: /x", "- - -"},
+	} {
+		for _, name := range []string{"google", "rfc9309", "protego", "urllib-2026"} {
+			p := named(t, name)
+			if name == "urllib-2026" && strings.Contains(row.file, "/*") {
+				continue // whose lengths depend on the URL
+			}
+			var f File
+			f.Parse([]byte(row.file), p)
+			j := NewJudge(p, []Agent{{Tokens: []string{"Bot"}}, {Tokens: []string{"Other"}}, {Tokens: []string{"Google-Extended"}}})
+			for range 2 {
+				j.Load(&f)
+				for agent := range 2 {
+					got := j.Policy(agent).Stances(vocabulary, TokenPolicy{Policy: j.Policy(2), Uses: []Use{AITrain, AIInput}})
+					var words []string
+					for _, s := range got {
+						words = append(words, cmp.Or(s.String(), "-"))
+					}
+					if text := strings.Join(words, " "); text != row.want {
+						t.Errorf("%s: %s: %q: %s, want %s", name, row.clause, row.file, text, row.want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A file with many paths costs bounded time.
+func TestStancesOfManyPaths(t *testing.T) {
+	var file strings.Builder
+	file.WriteString("user-agent: *\ndisallow: /x\n")
+	for i := range 20_000 {
+		fmt.Fprintf(&file, "content-usage: /%d* train-ai=n\n", i)
+	}
+	p := named(t, "google")
+	var f File
+	f.Parse([]byte(file.String()), p)
+	var agents []Agent
+	for i := range 200 {
+		agents = append(agents, Agent{Tokens: []string{fmt.Sprintf("a%d", i)}})
+	}
+	j := NewJudge(p, agents)
+	j.Load(&f)
+	for i := range agents {
+		if got := j.Policy(i).Stances(vocabulary); got != (Stances{AITrain: StancePartial}) {
+			t.Fatalf("%v", got)
 		}
 	}
 }

@@ -50,6 +50,13 @@ type Policy struct {
 	VersusFirst *string `parquet:"versus_first,dict"`
 	// Crawl-delay of its group, in seconds. Null if there is none. Example: `10`.
 	CrawlDelay *float64 `parquet:"crawl_delay"`
+	// What the file says to the agent about training AI: `allow`, `disallow`, `partial` (it depends on the
+	// path; paths that it may not fetch do not count). Null if nothing is stated, and if it is shut out.
+	AITrain *string `parquet:"ai_train,dict"`
+	// The same about input of AI, to ground its answers. Null as for `ai_train`.
+	AIInput *string `parquet:"ai_input,dict"`
+	// The same about search. Null as for `ai_train`.
+	Search *string `parquet:"search,dict"`
 }
 
 // Verdict is a row of `verdicts`: one target, agent, URL and profile.
@@ -108,6 +115,12 @@ type Agent struct {
 	IgnoresStar bool `parquet:"ignores_star"`
 	// A user's request triggers it.
 	UserTriggered bool `parquet:"user_triggered"`
+	// `crawler`, or `token`: it crawls nothing, and its group says what the agents that name it may do.
+	Kind string `parquet:"kind,dict"`
+	// What it is for, of `ai-train`, `ai-input`, `search`; of a policy token, what its group refuses.
+	Uses []string `parquet:"uses,list" parquet-element:",dict"`
+	// Policy tokens that bind it. Example: `[Google-Extended]`.
+	PolicyTokens []string `parquet:"policy_tokens,list" parquet-element:",dict"`
 	// Profile of the parser that the crawler is documented to use; profile `own` judges by it. Null if the
 	// registry names none. Example: `crawler-commons`.
 	ReadsAs *string `parquet:"reads_as,dict"`

@@ -25,18 +25,19 @@ const RowGroup = shred.RowGroup
 // Segment writes the parts for a range of targets. It is not safe for concurrent
 // use, but several segments of a run may be written at the same time.
 type Segment struct {
-	Fetches  Table[Fetch]
-	Groups   Table[Group]
-	Rules    Table[Rule]
-	Sitemaps Table[Sitemap]
-	Lines    Table[Line]
-	Signals  Table[Signal]
-	Policies Table[Policy]
-	Verdicts Table[Verdict]
-	Agents   Table[Agent] // only segment 0 writes it
-	Summary  Table[Count]
-	Examples Table[Example]
-	Bodies   Table[Body]
+	Fetches     Table[Fetch]
+	Groups      Table[Group]
+	Rules       Table[Rule]
+	Sitemaps    Table[Sitemap]
+	Lines       Table[Line]
+	Signals     Table[Signal]
+	Preferences Table[Preference]
+	Policies    Table[Policy]
+	Verdicts    Table[Verdict]
+	Agents      Table[Agent] // only segment 0 writes it
+	Summary     Table[Count]
+	Examples    Table[Example]
+	Bodies      Table[Body]
 
 	// Targets is the number of targets, set by the caller. The segments of a complete
 	// run have all targets of the source.

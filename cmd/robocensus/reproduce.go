@@ -13,9 +13,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
+	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/pipeline"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/pipeline/past"
 	"github.com/robocensus/robocensus/pipeline/source"
 	"github.com/robocensus/robocensus/robots"
@@ -284,6 +287,24 @@ func recordedProfiles(r *publish.Run) (map[string]*robots.Profile, error) {
 	return all, nil
 }
 
+// recordedLabels returns the built-in labels of uses with those of the run's own
+// configuration.
+func recordedLabels(r *publish.Run) (robots.Vocabulary, error) {
+	labels, err := evaluate.ParseUses("built-in uses.yaml", configs.Uses, nil)
+	own := r.Configuration["uses"]
+	if err != nil || own == nil {
+		return labels, err
+	}
+	text, err := yaml.Marshal(own)
+	if err == nil {
+		labels, err = evaluate.ParseUses("uses", text, labels)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("provenance.json %w: %w", publish.ErrDamaged, err)
+	}
+	return labels, nil
+}
+
 // assemble makes a run of the published answers and the bodies given.
 func assemble(ctx context.Context, folder, bodies, scratch string, m *sink.Manifest, profiles map[string]*robots.Profile) (string, error) {
 	limit := 0
@@ -306,6 +327,10 @@ func assemble(ctx context.Context, folder, bodies, scratch string, m *sink.Manif
 func (r *reproduction) judgeAgain(ctx context.Context, about *publish.Run, m *sink.Manifest, profiles map[string]*robots.Profile, from, to string) error {
 	f := newRunFlags()
 	f.own, f.profiles = profiles, about.Profiles
+	var err error
+	if f.labels, err = recordedLabels(about); err != nil {
+		return err
+	}
 	for name, value := range map[string]string{
 		"from-run": filepath.Join(from, "_runs", m.Run), "out": to, "run": m.Run, "tables": strings.Join(m.Tables, ","), "sample": fmt.Sprint(r.sample),
 		"agents": filepath.Join(r.folder, filepath.FromSlash(about.Agents)), "urls": filepath.Join(r.folder, filepath.FromSlash(about.URLSamples)),

@@ -17,6 +17,7 @@ type Config struct {
 	Agents       []Agent
 	Samples      []Sample
 	Profiles     []*robots.Profile          // the first one also fills the tables of content: groups, rules, …
+	Labels       robots.Vocabulary          // of preferences about use
 	Readers      map[string]*robots.Profile // under own: the profiles that judge, by name
 	KeepComments bool                       // also write comments to the table lines
 }
@@ -83,7 +84,8 @@ func agentRows(agents []Agent) []sink.Agent {
 	for _, a := range agents {
 		rows = append(rows, sink.Agent{
 			Agent: a.Name, Category: a.Category, Operator: sink.NonZero(a.Operator), Tokens: a.Tokens, FallsBackTo: a.FallsBackTo,
-			UserAgent: sink.NonZero(a.UserAgent), IgnoresStar: a.IgnoresStar, UserTriggered: a.UserTriggered, ReadsAs: sink.NonZero(a.ReadsAs),
+			UserAgent: sink.NonZero(a.UserAgent), IgnoresStar: a.IgnoresStar, UserTriggered: a.UserTriggered,
+			Kind: a.Kind, Uses: a.Uses, PolicyTokens: a.PolicyTokens, ReadsAs: sink.NonZero(a.ReadsAs),
 		})
 	}
 	return rows

@@ -36,7 +36,12 @@ func (e *Evaluator) content(row *sink.Fetch, out *sink.Segment) error {
 		}
 	}
 	if out.Signals.Wanted() {
-		return out.Signals.Write(e.signalRows(row, f)...)
+		if err := out.Signals.Write(e.signalRows(row, f)...); err != nil {
+			return err
+		}
+	}
+	if out.Preferences.Wanted() {
+		return out.Preferences.Write(e.preferenceRows(row, f)...)
 	}
 	return nil
 }

@@ -35,6 +35,7 @@ type policy struct {
 	crawlDelay *float64
 	lead       int  // the first agent with the same rules
 	shared     bool // another agent has the same rules
+	stances    robots.Stances
 }
 
 // questions select what to find out about a body besides its rows.
@@ -110,7 +111,7 @@ func (k *contents) add(hash uint64, c *content) {
 // weight estimates the bytes that a content takes.
 func (c *content) weight() int {
 	f := &c.file
-	parts := len(f.Groups) + len(f.Agents) + len(f.Rules) + len(f.Sitemaps) + len(f.Remarks) + len(f.Signals)
+	parts := len(f.Groups) + len(f.Agents) + len(f.Rules) + len(f.Sitemaps) + len(f.Remarks) + len(f.Signals) + len(f.Usages)
 	return 1024 + 3*len(c.body) + 120*parts + 48*len(c.policies) + 8*len(c.verdicts)
 }
 
@@ -162,6 +163,7 @@ func (e *Evaluator) read(k int, body []byte, q questions) {
 			} else {
 				entry.class = int(p.Class())
 			}
+			entry.stances = p.Stances(e.config.Labels, r.tokens[slot]...)
 			if p.HasCrawlDelay {
 				entry.crawlDelay = sink.Some(p.CrawlDelay)
 			}

@@ -52,27 +52,29 @@ type Evaluator struct {
 	memo     memo             // verdicts on the current target
 
 	// Row buffers, reused for every target.
-	groups   []sink.Group
-	rules    []sink.Rule
-	sitemaps []sink.Sitemap
-	lines    []sink.Line
-	signals  []sink.Signal
-	policies []sink.Policy
-	verdicts []sink.Verdict
-	run      run
-	indexes  []int32            // group indexes that rows point at
-	sameHost []bool             // per sitemap of the current target
-	counted  map[[2]string]bool // keys counted for the current target; see once
+	groups      []sink.Group
+	rules       []sink.Rule
+	sitemaps    []sink.Sitemap
+	lines       []sink.Line
+	signals     []sink.Signal
+	preferences []sink.Preference
+	policies    []sink.Policy
+	verdicts    []sink.Verdict
+	run         run
+	indexes     []int32            // group indexes that rows point at
+	sameHost    []bool             // per sitemap of the current target
+	counted     map[[2]string]bool // keys counted for the current target; see once
 }
 
 // reading is the current capture as one profile reads it.
 type reading struct {
 	profile *robots.Profile
-	agents  []int // the agents that it judges, ascending; the judge has everybody beside them
+	agents  []int // the agents that it judges, ascending; the judge has everybody beside them, and further policy tokens
 	slots   []int // per agent: its place among them
 	firsts  []int // the readings of these agents under the first profile; none if this is one
 	judge   *robots.Judge
-	loaded  *content // what the judge has loaded
+	tokens  [][]robots.TokenPolicy // per slot: the policy tokens that bind the agent
+	loaded  *content               // what the judge has loaded
 	answer  robots.Answer
 	body    []byte // nil for none
 	content *content
@@ -112,7 +114,25 @@ func (e *Evaluator) prepare(k int, p *robots.Profile) {
 			r.agents, agents = append(r.agents, i), append(agents, agent.Robots())
 		}
 	}
-	r.judge = robots.NewJudge(p, append(agents, everybody))
+	agents = append(agents, everybody)
+	places := make(map[string]int) // of policy tokens among the judge's agents
+	for i, token := range e.config.Agents {
+		if token.Kind != KindToken {
+			continue
+		}
+		if slot := r.slots[i]; slot < len(r.agents) && r.agents[slot] == i {
+			places[token.Name] = slot
+		} else {
+			places[token.Name], agents = len(agents), append(agents, token.Robots())
+		}
+	}
+	r.judge = robots.NewJudge(p, agents)
+	r.tokens = make([][]robots.TokenPolicy, len(r.agents))
+	for slot, i := range r.agents {
+		for _, token := range e.config.Agents[i].PolicyTokensIn(e.config.Agents) {
+			r.tokens[slot] = append(r.tokens[slot], token.TokenPolicy(r.judge.Policy(places[token.Name])))
+		}
+	}
 }
 
 // under returns the reading that judges an agent under profile k.

@@ -117,6 +117,11 @@ func (e *Evaluator) policy(row *sink.Fetch, k, agent int) (sink.Policy, robots.M
 		if p.IsExplicit {
 			p.VersusStar = &summary.RelationNames[found.versusStar]
 		}
+		for use, cell := range [robots.NumUses]**string{robots.AITrain: &p.AITrain, robots.AIInput: &p.AIInput, robots.Search: &p.Search} {
+			if s := found.stances[use]; s != robots.NoStance {
+				*cell = &stanceNames[s]
+			}
+		}
 	case robots.FullAllow:
 		class = int(robots.AllowAll)
 	}
@@ -175,9 +180,12 @@ func (e *Evaluator) verdict(row *sink.Fetch, r *reading, policy *sink.Policy, gr
 	e.verdicts = append(e.verdicts, v)
 }
 
-// kindNames and matchNames are cells that rows point at.
+// kindNames, matchNames and stanceNames are cells that rows point at.
 var (
-	kindNames  = [...]string{robots.Disallow: robots.Disallow.String(), robots.Allow: robots.Allow.String()}
+	kindNames   = [...]string{robots.Disallow: robots.Disallow.String(), robots.Allow: robots.Allow.String()}
+	stanceNames = [...]string{
+		robots.StanceAllow: robots.StanceAllow.String(), robots.StanceDisallow: robots.StanceDisallow.String(), robots.StancePartial: robots.StancePartial.String(),
+	}
 	matchNames = [...]string{
 		robots.NoGroup: robots.NoGroup.String(), robots.StarGroup: robots.StarGroup.String(),
 		robots.FallbackGroup: robots.FallbackGroup.String(), robots.OwnGroup: robots.OwnGroup.String(),

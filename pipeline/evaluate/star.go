@@ -5,8 +5,8 @@ import (
 	"github.com/robocensus/robocensus/robots"
 )
 
-// everybody is an agent that no group names: it follows the group for *. It is the
-// last agent of each judge.
+// everybody is an agent that no group names: it follows the group for *. It stands
+// behind the agents that each judge judges.
 var everybody = robots.Agent{Name: "*"}
 
 // starWork bounds the work of all comparisons of one file under one profile, about

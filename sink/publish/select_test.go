@@ -14,16 +14,17 @@ import (
 // and header may name any host, so a new column of text is left out or listed here.
 func TestHashesLeaveOutForeignText(t *testing.T) {
 	vocabulary := map[string]string{
-		"fetches":  "scheme tld source outcome reason error_class fallback_error_class http_version tls_version content_digest answers_since copy_digest",
-		"groups":   "class",
-		"rules":    "kind",
-		"lines":    "class",
-		"signals":  "field",
-		"agents":   "agent category operator tokens falls_back_to user_agent reads_as",
-		"policies": "agent category profile judged_by outcome match class versus_star versus_first",
-		"verdicts": "agent profile judged_by url verdict reason rule_kind", // hashAbsolute
-		"summary":  "metric stratum agent category profile key",
-		"examples": "metric key",
+		"fetches":     "scheme tld source outcome reason error_class fallback_error_class http_version tls_version content_digest answers_since copy_digest",
+		"groups":      "class",
+		"rules":       "kind",
+		"lines":       "class",
+		"signals":     "field",
+		"preferences": "scope mechanism use preference level remark",
+		"agents":      "agent category operator tokens falls_back_to user_agent kind uses policy_tokens reads_as",
+		"policies":    "agent category profile judged_by outcome match class versus_star versus_first ai_train ai_input search",
+		"verdicts":    "agent profile judged_by url verdict reason rule_kind", // hashAbsolute
+		"summary":     "metric stratum agent category profile key",
+		"examples":    "metric key",
 	}
 	s, err := selected(Config{HashHosts: true, Runs: []*sink.Manifest{{Plan: sink.Plan{Tables: sink.TableNames}}}})
 	if err != nil {

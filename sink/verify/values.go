@@ -18,6 +18,7 @@ var values = func() map[string]map[string][]string {
 	kinds := []string{robots.Allow.String(), robots.Disallow.String()}
 	outcomes := texts(robots.Outcomes[:])
 	classes := summary.ClassNames[:]
+	stances := named[robots.Stance](int(robots.StancePartial) + 1)[1:]
 	errors := texts(robots.ErrorClasses)
 	return map[string]map[string][]string{
 		"fetches": {
@@ -25,10 +26,17 @@ var values = func() map[string]map[string][]string {
 			"reason": texts(robots.AnswerReasons), "error_class": errors, "fallback_error_class": errors,
 			"answers_since": texts(robots.AnswerClasses), // its kind
 		},
-		"groups":   {"class": append([]string{summary.ClassEmpty}, classes...)},
-		"rules":    {"kind": kinds},
-		"lines":    {"class": named[robots.RemarkClass](int(robots.NumRemarkClasses))},
-		"policies": {"outcome": outcomes, "match": named[robots.Match](int(robots.OwnGroup) + 1), "class": classes, "versus_star": summary.RelationNames[:], "versus_first": summary.VersusFirstNames[:]},
+		"groups": {"class": append([]string{summary.ClassEmpty}, classes...)},
+		"rules":  {"kind": kinds},
+		"lines":  {"class": named[robots.RemarkClass](int(robots.NumRemarkClasses))},
+		"policies": {"outcome": outcomes, "match": named[robots.Match](int(robots.OwnGroup) + 1), "class": classes, "versus_star": summary.RelationNames[:], "versus_first": summary.VersusFirstNames[:],
+			"ai_train": stances, "ai_input": stances, "search": stances},
+		"preferences": {
+			"scope": {"group", "file", "trailing", "orphan"}, "mechanism": named[robots.Mechanism](int(robots.PolicyToken) + 1)[1:], "use": named[robots.Use](robots.NumUses),
+			"preference": named[robots.Preference](int(robots.Refuses) + 1)[1:], "level": named[robots.Level](int(robots.LevelFull) + 1)[1:],
+			"remark": {robots.RemarkNotParsed, robots.RemarkNoStatement, robots.RemarkUnknownLabel, robots.RemarkOldLabel, robots.RemarkUnknownValue, robots.RemarkRepeated, robots.RemarkNotURL},
+		},
+		"agents":   {"kind": {"crawler", "token"}},
 		"summary":  {"stratum": summary.StratumNames()},
 		"verdicts": {"verdict": summary.ValueNames[:], "reason": named[robots.Reason](int(robots.ReasonRobotsTxt) + 1), "rule_kind": kinds},
 	}

@@ -1,0 +1,137 @@
+package evaluate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// preferenceRows returns the rows of preferences: the labels of all lines about use, and
+// the rules of policy tokens.
+func (e *Evaluator) preferenceRows(row *sink.Fetch, f *robots.File) []sink.Preference {
+	e.preferences = e.preferences[:0]
+	for i := range f.Usages {
+		u := &f.Usages[i]
+		r := sink.Preference{
+			Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin,
+			GroupAgent: groupAgent(f, u.Group), Scope: scopeOf(f, u), Mechanism: u.Mechanism.String(), Line: u.Line,
+		}
+		path, _ := u.Path()
+		r.Path = optional(path)
+		for _, s := range e.config.Labels.Statements(u) {
+			r.Label, r.Value, r.Remark = sink.TextString(s.Label), sink.TextString(s.Value), sink.NonZero(s.Remark)
+			r.Use, r.Preference, r.Level = nil, nil, sink.NonZero(s.Level.String())
+			if s.Use != robots.NoUse {
+				r.Use = &UseNames[s.Use]
+			}
+			if s.Preference != robots.Unknown {
+				r.Preference = sink.Some(s.Preference.String())
+			}
+			e.preferences = append(e.preferences, r)
+		}
+	}
+	for i := range e.config.Agents {
+		if token := &e.config.Agents[i]; token.Kind == KindToken {
+			e.tokenRows(row, f, token)
+		}
+	}
+	if len(e.preferences) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(e.preferences, func(a, b sink.Preference) int { return int(a.Line) - int(b.Line) })
+	markConflicts(e.preferences)
+	return e.preferences
+}
+
+// tokenRows adds a row for each disallow rule in the groups of a policy token and each use
+// that it refuses.
+func (e *Evaluator) tokenRows(row *sink.Fetch, f *robots.File, token *Agent) {
+	last := int32(-1)
+	for i := range f.Agents {
+		a := &f.Agents[i]
+		if a.Group == last || !slices.ContainsFunc(token.Tokens, func(t string) bool { return len(t) == len(a.Token) && strings.EqualFold(t, string(a.Token)) }) {
+			continue
+		}
+		last = a.Group
+		g := &f.Groups[a.Group]
+		for k := g.Rules.From; k < g.Rules.To; k++ {
+			rule := &f.Rules[k]
+			if rule.Kind != robots.Disallow || !rule.Effective {
+				continue
+			}
+			pattern := &e.readings[0].content.patterns[k]
+			for _, use := range token.Uses {
+				e.preferences = append(e.preferences, sink.Preference{
+					Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, GroupAgent: &token.Name, Scope: "group", Mechanism: robots.PolicyToken.String(),
+					Label: token.Name, Use: &UseNames[useNamed(use)], Preference: sink.Some(robots.Refuses.String()), Path: pattern, Value: *pattern, Line: rule.Line,
+				})
+			}
+		}
+	}
+}
+
+// groupAgent returns the cell that says for whom a group is, null for no group.
+func groupAgent(f *robots.File, group int32) *string {
+	if group < 0 {
+		return nil
+	}
+	agents := f.Agents[f.Groups[group].Agents.From:f.Groups[group].Agents.To]
+	if len(agents) == 0 {
+		return nil // a dialect's group may have lost them
+	}
+	first := agents[0].Wide
+	for i := range agents {
+		if string(agents[i].Token) == "*" {
+			first = agents[i].Token
+			break
+		}
+	}
+	return sink.Some(strings.ToLower(sink.Text(first)))
+}
+
+// scopeOf returns where a line about use stands.
+func scopeOf(f *robots.File, u *robots.Usage) string {
+	license := u.Mechanism == robots.License
+	switch {
+	case u.Group < 0 && license:
+		return "file"
+	case u.Group < 0:
+		return "orphan"
+	}
+	rules := f.Groups[u.Group].Rules
+	if license && int(u.Group) == len(f.Groups)-1 && rules.Len() > 0 && f.Rules[rules.To-1].Line < u.Line {
+		return "trailing"
+	}
+	return "group"
+}
+
+// markConflicts marks statements of one mechanism that contradict each other. A label that
+// an item repeats has been replaced before.
+func markConflicts(rows []sink.Preference) {
+	type subject struct{ mechanism, agent, use, path string }
+	of := func(r *sink.Preference) (s subject, says bool) {
+		if r.Use == nil || r.Preference == nil || r.GroupAgent == nil {
+			return s, false
+		}
+		s = subject{r.Mechanism, *r.GroupAgent, *r.Use, ""}
+		if r.Path != nil {
+			s.path = *r.Path
+		}
+		return s, true
+	}
+	const allows, refuses = 1, 2
+	said := make(map[subject]int)
+	for i := range rows {
+		if s, says := of(&rows[i]); says && *rows[i].Preference == robots.Allows.String() {
+			said[s] |= allows
+		} else if says {
+			said[s] |= refuses
+		}
+	}
+	for i := range rows {
+		s, says := of(&rows[i])
+		rows[i].Conflict = says && said[s] == allows|refuses
+	}
+}

@@ -1,0 +1,79 @@
+package evaluate
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+func deref(s *string) string {
+	if s == nil {
+		return "-"
+	}
+	return *s
+}
+
+// Every label of every line about use is a row, with what it means for whom.
+func TestPreferenceRows(t *testing.T) {
+	labels, err := ParseUses("uses.yaml", configs.Uses, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agents, err := ParseAgents("agents.yaml", []byte("- {name: Bot, policy_tokens: [X-Extended]}\n- {name: X-Extended, kind: token, uses: [ai-train, ai-input]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	google, _ := robots.ProfileNamed("google")
+	e := Prepare(Config{Agents: agents, Labels: labels, Profiles: []*robots.Profile{google}}).Evaluator()
+	body := "License: https://l.example/all\nContent-Signal: search=no\n" +
+		"User-agent: Bot/1.0\nUser-agent: *\nDisallow: /x\nContent-Signal: AI-Train=No, use=Reference, other=yes\nContent-Usage: /a train-ai=y, tdm=n\nContent-Usage: Train-AI=n\n" +
+		"User-agent: *\nContent-Signal: ai-train=yes\nDisallow:\n" +
+		"User-agent: x-extended\nDisallow: /p\nAllow: /p/q\nDisallow:\nLicense: /l\n"
+	e.read(0, []byte(body), questions{judging: true})
+	f := &e.readings[0].content.file
+	e.indexes = make([]int32, len(f.Groups))
+	var got []string
+	for _, r := range e.preferenceRows(&sink.Fetch{Seq: 7, Host: "h", Rank: sink.Some(int64(3)), Origin: "https://h"}, f) {
+		if r.Seq != 7 || r.Host != "h" || *r.Rank != 3 || r.Origin != "https://h" {
+			t.Errorf("%+v", r)
+		}
+		got = append(got, fmt.Sprint(r.Line, " ", deref(r.GroupAgent), " ", r.Scope, " ", r.Mechanism, " ", r.Label, " ", deref(r.Use), " ", deref(r.Preference), " ",
+			deref(r.Path), " ", deref(r.Level), " ", r.Value, " ", r.Conflict, " ", deref(r.Remark)))
+	}
+	want := []string{
+		"1 - file license  - - - - https://l.example/all false -",
+		"2 - orphan content-signal search search disallow - - no false -",
+		"6 * group content-signal ai-train ai-train disallow - - No true -",
+		"6 * group content-signal use - - - reference Reference false -",
+		"6 * group content-signal other - allow - - yes false unknown_label",
+		"7 * group content-usage train-ai ai-train allow /a - y false -",
+		"7 * group content-usage tdm - disallow /a - n false old_label",
+		"8 * group content-usage  - - - - Train-AI=n false not_parsed",
+		"10 * group content-signal ai-train ai-train allow - - yes true -",
+		"13 X-Extended group token X-Extended ai-train disallow /p - /p false -",
+		"13 X-Extended group token X-Extended ai-input disallow /p - /p false -",
+		"16 x-extended trailing license  - - - - /l false not_url",
+	}
+	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
+		t.Errorf("got\n%s\nwant\n%s", a, b)
+	}
+	for i, want := range []string{"disallow partial -", "- - -"} {
+		policy, _, _ := e.policy(&sink.Fetch{}, 0, i)
+		if policy.AITrain != nil { // the answer is none yet
+			t.Errorf("%v", *policy.AITrain)
+		}
+		e.readings[0].answer = robots.Answer{Outcome: robots.ConditionalAllow}
+		policy, _, _ = e.policy(&sink.Fetch{}, 0, i)
+		if got := deref(policy.AITrain) + " " + deref(policy.AIInput) + " " + deref(policy.Search); got != want {
+			t.Errorf("%s: %s, want %s", policy.Agent, got, want)
+		}
+		e.readings[0].answer = robots.Answer{}
+	}
+	if rows := e.preferenceRows(&sink.Fetch{}, new(robots.File)); rows != nil {
+		t.Errorf("%v", rows)
+	}
+}
