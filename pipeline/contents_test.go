@@ -84,6 +84,7 @@ func TestCachedContentGivesTheSameRows_NoRace(t *testing.T) {
 	compareRows(t, c, "sitemaps", compare, func(r *sink.Sitemap) string { r.Seq = 0; return r.Host })
 	compareRows(t, c, "lines", compare, func(r *sink.Line) string { r.Seq = 0; return r.Host })
 	compareRows(t, c, "signals", compare, func(r *sink.Signal) string { r.Seq = 0; return r.Host })
+	compareRows(t, c, "preferences", compare, func(r *sink.Preference) string { r.Seq = 0; return r.Host })
 	compareRows(t, c, "policies", compare, func(r *sink.Policy) string { r.Seq = 0; return r.Host })
 	own := 0
 	compareRows(t, c, "verdicts", compare, func(r *sink.Verdict) string {

@@ -17,7 +17,7 @@ func TestRedirectsAcrossCaptures(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, table := range []string{"_runs", "groups", "rules", "sitemaps", "lines", "signals", "agents", "summary", "examples", "bodies", "changes"} {
+	for _, table := range []string{"_runs", "groups", "rules", "sitemaps", "lines", "signals", "preferences", "agents", "summary", "examples", "bodies", "changes"} {
 		if err := os.CopyFS(filepath.Join(dir, table), os.DirFS(filepath.Join(out, table))); err != nil {
 			t.Fatal(err)
 		}

@@ -56,4 +56,4 @@ func TestAnEarlierRunJudgedAgainIsTheSame(t *testing.T) {
 }
 
 // tables are the tables of a run with bodies.
-var tables = []string{"fetches", "groups", "rules", "sitemaps", "lines", "signals", "agents", "policies", "verdicts", "summary", "examples", "bodies"}
+var tables = []string{"fetches", "groups", "rules", "sitemaps", "lines", "signals", "preferences", "agents", "policies", "verdicts", "summary", "examples", "bodies"}

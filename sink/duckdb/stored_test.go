@@ -129,7 +129,7 @@ func TestAllSourcesGiveTheSameTables(t *testing.T) {
 			if got := one(t, db, "SELECT count(*) FROM fetches WHERE run = 'network' AND reason = 'success'"); got != fmt.Sprint(len(names)) {
 				t.Fatalf("%s of %d files came over the network", got, len(names))
 			}
-			for _, table := range []string{"groups", "rules", "sitemaps", "lines", "signals", "policies", "verdicts", "agents", "bodies"} {
+			for _, table := range []string{"groups", "rules", "sitemaps", "lines", "signals", "preferences", "policies", "verdicts", "agents", "bodies"} {
 				columns := "* EXCLUDE (run, seq, origin)"
 				switch table {
 				case "agents", "bodies":

@@ -239,7 +239,7 @@ func TestPartitionsByRun(t *testing.T) {
 	if got := one(t, db, "SELECT string_agg(DISTINCT run, ' ' ORDER BY run) FROM fetches"); got != "20261120T101500Z first" {
 		t.Errorf("runs are %s", got)
 	}
-	for _, table := range []string{"fetches", "groups", "rules", "sitemaps", "lines", "signals", "agents", "bodies"} {
+	for _, table := range []string{"fetches", "groups", "rules", "sitemaps", "lines", "signals", "preferences", "agents", "bodies"} {
 		if got := one(t, db, "SELECT count(*) FILTER (run = 'first') = count(*) FILTER (run <> 'first') AND count(*) > 0 FROM "+table); got != "true" {
 			t.Errorf("%s: the runs differ in their rows", table)
 		}
