@@ -158,6 +158,7 @@ func TestStances(t *testing.T) {
 		{"a token on a path", star + "disallow: /x" + token + "/y", "partial partial -"},
 		{"a token on a path that is shut anyway", star + "disallow: /x" + token + "/x", "- - -"},
 		{"a token that is open", star + "content-usage: train-ai=y\ndisallow: /x" + token, "allow - -"},
+		{"what only a rule opens counts", star + "disallow: /\nallow: /b\ncontent-usage: train-ai=n\ncontent-usage: /a train-ai=y", "disallow - -"},
 		{"orphans", "content-usage: train-ai=n\n" + star + "disallow: /x", "- - -"},
 	} {
 		for _, name := range []string{"google", "rfc9309", "protego", "urllib-2026"} {
@@ -185,13 +186,57 @@ func TestStances(t *testing.T) {
 	}
 }
 
+// A judge forgets what an earlier file said, and an agent without tokens is not bound by
+// those of another that follows the same group.
+func TestStancesOfSeveralFiles(t *testing.T) {
+	p := named(t, "google")
+	j := NewJudge(p, []Agent{{Tokens: []string{"Bot"}}, {Tokens: []string{"Other"}}, {Tokens: []string{"X"}}})
+	bound := TokenPolicy{Policy: j.Policy(2), Uses: []Use{AIInput}}
+	root := p.Target("/")
+	for _, row := range []struct {
+		file        string
+		bot, other  Stances
+		onRootOfBot string
+	}{
+		{"user-agent: *\ncontent-usage: train-ai=n\ndisallow: /x\nuser-agent: X\ndisallow: /", Stances{AITrain: StanceDisallow, AIInput: StanceDisallow}, Stances{AITrain: StanceDisallow}, "d2u d5t u"},
+		{"user-agent: *\ncontent-usage: train-ai=y\ndisallow: /x", Stances{AITrain: StanceAllow}, Stances{AITrain: StanceAllow}, "a2u u u"},
+		{"user-agent: *\ndisallow: /x", Stances{}, Stances{}, "u u u"},
+	} {
+		var f File
+		f.Parse([]byte(row.file), p)
+		j.Load(&f)
+		other, bot := j.Policy(1).Stances(vocabulary), j.Policy(0).Stances(vocabulary, bound)
+		if bot != row.bot || other != row.other {
+			t.Errorf("%q: %v and %v, want %v and %v", row.file, bot, other, row.bot, row.other)
+		}
+		if got := short(j.Policy(0).Uses(&root, vocabulary, bound)); got != row.onRootOfBot {
+			t.Errorf("%q: %s, want %s", row.file, got, row.onRootOfBot)
+		}
+	}
+}
+
+// A dialect's groups are those of its rules: for protego any line with a colon ends a list
+// of agents.
+func TestUsesOfDialects(t *testing.T) {
+	const file = "user-agent: x\ncrawl-delay: 1\nuser-agent: *\ndisallow: /y\ncontent-usage: train-ai=n"
+	for _, name := range []string{"google", "protego"} {
+		if got := short(askUses(named(t, name), file, "http://h/", "Bot")); got != "d5u u u" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	if got := short(askUses(named(t, "protego"), file, "http://h/", "x")); got != "u u u" {
+		t.Errorf("protego, x: %s", got)
+	}
+}
+
 // A file with many paths costs bounded time.
 func TestStancesOfManyPaths(t *testing.T) {
 	var file strings.Builder
-	file.WriteString("user-agent: *\ndisallow: /x\n")
+	file.WriteString("user-agent: *\ndisallow: /x\ncontent-usage: train-ai=n\n")
 	for i := range 20_000 {
 		fmt.Fprintf(&file, "content-usage: /%d* train-ai=n\n", i)
 	}
+	file.WriteString("content-usage: /z train-ai=y\n") // which no witness reaches in time
 	p := named(t, "google")
 	var f File
 	f.Parse([]byte(file.String()), p)

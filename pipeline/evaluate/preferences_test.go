@@ -32,7 +32,7 @@ func TestPreferenceRows(t *testing.T) {
 	body := "License: https://l.example/all\nContent-Signal: search=no\n" +
 		"User-agent: Bot/1.0\nUser-agent: *\nDisallow: /x\nContent-Signal: AI-Train=No, use=Reference, other=yes\nContent-Usage: /a train-ai=y, tdm=n\nContent-Usage: Train-AI=n\n" +
 		"User-agent: *\nContent-Signal: ai-train=yes\nDisallow:\n" +
-		"User-agent: x-extended\nDisallow: /p\nAllow: /p/q\nDisallow:\nLicense: /l\n"
+		"User-agent: x-extended\nDisallow: /p\nAllow: /p/q\nLicense: https://l.example/x\nDisallow:\nLicense: /l\n"
 	e.read(0, []byte(body), questions{judging: true})
 	f := &e.readings[0].content.file
 	e.indexes = make([]int32, len(f.Groups))
@@ -56,7 +56,8 @@ func TestPreferenceRows(t *testing.T) {
 		"10 * group content-signal ai-train ai-train allow - - yes true -",
 		"13 X-Extended group token X-Extended ai-train disallow /p - /p false -",
 		"13 X-Extended group token X-Extended ai-input disallow /p - /p false -",
-		"16 x-extended trailing license  - - - - /l false not_url",
+		"15 x-extended group license  - - - - https://l.example/x false -",
+		"17 x-extended trailing license  - - - - /l false not_url",
 	}
 	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
 		t.Errorf("got\n%s\nwant\n%s", a, b)
@@ -75,5 +76,28 @@ func TestPreferenceRows(t *testing.T) {
 	}
 	if rows := e.preferenceRows(&sink.Fetch{}, new(robots.File)); rows != nil {
 		t.Errorf("%v", rows)
+	}
+}
+
+// Under own, a policy token binds an agent by the parser of that agent, though the token
+// itself is judged by another.
+func TestTokensUnderOwn(t *testing.T) {
+	agents, err := ParseAgents("agents.yaml", []byte("- {name: A, reads_as: protego, policy_tokens: [X]}\n- {name: B, policy_tokens: [X]}\n- {name: X, kind: token, uses: [ai-train]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := Prepare(Config{Agents: agents, Profiles: profilesNamed("own"), Readers: readers("google", "protego")}).Evaluator()
+	for body, all := range map[string][]string{
+		// For protego the crawl-delay ends the list of X, which then has no rule.
+		"User-agent: X\nCrawl-delay: 1\nUser-agent: Y\nDisallow: /\n": {"-", "disallow", "-"},
+		"User-agent: X\nDisallow: /\n":                                {"disallow", "disallow", "-"},
+	} {
+		e.ask(200, body)
+		for i, want := range all {
+			policy, _, _ := e.policy(&sink.Fetch{}, 0, i)
+			if got := deref(policy.AITrain); got != want {
+				t.Errorf("%q: %s: %s, want %s", body, policy.Agent, got, want)
+			}
+		}
 	}
 }
