@@ -18,6 +18,11 @@ var Agents []byte
 //go:embed uses.yaml
 var Uses []byte
 
+// Templates is the list of templates of files, YAML.
+//
+//go:embed templates.yaml
+var Templates []byte
+
 // URLs is the list of URL samples, one per line.
 //
 //go:embed urls.txt

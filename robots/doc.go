@@ -76,6 +76,7 @@
 //	verdict.go       conflicts of rules; reasons
 //	class.go         a policy over all URLs
 //	uses.go          what may be done with what is fetched
+//	template.go      texts that a product wrote
 //	stance.go        the same over all URLs
 //
 // Comparison of policies:

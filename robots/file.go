@@ -41,14 +41,16 @@ type File struct {
 	IsHTML    bool // see func IsHTML
 	Truncated bool // the body is longer than the profile's limit
 
-	body     []byte // the part within the size limit
-	choices  choices
-	refused  bool   // a dialect does not read it; see GroupDialect.Strict
-	compiled *File  // of a dialect: what a judge compiles
-	letter   bool   // reserved characters in a path equal their escapes
-	base     *File  // the file of setLetter
-	scratch  []byte // escaped patterns
-	forms    []byte // memory of inQuery
+	body      []byte // the part within the size limit
+	commented bool   // it has a comment
+	choices   choices
+	refused   bool   // a dialect does not read it; see GroupDialect.Strict
+	compiled  *File  // of a dialect: what a judge compiles
+	letter    bool   // reserved characters in a path equal their escapes
+	base      *File  // the file of setLetter
+	digested  []byte // memory of GroupDigest
+	scratch   []byte // escaped patterns
+	forms     []byte // memory of inQuery
 	// inQuery holds the query form of the few patterns whose form in a query
 	// differs (EscapesRFC), ascending by rule.
 	inQuery []queryForm
@@ -189,7 +191,7 @@ type Signal struct {
 func (f *File) reset(body []byte, p *Profile) {
 	f.Groups, f.Agents, f.Rules = f.Groups[:0], f.Agents[:0], f.Rules[:0]
 	f.Sitemaps, f.Remarks, f.Signals = f.Sitemaps[:0], f.Remarks[:0], f.Signals[:0]
-	f.Usages = f.Usages[:0]
+	f.Usages, f.commented = f.Usages[:0], false
 	f.Lines, f.InvalidLines = 0, 0
 	f.scratch, f.forms, f.inQuery = f.scratch[:0], f.forms[:0], f.inQuery[:0]
 	f.choices.reset()

@@ -182,6 +182,18 @@ const fnvOffset = 14695981039346656037
 
 func fnv(sum, x uint64) uint64 { return (sum ^ x) * 1099511628211 }
 
+// Groups returns the groups that the agent follows, as indices of File.Groups, ascending.
+// The file must be the one that was loaded, under no dialect.
+func (p *Policy) Groups() (groups []int32) {
+	for _, rs := range p.sets {
+		if rs != nil && rs.file == p.judge.file {
+			groups = append(groups, rs.groups...)
+		}
+	}
+	slices.Sort(groups)
+	return slices.Compact(groups)
+}
+
 // Policy returns the policy of agent i of the list.
 func (j *Judge) Policy(i int) *Policy { return &j.policies[i] }
 

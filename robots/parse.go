@@ -87,6 +87,7 @@ func (f *File) parse(body []byte, p *Profile, r *reading) {
 			hash = next(body, start, '#')
 		}
 		if hash < stop {
+			f.commented = true
 			if f.KeepComments {
 				s.remark(Comment, nil, trim(body[hash+1:stop]))
 			}

@@ -145,6 +145,9 @@ type Fetch struct {
 	IsUTF8 bool `parquet:"is_utf8"`
 	// The body looks like HTML.
 	IsHTML bool `parquet:"is_html"`
+	// The body has a comment and no line that is a record. Such files are served where there used to be
+	// none.
+	OnlyComments bool `parquet:"only_comments"`
 	// When the judged copy was fetched, in UTC, if it stands in for an unreachable file (reason
 	// `stale_copy`). Null if the answer itself is judged.
 	StaleSince *time.Time `parquet:"stale_since,timestamp(microsecond)"`
@@ -250,6 +253,14 @@ type Group struct {
 	Class string `parquet:"class,dict"`
 	// Its list of agents continues after a line that is not a rule: other parsers see two groups there.
 	Joined bool `parquet:"joined"`
+	// Template whose words the group is: it stands in a region of the template, or has its digest or
+	// rules. Null if it is the file's own, or nobody knows. Example: `cloudflare-managed`.
+	Template *string `parquet:"template,dict"`
+	// Digest of the group as normalized: the first 32 digits of
+	// `sha256('user-agent: ' || token || '\n' … 'disallow: ' || path || '\n' …)`, with the tokens in lower
+	// case and sorted, then the rules in the order of the file. A block that a product writes has one
+	// digest on all hosts.
+	Digest string `parquet:"digest,dict"`
 }
 
 // Rule is a row of `rules`: an allow or disallow line.

@@ -48,6 +48,10 @@ type Policy struct {
 	// `/%61dmin`, not on `/admin`); `different`; `undecided`. Null for the first profile, and where the two
 	// do not judge the same body by its rules.
 	VersusFirst *string `parquet:"versus_first,dict"`
+	// Template whose words its groups are, if all have the same one. Null beside a `group_line` means the
+	// file's own words, or that nobody knows; null without one, that no group decides. Example:
+	// `cloudflare-managed`.
+	Template *string `parquet:"template,dict"`
 	// Crawl-delay of its group, in seconds. Null if there is none. Example: `10`.
 	CrawlDelay *float64 `parquet:"crawl_delay"`
 	// What the file says to the agent about training AI: `allow`, `disallow`, `partial` (it depends on the

@@ -156,6 +156,11 @@ func (f *runFlags) files(ctx context.Context, c *pipeline.Config) error {
 	if c.Evaluate.Samples, err = evaluate.ParseSamples(path, urls); err != nil {
 		return err
 	}
+	templates, err := evaluate.ParseTemplates("built-in templates.yaml", configs.Templates)
+	if err != nil {
+		return err
+	}
+	c.Evaluate.Templates = robots.NewTemplates(templates)
 	c.Evaluate.Agents = agents
 	c.Inputs = []sink.Input{agentsInput, {Role: "urls", Path: path, SHA256: digest(urls), Rows: int64(len(c.Evaluate.Samples))}}
 	if f.configInput != nil {

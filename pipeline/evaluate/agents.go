@@ -17,6 +17,7 @@ type Config struct {
 	Agents       []Agent
 	Samples      []Sample
 	Profiles     []*robots.Profile          // the first one also fills the tables of content: groups, rules, …
+	Templates    *robots.Templates          // nil finds none
 	Labels       robots.Vocabulary          // of preferences about use
 	Readers      map[string]*robots.Profile // under own: the profiles that judge, by name
 	KeepComments bool                       // also write comments to the table lines

@@ -40,6 +40,11 @@ func (e *Evaluator) content(row *sink.Fetch, out *sink.Segment) error {
 			return err
 		}
 	}
+	if out.Templates.Wanted() {
+		if err := out.Templates.Write(e.templateRows(row)...); err != nil {
+			return err
+		}
+	}
 	if out.Preferences.Wanted() {
 		return out.Preferences.Write(e.preferenceRows(row, f)...)
 	}
@@ -60,7 +65,7 @@ func (e *Evaluator) groupRows(row *sink.Fetch, f *robots.File) []sink.Group {
 		g := &f.Groups[i]
 		r := sink.Group{
 			Seq: row.Seq, Host: row.Host, Origin: row.Origin, GroupIndex: int32(i), Line: g.Line,
-			Class: e.readings[0].content.classes[i], Joined: g.Joined,
+			Class: e.readings[0].content.classes[i], Joined: g.Joined, Template: e.readings[0].content.template(i), Digest: e.readings[0].content.digests[i],
 		}
 		for _, agent := range f.Agents[g.Agents.From:g.Agents.To] {
 			r.Agents = append(r.Agents, sink.Text(agent.Value))

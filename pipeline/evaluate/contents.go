@@ -13,8 +13,11 @@ import (
 // content is a file as one profile reads it, with its policies for the agents.
 type content struct {
 	file        robots.File
-	patterns    []string            // the patterns of its rules, as text
-	classes     []string            // the classes of its groups, if asked for
+	patterns    []string // the patterns of its rules, as text
+	classes     []string // the classes of its groups, if asked for
+	digests     []string // of its groups, if asked for
+	templates   []robots.TemplateMatch
+	wordsOf     []int32             // per group: the template whose words it is, -1 for none
 	policies    []policy            // per agent, if asked for; zero for agents that the reading does not judge
 	versusFirst []robots.Difference // per agent, against the first profile; if asked for
 
@@ -33,8 +36,9 @@ type policy struct {
 	class      int
 	versusStar robots.Relation // relation of its own group to the group for *
 	crawlDelay *float64
-	lead       int  // the first agent with the same rules
-	shared     bool // another agent has the same rules
+	lead       int     // the first agent with the same rules
+	template   *string // the template whose words its groups are
+	shared     bool    // another agent has the same rules
 	stances    robots.Stances
 }
 
@@ -140,10 +144,15 @@ func (e *Evaluator) read(k int, body []byte, q questions) {
 	for i := range c.file.Rules {
 		c.patterns = append(c.patterns, sink.Text(c.file.Rules[i].Pattern))
 	}
+	c.templates, c.wordsOf = nil, nil
+	if t := e.config.Templates; t != nil {
+		c.templates, c.wordsOf = t.Find(&c.file)
+	}
 	c.classes, c.policies = c.classes[:0], c.policies[:0]
-	if q.classes {
+	if c.digests = c.digests[:0]; q.classes {
 		r.load()
 		for i := range c.file.Groups {
+			c.digests = append(c.digests, c.file.GroupDigest(i))
 			class := summary.ClassEmpty
 			if c.file.Groups[i].Rules.Len() > 0 {
 				class = r.judge.GroupClass(&c.file, i).String()
@@ -156,7 +165,7 @@ func (e *Evaluator) read(k int, body []byte, q questions) {
 		c.policies = append(c.policies, make([]policy, len(e.config.Agents))...)
 		for slot, i := range r.agents {
 			p := r.judge.Policy(slot)
-			entry := policy{group: sink.NonZero(p.GroupAgent), line: sink.NonZero(p.GroupLine), match: p.Match, lead: r.agents[p.SameAs]}
+			entry := policy{group: sink.NonZero(p.GroupAgent), line: sink.NonZero(p.GroupLine), match: p.Match, lead: r.agents[p.SameAs], template: c.templateOf(p)}
 			if p.SameAs < slot {
 				lead := &c.policies[entry.lead]
 				lead.shared, entry.shared, entry.class = true, true, lead.class

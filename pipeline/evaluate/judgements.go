@@ -113,6 +113,7 @@ func (e *Evaluator) policy(row *sink.Fetch, k, agent int) (sink.Policy, robots.M
 		found := &r.content.policies[agent]
 		match, class = found.match, found.class
 		p.GroupAgent, p.GroupLine, p.CrawlDelay = found.group, found.line, found.crawlDelay
+		p.Template = found.template
 		p.Match, p.IsExplicit = &matchNames[match], match == robots.OwnGroup
 		if p.IsExplicit {
 			p.VersusStar = &summary.RelationNames[found.versusStar]

@@ -180,13 +180,13 @@ var types = map[string]string{
 		http_version VARCHAR, tls_version VARCHAR, content_type VARCHAR, content_encoding VARCHAR, server VARCHAR, etag VARCHAR,
 		last_modified VARCHAR, cache_control VARCHAR, retry_after VARCHAR, dns_us BIGINT, connect_us BIGINT, tls_us BIGINT,
 		first_byte_us BIGINT, total_us BIGINT, body_bytes BIGINT, body_truncated BOOLEAN, content_digest VARCHAR, has_bom BOOLEAN,
-		is_utf8 BOOLEAN, is_html BOOLEAN, stale_since TIMESTAMP WITH TIME ZONE, unreachable_since TIMESTAMP WITH TIME ZONE,
+		is_utf8 BOOLEAN, is_html BOOLEAN, only_comments BOOLEAN, stale_since TIMESTAMP WITH TIME ZONE, unreachable_since TIMESTAMP WITH TIME ZONE,
 		answers_since STRUCT(since TIMESTAMP WITH TIME ZONE, kind VARCHAR, redirects INTEGER)[], copy_time TIMESTAMP WITH TIME ZONE,
 		copy_digest VARCHAR, kept_truncated BOOLEAN, probe_front_status INTEGER, probe_random_status INTEGER,
 		lines INTEGER, groups INTEGER, rules INTEGER, sitemaps INTEGER, invalid_lines INTEGER,
 		warc_file VARCHAR, warc_offset BIGINT, warc_length BIGINT, run VARCHAR`,
 	"groups": `seq BIGINT, host VARCHAR, origin VARCHAR, group_index INTEGER, line INTEGER, agents VARCHAR[], agent_lines INTEGER[], tokens VARCHAR[],
-		allow_rules INTEGER, disallow_rules INTEGER, crawl_delay DOUBLE, class VARCHAR, joined BOOLEAN, run VARCHAR, rank BIGINT`,
+		allow_rules INTEGER, disallow_rules INTEGER, crawl_delay DOUBLE, class VARCHAR, joined BOOLEAN, template VARCHAR, digest VARCHAR, run VARCHAR, rank BIGINT`,
 	"rules": `seq BIGINT, host VARCHAR, origin VARCHAR, group_index INTEGER, line INTEGER, kind VARCHAR, pattern VARCHAR,
 		normalized VARCHAR, has_wildcard BOOLEAN, has_anchor BOOLEAN, effective BOOLEAN, run VARCHAR, rank BIGINT`,
 	"sitemaps": `seq BIGINT, host VARCHAR, origin VARCHAR, line INTEGER, url VARCHAR, is_absolute BOOLEAN, is_same_host BOOLEAN, run VARCHAR`,
@@ -194,11 +194,13 @@ var types = map[string]string{
 		class VARCHAR, run VARCHAR`,
 	"signals": `seq BIGINT, host VARCHAR, origin VARCHAR, line INTEGER, group_index INTEGER, field VARCHAR, path VARCHAR,
 		key VARCHAR, value VARCHAR, run VARCHAR`,
+	"templates": `seq BIGINT, host VARCHAR, rank BIGINT, origin VARCHAR, template VARCHAR, kind VARCHAR, version VARCHAR, first_line INTEGER,
+		last_line INTEGER, groups INTEGER, rules INTEGER, run VARCHAR`,
 	"preferences": `seq BIGINT, host VARCHAR, rank BIGINT, origin VARCHAR, group_agent VARCHAR, scope VARCHAR, mechanism VARCHAR, label VARCHAR, use VARCHAR,
 		preference VARCHAR, path VARCHAR, level VARCHAR, value VARCHAR, line INTEGER, conflict BOOLEAN, remark VARCHAR, run VARCHAR`,
 	"policies": `seq BIGINT, host VARCHAR, rank BIGINT, origin VARCHAR, agent VARCHAR, category VARCHAR, profile VARCHAR, judged_by VARCHAR, outcome VARCHAR,
 		group_agent VARCHAR, group_line INTEGER, match VARCHAR, is_explicit BOOLEAN, class VARCHAR,
-		versus_star VARCHAR, versus_first VARCHAR, crawl_delay DOUBLE, ai_train VARCHAR, ai_input VARCHAR, search VARCHAR, run VARCHAR`,
+		versus_star VARCHAR, versus_first VARCHAR, template VARCHAR, crawl_delay DOUBLE, ai_train VARCHAR, ai_input VARCHAR, search VARCHAR, run VARCHAR`,
 	"verdicts": `seq BIGINT, host VARCHAR, rank BIGINT, origin VARCHAR, agent VARCHAR, profile VARCHAR, judged_by VARCHAR, url VARCHAR, verdict VARCHAR,
 		reason VARCHAR, group_agent VARCHAR, rule_kind VARCHAR, rule_pattern VARCHAR, rule_line INTEGER, run VARCHAR, category VARCHAR`,
 	"agents": `agent VARCHAR, category VARCHAR, operator VARCHAR, tokens VARCHAR[], falls_back_to VARCHAR[], user_agent VARCHAR,
@@ -239,7 +241,7 @@ func TestPartitionsByRun(t *testing.T) {
 	if got := one(t, db, "SELECT string_agg(DISTINCT run, ' ' ORDER BY run) FROM fetches"); got != "20261120T101500Z first" {
 		t.Errorf("runs are %s", got)
 	}
-	for _, table := range []string{"fetches", "groups", "rules", "sitemaps", "lines", "signals", "preferences", "agents", "bodies"} {
+	for _, table := range []string{"fetches", "groups", "rules", "sitemaps", "lines", "signals", "preferences", "templates", "agents", "bodies"} {
 		if got := one(t, db, "SELECT count(*) FILTER (run = 'first') = count(*) FILTER (run <> 'first') AND count(*) > 0 FROM "+table); got != "true" {
 			t.Errorf("%s: the runs differ in their rows", table)
 		}

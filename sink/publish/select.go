@@ -107,7 +107,7 @@ func (s selection) description() string {
 	if s.has("fetches") {
 		says, file = append(says, "what "+file+" answered"), "it"
 	}
-	if slices.ContainsFunc([]string{"groups", "rules", "sitemaps", "lines", "signals", "preferences", "bodies"}, s.has) {
+	if slices.ContainsFunc([]string{"groups", "rules", "sitemaps", "lines", "signals", "preferences", "templates", "bodies"}, s.has) {
 		says = append(says, "what "+file+" contains")
 	}
 	if s.has("policies") || s.has("verdicts") {

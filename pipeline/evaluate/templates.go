@@ -1,0 +1,98 @@
+package evaluate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/configs/userfile"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+)
+
+// TemplateKinds are the kinds of templates.
+var TemplateKinds = []string{"cdn", "cms", "plugin", "list", "legal"}
+
+// ParseTemplates parses a list of templates in YAML. An unknown key or kind, and an entry
+// without a signature, are errors with their line.
+func ParseTemplates(path string, text []byte) ([]robots.Template, error) {
+	nodes, err := userfile.List(path, text, "template")
+	if err != nil {
+		return nil, err
+	}
+	var out []robots.Template
+	for _, node := range nodes {
+		var entry struct {
+			ID        string   `yaml:"id"`
+			Kind      string   `yaml:"kind"`
+			Version   string   `yaml:"version"`
+			Begin     string   `yaml:"begin"`
+			End       string   `yaml:"end"`
+			Line      string   `yaml:"line"`
+			Has       string   `yaml:"has"`
+			Digest    string   `yaml:"digest"`
+			Agent     string   `yaml:"agent"`
+			Disallows []string `yaml:"disallows"`
+		}
+		if err := userfile.CheckKeys(path, node, "id", "kind", "version", "begin", "end", "line", "has", "digest", "agent", "disallows"); err != nil {
+			return nil, err
+		}
+		if err := userfile.Decode(path, node, &entry); err != nil {
+			return nil, err
+		}
+		t := robots.Template(entry)
+		err := t.Validate()
+		if err == nil && !slices.Contains(TemplateKinds, t.Kind) {
+			err = fmt.Errorf("template %s: no kind %q; use one of %s", t.ID, t.Kind, strings.Join(TemplateKinds, ", "))
+		}
+		if err != nil {
+			return nil, &userfile.Error{Path: path, Line: int64(node.Line), Err: err}
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// templateRows returns the rows of templates.
+func (e *Evaluator) templateRows(row *sink.Fetch) []sink.TemplateRow {
+	e.templates = e.templates[:0]
+	for i := range e.readings[0].content.templates {
+		m := &e.readings[0].content.templates[i]
+		e.templates = append(e.templates, sink.TemplateRow{
+			Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, Template: m.ID, Kind: m.Kind, Version: sink.NonZero(m.Version),
+			FirstLine: m.First, LastLine: m.Last, Groups: m.Groups, Rules: m.Rules,
+		})
+	}
+	return e.templates
+}
+
+// template returns the cell of a group's template.
+func (c *content) template(group int) *string {
+	if group >= len(c.wordsOf) || c.wordsOf[group] < 0 {
+		return nil
+	}
+	return &c.templates[c.wordsOf[group]].ID
+}
+
+// templateOf returns the template of all groups of a policy, nil if they have none or
+// several. A dialect's groups may be others than those of the file: there the line where
+// the first begins decides.
+func (c *content) templateOf(p *robots.Policy) (same *string) {
+	if len(c.templates) == 0 {
+		return nil
+	}
+	groups := p.Groups()
+	for i, g := range groups {
+		t := c.template(int(g))
+		if t == nil || i > 0 && *t != *same {
+			return nil
+		}
+		same = t
+	}
+	for i := range c.templates {
+		if m := &c.templates[i]; len(groups) == 0 && m.Claims && m.First <= p.GroupLine && p.GroupLine <= m.Last {
+			return &m.ID
+		}
+	}
+	return same
+}

@@ -1,0 +1,313 @@
+package robots
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Template is a mark by which a text is known that a product wrote. It has one
+// signature: a region, a line, the digest of a group, or rules that a group holds.
+type Template struct {
+	ID      string
+	Kind    string
+	Version string
+	// Begin and End are the lines around a region, Line is one that names the whole file.
+	// All are compared without the white space around a line, as prefixes of it, and with
+	// regard to case.
+	Begin, End, Line string
+	// Has is a line that must stand in the region or the file too, as Line does: it tells
+	// versions apart.
+	Has string
+	// Digest is that of a group (see [File.GroupDigest]).
+	Digest string
+	// Disallows are paths that a group for Agent disallows, each as written.
+	Agent     string
+	Disallows []string
+}
+
+// Validate returns an error if a template has no signature, or several.
+func (t *Template) Validate() error {
+	signatures := 0
+	for _, has := range []bool{t.Begin != "" && t.End != "", t.Line != "", t.Digest != "", t.Agent != "" && len(t.Disallows) > 0} {
+		signatures += index(has)
+	}
+	switch {
+	case t.ID == "":
+		return fmt.Errorf("a template needs an id")
+	case signatures != 1 || (t.Begin != "") != (t.End != "") || (t.Agent != "") != (len(t.Disallows) > 0):
+		return fmt.Errorf("template %s: give begin and end, or line, or digest, or agent and disallows", t.ID)
+	case t.Has != "" && t.Begin == "" && t.Line == "":
+		return fmt.Errorf("template %s: has goes with begin and end, or with line", t.ID)
+	}
+	return nil
+}
+
+// Templates find templates in files. It is made once and may be used concurrently.
+type Templates struct {
+	list    []Template
+	marks   []mark     // of all lines
+	first   [256][]int // marks, by the byte with which they begin
+	digests map[string]int
+	rules   []int // templates that name rules
+}
+
+// A mark is a line that a template names.
+type mark struct {
+	text     []byte
+	template int
+	what     markKind
+}
+
+type markKind uint8
+
+const (
+	beginMark markKind = iota
+	endMark
+	lineMark
+	hasMark
+)
+
+// NewTemplates prepares templates, of which the first that matches a region, a file or a
+// group names it.
+func NewTemplates(list []Template) *Templates {
+	t := &Templates{list: list, digests: make(map[string]int)}
+	for i := range list {
+		x := &list[i]
+		for what, text := range [...]string{beginMark: x.Begin, endMark: x.End, lineMark: x.Line, hasMark: x.Has} {
+			if text != "" {
+				t.first[text[0]] = append(t.first[text[0]], len(t.marks))
+				t.marks = append(t.marks, mark{[]byte(text), i, markKind(what)})
+			}
+		}
+		if _, ok := t.digests[x.Digest]; x.Digest != "" && !ok {
+			t.digests[x.Digest] = i
+		}
+		if len(x.Disallows) > 0 {
+			t.rules = append(t.rules, i)
+		}
+	}
+	return t
+}
+
+// A TemplateMatch is a region, a file or a group that a template wrote.
+type TemplateMatch struct {
+	*Template
+	First, Last int32 // lines
+	Groups      int32 // that begin in them
+	Rules       int32 // in them
+	Claims      bool  // its groups are the template's
+}
+
+// maxMatches bounds the matches of a file, and the lines of marks in it: a hostile file may
+// hold a hundred thousand.
+const maxMatches = 1 << 10
+
+// Find returns the templates of a file as parsed, by their first lines, and for each group
+// the index of the match whose words it is, -1 for the file's own. A line names the file
+// and claims no group: below the header of a product an operator may have typed anything.
+func (t *Templates) Find(f *File) (matches []TemplateMatch, groups []int32) {
+	found := t.lines(f)
+	last := int32(f.Lines)
+	if n := len(f.body); n > 0 && (f.body[n-1] == '\n' || f.body[n-1] == '\r') {
+		last-- // the empty line behind the last line end
+	}
+	matches = t.regions(found, last)
+	for i := range f.Groups {
+		groups = append(groups, -1)
+		from, to := f.groupLines(i)
+		claimed := slices.IndexFunc(matches, func(m TemplateMatch) bool { return m.Claims && m.First <= from && to <= m.Last })
+		if claimed < 0 && len(matches) < maxMatches {
+			if k := t.ofGroup(f, i); k >= 0 {
+				claimed = len(matches)
+				matches = append(matches, TemplateMatch{Template: &t.list[k], First: from, Last: to, Claims: true})
+			}
+		}
+		groups[i] = int32(claimed)
+	}
+	order := make([]int32, len(matches))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return int(matches[a].First - matches[b].First) })
+	sorted, place := make([]TemplateMatch, len(matches)), make([]int32, len(matches))
+	for k, i := range order {
+		sorted[k], place[i] = matches[i], int32(k)
+	}
+	for i, m := range groups {
+		if m >= 0 {
+			groups[i] = place[m]
+		}
+	}
+	for i := range sorted {
+		sorted[i].count(f)
+	}
+	return sorted, groups
+}
+
+// A markedLine is a line that begins as a mark does.
+type markedLine struct {
+	line int32
+	mark *mark
+}
+
+// lines finds the lines with marks.
+func (t *Templates) lines(f *File) (found []markedLine) {
+	if len(t.marks) == 0 {
+		return nil
+	}
+	cr := bytes.IndexByte(f.body, '\r') >= 0 // few files have one
+	number := int32(0)
+	for rest := f.body; len(rest) > 0 && len(found) < maxMatches; {
+		number++
+		line := rest
+		i := bytes.IndexByte(rest, '\n')
+		if cr {
+			i = bytes.IndexAny(rest, "\r\n")
+		}
+		if i < 0 {
+			rest = nil
+		} else {
+			line = rest[:i]
+			if rest[i] == '\r' && i+1 < len(rest) && rest[i+1] == '\n' {
+				i++
+			}
+			rest = rest[i+1:]
+		}
+		if number == 1 {
+			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+		}
+		for len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
+			line = line[1:]
+		}
+		if len(line) == 0 {
+			continue
+		}
+		for _, k := range t.first[line[0]] {
+			if bytes.HasPrefix(line, t.marks[k].text) {
+				found = append(found, markedLine{number, &t.marks[k]})
+			}
+		}
+	}
+	return found
+}
+
+// regions returns the regions and the file itself, as far as marks name them.
+func (t *Templates) regions(found []markedLine, last int32) (matches []TemplateMatch) {
+	has := func(k int, from, to int32) bool {
+		return t.list[k].Has == "" || slices.ContainsFunc(found, func(l markedLine) bool {
+			return l.mark.what == hasMark && l.mark.template == k && from <= l.line && l.line <= to
+		})
+	}
+	begun := make(map[int]int32)
+	for _, l := range found {
+		k := l.mark.template
+		m := TemplateMatch{Template: &t.list[k], First: 1, Last: last}
+		switch l.mark.what {
+		case beginMark:
+			begun[k] = l.line
+			continue
+		case hasMark:
+			continue
+		case endMark:
+			if m.First, m.Last, m.Claims = begun[k], l.line, true; m.First == 0 {
+				continue
+			}
+			delete(begun, k)
+		}
+		same := func(x TemplateMatch) bool { return x.ID == m.ID && x.First == m.First && x.Last == m.Last }
+		if has(k, m.First, m.Last) && !slices.ContainsFunc(matches, same) {
+			matches = append(matches, m)
+		}
+	}
+	return matches
+}
+
+// ofGroup returns the template of a group by its digest or its rules, -1 for none.
+func (t *Templates) ofGroup(f *File, i int) int {
+	if len(t.digests) > 0 {
+		if k, ok := t.digests[f.GroupDigest(i)]; ok {
+			return k
+		}
+	}
+	g := &f.Groups[i]
+	for _, k := range t.rules {
+		x := &t.list[k]
+		names := func(a AgentLine) bool { return strings.EqualFold(string(a.name()), x.Agent) }
+		if g.Rules.Len() < len(x.Disallows) || !slices.ContainsFunc(f.Agents[g.Agents.From:g.Agents.To], names) {
+			continue
+		}
+		rules := f.Rules[g.Rules.From:g.Rules.To]
+		if !slices.ContainsFunc(x.Disallows, func(path string) bool {
+			return !slices.ContainsFunc(rules, func(r Rule) bool { return r.Kind == Disallow && string(r.Pattern) == path })
+		}) {
+			return k
+		}
+	}
+	return -1
+}
+
+// count counts the groups that begin in a match and the rules in it.
+func (m *TemplateMatch) count(f *File) {
+	for i := range f.Groups {
+		m.Groups += int32(index(m.First <= f.Groups[i].Line && f.Groups[i].Line <= m.Last))
+	}
+	for i := range f.Rules {
+		m.Rules += int32(index(m.First <= f.Rules[i].Line && f.Rules[i].Line <= m.Last))
+	}
+}
+
+// groupLines returns the first and the last line of a group.
+func (f *File) groupLines(i int) (first, last int32) {
+	g := &f.Groups[i]
+	first, last = g.Line, g.Line
+	if g.Agents.Len() > 0 {
+		last = f.Agents[g.Agents.To-1].Line
+	}
+	if g.Rules.Len() > 0 {
+		last = max(last, f.Rules[g.Rules.To-1].Line)
+	}
+	return first, last
+}
+
+// name returns what of an agent line counts as its token.
+func (a *AgentLine) name() []byte {
+	if len(a.Wide) > len(a.Token) {
+		return a.Wide
+	}
+	return a.Token
+}
+
+// GroupDigest returns the digest of a group as normalized: the first 32 hexadecimal digits
+// of the SHA-256 of its tokens in lower case, sorted, each as "user-agent: token\n", and
+// its rules in the order of the file, as "disallow: /path\n", with the path as written.
+// The same block has the same digest on every host, whatever stands around it. The File
+// must not be used concurrently.
+func (f *File) GroupDigest(i int) string {
+	g := &f.Groups[i]
+	tokens := make([]string, 0, 8)
+	for k := g.Agents.From; k < g.Agents.To; k++ {
+		tokens = append(tokens, strings.ToLower(string(f.Agents[k].name())))
+	}
+	slices.Sort(tokens)
+	text := f.digested[:0]
+	for _, token := range tokens {
+		text = append(append(append(text, "user-agent: "...), token...), '\n')
+	}
+	for k := g.Rules.From; k < g.Rules.To; k++ {
+		r := &f.Rules[k]
+		text = append(append(append(append(text, r.Kind.String()...), ": "...), r.Pattern...), '\n')
+	}
+	f.digested = text
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
+}
+
+// OnlyComments reports whether a file has a comment and no line that is a record.
+func (f *File) OnlyComments() bool {
+	return f.commented && len(f.Agents)+len(f.Rules)+len(f.Sitemaps)+len(f.Signals)+len(f.Usages) == 0 &&
+		!slices.ContainsFunc(f.Remarks, func(r Remark) bool { return r.Class == Extension || r.Class == UnknownField })
+}
