@@ -64,7 +64,7 @@ const misbehaviour = `
   - {share: 0.2%, pad: 500KiB, body_from: "*"}
   - {share: 0.1%, bomb: 1MiB}
   - {share: 0.5%, header_bytes: 100KB}
-  - {share: 10%, body: "User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /private/{1}\nContent-Signal: ai-train=no\n"}
+  - {share: 10%, body: "User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /private/{1}\nContent-Signal: ai-train=no\n# we use Shopify as our ecommerce platform\n"}
   - {body_from: "*"}
 `
 
