@@ -70,14 +70,15 @@
 //	agent.go         crawlers and their tokens
 //	names.go         groups by token
 //	judge.go         the policies of a file
+//	policy.go        what of a file applies to an agent
 //	ruleset.go       the rules of a group, compiled
 //	match.go         patterns and paths
 //	target.go        URLs
 //	verdict.go       conflicts of rules; reasons
 //	class.go         a policy over all URLs
 //	uses.go          what may be done with what is fetched
-//	template.go      texts that a product wrote
 //	stance.go        the same over all URLs
+//	template.go      texts that a product wrote
 //
 // Comparison of policies:
 //

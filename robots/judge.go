@@ -39,44 +39,6 @@ type Judge struct {
 	starSet *ruleset
 }
 
-// A Policy is the part of a file that applies to one agent.
-type Policy struct {
-	// GroupAgent is the token whose group the agent follows, "*", or empty for
-	// no group. If the profile compares substrings, it is the agent's first
-	// token.
-	GroupAgent string
-	// Match says how the agent got that group.
-	Match Match
-	// GroupLine is the first user-agent line of the first group that the agent
-	// follows; 0 for no group.
-	GroupLine int32
-	// CrawlDelay is the first crawl-delay among the agent's groups, in seconds.
-	CrawlDelay    float64
-	HasCrawlDelay bool
-	// SameAs is the index of the first agent in the judge's list whose policy
-	// has the same rules: its class and verdicts are the same.
-	SameAs int
-
-	judge *Judge
-	// sets holds the rules: more than one set if the profile leaves open which
-	// are valid. A nil entry is no group.
-	sets []*ruleset
-	// groups are those of the file's first reading, ascending, if it has lines about use.
-	groups []int32
-}
-
-// Match says how an agent got its group.
-type Match uint8
-
-const (
-	NoGroup       Match = iota // no group applies to the agent
-	StarGroup                  // the group for all crawlers
-	FallbackGroup              // a group that names one of Agent.FallsBackTo
-	OwnGroup                   // a group that names one of Agent.Tokens
-)
-
-func (m Match) String() string { return [...]string{"none", "star", "fallback", "own"}[m] }
-
 // NewJudge prepares a list of agents, which should have passed Agent.Validate.
 // An invalid token matches nothing, except the empty one, which equals the
 // empty token of a line without one, as in Google's parser. The profile must
@@ -181,18 +143,6 @@ func (j *Judge) share() {
 const fnvOffset = 14695981039346656037
 
 func fnv(sum, x uint64) uint64 { return (sum ^ x) * 1099511628211 }
-
-// Groups returns the groups that the agent follows, as indices of File.Groups, ascending.
-// The file must be the one that was loaded, under no dialect.
-func (p *Policy) Groups() (groups []int32) {
-	for _, rs := range p.sets {
-		if rs != nil && rs.file == p.judge.file {
-			groups = append(groups, rs.groups...)
-		}
-	}
-	slices.Sort(groups)
-	return slices.Compact(groups)
-}
 
 // Policy returns the policy of agent i of the list.
 func (j *Judge) Policy(i int) *Policy { return &j.policies[i] }

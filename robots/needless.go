@@ -1,6 +1,7 @@
 package robots
 
-// A Difference says whether two policies differ on any path.
+// A Difference says whether two policies differ on any path. The constants ascend: what is
+// undecided may be a difference.
 type Difference uint8
 
 const (
@@ -11,12 +12,12 @@ const (
 	// not in upper case (2.1). Crawlers normalize such URLs, and sites do not
 	// publish them.
 	DifferInEscapes
-	Differs
 	DifferenceUndecided
+	Differs
 )
 
 func (d Difference) String() string {
-	return [...]string{"equal", "escapes_only", "different", "undecided"}[d]
+	return [...]string{"equal", "escapes_only", "undecided", "different"}[d]
 }
 
 // needless holds the characters whose escapes are needless, in the path and in the query.

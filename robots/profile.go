@@ -2,7 +2,6 @@ package robots
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -47,7 +46,8 @@ type Profile struct {
 	MaxRedirects int `yaml:"max_redirects"`
 	// ByAgent judges each agent under the profile of the parser that its crawler
 	// is documented to use, or under DefaultReader. The other fields are those
-	// of DefaultReader. A Judge has one profile: whoever lists agents chooses.
+	// of DefaultReader. A Judge has one profile, so its caller chooses it for
+	// each agent.
 	ByAgent bool `yaml:"by_agent,omitempty"`
 
 	Lines    `yaml:"lines"`
@@ -310,62 +310,6 @@ const (
 	TiesOpen  Ties = "open"  // either; the verdict is undefined
 )
 
-func oneOf[T ~string](dst *T, text []byte, values ...T) error {
-	for _, v := range values {
-		if string(text) == string(v) {
-			*dst = v
-			return nil
-		}
-	}
-	names := make([]string, len(values))
-	for i, v := range values {
-		names[i] = string(v)
-	}
-	return fmt.Errorf("%q is not one of %s", text, strings.Join(names, ", "))
-}
-
-// UnmarshalText accepts the values of LineReading.
-func (v *LineReading) UnmarshalText(b []byte) error { return oneOf(v, b, LinesPlain, LinesGoogle) }
-
-// UnmarshalText accepts the values of Leniency.
-func (v *Leniency) UnmarshalText(b []byte) error { return oneOf(v, b, Reject, Accept, Open) }
-
-// UnmarshalText accepts the values of CopyUse.
-func (v *CopyUse) UnmarshalText(b []byte) error {
-	return oneOf(v, b, IgnoreCopy, TakeCopy, EitherCopy)
-}
-
-// UnmarshalText accepts the values of GroupEnd.
-func (v *GroupEnd) UnmarshalText(b []byte) error {
-	return oneOf(v, b, EndAtRule, EndAtRecord, EndAtAgent)
-}
-
-// UnmarshalText accepts the values of AgentMatch.
-func (v *AgentMatch) UnmarshalText(b []byte) error {
-	return oneOf(v, b, MatchToken, MatchTokenCase, MatchTokenOpen, MatchSubstring)
-}
-
-// UnmarshalText accepts the values of SeveralGroups.
-func (v *SeveralGroups) UnmarshalText(b []byte) error { return oneOf(v, b, MergeGroups, AnyGroup) }
-
-// UnmarshalText accepts the values of Escapes.
-func (v *Escapes) UnmarshalText(b []byte) error {
-	return oneOf(v, b, EscapesLiteral, EscapesPattern, EscapesBoth, EscapesRFC)
-}
-
-// UnmarshalText accepts the values of Reserved.
-func (v *Reserved) UnmarshalText(b []byte) error {
-	return oneOf(v, b, ReservedDistinct, ReservedEqual, ReservedOpen)
-}
-
-// UnmarshalText accepts the values of Precedence.
-func (v *Precedence) UnmarshalText(b []byte) error {
-	return oneOf(v, b, Longest, LongestOpen, LongestOrLeast)
-}
-
-// UnmarshalText accepts the values of Ties.
-func (v *Ties) UnmarshalText(b []byte) error { return oneOf(v, b, TiesAllow, TiesOpen) }
-
 // MaxSizeLimit is the largest [Profile.SizeLimit]: a body is held in memory,
 // and sums of sizes must not overflow.
 const MaxSizeLimit = 64 << 20
@@ -381,7 +325,7 @@ func (p *Profile) Validate() error {
 	if p.SizeLimit > MaxSizeLimit {
 		return fmt.Errorf("profile %s: size_limit: %d bytes; give at most %d (64 MiB)", p.Name, p.SizeLimit, MaxSizeLimit)
 	}
-	if p.ByAgent && p.Name != "own" {
+	if p.ByAgent && p.Name != Own {
 		return fmt.Errorf("profile %s: by_agent: only the profile own has it", p.Name)
 	}
 	if p.MaxRedirects < 0 {

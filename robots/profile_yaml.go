@@ -1,5 +1,10 @@
 package robots
 
+import (
+	"fmt"
+	"strings"
+)
+
 // UnmarshalYAML decodes onto the profile. A field may also stand beside the groups,
 // as in configuration files and runs from before there were groups; then reading is
 // called lines. It is the older of the two methods that package yaml knows, which
@@ -35,3 +40,59 @@ func (l *linesYAML) UnmarshalYAML(decode func(any) error) error {
 	}
 	return decode((*Lines)(l))
 }
+
+func oneOf[T ~string](dst *T, text []byte, values ...T) error {
+	for _, v := range values {
+		if string(text) == string(v) {
+			*dst = v
+			return nil
+		}
+	}
+	names := make([]string, len(values))
+	for i, v := range values {
+		names[i] = string(v)
+	}
+	return fmt.Errorf("%q is not one of %s", text, strings.Join(names, ", "))
+}
+
+// UnmarshalText accepts the values of LineReading.
+func (v *LineReading) UnmarshalText(b []byte) error { return oneOf(v, b, LinesPlain, LinesGoogle) }
+
+// UnmarshalText accepts the values of Leniency.
+func (v *Leniency) UnmarshalText(b []byte) error { return oneOf(v, b, Reject, Accept, Open) }
+
+// UnmarshalText accepts the values of CopyUse.
+func (v *CopyUse) UnmarshalText(b []byte) error {
+	return oneOf(v, b, IgnoreCopy, TakeCopy, EitherCopy)
+}
+
+// UnmarshalText accepts the values of GroupEnd.
+func (v *GroupEnd) UnmarshalText(b []byte) error {
+	return oneOf(v, b, EndAtRule, EndAtRecord, EndAtAgent)
+}
+
+// UnmarshalText accepts the values of AgentMatch.
+func (v *AgentMatch) UnmarshalText(b []byte) error {
+	return oneOf(v, b, MatchToken, MatchTokenCase, MatchTokenOpen, MatchSubstring)
+}
+
+// UnmarshalText accepts the values of SeveralGroups.
+func (v *SeveralGroups) UnmarshalText(b []byte) error { return oneOf(v, b, MergeGroups, AnyGroup) }
+
+// UnmarshalText accepts the values of Escapes.
+func (v *Escapes) UnmarshalText(b []byte) error {
+	return oneOf(v, b, EscapesLiteral, EscapesPattern, EscapesBoth, EscapesRFC)
+}
+
+// UnmarshalText accepts the values of Reserved.
+func (v *Reserved) UnmarshalText(b []byte) error {
+	return oneOf(v, b, ReservedDistinct, ReservedEqual, ReservedOpen)
+}
+
+// UnmarshalText accepts the values of Precedence.
+func (v *Precedence) UnmarshalText(b []byte) error {
+	return oneOf(v, b, Longest, LongestOpen, LongestOrLeast)
+}
+
+// UnmarshalText accepts the values of Ties.
+func (v *Ties) UnmarshalText(b []byte) error { return oneOf(v, b, TiesAllow, TiesOpen) }

@@ -145,10 +145,12 @@ func rfc9309() Profile {
 // is documented for its crawler.
 const DefaultReader = "google"
 
-// own judges each agent by its own parser.
+// Own is the name of the profile that judges each agent by its own parser.
+const Own = "own"
+
 func own() Profile {
 	p := google()
-	p.Name, p.ByAgent = "own", true
+	p.Name, p.ByAgent = Own, true
 	return p
 }
 

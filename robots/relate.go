@@ -65,16 +65,10 @@ func Probe(a, b *Policy) Comparison {
 // differences at little cost. If the answer would take more work than most, the
 // difference is undecided.
 func Differ(a, b *Policy, most int) (d Difference, work int) {
-	if sameRules(a, b) {
-		return Same, 0
-	}
-	if c, ok := compareClasses(a, b); ok {
-		if c.Relation != Equal {
+	if w, ok := beforehand(a, b); ok {
+		if w != nil {
 			return Differs, 0 // on /
 		}
-		return Same, 0
-	}
-	if a.Class() == AllowAll && b.Class() == AllowAll {
 		return Same, 0
 	}
 	if most <= 0 {
@@ -103,6 +97,21 @@ func Differ(a, b *Policy, most int) (d Difference, work int) {
 		return DifferenceUndecided, work
 	}
 	return Same, work
+}
+
+// beforehand compares two policies whose rules or classes show the answer, as most do: a
+// counterexample, or nil if they mean the same.
+func beforehand(a, b *Policy) (w *Counterexample, ok bool) {
+	if sameRules(a, b) {
+		return nil, true
+	}
+	if c, ok := compareClasses(a, b); ok {
+		if c.Closes != nil {
+			return c.Closes, true
+		}
+		return c.Opens, true
+	}
+	return nil, a.Class() == AllowAll && b.Class() == AllowAll
 }
 
 // shortest returns the shortest path on which two policies differ, nil if none is found;
@@ -135,26 +144,16 @@ func shortest(a, b *Policy, most int, plain bool) (path []byte, whole bool, work
 	return path, whole, s.work + l.size*effectWork
 }
 
-// Distinguish returns the shortest path on which two policies differ, the first
-// in byte order of these; nil if they mean the same. With plain it is the shortest without
-// needless escapes (see [DifferInEscapes]). [Compare] finds the same
-// path first, but then searches on for a difference the other way, at much more
-// cost. If the search would take more work than most (see [Relate]),
-// Distinguish tries paths that the rules name, plain and with an escape, and
-// returns the first that shows a difference, which may not be the shortest. If
+// Distinguish returns the shortest path on which two policies differ, the first in byte
+// order of these; nil if they mean the same. With plain it is the shortest without needless
+// escapes (see [DifferInEscapes]). [Compare] finds the same path first, but then searches
+// on for a difference the other way, at much more cost. If the search would take more work
+// than most (see [Relate]), Distinguish tries paths that the rules name, plain and with an
+// escape, and returns the first that shows a difference, which may not be the shortest. If
 // none does, decided is false.
 func Distinguish(a, b *Policy, most int, plain bool) (w *Counterexample, decided bool, work int) {
-	if sameRules(a, b) {
-		return nil, true, 0
-	}
-	if c, ok := compareClasses(a, b); ok {
-		if w = c.Closes; w == nil {
-			w = c.Opens
-		}
+	if w, ok := beforehand(a, b); ok {
 		return w, true, 0
-	}
-	if a.Class() == AllowAll && b.Class() == AllowAll {
-		return nil, true, 0
 	}
 	path, whole, work := shortest(a, b, most, plain)
 	if path == nil && (whole || work == 0) {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -29,7 +30,11 @@ type Template struct {
 	Disallows []string
 }
 
-// Validate returns an error if a template has no signature, or several.
+// TemplateKinds are the kinds of templates.
+var TemplateKinds = []string{"cdn", "cms", "plugin", "list", "legal"}
+
+// Validate returns an error if a template has an unknown kind, no signature, or
+// several.
 func (t *Template) Validate() error {
 	signatures := 0
 	for _, has := range []bool{t.Begin != "" && t.End != "", t.Line != "", t.Digest != "", t.Agent != "" && len(t.Disallows) > 0} {
@@ -38,6 +43,8 @@ func (t *Template) Validate() error {
 	switch {
 	case t.ID == "":
 		return fmt.Errorf("a template needs an id")
+	case !slices.Contains(TemplateKinds, t.Kind):
+		return fmt.Errorf("template %s: no kind %q; use one of %s", t.ID, t.Kind, strings.Join(TemplateKinds, ", "))
 	case signatures != 1 || (t.Begin != "") != (t.End != "") || (t.Agent != "") != (len(t.Disallows) > 0):
 		return fmt.Errorf("template %s: give begin and end, or line, or digest, or agent and disallows", t.ID)
 	case t.Has != "" && t.Begin == "" && t.Line == "":
@@ -115,18 +122,18 @@ func (t *Templates) Find(f *File) (matches []TemplateMatch, groups []int32) {
 	if n := len(f.body); n > 0 && (f.body[n-1] == '\n' || f.body[n-1] == '\r') {
 		last-- // the empty line behind the last line end
 	}
-	matches = t.regions(found, last)
+	regions := t.regions(found, last)
+	matches = slices.Clone(regions)
 	for i := range f.Groups {
-		groups = append(groups, -1)
 		from, to := f.groupLines(i)
-		claimed := slices.IndexFunc(matches, func(m TemplateMatch) bool { return m.Claims && m.First <= from && to <= m.Last })
+		claimed := slices.IndexFunc(regions, func(m TemplateMatch) bool { return m.Claims && m.First <= from && to <= m.Last })
 		if claimed < 0 && len(matches) < maxMatches {
 			if k := t.ofGroup(f, i); k >= 0 {
 				claimed = len(matches)
 				matches = append(matches, TemplateMatch{Template: &t.list[k], First: from, Last: to, Claims: true})
 			}
 		}
-		groups[i] = int32(claimed)
+		groups = append(groups, int32(claimed))
 	}
 	order := make([]int32, len(matches))
 	for i := range order {
@@ -136,14 +143,12 @@ func (t *Templates) Find(f *File) (matches []TemplateMatch, groups []int32) {
 	sorted, place := make([]TemplateMatch, len(matches)), make([]int32, len(matches))
 	for k, i := range order {
 		sorted[k], place[i] = matches[i], int32(k)
+		sorted[k].count(f)
 	}
 	for i, m := range groups {
 		if m >= 0 {
 			groups[i] = place[m]
 		}
-	}
-	for i := range sorted {
-		sorted[i].count(f)
 	}
 	return sorted, groups
 }
@@ -236,7 +241,7 @@ func (t *Templates) ofGroup(f *File, i int) int {
 	g := &f.Groups[i]
 	for _, k := range t.rules {
 		x := &t.list[k]
-		names := func(a AgentLine) bool { return strings.EqualFold(string(a.name()), x.Agent) }
+		names := func(a AgentLine) bool { return strings.EqualFold(string(a.Wide), x.Agent) }
 		if g.Rules.Len() < len(x.Disallows) || !slices.ContainsFunc(f.Agents[g.Agents.From:g.Agents.To], names) {
 			continue
 		}
@@ -252,12 +257,14 @@ func (t *Templates) ofGroup(f *File, i int) int {
 
 // count counts the groups that begin in a match and the rules in it.
 func (m *TemplateMatch) count(f *File) {
-	for i := range f.Groups {
-		m.Groups += int32(index(m.First <= f.Groups[i].Line && f.Groups[i].Line <= m.Last))
-	}
-	for i := range f.Rules {
-		m.Rules += int32(index(m.First <= f.Rules[i].Line && f.Rules[i].Line <= m.Last))
-	}
+	m.Groups = between(f.Groups, m.First, m.Last, func(g Group) int32 { return g.Line })
+	m.Rules = between(f.Rules, m.First, m.Last, func(r Rule) int32 { return r.Line })
+}
+
+// between returns the number of elements, ascending by line, from one line to another.
+func between[T any](list []T, first, last int32, line func(T) int32) int32 {
+	before := func(n int32) int { return sort.Search(len(list), func(i int) bool { return line(list[i]) >= n }) }
+	return int32(before(last+1) - before(first))
 }
 
 // groupLines returns the first and the last line of a group.
@@ -273,14 +280,6 @@ func (f *File) groupLines(i int) (first, last int32) {
 	return first, last
 }
 
-// name returns what of an agent line counts as its token.
-func (a *AgentLine) name() []byte {
-	if len(a.Wide) > len(a.Token) {
-		return a.Wide
-	}
-	return a.Token
-}
-
 // GroupDigest returns the digest of a group as normalized: the first 32 hexadecimal digits
 // of the SHA-256 of its tokens in lower case, sorted, each as "user-agent: token\n", and
 // its rules in the order of the file, as "disallow: /path\n", with the path as written.
@@ -290,7 +289,7 @@ func (f *File) GroupDigest(i int) string {
 	g := &f.Groups[i]
 	tokens := make([]string, 0, 8)
 	for k := g.Agents.From; k < g.Agents.To; k++ {
-		tokens = append(tokens, strings.ToLower(string(f.Agents[k].name())))
+		tokens = append(tokens, strings.ToLower(string(f.Agents[k].Wide)))
 	}
 	slices.Sort(tokens)
 	text := f.digested[:0]

@@ -64,8 +64,9 @@ func TestTemplates(t *testing.T) {
 
 func TestTemplateValidate(t *testing.T) {
 	for _, x := range []Template{
-		{}, {ID: "x"}, {ID: "x", Begin: "a"}, {ID: "x", Line: "a", End: "b"}, {ID: "x", Line: "a", Digest: "b"}, {ID: "x", Agent: "*"},
-		{ID: "x", Disallows: []string{"/"}}, {ID: "x", Digest: "a", Has: "b"}, {Line: "a"},
+		{}, {ID: "x", Kind: "cms"}, {ID: "x", Kind: "cms", Begin: "a"}, {ID: "x", Kind: "cms", Line: "a", End: "b"}, {ID: "x", Kind: "cms", Line: "a", Digest: "b"},
+		{ID: "x", Kind: "cms", Agent: "*"}, {ID: "x", Kind: "cms", Disallows: []string{"/"}}, {ID: "x", Kind: "cms", Digest: "a", Has: "b"}, {Kind: "cms", Line: "a"},
+		{ID: "x", Kind: "new", Line: "a"},
 	} {
 		if x.Validate() == nil {
 			t.Errorf("%+v is valid", x)
@@ -132,6 +133,7 @@ func BenchmarkTemplates(b *testing.B) {
 	templates := NewTemplates(someTemplates)
 	for name, body := range map[string]string{
 		"plain": strings.Repeat("# a comment\nUser-agent: A\nDisallow: /a\nDisallow: /b\n\n", 40), "hostile": strings.Repeat("# BEGIN Managed content\n", 20000),
+		"many regions and groups": strings.Repeat("# BEGIN Managed content\n# END Managed Content\n", 1000) + strings.Repeat("User-agent:a\nallow:\n", 20000),
 	} {
 		f, google := new(File), named(b, "google")
 		b.Run(name+"/parse", func(b *testing.B) {

@@ -93,13 +93,13 @@ func (u *Usage) Path() (path, rest []byte) {
 
 // Remarks about lines and labels.
 const (
-	RemarkNotParsed    = "not_parsed"    // it is no dictionary, so its labels are not known
+	RemarkNotParsed    = "not_parsed"    // it is not a dictionary, so its labels are unknown
 	RemarkNoStatement  = "no_statement"  // it has no label
 	RemarkOldLabel     = "old_label"     // of an earlier draft: it states nothing today
 	RemarkUnknownLabel = "unknown_label" // the vocabulary lacks the label
 	RemarkUnknownValue = "unknown_value" // the value neither allows nor refuses
 	RemarkRepeated     = "repeated"      // an earlier item of the line has the same label
-	RemarkNotURL       = "not_url"       // a licence that is no absolute URL
+	RemarkNotURL       = "not_url"       // a licence that is not an absolute URL
 )
 
 // A Statement is one label of a line.
@@ -147,7 +147,7 @@ func (v Vocabulary) Statements(u *Usage) (all []Statement) {
 
 // dictionary returns the statements of a line of Content-Usage. Its value is a dictionary
 // of Structured Fields (RFC 9651, 4.2.2): of a label that occurs twice the last item
-// counts, whatever it is, and a dictionary that does not parse says nothing.
+// counts, whatever it is. A dictionary that does not parse states nothing.
 func (v Vocabulary) dictionary(u *Usage) (all []Statement) {
 	_, rest := u.Path()
 	text := string(rest)

@@ -42,7 +42,7 @@ var much = map[string]func(s *Segment, n int) error{
 	"lines":       many(func(s *Segment) Table[Line] { return s.Lines }, func(r *Line) *string { return &r.Value }),
 	"signals":     many(func(s *Segment) Table[Signal] { return s.Signals }, func(r *Signal) *string { return &r.Value }),
 	"preferences": many(func(s *Segment) Table[Preference] { return s.Preferences }, func(r *Preference) *string { return &r.Value }),
-	"templates":   many(func(s *Segment) Table[TemplateRow] { return s.Templates }, func(r *TemplateRow) *string { return &r.Template }),
+	"templates":   many(func(s *Segment) Table[Template] { return s.Templates }, func(r *Template) *string { return &r.Template }),
 	"policies":    many(func(s *Segment) Table[Policy] { return s.Policies }, func(r *Policy) *string { return &r.Agent }),
 	"verdicts":    many(func(s *Segment) Table[Verdict] { return s.Verdicts }, func(r *Verdict) *string { return &r.URL }),
 	"summary":     many(func(s *Segment) Table[Count] { return s.Summary }, func(r *Count) *string { return &r.Metric }),

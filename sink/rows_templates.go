@@ -1,7 +1,7 @@
 package sink
 
-// TemplateRow is a row of `templates`: a region, a file or a group that a template wrote.
-type TemplateRow struct {
+// Template is a row of `templates`: a region, a file or a group that a template wrote.
+type Template struct {
 	// Number of the target within the run; it joins the tables. The input alone determines it: of a host
 	// list it is the ordinal of the target's first row, of an archive it counts archives and records.
 	// Example: `17`.

@@ -89,7 +89,7 @@ func fill(s *Segment, index int) error {
 			s.Lines.Write(Line{Seq: seq, Line: 2}, Line{Seq: seq, Line: 2}),
 			s.Signals.Write(Signal{Seq: seq, Line: 3}),
 			s.Preferences.Write(Preference{Seq: seq, Line: 3}),
-			s.Templates.Write(TemplateRow{Seq: seq, FirstLine: 1}),
+			s.Templates.Write(Template{Seq: seq, FirstLine: 1}),
 			s.Policies.Write(Policy{Seq: seq, Host: host}),
 			s.Verdicts.Write(Verdict{Seq: seq, Host: host}, Verdict{Seq: seq, Host: host, URL: "/"}),
 			s.Examples.Write(Example{Metric: "line_class", Host: host, Line: Some(int32(2))}),

@@ -32,7 +32,7 @@ type Segment struct {
 	Lines       Table[Line]
 	Signals     Table[Signal]
 	Preferences Table[Preference]
-	Templates   Table[TemplateRow]
+	Templates   Table[Template]
 	Policies    Table[Policy]
 	Verdicts    Table[Verdict]
 	Agents      Table[Agent] // only segment 0 writes it

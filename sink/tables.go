@@ -62,7 +62,7 @@ var tables = []TableInfo{
 	{Name: "lines", rowType: rowsOf(func(s *Segment) *Table[Line] { return &s.Lines }), merges: true, Within: "line", Foreign: []string{"origin", "field", "value"}},
 	{Name: "signals", rowType: rowsOf(func(s *Segment) *Table[Signal] { return &s.Signals }), merges: true, Within: "line", Foreign: []string{"origin", "path", "key", "value"}},
 	{Name: "preferences", rowType: rowsOf(func(s *Segment) *Table[Preference] { return &s.Preferences }), merges: true, Within: "line", Foreign: []string{"origin", "group_agent", "label", "path", "value"}},
-	{Name: "templates", rowType: rowsOf(func(s *Segment) *Table[TemplateRow] { return &s.Templates }), merges: true, Within: "first_line", Foreign: []string{"origin"}},
+	{Name: "templates", rowType: rowsOf(func(s *Segment) *Table[Template] { return &s.Templates }), merges: true, Within: "first_line", Foreign: []string{"origin"}},
 	{Name: "agents", rowType: rowsOf(func(s *Segment) *Table[Agent] { return &s.Agents })},
 	{Name: "policies", rowType: rowsOf(func(s *Segment) *Table[Policy] { return &s.Policies }), merges: true, Foreign: []string{"origin", "group_agent"}},
 	{Name: "verdicts", rowType: rowsOf(func(s *Segment) *Table[Verdict] { return &s.Verdicts }), merges: true, Foreign: []string{"origin", "group_agent", "rule_pattern"}},

@@ -1,19 +1,16 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/robocensus/robocensus/cmd/internal/suggest"
 	"github.com/robocensus/robocensus/fetch"
-	"github.com/robocensus/robocensus/pipeline"
 	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/robots"
 )
@@ -45,8 +42,8 @@ With --jsonl, each line of standard input is an object
     {"robots": TEXT, "agent": TOKEN, "url": URL}
 
 ("robots_b64" for bytes; "agents" for tokens in order of preference; "profile" in
-place of --profile; "uses": true to ask for them). Tokens and URL are taken literally. Each line of output is an
-object
+place of --profile; "uses": true to ask for them). Tokens and URL are taken
+literally. Each line of output is an object
 
     {"verdict", "reason", "line", "pattern", "agent"}
 
@@ -78,8 +75,7 @@ their verdicts. "truncated", and "uses" with --uses, are as with --jsonl.
 Exit codes: 0 all allowed, 1 any disallowed, 2 any undefined and none disallowed;
 64 usage, 65 bad input, 69 no host could be reached, 130 interrupted. With
 --changed-from: 0 no verdict differs, 1 some do. With --portable: 0 all parsers agree,
-1 some part. With --jsonl: 0, or 65 if a line is
-not such an object.`
+1 some part. With --jsonl: 0, or 65 if a line is not such an object.`
 
 const checkExamples = `  robocensus check robots.txt GPTBot /private/page.html
   robocensus check https://www.example.com/ --agent Googlebot-Image
@@ -208,18 +204,6 @@ func isLive(words []string) bool {
 	return true
 }
 
-// liveURL returns the URL that is checked for a word: a bare host stands for its
-// front page over https.
-func liveURL(word string) string {
-	if strings.HasPrefix(word, "/") || strings.Contains(word, "://") {
-		return word
-	}
-	if o, path, err := fetch.Parse(word, "https"); err == nil {
-		return o.String() + cmp.Or(path, "/")
-	}
-	return word
-}
-
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.IsDir()
@@ -324,80 +308,4 @@ func (f *commonFlags) withOthers(profiles []*robots.Profile) []*robots.Profile {
 		}
 	}
 	return out
-}
-
-func (f *checkFlags) checkLive(ctx context.Context, urls []string, profiles []*robots.Profile, stdout io.Writer) error {
-	agent, remark, err := f.findAgent(ctx, f.agent)
-	if err != nil {
-		return err
-	}
-	shown := f.withOthers(f.forAgent(profiles, agent))
-	urls = slices.Clone(urls)
-	for i := range urls {
-		urls[i] = liveURL(urls[i])
-		if err := checkURL(urls[i], true); err != nil {
-			return err
-		}
-	}
-	captures, err := f.captures(ctx, urls, shown)
-	if err != nil {
-		return err
-	}
-	e, err := f.explainer(ctx, stdout, shown, agent)
-	if err != nil {
-		return err
-	}
-	io.WriteString(e.out, remark)
-	for i, url := range urls {
-		if captures[i] != nil {
-			e.capture(captures[i])
-		}
-		e.explain(url)
-	}
-	return e.exit()
-}
-
-// captures fetches the robots.txt of the origin of each URL. One that has the origin of
-// the URL before it has none.
-func (f *checkFlags) captures(ctx context.Context, urls []string, profiles []*robots.Profile) ([]*fetch.Capture, error) {
-	config, err := f.fetchConfig(ctx, profiles)
-	if err != nil {
-		return nil, err
-	}
-	client, err := fetch.New(config, fetch.Backing{})
-	if err != nil {
-		return nil, usageError{err}
-	}
-	// Fetch all before judging any: one answer proves that another's failure is not
-	// this machine's.
-	captures := make([]*fetch.Capture, len(urls))
-	reached := f.acceptUnreachable
-	var doubtful error
-	var last fetch.Origin
-	for i, url := range urls {
-		origin, _, err := fetch.Parse(url, "")
-		if err != nil {
-			return nil, usageError{err}
-		}
-		if origin == last {
-			continue
-		}
-		c := client.Fetch(ctx, origin)
-		if ctx.Err() != nil {
-			return nil, errInterrupted
-		}
-		if c.Local != nil {
-			return nil, &pipeline.LocalError{Err: c.Local}
-		}
-		captures[i], last = c, origin
-		if c.IsDoubtful() {
-			doubtful = cmp.Or(doubtful, c.Err)
-		} else {
-			reached = reached || c.Error != robots.ErrorAddressBlocked
-		}
-	}
-	if doubtful != nil && !reached {
-		return nil, fmt.Errorf("%w: %w; this machine may be cut off; if it is connected, give --accept-unreachable", fetch.ErrNeverReached, doubtful)
-	}
-	return captures, nil
 }

@@ -22,8 +22,8 @@ import (
 )
 
 // applyConfig sets the flags that the configuration file names and the command line
-// does not, and reads its sections profiles and uses. A key that is no flag of run is an
-// error with its line; flags that this command does not have are skipped.
+// does not, and reads its sections profiles and uses. A key that is not a flag of run is
+// an error with its line; flags that this command does not have are skipped.
 func (f *commonFlags) applyConfig(ctx context.Context) (err error) {
 	if f.labels, err = evaluate.ParseUses("built-in uses.yaml", configs.Uses, nil); err != nil || f.config == "" {
 		return err

@@ -113,7 +113,7 @@ func (f *commonFlags) profile(name string) (*robots.Profile, bool) {
 
 // readProfiles returns the profiles that --profile names.
 func (f *commonFlags) readProfiles() ([]*robots.Profile, error) {
-	known := append(robots.ProfileNames(), "own")
+	known := append(robots.ProfileNames(), robots.Own)
 	for name := range f.own {
 		known = append(known, name)
 	}

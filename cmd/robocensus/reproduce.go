@@ -277,7 +277,8 @@ func (r *reproduction) result() error {
 // this program may have changed.
 func recordedProfiles(r *publish.Run) (map[string]*robots.Profile, error) {
 	all := make(map[string]*robots.Profile)
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.Profiles, slices.Collect(maps.Keys(r.ProfileFields)))))) {
+	judges := slices.Sorted(maps.Keys(r.ProfileFields)) // those that judge under own are no profiles of the run
+	for _, name := range slices.Concat(r.Profiles, judges) {
 		profile, err := past.Recorded(name, r.ProfileFields[name])
 		if err != nil {
 			return nil, fmt.Errorf("provenance.json %w: %w", publish.ErrDamaged, err)

@@ -70,12 +70,8 @@ func (e *Evaluator) groupRows(row *sink.Fetch, f *robots.File) []sink.Group {
 		for _, agent := range f.Agents[g.Agents.From:g.Agents.To] {
 			r.Agents = append(r.Agents, sink.Text(agent.Value))
 			r.AgentLines = append(r.AgentLines, agent.Line)
-			token := agent.Token
-			if len(agent.Wide) > len(token) {
-				token = agent.Wide // policies name MJ12bot, not MJ
-			}
-			// Tokens compare without regard to case.
-			r.Tokens = append(r.Tokens, strings.ToLower(sink.Text(token)))
+			// Policies name MJ12bot, not MJ. Tokens compare without regard to case.
+			r.Tokens = append(r.Tokens, strings.ToLower(sink.Text(agent.Wide)))
 		}
 		for _, rule := range f.Rules[g.Rules.From:g.Rules.To] {
 			if rule.Kind == robots.Allow {

@@ -58,7 +58,7 @@ type Evaluator struct {
 	lines       []sink.Line
 	signals     []sink.Signal
 	preferences []sink.Preference
-	templates   []sink.TemplateRow
+	templates   []sink.Template
 	policies    []sink.Policy
 	verdicts    []sink.Verdict
 	run         run

@@ -83,8 +83,8 @@ func groupAgent(f *robots.File, group int32) *string {
 	}
 	first := agents[0].Wide
 	for i := range agents {
-		if string(agents[i].Token) == "*" {
-			first = agents[i].Token
+		if string(agents[i].Wide) == "*" {
+			first = agents[i].Wide
 			break
 		}
 	}

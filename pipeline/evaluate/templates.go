@@ -1,17 +1,10 @@
 package evaluate
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	"github.com/robocensus/robocensus/configs/userfile"
 	"github.com/robocensus/robocensus/robots"
 	"github.com/robocensus/robocensus/sink"
 )
-
-// TemplateKinds are the kinds of templates.
-var TemplateKinds = []string{"cdn", "cms", "plugin", "list", "legal"}
 
 // ParseTemplates parses a list of templates in YAML. An unknown key or kind, and an entry
 // without a signature, are errors with their line.
@@ -41,11 +34,7 @@ func ParseTemplates(path string, text []byte) ([]robots.Template, error) {
 			return nil, err
 		}
 		t := robots.Template(entry)
-		err := t.Validate()
-		if err == nil && !slices.Contains(TemplateKinds, t.Kind) {
-			err = fmt.Errorf("template %s: no kind %q; use one of %s", t.ID, t.Kind, strings.Join(TemplateKinds, ", "))
-		}
-		if err != nil {
+		if err := t.Validate(); err != nil {
 			return nil, &userfile.Error{Path: path, Line: int64(node.Line), Err: err}
 		}
 		out = append(out, t)
@@ -54,11 +43,11 @@ func ParseTemplates(path string, text []byte) ([]robots.Template, error) {
 }
 
 // templateRows returns the rows of templates.
-func (e *Evaluator) templateRows(row *sink.Fetch) []sink.TemplateRow {
+func (e *Evaluator) templateRows(row *sink.Fetch) []sink.Template {
 	e.templates = e.templates[:0]
 	for i := range e.readings[0].content.templates {
 		m := &e.readings[0].content.templates[i]
-		e.templates = append(e.templates, sink.TemplateRow{
+		e.templates = append(e.templates, sink.Template{
 			Seq: row.Seq, Host: row.Host, Rank: row.Rank, Origin: row.Origin, Template: m.ID, Kind: m.Kind, Version: sink.NonZero(m.Version),
 			FirstLine: m.First, LastLine: m.Last, Groups: m.Groups, Rules: m.Rules,
 		})

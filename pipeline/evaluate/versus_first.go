@@ -90,18 +90,12 @@ func (e *Evaluator) countVersusFirst(row *sink.Fetch, k int, stratum string) {
 				e.examples.Add("versus_first", name, row.Host, 0, text)
 			}
 		}
-		if known = true; gravity[d] > gravity[worst] {
-			worst = d
-		}
+		worst, known = max(worst, d), true
 	}
 	if known {
 		e.counts.AddProfile("versus_first_hosts", stratum, k, summary.VersusFirstNames[worst])
 	}
 }
-
-// gravity orders the differences of the agents of a host: what is undecided may be a
-// difference.
-var gravity = [...]int{robots.Same: 0, robots.DifferInEscapes: 1, robots.DifferenceUndecided: 2, robots.Differs: 3}
 
 // versusFirstText describes the shortest path on which profile k and the first differ for an
 // agent, with both verdicts and the lines that decide.

@@ -161,7 +161,7 @@ func (d *Differences) fields(name string) (out []string) {
 // another one now has another entry (see [Differences.Entry]).
 func (d *Differences) readers() (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(d.after.ProfileFields)) {
-		if d.before.ProfileFields[name] != nil && name != "own" {
+		if d.before.ProfileFields[name] != nil && name != robots.Own {
 			names = append(names, name)
 		}
 	}

@@ -55,7 +55,7 @@ func Profile(m *sink.Manifest, name string) (*robots.Profile, error) {
 
 // Face returns the name of the profile whose reading the tables of content show.
 func Face(m *sink.Manifest) string {
-	if name := m.FirstProfile(); name != "own" {
+	if name := m.FirstProfile(); name != robots.Own {
 		return name
 	}
 	return robots.DefaultReader
@@ -67,11 +67,15 @@ func JudgedBy(m *sink.Manifest, p *robots.Profile, agent *sink.Agent) (*robots.P
 	if !p.ByAgent {
 		return p, nil
 	}
-	name := robots.DefaultReader
+	return Profile(m, Reader(agent))
+}
+
+// Reader returns the name of the profile that judges an agent under own.
+func Reader(agent *sink.Agent) string {
 	if agent.ReadsAs != nil {
-		name = *agent.ReadsAs
+		return *agent.ReadsAs
 	}
-	return Profile(m, name)
+	return robots.DefaultReader
 }
 
 // Recorded returns the profile that has recorded fields, by their names in a

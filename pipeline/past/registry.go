@@ -27,7 +27,7 @@ var columns = []string{"agent", "category", "tokens", "falls_back_to", "user_age
 
 func readRegistry(ctx context.Context, dir string, m *sink.Manifest) (*Registry, error) {
 	without := func(column string) bool { return slices.Contains(m.Without, "agents."+column) } // of a published run
-	r := &Registry{own: slices.Contains(m.Profiles, "own"), Known: slices.Contains(m.Tables, "agents") && !slices.ContainsFunc(columns, without)}
+	r := &Registry{own: slices.Contains(m.Profiles, robots.Own), Known: slices.Contains(m.Tables, "agents") && !slices.ContainsFunc(columns, without)}
 	for _, in := range m.Inputs {
 		if in.Role == "agents" {
 			r.digest = in.SHA256

@@ -121,11 +121,6 @@ func mergeGroups(f *file, only func(int) bool) (touched []int) {
 		k = n
 	}
 	f.lines = out
-	for i := range f.lines {
-		if f.lines[i].end == "" {
-			f.lines[i].end = "\n"
-		}
-	}
 	return touched
 }
 
@@ -160,20 +155,19 @@ func longestFirst(f *file, only func(int) bool) (touched []int) {
 			}
 			return 0
 		})
+		var moved []int
 		for k, i := range places {
 			if rules[k].number != f.lines[i].number {
-				touched = append(touched, f.lines[i].number)
+				moved = append(moved, f.lines[i].number)
 			}
 		}
-		if len(touched) > 0 && slices.ContainsFunc(places, func(i int) bool { return only(f.lines[i].number) }) {
+		if slices.ContainsFunc(moved, only) {
+			touched = append(touched, moved...)
 			for k, i := range places {
 				f.lines[i] = rules[k]
 			}
 		}
 		from = to
-	}
-	if !slices.ContainsFunc(touched, only) {
-		return nil
 	}
 	return touched
 }

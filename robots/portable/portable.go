@@ -9,6 +9,7 @@ package portable
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"github.com/robocensus/robocensus/robots"
@@ -85,10 +86,15 @@ type checker struct {
 // A difference is a question that a parser answers otherwise than google.
 type difference struct{ question, parser int }
 
+func (d difference) compare(other difference) int {
+	return cmp.Or(d.question-other.question, d.parser-other.parser)
+}
+
+// differences ascend.
 type differences []difference
 
 func (d differences) questions() (n int) {
-	for i := range d { // ascending by question
+	for i := range d {
 		if i == 0 || d[i].question != d[i-1].question {
 			n++
 		}
@@ -167,12 +173,7 @@ func (c *checker) answers(body []byte) (google []robots.Value, d differences) {
 			}
 		}
 	}
-	slices.SortFunc(d, func(a, b difference) int {
-		if a.question != b.question {
-			return a.question - b.question
-		}
-		return a.parser - b.parser
-	})
+	slices.SortFunc(d, difference.compare)
 	return google, d
 }
 
@@ -192,7 +193,7 @@ func (c *checker) one(body []byte, d difference) (google, other robots.Value) {
 func (c *checker) finding(s *step, f *file, google []robots.Value, before, after differences) Finding {
 	var settled differences
 	for _, d := range before {
-		if !slices.Contains(after, d) {
+		if _, stays := slices.BinarySearchFunc(after, d, difference.compare); !stays {
 			settled = append(settled, d)
 		}
 	}
@@ -226,6 +227,7 @@ func (c *checker) rest(f *file, left differences) Finding {
 	return c.about("wildcards, escapes or names that some parsers read in their own way", "", lines, f, left)
 }
 
+// about describes a cause of differences, of which there is one at least.
 func (c *checker) about(cause, advice string, lines []int, f *file, d differences) Finding {
 	x := Finding{Cause: cause, Advice: advice, Lines: lines}
 	for _, y := range d {
@@ -234,9 +236,6 @@ func (c *checker) about(cause, advice string, lines []int, f *file, d difference
 		}
 	}
 	slices.Sort(x.Parsers)
-	if len(d) == 0 {
-		return x
-	}
 	x.Agent, x.Path, x.Parser = c.agents[d[0].question/len(c.paths)].Name, c.paths[d[0].question%len(c.paths)], c.parsers[d[0].parser].Name
 	body := c.shortest(f, d[0])
 	g, o := c.one(body, d[0])

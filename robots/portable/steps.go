@@ -58,6 +58,8 @@ func readFile(body []byte) *file {
 	return f
 }
 
+func (f *file) clone() *file { return &file{bom: f.bom, lines: slices.Clone(f.lines)} }
+
 func (f *file) bytes() []byte {
 	var out []byte
 	if f.bom {
@@ -130,7 +132,7 @@ func (s *step) apply(f *file, only func(int) bool) *file {
 	if only == nil {
 		only = func(int) bool { return true }
 	}
-	next := &file{bom: f.bom, lines: slices.Clone(f.lines)}
+	next := f.clone()
 	if len(s.change(next, only)) == 0 {
 		return nil
 	}
@@ -140,7 +142,7 @@ func (s *step) apply(f *file, only func(int) bool) *file {
 
 // touches returns the lines that the step changes.
 func (s *step) touches(f *file) []int {
-	lines := s.change(&file{bom: f.bom, lines: slices.Clone(f.lines)}, func(int) bool { return true })
+	lines := s.change(f.clone(), func(int) bool { return true })
 	lines = slices.DeleteFunc(lines, func(n int) bool { return n == 0 })
 	slices.Sort(lines)
 	return slices.Compact(lines)

@@ -97,8 +97,8 @@ func torture(t *testing.T, w *web, memory bool) {
 }
 
 // wantNothingAskedTwice compares the requests of a killed run with those of an
-// undisturbed one. A host may be asked again only if it was in flight at a kill. One that
-// redirects to its www. takes the other with it, which is no further host in flight.
+// undisturbed one. A host may be asked again only if it was in flight at a kill. A host that
+// redirects to its www. counts once: both were asked for one host in flight.
 func wantNothingAskedTwice(t *testing.T, undisturbed, got map[string]int64, inFlight int) {
 	t.Helper()
 	again := int64(0)

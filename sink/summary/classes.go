@@ -33,7 +33,7 @@ var RelationNames = [relations]string{
 	robots.Mixed: robots.Mixed.String(), robots.RelationUndecided: robots.RelationUndecided.String(),
 }
 
-const firstRelations = int(robots.DifferenceUndecided) + 1
+const firstRelations = int(robots.Differs) + 1
 
 // VersusFirstNames holds the names of the differences of two profiles in the tables:
 // whether the rules of a file mean the same to an agent under both.

@@ -36,7 +36,7 @@ var values = func() map[string]map[string][]string {
 			"preference": named[robots.Preference](int(robots.Refuses) + 1)[1:], "level": named[robots.Level](int(robots.LevelFull) + 1)[1:],
 			"remark": {robots.RemarkNotParsed, robots.RemarkNoStatement, robots.RemarkUnknownLabel, robots.RemarkOldLabel, robots.RemarkUnknownValue, robots.RemarkRepeated, robots.RemarkNotURL},
 		},
-		"templates": {"kind": {"cdn", "cms", "plugin", "list", "legal"}},
+		"templates": {"kind": robots.TemplateKinds},
 		"agents":    {"kind": {"crawler", "token"}},
 		"summary":   {"stratum": summary.StratumNames()},
 		"verdicts":  {"verdict": summary.ValueNames[:], "reason": named[robots.Reason](int(robots.ReasonRobotsTxt) + 1), "rule_kind": kinds},

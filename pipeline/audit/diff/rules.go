@@ -83,21 +83,18 @@ func (d *differ) planRules() {
 // judgesUnder returns the profiles that judge under a profile, and first the one that
 // judges agents outside the registry. It does not set their agents.
 func (d *differ) judgesUnder(p *robots.Profile) ([]judge, error) {
+	agents := []sink.Agent{{}} // one outside the registry
+	if p.ByAgent {
+		agents = append(agents, d.runs[1].Registry.Agents...)
+	}
 	var judges []judge
-	for i := -1; i < len(d.runs[1].Registry.Agents); i++ {
-		var agent sink.Agent
-		if i >= 0 {
-			agent = d.runs[1].Registry.Agents[i]
-		}
-		by, err := past.JudgedBy(d.runs[1].Manifest, p, &agent)
+	for i := range agents {
+		by, err := past.JudgedBy(d.runs[1].Manifest, p, &agents[i])
 		if err != nil {
 			return nil, err
 		}
 		if !slices.ContainsFunc(judges, func(j judge) bool { return j.profile.Name == by.Name }) {
-			judges = append(judges, judge{under: p.Name, profile: by, strangers: i < 0})
-		}
-		if !p.ByAgent {
-			break
+			judges = append(judges, judge{under: p.Name, profile: by, strangers: i == 0})
 		}
 	}
 	return judges, nil
@@ -126,14 +123,7 @@ func (d *differ) ruleAgents() {
 
 // judges reports whether a judge judges an agent.
 func (j *judge) judges(agent *sink.Agent) bool {
-	if j.under == j.profile.Name {
-		return true
-	}
-	reader := robots.DefaultReader
-	if agent.ReadsAs != nil {
-		reader = *agent.ReadsAs
-	}
-	return reader == j.profile.Name
+	return j.under == j.profile.Name || past.Reader(agent) == j.profile.Name
 }
 
 // compares reports whether the rules of a pair are compared.

@@ -66,10 +66,10 @@ func (e *List) Fit(c evaluate.Config, tables []string) error {
 		if err := e.checkFixed(x, c.Profiles); err != nil {
 			return err
 		}
-		if x.isOfModel() && len(c.Profiles) > 0 && c.Profiles[0].ByAgent {
-			return e.fail(x.lines[x.what], "expectation %q: models are compared under the first profile, and own judges agents by different ones: put one of them first", x.Name)
-		}
 		if x.isOfModel() && len(c.Profiles) > 0 {
+			if why := noModels(c.Profiles[0]); why != "" {
+				return e.fail(x.lines[x.what], "expectation %q: %s", x.Name, why)
+			}
 			m := newModelCheck(c.Profiles[0], c.Agents)
 			if why := m.cannotBreak(x, m.read(x.model), c.Agents); why != "" {
 				return e.fail(x.lines[x.what], "expectation %q cannot be broken: %s", x.Name, why)

@@ -47,6 +47,15 @@ func modelTables(p *robots.Profile) []string {
 	return []string{"bodies"}
 }
 
+// noModels says why hosts cannot be compared with models under a run's first profile, "" if
+// they can.
+func noModels(first *robots.Profile) string {
+	if first.ByAgent {
+		return "models are compared under the first profile, and own judges agents by different ones: put one of them first"
+	}
+	return ""
+}
+
 // checkModel checks, before the profile and the agents are known, that a host can fall
 // short of the model.
 func (x *expectation) checkModel() error {
@@ -91,8 +100,8 @@ func (c *Checker) lacksModel(m *sink.Manifest, k int) string {
 	if err != nil {
 		return err.Error()
 	}
-	if p.ByAgent {
-		return "profile own judges agents by different parsers, and models are compared under one: put it first"
+	if why := noModels(p); why != "" {
+		return why
 	}
 	for _, table := range modelTables(p) {
 		if !slices.Contains(m.Tables, table) {
