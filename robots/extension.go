@@ -10,13 +10,13 @@ import (
 // reports false for crawl-delay, which is a field of its group and not a
 // Signal.
 func (s *parser) signal(ext extension, field, value []byte) bool {
-	s.usage(ext, value)
+	usage := s.usage(ext, value)
 	switch ext {
 	case extCrawlDelay:
 		s.crawlDelay(value)
 		return false
 	case extContentSignal, extContentUsage:
-		return s.keyValues(field, value)
+		return s.labels(field, usage)
 	case extLicense:
 		if !isAbsolute(value) {
 			return false
@@ -89,24 +89,20 @@ func decimal(b []byte) (float64, bool) {
 	return d, err == nil
 }
 
-// keyValues parses "[path] key=value, key=value". A pair without = makes the
-// whole line invalid.
-func (s *parser) keyValues(field, value []byte) bool {
-	var path []byte
-	if len(value) > 0 && value[0] == '/' {
-		path, value = cutWord(value)
-	}
+// labels adds the labels of a line about use, whatever they mean. It reports false for a
+// line that has none.
+func (s *parser) labels(field []byte, u *Usage) bool {
 	from := len(s.Signals)
-	for more := true; more; {
-		var pair []byte
-		pair, value, more = bytes.Cut(value, []byte(","))
-		k, v, ok := bytes.Cut(pair, []byte("="))
-		k, v = trim(k), trim(v)
-		if !ok || len(k) == 0 || bytes.ContainsAny(k, " \t") || bytes.ContainsAny(v, " \t=") {
-			s.Signals = s.Signals[:from]
+	if u.Mechanism == ContentSignal {
+		eachSignal(u.Value, func(key, value []byte) { s.addSignal(Signal{Field: field, Key: key, Value: value}) })
+		return len(s.Signals) > from
+	}
+	path, _ := u.Path()
+	for _, x := range (Vocabulary)(nil).Statements(u) {
+		if x.Remark == RemarkNotParsed || x.Remark == RemarkNoStatement {
 			return false
 		}
-		s.addSignal(Signal{Field: field, Path: path, Key: k, Value: v})
+		s.addSignal(Signal{Field: field, Path: path, Key: []byte(x.Label), Value: []byte(x.Value)})
 	}
 	return true
 }

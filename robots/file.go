@@ -172,8 +172,8 @@ func (c RemarkClass) String() string {
 // value does not follow the format is a Remark instead. Parts that a field does
 // not have are nil:
 //
-//	content-signal  [path] key=value, …        one Signal for each key
-//	content-usage   [path] key=value, …        the same
+//	content-signal  key=value, …               one Signal for each key
+//	content-usage   [path] key=value, …        one for each label
 //	license         URL                        Value is the URL
 //	host            name                       Value is the name
 //	request-rate    n/time[unit] [hhmm-hhmm]   Value is all of it

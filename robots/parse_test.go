@@ -157,12 +157,15 @@ func TestSignals(t *testing.T) {
 		"clean-param: ref&sid /books/\n" +
 		"host: example.com\n" + // 8
 		"noindex: /x\n" +
-		"content-signal: search\n" +
+		"content-usage: /a search=n,\n" + // no dictionary
 		"license: none\n" +
 		"request-rate: often\n" + // 12
 		"visit-time: 2am-3am\n" +
 		"host: a b\n" +
-		"noindex:\n"
+		"noindex:\n" +
+		"content-signal: Search = YES ,, ai-train\n" + // 16
+		"content-usage: search=n;x=1, note=\"a, b\"\n" +
+		"content-signal:\n"
 	want := []string{
 		"2 0 Content-Signal||search|yes",
 		"2 0 Content-Signal||ai-train|no",
@@ -174,6 +177,10 @@ func TestSignals(t *testing.T) {
 		"7 0 clean-param|/books/||sid",
 		"8 0 host|||example.com",
 		"9 0 noindex|/x||/x",
+		"16 0 content-signal||Search|YES",
+		"16 0 content-signal||ai-train|",
+		"17 0 content-usage||search|n;x=1",
+		`17 0 content-usage||note|"a, b"`,
 	}
 	eachProfile(t, func(t *testing.T, p *Profile) {
 		var f File
@@ -186,11 +193,11 @@ func TestSignals(t *testing.T) {
 			t.Errorf("got\n%s", strings.Join(got, "\n"))
 		}
 		for i, r := range f.Remarks {
-			if r.Class != Extension || int(r.Line) != 10+i {
+			if want := []int32{10, 11, 12, 13, 14, 15, 18}; r.Class != Extension || r.Line != want[i] {
 				t.Errorf("remark %d: %+v", i, r)
 			}
 		}
-		if len(f.Remarks) != 6 || f.InvalidLines != 0 {
+		if len(f.Remarks) != 7 || f.InvalidLines != 0 {
 			t.Errorf("%d remarks, %d invalid lines", len(f.Remarks), f.InvalidLines)
 		}
 	})

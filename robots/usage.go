@@ -66,8 +66,8 @@ type Usage struct {
 	Value       []byte // as written
 }
 
-// usage keeps a line about use.
-func (s *parser) usage(ext extension, value []byte) {
+// usage keeps a line about use, and returns it; nil for another extension.
+func (s *parser) usage(ext extension, value []byte) *Usage {
 	mechanism := NoMechanism
 	switch ext {
 	case extContentUsage:
@@ -77,9 +77,10 @@ func (s *parser) usage(ext extension, value []byte) {
 	case extLicense:
 		mechanism = License
 	default:
-		return
+		return nil
 	}
 	s.Usages = append(s.Usages, Usage{Line: s.line, Group: s.group, Mechanism: mechanism, Value: value})
+	return &s.Usages[len(s.Usages)-1]
 }
 
 // Path returns the path that a line of Content-Usage is about, nil for none, and the rest
@@ -235,17 +236,24 @@ func splitItems(text string) (items []string) {
 	return items
 }
 
-// signals returns the statements of a line of Content-Signal, which has no normative
-// grammar: empty items do not count, and keys and values may have any case and white
-// space around them.
-func (v Vocabulary) signals(u *Usage) (all []Statement) {
-	for item := range bytes.SplitSeq(u.Value, []byte(",")) {
-		if item = trim(item); len(item) == 0 {
-			continue
+// eachSignal yields the items of a line of Content-Signal, which has no normative grammar:
+// empty items do not count, and keys and values may have white space around them.
+func eachSignal(line []byte, yield func(key, value []byte)) {
+	for more := true; more; {
+		var item []byte
+		item, line, more = bytes.Cut(line, []byte(","))
+		if item = trim(item); len(item) > 0 {
+			key, value, _ := bytes.Cut(item, []byte("="))
+			yield(trim(key), trim(value))
 		}
-		key, value, _ := bytes.Cut(item, []byte("="))
-		value = trim(value)
-		s := Statement{Label: strings.ToLower(string(trim(key))), Value: string(value)}
+	}
+}
+
+// signals returns the statements of a line of Content-Signal. Keys and values may have any
+// case.
+func (v Vocabulary) signals(u *Usage) (all []Statement) {
+	eachSignal(u.Value, func(key, value []byte) {
+		s := Statement{Label: strings.ToLower(string(key)), Value: string(value)}
 		known := v.setUse(&s, ContentSignal)
 		if s.Label == "use" && !known {
 			for _, l := range [...]Level{LevelImmediate, LevelReference, LevelFull} {
@@ -260,6 +268,6 @@ func (v Vocabulary) signals(u *Usage) (all []Statement) {
 			s.setPreference(known, equalFold(value, "yes"), equalFold(value, "no"))
 		}
 		all = append(all, s)
-	}
+	})
 	return all
 }
