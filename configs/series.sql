@@ -53,7 +53,7 @@ CREATE OR REPLACE VIEW series_statuses AS
 CREATE OR REPLACE VIEW series_signals AS
   SELECT s.run, s.date, s.stratum, k.metric, k.key, coalesce(c.count, 0)::BIGINT AS count, s.hosts, s.texts,
          coalesce(c.count, 0) / nullif(s.hosts, 0) AS of_hosts, coalesce(c.count, 0) / nullif(s.texts, 0) AS of_texts
-  FROM (SELECT DISTINCT metric, key FROM series_counts WHERE metric IN ('signal', 'field')) k
+  FROM (SELECT DISTINCT metric, key FROM series_counts WHERE metric IN ('signal', 'field', 'preference', 'template', 'body')) k
   CROSS JOIN series_sizes s
   LEFT JOIN series_counts c ON c.run = s.run AND c.stratum = s.stratum AND c.metric = k.metric AND c.key = k.key;
 
@@ -63,3 +63,21 @@ CREATE OR REPLACE VIEW series_features AS
   FROM (SELECT DISTINCT key FROM series_counts WHERE metric = 'feature') k
   CROSS JOIN series_sizes s
   LEFT JOIN series_counts c ON c.metric = 'feature' AND c.run = s.run AND c.stratum = s.stratum AND c.key = k.key;
+
+CREATE OR REPLACE VIEW series_refusals AS
+  SELECT s.run, s.date, s.stratum, k.profile, k.way, coalesce(c.count, 0)::BIGINT AS count, s.hosts, f.files,
+         coalesce(c.count, 0) / nullif(s.hosts, 0) AS of_hosts, coalesce(c.count, 0) / nullif(f.files, 0) AS of_files
+  FROM (SELECT DISTINCT profile, key AS way FROM series_counts WHERE metric = 'refusal') k
+  CROSS JOIN series_sizes s
+  JOIN series_files f ON f.run = s.run AND f.stratum = s.stratum AND f.profile = k.profile
+  LEFT JOIN series_counts c ON c.metric = 'refusal' AND c.run = s.run AND c.stratum = s.stratum AND c.profile = k.profile AND c.key = k.way;
+
+CREATE OR REPLACE VIEW series_templates AS
+  SELECT s.run, s.date, s.stratum, a.agent, a.category, a.profile, k.template, a.agent || ', ' || k.template AS words, coalesce(c.count, 0)::BIGINT AS count, s.hosts, f.files,
+         coalesce(c.count, 0) / nullif(s.hosts, 0) AS of_hosts, coalesce(c.count, 0) / nullif(f.files, 0) AS of_files
+  FROM (SELECT DISTINCT agent, profile, key AS template FROM series_counts WHERE metric = 'policy_template') k,
+  (SELECT DISTINCT run, agent, category, profile FROM series_counts WHERE metric = 'policy') a
+  JOIN series_sizes s ON s.run = a.run
+  LEFT JOIN series_files f ON f.run = a.run AND f.stratum = s.stratum AND f.profile = a.profile
+  LEFT JOIN series_counts c ON c.metric = 'policy_template' AND c.run = a.run AND c.stratum = s.stratum AND c.agent = a.agent AND c.profile = a.profile AND c.key = k.template
+  WHERE k.agent = a.agent AND k.profile = a.profile;

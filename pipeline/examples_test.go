@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/pipeline/evaluate"
 	"github.com/robocensus/robocensus/sink"
 	"github.com/robocensus/robocensus/sink/summary"
 )
@@ -28,13 +30,17 @@ func TestNoStrangerMakesACounter(t *testing.T) {
 		fmt.Fprintf(w, "field-%[1]s: \x00\xff%[2]s\nUser-agent: *\nCrawl-delay: %[3]d\nContent-Signal: %[1]s=yes, search=%[1]s, ai-train=No\nLICENSE: https://%[1]s/l\nDisallow /x\n",
 			r.Host, strings.Repeat("é", 150), len(r.Host))
 	}, hosts.String())
+	var err error
+	if c.Evaluate.Labels, err = evaluate.ParseUses("uses.yaml", configs.Uses, nil); err != nil {
+		t.Fatal(err)
+	}
 	result, err := Run(context.Background(), c, new(Progress))
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := make(map[string]int64)
 	for _, row := range result.Counts.List() {
-		if slices.Contains([]string{"tld", "server", "field", "signal", "crawl_delay", "line_class_hosts", "address_block"}, row.Metric) {
+		if slices.Contains([]string{"tld", "server", "field", "signal", "preference", "preference_remark", "crawl_delay", "line_class_hosts", "address_block"}, row.Metric) {
 			got[row.Metric+" "+row.Key] += row.N
 		}
 	}
@@ -42,6 +48,7 @@ func TestNoStrangerMakesACounter(t *testing.T) {
 		"tld other": n, "server other": n, "address_block 127.0.0.0/8": n,
 		"field other": n, "field crawl-delay": n, "field content-signal": n, "field license": n,
 		"signal content-signal other": n, "signal content-signal search=other": n, "signal content-signal ai-train=no": n, "signal license": n,
+		"preference content-signal ai-train disallow": n, "preference_remark unknown_label": n, "preference_remark unknown_value": n,
 		"crawl_delay 12": 10, "crawl_delay 14": 90, "crawl_delay 16": n - 100,
 		"line_class_hosts unknown_field": n, "line_class_hosts nul": n, "line_class_hosts missing_colon": n, "line_class_hosts extension": n,
 	}

@@ -83,8 +83,9 @@ type Change struct {
 // Point is a row of `series`: a figure of one run in a series over several. It belongs
 // to no run; robocensus series writes it to a file.
 type Point struct {
-	// What is counted, as in `summary`: `policy`, `policy_explicit`, `category`, `signal`, `field`,
-	// `feature`, `status`, `outcome`, `reason`, `targets`; or `entered`, `left` and `change` (below).
+	// What is counted, as in `summary`: `policy`, `policy_explicit`, `policy_template`, `category`,
+	// `refusal`, `preference`, `template`, `signal`, `field`, `feature`, `body`, `status`, `outcome`, `reason`,
+	// `targets`; or `entered`, `left` and `change` (below).
 	// Example: `policy`.
 	Metric string `parquet:"metric,dict" json:"metric"`
 	// `all` hosts of the run; with `--panel` also `panel`, those in all runs, and `others`, the rest.

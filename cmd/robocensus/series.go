@@ -57,7 +57,7 @@ comparable runs: shares of hosts that shut an agent or a category out, and of ho
 with a signal. A figure that may have moved by chance is left out.
 
 Without --html, --parquet, --csv or --json, the output is an overview of the hosts that
-shut out a crawler for AI training, weighted if there are weights; comparable says
+shut out an agent for AI training, weighted if there are weights; comparable says
 whether a run is comparable with the one above it. The columns of the table series are
 in the data dictionary.
 

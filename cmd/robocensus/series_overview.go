@@ -23,7 +23,7 @@ func showSeries(out io.Writer, r *series.Result) {
 			shares[pt.Run][pt.Base] = pt
 		}
 	}
-	title := "Hosts that shut out a crawler for AI training"
+	title := "Hosts that shut out an agent for AI training"
 	switch stratum {
 	case series.All:
 	case series.Weighted:

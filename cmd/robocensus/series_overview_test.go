@@ -55,7 +55,7 @@ func TestOverviewOfAStratum(t *testing.T) {
 	var out bytes.Buffer
 	showSeries(&out, r)
 	want := []string{
-		"Hosts that shut out a crawler for AI training, of the stratum 1-1000",
+		"Hosts that shut out an agent for AI training, of the stratum 1-1000",
 		"run  date        hosts  files  of hosts  of files  comparable",
 		"a    0001-01-01",
 		"b    0001-01-01      4      2     50.0%     50.0%          no",

@@ -46,14 +46,14 @@ func TestShutOutTable(t *testing.T) {
 		t.Fatal(said)
 	}
 	said = regexp.MustCompile(` +`).ReplaceAllString(said, " ")
-	from := strings.Index(said, "\n3 hosts shut out an AI training crawler")
+	from := strings.Index(said, "\n3 hosts shut out an agent for AI training")
 	to := strings.Index(said, "\nRows written")
 	if from < 0 || to < from || !strings.Contains(said, "\n10 of 10 hosts answered (100%), and the rules of 8 decide (80.0%).\n") {
 		t.Fatal(said)
 	}
 	// GPTBot: own1, own2 and all, the first two by name; part and the three few partly.
 	want := `
-3 hosts shut out an AI training crawler: 30.0% of hosts, 37.5% of files.
+3 hosts shut out an agent for AI training: 30.0% of hosts, 37.5% of files.
 
 Shut out of most hosts
 category agent hosts of hosts of files by name partly

@@ -49,14 +49,15 @@ type figures struct {
 	failures map[string]int64 // hosts that could not be reached, by error class
 	agents   []*shutOut       // agents that any host shuts out, most hosts first
 
-	hasTraining bool  // the registry has AI training crawlers
-	training    int64 // hosts that shut out at least one of them
+	hasTraining bool             // the registry has agents for AI training
+	training    int64            // hosts that shut out at least one of them
+	refusals    map[string]int64 // hosts that refuse the training of models, by way
 }
 
 const aiTraining = "ai-training"
 
 func figuresOf(profile string, targets int64, counts *summary.Counts) *figures {
-	f := &figures{targets: targets, noun: "host", outcomes: make(map[string]int64), reasons: make(map[string]int64), failures: make(map[string]int64)}
+	f := &figures{targets: targets, noun: "host", outcomes: make(map[string]int64), reasons: make(map[string]int64), failures: make(map[string]int64), refusals: make(map[string]int64)}
 	agents := make(map[string]*shutOut)
 	for _, row := range counts.List() {
 		if row.Profile != profile && row.Profile != "" {
@@ -69,6 +70,8 @@ func figuresOf(profile string, targets int64, counts *summary.Counts) *figures {
 			f.reasons[row.Key] += row.N
 		case "network_failure":
 			f.failures[row.Key] += row.N
+		case "refusal":
+			f.refusals[row.Key] += row.N
 		case "category":
 			if row.Category == aiTraining {
 				f.hasTraining = true
@@ -308,6 +311,20 @@ func showAnswers(p *textPage, profile string, f *figures) {
 	p.table("What that means under profile "+p.foreign(profile), head, 1, rows)
 }
 
+// refusing lists the ways in which hosts refuse the training of models; none if all do so by
+// shutting out a crawler.
+func (f *figures) refusing() (said []string) {
+	ways := maps.Clone(f.refusals)
+	delete(ways, "any")
+	if len(ways) == 0 || len(ways) == 1 && ways["crawler"] > 0 {
+		return nil
+	}
+	for _, way := range sorted(ways) {
+		said = append(said, words.Number(ways[way])+" "+words.Refusal.Of(way))
+	}
+	return said
+}
+
 // showShutOut prints which agents are shut out by rules. An outage shuts out nobody.
 func showShutOut(p *textPage, f *figures) {
 	files := f.outcomes[string(robots.ConditionalAllow)]
@@ -316,8 +333,12 @@ func showShutOut(p *textPage, f *figures) {
 		return
 	}
 	if f.hasTraining {
-		p.line(fmt.Sprintf("\n%s shut out an AI training crawler: %s of %ss, %s of files.",
+		p.line(fmt.Sprintf("\n%s shut out an agent for AI training: %s of %ss, %s of files.",
 			words.Count(f.training, f.noun), words.Percent(f.training, f.targets), f.noun, words.Percent(f.training, files)))
+	}
+	if ways := f.refusing(); ways != nil {
+		p.line(words.Count(f.refusals["any"], f.noun) + " refuse AI training in some way:")
+		p.list(ways)
 	}
 	if len(f.agents) == 0 {
 		p.line("\nNo agent is shut out anywhere.")

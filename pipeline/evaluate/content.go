@@ -45,10 +45,7 @@ func (e *Evaluator) content(row *sink.Fetch, out *sink.Segment) error {
 			return err
 		}
 	}
-	if out.Preferences.Wanted() {
-		return out.Preferences.Write(e.preferenceRows(row, f)...)
-	}
-	return nil
+	return out.Preferences.Write(e.preferences...)
 }
 
 // groupIndex returns the cell of a group's index, null for -1.

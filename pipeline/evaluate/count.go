@@ -66,7 +66,7 @@ func (e *Evaluator) count(row *sink.Fetch, stratum string) {
 	for _, c := range [...]struct {
 		flag string
 		set  bool
-	}{{"bom", row.HasBOM}, {"not_utf8", !row.IsUTF8}, {"html", row.IsHTML}, {"truncated", row.BodyTruncated}} {
+	}{{"bom", row.HasBOM}, {"not_utf8", !row.IsUTF8}, {"html", row.IsHTML}, {"truncated", row.BodyTruncated}, {"only_comments", row.OnlyComments}} {
 		if c.set {
 			n.Add("body", stratum, c.flag)
 		}
@@ -75,6 +75,8 @@ func (e *Evaluator) count(row *sink.Fetch, stratum string) {
 	e.countGroups(row, f, stratum)
 	e.countSitemaps(row, f, stratum)
 	e.countLines(row, f, stratum)
+	e.countPreferences(row, stratum)
+	e.countTemplates(row, stratum)
 }
 
 // once counts a key once per target: such counters count hosts.
@@ -175,7 +177,7 @@ func (e *Evaluator) countLines(row *sink.Fetch, f *robots.File, stratum string) 
 		s := &f.Signals[i]
 		field := strings.ToLower(string(s.Field)) // a field that the parser knows
 		e.once("field", stratum, field)
-		key := signalKey(field, s)
+		key := e.signalKey(field, s)
 		e.once("signal", stratum, key)
 		if e.examples.Wants("signal", key, row.Host) {
 			text := field + ":"
@@ -195,35 +197,27 @@ func (e *Evaluator) countLines(row *sink.Fetch, f *robots.File, stratum string) 
 // other is the key of everything outside a closed set.
 const other = "other"
 
-// The vocabularies of content-signal (contentsignals.org) and content-usage
-// (IETF AIPREF, its drafts).
-var (
-	signalKeys = map[string]bool{
-		"content-signal search": true, "content-signal ai-input": true, "content-signal ai-train": true,
-		"content-usage search": true, "content-usage train-ai": true, "content-usage train-genai": true,
-		"content-usage ai": true, "content-usage genai": true, "content-usage bots": true, "content-usage tdm": true,
-	}
-	signalValues = map[string]bool{"yes": true, "no": true, "y": true, "n": true}
-)
-
 // signalKey returns the key of a signal: its field, and for the two fields with a
-// vocabulary also its key and value.
-func signalKey(field string, s *robots.Signal) string {
-	if field != "content-signal" && field != "content-usage" {
+// vocabulary also the label and what it says, as a file writes it.
+func (e *Evaluator) signalKey(field string, s *robots.Signal) string {
+	label, value, yes, no := robots.Label{Name: string(s.Key)}, string(s.Value), "y", "n"
+	switch field {
+	case robots.ContentUsage.String():
+		label.Mechanism = robots.ContentUsage
+		value, _, _ = strings.Cut(value, ";") // parameters do not count
+	case robots.ContentSignal.String():
+		label.Mechanism, label.Name = robots.ContentSignal, strings.ToLower(label.Name)
+		value, yes, no = strings.ToLower(value), "yes", "no"
+	default:
 		return field
 	}
-	const longest = 16
-	if len(s.Key) > longest || len(s.Value) > longest {
+	if _, known := e.config.Labels[label]; !known {
 		return field + " " + other
 	}
-	key, value := field+" "+strings.ToLower(string(s.Key)), strings.ToLower(string(s.Value))
-	if !signalKeys[key] {
-		return field + " " + other
-	}
-	if !signalValues[value] {
+	if value != yes && value != no {
 		value = other
 	}
-	return key + "=" + value
+	return field + " " + label.Name + "=" + value
 }
 
 // countCategories counts a target by how many agents of each category it closes

@@ -215,7 +215,11 @@ func (e *Evaluator) target(t *source.Target, out *sink.Segment) error {
 		return err
 	}
 	stratum := summary.StratumOf(row.Rank)
-	if out.Summary.Wanted() || out.Examples.Wanted() {
+	counts := out.Summary.Wanted() || out.Examples.Wanted()
+	if e.preferences = e.preferences[:0]; first.body != nil && (counts || out.Preferences.Wanted()) {
+		e.preferenceRows(&row, &first.content.file)
+	}
+	if counts {
 		e.count(&row, stratum)
 	}
 	if first.body != nil {

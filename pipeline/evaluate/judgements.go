@@ -26,6 +26,9 @@ func (e *Evaluator) judgements(row *sink.Fetch, listed []*prepared, paths []stri
 				tally.VersusFirst[relation]++
 			}
 			tally.Policies[class]++
+			if policy.Template != nil && class == int(robots.DisallowAll) {
+				e.counts.AddAgent("policy_template", stratum, k, i, *policy.Template)
+			}
 			switch match {
 			case robots.OwnGroup:
 				tally.Explicit[class]++
@@ -76,6 +79,9 @@ func (e *Evaluator) judgements(row *sink.Fetch, listed []*prepared, paths []stri
 			return err
 		}
 		e.countCategories(stratum, k)
+		if k == 0 {
+			e.countTraining(stratum)
+		}
 		e.countVersusFirst(row, k, stratum)
 		if err := out.Policies.Write(e.policies...); err != nil {
 			return err

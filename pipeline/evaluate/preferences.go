@@ -8,10 +8,9 @@ import (
 	"github.com/robocensus/robocensus/sink"
 )
 
-// preferenceRows returns the rows of preferences: the labels of all lines about use, and
-// the rules of policy tokens.
-func (e *Evaluator) preferenceRows(row *sink.Fetch, f *robots.File) []sink.Preference {
-	e.preferences = e.preferences[:0]
+// preferenceRows makes the rows of preferences: the labels of all lines about use, and the
+// rules of policy tokens.
+func (e *Evaluator) preferenceRows(row *sink.Fetch, f *robots.File) {
 	for i := range f.Usages {
 		u := &f.Usages[i]
 		r := sink.Preference{
@@ -38,11 +37,10 @@ func (e *Evaluator) preferenceRows(row *sink.Fetch, f *robots.File) []sink.Prefe
 		}
 	}
 	if len(e.preferences) == 0 {
-		return nil
+		return
 	}
 	slices.SortStableFunc(e.preferences, func(a, b sink.Preference) int { return int(a.Line) - int(b.Line) })
 	markConflicts(e.preferences)
-	return e.preferences
 }
 
 // tokenRows adds a row for each disallow rule in the groups of a policy token and each use

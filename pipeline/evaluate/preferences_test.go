@@ -37,7 +37,8 @@ func TestPreferenceRows(t *testing.T) {
 	f := &e.readings[0].content.file
 	e.indexes = make([]int32, len(f.Groups))
 	var got []string
-	for _, r := range e.preferenceRows(&sink.Fetch{Seq: 7, Host: "h", Rank: sink.Some(int64(3)), Origin: "https://h"}, f) {
+	e.preferenceRows(&sink.Fetch{Seq: 7, Host: "h", Rank: sink.Some(int64(3)), Origin: "https://h"}, f)
+	for _, r := range e.preferences {
 		if r.Seq != 7 || r.Host != "h" || *r.Rank != 3 || r.Origin != "https://h" {
 			t.Errorf("%+v", r)
 		}
@@ -74,8 +75,9 @@ func TestPreferenceRows(t *testing.T) {
 		}
 		e.readings[0].answer = robots.Answer{}
 	}
-	if rows := e.preferenceRows(&sink.Fetch{}, new(robots.File)); rows != nil {
-		t.Errorf("%v", rows)
+	e.preferences = e.preferences[:0]
+	if e.preferenceRows(&sink.Fetch{}, new(robots.File)); len(e.preferences) > 0 {
+		t.Errorf("%v", e.preferences)
 	}
 }
 

@@ -129,6 +129,11 @@ var metrics = map[string]struct {
 	"signal":          {bases: []string{baseHosts, baseTexts}},
 	"field":           {bases: []string{baseHosts, baseTexts}},
 	"feature":         {bases: []string{baseHosts, baseTexts}},
+	"body":            {bases: []string{baseHosts, baseTexts}},
+	"refusal":         {bases: []string{baseHosts, baseFiles}},
+	"preference":      {bases: []string{baseHosts, baseTexts}},
+	"template":        {bases: []string{baseHosts, baseTexts}},
+	"policy_template": {bases: []string{baseHosts, baseFiles}},
 }
 
 // Read reads a series.

@@ -38,12 +38,16 @@ func tally(captures []capture, agents []entry) *tallied {
 		if a.status == 200 {
 			t.sizes["files"]++
 			t.sizes["texts"]++
-			for metric, keys := range map[string][]string{"feature": a.feature, "field": a.field, "signal": a.signal} {
+			for metric, keys := range map[string][]string{"feature": a.feature, "field": a.field, "signal": a.signal, "body": a.body, "preference": a.preference} {
 				for _, key := range keys {
 					t.counts[figure{metric: metric, key: key}]++
 				}
 			}
 		}
+		if a.template != "" {
+			t.counts[figure{metric: "template", key: a.template}]++
+		}
+		ways := slices.Clone(a.refuses)
 		closed, of, unknown := make(map[string]int), make(map[string]int), false
 		for _, agent := range agents {
 			policy, named := a.policy(agent.name)
@@ -52,11 +56,23 @@ func tally(captures []capture, agents []entry) *tallied {
 			if named {
 				t.counts[figure{metric: "policy_explicit", agent: agent.name, category: agent.category, profile: profile, key: class}]++
 			}
+			if slices.Contains(a.written, agent.name) {
+				t.counts[figure{metric: "policy_template", agent: agent.name, category: agent.category, profile: profile, key: a.template}]++
+			}
+			if class == "disallow_all" && agent.category == "ai-training" {
+				ways = append(ways, map[string]string{"": "crawler", "token": "token"}[agent.kind])
+			}
 			of[agent.category]++
 			if class == "disallow_all" {
 				closed[agent.category]++
 			}
 			unknown = unknown || class == "unknown"
+		}
+		if len(ways) > 0 {
+			slices.Sort(ways)
+			for _, way := range append(slices.Compact(ways), "any") {
+				t.counts[figure{metric: "refusal", profile: profile, key: way}]++
+			}
 		}
 		for category, n := range of {
 			f := figure{metric: "category", category: category, profile: profile}
@@ -85,8 +101,10 @@ func basesOf(f figure) []string {
 	switch f.metric {
 	case "policy_explicit":
 		return []string{"files"}
-	case "feature", "field", "signal":
+	case "feature", "field", "signal", "body", "preference", "template":
 		return []string{"hosts", "texts"}
+	case "refusal", "policy_template":
+		return []string{"hosts", "files"}
 	case "policy", "category":
 		if slices.Contains([]string{"disallow_all", "partial", "all", "some", "any"}, f.key) {
 			return []string{"hosts", "files"}
@@ -155,7 +173,7 @@ func (h *twelveCrawls) expect(chosen []int, runs []string, in func(*site) bool, 
 			by = append(by, of)
 		}
 		for f := range figures {
-			if name != "all" && slices.Contains([]string{"feature", "field", "signal"}, f.metric) {
+			if name != "all" && slices.Contains([]string{"feature", "field", "signal", "body", "preference", "template", "refusal", "policy_template"}, f.metric) {
 				continue // not counted by host
 			}
 			for i, c := range chosen {

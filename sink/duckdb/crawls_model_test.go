@@ -35,7 +35,7 @@ type crawl struct {
 }
 
 // entry is an entry of the registry of a crawl.
-type entry struct{ name, category, tokens string }
+type entry struct{ name, category, tokens, kind string }
 
 // answer is what a host may answer. policy says what an agent may fetch: allow, none, a
 // name for a part of the paths, "" if nobody knows.
@@ -47,6 +47,12 @@ type answer struct {
 	feature []string
 	field   []string
 	signal  []string
+
+	template   string
+	written    []string // agents that the template shuts out
+	body       []string
+	preference []string
+	refuses    []string // AI training, beside the agents that it shuts out
 }
 
 const outageCrawl = 6 // in it, no host changes its policy, nor before the next crawl
@@ -82,6 +88,26 @@ var answers = map[string]answer{
 		status: 200, text: "User-agent: CCBot\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nAllow: /\nContent-Signal: search=yes, ai-train=no\n",
 		star: "allow", named: map[string]string{"CCBot": "none", "GPTBot": "none"}, feature: []string{"group", "star_group", "rule"},
 		field: []string{"content-signal"}, signal: []string{"content-signal search=yes", "content-signal ai-train=no"},
+		preference: []string{"content-signal search allow", "content-signal ai-train disallow"}, refuses: []string{"content-signal"},
+	},
+	"managed": { // by the network before it
+		status: 200, text: "# BEGIN Cloudflare Managed content\n\nUser-agent: *\nContent-signal: search=yes, ai-train=no\nAllow: /\n\nUser-agent: CCBot\nDisallow: /\n\nUser-agent: GPTBot\nDisallow: /\n\n" +
+			"User-agent: Google-Extended\nDisallow: /\n\n# END Cloudflare Managed Content\n\nUser-agent: Bytespider\nDisallow: /\n",
+		star: "allow", named: map[string]string{"CCBot": "none", "GPTBot": "none", "Google-Extended": "none", "Bytespider": "none"}, feature: []string{"group", "star_group", "rule"},
+		field: []string{"content-signal"}, signal: []string{"content-signal search=yes", "content-signal ai-train=no"},
+		template: "cloudflare-managed", written: []string{"CCBot", "GPTBot", "Google-Extended"},
+		preference: []string{"content-signal search allow", "content-signal ai-train disallow", "token ai-train disallow"}, refuses: []string{"content-signal"},
+	},
+	"usage": {
+		status: 200, text: "User-agent: *\nContent-Usage: train-ai=n\nDisallow:\n", star: "allow", feature: []string{"group", "star_group", "rule"},
+		field: []string{"content-usage"}, signal: []string{"content-usage train-ai=n"}, preference: []string{"content-usage ai-train disallow"}, refuses: []string{"content-usage"},
+	},
+	"licensed": {
+		status: 200, text: "License: https://www.example.com/licence.xml\nUser-agent: *\nDisallow: /\n", star: "none", feature: []string{"group", "star_group", "rule"},
+		field: []string{"license"}, signal: []string{"license"}, refuses: []string{"license"},
+	},
+	"comments": { // what used to be a 404
+		status: 200, text: "# As a condition of accessing this website, you agree to abide by the\n# content signals.\n", star: "allow", template: "cloudflare-signals", body: []string{"only_comments"},
 	},
 	"google-only": {
 		status: 200, text: "User-agent: *\nDisallow: /\n\nUser-agent: Googlebot\nAllow: /\n",
@@ -220,12 +246,13 @@ func agentsOf(c int) (out []entry) {
 		entry
 		from, to int
 	}{
-		{entry{"Googlebot", "search", ""}, 0, 11},
-		{entry{"CCBot", "ai-training", ""}, 0, 11},
-		{entry{"Bytespider", "ai-training", ""}, 0, 10},
-		{entry{"GPTBot", "ai-training", ""}, 3, 11},
-		{entry{"ClaudeBot", "ai-training", ""}, 7, 11},
-		{entry{"PerplexityBot", "ai-search", ""}, 8, 11},
+		{entry{"Googlebot", "search", "", ""}, 0, 11},
+		{entry{"CCBot", "ai-training", "", ""}, 0, 11},
+		{entry{"Bytespider", "ai-training", "", ""}, 0, 10},
+		{entry{"GPTBot", "ai-training", "", ""}, 3, 11},
+		{entry{"Google-Extended", "ai-training", "", "token"}, 5, 11},
+		{entry{"ClaudeBot", "ai-training", "", ""}, 7, 11},
+		{entry{"PerplexityBot", "ai-search", "", ""}, 8, 11},
 	} {
 		if a.from <= c && c <= a.to {
 			if a.name == "ClaudeBot" && c >= 9 {
@@ -271,6 +298,9 @@ func newSite(r *rand.Rand, i int) *site {
 			if name = "builder"; c >= 5 {
 				name = "builder-no-ai"
 			}
+			if c >= 9 {
+				name = "managed"
+			}
 		case kind < 40: // after GPTBot appeared
 			if name = "private"; later && c >= 3 {
 				name = "gptbot"
@@ -287,12 +317,16 @@ func newSite(r *rand.Rand, i int) *site {
 			name = choose("private", "reworded")
 		case kind < 64:
 			name = choose("closed", "open")
-		case kind < 67:
+		case kind < 66:
 			name = "closed"
+		case kind < 67:
+			name = choose("closed", "licensed")
 		case kind < 70:
 			name = choose("open", "google-only")
 		case kind < 78:
-			name = "missing"
+			if name = "missing"; c >= 8 && kind%2 == 0 {
+				name = "comments"
+			}
 		case kind < 81:
 			name = choose("missing", "private")
 		case kind < 83:
@@ -307,6 +341,8 @@ func newSite(r *rand.Rand, i int) *site {
 			name = choose("empty", "closed")
 		case kind < 93:
 			name = choose("private", "unchanged")
+		case kind < 95:
+			name = choose("open", "usage")
 		}
 		s.answers[c] = name
 	}

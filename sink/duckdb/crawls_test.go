@@ -139,6 +139,9 @@ func (w *crawlsTest) census(c int, id string, more ...string) error {
 		if a.tokens != "" {
 			fmt.Fprintf(&registry, ", tokens: %s", a.tokens)
 		}
+		if a.kind != "" {
+			fmt.Fprintf(&registry, ", kind: %s", a.kind)
+		}
 		registry.WriteString("}\n")
 	}
 	agents := filepath.Join(w.dir, id+".yaml")
@@ -325,6 +328,10 @@ func (w *crawlsTest) wantViews(t *testing.T, points map[figure]counted) {
 		UNION ALL SELECT metric, stratum, NULL, NULL, profile, key, run, 'hosts', count, hosts, of_hosts FROM series_statuses
 		UNION ALL SELECT metric, stratum, NULL, NULL, NULL, key, run, 'hosts', count, hosts, of_hosts FROM series_signals
 		UNION ALL SELECT metric, stratum, NULL, NULL, NULL, key, run, 'texts', count, texts, of_texts FROM series_signals
+		UNION ALL SELECT 'refusal', stratum, NULL, NULL, profile, way, run, 'hosts', count, hosts, of_hosts FROM series_refusals
+		UNION ALL SELECT 'refusal', stratum, NULL, NULL, profile, way, run, 'files', count, files, of_files FROM series_refusals
+		UNION ALL SELECT 'policy_template', stratum, agent, category, profile, template, run, 'hosts', count, hosts, of_hosts FROM series_templates
+		UNION ALL SELECT 'policy_template', stratum, agent, category, profile, template, run, 'files', count, files, of_files FROM series_templates
 		UNION ALL SELECT 'feature', stratum, NULL, NULL, NULL, feature, run, 'hosts', count, hosts, of_hosts FROM series_features
 		UNION ALL SELECT 'feature', stratum, NULL, NULL, NULL, feature, run, 'texts', count, texts, of_texts FROM series_features)
 		WHERE run LIKE 'crawl-%'`

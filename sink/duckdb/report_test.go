@@ -81,6 +81,13 @@ CREATE OR REPLACE TEMP VIEW closings AS SELECT seq, category, bool_and(class = '
 CREATE OR REPLACE TEMP VIEW shut_out AS SELECT agent, count(*) AS n FROM policies WHERE class = 'disallow_all' GROUP BY agent;
 CREATE OR REPLACE TEMP VIEW named AS SELECT agent, count(*) AS n, count(*) FILTER (class = 'disallow_all') AS closed FROM policies WHERE match = 'own' GROUP BY agent;`
 
+// refusalsOf is the way in which each host refuses the training of models, for the last
+// run under its first profile.
+const refusalsOf = `WITH refusals AS (
+	SELECT seq, CASE kind WHEN 'token' THEN 'token' ELSE 'crawler' END AS way FROM policies JOIN (SELECT agent, kind, uses FROM agents) USING (agent)
+	WHERE class = 'disallow_all' AND CASE kind WHEN 'token' THEN list_contains(uses, 'ai-train') ELSE category = 'ai-training' END
+	UNION SELECT seq, mechanism FROM preferences WHERE scope <> 'orphan' AND CASE mechanism WHEN 'license' THEN remark IS NULL WHEN 'token' THEN false ELSE use = 'ai-train' AND preference = 'disallow' END) `
+
 // numbersOf holds the numbers of figures computed from the tables, not from the
 // counters that the page uses.
 var numbersOf = map[string]string{
@@ -88,6 +95,19 @@ var numbersOf = map[string]string{
 		count(*) FILTER (one AND every AND NOT unknown) AS shut_out_all, count(*) FILTER (one AND NOT every AND NOT unknown) AS shut_out_some,
 		count(*) FILTER (NOT one AND NOT unknown) AS shut_out_none, count(*) FILTER (unknown) AS unknown
 		FROM fetches JOIN (FROM closings WHERE category = 'ai-training') USING (seq) GROUP BY ALL ORDER BY min(rank) NULLS LAST`,
+	"refusals": refusalsOf + `SELECT ways, count(*) AS hosts FROM (SELECT seq, string_agg(way, '+' ORDER BY list_position(['crawler', 'token', 'content-signal', 'content-usage', 'license'], way)) AS ways
+		FROM refusals GROUP BY seq) GROUP BY ways ORDER BY hosts DESC, ways`,
+	"preferences": `SELECT mechanism || ' ' || use || ' ' || preference AS statement, count(DISTINCT seq) AS files FROM preferences
+		WHERE scope <> 'orphan' AND use IS NOT NULL AND preference IS NOT NULL GROUP BY ALL ORDER BY files DESC, statement`,
+	"preference-remarks": `SELECT remark, count(DISTINCT seq) AS files FROM (SELECT seq, remark FROM preferences WHERE remark IS NOT NULL UNION ALL SELECT seq, 'orphan' FROM preferences WHERE scope = 'orphan'
+		UNION ALL SELECT seq, 'conflict' FROM preferences WHERE conflict) GROUP BY ALL ORDER BY files DESC, remark`,
+	"templates": `SELECT template, count(DISTINCT seq) AS files FROM templates GROUP BY ALL ORDER BY files DESC, template`,
+	"words": `SELECT agent, category, count(*) AS shut_out, count(template) AS template, count(*) FILTER (template IS NULL) AS own_words FROM policies WHERE class = 'disallow_all'
+		GROUP BY ALL HAVING count(template) > 0 ORDER BY template DESC, shut_out DESC, agent`,
+	"signals": `SELECT CASE WHEN field NOT IN ('content-signal', 'content-usage') THEN field WHEN field = 'content-signal' AND lower(key) NOT IN ('ai-train', 'ai-input', 'search') THEN field || ' other'
+			WHEN field = 'content-usage' AND key NOT IN ('train-ai', 'search', 'tdm') THEN field || ' other'
+			ELSE field || ' ' || CASE field WHEN 'content-signal' THEN lower(key) ELSE key END || '=' || CASE WHEN lower(value) IN ('yes', 'no') AND field = 'content-signal' OR value IN ('y', 'n') AND field = 'content-usage' THEN lower(value) ELSE 'other' END END AS signal,
+		count(DISTINCT seq) AS files FROM signals GROUP BY ALL ORDER BY files DESC, signal`,
 	"categories": `SELECT category, count(*) FILTER (one AND every AND NOT unknown) AS shut_out_all, count(*) FILTER (one AND NOT every AND NOT unknown) AS shut_out_some,
 		count(*) FILTER (NOT one AND NOT unknown) AS shut_out_none, count(*) FILTER (unknown) AS unknown FROM closings GROUP BY ALL ORDER BY shut_out_all + shut_out_some DESC, category`,
 	"agents": `SELECT agent, category, count(*) FILTER (class = 'disallow_all') AS shut_out, count(*) FILTER (class = 'disallow_all' AND match = 'own') AS by_name,
@@ -118,7 +138,7 @@ var numbersOf = map[string]string{
 	"fields": `SELECT field, count(DISTINCT seq) AS files FROM (SELECT seq, CASE class WHEN 'extension' THEN lower(field) ELSE 'other' END AS field FROM lines WHERE class IN ('extension', 'unknown_field')
 		UNION ALL SELECT seq, field FROM signals) GROUP BY ALL ORDER BY files DESC, field`,
 	"flaws": `SELECT class AS flaw, count(DISTINCT seq) AS files, count(*) AS lines FROM lines WHERE class NOT IN ('extension', 'comment') GROUP BY ALL ORDER BY files DESC, flaw`,
-	"bodies": `SELECT body, count(*) AS files FROM (SELECT unnest([CASE WHEN has_bom THEN 'bom' END, CASE WHEN NOT is_utf8 THEN 'not_utf8' END, CASE WHEN is_html THEN 'html' END, CASE WHEN body_truncated THEN 'truncated' END]) AS body
+	"bodies": `SELECT body, count(*) AS files FROM (SELECT unnest([CASE WHEN has_bom THEN 'bom' END, CASE WHEN NOT is_utf8 THEN 'not_utf8' END, CASE WHEN is_html THEN 'html' END, CASE WHEN body_truncated THEN 'truncated' END, CASE WHEN only_comments THEN 'only_comments' END]) AS body
 		FROM fetches WHERE content_digest IS NOT NULL) WHERE body IS NOT NULL GROUP BY ALL ORDER BY files DESC, body`,
 	"changes": `WITH worst AS (SELECT CASE WHEN bool_or(severity = 'critical') THEN 1 WHEN bool_or(severity = 'major') THEN 2 WHEN bool_or(severity = 'minor') THEN 3 ELSE 4 END AS n
 		FROM changes WHERE kind NOT IN ('host_new', 'host_gone') GROUP BY origin) SELECT CASE n WHEN 1 THEN 'critical' WHEN 2 THEN 'major' WHEN 3 THEN 'minor' ELSE 'cosmetic' END AS severity, count(*) AS hosts FROM worst GROUP BY n ORDER BY n`,
@@ -157,12 +177,14 @@ func binned(value, unit, from string) string {
 // sentences holds the titles of figures. If a figure has several, the one that fits
 // the data counts.
 var sentences = map[string][]sentence{
-	"ai-training": {{"%s of %d hosts (%s of the %d files) shut out crawlers for AI training: %s of hosts all of them, %s some", []string{
+	"ai-training": {{"%s of %d hosts (%s of the %d files) shut out agents for AI training: %s of hosts all of them, %s some", []string{
 		shareOf(closed, "hosts()"), "hosts()", shareOf(closed, "files()"), "files()", shareOf(closedAll, "hosts()"), shareOf(closed+" - "+closedAll, "hosts()")}}},
 	"categories": {{"The category of agents that is shut out most is %w: %s of %d hosts (%s of the %d files) shut out at least one of its agents, and %s of hosts all of them", []string{
 		"", shareOf(worstCategory("one"), "hosts()"), "hosts()", shareOf(worstCategory("one"), "files()"), "files()", shareOf(worstCategory("every"), "hosts()")}}},
 	"agents": {{"%w is shut out most often of %d agents, by %s of %d hosts (%s of the %d files)", []string{
-		"SELECT agent FROM shut_out ORDER BY n DESC LIMIT 1", "SELECT count(DISTINCT agent) FROM policies", shareOf("(SELECT max(n) FROM shut_out)", "hosts()"), "hosts()", shareOf("(SELECT max(n) FROM shut_out)", "files()"), "files()"}}},
+		"SELECT agent FROM shut_out ORDER BY n DESC LIMIT 1", "SELECT count(DISTINCT agent) FROM policies", shareOf("(SELECT max(n) FROM shut_out)", "hosts()"), "hosts()", shareOf("(SELECT max(n) FROM shut_out)", "files()"), "files()"}},
+		{"%d of %d agents are shut out most often, each by %s of %d hosts (%s of the %d files)", []string{
+			"SELECT count(*) FROM shut_out WHERE n = (SELECT max(n) FROM shut_out)", "SELECT count(DISTINCT agent) FROM policies", shareOf("(SELECT max(n) FROM shut_out)", "hosts()"), "hosts()", shareOf("(SELECT max(n) FROM shut_out)", "files()"), "files()"}}},
 	"named": {{"Files name %w most often: %s of %d hosts (%s of the %d files), of which %d shut it out", []string{
 		"SELECT agent FROM named ORDER BY n DESC, agent LIMIT 1", shareOf("(SELECT max(n) FROM named)", "hosts()"), "hosts()", shareOf("(SELECT max(n) FROM named)", "files()"), "files()", "SELECT closed FROM named ORDER BY n DESC, agent LIMIT 1"}}},
 	"versus-star": {{"Of the %d hosts that name %w, %s only repeat what holds for all", []string{
@@ -178,14 +200,31 @@ var sentences = map[string][]sentence{
 		shareOf("(SELECT count(*) FROM sitemaps WHERE is_absolute AND NOT is_same_host)", "(SELECT count(*) FROM sitemaps)"), shareOf("(SELECT count(*) FROM sitemaps WHERE NOT is_absolute)", "(SELECT count(*) FROM sitemaps)")}}},
 	"fields": {{"The commonest extension is crawl-delay, in %s of files", []string{shareOf("(SELECT count(DISTINCT seq) FROM lines WHERE class = 'extension' AND lower(field) = 'crawl-delay')", "files()")}}},
 	"flaws":  {{"The commonest flaw is “%w”, in %s of files", []string{"", shareOf("(SELECT max(n) FROM (SELECT count(DISTINCT seq) AS n FROM lines WHERE class NOT IN ('extension', 'comment') GROUP BY class))", "files()")}}},
-	"bodies": {{"%s of files are not UTF-8, %s are HTML, %s begin with a byte order mark", []string{
-		shareOf("(SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL AND NOT is_utf8)", "files()"), shareOf("(SELECT count(*) FROM fetches WHERE is_html)", "files()"), shareOf("(SELECT count(*) FROM fetches WHERE has_bom)", "files()")}}},
+	"bodies": {{"%s of files are not UTF-8, %s are HTML, %s begin with a byte order mark, %s have comments and no record", []string{
+		shareOf("(SELECT count(*) FROM fetches WHERE content_digest IS NOT NULL AND NOT is_utf8)", "files()"), shareOf("(SELECT count(*) FROM fetches WHERE is_html)", "files()"), shareOf("(SELECT count(*) FROM fetches WHERE has_bom)", "files()"),
+		shareOf("(SELECT count(*) FROM fetches WHERE only_comments)", "files()")}}},
 	"reasons": {{"The commonest answer other than a robots.txt is “no robots.txt (4xx)” (%s of hosts)", []string{shareOf("(SELECT count(*) FROM fetches WHERE reason = 'client_error')", "hosts()")}}},
 	"signals": {
-		{"A content signal refuses AI training in %s of files, and permits it in %s", []string{shareOf(aiTrain("no"), "files()"), shareOf(aiTrain("yes"), "files()")}},
-		{"No content signal refuses or permits AI training; the commonest typed extension is %w, in %s of files", []string{
-			"SELECT field FROM signals GROUP BY ALL ORDER BY count(DISTINCT seq) DESC LIMIT 1", shareOf("(SELECT max(n) FROM (SELECT count(DISTINCT seq) AS n FROM signals GROUP BY field))", "files()")}},
+		{"The commonest typed extension is %w, in %s of files", []string{"", shareOf("(SELECT max(files) FROM ("+numbersOf["signals"]+"))", "files()")}},
+		{"The commonest typed extensions are %w, in %s of files each", []string{"", shareOf("(SELECT max(files) FROM ("+numbersOf["signals"]+"))", "files()")}},
 	},
+	"refusals": {{"%s of %d hosts (%s of the %d files) refuse AI training in some way, most often %w (%s of hosts)", []string{
+		shareOf(ofRefusals("count(DISTINCT seq)"), "hosts()"), "hosts()", shareOf(ofRefusals("count(DISTINCT seq)"), "files()"), "files()", "",
+		shareOf(ofRefusals("count(*) FILTER (way = 'crawler')"), "hosts()")}}},
+	"preferences": {
+		{"Content-Signal refuses AI training in %s of files and permits it in %s and Content-Usage refuses AI training in %s of files and permits it in %s", []string{
+			shareOf(stated("content-signal", "disallow"), "files()"), shareOf(stated("content-signal", "allow"), "files()"), shareOf(stated("content-usage", "disallow"), "files()"), shareOf(stated("content-usage", "allow"), "files()")}},
+		{"Content-Signal refuses AI training in %s of files and permits it in %s", []string{shareOf(stated("content-signal", "disallow"), "files()"), shareOf(stated("content-signal", "allow"), "files()")}},
+		{"No file says in so many words whether models may be trained", nil},
+	},
+	"preference-remarks": {
+		{"The commonest flaw of a statement about use is “%w”, in %s of files", []string{"", shareOf("(SELECT max(files) FROM ("+numbersOf["preference-remarks"]+"))", "files()")}},
+		{"The commonest flaw of a statement about uses are %w, in %s of files each", []string{"", shareOf("(SELECT max(files) FROM ("+numbersOf["preference-remarks"]+"))", "files()")}},
+	},
+	"templates": {{"The commonest template is %w, in %s of files", []string{"SELECT template FROM (" + numbersOf["templates"] + ") LIMIT 1", shareOf("(SELECT max(files) FROM ("+numbersOf["templates"]+"))", "files()")}}},
+	"words": {{"%w is shut out by %s of %d hosts (%s of the %d files): %s of hosts in their own words, %s in those of a template", []string{
+		"SELECT agent FROM (" + numbersOf["words"] + ") ORDER BY template DESC, agent = 'GPTBot' DESC, shut_out DESC, agent LIMIT 1",
+		shareOf(topWords("shut_out"), "hosts()"), "hosts()", shareOf(topWords("shut_out"), "files()"), "files()", shareOf(topWords("own_words"), "hosts()"), shareOf(topWords("template"), "hosts()")}}},
 	"errors": {{"At %d of %d hosts the attempt failed or led nowhere, most often with %w", []string{"SELECT count(error_class) FROM fetches", "hosts()", ""}}},
 	"times":  {{"The median fetch takes about %w, and nine in ten at most %w; %s take 1\u00a0s or more", []string{"", "", shareOf("(SELECT count(*) FROM fetches WHERE total_us >= 1000000)", "(SELECT count(total_us) FROM fetches)")}}},
 	"changes": {{"%d of %d hosts changed since %w: %d closed a path to an agent (%d shut one out entirely) and %d opened one", []string{
@@ -210,8 +249,17 @@ func worstCategory(condition string) string {
 	return "(SELECT count(*) FILTER (one AND " + condition + ") FROM closings GROUP BY category ORDER BY count(*) FILTER (one) DESC, category LIMIT 1)"
 }
 
-func aiTrain(value string) string {
-	return "(SELECT count(DISTINCT seq) FROM signals WHERE field = 'content-signal' AND lower(key) = 'ai-train' AND lower(value) = '" + value + "')"
+func ofRefusals(what string) string {
+	return "(SELECT " + what + " FROM (" + refusalsOf + "SELECT * FROM refusals))"
+}
+
+func stated(mechanism, preference string) string {
+	return "(SELECT count(DISTINCT seq) FROM preferences WHERE scope <> 'orphan' AND use = 'ai-train' AND mechanism = '" + mechanism + "' AND preference = '" + preference + "')"
+}
+
+// topWords returns a column of the agent that templates shut out at most hosts.
+func topWords(column string) string {
+	return "(SELECT " + column + " FROM (" + numbersOf["words"] + ") ORDER BY template DESC, agent = 'GPTBot' DESC, shut_out DESC, agent LIMIT 1)"
 }
 
 func shareOf(n, of string) string { return "SELECT [" + n + ", " + of + "]" }
@@ -323,7 +371,7 @@ func checkReport(t *testing.T, db *sql.DB, figures map[string]drawn, want string
 // an earlier run, under one of two profiles.
 func TestReportOfTheDemo(t *testing.T) {
 	db := folder(t, single)
-	all := "ai-training categories signals agents named answers reasons errors sizes lines features delays sitemaps fields flaws bodies times tld server"
+	all := "ai-training categories refusals preferences preference-remarks words templates signals agents named answers reasons errors sizes lines features delays sitemaps fields flaws bodies times tld server"
 	checkReport(t, db, report(t, single, one(t, db, "SELECT any_value(run) FROM fetches")), all)
 	db = reader(t, out)
 	for id, f := range report(t, out, "first") {
@@ -341,7 +389,7 @@ func TestReportOfTheCorpus(t *testing.T) {
 	}
 	c, db := corpusDatabase(t)
 	checkReport(t, db, report(t, c.dir, one(t, db, "SELECT any_value(run) FROM fetches")),
-		"ai-training categories signals agents named answers reasons sizes lines features delays sitemaps fields flaws bodies times")
+		"ai-training categories refusals preferences words templates signals agents named answers reasons sizes lines features delays sitemaps fields flaws bodies times")
 }
 
 // The report of two runs between which 250 hosts changed: 200 shut out GPTBot, 50

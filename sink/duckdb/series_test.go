@@ -284,8 +284,12 @@ func TestSeriesOfAKnownHistory(t *testing.T) {
 			"SELECT run, date, stratum, metric, profile, key, count, hosts, of_hosts FROM series_statuses",
 		},
 		"series_signals": {
-			rows("'signal', 'field'", "metric, key, base, count, denominator, share"),
+			rows("'signal', 'field', 'preference', 'template', 'body'", "metric, key, base, count, denominator, share"),
 			"SELECT run, date, stratum, metric, key, 'hosts', count, hosts, of_hosts FROM series_signals UNION ALL SELECT run, date, stratum, metric, key, 'texts', count, texts, of_texts FROM series_signals",
+		},
+		"series_refusals": {
+			rows("'refusal'", "profile, key, base, count, denominator, share"),
+			"SELECT run, date, stratum, profile, way, 'hosts', count, hosts, of_hosts FROM series_refusals UNION ALL SELECT run, date, stratum, profile, way, 'files', count, files, of_files FROM series_refusals",
 		},
 		"series_features": {
 			rows("'feature'", "key, base, count, denominator, share"),

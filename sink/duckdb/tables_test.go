@@ -323,6 +323,15 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 	hosts := func(rows string) string {
 		return "SELECT " + stratum + ", NULL, NULL, NULL, key, count(DISTINCT seq) FROM (" + rows + ") JOIN (SELECT seq, rank FROM fetches WHERE run = 'first') USING (seq) WHERE true GROUP BY ALL"
 	}
+	// ways counts hosts by how they refuse the training of models, in the first run.
+	ways := func(rows string) string {
+		of := refusalsOf
+		for _, table := range []string{"policies", "agents", "preferences"} {
+			of = strings.Replace(of, " FROM "+table, " FROM (FROM "+table+" WHERE run = 'first')", 1)
+		}
+		of = strings.Replace(of, "WHERE class =", "WHERE profile = 'google' AND class =", 1)
+		return of + "SELECT " + stratum + ", NULL, NULL, 'google', key, count(DISTINCT seq) FROM (" + rows + ") JOIN (SELECT seq, rank FROM fetches WHERE run = 'first') USING (seq) WHERE true GROUP BY ALL"
+	}
 	network := func(key, condition string) string {
 		return "SELECT " + stratum + ", NULL, NULL, NULL, " + key + ", count(*) FROM fetches WHERE " + condition + " GROUP BY ALL"
 	}
@@ -334,9 +343,9 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		server = `CASE WHEN server IS NULL THEN 'none' WHEN lower(regexp_extract(server, '^[^/ (]*')) IN ('nginx', 'apache', 'microsoft-iis')
 			THEN lower(regexp_extract(server, '^[^/ (]*')) ELSE 'other' END`
 		signal = `CASE WHEN field NOT IN ('content-signal', 'content-usage') THEN field
-			WHEN field || ' ' || lower(key) NOT IN ('content-signal search', 'content-signal ai-input', 'content-signal ai-train', 'content-usage train-ai')
+			WHEN field || ' ' || CASE field WHEN 'content-signal' THEN lower(key) ELSE key END NOT IN ('content-signal search', 'content-signal ai-input', 'content-signal ai-train', 'content-usage train-ai', 'content-usage search', 'content-usage tdm')
 				THEN field || ' other'
-			ELSE field || ' ' || lower(key) || '=' || CASE WHEN lower(value) IN ('yes', 'no', 'y', 'n') THEN lower(value) ELSE 'other' END END`
+			ELSE field || ' ' || lower(key) || '=' || CASE WHEN lower(value) IN ('yes', 'no') AND field = 'content-signal' OR value IN ('y', 'n') AND field = 'content-usage' THEN lower(value) ELSE 'other' END END`
 		feature = `SELECT seq, 'group' AS key FROM groups WHERE run = 'first'
 			UNION SELECT seq, 'joined' FROM groups WHERE run = 'first' AND joined
 			UNION SELECT seq, 'star_group' FROM groups WHERE run = 'first' AND list_contains(tokens, '*')
@@ -371,7 +380,13 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		"category":             "SELECT " + stratum + ", NULL, category, profile, key, count(*) FROM (" + category + ") WHERE true GROUP BY ALL",
 		"crawl_delay":          "SELECT " + stratum + ", NULL, NULL, NULL, " + bin("floor(crawl_delay)::BIGINT") + ", count(*) FROM groups WHERE crawl_delay IS NOT NULL GROUP BY ALL",
 		"sitemap":              "SELECT " + stratum + ", NULL, NULL, NULL, CASE WHEN NOT is_absolute THEN 'relative' WHEN is_same_host THEN 'same_host' ELSE 'other_host' END, count(*) FROM sitemaps JOIN (SELECT run, seq, rank FROM fetches) USING (run, seq) GROUP BY ALL",
-		"body":                 hosts("SELECT seq, unnest([CASE WHEN has_bom THEN 'bom' END, CASE WHEN NOT is_utf8 THEN 'not_utf8' END, CASE WHEN is_html THEN 'html' END, CASE WHEN body_truncated THEN 'truncated' END]) AS key FROM fetches WHERE run = 'first' AND content_digest IS NOT NULL"),
+		"body":                 hosts("SELECT seq, unnest([CASE WHEN has_bom THEN 'bom' END, CASE WHEN NOT is_utf8 THEN 'not_utf8' END, CASE WHEN is_html THEN 'html' END, CASE WHEN body_truncated THEN 'truncated' END, CASE WHEN only_comments THEN 'only_comments' END]) AS key FROM fetches WHERE run = 'first' AND content_digest IS NOT NULL"),
+		"preference":           hosts("SELECT seq, mechanism || ' ' || use || ' ' || preference AS key FROM preferences WHERE run = 'first' AND scope <> 'orphan' AND use IS NOT NULL AND preference IS NOT NULL"),
+		"preference_remark":    hosts("SELECT seq, unnest([remark, CASE scope WHEN 'orphan' THEN 'orphan' END, CASE WHEN conflict THEN 'conflict' END]) AS key FROM preferences WHERE run = 'first'"),
+		"refusal":              ways("SELECT seq, unnest([way, 'any']) AS key FROM refusals"),
+		"refusal_set":          ways("SELECT seq, string_agg(way, '+' ORDER BY list_position(['crawler', 'token', 'content-signal', 'content-usage', 'license'], way)) AS key FROM refusals GROUP BY seq"),
+		"template":             hosts("SELECT seq, template AS key FROM templates WHERE run = 'first'"),
+		"policy_template":      "SELECT " + stratum + ", agent, category, profile, template, count(*) FROM policies WHERE class = 'disallow_all' AND template IS NOT NULL GROUP BY ALL",
 		"total_us":             "SELECT " + stratum + ", NULL, NULL, NULL, " + bin("total_us") + ", count(*) FROM fetches WHERE total_us IS NOT NULL AND source <> 'cache' GROUP BY ALL",
 		"source":               "SELECT " + stratum + ", NULL, NULL, NULL, source, count(*) FROM fetches GROUP BY ALL",
 		"tld":                  network(tld, "true"),
@@ -399,7 +414,7 @@ func TestSummaryIsWhatTheTablesSay(t *testing.T) {
 		if !strings.Contains(query, "WHERE") {
 			query = strings.Replace(query, " AND run = 'first'", " WHERE run = 'first'", 1)
 		}
-		if metric == "body" {
+		if metric == "body" || metric == "preference_remark" {
 			query = strings.Replace(query, "WHERE true", "WHERE key IS NOT NULL", 1)
 		}
 		summed := "SELECT stratum, agent, category, profile, key, sum(count)::BIGINT FROM summary WHERE run = 'first' AND metric = '" + metric + "' AND (metric <> 'reason' OR profile = 'google') GROUP BY ALL"
@@ -430,6 +445,8 @@ func TestExamplesAreOfTheTables(t *testing.T) {
 		"of signals":               "SELECT count(*) FROM examples e WHERE metric = 'signal' AND NOT EXISTS (FROM signals s WHERE s.run = e.run AND s.host = e.host AND s.line = e.line AND contains(e.text, s.value))",
 		"of sitemaps":              "SELECT count(*) FROM examples e WHERE metric = 'sitemap' AND NOT EXISTS (FROM sitemaps s WHERE s.run = e.run AND s.host = e.host AND s.line = e.line AND s.url = e.text)",
 		"of groups":                "SELECT count(*) FROM examples e WHERE metric = 'crawl_delay' AND NOT EXISTS (FROM groups g WHERE g.run = e.run AND g.host = e.host AND g.line = e.line AND g.crawl_delay = e.text::DOUBLE)",
+		"of statements":            "SELECT count(*) FROM examples e WHERE metric = 'preference_remark' AND NOT EXISTS (FROM preferences p WHERE p.run = e.run AND p.host = e.host AND p.line = e.line AND e.key IN (p.remark, p.scope, CASE WHEN p.conflict THEN 'conflict' END) AND contains(e.text, p.value))",
+		"of templates":             "SELECT count(*) FROM examples e WHERE metric = 'template' AND NOT EXISTS (FROM templates t WHERE t.run = e.run AND t.host = e.host AND t.first_line = e.line AND t.template = e.key AND coalesce(t.version, '') = e.text)",
 		"of servers":               "SELECT count(*) FROM examples e WHERE metric = 'server' AND NOT EXISTS (FROM fetches f WHERE f.run = e.run AND f.host = e.host AND f.server = e.text)",
 		"the ten largest":          "SELECT count(*) FROM (SELECT run, text::BIGINT FROM examples WHERE metric = 'body_bytes' EXCEPT ALL SELECT run, body_bytes FROM fetches WHERE content_digest IS NOT NULL QUALIFY row_number() OVER (PARTITION BY run ORDER BY body_bytes DESC) <= 10)",
 		"the ten slowest":          "SELECT count(*) FROM (SELECT run, text::BIGINT FROM examples WHERE metric = 'total_us' EXCEPT ALL SELECT run, total_us FROM fetches QUALIFY row_number() OVER (PARTITION BY run ORDER BY total_us DESC) <= 10)",
@@ -439,7 +456,7 @@ func TestExamplesAreOfTheTables(t *testing.T) {
 			t.Errorf("%s: %s rows break it", name, got)
 		}
 	}
-	if got := one(t, db, "SELECT string_agg(DISTINCT metric, ' ' ORDER BY metric) FROM examples"); got != "body_bytes crawl_delay error_class line_class reason server signal sitemap total_us versus_first" {
+	if got := one(t, db, "SELECT string_agg(DISTINCT metric, ' ' ORDER BY metric) FROM examples"); got != "body_bytes crawl_delay error_class line_class preference_remark reason server signal sitemap template total_us versus_first" {
 		t.Errorf("examples are of %s", got)
 	}
 }

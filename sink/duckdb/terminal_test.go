@@ -56,6 +56,7 @@ func TestTerminalIsWhatTheTablesSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
+	text := said
 	said := sections()
 	hosts, files := number(t, db, "count(*)"), number(t, db, "count(*) FILTER (outcome = 'conditional_allow')")
 
@@ -106,7 +107,19 @@ func TestTerminalIsWhatTheTablesSay(t *testing.T) {
 	training := one(t, db, "SELECT count(DISTINCT seq) FROM policies WHERE category = 'ai-training' AND class = 'disallow_all'")
 	var n int64
 	fmt.Sscan(training, &n)
-	if want := fmt.Sprintf("%d hosts shut out an AI training crawler: %s of hosts, %s of files.", n, share(n, hosts), share(n, files)); said[want] == nil {
+	if want := fmt.Sprintf("%d hosts shut out an agent for AI training: %s of hosts, %s of files.", n, share(n, hosts), share(n, files)); said[want] == nil {
+		t.Errorf("it does not say %q", want)
+	}
+
+	_, ways, err := ask(db, refusalsOf+`SELECT way, count(DISTINCT seq)::VARCHAR AS n FROM refusals GROUP BY way ORDER BY count(DISTINCT seq) DESC, way`)
+	must(t, err)
+	var waysSaid []string
+	for _, row := range ways {
+		waysSaid = append(waysSaid, row[1]+" "+map[string]string{
+			"crawler": "by shutting out a crawler", "token": "by shutting out a policy token", "content-signal": "by a content signal", "content-usage": "by a usage preference", "license": "by a licence",
+		}[row[0]])
+	}
+	if want := fmt.Sprintf("%s hosts refuse AI training in some way: %s", one(t, db, refusalsOf+"SELECT count(DISTINCT seq) FROM refusals"), strings.Join(waysSaid, ", ")); len(ways) != 5 || !strings.Contains(strings.Join(strings.Fields(string(text)), " "), want+" ") {
 		t.Errorf("it does not say %q", want)
 	}
 

@@ -108,6 +108,12 @@ func (n *Counts) AddCategory(metric, stratum, category string, profile int, key 
 	n.add(metric, stratum, "", category, n.profiles[profile], key, 1)
 }
 
+// AddAgent increments the counter of a key under a profile for an agent, both given by
+// index.
+func (n *Counts) AddAgent(metric, stratum string, profile, agent int, key string) {
+	n.add(metric, stratum, n.agents[agent].Name, n.agents[agent].Category, n.profiles[profile], key, 1)
+}
+
 // Of returns the tallies of a stratum under one profile, by index of the agent.
 func (n *Counts) Of(stratum string, profile int) []Tally {
 	all := n.tallies[stratum]

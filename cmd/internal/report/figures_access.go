@@ -73,7 +73,7 @@ func commas(digits string) string {
 // headline is the category of the first figure.
 const headline = "ai-training"
 
-// aiTraining shows how many hosts shut out crawlers for AI training, by rank.
+// aiTraining shows how many hosts shut out agents for AI training, by rank.
 func (d *data) aiTraining() *figure {
 	of := func(l label) string { return l.stratum }
 	closed, found := make(map[string]map[string]int64), make(map[string]int64)
@@ -100,7 +100,7 @@ func (d *data) aiTraining() *figure {
 	f := &figure{
 		ID: "ai-training", Of: "Shares of " + d.hostsAndFiles() + ".",
 		Note: fmt.Sprintf("A host shuts a crawler out where its file lets it fetch nothing: by name, by the name of a crawler that it follows, or by the group for all (*). A host without a file, and one that cannot be reached, shuts nobody out here. %s covered.",
-			verbed(agents, "AI training crawler is", "AI training crawlers are")),
+			verbed(agents, "agent for AI training is", "agents for AI training are")),
 		Legend: []legend{{"closed", "shut out all"}, {"partly", "shut out some"}},
 		Names:  rankName, Heads: d.heads(),
 		Head: []string{"stratum", "hosts", "files", "shut_out_all", "shut_out_some", "shut_out_none", "unknown"},
@@ -108,13 +108,13 @@ func (d *data) aiTraining() *figure {
 	all, some := found["all"], found["some"]
 	switch {
 	case all+some == 0:
-		f.Title = fmt.Sprintf("No host of %s shuts out a crawler for AI training", d.all())
+		f.Title = fmt.Sprintf("No host of %s shuts out an agent for AI training", d.all())
 	case some == 0:
-		f.Title = fmt.Sprintf("%s shut out every crawler for AI training", d.ofBoth(all))
+		f.Title = fmt.Sprintf("%s shut out every agent for AI training", d.ofBoth(all))
 	case all == 0:
-		f.Title = fmt.Sprintf("%s shut out some crawlers for AI training, none all of them", d.ofBoth(some))
+		f.Title = fmt.Sprintf("%s shut out some agents for AI training, none all of them", d.ofBoth(some))
 	default:
-		f.Title = fmt.Sprintf("%s shut out crawlers for AI training: %s of hosts all of them, %s some", d.ofBoth(all+some), percent(all, d.hosts), percent(some, d.hosts))
+		f.Title = fmt.Sprintf("%s shut out agents for AI training: %s of hosts all of them, %s some", d.ofBoth(all+some), percent(all, d.hosts), percent(some, d.hosts))
 	}
 	type line struct {
 		name         string

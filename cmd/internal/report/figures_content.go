@@ -155,31 +155,18 @@ func (d *data) fields() *figure {
 	return f
 }
 
-// signalsOfAI reports whether a file refuses or permits AI training in a content
-// signal.
-func (d *data) signalsOfAI() bool {
-	all := d.sums.by("signal", d.profile, key)
-	return all["content-signal ai-train=no"]+all["content-signal ai-train=yes"] > 0
-}
-
 func (d *data) signals() *figure {
 	all := d.sums.by("signal", d.profile, key)
 	if len(all) == 0 {
 		return nil
 	}
-	top := ranked(all)
-	no, yes := all["content-signal ai-train=no"], all["content-signal ai-train=yes"]
 	f := &figure{
-		ID: "signals", Of: d.ofFiles(),
-		Title: fmt.Sprintf("A content signal refuses AI training in %s of files, and permits it in %s", percent(no, d.texts), percent(yes, d.texts)),
-		Note:  "Extensions that have a format, and what content signals and usage preferences say. They change no verdict.",
-		Names: signalName,
-	}
-	if !d.signalsOfAI() {
-		f.Title = "No content signal refuses or permits AI training; t" + strings.TrimPrefix(commonest("typed extension", all, d.texts, signalName), "T")
+		ID: "signals", Of: d.ofFiles(), Names: signalName,
+		Title: commonest("typed extension", all, d.texts, signalName),
+		Note:  "Extensions that have a format, wherever they stand. They change no verdict.",
 	}
 	d.byKey(f, "signal", "signal", "files", false, all, "allow", d.texts)
-	f.Examples = d.examples.list("Examples", "text", "signal", signalName, top...)
+	f.Examples = d.examples.list("Examples", "text", "signal", signalName, ranked(all)...)
 	return f
 }
 
@@ -229,7 +216,10 @@ func (d *data) bodies() *figure {
 	}
 	f := &figure{
 		ID: "bodies", Of: d.ofFiles(), Names: words.Body.Of,
-		Title: fmt.Sprintf("%s of files are not UTF-8, %s are HTML, %s begin with a byte order mark", percent(all["not_utf8"], d.texts), percent(all["html"], d.texts), percent(all["bom"], d.texts)),
+		Title: fmt.Sprintf("%s of files are not UTF-8, %s are HTML, %s begin with a byte order mark, %s have comments and no record", percent(all["not_utf8"], d.texts), percent(all["html"], d.texts), percent(all["bom"], d.texts), percent(all["only_comments"], d.texts)),
+	}
+	if n := all["only_comments"]; n > 0 {
+		f.Note = fmt.Sprintf("Since the autumn of 2025 a content delivery network serves a file of comments alone for sites that used to answer 404. Without such files %s of hosts have a robots.txt, with them %s.", percent(d.texts-n, d.hosts), percent(d.texts, d.hosts))
 	}
 	d.byKey(f, "body", "body", "files", false, all, "partly", d.texts)
 	return f

@@ -17,13 +17,13 @@ func byAgent(l followed) string    { return l.agent }
 func byCategory(l followed) string { return l.category }
 func byKeyName(l followed) string  { return l.key }
 
-// training follows the hosts that shut out a crawler for AI training.
+// training follows the hosts that shut out an agent for AI training.
 func (d *seriesData) training() *figure {
 	line := func(_, base string) followed { return d.closing(headline, series.All, series.All, base) }
 	f := &figure{
 		ID: "closed", Legend: d.twoBases(), Wide: true,
 		Of:    "Shares of hosts, and of files: the hosts whose rules decide. A host that is down shuts nobody out, so that an outage lowers the share of hosts alone.",
-		Title: d.told(line("", "hosts"), "shut out a crawler for AI training"),
+		Title: d.told(line("", "hosts"), "shut out an agent for AI training"),
 	}
 	f = d.follow(f, d.query("series_categories", "category", "hosts, files", "closes = 'any' AND stratum = 'all' AND category = "+quote(headline)+" AND profile = "+quote(d.profile)),
 		d.bothBases("AI training", "", "files", nil, func(base string) followed { return line("", base) }))
@@ -81,7 +81,7 @@ func (d *seriesData) ofStrata() *figure {
 		all = append(all, d.bothBases(shown, "", "files", nil, func(base string) followed { return line(name, base) }))
 	}
 	f := d.follow(&figure{
-		ID: "strata", Title: "By rank: hosts that shut out a crawler for AI training", Of: "Shares of the hosts and files of each band of rank.", Legend: d.twoBases(),
+		ID: "strata", Title: "By rank: hosts that shut out an agent for AI training", Of: "Shares of the hosts and files of each band of rank.", Legend: d.twoBases(),
 	}, d.query("series_categories", "stratum", "hosts, files", "closes = 'any' AND stratum IN ("+quoteAll(names)+") AND category = "+quote(headline)+" AND profile = "+quote(d.profile)), all...)
 	if f != nil {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == series.Weighted }) // the views have no weights
@@ -177,7 +177,7 @@ func (d *seriesData) populations() *figure {
 	}
 	f := d.follow(&figure{
 		ID: "panel", Wide: true, Title: verbed(d.Panel.Hosts, "host is", "hosts are") + " in every run",
-		Of:     "Shares of hosts and files that shut out a crawler for AI training: of all that a run has, of those that every run has, and of the others.",
+		Of:     "Shares of hosts and files that shut out an agent for AI training: of all that a run has, of those that every run has, and of the others.",
 		Legend: []legend{{"allow", "all hosts of the run"}, {"closed", "panel: hosts of every run"}, {"broken", "the others"}},
 	}, "", all...)
 	if f != nil {
@@ -290,7 +290,7 @@ func (d *seriesData) byContent(id, title, view, column, metric string, names fun
 	}
 	where := "stratum = 'all' AND " + column + " IN (" + quoteAll(keys) + ")"
 	name := column
-	if view == "series_signals" {
+	if column == "key" {
 		where, name = "metric = "+quote(metric)+" AND "+where, "key"
 	}
 	f := d.follow(&figure{
@@ -304,6 +304,18 @@ func (d *seriesData) byContent(id, title, view, column, metric string, names fun
 
 func (d *seriesData) ofSignals() *figure {
 	return d.byContent("signals", "Signals about the use of content, and other extensions", "series_signals", "key", "signal", func(key string) string { return key })
+}
+
+func (d *seriesData) ofPreferences() *figure {
+	return d.byContent("preferences", "What files state about the use of their content", "series_signals", "key", "preference", func(key string) string { return key })
+}
+
+func (d *seriesData) ofTemplates() *figure {
+	return d.byContent("templates", "Whose words the files have: templates of products", "series_signals", "key", "template", plainName)
+}
+
+func (d *seriesData) ofBodies() *figure {
+	return d.byContent("bodies", "Oddities of files, and files of comments alone", "series_signals", "key", "body", words.Body.Of)
 }
 
 func (d *seriesData) ofFeatures() *figure {

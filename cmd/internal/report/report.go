@@ -215,12 +215,9 @@ func (d *data) page() *page {
 			p.Sections = append(p.Sections, s)
 		}
 	}
-	ofAI, ofFiles := d.signals(), (*figure)(nil)
-	if !d.signalsOfAI() {
-		ofAI, ofFiles = nil, ofAI
-	}
 	if d.known > 0 {
-		add("Do hosts shut out AI crawlers?", d.aiTraining(), d.categories(), ofAI)
+		add("Do hosts shut out AI crawlers?", d.aiTraining(), d.categories())
+		add("What may be done with their content?", d.refusals(), d.preferences(), d.preferenceRemarks())
 	}
 	if c := d.changes; c != nil {
 		add("What changed since "+c.since, d.changedHosts(), d.changeWays("change-categories", "category", c.closedCategories(), words.Category.Of),
@@ -228,6 +225,7 @@ func (d *data) page() *page {
 	}
 	if d.known > 0 {
 		add("Which agents do hosts shut out, and which do they name?", d.agents(), d.named(), d.versusStar())
+		add("Whose words are they?", d.wordsOf(), d.templates())
 	}
 	if d.known > 0 {
 		add("What do hosts answer?", d.answers(), d.reasons(), d.errors())
@@ -237,7 +235,7 @@ func (d *data) page() *page {
 	if d.known == 0 {
 		return p
 	}
-	add("What is in the files?", d.sizes(), d.lines(), d.features(), d.delays(), d.sitemaps(), d.fields(), ofFiles)
+	add("What is in the files?", d.sizes(), d.lines(), d.features(), d.delays(), d.sitemaps(), d.fields(), d.signals())
 	add("Where do the profiles differ?", d.profiles(), d.profileAgents())
 	add("What is wrong with the files?", d.flaws(), d.bodies())
 	add("How does the network perform?", d.times(),

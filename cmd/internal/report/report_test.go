@@ -302,7 +302,7 @@ func TestSentences(t *testing.T) {
 	out := text1(t, drawn(t, dir, "r", ""))
 	for _, want := range []string{
 		"Crawl policies of 1,000 hosts, 15 January 2027",
-		"13.6% of 1,000 hosts (17.0% of the 800 files) shut out crawlers for AI training: 10.0% of hosts all of them, 3.6% some",
+		"13.6% of 1,000 hosts (17.0% of the 800 files) shut out agents for AI training: 10.0% of hosts all of them, 3.6% some",
 		"The category of agents that is shut out most is AI training: 13.6% of 1,000 hosts (17.0% of the 800 files) shut out at least one of its agents, and 10.0% of hosts all of them",
 		"GPTBot is shut out most often of 2 agents, by 13.6% of 1,000 hosts (17.0% of the 800 files)",
 		"Files name GPTBot most often: 12.0% of 1,000 hosts (15.0% of the 800 files), of which 120 shut it out",
@@ -312,7 +312,7 @@ func TestSentences(t *testing.T) {
 		"Under the profile google the rules decide for 800 hosts (80.0%), everything is allowed without rules at 180 hosts (18.0%) and everything is closed until they answer again at 20 hosts (2.0%).",
 		"At 20 of 1,000 hosts the attempt failed or led nowhere, most often with “DNS: no such name” (14)",
 		"The median file has 64 bytes, and nine in ten at most 549; 0.2% reach the size limit",
-		"A content signal refuses AI training in 1.0% of files, and permits it in 0%",
+		"The commonest typed extension is content-signal ai-train=no, in 1.0% of files",
 		"The commonest flaw is “line without a field”, in 0.5% of files",
 		"By top-level domain, failures are commonest for .de (10.0% of 400 hosts), slow answers for .com (1.0% of 600 hosts)",
 		"The run judges every file under 2 profiles. The page shows the first, google, and where the others differ from it; the tables hold all of them.",

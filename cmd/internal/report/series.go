@@ -99,7 +99,9 @@ func (d *seriesData) page() *page {
 	add("The same hosts, and all hosts", d.populations(), d.movements())
 	add("What happened between two runs?", d.ofChanges())
 	add("What do hosts answer?", d.ofOutcomes(), d.ofReasons(), d.ofStatuses())
-	add("What is in the files?", d.ofSignals(), d.ofFeatures())
+	add("What may be done with their content?", d.ofRefusals(), d.ofPreferences())
+	add("Whose words are they?", d.ofTemplates(), d.ofWords())
+	add("What is in the files?", d.ofSignals(), d.ofFeatures(), d.ofBodies())
 	for _, run := range d.Runs[:min(len(d.Runs), 40)] {
 		what := hosts(run.Hosts)
 		if isArchive(run) {

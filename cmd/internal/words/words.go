@@ -192,4 +192,43 @@ var Body = Vocabulary{
 	"not_utf8":  "is not UTF-8",
 	"html":      "is HTML",
 	"truncated": "reaches the size limit",
+
+	"only_comments": "has comments and no record",
+}
+
+// Refusal has words for the ways in which a file refuses the training of models.
+var Refusal = Vocabulary{
+	"crawler":        "by shutting out a crawler",
+	"token":          "by shutting out a policy token",
+	"content-signal": "by a content signal",
+	"content-usage":  "by a usage preference",
+	"license":        "by a licence",
+}
+
+// Mechanism has words for the ways to state a preference about use.
+var Mechanism = Vocabulary{
+	"content-signal": "Content-Signal",
+	"content-usage":  "Content-Usage",
+	"license":        "License",
+	"token":          "policy token",
+}
+
+// Use has words for the uses of content.
+var Use = Vocabulary{
+	"ai-train": "AI training",
+	"ai-input": "input to AI",
+	"search":   "search",
+}
+
+// PreferenceRemark has words for what is wrong with statements about use.
+var PreferenceRemark = Vocabulary{
+	"conflict":      "statements that contradict each other",
+	"orphan":        "statement before any group",
+	"not_parsed":    "dictionary that does not parse",
+	"no_statement":  "line without a statement",
+	"old_label":     "label of an earlier draft",
+	"unknown_label": "unknown label",
+	"unknown_value": "value that neither permits nor refuses",
+	"repeated":      "label that the line repeats",
+	"not_url":       "licence that is no URL",
 }

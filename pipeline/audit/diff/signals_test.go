@@ -96,7 +96,7 @@ func TestALongPathIsToldOnce(t *testing.T) {
 	file := func(value string) string {
 		pairs := make([]string, 1200)
 		for i := range pairs {
-			pairs[i] = fmt.Sprintf("%04d=%s", i, value)
+			pairs[i] = fmt.Sprintf("k%04d=%s", i, value)
 		}
 		line := "Content-Usage: /" + strings.Repeat("p", 7000) + " " + strings.Join(pairs, ",") + "\n"
 		return "User-agent: *\nDisallow: /x\n" + line + strings.Replace(line, "/p", "/q", 1)

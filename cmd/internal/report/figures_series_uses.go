@@ -1,0 +1,63 @@
+package report
+
+import (
+	"github.com/robocensus/robocensus/cmd/internal/words"
+	"github.com/robocensus/robocensus/pipeline/series"
+)
+
+// ofRefusals follows the ways in which files refuse the training of models.
+func (d *seriesData) ofRefusals() *figure {
+	line := func(way, base string) followed {
+		return followed{metric: "refusal", population: series.All, stratum: series.All, profile: d.profile, key: way, base: base}
+	}
+	ways := d.values(byKeyName, func(l followed) bool { return l == line(l.key, "hosts") })
+	if ways == nil {
+		return nil
+	}
+	var all []*multiple
+	for _, way := range ways {
+		name := words.Refusal.Of(way)
+		if way == "any" {
+			name = "in any way"
+		}
+		all = append(all, d.bothBases(name, "", "files", nil, func(base string) followed { return line(way, base) }))
+	}
+	f := d.follow(&figure{
+		ID: "refusals", Title: d.told(line("any", "hosts"), "refuse AI training in some way"), Legend: d.twoBases(),
+		Of: "Shares of hosts and files. A file may use several ways; a licence counts where a file names one, for its terms are not read.",
+	}, d.query("series_refusals", "way", "hosts, files", "stratum = 'all' AND profile = "+quote(d.profile)), all...)
+	if f != nil {
+		d.rows(f, "way", []string{"hosts", "files"}, ways, line)
+	}
+	return f
+}
+
+// ofWords follows the agents that templates shut out.
+func (d *seriesData) ofWords() *figure {
+	lines := make(map[string]followed) // by agent and template
+	for l := range d.lines {
+		if l == (followed{metric: "policy_template", population: series.All, stratum: series.All, agent: l.agent, profile: d.profile, key: l.key, base: "hosts"}) {
+			lines[l.agent+", "+l.key] = l
+		}
+	}
+	line := func(name, base string) followed {
+		l := lines[name]
+		l.base = base
+		return l
+	}
+	names := d.values(func(l followed) string { return l.agent + ", " + l.key }, func(l followed) bool { return l == lines[l.agent+", "+l.key] })
+	names = names[:min(len(names), mostMultiples)]
+	var all []*multiple
+	for _, name := range names {
+		l := lines[name]
+		all = append(all, d.bothBases(l.agent, l.key, "files", nil, func(base string) followed { return line(name, base) }))
+	}
+	f := d.follow(&figure{
+		ID: "words", Title: "Agents that are shut out in a template's words", Legend: d.twoBases(),
+		Of: "Shares of hosts and files in which every group that decides about the agent is the template's.",
+	}, d.query("series_templates", "words", "hosts, files", "stratum = 'all' AND profile = "+quote(d.profile)+" AND words IN ("+quoteAll(names)+")"), all...)
+	if f != nil {
+		d.rows(f, "words", []string{"hosts", "files"}, names, line)
+	}
+	return f
+}

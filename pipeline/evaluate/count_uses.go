@@ -1,0 +1,118 @@
+package evaluate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// Counters of what a file says about use, and of whose words it is.
+
+// orphan and conflict are keys of the metric preference_remark beside the remarks.
+const (
+	orphan   = "orphan"
+	conflict = "conflict"
+)
+
+// refusals are the ways in which a host refuses the training of models, in the order in
+// which the keys of the metric refusal_set name them.
+var refusals = [...]string{"crawler", robots.PolicyToken.String(), robots.ContentSignal.String(), robots.ContentUsage.String(), robots.License.String()}
+
+// aiTraining is the category of the crawlers that fetch to train models.
+const aiTraining = "ai-training"
+
+// countPreferences counts what the rows of preferences say.
+func (e *Evaluator) countPreferences(row *sink.Fetch, stratum string) {
+	for i := range e.preferences {
+		p := &e.preferences[i]
+		read := p.Scope != orphan
+		if read && p.Use != nil && p.Preference != nil {
+			e.once("preference", stratum, p.Mechanism+" "+*p.Use+" "+*p.Preference)
+		}
+		if !read {
+			e.preferenceRemark(row, p, stratum, orphan)
+		}
+		if p.Conflict {
+			e.preferenceRemark(row, p, stratum, conflict)
+		}
+		if p.Remark != nil {
+			e.preferenceRemark(row, p, stratum, *p.Remark)
+		}
+	}
+}
+
+func (e *Evaluator) preferenceRemark(row *sink.Fetch, p *sink.Preference, stratum, key string) {
+	e.once("preference_remark", stratum, key)
+	if e.examples.Wants("preference_remark", key, row.Host) {
+		e.examples.Add("preference_remark", key, row.Host, p.Line, preferenceText(p))
+	}
+}
+
+// preferenceText writes the statement of a row as the file does.
+func preferenceText(p *sink.Preference) string {
+	text := p.Mechanism + ":"
+	if p.Path != nil {
+		text += " " + *p.Path
+	}
+	if p.Label != "" {
+		return text + " " + p.Label + "=" + p.Value
+	}
+	return text + " " + p.Value
+}
+
+// countTraining counts a target by the set of ways in which its file refuses the training
+// of models, under the first profile: it shuts out a crawler or a policy token, a line in
+// a group says so, for any agent and path, or it names a licence, whose terms nobody has
+// read. e.policies holds the rows of all agents.
+func (e *Evaluator) countTraining(stratum string) {
+	var ways [len(refusals)]bool
+	for i := range e.policies {
+		agent := &e.config.Agents[i]
+		if e.policies[i].Class != summary.ClassNames[robots.DisallowAll] {
+			continue
+		}
+		if agent.Kind == KindToken {
+			ways[1] = ways[1] || slices.Contains(agent.Uses, robots.AITrain.String())
+		} else {
+			ways[0] = ways[0] || agent.Category == aiTraining
+		}
+	}
+	for i := range e.preferences {
+		p := &e.preferences[i]
+		way := slices.Index(refusals[2:], p.Mechanism) + 2
+		switch {
+		case way < 2 || p.Scope == orphan:
+		case p.Mechanism == robots.License.String():
+			ways[way] = ways[way] || p.Remark == nil
+		case p.Use != nil && *p.Use == robots.AITrain.String() && p.Preference != nil && *p.Preference == robots.Refuses.String():
+			ways[way] = true
+		}
+	}
+	var key []string
+	for i, has := range ways {
+		if has {
+			key = append(key, refusals[i])
+		}
+	}
+	if key == nil {
+		return
+	}
+	e.counts.AddProfile("refusal_set", stratum, 0, strings.Join(key, "+"))
+	for _, way := range append(key, "any") {
+		e.counts.AddProfile("refusal", stratum, 0, way)
+	}
+}
+
+// countTemplates counts the templates of a file.
+func (e *Evaluator) countTemplates(row *sink.Fetch, stratum string) {
+	for i := range e.readings[0].content.templates {
+		m := &e.readings[0].content.templates[i]
+		e.once("template", stratum, m.ID)
+		if e.examples.Wants("template", m.ID, row.Host) {
+			e.examples.Add("template", m.ID, row.Host, m.First, m.Version)
+		}
+	}
+}
