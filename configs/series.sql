@@ -73,11 +73,12 @@ CREATE OR REPLACE VIEW series_refusals AS
   LEFT JOIN series_counts c ON c.metric = 'refusal' AND c.run = s.run AND c.stratum = s.stratum AND c.profile = k.profile AND c.key = k.way;
 
 CREATE OR REPLACE VIEW series_templates AS
-  SELECT s.run, s.date, s.stratum, a.agent, a.category, a.profile, k.template, a.agent || ', ' || k.template AS words, coalesce(c.count, 0)::BIGINT AS count, s.hosts, f.files,
+  SELECT s.run, s.date, s.stratum, a.agent, a.category, a.profile, a.template, a.agent || ', ' || a.template AS words, coalesce(c.count, 0)::BIGINT AS count, s.hosts, f.files,
          coalesce(c.count, 0) / nullif(s.hosts, 0) AS of_hosts, coalesce(c.count, 0) / nullif(f.files, 0) AS of_files
-  FROM (SELECT DISTINCT agent, profile, key AS template FROM series_counts WHERE metric = 'policy_template') k,
-  (SELECT DISTINCT run, agent, category, profile FROM series_counts WHERE metric = 'policy') a
+  FROM (SELECT a.*, k.template
+        FROM (SELECT DISTINCT run, agent, category, profile FROM series_counts WHERE metric = 'policy') a,
+             (SELECT DISTINCT agent, profile, key AS template FROM series_counts WHERE metric = 'policy_template') k
+        WHERE k.agent = a.agent AND k.profile = a.profile) a
   JOIN series_sizes s ON s.run = a.run
   LEFT JOIN series_files f ON f.run = a.run AND f.stratum = s.stratum AND f.profile = a.profile
-  LEFT JOIN series_counts c ON c.metric = 'policy_template' AND c.run = a.run AND c.stratum = s.stratum AND c.agent = a.agent AND c.profile = a.profile AND c.key = k.template
-  WHERE k.agent = a.agent AND k.profile = a.profile;
+  LEFT JOIN series_counts c ON c.metric = 'policy_template' AND c.run = a.run AND c.stratum = s.stratum AND c.agent = a.agent AND c.profile = a.profile AND c.key = a.template;
