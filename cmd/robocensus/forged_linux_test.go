@@ -199,7 +199,7 @@ func forgeable(t *testing.T) map[string]string {
 	for i := range 60 {
 		name := filepath.Join(work, "hosts", fmt.Sprintf("h%d.example", i))
 		must(t, os.MkdirAll(filepath.Dir(name), 0o777))
-		must(t, os.WriteFile(name, fmt.Appendf(nil, "User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /%d\nSitemap: /s\ncontent-signal: ai-train=no\n", i), 0o666))
+		must(t, os.WriteFile(name, fmt.Appendf(nil, "# Robots & Agent policy\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /%d\nSitemap: /s\ncontent-signal: ai-train=no\n", i), 0o666))
 	}
 	shards := filepath.Join(work, "out")
 	call(t, 0, "plan", "--bodies", filepath.Join(work, "hosts"), "--shards", "2", "--out", shards, "--run", "r", "--keep-bodies")
@@ -247,6 +247,11 @@ func TestForgedSets_NoRace(t *testing.T) {
 		whole[is] = filesOf(t, work)
 	}
 	t.Logf("MB of the whole sets: %v", need)
+	for _, table := range sink.TableNames {
+		if !slices.ContainsFunc(forgeries, func(k aForgery) bool { return k.name == table+": a cell" }) {
+			t.Errorf("no forgery changes a cell of %s", table)
+		}
+	}
 	count := 300
 	kinds := forgeries
 	if testing.Short() {

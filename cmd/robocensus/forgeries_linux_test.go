@@ -137,6 +137,8 @@ var forgeries = []aForgery{
 	{name: "sitemaps: a cell", forge: func(f *forgedSet) bool { return changed(f, "sitemaps", spoiled[sink.Sitemap]) }},
 	{name: "lines: a cell", forge: func(f *forgedSet) bool { return changed(f, "lines", spoiled[sink.Line]) }},
 	{name: "signals: a cell", forge: func(f *forgedSet) bool { return changed(f, "signals", spoiled[sink.Signal]) }},
+	{name: "preferences: a cell", forge: func(f *forgedSet) bool { return changed(f, "preferences", spoiled[sink.Preference]) }},
+	{name: "templates: a cell", of: "shards", forge: func(f *forgedSet) bool { return changed(f, "templates", spoiled[sink.Template]) }},
 	{name: "agents: a cell", forge: func(f *forgedSet) bool { return changed(f, "agents", spoiled[sink.Agent]) }},
 	{name: "policies: a cell", forge: func(f *forgedSet) bool { return changed(f, "policies", spoiled[sink.Policy]) }},
 	{name: "verdicts: a cell", forge: func(f *forgedSet) bool { return changed(f, "verdicts", spoiled[sink.Verdict]) }},
