@@ -105,16 +105,19 @@ function cellsOf(files) {
   return columns;
 }
 
-// wantedOf returns texts to look for, with the number of cells: the commonest, the least,
-// the greatest, one between, and one that is not there.
+// wantedOf returns texts to look for, with the number of cells that have, follow or begin
+// with each: the commonest, the least, the greatest, one between, and one that is not there.
 function wantedOf(cells) {
   const counts = new Map();
   for (const cell of cells) if (cell !== null) counts.set(cell, (counts.get(cell) ?? 0) + 1);
   const texts = [...counts.keys()].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
   const commonest = texts.reduce((a, b) => (counts.get(b) > counts.get(a) ? b : a), texts[0]);
   const wanted = new Set([commonest, texts[0], texts.at(-1), texts[texts.length >> 1]]);
+  const sum = is => texts.reduce((n, t) => (is(t) ? n + counts.get(t) : n), 0);
   return {
-    counts: [...wanted].filter(t => t !== undefined).map(t => [t, counts.get(t)]).concat([['\u{10fff0} is not there', 0]]),
+    equal: [...wanted].filter(t => t !== undefined).map(t => [t, counts.get(t)]).concat([['\u{10fff0} is not there', 0]]),
+    from: [...wanted].filter(t => t !== undefined).map(t => [t, sum(u => Buffer.compare(Buffer.from(u), Buffer.from(t)) >= 0)]),
+    begins: [...wanted].filter(t => t).map(t => [...t].slice(0, Math.ceil([...t].length / 2)).join('')).map(t => [t, sum(u => u.startsWith(t))]),
     nulls: cells.filter(c => c === null).length, texts: cells.filter(c => c !== null).length,
     least: texts[0], greatest: texts.at(-1),
   };
@@ -124,29 +127,31 @@ const quoted = text => "'" + text.replaceAll("'", "''") + "'";
 const escaped = text => "'" + text.replaceAll('\\', '\\\\').replaceAll("'", "\\'") + "'";
 
 const engines = {
-  async ClickHouse({ files, pattern }, column, isText, least) {
+  async ClickHouse({ pattern }, column, isText) {
     const from = `FROM file('${pattern}', Parquet)`;
     const literal = text => (isText ? escaped(text) : `unhex('${text}')`);
     const one = text => Number(query(text, 'TabSeparatedRaw').trim());
     return {
       equal: text => one(`SELECT count() ${from} WHERE "${column}" = ${literal(text)}`),
-      from: () => one(`SELECT count() ${from} WHERE "${column}" >= ${literal(least)}`),
+      from: text => one(`SELECT count() ${from} WHERE "${column}" >= ${literal(text)}`),
+      begins: text => one(`SELECT count() ${from} WHERE startsWith("${column}", ${literal(text)})`),
       nulls: () => one(`SELECT count() ${from} WHERE "${column}" IS NULL`),
       ends: (least, greatest) => one(`SELECT min("${column}") = ${literal(least)} AND max("${column}") = ${literal(greatest)} ${from}`),
     };
   },
-  async DuckDB({ files, pattern }, column, isText, least) {
+  async DuckDB({ files }, column, isText) {
     const from = `FROM read_parquet([${files.map(quoted)}], hive_partitioning = false)`;
     const literal = text => (isText ? quoted(text) : `unhex('${text}')`);
     const one = async text => Number((await duckdb.runAndReadAll(text)).getRows()[0][0]);
     return {
       equal: text => one(`SELECT count(*) ${from} WHERE "${column}" = ${literal(text)}`),
-      from: () => one(`SELECT count(*) ${from} WHERE "${column}" >= ${literal(least)}`),
+      from: text => one(`SELECT count(*) ${from} WHERE "${column}" >= ${literal(text)}`),
+      begins: text => one(`SELECT count(*) ${from} WHERE starts_with("${column}", ${literal(text)})`),
       nulls: () => one(`SELECT count(*) ${from} WHERE "${column}" IS NULL`),
       ends: (least, greatest) => one(`SELECT (min("${column}") = ${literal(least)} AND max("${column}") = ${literal(greatest)})::INT ${from}`),
     };
   },
-  async Polars({ files, pattern }, column, isText, least) {
+  async Polars({ files }, column, isText) {
     if (!isText) return null; // its literals are texts
     const count = async where => {
       let n = 0;
@@ -155,7 +160,8 @@ const engines = {
     };
     return {
       equal: text => count(pl.col(column).eq(pl.lit(text))),
-      from: () => count(pl.col(column).gtEq(pl.lit(least))),
+      from: text => count(pl.col(column).gtEq(pl.lit(text))),
+      begins: text => count(pl.col(column).str.startsWith(text)),
       nulls: () => count(pl.col(column).isNull()),
     };
   },
@@ -167,20 +173,21 @@ async function compare(name, files, pattern) {
   assert.notEqual(columns.size, 0, name + ' has no columns of texts');
   let filters = 0;
   for (const [column, { isText, cells }] of columns) {
-    const { counts, nulls, texts, least, greatest } = wantedOf(cells);
+    const wanted = wantedOf(cells);
     tried.add(`${name}.${column}`);
-    if (texts > 0) filled.add(`${name}.${column}`);
+    if (wanted.texts > 0) filled.add(`${name}.${column}`);
     for (const [engine, open] of Object.entries(engines)) {
-      const ask = await open({ files, pattern }, column, isText, least ?? '');
+      const ask = await open({ files, pattern }, column, isText);
       if (!ask) continue;
-      for (const [text, n] of counts) {
-        if (!isText && n === 0) continue; // it is no bytes
-        assert.equal(await ask.equal(text), n, `${engine}: ${name} where ${column} = ${JSON.stringify(text.slice(0, 99))}`);
-        filters++;
+      for (const filter of isText ? ['equal', 'from', 'begins'] : ['equal', 'from']) {
+        for (const [text, n] of wanted[filter]) {
+          if (!isText && n === 0) continue; // it is no bytes
+          assert.equal(await ask[filter](text), n, `${engine}: ${name} where ${column}, ${filter} ${JSON.stringify(text.slice(0, 99))}`);
+          filters++;
+        }
       }
-      assert.equal(await ask.from(), texts, `${engine}: ${name} where ${column} >= ${JSON.stringify(least?.slice(0, 99))}`);
-      assert.equal(await ask.nulls(), nulls, `${engine}: ${name} where ${column} is null`);
-      if (ask.ends && texts > 0) assert.equal(await ask.ends(least, greatest), 1, `${engine}: least and greatest ${column} of ${name}`);
+      assert.equal(await ask.nulls(), wanted.nulls, `${engine}: ${name} where ${column} is null`);
+      if (ask.ends && wanted.texts > 0) assert.equal(await ask.ends(wanted.least, wanted.greatest), 1, `${engine}: least and greatest ${column} of ${name}`);
       filters += 2;
     }
   }
