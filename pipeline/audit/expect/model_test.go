@@ -111,7 +111,7 @@ func TestAnOutageAgainstAModel(t *testing.T) {
 	audittest.Run(t, dir, "r", []string{"fetches", "groups", "rules", "agents"}, []sink.Fetch{down, gone})
 	agents := []evaluate.Agent{{Name: "A", Tokens: []string{"A"}}, {Name: "B", Tokens: []string{"B"}}}
 	for text, want := range map[string]string{
-		"hosts: down.example": "unchecked false 0 0 2", "hosts: gone.example": "broken true 2 2 0", "hosts: '*.example', at_most: 2": "kept false 2 2 2",
+		"hosts: down.example": "unchecked false 0 0 2", "hosts: gone.example": "broken true 2 2 0", "hosts: '*.example', at_most: 2": "unchecked false 2 2 2", "hosts: '*.example', at_most: 99%": "broken true 2 2 2",
 	} {
 		e, err := Parse("e", []byte("- {name: x, at_least_as_strict_as: m, "+text+"}"), func(string) ([]byte, error) { return []byte("User-agent: *\nDisallow: /x"), nil })
 		pipelinetest.Must(t, err)
@@ -152,6 +152,28 @@ func TestUndecidedChangesBreakNoLimit(t *testing.T) {
 		if x.judge(p, "", ""); p.State != row.want || p.Fails != row.fails {
 			t.Errorf("%d broken and %d undecided of at most 2: %s, fails %v", row.broken, row.undecided, p.State, p.Fails)
 		}
+	}
+}
+
+// A promise is not kept by rows that may all differ: nothing that was seen could break it.
+// What an outage hid could, and changes of one host may be many.
+func TestALimitThatNothingCanExceed(t *testing.T) {
+	for _, row := range []struct {
+		checked, unknown int64
+		ofChanges        bool
+		want             State
+		fails            bool
+	}{{3, 0, false, Unchecked, true}, {1, 2, false, Unchecked, true}, {1, 3, false, Unchecked, false}, {3, 9, false, Unchecked, false}, {4, 0, false, Kept, false}, {3, 0, true, Kept, false}} {
+		p := &Promise{Checked: row.checked, Unknown: row.unknown, Broken: 1, ofChanges: row.ofChanges}
+		x := &expectation{count: 3, percent: -1}
+		if x.judge(p, "", ""); p.State != row.want || p.Fails != row.fails || (p.Note == "") != (row.want == Kept) {
+			t.Errorf("at most 3 of %d, %d unknown, of changes %v: %s (%s), fails %v", row.checked, row.unknown, row.ofChanges, p.State, p.Note, p.Fails)
+		}
+	}
+	share := &expectation{percent: 99}
+	p := &Promise{Checked: 3}
+	if share.judge(p, "", ""); p.State != Kept {
+		t.Errorf("at most 99%% of 3 is %s (%s)", p.State, p.Note)
 	}
 }
 

@@ -79,11 +79,21 @@ func (x *expectation) judge(p *Promise, nothing, unseen string) {
 		p.unchecked(fmt.Sprintf("it matches nothing of the %d hosts that it covers; correct the entry or remove it", p.Hosts), true)
 	case p.Checked == 0:
 		p.unchecked("it matches nothing; correct the entry or remove it", true)
+	case x.permitsAll(p, p.Checked+p.Unknown):
+		p.unchecked(fmt.Sprintf("at_most %d permits all %d that it is about; give a smaller number, or a share", x.count, p.Checked+p.Unknown), true)
+	case x.permitsAll(p, p.Checked):
+		p.unchecked(fmt.Sprintf("at_most %d permits all %d that were seen; %s", x.count, p.Checked, p.Note), false)
 	case unseen != "":
 		p.unchecked(join(unseen, p.Note), false)
 	default:
 		p.State = Kept
 	}
+}
+
+// permitsAll reports whether all of so many rows may differ. Changes are no rows: a host
+// may have any number.
+func (x *expectation) permitsAll(p *Promise, rows int64) bool {
+	return x.percent < 0 && rows <= x.count && !p.ofChanges
 }
 
 // unknown says what of a promise is not known.
