@@ -283,7 +283,7 @@ func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string
 		fmt.Fprintf(out, "SELECT class, count(*) AS lines FROM history.lines WHERE %s GROUP BY ALL ORDER BY class;\n", of)
 		fmt.Fprintf(out, "SELECT category, class, count(*) AS agents, list(agent ORDER BY agent) FILTER (class = 'disallow_all') AS closed\nFROM history.policies WHERE %s AND profile = %s GROUP BY ALL ORDER BY category, class;\n", of, quoted(profile))
 		for _, agent := range agents {
-			fmt.Fprintf(out, "SELECT p.agent, p.class, p.match, p.group_agent, p.group_line, r.line, r.kind, r.pattern\nFROM (FROM history.policies WHERE %[1]s AND profile = %[2]s AND lower(agent) = lower(%[3]s)) p\nLEFT JOIN history.groups g ON g.run = p.run AND g.seq = p.seq AND list_contains(g.tokens, lower(p.group_agent))\nLEFT JOIN history.rules r ON r.run = g.run AND r.seq = g.seq AND r.group_index = g.group_index AND r.effective ORDER BY r.line;\n", of, quoted(profile), quoted(agent))
+			fmt.Fprintf(out, "SELECT p.agent, p.class, p.match, p.group_agent, p.group_line, r.line, r.kind, r.pattern\nFROM (FROM history.policies WHERE %[1]s AND profile = %[2]s AND lower(agent) = lower(%[3]s)) p\nLEFT JOIN (SELECT r.*, g.tokens FROM history.rules r JOIN history.groups g ON g.run = r.run AND g.seq = r.seq AND g.group_index = r.group_index WHERE r.effective) r\n  ON r.run = p.run AND r.seq = p.seq AND list_contains(r.tokens, lower(p.group_agent)) ORDER BY r.line;\n", of, quoted(profile), quoted(agent))
 		}
 	}
 }
