@@ -82,3 +82,25 @@ CREATE OR REPLACE VIEW series_templates AS
   JOIN series_sizes s ON s.run = a.run
   LEFT JOIN series_files f ON f.run = a.run AND f.stratum = s.stratum AND f.profile = a.profile
   LEFT JOIN series_counts c ON c.metric = 'policy_template' AND c.run = a.run AND c.stratum = s.stratum AND c.agent = a.agent AND c.profile = a.profile AND c.key = a.template;
+
+-- Groups of rules that stand on several registered domains in the last run: templates, known or not. A row per digest, with
+-- the best-ranked host that has it, the line there, its size, and the date of the first complete run that has it anywhere.
+-- The first grouping leaves a row per domain, which DuckDB can spill to disk; count(DISTINCT) could not.
+CREATE OR REPLACE VIEW families AS
+  WITH domains AS (
+    SELECT digest, coalesce(f.registered_domain, g.host) AS domain, max(template) AS template, count(DISTINCT g.host) AS hosts,
+           min({'rank': coalesce(g.rank, 9223372036854775807), 'host': g.host, 'line': g.line, 'agents': len(g.tokens), 'rules': g.allow_rules + g.disallow_rules}) AS first
+    FROM groups g JOIN (SELECT run, seq, registered_domain FROM fetches) f USING (run, seq)
+    WHERE g.allow_rules + g.disallow_rules > 0
+    GROUP BY ALL
+  ),
+  shared AS (
+    SELECT digest, max(template) AS template, count(*) AS domains, sum(hosts)::BIGINT AS hosts, min(first) AS first
+    FROM domains GROUP BY digest HAVING count(*) > 1
+  ),
+  seen AS (
+    SELECT g.digest, min(r.date) AS first_seen FROM history.groups g JOIN history.runs r ON r.run = g.run
+    WHERE g.digest IN (SELECT digest FROM shared) GROUP BY g.digest
+  )
+  SELECT digest, template, domains, hosts, first.host AS example, first.line AS line, first.agents AS agents, first.rules AS rules, first_seen
+  FROM shared JOIN seen USING (digest);
