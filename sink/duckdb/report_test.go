@@ -218,8 +218,8 @@ var sentences = map[string][]sentence{
 		{"No file says in so many words whether models may be trained", nil},
 	},
 	"preference-remarks": {
-		{"The commonest flaw of a statement about use is “%w”, in %s of files", []string{"", shareOf("(SELECT max(files) FROM ("+numbersOf["preference-remarks"]+"))", "files()")}},
-		{"The commonest flaw of a statement about uses are %w, in %s of files each", []string{"", shareOf("(SELECT max(files) FROM ("+numbersOf["preference-remarks"]+"))", "files()")}},
+		{"The commonest misstatement is “%w”, in %s of files", []string{"", shareOf("(SELECT max(files) FROM ("+numbersOf["preference-remarks"]+"))", "files()")}},
+		{"The commonest misstatements are %w, in %s of files each", []string{"", shareOf("(SELECT max(files) FROM ("+numbersOf["preference-remarks"]+"))", "files()")}},
 	},
 	"templates": {{"The commonest template is %w, in %s of files", []string{"SELECT template FROM (" + numbersOf["templates"] + ") LIMIT 1", shareOf("(SELECT max(files) FROM ("+numbersOf["templates"]+"))", "files()")}}},
 	"words": {{"%w is shut out by %s of %d hosts (%s of the %d files): %s of hosts in their own words, %s in those of a template", []string{

@@ -52,11 +52,14 @@ func (d *data) refusals() *figure {
 
 func refusalName(way string) string { return words.Refusal.Of(way) }
 
-// waysName returns the display name of a set of ways.
+// waysName returns the display name of a set of ways, such as "crawler + policy token".
 func waysName(set string) string {
 	ways := strings.Split(set, "+")
+	if len(ways) == 1 {
+		return refusalName(set)
+	}
 	for i := range ways {
-		ways[i] = refusalName(ways[i])
+		ways[i] = strings.TrimPrefix(strings.TrimPrefix(refusalName(ways[i]), "by shutting out a "), "by a ")
 	}
 	return strings.Join(ways, " + ")
 }
@@ -135,7 +138,7 @@ func (d *data) preferenceRemarks() *figure {
 	}
 	f := &figure{
 		ID: "preference-remarks", Of: d.ofFiles(), Names: words.PreferenceRemark.Of,
-		Title: commonest("flaw of a statement about use", all, d.texts, quoted(words.PreferenceRemark.Of)),
+		Title: commonest("misstatement", all, d.texts, quoted(words.PreferenceRemark.Of)),
 		Note:  "Statements that contradict each other, and those that state nothing: nobody reads what stands before any group, a dictionary that does not parse, or a label that no current document has.",
 	}
 	d.byKey(f, "preference_remark", "remark", "files", false, all, "partly", d.texts)
