@@ -36,6 +36,8 @@ type hostView struct {
 	Rules      int32           `json:"rules"`
 	Sitemaps   int32           `json:"sitemaps"`
 	Findings   map[string]int  `json:"findings"`
+	Templates  []templateView  `json:"templates"`  // whose words the file has, or a part of it
+	Statements []statementView `json:"statements"` // what it says about use
 	Profile    string          `json:"profile"`
 	Categories []*categoryView `json:"categories"`
 	Agents     []*agentView    `json:"agents"`
@@ -69,6 +71,10 @@ type agentView struct {
 	GroupAgent *string    `json:"group_agent"`
 	GroupLine  *int32     `json:"group_line"`
 	CrawlDelay *float64   `json:"crawl_delay"`
+	Template   *string    `json:"template"` // in whose words all groups for it are; nil for the file's own
+	AITrain    *string    `json:"ai_train"`
+	AIInput    *string    `json:"ai_input"`
+	Search     *string    `json:"search"`
 	Rules      []ruleView `json:"rules"`
 }
 
@@ -84,6 +90,7 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 		Run: r.Manifest.Run, Date: r.Date, Host: t.Host, Origin: t.Origin, Rank: t.Rank, Fetched: t.FetchTime, Outcome: t.Outcome, Reason: t.Reason,
 		Status: t.Status, Hops: []hopView{}, ErrorClass: t.ErrorClass, Bytes: t.BodyBytes, Truncated: t.BodyTruncated,
 		Lines: t.Lines, Groups: t.Groups, Rules: t.Rules, Sitemaps: t.Sitemaps, Findings: make(map[string]int), Profile: profile, Agents: []*agentView{}, Notes: []string{},
+		Templates: []templateView{}, Statements: []statementView{},
 	}
 	for _, h := range t.Hops {
 		v.Hops = append(v.Hops, hopView(h))
@@ -118,6 +125,9 @@ func viewOf(ctx context.Context, r *lookup.Run, t *lookup.Target, profile string
 	for _, l := range lines {
 		v.Findings[l.Class]++
 	}
+	if err := v.addWords(ctx, r, t); err != nil {
+		return nil, err
+	}
 	if v.groups, err = lookup.Rows[sink.Group](ctx, r, "groups", t); err != nil {
 		return nil, err
 	}
@@ -145,6 +155,7 @@ func (v *hostView) addAgents(names []string) error {
 		p := &v.policies[i]
 		a := &agentView{
 			Agent: p.Agent, Category: p.Category, Class: p.Class, Match: p.Match, GroupAgent: p.GroupAgent, GroupLine: p.GroupLine, CrawlDelay: p.CrawlDelay, Rules: []ruleView{},
+			Template: p.Template, AITrain: p.AITrain, AIInput: p.AIInput, Search: p.Search,
 		}
 		if p.GroupAgent != nil {
 			for _, r := range v.rules {
@@ -197,6 +208,7 @@ func (v *hostView) print(p *textPage) {
 	for _, class := range slices.Sorted(maps.Keys(v.Findings)) {
 		p.line(fmt.Sprintf("    %s: %s", p.foreign(class), words.Count(int64(v.Findings[class]), "line")))
 	}
+	v.printWords(p)
 	p.line("")
 	var rows [][]string
 	for _, c := range v.Categories {
@@ -257,6 +269,9 @@ func (v *hostView) printAgent(p *textPage, a *agentView) {
 		if a.GroupLine != nil {
 			text += fmt.Sprintf(", line %d", *a.GroupLine)
 		}
+		if a.Template != nil {
+			text += ", in the words of " + *a.Template
+		}
 	}
 	p.line(p.foreign(text))
 	for i, r := range a.Rules {
@@ -282,8 +297,10 @@ func showQueries(out io.Writer, run string, asked []fetch.Origin, profile string
 		fmt.Fprintf(out, "SELECT * FROM history.fetches WHERE %s;\n", of)
 		fmt.Fprintf(out, "SELECT class, count(*) AS lines FROM history.lines WHERE %s GROUP BY ALL ORDER BY class;\n", of)
 		fmt.Fprintf(out, "SELECT category, class, count(*) AS agents, list(agent ORDER BY agent) FILTER (class = 'disallow_all') AS closed\nFROM history.policies WHERE %s AND profile = %s GROUP BY ALL ORDER BY category, class;\n", of, quoted(profile))
+		fmt.Fprintf(out, "SELECT template, kind, version, first_line, last_line FROM history.templates WHERE %s ORDER BY first_line, last_line, template;\n", of)
+		fmt.Fprintf(out, "SELECT group_agent, scope, mechanism, label, use, preference, path, value, line, conflict, remark FROM history.preferences WHERE %s ORDER BY line;\n", of)
 		for _, agent := range agents {
-			fmt.Fprintf(out, "SELECT p.agent, p.class, p.match, p.group_agent, p.group_line, r.line, r.kind, r.pattern\nFROM (FROM history.policies WHERE %[1]s AND profile = %[2]s AND lower(agent) = lower(%[3]s)) p\nLEFT JOIN (SELECT r.*, g.tokens FROM history.rules r JOIN history.groups g ON g.run = r.run AND g.seq = r.seq AND g.group_index = r.group_index WHERE r.effective) r\n  ON r.run = p.run AND r.seq = p.seq AND list_contains(r.tokens, lower(p.group_agent)) ORDER BY r.line;\n", of, quoted(profile), quoted(agent))
+			fmt.Fprintf(out, "SELECT p.agent, p.class, p.match, p.group_agent, p.group_line, p.template, p.ai_train, p.ai_input, p.search, r.line, r.kind, r.pattern\nFROM (FROM history.policies WHERE %[1]s AND profile = %[2]s AND lower(agent) = lower(%[3]s)) p\nLEFT JOIN (SELECT r.*, g.tokens FROM history.rules r JOIN history.groups g ON g.run = r.run AND g.seq = r.seq AND g.group_index = r.group_index WHERE r.effective) r\n  ON r.run = p.run AND r.seq = p.seq AND list_contains(r.tokens, lower(p.group_agent)) ORDER BY r.line;\n", of, quoted(profile), quoted(agent))
 		}
 	}
 }

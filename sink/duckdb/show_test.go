@@ -23,9 +23,28 @@ type shown struct {
 		Classes  map[string]int64
 		Closed   []string
 	}
+	Templates []struct {
+		Template, Kind string
+		Version        *string
+		FirstLine      int32 `json:"first_line"`
+		LastLine       int32 `json:"last_line"`
+	}
+	Statements []struct {
+		GroupAgent              *string `json:"group_agent"`
+		Scope, Mechanism, Label string
+		Use, Preference, Path   *string
+		Value                   string
+		Line                    int32
+		Conflict                bool
+		Remark                  *string
+	}
 	Agents []struct {
 		Agent, Class string
 		GroupAgent   *string `json:"group_agent"`
+		Template     *string
+		AITrain      *string `json:"ai_train"`
+		AIInput      *string `json:"ai_input"`
+		Search       *string
 		Rules        []struct {
 			Line          int64
 			Kind, Pattern string
@@ -55,7 +74,7 @@ func TestShowIsWhatTheTablesSay(t *testing.T) {
 	must(t, json.Unmarshal([]byte(text), &all))
 	text, _ = robocensus(t, 0, append(asked, "--sql")...)
 	queries := strings.Split(strings.TrimSuffix(strings.TrimSpace(text), ";"), ";\n")
-	if len(all) != len(hosts) || len(queries) != 6*len(hosts) {
+	if len(all) != len(hosts) || len(queries) != 8*len(hosts) {
 		t.Fatalf("%d objects and %d queries of %d hosts", len(all), len(queries), len(hosts))
 	}
 	texts := func(query string) (out []string) { // each row as text
@@ -82,9 +101,9 @@ func TestShowIsWhatTheTablesSay(t *testing.T) {
 		}
 		return *s
 	}
-	rulesSeen := 0
+	rulesSeen, wordsSeen, statementsSeen := 0, 0, 0
 	for i, s := range all {
-		of := queries[6*i : 6*i+6]
+		of := queries[8*i : 8*i+8]
 		var bytes any
 		if s.Bytes != nil {
 			bytes = *s.Bytes
@@ -119,22 +138,36 @@ func TestShowIsWhatTheTablesSay(t *testing.T) {
 		if diff := cmp.Diff(want, classes); diff != "" {
 			t.Errorf("%s: categories (-SQL +show):\n%s", hosts[i], diff)
 		}
+		var wordsOf, statements []string
+		for _, w := range s.Templates {
+			wordsOf = append(wordsOf, fmt.Sprint(w.Template, w.Kind, some(w.Version), w.FirstLine, w.LastLine))
+		}
+		if diff := cmp.Diff(texts("FROM ("+of[3]+")"), wordsOf); diff != "" {
+			t.Errorf("%s: templates (-SQL +show):\n%s", hosts[i], diff)
+		}
+		for _, w := range s.Statements {
+			statements = append(statements, fmt.Sprint(some(w.GroupAgent), w.Scope, w.Mechanism, w.Label, some(w.Use), some(w.Preference), some(w.Path), w.Value, w.Line, w.Conflict, some(w.Remark)))
+		}
+		if diff := cmp.Diff(texts("FROM ("+of[4]+")"), statements); diff != "" {
+			t.Errorf("%s: statements (-SQL +show):\n%s", hosts[i], diff)
+		}
+		wordsSeen, statementsSeen = wordsSeen+len(wordsOf), statementsSeen+len(statements)
 		for k, a := range s.Agents {
 			var lines []string
 			for _, r := range a.Rules {
-				lines = append(lines, fmt.Sprint(a.Agent, a.Class, some(a.GroupAgent), r.Line, r.Kind, r.Pattern))
+				lines = append(lines, fmt.Sprint(a.Agent, a.Class, some(a.GroupAgent), some(a.Template), some(a.AITrain), some(a.AIInput), some(a.Search), r.Line, r.Kind, r.Pattern))
 			}
 			rulesSeen += len(lines)
 			if lines == nil {
-				lines = []string{fmt.Sprint(a.Agent, a.Class, some(a.GroupAgent), nil, nil, nil)}
+				lines = []string{fmt.Sprint(a.Agent, a.Class, some(a.GroupAgent), some(a.Template), some(a.AITrain), some(a.AIInput), some(a.Search), nil, nil, nil)}
 			}
-			if diff := cmp.Diff(texts("SELECT agent, class, group_agent, line, kind, pattern FROM ("+of[3+k]+") ORDER BY line"), lines); diff != "" {
+			if diff := cmp.Diff(texts("SELECT agent, class, group_agent, template, ai_train, ai_input, search, line, kind, pattern FROM ("+of[5+k]+") ORDER BY line"), lines); diff != "" {
 				t.Errorf("%s, %s (-SQL +show):\n%s", hosts[i], a.Agent, diff)
 			}
 		}
 	}
-	if rulesSeen < 500 {
-		t.Errorf("%d rules compared", rulesSeen)
+	if rulesSeen < 500 || wordsSeen < 6 || statementsSeen < 60 {
+		t.Errorf("%d rules, %d templates and %d statements compared", rulesSeen, wordsSeen, statementsSeen)
 	}
 }
 
