@@ -24,21 +24,23 @@ import (
 )
 
 const hostHelp = `Shows what a run has found out about each HOST: how it answered, what its file is,
-and which agents of each category it shuts out; with --agent, what the agent may do,
-and by which lines. Where the run keeps bodies, the lines of the file that decide
-are shown in their places. HOST is a host, an origin or a URL. The rows are looked up by index,
-which takes about as long for any number of hosts.
+whose words it has, what it says about use, and which agents of each category it shuts
+out; with --agent, what the agent may do, and by which lines. Where the run keeps
+bodies, the lines of the file that decide are shown in their places. HOST is a host, an
+origin or a URL. The rows are looked up by index, which takes about as long for any
+number of hosts.
 
 With --json, the output is one array with an object for each origin (and each capture):
 
     {"run", "date", "host", "origin", "rank", "fetched", "outcome", "reason", "status",
      "hops", "error_class", "bytes", "truncated", "lines", "groups", "rules", "sitemaps",
-     "findings", "profile", "categories", "agents", "before", "changes", "notes", "body"}
+     "findings", "templates", "statements", "profile", "categories", "agents", "before", "changes", "notes", "body"}
 
-findings counts lines by class. categories has, for each category, agents by class and
+findings counts lines by class. templates and statements are rows of the tables
+templates and preferences. categories has, for each category, agents by class and
 the names of those that are shut out (closed). agents has those of --agent:
 {"agent", "category", "class", "match", "group_agent", "group_line", "crawl_delay",
-"rules"}, with rules those of their groups: {"line", "kind", "pattern"}. before is the
+"template", "ai_train", "ai_input", "search", "rules"}, with rules those of their groups: {"line", "kind", "pattern"}. before is the
 complete run before this one, and changes what changed since under the profile for the
 agents, as robocensus diff finds it: {"severity", "kind", "agent", "profile", "url", "before", "after", "line_before",
 "line_after", "before_run"}; null if the two cannot be compared. notes say what is not

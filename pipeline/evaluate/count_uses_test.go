@@ -1,0 +1,134 @@
+package evaluate
+
+import (
+	"cmp"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/robocensus/robocensus/configs"
+	"github.com/robocensus/robocensus/fetch"
+	"github.com/robocensus/robocensus/pipeline/source"
+	"github.com/robocensus/robocensus/robots"
+	"github.com/robocensus/robocensus/sink"
+	"github.com/robocensus/robocensus/sink/summary"
+)
+
+// What a file says about use, how it refuses the training of models, and whose words it has
+// are counted once per host; what nobody reads states nothing.
+func TestUsesAreCounted(t *testing.T) {
+	labels, err := ParseUses("uses.yaml", configs.Uses, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	templates, err := ParseTemplates("templates.yaml", configs.Templates)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agents, err := ParseAgents("agents.yaml", []byte("- {name: Trainer, category: ai-training}\n- {name: Finder, category: search}\n"+
+		"- {name: Trainer-Token, category: ai-training, kind: token}\n- {name: Finder-Token, category: search, kind: token, uses: [search]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	google, _ := robots.ProfileNamed("google")
+	rfc, _ := robots.ProfileNamed("rfc9309")
+	const star = "User-agent: *\nDisallow: /x\n"
+	for _, row := range []struct{ clause, body, want string }{
+		{"nothing is said", star, ""},
+		{"a crawler", "User-agent: Trainer\nDisallow: /\n", "refusal any; refusal crawler; refusal_set crawler"},
+		{"a crawler for something else", "User-agent: Finder\nDisallow: /\n", ""},
+		{"a part is no refusal", "User-agent: Trainer\nDisallow: /a\n", ""},
+		{"a token", "User-agent: Trainer-Token\nDisallow: /\n", "preference token ai-train disallow; refusal any; refusal token; refusal_set token"},
+		{"a token for something else", "User-agent: Finder-Token\nDisallow: /\n", "preference token search disallow"},
+		{"the group for all", "User-agent: *\nDisallow: /\n", "refusal any; refusal crawler; refusal token; refusal_set crawler+token"},
+		{"a signal, stated twice", star + "Content-Signal: ai-train=no\nContent-Signal: AI-Train = No, search=yes\n",
+			"preference content-signal ai-train disallow; preference content-signal search allow; refusal any; refusal content-signal; refusal_set content-signal"},
+		{"a signal permits", star + "Content-Signal: ai-train=yes\n", "preference content-signal ai-train allow"},
+		{"a preference on a path", star + "Content-Usage: /a train-ai=n\n", "preference content-usage ai-train disallow; refusal any; refusal content-usage; refusal_set content-usage"},
+		{"orphans state nothing", "Content-Usage: train-ai=n\nContent-Signal: ai-train=no\n" + star, "preference_remark orphan"},
+		{"a licence before any group", "License: https://l.example/\n" + star, "refusal any; refusal license; refusal_set license"},
+		{"a licence that is no URL", star + "License: none\n", "preference_remark not_url"},
+		{"a contradiction", star + "Content-Signal: ai-train=no\nContent-Signal: ai-train=yes\n",
+			"preference content-signal ai-train allow; preference content-signal ai-train disallow; preference_remark conflict; refusal any; refusal content-signal; refusal_set content-signal"},
+		{"no dictionary", star + "Content-Usage: train-ai=n,\n", "preference_remark not_parsed"},
+		{"all ways", "License: https://l.example/\nUser-agent: Trainer\nUser-agent: Trainer-Token\nDisallow: /\n" + star + "Content-Usage: train-ai=n\nContent-Signal: ai-train=no\n",
+			"preference content-signal ai-train disallow; preference content-usage ai-train disallow; preference token ai-train disallow; " +
+				"refusal any; refusal content-signal; refusal content-usage; refusal crawler; refusal license; refusal token; refusal_set crawler+token+content-signal+content-usage+license"},
+		{"a template's words", "# BEGIN Cloudflare Managed content\nUser-agent: Finder\nDisallow: /\nUser-agent: Trainer\nDisallow: /a\n# END Cloudflare Managed Content\n",
+			"policy_template Finder google cloudflare-managed; policy_template Finder rfc9309 cloudflare-managed; template cloudflare-managed"},
+		{"comments alone", "# As a condition of accessing this website, you agree to abide by the\n", "body only_comments; template cloudflare-signals"},
+	} {
+		counts := countedOf(t, Config{Agents: agents, Labels: labels, Templates: robots.NewTemplates(templates), Profiles: []*robots.Profile{google, rfc}}, row.body)
+		var got []string
+		for _, c := range counts.List() {
+			switch c.Metric {
+			case "preference", "preference_remark", "refusal", "refusal_set", "template", "policy_template", "body":
+				if c.N != 1 || cmp.Or(c.Profile, "google") != "google" && c.Agent == "" {
+					t.Errorf("%s: %+v", row.clause, c)
+				}
+				text := c.Metric
+				if c.Agent != "" {
+					text += " " + c.Agent + " " + c.Profile
+				}
+				got = append(got, text+" "+c.Key)
+			}
+		}
+		if diff := gocmp.Diff(row.want, strings.Join(got, "; ")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", row.clause, diff)
+		}
+	}
+}
+
+// countedOf returns the counters of hosts with these files; one without a file answers 404.
+func countedOf(t *testing.T, c Config, files ...string) *summary.Counts {
+	t.Helper()
+	run, err := sink.Create(t.TempDir(), sink.Plan{Run: "r", Tables: []string{"fetches", "summary"}, Profiles: c.ProfileNames()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	s, err := run.Segment(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Abort()
+	counts, err := Prepare(c).Evaluator().Segment(s, func(yield func(*source.Target, error) bool) {
+		for i, body := range files {
+			o := fetch.Origin{Scheme: "https", Host: string(rune('a'+i)) + ".example"}
+			capture := &fetch.Capture{Origin: o, Hops: []robots.Hop{{URL: o.String() + "/robots.txt", Status: 404}}, Attempts: 1}
+			if body != "" {
+				capture.Hops[0].Status, capture.Body = 200, []byte(body)
+			}
+			if !yield(&source.Target{Capture: capture}, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return counts
+}
+
+// What one host says is not counted for the next, and parameters of a label do not change
+// what it says.
+func TestUsesAreThoseOfTheirHost(t *testing.T) {
+	labels, err := ParseUses("uses.yaml", configs.Uses, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	google, _ := robots.ProfileNamed("google")
+	counts := countedOf(t, Config{Agents: []Agent{{Name: "A", Tokens: []string{"a"}}}, Labels: labels, Profiles: []*robots.Profile{google}},
+		"User-agent: *\nContent-Usage: train-ai=n;x=1, search=N\n", "", "User-agent: *\nDisallow: /x\n")
+	got := make(map[string]int64)
+	for _, c := range counts.List() {
+		if c.Metric == "refusal" || c.Metric == "signal" {
+			got[c.Metric+" "+c.Key] = c.N
+		}
+	}
+	want := map[string]int64{"refusal any": 1, "refusal content-usage": 1, "signal content-usage train-ai=n": 1, "signal content-usage search=other": 1}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("counters (-want +got):\n%s", diff)
+	}
+}
