@@ -71,7 +71,7 @@ func (e *List) Fit(c evaluate.Config, tables []string) error {
 				return e.fail(x.lines[x.what], "expectation %q: %s", x.Name, why)
 			}
 			m := newModelCheck(c.Profiles[0], c.Agents)
-			if why := m.cannotBreak(x, m.read(x.model), c.Agents); why != "" {
+			if why := m.cannotBreak(x, x.bound(m.read(x.model), c.Agents)); why != "" {
 				return e.fail(x.lines[x.what], "expectation %q cannot be broken: %s", x.Name, why)
 			}
 		}

@@ -74,12 +74,13 @@ type modelCheck struct {
 	judged  *robots.Profile // profile, without its size limit if tables is set
 	agents  []robots.Agent
 	models  map[int]*meaning.File // by expectation
+	binds   map[int][]bool        // by expectation, then agent: a host can break it for the agent
 	empty   *meaning.File
 }
 
 // newModelCheck prepares the comparison with models under a profile.
 func newModelCheck(p *robots.Profile, agents []evaluate.Agent) *modelCheck {
-	m := &modelCheck{profile: p, judged: p, tables: meaning.ReadsTables(p), models: make(map[int]*meaning.File)}
+	m := &modelCheck{profile: p, judged: p, tables: meaning.ReadsTables(p), models: make(map[int]*meaning.File), binds: make(map[int][]bool)}
 	if m.tables {
 		m.judged = meaning.WithoutLimit(p)
 	}
@@ -116,21 +117,31 @@ func (c *Checker) lacksModel(m *sink.Manifest, k int) string {
 	}
 	x := c.expectations.list[k]
 	c.model.models[k] = c.model.read(x.model)
-	return c.model.cannotBreak(x, c.model.models[k], c.agents)
+	c.model.binds[k] = x.bound(c.model.models[k], c.agents)
+	return c.model.cannotBreak(x, c.model.binds[k])
 }
 
-// cannotBreak says why no host can break the expectation, "" if one can: to none of its
-// agents the model forbids anything, or allows anything.
-func (m *modelCheck) cannotBreak(x *expectation, model *meaning.File, agents []evaluate.Agent) string {
-	none, does := robots.AllowAll, "forbids"
+// bound says for each agent whether a host can break the expectation for it: the model
+// forbids it something, or allows it something. Other agents are not checked, for nothing
+// could be found out about them.
+func (x *expectation) bound(model *meaning.File, agents []evaluate.Agent) []bool {
+	none := robots.AllowAll
 	if x.what == atMostAsStrict {
-		none, does = robots.DisallowAll, "allows"
+		none = robots.DisallowAll
 	}
+	out := make([]bool, len(agents))
 	for i, a := range agents {
-		if x.isOf(a.Name, a.Category) && model.Policy(i).Class() != none {
-			return ""
-		}
+		out[i] = x.isOf(a.Name, a.Category) && model.Policy(i).Class() != none
 	}
+	return out
+}
+
+// cannotBreak says why no host can break the expectation, "" if one can.
+func (m *modelCheck) cannotBreak(x *expectation, bound []bool) string {
+	if slices.Contains(bound, true) {
+		return ""
+	}
+	does := map[string]string{atLeastAsStrict: "forbids", atMostAsStrict: "allows"}[x.what]
 	return fmt.Sprintf("the model %s%s %s nothing to any of its agents under %s", x.AtLeastAsStrict, x.AtMostAsStrict, does, m.profile.Name)
 }
 
@@ -238,13 +249,13 @@ func (c *Checker) ofModel(t *modelTarget, rows *records.Rows) {
 		}
 	}
 	for _, k := range t.of {
-		x, p := c.expectations.list[k], c.promises[k]
+		p := c.promises[k]
 		hid := false
 		pairs := meaning.NewPairs(m.judged, m.models[k], file)
 		for i := range c.agents {
 			agent := &c.agents[i]
 			switch {
-			case !x.isOf(agent.Name, agent.Category):
+			case !m.binds[k][i]:
 				continue
 			case t.outcome != string(robots.FullAllow) && t.outcome != string(robots.ConditionalAllow):
 				p.Unknown++

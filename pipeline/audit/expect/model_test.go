@@ -53,19 +53,19 @@ func TestHostsAgainstAModel(t *testing.T) {
 				breaches []string
 			}{
 				{"at_least_as_strict_as: m, hosts: [same.*, other.*, stricter.*]", "kept 9 0 0", nil},
-				{"at_most_as_strict_as: m, hosts: [same.*, other.*]", "kept 6 0 0", nil},
+				{"at_most_as_strict_as: m, hosts: [same.*, other.*]", "kept 4 0 0", nil},
 				{"at_least_as_strict_as: m, hosts: looser.*", "broken 3 3 0", []string{
 					"looser.example RoboTestA /news/ allow, and the model disallow (line 3) 0",
 					"looser.example RoboTestB / allow, and the model disallow (line 7) 0",
 					"looser.example RoboTestC /news/ allow, and the model disallow (line 3) 0",
 				}},
-				{"at_most_as_strict_as: m, hosts: looser.*", "kept 3 0 0", nil},
+				{"at_most_as_strict_as: m, hosts: looser.*", "kept 2 0 0", nil},
 				{"at_most_as_strict_as: m, hosts: stricter.*, agents: RoboTestA", "broken 1 1 0", []string{"stricter.example RoboTestA / disallow, and the model allow 2"}},
 				{"at_least_as_strict_as: m, hosts: mixed.*", "broken 3 1 0", []string{"mixed.example RoboTestB /b allow, and the model disallow (line 7) 8"}},
 				{"at_least_as_strict_as: m, hosts: mixed.*, at_most: 1", "kept 3 1 0", nil},
 				{"at_most_as_strict_as: m, hosts: mixed.*, category: search", "broken 1 1 0", []string{"mixed.example RoboTestA /privat disallow, and the model allow 2"}},
 				{"at_least_as_strict_as: m, hosts: none.*, agents: robotestc", "broken 1 1 0", []string{"none.example RoboTestC /news/ allow, and the model disallow (line 3) 0"}},
-				{"at_most_as_strict_as: m, hosts: none.*", "kept 3 0 0", nil},
+				{"at_most_as_strict_as: m, hosts: none.*", "kept 2 0 0", nil},
 				{"at_most_as_strict_as: m, hosts: nowhere.*", "unchecked 0 0 0", nil},
 			} {
 				e, err := Parse("e", []byte("- {name: x, "+x.text+"}"), func(string) ([]byte, error) { return []byte(model), nil })
@@ -92,8 +92,16 @@ func TestHostsAgainstAModel(t *testing.T) {
 					t.Errorf("%s (-want +got):\n%s", x.text, diff)
 				}
 			}
+			// An agent to which the model forbids nothing is not checked: it would dilute a share.
+			e, err := Parse("e", []byte("- {name: x, at_least_as_strict_as: m, hosts: none.*, at_most: 99%}"), func(string) ([]byte, error) { return []byte("User-agent: RoboTestA\nDisallow: /\n"), nil })
+			pipelinetest.Must(t, err)
+			one, err := e.Check(t.Context(), dir, "r", agents)
+			pipelinetest.Must(t, err)
+			if p := one[0]; p.State != Broken || p.Checked != 1 || p.Broken != 1 {
+				t.Errorf("of a model about one agent: %+v", p)
+			}
 			// What cannot be decided keeps no promise and breaks none.
-			e, err := Parse("e", []byte("- {name: x, at_least_as_strict_as: m, hosts: hostile.*}"), func(string) ([]byte, error) { return []byte("User-agent: *\n" + audittest.HostileRules(61)), nil })
+			e, err = Parse("e", []byte("- {name: x, at_least_as_strict_as: m, hosts: hostile.*}"), func(string) ([]byte, error) { return []byte("User-agent: *\n" + audittest.HostileRules(61)), nil })
 			pipelinetest.Must(t, err)
 			promises, err := e.Check(t.Context(), dir, "r", agents)
 			pipelinetest.Must(t, err)
