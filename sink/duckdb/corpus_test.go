@@ -159,7 +159,7 @@ func survey(name, source string, files map[string][]byte, hosts []byte) (*census
 	go io.Copy(io.Discard, stdout)
 	_, address, _ := strings.Cut(strings.TrimSpace(said), "://")
 	run := exec.Command(filepath.Join(bin, "robocensus"), "run", "--hosts", list, "--schemes", "http", "--connect-to", address, "--out", c.dir, "--run", name,
-		"--tables", "fetches,groups,rules,sitemaps,lines,signals,policies,summary,examples", "--progress", "none")
+		"--tables", "fetches,groups,rules,sitemaps,lines,signals,preferences,templates,agents,policies,summary,examples", "--progress", "none")
 	if text, err := run.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("robocensus run: %w\n%s", err, text)
 	}

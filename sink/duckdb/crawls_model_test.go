@@ -250,7 +250,7 @@ func agentsOf(c int) (out []entry) {
 		{entry{"CCBot", "ai-training", "", ""}, 0, 11},
 		{entry{"Bytespider", "ai-training", "", ""}, 0, 10},
 		{entry{"GPTBot", "ai-training", "", ""}, 3, 11},
-		{entry{"Google-Extended", "ai-training", "", "token"}, 5, 11},
+		{entry{"Google-Extended", "ai-training", "", "token"}, 7, 11},
 		{entry{"ClaudeBot", "ai-training", "", ""}, 7, 11},
 		{entry{"PerplexityBot", "ai-search", "", ""}, 8, 11},
 	} {

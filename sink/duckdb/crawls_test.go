@@ -341,13 +341,13 @@ func (w *crawlsTest) wantViews(t *testing.T, points map[figure]counted) {
 }
 
 // wantCalm checks that the outage looks like no change of policy: it closes and opens
-// nothing, and of the hosts whose rules decide as many are closed as before.
+// nothing, and of the hosts whose rules decide as many are closed as before. After it, a few
+// hosts have changed since the crawl that read them last, one or more before the outage: the
+// model says which.
 func (w *crawlsTest) wantCalm(t *testing.T, points map[figure]counted) {
 	for f, n := range points {
-		for _, c := range []int{outageCrawl, outageCrawl + 1} {
-			if f.metric == "change" && f.run == w.crawls[c].id && n.count > 0 {
-				t.Errorf("%s: %d of %d", f, n.count, n.denominator)
-			}
+		if f.metric == "change" && f.run == w.crawls[outageCrawl].id && n.count > 0 {
+			t.Errorf("%s: %d of %d", f, n.count, n.denominator)
 		}
 	}
 	down := points[figure{metric: "reason", population: "all", stratum: "all", profile: profile, key: "server_error", run: w.crawls[outageCrawl].id, base: "hosts"}]

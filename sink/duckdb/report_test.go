@@ -389,7 +389,7 @@ func TestReportOfTheCorpus(t *testing.T) {
 	}
 	c, db := corpusDatabase(t)
 	checkReport(t, db, report(t, c.dir, one(t, db, "SELECT any_value(run) FROM fetches")),
-		"ai-training categories refusals preferences words templates signals agents named answers reasons sizes lines features delays sitemaps fields flaws bodies times")
+		"ai-training categories refusals templates signals agents named answers reasons sizes lines features delays sitemaps fields flaws bodies times")
 }
 
 // The report of two runs between which 250 hosts changed: 200 shut out GPTBot, 50
