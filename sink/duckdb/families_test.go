@@ -18,7 +18,7 @@ func TestFamilies(t *testing.T) {
 	out := filepath.Join(dir, "out")
 	const (
 		block  = "User-agent: GPTBot\nUser-agent: CCBot\nDisallow: /\nAllow: /about\n"
-		same   = "# told apart by nothing that counts\nuser-agent: ccbot\nUSER-AGENT: gptbot\n\ndisallow: /\nallow: /about\n"
+		same   = "# differs in nothing that counts\nuser-agent: ccbot\nUSER-AGENT: gptbot\n\ndisallow: /\nallow: /about\n"
 		later  = "User-agent: *\nDisallow: /new/\n"
 		shared = "# BEGIN Cloudflare Managed content\nUser-agent: Bytespider\nDisallow: /\n# END Cloudflare Managed Content\n"
 	)

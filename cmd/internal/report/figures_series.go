@@ -303,11 +303,11 @@ func (d *seriesData) byContent(id, title, view, column, metric string, names fun
 }
 
 func (d *seriesData) ofSignals() *figure {
-	return d.byContent("signals", "Signals about the use of content, and other extensions", "series_signals", "key", "signal", func(key string) string { return key })
+	return d.byContent("signals", "Signals about the use of content, and other extensions", "series_signals", "key", "signal", plainName)
 }
 
 func (d *seriesData) ofPreferences() *figure {
-	return d.byContent("preferences", "What files state about the use of their content", "series_signals", "key", "preference", func(key string) string { return key })
+	return d.byContent("preferences", "What files state about the use of their content", "series_signals", "key", "preference", plainName)
 }
 
 func (d *seriesData) ofTemplates() *figure {

@@ -23,22 +23,21 @@ func (d *data) refusals() *figure {
 		Note: "A bar for each way, then one for each set of ways that the same files use together. A crawler or a policy token (such as Google-Extended) counts where the file lets it fetch nothing, by name or by the group for all (*). " +
 			"A content signal and a usage preference count where a group states them, for any agent and path. A licence counts where a file names one: its terms are not read. Robots.txt alone is covered: no header, no page.",
 		Legend: []legend{{"closed", "in this way alone"}, {"star", "in this way and others"}, {"partly", "in exactly these ways"}},
-		Heads:  d.heads(), Head: []string{"ways", "hosts"}, Names: waysName,
+		Heads:  d.heads(), Names: waysName,
 	}
 	names := ranked(ways)
-	f.Title = fmt.Sprintf("%s refuse AI training in some way, most often %s (%s of hosts)", d.ofBoth(anyWay), refusalName(names[0]), percent(ways[names[0]], d.hosts))
+	f.Title = fmt.Sprintf("%s refuse AI training in some way, most often %s (%s of hosts)", d.ofBoth(anyWay), words.Refusal.Of(names[0]), percent(ways[names[0]], d.hosts))
 	scale := scaleFor(ways[names[0]], d.hosts)
 	f.Axis = fmt.Sprintf("%d%% of hosts", scale)
 	for _, way := range names {
 		alone := sets[way]
-		f.Bars = append(f.Bars, bar{Name: refusalName(way), Tracks: []track{{
+		f.Bars = append(f.Bars, bar{Name: words.Refusal.Of(way), Tracks: []track{{
 			Parts:  parts(scale, d.hosts, share{"closed", "in this way alone", alone}, share{"star", "in this way and others", ways[way] - alone}),
 			Values: d.shares(ways[way]),
 		}}})
 	}
 	drawn := 0
 	for _, set := range ranked(sets) {
-		f.Rows = append(f.Rows, []string{set, number(sets[set])})
 		if strings.Contains(set, "+") && drawn < barsDrawn/2 {
 			drawn++
 			f.Bars = append(f.Bars, bar{Name: waysName(set), Tracks: []track{{
@@ -46,20 +45,18 @@ func (d *data) refusals() *figure {
 			}}})
 		}
 	}
-	f.SQL = "SELECT key AS ways, sum(count)::BIGINT AS hosts\n" + d.from("refusal_set", true) + "\nGROUP BY key ORDER BY hosts DESC, key"
+	d.keyRows(f, "refusal_set", "ways", "hosts", true, sets)
 	return f
 }
-
-func refusalName(way string) string { return words.Refusal.Of(way) }
 
 // waysName returns the display name of a set of ways, such as "crawler + policy token".
 func waysName(set string) string {
 	ways := strings.Split(set, "+")
 	if len(ways) == 1 {
-		return refusalName(set)
+		return words.Refusal.Of(set)
 	}
 	for i := range ways {
-		ways[i] = strings.TrimPrefix(strings.TrimPrefix(refusalName(ways[i]), "by shutting out a "), "by a ")
+		ways[i] = strings.TrimPrefix(strings.TrimPrefix(words.Refusal.Of(ways[i]), "by shutting out a "), "by a ")
 	}
 	return strings.Join(ways, " + ")
 }
@@ -74,7 +71,6 @@ func (d *data) preferences() *figure {
 		ID: "preferences", Of: d.ofFiles(), Title: "No file says in so many words whether models may be trained",
 		Note:   "What a content signal, a usage preference or the group of a policy token states, for any agent and path, and what a file states before any group is left out, for it applies to nobody. It changes no verdict. A policy token never permits.",
 		Legend: []legend{{"allow", "permitted"}, {"closed", "refused"}},
-		Head:   []string{"statement", "files"},
 	}
 	var said []string
 	for _, mechanism := range []string{"content-signal", "content-usage"} {
@@ -89,8 +85,7 @@ func (d *data) preferences() *figure {
 	type statement struct{ yes, no int64 }
 	by, sum := make(map[string]statement), make(map[string]int64)
 	for _, k := range ranked(all) {
-		f.Rows = append(f.Rows, []string{k, number(all[k])})
-		subject, preference, _ := cutLast(k)
+		subject, preference := cutLast(k)
 		s := by[subject]
 		if preference == "allow" {
 			s.yes += all[k]
@@ -112,21 +107,18 @@ func (d *data) preferences() *figure {
 		}})
 	}
 	f.Names = func(k string) string {
-		subject, preference, _ := cutLast(k)
+		subject, preference := cutLast(k)
 		mechanism, use, _ := strings.Cut(subject, " ")
 		return words.Mechanism.Of(mechanism) + ": " + words.Use.Of(use) + ", " + map[string]string{"allow": "permitted", "disallow": "refused"}[preference]
 	}
-	f.SQL = "SELECT key AS statement, sum(count)::BIGINT AS files\n" + d.from("preference", false) + "\nGROUP BY key ORDER BY files DESC, key"
+	d.keyRows(f, "preference", "statement", "files", false, all)
 	return f
 }
 
-// cutLast cuts a text at its last space.
-func cutLast(s string) (before, after string, found bool) {
+// cutLast cuts a text at its last space; one without a space has nothing before it.
+func cutLast(s string) (before, after string) {
 	i := strings.LastIndexByte(s, ' ')
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+1:], true
+	return s[:max(i, 0)], s[i+1:]
 }
 
 // preferenceRemarks shows statements about use that contradict each other, and those that

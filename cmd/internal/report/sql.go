@@ -40,12 +40,17 @@ func number(n int64) string { return fmt.Sprint(n) }
 // byKey fills a figure with the counts of a metric by key, greatest first, and
 // draws them as shares of base.
 func (d *data) byKey(f *figure, metric, name, unit string, profiled bool, counts map[string]int64, class string, base int64) {
+	d.keyRows(f, metric, name, unit, profiled, counts)
+	f.keyBars(counts, class, unit, base)
+}
+
+// keyRows sets the numbers of a figure to the counts of a metric by key, greatest first.
+func (d *data) keyRows(f *figure, metric, name, unit string, profiled bool, counts map[string]int64) {
 	f.Head = []string{name, unit}
 	for _, k := range ranked(counts) {
 		f.Rows = append(f.Rows, []string{k, number(counts[k])})
 	}
 	f.SQL = fmt.Sprintf("SELECT key AS %s, sum(count)::BIGINT AS %s\n%s\nGROUP BY key ORDER BY %s DESC, key", name, unit, d.from(metric, profiled), unit)
-	f.keyBars(counts, class, unit, base)
 }
 
 // barsDrawn is the most bars that a figure draws. Its table lists all numbers.

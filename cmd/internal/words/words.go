@@ -230,5 +230,5 @@ var PreferenceRemark = Vocabulary{
 	"unknown_label": "unknown label",
 	"unknown_value": "value that neither permits nor refuses",
 	"repeated":      "label that the line repeats",
-	"not_url":       "licence that is no URL",
+	"not_url":       "licence that is not a URL",
 }

@@ -90,7 +90,7 @@ func (x *expectation) judge(p *Promise, nothing, unseen string) {
 	}
 }
 
-// permitsAll reports whether all of so many rows may differ. Changes are no rows: a host
+// permitsAll reports whether all of so many rows may differ. A change is not a row: a host
 // may have any number.
 func (x *expectation) permitsAll(p *Promise, rows int64) bool {
 	return x.percent < 0 && rows <= x.count && !p.ofChanges
