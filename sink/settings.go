@@ -59,6 +59,8 @@ var Settings = []Setting{
 	{Name: "profiles", Published: ItsValue}, // the section of the configuration file
 	{Name: "agents", Published: ItsFileName},
 	{Name: "urls", Published: ItsFileName},
+	{Name: "uses", Published: ItsValue}, // the section of the configuration file
+	{Name: "templates", Published: ItsFileName},
 	{Name: "max-redirects", Published: ItsValue, Effect: AnswersDiffer, Other: "another --max-redirects"},
 	// A row for each host, or for each capture.
 	{Name: "last-capture", Published: ItsValue, Effect: AnswersDiffer, Other: "another --last-capture"},

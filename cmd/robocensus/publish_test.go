@@ -27,7 +27,11 @@ func published(t *testing.T, args ...string) (dir, folder string) {
 	agents, urls := filepath.Join(inputs, "mine.yaml"), filepath.Join(inputs, "urls.txt")
 	must(t, os.WriteFile(agents, []byte("- {name: GPTBot, category: ai-training}\n- {name: Googlebot, category: search}\n"), 0o666))
 	must(t, os.WriteFile(urls, []byte("/\n/search?q=x\n"), 0o666))
-	call(t, 0, "demo", "--out", dir, "--run", "r", "--keep-bodies", "--profile", "google,rfc9309", "--agents", agents, "--urls", urls, "--progress", "none")
+	templates, config := filepath.Join(inputs, "templates.yaml"), filepath.Join(inputs, "config.yaml")
+	must(t, os.WriteFile(templates, []byte("- {id: mine, kind: list, agent: \"*\", disallows: [/admin/]}\n"), 0o666))
+	must(t, os.WriteFile(config, []byte("uses:\n- {mechanism: content-usage, label: tdm, use: ai-train}\n"), 0o666))
+	call(t, 0, "demo", "--out", dir, "--run", "r", "--keep-bodies", "--profile", "google,rfc9309", "--agents", agents, "--urls", urls,
+		"--templates", templates, "--config", config, "--progress", "none")
 	publishTo(t, dir, folder, args...)
 	return dir, folder
 }

@@ -176,8 +176,8 @@ func (r *reproduction) unjudgeable(p *publish.Set) error {
 	for i, m := range p.Manifests() {
 		why := ""
 		switch {
-		case p.Runs[i].Agents == "" || p.Runs[i].URLSamples == "":
-			why = "the data set lacks the agents or the URL samples of the run"
+		case p.Runs[i].Lacks():
+			why = "the data set lacks the agents, URL samples, labels about use or templates of the run"
 		case !slices.Contains(m.Tables, "fetches"):
 			why = "the data set has no table fetches"
 		case r.bodies == "" && !slices.Contains(m.Tables, "bodies"):
@@ -288,22 +288,34 @@ func recordedProfiles(r *publish.Run) (map[string]*robots.Profile, error) {
 	return all, nil
 }
 
-// recordedLabels returns the built-in labels of uses with those of the run's own
-// configuration.
-func recordedLabels(r *publish.Run) (robots.Vocabulary, error) {
-	labels, err := evaluate.ParseUses("built-in uses.yaml", configs.Uses, nil)
-	own := r.Configuration["uses"]
+// recordedLabels returns the labels about use that a run had: those of the program, and
+// those of the run's own configuration.
+func (r *reproduction) recordedLabels(about *publish.Run) (robots.Vocabulary, error) {
+	text, err := r.recorded(about.Uses, configs.Uses)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := evaluate.ParseUses("uses.yaml", text, nil)
+	own := about.Configuration["uses"]
 	if err != nil || own == nil {
 		return labels, err
 	}
-	text, err := yaml.Marshal(own)
-	if err == nil {
+	if text, err = yaml.Marshal(own); err == nil {
 		labels, err = evaluate.ParseUses("uses", text, labels)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("provenance.json %w: %w", publish.ErrDamaged, err)
 	}
 	return labels, nil
+}
+
+// recorded returns the text of a file of the data set; that of this program for a run
+// that did not record it.
+func (r *reproduction) recorded(name string, ofProgram []byte) ([]byte, error) {
+	if name == "" {
+		return ofProgram, nil
+	}
+	return os.ReadFile(filepath.Join(r.folder, filepath.FromSlash(name)))
 }
 
 // assemble makes a run of the published answers and the bodies given.
@@ -329,8 +341,14 @@ func (r *reproduction) judgeAgain(ctx context.Context, about *publish.Run, m *si
 	f := newRunFlags()
 	f.own, f.profiles = profiles, about.Profiles
 	var err error
-	if f.labels, err = recordedLabels(about); err != nil {
+	if f.labels, err = r.recordedLabels(about); err != nil {
 		return err
+	}
+	if f.builtInTemplates, err = r.recorded(about.Templates, configs.Templates); err != nil {
+		return err
+	}
+	if about.OwnTemplates != "" {
+		f.templates = filepath.Join(r.folder, filepath.FromSlash(about.OwnTemplates))
 	}
 	for name, value := range map[string]string{
 		"from-run": filepath.Join(from, "_runs", m.Run), "out": to, "run": m.Run, "tables": strings.Join(m.Tables, ","), "sample": fmt.Sprint(r.sample),

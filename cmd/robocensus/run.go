@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/robocensus/robocensus/configs"
 	"github.com/robocensus/robocensus/pipeline/audit/expect"
 	"github.com/robocensus/robocensus/sink"
 )
@@ -102,6 +103,8 @@ type runFlags struct {
 	sample                   float64
 	archiveRate              archiveRate
 	out, run, urls, ranks    string
+	templates                string
+	builtInTemplates         []byte // those of the program, or of the one that made the run to reproduce
 	asOf                     string
 	future                   bool
 	tables, schemes          []string
@@ -127,7 +130,7 @@ type runFlags struct {
 }
 
 func newRunFlags() *runFlags {
-	f := &runFlags{commonFlags: commonFlags{set: newFlagSet("run")}, archiveRate: politeArchives}
+	f := &runFlags{commonFlags: commonFlags{set: newFlagSet("run")}, archiveRate: politeArchives, builtInTemplates: configs.Templates}
 	s := f.set
 	s.StringVar(&f.hosts, "hosts", "", "`FILE` of hosts, origins or URLs to ask; - is standard input; with --warc or --bodies, take only these hosts, of which 10 million take 136 MB")
 	s.StringArrayVar(&f.warc, "warc", nil, "WARC files, a quoted `GLOB`, plain, .gz or .zst; - is standard input; repeatable")
@@ -144,6 +147,7 @@ func newRunFlags() *runFlags {
 
 	f.addMeaning()
 	s.StringVar(&f.urls, "urls", "", "`FILE` of URLs to judge, one per line: a path applies to every host, an absolute URL to its origin (default a dozen built-in paths)")
+	s.StringVar(&f.templates, "templates", "", "YAML `FILE` of templates, by which the tables know whose words a file has; they come before the built-in ones")
 	s.StringVar(&f.expect, "expect", "", "YAML `FILE` of expectations about the hosts; if one is broken or cannot be checked, the exit code is 1")
 	group(s, "Meaning")
 

@@ -156,16 +156,41 @@ func (f *runFlags) files(ctx context.Context, c *pipeline.Config) error {
 	if c.Evaluate.Samples, err = evaluate.ParseSamples(path, urls); err != nil {
 		return err
 	}
-	templates, err := evaluate.ParseTemplates("built-in templates.yaml", configs.Templates)
-	if err != nil {
+	c.Evaluate.Agents = agents
+	c.Inputs = []sink.Input{
+		agentsInput, {Role: "urls", Path: path, SHA256: digest(urls), Rows: int64(len(c.Evaluate.Samples))}, {Role: "uses", Path: "built-in uses.yaml", SHA256: digest(configs.Uses)},
+	}
+	if err := f.readTemplates(ctx, c); err != nil {
 		return err
 	}
-	c.Evaluate.Templates = robots.NewTemplates(templates)
-	c.Evaluate.Agents = agents
-	c.Inputs = []sink.Input{agentsInput, {Role: "urls", Path: path, SHA256: digest(urls), Rows: int64(len(c.Evaluate.Samples))}}
 	if f.configInput != nil {
 		c.Inputs = append(c.Inputs, *f.configInput)
 	}
+	return nil
+}
+
+// readTemplates reads the templates: first those of --templates, then the built-in ones.
+func (f *runFlags) readTemplates(ctx context.Context, c *pipeline.Config) error {
+	var all []robots.Template
+	add := func(path string, text []byte) error {
+		templates, err := evaluate.ParseTemplates(path, text)
+		all = append(all, templates...)
+		c.Inputs = append(c.Inputs, sink.Input{Role: "templates", Path: path, SHA256: digest(text), Rows: int64(len(templates))})
+		return err
+	}
+	if f.templates != "" {
+		text, err := readInput(ctx, f.templates)
+		if err != nil {
+			return err
+		}
+		if err := add(remote.Name(f.templates), text); err != nil {
+			return err
+		}
+	}
+	if err := add("built-in templates.yaml", f.builtInTemplates); err != nil {
+		return err
+	}
+	c.Evaluate.Templates = robots.NewTemplates(all)
 	return nil
 }
 

@@ -212,6 +212,39 @@ func (d *Differences) Entry(name string) string {
 	return d.after.Registry.change(d.before.Registry, name)
 }
 
+// Labels says why what files state about use cannot be compared, or "": the runs know
+// other labels.
+func (d *Differences) Labels() string {
+	if asJSON(d.before.Configuration["uses"]) != asJSON(d.after.Configuration["uses"]) {
+		return "the runs have labels about use of their own, and other ones"
+	}
+	return d.files("uses", "labels about use")
+}
+
+// Templates says why it cannot be compared whose words files are, or "": the runs know
+// other templates.
+func (d *Differences) Templates() string { return d.files("templates", "templates") }
+
+// files says that the files of a role have other digests. A run that records none has those
+// of its program.
+func (d *Differences) files(role, what string) string {
+	x, y := d.before.digests(role), d.after.digests(role)
+	if (x == nil || y == nil) && d.before.ToolVersion == d.after.ToolVersion || slices.Equal(x, y) {
+		return ""
+	}
+	return "the runs know other " + what
+}
+
+// digests returns the digests of the inputs of a role.
+func (r *Run) digests(role string) (out []string) {
+	for _, in := range r.Inputs {
+		if in.Role == role {
+			out = append(out, in.SHA256)
+		}
+	}
+	return out
+}
+
 // Categories says why a category cannot be compared: its agents differ.
 func (d *Differences) Categories() map[string]string {
 	out := make(map[string]string)

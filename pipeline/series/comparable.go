@@ -42,6 +42,7 @@ func (n *neighbours) whyNot(k id, stratum string) string {
 	if !slices.Contains([]string{"targets", "status", "entered", "left"}, k.metric) { // facts, whatever the profile
 		out = append(out, n.profiles[k.profile]...)
 	}
+	out = append(out, n.words(k)...)
 	switch {
 	case k.agent != "":
 		if text := n.Agent(k.agent); text != "" {
@@ -55,6 +56,31 @@ func (n *neighbours) whyNot(k id, stratum string) string {
 	return strings.Join(out, "; ")
 }
 
+// words says why a figure about what files say about use, or about whose words they are,
+// cannot be compared.
+func (n *neighbours) words(k id) (out []string) {
+	add := func(why string) {
+		if why != "" {
+			out = append(out, why)
+		}
+	}
+	switch k.metric {
+	case "template", "policy_template":
+		add(n.Templates())
+	case "preference":
+		add(n.Labels())
+	case "refusal":
+		shuts := k.key == "crawler" || k.key == "token"
+		if !shuts {
+			add(n.Labels())
+		}
+		if shuts || k.key == "any" {
+			add(n.categories["ai-training"])
+		}
+	}
+	return out
+}
+
 // marks returns the events of the later run.
 func (n *neighbours) marks(profiles []string) (out []Mark) {
 	mark := func(kind, of, text string) { out = append(out, Mark{n.after.ID(), kind, of, text}) }
@@ -63,6 +89,11 @@ func (n *neighbours) marks(profiles []string) (out []Mark) {
 	}
 	for _, text := range n.Notes {
 		mark("settings_changed", "", text)
+	}
+	for _, text := range []string{n.Labels(), n.Templates()} {
+		if text != "" {
+			mark("settings_changed", "", text)
+		}
 	}
 	for _, role := range []string{"hosts", "ranks"} {
 		if n.EditionOf(role) {

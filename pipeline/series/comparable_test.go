@@ -196,3 +196,44 @@ func TestAnOriginThatIsNamedTwice(t *testing.T) {
 		}
 	}
 }
+
+// Other templates, other labels about use and other training crawlers each break the
+// figures that depend on them, and no others.
+func TestWhatBreaksFiguresOfWords(t *testing.T) {
+	base := func() *countedRun {
+		return &countedRun{Run: &past.Run{
+			Manifest: &sink.Manifest{Plan: sink.Plan{Run: "a", Profiles: []string{"google"}, ProfileFields: map[string]map[string]any{"google": {}}, Inputs: []sink.Input{
+				{Role: "uses", Path: "built-in uses.yaml", SHA256: "1"}, {Role: "templates", Path: "built-in templates.yaml", SHA256: "1"},
+			}, Configuration: map[string]any{}}},
+			Registry: &past.Registry{Known: true}, Category: map[string]string{"A": "ai-training"}, Source: "network",
+		}}
+	}
+	const labels, templates, training = "refusal content-signal, refusal content-usage, refusal any, preference x", "template x, policy_template x", "refusal crawler, refusal token, refusal any"
+	for name, c := range map[string]struct {
+		change   func(*countedRun)
+		breaks   string
+		sentence string
+	}{
+		"nothing":        {func(*countedRun) {}, "", ""},
+		"own templates":  {func(r *countedRun) { r.Inputs = append(r.Inputs, sink.Input{Role: "templates", SHA256: "2"}) }, templates, "the runs know other templates"},
+		"other labels":   {func(r *countedRun) { r.Inputs[0].SHA256 = "2" }, labels, "the runs know other labels about use"},
+		"own labels":     {func(r *countedRun) { r.Configuration["uses"] = []any{"x"} }, labels, "the runs have labels about use of their own, and other ones"},
+		"older run":      {func(r *countedRun) { r.Inputs, r.ToolVersion = nil, "0.1" }, labels + ", " + templates, "the runs know other"},
+		"training agent": {func(r *countedRun) { r.Category["B"] = "ai-training" }, training, "B "},
+	} {
+		before, after := base(), base()
+		after.Plan.Run = "b"
+		c.change(after)
+		n := newNeighbours(before, after, []string{"google"})
+		for _, figure := range strings.Split("refusal crawler, refusal token, refusal content-signal, refusal content-usage, refusal any, preference x, template x, policy_template x, signal x", ", ") {
+			metric, key, _ := strings.Cut(figure, " ")
+			why := n.whyNot(id{metric: metric, key: key}, All)
+			if breaks := strings.Contains(", "+c.breaks+", ", ", "+figure+", "); breaks != (why != "") || breaks && !strings.Contains(why, c.sentence) {
+				t.Errorf("%s: %s: %q", name, figure, why)
+			}
+		}
+		if marked := strings.Contains(fmt.Sprint(n.marks(nil)), c.sentence); !marked {
+			t.Errorf("%s: no mark says so: %v", name, n.marks(nil))
+		}
+	}
+}

@@ -50,9 +50,9 @@ func (d *Set) checkContents(ctx context.Context) error {
 			return bad(provenanceName, "run %s comes twice", r.Run)
 		}
 		known[manifest] = true
-		for _, of := range []struct{ is, want string }{{r.Agents, agentsName}, {r.URLSamples, urlsName}} {
-			if want := layout.RunFile(r.Run, of.want); of.is != "" && (of.is != want || !d.has(want)) {
-				return bad(provenanceName, "%q is not %s of the data set", of.is, want)
+		for _, in := range []sink.Input{{Role: "agents"}, {Role: "urls"}, {Role: "uses"}, {Role: "templates"}, {Role: "templates", Path: "built-in templates.yaml"}} {
+			if want, at := r.file(in); *at != "" && (*at != want || !d.has(want)) {
+				return bad(provenanceName, "%q is not %s of the data set", *at, want)
 			}
 		}
 		m, err := sink.ManifestIn(s, r.Run)

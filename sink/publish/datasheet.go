@@ -88,7 +88,7 @@ func (p *publisher) describe(s *sheet, run *sink.Manifest, about *Run) error {
 	s.line("- With: robocensus %s, schema version %d.", cell(run.ToolVersion), run.SchemaVersion)
 	var from []string
 	for _, in := range about.Inputs {
-		if in.Role != "agents" && in.Role != "urls" && in.Role != "configuration" && len(from) < 20 {
+		if _, judges := about.file(in); judges == nil && in.Role != "configuration" && len(from) < 20 {
 			from = append(from, in.Role+" "+cell(in.Path))
 		}
 	}
@@ -102,8 +102,16 @@ func (p *publisher) describe(s *sheet, run *sink.Manifest, about *Run) error {
 		s.line("- User agent: %s.", cell(fmt.Sprint(about.Configuration["user-agent"])))
 	}
 	s.line("- Profiles: %s; the first one decides where a table has only one reading. All their fields are in `%s`.", cell(strings.Join(run.Profiles, ", ")), provenanceName)
-	for _, of := range []struct{ what, file string }{{"Agents", about.Agents}, {"URL samples", about.URLSamples}} {
-		if of.file == "" {
+	for _, of := range []struct {
+		what, file string
+		optional   bool
+	}{
+		{"Agents", about.Agents, false}, {"URL samples", about.URLSamples, false},
+		{"Labels about use", about.Uses, true}, {"Templates", about.Templates, true}, {"Templates of the run's own", about.OwnTemplates, true},
+	} {
+		if of.file == "" && of.optional {
+			continue
+		} else if of.file == "" {
 			s.line("- %s: their file is not part of the data set.", of.what)
 		} else {
 			s.line("- %s: `%s`.", of.what, of.file)
@@ -149,7 +157,7 @@ func (p *publisher) judgedAgain() string {
 	lacks := func(table string) bool {
 		return slices.ContainsFunc(p.runs, func(m *sink.Manifest) bool { return !slices.Contains(m.Tables, table) })
 	}
-	nameless := slices.ContainsFunc(p.provenance.Runs, func(r *Run) bool { return r.Agents == "" || r.URLSamples == "" })
+	nameless := slices.ContainsFunc(p.provenance.Runs, (*Run).Lacks)
 	switch {
 	case p.HashHosts || nameless || lacks("fetches") || len(sink.Needed(p.provenance.Without)) > 0:
 		return ""

@@ -47,13 +47,49 @@ type Run struct {
 	Earlier             []sink.Choice             `json:"earlier,omitempty"` // see sink.Plan
 	Profiles            []string                  `json:"profiles"`
 	ProfileFields       map[string]map[string]any `json:"profile_fields"`
-	Agents              string                    `json:"agents,omitempty"`      // file of the registry; "" if it is not at hand
-	URLSamples          string                    `json:"url_samples,omitempty"` // file of the URL samples; "" if it is not at hand
-	Tables              map[string]int64          `json:"tables"`                // rows by table
+	Agents              string                    `json:"agents,omitempty"`        // file of the registry; "" if it is not at hand
+	URLSamples          string                    `json:"url_samples,omitempty"`   // file of the URL samples; "" if it is not at hand
+	Uses                string                    `json:"uses,omitempty"`          // file of labels about use; the configuration has others
+	Templates           string                    `json:"templates,omitempty"`     // file of the program's templates
+	OwnTemplates        string                    `json:"own_templates,omitempty"` // file of the templates that come before these
+	Tables              map[string]int64          `json:"tables"`                  // rows by table
 	TablesLeftOut       []string                  `json:"tables_left_out,omitempty"`
 	sink.Tally
 
-	texts []document // the files Agents and URLSamples
+	texts []document // the files of judging
+}
+
+// file returns the name of the file in which a data set has an input that judging takes,
+// and the place for it in r; nil for other inputs.
+func (r *Run) file(in sink.Input) (name string, at *string) {
+	switch in.Role {
+	case "agents":
+		name, at = "agents.yaml", &r.Agents
+	case "urls":
+		name, at = "urls.txt", &r.URLSamples
+	case "uses":
+		name, at = "uses.yaml", &r.Uses
+	case "templates":
+		name, at = "templates.yaml", &r.Templates
+		if !isBuiltIn(in) {
+			name, at = "own-templates.yaml", &r.OwnTemplates
+		}
+	default:
+		return "", nil
+	}
+	return layout.RunFile(r.Run, name), at
+}
+
+// lacks reports whether an input that judging takes is not in the data set.
+func (r *Run) lacks(in sink.Input) bool {
+	_, at := r.file(in)
+	return at != nil && *at == ""
+}
+
+// Lacks reports whether the data set lacks a file that judging the answers again takes:
+// agents, URL samples, labels about use, templates. A run may be older than the last two.
+func (r *Run) Lacks() bool {
+	return r.Agents == "" || r.URLSamples == "" || slices.ContainsFunc(r.Inputs, r.lacks)
 }
 
 func provenanceOf(c Config, s selection) Provenance {
@@ -70,8 +106,8 @@ func provenanceOf(c Config, s selection) Provenance {
 	return Provenance{Tool: "robocensus", ToolVersion: c.ToolVersion, Build: build, HostsHashed: c.HashHosts, Without: append([]string{}, s.names()...), Metadata: c.Metadata}
 }
 
-// add adds a run. text returns the text of the registry or the URL samples, which the
-// data set has under a name in the folder of the run, nil if it is not at hand.
+// add adds a run. text returns the text of an input that judging takes, which the data set
+// has in a file of that name, nil if it is not at hand.
 func (p *Provenance) add(c Config, s selection, m *sink.Manifest, text func(name string, in sink.Input) []byte) *Run {
 	r := &Run{
 		Run: m.Run, Date: m.Date, Started: m.Started, Finished: *m.Finished, ToolVersion: m.ToolVersion, SchemaVersion: m.SchemaVersion,
@@ -79,16 +115,11 @@ func (p *Provenance) add(c Config, s selection, m *sink.Manifest, text func(name
 		Pace: published(m.Pace, c.HashHosts), Profiles: m.Profiles, ProfileFields: m.ProfileFields, Tables: make(map[string]int64), Tally: m.Tally,
 	}
 	for _, in := range m.Inputs {
-		switch in.Role {
-		case "agents":
-			if content := text(agentsName, in); content != nil {
-				r.Agents = layout.RunFile(m.Run, agentsName)
-				r.texts = append(r.texts, document{r.Agents, content})
-			}
-		case "urls":
-			if content := text(urlsName, in); content != nil && !(c.HashHosts && bytes.Contains(content, []byte("://"))) {
-				r.URLSamples = layout.RunFile(m.Run, urlsName)
-				r.texts = append(r.texts, document{r.URLSamples, content})
+		if name, at := r.file(in); at != nil {
+			namesHosts := func(content []byte) bool { return in.Role == "urls" && bytes.Contains(content, []byte("://")) }
+			if content := text(name, in); content != nil && !(c.HashHosts && namesHosts(content)) {
+				*at = name
+				r.texts = append(r.texts, document{name, content})
 			}
 		}
 		r.Inputs = append(r.Inputs, nameless(in, c.HashHosts))
@@ -116,14 +147,17 @@ func (p *Provenance) add(c Config, s selection, m *sink.Manifest, text func(name
 
 // nameless returns an input with the name of its file alone.
 func nameless(in sink.Input, hidden bool) sink.Input {
-	if in.Role != "run" && in.Path != sink.NamedHosts && !strings.HasPrefix(in.Path, "built-in ") {
+	if in.Role != "run" && in.Path != sink.NamedHosts && !isBuiltIn(in) {
 		in.Path = fileName(in.Path, in.Role, hidden)
 	}
 	return in
 }
 
+// isBuiltIn reports whether an input is a file of the program.
+func isBuiltIn(in sink.Input) bool { return strings.HasPrefix(in.Path, "built-in ") }
+
 // builtIn are the files of the program, by role.
-var builtIn = map[string][]byte{"agents": configs.Agents, "urls": configs.URLs}
+var builtIn = map[string][]byte{"agents": configs.Agents, "urls": configs.URLs, "uses": configs.Uses, "templates": configs.Templates}
 
 // textOf returns the bytes of an input, nil if they are not at hand or have changed. A
 // data set that is published again has them itself, under a name.

@@ -52,8 +52,6 @@ const (
 	viewsName       = "views.sql"
 	checksumsName   = layout.ChecksumsName
 	queriesFolder   = "queries"
-	agentsName      = "agents.yaml"
-	urlsName        = "urls.txt"
 	mostDescription = 256 << 20 // bytes of a description that is read
 )
 
@@ -84,9 +82,9 @@ type file struct {
 	store.Digest
 }
 
-// Write publishes runs. After an error there is no folder. It returns the files of
-// agents and URL samples that are not at hand: without them, the data set cannot be
-// re-evaluated.
+// Write publishes runs. After an error there is no folder. It returns the files that
+// judging takes (see [Run.Lacks]) and that are not at hand: without them, the data set
+// cannot be re-evaluated.
 func Write(ctx context.Context, c Config) (lacking []sink.Input, err error) {
 	s, err := selected(c)
 	if err != nil {
@@ -167,11 +165,9 @@ func (p *publisher) catalogues() []document {
 
 // run writes the parts and the manifest of a run.
 func (p *publisher) run(m *sink.Manifest) (*sink.Manifest, error) {
-	about := p.provenance.add(p.Config, p.selection, m, func(name string, in sink.Input) []byte {
-		return textOf(p.Dir, layout.RunFile(m.Run, name), in, builtIn[in.Role])
-	})
+	about := p.provenance.add(p.Config, p.selection, m, func(name string, in sink.Input) []byte { return textOf(p.Dir, name, in, builtIn[in.Role]) })
 	for _, in := range m.Inputs {
-		if !p.HashHosts && (in.Role == "agents" && about.Agents == "" || in.Role == "urls" && about.URLSamples == "") && !slices.Contains(p.lacking, in) {
+		if !p.HashHosts && about.lacks(in) && !slices.Contains(p.lacking, in) {
 			p.lacking = append(p.lacking, in)
 		}
 	}

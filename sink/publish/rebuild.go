@@ -107,7 +107,6 @@ func (b *rebuilding) manifests() error {
 	for i, m := range b.set.runs {
 		said := b.set.Provenance.Runs[i]
 		about := b.p.provenance.add(b.p.Config, b.p.selection, m, func(name string, in sink.Input) []byte {
-			name = layout.RunFile(m.Run, name)
 			f, ok := b.file(name)
 			if !ok {
 				return nil
