@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/robocensus/robocensus/cmd/internal/farm"
 	"github.com/robocensus/robocensus/testdata"
 )
 
@@ -67,14 +66,18 @@ func (f *runFlags) demo(ctx context.Context, stdout, stderr io.Writer) (err erro
 		return err
 	}
 
-	server, addr, err := startDemo()
+	files, err := fs.Sub(testdata.Demo, "demo")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, server.Close()) }()
+	web, addr, err := startDemo(files)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, web.Close()) }()
 	f.connectTo = addr
 
-	hosts, err := fs.ReadFile(testdata.Demo, "demo/hosts.csv")
+	hosts, err := fs.ReadFile(files, "hosts.csv")
 	if err != nil {
 		return err
 	}
@@ -93,37 +96,4 @@ func (f *runFlags) demo(ctx context.Context, stdout, stderr io.Writer) (err erro
 	}
 	fmt.Fprintf(stderr, "a small web answers at %s; asking the hosts of a list of %d lines …\n", addr, bytes.Count(hosts, []byte("\n"))-1)
 	return f.execute(ctx, c, stdout, stderr)
-}
-
-// startDemo serves the hosts of the demo on a free loopback port.
-func startDemo() (*farm.Server, string, error) {
-	files, err := fs.Sub(testdata.Demo, "demo/hosts")
-	if err != nil {
-		return nil, "", err
-	}
-	hosts, err := farm.LoadFS(files)
-	if err != nil {
-		return nil, "", err
-	}
-	text, err := fs.ReadFile(testdata.Demo, "demo/faults.yaml")
-	if err != nil {
-		return nil, "", err
-	}
-	faults, err := farm.ParseFaults(bytes.NewReader(text), "demo/faults.yaml")
-	if err != nil {
-		return nil, "", err
-	}
-	latency, err := farm.ParseLatency("lognormal:median=30ms,sigma=0.8", 1)
-	if err != nil {
-		return nil, "", err
-	}
-	server, err := farm.New(farm.Config{Hosts: hosts, Faults: faults, Latency: latency})
-	if err != nil {
-		return nil, "", err
-	}
-	addr, err := server.ListenHTTP("127.0.0.1:0")
-	if err != nil {
-		return nil, "", errors.Join(err, server.Close())
-	}
-	return server, addr, nil
 }
